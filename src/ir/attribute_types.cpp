@@ -64,9 +64,8 @@ void check_attributes(const OpDef& def, const Attributes& attributes) {
 }
 
 std::string attributes_text(const OpDef& def) {
-  std::string all = text(def.attributes);
-  for (const auto& [name, kind] : def.optional_attributes) all += cat(all.empty() ? "" : " ", name, ": ", name_of(kind));
-  return all;
+  const std::string defaults = text(def.attributes), &others = def.optional_attributes.text();
+  return cat(defaults, defaults.empty() || others.empty() ? "" : "; ", others);
 }
 
 }  // namespace tenfold::ir

@@ -38,7 +38,7 @@ std::string_view text_of(AttributeTypes::Kind kind);          // in words: "a li
 void check_attributes(const Attributes& defaults, const AttributeTypes& others, const Attributes& attributes);
 // The same of an operator, as Graph::infer does for every node.
 void check_attributes(const OpDef& def, const Attributes& attributes);
-// All attributes of an operator in one line, for people: "axis=-1 keepdims=1 axes: ints".
+// All attributes of an operator in one line, for people: "keepdims=1 noop_with_empty_axes=0; axes: ints".
 std::string attributes_text(const OpDef& def);
 
 }  // namespace tenfold::ir

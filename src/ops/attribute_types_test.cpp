@@ -30,7 +30,7 @@ TEST(AttributeTypes, ReadADeclaration) {
 
 TEST(AttributeTypes, AreToldWithDefaultsInFront) {
   OpDef def{.name = "A", .attributes = {{"keepdims", 1}}, .optional_attributes = "axes: ints, end: int"};
-  EXPECT_EQ(attributes_text(def), "keepdims=1 axes: ints end: int");
+  EXPECT_EQ(attributes_text(def), "keepdims=1; axes: ints, end: int");
 }
 
 void expect_refused(const OpDef& def, Case c, const std::string& attribute, const Attribute& value, const std::string& message) {

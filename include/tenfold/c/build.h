@@ -164,7 +164,7 @@ TENFOLD_API const char* tenfold_operator(int32_t index, const char** domain, int
 /* The element types that the operator's newest form takes and gives ("T, int -> T; T: any"). It is empty where a node
  * of the model stands for other operators, and null for an index that is none. It lives as long as the process. */
 TENFOLD_API const char* tenfold_operator_types(int32_t index);
-/* Its attributes, with their defaults, then those without, "keepdims=1 axes: ints"; empty and null likewise. */
+/* Its attributes, with their defaults, then those without, "keepdims=1; axes: ints"; empty and null likewise. */
 TENFOLD_API const char* tenfold_operator_attributes(int32_t index);
 
 #ifdef __cplusplus

@@ -84,7 +84,7 @@ TEST(Index, TypesStaySymbolic) {
   EXPECT_EQ(type_of("(x f32[a,b,c])\n s = Shape(x)\n y = Gather(s, i64[3]{2,0,1})"), "i64[3] {c,a,b}");
   EXPECT_EQ(type_of("(x f32[b,n,c], i i64[b,4,1])\n y = GatherND(x, i) batch_dims=1"), "f32[b,4,c]");
   EXPECT_EQ(type_of("(i i64[b,n])\n y = OneHot(i, i64[]{10}, f32[2]{0,1})"), "f32[b,n,10]");
-  EXPECT_EQ(type_of("(x f32[b,n], z f32[k])\n s = Shape(z)\n v, i = TopK(x, s) outputs=2\n return i"), "i64[b,k]");
+  EXPECT_EQ(type_of("(x f32[b,n], z f32[k])\n s = Shape(z)\n v, i = TopK(x, s)\n return i"), "i64[b,k]");
   EXPECT_EQ(type_of("(q f32[b,h,i,d], k f32[b,h,j,d])\n y = Einsum(q, k) equation=\"bhid,bhjd->bhij\""), "f32[b,h,i,j]");
   expect_refused("(x f32[a,b,c])\n s = Shape(x)\n y = Gather(s, i64[]{3})");
   for (const char* equation : {"ij->ik", "ij", "ijk->i", "i.j->i", "ij,jk->ik", "ij->ii", ""})

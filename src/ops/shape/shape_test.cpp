@@ -197,7 +197,7 @@ TEST(Shape, SliceClampsSymbols) {
 
 TEST(Shape, ChainsOfContentsStayExact) {
   EXPECT_EQ(type_of("(x f32[a,b,c])\n s = Shape(x)\n t = Transpose(s)\n u = Unsqueeze(t, i64[1]{0})\n v = Squeeze(u)\n p, q = Split(v, "
-                    "i64[2]{1,2}) outputs=2\n return q"),
+                    "i64[2]{1,2})\n return q"),
             "i64[2] {b,c}");
   EXPECT_EQ(type_of("(x f32[a,b])\n n = Size(x)\n y = Range(i64[]{0}, n, i64[]{1})"), "i64[a*b]");
   EXPECT_EQ(type_of("(x f32[a,b])\n s = Shape(x)\n y = ConstantOfShape(s) value=i64[1]{3}"), "i64[a,b]");
@@ -205,7 +205,7 @@ TEST(Shape, ChainsOfContentsStayExact) {
   EXPECT_EQ(type_of("(x f32[a,1], z f32[b])\n s = Shape(z)\n y = Expand(x, s)"), "f32[a,b]");
   EXPECT_EQ(type_of("(x f32[a,b])\n s = Shape(x)\n y = Tile(x, s)"), "f32[a*a,b*b]");
   EXPECT_EQ(type_of("(x f32[a,b])\n y = Pad(x, i64[4]{0,1,2,3})"), "f32[a + 2,b + 4]");
-  EXPECT_EQ(type_of("symbol n [1 .. 9] input_dim\n(x f32[2*n])\n p, q = Split(x) num_outputs=2 outputs=2\n return q"), "f32[n]");
+  EXPECT_EQ(type_of("symbol n [1 .. 9] input_dim\n(x f32[2*n])\n p, q = Split(x) num_outputs=2\n return q"), "f32[n]");
 }
 
 // Extents far beyond what contents may have must not be built while types are inferred.
@@ -217,7 +217,7 @@ TEST(Shape, HugeExtentsCostNothingToInfer) {
 TEST(Shape, BadModelsAreRefused) {
   for (const char* bad :
        {"(x f32[2,3])\n y = Squeeze(x, i64[1]{0})", "(x f32[2])\n y = Unsqueeze(x, i64[2]{0,0})", "(x f32[2])\n y = Transpose(x) perm=[1]",
-        "(x f32[2,3], z f32[3,3])\n y = Concat(x, z) axis=1", "(x f32[4])\n p, q = Split(x, i64[2]{1,2}) outputs=2",
+        "(x f32[2,3], z f32[3,3])\n y = Concat(x, z) axis=1", "(x f32[4])\n p, q = Split(x, i64[2]{1,2})",
         "(x f32[4])\n y = Slice(x, i64[1]{0}, i64[1]{1}, i64[1]{0}, i64[1]{0})",
         "(x f32[4])\n y = Slice(x, i64[1]{0}, i64[1]{1}, i64[1]{1})", "(x f32[4])\n y = Expand(x, i64[1]{3})",
         "(x f32[4])\n y = Tile(x, i64[2]{1,1})", "(x f32[4])\n y = Pad(x, i64[2]{-3,-2})",
@@ -228,7 +228,7 @@ TEST(Shape, BadModelsAreRefused) {
 
 // Found by giving every operator every type.
 TEST(Shape, SizesAndDiagonalsAreIntegers) {
-  expect_refused("(x f32[4,4], s f32[2])\n a, b = Split(x, s) outputs=2\n return a, b");
+  expect_refused("(x f32[4,4], s f32[2])\n a, b = Split(x, s)\n return a, b");
   expect_refused("(x f32[4,4], k f32[])\n y = Trilu(x, k)");
   expect_refused("(x string[4,4])\n y = Trilu(x)");
 }
