@@ -79,6 +79,7 @@ std::unique_ptr<ContextState> make_context(std::shared_ptr<EngineState> engine, 
   c.memory_bytes.assign(bindings, 0);
   c.own.resize(bindings);
   fill_defaults(c);
+  make_objects(c);
   c.occupied.reserve(bindings);
   if (is_staged(*c.engine)) make_mirrors(c);
   for (const BindingInfo& b : c.engine->bindings) {

@@ -25,7 +25,7 @@ GrownBuffer constant_on_host(const EngineState& engine, const plan::Operand& o) 
 }
 
 GrownBuffer staging_for(const EngineState& engine, const plan::Operand& o, const OpenTop& top) {
-  if (o.at.space == plan::Space::none) return {};
+  if (!plan::is_memory(o.at.space)) return {};
   if (o.at.space == plan::Space::weights) return constant_on_host(engine, o);
   if (output_grows(*top.body.program, o, top.box)) return {};
   const std::int64_t bytes = most_bytes(o, top);
@@ -71,7 +71,7 @@ void make_staging(Frame& frame, const EngineState& engine, const OpenTop& top) {
   for (BoundStep& bound : frame.steps) {
     const plan::Step& step = *bound.open->step;
     for (std::size_t i = 0; i < operands_on_host(*bound.open); ++i) bound.staged.push_back(staging_for(engine, step.in[i], top));
-    if (step.kind == plan::StepKind::host && !bound.open->grows)
+    if (step.kind == plan::StepKind::host && !bound.open->grows && !bound.open->on_values)
       for (const plan::Operand& o : step.out) bound.staged.push_back(staging_for(engine, o, top));
     if (step.kind == plan::StepKind::loop) bound.on_device.header = engine.backend->allocate(3 * 64);
     for (Frame& nested : bound.frames) make_staging(nested, engine, top);
@@ -82,12 +82,12 @@ namespace {
 std::int64_t staging_bytes(const EngineState& engine, const OpenTop& top, const OpenProgram& program) {
   std::int64_t sum = 0;
   const auto add = [&](const plan::Operand& o) {
-    const bool fixed = o.at.space != plan::Space::none && o.at.space != plan::Space::weights;
+    const bool fixed = plan::is_memory(o.at.space) && o.at.space != plan::Space::weights;
     if (fixed && !output_grows(*top.body.program, o, top.box)) sum += most_bytes(o, top);
   };
   for (const OpenStep& open : program.steps) {
     for (std::size_t i = 0; i < operands_on_host(open); ++i) add(open.step->in[i]);
-    if (open.step->kind == plan::StepKind::host && !open.grows)
+    if (open.step->kind == plan::StepKind::host && !open.grows && !open.on_values)
       for (const plan::Operand& o : open.step->out) add(o);
     for (const OpenProgram& nested : open.programs) sum += staging_bytes(engine, top, nested);
   }
@@ -101,7 +101,7 @@ const void* decided_by(const BoundStep& bound, std::size_t i) noexcept {
 }
 
 namespace {
-bool lies_on_device(const plan::Operand& o) { return o.at.space != plan::Space::none && o.at.space != plan::Space::weights; }
+bool lies_on_device(const plan::Operand& o) { return plan::is_memory(o.at.space) && o.at.space != plan::Space::weights; }
 
 // An input where the caller has it, if that is on the host: of steps at the front alone, for later an output may lie there.
 const void* read_on_host(const ContextState& c, const BoundStep& bound, std::size_t i) noexcept {

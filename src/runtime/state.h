@@ -27,6 +27,7 @@ struct OpenStep {
   const ir::Node* host_node = nullptr;
   bool may_disagree = false;                  // extents that are symbols have to be compared before it runs
   bool grows = false;                         // its results get their memory when their sizes are known
+  bool on_values = false;                     // a host step that reads or gives whole values (run_values.cpp)
   bool front = false;                         // see OpenProgram
   plan::LoopForm loop;
   std::vector<char> in_backwards, out_backwards;   // Scan: by slice or stack
@@ -191,6 +192,8 @@ struct ContextState {
   std::vector<Frame> frames;                  // one per top-level program, made with the context
   std::vector<std::int64_t> symbols, dims;    // values for the active program
   std::vector<ir::DimCode::Known> known;      // of each symbol
+  std::vector<RuntimeValue> objects;          // by number; of bindings first (values.cpp)
+  std::vector<char> objects_bound;            // by binding: an input's value was bound; empty where no binding takes or gives values
   std::vector<GrownBuffer> grown;
   std::vector<std::int64_t> grown_bytes;      // as extents_fit() wants them
   std::vector<Shape> input_shapes;            // as set; empty vector and `input_set` false: not yet
@@ -322,6 +325,13 @@ bool evaluate_shapes(const OpenTop& top, const std::vector<Shape>& shapes, std::
 // Chooses the program for the shapes set and evaluates its dims. Fills `active`, `symbols`, `dims`.
 Status resolve_shapes(ContextState& context) noexcept;
 Status run_frame(ContextState& context, Frame& frame) noexcept;
+// A host step on whole values, its results in tensors of their own: sizes first, then memory, then bytes. Throws.
+Status run_on_values(ContextState& context, BoundStep& bound);
+ErrorKind kind_of(Status::Code code);
+bool is_object(const EngineState& engine, std::size_t binding);
+void make_objects(ContextState& context);
+// Of the right kind, layer by layer, and of the right shape where that is told? "" or what is wrong with it.
+std::string misfit(const RuntimeValue& value, const ir::ValueType& type);
 Status run_steps(ContextState& context, Frame& frame, std::size_t first, std::size_t last) noexcept;   // of the frame's
 Status check_agreements(ContextState& context) noexcept;             // of all steps whose extents are known before the run
 Status observe(ContextState& context, const BoundStep& step) noexcept;   // tells the observer the results of a step that ran
