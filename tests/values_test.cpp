@@ -107,7 +107,6 @@ TEST(Values, OptionalsThatHoldSomethingOrNothing) {
       (a opt(f32[2]))
         v = OptionalGetElement(a)
         return v
-      ,
       (b opt(f32[2]))
         z = f32[2]{7,8}
         w = Identity(z)
@@ -128,8 +127,7 @@ TEST(Values, MapsOfScores) {
 TEST(Values, LoopsThatCarrySequences) {
   expect_as_interpreted(R"((n i64[], x f32[2])
     none = Sequence()
-    go = bool[]{1}
-    all = Loop(n, go, none, x) carried=1 graphs=[
+    all = Loop(n, _, none, x) carried=1 graphs=[
       (i i64[], c bool[], s seq(f32[-]), v f32[2])
         f = Cast(i) to="f32"
         e = Mul(v, f)
@@ -146,7 +144,8 @@ TEST(Values, InputsAndConstantsAsOutputs) {
   expect_as_interpreted(R"((x string[2])
     c = string[1]{"fixed"}
     d = Identity(c)
-    return x, d, x)",
+    e = Identity(d)
+    return x, d, e)",
                         {{words({"a", "b"})}});
 }
 
@@ -160,13 +159,18 @@ std::string refusal(ExecutionContext& context, const Values& inputs) {
 }
 
 TEST(Values, WrongKindsAreNamed) {
-  const Engine engine = builder::build_graph(parse("(x string[2], s seq(f32[2]))\n  n = SequenceLength(s)\n  y = StringConcat(x, x)\n  return n, y"), quick());
+  const Engine engine = builder::build_graph(parse(R"((x string[2], s seq(f32[2]))
+    n = SequenceLength(s)
+    y = StringConcat(x, x)
+    return n, y)"), quick());
   const auto context = engine.create_context();
   const RuntimeValue good = words({"a", "b"}), list = RuntimeValue::sequence({literal("f32[2]{1,2}")});
   EXPECT_EQ(refusal(*context, {good, list}), "");
-  EXPECT_NE(refusal(*context, {literal("f32[2]{1,2}"), list}).find("input 'x': invalid binding: is a tensor of f32[2], string[2] expected"), std::string::npos);
+  EXPECT_NE(refusal(*context, {literal("f32[2]{1,2}"), list}).find("input 'x': invalid binding: is a tensor of f32[2], string[2] expected"),
+            std::string::npos);
   EXPECT_NE(refusal(*context, {good, good}).find("input 's'"), std::string::npos);
-  EXPECT_NE(refusal(*context, {good, RuntimeValue::sequence({good})}).find("has element 0, which is a tensor of string[2]"), std::string::npos);
+  EXPECT_NE(refusal(*context, {good, RuntimeValue::sequence({good})}).find("has element 0, which is a tensor of string[2]"),
+            std::string::npos);
   EXPECT_NE(refusal(*context, {words({"a"}), list}), "");
   EXPECT_NE(refusal(*context, {RuntimeValue(), list}), "");
   EXPECT_EQ(context->bind(0, context.get(), 8).code, Status::invalid_binding);

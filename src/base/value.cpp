@@ -5,7 +5,9 @@
 
 namespace tenfold {
 
-RuntimeValue RuntimeValue::sequence(std::vector<RuntimeValue> elements) { return std::make_shared<const std::vector<RuntimeValue>>(std::move(elements)); }
+RuntimeValue RuntimeValue::sequence(std::vector<RuntimeValue> elements) {
+  return std::make_shared<const std::vector<RuntimeValue>>(std::move(elements));
+}
 
 RuntimeValue RuntimeValue::map(Tensor keys, std::vector<RuntimeValue> values) {
   require(keys.defined() && keys.rank() == 1 && keys.size() == static_cast<std::int64_t>(values.size()), ErrorKind::invalid_argument,

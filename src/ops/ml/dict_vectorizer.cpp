@@ -19,8 +19,8 @@ void infer(InferCall& call) {
 void on_values(ValueCall& call) {
   const Tensor words = vocabulary_of(call.attributes());
   const ValueMap& map = call.in(0).as_map();
-  require(map.keys.dtype() == words.dtype(), ErrorKind::invalid_argument, "DictVectorizer node '", call.node().name, "': the map's keys are ",
-          name(map.keys.dtype()), ", the vocabulary's ", name(words.dtype()));
+  require(map.keys.dtype() == words.dtype(), ErrorKind::invalid_argument, "DictVectorizer node '", call.node().name,
+          "': the map's keys are ", name(map.keys.dtype()), ", the vocabulary's ", name(words.dtype()));
   Tensor y(call.node().out()->dtype(), {1, words.size()});
   const auto same = [&](std::int64_t word, std::int64_t key) {
     return words.dtype() == DType::string

@@ -30,7 +30,8 @@ Tensor list(const Attributes& a, const std::string& stem) {
   if (a.has(stem + "_floats")) found.push_back(list_of(a.floats(stem + "_floats")));
   if (a.has(stem + "_strings")) found.push_back(list_of(a.strings(stem + "_strings")));
   if (a.has(stem + "_tensor")) found.push_back(a.tensor(stem + "_tensor"));
-  require_sound(found.size() == 1, found.size(), " attributes give ", stem, "; one of ", stem, "_int64s, _floats, _strings and _tensor has to");
+  require_sound(found.size() == 1, found.size(), " attributes give ", stem, "; one of ", stem,
+                "_int64s, _floats, _strings and _tensor has to");
   return found[0];
 }
 
@@ -42,8 +43,8 @@ struct Table {
 Tensor default_of(const Attributes& a, DType type) {
   if (a.has("default_tensor")) {
     const Tensor& t = a.tensor("default_tensor");
-    require_sound(t.dtype() == type && t.size() == 1, "default_tensor is ", name(t.dtype()), " of ", t.size(), " elements, one ", name(type),
-                  " expected");
+    require_sound(t.dtype() == type && t.size() == 1, "default_tensor is ", name(t.dtype()), " of ", t.size(), " elements, one ",
+                  name(type), " expected");
     return t;
   }
   if (type == DType::string) return Tensor::strings({}, {a.string("default_string", "_Unused")});

@@ -57,7 +57,8 @@ void give(Trees& trees, TreeLeaf& leaf, std::int64_t target, double weight) {
 }
 
 TreeMode mode_of(const std::string& name) {
-  static constexpr std::array<std::string_view, 6> names = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ"};
+  static constexpr std::array<std::string_view, 6> names = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
+                                                            "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ"};
   const auto* at = std::find(names.begin(), names.end(), name);
   require_sound(at != names.end(), "nodes_modes has '", name, "'; the standard has BRANCH_LEQ, _LT, _GTE, _GT, _EQ, _NEQ and LEAF");
   return static_cast<TreeMode>(at - names.begin());
@@ -80,7 +81,8 @@ Trees read_trees(const ir::Attributes& a) {
   trees.sets = read_sets(numbers(a, "membership_values"));
   for (std::size_t i = 0; i < targets.size(); ++i) give(trees, trees.leaves.emplace_back(), targets[i], weights[i]);
   const auto goes_to = [&](std::int64_t id, bool leaf) {
-    const auto at = static_cast<std::int64_t>(within(id, leaf ? trees.leaves.size() : count, leaf ? "a node leads to leaf" : "a node leads to node"));
+    const std::size_t size = leaf ? trees.leaves.size() : count;
+    const auto at = static_cast<std::int64_t>(within(id, size, leaf ? "a node leads to leaf" : "a node leads to node"));
     return leaf ? ~at : at;
   };
   std::int64_t sets = 0;
@@ -93,7 +95,8 @@ Trees read_trees(const ir::Attributes& a) {
     node.when_true = goes_to(yes[i], yes_leaf[i] != 0), node.when_false = goes_to(no[i], no_leaf[i] != 0);
     note(trees, node);
   }
-  for (std::int64_t root : a.ints("tree_roots")) trees.roots.push_back(static_cast<std::int64_t>(within(root, count, "a tree's root is node")));
+  for (std::int64_t root : a.ints("tree_roots"))
+    trees.roots.push_back(static_cast<std::int64_t>(within(root, count, "a tree's root is node")));
   return trees;
 }
 

@@ -42,8 +42,8 @@ std::vector<double> Trees::scores(const double* row, Aggregate how, const std::v
     for (const auto& [target, weight] : leaf_of(root, row).weights) {
       double& s = sum[static_cast<std::size_t>(target)];
       char& any = scored[static_cast<std::size_t>(target)];
-      if (how == Aggregate::min || how == Aggregate::max) s = !any ? weight : how == Aggregate::min ? std::min(s, weight) : std::max(s, weight);
-      else s += weight;
+      if (how == Aggregate::sum || how == Aggregate::average || !any) s += weight;
+      else s = how == Aggregate::min ? std::min(s, weight) : std::max(s, weight);
       any = 1;
     }
   for (std::size_t t = 0; t < sum.size(); ++t) {

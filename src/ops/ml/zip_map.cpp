@@ -10,8 +10,8 @@ void infer(InferCall& call) {
   const Tensor labels = labels_of(call.attributes());
   call.need(call.rank(0) == 1 || call.rank(0) == 2, "operand 0 has ", call.rank(0), " dims, one or two expected");
   const Dim columns = call.dims(0).back();
-  call.need(!columns.is_constant() || columns.constant() == labels.size(), "rows have ", columns.text(), " scores, there are ", labels.size(),
-            " labels");
+  call.need(!columns.is_constant() || columns.constant() == labels.size(), "rows have ", columns.text(), " scores, there are ",
+            labels.size(), " labels");
   call.out(0, sequence_of(map_of(labels.dtype(), {.tensor = {DType::f32, {}}})));
 }
 

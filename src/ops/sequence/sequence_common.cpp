@@ -14,7 +14,8 @@ using ir::ValueType;
 
 const ValueType& sequence_type(const InferCall& call, int i) {
   const ValueType& type = call.type(i);
-  call.sound(type.kind == ValueType::Kind::sequence, "operand ", i, " of ", call.node().op(), " is ", ir::text(type), ", a sequence expected");
+  call.sound(type.kind == ValueType::Kind::sequence, "operand ", i, " of ", call.node().op(), " is ", ir::text(type),
+             ", a sequence expected");
   return type;
 }
 
