@@ -27,7 +27,8 @@ void verify_tables(const Plan& plan) {
     must(names[b.is_input].insert(b.name).second, "two ", b.is_input ? "inputs" : "outputs", " are named '", b.name, "'");
     if (b.default_constant == -1) continue;
     const auto index = static_cast<std::size_t>(b.default_constant);
-    must(b.is_input && b.default_constant >= 0 && lies_in_memory(b.type) && index < plan.constants.size() && ir::is_constant(b.type.tensor.dims) &&
+    must(b.is_input && b.default_constant >= 0 && lies_in_memory(b.type) && index < plan.constants.size() &&
+             ir::is_constant(b.type.tensor.dims) &&
              plan.constants[index].bytes == byte_size(b.type.tensor.dtype, element_count(ir::constants(b.type.tensor.dims))),
          "binding '", b.name, "' has constant ", b.default_constant, " for a default, which does not suit it");
   }

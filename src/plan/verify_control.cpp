@@ -52,8 +52,8 @@ void verify_formals(const VerifyScope& scope, const Program& program) {
            "a formal operand is not the binding it stands for");
       for (DimIndex d : formal.dims) must(d >= 0 && static_cast<std::size_t>(d) < scope.dims.size(), "a formal operand has dim ", d);
       if (object) verify_operand(scope, program, formal, false);
-      must(formal.dims.size() <= kMaxRank && (object || formal.dtype != DType::string), "a formal operand has ", formal.dims.size(), " dims of ",
-           name(formal.dtype));
+      must(formal.dims.size() <= kMaxRank && (object || formal.dtype != DType::string), "a formal operand has ", formal.dims.size(),
+           " dims of ", name(formal.dtype));
     }
 }
 

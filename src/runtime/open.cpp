@@ -75,8 +75,8 @@ struct Opener {
     const Step& step = *open.step;
     open.host_graph = std::make_shared<ir::Graph>(*engine.registry);
     const ir::OpDef* def = engine.registry->find(step.op);
-    require(def && (def->reference || def->on_values || step.attributes.has("graphs")), ErrorKind::plan_refused, "this version cannot run the operator '",
-            step.op, "': rebuild the plan");
+    require(def && (def->reference || def->on_values || step.attributes.has("graphs")), ErrorKind::plan_refused,
+            "this version cannot run the operator '", step.op, "': rebuild the plan");
     ir::Node node;
     node.def = def, node.name = step.name, node.attributes = step.attributes, node.numerics = step.numerics;
     if (step.has_body) node.body = step.body;

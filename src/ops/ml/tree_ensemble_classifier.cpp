@@ -32,7 +32,7 @@ void infer(InferCall& call) {
 std::int64_t judge_pair(std::vector<double>& scores, double one, bool probabilities, ops::PostTransform post) {
   if (probabilities) {
     scores = {1 - one, one};
-    return one > 0.5;
+    return static_cast<float>(one) > 0.5F;
   }
   if (post == ops::PostTransform::logistic) {
     scores = {ops::logistic(-one), ops::logistic(one)};

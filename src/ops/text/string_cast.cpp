@@ -25,7 +25,7 @@ std::string written(const Tensor& t, std::int64_t i) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value < 0 ? "-INF" : "INF";
   char text[40];
-  std::snprintf(text, sizeof text, t.dtype() == DType::f64 ? "%.17g" : "%.8g", value);
+  std::snprintf(text, sizeof text, "%.8g", value);
   return text;
 }
 
