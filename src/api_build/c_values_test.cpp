@@ -74,7 +74,8 @@ TEST(CValues, Maps) {
   const float one = 1, two = 2;
   tenfold_data *keys = nullptr, *first = nullptr, *second = nullptr, *map = nullptr, *again = nullptr;
   ok(tenfold_data_strings(words, shape, 1, &keys));
-  ok(tenfold_data_tensor("f32", nullptr, 0, &one, sizeof one, &first)), ok(tenfold_data_tensor("f32", nullptr, 0, &two, sizeof two, &second));
+  ok(tenfold_data_tensor("f32", nullptr, 0, &one, sizeof one, &first));
+  ok(tenfold_data_tensor("f32", nullptr, 0, &two, sizeof two, &second));
   const tenfold_data* const values[] = {first, second};
   EXPECT_NE(tenfold_data_map(keys, values, 1, &map), TENFOLD_OK);
   ok(tenfold_data_map(keys, values, 2, &map));

@@ -27,20 +27,14 @@ void infer(InferCall& call) {
   ops::infer_rows(call, 1, DType::f32, labels.size());
 }
 
-// Two classes of which the leaves know one: the other has what is left. ONNX Runtime's rules: weights that are all positive are
-// probabilities, of which nothing else is made.
+// Two classes of which the leaves know one: the other has what is left. ONNX Runtime's rules: weights that are all positive make
+// probabilities.
 std::int64_t judge_pair(std::vector<double>& scores, double one, bool probabilities, ops::PostTransform post) {
-  if (probabilities) {
-    scores = {1 - one, one};
-    return static_cast<float>(one) > 0.5F;
-  }
-  if (post == ops::PostTransform::logistic) {
-    scores = {ops::logistic(-one), ops::logistic(one)};
-  } else {
-    scores = {-one, one};
-    ops::transform(scores, post);
-  }
-  return one > 0;
+  const bool chosen = static_cast<float>(one) > (probabilities ? 0.5F : 0.0F);
+  if (post == ops::PostTransform::logistic) scores = {ops::logistic(-one), ops::logistic(one)};
+  else if (probabilities) scores = {1 - one, one};
+  else ops::transform(scores = {-one, one}, post);
+  return chosen;
 }
 
 void on_values(ValueCall& call) {
