@@ -5,6 +5,8 @@
 #include <cstring>
 #include <thread>
 
+#include "tenfold/bindings.h"
+
 namespace tenfold::cli {
 namespace {
 
@@ -88,7 +90,14 @@ std::unique_ptr<ExecutionContext> make_context(const Engine& engine, const std::
   for (std::size_t b = 0; b < engine.bindings().size(); ++b) {
     const int index = static_cast<int>(b);
     const BindingInfo& info = engine.bindings()[b];
-    if (info.dtype == DType::string) throw Error(ErrorKind::unsupported, "'" + info.name + "' holds strings, which exec does not run");
+    if (binds_values(engine, index)) {
+      if (!info.is_input) continue;
+      if (binding_memory(engine, index).kind != ValueKind::tensor)
+        throw Error(ErrorKind::unsupported, "input '" + info.name + "' is " + binding_type(engine, index) +
+                                                ": exec makes tensors only; the C++ and Python interfaces bind such values");
+      expect(bind_value(*context, index, inputs[b]));
+      continue;
+    }
     if (!info.is_input) {
       context->own_memory(index);
     } else if (inputs[b].defined()) {
@@ -105,6 +114,7 @@ std::unique_ptr<ExecutionContext> make_context(const Engine& engine, const std::
 void leave_on_device(const Engine& engine, ExecutionContext& context) {
   for (std::size_t b = 0; b < engine.bindings().size(); ++b) {
     const int index = static_cast<int>(b);
+    if (binds_values(engine, index)) continue;
     std::int64_t elements = 1;
     for (const std::int64_t extent : context.shape(index)) elements *= extent;
     if (Status s = context.bind(index, context.device_memory(index), byte_size(engine.bindings()[b].dtype, elements)); !s)
@@ -147,11 +157,31 @@ std::vector<LayerTimes> profile_layers(ExecutionContext& context, const MeasureO
   return layers;
 }
 
+namespace {
+// Tensors inside of sequences and maps, by their places.
+void add_tensors(std::vector<std::pair<std::string, Tensor>>& to, const std::string& name, const RuntimeValue& value) {
+  if (value.is_tensor()) return static_cast<void>(to.emplace_back(name, value.tensor()));
+  if (value.is_sequence())
+    for (std::size_t i = 0; i < value.elements().size(); ++i) add_tensors(to, name + "[" + std::to_string(i) + "]", value.elements()[i]);
+  if (!value.is_map()) return;
+  const Tensor& keys = value.as_map().keys;
+  for (std::size_t i = 0; i < value.as_map().values.size(); ++i) {
+    const bool words = keys.dtype() == DType::string;
+    const std::string key = words ? keys.string_values()[i] : std::to_string(keys.as_int(static_cast<std::int64_t>(i)));
+    add_tensors(to, name + "[" + key + "]", value.as_map().values[i]);
+  }
+}
+}  // namespace
+
 std::vector<std::pair<std::string, Tensor>> outputs_of(const Engine& engine, ExecutionContext& context) {
   std::vector<std::pair<std::string, Tensor>> outputs;
   for (std::size_t b = 0; b < engine.bindings().size(); ++b) {
     const BindingInfo& info = engine.bindings()[b];
     if (info.is_input) continue;
+    if (binds_values(engine, static_cast<int>(b))) {
+      add_tensors(outputs, info.name, bound_value(context, static_cast<int>(b)));
+      continue;
+    }
     Tensor t(info.dtype, context.shape(static_cast<int>(b)));
     if (t.bytes() > 0) std::memcpy(t.mutable_raw(), context.own_memory(static_cast<int>(b)), static_cast<std::size_t>(t.bytes()));
     outputs.emplace_back(info.name, std::move(t));

@@ -123,7 +123,12 @@ void print_outputs(const Console& console, const std::vector<std::pair<std::stri
   for (const auto& [name, tensor] : outputs) {
     console.result(name + ": (" + text(tensor.shape()) + ")");
     std::ostringstream line;
-    for (std::int64_t i = 0; i < tensor.size(); ++i) line << (i ? " " : "") << tensor.as_double(i);
+    const bool words = tensor.dtype() == DType::string;
+    for (std::int64_t i = 0; i < tensor.size(); ++i) {
+      line << (i ? " " : "");
+      if (words) line << std::quoted(tensor.string_values()[static_cast<std::size_t>(i)]);
+      else line << tensor.as_double(i);
+    }
     console.result(line.str());
   }
 }

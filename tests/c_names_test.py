@@ -17,7 +17,9 @@ NODE = 'tenfold_network_add_node'
 FUNCTIONS = {
     'bindings.h': {name: f'tenfold_context_{name}' for name in
                    ('bind_strided', 'copied_at_border', 'bind_state', 'read_state', 'write_state', 'clear_state', 'set_allocator')}
-    | {'binding_memory': 'tenfold_engine_binding_memory'},
+    | {'binding_memory': 'tenfold_engine_binding_memory', 'binding_type': 'tenfold_engine_binding_type',
+       'binds_values': 'tenfold_engine_binds_values', 'bind_value': 'tenfold_context_bind_value',
+       'bound_value': 'tenfold_context_bound_value', 'run_values': 'tenfold_context_run'},
     'build.h': {'build_file': 'tenfold_build_file', 'build_bytes': 'tenfold_build_bytes', 'build': 'tenfold_build_network',
                 'retune': 'tenfold_retune', 'retune_file': 'tenfold_retune_file', 'load_compatible': 'tenfold_load_compatible_bytes',
                 'model_bindings': 'tenfold_model_open_bytes', 'read_weights': 'tenfold_weights_read',
@@ -94,6 +96,9 @@ METHODS = {
     'RetiredEngine': {'drained': 'tenfold_engine_slot_replace', 'wait': 'tenfold_engine_slot_replace'},
     'Runtime': {'impl': OWN, 'of_process': 'tenfold_runtime_tell', 'use': 'tenfold_runtime_tell',
                 'gpu_memory': 'tenfold_runtime_gpu_memory', 'trim_gpu_memory': 'tenfold_runtime_trim_gpu_memory'},
+    'RuntimeValue': {name: 'tenfold_data_kind' for name in ('empty', 'is_map', 'is_sequence', 'is_tensor')}
+    | {'as_map': 'tenfold_data_keys', 'elements': 'tenfold_data_element', 'map': 'tenfold_data_map', 'sequence': 'tenfold_data_sequence',
+       'tensor': 'tenfold_data_tensor_info', 'text': OWN},
     'Tensor': {'bytes': 'tenfold_data_tensor_info', 'data': 'tenfold_data_tensor_info', 'dtype': 'tenfold_data_tensor_info',
                'raw': 'tenfold_data_tensor_info', 'rank': 'tenfold_data_tensor_info', 'shape': 'tenfold_data_tensor_info',
                'as_double': OWN, 'as_int': OWN, 'clone': 'tenfold_data_tensor', 'defined': 'tenfold_data_kind', 'mutable_data': OWN,

@@ -37,15 +37,6 @@ std::string tensor_difference(const Tensor& got, const Tensor& want, double rtol
   return "";
 }
 
-std::string tensors_difference(const ir::HostObject& got, const ir::HostObject& want, double rtol, double atol, bool values) {
-  if (got.elements.size() != want.elements.size()) return cat(got.elements.size(), " elements, ", want.elements.size(), " expected");
-  for (std::size_t i = 0; i < got.elements.size(); ++i) {
-    const std::string found = tensor_difference(got.elements[i], want.elements[i], rtol, atol, values);
-    if (!found.empty()) return cat("tensor ", i, ": ", found);
-  }
-  return "";
-}
-
 // The input of the light models, whose files are not stored: 0, 1, 2 ... divided by their number.
 Tensor ramp(const ir::Value& input) {
   Tensor tensor(input.dtype(), ir::constants(input.dims()));
@@ -97,9 +88,20 @@ std::string run_sets(const SuiteCase& test, const Runner& runner) {
 Values run_reference(const fs::path& model, const Values& inputs) { return ops::run_graph(onnx_import::import_file(model), inputs); }
 
 std::string difference(const ops::RuntimeValue& got, const ops::RuntimeValue& want, double rtol, double atol, bool values) {
-  if (got.index() != want.index()) return "one is a tensor, the other a sequence or optional";
-  if (const auto* object = std::get_if<ir::HostObject>(&want))
-    return tensors_difference(std::get<ir::HostObject>(got), *object, rtol, atol, values);
+  if (got.index() != want.index()) return cat(got.text(), ", ", want.text(), " expected");
+  if (want.empty()) return "";
+  const auto all = [&](const Values& found, const Values& expected) {
+    if (found.size() != expected.size()) return cat(found.size(), " elements, ", expected.size(), " expected");
+    for (std::size_t i = 0; i < found.size(); ++i)
+      if (const std::string what = difference(found[i], expected[i], rtol, atol, values); !what.empty())
+        return cat("element ", i, ": ", what);
+    return std::string();
+  };
+  if (want.is_sequence()) return all(got.elements(), want.elements());
+  if (want.is_map()) {
+    const std::string keys = tensor_difference(got.as_map().keys, want.as_map().keys, 0, 0, true);
+    return keys.empty() ? all(got.as_map().values, want.as_map().values) : "keys: " + keys;
+  }
   return tensor_difference(std::get<Tensor>(got), std::get<Tensor>(want), rtol, atol, values);
 }
 

@@ -15,6 +15,7 @@
 #include "plan/verify.h"
 #include "runtime/device/far_backend_for_tests.h"
 #include "runtime/engine/open.h"
+#include "tenfold/bindings.h"
 
 namespace tenfold::tests {
 namespace {
@@ -38,25 +39,28 @@ class TemporaryFile {
   fs::path path_;
 };
 
-std::vector<Tensor> tensors(const Values& values) {
-  std::vector<Tensor> result;
-  for (const ops::RuntimeValue& v : values) {
-    require(std::holds_alternative<Tensor>(v), ErrorKind::unsupported, "an input is a sequence or an optional");
-    result.push_back(std::get<Tensor>(v));
-  }
-  return result;
+bool same_bits(const ops::RuntimeValue& a, const ops::RuntimeValue& b);
+bool same_bits(const Values& a, const Values& b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](const auto& x, const auto& y) { return same_bits(x, y); });
+}
+bool same_bits(const ops::RuntimeValue& a, const ops::RuntimeValue& b) {
+  if (a.index() != b.index() || a.empty()) return a.empty() && b.empty();
+  if (a.is_sequence()) return same_bits(a.elements(), b.elements());
+  if (a.is_map()) return same_bits(a.as_map().keys, b.as_map().keys) && same_bits(a.as_map().values, b.as_map().values);
+  const Tensor &x = a.tensor(), &y = b.tensor();
+  if (x.dtype() != y.dtype() || x.shape() != y.shape()) return false;
+  if (x.dtype() == DType::string) return x.string_values() == y.string_values();
+  return std::memcmp(x.raw(), y.raw(), static_cast<std::size_t>(x.bytes())) == 0;
 }
 
-bool same_bits(const Tensor& a, const Tensor& b) {
-  if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
-  if (a.dtype() == DType::string) return std::ranges::equal(a.string_values(), b.string_values());
-  return std::memcmp(a.raw(), b.raw(), static_cast<std::size_t>(a.bytes())) == 0;
-}
-
-OptimizationProfile profile_of(const ir::Graph& graph, const std::vector<Tensor>& inputs) {
+OptimizationProfile profile_of(const ir::Graph& graph, const Values& inputs) {
   OptimizationProfile profile;
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    profile[graph.inputs.at(i)->name] = {inputs[i].shape(), inputs[i].shape(), inputs[i].shape()};
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const ir::Value& input = *graph.inputs.at(i);
+    if (!input.type.is_tensor()) continue;
+    const Shape& shape = inputs[i].tensor().shape();
+    profile[input.name] = {shape, shape, shape};
+  }
   return profile;
 }
 
@@ -82,22 +86,21 @@ Engine load_for(const std::string& path, const BuildConfig& config) {
 }  // namespace
 
 Values run_optimised(const fs::path& model, const Values& inputs, const BuildConfig& config) {
-  const std::vector<Tensor> given = tensors(inputs);
   BuildConfig fixed = config;
-  fixed.profiles = {profile_of(onnx_import::import_file(model), given)};
+  fixed.profiles = {profile_of(onnx_import::import_file(model), inputs)};
   const Engine built = build_for(model, fixed);
-  const std::vector<Tensor> results = built.create_context()->run(given);
+  const Values results = run_values(*built.create_context(), inputs);
 
   const TemporaryFile file;
   built.save(file.path());
-  const std::vector<Tensor> again = load_for(file.path(), config).create_context()->run(given);
+  const Values again = run_values(*load_for(file.path(), config).create_context(), inputs);
   require(again.size() == results.size(), ErrorKind::internal, "the loaded plan has ", again.size(), " outputs instead of ",
           results.size());
   const bool random = model.string().find("bernoulli") != std::string::npos;
   for (std::size_t i = 0; i < results.size(); ++i)
     require(random || same_bits(results[i], again[i]), ErrorKind::internal, "output ", i, " of the loaded plan differs: ",
             difference(again[i], results[i], 0, 0));
-  return {results.begin(), results.end()};
+  return results;
 }
 
 Runner optimised_runner(std::uint64_t seed, const std::string& device, int level, bool rounds) {

@@ -1,15 +1,17 @@
 // Memory of inputs and outputs beyond ExecutionContext::bind(): strides, state that lasts from run to run, memory that
-// the caller gives when its size is known. Also tells which memory suits a binding.
+// the caller gives when its size is known. Also tells which memory suits a binding. And inputs and outputs that have no
+// memory: strings, sequences, optionals and maps.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
 #include "tenfold/engine.h"
+#include "tenfold/value.h"
 
 namespace tenfold {
 
-enum class ValueKind : std::uint8_t { tensor };                   // tensors of numbers today
+enum class ValueKind : std::uint8_t { tensor, sequence, optional, map };
 // The host's memory, host memory that a GPU reads directly, the device's own memory.
 enum class Location : std::uint8_t { host, pinned, device };
 
@@ -55,5 +57,19 @@ TENFOLD_API Status clear_state(ExecutionContext& context, int input) noexcept;  
 using OutputAllocator = void* (*)(void* user, int output, std::int64_t bytes);
 // Null: the output has no allocator any more.
 TENFOLD_API Status set_allocator(ExecutionContext& context, int output, OutputAllocator allocate, void* user) noexcept;
+
+// The type of a binding in words, for people and for comparing: "f32[batch,3]", "string[2]", "seq(map(i64,f32[]))", "opt(f32[?])".
+TENFOLD_API std::string binding_type(const Engine& engine, int binding);   // throws invalid_argument
+// Whether a binding takes or gives no tensor of numbers, so that it has no memory that bind() could give: values are bound instead.
+TENFOLD_API bool binds_values(const Engine& engine, int binding);
+
+// Binds an input that binds_values(): a tensor of strings, which sets the input's shape too, a sequence, a map, an optional, which may be
+// empty. It stays bound until another is. Status::invalid_binding, with the reason in describe(), where the value has another type.
+TENFOLD_API Status bind_value(ExecutionContext& context, int binding, RuntimeValue value) noexcept;
+// What the last run gave there, or what is bound; nothing before. Throws invalid_argument for bindings with memory of their own.
+TENFOLD_API RuntimeValue bound_value(const ExecutionContext& context, int binding);
+// Whole values in, whole values out, for any engine: by binding order, tensors of numbers included; an input with a default may be empty.
+TENFOLD_API std::vector<RuntimeValue> run_values(ExecutionContext& context, const std::vector<RuntimeValue>& inputs,
+                                                 const RunOptions& options = {});
 
 }  // namespace tenfold

@@ -35,5 +35,6 @@
 #include "tenfold/c/status.h"
 #include "tenfold/c/timing_cache.h" /* tenfold-builder */
 #include "tenfold/c/types.h"
+#include "tenfold/c/values.h"
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "device_array.h"
 #include "errors.h"
+#include "runtime_values.h"
 
 namespace tenfold::python {
 namespace {
@@ -55,6 +56,8 @@ void bind_inputs(Call& call, Runner& runner, bool later) {
 }  // namespace
 
 void bind_call(Call& call, Runner& runner, bool later) {
+  if (call.slots.values)
+    raise_error(ErrorKind::unsupported, "an engine that takes or gives strings, sequences, optionals or maps runs by engine(...) alone");
   bind_inputs(call, runner, later);
   const bool copied_later = later && call.slots.on_gpu && (call.maker == Maker::numpy || call.like_on_host);
   ArrayView view;
@@ -79,6 +82,11 @@ nb::object result_of(Call& call, Runner& runner) {
   for (int o = 0; o < slots.outputs(); ++o)
     if (!call.outputs[o].is_valid() && (call.all || call.wanted[o]))
       call.outputs[o] = as_the_inputs(runner.copied(slots.inputs + o), call.maker, call.like);
+  return named_results(call);
+}
+
+nb::object named_results(Call& call) {
+  const Slots& slots = call.slots;
   if (call.as_list) {
     nb::list results;
     for (int o : call.order) results.append(call.outputs[o]);
@@ -97,6 +105,7 @@ Borrowed::~Borrowed() {
 }
 
 nb::object run_call(EngineState& state, Call& call) {
+  if (call.slots.values) return run_on_values(state, call);
   Borrowed runner(state, call.on);
   runner->settle(call.on);
   bind_call(call, *runner, false);

@@ -50,6 +50,7 @@ class Borrowed {
   std::unique_ptr<Runner> runner_;
 };
 
+nb::object named_results(Call& call);   // the outputs that it has, in the form that was asked for
 // Binds, runs and gives the result.
 nb::object run_call(EngineState& state, Call& call);
 

@@ -18,8 +18,12 @@ std::shared_ptr<const Slots> slots_of(const Engine& engine) {
   auto slots = std::make_shared<Slots>();
   nb::dict names;
   for (const BindingInfo& b : engine.bindings()) {
-    names[b.name.c_str()] = static_cast<int>(slots->all.size());
-    slots->all.push_back({b.name, b.dtype, b.shape, b.is_input, b.has_default, (b.is_input ? "input '" : "output '") + b.name + "'"});
+    const auto number = static_cast<int>(slots->all.size());
+    names[b.name.c_str()] = number;
+    const bool value = binds_values(engine, number);
+    slots->all.push_back({b.name, b.dtype, b.shape, b.is_input, b.has_default, (b.is_input ? "input '" : "output '") + b.name + "'",
+                          binding_memory(engine, number).kind, value});
+    slots->values = slots->values || value;
     slots->inputs += b.is_input ? 1 : 0;
   }
   slots->names = hold(names);

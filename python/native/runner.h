@@ -9,6 +9,7 @@
 #include "arrays.h"
 #include "async_runs.h"
 #include "python_state.h"
+#include "tenfold/bindings.h"
 #include "tenfold/completion.h"
 #include "tenfold/engine.h"
 
@@ -20,6 +21,8 @@ struct Slot {
   Shape shape;  // -1: dynamic
   bool is_input = true, has_default = false;
   std::string told;  // "input 'x'"
+  ValueKind kind = ValueKind::tensor;
+  bool is_value = false;  // no array of numbers
   const std::string& what() const { return told; }
 };
 
@@ -27,6 +30,7 @@ struct Slots {
   std::vector<Slot> all;
   int inputs = 0;
   bool on_gpu = false;
+  bool values = false;               // some take or give no arrays of numbers
   std::string device;                // "cuda:0"
   int ordinal = 0;                   // of the GPU
   Held names;                        // dict from str to int

@@ -45,7 +45,7 @@ void set_precision(BuildConfig& config, const tenfold_build_config& c) {
             " comes before example ", examples);
     if (t.example == examples) config.typical_inputs.emplace_back();
     config.typical_inputs[static_cast<std::size_t>(t.example)][&need(t.input, "a typical input's name")] =
-        need(t.data, "a typical input's data").tensor;
+        need(t.data, "a typical input's data").value.tensor();
   }
 }
 
@@ -85,10 +85,10 @@ void set_borders(BuildConfig& config, const tenfold_build_config& c) {
   if (c.initializer_count > 0) need(c.initializers, "initializers");
   for (std::int32_t i = 0; i < c.initializer_count; ++i)
     config.initializers[&need(c.initializers[i].input, "an initializer's name")] =
-        need(c.initializers[i].data, "an initializer's data").tensor;
+        need(c.initializers[i].data, "an initializer's data").value.tensor();
   for (std::int32_t i = 0; i < c.input_default_count; ++i)
     config.input_defaults[&need(c.input_defaults[i].input, "a default's input")] =
-        need(c.input_defaults[i].data, "a default's data").tensor;
+        need(c.input_defaults[i].data, "a default's data").value.tensor();
 }
 
 void set_tuning(BuildConfig& config, const tenfold_build_config& c) {

@@ -45,7 +45,7 @@ NetworkAttribute tenfold::c::attribute_of(const tenfold_attribute& a) {
       for (std::size_t i = 0; i < a.count; ++i) all.push_back(text(i));
       return all;
     }
-    case TENFOLD_ATTRIBUTE_TENSOR: return need(a.tensor, "an attribute's tensor").tensor;
+    case TENFOLD_ATTRIBUTE_TENSOR: return need(a.tensor, "an attribute's tensor").value.tensor();
     default: fail(ErrorKind::invalid_argument, cat("attribute '", a.name, "' has the kind ", a.kind));
   }
 }

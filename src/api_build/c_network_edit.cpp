@@ -163,7 +163,7 @@ extern "C" tenfold_status tenfold_network_set_input(tenfold_network* network, te
   return edit(network, [&](auto& net, Network& n) { n.set_input(node_of(net, node), index, value_of(net, value)); });
 }
 extern "C" tenfold_status tenfold_network_set_constant(tenfold_network* network, tenfold_value value, const tenfold_data* content) {
-  return edit(network, [&](auto& net, Network& n) { n.set_constant(value_of(net, value), need(content, "the content").tensor); });
+  return edit(network, [&](auto& net, Network& n) { n.set_constant(value_of(net, value), need(content, "the content").value.tensor()); });
 }
 extern "C" tenfold_status tenfold_network_replace(tenfold_network* network, tenfold_value value, tenfold_value by) {
   return edit(network, [&](auto& net, Network& n) { n.replace(value_of(net, value), value_of(net, by)); });

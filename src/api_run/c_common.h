@@ -15,6 +15,7 @@
 #include "tenfold/model_error.h"
 #include "tenfold/plan_cache.h"
 #include "tenfold/runtime.h"
+#include "tenfold/value.h"
 
 struct tenfold_engine {
   tenfold::Engine engine;
@@ -26,7 +27,7 @@ struct tenfold_context {
   std::unique_ptr<tenfold::ExecutionContext> context;
 };
 struct tenfold_data {
-  tenfold::Tensor tensor;
+  tenfold::RuntimeValue value;
 };
 struct tenfold_plan_cache {
   tenfold::PlanCache cache;

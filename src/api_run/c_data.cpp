@@ -1,4 +1,4 @@
-// Data from C: tensors of numbers.
+// Data from C: their kinds, and tensors of numbers.
 #include "api_run/c_common.h"
 #include "tenfold/c/data.h"
 #include "tenfold/dlpack.h"
@@ -15,14 +15,16 @@ extern "C" tenfold_status tenfold_data_tensor(const char* dtype, const int64_t* 
       return;
     }
     const DType type = dtype_of(dtype);
-    require(type != DType::string, ErrorKind::unsupported, "a tensor of strings");
+    require(type != DType::string, ErrorKind::unsupported, "a tensor of strings: tenfold_data_strings() makes one");
     *made = new tenfold_data{Tensor(type, shape_of(shape, rank))};
   });
 }
-extern "C" int32_t tenfold_data_kind(const tenfold_data* data) { return data ? TENFOLD_DATA_TENSOR : 0; }
+extern "C" int32_t tenfold_data_kind(const tenfold_data* data) { 
+  return !data ? 0 : data->value.empty() ? TENFOLD_DATA_NOTHING : static_cast<int32_t>(data->value.index());
+}
 extern "C" tenfold_status tenfold_data_tensor_info(const tenfold_data* data, tenfold_tensor_info* info) {
   return guarded([&] {
-    const Tensor& t = need(data, "the data").tensor;
+    const Tensor& t = need(data, "the data").value.tensor();
     give(info,
          {0, name(t.dtype()).data(), t.shape().data(), static_cast<std::int32_t>(t.rank()), t.raw(), static_cast<std::size_t>(t.bytes())},
          "the place for the information");
@@ -35,7 +37,7 @@ namespace {
 template <class Managed>
 tenfold_status give_dlpack(const tenfold_data* data, Managed** tensor, Managed* (*make)(const Tensor&)) {
   return guarded([&] {
-    const Tensor& own = need(data, "the data").tensor;
+    const Tensor& own = need(data, "the data").value.tensor();
     need(tensor, "the place for the DLPack tensor") = make(own);
   });
 }
@@ -44,7 +46,7 @@ tenfold_status take_dlpack(Managed* tensor, tenfold_data** data) {
   return guarded([&] {
     need(data, "the place for the data");
     auto made = std::make_unique<tenfold_data>();
-    made->tensor = from_dlpack(tensor);
+    made->value = from_dlpack(tensor);
     *data = made.release();
   });
 }

@@ -43,6 +43,8 @@ void PlanMaker::name_bindings(const ir::Graph& graph) {
 }
 
 void PlanMaker::keep_default(plan::Binding& binding, const Tensor& value) {
+  require(value.dtype() != DType::string, ErrorKind::unsupported, "input '", binding.name,
+          "' holds strings: its initializer cannot be overridable, leave it out of BuildConfig::overridable and input_defaults");
   auto constant = std::make_shared<ir::Constant>();
   constant->tensor = value;
   binding.default_constant = constants_.add(binding.name, constant);

@@ -17,7 +17,7 @@ bool agrees(Dim stored, Dim inferred, const Names& known) {
   return stored == inferred || std::any_of(symbols.begin(), symbols.end(), [&](const std::string& s) { return !known.count(s); });
 }
 bool agrees(const ValueType& stored, const ValueType& inferred, const Names& known) {
-  if (stored.kind != inferred.kind || stored.tensor.dtype != inferred.tensor.dtype || stored.ranked != inferred.ranked) return false;
+  if (stored.without_dims() != inferred.without_dims() || stored.ranked != inferred.ranked) return false;
   const Dims &a = stored.tensor.dims, &b = inferred.tensor.dims;
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](Dim x, Dim y) { return agrees(x, y, known); });
 }

@@ -39,7 +39,7 @@ Dims InferCall::need_contents(int i, const char* what) const {
   fail(ErrorKind::unsupported, cat(what, " (operand ", i, v ? cat(", '", v->name, "'") : "", " of ", node_.op(),
                                    ") depends on data, so the number of dimensions or their extents cannot be known when building"));
 }
-void InferCall::out(int i, DType dtype, Dims dims) { out(i, ValueType{ValueType::Kind::tensor, {dtype, std::move(dims)}, true}); }
+void InferCall::out(int i, DType dtype, Dims dims) { out(i, ValueType{.tensor = {dtype, std::move(dims)}}); }
 void InferCall::out(int i, ValueType type) {
   if (Value* v = node_.out(i)) v->type = std::move(type);
 }

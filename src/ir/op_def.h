@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "ir/graph.h"
 #include "ir/op_traits.h"
 #include "ir/op_types.h"
+#include "tenfold/value.h"
 
 namespace tenfold::ir {
 
@@ -62,22 +64,40 @@ class InferCall {
 struct TensorRef {
   DType dtype = DType::f32;
   Shape shape;
-  void* data = nullptr;                                 // for strings: std::string*
+  void* data = nullptr;                                 // as Tensor::raw(): of strings, std::string
   std::int64_t size() const { return element_count(shape); }
   template <class T> T* as() const { return static_cast<T*>(data); }
 };
-// A sequence or optional, held on the host. An optional is a sequence of at most one element.
-struct HostObject { std::vector<Tensor> elements; };
-
 // One execution of a reference kernel. Outputs are allocated to the inferred shape, or to its upper bound when a size depends
 // on the data; such kernels call shrink() with the real shape. Reference kernels are plain, single-threaded and obviously right.
 struct Call {
   const Node* node = nullptr;                           // attributes, body; graphs for control flow
   std::vector<TensorRef> in, out;                       // a missing optional operand has data == nullptr
-  std::vector<HostObject*> in_objects, out_objects;     // beside in/out; null for tensors
   bool has(int i) const { return i < static_cast<int>(in.size()) && in[static_cast<std::size_t>(i)].data != nullptr; }
   const Attributes& attributes() const { return node->attributes; }
   void shrink(int output, Shape shape) { out[static_cast<std::size_t>(output)].shape = std::move(shape); }
+};
+
+// One execution of a kernel on whole values, where strings, sequences, optionals or maps are read or made. It allocates its results itself.
+class ValueCall {
+ public:
+  ValueCall(const Node& node, std::span<const RuntimeValue> in) : node_(node), in_(in), out_(node.outputs.size()) {}
+  const Node& node() const { return node_; }
+  const Attributes& attributes() const { return node_.attributes; }
+  int inputs() const { return static_cast<int>(in_.size()); }
+  bool has(int i) const { return i < inputs() && !in_[static_cast<std::size_t>(i)].empty(); }
+  const RuntimeValue& in(int i) const;                  // each throws invalid_argument naming the operand if it is something else
+  const Tensor& tensor(int i) const;
+  const std::vector<std::string>& strings(int i) const;
+  const std::vector<RuntimeValue>& elements(int i) const;
+  std::int64_t integer(int i) const;                    // of a tensor of one
+  void give(int o, RuntimeValue value);
+  std::vector<RuntimeValue> take() { return std::move(out_); }
+
+ private:
+  const Node& node_;
+  std::span<const RuntimeValue> in_;
+  std::vector<RuntimeValue> out_;
 };
 
 inline constexpr const char* kAnyDomain = "*";  // every ONNX domain that has no operator of the name
@@ -107,6 +127,8 @@ struct OpDef {
   double tolerance = 1e-5;                              // of a tactic against the reference, relative to the largest output
   std::string on_host = {};                             // why no GPU computes it, in words for users; empty: GPUs do
   std::shared_ptr<const void> self = {};                // a plug-in's object
+  // The kernel on whole values; where there is a `reference`, too, that one has the calls without any but tensors.
+  void (*on_values)(ValueCall&) = nullptr;
 };
 
 // The operators known to a Builder or a Runtime: the built-in table and additions. Immutable after set-up, then thread safe.

@@ -202,7 +202,7 @@ bool is_graph(const onnx::AttributeProto& proto);
 // settle.cpp: the value, or a constant in its place.
 ir::Value* settled(ir::Graph& graph, ir::Value* value);
 
-// sequences.cpp: takes out sequences that import has followed; one that is still used is refused.
+// sequences.cpp: takes out sequences that nothing reads, once import has followed them.
 void drop_sequences(ir::Graph& graph);
 
 // order.cpp: the nodes' indices so that each stands after those it reads. Throws invalid_model naming a node on a cycle.

@@ -80,7 +80,9 @@ struct TypeProto {   // one of them at most
   using Tensor = TensorTypeProto;
   std::optional<Tensor> tensor_type;
   Box<TypeProto> sequence_type, optional_type;      // of their elements
-  bool map_type = false, opaque_type = false, sparse_tensor_type = false;
+  Box<TypeProto> map_type;                          // of its values
+  std::int64_t key_type = 0;                        // of its keys, as elem_type
+  bool opaque_type = false, sparse_tensor_type = false;
 };
 
 struct ValueInfoProto {
@@ -150,14 +152,25 @@ struct ModelProto {
 };
 
 // Values of sequence and optional type, as test data files hold them.
-struct SequenceProto {
+struct MapProto;
+struct SequenceProto {   // one of the lists at most
   std::vector<TensorProto> tensor_values;
+  std::vector<SequenceProto> sequence_values;
+  std::vector<MapProto> map_values;
   bool other_values = false;                        // whether it has elements of another kind
+};
+
+struct MapProto {   // of both kinds of keys one at most
+  std::int64_t key_type = 0;
+  std::vector<std::int64_t> keys;
+  std::vector<std::string> string_keys;
+  SequenceProto values;
 };
 
 struct OptionalProto {
   Box<TensorProto> tensor_value;
   Box<SequenceProto> sequence_value;
+  Box<MapProto> map_value;
   bool other_value = false;
 };
 

@@ -13,11 +13,26 @@ void read_fields(Fields in, onnx::StringStringEntryProto& m) {
   }
 }
 
+void read_fields(Fields in, onnx::MapProto& m);
+
 void read_fields(Fields in, onnx::SequenceProto& m) {
   while (in.next()) switch (in.number()) {
     case 1: case 2: break;   // name, elem_type
     case 3: read_fields(in.message("TensorProto"), m.tensor_values.emplace_back()); break;
-    case 4: case 5: case 6: case 7: m.other_values = true; break;   // sparse tensors, sequences, maps, optionals
+    case 5: read_fields(in.message("SequenceProto"), m.sequence_values.emplace_back()); break;
+    case 6: read_fields(in.message("MapProto"), m.map_values.emplace_back()); break;
+    case 4: case 7: m.other_values = true; break;   // sparse tensors, optionals
+    default: in.unknown();
+  }
+}
+
+void read_fields(Fields in, onnx::MapProto& m) {
+  while (in.next()) switch (in.number()) {
+    case 1: break;   // name
+    case 2: m.key_type = in.integer(); break;
+    case 3: in.append(m.keys); break;
+    case 4: m.string_keys.push_back(in.string()); break;
+    case 5: read_fields(in.message("SequenceProto"), m.values); break;
     default: in.unknown();
   }
 }
@@ -26,7 +41,8 @@ void read_fields(Fields in, onnx::OptionalProto& m) {
   while (in.next()) switch (in.number()) {
     case 1: case 2: break;   // name, elem_type
     case 3: read_fields(in.message("TensorProto"), m.tensor_value.edit()); break;
-    case 4: case 6: case 7: m.other_value = true; break;   // a sparse tensor, a map, an optional
+    case 6: read_fields(in.message("MapProto"), m.map_value.edit()); break;
+    case 4: case 7: m.other_value = true; break;   // a sparse tensor, an optional
     case 5: read_fields(in.message("SequenceProto"), m.sequence_value.edit()); break;
     default: in.unknown();
   }

@@ -39,6 +39,15 @@ void read_elements(Fields in, onnx::TypeProto& m) {
   }
 }
 
+// Its keys' type is a number, that of its values a message.
+void read_map(Fields in, onnx::TypeProto& m) {
+  while (in.next()) switch (in.number()) {
+    case 1: m.key_type = in.integer(); break;
+    case 2: read_fields(in.message("TypeProto"), m.map_type.edit()); break;
+    default: in.unknown();
+  }
+}
+
 }  // namespace
 
 void read_fields(Fields in, onnx::TypeProto& m) {
@@ -47,7 +56,8 @@ void read_fields(Fields in, onnx::TypeProto& m) {
     if (kind != 1) m.tensor_type.reset();
     if (kind != 4) m.sequence_type.reset();
     if (kind != 9) m.optional_type.reset();
-    m.map_type = kind == 5, m.opaque_type = kind == 7, m.sparse_tensor_type = kind == 8;
+    if (kind != 5) m.map_type.reset();
+    m.opaque_type = kind == 7, m.sparse_tensor_type = kind == 8;
   };
   while (in.next()) {
     const std::uint32_t field = in.number();
@@ -55,6 +65,7 @@ void read_fields(Fields in, onnx::TypeProto& m) {
     if (kind) choose(field);
     if (field == 1) read_fields(in.message("TypeProto.Tensor"), m.tensor_type ? *m.tensor_type : m.tensor_type.emplace());
     else if (field == 4) read_elements(in.message("TypeProto.Sequence"), m.sequence_type.edit());
+    else if (field == 5) m.map_type.edit(), read_map(in.message("TypeProto.Map"), m);
     else if (field == 9) read_elements(in.message("TypeProto.Optional"), m.optional_type.edit());
     else if (!kind && field != 6) in.unknown();   // 6: denotation
   }

@@ -1,4 +1,4 @@
-// Sequences are followed while nodes are read (ops/fused/sequence.cpp) and leave nothing behind.
+// Sequences are followed while nodes are read (onnx_ops/ai_onnx/sequence_common.h), so that most leave nothing to be computed behind.
 #include <algorithm>
 
 #include "onnx_import/importer.h"
@@ -10,11 +10,9 @@ void drop_sequences(ir::Graph& graph) {
   std::reverse(nodes.begin(), nodes.end());   // users before what they use
   for (ir::Node* node : nodes) {
     const ir::Value* value = node->out(0);
-    if (!value || value->type.kind != ir::ValueType::Kind::sequence) continue;
-    const bool used = !value->users.empty() || graph.is_output(value);
-    require(!used || node->op() != "Sequence", ErrorKind::unsupported, "node '", node->name, "': its sequence '", value->name,
-            "' is an output, or read where import cannot follow it: plans hold tensors only");
-    if (!used) graph.erase(*node);
+    if (value && node->outputs.size() == 1 && value->type.kind == ir::ValueType::Kind::sequence && value->users.empty() &&
+        !graph.is_output(value))
+      graph.erase(*node);
   }
 }
 

@@ -1,4 +1,4 @@
-// Reads TensorProto, SequenceProto and OptionalProto files.
+// Reads TensorProto, SequenceProto, MapProto and OptionalProto files.
 #include "onnx_import/tensor_file.h"
 
 #include "base/check.h"
@@ -18,19 +18,30 @@ auto read_file(const std::filesystem::path& path, Read&& read) {
   }
 }
 
-ir::HostObject sequence(const onnx::SequenceProto& proto) {
-  require(!proto.other_values, ErrorKind::unsupported, "a sequence of something else than tensors");
-  ir::HostObject object;
-  for (const auto& tensor : proto.tensor_values) object.elements.push_back(to_tensor(tensor, nullptr));
-  return object;
+ops::RuntimeValue map(const onnx::MapProto& proto);
+
+ops::RuntimeValue sequence(const onnx::SequenceProto& proto) {
+  require(!proto.other_values, ErrorKind::unsupported, "a sequence of sparse tensors or optionals");
+  std::vector<ops::RuntimeValue> elements;
+  for (const auto& tensor : proto.tensor_values) elements.push_back(to_tensor(tensor, nullptr));
+  for (const auto& inner : proto.sequence_values) elements.push_back(sequence(inner));
+  for (const auto& inner : proto.map_values) elements.push_back(map(inner));
+  return ops::RuntimeValue::sequence(std::move(elements));
 }
 
-ir::HostObject optional(const onnx::OptionalProto& proto) {
-  require(!proto.other_value, ErrorKind::unsupported, "an optional of something else than tensors and sequences of them");
+ops::RuntimeValue map(const onnx::MapProto& proto) {
+  const bool strings = !proto.string_keys.empty();
+  const auto count = static_cast<std::int64_t>(strings ? proto.string_keys.size() : proto.keys.size());
+  Tensor keys = strings ? Tensor::strings({count}, proto.string_keys) : Tensor(DType::i64, {count});
+  if (!strings) std::copy(proto.keys.begin(), proto.keys.end(), keys.mutable_data<std::int64_t>());
+  return ops::RuntimeValue::map(std::move(keys), sequence(proto.values).elements());
+}
+
+ops::RuntimeValue optional(const onnx::OptionalProto& proto) {
+  require(!proto.other_value, ErrorKind::unsupported, "an optional of a sparse tensor or an optional");
   if (proto.sequence_value) return sequence(*proto.sequence_value);
-  ir::HostObject object;
-  if (proto.tensor_value) object.elements.push_back(to_tensor(*proto.tensor_value, nullptr));
-  return object;
+  if (proto.map_value) return map(*proto.map_value);
+  return proto.tensor_value ? ops::RuntimeValue(to_tensor(*proto.tensor_value, nullptr)) : ops::RuntimeValue();
 }
 
 }  // namespace

@@ -109,31 +109,32 @@ ir::ValueType ValueTypes::input(const onnx::ValueInfoProto& info) {
     if (fixed == options_.input_shapes.end()) return declared(info.type, info.name);
     require(info.type.tensor_type.has_value(), ErrorKind::invalid_argument, "a shape is given, but it is no tensor");
     if (are_values(*info.type.tensor_type, fixed->second)) return declared(info.type, info.name);
-    return {ir::ValueType::Kind::tensor, tensor(*info.type.tensor_type, info.name, &fixed->second), true};
+    return {.tensor = tensor(*info.type.tensor_type, info.name, &fixed->second)};
   } catch (Error& error) {
     throw error.within(cat("input '", info.name, "'"));
   }
 }
 
 ir::ValueType ValueTypes::declared(const onnx::TypeProto& type, const std::string& stem) {
-  using Kind = ir::ValueType::Kind;
-  if (type.tensor_type) return {Kind::tensor, tensor(*type.tensor_type, stem, nullptr), true};
-  const bool optional = bool(type.optional_type);
-  const onnx::TypeProto& inner = optional ? *type.optional_type : type;
-  const bool sequence = bool(inner.sequence_type);
-  const onnx::TypeProto& element = sequence ? *inner.sequence_type : inner;
-  require(optional || sequence, ErrorKind::unsupported,
-          type.map_type ? "is a map" : type.sparse_tensor_type ? "is a sparse tensor" : type.opaque_type ? "is opaque"
-                                                                                                                          : "has no type");
-  require(element.tensor_type.has_value(), ErrorKind::unsupported, "is a sequence or optional of something else than tensors");
-  // The shape of elements may differ from one to the next, so it is kept only where it is fully declared.
-  ir::ValueType result{sequence ? (optional ? Kind::optional_sequence : Kind::sequence) : Kind::optional, {}, false};
-  result.tensor.dtype = ops::dtype_from_onnx(element.tensor_type->elem_type);
-  const auto& shape = element.tensor_type->shape;
-  if (shape && std::all_of(shape->dim.begin(), shape->dim.end(), [](const auto& dim) { return dim.dim_value.has_value(); })) {
-    result.tensor = tensor(*element.tensor_type, stem, nullptr);
-    result.ranked = true;
-  }
+  if (type.tensor_type) return {.tensor = tensor(*type.tensor_type, stem, nullptr)};
+  return held(type, stem);
+}
+
+ir::ValueType ValueTypes::held(const onnx::TypeProto& type, const std::string& stem) {
+  if (type.sequence_type) return ir::sequence_of(held(*type.sequence_type, stem));
+  if (type.optional_type) return ir::optional_of(held(*type.optional_type, stem));
+  if (type.map_type) return ir::map_of(ops::dtype_from_onnx(type.key_type), held(*type.map_type, stem));
+  require(type.tensor_type.has_value(), ErrorKind::unsupported,
+          type.sparse_tensor_type ? "is a sparse tensor" : type.opaque_type ? "is opaque" : "has no type");
+  const auto& shape = type.tensor_type->shape;
+  ir::ValueType result{.tensor = {ops::dtype_from_onnx(type.tensor_type->elem_type), {}}, .ranked = shape.has_value()};
+  if (!shape) return result;
+  require(shape->dim.size() <= kMaxRank, ErrorKind::invalid_model, "has ", shape->dim.size(), " dimensions, at most ", kMaxRank,
+          " are allowed");
+  for (const auto& dim : shape->dim)   // an extent that is not declared may differ from one element to the next
+    result.tensor.dims.push_back(dim.dim_value ? extent(*dim.dim_value)
+                                               : graph_.new_symbol(identifier(cat(stem, "_any", result.tensor.dims.size())), 0,
+                                                                   ir::kUnbounded, ir::Origin::host_value));
   return result;
 }
 

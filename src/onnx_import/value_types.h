@@ -24,6 +24,7 @@ class ValueTypes {
   ir::ValueType declared(const onnx::TypeProto& type, const std::string& stem);
 
  private:
+  ir::ValueType held(const onnx::TypeProto& type, const std::string& stem);   // what sequences, optionals and maps hold, or one of them
   ir::TensorType tensor(const onnx::TypeProto::Tensor& type, const std::string& stem, const Shape* fixed);
   ir::Dim named(const std::string& name);
   ir::Graph& graph_;

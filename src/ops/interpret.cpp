@@ -1,6 +1,7 @@
 // The interpreter: one node or a whole graph through the reference kernels.
 #include "ops/interpret.h"
 
+#include <algorithm>
 #include <cstring>
 #include <unordered_map>
 
@@ -35,7 +36,7 @@ Alone isolate(const Node& original, const std::vector<RuntimeValue>& operands, s
       constexpr std::int64_t kSmall = 1024;
       if (t->size() <= kSmall) copy.inputs.push_back(alone.graph.add_constant(*t));
       else copy.inputs.push_back(alone.graph.add_input("x", {.tensor = {t->dtype(), ir::to_dims(t->shape())}}));
-    } else if (std::holds_alternative<ir::HostObject>(operand)) {
+    } else if (!operand.empty()) {
       copy.inputs.push_back(alone.graph.add_input("x", original.inputs[i]->type));
     } else {
       copy.inputs.push_back(nullptr);
@@ -69,40 +70,40 @@ std::vector<RuntimeValue> run_reference(const Node& original, const std::vector<
   require(node.def->reference != nullptr, ErrorKind::unsupported, node.op(), " has no reference kernel");
   ir::Call call;
   call.node = &node;
-  std::vector<ir::HostObject> objects(node.inputs.size() + node.outputs.size());
   for (std::size_t i = 0; i < count; ++i) {
-    const Tensor* t = std::get_if<Tensor>(&operands[i]);
-    call.in.push_back(t ? reference_to(*t) : TensorRef{});
-    const auto* object = std::get_if<ir::HostObject>(&operands[i]);
-    if (object) objects[i] = *object;
-    call.in_objects.push_back(object ? &objects[i] : nullptr);
+    require(operands[i].empty() || operands[i].is_tensor(), ErrorKind::unsupported, "operand ", i, " is ", operands[i].text(),
+            ", which this operator cannot read");
+    call.in.push_back(operands[i].empty() ? TensorRef{} : reference_to(operands[i].tensor()));
   }
   if (!node.def->returns) node.def->reference(call);   // throws
   std::vector<Tensor> results;
-  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-    const ir::ValueType& type = node.outputs[i]->type;
-    const bool tensor = type.kind == ir::ValueType::Kind::tensor;
-    results.push_back(tensor ? allocate(alone.graph, type.tensor) : Tensor());
-    call.out.push_back(tensor ? TensorRef{type.tensor.dtype, results.back().shape(), results.back().mutable_raw()} : TensorRef{});
-    if (tensor && type.tensor.dtype == DType::string)
-      call.out.back().data = const_cast<std::string*>(results.back().string_values().data());
-    call.out_objects.push_back(tensor ? nullptr : &objects[node.inputs.size() + i]);
+  for (const Value* v : node.outputs) {
+    require(v->type.is_tensor(), ErrorKind::unsupported, "its result is ", ir::text(v->type), ", which this operator cannot make");
+    results.push_back(allocate(alone.graph, v->type.tensor));
+    call.out.push_back({v->dtype(), results.back().shape(), results.back().mutable_raw()});
   }
-  for (std::size_t i = 0; i < count; ++i)
-    if (call.in[i].data && call.in[i].dtype == DType::string)
-      call.in[i].data = const_cast<std::string*>(std::get<Tensor>(operands[i]).string_values().data());
   node.def->reference(call);
   std::vector<RuntimeValue> out;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    if (call.out_objects[i]) {
-      out.emplace_back(std::move(*call.out_objects[i]));
-    } else if (call.out[i].shape != results[i].shape()) {   // shrunk: a data-dependent size
+    if (call.out[i].shape != results[i].shape()) {   // shrunk: a data-dependent size
       out.emplace_back(first_elements(results[i], call.out[i].shape));
     } else {
       out.emplace_back(std::move(results[i]));
     }
   }
   return out;
+}
+
+// A kernel on whole values reads what they are: nothing is inferred, for sizes inside of them are known to nobody else.
+bool takes_values(const Node& node, const std::vector<RuntimeValue>& operands) {
+  if (!node.def->on_values || !node.def->reference) return node.def->on_values != nullptr;
+  return std::any_of(operands.begin(), operands.end(), [](const RuntimeValue& v) { return !v.empty() && !v.is_tensor(); }) ||
+         std::any_of(node.outputs.begin(), node.outputs.end(), [](const Value* v) { return !v->type.is_tensor(); });
+}
+std::vector<RuntimeValue> run_on_values(const Node& node, const std::vector<RuntimeValue>& operands) {
+  ir::ValueCall call(node, operands);
+  node.def->on_values(call);
+  return call.take();
 }
 
 // The epilogue of an anchor: its raw result and the node's further operands through the body.
@@ -125,6 +126,7 @@ RuntimeValue run_epilogue(const Node& node, const std::vector<RuntimeValue>& ope
 std::vector<RuntimeValue> run_node(const Node& node, const std::vector<RuntimeValue>& operands) {
   try {
     if (!node.graphs.empty()) return run_control(node, operands);
+    if (takes_values(node, operands)) return run_on_values(node, operands);
     const bool epilogue = node.body && !node.def->traits.region;
     const std::size_t own = epilogue ? static_cast<std::size_t>(node.anchor_inputs) : operands.size();
     std::vector<RuntimeValue> out = run_reference(node, operands, own);
@@ -146,7 +148,7 @@ std::vector<RuntimeValue> run_graph(const Graph& graph, const std::vector<Runtim
   }
   for (const Value* v : graph.outputs) ++uses[v];
   const auto get = [&](const Value* v) -> RuntimeValue {
-    if (!v) return std::monostate{};
+    if (!v) return {};
     if (v->is_constant()) return v->constant->tensor;
     return values.at(v);
   };

@@ -1,15 +1,13 @@
 // Runs nodes and graphs with the reference kernels: constant folding, the truth in tests, `compare`. Slow and obviously right.
 #pragma once
 
-#include <variant>
 #include <vector>
 
 #include "ir/op_def.h"
 
 namespace tenfold::ops {
 
-// A value at run time: a tensor, or a sequence or optional.
-using RuntimeValue = std::variant<std::monostate, Tensor, ir::HostObject>;
+using tenfold::RuntimeValue;
 
 // Runs one node on concrete operands. `node` gives attributes, body and graphs; operand shapes decide the output shapes
 // (they are inferred afresh from the operands, so symbolic types in the node do not matter).

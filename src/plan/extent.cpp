@@ -21,14 +21,16 @@ ByteRange to_bytes(const Operand& o, __int128 low, __int128 high) {
 
 bool operand_fits(const Plan& plan, const Program& program, const Operand& o, std::span<const std::int64_t> dims,
                   std::span<const std::int64_t> grown) noexcept {
-  if (o.at.space == Space::none || o.packed) return true;   // a packed operand has no strides; verify() compares its size
+  if (!is_memory(o.at.space) || o.packed) return true;   // a packed operand has no strides; verify() compares its size
   const std::optional<ByteRange> range = byte_range(o, dims);
   if (!range) return false;
   if (range->empty()) return true;
   std::int64_t capacity = 0;
   const auto index = static_cast<std::size_t>(o.at.index);
   switch (o.at.space) {
-    case Space::none: break;
+    case Space::none:
+    case Space::object:
+    case Space::literal: break;
     case Space::weights: capacity = plan.constants[index].bytes; break;
     case Space::arena: capacity = program.arena_bytes; break;
     case Space::binding: {

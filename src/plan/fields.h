@@ -116,8 +116,17 @@ void fields(A& a, ir::TensorType& x) {
 }
 template <class A>
 void fields(A& a, ir::ValueType& x) {
-  auto& [kind, tensor, ranked] = x;
-  a(kind, tensor, ranked);
+  auto& [kind, key, inner, tensor, ranked, unfilled] = x;
+  a(kind, key);
+  for (ir::ValueType::Layer& layer : inner) a(layer.kind, layer.key);
+  a(tensor, ranked, unfilled);
+  if constexpr (A::kReading) {   // layers stand side by side, from the outermost one on
+    bool ended = kind == ir::ValueType::Kind::tensor;
+    for (const ir::ValueType::Layer& layer : inner) {
+      if (ended && layer.kind != ir::ValueType::Kind::tensor) a.refuse("a type has a layer inside a tensor");
+      ended = ended || layer.kind == ir::ValueType::Kind::tensor;
+    }
+  }
 }
 template <class A>
 void fields(A& a, ir::Symbol& x) {
@@ -197,14 +206,14 @@ void fields(A& a, Step& x) {
 template <class A>
 void fields(A& a, Program& x) {
   const typename A::Nested nested(a);
-  auto& [box, symbols, dims, grown, inputs, outputs, steps, segments, arena_bytes, arena_live_bytes] = x;
-  a(box, symbols, dims, grown, inputs, outputs, steps, segments, arena_bytes, arena_live_bytes);
+  auto& [box, symbols, dims, grown, objects, inputs, outputs, steps, segments, arena_bytes, arena_live_bytes] = x;
+  a(box, symbols, dims, grown, objects, inputs, outputs, steps, segments, arena_bytes, arena_live_bytes);
 }
 template <class A>
 void fields(A& a, Plan& x) {
-  auto& [device, needs, keeps_denormals, model_name, builder, bindings, states, constants, programs, weights_owner, weights,
+  auto& [device, needs, keeps_denormals, model_name, builder, bindings, states, constants, literals, programs, weights_owner, weights,
          weights_bytes, portable, labels, names, code, refit, kept, built, replaced] = x;
-  a(device, needs, keeps_denormals, model_name, builder, bindings, states, constants, programs);
+  a(device, needs, keeps_denormals, model_name, builder, bindings, states, constants, literals, programs);
   // These have sections of their own.
   (void)weights_owner, (void)weights, (void)weights_bytes, (void)portable, (void)labels, (void)names, (void)code, (void)refit,
       (void)kept, (void)built, (void)replaced;

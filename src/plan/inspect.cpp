@@ -113,6 +113,8 @@ std::string type_text(const Program& top, const Operand& o) {
   if (o.at.space == Space::none) return "none";
   std::string dims;
   for (DimIndex d : o.dims) dims += (dims.empty() ? "" : ",") + top.dims.at(static_cast<std::size_t>(d)).text();
+  if (o.at.space == Space::object && static_cast<std::size_t>(o.at.index) < top.objects.size())
+    return ir::text(top.objects[static_cast<std::size_t>(o.at.index)]);
   return cat(name(o.dtype), "[", dims, "]", o.layout == backends::kPlain ? "" : "@" + backends::text(o.layout));
 }
 
@@ -126,6 +128,8 @@ std::string place_text(const Plan& plan, const Operand& o) {
     case Space::arena: return cat("arena+", o.at.offset);
     case Space::binding: return cat("binding ", o.at.index, moved);
     case Space::grown: return cat("grown ", o.at.index, moved);
+    case Space::object: return cat("object ", o.at.index);
+    case Space::literal: return cat("literal ", o.at.index);
     case Space::count_: break;
   }
   return "?";

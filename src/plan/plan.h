@@ -29,6 +29,8 @@ enum class Space : std::uint8_t {
   arena,      // offset into the program's activation memory
   binding,    // index: which input or output of the program
   grown,      // index: which buffer of Program::grown
+  object,     // index: which of Program::objects; no memory: host steps alone read and write them
+  literal,    // index: which of Plan::literals
   count_
 };
 struct Address {
@@ -36,10 +38,14 @@ struct Address {
   std::int32_t index = 0;
   std::int64_t offset = 0;         // bytes
 };
+// Memory of a device, or of the caller's.
+inline bool is_memory(Space space) { return space != Space::none && space != Space::object && space != Space::literal; }
+// A tensor of numbers, whose bytes lie in memory; anything else is an object.
+inline bool lies_in_memory(const ir::ValueType& type) { return type.holds_numbers() && type.ranked; }
 struct Operand {
   Address at;
-  DType dtype = DType::f32;
-  std::vector<DimIndex> dims, strides;   // strides in elements
+  DType dtype = DType::f32;              // string for all objects, whose types are in Program::objects: no byte of theirs lies in memory
+  std::vector<DimIndex> dims, strides;   // strides in elements; of an object: the dims of a tensor of strings, else none
   backends::Layout layout;
   bool dense = true;
   bool constant = false;
@@ -79,7 +85,9 @@ struct Program {
   std::vector<ir::Dim> dims;             // the dims table; bodies of branch and loop steps index their top program's table
   std::vector<DimIndex> grown;           // bytes of buffers whose size has no usable bound: the context allocates them in the run,
                                          // once the symbols are defined; bodies index their top program's
-  std::vector<Operand> inputs, outputs;  // formal types; Space::binding
+  std::vector<ir::ValueType> objects;    // types of values that are no tensors of numbers: those of the bindings first, by number, where
+                                         // other bindings have entries that nothing uses; of top programs alone
+  std::vector<Operand> inputs, outputs;  // formal types; Space::binding, or Space::object with the same number
   std::vector<Step> steps;
   std::vector<Segment> segments;
   std::int64_t arena_bytes = 0;
@@ -124,6 +132,7 @@ struct Plan {
   std::vector<Binding> bindings;         // inputs, then outputs
   std::vector<StatePair> states;
   std::vector<Constant> constants;
+  std::vector<Tensor> literals;          // constants that are strings
   std::vector<Program> programs;         // one per box
   std::shared_ptr<const void> weights_owner;
   const std::byte* weights = nullptr;    // constants' bytes, 64-byte aligned

@@ -32,11 +32,24 @@ std::vector<ir::SymbolValues> spread(const std::vector<std::string>& symbols, co
   return points;
 }
 
+// Extents of elements may be symbols that nothing else of the plan knows: they stand for any.
+ir::ValueType object_type(const Program& top, ir::Graph& graph, const Operand& o, const ir::Dims& dims) {
+  ir::ValueType type = top.objects[static_cast<std::size_t>(o.at.index)];
+  if (type.is_tensor() && type.ranked) type.tensor.dims = dims;
+  for (ir::Dim d : type.tensor.dims)
+    for (const std::string& name : d.symbols())
+      if (std::none_of(graph.symbols.begin(), graph.symbols.end(), [&](const ir::Symbol& s) { return s.name == name; }))
+        graph.symbols.push_back({name, 0, ir::kUnbounded, ir::Origin::host_value});
+  return type;
+}
+
 }  // namespace
 
 // Values are asked of constants that are stored as they are, small ones and lists of integers (a Split's sizes).
-ir::Value* add_operand(const Plan& plan, ir::Graph& graph, const Operand& o, const ir::Dims& dims) {
+ir::Value* add_operand(const Plan& plan, const Program& top, ir::Graph& graph, const Operand& o, const ir::Dims& dims) {
   if (o.at.space == Space::none) return nullptr;
+  if (o.at.space == Space::literal) return graph.add_constant(plan.literals[static_cast<std::size_t>(o.at.index)]);
+  if (o.at.space == Space::object) return graph.add_input("x", object_type(top, graph, o, dims));
   if (o.constant && !o.packed && o.dense && ir::is_constant(dims) && plan.weights != nullptr) {
     const Shape shape = ir::constants(dims);
     const auto owner = plan.weights_owner ? plan.weights_owner : std::make_shared<int>(0);
@@ -46,7 +59,8 @@ ir::Value* add_operand(const Plan& plan, ir::Graph& graph, const Operand& o, con
   return graph.add_input("x", {.tensor = {o.dtype, dims}});
 }
 
-const ir::Node* add_step(const Plan& plan, const Step& step, const std::vector<ir::Dims>& operands, ir::Graph& graph) {
+const ir::Node* add_step(const Plan& plan, const Program& top, const Step& step, const std::vector<ir::Dims>& operands,
+                         ir::Graph& graph) {
   ir::Node node;
   node.def = &graph.registry().get(step.op), node.name = step.name, node.attributes = step.attributes;
   node.numerics = step.numerics;
@@ -54,16 +68,17 @@ const ir::Node* add_step(const Plan& plan, const Step& step, const std::vector<i
     node.body = step.body;
     if (!node.def->traits.region) node.anchor_inputs = step.anchor_inputs;
   }
-  for (std::size_t i = 0; i < step.in.size(); ++i) node.inputs.push_back(add_operand(plan, graph, step.in[i], operands[i]));
+  for (std::size_t i = 0; i < step.in.size(); ++i) node.inputs.push_back(add_operand(plan, top, graph, step.in[i], operands[i]));
   return graph.add(std::move(node), static_cast<int>(step.out.size()));
 }
 
-void check_extents(const Plan& plan, const Step& step, const std::vector<Shape>& operands, const ir::Registry& registry) {
+void check_extents(const Plan& plan, const Program& top, const Step& step, const std::vector<Shape>& operands,
+                   const ir::Registry& registry) {
   ir::Graph graph(registry);
   std::vector<ir::Dims> dims;
   for (const Shape& shape : operands) dims.push_back(ir::to_dims(shape));
   try {
-    add_step(plan, step, dims, graph);
+    add_step(plan, top, step, dims, graph);
   } catch (const Error& e) {
     // The builder knew contents that a plan holds only in its dims.
     if (e.kind() != ErrorKind::unsupported) throw;
@@ -99,7 +114,7 @@ bool Disagreements::disagree(const Step& step, std::span<const std::int64_t> dim
     if (std::any_of(shape.begin(), shape.end(), [](std::int64_t extent) { return extent < 0; })) return false;   // it does not run
   }
   try {
-    check_extents(plan_, step, shapes, registry_);
+    check_extents(plan_, top_, step, shapes, registry_);
     return false;
   } catch (const Error&) {
     return true;

@@ -25,16 +25,16 @@ void verify_tables(const Plan& plan) {
     must(!b.is_input || outputs == 0, "input '", b.name, "' stands behind an output");
     ++(b.is_input ? inputs : outputs);
     must(names[b.is_input].insert(b.name).second, "two ", b.is_input ? "inputs" : "outputs", " are named '", b.name, "'");
-    must(b.type.kind == ir::ValueType::Kind::tensor && b.type.ranked && b.type.tensor.dtype != DType::string, "binding '", b.name, "' is ",
-         ir::text(b.type), ", which plans cannot hold");
     if (b.default_constant == -1) continue;
     const auto index = static_cast<std::size_t>(b.default_constant);
-    must(b.is_input && b.default_constant >= 0 && index < plan.constants.size() && ir::is_constant(b.type.tensor.dims) &&
+    must(b.is_input && b.default_constant >= 0 && lies_in_memory(b.type) && index < plan.constants.size() &&
+             ir::is_constant(b.type.tensor.dims) &&
              plan.constants[index].bytes == byte_size(b.type.tensor.dtype, element_count(ir::constants(b.type.tensor.dims))),
          "binding '", b.name, "' has constant ", b.default_constant, " for a default, which does not suit it");
   }
   for (const StatePair& s : plan.states)
     must(s.input >= 0 && s.input < inputs && s.output >= 0 && s.output < outputs, "a state pair names binding ", s.input, " or ", s.output);
+  for (const Tensor& t : plan.literals) must(t.dtype() == DType::string, "a literal is of ", name(t.dtype()), ", strings expected");
   must(!plan.programs.empty(), "the plan has no program");
 }
 
@@ -79,6 +79,32 @@ std::vector<std::vector<std::int64_t>> corners(const VerifyScope& scope) {
   return result;
 }
 
+bool is_object(const Operand& o) { return o.at.space == Space::object; }
+
+// Objects are written once, by a host step, in front of those that read them, so that none is read before it is there.
+void verify_objects(const Program& program) {
+  const std::size_t bindings = program.inputs.size() + program.outputs.size();
+  must(program.objects.empty() || program.objects.size() >= bindings, "a program with ", program.objects.size(),
+       " objects has fewer than its ", bindings, " bindings");
+  std::vector<char> there(program.objects.size());
+  for (std::size_t i = 0; i < program.inputs.size() && i < there.size(); ++i) there[i] = is_object(program.inputs[i]);
+  const auto at = [](const Operand& o) { return static_cast<std::size_t>(o.at.index); };   // verified with its step
+  for (const Step& step : program.steps) {
+    for (const Operand& o : step.in)
+      must(!is_object(o) || (at(o) < there.size() && there[at(o)]), "step '", step.name, "' reads object ", o.at.index,
+           ", which nothing before it gives");
+    for (const Operand& o : step.out)
+      if (is_object(o)) {
+        must(o.at.index >= 0 && at(o) < there.size() && !there[at(o)], "step '", step.name, "' gives object ", o.at.index,
+             ", which is there already or does not exist");
+        there[at(o)] = 1;
+      }
+  }
+  for (const Operand& o : program.outputs) must(!is_object(o) || there.at(at(o)), "no step gives output ", o.at.index, ", an object");
+  for (const ir::ValueType& type : program.objects)
+    must(type.tensor.dims.size() <= kMaxRank, "an object's type has ", type.tensor.dims.size(), " dims");
+}
+
 void verify_copy(const VerifyScope& scope, const Step& step) {
   must(step.in.size() == 1 && step.out.size() == 1, "a copy has ", step.in.size(), " operands and ", step.out.size(), " results");
   const Operand &from = step.in[0], &to = step.out[0];
@@ -102,6 +128,10 @@ void verify_step(const VerifyScope& scope, const Program& program, const Step& s
   must(step.defines.empty() || (step.kind != StepKind::kernel && step.kind != StepKind::copy),
        "it defines sizes, which only host steps, branches and loops do");
   must(step.kind == StepKind::branch || step.kind == StepKind::loop || step.programs.empty(), "it owns programs but is no branch or loop");
+  for (const auto* list : {&step.in, &step.out})
+    for (const Operand& o : *list)
+      must(step.kind == StepKind::host || (o.at.space != Space::object && o.at.space != Space::literal),
+           "it has an operand that only host steps see");
   for (const Operand& o : step.in) verify_operand(scope, program, o, false);
   for (const Operand& o : step.out) verify_operand(scope, program, o, true);
   const Known before = step.programs.empty() ? Known() : known;
@@ -146,9 +176,16 @@ void verify_top(const Plan& plan, const Program& program, const backends::Tactic
     const Binding& b = plan.bindings[i];
     const bool input = i < program.inputs.size();
     const Operand& formal = input ? program.inputs[i] : program.outputs[i - program.inputs.size()];
-    must(b.is_input == input && b.type.tensor.dtype == formal.dtype && b.type.tensor.dims.size() == formal.dims.size(), "binding '", b.name,
-         "' is not what the program expects");
+    must(b.is_input == input && is_object(formal) != lies_in_memory(b.type), "binding '", b.name, "' is ", ir::text(b.type),
+         ", the program expects something else");
+    if (is_object(formal))
+      must(program.objects[i] == b.type, "binding '", b.name, "' is ", ir::text(b.type), ", the program expects ",
+           ir::text(program.objects[i]));
+    else
+      must(b.type.tensor.dtype == formal.dtype && b.type.tensor.dims.size() == formal.dims.size(), "binding '", b.name,
+           "' is not what the program expects");
   }
+  verify_objects(program);
   verify_program(scope, program, {});
 }
 

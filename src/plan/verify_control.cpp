@@ -47,11 +47,13 @@ void verify_formals(const VerifyScope& scope, const Program& program) {
   std::int32_t index = 0;
   for (const std::vector<Operand>* side : {&program.inputs, &program.outputs})
     for (const Operand& formal : *side) {
-      must(formal.at.space == Space::binding && formal.at.index == index++ && formal.at.offset == 0,
+      const bool object = formal.at.space == Space::object;
+      must((object || formal.at.space == Space::binding) && formal.at.index == index++ && formal.at.offset == 0,
            "a formal operand is not the binding it stands for");
       for (DimIndex d : formal.dims) must(d >= 0 && static_cast<std::size_t>(d) < scope.dims.size(), "a formal operand has dim ", d);
-      must(formal.dims.size() <= kMaxRank && formal.dtype != DType::string, "a formal operand has ", formal.dims.size(), " dims of ",
-           name(formal.dtype));
+      if (object) verify_operand(scope, program, formal, false);
+      must(formal.dims.size() <= kMaxRank && (object || formal.dtype != DType::string), "a formal operand has ", formal.dims.size(),
+           " dims of ", name(formal.dtype));
     }
 }
 

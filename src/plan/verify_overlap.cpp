@@ -63,7 +63,7 @@ struct Placed {
 std::vector<Placed> placed(const VerifyScope& scope, const std::vector<Operand>& operands) {
   std::vector<Placed> list;
   for (const Operand& o : operands)
-    list.push_back({&o, o.at.space == Space::none || o.packed ? ByteRange{} : byte_range(o, scope.dims, scope.box)});
+    list.push_back({&o, !is_memory(o.at.space) || o.packed ? ByteRange{} : byte_range(o, scope.dims, scope.box)});
   return list;
 }
 

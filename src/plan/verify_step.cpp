@@ -23,7 +23,7 @@ struct Place {
   const Address& at;
 };
 std::ostream& operator<<(std::ostream& out, const Place& place) {
-  static constexpr const char* kNames[] = {"nowhere", "constant", "the arena", "binding", "growing buffer"};
+  static constexpr const char* kNames[] = {"nowhere", "constant", "the arena", "binding", "growing buffer", "object", "literal"};
   return out << kNames[static_cast<std::size_t>(place.at.space)] << " " << place.at.index << " + " << place.at.offset;
 }
 Place place(const Operand& o) { return {o.at}; }
@@ -84,6 +84,15 @@ void verify_result(const VerifyScope& scope, const ir::Graph& graph, const ir::T
   }
 }
 
+// What an object may hold is what the operator gives: its dims are compared where they are the step's to know.
+void verify_object_result(const VerifyScope& scope, const ir::ValueType& inferred, const Operand& o) {
+  const ir::ValueType& stored = scope.top.objects[static_cast<std::size_t>(o.at.index)];
+  must(stored.without_dims() == inferred.without_dims() && (!stored.is_tensor() || stored.ranked == inferred.ranked), "object ",
+       o.at.index, " is ", ir::text(stored), ", the operator gives ", ir::text(inferred));
+  must(!stored.is_tensor() || stored.tensor.dims.size() == inferred.tensor.dims.size(), "object ", o.at.index, " is ", ir::text(stored),
+       ", the operator gives ", ir::text(inferred));
+}
+
 bool uses_format(const Step& step, const backends::Formats& formats) {
   const auto same = [](const std::vector<Operand>& operands, const std::vector<backends::Layout>& layouts) {
     for (std::size_t i = 0; i < operands.size(); ++i)
@@ -110,6 +119,28 @@ void verify_packed(const VerifyScope& scope, const Step& step, const backends::T
 
 }  // namespace
 
+// Without memory: an entry of a table, of top programs alone, for the programs of branches and loops are made of kernels.
+void verify_object(const VerifyScope& scope, const Program& program, const Operand& o, bool written) {
+  must(o.at.offset == 0 && o.dense && !o.packed && o.layout == backends::kPlain && o.dtype == DType::string, "an operand at ", place(o),
+       " is described as if it lay in memory");
+  const bool literal = o.at.space == Space::literal;
+  const std::size_t count = literal ? scope.plan.literals.size() : scope.top.objects.size();
+  must(&program == &scope.top, "an operand at ", place(o), " in a branch or loop, whose programs have none");
+  must(o.at.index >= 0 && static_cast<std::size_t>(o.at.index) < count, "an operand refers to ", place(o), ", there are ", count);
+  const auto index = static_cast<std::size_t>(o.at.index);
+  must(o.constant == literal && !(literal && written), "an operand at ", place(o), literal ? " is not constant" : " is constant");
+  if (literal) {
+    must(dims_at(scope, o.dims) == ir::to_dims(scope.plan.literals[index].shape()), "literal ", index, " has the shape ",
+         tenfold::text(scope.plan.literals[index].shape()), ", a step reads another");
+    return;
+  }
+  const ir::ValueType& type = scope.top.objects[index];
+  must(!lies_in_memory(type), "object ", index, " is ", ir::text(type), ", which lies in memory");
+  must(!written || index >= program.inputs.size(), "a result would be written to ", place(o), ", which is an input");
+  must(type.is_tensor() && type.ranked ? dims_at(scope, o.dims) == type.tensor.dims : o.dims.empty(), "object ", index, " is ",
+       ir::text(type), ", a step has other dims for it");
+}
+
 void verify_operand(const VerifyScope& scope, const Program& program, const Operand& o, bool written) {
   must(o.dims.size() == o.strides.size() && o.dims.size() <= kMaxRank, "an operand has ", o.dims.size(), " dims and ", o.strides.size(),
        " strides");
@@ -117,6 +148,7 @@ void verify_operand(const VerifyScope& scope, const Program& program, const Oper
     for (DimIndex d : *list)
       must(d >= 0 && static_cast<std::size_t>(d) < scope.dims.size(), "an operand refers to dim ", d, " of ", scope.dims.size());
   must(o.layout.block == 0, "an operand has blocks of ", int{o.layout.block});
+  if (o.at.space == Space::object || o.at.space == Space::literal) return verify_object(scope, program, o, written);
   const int width = bits(o.dtype);
   must(width > 0, "strings cannot lie in a plan's memory");
   if (o.dense && o.at.space != Space::none && !o.packed)
@@ -132,6 +164,8 @@ void verify_operand(const VerifyScope& scope, const Program& program, const Oper
     case Space::arena: break;
     case Space::binding: limit(inputs + program.outputs.size()); break;
     case Space::grown: limit(scope.top.grown.size()); break;
+    case Space::object:
+    case Space::literal:
     case Space::count_: break;
   }
   must(!written || o.at.space == Space::arena || o.at.space == Space::grown ||
@@ -159,7 +193,7 @@ void verify_meaning(const VerifyScope& scope, const Step& step) {
   for (const Operand& o : step.in) operands.push_back(dims_at(scope, o.dims));
   const ir::Node* added = nullptr;
   try {
-    added = add_step(scope.plan, step, operands, graph);
+    added = add_step(scope.plan, scope.top, step, operands, graph);
   } catch (const Error& e) {
     // The builder knew contents that the plan holds only in its dims; the tactic, which sees these, has the word.
     if (e.kind() == ErrorKind::unsupported && step.kind == StepKind::kernel) return;
@@ -167,7 +201,11 @@ void verify_meaning(const VerifyScope& scope, const Step& step) {
   }
   for (std::size_t i = 0; i < step.out.size(); ++i) {
     const ir::ValueType& type = added->outputs[i]->type;
-    must(type.kind == ir::ValueType::Kind::tensor && type.ranked, "a result is ", ir::text(type));
+    if (step.out[i].at.space == Space::object) {
+      verify_object_result(scope, type, step.out[i]);
+      continue;
+    }
+    must(lies_in_memory(type), "a result is ", ir::text(type), ", the step gives it memory");
     verify_result(scope, graph, type.tensor, step.out[i],
                   (step.kind == StepKind::kernel || step.kind == StepKind::host) && step.defines.empty());
   }

@@ -79,6 +79,7 @@ Status ExecutionContext::bind(int binding, void* memory, std::int64_t bytes) noe
   ContextState& c = *state_;
   if (binding < 0 || binding >= static_cast<int>(c.bindings.memory.size())) return {Status::invalid_binding, binding};
   const auto b = static_cast<std::size_t>(binding);
+  if (!c.objects.bound.empty() && memory && runtime::is_object(*c.engine, b)) return {Status::invalid_binding, binding};
   const bool settled = !c.shapes.changed && !c.bindings.changed && !c.extras;
   if (settled && memory && memory == c.bindings.memory[b] && bytes == c.bindings.bytes[b] && runtime::lies_as_before(c, b)) return {};
   if (c.extras) runtime::forget_extras(c, b);
@@ -94,6 +95,8 @@ void* ExecutionContext::own_memory(int binding) {
   const auto b = static_cast<std::size_t>(binding);
   require(!runtime::holds_state(c, b), ErrorKind::invalid_argument, "binding ", binding,
           " holds a state, which read_state() and write_state() reach; bind() ends it");
+  require(!runtime::is_object(*c.engine, b), ErrorKind::invalid_argument, "binding '", c.engine->bindings[b].name, "' is ",
+          ir::text(c.engine->plan.bindings[b].type), ", which has no memory: bind_value() and bound_value()");
   if (!c.bindings.own[b].memory) {
     const std::int64_t largest = runtime::largest_bytes(*c.engine, b);
     c.bindings.own[b] = {c.engine->backend->memory().allocate_host(largest), largest};
@@ -124,6 +127,8 @@ Status settle(ContextState& c) noexcept {
   c.shapes.refused_profile.reset();
   if (c.shapes.changed)
     if (Status s = runtime::resolve_shapes(c); !s) return s;
+  for (std::size_t b = 0; b < c.objects.bound.size() && static_cast<int>(b) < c.engine->inputs; ++b)
+    if (!c.objects.bound[b] && runtime::is_object(*c.engine, b)) return {Status::not_ready, static_cast<int>(b)};
   if (c.extras)
     if (Status s = runtime::settle_borders(c); !s) return s;
   runtime::Frame& frame = c.frame();

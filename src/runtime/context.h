@@ -6,6 +6,7 @@
 #include "runtime/observe.h"
 #include "runtime/run.h"
 #include "runtime/shapes.h"
+#include "runtime/values.h"
 
 namespace tenfold::runtime {
 
@@ -19,6 +20,7 @@ struct ContextState {
   std::vector<Frame> frames;                  // one per top-level program, made with the context
   ShapeState shapes;
   BindingState bindings;
+  ObjectState objects;
   std::shared_ptr<DeviceLink> device;         // null: host and device share memory
   std::shared_ptr<Extras> extras;             // for bindings beyond plain memory (extras.h); null: there are none
   RunState run;

@@ -3,7 +3,7 @@
 #include "base/checked.h"
 #include "plan/names.h"
 #include "runtime/context.h"
-#include "tenfold/engine.h"
+#include "tenfold/bindings.h"
 
 namespace tenfold {
 namespace {
@@ -68,7 +68,9 @@ std::string_view words(Status::Code code) {
   return name(code);
 }
 
-ErrorKind kind_of(Status::Code code) {
+}  // namespace
+
+ErrorKind runtime::kind_of(Status::Code code) {
   switch (code) {
     case Status::cancelled:
     case Status::deadline: return ErrorKind::cancelled;
@@ -78,41 +80,16 @@ ErrorKind kind_of(Status::Code code) {
   }
 }
 
-}  // namespace
-
 std::vector<Tensor> ExecutionContext::run(const std::vector<Tensor>& inputs) { return run(inputs, {}); }
 
 std::vector<Tensor> ExecutionContext::run(const std::vector<Tensor>& inputs, const RunOptions& options) {
-  runtime::ContextState& c = *state_;
-  const auto count = static_cast<std::size_t>(c.engine->inputs);
-  require(inputs.size() == count, ErrorKind::invalid_argument, "the engine has ", count, " inputs, ", inputs.size(), " given");
-  const auto expect_ok = [&](Status s) { require(s.code == Status::ok, ErrorKind::invalid_argument, describe(s)); };
-  for (std::size_t i = 0; i < count; ++i) {
-    const BindingInfo& info = c.engine->bindings[i];
-    if (info.has_default && !inputs[i].defined()) {
-      expect_ok(bind(static_cast<int>(i), nullptr, 0));
-      continue;
-    }
-    require(inputs[i].defined(), ErrorKind::invalid_argument, "input '", info.name, "' has no default, and no tensor is given for it");
-    require(inputs[i].dtype() == info.dtype, ErrorKind::invalid_argument, "input '", info.name, "' is ", name(info.dtype), ", ",
-            name(inputs[i].dtype()), " given");
-    Status s = set_input_shape(static_cast<int>(i), inputs[i].shape());
-    require(s.code == Status::ok, ErrorKind::invalid_argument, "input '", info.name, "' has shape ", text(info.shape), " (-1: dynamic), ",
-            text(inputs[i].shape()), " given");
-    expect_ok(bind(static_cast<int>(i), const_cast<void*>(inputs[i].raw()), inputs[i].bytes()));
-  }
-  for (std::size_t b = count; b < c.bindings.memory.size(); ++b) {
-    own_memory(static_cast<int>(b));
-    expect_ok(bind(static_cast<int>(b), nullptr, 0));   // its own
-  }
-  const Status status = run_with(options);
-  for (std::size_t i = 0; i < count; ++i) bind(static_cast<int>(i), nullptr, 0);   // the tensors may go away
-  require(status.code == Status::ok, kind_of(status.code), describe(status));
+  std::vector<RuntimeValue> values;
+  for (const Tensor& t : inputs) values.push_back(t.defined() ? RuntimeValue(t) : RuntimeValue());
   std::vector<Tensor> results;
-  for (std::size_t b = count; b < c.bindings.memory.size(); ++b) {
-    Tensor t(c.engine->bindings[b].dtype, shape(static_cast<int>(b)));
-    if (t.bytes() > 0) std::memcpy(t.mutable_raw(), c.bindings.own[b].memory.get(), static_cast<std::size_t>(t.bytes()));
-    results.push_back(std::move(t));
+  for (const RuntimeValue& v : run_values(*this, values, options)) {
+    const BindingInfo& info = state_->engine->bindings[static_cast<std::size_t>(state_->engine->inputs) + results.size()];
+    require(v.is_tensor(), ErrorKind::invalid_argument, "output '", info.name, "' is ", v.text(), ": run_values() gives it");
+    results.push_back(v.tensor());
   }
   return results;
 }

@@ -24,7 +24,9 @@ ir::TensorRef host_reference(const plan::Operand& o) {
 void* address_of(const plan::Operand& o, const Frame& frame, const ContextState& context) noexcept {
   const EngineState& engine = *context.engine;
   switch (o.at.space) {
-    case plan::Space::none: return nullptr;
+    case plan::Space::none:
+    case plan::Space::object:    // steps on whole values look there themselves
+    case plan::Space::literal: return nullptr;
     case plan::Space::weights:
       return const_cast<std::byte*>(engine.bytes_of(static_cast<std::size_t>(o.at.index))) + o.at.offset;
     case plan::Space::arena: return frame.arena + o.at.offset;
@@ -67,8 +69,6 @@ Frame make_frame(const OpenProgram& program) {
       bound.call.node = open.host_node;
       for (const plan::Operand& o : step.in) bound.call.in.push_back(host_reference(o));
       for (const plan::Operand& o : step.out) bound.call.out.push_back(host_reference(o));
-      bound.call.in_objects.assign(step.in.size(), nullptr);
-      bound.call.out_objects.assign(step.out.size(), nullptr);
     }
     if (step.kind == plan::StepKind::branch || step.kind == plan::StepKind::loop || open.front)
       for (const plan::Operand& o : step.out) bound.result_shapes.push_back(host_reference(o));

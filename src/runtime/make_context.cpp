@@ -86,6 +86,7 @@ std::unique_ptr<ContextState> make_context(std::shared_ptr<EngineState> engine, 
   c.bindings.bytes.assign(bindings, 0);
   c.bindings.own.resize(bindings);
   fill_defaults(c);
+  make_objects(c);
   c.bindings.occupied.reserve(bindings);
   if (staged) c.device = make_device_link(*c.engine, *c.stream);
   for (const BindingInfo& b : c.engine->bindings) {

@@ -4,7 +4,6 @@
 #include <chrono>
 
 #include "backends/stream.h"
-#include "ops/interpret.h"
 #include "plan/step_node.h"
 #include "runtime/context.h"
 #include "runtime/device/lanes.h"
@@ -19,35 +18,10 @@ namespace {
 
 using plan::StepKind;
 
-// The results in tensors of their own; sizes first, then memory, then bytes.
-Status run_growing(ContextState& c, BoundStep& bound) {
-  std::vector<ops::RuntimeValue> operands;
-  for (const ir::TensorRef& in : bound.call.in) operands.push_back(borrowed(in));
-  const std::vector<ops::RuntimeValue> results = ops::run_node(*bound.open->host_node, operands);
-  std::vector<ir::TensorRef> shapes = bound.call.out;
-  for (std::size_t i = 0; i < shapes.size(); ++i) {
-    const Tensor& t = std::get<Tensor>(results.at(i));
-    if (t.dtype() != shapes[i].dtype || t.shape().size() != shapes[i].shape.size()) return {Status::failed, -1};
-    shapes[i].shape = t.shape();
-  }
-  if (const Status status = define_symbols(c, bound, shapes); !status) return status;
-  for (std::size_t i = 0; i < shapes.size(); ++i) {
-    if (shapes[i].shape != bound.call.out[i].shape)
-      return {Status::invalid_shape, -1};  // two symbols of one size, or a size that is no symbol
-    const Tensor& t = std::get<Tensor>(results[i]);
-    if (t.bytes() == 0) continue;
-    if (!c.device)
-      std::memcpy(bound.out[i].data, t.raw(), static_cast<std::size_t>(t.bytes()));
-    else if (const Status::Code code = c.stream->copy(bound.out[i].data, t.raw(), t.bytes()); code != Status::ok)
-      return {code, -1};
-  }
-  return c.device ? Status{c.stream->wait(), -1} : Status{};  // the results' tensors go away
-}
-
 Status run_host(ContextState& c, BoundStep& bound) noexcept {
   if (Status s = stage_in(c, bound); !s) return s;
   try {
-    if (bound.open->grows) return run_growing(c, bound);
+    if (bound.open->grows || bound.open->on_values) return run_on_values(c, bound);
     if (bound.open->host_node->graphs.empty()) bound.open->host_node->def->reference(bound.call);
     else run_graphs(bound.call);
   } catch (const Error& e) {
@@ -95,7 +69,7 @@ Status check_agreement(ContextState& c, BoundStep& bound) noexcept {
   try {
     std::vector<Shape> extents;
     for (const backends::Bound& b : bound.in) extents.emplace_back(b.dims, b.dims + b.rank);
-    plan::check_extents(c.engine->plan, *bound.open->step, extents, *c.engine->registry);
+    plan::check_extents(c.engine->plan, c.program(), *bound.open->step, extents, *c.engine->registry);
     bound.agreed = std::move(extents);
     return {};
   } catch (const std::bad_alloc&) {

@@ -36,6 +36,7 @@ Status enqueue_context(ContextState& context, void* stream, const RunOptions* op
 // Until the thread of enqueue_then() is done with the last run, whose outcome it is; ok if there was none.
 Status wait_completed(ContextState& context) noexcept;
 
+ErrorKind kind_of(Status::Code code);
 Status run_frame(ContextState& context, Frame& frame) noexcept;
 Status run_steps(ContextState& context, Frame& frame, std::size_t first, std::size_t last) noexcept;   // of the frame's
 Status check_agreements(ContextState& context) noexcept;       // of all steps whose extents are known before the run

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-enum { TENFOLD_VALUE_TENSOR = 0 };                                       /* kinds of values */
+enum { TENFOLD_VALUE_TENSOR = 0, TENFOLD_VALUE_SEQUENCE, TENFOLD_VALUE_OPTIONAL, TENFOLD_VALUE_MAP };   /* kinds of values */
 enum { TENFOLD_LOCATION_HOST = 0, TENFOLD_LOCATION_PINNED, TENFOLD_LOCATION_DEVICE };
 typedef struct {
   size_t struct_size;

@@ -1,4 +1,4 @@
-/* Data: values in the memory of the host. Today they are tensors of numbers. */
+/* Data: values of any kind in the memory of the host. Here are tensors of numbers; values.h has the other kinds. */
 #ifndef TENFOLD_C_DATA_H
 #define TENFOLD_C_DATA_H
 
@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 /* Other kinds may follow, so ask for the kind first. */
-enum { TENFOLD_DATA_TENSOR = 1 };
+enum { TENFOLD_DATA_TENSOR = 1, TENFOLD_DATA_SEQUENCE, TENFOLD_DATA_MAP, TENFOLD_DATA_NOTHING };
 typedef struct {
   size_t struct_size;
   const char* dtype;

@@ -24,13 +24,21 @@ std::shared_ptr<void> allocate(std::int64_t bytes) {
   return {memory, std::free};
 }
 
+// The owner of strings is a vector, raw() its first string: an address even where there is none, as of numbers.
+std::shared_ptr<std::vector<std::string>> own(std::vector<std::string> values) {
+  auto owned = std::make_shared<std::vector<std::string>>(std::move(values));
+  owned->reserve(1);
+  return owned;
+}
+
 }  // namespace
 
 Tensor::Tensor(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape)), size_(element_count(shape_)), writable_(true) {
   if (dtype == DType::string) {
-    auto strings = std::make_shared<std::vector<std::string>>(static_cast<std::size_t>(size_));
-    data_ = strings.get();
-    owner_ = std::move(strings);
+    auto owned = own({});
+    owned->resize(static_cast<std::size_t>(size_));
+    data_ = owned->data();
+    owner_ = std::move(owned);
   } else {
     auto storage = allocate(byte_size(dtype, size_));
     data_ = storage.get();
@@ -39,14 +47,18 @@ Tensor::Tensor(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape
 }
 
 Tensor::Tensor(DType dtype, Shape shape, std::shared_ptr<const void> owner, const void* data)
-    : dtype_(dtype), shape_(std::move(shape)), size_(element_count(shape_)), owner_(std::move(owner)), data_(data) {}
+    : dtype_(dtype), shape_(std::move(shape)), size_(element_count(shape_)), owner_(std::move(owner)), data_(data) {
+  require(dtype != DType::string, ErrorKind::invalid_argument, "a tensor of strings owns them: Tensor::strings() makes one");
+}
 
 Tensor Tensor::strings(Shape shape, std::vector<std::string> values) {
-  auto owned = std::make_shared<std::vector<std::string>>(std::move(values));
-  const void* data = owned.get();
-  Tensor result(DType::string, std::move(shape), owned, data);
-  require(result.size_ == static_cast<std::int64_t>(owned->size()), ErrorKind::invalid_argument, "string tensor has ", owned->size(),
+  Tensor result;
+  result.dtype_ = DType::string, result.shape_ = std::move(shape), result.size_ = element_count(result.shape_);
+  require(result.size_ == static_cast<std::int64_t>(values.size()), ErrorKind::invalid_argument, "string tensor has ", values.size(),
           " values, its shape needs ", result.size_);
+  auto owned = own(std::move(values));
+  result.data_ = owned->data();
+  result.owner_ = std::move(owned);
   return result;
 }
 
@@ -58,7 +70,7 @@ void* Tensor::mutable_raw() {
 const std::vector<std::string>& Tensor::string_values() const {
   require(dtype_ == DType::string && data_, ErrorKind::invalid_argument, "the elements of a tensor of ", name(dtype_),
           " are asked for as strings");
-  return *static_cast<const std::vector<std::string>*>(data_);
+  return *static_cast<const std::vector<std::string>*>(owner_.get());
 }
 
 double Tensor::as_double(std::int64_t index) const { return load_double(dtype_, data_, index); }

@@ -14,7 +14,7 @@ std::vector<BindingInfo> bindings_of(const ir::Graph& graph, const BuildConfig& 
     for (const ir::Value* v : *values) {
       BindingInfo info{.name = v->name, .dtype = v->dtype(), .shape = {}, .names = {}, .is_input = values == &graph.inputs};
       info.has_default = info.is_input && config.input_defaults.count(v->name) > 0;
-      for (ir::Dim d : v->dims()) {
+      for (ir::Dim d : v->type.is_tensor() ? v->dims() : ir::Dims()) {
         info.shape.push_back(d.is_constant() ? d.constant() : -1);
         info.names.push_back(d.is_constant() ? "" : d.text());
       }

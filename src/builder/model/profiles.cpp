@@ -34,6 +34,8 @@ bool takes_values(const ir::Value& input, const ShapeRange& shapes) {
 }
 
 void apply_shapes(const ir::Value& input, const ShapeRange& shapes, std::vector<plan::Range>& ranges) {
+  require(input.type.is_tensor(), ErrorKind::invalid_argument, "the profile gives a shape for input '", input.name, "', which is ",
+          ir::text(input.type));
   if (takes_values(input, shapes)) return;
   const ir::Dims& dims = input.dims();
   for (const Shape* s : {&shapes.min, &shapes.opt, &shapes.max})
@@ -73,7 +75,7 @@ std::vector<plan::Range> symbol_ranges(const ir::Graph& graph, const Optimizatio
     apply_shapes(*found, shapes, ranges);
   }
   for (const ir::Value* v : graph.inputs)
-    for (ir::Dim d : v->dims())
+    for (ir::Dim d : v->type.is_tensor() ? v->dims() : ir::Dims())
       for (const std::string& symbol : d.symbols()) {
         plan::Range& r = range_of(ranges, symbol);
         if (r.max >= 0) continue;

@@ -10,6 +10,7 @@
 #include "builder/plan_maker.h"
 #include "builder/precision/overflow_cache.h"
 #include "ops/cases.h"
+#include "tenfold/bindings.h"
 
 namespace tenfold::builder {
 namespace {
@@ -69,8 +70,14 @@ Inputs with_random(const ir::Graph& graph, Inputs inputs) {
   std::uint64_t seed = 1;
   for (const ir::Value* v : graph.inputs) {
     if (inputs.count(v->name)) continue;
+    require(v->type.is_tensor() && v->type.ranked, ErrorKind::unsupported, "input '", v->name, "' is ", ir::text(v->type),
+            ", for which no values are made up");
     Shape shape;
     for (ir::Dim d : v->dims()) shape.push_back(d.bounds(graph.box()).upper);
+    if (v->dtype() == DType::string) {
+      inputs[v->name] = Tensor(DType::string, shape);
+      continue;
+    }
     const bool floats = v->dtype() == DType::f32 || v->dtype() == DType::f64 || v->dtype() == DType::f16 || v->dtype() == DType::bf16;
     inputs[v->name] = floats ? ops::random_tensor(v->dtype(), shape, seed++) : ops::random_tensor(v->dtype(), shape, seed++, 1, 1);
   }
@@ -97,7 +104,7 @@ Found run(ir::Graph graph, const std::vector<plan::Range>& ranges, const Inputs&
   maker.add(std::move(graph), ranges);
   const auto context = open_built(maker.finish(), plain, backend).create_context();
   context->set_observer([&look](std::string_view, std::string_view value, const Tensor& result) { look(value, result); });
-  context->run(given);
+  run_values(*context, {given.begin(), given.end()});
   for (const auto& node : copy.nodes())   // results that are views of operands
     for (const ir::Value* v : node->outputs)
       if (!found.count(v->name))

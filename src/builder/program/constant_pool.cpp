@@ -172,7 +172,15 @@ std::int32_t ConstantPool::add(const std::string& name, const void* data, std::i
   return index;
 }
 
+std::int32_t ConstantPool::add_literal(const SharedConstant& constant) {
+  const auto known = std::find(literals_.begin(), literals_.end(), constant);
+  const auto index = static_cast<std::int32_t>(known - literals_.begin());
+  if (known == literals_.end()) literals_.push_back(constant);
+  return index;
+}
+
 void ConstantPool::move_into(plan::Plan& plan) {
+  for (const SharedConstant& literal : literals_) plan.literals.push_back(literal->tensor);
   plan.weights_bytes = end();
   plan.weights = at(0);
   plan.weights_owner = std::move(memory_);

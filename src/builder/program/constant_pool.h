@@ -29,6 +29,7 @@ class RefitKeys {
 class ConstantPool {
  public:
   std::int32_t add(const std::string& name, const SharedConstant& constant);
+  std::int32_t add_literal(const SharedConstant& constant);   // strings; their index among the literals
   // Constant `input` of `operands` in a tactic's packing, which may depend on the others; `packing` names tactic and configuration.
   struct ToPack {
     std::string name;
@@ -66,7 +67,7 @@ class ConstantPool {
   std::shared_ptr<void> memory_;   // of all constants, as a plan holds them
   std::int64_t capacity_ = 0;
   std::vector<plan::Constant> constants_;
-  std::vector<SharedConstant> origins_;
+  std::vector<SharedConstant> origins_, literals_;
   std::map<Key, std::vector<std::int32_t>> by_content_;
   std::map<std::weak_ptr<const ir::Constant>, std::uint64_t, std::owner_less<>> hashes_;   // of constants that a program still has
   std::map<Key, std::vector<Place>> packed_;   // by the original's and its type; one where it is exact

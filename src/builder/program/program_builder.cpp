@@ -29,6 +29,7 @@ plan::Program ProgramBuilder::build() {
       if (stands_first(*node) == first) add_node(*node);
   for (std::size_t o = 0; o < graph_.outputs.size(); ++o) add_copy_to_output(o);
   place(program);
+  program.objects = std::move(objects_);
   program.steps = std::move(steps_);
   for (std::size_t s = 0; s < program.steps.size(); ++s) {   // what follows a step that defines sizes waits for the host
     if (s == 0 || !program.steps[s - 1].defines.empty()) program.segments.push_back({static_cast<std::int32_t>(s), 0});
@@ -39,6 +40,7 @@ plan::Program ProgramBuilder::build() {
 
 void ProgramBuilder::bind_formals(plan::Program& program) {
   const auto formal = [&](const Value* v, std::size_t index) {
+    if (!plan::lies_in_memory(v->type)) return bound_object(v, index);
     plan::Operand o;
     o.at = {Space::binding, static_cast<std::int32_t>(index), 0};
     o.dtype = v->dtype();
@@ -48,15 +50,11 @@ void ProgramBuilder::bind_formals(plan::Program& program) {
   };
   for (std::size_t i = 0; i < graph_.inputs.size(); ++i) {
     const Value* v = graph_.inputs[i];
-    require(v->type.kind == ir::ValueType::Kind::tensor && v->dtype() != DType::string, ErrorKind::unsupported, "input '", v->name, "' is ",
-            ir::text(v->type), ": plans hold tensors of numbers only, so far");
     program.inputs.push_back(formal(v, i));
-    stored_[{v, kPlain}] = {program.inputs.back().at, kPlain, true, {}};
+    if (plan::lies_in_memory(v->type)) stored_[{v, kPlain}] = {program.inputs.back().at, kPlain, true, {}};
   }
   for (std::size_t o = 0; o < graph_.outputs.size(); ++o) {
     const Value* v = graph_.outputs[o];
-    require(v->type.kind == ir::ValueType::Kind::tensor && v->type.ranked && v->dtype() != DType::string, ErrorKind::unsupported,
-            "output '", v->name, "' is ", ir::text(v->type), ": plans hold ranked tensors of numbers only, so far");
     program.outputs.push_back(formal(v, graph_.inputs.size() + o));
     output_index_.try_emplace(v, o);
   }
@@ -71,9 +69,7 @@ bool ProgramBuilder::stands_first(const Node& node) const {
 
 void ProgramBuilder::add_node(const Node& node) {
   try {
-    for (const Value* v : node.outputs)
-      require(v->type.kind == ir::ValueType::Kind::tensor && v->type.ranked && v->dtype() != DType::string, ErrorKind::unsupported, "'",
-              v->name, "' is ", ir::text(v->type), ": plans hold ranked tensors of numbers only, so far");
+    if (tune::touches_objects(node)) return add_host(node);
     if (!storage_.needs_step(node)) {
       for (const Value* v : node.outputs) store_result(v, storage_.stored_layout(v));
       return;
@@ -112,8 +108,9 @@ Step step_of(const Node& node, StepKind kind) {
 }  // namespace
 
 void ProgramBuilder::add_plain_operands(const Node& node, Step& step) {
-  for (const Value* v : node.inputs) step.in.push_back(v ? read(v, kPlain, false) : plan::Operand{});
-  for (const Value* v : node.outputs) step.out.push_back(operand(v, store_result(v, kPlain)));
+  const auto memory = [](const Value* v) { return plan::lies_in_memory(v->type); };
+  for (const Value* v : node.inputs) step.in.push_back(!v ? plan::Operand{} : memory(v) ? read(v, kPlain, false) : object(v));
+  for (const Value* v : node.outputs) step.out.push_back(memory(v) ? operand(v, store_result(v, kPlain)) : object(v));
 }
 
 void ProgramBuilder::add_kernel(const Node& node, const tune::NodeChoice& choice) {
@@ -154,7 +151,7 @@ void ProgramBuilder::add_host(const Node& node) {
 // Symbols in a step's result types that nobody defined before: the step defines them.
 void ProgramBuilder::define_symbols(const Node& node, Step& step) {
   for (const Value* v : node.outputs)
-    for (Dim d : v->dims())
+    for (Dim d : v->type.is_tensor() ? v->dims() : ir::Dims())
       for (const std::string& name : d.symbols()) {
         if (table_.symbol(name) >= 0) continue;
         check(d.is_symbol(), "'", v->name, "' has the dim ", d.text(), ", whose symbol '", name, "' nothing defines");
@@ -170,6 +167,7 @@ void ProgramBuilder::define_symbols(const Node& node, Step& step) {
 void ProgramBuilder::add_copy_to_output(std::size_t o) {
   const Value* v = graph_.outputs[o];
   const auto binding = static_cast<std::int32_t>(graph_.inputs.size() + o);
+  if (!plan::lies_in_memory(v->type)) return add_object_to_output(v, binding);
   auto it = stored_.find({v, kPlain});
   if (it != stored_.end() && it->second.at.space == Space::binding && it->second.at.index == binding) return;
   Step step;

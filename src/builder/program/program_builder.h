@@ -61,6 +61,10 @@ class ProgramBuilder {
   void add_copy_to_output(std::size_t output);
   void define_symbols(const ir::Node& node, plan::Step& step);
 
+  // What lies in no memory (program_objects.cpp): an entry of a table, made at first use.
+  plan::Operand object(const ir::Value* v);
+  plan::Operand bound_object(const ir::Value* v, std::size_t binding);
+  void add_object_to_output(const ir::Value* v, std::int32_t binding);
   const Stored& store_result(const ir::Value* v, backends::Layout layout);
   plan::Operand operand(const ir::Value* v, const Stored& stored);
   plan::Operand read(const ir::Value* v, backends::Layout layout, bool allow_strided);
@@ -89,6 +93,8 @@ class ProgramBuilder {
   std::map<std::pair<const ir::Node*, int>, std::int32_t> packed_;   // operand -> constant; only ever looked up
   std::map<Key, Stored> stored_;           // of each value plain order first; in what order values stand says nothing
   std::map<const ir::Value*, std::size_t> output_index_;
+  std::map<const ir::Value*, std::int32_t> object_index_;   // only ever looked up
+  std::vector<ir::ValueType> objects_;     // Program::objects
   std::vector<Buffer> buffers_;
   std::vector<plan::Step> steps_;
   std::vector<std::pair<std::size_t, std::int32_t>> workspaces_;   // step -> buffer

@@ -1,4 +1,4 @@
-// Which of the graph's two casts does what ONNX's one does.
+// Which of the graph's casts does what ONNX's one does.
 #include "onnx_ops/ai_onnx/cast_common.h"
 
 namespace tenfold::onnx_ops {
@@ -7,6 +7,7 @@ std::vector<Value*> add_cast(OnnxImport& node, DType to) {
   const bool is_small = to == DType::f8e4m3fn || to == DType::f8e4m3fnuz || to == DType::f8e5m2 || to == DType::f8e5m2fnuz;
   const std::int64_t saturate = node.attributes.integer("saturate", 1);
   const std::string target(name(to));
+  if (to == DType::string || node.need(0)->dtype() == DType::string) return node.add("StringCast", {node.need(0)}, {{"to", target}});
   if (to == DType::f8e8m0 || (is_small && saturate == 0)) {
     return node.add("CastF8", {node.need(0)},
                     {{"to", target}, {"saturate", saturate}, {"round_mode", node.attributes.string("round_mode", "up")}});

@@ -5,7 +5,9 @@ namespace tenfold::onnx_ops {
 namespace {
 
 std::vector<Value*> from_11(OnnxImport& call) {
-  std::vector<Value*> parts = elements(call, 0);
+  const auto known = elements(call, 0);
+  if (!known) return as_it_is(call);
+  std::vector<Value*> parts = *known;
   require_sound(!parts.empty(), "an empty sequence cannot be concatenated");
   const std::int64_t axis = call.attributes.integer("axis");
   if (call.attributes.integer("new_axis", 0) != 0)

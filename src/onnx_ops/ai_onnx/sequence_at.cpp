@@ -5,9 +5,11 @@ namespace tenfold::onnx_ops {
 namespace {
 
 std::vector<Value*> from_11(OnnxImport& call) {
-  const std::vector<Value*> all = elements(call, 0);
   call.need(1);
-  return {all[place(call, 1, static_cast<std::int64_t>(all.size()), 0)]};
+  const auto all = elements(call, 0);
+  const auto at = all ? place(call, 1, static_cast<std::int64_t>(all->size()), 0) : std::nullopt;
+  if (!at) return as_it_is(call);
+  return {(*all)[*at]};
 }
 
 }  // namespace

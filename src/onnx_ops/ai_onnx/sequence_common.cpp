@@ -3,26 +3,31 @@
 
 namespace tenfold::onnx_ops {
 
-std::vector<Value*> elements(OnnxImport& call, int i) {
+std::optional<std::vector<Value*>> elements(OnnxImport& call, int i) {
   const Value* value = call.need(i);
   while (value->producer && value->producer->op() == "Identity") value = value->producer->in(0);
-  require(value->producer && value->producer->op() == "Sequence", ErrorKind::unsupported,
-          "what the sequence holds is not known when the model is read: sequences may not be inputs, nor enter loops or branches of an If");
+  if (!value->producer || value->producer->op() != "Sequence") return std::nullopt;
   return value->producer->inputs;
 }
 
-std::int64_t number(OnnxImport& call, int i, std::int64_t otherwise) {
+std::optional<std::int64_t> number(OnnxImport& call, int i, std::int64_t otherwise) {
   if (!call.in(i)) return otherwise;
   const auto& contents = call.in(i)->contents;
-  require(contents && contents->size() == 1 && (*contents)[0].is_constant(), ErrorKind::unsupported,
-          "operand ", i, " must be known when the model is read");
+  if (!contents || contents->size() != 1 || !(*contents)[0].is_constant()) return std::nullopt;
   return (*contents)[0].constant();
 }
 
-std::size_t place(OnnxImport& call, int i, std::int64_t size, std::int64_t otherwise) {
-  const std::int64_t given = number(call, i, otherwise), at = given < 0 ? given + size : given;
-  require_sound(at >= 0 && at < size, "place ", given, " in a sequence of ", size);
+std::optional<std::size_t> place(OnnxImport& call, int i, std::int64_t size, std::int64_t otherwise) {
+  const std::optional<std::int64_t> given = number(call, i, otherwise);
+  if (!given) return std::nullopt;
+  const std::int64_t at = *given < 0 ? *given + size : *given;
+  require_sound(at >= 0 && at < size, "place ", *given, " in a sequence of ", size);
   return static_cast<std::size_t>(at);
+}
+
+std::vector<Value*> as_it_is(OnnxImport& call, Attributes attributes) {
+  for (const auto& [key, value] : call.attributes) attributes.set(key, value);
+  return call.add(call.op(), call.inputs, std::move(attributes));
 }
 
 }  // namespace tenfold::onnx_ops

@@ -5,9 +5,12 @@ namespace tenfold::onnx_ops {
 namespace {
 
 std::vector<Value*> from_11(OnnxImport& call) {
-  std::vector<Value*> all = elements(call, 0);
-  all.erase(all.begin() + static_cast<std::ptrdiff_t>(place(call, 1, static_cast<std::int64_t>(all.size()), -1)));
-  return call.add("Sequence", all, {});
+  auto all = elements(call, 0);
+  const auto at = all ? place(call, 1, static_cast<std::int64_t>(all->size()), -1) : std::nullopt;
+  if (!at) return as_it_is(call);
+  const std::string dtype(name(call.in(0)->dtype()));
+  all->erase(all->begin() + static_cast<std::ptrdiff_t>(*at));
+  return call.add("Sequence", *all, {{"dtype", dtype}});
 }
 
 }  // namespace

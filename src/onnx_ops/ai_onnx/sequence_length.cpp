@@ -4,7 +4,11 @@
 namespace tenfold::onnx_ops {
 namespace {
 
-std::vector<Value*> from_11(OnnxImport& call) { return {call.scalar(DType::i64, static_cast<double>(elements(call, 0).size()))}; }
+std::vector<Value*> from_11(OnnxImport& call) {
+  const auto all = elements(call, 0);
+  if (!all) return as_it_is(call);
+  return {call.scalar(DType::i64, static_cast<double>(all->size()))};
+}
 
 }  // namespace
 

@@ -61,9 +61,13 @@ void start(Graph& graph, const std::string& node, std::size_t index, ValueType& 
 // Makes `type` cover what one more iteration gives: a dim that changes becomes a symbol that stands for any extent. True if it
 // had to change.
 bool widen(Graph& graph, const std::string& node, std::size_t index, ValueType& type, const ValueType& next, Varies& varies) {
-  require_sound(type.kind == next.kind && type.tensor.dtype == next.tensor.dtype, "carried value ", index,
+  require_sound(type.without_dims() == next.without_dims(), "carried value ", index,
                 " enters as ", text(type), " and leaves as ", text(next));
-  if (!type.ranked) return false;
+  if (type.unfilled && !next.unfilled) {   // what is put into it in the loop says what it holds
+    type = next;
+    return true;
+  }
+  if (!type.ranked || next.unfilled) return false;
   if (!next.ranked || type.tensor.dims.size() != next.tensor.dims.size()) {
     type.ranked = false;
     type.tensor.dims.clear();

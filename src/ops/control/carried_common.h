@@ -8,8 +8,8 @@
 namespace tenfold::ops {
 
 // What a Loop's body gets besides.
-inline const ir::ValueType kIteration{ir::ValueType::Kind::tensor, {DType::i64, {}}, true};
-inline const ir::ValueType kCondition{ir::ValueType::Kind::tensor, {DType::boolean, {}}, true};
+inline const ir::ValueType kIteration{.tensor = {DType::i64, {}}};
+inline const ir::ValueType kCondition{.tensor = {DType::boolean, {}}};
 
 // Types that hold in every iteration: those that enter the loop `node`, widened until one more iteration, which `once` infers, changes
 // nothing: a dim that changes becomes a symbol that stands for any extent.

@@ -62,8 +62,10 @@ ValueType lift(ir::InferCall& call, const Graph& body, ValueType type, const std
 }
 
 ValueType join(ir::InferCall& call, const ValueType& a, const ValueType& b, const std::string& stem) {
-  call.sound(a.kind == b.kind && a.tensor.dtype == b.tensor.dtype, "a result is ", ir::text(a), " on one path and ", ir::text(b),
+  call.sound(a.without_dims() == b.without_dims(), "a result is ", ir::text(a), " on one path and ", ir::text(b),
              " on another");
+  if (a.unfilled) return b;
+  if (b.unfilled) return a;
   ValueType type = a;
   type.ranked = a.ranked && b.ranked && a.tensor.dims.size() == b.tensor.dims.size();
   if (!type.ranked) type.tensor.dims.clear();

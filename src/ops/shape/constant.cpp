@@ -16,8 +16,7 @@ void infer(InferCall& call) {
 
 void reference(Call& call) {
   const Tensor& value = call.attributes().tensor("value");
-  const void* data = value.dtype() == DType::string ? static_cast<const void*>(value.string_values().data()) : value.raw();
-  ops::move_elements(value.dtype(), data, 0, call.out[0].data, 0, value.size());
+  ops::move_elements(value.dtype(), value.raw(), 0, call.out[0].data, 0, value.size());
 }
 
 }  // namespace

@@ -193,7 +193,13 @@ BindingMemory binding_memory(const Engine& engine, int binding) {
   require(binding >= 0 && binding < static_cast<int>(e.bindings.size()), ErrorKind::invalid_argument, "there is no binding ", binding,
           ", the engine has ", e.bindings.size());
   const auto b = static_cast<std::size_t>(binding), inputs = static_cast<std::size_t>(e.inputs);
-  BindingMemory memory{.bytes = runtime::largest_bytes(e, b), .location = e.info.on_gpu ? Location::device : Location::host};
+  using Kind = ir::ValueType::Kind;
+  const Kind kind = e.plan.bindings[b].type.kind;
+  BindingMemory memory{.kind = kind == Kind::sequence   ? ValueKind::sequence
+                               : kind == Kind::optional ? ValueKind::optional
+                               : kind == Kind::map      ? ValueKind::map
+                                                        : ValueKind::tensor,
+                       .bytes = runtime::largest_bytes(e, b), .location = e.info.on_gpu ? Location::device : Location::host};
   for (const runtime::OpenTop& top : e.programs)
     if (b >= inputs && top.outputs_grow[b - inputs]) memory.bytes = -1;
   return memory;
@@ -211,6 +217,7 @@ Status bind_strided(ExecutionContext& context, int binding, void* memory, std::i
     c.run.last_error.clear();
     if (strides.size() != info.shape.size()) c.run.last_error = cat(strides.size(), " strides are given for ", info.shape.size(), " axes");
     else if (negative) c.run.last_error = "a stride is negative";
+    else if (runtime::is_object(*c.engine, b)) c.run.last_error = "it has no memory: bind_value()";
     else if (bits(info.dtype) < 8) c.run.last_error = "elements of less than a byte have no strides";
     else if (strides.size() > 64) c.run.last_error = "more than 64 axes";
     if (!c.run.last_error.empty()) return {Status::invalid_binding, binding};
@@ -235,6 +242,7 @@ Status set_allocator(ExecutionContext& context, int output, OutputAllocator allo
   runtime::ContextState& c = runtime::ContextAccess::of(context);
   if (output < c.engine->inputs || output >= static_cast<int>(c.bindings.memory.size())) return {Status::invalid_binding, output};
   const auto b = static_cast<std::size_t>(output);
+  if (runtime::is_object(*c.engine, b)) return {Status::invalid_binding, output};
   try {
     runtime::Extras& extras = runtime::extras_of(c);
     runtime::forget_extras(c, b);

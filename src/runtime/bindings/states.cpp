@@ -125,6 +125,8 @@ Status bind_state(ExecutionContext& context, int output, int input, bool in_plac
   runtime::ContextState& c = runtime::ContextAccess::of(context);
   if (input < 0 || input >= c.engine->inputs) return {Status::invalid_binding, input};
   if (output < c.engine->inputs || output >= static_cast<int>(c.bindings.memory.size())) return {Status::invalid_binding, output};
+  for (const int end : {input, output})
+    if (runtime::is_object(*c.engine, static_cast<std::size_t>(end))) return {Status::invalid_binding, end};
   try {
     return runtime::link(c, output, input, in_place_too);
   } catch (const Error& e) {

@@ -31,10 +31,10 @@ Touched touched_by(const BoundStep& bound, const Frame& frame) {
   const plan::Step& step = *bound.open->step;
   Touched t;
   for (std::size_t i = 0; i < step.in.size(); ++i)
-    if (step.in[i].at.space != plan::Space::none && step.in[i].at.space != plan::Space::weights)
+    if (plan::is_memory(step.in[i].at.space) && step.in[i].at.space != plan::Space::weights)
       t.read.push_back(bytes_of(bound.in[i], step.in[i]));
   for (std::size_t i = 0; i < step.out.size(); ++i)
-    if (step.out[i].at.space != plan::Space::none) t.written.push_back(bytes_of(bound.out[i], step.out[i]));
+    if (plan::is_memory(step.out[i].at.space)) t.written.push_back(bytes_of(bound.out[i], step.out[i]));
   if (step.workspace_bytes > 0) {
     const auto at = reinterpret_cast<std::uintptr_t>(frame.arena + step.workspace_offset);
     t.written.push_back({at, at + static_cast<std::uintptr_t>(step.workspace_bytes)});

@@ -22,7 +22,7 @@ GrownBuffer constant_on_host(const EngineState& engine, const plan::Operand& o) 
 }
 
 GrownBuffer staging_for(const EngineState& engine, const plan::Operand& o, const OpenTop& top) {
-  if (o.at.space == plan::Space::none) return {};
+  if (!plan::is_memory(o.at.space)) return {};
   if (o.at.space == plan::Space::weights) return constant_on_host(engine, o);
   if (output_grows(*top.body.program, o, top.box)) return {};
   const std::int64_t bytes = most_bytes(o, top);
@@ -41,7 +41,7 @@ void make_staging(Frame& frame, const EngineState& engine, const OpenTop& top) {
     if (step.kind != plan::StepKind::kernel && step.kind != plan::StepKind::copy) bound.on_device = std::make_shared<StepOnDevice>();
     std::vector<GrownBuffer>* const staged = bound.on_device ? &bound.on_device->staged : nullptr;
     for (std::size_t i = 0; i < operands_on_host(*bound.open); ++i) staged->push_back(staging_for(engine, step.in[i], top));
-    if (step.kind == plan::StepKind::host && !bound.open->grows)
+    if (step.kind == plan::StepKind::host && !bound.open->grows && !bound.open->on_values)
       for (const plan::Operand& o : step.out) staged->push_back(staging_for(engine, o, top));
     if (step.kind == plan::StepKind::loop) bound.on_device->loop_header = engine.backend->memory().allocate(3 * 64);
     for (Frame& nested : bound.frames) make_staging(nested, engine, top);
@@ -53,7 +53,7 @@ const void* decided_by(const BoundStep& bound, std::size_t i) noexcept {
 }
 
 namespace {
-bool lies_on_device(const plan::Operand& o) { return o.at.space != plan::Space::none && o.at.space != plan::Space::weights; }
+bool lies_on_device(const plan::Operand& o) { return plan::is_memory(o.at.space) && o.at.space != plan::Space::weights; }
 
 // An input where the caller has it, if that is on the host: of steps at the front alone, for later an output may lie there.
 const void* read_on_host(const ContextState& c, const BoundStep& bound, std::size_t i) noexcept {

@@ -24,6 +24,12 @@ backends::Problem within_body(backends::Problem problem, const Step& step) {
   return problem;
 }
 
+bool runs_on_values(const Step& step, const ir::OpDef& def) {
+  const auto object = [](const plan::Operand& o) { return o.at.space == plan::Space::object || o.at.space == plan::Space::literal; };
+  return (def.on_values && !def.reference) || std::any_of(step.in.begin(), step.in.end(), object) ||
+         std::any_of(step.out.begin(), step.out.end(), object);
+}
+
 struct Opener {
   EngineState& engine;
   const std::vector<ir::Dim>* dims = nullptr;
@@ -59,8 +65,8 @@ struct Opener {
     const Step& step = *open.step;
     open.host_graph = std::make_shared<ir::Graph>(*engine.registry);
     const ir::OpDef* def = engine.registry->find(step.op);
-    require(def && (def->reference || step.attributes.has("graphs")), ErrorKind::plan_refused, "this version cannot run the operator '",
-            step.op, "': rebuild the plan");
+    require(def && (def->reference || def->on_values || step.attributes.has("graphs")), ErrorKind::plan_refused,
+            "this version cannot run the operator '", step.op, "': rebuild the plan");
     ir::Node node;
     node.def = def, node.name = step.name, node.attributes = step.attributes, node.numerics = step.numerics;
     if (step.has_body) node.body = step.body;
@@ -68,7 +74,7 @@ struct Opener {
     for (const plan::Operand& o : step.in) {
       ir::Dims extents;
       for (plan::DimIndex i : o.dims) extents.push_back(dims->at(static_cast<std::size_t>(i)));
-      node.inputs.push_back(plan::add_operand(engine.plan, *open.host_graph, o, extents));
+      node.inputs.push_back(plan::add_operand(engine.plan, *top, *open.host_graph, o, extents));
     }
     open.host_node = open.host_graph->add(std::move(node), static_cast<int>(step.out.size()));
   }
@@ -104,6 +110,7 @@ struct Opener {
         throw e.within("step '" + step.name + "' (" + step.op + ")");
       }
       if (step.kind == StepKind::loop) open_loop(open);
+      open.on_values = open.host_node && runs_on_values(step, *open.host_node->def);
       open.grows = !step.defines.empty() && results_grow(program, step);
       if (step.kind == StepKind::host || open.grows) engine.info.allocates_in_run = true;
       if (step.kind != StepKind::kernel && step.kind != StepKind::copy && is_staged(engine)) engine.info.waits_in_run = true;
@@ -172,7 +179,7 @@ void describe_bindings(EngineState& engine) {
                      .names = {},
                      .is_input = b.is_input,
                      .has_default = b.default_constant >= 0};
-    for (ir::Dim d : b.type.tensor.dims) {
+    for (ir::Dim d : b.type.is_tensor() ? b.type.tensor.dims : ir::Dims()) {
       info.shape.push_back(d.is_constant() ? d.constant() : -1);
       info.names.push_back(d.is_constant() ? "" : d.text());
     }

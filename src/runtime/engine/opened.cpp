@@ -51,12 +51,12 @@ namespace {
 std::int64_t staging_bytes(const EngineState& engine, const OpenTop& top, const OpenProgram& program) {
   std::int64_t sum = 0;
   const auto add = [&](const plan::Operand& o) {
-    const bool fixed = o.at.space != plan::Space::none && o.at.space != plan::Space::weights;
+    const bool fixed = plan::is_memory(o.at.space) && o.at.space != plan::Space::weights;
     if (fixed && !output_grows(*top.body.program, o, top.box)) sum += most_bytes(o, top);
   };
   for (const OpenStep& open : program.steps) {
     for (std::size_t i = 0; i < operands_on_host(open); ++i) add(open.step->in[i]);
-    if (open.step->kind == plan::StepKind::host && !open.grows)
+    if (open.step->kind == plan::StepKind::host && !open.grows && !open.on_values)
       for (const plan::Operand& o : open.step->out) add(o);
     for (const OpenProgram& nested : open.programs) sum += staging_bytes(engine, top, nested);
   }

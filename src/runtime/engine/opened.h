@@ -23,6 +23,7 @@ struct OpenStep {
   const ir::Node* host_node = nullptr;
   bool may_disagree = false;                  // extents that are symbols have to be compared before it runs
   bool grows = false;                         // its results get their memory when their sizes are known
+  bool on_values = false;                     // a host step that reads or gives whole values (runtime/run_values.cpp)
   bool front = false;                         // see OpenProgram
   plan::LoopForm loop;
   std::vector<char> in_backwards, out_backwards;   // Scan: by slice or stack

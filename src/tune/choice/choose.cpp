@@ -64,7 +64,7 @@ struct Chooser {
     total += static_cast<int>(graph.nodes().size()) - before;
     for (ir::Node* node : graph.node_list()) {
       for (const auto& body : node->graphs) run(*body);
-      if (node->graphs.empty() && !is_view(*node)) cut_if_better(graph, *node, candidates);
+      if (node->graphs.empty() && !touches_objects(*node) && !is_view(*node)) cut_if_better(graph, *node, candidates);
       step();
     }
     graph.sort();

@@ -15,7 +15,7 @@ class Net {
  public:
   Net(const ir::Graph& graph, Candidates& candidates) : candidates_(candidates) {
     for (const auto& n : graph.nodes()) {
-      if (is_view(*n) || is_control_flow(*n)) continue;
+      if (is_view(*n) || is_control_flow(*n) || touches_objects(*n)) continue;
       index_[n.get()] = parts_.size();
       parts_.push_back({n.get(), &candidates.of(*n)});
     }

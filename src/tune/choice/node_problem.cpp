@@ -12,10 +12,15 @@ namespace tenfold::tune {
 bool is_view(const ir::Node& n) {
   const ir::Movement moves = n.def->traits.movement;
   return !n.body && n.outputs.size() == 1 && (moves == ir::Movement::reshape || moves == ir::Movement::identity) && n.in(0) &&
-         n.in(0)->type.kind == ir::ValueType::Kind::tensor && n.in(0)->dtype() != DType::string && !sizes_depend_on_data(n) &&
+         !touches_objects(n) && !sizes_depend_on_data(n) &&
          ir::product(n.in(0)->dims()) == ir::product(n.out()->dims());
 }
 bool is_control_flow(const ir::Node& n) { return !n.graphs.empty(); }
+
+bool touches_objects(const ir::Node& n) {
+  const auto object = [](const ir::Value* v) { return v && !(v->type.holds_numbers() && v->type.ranked); };
+  return std::any_of(n.inputs.begin(), n.inputs.end(), object) || std::any_of(n.outputs.begin(), n.outputs.end(), object);
+}
 
 bool sizes_depend_on_data(const ir::Node& n) {
   std::set<std::string> known;

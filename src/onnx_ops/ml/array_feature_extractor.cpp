@@ -1,0 +1,19 @@
+// ArrayFeatureExtractor: columns chosen by their numbers.
+#include "onnx_ops/convert_common.h"
+
+namespace tenfold::onnx_ops {
+namespace {
+
+std::vector<Value*> from_1(OnnxImport& call) {
+  const int rank = known_rank(call, 0);
+  require_sound(rank >= 1, "its operand is a scalar");
+  Value* columns = reshaped(call, call.need(1), {-1});
+  if (rank == 1) return {reshaped(call, one(call, "Gather", {call.in(0), columns}, {{"axis", 0}}), {1, -1})};
+  return call.add("Gather", {call.in(0), columns}, {{"axis", rank - 1}});
+}
+
+}  // namespace
+
+OnnxOp onnx_ml_array_feature_extractor() { return {.name = "ArrayFeatureExtractor", .forms = {{1, from_1}}}; }
+
+}  // namespace tenfold::onnx_ops
