@@ -1,8 +1,10 @@
 // Every kernel that our own tactics generate for the operators' cases, compiled for every architecture. Needs NVRTC, but no GPU.
 #include <filesystem>
+#include <fstream>
 #include <future>
 
 #include "backends/code.h"
+#include "backends/cuda/device/machine_code.h"
 #include "backends/cuda/device/compiler.h"
 #include "backends/cuda/device/helpers.h"
 #include "backends/cuda/device/library.h"
@@ -25,7 +27,8 @@ DeviceInfo compile_only(int arch) {
 
 class CompileSweep {
  public:
-  explicit CompileSweep(int arch) : device_(compile_only(arch)) {
+  // `table`: gets a line for each binary: architecture, hash of its machine code, tactic, configuration, problem.
+  explicit CompileSweep(int arch, std::ostream* table = nullptr) : device_(compile_only(arch)), table_(table) {
     for (Tactic& t : cuda_tactics())
       if (t.source == Source::native) tactics_.push_back(t), opened[t.name] = 0;
   }
@@ -52,7 +55,9 @@ class CompileSweep {
         anywhere.let_be_odd(true);   // the kernels for odd addresses, too
         if (!every) configs.resize(1);
         for (const Config& config : configs) {
+          CodeTrace trace(CodeTrace::current() != nullptr);
           EXPECT_NO_THROW(t.open(anywhere, config)) << t.name << " " << ::testing::PrintToString(config) << " on " << run.problem.line();
+          for (const auto& code : trace.used) note(*code, cat(t.name, " ", ::testing::PrintToString(config), " ", anywhere.line()));
           ++configurations;
         }
       }
@@ -62,12 +67,18 @@ class CompileSweep {
   int configurations = 0;
 
  private:
+  void note(const Code& code, const std::string& what) {
+    if (!table_) return;
+    const Hash128 hash = cuda::machine_code_hash(code.image);
+    *table_ << "sm_" << device_.arch << " " << std::hex << hash.high << "-" << hash.low << std::dec << " " << what << "\n";
+  }
   DeviceInfo device_;
   std::vector<Tactic> tactics_;
+  std::ostream* table_;
 };
 
-CompileSweep swept(int arch, int most, bool every) {
-  CompileSweep sweep(arch);
+CompileSweep swept(int arch, int most, bool every, std::ostream* table = nullptr) {
+  CompileSweep sweep(arch, table);
   for (const testing::TacticCase& c : testing::tactic_cases()) sweep.run(*c.op, c.text, most, every);
   for (const ir::OpDef* op : ir::Registry::builtin().all())
     for (const std::string& text : op->cases) sweep.run(*op, text, most, every);
@@ -75,15 +86,15 @@ CompileSweep swept(int arch, int most, bool every) {
 }
 
 // Helpers compile on all cores what a first pass asks for; the second takes it, and compiles again, to say why, what they could not.
-void sweep(int arch, int most, bool every = false) {
+void sweep(int arch, int most, bool every = false, std::ostream* table = nullptr) {
   ::setenv("TENFOLD_NVRTC_HELPER", TENFOLD_HELPER, 0);
   {
     const CodeTrace ahead(true);
     swept(arch, most, every);
   }
-  const CompileSweep sweep = swept(arch, most, every);
+  const CompileSweep sweep = swept(arch, most, every, table);
   std::printf("sm_%d: %d configurations\n", arch, sweep.configurations);
-  if (std::getenv("TENFOLD_OPS")) return;  // only these operators
+  if (std::getenv("TENFOLD_OPS") || table) return;  // only these operators
   for (const auto& [tactic, count] : sweep.opened)
     if (tactic.ends_with("_wgmma") ? arch == 90 : tactic != "matmul_float8_mma" || arch >= 89) {
       EXPECT_GT(count, 0) << tactic << " was never compiled: give it a case in Tactic::cases";
@@ -134,6 +145,15 @@ TEST(CudaCompile, EveryTacticForEveryArchitecture) {
     SCOPED_TRACE(cat("sm_", arch));
     sweep(arch, 2);
   }
+}
+// What proves that a change of kernels' texts changes no machine code: tables from before and after, compared with diff.
+TEST(CudaCompile, TableOfMachineCode) {
+  const char* file = std::getenv("TENFOLD_CODE_TABLE");
+  if (!file) GTEST_SKIP() << "TENFOLD_CODE_TABLE names no file to write";
+  if (const std::string why = why_not(); !why.empty()) GTEST_SKIP() << "no NVRTC: " << why;
+  std::ofstream table(file);
+  for (int arch : kArchitectures) sweep(arch, 2, arch == 90 || arch == 80 || arch == 120, &table);
+  EXPECT_TRUE(table.good()) << file;
 }
 
 }  // namespace
