@@ -126,6 +126,17 @@ TEST(CudaCompile, HelpersMakeTheSameBinary) {
   pool.compile(source(0), 90, [&](std::string binary) { none.set_value(std::move(binary)); });
   EXPECT_EQ(none.get_future().get(), "");
 }
+// With the values that it has for editors: what a change by hand breaks is told at once, and with the file's own lines.
+TEST(CudaCompile, EveryKernelFileAlone) {
+  if (const std::string why = why_not(); !why.empty()) GTEST_SKIP() << "no NVRTC: " << why;
+  int count = 0;
+  for (const cuda::KernelFile& file : cuda::embedded_kernel_files()) {
+    if (!file.name.ends_with(".cu")) continue;
+    EXPECT_NO_THROW(cuda::compile(cat("#include \"", file.name, "\"\n"), 90)) << file.name;
+    ++count;
+  }
+  EXPECT_GT(count, 10);
+}
 TEST(CudaCompile, ManyCasesForHopper) {
   if (const std::string why = why_not(); !why.empty()) GTEST_SKIP() << "no NVRTC: " << why;
   sweep(90, std::getenv("TENFOLD_OPS") ? 1000 : 12);   // of named operators every case
@@ -151,8 +162,11 @@ TEST(CudaCompile, TableOfMachineCode) {
   const char* file = std::getenv("TENFOLD_CODE_TABLE");
   if (!file) GTEST_SKIP() << "TENFOLD_CODE_TABLE names no file to write";
   if (const std::string why = why_not(); !why.empty()) GTEST_SKIP() << "no NVRTC: " << why;
+  const char* only = std::getenv("TENFOLD_ARCHITECTURES");   // "80,90"; default: all
   std::ofstream table(file);
-  for (int arch : kArchitectures) sweep(arch, 2, arch == 90 || arch == 80 || arch == 120, &table);
+  for (int arch : kArchitectures)
+    if (!only || cat(",", only, ",").find(cat(",", arch, ",")) != std::string::npos)
+      sweep(arch, 2, arch == 90 || arch == 80 || arch == 120, &table);
   EXPECT_TRUE(table.good()) << file;
 }
 
