@@ -29,7 +29,7 @@
 
 using namespace tenfold::backends::cuda;
 
-extern "C" __global__ void __launch_bounds__(THREADS) conv(DirectConvArguments a) {
+extern "C" __global__ void __launch_bounds__(THREADS) conv(DirectConvArgumentsOf<T> a) {
   enter();
   const i64 linear = (i64)blockIdx.x * THREADS + threadIdx.x;
   if (linear >= a.batch * a.out[0] * a.out[1] * a.out[2] * FILTERS) return;
@@ -48,15 +48,15 @@ extern "C" __global__ void __launch_bounds__(THREADS) conv(DirectConvArguments a
       for (int kx = 0; kx < K2; ++kx) {
         const i64 x = (i64)ox * S2 - B2 + kx * D2;
         if (x < 0 || x >= a.in[2]) continue;
-        const T* from = (const T*)a.x + (((i * a.in[0] + z) * a.in[1] + y) * a.in[2] + x) * (DEPTH * GROUPS) + group * DEPTH;
-        const T* w = (const T*)a.w + (i64)((kz * K1 + ky) * K2 + kx) * DEPTH * FILTERS + filter;
+        const T* from = a.x + (((i * a.in[0] + z) * a.in[1] + y) * a.in[2] + x) * (DEPTH * GROUPS) + group * DEPTH;
+        const T* w = a.w + (i64)((kz * K1 + ky) * K2 + kx) * DEPTH * FILTERS + filter;
         #pragma unroll 4
         for (int c = 0; c < DEPTH; ++c) sum += (ACC)LOAD(from[c]) * (ACC)LOAD(w[(i64)c * FILTERS]);
       }
     }
   }
 #if BIASED
-  sum += (ACC)LOAD(((const T*)a.bias)[filter]);
+  sum += (ACC)LOAD(a.bias[filter]);
 #endif
-  ((T*)a.y)[linear] = STORE(sum);
+  a.y[linear] = STORE(sum);
 }

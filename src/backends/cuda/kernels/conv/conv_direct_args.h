@@ -4,11 +4,13 @@
 
 namespace tenfold::backends::cuda {
 
-struct DirectConvArguments {
-  const void *x, *w, *bias;
-  void* y;
+// Typed for the kernel: from casts of void* NVRTC makes other code. The tactic has it of void.
+template <class Element> struct DirectConvArgumentsOf {
+  const Element *x, *w, *bias;
+  Element* y;
   i64 batch, in[3], out[3];
 };
+using DirectConvArguments = DirectConvArgumentsOf<void>;
 static_assert(sizeof(DirectConvArguments) == 88 && TENFOLD_OFFSET(DirectConvArguments, batch) == 32);
 
 }  // namespace tenfold::backends::cuda
