@@ -92,6 +92,7 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
          [&o](const std::string& text) { o.build.timing_repetitions = parse_int("avgTiming", text, 0); }});
   f.add_switch("noBuilderCache", no_cache, "+forget --timingCacheFile");
   add_pass_flags(f, o.build);
+  add_kernel_flags(f);
   f.add_switch("errorOnTimingCacheMiss", o.build.error_on_cache_miss, "+fail where a time is not in the cache");
   f.add({"cpuFeatures", "LIST", "+use only these: avx2,avx512,vnni,avx512bf16,amxint8,amxbf16",
          [&o](const std::string& text) { o.build.cpu_features = parse_cpu_features(text); }});

@@ -48,6 +48,17 @@ void add_pass_flags(Flags& flags, BuildConfig& config) {
              }});
 }
 
+// They are for diagnosis, and the library asks the environment for such.
+void add_kernel_flags(Flags& flags) {
+  flags.add({"dumpKernels", "DIR", "+write the CUDA C of each kernel of a GPU, and the files that it includes: DIR/gemm_wgmma-KEY-sm_90.cu",
+             [](const std::string& dir) {
+               std::filesystem::create_directories(dir);
+               ::setenv("TENFOLD_DUMP_KERNELS", dir.c_str(), 1);
+             }});
+  flags.add({"kernelLineInfo", "", "+compile kernels with line numbers, so that profilers show their CUDA C, as --dumpKernels writes it",
+             [](const std::string&) { ::setenv("TENFOLD_KERNEL_LINE_INFO", "1", 1); }});
+}
+
 void add_overridable_flag(Flags& flags, BuildConfig& config) {
   flags.add({"overridable", "[LIST]",
              "+initialisers that are inputs, too, stay inputs, which have these values where nothing is given; without names: all of them",
@@ -89,6 +100,7 @@ void add_build_flags(Flags& flags, BuildConfig& config) {
              [&config](const std::string& text) { config.cpu_features = parse_cpu_features(text); }});
   add_packing_flag(flags, config);
   add_pass_flags(flags, config);
+  add_kernel_flags(flags);
 }
 
 Engine open_model_or_plan(const std::string& path, const BuildConfig& config) {

@@ -11,7 +11,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WIDTH, LENGTH = 140, 600
 FOLDERS = ('.ci', 'bench', 'cli', 'cmake', 'examples', 'include', 'python', 'script', 'src', 'tests', 'tools')
-SUFFIXES = ('.c', '.cmake', '.cpp', '.h', '.proto', '.py')
+SUFFIXES = ('.c', '.cmake', '.cpp', '.cu', '.cuh', '.h', '.proto', '.py')
 PICTURE = re.compile(r'//   [\w, ]+ = \w+(\[[\d,]*\])?[({]')   # in the graph's text form
 OPENINGS = ('//', '/*', '#', '"""')
 

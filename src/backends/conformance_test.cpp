@@ -7,7 +7,7 @@
 #include "backends/case_share_for_tests.h"
 #include "backends/cpu/feature_sets.h"
 #include "backends/cuda/backend.h"
-#include "backends/cuda/codegen/product/gemm_wgmma_parts.h"
+#include "backends/cuda/codegen/wgmma_text.h"
 #include "backends/magnitude_for_tests.h"
 #include "backends/tactic_cases_for_tests.h"
 #include "backends/tactic_for_tests.h"

@@ -8,8 +8,9 @@
 
 namespace tenfold::backends::cuda {
 
-// Conversions, vectors of elements, and block-wide sums. Needs no CUDA header, so it compiles in milliseconds.
-std::string_view prelude();
+// Conversions, vectors of elements, arithmetic of bodies and block-wide sums (kernels/lib/). Needs no CUDA header, so it compiles in
+// milliseconds.
+inline constexpr std::string_view prelude() { return "#include \"backends/cuda/kernels/lib/prelude.cuh\"\n"; }
 
 bool has_c_type(DType dtype);                                  // f32 f64 f16 bf16 f8e4m3fn, integers of 8 to 64 bits, booleans
 std::string_view storage_type(DType dtype);                    // as it lies in memory: "unsigned short" for f16

@@ -3,10 +3,11 @@
 
 #include <dlfcn.h>
 
-#include <array>
 #include <atomic>
+#include <cstdlib>
 #include <vector>
 
+#include "backends/cuda/codegen/kernel_files.h"
 #include "backends/cuda/device/library.h"
 #include "base/check.h"
 
@@ -16,7 +17,15 @@ namespace {
 struct OpaqueProgram;
 using Program = OpaqueProgram*;
 
-constexpr const char* kOptions[] = {"--std=c++17", "--extra-device-vectorization"};
+// For profilers TENFOLD_KERNEL_LINE_INFO (the program's --kernelLineInfo) adds which line of which file an instruction comes from.
+const std::vector<const char*>& options() {
+  static const std::vector<const char*> all = [] {
+    std::vector<const char*> list{"--std=c++17", "--extra-device-vectorization"};
+    if (const char* text = std::getenv("TENFOLD_KERNEL_LINE_INFO"); text && *text) list.push_back("--generate-line-info");
+    return list;
+  }();
+  return all;
+}
 
 std::atomic<std::int64_t> begun{0};
 
@@ -76,27 +85,37 @@ std::string compiler_path() {
 
 Hash128 code_key(const std::string& source, int arch) {
   std::string all = target_option(arch);
-  for (const char* option : kOptions) all += option;
-  return hash128(all + '\n' + source);
+  for (const char* option : options()) all += option;
+  all += '\n' + source;
+  for (const KernelFile& file : included_kernel_files(source)) all += cat(file.name, file.text.size(), file.text);
+  return hash128(all);
 }
 
 std::int64_t compilations() noexcept { return begun.load(std::memory_order_relaxed); }
 void count_compilation() noexcept { begun.fetch_add(1, std::memory_order_relaxed); }
 
-std::string compile(const std::string& source, int arch) {
+std::string compile(const std::string& source, int arch) { return compile(source, included_kernel_files(source), arch); }
+
+std::string compile(const std::string& source, const std::vector<KernelFile>& files, int arch) {
   count_compilation();
   const Loaded& n = nvrtc();
   require(n.why_not.empty(), ErrorKind::unsupported, "GPU kernels cannot be compiled here: ", n.why_not);
   Program program = nullptr;
-  check(n.create(&program, source.c_str(), "tenfold.cu", 0, nullptr, nullptr) == 0, "NVRTC does not take a program");
+  std::vector<std::string> held;   // views need not end with a zero
+  for (const KernelFile& file : files) held.emplace_back(file.name), held.emplace_back(file.text);
+  std::vector<const char*> names, texts;
+  for (std::size_t i = 0; i < held.size(); i += 2) names.push_back(held[i].c_str()), texts.push_back(held[i + 1].c_str());
+  check(n.create(&program, source.c_str(), "tenfold.cu", static_cast<int>(names.size()), texts.data(), names.data()) == 0,
+        "NVRTC does not take a program");
   struct Destroy {
     const Loaded& n;
     Program* program;
     ~Destroy() { n.destroy(program); }
   } destroy{n, &program};
   const std::string target = target_option(arch);
-  const std::array<const char*, 3> options{target.c_str(), kOptions[0], kOptions[1]};
-  if (n.compile(program, static_cast<int>(options.size()), options.data()) != 0) {
+  std::vector<const char*> wanted{target.c_str()};
+  wanted.insert(wanted.end(), options().begin(), options().end());
+  if (n.compile(program, static_cast<int>(wanted.size()), wanted.data()) != 0) {
     std::size_t bytes = 0;
     n.log_bytes(program, &bytes);
     std::string words(bytes, '\0');

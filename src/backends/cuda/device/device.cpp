@@ -1,6 +1,7 @@
 // Opening GPUs, and loading kernels on them.
 #include "backends/cuda/device/device.h"
 
+#include "backends/cuda/codegen/kernel_files.h"
 #include "backends/cuda/device/compiler.h"
 #include "backends/cuda/device/cudnn.h"
 #include "base/check.h"
@@ -35,6 +36,7 @@ std::string libraries_beside(int driver_version) {
   if (compiler_why_not().empty()) names += cat(", ", compiler_name());
   if (cublas_lt()) names += cat(", cuBLASLt ", cublas_lt()->version_text());
   if (cudnn()) names += cat(", cuDNN ", cudnn()->version_text());
+  if (const std::string note = kernel_override_note(); !note.empty()) names += cat(", ", note);
   return names;
 }
 

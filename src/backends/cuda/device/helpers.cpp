@@ -52,7 +52,7 @@ class Helper {
 
   int socket() const { return socket_; }
   std::string compile(const std::string& source, int arch) {
-    Message message{static_cast<std::uint32_t>(arch), source};
+    Message message{static_cast<std::uint32_t>(arch), pack_source(source, included_kernel_files(source))};
     if (socket_ < 0 || !send_message(socket_, message) || !receive_message(socket_, message)) {
       broken_ = true;
       return {};

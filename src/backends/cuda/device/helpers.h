@@ -1,7 +1,8 @@
 // Compiling in other processes: NVRTC takes one lock for the whole of its process, so threads alone gain nothing.
 //
 // A helper is the program `tenfold-nvrtc` (nvrtc_main.cpp). It reads requests from its standard input and answers on its standard
-// output, which are one socket: architecture (u32), bytes (u64), source; then 1 for success (u32), bytes (u64), binary or words.
+// output, which are one socket: architecture (u32), bytes (u64), source with the files that it includes (pack_source); then 1 for success
+// (u32), bytes (u64), binary or words.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,9 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
+
+#include "backends/cuda/codegen/kernel_files.h"
 
 namespace tenfold::backends::cuda {
 
@@ -19,6 +23,14 @@ struct Message {
 // Whole messages through a socket; false when the other end is gone, or sends what cannot be one.
 bool send_message(int socket, const Message& message);
 bool receive_message(int socket, Message& message);
+
+// A source with the files that it includes, for a helper, which may have others of its own.
+std::string pack_source(std::string_view source, const std::vector<KernelFile>& files);
+struct PackedSource {
+  std::string source;
+  std::vector<KernelFile> files;   // inside of what was unpacked
+};
+PackedSource unpack_source(std::string_view packed);   // throws internal where it is cut off
 
 // The helper's file, as TENFOLD_NVRTC_HELPER names it, else the one that belongs to this code; empty: there is none.
 std::string find_helper();

@@ -6,6 +6,8 @@
 
 #include <fstream>
 
+#include "tenfold/error.h"
+
 namespace tenfold::backends::cuda {
 namespace {
 
@@ -26,6 +28,18 @@ class HelperPlaces : public testing::Test {
 
   fs::path root_;
 };
+
+TEST(HelperMessages, HoldASourceAndItsFiles) {
+  const std::string one = "#pragma once\n", two(3, '\0');
+  const std::string packed = pack_source("#include \"one\"\n 7 x", {{"one", one}, {"two", two}});
+  const PackedSource back = unpack_source(packed);
+  EXPECT_EQ(back.source, "#include \"one\"\n 7 x");
+  ASSERT_EQ(back.files.size(), 2u);
+  EXPECT_EQ(back.files[0].name, "one");
+  EXPECT_EQ(back.files[0].text, one);
+  EXPECT_EQ(back.files[1].text, two);
+  for (std::size_t cut = 1; cut <= packed.size(); ++cut) EXPECT_THROW(unpack_source(packed.substr(0, packed.size() - cut)), Error) << cut;
+}
 
 TEST_F(HelperPlaces, BesideTheLibraryBeforeTheProgram) {
   const fs::path python = file("usr/bin/python"), package = file("site-packages/tenfold/libtenfold.so.0");

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backends/cuda/device/compiler.h"
+#include "backends/cuda/device/kernel_dump.h"
 #include "base/threads/cpu_count.h"
 
 namespace tenfold::backends::cuda {
@@ -21,6 +22,7 @@ KernelStore::~KernelStore() { helpers_.reset(); }
 
 std::shared_ptr<const Code> KernelStore::find(const std::string& source, int arch) {
   const Hash128 key = code_key(source, arch);
+  dump_kernel(source, arch, key);
   {
     std::unique_lock lock(mutex_);
     arrived_.wait(lock, [&] { return !under_way_.contains(key); });

@@ -11,7 +11,7 @@ struct Grid {
   bool fits() const { return x < std::int64_t{1} << 31 && y < 1 << 16 && z < 1 << 16; }
 };
 
-// `early`: the kernel's first line is enter() (codegen/prelude.cpp), so it may start before the one ahead of it has ended: a third
+// `early`: the kernel's first line is enter() (kernels/lib/launch.cuh), so it may start before the one ahead of it has ended: a third
 // less from one small kernel to the next. Without that line it would read what is not written yet.
 enum class Start { after, early };
 // Between kernels that keep the whole GPU busy for long an early start costs more than it saves: BERT at batch 128 takes 1.5 % less

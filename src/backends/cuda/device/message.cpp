@@ -2,9 +2,11 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 
 #include "backends/cuda/device/helpers.h"
+#include "base/check.h"
 
 namespace tenfold::backends::cuda {
 namespace {
@@ -31,6 +33,38 @@ bool receive_all(int socket, char* data, std::size_t bytes) {
 }
 
 }  // namespace
+
+std::string pack_source(std::string_view source, const std::vector<KernelFile>& files) {
+  std::string packed = cat(files.size(), " ");
+  const auto add = [&](std::string_view part) { packed += cat(part.size(), " ", part); };
+  add(source);
+  for (const KernelFile& file : files) add(file.name), add(file.text);
+  return packed;
+}
+PackedSource unpack_source(std::string_view packed) {
+  const auto number = [&] {
+    std::size_t n = 0;
+    const auto [end, error] = std::from_chars(packed.data(), packed.data() + packed.size(), n);
+    packed.remove_prefix(static_cast<std::size_t>(end - packed.data()));
+    check(error == std::errc() && packed.starts_with(' '), "a helper's source is cut off");
+    packed.remove_prefix(1);
+    return n;
+  };
+  const auto part = [&] {
+    const std::size_t bytes = number();
+    check(bytes <= packed.size(), "a helper's source is cut off");
+    const std::string_view found = packed.substr(0, bytes);
+    packed.remove_prefix(bytes);
+    return found;
+  };
+  const std::size_t count = number();
+  PackedSource all{std::string(part()), {}};
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string_view name = part();
+    all.files.push_back({name, part()});
+  }
+  return all;
+}
 
 bool send_message(int socket, const Message& message) {
   char head[12];

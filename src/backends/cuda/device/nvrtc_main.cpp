@@ -8,7 +8,8 @@ int main(int count, char** arguments) {
   if (count > 1 && arguments[1][0] != '\0') choose_compiler(arguments[1]);
   for (Message message; receive_message(0, message);) {
     try {
-      message = {1, compile(message.text, static_cast<int>(message.number))};
+      const PackedSource packed = unpack_source(message.text);
+      message = {1, compile(packed.source, packed.files, static_cast<int>(message.number))};
     } catch (const tenfold::Error& e) {
       message = {0, e.what()};
     }

@@ -1,8 +1,10 @@
 // Every kernel that our own tactics generate for the operators' cases, compiled for every architecture. Needs NVRTC, but no GPU.
 #include <filesystem>
+#include <fstream>
 #include <future>
 
 #include "backends/code.h"
+#include "backends/cuda/device/machine_code.h"
 #include "backends/cuda/device/compiler.h"
 #include "backends/cuda/device/helpers.h"
 #include "backends/cuda/device/library.h"
@@ -25,7 +27,8 @@ DeviceInfo compile_only(int arch) {
 
 class CompileSweep {
  public:
-  explicit CompileSweep(int arch) : device_(compile_only(arch)) {
+  // `table`: gets a line for each binary: architecture, hash of its machine code, tactic, configuration, problem.
+  explicit CompileSweep(int arch, std::ostream* table = nullptr) : device_(compile_only(arch)), table_(table) {
     for (Tactic& t : cuda_tactics())
       if (t.source == Source::native) tactics_.push_back(t), opened[t.name] = 0;
   }
@@ -52,7 +55,9 @@ class CompileSweep {
         anywhere.let_be_odd(true);   // the kernels for odd addresses, too
         if (!every) configs.resize(1);
         for (const Config& config : configs) {
+          CodeTrace trace(CodeTrace::current() != nullptr);
           EXPECT_NO_THROW(t.open(anywhere, config)) << t.name << " " << ::testing::PrintToString(config) << " on " << run.problem.line();
+          for (const auto& code : trace.used) note(*code, cat(t.name, " ", ::testing::PrintToString(config), " ", anywhere.line()));
           ++configurations;
         }
       }
@@ -62,12 +67,18 @@ class CompileSweep {
   int configurations = 0;
 
  private:
+  void note(const Code& code, const std::string& what) {
+    if (!table_) return;
+    const Hash128 hash = cuda::machine_code_hash(code.image);
+    *table_ << "sm_" << device_.arch << " " << std::hex << hash.high << "-" << hash.low << std::dec << " " << what << "\n";
+  }
   DeviceInfo device_;
   std::vector<Tactic> tactics_;
+  std::ostream* table_;
 };
 
-CompileSweep swept(int arch, int most, bool every) {
-  CompileSweep sweep(arch);
+CompileSweep swept(int arch, int most, bool every, std::ostream* table = nullptr) {
+  CompileSweep sweep(arch, table);
   for (const testing::TacticCase& c : testing::tactic_cases()) sweep.run(*c.op, c.text, most, every);
   for (const ir::OpDef* op : ir::Registry::builtin().all())
     for (const std::string& text : op->cases) sweep.run(*op, text, most, every);
@@ -75,15 +86,15 @@ CompileSweep swept(int arch, int most, bool every) {
 }
 
 // Helpers compile on all cores what a first pass asks for; the second takes it, and compiles again, to say why, what they could not.
-void sweep(int arch, int most, bool every = false) {
+void sweep(int arch, int most, bool every = false, std::ostream* table = nullptr) {
   ::setenv("TENFOLD_NVRTC_HELPER", TENFOLD_HELPER, 0);
   {
     const CodeTrace ahead(true);
     swept(arch, most, every);
   }
-  const CompileSweep sweep = swept(arch, most, every);
+  const CompileSweep sweep = swept(arch, most, every, table);
   std::printf("sm_%d: %d configurations\n", arch, sweep.configurations);
-  if (std::getenv("TENFOLD_OPS")) return;  // only these operators
+  if (std::getenv("TENFOLD_OPS") || table) return;  // only these operators
   for (const auto& [tactic, count] : sweep.opened)
     if (tactic.ends_with("_wgmma") ? arch == 90 : tactic != "matmul_float8_mma" || arch >= 89) {
       EXPECT_GT(count, 0) << tactic << " was never compiled: give it a case in Tactic::cases";
@@ -115,6 +126,17 @@ TEST(CudaCompile, HelpersMakeTheSameBinary) {
   pool.compile(source(0), 90, [&](std::string binary) { none.set_value(std::move(binary)); });
   EXPECT_EQ(none.get_future().get(), "");
 }
+// With the values that it has for editors: what a change by hand breaks is told at once, and with the file's own lines.
+TEST(CudaCompile, EveryKernelFileAlone) {
+  if (const std::string why = why_not(); !why.empty()) GTEST_SKIP() << "no NVRTC: " << why;
+  int count = 0;
+  for (const cuda::KernelFile& file : cuda::embedded_kernel_files()) {
+    if (!file.name.ends_with(".cu")) continue;
+    EXPECT_NO_THROW(cuda::compile(cat("#include \"", file.name, "\"\n"), 90)) << file.name;
+    ++count;
+  }
+  EXPECT_GT(count, 10);
+}
 TEST(CudaCompile, ManyCasesForHopper) {
   if (const std::string why = why_not(); !why.empty()) GTEST_SKIP() << "no NVRTC: " << why;
   sweep(90, std::getenv("TENFOLD_OPS") ? 1000 : 12);   // of named operators every case
@@ -134,6 +156,18 @@ TEST(CudaCompile, EveryTacticForEveryArchitecture) {
     SCOPED_TRACE(cat("sm_", arch));
     sweep(arch, 2);
   }
+}
+// What proves that a change of kernels' texts changes no machine code: tables from before and after, compared with diff.
+TEST(CudaCompile, TableOfMachineCode) {
+  const char* file = std::getenv("TENFOLD_CODE_TABLE");
+  if (!file) GTEST_SKIP() << "TENFOLD_CODE_TABLE names no file to write";
+  if (const std::string why = why_not(); !why.empty()) GTEST_SKIP() << "no NVRTC: " << why;
+  const char* only = std::getenv("TENFOLD_ARCHITECTURES");   // "80,90"; default: all
+  std::ofstream table(file);
+  for (int arch : kArchitectures)
+    if (!only || cat(",", only, ",").find(cat(",", arch, ",")) != std::string::npos)
+      sweep(arch, 2, arch == 90 || arch == 80 || arch == 120, &table);
+  EXPECT_TRUE(table.good()) << file;
 }
 
 }  // namespace

@@ -5,10 +5,13 @@
 #include <optional>
 #include <string>
 
+#include "backends/cuda/kernels/attention/attention_args.h"
 #include "ir/body.h"
 #include "tenfold/tensor.h"
 
 namespace tenfold::backends::cuda {
+
+class KernelText;
 
 struct AttentionProblem {
   DType dtype = DType::f16, mask = DType::f16, out = DType::f16;
@@ -25,17 +28,6 @@ struct AttentionProblem {
   int row_blocks = 1;       // of 16 queries, that a warp has where blocks stay
   int blocks = 0;           // above 0: so many share a multiprocessor and stay, taking head after head; all keys are there at once
 };
-// What the kernels are given. `group`: heads of queries that share a head of keys. Strides in elements: batch, head, row; of the mask also
-// the key. Packed: `batches` sentences, of `longest` rows at most, begin at `offsets`, and `queries` is all rows; the grid has one batch
-// more.
-struct AttentionArguments {
-  const void *q, *k, *v, *mask;
-  void* y;
-  std::int64_t queries, keys, group, heads, batches, q_stride[3], k_stride[3], v_stride[3], y_stride[3], mask_stride[4];
-  const std::int32_t* offsets;
-  std::int64_t longest;
-  std::uint32_t* bad_index;  // becomes 1 if offsets are no such
-};
 inline constexpr int kAttentionKeys = 64;  // that pass through shared memory at a time
 inline constexpr int kMostWholeKeys = 256;
 inline constexpr int kSimpleThreads = 128;
@@ -44,12 +36,10 @@ inline constexpr int kSimpleThreads = 128;
 // multiples of 16 bytes and of the result at multiples of two elements, and `singles`; grid: blocks of queries, heads, batch.
 int attention_shared_bytes(const AttentionProblem& p);
 std::string generate_attention_mma(const AttentionProblem& p);
-std::string attention_stream_text();  // the kernel for `blocks`
-std::string attention_whole_text();   // the kernel for `whole`, after what all have in common
 // `attention`: any float type, scores of one query in shared memory: for f32, and where nothing else runs. Grid: queries, heads, batch.
 std::string generate_attention_simple(const AttentionProblem& p);
 
-std::string attention_head(const AttentionProblem& p);   // what those of above begin with
+void define_attention(KernelText& text, const AttentionProblem& p);   // macros of all of them
 // A function ended(x): what is stored of a result, before it is rounded to `out`.
 std::string attention_end(const AttentionProblem& p);
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "backends/cuda/codegen/attention/attention.h"
-#include "backends/cuda/codegen/product/gemm_wgmma.h"
+#include "backends/cuda/kernels/attention/attention_wgmma_args.h"
 
 namespace tenfold::backends::cuda {
 
@@ -23,14 +23,6 @@ struct AttentionTile {
     return std::min(240, (at_start * (groups_in_all + 1) - 24) / groups_in_all / 8 * 8);
   }
   int shared_bytes(const AttentionProblem& p) const;
-};
-// What `attention` is given. Boxes: attention_chunk() columns, and of rows a tile's queries or a step's keys.
-struct AttentionWgmmaArguments {
-  TensorMap q, k, v;
-  const void* mask;
-  void* y;
-  std::int64_t mask_stride[4], y_stride[3];
-  int queries, keys, heads, group, batches;
 };
 int attention_chunk(const AttentionProblem& p);
 // `keys`: how many there are, or -1 where only the run knows.

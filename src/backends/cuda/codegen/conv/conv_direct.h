@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "backends/cuda/kernels/conv/conv_direct_args.h"
 #include "tenfold/tensor.h"
 
 namespace tenfold::backends::cuda {
@@ -13,12 +14,6 @@ struct DirectConvProblem {
   bool has_bias = false;
   std::int64_t filters = 0, depth = 0, groups = 1;  // depth: channels that one filter reads
   std::array<std::int64_t, 3> kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, begin{0, 0, 0};
-};
-// What the kernel `conv` is given. Images are channels-last, weights [tap, depth, filter].
-struct DirectConvArguments {
-  const void *x, *w, *bias;
-  void* y;
-  std::int64_t batch, in[3], out[3];
 };
 inline constexpr int kDirectThreads = 128;
 

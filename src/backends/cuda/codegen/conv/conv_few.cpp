@@ -1,178 +1,11 @@
 // Printing convolutions of images with few channels.
 #include "backends/cuda/codegen/conv/conv_few.h"
 
-#include "backends/cuda/codegen/mma_parts.h"
-#include "backends/cuda/codegen/prelude.h"
+#include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/codegen/product/gemm_tail.h"
 #include "base/check.h"
 
 namespace tenfold::backends::cuda {
-namespace {
-
-constexpr const char* kKernel = R"(
-struct Arguments { const IMAGE* x; const u16* w; u16* y; const void* tail[8]; i64 images; };
-// A row of the tile, in elements; its pitch in whole words.
-constexpr int kThreads = 32 * WARPS, kRow = (15 * SX + KX) * C, kWords = (kRow + 2) / 2, kRowPitch = kWords * 2;
-constexpr int kRowsY = (TILE_Y - 1) * SY + (KY - 1) * DY + 1, kRowsZ = (TILE_Z - 1) * SZ + (KZ - 1) * DZ + 1, kRows = kRowsY * kRowsZ;
-constexpr int kCopy = (kRows * kRowPitch + 63) / 64 * 64 + 32, kSteps = DEPTH / 16, kWeights = PACKED_FILTERS * PITCH;
-constexpr int kAcross = (OX + 15) / 16, kDown = (OY + TILE_Y - 1) / TILE_Y, kDeep = (OZ + TILE_Z - 1) / TILE_Z;
-constexpr int kPool = POOLED ? 2 : 1, kResults = BLOCKS / kPool, kPooledX = OX / kPool, kPooledY = OY / kPool;
-constexpr int kWhole = RUN / 2 * KY * KZ;  // pairs of elements that a window has; behind them come those of one element
-
-__device__ __forceinline__ void load_matrices(u32 (&r)[4], u32 address) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address));
-}
-template <int PAIRS> __device__ __forceinline__ void put(u16* to, const u32 (&pairs)[PAIRS]) {
-#if VECTORS
-  write<PAIRS>((u32*)to, pairs);
-#else
-  #pragma unroll
-  for (int i = 0; i < 2 * PAIRS; ++i) to[i] = (u16)(pairs[i / 2] >> i % 2 * 16);
-#endif
-}
-// Where a pair of a window's elements lies, counted from its first one; -1 if there is none.
-__device__ __forceinline__ int place_of(int pair) {
-  const int run = pair < kWhole ? pair / (RUN / 2 + (RUN < 2)) : pair - kWhole;
-  const int e = pair < kWhole ? pair % (RUN / 2 + (RUN < 2)) * 2 : RUN - 1;
-  return pair < kWhole + RUN % 2 * KY * KZ ? (run / KY * DZ * kRowsY + run % KY * DY) * kRowPitch + e : -1;
-}
-
-// Of a line of the image in the order of windows, where channels lie beside each other.
-__device__ __forceinline__ u32 element(const u16* line, int i) { return line[i]; }
-__device__ __forceinline__ u32 element(const float* line, int i) { return TO_HALF(line[i % C * (IZ * IY * IX) + i / C]); }
-
-extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS > 2 ? 1 : 2) conv(const Arguments a) {
-  extern __shared__ __align__(128) u16 shared[];   // weights, zeros, the tile once or twice
-  u16* const tile = shared + kWeights + 64;
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, split = blockIdx.y;
-  const u32 weights = (u32)__cvta_generic_to_shared(shared);
-  for (int i = threadIdx.x; i < kWeights / 8; i += kThreads) ((uint4*)shared)[i] = ((const uint4*)(a.w + (i64)split * kWeights))[i];
-  for (int i = threadIdx.x; i < 64; i += kThreads) shared[kWeights + i] = 0;
-  int place[kSteps][2];   // elements from a window's first
-  #pragma unroll
-  for (int s = 0; s < kSteps; ++s)
-    #pragma unroll
-    for (int h = 0; h < 2; ++h) place[s][h] = place_of(s * 8 + h * 4 + lane % 4);
-  enter();
-  const i64 tiles = a.images * (kAcross * kDown * kDeep);
-  for (i64 t = blockIdx.x; t < tiles; t += gridDim.x) {
-    int rest = (int)(t % (kAcross * kDown * kDeep));
-    const i64 image = t / (kAcross * kDown * kDeep);
-    const int ox = rest % kAcross * 16, oy = rest / kAcross % kDown * TILE_Y, oz = rest / kAcross / kDown * TILE_Z;
-    const IMAGE* from = a.x + image * ((i64)IZ * IY * IX * C);
-    __syncthreads();
-    const int first = (ox * SX - BX) * C;   // element of an image's row
-    for (int row = warp; row < kRows; row += WARPS) {
-      const int iy = oy * SY - BY + row % kRowsY, iz = oz * SZ - BZ + row / kRowsY;
-      const bool inside = iy >= 0 && iy < IY && iz >= 0 && iz < IZ;
-      const IMAGE* line = from + ((i64)iz * IY + iy) * (WIDE ? IX : IX * C);
-      #pragma unroll
-      for (int word = 0; word < (kWords + 31) / 32 * 32; word += 32) {
-        const int e = (word + lane) * 2;
-        const auto at = [&](int i) {
-          return inside && (u32)(first + i) < (u32)(IX * C) && i < kRow ? element(line, first + i) : 0u;
-        };
-        const u32 low = at(e), high = at(e + 1);
-        if (e >= kRowPitch) continue;
-        *(u32*)(tile + row * kRowPitch + e) = low | high << 16;
-        if (TWICE) {
-          tile[kCopy + row * kRowPitch + e + 1] = (u16)low;
-          tile[kCopy + row * kRowPitch + e + 2] = (u16)high;
-        }
-      }
-    }
-    __syncthreads();
-
-    float c[BLOCKS][FILTERS / 8][4] = {};
-    const u16* window[BLOCKS][2];
-    #pragma unroll
-    for (int b = 0; b < BLOCKS; ++b)
-      #pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        const int line = warp * BLOCKS + b, e = (lane / 4 + h * 8) * SX * C;
-        window[b][h] = tile + (line / TILE_Y * SZ * kRowsY + line % TILE_Y * SY) * kRowPitch + e + (TWICE && (e & 1) ? kCopy + 1 : 0);
-      }
-    #pragma unroll
-    for (int s = 0; s < kSteps; ++s) {
-      u32 fa[BLOCKS][4], fb[PACKED_FILTERS / 16][4];
-      #pragma unroll
-      for (int b = 0; b < BLOCKS; ++b)
-        #pragma unroll
-        for (int q = 0; q < 4; ++q) {
-          const int at = place[s][q / 2];
-          const u32 both = *(const u32*)(s + 1 == kSteps && at < 0 ? shared + kWeights : window[b][q % 2] + at);
-          fa[b][q] = s * 8 + 7 >= kWhole && s * 8 + q / 2 * 4 + lane % 4 >= kWhole ? both & 0xffff : both;
-        }
-      #pragma unroll
-      for (int j = 0; j < PACKED_FILTERS / 16; ++j)
-        load_matrices(fb[j], weights + ((j * 16 + lane / 16 * 8 + lane % 8) * PITCH + s * 16 + lane / 8 % 2 * 8) * 2);
-      #pragma unroll
-      for (int b = 0; b < BLOCKS; ++b)
-        #pragma unroll
-        for (int j = 0; j < FILTERS / 8; ++j) multiply(c[b][j], fa[b], fb[j / 2][j % 2 * 2], fb[j / 2][j % 2 * 2 + 1]);
-    }
-
-#if POOLED
-    #pragma unroll
-    for (int b = 0; b < BLOCKS; b += 2)
-      #pragma unroll
-      for (int j = 0; j < FILTERS / 8; ++j)
-        #pragma unroll
-        for (int e = 0; e < 4; ++e) {
-          const float most = max_nan(c[b][j][e], c[b + 1][j][e]);
-          c[b / 2][j][e] = max_nan(most, __shfl_xor_sync(~0u, most, 4));
-        }
-#endif
-    i64 result[kResults][2];   // which row, or -1
-    #pragma unroll
-    for (int b = 0; b < kResults; ++b)
-      #pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        const int line = warp * BLOCKS + b * kPool, x = ox + lane / 4 + h * 8, y = oy + line % TILE_Y, z = oz + line / TILE_Y;
-        const bool inside = x / kPool < kPooledX && y / kPool < kPooledY && z < OZ && x % kPool == 0;
-        result[b][h] = inside ? ((image * OZ + z) * kPooledY + y / kPool) * kPooledX + x / kPool : -1;
-      }
-    #pragma unroll
-    for (int j0 = 0; j0 < FILTERS / 8; j0 += 4) {
-      u32 pairs[kResults][2][4];
-      #pragma unroll
-      for (int j = 0; j < 4 && j0 + j < FILTERS / 8; ++j) {
-        const int column = split * FILTERS + (j0 + j) * 8 + lane % 4 * 2, n = N % FILTERS == 0 || column < N ? column : N - 2;
-        #pragma unroll
-        for (int b = 0; b < kResults; ++b)
-          #pragma unroll
-          for (int h = 0; h < 2; ++h) {
-            const i64 m = max(result[b][h], (i64)0);
-            const float sum[2] = {c[b][j0 + j][h * 2], c[b][j0 + j][h * 2 + 1]};
-            float y[2];
-            TAIL
-            pairs[b][h][j] = pair(y[0], y[1]);
-          }
-      }
-      #pragma unroll
-      for (int b = 0; b < kResults; ++b)
-        #pragma unroll
-        for (int h = 0; h < 2; ++h) {
-          u16* to = a.y + result[b][h] * ROW + split * FILTERS + j0 * 8;
-          if (FILTERS % 32 == 0) exchange(pairs[b][h], lane);
-          if (result[b][h] < 0) continue;
-          if (FILTERS % 32 == 0) {
-            if (N % FILTERS == 0 || split * FILTERS + j0 * 8 + lane % 4 * 8 < N)
-              put(to + lane % 4 * 8, pairs[b][h]);
-          } else {
-            #pragma unroll
-            for (int j = 0; j < 4 && j0 + j < FILTERS / 8; ++j)
-              if (N % FILTERS == 0 || split * FILTERS + (j0 + j) * 8 + lane % 4 * 2 < N)
-                put(to + j * 8 + lane % 4 * 2, {pairs[b][h][j]});
-          }
-        }
-    }
-  }
-}
-)";
-
-}  // namespace
 
 int FewProblem::filters() const {
   const int most = 64, n = static_cast<int>(gemm.n);
@@ -180,7 +13,7 @@ int FewProblem::filters() const {
   return n % 64 == 0 ? 64 : n % 32 == 0 ? 32 : n % 48 == 0 ? 48 : 64;
 }
 
-int FewProblem::shared_bytes(const FewTile& tile) const {
+int FewProblem::shared_bytes(const ConvFewTile& tile) const {
   const auto rows = [&](std::size_t d, int results) {
     return (results - 1) * gemm.stride[d] + (gemm.kernel[d] - 1) * gemm.dilation[d] + 1;
   };
@@ -193,11 +26,11 @@ int FewProblem::place(int run_index, int element) const {
   return element < run() / 2 * 2 ? run_index * (run() / 2 * 2) + element : run() / 2 * 2 * runs() + run_index * 2;
 }
 
-std::string generate_conv_few(const FewProblem& p, const FewTile& tile, bool vectors) {
+std::string generate_conv_few(const FewProblem& p, const ConvFewTile& tile, bool vectors) {
   const GemmProblem& g = p.gemm;
-  std::string head;
-  const auto define = [&](const std::string& name, const auto& value) { head += cat("#define ", name, " ", value, "\n"); };
-  define("MMA_TYPE", g.in == DType::bf16 ? "\"bf16\"" : "\"f16\""), define("WIDTH", 2), define("C", g.channels), define("N", g.n),
+  KernelText text;
+  const auto define = [&](std::string_view name, const auto& value) { text.define(name, value); };
+  define("MMA_BITS", 16), define("BF16", g.in == DType::bf16 ? 1 : 0), define("WIDTH", 2), define("C", g.channels), define("N", g.n),
       define("ROW", g.row_pitch());
   define("RUN", p.run()), define("DEPTH", p.depth()), define("PITCH", p.pitch()), define("FILTERS", p.filters());
   define("PACKED_FILTERS", p.packed_filters()), define("TWICE", p.twice() ? 1 : 0);
@@ -210,12 +43,12 @@ std::string generate_conv_few(const FewProblem& p, const FewTile& tile, bool vec
     define(cat("I", axes[d]), g.in_extent[d]), define(cat("O", axes[d]), g.out_extent[d]), define(cat("K", axes[d]), g.kernel[d]);
     define(cat("S", axes[d]), g.stride[d]), define(cat("D", axes[d]), g.dilation[d]), define(cat("B", axes[d]), g.begin[d]);
   }
-  std::string main = kKernel;
   if (!vectors)
-    head += "template <int V, class T> __device__ __forceinline__ void read_each(const T* p, T (&x)[V]) {\n"
-            "  for (int i = 0; i < V; ++i) x[i] = p[i];\n}\n#define read read_each\n";
-  replace_once(main, "            TAIL\n", print_tail(g, -1, [](const std::string& y) { return cat("y[v] = ", y, ";"); }));
-  return cat(prelude(), head, mma_helpers(), exchange_helper(), main);
+    text.declare(
+        "template <int V, class T> __device__ __forceinline__ void read_each(const T* p, T (&x)[V]) {\n"
+        "  for (int i = 0; i < V; ++i) x[i] = p[i];\n}\n#define read read_each\n");
+  text.define_code("EPILOGUE", print_tail(g, -1, [](const std::string& y) { return cat("y[v] = ", y, ";"); }));
+  return text.of("conv/conv_few.cu");
 }
 
 }  // namespace tenfold::backends::cuda

@@ -4,10 +4,11 @@
 #pragma once
 
 #include "backends/cuda/codegen/product/gemm.h"
+#include "backends/cuda/kernels/conv/conv_few_args.h"
 
 namespace tenfold::backends::cuda {
 
-struct FewTile {
+struct ConvFewTile {
   int y = 16, z = 1;    // of a tile of results, which is 16 wide
   int blocks = 2;       // of 16 results that a warp computes
   int warps() const { return y * z / blocks; }
@@ -26,20 +27,12 @@ struct FewProblem {
   int packed_filters() const { return (filters() + 15) / 16 * 16; }
   std::int64_t blocks_of_filters() const { return (gemm.n + filters() - 1) / filters(); }
   std::int64_t weight_bytes() const { return blocks_of_filters() * packed_filters() * pitch() * 2; }
-  int shared_bytes(const FewTile& tile) const;
+  int shared_bytes(const ConvFewTile& tile) const;
   // Windows begin at odd elements too: then the tile lies twice in shared memory, once shifted by one.
   bool twice() const { return gemm.stride[2] * gemm.channels % 2 != 0; }
 };
 
-// What the kernel `conv` is given. Weights: [block of filters][packed_filters][pitch].
-struct FewArguments {
-  const void *x, *w;
-  void* y;
-  const void* tail[kMostTail];
-  std::int64_t images;
-};
-
 // `vectors`: results and operands of the epilogue lie at multiples of 16 bytes.
-std::string generate_conv_few(const FewProblem& p, const FewTile& tile, bool vectors);
+std::string generate_conv_few(const FewProblem& p, const ConvFewTile& tile, bool vectors);
 
 }  // namespace tenfold::backends::cuda

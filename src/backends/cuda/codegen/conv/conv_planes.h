@@ -4,6 +4,7 @@
 #pragma once
 
 #include "backends/cuda/codegen/product/gemm_wgmma.h"
+#include "backends/cuda/kernels/conv/conv_planes_args.h"
 
 namespace tenfold::backends::cuda {
 
@@ -29,16 +30,6 @@ struct PlanesTile {
   int stage_bytes(const PlanesProblem& p) const;
   int stages(const PlanesProblem& p) const;  // as many as fit, at most 8
   int shared_bytes(const PlanesProblem& p) const;
-};
-
-// What the kernel `conv` is given. Box of x: a stage's channels of a tile's plane with its margin. Weights: [block of filters][taps of a
-// plane][channels / 8][taps of the walk, last first][filters][8 channels].
-struct PlanesArguments {
-  TensorMap x;
-  const void* w;
-  void* y;
-  const void* tail[kMostTail];
-  int images, length;  // length: results along the walk that a block computes before it goes elsewhere
 };
 
 // Where tap and channel `k` of filter `n` lie among the weights, as an expression.

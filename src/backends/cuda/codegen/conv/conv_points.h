@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backends/cuda/codegen/product/gemm.h"
+#include "backends/cuda/kernels/conv/conv_points_args.h"
 
 namespace tenfold::backends::cuda {
 
@@ -13,14 +14,6 @@ struct PointsProblem {
   int lanes() const { return static_cast<int>(gemm.k / 8); }  // threads of a position: a power of two
   int positions() const { return kPointsThreads / lanes() * kPointsAtOnce; }  // of a block
 };
-// What the kernel `conv` is given; `spatial`: positions of an image.
-struct PointsArguments {
-  const void *x, *w;
-  void* y;
-  const void* tail[kMostTail];
-  std::int64_t rows, spatial;
-};
-
 std::string generate_conv_points(const PointsProblem& p);
 
 }  // namespace tenfold::backends::cuda

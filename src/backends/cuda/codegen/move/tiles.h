@@ -4,18 +4,12 @@
 #include <cstdint>
 #include <string>
 
+#include "backends/cuda/kernels/move/tiles_args.h"
+
 namespace tenfold::backends::cuda {
 
-inline constexpr int kTileAxes = 8;       // besides the two of the tile
 inline constexpr int kTileThreads = 256;
 
-// What the kernel `tiles` is given. Axis a is the innermost of the result, b that of the source; strides in elements.
-struct TileArguments {
-  const void* from;
-  void* to;
-  std::int64_t a, b, from_a, from_b, to_a, to_b, tiles_a, tiles_b, axes, wide;
-  std::int64_t extent[kTileAxes], from_stride[kTileAxes], to_stride[kTileAxes];
-};
 // Elements that a thread moves at once (`wide`), which then need a common alignment; tiles have 32 times as many on a side, or, if they are
 // large, 64 times.
 constexpr int tile_vector(int element_bytes) { return element_bytes < 4 ? 4 / element_bytes : 1; }

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "backends/cuda/kernels/norm/lines_args.h"
 #include "tenfold/tensor.h"
 
 namespace tenfold::backends::cuda {
@@ -14,13 +15,6 @@ struct LineProblem {
   DType in = DType::f32, out = DType::f32, scale = DType::f32, bias = DType::f32;
   bool has_bias = false;
   double epsilon = 0;
-};
-// Element k of line r lies at r / inner * length * inner + r % inner + k * inner. Of the parameters it reads the one at k * step; of
-// channel_norm, whose lines are groups of channels, that of channel r % groups * per_group + k / spatial.
-struct LineArguments {
-  const void *x, *scale, *bias;
-  void *y, *mean, *inverse;  // the last two may be null, else f32 for each line
-  std::int64_t lines, length, inner, scale_step, bias_step, groups, per_group, spatial;
 };
 inline constexpr int kLineThreads = 512, kFewLineThreads = 128, kLineColumns = 32;
 

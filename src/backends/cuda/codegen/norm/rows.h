@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/cuda/kernels/norm/rows_args.h"
 #include "tenfold/tensor.h"
 
 namespace tenfold::backends::cuda {
@@ -14,7 +15,6 @@ struct RowTerm {
   bool indexed = false;
   DType index = DType::i64;
 };
-inline constexpr int kMostRowTerms = 4;
 struct RowProblem {
   RowKind kind = RowKind::softmax;
   DType in = DType::f32, out = DType::f32, scale = DType::f32, bias = DType::f32;
@@ -26,18 +26,8 @@ struct RowProblem {
   DType quantised = DType::count_;
   double quantised_scale = 1, quantised_zero = 0;
 };
-// What a kernel with terms is given: of each its rows, its indices and how many there are (they repeat), and how many rows a table has.
-struct RowTermArguments {
-  const void *x[kMostRowTerms], *index[kMostRowTerms];
-  std::int64_t count[kMostRowTerms], extent[kMostRowTerms];
-  void* y;
-  const void *scale, *bias;
-  std::int64_t rows;
-  void* bad_index;
-  void* quantised;
-};
 struct RowKernel {
-  std::string source;  // exports `vectors` and `singles`; Arguments: x, y, scale, bias, number of rows; or RowTermArguments
+  std::string source;  // exports `vectors` and `singles`, which take RowArguments or, with terms, RowTermArguments
   int threads = 32;    // of a row
   int rows = 1;        // of a block
   int width = 1;       // elements `vectors` reads at once

@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "backends/cuda/kernels/pool/pool_args.h"
 #include "tenfold/tensor.h"
 
 namespace tenfold::backends::cuda {
@@ -16,12 +17,6 @@ struct PoolProblem {
   std::int64_t channels = 0;                  // 0: only a run knows
   std::array<std::int64_t, 3> out{0, 0, 0};   // likewise
   bool few = false;                           // results can be counted in 32 bits
-};
-// What the kernel `pool` is given: extents outermost first, strides in elements in the order batch, channel, three spatial dims.
-struct PoolArguments {
-  const void* x;
-  void* y;
-  std::int64_t batch, channels, in[3], out[3], x_stride[5], y_stride[5];
 };
 inline constexpr int kPoolThreads = 128;
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/cuda/kernels/product/gemm_args.h"
 #include "backends/tactic.h"
 
 namespace tenfold::backends::cuda {
@@ -65,14 +66,8 @@ struct GemmProblem {
   int spatial_rank() const;  // 1 to 3: dims of an image that a convolution moves along
 };
 inline constexpr int kMostTail = 8;
-// What the kernel `gemm` is given. Grid: blocks(), 1, split; neighbours share rows of a, for columns, groups and phases turn first.
-struct GemmArguments {
-  const void *a, *b;
-  void* y;
-  const void* tail[kMostTail];
-  std::int64_t m;
-};
 
+// The grid of `gemm` is blocks(), 1, split; neighbours share rows of a, for columns, groups and phases turn first.
 std::int64_t blocks(const GemmProblem& p, const GemmTile& tile, std::int64_t m);
 std::string generate_gemm(const GemmProblem& p, const GemmTile& tile);
 

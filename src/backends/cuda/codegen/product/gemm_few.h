@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backends/cuda/codegen/product/gemm_wgmma.h"
+#include "backends/cuda/kernels/product/gemm_few_args.h"
 
 namespace tenfold::backends::cuda {
 
@@ -12,13 +13,6 @@ struct FewTile {
   int depth = 64;    // elements along k that are 128 bytes
   int steps(std::int64_t k) const;         // along k, all in shared memory at once
   int shared_bytes(std::int64_t k) const;
-};
-// What the kernel `gemm` is given. Grid: tiles of columns, tiles of rows, split.
-struct FewArguments {
-  TensorMap a, b;
-  void* y;
-  const void* tail[kMostTail];
-  std::int64_t m;
 };
 inline constexpr int kFewThreads = 128;
 std::string generate_gemm_few(const GemmProblem& p, const FewTile& tile);

@@ -1,11 +1,11 @@
-// What a block of generate_gemm's kernels computes, and where its rows of a lie: text.
+// Which rows of a the kernels of gemm.cu read, and what a block computes of the result: macros of kernels/product/gemm_rows.cuh.
 #pragma once
 
+#include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/codegen/product/gemm.h"
 
 namespace tenfold::backends::cuda {
 
-// Extents of a convolution as #define; structs Part (of a group and phase) and Row, made from a Part and the number of the row.
-std::string print_rows(const GemmProblem& p);
+void define_rows(KernelText& text, const GemmProblem& p);
 
 }  // namespace tenfold::backends::cuda

@@ -5,28 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "backends/cuda/kernels/product/gemm_tiled_args.h"
 #include "backends/tactic.h"
 
 namespace tenfold::backends::cuda {
-
-inline constexpr int kTiledAxes = 8;   // of a batch
-inline constexpr int kTiledTail = 8;   // operands of the epilogue
-
-// Where an operand lies: elements from one row of the result to the next, from one column to the next, and along each axis of the batch.
-// The first operand has terms of the sum for columns, the second one has them for rows.
-struct TiledPlace {
-  std::int64_t down, across, batch[kTiledAxes];
-};
-// What the kernels are given. Grid: tiles of columns, then of rows, then of batches, all along x.
-struct TiledArguments {
-  const void *a, *b;
-  void* y;
-  const void* tail[kTiledTail];
-  int m, n, k, axes;
-  int a_along, b_along;   // singles: whether neighbouring threads read terms that follow each other, or neighbouring rows or columns
-  std::int64_t extent[kTiledAxes];
-  TiledPlace at_a, at_b, at_y, at_tail[kTiledTail];
-};
 
 struct TiledTile {
   int rows = 128, columns = 128;   // of a block

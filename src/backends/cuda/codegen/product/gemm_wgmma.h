@@ -3,8 +3,13 @@
 #pragma once
 
 #include "backends/cuda/codegen/product/gemm.h"
+#include "backends/cuda/kernels/product/gemm_moments_args.h"
+#include "backends/cuda/kernels/product/gemm_norm_plain_args.h"
+#include "backends/cuda/kernels/product/gemm_wgmma_args.h"
 
 namespace tenfold::backends::cuda {
+
+class KernelText;
 
 struct WgmmaTile {
   int blocks = 1;          // of 64 rows, that a group of four warps multiplies
@@ -24,18 +29,6 @@ struct WgmmaTile {
   int shared_bytes() const;
 };
 
-// An image of TMA's description of a tensor; the driver fills it.
-struct alignas(64) TensorMap {
-  unsigned long long words[16];
-};
-// What the kernel `gemm` is given; boxes: a and b 128 bytes deep and a tile high; y, r (added) and s (the sum before a norm) a panel wide
-// and a group high.
-struct WgmmaArguments {
-  TensorMap a, b, y, r, s;
-  const void* tail[kMostTail];
-  std::int64_t m;
-  void* parts;  // with GemmProblem::moments: of the results in each tile's columns, sum and sum of squares of each row
-};
 inline constexpr int kWgmmaDepth = 64;
 
 // The operand of the epilogue that comes by TMA as the results go: the first one of their shape and size; -1 if none.
@@ -43,11 +36,6 @@ int staged_operand(const GemmProblem& p);
 std::string generate_wgmma(const GemmProblem& p, const WgmmaTile& tile);
 
 // `finish`: of whole rows the inverse deviation, and the mean times it, out of parts as above; `plain`: out of the rows themselves.
-struct MomentsArguments {
-  const void* from;
-  void *inverse, *offset;
-  std::int64_t m;
-};
 inline constexpr int kMomentsThreads = 128;  // each a row; of `plain` all of them one row
 std::string generate_moments(const GemmProblem& p, int columns, double epsilon);
 
@@ -67,12 +55,7 @@ struct ProductNormProblem {
 std::string generate_wgmma_norm(const ProductNormProblem& p, const WgmmaNormTile& tile);
 // `plain`: one block for each row, whatever the addresses are.
 inline constexpr int kPlainNormThreads = 256;
-struct PlainNormArguments {
-  const void *a, *b, *r;
-  void *y, *s;
-  const void* tail[3];
-};
 std::string generate_plain_norm(const ProductNormProblem& p);
-std::string norm_definitions(const ProductNormProblem& p);   // that both begin with
+void define_norm(KernelText& text, const ProductNormProblem& p);   // macros of both
 
 }  // namespace tenfold::backends::cuda

@@ -1,102 +1,16 @@
 // The parts that kernels for wgmma are put together from.
-#include "backends/cuda/codegen/product/gemm_wgmma_parts.h"
-
-#include <atomic>
-
-#include "backends/cuda/codegen/gelu_text.h"
-#include "backends/cuda/codegen/mma_parts.h"
 #include "backends/cuda/codegen/prelude.h"
+#include "backends/cuda/codegen/product/gemm_wgmma_parts.h"
 #include "base/check.h"
 #include "base/types/half.h"
 
 namespace tenfold::backends::cuda {
-namespace {
-
-constexpr const char* kHelpers = R"(
-struct alignas(64) TensorMap { u64 words[16]; };
-
-__device__ __forceinline__ void wait_for(u32 barrier, u32 parity) {
-  asm volatile("{\n\t.reg .pred done;\n\tAGAIN:\n\tmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n\t@done bra DONE;\n\t"
-               "bra AGAIN;\n\tDONE:\n\t}" :: "r"(barrier), "r"(parity) : "memory");
-}
-__device__ __forceinline__ void start_barrier(u32 barrier, int count) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" :: "r"(barrier), "r"(count) : "memory");
-}
-__device__ __forceinline__ void expect_bytes(u32 barrier, int bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" :: "r"(barrier), "r"(bytes) : "memory");
-}
-__device__ __forceinline__ void arrive(u32 barrier) { asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"(barrier) : "memory"); }
-__device__ __forceinline__ void group_barrier(int id, int threads) { asm volatile("bar.sync %0, %1;" :: "r"(id), "r"(threads) : "memory"); }
-__device__ __forceinline__ void pass_on(int id, int threads) { asm volatile("bar.arrive %0, %1;" :: "r"(id), "r"(threads) : "memory"); }
-
-__device__ __forceinline__ void fetch_description(const TensorMap& map) {
-  asm volatile("prefetch.tensormap [%0];" :: "l"(&map) : "memory");
-}
-__device__ __forceinline__ void load_matrix(u32 to, const TensorMap& map, int c0, int c1, u32 barrier) {
-  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
-               :: "r"(to), "l"(&map), "r"(c0), "r"(c1), "r"(barrier) : "memory");
-}
-__device__ __forceinline__ void load_weight(u32 to, const TensorMap& map, int c0, int c1, int c2, u32 barrier) {
-  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];"
-               :: "r"(to), "l"(&map), "r"(c0), "r"(c1), "r"(c2), "r"(barrier) : "memory");
-}
-__device__ __forceinline__ void store_matrix(u32 from, const TensorMap& map, int c0, int c1) {
-  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];\n\tcp.async.bulk.commit_group;"
-               :: "l"(&map), "r"(c0), "r"(c1), "r"(from) : "memory");
-}
-// Until all but LEFT stores have read what they write.
-template <int LEFT> __device__ __forceinline__ void wait_for_stores() {
-  asm volatile("cp.async.bulk.wait_group.read %0;" :: "n"(LEFT) : "memory");
-}
-// A tile in shared memory as wgmma wants it: rows of 128 bytes in groups of eight, their pieces permuted as TMA leaves them.
-__device__ __forceinline__ u64 described(u32 address) { return (u64)(address >> 4 & 0x3fff) | 1ull << 16 | 64ull << 32 | 1ull << 62; }
-__device__ __forceinline__ void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-__device__ __forceinline__ void commit_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-template <int LEFT> __device__ __forceinline__ void wait_for_products() {
-  asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(LEFT) : "memory");
-}
-#if BF16
-#define PAIR "cvt.rn.bf16x2.f32"
-#else
-#define PAIR "cvt.rn.f16x2.f32"
-#endif
-__device__ __forceinline__ u32 pair(float low, float high) { u32 y; asm(PAIR " %0, %1, %2;" : "=r"(y) : "f"(high), "f"(low)); return y; }
-)";
-
-std::atomic<bool> every_lane{false};
-
-}  // namespace
-
-void let_every_lane_arrive(bool yes) noexcept { every_lane = yes; }
-
-std::string arrivals() {
-  return cat("constexpr int kArriving = ", every_lane ? 32 : 1, ";\n",
-             "__device__ __forceinline__ bool arrives(int lane) { return kArriving > 1 || lane == 0; }\n");
-}
-
-const char* wgmma_helpers() { return kHelpers; }
-
-std::string wgmma_multiply(int columns, DType a, DType b) {
-  const int count = columns / 2;
-  const bool whole = !is_float(a);
-  std::string registers, operands;
-  const char* operand = whole ? "\"+r\"(c[" : "\"+f\"(c[";
-  for (int i = 0; i < count; ++i) registers += cat(i ? ", %" : "%", i), operands += cat(i ? ", " : "", operand, i, "])");
-  // Behind the predicate: signs of a and b, but for integers; which of them lies transposed, where a type may.
-  const char* rest = whole ? "" : bits(a) == 16 ? ", 1, 1, 0, 0" : ", 1, 1";
-  return cat("__device__ __forceinline__ void multiply(", whole ? "int" : "float", " (&c)[", count, "], u64 a, u64 b, int add) {\n",
-             "  asm volatile(\"{\\n\\t.reg .pred p;\\n\\tsetp.ne.b32 p, %", count + 2,
-             ", 0;\\n\\t\"\n  \"wgmma.mma_async.sync.aligned.m64n", columns, "k", 256 / bits(a), whole ? ".s32." : ".f32.", mma_type(a),
-             ".", mma_type(b), " {", registers, "}, %", count, ", %", count + 1, ", p", rest, ";\\n\\t}\"\n  : ", operands,
-             " : \"l\"(a), \"l\"(b), \"r\"(add));\n}\n");
-}
-
 // The halves that gelu_half takes from a value are taken of both at once, in f16.
 std::string gelu_of_two(DType result, double factor) {
   const auto halves = [](double x) { return cat("\"r\"(", float_to_half(static_cast<float>(x)) * 0x10001u, "u)"); };
   const bool small = result == DType::f8e4m3fn;
-  const char* end = small ? "mul.rn.f16x2 h, h, %6;\\n\\tcvt.rn.satfinite.e4m3x2.f16x2 y, h;\\n\\tst.shared.b16 [%0], y;"
-                          : "st.shared.b32 [%0], h;";
+  const char* end =
+      small ? "mul.rn.f16x2 h, h, %6;\\n\\tcvt.rn.satfinite.e4m3x2.f16x2 y, h;\\n\\tst.shared.b16 [%0], y;" : "st.shared.b32 [%0], h;";
   return cat(R"(
 __device__ __forceinline__ void put_gelu(u32 place, float low, float high) {
   asm volatile("{\n\t.reg .b32 x, t, h;\n\t.reg .b16 y;\n\tcvt.rn.f16x2.f32 x, %2, %1;\n\tcvt.rn.f16x2.f32 t, %4, %3;\n\t"
@@ -114,9 +28,10 @@ std::string panel_helpers(DType result) {
   if (size == 2) both = "const u32 both = pair(low, high);";
   if (size == 4) both = "const u64 both = (u64)(u32)high << 32 | (u32)low;";
   if (is_f32) both = "const u64 both = (u64)__float_as_uint(high) << 32 | __float_as_uint(low);";
-  const std::string stored(storage_type(result)), from = is_f32 ? "__uint_as_float((u32)" : cat("(", stored, ")(");
-  return cat("__device__ __forceinline__ void put(u32 place, ", compute_type(result), " low, ", compute_type(result), " high) {\n  ", both,
-             "\n  asm volatile(\"st.shared.b", 16 * size, " [%0], %1;\" :: \"r\"(place), \"", letter, "\"(both));\n}\n",
+  const std::string stored(storage_type(result)), needs = size == 2 ? "#include \"backends/cuda/kernels/lib/pair.cuh\"\n" : "",
+                                                  from = is_f32 ? "__uint_as_float((u32)" : cat("(", stored, ")(");
+  return cat(needs, "__device__ __forceinline__ void put(u32 place, ", compute_type(result), " low, ", compute_type(result), " high) {\n  ",
+             both, "\n  asm volatile(\"st.shared.b", 16 * size, " [%0], %1;\" :: \"r\"(place), \"", letter, "\"(both));\n}\n",
              "__device__ __forceinline__ void get(u32 place, ", stored, " (&x)[2]) {\n  ", type, " both;\n  asm volatile(\"ld.shared.b",
              16 * size, " %0, [%1];\" : \"=", letter, "\"(both) : \"r\"(place));\n  x[0] = ", from, "both), x[1] = ", from, "(both >> ",
              8 * size, "));\n}\n");
@@ -124,8 +39,8 @@ std::string panel_helpers(DType result) {
 
 WgmmaLoads matrix_loads(const GemmProblem& p) {
   const std::string at = cat("k * ", p.depth());
-  return {"", cat("load_matrix(to, a.a, ", at, ", (int)m0, barrier);"), cat("load_matrix(to_b, a.b, ", at, ", n0, barrier);"),
-          cat((p.k + p.depth() - 1) / p.depth())};
+  return {"", cat("tma_load_2d(stage_a, a.a, ", at, ", (int)m0, full_barrier);"),
+          cat("tma_load_2d(stage_b, a.b, ", at, ", n0, full_barrier);"), cat((p.k + p.depth() - 1) / p.depth())};
 }
 // TMA walks over output positions itself (im2col), given where the first one reads and the tap.
 WgmmaLoads conv_loads(const GemmProblem& p) {
@@ -136,7 +51,6 @@ WgmmaLoads conv_loads(const GemmProblem& p) {
   WgmmaLoads w;
   w.steps = cat(taps * depth);
   w.place = cat("const int image = (int)(m0 / ", positions, "), position = (int)(m0 % ", positions, ");\n        int rest = position;\n");
-  std::string coordinates, offsets, arguments;
   int count = 0;
   for (int d = 2; d >= lead; --d, ++count) {
     const auto i = static_cast<std::size_t>(d);
@@ -147,17 +61,10 @@ WgmmaLoads conv_loads(const GemmProblem& p) {
   for (int d = 2, i = 0; d >= lead; --d, ++i)
     w.loads += cat("          const u16 offset", i, " = (u16)(rest_taps % ", p.kernel[static_cast<std::size_t>(d)], " * ",
                    p.dilation[static_cast<std::size_t>(d)], "); rest_taps /= ", p.kernel[static_cast<std::size_t>(d)], ";\n");
-  int operand = 2;
-  coordinates = cat("%", operand++), arguments = ", \"r\"(channel)";
-  for (int i = 0; i < rank; ++i) coordinates += cat(", %", operand++), arguments += cat(", \"r\"(at", i, ")");
-  coordinates += cat(", %", operand++), arguments += ", \"r\"(image)";
-  const int barrier = operand++;
-  arguments += ", \"r\"(barrier)";
-  for (int i = 0; i < rank; ++i) offsets += cat(i ? ", %" : "%", operand++), arguments += cat(", \"h\"(offset", i, ")");
-  w.loads += cat("          asm volatile(\"cp.async.bulk.tensor.", rank + 2,
-                 "d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {", coordinates, "}], [%", barrier, "], {",
-                 offsets, "};\" :: \"r\"(to), \"l\"(&a.a)", arguments, " : \"memory\");");
-  w.weights = cat("load_weight(to_b, a.b, k % ", depth, " * ", p.depth(), ", k / ", depth, ", n0, barrier);");
+  std::string places, offsets;
+  for (int i = 0; i < rank; ++i) places += cat(", at", i), offsets += cat(", offset", i);
+  w.loads += cat("tma_load_im2col(stage_a, a.a, channel", places, ", image, full_barrier", offsets, ");");
+  w.weights = cat("tma_load_3d(stage_b, a.b, k % ", depth, " * ", p.depth(), ", k / ", depth, ", n0, full_barrier);");
   return w;
 }
 

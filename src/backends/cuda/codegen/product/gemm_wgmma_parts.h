@@ -1,23 +1,16 @@
-// The parts that kernels for wgmma are put together from: names for instructions, the product of one step, the loads of one step.
+// What is printed for kernels/product/gemm_wgmma.cu: the loads of one step, and what comes before the epilogue.
 #pragma once
 
 #include "backends/cuda/codegen/product/gemm.h"
 
 namespace tenfold::backends::cuda {
 
-const char* wgmma_helpers();  // expects BF16 to be defined: 0 or 1
-// kArriving and arrives(lane): lanes that arrive on a barrier for their warp, one. Tests let all do, for compute-sanitizer's racecheck
-// takes an arrival for the arriving thread's alone, whatever __syncwarp put before it.
-std::string arrivals();
-void let_every_lane_arrive(bool yes) noexcept;   // tests: kernels of this process that are printed from now on
-// A function multiply(c, a, b, add) for 32 bytes along k: c = a * b, added to c or not.
-std::string wgmma_multiply(int columns, DType a, DType b);
 // Functions that put two neighbouring results into a panel of results in shared memory, and get two of another tensor from one.
 std::string panel_helpers(DType result);
-// A function put_gelu: of two values, in f16 or, times a factor, in e4m3. Within 2 ulp of f16 (gelu_text.h).
+// A function put_gelu: of two values, in f16 or, times a factor, in e4m3. Within 2 ulp of f16 (lib/gelu_terms.h).
 std::string gelu_of_two(DType result, double factor);
 
-// Statements for each tile and for each step of 128 bytes along k, of a and of b, and how many steps there are.
+// Statements (PREPARE_A, LOAD_A, LOAD_B) for each tile and for each step of 128 bytes along k, of a and of b, and how many steps there are.
 struct WgmmaLoads {
   std::string place, loads, weights, steps;
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backends/cuda/codegen/product/gemm.h"
+#include "backends/cuda/kernels/product/gemv_args.h"
 
 namespace tenfold::backends::cuda {
 
@@ -14,7 +15,7 @@ inline int gemv_warps(const GemmProblem& p, int rows) {
   return p.n * p.k > kSmall ? 4 : rows == 1 ? 32 : 16;
 }
 
-// Takes GemmArguments, the matrix transposed. Exports `vectors`, for rows of both operands at multiples of 16 bytes, and `singles`;
+// Takes GemvArguments. Exports `vectors`, for rows of both operands at multiples of 16 bytes, and `singles`;
 // grid: columns / warps, rows / `rows`.
 std::string generate_gemv(const GemmProblem& p, int rows);
 

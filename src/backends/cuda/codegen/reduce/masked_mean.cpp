@@ -1,83 +1,11 @@
 // Printing the kernel of MaskedMean.
 #include "backends/cuda/codegen/reduce/masked_mean.h"
 
+#include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/codegen/prelude.h"
 #include "base/check.h"
 
 namespace tenfold::backends::cuda {
-namespace {
-
-// Groups of threads take every so-manieth vector each; their sums meet in shared memory.
-constexpr const char* kKernel = R"(
-struct Arguments { const IN* x; const MASK* mask; float* y; i64 tokens; const int* offsets; u32* bad_index; };
-template <int V> __device__ __forceinline__ void compute(const Arguments& a) {
-  constexpr int kPieces = N / V < THREADS ? N / V : THREADS, kGroups = THREADS / kPieces;
-  __shared__ float sums[kGroups * kPieces * V], weights[kGroups], room[32];
-  const int piece = threadIdx.x % kPieces, group = threadIdx.x / kPieces;
-#if PACKED
-  i64 begin = a.offsets[blockIdx.x], end = a.offsets[blockIdx.x + 1];
-  if (begin < 0 || end < begin || end > a.tokens) {   // fails the run
-    if (threadIdx.x == 0) *a.bad_index = 1;
-    begin = end = 0;
-  }
-  const int tokens = (int)(end - begin);
-#else
-  const i64 begin = blockIdx.x * a.tokens;
-  const int tokens = (int)a.tokens;
-#endif
-  const IN* x = a.x + begin * N;
-  const MASK* mask = a.mask + begin;
-  float* y = a.y + (i64)blockIdx.x * N;
-  float squares = 0.f;
-  for (int first = 0; first < N; first += kPieces * V) {
-    const int column = first + piece * V;
-    const bool mine = column < N;
-    float sum[V] = {}, weight = 0.f;
-    if (group < kGroups && mine) {
-      #pragma unroll 8
-      for (int s = group; s < tokens; s += kGroups) {
-        IN raw[V];
-        read<V>(x + s * (i64)N + column, raw);
-        const MASK m = mask[s];
-        const float w = (float)LOAD_MASK(m);
-        weight += w;
-        #pragma unroll
-        for (int i = 0; i < V; ++i) sum[i] += w * LOAD(raw[i]);
-      }
-      #pragma unroll
-      for (int i = 0; i < V; ++i) sums[(group * V + i) * kPieces + piece] = sum[i];
-      if (piece == 0) weights[group] = weight;
-    }
-    __syncthreads();
-    if (group == 0 && mine) {
-      float all = 0.f, result[V] = {};
-      for (int g = 0; g < kGroups; ++g) {
-        all += weights[g];
-        #pragma unroll
-        for (int i = 0; i < V; ++i) result[i] += sums[(g * V + i) * kPieces + piece];
-      }
-      all = fmaxf(all, LEAST);
-      #pragma unroll
-      for (int i = 0; i < V; ++i) {
-        result[i] /= all;
-        squares += result[i] * result[i];
-        y[column + i] = result[i];
-      }
-    }
-    __syncthreads();
-  }
-  if (!NORMALIZE) return;
-  const float length = fmaxf(sqrtf(over_block<Sum, THREADS>(squares, 0.f, room)), LEAST_LENGTH);
-  for (int first = 0; first < N && group == 0; first += kPieces * V)
-    #pragma unroll
-    for (int i = 0; i < V; ++i)
-      if (first + piece * V + i < N) y[first + piece * V + i] /= length;
-}
-extern "C" __global__ void __launch_bounds__(THREADS) singles(Arguments a) { enter(); compute<1>(a); }
-extern "C" __global__ void __launch_bounds__(THREADS) vectors(Arguments a) { enter(); compute<WIDTH>(a); }
-)";
-
-}  // namespace
 
 int masked_mean_width(const MaskedMeanProblem& p) {
   int width = 128 / bits(p.x);
@@ -86,14 +14,14 @@ int masked_mean_width(const MaskedMeanProblem& p) {
 }
 
 std::string generate_masked_mean(const MaskedMeanProblem& p) {
-  std::string head;
-  const auto define = [&](const char* name, const auto& value) { head += cat("#define ", name, " ", value, "\n"); };
+  KernelText text;
+  const auto define = [&](std::string_view name, const auto& value) { text.define(name, value); };
   define("IN", storage_type(p.x)), define("MASK", storage_type(p.mask)), define("LOAD(r)", loaded(p.x, "(r)"));
   define("LOAD_MASK(r)", loaded(p.mask, "(r)")), define("N", p.length), define("THREADS", kMaskedMeanThreads);
   define("WIDTH", masked_mean_width(p)), define("LEAST", cat("(float)", p.least)), define("LEAST_LENGTH", cat("(float)", p.least_length));
   define("PACKED", p.packed ? 1 : 0);
   define("NORMALIZE", p.normalize ? "true" : "false");
-  return cat(prelude(), head, kKernel);
+  return text.of("reduce/masked_mean.cu");
 }
 
 }  // namespace tenfold::backends::cuda

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "backends/cuda/kernels/reduce/masked_mean_args.h"
 #include "tenfold/tensor.h"
 
 namespace tenfold::backends::cuda {
@@ -13,13 +14,6 @@ struct MaskedMeanProblem {
   double least = 0, least_length = 0;
   bool normalize = false;
   bool packed = false;       // a mean of the rows from each offset to the next
-};
-struct MaskedMeanArguments {
-  const void *x, *mask;
-  float* y;
-  std::int64_t tokens;       // of a mean; packed: of all
-  const std::int32_t* offsets;
-  std::uint32_t* bad_index;  // becomes 1 if one is less than that before it, or beyond `tokens`
 };
 inline constexpr int kMaskedMeanThreads = 1024;
 

@@ -22,7 +22,7 @@ using std::int64_t;
 constexpr int kPictures[][3] = {{16, 1, 2}, {16, 1, 4}, {8, 1, 1}, {4, 1, 1}},
               kPooled[][3] = {{16, 1, 2}, {16, 1, 4}, {8, 1, 2}, {4, 1, 2}}, kVolumes[][3] = {{8, 4, 4}, {8, 2, 2}, {4, 2, 1}};
 
-FewTile tile_of(const Config& c) { return {static_cast<int>(c[0]), static_cast<int>(c[1]), static_cast<int>(c[2])}; }
+ConvFewTile tile_of(const Config& c) { return {static_cast<int>(c[0]), static_cast<int>(c[1]), static_cast<int>(c[2])}; }
 
 struct Read {
   FewProblem few;
@@ -106,7 +106,7 @@ double work(const Problem& p) {
   return read_conv(plain, product) ? product_work(product) : 0;
 }
 
-// Weights as FewArguments has them, and back.
+// Weights as ConvFewArguments has them, and back.
 void repack(const Problem& p, const void* from, void* to, bool back) {
   Read r;
   read(p, r);
@@ -157,7 +157,7 @@ class Kernel {
   }
   Status::Code run(const RunArgs& args) const noexcept {
     const GemmProblem& g = read_.few.gemm;
-    FewArguments a{args.in[0].data, args.in[1].data, args.out[0].data, {}, args.in[0].dims[0]};
+    ConvFewArguments a{args.in[0].data, args.in[1].data, args.out[0].data, {}, args.in[0].dims[0]};
     place_tail(args, read_.tail, a.tail);
     if (a.images == 0) return Status::ok;
     const Loaded& loaded = lie_well(args) ? vectors_ : singles_;
@@ -189,7 +189,7 @@ class Kernel {
   }
 
   Read read_;
-  FewTile tile_;
+  ConvFewTile tile_;
   Device& device_;
   int processors_ = 0, shared_ = 0;
   Loaded vectors_, singles_;   // the second for addresses that are not multiples of 16

@@ -40,14 +40,15 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
   std::int64_t elements = 1;
   for (int d = 0; d < args.in[0].rank; ++d) elements *= args.in[0].dims[d];
-  const struct {
-    const void *x, *y, *scale, *bias;
-    std::int64_t rows;
-    void *bad_index, *quantised;
-  } argument{args.in[0].data, args.out[0].data, k.scaled ? args.in[1].data : nullptr, k.biased ? args.in[2].data : nullptr,
-             elements / k.length, nullptr, nullptr};
+  const RowArguments argument{args.in[0].data,
+                              args.out[0].data,
+                              k.scaled ? args.in[1].data : nullptr,
+                              k.biased ? args.in[2].data : nullptr,
+                              elements / k.length,
+                              nullptr,
+                              nullptr};
   bool aligned = true;
-  for (const void* pointer : {argument.x, argument.y, argument.scale, argument.bias})
+  for (const void* pointer : {argument.x, static_cast<const void*>(argument.y), argument.scale, argument.bias})
     aligned = aligned && reinterpret_cast<std::uint64_t>(pointer) % 16 == 0;
   const Grid grid{ceil_div(argument.rows, std::int64_t{k.kernel.rows})};
   return launch(queue_of(args), aligned ? k.vectors : k.singles, grid, static_cast<unsigned>(k.kernel.threads * k.kernel.rows), 0,

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "backends/cuda/backend.h"
-#include "backends/cuda/codegen/gelu_text.h"
+#include "backends/cuda/kernels/lib/gelu_terms.h"
 #include "backends/cuda/tactics/one_node_for_tests.h"
 #include "backends/tactic_set.h"
 #include "base/types/half.h"
@@ -35,6 +35,9 @@ std::pair<double, double> worst(const Computed& computed, double (*exact)(double
   return most;
 }
 
+constexpr float kErf[] = {TENFOLD_ERF_0, TENFOLD_ERF_1, TENFOLD_ERF_2};
+constexpr float kGeluTail[] = {TENFOLD_GELU_TAIL_0, TENFOLD_GELU_TAIL_1, TENFOLD_GELU_TAIL_2, TENFOLD_GELU_TAIL_3, TENFOLD_GELU_TAIL_4};
+
 template <std::size_t N>
 float polynomial(const float (&c)[N], float x) {
   float y = c[N - 1];
@@ -44,13 +47,13 @@ float polynomial(const float (&c)[N], float x) {
 
 // tanh.approx.f32 and ex2.approx.ftz.f32 with an error of `part` of their value; PTX says 2^-11 and 2^-22 at most.
 float erf_half(float x, double part) {
-  const float t = std::fmin(x * x, cuda::kErfMost);
-  const double y = std::tanh(static_cast<double>(x * polynomial(cuda::kErf, t))) * (1 + part);
+  const float t = std::fmin(x * x, TENFOLD_ERF_MOST);
+  const double y = std::tanh(static_cast<double>(x * polynomial(kErf, t))) * (1 + part);
   return static_cast<float>(std::clamp(y, -1.0, 1.0));
 }
 float gelu_tail(float x, double part) {
-  const float s = std::fmin(std::fabs(x) * (1 / cuda::kGeluReach), 1.f);
-  return s * static_cast<float>(std::exp2(static_cast<double>(polynomial(cuda::kGeluTail, s))) * (1 + part));
+  const float s = std::fmin(std::fabs(x) * (1 / TENFOLD_GELU_REACH), 1.f);
+  return s * static_cast<float>(std::exp2(static_cast<double>(polynomial(kGeluTail, s))) * (1 + part));
 }
 float gelu_half(float x, double part) { return std::fma(x + std::fabs(x), 0.5f, -gelu_tail(x, part)); }
 // put_gelu's, all in f16 but the tail.

@@ -54,7 +54,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
-  GemmArguments a{args.in[0].data, args.in[1].data, args.out[0].data, {}, matmul_rows(args)};
+  GemvArguments a{args.in[0].data, args.in[1].data, args.out[0].data, {}, matmul_rows(args)};
   for (std::size_t o = 0; o < k.tail.size(); ++o) a.tail[o] = args.in[static_cast<std::size_t>(k.tail[o])].data;
   const bool aligned = (reinterpret_cast<std::uintptr_t>(a.a) | reinterpret_cast<std::uintptr_t>(a.b)) % 16 == 0;
   const Grid grid{ceil_div(k.columns, int64_t{k.warps}), ceil_div(a.m, k.rows)};

@@ -1,8 +1,10 @@
 // recurrent_block: RNN, LSTM and GRU, forward, reverse and both: a block for each sample and direction walks through
 // all steps. State and gates of a sample stay in the block's shared memory, a warp sums up a gate's row of weights at
 // a time. Exotic options are left to the reference.
+#include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/codegen/prelude.h"
 #include "backends/cuda/device/launch.h"
+#include "backends/cuda/kernels/recurrent/recurrent_block_args.h"
 #include "backends/cuda/tactics/elements_common.h"
 
 namespace tenfold::backends {
@@ -35,89 +37,6 @@ struct Extents {
       : directions(p.in[1].dims[0].constant()), gates(gates_of(p)), input(p.in[1].dims[2].constant()), hidden(p.in[2].dims[2].constant()) {}
   int64_t shared_bytes() const { return 4 * (input + (gates + 3) * hidden); }
 };
-
-// Steps of the input and of the results in elements: by step, direction and sample.
-struct Arguments {
-  const void *x, *w, *r, *b, *h, *c;
-  void *y, *last_h, *last_c;
-  int64_t steps, x_step, x_sample, y_step, y_direction, y_sample, state_direction, state_sample;
-};
-
-constexpr const char* kKernel = R"(
-struct Arguments {
-  const T *x, *w, *r, *b, *h, *c; T *y, *last_h, *last_c;
-  i64 steps, x_step, x_sample, y_step, y_direction, y_sample, state_direction, state_sample;
-};
-constexpr int kRows = GATES * HIDDEN, kWarps = THREADS / 32;
-// The product of one row of weights and a vector, in every lane.
-__device__ __forceinline__ float row_product(const T* row, const float* x, int length) {
-  float sum = 0.f;
-  for (int i = threadIdx.x % 32; i < length; i += 32) sum += LOAD(row[i]) * x[i];
-  #pragma unroll
-  for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
-  return sum;
-}
-extern "C" __global__ void __launch_bounds__(THREADS) walk(const Arguments a) {
-  enter();
-  extern __shared__ float room[];
-  float *const x = room, *const h = x + INPUT, *const c = h + HIDDEN, *const gates = c + HIDDEN, *const other = gates + kRows;
-  const int warp = threadIdx.x / 32;
-  const bool first_lane = threadIdx.x % 32 == 0;
-  const i64 sample = blockIdx.x, d = blockIdx.y, state = d * a.state_direction + sample * a.state_sample;
-  const T *const w = a.w + d * kRows * INPUT, *const r = a.r + d * kRows * HIDDEN, *const b = a.b + d * 2 * kRows;
-  for (int u = threadIdx.x; u < HIDDEN; u += THREADS) {
-    h[u] = a.h ? LOAD(a.h[state + u]) : 0.f;
-    c[u] = a.c ? LOAD(a.c[state + u]) : 0.f;
-  }
-  for (i64 i = 0; i < a.steps; ++i) {
-    const i64 step = REVERSE || d == 1 ? a.steps - 1 - i : i;
-    for (int k = threadIdx.x; k < INPUT; k += THREADS) x[k] = LOAD(a.x[step * a.x_step + sample * a.x_sample + k]);
-    __syncthreads();
-    for (int row = warp; row < kRows; row += kWarps) {
-      const bool apart = GATES == 3 && row >= 2 * HIDDEN;   // a GRU's candidate: what comes of the state is weighed first
-      float from_input = row_product(w + (i64)row * INPUT, x, INPUT), from_state = 0.f;
-      if (!apart || PRODUCT_FIRST) from_state = row_product(r + (i64)row * HIDDEN, h, HIDDEN);
-      if (!first_lane) continue;
-      if (a.b) from_input += LOAD(b[row]), from_state += LOAD(b[kRows + row]);
-      gates[row] = apart ? from_input : from_input + from_state;
-      if (apart) other[row - 2 * HIDDEN] = from_state;
-    }
-    __syncthreads();
-#if LSTM
-    for (int u = threadIdx.x; u < HIDDEN; u += THREADS) {
-      c[u] = sigmoid(gates[2 * HIDDEN + u]) * c[u] + sigmoid(gates[u]) * tanhf(gates[3 * HIDDEN + u]);
-      h[u] = sigmoid(gates[HIDDEN + u]) * tanhf(c[u]);
-    }
-#elif GATES == 1
-    for (int u = threadIdx.x; u < HIDDEN; u += THREADS) {
-      const float x = gates[u];
-      h[u] = ACTIVATION;
-    }
-#else
-    if (!PRODUCT_FIRST) {
-      for (int u = threadIdx.x; u < HIDDEN; u += THREADS) c[u] = sigmoid(gates[HIDDEN + u]) * h[u];
-      __syncthreads();
-      for (int u = warp; u < HIDDEN; u += kWarps) {
-        const float product = row_product(r + (i64)(2 * HIDDEN + u) * HIDDEN, c, HIDDEN);
-        if (first_lane) other[u] += product;
-      }
-      __syncthreads();
-    }
-    for (int u = threadIdx.x; u < HIDDEN; u += THREADS) {
-      const float z = sigmoid(gates[u]), weight = PRODUCT_FIRST ? sigmoid(gates[HIDDEN + u]) : 1.f;
-      h[u] = (1.f - z) * tanhf(gates[2 * HIDDEN + u] + weight * other[u]) + z * h[u];
-    }
-#endif
-    if (a.y)
-      for (int u = threadIdx.x; u < HIDDEN; u += THREADS) a.y[step * a.y_step + d * a.y_direction + sample * a.y_sample + u] = STORE(h[u]);
-    __syncthreads();
-  }
-  for (int u = threadIdx.x; u < HIDDEN; u += THREADS) {
-    if (a.last_h) a.last_h[state + u] = STORE(h[u]);
-    if (a.last_c) a.last_c[state + u] = STORE(c[u]);
-  }
-}
-)";
 
 Verdict supports(const Problem& p) {
   if (p.body) return Verdict::no("no epilogue is possible");
@@ -154,14 +73,14 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   const Extents e(p);
   auto k = std::make_shared<Kernel>();
   const DType type = p.in[0].dtype;
-  std::string head(prelude());
-  const auto define = [&](const char* name, const auto& value) { head += cat("#define ", name, " ", value, "\n"); };
+  KernelText text;
+  const auto define = [&](std::string_view name, const auto& value) { text.define(name, value); };
   define("T", storage_type(type)), define("LOAD(x)", loaded(type, "(x)")), define("STORE(x)", stored(type, "(x)"));
   define("GATES", e.gates), define("HIDDEN", e.hidden), define("INPUT", e.input), define("THREADS", kThreads);
   define("ACTIVATION", activation_of(p));
   define("LSTM", is_lstm(p) ? 1 : 0), define("REVERSE", p.attributes->string("direction") == "reverse" ? "true" : "false");
   define("PRODUCT_FIRST", p.attributes->integer("linear_before_reset", 0) != 0 ? "true" : "false");
-  k->module = device_of(*p.device).load(head + kKernel);
+  k->module = device_of(*p.device).load(text.of("recurrent/recurrent_block.cu"));
   k->function = k->module->function("walk");
   k->directions = e.directions, k->shared_bytes = static_cast<unsigned>(e.shared_bytes()), k->lstm = is_lstm(p);
   k->batch_first = p.attributes->integer("layout") != 0;
@@ -177,7 +96,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Bound& x = args.in[0];
   const int64_t steps = x.dims[k.batch_first ? 1 : 0], batch = x.dims[k.batch_first ? 0 : 1], input = x.dims[2],
                 hidden = args.in[2].dims[2], directions = k.directions;
-  Arguments a{in(0), in(1), in(2), in(3), in(5), k.lstm ? in(6) : nullptr, out(0), out(1), k.lstm ? out(2) : nullptr, steps, 0, 0,
+  RecurrentArguments a{in(0), in(1), in(2), in(3), in(5), k.lstm ? in(6) : nullptr, out(0), out(1), k.lstm ? out(2) : nullptr, steps, 0, 0,
               0,     0,     0,     0,     0};
   if (k.batch_first) {  // x [batch, steps, input], y [batch, steps, directions, hidden], states [batch, directions, hidden]
     a.x_sample = steps * input, a.x_step = input;

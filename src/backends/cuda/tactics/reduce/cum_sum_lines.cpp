@@ -1,6 +1,8 @@
 // cum_sum_lines: CumSum, a warp for each line, or a thread where lines lie side by side.
+#include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/codegen/prelude.h"
 #include "backends/cuda/device/launch.h"
+#include "backends/cuda/kernels/reduce/cum_sum_args.h"
 #include "backends/cuda/tactics/elements_common.h"
 #include "base/checked.h"
 
@@ -12,53 +14,6 @@ using std::int64_t;
 
 constexpr int kThreads = 128;
 constexpr int64_t kSideBySide = 32;   // so many: neighbouring threads read neighbouring elements
-
-struct Arguments {
-  const void* x;
-  void* y;
-  int64_t lines, extent, inner;
-};
-
-constexpr const char* kKernel = R"(
-struct Arguments { const ELEMENT* x; ELEMENT* y; i64 lines, extent, inner; };
-__device__ __forceinline__ i64 place(const Arguments& a, i64 line, i64 e) {
-  return (line / a.inner * a.extent + (REVERSE ? a.extent - 1 - e : e)) * a.inner + line % a.inner;
-}
-extern "C" __global__ void __launch_bounds__(THREADS) warps(const Arguments a) {
-  enter();
-  const int lane = threadIdx.x % 32;
-  const i64 line = (i64)blockIdx.x * (THREADS / 32) + threadIdx.x / 32;
-  if (line >= a.lines) return;
-  SUM before = 0;
-  for (i64 start = 0; start < a.extent; start += 32) {
-    const bool there = start + lane < a.extent;
-    const i64 at = place(a, line, start + lane);
-    SUM sum = there ? (SUM)LOAD(a.x[at]) : (SUM)0;
-    #pragma unroll
-    for (int step = 1; step < 32; step *= 2) {
-      const SUM left = __shfl_up_sync(0xffffffffu, sum, step);
-      if (lane >= step) sum += left;
-    }
-    const SUM left = __shfl_up_sync(0xffffffffu, sum, 1), all = __shfl_sync(0xffffffffu, sum, 31);
-    const SUM r = before + (!EXCLUSIVE ? sum : lane > 0 ? left : (SUM)0);
-    if (there) a.y[at] = STORE(r);
-    before += all;
-  }
-}
-extern "C" __global__ void __launch_bounds__(THREADS) threads(const Arguments a) {
-  enter();
-  const i64 line = (i64)blockIdx.x * THREADS + threadIdx.x;
-  if (line >= a.lines) return;
-  SUM sum = 0;
-  for (i64 e = 0; e < a.extent; ++e) {
-    const i64 at = place(a, line, e);
-    const SUM before = sum;
-    sum += (SUM)LOAD(a.x[at]);
-    const SUM r = EXCLUSIVE ? before : sum;
-    a.y[at] = STORE(r);
-  }
-}
-)";
 
 Verdict supports(const Problem& p) {
   if (p.in.size() > 1 && !p.in[1].missing) return Verdict::no("the axis is not known when building");
@@ -81,10 +36,11 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   k->axis = static_cast<int>(axis < 0 ? axis + rank : axis);
   const auto yes = [&](const char* name) { return p.attributes->integer(name) != 0 ? "true" : "false"; };
   const std::string sum(is_float(type) ? compute_type(type) : "long long");   // integers wrap when they are stored
-  k->module = device_of(*p.device)
-                  .load(cat(prelude(), "#define ELEMENT ", storage_type(type), "\n#define SUM ", sum, "\n#define LOAD(x) ",
-                            loaded(type, "(x)"), "\n#define STORE(x) ", stored(type, "(x)"), "\n#define EXCLUSIVE ", yes("exclusive"),
-                            "\n#define REVERSE ", yes("reverse"), "\n#define THREADS ", kThreads, "\n", kKernel));
+  KernelText text;
+  text.define("ELEMENT", storage_type(type)), text.define("SUM", sum), text.define("LOAD(x)", loaded(type, "(x)"));
+  text.define("STORE(x)", stored(type, "(x)")), text.define("EXCLUSIVE", yes("exclusive")), text.define("REVERSE", yes("reverse"));
+  text.define("THREADS", kThreads);
+  k->module = device_of(*p.device).load(text.of("reduce/cum_sum_lines.cu"));
   k->warps = k->module->function("warps"), k->threads = k->module->function("threads");
   return k;
 }
@@ -92,7 +48,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
   const Bound& x = args.in[0];
-  Arguments a{x.data, args.out[0].data, 1, x.dims[k.axis], 1};
+  CumSumArguments a{x.data, args.out[0].data, 1, x.dims[k.axis], 1};
   for (int d = k.axis + 1; d < x.rank; ++d) a.inner *= x.dims[d];
   for (int d = 0; d < x.rank; ++d) a.lines *= d == k.axis ? 1 : x.dims[d];
   const bool side_by_side = a.inner >= kSideBySide;

@@ -24,23 +24,10 @@ Verdict topk_fits(const Problem& p) {
   return Verdict::only_if(p.bounds(ir::product(p.in[0].dims)).upper < std::int64_t{1} << 31, "too many elements");
 }
 
-std::string topk_order(const Problem& p) {
+void define_topk_order(KernelText& text, const Problem& p) {
   const DType t = p.in[0].dtype;
-  constexpr const char* kOrder = R"(
-__device__ __forceinline__ u32 order(T stored) {
-  const COMPUTE value = LOADED(stored);
-#if FLOATS
-  const int bits = __float_as_int(value + 0.f);
-  const u32 up = (u32)(value != value ? 0x7fffffff : bits < 0 ? bits ^ 0x7fffffff : bits) ^ 0x80000000u;
-#else
-  const u32 up = (u32)value ^ 0x80000000u;
-#endif
-  return LARGEST ? up : ~up;
-}
-)";
-  return cat("#define T ", storage_type(t), "\n#define COMPUTE ", compute_type(t), "\n#define LOADED(x) ", loaded(t, "(x)"),
-             "\n#define FLOATS ", t == DType::i32 ? 0 : 1, "\n#define LARGEST ",
-             p.attributes->integer("largest") != 0 ? "true" : "false", kOrder);
+  text.define("T", storage_type(t)), text.define("COMPUTE", compute_type(t)), text.define("LOADED(x)", loaded(t, "(x)"));
+  text.define("FLOATS", t == DType::i32 ? 0 : 1), text.define("LARGEST", p.attributes->integer("largest") != 0 ? "true" : "false");
 }
 
 }  // namespace tenfold::backends::cuda

@@ -1,0 +1,16 @@
+// What the kernel of slice.cu is given; strides and extents of x, extents of y, which is dense. Axes and steps may be left out.
+#pragma once
+#include "backends/cuda/kernels/lib/shared.h"
+
+namespace tenfold::backends::cuda {
+
+constexpr int kMostSliceDims = 8;
+struct SliceArguments {
+  const void *x, *starts, *axes, *steps;
+  void* y;
+  i64 count, elements, x_dims[kMostSliceDims], x_strides[kMostSliceDims], y_dims[kMostSliceDims];
+};
+static_assert(sizeof(SliceArguments) == 248 && TENFOLD_OFFSET(SliceArguments, count) == 40 &&
+              TENFOLD_OFFSET(SliceArguments, y_dims) == 184);
+
+}  // namespace tenfold::backends::cuda

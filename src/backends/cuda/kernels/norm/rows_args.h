@@ -1,0 +1,30 @@
+// What the kernels of rows.cu are given.
+#pragma once
+#include "backends/cuda/kernels/lib/shared.h"
+
+namespace tenfold::backends::cuda {
+
+struct RowArguments {
+  const void* x;
+  void* y;
+  const void *scale, *bias;
+  i64 rows;
+  void *bad_index, *quantised;
+};
+static_assert(sizeof(RowArguments) == 56 && TENFOLD_OFFSET(RowArguments, rows) == 32);
+
+constexpr int kMostRowTerms = 4;
+// With terms: of each its rows, its indices and how many there are (they repeat), and how many rows a table has.
+struct RowTermArguments {
+  const void *x[kMostRowTerms], *index[kMostRowTerms];
+  i64 count[kMostRowTerms], extent[kMostRowTerms];
+  void* y;
+  const void *scale, *bias;
+  i64 rows;
+  void* bad_index;
+  void* quantised;
+};
+static_assert(sizeof(RowTermArguments) == 176 && TENFOLD_OFFSET(RowTermArguments, count) == 64 &&
+              TENFOLD_OFFSET(RowTermArguments, y) == 128 && TENFOLD_OFFSET(RowTermArguments, rows) == 152);
+
+}  // namespace tenfold::backends::cuda
