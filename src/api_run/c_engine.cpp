@@ -91,7 +91,7 @@ extern "C" tenfold_status tenfold_engine_info(const tenfold_engine* engine, tenf
 extern "C" tenfold_status tenfold_engine_gpu_bytes(const tenfold_engine* engine, int64_t* bytes) {
   return guarded([&] { need(bytes, "the place for the number") = need(engine, "the engine").engine.gpu_bytes(); });
 }
-static_assert(static_cast<int>(NoteKind::rebuilt) == TENFOLD_NOTE_REBUILT && static_cast<int>(Severity::error) == TENFOLD_LOG_ERROR);
+static_assert(static_cast<int>(NoteKind::clocks) == TENFOLD_NOTE_CLOCKS && static_cast<int>(Severity::error) == TENFOLD_LOG_ERROR);
 extern "C" tenfold_status tenfold_engine_note(const tenfold_engine* engine, int32_t index, tenfold_note* note) {
   return guarded(
       [&] { give(note, information(element(need(engine, "the engine").engine.info().notes, index, "note")), "the place for the note"); });

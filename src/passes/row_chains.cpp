@@ -37,9 +37,9 @@ int reduced_rank(const Node& n, const RowChains& what) {
   return row >= 2 && row <= what.longest ? static_cast<int>(axes->size()) : 0;
 }
 
-// A reduction as a body over its operand.
+// A reduction as a body over its operand. A second operand, its axes, would be one of the body, too.
 std::optional<ir::Body> reduction_body(const Node& n, const RowChains& what) {
-  const int rank = reduced_rank(n, what);
+  const int rank = n.inputs.size() == 1 ? reduced_rank(n, what) : 0;
   if (rank == 0) return std::nullopt;
   const DType type = n.in(0)->dtype();
   ir::Body body{.inputs = {type}, .code = {}, .outputs = {}, .reduced_rank = rank};

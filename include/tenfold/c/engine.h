@@ -82,7 +82,7 @@ TENFOLD_API tenfold_status tenfold_engine_info(const tenfold_engine* engine, ten
 /* Gives the GPU memory that the engine and its contexts have now, in bytes; 0 on CPUs. */
 TENFOLD_API tenfold_status tenfold_engine_gpu_bytes(const tenfold_engine* engine, int64_t* bytes);
 /* The notes of the build and then of the load, in their order. tenfold/notes.h explains the kinds. */
-enum { TENFOLD_NOTE_MESSAGE = 0, TENFOLD_NOTE_REFERENCE_KERNEL, TENFOLD_NOTE_PRECISION, TENFOLD_NOTE_REBUILT };
+enum { TENFOLD_NOTE_MESSAGE = 0, TENFOLD_NOTE_REFERENCE_KERNEL, TENFOLD_NOTE_PRECISION, TENFOLD_NOTE_REBUILT, TENFOLD_NOTE_CLOCKS };
 typedef struct {
   size_t struct_size;
   int32_t severity; /* TENFOLD_LOG_* */

@@ -16,6 +16,11 @@
 // kept: (x f32[2,8,16])
 //   m = ReduceMean(x) axes=[1]
 //   y = Sub(x, m)
+//
+// kept: (x f32[4,8])
+//   last = i64[1]{1}
+//   m = ReduceSum(x, last)
+//   y = Sub(x, m)
 #include "passes/pass.h"
 #include "passes/row_chains.h"
 
