@@ -45,7 +45,7 @@ class F32Problem {
     const std::string name = "x" + std::to_string(inputs_.size());
     inputs_.push_back(o.constant
                           ? graph.add_constant(o.data, name)
-                          : graph.add_input(name, {ir::ValueType::Kind::tensor, {o.data.dtype(), ir::to_dims(o.data.shape())}, true}));
+                          : graph.add_input(name, {.tensor = {o.data.dtype(), ir::to_dims(o.data.shape())}}));
   }
   std::vector<ir::Value*> inputs_;
 };

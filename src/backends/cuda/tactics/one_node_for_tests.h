@@ -36,7 +36,7 @@ struct OneNode {
     operands.push_back(o.data);
     const std::string name = cat("x", operands.size());
     if (o.constant) return graph.add_constant(o.data, name);
-    return graph.add_input(name, {ir::ValueType::Kind::tensor, {o.data.dtype(), ir::to_dims(o.data.shape())}, true});
+    return graph.add_input(name, {.tensor = {o.data.dtype(), ir::to_dims(o.data.shape())}});
   }
 };
 

@@ -64,7 +64,7 @@ TEST(ConvInt8Igemm, BlocksOfOneRow) {
 // Blocks of 256 rows that are too large to be laid do not keep those of 128 from it.
 TEST(ConvInt8Igemm, LaysBlocksThatFit) {
   ir::Graph graph(ir::Registry::builtin());
-  const auto image = [](ir::Dims dims) { return ir::ValueType{ir::ValueType::Kind::tensor, {DType::u8, std::move(dims)}, true}; };
+  const auto image = [](ir::Dims dims) { return ir::ValueType{.tensor = {DType::u8, std::move(dims)}}; };
   ir::Node node;
   node.def = &ir::Registry::builtin().get("ConvInteger");
   node.attributes = ops::parse_case(*node.def, "u8[1,1,1,1] i8[1,1,1,1] strides=[2,2]").attributes;

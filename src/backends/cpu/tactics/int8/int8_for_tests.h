@@ -28,7 +28,7 @@ inline void check_int8(const Tactic& tactic, const Int8Case& c, double quantum, 
     const std::string name = "x" + std::to_string(inputs.size());
     inputs.push_back(o.constant
                          ? graph.add_constant(o.data, name)
-                         : graph.add_input(name, {ir::ValueType::Kind::tensor, {o.data.dtype(), ir::to_dims(o.data.shape())}, true}));
+                         : graph.add_input(name, {.tensor = {o.data.dtype(), ir::to_dims(o.data.shape())}}));
   };
   for (const ops::CaseOperand& o : parsed.operands) add(o);
   ir::Node node;

@@ -131,7 +131,7 @@ TEST(MatmulFixed, InputsInDifferentUnits) {
     ir::Graph graph(ir::Registry::builtin());
     ir::Node node;
     node.def = &ir::Registry::builtin().get("MatMul");
-    const ir::ValueType type{ir::ValueType::Kind::tensor, {a.dtype(), ir::to_dims(a.shape())}, true};
+    const ir::ValueType type{.tensor = {a.dtype(), ir::to_dims(a.shape())}};
     node.inputs = {graph.add_input("a", type), graph.add_constant(b, "b")};
     graph.outputs = {graph.add(std::move(node), 1)->out()};
     TacticRun run(t.tactic, graph, cpu::this_cpu().features);
