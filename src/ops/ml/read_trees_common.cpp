@@ -46,6 +46,7 @@ std::vector<std::set<double>> read_sets(const std::vector<double>& values) {
 }
 
 void note(Trees& trees, TreeNode node) {
+  require_sound(node.feature >= 0 && node.feature < ir::kUnbounded, "nodes_featureids has ", node.feature);
   trees.features = std::max(trees.features, node.feature + 1);
   trees.nodes.push_back(node);
 }
@@ -88,7 +89,6 @@ Trees read_trees(const ir::Attributes& a) {
   std::int64_t sets = 0;
   for (std::size_t i = 0; i < count; ++i) {
     require_sound(modes[i] >= 0 && modes[i] <= 6, "nodes_modes has ", modes[i], ", 0 to 6 expected");
-    require_sound(features[i] >= 0, "nodes_featureids has ", features[i]);
     TreeNode node{static_cast<TreeMode>(modes[i]), missing[i] != 0, features[i], splits[i]};
     if (node.mode == TreeMode::member)
       node.set = static_cast<std::int64_t>(within(sets++, trees.sets.size(), "membership_values has no set for member node"));
@@ -129,7 +129,6 @@ Trees read_old_trees(const ir::Attributes& a, const std::string& prefix, std::in
   trees.leaves.resize(static_cast<std::size_t>(leaves));
   for (std::size_t i = 0; i < count; ++i) {
     if (modes[i] == "LEAF") continue;
-    require_sound(features[i] >= 0, "nodes_featureids has ", features[i]);
     note(trees, {mode_of(modes[i]), !missing.empty() && missing[i] != 0, features[i], splits[i], -1, find(tree_ids[i], yes[i]),
                  find(tree_ids[i], no[i])});
   }

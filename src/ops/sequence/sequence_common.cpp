@@ -66,6 +66,7 @@ Tensor slices(const Tensor& whole, std::size_t axis, std::int64_t first, std::in
   const std::int64_t extent = shape[axis];
   shape[axis] = count;
   Tensor part(whole.dtype(), shape);
+  if (part.size() == 0) return part;
   const Sides sides(shape, axis);
   for (std::int64_t o = 0; o < sides.outer; ++o)
     move_elements(whole.dtype(), whole.raw(), (o * extent + first) * sides.inner, part.mutable_raw(), o * count * sides.inner,
@@ -84,6 +85,7 @@ Tensor joined(const ir::ValueCall& call, const std::vector<Tensor>& parts, std::
     shape[axis] += part.shape()[axis];
   }
   Tensor whole(parts[0].dtype(), shape);
+  if (whole.size() == 0) return whole;
   const Sides sides(shape, axis);
   std::int64_t at = 0;
   for (const Tensor& part : parts) {

@@ -16,6 +16,8 @@ void infer(InferCall& call) {
   call.out(0, sequence_of({.tensor = {call.dtype(0), dims}}));
 }
 
+constexpr std::int64_t kMostParts = std::int64_t{1} << 24;
+
 Ints extents_of_parts(const ValueCall& call, std::int64_t extent) {
   Ints parts;
   std::int64_t each = 1, sum = 0;
@@ -32,6 +34,8 @@ Ints extents_of_parts(const ValueCall& call, std::int64_t extent) {
   }
   if (call.has(1)) each = call.integer(1);
   require(each > 0, ErrorKind::invalid_argument, "SplitToSequence node '", call.node().name, "': parts of ", each, " elements");
+  // Without elements an axis may be longer than any memory.
+  require(extent / each < kMostParts, ErrorKind::unsupported, "SplitToSequence node '", call.node().name, "': ", extent / each, " parts");
   for (std::int64_t rest = extent; rest > 0; rest -= each) parts.push_back(std::min(each, rest));
   return parts;
 }

@@ -75,7 +75,7 @@ void on_values(ValueCall& call) {
 OpDef op_string_cast() {
   return {.name = "StringCast",
           .types = "any -> any",
-          .optional_attributes = "to: int",
+          .optional_attributes = "to: string",
           .infer = infer,
           .on_host = "a GPU has no strings",
           .on_values = on_values};

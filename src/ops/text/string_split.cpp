@@ -46,7 +46,7 @@ std::vector<std::string> between(const std::string& text, const std::string& del
 void on_values(ValueCall& call) {
   const std::vector<std::string>& all = call.strings(0);
   const std::string delimiter = call.attributes().string("delimiter");
-  const std::int64_t most = call.attributes().integer("maxsplit", INT64_MAX);
+  const std::int64_t given = call.attributes().integer("maxsplit", -1), most = given < 0 ? INT64_MAX : given;
   std::vector<std::vector<std::string>> parts;
   std::size_t widest = 0;
   for (const std::string& text : all) {
