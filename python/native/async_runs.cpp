@@ -1,7 +1,5 @@
 #include "async_runs.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
@@ -118,15 +116,12 @@ void launch(std::unique_ptr<AsyncRun>& run) {
   }
 }
 
-// A daemon thread that goes on beginning runs would take the interpreter's lock from those that are told of theirs.
-[[noreturn]] void stand_still() {
-  const Unlocked unlocked;
-  for (;;) ::pause();
-}
-
 void begin(std::unique_ptr<AsyncRun> run) {
   if (closing) {
-    if (!telling && std::this_thread::get_id() != closer) stand_still();
+    if (!telling && std::this_thread::get_id() != closer) {   // it would take the interpreter's lock from those that are told of their runs
+      const Unlocked unlocked;
+      stand_still();
+    }
     PyErr_SetString(PyExc_RuntimeError, "no run can begin any more: the interpreter ends");
     throw nb::python_error();
   }

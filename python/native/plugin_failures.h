@@ -21,7 +21,7 @@ std::int32_t call_python(std::int32_t value_error, char* why, std::size_t bytes,
   if (leaving()) return say_failure("the interpreter has gone", kCancelled, why, bytes);
   const Locked locked;
   try {
-    return act();
+    return unless_ended(act);
   } catch (nb::python_error& e) {
     return keep_failure(e, value_error, why, bytes);
   } catch (const std::exception& e) {

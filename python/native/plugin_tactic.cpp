@@ -38,7 +38,8 @@ void run_part(void* context, std::int64_t i) {
   if (leaving()) return;
   const Locked locked;
   if (parts.raised != nullptr) return;
-  PyObject* answer = PyObject_CallFunction(parts.function.ptr(), "L", static_cast<long long>(i));
+  PyObject* answer =
+      unless_ended([&] { return PyObject_CallFunction(parts.function.ptr(), "L", static_cast<long long>(i)); });
   if (answer != nullptr) return Py_DECREF(answer);
   PyObject *type = nullptr, *trace = nullptr;
   PyErr_Fetch(&type, &parts.raised, &trace);

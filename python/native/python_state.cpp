@@ -1,6 +1,5 @@
 #include "python_state.h"
 
-#include <cxxabi.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -8,16 +7,11 @@
 namespace tenfold::python {
 namespace {
 std::atomic<bool> is_leaving{false};
-
-template <class Take>
-auto take_lock(Take take) {
-  try {
-    return take();
-  } catch (abi::__forced_unwind&) {
-    for (;;) ::pause();
-  }
-}
 }  // namespace
+
+void stand_still() noexcept {
+  for (;;) ::pause();
+}
 
 void begin_leaving() noexcept { is_leaving.store(true); }
 bool leaving() noexcept { return is_leaving.load(std::memory_order_relaxed); }
@@ -26,10 +20,10 @@ namespace {
 
 class Known {
  public:
-  Known() : mark_(take_lock([] { return PyGILState_Ensure(); })), state_(PyEval_SaveThread()) {}
+  Known() : mark_(unless_ended([] { return PyGILState_Ensure(); })), state_(PyEval_SaveThread()) {}
   ~Known() {
     if (leaving()) return;   // the interpreter ends, and drops what it has of threads
-    take_lock([&] { PyEval_RestoreThread(state_); });
+    unless_ended([&] { PyEval_RestoreThread(state_); });
     PyGILState_Release(mark_);
   }
   Known(const Known&) = delete;
@@ -48,9 +42,9 @@ void stay_known() noexcept {
 }
 
 Unlocked::~Unlocked() {
-  take_lock([&] { PyEval_RestoreThread(state_); });
+  unless_ended([&] { PyEval_RestoreThread(state_); });
 }
-Locked::Locked() : state_(take_lock([] { return PyGILState_Ensure(); })) {}
+Locked::Locked() : state_(unless_ended([] { return PyGILState_Ensure(); })) {}
 
 Held hold(nb::handle object) {
   if (!object.is_valid() || object.is_none()) return {};

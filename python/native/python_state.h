@@ -1,6 +1,8 @@
 // The interpreter from threads that are not its own: taking its lock, and holding objects that any thread may let go.
 #pragma once
 
+#include <cxxabi.h>
+
 #include <memory>
 
 #include "native.h"
@@ -10,8 +12,20 @@ namespace tenfold::python {
 void begin_leaving() noexcept;  // from now on nobody may enter the interpreter from outside
 bool leaving() noexcept;
 
-// Without the interpreter's lock, and with it again; from a thread of Python's. A daemon thread that comes back when the interpreter has
-// gone is ended by CPython, in the middle of C++ that cannot be left so: it stands still instead, until the process ends.
+[[noreturn]] void stand_still() noexcept;   // until the process ends
+
+// What enters the interpreter, or runs in it. Once the interpreter has gone, CPython ends a daemon thread that wants its lock, in the
+// middle of C++ that cannot be left so: such a thread stands still instead.
+template <class Act>
+auto unless_ended(Act act) {
+  try {
+    return act();
+  } catch (abi::__forced_unwind&) {
+    stand_still();
+  }
+}
+
+// Without the interpreter's lock, and with it again; from a thread of Python's.
 class Unlocked {
  public:
   Unlocked() : state_(PyEval_SaveThread()) {}
