@@ -107,6 +107,22 @@ TEST(ModelEngines, FunctionsThatThrowInTheWorkerEndNothing) {
   }
 }
 
+TEST(ModelEngines, WhatCannotBeBuiltForRangesIsTunedForShapes) {
+  Lines lines;
+  ModelEnginesOptions options = quick(Tune::background, &lines);
+  options.build.choose_tactic = [](const TacticQuestion& question) -> int {
+    const bool range = question.problem.find("f32[3,") == std::string::npos;
+    if (range) throw Error(ErrorKind::unsupported, "only for 3 rows");
+    return 0;
+  };
+  ModelEngines engines(tanh_model(), options);
+  served(engines, 3);
+  ASSERT_TRUE(engines.wait(120s)) << lines.text();
+  EXPECT_TRUE(served(engines, 3).tuned) << lines.text();
+  EXPECT_EQ(served(engines, 3).engine.profile_shapes(0, "x").max, (Shape{3, kIn}));
+  EXPECT_EQ(lines.count("cannot be built for ranges of shapes"), 1) << lines.text();
+}
+
 TEST(ModelEngines, NowAndNeverBuildForTheVeryShapesAndStartNothing) {
   const int threads = threads_of_process();
   for (const Tune tune : {Tune::now, Tune::never}) {
