@@ -22,19 +22,15 @@ void on_values(ValueCall& call) {
   require(map.keys.dtype() == words.dtype(), ErrorKind::invalid_argument, "DictVectorizer node '", call.node().name,
           "': the map's keys are ", name(map.keys.dtype()), ", the vocabulary's ", name(words.dtype()));
   Tensor y(call.node().out()->dtype(), {1, words.size()});
-  const auto same = [&](std::int64_t word, std::int64_t key) {
-    return words.dtype() == DType::string
-               ? words.string_values()[static_cast<std::size_t>(word)] == map.keys.string_values()[static_cast<std::size_t>(key)]
-               : words.as_int(word) == map.keys.as_int(key);
-  };
-  for (std::int64_t w = 0; w < words.size(); ++w)
-    for (std::int64_t k = 0; k < map.keys.size(); ++k) {
-      if (!same(w, k)) continue;
-      const Tensor& value = map.values[static_cast<std::size_t>(k)].tensor();
-      require(value.dtype() == y.dtype() && value.size() == 1, ErrorKind::invalid_argument, "DictVectorizer node '", call.node().name,
-              "': a value of the map is ", map.values[static_cast<std::size_t>(k)].text(), ", one ", name(y.dtype()), " expected");
-      ops::move_elements(y.dtype(), value.raw(), 0, y.mutable_raw(), w, 1);
-    }
+  const ops::KeyPlaces places(map.keys, words.dtype());
+  for (std::int64_t w = 0; w < words.size(); ++w) {
+    const std::int64_t k = places.find(words, w);
+    if (k < 0) continue;
+    const Tensor& value = map.values[static_cast<std::size_t>(k)].tensor();
+    require(value.dtype() == y.dtype() && value.size() == 1, ErrorKind::invalid_argument, "DictVectorizer node '", call.node().name,
+            "': a value of the map is ", map.values[static_cast<std::size_t>(k)].text(), ", one ", name(y.dtype()), " expected");
+    ops::move_elements(y.dtype(), value.raw(), 0, y.mutable_raw(), w, 1);
+  }
   call.give(0, y);
 }
 

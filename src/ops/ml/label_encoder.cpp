@@ -1,8 +1,5 @@
 // LabelEncoder: each element replaced by what a table has for it, or by a default.
-#include <cmath>
-#include <cstring>
-#include <optional>
-#include <unordered_map>
+#include <algorithm>
 
 #include "base/types/element.h"
 #include "ops/elements.h"
@@ -72,35 +69,19 @@ Table table_of(const Attributes& a, DType from) {
   return t;
 }
 
-// Elements that are equal have equal bits: NaN is one key, and so are both zeros.
-std::uint64_t bits_of(const Tensor& t, std::int64_t i) {
-  if (is_integer(t.dtype()) || t.dtype() == DType::boolean) return static_cast<std::uint64_t>(t.as_int(i));
-  const double given = t.as_double(i), value = std::isnan(given) ? NAN : given == 0 ? 0.0 : given;
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
-template <class Key, class KeyOf>
-Tensor looked_up(const Tensor& x, const Table& table, KeyOf&& key_of) {
-  std::unordered_map<Key, std::int64_t> places;
-  for (std::int64_t i = 0; i < table.keys.size(); ++i) places.emplace(key_of(table.keys, i), i);
-  Tensor y(table.values.dtype(), x.shape());
-  for (std::int64_t i = 0; i < x.size(); ++i) {
-    const auto at = places.find(key_of(x, i));
-    const Tensor& from = at == places.end() ? table.otherwise : table.values;
-    ops::move_elements(y.dtype(), from.raw(), at == places.end() ? 0 : at->second, y.mutable_raw(), i, 1);
-  }
-  return y;
-}
-
 void infer(InferCall& call) { call.out(0, table_of(call.attributes(), call.dtype(0)).values.dtype(), call.dims(0)); }
 
 void on_values(ValueCall& call) {
   const Tensor& x = call.tensor(0);
   const Table table = table_of(call.attributes(), x.dtype());
-  const auto word = [](const Tensor& t, std::int64_t i) { return std::string_view(t.string_values()[static_cast<std::size_t>(i)]); };
-  call.give(0, x.dtype() == DType::string ? looked_up<std::string_view>(x, table, word) : looked_up<std::uint64_t>(x, table, bits_of));
+  const ops::KeyPlaces places(table.keys, x.dtype());
+  Tensor y(table.values.dtype(), x.shape());
+  for (std::int64_t i = 0; i < x.size(); ++i) {
+    const std::int64_t at = places.find(x, i);
+    const Tensor& from = at < 0 ? table.otherwise : table.values;
+    ops::move_elements(y.dtype(), from.raw(), std::max<std::int64_t>(at, 0), y.mutable_raw(), i, 1);
+  }
+  call.give(0, y);
 }
 
 }  // namespace

@@ -15,23 +15,15 @@ void infer(InferCall& call) {
   call.out(0, DType::f32, dims);
 }
 
-std::int64_t place_of(const Tensor& categories, const Tensor& x, std::int64_t i) {
-  for (std::int64_t c = 0; c < categories.size(); ++c)
-    if (categories.dtype() == DType::string
-            ? categories.string_values()[static_cast<std::size_t>(c)] == x.string_values()[static_cast<std::size_t>(i)]
-            : static_cast<double>(categories.as_int(c)) == x.as_double(i))
-      return c;
-  return -1;
-}
-
 void on_values(ValueCall& call) {
   const Tensor categories = categories_of(call.attributes());
   const Tensor& x = call.tensor(0);
   Shape shape = x.shape();
   shape.push_back(categories.size());
   Tensor y(DType::f32, shape);
+  const ops::KeyPlaces places(categories, x.dtype());
   for (std::int64_t i = 0; i < x.size(); ++i) {
-    const std::int64_t at = place_of(categories, x, i);
+    const std::int64_t at = places.find(x, i);
     require(at >= 0 || call.attributes().integer("zeros") != 0, ErrorKind::invalid_argument, "OneHotEncoder node '", call.node().name,
             "': element ", i, " is none of the categories, and zeros = 0 allows no others");
     if (at >= 0) y.mutable_data<float>()[i * categories.size() + at] = 1;

@@ -5,6 +5,7 @@
 
 #include "ops/control/control_common.h"
 #include "ops/elements.h"
+#include "ops/real_access.h"
 
 namespace tenfold::ops {
 
@@ -52,22 +53,13 @@ std::size_t place_in(const ir::ValueCall& call, int i, std::size_t size, std::si
   return static_cast<std::size_t>(at);
 }
 
-namespace {
-struct Sides {   // of an axis: what lies around and inside it
-  std::int64_t outer = 1, inner = 1;
-  Sides(const Shape& shape, std::size_t axis) {
-    for (std::size_t d = 0; d < shape.size(); ++d) (d < axis ? outer : inner) *= d == axis ? 1 : shape[d];
-  }
-};
-}  // namespace
-
 Tensor slices(const Tensor& whole, std::size_t axis, std::int64_t first, std::int64_t count) {
   Shape shape = whole.shape();
   const std::int64_t extent = shape[axis];
   shape[axis] = count;
   Tensor part(whole.dtype(), shape);
   if (part.size() == 0) return part;
-  const Sides sides(shape, axis);
+  const AxisView sides(shape, static_cast<std::int64_t>(axis));
   for (std::int64_t o = 0; o < sides.outer; ++o)
     move_elements(whole.dtype(), whole.raw(), (o * extent + first) * sides.inner, part.mutable_raw(), o * count * sides.inner,
                   count * sides.inner);
@@ -86,7 +78,7 @@ Tensor joined(const ir::ValueCall& call, const std::vector<Tensor>& parts, std::
   }
   Tensor whole(parts[0].dtype(), shape);
   if (whole.size() == 0) return whole;
-  const Sides sides(shape, axis);
+  const AxisView sides(shape, static_cast<std::int64_t>(axis));
   std::int64_t at = 0;
   for (const Tensor& part : parts) {
     const std::int64_t row = part.shape()[axis] * sides.inner;
