@@ -1,4 +1,4 @@
-// Records of machine code, and noting which are used.
+// Records of machine code.
 #include "backends/code.h"
 
 #include <algorithm>
@@ -7,8 +7,6 @@
 
 namespace tenfold::backends {
 namespace {
-
-thread_local CodeTrace* innermost = nullptr;
 
 // Before the compiler's name and the image. The checksum covers the rest of the head and both of them.
 struct Head {
@@ -60,9 +58,5 @@ CodeList read_code(std::span<const std::byte> bytes, bool& damaged) {
   }
   return list;
 }
-
-CodeTrace::CodeTrace(bool is_ahead) : ahead(is_ahead), outer_(innermost) { innermost = this; }
-CodeTrace::~CodeTrace() { innermost = outer_; }
-CodeTrace* CodeTrace::current() { return innermost; }
 
 }  // namespace tenfold::backends

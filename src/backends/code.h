@@ -23,21 +23,10 @@ std::string write_code(CodeList list);
 // Ends at the first record that is cut off or whose checksum does not match; `damaged` then says so.
 CodeList read_code(std::span<const std::byte> bytes, bool& damaged);
 
-// While one lives, the code of tactics that this thread opens is noted. `ahead`: it is not waited for; what has to be compiled
-// is started, and the tactics opened cannot run.
-class CodeTrace {
- public:
-  explicit CodeTrace(bool ahead = false);
-  ~CodeTrace();
-  CodeTrace(const CodeTrace&) = delete;
-  CodeTrace& operator=(const CodeTrace&) = delete;
-
-  static CodeTrace* current();   // of this thread; null: none
-  const bool ahead;
+// What tactics are opened for beyond their problems, and the code that they were opened with.
+struct Opening {
+  bool ahead = false;   // code is not waited for: what has to be compiled is started, and the tactics opened cannot run
   CodeList used;
-
- private:
-  CodeTrace* outer_;
 };
 
 }  // namespace tenfold::backends

@@ -38,16 +38,5 @@ TEST(Code, AnyFlippedByteAndAnyCutIsNoticed) {
   }
 }
 
-TEST(Code, TracesAreNestedByThread) {
-  EXPECT_EQ(CodeTrace::current(), nullptr);
-  CodeTrace outer;
-  {
-    CodeTrace inner(true);
-    EXPECT_EQ(CodeTrace::current(), &inner);
-    EXPECT_TRUE(inner.ahead);
-  }
-  EXPECT_EQ(CodeTrace::current(), &outer);
-}
-
 }  // namespace
 }  // namespace tenfold::backends

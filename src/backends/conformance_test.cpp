@@ -125,7 +125,7 @@ class Conformance : public ::testing::TestWithParam<Subject> {
 
   void expect_refuses(const TacticRun& run, const Config& config) {
     const auto stream = backend->open_stream({.threads = 1});
-    const auto kernel = run.tactic.open(run.problem, config);
+    const auto kernel = testing::opened(run.tactic, run.problem, config);
     EXPECT_EQ(stream->launch(run.tactic, kernel.get(), {}), Status::device);
     EXPECT_NE(stream->error().find("computes nothing"), std::string_view::npos) << stream->error();
   }

@@ -23,6 +23,8 @@ namespace tenfold::ir { struct OpDef; }
 
 namespace tenfold::backends {
 
+struct Opening;
+
 // Arenas, weights and bindings that a backend stages lie at multiples of 64 bytes. Views into them need not even lie at multiples of this.
 inline constexpr int kVectorBytes = 16;
 
@@ -135,8 +137,8 @@ struct Tactic {
   void (*pack)(const Problem&, const Config&, int input, std::span<const Tensor* const> constants, void* packed) = nullptr;
   Tensor (*unpack)(const Problem&, const Config&, int input, const void* packed) = nullptr;
 
-  // At load: parse attributes and choose function pointers once. The object must stay immutable.
-  std::shared_ptr<const void> (*open)(const Problem&, const Config&) = nullptr;
+  // At load: parse attributes, choose function pointers and get machine code once. The object must stay immutable.
+  std::shared_ptr<const void> (*open)(const Problem&, const Config&, Opening&) = nullptr;
   // No allocation, no lock, no exception. Results must not depend on how many workers `parallel` has.
   Status::Code (*run)(const void* kernel, const RunArgs&) noexcept = nullptr;
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backends/backend.h"
+#include "backends/code.h"
 #include "backends/cuda/device/compiler.h"
 #include "base/checked.h"
 #include "ops/cases.h"
@@ -122,6 +123,12 @@ inline Tensor relaid(const Tensor& tensor, Layout layout, const Shape& shape, bo
     for (std::size_t d = shape.size(); d-- > 0 && ++index[d] == shape[d];) index[d] = 0;
   }
   return result;
+}
+
+// A tactic's kernel for a problem; code is waited for.
+inline std::shared_ptr<const void> opened(const Tactic& tactic, const Problem& problem, const Config& config) {
+  Opening opening;
+  return tactic.open(problem, config, opening);
 }
 
 struct TacticRun {
@@ -255,7 +262,7 @@ struct TacticRun {
     place_results(operands, target, m);
     const std::int64_t bytes = tactic.workspace ? tactic.workspace(problem, config).constant() : 0;
     const std::shared_ptr<void> workspace = room(bytes + 64);
-    const auto kernel = tactic.open(problem, config);
+    const auto kernel = opened(tactic, problem, config);
     const std::int64_t stride = tactic.worker_scratch ? scratch_stride(tactic.worker_scratch(problem, config).constant()) : 0;
     const std::int64_t scratch_bytes = stride * target.workers() + 64;
     const std::shared_ptr<void> scratch = room(scratch_bytes);

@@ -32,6 +32,7 @@ bool runs_on_values(const Step& step, const ir::OpDef& def) {
 
 struct Opener {
   EngineState& engine;
+  backends::Opening& opening;
   const std::vector<ir::Dim>* dims = nullptr;
   const ir::SymbolBounds* box = nullptr;
   const plan::Program* top = nullptr;
@@ -51,7 +52,7 @@ struct Opener {
                                         : backends::Verdict::only_if(step.config.size() == open.tactic->configs(problem).at(0).size(),
                                                                      "its configuration has another length");
     require(valid.yes, ErrorKind::plan_refused, "tactic '", step.tactic, "': ", valid.reason);
-    open.kernel = open.tactic->open(nested ? within_body(problem, step) : problem, step.config);
+    open.kernel = open.tactic->open(nested ? within_body(problem, step) : problem, step.config, opening);
     if (open.tactic->worker_scratch) {
       const std::int64_t bytes = open.tactic->worker_scratch(problem, step.config).bounds(*box).upper;
       require(bytes >= 0 && bytes < std::int64_t{1} << 40, ErrorKind::plan_refused, "tactic '", step.tactic, "' wants ", bytes,
@@ -138,7 +139,7 @@ void mark_growing(const OpenProgram& program, OpenTop& top) {
   }
 }
 
-OpenTop open_top(EngineState& engine, const plan::Program& program) {
+OpenTop open_top(EngineState& engine, const plan::Program& program, backends::Opening& opening) {
   OpenTop top;
   top.box = plan::program_box(program);
   top.symbols = plan::symbol_names(program);
@@ -152,7 +153,7 @@ OpenTop open_top(EngineState& engine, const plan::Program& program) {
   top.defined_by_steps = plan::symbols_of_steps(program);
   for (const plan::Operand& o : program.outputs) top.outputs_grow.push_back(output_grows(program, o, top.box));
   top.dims = ir::DimCode(program.dims, top.symbols);
-  Opener opener{engine, &program.dims, &top.box, &program};
+  Opener opener{engine, opening, &program.dims, &top.box, &program};
   top.body = opener.open(program);
   mark_growing(top.body, top);
   if (is_staged(engine)) mark_front(top.body);
@@ -197,7 +198,7 @@ void tell_memory(EngineState& engine, const OpenTop& top) {
 
 // Starts compiling what the steps need, on all cores. What is wrong with a step is found when it is opened.
 void compile_ahead(const EngineState& engine) {
-  const backends::CodeTrace ahead(true);
+  backends::Opening ahead{.ahead = true};
   const auto start = [&](const auto& self, const plan::Program& program, const plan::Program& top, const ir::SymbolBounds& box) -> void {
     for (const Step& step : program.steps) {
       for (const plan::Program& p : step.programs) self(self, p, top, box);
@@ -206,7 +207,7 @@ void compile_ahead(const EngineState& engine) {
       try {
         const backends::Problem problem = plan::step_problem(step, top.dims, box, engine.backend->info(), *engine.registry);
         if (t->supports(problem).yes && (!t->valid || t->valid(problem, step.config).yes))
-          t->open(&program != &top ? within_body(problem, step) : problem, step.config);
+          t->open(&program != &top ? within_body(problem, step) : problem, step.config, ahead);
       } catch (const Error&) {}
     }
   };
@@ -246,19 +247,19 @@ std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& opt
   info.profiles = static_cast<int>(engine->plan.programs.size());
   info.threads = options.threads > 0 ? options.threads : threads_of(*runtime_of(options.runtime));
   info.on_gpu = is_staged(*engine);
-  backends::CodeTrace trace;
+  backends::Opening opening;
   if (backends::CodeStore* code = engine->backend->code()) {
     code->take(engine->plan.code, true);
     if (engine->plan.code.empty()) compile_ahead(*engine);
   }
   for (const plan::Program& p : engine->plan.programs) {
-    engine->programs.push_back(open_top(*engine, p));
+    engine->programs.push_back(open_top(*engine, p, opening));
     if (p.arena_bytes >= info.arena_bytes) info.arena_bytes = p.arena_bytes, info.arena_live_bytes = p.arena_live_bytes;
     info.steps = std::max(info.steps, static_cast<int>(p.steps.size()));
     tell_memory(*engine, engine->programs.back());
     info.library_workspace_bytes = std::max(info.library_workspace_bytes, library_workspace(engine->programs.back().body));
   }
-  engine->plan.code = std::move(trace.used);   // whatever brought it: saved, the plan carries all that it needs
+  engine->plan.code = std::move(opening.used);   // whatever brought it: saved, the plan carries all that it needs
   if (is_staged(*engine))
     for (std::size_t b = 0; b < engine->bindings.size(); ++b) info.binding_bytes += largest_bytes(*engine, b);
   info.scratch_bytes = engine->scratch_stride * info.threads;

@@ -112,7 +112,7 @@ backends::Tactic tactic_of(const PluginTable& plugin) {
   if (t.table.layouts) tactic.formats = [](const Problem& p) { return formats(p, N); };
   if (t.table.workspace) tactic.workspace = [](const Problem& p, const Config& c) { return workspace(p, c, N); };
   if (t.table.in_place) tactic.may_alias = [](const Problem& p, int in, int out) { return may_alias(p, in, out, N); };
-  tactic.open = [](const Problem& p, const Config& c) { return open_plugin_kernel(p, c, N); };
+  tactic.open = [](const Problem& p, const Config& c, backends::Opening&) { return open_plugin_kernel(p, c, N); };
   tactic.run = run_plugin_kernel;
   return tactic;
 }

@@ -1,4 +1,5 @@
 // Timing by the clock: operands in scratch memory, filled with harmless data.
+#include "backends/code.h"
 #include "tenfold/internal/interrupts.h"
 #include "tune/timing/timer.h"
 #include "tune/timing/timing_data.h"
@@ -46,7 +47,8 @@ class ClockTimer final : public Timer {
     const std::int64_t workspace = tactic.workspace ? tactic.workspace(problem, config).evaluate({}) : 0;
     std::shared_ptr<const void> kernel;
     try {
-      kernel = tactic.open(problem, config);
+      backends::Opening opening;
+      kernel = tactic.open(problem, config, opening);
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::unsupported) throw;
       return kCannotRun;

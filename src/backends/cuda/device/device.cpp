@@ -131,14 +131,13 @@ LtHandle Device::lt_handle() {
   return lt_;
 }
 
-std::shared_ptr<const LoadedModule> Device::load(const std::string& source) {
-  CodeTrace* trace = CodeTrace::current();
-  if (trace && trace->ahead) {
+std::shared_ptr<const LoadedModule> Device::load(const std::string& source, Opening& opening) {
+  if (opening.ahead) {
     kernels_->start(source, facts_.info.arch);
     return std::make_shared<const LoadedModule>("");
   }
   const std::shared_ptr<const Code> code = kernels_->find(source, facts_.info.arch);
-  if (trace) trace->used.push_back(code);
+  opening.used.push_back(code);
   std::lock_guard lock(mutex_);
   std::weak_ptr<const LoadedModule>& slot = modules_[code->key];
   if (auto loaded = slot.lock()) return loaded;

@@ -82,9 +82,9 @@ class Device {
   int lost() const noexcept { return lost_by(facts_.info.ordinal); }
   // To be called on every thread before it uses the device; cheap.
   void make_current() const noexcept;
-  // Finds (or compiles) and loads a source; equal sources are loaded once. Throws as compile() does. Noted in a CodeTrace; if that
-  // is ahead, compiling is only started.
-  std::shared_ptr<const LoadedModule> load(const std::string& source);
+  // Finds (or compiles) and loads a source; equal sources are loaded once. Throws as compile() does. What was loaded is noted in
+  // `opening`; if that is ahead, compiling is only started.
+  std::shared_ptr<const LoadedModule> load(const std::string& source, backends::Opening& opening);
   LtHandle lt_handle();   // made on first use, with the device current
   // What others keep for as long as the device is open, made on first use.
   template <class T>

@@ -28,7 +28,8 @@ DeviceInfo compile_only(int arch) {
 class CompileSweep {
  public:
   // `table`: gets a line for each binary: architecture, hash of its machine code, tactic, configuration, problem.
-  explicit CompileSweep(int arch, std::ostream* table = nullptr) : device_(compile_only(arch)), table_(table) {
+  // `ahead`: compiling is only started.
+  CompileSweep(int arch, bool ahead, std::ostream* table) : device_(compile_only(arch)), ahead_(ahead), table_(table) {
     for (Tactic& t : cuda_tactics())
       if (t.source == Source::native) tactics_.push_back(t), opened[t.name] = 0;
   }
@@ -55,9 +56,10 @@ class CompileSweep {
         anywhere.let_be_odd(true);   // the kernels for odd addresses, too
         if (!every) configs.resize(1);
         for (const Config& config : configs) {
-          CodeTrace trace(CodeTrace::current() != nullptr);
-          EXPECT_NO_THROW(t.open(anywhere, config)) << t.name << " " << ::testing::PrintToString(config) << " on " << run.problem.line();
-          for (const auto& code : trace.used) note(*code, cat(t.name, " ", ::testing::PrintToString(config), " ", anywhere.line()));
+          Opening opening{.ahead = ahead_};
+          EXPECT_NO_THROW(t.open(anywhere, config, opening))
+              << t.name << " " << ::testing::PrintToString(config) << " on " << run.problem.line();
+          for (const auto& code : opening.used) note(*code, cat(t.name, " ", ::testing::PrintToString(config), " ", anywhere.line()));
           ++configurations;
         }
       }
@@ -74,11 +76,12 @@ class CompileSweep {
   }
   DeviceInfo device_;
   std::vector<Tactic> tactics_;
+  bool ahead_;
   std::ostream* table_;
 };
 
-CompileSweep swept(int arch, int most, bool every, std::ostream* table = nullptr) {
-  CompileSweep sweep(arch, table);
+CompileSweep swept(int arch, int most, bool every, bool ahead, std::ostream* table = nullptr) {
+  CompileSweep sweep(arch, ahead, table);
   for (const testing::TacticCase& c : testing::tactic_cases()) sweep.run(*c.op, c.text, most, every);
   for (const ir::OpDef* op : ir::Registry::builtin().all())
     for (const std::string& text : op->cases) sweep.run(*op, text, most, every);
@@ -88,11 +91,8 @@ CompileSweep swept(int arch, int most, bool every, std::ostream* table = nullptr
 // Helpers compile on all cores what a first pass asks for; the second takes it, and compiles again, to say why, what they could not.
 void sweep(int arch, int most, bool every = false, std::ostream* table = nullptr) {
   ::setenv("TENFOLD_NVRTC_HELPER", TENFOLD_HELPER, 0);
-  {
-    const CodeTrace ahead(true);
-    swept(arch, most, every);
-  }
-  const CompileSweep sweep = swept(arch, most, every, table);
+  swept(arch, most, every, true);
+  const CompileSweep sweep = swept(arch, most, every, false, table);
   std::printf("sm_%d: %d configurations\n", arch, sweep.configurations);
   if (std::getenv("TENFOLD_OPS") || table) return;  // only these operators
   for (const auto& [tactic, count] : sweep.opened)

@@ -34,9 +34,9 @@ Verdict can_copy(const OperandDesc& from, const OperandDesc& to, const ir::Symbo
   const OperandDesc a = raw(from), b = raw(to);
   return can_generate(problem(a, b, box));
 }
-std::unique_ptr<OpenElements> open_copy(const OperandDesc& from, const OperandDesc& to, const Problem& p) {
+std::unique_ptr<OpenElements> open_copy(const OperandDesc& from, const OperandDesc& to, const Problem& p, Opening& opening) {
   const OperandDesc a = raw(from), b = raw(to);
-  return std::make_unique<OpenElements>(problem(a, b, p.box), *p.device);
+  return std::make_unique<OpenElements>(problem(a, b, p.box), *p.device, opening);
 }
 Status::Code run_copy(const OpenElements& copy, const Queue& queue, const Bound& from, const Bound& to) noexcept {
   const Bound* operands[] = {&from, &to};

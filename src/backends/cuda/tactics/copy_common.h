@@ -9,7 +9,7 @@ inline constexpr int kMostDims = 16;
 
 // A copy of `from` to `to`; both have the dims of `to`, or `from` broadcasts to them. Any element type of whole bytes.
 Verdict can_copy(const OperandDesc& from, const OperandDesc& to, const ir::SymbolBounds* box);
-std::unique_ptr<OpenElements> open_copy(const OperandDesc& from, const OperandDesc& to, const Problem& p);
+std::unique_ptr<OpenElements> open_copy(const OperandDesc& from, const OperandDesc& to, const Problem& p, Opening& opening);
 Status::Code run_copy(const OpenElements& copy, const Queue& queue, const Bound& from, const Bound& to) noexcept;
 
 // The operand with its own strides written out, so that dims can be changed.

@@ -9,9 +9,9 @@ namespace tenfold::backends::cuda {
 
 constexpr std::size_t kMostArguments = 96;
 
-OpenElements::OpenElements(const ElementsProblem& p, const DeviceInfo& device) : kernel_(generate_elements(p)) {
+OpenElements::OpenElements(const ElementsProblem& p, const DeviceInfo& device, Opening& opening) : kernel_(generate_elements(p)) {
   require(kernel_.space.arguments().size() <= kMostArguments, ErrorKind::unsupported, "a kernel with too many sizes that are not known");
-  module_ = device_of(device).load(kernel_.source);
+  module_ = device_of(device).load(kernel_.source, opening);
   vectors_ = module_->function("vectors");
   singles_ = kernel_.width > 1 ? module_->function("singles") : vectors_;
   std::vector<const OperandDesc*> all = p.in;

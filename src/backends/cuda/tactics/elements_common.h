@@ -8,7 +8,7 @@ namespace tenfold::backends::cuda {
 
 class OpenElements {
  public:
-  OpenElements(const ElementsProblem& p, const DeviceInfo& device);
+  OpenElements(const ElementsProblem& p, const DeviceInfo& device, Opening& opening);
   // `dims` of the space; inputs, then outputs, in the problem's order.
   Status::Code run(const Queue& queue, const std::int64_t* dims, std::span<const Bound* const> operands) const noexcept;
 

@@ -9,12 +9,13 @@
 
 namespace tenfold::backends::cuda {
 
-OpenThreads::OpenThreads(const Problem& p, const std::string& defines, std::string_view text, const std::vector<std::string>& functions)
+OpenThreads::OpenThreads(const Problem& p, Opening& opening, const std::string& defines, std::string_view text,
+                         const std::vector<std::string>& functions)
     : inputs_(std::max<std::size_t>(p.in.size(), 1)), outputs_(p.out.size()) {
   std::vector<std::string> made;
   for (const std::string& f : functions)
     if (text.find(cat("kernel_", f, "(")) == std::string_view::npos) made.push_back(f);
-  module_ = device_of(*p.device).load(generate_threads(p, defines, text, made));
+  module_ = device_of(*p.device).load(generate_threads(p, defines, text, made), opening);
   for (const std::string& f : functions) functions_.push_back(module_->function(cat("kernel_", f).c_str()));
   for (std::size_t i = 0; i < p.in.size(); ++i) given_ |= p.in[i].missing ? 0u : 1u << i;
   for (std::size_t i = 0; i < p.out.size(); ++i) wanted_ |= p.out[i].missing ? 0u : 1u << i;

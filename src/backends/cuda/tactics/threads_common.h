@@ -10,7 +10,8 @@ namespace tenfold::backends::cuda {
 
 class OpenThreads {
  public:
-  OpenThreads(const Problem& p, const std::string& defines, std::string_view text, const std::vector<std::string>& functions = {"element"});
+  OpenThreads(const Problem& p, Opening& opening, const std::string& defines, std::string_view text,
+              const std::vector<std::string>& functions = {"element"});
   // One thread for each of `count` elements; `blocks`: that many blocks, of a kernel that the text itself defines.
   Status::Code run(const RunArgs& args, std::size_t function, std::int64_t count, std::int64_t blocks = -1) const noexcept;
   // One for each element of the first result.

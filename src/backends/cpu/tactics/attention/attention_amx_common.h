@@ -23,7 +23,7 @@ struct AttentionAmx {
     return Verdict::only_if(c.size() == 1 && c[0] > 0 && c[0] <= kKernels.max_rows && c[0] % kTileRows == 0,
                             "its rows of a part are out of range");
   }
-  static std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+  static std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
     return std::make_shared<AttentionPlan>(p, kKernels, c[0], kTileRows);
   }
   static ir::Dim worker_scratch(const Problem& p, const Config&) {

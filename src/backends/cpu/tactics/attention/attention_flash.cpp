@@ -15,7 +15,7 @@ Verdict supports(const Problem& p) {
   return attention_supports(p);
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
   constexpr std::int64_t kTileRows = 12;  // of the kernel
   return std::make_shared<AttentionPlan>(p, kernels_of(p), kernels_of(p).max_rows, kTileRows);
 }

@@ -107,7 +107,7 @@ struct Kernel {
   Bf16End end;
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   return std::make_shared<Kernel>(Kernel{conv_amx_windows(p), conv_amx_weights(p), Cut(p, c), shared_of(p, c), pieces_of(p, c),
                                          product_scratch(p, c), taps_bytes(p), c[2] != 0, copies(p), p.in[0].dtype,
                                          Bf16End(p, 1, own_bias(p))});

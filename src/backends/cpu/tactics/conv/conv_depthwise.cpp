@@ -75,7 +75,7 @@ struct Kernel : DepthwiseF32 {
   std::int64_t block_rows = 0, block_channels = 0;
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   auto kernel = std::make_shared<Kernel>();
   kernel->kernels = &kernels_of(c[0]);
   kernel->shape = ConvShape(p);

@@ -89,7 +89,7 @@ Kernel kernel_of(const Problem& p, const Config& c) {
   const ConvShape s(p);
   return {s, c[0], c[1], line_kernel(s), Bf16End(p, 1, own_bias(p)), std::vector<std::uint16_t>(static_cast<std::size_t>(s.channels))};
 }
-std::shared_ptr<const void> open(const Problem& p, const Config& c) { return std::make_shared<Kernel>(kernel_of(p, c)); }
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) { return std::make_shared<Kernel>(kernel_of(p, c)); }
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
   const Kernel k = kernel_of(p, c);
   return k.weight_bytes() + k.sum_bytes() + k.end.scratch_bytes();

@@ -94,7 +94,7 @@ struct Kernel {
   std::vector<std::int32_t> lane_index;  // [depth][lanes]
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   const ConvShape s(p);
   auto kernel = std::make_shared<Kernel>(Kernel{&kernels_of(c[0]), s, Sharing(s, c[0]), c[1], F32End(p, 1, own_bias(p)), {}, {}});
   kernel->zeros.assign(static_cast<std::size_t>(s.channels), 0.f);

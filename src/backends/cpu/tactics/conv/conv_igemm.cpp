@@ -82,7 +82,7 @@ struct Kernel {
   std::vector<float> zeros;  // a position of padding
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   auto kernel = std::make_shared<Kernel>();
   kernel->kernels = &gemm_f32_kernels(c[0]);
   kernel->shape = ConvShape(p);

@@ -115,7 +115,7 @@ struct Kernel {
   std::vector<std::int64_t> taps;   // of all channels
   F32End end;
 };
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   const ConvShape s(p);
   auto kernel = std::make_shared<Kernel>(
       Kernel{&kernels_of(c[0]), &moves_of(c[0]), s, c[1], c[2], Space(s, c), {}, F32End(p, 1, own_bias(p))});

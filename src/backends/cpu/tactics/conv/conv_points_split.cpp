@@ -89,7 +89,7 @@ struct Kernel {
   F32End end;
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   const ConvShape s(p);
   return std::make_shared<Kernel>(Kernel{s.channels, s.filters, c[0], c[1], c[2] != 0, F32End(p, 1, own_bias(p))});
 }

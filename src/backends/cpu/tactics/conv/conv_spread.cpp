@@ -52,7 +52,7 @@ struct Kernel {
   SpreadKernel spread;
   ConvShape shape;
 };
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   const ConvShape s(p);
   return std::make_shared<Kernel>(Kernel{SpreadKernel(shape_of(s), c, end_of(p)), s});
 }

@@ -79,7 +79,7 @@ ir::Dim worker_scratch(const Problem& p, const Config& c) {
   return p.in[0].dims.back() * ir::Dim(c[0] * (tile / 16)) + ir::Dim(end_bytes(p) + tile);
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   return std::make_shared<Kernel>(Kernel{conv_transpose_shape(p), weights_of(p), c[0], end_bytes(p), copies(p), p.in[0].dtype,
                                          Bf16End(p, 1, own_bias(p))});
 }

@@ -74,7 +74,7 @@ struct Kernel {
   F32End end;
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   auto kernel = std::make_shared<Kernel>();
   kernel->kernels = &gemm_f32_kernels(c[0]);
   kernel->shape = conv_transpose_shape(p);

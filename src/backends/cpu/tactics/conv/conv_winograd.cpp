@@ -153,7 +153,7 @@ struct Kernel {
   std::int64_t value_floats() const { return matrices * block * (shape.channels + shape.filters); }
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   auto kernel = std::make_shared<Kernel>();
   kernel->kernels = &gemm_f32_kernels(c[0]);
   kernel->transforms = &transforms_of(c[0]).form[c[3]];

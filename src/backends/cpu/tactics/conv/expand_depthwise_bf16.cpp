@@ -102,7 +102,7 @@ Kernel kernel_of(const Problem& p, const Config& c) {
           p.attributes->number("low", -kInfinity), p.attributes->number("high", kInfinity), Bf16End(p, 1),
           std::vector<std::uint16_t>(static_cast<std::size_t>(channels))};
 }
-std::shared_ptr<const void> open(const Problem& p, const Config& c) { return std::make_shared<Kernel>(kernel_of(p, c)); }
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) { return std::make_shared<Kernel>(kernel_of(p, c)); }
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
   const Kernel k = kernel_of(p, c);
   return p.in[0].dims[3] * ir::Dim(k.line_bytes()) + ir::Dim(k.filter_bytes());

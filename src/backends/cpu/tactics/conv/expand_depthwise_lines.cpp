@@ -103,7 +103,7 @@ std::int64_t tiles_bytes(const Problem& p, const Config& c) {
   return c[2] ? PointSplitKernels::narrow_scratch_bytes(ExpandShape(p).channels, ExpandShape(p).width) : 0;
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   const ExpandShape s(p);
   return std::make_shared<Kernel>(Kernel{&gemm_f32_kernels(c[0]), lines_of(c[0]).line[s.wide == 5][s.stride_x - 1], s, matrix_of(p, c[0]),
                                          filters_of(p, c[0]), c[1], tiles_bytes(p, c), p.attributes->number("low", -kInfinity),

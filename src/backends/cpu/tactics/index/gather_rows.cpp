@@ -19,7 +19,7 @@ Verdict supports(const Problem& p) {
   if (Verdict v = can_move(p); !v) return v;
   return dense_plain(p);
 }
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
   return std::make_shared<Kernel>(Kernel{open_move(p), p.attributes->integer("axis"), p.in[1].dtype});
 }
 Status::Code run(const void* self, const RunArgs& args) noexcept {

@@ -24,7 +24,7 @@ Verdict supports(const Problem& p) {
   if (p.bounds(p.in[1].dims[axis] - p.in[0].dims[axis]).upper > 0) return Verdict::no("the update may be longer than the cache");
   return can_move(p);
 }
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
   const auto rank = static_cast<int64_t>(p.in[0].dims.size());
   auto kernel = std::make_shared<Kernel>();
   kernel->move = open_move(p);

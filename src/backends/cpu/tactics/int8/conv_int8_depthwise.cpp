@@ -128,7 +128,7 @@ struct Kernel {
   bool has_zero;
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   const ConvInt8Shape shape(p);
   return std::make_shared<Kernel>(Kernel{shape, Packing(shape, c[0]), &kernels_of(c[0]), Int8End(p, int8_finish_kernels(c[0]), 1),
                                          p.in[0].dtype, int8_operand_given(p, 2)});

@@ -80,7 +80,7 @@ Int8Product product(const Problem& p, const Config& c) {
   return Int8Product(p, c, weights_of(ConvInt8Shape(p), c), p.in[0].dtype == DType::i8, 1);
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   auto kernel = std::make_shared<Kernel>();
   kernel->shape = ConvInt8Shape(p);
   kernel->x_type = p.in[0].dtype;

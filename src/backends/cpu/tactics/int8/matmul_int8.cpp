@@ -93,7 +93,7 @@ Int8Product product(const Problem& p, const Config& c) {
   return Int8Product(p, c, weights_of(p), p.in[0].dtype == DType::i8, static_cast<int>(p.out[0].dims.size()) - 1);
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   auto kernel = std::make_shared<Kernel>();
   kernel->a_type = p.in[0].dtype;
   kernel->has_zero = given(p, 2);

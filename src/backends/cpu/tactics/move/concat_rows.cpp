@@ -6,7 +6,7 @@ namespace {
 
 using namespace cpu;
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
   return open_move(p, {wrapped(p.attributes->integer("axis"), static_cast<int>(p.out[0].dims.size()))});
 }
 Status::Code run(const void* self, const RunArgs& args) noexcept {

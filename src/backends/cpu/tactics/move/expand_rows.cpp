@@ -6,7 +6,7 @@ namespace {
 
 using namespace cpu;
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) { return open_move(p); }
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) { return open_move(p); }
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Bound &in = args.in[0], &out = args.out[0];
   std::int64_t strides[kMaxRank];

@@ -19,7 +19,7 @@ Verdict supports(const Problem& p) {
   if (p.in[1].dtype != DType::i64) return Verdict::no("pads are not i64");
   return can_move(p);
 }
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
   auto kernel = std::make_shared<Kernel>();
   kernel->move = open_move(p);
   kernel->has_value = p.in.size() > 2 && !p.in[2].missing;

@@ -16,7 +16,7 @@ std::vector<Formats> formats(const Problem& p) {
   return all;
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) { return open_move(p); }
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) { return open_move(p); }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const MoveKernel*>(self);

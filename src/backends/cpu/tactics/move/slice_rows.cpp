@@ -18,7 +18,7 @@ Verdict supports(const Problem& p) {
       return Verdict::no("starts or steps are not i32 or i64");
   return can_move(p);
 }
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
   auto kernel = std::make_shared<Kernel>();
   kernel->move = open_move(p);
   for (std::size_t i = 0; i < p.in.size() && i < 5; ++i) kernel->types[i] = p.in[i].dtype;

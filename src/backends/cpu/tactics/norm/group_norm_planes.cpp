@@ -30,7 +30,7 @@ struct Kernel {
   int64_t groups;  // 0: every channel is one
   float epsilon;
 };
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
   return std::make_shared<Kernel>(Kernel{&pick(p, tenfold_norm_avx2, tenfold_norm_avx512),
                                          p.op->name == "GroupNormalization" ? p.attributes->integer("num_groups") : 0,
                                          p.attributes->number("epsilon")});

@@ -59,7 +59,7 @@ struct Kernel {
 
 bool is_biased(const Problem& p) { return p.op->name != "RMSNormalization" && p.anchor_inputs > 2 && !p.in[2].missing; }
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
   auto kernel = std::make_shared<Kernel>();
   kernel->kernels = &pick(p, tenfold_norm_avx2, tenfold_norm_avx512);
   kernel->is_rms = p.op->name == "RMSNormalization";

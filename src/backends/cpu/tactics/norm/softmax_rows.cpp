@@ -25,7 +25,7 @@ struct Kernel {
   std::int64_t axis;
   SoftmaxForm form;
 };
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
   return std::make_shared<Kernel>(Kernel{&pick(p, tenfold_norm_avx2, tenfold_norm_avx512), RowFloats(p, p.in[0].dtype),
                                          p.attributes->integer("axis"),
                                          {.log = p.op->name == "LogSoftmax", .exact = !p.numerics.fast_exp}});

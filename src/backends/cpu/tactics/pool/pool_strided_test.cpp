@@ -40,7 +40,7 @@ void check(const char* name, const char* text) {
   each(x, from, [&](const char* element, std::int64_t at) { std::memcpy(image.data() + at, element, static_cast<std::size_t>(bytes)); });
   const Bound in{image.data(), x.shape().data(), from.data(), 4}, out{result.data(), want.shape().data(), to.data(), 4};
   Backwards backwards;
-  ASSERT_EQ(tactic.run(tactic.open(run.problem, {0}).get(), {{&in, 1}, {&out, 1}, nullptr, &backwards}), Status::ok);
+  ASSERT_EQ(tactic.run(opened(tactic, run.problem, {0}).get(), {{&in, 1}, {&out, 1}, nullptr, &backwards}), Status::ok);
   std::size_t touched = 0;
   for (char byte : result) touched += byte != 0x55;
   EXPECT_LE(touched, static_cast<std::size_t>(want.bytes())) << "wrote between the positions";

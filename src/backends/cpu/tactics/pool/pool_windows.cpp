@@ -63,7 +63,7 @@ struct Kernel {
   Three kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, begin{0, 0, 0}, end{0, 0, 0};
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
   auto k = std::make_shared<Kernel>();
   k->kernels = &pick(p, tenfold_pool_avx2, tenfold_pool_avx512);
   k->dtype = p.in[0].dtype;

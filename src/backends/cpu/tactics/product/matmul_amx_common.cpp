@@ -69,7 +69,7 @@ ir::Dim worker_scratch(const Problem& p, const Config& c) {
          gemm_bf16_split_bytes(weights_of(p, c), cols, c[2] != 0);
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   return std::make_shared<Kernel>(Kernel{weights_of(p, c), c[0], c[1], copy_bytes(p), k_pieces(p, c), c[2] != 0, copies(p),
                                          p.in[0].dtype, Bf16End(p, rank_of(p.out[0]) - 1)});
 }

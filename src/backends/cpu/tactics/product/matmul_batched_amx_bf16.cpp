@@ -29,7 +29,7 @@ struct Kernel {
   std::int64_t rows;
   Bf16End end;
 };
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   return std::make_shared<Kernel>(Kernel{c[0], Bf16End(p, rank_of(p.out[0]) - 1)});
 }
 

@@ -57,7 +57,7 @@ struct Kernel {
 Kernel kernel_of(const Problem& p, const Config& c) {
   return {matmul_bf16_weights(p), c[0], p.in[0].dtype == DType::f32, Bf16End(p, rank_of(p.out[0]) - 1)};
 }
-std::shared_ptr<const void> open(const Problem& p, const Config& c) { return std::make_shared<Kernel>(kernel_of(p, c)); }
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) { return std::make_shared<Kernel>(kernel_of(p, c)); }
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
   const Kernel k = kernel_of(p, c);
   return k.row_bytes() + k.sum_bytes() + k.end.scratch_bytes();

@@ -60,7 +60,7 @@ struct Kernel {
   F32End end;
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   return std::make_shared<Kernel>(
       Kernel{&kernels_of(c[0]), weights_of(p, c[0]), k_of(p), n_of(p), c[1], F32End(p, rank_of(p.out[0]) - 1)});
 }

@@ -33,7 +33,7 @@ Tensor unpack(const Problem& p, const Config& c, int, const void* packed) {
   return b;
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   return std::make_shared<SpreadKernel>(shape_of(p), c, end_of(p));
 }
 ir::Dim worker_scratch(const Problem& p, const Config&) { return end_of(p).scratch_bytes(); }

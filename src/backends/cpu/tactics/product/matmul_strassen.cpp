@@ -101,7 +101,7 @@ struct Kernel {
   std::vector<float> zeros;  // a row that does not exist
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   const GemmF32Weights w = weights_of(p, c);
   return std::make_shared<Kernel>(Kernel{&gemm_f32_kernels(c[0]), sums_of(c[0]).left, w, n_of(p), c[1], c[2],
                                          F32End(p, rank_of(p.out[0]) - 1), std::vector<float>(static_cast<std::size_t>(2 * w.k))});

@@ -82,7 +82,7 @@ struct Kernel {
   bool lstm, reverse, batch_first, has_bias, has_state, has_cell, product_first;
   bool wants[3];
 };
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
   Kernel k{
       &kernels_of(p), Extents(p),  is_lstm(p),  p.attributes->string("direction") == "reverse",       p.attributes->integer("layout") != 0,
       given(p, 3),    given(p, 5), given(p, 6), p.attributes->integer("linear_before_reset", 0) != 0, {}};

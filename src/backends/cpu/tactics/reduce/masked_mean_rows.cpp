@@ -28,7 +28,7 @@ struct Kernel {
   float least, least_length;
   bool normalize, packed;
 };
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
   return std::make_shared<Kernel>(Kernel{RowFloats(p, p.in[0].dtype), RowFloats(p, p.out[0].dtype), p.in[1].dtype,
                                          p.attributes->number("least"), p.attributes->number("least_length"),
                                          p.attributes->integer("normalize") != 0, has_offsets(p)});

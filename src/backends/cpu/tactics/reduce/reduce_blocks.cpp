@@ -44,7 +44,7 @@ struct Kernel {
   std::uint32_t axes;
   bool mean, root, narrow;
 };
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
   using Kind = ir::ReductionKind;
   const Kind kind = p.op->traits.reduction;
   const Reduce how = kind == Kind::max                             ? Reduce::max

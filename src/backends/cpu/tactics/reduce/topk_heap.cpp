@@ -28,7 +28,7 @@ struct Kernel {
   int64_t axis;
   bool largest;
 };
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
   return std::make_shared<Kernel>(Kernel{p.attributes->integer("axis"), p.attributes->integer("largest") != 0});
 }
 

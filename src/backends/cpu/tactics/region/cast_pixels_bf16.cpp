@@ -20,7 +20,7 @@ Verdict supports(const Problem& p) {
   return Verdict::only_if(p.in[0].layout == kPlain && p.out[0].layout == kChannelsLast, "not from planes to pixels");
 }
 std::vector<Formats> formats(const Problem&) { return {{{kPlain}, {kChannelsLast}}}; }
-std::shared_ptr<const void> open(const Problem&, const Config&) { return std::make_shared<int>(0); }
+std::shared_ptr<const void> open(const Problem&, const Config&, Opening&) { return std::make_shared<int>(0); }
 
 Status::Code run(const void*, const RunArgs& args) noexcept {
   const Bound& x = args.in[0];

@@ -75,7 +75,7 @@ struct Kernel {
   int64_t part = 0;  // elements
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   ir::Body body = whole_body(p);
   body.outputs.resize(p.out.size());
   auto kernel = std::make_shared<Kernel>(Kernel{BlockExecutor(body, p.device->features), {}, {}, {}, body.reduced_rank, c[0]});

@@ -22,7 +22,7 @@ Verdict supports(const Problem& p) {
   return dense_plain(p);
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) { return std::make_shared<ops::Sampling>(*p.attributes); }
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) { return std::make_shared<ops::Sampling>(*p.attributes); }
 
 // What one place reads: offsets into a plane, and weights. What counts nothing is left out: it may be NaN.
 struct Reads {

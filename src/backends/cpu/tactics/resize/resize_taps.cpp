@@ -49,7 +49,7 @@ struct Kernel {
   Nearest nearest;
   bool linear, by_sizes, channels_last, narrow;
 };
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
   const std::string &transform = p.attributes->string("coordinate_transformation_mode"), &nearest = p.attributes->string("nearest_mode");
   return std::make_shared<Kernel>(Kernel{&pick(p, tenfold_resize_avx2, tenfold_resize_avx512),
                                          transform == "half_pixel"      ? Transform::half_pixel

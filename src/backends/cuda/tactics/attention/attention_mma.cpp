@@ -76,10 +76,10 @@ struct Kernel {
   bool masked = false, mask_tiles = false;
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& opening) {
   const AttentionProblem a = configured(p, c);
   auto k = std::make_shared<Kernel>();
-  k->module = device_of(*p.device).load(generate_attention_mma(a));
+  k->module = device_of(*p.device).load(generate_attention_mma(a), opening);
   k->shared_bytes = attention_shared_bytes(a);
   k->vectors = k->module->function("vectors", k->shared_bytes), k->singles = k->module->function("singles", k->shared_bytes);
   if (a.blocks > 0) k->resident = a.blocks * device_of(*p.device).multiprocessors();

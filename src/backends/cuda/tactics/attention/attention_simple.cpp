@@ -21,10 +21,10 @@ struct Kernel {
   std::int64_t longest = 0;   // of packed sentences
   bool masked = false;
 };
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   const AttentionProblem a = attention_problem(p);
   auto k = std::make_shared<Kernel>();
-  k->module = device_of(*p.device).load(generate_attention_simple(a));
+  k->module = device_of(*p.device).load(generate_attention_simple(a), opening);
   k->function = k->module->function("attention");
   k->masked = a.masked;
   if (a.packed) k->longest = std::max<std::int64_t>(most_keys(p), 1);

@@ -98,16 +98,16 @@ struct Kernel {
   Function function = nullptr, simple = nullptr;  // the second for what TMA does not take
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& opening) {
   auto k = std::make_shared<Kernel>();
   k->problem = attention_problem(p), k->tile = tile_of(c);
   Device& gpu = device_of(*p.device);
   const ir::Dim keys = p.in[1].dims[2];
-  k->module = gpu.load(generate_attention_wgmma(k->problem, k->tile, keys.is_constant() ? keys.constant() : -1, upper(p, 1)));
+  k->module = gpu.load(generate_attention_wgmma(k->problem, k->tile, keys.is_constant() ? keys.constant() : -1, upper(p, 1)), opening);
   k->function = k->module->function("attention", k->tile.shared_bytes(k->problem));
   k->processors = gpu.multiprocessors();
   if (may_be_odd(p)) {
-    k->simple_module = gpu.load(generate_attention_simple(k->problem));
+    k->simple_module = gpu.load(generate_attention_simple(k->problem), opening);
     k->simple = k->simple_module->function("attention");
   }
   return k;

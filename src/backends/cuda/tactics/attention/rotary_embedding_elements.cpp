@@ -54,11 +54,11 @@ Verdict supports(const Problem& p) {
   return can_generate_threads(p);
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   const std::string head = defined("HEADS", std::max<std::int64_t>(p.attributes->integer("num_heads"), 1)) +
                            defined("TURNED", p.attributes->integer("rotary_embedding_dim")) +
                            defined("INTERLEAVED", p.attributes->integer("interleaved") != 0 ? 1 : 0);
-  return std::make_shared<OpenThreads>(p, head, kRule);
+  return std::make_shared<OpenThreads>(p, opening, head, kRule);
 }
 
 }  // namespace

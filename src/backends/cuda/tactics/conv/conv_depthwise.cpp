@@ -55,13 +55,13 @@ struct Kernel {
   Function vectors = nullptr, singles = nullptr;
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   auto k = std::make_shared<Kernel>();
   read_depthwise(p, k->product);
   GemmProblem& g = k->product.gemm;
   g.body = k->product.tail.has_body ? &k->product.tail.body : nullptr;
   g.tail = k->product.tail.operands;
-  k->module = device_of(*p.device).load(generate_conv_depthwise(g));
+  k->module = device_of(*p.device).load(generate_conv_depthwise(g), opening);
   k->vectors = k->module->function("vectors"), k->singles = k->module->function("singles");
   return k;
 }

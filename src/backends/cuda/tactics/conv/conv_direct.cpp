@@ -53,7 +53,7 @@ struct Kernel {
   int64_t filters = 0;
   bool has_bias = false;
 };
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   const ir::Dims& w = p.in[1].dims;
   const std::size_t rank = w.size() - 2, lead = 3 - rank;
   const ir::Ints ones(rank, 1), none(2 * rank, 0), strides = p.attributes->ints("strides", ones),
@@ -66,7 +66,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
     c.kernel[lead + i] = w[2 + i].constant(), c.stride[lead + i] = strides[i], c.dilation[lead + i] = dilations[i],
                     c.begin[lead + i] = pads[i];
   auto k = std::make_shared<Kernel>();
-  k->module = device_of(*p.device).load(generate_conv_direct(c));
+  k->module = device_of(*p.device).load(generate_conv_direct(c), opening);
   k->function = k->module->function("conv");
   k->filters = c.filters, k->has_bias = c.has_bias;
   return k;

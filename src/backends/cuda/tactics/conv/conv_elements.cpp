@@ -83,10 +83,10 @@ Verdict supports(const Problem& p) {
   return can_generate_threads(p, true);
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   const std::string head = window_defines(p) + defined("GROUP", p.attributes->integer("group")) + defined("ZEROS", of_integers(p) ? 1 : 0) +
                            defined("TRANSPOSED", is_transposed(p) ? 1 : 0);
-  return std::make_shared<OpenThreads>(p, head + (of_integers(p) ? defined("SUM", "int") : sum_define(p)), kRule);
+  return std::make_shared<OpenThreads>(p, opening, head + (of_integers(p) ? defined("SUM", "int") : sum_define(p)), kRule);
 }
 
 }  // namespace

@@ -148,12 +148,12 @@ std::vector<Formats> formats(const Problem& p) {
 
 class Kernel {
  public:
-  Kernel(const Problem& p, const Config& c) : tile_(tile_of(c)), device_(device_of(*p.device)) {
+  Kernel(const Problem& p, const Config& c, Opening& opening) : tile_(tile_of(c)), device_(device_of(*p.device)) {
     read(p, read_);
     if (read_.tail.has_body) read_.few.gemm.body = &read_.tail.body;
     processors_ = device_.multiprocessors(), shared_ = read_.few.shared_bytes(tile_);
-    vectors_ = load(true);
-    if (p.may_be_odd()) singles_ = load(false);
+    vectors_ = load(true, opening);
+    if (p.may_be_odd()) singles_ = load(false, opening);
   }
   Status::Code run(const RunArgs& args) const noexcept {
     const GemmProblem& g = read_.few.gemm;
@@ -174,8 +174,8 @@ class Kernel {
     std::shared_ptr<const LoadedModule> module;
     Function function = nullptr;
   };
-  Loaded load(bool vectors) const {
-    Loaded loaded{device_.load(generate_conv_few(read_.few, tile_, vectors)), nullptr};
+  Loaded load(bool vectors, Opening& opening) const {
+    Loaded loaded{device_.load(generate_conv_few(read_.few, tile_, vectors), opening), nullptr};
     loaded.function = loaded.module->function("conv", shared_);
     return loaded;
   }
@@ -194,7 +194,9 @@ class Kernel {
   int processors_ = 0, shared_ = 0;
   Loaded vectors_, singles_;   // the second for addresses that are not multiples of 16
 };
-std::shared_ptr<const void> open(const Problem& p, const Config& c) { return std::make_shared<Kernel>(p, c); }
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& opening) {
+  return std::make_shared<Kernel>(p, c, opening);
+}
 Status::Code run(const void* self, const RunArgs& args) noexcept { return static_cast<const Kernel*>(self)->run(args); }
 
 }  // namespace

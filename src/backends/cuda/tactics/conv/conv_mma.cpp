@@ -34,7 +34,9 @@ Tensor unpack(const Problem& p, const Config&, int, const void* packed) {
   return unpack_weights(p, weight_order(p, read(p).gemm), packed);
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) { return std::make_shared<MmaKernel>(read(p), c, p); }
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& opening) {
+  return std::make_shared<MmaKernel>(read(p), c, p, opening);
+}
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const MmaKernel& kernel = *static_cast<const MmaKernel*>(self);
   return kernel.run(args, conv_rows(kernel.gemm(), args));

@@ -157,7 +157,7 @@ struct Kernel {
   Function function = nullptr;
   std::unique_ptr<const MmaKernel> plain;  // for addresses that TMA does not take; null: there are none
 };
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& opening) {
   auto k = std::make_shared<Kernel>();
   cuda::Device& gpu = device_of(*p.device);
   read(p, k->read);
@@ -167,10 +167,10 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
     Product plain;
     read_conv(p, plain);
     plain.gemm.weight_at = planes_weight_at(k->read.planes, k->tile);
-    k->plain = std::make_unique<const MmaKernel>(std::move(plain), p);
+    k->plain = std::make_unique<const MmaKernel>(std::move(plain), p, opening);
   }
   g.body = k->read.tail.has_body ? &k->read.tail.body : nullptr;
-  k->module = gpu.load(generate_conv_planes(k->read.planes, k->tile));
+  k->module = gpu.load(generate_conv_planes(k->read.planes, k->tile), opening);
   k->function = k->module->function("conv", k->tile.shared_bytes(k->read.planes));
   return k;
 }

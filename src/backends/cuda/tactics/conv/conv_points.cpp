@@ -56,13 +56,13 @@ struct Kernel {
   std::shared_ptr<const LoadedModule> module;
   Function function = nullptr;
 };
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   Read r;
   read(p, r);
   auto k = std::make_shared<Kernel>();
   k->points = r.points, k->tail = std::move(r.tail);
   k->points.gemm.body = k->tail.has_body ? &k->tail.body : nullptr;
-  k->module = device_of(*p.device).load(generate_conv_points(k->points));
+  k->module = device_of(*p.device).load(generate_conv_points(k->points), opening);
   k->function = k->module->function("conv");
   return k;
 }

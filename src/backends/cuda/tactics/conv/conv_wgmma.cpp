@@ -22,7 +22,9 @@ Verdict supports(const Problem& p) {
 std::vector<Config> configs(const Problem& p) { return wgmma_configs(read(p)); }
 double work(const Problem& p) { return product_work(read(p)); }
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) { return std::make_shared<WgmmaKernel>(read(p), c, p); }
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& opening) {
+  return std::make_shared<WgmmaKernel>(read(p), c, p, opening);
+}
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const WgmmaKernel& kernel = *static_cast<const WgmmaKernel*>(self);
   return kernel.run(args, conv_rows(kernel.gemm(), args));

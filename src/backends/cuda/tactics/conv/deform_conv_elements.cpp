@@ -66,10 +66,10 @@ Verdict supports(const Problem& p) {
   return can_generate_threads(p);
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   const std::string head =
       window_defines(p) + defined("GROUP", p.attributes->integer("group")) + defined("OFFSET_GROUP", p.attributes->integer("offset_group"));
-  return std::make_shared<OpenThreads>(p, head, kRule);
+  return std::make_shared<OpenThreads>(p, opening, head, kRule);
 }
 
 }  // namespace

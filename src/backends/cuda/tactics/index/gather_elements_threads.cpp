@@ -59,14 +59,14 @@ struct Kernel {
   Function function = nullptr;
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   auto k = std::make_shared<Kernel>();
   const int bytes = bits(p.in[0].dtype) / 8;
   const auto rank = static_cast<int64_t>(p.in[0].dims.size());
   const std::string text = cat(prelude(), "#define ELEMENT ", bytes == 1 ? "u8" : bytes == 2 ? "u16" : bytes == 4 ? "u32" : "u64",
                                "\n#define INDEX ", storage_type(p.in[1].dtype), "\n#define RANK ", rank, "\n#define AXIS ",
                                (p.attributes->integer("axis") + rank) % rank, "\n#define THREADS ", kThreads, "\n", kKernel);
-  k->module = device_of(*p.device).load(text);
+  k->module = device_of(*p.device).load(text, opening);
   k->function = k->module->function("gather_elements");
   return k;
 }

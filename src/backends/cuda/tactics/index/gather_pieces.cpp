@@ -25,7 +25,7 @@ struct Kernel {
   int64_t axis = 0, element_bytes = 1;
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   auto k = std::make_shared<Kernel>();
   const auto rank = static_cast<int64_t>(p.in[0].dims.size());
   k->axis = (p.attributes->integer("axis", 0) + rank) % rank;
@@ -34,7 +34,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   for (int s = 0; s < 5; ++s) {  // the largest piece that rows divide into; and the element, for addresses that are not aligned
     const bool fits = row.divisible_by(int64_t{1} << s), larger = s < 4 && row.divisible_by(int64_t{2} << s);
     if (!fits || (larger && (int64_t{1} << s) != k->element_bytes)) continue;
-    k->modules[s] = device_of(*p.device).load(generate_gather(p.in[1].dtype, 1 << s));
+    k->modules[s] = device_of(*p.device).load(generate_gather(p.in[1].dtype, 1 << s), opening);
     k->functions[s] = k->modules[s]->function("gather");
   }
   return k;

@@ -25,10 +25,10 @@ Verdict supports(const Problem& p) {
   return can_generate_threads(p);
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   const auto rank = static_cast<std::int64_t>(p.out[0].dims.size());
   const std::string head = defined("AXIS", (p.attributes->integer("axis") + rank) % rank);
-  return std::make_shared<OpenThreads>(p, head, kRule);
+  return std::make_shared<OpenThreads>(p, opening, head, kRule);
 }
 
 }  // namespace

@@ -64,11 +64,11 @@ struct Kernel {
   std::size_t axis;
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   const auto rank = static_cast<std::int64_t>(p.in[0].dims.size());
   const std::int64_t axis = (p.attributes->integer("axis") + rank) % rank;
   const std::vector<std::string> functions{"copy", "lane", "owner"};
-  return std::make_shared<Kernel>(Kernel{OpenThreads(p, defined("AXIS", axis) + scatter_defines(p), cat(kScatterText, kRule), functions),
+  return std::make_shared<Kernel>(Kernel{OpenThreads(p, opening, defined("AXIS", axis) + scatter_defines(p), cat(kScatterText, kRule), functions),
                                          static_cast<std::size_t>(axis)});
 }
 

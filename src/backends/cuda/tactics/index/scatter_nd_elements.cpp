@@ -65,14 +65,14 @@ struct Kernel {
   int depth = 0, element_bytes = 1;
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   auto k = std::make_shared<Kernel>();
   k->element_bytes = bits(p.in[0].dtype) / 8, k->depth = static_cast<int>(p.in[1].dims.back().constant());
   const int bytes = k->element_bytes;
   k->module = device_of(*p.device)
                   .load(cat(prelude(), "#define ELEMENT ", bytes == 1 ? "u8" : bytes == 2 ? "u16" : bytes == 4 ? "u32" : "u64",
                             "\n#define INDEX ", storage_type(p.in[1].dtype), "\n#define DEPTH ", k->depth, "\n#define THREADS ", kThreads,
-                            "\n", kKernel));
+                            "\n", kKernel), opening);
   k->function = k->module->function("scatter");
   return k;
 }

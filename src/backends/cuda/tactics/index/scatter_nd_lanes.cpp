@@ -69,9 +69,9 @@ Verdict supports(const Problem& p) {
   return can_combine(p, ir::product(std::span(p.in[1].dims).first(p.in[1].dims.size() - 1)));
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   const std::string head = defined("DEPTH", p.in[1].dims.back().constant()) + scatter_defines(p);
-  return std::make_shared<OpenThreads>(p, head, cat(kScatterText, kRule), std::vector<std::string>{"copy", "lane", "owner"});
+  return std::make_shared<OpenThreads>(p, opening, head, cat(kScatterText, kRule), std::vector<std::string>{"copy", "lane", "owner"});
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {

@@ -15,14 +15,14 @@ Verdict supports(const Problem& p) {
   return can_generate_threads(p);
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   const Tensor& value = p.attributes->tensor("value");
   std::uint64_t raw = 0;
   std::memcpy(&raw, value.raw(), static_cast<std::size_t>(bits(value.dtype()) / 8));
   Problem moved = p;  // bits, whatever they stand for
   const int size = bits(value.dtype());
   moved.out[0].dtype = size == 8 ? DType::u8 : size == 16 ? DType::u16 : size == 32 ? DType::u32 : DType::u64;
-  return std::make_shared<OpenThreads>(moved, defined("VALUE", cat(raw, "ull")), kRule);
+  return std::make_shared<OpenThreads>(moved, opening, defined("VALUE", cat(raw, "ull")), kRule);
 }
 
 }  // namespace

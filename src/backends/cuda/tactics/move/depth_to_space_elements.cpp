@@ -19,10 +19,10 @@ RULE(element) {
 
 Verdict supports(const Problem& p) { return can_generate_threads(p); }
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   const std::string head =
       defined("BLOCK", p.attributes->integer("blocksize")) + defined("OUTER", p.attributes->string("mode") == "DCR" ? "true" : "false");
-  return std::make_shared<OpenThreads>(p, head, kRule);
+  return std::make_shared<OpenThreads>(p, opening, head, kRule);
 }
 
 }  // namespace

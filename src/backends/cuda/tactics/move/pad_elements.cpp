@@ -207,7 +207,7 @@ struct Kernel {
   int axis(int d, int rank) const { return !channels_last || d == 0 ? d : d == rank - 1 ? 1 : d + 1; }
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   auto k = std::make_shared<Kernel>();
   const ir::Dims &x = p.in[0].dims, &y = p.out[0].dims;
   const int bytes = bits(p.in[0].dtype) / 8, rank = static_cast<int>(y.size());
@@ -232,7 +232,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   Device& gpu = device_of(*p.device);
   constexpr int64_t kBlocksOfOne = 8;
   k->most_blocks = kBlocksOfOne * gpu.multiprocessors();
-  k->module = gpu.load(text);
+  k->module = gpu.load(text, opening);
   k->vectors = k->module->function("vectors"), k->singles = k->module->function("singles");
   return k;
 }

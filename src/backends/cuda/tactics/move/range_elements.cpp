@@ -18,7 +18,9 @@ Verdict supports(const Problem& p) {
   return can_generate_threads(p);
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) { return std::make_shared<OpenThreads>(p, "", kRule); }
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
+  return std::make_shared<OpenThreads>(p, opening, "", kRule);
+}
 
 }  // namespace
 

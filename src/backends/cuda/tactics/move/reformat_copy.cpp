@@ -16,7 +16,9 @@ std::vector<Formats> formats(const Problem& p) {
   return all;
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) { return open_copy(p.in[0], p.out[0], p); }
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
+  return open_copy(p.in[0], p.out[0], p, opening);
+}
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   return run_copy(*static_cast<const OpenElements*>(self), queue_of(args), args.in[0], args.out[0]);
 }

@@ -14,7 +14,9 @@ std::vector<Formats> formats(const Problem& p) {
   return all;
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) { return open_tiles(p.in[0].dtype, c[0] != 0, *p.device); }
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& opening) {
+  return open_tiles(p.in[0].dtype, c[0] != 0, *p.device, opening);
+}
 Status::Code run(const void* self, const RunArgs& args) noexcept { return run_tiles(self, queue_of(args), args.in[0], args.out[0]); }
 
 }  // namespace

@@ -34,11 +34,11 @@ struct Kernel {
   bool has_axes = false, has_steps = false;
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   auto k = std::make_shared<Kernel>();
   k->has_axes = there(p, 3), k->has_steps = there(p, 4);
   const int rank = static_cast<int>(p.in[0].dims.size());
-  k->module = device_of(*p.device).load(generate_slice(p.in[1].dtype, bits(p.in[0].dtype) / 8, rank));
+  k->module = device_of(*p.device).load(generate_slice(p.in[1].dtype, bits(p.in[0].dtype) / 8, rank), opening);
   k->function = k->module->function("slice");
   return k;
 }

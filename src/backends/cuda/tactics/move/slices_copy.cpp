@@ -43,7 +43,7 @@ std::vector<Formats> formats(const Problem& p) {
   return all;
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   auto kernel = std::make_shared<Kernel>();
   const bool joins = kernel->joins = joins_parts(p);
   const OperandDesc& whole = joins ? p.out[0] : p.in[0];
@@ -53,7 +53,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   for (std::size_t i = 0; i < parts(p, joins); ++i) {
     const OperandDesc& part = joins ? p.in[i] : p.out[i];
     const OperandDesc slice = inside(whole, part);
-    kernel->copies.push_back(joins ? open_copy(part, slice, p) : open_copy(slice, part, p));
+    kernel->copies.push_back(joins ? open_copy(part, slice, p, opening) : open_copy(slice, part, p, opening));
   }
   return kernel;
 }

@@ -66,11 +66,11 @@ Verdict valid_tiles(const Problem& p, const Config& c) {
   return Verdict::only_if(c == Config{0} || (c == Config{1} && bits(p.in[0].dtype) > 8), "there is no such tile");
 }
 
-std::shared_ptr<const void> open_tiles(DType dtype, bool large, const DeviceInfo& device) {
+std::shared_ptr<const void> open_tiles(DType dtype, bool large, const DeviceInfo& device, Opening& opening) {
   auto k = std::make_shared<Kernel>();
   k->bytes = bits(dtype) / 8;
   k->side = tile_side(k->bytes, large);
-  k->module = device_of(device).load(generate_tiles(k->bytes, large));
+  k->module = device_of(device).load(generate_tiles(k->bytes, large), opening);
   k->function = k->module->function("tiles");
   return k;
 }

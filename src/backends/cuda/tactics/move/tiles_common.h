@@ -9,7 +9,7 @@ namespace tenfold::backends::cuda {
 Verdict can_tile(const OperandDesc& from, const OperandDesc& to);
 std::vector<Config> tile_configs(const Problem& p);
 Verdict valid_tiles(const Problem& p, const Config& c);
-std::shared_ptr<const void> open_tiles(DType dtype, bool large, const DeviceInfo& device);
+std::shared_ptr<const void> open_tiles(DType dtype, bool large, const DeviceInfo& device, Opening& opening);
 Status::Code run_tiles(const void* opened, const Queue& queue, const Bound& from, const Bound& to) noexcept;
 
 }  // namespace tenfold::backends::cuda

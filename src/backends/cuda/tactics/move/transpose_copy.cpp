@@ -24,8 +24,8 @@ struct Kernel {
   std::unique_ptr<OpenElements> copy;
   std::vector<int> permutation;
 };
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
-  return std::make_shared<Kernel>(Kernel{open_copy(permuted(p), p.out[0], p), transpose_permutation(p)});
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
+  return std::make_shared<Kernel>(Kernel{open_copy(permuted(p), p.out[0], p, opening), transpose_permutation(p)});
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {

@@ -18,8 +18,8 @@ struct Kernel {
   std::shared_ptr<const void> tiles;
   std::vector<int> permutation;
 };
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
-  return std::make_shared<Kernel>(Kernel{open_tiles(p.in[0].dtype, c[0] != 0, *p.device), transpose_permutation(p)});
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& opening) {
+  return std::make_shared<Kernel>(Kernel{open_tiles(p.in[0].dtype, c[0] != 0, *p.device, opening), transpose_permutation(p)});
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {

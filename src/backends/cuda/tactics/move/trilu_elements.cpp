@@ -26,9 +26,9 @@ Verdict supports(const Problem& p) {
   return can_generate_threads(p);
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   const std::string head = defined("UPPER", p.attributes->integer("upper") != 0 ? 1 : 0);
-  return std::make_shared<OpenThreads>(p, head, kRule);
+  return std::make_shared<OpenThreads>(p, opening, head, kRule);
 }
 
 }  // namespace

@@ -27,11 +27,11 @@ Verdict supports(const Problem& p) {
   return can_generate_threads(p);
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   const auto number = [&](const char* attribute) { return exact(static_cast<double>(p.attributes->number(attribute))); };
   const std::string head = defined("SIZE", cat(p.attributes->integer("size"), "ll")) + defined("ALPHA", number("alpha")) +
                            defined("BETA", number("beta")) + defined("BIAS", number("bias"));
-  return std::make_shared<OpenThreads>(p, head, kRule);
+  return std::make_shared<OpenThreads>(p, opening, head, kRule);
 }
 
 }  // namespace

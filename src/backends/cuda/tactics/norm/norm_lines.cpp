@@ -85,7 +85,7 @@ struct Kernel {
   bool has_scale = false, has_bias = false, wants[3] = {};
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   auto k = std::make_shared<Kernel>();
   LineProblem lines{.kind = kind_of(p), .in = p.in[0].dtype, .out = p.out[0].dtype};
   k->kind = lines.kind;
@@ -98,7 +98,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
     k->axis = axis_of(p);
   else
     k->groups = p.op->name == "GroupNormalization" ? p.attributes->integer("num_groups") : p.in[0].dims[1].constant();
-  k->module = device_of(*p.device).load(generate_lines(lines));
+  k->module = device_of(*p.device).load(generate_lines(lines), opening);
   k->many = k->module->function("many"), k->few = k->module->function("few"), k->columns = k->module->function("columns");
   return k;
 }

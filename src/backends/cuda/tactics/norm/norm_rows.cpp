@@ -23,12 +23,12 @@ struct Kernel {
   bool scaled = false, biased = false;
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   RowProblem rows;
   as_rows(p, rows);
   auto k = std::make_shared<Kernel>();
   k->kernel = generate_rows(rows);
-  k->module = device_of(*p.device).load(k->kernel.source);
+  k->module = device_of(*p.device).load(k->kernel.source, opening);
   k->vectors = k->module->function("vectors"), k->singles = k->module->function("singles");
   k->length = rows.length;
   k->scaled = rows.kind == RowKind::layer_norm || rows.kind == RowKind::rms_norm;

@@ -58,7 +58,7 @@ struct Kernel {
   std::vector<bool> indexed;
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   RowProblem rows{.kind = RowKind::layer_norm, .in = p.in[2].dtype, .out = p.out[0].dtype, .scale = p.in[0].dtype, .bias = p.in[1].dtype};
   rows.has_bias = true, rows.length = p.out[0].dims.back().constant();
   rows.epsilon = static_cast<double>(p.attributes->number("epsilon"));
@@ -74,7 +74,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
     k->indexed.push_back(indexed);
   }
   k->kernel = generate_rows(rows);
-  k->module = device_of(*p.device).load(k->kernel.source);
+  k->module = device_of(*p.device).load(k->kernel.source, opening);
   k->vectors = k->module->function("vectors"), k->singles = k->module->function("singles");
   k->length = rows.length;
   k->bytes = static_cast<std::int64_t>(rows.terms.size()) * bits(rows.in) / 8 + bits(rows.out) / 8;

@@ -43,13 +43,13 @@ Verdict supports(const Problem& p) {
   return taps < 1 << 20 ? can_generate_threads(p) : Verdict::no("the window is too large");
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   const ir::Ints kernel = p.attributes->ints("kernel_shape", ir::Ints(p.in[0].dims.size() - 2, 1));
   std::int64_t taps = 1;
   for (std::int64_t k : kernel) taps *= k;
   const std::string head =
       window_defines(p) + defined("KERNEL", listed(kernel)) + defined("TAPS", taps) + defined("POWER", p.attributes->integer("p"));
-  return std::make_shared<OpenThreads>(p, head, kRule);
+  return std::make_shared<OpenThreads>(p, opening, head, kRule);
 }
 
 }  // namespace

@@ -36,10 +36,10 @@ Verdict supports(const Problem& p) {
   return can_generate_threads(p);
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   const ir::Ints kernel = p.attributes->ints("kernel_shape", ir::Ints(p.in[0].dims.size() - 2, 1));
   const std::string head = window_defines(p) + defined("KERNEL", listed(kernel));
-  return std::make_shared<OpenThreads>(p, head, kRule, std::vector<std::string>{"clear", "put"});
+  return std::make_shared<OpenThreads>(p, opening, head, kRule, std::vector<std::string>{"clear", "put"});
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {

@@ -91,11 +91,11 @@ struct Kernel {
   bool channels_last = false;
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& opening) {
   auto k = std::make_shared<Kernel>();
   const PoolStripsProblem strips = problem(p, c);
   cuda::Device& gpu = device_of(*p.device);
-  k->module = gpu.load(generate_pool_strips(strips)), k->singles_module = gpu.load(generate_pool(pool_problem(p)));
+  k->module = gpu.load(generate_pool_strips(strips), opening), k->singles_module = gpu.load(generate_pool(pool_problem(p)), opening);
   k->strips = k->module->function("strips"), k->singles = k->singles_module->function("pool");
   k->width = strips.pool.width, k->rows = strips.rows, k->channels_last = strips.channels_last;
   return k;

@@ -15,17 +15,17 @@ struct Kernel {
   int width = 1;
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   PoolProblem pool = pool_problem(p);
   pool.width = pool_channels_side_by_side(p);
   auto k = std::make_shared<Kernel>();
   cuda::Device& gpu = device_of(*p.device);
   k->width = pool.width;
-  k->vectors_module = gpu.load(generate_pool(pool));
+  k->vectors_module = gpu.load(generate_pool(pool), opening);
   k->vectors = k->singles = k->vectors_module->function("pool");
   if (pool.width > 1) {
     pool.width = 1;
-    k->singles_module = gpu.load(generate_pool(pool));
+    k->singles_module = gpu.load(generate_pool(pool), opening);
     k->singles = k->singles_module->function("pool");
   }
   return k;

@@ -78,8 +78,8 @@ Verdict supports(const Problem& p) {
   return can_generate_threads(p, true);
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
-  return std::make_shared<OpenThreads>(p, with_zero_points(p) ? defined("SUM", "int") : sum_define(p), kRule);
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
+  return std::make_shared<OpenThreads>(p, opening, with_zero_points(p) ? defined("SUM", "int") : sum_define(p), kRule);
 }
 
 }  // namespace

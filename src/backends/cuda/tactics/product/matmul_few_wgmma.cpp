@@ -75,18 +75,20 @@ struct Kernel {
   std::shared_ptr<const LoadedModule> module;
   Function function = nullptr;
   std::unique_ptr<const MmaKernel> plain;  // for addresses that TMA does not take; null: there are none
-  Kernel(Product given, const Config& c, const Problem& p)
+  Kernel(Product given, const Config& c, const Problem& p, Opening& opening)
       : product(std::move(given)), tile{static_cast<int>(c[0]), static_cast<int>(c[1]), product.gemm.depth()} {
-    if (p.may_be_odd()) plain = std::make_unique<const MmaKernel>(product, p);
+    if (p.may_be_odd()) plain = std::make_unique<const MmaKernel>(product, p, opening);
     GemmProblem& g = product.gemm;
     g.body = product.tail.has_body ? &product.tail.body : nullptr;
     g.tail = product.tail.operands;
-    module = device_of(*p.device).load(generate_gemm_few(g, tile));
+    module = device_of(*p.device).load(generate_gemm_few(g, tile), opening);
     function = module->function("gemm", tile.shared_bytes(g.k));
   }
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) { return std::make_shared<Kernel>(read(p), c, p); }
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& opening) {
+  return std::make_shared<Kernel>(read(p), c, p, opening);
+}
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);

@@ -41,12 +41,12 @@ struct Kernel {
   int warps = 1;
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& opening) {
   const Product product = read(p);
   GemmProblem gemm = product.gemm;
   gemm.body = product.tail.has_body ? &product.tail.body : nullptr, gemm.tail = product.tail.operands;
   auto k = std::make_shared<Kernel>();
-  k->module = device_of(*p.device).load(generate_gemv(gemm, static_cast<int>(c[0])));
+  k->module = device_of(*p.device).load(generate_gemv(gemm, static_cast<int>(c[0])), opening);
   k->vectors = k->module->function("vectors"), k->singles = k->module->function("singles");
   k->tail = product.tail.inputs, k->rows = c[0], k->columns = gemm.n, k->warps = gemv_warps(gemm, static_cast<int>(c[0]));
   return k;

@@ -65,7 +65,7 @@ void set_sizes(LtSizes& s, const int64_t* a, int a_rank) {
   s.batch = s.b_batched ? outer : 1;
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   auto k = std::make_shared<Kernel>();
   Device& gpu = device_of(*p.device);
   gpu.make_current();

@@ -20,7 +20,9 @@ Verdict supports(const Problem& p) {
 std::vector<Config> configs(const Problem& p) { return mma_configs(p, read(p)); }
 double work(const Problem& p) { return product_work(read(p)); }
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) { return std::make_shared<MmaKernel>(read(p), c, p); }
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& opening) {
+  return std::make_shared<MmaKernel>(read(p), c, p, opening);
+}
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   return static_cast<const MmaKernel*>(self)->run(args, matmul_rows(args));
 }

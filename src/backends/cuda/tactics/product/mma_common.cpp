@@ -101,26 +101,26 @@ MmaKernel::MmaKernel(Product product, const GemmTile& tile, Device& device)
   gemm_.tail = tail_.operands;
 }
 
-MmaKernel::MmaKernel(Product product, const Problem& p)
+MmaKernel::MmaKernel(Product product, const Problem& p, Opening& opening)
     : MmaKernel(std::move(product), GemmTile{16, 64, 1, 4, 2, 1}, device_of(*p.device)) {
-  singles_ = load(false);
+  singles_ = load(false, opening);
 }
 
-MmaKernel::MmaKernel(Product product, const Config& c, const Problem& p)
+MmaKernel::MmaKernel(Product product, const Config& c, const Problem& p, Opening& opening)
     : MmaKernel(std::move(product), tile_of(c), device_of(*p.device)) {
   const int piece = gemm_.per_piece();
   const bool rows_align =
       gemm_.width() % 8 == 0 && (gemm_.groups == 1 || gemm_.n % 8 == 0) && gemm_.row_pitch() % 8 == 0 && gemm_.k % piece == 0 &&
       (!gemm_.is_conv || gemm_.channels % piece == 0);
-  if (rows_align) vectors_ = load(true);
-  if (!rows_align || p.may_be_odd()) singles_ = load(false);
+  if (rows_align) vectors_ = load(true, opening);
+  if (!rows_align || p.may_be_odd()) singles_ = load(false, opening);
 }
 
-MmaKernel::Loaded MmaKernel::load(bool vectors) const {
+MmaKernel::Loaded MmaKernel::load(bool vectors, Opening& opening) const {
   GemmProblem gemm = gemm_;
   gemm.vectors = vectors;
   Loaded loaded;
-  loaded.module = device_.load(generate_gemm(gemm, tile_));
+  loaded.module = device_.load(generate_gemm(gemm, tile_), opening);
   loaded.function = loaded.module->function("gemm", tile_.shared_bytes());
   return loaded;
 }

@@ -19,9 +19,9 @@ void place_tail(const RunArgs& args, const Tail& tail, const void* (&to)[kMostTa
 class MmaKernel {
  public:
   // For wherever the operands of `p` may lie.
-  MmaKernel(Product product, const Config& c, const Problem& p);
+  MmaKernel(Product product, const Config& c, const Problem& p, Opening& opening);
   // In a small tile, element by element, wherever they lie: for what a kernel that reads by TMA does not take.
-  MmaKernel(Product product, const Problem& p);
+  MmaKernel(Product product, const Problem& p, Opening& opening);
   const GemmProblem& gemm() const { return gemm_; }
   Status::Code run(const RunArgs& args, std::int64_t m) const noexcept;
 
@@ -31,7 +31,7 @@ class MmaKernel {
     Function function = nullptr;
   };
   MmaKernel(Product product, const GemmTile& tile, Device& device);
-  Loaded load(bool vectors) const;
+  Loaded load(bool vectors, Opening& opening) const;
   GemmProblem gemm_;
   Tail tail_;
   GemmTile tile_;

@@ -66,8 +66,8 @@ Verdict read_product_moments(const Problem& p, Product& product) {
   return Verdict::ok();
 }
 
-MomentsKernel::MomentsKernel(const Problem& p, const GemmProblem& gemm, int columns)
-    : module_(device_of(*p.device).load(generate_moments(gemm, columns, static_cast<double>(p.attributes->number("epsilon"))))),
+MomentsKernel::MomentsKernel(const Problem& p, const GemmProblem& gemm, int columns, Opening& opening)
+    : module_(device_of(*p.device).load(generate_moments(gemm, columns, static_cast<double>(p.attributes->number("epsilon"))), opening)),
       finish_(module_->function("finish")),
       plain_(module_->function("plain")) {}
 

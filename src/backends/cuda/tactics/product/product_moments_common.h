@@ -11,7 +11,7 @@ Verdict read_product_moments(const Problem& p, Product& product);
 // What runs behind the product.
 class MomentsKernel {
  public:
-  MomentsKernel(const Problem& p, const GemmProblem& gemm, int columns);
+  MomentsKernel(const Problem& p, const GemmProblem& gemm, int columns, Opening& opening);
   // `parts`: what the product's tiles told of `columns` each; null: the rows are read again.
   Status::Code run(const RunArgs& args, std::int64_t m, const void* parts, Start start = Start::early) const noexcept;
 

@@ -22,12 +22,14 @@ std::vector<Config> configs(const Problem& p) { return mma_configs(p, read(p)); 
 double work(const Problem& p) { return product_work(read(p)); }
 
 struct Kernel {
-  Kernel(const Problem& p, const Config& c)
-      : product(read(p), c, p), moments(p, product.gemm(), static_cast<int>(product.gemm().n)) {}
+  Kernel(const Problem& p, const Config& c, Opening& opening)
+      : product(read(p), c, p, opening), moments(p, product.gemm(), static_cast<int>(product.gemm().n), opening) {}
   MmaKernel product;
   MomentsKernel moments;
 };
-std::shared_ptr<const void> open(const Problem& p, const Config& c) { return std::make_shared<Kernel>(p, c); }
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& opening) {
+  return std::make_shared<Kernel>(p, c, opening);
+}
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);

@@ -35,11 +35,14 @@ ir::Dim workspace(const Problem& p, const Config& c) {
 double work(const Problem& p) { return product_work(read(p)); }
 
 struct Kernel {
-  Kernel(const Problem& p, const Config& c) : product(read(p), c, p), moments(p, product.gemm(), product.tile().columns) {}
+  Kernel(const Problem& p, const Config& c, Opening& opening)
+      : product(read(p), c, p, opening), moments(p, product.gemm(), product.tile().columns, opening) {}
   WgmmaKernel product;
   MomentsKernel moments;
 };
-std::shared_ptr<const void> open(const Problem& p, const Config& c) { return std::make_shared<Kernel>(p, c); }
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& opening) {
+  return std::make_shared<Kernel>(p, c, opening);
+}
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);

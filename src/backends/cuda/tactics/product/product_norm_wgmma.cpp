@@ -84,14 +84,14 @@ struct Kernel {
   Function function = nullptr, plain = nullptr;  // the second for addresses that TMA does not take
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& opening) {
   auto k = std::make_shared<Kernel>();
   k->problem = read(p), k->tile = tile_of(c[0], k->problem.n);
   Device& gpu = device_of(*p.device);
-  k->module = gpu.load(generate_wgmma_norm(k->problem, k->tile));
+  k->module = gpu.load(generate_wgmma_norm(k->problem, k->tile), opening);
   k->function = k->module->function("gemm", k->tile.shared_bytes());
   if (p.may_be_odd()) {
-    k->plain_module = gpu.load(generate_plain_norm(k->problem));
+    k->plain_module = gpu.load(generate_plain_norm(k->problem), opening);
     k->plain = k->plain_module->function("plain");
   }
   const auto cluster = static_cast<unsigned>(k->tile.cluster);

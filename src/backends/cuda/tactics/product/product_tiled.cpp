@@ -130,7 +130,7 @@ bool could_come_in_vectors(const Problem& p, std::size_t i, int64_t vector) {
 bool always_comes_in_vectors(const Problem& p, std::size_t i, int64_t vector) {
   return p.in[i].dense && p.in[i].dims.back().is_constant() && could_come_in_vectors(p, i, vector);
 }
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& opening) {
   auto k = std::make_shared<Kernel>();
   k->tile = tile_of(c), k->bytes = bits(p.in[0].dtype) / 8;
   k->a_transposed = transposed(p, 0), k->b_transposed = transposed(p, 1);
@@ -143,7 +143,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c) {
   const bool always = always_comes_in_vectors(p, 0, vector) && always_comes_in_vectors(p, 1, vector);
   t.singles = !always || p.may_be_odd();
   t.a_along = !k->a_transposed, t.b_along = k->b_transposed;
-  k->module = device_of(*p.device).load(generate_gemm_tiled(t, k->tile));
+  k->module = device_of(*p.device).load(generate_gemm_tiled(t, k->tile), opening);
   if (t.vectors) k->vectors = k->module->function("vectors");
   if (t.singles) k->singles = k->module->function("singles");
   return k;

@@ -49,7 +49,7 @@ TEST(CudaTiledProduct, EpiloguesCompile) {
     run.problem.device = &device;
     const Verdict verdict = tactic.supports(run.problem);
     ASSERT_TRUE(verdict.yes) << verdict.reason;
-    for (const Config& config : tactic.configs(run.problem)) EXPECT_NO_THROW(tactic.open(run.problem, config));
+    for (const Config& config : tactic.configs(run.problem)) EXPECT_NO_THROW(testing::opened(tactic, run.problem, config));
   }
 }
 

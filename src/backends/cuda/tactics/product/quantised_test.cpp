@@ -72,7 +72,8 @@ TEST(CudaQuantised, EndsCompile) {
       int opened = 0;
       each_tactic(one, device, [&](const Tactic& tactic, const testing::TacticRun& run) {
         opened += !tactic.name.ends_with("_elements");   // those take everything
-        EXPECT_NO_THROW(tactic.open(run.problem, tactic.configs(run.problem).front())) << tactic.name << " for sm_" << arch;
+        EXPECT_NO_THROW(testing::opened(tactic, run.problem, tactic.configs(run.problem).front()))
+            << tactic.name << " for sm_" << arch;
       });
       const bool refused = c.op == "MatMulFloat8" && arch < 89;
       const bool padded = c.text.find("]{9}") != std::string::npos;

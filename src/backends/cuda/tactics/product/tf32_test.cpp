@@ -48,7 +48,7 @@ std::set<std::string, std::less<>> takers(const OneNode& one, const DeviceInfo& 
     if (!compiled) return;
     Problem anywhere = run.problem;
     anywhere.let_be_odd(true);   // the kernels for odd addresses, too
-    EXPECT_NO_THROW(tactic.open(anywhere, tactic.configs(run.problem).front())) << tactic.name;
+    EXPECT_NO_THROW(testing::opened(tactic, anywhere, tactic.configs(run.problem).front())) << tactic.name;
   });
   return found;
 }

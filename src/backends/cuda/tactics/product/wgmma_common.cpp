@@ -119,16 +119,16 @@ Verdict wgmma_valid(const Problem& p, const Config& c) {
   return Verdict::only_if(tile_of(c, p.out[0].dtype).shared_bytes() <= kSharedBytes, "the tile needs more shared memory than there is");
 }
 
-WgmmaKernel::WgmmaKernel(Product product, const Config& c, const Problem& p)
+WgmmaKernel::WgmmaKernel(Product product, const Config& c, const Problem& p, Opening& opening)
     : product_(std::move(product)), tile_(tile_of(c, product_.gemm.out)) {
-  if (p.may_be_odd()) plain_ = std::make_unique<const MmaKernel>(product_, p);
+  if (p.may_be_odd()) plain_ = std::make_unique<const MmaKernel>(product_, p, opening);
   GemmProblem& g = product_.gemm;
   g.body = product_.tail.has_body ? &product_.tail.body : nullptr;
   g.tail = product_.tail.operands;
   staged_ = staged_operand(g);
   Device& gpu = device_of(*p.device);
   processors_ = gpu.multiprocessors();
-  module_ = gpu.load(generate_wgmma(g, tile_));
+  module_ = gpu.load(generate_wgmma(g, tile_), opening);
   function_ = module_->function("gemm", tile_.shared_bytes());
 }
 

@@ -15,7 +15,7 @@ Verdict wgmma_valid(const Problem& p, const Config& c);
 
 class WgmmaKernel {
  public:
-  WgmmaKernel(Product product, const Config& c, const Problem& p);
+  WgmmaKernel(Product product, const Config& c, const Problem& p, Opening& opening);
   const GemmProblem& gemm() const { return product_.gemm; }
   const WgmmaTile& tile() const { return tile_; }
   Start start(std::int64_t m) const noexcept;

@@ -69,7 +69,7 @@ struct Kernel {
   bool lstm = false, batch_first = false, gives[8] = {}, wants[3] = {};
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   const Extents e(p);
   auto k = std::make_shared<Kernel>();
   const DType type = p.in[0].dtype;
@@ -80,7 +80,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   define("ACTIVATION", activation_of(p));
   define("LSTM", is_lstm(p) ? 1 : 0), define("REVERSE", p.attributes->string("direction") == "reverse" ? "true" : "false");
   define("PRODUCT_FIRST", p.attributes->integer("linear_before_reset", 0) != 0 ? "true" : "false");
-  k->module = device_of(*p.device).load(text.of("recurrent/recurrent_block.cu"));
+  k->module = device_of(*p.device).load(text.of("recurrent/recurrent_block.cu"), opening);
   k->function = k->module->function("walk");
   k->directions = e.directions, k->shared_bytes = static_cast<unsigned>(e.shared_bytes()), k->lstm = is_lstm(p);
   k->batch_first = p.attributes->integer("layout") != 0;

@@ -71,11 +71,11 @@ struct Kernel {
   std::size_t axis;
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   const std::size_t axis = axis_of(p);
   const std::string head = defined("AXIS", axis) + defined("LARGEST", p.op->name == "ArgMax" ? "true" : "false") +
                            defined("LAST", p.attributes->integer("select_last_index") != 0 ? "true" : "false");
-  return std::make_shared<Kernel>(Kernel{OpenThreads(p, head, kRule, {"thread", "block"}), axis});
+  return std::make_shared<Kernel>(Kernel{OpenThreads(p, opening, head, kRule, {"thread", "block"}), axis});
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {

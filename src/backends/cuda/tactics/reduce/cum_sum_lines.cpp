@@ -29,7 +29,7 @@ struct Kernel {
   int axis = 0;
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   auto k = std::make_shared<Kernel>();
   const DType type = p.in[0].dtype;
   const auto rank = static_cast<int64_t>(p.in[0].dims.size()), axis = p.attributes->integer("axis");
@@ -40,7 +40,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   text.define("ELEMENT", storage_type(type)), text.define("SUM", sum), text.define("LOAD(x)", loaded(type, "(x)"));
   text.define("STORE(x)", stored(type, "(x)")), text.define("EXCLUSIVE", yes("exclusive")), text.define("REVERSE", yes("reverse"));
   text.define("THREADS", kThreads);
-  k->module = device_of(*p.device).load(text.of("reduce/cum_sum_lines.cu"));
+  k->module = device_of(*p.device).load(text.of("reduce/cum_sum_lines.cu"), opening);
   k->warps = k->module->function("warps"), k->threads = k->module->function("threads");
   return k;
 }

@@ -30,14 +30,14 @@ struct Kernel {
   bool packed = false;
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   MaskedMeanProblem mean{p.in[0].dtype, p.in[1].dtype, p.in[0].dims[2].constant()};
   mean.least = static_cast<double>(p.attributes->number("least"));
   mean.least_length = static_cast<double>(p.attributes->number("least_length"));
   mean.normalize = p.attributes->integer("normalize") != 0;
   mean.packed = is_packed(p);
   auto k = std::make_shared<Kernel>();
-  k->module = device_of(*p.device).load(generate_masked_mean(mean));
+  k->module = device_of(*p.device).load(generate_masked_mean(mean), opening);
   k->vectors = k->module->function("vectors"), k->singles = k->module->function("singles");
   k->vector_bytes = static_cast<std::uint64_t>(masked_mean_width(mean) * bits(mean.x) / 8);
   k->packed = mean.packed;

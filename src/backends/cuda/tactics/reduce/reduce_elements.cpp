@@ -143,14 +143,14 @@ Verdict supports(const Problem& p) {
   return can_generate_threads(p);
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   const Rule& rule = rules().at(p.op->name);
   const Sums sums = sums_of(p);
   const std::string head = defined("AXES", reduced_axes(p)) + defined("ACC", sums.type) + defined("LOWEST", sums.lowest) +
                            defined("HIGHEST", sums.highest) + defined("MAP", rule.map) + defined("JOIN", rule.join) +
                            defined("START", rule.start) + defined("FINISH", rule.finish) + defined("SHIFTED", rule.shifted ? 1 : 0) +
                            defined("P", p.attributes->integer("p", 1));
-  return std::make_shared<OpenThreads>(p, head, kRule, std::vector<std::string>{"thread", "block"});
+  return std::make_shared<OpenThreads>(p, opening, head, kRule, std::vector<std::string>{"thread", "block"});
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {

@@ -93,9 +93,9 @@ struct Kernel {
   Function rows = nullptr, columns = nullptr, packed_rows = nullptr, column_vectors = nullptr;
   std::uint32_t axes = 0;
 };
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   auto k = std::make_shared<Kernel>();
-  k->module = device_of(*p.device).load(generate_reduce(kind_of(p.op->traits.reduction), p.in[0].dtype, p.out[0].dtype));
+  k->module = device_of(*p.device).load(generate_reduce(kind_of(p.op->traits.reduction), p.in[0].dtype, p.out[0].dtype), opening);
   k->rows = k->module->function("rows"), k->columns = k->module->function("columns");
   k->packed_rows = k->module->function("packed_rows"), k->column_vectors = k->module->function("column_vectors");
   k->axes = reduced_axes(p);

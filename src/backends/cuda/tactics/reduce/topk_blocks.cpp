@@ -25,7 +25,7 @@ struct Kernel {
   int half = 32;
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   auto k = std::make_shared<Kernel>();
   k->axis = topk_axis(p);
   const int64_t most = p.bounds(p.out[0].dims[k->axis]).upper, row = p.bounds(p.in[0].dims[k->axis]).upper;
@@ -33,7 +33,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   KernelText text;
   define_topk_order(text, p);
   text.define("HALF", k->half);
-  k->module = device_of(*p.device).load(text.of("reduce/topk_blocks.cu"));
+  k->module = device_of(*p.device).load(text.of("reduce/topk_blocks.cu"), opening);
   k->function = k->module->function("topk");
   return k;
 }

@@ -27,7 +27,7 @@ struct Kernel {
   int64_t most = 0;
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   auto k = std::make_shared<Kernel>();
   k->most = std::max<int64_t>(p.bounds(p.in[0].dims.back()).upper, 1);
   const ir::Dim length = p.in[0].dims.back();
@@ -40,7 +40,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&) {
   text.define("WARPS", kWarps), text.define("ROOM", kRoom), text.define("LENGTH", length.is_constant() ? cat(length.constant()) : "a.n");
   text.define("PER", ceil_div(k->most, int64_t{32})), text.define("HALVES", halves ? 1 : 0);
   text.define("HALVED", halved ? "true" : "false");
-  k->module = device_of(*p.device).load(text.of("reduce/topk_warps.cu"));
+  k->module = device_of(*p.device).load(text.of("reduce/topk_warps.cu"), opening);
   k->function = k->module->function("topk");
   return k;
 }

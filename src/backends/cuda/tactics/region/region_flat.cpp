@@ -35,10 +35,10 @@ struct Kernel {
   std::vector<std::size_t> inputs;  // which operands are there
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   ElementsProblem elements;
   as_elements(p, elements);
-  auto kernel = std::make_shared<Kernel>(Kernel{OpenElements(elements, *p.device), {}});
+  auto kernel = std::make_shared<Kernel>(Kernel{OpenElements(elements, *p.device, opening), {}});
   for (std::size_t i = 0; i < p.in.size(); ++i)
     if (!p.in[i].missing) kernel->inputs.push_back(i);
   return kernel;

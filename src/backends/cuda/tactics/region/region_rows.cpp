@@ -95,14 +95,14 @@ struct Kernel {
   std::size_t reduced = 0, outer_rank = 0;
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   RowRegionProblem r;
   as_rows(p, r);
   auto k = std::make_shared<Kernel>(Kernel{.kernel = generate_row_region(r), .module = {}, .functions = {}, .vector_bytes = {}});
   k->reduced = r.row.size(), k->outer_rank = r.outer.size();
   require(k->kernel.outer.arguments().size() + k->kernel.row.arguments().size() <= kMostNumbers, ErrorKind::unsupported,
           "a kernel with too many sizes that are not known");
-  k->module = device_of(*p.device).load(k->kernel.source);
+  k->module = device_of(*p.device).load(k->kernel.source, opening);
   const auto add = [&](const std::string& name) {
     k->functions.push_back({k->module->function((name + "_vectors").c_str()), k->module->function((name + "_singles").c_str())});
   };

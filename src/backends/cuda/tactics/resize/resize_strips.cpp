@@ -75,12 +75,12 @@ struct Kernel {
   bool by_sizes = false, channels_last = false, apart = false;
 };
 
-std::shared_ptr<const void> open(const Problem& p, const Config& c) {
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& opening) {
   const ResizeKernel generated = generate_resize(p, static_cast<int>(c[0]), static_cast<int>(c[1]));
   auto k = std::make_shared<Kernel>();
   k->width = generated.width, k->window = generated.window, k->rows = static_cast<int>(c[0]), k->bytes = bits(p.in[0].dtype) / 8;
   k->by_sizes = there(p, 3), k->channels_last = p.in[0].layout == kChannelsLast, k->apart = generated.apart;
-  k->module = device_of(*p.device).load(generated.source);
+  k->module = device_of(*p.device).load(generated.source, opening);
   k->vectors = k->module->function("vectors"), k->singles = k->module->function("singles");
   return k;
 }
