@@ -231,7 +231,8 @@ int lose_the_gpu() {
   first->run(std::vector<Tensor>{x}), second->run(std::vector<Tensor>{x});
   Device& device = device_of(runtime::state_of(engine)->backend->info());
   Queue queue(device);
-  const auto module = device.load("extern \"C\" __global__ void fails(int) { __trap(); }\n");
+  backends::Opening opening;
+  const auto module = device.load("extern \"C\" __global__ void fails(int) { __trap(); }\n", opening);
   if (launch(queue, module->function("fails"), {1}, 1, 0, &queue) != Status::ok) return say("the kernel was not launched");
   for (ExecutionContext* context : {first.get(), second.get(), first.get()}) {
     try {

@@ -40,7 +40,7 @@ Tactic nothing() {
   t.supports = [](const Problem&) { return Verdict::ok(); };
   t.configs = [](const Problem&) { return std::vector<Config>{{}}; };
   t.formats = any_layout;
-  t.open = [](const Problem&, const Config&) -> std::shared_ptr<const void> { return std::make_shared<int>(0); };
+  t.open = [](const Problem&, const Config&, Opening&) -> std::shared_ptr<const void> { return std::make_shared<int>(0); };
   t.run = [](const void*, const RunArgs&) noexcept { return Status::device; };
   return t;
 }

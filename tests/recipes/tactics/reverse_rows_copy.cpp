@@ -12,7 +12,7 @@ Verdict supports(const Problem& p) {
   return Verdict::only_if(p.in[0].dense && p.out[0].dense && bits(p.in[0].dtype) >= 8, "rows are not dense bytes");
 }
 std::vector<Config> configs(const Problem&) { return {{}}; }
-std::shared_ptr<const void> open(const Problem& p, const Config&) {
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
   return std::make_shared<Kernel>(Kernel{bits(p.in[0].dtype) / 8});
 }
 Status::Code run(const void* self, const RunArgs& args) noexcept {

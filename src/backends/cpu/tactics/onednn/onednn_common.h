@@ -74,7 +74,7 @@ void fill_onednn(Tactic& t) {
     onednn_product(p, form_of(p), c[0])->pack(constants[1]->data<float>(), packed);
   };
   t.unpack = [](const Problem& p, const Config& c, int, const void* packed) { return onednn_unpack(p, form_of(p), c, packed); };
-  t.open = [](const Problem& p, const Config& c) { return onednn_open(p, form_of(p), c); };
+  t.open = [](const Problem& p, const Config& c, Opening&) { return onednn_open(p, form_of(p), c); };
   t.run = onednn_run;
 }
 
