@@ -16,6 +16,7 @@ TESTS = Path(HERE) / 'tree' / 'python' / 'tests'
 # Tests whose engines follow TENFOLD_DEVICE; those named *gpu_test choose the GPU themselves, all others are the CPU's.
 ON_THE_GPU = ('bodies', 'scripts', 'seeds', 'tensorrt_layers', 'tensorrt_image_layers', 'tensorrt_attention_layers',
               'tensorrt_more_layers', 'tensorrt_loops', 'tensorrt_made_networks')
+ALONE = ('gpu',)   # tests that read how much of the GPU's memory is free, which is everybody's
 
 
 def unpack(wheel, folder):
@@ -81,8 +82,10 @@ def tests(a, python, with_shim):
         if code not in (0, 5):
             print('\n'.join('    ' + line[:200] for line in text.splitlines()[-25:]), flush=True)
         return made
+    wanted = [job for job in files if not a.only or job[0] in a.only]
+    first = [one(job) for job in wanted if job[0] in ALONE]
     with ThreadPoolExecutor(a.jobs) as pool:
-        return list(pool.map(one, [job for job in files if not a.only or job[0] in a.only]))
+        return first + list(pool.map(one, [job for job in wanted if job[0] not in ALONE]))
 
 
 def figures(a, python):
