@@ -231,9 +231,12 @@ void Importer::add_output(Scope& scope, const onnx::ValueInfoProto& output) {
   const auto found = scope.names.find(name);
   require(found != scope.names.end() && found->second, ErrorKind::invalid_model, "the output '", name, "' is not defined by any node");
   ir::Value* value = found->second;
-  // Every output is a value of its own that carries the model's name; inputs and constants are copied.
-  if (!value->producer || value->name != name || graph.is_output(value)) {
-    ir::Value* copy = graph.make("Identity", {value});
+  // Every output is a value of its own that carries the model's name; inputs and constants are copied. An optional that is declared as
+  // what it holds has to hold it.
+  const bool unwraps = (output.type.tensor_type || output.type.sequence_type) && value->type.kind == ir::ValueType::Kind::optional;
+  if (unwraps || !value->producer || value->name != name || graph.is_output(value)) {
+    if (unwraps && value->name == name) value->name = graph.unique_name(name);
+    ir::Value* copy = graph.make(unwraps ? "OptionalGetElement" : "Identity", {value});
     if (value->is_constant() && value->name == name) value->name = graph.unique_name(name);
     copy->name = name, copy->names = value->names;
     named_.insert(value = copy);
