@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "calibration.h"
 #include "model_or_plan.h"
 #include "specs.h"
 #include "tenfold/device.h"
@@ -64,9 +65,9 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
          }});
   f.add_switch("bf16", o.build.bf16, "permission to compute in bfloat16 where that pays (--best: every precision)");
   f.add({"best", "", "+permission for every precision", [&o](const std::string&) {
-           o.build.fp16 = o.build.bf16 = o.build.int8 = o.build.fp8 = true;
+           o.build.fp16 = o.build.bf16 = o.build.int8 = o.build.fp8 = o.int8_asked = true;
          }});
-  f.add_switch("int8", o.build.int8, "+permission for integer products of a quantised model (on by default)");
+  add_calibration_flags(f, o);
   f.add_switch("fp8", o.build.fp8, "+permission for e4m3 products of a model that is quantised so, on a GPU (on by default)");
   f.add_switch("fp16", o.build.fp16, "permission to compute in fp16 on a GPU; CPUs use float32");
   f.add({"noTF32", "",
@@ -271,6 +272,7 @@ ExecOptions parse_exec(const std::vector<std::string>& arguments, bool as_trtexe
   if (!o.load_engine.empty() && !o.retune && !o.profiles.empty())
     throw UsageError("--minShapes, --optShapes and --maxShapes need --onnx: a plan's ranges are fixed when it is built");
   if (o.retune && o.load_engine.empty()) throw UsageError("--retune needs --loadEngine=PLAN");
+  check_calibration(o);
   for (auto it = o.profiles.begin(); it != o.profiles.end(); ++it)
     if (it->first != std::distance(o.profiles.begin(), it))
       throw UsageError("profiles are numbered from 0 without gaps; there is a profile " + std::to_string(it->first));

@@ -24,6 +24,10 @@ struct ExecOptions {
   std::vector<BindingFormat> input_formats, output_formats;  // of --inputIOFormats and --outputIOFormats: of each, or one for all
   int use_profile = -1;
   std::map<std::string, std::string> load_inputs;
+  bool int8_asked = false;         // --int8 or --best: a plain model's products, too, if there is data
+  std::string data;                // samples that show the ranges of values
+  std::string calibrator = "entropy";
+  int samples = 100;
   std::string export_output, export_times, export_profile, export_layer_info;
   bool dump_profile = false, dump_layer_info = false, dump_output = false, average_given = false;
   int iterations = 10, average_runs = 10, streams = 0;   // streams 0: as the hint says

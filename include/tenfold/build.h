@@ -13,6 +13,7 @@
 #include "tenfold/engine.h"
 #include "tenfold/error.h"
 #include "tenfold/export.h"
+#include "tenfold/quantize.h"
 #include "tenfold/tensor.h"
 
 namespace tenfold {
@@ -84,6 +85,8 @@ struct BuildConfig {
   // and the log says so. int8 and fp8 apply to products of a model that is quantised already; other products stay as
   // they are.
   bool fp16 = false, bf16 = false, int8 = true, fp8 = true;
+  // Products of a plain model become integers, too, with ranges that this data gives. It needs int8.
+  std::optional<Calibration> calibration;
   // With fp16 on GPUs, the builder first runs the model in f32 on the CPU, and keeps what 16 bits cannot hold in f32.
   // It runs the first four examples of each set in `typical_inputs` (values by the name of the input). Without sets it
   // takes random values, and the log says so. What it finds is kept beside the timing cache.
@@ -176,6 +179,7 @@ struct BuildReport {
   // The inputs that BuildConfig::check_overflow ran, and what it found. Random inputs prove little.
   CheckedOn overflow_checked_on = CheckedOn::nothing;
   std::vector<WideReport> kept_in_f32;
+  std::optional<CalibrationReport> calibration;
   std::vector<Note> notes;   // what was asked for and could not be had; EngineInfo::notes has these and more
 };
 

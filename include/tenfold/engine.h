@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -233,7 +234,9 @@ class TENFOLD_API ExecutionContext {
   // Called after every step of a run. A context has one of the two, the last that was set. Null: none.
   void set_profiler(ProfilerCallback callback);
   void set_step_timer(StepTimeCallback callback);
-  void set_observer(ObserverCallback callback);                   // null: none. An observed run is slow and allocates.
+  // Shows the results of steps, those of these names alone if there are any. Null: none. An observed run is slow and
+  // allocates.
+  void set_observer(ObserverCallback callback, std::set<std::string, std::less<>> values = {});
   std::string describe(Status status) const;                      // "step 'conv1' (Conv): index out of range"
 
  private:

@@ -19,7 +19,7 @@ constexpr std::string_view kHead = "tenfold build request of ";
 template <class A>
 void pass_config(A& a, BuildConfig& c) {
   auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16,
-         int8, fp8, check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp, pack_tokens, optimization_level,
+         int8, fp8, calibration, check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp, pack_tokens, optimization_level,
          max_tactics, timing_repetitions, tactic_sources, workspace_bytes, cpu_features, timing_cache, timings,
          error_on_cache_miss, disabled_passes, external_data_dirs, initializers, keep_portable_graph, version_compatible,
          hardware_compatible, refittable, random_choices, forced_tactics, choose_tactic, labels, plugins, log, runtime,
@@ -40,7 +40,7 @@ void pass_config(A& a, BuildConfig& c) {
   // Libraries of plug-ins travel by their names. All else is of the process that asks: why_not_elsewhere() refuses what
   // changes the plan.
   static_cast<void>(pin_threads), static_cast<void>(timings), static_cast<void>(choose_tactic),
-      static_cast<void>(plugins);
+      static_cast<void>(plugins), static_cast<void>(calibration);
   static_cast<void>(log), static_cast<void>(runtime), static_cast<void>(progress), static_cast<void>(dump);
 }
 
@@ -55,6 +55,7 @@ void pass_request(A& a, BuildRequest& r) {
 
 std::string why_not_elsewhere(const BuildConfig& config) {
   if (config.choose_tactic) return "choose_tactic() is a function of this process";
+  if (config.calibration) return "its calibration's data comes from a function of this process";
   if (config.timings) return "its timing cache lies in the memory of this process";
   if (config.plugins && config.plugins->impl().of_this_process)
     return "it has plug-ins of this process, which no library gave";

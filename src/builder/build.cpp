@@ -53,7 +53,7 @@ Engine build(const Model& model, const BuildConfig& given, BuildReport& report) 
 
 plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const std::string& model_name,
                       std::shared_ptr<backends::Backend> backend, BuildReport& report, const std::function<ir::Graph()>& open_graph) {
-  const Stages stages{config, backend->info(), report, open_graph};
+  Stages stages{config, backend->info(), report, open_graph};
   stages.check(graph);
   const MaySpread may_spread;
   PlanMaker maker(config, model_name, *backend, report);

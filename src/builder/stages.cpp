@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "builder/model/profiles.h"
 #include "builder/note_book.h"
+#include "builder/precision/calibrate.h"
 #include "builder/precision/overflow.h"
 #include "builder/program/limits.h"
 #include "builder/stopwatch.h"
@@ -102,9 +103,15 @@ ir::Graph Stages::rewrite(const ir::Graph& source, const std::vector<plan::Range
 }
 
 passes::Found Stages::look(const ir::Graph& source, const ir::Graph& rewritten, const OptimizationProfile& profile,
-                           const std::vector<plan::Range>& ranges) const {
+                           const std::vector<plan::Range>& ranges) {
   Stopwatch watch;
   passes::Found found{.quantised = passes::is_quantised(rewritten)};
+  if (config.calibration) {
+    require(config.int8, ErrorKind::invalid_argument, "a calibration without int8: BuildConfig::int8 gives leave for what it is for");
+    if (!calibrated) calibrated = builder::calibrated(rewritten, ranges, device, config, report.calibration.emplace());
+    found.ranges = *calibrated, found.quantised |= !found.ranges.empty();
+    watch.seconds();
+  }
   for (std::string& text : passes::refused_precisions(rewritten, config, device))
     add_note({Severity::info, NoteKind::precision, "", std::move(text)}, config, report);
   if (!backends::traits_of(device).half_values || !config.fp16 || !config.check_overflow) return found;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "backends/backend.h"
@@ -18,14 +19,16 @@ struct Stages {
   const backends::DeviceInfo& device;
   BuildReport& report;
   std::function<ir::Graph()> open_graph = {};   // the model anew, with the extents open that profiles fix; may be empty
+  std::optional<quant::Ranges> calibrated = {};   // found by the first profile that is looked at, and good for all
 
   // Throws on names of passes that do not exist, and on graphs that no plan can hold.
   void check(const ir::Graph& graph) const;
   // The source at these ranges, in one form of everything; what frameworks write apart is recognised.
   ir::Graph rewrite(const ir::Graph& source, const std::vector<plan::Range>& ranges) const;
-  // What the rewritten graph's precision depends on. It is run where values of f16 may overflow (overflow.h).
+  // What the rewritten graph's precision depends on. It is run where values of f16 may overflow (overflow.h), and on the samples of a
+  // calibration (calibrate.h).
   passes::Found look(const ir::Graph& source, const ir::Graph& rewritten, const OptimizationProfile& profile,
-                     const std::vector<plan::Range>& ranges) const;
+                     const std::vector<plan::Range>& ranges);
   // Precision settled and nodes fused: the graph, and behind it other forms of it that the tuner is to compare it with.
   std::vector<ir::Graph> settle(ir::Graph rewritten, const passes::Found& found) const;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backends/device_traits.h"
+#include "passes/precision/fold_products.h"
 #include "passes/precision/narrow_floats.h"
 #include "passes/precision/numerics.h"
 
@@ -142,6 +143,10 @@ Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& confi
   lists.add(p.rewrite, pack_tokens(config.pack_tokens));
   if (device.launches) lists.add(p.rewrite, canonical_for_launches());
 
+  if (!found.ranges.empty())
+    p.precision.push_back({.name = "place_qdq", .run = [ranges = found.ranges, placing = placing_for(info)](ir::Graph& graph) {
+                             return quant::place_qdq(graph, ranges, placing);
+                           }});
   lists.add(p.precision, quantised(device, config));
   for (Pass& pass : sixteen_bits(device, config, found)) p.precision.push_back(std::move(pass));
   p.precision.push_back(pass_permit_rounding(config, device));   // types are settled: what is left in f32 may round its operands
@@ -155,6 +160,13 @@ Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& confi
   return p;
 }
 
+quant::Placing placing_for(const backends::DeviceInfo& device) {
+  const backends::DeviceTraits traits = backends::traits_of(device);
+  quant::Placing placing{.zero_points = traits.host_arithmetic};
+  if (traits.tensor_products) placing.takes = fits_tensor_cores;
+  return placing;
+}
+
 std::vector<Pass> Pipeline::in_order() const {
   std::vector<Pass> all = rewrite;
   for (const std::vector<Pass>* list : {&precision, &fuse}) all.insert(all.end(), list->begin(), list->end());
@@ -162,7 +174,7 @@ std::vector<Pass> Pipeline::in_order() const {
 }
 
 std::set<std::string> pass_names() {
-  std::set<std::string> names{"narrow_floats", "permit_rounding"};
+  std::set<std::string> names{"narrow_floats", "permit_rounding", "place_qdq"};
   for (const Pass& pass : all_passes()) names.insert(pass.name);
   return names;
 }

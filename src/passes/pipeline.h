@@ -7,6 +7,7 @@
 
 #include "backends/device_info.h"
 #include "passes/pass.h"
+#include "quant/place_qdq.h"
 #include "tenfold/build.h"
 
 namespace tenfold::passes {
@@ -15,6 +16,7 @@ namespace tenfold::passes {
 struct Found {
   bool quantised = false;            // it has DequantizeLinear nodes (precision/qdq.h)
   std::set<std::string> wide = {};   // names of values that f16 cannot hold
+  quant::Ranges ranges = {};         // of values that a calibration saw: their products become products of 8 bits
 };
 
 struct Pipeline {
@@ -25,6 +27,9 @@ struct Pipeline {
   std::vector<Pass> in_order() const;   // the first three
 };
 Pipeline pipeline_for(const backends::DeviceInfo& device, const BuildConfig& config, const Found& found = {});
+
+// What a device gains by where Q/DQ are placed for it.
+quant::Placing placing_for(const backends::DeviceInfo& device);
 
 // The names of BuildConfig::disabled_passes: passes that may be left out.
 std::set<std::string> pass_names();

@@ -325,8 +325,8 @@ void ExecutionContext::set_step_timer(StepTimeCallback callback) {
   state_->watch.step_timer = std::move(callback);
   state_->bindings.changed = true;   // steps that run one by one find their bindings elsewhere
 }
-void ExecutionContext::set_observer(ObserverCallback callback) {
-  state_->watch.observer = std::move(callback);
+void ExecutionContext::set_observer(ObserverCallback callback, std::set<std::string, std::less<>> values) {
+  state_->watch.observer = std::move(callback), state_->watch.observed = std::move(values);
   state_->bindings.changed = true;
 }
 

@@ -29,20 +29,35 @@ bool row_major(const backends::Bound& b) {
   return true;
 }
 
+// Row by row of the innermost dim. `Word`: as wide as an element.
+template <class Word>
+void gather(Word* to, const Word* data, const backends::Bound& from, std::int64_t count) {
+  const auto inner = static_cast<std::size_t>(from.rank) - 1;
+  const std::int64_t columns = from.dims[inner], stride = from.strides[inner];
+  Shape index(static_cast<std::size_t>(from.rank), 0);
+  for (std::int64_t i = 0; i < count; i += columns) {
+    std::int64_t offset = 0;
+    for (std::size_t d = 0; d < inner; ++d) offset += index[d] * from.strides[d];
+    for (std::int64_t column = 0; column < columns; ++column) to[i + column] = data[offset + column * stride];
+    for (std::size_t d = inner; d-- > 0 && ++index[d] == from.dims[d];) index[d] = 0;
+  }
+}
+
 Tensor dense_copy(const std::byte* data, const backends::Bound& from, DType dtype) {
   Tensor t(dtype, Shape(from.dims, from.dims + from.rank));
-  const std::int64_t width = bits(dtype) / 8;
+  if (t.size() == 0) return t;
   if (row_major(from)) {
-    if (t.bytes() > 0) std::memcpy(t.mutable_raw(), data, static_cast<std::size_t>(t.bytes()));
+    std::memcpy(t.mutable_raw(), data, static_cast<std::size_t>(t.bytes()));
     return t;
   }
-  Shape index(static_cast<std::size_t>(from.rank), 0);
-  auto* to = static_cast<std::byte*>(t.mutable_raw());
-  for (std::int64_t i = 0; i < t.size(); ++i) {
-    std::int64_t offset = 0;
-    for (std::size_t d = 0; d < index.size(); ++d) offset += index[d] * from.strides[d];
-    std::memcpy(to + i * width, data + offset * width, static_cast<std::size_t>(width));
-    for (std::size_t d = index.size(); d-- > 0 && ++index[d] == from.dims[d];) index[d] = 0;
+  const auto copy = [&](auto word) {
+    gather(static_cast<decltype(word)*>(t.mutable_raw()), reinterpret_cast<const decltype(word)*>(data), from, t.size());
+  };
+  switch (bits(dtype) / 8) {
+    case 1: copy(std::uint8_t{}); break;
+    case 2: copy(std::uint16_t{}); break;
+    case 4: copy(std::uint32_t{}); break;
+    default: copy(std::uint64_t{});
   }
   return t;
 }
@@ -56,6 +71,7 @@ Status observe(ContextState& c, const BoundStep& bound) noexcept {
     for (std::size_t o = 0; o < step.out.size(); ++o) {
       const plan::Operand& out = step.out[o];
       if (out.name.empty() || out.at.space == plan::Space::none || bits(out.dtype) < 8) continue;   // less than a byte has no strides
+      if (!c.watch.observed.empty() && !c.watch.observed.count(out.name)) continue;
       const std::byte* data = on_host(c, bound.out[o], out.dtype, room);
       if (!data) return {Status::device, -1};
       c.watch.observer(step.name, out.name, dense_copy(data, bound.out[o], out.dtype));

@@ -13,6 +13,7 @@ struct Watch {
   StepTimeCallback step_timer;                // a profiler's
   std::chrono::steady_clock::time_point run_start;   // of the run at hand, where steps are timed
   ObserverCallback observer;
+  std::set<std::string, std::less<>> observed;   // the names that it is shown; empty: all
   bool parts = false;                         // take times of the parts of a run
 };
 

@@ -6,11 +6,9 @@
 
 #include "base/log.h"
 #include "builder/model/profiles.h"
-#include "builder/open_built.h"
-#include "builder/plan_maker.h"
+#include "builder/precision/observed_runs.h"
 #include "builder/precision/overflow_cache.h"
 #include "ops/cases.h"
-#include "tenfold/bindings.h"
 
 namespace tenfold::builder {
 namespace {
@@ -19,7 +17,7 @@ constexpr double kLargest = 65504 / 2;   // of f16, with room for inputs that go
 constexpr std::size_t kMostNamed = 8;
 constexpr std::int64_t kExamples = 4;    // of a batch that is given: all 128 images of one would take a CPU half a minute
 
-using Inputs = std::map<std::string, Tensor>;
+using Inputs = InputSet;
 using Found = std::map<std::string, double>;   // value -> its largest finite magnitude
 
 double largest(const Tensor& t) {
@@ -86,25 +84,12 @@ Inputs with_random(const ir::Graph& graph, Inputs inputs) {
 
 // Runs every node of the graph by itself, on all cores.
 Found run(ir::Graph graph, const std::vector<plan::Range>& ranges, const Inputs& inputs, const BuildConfig& config) {
-  BuildConfig plain;
-  plain.optimization_level = 0, plain.keep_portable_graph = false, plain.tf32 = false, plain.plugins = config.plugins;
-  auto backend = backends::open_backend("cpu", config.cpu_features);
-  BuildReport unused;
-  PlanMaker maker(plain, "", *backend, unused);
-  std::vector<Tensor> given;
+  const ir::Graph copy = graph.clone();
   Found found;
-  const auto look = [&found](std::string_view name, const Tensor& t) {
+  ObservedRuns(std::move(graph), ranges, config).run(inputs, [&found](std::string_view name, const Tensor& t) {
     double& slot = found[std::string(name)];
     slot = std::max(slot, largest(t));
-  };
-  for (const ir::Value* v : graph.inputs) {
-    given.push_back(inputs.at(v->name)), look(v->name, given.back());
-  }
-  const ir::Graph copy = graph.clone();
-  maker.add(std::move(graph), ranges);
-  const auto context = open_built(maker.finish(), plain, backend).create_context();
-  context->set_observer([&look](std::string_view, std::string_view value, const Tensor& result) { look(value, result); });
-  run_values(*context, {given.begin(), given.end()});
+  });
   for (const auto& node : copy.nodes())   // results that are views of operands
     for (const ir::Value* v : node->outputs)
       if (!found.count(v->name))

@@ -15,15 +15,9 @@ using Kind = NarrowProducts;
 
 bool takes(Kind kind, DType type) { return kind == Kind::float8 ? type == DType::f8e4m3fn : type == DType::u8 || type == DType::i8; }
 
-// Tensor cores read 16 elements at once and know no zero points of weights; a first layer's few channels are better off as floats.
+// Nothing corrects for zero points of weights there.
 bool fits_gpu(const ir::Node& node, const Params& weight) {
-  const bool conv = node.op() == "Conv";
-  const ir::Dim depth = node.in(0)->dims()[conv ? 1 : node.in(0)->dims().size() - 1];
-  if (!depth.is_constant() || !std::all_of(weight.zeros.begin(), weight.zeros.end(), [](std::int32_t z) { return z == 0; })) return false;
-  if (conv && node.attributes.string("auto_pad", "NOTSET") != "NOTSET") return false;
-  const std::int64_t groups = conv ? node.attributes.integer("group", 1) : 1;
-  const bool depthwise = conv && groups == depth.constant() && node.in(1)->dims()[0] == depth && depth.constant() > 1;
-  return depthwise ? depth.constant() % 8 == 0 : groups == 1 && depth.constant() % 16 == 0;
+  return fits_tensor_cores(node) && std::all_of(weight.zeros.begin(), weight.zeros.end(), [](std::int32_t z) { return z == 0; });
 }
 
 // The 8-bit operands of a product and their parameters.
@@ -155,6 +149,16 @@ bool fold_conv(ir::Graph& graph, ir::Node& node, Kind kind) {
 }
 
 }  // namespace
+
+bool fits_tensor_cores(const ir::Node& node) {
+  const bool conv = node.op() == "Conv";
+  const ir::Dim depth = node.in(0)->dims()[conv ? 1 : node.in(0)->dims().size() - 1];
+  if (!depth.is_constant()) return false;
+  if (conv && node.attributes.string("auto_pad", "NOTSET") != "NOTSET") return false;
+  const std::int64_t groups = conv ? node.attributes.integer("group", 1) : 1;
+  const bool depthwise = conv && groups == depth.constant() && node.in(1)->dims()[0] == depth && depth.constant() > 1;
+  return depthwise ? depth.constant() % 8 == 0 : groups == 1 && depth.constant() % 16 == 0;
+}
 
 bool fold_products(ir::Graph& graph, NarrowProducts kind) {
   bool changed = false;

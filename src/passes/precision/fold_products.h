@@ -9,6 +9,10 @@ namespace tenfold::passes {
 // integers: all that the CPU multiplies. tensor_integers: what tensor cores take. float8: e4m3, for tensor cores.
 enum class NarrowProducts { integers, tensor_integers, float8 };
 
+// Whether tensor cores multiply the operands of a MatMul or Conv in 8 bits. They read 16 elements at once; a first layer's few channels
+// are better off as floats.
+bool fits_tensor_cores(const ir::Node& node);
+
 // A product or convolution of a dequantised activation with dequantised constant weights becomes one of 8 bits; scales and bias follow it
 // as pointwise operators.
 bool fold_products(ir::Graph& graph, NarrowProducts kind);

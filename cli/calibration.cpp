@@ -1,0 +1,27 @@
+#include "calibration.h"
+
+#include "data.h"
+
+namespace tenfold::cli {
+
+void add_calibration_flags(Flags& f, ExecOptions& o) {
+  f.add({"int8", "", "permission for integer products: of a quantised model (on by default), and with --data of any model",
+         [&o](const std::string&) { o.build.int8 = o.int8_asked = true; }});
+  f.add_text("data", o.data, "PATH", "samples for --int8: .npz by input name or .npy, first axis: samples; or a folder of them");
+  f.add({"samples", "N", "+run at most N samples of --data (100)",
+         [&o](const std::string& text) { o.samples = parse_int("samples", text, 1); }});
+  f.add_text("calibrator", o.calibrator, "NAME", "+how --int8 takes ranges from --data: entropy (default), minmax, mse or percentile");
+}
+
+void check_calibration(ExecOptions& o) {
+  if (o.data.empty()) return;
+  if (o.onnx.empty()) throw UsageError("--data needs --onnx: a plan's ranges are fixed when it is built");
+  if (!o.int8_asked) throw UsageError("--data is for --int8 (or --best): say one of them");
+}
+
+Calibration calibration_of(const ExecOptions& o, const BuildConfig& config) {
+  const auto samples = std::make_shared<Samples>(o.data, model_bindings(o.onnx, config));
+  return {.sample = [samples](int index) { return samples->at(index); }, .samples = o.samples, .method = o.calibrator};
+}
+
+}  // namespace tenfold::cli

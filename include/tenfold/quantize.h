@@ -1,0 +1,44 @@
+// Calibration: 8 bits for the products of a plain f32 model, by the values that the user's own data gives.
+//
+// The build runs the model in f32 on samples, looks at the data operands of convolutions and of products with constant
+// weights, and gives each a range that 8 bits cover. The plan then computes these products in integers. Softmax,
+// normalisation and products of two activations stay in floats.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tenfold/tensor.h"
+
+namespace tenfold {
+
+using InputSet = std::map<std::string, Tensor>;   // a value for each input, by its name
+
+struct Calibration {
+  // Gives sample 0, 1, 2 and so on, or nothing where there are no more; each build begins with 0 again. Types and shapes
+  // are those of the engine's inputs within the first profile. The build calls it in its own thread. What it throws ends
+  // the build and comes through.
+  std::function<std::optional<InputSet>(int index)> sample;
+  int samples = 100;              // most that are run; the log warns of fewer than 50
+  // How a range follows from the values that were seen.
+  //   entropy     the least divergence of Kullback and Leibler (Migacz 2017), out of 2,048 bins
+  //   minmax      everything that was seen
+  //   mse         the least squared error (Choukroun 2019)
+  //   percentile  99.99 % of what was seen
+  // Any other name throws invalid_argument.
+  std::string method = "entropy";
+};
+
+// What a calibration did. `values` have ranges; `without_range` names values of the graph that the data never reached
+// or left at zero, and whose products stay in floats.
+struct CalibrationReport {
+  std::string method;
+  int samples = 0, values = 0;
+  std::vector<std::string> without_range;
+  double seconds = 0;
+};
+
+}  // namespace tenfold

@@ -1,0 +1,14 @@
+// Ranges of values from BuildConfig::calibration: the samples run in f32, and every operand of a product is looked at.
+#pragma once
+
+#include "builder/builder.h"
+#include "quant/place_qdq.h"
+
+namespace tenfold::builder {
+
+// Throws invalid_argument: an unknown method, no sample at all, a sample that does not fit the model (its number and the reason are told).
+// `graph`: as it stands before its precision is settled.
+quant::Ranges calibrated(const ir::Graph& graph, const std::vector<plan::Range>& ranges, const backends::DeviceInfo& device,
+                         const BuildConfig& config, CalibrationReport& report);
+
+}  // namespace tenfold::builder

@@ -1,0 +1,41 @@
+#include "builder/precision/observed_runs.h"
+
+#include "builder/open_built.h"
+#include "builder/plan_maker.h"
+#include "tenfold/bindings.h"
+
+namespace tenfold::builder {
+
+struct ObservedRuns::Impl {
+  BuildConfig plain;
+  std::vector<std::string> inputs;
+  std::unique_ptr<ExecutionContext> context;
+};
+
+ObservedRuns::ObservedRuns(ir::Graph graph, const std::vector<plan::Range>& ranges, const BuildConfig& config)
+    : impl_(std::make_unique<Impl>()) {
+  BuildConfig& plain = impl_->plain;
+  plain.optimization_level = 0, plain.keep_portable_graph = false, plain.tf32 = false, plain.plugins = config.plugins;
+  for (const ir::Value* v : graph.inputs) impl_->inputs.push_back(v->name);
+  auto backend = backends::open_backend("cpu", config.cpu_features);
+  BuildReport unused;
+  PlanMaker maker(plain, "", *backend, unused);
+  maker.add(std::move(graph), ranges);
+  impl_->context = open_built(maker.finish(), plain, backend).create_context();
+}
+ObservedRuns::~ObservedRuns() = default;
+
+void ObservedRuns::run(const InputSet& inputs, const Look& look, const std::set<std::string, std::less<>>& values) {
+  std::vector<RuntimeValue> given;
+  for (const std::string& name : impl_->inputs) {
+    const auto at = inputs.find(name);
+    require(at != inputs.end(), ErrorKind::invalid_argument, "a sample has no value for the input '", name, "'");
+    if (values.empty() || values.count(name)) look(name, at->second);
+    given.emplace_back(at->second);
+  }
+  impl_->context->set_observer([&look](std::string_view, std::string_view value, const Tensor& result) { look(value, result); }, values);
+  run_values(*impl_->context, given);
+  impl_->context->set_observer({});
+}
+
+}  // namespace tenfold::builder

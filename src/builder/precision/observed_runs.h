@@ -1,0 +1,33 @@
+// A graph run node by node on the CPU, for those who want to see its values before a plan is made.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "builder/builder.h"
+#include "plan/plan.h"
+#include "tenfold/quantize.h"
+
+namespace tenfold::builder {
+
+class ObservedRuns {
+ public:
+  // Nothing is fused and nothing rounded. `config` gives plug-ins and the CPU's features.
+  ObservedRuns(ir::Graph graph, const std::vector<plan::Range>& ranges, const BuildConfig& config);
+  ~ObservedRuns();
+
+  // Of inputs, and of every result that is no view of another one, in the order of the graph; of `values` alone if there are any.
+  using Look = std::function<void(std::string_view value, const Tensor& tensor)>;
+  // Throws as a run of an engine does; invalid_argument naming an input that is missing.
+  void run(const InputSet& inputs, const Look& look, const std::set<std::string, std::less<>>& values = {});
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tenfold::builder

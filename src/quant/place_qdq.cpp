@@ -1,0 +1,146 @@
+// place_qdq: a quantiser's own pass. It runs once a graph has one form of everything and convolutions have taken in what scales them; the
+// rules about Q/DQ (move_qdq, fold_qdq, remove_qdq, lower_qdq) then see what a quantised model would have given them.
+//
+// before: (x f32[1,3,8,8])
+//   w = constant f32[4,3,3,3]
+//   y = Conv(x, w) kernel_shape=[3,3]
+// after: (x f32[1,3,8,8])
+//   q = QuantizeLinear(x, s, z)          s, z = constants of x's range
+//   d = DequantizeLinear(q, s, z)
+//   v = DequantizeLinear(wq, ws) axis=0  wq, ws = constant i8[4,3,3,3], f32[4]
+//   y = Conv(d, v) kernel_shape=[3,3]
+#include "quant/place_qdq.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/types/element.h"
+#include "quant/weights.h"
+
+namespace tenfold::quant {
+namespace {
+
+using ir::Node;
+using ir::Value;
+
+// The output channels of a product's weights, if 8 bits may stand for them.
+std::optional<int> channel_axis(const Node& node) {
+  if (node.body || node.inputs.size() < 2 || !node.in(0) || !node.in(1)) return {};
+  const Value &x = *node.in(0), &w = *node.in(1);
+  if (x.is_constant() || !x.type.is_tensor() || x.dtype() != DType::f32 || !w.is_constant() || w.dtype() != DType::f32) return {};
+  if (w.constant->tensor.size() == 0) return {};
+  if (node.op() == "Conv") return 0;
+  if (node.op() == "MatMul" && w.rank() == 2 && x.rank() >= 2) return 1;
+  return {};
+}
+
+bool passes_on(const Node* node) {
+  if (!node || node->body || node->outputs.size() != 1) return false;
+  const ir::Movement how = node->def->traits.movement;
+  return how == ir::Movement::reshape || how == ir::Movement::transpose || how == ir::Movement::concat || node->op() == "MaxPool";
+}
+bool passes_on_from(const Node& node, std::size_t input) { return input == 0 || node.def->traits.movement == ir::Movement::concat; }
+
+class Placer {
+ public:
+  Placer(ir::Graph& graph, const Ranges& ranges, const Placing& placing) : graph_(graph), ranges_(ranges), placing_(placing) {}
+
+  bool run() {
+    for (Node* node : graph_.node_list()) {
+      const std::optional<int> axis = channel_axis(*node);
+      if (!axis || (placing_.takes && !placing_.takes(*node))) continue;
+      Value* x = quantised(node->in(0));
+      if (!x) continue;
+      graph_.set_input(*node, 0, x);
+      graph_.set_input(*node, 1, weights(node->in(1), *axis));
+      changed_ = true;
+    }
+    for (Node* node : graph_.node_list()) share_with_sum(*node);
+    return changed_;
+  }
+
+ private:
+  struct Parameters { Value *scale, *zero; };
+
+  Value* constant(Tensor tensor, const std::string& name) { return graph_.add_constant(std::move(tensor), graph_.unique_name(name)); }
+
+  // u8 where nothing is negative: all 256 levels are used, and zero points need no care.
+  Parameters parameters(const Range& range, const std::string& name) {
+    const bool is_signed = range.low < 0, around_zero = is_signed && !placing_.zero_points;
+    const double high = around_zero ? std::max(range.high, -range.low) : range.high, low = is_signed ? range.low : 0;
+    Tensor scale(DType::f32, {}), zero(around_zero ? DType::i8 : DType::u8, {});
+    const double step = around_zero ? high / 127 : (high - low) / 255;
+    *scale.mutable_data<float>() = static_cast<float>(step);
+    store_int(zero.dtype(), zero.mutable_raw(), 0, around_zero ? 0 : std::clamp<std::int64_t>(std::llround(-low / step), 0, 255));
+    return {constant(std::move(scale), name + "_scale"), constant(std::move(zero), name + "_zero")};
+  }
+
+  // The value, quantised and dequantised; null if its range is not known, or is nothing but zero.
+  Value* quantised(Value* x) {
+    if (const auto known = made_.find(x); known != made_.end()) return known->second;
+    const auto range = ranges_.find(x->name);
+    if (range == ranges_.end() || !(range->second.high - range->second.low > 0)) return nullptr;
+    return with(x, parameters(range->second, x->name));
+  }
+
+  // Behind what only moves elements it is their operands that are quantised, all alike.
+  Value* with(Value* x, const Parameters& p) {
+    if (passes_on(x->producer) && !graph_.is_output(x))
+      for (std::size_t i = 0; i < x->producer->inputs.size(); ++i)
+        if (Value* from = x->producer->in(static_cast<int>(i)); from && passes_on_from(*x->producer, i) && !made_.count(from))
+          if (!from->is_constant() && from->dtype() == DType::f32) graph_.set_input(*x->producer, static_cast<int>(i), with(from, p));
+    Value* q = graph_.make("QuantizeLinear", {x, p.scale, p.zero});
+    Value* d = graph_.make("DequantizeLinear", {q, p.scale, p.zero});
+    made_[d] = d;
+    return made_[x] = d;
+  }
+
+  Value* weights(Value* w, int axis) {
+    if (const auto known = weights_.find(w); known != weights_.end()) return known->second;
+    QuantisedWeights q = quantise_weights(w->constant->tensor, axis);
+    Value* values = constant(std::move(q.values), w->name + "_i8");
+    Value* scales = constant(std::move(q.scales), w->name + "_scales");
+    return weights_[w] = graph_.make("DequantizeLinear", {values, scales}, {{"axis", static_cast<std::int64_t>(axis)}});
+  }
+
+  // Residuals: memory then holds the bytes alone, and not the floats beside them.
+  void share_with_sum(Node& node) {
+    if (node.op() != "Add" || node.body || !becomes_bytes(node.out())) return;
+    for (int i : {0, 1})
+      if (const auto known = made_.find(node.in(i)); known != made_.end() && known->second != node.in(i))
+        graph_.set_input(node, i, known->second);
+  }
+  // Read by QuantizeLinear, directly or behind one function of one operand.
+  bool becomes_bytes(const Value* v) const {
+    const auto quantises = [](const Node* n) { return n->op() == "QuantizeLinear"; };
+    const auto reads = [&](const Value* x) { return std::any_of(x->users.begin(), x->users.end(), quantises); };
+    if (reads(v)) return true;
+    return v->users.size() == 1 && v->users[0]->def->scalar && v->users[0]->out() && reads(v->users[0]->out());
+  }
+
+  ir::Graph& graph_;
+  const Ranges& ranges_;
+  const Placing& placing_;
+  std::map<Value*, Value*> made_, weights_;
+  bool changed_ = false;
+};
+
+}  // namespace
+
+std::set<std::string> values_to_observe(const ir::Graph& graph, const Placing& placing) {
+  std::set<std::string> names;
+  for (const auto& node : graph.nodes()) {
+    if (!channel_axis(*node) || (placing.takes && !placing.takes(*node))) continue;
+    for (const Value* v = node->in(0); v; v = passes_on(v->producer) ? v->producer->in(0) : nullptr) names.insert(v->name);
+  }
+  return names;
+}
+
+bool place_qdq(ir::Graph& graph, const Ranges& ranges, const Placing& placing) {
+  const bool changed = Placer(graph, ranges, placing).run();
+  if (changed) graph.sort();
+  return changed;
+}
+
+}  // namespace tenfold::quant

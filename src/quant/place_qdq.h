@@ -1,0 +1,32 @@
+// Where a plain f32 graph gets QuantizeLinear and DequantizeLinear, so that its products become products of 8 bits.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ir/op_def.h"
+#include "quant/calibrator.h"
+
+namespace tenfold::quant {
+
+// Ranges of values, by name.
+using Ranges = std::map<std::string, Range, std::less<>>;
+
+// What a device gains by.
+struct Placing {
+  bool zero_points = true;   // values of both signs are u8 with a zero point; otherwise i8 around zero
+  std::function<bool(const ir::Node& product)> takes = {};   // whether it multiplies these in 8 bits; null: all
+};
+
+// The values that placing asks ranges of: data operands of convolutions and of products with constant weights, f32 all of them. A value
+// that only moves another one's elements is told by both names.
+std::set<std::string> values_to_observe(const ir::Graph& graph, const Placing& placing);
+
+// Gives each such value that has a range one QuantizeLinear and DequantizeLinear, and constant weights the same with a scale for each
+// output channel. Concat and what only moves elements pass their parameters on to their operands. An operand of an Add whose sum becomes
+// 8 bits, too, is read as 8 bits. True if anything changed. Values without a range stay as they are.
+bool place_qdq(ir::Graph& graph, const Ranges& ranges, const Placing& placing);
+
+}  // namespace tenfold::quant
