@@ -8,7 +8,7 @@ void add_calibration_flags(Flags& f, ExecOptions& o) {
   f.add({"int8", "", "permission for integer products: of a quantised model (on by default), and with --data of any model",
          [&o](const std::string&) { o.build.int8 = o.int8_asked = true; }});
   f.add_text("data", o.data, "PATH", "samples for --int8: .npz by input name or .npy, first axis: samples; or a folder of them");
-  f.add({"samples", "N", "+run at most N samples of --data (100)",
+  f.add({"samples", "N", "+run at most N samples of --data (200): every second one gives ranges, the others show the plan's error",
          [&o](const std::string& text) { o.samples = parse_int("samples", text, 1); }});
   f.add_text("calibrator", o.calibrator, "NAME", "+how --int8 takes ranges from --data: entropy (default), minmax, mse or percentile");
 }

@@ -27,7 +27,7 @@ struct ExecOptions {
   bool int8_asked = false;         // --int8 or --best: a plain model's products, too, if there is data
   std::string data;                // samples that show the ranges of values
   std::string calibrator = "entropy";
-  int samples = 100;
+  int samples = 200;
   std::string export_output, export_times, export_profile, export_layer_info;
   bool dump_profile = false, dump_layer_info = false, dump_output = false, average_given = false;
   int iterations = 10, average_runs = 10, streams = 0;   // streams 0: as the hint says

@@ -19,8 +19,10 @@ function(tenfold_package name)
     set(map ${CMAKE_BINARY_DIR}/generated/${ARG_OUTPUT}.map)
     add_library(tenfold-${name}_shared SHARED ${CMAKE_BINARY_DIR}/generated/tenfold-${name}.cpp ${objects})
     add_dependencies(tenfold-${name}_shared tenfold-exports)
-    target_link_options(tenfold-${name}_shared PRIVATE -Wl,--version-script=${map} -Wl,-z,defs
-      "$<$<BOOL:${TENFOLD_SANITIZE}>:-fsanitize=${TENFOLD_SANITIZE}>")
+    target_link_options(tenfold-${name}_shared PRIVATE -Wl,--version-script=${map} -Wl,-z,defs)
+    if(TENFOLD_SANITIZE)
+      target_link_options(tenfold-${name}_shared PRIVATE -fsanitize=${TENFOLD_SANITIZE})
+    endif()
     set_target_properties(tenfold-${name}_shared PROPERTIES SOVERSION 0 VERSION ${PROJECT_VERSION} LINK_DEPENDS ${map}
       INSTALL_RPATH "$ORIGIN" BUILD_RPATH_USE_ORIGIN ON)
   endif()

@@ -16,6 +16,7 @@
 #include "builder/open_device.h"
 #include "builder/options_text.h"
 #include "builder/plan_maker.h"
+#include "builder/precision/calibrate.h"
 #include "builder/stages.h"
 #include "builder/stopwatch.h"
 #include "plan/verify.h"
@@ -46,6 +47,7 @@ Engine build(const Model& model, const BuildConfig& given, BuildReport& report) 
   plan::verify_built(plan, runtime::tactics_with(*backend, config.plugins.get()), runtime::registry_with(config.plugins.get()));
   Engine engine = open_built(std::move(plan), config, backend);
   report.open_s += watch.seconds();
+  if (report.calibration) compare_with_floats(*graph, engine, config, *report.calibration);
   tell_of_forced(config, report);
   hand_over(book, report, engine);
   return engine;

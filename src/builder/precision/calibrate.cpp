@@ -1,17 +1,33 @@
 // The samples run one by one; a histogram for each value is all that is kept of them.
 #include "builder/precision/calibrate.h"
 
-#include <unordered_map>
+#include <cmath>
 
 #include "base/log.h"
+#include "builder/model/profiles.h"
 #include "builder/precision/observed_runs.h"
 #include "builder/stopwatch.h"
 #include "passes/pipeline.h"
+#include "tenfold/bindings.h"
 
 namespace tenfold::builder {
 namespace {
 
 using Histograms = std::map<std::string, quant::Histogram, std::less<>>;
+
+// Every second one from `first` on.
+template <class Use>
+void for_each_sample(const Calibration& calibration, int first, Use&& use) {
+  for (int i = first; i < calibration.samples; i += 2) {
+    const std::optional<InputSet> sample = calibration.sample(i);
+    if (!sample) return;
+    try {
+      use(*sample);
+    } catch (Error& e) {
+      throw e.within(cat("sample ", i, " of the calibration"));
+    }
+  }
+}
 
 int run_samples(ObservedRuns& runs, const Calibration& calibration, Histograms& seen) {
   const auto look = [&seen](std::string_view name, const Tensor& t) {
@@ -21,15 +37,7 @@ int run_samples(ObservedRuns& runs, const Calibration& calibration, Histograms& 
   std::set<std::string, std::less<>> values;
   for (const auto& [name, histogram] : seen) values.insert(name);
   int done = 0;
-  for (; done < calibration.samples; ++done) {
-    const std::optional<InputSet> sample = calibration.sample(done);
-    if (!sample) break;
-    try {
-      runs.run(*sample, look, values);
-    } catch (Error& e) {
-      throw e.within(cat("sample ", done + 1, " of the calibration"));
-    }
-  }
+  for_each_sample(calibration, 0, [&](const InputSet& sample) { runs.run(sample, look, values), ++done; });
   return done;
 }
 
@@ -43,10 +51,22 @@ const quant::Histogram* histogram_of(const Histograms& seen, const ir::Value* va
   return nullptr;
 }
 
+// Squares of the difference and of what is wanted; both are left alone where there are no floats. Other shapes differ by all of it.
+void add_difference(const RuntimeValue& got, const RuntimeValue& want, double& error, double& size) {
+  if (!want.is_tensor() || !got.is_tensor() || !is_float(want.tensor().dtype())) return;
+  const Tensor &x = got.tensor(), &y = want.tensor();
+  const bool alike = x.shape() == y.shape();
+  for (std::int64_t i = 0; i < y.size(); ++i) {
+    const double wanted = y.as_double(i), difference = alike ? x.as_double(i) - wanted : wanted;
+    error += difference * difference, size += wanted * wanted;
+  }
+}
+
 void tell(const CalibrationReport& report, const Log& log) {
-  constexpr int kFew = 50;
+  constexpr int kFew = 25;
   if (report.samples < kFew)
-    log(Severity::warning, "calibration ran ", report.samples, " samples only: ", kFew, " or more make ranges that hold for other data");
+    log(Severity::warning, "calibration took ranges from ", report.samples, " samples only (every second one of those given): ", kFew,
+        " or more make ranges that hold for other data");
   std::string names;
   for (const std::string& name : report.without_range) names += (names.empty() ? "'" : ", '") + name + "'";
   if (!names.empty()) log(Severity::warning, "calibration saw nothing but zeros, or nothing at all, of ", names, ": products of them stay in floats");
@@ -86,6 +106,42 @@ quant::Ranges calibrated(const ir::Graph& graph, const std::vector<plan::Range>&
   report.values = static_cast<int>(result.size()), report.seconds = watch.seconds();
   tell(report, Log(config.log));
   return result;
+}
+
+namespace {
+void compare(const ir::Graph& source, const Engine& engine, const BuildConfig& config, CalibrationReport& report) {
+  const std::vector<plan::Range> ranges = symbol_ranges(source, profiles_of(config).front(), {});
+  ir::Graph graph = source.clone();
+  specialise(graph, ranges);
+  const auto context = engine.create_context();
+  std::vector<std::string> inputs, outputs;
+  for (const BindingInfo& b : engine.bindings()) (b.is_input ? inputs : outputs).push_back(b.name);
+  std::vector<double> error(outputs.size()), size(outputs.size());
+  std::optional<ObservedRuns> floats;
+  for_each_sample(*config.calibration, 1, [&](const InputSet& sample) {
+    if (!floats) floats.emplace(std::move(graph), ranges, config);
+    const std::vector<RuntimeValue> want = floats->run(sample), got = run_values(*context, in_order(sample, inputs));
+    for (std::size_t o = 0; o < outputs.size(); ++o) add_difference(got[o], want[o], error[o], size[o]);
+    ++report.compared;
+  });
+  const Log log(config.log);
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    if (size[o] == 0) continue;   // no floats, or nothing but zeros
+    report.errors.push_back({outputs[o], std::sqrt(error[o] / size[o])});
+    log(Severity::info, "the plan's relative l2 error of '", outputs[o], "', on ", report.compared, " other samples: ",
+        report.errors.back().relative_l2);
+  }
+}
+}  // namespace
+
+void compare_with_floats(const ir::Graph& source, const Engine& engine, const BuildConfig& config, CalibrationReport& report) {
+  Stopwatch watch;
+  try {
+    compare(source, engine, config, report);
+  } catch (const Error& e) {   // the plan is good; what it costs is not known
+    Log(config.log)(Severity::warning, "the plan's error is not known, for the run beside the f32 model failed: ", e.what());
+  }
+  report.seconds += watch.seconds();
 }
 
 }  // namespace tenfold::builder

@@ -25,17 +25,28 @@ ObservedRuns::ObservedRuns(ir::Graph graph, const std::vector<plan::Range>& rang
 }
 ObservedRuns::~ObservedRuns() = default;
 
-void ObservedRuns::run(const InputSet& inputs, const Look& look, const std::set<std::string, std::less<>>& values) {
+std::vector<RuntimeValue> ObservedRuns::run(const InputSet& inputs) {
+  return run_values(*impl_->context, in_order(inputs, impl_->inputs));
+}
+
+std::vector<RuntimeValue> ObservedRuns::run(const InputSet& inputs, const Look& look, const std::set<std::string, std::less<>>& values) {
+  const std::vector<RuntimeValue> given = in_order(inputs, impl_->inputs);
+  for (const std::string& name : impl_->inputs)
+    if (values.empty() || values.count(name)) look(name, inputs.at(name));
+  impl_->context->set_observer([&look](std::string_view, std::string_view value, const Tensor& result) { look(value, result); }, values);
+  std::vector<RuntimeValue> outputs = run_values(*impl_->context, given);
+  impl_->context->set_observer({});
+  return outputs;
+}
+
+std::vector<RuntimeValue> in_order(const InputSet& inputs, const std::vector<std::string>& names) {
   std::vector<RuntimeValue> given;
-  for (const std::string& name : impl_->inputs) {
+  for (const std::string& name : names) {
     const auto at = inputs.find(name);
     require(at != inputs.end(), ErrorKind::invalid_argument, "a sample has no value for the input '", name, "'");
-    if (values.empty() || values.count(name)) look(name, at->second);
     given.emplace_back(at->second);
   }
-  impl_->context->set_observer([&look](std::string_view, std::string_view value, const Tensor& result) { look(value, result); }, values);
-  run_values(*impl_->context, given);
-  impl_->context->set_observer({});
+  return given;
 }
 
 }  // namespace tenfold::builder

@@ -22,12 +22,16 @@ class ObservedRuns {
 
   // Of inputs, and of every result that is no view of another one, in the order of the graph; of `values` alone if there are any.
   using Look = std::function<void(std::string_view value, const Tensor& tensor)>;
-  // Throws as a run of an engine does; invalid_argument naming an input that is missing.
-  void run(const InputSet& inputs, const Look& look, const std::set<std::string, std::less<>>& values = {});
+  // The outputs. Throws as a run of an engine does; invalid_argument naming an input that is missing.
+  std::vector<RuntimeValue> run(const InputSet& inputs);
+  std::vector<RuntimeValue> run(const InputSet& inputs, const Look& look, const std::set<std::string, std::less<>>& values = {});
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// The values of a set by these names. Throws invalid_argument naming one that is missing.
+std::vector<RuntimeValue> in_order(const InputSet& inputs, const std::vector<std::string>& names);
 
 }  // namespace tenfold::builder

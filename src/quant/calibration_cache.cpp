@@ -1,0 +1,104 @@
+#include "quant/calibration_cache.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+#include "base/check.h"
+
+namespace tenfold::quant {
+namespace {
+
+constexpr float kLevels = 127;
+
+bool is_head(std::string_view line) {
+  if (!line.starts_with("TRT-")) return false;
+  const std::size_t digits = line.find_first_not_of("0123456789", 4);
+  return digits != std::string_view::npos && digits > 4 && line[digits] == '-' &&
+         (line.ends_with("Calibration2") || line.ends_with("Calibration"));
+}
+
+std::string_view algorithm(std::string_view method) { return method == "minmax" ? "MinMaxCalibration" : "EntropyCalibration2"; }
+
+float scale_in(std::string_view digits, const std::string& where) {
+  std::uint32_t bits = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bits, 16);
+  require(error == std::errc() && end == digits.data() + digits.size() && !digits.empty(), ErrorKind::io, where, ": '", digits,
+          "' is no float in up to eight hexadecimal digits");
+  const float scale = std::bit_cast<float>(bits);
+  require(std::isfinite(scale) && scale >= 0, ErrorKind::io, where, ": the scale is ", scale, ", a finite number of at least 0 is expected");
+  return scale;
+}
+
+// By the operator that made it. Nothing is told of what a constant bounds.
+bool cannot_be_negative(const ir::Value* v) {
+  const ir::Node* n = v->producer;
+  if (!n || n->body) return false;
+  if (n->def->traits.movement != ir::Movement::none && n->def->traits.movement != ir::Movement::concat) return cannot_be_negative(n->in(0));
+  if (n->op() == "MaxPool" || n->op() == "AveragePool" || n->op() == "GlobalAveragePool") return cannot_be_negative(n->in(0));
+  if (n->op() == "Clip") {
+    const ir::Value* low = n->in(1);
+    return low && low->is_constant() && low->constant->tensor.size() == 1 && low->constant->tensor.as_double(0) >= 0;
+  }
+  return n->op() == "Relu" || n->op() == "Sigmoid" || n->op() == "Softmax" || n->op() == "HardSigmoid" || n->op() == "Exp";
+}
+
+}  // namespace
+
+CalibrationCache read_calibration_cache(std::string_view text, const std::string& what) {
+  CalibrationCache cache;
+  std::set<std::string_view> names;
+  for (int number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const std::string where = cat(what, ", line ", number);
+    if (number == 1) {
+      require(is_head(line), ErrorKind::io, what, " is no calibration cache: it begins with '", line.substr(0, 60),
+              "', one of TensorRT's with TRT-<version>-EntropyCalibration2 or the like");
+      cache.head = line;
+      continue;
+    }
+    if (line.empty()) continue;
+    const std::size_t colon = line.rfind(": ");
+    require(colon != std::string_view::npos && colon > 0, ErrorKind::io, where, ": '", line.substr(0, 60), "' is not 'name: digits'");
+    require(names.insert(line.substr(0, colon)).second, ErrorKind::io, where, ": '", line.substr(0, colon), "' stands there twice");
+    cache.scales.emplace_back(line.substr(0, colon), scale_in(line.substr(colon + 2), where));
+  }
+  require(!cache.head.empty(), ErrorKind::io, what, " is empty");
+  return cache;
+}
+
+std::string write_calibration_cache(const CalibrationCache& cache) {
+  std::string text = cache.head + "\n";
+  for (const auto& [name, scale] : cache.scales) {
+    char digits[16];
+    std::snprintf(digits, sizeof digits, "%x", std::bit_cast<std::uint32_t>(scale));
+    text += name + ": " + digits + "\n";
+  }
+  return text;
+}
+
+Ranges ranges_of(const CalibrationCache& cache, const ir::Graph& graph, const std::set<std::string>& wanted) {
+  const std::map<std::string_view, float> scales(cache.scales.begin(), cache.scales.end());
+  Ranges ranges;
+  for (const auto& value : graph.values()) {
+    const auto at = scales.find(value->name);
+    if (!wanted.count(value->name) || at == scales.end() || at->second == 0) continue;
+    const double most = static_cast<double>(at->second) * static_cast<double>(kLevels);
+    ranges[value->name] = {cannot_be_negative(value.get()) ? 0 : -most, most};
+  }
+  return ranges;
+}
+
+CalibrationCache cache_of(const Ranges& ranges, std::string_view method) {
+  CalibrationCache cache{.head = cat("TRT-101600-", algorithm(method)), .scales = {}};
+  for (const auto& [name, range] : ranges)
+    cache.scales.emplace_back(name, static_cast<float>(std::max(range.high, -range.low)) / kLevels);
+  return cache;
+}
+
+}  // namespace tenfold::quant

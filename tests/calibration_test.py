@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""8-bit builds of plain models from samples: calibration_test.py TENFOLD. Judged by NumPy's or ONNX Runtime's floats, never by our own."""
+
+import os
+import re
+import unittest
+
+import cli_case
+from cli_case import CliCase, FLOAT, ONCE, helper, np, numpy_helper, save_model
+
+TOLERANCE = 0.04   # relative l2 of two products in 8 bits
+
+
+def weights(*shape, seed):
+    return (np.random.default_rng(seed).standard_normal(shape) / np.sqrt(np.prod(shape[1:]))).astype(np.float32)
+
+
+class Calibration(CliCase):
+    """n.onnx: conv, relu, conv with a residual, mean, product with a constant; x is [batch,8,12,12]."""
+
+    def setUp(self):
+        super().setUp()
+        node = helper.make_node
+        self.constants = {
+            'w1': weights(16, 8, 3, 3, seed=1),
+            'b1': weights(16, seed=2),
+            'w2': weights(16, 16, 3, 3, seed=3),
+            'w3': weights(10, 16, seed=4).T.copy(),
+        }
+        self.net = save_model(
+            self.path('n.onnx'),
+            [
+                node('Conv', ['x', 'w1', 'b1'], ['c1'], pads=[1, 1, 1, 1]),
+                node('Relu', ['c1'], ['r1']),
+                node('Conv', ['r1', 'w2'], ['c2'], pads=[1, 1, 1, 1]),
+                node('Add', ['c2', 'r1'], ['s']),
+                node('GlobalAveragePool', ['s'], ['p']),
+                node('Flatten', ['p'], ['f']),
+                node('MatMul', ['f', 'w3'], ['y']),
+            ],
+            [('x', FLOAT, ['batch', 8, 12, 12])],
+            [('y', FLOAT, ['batch', 10])],
+            [numpy_helper.from_array(v, k) for k, v in self.constants.items()],
+        )
+        self.samples = np.random.default_rng(5).standard_normal((60, 8, 12, 12)).astype(np.float32)
+        np.save(self.path('samples.npy'), self.samples)
+
+    def truth(self, x):
+        def conv(a, w):
+            padded = np.pad(a, ((0, 0), (0, 0), (1, 1), (1, 1)))
+            windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))
+            return np.einsum('nchwij,ocij->nohw', windows, w)
+
+        r = np.maximum(conv(x, self.constants['w1']) + self.constants['b1'][:, None, None], 0)
+        return (conv(r, self.constants['w2']) + r).mean((2, 3)) @ self.constants['w3']
+
+    def built(self, *flags, model=None, code=0):
+        plan = self.path('n.plan')
+        result = self.tenfold(
+            'exec', f'--onnx={model or self.net}', '--int8', *flags, f'--saveEngine={plan}', '--buildOnly',
+            '--builderOptimizationLevel=0', code=code,
+        )
+        return result.stdout + result.stderr
+
+    def shapes(self, most=30):
+        return [f'--{which}Shapes=x:{n}x8x12x12' for which, n in (('min', 1), ('opt', 1), ('max', most))]
+
+    def answers(self, x):
+        np.save(self.path('x.npy'), x)
+        out = self.path('out.npz')
+        self.tenfold('exec', f"--loadEngine={self.path('n.plan')}", f"--loadInputs=x:{self.path('x.npy')}", f'--exportOutput={out}', *ONCE)
+        return np.load(out)['y']
+
+    def error(self, x):
+        want = self.truth(x)
+        return np.linalg.norm(self.answers(x) - want) / np.linalg.norm(want)
+
+    def operators(self):
+        return self.tenfold('inspect', self.path('n.plan')).stdout
+
+    def test_every_calibrator_makes_integer_products_near_the_floats(self):
+        for name in ('entropy', 'minmax', 'mse', 'percentile'):
+            said = self.built(f"--data={self.path('samples.npy')}", f'--calibrator={name}', *self.shapes())
+            self.assertIn(f'by {name}, 30 samples', said)
+            told = float(re.search(r"relative l2 error of 'y', on 30 other samples: ([\d.e-]+)", said)[1])
+            self.assertAlmostEqual(told, self.error(self.samples[1::2]), delta=0.01 * told)
+            steps = self.operators()
+            self.assertEqual(steps.count('ConvInteger'), 2, steps)
+            self.assertIn('MatMulInteger', steps)
+            error = self.error(np.random.default_rng(6).standard_normal((4, 8, 12, 12)).astype(np.float32))
+            self.assertLess(error, 0.1 if name == 'entropy' else TOLERANCE, name)
+            self.assertGreater(error, 1e-5, 'these are no integers')
+
+    def test_samples_come_from_archives_and_folders_too(self):
+        folder = self.path('data')
+        os.mkdir(folder)
+        np.savez(os.path.join(folder, 'a.npz'), x=self.samples[:30])
+        np.save(os.path.join(folder, 'b.npy'), self.samples[30:])
+        with open(os.path.join(folder, 'readme.txt'), 'w') as f:
+            f.write('no samples')
+        first = self.built(f'--data={folder}', *self.shapes())
+        with open(self.path('n.plan'), 'rb') as f:
+            plan = f.read()
+        self.assertIn('30 samples', first)
+        self.built(f"--data={self.path('samples.npy')}", *self.shapes())
+        with open(self.path('n.plan'), 'rb') as f:
+            self.assertEqual(len(plan), len(f.read()))
+        self.assertLess(self.error(self.samples[:4]), 0.1)
+
+    def test_one_sample_may_lack_the_batch(self):
+        np.save(self.path('one.npy'), self.samples[0])
+        said = self.built(f"--data={self.path('one.npy')}", *self.shapes())
+        self.assertIn('1 samples', said)
+        self.assertIn('took ranges from 1 samples only', said)   # a warning
+
+    def test_batches_that_a_profile_fixes_take_several_samples(self):
+        fixed = [f'--{which}Shapes=x:8x8x12x12' for which in ('min', 'opt', 'max')]
+        said = self.built(f"--data={self.path('samples.npy')}", *fixed)
+        self.assertIn('4 samples', said)
+        self.assertLess(self.error(self.samples[:8]), 0.1)
+
+    def test_what_the_data_never_reaches_stays_in_floats(self):
+        np.save(self.path('zeros.npy'), np.zeros((60, 8, 12, 12), np.float32))
+        said = self.built(f"--data={self.path('zeros.npy')}", *self.shapes())
+        self.assertIn("saw nothing but zeros, or nothing at all, of 'x'", said)
+
+    def test_bad_data_is_refused_by_name(self):
+        np.save(self.path('wide.npy'), self.samples[:, :7])
+        np.save(self.path('double.npy'), self.samples.astype(np.float64))
+        np.savez(self.path('other.npz'), y=self.samples)
+        os.mkdir(self.path('empty'))
+        self.write('cut.npy', open(self.path('samples.npy'), 'rb').read()[:2000])
+        for data, words in (
+            ('wide.npy', ['wide.npy is [60,7,12,12]', "input 'x'", '[?,8,12,12]']),
+            ('double.npy', ['double.npy']),
+            ('other.npz', ["has no array 'x'"]),
+            ('empty', ['no .npz and no .npy']),
+            ('cut.npy', ['cut.npy']),
+            ('absent', ['there is no']),
+            ('n.onnx', ['takes .npz, .npy or a folder']),
+        ):
+            said = self.built(f'--data={self.path(data)}', *self.shapes(), code=1)
+            for word in words:
+                self.assertIn(word, said, data)
+            self.assertFalse(os.path.exists(self.path('n.plan')), data)
+
+    def test_samples_outside_the_profile_are_told_by_number(self):
+        plain = [f'--{which}Shapes=x:3x8x12x12' for which in ('min', 'opt', 'max')]
+        np.save(self.path('two.npy'), self.samples[:2])
+        said = self.built(f"--data={self.path('two.npy')}", *plain, code=1)
+        self.assertIn('[3,8,12,12]', said)
+
+    def test_flags_that_need_others(self):
+        for flags, words in (
+            ([f'--onnx={self.net}', f"--data={self.path('samples.npy')}"], '--data is for --int8'),
+            ([f'--onnx={self.net}', '--int8', '--samples=0', f"--data={self.path('samples.npy')}"], '--samples takes at least 1'),
+            ([f'--loadEngine={self.net}', '--int8', f"--data={self.path('samples.npy')}"], '--data needs --onnx'),
+        ):
+            self.assertIn(words, self.tenfold('exec', *flags, code=2).stderr)
+        said = self.built(f"--data={self.path('samples.npy')}", '--calibrator=median', *self.shapes(), code=2)
+        self.assertIn('entropy, minmax, mse, percentile', said)
+
+
+if __name__ == '__main__':
+    cli_case.main()
