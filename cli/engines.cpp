@@ -77,7 +77,7 @@ Made make_engine(const ExecOptions& o, const InputFiles& files) {
   config.keep_portable_graph = !o.save_engine.empty();   // nobody can tune again what is not kept
   if (config.fp16)
     if (auto typical = files.known_tensors(); !typical.empty()) config.typical_inputs = {std::move(typical)};
-  if (!o.data.empty()) config.calibration = calibration_of(o, config);
+  if (!o.data.empty() || !o.calibration_cache.empty()) config.calibration = calibration_of(o, config);
   BuildReport report;
   Engine engine = build_file(o.onnx, config, &report);
   const double took = seconds_since(start);

@@ -52,7 +52,7 @@ const std::vector<Reason>& refused() {
        {"staticPlugins", "dynamicPlugins", "setPluginsToSerialize", "enablePluginOverride"}},
       {"a plan is built where it is to run, or with --versionCompatible and tuned again there", {"cpuOnly", "remoteAutoTuningConfig"}},
       {"precision follows the model; quantise it with QuantizeLinear and DequantizeLinear",
-       {"calib", "minShapesCalib", "optShapesCalib", "maxShapesCalib", "layerPrecisions", "layerOutputTypes"}},
+       {"minShapesCalib", "optShapesCalib", "maxShapesCalib", "layerPrecisions", "layerOutputTypes"}},
       {"a plan is for one device; --device says which", {"layerDeviceTypes"}},
       {"models come as ONNX (--onnx), and say their outputs", {"uff", "uffInput", "uffNHWC", "caffe", "deploy", "model", "output"}},
       {"plans hold their weights; --refit lets them be replaced", {"stripWeights", "stripAllWeights", "weightless"}},

@@ -122,7 +122,34 @@ class Calibration(CliCase):
     def test_what_the_data_never_reaches_stays_in_floats(self):
         np.save(self.path('zeros.npy'), np.zeros((60, 8, 12, 12), np.float32))
         said = self.built(f"--data={self.path('zeros.npy')}", *self.shapes())
-        self.assertIn("saw nothing but zeros, or nothing at all, of 'x'", said)
+        self.assertIn("knows nothing but zeros, or nothing at all, of", said)
+
+    def test_a_cache_is_written_and_then_read(self):
+        cache = self.path('n.cache')
+        self.built(f"--data={self.path('samples.npy')}", f'--calib={cache}', *self.shapes())
+        with open(cache) as f:
+            head, *lines = f.read().splitlines()
+        self.assertEqual(head, 'TRT-101600-EntropyCalibration2')
+        self.assertIn('x', [line.split(': ')[0] for line in lines])
+        said = self.built(f'--calib={cache}', *self.shapes())   # no data
+        self.assertIn('values by cache', said)
+        self.assertEqual(self.operators().count('ConvInteger'), 2)
+        self.assertLess(self.error(self.samples[:4]), 0.1)
+        with open(cache) as f:
+            self.assertEqual(f.read().splitlines(), [head, *lines])
+        self.assertIn("error of 'y'", self.built(f'--calib={cache}', f"--data={self.path('samples.npy')}", *self.shapes()))
+
+    def test_caches_that_do_not_fit_are_refused(self):
+        for text, words, code in (
+            ('', 'is empty', 1),
+            ('x: 3c010a14\n', 'is no calibration cache', 1),
+            ('TRT-8601-EntropyCalibration2\nx: 7f800000\n', 'line 2: the scale is inf', 1),
+            ('TRT-8601-EntropyCalibration2\nother: 3c010a14\n', "another model's", 2),
+        ):
+            said = self.built(f"--calib={self.write('bad.cache', text.encode())}", *self.shapes(), code=code)
+            self.assertIn(words, said)
+        said = self.built(f"--calib={self.path('absent.cache')}", *self.shapes(), code=2)
+        self.assertIn('give --data=PATH', said)
 
     def test_bad_data_is_refused_by_name(self):
         np.save(self.path('wide.npy'), self.samples[:, :7])

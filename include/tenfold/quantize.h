@@ -21,6 +21,7 @@ struct Calibration {
   // Gives sample 0, 1, 2 and so on, or nothing where there are no more; each build begins with 0 again. Types and shapes
   // are those of the engine's inputs within the first profile. The build calls it in its own thread. What it throws ends
   // the build and comes through.
+  // It may be empty where a cache gives the ranges.
   std::function<std::optional<InputSet>(int index)> sample;
   // Most that are run. Samples 0, 2, 4 and so on give the ranges; on all others the finished plan is compared with the
   // model in f32. The log warns where fewer than 25 give ranges.
@@ -32,6 +33,10 @@ struct Calibration {
   //   percentile  99.99 % of what was seen
   // Any other name throws invalid_argument.
   std::string method = "entropy";
+  // A file in the form of TensorRT's calibration caches. If it exists, ranges come from it and no sample is asked for
+  // them; a file that names fewer than half of the values that need ranges is another model's, and refused. If it does
+  // not, the build writes it. It holds magnitudes alone, so that ranges from samples are a little better. Empty: none.
+  std::string cache;
 };
 
 // The relative error of an output of floats over all samples that it was compared on: the norm (l2) of the difference by
@@ -42,7 +47,7 @@ struct OutputError { std::string output; double relative_l2 = 0; };
 // or left at zero, and whose products stay in floats. `errors` were measured on `compared` samples that gave no ranges;
 // there are none where one sample is all there is.
 struct CalibrationReport {
-  std::string method;
+  std::string method;             // "cache" if the ranges come from one
   int samples = 0, values = 0, compared = 0;
   std::vector<std::string> without_range;
   std::vector<OutputError> errors;

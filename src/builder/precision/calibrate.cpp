@@ -2,12 +2,15 @@
 #include "builder/precision/calibrate.h"
 
 #include <cmath>
+#include <filesystem>
 
+#include "base/files/file.h"
 #include "base/log.h"
 #include "builder/model/profiles.h"
 #include "builder/precision/observed_runs.h"
 #include "builder/stopwatch.h"
 #include "passes/pipeline.h"
+#include "quant/calibration_cache.h"
 #include "tenfold/bindings.h"
 
 namespace tenfold::builder {
@@ -64,35 +67,28 @@ void add_difference(const RuntimeValue& got, const RuntimeValue& want, double& e
 
 void tell(const CalibrationReport& report, const Log& log) {
   constexpr int kFew = 25;
-  if (report.samples < kFew)
+  if (report.samples > 0 && report.samples < kFew)
     log(Severity::warning, "calibration took ranges from ", report.samples, " samples only (every second one of those given): ", kFew,
         " or more make ranges that hold for other data");
   std::string names;
   for (const std::string& name : report.without_range) names += (names.empty() ? "'" : ", '") + name + "'";
-  if (!names.empty()) log(Severity::warning, "calibration saw nothing but zeros, or nothing at all, of ", names, ": products of them stay in floats");
+  if (!names.empty()) log(Severity::warning, "calibration knows nothing but zeros, or nothing at all, of ", names, ": products of them stay in floats");
   log(Severity::info, "calibration: ", report.values, " values by ", report.method, ", ", report.samples, " samples in ", report.seconds,
       " s");
 }
 
-}  // namespace
-
-quant::Ranges calibrated(const ir::Graph& graph, const std::vector<plan::Range>& ranges, const backends::DeviceInfo& device,
-                         const BuildConfig& config, CalibrationReport& report) {
+// Of the values that samples show; what they never reach has none.
+quant::Ranges ranges_by_samples(const ir::Graph& graph, const std::vector<plan::Range>& ranges, const std::set<std::string>& wanted,
+                                const quant::Placing& placing, const BuildConfig& config, CalibrationReport& report) {
   const Calibration& calibration = *config.calibration;
-  Stopwatch watch;
-  require(calibration.sample != nullptr, ErrorKind::invalid_argument, "Calibration::sample is empty: it gives the data");
+  require(calibration.sample != nullptr, ErrorKind::invalid_argument, "Calibration::sample is empty: it gives the data",
+          calibration.cache.empty() ? "" : ", and there is no cache '" + calibration.cache + "' yet");
   require(calibration.samples > 0, ErrorKind::invalid_argument, "Calibration::samples is ", calibration.samples, ", at least 1 is needed");
   const quant::Calibrator& calibrator = quant::calibrator(calibration.method);
-  const quant::Placing placing = passes::placing_for(device);
   Histograms seen;
-  for (const std::string& name : values_to_observe(graph, placing)) seen[name];
-  report.method = calibration.method;
-  if (seen.empty()) {
-    Log(config.log)(Severity::warning, "calibration found no product that 8 bits could stand for on this device: nothing was run");
-    return {};
-  }
+  for (const std::string& name : wanted) seen[name];
   ObservedRuns runs(graph.clone(), ranges, config);
-  report.samples = run_samples(runs, calibration, seen);
+  report.method = calibration.method, report.samples = run_samples(runs, calibration, seen);
   require(report.samples > 0, ErrorKind::invalid_argument, "the calibration's data gave no sample");
   quant::Ranges result;
   for (const auto& value : graph.values()) {
@@ -101,10 +97,49 @@ quant::Ranges calibrated(const ir::Graph& graph, const std::vector<plan::Range>&
     const quant::Grid grid = histogram && histogram->low() < 0 && !placing.zero_points ? quant::Grid{255, true} : quant::Grid{};
     const quant::Range range = histogram ? calibrator.range(*histogram, grid) : quant::Range{};
     if (range.high > range.low) result[value->name] = range;
-    else report.without_range.push_back(value->name);
   }
+  if (!calibration.cache.empty()) {
+    AtomicFile file(calibration.cache);
+    file.write(write_calibration_cache(quant::cache_of(result, calibration.method)));
+    file.commit();
+  }
+  return result;
+}
+
+quant::Ranges ranges_in_cache(const ir::Graph& graph, const std::set<std::string>& wanted, const std::string& path,
+                              CalibrationReport& report) {
+  const auto file = MappedFile::open(path);
+  const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());
+  const quant::CalibrationCache cache = quant::read_calibration_cache(text, path);
+  quant::Ranges ranges = quant::ranges_of(cache, graph, wanted);
+  std::set<std::string_view> named;
+  for (const auto& [name, scale] : cache.scales) named.insert(name);
+  const auto found = std::count_if(wanted.begin(), wanted.end(), [&](const std::string& name) { return named.count(name) > 0; });
+  require(2 * static_cast<std::size_t>(found) >= wanted.size(), ErrorKind::invalid_argument, "the calibration cache '", path, "' names ",
+          found, " of the ", wanted.size(), " values that need ranges, '", *wanted.begin(), "' among them: it is another model's");
+  report.method = "cache";
+  return ranges;
+}
+
+}  // namespace
+
+quant::Ranges calibrated(const ir::Graph& graph, const std::vector<plan::Range>& ranges, const backends::DeviceInfo& device,
+                         const BuildConfig& config, CalibrationReport& report) {
+  Stopwatch watch;
+  const quant::Placing placing = passes::placing_for(device);
+  const std::set<std::string> wanted = values_to_observe(graph, placing);
+  const Log log(config.log);
+  if (wanted.empty()) {
+    log(Severity::warning, "calibration found no product that 8 bits could stand for on this device: nothing was run");
+    return {};
+  }
+  const std::string& cache = config.calibration->cache;
+  const bool kept = !cache.empty() && std::filesystem::exists(cache);
+  quant::Ranges result = kept ? ranges_in_cache(graph, wanted, cache, report) : ranges_by_samples(graph, ranges, wanted, placing, config, report);
+  for (const std::string& name : wanted)
+    if (!result.count(name)) report.without_range.push_back(name);
   report.values = static_cast<int>(result.size()), report.seconds = watch.seconds();
-  tell(report, Log(config.log));
+  tell(report, log);
   return result;
 }
 
@@ -117,6 +152,7 @@ void compare(const ir::Graph& source, const Engine& engine, const BuildConfig& c
   std::vector<std::string> inputs, outputs;
   for (const BindingInfo& b : engine.bindings()) (b.is_input ? inputs : outputs).push_back(b.name);
   std::vector<double> error(outputs.size()), size(outputs.size());
+  if (!config.calibration->sample) return;
   std::optional<ObservedRuns> floats;
   for_each_sample(*config.calibration, 1, [&](const InputSet& sample) {
     if (!floats) floats.emplace(std::move(graph), ranges, config);
