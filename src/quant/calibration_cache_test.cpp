@@ -20,7 +20,7 @@ TEST(CalibrationCache, IsReadAndWrittenBackByteForByte) {
   const CalibrationCache cache = read_calibration_cache(kFile, "c");
   ASSERT_EQ(cache.scales.size(), 4u);
   EXPECT_EQ(cache.scales[0].first, "input");
-  EXPECT_FLOAT_EQ(cache.scales[0].second, 1.f / 127);
+  EXPECT_FLOAT_EQ(cache.scales[0].second, 0x1.021428p-7f);   // 3c010a14
   EXPECT_EQ(cache.scales[1].second, 0.f);
   EXPECT_EQ(cache.scales[2].first, "a:0");
   EXPECT_FLOAT_EQ(cache.scales[2].second, 0.04f);
