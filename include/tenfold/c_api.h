@@ -29,7 +29,8 @@
 #include "tenfold/c/plan_cache.h"
 #include "tenfold/c/plugins.h"
 #include "tenfold/c/profile.h"
-#include "tenfold/c/report.h" /* tenfold-builder */
+#include "tenfold/c/quantize.h" /* tenfold-builder */
+#include "tenfold/c/report.h"   /* tenfold-builder */
 #include "tenfold/c/run.h"
 #include "tenfold/c/runtime.h"
 #include "tenfold/c/status.h"

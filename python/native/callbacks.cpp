@@ -5,6 +5,7 @@
 
 #include "arrays.h"
 #include "errors.h"
+#include "values.h"
 
 namespace tenfold::python {
 namespace {
@@ -127,6 +128,29 @@ std::function<void(std::string_view, std::string_view)> Callbacks::dump(nb::hand
       e.restore();
       self->keep_exception();
     }
+  };
+}
+
+std::function<std::optional<InputSet>(int)> Callbacks::sample(nb::handle source) {
+  const bool calls = PyCallable_Check(source.ptr()) != 0;
+  return [self = shared_from_this(), held = hold(source), calls](int index) -> std::optional<InputSet> {
+    const Locked locked;
+    try {
+      const nb::object from = nb::borrow(held.get());
+      if (!calls && index >= static_cast<int>(nb::len(from))) return {};
+      const nb::object answer = calls ? from(index) : nb::object(from[index]);
+      if (answer.is_none()) return {};
+      InputSet set;
+      take(answer, set);
+      return set;
+    } catch (nb::python_error& e) {
+      e.restore();
+      self->keep_exception();
+    } catch (const WrongValue& wrong) {
+      PyErr_SetString(PyExc_TypeError, ("a sample of the calibration is " + wrong.wanted).c_str());
+      self->keep_exception();
+    }
+    throw Error(ErrorKind::cancelled, "the calibration's data raised an exception");
   };
 }
 

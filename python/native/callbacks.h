@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "python_state.h"
 #include "tenfold/build.h"
@@ -21,6 +22,8 @@ class Callbacks : public std::enable_shared_from_this<Callbacks> {
   void watch(BuildConfig& config);  // sets progress, always: signals are looked for there
   std::function<int(const TacticQuestion&)> choose(nb::handle function);
   std::function<void(std::string_view, std::string_view)> dump(nb::handle function);
+  // Of a function from the index to a dict of arrays or None, or of a sequence of such dicts.
+  std::function<std::optional<InputSet>(int)> sample(nb::handle source);
 
   // Calls `work` without the lock, then raises what a callback raised.
   template <class Work>

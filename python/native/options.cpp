@@ -39,6 +39,28 @@ using Calls = const std::shared_ptr<Callbacks>&;
    } \
   }
 
+#define CALLBACK_OF(config, field, statement) \
+  { #field, annotation<decltype(config::field)>(), [](config& to, nb::handle value, Calls calls) { statement; } }
+
+// A dict of Calibration's fields, or its samples alone.
+void take_calibration(nb::handle value, BuildConfig& to, Calls calls) {
+  constexpr const char* kWanted = "samples (a sequence of dicts, or a function from an index) or a dict of sample, samples, method, cache";
+  Calibration& calibration = to.calibration.emplace();
+  const auto take_sample = [&](nb::handle source) {
+    if (PyCallable_Check(source.ptr()) == 0 && (PySequence_Check(source.ptr()) == 0 || PyUnicode_Check(source.ptr()))) throw WrongValue{kWanted};
+    calibration.sample = calls->sample(source);
+  };
+  if (!nb::isinstance<nb::dict>(value)) return take_sample(value);
+  for (auto [key, field] : nb::borrow<nb::dict>(value)) {
+    const std::string name = nb::isinstance<nb::str>(key) ? nb::cast<std::string>(key) : "";
+    if (name == "sample") take_sample(field);
+    else if (name == "samples") take(field, calibration.samples);
+    else if (name == "method") take(field, calibration.method);
+    else if (name == "cache") take(field, calibration.cache);
+    else throw WrongValue{kWanted};
+  }
+}
+
 using B = BuildConfig;
 constexpr Option<B> kBuild[] = {
     FIELD(B, device),
@@ -53,6 +75,7 @@ constexpr Option<B> kBuild[] = {
     FIELD(B, bf16),
     FIELD(B, int8),
     FIELD(B, fp8),
+    CALLBACK_OF(B, calibration, take_calibration(value, to, calls)),
     FIELD(B, check_overflow),
     FIELD(B, typical_inputs),
     FIELD(B, tf32),

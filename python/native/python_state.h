@@ -17,7 +17,7 @@ bool leaving() noexcept;
 // What enters the interpreter, or runs in it. Once the interpreter has gone, CPython ends a daemon thread that wants its lock, in the
 // middle of C++ that cannot be left so: such a thread stands still instead. What is caught is no object: UBSan would say so.
 template <class Act>
-__attribute__((no_sanitize("null"))) auto unless_ended(Act act) {
+__attribute__((no_sanitize("undefined"))) auto unless_ended(Act act) {
   try {
     return act();
   } catch (abi::__forced_unwind&) {

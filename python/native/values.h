@@ -91,6 +91,10 @@ constexpr const char* annotation<std::vector<std::map<std::string, Tensor>>>() {
   return "Sequence[Mapping[str, Any]]";
 }
 template <>
+constexpr const char* annotation<std::optional<Calibration>>() {
+  return "Callable[[int], Mapping[str, Any] | None] | Sequence[Mapping[str, Any]] | Mapping[str, Any]";
+}
+template <>
 constexpr const char* annotation<PackTokens>() {
   return "Literal['no', 'where_equal', 'with_zeros']";
 }

@@ -4,6 +4,7 @@
 #include "api_run/c_common.h"
 #include "tenfold/build.h"
 #include "tenfold/c/build.h"
+#include "tenfold/c/quantize.h"
 #include "tenfold/network.h"
 #include "tenfold/timing_cache.h"
 
@@ -31,6 +32,7 @@ struct tenfold_timing_cache {
 namespace tenfold::c {
 
 BuildConfig config_of(const tenfold_build_config* given);
+Calibration calibration_of(const tenfold_calibration* given);
 BuildReport* report_of(const tenfold_build_config* given);   // null: none is wanted
 
 }  // namespace tenfold::c

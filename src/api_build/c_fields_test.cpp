@@ -42,7 +42,14 @@ TEST(CFields, OfABuild) {
   const char* const pass = "fuse_norm";
   const char* const folder = "/weights";
   const char* const optional = "w";
+  auto calibrated = sized<tenfold_calibration>();
+  calibrated.sample = [](void* user, std::int32_t index, tenfold_sample* one) -> std::int32_t {
+    EXPECT_EQ(tenfold_sample_set(one, "x", static_cast<tenfold_data*>(user)), TENFOLD_OK);
+    return 1 - index;   // one sample; -1 for the third
+  };
+  calibrated.sample_user = h.data, calibrated.samples = 17, calibrated.method = "mse", calibrated.cache = "/cache";
   auto c = sized<tenfold_build_config>();
+  c.calibration = &calibrated;
   c.device = "cuda:1", c.threads = 3, c.pin_threads = 1, c.ranges = &range, c.range_count = 1;
   c.input_formats = &in, c.input_format_count = 1, c.output_formats = &out, c.output_format_count = 1;
   c.overridable = &optional, c.overridable_count = 1, c.input_defaults = &otherwise, c.input_default_count = 1;
@@ -60,7 +67,7 @@ TEST(CFields, OfABuild) {
 
   const BuildConfig made = c::config_of(&c);
   const auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
-               check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp, pack_tokens, optimization_level, max_tactics,
+               calibration, check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp, pack_tokens, optimization_level, max_tactics,
                timing_repetitions, tactic_sources, workspace_bytes, cpu_features, timing_cache, timings, error_on_cache_miss,
                disabled_passes, external_data_dirs, initializers, keep_portable_graph, version_compatible, hardware_compatible,
                refittable, random_choices, forced_tactics, choose_tactic, labels, plugins, log, runtime, progress, dump] = made;
@@ -94,6 +101,12 @@ TEST(CFields, OfABuild) {
   EXPECT_EQ(labels.at("who"), "a test");
   EXPECT_EQ(runtime, h.runtime->runtime);
   EXPECT_TRUE(plugins && choose_tactic && log && progress && dump);
+  ASSERT_TRUE(calibration.has_value());
+  const auto& [sample, samples, method, cache] = *calibration;
+  EXPECT_EQ(std::tie(samples, method, cache), std::make_tuple(17, std::string("mse"), std::string("/cache")));
+  EXPECT_EQ(sample(0)->at("x").shape(), Shape{1});
+  EXPECT_FALSE(sample(1).has_value());
+  EXPECT_THROW(sample(2), Error);
 }
 
 // Of a zeroed configuration, every field means the default.
@@ -181,7 +194,7 @@ TEST(CFields, OfWhatIsTold) {
   auto r = sized<tenfold_report_info>();
   ASSERT_EQ(tenfold_report_get(report, &r), TENFOLD_OK);
   const auto& [report_steps, device_s, import_s, passes_s, check_s, tune_s, assemble_s, open_s, timed, cache_hits, timed_again, disturbed,
-               disturbance, overflow_checked_on, kept_in_f32, report_notes] = report->report;
+               disturbance, overflow_checked_on, kept_in_f32, calibration, report_notes] = report->report;
   EXPECT_EQ(r.steps, static_cast<std::int32_t>(report_steps.size()));
   EXPECT_EQ(std::tie(device_s, import_s, passes_s, check_s, tune_s, assemble_s, open_s),
             std::tie(r.device_s, r.import_s, r.passes_s, r.check_s, r.tune_s, r.assemble_s, r.open_s));
@@ -192,6 +205,23 @@ TEST(CFields, OfWhatIsTold) {
   ASSERT_EQ(r.notes, static_cast<std::int32_t>(report_notes.size()));
   ASSERT_EQ(tenfold_report_note(report, 0, &note), TENFOLD_OK);
   EXPECT_EQ(report_notes[0].text, note.text);
+  auto calibrated = sized<tenfold_calibration_info>();
+  EXPECT_FALSE(calibration.has_value());
+  EXPECT_EQ(tenfold_report_calibration(report, &calibrated), TENFOLD_INVALID_ARGUMENT);
+  report->report.calibration = CalibrationReport{"mse", 3, 5, 2, {"t"}, {{"y", 0.25}}, 1.5};
+  ASSERT_EQ(tenfold_report_calibration(report, &calibrated), TENFOLD_OK);
+  EXPECT_STREQ(calibrated.method, "mse");
+  EXPECT_EQ(std::make_tuple(calibrated.samples, calibrated.values, calibrated.compared, calibrated.without_range, calibrated.errors),
+            std::make_tuple(3, 5, 2, 1, 1));
+  EXPECT_EQ(calibrated.seconds, 1.5);
+  const char* text_of_it = nullptr;
+  double relative_l2 = 0;
+  ASSERT_EQ(tenfold_report_without_range(report, 0, &text_of_it), TENFOLD_OK);
+  EXPECT_STREQ(text_of_it, "t");
+  ASSERT_EQ(tenfold_report_output_error(report, 0, &text_of_it, &relative_l2), TENFOLD_OK);
+  EXPECT_STREQ(text_of_it, "y");
+  EXPECT_EQ(relative_l2, 0.25);
+  EXPECT_EQ(tenfold_report_output_error(report, 1, &text_of_it, &relative_l2), TENFOLD_INVALID_ARGUMENT);
   report->report.kept_in_f32.push_back({"conv", "Conv", 1e6});
   auto wide = sized<tenfold_wide_info>();
   ASSERT_EQ(tenfold_report_wide(report, 0, &wide), TENFOLD_OK);

@@ -5,6 +5,7 @@
 #include "tenfold/export.h"
 #include "tenfold/c/engine.h"
 #include "tenfold/c/log.h"
+#include "tenfold/c/quantize.h"
 #include "tenfold/c/status.h"
 #include "tenfold/c/types.h"
 
@@ -116,6 +117,7 @@ typedef struct {
   const tenfold_input_default* initializers;
   int32_t initializer_count;
   int32_t reserved3;              /* 0 */
+  const tenfold_calibration* calibration; /* integer products of a plain model; may be null */
 } tenfold_build_config;
 /* Build an engine from a model. `config` may be null, which means all defaults. */
 TENFOLD_API tenfold_status tenfold_build_file(const char* onnx_path, const tenfold_build_config* config,

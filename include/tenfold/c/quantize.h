@@ -1,0 +1,48 @@
+/* 8 bits for plain models, from samples (tenfold-builder). tenfold/quantize.h explains the fields. */
+#ifndef TENFOLD_C_QUANTIZE_H
+#define TENFOLD_C_QUANTIZE_H
+
+#include "tenfold/c/data.h"
+#include "tenfold/c/status.h"
+#include "tenfold/c/types.h"
+#include "tenfold/export.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The sample that a tenfold_sample_function fills. It lives as long as the call. */
+typedef struct tenfold_sample tenfold_sample;
+/* Gives a sample the value of one input; the data is shared, not copied. */
+TENFOLD_API tenfold_status tenfold_sample_set(tenfold_sample* sample, const char* input, const tenfold_data* data);
+/* Returns 1 if there is a sample of this index, which it has filled, 0 if there are no more, and less to end the build
+ * as cancelled. */
+typedef int32_t (*tenfold_sample_function)(void* user, int32_t index, tenfold_sample* sample);
+/* In tenfold_build_config::calibration. A field of 0 or null means the default. */
+typedef struct {
+  size_t struct_size;
+  tenfold_sample_function sample; /* may be null where the cache exists */
+  void* sample_user;
+  int32_t samples;
+  const char* method;             /* "entropy", "minmax", "mse" or "percentile" */
+  const char* cache;              /* a file in the form of TensorRT's caches */
+} tenfold_calibration;
+
+/* What a calibration did. */
+typedef struct {
+  size_t struct_size;
+  const char* method;
+  int32_t samples, values, compared;
+  int32_t without_range, errors; /* how many entries the two functions below have */
+  double seconds;
+} tenfold_calibration_info;
+/* Fails with TENFOLD_INVALID_ARGUMENT where the build had no calibration. Text lives as long as the report. */
+TENFOLD_API tenfold_status tenfold_report_calibration(const tenfold_report* report, tenfold_calibration_info* info);
+TENFOLD_API tenfold_status tenfold_report_without_range(const tenfold_report* report, int32_t index, const char** value);
+TENFOLD_API tenfold_status tenfold_report_output_error(const tenfold_report* report, int32_t index, const char** output,
+                                                       double* relative_l2);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
