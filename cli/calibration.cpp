@@ -15,7 +15,7 @@ void add_calibration_flags(Flags& f, ExecOptions& o) {
          [&o](const std::string& text) { o.samples = parse_int("samples", text, 1); }});
   f.add_text("calib", o.calibration_cache, "FILE",
              "ranges for --int8 in TensorRT's form: read if FILE exists, else taken from --data and written");
-  f.add_text("calibrator", o.calibrator, "NAME", "+how --int8 takes ranges from --data: entropy (default), minmax, mse or percentile");
+  f.add_text("calibrator", o.calibrator, "NAME", "+how --int8 takes ranges from --data: auto (the best of all, the default), entropy (with --calib), minmax, mse or percentile");
 }
 
 void check_calibration(ExecOptions& o) {
@@ -32,7 +32,9 @@ void check_calibration(ExecOptions& o) {
 }
 
 Calibration calibration_of(const ExecOptions& o, const BuildConfig& config) {
-  Calibration calibration{.sample = {}, .samples = o.samples, .method = o.calibrator, .cache = o.calibration_cache};
+  Calibration calibration{.sample = {}, .samples = o.samples, .cache = o.calibration_cache};
+  if (!o.calibrator.empty()) calibration.method = o.calibrator;
+  else if (!o.calibration_cache.empty()) calibration.method = "entropy";
   if (o.data.empty()) return calibration;
   const auto samples = std::make_shared<Samples>(o.data, model_bindings(o.onnx, config));
   calibration.sample = [samples](int index) { return samples->at(index); };

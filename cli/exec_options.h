@@ -26,7 +26,7 @@ struct ExecOptions {
   std::map<std::string, std::string> load_inputs;
   bool int8_asked = false;         // --int8 or --best: a plain model's products, too, if there is data
   std::string data;                // samples that show the ranges of values
-  std::string calibrator = "entropy", calibration_cache;
+  std::string calibrator, calibration_cache;   // no calibrator: entropy with a cache, as trtexec, else auto
   int samples = 200;
   std::string export_output, export_times, export_profile, export_layer_info;
   bool dump_profile = false, dump_layer_info = false, dump_output = false, average_given = false;

@@ -27,12 +27,13 @@ struct Calibration {
   // model in f32. The log warns where fewer than 25 give ranges.
   int samples = 200;
   // How a range follows from the values that were seen.
+  //   auto        each of these is tried on up to eight of the samples; that with the least error of the outputs is taken
   //   entropy     the least divergence of Kullback and Leibler (Migacz 2017), out of 2,048 bins
   //   minmax      everything that was seen
   //   mse         the least squared error (Choukroun 2019)
   //   percentile  99.99 % of what was seen
   // Any other name throws invalid_argument.
-  std::string method = "entropy";
+  std::string method = "auto";
   // A file in the form of TensorRT's calibration caches. If it exists, ranges come from it and no sample is asked for
   // them; a file that names fewer than half of the values that need ranges is another model's, and refused. If it does
   // not, the build writes it. It holds magnitudes alone, so that ranges from samples are a little better. Empty: none.
@@ -47,7 +48,7 @@ struct OutputError { std::string output; double relative_l2 = 0; };
 // or left at zero, and whose products stay in floats. `errors` were measured on `compared` samples that gave no ranges;
 // there are none where one sample is all there is.
 struct CalibrationReport {
-  std::string method;             // "cache" if the ranges come from one
+  std::string method;             // what "auto" took; "cache" if the ranges come from one
   int samples = 0, values = 0, compared = 0;
   std::vector<std::string> without_range;
   std::vector<OutputError> errors;

@@ -24,7 +24,7 @@ typedef struct {
   tenfold_sample_function sample; /* may be null where the cache exists */
   void* sample_user;
   int32_t samples;
-  const char* method;             /* "entropy", "minmax", "mse" or "percentile" */
+  const char* method;             /* "auto", "entropy", "minmax", "mse" or "percentile" */
   const char* cache;              /* a file in the form of TensorRT's caches */
 } tenfold_calibration;
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <limits>
 
 #include "base/files/file.h"
 #include "base/log.h"
@@ -16,6 +17,7 @@
 namespace tenfold::builder {
 namespace {
 
+constexpr const char* kAuto = "auto";
 using Histograms = std::map<std::string, quant::Histogram, std::less<>>;
 
 // Every second one from `first` on.
@@ -54,17 +56,6 @@ const quant::Histogram* histogram_of(const Histograms& seen, const ir::Value* va
   return nullptr;
 }
 
-// Squares of the difference and of what is wanted; both are left alone where there are no floats. Other shapes differ by all of it.
-void add_difference(const RuntimeValue& got, const RuntimeValue& want, double& error, double& size) {
-  if (!want.is_tensor() || !got.is_tensor() || !is_float(want.tensor().dtype())) return;
-  const Tensor &x = got.tensor(), &y = want.tensor();
-  const bool alike = x.shape() == y.shape();
-  for (std::int64_t i = 0; i < y.size(); ++i) {
-    const double wanted = y.as_double(i), difference = alike ? x.as_double(i) - wanted : wanted;
-    error += difference * difference, size += wanted * wanted;
-  }
-}
-
 void tell(const CalibrationReport& report, const Log& log) {
   constexpr int kFew = 25;
   if (report.samples > 0 && report.samples < kFew)
@@ -77,19 +68,19 @@ void tell(const CalibrationReport& report, const Log& log) {
       " s");
 }
 
-// Of the values that samples show; what they never reach has none.
-quant::Ranges ranges_by_samples(const ir::Graph& graph, const std::vector<plan::Range>& ranges, const std::set<std::string>& wanted,
-                                const quant::Placing& placing, const BuildConfig& config, CalibrationReport& report) {
-  const Calibration& calibration = *config.calibration;
-  require(calibration.sample != nullptr, ErrorKind::invalid_argument, "Calibration::sample is empty: it gives the data",
-          calibration.cache.empty() ? "" : ", and there is no cache '" + calibration.cache + "' yet");
-  require(calibration.samples > 0, ErrorKind::invalid_argument, "Calibration::samples is ", calibration.samples, ", at least 1 is needed");
-  const quant::Calibrator& calibrator = quant::calibrator(calibration.method);
-  Histograms seen;
-  for (const std::string& name : wanted) seen[name];
-  ObservedRuns runs(graph.clone(), ranges, config);
-  report.method = calibration.method, report.samples = run_samples(runs, calibration, seen);
-  require(report.samples > 0, ErrorKind::invalid_argument, "the calibration's data gave no sample");
+// Squares of the difference and of what is wanted; both are left alone where there are no floats. Other shapes differ by all of it.
+void add_difference(const RuntimeValue& got, const RuntimeValue& want, double& error, double& size) {
+  if (!want.is_tensor() || !got.is_tensor() || !is_float(want.tensor().dtype())) return;
+  const Tensor &x = got.tensor(), &y = want.tensor();
+  const bool alike = x.shape() == y.shape();
+  for (std::int64_t i = 0; i < y.size(); ++i) {
+    const double wanted = y.as_double(i), difference = alike ? x.as_double(i) - wanted : wanted;
+    error += difference * difference, size += wanted * wanted;
+  }
+}
+
+// Of the values that were seen; what the samples never reach has none.
+quant::Ranges ranges_of(const ir::Graph& graph, const Histograms& seen, const quant::Calibrator& calibrator, const quant::Placing& placing) {
   quant::Ranges result;
   for (const auto& value : graph.values()) {
     if (!seen.count(value->name)) continue;
@@ -98,9 +89,58 @@ quant::Ranges ranges_by_samples(const ir::Graph& graph, const std::vector<plan::
     const quant::Range range = histogram ? calibrator.range(*histogram, grid) : quant::Range{};
     if (range.high > range.low) result[value->name] = range;
   }
+  return result;
+}
+
+// That with the least error of all outputs together, on the first of the samples that gave the ranges. The graph with Q/DQ is run unfused:
+// the plan computes the same but for the order of sums.
+std::string best_calibrator(const ir::Graph& graph, const std::vector<plan::Range>& ranges, const Histograms& seen,
+                            const quant::Placing& placing, const BuildConfig& config, ObservedRuns& floats) {
+  constexpr int kTried = 8;
+  Calibration few = *config.calibration;
+  few.samples = std::min(few.samples, 2 * kTried);
+  std::vector<std::vector<RuntimeValue>> wanted;
+  for_each_sample(few, 0, [&](const InputSet& sample) { wanted.push_back(floats.run(sample)); });
+  std::string best, told;
+  double least = std::numeric_limits<double>::infinity();
+  for (const quant::Calibrator& calibrator : quant::calibrators()) {
+    ir::Graph quantised = graph.clone();
+    place_qdq(quantised, ranges_of(graph, seen, calibrator, placing), placing);
+    ObservedRuns runs(std::move(quantised), ranges, config);
+    double error = 0, size = 0;
+    std::size_t at = 0;
+    for_each_sample(few, 0, [&](const InputSet& sample) {
+      const std::vector<RuntimeValue> got = runs.run(sample);
+      for (std::size_t o = 0; o < got.size(); ++o) add_difference(got[o], wanted[at][o], error, size);
+      ++at;
+    });
+    const double relative = size > 0 ? std::sqrt(error / size) : 0;
+    told += cat(told.empty() ? "" : ", ", calibrator.name, " ", relative);
+    if (relative < least) least = relative, best = calibrator.name;
+  }
+  Log(config.log)(Severity::info, "calibrators by their relative l2 error on ", wanted.size(), " samples: ", told);
+  return best;
+}
+
+// Of the values that samples show.
+quant::Ranges ranges_by_samples(const ir::Graph& graph, const std::vector<plan::Range>& ranges, const std::set<std::string>& wanted,
+                                const quant::Placing& placing, const BuildConfig& config, CalibrationReport& report) {
+  const Calibration& calibration = *config.calibration;
+  require(calibration.sample != nullptr, ErrorKind::invalid_argument, "Calibration::sample is empty: it gives the data",
+          calibration.cache.empty() ? "" : ", and there is no cache '" + calibration.cache + "' yet");
+  require(calibration.samples > 0, ErrorKind::invalid_argument, "Calibration::samples is ", calibration.samples, ", at least 1 is needed");
+  const bool tries_all = calibration.method == kAuto;
+  if (!tries_all) quant::calibrator(calibration.method);   // an unknown one is refused before anything runs
+  Histograms seen;
+  for (const std::string& name : wanted) seen[name];
+  ObservedRuns runs(graph.clone(), ranges, config);
+  report.samples = run_samples(runs, calibration, seen);
+  require(report.samples > 0, ErrorKind::invalid_argument, "the calibration's data gave no sample");
+  report.method = tries_all ? best_calibrator(graph, ranges, seen, placing, config, runs) : calibration.method;
+  quant::Ranges result = ranges_of(graph, seen, quant::calibrator(report.method), placing);
   if (!calibration.cache.empty()) {
     AtomicFile file(calibration.cache);
-    file.write(write_calibration_cache(quant::cache_of(result, calibration.method)));
+    file.write(write_calibration_cache(quant::cache_of(result, report.method)));
     file.commit();
   }
   return result;
