@@ -28,7 +28,7 @@ float scale_in(std::string_view digits, const std::string& where) {
   require(error == std::errc() && end == digits.data() + digits.size() && !digits.empty(), ErrorKind::io, where, ": '", digits,
           "' is no float in up to eight hexadecimal digits");
   const float scale = std::bit_cast<float>(bits);
-  require(std::isfinite(scale) && scale >= 0, ErrorKind::io, where, ": the scale is ", scale, ", a finite number of at least 0 is expected");
+  require(std::isfinite(scale) && scale >= 0, ErrorKind::io, where, ": the scale is ", scale, ", a finite one of at least 0 is expected");
   return scale;
 }
 

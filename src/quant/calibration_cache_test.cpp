@@ -30,7 +30,8 @@ TEST(CalibrationCache, IsReadAndWrittenBackByteForByte) {
 }
 
 TEST(CalibrationCache, WhatIsNoneIsRefusedWithItsLine) {
-  for (const char* text : {"", "x: 3c010a14\n", "TRT-x-EntropyCalibration2\n", "TRT-7000-Weights\n", "TRT-7000-EntropyCalibration2\nx 3c010a14\n",
+  for (const char* text : {"", "x: 3c010a14\n", "TRT-x-EntropyCalibration2\n", "TRT-7000-Weights\n",
+                           "TRT-7000-EntropyCalibration2\nx 3c010a14\n",
                            "TRT-7000-EntropyCalibration2\nx: 3c010a14z\n", "TRT-7000-EntropyCalibration2\nx: \n",
                            "TRT-7000-EntropyCalibration2\nx: 13c010a14\n", "TRT-7000-EntropyCalibration2\nx: 7f800000\n",
                            "TRT-7000-EntropyCalibration2\nx: bc010a14\n", "TRT-7000-EntropyCalibration2\nx: 7fc00000\n",

@@ -23,7 +23,8 @@ void Histogram::add(std::span<const float> values) {
   for (const float x : values) {
     if (x == 0) ++zeros_;
     else if (std::fabs(x) <= std::numeric_limits<float>::max())
-      ++bins_[static_cast<std::size_t>(std::clamp(static_cast<int>(std::floor(static_cast<double>(x) * per_bin)) + kBins, 0, 2 * kBins - 1))];
+      ++bins_[static_cast<std::size_t>(
+          std::clamp(static_cast<int>(std::floor(static_cast<double>(x) * per_bin)) + kBins, 0, 2 * kBins - 1))];
   }
 }
 

@@ -7,32 +7,17 @@
 
 #include "base/files/file.h"
 #include "base/log.h"
-#include "builder/model/profiles.h"
 #include "builder/precision/observed_runs.h"
+#include "builder/precision/samples.h"
 #include "builder/stopwatch.h"
 #include "passes/pipeline.h"
 #include "quant/calibration_cache.h"
-#include "tenfold/bindings.h"
 
 namespace tenfold::builder {
 namespace {
 
 constexpr const char* kAuto = "auto";
 using Histograms = std::map<std::string, quant::Histogram, std::less<>>;
-
-// Every second one from `first` on.
-template <class Use>
-void for_each_sample(const Calibration& calibration, int first, Use&& use) {
-  for (int i = first; i < calibration.samples; i += 2) {
-    const std::optional<InputSet> sample = calibration.sample(i);
-    if (!sample) return;
-    try {
-      use(*sample);
-    } catch (Error& e) {
-      throw e.within(cat("sample ", i, " of the calibration"));
-    }
-  }
-}
 
 int run_samples(ObservedRuns& runs, const Calibration& calibration, Histograms& seen) {
   const auto look = [&seen](std::string_view name, const Tensor& t) {
@@ -63,24 +48,15 @@ void tell(const CalibrationReport& report, const Log& log) {
         " or more make ranges that hold for other data");
   std::string names;
   for (const std::string& name : report.without_range) names += (names.empty() ? "'" : ", '") + name + "'";
-  if (!names.empty()) log(Severity::warning, "calibration knows nothing but zeros, or nothing at all, of ", names, ": products of them stay in floats");
+  if (!names.empty())
+    log(Severity::warning, "calibration knows nothing but zeros, or nothing at all, of ", names, ": products of them stay in floats");
   log(Severity::info, "calibration: ", report.values, " values by ", report.method, ", ", report.samples, " samples in ", report.seconds,
       " s");
 }
 
-// Squares of the difference and of what is wanted; both are left alone where there are no floats. Other shapes differ by all of it.
-void add_difference(const RuntimeValue& got, const RuntimeValue& want, double& error, double& size) {
-  if (!want.is_tensor() || !got.is_tensor() || !is_float(want.tensor().dtype())) return;
-  const Tensor &x = got.tensor(), &y = want.tensor();
-  const bool alike = x.shape() == y.shape();
-  for (std::int64_t i = 0; i < y.size(); ++i) {
-    const double wanted = y.as_double(i), difference = alike ? x.as_double(i) - wanted : wanted;
-    error += difference * difference, size += wanted * wanted;
-  }
-}
-
 // Of the values that were seen; what the samples never reach has none.
-quant::Ranges ranges_of(const ir::Graph& graph, const Histograms& seen, const quant::Calibrator& calibrator, const quant::Placing& placing) {
+quant::Ranges ranges_of(const ir::Graph& graph, const Histograms& seen, const quant::Calibrator& calibrator,
+                        const quant::Placing& placing) {
   quant::Ranges result;
   for (const auto& value : graph.values()) {
     if (!seen.count(value->name)) continue;
@@ -92,8 +68,8 @@ quant::Ranges ranges_of(const ir::Graph& graph, const Histograms& seen, const qu
   return result;
 }
 
-// That with the least error of all outputs together, on the first of the samples that gave the ranges. The graph with Q/DQ is run unfused:
-// the plan computes the same but for the order of sums.
+// That with the least error of all outputs together, on the first of the samples that gave the ranges. The graph with Q/DQ is run in
+// floats, in which the plan's integers are exact but for the order of sums.
 std::string best_calibrator(const ir::Graph& graph, const std::vector<plan::Range>& ranges, const Histograms& seen,
                             const quant::Placing& placing, const BuildConfig& config, ObservedRuns& floats) {
   constexpr int kTried = 8;
@@ -106,6 +82,7 @@ std::string best_calibrator(const ir::Graph& graph, const std::vector<plan::Rang
   for (const quant::Calibrator& calibrator : quant::calibrators()) {
     ir::Graph quantised = graph.clone();
     place_qdq(quantised, ranges_of(graph, seen, calibrator, placing), placing);
+    passes::run(quantised, {passes::find_pass("lower_qdq"), passes::find_pass("fuse_regions")});   // it is run by kernels then
     ObservedRuns runs(std::move(quantised), ranges, config);
     double error = 0, size = 0;
     std::size_t at = 0;
@@ -175,49 +152,13 @@ quant::Ranges calibrated(const ir::Graph& graph, const std::vector<plan::Range>&
   }
   const std::string& cache = config.calibration->cache;
   const bool kept = !cache.empty() && std::filesystem::exists(cache);
-  quant::Ranges result = kept ? ranges_in_cache(graph, wanted, cache, report) : ranges_by_samples(graph, ranges, wanted, placing, config, report);
+  quant::Ranges result = kept ? ranges_in_cache(graph, wanted, cache, report)
+                              : ranges_by_samples(graph, ranges, wanted, placing, config, report);
   for (const std::string& name : wanted)
     if (!result.count(name)) report.without_range.push_back(name);
   report.values = static_cast<int>(result.size()), report.seconds = watch.seconds();
   tell(report, log);
   return result;
-}
-
-namespace {
-void compare(const ir::Graph& source, const Engine& engine, const BuildConfig& config, CalibrationReport& report) {
-  const std::vector<plan::Range> ranges = symbol_ranges(source, profiles_of(config).front(), {});
-  ir::Graph graph = source.clone();
-  specialise(graph, ranges);
-  const auto context = engine.create_context();
-  std::vector<std::string> inputs, outputs;
-  for (const BindingInfo& b : engine.bindings()) (b.is_input ? inputs : outputs).push_back(b.name);
-  std::vector<double> error(outputs.size()), size(outputs.size());
-  if (!config.calibration->sample) return;
-  std::optional<ObservedRuns> floats;
-  for_each_sample(*config.calibration, 1, [&](const InputSet& sample) {
-    if (!floats) floats.emplace(std::move(graph), ranges, config);
-    const std::vector<RuntimeValue> want = floats->run(sample), got = run_values(*context, in_order(sample, inputs));
-    for (std::size_t o = 0; o < outputs.size(); ++o) add_difference(got[o], want[o], error[o], size[o]);
-    ++report.compared;
-  });
-  const Log log(config.log);
-  for (std::size_t o = 0; o < outputs.size(); ++o) {
-    if (size[o] == 0) continue;   // no floats, or nothing but zeros
-    report.errors.push_back({outputs[o], std::sqrt(error[o] / size[o])});
-    log(Severity::info, "the plan's relative l2 error of '", outputs[o], "', on ", report.compared, " other samples: ",
-        report.errors.back().relative_l2);
-  }
-}
-}  // namespace
-
-void compare_with_floats(const ir::Graph& source, const Engine& engine, const BuildConfig& config, CalibrationReport& report) {
-  Stopwatch watch;
-  try {
-    compare(source, engine, config, report);
-  } catch (const Error& e) {   // the plan is good; what it costs is not known
-    Log(config.log)(Severity::warning, "the plan's error is not known, for the run beside the f32 model failed: ", e.what());
-  }
-  report.seconds += watch.seconds();
 }
 
 }  // namespace tenfold::builder

@@ -6,7 +6,8 @@
 
 namespace tenfold::builder {
 
-// The ranges, from samples 0, 2, 4 and so on. Throws invalid_argument: an unknown method, no sample at all, a sample that does not fit the model (its number and the reason are told).
+// The ranges, from samples 0, 2, 4 and so on. Throws invalid_argument: an unknown method, no sample at all, a sample that does not fit
+// the model (its number and the reason are told).
 // `graph`: as it stands before its precision is settled.
 quant::Ranges calibrated(const ir::Graph& graph, const std::vector<plan::Range>& ranges, const backends::DeviceInfo& device,
                          const BuildConfig& config, CalibrationReport& report);

@@ -1,0 +1,61 @@
+// A calibrated plan beside the model that it was made from.
+#include <cmath>
+
+#include "base/log.h"
+#include "builder/model/profiles.h"
+#include "builder/precision/calibrate.h"
+#include "builder/precision/observed_runs.h"
+#include "builder/precision/samples.h"
+#include "builder/stopwatch.h"
+#include "tenfold/bindings.h"
+
+namespace tenfold::builder {
+
+void add_difference(const RuntimeValue& got, const RuntimeValue& want, double& error, double& size) {
+  if (!want.is_tensor() || !got.is_tensor() || !is_float(want.tensor().dtype())) return;
+  const Tensor &x = got.tensor(), &y = want.tensor();
+  const bool alike = x.shape() == y.shape();
+  for (std::int64_t i = 0; i < y.size(); ++i) {
+    const double wanted = y.as_double(i), difference = alike ? x.as_double(i) - wanted : wanted;
+    error += difference * difference, size += wanted * wanted;
+  }
+}
+
+namespace {
+void compare(const ir::Graph& source, const Engine& engine, const BuildConfig& config, CalibrationReport& report) {
+  const std::vector<plan::Range> ranges = symbol_ranges(source, profiles_of(config).front(), {});
+  ir::Graph graph = source.clone();
+  specialise(graph, ranges);
+  const auto context = engine.create_context();
+  std::vector<std::string> inputs, outputs;
+  for (const BindingInfo& b : engine.bindings()) (b.is_input ? inputs : outputs).push_back(b.name);
+  std::vector<double> error(outputs.size()), size(outputs.size());
+  if (!config.calibration->sample) return;
+  std::optional<ObservedRuns> floats;
+  for_each_sample(*config.calibration, 1, [&](const InputSet& sample) {
+    if (!floats) floats.emplace(std::move(graph), ranges, config);
+    const std::vector<RuntimeValue> want = floats->run(sample), got = run_values(*context, in_order(sample, inputs));
+    for (std::size_t o = 0; o < outputs.size(); ++o) add_difference(got[o], want[o], error[o], size[o]);
+    ++report.compared;
+  });
+  const Log log(config.log);
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    if (size[o] == 0) continue;   // no floats, or nothing but zeros
+    report.errors.push_back({outputs[o], std::sqrt(error[o] / size[o])});
+    log(Severity::info, "the plan's relative l2 error of '", outputs[o], "', on ", report.compared, " other samples: ",
+        report.errors.back().relative_l2);
+  }
+}
+}  // namespace
+
+void compare_with_floats(const ir::Graph& source, const Engine& engine, const BuildConfig& config, CalibrationReport& report) {
+  Stopwatch watch;
+  try {
+    compare(source, engine, config, report);
+  } catch (const Error& e) {   // the plan is good; what it costs is not known
+    Log(config.log)(Severity::warning, "the plan's error is not known, for the run beside the f32 model failed: ", e.what());
+  }
+  report.seconds += watch.seconds();
+}
+
+}  // namespace tenfold::builder
