@@ -91,8 +91,8 @@ struct Memory {
   std::shared_ptr<void> data;
 };
 
-// acc * scale + bias, quantised to u8: what nearly every layer ends with.
-ir::Body end_of_layer() {
+// acc * scale + bias, quantised to u8: the epilogue of nearly every layer.
+ir::Body epilogue_of_layer() {
   ir::BodyBuilder b({DType::i32, DType::f32, DType::f32});
   std::uint16_t y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.cast(0, DType::f32), 1), 2);
   y = b.unary(ir::Prim::round_even, b.binary(ir::Prim::div, y, b.constant(DType::f32, 0.05)));
@@ -122,7 +122,7 @@ double time_layer(const Layer& l, double& operations, std::string& config_text) 
                   {"pads", ir::Ints{pad, pad, pad, pad}},
                   {"dilations", ir::Ints{1, 1}},
                   {"kernel_shape", ir::Ints{l.kernel, l.kernel}}};
-  const ir::Body body = end_of_layer();
+  const ir::Body body = epilogue_of_layer();
   const Layout layout = l.conv ? kChannelsLast : kPlain;
   Problem p;
   p.op = &ir::Registry::builtin().get(tactic.ops[0].op);

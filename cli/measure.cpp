@@ -28,7 +28,7 @@ Clock::duration from_ms(double value) {
 }
 
 // What one stream does. Nothing but the run stands between the two clock readings.
-struct Lane {
+struct Runner {
   ExecutionContext* context = nullptr;
   std::vector<Span> spans;
   std::int64_t warmup_runs = 0;
@@ -61,18 +61,19 @@ struct Lane {
   }
 };
 
-Trace merge(const std::vector<Lane>& lanes) {
+Trace merge(const std::vector<Runner>& runners) {
   Trace trace;
-  Clock::time_point begin = lanes.front().begin, end = begin;
-  for (const Lane& lane : lanes) begin = std::min(begin, lane.begin);
-  for (const Lane& lane : lanes) {
-    trace.warmup_runs += lane.warmup_runs;
-    for (const Span& s : lane.spans) trace.samples.push_back({ms(s.start - begin), ms(s.end - begin), s.parts}), end = std::max(end, s.end);
+  Clock::time_point begin = runners.front().begin, end = begin;
+  for (const Runner& runner : runners) begin = std::min(begin, runner.begin);
+  for (const Runner& runner : runners) {
+    trace.warmup_runs += runner.warmup_runs;
+    for (const Span& s : runner.spans)
+      trace.samples.push_back({ms(s.start - begin), ms(s.end - begin), s.parts}), end = std::max(end, s.end);
   }
-  if (lanes.size() > 1)
+  if (runners.size() > 1)
     std::sort(trace.samples.begin(), trace.samples.end(), [](const Sample& a, const Sample& b) { return a.start_ms < b.start_ms; });
   trace.wall_s = ms(end - begin) / 1e3;
-  trace.first_ms = lanes.front().first_ms;
+  trace.first_ms = runners.front().first_ms;
   return trace;
 }
 
@@ -124,17 +125,17 @@ void leave_on_device(const Engine& engine, ExecutionContext& context) {
 }
 
 Trace measure(std::span<const std::unique_ptr<ExecutionContext>> contexts, const MeasureOptions& options) {
-  std::vector<Lane> lanes;
-  for (const auto& context : contexts) lanes.emplace_back().context = context.get();
+  std::vector<Runner> runners;
+  for (const auto& context : contexts) runners.emplace_back().context = context.get();
   const Clock::time_point start = Clock::now();
   std::vector<std::jthread> others;
-  for (std::size_t i = 1; i < lanes.size(); ++i) others.emplace_back([&lanes, &options, i] { lanes[i].run(options); });
-  lanes[0].run(options);
+  for (std::size_t i = 1; i < runners.size(); ++i) others.emplace_back([&runners, &options, i] { runners[i].run(options); });
+  runners[0].run(options);
   others.clear();
-  for (const Lane& lane : lanes)
-    if (!lane.status) fail_run(*lane.context, lane.status);
-  Trace trace = merge(lanes);
-  trace.warmup_ms = ms(lanes[0].begin - start);
+  for (const Runner& runner : runners)
+    if (!runner.status) fail_run(*runner.context, runner.status);
+  Trace trace = merge(runners);
+  trace.warmup_ms = ms(runners[0].begin - start);
   return trace;
 }
 

@@ -10,7 +10,7 @@
 #include "on_a_fake_gpu.h"
 #include "plan/write.h"
 #include "runtime/context.h"
-#include "runtime/device/lanes.h"
+#include "runtime/device/strands.h"
 #include "tenfold/device_error.h"
 #include "tenfold/runtime.h"
 
@@ -77,7 +77,7 @@ TEST_F(FakeGpu, HostMemoryElsewhereNeedsNoOtherGraph) {
 }
 
 // Two products of one input, each with rows of its own, and their sum.
-TEST_F(FakeGpu, BranchesGoToLanesAndMeetAgain) {
+TEST_F(FakeGpu, BranchesGoToStrandsAndMeetAgain) {
   const Engine branched = engine(R"((x f32[batch,6], w f32[6,600]!, v f32[6,600]!)
     a = MatMul(x, w)
     b = Softmax(a) axis=-1
@@ -97,17 +97,17 @@ TEST_F(FakeGpu, BranchesGoToLanesAndMeetAgain) {
   ASSERT_TRUE(top.dims.evaluate(symbols, dims, known));
   runtime::resolve_extents(frame, dims);
   runtime::resolve_addresses(c, frame);
-  const runtime::LanePlan plan = runtime::plan_lanes(frame, 4);
+  const runtime::StrandPlan plan = runtime::plan_strands(frame, 4);
   ASSERT_EQ(plan.steps.size(), frame.steps.size());
   EXPECT_TRUE(plan.several) << branched.inspect(1);
-  // Whoever follows another lane names a step before it, and that step knows that it is followed.
+  // Whoever follows another strand names a step before it, and that step knows that it is followed.
   for (std::size_t i = 0; i < plan.steps.size(); ++i)
     for (const int other : plan.steps[i].follows) {
       ASSERT_LT(other, static_cast<int>(i));
-      EXPECT_NE(plan.steps[static_cast<std::size_t>(other)].lane, plan.steps[i].lane);
+      EXPECT_NE(plan.steps[static_cast<std::size_t>(other)].strand, plan.steps[i].strand);
       EXPECT_TRUE(plan.steps[static_cast<std::size_t>(other)].followed);
     }
-  const runtime::LanePlan alone = runtime::plan_lanes(frame, 1);
+  const runtime::StrandPlan alone = runtime::plan_strands(frame, 1);
   EXPECT_FALSE(alone.several);
 }
 

@@ -74,12 +74,12 @@ def operations(layer):
 # What a tactic multiplies with: a part of its name, the feature without which it falls back, the unit, its rate in FMAs of f32.
 UNITS = [
     ('amx_s24', 'amxint8', 'amx int8', 32 / 6),              # six of the nine products of bytes
-    ('conv_transpose_amx_split', 'amxbf16', 'amx', 16 / 6),  # three parts, six of nine products
+    ('conv_transpose_amx_split', 'amxbf16', 'amx', 16 / 6),  # three terms, six of nine products
     ('conv_amx_split', 'amxbf16', 'amx', 16 / 6),
     ('conv_points_split', 'amxbf16', 'amx', 16 / 6),
     ('expand_depthwise_lines', 'amxbf16', 'amx', 16 / 6),
     ('amx_whole', 'amxbf16', 'amx', 16 / 6),
-    ('amx_split', 'amxbf16', 'amx', 16 / 3),                 # two parts
+    ('amx_split', 'amxbf16', 'amx', 16 / 3),                 # two terms
     ('amx_bf16', 'amxbf16', 'amx', 16),
     ('gemv_bf16', 'avx512bf16', 'bf16', 2),
     ('gemv_s16', 'vnni', 'vnni', 1),                         # 16-bit pairs, and two products for the bytes of an activation

@@ -21,7 +21,7 @@ problems come from a fixed seed (`bench/sweep_problem.cpp`). Sizes are log-unifo
 * at most 0.5 GFLOP and 4 million elements each.
 
 Ours is a model of that one node, built through the public builder API, oneDNN off, all else at its default: the tuner chooses, few rows may
-read weights of 24 bits, 3x3 windows may take Winograd's way, tiles of AMX parts of bf16. What a run costs around the node, somewhat less
+read weights of 24 bits, 3x3 windows may take Winograd's way, tiles of AMX terms of bf16. What a run costs around the node, somewhat less
 than 0.1 us, is included.
 oneDNN's side is the faster of matmul and inner product, or of direct and automatic convolution, through its C++ API with
 `format_tag::any`, its memory and arguments made beforehand. Weights are packed on both sides. Images lie channels-last on ours: the model

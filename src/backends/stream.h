@@ -18,12 +18,13 @@ class Recorder {
   // this one.
   virtual std::shared_ptr<const void> finish(std::shared_ptr<const void> previous = nullptr) noexcept = 0;
   virtual Status::Code replay(const void* recording) noexcept = 0;
-  // While recording, work may go to several lanes that do not wait for each other: note() gives the present moment of a lane a number,
-  // and what goes to a lane behind follow() comes after that moment. Every lane begins by following, and is followed by lane 0 at last.
-  virtual int lanes() const noexcept { return 1; }
-  virtual Status::Code use_lane(int /*lane*/) noexcept { return Status::ok; }
-  virtual Status::Code note(int /*lane*/, int /*moment*/) noexcept { return Status::ok; }
-  virtual Status::Code follow(int /*lane*/, int /*moment*/) noexcept { return Status::ok; }
+  // While recording, work may go to several strands that do not wait for each other: note() gives the present moment of a strand a number,
+  // and what goes to a strand behind follow() comes after that moment. Every strand begins by following, and is followed by strand 0 at
+  // last.
+  virtual int strands() const noexcept { return 1; }
+  virtual Status::Code use_strand(int /*strand*/) noexcept { return Status::ok; }
+  virtual Status::Code note(int /*strand*/, int /*moment*/) noexcept { return Status::ok; }
+  virtual Status::Code follow(int /*strand*/, int /*moment*/) noexcept { return Status::ok; }
 };
 
 // Lets a stream's work go to streams that callers have on the same device.

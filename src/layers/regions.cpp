@@ -1,4 +1,4 @@
-// Loops and branches that are written as layers between entries and outputs: cutting the layers between them into bodies.
+// Loops and branches that are written as layers between entries and outputs: the layers between them become bodies.
 //
 // Outside of bodies an entry stands for its first value (a recurrence for its initial one, an iterator for the first slice), so that shapes
 // of all layers can be asked for, and so that a loop's condition before its first round is the condition's layer, as it is there. Nobody
@@ -7,11 +7,11 @@
 #include <limits>
 #include <string_view>
 
-#include "layers/region_cut.h"
+#include "layers/region_body.h"
 
 namespace tenfold {
 
-using layers::Cut;
+using layers::RegionBody;
 using layers::Key;
 using layers::key_of;
 using layers::Region;
@@ -97,18 +97,18 @@ class RegionMaker {
     std::array<std::vector<LayerOperand>, 2> targets;
     for (const std::size_t output : region.outputs)
       for (std::size_t side = 0; side < 2; ++side) targets[side].push_back(operand(output, side, "needs a value for each case"));
-    const std::array<Cut, 2> cuts{cut(layers_, region, targets[0]), cut(layers_, region, targets[1])};
-    for (const Cut& each : cuts) captures.insert(each.captures.begin(), each.captures.end());
+    const std::array<RegionBody, 2> bodies{body_of(layers_, region, targets[0]), body_of(layers_, region, targets[1])};
+    for (const RegionBody& each : bodies) captures.insert(each.captures.begin(), each.captures.end());
     for (const std::size_t entry : region.entries) captures.emplace(key_of(at(entry).operands[0]), at(entry).operands[0]);
     const NetworkTensor condition = scalar(frame.net, value(frame, at(region.controls[0]).operands[0]), DType::boolean);
     const Network::Tensors captured = values(frame, captures);
     const auto body = [&](std::size_t side) {
       return [&, side](Network& net, const Network::Tensors& given) {
-        Frame inner{net, &cuts[side].inside};
+        Frame inner{net, &bodies[side].inside};
         take(inner, captures, given, 0);
         for (const std::size_t entry : region.entries)
           inner.values[key_of(entry)] = inner.values.at(key_of(at(entry).operands[0]));
-        make_inside(inner, cuts[side].order);
+        make_inside(inner, bodies[side].order);
         Network::Tensors results;
         for (const LayerOperand& target : targets[side]) results.push_back(net.add_node("Identity", {value(inner, target)})[0]);
         return results;
@@ -196,9 +196,9 @@ class RegionMaker {
     for (const std::size_t r : l.recurrences) targets.push_back(operand(r, 1, "has no value for the next round (set_input(1, tensor))"));
     for (const std::size_t o : l.collected) targets.push_back(operand(o, 0, "needs a value"));
     if (l.condition) whiles.push_back(at(*l.condition).operands[0]);
-    const Cut rounds = cut(layers_, region, targets), ends = cut(layers_, region, whiles);
+    const RegionBody rounds = body_of(layers_, region, targets), whether = body_of(layers_, region, whiles);
     std::map<Key, LayerOperand> captures = rounds.captures;
-    captures.insert(ends.captures.begin(), ends.captures.end());
+    captures.insert(whether.captures.begin(), whether.captures.end());
     for (const std::size_t i : l.iterators) captures.emplace(key_of(at(i).operands[0]), at(i).operands[0]);
 
     Network& net = frame.net;
@@ -228,10 +228,10 @@ class RegionMaker {
       for (std::size_t o = 0; o < l.collected.size(); ++o)
         results.push_back(inside.add_node("Identity", {value(round, targets[l.recurrences.size() + o])})[0]);
       if (l.condition) {
-        Frame after{inside, &ends.inside};
+        Frame after{inside, &whether.inside};
         take(after, captures, given, 2 + carried.size());
         set_entries(after, next, inside.elementwise(Elementwise::sum, given[0], constant(inside, 1)), true);
-        make_inside(after, ends.order);
+        make_inside(after, whether.order);
         results[0] = scalar(inside, value(after, whiles[0]), DType::boolean);
       } else {
         Tensor go_on(DType::boolean, {});

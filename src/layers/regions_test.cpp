@@ -1,4 +1,4 @@
-// Loops and branches by layers: bodies are cut, stay mutable, may be long. What they compute is tested beside NumPy, by
+// Loops and branches by layers: bodies are taken out, stay mutable, may be long. What they compute is tested beside NumPy, by
 // python/tests/tensorrt_loops_test.py.
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include "ops/body_contents.h"
 
 #include "base/check.h"
-#include "ops/body_lane.h"
+#include "ops/body_elements.h"
 #include "ops/dim_rules.h"
 
 namespace tenfold::ops {
@@ -39,11 +39,11 @@ class Evaluator {
  private:
   // Numbers only: what the interpreter makes of them.
   static Result folded(const ir::Body& body, const ir::Instr& instr, const Result& a, const Result& b, const Result& c) {
-    const auto lane = [&](std::uint16_t value, const Result& number) {
-      return number ? Lane{body.type_of(value), true, {}, {number->constant()}} : Lane();
+    const auto element = [&](std::uint16_t value, const Result& number) {
+      return number ? Elements{body.type_of(value), true, {}, {number->constant()}} : Elements();
     };
-    Lane result{instr.dtype, true, {}, {0}};
-    apply(instr, lane(instr.a, a), lane(instr.b, b), lane(instr.c, c), result, 1);
+    Elements result{instr.dtype, true, {}, {0}};
+    apply(instr, element(instr.a, a), element(instr.b, b), element(instr.c, c), result, 1);
     return Dim(result.whole[0]);
   }
 

@@ -6,7 +6,7 @@
 
 #include "base/threads/spread.h"
 #include "base/types/element.h"
-#include "ops/body_lane.h"
+#include "ops/body_elements.h"
 #include "ops/walk.h"
 
 namespace tenfold::ops {
@@ -49,27 +49,27 @@ void load_floats(const float* from, Walk& walk, double* to, std::int64_t count) 
   }
 }
 
-void load(const ir::TensorRef& ref, Walk& walk, Lane& lane, std::int64_t count) {
-  if (lane.narrow) count = std::min<std::int64_t>(count, 1);
-  if (ref.dtype == DType::f32 && lane.is_real()) return load_floats(static_cast<const float*>(ref.data), walk, lane.real.data(), count);
+void load(const ir::TensorRef& ref, Walk& walk, Elements& value, std::int64_t count) {
+  if (value.narrow) count = std::min<std::int64_t>(count, 1);
+  if (ref.dtype == DType::f32 && value.is_real()) return load_floats(static_cast<const float*>(ref.data), walk, value.real.data(), count);
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i, walk.next()) {
-    if (lane.is_real()) lane.real[i] = load_double(ref.dtype, ref.data, walk.offset());
-    else lane.whole[i] = load_int(ref.dtype, ref.data, walk.offset());
+    if (value.is_real()) value.real[i] = load_double(ref.dtype, ref.data, walk.offset());
+    else value.whole[i] = load_int(ref.dtype, ref.data, walk.offset());
   }
 }
 
-void store(const Lane& lane, Walk& walk, const ir::TensorRef& ref, std::int64_t count) {
-  if (ref.dtype == DType::f32 && lane.dtype == DType::f32) {
+void store(const Elements& value, Walk& walk, const ir::TensorRef& ref, std::int64_t count) {
+  if (ref.dtype == DType::f32 && value.dtype == DType::f32) {
     auto* to = static_cast<float*>(ref.data);
     for (std::int64_t i = 0, n; i < count; i += n, walk.skip(n)) {
       n = std::min(count - i, walk.stretch());
-      for (std::int64_t k = 0; k < n; ++k) to[walk.offset() + k * walk.stride()] = static_cast<float>(lane.real_at(i + k));
+      for (std::int64_t k = 0; k < n; ++k) to[walk.offset() + k * walk.stride()] = static_cast<float>(value.real_at(i + k));
     }
     return;
   }
   for (std::int64_t i = 0; i < count; ++i, walk.next()) {
-    if (lane.is_real()) store_double(ref.dtype, ref.data, walk.offset(), lane.real_at(i));
-    else store_int(ref.dtype, ref.data, walk.offset(), lane.whole_at(i));
+    if (value.is_real()) store_double(ref.dtype, ref.data, walk.offset(), value.real_at(i));
+    else store_int(ref.dtype, ref.data, walk.offset(), value.whole_at(i));
   }
 }
 
@@ -82,7 +82,7 @@ class Interpreter {
     require(body.reduced_rank <= static_cast<int>(space_.size()), ErrorKind::invalid_model, "a body reduces ", body.reduced_rank,
             " dims of a space of rank ", space_.size());
     split_rows();
-    make_lanes();
+    make_elements();
   }
 
   std::int64_t steps() const { return steps_; }
@@ -93,19 +93,19 @@ class Interpreter {
       const std::int64_t count = hollow_ ? 0 : std::min(step_, steps_ - start);
       for (std::size_t i = 0; i < in_.size(); ++i) {
         readers_[i].seek(start);
-        load(in_[i], readers_[i], lanes_[i], count);
+        load(in_[i], readers_[i], elements_[i], count);
       }
       for (std::size_t i = 0; i < body_.code.size(); ++i) {
         const ir::Instr& instr = body_.code[i];
         const int operands = ir::arity(instr.prim);   // a number that is no operand may be anything
-        const auto operand = [&](int k, std::uint16_t value) -> const Lane& { return lanes_[k < operands ? value : 0]; };
-        apply(instr, operand(0, instr.a), operand(1, instr.b), operand(2, instr.c), lanes_[in_.size() + i], count);
+        const auto operand = [&](int k, std::uint16_t value) -> const Elements& { return elements_[k < operands ? value : 0]; };
+        apply(instr, operand(0, instr.a), operand(1, instr.b), operand(2, instr.c), elements_[in_.size() + i], count);
       }
       for (std::size_t i = 0; i < out_.size(); ++i) {
-        const Lane& lane = lanes_[body_.outputs[i]];
-        const bool one = body_.reduced_rank > 0 && lane.narrow && trailing_ones(out_[i].shape, body_.reduced_rank);
+        const Elements& value = elements_[body_.outputs[i]];
+        const bool one = body_.reduced_rank > 0 && value.narrow && trailing_ones(out_[i].shape, body_.reduced_rank);
         writers_[i].seek(start);
-        store(lane, writers_[i], out_[i], one ? 1 : count);
+        store(value, writers_[i], out_[i], one ? 1 : count);
       }
     }
   }
@@ -123,7 +123,7 @@ class Interpreter {
     steps_ = element_count(space_);
   }
 
-  void make_lanes() {
+  void make_elements() {
     std::vector<bool> narrow_inputs;
     for (const ir::TensorRef& ref : in_) {
       narrow_inputs.push_back(body_.reduced_rank > 0 && trailing_ones(ref.shape, body_.reduced_rank));
@@ -131,11 +131,11 @@ class Interpreter {
     }
     for (const ir::TensorRef& ref : out_) writers_.push_back(Walk::broadcast(space_, ref.shape));
     const std::vector<bool> narrow = narrow_values(body_, narrow_inputs);
-    lanes_.resize(narrow.size());
+    elements_.resize(narrow.size());
     for (std::size_t v = 0; v < narrow.size(); ++v) {
-      lanes_[v].dtype = body_.type_of(static_cast<int>(v));
-      lanes_[v].narrow = narrow[v];
-      lanes_[v].resize(std::min(step_, std::max<std::int64_t>(steps_, 1)));
+      elements_[v].dtype = body_.type_of(static_cast<int>(v));
+      elements_[v].narrow = narrow[v];
+      elements_[v].resize(std::min(step_, std::max<std::int64_t>(steps_, 1)));
     }
   }
 
@@ -145,7 +145,7 @@ class Interpreter {
   std::int64_t step_ = 0, steps_ = 0;
   bool hollow_ = false;
   std::vector<Walk> readers_, writers_;
-  std::vector<Lane> lanes_;
+  std::vector<Elements> elements_;
 };
 
 }  // namespace

@@ -77,12 +77,12 @@ Status finish_stacks(ContextState& c, BoundStep& bound, std::int64_t count) noex
 LoopSlice loop_slice(const BoundStep& bound, std::size_t s) noexcept {
   const plan::Step& step = *bound.open->step;
   const plan::LoopForm& form = bound.open->loop;
-  const bool cut = s < form.sliced;
-  const std::size_t i = cut ? form.header + form.carried + s : form.carried + s - form.sliced;
-  const backends::Bound& whole = cut ? bound.in[i] : bound.out[i];
-  const bool backwards = cut ? bound.open->in_backwards[s] : bound.open->out_backwards[s - form.sliced];
+  const bool is_input = s < form.sliced;
+  const std::size_t i = is_input ? form.header + form.carried + s : form.carried + s - form.sliced;
+  const backends::Bound& whole = is_input ? bound.in[i] : bound.out[i];
+  const bool backwards = is_input ? bound.open->in_backwards[s] : bound.open->out_backwards[s - form.sliced];
   const std::int64_t index = backwards ? whole.dims[0] - 1 - bound.loop.iteration : bound.loop.iteration;
-  const std::int64_t bytes = slice_bytes(whole, cut ? step.in[i].dtype : step.out[i].dtype);
+  const std::int64_t bytes = slice_bytes(whole, is_input ? step.in[i].dtype : step.out[i].dtype);
   return {whole.data ? static_cast<std::byte*>(whole.data) + index * bytes : nullptr, bytes};
 }
 

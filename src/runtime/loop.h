@@ -8,7 +8,7 @@ namespace tenfold::runtime {
 Status run_loop(ContextState& context, Frame& frame, BoundStep& bound) noexcept;
 // The bindings of a loop's body for the iteration that its state names.
 void bind_iteration(BoundStep& bound) noexcept;
-// Where slice `s` of this iteration lies: first of what is cut, then of the stacks.
+// Where slice `s` of this iteration lies: first of what is sliced, then of the stacks.
 struct LoopSlice {
   void* at = nullptr;
   std::int64_t bytes = 0;

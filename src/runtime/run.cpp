@@ -6,9 +6,9 @@
 #include "backends/stream.h"
 #include "plan/step_node.h"
 #include "runtime/context.h"
-#include "runtime/device/lanes.h"
 #include "runtime/device/link.h"
 #include "runtime/device/staging.h"
+#include "runtime/device/strands.h"
 #include "runtime/engine/host_graphs.h"
 #include "runtime/loop.h"
 #include "runtime/plugins/operator.h"
@@ -126,12 +126,12 @@ Status check_agreements(ContextState& c) noexcept {
 }
 
 namespace {
-// Sends the step to its lane, behind those of other lanes that it needs.
-Status enter_lane(ContextState& c, const LanePlan& plan, int number) noexcept {
-  const LanePlan::Place& place = plan.steps[static_cast<std::size_t>(number)];
-  Status status{c.device->recorder->use_lane(place.lane), -1};
+// Sends the step to its strand, behind those of other strands that it needs.
+Status enter_strand(ContextState& c, const StrandPlan& plan, int number) noexcept {
+  const StrandPlan::Place& place = plan.steps[static_cast<std::size_t>(number)];
+  Status status{c.device->recorder->use_strand(place.strand), -1};
   for (int other : place.follows)
-    if (status) status.code = c.device->recorder->follow(place.lane, other);
+    if (status) status.code = c.device->recorder->follow(place.strand, other);
   return status;
 }
 }  // namespace
@@ -141,15 +141,15 @@ Status run_frame(ContextState& c, Frame& frame) noexcept { return run_steps(c, f
 Status run_steps(ContextState& c, Frame& frame, std::size_t first, std::size_t last) noexcept {
   const bool top = &frame == &c.frame(), profiled = c.watch.step_timer && top;
   if (top) c.run.last_error.clear();
-  const LanePlan* const lanes = c.device ? c.device->lanes : nullptr;
+  const StrandPlan* const strands = c.device ? c.device->strands : nullptr;
   for (std::size_t step = first; step < last; ++step) {
     BoundStep& bound = frame.steps[step];
     const auto number = static_cast<int>(step);
     if (const Status::Code stop = stopped(c.run); stop != Status::ok) return {stop, top ? number : -1};
     Status status;
     const MarkedRange range(c.watch, bound.open->step->name.c_str());
-    if (lanes)
-      if (status = enter_lane(c, *lanes, number); !status) return status;
+    if (strands)
+      if (status = enter_strand(c, *strands, number); !status) return status;
     if (profiled) {
       const auto start = std::chrono::steady_clock::now();
       status = run_step(c, frame, bound);
@@ -160,7 +160,7 @@ Status run_steps(ContextState& c, Frame& frame, std::size_t first, std::size_t l
       status = run_step(c, frame, bound);
     }
     if (status && c.watch.observer) status = observe(c, bound);
-    if (status && lanes && lanes->steps[step].followed) status.code = c.device->recorder->note(lanes->steps[step].lane, number);
+    if (status && strands && strands->steps[step].followed) status.code = c.device->recorder->note(strands->steps[step].strand, number);
     if (!status) {   // in a body the step that owns it has to answer; binding numbers stay
       if (status.code == Status::invalid_binding && status.step >= 0) return status;
       // Sizes found in the run that contradict each other are the step's fault, not that of the shapes set.

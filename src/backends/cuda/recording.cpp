@@ -1,4 +1,4 @@
-// Recordings of a CUDA stream: graphs, the lanes that run beside each other in them, and changing one instead of making another.
+// Recordings of a CUDA stream: graphs, the strands that run beside each other in them, and changing one instead of making another.
 #include "backends/cuda/stream.h"
 
 namespace tenfold::backends::cuda {
@@ -70,11 +70,11 @@ Status::Code CudaStream::replay(const void* recording) noexcept {
   return noted(driver()->graph_launch(static_cast<const Recorded*>(recording)->exec, queue_.stream), "cuGraphLaunch");
 }
 
-Status::Code CudaStream::use_lane(int number) noexcept {
-  if (number > 0 && !lanes_[number - 1])
-    if (const int result = driver()->stream_create(&lanes_[number - 1], kStreamNonBlocking); result != kSuccess)
+Status::Code CudaStream::use_strand(int number) noexcept {
+  if (number > 0 && !strands_[number - 1])
+    if (const int result = driver()->stream_create(&strands_[number - 1], kStreamNonBlocking); result != kSuccess)
       return noted(result, "cuStreamCreate");
-  queue_.redirect(lane(number));
+  queue_.redirect(strand(number));
   return Status::ok;
 }
 
@@ -89,12 +89,12 @@ Status::Code CudaStream::note(int number, int moment) noexcept {
       return Status::out_of_memory;
     }
   }
-  return noted(driver()->event_record(moments_[static_cast<std::size_t>(moment)], lane(number)), "cuEventRecord");
+  return noted(driver()->event_record(moments_[static_cast<std::size_t>(moment)], strand(number)), "cuEventRecord");
 }
 
 Status::Code CudaStream::follow(int number, int moment) noexcept {
   queue_.joined = true;
-  return noted(driver()->stream_follow(lane(number), moments_[static_cast<std::size_t>(moment)], 0), "cuStreamWaitEvent");
+  return noted(driver()->stream_follow(strand(number), moments_[static_cast<std::size_t>(moment)], 0), "cuStreamWaitEvent");
 }
 
 }  // namespace tenfold::backends::cuda

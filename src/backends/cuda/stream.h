@@ -33,18 +33,18 @@ class CudaStream final : public Stream, public Recorder, public CallersStreams {
   bool start() noexcept override;
   std::shared_ptr<const void> finish(std::shared_ptr<const void> previous = nullptr) noexcept override;
   Status::Code replay(const void* recording) noexcept override;
-  int lanes() const noexcept override { return kLanes; }
-  Status::Code use_lane(int lane) noexcept override;
-  Status::Code note(int lane, int moment) noexcept override;
-  Status::Code follow(int lane, int moment) noexcept override;
+  int strands() const noexcept override { return kStrands; }
+  Status::Code use_strand(int strand) noexcept override;
+  Status::Code note(int strand, int moment) noexcept override;
+  Status::Code follow(int strand, int moment) noexcept override;
 
  private:
-  static constexpr int kLanes = 4;
+  static constexpr int kStrands = 4;
   bool ready() noexcept;                       // the device is not lost, and the own stream follows what callers' streams were given
   Status::Code noted(int result, const char* call) noexcept;
   int wait_for_work() noexcept;
   bool take_bad_index() noexcept;
-  StreamHandle lane(int number) noexcept { return number == 0 ? queue_.own : lanes_[number - 1]; }
+  StreamHandle strand(int number) noexcept { return number == 0 ? queue_.own : strands_[number - 1]; }
 
   Queue queue_;
   Serial serial_;
@@ -54,8 +54,8 @@ class CudaStream final : public Stream, public Recorder, public CallersStreams {
   Event done_ = nullptr;                       // behind the work that the stream used last was given
   Event end_ = nullptr;                        // see note_end(); made when it is first used
   bool own_has_work_ = false, callers_have_work_ = false;
-  StreamHandle lanes_[kLanes - 1] = {};        // made when they are first used
-  std::vector<Event> moments_;                 // of lanes, by number
+  StreamHandle strands_[kStrands - 1] = {};        // made when they are first used
+  std::vector<Event> moments_;                     // of strands, by number
 };
 
 }  // namespace tenfold::backends::cuda

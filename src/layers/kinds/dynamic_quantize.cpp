@@ -43,11 +43,11 @@ Network::Tensors make(const LayerCall& call) {
     call.refuse(ErrorKind::unsupported, "there are FP4 with scales of FP8, and FP8 with scales of E8M0, not " + call.text("to_type") +
                                             " with scales of " + call.text("scale_type"));
   if (four != call.has(1)) call.refuse(four ? "FP4 needs the scale of the scales: set_input(1, tensor)" : "FP8 takes no second scale");
-  Shape cut = extents, counts = extents;
+  Shape blocked = extents, counts = extents;
   const auto at = static_cast<std::ptrdiff_t>(block.axis);
-  cut[static_cast<std::size_t>(block.axis)] = counts[static_cast<std::size_t>(block.axis)] /= block.size;
-  cut.insert(cut.begin() + at + 1, block.size);
-  const NetworkTensor blocks = call.node("Reshape", {call.cast(call.in(0), DType::f32), call.integers(cut)});
+  blocked[static_cast<std::size_t>(block.axis)] = counts[static_cast<std::size_t>(block.axis)] /= block.size;
+  blocked.insert(blocked.begin() + at + 1, block.size);
+  const NetworkTensor blocks = call.node("Reshape", {call.cast(call.in(0), DType::f32), call.integers(blocked)});
   const NetworkTensor most = call.node("ReduceMax", {call.node("Abs", {blocks}), call.integers({block.axis + 1})});
   NetworkTensor scale = call.node("Div", {most, call.scalar(DType::f32, four ? 6.0f : 448.0f)});   // the largest of FP4, of FP8
   const NetworkTensor twice = four ? call.cast(call.in(1), DType::f32) : NetworkTensor{};

@@ -1,5 +1,5 @@
 // Conv: grouped, strided, dilated convolution over one to three spatial dims.
-#include "ops/body_lane.h"
+#include "ops/body_elements.h"
 #include "ops/conv/conv_common.h"
 #include "ops/real_access.h"
 

@@ -22,8 +22,8 @@ template <class T>
 ops::Moments channel_moments(const ops::RealIn<T>& x, const ops::AxisView& view, std::int64_t channel) {
   std::vector<double> values;
   for (std::int64_t n = 0; n < view.outer; ++n) {
-    const T* lane = x.data() + (n * view.extent + channel) * view.inner;
-    values.insert(values.end(), lane, lane + view.inner);
+    const T* line = x.data() + (n * view.extent + channel) * view.inner;
+    values.insert(values.end(), line, line + view.inner);
   }
   return ops::moments(values.data(), static_cast<std::int64_t>(values.size()));
 }

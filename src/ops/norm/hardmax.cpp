@@ -5,7 +5,7 @@ namespace tenfold::ir {
 namespace {
 
 void reference(Call& call) {
-  ops::for_each_lane(call, call.attributes().integer("axis"), [](auto x, auto y) {
+  ops::for_each_line(call, call.attributes().integer("axis"), [](auto x, auto y) {
     std::int64_t best = 0;
     for (std::int64_t i = 1; i < x.size; ++i) {
       if (x[i] > x[best]) best = i;

@@ -7,7 +7,7 @@ namespace tenfold::ir {
 namespace {
 
 void reference(Call& call) {
-  ops::for_each_lane(call, call.attributes().integer("axis"), [](auto x, auto y) {
+  ops::for_each_line(call, call.attributes().integer("axis"), [](auto x, auto y) {
     double largest = -INFINITY, sum = 0;
     for (std::int64_t i = 0; i < x.size; ++i) largest = std::max(largest, static_cast<double>(x[i]));
     for (std::int64_t i = 0; i < x.size; ++i) sum += std::exp(static_cast<double>(x[i]) - largest);

@@ -1,4 +1,4 @@
-// LpNormalization: divides each lane along an axis by its 1- or 2-norm; a lane of zeros stays zero.
+// LpNormalization: divides each line along an axis by its 1- or 2-norm; a line of zeros stays zero.
 #include "ops/norm/norm_common.h"
 
 namespace tenfold::ir {
@@ -12,7 +12,7 @@ void infer(InferCall& call) {
 
 void reference(Call& call) {
   const bool absolute = call.attributes().integer("p") == 1;
-  ops::for_each_lane(call, call.attributes().integer("axis"), [absolute](auto x, auto y) {
+  ops::for_each_line(call, call.attributes().integer("axis"), [absolute](auto x, auto y) {
     double sum = 0;
     for (std::int64_t i = 0; i < x.size; ++i) {
       const auto v = static_cast<double>(x[i]);

@@ -16,7 +16,7 @@ void reference(Call& call) {
   const Attributes& attributes = call.attributes();
   const std::int64_t size = attributes.integer("size"), before = (size - 1) / 2, after = size - 1 - before;
   const double alpha = attributes.number("alpha"), beta = attributes.number("beta"), bias = attributes.number("bias");
-  ops::for_each_lane(call, 1, [&](auto x, auto y) {
+  ops::for_each_line(call, 1, [&](auto x, auto y) {
     for (std::int64_t c = 0; c < x.size; ++c) {
       double squares = 0;
       const std::int64_t last = after < x.size - 1 - c ? c + after : x.size - 1;

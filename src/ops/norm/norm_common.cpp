@@ -10,17 +10,17 @@ void normalise_groups(ir::Call& call, std::int64_t groups) {
   if (groups == 0) return;   // as many as channels, and there are none
   const double epsilon = call.attributes().number("epsilon");
   const std::int64_t per_group = call.in[0].shape[1] / groups;
-  const std::int64_t lanes = call.in[0].shape[0] * groups, size = lanes ? call.in[0].size() / lanes : 0;
+  const std::int64_t lines = call.in[0].shape[0] * groups, size = lines ? call.in[0].size() / lines : 0;
   with_real(call.in[0].dtype, [&]<class T>(T) {
     const RealIn<T> x(call.in[0]), scale(call.in[1]), bias(call.in[2]);
     const RealOut<T> y(call.out[0]);
-    for (std::int64_t lane = 0; lane < lanes; ++lane) {
-      const Moments m = moments(x.data() + lane * size, size);
+    for (std::int64_t line = 0; line < lines; ++line) {
+      const Moments m = moments(x.data() + line * size, size);
       const double inverse = 1 / std::sqrt(m.variance + epsilon);
       for (std::int64_t i = 0; i < size; ++i) {
-        const std::int64_t channel = lane % groups * per_group + i / (size / per_group);
-        const double normal = (static_cast<double>(x[lane * size + i]) - m.mean) * inverse;
-        y[lane * size + i] = static_cast<T>(normal * static_cast<double>(scale[channel]) + static_cast<double>(bias[channel]));
+        const std::int64_t channel = line % groups * per_group + i / (size / per_group);
+        const double normal = (static_cast<double>(x[line * size + i]) - m.mean) * inverse;
+        y[line * size + i] = static_cast<T>(normal * static_cast<double>(scale[channel]) + static_cast<double>(bias[channel]));
       }
     }
   });

@@ -1,4 +1,4 @@
-// What the normalisations share: walks over lanes and groups, statistics in double.
+// What the normalisations share: walks over lines and groups, statistics in double.
 #pragma once
 
 #include <cmath>
@@ -8,17 +8,17 @@
 
 namespace tenfold::ops {
 
-// One lane along an axis: element i lies at data[i * stride].
+// One line along an axis: element i lies at data[i * stride].
 template <class T>
-struct Lane {
+struct Line {
   T* data;
   std::int64_t size, stride;
   T& operator[](std::int64_t i) const { return data[i * stride]; }
 };
 
-// f(Lane<const T> in, Lane<T> out) for each lane of input 0 along `axis`, output 0 having its shape.
+// f(Line<const T> in, Line<T> out) for each line of input 0 along `axis`, output 0 having its shape.
 template <class F>
-void for_each_lane(ir::Call& call, std::int64_t axis, F&& f) {
+void for_each_line(ir::Call& call, std::int64_t axis, F&& f) {
   const AxisView view(call.in[0].shape, wrap_axis(axis, static_cast<int>(call.in[0].shape.size())));
   with_real(call.in[0].dtype, [&]<class T>(T) {
     const RealIn<T> x(call.in[0]);
@@ -26,7 +26,7 @@ void for_each_lane(ir::Call& call, std::int64_t axis, F&& f) {
     for (std::int64_t o = 0; o < view.outer; ++o) {
       for (std::int64_t i = 0; i < view.inner; ++i) {
         const std::int64_t at = o * view.extent * view.inner + i;
-        f(Lane<const T>{x.data() + at, view.extent, view.inner}, Lane<T>{y.data() + at, view.extent, view.inner});
+        f(Line<const T>{x.data() + at, view.extent, view.inner}, Line<T>{y.data() + at, view.extent, view.inner});
       }
     }
   });

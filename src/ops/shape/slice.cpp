@@ -8,7 +8,7 @@
 namespace tenfold::ir {
 namespace {
 
-struct Cut { Dim first, count; };
+struct Range { Dim first, count; };
 
 // Models write the end of any axis as the largest (or, backwards, the smallest) integer of 32 or 64 bits.
 Dim tame(Dim index) {
@@ -18,7 +18,7 @@ Dim tame(Dim index) {
 }
 
 // The one place that knows the clamping rules: for symbolic extents as well as for numbers.
-Cut cut(const ops::DimRules& rules, Dim extent, Dim start, Dim end, std::int64_t step) {
+Range range_of(const ops::DimRules& rules, Dim extent, Dim start, Dim end, std::int64_t step) {
   const bool forward = step > 0;
   const Dim low = forward ? 0 : -1, high = forward ? extent : extent - 1;
   const Dim first = rules.clamp_index(tame(start), extent, 0, high), last = rules.clamp_index(tame(end), extent, low, high);
@@ -34,7 +34,7 @@ ops::IndexMap map_of(const Shape& shape, const Ints& axes, const Ints& starts, c
     if (k == axes.size()) {
       map.add_dim(shape[d], strides[d]);
     } else {
-      const Cut part = cut({}, shape[d], starts[k], ends[k], steps[k]);
+      const Range part = range_of({}, shape[d], starts[k], ends[k], steps[k]);
       map.add_dim(part.count.constant(), steps[k] * strides[d], part.first.constant() * strides[d]);
     }
   }
@@ -81,7 +81,7 @@ void infer(InferCall& call) {
   for (std::size_t k = 0; k < count; ++k) {
     Dim& extent = dims[static_cast<std::size_t>(axes[k])];
     call.need(steps[k] != 0 && steps[k] > -kUnbounded && steps[k] < kUnbounded, "step ", steps[k], " is zero or too large");
-    extent = known ? cut(rules, extent, (*starts)[k], (*ends)[k], steps[k]).count : call.new_symbol(cat("extent", axes[k]), 0, extent);
+    extent = known ? range_of(rules, extent, (*starts)[k], (*ends)[k], steps[k]).count : call.new_symbol(cat("extent", axes[k]), 0, extent);
   }
   call.out(0, call.dtype(0), std::move(dims));
   if (known) infer_contents(call, axes, steps);

@@ -7,7 +7,7 @@ namespace tenfold::backends { class Recorder; class Stream; }
 
 namespace tenfold::runtime {
 
-struct LanePlan;
+struct StrandPlan;
 
 // How a binding reaches the device (transfers.cpp).
 struct Transfer {
@@ -23,7 +23,7 @@ struct Recording {
   std::vector<std::int64_t> dims;
   std::vector<Transfer> transfers;
   std::shared_ptr<const void> steps;
-  bool lanes = false;  // steps lie beside each other: at these shapes that is faster
+  bool strands = false;  // steps lie beside each other: at these shapes that is faster
 };
 
 struct DeviceLink {
@@ -34,7 +34,7 @@ struct DeviceLink {
   backends::Recorder* recorder = nullptr;     // of the context's stream; null: it has none
   bool cannot_record = false;                 // the recorder gave up, or the caller does not want it
   bool records_next = false;                  // the steps behind the front ran one by one: they are to be recorded
-  const LanePlan* lanes = nullptr;            // while steps are recorded beside each other
+  const StrandPlan* strands = nullptr;        // while steps are recorded beside each other
   bool uploading = false;                     // what steps at the front gave may still be on its way to the device
   bool enqueuing = false;                     // runs are enqueued: the host copies nothing
   bool notes_end = false;                     // the stream is to note where a run that is enqueued ends

@@ -7,8 +7,8 @@
 
 #include "backends/stream.h"
 #include "runtime/context.h"
-#include "runtime/device/lanes.h"
 #include "runtime/device/staging.h"
+#include "runtime/device/strands.h"
 #include "runtime/device/transfers.h"
 
 namespace tenfold::runtime {
@@ -100,23 +100,23 @@ std::shared_ptr<const void> retired(ContextState& c) noexcept {
   return steps;
 }
 
-// The steps, all behind each other or in lanes.
-Status record_steps(ContextState& c, Frame& frame, const LanePlan* lanes) noexcept {
-  c.device->lanes = lanes;
+// The steps, all behind each other or in strands.
+Status record_steps(ContextState& c, Frame& frame, const StrandPlan* strands) noexcept {
+  c.device->strands = strands;
   Status status = run_behind_front(c, frame);
-  c.device->lanes = nullptr;
-  if (!lanes) return status;
-  for (int end : lanes->joined_at_end)
+  c.device->strands = nullptr;
+  if (!strands) return status;
+  for (int end : strands->joined_at_end)
     if (status) status.code = c.device->recorder->follow(0, end);
-  if (status) status.code = c.device->recorder->use_lane(0);
+  if (status) status.code = c.device->recorder->use_strand(0);
   return status;
 }
 
 // Milliseconds of the steps recorded in one way or the other, in memory of the context's own; 0 if that fails.
-double time_of(ContextState& c, Frame& frame, const LanePlan* lanes) noexcept {
+double time_of(ContextState& c, Frame& frame, const StrandPlan* strands) noexcept {
   backends::Recorder& recorder = *c.device->recorder;
   if (!recorder.start()) return 0;
-  const Status status = record_steps(c, frame, lanes);
+  const Status status = record_steps(c, frame, strands);
   const std::shared_ptr<const void> steps = recorder.finish();
   if (!status || !steps) return 0;
   double best = 0;
@@ -130,16 +130,16 @@ double time_of(ContextState& c, Frame& frame, const LanePlan* lanes) noexcept {
   return best;
 }
 
-// Whether lanes pay is measured: branches may be too small, or fill the device each for itself.
-bool lanes_pay(ContextState& c, Frame& frame) {
-  const int lanes = c.device->recorder->lanes();
-  if (lanes < 2) return false;
+// Whether strands pay is measured: branches may be too small, or fill the device each for itself.
+bool strands_pay(ContextState& c, Frame& frame) {
+  const int strands = c.device->recorder->strands();
+  if (strands < 2) return false;
   bind_frame(c, frame, true);
-  const LanePlan plan = plan_lanes(frame, lanes);
+  const StrandPlan plan = plan_strands(frame, strands);
   bool pay = false;
   if (plan.several) {
-    const double in_lanes = time_of(c, frame, &plan), in_order = time_of(c, frame, nullptr);
-    pay = in_lanes > 0 && in_lanes < 0.98 * in_order;
+    const double in_strands = time_of(c, frame, &plan), in_order = time_of(c, frame, nullptr);
+    pay = in_strands > 0 && in_strands < 0.98 * in_order;
   }
   bind_frame(c, frame, false);
   return pay;
@@ -155,17 +155,17 @@ Status record(ContextState& c, Frame& frame) noexcept {
     Recording made{c.shapes.active, {dims.begin(), dims.end()}, c.device->transfers, nullptr, false};
     const auto known_shape = std::find_if(all.begin(), all.end(), [&](const Recording& r) { return same_shape(c, r); });
     if (known_shape != all.end()) {
-      made.lanes = known_shape->lanes;
+      made.strands = known_shape->strands;
     } else if (copies) {
       if (Status s = warm_up(c, frame); !s) return s;
-      made.lanes = lanes_pay(c, frame);
+      made.strands = strands_pay(c, frame);
     }
-    const LanePlan plan = made.lanes ? plan_lanes(frame, recorder.lanes()) : LanePlan{};
+    const StrandPlan plan = made.strands ? plan_strands(frame, recorder.strands()) : StrandPlan{};
     std::shared_ptr<const void> previous = retired(c);
     all.reserve(kMostRecordings);
     if (!recorder.start()) return c.device->cannot_record = true, Status{};
     Status status = copies ? copy_pinned(c, true) : Status{};
-    if (status) status = record_steps(c, frame, made.lanes ? &plan : nullptr);
+    if (status) status = record_steps(c, frame, made.strands ? &plan : nullptr);
     if (status && copies) status = copy_pinned(c, false);
     made.steps = recorder.finish(std::move(previous));
     if (!status) return status;

@@ -14,7 +14,7 @@ class Fuser {
     for (const Item& item : program_.items) rounds_ = rounds_ || item.op == Op::saturate || item.op == Op::round_even;
     for (std::size_t i = 0; i < program_.items.size(); ++i) {
       Item& item = program_.items[i];
-      if (item.lane != Lane::f32 || item.rounded) continue;
+      if (item.lane != LaneType::f32 || item.rounded) continue;
       if (item.op == Op::pow) power(item);
       if (item.op == Op::mul) scale(item);
       if (item.op == Op::add) product_sum(item);
@@ -53,7 +53,7 @@ class Fuser {
   void scale(Item& item) {
     for (int k = 0; k < 2; ++k) {
       const int v = item.in[k];
-      if (is(v, Op::cast) && program_.item(v).lane == Lane::i32 && program_.item(v).bytes == 4 && !program_.is_constant(v))
+      if (is(v, Op::cast) && program_.item(v).lane == LaneType::i32 && program_.item(v).bytes == 4 && !program_.is_constant(v))
         return become(item, Op::scale_i32, program_.item(v).in[0], item.in[1 - k]);
     }
   }

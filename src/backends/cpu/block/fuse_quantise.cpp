@@ -15,12 +15,13 @@ bool is_zero_point(double value) { return value == std::nearbyint(value) && std:
 void fuse_quantise(Lowered& program, const PointwiseTables& tables) {
   const std::vector<int> uses = program.use_counts();
   const auto is = [&](int v, Op op) {
-    return !program.is_input(v) && program.item(v).op == op && program.item(v).lane == Lane::f32 && !program.item(v).rounded &&
+    return !program.is_input(v) && program.item(v).op == op && program.item(v).lane == LaneType::f32 && !program.item(v).rounded &&
            uses[static_cast<std::size_t>(v)] == 1;
   };
   for (Item& item : program.items) {
-    const auto& saturate = tables.cast->saturate[static_cast<int>(Lane::f32)];
-    const bool to_u8 = item.kernel == saturate[static_cast<int>(Lane::u8)], to_i8 = item.kernel == saturate[static_cast<int>(Lane::i8)];
+    const auto& saturate = tables.cast->saturate[static_cast<int>(LaneType::f32)];
+    const bool to_u8 = item.kernel == saturate[static_cast<int>(LaneType::u8)],
+               to_i8 = item.kernel == saturate[static_cast<int>(LaneType::i8)];
     if (item.op != Op::saturate || (!to_u8 && !to_i8)) continue;
     int x = item.in[0], zero = -1;
     if (is(x, Op::add)) {

@@ -22,28 +22,28 @@ static_assert(static_cast<int>(Op::reduce_min) == static_cast<int>(Prim::reduce_
 
 bool is_half(DType t) { return t == DType::f16 || t == DType::bf16; }
 bool has_lane(DType t) { return has_native_type(t) || is_half(t); }
-Lane lane_of(DType t) {
+LaneType lane_of(DType t) {
   switch (t) {
-    case DType::f64: return Lane::f64;
-    case DType::i64: return Lane::i64;
-    case DType::i32: return Lane::i32;
-    case DType::i16: return Lane::i16;
-    case DType::i8: return Lane::i8;
-    case DType::u64: return Lane::u64;
-    case DType::u32: return Lane::u32;
-    case DType::u16: return Lane::u16;
+    case DType::f64: return LaneType::f64;
+    case DType::i64: return LaneType::i64;
+    case DType::i32: return LaneType::i32;
+    case DType::i16: return LaneType::i16;
+    case DType::i8: return LaneType::i8;
+    case DType::u64: return LaneType::u64;
+    case DType::u32: return LaneType::u32;
+    case DType::u16: return LaneType::u16;
     case DType::u8:
-    case DType::boolean: return Lane::u8;
-    default: return Lane::f32;
+    case DType::boolean: return LaneType::u8;
+    default: return LaneType::f32;
   }
 }
 int bytes_of(DType t) { return bits(t) / 8; }
 int lane_bytes(DType t) { return is_half(t) ? 4 : bytes_of(t); }
 bool is_logical(Prim p) { return p == Prim::logical_and || p == Prim::logical_or || p == Prim::logical_xor || p == Prim::logical_not; }
 
-PointwiseKernel find(const PointwiseTables& tables, Lane lane, Op op) {
+PointwiseKernel find(const PointwiseTables& tables, LaneType lane, Op op) {
   const int o = static_cast<int>(op);
-  if (lane == Lane::f32 && tables.f32->op[o]) return tables.f32->op[o];
+  if (lane == LaneType::f32 && tables.f32->op[o]) return tables.f32->op[o];
   return tables.lane->op[static_cast<int>(lane)][o];
 }
 
@@ -79,7 +79,7 @@ class Lowering {
       std::uint64_t bits = 0;
       item.kernel(&bits, 1, args, 7, 1, 1);
       item = Item{.lane = item.lane, .bytes = item.bytes, .value = item.value, .bits = bits};
-      if (item.lane == Lane::f32 && item.bytes == 4) {
+      if (item.lane == LaneType::f32 && item.bytes == 4) {
         float f;
         std::memcpy(&f, &bits, 4);
         item.value = f;
@@ -89,7 +89,7 @@ class Lowering {
     return out_.inputs() + static_cast<int>(out_.items.size()) - 1;
   }
   int conversion(int from, PointwiseKernel kernel, int bytes) {
-    Item item{.op = Op::cast, .lane = Lane::f32, .bytes = bytes, .arity = 1, .in = {from}, .kernel = kernel, .rounded = true};
+    Item item{.op = Op::cast, .lane = LaneType::f32, .bytes = bytes, .arity = 1, .in = {from}, .kernel = kernel, .rounded = true};
     return append(item);
   }
   int round(int v, DType to) {

@@ -23,8 +23,8 @@ struct PointwiseTables {
 
 struct Item {
   Op op = Op::constant;
-  Lane lane = Lane::f32;  // of the operands, or of the result where there is one kernel for all (select)
-  int bytes = 4;          // of one element of the result
+  LaneType lane = LaneType::f32;  // of the operands, or of the result where there is one kernel for all (select)
+  int bytes = 4;                  // of one element of the result
   int arity = 0;
   int in[3] = {};
   PointwiseKernel kernel = nullptr;

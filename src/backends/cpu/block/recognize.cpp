@@ -65,7 +65,8 @@ class Subtree {
     if (v == leaf_ || seen_.count(v) || program_.is_constant(v)) return true;
     if (program_.is_input(v)) return false;
     const Item& item = program_.item(v);
-    if (item.lane != Lane::f32 || item.bytes != 4 || item.rounded || !apply(item.op, 1, 1, 1) || seen_.size() >= kMaxNodes) return false;
+    if (item.lane != LaneType::f32 || item.bytes != 4 || item.rounded || !apply(item.op, 1, 1, 1) || seen_.size() >= kMaxNodes)
+      return false;
     seen_[v] = true;
     curved_ += is_curved(item.op);
     for (int k = 0; k < item.arity; ++k)
@@ -110,11 +111,11 @@ const Form* form_of(const Subtree& tree, bool half) {
 
 void recognize(Lowered& program, const PointwiseTables& tables) {
   bool curved = false;
-  for (const Item& item : program.items) curved = curved || (item.lane == Lane::f32 && is_curved(item.op));
+  for (const Item& item : program.items) curved = curved || (item.lane == LaneType::f32 && is_curved(item.op));
   if (!curved) return;
   for (int root = program.inputs() + static_cast<int>(program.items.size()) - 1; root >= program.inputs(); --root) {
     const Op op = program.item(root).op;
-    if ((op != Op::mul && op != Op::div && op != Op::fma && op != Op::add) || program.item(root).lane != Lane::f32) continue;
+    if ((op != Op::mul && op != Op::div && op != Op::fma && op != Op::add) || program.item(root).lane != LaneType::f32) continue;
     std::vector<int> leaves;
     for (int k = 0; k < program.item(root).arity; ++k) candidates(program, program.item(root).in[k], 3, leaves);
     for (int leaf : leaves) {

@@ -38,7 +38,7 @@ TEST(Recognize, ActivationsHoweverTheyAreWritten) {
   EXPECT_NE(items("(f32) %1=add.f32(%0,%0) %2=sigmoid.f32(%1) %3=mul.f32(%2,%0) -> %3"), silu);
 }
 
-// By this ends of products of bf16 know what they can do in registers.
+// By this epilogues of products of bf16 know what they can do in registers.
 TEST(Recognize, GeluWithItsConversionsIsOneItem) {
   const PointwiseTables tables = PointwiseTables::of(this_cpu().features);
   if (!tables.bf16) GTEST_SKIP() << "this CPU does not round to bf16";

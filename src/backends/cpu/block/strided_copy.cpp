@@ -48,10 +48,10 @@ class Copy {
   // Innermost runs are contiguous on both sides.
   void rows(int axes) noexcept {
     const int64_t count = space_.count(0, axes), cols = space_.extent[axes];
-    const Parts cut(count, cols, kPart, false);
-    parts(cut.count(), [&](int64_t part) {
-      const int64_t r0 = part / cut.col_parts * cut.rows_per_part, r1 = std::min(count, r0 + cut.rows_per_part);
-      const int64_t c0 = part % cut.col_parts * cut.cols_per_part, nc = std::min(cols - c0, cut.cols_per_part);
+    const Parts grid(count, cols, kPart, false);
+    parts(grid.count(), [&](int64_t part) {
+      const int64_t r0 = part / grid.col_parts * grid.rows_per_part, r1 = std::min(count, r0 + grid.rows_per_part);
+      const int64_t c0 = part % grid.col_parts * grid.cols_per_part, nc = std::min(cols - c0, grid.cols_per_part);
       space_.for_runs(axes, r0, r1, [&](const int64_t* offsets, int64_t n) {
         kernels_.copy_rows(to(offsets[kTo] + c0), space_.row_stride(kTo, axes) * bytes_, from(offsets[kFrom] + c0),
                            space_.row_stride(kFrom, axes) * bytes_, n, nc * bytes_);
@@ -80,10 +80,10 @@ class Copy {
   void elements(int axes) noexcept {
     const int64_t count = space_.count(0, axes), cols = space_.extent[axes];
     const int64_t t = space_.stride[kTo][axes], f = space_.stride[kFrom][axes];
-    const Parts cut(count, cols, kPart, false);
-    parts(cut.count(), [&](int64_t part) {
-      const int64_t r0 = part / cut.col_parts * cut.rows_per_part, r1 = std::min(count, r0 + cut.rows_per_part);
-      const int64_t c0 = part % cut.col_parts * cut.cols_per_part, nc = std::min(cols - c0, cut.cols_per_part);
+    const Parts grid(count, cols, kPart, false);
+    parts(grid.count(), [&](int64_t part) {
+      const int64_t r0 = part / grid.col_parts * grid.rows_per_part, r1 = std::min(count, r0 + grid.rows_per_part);
+      const int64_t c0 = part % grid.col_parts * grid.cols_per_part, nc = std::min(cols - c0, grid.cols_per_part);
       space_.for_runs(axes, r0, r1, [&](const int64_t* offsets, int64_t n) {
         for (int64_t r = 0; r < n; ++r)
           kernels_.copy_strided[log_](to(offsets[kTo] + r * space_.row_stride(kTo, axes) + c0 * t), t,

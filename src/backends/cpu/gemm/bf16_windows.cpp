@@ -6,7 +6,7 @@
 
 namespace tenfold::backends::cpu {
 
-Bf16Windows::Bf16Windows(const ConvShape& shape, DType type, int parts) : shape_(shape), type_(type), parts_(parts) {
+Bf16Windows::Bf16Windows(const ConvShape& shape, DType type, int terms) : shape_(shape), type_(type), terms_(terms) {
   constexpr std::int64_t kShortTap = 48;   // values: a step or one and a half for what would be a step for each pixel
   merged_ = shape.kernel[2] > 1 && shape.dilation[2] == 1 && shape.kernel[2] * shape.channels <= kShortTap;
   for (std::size_t d = 1; d < 3; ++d) {
@@ -38,10 +38,10 @@ void Bf16Windows::line(const ConvExtents& e, const char* from, const Pixels& p, 
   const std::int64_t pixel = e.x_stride[2] * (type_ == DType::f32 ? 4 : 2);
   Bf16Copy c{.from = from + (first * p.step - p.begin) * pixel, .from_bytes = p.step * pixel, .wide = type_ == DType::f32,
              .rows = last - first, .count = shape_.channels, .padded = p.padded, .to = to + first * p.bytes, .to_bytes = p.bytes};
-  c.parts = parts_, c.low = low();
-  if (parts_ > 1 && merged_) c.wide = false, c.parts = 1, c.count *= 2;   // f32 as they are, half by half
+  c.terms = terms_, c.low = low();
+  if (terms_ > 1 && merged_) c.wide = false, c.terms = 1, c.count *= 2;   // f32 as they are, half by half
   // Pixels without gaps are one row.
-  if (p.step == 1 && c.parts == 1 && c.padded == c.count && e.x_stride[2] == shape_.channels)
+  if (p.step == 1 && c.terms == 1 && c.padded == c.count && e.x_stride[2] == shape_.channels)
     c.count = c.padded = c.rows * c.count, c.rows = 1;
   gemm_bf16_kernels().copy(c);
 }
@@ -52,13 +52,13 @@ void Bf16Windows::windows_of_line(const ConvExtents& e, const char* from, char* 
   line(e, from, {shape_.begin[2], 1, pixels, border_pixel() / 2, border_pixel()}, border);
   gemm_bf16_kernels().copy({.from = border,
                             .from_bytes = step,
-                            .wide = parts_ > 1,
+                            .wide = terms_ > 1,
                             .rows = e.out[2],
                             .count = tap_depth(),
                             .padded = padded(),
                             .to = to,
                             .to_bytes = pixel_bytes(),
-                            .parts = parts_,
+                            .terms = terms_,
                             .low = low()});
 }
 

@@ -1,4 +1,4 @@
-// The windows of some lines of an image as rows of a product of bf16, or of f32 in parts, in a copy of those lines whose border is there.
+// The windows of some lines of an image as rows of a product of bf16, or of f32 in terms, in a copy of those lines whose border is there.
 //
 // Positions of the copy lie such that the windows of all positions, line after line, begin at one distance: AMX loads 16 of them at
 // once, for each tap at another offset. The columns that widen an image (its border) give rows without a meaning between lines.
@@ -15,7 +15,7 @@ class Bf16Windows {
  public:
   static constexpr std::int64_t kMostTaps = 512;
   Bf16Windows() = default;
-  Bf16Windows(const ConvShape& shape, DType type, int parts);
+  Bf16Windows(const ConvShape& shape, DType type, int terms);
 
   std::int64_t taps() const { return merged_ ? shape_.kernel[0] * shape_.kernel[1] : shape_.taps(); }
   std::int64_t tap_depth() const { return merged_ ? shape_.kernel[2] * shape_.channels : shape_.channels; }
@@ -65,10 +65,10 @@ class Bf16Windows {
 
  private:
   std::int64_t padded() const { return round_up(tap_depth(), 32); }
-  std::int64_t pixel_bytes() const { return padded() * 2 * parts_; }   // in the copy
-  std::int64_t low() const { return padded() * 2; }   // from a pixel's parts to the next lower ones
+  std::int64_t pixel_bytes() const { return padded() * 2 * terms_; }   // in the copy
+  std::int64_t low() const { return padded() * 2; }   // from a pixel's terms to the next lower ones
   // Of the line from which windows are copied: f32 that is to be split waits until then.
-  std::int64_t border_pixel() const { return shape_.channels * (parts_ > 1 ? 4 : 2); }
+  std::int64_t border_pixel() const { return shape_.channels * (terms_ > 1 ? 4 : 2); }
   std::int64_t deep(std::int64_t planes) const {   // planes of the image that make `planes`
     return (planes - 1) * shape_.stride[0] + (shape_.kernel[0] - 1) * shape_.dilation[0] + 1;
   }
@@ -87,7 +87,7 @@ class Bf16Windows {
 
   ConvShape shape_;
   DType type_ = DType::bf16;
-  int parts_ = 1;
+  int terms_ = 1;
   bool merged_ = false;
   Three phases_{1, 1, 1}, extra_{0, 0, 0};   // remainders in use; positions or lines that windows reach beyond the last one
 };

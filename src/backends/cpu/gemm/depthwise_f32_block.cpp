@@ -14,7 +14,7 @@ const DepthwiseF32Line* depthwise_f32_line(const DepthwiseF32Kernels& kernels, c
 }
 
 DepthwiseF32Block::DepthwiseF32Block(const DepthwiseF32& kernel, const RunArgs& args, const ConvExtents& extents, const WindowRows& windows,
-                                     const F32End::Binding& bound, std::int64_t first, std::int64_t last) noexcept
+                                     const F32Epilogue::Binding& bound, std::int64_t first, std::int64_t last) noexcept
     : kernel_(kernel), args_(args), extents_(extents), windows_(windows), bound_(bound), first_(first), last_(last) {
   tile_.offset = first;
   tile_.taps = kernel.weights.taps;
@@ -34,15 +34,15 @@ void DepthwiseF32Block::run(std::int64_t first, std::int64_t last, void* scratch
     if (by_line_) in_line(row, count);
     else if (by_strip_) in_strips(row, count);
     else by_windows(row, count);
-    if (!kernel_.end.in_registers())
-      kernel_.end.apply(bound_, row, count, first_, last_ - first_, result(row), tile_.c_stride, scratch);
+    if (!kernel_.epilogue.in_registers())
+      kernel_.epilogue.apply(bound_, row, count, first_, last_ - first_, result(row), tile_.c_stride, scratch);
   }
 }
 
-void DepthwiseF32Block::begin_tile(std::int64_t row, GemmF32Finish& finish) noexcept {
-  finish = bound_.at(row, first_);
+void DepthwiseF32Block::begin_tile(std::int64_t row, GemmF32EpilogueArgs& epilogue) noexcept {
+  epilogue = bound_.at(row, first_);
   tile_.c = result(row);
-  tile_.finish = bound_.any ? &finish : nullptr;
+  tile_.epilogue = bound_.any ? &epilogue : nullptr;
 }
 
 // Any windows: a pointer for each tap.
@@ -62,8 +62,8 @@ void DepthwiseF32Block::by_windows(std::int64_t row, std::int64_t count) noexcep
 void DepthwiseF32Block::windows_tiles(std::int64_t row, const RowTiles& tiles, const float* const* table, std::int64_t first,
                                       std::int64_t last) noexcept {
   if (first == last) return;
-  GemmF32Finish finish;
-  begin_tile(row + tiles.begin(first), finish);
+  GemmF32EpilogueArgs epilogue;
+  begin_tile(row + tiles.begin(first), epilogue);
   tile_.rows = table + first * tile_.taps * kernel_.kernels->max_rows;
   kernel_.kernels->tile[tiles.begin(first + 1) - tiles.begin(first) - 1](tile_, last - first);
 }
@@ -98,8 +98,8 @@ void DepthwiseF32Block::in_strips(std::int64_t row, std::int64_t count) noexcept
 // Results [row + i, row + i + height), from `taps` taps of each line, of which `tap` is the first.
 void DepthwiseF32Block::one_strip(DepthwiseF32Strip& strip, std::int64_t row, std::int64_t i, std::int64_t height, std::int64_t tap,
                                   std::int64_t taps) noexcept {
-  GemmF32Finish finish;
-  begin_tile(row + i, finish);
+  GemmF32EpilogueArgs epilogue;
+  begin_tile(row + i, epilogue);
   tile_.offset = first_ + i * strip.step + tap * strip.tap_step;
   tile_.panel = panel_ + tap * kernel_.weights.panel;
   strip.taps = taps;
@@ -130,8 +130,8 @@ void DepthwiseF32Block::in_line(std::int64_t row, std::int64_t count) noexcept {
   const bool more = is_far(extents_.rows(), last_ - first_) && steps[all - 1] != 0 && lines_follow(row);
   for (std::int64_t i = 0; i < tiles.count; ++i) {
     const std::int64_t height = tiles.begin(i + 1) - tiles.begin(i);
-    GemmF32Finish finish;
-    begin_tile(row + tiles.begin(i), finish);
+    GemmF32EpilogueArgs epilogue;
+    begin_tile(row + tiles.begin(i), epilogue);
     kernel_.line[height - 1](tile_, {.steps = steps, .first = -x, .last = extents_.in[2] - x, .zeros = kernel_.zeros.data()});
     if (more) {
       const float* next = lines[all - 1] + extents_.x_stride[1];

@@ -15,7 +15,7 @@ struct DepthwiseF32 {
   ConvShape shape;
   GemmF32Weights weights;
   const DepthwiseF32Line* line = nullptr;   // [results - 1]; null: no such kernel
-  F32End end;
+  F32Epilogue epilogue;
   std::vector<float> zeros;                 // a position of padding
 };
 
@@ -25,14 +25,14 @@ class DepthwiseF32Block {
  public:
   // Channels [first, last). All are referred to.
   DepthwiseF32Block(const DepthwiseF32& kernel, const RunArgs& args, const ConvExtents& extents, const WindowRows& windows,
-                    const F32End::Binding& bound, std::int64_t first, std::int64_t last) noexcept;
+                    const F32Epilogue::Binding& bound, std::int64_t first, std::int64_t last) noexcept;
   // Positions [first, last) of the result.
   void run(std::int64_t first, std::int64_t last, void* scratch) noexcept;
 
  private:
   float* result(std::int64_t row) const noexcept { return args_.out[0].as<float>() + row * tile_.c_stride + first_; }
-  // The tile that begins at position `row`; `finish` is filled and must stay.
-  void begin_tile(std::int64_t row, GemmF32Finish& finish) noexcept;
+  // The tile that begins at position `row`; `epilogue` is filled and must stay.
+  void begin_tile(std::int64_t row, GemmF32EpilogueArgs& epilogue) noexcept;
   // Positions [row, row + count); the last two of one line of the result.
   void by_windows(std::int64_t row, std::int64_t count) noexcept;
   void in_strips(std::int64_t row, std::int64_t count) noexcept;
@@ -48,7 +48,7 @@ class DepthwiseF32Block {
   const RunArgs& args_;
   const ConvExtents& extents_;
   const WindowRows& windows_;
-  const F32End::Binding& bound_;
+  const F32Epilogue::Binding& bound_;
   std::int64_t first_, last_;
   bool by_line_, by_strip_;
   const float* panel_;   // of the first tap

@@ -12,7 +12,7 @@ namespace tenfold::backends::cpu {
 namespace {
 
 constexpr int kTile = 16, kPair = GemmBf16Kernels::kRows;
-constexpr std::int64_t kMostColumns = GemmBf16Rows::kColumns;   // of sums that wait for their end
+constexpr std::int64_t kMostColumns = GemmBf16Rows::kColumns;   // of sums that wait for their epilogue
 
 std::int64_t copied_low(const GemmBf16Weights& w) { return w.depth() * 2; }
 
@@ -23,8 +23,8 @@ GemmBf16Rows plain_rows(std::int64_t first, std::int64_t count) {
 
 }  // namespace
 
-// High parts before low ones; an odd number of cache lines, so that rows spread over the cache.
-std::int64_t Bf16Matrix::copied_row(const GemmBf16Weights& w) { return (w.depth() * w.parts / 32 | 1) * 64; }
+// High terms before low ones; an odd number of cache lines, so that rows spread over the cache.
+std::int64_t Bf16Matrix::copied_row(const GemmBf16Weights& w) { return (w.depth() * w.terms / 32 | 1) * 64; }
 
 std::int64_t Bf16Matrix::copy_bytes(const GemmBf16Weights& w, bool copies, std::int64_t rows) {
   return copied_row(w) * (copies ? round_up(rows, kTile) : kTile);
@@ -33,7 +33,7 @@ std::int64_t Bf16Matrix::copy_bytes(const GemmBf16Weights& w, bool copies, std::
 void Bf16Matrix::copy(const GemmBf16Weights& w, std::int64_t first, std::int64_t count, char* memory) const noexcept {
   const bool wide = type_ == DType::f32;
   Bf16Copy c{.from_bytes = where_.stride() * (wide ? 4 : 2), .wide = wide, .rows = count, .count = w.k, .padded = w.depth()};
-  c.to_bytes = copied_row(w), c.parts = w.parts, c.low = copied_low(w);
+  c.to_bytes = copied_row(w), c.terms = w.terms, c.low = copied_low(w);
   if (!where_.uniform()) c.rows = 1;
   for (std::int64_t r = 0; r < count; r += c.rows) {
     c.from = at(first + r);
@@ -73,7 +73,7 @@ Verdict bf16_product(const Problem& p) {
 
 Verdict split_product(const Problem& p) {
   if (p.in[0].dtype != DType::f32 || p.in[1].dtype != DType::f32) return Verdict::no("operands are not f32");
-  if (bf16_parts(p) != 2) return Verdict::no("operands may be rounded to bf16");
+  if (bf16_terms(p) != 2) return Verdict::no("operands may be rounded to bf16");
   return Verdict::only_if((p.device->features & kAmxBf16) != 0, "this machine has no AMX");
 }
 
@@ -84,12 +84,12 @@ class Product {
  public:
   struct Piece { std::int64_t number, count; };   // of k
 
-  Product(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows& rows, const Bf16End& end, const Bf16End::Binding& bound,
-          std::int64_t last_panel, float* sums, void* scratch) noexcept
+  Product(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows& rows, const Bf16Epilogue& epilogue,
+          const Bf16Epilogue::Binding& bound, std::int64_t last_panel, float* sums, void* scratch) noexcept
       : w_(w),
         packed_(static_cast<const char*>(packed)),
         rows_(rows),
-        end_(end),
+        epilogue_(epilogue),
         bound_(bound),
         last_panel_(last_panel),
         sums_(sums),
@@ -97,11 +97,11 @@ class Product {
     tile_.taps = rows.taps;
     tile_.tap_count = w.taps;
     tile_.steps = w.steps();
-    tile_.parts = w.parts, tile_.low = rows.low;
+    tile_.terms = w.terms, tile_.low = rows.low;
     tile_.finite = w.whole() && packed_[w.panels() * w.panel_bytes()] != 0;
     groups_ = ceil_div(rows.count, kPair);
     count_steps();
-    before_.finish = &bound.finish;
+    before_.epilogue = &bound.epilogue;
   }
 
   // Where panels from `first` on lie.
@@ -115,8 +115,8 @@ class Product {
     place(0, row);
     for (const char*& a : tile_.a)
       if (a) a += first * 64;
-    offset_ = first * GemmBf16Weights::kPart;
-    cuts_ = w_.whole() && row == 0;
+    offset_ = first * GemmBf16Weights::kTerm;
+    splits_ = w_.whole() && row == 0;
     count_steps();
     plan_ahead(0, row, panel, panel + 1);
     if (piece.number + 1 < piece.count) {
@@ -124,29 +124,29 @@ class Product {
       place_panel(panel);
       kernels_.multiply(tile_, waiting_, 32);
     } else {
-      end_.simple() ? run_ending(0, row, panel, panel + 1) : run_then_end(0, row, panel, panel + 1);
+      epilogue_.simple() ? run_with_epilogue(0, row, panel, panel + 1) : run_then_epilogue(0, row, panel, panel + 1);
     }
   }
   // Rows [row, row + 32) of a segment times panels [first, last).
   void run(std::int64_t segment, std::int64_t row, std::int64_t first, std::int64_t last) noexcept {
     place(segment, row);
-    cuts_ = w_.whole() && segment == 0 && row == 0;
+    splits_ = w_.whole() && segment == 0 && row == 0;
     plan_ahead(segment, row, first, last);
-    if (end_.simple())
-      run_ending(segment, row, first, last);
+    if (epilogue_.simple())
+      run_with_epilogue(segment, row, first, last);
     else
-      run_then_end(segment, row, first, last);
+      run_then_epilogue(segment, row, first, last);
   }
-  void end() noexcept {
-    if (end_.simple()) kernels_.end(before_);
+  void last_epilogue() noexcept {
+    if (epilogue_.simple()) kernels_.epilogue(before_);
   }
 
  private:
-  // A simple end comes with the product of the next panel or rows.
-  void run_ending(std::int64_t segment, std::int64_t row, std::int64_t first, std::int64_t last) noexcept {
-    GemmBf16Waiting own{.finish = &bound_.finish, .rows = ends_[turn_]};
-    for_each_line(rows_, segment, row, kPair, [&](const Bf16End::Rows& c, std::int64_t at) {
-      end_.place(bound_, c, at * GemmBf16Kernels::kColumns, ends_[turn_] + own.count);
+  // A simple epilogue comes with the product of the next panel or rows.
+  void run_with_epilogue(std::int64_t segment, std::int64_t row, std::int64_t first, std::int64_t last) noexcept {
+    GemmBf16Waiting own{.epilogue = &bound_.epilogue, .rows = epilogue_rows_[turn_]};
+    for_each_line(rows_, segment, row, kPair, [&](const Bf16Epilogue::Rows& c, std::int64_t at) {
+      epilogue_.place(bound_, c, at * GemmBf16Kernels::kColumns, epilogue_rows_[turn_] + own.count);
       own.count += c.count;
     });
     turn_ ^= 1;   // those before still wait with the other table
@@ -156,11 +156,11 @@ class Product {
       own.sums = waiting_ ? waiting_ : before_.sums == sums_ ? sums_ + kPair * 32 : sums_;
       look_ahead(first, panel);
       place_panel(panel);
-      kernels_.multiply_and_end(tile_, own, before_);
+      kernels_.multiply_with_epilogue(tile_, own, before_);
       before_ = own;
     }
   }
-  void run_then_end(std::int64_t segment, std::int64_t row, std::int64_t first, std::int64_t last) noexcept {
+  void run_then_epilogue(std::int64_t segment, std::int64_t row, std::int64_t first, std::int64_t last) noexcept {
     const std::int64_t stride = (last - first) * 32, cols = std::min(stride, w_.n - first * 32);
     float* const sums = waiting_ ? waiting_ : sums_;
     for (std::int64_t panel = first; panel < last; ++panel) {
@@ -168,13 +168,13 @@ class Product {
       place_panel(panel);
       kernels_.multiply(tile_, sums + (panel - first) * 32, stride);
     }
-    for_each_line(rows_, segment, row, kPair, [&](const Bf16End::Rows& c, std::int64_t at) {
-      end_.apply(kernels_, bound_, c, first * 32, cols, sums + at * stride, stride, scratch_);
+    for_each_line(rows_, segment, row, kPair, [&](const Bf16Epilogue::Rows& c, std::int64_t at) {
+      epilogue_.apply(kernels_, bound_, c, first * 32, cols, sums + at * stride, stride, scratch_);
     });
   }
   void count_steps() noexcept {
     steps_ = std::max<std::int64_t>(w_.taps * tile_.steps, 1);
-    tile_.ends_each = ceil_div(kPair, steps_);
+    tile_.epilogues_each = ceil_div(kPair, steps_);
   }
   // What 32 rows ask for, all that takes a division: of the rows that follow a share for each panel, or a share of what the caller reads
   // next; and the panel that follows, which its first rows find in no cache near. One panel after the other: all rows share that.
@@ -187,11 +187,11 @@ class Product {
     else if (rows_.soon.count > 0 && first == 0)
       soon_ = share_of_soon(group);
     panel_share_ = {.at = packed_};
-    constexpr std::int64_t kManyRows = 5 * kPair;   // of two parts: fewer wait longer for lines asked for than for those needed
-    if (group >= groups || w_.whole() || (w_.parts == 2 && rows_.count <= kManyRows)) return;
-    const std::int64_t bytes = waiting_ ? tile_.steps * GemmBf16Weights::kPart * w_.parts * 2 : w_.panel_bytes();
+    constexpr std::int64_t kManyRows = 5 * kPair;   // of two terms: fewer wait longer for lines asked for than for those needed
+    if (group >= groups || w_.whole() || (w_.terms == 2 && rows_.count <= kManyRows)) return;
+    const std::int64_t bytes = waiting_ ? tile_.steps * GemmBf16Weights::kTerm * w_.terms * 2 : w_.panel_bytes();
     const std::int64_t from = bytes * group / groups / 64 * 64;
-    panel_share_ = ahead(packed_ + offset_ * w_.parts * 2 + from, bytes * (group + 1) / groups / 64 * 64 - from);
+    panel_share_ = ahead(packed_ + offset_ * w_.terms * 2 + from, bytes * (group + 1) / groups / 64 * 64 - from);
   }
   void look_ahead(std::int64_t first, std::int64_t panel) noexcept {
     tile_.rows_ahead = rows_.far || panel == first ? soon_ : GemmBf16Ahead{};
@@ -209,9 +209,9 @@ class Product {
     return ahead(soon.at + at / soon.bytes * soon.stride + offset, std::min(end - at, soon.bytes - offset));
   }
   void place_panel(std::int64_t panel) noexcept {
-    const bool passing = cuts_ && groups_ * rows_.segments == 1;   // no other rows meet what is cut: it need not be kept
-    tile_.panel = panels_ + (passing ? 0 : (panel - first_panel_) * w_.cut_panel() + (w_.whole() ? 0 : offset_ * w_.parts));
-    tile_.whole = cuts_ ? reinterpret_cast<const float*>(packed_ + panel * w_.panel_bytes()) + offset_ : nullptr;
+    const bool passing = splits_ && groups_ * rows_.segments == 1;   // no other rows meet what is split: it need not be kept
+    tile_.panel = panels_ + (passing ? 0 : (panel - first_panel_) * w_.split_panel() + (w_.whole() ? 0 : offset_ * w_.terms));
+    tile_.whole = splits_ ? reinterpret_cast<const float*>(packed_ + panel * w_.panel_bytes()) + offset_ : nullptr;
     tile_.ring = passing;
   }
   // Where the two tiles of 32 rows from `row` on begin.
@@ -227,35 +227,35 @@ class Product {
   const GemmBf16Weights& w_;
   const char* packed_;
   const GemmBf16Rows& rows_;
-  const Bf16End& end_;
-  const Bf16End::Binding& bound_;
+  const Bf16Epilogue& epilogue_;
+  const Bf16Epilogue::Binding& bound_;
   std::int64_t last_panel_;
   float *sums_, *waiting_ = nullptr;   // those of a whole product; k in pieces: those at work
-  std::int64_t offset_ = 0;            // of the piece, in one part of a panel
+  std::int64_t offset_ = 0;            // of the piece, in one term of a panel
   void* scratch_;
   GemmBf16Tile tile_;
   GemmBf16Ahead soon_, panel_share_;
   std::int64_t slice_ = 0, steps_ = 1, groups_ = 1;
-  GemmBf16Waiting::Row ends_[2][kPair];
+  GemmBf16Waiting::Row epilogue_rows_[2][kPair];
   GemmBf16Waiting before_;
   int turn_ = 0;
   std::int64_t first_panel_ = 0;
   const std::uint16_t* panels_ = nullptr;
-  bool cuts_ = false;   // weights for the rows behind as well
+  bool splits_ = false;   // weights for the rows behind as well
 };
 
 }  // namespace
 
 std::int64_t gemm_bf16_k_pieces(const GemmBf16Weights& w, std::int64_t rows) {
   constexpr std::int64_t kMost = 5 << 18, kPiece = 1 << 20;   // bytes of rows
-  const std::int64_t bytes = rows * w.depth() * 2 * w.parts;
+  const std::int64_t bytes = rows * w.depth() * 2 * w.terms;
   return w.taps > 1 || bytes <= kMost ? 1 : std::min(ceil_div(bytes, kPiece), w.steps());
 }
 
-std::int64_t gemm_bf16_scratch(const Bf16End& end, std::int64_t cols, std::int64_t k_pieces, std::int64_t rows) {
-  if (k_pieces > 1) return round_up(cols, 32) * round_up(rows, kPair) * 4 + round_up(end.scratch_bytes(), 64);
-  const std::int64_t waiting = end.simple() ? 2 * 32 : std::min(round_up(cols, 32), kMostColumns);   // two blocks take turns
-  return std::max<std::int64_t>(waiting * kPair, GemmBf16StripState::kSums) * 4 + round_up(end.scratch_bytes(), 64);
+std::int64_t gemm_bf16_scratch(const Bf16Epilogue& epilogue, std::int64_t cols, std::int64_t k_pieces, std::int64_t rows) {
+  if (k_pieces > 1) return round_up(cols, 32) * round_up(rows, kPair) * 4 + round_up(epilogue.scratch_bytes(), 64);
+  const std::int64_t waiting = epilogue.simple() ? 2 * 32 : std::min(round_up(cols, 32), kMostColumns);   // two blocks take turns
+  return std::max<std::int64_t>(waiting * kPair, GemmBf16StripState::kSums) * 4 + round_up(epilogue.scratch_bytes(), 64);
 }
 
 namespace {
@@ -266,19 +266,19 @@ std::int64_t panels_at_once(bool panels_inside) { return panels_inside ? kMostCo
 
 std::int64_t gemm_bf16_split_bytes(const GemmBf16Weights& w, std::int64_t cols, bool panels_inside) {
   if (!w.whole()) return 0;
-  return std::min(ceil_div(cols, 32), panels_at_once(panels_inside)) * w.cut_panel() * 2;
+  return std::min(ceil_div(cols, 32), panels_at_once(panels_inside)) * w.split_panel() * 2;
 }
 
-// Weights that are kept whole are cut by the first rows for all, some panels at a time.
+// Weights that are kept whole are split by the first rows for all, some panels at a time.
 void gemm_bf16(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows& rows, std::int64_t first_panel, std::int64_t last_panel,
-               bool panels_inside, const Bf16End& end, const Bf16End::Binding& bound, char* scratch,
+               bool panels_inside, const Bf16Epilogue& epilogue, const Bf16Epilogue::Binding& bound, char* scratch,
                std::int64_t k_pieces) noexcept {
-  const std::int64_t end_bytes = round_up(end.scratch_bytes(), 64), at_once = panels_at_once(panels_inside);
-  if (k_pieces == 1 && takes_strips(w, first_panel, last_panel, end))
-    return gemm_bf16_strips(w, packed, rows, first_panel, last_panel, panels_inside, end, bound, reinterpret_cast<float*>(scratch));
+  const std::int64_t epilogue_bytes = round_up(epilogue.scratch_bytes(), 64), at_once = panels_at_once(panels_inside);
+  if (k_pieces == 1 && takes_strips(w, first_panel, last_panel, epilogue))
+    return gemm_bf16_strips(w, packed, rows, first_panel, last_panel, panels_inside, epilogue, bound, reinterpret_cast<float*>(scratch));
   char* const split = scratch;
   scratch += gemm_bf16_split_bytes(w, (last_panel - first_panel) * 32, panels_inside);
-  Product product(w, packed, rows, end, bound, last_panel, reinterpret_cast<float*>(scratch + end_bytes), scratch);
+  Product product(w, packed, rows, epilogue, bound, last_panel, reinterpret_cast<float*>(scratch + epilogue_bytes), scratch);
   gemm_bf16_kernels().enter();
   product.use(0, packed);
   for (std::int64_t piece = 0; k_pieces > 1 && piece < k_pieces; ++piece)
@@ -293,7 +293,7 @@ void gemm_bf16(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows&
     for (std::int64_t segment = 0; segment < rows.segments; ++segment)
       for (std::int64_t row = 0; row < rows.count; row += kPair) product.run(segment, row, panel, last);
   }
-  product.end();
+  product.last_epilogue();
   gemm_bf16_kernels().leave();
 }
 

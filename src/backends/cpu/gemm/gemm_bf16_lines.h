@@ -30,7 +30,7 @@ void for_each_line(const GemmBf16Rows& rows, std::int64_t segment, std::int64_t 
       continue;
     }
     const std::int64_t n = std::min(rows.line - x, last - r);
-    f(Bf16End::Rows{rows.first_out + segment * rows.segment_out + y * rows.line_out + x * rows.step_out, n, rows.step_out}, r - row);
+    f(Bf16Epilogue::Rows{rows.first_out + segment * rows.segment_out + y * rows.line_out + x * rows.step_out, n, rows.step_out}, r - row);
     r += n;
   }
 }

@@ -12,18 +12,18 @@ GemmBf16Ahead whole_lines(const char* at, std::int64_t bytes, std::int64_t pairs
 
 class Strips {
  public:
-  Strips(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows& rows, std::int64_t last_panel, const Bf16End& end,
-         const Bf16End::Binding& bound, float* sums) noexcept
+  Strips(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows& rows, std::int64_t last_panel, const Bf16Epilogue& epilogue,
+         const Bf16Epilogue::Binding& bound, float* sums) noexcept
       : w_(w),
         rows_(rows),
-        end_(end),
+        epilogue_(epilogue),
         bound_(bound),
         last_panel_(last_panel),
         tiles_(ceil_div(rows.count, kRows)),
-        state_(bound.finish, sums) {
+        state_(bound.epilogue, sums) {
     strip_.steps = w.taps * w.steps();
     for (std::int64_t i = 0; i < strip_.steps; ++i) strip_.offsets[i] = rows.taps[i / w.steps()] + i % w.steps() * 64;
-    if (!bound.finish.residual || bound.finish.residual_stride == bound.out_stride) step_ = bound.out_stride * 2;
+    if (!bound.epilogue.residual || bound.epilogue.residual_stride == bound.out_stride) step_ = bound.out_stride * 2;
     strip_.panels = static_cast<const std::uint16_t*>(packed), strip_.panel = w.panel();
     // Narrow results lie near, and wide rows are fetched by the hardware: asking for either takes a fifth more time.
     wide_ = w.n > w.k || rows.soon.count > 0;
@@ -35,16 +35,16 @@ class Strips {
     for (std::int64_t segment = 0; segment < rows_.segments; ++segment)
       for (std::int64_t row = 0; row < rows_.count; row += kRows) multiply(segment, row);
   }
-  void end() noexcept { tenfold_gemm_bf16_strips_amx.end(state_); }
+  void last_epilogues() noexcept { tenfold_gemm_bf16_strips_amx.epilogues(state_); }
 
  private:
   void multiply(std::int64_t segment, std::int64_t row) noexcept {
-    GemmBf16Waiting::Row* const ends = ends_[turn_];
+    GemmBf16Waiting::Row* const table = epilogue_rows_[turn_];
     turn_ = turn_ == 2 ? 0 : turn_ + 1;
-    strip_.rows = {.table = ends};
-    for_each_line(rows_, segment, row, kRows, [&](const Bf16End::Rows& c, std::int64_t at) {
+    strip_.rows = {.table = table};
+    for_each_line(rows_, segment, row, kRows, [&](const Bf16Epilogue::Rows& c, std::int64_t at) {
       if (c.count == kRows && step_ != 0) strip_.rows.step = c.step * step_;
-      end_.place(bound_, {c.first, strip_.rows.step != 0 ? 1 : c.count, c.step}, at * kRows, ends + strip_.rows.count, kRows);
+      epilogue_.place(bound_, {c.first, strip_.rows.step != 0 ? 1 : c.count, c.step}, at * kRows, table + strip_.rows.count, kRows);
       strip_.rows.count += c.count;
     });
     const RowsOfTile at = rows_of_tile(rows_, segment, row, kRows);
@@ -78,37 +78,37 @@ class Strips {
 
   const GemmBf16Weights& w_;
   const GemmBf16Rows& rows_;
-  const Bf16End& end_;
-  const Bf16End::Binding& bound_;
+  const Bf16Epilogue& epilogue_;
+  const Bf16Epilogue::Binding& bound_;
   std::int64_t last_panel_, tiles_;
   std::int64_t step_ = 0;   // bytes from a result to the next one, and from a residual; 0: they differ
   bool wide_ = false;
   GemmBf16Strip strip_;
   GemmBf16StripState state_;
-  GemmBf16Waiting::Row ends_[3][kRows];   // two strips still wait with theirs
+  GemmBf16Waiting::Row epilogue_rows_[3][kRows];   // two strips still wait with theirs
   int turn_ = 0;
 };
 
 }  // namespace
 
-bool takes_strips(const GemmBf16Weights& w, std::int64_t first_panel, std::int64_t last_panel, const Bf16End& end) noexcept {
+bool takes_strips(const GemmBf16Weights& w, std::int64_t first_panel, std::int64_t last_panel, const Bf16Epilogue& epilogue) noexcept {
   constexpr std::int64_t kMostBytes = 1 << 18;   // 256 to 1024 channels: rows come from the second cache for each pair
   const std::int64_t steps = w.taps * w.steps();
-  return w.parts == 1 && steps > 0 && steps <= GemmBf16Strip::kMostSteps && w.bytes() <= kMostBytes &&
-         (last_panel - first_panel) % 2 == 0 && last_panel * 32 <= w.n && end.all_bf16();
+  return w.terms == 1 && steps > 0 && steps <= GemmBf16Strip::kMostSteps && w.bytes() <= kMostBytes &&
+         (last_panel - first_panel) % 2 == 0 && last_panel * 32 <= w.n && epilogue.all_bf16();
 }
 
 void gemm_bf16_strips(const GemmBf16Weights& w, const void* packed, const GemmBf16Rows& rows, std::int64_t first_panel,
-                      std::int64_t last_panel, bool panels_inside, const Bf16End& end, const Bf16End::Binding& bound,
+                      std::int64_t last_panel, bool panels_inside, const Bf16Epilogue& epilogue, const Bf16Epilogue::Binding& bound,
                       float* sums) noexcept {
-  Strips strips(w, packed, rows, last_panel, end, bound, sums);
+  Strips strips(w, packed, rows, last_panel, epilogue, bound, sums);
   gemm_bf16_kernels().enter();
   for (std::int64_t panel = first_panel; panel < last_panel;) {
     const std::int64_t last = panels_inside ? std::min(panel + GemmBf16Rows::kColumns / 32, last_panel) : panel + 2;
     strips.run(panel, last);
     panel = last;
   }
-  strips.end();
+  strips.last_epilogues();
   gemm_bf16_kernels().leave();
 }
 

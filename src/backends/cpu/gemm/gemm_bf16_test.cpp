@@ -1,4 +1,4 @@
-// Products of f32 in two parts of bf16 against sums of double: one part would miss by a hundred times as much as is allowed.
+// Products of f32 in two terms of bf16 against sums of double: one term would miss by a hundred times as much as is allowed.
 #include "backends/cpu/gemm/gemm_bf16.h"
 
 #include <gtest/gtest.h>
@@ -40,13 +40,13 @@ TEST(GemmBf16, CopiesSplitAsWeightsDo) {
                             .count = 75,
                             .padded = 96,
                             .to = reinterpret_cast<char*>(to.data()),
-                            .parts = 2,
+                            .terms = 2,
                             .low = kLow});
   for (std::size_t i = 0; i < 75; ++i) {
-    const Bf16Parts parts = split_to_bf16(from[i]);
+    const Bf16Terms terms = split_to_bf16(from[i]);
     const double high = bf16_to_float(to[i]), low = bf16_to_float(to[i + kLow / 2]), sum = high + low;
-    EXPECT_EQ(to[i], parts.high) << from[i];
-    EXPECT_TRUE(to[i + kLow / 2] == parts.low || std::isnan(from[i])) << from[i];
+    EXPECT_EQ(to[i], terms.high) << from[i];
+    EXPECT_TRUE(to[i + kLow / 2] == terms.low || std::isnan(from[i])) << from[i];
     EXPECT_TRUE(std::isfinite(high)) << from[i];
     if (std::isfinite(from[i]))
       EXPECT_LE(std::abs(sum - from[i]), std::ldexp(std::abs(from[i]), -17));
@@ -57,9 +57,9 @@ TEST(GemmBf16, CopiesSplitAsWeightsDo) {
   EXPECT_TRUE(to[96] == 7 && to[96 + kLow / 2] == 7) << "wrote behind the row";
 }
 
-// c[rows][32 cols] of the two parts, through packed weights and copied rows.
+// c[rows][32 cols] of the two terms, through packed weights and copied rows.
 std::vector<float> product(const std::vector<float>& a, const std::vector<float>& b, std::int64_t rows, std::int64_t k, std::int64_t n) {
-  const GemmBf16Weights w{.taps = 1, .k = k, .n = n, .type = DType::f32, .parts = 2};
+  const GemmBf16Weights w{.taps = 1, .k = k, .n = n, .type = DType::f32, .terms = 2};
   Tensor original(DType::f32, {k, n});
   std::copy(b.begin(), b.end(), original.mutable_data<float>());
   const auto element = [n](std::int64_t, std::int64_t i, std::int64_t j) { return i * n + j; };
@@ -78,7 +78,7 @@ std::vector<float> product(const std::vector<float>& a, const std::vector<float>
   std::vector<float> c(static_cast<std::size_t>(round_up(rows, 16) * w.panels() * 32));
   gemm_bf16_kernels().enter();
   for (std::int64_t panel = 0; panel < w.panels(); ++panel) {
-    GemmBf16Tile tile{.taps = copied.taps, .tap_count = 1, .steps = w.steps(), .parts = 2, .low = copied.low};
+    GemmBf16Tile tile{.taps = copied.taps, .tap_count = 1, .steps = w.steps(), .terms = 2, .low = copied.low};
     tile.panel = reinterpret_cast<const std::uint16_t*>(packed.data()) + panel * w.panel();
     for (int i = 0; i < (rows > 16 ? 2 : 1); ++i) tile.a[i] = copied.a + i * 16 * copied.row_bytes, tile.row_bytes[i] = copied.row_bytes;
     gemm_bf16_kernels().multiply(tile, c.data() + panel * 32, w.panels() * 32);
@@ -106,13 +106,13 @@ void compare(const std::vector<float>& a, const std::vector<float>& b, std::int6
     }
 }
 
-TEST(GemmBf16, TwoPartsComeNearF32) {
+TEST(GemmBf16, TwoTermsComeNearF32) {
   if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
   for (const auto& [rows, k, n] : {std::array<std::int64_t, 3>{1, 1, 1}, {16, 32, 32}, {32, 64, 33}, {7, 45, 70}, {29, 300, 5}})
     compare(random_values(rows * k, 2), random_values(k * n, 3), rows, k, n);
 }
 
-TEST(GemmBf16, TwoPartsAddUpToTheValue) {
+TEST(GemmBf16, TwoTermsAddUpToTheValue) {
   std::mt19937 random(7);
   const auto near = [](std::uint32_t bits) {
     const float value = std::bit_cast<float>(bits), sum = join_bf16(split_to_bf16(value));
@@ -127,12 +127,12 @@ TEST(GemmBf16, TwoPartsAddUpToTheValue) {
     for (const std::uint32_t low : {0u, 1u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu}) EXPECT_TRUE(near(high << 16 | low)) << high << ' ' << low;
 }
 
-// The parts that meet infinity are zero, or of the other sign; neither may turn it into no number.
-TEST(GemmBf16, TwoPartsKeepWhatIsNotFinite) {
+// The terms that meet infinity are zero, or of the other sign; neither may turn it into no number.
+TEST(GemmBf16, TwoTermsKeepWhatIsNotFinite) {
   if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
   constexpr std::int64_t kRows = 20, kDepth = 40, kColumns = 35;
   std::vector<float> a = random_values(kRows * kDepth, 4), b = random_values(kDepth * kColumns, 5);
-  b[3 * kColumns + 1] = 1;   // its low part is zero
+  b[3 * kColumns + 1] = 1;   // its low term is zero
   a[2 * kDepth + 3] = kInfinity, a[5 * kDepth + 7] = -kInfinity, a[9 * kDepth + 39] = kNan, a[18 * kDepth] = kMost;
   for (std::int64_t j = 0; j < kColumns; ++j) b[static_cast<std::size_t>(j)] *= 0.25f;   // what the largest number is multiplied by
   compare(a, b, kRows, kDepth, kColumns);

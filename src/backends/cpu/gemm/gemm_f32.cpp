@@ -28,7 +28,7 @@ struct BlockLoop {
   const GemmF32Weights& w;
   const float* packed;
   const GemmF32Block& block;
-  const F32End::Binding& bound;
+  const F32Epilogue::Binding& bound;
   RowTiles tiles{block.rows, kernels.max_rows};
   std::int64_t k_blocks = w.k_blocks(), columns = w.panels() * w.panel;
 
@@ -78,8 +78,8 @@ struct BlockLoop {
     t.rows = block.table + i * w.taps * kernels.max_rows;
     t.c = block.c + row * block.c_stride + column;
     t.fetch = block.far;
-    GemmF32Finish finish;
-    if (bound.any && k_block + 1 == k_blocks) finish = bound.at(row, column), t.finish = &finish;
+    GemmF32EpilogueArgs epilogue;
+    if (bound.any && k_block + 1 == k_blocks) epilogue = bound.at(row, column), t.epilogue = &epilogue;
     (wide ? wide : kernels.tile[tiles.begin(i + 1) - first - 1])(t);
   }
 
@@ -108,8 +108,8 @@ struct BlockLoop {
     t.rows = block.table + first * w.taps * kernels.max_rows;
     t.c = block.c + row * block.c_stride + column;
     t.fetch = block.far;
-    GemmF32Finish finish;
-    if (bound.any) finish = bound.at(row, column), t.finish = &finish;
+    GemmF32EpilogueArgs epilogue;
+    if (bound.any) epilogue = bound.at(row, column), t.epilogue = &epilogue;
     kernels.many[tiles.begin(first + 1) - tiles.begin(first) - 1](t, last - first);
   }
 
@@ -143,13 +143,13 @@ struct BlockLoop {
 }  // namespace
 
 void gemm_f32_block(const GemmF32Kernels& kernels, const GemmF32Weights& w, const float* packed, const GemmF32Block& block,
-                    const F32End& end, const F32End::Binding& bound, void* scratch) noexcept {
+                    const F32Epilogue& epilogue, const F32Epilogue::Binding& bound, void* scratch) noexcept {
   if (block.rows <= 0) return;
   BlockLoop{kernels, w, packed, block, bound}.all();
-  if (end.in_registers()) return;
+  if (epilogue.in_registers()) return;
   const std::int64_t first = block.first_panel * w.panel, last = std::min(w.n, block.last_panel * w.panel);
   const float* sums = block.c + block.row * block.c_stride + block.column + first;
-  end.apply(bound, block.row, block.rows, block.column + first, last - first, sums, block.c_stride, scratch);
+  epilogue.apply(bound, block.row, block.rows, block.column + first, last - first, sums, block.c_stride, scratch);
 }
 
 }  // namespace tenfold::backends::cpu

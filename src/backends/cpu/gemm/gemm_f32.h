@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "backends/cpu/gemm/f32_end.h"
+#include "backends/cpu/gemm/f32_epilogue.h"
 #include "backends/cpu/kernels/product/gemm_f32.h"
 
 namespace tenfold::backends::cpu {
@@ -81,7 +81,7 @@ struct GemmF32Block {
 };
 inline bool is_far(std::int64_t rows, std::int64_t columns) { return rows * columns * 4 > 512 << 10; }
 void gemm_f32_block(const GemmF32Kernels& kernels, const GemmF32Weights& w, const float* packed, const GemmF32Block& block,
-                    const F32End& end, const F32End::Binding& bound, void* scratch) noexcept;
+                    const F32Epilogue& epilogue, const F32Epilogue::Binding& bound, void* scratch) noexcept;
 
 // What a product costs as floating-point operations: besides those of its sums, what a result takes, which is most of it where K is small.
 // Few columns take a whole vector.
@@ -92,13 +92,13 @@ inline double gemm_f32_flops(std::int64_t batch, std::int64_t m, std::int64_t n,
 // Less is over before another worker has answered: some microseconds.
 inline constexpr double kLeastSharedFlops = 4e5;
 
-// How a product is cut: rows and columns of a block, and k of a block.
-struct GemmF32Cut {
+// How a product is divided: rows and columns of a block, and k of a block.
+struct GemmF32Blocking {
   std::int64_t isa = 0, rows = 0, cols = 0, k = 0;
 };
-// Cuts worth timing for `batch` products of m x (taps * k) x n, best guess first; `dots`: also forms with vectors along K; `together`: a
-// part takes its rows of all products.
-std::vector<GemmF32Cut> gemm_f32_cuts(const DeviceInfo& device, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t taps,
-                                      std::int64_t k, bool dots = false, bool together = false);
+// Blockings worth timing for `batch` products of m x (taps * k) x n, best guess first; `dots`: also forms with vectors along K; `together`:
+// a part takes its rows of all products.
+std::vector<GemmF32Blocking> gemm_f32_blockings(const DeviceInfo& device, std::int64_t batch, std::int64_t m, std::int64_t n,
+                                                std::int64_t taps, std::int64_t k, bool dots = false, bool together = false);
 
 }  // namespace tenfold::backends::cpu

@@ -1,4 +1,4 @@
-// Whether this process may use so many threads that cuts into a few parts leave some idle, or waiting for one that others disturb: only
+// Whether this process may use so many threads that blockings of a few parts leave some idle, or waiting for one that others disturb: only
 // then are finer ones worth timing.
 #pragma once
 

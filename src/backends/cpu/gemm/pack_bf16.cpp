@@ -24,17 +24,17 @@ std::uint32_t rounded(std::uint32_t bits) { return (bits + 0x7fff + (bits >> 16 
 
 std::uint16_t round_to_bf16(float value) { return float_to_bf16(value); }
 
-Bf16Parts split_to_bf16(float value) {
+Bf16Terms split_to_bf16(float value) {
   if (!std::isfinite(value)) return {0, float_to_bf16(value)};
   std::uint16_t high = float_to_bf16(value);
   if (!std::isfinite(bf16_to_float(high))) high = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
   return {high, float_to_bf16(value - bf16_to_float(high))};
 }
 
-float join_bf16(Bf16Parts parts) {
+float join_bf16(Bf16Terms terms) {
   constexpr float kMost = std::numeric_limits<float>::max();
-  const float high = bf16_to_float(parts.high), low = bf16_to_float(parts.low), sum = high + low;
-  return std::isinf(sum) && std::isfinite(low) ? std::copysign(kMost, sum) : sum;   // a low part that was rounded up
+  const float high = bf16_to_float(terms.high), low = bf16_to_float(terms.low), sum = high + low;
+  return std::isinf(sum) && std::isfinite(low) ? std::copysign(kMost, sum) : sum;   // a low term that was rounded up
 }
 
 void Bf16Pairs::round(std::uint16_t* to) const {
@@ -48,8 +48,8 @@ void Bf16Pairs::round(std::uint16_t* to) const {
 void Bf16Pairs::split(std::uint16_t* high, std::uint16_t* low) const {
   if (any_huge(bits)) {
     for (int i = 0; i < kValues; ++i) {
-      const Bf16Parts parts = split_to_bf16(std::bit_cast<float>(bits[i]));
-      high[i] = parts.high, low[i] = parts.low;
+      const Bf16Terms terms = split_to_bf16(std::bit_cast<float>(bits[i]));
+      high[i] = terms.high, low[i] = terms.low;
     }
     return;
   }

@@ -1,4 +1,4 @@
-// Weights of a product into what the AMX kernel reads, and back to f32 as the kernel knows them: the nearest bf16, or the sum of two parts.
+// Weights of a product into what the AMX kernel reads, and back to f32 as the kernel knows them: the nearest bf16, or the sum of two terms.
 // Pairs of k lie side by side in 16 columns: 32 values at a time.
 #pragma once
 
@@ -14,10 +14,10 @@
 namespace tenfold::backends::cpu {
 
 std::uint16_t round_to_bf16(float value);
-// A value's parts, as the kernel splits rows.
-struct Bf16Parts { std::uint16_t high, low; };
-Bf16Parts split_to_bf16(float value);
-float join_bf16(Bf16Parts parts);   // their sum
+// A value's terms, as the kernel splits rows.
+struct Bf16Terms { std::uint16_t high, low; };
+Bf16Terms split_to_bf16(float value);
+float join_bf16(Bf16Terms terms);   // their sum
 
 // 16 columns of two rows of k; what is beyond the matrix is zero.
 struct Bf16Pairs {
@@ -60,7 +60,7 @@ void pack_bf16(const GemmBf16Weights& w, const Tensor& original, void* packed, E
       pairs.bits[i] = wide ? floats[at] : static_cast<std::uint32_t>(halves[at]) << 16;
     });
     if (w.whole()) std::memcpy(static_cast<float*>(packed) + slot, pairs.bits, sizeof pairs.bits);
-    else if (w.parts == 2) pairs.split(to + slot, to + slot + w.kPart);
+    else if (w.terms == 2) pairs.split(to + slot, to + slot + w.kTerm);
     else if (wide) pairs.round(to + slot);
     else for (int i = 0; i < Bf16Pairs::kValues; ++i) to[slot + i] = static_cast<std::uint16_t>(pairs.bits[i] >> 16);
   });
@@ -73,7 +73,7 @@ void unpack_bf16(const GemmBf16Weights& w, Tensor& original, const void* packed,
     for_each_of_pairs(w, tap, k, column, element, [&](std::int64_t i, std::int64_t at) {
       const std::int64_t slot = first + i;
       if (w.whole()) original.mutable_data<float>()[at] = static_cast<const float*>(packed)[slot];
-      else if (w.parts == 2) original.mutable_data<float>()[at] = join_bf16({from[slot], from[slot + w.kPart]});
+      else if (w.terms == 2) original.mutable_data<float>()[at] = join_bf16({from[slot], from[slot + w.kTerm]});
       else if (w.type == DType::f32) original.mutable_data<float>()[at] = bf16_to_float(from[slot]);
       else static_cast<std::uint16_t*>(original.mutable_raw())[at] = from[slot];
     });

@@ -1,4 +1,4 @@
-// Packing weights in three parts of bf16.
+// Packing weights in three terms of bf16.
 #include "backends/cpu/gemm/point_weights.h"
 
 #include <array>
@@ -14,13 +14,13 @@ namespace {
 
 using Kernels = PointSplitKernels;
 
-// A weight's parts. What is not finite is in the last part alone. Of tiny
-// weights the lower parts would be denormal, which tiles take for zero: there these hold the low 16 bits, without an exponent.
-struct Parts {
+// A weight's terms. What is not finite is in the last term alone. Of tiny
+// weights the lower terms would be denormal, which tiles take for zero: there these hold the low 16 bits, without an exponent.
+struct Terms {
   std::uint16_t of[3] = {};
   static constexpr std::uint32_t kTiny = 24;  // exponents below
 
-  explicit Parts(float value) {
+  explicit Terms(float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     if (!std::isfinite(value)) {
       of[2] = static_cast<std::uint16_t>(bits >> 16 | (std::isnan(value) ? 0x40 : 0));
@@ -29,9 +29,9 @@ struct Parts {
       of[1] = static_cast<std::uint16_t>((bits & 0x8000) | (bits >> 8 & 0x7f));
       of[2] = static_cast<std::uint16_t>((bits & 0x80) << 8 | (bits & 0x7f));
     } else {
-      for (std::uint16_t& part : of) {
-        part = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
-        value -= bf16_to_float(part);
+      for (std::uint16_t& term : of) {
+        term = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
+        value -= bf16_to_float(term);
       }
     }
   }
@@ -44,7 +44,7 @@ struct Parts {
   }
 };
 
-// f(where each of a weight's parts lies, its index in [filter][channel])
+// f(where each of a weight's terms lies, its index in [filter][channel])
 template <class F>
 void for_each_weight(const PointWeights& w, F&& f) {
   const bool stacked = w.channels <= Kernels::kStacked;
@@ -63,16 +63,16 @@ void PointWeights::pack(const float* from, void* packed) const {
   auto* const to = static_cast<std::uint16_t*>(packed);
   std::memset(packed, 0, static_cast<std::size_t>(bytes()));
   for_each_weight(*this, [&](const std::array<std::int64_t, 3>& at, std::int64_t i) {
-    const Parts parts(from[i]);
-    for (std::size_t part = 0; part < 3; ++part) to[at[part]] = parts.of[part];
-    if (channels <= Kernels::kStacked) to[at[0] + 512] = parts.of[0];
+    const Terms terms(from[i]);
+    for (std::size_t term = 0; term < 3; ++term) to[at[term]] = terms.of[term];
+    if (channels <= Kernels::kStacked) to[at[0] + 512] = terms.of[0];
   });
 }
 
 void PointWeights::unpack(const void* packed, float* to) const {
   const auto* const from = static_cast<const std::uint16_t*>(packed);
   for_each_weight(
-      *this, [&](const std::array<std::int64_t, 3>& at, std::int64_t i) { to[i] = Parts::join(from[at[0]], from[at[1]], from[at[2]]); });
+      *this, [&](const std::array<std::int64_t, 3>& at, std::int64_t i) { to[i] = Terms::join(from[at[0]], from[at[1]], from[at[2]]); });
 }
 
 // Of the heights of tiles for this many rows the one that adds the fewest.

@@ -1,4 +1,4 @@
-// Weights of 1x1 convolutions of f32 as kernels/conv/point_split.h takes them, in three parts of bf16.
+// Weights of 1x1 convolutions of f32 as kernels/conv/point_split.h takes them, in three terms of bf16.
 #pragma once
 
 #include "backends/cpu/kernels/conv/point_split.h"

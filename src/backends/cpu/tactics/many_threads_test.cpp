@@ -1,4 +1,4 @@
-// Cuts that are timed only where there are many threads, and runs of many workers: the same bits as of one, near the reference.
+// Blockings that are timed only where there are many threads, and runs of many workers: the same bits as of one, near the reference.
 #include "backends/cpu/gemm/gemm_f32.h"
 #include "backends/cpu/gemm/winograd_tiles.h"
 #include "backends/cpu/tactics/f32_for_tests.h"
@@ -30,7 +30,7 @@ void check(const Tactic& tactic, const std::string& text, const std::vector<Conf
   }
 }
 
-TEST(ManyThreads, FineCutsOfF32) {
+TEST(ManyThreads, FineBlockingsOfF32) {
   if (!(cpu::this_cpu().features & kAvx512)) GTEST_SKIP() << "this CPU has no AVX-512";
   const std::int64_t isa = cpu::kGemmAvx512;
   check(cpu_conv_winograd(), "f32[1,32,14,14] f32[133,32,3,3]! pads=[1,1,1,1]",
@@ -38,14 +38,14 @@ TEST(ManyThreads, FineCutsOfF32) {
   check(cpu_conv_igemm(), "f32[1,24,14,14] f32[133,24,3,3]! pads=[1,1,1,1] strides=[2,2]", {{isa, 12, 32, 24}, {isa, 49, 16, 12}}, 2e-6);
 }
 
-TEST(ManyThreads, FineCutsOnAmx) {
+TEST(ManyThreads, FineBlockingsOnAmx) {
   if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
   check(cpu_conv_points_split(), "f32[1,96,7,7] f32[500,96,1,1]!", {{49, 32, 0}, {25, 16, 1}, {13, 64, 0}}, 1e-6);
   check(cpu_conv_amx_split(), "f32[1,96,7,7] f32[500,96,1,1]!", {{64, 32, 1, 1, 0}, {32, 64, 0, 1, 0}}, 1e-6);
   check(cpu_conv_amx_split(), "f32[1,40,7,7] f32[500,40,3,3]! pads=[1,1,1,1]", {{7, 32, 1, 1, 0}, {2, 64, 0, 1, 0}}, 1e-6);
 }
 
-// Cut anew by the number of workers.
+// Divided anew by the number of workers.
 TEST(ManyThreads, PositionsOfBf16) {
   if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
   for (const Config& c : {Config{64, 32, 1, 1, 0}, Config{64, 32, 0, 1, 0}, Config{224, 256, 1, 1, 0}, Config{224, 128, 0, 1, 0}})

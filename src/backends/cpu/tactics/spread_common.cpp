@@ -53,15 +53,15 @@ Verdict spread_valid(const SpreadShape& s, const DeviceInfo& device, const Confi
 
 std::int64_t spread_bytes(const SpreadShape& s, std::int64_t isa) { return s.depth() * (s.columns + kernels_of(isa).lanes) * 4; }
 
-SpreadKernel::SpreadKernel(const SpreadShape& s, const Config& c, F32End e)
-    : kernels(&kernels_of(c[0])), shape(s), rows(c[1]), end(std::move(e)) {
+SpreadKernel::SpreadKernel(const SpreadShape& s, const Config& c, F32Epilogue e)
+    : kernels(&kernels_of(c[0])), shape(s), rows(c[1]), epilogue(std::move(e)) {
   for (std::int64_t i = 0; i < s.columns + kernels->lanes; ++i) first.push_back(static_cast<std::int32_t>(first_input(s, i)));
 }
 
 SpreadRun::SpreadRun(const SpreadKernel& kernel, const RunArgs& args, const TileAxes& axes, const float* x_end) noexcept
     : kernel_(kernel), args_(args), x_end_(x_end) {
-  kernel.end.bind(args, axes, bound_);
-  const GemmF32Finish& f = bound_.finish;
+  kernel.epilogue.bind(args, axes, bound_);
+  const GemmF32EpilogueArgs& f = bound_.epilogue;
   s_.first = kernel.first.data();
   s_.weights = args.in[1].as<const float>();
   s_.residual = f.residual;
@@ -78,7 +78,7 @@ void SpreadRun::rows(const float* x, std::int64_t row, std::int64_t rows, int wo
   if (s.residual) s.residual += row * s.columns;
   float* const y = args_.out[0].as<float>() + row * s.columns;
   kernel_.kernels->run(s, x, x_end_, y, rows);
-  if (!kernel_.end.in_registers()) kernel_.end.apply(bound_, row, rows, 0, s.columns, y, s.columns, args_.scratch_of(worker));
+  if (!kernel_.epilogue.in_registers()) kernel_.epilogue.apply(bound_, row, rows, 0, s.columns, y, s.columns, args_.scratch_of(worker));
 }
 
 }  // namespace tenfold::backends::cpu

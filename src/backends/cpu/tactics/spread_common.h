@@ -30,8 +30,8 @@ struct SpreadKernel {
   SpreadShape shape;
   std::int64_t rows = 0;   // of a part
   std::vector<std::int32_t> first;
-  F32End end;
-  SpreadKernel(const SpreadShape& s, const Config& config, F32End e);
+  F32Epilogue epilogue;
+  SpreadKernel(const SpreadShape& s, const Config& config, F32Epilogue e);
 };
 
 // One run's rows: the operands of the kernel, with what follows the sums.
@@ -47,7 +47,7 @@ class SpreadRun {
   const RunArgs& args_;
   const float* x_end_;
   SpreadF32 s_;
-  F32End::Binding bound_;
+  F32Epilogue::Binding bound_;
   float bias_[kMostSpreadColumns + 16];
 };
 

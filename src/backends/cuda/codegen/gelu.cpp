@@ -65,24 +65,24 @@ class Gelu {
 
 int gelu_operand(const ir::Body& body, std::size_t k) { return Gelu(body).operand(k); }
 
-std::optional<GeluEnd> gelu_end(const ir::Body& body) {
+std::optional<GeluEpilogue> gelu_epilogue(const ir::Body& body) {
   const int inputs = static_cast<int>(body.inputs.size());
   const auto at = [&](int v) { return v < inputs ? Instr{} : body.code[static_cast<std::size_t>(v - inputs)]; };
   int v = body.outputs[0];
-  GeluEnd end;
+  GeluEpilogue epilogue;
   if (body.type_of(v) == DType::f8e4m3fn) {  // cast, divided by a number, of a cast to f32
     const Instr scaled = at(v).prim == Prim::cast ? at(at(v).a) : Instr{};
     if (scaled.prim != Prim::div || at(scaled.b).prim != Prim::constant || at(scaled.a).prim != Prim::cast) return {};
-    end.factor = 1 / at(scaled.b).imm, v = at(scaled.a).a;
-    if (!(end.factor > 1e-4 && end.factor < 6e4)) return {};  // as f16 holds it
+    epilogue.factor = 1 / at(scaled.b).imm, v = at(scaled.a).a;
+    if (!(epilogue.factor > 1e-4 && epilogue.factor < 6e4)) return {};  // as f16 holds it
   }
   if (body.outputs.size() != 1 || v < inputs || body.type_of(v) != DType::f16) return {};
   const int x = gelu_operand(body, static_cast<std::size_t>(v - inputs));
   if (x < 0) return {};
-  end.before = body;
-  end.before.outputs[0] = static_cast<std::uint16_t>(x);
-  end.before = ir::simplify(end.before);
-  return end;
+  epilogue.before = body;
+  epilogue.before.outputs[0] = static_cast<std::uint16_t>(x);
+  epilogue.before = ir::simplify(epilogue.before);
+  return epilogue;
 }
 
 }  // namespace tenfold::backends::cuda

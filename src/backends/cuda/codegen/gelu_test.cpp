@@ -41,15 +41,16 @@ TEST(Gelu, IsNotFoundInWhatLooksAlike) {
 TEST(Gelu, EndsABody) {
   const std::string gelu = "%1=constant.f16(0.70710678) %2=mul.f16(%0,%1) %3=erf.f16(%2) %4=constant.f16(1) %5=add.f16(%3,%4) "
                            "%6=mul.f16(%0,%5) %7=constant.f16(0.5) %8=mul.f16(%6,%7) ";
-  const auto end_of = [&](const std::string& rest) { return gelu_end(ir::parse_body("(f16) " + gelu + rest)); };
-  ASSERT_TRUE(end_of("-> %8"));
-  EXPECT_EQ(ir::text(end_of("-> %8")->before), "(f16) -> %0");
-  const auto small = end_of("%9=cast.f32(%8) %10=constant.f32(0.25) %11=div.f32(%9,%10) %12=cast.f8e4m3fn(%11) -> %12");
+  const auto epilogue_of = [&](const std::string& rest) { return gelu_epilogue(ir::parse_body("(f16) " + gelu + rest)); };
+  ASSERT_TRUE(epilogue_of("-> %8"));
+  EXPECT_EQ(ir::text(epilogue_of("-> %8")->before), "(f16) -> %0");
+  const auto small = epilogue_of("%9=cast.f32(%8) %10=constant.f32(0.25) %11=div.f32(%9,%10) %12=cast.f8e4m3fn(%11) -> %12");
   ASSERT_TRUE(small);
   EXPECT_EQ(small->factor, 4);
-  EXPECT_FALSE(end_of("%9=add.f16(%8,%0) -> %9"));  // something follows
-  EXPECT_FALSE(end_of("%9=cast.f32(%8) %10=constant.f32(1e-9) %11=div.f32(%9,%10) %12=cast.f8e4m3fn(%11) -> %12"));  // too large for f16
-  EXPECT_FALSE(gelu_end(ir::parse_body("(f16) -> %0")));
+  EXPECT_FALSE(epilogue_of("%9=add.f16(%8,%0) -> %9"));  // something follows
+  EXPECT_FALSE(
+      epilogue_of("%9=cast.f32(%8) %10=constant.f32(1e-9) %11=div.f32(%9,%10) %12=cast.f8e4m3fn(%11) -> %12"));  // too large for f16
+  EXPECT_FALSE(gelu_epilogue(ir::parse_body("(f16) -> %0")));
 }
 
 }  // namespace

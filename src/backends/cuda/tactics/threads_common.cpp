@@ -22,11 +22,11 @@ OpenThreads::OpenThreads(const Problem& p, Opening& opening, const std::string& 
 }
 
 Status::Code OpenThreads::run(const RunArgs& args, std::size_t function, std::int64_t count, std::int64_t blocks) const noexcept {
-  struct Tail {
+  struct Rest {
     std::int64_t count;
     std::uint32_t* bad_index;
   };
-  alignas(8) std::array<std::byte, (2 * kMostThreadsOperands) * sizeof(ThreadsOperand) + sizeof(Tail)> room{};
+  alignas(8) std::array<std::byte, (2 * kMostThreadsOperands) * sizeof(ThreadsOperand) + sizeof(Rest)> room{};
   std::byte* to = room.data();
   const auto put = [&](const Bound& b) {
     ThreadsOperand o{b.data, {}, {}};
@@ -37,8 +37,8 @@ Status::Code OpenThreads::run(const RunArgs& args, std::size_t function, std::in
     if (given_ >> i & 1) put(args.in[i]);
   for (std::size_t i = 0; i < outputs_; ++i, to += sizeof(ThreadsOperand))
     if (wanted_ >> i & 1) put(args.out[i]);
-  const Tail tail{count, queue_of(args).bad_index};
-  std::memcpy(to, &tail, sizeof tail);
+  const Rest rest{count, queue_of(args).bad_index};
+  std::memcpy(to, &rest, sizeof rest);
   if (blocks < 0) blocks = ceil_div(count, std::int64_t{kThreadsOfBlock});
   return launch(queue_of(args), functions_[function], {static_cast<unsigned>(blocks)}, kThreadsOfBlock, 0, room.data(), Start::early);
 }

@@ -1,4 +1,4 @@
-// Fused attention with AMX: queries as rows of A, keys and values as panels of B, rounded to bf16 or in two parts.
+// Fused attention with AMX: queries as rows of A, keys and values as panels of B, rounded to bf16 or in two terms.
 #pragma once
 
 #include "backends/cpu/kernels/amx/attention_layout.h"
@@ -10,7 +10,7 @@ namespace {
 
 // Elements [at, at + 32) of a row that ends at `end`, as bf16; zeros behind the end.
 template <bool kNarrow>
-inline __m512i row_part(const void* row, int64_t at, int64_t end) {
+inline __m512i row_term(const void* row, int64_t at, int64_t end) {
   const int64_t left = end - at;
   if constexpr (kNarrow) {
     const auto* from = static_cast<const uint16_t*>(row) + at;
@@ -22,18 +22,18 @@ inline __m512i row_part(const void* row, int64_t at, int64_t end) {
     return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low));
   }
 }
-// Part `part` of two.
-inline __m512i row_part_of(const void* row, int64_t at, int64_t end, int part) {
+// Term `term` of two.
+inline __m512i row_term_of(const void* row, int64_t at, int64_t end, int term) {
   const auto* from = static_cast<const float*>(row) + at;
   const int64_t left = end - at;
   __m512i both[2];
   round_in_two(_mm512_maskz_loadu_ps(lanes(left), from), _mm512_maskz_loadu_ps(lanes(left - 16), from + 16), both);
-  return part == 0 ? both[0] : both[1];
+  return term == 0 ? both[0] : both[1];
 }
-template <bool kNarrow, int kParts>
-inline __m512i row_part(const void* row, int64_t at, int64_t end, int part) {
-  if constexpr (kParts == 2) return row_part_of(row, at, end, part);
-  return row_part<kNarrow>(row, at, end);
+template <bool kNarrow, int kTerms>
+inline __m512i row_term(const void* row, int64_t at, int64_t end, int term) {
+  if constexpr (kTerms == 2) return row_term_of(row, at, end, term);
+  return row_term<kNarrow>(row, at, end);
 }
 template <bool kNarrow>
 inline const void* row_of(const void* first, int64_t row, int64_t stride) {
@@ -67,16 +67,16 @@ inline void transpose(__m512i (&v)[16]) {
   }
 }
 
-template <bool kNarrow, int kParts>
+template <bool kNarrow, int kTerms>
 void pack_keys(const void* k, int64_t k_row, int64_t keys, int64_t size, int64_t depth, uint16_t* to) {
-  for (int64_t key = 0; key < keys; key += 32, to += 32 * depth * kParts)
+  for (int64_t key = 0; key < keys; key += 32, to += 32 * depth * kTerms)
     for (int64_t tile = 0; tile < 2; ++tile)
-      for (int64_t step = 0; step < depth / 32 * kParts; ++step) {
+      for (int64_t step = 0; step < depth / 32 * kTerms; ++step) {
         __m512i v[16];
 #pragma GCC unroll 16
         for (int i = 0; i < 16; ++i) {
           const int64_t row = key + tile * 16 + i;
-          v[i] = row < keys ? row_part<kNarrow, kParts>(row_of<kNarrow>(k, row, k_row), step / kParts * 32, size, step % kParts)
+          v[i] = row < keys ? row_term<kNarrow, kTerms>(row_of<kNarrow>(k, row, k_row), step / kTerms * 32, size, step % kTerms)
                           : _mm512_setzero_si512();
         }
         transpose(v);
@@ -85,30 +85,30 @@ void pack_keys(const void* k, int64_t k_row, int64_t keys, int64_t size, int64_t
       }
 }
 
-template <bool kNarrow, int kParts>
+template <bool kNarrow, int kTerms>
 void pack_values(const void* v, int64_t v_row, int64_t keys, int64_t size, int64_t steps, uint16_t* to) {
   const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11), high = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
-  for (int64_t column = 0; column < size; column += 32, to += steps * kStep * kParts)
-    for (int64_t i = 0; i < steps * 16 * kParts; ++i) {
-      const int64_t key = i / kParts * 2;
-      const int part = static_cast<int>(i % kParts);
+  for (int64_t column = 0; column < size; column += 32, to += steps * kStep * kTerms)
+    for (int64_t i = 0; i < steps * 16 * kTerms; ++i) {
+      const int64_t key = i / kTerms * 2;
+      const int term = static_cast<int>(i % kTerms);
       const __m512i none = _mm512_setzero_si512();
-      const __m512i a = key < keys ? row_part<kNarrow, kParts>(row_of<kNarrow>(v, key, v_row), column, size, part) : none;
-      const __m512i b = key + 1 < keys ? row_part<kNarrow, kParts>(row_of<kNarrow>(v, key + 1, v_row), column, size, part) : none;
+      const __m512i a = key < keys ? row_term<kNarrow, kTerms>(row_of<kNarrow>(v, key, v_row), column, size, term) : none;
+      const __m512i b = key + 1 < keys ? row_term<kNarrow, kTerms>(row_of<kNarrow>(v, key + 1, v_row), column, size, term) : none;
       const __m512i x = _mm512_unpacklo_epi16(a, b), y = _mm512_unpackhi_epi16(a, b);
-      uint16_t* const pair = to + (key / 32 * kParts + part) * kStep + key % 32 * 16;
+      uint16_t* const pair = to + (key / 32 * kTerms + term) * kStep + key % 32 * 16;
       _mm512_store_si512(pair, _mm512_permutex2var_epi64(x, low, y));
       _mm512_store_si512(pair + kTile, _mm512_permutex2var_epi64(x, high, y));
     }
 }
 
-template <bool kNarrow, int kParts>
+template <bool kNarrow, int kTerms>
 void copy_queries(const AttentionHead& a, const Scratch& s) {
-  const int64_t steps = s.depth / 32 * kParts;
+  const int64_t steps = s.depth / 32 * kTerms;
   for (int64_t r = 0; r < a.rows; ++r)
     for (int64_t i = 0; i < steps; ++i)
-      _mm512_store_si512(s.query + (r * steps + i) * 32, row_part<kNarrow, kParts>(row_of<kNarrow>(a.q, r, a.q_row), i / kParts * 32,
-                                                                                  a.size, static_cast<int>(i % kParts)));
+      _mm512_store_si512(s.query + (r * steps + i) * 32, row_term<kNarrow, kTerms>(row_of<kNarrow>(a.q, r, a.q_row), i / kTerms * 32,
+                                                                                  a.size, static_cast<int>(i % kTerms)));
 }
 
 }  // namespace

@@ -25,10 +25,10 @@ inline __m512 across(const float* v, Join join) {
   return _mm512_permutexvar_ps(_mm512_setr_epi32(0, 2, 1, 3, 8, 10, 9, 11, 4, 6, 5, 7, 12, 14, 13, 15), last);
 }
 
-// 2^x to 8e-5, a fraction of what bf16 rounds by; of two parts, to 1e-7. 2^-inf is 0.
-template <int kParts>
+// 2^x to 8e-5, a fraction of what bf16 rounds by; of two terms, to 1e-7. 2^-inf is 0.
+template <int kTerms>
 inline __m512 exp2(__m512 x) {
-  if constexpr (kParts == 2) {
+  if constexpr (kTerms == 2) {
     constexpr float c[] = {1.000000072f, 0.6931469712f, 0.2402211997f, 0.05550708143f, 0.009675527457f, 0.001327786946f};
     const __m512 r = _mm512_reduce_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     __m512 p = _mm512_set1_ps(c[5]);
@@ -104,8 +104,8 @@ inline void look(const AttentionHead& a, const Scratch& s, const Group& g, int64
   }
 }
 
-// Scores become weights in bf16, in their place (two parts fill it); what was summed before is scaled where a row's maximum rises.
-template <int kParts>
+// Scores become weights in bf16, in their place (two terms fill it); what was summed before is scaled where a row's maximum rises.
+template <int kTerms>
 void weigh(const AttentionHead& a, const Scratch& s, const Group& g, int64_t wide, float* sums, bool first) {
   look(a, s, g, wide);
   const __m512 lowest = _mm512_set1_ps(kLowest), scale = _mm512_set1_ps(g.masked ? 1.f : a.scale * kLog2e);
@@ -117,7 +117,7 @@ void weigh(const AttentionHead& a, const Scratch& s, const Group& g, int64_t wid
     const __mmask16 seen = _mm512_cmp_ps_mask(now, lowest, _CMP_NEQ_UQ);
     _mm512_store_ps(s.top + g.row + r, now);
     _mm512_store_ps(shift + r, _mm512_maskz_mov_ps(seen, now));
-    _mm512_store_ps(factor + r, exp2<kParts>(_mm512_sub_ps(before, _mm512_maskz_mov_ps(seen, now))));
+    _mm512_store_ps(factor + r, exp2<kTerms>(_mm512_sub_ps(before, _mm512_maskz_mov_ps(seen, now))));
   }
   for (int64_t r = 0; r < g.rows; ++r) {
     const float* const score = s.scores + r * s.score_row;
@@ -125,15 +125,15 @@ void weigh(const AttentionHead& a, const Scratch& s, const Group& g, int64_t wid
     const __m512 down = _mm512_set1_ps(-shift[r]);
     __m512 s0 = _mm512_setzero_ps(), s1 = s0;
     for (int64_t j = 0; j < wide; j += 32) {
-      const __m512 p0 = exp2<kParts>(_mm512_fmadd_ps(_mm512_load_ps(score + j), scale, down));
-      const __m512 p1 = exp2<kParts>(_mm512_fmadd_ps(_mm512_load_ps(score + j + 16), scale, down));
+      const __m512 p0 = exp2<kTerms>(_mm512_fmadd_ps(_mm512_load_ps(score + j), scale, down));
+      const __m512 p1 = exp2<kTerms>(_mm512_fmadd_ps(_mm512_load_ps(score + j + 16), scale, down));
       s0 = _mm512_add_ps(s0, p0);
       s1 = _mm512_add_ps(s1, p1);
-      if constexpr (kParts == 2) {
-        __m512i parts[2];
-        round_in_two(p0, p1, parts);
-        _mm512_store_si512(weight + 2 * j, parts[0]);
-        _mm512_store_si512(weight + 2 * j + 32, parts[1]);
+      if constexpr (kTerms == 2) {
+        __m512i terms[2];
+        round_in_two(p0, p1, terms);
+        _mm512_store_si512(weight + 2 * j, terms[0]);
+        _mm512_store_si512(weight + 2 * j + 32, terms[1]);
       } else {
         _mm512_store_si512(weight + j, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(p1, p0)));
       }

@@ -82,8 +82,8 @@ TENFOLD_INLINE void sum_line(Pair (&sum)[kRows], const DepthwiseBf16Tile& t, con
 }
 
 template <int kRows, bool kWhole>
-TENFOLD_INLINE void end(Pair (&sum)[kRows], const DepthwiseBf16Tile& t, const Channels<kWhole>& channels, std::int64_t column) {
-  const GemmBf16Finish* f = t.finish;
+TENFOLD_INLINE void apply_epilogue(Pair (&sum)[kRows], const DepthwiseBf16Tile& t, const Channels<kWhole>& channels, std::int64_t column) {
+  const GemmBf16EpilogueArgs* f = t.epilogue;
   if (t.sums) {
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) channels.write(t.sums + r * t.c_stride + column, sum[r]);
@@ -111,12 +111,12 @@ template <int kRows, class Sum>
 TENFOLD_INLINE void each_vector(const DepthwiseBf16Tile& t, std::int64_t taps, Sum&& sum_some) {
   const auto vector = [&](auto channels, std::int64_t column) __attribute__((always_inline)) {
     Pair sum[kRows];
-    const char* bias = t.finish ? t.finish->bias : nullptr;
+    const char* bias = t.epilogue ? t.epilogue->bias : nullptr;
     const Pair begin = bias ? channels.read(bias + column * 2) : Pair{_mm512_setzero_ps(), _mm512_setzero_ps()};
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) sum[r] = begin;
     sum_some(sum, channels, t.weights + column * taps, t.offset + column);
-    end<kRows>(sum, t, channels, column);
+    apply_epilogue<kRows>(sum, t, channels, column);
   };
   std::int64_t column = 0;
   for (; column + kVector <= t.cols; column += kVector) vector(Channels<true>(kVector), column);
@@ -140,8 +140,8 @@ void line(const DepthwiseBf16Tile& all, std::int64_t results) {
        tile<5, kTaps, kStride, true>, tile<6, kTaps, kStride, true>, tile<7, kTaps, kStride, true>, tile<8, kTaps, kStride, true>}};
   const std::uint16_t* rows[kMostLines];
   DepthwiseBf16Tile t = all;
-  GemmBf16Finish f;
-  if (all.finish) f = *all.finish, t.finish = &f;
+  GemmBf16EpilogueArgs f;
+  if (all.epilogue) f = *all.epilogue, t.epilogue = &f;
   t.rows = rows;
   for (std::int64_t i = 0; i < all.lines; ++i) rows[i] = all.rows[i];
   for (std::int64_t tiles = (results + kMost - 1) / kMost; tiles > 0; --tiles) {

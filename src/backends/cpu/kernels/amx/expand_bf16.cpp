@@ -1,4 +1,4 @@
-// The 1x1 convolution of a line: two tiles of positions times two of columns, and what ends them.
+// The 1x1 convolution of a line: two tiles of positions times two of columns, and what becomes of them.
 #include "backends/cpu/kernels/conv/expand_bf16.h"
 
 #include <immintrin.h>
@@ -93,9 +93,9 @@ void finish(const ExpandBf16Line& l, const float (*sums)[kPanel], std::int64_t r
   }
 }
 void finish(const ExpandBf16Line& l, const Sums& sums, std::int64_t rows) {
-  const auto end = l.clamp ? finish<true> : finish<false>;
-  end(l, sums.values, rows, sums.first);
-  if (sums.second) end(l, sums.values + kTile, rows, sums.second);
+  const auto store = l.clamp ? finish<true> : finish<false>;
+  store(l, sums.values, rows, sums.first);
+  if (sums.second) store(l, sums.values + kTile, rows, sums.second);
 }
 
 // Tiles overlap where the positions are no whole number of them: those are computed twice. Sums are finished while the next ones are

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "backends/cpu/kernels/amx/row_end.h"
+#include "backends/cpu/kernels/amx/row_epilogue.h"
 #include "backends/cpu/kernels/amx/split.h"
 #include "backends/cpu/kernels/amx/tile_shapes.h"
 #include "backends/cpu/simd/isa.h"
@@ -26,7 +26,7 @@ __m512i load32(const char* from, std::int64_t at, __mmask32 lanes) {
   return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low));
 }
 
-template <int kParts>
+template <int kTerms>
 void split_rows(const Bf16Copy& c) {
   const char* from = c.from;
   char* to = c.to;
@@ -35,12 +35,12 @@ void split_rows(const Bf16Copy& c) {
       const __mmask32 lanes = lanes32_of(c.padded - at), known = lanes32_of(c.count - at);
       const __m512 first = _mm512_maskz_loadu_ps(static_cast<__mmask16>(known), from + at * 4);
       const __m512 second = _mm512_maskz_loadu_ps(static_cast<__mmask16>(known >> 16), from + at * 4 + 64);
-      __m512i part[kParts];
-      if constexpr (kParts == 2)
-        round_in_two(first, second, part);
+      __m512i term[kTerms];
+      if constexpr (kTerms == 2)
+        round_in_two(first, second, term);
       else
-        cut_in_three(first, second, part);
-      for (int i = 0; i < kParts; ++i) _mm512_mask_storeu_epi16(to + at * 2 + i * c.low, lanes, part[i]);
+        split_in_three(first, second, term);
+      for (int i = 0; i < kTerms; ++i) _mm512_mask_storeu_epi16(to + at * 2 + i * c.low, lanes, term[i]);
     }
   }
 }
@@ -58,9 +58,9 @@ void copy_rows(const Bf16Copy& c) {
 }
 
 void copy(const Bf16Copy& c) {
-  if (c.wide && c.parts == 3)
+  if (c.wide && c.terms == 3)
     split_rows<3>(c);
-  else if (c.wide && c.parts == 2)
+  else if (c.wide && c.terms == 2)
     split_rows<2>(c);
   else if (c.wide)
     copy_rows<true>(c);
@@ -118,23 +118,23 @@ inline void advance(GemmBf16Ahead& a) {
   a.lines -= count;
 }
 
-// Where a step of B begins, and its next part: parts of two steps take turns (GemmBf16Tile::whole).
-template <int kParts>
+// Where a step of B begins, and its next term: terms of two steps take turns (GemmBf16Tile::whole).
+template <int kTerms>
 struct Columns {
-  static constexpr std::int64_t kStep = 2 * kPanelTile, kPart = kParts == 3 ? 2 * kStep : kStep;
+  static constexpr std::int64_t kStep = 2 * kPanelTile, kTerm = kTerms == 3 ? 2 * kStep : kStep;
   static std::int64_t at(std::int64_t step) {
-    return kParts == 3 ? step / 2 * (kParts * kPart) + step % 2 * kStep : step * (kParts * kPart);
+    return kTerms == 3 ? step / 2 * (kTerms * kTerm) + step % 2 * kStep : step * (kTerms * kTerm);
   }
 };
 
-// B in f32, cut a step ahead of the tiles that read it: instructions of vectors fill what tiles leave free.
-struct Cut {
+// B in f32, split a step ahead of the tiles that read it: instructions of vectors fill what tiles leave free.
+struct Split {
   const float* from;
   std::uint16_t* to;
   std::int64_t steps, next = 0;
   bool ring, finite;
 
-  explicit Cut(const GemmBf16Tile& t)
+  explicit Split(const GemmBf16Tile& t)
       : from(t.whole), to(const_cast<std::uint16_t*>(t.panel)), steps(t.tap_count * t.steps), ring(t.ring), finite(t.finite) {}
   // Rows [first, end) of 32 values of the step whose turn it is.
   void rows(int first, int end) const {
@@ -149,16 +149,16 @@ struct Cut {
     std::uint16_t* const step = to + B::at(ring ? next & 1 : next);
     const float* const values = from + next * B::kStep;
     for (int i = first; i < end; ++i) {
-      __m512i part[3];
-      cut_in_three<kFinite>(_mm512_loadu_ps(values + i * 32), _mm512_loadu_ps(values + i * 32 + 16), part);
-      for (int p = 0; p < 3; ++p) _mm512_store_si512(step + p * B::kPart + i * 32, part[p]);
+      __m512i term[3];
+      split_in_three<kFinite>(_mm512_loadu_ps(values + i * 32), _mm512_loadu_ps(values + i * 32 + 16), term);
+      for (int p = 0; p < 3; ++p) _mm512_store_si512(step + p * B::kTerm + i * 32, term[p]);
     }
   }
 };
 
-// Two parts make three products, three parts six: those that are as large as an error of the last bit are left out. The parts of rows
+// Two terms make three products, three terms six: those that are as large as an error of the last bit are left out. The terms of rows
 // times high columns, the high ones last, for they go on with the other columns.
-template <bool kTwoRows, int kParts, bool kCuts, class Between>
+template <bool kTwoRows, int kTerms, bool kSplits, class Between>
 inline void multiply_rows(const GemmBf16Tile& t, float* sums, std::int64_t stride, Between&& between) {
   const std::int64_t bytes = stride * 4;
   if (t.add)
@@ -172,30 +172,30 @@ inline void multiply_rows(const GemmBf16Tile& t, float* sums, std::int64_t strid
     advance(rows);
     advance(panel);
   }
-  using B = Columns<kParts>;
-  Cut cut(t);
-  if constexpr (kCuts) cut.rows(0, 32), ++cut.next;
+  using B = Columns<kTerms>;
+  Split split(t);
+  if constexpr (kSplits) split.rows(0, 32), ++split.next;
   for (std::int64_t tap = 0, step = 0; tap < t.tap_count; ++tap) {
     const char *upper = t.a[0] + t.taps[tap], *lower = t.a[kTwoRows ? 1 : 0] + t.taps[tap];
     for (std::int64_t s = 0; s < t.steps; ++s, ++step, upper += kStepBytes, lower += kStepBytes) {
-      if constexpr (kParts == 3) b = t.panel + B::at(kCuts && cut.ring ? step & 1 : step);
-      const auto cut_some = [&](int i) {
-        if constexpr (kCuts) cut.rows(i * 32 / 6, (i + 1) * 32 / 6);
+      if constexpr (kTerms == 3) b = t.panel + B::at(kSplits && split.ring ? step & 1 : step);
+      const auto split_some = [&](int i) {
+        if constexpr (kSplits) split.rows(i * 32 / 6, (i + 1) * 32 / 6);
       };
       load_columns(b);
-      for (int part = kParts - 1; part >= 0; --part) {
-        add_products_of<kTwoRows>(t, upper + part * t.low, lower + part * t.low);
-        cut_some(kParts - 1 - part);
+      for (int term = kTerms - 1; term >= 0; --term) {
+        add_products_of<kTwoRows>(t, upper + term * t.low, lower + term * t.low);
+        split_some(kTerms - 1 - term);
       }
-      for (int part = kParts - 1; part > 0; --part) {
-        load_columns(b + part * B::kPart);
+      for (int term = kTerms - 1; term > 0; --term) {
+        load_columns(b + term * B::kTerm);
         add_products<kTwoRows>();
-        cut_some(2 * kParts - 1 - part);
+        split_some(2 * kTerms - 1 - term);
       }
-      if constexpr (kParts == 3) add_products_of<kTwoRows>(t, upper + t.low, lower + t.low);
-      cut_some(5);
-      ++cut.next;
-      b += kParts * B::kPart;
+      if constexpr (kTerms == 3) add_products_of<kTwoRows>(t, upper + t.low, lower + t.low);
+      split_some(5);
+      ++split.next;
+      b += kTerms * B::kTerm;
       advance(rows);
       advance(panel);
       between();
@@ -209,52 +209,52 @@ inline void multiply_rows(const GemmBf16Tile& t, float* sums, std::int64_t strid
   }
 }
 
-// f.template operator()<two tiles of rows, parts, whether columns are cut on the way>()
+// f.template operator()<two tiles of rows, terms, whether columns are split on the way>()
 template <class F>
 void pick_form(const GemmBf16Tile& t, F&& f) {
-  const auto pick = [&]<int kParts, bool kCuts>() {
-    t.a[1] != nullptr ? f.template operator()<true, kParts, kCuts>() : f.template operator()<false, kParts, kCuts>();
+  const auto pick = [&]<int kTerms, bool kSplits>() {
+    t.a[1] != nullptr ? f.template operator()<true, kTerms, kSplits>() : f.template operator()<false, kTerms, kSplits>();
   };
-  if (t.parts == 3)
+  if (t.terms == 3)
     t.whole != nullptr ? pick.template operator()<3, true>() : pick.template operator()<3, false>();
-  else if (t.parts == 2)
+  else if (t.terms == 2)
     pick.template operator()<2, false>();
   else
     pick.template operator()<1, false>();
 }
 
 void multiply(const GemmBf16Tile& t, float* sums, std::int64_t stride) {
-  pick_form(t, [&]<bool kTwoRows, int kParts, bool kCuts>() { multiply_rows<kTwoRows, kParts, kCuts>(t, sums, stride, [] {}); });
+  pick_form(t, [&]<bool kTwoRows, int kTerms, bool kSplits>() { multiply_rows<kTwoRows, kTerms, kSplits>(t, sums, stride, [] {}); });
 }
 
-// Of the rows that wait, some end in each step of the product of others: their instructions fill what tiles leave free. Meanwhile the
-// lines are asked for where the sums of this product will go.
-template <bool kTwoRows, int kParts, bool kCuts, bool kResidual, bool kWide, RowBounds kBounds>
-void multiply_ending(const GemmBf16Tile& t, const GemmBf16Waiting& own, const GemmBf16Waiting& before) {
-  const RowEnd<kResidual, kWide, kBounds> end(before), later(own);
+// Of the rows that wait, some get their epilogue in each step of the product of others: their instructions fill what tiles leave free.
+// Meanwhile the lines are asked for where the sums of this product will go.
+template <bool kTwoRows, int kTerms, bool kSplits, bool kResidual, bool kWide, RowBounds kBounds>
+void multiply_beside_epilogue(const GemmBf16Tile& t, const GemmBf16Waiting& own, const GemmBf16Waiting& before) {
+  const RowEpilogue<kResidual, kWide, kBounds> earlier(before), later(own);
   std::int64_t row = 0;
-  multiply_rows<kTwoRows, kParts, kCuts>(t, own.sums, GemmBf16Kernels::kColumns, [&] {
-    const std::int64_t to = row + t.ends_each, ended = std::min(to, before.count), asked = std::min(to, own.count);
-    for (; row < std::min(asked, ended); ++row) later.ask(own.rows[row]), end(before.rows[row]);
+  multiply_rows<kTwoRows, kTerms, kSplits>(t, own.sums, GemmBf16Kernels::kColumns, [&] {
+    const std::int64_t to = row + t.epilogues_each, stored = std::min(to, before.count), asked = std::min(to, own.count);
+    for (; row < std::min(asked, stored); ++row) later.ask(own.rows[row]), earlier(before.rows[row]);
     for (std::int64_t r = row; r < asked; ++r) later.ask(own.rows[r]);
-    for (; row < ended; ++row) end(before.rows[row]);
+    for (; row < stored; ++row) earlier(before.rows[row]);
     row = to;
   });
-  for (; row < before.count; ++row) end(before.rows[row]);   // of a product without steps: its k is 0
+  for (; row < before.count; ++row) earlier(before.rows[row]);   // of a product without steps: its k is 0
 }
 
-void multiply_and_end(const GemmBf16Tile& t, const GemmBf16Waiting& own, const GemmBf16Waiting& before) {
-  pick_row_end(*own.finish, [&]<bool kResidual, bool kWide, RowBounds kBounds>() {
-    pick_form(t, [&]<bool kTwoRows, int kParts, bool kCuts>() {
-      multiply_ending<kTwoRows, kParts, kCuts, kResidual, kWide, kBounds>(t, own, before);
+void multiply_with_epilogue(const GemmBf16Tile& t, const GemmBf16Waiting& own, const GemmBf16Waiting& before) {
+  pick_row_epilogue(*own.epilogue, [&]<bool kResidual, bool kWide, RowBounds kBounds>() {
+    pick_form(t, [&]<bool kTwoRows, int kTerms, bool kSplits>() {
+      multiply_beside_epilogue<kTwoRows, kTerms, kSplits, kResidual, kWide, kBounds>(t, own, before);
     });
   });
 }
 
-void end(const GemmBf16Waiting& waiting) {
-  pick_row_end(*waiting.finish, [&]<bool kResidual, bool kWide, RowBounds kBounds>() {
-    const RowEnd<kResidual, kWide, kBounds> end(waiting);
-    for (std::int64_t r = 0; r < waiting.count; ++r) end(waiting.rows[r]);
+void epilogue(const GemmBf16Waiting& waiting) {
+  pick_row_epilogue(*waiting.epilogue, [&]<bool kResidual, bool kWide, RowBounds kBounds>() {
+    const RowEpilogue<kResidual, kWide, kBounds> apply(waiting);
+    for (std::int64_t r = 0; r < waiting.count; ++r) apply(waiting.rows[r]);
   });
 }
 
@@ -271,6 +271,6 @@ void add_bias(const char* bias, bool wide, float* sums, std::int64_t stride, std
 
 }  // namespace
 
-extern "C" const GemmBf16Kernels TENFOLD_TABLE(gemm_bf16) = {enter, leave, copy, multiply, multiply_and_end, end, add_bias};
+extern "C" const GemmBf16Kernels TENFOLD_TABLE(gemm_bf16) = {enter, leave, copy, multiply, multiply_with_epilogue, epilogue, add_bias};
 
 }  // namespace tenfold::backends::cpu

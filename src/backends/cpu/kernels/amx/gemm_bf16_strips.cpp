@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "backends/cpu/kernels/amx/row_end.h"
+#include "backends/cpu/kernels/amx/row_epilogue.h"
 #include "backends/cpu/kernels/amx/tile_registers.h"
 #include "backends/cpu/simd/isa.h"
 
@@ -12,11 +12,11 @@ namespace {
 
 constexpr int kRows = GemmBf16Strip::kRows, kStepBytes = 64, kPanelTile = 512, kTileSums = 256;
 
-// What 64 columns end with. Values that loops keep in registers: an object that lambdas share would be read from memory for each row.
-struct Ends {
+// The epilogue's values for 64 columns, which loops keep in registers: an object that lambdas share would be read from memory for each row.
+struct Columns {
   Pair first{_mm512_setzero_ps(), _mm512_setzero_ps()}, second{_mm512_setzero_ps(), _mm512_setzero_ps()};
   __m512 least, most;
-  Ends(const GemmBf16Finish& f, std::int64_t column) {
+  Columns(const GemmBf16EpilogueArgs& f, std::int64_t column) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     if (const char* const bias = f.bias)
       first = load_pair(false, ~__mmask32{0}, bias + column * 2), second = load_pair(false, ~__mmask32{0}, bias + column * 2 + 64);
@@ -26,8 +26,8 @@ struct Ends {
 
 // 32 of its columns: their sums are in two tiles.
 template <bool kResidual, RowBounds kBounds>
-__attribute__((always_inline)) inline void end_half(const float* sums, const char* residual, char* out, __m512 low, __m512 high,
-                                                    __m512 least, __m512 most) {
+__attribute__((always_inline)) inline void half_epilogue(const float* sums, const char* residual, char* out, __m512 low, __m512 high,
+                                                         __m512 least, __m512 most) {
   Pair v{_mm512_add_ps(_mm512_loadu_ps(sums), low), _mm512_add_ps(_mm512_loadu_ps(sums + kTileSums), high)};
   if constexpr (kResidual) {
     const Pair r = load_pair(false, ~__mmask32{0}, residual);
@@ -40,16 +40,16 @@ __attribute__((always_inline)) inline void end_half(const float* sums, const cha
 
 // All rows of a block, one by one.
 template <bool kResidual, RowBounds kBounds>
-void end_rows(const GemmBf16Finish& f, const GemmBf16StripState::Block& block) {
-  const Ends e(f, block.column);
+void row_epilogues(const GemmBf16EpilogueArgs& f, const GemmBf16StripState::Block& block) {
+  const Columns e(f, block.column);
   for (std::int64_t r = 0; r < block.count; ++r) {
     const GemmBf16Waiting::Row* const row = block.step == 0 ? block.rows + r : nullptr;
     const float* const sums = block.sums + (row ? row->sums : r * kRows);
     char* const out = row ? row->out + block.column * 2 : block.out + r * block.step;
     const char* residual = out;   // of none nothing is read
     if constexpr (kResidual) residual = row ? row->residual + block.column * 2 : block.residual + r * block.step;
-    end_half<kResidual, kBounds>(sums, residual, out, e.first.low, e.first.high, e.least, e.most);
-    end_half<kResidual, kBounds>(sums + 2 * kTileSums, residual + 64, out + 64, e.second.low, e.second.high, e.least, e.most);
+    half_epilogue<kResidual, kBounds>(sums, residual, out, e.first.low, e.first.high, e.least, e.most);
+    half_epilogue<kResidual, kBounds>(sums + 2 * kTileSums, residual + 64, out + 64, e.second.low, e.second.high, e.least, e.most);
   }
 }
 
@@ -59,7 +59,7 @@ inline void advance(GemmBf16Ahead& a) {
   a.lines -= count;
 }
 
-// What ends two blocks later: the rows that are about to be multiplied with a pair of panels.
+// What gets its epilogue two blocks later: the rows that are about to be multiplied with a pair of panels.
 template <bool kResidual>
 void begin(GemmBf16StripState::Block& own, const GemmBf16Strip& t, std::int64_t panel) {
   const GemmBf16Waiting::Row* const first_row = t.rows.table;
@@ -78,9 +78,9 @@ __attribute__((always_inline)) inline void ask(char* out, const char* residual, 
   }
 }
 
-// kEnding: the steps of a pair of panels in which rows end, an equal number behind each multiplication. Tile registers: 0-3 sums, 4 rows
-// of A, 6-7 columns of B.
-template <bool kResidual, RowBounds kBounds, int kEnding>
+// kEpilogues: the steps of a pair of panels in which rows get their epilogue, an equal number behind each multiplication. Tile registers:
+// 0-3 sums, 4 rows of A, 6-7 columns of B.
+template <bool kResidual, RowBounds kBounds, int kEpilogues>
 void multiply_strip(const GemmBf16Strip& t, GemmBf16StripState& s) {
   GemmBf16Ahead rows_ahead = t.rows_ahead, panels_ahead = t.panels_ahead;
   const char* const a = t.a;
@@ -91,25 +91,25 @@ void multiply_strip(const GemmBf16Strip& t, GemmBf16StripState& s) {
     GemmBf16StripState::Block& own = s.block(0);
     const GemmBf16StripState::Block& earlier = s.block(2);
     begin<kResidual>(own, t, panel);
-    const Ends e(*s.finish, earlier.column);
+    const Columns e(*s.epilogue, earlier.column);
     const __m512 b0 = e.first.low, b1 = e.first.high, b2 = e.second.low, b3 = e.second.high, least = e.least, most = e.most;
     const std::int64_t step = earlier.step, own_step = t.rows.step;
     const float* const sums = earlier.sums;
     float* const before = s.block(1).sums;
-    if (step == 0) end_rows<kResidual, kBounds>(*s.finish, earlier);
+    if (step == 0) row_epilogues<kResidual, kBounds>(*s.epilogue, earlier);
     char *const out = earlier.out, *const own_out = own.out;
     const char *const residual = earlier.residual, *const own_residual = own.residual;
     const bool asks = t.ask && own_step != 0, asks_residual = kResidual && own_out != own_residual;
     const auto between = [&](int i) __attribute__((always_inline)) {
-      constexpr int kRounds = kEnding == 8 ? 8 : kEnding * 4, kSkip = kEnding * 4 / kRounds;
+      constexpr int kRounds = kEpilogues == 8 ? 8 : kEpilogues * 4, kSkip = kEpilogues * 4 / kRounds;
       const int first = i / kSkip * kRows / kRounds, last = (i / kSkip + 1) * kRows / kRounds;
       if (i % kSkip != kSkip - 1) return;
       if (asks) ask(own_out, own_residual, own_step, asks_residual, first, last);
       if (step == 0) return;
       for (int r = first; r < last; ++r) {
         const std::int64_t at = r * step;
-        end_half<kResidual, kBounds>(sums + r * 16, residual + at, out + at, b0, b1, least, most);
-        end_half<kResidual, kBounds>(sums + r * 16 + 2 * kTileSums, residual + at + 64, out + at + 64, b2, b3, least, most);
+        half_epilogue<kResidual, kBounds>(sums + r * 16, residual + at, out + at, b0, b1, least, most);
+        half_epilogue<kResidual, kBounds>(sums + r * 16 + 2 * kTileSums, residual + at + 64, out + at + 64, b2, b3, least, most);
       }
     };
     const std::uint16_t* b = t.panels + panel * panel_values;
@@ -121,9 +121,9 @@ void multiply_strip(const GemmBf16Strip& t, GemmBf16StripState& s) {
       }
       multiply_bf16<kSums, 4, kColumns>();
     };
-    const auto multiply = [&]<bool kFirst, bool kEnds>(int i) __attribute__((always_inline)) {
+    const auto multiply = [&]<bool kFirst, bool kEpilogue>(int i) __attribute__((always_inline)) {
       const auto between_some = [&](int n) __attribute__((always_inline)) {
-        if constexpr (kEnds) between(4 * i + n);
+        if constexpr (kEpilogue) between(4 * i + n);
       };
       load_tile<4>(a + t.offsets[i], row_bytes);
       add.template operator()<0, 6, kFirst>(b);
@@ -138,16 +138,16 @@ void multiply_strip(const GemmBf16Strip& t, GemmBf16StripState& s) {
     };
     multiply.template operator()<true, true>(0);
 #pragma GCC unroll 8
-    for (int i = 1; i < kEnding; ++i) multiply.template operator()<false, true>(i);
+    for (int i = 1; i < kEpilogues; ++i) multiply.template operator()<false, true>(i);
 #pragma GCC unroll 1
-    for (int i = kEnding; i < steps; ++i) multiply.template operator()<false, false>(i);
+    for (int i = kEpilogues; i < steps; ++i) multiply.template operator()<false, false>(i);
     ++s.turn;
   }
 }
 
 // f<kResidual, kBounds>()
 template <class F>
-void pick(const GemmBf16Finish& f, F&& run) {
+void pick(const GemmBf16EpilogueArgs& f, F&& run) {
   const auto with = [&]<bool kResidual>() {
     if (f.clamp && f.high < std::numeric_limits<float>::infinity())
       run.template operator()<kResidual, RowBounds::both>();
@@ -158,7 +158,7 @@ void pick(const GemmBf16Finish& f, F&& run) {
 }
 
 void multiply(const GemmBf16Strip& t, GemmBf16StripState& state) {
-  pick(*state.finish, [&]<bool kResidual, RowBounds kBounds>() {
+  pick(*state.epilogue, [&]<bool kResidual, RowBounds kBounds>() {
     if (t.steps == 8)
       multiply_strip<kResidual, kBounds, 8>(t, state);
     else if (t.steps >= 4)
@@ -170,20 +170,20 @@ void multiply(const GemmBf16Strip& t, GemmBf16StripState& state) {
   });
 }
 
-void end(GemmBf16StripState& s) {
+void epilogues(GemmBf16StripState& s) {
   float* const sums = s.block(1).sums;
   store_tile<0>(sums, 64);
   store_tile<1>(sums + kTileSums, 64);
   store_tile<2>(sums + 2 * kTileSums, 64);
   store_tile<3>(sums + 3 * kTileSums, 64);
-  pick(*s.finish, [&]<bool kResidual, RowBounds kBounds>() {
-    end_rows<kResidual, kBounds>(*s.finish, s.block(2));
-    end_rows<kResidual, kBounds>(*s.finish, s.block(1));
+  pick(*s.epilogue, [&]<bool kResidual, RowBounds kBounds>() {
+    row_epilogues<kResidual, kBounds>(*s.epilogue, s.block(2));
+    row_epilogues<kResidual, kBounds>(*s.epilogue, s.block(1));
   });
 }
 
 }  // namespace
 
-extern "C" const GemmBf16Strips TENFOLD_TABLE(gemm_bf16_strips) = {multiply, end};
+extern "C" const GemmBf16Strips TENFOLD_TABLE(gemm_bf16_strips) = {multiply, epilogues};
 
 }  // namespace tenfold::backends::cpu

@@ -76,11 +76,11 @@ inline void step_of(const char* a, std::int64_t row_bytes, std::int64_t slice, c
 
 constexpr int kWorth = GemmS24Kernels::kRows * kColumns;   // from sums to those worth less
 
-// Ends rows of waiting sums, one after the other.
-class RowEnds {
+// Applies the epilogue to rows of waiting sums, one after the other.
+class RowEpilogues {
  public:
-  explicit RowEnds(const GemmS24Waiting& w) : w_(w), tile_(w.tile), finish_(w.finish) {
-    tile_.finish = w.ends ? &finish_ : nullptr;
+  explicit RowEpilogues(const GemmS24Waiting& w) : w_(w), tile_(w.tile), epilogue_(w.epilogue) {
+    tile_.epilogue = w.has_epilogue ? &epilogue_ : nullptr;
     if (w.rows > 0) step_[0] = load(w.step), step_[1] = load(w.step + kLanes);
   }
   inline __attribute__((always_inline)) void until(std::int64_t last) {
@@ -96,21 +96,21 @@ class RowEnds {
       const vf high = to_float(loadi(at)), middle = to_float(loadi(at + kWorth)), low = to_float(loadi(at + 2 * kWorth));
       sum[0][v] = mul(mul(fma(fma(high, set1(256), middle), set1(256), low), step_[v]), set1(w_.row_scale[row_]));
     }
-    end_tile(sum, tile_);
+    store_sums(sum, tile_);
     tile_.c += tile_.c_stride;
-    if (finish_.residual) finish_.residual += finish_.residual_stride;
+    if (epilogue_.residual) epilogue_.residual += epilogue_.residual_stride;
   }
   const GemmS24Waiting& w_;
   GemmF32Tile tile_;
-  GemmF32Finish finish_;
+  GemmF32EpilogueArgs epilogue_;
   vf step_[2] = {zero(), zero()};
   std::int64_t row_ = 0;
 };
 
-void end(const GemmS24Waiting& waiting) { RowEnds(waiting).until(waiting.rows); }
+void epilogue(const GemmS24Waiting& waiting) { RowEpilogues(waiting).until(waiting.rows); }
 
 void product(const GemmS24Tile& g, std::int32_t* sums, const GemmS24Waiting& before) {
-  RowEnds ends(before);
+  RowEpilogues epilogues(before);
   const std::int64_t each = (GemmS24Kernels::kRows + g.steps - 1) / (g.steps > 0 ? g.steps : 1);
   _tile_zero(0);
   _tile_zero(1);
@@ -122,9 +122,9 @@ void product(const GemmS24Tile& g, std::int32_t* sums, const GemmS24Waiting& bef
   for (std::int64_t s = 0; s < g.steps; ++s, a += kStepBytes, b += GemmS24Kernels::kStepBytes) {
     for (std::int64_t i = 0; i < g.lines; ++i, ahead += 64) _mm_prefetch(ahead, _MM_HINT_T1);
     step_of(a, g.row_bytes, g.steps * kStepBytes, b);
-    ends.until((s + 1) * each);
+    epilogues.until((s + 1) * each);
   }
-  ends.until(before.rows);   // of a product without steps
+  epilogues.until(before.rows);   // of a product without steps
   _tile_stored(0, sums, kColumns * 4);
   _tile_stored(1, sums + kWorth, kColumns * 4);
   _tile_stored(2, sums + 2 * kWorth, kColumns * 4);
@@ -135,6 +135,6 @@ void product(const GemmS24Tile& g, std::int32_t* sums, const GemmS24Waiting& bef
 
 }  // namespace
 
-extern "C" const GemmS24Kernels TENFOLD_TABLE(gemm_s24) = {enter, leave, slice, product, end};
+extern "C" const GemmS24Kernels TENFOLD_TABLE(gemm_s24) = {enter, leave, slice, product, epilogue};
 
 }  // namespace tenfold::backends::cpu

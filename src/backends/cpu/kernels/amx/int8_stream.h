@@ -1,13 +1,13 @@
 // Int8Kernels::stream: products of one tile of rows times four of columns, or two times two, one after the other.
 //
 // Storing a tile waits for its sums, and loads behind it wait for the store. So the sums of a product are stored in the first step of the
-// next one, each just before its register starts anew, and their rows end a product later still, between the steps of k: the vector units
-// work while tiles multiply. 64 columns at a time make whole lines of memory.
+// next one, each just before its register starts anew, and their rows get their epilogue a product later still, between the steps of k: the
+// vector units work while tiles multiply. 64 columns at a time make whole lines of memory.
 #pragma once
 
 #include <algorithm>
 
-#include "backends/cpu/kernels/amx/int8_bytes_end.h"
+#include "backends/cpu/kernels/amx/int8_bytes_epilogue.h"
 #include "backends/cpu/kernels/amx/tile_registers.h"
 
 namespace tenfold::backends::cpu {
@@ -26,8 +26,8 @@ struct StreamProduct {
   std::int32_t* stored;  // where the sums before go
 };
 
-// A tile whose rows wait for their end.
-struct StreamEnding {
+// A tile whose rows wait for their epilogue.
+struct StreamWaiting {
   const Int8Stream::Tile* tile = nullptr;
   const std::int32_t* sums = nullptr;
   std::int64_t column = 0;
@@ -122,10 +122,10 @@ __attribute__((always_inline)) inline void stream_square(const StreamProduct& p,
   }
 }
 
-template <class End, bool kSigned, bool kSquare>
+template <class Epilogue, bool kSigned, bool kSquare>
 class Streamer {
  public:
-  explicit Streamer(const Int8Stream& s) : s_(s), end_(s.finish), each_((kStreamRows + s.steps - 1) / s.steps) {}
+  explicit Streamer(const Int8Stream& s) : s_(s), epilogue_(s.epilogue), each_((kStreamRows + s.steps - 1) / s.steps) {}
 
   void run() {
     const std::int64_t panel = s_.steps * kStreamStep;
@@ -141,7 +141,7 @@ class Streamer {
       else
         rows(column, b, panel);
     }
-    finish();
+    epilogue();
   }
 
  private:
@@ -150,8 +150,9 @@ class Streamer {
     for (std::int64_t t = 0; t < s_.tile_count; ++t) {
       const Int8Stream::Tile& tile = s_.tiles[t];
       const StreamProduct p = {{tile.a, nullptr}, {b, b + panel}, {tile.stride, 0}, s_.offsets, init_of(column), s_.steps, stored_};
-      ending([&](auto&& between)
-                 __attribute__((always_inline)) { four ? stream_row<kSigned, true>(p, between) : stream_row<kSigned, false>(p, between); });
+      beside_epilogue([&](auto&& between) __attribute__((always_inline)) {
+        four ? stream_row<kSigned, true>(p, between) : stream_row<kSigned, false>(p, between);
+      });
       stored_ = ring_ + turn_ * 2 * kStreamTile;
       push(&tile, stored_, column, four ? 4 : 2);
       turn_ ^= 1;
@@ -169,7 +170,7 @@ class Streamer {
                                  init_of(column + half * 32),
                                  s_.steps,
                                  stored_};
-        ending([&](auto&& between) __attribute__((always_inline)) {
+        beside_epilogue([&](auto&& between) __attribute__((always_inline)) {
           lower ? stream_square<kSigned, true>(p, between) : stream_square<kSigned, false>(p, between);
         });
         stored_ = sums + half * 2 * kStreamTile;
@@ -181,20 +182,20 @@ class Streamer {
   }
   const std::int32_t* init_of(std::int64_t column) const { return s_.init ? s_.init + column : nullptr; }
 
-  // Runs a product; the tile that has waited longest ends between its steps. What rows need lies in registers: a load from an address whose
-  // lower 12 bits are those of a tile that is being stored would wait for it.
+  // Runs a product; the tile that has waited longest gets its epilogue between its steps. What rows need lies in registers: a load from an
+  // address whose lower 12 bits are those of a tile that is being stored would wait for it.
   template <class Product>
-  __attribute__((always_inline)) inline void ending(Product&& product) {
-    const StreamEnding& e = waiting_[first_++ % kWaiting];
-    // Of the tile that ends next the residual is asked for now.
-    const StreamEnding& next = waiting_[first_ % kWaiting];
-    std::int64_t soon = End::kResidual && first_ != last_ && next.tile ? next.tile->at + next.column : -1;
-    End end = end_;
-    end.columns(s_.finish, e.column, e.vectors);
+  __attribute__((always_inline)) inline void beside_epilogue(Product&& product) {
+    const StreamWaiting& e = waiting_[first_++ % kWaiting];
+    // Of the tile whose epilogue is next the residual is asked for now.
+    const StreamWaiting& next = waiting_[first_ % kWaiting];
+    std::int64_t soon = Epilogue::kResidual && first_ != last_ && next.tile ? next.tile->at + next.column : -1;
+    Epilogue epilogue = epilogue_;
+    epilogue.columns(s_.epilogue, e.column, e.vectors);
     const std::int64_t count = e.tile ? e.tile->count : 0, each = each_, each_line = each_line_;
     const std::int64_t line_rows = s_.line_rows, line_outputs = s_.line_outputs, row_elements = s_.row_elements;
     std::int64_t row = 0, x = e.tile ? e.tile->x : 0, at = e.tile ? e.tile->at : 0;
-    const char *const all = static_cast<const char*>(s_.finish.residual), *const residual = all + e.column;
+    const char *const all = static_cast<const char*>(s_.epilogue.residual), *const residual = all + e.column;
     char* const out = static_cast<char*>(s_.out) + e.column;
     const std::int32_t* const sums = e.sums;
     const bool four = e.vectors == 4;
@@ -205,9 +206,9 @@ class Streamer {
         if (x < line_outputs) {
           const std::int32_t* const from = sums + row * 16;
           const auto part = [&](int i) __attribute__((always_inline)) { return from + (kSquare ? i * kStreamTile : kStreamAt[i]); };
-          four ? end.template row<4>(part, residual + at, out + at) : end.template row<2>(part, residual + at, out + at);
+          four ? epilogue.template row<4>(part, residual + at, out + at) : epilogue.template row<2>(part, residual + at, out + at);
           at += row_elements;
-          if (End::kResidual && soon >= 0) _mm_prefetch(all + soon, _MM_HINT_T0), soon += row_elements;
+          if (Epilogue::kResidual && soon >= 0) _mm_prefetch(all + soon, _MM_HINT_T0), soon += row_elements;
         }
         if (++x == line_rows) x = 0;
       }
@@ -225,23 +226,23 @@ class Streamer {
 
   // Field by field: a load of several fields would wait for the stores of each.
   void push(const Int8Stream::Tile* tile, const std::int32_t* sums, std::int64_t column, int vectors) {
-    StreamEnding& e = waiting_[last_++ % kWaiting];
+    StreamWaiting& e = waiting_[last_++ % kWaiting];
     e.tile = tile, e.sums = sums, e.column = column, e.vectors = vectors;
   }
-  void finish() {
+  void epilogue() {
     stream_start<0>(stored_, nullptr);
     stream_start<1>(stored_, nullptr);
     stream_start<2>(stored_, nullptr);
     stream_start<3>(stored_, nullptr);
-    while (first_ != last_) ending([](auto&&) {});
+    while (first_ != last_) beside_epilogue([](auto&&) {});
   }
 
   static constexpr unsigned kWaiting = 4;
   alignas(4096) std::int32_t ring_[kSquare ? 16 * kStreamTile : 8 * kStreamTile];
   const Int8Stream& s_;
-  const End end_;
-  const std::int64_t each_;  // rows that end in a step
-  StreamEnding waiting_[kWaiting] = {};
+  const Epilogue epilogue_;
+  const std::int64_t each_;  // rows whose epilogue runs in a step
+  StreamWaiting waiting_[kWaiting] = {};
   unsigned first_ = 0, last_ = kSquare ? 3 : 2;  // none of these has a tile
   int turn_ = 0;
   std::int32_t* stored_ = ring_ + 2 * kStreamTile;
@@ -249,39 +250,39 @@ class Streamer {
   std::int64_t lines_ = 0, each_line_ = 0;
 };
 
-template <class End>
+template <class Epilogue>
 void int8_stream_with(const Int8Stream& s) {
   // Beyond, panels come from the second cache in each product, and tiles of two rows ask for half as much of them.
   constexpr std::int64_t kFirstCacheSteps = 16;
   const bool square = s.steps > kFirstCacheSteps && s.columns % 64 == 0;
   const auto run = [&]<bool kSigned>() {
     if (square)
-      Streamer<End, kSigned, true>(s).run();
+      Streamer<Epilogue, kSigned, true>(s).run();
     else
-      Streamer<End, kSigned, false>(s).run();
+      Streamer<Epilogue, kSigned, false>(s).run();
   };
   s.is_signed ? run.template operator()<true>() : run.template operator()<false>();
 }
 
 template <bool kMiddle>
 void int8_stream_residual(const Int8Stream& s) {
-  const Int8Finish& f = s.finish;
-  const bool plain = int8_plain_bytes(f), counts = f.residual_type == Int8Finish::u8 && f.residual_zero == 0;
+  const Int8EpilogueArgs& f = s.epilogue;
+  const bool plain = int8_plain_bytes(f), counts = f.residual_type == Int8EpilogueArgs::u8 && f.residual_zero == 0;
   if (plain && counts)
-    int8_stream_with<Int8BytesEnd<ResidualBytes::counts, kMiddle, true>>(s);
+    int8_stream_with<Int8BytesEpilogue<ResidualBytes::counts, kMiddle, true>>(s);
   else if (plain)
-    int8_stream_with<Int8BytesEnd<ResidualBytes::any, kMiddle, true>>(s);
+    int8_stream_with<Int8BytesEpilogue<ResidualBytes::any, kMiddle, true>>(s);
   else
-    int8_stream_with<Int8BytesEnd<ResidualBytes::any, kMiddle, false>>(s);
+    int8_stream_with<Int8BytesEpilogue<ResidualBytes::any, kMiddle, false>>(s);
 }
 
 void int8_stream(const Int8Stream& s) {
-  if (s.finish.residual)
-    s.finish.middle_scale != 0 ? int8_stream_residual<true>(s) : int8_stream_residual<false>(s);
-  else if (int8_plain_bytes(s.finish))
-    int8_stream_with<Int8BytesEnd<ResidualBytes::none, false, true>>(s);
+  if (s.epilogue.residual)
+    s.epilogue.middle_scale != 0 ? int8_stream_residual<true>(s) : int8_stream_residual<false>(s);
+  else if (int8_plain_bytes(s.epilogue))
+    int8_stream_with<Int8BytesEpilogue<ResidualBytes::none, false, true>>(s);
   else
-    int8_stream_with<Int8BytesEnd<ResidualBytes::none, false, false>>(s);
+    int8_stream_with<Int8BytesEpilogue<ResidualBytes::none, false, false>>(s);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Rows of f32 times panels of 16 columns on AMX, both in three parts of bf16.
+// Rows of f32 times panels of 16 columns on AMX, both in three terms of bf16.
 #include "backends/cpu/kernels/conv/point_split.h"
 
 #include "backends/cpu/kernels/amx/point_split_common.h"
@@ -17,8 +17,8 @@ class Product {
         steps_(K::steps(p.k)),
         panels_((p.columns + 15) / 16),
         tile_(p.height * 64),
-        part_(tile_ * K::kGroup),
-        group_(part_ * 3 * steps_),
+        term_(tile_ * K::kGroup),
+        group_(term_ * 3 * steps_),
         sums_(reinterpret_cast<float*>(p.scratch)),
         rows_(p.scratch + 8192),
         low_(_mm512_set1_ps(p.low)),
@@ -37,11 +37,11 @@ class Product {
         default: group<kResidual, 4>(g);
       }
     }
-    end<kResidual>(waiting_, waiting_.rows);
+    apply_epilogue<kResidual>(waiting_, waiting_.rows);
   }
 
  private:
-  // Sums that wait for their end.
+  // Sums that wait for their epilogue.
   struct Waiting {
     const float* sums = nullptr;
     std::int64_t row = 0, rows = 0;
@@ -59,17 +59,17 @@ class Product {
     }
   }
   void split_row(const float* from, char* to) const {
-    const std::int64_t part_bytes = part_;
-    for (std::int64_t left = p_.k; left > 0; left -= 32, from += 32, to += 3 * part_bytes) {
-      __m512i part[3];
-      cut_in_pairs(_mm512_maskz_loadu_ps(lanes_of(left), from), _mm512_maskz_loadu_ps(lanes_of(left - 16), from + 16), part);
-      for (int j = 0; j < 3; ++j) _mm512_store_si512(to + j * part_bytes, part[j]);
+    const std::int64_t term_bytes = term_;
+    for (std::int64_t left = p_.k; left > 0; left -= 32, from += 32, to += 3 * term_bytes) {
+      __m512i term[3];
+      split_in_pairs(_mm512_maskz_loadu_ps(lanes_of(left), from), _mm512_maskz_loadu_ps(lanes_of(left - 16), from + 16), term);
+      for (int j = 0; j < 3; ++j) _mm512_store_si512(to + j * term_bytes, term[j]);
     }
   }
 
   // `count` rows more.
   template <bool kResidual>
-  void end(Waiting& w, std::int64_t count) const {
+  void apply_epilogue(Waiting& w, std::int64_t count) const {
     const __m512 low = low_, high = high_, bias = w.bias;
     const __mmask16 lanes = w.lanes;
     const std::int64_t to = std::min(w.row + count, w.rows), stride = p_.c_stride, residual_stride = p_.residual_stride;
@@ -95,20 +95,21 @@ class Product {
                    .residual = kResidual ? p_.residual + first_row * p_.residual_stride + panel * 16 : nullptr,
                    .bias = p_.bias ? _mm512_maskz_loadu_ps(lanes, p_.bias + panel * 16) : _mm512_setzero_ps()};
       sum<kResidual, kTiles>(g, panel, next);
-      end<kResidual>(waiting_, waiting_.rows);
+      apply_epilogue<kResidual>(waiting_, waiting_.rows);
       turn_ ^= 1;
       waiting_ = next;
     }
   }
 
-  // Meanwhile rows that wait end, lines are asked for where this product's will end, and in the first group columns that come later.
+  // Meanwhile rows that wait get their epilogue, lines are asked for where this product's will go, and in the first group columns that come
+  // later.
   template <bool kResidual, int kTiles>
   void sum(std::int64_t g, std::int64_t panel, const Waiting& own) {
     _tile_zero(0);
     _tile_zero(1);
     _tile_zero(2);
     _tile_zero(3);
-    const std::int64_t steps = steps_, part = part_, tile_bytes = tile_, stride = p_.c_stride, residual_stride = p_.residual_stride;
+    const std::int64_t steps = steps_, term = term_, tile_bytes = tile_, stride = p_.c_stride, residual_stride = p_.residual_stride;
     const std::int64_t each = (waiting_.rows + kTiles * steps - 1) / (kTiles * steps),
                        asks = (own.rows + kTiles * steps - 1) / (kTiles * steps);
     const bool fetches = g == 0;
@@ -118,18 +119,18 @@ class Product {
     float* const sums = sums_ + turn_ * kSumsFloats;
     std::int64_t asked = own.rows;
     Waiting before = waiting_;
-    for (std::int64_t s = 0; s < steps; ++s, a += 3 * part, b += 3 * kTileBytes) {
+    for (std::int64_t s = 0; s < steps; ++s, a += 3 * term, b += 3 * kTileBytes) {
       _tile_loadd(4, b, 64);
       _tile_loadd(5, b + kTileBytes, 64);
       _tile_loadd(6, b + 2 * kTileBytes, 64);
       const auto tile = [&](auto t) {
         constexpr int kT = decltype(t)::value;
         const char* const from = a + kT * tile_bytes;
-        _tile_loadd(7, from + 2 * part, 64);
+        _tile_loadd(7, from + 2 * term, 64);
         add_rows<kT, 1>();
         if (fetches)
           for (int j = 0; j < 48 / kTiles; ++j) _mm_prefetch(b + kAhead * 3 * kTileBytes + (kT * 48 / kTiles + j) * 64, _MM_HINT_T1);
-        _tile_loadd(7, from + part, 64);
+        _tile_loadd(7, from + term, 64);
         add_rows<kT, 2>();
         for (std::int64_t j = std::min(asks, asked); j > 0; --j, --asked, c += stride) {
           _m_prefetchw(c);
@@ -137,7 +138,7 @@ class Product {
         }
         _tile_loadd(7, from, 64);
         add_rows<kT, 3>();
-        end<kResidual>(before, each);
+        apply_epilogue<kResidual>(before, each);
         if (s + 1 == steps) store_tile<kT>(sums + kT * tile_bytes / 4, 64);
       };
       tile(std::integral_constant<int, 0>());
@@ -149,7 +150,7 @@ class Product {
   }
 
   const PointSplit& p_;
-  const std::int64_t steps_, panels_, tile_, part_, group_;  // bytes of a tile of rows, of a group's tiles of a part, of a group
+  const std::int64_t steps_, panels_, tile_, term_, group_;  // bytes of a tile of rows, of a group's tiles of a term, of a group
   float* const sums_;
   char* const rows_;
   const __m512 low_, high_;

@@ -1,4 +1,4 @@
-// What the products of f32 in three parts share: shapes of tiles, and the six products of parts that count.
+// What the products of f32 in three terms share: shapes of tiles, and the six products of terms that count.
 #pragma once
 
 #include <x86intrin.h>
@@ -24,9 +24,9 @@ inline __m512 quiet(__m512 v) {
   return _mm512_castsi512_ps(_mm512_mask_or_epi32(bits, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), bits, _mm512_set1_epi32(1 << 22)));
 }
 
-// 32 values of a row in three parts, to[0 .. 2], cut as in split.h, but in the order of pairs (i, i + 16), which takes fewer instructions.
-// What is not finite leaves no number, by which it is found, and is in the last part alone.
-inline void cut_in_pairs(__m512 low, __m512 high, __m512i* to) {
+// 32 values of a row in three terms, to[0 .. 2], split as in split.h, but in the order of pairs (i, i + 16), which takes fewer
+// instructions. What is not finite leaves no number, by which it is found, and is in the last term alone.
+inline void split_in_pairs(__m512 low, __m512 high, __m512i* to) {
   alignas(64) static constexpr std::uint32_t kUpperHalves[16] = {0x80800302, 0x80800706, 0x80800b0a, 0x80800f0e, 0x80800302, 0x80800706,
                                                                  0x80800b0a, 0x80800f0e, 0x80800302, 0x80800706, 0x80800b0a, 0x80800f0e,
                                                                  0x80800302, 0x80800706, 0x80800b0a, 0x80800f0e};
@@ -34,9 +34,9 @@ inline void cut_in_pairs(__m512 low, __m512 high, __m512i* to) {
   const auto narrow = [&](__m512 a, __m512 b) {
     return _mm512_mask_shuffle_epi8(_mm512_castps_si512(b), 0x3333333333333333, _mm512_castps_si512(a), upper);
   };
-  const auto cut = [&](__m512 v) { return _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(v), high_bits)); };
-  const __m512 low1 = _mm512_sub_ps(low, cut(low)), high1 = _mm512_sub_ps(high, cut(high));
-  const __m512 low2 = _mm512_sub_ps(low1, cut(low1)), high2 = _mm512_sub_ps(high1, cut(high1));
+  const auto truncate = [&](__m512 v) { return _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(v), high_bits)); };
+  const __m512 low1 = _mm512_sub_ps(low, truncate(low)), high1 = _mm512_sub_ps(high, truncate(high));
+  const __m512 low2 = _mm512_sub_ps(low1, truncate(low1)), high2 = _mm512_sub_ps(high1, truncate(high1));
   to[0] = narrow(low, high), to[1] = narrow(low1, high1), to[2] = narrow(low2, high2);
   if (_mm512_cmp_ps_mask(low2, high2, _CMP_UNORD_Q) == 0) [[likely]]
     return;
@@ -46,8 +46,8 @@ inline void cut_in_pairs(__m512 low, __m512 high, __m512i* to) {
   to[2] = _mm512_mask_mov_epi16(to[2], special, whole);
 }
 
-// 16 values of a row in pairs of parts, to[0 .. 2]: the third and the first, the first twice, the second twice.
-inline void cut_in_stacks(__m512 v, __m512i* to) {
+// 16 values of a row in pairs of terms, to[0 .. 2]: the third and the first, the first twice, the second twice.
+inline void split_in_stacks(__m512 v, __m512i* to) {
   const __m512i high_bits = _mm512_set1_epi32(static_cast<int>(0xffff0000));
   const auto rest = [&](__m512 x) { return _mm512_sub_ps(x, _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(x), high_bits))); };
   const auto pair = [&](__m512 a, __m512 b) {  // of their high halves
@@ -71,19 +71,19 @@ struct Heights {
   }
 };
 
-// Tiles 0-3 are sums. The first `kParts` parts of columns, 4-6, times a part of rows, 7.
-template <int kTile, int kParts>
+// Tiles 0-3 are sums. The first `kTerms` terms of columns, 4-6, times a term of rows, 7.
+template <int kTile, int kTerms>
 inline void add_rows() {
-  if constexpr (kParts > 2) multiply_bf16<kTile, 7, 6>();
-  if constexpr (kParts > 1) multiply_bf16<kTile, 7, 5>();
+  if constexpr (kTerms > 2) multiply_bf16<kTile, 7, 6>();
+  if constexpr (kTerms > 1) multiply_bf16<kTile, 7, 5>();
   multiply_bf16<kTile, 7, 4>();
 }
 
-// The same with 4-6 the parts of rows, 7 one of columns.
-template <int kTile, int kParts>
+// The same with 4-6 the terms of rows, 7 one of columns.
+template <int kTile, int kTerms>
 inline void add_columns() {
-  if constexpr (kParts > 2) multiply_bf16<kTile, 6, 7>();
-  if constexpr (kParts > 1) multiply_bf16<kTile, 5, 7>();
+  if constexpr (kTerms > 2) multiply_bf16<kTile, 6, 7>();
+  if constexpr (kTerms > 1) multiply_bf16<kTile, 5, 7>();
   multiply_bf16<kTile, 4, 7>();
 }
 

@@ -1,4 +1,4 @@
-// Rows of f32 times few panels of 16 columns on AMX: a tile of rows at a time, cut while the products of those before it run.
+// Rows of f32 times few panels of 16 columns on AMX: a tile of rows at a time, split while the products of those before it run.
 #pragma once
 
 #include "backends/cpu/kernels/amx/point_split_common.h"
@@ -6,7 +6,7 @@
 namespace tenfold::backends::cpu {
 namespace {
 
-// `kStacked`: k is at most 16, and parts lie side by side in one step.
+// `kStacked`: k is at most 16, and terms lie side by side in one step.
 template <bool kStacked>
 class NarrowProduct {
  public:
@@ -25,7 +25,7 @@ class NarrowProduct {
   template <bool kResidual>
   void run() {
     const std::int64_t ahead = groups_ > 1 ? steps_ : 2;
-    for (std::int64_t i = 0; i < ahead; ++i, next_cut()) cut_rows(cut_, 0, 16);
+    for (std::int64_t i = 0; i < ahead; ++i, next_split()) split_some_rows(split_, 0, 16);
     for (std::int64_t tile = 0; tile < tiles_; ++tile)
       for (std::int64_t g = 0; g < groups_; ++g) {
         const std::int64_t first = g * panels_ / groups_, count = (g + 1) * panels_ / groups_ - first;
@@ -36,11 +36,11 @@ class NarrowProduct {
           default: panels<kResidual, 4>(tile, first, g);
         }
       }
-    end_all<kResidual>();
+    apply_epilogues<kResidual>();
   }
 
  private:
-  struct Cut {  // the step of the rows that is cut next
+  struct Split {  // the step of the rows that is split next
     std::int64_t tile = 0, step = 0, slot = 0;
   };
   struct Waiting {
@@ -53,29 +53,29 @@ class NarrowProduct {
     __m512 bias[K::kGroup];
   };
 
-  void next_cut() {
-    cut_.slot = cut_.slot + 1 == slots_ ? 0 : cut_.slot + 1;
-    if (++cut_.step == steps_) cut_.step = 0, ++cut_.tile;
+  void next_split() {
+    split_.slot = split_.slot + 1 == slots_ ? 0 : split_.slot + 1;
+    if (++split_.step == steps_) split_.step = 0, ++split_.tile;
   }
   // Rows [first, last) of the tile, as far as it has them.
-  void cut_rows(const Cut& cut, std::int64_t first, std::int64_t last) const {
-    const std::int64_t row = cut.tile * p_.height, left = p_.k - cut.step * 32, stride = p_.a_stride;
+  void split_some_rows(const Split& split, std::int64_t first, std::int64_t last) const {
+    const std::int64_t row = split.tile * p_.height, left = p_.k - split.step * 32, stride = p_.a_stride;
     last = std::min({last, static_cast<std::int64_t>(p_.height), p_.rows - row});
     const __mmask16 lanes1 = lanes_of(left), lanes2 = lanes_of(left - 16);
-    const float* from = p_.a + (row + first) * stride + cut.step * 32;
-    char* to = rows_ + cut.slot * K::kStepBytes + first * 64;
+    const float* from = p_.a + (row + first) * stride + split.step * 32;
+    char* to = rows_ + split.slot * K::kStepBytes + first * 64;
     for (std::int64_t r = first; r < last; ++r, from += stride, to += 64) {
-      __m512i part[3];
+      __m512i term[3];
       if constexpr (kStacked)
-        cut_in_stacks(_mm512_maskz_loadu_ps(lanes1, from), part);
+        split_in_stacks(_mm512_maskz_loadu_ps(lanes1, from), term);
       else
-        cut_in_pairs(_mm512_maskz_loadu_ps(lanes1, from), _mm512_maskz_loadu_ps(lanes2, from + 16), part);
-      for (int j = 0; j < 3; ++j) _mm512_store_si512(to + j * kTileBytes, part[j]);
+        split_in_pairs(_mm512_maskz_loadu_ps(lanes1, from), _mm512_maskz_loadu_ps(lanes2, from + 16), term);
+      for (int j = 0; j < 3; ++j) _mm512_store_si512(to + j * kTileBytes, term[j]);
     }
   }
 
   template <bool kResidual, int kPanels>
-  void end(std::int64_t count) {
+  void apply_epilogue(std::int64_t count) {
     Waiting& w = waiting_;
     const __m512 low = low_, high = high_;
     const __mmask16 lanes = w.lanes;
@@ -95,21 +95,21 @@ class NarrowProduct {
     w.row = to;
   }
   template <bool kResidual>
-  void end_all() {
+  void apply_epilogues() {
     switch (waiting_.panels) {
-      case 1: return end<kResidual, 1>(16);
-      case 2: return end<kResidual, 2>(16);
-      case 3: return end<kResidual, 3>(16);
-      default: return end<kResidual, 4>(16);
+      case 1: return apply_epilogue<kResidual, 1>(16);
+      case 2: return apply_epilogue<kResidual, 2>(16);
+      case 3: return apply_epilogue<kResidual, 3>(16);
+      default: return apply_epilogue<kResidual, 4>(16);
     }
   }
 
   template <bool kResidual, int kPanels>
   void panels(std::int64_t tile, std::int64_t first, std::int64_t group) {
-    if (waiting_.panels != kPanels) end_all<kResidual>();
+    if (waiting_.panels != kPanels) apply_epilogues<kResidual>();
     sum<kResidual, kPanels>(first, group * steps_);
     if (group + 1 == groups_) use_ = use_ + steps_ >= slots_ ? (use_ + steps_) % slots_ : use_ + steps_;
-    end<kResidual, kPanels>(16);
+    apply_epilogue<kResidual, kPanels>(16);
     const std::int64_t row = tile * p_.height, column = first * 16;
     waiting_ = {.sums = sums_ + turn_ * kSumsFloats,
                 .rows = std::min<std::int64_t>(p_.height, p_.rows - row),
@@ -123,7 +123,8 @@ class NarrowProduct {
     turn_ ^= 1;
   }
 
-  // Meanwhile rows that wait end, and rows of the tiles to come are cut: a step in each step, or in as many as there are groups.
+  // Meanwhile rows that wait get their epilogue, and rows of the tiles to come are split: a step in each step, or in as many as there are
+  // groups.
   template <bool kResidual, int kPanels>
   void sum(std::int64_t first, std::int64_t done) {
     _tile_zero(0);
@@ -138,9 +139,9 @@ class NarrowProduct {
     for (std::int64_t s = 0; s < steps; ++s, b += step_bytes) {
       const char* const a = rows_ + use * K::kStepBytes;
       use = use + 1 == slots_ ? 0 : use + 1;
-      const Cut cut = cut_;
-      const bool cuts = (done + s) % groups_ == 0;
-      if (cuts) next_cut();
+      const Split split = split_;
+      const bool splits = (done + s) % groups_ == 0;
+      if (splits) next_split();
       _tile_loadd(4, a, 64);
       _tile_loadd(5, a + kTileBytes, 64);
       _tile_loadd(6, a + 2 * kTileBytes, 64);
@@ -149,12 +150,12 @@ class NarrowProduct {
         const char* const from = b + kP * panel_bytes;
         _tile_loadd(7, from + (kStacked ? 1 : 2) * kTileBytes, 64);
         add_columns<kP, 1>();
-        if (cuts) cut_rows(cut, kP * 16 / kPanels, (kP + 1) * 16 / kPanels);
+        if (splits) split_some_rows(split, kP * 16 / kPanels, (kP + 1) * 16 / kPanels);
         if constexpr (!kStacked) {
           _tile_loadd(7, from + kTileBytes, 64);
           add_columns<kP, 2>();
         }
-        end<kResidual, kPanels>(each);
+        apply_epilogue<kResidual, kPanels>(each);
         _tile_loadd(7, from, 64);
         if constexpr (kStacked)
           add_stacks<kP>();
@@ -174,7 +175,7 @@ class NarrowProduct {
   float* const sums_;
   char* const rows_;
   const __m512 low_, high_;
-  Cut cut_;
+  Split split_;
   std::int64_t use_ = 0;  // the slot of the tile's first step
   int turn_ = 0;
   Waiting waiting_{};

@@ -11,15 +11,15 @@ namespace tenfold::backends::cpu {
 struct DepthwiseBf16Tile {
   // rows[line]: the first result's first tap, in that line of the kernel; null: the line lies outside.
   const std::uint16_t* const* rows = nullptr;
-  std::int64_t lines = 0, step = 0;         // lines of the kernel; elements from a position to the next
-  std::int64_t first = 0, last = 0;         // positions that exist, where the first result's first tap is position 0: some of
-  const std::uint16_t* zeros = nullptr;     //   each window's. This stands for the others
-  const float* weights = nullptr;           // as widen() leaves them
-  std::int64_t offset = 0, cols = 0;        // elements added to every pointer; channels
-  std::uint16_t* c = nullptr;               // bf16 results ...
-  float* sums = nullptr;                    // ... or, if this is given, bare sums
-  std::int64_t c_stride = 0;                // of either
-  const GemmBf16Finish* finish = nullptr;   // of bf16 operands; with bare sums none
+  std::int64_t lines = 0, step = 0;                 // lines of the kernel; elements from a position to the next
+  std::int64_t first = 0, last = 0;                 // positions that exist, where the first result's first tap is position 0: some of
+  const std::uint16_t* zeros = nullptr;             //   each window's. This stands for the others
+  const float* weights = nullptr;                   // as widen() leaves them
+  std::int64_t offset = 0, cols = 0;                // elements added to every pointer; channels
+  std::uint16_t* c = nullptr;                       // bf16 results ...
+  float* sums = nullptr;                            // ... or, if this is given, bare sums
+  std::int64_t c_stride = 0;                        // of either
+  const GemmBf16EpilogueArgs* epilogue = nullptr;   // of bf16 operands; with bare sums none
 };
 // So many neighbouring results of a line.
 using DepthwiseBf16Line = void (*)(const DepthwiseBf16Tile&, std::int64_t results);

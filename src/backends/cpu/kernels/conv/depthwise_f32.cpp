@@ -82,7 +82,7 @@ TENFOLD_INLINE void sum_line(vf (&sum)[kRows][1], const GemmF32Tile& t, const De
 }
 
 // Member by member: as a whole it would be read with wider loads than it was just stored with, and wait for that.
-TENFOLD_INLINE void copy_finish(GemmF32Finish& f, const GemmF32Finish& g) {
+TENFOLD_INLINE void copy_epilogue(GemmF32EpilogueArgs& f, const GemmF32EpilogueArgs& g) {
   f.bias = g.bias, f.residual = g.residual, f.residual_stride = g.residual_stride;
   f.clamp = g.clamp, f.low = g.low, f.high = g.high;
 }
@@ -91,15 +91,15 @@ TENFOLD_INLINE void copy_finish(GemmF32Finish& f, const GemmF32Finish& g) {
 template <int kRows, class Sum>
 TENFOLD_INLINE void each_step(const GemmF32Tile& all, Sum&& sum_some) {
   GemmF32Tile t = all;  // of one step
-  GemmF32Finish f;
-  if (all.finish) copy_finish(f, *all.finish), t.finish = &f;
+  GemmF32EpilogueArgs f;
+  if (all.epilogue) copy_epilogue(f, *all.epilogue), t.epilogue = &f;
   vf sum[kRows][1];
   for (std::int64_t channel = 0; channel < all.cols; channel += kLanes, t.c += kLanes) {
     const bool whole = channel + kLanes <= all.cols;
     const float* weights = all.panel + channel / kPanel * all.taps * kPanel + channel % kPanel;
     sum_some(sum, weights, channel, whole);
     t.cols = whole ? kLanes : all.cols - channel;
-    end_tile(sum, t);
+    store_sums(sum, t);
     if (f.bias) f.bias += kLanes;
     if (f.residual) f.residual += kLanes;
   }
@@ -107,7 +107,7 @@ TENFOLD_INLINE void each_step(const GemmF32Tile& all, Sum&& sum_some) {
 
 // Panels, or half panels, of one tile of `all`: t and f are that tile's. sum_some(sums, weights, channel, whole) sums one of them.
 template <int kRows, int kWidth, class Sum>
-TENFOLD_INLINE void panels(const GemmF32Tile& all, GemmF32Tile& t, GemmF32Finish& f, std::int64_t first, std::int64_t last,
+TENFOLD_INLINE void panels(const GemmF32Tile& all, GemmF32Tile& t, GemmF32EpilogueArgs& f, std::int64_t first, std::int64_t last,
                            Sum&& sum_some) {
   constexpr int kStep = kWidth * kLanes;
   vf sum[kRows][kWidth];
@@ -119,7 +119,7 @@ TENFOLD_INLINE void panels(const GemmF32Tile& all, GemmF32Tile& t, GemmF32Finish
       sum_some(sum, weights, channel, std::true_type{});
     else
       sum_some(sum, weights, channel, std::false_type{});
-    end_tile(sum, t);
+    store_sums(sum, t);
     if (f.bias) f.bias += kStep;
     if (f.residual) f.residual += kStep;
   }
@@ -135,15 +135,15 @@ template <int kRows>
 void tile(const GemmF32Tile& all, std::int64_t tiles) {
   const std::int64_t last = whole_panels(all);
   GemmF32Tile t = all;
-  GemmF32Finish f;
+  GemmF32EpilogueArgs f;
   const auto sum_some = [&](auto& sum, const float* weights, std::int64_t channel, auto whole) __attribute__((always_inline)) {
     constexpr int kWidth = sizeof sum[0] / sizeof sum[0][0];
     sum_panel<kRows, kWidth, whole>(sum, all, t.rows, weights, channel);
   };
-  if (all.finish) t.finish = &f;
+  if (all.epilogue) t.epilogue = &f;
   for (std::int64_t i = 0; i < tiles; ++i, t.rows += t.taps * kMaxRows) {
     t.c = all.c + i * kRows * t.c_stride;
-    if (all.finish) f = *all.finish;
+    if (all.epilogue) f = *all.epilogue;
     if (f.residual) f.residual += i * kRows * f.residual_stride;
     panels<kRows, kVectors>(all, t, f, 0, last, sum_some);
     if (last < all.cols) panels<kRows, 1>(all, t, f, last, all.cols, sum_some);
@@ -153,10 +153,10 @@ void tile(const GemmF32Tile& all, std::int64_t tiles) {
 template <int kRows>
 void strip(const GemmF32Tile& all, const DepthwiseF32Strip& windows) {
   const std::int64_t last = whole_panels(all);
-  GemmF32Tile t;   // what ends a tile: copied as a whole `all` would be read with wider loads than it was just stored with
+  GemmF32Tile t;   // what the epilogue of a tile needs: copied as a whole `all` would be read with wider loads than it was just stored with
   t.c = all.c, t.c_stride = all.c_stride;
-  GemmF32Finish f;
-  if (all.finish) copy_finish(f, *all.finish), t.finish = &f;
+  GemmF32EpilogueArgs f;
+  if (all.epilogue) copy_epilogue(f, *all.epilogue), t.epilogue = &f;
   const auto sum_some = [&](auto& sum, const float* weights, std::int64_t channel, auto whole) __attribute__((always_inline)) {
     constexpr int kWidth = sizeof sum[0] / sizeof sum[0][0];
     sum_strip<kRows, kWidth, whole>(sum, all, windows, weights, channel);

@@ -28,7 +28,7 @@ void tile(const GemmF32Tile& t, const GroupedF32Lanes& lanes_of) {
       for (int r = 0; r < kRows; ++r) sum[r][0] = fma(permute(load_if(rows[r] + t.offset, exist), spread), weight, sum[r][0]);
     }
   }
-  end_tile(sum, t);
+  store_sums(sum, t);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-// A product of f32 rows with packed columns on AMX, as in a 1x1 convolution, both as three parts of bf16 (cut as in amx/split.h): rows are
-// cut first, columns were cut when they were packed, and sums end while the next ones are added up.
+// A product of f32 rows with packed columns on AMX, as in a 1x1 convolution, both as three terms of bf16 (split as in amx/split.h): rows
+// are split first, columns were split when they were packed, and sums get their epilogue while the next ones are added up.
 //
-// Columns come in panels of 16: [panel][step of 32 of k][part][16 pairs (i, i + 16) of k][16 columns][2], zero where k or columns end.
-// Where k is at most 16, parts lie side by side: [panel][first and second, first and third part][16 of k][16 columns][2].
+// Columns come in panels of 16: [panel][step of 32 of k][term][16 pairs (i, i + 16) of k][16 columns][2], zero where k or columns end.
+// Where k is at most 16, terms lie side by side: [panel][first and second, first and third term][16 of k][16 columns][2].
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,9 @@ struct PointSplit {
 
 struct PointSplitKernels {
   static constexpr std::int64_t kGroup = 4, kPanel = 16, kStep = 32, kStacked = 16;  // tiles of rows that a panel meets at once
-  static constexpr std::int64_t kStepBytes = 3 * 1024;                // of a tile's or panel's parts
+  static constexpr std::int64_t kStepBytes = 3 * 1024;                // of a tile's or panel's terms
   void (*run)(const PointSplit&) = nullptr;
-  // For few columns, or where k is at most 16, of which `run` knows nothing: tiles of rows go by all panels and are cut meanwhile.
+  // For few columns, or where k is at most 16, of which `run` knows nothing: tiles of rows go by all panels and are split meanwhile.
   void (*run_narrow)(const PointSplit&) = nullptr;
 
   static constexpr std::int64_t steps(std::int64_t k) { return (k + kStep - 1) / kStep; }
@@ -40,7 +40,7 @@ struct PointSplitKernels {
   static constexpr std::int64_t narrow_scratch_bytes(std::int64_t k, std::int64_t columns) {
     return 2 * 4096 + narrow_slots(k, columns) * kStepBytes;
   }
-  // Steps of cut rows that are kept: those of two tiles if several groups of panels read them. Never fewer for more columns, for the
+  // Steps of split rows that are kept: those of two tiles if several groups of panels read them. Never fewer for more columns, for the
   // scratch for a piece of columns also serves the last one, which may have less.
   static constexpr std::int64_t narrow_slots(std::int64_t k, std::int64_t columns) {
     constexpr std::int64_t kLeast = 4;

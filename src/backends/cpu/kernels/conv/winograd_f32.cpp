@@ -132,7 +132,7 @@ template <class Form>
 TENFOLD_INLINE void output_vector(const WinogradOutput& o, std::int64_t channel, bool whole) {
   vf y[Form::kResults];
   Form::output([&](int i) { return load_part(o.sums + i * o.step, channel, o.channels, whole); }, y);
-  const GemmF32Finish* f = o.finish;
+  const GemmF32EpilogueArgs* f = o.epilogue;
   const vf bias = f && f->bias ? load_part(f->bias, channel, o.channels, whole) : zero();
 #pragma GCC unroll 16
   for (int i = 0; i < Form::kResults; ++i) {

@@ -18,7 +18,7 @@ struct WinogradOutput {
   std::int64_t channels = 0;
   float* to[kWinogradMostResults] = {};  // of the tile in row order; null: outside the result
   const float* residual[kWinogradMostResults] = {};
-  const GemmF32Finish* finish = nullptr;  // bias and clamp; its residual is not used
+  const GemmF32EpilogueArgs* epilogue = nullptr;  // bias and clamp; its residual is not used
 };
 
 struct WinogradF32Transforms {

@@ -24,13 +24,13 @@ struct Int8Ahead {
   std::int64_t bytes;
 };
 
-// The common end of an int8 product, on a tile that is still in L1:
+// The common epilogue of an int8 product, on a tile that is still in L1:
 //   y = acc * scale[j] + bias[j];  round and clamp, * scale2[j] + bias2[j];  clamp;  round and clamp, * middle_scale;  + residual;  clamp;
 // or
 //   y = gelu(x) * gelu_scale of x * gelu_scale = acc * scale[j] + bias[j];
 //   then stored as f32, or rounded half to even, moved by its zero point and saturated, as QuantizeLinear defines it.
 // Scales are folded by the caller so that every rounding finds its value in units of its own grid: no division is left.
-struct Int8Finish {
+struct Int8EpilogueArgs {
   enum Type : std::int32_t { f32, u8, i8 };
   const float *scale = nullptr, *bias = nullptr;   // per column; readable up to the next multiple of 16 columns, like the accumulators
   float gelu_scale = 0;              // 0: no GELU (of erf); with one there is no grid, residual or clamp
@@ -50,7 +50,7 @@ struct Int8Finish {
   bool small = false;                // no value leaves 32 bits before it is clamped for the last time
 };
 
-// A product whose results are bytes, which end while later ones are added up: some tiles of 16 rows of A times panels of B.
+// A product whose results are bytes, stored while later ones are added up: some tiles of 16 rows of A times panels of B.
 struct Int8Stream {
   struct Tile {
     const char* a;        // 16 rows that may be read, `stride` bytes apart
@@ -69,7 +69,7 @@ struct Int8Stream {
   std::int64_t columns;          // whole panels
   const std::int32_t* init;      // what accumulators start at; null: 0
   bool is_signed, fetch_ahead;   // fetch_ahead: each block of columns fetches the next one's weights into the second cache
-  Int8Finish finish;             // of the first column, and of row 0 of the residual
+  Int8EpilogueArgs epilogue;     // of the first column, and of row 0 of the residual
   void* out;
 };
 
@@ -105,7 +105,7 @@ struct Int8Kernels {
   // The same with rows that lie `a_stride` bytes apart, and whose steps of 4 * k_step values lie at the offsets; null: not offered.
   void (*laid)(std::int64_t rows, int width, const char* a, std::int64_t a_stride, const std::int32_t* offsets, const char* b,
                std::int64_t k_groups, const std::int32_t* init, std::int32_t* c, std::int64_t c_stride, bool is_signed, Int8Ahead ahead);
-  // Null: not offered. Of ends it takes those that Int8End::bytes() names.
+  // Null: not offered. Of epilogues it takes those that Int8Epilogue::bytes() names.
   void (*stream)(const Int8Stream&);
 };
 
@@ -120,20 +120,20 @@ enum Int8Class {
   kInt8Classes
 };
 
-struct Int8FinishKernels {
+struct Int8EpilogueKernels {
   // What all blocks of a run share, column by column: accumulators start at constants[j] - zero * sums[j] (no constants: 0 - ...),
   void (*start)(const std::int32_t* constants, const std::int32_t* sums, std::int32_t zero, std::int64_t count, std::int32_t* to);
   // scales and biases are products and sums of terms (step 0: one value for all columns), and are they at most `limit`?
   void (*combine)(bool multiply, const float* values, int step, std::int64_t count, float* to);
   bool (*within)(const float* values, float limit, std::int64_t count);
-  // Columns [0, cols) of `rows` rows; pointers in `finish` already point to the first column (and row, for the residual).
-  void (*finish)(const Int8Finish& finish, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols,
-                 void* out, std::int64_t out_stride);
+  // Columns [0, cols) of `rows` rows; pointers in `epilogue` already point to the first column (and row, for the residual).
+  void (*epilogue)(const Int8EpilogueArgs& epilogue, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols,
+                   void* out, std::int64_t out_stride);
 };
 
 extern "C" {
 extern const Int8Kernels tenfold_int8_avx2, tenfold_int8_avx512, tenfold_int8_vnni, tenfold_int8_amx;
-extern const Int8FinishKernels tenfold_int8_finish_avx2, tenfold_int8_finish_avx512;
+extern const Int8EpilogueKernels tenfold_int8_epilogue_avx2, tenfold_int8_epilogue_avx512;
 }
 
 }  // namespace tenfold::backends::cpu

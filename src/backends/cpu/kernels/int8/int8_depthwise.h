@@ -42,10 +42,10 @@ struct Int8DepthwiseLine {
   const std::int8_t* weights;
   const std::int32_t* start;    // per channel; readable to the end of the last block
   bool is_signed;
-  const Int8Finish* finish;     // null: accumulators are wanted; else bytes of scale, bias and the last clamp, of `small` values
+  const Int8EpilogueArgs* epilogue;  // null: accumulators are wanted; else bytes of scale, bias and the last clamp, of `small` values
 };
 inline constexpr int kInt8LineBlock = 32, kInt8LineBytes = 12;   // bytes of weights of a channel
-// `out`: int32 or, finished, bytes; its stride in elements.
+// `out`: int32 or, with an epilogue, bytes; its stride in elements.
 using Int8DepthwiseLineFunction = void (*)(const Int8DepthwiseLine&, std::int64_t count, std::int64_t stride, void* out,
                                            std::int64_t out_stride);
 

@@ -1,4 +1,4 @@
-// Int8 products of few steps of k: weights stay in registers, and rows end before their sums leave them.
+// Int8 products of few steps of k: weights stay in registers, and rows get their epilogue before their sums leave them.
 #pragma once
 
 #include "backends/cpu/kernels/int8/int8.h"
@@ -13,7 +13,7 @@ struct Int8Few {
   const char* b;                        // panels of 32 columns, as Int8Kernels::panel has them, one behind the other
   std::int64_t columns;                 // whole panels
   const std::int32_t* init;
-  const Int8Finish* finish;             // of the first column: bytes without a residual, as Int8End::plain_bytes() has them
+  const Int8EpilogueArgs* epilogue;     // of the first column: bytes without a residual, as Int8Epilogue::plain_bytes() has them
   char* out;
   std::int64_t out_stride;
 };

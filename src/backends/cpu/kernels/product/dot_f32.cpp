@@ -26,8 +26,8 @@ TENFOLD_INLINE void step(vf (&sum)[kRows][kCols], const float* const (&a)[kRows]
 }
 
 template <int kRows, int kCols>
-TENFOLD_INLINE void end(vf (&sum)[kRows][kCols], const GemmF32Tile& t) {
-  const GemmF32Finish none, &f = t.finish ? *t.finish : none;
+TENFOLD_INLINE void store_sums(vf (&sum)[kRows][kCols], const GemmF32Tile& t) {
+  const GemmF32EpilogueArgs none, &f = t.epilogue ? *t.epilogue : none;
   const four bias = f.bias ? load4(f.bias, kCols) : set4(0);
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
@@ -65,7 +65,7 @@ TENFOLD_INLINE void product(const GemmF32Tile& t) {
     for (std::int64_t k = 0; k < whole; k += kLanes, w += kColumns * kLanes) step<kRows, kCols, true>(sum, a, k, w, rest);
     if (whole < t.k) step<kRows, kCols, false>(sum, a, whole, w, rest), w += kColumns * kLanes;
   }
-  end(sum, t);
+  store_sums(sum, t);
 }
 
 template <int kRows>

@@ -1,14 +1,14 @@
 // The bf16 product for few steps of k: 16 rows of A times 64 columns of B, whose weights then stay in the first cache.
 //
-// Rows of A are loaded once instead of twice. Sums stay in the tile registers until the next product's first step stores them, and end one
-// product later, some rows behind each multiplication: stores, ends and multiplications all overlap.
+// Rows of A are loaded once instead of twice. Sums stay in the tile registers until the next product's first step stores them, and get
+// their epilogue one product later, some rows behind each multiplication: stores, epilogues and multiplications all overlap.
 #pragma once
 
 #include "backends/cpu/kernels/product/gemm_bf16.h"
 
 namespace tenfold::backends::cpu {
 
-// Where rows of sums end. Bias, residual and result are bf16, and there is no GELU.
+// Where rows of results go. Bias, residual and result are bf16, and there is no GELU.
 struct GemmBf16StripRows {
   const GemmBf16Waiting::Row* table = nullptr;   // row i's sums are 16 * i behind the first; it lives for two strips more
   std::int64_t count = 0;
@@ -42,11 +42,11 @@ struct GemmBf16StripState {
     const char* residual = nullptr;
     float* sums = nullptr;
   };
-  const GemmBf16Finish* finish;
+  const GemmBf16EpilogueArgs* epilogue;
   Block blocks[4];
   unsigned turn = 0;
 
-  GemmBf16StripState(const GemmBf16Finish& of, float* memory) : finish(&of) {
+  GemmBf16StripState(const GemmBf16EpilogueArgs& of, float* memory) : epilogue(&of) {
     for (int i = 0; i < 4; ++i) blocks[i].sums = memory + i % 2 * kApart;
   }
   Block& block(unsigned ago) { return blocks[(turn - ago) % 4]; }   // 0: at work, 1: in registers, 2: in memory
@@ -54,7 +54,7 @@ struct GemmBf16StripState {
 
 struct GemmBf16Strips {
   void (*multiply)(const GemmBf16Strip&, GemmBf16StripState&) = nullptr;
-  void (*end)(GemmBf16StripState&) = nullptr;   // what waits
+  void (*epilogues)(GemmBf16StripState&) = nullptr;   // what waits
 };
 extern "C" const GemmBf16Strips tenfold_gemm_bf16_strips_amx;
 

@@ -9,7 +9,7 @@
 namespace tenfold::backends::cpu {
 
 // What follows the last block of K, while the sums are in registers: (sum + bias + residual) clamped to [low, high].
-struct GemmF32Finish {
+struct GemmF32EpilogueArgs {
   const float* bias = nullptr;      // of the tile's first column; null: none
   const float* residual = nullptr;  // of the tile's first row and column; null: none
   std::int64_t residual_stride = 0;
@@ -25,16 +25,16 @@ struct GemmF32Tile {
   std::int64_t panel_step = 0;         // to the next panel, for kernels that take several
   float* c = nullptr;
   std::int64_t c_stride = 0;
-  std::int64_t cols = 0;                  // columns that exist
-  bool fetch = false;                     // C and the residual are far: ask for their lines before the sums are made
-  bool accumulate = false;                // C holds the sums of earlier blocks of K
-  const float* addend = nullptr;          // [rows][panel], added to the sums; null: none
-  float* also = nullptr;                  // [rows][panel], the bare sums are added to it as well; null: nowhere
-  const float* minus = nullptr;           // of difference(): B is `panel` less this panel,
-  float* made = nullptr;                  //   and is stored here for other tiles
-  const GemmF32Finish* finish = nullptr;  // null: store the sums
-  const void* soon = nullptr;             // weights of tiles to come: `soon_lines` cache lines of them are asked for every
-  int soon_lines = 0;                     //   kSoonSteps steps of k, so that memory works while this tile computes
+  std::int64_t cols = 0;                          // columns that exist
+  bool fetch = false;                             // C and the residual are far: ask for their lines before the sums are made
+  bool accumulate = false;                        // C holds the sums of earlier blocks of K
+  const float* addend = nullptr;                  // [rows][panel], added to the sums; null: none
+  float* also = nullptr;                          // [rows][panel], the bare sums are added to it as well; null: nowhere
+  const float* minus = nullptr;                   // of difference(): B is `panel` less this panel,
+  float* made = nullptr;                          //   and is stored here for other tiles
+  const GemmF32EpilogueArgs* epilogue = nullptr;  // null: store the sums
+  const void* soon = nullptr;                     // weights of tiles to come: `soon_lines` cache lines of them are asked for every
+  int soon_lines = 0;                             //   kSoonSteps steps of k, so that memory works while this tile computes
 };
 inline constexpr int kSoonSteps = 16;
 

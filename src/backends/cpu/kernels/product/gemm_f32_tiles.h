@@ -68,7 +68,7 @@ template <int kRows, int kWidth, bool kDifference = false, bool kHalf = false>
 TENFOLD_INLINE void product(const GemmF32Tile& t) {
   if (t.fetch) {
     fetch<kRows, kWidth>(t.c, t.c_stride, true);
-    if (t.finish && t.finish->residual) fetch<kRows, kWidth>(t.finish->residual, t.finish->residual_stride, false);
+    if (t.epilogue && t.epilogue->residual) fetch<kRows, kWidth>(t.epilogue->residual, t.epilogue->residual_stride, false);
   }
   vf sum[kRows][kWidth];
   const bool has_bias = begin_tile(sum, t);
@@ -99,7 +99,7 @@ TENFOLD_INLINE void product(const GemmF32Tile& t) {
   }
 #pragma GCC unroll 16
   for (int r = 0; kHalf && r < kRows; ++r) sum[r][1] = whole(half[r]);
-  end_tile(sum, t, has_bias);
+  store_sums(sum, t, has_bias);
 }
 
 // A panel of which only a part exists takes that part of the work.
@@ -126,12 +126,12 @@ void difference(const GemmF32Tile& t) {
 template <int kRows>
 void many(const GemmF32Tile& all, std::int64_t tiles) {
   GemmF32Tile t = all;
-  GemmF32Finish f;
-  if (all.finish) t.finish = &f;
+  GemmF32EpilogueArgs f;
+  if (all.epilogue) t.epilogue = &f;
   for (std::int64_t i = 0; i < tiles; ++i, t.rows += t.taps * kMaxRows) {
     t.panel = all.panel;
     t.c = all.c + i * kRows * t.c_stride;
-    if (all.finish) f = *all.finish;
+    if (all.epilogue) f = *all.epilogue;
     if (f.residual) f.residual += i * kRows * f.residual_stride;
     for (std::int64_t left = all.cols; left > 0; left -= kPanel, t.panel += t.panel_step, t.c += kPanel) {
       t.cols = left < kPanel ? left : kPanel;

@@ -17,15 +17,15 @@ struct GemmS24Tile {
   std::int64_t lines = 0;
 };
 
-// Sums that wait for their end, which comes while the next ones are added up.
+// Sums that wait for their epilogue, which comes while the next ones are added up.
 struct GemmS24Waiting {
   std::int32_t* sums = nullptr;       // 3 * 16 * 32
   const float* row_scale = nullptr;   // of each row: its unit, times 2^16
   const float* step = nullptr;        // of each column
   std::int64_t rows = 0;
-  GemmF32Tile tile;                   // of which are read: c, c_stride, cols ...
-  GemmF32Finish finish;               // ... and this in place of its finish, if `ends`
-  bool ends = false;
+  GemmF32Tile tile;                           // of which are read: c, c_stride, cols ...
+  GemmF32EpilogueArgs epilogue;               // ... and this in place of its epilogue, if `has_epilogue`
+  bool has_epilogue = false;
 };
 
 struct GemmS24Kernels {
@@ -36,9 +36,9 @@ struct GemmS24Kernels {
   void (*leave)() = nullptr;           // ... and gives them back
   // A row of `k` values times `balance`: three slices, padded with zeros. False: its values are no ordinary numbers.
   bool (*slice)(const float* row, const float* balance, std::int64_t k, char* to, float* scale) = nullptr;
-  // Into `sums`, while those `before`, which may have no rows, end.
+  // Into `sums`, while those `before`, which may have no rows, get their epilogue.
   void (*product)(const GemmS24Tile&, std::int32_t* sums, const GemmS24Waiting& before) = nullptr;
-  void (*end)(const GemmS24Waiting&) = nullptr;
+  void (*epilogue)(const GemmS24Waiting&) = nullptr;
 };
 extern "C" const GemmS24Kernels tenfold_gemm_s24_amx;
 

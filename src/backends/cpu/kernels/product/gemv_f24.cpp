@@ -72,7 +72,7 @@ void product(const GemmF32Tile& t) {
 #pragma GCC unroll 4
     for (int p = 0; p < kPanels; ++p) result[r][p] = add(add(sum[r][p][0], sum[r][p][1]), add(sum[r][p][2], sum[r][p][3]));
   }
-  end_tile(result, t);
+  store_sums(result, t);
 }
 
 // Three rows and more have sums enough in flight without a chain for each of the four, and time to fetch weights that lie in memory.
@@ -116,7 +116,7 @@ void rows_product(const GemmF32Tile& t) {
     for (int r = 0; r < kRows; ++r) a[r] += 4;
   }
   if (k < t.k) four(panel, static_cast<int>(t.k - k));
-  end_tile(sum, t);
+  store_sums(sum, t);
 }
 
 constexpr int kWide = kLanes == 16 ? 4 : 2;  // panels at once, as registers allow

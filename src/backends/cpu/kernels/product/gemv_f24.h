@@ -10,7 +10,7 @@ namespace tenfold::backends::cpu {
 
 inline constexpr int kGemvMostRows = 16;
 
-// Of the tile are read: rows, k, panel and panel_step (in floats), c, c_stride, cols, finish.
+// Of the tile are read: rows, k, panel and panel_step (in floats), c, c_stride, cols, epilogue.
 struct GemvF24Kernels {
   int panel = 0;                      // columns: one vector
   int max_rows = 0;

@@ -22,7 +22,7 @@ struct GemvS16Kernels {
   int panels[kMostRows] = {};   // that a call takes at most
   // A row of `k` values times `balance`, both read in whole; zeros behind it. False: its values are no ordinary numbers.
   bool (*split)(const float* row, const float* balance, std::int64_t k, std::int32_t* parts, float* scale) = nullptr;
-  // [rows - 1][panels - 1]; of the second are read: c, c_stride, cols, finish
+  // [rows - 1][panels - 1]; of the second are read: c, c_stride, cols, epilogue
   void (*product[kMostRows][kMostPanels])(const GemvS16Tile&, const GemmF32Tile&) = {};
 };
 extern "C" const GemvS16Kernels tenfold_gemv_s16_vnni;

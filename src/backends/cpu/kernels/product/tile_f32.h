@@ -1,4 +1,4 @@
-// What ends a tile of f32 sums: earlier sums added, the finish in registers, stores. Shared by the kernels of products.
+// What becomes of a tile of f32 sums: earlier sums added, the epilogue in registers, stores. Shared by the kernels of products.
 #pragma once
 
 #include <type_traits>
@@ -54,7 +54,7 @@ struct FewColumns : Columns<1, 0> {
 };
 
 template <int kRows, int kWidth, class Cols>
-TENFOLD_INLINE void finish(vf (&sum)[kRows][kWidth], const GemmF32Finish& f, const Cols& columns, bool has_bias) {
+TENFOLD_INLINE void apply_epilogue(vf (&sum)[kRows][kWidth], const GemmF32EpilogueArgs& f, const Cols& columns, bool has_bias) {
   if (f.bias && !has_bias) {
 #pragma GCC unroll 8
     for (int v = 0; v < kWidth; ++v) {
@@ -115,7 +115,7 @@ TENFOLD_INLINE void store_tile(vf (&sum)[kRows][kWidth], const GemmF32Tile& t, b
       for (int v = 0; v < kWidth; ++v) sum[r][v] = add(columns.read(row, v), sum[r][v]);
     }
   }
-  if (t.finish) finish(sum, *t.finish, columns, has_bias);
+  if (t.epilogue) apply_epilogue(sum, *t.epilogue, columns, has_bias);
   float* row = t.c;
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r, row += stride) {
@@ -125,7 +125,7 @@ TENFOLD_INLINE void store_tile(vf (&sum)[kRows][kWidth], const GemmF32Tile& t, b
 }
 
 template <int kRows, int kWidth>
-TENFOLD_INLINE void end_tile(vf (&sum)[kRows][kWidth], const GemmF32Tile& t, bool has_bias = false) {
+TENFOLD_INLINE void store_sums(vf (&sum)[kRows][kWidth], const GemmF32Tile& t, bool has_bias = false) {
   if (t.cols == kWidth * kLanes)
     store_tile<Columns<kWidth, kWidth>>(sum, t, has_bias);
   else if (kWidth == 1 && kLanes == 16 && t.cols <= 8)
@@ -139,11 +139,11 @@ TENFOLD_INLINE void end_tile(vf (&sum)[kRows][kWidth], const GemmF32Tile& t, boo
 // Where sums begin: at the bias of their columns if this tile is all of them, which is then done. True: it was the bias.
 template <int kRows, int kWidth>
 TENFOLD_INLINE bool begin_tile(vf (&sum)[kRows][kWidth], const GemmF32Tile& t) {
-  const bool has_bias = t.finish && t.finish->bias && !t.accumulate && !t.also;
+  const bool has_bias = t.epilogue && t.epilogue->bias && !t.accumulate && !t.also;
   const Columns<kWidth, 0> columns(has_bias ? t.cols : 0);
 #pragma GCC unroll 8
   for (int v = 0; v < kWidth; ++v) {
-    const vf first = has_bias ? columns.read(t.finish->bias, v) : zero();
+    const vf first = has_bias ? columns.read(t.epilogue->bias, v) : zero();
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) sum[r][v] = first;
   }

@@ -81,8 +81,8 @@ enum class Op : std::uint8_t {
 };
 
 // Types that lanes have in registers. Booleans are u8 of 0 and 1; f16 and bf16 are computed as f32 and rounded.
-enum class Lane : std::uint8_t { f32, f64, i64, i32, i16, i8, u64, u32, u16, u8, count_ };
-inline constexpr int kOps = static_cast<int>(Op::count_), kLaneTypes = static_cast<int>(Lane::count_);
+enum class LaneType : std::uint8_t { f32, f64, i64, i32, i16, i8, u64, u32, u16, u8, count_ };
+inline constexpr int kOps = static_cast<int>(Op::count_), kLaneTypes = static_cast<int>(LaneType::count_);
 
 struct PointwiseArg {
   const void* data;

@@ -192,22 +192,22 @@ struct RoundToBf16 {
 
 template <Kind kKind, class From>
 constexpr void fill_from(PointwiseKernel* t) {
-  const auto set = [t](Lane lane, PointwiseKernel kernel) { t[static_cast<int>(lane)] = kernel; };
+  const auto set = [t](LaneType lane, PointwiseKernel kernel) { t[static_cast<int>(lane)] = kernel; };
   if constexpr (kKind == Kind::cast) {
-    set(Lane::f32, map<kKind, float, From>);
-    set(Lane::f64, map<kKind, double, From>);
+    set(LaneType::f32, map<kKind, float, From>);
+    set(LaneType::f64, map<kKind, double, From>);
   }
-  set(Lane::i64, map<kKind, std::int64_t, From>);
-  set(Lane::i32, map<kKind, std::int32_t, From>);
-  set(Lane::i16, map<kKind, std::int16_t, From>);
-  set(Lane::i8, map<kKind, std::int8_t, From>);
-  set(Lane::u64, map<kKind, std::uint64_t, From>);
-  set(Lane::u32, map<kKind, std::uint32_t, From>);
-  set(Lane::u16, map<kKind, std::uint16_t, From>);
-  set(Lane::u8, map<kKind, std::uint8_t, From>);
+  set(LaneType::i64, map<kKind, std::int64_t, From>);
+  set(LaneType::i32, map<kKind, std::int32_t, From>);
+  set(LaneType::i16, map<kKind, std::int16_t, From>);
+  set(LaneType::i8, map<kKind, std::int8_t, From>);
+  set(LaneType::u64, map<kKind, std::uint64_t, From>);
+  set(LaneType::u32, map<kKind, std::uint32_t, From>);
+  set(LaneType::u16, map<kKind, std::uint16_t, From>);
+  set(LaneType::u8, map<kKind, std::uint8_t, From>);
 }
 template <class From>
-constexpr void fill(PointwiseCastKernels& t, Lane from) {
+constexpr void fill(PointwiseCastKernels& t, LaneType from) {
   const int f = static_cast<int>(from);
   fill_from<Kind::cast, From>(t.cast[f]);
   fill_from<Kind::saturate, From>(t.saturate[f]);
@@ -215,24 +215,24 @@ constexpr void fill(PointwiseCastKernels& t, Lane from) {
 }
 constexpr PointwiseCastKernels table() {
   PointwiseCastKernels t{};
-  fill<float>(t, Lane::f32);
-  fill<double>(t, Lane::f64);
-  fill<std::int64_t>(t, Lane::i64);
-  fill<std::int32_t>(t, Lane::i32);
-  fill<std::int16_t>(t, Lane::i16);
-  fill<std::int8_t>(t, Lane::i8);
-  fill<std::uint64_t>(t, Lane::u64);
-  fill<std::uint32_t>(t, Lane::u32);
-  fill<std::uint16_t>(t, Lane::u16);
-  fill<std::uint8_t>(t, Lane::u8);
-  const auto lane = [](Lane l) { return static_cast<int>(l); };
-  t.cast[lane(Lane::i32)][lane(Lane::f32)] = map_vector<I32ToF32>;
-  t.cast[lane(Lane::u8)][lane(Lane::f32)] = map_vector<U8ToF32>;
-  t.cast[lane(Lane::i8)][lane(Lane::f32)] = map_vector<I8ToF32>;
-  t.saturate[lane(Lane::f32)][lane(Lane::u8)] = map_vector<F32ToByte<std::uint8_t>>;
-  t.saturate[lane(Lane::f32)][lane(Lane::i8)] = map_vector<F32ToByte<std::int8_t>>;
-  t.saturate[lane(Lane::i32)][lane(Lane::u8)] = map_vector<I32ToByte<std::uint8_t>>;
-  t.saturate[lane(Lane::i32)][lane(Lane::i8)] = map_vector<I32ToByte<std::int8_t>>;
+  fill<float>(t, LaneType::f32);
+  fill<double>(t, LaneType::f64);
+  fill<std::int64_t>(t, LaneType::i64);
+  fill<std::int32_t>(t, LaneType::i32);
+  fill<std::int16_t>(t, LaneType::i16);
+  fill<std::int8_t>(t, LaneType::i8);
+  fill<std::uint64_t>(t, LaneType::u64);
+  fill<std::uint32_t>(t, LaneType::u32);
+  fill<std::uint16_t>(t, LaneType::u16);
+  fill<std::uint8_t>(t, LaneType::u8);
+  const auto lane = [](LaneType l) { return static_cast<int>(l); };
+  t.cast[lane(LaneType::i32)][lane(LaneType::f32)] = map_vector<I32ToF32>;
+  t.cast[lane(LaneType::u8)][lane(LaneType::f32)] = map_vector<U8ToF32>;
+  t.cast[lane(LaneType::i8)][lane(LaneType::f32)] = map_vector<I8ToF32>;
+  t.saturate[lane(LaneType::f32)][lane(LaneType::u8)] = map_vector<F32ToByte<std::uint8_t>>;
+  t.saturate[lane(LaneType::f32)][lane(LaneType::i8)] = map_vector<F32ToByte<std::int8_t>>;
+  t.saturate[lane(LaneType::i32)][lane(LaneType::u8)] = map_vector<I32ToByte<std::uint8_t>>;
+  t.saturate[lane(LaneType::i32)][lane(LaneType::i8)] = map_vector<I32ToByte<std::int8_t>>;
   t.half_to_f32 = map_vector<HalfToF32>;
   t.f32_to_half = map_vector<F32ToHalf>;
   t.round_to_half = map_vector<RoundToHalf>;

@@ -186,17 +186,17 @@ constexpr void fill(PointwiseKernel* t) {
 
 constexpr PointwiseLaneKernels table() {
   PointwiseLaneKernels t{};
-  const auto of = [&t](Lane lane) { return t.op[static_cast<int>(lane)]; };
-  fill_functions<float>(of(Lane::f32));
-  fill<double>(of(Lane::f64));
-  fill<std::int64_t>(of(Lane::i64));
-  fill<std::int32_t>(of(Lane::i32));
-  fill<std::int16_t>(of(Lane::i16));
-  fill<std::int8_t>(of(Lane::i8));
-  fill<std::uint64_t>(of(Lane::u64));
-  fill<std::uint32_t>(of(Lane::u32));
-  fill<std::uint16_t>(of(Lane::u16));
-  fill<std::uint8_t>(of(Lane::u8));
+  const auto of = [&t](LaneType lane) { return t.op[static_cast<int>(lane)]; };
+  fill_functions<float>(of(LaneType::f32));
+  fill<double>(of(LaneType::f64));
+  fill<std::int64_t>(of(LaneType::i64));
+  fill<std::int32_t>(of(LaneType::i32));
+  fill<std::int16_t>(of(LaneType::i16));
+  fill<std::int8_t>(of(LaneType::i8));
+  fill<std::uint64_t>(of(LaneType::u64));
+  fill<std::uint32_t>(of(LaneType::u32));
+  fill<std::uint16_t>(of(LaneType::u16));
+  fill<std::uint8_t>(of(LaneType::u8));
   return t;
 }
 

@@ -124,7 +124,7 @@ void scatter(void* to, int64_t to_row, const void* from, int64_t from_row, int64
 }
 
 template <class T>
-constexpr void fill(PointwiseRowKernels& t, Lane lane) {
+constexpr void fill(PointwiseRowKernels& t, LaneType lane) {
   PointwiseReduce* row = t.reduce[static_cast<int>(lane)];
   row[0] = reduce<Join::sum, T>;
   row[1] = reduce<Join::max, T>;
@@ -132,16 +132,16 @@ constexpr void fill(PointwiseRowKernels& t, Lane lane) {
 }
 constexpr PointwiseRowKernels table() {
   PointwiseRowKernels t{};
-  fill<float>(t, Lane::f32);
-  fill<double>(t, Lane::f64);
-  fill<std::int64_t>(t, Lane::i64);
-  fill<std::int32_t>(t, Lane::i32);
-  fill<std::int16_t>(t, Lane::i16);
-  fill<std::int8_t>(t, Lane::i8);
-  fill<std::uint64_t>(t, Lane::u64);
-  fill<std::uint32_t>(t, Lane::u32);
-  fill<std::uint16_t>(t, Lane::u16);
-  fill<std::uint8_t>(t, Lane::u8);
+  fill<float>(t, LaneType::f32);
+  fill<double>(t, LaneType::f64);
+  fill<std::int64_t>(t, LaneType::i64);
+  fill<std::int32_t>(t, LaneType::i32);
+  fill<std::int16_t>(t, LaneType::i16);
+  fill<std::int8_t>(t, LaneType::i8);
+  fill<std::uint64_t>(t, LaneType::u64);
+  fill<std::uint32_t>(t, LaneType::u32);
+  fill<std::uint16_t>(t, LaneType::u16);
+  fill<std::uint8_t>(t, LaneType::u8);
   t.gather[0] = gather<std::uint8_t>;
   t.gather[1] = gather<std::uint16_t>;
   t.gather[2] = gather<std::uint32_t>;

@@ -84,7 +84,7 @@ void product(const GemvS16Tile& g, const GemmF32Tile& t) {
 #pragma GCC unroll 8
     for (int p = 0; p < kPanels; ++p) sum[r][p] = mul(mul(sum[r][p], load(g.step + p * kLanes)), set1(g.row_scale[r]));
   }
-  end_tile(sum, t);
+  store_sums(sum, t);
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ struct WideBytes {
   __m512 scale[kVectors], bias[kVectors];
   __m512i least, most, zero;
   WideBytes(const Int8DepthwiseLine& line, std::int64_t channel, void* to) : out(static_cast<char*>(to) + channel) {
-    const Int8Finish& f = *line.finish;
+    const Int8EpilogueArgs& f = *line.epilogue;
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
       scale[v] = _mm512_castsi512_ps(wide_order(f.scale + channel, v));
@@ -141,10 +141,10 @@ struct WideColumns {
   }
 };
 
-template <class End, int kStride>
+template <class Epilogue, int kStride>
 void wide_block(const Int8DepthwiseLine& line, std::int64_t channel, std::int64_t count, void* out, std::int64_t out_stride) {
   WideColumns columns(line, channel);
-  const End end(line, channel, out);
+  const Epilogue epilogue(line, channel, out);
   const auto* weights = reinterpret_cast<const __m256i*>(line.weights + channel * kInt8LineBytes);
   __m512i w[3][kVectors], q[3][kVectors], start[kVectors];
 #pragma GCC unroll 12
@@ -170,11 +170,11 @@ void wide_block(const Int8DepthwiseLine& line, std::int64_t channel, std::int64_
       sum[v] = _mm512_dpbusd_epi32(sum[v], q[1][v], w[1][v]);
       sum[v] = _mm512_dpbusd_epi32(sum[v], q[2][v], w[2][v]);
     }
-    end.put(p * out_stride, sum);
+    epilogue.put(p * out_stride, sum);
   }
 }
 
-// ... or finished as bytes; packing brings channels into their order.
+// ... or bytes, the epilogue applied; packing brings channels into their order.
 template <bool kSigned, bool kClamps>
 struct Bytes {
   static constexpr bool kWide = true;
@@ -183,7 +183,7 @@ struct Bytes {
   __m256 scale[kVectors], bias[kVectors];
   __m256i least, most, zero;
   Bytes(const Int8DepthwiseLine& line, std::int64_t channel, void* to) : out(static_cast<char*>(to) + channel) {
-    const Int8Finish& f = *line.finish;
+    const Int8EpilogueArgs& f = *line.epilogue;
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
       scale[v] = _mm256_castsi256_ps(in_order(f.scale + channel, v));
@@ -206,10 +206,10 @@ struct Bytes {
   }
 };
 
-template <class End, int kStride, bool kAll>
+template <class Epilogue, int kStride, bool kAll>
 INLINE void block(const Int8DepthwiseLine& line, std::int64_t channel, std::int64_t count, void* out, std::int64_t out_stride) {
   Columns<kAll> columns(line, channel);
-  const End end(line, channel, out);
+  const Epilogue epilogue(line, channel, out);
   const auto* weights = reinterpret_cast<const __m256i*>(line.weights + channel * kInt8LineBytes);
   __m256i w[3][kVectors], q[3][kVectors], start[kVectors];
 #pragma GCC unroll 12
@@ -233,31 +233,31 @@ INLINE void block(const Int8DepthwiseLine& line, std::int64_t channel, std::int6
       sum[v] = _mm256_dpbusd_epi32(sum[v], q[1][v], w[1][v]);
       sum[v] = _mm256_dpbusd_epi32(sum[v], q[2][v], w[2][v]);
     }
-    end.put(columns.channels, p * out_stride, sum);
+    epilogue.put(columns.channels, p * out_stride, sum);
   }
 }
 
-template <class End, int kStride>
+template <class Epilogue, int kStride>
 void blocks_of(const Int8DepthwiseLine& line, std::int64_t count, void* out, std::int64_t out_stride) {
   std::int64_t channel = 0;
-  if constexpr (End::kWide) {
+  if constexpr (Epilogue::kWide) {
     if (!line.is_signed)
       for (; channel + 2 * kBlock <= line.channels; channel += 2 * kBlock)
-        wide_block<typename End::Wide, kStride>(line, channel, count, out, out_stride);
+        wide_block<typename Epilogue::Wide, kStride>(line, channel, count, out, out_stride);
   }
-  for (; channel + kBlock <= line.channels; channel += kBlock) block<End, kStride, true>(line, channel, count, out, out_stride);
-  if (channel < line.channels) block<End, kStride, false>(line, channel, count, out, out_stride);
+  for (; channel + kBlock <= line.channels; channel += kBlock) block<Epilogue, kStride, true>(line, channel, count, out, out_stride);
+  if (channel < line.channels) block<Epilogue, kStride, false>(line, channel, count, out, out_stride);
 }
 
-template <class End>
+template <class Epilogue>
 void blocks(const Int8DepthwiseLine& line, std::int64_t count, std::int64_t stride, void* out, std::int64_t out_stride) {
-  (stride == 1 ? blocks_of<End, 1> : blocks_of<End, 2>)(line, count, out, out_stride);
+  (stride == 1 ? blocks_of<Epilogue, 1> : blocks_of<Epilogue, 2>)(line, count, out, out_stride);
 }
 
 void run(const Int8DepthwiseLine& line, std::int64_t count, std::int64_t stride, void* out, std::int64_t out_stride) {
-  if (line.finish == nullptr) return blocks<Sums>(line, count, stride, out, out_stride);
-  const Int8Finish& f = *line.finish;
-  const bool to_signed = f.out_type == Int8Finish::i8;
+  if (line.epilogue == nullptr) return blocks<Sums>(line, count, stride, out, out_stride);
+  const Int8EpilogueArgs& f = *line.epilogue;
+  const bool to_signed = f.out_type == Int8EpilogueArgs::i8;
   const float bottom = (to_signed ? -128.0f : 0.0f) - f.out_zero, top = bottom + 255;
   if (f.low2 > f.high2 || (f.low2 <= bottom && f.high2 >= top))
     (to_signed ? blocks<Bytes<true, false>> : blocks<Bytes<false, false>>)(line, count, stride, out, out_stride);

@@ -1,4 +1,4 @@
-// Products of up to 32 values of k with AVX512_VNNI: 16 to 24 vectors of weights lie in registers for all rows, and each row's sums end as
+// Products of up to 32 values of k with AVX512_VNNI: 16 to 24 vectors of weights lie in registers for all rows, and each row's sums become
 // bytes there. In tiles of many rows, sums of so few steps would wait for memory longer than for products.
 #include "backends/cpu/kernels/int8/int8_few.h"
 
@@ -9,14 +9,14 @@ namespace {
 
 #define INLINE __attribute__((always_inline)) inline
 
-// What ends need: read anew for each row, for registers hold weights.
-struct End {
+// What epilogues need: read anew for each row, for registers hold weights.
+struct Epilogue {
   const float *scale, *bias;
   const std::int32_t* init;
   __m512i least, most, zero, flip, order;
   bool clamps;   // beyond what bytes do
-  explicit End(const Int8Finish& f) : scale(f.scale), bias(f.bias), init(nullptr) {
-    const bool is_signed = f.out_type == Int8Finish::i8;
+  explicit Epilogue(const Int8EpilogueArgs& f) : scale(f.scale), bias(f.bias), init(nullptr) {
+    const bool is_signed = f.out_type == Int8EpilogueArgs::i8;
     const float bottom = (is_signed ? -128.0f : 0.0f) - f.out_zero, top = bottom + 255;
     clamps = f.low2 <= f.high2 && (f.low2 > bottom || f.high2 < top);
     // Rounding keeps order: whole numbers are clamped to the rounded bounds.
@@ -44,17 +44,17 @@ struct End {
 };
 
 template <int Groups, int Vectors, bool kClamps>
-void run(const Int8Few& f, End end, std::int64_t column) {
+void run(const Int8Few& f, Epilogue epilogue, std::int64_t column) {
   const char *a = f.a, *b = f.b + column * Groups * 4;
   char* out = f.out + column;
-  end.scale += column, end.bias += column, end.init = f.init + column;
+  epilogue.scale += column, epilogue.bias += column, epilogue.init = f.init + column;
   __m512i weights[Groups][Vectors];
 #pragma GCC unroll 8
   for (int g = 0; g < Groups; ++g)
 #pragma GCC unroll 6
     for (int v = 0; v < Vectors; ++v) weights[g][v] = _mm512_loadu_si512(b + v / 2 * Groups * 128 + (2 * g + v % 2) * 64);
   for (std::int64_t r = 0; r < f.rows; ++r, a += f.a_stride, out += f.out_stride) {
-    const End* e = &end;
+    const Epilogue* e = &epilogue;
     asm volatile("" : "+r"(e)::"memory");
     __m512i sums[Vectors];
 #pragma GCC unroll 6
@@ -77,32 +77,32 @@ void run(const Int8Few& f, End end, std::int64_t column) {
 }
 
 template <int Groups, bool kClamps>
-void columns(const Int8Few& f, const End& end) {
+void columns(const Int8Few& f, const Epilogue& epilogue) {
   std::int64_t column = 0;
   if constexpr (Groups * 6 <= 24)
-    for (; column + 96 <= f.columns; column += 96) run<Groups, 6, kClamps>(f, end, column);
+    for (; column + 96 <= f.columns; column += 96) run<Groups, 6, kClamps>(f, epilogue, column);
   if constexpr (Groups * 4 <= 24)
-    for (; column + 64 <= f.columns; column += 64) run<Groups, 4, kClamps>(f, end, column);
-  for (; column < f.columns; column += 32) run<Groups, 2, kClamps>(f, end, column);
+    for (; column + 64 <= f.columns; column += 64) run<Groups, 4, kClamps>(f, epilogue, column);
+  for (; column < f.columns; column += 32) run<Groups, 2, kClamps>(f, epilogue, column);
 }
 
 template <bool kClamps>
-void groups(const Int8Few& f, const End& end) {
+void groups(const Int8Few& f, const Epilogue& epilogue) {
   switch (f.groups) {
-    case 1: return columns<1, kClamps>(f, end);
-    case 2: return columns<2, kClamps>(f, end);
-    case 3: return columns<3, kClamps>(f, end);
-    case 4: return columns<4, kClamps>(f, end);
-    case 5: return columns<5, kClamps>(f, end);
-    case 6: return columns<6, kClamps>(f, end);
-    case 7: return columns<7, kClamps>(f, end);
-    default: return columns<8, kClamps>(f, end);
+    case 1: return columns<1, kClamps>(f, epilogue);
+    case 2: return columns<2, kClamps>(f, epilogue);
+    case 3: return columns<3, kClamps>(f, epilogue);
+    case 4: return columns<4, kClamps>(f, epilogue);
+    case 5: return columns<5, kClamps>(f, epilogue);
+    case 6: return columns<6, kClamps>(f, epilogue);
+    case 7: return columns<7, kClamps>(f, epilogue);
+    default: return columns<8, kClamps>(f, epilogue);
   }
 }
 
 void few(const Int8Few& f) {
-  const End end(*f.finish);
-  end.clamps ? groups<true>(f, end) : groups<false>(f, end);
+  const Epilogue epilogue(*f.epilogue);
+  epilogue.clamps ? groups<true>(f, epilogue) : groups<false>(f, epilogue);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Fused attention on AMX tiles: what its tactics share, whatever the parts that heads are taken in.
+// Fused attention on AMX tiles: what its tactics share, whatever the terms that values are taken in.
 #pragma once
 
 #include "backends/cpu/gemm/likely.h"

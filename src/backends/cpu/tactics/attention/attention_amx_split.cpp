@@ -1,4 +1,4 @@
-// attention_amx_split: fused attention of f32 heads, whose products take each f32 as two parts of bf16; exponentials and sums are f32.
+// attention_amx_split: fused attention of f32 heads, whose products take each f32 as two terms of bf16; exponentials and sums are f32.
 #include "backends/cpu/gemm/gemm_bf16.h"
 #include "backends/cpu/tactics/attention/attention_amx_common.h"
 

@@ -9,12 +9,12 @@ namespace {
 
 constexpr std::int64_t kMostSplit = 1 << 20;   // bytes of weights that stay in the second cache beside rows
 
-// Parts of a value: f32 that may not be rounded has three. Two would do for one product, but not for what fifty layers amplify.
-int parts_of(const Problem& p) { return bf16_parts(p) == 1 ? 1 : 3; }
+// Terms of a value: f32 that may not be rounded has three. Two would do for one product, but not for what fifty layers amplify.
+int terms_of(const Problem& p) { return bf16_terms(p) == 1 ? 1 : 3; }
 
 }  // namespace
 
-Bf16Windows conv_amx_windows(const Problem& p) { return Bf16Windows(ConvShape(p), p.in[0].dtype, parts_of(p)); }
+Bf16Windows conv_amx_windows(const Problem& p) { return Bf16Windows(ConvShape(p), p.in[0].dtype, terms_of(p)); }
 
 bool conv_amx_is_pointwise(const Problem& p) {
   const ConvShape s(p);
@@ -25,7 +25,7 @@ bool conv_amx_is_pointwise(const Problem& p) {
 
 GemmBf16Weights conv_amx_weights(const Problem& p) {
   const Bf16Windows windows = conv_amx_windows(p);
-  return {.taps = windows.taps(), .k = windows.tap_depth(), .n = ConvShape(p).filters, .type = p.in[1].dtype, .parts = parts_of(p)};
+  return {.taps = windows.taps(), .k = windows.tap_depth(), .n = ConvShape(p).filters, .type = p.in[1].dtype, .terms = terms_of(p)};
 }
 
 namespace {

@@ -21,7 +21,7 @@ Verdict conv_amx_supports(const Problem& p) {
   if (!conv_amx_windows(p).fits(1, 1)) return Verdict::no("its windows reach too far to be copied");
   if (!unit_channels(p.in[0])) return Verdict::no("the input is not channels-last");
   if (!uniform_positions(p.out[0])) return Verdict::no("the result is not channels-last");
-  return Bf16End::supports(p, 1, own_bias(p));
+  return Bf16Epilogue::supports(p, 1, own_bias(p));
 }
 
 namespace {
@@ -55,11 +55,11 @@ ir::Dim copy_bytes(const Problem& p, const Config& c) {
 // Pieces of the columns that are multiplied apart.
 std::int64_t pieces_of(const Problem& p, const Config& c) { return ceil_div(conv_amx_weights(p).panels() * 32, c[1]); }
 
-// How positions of the result are cut into blocks.
-struct Cut {
+// How positions of the result are divided into blocks.
+struct Blocking {
   bool points, flat, rolls;
   std::int64_t block, planes;   // positions, or lines and planes
-  Cut(const Problem& p, const Config& c)
+  Blocking(const Problem& p, const Config& c)
       : points(conv_amx_is_pointwise(p)), flat(conv_amx_windows(p).flat()), rolls(c[4] == 1), block(c[0]), planes(c[3]) {}
   // Planes of all images if windows lie in one, else those of each image.
   std::int64_t images(std::int64_t batch) const { return flat ? 1 : batch; }
@@ -82,12 +82,12 @@ Shared shared_of(const Problem& p, const Config& c) {
   if (pieces_of(p, c) == 1 || !copies(p) || !ir::is_constant(y)) return {};
   Three out{1, 1, 1};
   for (std::size_t i = y.size(), d = 3; i-- > 2;) out[--d] = y[i].constant();
-  const Shared all{Cut(p, c).blocks(y[0].constant(), out), round_up(copy_bytes(p, c).constant(), 64)};
+  const Shared all{Blocking(p, c).blocks(y[0].constant(), out), round_up(copy_bytes(p, c).constant(), 64)};
   return all.blocks > kMostBytes / all.block_bytes ? Shared{} : all;
 }
 ir::Dim workspace(const Problem& p, const Config& c) { return shared_of(p, c).bytes(); }
 std::int64_t product_scratch(const Problem& p, const Config& c) {
-  return gemm_bf16_scratch(Bf16End(p, 1, own_bias(p)), c[1]) + gemm_bf16_split_bytes(conv_amx_weights(p), c[1], c[2] != 0);
+  return gemm_bf16_scratch(Bf16Epilogue(p, 1, own_bias(p)), c[1]) + gemm_bf16_split_bytes(conv_amx_weights(p), c[1], c[2] != 0);
 }
 // The product's scratch comes first: its extent is known. Then the border, then what is copied.
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
@@ -99,18 +99,18 @@ ir::Dim worker_scratch(const Problem& p, const Config& c) {
 struct Kernel {
   Bf16Windows windows;
   GemmBf16Weights weights;
-  Cut cut;
+  Blocking blocking;
   Shared shared;
-  std::int64_t pieces, end_bytes, taps_bytes;
+  std::int64_t pieces, epilogue_bytes, taps_bytes;
   bool panels_inside, copies;
   DType type;
-  Bf16End end;
+  Bf16Epilogue epilogue;
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
-  return std::make_shared<Kernel>(Kernel{conv_amx_windows(p), conv_amx_weights(p), Cut(p, c), shared_of(p, c), pieces_of(p, c),
+  return std::make_shared<Kernel>(Kernel{conv_amx_windows(p), conv_amx_weights(p), Blocking(p, c), shared_of(p, c), pieces_of(p, c),
                                          product_scratch(p, c), taps_bytes(p), c[2] != 0, copies(p), p.in[0].dtype,
-                                         Bf16End(p, 1, own_bias(p))});
+                                         Bf16Epilogue(p, 1, own_bias(p))});
 }
 
 // What a run is cut into: blocks of rows times pieces of the columns.
@@ -120,10 +120,10 @@ struct Parts {
 
 // Rows that lie where they are read can be cut by the number of workers: as many blocks for each, and all columns for each row where
 // reading all weights costs a worker less than reading all rows, much of which others wrote and read next.
-Parts cut_of(const Kernel& k, const ConvExtents& e, const GemmBf16Finish& finish, std::int64_t workers) noexcept {
-  Parts parts{k.cut.blocks(e.batch, e.out), k.pieces};
-  if (workers == 1 || !k.cut.points || k.copies || k.weights.parts > 1 || !k.end.simple()) return parts;
-  const std::int64_t rows = e.rows(), read = rows * k.weights.k * 2, made = rows * k.weights.n * (finish.residual ? 4 : 2);
+Parts parts_of(const Kernel& k, const ConvExtents& e, const GemmBf16EpilogueArgs& epilogue, std::int64_t workers) noexcept {
+  Parts parts{k.blocking.blocks(e.batch, e.out), k.pieces};
+  if (workers == 1 || !k.blocking.points || k.copies || k.weights.terms > 1 || !k.epilogue.simple()) return parts;
+  const std::int64_t rows = e.rows(), read = rows * k.weights.k * 2, made = rows * k.weights.n * (epilogue.residual ? 4 : 2);
   if ((workers - 1) * k.weights.values() * 2 <= (2 * workers - 1) * read + made) parts.pieces = 1;
   if (parts.pieces == 1) parts.blocks = std::min(round_up(parts.blocks, workers), ceil_div(rows, GemmBf16Kernels::kRows));
   return parts;
@@ -139,15 +139,15 @@ class Blocks {
 
   // Copies a part of block i, if rows are copied at all.
   void copy(std::int64_t i, const Bf16Windows::Part& part, char* memory, char* border) const noexcept {
-    if (!k_.cut.points) return k_.windows.copy(extents_, image_, lines(i), part, memory + k_.taps_bytes, border);
+    if (!k_.blocking.points) return k_.windows.copy(extents_, image_, lines(i), part, memory + k_.taps_bytes, border);
     if (!k_.copies) return;
     const std::int64_t first = part.part * points(i) / part.parts, last = (part.part + 1) * points(i) / part.parts;
     matrix_.copy(k_.weights, position(i) + first, last - first, memory + first * Bf16Matrix::copied_row(k_.weights));
   }
   // Its rows, copied before.
   GemmBf16Rows rows(std::int64_t i, char* memory) const noexcept {
-    if (k_.cut.points && !k_.copies) return matrix_.rows(k_.weights, position(i), points(i), memory);
-    if (k_.cut.points) return Bf16Matrix::copied(k_.weights, position(i), points(i), memory);
+    if (k_.blocking.points && !k_.copies) return matrix_.rows(k_.weights, position(i), points(i), memory);
+    if (k_.blocking.points) return Bf16Matrix::copied(k_.weights, position(i), points(i), memory);
     return k_.windows.rows(extents_, lines(i), memory + k_.taps_bytes, reinterpret_cast<std::int64_t*>(memory));
   }
 
@@ -166,7 +166,7 @@ class Blocks {
 
   // What block i + 1 reads of the image besides.
   GemmBf16Rows::Soon soon(std::int64_t i) const noexcept {
-    if (k_.cut.points || i + 1 >= count()) return {};
+    if (k_.blocking.points || i + 1 >= count()) return {};
     return k_.windows.soon(extents_, image_, lines(i), lines(i + 1));
   }
 
@@ -178,8 +178,8 @@ class Blocks {
   }
   std::int64_t points(std::int64_t i) const noexcept { return position(i + 1) - position(i); }
   Bf16Windows::Lines lines(std::int64_t i) const noexcept {
-    const std::int64_t images = k_.cut.images(extents_.batch), planes = extents_.batch / images * extents_.out[0];
-    const std::int64_t blocks = ceil_div(extents_.out[1], k_.cut.block), stacks = ceil_div(planes, k_.cut.planes);
+    const std::int64_t images = k_.blocking.images(extents_.batch), planes = extents_.batch / images * extents_.out[0];
+    const std::int64_t blocks = ceil_div(extents_.out[1], k_.blocking.block), stacks = ceil_div(planes, k_.blocking.planes);
     const std::int64_t b = i % blocks, stack = i / blocks % stacks, image = i / blocks / stacks;
     const std::int64_t from = b * extents_.out[1] / blocks, plane = stack * planes / stacks;
     return {image * planes + plane, (stack + 1) * planes / stacks - plane, from, (b + 1) * extents_.out[1] / blocks - from};
@@ -201,7 +201,7 @@ const GemmBf16Rows* copy_all(const Kernel& k, const Blocks& blocks, const RunArg
   args.parallel->for_each(blocks.count() * parts, [&](std::int64_t part, int worker) noexcept {
     const std::int64_t i = part / parts;
     char* const to = memory + i * k.shared.block_bytes;
-    blocks.copy(i, {part % parts, parts}, to, args.scratch_of<char>(worker) + k.end_bytes);
+    blocks.copy(i, {part % parts, parts}, to, args.scratch_of<char>(worker) + k.epilogue_bytes);
     if (part % parts == 0) table[i] = blocks.rows(i, to);
   });
   return table;
@@ -212,20 +212,20 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Bound &x = args.in[0], &y = args.out[0];
   const ConvExtents extents(x, y);
   if (extents.rows() == 0) return Status::ok;
-  Bf16End::Binding bound;
-  k.end.bind(args, TileAxes::channels_last(y.rank), y.strides[y.rank - 1], bound);
-  const Parts parts = cut_of(k, extents, bound.finish, args.parallel->workers());
+  Bf16Epilogue::Binding bound;
+  k.epilogue.bind(args, TileAxes::channels_last(y.rank), y.strides[y.rank - 1], bound);
+  const Parts parts = parts_of(k, extents, bound.epilogue, args.parallel->workers());
   const Blocks blocks(k, x, extents, parts.blocks);
-  const std::int64_t border_bytes = k.cut.points ? 0 : k.windows.border_bytes(extents.out[2]) / 64 * 64;
+  const std::int64_t border_bytes = k.blocking.points ? 0 : k.windows.border_bytes(extents.out[2]) / 64 * 64;
   const GemmBf16Rows* const table = k.shared.blocks > 0 ? copy_all(k, blocks, args) : nullptr;
   args.parallel->for_each(parts.blocks * parts.pieces, [&](std::int64_t part, int worker) noexcept {
-    char *const scratch = args.scratch_of<char>(worker), *const border = scratch + k.end_bytes, *const memory = border + border_bytes;
+    char *const scratch = args.scratch_of<char>(worker), *const border = scratch + k.epilogue_bytes, *const memory = border + border_bytes;
     const std::int64_t i = part / parts.pieces, j = part % parts.pieces, panels = k.weights.panels();
     const auto multiply = [&](const GemmBf16Rows& rows) {
-      gemm_bf16(k.weights, args.in[1].data, rows, j * panels / parts.pieces, (j + 1) * panels / parts.pieces, k.panels_inside, k.end, bound,
-                scratch);
+      gemm_bf16(k.weights, args.in[1].data, rows, j * panels / parts.pieces, (j + 1) * panels / parts.pieces, k.panels_inside, k.epilogue,
+                bound, scratch);
     };
-    if (k.cut.rolls) return blocks.roll(i, memory, border, multiply);
+    if (k.blocking.rolls) return blocks.roll(i, memory, border, multiply);
     if (!table) blocks.copy(i, {}, memory, border);
     GemmBf16Rows rows = table ? table[i] : blocks.rows(i, memory);
     if (!table) rows.soon = blocks.soon(i);
@@ -234,7 +234,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   return Status::ok;
 }
 
-bool may_alias(const Problem& p, int in, int) { return Bf16End(p, 1, own_bias(p)).in_place(in); }
+bool may_alias(const Problem& p, int in, int) { return Bf16Epilogue(p, 1, own_bias(p)).in_place(in); }
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Channels-last convolution on AMX: of bf16, or of f32 in three parts of bf16.
+// Channels-last convolution on AMX: of bf16, or of f32 in three terms of bf16.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
-// conv_amx_split: channels-last convolution of f32, whose values are sums of three parts in bf16: six products of parts on AMX come as
+// conv_amx_split: channels-last convolution of f32, whose values are sums of three terms in bf16: six products of terms on AMX come as
 // near as FMA does (Henry, Tang, Heinecke: Leveraging the bfloat16 Artificial Intelligence Datatype For Higher-Precision Computations).
-// So --noTF32 has no say in it. Values below 1e-33 keep 16 bits, below 3e-36 8: tiles take parts that are denormal for zero. An infinity
-// times a weight that is none is infinite; times an infinite weight it is NaN, for the parts behind infinities are zeros.
+// So --noTF32 has no say in it. Values below 1e-33 keep 16 bits, below 3e-36 8: tiles take terms that are denormal for zero. An infinity
+// times a weight that is none is infinite; times an infinite weight it is NaN, for the terms behind infinities are zeros.
 #include "backends/cpu/gemm/gemm_bf16.h"
 #include "backends/cpu/tactics/conv/conv_amx_common.h"
 

@@ -1,4 +1,4 @@
-// The convolutions of f32 in three parts of bf16 against the reference, with a tolerance that two miss.
+// The convolutions of f32 in three terms of bf16 against the reference, with a tolerance that two miss.
 #include "backends/cpu/tactics/f32_for_tests.h"
 
 namespace tenfold::backends {
@@ -9,7 +9,7 @@ namespace {
 
 using namespace testing;
 
-constexpr double kTolerance = 1e-6;   // relative to the largest value of the result; two parts give 4e-6
+constexpr double kTolerance = 1e-6;   // relative to the largest value of the result; two terms give 4e-6
 
 void check(const Tactic& tactic, const F32Case& c) {
   check_on_this_cpu(tactic, c, kTolerance);
@@ -67,7 +67,7 @@ TEST(ConvAmxSplit, OnePartWouldMissTheTolerance) {
   }
 }
 
-// Parts of infinity, and zeros that pad, must not make numbers into none.
+// Terms of infinity, and zeros that pad, must not make numbers into none.
 TEST(ConvAmxSplit, InfinityStaysInItsWindows) {
   if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
   for (const float value : {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),

@@ -20,7 +20,7 @@ Verdict supports(const Problem& p) {
   if (s.taps() > kMostTaps) return Verdict::no("the kernel has too many taps");
   if (!unit_channels(p.in[0])) return Verdict::no("the input is not channels-last");
   if (!uniform_positions(p.out[0])) return Verdict::no("the result is not channels-last");
-  return F32End::supports(p, 1, own_bias(p));
+  return F32Epilogue::supports(p, 1, own_bias(p));
 }
 std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChannelsLast, kChannelsLast)}; }
 
@@ -82,12 +82,12 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   kernel->weights = weights_of(kernel->shape, c[0]);
   kernel->block_rows = c[1], kernel->block_channels = c[2];
   kernel->line = depthwise_f32_line(*kernel->kernels, kernel->shape);
-  kernel->end = F32End(p, 1, own_bias(p));
+  kernel->epilogue = F32Epilogue(p, 1, own_bias(p));
   kernel->zeros.assign(static_cast<std::size_t>(kernel->shape.channels), 0.f);
   return kernel;
 }
 
-ir::Dim worker_scratch(const Problem& p, const Config&) { return F32End(p, 1, own_bias(p)).scratch_bytes(); }
+ir::Dim worker_scratch(const Problem& p, const Config&) { return F32Epilogue(p, 1, own_bias(p)).scratch_bytes(); }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const Kernel*>(self);
@@ -96,8 +96,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const std::int64_t rows = extents.rows();
   if (rows == 0) return Status::ok;
   const WindowRows windows(kernel.shape, extents, args.in[0].as<const float>(), kernel.zeros.data());
-  F32End::Binding bound;
-  kernel.end.bind(args, TileAxes::channels_last(args.out[0].rank), bound);
+  F32Epilogue::Binding bound;
+  kernel.epilogue.bind(args, TileAxes::channels_last(args.out[0].rank), bound);
   const std::int64_t panels = w.panels(), pieces = ceil_div(w.n, std::max<std::int64_t>(kernel.block_channels, w.panel));
   const std::int64_t blocks = ceil_div(rows, kernel.block_rows);
   args.parallel->for_each(blocks * pieces, [&](std::int64_t part, int worker) noexcept {

@@ -1,5 +1,5 @@
 // conv_depthwise_bf16: convolution of channels-last bf16 images in which every channel has a filter of its own, with f32 sums.
-#include "backends/cpu/gemm/bf16_end.h"
+#include "backends/cpu/gemm/bf16_epilogue.h"
 #include "backends/cpu/gemm/conv_shape.h"
 #include "backends/cpu/gemm/depthwise_bf16_filters.h"
 #include "backends/cpu/kernels/conv/depthwise_bf16.h"
@@ -14,7 +14,7 @@ using namespace cpu;
 constexpr std::int64_t kVector = kDepthwiseBf16Block, kMostTaps = 512, kMostLines = 64;
 constexpr std::int64_t kChunk = 192;  // channels of a pass over lines: their weights, as f32, stay in the first cache
 constexpr std::int64_t kSegment = 64;  // results of a line, of one vector of channels, whose sums wait for the epilogue
-static_assert(kVector == GemmBf16Kernels::kColumns);   // ends expect sums so far apart
+static_assert(kVector == GemmBf16Kernels::kColumns);   // epilogues expect sums so far apart
 
 int own_bias(const Problem& p) { return conv_has_bias(p) ? 2 : -1; }
 
@@ -28,7 +28,7 @@ Verdict supports(const Problem& p) {
   if (s.taps() > kMostTaps) return Verdict::no("the kernel has too many taps");
   if (!unit_channels(p.in[0])) return Verdict::no("the input is not channels-last");
   if (!uniform_positions(p.out[0])) return Verdict::no("the result is not channels-last");
-  return Bf16End::supports(p, 1, own_bias(p));
+  return Bf16Epilogue::supports(p, 1, own_bias(p));
 }
 std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChannelsLast, kChannelsLast)}; }
 
@@ -69,13 +69,13 @@ struct Kernel {
   ConvShape shape;
   std::int64_t block_rows, block_channels;
   DepthwiseBf16Line line;  // null: no such kernel
-  Bf16End end;
+  Bf16Epilogue epilogue;
   std::vector<std::uint16_t> zeros;  // a position of padding
 
   // Of a worker: weights of a chunk as f32, sums of a tile, what the epilogue needs.
-  std::int64_t chunk() const { return end.all_bf16() ? std::min(round_up(shape.channels, kVector), kChunk) : kVector; }
+  std::int64_t chunk() const { return epilogue.all_bf16() ? std::min(round_up(shape.channels, kVector), kChunk) : kVector; }
   std::int64_t weight_bytes() const { return chunk() * shape.taps() * 4; }
-  std::int64_t sum_bytes() const { return end.all_bf16() ? 0 : kVector * kSegment * 4; }
+  std::int64_t sum_bytes() const { return epilogue.all_bf16() ? 0 : kVector * kSegment * 4; }
 };
 
 DepthwiseBf16Line line_kernel(const ConvShape& s) {
@@ -87,18 +87,18 @@ DepthwiseBf16Line line_kernel(const ConvShape& s) {
 
 Kernel kernel_of(const Problem& p, const Config& c) {
   const ConvShape s(p);
-  return {s, c[0], c[1], line_kernel(s), Bf16End(p, 1, own_bias(p)), std::vector<std::uint16_t>(static_cast<std::size_t>(s.channels))};
+  return {s, c[0], c[1], line_kernel(s), Bf16Epilogue(p, 1, own_bias(p)), std::vector<std::uint16_t>(static_cast<std::size_t>(s.channels))};
 }
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) { return std::make_shared<Kernel>(kernel_of(p, c)); }
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
   const Kernel k = kernel_of(p, c);
-  return k.weight_bytes() + k.sum_bytes() + k.end.scratch_bytes();
+  return k.weight_bytes() + k.sum_bytes() + k.epilogue.scratch_bytes();
 }
 
 // Some positions of the result, channels [first, last) of them.
 class BlockRun {
  public:
-  BlockRun(const Kernel& kernel, const RunArgs& args, const ConvExtents& extents, const Bf16End::Binding& bound, std::int64_t first,
+  BlockRun(const Kernel& kernel, const RunArgs& args, const ConvExtents& extents, const Bf16Epilogue::Binding& bound, std::int64_t first,
            std::int64_t last, char* scratch) noexcept
       : kernel_(kernel), args_(args), extents_(extents), bound_(bound), scratch_(scratch), first_(first) {
     const std::int64_t taps = kernel.shape.taps();
@@ -108,7 +108,7 @@ class BlockRun {
     tile_.weights = reinterpret_cast<const float*>(scratch);
     tile_.offset = first, tile_.cols = last - first;
     tile_.c_stride = args.out[0].strides[args.out[0].rank - 1];
-    if (!kernel.end.all_bf16()) tile_.sums = reinterpret_cast<float*>(scratch + kernel.weight_bytes()), tile_.c_stride = kVector;
+    if (!kernel.epilogue.all_bf16()) tile_.sums = reinterpret_cast<float*>(scratch + kernel.weight_bytes()), tile_.c_stride = kVector;
     tenfold_depthwise_bf16_amx.widen(args.in[1].as<const std::uint16_t>() + first * taps, ceil_div(last - first, kVector) * taps,
                                      reinterpret_cast<float*>(scratch));
     // The last window of a line has to begin inside it.
@@ -116,7 +116,7 @@ class BlockRun {
   }
 
   void rows(std::int64_t row, std::int64_t last) noexcept {
-    const std::int64_t line = extents_.out[2], most = !by_line_ ? 1 : kernel_.end.all_bf16() ? line : kSegment;
+    const std::int64_t line = extents_.out[2], most = !by_line_ ? 1 : kernel_.epilogue.all_bf16() ? line : kSegment;
     for (std::int64_t count; row < last; row += count) {
       count = std::min({last - row, line - row % line, most});
       segment(row, count);
@@ -126,11 +126,11 @@ class BlockRun {
  private:
   // Neighbouring positions of a line.
   void segment(std::int64_t row, std::int64_t count) noexcept {
-    GemmBf16Finish finish = bound_.finish;
+    GemmBf16EpilogueArgs epilogue = bound_.epilogue;
     if (!tile_.sums) {
-      if (finish.bias) finish.bias += first_ * 2;
-      if (finish.residual) finish.residual += (row * finish.residual_stride + first_) * 2;
-      tile_.finish = &finish;
+      if (epilogue.bias) epilogue.bias += first_ * 2;
+      if (epilogue.residual) epilogue.residual += (row * epilogue.residual_stride + first_) * 2;
+      tile_.epilogue = &epilogue;
       tile_.c = args_.out[0].as<std::uint16_t>() + row * tile_.c_stride + first_;
     }
     find_rows(row);
@@ -138,17 +138,17 @@ class BlockRun {
       kernel_.line(tile_, count);
     else
       tenfold_depthwise_bf16_amx.window(tile_);
-    if (tile_.sums) end(row, count);
+    if (tile_.sums) apply_epilogue(row, count);
   }
-  void end(std::int64_t row, std::int64_t count) const noexcept {
-    const Bf16End::Rows rows{row, count, 1};
-    if (!kernel_.end.simple())
-      return kernel_.end.apply(tenfold_gemm_bf16_amx, bound_, rows, first_, tile_.cols, tile_.sums, kVector,
-                               scratch_ + kernel_.weight_bytes() + kernel_.sum_bytes());
+  void apply_epilogue(std::int64_t row, std::int64_t count) const noexcept {
+    const Bf16Epilogue::Rows rows{row, count, 1};
+    if (!kernel_.epilogue.simple())
+      return kernel_.epilogue.apply(tenfold_gemm_bf16_amx, bound_, rows, first_, tile_.cols, tile_.sums, kVector,
+                                    scratch_ + kernel_.weight_bytes() + kernel_.sum_bytes());
     GemmBf16Waiting::Row places[kSegment];
-    kernel_.end.place(bound_, rows, 0, places);
-    tenfold_gemm_bf16_amx.end({.finish = &bound_.finish, .rows = places, .count = count, .column = first_, .columns = tile_.cols,
-                               .sums = tile_.sums});
+    kernel_.epilogue.place(bound_, rows, 0, places);
+    tenfold_gemm_bf16_amx.epilogue({.epilogue = &bound_.epilogue, .rows = places, .count = count, .column = first_, .columns = tile_.cols,
+                                    .sums = tile_.sums});
   }
 
   // A pointer for each line of the kernel, or for each tap.
@@ -177,7 +177,7 @@ class BlockRun {
   const Kernel& kernel_;
   const RunArgs& args_;
   const ConvExtents& extents_;
-  const Bf16End::Binding& bound_;
+  const Bf16Epilogue::Binding& bound_;
   char* scratch_;
   std::int64_t first_;
   bool by_line_;
@@ -190,9 +190,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const ConvExtents extents(args.in[0], args.out[0]);
   const std::int64_t rows = extents.rows(), channels = kernel.shape.channels;
   if (rows == 0) return Status::ok;
-  Bf16End::Binding bound;
+  Bf16Epilogue::Binding bound;
   const Bound& y = args.out[0];
-  kernel.end.bind(args, TileAxes::channels_last(y.rank), y.strides[y.rank - 1], bound);
+  kernel.epilogue.bind(args, TileAxes::channels_last(y.rank), y.strides[y.rank - 1], bound);
   const std::int64_t blocks = ceil_div(rows, kernel.block_rows), pieces = ceil_div(channels, kernel.block_channels);
   args.parallel->for_each(blocks * pieces, [&](std::int64_t part, int worker) noexcept {
     const std::int64_t i = part / pieces, first = part % pieces * kernel.block_channels;

@@ -14,7 +14,7 @@ namespace {
 
 using namespace testing;
 
-const std::vector<Config> kOddCuts = {{0, 5, 16, 3}, {0, 24, 48, 8}, {1, 12, 32, 3}, {1, 24, 64, 8}};
+const std::vector<Config> kOddBlockings = {{0, 5, 16, 3}, {0, 24, 48, 8}, {1, 12, 32, 3}, {1, 24, 64, 8}};
 const std::vector<Config> kOddBlocks = {{0, 5, 16}, {0, 24, 32}, {1, 11, 32}};
 
 TEST(ConvIgemm, Windows) {
@@ -26,7 +26,7 @@ TEST(ConvIgemm, Windows) {
         "f32[1,70,7,7] f32[65,70,3,3]! pads=[1,1,1,1]", "f32[1,64,8,8] f32[48,64,1,1]! strides=[2,2]",
         "f32[1,12,10,10] f32[20,3,5,5]! f32[20]! group=4 pads=[2,2,2,2]", "f32[1,4,3,3] f32[5,4,3,3]! pads=[5,4,3,6]",
         "f32[0,4,3,3] f32[5,4,3,3]!"})
-    check_f32(cpu_conv_igemm(), {"Conv", text}, 2e-6, kOddCuts);
+    check_f32(cpu_conv_igemm(), {"Conv", text}, 2e-6, kOddBlockings);
 }
 
 // Few filters, so that vectors along the channels are offered, and taps that whole tiles have in the padding.
@@ -34,7 +34,7 @@ TEST(ConvIgemm, FewFiltersAndMuchPadding) {
   for (const char* text : {"f32[1,37,5,4] f32[3,37,3,3]! f32[3]! pads=[1,1,1,1]", "f32[2,94,6,5] f32[1,94,5,5]! pads=[4,4,3,4]",
                            "f32[1,40,3,3,3] f32[8,20,5,5,5]! f32[8]! group=2 pads=[2,2,2,2,2,2]",
                            "f32[1,16,4,30] f32[7,16,1,7]! pads=[0,9,0,8] strides=[1,3]"})
-    check_f32(cpu_conv_igemm(), {"Conv", text}, 2e-6, kOddCuts);
+    check_f32(cpu_conv_igemm(), {"Conv", text}, 2e-6, kOddBlockings);
   const std::string relu = " %3=constant.f32(0) %4=max.f32(%2,%3) -> %4";
   for (const int filters : {1, 2, 3, 4, 6}) {
     const std::string y = "f32[1," + std::to_string(filters) + ",4,5]";
@@ -43,23 +43,23 @@ TEST(ConvIgemm, FewFiltersAndMuchPadding) {
                "f32[1,29,4,5] f32[" + std::to_string(filters) + ",29,1,1]! f32[" + std::to_string(filters) + "]!",
                "(f32,f32) %2=add.f32(%0,%1)" + relu,
                {y}},
-              2e-6, kOddCuts);
+              2e-6, kOddBlockings);
   }
 }
 
 TEST(ConvIgemm, Epilogues) {
   const std::string text = "f32[2,10,6,7] f32[21,10,3,3]! pads=[1,1,1,1]", biased = "f32[2,10,6,7] f32[21,10,3,3]! f32[21]! pads=[1,1,1,1]";
   const std::string residual = "f32[2,21,6,7]", bias = "f32[21,1,1]!", relu = " %3=constant.f32(0) %4=max.f32(%2,%3) -> %4";
-  check_f32(cpu_conv_igemm(), {"Conv", text, "(f32,f32) %2=add.f32(%0,%1)" + relu, {bias}}, 2e-6, kOddCuts);
-  check_f32(cpu_conv_igemm(), {"Conv", biased, "(f32,f32) %2=add.f32(%0,%1)" + relu, {residual}}, 2e-6, kOddCuts);
-  check_f32(cpu_conv_igemm(), {"Conv", biased, "(f32,f32) %2=add.f32(%0,%1)" + relu, {bias}}, 2e-6, kOddCuts);
+  check_f32(cpu_conv_igemm(), {"Conv", text, "(f32,f32) %2=add.f32(%0,%1)" + relu, {bias}}, 2e-6, kOddBlockings);
+  check_f32(cpu_conv_igemm(), {"Conv", biased, "(f32,f32) %2=add.f32(%0,%1)" + relu, {residual}}, 2e-6, kOddBlockings);
+  check_f32(cpu_conv_igemm(), {"Conv", biased, "(f32,f32) %2=add.f32(%0,%1)" + relu, {bias}}, 2e-6, kOddBlockings);
   check_f32(
       cpu_conv_igemm(),
       {"Conv", text, "(f32,f32,f32) %3=add.f32(%0,%1) %4=add.f32(%2,%3) %5=constant.f32(0) %6=max.f32(%4,%5) -> %6", {bias, residual}},
-      2e-6, kOddCuts);
-  check_f32(cpu_conv_igemm(), {"Conv", biased, "(f32) %1=sigmoid.f32(%0) %2=mul.f32(%0,%1) -> %2"}, 1e-5, kOddCuts);
+      2e-6, kOddBlockings);
+  check_f32(cpu_conv_igemm(), {"Conv", biased, "(f32) %1=sigmoid.f32(%0) %2=mul.f32(%0,%1) -> %2"}, 1e-5, kOddBlockings);
   check_f32(cpu_conv_igemm(), {"Conv", text, "(f32,f32,f32) %3=mul.f32(%0,%1) %4=add.f32(%3,%2) -> %4", {bias, "f32[2,1,6,7]"}}, 1e-5,
-            kOddCuts);
+            kOddBlockings);
 }
 
 TEST(ConvDepthwise, Windows) {
@@ -163,14 +163,14 @@ TEST(ConvWinograd, WindowsAndEpilogues) {
 }
 
 TEST(ConvWinograd, Volumes) {
-  const std::vector<Config> cuts{{0, 5, 3, 2}, {0, 1, 1, 2}, {1, 7, 2, 2}};
+  const std::vector<Config> blockings{{0, 5, 3, 2}, {0, 1, 1, 2}, {1, 7, 2, 2}};
   for (const char* text : {"f32[1,16,4,6,8] f32[24,16,3,3,3]! f32[24]! pads=[1,1,1,1,1,1]",
                            "f32[2,9,5,7,6] f32[13,9,3,3,3]! pads=[0,1,2,1,0,1]", "f32[1,33,3,3,3] f32[40,33,3,3,3]!"})
-    check_f32(cpu_conv_winograd(), {"Conv", text}, 8e-6, cuts);
+    check_f32(cpu_conv_winograd(), {"Conv", text}, 8e-6, blockings);
   const std::string text = "f32[2,10,3,5,7] f32[21,10,3,3,3]! f32[21]! pads=[1,1,1,1,1,1]";
   check_f32(cpu_conv_winograd(),
-            {"Conv", text, "(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(0) %4=max.f32(%2,%3) -> %4", {"f32[2,21,3,5,7]"}}, 8e-6, cuts);
-  check_f32(cpu_conv_winograd(), {"Conv", text, "(f32,f32) %2=mul.f32(%0,%1) -> %2", {"f32[2,21,3,5,7]"}}, 8e-6, cuts);
+            {"Conv", text, "(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(0) %4=max.f32(%2,%3) -> %4", {"f32[2,21,3,5,7]"}}, 8e-6, blockings);
+  check_f32(cpu_conv_winograd(), {"Conv", text, "(f32,f32) %2=mul.f32(%0,%1) -> %2", {"f32[2,21,3,5,7]"}}, 8e-6, blockings);
 }
 
 TEST(Conv, RefusalsNameTheReason) {

@@ -30,7 +30,7 @@ Verdict supports(const Problem& p) {
   if (s.groups != 1 || s.channels > 16) return Verdict::no("more than 16 channels, or groups");
   if (s.taps() > kMostTaps) return Verdict::no("the kernel has too many taps");
   if (!uniform_positions(p.out[0])) return Verdict::no("the result is not channels-last");
-  return F32End::supports(p, 1, own_bias(p));
+  return F32Epilogue::supports(p, 1, own_bias(p));
 }
 std::vector<Formats> formats(const Problem& p) {
   return {conv_formats(p, kPlain, kChannelsLast), conv_formats(p, kChannelsLast, kChannelsLast)};
@@ -45,7 +45,7 @@ GemmF32Weights weights_of(const ConvShape& rows, std::int64_t isa) {
 std::vector<Config> configs(const Problem& p) {
   const ConvShape r = row_shape(ConvShape(p));
   std::vector<Config> all;
-  for (const GemmF32Cut& c : gemm_f32_cuts(*p.device, 1, conv_likely_rows(p), r.width, r.taps(), r.depth, true)) {
+  for (const GemmF32Blocking& c : gemm_f32_blockings(*p.device, 1, conv_likely_rows(p), r.width, r.taps(), r.depth, true)) {
     const Config config{c.isa, c.rows, c.cols};
     if (std::find(all.begin(), all.end(), config) == all.end()) all.push_back(config);
   }
@@ -94,7 +94,7 @@ struct Kernel {
   ConvShape shape, rows;
   GemmF32Weights weights;
   std::int64_t block_rows, block_cols;
-  F32End end;
+  F32Epilogue epilogue;
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
@@ -104,7 +104,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   kernel->rows = row_shape(kernel->shape);
   kernel->weights = weights_of(kernel->rows, c[0]);
   kernel->block_rows = c[1], kernel->block_cols = c[2];
-  kernel->end = F32End(p, 1, own_bias(p));
+  kernel->epilogue = F32Epilogue(p, 1, own_bias(p));
   return kernel;
 }
 
@@ -122,7 +122,7 @@ ir::Dim workspace(const Problem& p, const Config&) {
   for (std::size_t i = 0; i < rank; ++i) floats = floats * max(padded<ir::Dim>(s, 3 - rank + i, p.out[0].dims[2 + i]), ir::Dim(1));
   return (floats + 16) * 4;
 }
-ir::Dim worker_scratch(const Problem& p, const Config&) { return F32End(p, 1, own_bias(p)).scratch_bytes(); }
+ir::Dim worker_scratch(const Problem& p, const Config&) { return F32Epilogue(p, 1, own_bias(p)).scratch_bytes(); }
 
 // The rows of `count` dilated windows in a line, one after the other.
 void copy_rows(const ConvShape& s, const ConvExtents& e, const float* line, std::int64_t channel_stride, std::int64_t count,
@@ -190,8 +190,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
   if (kernel.shape.dilation[2] > 1) on_copy.in[2] = extents.out[2];
   const WindowRows windows(kernel.rows, on_copy, copy, copy);
-  F32End::Binding bound;
-  kernel.end.bind(args, TileAxes::channels_last(y.rank), bound);
+  F32Epilogue::Binding bound;
+  kernel.epilogue.bind(args, TileAxes::channels_last(y.rank), bound);
   const std::int64_t panels = w.panels(), pieces = ceil_div(w.n, std::max<std::int64_t>(kernel.block_cols, w.panel));
   for_each_window_block(
       *args.parallel, windows, extents.rows(), kernel.block_rows, pieces, kernel.kernels->max_rows, [&](const WindowBlock& b, int worker) {
@@ -203,7 +203,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
                                  .c = y.as<float>(),
                                  .c_stride = y.strides[y.rank - 1],
                                  .far = is_far(extents.rows(), w.n)};
-        gemm_f32_block(*kernel.kernels, w, args.in[1].as<const float>(), block, kernel.end, bound, args.scratch_of(worker));
+        gemm_f32_block(*kernel.kernels, w, args.in[1].as<const float>(), block, kernel.epilogue, bound, args.scratch_of(worker));
       });
   return Status::ok;
 }

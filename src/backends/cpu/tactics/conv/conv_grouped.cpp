@@ -28,7 +28,7 @@ Verdict supports(const Problem& p) {
   if (s.taps() > kMostTaps) return Verdict::no("the kernel has too many taps");
   if (!unit_channels(p.in[0])) return Verdict::no("the input is not channels-last");
   if (!uniform_positions(p.out[0])) return Verdict::no("the result is not channels-last");
-  return F32End::supports(p, 1, own_bias(p));
+  return F32Epilogue::supports(p, 1, own_bias(p));
 }
 std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChannelsLast, kChannelsLast)}; }
 
@@ -89,14 +89,14 @@ struct Kernel {
   ConvShape shape;
   Sharing share;
   std::int64_t block_rows;
-  F32End end;
+  F32Epilogue epilogue;
   std::vector<float> zeros;              // a position of padding
   std::vector<std::int32_t> lane_index;  // [depth][lanes]
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   const ConvShape s(p);
-  auto kernel = std::make_shared<Kernel>(Kernel{&kernels_of(c[0]), s, Sharing(s, c[0]), c[1], F32End(p, 1, own_bias(p)), {}, {}});
+  auto kernel = std::make_shared<Kernel>(Kernel{&kernels_of(c[0]), s, Sharing(s, c[0]), c[1], F32Epilogue(p, 1, own_bias(p)), {}, {}});
   kernel->zeros.assign(static_cast<std::size_t>(s.channels), 0.f);
   for (std::int64_t d = 0; d < s.depth; ++d)
     for (std::int64_t lane = 0; lane < kernel->share.lanes; ++lane)
@@ -104,10 +104,10 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   return kernel;
 }
 
-ir::Dim worker_scratch(const Problem& p, const Config&) { return F32End(p, 1, own_bias(p)).scratch_bytes(); }
+ir::Dim worker_scratch(const Problem& p, const Config&) { return F32Epilogue(p, 1, own_bias(p)).scratch_bytes(); }
 
 // One tile of positions times all vectors.
-void run_tile(const Kernel& kernel, const RunArgs& args, const F32End::Binding& bound, const float* const* table, std::int64_t row,
+void run_tile(const Kernel& kernel, const RunArgs& args, const F32Epilogue::Binding& bound, const float* const* table, std::int64_t row,
               std::int64_t rows) noexcept {
   const ConvShape& s = kernel.shape;
   const Sharing& share = kernel.share;
@@ -121,8 +121,8 @@ void run_tile(const Kernel& kernel, const RunArgs& args, const F32End::Binding& 
     t.offset = group * s.depth;
     t.c = y.as<float>() + row * t.c_stride + column;
     t.cols = some * s.width;
-    GemmF32Finish finish;
-    if (bound.any) finish = bound.at(row, column), t.finish = &finish;
+    GemmF32EpilogueArgs epilogue;
+    if (bound.any) epilogue = bound.at(row, column), t.epilogue = &epilogue;
     kernel.kernels->tile[rows - 1](t, {kernel.lane_index.data(), some * s.depth});
   }
 }
@@ -133,16 +133,17 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const ConvExtents extents(x, y);
   if (extents.rows() == 0) return Status::ok;
   const WindowRows windows(kernel.shape, extents, x.as<const float>(), kernel.zeros.data());
-  F32End::Binding bound;
-  kernel.end.bind(args, TileAxes::channels_last(y.rank), bound);
+  F32Epilogue::Binding bound;
+  kernel.epilogue.bind(args, TileAxes::channels_last(y.rank), bound);
   const int max_rows = kernel.kernels->max_rows;
   for_each_window_block(*args.parallel, windows, extents.rows(), kernel.block_rows, 1, max_rows, [&](const WindowBlock& b, int worker) {
     const RowTiles tiles(b.rows, max_rows);
     for (std::int64_t i = 0; i < tiles.count; ++i)
       run_tile(kernel, args, bound, b.table + i * windows.taps() * max_rows, b.row + tiles.begin(i), tiles.begin(i + 1) - tiles.begin(i));
-    if (kernel.end.in_registers()) return;
+    if (kernel.epilogue.in_registers()) return;
     const std::int64_t stride = y.strides[y.rank - 1];
-    kernel.end.apply(bound, b.row, b.rows, 0, kernel.shape.filters, y.as<const float>() + b.row * stride, stride, args.scratch_of(worker));
+    kernel.epilogue.apply(bound, b.row, b.rows, 0, kernel.shape.filters, y.as<const float>() + b.row * stride, stride,
+                          args.scratch_of(worker));
   });
   return Status::ok;
 }

@@ -17,7 +17,7 @@ Verdict supports(const Problem& p) {
   if (s.taps() > kMostTaps) return Verdict::no("the kernel has too many taps");
   if (!unit_channels(p.in[0])) return Verdict::no("the input is not channels-last");
   if (!uniform_positions(p.out[0])) return Verdict::no("the result is not channels-last");
-  return F32End::supports(p, 1, own_bias(p));
+  return F32Epilogue::supports(p, 1, own_bias(p));
 }
 std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChannelsLast, kChannelsLast)}; }
 
@@ -33,7 +33,8 @@ bool groups_together(const ConvShape& s) { return s.groups > 1 && s.width < 64 &
 std::vector<Config> configs(const Problem& p) {
   const ConvShape s(p);
   std::vector<Config> all;
-  for (const GemmF32Cut& c : gemm_f32_cuts(*p.device, s.groups, conv_likely_rows(p), s.width, s.taps(), s.depth, true, groups_together(s)))
+  for (const GemmF32Blocking& c :
+       gemm_f32_blockings(*p.device, s.groups, conv_likely_rows(p), s.width, s.taps(), s.depth, true, groups_together(s)))
     all.push_back({c.isa, c.rows, c.cols, c.k});
   return all;
 }
@@ -77,8 +78,8 @@ struct Kernel {
   const GemmF32Kernels* kernels;
   ConvShape shape;
   GemmF32Weights weights;
-  GemmF32Cut cut;
-  F32End end;
+  GemmF32Blocking blocking;
+  F32Epilogue epilogue;
   std::vector<float> zeros;  // a position of padding
 };
 
@@ -87,13 +88,13 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   kernel->kernels = &gemm_f32_kernels(c[0]);
   kernel->shape = ConvShape(p);
   kernel->weights = weights_of(kernel->shape, c);
-  kernel->cut = {c[0], c[1], c[2], c[3]};
-  kernel->end = F32End(p, 1, own_bias(p));
+  kernel->blocking = {c[0], c[1], c[2], c[3]};
+  kernel->epilogue = F32Epilogue(p, 1, own_bias(p));
   kernel->zeros.assign(static_cast<std::size_t>(kernel->shape.channels), 0.f);
   return kernel;
 }
 
-ir::Dim worker_scratch(const Problem& p, const Config&) { return F32End(p, 1, own_bias(p)).scratch_bytes(); }
+ir::Dim worker_scratch(const Problem& p, const Config&) { return F32Epilogue(p, 1, own_bias(p)).scratch_bytes(); }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const Kernel*>(self);
@@ -104,13 +105,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const std::int64_t m = extents.rows();
   if (m == 0) return Status::ok;
   const WindowRows windows(shape, extents, x.as<const float>(), kernel.zeros.data());
-  F32End::Binding bound;
-  kernel.end.bind(args, TileAxes::channels_last(y.rank), bound);
+  F32Epilogue::Binding bound;
+  kernel.epilogue.bind(args, TileAxes::channels_last(y.rank), bound);
 
   const std::int64_t panels = w.panels();
-  const std::int64_t pieces = ceil_div(w.n, std::max<std::int64_t>(kernel.cut.cols, w.panel));  // of a group's columns
+  const std::int64_t pieces = ceil_div(w.n, std::max<std::int64_t>(kernel.blocking.cols, w.panel));  // of a group's columns
   const std::int64_t together = groups_together(shape) ? shape.groups : 1;
-  for_each_window_block(*args.parallel, windows, m, kernel.cut.rows, shape.groups / together * pieces, kernel.kernels->max_rows,
+  for_each_window_block(*args.parallel, windows, m, kernel.blocking.rows, shape.groups / together * pieces, kernel.kernels->max_rows,
                         [&](const WindowBlock& b, int worker) {
                           const std::int64_t first = b.column / pieces * together, j = b.column % pieces;
                           for (std::int64_t group = first; group < first + together; ++group) {
@@ -124,7 +125,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
                                                      .c = y.as<float>(),
                                                      .c_stride = y.strides[y.rank - 1],
                                                      .far = is_far(m, shape.filters)};
-                            gemm_f32_block(*kernel.kernels, w, args.in[1].as<const float>() + group * w.floats(), block, kernel.end,
+                            gemm_f32_block(*kernel.kernels, w, args.in[1].as<const float>() + group * w.floats(), block, kernel.epilogue,
                                            bound, args.scratch_of(worker));
                           }
                         });

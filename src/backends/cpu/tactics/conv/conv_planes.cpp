@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "backends/cpu/gemm/conv_planes.h"
-#include "backends/cpu/gemm/f32_end.h"
+#include "backends/cpu/gemm/f32_epilogue.h"
 #include "backends/cpu/gemm/gemm_f32.h"
 #include "backends/cpu/gemm/likely.h"
 #include "backends/cpu/kernels/conv/planes_f32.h"
@@ -31,7 +31,7 @@ Verdict supports(const Problem& p) {
   if (steps_of(s) > kMostSteps || ConvPlanes(s, 1, 16).floats() > kMostFloats) return Verdict::no("the kernel is too large");
   if (!uniform_positions(p.out[0])) return Verdict::no("the result is not channels-last");
   if (const auto form = simple_epilogue(p, 1); form && form->residual >= 0) return Verdict::no("a tensor is added to the result");
-  return F32End::supports(p, 1, own_bias(p));
+  return F32Epilogue::supports(p, 1, own_bias(p));
 }
 std::vector<Formats> formats(const Problem& p) {
   return {conv_formats(p, kChannelsLast, kChannelsLast), conv_formats(p, kPlain, kChannelsLast)};
@@ -113,12 +113,12 @@ struct Kernel {
   std::int64_t lines, columns;
   Space space;
   std::vector<std::int64_t> taps;   // of all channels
-  F32End end;
+  F32Epilogue epilogue;
 };
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   const ConvShape s(p);
   auto kernel = std::make_shared<Kernel>(
-      Kernel{&kernels_of(c[0]), &moves_of(c[0]), s, c[1], c[2], Space(s, c), {}, F32End(p, 1, own_bias(p))});
+      Kernel{&kernels_of(c[0]), &moves_of(c[0]), s, c[1], c[2], Space(s, c), {}, F32Epilogue(p, 1, own_bias(p))});
   kernel->taps = kernel->space.planes.taps(0, s.channels);
   return kernel;
 }
@@ -127,20 +127,20 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
 std::int64_t planes_bytes(const Space& space, const ConvShape& s) { return round_up(space.floats(s) * 4, 64); }
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
   const ConvShape s(p);
-  return planes_bytes(Space(s, c), s) + F32End(p, 1, own_bias(p)).scratch_bytes();
+  return planes_bytes(Space(s, c), s) + F32Epilogue(p, 1, own_bias(p)).scratch_bytes();
 }
 
 // All filters of a part from its planes.
-void sums(const Kernel& kernel, const float* weights, const GemmF32Finish& finish, const float* planes, float* results,
+void sums(const Kernel& kernel, const float* weights, const GemmF32EpilogueArgs& epilogue, const float* planes, float* results,
           std::int64_t positions) noexcept {
   const ConvShape& s = kernel.shape;
-  PlanesF32 p{.steps = steps_of(s), .low = finish.low, .high = finish.high, .clamp = finish.clamp, .pitch = kernel.space.results};
+  PlanesF32 p{.steps = steps_of(s), .low = epilogue.low, .high = epilogue.high, .clamp = epilogue.clamp, .pitch = kernel.space.results};
   for (std::int64_t group = 0; group < s.groups; ++group)
     for (std::int64_t block = 0; block_begin(s, block) < s.width; ++block) {
       const std::int64_t filters = block_begin(s, block + 1) - block_begin(s, block), first = group * s.width + block_begin(s, block);
       p.taps = kernel.taps.data() + group * p.steps;
       p.weights = weights;
-      p.bias = finish.bias ? finish.bias + first : nullptr;
+      p.bias = epilogue.bias ? epilogue.bias + first : nullptr;
       kernel.kernels->run[filters - 1](p, planes, results + first * p.pitch, positions);
       weights += filters * p.steps;
     }
@@ -160,8 +160,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Bound &x = args.in[0], &y = args.out[0];
   const ConvExtents e(x, y);
   if (e.rows() == 0) return Status::ok;
-  F32End::Binding bound;
-  kernel.end.bind(args, TileAxes::channels_last(y.rank), bound);
+  F32Epilogue::Binding bound;
+  kernel.epilogue.bind(args, TileAxes::channels_last(y.rank), bound);
   const std::int64_t y_stride = y.strides[y.rank - 1], pitch = kernel.space.planes.pitch();
   const std::int64_t across = ceil_div(e.out[2], kernel.columns), down = ceil_div(e.out[1], kernel.lines);
   args.parallel->for_each(e.batch * e.out[0] * down * across, [&](std::int64_t part, int worker) noexcept {
@@ -172,7 +172,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     float* const results = planes + kernel.space.room;
     void* const rest = planes + planes_bytes(kernel.space, s) / 4;
     kernel.space.planes.fill(e, x.as<const float>() + image / e.out[0] * e.x_batch, x.strides[1], at, *kernel.moves, planes);
-    sums(kernel, args.in[1].as<const float>(), bound.finish, planes, results, (lines - 1) * pitch + columns);
+    sums(kernel, args.in[1].as<const float>(), bound.epilogue, planes, results, (lines - 1) * pitch + columns);
     // Without gaps all lines are one.
     const bool one = columns == pitch && columns == e.out[2];
     const std::int64_t rows = one ? lines * columns : columns;
@@ -180,7 +180,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
       const std::int64_t row = (image * e.out[1] + at[1] + line) * e.out[2] + at[2];
       float* const to = y.as<float>() + row * y_stride;
       interleave(kernel, results + line * pitch, rows, to, y_stride);
-      if (!kernel.end.in_registers()) kernel.end.apply(bound, row, rows, 0, s.filters, to, y_stride, rest);
+      if (!kernel.epilogue.in_registers()) kernel.epilogue.apply(bound, row, rows, 0, s.filters, to, y_stride, rest);
     }
   });
   return Status::ok;

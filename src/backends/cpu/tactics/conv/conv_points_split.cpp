@@ -1,5 +1,5 @@
-// conv_points_split: 1x1 convolutions of f32 on AMX in three parts of bf16, as conv_amx_split, for products of which the ends and packing
-// weigh much: weights are packed in parts, tiles are as high as divides the positions best, and all ends run between products.
+// conv_points_split: 1x1 convolutions of f32 on AMX in three terms of bf16, as conv_amx_split, for products of which the epilogues and
+// packing weigh much: weights are packed in terms, tiles are as high as divides the positions best, and all epilogues run between products.
 #include "backends/cpu/gemm/conv_shape.h"
 #include "backends/cpu/gemm/gemm_bf16.h"
 #include "backends/cpu/gemm/gemm_f32.h"
@@ -29,8 +29,8 @@ Verdict supports(const Problem& p) {
     return Verdict::no("it has strides or pads");
   if (!unit_channels(p.in[0]) || !uniform_positions(p.in[0])) return Verdict::no("the input is not channels-last");
   if (!uniform_positions(p.out[0])) return Verdict::no("the result is not channels-last");
-  if (const Verdict end = F32End::supports(p, 1, own_bias(p)); !end) return end;
-  return Verdict::only_if(F32End(p, 1, own_bias(p)).in_registers(), "the epilogue is more than a bias, a residual and bounds");
+  if (const Verdict epilogue = F32Epilogue::supports(p, 1, own_bias(p)); !epilogue) return epilogue;
+  return Verdict::only_if(F32Epilogue(p, 1, own_bias(p)).in_registers(), "the epilogue is more than a bias, a residual and bounds");
 }
 
 std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChannelsLast, kChannelsLast)}; }
@@ -86,12 +86,12 @@ Tensor unpack(const Problem& p, const Config&, int, const void* packed) {
 struct Kernel {
   std::int64_t channels, filters, rows, columns;  // the latter two of a part
   bool narrow;
-  F32End end;
+  F32Epilogue epilogue;
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   const ConvShape s(p);
-  return std::make_shared<Kernel>(Kernel{s.channels, s.filters, c[0], c[1], c[2] != 0, F32End(p, 1, own_bias(p))});
+  return std::make_shared<Kernel>(Kernel{s.channels, s.filters, c[0], c[1], c[2] != 0, F32Epilogue(p, 1, own_bias(p))});
 }
 
 ir::Dim worker_scratch(const Problem& p, const Config& c) { return scratch_bytes(p, c); }
@@ -103,11 +103,11 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const ConvExtents extents(x, y);
   const std::int64_t rows = extents.rows(), blocks = ceil_div(rows, k.rows), pieces = ceil_div(k.filters, k.columns);
   if (rows == 0) return Status::ok;
-  F32End::Binding bound;
-  k.end.bind(args, TileAxes::channels_last(y.rank), bound);
+  F32Epilogue::Binding bound;
+  k.epilogue.bind(args, TileAxes::channels_last(y.rank), bound);
   args.parallel->for_each(blocks * pieces, [&](std::int64_t part, int worker) noexcept {
     const std::int64_t row = part / pieces * k.rows, column = part % pieces * k.columns;
-    const GemmF32Finish finish = bound.at(row, column);
+    const GemmF32EpilogueArgs epilogue = bound.at(row, column);
     PointSplit p;
     p.a_stride = extents.x_stride[2], p.rows = std::min(k.rows, rows - row), p.k = k.channels;
     p.a = x.as<const float>() + row * p.a_stride;
@@ -116,8 +116,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     p.columns = std::min(k.columns, k.filters - column);
     p.c_stride = y.strides[y.rank - 1];
     p.c = y.as<float>() + row * p.c_stride + column;
-    p.bias = finish.bias, p.residual = finish.residual, p.residual_stride = finish.residual_stride;
-    p.low = finish.clamp ? finish.low : -kInfinity, p.high = finish.clamp ? finish.high : kInfinity;
+    p.bias = epilogue.bias, p.residual = epilogue.residual, p.residual_stride = epilogue.residual_stride;
+    p.low = epilogue.clamp ? epilogue.low : -kInfinity, p.high = epilogue.clamp ? epilogue.high : kInfinity;
     p.scratch = args.scratch_of<char>(worker);
     (k.narrow ? tenfold_point_split_amx.run_narrow : tenfold_point_split_amx.run)(p);
   });

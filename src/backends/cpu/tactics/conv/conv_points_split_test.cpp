@@ -1,4 +1,4 @@
-// The 1x1 convolutions of f32 in three parts of bf16 against the reference, with a tolerance that two miss.
+// The 1x1 convolutions of f32 in three terms of bf16 against the reference, with a tolerance that two miss.
 #include <bit>
 
 #include "backends/cpu/tactics/f32_for_tests.h"
@@ -9,7 +9,7 @@ namespace {
 
 using namespace testing;
 
-constexpr double kTolerance = 1e-6;  // relative to the largest value of the result; two parts give 4e-6
+constexpr double kTolerance = 1e-6;  // relative to the largest value of the result; two terms give 4e-6
 
 const char* const kConvolutions[] = {"f32[2,16,14,14] f32[24,16,1,1]! f32[24]!",
                                      "f32[1,64,9,5] f32[133,64,1,1]!",
@@ -78,7 +78,7 @@ TEST(ConvPointsSplit, WeightsComeBack) {
   }
 }
 
-// Parts of infinity must not make numbers of other rows into none.
+// Terms of infinity must not make numbers of other rows into none.
 TEST(ConvPointsSplit, InfinityStaysInItsRow) {
   if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
   constexpr float kInfinity = std::numeric_limits<float>::infinity();

@@ -10,7 +10,7 @@ namespace {
 using namespace cpu;
 
 int own_bias(const Problem& p) { return conv_has_bias(p) ? 2 : -1; }
-F32End end_of(const Problem& p) { return F32End(p, 1, own_bias(p)); }
+F32Epilogue epilogue_of(const Problem& p) { return F32Epilogue(p, 1, own_bias(p)); }
 // Rows are positions; in a line they may lie some apart.
 SpreadShape shape_of(const ConvShape& s) {
   return {.inputs = s.channels, .columns = s.filters, .groups = s.groups, .step = s.stride[2] * s.channels};
@@ -24,7 +24,7 @@ Verdict supports(const Problem& p) {
   if (s.taps() != 1) return Verdict::no("the kernel has more than one tap");
   if (!p.in[0].dense || !unit_channels(p.in[0])) return Verdict::no("the input is not channels-last, or has gaps");
   if (!p.out[0].dense || !unit_channels(p.out[0])) return Verdict::no("the result is not channels-last, or has gaps");
-  if (const Verdict end = F32End::supports(p, 1, own_bias(p)); !end) return end;
+  if (const Verdict epilogue = F32Epilogue::supports(p, 1, own_bias(p)); !epilogue) return epilogue;
   return spread_fits(shape_of(s), *p.device);
 }
 std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChannelsLast, kChannelsLast)}; }
@@ -54,9 +54,9 @@ struct Kernel {
 };
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   const ConvShape s(p);
-  return std::make_shared<Kernel>(Kernel{SpreadKernel(shape_of(s), c, end_of(p)), s});
+  return std::make_shared<Kernel>(Kernel{SpreadKernel(shape_of(s), c, epilogue_of(p)), s});
 }
-ir::Dim worker_scratch(const Problem& p, const Config&) { return end_of(p).scratch_bytes(); }
+ir::Dim worker_scratch(const Problem& p, const Config&) { return epilogue_of(p).scratch_bytes(); }
 
 // The inputs of the first position of a line of results.
 const float* line_at(const ConvShape& s, const ConvExtents& e, const float* x, std::int64_t line) noexcept {

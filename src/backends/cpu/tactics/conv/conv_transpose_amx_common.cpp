@@ -16,8 +16,8 @@ int own_bias(const Problem& p) { return conv_has_bias(p) ? 2 : -1; }
 Verdict conv_transpose_amx_supports(const Problem& p) {
   if (const Verdict apart = conv_transpose_apart(p); !apart) return apart;
   if (!uniform_positions(p.in[0])) return Verdict::no("positions of the image do not lie at one distance");
-  if (const Verdict end = Bf16End::supports(p, 1, own_bias(p)); !end) return end;
-  return Verdict::only_if(Bf16End(p, 1, own_bias(p)).simple(), "the epilogue is not a sum and a clamp");
+  if (const Verdict epilogue = Bf16Epilogue::supports(p, 1, own_bias(p)); !epilogue) return epilogue;
+  return Verdict::only_if(Bf16Epilogue(p, 1, own_bias(p)).simple(), "the epilogue is not a sum and a clamp");
 }
 
 namespace {
@@ -27,7 +27,7 @@ std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChanne
 // Each tap has packed weights of its own, one after the other.
 GemmBf16Weights weights_of(const Problem& p) {
   const ConvShape s = conv_transpose_shape(p);
-  return {.taps = 1, .k = s.channels, .n = s.filters, .type = p.in[1].dtype, .parts = bf16_parts(p) == 1 ? 1 : 3};
+  return {.taps = 1, .k = s.channels, .n = s.filters, .type = p.in[1].dtype, .terms = bf16_terms(p) == 1 ? 1 : 3};
 }
 std::int64_t value_bytes(const Problem& p) { return weights_of(p).bytes() * conv_transpose_shape(p).taps(); }
 
@@ -61,36 +61,36 @@ Tensor unpack(const Problem& p, const Config&, int, const void* packed) {
 struct Kernel {
   ConvShape shape;
   GemmBf16Weights weights;
-  std::int64_t lines, end_bytes;
+  std::int64_t lines, epilogue_bytes;
   bool copies;
   DType type;
-  Bf16End end;
+  Bf16Epilogue epilogue;
 };
 
 bool copies(const Problem& p) { return Bf16Matrix::copies(p.in[0].dtype, weights_of(p).k, true); }
-std::int64_t end_bytes(const Problem& p) {
+std::int64_t epilogue_bytes(const Problem& p) {
   const std::int64_t filters = conv_transpose_shape(p).filters;
-  return gemm_bf16_scratch(Bf16End(p, 1, own_bias(p)), filters) + gemm_bf16_split_bytes(weights_of(p), filters, true);
+  return gemm_bf16_scratch(Bf16Epilogue(p, 1, own_bias(p)), filters) + gemm_bf16_split_bytes(weights_of(p), filters, true);
 }
 
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
   const std::int64_t tile = Bf16Matrix::copy_bytes(weights_of(p), true, 16);
-  if (!copies(p)) return end_bytes(p) + tile;
-  return p.in[0].dims.back() * ir::Dim(c[0] * (tile / 16)) + ir::Dim(end_bytes(p) + tile);
+  if (!copies(p)) return epilogue_bytes(p) + tile;
+  return p.in[0].dims.back() * ir::Dim(c[0] * (tile / 16)) + ir::Dim(epilogue_bytes(p) + tile);
 }
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
-  return std::make_shared<Kernel>(Kernel{conv_transpose_shape(p), weights_of(p), c[0], end_bytes(p), copies(p), p.in[0].dtype,
-                                         Bf16End(p, 1, own_bias(p))});
+  return std::make_shared<Kernel>(Kernel{conv_transpose_shape(p), weights_of(p), c[0], epilogue_bytes(p), copies(p), p.in[0].dtype,
+                                         Bf16Epilogue(p, 1, own_bias(p))});
 }
 
 // Input lines [y, y + count) of plane `plane` (of all images), for all taps.
 struct Lines { std::int64_t plane, y, count; };
 void multiply(const Kernel& k, const ConvExtents& e, const Bf16Matrix& image, const Lines& lines, const void* packed,
-              const Bf16End::Binding& bound, char* scratch) noexcept {
+              const Bf16Epilogue::Binding& bound, char* scratch) noexcept {
   const Three& taps = k.shape.kernel;
   const std::int64_t first = (lines.plane * e.in[1] + lines.y) * e.in[2];
-  GemmBf16Rows rows = image.rows(k.weights, first, lines.count * e.in[2], scratch + k.end_bytes);
+  GemmBf16Rows rows = image.rows(k.weights, first, lines.count * e.in[2], scratch + k.epilogue_bytes);
   rows.line = rows.pitch = e.in[2];
   rows.line_out = taps[1] * e.out[2];
   rows.step_out = taps[2];
@@ -99,7 +99,7 @@ void multiply(const Kernel& k, const ConvExtents& e, const Bf16Matrix& image, co
     for (std::int64_t b = 0; b < taps[1]; ++b)
       for (std::int64_t c = 0; c < taps[2]; ++c, values += k.weights.bytes()) {
         rows.first_out = ((lines.plane * taps[0] + a) * e.out[1] + lines.y * taps[1] + b) * e.out[2] + c;
-        gemm_bf16(k.weights, values, rows, 0, k.weights.panels(), true, k.end, bound, scratch);
+        gemm_bf16(k.weights, values, rows, 0, k.weights.panels(), true, k.epilogue, bound, scratch);
       }
 }
 
@@ -108,8 +108,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Bound &x = args.in[0], &y = args.out[0];
   const ConvExtents e(x, y);
   if (e.rows() == 0) return Status::ok;
-  Bf16End::Binding bound;
-  k.end.bind(args, TileAxes::channels_last(y.rank), y.strides[y.rank - 1], bound);
+  Bf16Epilogue::Binding bound;
+  k.epilogue.bind(args, TileAxes::channels_last(y.rank), y.strides[y.rank - 1], bound);
   const std::int64_t all[] = {e.batch * e.in[0] * e.in[1] * e.in[2]}, strides[] = {e.x_stride[2]};
   const Bound positions{.data = x.data, .dims = all, .strides = strides, .rank = 1};
   const Bf16Matrix image(x.data, k.type, MatrixRows(positions, 0, 1), k.copies);

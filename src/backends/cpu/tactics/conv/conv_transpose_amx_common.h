@@ -1,4 +1,4 @@
-// Transposed convolution without overlap on AMX: of bf16, or of f32 in three parts of bf16 each.
+// Transposed convolution without overlap on AMX: of bf16, or of f32 in three terms of bf16 each.
 #pragma once
 
 #include <string>

@@ -14,7 +14,7 @@ int own_bias(const Problem& p) { return conv_has_bias(p) ? 2 : -1; }
 Verdict supports(const Problem& p) {
   if (p.in[0].dtype != DType::f32 || p.in[1].dtype != DType::f32) return Verdict::no("operands are not f32");
   if (const Verdict apart = conv_transpose_apart(p); !apart) return apart;
-  return F32End::supports(p, 1, own_bias(p));
+  return F32Epilogue::supports(p, 1, own_bias(p));
 }
 std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChannelsLast, kChannelsLast)}; }
 
@@ -71,7 +71,7 @@ struct Kernel {
   ConvShape shape;
   GemmF32Weights weights;
   std::int64_t lines;
-  F32End end;
+  F32Epilogue epilogue;
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
@@ -80,18 +80,18 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   kernel->shape = conv_transpose_shape(p);
   kernel->weights = weights_of(kernel->shape, c);
   kernel->lines = c[1];
-  kernel->end = F32End(p, 1, own_bias(p));
+  kernel->epilogue = F32Epilogue(p, 1, own_bias(p));
   return kernel;
 }
 
-ir::Dim worker_scratch(const Problem& p, const Config&) { return F32End(p, 1, own_bias(p)).scratch_bytes(); }
+ir::Dim worker_scratch(const Problem& p, const Config&) { return F32Epilogue(p, 1, own_bias(p)).scratch_bytes(); }
 
 struct LineRun {
   const Kernel& kernel;
   const RunArgs& args;
   const ConvExtents& extents;
-  const F32End::Binding& bound;
-  const F32End at_once{};  // stores sums, runs no body
+  const F32Epilogue::Binding& bound;
+  const F32Epilogue at_once{};  // stores sums, runs no body
 
   // The positions [x0, x0 + count) of line `line` of the input, for all taps.
   void piece(std::int64_t line, std::int64_t x0, std::int64_t count) const noexcept {
@@ -110,9 +110,10 @@ struct LineRun {
         for (std::int64_t kx = 0; kx < s.kernel[2]; ++kx, ++tap) {
           const std::int64_t to = ((n * extents.out[0] + z * s.kernel[0] + kz) * extents.out[1] + y * s.kernel[1] + ky) * extents.out[2] +
                                   x0 * s.kernel[2] + kx;
-          F32End::Binding here;  // rows lie kernel[2] positions apart
-          here.finish = bound.finish, here.any = bound.any;
-          if (here.finish.residual) here.finish.residual += to * here.finish.residual_stride, here.finish.residual_stride *= s.kernel[2];
+          F32Epilogue::Binding here;  // rows lie kernel[2] positions apart
+          here.epilogue = bound.epilogue, here.any = bound.any;
+          if (here.epilogue.residual)
+            here.epilogue.residual += to * here.epilogue.residual_stride, here.epilogue.residual_stride *= s.kernel[2];
           const GemmF32Block block{.table = table,
                                    .rows = count,
                                    .last_panel = w.panels(),
@@ -128,14 +129,14 @@ struct LineRun {
   void line(std::int64_t line, void* scratch) const noexcept {
     const std::int64_t most = table_rows(1, kernel.kernels->max_rows);
     for (std::int64_t x = 0; x < extents.in[2]; x += most) piece(line, x, std::min(most, extents.in[2] - x));
-    if (kernel.end.in_registers()) return;
+    if (kernel.epilogue.in_registers()) return;
     const ConvShape& s = kernel.shape;
     const Bound& out = args.out[0];
     const std::int64_t y_stride = out.strides[out.rank - 1], y = line % extents.in[1], plane = line / extents.in[1];
     for (std::int64_t kz = 0; kz < s.kernel[0]; ++kz) {
       for (std::int64_t ky = 0; ky < s.kernel[1]; ++ky) {
         const std::int64_t row = ((plane * s.kernel[0] + kz) * extents.out[1] + y * s.kernel[1] + ky) * extents.out[2];
-        kernel.end.apply(bound, row, extents.out[2], 0, s.filters, out.as<const float>() + row * y_stride, y_stride, scratch);
+        kernel.epilogue.apply(bound, row, extents.out[2], 0, s.filters, out.as<const float>() + row * y_stride, y_stride, scratch);
       }
     }
   }
@@ -145,8 +146,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const Kernel*>(self);
   const ConvExtents extents(args.in[0], args.out[0]);
   if (extents.rows() == 0) return Status::ok;
-  F32End::Binding bound;
-  kernel.end.bind(args, TileAxes::channels_last(args.out[0].rank), bound);
+  F32Epilogue::Binding bound;
+  kernel.epilogue.bind(args, TileAxes::channels_last(args.out[0].rank), bound);
   const LineRun lines{kernel, args, extents, bound};
   const std::int64_t all = extents.batch * extents.in[0] * extents.in[1];
   args.parallel->for_each(ceil_div(all, kernel.lines), [&](std::int64_t part, int worker) noexcept {

@@ -32,7 +32,7 @@ Verdict supports(const Problem& p) {
   if (s.channels < 8 || s.filters < 8) return Verdict::no("too few channels for it to pay");
   if (!unit_channels(p.in[0])) return Verdict::no("the input is not channels-last");
   if (!uniform_positions(p.out[0])) return Verdict::no("the result is not channels-last");
-  return F32End::supports(p, 1, own_bias(p));
+  return F32Epilogue::supports(p, 1, own_bias(p));
 }
 std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChannelsLast, kChannelsLast)}; }
 
@@ -148,7 +148,7 @@ struct Kernel {
   std::int64_t matrices;
   GemmF32Weights weights;
   std::int64_t block, pieces;
-  F32End end;
+  F32Epilogue epilogue;
   std::vector<float> zeros;
   std::int64_t value_floats() const { return matrices * block * (shape.channels + shape.filters); }
 };
@@ -163,14 +163,14 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   kernel->patches = kernel->tiles.patches(kernel->shape);
   kernel->weights = weights_of(kernel->shape, c[0]);
   kernel->block = c[1], kernel->pieces = c[2];
-  kernel->end = F32End(p, 1, own_bias(p));
+  kernel->epilogue = F32Epilogue(p, 1, own_bias(p));
   kernel->zeros.assign(static_cast<std::size_t>(kernel->shape.channels), 0.f);
   return kernel;
 }
 
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
   const ConvShape s(p);
-  return tiles_of(c).matrices() * c[1] * (s.channels + s.filters) * 4 + F32End(p, 1, own_bias(p)).scratch_bytes();
+  return tiles_of(c).matrices() * c[1] * (s.channels + s.filters) * 4 + F32Epilogue(p, 1, own_bias(p)).scratch_bytes();
 }
 
 struct BlockRun {
@@ -179,7 +179,7 @@ struct BlockRun {
   const ConvExtents& extents;  // of the convolution
   const Three& grid;           // of tiles
   const WindowRows& patches;
-  const F32End::Binding& bound;
+  const F32Epilogue::Binding& bound;
   std::int64_t first_panel, last_panel;
   std::int64_t column = first_panel * kernel.weights.panel;
   std::int64_t columns = std::min(last_panel * kernel.weights.panel, kernel.shape.filters) - column;
@@ -189,7 +189,7 @@ struct BlockRun {
     transform_input(first, count, values);
     multiply(count, values, sums);
     for (std::int64_t i = 0; i < count; ++i) write(first + i, sums + i * kernel.shape.filters + column);
-    if (!kernel.end.in_registers()) finish(first, count, scratch);
+    if (!kernel.epilogue.in_registers()) apply_epilogue(first, count, scratch);
   }
 
   void transform_input(std::int64_t first, std::int64_t count, float* values) const noexcept {
@@ -206,8 +206,8 @@ struct BlockRun {
     const float* table[kRowTable];
     fill_table(RowTiles(count, kernel.kernels->max_rows), 1, kernel.kernels->max_rows, table,
                [&](std::int64_t row, const float** entry) { *entry = values + row * s.channels; });
-    const F32End none;
-    const F32End::Binding nothing;
+    const F32Epilogue none;
+    const F32Epilogue::Binding nothing;
     for (std::int64_t m = 0; m < kernel.matrices; ++m) {
       const GemmF32Block block{.table = table,
                                .rows = count,
@@ -237,15 +237,15 @@ struct BlockRun {
       const std::int64_t row = row_of(tile, {i / t[2] / t[1], i / t[2] % t[1], i % t[2]});
       if (row < 0) continue;
       o.to[i] = y.as<float>() + row * y.strides[y.rank - 1] + column;
-      if (bound.finish.residual) o.residual[i] = bound.finish.residual + row * bound.finish.residual_stride + column;
+      if (bound.epilogue.residual) o.residual[i] = bound.epilogue.residual + row * bound.epilogue.residual_stride + column;
     }
-    const GemmF32Finish finish = bound.at(0, column);
-    if (bound.any) o.finish = &finish;
+    const GemmF32EpilogueArgs epilogue = bound.at(0, column);
+    if (bound.any) o.epilogue = &epilogue;
     kernel.transforms->output(o);
   }
 
   // The body over the lines of results that each stretch of neighbouring tiles makes.
-  void finish(std::int64_t first, std::int64_t count, void* scratch) const noexcept {
+  void apply_epilogue(std::int64_t first, std::int64_t count, void* scratch) const noexcept {
     const Bound& y = args.out[0];
     const Three& t = kernel.tiles.tile;
     const std::int64_t step = y.strides[y.rank - 1];
@@ -254,7 +254,7 @@ struct BlockRun {
       const std::int64_t length = std::min((next - tile) * t[2], extents.out[2] - tile % grid[2] * t[2]);
       for (std::int64_t line = 0; line < t[0] * t[1]; ++line)
         if (const std::int64_t row = row_of(tile, {line / t[1], line % t[1], 0}); row >= 0)
-          kernel.end.apply(bound, row, length, column, columns, y.as<const float>() + row * step + column, step, scratch);
+          kernel.epilogue.apply(bound, row, length, column, columns, y.as<const float>() + row * step + column, step, scratch);
     }
   }
 };
@@ -267,8 +267,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   ConvExtents on_grid = extents;
   on_grid.out = grid;
   const WindowRows patches(kernel.patches, on_grid, args.in[0].as<const float>(), kernel.zeros.data());
-  F32End::Binding bound;
-  kernel.end.bind(args, TileAxes::channels_last(args.out[0].rank), bound);
+  F32Epilogue::Binding bound;
+  kernel.epilogue.bind(args, TileAxes::channels_last(args.out[0].rank), bound);
   const std::int64_t tiles = on_grid.rows(), blocks = ceil_div(tiles, kernel.block);
   const std::int64_t panels = kernel.weights.panels(), pieces = std::min(kernel.pieces, panels);
   args.parallel->for_each(blocks * pieces, [&](std::int64_t part, int worker) noexcept {

@@ -25,8 +25,8 @@ Verdict supports(const Problem& p) {
   if (const Verdict common = expand_depthwise_supports(p, DType::bf16); !common) return common;
   if (ExpandShape(p).high > kMostLines) return Verdict::no("the window is too high");
   if (ExpandShape(p).channels % 2 != 0) return Verdict::no("an odd number of channels");
-  if (const Verdict end = Bf16End::supports(p, 1); !end) return end;
-  return Verdict::only_if(Bf16End(p, 1).all_bf16(), "the epilogue is not a sum and a clamp of bf16");
+  if (const Verdict epilogue = Bf16Epilogue::supports(p, 1); !epilogue) return epilogue;
+  return Verdict::only_if(Bf16Epilogue(p, 1).all_bf16(), "the epilogue is not a sum and a clamp of bf16");
 }
 std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChannelsLast, kChannelsLast)}; }
 
@@ -86,7 +86,7 @@ struct Kernel {
   DepthwiseBf16Line line;
   std::int64_t lines_of_part, channels_of_part;
   float low, high;
-  Bf16End end;
+  Bf16Epilogue epilogue;
   std::vector<std::uint16_t> zeros;  // a position of padding
 
   std::int64_t taps() const { return shape.high * shape.wide; }
@@ -99,7 +99,7 @@ Kernel kernel_of(const Problem& p, const Config& c) {
   const ExpandShape s(p);
   const std::int64_t channels = std::min(c[1], round_up(s.width, kVector));
   return {s, matrix_of(p), tenfold_depthwise_bf16_amx.line[s.wide == 5][s.stride_x - 1], c[0], channels,
-          p.attributes->number("low", -kInfinity), p.attributes->number("high", kInfinity), Bf16End(p, 1),
+          p.attributes->number("low", -kInfinity), p.attributes->number("high", kInfinity), Bf16Epilogue(p, 1),
           std::vector<std::uint16_t>(static_cast<std::size_t>(channels))};
 }
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) { return std::make_shared<Kernel>(kernel_of(p, c)); }
@@ -112,7 +112,7 @@ ir::Dim worker_scratch(const Problem& p, const Config& c) {
 struct Part {
   const Kernel& k;
   const RunArgs& args;
-  const Bf16End::Binding& bound;
+  const Bf16Epilogue::Binding& bound;
   std::int64_t image, channel, channels;
   char* scratch;
   const ExpandShape& s = k.shape;
@@ -153,10 +153,10 @@ struct Part {
     DepthwiseBf16Tile t{.rows = lines, .lines = s.high, .step = step, .first = s.left, .last = in_wide + s.left, .zeros = k.zeros.data(),
                         .c_stride = stride};
     for (std::int64_t at = 0; at < channels; at += kChunk) {
-      GemmBf16Finish finish = bound.finish;
-      if (finish.bias) finish.bias += (channel + at) * 2;
-      if (finish.residual) finish.residual += (row * finish.residual_stride + channel + at) * 2;
-      t.finish = &finish;
+      GemmBf16EpilogueArgs epilogue = bound.epilogue;
+      if (epilogue.bias) epilogue.bias += (channel + at) * 2;
+      if (epilogue.residual) epilogue.residual += (row * epilogue.residual_stride + channel + at) * 2;
+      t.epilogue = &epilogue;
       t.weights = filters + at * k.taps();
       t.offset = at, t.cols = std::min(kChunk, channels - at);
       t.c = y.as<std::uint16_t>() + row * stride + channel + at;
@@ -179,8 +179,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& k = *static_cast<const Kernel*>(self);
   const Bound& y = args.out[0];
   if (y.dims[0] * y.dims[2] * y.dims[3] == 0) return Status::ok;  // else the image has positions: windows begin inside it
-  Bf16End::Binding bound;
-  k.end.bind(args, TileAxes::channels_last(y.rank), y.strides[y.rank - 1], bound);
+  Bf16Epilogue::Binding bound;
+  k.epilogue.bind(args, TileAxes::channels_last(y.rank), y.strides[y.rank - 1], bound);
   const LineParts parts(y, k.lines_of_part, ceil_div(k.shape.width, k.channels_of_part));
   args.parallel->for_each(parts.count(), [&](std::int64_t i, int worker) noexcept {
     const LineParts::Part part = parts.part(i);

@@ -1,6 +1,6 @@
 // expand_depthwise_lines: a 1x1 convolution and the depthwise one behind it, channels-last. Each line of the first's result is made when
 // the second needs it, and stays in the second cache for as many lines as its window is high. With AMX the first may run on tiles, in three
-// parts of bf16.
+// terms of bf16.
 #include "backends/cpu/gemm/gemm_bf16.h"
 #include "backends/cpu/gemm/gemm_f32.h"
 #include "backends/cpu/gemm/likely.h"
@@ -25,7 +25,7 @@ const DepthwiseF32Kernels& lines_of(std::int64_t isa) {
 
 Verdict supports(const Problem& p) {
   if (const Verdict common = expand_depthwise_supports(p, DType::f32); !common) return common;
-  return F32End::supports(p, 1);
+  return F32Epilogue::supports(p, 1);
 }
 std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChannelsLast, kChannelsLast)}; }
 
@@ -95,7 +95,7 @@ struct Kernel {
   GemmF32Weights matrix, filters;
   std::int64_t lines_of_part, tiles_bytes;   // of a worker's scratch, none: no tiles
   float low, high;
-  F32End end;
+  F32Epilogue epilogue;
   std::vector<float> zeros;  // a position of padding
 };
 
@@ -107,19 +107,21 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   const ExpandShape s(p);
   return std::make_shared<Kernel>(Kernel{&gemm_f32_kernels(c[0]), lines_of(c[0]).line[s.wide == 5][s.stride_x - 1], s, matrix_of(p, c[0]),
                                          filters_of(p, c[0]), c[1], tiles_bytes(p, c), p.attributes->number("low", -kInfinity),
-                                         p.attributes->number("high", kInfinity), F32End(p, 1),
+                                         p.attributes->number("high", kInfinity), F32Epilogue(p, 1),
                                          std::vector<float>(static_cast<std::size_t>(s.width))});
 }
 
 // Of a worker: what tiles need, as many lines of the first result as a window is high, then what the epilogue needs.
 ir::Dim ring_bytes(const Problem& p) { return p.in[0].dims[3] * (ExpandShape(p).high * ExpandShape(p).width * 4); }
-ir::Dim worker_scratch(const Problem& p, const Config& c) { return ring_bytes(p) + (tiles_bytes(p, c) + F32End(p, 1).scratch_bytes()); }
+ir::Dim worker_scratch(const Problem& p, const Config& c) {
+  return ring_bytes(p) + (tiles_bytes(p, c) + F32Epilogue(p, 1).scratch_bytes());
+}
 
 // Some lines of one image's result.
 struct Part {
   const Kernel& kernel;
   const RunArgs& args;
-  const F32End::Binding& bound;
+  const F32Epilogue::Binding& bound;
   std::int64_t image;
   char* tiles;
   float* ring;
@@ -144,12 +146,12 @@ struct Part {
   }
   void expand(const float* from, float* to) const noexcept {
     const int high = kernel.product->max_rows;
-    const F32End in_registers;
-    F32End::Binding first;
+    const F32Epilogue in_registers;
+    F32Epilogue::Binding first;
     first.any = true;
-    first.finish.bias = args.in[2].as<const float>();
-    first.finish.clamp = kernel.low > -kInfinity || kernel.high < kInfinity;
-    first.finish.low = kernel.low, first.finish.high = kernel.high;
+    first.epilogue.bias = args.in[2].as<const float>();
+    first.epilogue.clamp = kernel.low > -kInfinity || kernel.high < kInfinity;
+    first.epilogue.low = kernel.low, first.epilogue.high = kernel.high;
     const std::int64_t most = table_rows(1, high);
     for (std::int64_t at = 0, count; at < in_wide; at += count) {
       count = std::min(in_wide - at, most);
@@ -181,15 +183,15 @@ struct Part {
     const RowTiles tiles(out_wide, kDepthwiseLine);
     for (std::int64_t i = 0, at = -s.left; i < tiles.count; ++i) {
       const std::int64_t first = row + tiles.begin(i), height = tiles.begin(i + 1) - tiles.begin(i);
-      const GemmF32Finish finish = bound.at(first, 0);
+      const GemmF32EpilogueArgs epilogue = bound.at(first, 0);
       t.c = y.as<float>() + first * stride;
-      t.finish = bound.any ? &finish : nullptr;
+      t.epilogue = bound.any ? &epilogue : nullptr;
       kernel.line[height - 1](t, {.steps = steps, .first = -at, .last = in_wide - at, .zeros = kernel.zeros.data()});
       at += height * s.stride_x;
       for (std::int64_t k = 0; k < s.high; ++k) lines[k] += height * s.stride_x * steps[k];
     }
-    if (!kernel.end.in_registers())
-      kernel.end.apply(bound, row, out_wide, 0, s.width, y.as<const float>() + row * stride, stride, scratch);
+    if (!kernel.epilogue.in_registers())
+      kernel.epilogue.apply(bound, row, out_wide, 0, s.width, y.as<const float>() + row * stride, stride, scratch);
   }
 
   void all(std::int64_t first, std::int64_t last) const noexcept {
@@ -201,8 +203,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const Kernel*>(self);
   const Bound& y = args.out[0];
   if (y.dims[0] * y.dims[2] * y.dims[3] == 0) return Status::ok;
-  F32End::Binding bound;
-  kernel.end.bind(args, TileAxes::channels_last(y.rank), bound);
+  F32Epilogue::Binding bound;
+  kernel.epilogue.bind(args, TileAxes::channels_last(y.rank), bound);
   const LineParts parts(y, kernel.lines_of_part, 1);
   args.parallel->for_each(parts.count(), [&](std::int64_t i, int worker) noexcept {
     auto* const tiles = args.scratch_of<char>(worker);

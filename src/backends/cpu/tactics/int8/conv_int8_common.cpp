@@ -60,7 +60,7 @@ Verdict conv_int8_supports(const Problem& p) {
       return Verdict::no("the layout is not channels-last");
   }
   if (int8_configs(*p.device, 1, 1).empty()) return Verdict::no("needs avx2");
-  return Int8End::supports(p);
+  return Int8Epilogue::supports(p);
 }
 
 std::vector<Formats> conv_int8_formats(const Problem& p) {

@@ -123,14 +123,14 @@ struct Kernel {
   ConvInt8Shape shape;
   Packing packing;
   const Int8DepthwiseKernels* kernels;
-  Int8End end;
+  Int8Epilogue epilogue;
   DType x_type;
   bool has_zero;
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   const ConvInt8Shape shape(p);
-  return std::make_shared<Kernel>(Kernel{shape, Packing(shape, c[0]), &kernels_of(c[0]), Int8End(p, int8_finish_kernels(c[0]), 1),
+  return std::make_shared<Kernel>(Kernel{shape, Packing(shape, c[0]), &kernels_of(c[0]), Int8Epilogue(p, int8_epilogue_kernels(c[0]), 1),
                                          p.in[0].dtype, int8_operand_given(p, 2)});
 }
 
@@ -179,13 +179,13 @@ struct Line {
     }
   }
 
-  void run_line(const std::int8_t* line_weights, std::int64_t first, std::int64_t count, const Int8Finish* finish, void* to,
+  void run_line(const std::int8_t* line_weights, std::int64_t first, std::int64_t count, const Int8EpilogueArgs* epilogue, void* to,
                 std::int64_t to_stride) const {
     const ConvInt8Shape& s = kernel.shape;
     const Three& in = extents.in;
     const std::int64_t x = first * s.stride[2] - s.begin[2], y0 = y * s.stride[1] - s.begin[1], z0 = z * s.stride[0] - s.begin[0];
     Int8DepthwiseLine l{.first = -x, .last = in[2] - x, .border = border, .channels = channels, .weights = line_weights, .start = start,
-                        .is_signed = kernel.x_type == DType::i8, .finish = finish};
+                        .is_signed = kernel.x_type == DType::i8, .epilogue = epilogue};
     for (std::int64_t i = 0; i < 3; ++i) {
       const bool inside = z0 >= 0 && z0 < in[0] && y0 + i >= 0 && y0 + i < in[1];
       l.steps[i] = inside ? s.channels : 0;
@@ -224,13 +224,13 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Packing& packing = kernel.packing;
   void* const packed = args.in[1].data;
   const bool by_lines = packing.has_lines && packing.misfit(packed) != 1, is_signed = kernel.x_type == DType::i8;
-  Int8End::Binding bound;
-  kernel.end.bind(args, TileAxes::channels_last(args.out[0].rank), s.channels, bound);
+  Int8Epilogue::Binding bound;
+  kernel.epilogue.bind(args, TileAxes::channels_last(args.out[0].rank), s.channels, bound);
   const Three& out = extents.out;
   const std::int64_t lines = extents.batch * out[0] * out[1], channel_blocks = ceil_div(s.channels, kChannels);
-  auto* start = reinterpret_cast<std::int32_t*>(static_cast<char*>(args.workspace) + kernel.end.workspace_bytes());
-  kernel.end.kernels().start(nullptr, by_lines ? packing.line_sums(packed) : packing.sums(packed), zero + (by_lines && is_signed ? 128 : 0),
-                             packing.blocks * packing.block, start);
+  auto* start = reinterpret_cast<std::int32_t*>(static_cast<char*>(args.workspace) + kernel.epilogue.workspace_bytes());
+  kernel.epilogue.kernels().start(nullptr, by_lines ? packing.line_sums(packed) : packing.sums(packed),
+                                  zero + (by_lines && is_signed ? 128 : 0), packing.blocks * packing.block, start);
   alignas(64) char border[kChannels];
   std::memset(border, zero, sizeof border);
   args.parallel->for_each(lines * channel_blocks, [&](std::int64_t part, int worker) {
@@ -249,9 +249,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
                     start + channel,
                     border};
     const std::int8_t* line_weights = packing.line_weights(packed) + channel * kInt8LineBytes;
-    if (const auto finish = kernel.end.plain_bytes(bound, channel); by_lines && finish) {
+    if (const auto epilogue = kernel.epilogue.plain_bytes(bound, channel); by_lines && epilogue) {
       char* to = args.out[0].as<char>() + line * out[2] * s.channels + channel;
-      return work.run_line(line_weights, 0, out[2], &*finish, to, s.channels);
+      return work.run_line(line_weights, 0, out[2], &*epilogue, to, s.channels);
     }
     for (std::int64_t x = 0; x < out[2]; x += kPixels) {
       const std::int64_t count = std::min(kPixels, out[2] - x);
@@ -259,16 +259,16 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
         work.run_line(line_weights, x, count, nullptr, acc, padded);
       else
         work.run(x, count, acc, padded);
-      kernel.end.apply(bound, line * out[2] + x, count, channel, channels, acc, padded, args.scratch_of(worker));
+      kernel.epilogue.apply(bound, line * out[2] + x, count, channel, channels, acc, padded, args.scratch_of(worker));
     }
   });
   return Status::ok;
 }
 
-ir::Dim worker_scratch(const Problem& p, const Config& c) { return Int8End(p, int8_finish_kernels(c[0]), 1).scratch_bytes(); }
+ir::Dim worker_scratch(const Problem& p, const Config& c) { return Int8Epilogue(p, int8_epilogue_kernels(c[0]), 1).scratch_bytes(); }
 ir::Dim workspace(const Problem& p, const Config& c) {
   const Packing packing(ConvInt8Shape(p), c[0]);
-  return Int8End(p, int8_finish_kernels(c[0]), 1).workspace_bytes() + packing.blocks * packing.block * 4;
+  return Int8Epilogue(p, int8_epilogue_kernels(c[0]), 1).workspace_bytes() + packing.blocks * packing.block * 4;
 }
 
 }  // namespace

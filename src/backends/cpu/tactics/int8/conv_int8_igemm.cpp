@@ -105,7 +105,7 @@ ir::Dim worker_scratch(const Problem& p, const Config& c) {
   return made.scratch_bytes() + (ConvInt8Laid::takes(s, *made.kernels, made.block_rows) ? ConvInt8Laid::bytes(s, made.block_rows) : 0);
 }
 ir::Dim workspace(const Problem& p, const Config& c) { return product(p, c).workspace_bytes(); }
-bool may_alias(const Problem& p, int in, int) { return Int8End(p, int8_finish_kernels(kInt8Avx2), 1).in_place(in); }
+bool may_alias(const Problem& p, int in, int) { return Int8Epilogue(p, int8_epilogue_kernels(kInt8Avx2), 1).in_place(in); }
 
 }  // namespace
 

@@ -30,8 +30,8 @@ const Int8Kernels& int8_kernels(std::int64_t isa) {
   }
 }
 
-const Int8FinishKernels& int8_finish_kernels(std::int64_t isa) {
-  return isa == kInt8Avx2 ? tenfold_int8_finish_avx2 : tenfold_int8_finish_avx512;
+const Int8EpilogueKernels& int8_epilogue_kernels(std::int64_t isa) {
+  return isa == kInt8Avx2 ? tenfold_int8_epilogue_avx2 : tenfold_int8_epilogue_avx512;
 }
 
 std::vector<Config> int8_configs(const DeviceInfo& device, std::int64_t rows, std::int64_t n) {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "backends/cpu/kernels/int8/int8.h"
-#include "backends/cpu/tactics/int8/int8_cut_common.h"
-#include "backends/cpu/tactics/int8/int8_end_common.h"
+#include "backends/cpu/tactics/int8/int8_blocking_common.h"
+#include "backends/cpu/tactics/int8/int8_epilogue_common.h"
 #include "backends/cpu/tactics/int8/int8_order_common.h"
 #include "backends/tactic.h"
 
@@ -25,7 +25,7 @@ inline constexpr std::int64_t kInt8MaxRows = 64, kInt8MostRows = 256, kInt8MaxCo
 static_assert(kInt8MaxColumns <= kInt8MostColumns);
 
 const Int8Kernels& int8_kernels(std::int64_t isa);
-const Int8FinishKernels& int8_finish_kernels(std::int64_t isa);
+const Int8EpilogueKernels& int8_epilogue_kernels(std::int64_t isa);
 std::vector<Config> int8_configs(const DeviceInfo& device, std::int64_t rows, std::int64_t n);  // best guess first
 Verdict int8_valid(const DeviceInfo& device, const Config& config);
 
@@ -140,12 +140,14 @@ struct Int8Product {
   bool a_signed = false;
   std::int64_t block_rows = 0, block_columns = 0;
   std::vector<std::uint16_t> spare_order, last_spare_order;   // of a whole chunk and of the last one
-  Int8End end;
+  Int8Epilogue epilogue;
 
   Int8Product() = default;
   Int8Product(const Problem& problem, const Config& config, const Int8Weights& weights, bool a_signed, int channel_axis);
-  std::int64_t workspace_bytes() const { return end.workspace_bytes() + packing.columns() * weights.groups * 4; }
-  std::int64_t scratch_bytes() const { return round_up_to(end.scratch_bytes(), 64); }   // per worker; Int8Laying's memory lies behind it
+  std::int64_t workspace_bytes() const { return epilogue.workspace_bytes() + packing.columns() * weights.groups * 4; }
+  std::int64_t scratch_bytes() const {
+    return round_up_to(epilogue.scratch_bytes(), 64);
+  }  // per worker; Int8Laying's memory lies behind it
   // All rows of all groups; `zero` is A's zero point. args.in[1] is the packed weight.
   void run(const Int8Rows& rows, std::int64_t count, std::int32_t zero, const RunArgs& args, const TileAxes& axes) const noexcept;
 
@@ -153,14 +155,15 @@ struct Int8Product {
   struct Block;
   struct Scratch;
   struct Call;
-  Int8Cut cut(const Int8Rows& rows, std::int64_t count, std::int64_t workers) const noexcept;
-  std::int64_t pieces(const Int8Rows& rows, const Int8Cut& cut, std::int64_t workers) const noexcept;
-  // By kernels that end rows themselves (int8_stream_common.cpp): whether they can, and a part of the columns of a block of rows.
+  Int8Blocking blocking(const Int8Rows& rows, std::int64_t count, std::int64_t workers) const noexcept;
+  std::int64_t pieces(const Int8Rows& rows, const Int8Blocking& blocking, std::int64_t workers) const noexcept;
+  // By kernels that compute the epilogue themselves (int8_stream_common.cpp): whether they can, and a part of the columns of a block of
+  // rows.
   struct Streaming {
     const Int8Rows& rows;
     const void* packed;
     const std::int32_t* start;   // null: all 0
-    Int8Finish finish;
+    Int8EpilogueArgs epilogue;
     char* out;
   };
   struct StreamPart {
@@ -169,9 +172,9 @@ struct Int8Product {
     std::int64_t group, first, last;  // columns of the group
     bool leads;                       // it is the first that reads these columns' weights
   };
-  struct StreamCut;
+  struct StreamBlocking;
   bool can_stream(const Int8Rows& rows) const noexcept;
-  StreamCut stream_cut(const Int8Rows& rows, std::int64_t count, bool has_residual, std::int64_t workers) const noexcept;
+  StreamBlocking stream_blocking(const Int8Rows& rows, std::int64_t count, bool has_residual, std::int64_t workers) const noexcept;
   void stream_part(const Streaming& call, const StreamPart& part, char* scratch) const noexcept;
   void stream(const Streaming& call, std::int64_t count, const RunArgs& args) const noexcept;
   Int8Ahead ahead(const void* packed, const Block& block, std::int64_t sharers) const noexcept;
@@ -182,7 +185,7 @@ struct Int8Product {
                            std::int64_t& stride) const noexcept;
   void multiply(const Call& call, const Block& block, std::int64_t width, Scratch& s) const noexcept;
   void multiply_laid(const Call& call, const Block& block, std::int64_t width, Scratch& s) const noexcept;
-  void finish_laid(const Call& call, const Block& block, std::int64_t width, Scratch& s, void* scratch) const noexcept;
+  void apply_laid_epilogue(const Call& call, const Block& block, std::int64_t width, Scratch& s, void* scratch) const noexcept;
   void correct_rests(const Call& call, const Block& block, std::int64_t width, Scratch& s) const noexcept;
 };
 

@@ -1,4 +1,4 @@
-// What the tests of the int8 tactics share: problems as text with random data, ends of quantised layers, exact comparison.
+// What the tests of the int8 tactics share: problems as text with random data, epilogues of quantised layers, exact comparison.
 #pragma once
 
 #include "backends/cpu/feature_sets.h"
@@ -71,8 +71,8 @@ inline void check_int8(const Tactic& tactic, const Int8Case& c, double quantum, 
   }
 }
 
-// Ends of quantised layers: operand 0 is the sum, 1 and 2 are scale and bias of each column.
-struct EndBuilder : ir::BodyBuilder {
+// Epilogues of quantised layers: operand 0 is the sum, 1 and 2 are scale and bias of each column.
+struct EpilogueBuilder : ir::BodyBuilder {
   using Id = std::uint16_t;
   using ir::BodyBuilder::BodyBuilder;
   Id number(double v) { return constant(DType::f32, v); }
@@ -91,11 +91,11 @@ struct EndBuilder : ir::BodyBuilder {
 };
 
 // acc * scale[column] + bias[column], quantised to `to`; with a residual of type `residual` before that if it is not i32.
-inline ir::Body quantised_end(DType to, double scale, double zero, DType residual = DType::i32, bool relu = false,
-                              double residual_zero = 7) {
+inline ir::Body quantised_epilogue(DType to, double scale, double zero, DType residual = DType::i32, bool relu = false,
+                                   double residual_zero = 7) {
   std::vector<DType> inputs{DType::i32, DType::f32, DType::f32};
   if (residual != DType::i32) inputs.push_back(residual);
-  EndBuilder b(inputs);
+  EpilogueBuilder b(inputs);
   std::uint16_t y = b.scaled();
   if (residual != DType::i32) {
     std::uint16_t r = residual == DType::f32 ? std::uint16_t{3} : b.cast(3, DType::f32);

@@ -1,4 +1,4 @@
-// Recognises the usual ends of quantised products in their body: Int8Form.
+// Recognises the usual epilogues of quantised products in their body: Int8Form.
 #include "backends/cpu/tactics/int8/int8_form_common.h"
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 namespace tenfold::backends::cpu {
 namespace {
 
-Int8Finish::Type finish_type(DType type) {
-  return type == DType::u8 ? Int8Finish::u8 : type == DType::i8 ? Int8Finish::i8 : Int8Finish::f32;
+Int8EpilogueArgs::Type epilogue_type(DType type) {
+  return type == DType::u8 ? Int8EpilogueArgs::u8 : type == DType::i8 ? Int8EpilogueArgs::i8 : Int8EpilogueArgs::f32;
 }
-bool finishable(DType type) { return type == DType::f32 || type == DType::u8 || type == DType::i8; }
+bool has_epilogue_type(DType type) { return type == DType::f32 || type == DType::u8 || type == DType::i8; }
 
 // Follows the accumulator through the body, one instruction after the other.
 class Matcher {
@@ -21,9 +21,9 @@ class Matcher {
   Matcher(const Problem& problem, int channel_axis) : body_(problem, channel_axis), result_(problem.out[0].dtype) {}
 
   std::optional<Int8Form> match() {
-    if (!finishable(result_)) return {};
-    form_.finish.out_type = finish_type(result_);
-    form_.finish.low = form_.finish.low2 = 1;  // no clamp
+    if (!has_epilogue_type(result_)) return {};
+    form_.epilogue.out_type = epilogue_type(result_);
+    form_.epilogue.low = form_.epilogue.low2 = 1;  // no clamp
     int current = 0;
     while (current != body_.result()) {
       const int next = body_.only_user(current);
@@ -35,7 +35,7 @@ class Matcher {
       if (!take(body_.code(next), current)) return {};
       current = next;
     }
-    const bool bytes = form_.finish.out_type != Int8Finish::f32;
+    const bool bytes = form_.epilogue.out_type != Int8EpilogueArgs::f32;
     if (stage_ == last) return bytes ? std::nullopt : fold();
     if (bytes != (stage_ == saturated) || (bytes && saturated_to_ != result_)) return {};
     if (!bytes && (stage_ < floating || stage_ >= divided)) return {};
@@ -66,7 +66,7 @@ class Matcher {
 
   // [mul by a number] [sub a number] [cast] of an operand as large as the output.
   bool take_residual(int value) {
-    Int8Finish& f = form_.finish;
+    Int8EpilogueArgs& f = form_.epilogue;
     if (body_.is_code(value) && body_.code(value).prim == ir::Prim::mul) {
       auto scale = body_.number(body_.code(value).b);
       const int rest = scale ? body_.code(value).a : body_.code(value).b;
@@ -83,18 +83,18 @@ class Matcher {
     }
     if (body_.is_code(value) && body_.code(value).prim == ir::Prim::cast && body_.code(value).dtype == DType::f32)
       value = body_.code(value).a;
-    if (body_.is_code(value) || value == 0 || !finishable(body_.type_of(value))) return false;
+    if (body_.is_code(value) || value == 0 || !has_epilogue_type(body_.type_of(value))) return false;
     if (!body_.is_full(value)) return false;
     form_.residual = value;
-    f.residual_type = finish_type(body_.type_of(value));
+    f.residual_type = epilogue_type(body_.type_of(value));
     return true;
   }
 
   bool take_clamp(const ir::Instr& instr, double bound) {
     const Stage to = stage_ >= added ? clamped2 : clamped;
     if (stage_ > to || stage_ < floating) return false;
-    float& low = to == clamped ? form_.finish.low : form_.finish.low2;
-    float& high = to == clamped ? form_.finish.high : form_.finish.high2;
+    float& low = to == clamped ? form_.epilogue.low : form_.epilogue.low2;
+    float& high = to == clamped ? form_.epilogue.high : form_.epilogue.high2;
     if (stage_ != to) {
       low = -std::numeric_limits<float>::infinity();
       high = std::numeric_limits<float>::infinity();
@@ -127,7 +127,7 @@ class Matcher {
         stage_ = stage_ == integer ? floating : recast;
         return true;
       case ir::Prim::sub:  // dequantised again, with the same zero point
-        if (stage_ != recast || centred_ || instr.a != current || body_.number(instr.b) != static_cast<double>(form_.finish.out_zero))
+        if (stage_ != recast || centred_ || instr.a != current || body_.number(instr.b) != static_cast<double>(form_.epilogue.out_zero))
           return false;
         centred_ = true;
         return true;
@@ -179,7 +179,7 @@ class Matcher {
   }
   // What was quantised is dequantised with the same parameters: the result lies on a grid before a residual is added.
   bool take_middle(std::optional<double> scale) {
-    Int8Finish& f = form_.finish;
+    Int8EpilogueArgs& f = form_.epilogue;
     if (!scale || static_cast<float>(*scale) != scale_ || (f.out_zero != 0 && !centred_)) return false;
     middle_ = scale_;
     f.middle_low = (saturated_to_ == DType::i8 ? -128.0f : 0.0f) - f.out_zero;
@@ -191,7 +191,7 @@ class Matcher {
   }
   // The same at the very end: the result lies on a grid.
   bool take_last(std::optional<double> scale) {
-    Int8Finish& f = form_.finish;
+    Int8EpilogueArgs& f = form_.epilogue;
     if (!scale || static_cast<float>(*scale) != scale_ || (f.out_zero != 0 && !centred_)) return false;
     f.last_scale = scale_;
     last_low_ = (saturated_to_ == DType::i8 ? -128.0f : 0.0f) - f.out_zero;
@@ -202,7 +202,7 @@ class Matcher {
   }
   // What lies on a grid is scaled and shifted again, as by a normalisation that was not folded: all before belongs to the first part.
   bool begin_second() {
-    Int8Finish& f = form_.finish;
+    Int8EpilogueArgs& f = form_.epilogue;
     if (grid_ != 0 || gelu_) return false;
     grid_ = middle_;
     f.grid_low = f.middle_low;
@@ -223,7 +223,7 @@ class Matcher {
   bool take_zero(int other) {
     const auto n = body_.number(other);
     if (!n || (stage_ == divided && *n != 0) || *n != static_cast<double>(static_cast<int>(*n)) || *n < -128 || *n > 255) return false;
-    form_.finish.out_zero = static_cast<float>(*n);
+    form_.epilogue.out_zero = static_cast<float>(*n);
     stage_ = moved;
     return true;
   }
@@ -231,8 +231,8 @@ class Matcher {
   // Every value in units of the grid that it is rounded to next, so that no division is left. That differs from x / scale by an ulp
   // before it is rounded.
   void fold_scales() {
-    Int8Finish& f = form_.finish;
-    const float last = f.out_type == Int8Finish::f32 && f.last_scale == 0 ? 1 : 1 / scale_, next = middle_ != 0 ? 1 / middle_ : last;
+    Int8EpilogueArgs& f = form_.epilogue;
+    const float last = f.out_type == Int8EpilogueArgs::f32 && f.last_scale == 0 ? 1 : 1 / scale_, next = middle_ != 0 ? 1 / middle_ : last;
     f.has_grid = grid_ != 0;
     form_.first.scale_unit = form_.first.bias_unit = f.has_grid ? 1 / grid_ : next;
     if (gelu_) f.gelu_scale = last;
@@ -251,7 +251,7 @@ class Matcher {
     if (!clamps) return;
     if (middle_ != 0) {
       clamp_grid(f.low, f.high, f.middle_low, f.middle_high);
-    } else if (form_.residual <= 0 && f.out_type != Int8Finish::f32) {
+    } else if (form_.residual <= 0 && f.out_type != Int8EpilogueArgs::f32) {
       f.low2 = f.low, f.high2 = f.high;
     } else {
       return;

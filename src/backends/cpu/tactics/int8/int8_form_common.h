@@ -1,4 +1,4 @@
-// Int8Form: the usual end of an int8 product, found in its body.
+// Int8Form: the usual epilogue of an int8 product, found in its body.
 #pragma once
 
 #include <optional>
@@ -19,9 +19,9 @@ struct Int8Form {
     int scale_count = 0, bias_count = 0;
     float scale_unit = 1, bias_unit = 1;                // times all of them
   };
-  Affine first, second;                                 // second: of what was rounded to a grid of its own
-  int residual = -1;                                    // operand of the body
-  Int8Finish finish;                                    // the numbers; pointers are filled in per run
+  Affine first, second;                                      // second: of what was rounded to a grid of its own
+  int residual = -1;                                         // operand of the body
+  Int8EpilogueArgs epilogue;                                 // the numbers; pointers are filled in per run
 };
 // Null if the body is not of this form. `channel_axis`: of the output.
 std::optional<Int8Form> recognise_int8_form(const Problem& problem, int channel_axis);

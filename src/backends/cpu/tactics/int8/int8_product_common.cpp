@@ -1,5 +1,5 @@
 // The blocked int8 product: a block of rows is read where it lies, in one piece or tap by tap, or gathered once per chunk of k, multiplied
-// with every panel of weights of its block of columns, and finished while its accumulators are hot.
+// with every panel of weights of its block of columns, and gets its epilogue while its accumulators are hot.
 #include <algorithm>
 
 #include "backends/cpu/kernels/int8/int8_few.h"
@@ -49,7 +49,7 @@ struct Int8Product::Call {
   const std::int32_t* start;   // what accumulators start at, columns() of each group
   std::int32_t zero;           // of A, as its bytes are when they are added up
   bool rests;
-  Int8End::Binding end;
+  Int8Epilogue::Binding epilogue;
 };
 
 Int8Product::Int8Product(const Problem& problem, const Config& config, const Int8Weights& shape, bool is_signed, int channel_axis)
@@ -59,7 +59,7 @@ Int8Product::Int8Product(const Problem& problem, const Config& config, const Int
       a_signed(is_signed),
       block_rows(config[1]),
       block_columns(config[2]),
-      end(problem, int8_finish_kernels(config[0]), channel_axis) {
+      epilogue(problem, int8_epilogue_kernels(config[0]), channel_axis) {
   if (!kernels->ordered) return;
   spare_order = packing.chunk(0, 0).typical_order();
   last_spare_order = packing.chunk(0, (packing.depth() - 1) / kernels->k_chunk * kernels->k_chunk).typical_order();
@@ -68,30 +68,30 @@ Int8Product::Int8Product(const Problem& problem, const Config& config, const Int
 void Int8Product::run(const Int8Rows& rows, std::int64_t count, std::int32_t zero, const RunArgs& args,
                       const TileAxes& axes) const noexcept {
   const void* packed = args.in[1].data;
-  auto* start = reinterpret_cast<std::int32_t*>(static_cast<char*>(args.workspace) + end.workspace_bytes());
+  auto* start = reinterpret_cast<std::int32_t*>(static_cast<char*>(args.workspace) + epilogue.workspace_bytes());
   const std::int32_t moved_zero = zero + (a_signed ? kernels->signed_shift : 0);
   for (std::int64_t g = 0; g < weights.groups; ++g)
-    end.kernels().start(packing.constants(packed, g), packing.sums(packed, g), moved_zero, packing.columns(),
-                        start + g * packing.columns());
+    epilogue.kernels().start(packing.constants(packed, g), packing.sums(packed, g), moved_zero, packing.columns(),
+                             start + g * packing.columns());
   const bool shifted = a_signed && kernels->expand_shifts;
   Call call{rows, packed, start, shifted ? moved_zero : zero, packing.has_rests(packed), {}};
-  end.bind(args, axes, weights.n * weights.groups, call.end);
+  epilogue.bind(args, axes, weights.n * weights.groups, call.epilogue);
   if (!call.rests && can_stream(rows)) {
-    if (const auto finish = end.bytes(call.end, 0)) {
+    if (const auto to_bytes = epilogue.bytes(call.epilogue, 0)) {
       const bool zeros = std::all_of(start, start + packing.columns() * weights.groups, [](std::int32_t x) { return x == 0; });
-      return stream({rows, packed, zeros ? nullptr : start, *finish, call.end.out}, count, args);
+      return stream({rows, packed, zeros ? nullptr : start, *to_bytes, call.epilogue.out}, count, args);
     }
   }
   const Int8Laying* const laying = rows.laying();
-  const Int8Cut cut = this->cut(rows, count, args.parallel->workers());
+  const Int8Blocking blocking = this->blocking(rows, count, args.parallel->workers());
   const std::int64_t column_blocks = ceil_div(weights.n, block_columns);
   const std::int64_t step = block_rows % kernels->row_step == 0 ? kernels->row_step : 1, steps = ceil_div(count, step);
-  const auto begin = [&](std::int64_t block) { return std::min(block * steps / cut.blocks * step, count); };
-  args.parallel->for_each(cut.count(), [&](std::int64_t i, int worker) {
+  const auto begin = [&](std::int64_t block) { return std::min(block * steps / blocking.blocks * step, count); };
+  args.parallel->for_each(blocking.count(), [&](std::int64_t i, int worker) {
     Scratch s;
-    const Int8Cut::Part part = cut.part(i);
+    const Int8Blocking::Part part = blocking.part(i);
     Block block;
-    block.index = part.block % cut.stretch();
+    block.index = part.block % blocking.stretch();
     block.row = begin(part.block);
     block.rows = begin(part.block + 1) - block.row;
     char* const scratch = static_cast<char*>(args.scratch_of(worker));
@@ -100,13 +100,13 @@ void Int8Product::run(const Int8Rows& rows, std::int64_t count, std::int32_t zer
       block.rows = s.laid.rows;
     }
     block.group = part.group;
-    const std::int64_t first = part.piece * column_blocks / cut.pieces, last = (part.piece + 1) * column_blocks / cut.pieces;
+    const std::int64_t first = part.piece * column_blocks / blocking.pieces, last = (part.piece + 1) * column_blocks / blocking.pieces;
     for (std::int64_t c = first; c < last; ++c) {
       block.column = c * block_columns;
       block.columns = std::min(block_columns, weights.n - block.column);
       block.first = c == first;
       // Parts of other rows find these columns' weights in the cache, and divide the fetching of those that follow.
-      block.ahead = ahead(packed, block, cut.pieces > 1 && c + 1 == last ? cut.stretch() : 1);
+      block.ahead = ahead(packed, block, blocking.pieces > 1 && c + 1 == last ? blocking.stretch() : 1);
       if (kernels->laid != nullptr && c + 1 < last && block.index > 0) block.ahead.bytes = 0;
       run_block(call, block, s, scratch);
     }
@@ -114,30 +114,31 @@ void Int8Product::run(const Int8Rows& rows, std::int64_t count, std::int32_t zer
 }
 
 // Sums are exact: no result depends on it.
-Int8Cut Int8Product::cut(const Int8Rows& rows, std::int64_t count, std::int64_t workers) const noexcept {
+Int8Blocking Int8Product::blocking(const Int8Rows& rows, std::int64_t count, std::int64_t workers) const noexcept {
   const Int8Laying* const laying = rows.laying();
-  Int8Cut cut{.blocks = laying ? laying->blocks() : ceil_div(count, block_rows), .groups = weights.groups};
+  Int8Blocking blocking{.blocks = laying ? laying->blocks() : ceil_div(count, block_rows), .groups = weights.groups};
   // As many blocks for each worker, if these keep a tile of rows.
-  const std::int64_t shared = round_up_to(cut.blocks, workers);
+  const std::int64_t shared = round_up_to(blocking.blocks, workers);
   if (laying == nullptr && kernels->stream == nullptr && shared * kernels->mr <= count) {
-    cut.blocks = shared;
+    blocking.blocks = shared;
     const std::int64_t taken = count * packing.depth(), made = count * weights.n;
-    if (weights.groups == 1 && Int8Cut::rows_pay(workers, packing.columns() * packing.depth(), taken, made)) cut.stretches = workers;
+    if (weights.groups == 1 && Int8Blocking::rows_pay(workers, packing.columns() * packing.depth(), taken, made))
+      blocking.stretches = workers;
   }
-  cut.pieces = pieces(rows, cut, workers);
-  return cut;
+  blocking.pieces = pieces(rows, blocking, workers);
+  return blocking;
 }
 
-// Into how many parts the columns of a block of rows are cut.
-std::int64_t Int8Product::pieces(const Int8Rows& rows, const Int8Cut& cut, std::int64_t workers) const noexcept {
+// Into how many parts the columns of a block of rows are blocking.
+std::int64_t Int8Product::pieces(const Int8Rows& rows, const Int8Blocking& blocking, std::int64_t workers) const noexcept {
   const std::int64_t column_blocks = ceil_div(weights.n, block_columns),
-                     parts_of_rows = std::max(cut.blocks * weights.groups, std::int64_t{1});
+                     parts_of_rows = std::max(blocking.blocks * weights.groups, std::int64_t{1});
   if (parts_of_rows >= kEnoughParts) return 1;
   std::int64_t stride;
-  if (cut.stretches == 1 && rows.laying() == nullptr && rows.direct(0, 0, stride) != nullptr) return column_blocks;
+  if (blocking.stretches == 1 && rows.laying() == nullptr && rows.direct(0, 0, stride) != nullptr) return column_blocks;
   // Rows that were gathered or laid serve all columns of a part, but other blocks of rows should find its weights in the cache.
   const std::int64_t enough = workers > 1 ? kPartsOfWorker * workers : 1;
-  const std::int64_t by_size = cut.stretch() > 1 ? ceil_div(packing.columns() * packing.depth(), kPartBytes) : 1;
+  const std::int64_t by_size = blocking.stretch() > 1 ? ceil_div(packing.columns() * packing.depth(), kPartBytes) : 1;
   return std::clamp(std::max(ceil_div(enough, parts_of_rows), by_size), std::int64_t{1}, column_blocks);
 }
 
@@ -171,7 +172,7 @@ void Int8Product::run_block(const Call& call, const Block& block, Scratch& s, vo
   if (kernels->enter)
     kernels->enter(a_signed);
   else
-    end.fetch(call.end, block.row, block.rows, block.group * weights.n + block.column, block.columns);
+    epilogue.fetch(call.epilogue, block.row, block.rows, block.group * weights.n + block.column, block.columns);
   if (is_laid)
     multiply_laid(call, block, width, s);
   else if (s.by_taps)
@@ -180,8 +181,8 @@ void Int8Product::run_block(const Call& call, const Block& block, Scratch& s, vo
     multiply(call, block, width, s);
   if (kernels->leave) kernels->leave();
   if (call.rests) correct_rests(call, block, width, s);
-  if (is_laid) return finish_laid(call, block, width, s, scratch);
-  end.apply(call.end, block.row, block.rows, block.group * weights.n + block.column, block.columns, s.c, width, scratch);
+  if (is_laid) return apply_laid_epilogue(call, block, width, s, scratch);
+  epilogue.apply(call.epilogue, block.row, block.rows, block.group * weights.n + block.column, block.columns, s.c, width, scratch);
 }
 
 // Expansions of few channels. False where they are not.
@@ -189,8 +190,8 @@ bool Int8Product::few_steps(const Call& call, const Block& block, const Scratch&
   const std::int64_t groups = packing.depth() / kernels->k_group, column = block.group * weights.n + block.column;
   if (kernels != &tenfold_int8_vnni || groups > kInt8FewGroups || a_signed || call.rests) return false;
   if (s.direct_rows != block.rows || block.columns % kernels->nr != 0) return false;
-  const auto finish = end.plain_bytes(call.end, column);
-  if (!finish) return false;
+  const auto to_bytes = epilogue.plain_bytes(call.epilogue, column);
+  if (!to_bytes) return false;
   tenfold_int8_few_vnni({.a = s.direct,
                          .a_stride = s.direct_stride,
                          .rows = block.rows,
@@ -198,9 +199,9 @@ bool Int8Product::few_steps(const Call& call, const Block& block, const Scratch&
                          .b = packing.panel(call.packed, block.group, block.column, 0),
                          .columns = block.columns,
                          .init = call.start + block.group * packing.columns() + block.column,
-                         .finish = &*finish,
-                         .out = call.end.out + block.row * call.end.columns + column,
-                         .out_stride = call.end.columns});
+                         .epilogue = &*to_bytes,
+                         .out = call.epilogue.out + block.row * call.epilogue.columns + column,
+                         .out_stride = call.epilogue.columns});
   return true;
 }
 
@@ -238,12 +239,12 @@ void Int8Product::multiply_laid(const Call& call, const Block& block, std::int64
 }
 
 // Line by line: what lies between lines is left out.
-void Int8Product::finish_laid(const Call& call, const Block& block, std::int64_t width, Scratch& s, void* scratch) const noexcept {
+void Int8Product::apply_laid_epilogue(const Call& call, const Block& block, std::int64_t width, Scratch& s, void* scratch) const noexcept {
   const Int8Laid& laid = s.laid;
   for (std::int64_t r = 0, x = laid.x, out = laid.out; r < block.rows; r += laid.line_rows - x, x = 0, out += laid.line_outputs) {
     const std::int64_t count = std::min(laid.line_outputs - x, block.rows - r);
     if (count > 0)
-      end.apply(call.end, out + x, count, block.group * weights.n + block.column, block.columns, s.c + r * width, width, scratch);
+      epilogue.apply(call.epilogue, out + x, count, block.group * weights.n + block.column, block.columns, s.c + r * width, width, scratch);
   }
 }
 

@@ -1,4 +1,5 @@
-// The int8 product by kernels that end rows while they add up others: blocks of rows times all or some of the columns, in one call.
+// The int8 product by kernels that apply the epilogue to rows while they add up others: blocks of rows times all or some of the columns, in
+// one call.
 #include <numeric>
 
 #include "backends/cpu/tactics/int8/int8_common.h"
@@ -54,7 +55,7 @@ bool Int8Product::can_stream(const Int8Rows& rows) const noexcept {
          static_cast<std::int64_t>(sizeof(Space::a));
 }
 
-struct Int8Product::StreamCut : Int8Cut {
+struct Int8Product::StreamBlocking : Int8Blocking {
   std::int64_t images = 1, units, most;   // units: what blocks of an image share, at most so many each ...
   std::int64_t unit_rows = 0;             // ... of so many rows; 0: blocks as they are laid
 
@@ -71,56 +72,56 @@ struct Int8Product::StreamCut : Int8Cut {
   }
 };
 
-Int8Product::StreamCut Int8Product::stream_cut(const Int8Rows& rows, std::int64_t count, bool has_residual,
-                                               std::int64_t workers) const noexcept {
+Int8Product::StreamBlocking Int8Product::stream_blocking(const Int8Rows& rows, std::int64_t count, bool has_residual,
+                                                         std::int64_t workers) const noexcept {
   const Int8Laying* const laying = rows.laying();
   const std::int64_t bytes = packing.columns() * packing.depth(), panels = ceil_div(weights.n, kColumns);
-  StreamCut cut{};
-  cut.groups = weights.groups;
+  StreamBlocking blocking{};
+  blocking.groups = weights.groups;
   if (laying) {
-    cut.images = std::max(laying->images(), std::int64_t{1});
-    cut.units = laying->blocks() / cut.images, cut.most = laying->most();
+    blocking.images = std::max(laying->images(), std::int64_t{1});
+    blocking.units = laying->blocks() / blocking.images, blocking.most = laying->most();
   } else {
     // Rows that are gathered have to fit the space for that.
     std::int64_t stride;
     const bool direct = rows.direct(0, 0, stride) != nullptr;
     const std::int64_t block = direct ? std::clamp(kMostBytes / std::max(stride, std::int64_t{1}), kInt8MostRows, kMostRows) : block_rows;
-    cut.unit_rows = direct || block_rows % kUnitRows == 0 ? kUnitRows : block_rows;
-    cut.units = ceil_div(count, cut.unit_rows), cut.most = block / cut.unit_rows;
+    blocking.unit_rows = direct || block_rows % kUnitRows == 0 ? kUnitRows : block_rows;
+    blocking.units = ceil_div(count, blocking.unit_rows), blocking.most = block / blocking.unit_rows;
   }
-  cut.blocks = ceil_div(cut.units, cut.most) * cut.images;
+  blocking.blocks = ceil_div(blocking.units, blocking.most) * blocking.images;
   if (workers > 1) {
     // Either each worker reads all weights, or all rows, much of which others wrote. Laying costs more than reading, but overlaps.
     const std::int64_t taken = count * packing.depth() / (laying ? 2 : 1), made = count * weights.n * (has_residual ? 2 : 1);
     const std::int64_t fine = laying ? laying->blocks() : ceil_div(count, block_rows);
-    const std::int64_t blocks = cut.shared(std::clamp(fine, kBlocksOfWorker * workers, 2 * kBlocksOfWorker * workers), workers);
-    if (weights.groups == 1 && Int8Cut::rows_pay(workers, bytes, taken, made) && blocks > 0) {
-      cut.blocks = blocks, cut.stretches = workers;
+    const std::int64_t blocks = blocking.shared(std::clamp(fine, kBlocksOfWorker * workers, 2 * kBlocksOfWorker * workers), workers);
+    if (weights.groups == 1 && Int8Blocking::rows_pay(workers, bytes, taken, made) && blocks > 0) {
+      blocking.blocks = blocks, blocking.stretches = workers;
     } else {
-      cut.pieces = ceil_div(kPartsOfWorker * workers, std::max(cut.blocks * weights.groups, std::int64_t{1}));
+      blocking.pieces = ceil_div(kPartsOfWorker * workers, std::max(blocking.blocks * weights.groups, std::int64_t{1}));
     }
   }
   // Other blocks of rows should find a part's weights in the cache.
-  if (cut.blocks > cut.stretches) cut.pieces = std::max(cut.pieces, ceil_div(bytes, kPartBytes));
-  cut.pieces = std::clamp(cut.pieces, std::int64_t{1}, panels);
-  return cut;
+  if (blocking.blocks > blocking.stretches) blocking.pieces = std::max(blocking.pieces, ceil_div(bytes, kPartBytes));
+  blocking.pieces = std::clamp(blocking.pieces, std::int64_t{1}, panels);
+  return blocking;
 }
 
 void Int8Product::stream(const Streaming& call, std::int64_t count, const RunArgs& args) const noexcept {
-  const StreamCut cut = stream_cut(call.rows, count, call.finish.residual != nullptr, args.parallel->workers());
+  const StreamBlocking blocking = stream_blocking(call.rows, count, call.epilogue.residual != nullptr, args.parallel->workers());
   const std::int64_t panels = ceil_div(weights.n, kColumns);
-  args.parallel->for_each(cut.count(), [&](std::int64_t i, int worker) {
-    const Int8Cut::Part part = cut.part(i);
-    const std::int64_t begin = cut.begin(part.block), end = cut.begin(part.block + 1), row = begin * cut.unit_rows;
+  args.parallel->for_each(blocking.count(), [&](std::int64_t i, int worker) {
+    const Int8Blocking::Part part = blocking.part(i);
+    const std::int64_t begin = blocking.begin(part.block), end = blocking.begin(part.block + 1), row = begin * blocking.unit_rows;
     stream_part(call,
                 {.block = begin,
                  .blocks = end - begin,
                  .row = row,
-                 .rows = std::min(end * cut.unit_rows, count) - row,
+                 .rows = std::min(end * blocking.unit_rows, count) - row,
                  .group = part.group,
-                 .first = part.piece * panels / cut.pieces * kColumns,
-                 .last = std::min((part.piece + 1) * panels / cut.pieces * kColumns, weights.n),
-                 .leads = i % cut.stretch() == 0},
+                 .first = part.piece * panels / blocking.pieces * kColumns,
+                 .last = std::min((part.piece + 1) * panels / blocking.pieces * kColumns, weights.n),
+                 .leads = i % blocking.stretch() == 0},
                 static_cast<char*>(args.scratch_of(worker)));
   });
 }
@@ -147,10 +148,10 @@ void Int8Product::stream_part(const Streaming& call, const StreamPart& part, cha
     }
   }
   const std::int64_t column = part.group * weights.n + part.first;
-  Int8Finish finish = call.finish;
-  finish.scale += column;
-  finish.bias += column;
-  if (finish.residual) finish.residual = static_cast<const char*>(finish.residual) + column;
+  Int8EpilogueArgs epilogue = call.epilogue;
+  epilogue.scale += column;
+  epilogue.bias += column;
+  if (epilogue.residual) epilogue.residual = static_cast<const char*>(epilogue.residual) + column;
   kernels->enter(a_signed);
   kernels->stream({.tiles = s.tiles.tiles,
                    .tile_count = s.tiles.count,
@@ -164,7 +165,7 @@ void Int8Product::stream_part(const Streaming& call, const StreamPart& part, cha
                    .init = call.start ? call.start + part.group * packing.columns() + part.first : nullptr,
                    .is_signed = a_signed,
                    .fetch_ahead = part.leads,
-                   .finish = finish,
+                   .epilogue = epilogue,
                    .out = call.out + column});
   kernels->leave();
 }

@@ -1,4 +1,5 @@
-// Int8 products whose rows end while others are added up, against the reference, and with the bits of all other instruction sets.
+// Int8 products whose rows get their epilogue while others are added up, against the reference, and with the bits of all other instruction
+// sets.
 #include "backends/case_share_for_tests.h"
 #include "backends/cpu/tactics/int8/int8_for_tests.h"
 
@@ -57,7 +58,7 @@ TEST(Int8Stream, Plain) {
       for (const double zero : {0, 100}) {
         if (zero != 0 && to == DType::i8) continue;
         if (!share.next()) continue;
-        c.body = quantised_end(to, 0.25, zero, DType::i32, to == DType::u8);
+        c.body = quantised_epilogue(to, 0.25, zero, DType::i32, to == DType::u8);
         check_int8(tactic_of(s), c, 1, true);
       }
     }
@@ -67,7 +68,7 @@ TEST(Int8Stream, Plain) {
 // So large that workers' stretches of rows take them in pieces.
 TEST(Int8Stream, LargeWeights) {
   Int8Case c = case_of({"MatMulInteger", "u8[390,1040](0,255) i8[1040,512](-127,127)! u8[]{0}", 512, "[390,512]"});
-  c.body = quantised_end(DType::u8, 0.25, 100, DType::i32, true);
+  c.body = quantised_epilogue(DType::u8, 0.25, 100, DType::i32, true);
   check_int8(cpu_matmul_int8(), c, 1, true);
 }
 
@@ -79,15 +80,15 @@ TEST(Int8Stream, Residual) {
       c.extra.push_back(cat(name(residual), s.out));
       for (const double zero : {0, 3}) {
         if (!share.next()) continue;
-        c.body = quantised_end(DType::u8, 0.5, zero, residual, true, zero);
+        c.body = quantised_epilogue(DType::u8, 0.5, zero, residual, true, zero);
         check_int8(tactic_of(s), c, 1, true);
       }
     }
   }
 }
 
-ir::Body end_after_a_grid(double residual_zero) {
-  EndBuilder b({DType::i32, DType::f32, DType::f32, DType::u8});
+ir::Body epilogue_after_a_grid(double residual_zero) {
+  EpilogueBuilder b({DType::i32, DType::f32, DType::f32, DType::u8});
   std::uint16_t y = b.scaled(), r = b.cast(3, DType::f32);
   y = b.on_grid(y, 0.3, 120);
   if (residual_zero != 0) r = b.binary(ir::Prim::sub, r, b.number(residual_zero));
@@ -101,7 +102,7 @@ TEST(Int8Stream, ResidualAfterAGrid) {
     for (const double zero : {0, 9}) {
       if (!share.next()) continue;
       Int8Case c = case_of(s);
-      c.body = end_after_a_grid(zero);
+      c.body = epilogue_after_a_grid(zero);
       c.extra.push_back(cat("u8", s.out, "(0,255)"));
       check_int8(tactic_of(s), c, 1, true);
     }

@@ -55,7 +55,7 @@ Verdict supports(const Problem& p) {
     if (p.in[3].dims.size() > 1) return Verdict::no("the zero points of the weights have more than one dim");
   }
   if (int8_configs(*p.device, 1, 1).empty()) return Verdict::no("needs avx2");
-  return Int8End::supports(p);
+  return Int8Epilogue::supports(p);
 }
 
 std::vector<Config> configs(const Problem& p) { return int8_configs(*p.device, likely_rows(p), weights_of(p).n); }
@@ -116,7 +116,7 @@ ir::Dim worker_scratch(const Problem& p, const Config& c) { return product(p, c)
 ir::Dim workspace(const Problem& p, const Config& c) { return product(p, c).workspace_bytes(); }
 double work(const Problem& p) { return 2.0 * static_cast<double>(likely_rows(p)) * static_cast<double>(weights_of(p).k * weights_of(p).n); }
 bool may_alias(const Problem& p, int in, int) {
-  return Int8End(p, int8_finish_kernels(kInt8Avx2), static_cast<int>(p.out[0].dims.size()) - 1).in_place(in);
+  return Int8Epilogue(p, int8_epilogue_kernels(kInt8Avx2), static_cast<int>(p.out[0].dims.size()) - 1).in_place(in);
 }
 
 }  // namespace

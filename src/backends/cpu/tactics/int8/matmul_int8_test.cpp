@@ -1,4 +1,4 @@
-// matmul_int8 against the reference: any signedness, zero points, extremes, shapes around the tile sizes, ends of layers.
+// matmul_int8 against the reference: any signedness, zero points, extremes, shapes around the tile sizes, epilogues of layers.
 #include "backends/cpu/tactics/int8/int8_for_tests.h"
 
 namespace tenfold::backends {
@@ -7,7 +7,7 @@ namespace {
 
 using namespace testing;
 
-// An end that kernels have must not fall back to the block executor unnoticed. `columns`: operands of one value for each column.
+// An epilogue that kernels have must not fall back to the block executor unnoticed. `columns`: operands of one value for each column.
 void expect_recognised(const ir::Body& body, DType to, std::size_t columns, DType residual = DType::i32) {
   const ir::OpDef& op = ir::Registry::builtin().get("MatMulInteger");
   const ir::Graph graph = ops::case_graph(ir::Registry::builtin(), op, ops::parse_case(op, "u8[50,40] i8[40,70]!"));
@@ -47,12 +47,12 @@ TEST(MatmulInt8, ZeroPointsPerColumn) {
   check_int8(cpu_matmul_int8(), {"MatMulInteger", "i8[9,20](-128,127) i8[20,4](-128,127)! i8[1]{-128} i8[4]{0,-128,127,3}"}, 0);
 }
 
-TEST(MatmulInt8, EndsOfLayers) {
+TEST(MatmulInt8, EpiloguesOfLayers) {
   for (const DType to : {DType::f32, DType::u8, DType::i8}) {
     for (const DType residual : {DType::i32, DType::f32, DType::u8, DType::i8}) {
       for (const bool relu : {false, true}) {
         Int8Case c{"MatMulInteger", "u8[50,40](0,255) i8[40,70](-128,127)! u8[]{128}"};
-        c.body = quantised_end(to, 0.5, to == DType::u8 ? 100 : -3, residual, relu);
+        c.body = quantised_epilogue(to, 0.5, to == DType::u8 ? 100 : -3, residual, relu);
         c.extra = {"f32[70](0.0001,0.002)!", "f32[70](-3,3)!"};
         if (residual != DType::i32) c.extra.push_back(cat(name(residual), "[50,70]"));
         check_int8(cpu_matmul_int8(), c, to == DType::f32 ? 1e-4 : 1);
@@ -64,7 +64,7 @@ TEST(MatmulInt8, EndsOfLayers) {
 // A residual sum after a result that is quantised for itself, as residual networks have it.
 TEST(MatmulInt8, QuantisedMiddle) {
   for (const double zero : {0.0, 20.0}) {
-    EndBuilder b({DType::i32, DType::f32, DType::f32, DType::u8});
+    EpilogueBuilder b({DType::i32, DType::f32, DType::f32, DType::u8});
     const std::uint16_t residual = b.binary(ir::Prim::sub, b.cast(3, DType::f32), b.number(9));
     std::uint16_t y = b.on_grid(b.scaled(), 0.3, zero);
     y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, residual, b.number(0.5)), y);
@@ -82,7 +82,7 @@ TEST(MatmulInt8, ScaledAgainAfterAGrid) {
     for (const DType to : {DType::u8, DType::i8, DType::f32}) {
       std::vector<DType> inputs{DType::i32, DType::f32, DType::f32, DType::f32, DType::f32};
       if (residual) inputs.push_back(DType::u8);
-      EndBuilder b(inputs);
+      EpilogueBuilder b(inputs);
       std::uint16_t y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.on_grid(b.scaled(), 0.3, 120), 3), 4);
       if (residual) y = b.binary(ir::Prim::add, b.on_grid(y, 0.25, 100), b.binary(ir::Prim::mul, b.cast(5, DType::f32), b.number(0.5)));
       y = b.binary(ir::Prim::max, y, b.number(0));
@@ -97,9 +97,10 @@ TEST(MatmulInt8, ScaledAgainAfterAGrid) {
   }
 }
 
-TEST(MatmulInt8, RecognisesTheUsualEnds) {
+TEST(MatmulInt8, RecognisesTheUsualEpilogues) {
   for (const DType residual : {DType::i32, DType::f32, DType::u8})
-    for (const DType to : {DType::f32, DType::u8, DType::i8}) expect_recognised(quantised_end(to, 0.5, 3, residual, true), to, 2, residual);
+    for (const DType to : {DType::f32, DType::u8, DType::i8})
+      expect_recognised(quantised_epilogue(to, 0.5, 3, residual, true), to, 2, residual);
 }
 
 // Quantised with its residual and dequantised again, as before a step that is not quantised.
@@ -107,7 +108,7 @@ TEST(MatmulInt8, OnAGridAfterTheResidual) {
   for (const DType grid : {DType::u8, DType::i8}) {
     for (const double zero : {0.0, 100.0}) {
       for (const bool relu : {false, true}) {
-        EndBuilder b({DType::i32, DType::f32, DType::f32, DType::u8});
+        EpilogueBuilder b({DType::i32, DType::f32, DType::f32, DType::u8});
         std::uint16_t y = b.scaled();
         y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.cast(3, DType::f32), b.number(0.05)), y);
         if (relu) y = b.binary(ir::Prim::max, y, b.number(0));
@@ -126,7 +127,7 @@ TEST(MatmulInt8, OnAGridAfterTheResidual) {
 TEST(MatmulInt8, GeluAfterTheProduct) {
   for (const bool divides : {false, true}) {
     for (const DType to : {DType::f32, DType::u8, DType::i8}) {
-      EndBuilder b({DType::i32, DType::f32, DType::f32});
+      EpilogueBuilder b({DType::i32, DType::f32, DType::f32});
       const std::uint16_t x = b.scaled();
       const std::uint16_t inner =
           divides ? b.binary(ir::Prim::div, x, b.number(1.4142135381698608)) : b.binary(ir::Prim::mul, x, b.number(0.70710678));
@@ -143,8 +144,8 @@ TEST(MatmulInt8, GeluAfterTheProduct) {
   }
 }
 
-// What the fused end does not know runs in the block executor.
-TEST(MatmulInt8, AnyOtherEnd) {
+// What the fused epilogue does not know runs in the block executor.
+TEST(MatmulInt8, AnyOtherEpilogue) {
   ir::BodyBuilder b({DType::i32, DType::f32});
   const std::uint16_t y = b.binary(ir::Prim::mul, b.cast(0, DType::f32), 1);
   const ir::Body body = b.finish({b.binary(ir::Prim::mul, b.unary(ir::Prim::tanh, y), y)});
@@ -169,7 +170,7 @@ TEST(MatmulInt8, SaturatesWhatIsLarge) {
   for (const char* scale : {"f32[70](-30,30)!", "f32[70](-1e12,1e12)!"}) {
     for (const DType to : {DType::u8, DType::i8}) {
       Int8Case c{"MatMulInteger", "i8[5,64](-128,127) i8[64,70](-128,127)! i8[]{3}"};
-      c.body = quantised_end(to, 0.05, to == DType::u8 ? 128 : 0);
+      c.body = quantised_epilogue(to, 0.05, to == DType::u8 ? 128 : 0);
       c.extra = {scale, "f32[70](-3,3)!"};
       check_int8(cpu_matmul_int8(), c, 1);
     }

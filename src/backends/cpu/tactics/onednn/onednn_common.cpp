@@ -17,12 +17,12 @@ std::optional<SimpleEpilogue> inside(const Problem& problem, int channel_axis, i
 
 }  // namespace
 
-Verdict OnednnEnd::supports(const Problem& problem, int channel_axis, int own_bias) {
+Verdict OnednnEpilogue::supports(const Problem& problem, int channel_axis, int own_bias) {
   if (problem.out.size() != 1 || problem.out[0].dtype != DType::f32) return Verdict::no("the result is not one f32 tensor");
   return inside(problem, channel_axis, own_bias) ? Verdict::ok() : Epilogue::supports(problem);
 }
 
-OnednnEnd::OnednnEnd(const Problem& problem, int channel_axis, int own_bias) : bias_(own_bias) {
+OnednnEpilogue::OnednnEpilogue(const Problem& problem, int channel_axis, int own_bias) : bias_(own_bias) {
   const auto form = inside(problem, channel_axis, own_bias);
   after_ = !form;
   if (after_) {
@@ -33,7 +33,7 @@ OnednnEnd::OnednnEnd(const Problem& problem, int channel_axis, int own_bias) : b
   if (form->clamp) clamp_ = onednn::Clamp{form->low, form->high};
 }
 
-void OnednnEnd::bind(const RunArgs& args, const TileAxes& axes, Binding& binding) const noexcept {
+void OnednnEpilogue::bind(const RunArgs& args, const TileAxes& axes, Binding& binding) const noexcept {
   if (bias_ >= 0) binding.bias = args.in[static_cast<std::size_t>(bias_)].as<const float>();
   if (after_) epilogue_.bind(args, axes, binding.epilogue);
 }
@@ -42,11 +42,11 @@ namespace {
 
 constexpr std::int64_t kMostParts = 16;
 
-OnednnEnd end_of(const Problem& p, const OnednnForm& form) { return OnednnEnd(p, form.channel_axis, form.own_bias); }
+OnednnEpilogue epilogue_of(const Problem& p, const OnednnForm& form) { return OnednnEpilogue(p, form.channel_axis, form.own_bias); }
 
 struct Kernel {
   OnednnForm form;
-  OnednnEnd end;
+  OnednnEpilogue epilogue;
   std::shared_ptr<const onednn::Product> product;
 };
 
@@ -58,14 +58,14 @@ std::shared_ptr<const onednn::Product> onednn_product(const Problem& problem, co
   std::string key = cat(parts, " ", problem.line());
   if (key != known) {
     known.clear();
-    product = form.make(problem, parts, end_of(problem, form));
+    product = form.make(problem, parts, epilogue_of(problem, form));
     known = std::move(key);
   }
   return product;
 }
 
 Verdict onednn_supports(const Problem& problem, const OnednnForm& form) {
-  if (const Verdict end = OnednnEnd::supports(problem, form.channel_axis, form.own_bias); !end) return end;
+  if (const Verdict epilogue = OnednnEpilogue::supports(problem, form.channel_axis, form.own_bias); !epilogue) return epilogue;
   return Verdict::only_if(onednn_product(problem, form, 1) != nullptr, "oneDNN has no implementation of it");
 }
 
@@ -89,11 +89,11 @@ Tensor onednn_unpack(const Problem& problem, const OnednnForm& form, const Confi
 }
 
 std::shared_ptr<const void> onednn_open(const Problem& problem, const OnednnForm& form, const Config& config) {
-  return std::make_shared<Kernel>(Kernel{form, end_of(problem, form), onednn_product(problem, form, config[0])});
+  return std::make_shared<Kernel>(Kernel{form, epilogue_of(problem, form), onednn_product(problem, form, config[0])});
 }
 
 ir::Dim onednn_scratch(const Problem& problem, const OnednnForm& form, const Config& config) {
-  return onednn_product(problem, form, config[0])->scratch_bytes() + end_of(problem, form).scratch_bytes();
+  return onednn_product(problem, form, config[0])->scratch_bytes() + epilogue_of(problem, form).scratch_bytes();
 }
 
 Status::Code onednn_run(const void* self, const RunArgs& args) noexcept {
@@ -103,8 +103,8 @@ Status::Code onednn_run(const void* self, const RunArgs& args) noexcept {
   const Bound &x = args.in[0], &y = args.out[0];
   const std::int64_t own_bytes = product.scratch_bytes();
   const auto parts = static_cast<std::int64_t>(product.parts().size());
-  OnednnEnd::Binding bound;
-  kernel.end.bind(args, form.channels_last ? TileAxes::channels_last(y.rank) : TileAxes::last(y.rank), bound);
+  OnednnEpilogue::Binding bound;
+  kernel.epilogue.bind(args, form.channels_last ? TileAxes::channels_last(y.rank) : TileAxes::last(y.rank), bound);
   std::atomic<Status::Code> status{Status::ok};
   args.parallel->for_each(form.images * parts, [&](std::int64_t i, int worker) noexcept {
     const std::int64_t image = i / parts;
@@ -115,8 +115,8 @@ Status::Code onednn_run(const void* self, const RunArgs& args) noexcept {
                                           bound.bias, to, scratch);
     if (code != Status::ok) status = code;
     const std::int64_t first = image * form.rows + part.first;
-    kernel.end.apply(bound, first * form.row_positions, (part.last - part.first) * form.row_positions, form.columns, to + part.y_offset,
-                     scratch + own_bytes);
+    kernel.epilogue.apply(bound, first * form.row_positions, (part.last - part.first) * form.row_positions, form.columns,
+                          to + part.y_offset, scratch + own_bytes);
   });
   return status;
 }

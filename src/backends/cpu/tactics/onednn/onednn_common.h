@@ -2,17 +2,17 @@
 // that is all, else our epilogue over each part.
 #pragma once
 
-#include "backends/cpu/gemm/f32_end.h"
+#include "backends/cpu/gemm/f32_epilogue.h"
 #include "backends/cpu/onednn/product.h"
 
 namespace tenfold::backends::cpu {
 
-class OnednnEnd {
+class OnednnEpilogue {
  public:
   static Verdict supports(const Problem& problem, int channel_axis, int own_bias);
 
-  OnednnEnd() = default;
-  OnednnEnd(const Problem& problem, int channel_axis, int own_bias);
+  OnednnEpilogue() = default;
+  OnednnEpilogue(const Problem& problem, int channel_axis, int own_bias);
   std::optional<onednn::Clamp> clamp() const { return clamp_; }
   bool has_bias() const { return bias_ >= 0; }
   std::int64_t scratch_bytes() const { return after_ ? epilogue_.scratch_bytes() : 0; }
@@ -37,7 +37,7 @@ class OnednnEnd {
 
 // A problem as oneDNN gets it. Its extents are constants; operand 1 holds the weights.
 struct OnednnForm {
-  std::shared_ptr<const onednn::Product> (*make)(const Problem& problem, std::int64_t parts, const OnednnEnd& end) = nullptr;
+  std::shared_ptr<const onednn::Product> (*make)(const Problem& problem, std::int64_t parts, const OnednnEpilogue& epilogue) = nullptr;
   int channel_axis = 1, own_bias = -1;
   std::int64_t rows = 1, least_rows = 1;              // what is cut into parts, and how many of them are worth one
   std::int64_t images = 1, x_image = 0, y_image = 0;  // products that follow each other, and the elements between them

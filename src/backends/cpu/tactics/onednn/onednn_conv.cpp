@@ -7,14 +7,14 @@ namespace {
 
 using namespace cpu;
 
-std::shared_ptr<const onednn::Product> make(const Problem& p, std::int64_t parts, const OnednnEnd& end) {
+std::shared_ptr<const onednn::Product> make(const Problem& p, std::int64_t parts, const OnednnEpilogue& epilogue) {
   const ir::Dims &x = p.in[0].dims, &y = p.out[0].dims;
   onednn::ConvProduct product{.shape = ConvShape(p), .rank = static_cast<int>(x.size()) - 2};
   for (std::size_t i = 2; i < x.size(); ++i) {
     product.in[i + 3 - x.size()] = x[i].constant();
     product.out[i + 3 - x.size()] = y[i].constant();
   }
-  return onednn::Product::make(product, parts, end.has_bias(), end.clamp());
+  return onednn::Product::make(product, parts, epilogue.has_bias(), epilogue.clamp());
 }
 
 OnednnForm form_of(const Problem& p) {

@@ -12,8 +12,8 @@ onednn::MatrixProduct product_of(const Problem& p) {
   for (std::size_t i = 0; i + 1 < p.in[0].dims.size(); ++i) product.m *= p.in[0].dims[i].constant();
   return product;
 }
-std::shared_ptr<const onednn::Product> make(const Problem& p, std::int64_t parts, const OnednnEnd& end) {
-  return onednn::Product::make(product_of(p), parts, end.has_bias(), end.clamp());
+std::shared_ptr<const onednn::Product> make(const Problem& p, std::int64_t parts, const OnednnEpilogue& epilogue) {
+  return onednn::Product::make(product_of(p), parts, epilogue.has_bias(), epilogue.clamp());
 }
 OnednnForm form_of(const Problem& p) {
   const onednn::MatrixProduct product = product_of(p);

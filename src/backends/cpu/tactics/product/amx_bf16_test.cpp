@@ -1,6 +1,6 @@
 // The bf16 tactics against the reference on operands that bf16 holds exactly, so that only the order of sums may differ; they
 // need a CPU with AMX.
-#include "backends/cpu/gemm/bf16_end.h"
+#include "backends/cpu/gemm/bf16_epilogue.h"
 #include "backends/cpu/tactics/f32_for_tests.h"
 
 namespace tenfold::backends {
@@ -67,7 +67,7 @@ TEST(AmxBf16, ProductsOfFewRows) {
 TEST(AmxBf16, GeluEndsInRegisters) {
   const auto is_simple = [](const char* body) {
     const F32Problem problem({"MatMul", "bf16[5,7] bf16[7,3]!", body, {"bf16[3]!"}});
-    return cpu::Bf16End(TacticRun(cpu_matmul_amx_bf16(), problem.graph, 63).problem, 1).simple();
+    return cpu::Bf16Epilogue(TacticRun(cpu_matmul_amx_bf16(), problem.graph, 63).problem, 1).simple();
   };
   EXPECT_TRUE(is_simple("(bf16,bf16) %2=add.bf16(%0,%1) %3=constant.bf16(0.70703125) %4=mul.bf16(%2,%3) %5=erf.bf16(%4) "
                         "%6=constant.bf16(1) %7=add.bf16(%5,%6) %8=mul.bf16(%2,%7) %9=constant.bf16(0.5) %10=mul.bf16(%8,%9) -> %10"));

@@ -1,4 +1,4 @@
-// Tactics that take f32 as two parts of bf16 against the reference, to a tolerance a hundredth of what bf16 itself would need; they need a
+// Tactics that take f32 as two terms of bf16 against the reference, to a tolerance a hundredth of what bf16 itself would need; they need a
 // CPU with AMX.
 #include "backends/cpu/tactics/f32_for_tests.h"
 

@@ -1,6 +1,6 @@
 #include "backends/cpu/tactics/product/constant_product_common.h"
 
-#include "backends/cpu/gemm/f32_end.h"
+#include "backends/cpu/gemm/f32_epilogue.h"
 #include "backends/cpu/gemm/likely.h"
 #include "backends/cpu/gemm/matrix_rows.h"
 
@@ -22,7 +22,7 @@ Verdict supports_constant_product(const Problem& p) {
   if (!unit_innermost(a) || !unit_innermost(y)) return Verdict::no("rows are not contiguous");
   if (!result_is_product(p)) return Verdict::no("the epilogue enlarges the result");
   if (!uniform_rows(y, 0, rank_of(y) - 1)) return Verdict::no("rows of the result do not lie at one distance");
-  return F32End::supports(p, rank_of(y) - 1);
+  return F32Epilogue::supports(p, rank_of(y) - 1);
 }
 
 std::int64_t likely_rows(const Problem& p) {

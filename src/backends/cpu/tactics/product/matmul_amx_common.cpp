@@ -12,15 +12,15 @@ namespace {
 
 constexpr std::int64_t kRows = GemmBf16Kernels::kRows, kTile = 16;
 
-// {rows of a block, columns of a block, whether panels go round inside, parts of a value}
-std::vector<Config> configs_of(const Problem& p, int parts) {
+// {rows of a block, columns of a block, whether panels go round inside, terms of a value}
+std::vector<Config> configs_of(const Problem& p, int terms) {
   const std::int64_t rows = std::max<std::int64_t>(likely_rows(p), 1), n = std::max<std::int64_t>(matmul_bf16_weights(p).n, 1);
   std::vector<Config> all;
   for (const std::int64_t most : {256, 128, 512, 64}) {
     for (const std::int64_t pieces : {4, 1, 8}) {
       for (const std::int64_t inside : {0, 1}) {
         const std::int64_t blocks = ceil_div(rows, most);
-        const Config c{round_up(ceil_div(rows, blocks), kRows), round_up(ceil_div(n, pieces), 32), inside, parts};
+        const Config c{round_up(ceil_div(rows, blocks), kRows), round_up(ceil_div(n, pieces), 32), inside, terms};
         if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
       }
     }
@@ -28,19 +28,19 @@ std::vector<Config> configs_of(const Problem& p, int parts) {
   return all;
 }
 
-std::vector<Config> configs(const Problem& p) { return configs_of(p, bf16_parts(p)); }
+std::vector<Config> configs(const Problem& p) { return configs_of(p, bf16_terms(p)); }
 std::vector<Config> whole_configs(const Problem& p) { return configs_of(p, 3); }
 
 GemmBf16Weights weights_of(const Problem& p, const Config& c) {
   GemmBf16Weights w = matmul_bf16_weights(p);
-  w.parts = static_cast<int>(c[3]);
+  w.terms = static_cast<int>(c[3]);
   return w;
 }
 
 Verdict valid(const Problem& p, const Config& c) {
   if (c.size() != 4) return Verdict::no("its configuration has another length");
   return Verdict::only_if(c[0] > 0 && c[0] % kRows == 0 && c[0] <= 1 << 16 && c[1] > 0 && c[1] % 32 == 0 && c[1] < 1 << 30 && c[2] >= 0 &&
-                              c[2] <= 1 && (c[3] == bf16_parts(p) || (c[3] == 3 && bf16_parts(p) == 2)),
+                              c[2] <= 1 && (c[3] == bf16_terms(p) || (c[3] == 3 && bf16_terms(p) == 2)),
                           "its block sizes are out of range");
 }
 
@@ -53,7 +53,7 @@ struct Kernel {
   std::int64_t rows, cols, copied, k_pieces;
   bool panels_inside, copies;
   DType a_type;
-  Bf16End end;
+  Bf16Epilogue epilogue;
 };
 
 // Copies of all rows are made first, once for all blocks of columns; those of a last tile by whom it meets.
@@ -65,13 +65,13 @@ std::int64_t copy_bytes(const Problem& p) { return copies(p) ? 0 : Bf16Matrix::c
 std::int64_t k_pieces(const Problem& p, const Config& c) { return c[2] == 0 ? gemm_bf16_k_pieces(weights_of(p, c), c[0]) : 1; }
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
   const std::int64_t cols = std::min(c[1], round_up(n_of(p), 32));
-  return copy_bytes(p) + gemm_bf16_scratch(Bf16End(p, rank_of(p.out[0]) - 1), cols, k_pieces(p, c), c[0]) +
+  return copy_bytes(p) + gemm_bf16_scratch(Bf16Epilogue(p, rank_of(p.out[0]) - 1), cols, k_pieces(p, c), c[0]) +
          gemm_bf16_split_bytes(weights_of(p, c), cols, c[2] != 0);
 }
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   return std::make_shared<Kernel>(Kernel{weights_of(p, c), c[0], c[1], copy_bytes(p), k_pieces(p, c), c[2] != 0, copies(p),
-                                         p.in[0].dtype, Bf16End(p, rank_of(p.out[0]) - 1)});
+                                         p.in[0].dtype, Bf16Epilogue(p, rank_of(p.out[0]) - 1)});
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
@@ -82,8 +82,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   for (int i = 0; i + 1 < a.rank; ++i) m *= a.dims[i];
   if (m == 0 || w.n == 0) return Status::ok;
   const Bf16Matrix matrix(a.data, kernel.a_type, MatrixRows(a, 0, a.rank - 1), kernel.copies);
-  Bf16End::Binding bound;
-  kernel.end.bind(args, TileAxes::last(y.rank), y.rank > 1 ? MatrixRows(y, 0, y.rank - 1).stride() : 0, bound);
+  Bf16Epilogue::Binding bound;
+  kernel.epilogue.bind(args, TileAxes::last(y.rank), y.rank > 1 ? MatrixRows(y, 0, y.rank - 1).stride() : 0, bound);
   const std::int64_t row_blocks = ceil_div(m, kernel.rows), pieces = ceil_div(w.panels() * 32, kernel.cols);
   char* const copies = static_cast<char*>(args.workspace);
   const std::int64_t tile_bytes = Bf16Matrix::copy_bytes(w, true, kTile);
@@ -97,8 +97,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     const std::int64_t count = std::min(kernel.rows, m - row);
     const GemmBf16Rows rows = kernel.copies ? Bf16Matrix::copied(w, row, count, copies + row / kTile * tile_bytes)
                                             : matrix.rows(w, row, count, memory);
-    gemm_bf16(w, args.in[1].data, rows, j * w.panels() / pieces, (j + 1) * w.panels() / pieces, kernel.panels_inside, kernel.end, bound,
-              memory + kernel.copied, kernel.k_pieces);
+    gemm_bf16(w, args.in[1].data, rows, j * w.panels() / pieces, (j + 1) * w.panels() / pieces, kernel.panels_inside, kernel.epilogue,
+              bound, memory + kernel.copied, kernel.k_pieces);
   });
   return Status::ok;
 }
@@ -109,12 +109,12 @@ void pack(const Problem& p, const Config& c, int, std::span<const Tensor* const>
 }
 Tensor unpack(const Problem& p, const Config& c, int, const void* packed) { return matmul_bf16_unpack(weights_of(p, c), packed); }
 
-bool may_alias(const Problem& p, int in, int) { return Bf16End(p, rank_of(p.out[0]) - 1).in_place(in); }
+bool may_alias(const Problem& p, int in, int) { return Bf16Epilogue(p, rank_of(p.out[0]) - 1).in_place(in); }
 
 }  // namespace
 
 GemmBf16Weights matmul_bf16_weights(const Problem& p) {
-  return {.taps = 1, .k = k_of(p), .n = n_of(p), .type = p.in[1].dtype, .parts = bf16_parts(p)};
+  return {.taps = 1, .k = k_of(p), .n = n_of(p), .type = p.in[1].dtype, .terms = bf16_terms(p)};
 }
 void matmul_bf16_pack(const GemmBf16Weights& w, std::span<const Tensor* const> constants, void* packed) {
   pack_bf16(w, *constants[1], packed, [&](std::int64_t, std::int64_t k, std::int64_t n) { return k * w.n + n; });
@@ -131,7 +131,7 @@ Verdict matmul_amx_supported(const Problem& p) {
   if (a.dims.size() != y.dims.size() || !std::equal(a.dims.begin(), a.dims.end() - 1, y.dims.begin()) || y.dims.back() != b.dims[1])
     return Verdict::no("the epilogue enlarges the result");
   if (!uniform_rows(y, 0, rank_of(y) - 1)) return Verdict::no("rows of the result do not lie at one distance");
-  return Bf16End::supports(p, rank_of(y) - 1);
+  return Bf16Epilogue::supports(p, rank_of(y) - 1);
 }
 
 namespace {
@@ -144,11 +144,11 @@ Verdict supports(const Problem& p) {
 
 }  // namespace
 
-Tactic matmul_amx(const char* name, int version, int parts) {
+Tactic matmul_amx(const char* name, int version, int terms) {
   return packed_tactic({.name = name, .version = version, .ops = {"MatMul"}, .workspace = workspace,
                         .worker_scratch = worker_scratch, .may_alias = may_alias},
-                       {parts == 1 ? supports<bf16_product> : supports<split_product>,
-                        parts == 3 ? whole_configs : configs, valid, packed_bytes, pack, unpack, open, run,
+                       {terms == 1 ? supports<bf16_product> : supports<split_product>,
+                        terms == 3 ? whole_configs : configs, valid, packed_bytes, pack, unpack, open, run,
                         constant_product_work});
 }
 

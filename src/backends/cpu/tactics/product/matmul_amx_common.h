@@ -1,4 +1,4 @@
-// What products with a constant matrix on AMX tiles share, in one part of bf16, in two or in three.
+// What products with a constant matrix on AMX tiles share, in one term of bf16, in two or in three.
 #pragma once
 
 #include "backends/cpu/gemm/gemm_bf16.h"
@@ -6,13 +6,13 @@
 
 namespace tenfold::backends::cpu {
 
-// The constant matrix, [k, n], in as many parts as what may be rounded takes; and how plans hold it.
+// The constant matrix, [k, n], in as many terms as what may be rounded takes; and how plans hold it.
 GemmBf16Weights matmul_bf16_weights(const Problem& problem);
 void matmul_bf16_pack(const GemmBf16Weights& weights, std::span<const Tensor* const> constants, void* packed);
 Tensor matmul_bf16_unpack(const GemmBf16Weights& weights, const void* packed);
 // Whether operands are those of such a product, whatever their types.
 Verdict matmul_amx_supported(const Problem& problem);
-// Of values in `parts` of bf16: one (rounded, or bf16 already), two or three.
-Tactic matmul_amx(const char* name, int version, int parts);
+// Of values in `terms` of bf16: one (rounded, or bf16 already), two or three.
+Tactic matmul_amx(const char* name, int version, int terms);
 
 }  // namespace tenfold::backends::cpu

@@ -1,5 +1,5 @@
 // matmul_amx_s24: rows of f32 times a constant matrix in fixed point of 24 bits, on AMX tiles of bytes. With few rows that is bound by
-// reading the weights, of which this reads three quarters of what f32 or two parts of bf16 take.
+// reading the weights, of which this reads three quarters of what f32 or two terms of bf16 take.
 #include "backends/cpu/kernels/product/gemm_s24.h"
 #include "backends/cpu/tactics/product/matmul_fixed_common.h"
 #include "backends/packed_tactic.h"
@@ -49,11 +49,11 @@ Tensor unpack(const Problem& p, const Config&, int, const void* packed) { return
 struct Kernel {
   FixedWeights weights;
   std::int64_t k, n, rows, cols;
-  F32End end;
+  F32Epilogue epilogue;
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
-  return std::make_shared<Kernel>(Kernel{weights_of(p), k_of(p), n_of(p), c[0], c[1], F32End(p, rank_of(p.out[0]) - 1)});
+  return std::make_shared<Kernel>(Kernel{weights_of(p), k_of(p), n_of(p), c[0], c[1], F32Epilogue(p, rank_of(p.out[0]) - 1)});
 }
 
 // Slices of all rows, an odd number of cache lines each so that rows spread over the cache, then a scale for each.
@@ -63,7 +63,7 @@ ir::Dim workspace(const Problem& p, const Config&) {
   return ceil_div(rows, kTile) * (kTile * (row_bytes(weights_of(p)) + 4));
 }
 constexpr std::int64_t kSumBytes = 2 * GemmS24Kernels::kSums * 4;
-ir::Dim worker_scratch(const Problem& p, const Config&) { return kSumBytes + F32End(p, rank_of(p.out[0]) - 1).scratch_bytes(); }
+ir::Dim worker_scratch(const Problem& p, const Config&) { return kSumBytes + F32Epilogue(p, rank_of(p.out[0]) - 1).scratch_bytes(); }
 
 struct Sliced {
   const char* rows;
@@ -94,14 +94,14 @@ void block(const Kernel& kernel, const FixedProduct& product, const Sliced& slic
       own.sums = reinterpret_cast<std::int32_t*>(scratch) + turn * GemmS24Kernels::kSums;
       own.row_scale = sliced.scale + begin, own.step = w.step(product.packed) + column;
       own.rows = row + (i + 1) * count / tiles - begin;
-      own.tile = product.tile(begin, column, std::min(kPanel, last - column), own.finish);
-      own.ends = own.tile.finish != nullptr;
+      own.tile = product.tile(begin, column, std::min(kPanel, last - column), own.epilogue);
+      own.has_epilogue = own.tile.epilogue != nullptr;
       kernels().product(g, own.sums, waiting[turn ^ 1]);
     }
   }
-  kernels().end(waiting[turn ^ 1]);
+  kernels().epilogue(waiting[turn ^ 1]);
   kernels().leave();
-  product.end(row, count, first, last, scratch + kSumBytes);
+  product.apply_epilogue(row, count, first, last, scratch + kSumBytes);
 }
 
 // Another program may hold up a worker for a while: the others take over what it has not begun, if pieces are many and small. Each
@@ -119,7 +119,7 @@ std::int64_t columns_of_piece(const Kernel& kernel, std::int64_t rows, std::int6
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const Kernel*>(self);
   const FixedWeights& w = kernel.weights;
-  const FixedProduct product(w, kernel.end, args);
+  const FixedProduct product(w, kernel.epilogue, args);
   const std::int64_t m = product.rows();
   if (m == 0 || kernel.n == 0) return Status::ok;
   auto* const rows = static_cast<char*>(args.workspace);

@@ -1,4 +1,4 @@
-// matmul_amx_split: activations times a constant matrix of f32, each in two parts of bf16: three products on AMX come within 2^-16 of f32.
+// matmul_amx_split: activations times a constant matrix of f32, each in two terms of bf16: three products on AMX come within 2^-16 of f32.
 #include "backends/cpu/tactics/product/matmul_amx_common.h"
 
 namespace tenfold::backends {

@@ -1,5 +1,5 @@
-// matmul_amx_whole: activations times a constant matrix of f32, each in three parts of bf16, which have all its bits: six products on AMX
-// come as near as FMA does, so that --noTF32 has no say in it (conv_amx_split says more). Weights are read as f32 and cut as they stream
+// matmul_amx_whole: activations times a constant matrix of f32, each in three terms of bf16, which have all its bits: six products on AMX
+// come as near as FMA does, so that --noTF32 has no say in it (conv_amx_split says more). Weights are read as f32 and split as they stream
 // by.
 #include "backends/cpu/tactics/product/matmul_amx_common.h"
 

@@ -1,4 +1,4 @@
-// Products of f32 in three parts of bf16 against the reference, with a tolerance that two parts miss.
+// Products of f32 in three terms of bf16 against the reference, with a tolerance that two terms miss.
 #include "backends/cpu/tactics/f32_for_tests.h"
 
 namespace tenfold::backends {
@@ -8,7 +8,7 @@ namespace {
 
 using namespace testing;
 
-constexpr double kTolerance = 1e-6;   // relative to the largest value of the result; two parts give 4e-6
+constexpr double kTolerance = 1e-6;   // relative to the largest value of the result; two terms give 4e-6
 
 constexpr const char* kProducts[] = {
     "f32[1,32] f32[32,32]!",     "f32[5,7] f32[7,3]!", "f32[33,70] f32[70,65]!", "f32[16,384] f32[384,100]!", "f32[130,100] f32[100,90]!",
@@ -40,7 +40,7 @@ TEST(MatmulAmxWhole, LongRows) {
 }
 
 // Else the tests above show nothing.
-TEST(MatmulAmxWhole, TwoPartsWouldMissTheTolerance) {
+TEST(MatmulAmxWhole, TwoTermsWouldMissTheTolerance) {
   if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
   F32Problem problem({"MatMul", "f32[16,384] f32[384,100]!"});
   const Tactic tactic = cpu_matmul_amx_split();
@@ -49,7 +49,7 @@ TEST(MatmulAmxWhole, TwoPartsWouldMissTheTolerance) {
   EXPECT_GT(relative_difference(run.run(tactic.configs(run.problem)[0], problem.operands, serial)[0], problem.truth()), 2 * kTolerance);
 }
 
-// Weights that are all finite are cut without a look at each; others, and rows, keep infinity in one part.
+// Weights that are all finite are split without a look at each; others, and rows, keep infinity in one term.
 TEST(MatmulAmxWhole, InfinityStaysInItsRowsAndColumns) {
   if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
   constexpr float kInfinity = std::numeric_limits<float>::infinity();

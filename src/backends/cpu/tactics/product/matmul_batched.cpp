@@ -17,7 +17,7 @@ ir::Dim from_end(const OperandDesc& o, std::size_t i) { return o.dims[rank_of(o)
 Verdict supports(const Problem& p) {
   if (p.in[0].dtype != DType::f32 || p.in[1].dtype != DType::f32) return Verdict::no("operands are not f32");
   if (const Verdict stacks = matmul_stacks_supported(p); !stacks) return stacks;
-  return F32End::supports(p, static_cast<int>(rank_of(p.out[0])) - 1);
+  return F32Epilogue::supports(p, static_cast<int>(rank_of(p.out[0])) - 1);
 }
 
 // {instruction set, rows of a block, columns of a block, depth of a block}
@@ -27,7 +27,7 @@ std::vector<Config> configs(const Problem& p) {
   for (std::size_t i = 0; i + 2 < rank_of(y); ++i) batch = std::min<std::int64_t>(batch * likely(p, y.dims[i], 8), 1 << 20);
   const std::int64_t m = likely(p, from_end(y, 2), 128), n = likely(p, from_end(y, 1), 128), k = likely(p, from_end(a, 1), 128);
   std::vector<Config> all;
-  for (const GemmF32Cut& c : gemm_f32_cuts(*p.device, batch, m, n, 1, k)) all.push_back({c.isa, c.rows, c.cols, c.k});
+  for (const GemmF32Blocking& c : gemm_f32_blockings(*p.device, batch, m, n, 1, k)) all.push_back({c.isa, c.rows, c.cols, c.k});
   return all;
 }
 
@@ -41,19 +41,19 @@ Verdict valid(const Problem& p, const Config& c) {
 
 struct Kernel {
   const GemmF32Kernels* kernels;
-  GemmF32Cut cut;
-  F32End end;
+  GemmF32Blocking blocking;
+  F32Epilogue epilogue;
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   auto kernel = std::make_shared<Kernel>();
   kernel->kernels = &gemm_f32_kernels(c[0]);
-  kernel->cut = {c[0], c[1], c[2], c[3]};
-  kernel->end = F32End(p, static_cast<int>(rank_of(p.out[0])) - 1);
+  kernel->blocking = {c[0], c[1], c[2], c[3]};
+  kernel->epilogue = F32Epilogue(p, static_cast<int>(rank_of(p.out[0])) - 1);
   return kernel;
 }
 
-ir::Dim worker_scratch(const Problem& p, const Config&) { return F32End(p, static_cast<int>(rank_of(p.out[0])) - 1).scratch_bytes(); }
+ir::Dim worker_scratch(const Problem& p, const Config&) { return F32Epilogue(p, static_cast<int>(rank_of(p.out[0])) - 1).scratch_bytes(); }
 ir::Dim workspace(const Problem& p, const Config& c) {
   const ir::Dim panel = gemm_f32_kernels(c[0]).panel;
   return matmul_stacked(p.in[1]) * from_end(p.in[1], 2) * ceil_div(from_end(p.in[1], 1), panel) * panel * 4;
@@ -91,7 +91,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Bound &a = args.in[0], &b = args.in[1], &y = args.out[0];
   const std::int64_t m = a.dims[a.rank - 2];
   const GemmF32Weights w{
-      .taps = 1, .k = a.dims[a.rank - 1], .n = b.dims[b.rank - 1], .k_block = kernel.cut.k, .panel = kernel.kernels->panel};
+      .taps = 1, .k = a.dims[a.rank - 1], .n = b.dims[b.rank - 1], .k_block = kernel.blocking.k, .panel = kernel.kernels->panel};
   std::int64_t matrices = 1, rights = 1;
   for (int i = 0; i + 2 < y.rank; ++i) matrices *= y.dims[i];
   for (int i = 0; i + 2 < b.rank; ++i) rights *= b.dims[i];
@@ -113,10 +113,10 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   });
 
   const std::int64_t c_stride = MatrixRows(y, 0, y.rank - 1).stride();
-  F32End::Binding bound;
-  kernel.end.bind(args, TileAxes::last(y.rank), bound);
-  const std::int64_t row_blocks = ceil_div(m, kernel.cut.rows);
-  const std::int64_t column_blocks = ceil_div(w.n, std::max<std::int64_t>(kernel.cut.cols, w.panel));
+  F32Epilogue::Binding bound;
+  kernel.epilogue.bind(args, TileAxes::last(y.rank), bound);
+  const std::int64_t row_blocks = ceil_div(m, kernel.blocking.rows);
+  const std::int64_t column_blocks = ceil_div(w.n, std::max<std::int64_t>(kernel.blocking.cols, w.panel));
   parallel.for_each(matrices * row_blocks * column_blocks, [&](std::int64_t part, int worker) noexcept {
     const std::int64_t j = part % column_blocks, i = part / column_blocks % row_blocks, matrix = part / column_blocks / row_blocks;
     const float* table[kRowTable];
@@ -131,7 +131,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     const float* left = a.as<const float>() + matmul_matrix_of(a, y, matrix, false);
     fill_table(RowTiles(block.rows, kernel.kernels->max_rows), 1, kernel.kernels->max_rows, table,
                [&](std::int64_t r, const float** entry) { *entry = left + (row + r) * a.strides[a.rank - 2]; });
-    gemm_f32_block(*kernel.kernels, w, packed + matmul_matrix_of(b, y, matrix, true) * w.floats(), block, kernel.end, bound,
+    gemm_f32_block(*kernel.kernels, w, packed + matmul_matrix_of(b, y, matrix, true) * w.floats(), block, kernel.epilogue, bound,
                    args.scratch_of(worker));
   });
   return Status::ok;

@@ -16,7 +16,7 @@ Verdict supports(const Problem& p) {
   if (p.in[0].dtype != DType::bf16 || p.in[1].dtype != DType::bf16) return Verdict::no("operands are not bf16");
   if (const Verdict possible = bf16_product(p); !possible) return possible;
   if (const Verdict stacks = matmul_stacks_supported(p); !stacks) return stacks;
-  return Bf16End::supports(p, rank_of(p.out[0]) - 1);
+  return Bf16Epilogue::supports(p, rank_of(p.out[0]) - 1);
 }
 
 // {rows of a block}
@@ -27,15 +27,15 @@ Verdict valid(const Problem&, const Config& c) {
 
 struct Kernel {
   std::int64_t rows;
-  Bf16End end;
+  Bf16Epilogue epilogue;
 };
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
-  return std::make_shared<Kernel>(Kernel{c[0], Bf16End(p, rank_of(p.out[0]) - 1)});
+  return std::make_shared<Kernel>(Kernel{c[0], Bf16Epilogue(p, rank_of(p.out[0]) - 1)});
 }
 
 ir::Dim depth(const Problem& p) { return ceil_div(from_end(p.in[0], 1), 32) * 32; }
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
-  return (depth(p) + 32) * (c[0] * 2) + gemm_bf16_scratch(Bf16End(p, rank_of(p.out[0]) - 1), kColumnsAtOnce);
+  return (depth(p) + 32) * (c[0] * 2) + gemm_bf16_scratch(Bf16Epilogue(p, rank_of(p.out[0]) - 1), kColumnsAtOnce);
 }
 ir::Dim workspace(const Problem& p, const Config&) {
   return matmul_stacked(p.in[1]) * depth(p) * ceil_div(from_end(p.in[1], 1), 32) * 64;
@@ -69,18 +69,18 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     for (std::int64_t i = b.rank - 3, rest = right; i >= 0; --i) offset += rest % b.dims[i] * b.strides[i], rest /= b.dims[i];
     pack_right(w, b.as<const std::uint16_t>() + offset, b.strides[b.rank - 2], b.strides[b.rank - 1], packed + right * w.values());
   });
-  Bf16End::Binding bound;
-  kernel.end.bind(args, TileAxes::last(y.rank), MatrixRows(y, 0, y.rank - 1).stride(), bound);
-  const std::int64_t blocks = ceil_div(m, kernel.rows), end_bytes = gemm_bf16_scratch(kernel.end, kColumnsAtOnce);
+  Bf16Epilogue::Binding bound;
+  kernel.epilogue.bind(args, TileAxes::last(y.rank), MatrixRows(y, 0, y.rank - 1).stride(), bound);
+  const std::int64_t blocks = ceil_div(m, kernel.rows), epilogue_bytes = gemm_bf16_scratch(kernel.epilogue, kColumnsAtOnce);
   const bool copies = Bf16Matrix::copies(DType::bf16, w.k, true);
   args.parallel->for_each(matrices * blocks, [&](std::int64_t part, int worker) noexcept {
     const std::int64_t matrix = part / blocks, row = part % blocks * kernel.rows;
     const Bf16Matrix left(a.as<const std::uint16_t>() + matmul_matrix_of(a, y, matrix, false), DType::bf16,
                           MatrixRows(a, a.rank - 2, a.rank - 1), copies);
     char* const scratch = args.scratch_of<char>(worker);
-    GemmBf16Rows rows = left.rows(w, row, std::min(kernel.rows, m - row), scratch + end_bytes);
+    GemmBf16Rows rows = left.rows(w, row, std::min(kernel.rows, m - row), scratch + epilogue_bytes);
     rows.first_out += matrix * m;
-    gemm_bf16(w, packed + matmul_matrix_of(b, y, matrix, true) * w.values(), rows, 0, w.panels(), true, kernel.end, bound, scratch);
+    gemm_bf16(w, packed + matmul_matrix_of(b, y, matrix, true) * w.values(), rows, 0, w.panels(), true, kernel.epilogue, bound, scratch);
   });
   return Status::ok;
 }

@@ -11,30 +11,30 @@ namespace tenfold::backends::cpu {
 
 // A product in progress.
 struct FixedProduct {
-  FixedProduct(const FixedWeights& weights, const F32End& end, const RunArgs& args) noexcept;
+  FixedProduct(const FixedWeights& weights, const F32Epilogue& epilogue, const RunArgs& args) noexcept;
 
   std::int64_t rows() const { return rows_; }
   const float* row(std::int64_t i) const { return a_ + a_rows_.offset(i); }
   bool ordinary() const { return ordinary_; }
   // Rows [row, row + count) of columns [first, last), in floating point: they hold what fixed point cannot, or the weights do.
   void whole(std::int64_t row, std::int64_t count, std::int64_t first, std::int64_t last, void* scratch) const noexcept;
-  // Where the kernel stores a tile of these rows and columns; `finish` is its end if that is simple ...
-  GemmF32Tile tile(std::int64_t row, std::int64_t column, std::int64_t columns, GemmF32Finish& finish) const noexcept;
+  // Where the kernel stores a tile of these rows and columns; `epilogue` is handed to it if that is simple ...
+  GemmF32Tile tile(std::int64_t row, std::int64_t column, std::int64_t columns, GemmF32EpilogueArgs& epilogue) const noexcept;
   // ... and what follows if it is not.
-  void end(std::int64_t row, std::int64_t count, std::int64_t first, std::int64_t last, void* scratch) const noexcept;
+  void apply_epilogue(std::int64_t row, std::int64_t count, std::int64_t first, std::int64_t last, void* scratch) const noexcept;
 
   const FixedWeights& weights;
   const void* packed;
 
  private:
   void store(std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns, const double* sums) const noexcept;
-  const F32End& end_;
+  const F32Epilogue& epilogue_;
   const float* a_;
   MatrixRows a_rows_;
   std::int64_t rows_ = 1, c_stride_ = 0;
   float* c_;
   bool ordinary_;
-  F32End::Binding bound_;
+  F32Epilogue::Binding bound_;
 };
 
 std::int64_t fixed_packed_bytes(const FixedWeights& weights, int input);

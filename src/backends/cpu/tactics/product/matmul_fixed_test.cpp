@@ -1,5 +1,5 @@
-// Products with weights in fixed point against the reference: shapes around panels and tiles, ends, inputs in different units, and values
-// that fixed point cannot hold. They need AVX512_VNNI, or AMX.
+// Products with weights in fixed point against the reference: shapes around panels and tiles, epilogues, inputs in different units, and
+// values that fixed point cannot hold. They need AVX512_VNNI, or AMX.
 #include <bit>
 
 #include "backends/cpu/gemm/weights_fixed.h"
@@ -64,7 +64,7 @@ TEST(MatmulFixed, AnyNumberOfThreads) {
   }
 }
 
-TEST(MatmulFixed, Ends) {
+TEST(MatmulFixed, Epilogues) {
   if (all_tried().empty()) GTEST_SKIP() << "this CPU has neither AVX512_VNNI nor AMX";
   const std::string relu = "(f32,f32,f32) %3=add.f32(%0,%1) %4=add.f32(%2,%3) %5=constant.f32(0) %6=max.f32(%4,%5) -> %6";
   const std::string swish = "(f32,f32) %2=add.f32(%0,%1) %3=sigmoid.f32(%2) %4=mul.f32(%2,%3) -> %4";
@@ -153,7 +153,7 @@ TEST(MatmulFixed, SaysWhyNot) {
   EXPECT_EQ(reason(cpu_matmul_amx_s24(), "f32[1,7] f32[7,3]", 63), "the right operand is not a constant");
 }
 
-// One row of a batch that fixed point cannot hold changes no other, and comes out as f32 does, with either kind of end.
+// One row of a batch that fixed point cannot hold changes no other, and comes out as f32 does, with either kind of epilogue.
 TEST(MatmulFixed, RowsThatDoNotFitAmongOthers) {
   if (all_tried().empty()) GTEST_SKIP() << "this CPU has neither AVX512_VNNI nor AMX";
   for (const Tried& t : all_tried()) {

@@ -47,25 +47,25 @@ struct Kernel {
   GemmBf16Weights weights;
   std::int64_t panels_of_part;
   bool wide;   // rows are f32
-  Bf16End end;
+  Bf16Epilogue epilogue;
 
-  // Of a worker: a row as f32, the sums of a part, what the end needs.
+  // Of a worker: a row as f32, the sums of a part, what the epilogue needs.
   std::int64_t row_bytes() const { return weights.depth() * 4; }
   std::int64_t sum_bytes() const { return std::min(panels_of_part, weights.panels()) * 32 * 4; }
 };
 
 Kernel kernel_of(const Problem& p, const Config& c) {
-  return {matmul_bf16_weights(p), c[0], p.in[0].dtype == DType::f32, Bf16End(p, rank_of(p.out[0]) - 1)};
+  return {matmul_bf16_weights(p), c[0], p.in[0].dtype == DType::f32, Bf16Epilogue(p, rank_of(p.out[0]) - 1)};
 }
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) { return std::make_shared<Kernel>(kernel_of(p, c)); }
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
   const Kernel k = kernel_of(p, c);
-  return k.row_bytes() + k.sum_bytes() + k.end.scratch_bytes();
+  return k.row_bytes() + k.sum_bytes() + k.epilogue.scratch_bytes();
 }
 
 // Panels [first, last) of a row, whose values are `x`.
 void multiply(const Kernel& kernel, const void* packed, const float* x, std::int64_t row, std::int64_t first, std::int64_t last,
-              float* sums, const Bf16End::Binding& bound, void* scratch) noexcept {
+              float* sums, const Bf16Epilogue::Binding& bound, void* scratch) noexcept {
   const GemmBf16Weights& w = kernel.weights;
   GemvBf16 g{.x = x, .steps = w.steps(), .panel_step = w.panel(), .sums = sums};
   for (std::int64_t panel = first, count; panel < last; panel += count, g.sums += count * 32) {
@@ -73,15 +73,15 @@ void multiply(const Kernel& kernel, const void* packed, const float* x, std::int
     g.panel = static_cast<const std::uint16_t*>(packed) + panel * w.panel();
     tenfold_gemv_bf16_amx.panels[count - 1](g);
   }
-  const Bf16End::Rows rows{row, 1, 1};
-  if (!kernel.end.simple())
-    return kernel.end.apply(gemm_bf16_kernels(), bound, rows, first * 32, std::min(last * 32, w.n) - first * 32, sums, (last - first) * 32,
-                            scratch);
+  const Bf16Epilogue::Rows rows{row, 1, 1};
+  if (!kernel.epilogue.simple())
+    return kernel.epilogue.apply(gemm_bf16_kernels(), bound, rows, first * 32, std::min(last * 32, w.n) - first * 32, sums,
+                                 (last - first) * 32, scratch);
   GemmBf16Waiting::Row place;
-  kernel.end.place(bound, rows, 0, &place);
+  kernel.epilogue.place(bound, rows, 0, &place);
   for (std::int64_t panel = first; panel < last; ++panel, sums += 32)
-    gemm_bf16_kernels().end({.finish = &bound.finish, .rows = &place, .count = 1, .column = panel * 32,
-                             .columns = std::min<std::int64_t>(32, w.n - panel * 32), .sums = sums});
+    gemm_bf16_kernels().epilogue({.epilogue = &bound.epilogue, .rows = &place, .count = 1, .column = panel * 32,
+                                  .columns = std::min<std::int64_t>(32, w.n - panel * 32), .sums = sums});
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
@@ -92,8 +92,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   for (int i = 0; i + 1 < a.rank; ++i) m *= a.dims[i];
   if (m == 0 || w.n == 0) return Status::ok;
   const MatrixRows a_rows(a, 0, a.rank - 1);
-  Bf16End::Binding bound;
-  kernel.end.bind(args, TileAxes::last(y.rank), y.rank > 1 ? MatrixRows(y, 0, y.rank - 1).stride() : 0, bound);
+  Bf16Epilogue::Binding bound;
+  kernel.epilogue.bind(args, TileAxes::last(y.rank), y.rank > 1 ? MatrixRows(y, 0, y.rank - 1).stride() : 0, bound);
   const std::int64_t pieces = ceil_div(w.panels(), kernel.panels_of_part);
   args.parallel->for_each(m * pieces, [&](std::int64_t part, int worker) noexcept {
     const std::int64_t row = part / pieces, first = part % pieces * kernel.panels_of_part;
@@ -106,7 +106,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   return Status::ok;
 }
 
-bool may_alias(const Problem& p, int in, int) { return Bf16End(p, rank_of(p.out[0]) - 1).in_place(in); }
+bool may_alias(const Problem& p, int in, int) { return Bf16Epilogue(p, rank_of(p.out[0]) - 1).in_place(in); }
 
 }  // namespace
 

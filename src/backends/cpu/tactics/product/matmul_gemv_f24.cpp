@@ -57,19 +57,19 @@ struct Kernel {
   const GemvF24Kernels* kernels;
   WeightsF24 weights;
   std::int64_t k, n, panels_of_part;
-  F32End end;
+  F32Epilogue epilogue;
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   return std::make_shared<Kernel>(
-      Kernel{&kernels_of(c[0]), weights_of(p, c[0]), k_of(p), n_of(p), c[1], F32End(p, rank_of(p.out[0]) - 1)});
+      Kernel{&kernels_of(c[0]), weights_of(p, c[0]), k_of(p), n_of(p), c[1], F32Epilogue(p, rank_of(p.out[0]) - 1)});
 }
 
-ir::Dim worker_scratch(const Problem& p, const Config&) { return F32End(p, rank_of(p.out[0]) - 1).scratch_bytes(); }
+ir::Dim worker_scratch(const Problem& p, const Config&) { return F32Epilogue(p, rank_of(p.out[0]) - 1).scratch_bytes(); }
 
 // Panels [first, last) of a few rows.
 void panels(const Kernel& kernel, GemmF32Tile t, std::int64_t row, int rows, std::int64_t first, std::int64_t last, const void* packed,
-            const F32End::Binding& bound) noexcept {
+            const F32Epilogue::Binding& bound) noexcept {
   const auto& functions = kernel.kernels->tile[rows - 1][WeightsF24::masked(packed)];
   const std::int64_t wide = kernel.kernels->wide[rows - 1], width = kernel.kernels->panel;
   float* const c = t.c;
@@ -80,8 +80,8 @@ void panels(const Kernel& kernel, GemmF32Tile t, std::int64_t row, int rows, std
     t.panel = WeightsF24::panel_0(packed) + panel * t.panel_step;
     t.c = c + column;
     t.cols = std::min(count * width, kernel.n - column);
-    GemmF32Finish finish;
-    if (bound.any) finish = bound.at(row, column), t.finish = &finish;
+    GemmF32EpilogueArgs epilogue;
+    if (bound.any) epilogue = bound.at(row, column), t.epilogue = &epilogue;
     functions[several](t);
   }
 }
@@ -94,8 +94,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   if (m == 0 || kernel.n == 0) return Status::ok;
   const MatrixRows a_rows(a, 0, a.rank - 1);
   const std::int64_t c_stride = y.rank > 1 ? MatrixRows(y, 0, y.rank - 1).stride() : 0;
-  F32End::Binding bound;
-  kernel.end.bind(args, TileAxes::last(y.rank), bound);
+  F32Epilogue::Binding bound;
+  kernel.epilogue.bind(args, TileAxes::last(y.rank), bound);
 
   const std::int64_t all = kernel.weights.panels();
   args.parallel->for_each(ceil_div(all, kernel.panels_of_part), [&](std::int64_t part, int worker) noexcept {
@@ -110,9 +110,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
       t.rows = table, t.k = kernel.k, t.panel_step = kernel.weights.panel_step();
       t.c = y.as<float>() + row * c_stride, t.c_stride = c_stride;
       panels(kernel, t, row, rows, first, last, args.in[1].data, bound);
-      if (kernel.end.in_registers()) continue;
+      if (kernel.epilogue.in_registers()) continue;
       const std::int64_t column = first * kernel.kernels->panel, end = std::min(kernel.n, last * kernel.kernels->panel);
-      kernel.end.apply(bound, row, rows, column, end - column, t.c + column, c_stride, args.scratch_of(worker));
+      kernel.epilogue.apply(bound, row, rows, column, end - column, t.c + column, c_stride, args.scratch_of(worker));
     }
   });
   return Status::ok;

@@ -49,17 +49,17 @@ Tensor unpack(const Problem& p, const Config&, int, const void* packed) { return
 struct Kernel {
   FixedWeights weights;
   std::int64_t k, n, groups_of_part;
-  F32End end;
+  F32Epilogue epilogue;
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
-  return std::make_shared<Kernel>(Kernel{weights_of(p), k_of(p), n_of(p), c[0], F32End(p, rank_of(p.out[0]) - 1)});
+  return std::make_shared<Kernel>(Kernel{weights_of(p), k_of(p), n_of(p), c[0], F32Epilogue(p, rank_of(p.out[0]) - 1)});
 }
 
 // Of a worker: the parts of a tile's rows, then what the epilogue needs.
 std::int64_t split_bytes(const FixedWeights& w) { return round_up(GemvS16Kernels::kMostRows * w.depth() * 4, 64); }
 ir::Dim worker_scratch(const Problem& p, const Config&) {
-  return split_bytes(weights_of(p)) + F32End(p, rank_of(p.out[0]) - 1).scratch_bytes();
+  return split_bytes(weights_of(p)) + F32Epilogue(p, rank_of(p.out[0]) - 1).scratch_bytes();
 }
 
 // Columns [first, last) of a few rows.
@@ -80,15 +80,15 @@ void tile(const Kernel& kernel, const FixedProduct& product, std::int64_t row, i
     g.pair_step = w.group_panels(group) * 32;
     g.weights = reinterpret_cast<const std::int16_t*>(w.columns(product.packed, group * kGroup)) + column % kGroup * 2;
     g.step = w.step(product.packed) + column;
-    GemmF32Finish finish;
-    kernels().product[rows - 1][(columns - 1) / 16](g, product.tile(row, column, columns, finish));
+    GemmF32EpilogueArgs epilogue;
+    kernels().product[rows - 1][(columns - 1) / 16](g, product.tile(row, column, columns, epilogue));
   }
-  product.end(row, rows, first, last, rest);
+  product.apply_epilogue(row, rows, first, last, rest);
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const Kernel*>(self);
-  const FixedProduct product(kernel.weights, kernel.end, args);
+  const FixedProduct product(kernel.weights, kernel.epilogue, args);
   const std::int64_t m = product.rows();
   if (m == 0 || kernel.n == 0) return Status::ok;
   const std::int64_t tiles = ceil_div(m, GemvS16Kernels::kMostRows), width = kernel.groups_of_part * kGroup;

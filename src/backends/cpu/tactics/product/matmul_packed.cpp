@@ -10,7 +10,7 @@ namespace {
 
 using namespace cpu;
 
-GemmF32Cut cut_of(const Config& c) { return {c[0], c[1], c[2], c[3]}; }
+GemmF32Blocking blocking_of(const Config& c) { return {c[0], c[1], c[2], c[3]}; }
 GemmF32Weights weights_of(const Problem& p, const Config& c) {
   const GemmF32Kernels& kernels = gemm_f32_kernels(c[0]);
   return {.taps = 1, .k = k_of(p), .n = n_of(p), .k_block = c[3], .panel = kernels.panel, .lanes = kernels.lanes};
@@ -18,7 +18,7 @@ GemmF32Weights weights_of(const Problem& p, const Config& c) {
 
 std::vector<Config> configs(const Problem& p) {
   std::vector<Config> all;
-  for (const GemmF32Cut& c : gemm_f32_cuts(*p.device, 1, likely_rows(p), n_of(p), 1, k_of(p), true))
+  for (const GemmF32Blocking& c : gemm_f32_blockings(*p.device, 1, likely_rows(p), n_of(p), 1, k_of(p), true))
     all.push_back({c.isa, c.rows, c.cols, c.k});
   return all;
 }
@@ -51,20 +51,20 @@ Tensor unpack(const Problem& p, const Config& c, int, const void* packed) {
 struct Kernel {
   const GemmF32Kernels* kernels;
   GemmF32Weights weights;
-  GemmF32Cut cut;
-  F32End end;
+  GemmF32Blocking blocking;
+  F32Epilogue epilogue;
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   auto kernel = std::make_shared<Kernel>();
   kernel->kernels = &gemm_f32_kernels(c[0]);
   kernel->weights = weights_of(p, c);
-  kernel->cut = cut_of(c);
-  kernel->end = F32End(p, rank_of(p.out[0]) - 1);
+  kernel->blocking = blocking_of(c);
+  kernel->epilogue = F32Epilogue(p, rank_of(p.out[0]) - 1);
   return kernel;
 }
 
-ir::Dim worker_scratch(const Problem& p, const Config&) { return F32End(p, rank_of(p.out[0]) - 1).scratch_bytes(); }
+ir::Dim worker_scratch(const Problem& p, const Config&) { return F32Epilogue(p, rank_of(p.out[0]) - 1).scratch_bytes(); }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const Kernel*>(self);
@@ -75,11 +75,11 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   if (m == 0 || w.n == 0) return Status::ok;
   const MatrixRows a_rows(a, 0, a.rank - 1);
   const std::int64_t c_stride = y.rank > 1 ? MatrixRows(y, 0, y.rank - 1).stride() : 0;
-  F32End::Binding bound;
-  kernel.end.bind(args, TileAxes::last(y.rank), bound);
+  F32Epilogue::Binding bound;
+  kernel.epilogue.bind(args, TileAxes::last(y.rank), bound);
 
-  const std::int64_t row_blocks = ceil_div(m, kernel.cut.rows), panels = w.panels();
-  const std::int64_t column_blocks = ceil_div(w.n, std::max<std::int64_t>(kernel.cut.cols, w.panel));
+  const std::int64_t row_blocks = ceil_div(m, kernel.blocking.rows), panels = w.panels();
+  const std::int64_t column_blocks = ceil_div(w.n, std::max<std::int64_t>(kernel.blocking.cols, w.panel));
   args.parallel->for_each(row_blocks * column_blocks, [&](std::int64_t part, int worker) noexcept {
     const std::int64_t i = part / column_blocks, j = part % column_blocks;
     const float* table[kRowTable];
@@ -91,7 +91,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     block.c = y.as<float>(), block.c_stride = c_stride, block.far = is_far(m, w.n);
     fill_table(RowTiles(block.rows, kernel.kernels->max_rows), 1, kernel.kernels->max_rows, table,
                [&](std::int64_t row, const float** entry) { *entry = a.as<const float>() + a_rows.offset(block.row + row); });
-    gemm_f32_block(*kernel.kernels, w, args.in[1].as<const float>(), block, kernel.end, bound,
+    gemm_f32_block(*kernel.kernels, w, args.in[1].as<const float>(), block, kernel.epilogue, bound,
                    args.scratch_of(worker));
   });
   return Status::ok;

@@ -10,7 +10,7 @@ namespace {
 using namespace cpu;
 
 SpreadShape shape_of(const Problem& p) { return {.inputs = k_of(p), .columns = n_of(p), .step = k_of(p)}; }
-F32End end_of(const Problem& p) { return F32End(p, rank_of(p.out[0]) - 1); }
+F32Epilogue epilogue_of(const Problem& p) { return F32Epilogue(p, rank_of(p.out[0]) - 1); }
 
 Verdict supports(const Problem& p) {
   if (const Verdict common = supports_constant_product(p); !common) return common;
@@ -34,9 +34,9 @@ Tensor unpack(const Problem& p, const Config& c, int, const void* packed) {
 }
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
-  return std::make_shared<SpreadKernel>(shape_of(p), c, end_of(p));
+  return std::make_shared<SpreadKernel>(shape_of(p), c, epilogue_of(p));
 }
-ir::Dim worker_scratch(const Problem& p, const Config&) { return end_of(p).scratch_bytes(); }
+ir::Dim worker_scratch(const Problem& p, const Config&) { return epilogue_of(p).scratch_bytes(); }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const SpreadKernel*>(self);

@@ -97,14 +97,14 @@ struct Kernel {
   StrassenF32Sums sums;
   GemmF32Weights weights;
   std::int64_t n, rows, cols;
-  F32End end;
+  F32Epilogue epilogue;
   std::vector<float> zeros;  // a row that does not exist
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   const GemmF32Weights w = weights_of(p, c);
   return std::make_shared<Kernel>(Kernel{&gemm_f32_kernels(c[0]), sums_of(c[0]).left, w, n_of(p), c[1], c[2],
-                                         F32End(p, rank_of(p.out[0]) - 1), std::vector<float>(static_cast<std::size_t>(2 * w.k))});
+                                         F32Epilogue(p, rank_of(p.out[0]) - 1), std::vector<float>(static_cast<std::size_t>(2 * w.k))});
 }
 
 // Of a worker: two tiles of sums on their way, two panels of weights, four sums of activations.
@@ -113,7 +113,7 @@ std::int64_t scratch_floats(const GemmF32Weights& w, std::int64_t rows) {
   return 2 * rows * w.panel + 2 * panel_floats(w) + 4 * rows * w.k_block;
 }
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
-  return scratch_floats(weights_of(p, c), c[1]) * 4 + F32End(p, rank_of(p.out[0]) - 1).scratch_bytes();
+  return scratch_floats(weights_of(p, c), c[1]) * 4 + F32Epilogue(p, rank_of(p.out[0]) - 1).scratch_bytes();
 }
 
 // What one of the seven products multiplies and where its sums go. X and Y hold, for each row, what goes on to several quarters of C.
@@ -140,7 +140,7 @@ struct Product {
   MatrixRows a_rows{a, 0, a.rank - 1};
   std::int64_t c_stride = y.rank > 1 ? MatrixRows(y, 0, y.rank - 1).stride() : 0;
   std::int64_t examples = a.rank > 2 ? a.dims[0] : 1, m = rows(), half = (m + 1) / 2;  // m: of one example
-  F32End::Binding bound{};
+  F32Epilogue::Binding bound{};
 
   std::int64_t rows() const noexcept {
     std::int64_t n = 1;
@@ -177,8 +177,8 @@ struct Block {
       for (std::int64_t panel = first_panel; panel < last_panel; ++panel)
         for (int s = 0; s < 7; ++s) step(s, k, panel);
     }
-    if (!kernel.end.in_registers())
-      for (int quarter = 0; quarter < 4; ++quarter) end(quarter);
+    if (!kernel.epilogue.in_registers())
+      for (int quarter = 0; quarter < 4; ++quarter) apply_epilogue(quarter);
   }
 
   void add_left(std::int64_t k) const noexcept {
@@ -223,8 +223,9 @@ struct Block {
       t.addend = on_way(s.addend);
       t.also = on_way(s.also);
       soon.give(t);
-      GemmF32Finish finish;
-      if (ends && product.bound.any && k + 1 == w.k_blocks()) finish = product.bound.at(example_row + first, column), t.finish = &finish;
+      GemmF32EpilogueArgs epilogue;
+      if (ends && product.bound.any && k + 1 == w.k_blocks())
+        epilogue = product.bound.at(example_row + first, column), t.epilogue = &epilogue;
       if (i == 0 && s.minus != kNone) {
         t.minus = right(s.minus), t.made = s.made == kT0 ? t0 : t1;
         kernel.kernels->difference[height - 1](t);
@@ -254,13 +255,13 @@ struct Block {
     }
   };
 
-  void end(int quarter) const noexcept {
+  void apply_epilogue(int quarter) const noexcept {
     const std::int64_t first = c_row(quarter), column = c_column(quarter, first_panel);
     const std::int64_t height = std::min(rows, product.m - first);
     const std::int64_t width = std::min((last_panel - first_panel) * w.panel, kernel.n - column);
     if (height <= 0 || width <= 0) return;
     float* const own = scratch + scratch_floats(w, kernel.rows);
-    kernel.end.apply(product.bound, example_row + first, height, column, width, c(first, column), product.c_stride, own);
+    kernel.epilogue.apply(product.bound, example_row + first, height, column, width, c(first, column), product.c_stride, own);
   }
 };
 
@@ -271,7 +272,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const GemmF32Weights& w = kernel.weights;
   Product product{kernel, args};
   if (product.examples * product.m == 0) return Status::ok;
-  kernel.end.bind(args, TileAxes::last(product.y.rank), product.bound);
+  kernel.epilogue.bind(args, TileAxes::last(product.y.rank), product.bound);
   const std::int64_t row_blocks = ceil_div(product.half, kernel.rows), panels = w.panels();
   const std::int64_t column_blocks = ceil_div(w.n, std::max<std::int64_t>(kernel.cols, w.panel));
   args.parallel->for_each(product.examples * row_blocks * column_blocks, [&](std::int64_t part, int worker) noexcept {

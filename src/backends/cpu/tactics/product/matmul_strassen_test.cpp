@@ -8,10 +8,11 @@ namespace {
 using namespace testing;
 
 constexpr double kTolerance = 5e-6;  // sums of sums: a few times that of a plain product
-const std::vector<Config> kOddCuts = {{0, 7, 16, 5}, {0, 24, 48, 64}, {0, 240, 1, 1000}, {1, 13, 32, 9}, {1, 40, 96, 64}, {4, 11, 48, 30}};
+const std::vector<Config> kOddBlockings = {{0, 7, 16, 5},  {0, 24, 48, 64}, {0, 240, 1, 1000},
+                                           {1, 13, 32, 9}, {1, 40, 96, 64}, {4, 11, 48, 30}};
 
 void check(const std::string& text, const std::string& body = "", const std::vector<std::string>& extra = {}) {
-  check_f32(cpu_matmul_strassen(), {"MatMul", text, body, extra}, kTolerance, kOddCuts);
+  check_f32(cpu_matmul_strassen(), {"MatMul", text, body, extra}, kTolerance, kOddBlockings);
 }
 
 TEST(MatmulStrassen, AnyNumberOfRows) {

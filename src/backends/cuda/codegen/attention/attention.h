@@ -40,7 +40,7 @@ std::string generate_attention_mma(const AttentionProblem& p);
 std::string generate_attention_simple(const AttentionProblem& p);
 
 void define_attention(KernelText& text, const AttentionProblem& p);   // macros of all of them
-// A function ended(x): what is stored of a result, before it is rounded to `out`.
-std::string attention_end(const AttentionProblem& p);
+// A function epilogue(x): what is stored of a result, before it is rounded to `out`.
+std::string attention_epilogue(const AttentionProblem& p);
 
 }  // namespace tenfold::backends::cuda

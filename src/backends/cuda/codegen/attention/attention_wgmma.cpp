@@ -19,9 +19,9 @@ __device__ __forceinline__ void put_eight(u16* y, const u32 (&v)[4]) { *(uint4*)
 )";
   const char* both =
       p.out == DType::f8e4m3fn
-          ? R"(u16 y; asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(y) : "f"(ended(high)), "f"(ended(low))); return y;)"
-          : "return (u16)((u8)ended(low) | (u16)(u8)ended(high) << 8);";
-  return cat(attention_end(p), "__device__ __forceinline__ u16 pair_of(float low, float high) { ", both, " }\n",
+          ? R"(u16 y; asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(y) : "f"(epilogue(high)), "f"(epilogue(low))); return y;)"
+          : "return (u16)((u8)epilogue(low) | (u16)(u8)epilogue(high) << 8);";
+  return cat(attention_epilogue(p), "__device__ __forceinline__ u16 pair_of(float low, float high) { ", both, " }\n",
              "__device__ __forceinline__ void put_eight(RESULT* y, const u32 (&v)[4]) {\n"
              "  *(uint2*)y = make_uint2(v[0] | v[1] << 16, v[2] | v[3] << 16);\n}\n");
 }

@@ -2,7 +2,7 @@
 #include "backends/cuda/codegen/conv/conv_few.h"
 
 #include "backends/cuda/codegen/kernel_text.h"
-#include "backends/cuda/codegen/product/gemm_tail.h"
+#include "backends/cuda/codegen/product/gemm_epilogue.h"
 #include "base/check.h"
 
 namespace tenfold::backends::cuda {
@@ -47,7 +47,7 @@ std::string generate_conv_few(const FewProblem& p, const ConvFewTile& tile, bool
     text.declare(
         "template <int V, class T> __device__ __forceinline__ void read_each(const T* p, T (&x)[V]) {\n"
         "  for (int i = 0; i < V; ++i) x[i] = p[i];\n}\n#define read read_each\n");
-  text.define_code("EPILOGUE", print_tail(g, -1, [](const std::string& y) { return cat("y[v] = ", y, ";"); }));
+  text.define_code("EPILOGUE", print_epilogue(g, -1, [](const std::string& y) { return cat("y[v] = ", y, ";"); }));
   return text.of("conv/conv_few.cu");
 }
 

@@ -16,7 +16,7 @@ TEST(ConvFew, CompilesForAnyAddresses) {
   GemmProblem& g = few.gemm;
   g.is_conv = true, g.channels = 3, g.n = 40, g.k = 27, g.kernel = {1, 3, 3}, g.begin = {0, 1, 1};
   g.in_extent = g.out_extent = {1, 17, 18};
-  g.tail = {{TailKind::column, DType::f16}, {TailKind::whole, DType::f16}};
+  g.epilogue = {{EpilogueKind::column, DType::f16}, {EpilogueKind::whole, DType::f16}};
   for (const bool wide : {false, true}) {
     few.wide = few.pooled = wide;
     EXPECT_NO_THROW(compile(generate_conv_few(few, {8, 1, 2}, false), 75)) << wide;

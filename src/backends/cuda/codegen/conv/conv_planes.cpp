@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "backends/cuda/codegen/kernel_text.h"
-#include "backends/cuda/codegen/product/gemm_tail.h"
+#include "backends/cuda/codegen/product/gemm_epilogue.h"
 #include "backends/cuda/codegen/wgmma_text.h"
 #include "base/check.h"
 
@@ -71,7 +71,7 @@ std::string generate_conv_planes(const PlanesProblem& p, const PlanesTile& tile)
     all += cat(count > 1 && count < p.fold() ? "            else\n" : "", products(count, p.fold(), tile.filters));
   }
   text.define_code("PRODUCTS", all);
-  text.define_code("EPILOGUE", print_tail(g, -1, [](const std::string& y) { return cat("y[v] = ", y, ";"); }));
+  text.define_code("EPILOGUE", print_epilogue(g, -1, [](const std::string& y) { return cat("y[v] = ", y, ";"); }));
   return text.of("conv/conv_planes.cu");
 }
 

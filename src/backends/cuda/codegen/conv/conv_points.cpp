@@ -3,7 +3,7 @@
 
 #include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/codegen/prelude.h"
-#include "backends/cuda/codegen/product/gemm_tail.h"
+#include "backends/cuda/codegen/product/gemm_epilogue.h"
 #include "base/check.h"
 
 namespace tenfold::backends::cuda {
@@ -15,7 +15,7 @@ std::string generate_conv_points(const PointsProblem& p) {
   define("OUT", storage_type(g.out)), define("N", g.n), define("K", g.k), define("LANES", p.lanes()), define("THREADS", kPointsThreads);
   define("AT_ONCE", kPointsAtOnce), define("WIDTH", 1), define("PLAIN", p.plain_result ? 1 : 0), define("PITCH", g.row_pitch());
   define("LOAD(e)", loaded(g.in, "(e)"));
-  text.define_code("EPILOGUE", print_tail(g, -1, [&](const std::string& y) { return cat("y[v] = ", stored(g.out, y), ";"); }));
+  text.define_code("EPILOGUE", print_epilogue(g, -1, [&](const std::string& y) { return cat("y[v] = ", stored(g.out, y), ";"); }));
   return text.of("conv/conv_points.cu");
 }
 

@@ -6,8 +6,8 @@
 #include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/codegen/mma_type.h"
 #include "backends/cuda/codegen/prelude.h"
+#include "backends/cuda/codegen/product/gemm_epilogue.h"
 #include "backends/cuda/codegen/product/gemm_rows.h"
-#include "backends/cuda/codegen/product/gemm_tail.h"
 #include "base/check.h"
 #include "base/checked.h"
 
@@ -43,7 +43,7 @@ std::string generate_gemm(const GemmProblem& p, const GemmTile& tile) {
       text.define("MMA_E4M3", p.in == DType::f8e4m3fn ? 1 : 0);
   text.define("BF16", p.in == DType::bf16 ? 1 : 0);
   text.define("TF32", p.in == DType::f32 ? 1 : 0), text.define("PADDED", p.is_conv && p.zero_point >= 0 ? 1 : 0);
-  text.define("PAD", p.is_conv && p.zero_point >= 0 ? cat("*(const u8*)a.tail[", p.zero_point, "]") : "0");
+  text.define("PAD", p.is_conv && p.zero_point >= 0 ? cat("*(const u8*)a.epilogue[", p.zero_point, "]") : "0");
   text.define("N", p.n), text.define("K", p.k), text.define("ROWS", tile.rows), text.define("COLUMNS", tile.columns),
       text.define("WARPS_DOWN", tile.warps_down);
   text.define("WARPS_ACROSS", tile.warps_across), text.define("STAGES", tile.stages), text.define("SPLIT", tile.split);
@@ -57,7 +57,7 @@ std::string generate_gemm(const GemmProblem& p, const GemmTile& tile) {
   std::string list;
   for (int i = 0; i < count; ++i) list += cat(i ? ", " : "", "Row(a, part, first_row + threadIdx.x / 8 + ", i * row_step, ")");
   text.define("ROW_LIST", list);
-  text.define_code("EPILOGUE", print_tail(p, -1, [&](const std::string& y) { return cat("y[v] = ", stored(p.out, y), ";"); }));
+  text.define_code("EPILOGUE", print_epilogue(p, -1, [&](const std::string& y) { return cat("y[v] = ", stored(p.out, y), ";"); }));
   define_rows(text, p);
   return text.of("product/gemm.cu");
 }

@@ -12,9 +12,9 @@
 namespace tenfold::backends::cuda {
 
 // How an operand of the epilogue is read: as the result lies, by column, by row, or one value for all.
-enum class TailKind { whole, column, row, single };
-struct TailOperand {
-  TailKind kind = TailKind::column;
+enum class EpilogueKind { whole, column, row, single };
+struct EpilogueOperand {
+  EpilogueKind kind = EpilogueKind::column;
   DType dtype = DType::f16;
   std::int64_t offset = 0;  // bytes from where the operand begins
 };
@@ -31,12 +31,12 @@ struct GemmTile {
 struct GemmProblem {
   DType in = DType::f16, weight = DType::f16, out = DType::f16;  // a, b and y; a and b differ where one of two integers has no sign
   std::int64_t n = 0, k = 0;
-  const ir::Body* body = nullptr;  // null: the sum itself
-  std::vector<TailOperand> tail;   // feed body inputs 1, 2, ...
-  bool vectors = true;             // rows of a, b and y lie at multiples of 16 bytes
-  int zero_point = -1;             // of the tail: the element that stands for nought, which pads of a convolution count as
-  bool moments = false;            // gemm_wgmma.h: the results' rows are summarised, too
-  std::string weight_at;           // without vectors: where element k of row n of b lies, if rows do not follow each other
+  const ir::Body* body = nullptr;         // null: the sum itself
+  std::vector<EpilogueOperand> epilogue;  // feed body inputs 1, 2, ...
+  bool vectors = true;                    // rows of a, b and y lie at multiples of 16 bytes
+  int zero_point = -1;                    // of the epilogue: the element that stands for nought, which pads of a convolution count as
+  bool moments = false;                   // gemm_wgmma.h: the results' rows are summarised, too
+  std::string weight_at;                  // without vectors: where element k of row n of b lies, if rows do not follow each other
   // A convolution over channels-last images: rows are output positions, k runs over taps, then channels.
   bool is_conv = false;
   std::int64_t channels = 0;
@@ -65,7 +65,7 @@ struct GemmProblem {
   std::int64_t row_pitch() const { return pitch > 0 ? pitch : width(); }
   int spatial_rank() const;  // 1 to 3: dims of an image that a convolution moves along
 };
-inline constexpr int kMostTail = 8;
+inline constexpr int kMostEpilogueOperands = 8;
 
 // The grid of `gemm` is blocks(), 1, split; neighbours share rows of a, for columns, groups and phases turn first.
 std::int64_t blocks(const GemmProblem& p, const GemmTile& tile, std::int64_t m);

@@ -5,7 +5,7 @@
 
 #include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/codegen/prelude.h"
-#include "backends/cuda/codegen/product/gemm_tail.h"
+#include "backends/cuda/codegen/product/gemm_epilogue.h"
 #include "backends/cuda/codegen/wgmma_text.h"
 #include "base/check.h"
 #include "base/checked.h"
@@ -33,7 +33,7 @@ std::string generate_gemm_few(const GemmProblem& p, const FewTile& t) {
   text.define("SPLIT", t.split), text.define("WIDTH", kWidth), text.define("kSteps", ceil_div(p.k, std::int64_t{t.depth}));
   text.define("DEPTH", t.depth), text.define("BARRIERS_AT", room(t, p.k));
   text.define("CLUSTER", t.split > 1 ? cat("__cluster_dims__(1, 1, ", t.split, ")") : "");
-  text.define_code("EPILOGUE", print_tail(p, -1, [&](const std::string& y) { return cat("y[v] = ", stored(p.out, y), ";"); }));
+  text.define_code("EPILOGUE", print_epilogue(p, -1, [&](const std::string& y) { return cat("y[v] = ", stored(p.out, y), ";"); }));
   text.declare(wgmma_text("wgmma", t.columns, p.in, p.in));
   return text.of("product/gemm_few.cu");
 }

@@ -18,7 +18,7 @@ struct TiledTile {
 struct TiledProblem {
   DType in = DType::f32, out = DType::f32;
   const ir::Body* body = nullptr;   // null: the sum itself
-  std::vector<DType> tail;          // feed body inputs 1, 2, ...
+  std::vector<DType> epilogue;      // feed body inputs 1, 2, ...
   bool vectors = true, singles = true;      // kernels that are wanted: both operands 16 bytes at once, or element by element
   bool a_along = true, b_along = false;     // vectors: whether they lie along the terms of the sum, or along rows or columns
 };

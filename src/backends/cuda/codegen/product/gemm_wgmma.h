@@ -17,10 +17,10 @@ struct WgmmaTile {
   int groups = 2;          // of warps that multiply
   bool alternate = false;  // each group has tiles of its own: one writes results while the other multiplies
   int stages = 4;
-  int slots = 2;         // panels of results that a group holds in shared memory
+  int slots = 2;         // strips of results that a group holds in shared memory
   int result_bytes = 2;  // of one result
   int rows() const { return alternate ? 64 * blocks : 64 * blocks * groups; }
-  int panel() const {  // columns whose results make rows of 128 bytes, or fewer so that panels fill the tile
+  int strip() const {  // columns whose results make rows of 128 bytes, or fewer so that strips fill the tile
     int most = 128 / result_bytes;
     while (columns % most != 0) most /= 2;
     return most;
@@ -42,7 +42,7 @@ std::string generate_moments(const GemmProblem& p, int columns, double epsilon);
 // A product, a row and a tensor added, and LayerNormalization of that: the blocks of a cluster hold whole rows between them.
 struct WgmmaNormTile {
   int columns = 192, cluster = 4, groups = 2, stages = 4;
-  WgmmaTile tile() const { return {1, columns, groups, false, stages, columns / WgmmaTile{1, columns}.panel()}; }
+  WgmmaTile tile() const { return {1, columns, groups, false, stages, columns / WgmmaTile{1, columns}.strip()}; }
   int shared_bytes() const;
 };
 struct ProductNormProblem {
@@ -51,7 +51,7 @@ struct ProductNormProblem {
   bool has_row = false, added = false, kept = false;  // kept: the sum before the norm is a result too
   double epsilon = 0;
 };
-// `gemm`: takes WgmmaArguments with scale, bias and row as tail.
+// `gemm`: takes WgmmaArguments with scale, bias and row as operands of the epilogue.
 std::string generate_wgmma_norm(const ProductNormProblem& p, const WgmmaNormTile& tile);
 // `plain`: one block for each row, whatever the addresses are.
 inline constexpr int kPlainNormThreads = 256;

@@ -15,7 +15,7 @@ std::string generate_wgmma_norm(const ProductNormProblem& p, const WgmmaNormTile
   define_norm(text, p);
   const WgmmaTile tile = t.tile();
   text.define("COLUMNS", t.columns), text.define("WARPGROUPS", t.groups), text.define("STAGES", t.stages);
-  text.define("SLOTS", tile.slots), text.define("PANEL", tile.panel()), text.define("CLUSTER", t.cluster);
+  text.define("SLOTS", tile.slots), text.define("STRIP", tile.strip()), text.define("CLUSTER", t.cluster);
   text.define("kSteps", (p.k + kWgmmaDepth - 1) / kWgmmaDepth), text.define("ARRIVING_LANES", arriving_lanes());
   text.declare(wgmma_text("wgmma", t.columns, p.type, p.type));
   return text.of("product/gemm_wgmma_norm.cu");

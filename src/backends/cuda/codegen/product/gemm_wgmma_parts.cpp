@@ -19,7 +19,7 @@ __device__ __forceinline__ void put_gelu(u32 place, float low, float high) {
              halves(0.5), ", ", halves(factor), ");\n}\n");
 }
 
-std::string panel_helpers(DType result) {
+std::string strip_helpers(DType result) {
   const int size = bits(result) / 8;
   const bool is_f32 = result == DType::f32;
   const char *type = size == 1 ? "u16" : size == 2 ? "u32" : "u64", *letter = size == 1 ? "h" : size == 2 ? "r" : "l";
@@ -68,16 +68,17 @@ WgmmaLoads conv_loads(const GemmProblem& p) {
   return w;
 }
 
-bool held_by_lanes(const TailOperand& o) {
-  return o.kind == TailKind::column && (o.dtype == DType::f16 || o.dtype == DType::bf16 || o.dtype == DType::f32);
+bool held_by_lanes(const EpilogueOperand& o) {
+  return o.kind == EpilogueKind::column && (o.dtype == DType::f16 || o.dtype == DType::bf16 || o.dtype == DType::f32);
 }
 std::string load_columns(const GemmProblem& p) {
   std::string out, loop;
-  for (std::size_t o = 0; o < p.tail.size(); ++o) {
-    if (!held_by_lanes(p.tail[o])) continue;
-    const std::string type = p.tail[o].dtype == DType::f32 ? "float2" : "u32";
+  for (std::size_t o = 0; o < p.epilogue.size(); ++o) {
+    if (!held_by_lanes(p.epilogue[o])) continue;
+    const std::string type = p.epilogue[o].dtype == DType::f32 ? "float2" : "u32";
     out += cat(type, " columns", o, "[kPairs];\n      ");
-    loop += cat("\n        columns", o, "[i] = *(const ", type, "*)((const ", storage_type(p.tail[o].dtype), "*)a.tail[", o, "] + n);");
+    loop +=
+        cat("\n        columns", o, "[i] = *(const ", type, "*)((const ", storage_type(p.epilogue[o].dtype), "*)a.epilogue[", o, "] + n);");
   }
   if (loop.empty()) return "\n";
   return cat("constexpr int kPairs = (COLUMNS / 2 + 31) / 32;\n      ", out,
@@ -86,10 +87,10 @@ std::string load_columns(const GemmProblem& p) {
 }
 std::string share_columns(const GemmProblem& p) {
   std::string out = "\n";
-  for (std::size_t o = 0; o < p.tail.size(); ++o) {
-    if (!held_by_lanes(p.tail[o])) continue;
+  for (std::size_t o = 0; o < p.epilogue.size(); ++o) {
+    if (!held_by_lanes(p.epilogue[o])) continue;
     const std::string from = cat("of_lane(columns", o, "[two / 32]"), lane = ", two % 32 + lane % 4)";
-    if (p.tail[o].dtype == DType::f32)
+    if (p.epilogue[o].dtype == DType::f32)
       out += cat("          const float column", o, "[2] = {", from, ".x", lane, ", ", from, ".y", lane, "};\n");
     else
       out += cat("          const u32 both", o, " = ", from, lane, ";\n          const u16 column", o, "[2] = {(u16)both", o,
@@ -100,11 +101,12 @@ std::string share_columns(const GemmProblem& p) {
 
 std::string load_rows(const GemmProblem& p) {
   std::string out, loop;
-  for (std::size_t o = 0; o < p.tail.size(); ++o) {
-    if (p.tail[o].kind != TailKind::row) continue;
+  for (std::size_t o = 0; o < p.epilogue.size(); ++o) {
+    if (p.epilogue[o].kind != EpilogueKind::row) continue;
     out += cat("float row", o, "[BLOCKS][2];\n      ");
     loop +=
-        cat("row", o, "[i][h] = ", loaded(p.tail[o].dtype, cat("((const ", storage_type(p.tail[o].dtype), "*)a.tail[", o, "])[m]")), ";");
+        cat("row", o,
+            "[i][h] = ", loaded(p.epilogue[o].dtype, cat("((const ", storage_type(p.epilogue[o].dtype), "*)a.epilogue[", o, "])[m]")), ";");
   }
   if (loop.empty()) return "\n";
   return cat(out, "#pragma unroll\n      for (int i = 0; i < BLOCKS; ++i)\n        #pragma unroll\n        for (int h = 0; h < 2; ++h) {\n",

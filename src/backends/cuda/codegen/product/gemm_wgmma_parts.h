@@ -5,8 +5,8 @@
 
 namespace tenfold::backends::cuda {
 
-// Functions that put two neighbouring results into a panel of results in shared memory, and get two of another tensor from one.
-std::string panel_helpers(DType result);
+// Functions that put two neighbouring results into a strip of results in shared memory, and get two of another tensor from one.
+std::string strip_helpers(DType result);
 // A function put_gelu: of two values, in f16 or, times a factor, in e4m3. Within 2 ulp of f16 (lib/gelu_terms.h).
 std::string gelu_of_two(DType result, double factor);
 
@@ -22,6 +22,6 @@ WgmmaLoads conv_loads(const GemmProblem& p);
 std::string load_rows(const GemmProblem& p);
 std::string load_columns(const GemmProblem& p);
 std::string share_columns(const GemmProblem& p);
-bool held_by_lanes(const TailOperand& o);
+bool held_by_lanes(const EpilogueOperand& o);
 
 }  // namespace tenfold::backends::cuda

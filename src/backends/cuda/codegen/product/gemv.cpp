@@ -9,14 +9,17 @@
 namespace tenfold::backends::cuda {
 namespace {
 
-std::string tail_of_one(const GemmProblem& p) {
+std::string epilogue_of_one(const GemmProblem& p) {
   std::string out;
   std::vector<std::string> inputs{"mine"}, results{"mine"};
-  for (std::size_t o = 0; o < p.tail.size(); ++o) {
-    const DType dtype = p.tail[o].dtype;
-    const TailKind kind = p.tail[o].kind;
-    const char* at = kind == TailKind::single ? "0" : kind == TailKind::column ? "n" : kind == TailKind::row ? "m" : "m * N + n";
-    out += cat("const ", storage_type(dtype), " x", o, " = ((const ", storage_type(dtype), "*)a.tail[", o, "])[", at, "];\n");
+  for (std::size_t o = 0; o < p.epilogue.size(); ++o) {
+    const DType dtype = p.epilogue[o].dtype;
+    const EpilogueKind kind = p.epilogue[o].kind;
+    const char* at = kind == EpilogueKind::single   ? "0"
+                     : kind == EpilogueKind::column ? "n"
+                     : kind == EpilogueKind::row    ? "m"
+                                                    : "m * N + n";
+    out += cat("const ", storage_type(dtype), " x", o, " = ((const ", storage_type(dtype), "*)a.epilogue[", o, "])[", at, "];\n");
     out += cat("  const ", compute_type(dtype), " e", o, " = ", loaded(dtype, cat("x", o)), ";\n  ");
     inputs.push_back(cat("e", o));
   }
@@ -33,7 +36,7 @@ std::string generate_gemv(const GemmProblem& p, int rows) {
   text.define("IN", storage_type(p.in)), text.define("OUT", storage_type(p.out)), text.define("LOAD(x)", loaded(p.in, "(x)"));
   text.define("N", p.n), text.define("K", p.k), text.define("ROWS", rows), text.define("WARPS", gemv_warps(p, rows)),
       text.define("WIDTH", width);
-  text.define_code("EPILOGUE", tail_of_one(p));
+  text.define_code("EPILOGUE", epilogue_of_one(p));
   return text.of("product/gemv.cu");
 }
 

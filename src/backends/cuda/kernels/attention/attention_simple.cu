@@ -3,7 +3,7 @@
 
 #ifndef CONFIGURED   // values for editors and the check of syntax; codegen/attention/attention_head.cpp prints those of a problem
 #include "backends/cuda/kernels/attention/attention_defaults.cuh"
-__device__ __forceinline__ float ended(float x) { return x; }   // what is stored of a result
+__device__ __forceinline__ float epilogue(float x) { return x; }   // what is stored of a result
 #endif
 
 #include "backends/cuda/kernels/attention/sentences.cuh"
@@ -44,6 +44,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) attention(Arguments a) {
     float y = 0;
     for (i64 key = 0; key < keys; ++key) y += scores[key] * (float)LOAD(v[key * a.v_stride[2] + d]);
     const float r = y / sum;
-    a.y[batch * a.y_stride[0] + head * a.y_stride[1] + (rows.begin + row) * a.y_stride[2] + d] = STORE(ended(r));
+    a.y[batch * a.y_stride[0] + head * a.y_stride[1] + (rows.begin + row) * a.y_stride[2] + d] = STORE(epilogue(r));
   }
 }

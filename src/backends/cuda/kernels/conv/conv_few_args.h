@@ -9,7 +9,7 @@ template <class Image, class Half> struct ConvFewArgumentsOf {
   const Image* x;
   const Half* w;   // [block of filters][packed_filters][pitch]
   Half* y;
-  const void* tail[8];   // the epilogue's operands
+  const void* epilogue[8];   // the epilogue's operands
   i64 images;
 };
 using ConvFewArguments = ConvFewArgumentsOf<void, void>;

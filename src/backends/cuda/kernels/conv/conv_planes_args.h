@@ -11,8 +11,8 @@ struct PlanesArguments {
   TensorMap x;
   const void* w;
   void* y;
-  const void* tail[8];   // the epilogue's operands
-  int images, length;    // length: results along the walk that a block computes before it goes elsewhere
+  const void* epilogue[8];   // the epilogue's operands
+  int images, length;        // length: results along the walk that a block computes before it goes elsewhere
 };
 static_assert(sizeof(PlanesArguments) == 256 && TENFOLD_OFFSET(PlanesArguments, w) == 128 &&
               TENFOLD_OFFSET(PlanesArguments, images) == 208);

@@ -7,7 +7,7 @@ namespace tenfold::backends::cuda {
 struct PointsArguments {
   const void *x, *w;
   void* y;
-  const void* tail[8];   // the epilogue's operands
+  const void* epilogue[8];   // the epilogue's operands
   i64 rows, spatial;   // positions, of all images and of one
 };
 static_assert(sizeof(PointsArguments) == 104 && TENFOLD_OFFSET(PointsArguments, rows) == 88);

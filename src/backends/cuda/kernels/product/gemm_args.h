@@ -7,9 +7,9 @@ namespace tenfold::backends::cuda {
 struct GemmArguments {
   const void *a, *b;
   void* y;
-  const void* tail[8];   // the epilogue's operands
+  const void* epilogue[8];   // the epilogue's operands
   i64 m;
 };
-static_assert(sizeof(GemmArguments) == 96 && TENFOLD_OFFSET(GemmArguments, tail) == 24 && TENFOLD_OFFSET(GemmArguments, m) == 88);
+static_assert(sizeof(GemmArguments) == 96 && TENFOLD_OFFSET(GemmArguments, epilogue) == 24 && TENFOLD_OFFSET(GemmArguments, m) == 88);
 
 }  // namespace tenfold::backends::cuda

@@ -8,7 +8,7 @@ namespace tenfold::backends::cuda {
 struct FewArguments {
   TensorMap a, b;
   void* y;
-  const void* tail[8];   // the epilogue's operands
+  const void* epilogue[8];   // the epilogue's operands
   i64 m;
 };
 static_assert(sizeof(FewArguments) == 384 && TENFOLD_OFFSET(FewArguments, y) == 256 && TENFOLD_OFFSET(FewArguments, m) == 328);

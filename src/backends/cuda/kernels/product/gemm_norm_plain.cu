@@ -35,7 +35,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) plain(const PlainNormArgum
     v[i] = 0.f;
     if (n >= N) continue;
     for (int k = 0; k < K; ++k) v[i] += LOAD(x[k]) * LOAD(((const u16*)a.b)[(i64)n * K + k]);
-    if (HAS_ROW) v[i] += LOAD_ROW(((const ROW*)a.tail[2])[n]);
+    if (HAS_ROW) v[i] += LOAD_ROW(((const ROW*)a.epilogue[2])[n]);
     if (STAGED) v[i] += LOAD(((const u16*)a.r)[(i64)blockIdx.x * N + n]);
     if (KEPT) ((u16*)a.s)[(i64)blockIdx.x * N + n] = STORE(v[i]);
     sum += v[i];
@@ -48,7 +48,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) plain(const PlainNormArgum
   for (int i = 0; i < kSteps; ++i) {
     const int n = i * THREADS + threadIdx.x;
     if (n >= N) continue;
-    const float y = (v[i] - mean) * inverse * LOAD_SCALE(((const SCALE*)a.tail[0])[n]) + LOAD_BIAS(((const BIAS*)a.tail[1])[n]);
+    const float y = (v[i] - mean) * inverse * LOAD_SCALE(((const SCALE*)a.epilogue[0])[n]) + LOAD_BIAS(((const BIAS*)a.epilogue[1])[n]);
     ((u16*)a.y)[(i64)blockIdx.x * N + n] = STORE(y);
   }
 }

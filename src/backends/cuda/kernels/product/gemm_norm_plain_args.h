@@ -7,8 +7,8 @@ namespace tenfold::backends::cuda {
 struct PlainNormArguments {
   const void *a, *b, *r;
   void *y, *s;
-  const void* tail[3];   // scale, bias, row
+  const void* epilogue[3];   // scale, bias, row
 };
-static_assert(sizeof(PlainNormArguments) == 64 && TENFOLD_OFFSET(PlainNormArguments, tail) == 40);
+static_assert(sizeof(PlainNormArguments) == 64 && TENFOLD_OFFSET(PlainNormArguments, epilogue) == 40);
 
 }  // namespace tenfold::backends::cuda

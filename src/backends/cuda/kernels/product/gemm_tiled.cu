@@ -14,7 +14,7 @@
 #define COLUMNS 128
 #define DOWN 4               // warps
 #define ACROSS 2
-#define TAIL_POINTERS                                                  // operands of the epilogue, of this matrix of the batch
+#define EPILOGUE_POINTERS                                              // operands of the epilogue, of this matrix of the batch
 #define EPILOGUE y[m * a.at_y.down + n * a.at_y.across] = all;         // `all` at row m, column n
 #define VECTORS 1            // a kernel `vectors` that reads 16 bytes at once, along k of a and of b or across
 #define VECTORS_ALONG true, false
@@ -125,7 +125,7 @@ template <int V> __device__ __forceinline__ void compute(const TiledArguments& a
     tile_a = other, other = swapped;
   }
   OUT* const y = (OUT*)a.y + matrix_at(a, a.at_y, batch);
-  TAIL_POINTERS
+  EPILOGUE_POINTERS
   // Results go through the room, as many rows of each thread at a time as it holds: neighbouring threads then write neighbours.
   constexpr int kFit = kRoom / kLineB / (ROWS / kThreadRows);
   constexpr int kSlice = kFit >= kThreadRows ? kThreadRows : kFit >= 4 ? 4 : kFit >= 2 ? 2 : 1;

@@ -3,14 +3,14 @@
 // A block stays on its multiprocessor and takes tile after tile. Warpgroup 0 is the producer: one thread loads tiles of a and b by TMA, a
 // second one what the epilogue reads (r). All other warpgroups are consumers: they multiply, compute the epilogue and store by TMA.
 //
-//   shared memory, from a multiple of 1024                       pipeline of a tile (s = STAGES stages, P = panels)
+//   shared memory, from a multiple of 1024                       pipeline of a tile (s = STAGES stages, P = strips)
 //   +--------------------------------------------+
 //   | stage 0: a  kTileRows x 128 bytes          |                producer: k0  k1  k2 ..       (waits for empty, arms full)
 //   |          b  COLUMNS   x 128 bytes          |   full[s] ->   TMA       |   |   |
 //   | stage 1 .. STAGES - 1                      |   empty[s] <-  consumers: wgmma k0, k1, ..   (wait for full; arrive on empty of
 //   +--------------------------------------------+                                               the step before once it has ended)
-//   | slots: for each consumer SLOTS panels of   |   slot_full -> r comes (STAGED)
-//   |        kWarpgroupRows x PANEL results      |                epilogue P0, P1, ..: registers -> slot -> TMA store
+//   | slots: for each consumer SLOTS strips of   |   slot_full -> r comes (STAGED)
+//   |        kWarpgroupRows x STRIP results      |                epilogue P0, P1, ..: registers -> slot -> TMA store
 //   +--------------------------------------------+   slot_empty <- the store has read the slot
 //   | barriers: full, empty, slot_full, .._empty |
 //   +--------------------------------------------+
@@ -32,7 +32,7 @@
 #define ALTERNATE 0
 #define STAGES 4
 #define SLOTS 2
-#define PANEL 64             // columns that are stored at once
+#define STRIP 64             // columns that are stored at once
 #define STAGED 0             // the epilogue reads a tensor of the results' shape, which comes by TMA
 #define MOMENTS 0            // a.parts gets sum and sum of squares of each row of a tile
 #define PREPARE_A                                             // what LOAD_A needs to know of a tile
@@ -57,7 +57,7 @@ __device__ __forceinline__ void get(u32, u16 (&)[2]) {}
 constexpr int kWarpgroupRows = 64 * BLOCKS, kTileRows = ALTERNATE ? kWarpgroupRows : kWarpgroupRows * WARPGROUPS;
 constexpr int kThreads = 128 * (WARPGROUPS + 1);
 constexpr int kABytes = kTileRows * 128, kBBytes = COLUMNS * 128, kStageBytes = kABytes + kBBytes;
-constexpr int kPanels = COLUMNS / PANEL, kPanelRow = PANEL * sizeof(OUT), kSlotBytes = kWarpgroupRows * kPanelRow;
+constexpr int kStrips = COLUMNS / STRIP, kStripRow = STRIP * sizeof(OUT), kSlotBytes = kWarpgroupRows * kStripRow;
 constexpr int kStagingAt = STAGES * kStageBytes, kBarriersAt = kStagingAt + WARPGROUPS * SLOTS * kSlotBytes;
 constexpr int kAcross = (N + COLUMNS - 1) / COLUMNS, kShared = ALTERNATE ? 1 : WARPGROUPS, kAhead = kSteps < STAGES ? kSteps : STAGES;
 
@@ -122,13 +122,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
         const int n0 = tile % kAcross * COLUMNS;
         const int m0 = tile / kAcross * kTileRows;
         #pragma unroll
-        for (int p = 0; p < kPanels; ++p)
+        for (int p = 0; p < kStrips; ++p)
           #pragma unroll
           for (int g = 0; g < WARPGROUPS; ++g) {
             if (ALTERNATE && g != turn) continue;
             mbarrier_wait(slot_empty(g, slot[g]), parity[g] ^ 1);
             mbarrier_expect_tx(slot_full(g, slot[g]), kSlotBytes);
-            tma_load_2d(base + kStagingAt + (g * SLOTS + slot[g]) * kSlotBytes, a.r, n0 + p * PANEL,
+            tma_load_2d(base + kStagingAt + (g * SLOTS + slot[g]) * kSlotBytes, a.r, n0 + p * STRIP,
                         m0 + (ALTERNATE ? 0 : g * kWarpgroupRows), slot_full(g, slot[g]));
             if (++slot[g] == SLOTS) slot[g] = 0, parity[g] ^= 1;
           }
@@ -185,8 +185,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
       float total[BLOCKS][2] = {}, squares[BLOCKS][2] = {};
 #endif
       #pragma unroll
-      for (int p = 0; p < kPanels; ++p) {
-        const u32 panel = base + kStagingAt + (consumer * SLOTS + slot) * kSlotBytes;
+      for (int p = 0; p < kStrips; ++p) {
+        const u32 strip = base + kStagingAt + (consumer * SLOTS + slot) * kSlotBytes;
 #if STAGED
         mbarrier_wait(slot_full(consumer, slot), slot_parity);
 #else
@@ -195,7 +195,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
 #endif
         const auto piece_of = [&](int j) {
           const u32 at = (j * 8 + lane % 4 * 2) * sizeof(OUT);
-          return panel + row * kPanelRow + ((at >> 4 ^ row * kPanelRow / 128 & kPanelRow / 16 - 1) << 4) + (at & 15);
+          return strip + row * kStripRow + ((at >> 4 ^ row * kStripRow / 128 & kStripRow / 16 - 1) << 4) + (at & 15);
         };
 #if STAGED
         OUT staged[2][BLOCKS][2][2];   // read one step ahead: reading and writing shared memory keep their order
@@ -203,26 +203,26 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
           #pragma unroll
           for (int i = 0; i < BLOCKS; ++i)
             #pragma unroll
-            for (int h = 0; h < 2; ++h) get(piece_of(j) + (i * 64 + h * 8) * kPanelRow, staged[j % 2][i][h]);
+            for (int h = 0; h < 2; ++h) get(piece_of(j) + (i * 64 + h * 8) * kStripRow, staged[j % 2][i][h]);
         };
         read_ahead(0);
 #endif
         #pragma unroll
-        for (int j = 0; j < PANEL / 8; ++j) {
-          const int column = n0 + p * PANEL + j * 8 + lane % 4 * 2, n = N % COLUMNS == 0 || column < N ? column : N - 2;
-          const int two = p * PANEL / 2 + j * 4;   // the pair of columns that the warp's first lane has
+        for (int j = 0; j < STRIP / 8; ++j) {
+          const int column = n0 + p * STRIP + j * 8 + lane % 4 * 2, n = N % COLUMNS == 0 || column < N ? column : N - 2;
+          const int two = p * STRIP / 2 + j * 4;   // the pair of columns that the warp's first lane has
           const u32 piece = piece_of(j);
           SHARE_COLUMN_OPERANDS
 #if STAGED
-          if (j + 1 < PANEL / 8) read_ahead(j + 1);
+          if (j + 1 < STRIP / 8) read_ahead(j + 1);
 #endif
           #pragma unroll
           for (int i = 0; i < BLOCKS; ++i)
             #pragma unroll
             for (int h = 0; h < 2; ++h) {
-              const u32 place = piece + (i * 64 + h * 8) * kPanelRow;
+              const u32 place = piece + (i * 64 + h * 8) * kStripRow;
               const i64 m = min(m0 + i * 64 + h * 8 + row, a.m - 1);
-              const SUM sum[2] = {c[i][(p * PANEL / 8 + j) * 4 + h * 2], c[i][(p * PANEL / 8 + j) * 4 + h * 2 + 1]};
+              const SUM sum[2] = {c[i][(p * STRIP / 8 + j) * 4 + h * 2], c[i][(p * STRIP / 8 + j) * 4 + h * 2 + 1]};
 #if STAGED
               const auto read_staged = [&](OUT (&x)[2]) { x[0] = staged[j % 2][i][h][0], x[1] = staged[j % 2][i][h][1]; };
 #endif
@@ -237,13 +237,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
         fence_proxy_async();
         named_barrier_sync(1 + consumer, 128);
         if (warp == 0 && lane == 0) {
-          if (m0 < a.m) tma_store_2d(panel, a.y, n0 + p * PANEL, (int)m0);
+          if (m0 < a.m) tma_store_2d(strip, a.y, n0 + p * STRIP, (int)m0);
 #if STAGED
           if (SLOTS > 1 && p > 0) {
             tma_store_wait<1>();
             mbarrier_arrive(slot_empty(consumer, (slot + SLOTS - 1) % SLOTS));
           }
-          if (p == kPanels - 1 || SLOTS == 1) {
+          if (p == kStrips - 1 || SLOTS == 1) {
             tma_store_wait<0>();
             mbarrier_arrive(slot_empty(consumer, slot));
           }

@@ -7,7 +7,7 @@
 //   shared memory, from a multiple of 1024                      pipeline of a tile
 //   +--------------------------------------------+
 //   | stages: a kTileRows x 128, b COLUMNS x 128 |   full  ->  wgmma over k  ->  empty
-//   | slots: for each consumer all panels        |   slot_full: what is added came; the sum is kept there (KEPT) and stored
+//   | slots: for each consumer all strips        |   slot_full: what is added came; the sum is kept there (KEPT) and stored
 //   | barriers: full, empty, slot_full, .._empty |
 //   | met: for each consumer warp two, in turns  |   mean and squares of rows -> parts of all blocks of the cluster
 //   | parts: [turn][block][row] mean, squares    |   met: all blocks' parts are there -> the row's mean and deviation
@@ -23,8 +23,8 @@
 #define CLUSTER 4
 #define WARPGROUPS 2         // consumers
 #define STAGES 4
-#define SLOTS 3              // panels of a tile
-#define PANEL 64
+#define SLOTS 3              // strips of a tile
+#define STRIP 64
 #define STAGED 0             // a tensor is added, which comes by TMA
 #define KEPT 0               // the sum before the norm is a result, too
 #define HAS_ROW 0
@@ -51,7 +51,7 @@ __device__ __forceinline__ void wgmma(float (&)[96], u64, u64, int) {}
 
 constexpr int kWarpgroupRows = 64, kTileRows = 64 * WARPGROUPS, kThreads = 128 * (WARPGROUPS + 1);
 constexpr int kABytes = kTileRows * 128, kBBytes = COLUMNS * 128, kStageBytes = kABytes + kBBytes;
-constexpr int kPanels = COLUMNS / PANEL, kPanelRow = PANEL * 2, kSlotBytes = kWarpgroupRows * kPanelRow;
+constexpr int kStrips = COLUMNS / STRIP, kStripRow = STRIP * 2, kSlotBytes = kWarpgroupRows * kStripRow;
 constexpr int kStagingAt = STAGES * kStageBytes, kBarriersAt = kStagingAt + WARPGROUPS * SLOTS * kSlotBytes;
 constexpr int kAhead = kSteps < STAGES ? kSteps : STAGES;
 constexpr int kMetAt = kBarriersAt + 8 * (2 * STAGES + 2 * WARPGROUPS * SLOTS), kWarps = 4 * WARPGROUPS;
@@ -90,8 +90,8 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(kTh
   }
   // Scale, bias and the row that is added: constants, which no kernel before this one writes.
   for (int i = threadIdx.x; i < COLUMNS; i += kThreads) {
-    const float scale = LOAD_SCALE(((const SCALE*)a.tail[0])[n0 + i]), bias = LOAD_BIAS(((const BIAS*)a.tail[1])[n0 + i]);
-    const float row = HAS_ROW ? LOAD_ROW(((const ROW*)a.tail[2])[n0 + i]) : 0.f;
+    const float scale = LOAD_SCALE(((const SCALE*)a.epilogue[0])[n0 + i]), bias = LOAD_BIAS(((const BIAS*)a.epilogue[1])[n0 + i]);
+    const float row = HAS_ROW ? LOAD_ROW(((const ROW*)a.epilogue[2])[n0 + i]) : 0.f;
     const u32 to = base + kRowAt + 4 * i;
     asm volatile("st.shared.f32 [%0], %1;" :: "r"(to), "f"(scale));
     asm volatile("st.shared.f32 [%0], %1;" :: "r"(to + 4 * COLUMNS), "f"(bias));
@@ -121,11 +121,11 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(kTh
     if (warp == 1 && lane == 0) {  // the producer of what is added
       u32 parity = 0;
       for (int tile = blockIdx.x / CLUSTER; tile < tiles; tile += step, parity ^= 1)
-        for (int p = 0; p < kPanels; ++p)
+        for (int p = 0; p < kStrips; ++p)
           for (int g = 0; g < WARPGROUPS; ++g) {
             mbarrier_wait(slot_empty(g, p), parity ^ 1);
             mbarrier_expect_tx(slot_full(g, p), kSlotBytes);
-            tma_load_2d(base + kStagingAt + (g * SLOTS + p) * kSlotBytes, a.r, n0 + p * PANEL, tile * kTileRows + g * kWarpgroupRows,
+            tma_load_2d(base + kStagingAt + (g * SLOTS + p) * kSlotBytes, a.r, n0 + p * STRIP, tile * kTileRows + g * kWarpgroupRows,
                         slot_full(g, p));
           }
     }
@@ -159,11 +159,11 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(kTh
 
       const int m0 = tile * kTileRows + consumer * kWarpgroupRows;
       const auto place_of = [&](int p, int j) {
-        const int piece = j ^ row * kPanelRow / 128 & PANEL / 8 - 1;   // as TMA permutes them
-        return base + kStagingAt + (consumer * SLOTS + p) * kSlotBytes + row * kPanelRow + (piece << 4) + lane % 4 * 4;
+        const int piece = j ^ row * kStripRow / 128 & STRIP / 8 - 1;   // as TMA permutes them
+        return base + kStagingAt + (consumer * SLOTS + p) * kSlotBytes + row * kStripRow + (piece << 4) + lane % 4 * 4;
       };
       const auto constants_of = [&](int which, int p, int j) {
-        return read_two(base + kRowAt + 4 * (which * COLUMNS + p * PANEL + j * 8 + lane % 4 * 2));
+        return read_two(base + kRowAt + 4 * (which * COLUMNS + p * STRIP + j * 8 + lane % 4 * 2));
       };
 #if !STAGED
       if (warp == 0 && lane == 0) tma_store_wait<0>();   // of the tile before
@@ -171,26 +171,26 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(kTh
 #endif
       float mean[2] = {0.f, 0.f}, spread[2] = {0.f, 0.f};
       #pragma unroll
-      for (int p = 0; p < kPanels; ++p) {
+      for (int p = 0; p < kStrips; ++p) {
 #if STAGED
         mbarrier_wait(slot_full(consumer, p), slot_parity);
 #endif
         #pragma unroll
-        for (int j = 0; j < PANEL / 8; ++j) {
+        for (int j = 0; j < STRIP / 8; ++j) {
           const float2 added = constants_of(2, p, j);
           #pragma unroll
           for (int h = 0; h < 2; ++h) {
-            float& x = c[0][(p * PANEL / 8 + j) * 4 + h * 2];
-            float& y = c[0][(p * PANEL / 8 + j) * 4 + h * 2 + 1];
+            float& x = c[0][(p * STRIP / 8 + j) * 4 + h * 2];
+            float& y = c[0][(p * STRIP / 8 + j) * 4 + h * 2 + 1];
             x += added.x, y += added.y;
 #if STAGED
             u32 both;
-            asm volatile("ld.shared.b32 %0, [%1];" : "=r"(both) : "r"(place_of(p, j) + h * 8 * kPanelRow));
+            asm volatile("ld.shared.b32 %0, [%1];" : "=r"(both) : "r"(place_of(p, j) + h * 8 * kStripRow));
             x += LOAD((u16)both), y += LOAD((u16)(both >> 16));
 #endif
             mean[h] += x + y;
 #if KEPT
-            asm volatile("st.shared.b32 [%0], %1;" :: "r"(place_of(p, j) + h * 8 * kPanelRow), "r"(pair(x, y)));
+            asm volatile("st.shared.b32 [%0], %1;" :: "r"(place_of(p, j) + h * 8 * kStripRow), "r"(pair(x, y)));
 #endif
           }
         }
@@ -199,7 +199,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(kTh
       fence_proxy_async();
       named_barrier_sync(1 + consumer, 128);
       if (warp == 0 && lane == 0 && m0 < a.m)
-        for (int p = 0; p < kPanels; ++p) tma_store_2d(base + kStagingAt + (consumer * SLOTS + p) * kSlotBytes, a.s, n0 + p * PANEL, m0);
+        for (int p = 0; p < kStrips; ++p) tma_store_2d(base + kStagingAt + (consumer * SLOTS + p) * kSlotBytes, a.s, n0 + p * STRIP, m0);
 #endif
       #pragma unroll
       for (int h = 0; h < 2; ++h) {
@@ -251,26 +251,26 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(kTh
       named_barrier_sync(1 + consumer, 128);
 #endif
       #pragma unroll
-      for (int p = 0; p < kPanels; ++p) {
+      for (int p = 0; p < kStrips; ++p) {
         #pragma unroll
-        for (int j = 0; j < PANEL / 8; ++j) {
+        for (int j = 0; j < STRIP / 8; ++j) {
           const float2 scale = constants_of(0, p, j), bias = constants_of(1, p, j);
           #pragma unroll
           for (int h = 0; h < 2; ++h) {
-            const float x = (c[0][(p * PANEL / 8 + j) * 4 + h * 2] - mean[h]) * inverse[h] * scale.x + bias.x;
-            const float y = (c[0][(p * PANEL / 8 + j) * 4 + h * 2 + 1] - mean[h]) * inverse[h] * scale.y + bias.y;
-            asm volatile("st.shared.b32 [%0], %1;" :: "r"(place_of(p, j) + h * 8 * kPanelRow), "r"(pair(x, y)));
+            const float x = (c[0][(p * STRIP / 8 + j) * 4 + h * 2] - mean[h]) * inverse[h] * scale.x + bias.x;
+            const float y = (c[0][(p * STRIP / 8 + j) * 4 + h * 2 + 1] - mean[h]) * inverse[h] * scale.y + bias.y;
+            asm volatile("st.shared.b32 [%0], %1;" :: "r"(place_of(p, j) + h * 8 * kStripRow), "r"(pair(x, y)));
           }
         }
         fence_proxy_async();
         named_barrier_sync(1 + consumer, 128);
         if (warp == 0 && lane == 0 && m0 < a.m)
-          tma_store_2d(base + kStagingAt + (consumer * SLOTS + p) * kSlotBytes, a.y, n0 + p * PANEL, m0);
+          tma_store_2d(base + kStagingAt + (consumer * SLOTS + p) * kSlotBytes, a.y, n0 + p * STRIP, m0);
       }
 #if STAGED
       if (warp == 0 && lane == 0) {
         tma_store_wait<0>();
-        for (int p = 0; p < kPanels; ++p) mbarrier_arrive(slot_empty(consumer, p));
+        for (int p = 0; p < kStrips; ++p) mbarrier_arrive(slot_empty(consumer, p));
       }
       slot_parity ^= 1;
 #endif

@@ -8,10 +8,10 @@ namespace tenfold::backends::cuda {
 template <class In, class Out> struct GemvArgumentsOf {
   const In *a, *b;   // b is transposed: a column of the product after the other
   Out* y;
-  const void* tail[8];   // the epilogue's operands
+  const void* epilogue[8];   // the epilogue's operands
   i64 m;
 };
 using GemvArguments = GemvArgumentsOf<void, void>;
-static_assert(sizeof(GemvArguments) == 96 && TENFOLD_OFFSET(GemvArguments, tail) == 24 && TENFOLD_OFFSET(GemvArguments, m) == 88);
+static_assert(sizeof(GemvArguments) == 96 && TENFOLD_OFFSET(GemvArguments, epilogue) == 24 && TENFOLD_OFFSET(GemvArguments, m) == 88);
 
 }  // namespace tenfold::backends::cuda

@@ -40,15 +40,15 @@ bool is_by_channel(const OperandDesc& o, const ir::Dims& result) {
   return o.dims[rank - spatial - 1] == result[1] && ir::product(o.dims) == result[1];
 }
 
-Verdict match_conv_tail(const Problem& p, LibraryTail& tail) {
-  if (p.anchor_inputs > 2 && p.in.size() > 2 && !p.in[2].missing) tail.bias = 2;
-  const auto take = [](const Problem& q, int operand, LibraryTail& t) {
+Verdict match_conv_epilogue(const Problem& p, LibraryEpilogue& epilogue) {
+  if (p.anchor_inputs > 2 && p.in.size() > 2 && !p.in[2].missing) epilogue.bias = 2;
+  const auto take = [](const Problem& q, int operand, LibraryEpilogue& t) {
     const OperandDesc& o = q.in[static_cast<std::size_t>(operand)];
     if (t.bias < 0 && is_by_channel(o, q.out[0].dims)) return t.bias = operand, true;
     if (t.residual < 0 && o.dims == q.out[0].dims && lies_last(o)) return t.residual = operand, true;
     return false;
   };
-  return match_library_tail(p, take, tail);
+  return match_library_epilogue(p, take, epilogue);
 }
 
 Verdict conv_is_regular(const Problem& p, bool any_pitch) {

@@ -1,7 +1,7 @@
 // What convolutions on a GPU ask of a problem, and what follows them.
 #pragma once
 
-#include "backends/cuda/tactics/product/library_tail_common.h"
+#include "backends/cuda/tactics/product/library_epilogue_common.h"
 
 namespace tenfold::backends::cuda {
 
@@ -11,7 +11,7 @@ std::int64_t position_pitch(const OperandDesc& o);
 bool lies_last(const OperandDesc& o);  // and is dense
 // An operand with one value for each channel of a result: [C, 1, 1] or [1, C, 1, 1];
 bool is_by_channel(const OperandDesc& o, const ir::Dims& result);
-Verdict match_conv_tail(const Problem& p, LibraryTail& tail);
+Verdict match_conv_epilogue(const Problem& p, LibraryEpilogue& epilogue);
 // Constant weights, explicit pads, x and y in channels-last order (or the same thing as plain), whole operands.
 Verdict conv_is_regular(const Problem& p, bool any_pitch = false);  // of the result
 // x, y and operands of the result's rank channels-last, all else plain.

@@ -59,8 +59,8 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& openi
   auto k = std::make_shared<Kernel>();
   read_depthwise(p, k->product);
   GemmProblem& g = k->product.gemm;
-  g.body = k->product.tail.has_body ? &k->product.tail.body : nullptr;
-  g.tail = k->product.tail.operands;
+  g.body = k->product.epilogue.has_body ? &k->product.epilogue.body : nullptr;
+  g.epilogue = k->product.epilogue.operands;
   k->module = device_of(*p.device).load(generate_conv_depthwise(g), opening);
   k->vectors = k->module->function("vectors"), k->singles = k->module->function("singles");
   return k;
@@ -70,8 +70,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
   const GemmProblem& g = k.product.gemm;
   GemmArguments a{args.in[0].data, args.in[1].data, args.out[0].data, {}, conv_rows(g, args)};
-  place_tail(args, k.product.tail, a.tail);
-  const bool aligned = lie_aligned(args, k.product.tail);
+  place_epilogue(args, k.product.epilogue, a.epilogue);
+  const bool aligned = lie_aligned(args, k.product.epilogue);
   const int64_t threads = a.m * (g.n / (aligned ? depthwise_width(g) : 1));
   return launch(queue_of(args), aligned ? k.vectors : k.singles, {static_cast<unsigned>(ceil_div(threads, int64_t{kDepthwiseThreads}))},
                 kDepthwiseThreads, 0, &a, Start::early);

@@ -26,17 +26,17 @@ Verdict supports(const Problem& p) {
   if (t == DType::f32 && !p.numerics.allows(ir::Rounding::tf32))
     return Verdict::no("cuDNN's f32 convolutions round to TF32, which is not allowed");
   if (Verdict v = conv_is_regular(p); !v) return v;
-  LibraryTail tail;
-  return match_conv_tail(p, tail);
+  LibraryEpilogue epilogue;
+  return match_conv_epilogue(p, epilogue);
 }
 
 // {order of the additions, heuristic, rank}
 std::vector<Config> configs(const Problem& p) {
-  LibraryTail tail;
-  match_conv_tail(p, tail);
+  LibraryEpilogue epilogue;
+  match_conv_epilogue(p, epilogue);
   std::vector<Config> all;
   for (int rank = 0; rank < 3; ++rank) all.push_back({0, dnn::kModeA, rank});
-  if (tail.bias >= 0 && tail.residual >= 0) all.push_back({1, dnn::kModeA, 0}), all.push_back({1, dnn::kModeA, 1});
+  if (epilogue.bias >= 0 && epilogue.residual >= 0) all.push_back({1, dnn::kModeA, 0}), all.push_back({1, dnn::kModeA, 1});
   all.push_back({0, dnn::kModeB, 0});
   for (int rank = 3; rank < 10; ++rank)
     all.push_back({0, dnn::kModeA, rank});  // for high optimisation levels: some take half a second to make
@@ -59,7 +59,7 @@ std::vector<int64_t> strides_of(const std::vector<int64_t>& dims) {
 
 struct Kernel {
   DnnConvolution convolution;  // with extents of 0 where only a run knows them
-  LibraryTail tail;
+  LibraryEpilogue epilogue;
   Config config;
   Device* device = nullptr;
   bool is_1d = false;  // computed as two spatial dims, the first of extent 1
@@ -95,7 +95,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& config, Opening
   k->device = &device_of(*p.device);
   k->device->make_current();
   k->config = config;
-  match_conv_tail(p, k->tail);
+  match_conv_epilogue(p, k->epilogue);
   const std::size_t rank = p.in[0].dims.size() - 2;
   k->is_1d = rank == 1;
   DnnConvolution& c = k->convolution;
@@ -113,7 +113,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& config, Opening
   c.w.strides = strides_of(c.w.dims);
   c.x.id = kX, c.y.id = kY, c.bias.id = kBiasId, c.residual.id = kResidualId;
   c.x.type = c.y.type = c.bias.type = c.residual.type = type;
-  c.has_bias = k->tail.bias >= 0, c.has_residual = k->tail.residual >= 0, c.relu = k->tail.relu;
+  c.has_bias = k->epilogue.bias >= 0, c.has_residual = k->epilogue.residual >= 0, c.relu = k->epilogue.relu;
   c.bias_first = config[0] == 1;
   if (!ir::is_constant(p.in[0].dims) || !ir::is_constant(p.out[0].dims)) return k;
   const std::vector<int64_t> x = ir::constants(p.in[0].dims), y = ir::constants(p.out[0].dims);
@@ -132,8 +132,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   int64_t ids[5] = {kX, kW, kY};
   void* pointers[5] = {x.data, args.in[1].data, y.data};
   std::size_t count = 3;
-  if (k.tail.bias >= 0) ids[count] = kBiasId, pointers[count++] = args.in[static_cast<std::size_t>(k.tail.bias)].data;
-  if (k.tail.residual >= 0) ids[count] = kResidualId, pointers[count++] = args.in[static_cast<std::size_t>(k.tail.residual)].data;
+  if (k.epilogue.bias >= 0) ids[count] = kBiasId, pointers[count++] = args.in[static_cast<std::size_t>(k.epilogue.bias)].data;
+  if (k.epilogue.residual >= 0) ids[count] = kResidualId, pointers[count++] = args.in[static_cast<std::size_t>(k.epilogue.residual)].data;
   std::uintptr_t bits = 0;
   for (std::size_t i = 0; i < count; ++i) bits |= reinterpret_cast<std::uintptr_t>(pointers[i]);
   if (bits % kVectorBytes != 0) return Status::failed;

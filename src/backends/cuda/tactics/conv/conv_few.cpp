@@ -26,7 +26,7 @@ ConvFewTile tile_of(const Config& c) { return {static_cast<int>(c[0]), static_ca
 
 struct Read {
   FewProblem few;
-  Tail tail;
+  Epilogue epilogue;
 };
 // Whether the image is wide: then the problem is read as if it were not, with channels innermost.
 bool is_wide(const Problem& p) { return p.in[0].dtype == DType::f32 && p.in[1].dtype != DType::f32; }
@@ -59,9 +59,9 @@ Verdict read(const Problem& p, Read& r) {
   }
   if (Verdict v = read_conv(narrow, product); !v) return v;
   if (r.few.pooled && product.gemm.out_extent[0] != 1) return Verdict::no("windows lie side by side");
-  r.few.gemm = product.gemm, r.tail = std::move(product.tail);
+  r.few.gemm = product.gemm, r.epilogue = std::move(product.epilogue);
   GemmProblem& g = r.few.gemm;
-  g.tail = r.tail.operands;
+  g.epilogue = r.epilogue.operands;
   if (g.out != g.in) return Verdict::no("the result has another type");
   if (r.few.wide && p.in[1].dims[1] != ir::Dim(g.channels)) return Verdict::no("windows lie side by side");
   if (!g.is_conv || g.channels > 7) return Verdict::no("there are more than 7 channels");
@@ -150,7 +150,7 @@ class Kernel {
  public:
   Kernel(const Problem& p, const Config& c, Opening& opening) : tile_(tile_of(c)), device_(device_of(*p.device)) {
     read(p, read_);
-    if (read_.tail.has_body) read_.few.gemm.body = &read_.tail.body;
+    if (read_.epilogue.has_body) read_.few.gemm.body = &read_.epilogue.body;
     processors_ = device_.multiprocessors(), shared_ = read_.few.shared_bytes(tile_);
     vectors_ = load(true, opening);
     if (p.may_be_odd()) singles_ = load(false, opening);
@@ -158,7 +158,7 @@ class Kernel {
   Status::Code run(const RunArgs& args) const noexcept {
     const GemmProblem& g = read_.few.gemm;
     ConvFewArguments a{args.in[0].data, args.in[1].data, args.out[0].data, {}, args.in[0].dims[0]};
-    place_tail(args, read_.tail, a.tail);
+    place_epilogue(args, read_.epilogue, a.epilogue);
     if (a.images == 0) return Status::ok;
     const Loaded& loaded = lie_well(args) ? vectors_ : singles_;
     if (!loaded.module) return Status::failed;
@@ -182,9 +182,9 @@ class Kernel {
   // The image may lie anywhere: it is read element by element.
   bool lie_well(const RunArgs& args) const noexcept {
     auto bits = reinterpret_cast<std::uintptr_t>(args.out[0].data);
-    for (std::size_t o = 0; o < read_.tail.inputs.size(); ++o)
-      if (read_.tail.operands[o].kind != TailKind::single)
-        bits |= reinterpret_cast<std::uintptr_t>(args.in[static_cast<std::size_t>(read_.tail.inputs[o])].data);
+    for (std::size_t o = 0; o < read_.epilogue.inputs.size(); ++o)
+      if (read_.epilogue.operands[o].kind != EpilogueKind::single)
+        bits |= reinterpret_cast<std::uintptr_t>(args.in[static_cast<std::size_t>(read_.epilogue.inputs[o])].data);
     return bits % 16 == 0;
   }
 

@@ -61,7 +61,7 @@ double guess(const PlanesProblem& p, const PlanesTile& t, int64_t images) {
 
 struct Read {
   PlanesProblem planes;
-  Tail tail;
+  Epilogue epilogue;
   int64_t images = 1;  // the most that are likely
 };
 Verdict read(const Problem& p, Read& r) {
@@ -70,8 +70,8 @@ Verdict read(const Problem& p, Read& r) {
   GemmProblem& g = r.planes.gemm;
   g = product.gemm;
   r.images = product.rows / (g.out_extent[0] * g.out_extent[1] * g.out_extent[2]);
-  r.tail = std::move(product.tail);
-  g.tail = r.tail.operands;
+  r.epilogue = std::move(product.epilogue);
+  g.epilogue = r.epilogue.operands;
   if (p.device->arch != 90) return Verdict::no("wgmma needs sm_90");
   if (g.out != g.in) return Verdict::no("the result has another type");
   const std::array<int64_t, 3> one{1, 1, 1};
@@ -169,7 +169,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& ope
     plain.gemm.weight_at = planes_weight_at(k->read.planes, k->tile);
     k->plain = std::make_unique<const MmaKernel>(std::move(plain), p, opening);
   }
-  g.body = k->read.tail.has_body ? &k->read.tail.body : nullptr;
+  g.body = k->read.epilogue.has_body ? &k->read.epilogue.body : nullptr;
   k->module = gpu.load(generate_conv_planes(k->read.planes, k->tile), opening);
   k->function = k->module->function("conv", k->tile.shared_bytes(k->read.planes));
   return k;
@@ -194,8 +194,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   if (images * planes.gemm.out_extent[0] * planes.gemm.out_extent[1] * planes.gemm.out_extent[2] >= kMostRows) return Status::failed;
   PlanesArguments a{};
   a.w = args.in[1].data, a.y = args.out[0].data, a.images = static_cast<int>(images);
-  if (!lie_aligned(args, k.read.tail)) return k.plain ? k.plain->run(args, conv_rows(planes.gemm, args)) : Status::failed;
-  for (std::size_t o = 0; o < k.read.tail.inputs.size(); ++o) a.tail[o] = args.in[static_cast<std::size_t>(k.read.tail.inputs[o])].data;
+  if (!lie_aligned(args, k.read.epilogue)) return k.plain ? k.plain->run(args, conv_rows(planes.gemm, args)) : Status::failed;
+  for (std::size_t o = 0; o < k.read.epilogue.inputs.size(); ++o)
+    a.epilogue[o] = args.in[static_cast<std::size_t>(k.read.epilogue.inputs[o])].data;
   if (const Status::Code code = describe_x(planes, k.tile, args, a.x); code != Status::ok) return code;
   const Walk walk = walk_of(planes, k.tile, images, k.processors);
   a.length = static_cast<int>(walk.length);

@@ -17,7 +17,7 @@ using std::int64_t;
 
 struct Read {
   PointsProblem points;
-  Tail tail;
+  Epilogue epilogue;
 };
 Verdict read(const Problem& given, Read& r) {
   Problem p = given;
@@ -27,15 +27,15 @@ Verdict read(const Problem& given, Read& r) {
   Product product;
   if (Verdict v = read_conv(p, product); !v) return v;
   GemmProblem& g = r.points.gemm;
-  g = product.gemm, r.tail = std::move(product.tail);
-  g.tail = r.tail.operands;
+  g = product.gemm, r.epilogue = std::move(product.epilogue);
+  g.epilogue = r.epilogue.operands;
   if (g.is_conv) return Verdict::no("results depend on neighbours too");
   if (!is_float(g.out) || bits(g.out) > 32) return Verdict::no(cat("the result is ", name(g.out)));
   if (g.n > 8) return Verdict::no("a position has more than 8 results");
   const int64_t lanes = g.k / 8;
   if (g.k % 8 != 0 || lanes > 32 || (lanes & (lanes - 1)) != 0) return Verdict::no("channels are not 8 times a power of two up to 32");
-  for (const TailOperand& o : g.tail)
-    if (o.kind == TailKind::whole) return Verdict::no("the epilogue reads an operand of the result's shape");
+  for (const EpilogueOperand& o : g.epilogue)
+    if (o.kind == EpilogueKind::whole) return Verdict::no("the epilogue reads an operand of the result's shape");
   return Verdict::ok();
 }
 Verdict supports(const Problem& p) {
@@ -52,7 +52,7 @@ std::vector<Formats> formats(const Problem& p) {
 
 struct Kernel {
   PointsProblem points;
-  Tail tail;
+  Epilogue epilogue;
   std::shared_ptr<const LoadedModule> module;
   Function function = nullptr;
 };
@@ -60,8 +60,8 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& openi
   Read r;
   read(p, r);
   auto k = std::make_shared<Kernel>();
-  k->points = r.points, k->tail = std::move(r.tail);
-  k->points.gemm.body = k->tail.has_body ? &k->tail.body : nullptr;
+  k->points = r.points, k->epilogue = std::move(r.epilogue);
+  k->points.gemm.body = k->epilogue.has_body ? &k->epilogue.body : nullptr;
   k->module = device_of(*p.device).load(generate_conv_points(k->points), opening);
   k->function = k->module->function("conv");
   return k;
@@ -73,7 +73,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   for (int d = 2; d < x.rank; ++d) a.spatial *= x.dims[d];
   a.rows *= a.spatial;
   if (a.rows == 0) return Status::ok;
-  for (std::size_t o = 0; o < k.tail.inputs.size(); ++o) a.tail[o] = args.in[static_cast<std::size_t>(k.tail.inputs[o])].data;
+  for (std::size_t o = 0; o < k.epilogue.inputs.size(); ++o) a.epilogue[o] = args.in[static_cast<std::size_t>(k.epilogue.inputs[o])].data;
   return launch(queue_of(args), k.function, {static_cast<unsigned>(ceil_div(a.rows, int64_t{k.points.positions()}))}, kPointsThreads, 0, &a,
                 Start::early);
 }

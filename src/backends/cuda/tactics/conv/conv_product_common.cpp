@@ -69,8 +69,8 @@ Verdict read_conv(const Problem& p, Product& product, F32 f32, bool in_groups) {
   g.groups = groups / together, g.n /= g.groups, g.channels *= together, g.k *= together;
   const std::array<int64_t, 3> one{1, 1, 1}, zero{0, 0, 0};
   g.is_conv = g.groups > 1 || g.kernel != one || g.stride != one || g.begin != zero || g.in_extent != g.out_extent;
-  begin_tail(p, product, together);
-  return match_tail(p, is_channel, product);
+  begin_epilogue(p, product, together);
+  return match_epilogue(p, is_channel, product);
 }
 
 Verdict read_depthwise(const Problem& p, Product& product) {
@@ -81,13 +81,13 @@ Verdict read_depthwise(const Problem& p, Product& product) {
     return Verdict::no("not one filter for each channel");
   if (g.taps() > kMostDepthwiseTaps) return Verdict::no("more taps than a thread unrolls");
   g.is_conv = true;
-  begin_tail(p, product);
-  if (g.zero_point < 0) return match_tail(p, is_channel, product);
+  begin_epilogue(p, product);
+  if (g.zero_point < 0) return match_epilogue(p, is_channel, product);
   // The zero point is taken from each element, not from the sum.
-  const DType type = product.tail.operands[0].dtype;
-  product.tail.inputs.resize(1), product.tail.operands.resize(1);
-  product.tail.body = ir::BodyBuilder({DType::i32, type}).finish({0});
-  return match_tail(p, is_channel, product);
+  const DType type = product.epilogue.operands[0].dtype;
+  product.epilogue.inputs.resize(1), product.epilogue.operands.resize(1);
+  product.epilogue.body = ir::BodyBuilder({DType::i32, type}).finish({0});
+  return match_epilogue(p, is_channel, product);
 }
 
 namespace {
@@ -136,8 +136,8 @@ Verdict read_conv_transpose(const Problem& p, Product& product) {
   }
   const auto& rows = g.spreads ? g.in_extent : g.out_extent;
   product.rows = std::clamp<int64_t>(p.bounds(x[0]).upper, 1, 1 << 12) * rows[0] * rows[1] * rows[2];
-  begin_tail(p, product);
-  return match_tail(p, is_channel, product);
+  begin_epilogue(p, product);
+  return match_epilogue(p, is_channel, product);
 }
 
 double conv_work(const Problem& p, const Product& product) {

@@ -31,13 +31,13 @@ std::string scatter_defines(const Problem& p) {
   return defined("HOW", how == "none" ? 0 : how == "add" ? 1 : how == "mul" ? 2 : how == "max" ? 3 : 4);
 }
 
-Status::Code run_scatter(const OpenThreads& k, const RunArgs& args, std::int64_t lanes, std::int64_t updates_of_lane) noexcept {
+Status::Code run_scatter(const OpenThreads& k, const RunArgs& args, std::int64_t lines, std::int64_t updates_of_line) noexcept {
   const std::int64_t elements = elements_of(args.out[0]);
   if (elements == 0) return Status::ok;
-  constexpr std::int64_t kManyLanes = 4096, kFewElements = 1 << 17;
-  if (updates_of_lane > 1 && lanes < kManyLanes && elements <= kFewElements) return k.run(args, 2, elements);
+  constexpr std::int64_t kManyLines = 4096, kFewElements = 1 << 17;
+  if (updates_of_line > 1 && lines < kManyLines && elements <= kFewElements) return k.run(args, 2, elements);
   const Status::Code copied = k.run(args, 0, elements);
-  return copied == Status::ok ? k.run(args, 1, lanes) : copied;
+  return copied == Status::ok ? k.run(args, 1, lines) : copied;
 }
 
 }  // namespace tenfold::backends::cuda

@@ -8,11 +8,11 @@ namespace tenfold::backends::cuda {
 // Text: `combined(old, more)`, and a rule `copy` from the first operand to the result.
 extern const char* const kScatterText;
 // "#define HOW n"; types that only move are not combined.
-// `updates`: those that may fall on one lane, one after the other.
+// `updates`: those that may fall on one line, one after the other.
 Verdict can_combine(const Problem& p, ir::Dim updates);
 std::string scatter_defines(const Problem& p);
-// Data is copied, then come the updates: one thread for each lane of them where there are lanes enough or the data is large, else one for
-// each element of the data that looks through its lane. Kernels: copy, lane, owner.
-Status::Code run_scatter(const OpenThreads& k, const RunArgs& args, std::int64_t lanes, std::int64_t updates_of_lane) noexcept;
+// Data is copied, then come the updates: one thread for each line of them where there are lines enough or the data is large, else one for
+// each element of the data that looks through its line. Kernels: copy, line, owner.
+Status::Code run_scatter(const OpenThreads& k, const RunArgs& args, std::int64_t lines, std::int64_t updates_of_line) noexcept;
 
 }  // namespace tenfold::backends::cuda

@@ -79,8 +79,8 @@ struct Kernel {
       : product(std::move(given)), tile{static_cast<int>(c[0]), static_cast<int>(c[1]), product.gemm.depth()} {
     if (p.may_be_odd()) plain = std::make_unique<const MmaKernel>(product, p, opening);
     GemmProblem& g = product.gemm;
-    g.body = product.tail.has_body ? &product.tail.body : nullptr;
-    g.tail = product.tail.operands;
+    g.body = product.epilogue.has_body ? &product.epilogue.body : nullptr;
+    g.epilogue = product.epilogue.operands;
     module = device_of(*p.device).load(generate_gemm_few(g, tile), opening);
     function = module->function("gemm", tile.shared_bytes(g.k));
   }
@@ -98,9 +98,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   if (a.m == 0) return Status::ok;
   const auto address = [](const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
   std::uintptr_t bits = address(args.in[0].data) | address(args.in[1].data) | address(a.y);
-  for (std::size_t o = 0; o < k.product.tail.inputs.size(); ++o) {
-    a.tail[o] = args.in[static_cast<std::size_t>(k.product.tail.inputs[o])].data;
-    if (k.product.tail.operands[o].kind != TailKind::single) bits |= address(a.tail[o]);
+  for (std::size_t o = 0; o < k.product.epilogue.inputs.size(); ++o) {
+    a.epilogue[o] = args.in[static_cast<std::size_t>(k.product.epilogue.inputs[o])].data;
+    if (k.product.epilogue.operands[o].kind != EpilogueKind::single) bits |= address(a.epilogue[o]);
   }
   if (bits % 16 != 0) return k.plain ? k.plain->run(args, a.m) : Status::failed;
   const bool to_tf32 = g.in == DType::f32;

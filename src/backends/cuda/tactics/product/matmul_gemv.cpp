@@ -36,7 +36,7 @@ Verdict valid(const Problem&, const Config& c) {
 struct Kernel {
   std::shared_ptr<const LoadedModule> module;
   Function vectors = nullptr, singles = nullptr;
-  std::vector<int> tail;
+  std::vector<int> epilogue;
   int64_t rows = 1, columns = 1;
   int warps = 1;
 };
@@ -44,18 +44,18 @@ struct Kernel {
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& opening) {
   const Product product = read(p);
   GemmProblem gemm = product.gemm;
-  gemm.body = product.tail.has_body ? &product.tail.body : nullptr, gemm.tail = product.tail.operands;
+  gemm.body = product.epilogue.has_body ? &product.epilogue.body : nullptr, gemm.epilogue = product.epilogue.operands;
   auto k = std::make_shared<Kernel>();
   k->module = device_of(*p.device).load(generate_gemv(gemm, static_cast<int>(c[0])), opening);
   k->vectors = k->module->function("vectors"), k->singles = k->module->function("singles");
-  k->tail = product.tail.inputs, k->rows = c[0], k->columns = gemm.n, k->warps = gemv_warps(gemm, static_cast<int>(c[0]));
+  k->epilogue = product.epilogue.inputs, k->rows = c[0], k->columns = gemm.n, k->warps = gemv_warps(gemm, static_cast<int>(c[0]));
   return k;
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
   GemvArguments a{args.in[0].data, args.in[1].data, args.out[0].data, {}, matmul_rows(args)};
-  for (std::size_t o = 0; o < k.tail.size(); ++o) a.tail[o] = args.in[static_cast<std::size_t>(k.tail[o])].data;
+  for (std::size_t o = 0; o < k.epilogue.size(); ++o) a.epilogue[o] = args.in[static_cast<std::size_t>(k.epilogue[o])].data;
   const bool aligned = (reinterpret_cast<std::uintptr_t>(a.a) | reinterpret_cast<std::uintptr_t>(a.b)) % 16 == 0;
   const Grid grid{ceil_div(k.columns, int64_t{k.warps}), ceil_div(a.m, k.rows)};
   return launch(queue_of(args), aligned ? k.vectors : k.singles, grid, 32u * static_cast<unsigned>(k.warps), 0, &a, Start::early);

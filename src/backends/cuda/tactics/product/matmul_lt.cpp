@@ -34,8 +34,8 @@ Verdict supports(const Problem& p) {
     const ir::Dims left(a.dims.begin(), a.dims.end() - 2), right(b.dims.begin(), b.dims.end() - 2);
     if (left != right) return Verdict::no("batches are broadcast");
   }
-  LibraryTail tail;
-  return match_lt_tail(p, tail);
+  LibraryEpilogue epilogue;
+  return match_lt_epilogue(p, epilogue);
 }
 
 std::vector<Config> configs(const Problem&) {
@@ -51,7 +51,7 @@ ir::Dim workspace(const Problem&, const Config&) { return with_room_to_align(kWo
 struct Kernel {
   LtHandle handle;
   LtSizes sizes;  // m and batch: 0 where only a run knows them
-  LibraryTail tail;
+  LibraryEpilogue epilogue;
   DType dtype;
   bool tf32, known;
   int rank;
@@ -70,7 +70,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   Device& gpu = device_of(*p.device);
   gpu.make_current();
   k->handle = gpu.lt_handle();
-  match_lt_tail(p, k->tail);
+  match_lt_epilogue(p, k->epilogue);
   k->dtype = p.in[0].dtype;
   k->tf32 = p.numerics.allows(ir::Rounding::tf32);
   k->rank = static_cast<int>(c[0]);
@@ -82,9 +82,9 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   if (!k->known) return k;
   set_sizes(k->sizes, ir::constants(p.in[0].dims).data(), static_cast<int>(p.in[0].dims.size()));
   if (k->sizes.m * k->sizes.batch == 0) return k;
-  require(k->aligned.make(k->handle, k->sizes, k->dtype, k->tf32, k->tail, 16, k->rank, kWorkspace), ErrorKind::unsupported,
+  require(k->aligned.make(k->handle, k->sizes, k->dtype, k->tf32, k->epilogue, 16, k->rank, kWorkspace), ErrorKind::unsupported,
           "cuBLASLt has no candidate ", k->rank, " for ", p.line());
-  k->any.make(k->handle, k->sizes, k->dtype, k->tf32, k->tail, bits(k->dtype) / 8, 0, kWorkspace);
+  k->any.make(k->handle, k->sizes, k->dtype, k->tf32, k->epilogue, bits(k->dtype) / 8, 0, kWorkspace);
   return k;
 }
 
@@ -93,8 +93,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   LtSizes sizes = k.sizes;
   set_sizes(sizes, args.in[0].dims, args.in[0].rank);
   if (sizes.m * sizes.batch == 0) return Status::ok;
-  const void* bias = k.tail.bias < 0 ? nullptr : args.in[static_cast<std::size_t>(k.tail.bias)].data;
-  const void* residual = k.tail.residual < 0 ? nullptr : args.in[static_cast<std::size_t>(k.tail.residual)].data;
+  const void* bias = k.epilogue.bias < 0 ? nullptr : args.in[static_cast<std::size_t>(k.epilogue.bias)].data;
+  const void* residual = k.epilogue.residual < 0 ? nullptr : args.in[static_cast<std::size_t>(k.epilogue.residual)].data;
   bool aligned = true;
   for (const void* pointer : {static_cast<const void*>(args.in[0].data), static_cast<const void*>(args.in[1].data),
                               static_cast<const void*>(args.out[0].data), bias, residual})
@@ -103,7 +103,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const LtPlan* plan = aligned ? &k.aligned : &k.any;
   if (!k.known) {
     const int alignment = aligned ? 16 : bits(k.dtype) / 8;
-    now = lt_plan_at(k.handle, sizes, k.dtype, k.tf32, k.tail, alignment, aligned ? k.rank : 0, kWorkspace);
+    now = lt_plan_at(k.handle, sizes, k.dtype, k.tf32, k.epilogue, alignment, aligned ? k.rank : 0, kWorkspace);
     if (!now) return Status::failed;
     plan = now.get();
   }

@@ -10,8 +10,8 @@
 namespace tenfold::backends::cuda {
 
 // What has one row may be both.
-Verdict match_lt_tail(const Problem& p, LibraryTail& tail) {
-  const auto take = [](const Problem& q, int operand, LibraryTail& t) {
+Verdict match_lt_epilogue(const Problem& p, LibraryEpilogue& epilogue) {
+  const auto take = [](const Problem& q, int operand, LibraryEpilogue& t) {
     const OperandDesc& o = q.in[static_cast<std::size_t>(operand)];
     const ir::Dims& out = q.out[0].dims;
     const bool whole = o.dims == out && o.layout == q.out[0].layout, rows = out.size() > 1 && out[out.size() - 2] != ir::Dim(1);
@@ -20,7 +20,7 @@ Verdict match_lt_tail(const Problem& p, LibraryTail& tail) {
     if (t.residual < 0 && whole) return t.residual = operand, true;
     return false;
   };
-  return match_library_tail(p, take, tail);
+  return match_library_epilogue(p, take, epilogue);
 }
 
 LtPlan::~LtPlan() {
@@ -34,7 +34,7 @@ void LtPlan::swap(LtPlan& other) noexcept {
   std::swap(algorithm_, other.algorithm_), std::swap(f64_, other.f64_);
 }
 
-bool LtPlan::make(LtHandle handle, const LtSizes& s, DType dtype, bool tf32, const LibraryTail& tail, int alignment, int rank,
+bool LtPlan::make(LtHandle handle, const LtSizes& s, DType dtype, bool tf32, const LibraryEpilogue& epilogue, int alignment, int rank,
                   std::int64_t workspace) noexcept {
   const CublasLt& lt = *cublas_lt();
   *this = LtPlan();
@@ -43,8 +43,9 @@ bool LtPlan::make(LtHandle handle, const LtSizes& s, DType dtype, bool tf32, con
   bool good = lt.product_create(&product_, f64_ ? kComputeF64 : tf32 ? kComputeTf32 : kComputeF32, scale) == 0;
   const auto set = [&](int attribute, const auto& value) { good = good && lt.product_set(product_, attribute, &value, sizeof value) == 0; };
   set(kTransposeA, std::int32_t{s.b_transposed});
-  set(kEpilogue, (tail.relu ? kRelu : 0u) | (tail.bias >= 0 ? kBias : 0u) | (tail.relu || tail.bias >= 0 ? 0u : kNoEpilogue));
-  if (tail.bias >= 0) set(kBiasType, std::int32_t{type});
+  set(kEpilogue,
+      (epilogue.relu ? kRelu : 0u) | (epilogue.bias >= 0 ? kBias : 0u) | (epilogue.relu || epilogue.bias >= 0 ? 0u : kNoEpilogue));
+  if (epilogue.bias >= 0) set(kBiasType, std::int32_t{type});
   const auto matrix = [&](LtObject& m, std::int64_t rows, std::int64_t columns, bool batched, std::int64_t stride) {
     good = good && lt.matrix_create(&m, type, static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(columns), rows) == 0;
     if (s.batch == 1) return;
@@ -95,19 +96,19 @@ Status::Code LtPlan::run(LtHandle handle, const Queue& queue, const void* a, con
   return result == 0 ? Status::ok : result == kExecutionFailed || result == kInternalError ? Status::device : Status::failed;
 }
 
-std::shared_ptr<const LtPlan> lt_plan_at(LtHandle handle, const LtSizes& sizes, DType dtype, bool tf32, const LibraryTail& tail,
+std::shared_ptr<const LtPlan> lt_plan_at(LtHandle handle, const LtSizes& sizes, DType dtype, bool tf32, const LibraryEpilogue& epilogue,
                                          int alignment, int rank, std::int64_t workspace) noexcept {
   using Key = std::tuple<LtHandle, LtSizes, DType, bool, bool, bool, int, int>;
   constexpr std::size_t kMost = 1024;
   static std::mutex mutex;
   static auto& plans = *new std::map<Key, std::shared_ptr<const LtPlan>>;  // stays: the library may be gone when statics end
-  const Key key{handle, sizes, dtype, tf32, tail.relu, tail.bias >= 0, alignment, rank};
+  const Key key{handle, sizes, dtype, tf32, epilogue.relu, epilogue.bias >= 0, alignment, rank};
   const std::lock_guard lock(mutex);
   try {
     if (const auto it = plans.find(key); it != plans.end()) return it->second;
     const auto made = std::make_shared<LtPlan>();
-    if (!made->make(handle, sizes, dtype, tf32, tail, alignment, rank, workspace) &&
-        !made->make(handle, sizes, dtype, tf32, tail, alignment, 0, workspace))
+    if (!made->make(handle, sizes, dtype, tf32, epilogue, alignment, rank, workspace) &&
+        !made->make(handle, sizes, dtype, tf32, epilogue, alignment, 0, workspace))
       return nullptr;
     if (plans.size() >= kMost) plans.clear();
     return plans[key] = made;

@@ -3,11 +3,11 @@
 
 #include "backends/cuda/device/cublas_lt.h"
 #include "backends/cuda/device/queue.h"
-#include "backends/cuda/tactics/product/library_tail_common.h"
+#include "backends/cuda/tactics/product/library_epilogue_common.h"
 
 namespace tenfold::backends::cuda {
 
-Verdict match_lt_tail(const Problem& p, LibraryTail& tail);
+Verdict match_lt_epilogue(const Problem& p, LibraryEpilogue& epilogue);
 
 // One product in cuBLASLt's terms: d[batch, n, m] (columns first) = weights * activations.
 struct LtSizes {
@@ -24,7 +24,7 @@ class LtPlan {
   LtPlan& operator=(LtPlan&& other) noexcept { return swap(other), *this; }
   ~LtPlan();
   // The `rank`-th of the library's candidates; false if there are fewer.
-  bool make(LtHandle handle, const LtSizes& sizes, DType dtype, bool tf32, const LibraryTail& tail, int alignment, int rank,
+  bool make(LtHandle handle, const LtSizes& sizes, DType dtype, bool tf32, const LibraryEpilogue& epilogue, int alignment, int rank,
             std::int64_t workspace) noexcept;
   Status::Code run(LtHandle handle, const Queue& queue, const void* a, const void* b, void* d, const void* bias, const void* residual,
                    void* workspace, std::int64_t workspace_bytes) const noexcept;
@@ -38,7 +38,7 @@ class LtPlan {
 
 // For sizes that only a run knows: made once for each, for to ask the library for candidates takes long, and shared by all that multiply
 // so; the first candidate where there is no such. Null: there is none, or no memory.
-std::shared_ptr<const LtPlan> lt_plan_at(LtHandle handle, const LtSizes& sizes, DType dtype, bool tf32, const LibraryTail& tail,
+std::shared_ptr<const LtPlan> lt_plan_at(LtHandle handle, const LtSizes& sizes, DType dtype, bool tf32, const LibraryEpilogue& epilogue,
                                          int alignment, int rank, std::int64_t workspace) noexcept;
 
 }  // namespace tenfold::backends::cuda

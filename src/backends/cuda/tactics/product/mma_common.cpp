@@ -81,24 +81,24 @@ Verdict mma_valid(const Problem& p, const Config& c) {
   return Verdict::only_if(tile_of(c).shared_bytes() <= shared_limit(p.device->arch), "the tile needs more shared memory than there is");
 }
 
-bool lie_aligned(const RunArgs& args, const Tail& tail) noexcept {
+bool lie_aligned(const RunArgs& args, const Epilogue& epilogue) noexcept {
   const auto address = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p); };
   std::uintptr_t bits = address(args.in[0].data) | address(args.in[1].data) | address(args.out[0].data);
-  for (std::size_t o = 0; o < tail.inputs.size(); ++o)
-    if (tail.operands[o].kind == TailKind::whole || tail.operands[o].kind == TailKind::column)
-      bits |= address(args.in[static_cast<std::size_t>(tail.inputs[o])].data);
+  for (std::size_t o = 0; o < epilogue.inputs.size(); ++o)
+    if (epilogue.operands[o].kind == EpilogueKind::whole || epilogue.operands[o].kind == EpilogueKind::column)
+      bits |= address(args.in[static_cast<std::size_t>(epilogue.inputs[o])].data);
   return bits % 16 == 0;
 }
 
-void place_tail(const RunArgs& args, const Tail& tail, const void* (&to)[kMostTail]) noexcept {
-  for (std::size_t o = 0; o < tail.inputs.size(); ++o)
-    to[o] = static_cast<const char*>(args.in[static_cast<std::size_t>(tail.inputs[o])].data) + tail.operands[o].offset;
+void place_epilogue(const RunArgs& args, const Epilogue& epilogue, const void* (&to)[kMostEpilogueOperands]) noexcept {
+  for (std::size_t o = 0; o < epilogue.inputs.size(); ++o)
+    to[o] = static_cast<const char*>(args.in[static_cast<std::size_t>(epilogue.inputs[o])].data) + epilogue.operands[o].offset;
 }
 
 MmaKernel::MmaKernel(Product product, const GemmTile& tile, Device& device)
-    : gemm_(std::move(product.gemm)), tail_(std::move(product.tail)), tile_(tile), device_(device) {
-  gemm_.body = tail_.has_body ? &tail_.body : nullptr;
-  gemm_.tail = tail_.operands;
+    : gemm_(std::move(product.gemm)), epilogue_(std::move(product.epilogue)), tile_(tile), device_(device) {
+  gemm_.body = epilogue_.has_body ? &epilogue_.body : nullptr;
+  gemm_.epilogue = epilogue_.operands;
 }
 
 MmaKernel::MmaKernel(Product product, const Problem& p, Opening& opening)
@@ -127,8 +127,8 @@ MmaKernel::Loaded MmaKernel::load(bool vectors, Opening& opening) const {
 
 Status::Code MmaKernel::run(const RunArgs& args, int64_t m) const noexcept {
   GemmArguments a{args.in[0].data, args.in[1].data, args.out[0].data, {}, m};
-  place_tail(args, tail_, a.tail);
-  const Loaded& loaded = vectors_.module && lie_aligned(args, tail_) ? vectors_ : singles_;
+  place_epilogue(args, epilogue_, a.epilogue);
+  const Loaded& loaded = vectors_.module && lie_aligned(args, epilogue_) ? vectors_ : singles_;
   if (!loaded.module) return Status::failed;
   const Grid grid{blocks(gemm_, tile_, m), 1, tile_.split};
   return launch(queue_of(args), loaded.function, grid, static_cast<unsigned>(tile_.threads()), static_cast<unsigned>(tile_.shared_bytes()),

@@ -12,9 +12,9 @@ std::vector<Config> mma_configs(const Problem& p, const Product& product);
 Verdict mma_valid(const Problem& p, const Config& c);
 
 // Whether vectors of 16 bytes may be read and written: operands, result, and what the epilogue reads.
-bool lie_aligned(const RunArgs& args, const Tail& tail) noexcept;
+bool lie_aligned(const RunArgs& args, const Epilogue& epilogue) noexcept;
 // Where the epilogue's operands lie.
-void place_tail(const RunArgs& args, const Tail& tail, const void* (&to)[kMostTail]) noexcept;
+void place_epilogue(const RunArgs& args, const Epilogue& epilogue, const void* (&to)[kMostEpilogueOperands]) noexcept;
 
 class MmaKernel {
  public:
@@ -33,7 +33,7 @@ class MmaKernel {
   MmaKernel(Product product, const GemmTile& tile, Device& device);
   Loaded load(bool vectors, Opening& opening) const;
   GemmProblem gemm_;
-  Tail tail_;
+  Epilogue epilogue_;
   GemmTile tile_;
   Device& device_;
   Loaded vectors_, singles_;  // the second for addresses that are not multiples of 16

@@ -33,25 +33,25 @@ Verdict product_types(const Problem& p, F32 f32) {
   return Verdict::only_if(t != DType::bf16 || p.device->arch >= 80, "needs sm_80 for bf16");
 }
 
-void begin_tail(const Problem& p, Product& product, int64_t together) {
-  Tail& tail = product.tail;
+void begin_epilogue(const Problem& p, Product& product, int64_t together) {
+  Epilogue& epilogue = product.epilogue;
   GemmProblem& g = product.gemm;
   g.in = p.in[0].dtype, g.weight = p.in[1].dtype, g.out = p.out[0].dtype;
   if (has_zero_point(p)) {
     const DType type = p.in[2].dtype;
     ir::BodyBuilder b({DType::i32, type, DType::i32});
-    tail.body = b.finish({b.binary(ir::Prim::sub, 0, b.binary(ir::Prim::mul, b.cast(1, DType::i32), 2))});
-    tail.inputs = {2, 1};
-    tail.operands = {{TailKind::single, type}, {TailKind::column, DType::i32, weight_sums_at(p, together)}};
+    epilogue.body = b.finish({b.binary(ir::Prim::sub, 0, b.binary(ir::Prim::mul, b.cast(1, DType::i32), 2))});
+    epilogue.inputs = {2, 1};
+    epilogue.operands = {{EpilogueKind::single, type}, {EpilogueKind::column, DType::i32, weight_sums_at(p, together)}};
     g.zero_point = 0;
   } else if (p.anchor_inputs > 2 && p.in.size() > 2 && !p.in[2].missing) {
     const DType sum = p.in[0].dtype, bias = p.in[2].dtype;
     ir::BodyBuilder b({sum, bias});
-    tail.body = b.finish({b.binary(ir::Prim::add, 0, 1)});
-    tail.inputs = {2};
-    tail.operands = {{TailKind::column, bias}};
+    epilogue.body = b.finish({b.binary(ir::Prim::add, 0, 1)});
+    epilogue.inputs = {2};
+    epilogue.operands = {{EpilogueKind::column, bias}};
   }
-  tail.has_body = !tail.inputs.empty();
+  epilogue.has_body = !epilogue.inputs.empty();
 }
 
 namespace {
@@ -64,38 +64,38 @@ bool by_row(const OperandDesc& o, const OperandDesc& y) {
 
 }  // namespace
 
-Verdict match_tail(const Problem& p, bool (*by_column)(const OperandDesc&, const OperandDesc& result), Product& product) {
-  Tail& tail = product.tail;
+Verdict match_epilogue(const Problem& p, bool (*by_column)(const OperandDesc&, const OperandDesc& result), Product& product) {
+  Epilogue& epilogue = product.epilogue;
   const OperandDesc& y = p.out[0];
   const auto add = [&](int i) {
     const OperandDesc& o = p.in[static_cast<std::size_t>(i)];
-    TailKind kind;
+    EpilogueKind kind;
     if (ir::product(o.dims) == ir::Dim(1))
-      kind = TailKind::single;
+      kind = EpilogueKind::single;
     else if (o.dense && by_column(o, y))
-      kind = TailKind::column;
+      kind = EpilogueKind::column;
     else if (o.dims == y.dims && o.dense && o.layout == y.layout)  // even where the result is not dense
-      kind = TailKind::whole;
+      kind = EpilogueKind::whole;
     else if (o.dense && by_row(o, y))
-      kind = TailKind::row;
+      kind = EpilogueKind::row;
     else
       return false;
-    tail.inputs.push_back(i);
-    tail.operands.push_back({kind, o.dtype});
+    epilogue.inputs.push_back(i);
+    epilogue.operands.push_back({kind, o.dtype});
     return true;
   };
   if (p.body) {
     for (std::size_t i = static_cast<std::size_t>(p.anchor_inputs); i < p.in.size(); ++i)
       if (!add(static_cast<int>(i))) return Verdict::no("an operand of the epilogue is neither of the result's shape nor by column");
     std::vector<int> links(p.body->inputs.size(), -1);
-    if (tail.has_body) links[0] = tail.body.outputs[0];
-    tail.body = tail.has_body ? ir::compose(tail.body, *p.body, links) : *p.body;
-    tail.has_body = true;
+    if (epilogue.has_body) links[0] = epilogue.body.outputs[0];
+    epilogue.body = epilogue.has_body ? ir::compose(epilogue.body, *p.body, links) : *p.body;
+    epilogue.has_body = true;
   }
-  if (tail.inputs.size() > kMostTail) return Verdict::no("the epilogue has too many operands");
-  if (tail.has_body && tail.body.inputs.size() != tail.inputs.size() + 1)
+  if (epilogue.inputs.size() > kMostEpilogueOperands) return Verdict::no("the epilogue has too many operands");
+  if (epilogue.has_body && epilogue.body.inputs.size() != epilogue.inputs.size() + 1)
     return Verdict::no("the epilogue has other operands than the problem");
-  return tail.has_body ? can_print(tail.body) : Verdict::ok();
+  return epilogue.has_body ? can_print(epilogue.body) : Verdict::ok();
 }
 
 namespace {
@@ -144,8 +144,8 @@ Verdict read_matmul(const Problem& p, Product& product, F32 f32) {
   if (!(y.dims.back() == b.dims[1]) || b.dims[0].constant() < 1 || b.dims[1].constant() < 1)
     return Verdict::no("the result has another width");
   product.gemm.n = b.dims[1].constant(), product.gemm.k = b.dims[0].constant();
-  begin_tail(p, product);
-  return match_tail(p, is_last, product);
+  begin_epilogue(p, product);
+  return match_epilogue(p, is_last, product);
 }
 
 double product_work(const Product& product) {

@@ -7,15 +7,15 @@
 namespace tenfold::backends::cuda {
 
 // What the result means and how its operands are read; the body is empty if there is nothing after the sum.
-struct Tail {
+struct Epilogue {
   ir::Body body;
   bool has_body = false;
   std::vector<int> inputs;  // operands of the problem
-  std::vector<TailOperand> operands;
+  std::vector<EpilogueOperand> operands;
 };
 struct Product {
-  GemmProblem gemm;  // but for its body and tail
-  Tail tail;
+  GemmProblem gemm;  // but for its body and epilogue
+  Epilogue epilogue;
   std::int64_t rows = 0;  // the most that are likely
 };
 // What a kernel makes of f32: it takes none, multiplies it as it is, or as tensor cores do: rounded to tf32, which has f16's ten bits of
@@ -25,9 +25,9 @@ Verdict read_matmul(const Problem& p, Product& product, F32 f32 = F32::none);
 // What every such reading consists of. Whether our kernels multiply these types, zero points included:
 Verdict product_types(const Problem& p, F32 f32 = F32::none);
 // what comes before the epilogue, a convolution's bias, or what an integer zero point, multiplied like any element, added to each sum;
-void begin_tail(const Problem& p, Product& product, std::int64_t together = 1);
+void begin_epilogue(const Problem& p, Product& product, std::int64_t together = 1);
 // and the epilogue behind that. `by_column`: whether an operand has one value for each column of the result.
-Verdict match_tail(const Problem& p, bool (*by_column)(const OperandDesc&, const OperandDesc& result), Product& product);
+Verdict match_epilogue(const Problem& p, bool (*by_column)(const OperandDesc&, const OperandDesc& result), Product& product);
 // Of an integer product whose left operand has a zero point: the sums of the weights' rows, which then lie behind the packed weights.
 bool has_zero_point(const Problem& p);
 // `together`: groups that share a matrix, which is as many times as large.

@@ -13,14 +13,15 @@ namespace {
 using std::int64_t;
 
 // The sum in f32, as body: inputs are the product and operands 2 to 6, as far as they are there.
-void set_tail(const Problem& p, Tail& tail) {
-  constexpr TailKind kKinds[] = {TailKind::column, TailKind::whole, TailKind::row, TailKind::row, TailKind::column};
+void set_epilogue(const Problem& p, Epilogue& epilogue) {
+  constexpr EpilogueKind kKinds[] = {EpilogueKind::column, EpilogueKind::whole, EpilogueKind::row, EpilogueKind::row, EpilogueKind::column};
   std::vector<DType> types{p.in[0].dtype};
   std::uint16_t at[5] = {};
   for (std::size_t i = 2; i < std::min<std::size_t>(p.in.size(), 7); ++i) {
     if (p.in[i].missing) continue;
     at[i - 2] = static_cast<std::uint16_t>(types.size());
-    types.push_back(p.in[i].dtype), tail.inputs.push_back(static_cast<int>(i)), tail.operands.push_back({kKinds[i - 2], p.in[i].dtype});
+    types.push_back(p.in[i].dtype), epilogue.inputs.push_back(static_cast<int>(i)),
+        epilogue.operands.push_back({kKinds[i - 2], p.in[i].dtype});
   }
   const auto [row, added, inverse, offset, scale] = at;
   ir::BodyBuilder b(types);
@@ -34,7 +35,7 @@ void set_tail(const Problem& p, Tail& tail) {
     sum = b.binary(Prim::add, sum, wide(added));
   }
   if (row) sum = b.binary(Prim::add, sum, wide(row));
-  tail.body = b.finish({b.cast(sum, p.out[0].dtype)}), tail.has_body = true;
+  epilogue.body = b.finish({b.cast(sum, p.out[0].dtype)}), epilogue.has_body = true;
 }
 
 }  // namespace
@@ -62,7 +63,7 @@ Verdict read_product_moments(const Problem& p, Product& product) {
   product.rows = 1;
   for (std::size_t d = 0; d + 1 < p.in[0].dims.size(); ++d)
     product.rows = std::min<int64_t>(product.rows * std::clamp<int64_t>(p.bounds(p.in[0].dims[d]).upper, 1, 1 << 14), 1 << 24);
-  set_tail(p, product.tail);
+  set_epilogue(p, product.epilogue);
   return Verdict::ok();
 }
 

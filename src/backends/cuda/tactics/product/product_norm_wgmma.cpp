@@ -108,7 +108,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& ope
 Status::Code run_plain(const Kernel& k, const RunArgs& args, const WgmmaArguments& a) noexcept {
   if (!k.plain_module) return Status::failed;
   const PlainNormArguments plain{args.in[0].data, args.in[1].data, k.problem.added ? args.in[5].data : nullptr, args.out[0].data,
-                                 k.problem.kept ? args.out[1].data : nullptr, {a.tail[0], a.tail[1], a.tail[2]}};
+                                 k.problem.kept ? args.out[1].data : nullptr, {a.epilogue[0], a.epilogue[1], a.epilogue[2]}};
   return launch(queue_of(args), k.plain, {static_cast<unsigned>(a.m)}, kPlainNormThreads, 0, &plain, Start::early);
 }
 
@@ -118,20 +118,20 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   WgmmaArguments a{};
   a.m = matmul_rows(args);
   if (a.m == 0) return Status::ok;
-  a.tail[0] = args.in[2].data, a.tail[1] = args.in[3].data;
-  if (p.has_row) a.tail[2] = args.in[4].data;
+  a.epilogue[0] = args.in[2].data, a.epilogue[1] = args.in[3].data;
+  if (p.has_row) a.epilogue[2] = args.in[4].data;
   const auto address = [](const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
   std::uintptr_t bits = address(args.in[0].data) | address(args.in[1].data) | address(args.out[0].data);
   if (p.added) bits |= address(args.in[5].data);
   if (p.kept) bits |= address(args.out[1].data);
   if (bits % 16 != 0) return run_plain(k, args, a);
   const WgmmaTile tile = k.tile.tile();
-  const std::array<int, 2> panel{tile.panel(), 64};
+  const std::array<int, 2> strip{tile.strip(), 64};
   Status::Code code = describe<2>({p.type, args.in[0].data, {p.k, a.m}, {kWgmmaDepth, tile.rows()}}, a.a);
   if (code == Status::ok) code = describe<2>({p.type, args.in[1].data, {p.k, p.n}, {kWgmmaDepth, tile.columns}}, a.b);
-  if (code == Status::ok) code = describe<2>({p.type, args.out[0].data, {p.n, a.m}, panel}, a.y);
-  if (code == Status::ok && p.added) code = describe<2>({p.type, args.in[5].data, {p.n, a.m}, panel}, a.r);
-  if (code == Status::ok && p.kept) code = describe<2>({p.type, args.out[1].data, {p.n, a.m}, panel}, a.s);
+  if (code == Status::ok) code = describe<2>({p.type, args.out[0].data, {p.n, a.m}, strip}, a.y);
+  if (code == Status::ok && p.added) code = describe<2>({p.type, args.in[5].data, {p.n, a.m}, strip}, a.r);
+  if (code == Status::ok && p.kept) code = describe<2>({p.type, args.out[1].data, {p.n, a.m}, strip}, a.s);
   if (code != Status::ok) return code;
   const int64_t clusters = std::min(k.clusters, ceil_div(a.m, int64_t{tile.rows()}));
   return launch(queue_of(args), k.function, {static_cast<unsigned>(clusters * k.tile.cluster)}, static_cast<unsigned>(tile.threads()),

@@ -72,21 +72,21 @@ Verdict supports(const Problem& p) {
   if (is_gemm(p) && p.body) return Verdict::no("no epilogue is possible");
   if (!p.body && p.out[0].dtype != t) return Verdict::no("the result has another type");
   if (p.in[0].dims.empty() || p.in[1].dims.empty() || p.out[0].dims.size() > kTiledAxes) return Verdict::no("a scalar, or too many dims");
-  std::size_t tail = 0;
+  std::size_t operands = 0;   // of the epilogue
   for (std::size_t i = 0; i < p.in.size(); ++i) {
     const OperandDesc& o = p.in[i];
     if (o.missing) continue;
     if (o.layout != kPlain && !same_as_plain(o.layout, o.dims)) return Verdict::no("an operand is not in plain layout");
     if (i < 2) continue;
-    ++tail;
+    ++operands;
     if (o.dims.size() > p.out[0].dims.size()) return Verdict::no("an operand of the epilogue has more dims than the result");
   }
   const OperandDesc& y = p.out[0];
   if (y.layout != kPlain && !same_as_plain(y.layout, y.dims)) return Verdict::no("the result is not in plain layout");
-  if (tail > kTiledTail) return Verdict::no("the epilogue has too many operands");
+  if (operands > kTiledEpilogueOperands) return Verdict::no("the epilogue has too many operands");
   ir::Body body;
   if (body_of(p, body)) {
-    if (body.inputs.size() != tail + 1) return Verdict::no("the epilogue has other operands than the problem");
+    if (body.inputs.size() != operands + 1) return Verdict::no("the epilogue has other operands than the problem");
     if (Verdict v = can_print(body); !v) return v;
   }
   const Extents e = most(p);
@@ -118,7 +118,7 @@ struct Kernel {
   std::shared_ptr<const LoadedModule> module;
   Function vectors = nullptr, singles = nullptr;
   TiledTile tile;
-  std::vector<int> tail;   // operands
+  std::vector<int> epilogue;   // operands
   bool a_transposed = false, b_transposed = false;
   int bytes = 4;           // of an element
 };
@@ -135,9 +135,9 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& ope
   k->tile = tile_of(c), k->bytes = bits(p.in[0].dtype) / 8;
   k->a_transposed = transposed(p, 0), k->b_transposed = transposed(p, 1);
   ir::Body body;
-  TiledProblem t{.in = p.in[0].dtype, .out = p.out[0].dtype, .body = body_of(p, body) ? &body : nullptr, .tail = {}};
+  TiledProblem t{.in = p.in[0].dtype, .out = p.out[0].dtype, .body = body_of(p, body) ? &body : nullptr, .epilogue = {}};
   for (std::size_t i = 2; i < p.in.size(); ++i)
-    if (!p.in[i].missing) k->tail.push_back(static_cast<int>(i)), t.tail.push_back(p.in[i].dtype);
+    if (!p.in[i].missing) k->epilogue.push_back(static_cast<int>(i)), t.epilogue.push_back(p.in[i].dtype);
   const int64_t vector = 16 / k->bytes;
   t.vectors = could_come_in_vectors(p, 0, vector) && could_come_in_vectors(p, 1, vector);
   const bool always = always_comes_in_vectors(p, 0, vector) && always_comes_in_vectors(p, 1, vector);
@@ -169,10 +169,10 @@ TiledPlace place_of(const Bound& o, const Axes& own, int axes) {
 
 // Joins axes of the batch that every operand walks in one stride; the innermost joins the rows where the second operand is the same for
 // all.
-void join(TiledArguments& a, std::size_t tail) {
-  TiledPlace* places[3 + kTiledTail] = {&a.at_a, &a.at_b, &a.at_y};
-  for (std::size_t o = 0; o < tail; ++o) places[3 + o] = &a.at_tail[o];
-  const std::span<TiledPlace*> all(places, 3 + tail);
+void join(TiledArguments& a, std::size_t epilogue_operands) {
+  TiledPlace* places[3 + kTiledEpilogueOperands] = {&a.at_a, &a.at_b, &a.at_y};
+  for (std::size_t o = 0; o < epilogue_operands; ++o) places[3 + o] = &a.at_epilogue[o];
+  const std::span<TiledPlace*> all(places, 3 + epilogue_operands);
   const auto drop = [&](int d) {
     for (int e = d; e + 1 < a.axes; ++e) {
       a.extent[e] = a.extent[e + 1];
@@ -220,21 +220,21 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const int64_t m = of_y.down < 0 ? 1 : y.dims[of_y.down], n = of_y.across < 0 ? 1 : y.dims[of_y.across], terms = x.dims[of_a.across];
   if (w.dims[of_b.down] != terms) return Status::invalid_shape;
   if (std::max({m, n, terms}) >= kMostExtent) return Status::failed;
-  TiledArguments a{.a = x.data, .b = w.data, .y = y.data, .tail = {}, .m = static_cast<int>(m), .n = static_cast<int>(n),
+  TiledArguments a{.a = x.data, .b = w.data, .y = y.data, .epilogue = {}, .m = static_cast<int>(m), .n = static_cast<int>(n),
                    .k = static_cast<int>(terms), .axes = 0, .a_along = 1, .b_along = 0, .extent = {}, .at_a = {}, .at_b = {}, .at_y = {},
-                   .at_tail = {}};
+                   .at_epilogue = {}};
   a.axes = of_y.batch + 1;
   int64_t batches = 1;
   for (int d = 0; d < a.axes; ++d) a.extent[d] = y.dims[d], batches *= y.dims[d];
   if (batches * m * n == 0) return Status::ok;
   a.at_a = place_of(x, of_a, a.axes), a.at_b = place_of(w, of_b, a.axes), a.at_y = place_of(y, of_y, a.axes);
-  for (std::size_t o = 0; o < k.tail.size(); ++o) {
-    const Bound& t = args.in[static_cast<std::size_t>(k.tail[o])];
+  for (std::size_t o = 0; o < k.epilogue.size(); ++o) {
+    const Bound& t = args.in[static_cast<std::size_t>(k.epilogue[o])];
     const int shift = y.rank - t.rank;   // dims that it lacks
     const Axes own{of_y.down - shift, of_y.across - shift, of_y.batch - shift};
-    a.tail[o] = t.data, a.at_tail[o] = place_of(t, {std::max(own.down, -1), std::max(own.across, -1), own.batch}, a.axes);
+    a.epilogue[o] = t.data, a.at_epilogue[o] = place_of(t, {std::max(own.down, -1), std::max(own.across, -1), own.batch}, a.axes);
   }
-  join(a, k.tail.size());
+  join(a, k.epilogue.size());
   const int64_t a_term = a.at_a.across, a_line = a.at_a.down, b_term = a.at_b.down, b_line = a.at_b.across, vector = 16 / k.bytes;
   a.a_along = a_term <= a_line || a_line == 0, a.b_along = b_term <= b_line || b_line == 0;
   const bool vectors = comes_in_vectors(a.a, a.at_a, a.axes, k.a_transposed ? a_line : a_term, k.a_transposed ? a.m : a.k,

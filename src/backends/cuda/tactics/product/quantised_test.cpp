@@ -1,5 +1,5 @@
-// Products of 8 bits with the ends that quantised models give them: compiled for every architecture that claims them, and, where there is
-// a GPU, compared with the reference kernels.
+// Products of 8 bits with the epilogues that quantised models give them: compiled for every architecture that claims them, and, where there
+// is a GPU, compared with the reference kernels.
 #include <cmath>
 
 #include "backends/cuda/backend.h"
@@ -61,7 +61,7 @@ const QuantisedCase kCases[] = {
      "%7=saturate.u8(%6) -> %7", {}, DType::u8, 1},
 };
 
-TEST(CudaQuantised, EndsCompile) {
+TEST(CudaQuantised, EpiloguesCompile) {
   cuda::add_search_place(TENFOLD_SOURCE_DIR "/build/venv");
   if (const std::string why = cuda::compiler_why_not(); !why.empty()) GTEST_SKIP() << "no NVRTC: " << why;
   for (const QuantisedCase& c : kCases) {
@@ -82,7 +82,7 @@ TEST(CudaQuantised, EndsCompile) {
   }
 }
 
-TEST(CudaQuantised, EndsAgreeWithTheReference) {
+TEST(CudaQuantised, EpiloguesAgreeWithTheReference) {
   std::string lacks;
   if (cuda_devices(lacks).empty()) GTEST_SKIP() << "no GPU: " << lacks;
   const std::shared_ptr<Backend> backend = open_backend("cuda");

@@ -18,13 +18,13 @@ constexpr int kTiles[][4] = {{2, 128, 2, 1}, {2, 192, 2, 1}, {2, 96, 2, 1},  {2,
 constexpr int kSharedBytes = 227 << 10, kMostSlots = 4;
 constexpr int64_t kMostRows = int64_t{1} << 30;  // TMA counts in 32 bits
 
-// As deep a pipeline as fits. What is staged comes one panel ahead of what is computed, or, where room is left, with the tile.
+// As deep a pipeline as fits. What is staged comes one strip ahead of what is computed, or, where room is left, with the tile.
 WgmmaTile tile_of(const int (&t)[4], const GemmProblem& p, bool staged) {
   WgmmaTile tile{t[0], t[1], t[2], t[3] != 0, 8, 2, bits(p.out) / 8};
   while (tile.shared_bytes() > kSharedBytes && tile.stages > 4) --tile.stages;
   if (tile.shared_bytes() > kSharedBytes && !staged) tile.slots = 1;
   while (tile.shared_bytes() > kSharedBytes) --tile.stages;
-  while (tile.slots < std::min(tile.columns / tile.panel(), kMostSlots)) {
+  while (tile.slots < std::min(tile.columns / tile.strip(), kMostSlots)) {
     ++tile.slots;
     if (tile.shared_bytes() <= kSharedBytes) continue;
     --tile.slots;
@@ -94,7 +94,7 @@ Verdict wgmma_fits(const Problem& p, const Product& product) {
 
 std::vector<Config> wgmma_configs(const Product& product) {
   GemmProblem g = product.gemm;
-  g.tail = product.tail.operands;
+  g.epilogue = product.epilogue.operands;
   const bool staged = staged_operand(g) >= 0;
   std::vector<std::pair<double, Config>> all;
   for (const auto& t : kTiles) {
@@ -123,8 +123,8 @@ WgmmaKernel::WgmmaKernel(Product product, const Config& c, const Problem& p, Ope
     : product_(std::move(product)), tile_(tile_of(c, product_.gemm.out)) {
   if (p.may_be_odd()) plain_ = std::make_unique<const MmaKernel>(product_, p, opening);
   GemmProblem& g = product_.gemm;
-  g.body = product_.tail.has_body ? &product_.tail.body : nullptr;
-  g.tail = product_.tail.operands;
+  g.body = product_.epilogue.has_body ? &product_.epilogue.body : nullptr;
+  g.epilogue = product_.epilogue.operands;
   staged_ = staged_operand(g);
   Device& gpu = device_of(*p.device);
   processors_ = gpu.multiprocessors();
@@ -145,9 +145,9 @@ Status::Code WgmmaKernel::describe_operands(const RunArgs& args, int64_t m, Wgmm
     code = describe<2>({g.in, args.in[0].data, {g.k, m}, {depth, rows}, {}, to_tf32}, a.a);
     if (code == Status::ok) code = describe<2>({g.weight, args.in[1].data, {g.k, g.n}, {depth, columns}, {}, to_tf32}, a.b);
   }
-  const std::array<int, 2> panel{tile_.panel(), 64 * tile_.blocks};
-  if (code == Status::ok) code = describe<2>({g.out, args.out[0].data, {g.n, m}, panel, {g.row_pitch()}}, a.y);
-  if (code == Status::ok && staged_ >= 0) code = describe<2>({g.out, a.tail[staged_], {g.n, m}, panel}, a.r);
+  const std::array<int, 2> strip{tile_.strip(), 64 * tile_.blocks};
+  if (code == Status::ok) code = describe<2>({g.out, args.out[0].data, {g.n, m}, strip, {g.row_pitch()}}, a.y);
+  if (code == Status::ok && staged_ >= 0) code = describe<2>({g.out, a.epilogue[staged_], {g.n, m}, strip}, a.r);
   return code;
 }
 
@@ -157,14 +157,14 @@ Start WgmmaKernel::start(int64_t m) const noexcept {
   return start_for(m * g.k * bits(g.in) / 8 + m * g.n * (staged_ >= 0 ? 2 : 1) * bits(g.out) / 8);
 }
 
-bool WgmmaKernel::takes(const RunArgs& args, int64_t m) const noexcept { return lie_aligned(args, product_.tail) && m <= kMostRows; }
+bool WgmmaKernel::takes(const RunArgs& args, int64_t m) const noexcept { return lie_aligned(args, product_.epilogue) && m <= kMostRows; }
 
 Status::Code WgmmaKernel::run(const RunArgs& args, int64_t m, void* parts) const noexcept {
   if (m == 0) return Status::ok;
   WgmmaArguments a{};
   a.m = m, a.parts = parts;
   if (!takes(args, m)) return plain_ ? plain_->run(args, m) : Status::failed;
-  place_tail(args, product_.tail, a.tail);
+  place_epilogue(args, product_.epilogue, a.epilogue);
   if (const Status::Code code = describe_operands(args, m, a); code != Status::ok) return code;
   const int64_t tiles = ceil_div(m, int64_t{tile_.rows()}) * ceil_div(product_.gemm.n, int64_t{tile_.columns});
   return launch(queue_of(args), function_, {static_cast<unsigned>(std::min<int64_t>(tiles, processors_))},

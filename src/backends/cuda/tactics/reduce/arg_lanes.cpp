@@ -15,7 +15,7 @@ __device__ __forceinline__ bool is_better(C0 x, i64 at, C0 y, i64 than) {
   if (no_x || no_y) return no_x && (!no_y || earlier);
   return x == y ? earlier : LARGEST ? y < x : x < y;
 }
-__device__ __forceinline__ const T0* lane_of(const Arguments& a, i64 i) {
+__device__ __forceinline__ const T0* line_of(const Arguments& a, i64 i) {
   i64 at[8], from = 0;
   places<RANKY0>(a.out[0], i, at);
   #pragma unroll
@@ -33,7 +33,7 @@ __device__ __forceinline__ void walk(const T0* x, i64 step, i64 extent, i64 firs
 RULE(thread) {
   C0 best;
   i64 place;
-  walk(lane_of(a, i), a.in[0].s[AXIS], a.in[0].d[AXIS], 0, 1, best, place);
+  walk(line_of(a, i), a.in[0].s[AXIS], a.in[0].d[AXIS], 0, 1, best, place);
   ((TY0*)a.out[0].p)[linear<RANKY0>(a.out[0], i)] = place;
 }
 extern "C" __global__ void __launch_bounds__(THREADS) kernel_block(const __grid_constant__ Arguments a) {
@@ -43,7 +43,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) kernel_block(const __grid_
   const int t = threadIdx.x;
   C0 best;
   i64 place;
-  walk(lane_of(a, blockIdx.x), a.in[0].s[AXIS], a.in[0].d[AXIS], t, THREADS, best, place);
+  walk(line_of(a, blockIdx.x), a.in[0].s[AXIS], a.in[0].d[AXIS], t, THREADS, best, place);
   values[t] = best, at[t] = place;
   for (int half = THREADS / 2; half > 0; half /= 2) {
     __syncthreads();

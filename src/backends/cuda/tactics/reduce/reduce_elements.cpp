@@ -12,8 +12,8 @@ using namespace cuda;
 
 constexpr const char* kRule = R"(
 #define REDUCED(d) ((AXES >> (d) & 1) != 0)
-struct Lane { const T0* x; i64 count; };
-__device__ __forceinline__ Lane lane_of(const Arguments& a, i64 i) {
+struct Line { const T0* x; i64 count; };
+__device__ __forceinline__ Line line_of(const Arguments& a, i64 i) {
   i64 at[8], from = 0, count = 1;
   places<RANKY0>(a.out[0], i, at);
   int own = 0;
@@ -25,7 +25,7 @@ __device__ __forceinline__ Lane lane_of(const Arguments& a, i64 i) {
   }
   return {(const T0*)a.in[0].p + from, count};
 }
-__device__ __forceinline__ ACC element(const Arguments& a, const Lane& lane, i64 k) {
+__device__ __forceinline__ ACC element(const Arguments& a, const Line& line, i64 k) {
   i64 from = 0;
   #pragma unroll
   for (int d = RANK0 - 1; d >= 0; --d)
@@ -34,21 +34,21 @@ __device__ __forceinline__ ACC element(const Arguments& a, const Lane& lane, i64
       from += (i64)((INDEX)k - above * extent) * a.in[0].s[d];
       k = (i64)above;
     }
-  return (ACC)LOAD0(lane.x[from]);
+  return (ACC)LOAD0(line.x[from]);
 }
 __device__ __forceinline__ ACC joined(ACC r, ACC e) { return JOIN; }
-__device__ __forceinline__ ACC part(const Arguments& a, const Lane& lane, ACC most, i64 first, i64 by) {
+__device__ __forceinline__ ACC part(const Arguments& a, const Line& line, ACC most, i64 first, i64 by) {
   ACC r = START;
-  for (i64 k = first; k < lane.count; k += by) {
-    const ACC x = element(a, lane, k);
+  for (i64 k = first; k < line.count; k += by) {
+    const ACC x = element(a, line, k);
     r = joined(r, (ACC)(MAP));
   }
   return r;
 }
-__device__ __forceinline__ ACC largest(const Arguments& a, const Lane& lane, i64 first, i64 by) {
+__device__ __forceinline__ ACC largest(const Arguments& a, const Line& line, i64 first, i64 by) {
   ACC most = LOWEST;
-  for (i64 k = first; k < lane.count; k += by) {
-    const ACC x = element(a, lane, k);
+  for (i64 k = first; k < line.count; k += by) {
+    const ACC x = element(a, line, k);
     most = x > most || x != x ? x : most;
   }
   return most;
@@ -60,18 +60,18 @@ __device__ __forceinline__ void finish(const Arguments& a, i64 i, ACC r, ACC mos
 // What infinity minus infinity would spoil is left as it is.
 __device__ __forceinline__ ACC shift_of(ACC most) { return SHIFTED && most - most == (ACC)0 ? most : (ACC)0; }
 RULE(thread) {
-  const Lane lane = lane_of(a, i);
-  const ACC most = SHIFTED ? shift_of(largest(a, lane, 0, 1)) : (ACC)0;
-  finish(a, i, part(a, lane, most, 0, 1), most, lane.count);
+  const Line line = line_of(a, i);
+  const ACC most = SHIFTED ? shift_of(largest(a, line, 0, 1)) : (ACC)0;
+  finish(a, i, part(a, line, most, 0, 1), most, line.count);
 }
 extern "C" __global__ void __launch_bounds__(THREADS) kernel_block(const __grid_constant__ Arguments a) {
   enter();
   __shared__ ACC room[THREADS];
   const int t = threadIdx.x;
-  const Lane lane = lane_of(a, blockIdx.x);
+  const Line line = line_of(a, blockIdx.x);
   ACC most = 0;
 #if SHIFTED
-  room[t] = largest(a, lane, t, THREADS);
+  room[t] = largest(a, line, t, THREADS);
   for (int half = THREADS / 2; half > 0; half /= 2) {
     __syncthreads();
     if (t < half) room[t] = room[t + half] > room[t] || room[t + half] != room[t + half] ? room[t + half] : room[t];
@@ -80,12 +80,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) kernel_block(const __grid_
   most = shift_of(room[0]);
   __syncthreads();
 #endif
-  room[t] = part(a, lane, most, t, THREADS);
+  room[t] = part(a, line, most, t, THREADS);
   for (int half = THREADS / 2; half > 0; half /= 2) {
     __syncthreads();
     if (t < half) room[t] = joined(room[t], room[t + half]);
   }
-  if (t == 0) finish(a, blockIdx.x, room[0], most, lane.count);
+  if (t == 0) finish(a, blockIdx.x, room[0], most, line.count);
 }
 )";
 

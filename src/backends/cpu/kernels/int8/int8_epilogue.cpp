@@ -1,4 +1,4 @@
-// The common end of int8 products: accumulators to f32, scale, bias, clamp, residual, and back to 8 bits as QuantizeLinear defines it.
+// The common epilogue of int8 products: accumulators to f32, scale, bias, clamp, residual, and back to 8 bits as QuantizeLinear defines it.
 //
 // Works on 16 columns at a time: two AVX2 vectors or one AVX-512 vector. Values come in units of what they are rounded to, so that
 // nothing is divided here.
@@ -146,8 +146,8 @@ enum Last { in_float, in_words, by_packing };
 
 // T: type of the output, R: of the residual. Clamps: a clamp before the residual, or before a result of type f32.
 template <class T, class R, bool Grid, bool Clamps, bool Middle, bool Gelu = false>
-void finish_rows(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols, T* out,
-                 std::int64_t out_stride) {
+void epilogue_rows(const Int8EpilogueArgs& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols,
+                   T* out, std::int64_t out_stride) {
   constexpr float kInfinity = __builtin_inff();
   constexpr bool kBytes = sizeof(T) == 1, kResidual = sizeof(R) != 16;
   const bool clamps2 = f.low2 <= f.high2;
@@ -236,39 +236,39 @@ struct NoResidual {
 };
 
 template <class T, class R, bool Grid>
-auto* pick(const Int8Finish& f) {
-  if (f.middle_scale != 0) return finish_rows<T, R, Grid, false, true>;
-  return f.low <= f.high ? finish_rows<T, R, Grid, true, false> : finish_rows<T, R, Grid, false, false>;
+auto* pick(const Int8EpilogueArgs& f) {
+  if (f.middle_scale != 0) return epilogue_rows<T, R, Grid, false, true>;
+  return f.low <= f.high ? epilogue_rows<T, R, Grid, true, false> : epilogue_rows<T, R, Grid, false, false>;
 }
 
 template <class T, class R>
-void finish_with(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols, void* out,
-                 std::int64_t out_stride) {
+void epilogue_with(const Int8EpilogueArgs& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols,
+                   void* out, std::int64_t out_stride) {
   if constexpr (sizeof(R) == sizeof(NoResidual)) {
     if (f.gelu_scale != 0)
-      return finish_rows<T, R, false, false, false, true>(f, acc, acc_stride, rows, cols, static_cast<T*>(out), out_stride);
+      return epilogue_rows<T, R, false, false, false, true>(f, acc, acc_stride, rows, cols, static_cast<T*>(out), out_stride);
   }
   auto* run = f.has_grid ? pick<T, R, true>(f) : pick<T, R, false>(f);
   run(f, acc, acc_stride, rows, cols, static_cast<T*>(out), out_stride);
 }
 
 template <class T>
-void finish_as(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols, void* out,
-               std::int64_t out_stride) {
-  if (!f.residual) return finish_with<T, NoResidual>(f, acc, acc_stride, rows, cols, out, out_stride);
+void epilogue_as(const Int8EpilogueArgs& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols,
+                 void* out, std::int64_t out_stride) {
+  if (!f.residual) return epilogue_with<T, NoResidual>(f, acc, acc_stride, rows, cols, out, out_stride);
   switch (f.residual_type) {
-    case Int8Finish::f32: return finish_with<T, float>(f, acc, acc_stride, rows, cols, out, out_stride);
-    case Int8Finish::u8: return finish_with<T, std::uint8_t>(f, acc, acc_stride, rows, cols, out, out_stride);
-    case Int8Finish::i8: return finish_with<T, std::int8_t>(f, acc, acc_stride, rows, cols, out, out_stride);
+    case Int8EpilogueArgs::f32: return epilogue_with<T, float>(f, acc, acc_stride, rows, cols, out, out_stride);
+    case Int8EpilogueArgs::u8: return epilogue_with<T, std::uint8_t>(f, acc, acc_stride, rows, cols, out, out_stride);
+    case Int8EpilogueArgs::i8: return epilogue_with<T, std::int8_t>(f, acc, acc_stride, rows, cols, out, out_stride);
   }
 }
 
-void finish(const Int8Finish& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols, void* out,
-            std::int64_t out_stride) {
+void epilogue(const Int8EpilogueArgs& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols, void* out,
+              std::int64_t out_stride) {
   switch (f.out_type) {
-    case Int8Finish::f32: return finish_as<float>(f, acc, acc_stride, rows, cols, out, out_stride);
-    case Int8Finish::u8: return finish_as<std::uint8_t>(f, acc, acc_stride, rows, cols, out, out_stride);
-    case Int8Finish::i8: return finish_as<std::int8_t>(f, acc, acc_stride, rows, cols, out, out_stride);
+    case Int8EpilogueArgs::f32: return epilogue_as<float>(f, acc, acc_stride, rows, cols, out, out_stride);
+    case Int8EpilogueArgs::u8: return epilogue_as<std::uint8_t>(f, acc, acc_stride, rows, cols, out, out_stride);
+    case Int8EpilogueArgs::i8: return epilogue_as<std::int8_t>(f, acc, acc_stride, rows, cols, out, out_stride);
   }
 }
 
@@ -305,6 +305,7 @@ bool within(const float* values, float limit, std::int64_t count) {
 
 }  // namespace
 
-extern "C" const Int8FinishKernels TENFOLD_TABLE(int8_finish) = {.start = start, .combine = combine, .within = within, .finish = finish};
+extern "C" const Int8EpilogueKernels TENFOLD_TABLE(int8_epilogue) = {
+    .start = start, .combine = combine, .within = within, .epilogue = epilogue};
 
 }  // namespace tenfold::backends::cpu

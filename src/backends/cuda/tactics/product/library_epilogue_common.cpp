@@ -1,11 +1,11 @@
 // Reading epilogues for libraries.
-#include "backends/cuda/tactics/product/library_tail_common.h"
+#include "backends/cuda/tactics/product/library_epilogue_common.h"
 
 #include "base/check.h"
 
 namespace tenfold::backends::cuda {
 
-Verdict match_library_tail(const Problem& p, TakeAddend take, LibraryTail& tail) {
+Verdict match_library_epilogue(const Problem& p, TakeAddend take, LibraryEpilogue& epilogue) {
   if (!p.body) return Verdict::ok();
   const ir::Body& body = *p.body;
   const auto inputs = static_cast<std::uint16_t>(body.inputs.size());
@@ -20,13 +20,13 @@ Verdict match_library_tail(const Problem& p, TakeAddend take, LibraryTail& tail)
     }
     const bool commutes = i.a == current || i.b == current;
     const std::uint16_t other = i.a == current ? i.b : i.a;
-    if (i.prim == ir::Prim::add && commutes && other > 0 && other < inputs && !tail.relu) {
+    if (i.prim == ir::Prim::add && commutes && other > 0 && other < inputs && !epilogue.relu) {
       const int operand = p.anchor_inputs + other - 1;
       const OperandDesc& o = p.in[static_cast<std::size_t>(operand)];
       if (o.dtype != p.out[0].dtype || !o.dense) return Verdict::no("an addend has another type or is strided");
-      if (!take(p, operand, tail)) return Verdict::no("an addend is neither a bias nor of the result's shape");
+      if (!take(p, operand, epilogue)) return Verdict::no("an addend is neither a bias nor of the result's shape");
     } else if (i.prim == ir::Prim::max && commutes && zero[other]) {
-      tail.relu = true;
+      epilogue.relu = true;
     } else {
       return Verdict::no(cat("the epilogue has ", ir::name(i.prim)));
     }

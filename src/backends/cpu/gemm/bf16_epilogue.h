@@ -1,4 +1,4 @@
-// Bf16End: what follows a product with f32 sums whose operands and result are bf16 or f32.
+// Bf16Epilogue: what follows a product with f32 sums whose operands and result are bf16 or f32.
 #pragma once
 
 #include <optional>
@@ -9,24 +9,25 @@
 
 namespace tenfold::backends::cpu {
 
-// 2: operands are f32 and may not be rounded to bf16, so that each is taken as two parts. 1: as bf16.
-int bf16_parts(const Problem& problem);
+// 2: operands are f32 and may not be rounded to bf16, so that each is taken as two terms. 1: as bf16.
+int bf16_terms(const Problem& problem);
 
-// Simple ends run in registers, all others in the block executor, tile by tile. As F32End, but sums never pass through the result.
-class Bf16End {
+// Simple epilogues run in registers, all others in the block executor, tile by tile. As F32Epilogue, but sums never pass through the
+// result.
+class Bf16Epilogue {
  public:
   static Verdict supports(const Problem& problem, int channel_axis, int own_bias = -1);
 
-  Bf16End() = default;
-  Bf16End(const Problem& problem, int channel_axis, int own_bias = -1);
-  // Whether a kernel may end its sums itself, as binding's `finish` says, of which everything is bf16.
+  Bf16Epilogue() = default;
+  Bf16Epilogue(const Problem& problem, int channel_axis, int own_bias = -1);
+  // Whether a kernel may compute it itself, as binding's `epilogue` says, of which everything is bf16.
   bool all_bf16() const { return simple_ && !gelu_ && out_ == DType::bf16 && bias_ == DType::bf16 && residual_ == DType::bf16; }
   // Whether the result may take the memory of operand `in`: a residual, of which each element is read where its result is stored.
   bool in_place(int in) const { return simple_ && in == form_.residual && bits(residual_) == bits(out_); }
   std::int64_t scratch_bytes() const { return simple_ ? 0 : general_.scratch_bytes(); }   // per worker
 
   struct Binding {
-    GemmBf16Finish finish;   // of row 0, column 0
+    GemmBf16EpilogueArgs epilogue;   // of row 0, column 0
     std::optional<Epilogue::Binding> general;
     char* out = nullptr;
     std::int64_t out_stride = 0;   // elements from one row of the result to the next
@@ -34,9 +35,9 @@ class Bf16End {
   };
   // `out_stride`: rows of the result are all one stride apart.
   void bind(const RunArgs& args, const TileAxes& axes, std::int64_t out_stride, Binding& binding) const noexcept;
-  struct Rows { std::int64_t first, count, step; };   // step: 1, unless the end is simple
+  struct Rows { std::int64_t first, count, step; };   // step: 1, unless the epilogue is simple
   bool simple() const { return simple_; }
-  // Where these rows, of which the first one's sums begin at `sums`, the next ones' each `step` floats behind, end if the end is simple.
+  // Where a simple epilogue stores these rows, of which the first one's sums begin at `sums`, the next ones' each `step` floats behind.
   void place(const Binding& binding, const Rows& rows, std::int64_t sums, GemmBf16Waiting::Row* to,
              std::int64_t step = GemmBf16Kernels::kColumns) const noexcept;
   // If it is not: these rows and columns [col, col + cols) of the result from sums whose rows are `stride` floats apart, which are lost.

@@ -1,4 +1,4 @@
-// The end of 32 sums of a row of a bf16 product: + bias, + residual, clamped, GELU, stored as bf16 or f32.
+// The epilogue of 32 sums of a row of a bf16 product: + bias, + residual, clamped, GELU, stored as bf16 or f32.
 #pragma once
 
 #include <x86intrin.h>
@@ -32,12 +32,12 @@ inline Pair load_pair(bool wide, __mmask32 lanes, const char* from) {
 enum class RowBounds { low, both, both_then_gelu };   // none is low: minus infinity
 
 template <bool kResidual, bool kWide, RowBounds kBounds>
-class RowEnd {
+class RowEpilogue {
  public:
-  explicit RowEnd(const GemmBf16Waiting& w)
-      : lanes_(lanes32_of(w.columns)), out_at_(w.column * (kWide ? 4 : 2)), sums_(w.sums), residual_wide_(w.finish->residual_wide) {
+  explicit RowEpilogue(const GemmBf16Waiting& w)
+      : lanes_(lanes32_of(w.columns)), out_at_(w.column * (kWide ? 4 : 2)), sums_(w.sums), residual_wide_(w.epilogue->residual_wide) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
-    const GemmBf16Finish& f = *w.finish;
+    const GemmBf16EpilogueArgs& f = *w.epilogue;
     residual_at_ = w.column * (residual_wide_ ? 4 : 2);
     if (f.bias) bias_ = load_pair(f.bias_wide, lanes_, f.bias + w.column * (f.bias_wide ? 4 : 2));
     if constexpr (kResidual) in_place_ = w.count > 0 && w.rows[0].residual == w.rows[0].out && residual_at_ == out_at_;
@@ -80,7 +80,7 @@ class RowEnd {
 
 // f<kResidual, kWide, kBounds>()
 template <class F>
-inline void pick_row_end(const GemmBf16Finish& f, F&& run) {
+inline void pick_row_epilogue(const GemmBf16EpilogueArgs& f, F&& run) {
   const auto of_type = [&]<bool kResidual, bool kWide>() {
     if (f.gelu)
       run.template operator()<kResidual, kWide, RowBounds::both_then_gelu>();

@@ -30,12 +30,12 @@ std::vector<std::int64_t> gemm_isas(const DeviceInfo& device, std::int64_t rows,
 
 namespace {
 
-// Cuts of one product, the best guess first, each once.
-class Cuts {
+// Blockings of one product, the best guess first, each once.
+class Blockings {
  public:
-  Cuts(const DeviceInfo& device, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t taps, std::int64_t k, bool together)
+  Blockings(const DeviceInfo& device, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t taps, std::int64_t k, bool together)
       : device_(device), m_(m), n_(n), taps_(taps), k_(k), apart_(together ? 1 : batch), flops_(gemm_f32_flops(batch, m, n, taps * k)),
-        isa_(best_gemm_isa(device)), all_{cut(isa_, 1, few_parts())} {}
+        isa_(best_gemm_isa(device)), all_{blocking(isa_, 1, few_parts())} {}
 
   void offer_dots();
   void offer_deeper_and_shared();
@@ -43,11 +43,11 @@ class Cuts {
   void offer_finer();
   void offer_for_many_threads();
   void offer_other_isas();
-  std::vector<GemmF32Cut> take() { return std::move(all_); }
+  std::vector<GemmF32Blocking> take() { return std::move(all_); }
 
  private:
-  GemmF32Cut cut(std::int64_t isa, double deeper, std::int64_t parts) const;
-  void offer(const GemmF32Cut& c);
+  GemmF32Blocking blocking(std::int64_t isa, double deeper, std::int64_t parts) const;
+  void offer(const GemmF32Blocking& c);
   std::int64_t parts(double flops_each) const { return std::clamp<std::int64_t>(static_cast<std::int64_t>(flops_ / flops_each), 1, 64); }
   std::int64_t few_parts() const { return std::min<std::int64_t>(parts(2e6), 16); }
 
@@ -56,18 +56,18 @@ class Cuts {
   std::int64_t apart_;   // products that are parts of their own
   double flops_;
   std::int64_t isa_;
-  std::vector<GemmF32Cut> all_;
+  std::vector<GemmF32Blocking> all_;
 };
 
 // K: a panel takes most of L1, times `deeper`; with few rows it is not read again, so K stays whole. Rows: half of L2, a table of pointers.
 // Columns: until there are parts enough.
-GemmF32Cut Cuts::cut(std::int64_t isa, double deeper, std::int64_t parts) const {
+GemmF32Blocking Blockings::blocking(std::int64_t isa, double deeper, std::int64_t parts) const {
   const std::int64_t l2 = std::clamp<std::int64_t>(device_.l2_bytes, 256 << 10, 2 << 20);
   const GemmF32Kernels& kernels = gemm_f32_kernels(isa);
   const std::int64_t panel_depth = std::max<std::int64_t>(device_.l1_bytes * 3 / 4 / (4 * kernels.panel), 64);
   const auto depth = static_cast<std::int64_t>(static_cast<double>(panel_depth) * deeper);
   const bool whole = m_ <= 2 * kernels.max_rows || taps_ * k_ <= depth * 3 / 2;
-  GemmF32Cut c{isa, 0, 0, whole ? std::max<std::int64_t>(k_, 1) : even_piece(k_, std::max<std::int64_t>(depth / taps_, 1), 4)};
+  GemmF32Blocking c{isa, 0, 0, whole ? std::max<std::int64_t>(k_, 1) : even_piece(k_, std::max<std::int64_t>(depth / taps_, 1), 4)};
   const std::int64_t most_rows =
       std::min(table_rows(taps_, kernels.max_rows), std::max<std::int64_t>(l2 / 2 / (4 * taps_ * c.k), 2 * kernels.max_rows));
   const bool narrow = n_ * taps_ * k_ * 4 <= l2 / 2;  // B stays in L2: rows may be cut freely
@@ -78,46 +78,46 @@ GemmF32Cut Cuts::cut(std::int64_t isa, double deeper, std::int64_t parts) const 
   return c;
 }
 
-void Cuts::offer(const GemmF32Cut& c) {
-  for (const GemmF32Cut& old : all_)
+void Blockings::offer(const GemmF32Blocking& c) {
+  for (const GemmF32Blocking& old : all_)
     if (old.isa == c.isa && old.rows == c.rows && old.cols == c.cols && old.k == c.k) return;
   all_.push_back(c);
 }
 
 // Few columns of much depth: lanes add up along k.
-void Cuts::offer_dots() {
+void Blockings::offer_dots() {
   if (n_ > kMostDotColumns || k_ < kLeastDotDepth) return;
-  GemmF32Cut c = all_[0];
+  GemmF32Blocking c = all_[0];
   c.isa = isa_ == kGemmAvx512 ? kGemmDotAvx512 : kGemmDotAvx2, c.k = k_;
   const int max_rows = gemm_f32_kernels(c.isa).max_rows;
   c.rows = even_piece(m_, std::min(std::max<std::int64_t>(c.rows, 64), table_rows(taps_, max_rows)), max_rows);
   offer(c);
 }
 
-void Cuts::offer_deeper_and_shared() {
-  offer(cut(isa_, 0.5, few_parts()));
-  offer(cut(isa_, 4, few_parts()));
+void Blockings::offer_deeper_and_shared() {
+  offer(blocking(isa_, 0.5, few_parts()));
+  offer(blocking(isa_, 4, few_parts()));
   // One part is for small products alone: tuned on a busy machine a large one would never be shared again.
-  if (flops_ < 2e7) offer(cut(isa_, 1, 1));
+  if (flops_ < 2e7) offer(blocking(isa_, 1, 1));
   // Two parts of some microseconds pay only where weights are what has to be read: between cores without a common cache rows of
   // a result that change hands cost as much as their product.
-  if (flops_ >= kLeastSharedFlops || m_ <= gemm_f32_kernels(isa_).max_rows) offer(cut(isa_, 1, 2));
+  if (flops_ >= kLeastSharedFlops || m_ <= gemm_f32_kernels(isa_).max_rows) offer(blocking(isa_, 1, 2));
 }
 
 // Few values make each of many columns: the lines of some rows are written side by side to their ends.
-void Cuts::offer_few_values() {
+void Blockings::offer_few_values() {
   const std::int64_t few = 2 * gemm_f32_kernels(isa_).max_rows;
   if (taps_ * k_ <= 32 && n_ >= 256 && m_ > 2 * few) offer({isa_, few, n_, std::max<std::int64_t>(k_, 1)});
 }
 
-void Cuts::offer_finer() { offer(cut(isa_, 1, parts(1e6))); }
+void Blockings::offer_finer() { offer(blocking(isa_, 1, parts(1e6))); }
 
 // Blocks of rows, too, where weights are large and columns few.
-void Cuts::offer_for_many_threads() {
+void Blockings::offer_for_many_threads() {
   const GemmF32Kernels& kernels = gemm_f32_kernels(isa_);
   for (const std::int64_t wanted : {16, 32, 64}) {
     if (parts(1e6) < wanted || apart_ > 1) continue;
-    GemmF32Cut c = all_[0];
+    GemmF32Blocking c = all_[0];
     c.cols = even_piece(n_, std::max<std::int64_t>(divide_up(n_, 8), kernels.panel), kernels.panel);
     const std::int64_t blocks = divide_up(wanted, divide_up(n_, c.cols));
     c.rows = std::min(c.rows, even_piece(m_, std::max<std::int64_t>(divide_up(m_, blocks), kernels.max_rows), kernels.max_rows));
@@ -125,27 +125,28 @@ void Cuts::offer_for_many_threads() {
   }
 }
 
-void Cuts::offer_other_isas() {
+void Blockings::offer_other_isas() {
   for (const std::int64_t other : gemm_isas(device_, m_, n_)) {
     if (other == isa_) continue;
-    for (const double deeper : {1., 4.}) offer(cut(other, deeper, few_parts()));
-    offer(cut(other, 1, flops_ < 2e7 ? 1 : 2));
-    offer(cut(other, 1, parts(1e6)));
+    for (const double deeper : {1., 4.}) offer(blocking(other, deeper, few_parts()));
+    offer(blocking(other, 1, flops_ < 2e7 ? 1 : 2));
+    offer(blocking(other, 1, parts(1e6)));
   }
 }
 
 }  // namespace
 
-std::vector<GemmF32Cut> gemm_f32_cuts(const DeviceInfo& device, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t taps,
-                                      std::int64_t k, bool dots, bool together) {
-  Cuts cuts(device, std::max<std::int64_t>(batch, 1), std::max<std::int64_t>(m, 1), std::max<std::int64_t>(n, 1), taps, k, together);
-  if (dots) cuts.offer_dots();
-  cuts.offer_deeper_and_shared();
-  cuts.offer_few_values();
-  cuts.offer_finer();
-  if (many_threads()) cuts.offer_for_many_threads();
-  cuts.offer_other_isas();
-  return cuts.take();
+std::vector<GemmF32Blocking> gemm_f32_blockings(const DeviceInfo& device, std::int64_t batch, std::int64_t m, std::int64_t n,
+                                                std::int64_t taps, std::int64_t k, bool dots, bool together) {
+  Blockings blockings(device, std::max<std::int64_t>(batch, 1), std::max<std::int64_t>(m, 1), std::max<std::int64_t>(n, 1), taps, k,
+                      together);
+  if (dots) blockings.offer_dots();
+  blockings.offer_deeper_and_shared();
+  blockings.offer_few_values();
+  blockings.offer_finer();
+  if (many_threads()) blockings.offer_for_many_threads();
+  blockings.offer_other_isas();
+  return blockings.take();
 }
 
 }  // namespace tenfold::backends::cpu

@@ -1,5 +1,6 @@
-// Applies instructions of a Body to lanes: casts, comparisons, selections and reductions; arithmetic comes from body_prims.
-#include "ops/body_lane.h"
+// Applies instructions of a Body to the elements of its values: casts, comparisons, selections and reductions; arithmetic comes from
+// body_prims.
+#include "ops/body_elements.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,32 +30,32 @@ bool holds(Prim comparison, T a, T b) {
 }
 bool is_comparison(Prim prim) { return prim >= Prim::eq && prim <= Prim::ge; }
 
-bool compare(Prim prim, const Lane& a, const Lane& b, std::int64_t i) {
+bool compare(Prim prim, const Elements& a, const Elements& b, std::int64_t i) {
   if (a.is_real()) return holds(prim, a.real_at(i), b.real_at(i));
   if (a.dtype == DType::u64) return holds(prim, bits_of(a.whole_at(i)), bits_of(b.whole_at(i)));
   return holds(prim, a.whole_at(i), b.whole_at(i));
 }
 
-double real_of(const Lane& lane, std::int64_t i) {
-  if (lane.is_real()) return lane.real_at(i);
-  return lane.dtype == DType::u64 ? static_cast<double>(bits_of(lane.whole_at(i))) : static_cast<double>(lane.whole_at(i));
+double real_of(const Elements& value, std::int64_t i) {
+  if (value.is_real()) return value.real_at(i);
+  return value.dtype == DType::u64 ? static_cast<double>(bits_of(value.whole_at(i))) : static_cast<double>(value.whole_at(i));
 }
 
-double cast_to_real(const Lane& a, DType to, std::int64_t i) {
+double cast_to_real(const Elements& a, DType to, std::int64_t i) {
   if (a.is_real() || to == DType::f64) return round_to(to, real_of(a, i));
   // Straight from 64 bits to float: by way of double it would be rounded twice.
   const float value = a.dtype == DType::u64 ? static_cast<float>(bits_of(a.whole_at(i))) : static_cast<float>(a.whole_at(i));
   return round_to(to, value);
 }
 
-std::int64_t cast_to_whole(const Lane& a, DType to, std::int64_t i) {
+std::int64_t cast_to_whole(const Elements& a, DType to, std::int64_t i) {
   if (!a.is_real()) return wrap_to(to, a.whole_at(i));
   std::uint64_t room = 0;
   store_double(to, &room, 0, a.real_at(i));
   return load_int(to, &room, 0);
 }
 
-std::int64_t saturate(const Lane& a, DType to, std::int64_t i) {
+std::int64_t saturate(const Elements& a, DType to, std::int64_t i) {
   const std::int64_t upper = greatest(to), lower = least(to);
   if (a.is_real()) {
     const double value = std::nearbyint(a.real_at(i));
@@ -69,12 +70,12 @@ std::int64_t saturate(const Lane& a, DType to, std::int64_t i) {
   return std::clamp(value, lower, upper);
 }
 
-double fma_of(const Lane& a, const Lane& b, const Lane& c, std::int64_t i) {
+double fma_of(const Elements& a, const Elements& b, const Elements& c, std::int64_t i) {
   if (a.dtype == DType::f64) return std::fma(a.real_at(i), b.real_at(i), c.real_at(i));
   return std::fma(static_cast<float>(a.real_at(i)), static_cast<float>(b.real_at(i)), static_cast<float>(c.real_at(i)));
 }
 
-double real_element(const ir::Instr& instr, const Lane& a, const Lane& b, const Lane& c, std::int64_t i) {
+double real_element(const ir::Instr& instr, const Elements& a, const Elements& b, const Elements& c, std::int64_t i) {
   switch (instr.prim) {
     case Prim::constant: return round_to(instr.dtype, instr.imm);
     case Prim::cast: return cast_to_real(a, instr.dtype, i);
@@ -86,11 +87,11 @@ double real_element(const ir::Instr& instr, const Lane& a, const Lane& b, const 
   return round_to(instr.dtype, is_unary ? real_unary(instr.prim, a.real_at(i)) : real_binary(instr.prim, a.real_at(i), b.real_at(i)));
 }
 
-std::int64_t whole_element(const ir::Instr& instr, const Lane& a, const Lane& b, const Lane& c, std::int64_t i) {
+std::int64_t whole_element(const ir::Instr& instr, const Elements& a, const Elements& b, const Elements& c, std::int64_t i) {
   if (is_comparison(instr.prim)) return compare(instr.prim, a, b, i);
   switch (instr.prim) {
     case Prim::constant: return std::fabs(instr.imm) < 0x1p63 ? wrap_to(instr.dtype, static_cast<std::int64_t>(instr.imm))
-                                                              : cast_to_whole(Lane{DType::f64, true, {instr.imm}, {}}, instr.dtype, 0);
+                                                              : cast_to_whole(Elements{DType::f64, true, {instr.imm}, {}}, instr.dtype, 0);
     case Prim::cast: return cast_to_whole(a, instr.dtype, i);
     case Prim::saturate: return saturate(a, instr.dtype, i);
     case Prim::is_nan: return a.is_real() && std::isnan(a.real_at(i));
@@ -109,20 +110,20 @@ Prim step_of(Prim reduction) {
   return reduction == Prim::reduce_sum ? Prim::add : reduction == Prim::reduce_max ? Prim::max : Prim::min;
 }
 
-double reduce_real(Prim prim, const Lane& a, std::int64_t count) {
+double reduce_real(Prim prim, const Elements& a, std::int64_t count) {
   double result = prim == Prim::reduce_sum ? 0 : std::numeric_limits<double>::infinity() * (prim == Prim::reduce_max ? -1 : 1);
   for (std::int64_t i = 0; i < count; ++i) result = real_binary(step_of(prim), result, a.real_at(i));
   return result;
 }
 
-std::int64_t reduce_whole(Prim prim, DType dtype, const Lane& a, std::int64_t count) {
+std::int64_t reduce_whole(Prim prim, DType dtype, const Elements& a, std::int64_t count) {
   std::int64_t result = prim == Prim::reduce_sum ? 0 : prim == Prim::reduce_max ? least(dtype) : greatest(dtype);
   for (std::int64_t i = 0; i < count; ++i) result = whole_binary(step_of(prim), dtype, result, a.whole_at(i));
   return result;
 }
 
 // The four operations and casts between float32 and float64, without asking for them at every element. False: another instruction.
-bool apply_quickly(const ir::Instr& instr, const Lane& a, const Lane& b, Lane& result, std::int64_t elements) {
+bool apply_quickly(const ir::Instr& instr, const Elements& a, const Elements& b, Elements& result, std::int64_t elements) {
   if (instr.dtype != DType::f32 && instr.dtype != DType::f64) return false;
   const auto each = [&](auto&& value) {
     for (std::int64_t i = 0; i < elements; ++i) {
@@ -158,7 +159,7 @@ std::int64_t wrap_to(DType dtype, std::int64_t value) {
   return load_int(dtype, &room, 0);
 }
 
-void apply(const ir::Instr& instr, const Lane& a, const Lane& b, const Lane& c, Lane& result, std::int64_t count) {
+void apply(const ir::Instr& instr, const Elements& a, const Elements& b, const Elements& c, Elements& result, std::int64_t count) {
   if (ir::is_reduction(instr.prim)) {
     if (result.is_real()) result.real[0] = round_to(instr.dtype, reduce_real(instr.prim, a, count));
     else result.whole[0] = wrap_to(instr.dtype, reduce_whole(instr.prim, instr.dtype, a, count));

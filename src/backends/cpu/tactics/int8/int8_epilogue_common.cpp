@@ -1,27 +1,27 @@
-// Int8End: runs what was recognised in one fused kernel, and anything else in the block executor.
-#include "backends/cpu/tactics/int8/int8_end_common.h"
+// Int8Epilogue: runs what was recognised in one fused kernel, and anything else in the block executor.
+#include "backends/cpu/tactics/int8/int8_epilogue_common.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace tenfold::backends::cpu {
 
-Verdict Int8End::supports(const Problem& problem) { return Epilogue::supports(problem); }
+Verdict Int8Epilogue::supports(const Problem& problem) { return Epilogue::supports(problem); }
 
-Int8End::Int8End(const Problem& problem, const Int8FinishKernels& kernels, int channel_axis)
+Int8Epilogue::Int8Epilogue(const Problem& problem, const Int8EpilogueKernels& kernels, int channel_axis)
     : epilogue_(problem, DType::i32),
       form_(recognise_int8_form(problem, channel_axis)),
       kernels_(&kernels),
       anchor_inputs_(problem.anchor_inputs),
       out_bytes_(bits(problem.out[0].dtype) / 8),
       padded_columns_((problem.out[0].dims[static_cast<std::size_t>(channel_axis)].constant() + 31) / 16 * 16) {
-  if (form_ && form_->residual > 0) residual_bytes_ = form_->finish.residual_type == Int8Finish::f32 ? 4 : 1;
+  if (form_ && form_->residual > 0) residual_bytes_ = form_->epilogue.residual_type == Int8EpilogueArgs::f32 ? 4 : 1;
 }
 
 namespace {
 
 // Combines the terms into one value per column.
-void gather(const Int8FinishKernels& kernels, bool multiply, const Int8Form::Term* terms, int count, const Bound* operands,
+void gather(const Int8EpilogueKernels& kernels, bool multiply, const Int8Form::Term* terms, int count, const Bound* operands,
             std::int64_t columns, float* to) {
   for (int t = 0; t < count; ++t) {
     const Bound* operand = terms[t].operand > 0 ? &operands[terms[t].operand - 1] : nullptr;
@@ -34,7 +34,7 @@ void gather(const Int8FinishKernels& kernels, bool multiply, const Int8Form::Ter
 // Limits that together keep 32-bit accumulators within 32 bits all the way, whatever they hold.
 constexpr float kScale = 0.5f, kBias = 1 << 29, kGridScale = 1 << 19;
 
-bool small_numbers(const Int8Finish& f) {
+bool small_numbers(const Int8EpilogueArgs& f) {
   const auto small = [](float low, float high) { return low > high || (low <= kBias && high >= -kBias); };
   return small(f.low, f.high) && small(f.low2, f.high2) && std::abs(f.middle_scale) <= kGridScale &&
          std::abs(f.residual_scale) <= kGridScale;
@@ -42,7 +42,7 @@ bool small_numbers(const Int8Finish& f) {
 
 }  // namespace
 
-void Int8End::bind(const RunArgs& args, const TileAxes& axes, std::int64_t columns, Binding& binding) const noexcept {
+void Int8Epilogue::bind(const RunArgs& args, const TileAxes& axes, std::int64_t columns, Binding& binding) const noexcept {
   binding.columns = columns;
   binding.operands = args.in.data() + anchor_inputs_;
   binding.out = static_cast<char*>(args.out[0].data);
@@ -57,47 +57,49 @@ void Int8End::bind(const RunArgs& args, const TileAxes& axes, std::int64_t colum
     gather(*kernels_, false, part->biases, part->bias_count, binding.operands, columns, at);
     kernels_->combine(true, &part->bias_unit, 0, columns, at);
     at += padded_columns_;
-    if (!form_->finish.has_grid) break;
+    if (!form_->epilogue.has_grid) break;
   }
-  const bool float_residual = form_->residual > 0 && form_->finish.residual_type == Int8Finish::f32;
+  const bool float_residual = form_->residual > 0 && form_->epilogue.residual_type == Int8EpilogueArgs::f32;
   const auto small = [&](const float* scales, float limit) {
     return kernels_->within(scales, limit, columns) && kernels_->within(scales + padded_columns_, kBias, columns);
   };
-  binding.small = !float_residual && small_numbers(form_->finish) && small(binding.scale, kScale) &&
-                  (!form_->finish.has_grid || small(binding.scale + 2 * padded_columns_, kGridScale));
+  binding.small = !float_residual && small_numbers(form_->epilogue) && small(binding.scale, kScale) &&
+                  (!form_->epilogue.has_grid || small(binding.scale + 2 * padded_columns_, kGridScale));
 }
 
-Int8Finish Int8End::finish_of(const Binding& binding, std::int64_t column) const noexcept {
-  Int8Finish finish = form_->finish;
-  finish.scale = binding.scale + column;
-  finish.bias = finish.scale + padded_columns_;
-  finish.scale2 = finish.bias + padded_columns_;
-  finish.bias2 = finish.scale2 + padded_columns_;
-  finish.small = binding.small;
-  return finish;
+Int8EpilogueArgs Int8Epilogue::args_of(const Binding& binding, std::int64_t column) const noexcept {
+  Int8EpilogueArgs epilogue = form_->epilogue;
+  epilogue.scale = binding.scale + column;
+  epilogue.bias = epilogue.scale + padded_columns_;
+  epilogue.scale2 = epilogue.bias + padded_columns_;
+  epilogue.bias2 = epilogue.scale2 + padded_columns_;
+  epilogue.small = binding.small;
+  return epilogue;
 }
 
-std::optional<Int8Finish> Int8End::bytes(const Binding& binding, std::int64_t column) const noexcept {
+std::optional<Int8EpilogueArgs> Int8Epilogue::bytes(const Binding& binding, std::int64_t column) const noexcept {
   if (!form_ || !binding.small) return {};   // small: so a residual is one of bytes
-  const Int8Finish& f = form_->finish;
+  const Int8EpilogueArgs& f = form_->epilogue;
   const bool residual = form_->residual > 0;
-  if (f.out_type == Int8Finish::f32 || f.gelu_scale != 0 || f.has_grid || (f.middle_scale != 0 && !residual) || f.low <= f.high) return {};
-  Int8Finish finish = finish_of(binding, column);
-  if (residual) finish.residual = static_cast<const char*>(binding.operands[form_->residual - 1].data) + column;
+  if (f.out_type == Int8EpilogueArgs::f32 || f.gelu_scale != 0 || f.has_grid || (f.middle_scale != 0 && !residual) || f.low <= f.high)
+    return {};
+  Int8EpilogueArgs epilogue = args_of(binding, column);
+  if (residual) epilogue.residual = static_cast<const char*>(binding.operands[form_->residual - 1].data) + column;
   if (f.low2 <= f.high2) {   // within what bytes can say, so that bounds fit 16 bits
-    const float bottom = (f.out_type == Int8Finish::i8 ? -128.0f : 0.0f) - f.out_zero;
-    finish.low2 = std::clamp(f.low2, bottom, bottom + 255);
-    finish.high2 = std::clamp(f.high2, bottom, bottom + 255);
+    const float bottom = (f.out_type == Int8EpilogueArgs::i8 ? -128.0f : 0.0f) - f.out_zero;
+    epilogue.low2 = std::clamp(f.low2, bottom, bottom + 255);
+    epilogue.high2 = std::clamp(f.high2, bottom, bottom + 255);
   }
-  return finish;
+  return epilogue;
 }
 
-std::optional<Int8Finish> Int8End::plain_bytes(const Binding& binding, std::int64_t column) const noexcept {
+std::optional<Int8EpilogueArgs> Int8Epilogue::plain_bytes(const Binding& binding, std::int64_t column) const noexcept {
   if (form_ && form_->residual > 0) return {};
   return bytes(binding, column);
 }
 
-void Int8End::fetch(const Binding& binding, std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns) const noexcept {
+void Int8Epilogue::fetch(const Binding& binding, std::int64_t row, std::int64_t rows, std::int64_t column,
+                         std::int64_t columns) const noexcept {
   if (!form_ || out_bytes_ != 1) return;
   const std::int64_t first = row * binding.columns + column;
   const auto lines = [&](const char* at) {
@@ -109,16 +111,16 @@ void Int8End::fetch(const Binding& binding, std::int64_t row, std::int64_t rows,
   if (residual != binding.out) lines(binding.out + first);
 }
 
-void Int8End::apply(const Binding& binding, std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns,
-                    const std::int32_t* acc, std::int64_t acc_stride, void* scratch) const noexcept {
+void Int8Epilogue::apply(const Binding& binding, std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns,
+                         const std::int32_t* acc, std::int64_t acc_stride, void* scratch) const noexcept {
   if (!form_) return epilogue_.apply(binding.epilogue, row, rows, column, columns, acc, acc_stride, scratch);
-  Int8Finish finish = finish_of(binding, column);
+  Int8EpilogueArgs epilogue = args_of(binding, column);
   const std::int64_t first = row * binding.columns + column;
   if (form_->residual > 0) {
-    finish.residual = static_cast<const char*>(binding.operands[form_->residual - 1].data) + first * residual_bytes_;
-    finish.residual_stride = binding.columns;
+    epilogue.residual = static_cast<const char*>(binding.operands[form_->residual - 1].data) + first * residual_bytes_;
+    epilogue.residual_stride = binding.columns;
   }
-  kernels_->finish(finish, acc, acc_stride, rows, columns, binding.out + first * out_bytes_, binding.columns);
+  kernels_->epilogue(epilogue, acc, acc_stride, rows, columns, binding.out + first * out_bytes_, binding.columns);
 }
 
 }  // namespace tenfold::backends::cpu

@@ -1,4 +1,4 @@
-// The end of a row of 32-bit sums that becomes bytes, as Int8Finish has it, for sums in tiles: same bits as its common kernel's.
+// The epilogue of a row of 32-bit sums that becomes bytes, as Int8EpilogueArgs has it, for sums in tiles: same bits as its common kernel's.
 #pragma once
 
 #include <immintrin.h>
@@ -12,17 +12,17 @@ namespace {
 enum class ResidualBytes { none, counts, any };
 
 // Whether results are unsigned with a zero point of 0 and bounds that such bytes have anyway.
-inline bool int8_plain_bytes(const Int8Finish& f) {
-  return f.out_type == Int8Finish::u8 && f.out_zero == 0 && (f.low2 > f.high2 || (f.low2 <= 0 && f.high2 >= 255));
+inline bool int8_plain_bytes(const Int8EpilogueArgs& f) {
+  return f.out_type == Int8EpilogueArgs::u8 && f.out_zero == 0 && (f.low2 > f.high2 || (f.low2 <= 0 && f.high2 >= 255));
 }
 
-// kPlain: int8_plain_bytes(). Where each row asked for that, ends would be bound by branches and by the masks that GCC keeps flags in.
+// kPlain: int8_plain_bytes(). Where each row asked for that, epilogues would be bound by branches and by the masks that GCC keeps flags in.
 template <ResidualBytes kBytes, bool kMiddle, bool kPlain>
-class Int8BytesEnd {
+class Int8BytesEpilogue {
  public:
   static constexpr bool kResidual = kBytes != ResidualBytes::none;
-  explicit Int8BytesEnd(const Int8Finish& f)
-      : out_signed_(f.out_type == Int8Finish::i8), residual_signed_(f.residual_type == Int8Finish::i8) {
+  explicit Int8BytesEpilogue(const Int8EpilogueArgs& f)
+      : out_signed_(f.out_type == Int8EpilogueArgs::i8), residual_signed_(f.residual_type == Int8EpilogueArgs::i8) {
     const float bottom = (out_signed_ ? -128.0f : 0.0f) - f.out_zero, top = bottom + 255;
     const bool clamps = f.low2 <= f.high2;
     float most = clamps && f.high2 < top ? f.high2 : top, least = clamps && f.low2 > bottom ? f.low2 : bottom;
@@ -44,7 +44,7 @@ class Int8BytesEnd {
   }
 
   // Rows begin at `column`, and have so many vectors of 16.
-  __attribute__((always_inline)) inline void columns(const Int8Finish& f, std::int64_t column, int vectors) {
+  __attribute__((always_inline)) inline void columns(const Int8EpilogueArgs& f, std::int64_t column, int vectors) {
     for (int i = 0; i < 2; ++i) {
       scale_[i] = _mm512_loadu_ps(f.scale + column + 16 * i), bias_[i] = _mm512_loadu_ps(f.bias + column + 16 * i);
       if (vectors == 4) {

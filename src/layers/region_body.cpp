@@ -1,10 +1,10 @@
-#include "layers/region_cut.h"
+#include "layers/region_body.h"
 
 namespace tenfold::layers {
 
 // Depth first without recursion: chains may be long.
-Cut cut(const LayerStore& layers, const Region& region, const std::vector<LayerOperand>& targets) {
-  Cut found;
+RegionBody body_of(const LayerStore& layers, const Region& region, const std::vector<LayerOperand>& targets) {
+  RegionBody found;
   std::set<std::size_t> done;
   std::vector<std::pair<std::size_t, std::vector<LayerOperand>>> waiting;
   const auto is_entry = [&](std::size_t layer) {

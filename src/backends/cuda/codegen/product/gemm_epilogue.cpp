@@ -1,5 +1,5 @@
 // Printing epilogues of products.
-#include "backends/cuda/codegen/product/gemm_tail.h"
+#include "backends/cuda/codegen/product/gemm_epilogue.h"
 
 #include "backends/cuda/codegen/body_text.h"
 #include "backends/cuda/codegen/prelude.h"
@@ -23,19 +23,19 @@ ir::Body without_last_rounding(ir::Body body, DType out) {
   return ir::simplify(body);
 }
 
-std::string print_tail(const GemmProblem& p, int staged, const Printer& store, const Printer& by_row, const Printer& by_column) {
+std::string print_epilogue(const GemmProblem& p, int staged, const Printer& store, const Printer& by_row, const Printer& by_column) {
   std::string out;
   bool wide = bits(p.in) == 8;  // whether intermediate results stay in f32
   std::vector<std::string> inputs{"(sum[v])"}, results{"sum[v]"};
-  for (std::size_t o = 0; o < p.tail.size(); ++o) {
-    const DType dtype = p.tail[o].dtype;
-    const std::string array = cat("x", o), from = cat("(const ", storage_type(dtype), "*)a.tail[", o, "]");
-    if (p.tail[o].kind == TailKind::single) {
+  for (std::size_t o = 0; o < p.epilogue.size(); ++o) {
+    const DType dtype = p.epilogue[o].dtype;
+    const std::string array = cat("x", o), from = cat("(const ", storage_type(dtype), "*)a.epilogue[", o, "]");
+    if (p.epilogue[o].kind == EpilogueKind::single) {
       out += cat("    const ", storage_type(dtype), " ", array, " = *(", from, ");\n");
       inputs.push_back(loaded(dtype, array));
       continue;
     }
-    if (p.tail[o].kind == TailKind::row) {
+    if (p.epilogue[o].kind == EpilogueKind::row) {
       wide = true;
       if (by_row) {
         inputs.push_back(by_row(std::to_string(o)));
@@ -45,7 +45,7 @@ std::string print_tail(const GemmProblem& p, int staged, const Printer& store, c
       inputs.push_back(loaded(dtype, array));
       continue;
     }
-    if (const std::string at = p.tail[o].kind == TailKind::column && by_column ? by_column(std::to_string(o)) : ""; !at.empty()) {
+    if (const std::string at = p.epilogue[o].kind == EpilogueKind::column && by_column ? by_column(std::to_string(o)) : ""; !at.empty()) {
       inputs.push_back(loaded(dtype, at));
       continue;
     }
@@ -53,8 +53,8 @@ std::string print_tail(const GemmProblem& p, int staged, const Printer& store, c
     if (static_cast<int>(o) == staged)
       out += cat("    read_staged(", array, ");\n");
     else
-      out +=
-          cat("    read<WIDTH>(", from, p.tail[o].kind == TailKind::whole ? cat(" + m * ", p.width(), " + n, ") : " + n, ", array, ");\n");
+      out += cat("    read<WIDTH>(", from, p.epilogue[o].kind == EpilogueKind::whole ? cat(" + m * ", p.width(), " + n, ") : " + n, ",
+                 array, ");\n");
     inputs.push_back(loaded(dtype, array + "[v]"));
   }
   out += "    #pragma unroll\n    for (int v = 0; v < WIDTH; ++v) {\n";

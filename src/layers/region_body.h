@@ -22,12 +22,12 @@ struct Region {
 };
 
 // What lies between a region's entries and some values.
-struct Cut {
+struct RegionBody {
   std::set<std::size_t> inside;
   std::vector<std::size_t> order;       // each behind those that it reads
   std::map<Key, LayerOperand> captures;  // what they read from outside
 };
 
-Cut cut(const LayerStore& layers, const Region& region, const std::vector<LayerOperand>& targets);
+RegionBody body_of(const LayerStore& layers, const Region& region, const std::vector<LayerOperand>& targets);
 
 }  // namespace tenfold::layers

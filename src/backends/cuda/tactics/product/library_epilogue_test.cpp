@@ -15,7 +15,7 @@ OperandDesc f16(ir::Dims dims, Layout layout = kPlain) {
 
 struct Read {
   Verdict verdict = Verdict::ok();
-  LibraryTail tail;
+  LibraryEpilogue epilogue;
 };
 Read read(bool conv, const char* text, std::vector<OperandDesc> addends) {
   const ir::Body body = ir::parse_body(text);
@@ -26,26 +26,26 @@ Read read(bool conv, const char* text, std::vector<OperandDesc> addends) {
   p.in.insert(p.in.end(), addends.begin(), addends.end());
   p.out = {f16(dims, conv ? kChannelsLast : kPlain)};
   Read r;
-  r.verdict = conv ? match_conv_tail(p, r.tail) : match_lt_tail(p, r.tail);
+  r.verdict = conv ? match_conv_epilogue(p, r.epilogue) : match_lt_epilogue(p, r.epilogue);
   return r;
 }
 
 const char* const kWhole = "(f16,f16,f16) %3=add.f16(%0,%1) %4=add.f16(%2,%3) %5=constant.f16(0) %6=max.f16(%4,%5) -> %6";
 
-TEST(LibraryTail, KnowsBiasAndResidual) {
+TEST(LibraryEpilogue, KnowsBiasAndResidual) {
   const Read product = read(false, kWhole, {f16({8}), f16({16, 8})});
   EXPECT_TRUE(product.verdict.yes) << product.verdict.reason;
-  EXPECT_EQ(product.tail.bias, 2);
-  EXPECT_EQ(product.tail.residual, 3);
-  EXPECT_TRUE(product.tail.relu);
+  EXPECT_EQ(product.epilogue.bias, 2);
+  EXPECT_EQ(product.epilogue.residual, 3);
+  EXPECT_TRUE(product.epilogue.relu);
   const Read conv = read(true, kWhole, {f16({2, 8, 4, 4}, kChannelsLast), f16({8, 1, 1})});
   EXPECT_TRUE(conv.verdict.yes) << conv.verdict.reason;
-  EXPECT_EQ(conv.tail.bias, 3);
-  EXPECT_EQ(conv.tail.residual, 2);
-  EXPECT_TRUE(conv.tail.relu);
+  EXPECT_EQ(conv.epilogue.bias, 3);
+  EXPECT_EQ(conv.epilogue.residual, 2);
+  EXPECT_TRUE(conv.epilogue.relu);
 }
 
-TEST(LibraryTail, RefusesAllElse) {
+TEST(LibraryEpilogue, RefusesAllElse) {
   const char* const sum = "(f16,f16) %2=add.f16(%0,%1) -> %2";
   EXPECT_EQ(read(false, sum, {f16({16, 1})}).verdict.reason, "an addend is neither a bias nor of the result's shape");
   EXPECT_EQ(read(true, sum, {f16({4})}).verdict.reason, "an addend is neither a bias nor of the result's shape");

@@ -1,4 +1,4 @@
-// Lane: the elements that one value of a Body takes while it is interpreted, and the meaning of each primitive on them.
+// Elements: the elements that one value of a Body takes while it is interpreted, and the meaning of each primitive on them.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace tenfold::ops {
 
-// Floats are held as doubles, integers and booleans as int64 (u64 by its bits). A narrow lane has one element for the whole row.
-struct Lane {
+// Floats are held as doubles, integers and booleans as int64 (u64 by its bits). A narrow value has one element for the whole row.
+struct Elements {
   DType dtype = DType::f32;
   bool narrow = false;
   std::vector<double> real;
@@ -23,8 +23,8 @@ struct Lane {
   }
 };
 
-// Computes one instruction over `count` elements; operands that its arity does not use may be any lane.
-void apply(const ir::Instr& instr, const Lane& a, const Lane& b, const Lane& c, Lane& result, std::int64_t count);
+// Computes one instruction over `count` elements; operands that its arity does not use may be any value.
+void apply(const ir::Instr& instr, const Elements& a, const Elements& b, const Elements& c, Elements& result, std::int64_t count);
 
 // Nearest value that the type holds.
 double round_to(DType dtype, double value);

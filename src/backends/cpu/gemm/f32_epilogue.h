@@ -9,25 +9,25 @@
 
 namespace tenfold::backends::cpu {
 
-// Takes over finished sums. The operator's own bias (operand `own_bias` of the problem, if given) is always added in registers.
-class F32End {
+// Takes over complete sums. The operator's own bias (operand `own_bias` of the problem, if given) is always added in registers.
+class F32Epilogue {
  public:
   static Verdict supports(const Problem& problem, int channel_axis, int own_bias = -1);
 
-  F32End() = default;
-  F32End(const Problem& problem, int channel_axis, int own_bias = -1);
+  F32Epilogue() = default;
+  F32Epilogue(const Problem& problem, int channel_axis, int own_bias = -1);
   // False: sums are stored to output 0, and apply() has to follow while they are hot.
   bool in_registers() const { return simple_; }
   std::int64_t scratch_bytes() const { return simple_ ? 0 : general_.scratch_bytes(); }  // per worker
 
   struct Binding {
-    GemmF32Finish finish;  // of row 0, column 0
-    bool any = false;      // finish has something to do
+    GemmF32EpilogueArgs epilogue;  // of row 0, column 0
+    bool any = false;              // `epilogue` has something to do
     std::optional<Epilogue::Binding> general;
     Binding() noexcept {}  // not the compiler's, which clears the kilobytes of `general` as well: a tenth of a microsecond in each step
-    // The finish of a tile.
-    GemmF32Finish at(std::int64_t row, std::int64_t col) const {
-      GemmF32Finish f = finish;
+    // What the kernel of a tile is handed.
+    GemmF32EpilogueArgs at(std::int64_t row, std::int64_t col) const {
+      GemmF32EpilogueArgs f = epilogue;
       if (f.bias) f.bias += col;
       if (f.residual) f.residual += row * f.residual_stride + col;
       return f;

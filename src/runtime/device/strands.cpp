@@ -1,6 +1,6 @@
-// Steps that do not need each other, recorded beside each other: which lane of the stream each goes to, and whom it follows. Steps
+// Steps that do not need each other, recorded beside each other: which strand of the stream each goes to, and whom it follows. Steps
 // depend on each other by the bytes that they read and write, for the arena gives memory to several values in turn.
-#include "runtime/device/lanes.h"
+#include "runtime/device/strands.h"
 
 #include <algorithm>
 
@@ -53,17 +53,17 @@ bool depends(const Touched& later, const Touched& earlier) noexcept {
 }
 
 struct Planner {
-  int lanes;
-  LanePlan plan;
+  int strands;
+  StrandPlan plan;
   std::vector<Touched> touched;
-  std::vector<int> last;               // of each lane: its last step, or -1
-  std::vector<std::vector<int>> seen;  // of each step: for each lane, the last step of it that is over when this one is
+  std::vector<int> last;               // of each strand: its last step, or -1
+  std::vector<std::vector<int>> seen;  // of each step: for each strand, the last step of it that is over when this one is
 
-  // The lane whose last step this one needs anyway; else one that nobody uses, or that was left longest ago.
+  // The strand whose last step this one needs anyway; else one that nobody uses, or that was left longest ago.
   int choose(const std::vector<int>& needs) const {
-    for (int lane = 0; lane < lanes; ++lane)
-      if (std::find(needs.begin(), needs.end(), last[static_cast<std::size_t>(lane)]) != needs.end()) return lane;
-    if (lanes == 1 || (needs.empty() && last[0] < 0)) return 0;
+    for (int strand = 0; strand < strands; ++strand)
+      if (std::find(needs.begin(), needs.end(), last[static_cast<std::size_t>(strand)]) != needs.end()) return strand;
+    if (strands == 1 || (needs.empty() && last[0] < 0)) return 0;
     return static_cast<int>(std::min_element(last.begin() + 1, last.end()) - last.begin());
   }
 
@@ -71,21 +71,21 @@ struct Planner {
     std::vector<int> needs;
     for (int other = step - 1; other >= 0; --other)
       if (depends(touched[static_cast<std::size_t>(step)], touched[static_cast<std::size_t>(other)])) needs.push_back(other);
-    const int lane = choose(needs);
-    const int before = last[static_cast<std::size_t>(lane)];
-    std::vector<int> over = before < 0 ? std::vector<int>(static_cast<std::size_t>(lanes), -1) : seen[static_cast<std::size_t>(before)];
-    LanePlan::Place place{.lane = lane};
-    // A lane that takes no part yet has to be drawn into the recording: by its first step's neighbour if it needs nothing.
-    if (lane > 0 && before < 0 && needs.empty()) needs.push_back(last[0]);
+    const int strand = choose(needs);
+    const int before = last[static_cast<std::size_t>(strand)];
+    std::vector<int> over = before < 0 ? std::vector<int>(static_cast<std::size_t>(strands), -1) : seen[static_cast<std::size_t>(before)];
+    StrandPlan::Place place{.strand = strand};
+    // A strand that takes no part yet has to be drawn into the recording: by its first step's neighbour if it needs nothing.
+    if (strand > 0 && before < 0 && needs.empty()) needs.push_back(last[0]);
     for (int other : needs) {  // the latest first: it may stand for the others
-      const auto at = static_cast<std::size_t>(plan.steps[static_cast<std::size_t>(other)].lane);
+      const auto at = static_cast<std::size_t>(plan.steps[static_cast<std::size_t>(other)].strand);
       if (over[at] >= other) continue;
       plan.steps[static_cast<std::size_t>(other)].followed = true;
       place.follows.push_back(other);
       for (std::size_t l = 0; l < over.size(); ++l) over[l] = std::max(over[l], seen[static_cast<std::size_t>(other)][l]);
     }
-    over[static_cast<std::size_t>(lane)] = step;
-    last[static_cast<std::size_t>(lane)] = step;
+    over[static_cast<std::size_t>(strand)] = step;
+    last[static_cast<std::size_t>(strand)] = step;
     seen.push_back(std::move(over));
     plan.steps.push_back(std::move(place));
   }
@@ -93,17 +93,18 @@ struct Planner {
 
 }  // namespace
 
-LanePlan plan_lanes(const Frame& frame, int lanes) {
-  Planner planner{.lanes = lanes, .plan = {}, .touched = {}, .last = std::vector<int>(static_cast<std::size_t>(lanes), -1), .seen = {}};
+StrandPlan plan_strands(const Frame& frame, int strands) {
+  Planner planner{
+      .strands = strands, .plan = {}, .touched = {}, .last = std::vector<int>(static_cast<std::size_t>(strands), -1), .seen = {}};
   for (const BoundStep& bound : frame.steps) planner.touched.push_back(touched_by(bound, frame));
   for (int step = 0; step < static_cast<int>(frame.steps.size()); ++step) planner.add(step);
-  LanePlan& plan = planner.plan;
+  StrandPlan& plan = planner.plan;
   if (plan.steps.empty()) return plan;
-  for (int lane = 1; lane < lanes; ++lane) {
-    const int end = planner.last[static_cast<std::size_t>(lane)];
+  for (int strand = 1; strand < strands; ++strand) {
+    const int end = planner.last[static_cast<std::size_t>(strand)];
     if (end < 0) continue;
     plan.several = true;
-    if (planner.last[0] >= 0 && planner.seen[static_cast<std::size_t>(planner.last[0])][static_cast<std::size_t>(lane)] >= end) continue;
+    if (planner.last[0] >= 0 && planner.seen[static_cast<std::size_t>(planner.last[0])][static_cast<std::size_t>(strand)] >= end) continue;
     plan.steps[static_cast<std::size_t>(end)].followed = true;
     plan.joined_at_end.push_back(end);
   }

@@ -1,5 +1,5 @@
-// Ends of products of bf16.
-#include "backends/cpu/gemm/bf16_end.h"
+// Epilogues of products of bf16.
+#include "backends/cpu/gemm/bf16_epilogue.h"
 
 #include "backends/cpu/block/lower.h"
 
@@ -11,7 +11,7 @@ int bytes_of(DType t) { return t == DType::f32 ? 4 : 2; }
 
 // What `body` makes of its value `v` alone; nothing if it needs more.
 std::optional<ir::Body> behind(const ir::Body& body, int v) {
-  ir::Body tail{{body.type_of(v)}, {}, {}, 0};
+  ir::Body rest{{body.type_of(v)}, {}, {}, 0};
   std::vector<int> map(static_cast<std::size_t>(body.value_count()), -1);
   map[static_cast<std::size_t>(v)] = 0;
   for (std::size_t i = 0; i < body.code.size(); ++i) {
@@ -24,13 +24,13 @@ std::optional<ir::Body> behind(const ir::Body& body, int v) {
       if (known) *operands[k] = static_cast<std::uint16_t>(map[*operands[k]]);
     }
     if (!known) continue;
-    to = tail.value_count();
-    tail.code.push_back(instr);
+    to = rest.value_count();
+    rest.code.push_back(instr);
   }
   const int last = map[body.outputs[0]];
   if (last < 0) return std::nullopt;
-  tail.outputs = {static_cast<std::uint16_t>(last)};
-  return ir::simplify(tail);
+  rest.outputs = {static_cast<std::uint16_t>(last)};
+  return ir::simplify(rest);
 }
 
 // The body that comes before a GELU at the end of the problem's.
@@ -39,9 +39,9 @@ std::optional<ir::Body> before_gelu(const Problem& p) {
   if (!p.body || p.body->outputs.size() != 1 || std::none_of(p.body->code.begin(), p.body->code.end(), is_erf)) return std::nullopt;
   const PointwiseTables tables = PointwiseTables::of(p.device->features);
   for (int v = p.body->outputs[0]; tables.bf16 && v >= 0; --v) {
-    const auto tail = behind(*p.body, v);
-    if (!tail || !why_not(*tail).empty()) continue;
-    const Lowered items = lower(*tail, tables);
+    const auto rest = behind(*p.body, v);
+    if (!rest || !why_not(*rest).empty()) continue;
+    const Lowered items = lower(*rest, tables);
     if (items.items.size() != 1 || items.items[0].op != Op::gelu_erf || items.items[0].bytes != 2) continue;
     ir::Body head = *p.body;
     head.outputs = {static_cast<std::uint16_t>(v)};
@@ -57,7 +57,7 @@ struct SimpleForm {
 
 // Bounds that are operands are left to the general way.
 std::optional<SimpleForm> simple_form(const Problem& p, int channel_axis, int own_bias) {
-  const auto head = bf16_parts(p) == 1 ? before_gelu(p) : std::nullopt;   // that of registers is as good as bf16
+  const auto head = bf16_terms(p) == 1 ? before_gelu(p) : std::nullopt;   // that of registers is as good as bf16
   Problem summed = p;
   if (head) summed.body = &*head;
   const auto form = simple_epilogue(summed, channel_axis, p.out[0].dtype);
@@ -67,17 +67,17 @@ std::optional<SimpleForm> simple_form(const Problem& p, int channel_axis, int ow
 
 }  // namespace
 
-int bf16_parts(const Problem& p) {
+int bf16_terms(const Problem& p) {
   const bool wide = p.in[0].dtype == DType::f32 && p.in[1].dtype == DType::f32;
   return wide && !p.numerics.allows(ir::Rounding::bf16) ? 2 : 1;
 }
 
-Verdict Bf16End::supports(const Problem& p, int channel_axis, int own_bias) {
+Verdict Bf16Epilogue::supports(const Problem& p, int channel_axis, int own_bias) {
   if (simple_form(p, channel_axis, own_bias)) return Verdict::only_if(stores(p.out[0].dtype), "the result is neither f32 nor bf16");
   return Epilogue::supports(p);
 }
 
-Bf16End::Bf16End(const Problem& p, int channel_axis, int own_bias) : own_bias_(own_bias), out_(p.out[0].dtype) {
+Bf16Epilogue::Bf16Epilogue(const Problem& p, int channel_axis, int own_bias) : own_bias_(own_bias), out_(p.out[0].dtype) {
   const auto form = simple_form(p, channel_axis, own_bias);
   simple_ = form.has_value();
   if (simple_)
@@ -91,9 +91,9 @@ Bf16End::Bf16End(const Problem& p, int channel_axis, int own_bias) : own_bias_(o
   type(form_.residual, residual_);
 }
 
-void Bf16End::bind(const RunArgs& args, const TileAxes& axes, std::int64_t out_stride, Binding& binding) const noexcept {
+void Bf16Epilogue::bind(const RunArgs& args, const TileAxes& axes, std::int64_t out_stride, Binding& binding) const noexcept {
   const auto data = [&](int index) { return index < 0 ? nullptr : args.in[static_cast<std::size_t>(index)].as<const char>(); };
-  GemmBf16Finish& f = binding.finish;
+  GemmBf16EpilogueArgs& f = binding.epilogue;
   f.bias = own_bias_ >= 0 ? data(own_bias_) : data(form_.bias);
   f.bias_wide = bias_ == DType::f32;
   f.residual = data(form_.residual);
@@ -108,17 +108,17 @@ void Bf16End::bind(const RunArgs& args, const TileAxes& axes, std::int64_t out_s
   if (!simple_) general_.bind(args, axes, binding.general.emplace());
 }
 
-void Bf16End::place(const Binding& b, const Rows& rows, std::int64_t sums, GemmBf16Waiting::Row* to,
-                    std::int64_t step) const noexcept {
-  const GemmBf16Finish& f = b.finish;
+void Bf16Epilogue::place(const Binding& b, const Rows& rows, std::int64_t sums, GemmBf16Waiting::Row* to,
+                         std::int64_t step) const noexcept {
+  const GemmBf16EpilogueArgs& f = b.epilogue;
   const std::int64_t out_step = b.out_stride * b.out_bytes, residual_step = f.residual ? f.residual_stride * (f.residual_wide ? 4 : 2) : 0;
   for (std::int64_t r = 0, row = rows.first; r < rows.count; ++r, row += rows.step)
     to[r] = {sums + r * step, b.out + row * out_step, f.residual ? f.residual + row * residual_step : nullptr};
 }
 
-void Bf16End::apply(const GemmBf16Kernels& kernels, const Binding& b, const Rows& rows, std::int64_t col, std::int64_t cols, float* sums,
-                    std::int64_t stride, void* scratch) const noexcept {
-  const GemmBf16Finish& f = b.finish;
+void Bf16Epilogue::apply(const GemmBf16Kernels& kernels, const Binding& b, const Rows& rows, std::int64_t col, std::int64_t cols,
+                         float* sums, std::int64_t stride, void* scratch) const noexcept {
+  const GemmBf16EpilogueArgs& f = b.epilogue;
   if (f.bias) kernels.add_bias(f.bias + col * (f.bias_wide ? 4 : 2), f.bias_wide, sums, stride, rows.count, cols);
   general_.apply(*b.general, rows.first, rows.count, col, cols, sums, stride, scratch);
 }
