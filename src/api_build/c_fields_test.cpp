@@ -67,8 +67,8 @@ TEST(CFields, OfABuild) {
 
   const BuildConfig made = c::config_of(&c);
   const auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
-               calibration, check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp, pack_tokens, optimization_level, max_tactics,
-               timing_repetitions, tactic_sources, workspace_bytes, cpu_features, timing_cache, timings, error_on_cache_miss,
+               calibration, check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp, pack_tokens, optimization_level,
+               max_tactics, timing_repetitions, tactic_sources, workspace_bytes, cpu_features, timing_cache, timings, error_on_cache_miss,
                disabled_passes, external_data_dirs, initializers, keep_portable_graph, version_compatible, hardware_compatible,
                refittable, random_choices, forced_tactics, choose_tactic, labels, plugins, log, runtime, progress, dump] = made;
   EXPECT_EQ(device, "cuda:1");
