@@ -15,7 +15,8 @@ void add_calibration_flags(Flags& f, ExecOptions& o) {
          [&o](const std::string& text) { o.samples = parse_int("samples", text, 1); }});
   f.add_text("calib", o.calibration_cache, "FILE",
              "ranges for --int8 in TensorRT's form: read if FILE exists, else taken from --data and written");
-  f.add_text("calibrator", o.calibrator, "NAME", "+how --int8 takes ranges from --data: auto (the best of all, the default), entropy (with --calib), minmax, mse or percentile");
+  f.add_text("calibrator", o.calibrator, "NAME",
+             "+how --int8 takes ranges from --data: auto (the best of them; the default), entropy (with --calib), minmax, mse, percentile");
 }
 
 void check_calibration(ExecOptions& o) {

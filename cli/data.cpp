@@ -82,7 +82,8 @@ std::shared_ptr<const Samples::File> Samples::read(const std::string& path) cons
   const std::string bytes = read_whole(path);
   const bool alone = extension(path) == ".npy";
   if (alone && inputs_.size() != 1)
-    throw Error(ErrorKind::io, path + " holds one array, and the model has " + std::to_string(inputs_.size()) + " inputs: give .npz by name");
+    throw Error(ErrorKind::io, path + " holds one array, and the model has " +
+                                   std::to_string(inputs_.size()) + " inputs: give .npz by name");
   const std::map<std::string, NpyArray> arrays = alone ? std::map{std::pair(inputs_[0].name, parse_npy(bytes, path))}
                                                        : parse_npz(bytes, path);
   for (const BindingInfo& input : inputs_) {

@@ -47,7 +47,8 @@ void take_calibration(nb::handle value, BuildConfig& to, Calls calls) {
   constexpr const char* kWanted = "samples (a sequence of dicts, or a function from an index) or a dict of sample, samples, method, cache";
   Calibration& calibration = to.calibration.emplace();
   const auto take_sample = [&](nb::handle source) {
-    if (PyCallable_Check(source.ptr()) == 0 && (PySequence_Check(source.ptr()) == 0 || PyUnicode_Check(source.ptr()))) throw WrongValue{kWanted};
+    const bool calls_it = PyCallable_Check(source.ptr()) != 0;
+    if (!calls_it && (PySequence_Check(source.ptr()) == 0 || PyUnicode_Check(source.ptr()))) throw WrongValue{kWanted};
     calibration.sample = calls->sample(source);
   };
   if (!nb::isinstance<nb::dict>(value)) return take_sample(value);
