@@ -196,8 +196,9 @@ class Accuracy(unittest.TestCase):
         # Samples 0, 2, 4 ... give the ranges; those between are what Tenfold compares itself on, which decides nothing.
         np.save(data, pictures)
         judged, labels = pictures[1::2], labels[1::2]
-        ours = self.plan(model, {'image': judged[:1]}, {'image': judged[:20].shape},
-                         flags=('--int8', f'--data={data}', '--calibrator=percentile', '--builderOptimizationLevel=1'))
+        shapes = ("--minShapes='image':1x3x244x244", "--maxShapes='image':20x3x244x244")
+        ours = self.plan(model, {'image': judged[:1]}, flags=(*shapes, '--int8', f'--data={data}', '--calibrator=percentile',
+                                                              '--builderOptimizationLevel=1'))
         theirs = onnxruntime(model)
         got, want = (np.concatenate([run({'image': judged[i : i + 20]})['scores'] for i in range(0, 100, 20)]) for run in (ours, theirs))
         error, same = np.linalg.norm(got - want) / np.linalg.norm(want), (got.argmax(1) == want.argmax(1)).mean() * 100
