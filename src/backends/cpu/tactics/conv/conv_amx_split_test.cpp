@@ -54,7 +54,7 @@ TEST(ConvAmxSplit, TransposedConvolutions) {
 }
 
 // Else the tests above show nothing.
-TEST(ConvAmxSplit, OnePartWouldMissTheTolerance) {
+TEST(ConvAmxSplit, OneTermWouldMissTheTolerance) {
   if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
   for (const char* text : kConvolutions) {
     F32Problem problem({"Conv", std::string(text) + " numerics={round_to=bf16}"});

@@ -12,7 +12,7 @@ extern const char* const kScatterText;
 Verdict can_combine(const Problem& p, ir::Dim updates);
 std::string scatter_defines(const Problem& p);
 // Data is copied, then come the updates: one thread for each line of them where there are lines enough or the data is large, else one for
-// each element of the data that looks through its line. Kernels: copy, line, owner.
+// each element of the data that looks through its line. Kernels: copy, lane (as in the tactics' names), owner.
 Status::Code run_scatter(const OpenThreads& k, const RunArgs& args, std::int64_t lines, std::int64_t updates_of_line) noexcept;
 
 }  // namespace tenfold::backends::cuda

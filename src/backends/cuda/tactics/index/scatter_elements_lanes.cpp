@@ -8,7 +8,7 @@ namespace {
 using namespace cuda;
 
 constexpr const char* kRule = R"(
-RULE(line) {
+RULE(lane) {
   i64 at[8], rest = i;
   #pragma unroll
   for (int d = RANK2 - 1; d >= 0; --d) {
@@ -67,7 +67,7 @@ struct Kernel {
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   const auto rank = static_cast<std::int64_t>(p.in[0].dims.size());
   const std::int64_t axis = (p.attributes->integer("axis") + rank) % rank;
-  const std::vector<std::string> functions{"copy", "line", "owner"};
+  const std::vector<std::string> functions{"copy", "lane", "owner"};
   return std::make_shared<Kernel>(
       Kernel{OpenThreads(p, opening, defined("AXIS", axis) + scatter_defines(p), cat(kScatterText, kRule), functions),
              static_cast<std::size_t>(axis)});

@@ -39,7 +39,7 @@ __device__ __forceinline__ i64 slice_of(const Arguments& a) {
   for (int d = DEPTH; d < RANK0; ++d) count *= a.in[0].d[d];
   return count;
 }
-RULE(line) {
+RULE(lane) {
   const i64 slice = slice_of(a), count = rows(a);
   for (i64 k = 0; k < count; ++k) {
     const i64 to = target(a, k);
@@ -71,7 +71,7 @@ Verdict supports(const Problem& p) {
 
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   const std::string head = defined("DEPTH", p.in[1].dims.back().constant()) + scatter_defines(p);
-  return std::make_shared<OpenThreads>(p, opening, head, cat(kScatterText, kRule), std::vector<std::string>{"copy", "line", "owner"});
+  return std::make_shared<OpenThreads>(p, opening, head, cat(kScatterText, kRule), std::vector<std::string>{"copy", "lane", "owner"});
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
