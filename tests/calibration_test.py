@@ -151,6 +151,12 @@ class Calibration(CliCase):
         said = self.built(f"--calib={self.path('absent.cache')}", *self.shapes(), code=2)
         self.assertIn('give --data=PATH', said)
 
+    def test_a_refit_leaves_what_was_quantised_alone(self):
+        self.built(f"--data={self.path('samples.npy')}", '--refit', *self.shapes())
+        said = self.tenfold('exec', f"--loadEngine={self.path('n.plan')}", '--dumpRefit', '--skipInference').stdout
+        fixed = [line for line in said.splitlines() if 'rounded to 8 bits' in line]
+        self.assertEqual(len(fixed), 3, said)
+
     def test_bad_data_is_refused_by_name(self):
         np.save(self.path('wide.npy'), self.samples[:, :7])
         np.save(self.path('double.npy'), self.samples.astype(np.float64))

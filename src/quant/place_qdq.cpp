@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "base/types/element.h"
+#include "ir/recipe.h"
 #include "quant/weights.h"
 
 namespace tenfold::quant {
@@ -98,6 +99,7 @@ class Placer {
 
   Value* weights(Value* w, int axis) {
     if (const auto known = weights_.find(w); known != weights_.end()) return known->second;
+    ir::fix(*w->constant, "rounded to 8 bits, with ranges that a calibration found for it");
     QuantisedWeights q = quantise_weights(w->constant->tensor, axis);
     Value* values = constant(std::move(q.values), w->name + "_i8");
     Value* scales = constant(std::move(q.scales), w->name + "_scales");

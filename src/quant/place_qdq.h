@@ -26,7 +26,8 @@ std::set<std::string> values_to_observe(const ir::Graph& graph, const Placing& p
 
 // Gives each such value that has a range one QuantizeLinear and DequantizeLinear, and constant weights the same with a scale for each
 // output channel. Concat and what only moves elements pass their parameters on to their operands. An operand of an Add whose sum becomes
-// 8 bits, too, is read as 8 bits. True if anything changed. Values without a range stay as they are.
+// 8 bits, too, is read as 8 bits. A refit leaves such weights alone. True if
+// anything changed. Values without a range stay as they are.
 bool place_qdq(ir::Graph& graph, const Ranges& ranges, const Placing& placing);
 
 }  // namespace tenfold::quant
