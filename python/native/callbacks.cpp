@@ -68,7 +68,7 @@ LogCallback Callbacks::log() {
 }
 
 bool Callbacks::look() {
-  if (failed()) return false;
+  if (failed() || ended()) return false;
   const auto now = std::chrono::steady_clock::now();
   if (leaving() || now - looked_ < kBetweenLooks) return true;
   looked_ = now;

@@ -19,7 +19,14 @@ NB_MODULE(_native, m) {
         begin_leaving();
       },
       "The interpreter ends: runs that are under way are told, then callbacks are not called any more.");
-  m.def("forget_runs", &forget_runs, "In a fork: runs that are under way are the parent's.");
+  wait_at_the_end();
+  m.def(
+      "forget_runs",
+      [] {
+        forget_runs();
+        forget_threads();
+      },
+      "In a fork: runs that are under way, and threads, are the parent's.");
   bind_error(m);
   bind_options(m);
   bind_device(m);

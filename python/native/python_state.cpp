@@ -6,7 +6,8 @@
 
 namespace tenfold::python {
 namespace {
-std::atomic<bool> is_leaving{false};
+std::atomic<bool> is_leaving{false}, has_ended{false};
+std::atomic<int> working{0};   // threads without the lock
 }  // namespace
 
 void stand_still() noexcept {
@@ -15,6 +16,16 @@ void stand_still() noexcept {
 
 void begin_leaving() noexcept { is_leaving.store(true); }
 bool leaving() noexcept { return is_leaving.load(std::memory_order_relaxed); }
+
+void wait_at_the_end() noexcept {
+  static_cast<void>(Py_AtExit([] {
+    has_ended.store(true);
+    constexpr int kMostLooks = 3000;   // a millisecond each
+    for (int i = 0; i < kMostLooks && working.load() > 0; ++i) ::usleep(1000);
+  }));
+}
+void forget_threads() noexcept { working.store(0); }
+bool ended() noexcept { return has_ended.load(std::memory_order_relaxed); }
 
 namespace {
 
@@ -41,7 +52,12 @@ void stay_known() noexcept {
   static_cast<void>(known);
 }
 
+Unlocked::Unlocked() {
+  working.fetch_add(1);
+  state_ = PyEval_SaveThread();
+}
 Unlocked::~Unlocked() {
+  working.fetch_sub(1);   // what follows either has the lock, or stands still
   unless_ended([&] { PyEval_RestoreThread(state_); });
 }
 Locked::Locked() : state_(unless_ended([] { return PyGILState_Ensure(); })) {}

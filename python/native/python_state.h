@@ -11,6 +11,11 @@ namespace tenfold::python {
 
 void begin_leaving() noexcept;  // from now on nobody may enter the interpreter from outside
 bool leaving() noexcept;
+// Once the interpreter has gone, whoever works without its lock (a daemon thread's build, say) is waited for, a few seconds at most, before
+// the process takes its libraries down. Builds end early then. To be called once.
+void wait_at_the_end() noexcept;
+bool ended() noexcept;   // it has gone
+void forget_threads() noexcept;   // in a fork, which has none of the others
 
 [[noreturn]] void stand_still() noexcept;   // until the process ends
 
@@ -28,7 +33,7 @@ __attribute__((no_sanitize("undefined"))) auto unless_ended(Act act) {
 // Without the interpreter's lock, and with it again; from a thread of Python's.
 class Unlocked {
  public:
-  Unlocked() : state_(PyEval_SaveThread()) {}
+  Unlocked();
   ~Unlocked();
   Unlocked(const Unlocked&) = delete;
   Unlocked& operator=(const Unlocked&) = delete;
