@@ -13,6 +13,14 @@ namespace {
 
 constexpr float kLevels = 127;
 
+// For messages: the beginning of what a file holds, which may be anything.
+std::string readable(std::string_view text) {
+  std::string out(text.substr(0, 60));
+  for (char& c : out)
+    if (c < ' ' || c > '~') c = '?';
+  return out;
+}
+
 bool is_head(std::string_view line) {
   if (!line.starts_with("TRT-")) return false;
   const std::size_t digits = line.find_first_not_of("0123456789", 4);
@@ -25,7 +33,7 @@ std::string_view algorithm(std::string_view method) { return method == "minmax" 
 float scale_in(std::string_view digits, const std::string& where) {
   std::uint32_t bits = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bits, 16);
-  require(error == std::errc() && end == digits.data() + digits.size() && !digits.empty(), ErrorKind::io, where, ": '", digits,
+  require(error == std::errc() && end == digits.data() + digits.size() && !digits.empty(), ErrorKind::io, where, ": '", readable(digits),
           "' is no float in up to eight hexadecimal digits");
   const float scale = std::bit_cast<float>(bits);
   require(std::isfinite(scale) && scale >= 0, ErrorKind::io, where, ": the scale is ", scale, ", a finite one of at least 0 is expected");
@@ -57,15 +65,15 @@ CalibrationCache read_calibration_cache(std::string_view text, const std::string
     if (line.ends_with('\r')) line.remove_suffix(1);
     const std::string where = cat(what, ", line ", number);
     if (number == 1) {
-      require(is_head(line), ErrorKind::io, what, " is no calibration cache: it begins with '", line.substr(0, 60),
+      require(is_head(line), ErrorKind::io, what, " is no calibration cache: it begins with '", readable(line),
               "', one of TensorRT's with TRT-<version>-EntropyCalibration2 or the like");
       cache.head = line;
       continue;
     }
     if (line.empty()) continue;
     const std::size_t colon = line.rfind(": ");
-    require(colon != std::string_view::npos && colon > 0, ErrorKind::io, where, ": '", line.substr(0, 60), "' is not 'name: digits'");
-    require(names.insert(line.substr(0, colon)).second, ErrorKind::io, where, ": '", line.substr(0, colon), "' stands there twice");
+    require(colon != std::string_view::npos && colon > 0, ErrorKind::io, where, ": '", readable(line), "' is not 'name: digits'");
+    require(names.insert(line.substr(0, colon)).second, ErrorKind::io, where, ": '", readable(line.substr(0, colon)), "' stands there twice");
     cache.scales.emplace_back(line.substr(0, colon), scale_in(line.substr(colon + 2), where));
   }
   require(!cache.head.empty(), ErrorKind::io, what, " is empty");
