@@ -73,8 +73,9 @@ CalibrationCache read_calibration_cache(std::string_view text, const std::string
     if (line.empty()) continue;
     const std::size_t colon = line.rfind(": ");
     require(colon != std::string_view::npos && colon > 0, ErrorKind::io, where, ": '", readable(line), "' is not 'name: digits'");
-    require(names.insert(line.substr(0, colon)).second, ErrorKind::io, where, ": '", readable(line.substr(0, colon)), "' stands there twice");
-    cache.scales.emplace_back(line.substr(0, colon), scale_in(line.substr(colon + 2), where));
+    const std::string_view name = line.substr(0, colon);
+    require(names.insert(name).second, ErrorKind::io, where, ": '", readable(name), "' stands there twice");
+    cache.scales.emplace_back(name, scale_in(line.substr(colon + 2), where));
   }
   require(!cache.head.empty(), ErrorKind::io, what, " is empty");
   return cache;
