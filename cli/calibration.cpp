@@ -23,10 +23,12 @@ void check_calibration(ExecOptions& o) {
   if (!o.calibration_cache.empty()) {
     if (o.onnx.empty()) throw UsageError("--calib needs --onnx: a plan's ranges are fixed when it is built");
     if (!o.int8_asked) throw UsageError("--calib is for --int8 (or --best): say one of them");
-    if (o.data.empty() && !std::filesystem::exists(o.calibration_cache))
+    std::error_code cannot_look;
+    if (o.data.empty() && !std::filesystem::exists(o.calibration_cache, cannot_look))
       throw UsageError("--calib: there is no '" + o.calibration_cache + "'; give --data=PATH, and it is written");
     expect_writable(o.data.empty() ? "" : o.calibration_cache);
   }
+  if (o.data.empty() && !o.calibrator.empty()) throw UsageError("--calibrator needs --data: it makes ranges of what samples show");
   if (o.data.empty()) return;
   if (o.onnx.empty()) throw UsageError("--data needs --onnx: a plan's ranges are fixed when it is built");
   if (!o.int8_asked) throw UsageError("--data is for --int8 (or --best): say one of them");

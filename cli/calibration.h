@@ -7,7 +7,7 @@
 namespace tenfold::cli {
 
 void add_calibration_flags(Flags& flags, ExecOptions& options);
-void check_calibration(ExecOptions& options);   // throws UsageError for flags that need others; notes what --int8 lacks
+void check_calibration(ExecOptions& options);   // throws UsageError for flags that need others
 // `config`: as the model is built, but for this. Throws Error(io) as Samples does.
 Calibration calibration_of(const ExecOptions& options, const BuildConfig& config);
 

@@ -65,6 +65,16 @@ Cut cut_of(const Tensor& array, const BindingInfo& input, const std::string& wha
                                  " behind one another along the first axis");
 }
 
+Tensor sample_of(const Tensor& array, const Shape& shape, std::int64_t number) {
+  Tensor one(array.dtype(), shape);
+  if (one.dtype() == DType::string) {
+    const auto first = array.string_values().begin() + number * one.size();
+    return Tensor::strings(shape, {first, first + one.size()});
+  }
+  std::memcpy(one.mutable_raw(), static_cast<const char*>(array.raw()) + number * one.bytes(), static_cast<std::size_t>(one.bytes()));
+  return one;
+}
+
 }  // namespace
 
 struct Samples::File {
@@ -102,27 +112,14 @@ std::shared_ptr<const Samples::File> Samples::read(const std::string& path) cons
 }
 
 std::optional<InputSet> Samples::at(int index) {
-  if (index < next_) next_ = 0, reached_ = 0, file_ = nullptr, sample_ = 0;
-  for (; next_ < index; ++next_)
-    if (!next()) return {};
-  std::optional<InputSet> sample = next();
-  next_ += sample.has_value();
-  return sample;
-}
-
-std::optional<InputSet> Samples::next() {
-  while (!file_ || sample_ == file_->count) {
+  if (index < first_) file_ = nullptr, reached_ = 0, first_ = 0;
+  while (!file_ || index >= first_ + file_->count) {
     if (reached_ == files_.size()) return {};
-    file_ = read(files_[reached_++]), sample_ = 0;
+    first_ += file_ ? file_->count : 0;
+    file_ = read(files_[reached_++]);
   }
   InputSet set;
-  for (const auto& [name, array] : file_->arrays) {
-    const Cut& cut = file_->cuts.at(name);
-    Tensor one(array.dtype(), cut.shape);
-    std::memcpy(one.mutable_raw(), static_cast<const char*>(array.raw()) + sample_ * one.bytes(), static_cast<std::size_t>(one.bytes()));
-    set[name] = std::move(one);
-  }
-  ++sample_;
+  for (const auto& [name, array] : file_->arrays) set[name] = sample_of(array, file_->cuts.at(name).shape, index - first_);
   return set;
 }
 

@@ -25,13 +25,11 @@ class Samples {
  private:
   struct File;
   std::shared_ptr<const File> read(const std::string& path) const;
-  std::optional<InputSet> next();
   std::vector<BindingInfo> inputs_;
   std::vector<std::string> files_;
-  std::size_t reached_ = 0;            // of files_
-  std::shared_ptr<const File> file_;   // null: the next one is not read yet
-  std::int64_t sample_ = 0;            // of file_
-  int next_ = 0;
+  std::size_t reached_ = 0;            // of files_: the one after file_
+  std::shared_ptr<const File> file_;   // null: none is read yet
+  std::int64_t first_ = 0;             // the number of file_'s first sample
 };
 
 }  // namespace tenfold::cli

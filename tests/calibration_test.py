@@ -187,6 +187,7 @@ class Calibration(CliCase):
         for flags, words in (
             ([f'--onnx={self.net}', f"--data={self.path('samples.npy')}"], '--data is for --int8'),
             ([f'--onnx={self.net}', '--int8', '--samples=0', f"--data={self.path('samples.npy')}"], '--samples takes at least 1'),
+            ([f'--onnx={self.net}', '--int8', '--calibrator=mse'], '--calibrator needs --data'),
             ([f'--loadEngine={self.net}', '--int8', f"--data={self.path('samples.npy')}"], '--data needs --onnx'),
         ):
             self.assertIn(words, self.tenfold('exec', *flags, code=2).stderr)

@@ -31,6 +31,7 @@ BuildConfig prepared(const BuildConfig& given, const NoteBook& book);
 
 Engine build(const Model& model, const BuildConfig& given, BuildReport& report) {
   const NoteBook book;
+  report.calibration.reset();   // an earlier build's, if the caller gives one report to several
   BuildConfig config = prepared(given, book);
   OpeningDevice opening = open_aside(config);   // while the model is read
   const MaySpread may_spread;
@@ -47,7 +48,7 @@ Engine build(const Model& model, const BuildConfig& given, BuildReport& report) 
   plan::verify_built(plan, runtime::tactics_with(*backend, config.plugins.get()), runtime::registry_with(config.plugins.get()));
   Engine engine = open_built(std::move(plan), config, backend);
   report.open_s += watch.seconds();
-  if (report.calibration) compare_with_floats(*graph, engine, config, *report.calibration);
+  if (config.calibration) compare_with_floats(*graph, engine, config, *report.calibration);
   tell_of_forced(config, report);
   hand_over(book, report, engine);
   return engine;

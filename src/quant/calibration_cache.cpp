@@ -106,7 +106,8 @@ Ranges ranges_of(const CalibrationCache& cache, const ir::Graph& graph, const st
 CalibrationCache cache_of(const Ranges& ranges, std::string_view method) {
   CalibrationCache cache{.head = cat("TRT-101600-", algorithm(method)), .scales = {}};
   for (const auto& [name, range] : ranges)
-    cache.scales.emplace_back(name, static_cast<float>(std::max(range.high, -range.low)) / kLevels);
+    if (!name.empty() && name.find_first_of("\r\n") == std::string::npos)   // a line has no room for others
+      cache.scales.emplace_back(name, static_cast<float>(std::max(range.high, -range.low)) / kLevels);
   return cache;
 }
 

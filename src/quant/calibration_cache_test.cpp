@@ -61,6 +61,7 @@ TEST(CalibrationCache, MagnitudesBecomeRangesByWhatCanBeNegative) {
 TEST(CalibrationCache, KeepsMagnitudesOfRanges) {
   const CalibrationCache cache = cache_of({{"a", {-2, 1}}, {"b", {0, 3}}}, "minmax");
   EXPECT_EQ(cache.head, "TRT-101600-MinMaxCalibration");
+  EXPECT_TRUE(cache_of({{"two\nlines", {0, 1}}, {"", {0, 1}}}, "mse").scales.empty()) << "the file would not be read again";
   EXPECT_FLOAT_EQ(cache.scales[0].second, 2.f / 127);
   EXPECT_FLOAT_EQ(cache.scales[1].second, 3.f / 127);
 }

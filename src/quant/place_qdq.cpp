@@ -13,9 +13,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "base/types/element.h"
+#include "ir/finite.h"
 #include "ir/recipe.h"
 #include "quant/weights.h"
 
@@ -36,12 +38,7 @@ std::optional<int> channel_axis(const Node& node) {
   return {};
 }
 
-bool passes_on(const Node* node) {
-  if (!node || node->body || node->outputs.size() != 1) return false;
-  const ir::Movement how = node->def->traits.movement;
-  return how == ir::Movement::reshape || how == ir::Movement::transpose || how == ir::Movement::concat || node->op() == "MaxPool";
-}
-bool passes_on_from(const Node& node, std::size_t input) { return input == 0 || node.def->traits.movement == ir::Movement::concat; }
+constexpr double kLeastScale = std::numeric_limits<float>::min(), kLargestScale = std::numeric_limits<float>::max();
 
 class Placer {
  public:
@@ -51,6 +48,7 @@ class Placer {
     for (Node* node : graph_.node_list()) {
       const std::optional<int> axis = channel_axis(*node);
       if (!axis || (placing_.takes && !placing_.takes(*node))) continue;
+      if (!ir::all_finite(node->in(1)->constant->tensor)) continue;   // no scale would hold them
       Value* x = quantised(node->in(0));
       if (!x) continue;
       graph_.set_input(*node, 0, x);
@@ -77,17 +75,19 @@ class Placer {
     return {constant(std::move(scale), name + "_scale"), constant(std::move(zero), name + "_zero")};
   }
 
-  // The value, quantised and dequantised; null if its range is not known, or is nothing but zero.
+  // The value, quantised and dequantised; null if its range is not known, or no float is its scale.
   Value* quantised(Value* x) {
     if (const auto known = made_.find(x); known != made_.end()) return known->second;
     const auto range = ranges_.find(x->name);
-    if (range == ranges_.end() || !(range->second.high - range->second.low > 0)) return nullptr;
+    if (range == ranges_.end()) return nullptr;
+    const double extent = range->second.high - range->second.low;
+    if (!(extent / 255 >= kLeastScale) || extent / 127 > kLargestScale) return nullptr;
     return with(x, parameters(range->second, x->name));
   }
 
   // Behind what only moves elements it is their operands that are quantised, all alike.
   Value* with(Value* x, const Parameters& p) {
-    if (passes_on(x->producer) && !graph_.is_output(x))
+    if (x->producer && passes_on(*x->producer) && !graph_.is_output(x))
       for (std::size_t i = 0; i < x->producer->inputs.size(); ++i)
         if (Value* from = x->producer->in(static_cast<int>(i)); from && passes_on_from(*x->producer, i) && !made_.count(from))
           if (!from->is_constant() && from->dtype() == DType::f32) graph_.set_input(*x->producer, static_cast<int>(i), with(from, p));
@@ -128,13 +128,32 @@ class Placer {
   bool changed_ = false;
 };
 
+// Each walk ends where another one has been.
+void name_sources(const Value& v, std::set<std::string>& names) {
+  std::vector<const Value*> left{&v};
+  while (!left.empty()) {
+    const Value* x = left.back();
+    left.pop_back();
+    if (x->is_constant() || !names.insert(x->name).second || !x->producer || !passes_on(*x->producer)) continue;
+    for (std::size_t i = 0; i < x->producer->inputs.size(); ++i)
+      if (const Value* from = x->producer->in(static_cast<int>(i)); from && passes_on_from(*x->producer, i)) left.push_back(from);
+  }
+}
+
 }  // namespace
+
+bool passes_on(const Node& node) {
+  if (node.body || node.outputs.size() != 1) return false;
+  const ir::Movement how = node.def->traits.movement;
+  return how == ir::Movement::reshape || how == ir::Movement::transpose || how == ir::Movement::concat || node.op() == "MaxPool";
+}
+bool passes_on_from(const Node& node, std::size_t operand) { return operand == 0 || node.def->traits.movement == ir::Movement::concat; }
 
 std::set<std::string> values_to_observe(const ir::Graph& graph, const Placing& placing) {
   std::set<std::string> names;
   for (const auto& node : graph.nodes()) {
     if (!channel_axis(*node) || (placing.takes && !placing.takes(*node))) continue;
-    for (const Value* v = node->in(0); v; v = passes_on(v->producer) ? v->producer->in(0) : nullptr) names.insert(v->name);
+    name_sources(*node->in(0), names);
   }
   return names;
 }

@@ -1,6 +1,7 @@
 // Where a plain f32 graph gets QuantizeLinear and DequantizeLinear, so that its products become products of 8 bits.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -20,8 +21,12 @@ struct Placing {
   std::function<bool(const ir::Node& product)> takes = {};   // whether it multiplies these in 8 bits; null: all
 };
 
-// The values that placing asks ranges of: data operands of convolutions and of products with constant weights, f32 all of them. A value
-// that only moves another one's elements is told by both names.
+// Whether a node's results are elements of operand 0 (of a Concat: of all its operands), so that they have its quantisation.
+bool passes_on(const ir::Node& node);
+bool passes_on_from(const ir::Node& node, std::size_t operand);
+
+// The values that placing asks ranges of: data operands of convolutions and of products with constant weights, f32 all of them. Of a
+// value that only moves elements, those that they come from are named, too.
 std::set<std::string> values_to_observe(const ir::Graph& graph, const Placing& placing);
 
 // Gives each such value that has a range one QuantizeLinear and DequantizeLinear, and constant weights the same with a scale for each

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "ir/text.h"
 #include "ops/cases.h"
@@ -128,6 +129,34 @@ TEST(PlaceQdq, NothingWithoutRangesOrWhereTheDeviceTakesNothing) {
   const Placing none{.takes = [](const ir::Node&) { return false; }};
   EXPECT_FALSE(place_qdq(graph, {{"x", {-1, 1}}}, none));
   EXPECT_TRUE(values_to_observe(graph, none).empty());
+}
+
+TEST(PlaceQdq, RangesThatNoFloatScales) {
+  for (const Range& range : {Range{0, 1e-40}, Range{-1e-38, 1e-38}, Range{-1e41, 1e41}, Range{0, 1e300}}) {
+    ir::Graph graph = parse(kResidual);
+    EXPECT_FALSE(place_qdq(graph, {{"x", range}}, {})) << range.low << " " << range.high;
+  }
+}
+
+TEST(QuantiseWeights, DenormalsAreZeros) {
+  Tensor w(DType::f32, {1, 4});
+  for (std::int64_t i = 0; i < 4; ++i) w.mutable_data<float>()[i] = std::numeric_limits<float>::denorm_min() * static_cast<float>(i);
+  const QuantisedWeights q = quantise_weights(w, 0);
+  EXPECT_EQ(q.scales.data<float>()[0], 1);
+  for (std::int64_t i = 0; i < 4; ++i) EXPECT_EQ(q.values.data<std::int8_t>()[i], 0);
+}
+
+TEST(PlaceQdq, ALongChainOfConcatsIsWalkedOnce) {
+  std::string text = "(x f32[1,1,2,2])\n w = constant f32[1,1,1,1]\n";
+  std::string last = "x";
+  constexpr int kNodes = 4000;   // walked anew from each of them it would be eight million steps
+  for (int i = 0; i < kNodes; ++i) {
+    text += " r" + std::to_string(i) + " = Reshape(" + last + ", s)\n y" + std::to_string(i) + " = Conv(r" + std::to_string(i) +
+            ", w) kernel_shape=[1,1]\n";
+    last = "r" + std::to_string(i);
+  }
+  const ir::Graph graph = parse(text.insert(text.find('\n') + 1, " s = i64[4]{1,1,2,2}\n"));
+  EXPECT_EQ(values_to_observe(graph, {}).size(), kNodes + 1u);
 }
 
 TEST(QuantiseWeights, EachChannelHasItsOwnScaleAndZerosHaveOne) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace tenfold::quant {
@@ -23,7 +24,7 @@ double error_of(const std::vector<float>& slice, float scale) {
 float best_scale(const std::vector<float>& slice) {
   float most = 0;
   for (const float x : slice) most = std::max(most, std::fabs(x));
-  if (most == 0) return 1;
+  if (most < kLargest * std::numeric_limits<float>::min()) return 1;   // no float is its scale: it rounds to zeros
   constexpr int kSteps = 50;
   float best = most / kLargest;
   double least = error_of(slice, best);

@@ -10,8 +10,8 @@ struct QuantisedWeights {
   Tensor scales;   // f32[channels]
 };
 
-// The scale of each slice along `axis` has the least squared error of all that clip up to a half of the slice's range. A slice of zeros has
-// scale 1. `weights`: f32, dense.
+// The scale of each slice along `axis` has the least squared error of all that clip up to a half of the slice's range. A slice of zeros (or
+// denormals) has scale 1. `weights`: f32, dense, finite.
 QuantisedWeights quantise_weights(const Tensor& weights, int axis);
 
 }  // namespace tenfold::quant

@@ -12,14 +12,22 @@
 #include "builder/stopwatch.h"
 #include "passes/pipeline.h"
 #include "quant/calibration_cache.h"
+#include "quant/ranges.h"
 
 namespace tenfold::builder {
 namespace {
 
 constexpr const char* kAuto = "auto";
-using Histograms = std::map<std::string, quant::Histogram, std::less<>>;
+constexpr std::size_t kTried = 8;   // samples on which "auto" compares
 
-int run_samples(ObservedRuns& runs, const Calibration& calibration, Histograms& seen) {
+// A sample and what the model in f32 makes of it.
+struct Answered {
+  InputSet sample;
+  std::vector<RuntimeValue> wanted;
+};
+
+// Their number; the first of them are kept with their answers.
+int run_samples(ObservedRuns& runs, const Calibration& calibration, quant::Histograms& seen, std::vector<Answered>& first) {
   const auto look = [&seen](std::string_view name, const Tensor& t) {
     if (const auto at = seen.find(name); at != seen.end() && t.dtype() == DType::f32)
       at->second.add({t.data<float>(), static_cast<std::size_t>(t.size())});
@@ -27,18 +35,12 @@ int run_samples(ObservedRuns& runs, const Calibration& calibration, Histograms& 
   std::set<std::string, std::less<>> values;
   for (const auto& [name, histogram] : seen) values.insert(name);
   int done = 0;
-  for_each_sample(calibration, 0, [&](const InputSet& sample) { runs.run(sample, look, values), ++done; });
+  for_each_sample(calibration, 0, [&](const InputSet& sample) {
+    std::vector<RuntimeValue> answer = runs.run(sample, look, values);
+    if (first.size() < kTried) first.push_back({sample, std::move(answer)});
+    ++done;
+  });
   return done;
-}
-
-// What only moves another value's elements may be a view that no run shows; that other value tells of it.
-const quant::Histogram* histogram_of(const Histograms& seen, const ir::Value* value) {
-  for (const ir::Value* v = value; v; v = v->producer && !v->producer->inputs.empty() ? v->producer->in(0) : nullptr) {
-    const auto at = seen.find(v->name);
-    if (at == seen.end()) return nullptr;
-    if (at->second.count() > 0) return &at->second;
-  }
-  return nullptr;
 }
 
 void tell(const CalibrationReport& report, const Log& log) {
@@ -54,29 +56,10 @@ void tell(const CalibrationReport& report, const Log& log) {
       " s");
 }
 
-// Of the values that were seen; what the samples never reach has none.
-quant::Ranges ranges_of(const ir::Graph& graph, const Histograms& seen, const quant::Calibrator& calibrator,
-                        const quant::Placing& placing) {
-  quant::Ranges result;
-  for (const auto& value : graph.values()) {
-    if (!seen.count(value->name)) continue;
-    const quant::Histogram* histogram = histogram_of(seen, value.get());
-    const quant::Grid grid = histogram && histogram->low() < 0 && !placing.zero_points ? quant::Grid{255, true} : quant::Grid{};
-    const quant::Range range = histogram ? calibrator.range(*histogram, grid) : quant::Range{};
-    if (range.high > range.low) result[value->name] = range;
-  }
-  return result;
-}
-
 // That with the least error of all outputs together, on the first of the samples that gave the ranges. The graph with Q/DQ is run in
 // floats, in which the plan's integers are exact but for the order of sums.
-std::string best_calibrator(const ir::Graph& graph, const std::vector<plan::Range>& ranges, const Histograms& seen,
-                            const quant::Placing& placing, const BuildConfig& config, ObservedRuns& floats) {
-  constexpr int kTried = 8;
-  Calibration few = *config.calibration;
-  few.samples = std::min(few.samples, 2 * kTried);
-  std::vector<std::vector<RuntimeValue>> wanted;
-  for_each_sample(few, 0, [&](const InputSet& sample) { wanted.push_back(floats.run(sample)); });
+std::string best_calibrator(const ir::Graph& graph, const std::vector<plan::Range>& ranges, const quant::Histograms& seen,
+                            const quant::Placing& placing, const BuildConfig& config, const std::vector<Answered>& tried) {
   std::string best, told;
   double least = std::numeric_limits<double>::infinity();
   for (const quant::Calibrator& calibrator : quant::calibrators()) {
@@ -85,17 +68,15 @@ std::string best_calibrator(const ir::Graph& graph, const std::vector<plan::Rang
     passes::run(quantised, {passes::find_pass("lower_qdq"), passes::find_pass("fuse_regions")});   // it is run by kernels then
     ObservedRuns runs(std::move(quantised), ranges, config);
     double error = 0, size = 0;
-    std::size_t at = 0;
-    for_each_sample(few, 0, [&](const InputSet& sample) {
-      const std::vector<RuntimeValue> got = runs.run(sample);
-      for (std::size_t o = 0; o < got.size(); ++o) add_difference(got[o], wanted[at][o], error, size);
-      ++at;
-    });
+    for (const Answered& one : tried) {
+      const std::vector<RuntimeValue> got = runs.run(one.sample);
+      for (std::size_t o = 0; o < got.size(); ++o) add_difference(got[o], one.wanted[o], error, size);
+    }
     const double relative = size > 0 ? std::sqrt(error / size) : 0;
     told += cat(told.empty() ? "" : ", ", calibrator.name, " ", relative);
-    if (relative < least) least = relative, best = calibrator.name;
+    if (best.empty() || relative < least) least = relative, best = calibrator.name;
   }
-  Log(config.log)(Severity::info, "calibrators by their relative l2 error on ", wanted.size(), " samples: ", told);
+  Log(config.log)(Severity::info, "calibrators by their relative l2 error on ", tried.size(), " samples: ", told);
   return best;
 }
 
@@ -108,12 +89,13 @@ quant::Ranges ranges_by_samples(const ir::Graph& graph, const std::vector<plan::
   require(calibration.samples > 0, ErrorKind::invalid_argument, "Calibration::samples is ", calibration.samples, ", at least 1 is needed");
   const bool tries_all = calibration.method == kAuto;
   if (!tries_all) quant::calibrator(calibration.method);   // an unknown one is refused before anything runs
-  Histograms seen;
+  quant::Histograms seen;
   for (const std::string& name : wanted) seen[name];
+  std::vector<Answered> first;
   ObservedRuns runs(graph.clone(), ranges, config);
-  report.samples = run_samples(runs, calibration, seen);
+  report.samples = run_samples(runs, calibration, seen, first);
   require(report.samples > 0, ErrorKind::invalid_argument, "the calibration's data gave no sample");
-  report.method = tries_all ? best_calibrator(graph, ranges, seen, placing, config, runs) : calibration.method;
+  report.method = tries_all ? best_calibrator(graph, ranges, seen, placing, config, first) : calibration.method;
   quant::Ranges result = ranges_of(graph, seen, quant::calibrator(report.method), placing);
   if (!calibration.cache.empty()) {
     AtomicFile file(calibration.cache);
@@ -131,9 +113,12 @@ quant::Ranges ranges_in_cache(const ir::Graph& graph, const std::set<std::string
   quant::Ranges ranges = quant::ranges_of(cache, graph, wanted);
   std::set<std::string_view> named;
   for (const auto& [name, scale] : cache.scales) named.insert(name);
-  const auto found = std::count_if(wanted.begin(), wanted.end(), [&](const std::string& name) { return named.count(name) > 0; });
-  require(2 * static_cast<std::size_t>(found) >= wanted.size(), ErrorKind::invalid_argument, "the calibration cache '", path, "' names ",
-          found, " of the ", wanted.size(), " values that need ranges, '", *wanted.begin(), "' among them: it is another model's");
+  std::vector<std::string> missing;
+  for (const std::string& name : wanted)
+    if (!named.count(name)) missing.push_back(name);
+  require(2 * missing.size() <= wanted.size(), ErrorKind::invalid_argument, "the calibration cache '", path, "' does not name ",
+          missing.size(), " of the ", wanted.size(), " values that need ranges ('", missing.empty() ? "" : missing.front(),
+          "' is one): it is another model's");
   report.method = "cache";
   return ranges;
 }
@@ -151,7 +136,8 @@ quant::Ranges calibrated(const ir::Graph& graph, const std::vector<plan::Range>&
     return {};
   }
   const std::string& cache = config.calibration->cache;
-  const bool kept = !cache.empty() && std::filesystem::exists(cache);
+  std::error_code cannot_look;
+  const bool kept = !cache.empty() && std::filesystem::exists(cache, cannot_look);
   quant::Ranges result = kept ? ranges_in_cache(graph, wanted, cache, report)
                               : ranges_by_samples(graph, ranges, wanted, placing, config, report);
   for (const std::string& name : wanted)

@@ -30,7 +30,6 @@ void compare(const ir::Graph& source, const Engine& engine, const BuildConfig& c
   std::vector<std::string> inputs, outputs;
   for (const BindingInfo& b : engine.bindings()) (b.is_input ? inputs : outputs).push_back(b.name);
   std::vector<double> error(outputs.size()), size(outputs.size());
-  if (!config.calibration->sample) return;
   std::optional<ObservedRuns> floats;
   for_each_sample(*config.calibration, 1, [&](const InputSet& sample) {
     if (!floats) floats.emplace(std::move(graph), ranges, config);
@@ -49,10 +48,13 @@ void compare(const ir::Graph& source, const Engine& engine, const BuildConfig& c
 }  // namespace
 
 void compare_with_floats(const ir::Graph& source, const Engine& engine, const BuildConfig& config, CalibrationReport& report) {
+  if (!config.calibration->sample || report.values == 0) return;
   Stopwatch watch;
   try {
     compare(source, engine, config, report);
-  } catch (const Error& e) {   // the plan is good; what it costs is not known
+  } catch (const Error& e) {
+    if (e.kind() == ErrorKind::cancelled) throw;
+    // The plan is good; what it costs is not known.
     Log(config.log)(Severity::warning, "the plan's error is not known, for the run beside the f32 model failed: ", e.what());
   }
   report.seconds += watch.seconds();

@@ -1,0 +1,117 @@
+// Builds in 8 bits from samples: ranges of what is a view, samples that come only once, weights and reports that are no ordinary ones.
+#include "builder/precision/calibrate.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "ir/text.h"
+#include "ops/cases.h"
+
+namespace tenfold::builder {
+namespace {
+
+ir::Graph parse(std::string_view text) {
+  return ir::parse_graph(text, ir::Registry::builtin(),
+                         {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
+}
+
+Tensor scaled(Tensor t, float by) {
+  for (std::int64_t i = 0; i < t.size(); ++i) t.mutable_data<float>()[i] *= by;
+  return t;
+}
+
+bool has_integers(const BuildReport& report) {
+  return std::any_of(report.steps.begin(), report.steps.end(), [](const StepReport& s) { return s.problem.starts_with("MatMulInteger"); });
+}
+
+constexpr const char* kProduct = R"((x f32[4,16])
+  w = constant f32[16,8]
+  y = MatMul(x, w))";
+
+BuildConfig calibrated_by(std::function<std::optional<InputSet>(int)> sample) {
+  BuildConfig config;
+  config.optimization_level = 0;
+  config.calibration = Calibration{.sample = std::move(sample)};
+  return config;
+}
+std::optional<InputSet> product_sample(int index) {
+  if (index >= 60) return {};
+  return InputSet{{"x", ops::random_tensor(DType::f32, {4, 16}, static_cast<std::uint64_t>(index) + 1)}};
+}
+
+TEST(Calibrate, AConcatHasTheRangeOfAllItsOperands) {
+  const ir::Graph graph = parse(R"((x f32[4,16], z f32[4,16])
+    w = constant f32[32,8]
+    a = Relu(x)
+    b = Relu(z)
+    c = Concat(a, b) axis=1
+    y = MatMul(c, w))");
+  const auto sample = [](int index) -> std::optional<InputSet> {
+    if (index >= 60) return {};
+    const auto seed = static_cast<std::uint64_t>(index) * 2 + 1;
+    return InputSet{{"x", ops::random_tensor(DType::f32, {4, 16}, seed)},
+                    {"z", scaled(ops::random_tensor(DType::f32, {4, 16}, seed + 1), 20)}};   // its range is twenty times as wide
+  };
+  BuildReport report;
+  build_graph(graph, calibrated_by(sample), "", &report);
+  ASSERT_TRUE(report.calibration.has_value());
+  EXPECT_TRUE(report.calibration->without_range.empty());
+  ASSERT_EQ(report.calibration->errors.size(), 1u);
+  EXPECT_LT(report.calibration->errors[0].relative_l2, 0.02);
+  EXPECT_GT(report.calibration->errors[0].relative_l2, 1e-6);
+}
+
+TEST(Calibrate, EverySampleIsAskedForOnce) {
+  std::map<int, int> asked;
+  BuildReport report;
+  build_graph(parse(kProduct), calibrated_by([&](int index) { return ++asked[index], product_sample(index); }), "", &report);
+  EXPECT_TRUE(has_integers(report));
+  EXPECT_EQ(report.calibration->samples, 30);
+  EXPECT_EQ(report.calibration->compared, 30);
+  for (const auto& [index, times] : asked) EXPECT_EQ(times, 1) << index;
+}
+
+TEST(Calibrate, AReportServesALaterBuildWithoutOne) {
+  BuildReport report;
+  build_graph(parse(kProduct), calibrated_by(product_sample), "", &report);
+  EXPECT_TRUE(report.calibration.has_value());
+  BuildConfig plain;
+  plain.optimization_level = 0;
+  build_graph(parse(kProduct), plain, "", &report);
+  EXPECT_FALSE(report.calibration.has_value());
+}
+
+TEST(Calibrate, WeightsThatNoScaleHoldsStayFloats) {
+  for (const float bad : {std::numeric_limits<float>::infinity(), std::nanf("")}) {
+    ir::Graph graph = parse(kProduct);
+    for (const auto& v : graph.values())
+      if (v->is_constant()) {
+        Tensor t = scaled(v->constant->tensor, 1);
+        t.mutable_data<float>()[3] = bad;
+        graph.replace_uses(v.get(), graph.add_constant(std::move(t), "bad"));
+        break;
+      }
+    graph.sweep();
+    BuildReport report;
+    build_graph(graph, calibrated_by(product_sample), "", &report);
+    EXPECT_FALSE(has_integers(report));
+  }
+}
+
+TEST(Calibrate, ASampleMayCancelWhileThePlanIsCompared) {
+  const auto cancels = [](int index) -> std::optional<InputSet> {
+    if (index % 2 == 1) throw Error(ErrorKind::cancelled, "enough");
+    return product_sample(index);
+  };
+  try {
+    build_graph(parse(kProduct), calibrated_by(cancels));
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::cancelled);
+  }
+}
+
+}  // namespace
+}  // namespace tenfold::builder
