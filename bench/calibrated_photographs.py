@@ -43,7 +43,8 @@ def errors(tenfold, judged, labels, want):
         got = []
         for i in range(0, len(judged), 20):
             np.save('in.npy', judged[i:i + 20])
-            run(tenfold, '--loadEngine=m.plan', '--loadInputs=image:in.npy', '--exportOutput=out.npz', '--iterations=1', '--duration=0', '--warmUp=0')
+            run(tenfold, '--loadEngine=m.plan', '--loadInputs=image:in.npy', '--exportOutput=out.npz', '--iterations=1', '--duration=0',
+                '--warmUp=0')
             got.append(np.load('out.npz')['scores'])
         got = np.concatenate(got)
         error = np.linalg.norm(got - want) / np.linalg.norm(want)
