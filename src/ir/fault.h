@@ -1,5 +1,15 @@
-// Errors that no other shapes would mend: an attribute, an element type, a name. A branch of an If that contradicts the shapes is put
-// off until it is taken; one with a fault is refused like any other part of a model.
+// The three ways in which an operator refuses a node. Which one it is follows from one question: what would make the node right?
+//
+// need: other shapes, or other contents of what is computed from shapes. "axis 2 of 2 dimensions", "8 channels do not divide into 3
+//   groups". A branch of an If that contradicts the shapes is put off until it is taken (ops/control/if.cpp).
+// sound: nothing. An attribute, an element type, a word, the number of operands is wrong: "mode is 'linaer'". It is a Fault, which is
+//   refused like any other part of a model wherever it stands.
+// supported: nothing in the model, for ONNX allows it and Tenfold does not compute it: "more than three spatial dims". So is what only
+//   data tells, where a build has to know it.
+//
+// Whoever has a call of the node (ir/op_def.h) refuses through it: InferCall has all three. Call and ValueCall, which kernels are given,
+// have `need` and `supported` for what only the values of a run show: "index 9 is outside [-5, 5)". Other inputs of the run would mend
+// that, so it is an invalid_argument and names the node. Functions without a call use the ones here. tools/check_style.py wants it so.
 #pragma once
 
 #include "base/check.h"
@@ -11,10 +21,17 @@ class Fault : public Error {
   explicit Fault(const Error& error) : Error(error) {}
 };
 
-// `require` of an invalid_model for such a fault.
 template <class... Args>
-void require_sound(bool condition, const Args&... args) {
+void need(bool condition, const Args&... args) {
+  require(condition, ErrorKind::invalid_model, args...);
+}
+template <class... Args>
+void sound(bool condition, const Args&... args) {
   if (!condition) [[unlikely]] throw Fault(Error(ErrorKind::invalid_model, cat(args...)));
+}
+template <class... Args>
+void supported(bool condition, const Args&... args) {
+  require(condition, ErrorKind::unsupported, args...);
 }
 
 }  // namespace tenfold::ir

@@ -11,15 +11,13 @@ constexpr std::string_view kDecidesTypes = "used to infer shapes";
 
 const ValueType& InferCall::type(int i) const {
   const Value* v = node_.in(i);
-  if (!v) require_sound(false, "operand ", i, " of ", node_.op(), " is missing");
+  sound(v != nullptr, "operand ", i, " of ", node_.op(), " is missing");
   return v->type;
 }
 const TensorType& InferCall::in(int i) const {
   const ValueType& t = type(i);
-  if (t.kind != ValueType::Kind::tensor) need(false, "operand ", i, " of ", node_.op(), " is ", text(t), ", a tensor expected");
-  if (!t.ranked)
-    fail(ErrorKind::unsupported,
-         cat("operand ", i, " ('", node_.in(i)->name, "') of ", node_.op(), " has an unknown number of dimensions"));
+  if (t.kind != ValueType::Kind::tensor) sound(false, "operand ", i, " of ", node_.op(), " is ", text(t), ", a tensor expected");
+  supported(t.ranked, "operand ", i, " ('", node_.in(i)->name, "') of ", node_.op(), " has an unknown number of dimensions");
   return t.tensor;
 }
 const Tensor* InferCall::constant(int i) const {
@@ -34,10 +32,11 @@ const Dims* InferCall::contents(int i) const {
   return v && v->contents ? &*v->contents : nullptr;
 }
 Dims InferCall::need_contents(int i, const char* what) const {
-  if (const Dims* c = contents(i)) return *c;
-  const Value* v = node_.in(i);
-  fail(ErrorKind::unsupported, cat(what, " (operand ", i, v ? cat(", '", v->name, "'") : "", " of ", node_.op(),
-                                   ") depends on data, so the number of dimensions or their extents cannot be known when building"));
+  type(i);
+  const Dims* known = contents(i);
+  supported(known != nullptr, what, " (operand ", i, ", '", node_.in(i)->name, "' of ", node_.op(),
+            ") depends on data, so the number of dimensions or their extents cannot be known when building");
+  return *known;
 }
 void InferCall::out(int i, DType dtype, Dims dims) { out(i, ValueType{.tensor = {dtype, std::move(dims)}}); }
 void InferCall::out(int i, ValueType type) {

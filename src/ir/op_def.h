@@ -44,21 +44,19 @@ class InferCall {
   void out_contents(int i, Dims values);                // only for integer and boolean tensors; of at most kMostContents
   // A symbol for a data-dependent size, its name derived from the node's name.
   Dim new_symbol(std::string_view stem, Dim lower, Dim upper, Origin origin = Origin::host_value);
-  // Three ways to refuse a node. need: other shapes might mend it, so that a branch of an If may contradict it until it is taken.
-  // sound: no shapes would; an attribute or a type is wrong. supported: the standard allows it, Tenfold does not compute it.
-  template <class... Args> void need(bool condition, const Args&... args) const {
-    if (!condition) [[unlikely]] fail(ErrorKind::invalid_model, cat(args...));
-  }
-  template <class... Args> void sound(bool condition, const Args&... args) const { require_sound(condition, args...); }
-  template <class... Args> void supported(bool condition, const Args&... args) const {
-    if (!condition) [[unlikely]] fail(ErrorKind::unsupported, cat(args...));
-  }
+  // The three ways to refuse the node, see ir/fault.h.
+  template <class... Args> void need(bool condition, const Args&... args) const { ir::need(condition, args...); }
+  template <class... Args> void sound(bool condition, const Args&... args) const { ir::sound(condition, args...); }
+  template <class... Args> void supported(bool condition, const Args&... args) const { ir::supported(condition, args...); }
   int axis(std::int64_t value, int rank) const;         // negative axes wrapped, range checked
 
  private:
   Graph& graph_;
   Node& node_;
 };
+
+// Refuses what the values of a run are, naming the node: "Gather node 'pick': index 9 is outside [-5, 5)".
+[[noreturn]] void refuse_run(ErrorKind kind, const Node& node, const std::string& why);
 
 // A reference to a tensor that somebody else owns: dense, row major. What reference kernels read and write.
 struct TensorRef {
@@ -76,6 +74,13 @@ struct Call {
   bool has(int i) const { return i < static_cast<int>(in.size()) && in[static_cast<std::size_t>(i)].data != nullptr; }
   const Attributes& attributes() const { return node->attributes; }
   void shrink(int output, Shape shape) { out[static_cast<std::size_t>(output)].shape = std::move(shape); }
+  // For what only the values of this run show, see ir/fault.h.
+  template <class... Args> void need(bool condition, const Args&... args) const {
+    if (!condition) [[unlikely]] refuse_run(ErrorKind::invalid_argument, *node, cat(args...));
+  }
+  template <class... Args> void supported(bool condition, const Args&... args) const {
+    if (!condition) [[unlikely]] refuse_run(ErrorKind::unsupported, *node, cat(args...));
+  }
 };
 
 // One execution of a kernel on whole values, where strings, sequences, optionals or maps are read or made. It allocates its results itself.
@@ -86,7 +91,14 @@ class ValueCall {
   const Attributes& attributes() const { return node_.attributes; }
   int inputs() const { return static_cast<int>(in_.size()); }
   bool has(int i) const { return i < inputs() && !in_[static_cast<std::size_t>(i)].empty(); }
-  const RuntimeValue& in(int i) const;                  // each throws invalid_argument naming the operand if it is something else
+  // As Call's.
+  template <class... Args> void need(bool condition, const Args&... args) const {
+    if (!condition) [[unlikely]] refuse_run(ErrorKind::invalid_argument, node_, cat(args...));
+  }
+  template <class... Args> void supported(bool condition, const Args&... args) const {
+    if (!condition) [[unlikely]] refuse_run(ErrorKind::unsupported, node_, cat(args...));
+  }
+  const RuntimeValue& in(int i) const;                  // each refuses an operand that is something else
   const Tensor& tensor(int i) const;
   const std::vector<std::string>& strings(int i) const;
   const std::vector<RuntimeValue>& elements(int i) const;

@@ -282,7 +282,7 @@ std::vector<Value*> add_definition(Graph& graph, std::string_view text, const st
   Parser::Names names;
   for (std::size_t i = 0; i < definition.operands.size(); ++i) {
     Value* const value = i < operands.size() ? operands[i] : nullptr;
-    require_sound(value || definition.operands[i].optional, "input ", i, " (", definition.operands[i].name, ") is missing");
+    sound(value || definition.operands[i].optional, "input ", i, " (", definition.operands[i].name, ") is missing");
     names[definition.operands[i].name] = value;
   }
   parser.statements(graph, names);

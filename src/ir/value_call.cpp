@@ -1,38 +1,36 @@
-// ValueCall: checked access to whole operands.
-#include "base/check.h"
+// Calls of kernels: what they refuse, and checked access to whole operands.
 #include "ir/op_def.h"
 
 namespace tenfold::ir {
 
+void refuse_run(ErrorKind kind, const Node& node, const std::string& why) { fail(kind, cat(node.op(), " node '", node.name, "': ", why)); }
+
 const RuntimeValue& ValueCall::in(int i) const {
-  require(i < inputs(), ErrorKind::invalid_argument, "operand ", i, " of ", node_.op(), " is missing");
+  need(i < inputs(), "operand ", i, " is missing");
   return in_[static_cast<std::size_t>(i)];
 }
 
 const Tensor& ValueCall::tensor(int i) const {
   const RuntimeValue& value = in(i);
-  require(value.is_tensor(), ErrorKind::invalid_argument, "operand ", i, " of ", node_.op(), " is ", value.text(), ", a tensor expected");
+  need(value.is_tensor(), "operand ", i, " is ", value.text(), ", a tensor expected");
   return std::get<Tensor>(value);
 }
 
 const std::vector<std::string>& ValueCall::strings(int i) const {
   const Tensor& t = tensor(i);
-  require(t.dtype() == DType::string, ErrorKind::invalid_argument, "operand ", i, " of ", node_.op(), " is ", in(i).text(),
-          ", strings expected");
+  need(t.dtype() == DType::string, "operand ", i, " is ", in(i).text(), ", strings expected");
   return t.string_values();
 }
 
 const std::vector<RuntimeValue>& ValueCall::elements(int i) const {
   const RuntimeValue& value = in(i);
-  require(value.is_sequence(), ErrorKind::invalid_argument, "operand ", i, " of ", node_.op(), " is ", value.text(),
-          ", a sequence expected");
+  need(value.is_sequence(), "operand ", i, " is ", value.text(), ", a sequence expected");
   return value.elements();
 }
 
 std::int64_t ValueCall::integer(int i) const {
   const Tensor& t = tensor(i);
-  require(t.size() == 1 && is_integer(t.dtype()), ErrorKind::invalid_argument, "operand ", i, " of ", node_.op(), " is ", in(i).text(),
-          ", one integer expected");
+  need(t.size() == 1 && is_integer(t.dtype()), "operand ", i, " is ", in(i).text(), ", one integer expected");
   return t.as_int(0);
 }
 

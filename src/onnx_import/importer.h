@@ -57,7 +57,7 @@ struct Scope {
 class Nesting {
  public:
   explicit Nesting(int& depth) : depth_(depth) {
-    ir::require_sound(depth < 64, "bodies and functions are nested more than 64 deep");
+    ir::sound(depth < 64, "bodies and functions are nested more than 64 deep");
     ++depth_;
   }
   ~Nesting() { --depth_; }

@@ -42,14 +42,14 @@ Value* integer_product(OnnxImport& call, const Quantized& a, const Quantized& b,
 }
 
 int known_rank(OnnxImport& call, int i) {
-  require(call.need(i)->type.ranked, ErrorKind::unsupported, "the rank of operand ", i, " is not known");
+  supported(call.need(i)->type.ranked, "the rank of operand ", i, " is not known");
   return call.in(i)->rank();
 }
 
-void need_float(OnnxImport& call, int i) {
+void expect_float(OnnxImport& call, int i) {
   const DType type = call.need(i)->dtype();
-  require(type == DType::f32 || type == DType::f64 || type == DType::f16 || type == DType::bf16, ErrorKind::invalid_model, "operand ", i,
-          " holds ", name(type), ", floats of 16 bits or more expected");
+  sound(type == DType::f32 || type == DType::f64 || type == DType::f16 || type == DType::bf16, "operand ", i, " holds ", name(type),
+        ", floats of 16 bits or more expected");
 }
 
 }  // namespace tenfold::onnx_ops

@@ -38,6 +38,6 @@ Value* integer_product(OnnxImport& call, const Quantized& a, const Quantized& b,
 // The rank of operand i, which import has to know to write what computes it.
 int known_rank(OnnxImport& call, int i);
 // Refuses operand i unless it holds floats of 16 bits or more: constants made for it would be rounded to its type.
-void need_float(OnnxImport& call, int i);
+void expect_float(OnnxImport& call, int i);
 
 }  // namespace tenfold::onnx_ops

@@ -48,8 +48,9 @@ double real_unary(Prim prim, double x) {
     case Prim::asinh: return std::asinh(x);
     case Prim::acosh: return std::acosh(x);
     case Prim::atanh: return std::atanh(x);
-    default: fail(ErrorKind::internal, cat("primitive ", ir::name(prim), " has no meaning for floats"));
+    default: check(false, "primitive ", ir::name(prim), " has no meaning for floats");
   }
+  return 0;
 }
 
 namespace {
@@ -71,8 +72,9 @@ double real_binary(Prim prim, double a, double b) {
     case Prim::max: return std::isnan(a) || std::isnan(b) ? kNan : std::max(a, b);
     case Prim::mod: return python_mod(a, b);
     case Prim::fmod: return std::fmod(a, b);
-    default: fail(ErrorKind::internal, cat("primitive ", ir::name(prim), " has no meaning for floats"));
+    default: check(false, "primitive ", ir::name(prim), " has no meaning for floats");
   }
+  return 0;
 }
 
 namespace {
@@ -90,8 +92,9 @@ std::int64_t whole_unary(Prim prim, DType dtype, std::int64_t x) {
     case Prim::floor: case Prim::ceil: case Prim::round_even: return x;
     case Prim::logical_not: return x == 0;
     case Prim::bit_not: return ~x;
-    default: fail(ErrorKind::internal, cat("primitive ", ir::name(prim), " has no meaning for integers"));
+    default: check(false, "primitive ", ir::name(prim), " has no meaning for integers");
   }
+  return 0;
 }
 
 namespace {
@@ -139,8 +142,9 @@ std::int64_t whole_binary(Prim prim, DType dtype, std::int64_t a, std::int64_t b
     case Prim::bit_or: case Prim::logical_or: return a | b;
     case Prim::bit_xor: case Prim::logical_xor: return a ^ b;
     case Prim::shift_left: case Prim::shift_right: return whole_shift(prim, dtype, a, b);
-    default: fail(ErrorKind::internal, cat("primitive ", ir::name(prim), " has no meaning for integers"));
+    default: check(false, "primitive ", ir::name(prim), " has no meaning for integers");
   }
+  return 0;
 }
 
 bool is_signed(DType integer) {

@@ -44,8 +44,7 @@ void fill_elements(const ir::TensorRef& to, const void* value, std::int64_t i) {
 
 void copy_whole(ir::Call& call) {
   const ir::TensorRef& from = call.in[0];
-  require(from.size() == call.out[0].size(), ErrorKind::invalid_argument, describe(call), ": shape ", text(from.shape), " does not fit ",
-          text(call.out[0].shape));
+  call.need(from.size() == call.out[0].size(), "shape ", text(from.shape), " does not fit ", text(call.out[0].shape));
   move_elements(from.dtype, from.data, 0, call.out[0].data, 0, from.size());
 }
 
@@ -62,24 +61,21 @@ ir::Ints read_ints(const ir::TensorRef& operand) {
 }
 
 int wrap_axis(std::int64_t axis, int rank) {
-  require(axis >= -rank && axis < rank, ErrorKind::invalid_model, "axis ", axis, " is outside a tensor of rank ", rank);
+  ir::need(axis >= -rank && axis < rank, "axis ", axis, " is outside a tensor of rank ", rank);
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
 std::int64_t wrap_index(const ir::Call& call, int operand, std::int64_t index, std::int64_t extent) {
-  require(index >= -extent && index < extent, ErrorKind::invalid_argument, describe(call), ": index ", index, " in input ", operand,
-          " is outside [", -extent, ", ", extent, ")");
+  call.need(index >= -extent && index < extent, "index ", index, " in input ", operand, " is outside [", -extent, ", ", extent, ")");
   return index < 0 ? index + extent : index;
 }
 
 void settle_shape(ir::Call& call, int output, Shape shape) {
   const Shape& allocated = call.out[static_cast<std::size_t>(output)].shape;
   if (allocated == shape) return;
-  require(element_count(shape) <= element_count(allocated), ErrorKind::invalid_argument, describe(call), ": output ", output,
-          " has shape ", text(shape), ", which does not fit the ", text(allocated), " planned for it");
+  call.need(element_count(shape) <= element_count(allocated), "output ", output, " has shape ", text(shape), ", which does not fit the ",
+            text(allocated), " planned for it");
   call.shrink(output, std::move(shape));
 }
-
-std::string describe(const ir::Call& call) { return cat(call.node->op(), " node '", call.node->name, "'"); }
 
 }  // namespace tenfold::ops

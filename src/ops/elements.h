@@ -19,8 +19,6 @@ int wrap_axis(std::int64_t axis, int rank);
 std::int64_t wrap_index(const ir::Call& call, int operand, std::int64_t index, std::int64_t extent);
 // Gives an output its real shape, which may be below the one it was allocated for; throws if it does not fit.
 void settle_shape(ir::Call& call, int output, Shape shape);
-// "Gather node 'name'", for messages.
-std::string describe(const ir::Call& call);
 
 // Calls f(index, number) for every multi-index of `shape` in row-major order.
 template <class F>

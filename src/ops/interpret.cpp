@@ -67,18 +67,18 @@ Tensor first_elements(const Tensor& larger, const Shape& shape) {
 std::vector<RuntimeValue> run_reference(const Node& original, const std::vector<RuntimeValue>& operands, std::size_t count) {
   Alone alone = isolate(original, operands, count);
   const Node& node = *alone.node;
-  require(node.def->reference != nullptr, ErrorKind::unsupported, node.op(), " has no reference kernel");
+  ir::supported(node.def->reference != nullptr, node.op(), " has no reference kernel");
   ir::Call call;
   call.node = &node;
   for (std::size_t i = 0; i < count; ++i) {
-    require(operands[i].empty() || operands[i].is_tensor(), ErrorKind::unsupported, "operand ", i, " is ", operands[i].text(),
-            ", which this operator cannot read");
+    ir::supported(operands[i].empty() || operands[i].is_tensor(), "operand ", i, " is ", operands[i].text(),
+                  ", which this operator cannot read");
     call.in.push_back(operands[i].empty() ? TensorRef{} : reference_to(operands[i].tensor()));
   }
   if (!node.def->returns) node.def->reference(call);   // throws
   std::vector<Tensor> results;
   for (const Value* v : node.outputs) {
-    require(v->type.is_tensor(), ErrorKind::unsupported, "its result is ", ir::text(v->type), ", which this operator cannot make");
+    ir::supported(v->type.is_tensor(), "its result is ", ir::text(v->type), ", which this operator cannot make");
     results.push_back(allocate(alone.graph, v->type.tensor));
     call.out.push_back({v->dtype(), results.back().shape(), results.back().mutable_raw()});
   }

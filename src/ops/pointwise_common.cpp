@@ -141,13 +141,12 @@ DType operand_type(const Node& node, Operands accepted, int first) {
   for (std::size_t i = static_cast<std::size_t>(first); i < node.inputs.size(); ++i) {
     if (!node.inputs[i]) continue;
     const DType found = node.inputs[i]->dtype();
-    require(found != DType::string, ErrorKind::unsupported, "operand ", i, " holds strings; only numbers and booleans are computed");
-    require_sound(accepts(accepted, found), "operand ", i, " is ", name(found), ", but must hold ", text(accepted));
-    require_sound(!type || *type == found, "operand ", i, " is ", name(found), ", the operands before it are ",
-                  name(type.value_or(found)));
+    supported(found != DType::string, "operand ", i, " holds strings; only numbers and booleans are computed");
+    sound(accepts(accepted, found), "operand ", i, " is ", name(found), ", but must hold ", text(accepted));
+    sound(!type || *type == found, "operand ", i, " is ", name(found), ", the operands before it are ", name(type.value_or(found)));
     type = found;
   }
-  require_sound(type.has_value(), "no operand is given");
+  sound(type.has_value(), "no operand is given");
   return *type;
 }
 

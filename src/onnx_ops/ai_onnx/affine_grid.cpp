@@ -18,25 +18,25 @@ Value* coordinates(OnnxImport& call, const Shape& extents, std::size_t d, bool c
 }
 
 Shape extents_of(OnnxImport& call) {
-  require(call.need(1)->contents.has_value(), ErrorKind::unsupported, "the size of an affine grid must be known");
+  supported(call.need(1)->contents.has_value(), "the size of an affine grid must be known");
   const Dims& size = *call.in(1)->contents;
-  require(size.size() == 4 || size.size() == 5, ErrorKind::invalid_model, "the size has ", size.size(), " values, 4 or 5 expected");
+  need(size.size() == 4 || size.size() == 5, "the size has ", size.size(), " values, 4 or 5 expected");
   Shape extents;
   for (std::size_t d = 2; d < size.size(); ++d) {
-    require(size[d].is_constant(), ErrorKind::unsupported, "an affine grid must have constant extents, not ", size[d].text());
+    supported(size[d].is_constant(), "an affine grid must have constant extents, not ", size[d].text());
     extents.push_back(size[d].constant());
-    require(extents.back() > 0 && extents.back() < 1 << 20, ErrorKind::invalid_model, "the grid has an extent of ", extents.back());
+    need(extents.back() > 0, "the grid has an extent of ", extents.back());
+    supported(extents.back() < 1 << 20, "a grid with an extent of ", extents.back(), ", less than 2^20 are supported");
   }
   const Dims& theta = call.need(0)->dims();
-  require(known_rank(call, 0) == 3 && (!theta[0].is_constant() || !size[0].is_constant() || theta[0] == size[0]),
-          ErrorKind::invalid_model, "theta has the shape [", text(theta), "], expected [", size[0].text(), ",", extents.size(), ",",
-          extents.size() + 1, "]");
+  need(known_rank(call, 0) == 3 && (!theta[0].is_constant() || !size[0].is_constant() || theta[0] == size[0]), "theta has the shape [",
+       text(theta), "], expected [", size[0].text(), ",", extents.size(), ",", extents.size() + 1, "]");
   return extents;
 }
 
 // Columns of theta times the coordinates, and their sum: no matrix of all places is needed.
 std::vector<Value*> from_20(OnnxImport& call) {
-  need_float(call, 0);
+  expect_float(call, 0);
   known_rank(call, 0);
   const Shape extents = extents_of(call);
   const auto dims = static_cast<std::int64_t>(extents.size());

@@ -15,8 +15,7 @@ std::vector<Value*> from_axis_broadcast(OnnxImport& node) {
   if (node.attributes.integer("broadcast", 0) != 0 && node.attributes.has("axis")) {
     const std::int64_t wanted = node.attributes.integer("axis"), axis = wanted < 0 ? wanted + a->rank() : wanted;
     const std::int64_t behind = a->rank() - axis - b->rank();
-    require(axis >= 0 && behind >= 0, ErrorKind::invalid_model, "axis ", wanted, " puts an operand of rank ", b->rank(),
-            " outside one of rank ", a->rank());
+    need(axis >= 0 && behind >= 0, "axis ", wanted, " puts an operand of rank ", b->rank(), " outside one of rank ", a->rank());
     b = append_ones(node, b, static_cast<int>(behind));
   }
   return node.add(node.op(), {a, b}, {});

@@ -6,7 +6,7 @@ namespace tenfold::onnx_ops {
 namespace {
 
 std::vector<Value*> from_1(OnnxImport& call) {
-  require(call.outputs() <= 1, ErrorKind::unsupported, "training outputs of BatchNormalization before opset 14");
+  supported(call.outputs() <= 1, "training outputs of BatchNormalization before opset 14");
   const bool spatial = call.attributes.integer("spatial", 1) != 0;
   const float epsilon = call.attributes.number("epsilon", 1e-5f);
   if (spatial) return call.add("BatchNormalization", call.inputs, {{"epsilon", epsilon}});

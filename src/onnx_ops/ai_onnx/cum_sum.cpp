@@ -8,7 +8,7 @@ std::vector<Value*> from_11(OnnxImport& node) {
   Attributes attributes = node.attributes;
   const auto axis = known_integers(*node.need(1));
   if (!axis) return node.add("CumSum", {node.need(0), node.need(1)}, std::move(attributes));
-  require(axis->size() == 1, ErrorKind::invalid_model, "CumSum runs along one axis, ", axis->size(), " given");
+  need(axis->size() == 1, "CumSum runs along one axis, ", axis->size(), " given");
   attributes.set("axis", axis->front());
   return node.add("CumSum", {node.need(0)}, std::move(attributes));
 }

@@ -33,24 +33,23 @@ void write_matrix(const Transform& t, T* at) {
 
 std::vector<Value*> transformed(OnnxImport& call, std::int64_t axis) {
   const int rank = known_rank(call, 0);
-  need_float(call, 0);
+  expect_float(call, 0);
   const Dims& dims = call.in(0)->dims();
-  require(rank >= 2 && rank < 20 && axis >= -rank && axis < rank, ErrorKind::invalid_model, "axis ", axis, " of data of rank ", rank);
+  need(rank >= 2 && rank < 20 && axis >= -rank && axis < rank, "axis ", axis, " of data of rank ", rank);
   if (axis < 0) axis += rank;
-  require(axis != rank - 1, ErrorKind::invalid_model, "the last dim holds real and imaginary parts, and is no axis to transform");
+  need(axis != rank - 1, "the last dim holds real and imaginary parts, and is no axis to transform");
   const Dim extent = dims[static_cast<std::size_t>(axis)], parts = dims.back();
-  require(extent.is_constant() && parts.is_constant(), ErrorKind::unsupported, "an axis to transform must have a constant extent, not ",
-          extent.text());
-  require(parts == Dim(1) || parts == Dim(2), ErrorKind::invalid_model, "the last dim is ", parts.text(), ", 1 or 2 expected");
+  supported(extent.is_constant() && parts.is_constant(), "an axis to transform must have a constant extent, not ", extent.text());
+  need(parts == Dim(1) || parts == Dim(2), "the last dim is ", parts.text(), ", 1 or 2 expected");
   Transform t{.in = extent.constant(), .parts = parts.constant(), .inverse = call.attributes.integer("inverse", 0) != 0};
   const bool onesided = call.attributes.integer("onesided", 0) != 0;
   t.from_half = onesided && t.inverse;
   t.length = constant_integer(call, 1, "the length of a transform", t.from_half ? 2 * (t.in - 1) : t.in);
-  require(t.length > 0 && t.length < kMostFourier, ErrorKind::invalid_model, "the length of a transform is ", t.length);
+  need(t.length > 0, "the length of a transform is ", t.length);
   t.out = onesided && !t.inverse ? t.length / 2 + 1 : t.length;
   t.out_parts = t.from_half ? 1 : 2;
-  require(t.in < kMostFourier && t.in * t.parts * t.out_parts <= kMostFourier / t.out, ErrorKind::unsupported,
-          "a transform of ", t.in, " elements to ", t.out, " is too large to be done by a matrix");
+  supported(t.in < kMostFourier && t.length < kMostFourier && t.in * t.parts * t.out_parts <= kMostFourier / t.out, "a transform of ", t.in,
+            " elements to ", t.out, " is too large to be done by a matrix");
   Value* m = filled(call, call.in(0)->dtype(), {t.in, t.parts, t.out, t.out_parts}, [&](auto* to) { write_matrix(t, to); });
   std::string from, to;
   for (int d = 0; d < rank - 1; ++d)

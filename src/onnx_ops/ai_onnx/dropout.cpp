@@ -11,8 +11,8 @@ std::vector<Value*> without_training(OnnxImport& node) {
 
 // Before opset 10 the mask has the type of the data.
 std::vector<Value*> from_1(OnnxImport& node) {
-  require(node.opset() >= 7 || node.attributes.integer("is_test", 0) != 0 || node.outputs() < 2, ErrorKind::unsupported,
-          "Dropout with a mask is only supported for inference (is_test=1)");
+  supported(node.opset() >= 7 || node.attributes.integer("is_test", 0) != 0 || node.outputs() < 2,
+            "Dropout with a mask is only supported for inference (is_test=1)");
   std::vector<Value*> results = without_training(node);
   if (results.size() > 1) results[1] = node.graph().make("Cast", {results[1]}, {{"to", std::string(name(node.need(0)->dtype()))}});
   return results;
@@ -21,8 +21,7 @@ std::vector<Value*> from_1(OnnxImport& node) {
 std::vector<Value*> from_12(OnnxImport& node) {
   if (node.in(2)) {
     const Tensor& training = node.constant(2, "training_mode of Dropout");
-    require(training.size() == 1 && training.as_int(0) == 0, ErrorKind::unsupported,
-            "Dropout is in training mode; export the model for inference");
+    supported(training.size() == 1 && training.as_int(0) == 0, "Dropout is in training mode; export the model for inference");
   }
   return without_training(node);
 }

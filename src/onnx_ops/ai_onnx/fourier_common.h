@@ -15,8 +15,8 @@ inline constexpr std::int64_t kMostFourier = 4096 * 2049 * 2;
 inline std::int64_t constant_integer(OnnxImport& call, int i, const char* what, std::int64_t otherwise) {
   if (!call.in(i)) return otherwise;
   const Tensor& t = call.constant(i, what);
-  require(t.size() == 1 && is_integer(t.dtype()), ErrorKind::invalid_model, what, " has ", t.size(), " elements of type ",
-          name(t.dtype()), ", one integer expected");
+  sound(is_integer(t.dtype()), what, " is ", name(t.dtype()), ", an integer expected");
+  need(t.size() == 1, what, " has ", t.size(), " elements, one expected");
   return t.as_int(0);
 }
 

@@ -14,10 +14,11 @@ Value* per_channel(OnnxImport& call, Value* parameter, std::int64_t groups, std:
 std::vector<Value*> from_18(OnnxImport& call) {
   const std::int64_t groups = call.attributes.integer("num_groups");
   const Value* x = call.need(0);
-  require(x->type.ranked && x->rank() >= 2 && x->dims()[1].is_constant(), ErrorKind::unsupported,
-          "GroupNormalization of opset 18 needs a known number of channels");
+  supported(x->type.ranked && x->rank() >= 2 && x->dims()[1].is_constant(),
+            "GroupNormalization of opset 18 needs a known number of channels");
   const std::int64_t channels = x->dims()[1].constant();
-  require(groups > 0 && channels % groups == 0, ErrorKind::invalid_model, channels, " channels do not divide into ", groups, " groups");
+  sound(groups > 0, "num_groups is ", groups);
+  need(channels % groups == 0, channels, " channels do not divide into ", groups, " groups");
   Value* scale = per_channel(call, call.need(1), groups, channels);
   Value* bias = per_channel(call, call.need(2), groups, channels);
   return call.add("GroupNormalization", {call.inputs[0], scale, bias}, call.attributes);

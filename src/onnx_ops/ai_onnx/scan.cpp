@@ -6,9 +6,9 @@ namespace {
 
 std::int64_t listed_axis(const OnnxImport& call, const char* list, std::int64_t i, std::int64_t rank) {
   const Ints axes = call.attributes.ints(list, {});
-  require(axes.empty() || i < static_cast<std::int64_t>(axes.size()), ErrorKind::invalid_model, list, " has ", axes.size(), " values");
+  sound(axes.empty() || i < static_cast<std::int64_t>(axes.size()), list, " has ", axes.size(), " values");
   const std::int64_t axis = axes.empty() ? 0 : axes[static_cast<std::size_t>(i)];
-  require(axis >= -rank && axis < rank, ErrorKind::invalid_model, "scan axis ", axis, " is out of range for ", rank, " dimensions");
+  need(axis >= -rank && axis < rank, "scan axis ", axis, " is out of range for ", rank, " dimensions");
   return axis < 0 ? axis + rank : axis;
 }
 
@@ -31,7 +31,7 @@ Value* front_to_axis(OnnxImport& call, Value* value, std::int64_t axis) {
 std::vector<Value*> from_9(OnnxImport& call) {
   const std::int64_t scanned = call.attributes.integer("num_scan_inputs");
   const auto inputs = static_cast<std::int64_t>(call.inputs.size());
-  require_sound(scanned >= 1 && scanned <= inputs, "num_scan_inputs is ", scanned, " of ", inputs, " inputs");
+  sound(scanned >= 1 && scanned <= inputs, "num_scan_inputs is ", scanned, " of ", inputs, " inputs");
   std::vector<Value*> own = call.inputs;
   std::vector<ValueType> formal;
   for (std::int64_t i = 0; i < inputs; ++i) {
@@ -55,12 +55,12 @@ std::vector<Value*> from_9(OnnxImport& call) {
 
 // At opset 8 every operand has a batch in front, and all samples are scanned alike: one Scan for each sample, joined again.
 std::vector<Value*> from_8(OnnxImport& call) {
-  require(call.in(0) == nullptr, ErrorKind::unsupported, "sequence_lens of Scan at opset 8; export the model with opset 9 or later");
+  supported(call.in(0) == nullptr, "sequence_lens of Scan at opset 8; export the model with opset 9 or later");
   const std::int64_t scanned = call.attributes.integer("num_scan_inputs"), operands = static_cast<std::int64_t>(call.inputs.size()) - 1;
-  require_sound(scanned >= 1 && scanned <= operands, "num_scan_inputs is ", scanned, " of ", operands, " inputs");
+  sound(scanned >= 1 && scanned <= operands, "num_scan_inputs is ", scanned, " of ", operands, " inputs");
   const Dims& first = call.need(1)->dims();
-  require(!first.empty() && first[0].is_constant() && first[0].constant() >= 1 && first[0].constant() <= 64, ErrorKind::unsupported,
-          "Scan at opset 8 over a batch of unknown or large size; export the model with opset 9 or later");
+  supported(!first.empty() && first[0].is_constant() && first[0].constant() >= 1 && first[0].constant() <= 64,
+            "Scan at opset 8 over a batch of unknown or large size; export the model with opset 9 or later");
   Attributes attributes{{"num_scan_inputs", scanned}, {"num_states", operands - scanned}};
   attributes.set("scan_input_directions", call.attributes.ints("directions", {}));
   std::vector<std::vector<Value*>> samples(static_cast<std::size_t>(call.outputs()));
@@ -72,7 +72,7 @@ std::vector<Value*> from_8(OnnxImport& call) {
           call.add("Gather", {call.need(static_cast<int>(i) + 1), call.scalar(DType::i64, static_cast<double>(b))}, {{"axis", 0}})[0]);
       ValueType type = own.back()->type;
       if (i >= operands - scanned) {
-        require(!type.tensor.dims.empty(), ErrorKind::invalid_model, "scan input ", i, " has no dim to scan");
+        need(!type.tensor.dims.empty(), "scan input ", i, " has no dim to scan");
         type.tensor.dims.erase(type.tensor.dims.begin());
       }
       formal.push_back(type);

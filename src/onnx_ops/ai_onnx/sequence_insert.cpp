@@ -11,7 +11,7 @@ std::vector<Value*> from_11(OnnxImport& call) {
   call.need(1);
   if (!all || !given) return as_it_is(call);
   const std::int64_t before = *given < 0 ? *given + size : *given;
-  require_sound(before >= 0 && before <= size, "place ", *given, " in a sequence of ", size);
+  need(before >= 0 && before <= size, "place ", *given, " in a sequence of ", size);
   all->insert(all->begin() + before, call.need(1));
   return call.add("Sequence", *all, {});
 }

@@ -17,7 +17,7 @@ std::optional<Ints> extents_of_parts(OnnxImport& call, Dim extent) {
     return constants(*split->contents);
   }
   const std::optional<std::int64_t> each = number(call, 1, 1);
-  require_sound(!each || *each > 0, "an axis of ", extent.text(), " is split into parts of ", each.value_or(0));
+  need(!each || *each > 0, "an axis of ", extent.text(), " is split into parts of ", each.value_or(0));
   if (!each || !extent.is_constant() || extent.constant() / *each >= kMostParts) return std::nullopt;
   Ints parts;
   for (std::int64_t rest = extent.constant(); rest > 0; rest -= *each) parts.push_back(std::min(*each, rest));
@@ -25,9 +25,9 @@ std::optional<Ints> extents_of_parts(OnnxImport& call, Dim extent) {
 }
 
 std::vector<Value*> from_11(OnnxImport& call) {
-  require(call.need(0)->type.ranked, ErrorKind::unsupported, "the rank of what is to be split is not known");
+  supported(call.need(0)->type.ranked, "the rank of what is to be split is not known");
   const std::int64_t given = call.attributes.integer("axis", 0), axis = given < 0 ? given + call.in(0)->rank() : given;
-  require_sound(axis >= 0 && axis < call.in(0)->rank(), "axis ", given, " of a tensor of rank ", call.in(0)->rank());
+  need(axis >= 0 && axis < call.in(0)->rank(), "axis ", given, " of a tensor of rank ", call.in(0)->rank());
   const auto extents = extents_of_parts(call, call.in(0)->dims()[static_cast<std::size_t>(axis)]);
   if (!extents) return as_it_is(call);
   if (extents->empty()) return call.add("Sequence", {}, {{"dtype", std::string(name(call.in(0)->dtype()))}});

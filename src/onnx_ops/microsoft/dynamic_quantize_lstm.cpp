@@ -8,7 +8,7 @@ namespace {
 
 // One scale for each direction, or for each of its columns.
 Value* by_direction(OnnxImport& call, Value* parameter) {
-  require(parameter->type.ranked, ErrorKind::unsupported, "the shape of a scale is not known");
+  supported(parameter->type.ranked, "the shape of a scale is not known");
   return unsqueezed(call, parameter, parameter->rank() == 2 ? Ints{1} : Ints{1, 2});
 }
 
@@ -21,7 +21,7 @@ Value* weights(OnnxImport& call, int i, int scale) {
 
 std::vector<Value*> from_1(OnnxImport& call) {
   const std::vector<Value*> operands{call.need(0), weights(call, 1, 8), weights(call, 2, 10), call.in(3),
-                                     call.in(4),   call.in(5),          call.in(6),           call.in(7)};
+                                     call.in(4),    call.in(5),          call.in(6),           call.in(7)};
   return call.add("LSTM", operands, call.attributes, std::max(call.outputs(), 1));
 }
 

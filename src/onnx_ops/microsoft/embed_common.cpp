@@ -11,14 +11,15 @@ Value* positions(OnnxImport& call, Value* ids) {
 
 Value* kept_tokens(OnnxImport& call) {
   if (call.in(7)) return one(call, "ReduceSum", {call.in(7), call.ints({1})}, {{"keepdims", 0}});
-  return one(call, "ReduceSum", {one(call, "Mul", {call.need(0), call.scalar(call.in(0)->dtype(), 0)}), call.ints({1})}, {{"keepdims", 0}});
+  return one(call, "ReduceSum", {one(call, "Mul", {call.need(0), call.scalar(call.in(0)->dtype(), 0)}), call.ints({1})},
+             {{"keepdims", 0}});
 }
 
 }  // namespace
 
 std::vector<Value*> embedded(OnnxImport& call, Value* position_ids, const std::function<Value*(Value* value, int i)>& real) {
-  Value* sum = one(call, "Add", {real(one(call, "Gather", {call.need(2), call.need(0)}, {{"axis", 0}}), 2),
-                                 real(positions(call, position_ids), 3)});
+  Value* sum = one(call, "Add",
+                   {real(one(call, "Gather", {call.need(2), call.need(0)}, {{"axis", 0}}), 2), real(positions(call, position_ids), 3)});
   if (call.in(1) && call.in(4)) sum = one(call, "Add", {sum, real(one(call, "Gather", {call.in(4), call.in(1)}, {{"axis", 0}}), 4)});
   const float epsilon = call.attributes.number("epsilon", 1e-12f);
   Value* beta = call.in(6) ? real(call.in(6), 6) : nullptr;

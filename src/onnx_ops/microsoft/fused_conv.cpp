@@ -5,16 +5,17 @@ namespace tenfold::onnx_ops {
 namespace {
 
 Value* activated(OnnxImport& call, Value* x, const std::string& activation, const Floats& p) {
-  const auto need = [&](std::size_t count) {
-    require(p.size() >= count, ErrorKind::invalid_model, activation, " has ", p.size(), " activation_params, ", count, " expected");
+  const auto takes = [&](std::size_t count) {
+    sound(p.size() >= count, activation, " has ", p.size(), " activation_params, ", count, " expected");
   };
   if (activation.empty()) return x;
   if (activation == "Relu" || activation == "Sigmoid" || activation == "Tanh" || activation == "HardSwish")
     return one(call, activation, {x});
-  if (activation == "LeakyRelu") return need(1), one(call, activation, {x}, {{"alpha", p[0]}});
-  if (activation == "HardSigmoid") return need(2), one(call, activation, {x}, {{"alpha", p[0]}, {"beta", p[1]}});
-  if (activation == "Clip") return need(2), one(call, activation, {x, call.scalar(x->dtype(), p[0]), call.scalar(x->dtype(), p[1])});
-  fail(ErrorKind::unsupported, cat("the activation '", activation, "' of a fused convolution is not known"));
+  if (activation == "LeakyRelu") return takes(1), one(call, activation, {x}, {{"alpha", p[0]}});
+  if (activation == "HardSigmoid") return takes(2), one(call, activation, {x}, {{"alpha", p[0]}, {"beta", p[1]}});
+  supported(activation == "Clip", "the activation '", activation, "' of a fused convolution is not known");
+  takes(2);
+  return one(call, activation, {x, call.scalar(x->dtype(), p[0]), call.scalar(x->dtype(), p[1])});
 }
 
 std::vector<Value*> from_1(OnnxImport& call) {

@@ -16,8 +16,8 @@ std::vector<Value*> from_1(OnnxImport& call) {
   if (activation.empty()) return {one(call, "Gemm", call.inputs, rest)};
   constexpr const char* kKnown[] = {"Elu",     "HardSigmoid", "LeakyRelu", "Relu", "Selu",
                                     "Sigmoid", "Softplus",    "Softsign",  "Tanh", "ThresholdedRelu"};
-  require(std::find(std::begin(kKnown), std::end(kKnown), activation) != std::end(kKnown), ErrorKind::unsupported, "the activation '",
-          activation, "' of a fused product is not known");
+  supported(std::find(std::begin(kKnown), std::end(kKnown), activation) != std::end(kKnown), "the activation '", activation,
+            "' of a fused product is not known");
   return {one(call, activation, {one(call, "Gemm", call.inputs, rest)}, own)};
 }
 

@@ -6,14 +6,14 @@
 namespace tenfold::onnx_ops {
 
 Heads::Heads(OnnxImport& c) : call(c), count(c.attributes.integer("num_heads", 0)) {
-  require(count > 0, ErrorKind::invalid_model, "num_heads is ", count);
+  sound(count > 0, "num_heads is ", count);
   for (const char* flag : {"do_rotary", "past_present_share_buffer"})
-    require(call.attributes.integer(flag, 0) == 0, ErrorKind::unsupported, flag, " is not supported");
+    supported(call.attributes.integer(flag, 0) == 0, flag, " is not supported");
 }
 
 void Heads::expect_own_cache(int first) const {
   for (int i = first; i < static_cast<int>(call.inputs.size()); ++i)
-    require(!call.in(i), ErrorKind::unsupported, "operand ", i, " (of a cache that past and present share) is not supported");
+    supported(!call.in(i), "operand ", i, " (of a cache that past and present share) is not supported");
 }
 
 Value* Heads::apart(Value* value) const {
@@ -27,10 +27,10 @@ Value* Heads::hiding(Value* keeps) const {
 
 // Of each key of a sentence, or of each pair: i32 or boolean; one number for each sentence says how many of its keys count.
 Value* Heads::mask_addend() const {
-  require(mask->type.ranked && mask->rank() <= 3 && mask->rank() > 0, ErrorKind::unsupported, "a mask of that rank is not supported");
+  supported(mask->type.ranked && mask->rank() <= 3 && mask->rank() > 0, "a mask of that rank is not supported");
   if (mask->rank() == 1) {
-    require(mask->dims()[0] == q->dims()[0], ErrorKind::unsupported, "a mask of shape [", text(mask->dims()), "] for a batch of ",
-            q->dims()[0].text(), " is not supported: one length for each sentence is");
+    supported(mask->dims()[0] == q->dims()[0], "a mask of shape [", text(mask->dims()), "] for a batch of ", q->dims()[0].text(),
+              " is not supported: one length for each sentence is");
     Value* keys = unsqueezed(call, counted(call, extent(call, k, 2)), {0});
     Value* lengths = unsqueezed(call, one(call, "Cast", {mask}, {{"to", "i64"}}), {1});
     return hiding(unsqueezed(call, one(call, "Less", {keys, lengths}), {1, 2}));
@@ -49,7 +49,7 @@ Value* Heads::causal_addend() const {
 Value* Heads::attend() {
   if (past_k) k = one(call, "Concat", {past_k, k}, {{"axis", 2}});
   if (past_v) v = one(call, "Concat", {past_v, v}, {{"axis", 2}});
-  require(q->dims()[3].is_constant(), ErrorKind::unsupported, "the size of heads is not known");
+  supported(q->dims()[3].is_constant(), "the size of heads is not known");
   const bool causal = call.attributes.integer("unidirectional", 0) != 0;
   Value* bias = mask ? mask_addend() : nullptr;
   for (Value* more : {score_bias, causal && past_k ? causal_addend() : nullptr})
@@ -74,18 +74,17 @@ Value* half(OnnxImport& call, Value* both, std::int64_t i) {
 std::vector<Value*> attend_packed(OnnxImport& call, Value* packed, Value* mask, Value* past, Value* score_bias, int own) {
   Heads heads(call);
   heads.expect_own_cache(own);
-  require(packed->type.ranked && packed->rank() == 3 && packed->dims()[2].is_constant(), ErrorKind::unsupported,
-          "inputs of another rank than 3, or weights of unknown size");
+  supported(packed->type.ranked && packed->rank() == 3 && packed->dims()[2].is_constant(),
+            "inputs of another rank than 3, or weights of unknown size");
   const std::int64_t all = packed->dims()[2].constant();
   const Ints sizes = call.attributes.ints("qkv_hidden_sizes", {all / 3, all / 3, all / 3});
-  require(sizes.size() == 3, ErrorKind::invalid_model, "qkv_hidden_sizes has ", sizes.size(), " values, 3 expected");
+  sound(sizes.size() == 3, "qkv_hidden_sizes has ", sizes.size(), " values, 3 expected");
   std::int64_t rest = all;   // a sum could overflow
   for (std::int64_t size : sizes) {
-    require(size > 0 && size <= rest, ErrorKind::invalid_model, "qkv_hidden_sizes ", ir::text(Attribute(sizes)), " do not divide ", all,
-            " columns");
+    need(size > 0 && size <= rest, "qkv_hidden_sizes ", ir::text(Attribute(sizes)), " do not divide ", all, " columns");
     rest -= size;
   }
-  require(rest == 0, ErrorKind::invalid_model, "qkv_hidden_sizes ", ir::text(Attribute(sizes)), " leave ", rest, " of ", all, " columns");
+  need(rest == 0, "qkv_hidden_sizes ", ir::text(Attribute(sizes)), " leave ", rest, " of ", all, " columns");
   const std::vector<Value*> parts = call.add("Split", {packed, call.ints(sizes)}, {{"axis", -1}}, 3);
   heads.q = heads.apart(parts[0]), heads.k = heads.apart(parts[1]), heads.v = heads.apart(parts[2]);
   heads.mask = mask, heads.score_bias = score_bias;

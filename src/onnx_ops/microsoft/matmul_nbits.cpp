@@ -11,12 +11,11 @@ struct Form {
   DType type;
   explicit Form(const Attributes& a)
       : k(a.integer("K")), n(a.integer("N")), bits(a.integer("bits", 4)), block(a.integer("block_size")) {
-    require(k > 0 && n > 0 && k <= 1 << 28 && n <= 1 << 28, ErrorKind::invalid_model, "K is ", k, ", N ", n, ": 1 to 2^28 expected");
-    require(block >= 16 && block <= 1 << 28 && (block & (block - 1)) == 0, ErrorKind::invalid_model, "block_size is ", block,
-            ", a power of two from 16 on expected");
-    require(a.integer("weight_prepacked", 0) == 0, ErrorKind::unsupported,
-            "weights packed for one kind of processor (weight_prepacked) are not supported");
-    require(bits == 4 || bits == 8, ErrorKind::unsupported, "weights of ", bits, " bits are not supported: 4 or 8 are");
+    sound(k > 0 && n > 0, "K is ", k, ", N ", n, ", both have to be more than 0");
+    supported(k <= 1 << 28 && n <= 1 << 28, "K is ", k, ", N ", n, ": at most 2^28 are supported");
+    sound(block >= 16 && block <= 1 << 28 && (block & (block - 1)) == 0, "block_size is ", block, ", a power of two from 16 on expected");
+    supported(a.integer("weight_prepacked", 0) == 0, "weights packed for one kind of processor (weight_prepacked) are not supported");
+    supported(bits == 4 || bits == 8, "weights of ", bits, " bits are not supported: 4 or 8 are");
     blocks = (k + block - 1) / block;
     type = bits == 4 ? DType::u4 : DType::u8;
   }
@@ -25,9 +24,9 @@ struct Form {
 // The bytes of a constant as integers of `columns` a row, of which `keep` count.
 Value* unpacked(OnnxImport& call, const Form& form, int i, const char* what, std::int64_t columns, std::int64_t keep) {
   const Tensor& bytes = call.constant(i, what);
-  require(bytes.dtype() == DType::u8, ErrorKind::unsupported, what, " are ", name(bytes.dtype()), ", u8 is supported");
-  require(bytes.size() == byte_size(form.type, form.n * columns), ErrorKind::invalid_model, what, " have ", bytes.size(), " bytes, ",
-          byte_size(form.type, form.n * columns), " expected");
+  supported(bytes.dtype() == DType::u8, what, " are ", name(bytes.dtype()), ", u8 is supported");
+  need(bytes.size() == byte_size(form.type, form.n * columns), what, " have ", bytes.size(), " bytes, ",
+       byte_size(form.type, form.n * columns), " expected");
   Tensor all(form.type, {form.n, columns}, std::make_shared<Tensor>(bytes), bytes.raw());
   Value* value = call.graph().add_constant(std::move(all));
   if (keep == columns) return value;
@@ -36,7 +35,7 @@ Value* unpacked(OnnxImport& call, const Form& form, int i, const char* what, std
 
 std::vector<Value*> from_1(OnnxImport& call) {
   const Form form(call.attributes);
-  require(!call.in(4), ErrorKind::unsupported, "an order of groups (g_idx) is not supported");
+  supported(!call.in(4), "an order of groups (g_idx) is not supported");
   Value* b = unpacked(call, form, 1, "weights", form.blocks * form.block, form.blocks * form.block);
   Value* scales = reshaped(call, call.need(2), {form.n, form.blocks});
   Value* zero = nullptr;

@@ -10,12 +10,12 @@ namespace {
 Value* projected(Heads& heads, int i, std::int64_t first) {
   OnnxImport& call = heads.call;
   const int rank = known_rank(call, i);
-  require(rank == 3 || (rank == 4 && i > 0), ErrorKind::unsupported, "operand ", i, " has rank ", rank, ", 3 expected");
+  supported(rank == 3 || (rank == 4 && i > 0), "operand ", i, " has rank ", rank, ", 3 expected");
   if (rank == 4) return call.in(i);   // heads lie apart already
   Value* value = call.in(i);
   if (call.in(3)) {
     const Dim size = value->dims()[2];
-    require(size.is_constant(), ErrorKind::unsupported, "the extent of operand ", i, " is not known");
+    supported(size.is_constant(), "the extent of operand ", i, " is not known");
     Value* part = one(call, "Slice", {call.in(3), call.ints({first}), call.ints({first + size.constant()}), call.ints({0})});
     value = one(call, "Add", {value, part});
   }
@@ -30,7 +30,7 @@ std::int64_t width(OnnxImport& call, int i) {
 std::vector<Value*> from_1(OnnxImport& call) {
   Heads heads(call);
   heads.expect_own_cache(8);
-  require(call.in(1) && call.in(2), ErrorKind::unsupported, "queries, keys and values in one tensor are not supported");
+  supported(call.in(1) && call.in(2), "queries, keys and values in one tensor are not supported");
   for (int i = 0; i < 3; ++i) known_rank(call, i);
   heads.q = projected(heads, 0, 0);
   heads.k = projected(heads, 1, width(call, 0));

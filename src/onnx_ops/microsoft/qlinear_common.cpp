@@ -10,7 +10,7 @@ std::vector<Value*> rounded(OnnxImport& call, Value* value, int scale) {
 }
 
 Attributes channels_first(const OnnxImport& call) {
-  require(call.attributes.integer("channels_last", 0) == 0, ErrorKind::unsupported, "channels_last is not supported");
+  supported(call.attributes.integer("channels_last", 0) == 0, "channels_last is not supported");
   Attributes attributes = call.attributes;
   attributes.erase("channels_last");
   return attributes;

@@ -8,8 +8,7 @@ namespace {
 
 Body scalar(const Node& node) {
   const std::string& approximate = node.attributes.string("approximate");
-  require_sound(approximate == "none" || approximate == "tanh", "approximate is '", approximate,
-                "', none or tanh expected");
+  sound(approximate == "none" || approximate == "tanh", "approximate is '", approximate, "', none or tanh expected");
   if (approximate == "tanh") {
     const double scale = std::sqrt(2 / M_PI);
     return formula_body(node, [=](Term x) { return 0.5 * x * (1.0 + tanh(scale * (x + 0.044715 * (x * x * x)))); });

@@ -97,7 +97,7 @@ std::vector<T> present(const Call& call, int operand, int past, std::int64_t hea
   const std::int64_t before = call.has(past) ? call.in[static_cast<std::size_t>(past)].shape[2] : 0;
   if (call.has(past)) {   // what `infer` could not know of symbolic dims
     const Shape &found = call.in[static_cast<std::size_t>(past)].shape, wanted{from.batch, from.heads, before, from.size};
-    require(found == wanted, ErrorKind::invalid_argument, ops::describe(call), ": the past ", text(found), " is not ", text(wanted));
+    call.need(found == wanted, "the past ", text(found), " is not ", text(wanted));
   }
   rows = before + from.rows;
   std::vector<T> all;
@@ -143,15 +143,15 @@ class Bias {
  private:
   // What `infer` could not know of symbolic dims.
   void check(const Layout& q) const {
-    require(valid_.empty() || static_cast<std::int64_t>(valid_.size()) == q.batch, ErrorKind::invalid_argument, ops::describe(call_), ": ",
-            valid_.size(), " numbers of valid keys for ", q.batch, " examples");
+    call_.need(valid_.empty() || static_cast<std::int64_t>(valid_.size()) == q.batch, valid_.size(), " numbers of valid keys for ", q.batch,
+               " examples");
     if (!call_.has(kMask)) return;
     const Shape& mask = call_.in[kMask].shape;
     const std::int64_t scores[] = {q.rows, q.heads, q.batch};
     for (std::size_t back = 1; back < mask.size() && back < 4; ++back) {
       const std::int64_t extent = mask[mask.size() - 1 - back];
-      require(extent == 1 || extent == scores[back - 1], ErrorKind::invalid_argument, ops::describe(call_), ": the mask ", text(mask),
-              " has ", extent, " where the scores have ", scores[back - 1]);
+      call_.need(extent == 1 || extent == scores[back - 1], "the mask ", text(mask), " has ", extent, " where the scores have ",
+                 scores[back - 1]);
     }
   }
 

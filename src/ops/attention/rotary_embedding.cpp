@@ -30,11 +30,10 @@ struct Geometry {
     const std::int64_t asked = call.attributes().integer("rotary_embedding_dim");
     turned = asked == 0 ? size : asked;
     half = turned / 2;
-    require(turned > 0 && turned <= size && turned % 2 == 0, ErrorKind::invalid_model, "rotary_embedding_dim is ", turned, " of ", size);
-    require(call.in[1].shape.back() == half && call.in[2].shape == call.in[1].shape, ErrorKind::invalid_model, "cosines are [",
-            text(call.in[1].shape), "] and sines [", text(call.in[2].shape), "], expected ", half, " angles");
-    require(call.has(3) || call.in[1].size() == batch * rows * half, ErrorKind::invalid_model, "cosines are [", text(call.in[1].shape),
-            "]");
+    call.need(turned > 0 && turned <= size && turned % 2 == 0, "rotary_embedding_dim is ", turned, " of ", size);
+    call.need(call.in[1].shape.back() == half && call.in[2].shape == call.in[1].shape, "cosines are [", text(call.in[1].shape),
+              "] and sines [", text(call.in[2].shape), "], expected ", half, " angles");
+    call.need(call.has(3) || call.in[1].size() == batch * rows * half, "cosines are [", text(call.in[1].shape), "]");
   }
   std::int64_t offset(std::int64_t b, std::int64_t h, std::int64_t r) const {
     return (apart ? (b * heads + h) * rows + r : (b * rows + r) * heads + h) * size;
@@ -45,8 +44,7 @@ struct Geometry {
 std::int64_t table_row(const Call& call, const Geometry& g, std::int64_t b, std::int64_t r) {
   if (!call.has(3)) return b * g.rows + r;
   const std::int64_t position = load_int(call.in[3].dtype, call.in[3].data, b * g.rows + r);
-  require(position >= 0 && position < call.in[1].shape[0], ErrorKind::invalid_argument, "position ", position, " is outside a table of ",
-          call.in[1].shape[0]);
+  call.need(position >= 0 && position < call.in[1].shape[0], "position ", position, " is outside a table of ", call.in[1].shape[0]);
   return position;
 }
 
@@ -54,8 +52,8 @@ template <class T>
 void run(Call& call) {
   const Geometry g(call);
   const bool interleaved = call.attributes().integer("interleaved") != 0;
-  require(!call.has(3) || call.in[3].size() == g.batch * g.rows, ErrorKind::invalid_model, "there are ",
-          call.has(3) ? call.in[3].size() : 0, " position ids, expected ", g.batch * g.rows);
+  call.need(!call.has(3) || call.in[3].size() == g.batch * g.rows, "there are ", call.has(3) ? call.in[3].size() : 0,
+            " position ids, expected ", g.batch * g.rows);
   const ops::RealIn<T> x(call.in[0]), cosines(call.in[1]), sines(call.in[2]);
   const ops::RealOut<T> y(call.out[0]);
   for (std::int64_t b = 0; b < g.batch; ++b) {

@@ -31,8 +31,7 @@ void adopt_symbols(const Graph& outer, Graph& body, Dim dim) {
 }  // namespace
 
 void infer_body(const Graph& outer, Graph& body, const std::vector<Formal>& inputs) {
-  ir::require_sound(inputs.size() == body.inputs.size(), "a body has ", body.inputs.size(), " inputs, the node gives ",
-                    inputs.size());
+  ir::sound(inputs.size() == body.inputs.size(), "a body has ", body.inputs.size(), " inputs, the node gives ", inputs.size());
   body.symbols.clear();
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     for (Dim dim : inputs[i].type.tensor.dims) adopt_symbols(outer, body, dim);

@@ -17,9 +17,9 @@ constexpr std::int64_t kLargest = std::int64_t{1} << 31;  // keeps products of t
 Ints checked_ints(const ir::Attributes& attributes, std::string_view name, std::size_t count, std::int64_t otherwise, std::int64_t least) {
   Ints values = attributes.ints(name, {});
   if (values.empty()) values.assign(count, otherwise);
-  require(values.size() == count, ErrorKind::invalid_model, name, " has ", values.size(), " values, expected ", count);
+  ir::need(values.size() == count, name, " has ", values.size(), " values, expected ", count);
   for (std::int64_t v : values) {
-    ir::require_sound(v >= least && v < kLargest, name, " has the value ", v, ", expected at least ", least);
+    ir::sound(v >= least && v < kLargest, name, " has the value ", v, ", expected at least ", least);
   }
   return values;
 }
@@ -28,8 +28,8 @@ Ints checked_ints(const ir::Attributes& attributes, std::string_view name, std::
 
 Window window_of(const ir::Attributes& attributes, std::span<const Dim> spatial, const Ints& kernel) {
   const std::size_t rank = spatial.size();
-  require(kernel.size() == rank, ErrorKind::invalid_model, "the kernel has ", kernel.size(), " spatial dims, the input ", rank);
-  for (std::int64_t k : kernel) require(k > 0 && k < kLargest, ErrorKind::invalid_model, "the kernel has the extent ", k);
+  ir::need(kernel.size() == rank, "the kernel has ", kernel.size(), " spatial dims, the input ", rank);
+  for (std::int64_t k : kernel) ir::need(k > 0 && k < kLargest, "the kernel has the extent ", k);
   Window window{.kernel = kernel,
                 .strides = checked_ints(attributes, "strides", rank, 1, 1),
                 .dilations = checked_ints(attributes, "dilations", rank, 1, 1),
@@ -41,7 +41,7 @@ Window window_of(const ir::Attributes& attributes, std::span<const Dim> spatial,
     for (std::size_t i = 0; i < rank; ++i) window.begin[i] = pads[i], window.end[i] = pads[rank + i];
     return window;
   }
-  ir::require_sound(mode == "VALID" || mode == "SAME_UPPER" || mode == "SAME_LOWER", "auto_pad is \"", mode, "\"");
+  ir::sound(mode == "VALID" || mode == "SAME_UPPER" || mode == "SAME_LOWER", "auto_pad is \"", mode, "\"");
   if (mode == "VALID") return window;
   for (std::size_t i = 0; i < rank; ++i) {
     const Dim covered = (ceil_div(spatial[i], window.strides[i]) - 1) * window.strides[i] + window.reach(i);
@@ -54,14 +54,14 @@ Window window_of(const ir::Attributes& attributes, std::span<const Dim> spatial,
 }
 
 Ints pool_kernel(const ir::Attributes& attributes, std::size_t spatial_rank) {
-  ir::require_sound(attributes.has("kernel_shape"), "kernel_shape is missing");
+  ir::sound(attributes.has("kernel_shape"), "kernel_shape is missing");
   return checked_ints(attributes, "kernel_shape", spatial_rank, 1, 1);
 }
 
 Ints conv_kernel(const ir::Attributes& attributes, std::span<const Dim> weight_spatial) {
   if (!ir::is_constant(weight_spatial)) return pool_kernel(attributes, weight_spatial.size());
   const Ints kernel = ir::constants(weight_spatial), given = attributes.ints("kernel_shape", {});
-  require(given.empty() || given == kernel, ErrorKind::invalid_model, "kernel_shape is ", text(given), ", the weight's is ", text(kernel));
+  ir::need(given.empty() || given == kernel, "kernel_shape is ", text(given), ", the weight's is ", text(kernel));
   return kernel;
 }
 
@@ -69,8 +69,8 @@ Dim window_extent(const Window& window, std::size_t i, Dim input, bool ceil) {
   const Dim room = input + window.begin[i] + window.end[i] - window.reach(i);
   const Dim stride = window.strides[i];
   const Dim extent = ceil ? min(ceil_div(room, stride) + 1, ceil_div(input + window.begin[i], stride)) : floor_div(room, stride) + 1;
-  require(!extent.is_constant() || extent.constant() >= 0, ErrorKind::invalid_model, "a window of ", window.reach(i),
-          " does not fit an extent of ", input.text(), " with pads ", window.begin[i].text(), " and ", window.end[i].text());
+  ir::need(!extent.is_constant() || extent.constant() >= 0, "a window of ", window.reach(i), " does not fit an extent of ", input.text(),
+           " with pads ", window.begin[i].text(), " and ", window.end[i].text());
   return extent;
 }
 

@@ -33,14 +33,12 @@ Placement place(const Attributes& attributes, std::span<const Dim> spatial, cons
   if (mode.starts_with("SAME")) plain.set("auto_pad", std::string("VALID"));  // the rule for SAME is another one here
   Placement p{.window = ops::window_of(plain, spatial, kernel), .output_padding = attributes.ints("output_padding", {}), .extents = {}};
   if (p.output_padding.empty()) p.output_padding.assign(rank, 0);
-  require(p.output_padding.size() == rank, ErrorKind::invalid_model, "output_padding has ", p.output_padding.size(), " values, expected ",
-          rank);
+  need(p.output_padding.size() == rank, "output_padding has ", p.output_padding.size(), " values, expected ", rank);
   Ints shape = attributes.ints("output_shape", {});
   if (shape.size() == rank + 2) shape.erase(shape.begin(), shape.begin() + 2);  // some exporters write batch and channels too
-  require(shape.empty() || shape.size() == rank, ErrorKind::invalid_model, "output_shape has ", shape.size(), " values, expected ", rank);
+  need(shape.empty() || shape.size() == rank, "output_shape has ", shape.size(), " values, expected ", rank);
   for (std::size_t i = 0; i < rank; ++i) {
-    require_sound(p.output_padding[i] >= 0 && p.output_padding[i] < (std::int64_t{1} << 31),
-                  "output_padding has the value ", p.output_padding[i]);
+    sound(p.output_padding[i] >= 0 && p.output_padding[i] < (std::int64_t{1} << 31), "output_padding has the value ", p.output_padding[i]);
     const Dim full = (spatial[i] - 1) * p.window.strides[i] + p.output_padding[i] + p.window.reach(i);
     if (!shape.empty())
       pad_to(p, i, full, shape[i], mode == "SAME_UPPER");
@@ -48,8 +46,7 @@ Placement place(const Attributes& attributes, std::span<const Dim> spatial, cons
       pad_to(p, i, full, spatial[i] * p.window.strides[i], mode == "SAME_UPPER");
     else
       p.extents.push_back(full - p.window.begin[i] - p.window.end[i]);
-    require(!p.extents[i].is_constant() || p.extents[i].constant() >= 0, ErrorKind::invalid_model, "the result would have an extent of ",
-            p.extents[i].text());
+    need(!p.extents[i].is_constant() || p.extents[i].constant() >= 0, "the result would have an extent of ", p.extents[i].text());
   }
   return p;
 }

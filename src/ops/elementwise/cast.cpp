@@ -24,8 +24,8 @@ void reference(Call& call) {
 DType cast_target(const Attributes& attributes) {
   const std::string& to = attributes.string("to");
   const std::optional<DType> type = dtype_from_name(to);
-  require_sound(type.has_value(), "Cast to unknown type '", to, "'");
-  require(*type != DType::string, ErrorKind::unsupported, "Cast to strings is not supported");
+  sound(type.has_value(), "Cast to unknown type '", to, "'");
+  supported(*type != DType::string, "Cast to strings is not supported");
   return *type;
 }
 

@@ -11,7 +11,7 @@ void infer(InferCall& call) {
     call.out(i, static_cast<std::size_t>(i) < types.size() ? parse_type(types[static_cast<std::size_t>(i)]) : ValueType{});
 }
 
-void reference(Call& call) { fail(ErrorKind::unsupported, call.attributes().string("message", "")); }
+void reference(Call& call) { supported(false, call.attributes().string("message", "")); }
 
 }  // namespace
 

@@ -28,7 +28,7 @@ void infer(InferCall& call) {
   need_equal(call, q[3], k[3], "head sizes of queries and keys differ");
   need_equal(call, k[2], v[2], "keys and values differ in number");
   if (call.has(4)) {
-    call.need(!call.has(3), "packed sentences and a mask at once");
+    call.sound(!call.has(3), "packed sentences and a mask at once");
     call.need(call.rank(4) == 1 && q[0] == Dim(1), "offsets of rank ", call.rank(4), " and a batch of ", q[0].text(),
               ", expected rank 1 and a batch of 1");
     need_equal(call, q[2], k[2], "queries and keys of packed sentences differ in number");
@@ -48,7 +48,7 @@ void check_offsets(const Call& call) {
   const std::int64_t rows = call.in[0].shape[2];
   bool good = offsets.size() > 0 && call.in[1].shape[2] == rows && at[0] == 0 && at[offsets.size() - 1] <= rows;
   for (std::int64_t i = 0; i + 1 < offsets.size(); ++i) good = good && at[i] <= at[i + 1];
-  require(good, ErrorKind::invalid_argument, ops::describe(call), ": offsets must rise from 0 to ", rows, " at most");
+  call.need(good, "offsets must rise from 0 to ", rows, " at most");
 }
 
 // Every sentence as heads of its own.
@@ -84,8 +84,7 @@ void run_packed(Call& call) {
 template <class T>
 void run(Call& call) {
   const Shape &q = call.in[0].shape, &k = call.in[1].shape, &v = call.in[2].shape;
-  require(q[1] == k[1] || (k[1] > 0 && q[1] % k[1] == 0), ErrorKind::invalid_model, q[1], " query heads do not divide among ", k[1],
-          " heads of keys");
+  call.need(q[1] == k[1] || (k[1] > 0 && q[1] % k[1] == 0), q[1], " query heads do not divide among ", k[1], " heads of keys");
   if (call.has(4)) return run_packed<T>(call);
   const bool masked = call.has(3), causal = call.attributes().integer("causal") != 0;
   const ops::RealIn<T> queries(call.in[0]), keys(call.in[1]), values(call.in[2]), mask(masked ? call.in[3] : TensorRef{});

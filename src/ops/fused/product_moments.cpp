@@ -18,9 +18,8 @@ void infer(InferCall& call) {
   for (int i : {kRow, kScale}) call.need(!call.has(i) || call.dims(i) == Dims{result.back()}, "operand ", i, " is no row of the result");
   call.need(!call.has(kAdded) || call.dims(kAdded) == result, "operand 3 does not have the result's shape");
   for (int i : {kInverse, kOffset}) {
-    call.need(call.has(i) == call.has(kScale) && (!call.has(i) || call.has(kAdded)),
-              "inverse, offset and scale belong together, "
-              "and to operand 3");
+    call.sound(call.has(i) == call.has(kScale) && (!call.has(i) || call.has(kAdded)),
+               "inverse, offset and scale belong together, and to operand 3");
     call.need(!call.has(i) || call.dims(i) == by_row, "operand ", i, " does not have one value for each row");
   }
   call.out(0, call.dtype(0), result);

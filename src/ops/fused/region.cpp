@@ -5,7 +5,7 @@ namespace tenfold::ir {
 namespace {
 
 Body scalar(const Node& node) {
-  require(node.body.has_value(), ErrorKind::invalid_model, "a Region has no body");
+  sound(node.body.has_value(), "a Region has no body");
   return *node.body;
 }
 

@@ -21,7 +21,7 @@ void infer(InferCall& call) {
   const Dims& mask = call.dims(0);
   const Dim multiple(call.attributes().integer("multiple"));
   call.need(mask.size() == 2, "a mask of [", text(mask), "], [batch, sequence] expected");
-  call.need(multiple.constant() >= 1 && multiple.constant() <= 4096, "multiple is ", multiple.text(), ", expected 1 to 4096");
+  call.sound(multiple.constant() >= 1 && multiple.constant() <= 4096, "multiple is ", multiple.text(), ", expected 1 to 4096");
   const Dim most = multiple == Dim(1) ? mask[0] * mask[1] : ceil_div(mask[0] * mask[1], multiple) * multiple;
   const Dim tokens = call.new_symbol("tokens", 0, most);
   call.out(0, DType::i32, {mask[0] + Dim(1)});
@@ -37,10 +37,10 @@ std::int64_t with_added(std::int64_t kept, std::int64_t multiple, std::int64_t a
   return std::min(round_up(std::max<std::int64_t>(kept, 1), to), round_up(all, multiple));
 }
 
-[[noreturn]] void refuse(const Call& call, double found, std::int64_t i) {
+void refuse(const Call& call, double found, std::int64_t i) {
   const std::int64_t sequence = call.in[0].shape[1];
-  fail(ErrorKind::unsupported, cat(ops::describe(call), ": the attention mask holds ", found, " at [", i / sequence, ", ", i % sequence,
-                                   "]; with packed tokens this model takes 0 and 1 only: set it so, or build without packTokens"));
+  call.supported(false, "the attention mask holds ", found, " at [", i / sequence, ", ", i % sequence,
+                 "]; with packed tokens this model takes 0 and 1 only: set it so, or build without packTokens");
 }
 
 // Which tokens are kept, a byte each. Eight at a time, for most have neighbours that are like them: a GPU waits for this.
@@ -77,8 +77,9 @@ std::int64_t read_mask(const Call& call, std::vector<std::uint8_t>& keep) {
     case DType::boolean: return read_mask<std::uint8_t>(call, keep);
     case DType::i8: return read_mask<std::int8_t>(call, keep);
     case DType::u8: return read_mask<std::uint8_t>(call, keep);
-    default: fail(ErrorKind::unsupported, cat(ops::describe(call), ": a mask of ", name(call.in[0].dtype)));
+    default: check(false, "a mask of ", name(call.in[0].dtype));
   }
+  return 0;
 }
 
 // first, first + 1, ... to each of so many.
@@ -108,7 +109,7 @@ void for_runs(const std::uint8_t* keep, std::int64_t sequence, Range range) {
 void reference(Call& call) {
   const TensorRef& mask = call.in[0];
   const std::int64_t batch = mask.shape[0], sequence = mask.shape[1], multiple = call.attributes().integer("multiple");
-  if (mask.size() >= std::int64_t{1} << 31) fail(ErrorKind::unsupported, cat(ops::describe(call), ": more than 2^31 tokens"));
+  call.supported(mask.size() < std::int64_t{1} << 31, "more than 2^31 tokens");
   std::vector<std::uint8_t> keep(static_cast<std::size_t>(mask.size()));
   const std::int64_t kept = read_mask(call, keep), tokens = with_added(kept, multiple, mask.size());
   ops::settle_shape(call, 1, {1, tokens});

@@ -21,8 +21,7 @@ void reference(Call& call) {
   const Shape strides = ops::row_major_strides(from.shape);
   const auto axis = static_cast<std::size_t>(ops::wrap_axis(call.attributes().integer("axis"), static_cast<int>(from.shape.size())));
   for (std::size_t d = 0; d < from.shape.size(); ++d)
-    require(d == axis || call.in[1].shape[d] <= from.shape[d], ErrorKind::invalid_argument, ops::describe(call),
-            ": indices are larger than the data in dim ", d);
+    call.need(d == axis || call.in[1].shape[d] <= from.shape[d], "indices are larger than the data in dim ", d);
   ops::for_each_index(call.in[1].shape, [&](const Shape& index, std::int64_t i) {
     std::int64_t source = ops::wrap_index(call, 1, indices[static_cast<std::size_t>(i)], from.shape[axis]) * strides[axis];
     for (std::size_t d = 0; d < index.size(); ++d) source += d == axis ? 0 : index[d] * strides[d];

@@ -26,13 +26,18 @@ Reduction reduction_of(const ir::Attributes& attributes) {
   static constexpr std::string_view kNames[] = {"none", "add", "mul", "max", "min"};
   const std::string& name = attributes.string("reduction");
   const auto* found = std::find(std::begin(kNames), std::end(kNames), name);
-  ir::require_sound(found != std::end(kNames), "unknown reduction '", name, "'");
+  ir::sound(found != std::end(kNames), "reduction is '", name, "'; the standard has none, add, mul, max and min");
   return static_cast<Reduction>(found - std::begin(kNames));
+}
+
+void expect_reduction(const ir::InferCall& call) {
+  const bool reduces = reduction_of(call.attributes()) != Reduction::none;
+  call.sound(!reduces || call.dtype(0) != DType::string, "reduction is '", call.attributes().string("reduction"),
+             "', but strings cannot be reduced");
 }
 
 void combine(Reduction reduction, DType type, void* data, std::int64_t at, const void* updates, std::int64_t from) {
   if (reduction == Reduction::none) return move_elements(type, updates, from, data, at, 1);
-  require(type != DType::string, ErrorKind::unsupported, "strings cannot be reduced");
   if (!is_integer(type) && type != DType::boolean) {   // a double holds each of these types, and rounds once on the way back
     return store_double(type, data, at, reduced(reduction, load_double(type, data, at), load_double(type, updates, from)));
   }

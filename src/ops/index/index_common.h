@@ -7,6 +7,8 @@ namespace tenfold::ops {
 
 enum class Reduction { none, add, mul, max, min };
 Reduction reduction_of(const ir::Attributes& attributes);
+// Refuses a node whose reduction does not exist, or is none for the type of its operand 0.
+void expect_reduction(const ir::InferCall& call);
 // Element `at` of `data` becomes its reduction with element `from` of `updates`.
 void combine(Reduction reduction, DType type, void* data, std::int64_t at, const void* updates, std::int64_t from);
 

@@ -40,7 +40,7 @@ double overlap(const Box& a, const Box& b) {
 }
 
 double scalar(const Call& call, std::size_t i, double otherwise) {
-  require(!call.has(static_cast<int>(i)) || call.in[i].size() > 0, ErrorKind::invalid_argument, "operand ", i, " is no single number");
+  call.need(!call.has(static_cast<int>(i)) || call.in[i].size() > 0, "operand ", i, " is no single number");
   return call.has(static_cast<int>(i)) ? load_double(call.in[i].dtype, call.in[i].data, 0) : otherwise;
 }
 
@@ -70,8 +70,8 @@ std::vector<std::int64_t> select(const Call& call, std::int64_t batch, const std
 void reference(Call& call) {
   const TensorRef& scores = call.in[1];
   const std::int64_t count = scores.shape[2];
-  require(call.in[0].shape == Shape({scores.shape[0], count, 4}), ErrorKind::invalid_argument, ops::describe(call), ": boxes of shape ",
-          text(call.in[0].shape), " do not fit scores of shape ", text(scores.shape));
+  call.need(call.in[0].shape == Shape({scores.shape[0], count, 4}), "boxes of shape ", text(call.in[0].shape),
+            " do not fit scores of shape ", text(scores.shape));
   Ints rows;
   ops::for_each_index({scores.shape[0], scores.shape[1]}, [&](const Shape& index, std::int64_t row) {
     std::vector<double> own(static_cast<std::size_t>(count));

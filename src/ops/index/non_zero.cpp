@@ -11,7 +11,6 @@ void infer(InferCall& call) {
 
 void reference(Call& call) {
   const TensorRef& from = call.in[0];
-  require(from.dtype != DType::string, ErrorKind::unsupported, "NonZero of strings");
   auto is_set = [&](std::int64_t i) { return load_double(from.dtype, from.data, i) != 0; };
   std::int64_t count = 0, found = 0;
   for (std::int64_t i = 0; i < from.size(); ++i) count += is_set(i);

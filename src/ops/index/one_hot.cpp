@@ -19,7 +19,7 @@ void infer(InferCall& call) {
 
 void reference(Call& call) {
   const TensorRef &indices = call.in[0], &values = call.in[2];
-  require(values.size() == 2, ErrorKind::invalid_argument, ops::describe(call), ": values has ", values.size(), " elements, 2 expected");
+  call.need(values.size() == 2, "values has ", values.size(), " elements, 2 expected");
   const auto axis = static_cast<std::size_t>(ops::wrap_axis(call.attributes().integer("axis"), static_cast<int>(indices.shape.size()) + 1));
   const std::int64_t depth = ops::read_ints(call.in[1]).at(0);
   Shape shape = indices.shape;

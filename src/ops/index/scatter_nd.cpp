@@ -8,7 +8,7 @@ namespace {
 
 void infer(InferCall& call) {
   const Dims &data = call.dims(0), &indices = call.dims(1);
-  ops::reduction_of(call.attributes());
+  ops::expect_reduction(call);
   call.need(!data.empty() && !indices.empty(), "data and indices need at least one dim");
   call.supported(indices.back().is_constant(), "the last dim of the indices is ", indices.back().text());
   const std::int64_t depth = indices.back().constant();
@@ -27,8 +27,7 @@ void reference(Call& call) {
   const auto depth = static_cast<std::size_t>(call.in[1].shape.back());
   Shape expected = rows;
   expected.insert(expected.end(), to.shape.begin() + static_cast<std::ptrdiff_t>(depth), to.shape.end());
-  require(updates.shape == expected, ErrorKind::invalid_argument, ops::describe(call), ": updates have shape ", text(updates.shape), ", ",
-          text(expected), " expected");
+  call.need(updates.shape == expected, "updates have shape ", text(updates.shape), ", ", text(expected), " expected");
   const std::int64_t count = element_count(rows), block = strides[depth - 1];
   for (std::int64_t row = 0; row < count; ++row) {
     std::int64_t target = 0;

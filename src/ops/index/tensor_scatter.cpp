@@ -25,15 +25,14 @@ void reference(Call& call) {
   const bool circular = call.attributes().string("mode") == "circular";
   Ints starts(static_cast<std::size_t>(to.shape[0]), 0);
   if (call.has(2)) starts = ops::read_ints(call.in[2]);
-  require(static_cast<std::int64_t>(starts.size()) == to.shape[0], ErrorKind::invalid_argument, ops::describe(call), ": ", starts.size(),
-          " positions for a batch of ", to.shape[0]);
+  call.need(static_cast<std::int64_t>(starts.size()) == to.shape[0], starts.size(), " positions for a batch of ", to.shape[0]);
   ops::copy_whole(call);
   const Shape outer(update.shape.begin(), update.shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1);
   const std::int64_t block = ops::row_major_strides(to.shape)[axis], extent = to.shape[axis];
   ops::for_each_index(outer, [&](const Shape& index, std::int64_t row) {
     const std::int64_t start = starts[static_cast<std::size_t>(index[0])];
-    require(start >= 0 && start < extent && (circular || update.shape[axis] <= extent - start), ErrorKind::invalid_argument,
-            ops::describe(call), ": position ", start, " leaves no room for ", update.shape[axis], " of ", extent, " steps");
+    call.need(start >= 0 && start < extent && (circular || update.shape[axis] <= extent - start), "position ", start,
+              " leaves no room for ", update.shape[axis], " of ", extent, " steps");
     const std::int64_t step = (start + index[axis]) % extent, line = row / update.shape[axis];
     ops::move_elements(to.dtype, update.data, row * block, to.data, (line * extent + step) * block, block);
   });

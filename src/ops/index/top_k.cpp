@@ -50,9 +50,9 @@ struct Keys {
 void reference(Call& call) {
   const TensorRef& from = call.in[0];
   const auto axis = static_cast<std::size_t>(ops::wrap_axis(call.attributes().integer("axis"), static_cast<int>(from.shape.size())));
-  require(call.in[1].size() == 1, ErrorKind::invalid_argument, ops::describe(call), ": k is no single number");
+  call.need(call.in[1].size() == 1, "k is no single number");
   const std::int64_t k = ops::read_ints(call.in[1]).at(0), extent = from.shape[axis];
-  require(k >= 0 && k <= extent, ErrorKind::invalid_argument, ops::describe(call), ": k is ", k, ", the axis has ", extent, " elements");
+  call.need(k >= 0 && k <= extent, "k is ", k, ", the axis has ", extent, " elements");
   Shape shape = from.shape;
   shape[axis] = k;
   for (int i = 0; i < 2; ++i) ops::settle_shape(call, i, shape);

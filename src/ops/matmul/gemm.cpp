@@ -26,7 +26,7 @@ void run(Call& call) {
   const double alpha = attributes.number("alpha"), beta = attributes.number("beta");
   const Shape &a_shape = call.in[0].shape, &b_shape = call.in[1].shape;
   const std::int64_t m = a_shape[trans_a], k = a_shape[!trans_a], n = b_shape[!trans_b];
-  require(b_shape[trans_b] == k, ErrorKind::invalid_argument, "Gemm meets ", k, " columns and ", b_shape[trans_b], " rows");
+  call.need(b_shape[trans_b] == k, "Gemm meets ", k, " columns and ", b_shape[trans_b], " rows");
   const ops::RealIn<T> a(call.in[0]), b(call.in[1]), c(call.has(2) ? call.in[2] : TensorRef{});
   const ops::RealOut<T> y(call.out[0]);
   std::int64_t c_row = 0, c_column = 0;

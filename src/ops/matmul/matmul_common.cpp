@@ -43,7 +43,7 @@ MatMulShape::MatMulShape(const Shape& a, const Shape& b) {
   if (a.size() > 1) m = a[a.size() - 2];
   if (b.size() > 1) n = b.back();
   const std::int64_t rows = b.size() > 1 ? b[b.size() - 2] : b[0];
-  require(rows == k, ErrorKind::invalid_argument, "a matrix product meets ", k, " columns and ", rows, " rows");
+  ir::need(rows == k, "a matrix product meets ", k, " columns and ", rows, " rows");
   const Shape batch_a(a.begin(), a.size() < 2 ? a.begin() : a.end() - 2), batch_b(b.begin(), b.size() < 2 ? b.begin() : b.end() - 2);
   const Shape batch = ir::constants(ir::broadcast(ir::to_dims(batch_a), ir::to_dims(batch_b)));
   a_matrix = matrix_order(batch_a, batch);

@@ -11,7 +11,7 @@ void infer(InferCall& call) {
 }
 
 // Subtracts a zero point that is one value, one per row or column (`axis` from the back), or shaped to broadcast.
-std::vector<std::int32_t> centred(const TensorRef& tensor, const TensorRef* zero, std::size_t back) {
+std::vector<std::int32_t> centred(const Call& call, const TensorRef& tensor, const TensorRef* zero, std::size_t back) {
   std::vector<std::int32_t> values = ops::converted<std::int32_t>(tensor);
   if (zero == nullptr || zero->data == nullptr) return values;
   const std::vector<std::int32_t> zeros = ops::converted<std::int32_t>(*zero);
@@ -22,7 +22,7 @@ std::vector<std::int32_t> centred(const TensorRef& tensor, const TensorRef* zero
   }
   const ops::AxisView view(tensor.shape, std::max<std::int64_t>(rank - static_cast<std::int64_t>(back), 0));
   const bool per_matrix = count == view.outer * view.extent;  // [.., M, 1] or [.., 1, N]
-  require(count == view.extent || per_matrix, ErrorKind::invalid_model, "a zero point has ", count, " values for ", view.extent, " lanes");
+  call.need(count == view.extent || per_matrix, "a zero point has ", count, " values for ", view.extent, " lanes");
   for (std::int64_t o = 0; o < view.outer; ++o) {
     for (std::int64_t e = 0; e < view.extent; ++e) {
       const std::int32_t z = zeros[static_cast<std::size_t>(count == view.extent ? e : o * view.extent + e)];
@@ -33,13 +33,13 @@ std::vector<std::int32_t> centred(const TensorRef& tensor, const TensorRef* zero
 }
 
 // One zero point per column of each matrix: columns are the innermost axis, so the batch is what lies before the rows.
-std::vector<std::int32_t> centred_columns(const TensorRef& tensor, const TensorRef* zero) {
-  if (zero == nullptr || zero->data == nullptr || zero->size() <= tensor.shape.back()) return centred(tensor, zero, 1);
+std::vector<std::int32_t> centred_columns(const Call& call, const TensorRef& tensor, const TensorRef* zero) {
+  if (zero == nullptr || zero->data == nullptr || zero->size() <= tensor.shape.back()) return centred(call, tensor, zero, 1);
   std::vector<std::int32_t> values = ops::converted<std::int32_t>(tensor);
   const std::vector<std::int32_t> zeros = ops::converted<std::int32_t>(*zero);
   const std::int64_t n = tensor.shape.back(), k = tensor.shape[tensor.shape.size() - 2];
-  require(static_cast<std::int64_t>(zeros.size()) * k == tensor.size(), ErrorKind::invalid_model, "a zero point has ", zeros.size(),
-          " values, expected 1, ", n, " or one per column of each matrix");
+  call.need(static_cast<std::int64_t>(zeros.size()) * k == tensor.size(), "a zero point has ", zeros.size(), " values, expected 1, ", n,
+            " or one per column of each matrix");
   for (std::int64_t i = 0; i < tensor.size(); ++i)
     values[static_cast<std::size_t>(i)] -= zeros[static_cast<std::size_t>(i / (k * n) * n + i % n)];
   return values;
@@ -47,8 +47,8 @@ std::vector<std::int32_t> centred_columns(const TensorRef& tensor, const TensorR
 
 void reference(Call& call) {
   const ops::MatMulShape shape(call.in[0].shape, call.in[1].shape);
-  const std::vector<std::int32_t> a = centred(call.in[0], call.has(2) ? &call.in[2] : nullptr, 2);
-  const std::vector<std::int32_t> b = centred_columns(call.in[1], call.has(3) ? &call.in[3] : nullptr);
+  const std::vector<std::int32_t> a = centred(call, call.in[0], call.has(2) ? &call.in[2] : nullptr, 2);
+  const std::vector<std::int32_t> b = centred_columns(call, call.in[1], call.has(3) ? &call.in[3] : nullptr);
   auto* y = call.out[0].as<std::int32_t>();
   for (std::size_t i = 0; i < shape.a_matrix.size(); ++i, y += shape.m * shape.n) {
     ops::multiply<std::int64_t>(

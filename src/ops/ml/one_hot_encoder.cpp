@@ -24,8 +24,8 @@ void on_values(ValueCall& call) {
   const ops::KeyPlaces places(categories, x.dtype());
   for (std::int64_t i = 0; i < x.size(); ++i) {
     const std::int64_t at = places.find(x, i);
-    require(at >= 0 || call.attributes().integer("zeros") != 0, ErrorKind::invalid_argument, "OneHotEncoder node '", call.node().name,
-            "': element ", i, " is none of the categories, and zeros = 0 allows no others");
+    call.need(at >= 0 || call.attributes().integer("zeros") != 0, "element ", i,
+              " is none of the categories, and zeros = 0 allows no others");
     if (at >= 0) y.mutable_data<float>()[i * categories.size() + at] = 1;
   }
   call.give(0, y);

@@ -12,15 +12,15 @@ namespace tenfold::ops {
 namespace {
 
 using ir::Ints;
-using ir::require_sound;
+using ir::sound;
 
 template <class List>
-void need_size(const List& list, std::size_t size, const std::string& name) {
-  require_sound(list.size() == size, "attribute '", name, "' has ", list.size(), " entries, ", size, " expected");
+void expect_size(const List& list, std::size_t size, const std::string& name) {
+  sound(list.size() == size, "attribute '", name, "' has ", list.size(), " entries, ", size, " expected");
 }
 
 std::size_t within(std::int64_t index, std::size_t size, const char* what) {
-  require_sound(index >= 0 && static_cast<std::size_t>(index) < size, what, " ", index, " of ", size);
+  sound(index >= 0 && static_cast<std::size_t>(index) < size, what, " ", index, " of ", size);
   return static_cast<std::size_t>(index);
 }
 
@@ -28,7 +28,7 @@ std::vector<double> numbers(const ir::Attributes& attributes, const std::string&
   std::vector<double> values;
   if (!attributes.has(name)) return values;
   const Tensor& t = attributes.tensor(name);
-  require_sound(t.dtype() != DType::string, "attribute '", name, "' holds strings");
+  sound(t.dtype() != DType::string, "attribute '", name, "' holds strings");
   for (std::int64_t i = 0; i < t.size(); ++i) values.push_back(t.as_double(i));
   return values;
 }
@@ -46,7 +46,7 @@ std::vector<std::set<double>> read_sets(const std::vector<double>& values) {
 }
 
 void note(Trees& trees, TreeNode node) {
-  require_sound(node.feature >= 0 && node.feature < ir::kUnbounded, "nodes_featureids has ", node.feature);
+  sound(node.feature >= 0 && node.feature < ir::kUnbounded, "nodes_featureids has ", node.feature);
   trees.features = std::max(trees.features, node.feature + 1);
   trees.nodes.push_back(node);
 }
@@ -61,7 +61,7 @@ TreeMode mode_of(const std::string& name) {
   static constexpr std::array<std::string_view, 6> names = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
                                                             "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ"};
   const auto* at = std::find(names.begin(), names.end(), name);
-  require_sound(at != names.end(), "nodes_modes has '", name, "'; the standard has BRANCH_LEQ, _LT, _GTE, _GT, _EQ, _NEQ and LEAF");
+  sound(at != names.end(), "nodes_modes has '", name, "'; the standard has BRANCH_LEQ, _LT, _GTE, _GT, _EQ, _NEQ and LEAF");
   return static_cast<TreeMode>(at - names.begin());
 }
 
@@ -70,15 +70,16 @@ TreeMode mode_of(const std::string& name) {
 Trees read_trees(const ir::Attributes& a) {
   Trees trees;
   trees.targets = a.integer("n_targets");
-  require_sound(trees.targets >= 1 && trees.targets <= ir::kUnbounded, "n_targets is ", trees.targets);
+  sound(trees.targets >= 1 && trees.targets <= ir::kUnbounded, "n_targets is ", trees.targets);
   const Ints &features = a.ints("nodes_featureids"), &yes = a.ints("nodes_truenodeids"), &no = a.ints("nodes_falsenodeids"),
              &yes_leaf = a.ints("nodes_trueleafs"), &no_leaf = a.ints("nodes_falseleafs"), &targets = a.ints("leaf_targetids");
   const Ints missing = a.ints("nodes_missing_value_tracks_true", Ints(features.size(), 0));
   const std::vector<double> splits = numbers(a, "nodes_splits"), modes = numbers(a, "nodes_modes"), weights = numbers(a, "leaf_weights");
   const std::size_t count = features.size();
-  need_size(yes, count, "nodes_truenodeids"), need_size(no, count, "nodes_falsenodeids"), need_size(yes_leaf, count, "nodes_trueleafs");
-  need_size(no_leaf, count, "nodes_falseleafs"), need_size(splits, count, "nodes_splits"), need_size(modes, count, "nodes_modes");
-  need_size(missing, count, "nodes_missing_value_tracks_true"), need_size(weights, targets.size(), "leaf_weights");
+  expect_size(yes, count, "nodes_truenodeids"), expect_size(no, count, "nodes_falsenodeids"),
+      expect_size(yes_leaf, count, "nodes_trueleafs");
+  expect_size(no_leaf, count, "nodes_falseleafs"), expect_size(splits, count, "nodes_splits"), expect_size(modes, count, "nodes_modes");
+  expect_size(missing, count, "nodes_missing_value_tracks_true"), expect_size(weights, targets.size(), "leaf_weights");
   trees.sets = read_sets(numbers(a, "membership_values"));
   for (std::size_t i = 0; i < targets.size(); ++i) give(trees, trees.leaves.emplace_back(), targets[i], weights[i]);
   const auto goes_to = [&](std::int64_t id, bool leaf) {
@@ -88,7 +89,7 @@ Trees read_trees(const ir::Attributes& a) {
   };
   std::int64_t sets = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    require_sound(modes[i] >= 0 && modes[i] <= 6, "nodes_modes has ", modes[i], ", 0 to 6 expected");
+    sound(modes[i] >= 0 && modes[i] <= 6, "nodes_modes has ", modes[i], ", 0 to 6 expected");
     TreeNode node{static_cast<TreeMode>(modes[i]), missing[i] != 0, features[i], splits[i]};
     if (node.mode == TreeMode::member)
       node.set = static_cast<std::int64_t>(within(sets++, trees.sets.size(), "membership_values has no set for member node"));
@@ -109,21 +110,22 @@ Trees read_old_trees(const ir::Attributes& a, const std::string& prefix, std::in
   const ir::Strings& modes = a.strings("nodes_modes");
   const std::vector<double> splits = floats_of(a, "nodes_values");
   const std::size_t count = ids.size();
-  need_size(tree_ids, count, "nodes_treeids"), need_size(features, count, "nodes_featureids"), need_size(yes, count, "nodes_truenodeids");
-  need_size(no, count, "nodes_falsenodeids"), need_size(modes, count, "nodes_modes"), need_size(splits, count, "nodes_values");
-  if (!missing.empty() || count == 0) need_size(missing, count, "nodes_missing_value_tracks_true");
+  expect_size(tree_ids, count, "nodes_treeids"), expect_size(features, count, "nodes_featureids"),
+      expect_size(yes, count, "nodes_truenodeids");
+  expect_size(no, count, "nodes_falsenodeids"), expect_size(modes, count, "nodes_modes"), expect_size(splits, count, "nodes_values");
+  if (!missing.empty() || count == 0) expect_size(missing, count, "nodes_missing_value_tracks_true");
   // A node or a leaf by the numbers of tree and node; those of one tree stand together, its root first.
   std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> places;
   std::set<std::int64_t> begun;
   std::int64_t nodes = 0, leaves = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::int64_t place = modes[i] == "LEAF" ? ~leaves++ : nodes++;
-    require_sound(places.emplace(std::pair(tree_ids[i], ids[i]), place).second, "tree ", tree_ids[i], " has node ", ids[i], " twice");
+    sound(places.emplace(std::pair(tree_ids[i], ids[i]), place).second, "tree ", tree_ids[i], " has node ", ids[i], " twice");
     if (begun.insert(tree_ids[i]).second) trees.roots.push_back(place);
   }
   const auto find = [&](std::int64_t tree, std::int64_t id) {
     const auto at = places.find({tree, id});
-    require_sound(at != places.end(), "tree ", tree, " has no node ", id);
+    sound(at != places.end(), "tree ", tree, " has no node ", id);
     return at->second;
   };
   trees.leaves.resize(static_cast<std::size_t>(leaves));
@@ -134,11 +136,11 @@ Trees read_old_trees(const ir::Attributes& a, const std::string& prefix, std::in
   }
   const Ints &of_tree = a.ints(prefix + "_treeids"), &of_node = a.ints(prefix + "_nodeids"), &target = a.ints(prefix + "_ids");
   const std::vector<double> weights = floats_of(a, prefix + "_weights");
-  need_size(of_node, of_tree.size(), prefix + "_nodeids"), need_size(target, of_tree.size(), prefix + "_ids");
-  need_size(weights, of_tree.size(), prefix + "_weights");
+  expect_size(of_node, of_tree.size(), prefix + "_nodeids"), expect_size(target, of_tree.size(), prefix + "_ids");
+  expect_size(weights, of_tree.size(), prefix + "_weights");
   for (std::size_t i = 0; i < of_tree.size(); ++i) {
     const std::int64_t place = find(of_tree[i], of_node[i]);
-    require_sound(place < 0, prefix, "_nodeids names node ", of_node[i], " of tree ", of_tree[i], ", which is no leaf");
+    sound(place < 0, prefix, "_nodeids names node ", of_node[i], " of tree ", of_tree[i], ", which is no leaf");
     give(trees, trees.leaves[static_cast<std::size_t>(~place)], target[i], weights[i]);
   }
   return trees;

@@ -18,8 +18,8 @@ void infer(InferCall& call) {
 void on_values(ValueCall& call) {
   const Tensor labels = labels_of(call.attributes());
   const Tensor& x = call.tensor(0);
-  require(x.dtype() == DType::f32 && x.rank() >= 1 && x.shape().back() == labels.size(), ErrorKind::invalid_argument, "ZipMap node '",
-          call.node().name, "' has ", labels.size(), " labels for ", call.in(0).text());
+  call.need(x.dtype() == DType::f32 && x.rank() >= 1 && x.shape().back() == labels.size(), "it has ", labels.size(), " labels for ",
+            call.in(0).text());
   std::vector<RuntimeValue> maps;
   const std::int64_t rows = x.rank() == 1 ? 1 : x.shape()[0];
   for (std::int64_t r = 0; r < rows; ++r) {

@@ -8,8 +8,9 @@ void infer(InferCall& call) {
   call.need(call.rank(0) >= 2, "the input has rank ", call.rank(0), ", expected batch, channels and spatial dims");
   const std::int64_t groups = call.attributes().integer("num_groups");
   const Dim channels = call.dims(0)[1];
-  call.need(groups > 0 && (!channels.is_constant() || channels.constant() % groups == 0), channels.text(), " channels do not divide into ",
-            groups, " groups");
+  call.sound(groups > 0, "num_groups is ", groups, ", expected a positive number");
+  call.need(!channels.is_constant() || channels.constant() % groups == 0, channels.text(), " channels do not divide into ", groups,
+            " groups");
   ops::need_per_channel(call, 1, "scale");
   ops::need_per_channel(call, 2, "bias");
   call.out(0, call.dtype(0), call.dims(0));

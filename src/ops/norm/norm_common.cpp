@@ -47,8 +47,7 @@ void expect_broadcast(const Dims& parameter, const Dims& wanted) {
     const Dim own = parameter[parameter.size() - back], asked = wanted[wanted.size() - back];
     fits = own == Dim(1) || own == asked || !own.is_constant() || !asked.is_constant();
   }
-  require(fits, ErrorKind::invalid_model, "a parameter of shape [", ir::text(parameter), "] does not broadcast to [", ir::text(wanted),
-          "]");
+  ir::need(fits, "a parameter of shape [", ir::text(parameter), "] does not broadcast to [", ir::text(wanted), "]");
 }
 
 Dims statistics_dims(ir::InferCall& call, int axis) {
@@ -60,12 +59,10 @@ Dims statistics_dims(ir::InferCall& call, int axis) {
 Broadcast::Broadcast(const Shape& parameter, const Shape& tail) {
   Shape own = parameter;
   while (own.size() > tail.size() && own.front() == 1) own.erase(own.begin());
-  require(own.size() <= tail.size(), ErrorKind::invalid_model, "a parameter of shape ", text(parameter), " does not broadcast to ",
-          text(tail));
+  ir::need(own.size() <= tail.size(), "a parameter of shape ", text(parameter), " does not broadcast to ", text(tail));
   const std::size_t lead = tail.size() - own.size();
   for (std::size_t i = 0; i < own.size(); ++i) {
-    require(own[i] == 1 || own[i] == tail[lead + i], ErrorKind::invalid_model, "a parameter of shape ", text(parameter),
-            " does not broadcast to ", text(tail));
+    ir::need(own[i] == 1 || own[i] == tail[lead + i], "a parameter of shape ", text(parameter), " does not broadcast to ", text(tail));
   }
   size_ = element_count(own);
   dense_ = std::equal(own.begin(), own.end(), tail.end() - static_cast<std::ptrdiff_t>(own.size())) && size_ > 0;

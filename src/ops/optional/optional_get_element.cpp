@@ -10,8 +10,7 @@ void infer(InferCall& call) {
 }
 
 void on_values(ValueCall& call) {
-  require(call.has(0), ErrorKind::invalid_argument, "OptionalGetElement node '", call.node().name,
-          "' takes from an optional that holds nothing; OptionalHasElement tells whether it does");
+  call.need(call.has(0), "its operand holds nothing; OptionalHasElement tells whether it does");
   call.give(0, call.in(0));
 }
 

@@ -33,14 +33,13 @@ void infer(InferCall& call) {
 void reference(Call& call) {
   const Shape within = constants(pooled_extents(call.attributes(), to_dims(call.in[0].shape))), &out = call.out[0].shape;
   const std::int64_t count = element_count(within);
-  require(call.in[1].size() == call.in[0].size(), ErrorKind::invalid_argument, "there are ", call.in[1].size(), " indices for ",
-          call.in[0].size(), " elements");
+  call.need(call.in[1].size() == call.in[0].size(), "there are ", call.in[1].size(), " indices for ", call.in[0].size(), " elements");
   const Ints indices = ops::read_ints(call.in[1]);
   for (std::int64_t i = 0; i < call.in[0].size(); ++i) {
     std::int64_t rest = indices[static_cast<std::size_t>(i)], at = 0, stride = 1;
-    require(rest >= 0 && rest < count, ErrorKind::invalid_argument, "an index is ", rest, ", expected less than ", count);
+    call.need(rest >= 0 && rest < count, "an index is ", rest, ", expected less than ", count);
     for (std::size_t d = within.size(); d-- > 0; rest /= within[d], stride *= out[d]) {
-      require(rest % within[d] < out[d], ErrorKind::invalid_argument, "an index lies outside the shape asked for");
+      call.need(rest % within[d] < out[d], "an index lies outside the shape asked for");
       at += rest % within[d] * stride;
     }
     ops::move_elements(call.in[0].dtype, call.in[0].data, i, call.out[0].data, at, 1);

@@ -39,11 +39,10 @@ struct Line {
   template <class T>
   Line(const Call& call, T start, T end, std::int64_t bins, std::int64_t extent, bool shifted, std::int64_t ratio) {
     const T size = shifted ? end - start : std::max(end - start, T(1)), bin = size / static_cast<T>(bins);
-    require(std::isfinite(size) && std::isfinite(start) && (ratio > 0 || bin <= kMostOfBin), ErrorKind::invalid_argument,
-            ops::describe(call), ": a region reaches from ", start, " to ", end, " in an image of ", extent);
+    call.need(std::isfinite(size) && std::isfinite(start) && (ratio > 0 || bin <= kMostOfBin), "a region reaches from ", start, " to ", end,
+              " in an image of ", extent);
     samples = ratio > 0 ? ratio : std::max<std::int64_t>(0, static_cast<std::int64_t>(std::ceil(bin)));
-    require(samples == 0 || bins <= kMostOfRegion / samples, ErrorKind::invalid_argument, ops::describe(call), ": ", bins, " bins of ",
-            samples, " samples each are more than ", kMostOfRegion);
+    call.need(samples == 0 || bins <= kMostOfRegion / samples, bins, " bins of ", samples, " samples each are more than ", kMostOfRegion);
     all.reserve(static_cast<std::size_t>(bins * samples));
     for (std::int64_t i = 0; i < bins * samples; ++i) {
       const T at = start + static_cast<T>(i / samples) * bin + (static_cast<T>(i % samples) + T(0.5)) * bin / static_cast<T>(samples);
@@ -88,16 +87,15 @@ void run(Call& call) {
   const bool shifted = a.string("coordinate_transformation_mode") == "half_pixel", average = a.string("mode") == "avg";
   const T scale = static_cast<T>(a.number("spatial_scale")), shift = shifted ? T(0.5) : T(0);
   const std::int64_t plane = images[2] * images[3], ratio = a.integer("sampling_ratio");
-  require(call.in[1].shape == Shape({out[0], 4}) && call.in[2].shape[0] == out[0] && (plane > 0 || call.out[0].size() == 0),
-          ErrorKind::invalid_argument, ops::describe(call), ": regions of shape ", text(call.in[1].shape), " and ", call.in[2].shape[0],
-          " numbers of images do not fit, or images of shape ", text(images), " are empty");
+  call.need(call.in[1].shape == Shape({out[0], 4}) && call.in[2].shape[0] == out[0] && (plane > 0 || call.out[0].size() == 0),
+            "regions of shape ", text(call.in[1].shape), " and ", call.in[2].shape[0], " numbers of images do not fit, or images of shape ",
+            text(images), " are empty");
   const ops::RealIn<T> x(call.in[0]), regions(call.in[1]);
   const Ints image = ops::read_ints(call.in[2]);
   const ops::RealOut<T> y(call.out[0]);
   for (std::int64_t r = 0; r < out[0]; ++r) {
     const std::int64_t of = image[static_cast<std::size_t>(r)];
-    require(of >= 0 && of < images[0], ErrorKind::invalid_argument, ops::describe(call), ": region ", r, " lies in image ", of, " of ",
-            images[0]);
+    call.need(of >= 0 && of < images[0], "region ", r, " lies in image ", of, " of ", images[0]);
     const auto edge = [&](std::int64_t i) { return regions[r * 4 + i] * scale - shift; };
     const Line rows(call, edge(1), edge(3), out[2], images[2], shifted, ratio),
         columns(call, edge(0), edge(2), out[3], images[3], shifted, ratio);

@@ -47,12 +47,11 @@ ScaleIndex::ScaleIndex(const ir::Call& call)
   if (count_ != 1) {
     if (block_ > 0) blocks_ = (view_.extent + block_ - 1) / block_;
     const std::int64_t expected = block_ == 0 ? view_.extent : view_.outer * blocks_ * view_.inner;
-    require(count_ == expected, ErrorKind::invalid_argument, "the scale has ", count_, " values, expected ", expected);
+    call.need(count_ == expected, "the scale has ", count_, " values, expected ", expected);
   }
   if (!call.has(2)) return;
   one_zero_ = call.in[2].size() == 1;
-  require(one_zero_ || call.in[2].size() == count_, ErrorKind::invalid_argument, "the zero point has ", call.in[2].size(),
-          " values, the scale ", count_);
+  call.need(one_zero_ || call.in[2].size() == count_, "the zero point has ", call.in[2].size(), " values, the scale ", count_);
 }
 
 IntegerRange range_of(DType type) {

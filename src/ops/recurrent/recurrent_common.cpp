@@ -11,8 +11,7 @@ using ir::Dims;
 
 std::int64_t directions_of(const ir::Attributes& attributes) {
   const std::string& direction = attributes.string("direction");
-  ir::require_sound(direction == "forward" || direction == "reverse" || direction == "bidirectional", "direction is \"",
-                    direction, "\"");
+  ir::sound(direction == "forward" || direction == "reverse" || direction == "bidirectional", "direction is \"", direction, "\"");
   return direction == "bidirectional" ? 2 : 1;
 }
 
@@ -75,8 +74,7 @@ Recurrence::Recurrence(ir::Call& call, const RecurrentForm& form)
   lengths_.assign(static_cast<std::size_t>(batch_), steps_);
   for (std::size_t i = 0; call.has(4) && i < lengths_.size(); ++i) {
     lengths_[i] = load_int(call.in[4].dtype, call.in[4].data, static_cast<std::int64_t>(i));
-    require(lengths_[i] >= 0 && lengths_[i] <= steps_, ErrorKind::invalid_argument, "a sequence length is ", lengths_[i],
-            ", expected 0 to ", steps_);
+    call.need(lengths_[i] >= 0 && lengths_[i] <= steps_, "a sequence length is ", lengths_[i], ", expected 0 to ", steps_);
   }
   states_.assign(static_cast<std::size_t>(directions_ * batch_),
                  std::vector<double>(static_cast<std::size_t>(form.cell ? 2 * hidden_ : hidden_)));
@@ -91,8 +89,7 @@ void Recurrence::check_sizes() const {
   const auto expect = [&](int operand, const char* what, std::int64_t wanted) {
     if (!call_.has(operand)) return;
     const ir::TensorRef& found = call_.in[static_cast<std::size_t>(operand)];
-    require(found.size() == wanted, ErrorKind::invalid_argument, describe(call_), ": ", what, " is [", ir::text(ir::to_dims(found.shape)),
-            "], ", wanted, " elements expected");
+    call_.need(found.size() == wanted, what, " is [", ir::text(ir::to_dims(found.shape)), "], ", wanted, " elements expected");
   };
   expect(1, "W", directions_ * rows * input_);
   expect(2, "R", directions_ * rows * hidden_);

@@ -26,7 +26,7 @@ std::vector<bool> reduced_dims(const Ints& axes, const Attributes& attributes, i
   const bool all = axes.empty() && attributes.integer("noop_with_empty_axes") == 0;
   std::vector<bool> reduced(static_cast<std::size_t>(rank), all);
   for (const std::int64_t axis : axes) {
-    require(axis >= -rank && axis < rank, ErrorKind::invalid_model, "axis ", axis, " is out of range for ", rank, " dimensions");
+    need(axis >= -rank && axis < rank, "axis ", axis, " is out of range for ", rank, " dimensions");
     reduced[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)] = true;
   }
   return reduced;
@@ -78,8 +78,7 @@ std::vector<bool> settle_dims(Call& call) {
     if (!reduced[d]) result.push_back(shape[d]);
     else if (call.attributes().integer("keepdims") != 0) result.push_back(1);
   }
-  require(element_count(result) <= call.out[0].size(), ErrorKind::invalid_argument, "the axes leave ", text(result),
-          ", more than there is room for");
+  call.need(element_count(result) <= call.out[0].size(), "the axes leave ", text(result), ", more than there is room for");
   call.shrink(0, std::move(result));
   return reduced;
 }
@@ -90,8 +89,8 @@ std::optional<std::vector<std::int64_t>> known_integers(const Value& value) {
   if (value.contents && is_constant(*value.contents)) return constants(*value.contents);
   if (!value.is_constant()) return {};
   const Tensor& tensor = value.constant->tensor;
-  require_sound(is_integer(tensor.dtype()), "operand '", value.name, "' is ", text(value.type), ", integers expected");
-  require(tensor.rank() <= 1, ErrorKind::invalid_model, "operand '", value.name, "' is ", text(value.type), ", a list expected");
+  sound(is_integer(tensor.dtype()), "operand '", value.name, "' is ", text(value.type), ", integers expected");
+  need(tensor.rank() <= 1, "operand '", value.name, "' is ", text(value.type), ", a list expected");
   std::vector<std::int64_t> values;
   for (std::int64_t e = 0; e < tensor.size(); ++e) values.push_back(tensor.as_int(e));
   return values;

@@ -42,11 +42,10 @@ void run(Call& call) {
   const ops::Sampling sampling(call.attributes());
   const Shape &data = call.in[0].shape, &out = call.out[0].shape;
   const Shape extents(data.begin() + 2, data.end()), strides = ops::row_major_strides(extents);
-  require(call.in[1].shape[0] == data[0] && call.in[1].shape.back() == static_cast<std::int64_t>(extents.size()),
-          ErrorKind::invalid_argument, ops::describe(call), ": a grid of shape ", text(call.in[1].shape), " does not fit data of shape ",
-          text(data));
+  call.need(call.in[1].shape[0] == data[0] && call.in[1].shape.back() == static_cast<std::int64_t>(extents.size()), "a grid of shape ",
+            text(call.in[1].shape), " does not fit data of shape ", text(data));
   const std::int64_t plane = element_count(extents), places = element_count({out.begin() + 2, out.end()});
-  require(plane > 0 || call.out[0].size() == 0, ErrorKind::invalid_argument, ops::describe(call), ": there is nothing to sample");
+  call.need(plane > 0 || call.out[0].size() == 0, "there is nothing to sample");
   const ops::RealIn<T> x(call.in[0]), grid(call.in[1]);
   const ops::RealOut<T> y(call.out[0]);
   std::vector<ops::Taps> taps(extents.size());

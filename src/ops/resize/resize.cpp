@@ -18,8 +18,7 @@ std::vector<std::size_t> axes_of(const Attributes& attributes, std::size_t rank)
   const Ints given = attributes.ints("axes", {});
   for (std::int64_t axis : given) {
     const std::int64_t wrapped = axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
-    require(wrapped >= 0 && wrapped < static_cast<std::int64_t>(rank), ErrorKind::invalid_model, "axis ", axis, " is out of range for ",
-            rank, " dimensions");
+    need(wrapped >= 0 && wrapped < static_cast<std::int64_t>(rank), "axis ", axis, " is out of range for ", rank, " dimensions");
     axes.push_back(static_cast<std::size_t>(wrapped));
   }
   for (std::size_t i = 0; given.empty() && i < rank; ++i) axes.push_back(i);
@@ -27,7 +26,7 @@ std::vector<std::size_t> axes_of(const Attributes& attributes, std::size_t rank)
 }
 
 void need_count(std::size_t found, std::size_t expected, const char* what) {
-  require(found == expected, ErrorKind::invalid_model, what, " has ", found, " values, expected ", expected);
+  need(found == expected, what, " has ", found, " values, expected ", expected);
 }
 
 // Sizes under a policy that keeps the aspect ratio: one scale for all axes.
@@ -138,7 +137,7 @@ void reference(Call& call) {
   const bool crop = call.attributes().string("coordinate_transformation_mode") == "tf_crop_and_resize";
   const double outside = call.attributes().number("extrapolation_value");
   if (call.out[0].size() == 0) return;
-  require(call.in[0].size() > 0, ErrorKind::invalid_argument, "resizing an empty tensor");
+  call.need(call.in[0].size() > 0, "resizing an empty tensor");
   std::vector<double> values = ops::converted<double>(call.in[0]);
   Shape shape = call.in[0].shape;
   for (std::size_t d = 0; d < axes.size(); ++d) {

@@ -16,7 +16,7 @@ float coordinate(const std::string& mode, const ResizeAxis& axis, std::int64_t i
   if (mode == "align_corners") return wanted == 1 ? 0.0f : x * (in - 1) / (wanted - 1);
   if (mode == "asymmetric") return x / axis.scale;
   if (mode == "tf_half_pixel_for_nn") return (x + 0.5f) / axis.scale;
-  ir::require_sound(mode == "tf_crop_and_resize", "coordinate_transformation_mode is \"", mode, "\"");
+  ir::sound(mode == "tf_crop_and_resize", "coordinate_transformation_mode is \"", mode, "\"");
   if (axis.output == 1) return 0.5f * (axis.start + axis.end) * (in - 1);
   return axis.start * (in - 1) + x * (axis.end - axis.start) * (in - 1) / (out - 1);
 }
@@ -25,7 +25,7 @@ std::int64_t nearest(const std::string& mode, float x) {
   if (mode == "round_prefer_floor") return static_cast<std::int64_t>(std::ceil(x - 0.5f));
   if (mode == "round_prefer_ceil") return static_cast<std::int64_t>(std::floor(x + 0.5f));
   if (mode == "floor") return static_cast<std::int64_t>(std::floor(x));
-  ir::require_sound(mode == "ceil", "nearest_mode is \"", mode, "\"");
+  ir::sound(mode == "ceil", "nearest_mode is \"", mode, "\"");
   return static_cast<std::int64_t>(std::ceil(x));
 }
 
@@ -41,7 +41,7 @@ std::vector<Tap> filter(const ir::Attributes& attributes, const ResizeAxis& axis
   const bool antialias = attributes.integer("antialias") != 0;
   const double narrow = antialias ? std::min(1.0, static_cast<double>(axis.scale)) : 1.0;
   const double reach = (linear ? 1 : 2) / narrow, a = attributes.number("cubic_coeff_a");
-  require(reach < 1e6, ErrorKind::unsupported, "a resize by ", axis.scale, " with antialias");
+  ir::supported(reach < 1e6, "a resize by ", axis.scale, " with antialias");
   std::vector<Tap> taps;
   for (auto k = static_cast<std::int64_t>(std::floor(x - reach)) + 1; static_cast<double>(k) < x + reach; ++k) {
     const double distance = (static_cast<double>(k) - x) * narrow;
@@ -65,31 +65,30 @@ std::vector<Tap> resize_taps(const ir::Attributes& attributes, const ResizeAxis&
   const bool crop = transform == "tf_crop_and_resize";
   if (axis.identity() && !crop) return {{i, 1.0}};
   const float x = coordinate(transform, axis, i);
-  require(std::fabs(x) < 1e9f, ErrorKind::invalid_argument, "a resize reads its input at ", x);
+  ir::need(std::fabs(x) < 1e9f, "a resize reads its input at ", x);
   if (crop && (x < 0 || x > static_cast<float>(axis.input - 1))) return {};
   if (mode == "nearest") {
     return {{std::clamp<std::int64_t>(nearest(attributes.string("nearest_mode"), x), 0, axis.input - 1), 1.0}};
   }
-  ir::require_sound(mode == "linear" || mode == "cubic", "mode is \"", mode, "\"");
+  ir::sound(mode == "linear" || mode == "cubic", "mode is \"", mode, "\"");
   return filter(attributes, axis, x, mode == "linear");
 }
 
 ir::Dim scaled_extent(ir::Dim extent, float scale) {
-  require(std::isfinite(scale) && scale > 0 && scale < 1e6f, ErrorKind::invalid_model, "a scale is ", scale,
-          ", expected a positive number");
+  ir::need(std::isfinite(scale) && scale > 0 && scale < 1e6f, "a scale is ", scale, ", expected a positive number");
   for (std::int64_t q = 1; q <= 64; ++q) {
     const double p = std::nearbyint(static_cast<double>(scale) * static_cast<double>(q));
     if (p > 0 && static_cast<float>(p / static_cast<double>(q)) == scale) return floor_div(extent * static_cast<std::int64_t>(p), q);
   }
-  require(extent.is_constant(), ErrorKind::unsupported, "scaling the symbolic extent ", extent.text(), " by ", scale,
-          ", which is no small fraction; give `sizes` instead");
+  ir::supported(extent.is_constant(), "scaling the symbolic extent ", extent.text(), " by ", scale,
+                ", which is no small fraction; give `sizes` instead");
   return static_cast<std::int64_t>(std::floor(static_cast<float>(extent.constant()) * scale));
 }
 
 void expect_resize_modes(const ir::Attributes& attributes) {
   const auto one_of = [&](const char* name, std::initializer_list<std::string_view> known) {
     const std::string& value = attributes.string(name);
-    ir::require_sound(std::find(known.begin(), known.end(), value) != known.end(), name, " is \"", value, "\"");
+    ir::sound(std::find(known.begin(), known.end(), value) != known.end(), name, " is \"", value, "\"");
   };
   one_of("mode", {"nearest", "linear", "cubic"});
   one_of("coordinate_transformation_mode", {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",

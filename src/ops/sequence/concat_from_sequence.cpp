@@ -22,13 +22,12 @@ void on_values(ValueCall& call) {
   const bool fresh = call.attributes().integer("new_axis") != 0;
   std::vector<Tensor> parts;
   for (const RuntimeValue& element : call.elements(0)) parts.push_back(element.tensor());
-  require(!parts.empty(), ErrorKind::invalid_argument, "ConcatFromSequence node '", call.node().name, "' joins an empty sequence");
+  call.need(!parts.empty(), "it joins an empty sequence");
   const std::size_t axis = ops::axis_of(call, call.attributes().integer("axis"), parts[0].shape().size() + (fresh ? 1 : 0));
   for (Tensor& part : parts) {
     if (!fresh) break;
     Shape shape = part.shape();
-    require(axis <= shape.size(), ErrorKind::invalid_argument, "ConcatFromSequence node '", call.node().name, "' joins tensors of rank ",
-            parts[0].rank(), " and ", part.rank());
+    call.need(axis <= shape.size(), "it joins tensors of rank ", parts[0].rank(), " and ", part.rank());
     shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), 1);
     part = part.reshaped(shape);
   }

@@ -48,8 +48,7 @@ std::size_t place_in(const ir::ValueCall& call, int i, std::size_t size, std::si
   if (!call.has(i)) return otherwise;
   const auto extent = static_cast<std::int64_t>(size);
   const std::int64_t given = call.integer(i), at = given < 0 ? given + extent : given;
-  require(at >= 0 && at < extent, ErrorKind::invalid_argument, call.node().op(), " node '", call.node().name, "': place ", given,
-          " in operand ", i, " is outside [", -extent, ", ", extent, ")");
+  call.need(at >= 0 && at < extent, "place ", given, " in operand ", i, " is outside [", -extent, ", ", extent, ")");
   return static_cast<std::size_t>(at);
 }
 
@@ -72,8 +71,8 @@ Tensor joined(const ir::ValueCall& call, const std::vector<Tensor>& parts, std::
   for (const Tensor& part : parts) {
     Shape expected = shape;
     if (part.rank() == parts[0].rank()) expected[axis] = part.shape()[axis];
-    require(part.dtype() == parts[0].dtype() && part.shape() == expected, ErrorKind::invalid_argument, call.node().op(), " node '",
-            call.node().name, "' joins tensors of shape ", text(parts[0].shape()), " and ", text(part.shape()), " along axis ", axis);
+    call.need(part.dtype() == parts[0].dtype() && part.shape() == expected, "it joins tensors of shape ", text(parts[0].shape()), " and ",
+              text(part.shape()), " along axis ", axis);
     shape[axis] += part.shape()[axis];
   }
   Tensor whole(parts[0].dtype(), shape);
@@ -91,8 +90,7 @@ Tensor joined(const ir::ValueCall& call, const std::vector<Tensor>& parts, std::
 
 std::size_t axis_of(const ir::ValueCall& call, std::int64_t axis, std::size_t rank) {
   const auto count = static_cast<std::int64_t>(rank);
-  require(axis >= -count && axis < count, ErrorKind::invalid_argument, call.node().op(), " node '", call.node().name, "': axis ", axis,
-          " of a tensor of rank ", rank);
+  call.need(axis >= -count && axis < count, "axis ", axis, " of a tensor of rank ", rank);
   return static_cast<std::size_t>(axis < 0 ? axis + count : axis);
 }
 

@@ -24,18 +24,16 @@ Ints extents_of_parts(const ValueCall& call, std::int64_t extent) {
   if (call.has(1) && call.tensor(1).rank() == 1) {
     for (std::int64_t i = 0; i < call.tensor(1).size(); ++i) parts.push_back(call.tensor(1).as_int(i));
     for (std::int64_t part : parts) {
-      require(part >= 0 && part <= extent - sum, ErrorKind::invalid_argument, "SplitToSequence node '", call.node().name, "': an axis of ",
-              extent, " elements has no room for parts of ", tenfold::text(parts));
+      call.need(part >= 0 && part <= extent - sum, "an axis of ", extent, " elements has no room for parts of ", tenfold::text(parts));
       sum += part;
     }
-    require(sum == extent, ErrorKind::invalid_argument, "SplitToSequence node '", call.node().name, "': parts of ", tenfold::text(parts),
-            " do not fill an axis of ", extent, " elements");
+    call.need(sum == extent, "parts of ", tenfold::text(parts), " do not fill an axis of ", extent, " elements");
     return parts;
   }
   if (call.has(1)) each = call.integer(1);
-  require(each > 0, ErrorKind::invalid_argument, "SplitToSequence node '", call.node().name, "': parts of ", each, " elements");
+  call.need(each > 0, "parts of ", each, " elements");
   // Without elements an axis may be longer than any memory.
-  require(extent / each < kMostParts, ErrorKind::unsupported, "SplitToSequence node '", call.node().name, "': ", extent / each, " parts");
+  call.supported(extent / each < kMostParts, extent / each, " parts");
   for (std::int64_t rest = extent; rest > 0; rest -= each) parts.push_back(std::min(each, rest));
   return parts;
 }

@@ -45,8 +45,8 @@ void reference(Call& call) {
   const Window window = window_of(call.attributes(), image.size());
   const Shape places = places_of(window, image, block);
   const std::int64_t block_size = element_count(block), count = element_count(places), pixels = element_count(image);
-  require(block_size > 0 && from.shape[1] % block_size == 0 && count == from.shape[2], ErrorKind::invalid_argument, ops::describe(call),
-          ": columns of shape ", text(from.shape), " do not fit ", count, " blocks of ", text(block));
+  call.need(block_size > 0 && from.shape[1] % block_size == 0 && count == from.shape[2], "columns of shape ", text(from.shape),
+            " do not fit ", count, " blocks of ", text(block));
   const std::int64_t channels = from.shape[1] / block_size;
   Shape shape{from.shape[0], channels};
   shape.insert(shape.end(), image.begin(), image.end());

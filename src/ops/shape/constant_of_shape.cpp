@@ -7,7 +7,7 @@ namespace {
 
 void infer(InferCall& call) {
   const Tensor& value = call.attributes().tensor("value");
-  call.need(value.size() == 1, "value has ", value.size(), " elements, 1 expected");
+  call.sound(value.size() == 1, "value has ", value.size(), " elements, 1 expected");
   const Dims dims = ops::need_shape(call, 0);
   call.out(0, value.dtype(), dims);
   if (const auto shape = ops::constant_shape(dims); shape && (is_integer(value.dtype()) || value.dtype() == DType::boolean))

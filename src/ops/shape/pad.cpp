@@ -20,16 +20,17 @@ std::int64_t source_of(const std::string& mode, std::int64_t i, std::int64_t ext
 }
 
 // Negative counts crop first; what is left is then padded.
-ops::IndexMap map_of(const std::string& mode, const Shape& shape, const Ints& before, const Ints& after) {
+template <class C>  // an InferCall or a Call
+ops::IndexMap map_of(const C& call, const Shape& shape, const Ints& before, const Ints& after) {
+  const std::string& mode = call.attributes().string("mode");
   const Shape strides = ops::row_major_strides(shape);
   ops::IndexMap map;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const std::int64_t cropped = -std::clamp<std::int64_t>(before[d], -shape[d], 0);
     const std::int64_t extent = std::max<std::int64_t>(0, shape[d] - cropped + std::min<std::int64_t>(0, after[d]));
     const std::int64_t result = checked_add(checked_add(shape[d], before[d]), after[d]);
-    require(result >= 0, ErrorKind::invalid_model, "pads take away more than the ", shape[d], " elements of dim ", d);
-    require(mode == "constant" || extent > 0 || result == 0, ErrorKind::invalid_model, "mode ", mode, " needs elements to repeat in dim ",
-            d);
+    call.need(result >= 0, "pads take away more than the ", shape[d], " elements of dim ", d);
+    call.need(mode == "constant" || extent > 0 || result == 0, "mode ", mode, " needs elements to repeat in dim ", d);
     map.add_dim(result, 0);
     for (std::int64_t i = 0; i < result; ++i) {
       const std::int64_t source = source_of(mode, i - std::max<std::int64_t>(0, before[d]), extent);
@@ -57,7 +58,7 @@ void infer_contents(InferCall& call, const Dims& result, const Dims& before, con
   const auto shape = ops::constant_shape(call.dims(0));
   if (!shape || !call.contents(0) || !ops::constant_shape(result) || !is_constant(before) || !is_constant(after)) return;
   if (call.has(2) && !call.contents(2)) return;
-  const ops::IndexMap map = map_of(call.attributes().string("mode"), *shape, constants(before), constants(after));
+  const ops::IndexMap map = map_of(call, *shape, constants(before), constants(after));
   call.out_contents(0, pick(map, *call.contents(0), call.has(2) ? call.contents(2)->at(0) : Dim(0)));
 }
 
@@ -96,8 +97,7 @@ void reference(Call& call) {
     for (std::int64_t axis : ops::read_ints(call.in[3])) axes.push_back(ops::wrap_axis(axis, rank));
   }
   const Ints pads = ops::read_ints(call.in[1]);
-  require(pads.size() == 2 * axes.size(), ErrorKind::invalid_argument, ops::describe(call), ": ", pads.size(), " pads for ", axes.size(),
-          " axes");
+  call.need(pads.size() == 2 * axes.size(), pads.size(), " pads for ", axes.size(), " axes");
   const Ints before = spread(pads, axes, from.shape.size(), false), after = spread(pads, axes, from.shape.size(), true);
   Shape shape = from.shape;
   for (std::size_t d = 0; d < shape.size(); ++d) shape[d] = checked_add(checked_add(shape[d], before[d]), after[d]);
@@ -105,12 +105,12 @@ void reference(Call& call) {
   const TensorRef& to = call.out[0];
   if (to.size() == 0) return;
   if (call.has(2)) {
-    require(call.in[2].size() == 1, ErrorKind::invalid_argument, ops::describe(call), ": constant_value is no single number");
+    call.need(call.in[2].size() == 1, "constant_value is no single number");
     ops::fill_elements(to, call.in[2].data);
   } else {
     ops::fill_elements(to, Tensor(to.dtype, {1}).raw());
   }
-  copy(map_of(call.attributes().string("mode"), from.shape, before, after), from, to);
+  copy(map_of(call, from.shape, before, after), from, to);
 }
 
 }  // namespace

@@ -10,10 +10,13 @@
 namespace tenfold::ir {
 namespace {
 
-std::int64_t count_of(double start, double limit, double delta) {
-  require(delta != 0, ErrorKind::invalid_argument, "the step of a range is 0");
+// Of an InferCall or a Call.
+template <class C>
+std::int64_t count_of(const C& call, double start, double limit, double delta) {
+  call.need(delta != 0, "delta is 0");
   const double count = std::ceil((limit - start) / delta);
-  require(!(count >= static_cast<double>(kUnbounded)), ErrorKind::invalid_argument, "a range from ", start, " to ", limit, " by ", delta);
+  call.need(!(count >= static_cast<double>(kUnbounded)), "it counts from ", start, " to ", limit, " by ", delta,
+            ", further than can be counted");
   return count > 0 ? static_cast<std::int64_t>(count) : 0;
 }
 
@@ -39,7 +42,7 @@ void infer(InferCall& call) {
   if (integers) return infer_integers(call);
   Dim count;
   if (constant) {
-    count = count_of(call.constant(0)->as_double(0), call.constant(1)->as_double(0), call.constant(2)->as_double(0));
+    count = count_of(call, call.constant(0)->as_double(0), call.constant(1)->as_double(0), call.constant(2)->as_double(0));
   } else {
     count = call.new_symbol("count", 0, kUnbounded);
   }
@@ -48,18 +51,16 @@ void infer(InferCall& call) {
 
 void reference(Call& call) {
   const DType type = call.in[0].dtype;
-  for (const TensorRef& operand : call.in)
-    require(operand.size() == 1, ErrorKind::invalid_argument, ops::describe(call), ": an operand has ", operand.size(),
-            " elements, 1 expected");
+  for (const TensorRef& operand : call.in) call.need(operand.size() == 1, "an operand has ", operand.size(), " elements, 1 expected");
   auto number = [&](std::size_t i) { return load_double(type, call.in[i].data, 0); };
   auto integer = [&](std::size_t i) { return load_int(type, call.in[i].data, 0); };
   if (!is_integer(type)) {
-    const std::int64_t count = count_of(number(0), number(1), number(2));
+    const std::int64_t count = count_of(call, number(0), number(1), number(2));
     ops::settle_shape(call, 0, {count});
     for (std::int64_t i = 0; i < count; ++i) store_double(type, call.out[0].data, i, number(0) + static_cast<double>(i) * number(2));
     return;
   }
-  require(integer(2) != 0, ErrorKind::invalid_argument, ops::describe(call), ": delta is 0");
+  call.need(integer(2) != 0, "delta is 0");
   const std::int64_t count = std::max<std::int64_t>(0, tenfold::ceil_div(checked_sub(integer(1), integer(0)), integer(2)));
   ops::settle_shape(call, 0, {count});
   for (std::int64_t i = 0; i < count; ++i) store_int(type, call.out[0].data, i, integer(0) + i * integer(2));

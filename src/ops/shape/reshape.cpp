@@ -86,8 +86,7 @@ Shape solve(const Call& call) {
   }
   if (open >= 0) shape[static_cast<std::size_t>(open)] = known > 0 && from.size() % known == 0 ? from.size() / known : -1;
   const bool fits = std::all_of(shape.begin(), shape.end(), [](std::int64_t n) { return n >= 0; }) && element_count(shape) == from.size();
-  require(fits, ErrorKind::invalid_argument, ops::describe(call), ": cannot reshape ", text(from.shape), " to ",
-          text(ops::read_ints(call.in[1])));
+  call.need(fits, "cannot reshape ", text(from.shape), " to ", text(ops::read_ints(call.in[1])));
   return shape;
 }
 

@@ -16,14 +16,12 @@ void reference(Call& call) {
   const TensorRef &from = call.in[0], &to = call.out[0];
   const auto batch = static_cast<std::size_t>(call.attributes().integer("batch_axis")), time = 1 - batch;
   const Ints lengths = ops::read_ints(call.in[1]);
-  require(static_cast<std::int64_t>(lengths.size()) == from.shape[batch], ErrorKind::invalid_argument, ops::describe(call), ": ",
-          lengths.size(), " lengths for a batch of ", from.shape[batch]);
+  call.need(static_cast<std::int64_t>(lengths.size()) == from.shape[batch], lengths.size(), " lengths for a batch of ", from.shape[batch]);
   std::int64_t inner = 1;
   for (std::size_t d = 2; d < from.shape.size(); ++d) inner *= from.shape[d];
   ops::for_each_index({from.shape[0], from.shape[1]}, [&](const Shape& index, std::int64_t row) {
     const std::int64_t length = lengths[static_cast<std::size_t>(index[batch])];
-    require(length >= 0 && length <= from.shape[time], ErrorKind::invalid_argument, ops::describe(call), ": length ", length,
-            " is outside [0, ", from.shape[time], "]");
+    call.need(length >= 0 && length <= from.shape[time], "length ", length, " is outside [0, ", from.shape[time], "]");
     const std::int64_t step = index[time], mirrored = step < length ? length - 1 - step : step;
     const std::int64_t source = row + (mirrored - step) * (time == 0 ? from.shape[1] : 1);
     ops::move_elements(from.dtype, from.data, source * inner, to.data, row * inner, inner);

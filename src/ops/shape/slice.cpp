@@ -94,9 +94,9 @@ void reference(Call& call) {
   for (std::size_t k = 0; k < axes.size(); ++k)
     axes[k] = call.has(3) ? ops::wrap_axis(axes[k], static_cast<int>(from.shape.size())) : static_cast<std::int64_t>(k);
   if (call.has(4)) steps = ops::read_ints(call.in[4]);
-  require(ends.size() == starts.size() && axes.size() == starts.size() && steps.size() == starts.size() &&
-              std::find(steps.begin(), steps.end(), 0) == steps.end(),
-          ErrorKind::invalid_argument, ops::describe(call), ": starts, ends, axes and steps disagree, or a step is 0");
+  call.need(ends.size() == starts.size() && axes.size() == starts.size() && steps.size() == starts.size() &&
+                std::find(steps.begin(), steps.end(), 0) == steps.end(),
+            "starts, ends, axes and steps disagree, or a step is 0");
   const ops::IndexMap map = map_of(from.shape, axes, starts, ends, steps);
   ops::settle_shape(call, 0, map.shape());
   copy(map, from, call.out[0]);

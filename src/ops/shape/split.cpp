@@ -84,8 +84,7 @@ void reference(Call& call) {
     Shape shape = from.shape;
     std::int64_t& size = shape[static_cast<std::size_t>(axis)];
     size = call.has(1) ? ops::read_ints(call.in[1]).at(i) : call.out[i].shape[static_cast<std::size_t>(axis)];
-    require(size >= 0 && size <= extent - first, ErrorKind::invalid_argument, ops::describe(call), ": piece ", i, " of size ", size,
-            " starts at ", first, " of ", extent);
+    call.need(size >= 0 && size <= extent - first, "piece ", i, " of size ", size, " starts at ", first, " of ", extent);
     ops::settle_shape(call, static_cast<int>(i), shape);
     if (call.out[i].data) copy(piece_map(from.shape, axis, first, size), from, call.out[i]);
     first += size;

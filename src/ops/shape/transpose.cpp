@@ -26,7 +26,8 @@ void infer(InferCall& call) {
   std::vector<bool> seen(dims.size());
   Dims moved;
   for (std::int64_t d : order) {
-    call.need(d >= 0 && d < call.rank(0) && !seen[static_cast<std::size_t>(d)], "perm is not a permutation: ", text(Attribute(order)));
+    call.need(d >= 0 && d < call.rank(0), "perm has ", d, ", the input has rank ", call.rank(0));
+    call.sound(!seen[static_cast<std::size_t>(d)], "perm has ", d, " twice");
     seen[static_cast<std::size_t>(d)] = true;
     moved.push_back(dims[static_cast<std::size_t>(d)]);
   }

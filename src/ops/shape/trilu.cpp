@@ -14,7 +14,7 @@ void infer(InferCall& call) {
 
 void reference(Call& call) {
   const TensorRef &from = call.in[0], &to = call.out[0];
-  require(!call.has(1) || call.in[1].size() == 1, ErrorKind::invalid_argument, ops::describe(call), ": k is no single number");
+  call.need(!call.has(1) || call.in[1].size() == 1, "k is no single number");
   const std::int64_t k = call.has(1) ? ops::read_ints(call.in[1]).at(0) : 0;
   const bool upper = call.attributes().integer("upper") != 0;
   std::memset(to.data, 0, static_cast<std::size_t>(byte_size(to.dtype, to.size())));

@@ -14,7 +14,7 @@ namespace {
 
 DType target(const Attributes& a) {
   const std::optional<DType> type = dtype_from_name(a.string("to"));
-  require_sound(type.has_value(), "cast to unknown type '", a.string("to"), "'");
+  sound(type.has_value(), "cast to unknown type '", a.string("to"), "'");
   return *type;
 }
 
@@ -29,28 +29,30 @@ std::string written(const Tensor& t, std::int64_t i) {
   return text;
 }
 
-[[noreturn]] void refuse(const std::string& text, DType type) {
-  fail(ErrorKind::invalid_argument, cat("the string '", text.substr(0, 60), "' is no ", name(type)));
+void expect(const ValueCall& call, bool read, const std::string& text, DType type) {
+  if (!read) call.need(false, "the string '", text.substr(0, 60), "' is no ", name(type));
 }
 
-void read(const std::string& text, Tensor& to, std::int64_t i) {
+void read(const ValueCall& call, const std::string& text, Tensor& to, std::int64_t i) {
   const char* const end = text.data() + text.size();
   if (is_float(to.dtype())) {
     char* stop = nullptr;
     const double value = std::strtod(text.c_str(), &stop);
-    if (text.empty() || stop != end) refuse(text, to.dtype());
+    expect(call, !text.empty() && stop == end, text, to.dtype());
     return store_double(to.dtype(), to.mutable_raw(), i, value);
   }
   const char* first = text.data() + (text.starts_with('+') ? 1 : 0);
   if (to.dtype() == DType::u64) {
     std::uint64_t value = 0;
-    if (const auto [at, error] = std::from_chars(first, end, value); error != std::errc() || at != end) refuse(text, to.dtype());
+    const auto [at, error] = std::from_chars(first, end, value);
+    expect(call, error == std::errc() && at == end, text, to.dtype());
     return store_int(to.dtype(), to.mutable_raw(), i, static_cast<std::int64_t>(value));
   }
   std::int64_t value = 0;
-  if (const auto [at, error] = std::from_chars(first, end, value); error != std::errc() || at != end) refuse(text, to.dtype());
+  const auto [at, error] = std::from_chars(first, end, value);
+  expect(call, error == std::errc() && at == end, text, to.dtype());
   store_int(to.dtype(), to.mutable_raw(), i, to.dtype() == DType::boolean ? value != 0 : value);
-  if (to.dtype() != DType::boolean && load_int(to.dtype(), to.raw(), i) != value) refuse(text, to.dtype());
+  expect(call, to.dtype() == DType::boolean || load_int(to.dtype(), to.raw(), i) == value, text, to.dtype());
 }
 
 void infer(InferCall& call) { call.out(0, target(call.attributes()), call.dims(0)); }
@@ -66,7 +68,7 @@ void on_values(ValueCall& call) {
   }
   Tensor y(type, x.shape());
   const std::vector<std::string>& texts = call.strings(0);
-  for (std::size_t i = 0; i < texts.size(); ++i) read(texts[i], y, static_cast<std::int64_t>(i));
+  for (std::size_t i = 0; i < texts.size(); ++i) read(call, texts[i], y, static_cast<std::int64_t>(i));
   call.give(0, y);
 }
 

@@ -10,8 +10,7 @@ enum class Case { as_it_is, lower, upper };
 
 Case case_of(const Attributes& a) {
   const std::string& name = a.string("case_change_action");
-  require_sound(name == "NONE" || name == "LOWER" || name == "UPPER", "case_change_action is '", name,
-                "'; the standard has NONE, LOWER and UPPER");
+  sound(name == "NONE" || name == "LOWER" || name == "UPPER", "case_change_action is '", name, "'; the standard has NONE, LOWER and UPPER");
   return name == "NONE" ? Case::as_it_is : name == "LOWER" ? Case::lower : Case::upper;
 }
 
@@ -34,8 +33,7 @@ void on_values(ValueCall& call) {
   std::unordered_set<std::string> dropped;
   for (const std::string& word : a.strings("stopwords")) dropped.insert(compared(word));
   const Shape& from = call.tensor(0).shape();
-  require(from.size() == 1 || (from.size() == 2 && from[0] == 1), ErrorKind::invalid_argument, "StringNormalizer node '", call.node().name,
-          "': operand 0 is ", call.in(0).text(), "; [C] or [1,C] expected");
+  call.need(from.size() == 1 || (from.size() == 2 && from[0] == 1), "operand 0 is ", call.in(0).text(), "; [C] or [1,C] expected");
   std::vector<std::string> kept;
   for (const std::string& s : call.strings(0)) {
     if (!dropped.empty() && dropped.count(compared(s))) continue;
