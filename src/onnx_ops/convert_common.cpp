@@ -42,12 +42,12 @@ Value* integer_product(OnnxImport& call, const Quantized& a, const Quantized& b,
 }
 
 int known_rank(OnnxImport& call, int i) {
-  supported(call.need(i)->type.ranked, "the rank of operand ", i, " is not known");
+  supported(call.given(i)->type.ranked, "the rank of operand ", i, " is not known");
   return call.in(i)->rank();
 }
 
 void expect_float(OnnxImport& call, int i) {
-  const DType type = call.need(i)->dtype();
+  const DType type = call.given(i)->dtype();
   sound(type == DType::f32 || type == DType::f64 || type == DType::f16 || type == DType::bf16, "operand ", i, " holds ", name(type),
         ", floats of 16 bits or more expected");
 }

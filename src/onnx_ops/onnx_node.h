@@ -26,10 +26,14 @@ class OnnxImport {
 
   int outputs() const { return static_cast<int>(output_names.size()); }
   Value* in(int i) const { return i < static_cast<int>(inputs.size()) ? inputs[static_cast<std::size_t>(i)] : nullptr; }
-  Value* need(int i) const { sound(in(i), "input ", i, " is missing"); return in(i); }
+  // Operand i, which the model has to have given.
+  Value* given(int i) const {
+    sound(in(i) != nullptr, "input ", i, " is missing");
+    return in(i);
+  }
   // A constant operand, or an error that says which one has to be constant.
   const Tensor& constant(int i, const char* what) const {
-    supported(need(i)->is_constant(), what, " must be a constant");
+    supported(given(i)->is_constant(), what, " must be a constant");
     return in(i)->constant->tensor;
   }
   // Adds a node named after this ONNX node and returns its outputs.

@@ -25,11 +25,11 @@ std::vector<Value*> from_dequantize_linear(OnnxImport& call) {
 }
 
 Value* dequantized_along(OnnxImport& call, int first, std::int64_t axis) {
-  return call.add("DequantizeLinear", {call.need(first), call.need(first + 1), call.in(first + 2)}, {{"axis", axis}})[0];
+  return call.add("DequantizeLinear", {call.given(first), call.given(first + 1), call.in(first + 2)}, {{"axis", axis}})[0];
 }
 
 std::vector<Value*> requantized_along(OnnxImport& call, Value* value, std::int64_t axis) {
-  return call.add("QuantizeLinear", {value, call.need(6), call.in(7)}, {{"axis", axis}});
+  return call.add("QuantizeLinear", {value, call.given(6), call.in(7)}, {{"axis", axis}});
 }
 
 }  // namespace tenfold::onnx_ops

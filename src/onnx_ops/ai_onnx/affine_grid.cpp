@@ -18,7 +18,7 @@ Value* coordinates(OnnxImport& call, const Shape& extents, std::size_t d, bool c
 }
 
 Shape extents_of(OnnxImport& call) {
-  supported(call.need(1)->contents.has_value(), "the size of an affine grid must be known");
+  supported(call.given(1)->contents.has_value(), "the size of an affine grid must be known");
   const Dims& size = *call.in(1)->contents;
   need(size.size() == 4 || size.size() == 5, "the size has ", size.size(), " values, 4 or 5 expected");
   Shape extents;
@@ -28,7 +28,7 @@ Shape extents_of(OnnxImport& call) {
     need(extents.back() > 0, "the grid has an extent of ", extents.back());
     supported(extents.back() < 1 << 20, "a grid with an extent of ", extents.back(), ", less than 2^20 are supported");
   }
-  const Dims& theta = call.need(0)->dims();
+  const Dims& theta = call.given(0)->dims();
   need(known_rank(call, 0) == 3 && (!theta[0].is_constant() || !size[0].is_constant() || theta[0] == size[0]), "theta has the shape [",
        text(theta), "], expected [", size[0].text(), ",", extents.size(), ",", extents.size() + 1, "]");
   return extents;

@@ -11,7 +11,7 @@ Value* append_ones(OnnxImport& node, Value* value, int count) {
 }
 
 std::vector<Value*> from_axis_broadcast(OnnxImport& node) {
-  Value *a = node.need(0), *b = node.need(1);
+  Value *a = node.given(0), *b = node.given(1);
   if (node.attributes.integer("broadcast", 0) != 0 && node.attributes.has("axis")) {
     const std::int64_t wanted = node.attributes.integer("axis"), axis = wanted < 0 ? wanted + a->rank() : wanted;
     const std::int64_t behind = a->rank() - axis - b->rank();

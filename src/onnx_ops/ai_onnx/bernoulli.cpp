@@ -5,7 +5,7 @@ namespace tenfold::onnx_ops {
 namespace {
 
 std::vector<Value*> from_15(OnnxImport& call) {
-  Value* p = call.need(0);
+  Value* p = call.given(0);
   Value* drawn = random_numbers(call, call.add("Shape", {p}, {})[0], p->dtype(), "uniform", 0, 1);
   return call.add("Cast", {call.add("Less", {drawn, p}, {})[0]}, {{"to", std::string(name(type_asked(call, p->dtype())))}});
 }

@@ -4,7 +4,7 @@
 namespace tenfold::onnx_ops {
 namespace {
 
-std::vector<Value*> from_15(OnnxImport& node) { return add_cast(node, node.need(1)->dtype()); }
+std::vector<Value*> from_15(OnnxImport& node) { return add_cast(node, node.given(1)->dtype()); }
 
 }  // namespace
 

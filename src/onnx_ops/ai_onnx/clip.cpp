@@ -5,7 +5,7 @@ namespace tenfold::onnx_ops {
 namespace {
 
 std::vector<Value*> from_6(OnnxImport& node) {
-  Value* x = node.need(0);
+  Value* x = node.given(0);
   const auto bound = [&](const char* name) -> Value* {
     return node.attributes.has(name) ? node.scalar(x->dtype(), static_cast<double>(node.attributes.number(name))) : nullptr;
   };

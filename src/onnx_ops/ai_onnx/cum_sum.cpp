@@ -6,11 +6,11 @@ namespace {
 
 std::vector<Value*> from_11(OnnxImport& node) {
   Attributes attributes = node.attributes;
-  const auto axis = known_integers(*node.need(1));
-  if (!axis) return node.add("CumSum", {node.need(0), node.need(1)}, std::move(attributes));
+  const auto axis = known_integers(*node.given(1));
+  if (!axis) return node.add("CumSum", {node.given(0), node.given(1)}, std::move(attributes));
   need(axis->size() == 1, "CumSum runs along one axis, ", axis->size(), " given");
   attributes.set("axis", axis->front());
-  return node.add("CumSum", {node.need(0)}, std::move(attributes));
+  return node.add("CumSum", {node.given(0)}, std::move(attributes));
 }
 
 }  // namespace

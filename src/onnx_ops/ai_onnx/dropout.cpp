@@ -5,8 +5,8 @@ namespace tenfold::onnx_ops {
 namespace {
 
 std::vector<Value*> without_training(OnnxImport& node) {
-  if (node.outputs() < 2 || node.output_names[1].empty()) return node.add("Identity", {node.need(0)}, {});
-  return node.add("Dropout", {node.need(0)}, {}, 2);
+  if (node.outputs() < 2 || node.output_names[1].empty()) return node.add("Identity", {node.given(0)}, {});
+  return node.add("Dropout", {node.given(0)}, {}, 2);
 }
 
 // Before opset 10 the mask has the type of the data.
@@ -14,7 +14,7 @@ std::vector<Value*> from_1(OnnxImport& node) {
   supported(node.opset() >= 7 || node.attributes.integer("is_test", 0) != 0 || node.outputs() < 2,
             "Dropout with a mask is only supported for inference (is_test=1)");
   std::vector<Value*> results = without_training(node);
-  if (results.size() > 1) results[1] = node.graph().make("Cast", {results[1]}, {{"to", std::string(name(node.need(0)->dtype()))}});
+  if (results.size() > 1) results[1] = node.graph().make("Cast", {results[1]}, {{"to", std::string(name(node.given(0)->dtype()))}});
   return results;
 }
 

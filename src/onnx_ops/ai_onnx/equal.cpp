@@ -5,8 +5,8 @@ namespace tenfold::onnx_ops {
 namespace {
 
 std::vector<Value*> from_19(OnnxImport& node) {
-  const bool strings = node.need(0)->dtype() == DType::string;
-  return node.add(strings ? "StringEqual" : "Equal", {node.need(0), node.need(1)}, {});
+  const bool strings = node.given(0)->dtype() == DType::string;
+  return node.add(strings ? "StringEqual" : "Equal", {node.given(0), node.given(1)}, {});
 }
 
 }  // namespace

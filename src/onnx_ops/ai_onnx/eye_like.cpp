@@ -8,7 +8,7 @@ namespace {
 std::vector<Value*> from_9(OnnxImport& import) {
   Attributes attributes{{"k", import.attributes.integer("k", 0)}};
   if (import.attributes.has("dtype")) attributes.set("dtype", std::string(name(ops::dtype_from_onnx(import.attributes.integer("dtype")))));
-  return import.add("EyeLike", {import.need(0)}, std::move(attributes));
+  return import.add("EyeLike", {import.given(0)}, std::move(attributes));
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 namespace tenfold::onnx_ops {
 
 std::vector<Value*> from_flattened(OnnxImport& call) {
-  Value* x = call.need(0);
+  Value* x = call.given(0);
   supported(x->type.ranked, call.op(), " of an input whose number of dimensions is unknown");
   const auto rank = static_cast<std::int64_t>(x->rank());
   std::int64_t axis = call.attributes.integer("axis", 1);

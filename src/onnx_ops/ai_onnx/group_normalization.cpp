@@ -13,14 +13,14 @@ Value* per_channel(OnnxImport& call, Value* parameter, std::int64_t groups, std:
 
 std::vector<Value*> from_18(OnnxImport& call) {
   const std::int64_t groups = call.attributes.integer("num_groups");
-  const Value* x = call.need(0);
+  const Value* x = call.given(0);
   supported(x->type.ranked && x->rank() >= 2 && x->dims()[1].is_constant(),
             "GroupNormalization of opset 18 needs a known number of channels");
   const std::int64_t channels = x->dims()[1].constant();
   sound(groups > 0, "num_groups is ", groups);
   need(channels % groups == 0, channels, " channels do not divide into ", groups, " groups");
-  Value* scale = per_channel(call, call.need(1), groups, channels);
-  Value* bias = per_channel(call, call.need(2), groups, channels);
+  Value* scale = per_channel(call, call.given(1), groups, channels);
+  Value* bias = per_channel(call, call.given(2), groups, channels);
   return call.add("GroupNormalization", {call.inputs[0], scale, bias}, call.attributes);
 }
 

@@ -5,7 +5,7 @@ namespace tenfold::onnx_ops {
 namespace {
 
 std::vector<Value*> from_1(OnnxImport& call) {
-  return add_control(call, import_bodies(call, {"then_branch", "else_branch"}, {{}, {}}), {call.need(0)}, {});
+  return add_control(call, import_bodies(call, {"then_branch", "else_branch"}, {{}, {}}), {call.given(0)}, {});
 }
 
 }  // namespace

@@ -5,7 +5,7 @@ namespace tenfold::onnx_ops {
 
 std::vector<Value*> from_axes_input(OnnxImport& node) {
   Attributes attributes = node.attributes;
-  std::vector<Value*> operands{node.need(0)};
+  std::vector<Value*> operands{node.given(0)};
   if (Value* axes = node.in(1)) {
     if (auto known = known_integers(*axes)) attributes.set("axes", std::move(*known));
     else operands.push_back(axes);

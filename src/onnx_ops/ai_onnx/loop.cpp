@@ -12,7 +12,7 @@ std::vector<Value*> from_1(OnnxImport& call) {
   own.resize(std::max<std::size_t>(own.size(), 2), nullptr);
   const std::size_t carried = own.size() - 2;
   std::vector<ValueType> entering;
-  for (std::size_t i = 0; i < carried; ++i) entering.push_back(call.need(static_cast<int>(2 + i))->type);
+  for (std::size_t i = 0; i < carried; ++i) entering.push_back(call.given(static_cast<int>(2 + i))->type);
   Bodies bodies;
   ops::types_that_hold(call.graph(), call.name(), std::move(entering), [&](const std::vector<ValueType>& types) {
     std::vector<ValueType> formal{ops::kIteration, ops::kCondition};

@@ -5,7 +5,7 @@ namespace tenfold::onnx_ops {
 namespace {
 
 std::vector<Value*> from_2(OnnxImport& import) {
-  Value* data = import.need(0);
+  Value* data = import.given(0);
   const Attributes& old = import.attributes;
   return import.add("Pad", {data, import.ints(old.ints("pads")), import.scalar(data->dtype(), old.number("value", 0))},
                     {{"mode", old.string("mode", "constant")}});

@@ -8,7 +8,7 @@ namespace {
 
 // Before opset 7 a slope of more than one element is per channel, dim 1.
 std::vector<Value*> from_1(OnnxImport& node) {
-  Value *x = node.need(0), *slope = node.need(1);
+  Value *x = node.given(0), *slope = node.given(1);
   const bool per_channel = slope->rank() == 1 && slope->dims()[0] != Dim(1);
   if (per_channel) slope = append_ones(node, slope, std::max(0, x->rank() - 2));
   return node.add("PRelu", {x, slope}, {});

@@ -16,7 +16,7 @@ DType type_asked(const OnnxImport& call, DType otherwise) {
 }
 
 Drawn drawn_by_attributes(OnnxImport& call) { return {call.ints(call.attributes.ints("shape")), type_asked(call, DType::f32)}; }
-Drawn drawn_like_operand(OnnxImport& call) { return {call.add("Shape", {call.need(0)}, {})[0], type_asked(call, call.in(0)->dtype())}; }
+Drawn drawn_like_operand(OnnxImport& call) { return {call.add("Shape", {call.given(0)}, {})[0], type_asked(call, call.in(0)->dtype())}; }
 
 std::vector<Value*> normal(OnnxImport& call, const Drawn& drawn) {
   return {random_numbers(call, drawn.shape, drawn.type, "normal", call.attributes.number("mean", 0.0f),

@@ -36,7 +36,7 @@ std::vector<Value*> from_9(OnnxImport& call) {
   std::vector<ValueType> formal;
   for (std::int64_t i = 0; i < inputs; ++i) {
     Value*& value = own[static_cast<std::size_t>(i)];
-    value = call.need(static_cast<int>(i));
+    value = call.given(static_cast<int>(i));
     const std::int64_t at = i - (inputs - scanned), rank = value->rank();
     if (at >= 0) value = axis_to_front(call, value, listed_axis(call, "scan_input_axes", at, rank));
     formal.push_back(value->type);
@@ -58,7 +58,7 @@ std::vector<Value*> from_8(OnnxImport& call) {
   supported(call.in(0) == nullptr, "sequence_lens of Scan at opset 8; export the model with opset 9 or later");
   const std::int64_t scanned = call.attributes.integer("num_scan_inputs"), operands = static_cast<std::int64_t>(call.inputs.size()) - 1;
   sound(scanned >= 1 && scanned <= operands, "num_scan_inputs is ", scanned, " of ", operands, " inputs");
-  const Dims& first = call.need(1)->dims();
+  const Dims& first = call.given(1)->dims();
   supported(!first.empty() && first[0].is_constant() && first[0].constant() >= 1 && first[0].constant() <= 64,
             "Scan at opset 8 over a batch of unknown or large size; export the model with opset 9 or later");
   Attributes attributes{{"num_scan_inputs", scanned}, {"num_states", operands - scanned}};
@@ -69,7 +69,7 @@ std::vector<Value*> from_8(OnnxImport& call) {
     std::vector<ValueType> formal;
     for (std::int64_t i = 0; i < operands; ++i) {
       own.push_back(
-          call.add("Gather", {call.need(static_cast<int>(i) + 1), call.scalar(DType::i64, static_cast<double>(b))}, {{"axis", 0}})[0]);
+          call.add("Gather", {call.given(static_cast<int>(i) + 1), call.scalar(DType::i64, static_cast<double>(b))}, {{"axis", 0}})[0]);
       ValueType type = own.back()->type;
       if (i >= operands - scanned) {
         need(!type.tensor.dims.empty(), "scan input ", i, " has no dim to scan");

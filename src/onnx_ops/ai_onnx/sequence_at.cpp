@@ -5,7 +5,7 @@ namespace tenfold::onnx_ops {
 namespace {
 
 std::vector<Value*> from_11(OnnxImport& call) {
-  call.need(1);
+  call.given(1);
   const auto all = elements(call, 0);
   const auto at = all ? place(call, 1, static_cast<std::int64_t>(all->size()), 0) : std::nullopt;
   if (!at) return as_it_is(call);

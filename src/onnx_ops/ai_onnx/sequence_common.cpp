@@ -4,7 +4,7 @@
 namespace tenfold::onnx_ops {
 
 std::optional<std::vector<Value*>> elements(OnnxImport& call, int i) {
-  const Value* value = call.need(i);
+  const Value* value = call.given(i);
   while (value->producer && value->producer->op() == "Identity") value = value->producer->in(0);
   if (!value->producer || value->producer->op() != "Sequence") return std::nullopt;
   return value->producer->inputs;

@@ -5,7 +5,7 @@ namespace tenfold::onnx_ops {
 namespace {
 
 std::vector<Value*> from_11(OnnxImport& call) {
-  for (std::size_t i = 0; i < call.inputs.size(); ++i) call.need(static_cast<int>(i));
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) call.given(static_cast<int>(i));
   return call.add("Sequence", call.inputs, {});
 }
 

@@ -8,11 +8,11 @@ std::vector<Value*> from_11(OnnxImport& call) {
   auto all = elements(call, 0);
   const auto size = static_cast<std::int64_t>(all ? all->size() : 0);
   const std::optional<std::int64_t> given = number(call, 2, size);
-  call.need(1);
+  call.given(1);
   if (!all || !given) return as_it_is(call);
   const std::int64_t before = *given < 0 ? *given + size : *given;
   need(before >= 0 && before <= size, "place ", *given, " in a sequence of ", size);
-  all->insert(all->begin() + before, call.need(1));
+  all->insert(all->begin() + before, call.given(1));
   return call.add("Sequence", *all, {});
 }
 

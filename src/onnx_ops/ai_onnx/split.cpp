@@ -9,7 +9,7 @@ std::vector<Value*> from_13(OnnxImport& import) {
 }
 
 std::vector<Value*> from_1(OnnxImport& import) {
-  std::vector<Value*> operands{import.need(0)};
+  std::vector<Value*> operands{import.given(0)};
   if (import.attributes.has("split")) operands.push_back(import.ints(import.attributes.ints("split")));
   return import.add("Split", operands, {{"axis", import.attributes.integer("axis", 0)}}, import.outputs());
 }

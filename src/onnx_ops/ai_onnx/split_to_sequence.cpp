@@ -25,7 +25,7 @@ std::optional<Ints> extents_of_parts(OnnxImport& call, Dim extent) {
 }
 
 std::vector<Value*> from_11(OnnxImport& call) {
-  supported(call.need(0)->type.ranked, "the rank of what is to be split is not known");
+  supported(call.given(0)->type.ranked, "the rank of what is to be split is not known");
   const std::int64_t given = call.attributes.integer("axis", 0), axis = given < 0 ? given + call.in(0)->rank() : given;
   need(axis >= 0 && axis < call.in(0)->rank(), "axis ", given, " of a tensor of rank ", call.in(0)->rank());
   const auto extents = extents_of_parts(call, call.in(0)->dims()[static_cast<std::size_t>(axis)]);

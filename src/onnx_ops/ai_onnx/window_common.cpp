@@ -10,7 +10,7 @@ namespace tenfold::onnx_ops {
 
 std::vector<Value*> window(OnnxImport& call, const std::vector<double>& coefficients) {
   const DType type = ops::dtype_from_onnx(call.attributes.integer("output_datatype", 1));
-  Value* size = one(call, "Cast", {call.need(0)}, {{"to", "i64"}});
+  Value* size = one(call, "Cast", {call.given(0)}, {{"to", "i64"}});
   Value* period = call.attributes.integer("periodic", 1) != 0 ? size : one(call, "Sub", {size, call.scalar(DType::i64, 1)});
   const Attributes real{{"to", "f64"}};
   Value* n = one(call, "Cast", {one(call, "Range", {call.scalar(DType::i64, 0), size, call.scalar(DType::i64, 1)})}, real);

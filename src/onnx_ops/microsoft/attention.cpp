@@ -7,7 +7,7 @@ namespace tenfold::onnx_ops {
 namespace {
 
 std::vector<Value*> from_1(OnnxImport& call) {
-  Value* packed = plus_optional(call, one(call, "MatMul", {call.need(0), call.need(1)}), 2);
+  Value* packed = plus_optional(call, one(call, "MatMul", {call.given(0), call.given(1)}), 2);
   return attend_packed(call, packed, call.in(3), call.in(4), call.in(5), 6);
 }
 

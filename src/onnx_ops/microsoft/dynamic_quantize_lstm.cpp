@@ -13,14 +13,14 @@ Value* by_direction(OnnxImport& call, Value* parameter) {
 }
 
 Value* weights(OnnxImport& call, int i, int scale) {
-  const std::string type(name(call.need(scale)->dtype()));
-  Value* value = one(call, "Cast", {call.need(i)}, {{"to", type}});
+  const std::string type(name(call.given(scale)->dtype()));
+  Value* value = one(call, "Cast", {call.given(i)}, {{"to", type}});
   if (call.in(scale + 1)) value = one(call, "Sub", {value, by_direction(call, one(call, "Cast", {call.in(scale + 1)}, {{"to", type}}))});
-  return transposed(call, one(call, "Mul", {value, by_direction(call, call.need(scale))}), {0, 2, 1});
+  return transposed(call, one(call, "Mul", {value, by_direction(call, call.given(scale))}), {0, 2, 1});
 }
 
 std::vector<Value*> from_1(OnnxImport& call) {
-  const std::vector<Value*> operands{call.need(0), weights(call, 1, 8), weights(call, 2, 10), call.in(3),
+  const std::vector<Value*> operands{call.given(0), weights(call, 1, 8), weights(call, 2, 10), call.in(3),
                                      call.in(4),    call.in(5),          call.in(6),           call.in(7)};
   return call.add("LSTM", operands, call.attributes, std::max(call.outputs(), 1));
 }

@@ -23,7 +23,7 @@ std::vector<Value*> from_1(OnnxImport& call) {
   const std::string activation = attributes.string("activation", "");
   const Floats parameters = attributes.has("activation_params") ? attributes.floats("activation_params") : Floats{};
   attributes.erase("activation"), attributes.erase("activation_params");
-  std::vector<Value*> operands{call.need(0), call.need(1)};
+  std::vector<Value*> operands{call.given(0), call.given(1)};
   if (call.in(2)) operands.push_back(call.in(2));
   return {activated(call, plus_optional(call, one(call, "Conv", operands, attributes), 3), activation, parameters)};
 }

@@ -37,7 +37,7 @@ std::vector<Value*> from_1(OnnxImport& call) {
   const Form form(call.attributes);
   supported(!call.in(4), "an order of groups (g_idx) is not supported");
   Value* b = unpacked(call, form, 1, "weights", form.blocks * form.block, form.blocks * form.block);
-  Value* scales = reshaped(call, call.need(2), {form.n, form.blocks});
+  Value* scales = reshaped(call, call.given(2), {form.n, form.blocks});
   Value* zero = nullptr;
   if (call.in(3)) {
     const std::int64_t columns = form.bits == 4 ? (form.blocks + 1) / 2 * 2 : form.blocks;   // rows begin on bytes
@@ -49,7 +49,7 @@ std::vector<Value*> from_1(OnnxImport& call) {
   }
   b = one(call, "DequantizeLinear", {b, scales, zero}, {{"axis", 1}, {"block_size", form.block}});
   if (form.blocks * form.block != form.k) b = one(call, "Slice", {b, call.ints({0}), call.ints({form.k}), call.ints({1})});
-  return {plus_optional(call, one(call, "MatMul", {call.need(0), transposed(call, b, {1, 0})}), 5)};
+  return {plus_optional(call, one(call, "MatMul", {call.given(0), transposed(call, b, {1, 0})}), 5)};
 }
 
 }  // namespace

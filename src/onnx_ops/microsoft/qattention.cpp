@@ -7,7 +7,7 @@ namespace tenfold::onnx_ops {
 namespace {
 
 std::vector<Value*> from_1(OnnxImport& call) {
-  Value* packed = integer_product(call, {call.need(0), call.need(3), call.in(6)}, {call.need(1), call.need(4), call.in(7)}, 2);
+  Value* packed = integer_product(call, {call.given(0), call.given(3), call.in(6)}, {call.given(1), call.given(4), call.in(7)}, 2);
   return attend_packed(call, packed, call.in(5), call.in(8), nullptr, 9);
 }
 

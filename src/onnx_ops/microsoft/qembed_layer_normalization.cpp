@@ -7,7 +7,7 @@ namespace {
 
 // Scales of operands 2 to 6 are operands 8 to 12, zero points 13 to 17; there are no position ids.
 std::vector<Value*> from_1(OnnxImport& call) {
-  return embedded(call, nullptr, [&](Value* value, int i) { return dequantized(call, value, call.need(i + 6), call.in(i + 11)); });
+  return embedded(call, nullptr, [&](Value* value, int i) { return dequantized(call, value, call.given(i + 6), call.in(i + 11)); });
 }
 
 }  // namespace

@@ -7,10 +7,10 @@ namespace {
 // The bias is quantised by the scales of both operands; without a scale the result stays float.
 std::vector<Value*> from_1(OnnxImport& call) {
   const std::int64_t turned_b = call.attributes.integer("transB", 0);
-  Value* b = one(call, "DequantizeLinear", {call.need(3), call.need(4), call.in(5)}, {{"axis", turned_b ? 0 : 1}});
+  Value* b = one(call, "DequantizeLinear", {call.given(3), call.given(4), call.in(5)}, {{"axis", turned_b ? 0 : 1}});
   std::vector<Value*> operands{real(call, 0), b};
   if (call.in(6)) {
-    Value* scale = one(call, "Mul", {call.need(1), call.need(4)});
+    Value* scale = one(call, "Mul", {call.given(1), call.given(4)});
     const float alpha = call.attributes.number("alpha", 1.0f);
     if (alpha != 1) scale = one(call, "Mul", {scale, call.scalar(scale->dtype(), alpha)});
     operands.push_back(one(call, "DequantizeLinear", {call.in(6), scale}, {{"axis", known_rank(call, 6) - 1}}));

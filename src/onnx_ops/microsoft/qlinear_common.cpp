@@ -3,10 +3,10 @@
 
 namespace tenfold::onnx_ops {
 
-Value* real(OnnxImport& call, int first) { return dequantized(call, call.need(first), call.need(first + 1), call.in(first + 2)); }
+Value* real(OnnxImport& call, int first) { return dequantized(call, call.given(first), call.given(first + 1), call.in(first + 2)); }
 
 std::vector<Value*> rounded(OnnxImport& call, Value* value, int scale) {
-  return {one(call, "QuantizeLinear", {value, call.need(scale), call.in(scale + 1)})};
+  return {one(call, "QuantizeLinear", {value, call.given(scale), call.in(scale + 1)})};
 }
 
 Attributes channels_first(const OnnxImport& call) {

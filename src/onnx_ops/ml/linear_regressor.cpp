@@ -5,7 +5,7 @@ namespace tenfold::onnx_ops {
 namespace {
 
 std::vector<Value*> from_1(OnnxImport& call) {
-  Value* x = call.need(0);
+  Value* x = call.given(0);
   if (x->dtype() != DType::f32) x = one(call, "Cast", {x}, {{"to", "f32"}});
   const std::string post = call.attributes.string("post_transform", "NONE");
   supported(post == "NONE", "post_transform '", post, "' of a LinearRegressor");
