@@ -116,6 +116,12 @@ inline std::string type_of(const std::string& text) {
   return ir::text(result.type) + (result.contents ? " {" + ir::text(*result.contents) + "}" : "");
 }
 
+// By which name of ir/fault.h an error was thrown; "run" is the `need` of a kernel's call.
+inline std::string refusal_of(const Error& e) {
+  if (dynamic_cast<const ir::Fault*>(&e)) return "sound";
+  return e.kind() == ErrorKind::invalid_model ? "need" : e.kind() == ErrorKind::unsupported ? "supported" : "run";
+}
+
 // A graph that inference has to refuse; text that does not even parse does not count.
 inline void expect_refused(const std::string& text) {
   try {
