@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Fails on a source line of more than 140 characters, a source file of more than 600 lines, and one that does not open with a comment.
 
+Also where an operator refuses a node by another name than src/ir/fault.h has.
+
 Tables of problems and expectations (*.txt), presets and the like are data and may be as wide as they are; so is a node of a rule's
 picture, whose body is one line.
 """
@@ -13,11 +15,18 @@ WIDTH, LENGTH = 140, 600
 FOLDERS = ('.ci', 'bench', 'cli', 'cmake', 'examples', 'include', 'python', 'script', 'src', 'tests', 'tools')
 SUFFIXES = ('.c', '.cmake', '.cpp', '.cu', '.cuh', '.h', '.proto', '.py')
 PICTURE = re.compile(r'//   [\w, ]+ = \w+(\[[\d,]*\])?[({]')   # in the graph's text form
+REFUSALS = re.compile(r'\b(require|fail)\(|\bthrow (ir::)?(Error|Fault)\(')
+INTERPRETER = 'src/ops/interpret.cpp'   # is called with what a caller gives it
 OPENINGS = ('//', '/*', '#', '"""')
 
 
 def is_source(path):
     return path.suffix in SUFFIXES or path.name == 'CMakeLists.txt' or not path.suffix and path.parts[0] in ('.ci', 'script', 'tests')
+
+
+def is_operator(path):
+    folder = path.as_posix().startswith(('src/ops/', 'src/onnx_ops/'))
+    return folder and path.as_posix() != INTERPRETER and not path.stem.endswith(('_test', '_for_tests'))
 
 
 def problems():
@@ -29,6 +38,8 @@ def problems():
         for number, line in enumerate(lines, 1):
             if len(line) > WIDTH and not PICTURE.match(line):
                 yield f'{path}:{number}: {len(line)} characters, at most {WIDTH} are wanted'
+            if is_operator(path) and REFUSALS.search(line):
+                yield f'{path}:{number}: operators refuse by need, sound or supported, see src/ir/fault.h'
         if len(lines) > LENGTH:
             yield f'{path}: {len(lines)} lines, at most {LENGTH} are wanted: split it by what its parts do'
         if lines and not lines[0].startswith(OPENINGS):
