@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "calibration.h"
+#include "precision.h"
 #include "files.h"
 #include "inputs.h"
 #include "io_formats.h"
@@ -82,6 +83,7 @@ Made make_engine(const ExecOptions& o, const InputFiles& files) {
   Engine engine = build_file(o.onnx, config, &report);
   const double took = seconds_since(start);
   o.console.info("Engine built in " + std::to_string(took) + " sec.");
+  tell_of_precision(o, report);
   std::ostringstream parts;
   parts << "of which: opening the device " << report.device_s << ", import " << report.import_s << ", passes " << report.passes_s
         << ", check of fp16 " << report.check_s << ", choice " << report.tune_s << ", assembling " << report.assemble_s

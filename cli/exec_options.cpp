@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "calibration.h"
+#include "precision.h"
 #include "model_or_plan.h"
 #include "specs.h"
 #include "tenfold/device.h"
@@ -63,13 +64,8 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
            if (text.empty()) return o.notes.emplace_back("--threads: every stream already has its own thread"), void();
            o.build.threads = parse_int("threads", text, 1, kMostThreads);
          }});
-  f.add_switch("bf16", o.build.bf16, "permission to compute in bfloat16 where that pays (--best: every precision)");
-  f.add({"best", "", "+permission for every precision", [&o](const std::string&) {
-           o.build.fp16 = o.build.bf16 = o.build.int8 = o.build.fp8 = o.int8_asked = true;
-         }});
+  add_precision_flags(f, o);
   add_calibration_flags(f, o);
-  f.add_switch("fp8", o.build.fp8, "+permission for e4m3 products of a model that is quantised so, on a GPU (on by default)");
-  f.add_switch("fp16", o.build.fp16, "permission to compute in fp16 on a GPU; CPUs use float32");
   f.add({"noTF32", "",
          "+float32 is not rounded, denormals are kept: no TF32 on a GPU; on a CPU, where products of less than 64 KiB never are rounded, "
          "no Winograd, Strassen, narrower weights or pairs of bf16",
@@ -267,8 +263,7 @@ ExecOptions parse_exec(const std::vector<std::string>& arguments, bool as_trtexe
     throw UsageError("--useProfile=" + std::to_string(o.use_profile) + ": there are " +
                      std::to_string(std::max<std::size_t>(1, o.profiles.size())) + " profile(s), numbered from 0");
   if (!o.load_engine.empty() && !o.retune) note_what_a_plan_has_settled(o);
-  if (o.load_engine.empty() && o.build.fp16 && !o.build.bf16 && o.build.device == "cpu")
-    o.notes.push_back("--fp16 has no effect on a CPU, which computes in float32; --bf16 is what saves time on one that has AMX");
+  check_precision(o);
   if (!o.load_engine.empty() && !o.retune && !o.profiles.empty())
     throw UsageError("--minShapes, --optShapes and --maxShapes need --onnx: a plan's ranges are fixed when it is built");
   if (o.retune && o.load_engine.empty()) throw UsageError("--retune needs --loadEngine=PLAN");

@@ -25,6 +25,7 @@ struct ExecOptions {
   int use_profile = -1;
   std::map<std::string, std::string> load_inputs;
   bool int8_asked = false;         // --int8 or --best: a plain model's products, too, if there is data
+  bool fp8_asked = false, int4_asked = false, best = false, strongly_typed = false;
   std::string data;                // samples that show the ranges of values
   std::string calibrator, calibration_cache;   // no calibrator: entropy with a cache, as trtexec, else auto
   int samples = 200;

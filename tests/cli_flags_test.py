@@ -76,8 +76,44 @@ class Flags(CliCase):
                      '--noSpinWait', '--monitorMemory'):  # fmt: skip
             self.run_model(flag)
 
+    def test_types_of_layers(self):
+        def said(*flags, code=0):
+            return self.run_model(*flags, code=code).stderr
+
+        layer = self.layers()[0]['Name']
+        self.assertIn('--precisionConstraints) is none', said('--layerPrecisions=*:fp32'))
+        prefer, obey = '--precisionConstraints=prefer', '--precisionConstraints=obey'
+        self.assertNotIn('as asked for', said(prefer, '--layerPrecisions=*:fp32', '--layerOutputTypes=*:fp32'))
+        told = said(prefer, '--layerPrecisions=*:fp16')
+        self.assertRegex(told, r"layer '.*' \(MatMul\) computes in f32 on .*, not f16 as asked for: CPUs here have no fp16 arithmetic")
+        told = said(obey, '--layerPrecisions=*:int8', code=3)
+        self.assertRegex(told, r"layer '.*' \(MatMul\) computes in f32 on .*, not i8 as asked for: nothing gives its range")
+        self.assertIn('no node of the model is called', said(obey, '--layerPrecisions=no_such_layer:fp32', code=2))
+        self.assertIn("is not LAYER:TYPE", said('--layerPrecisions=fp32', code=2))
+        self.assertIn("there is no type 'fp33'", said('--layerPrecisions=*:fp33', code=2))
+        self.assertIn("there is no type ''", said('--layerOutputTypes=*:fp32+', code=2))
+        self.assertIn("is none, prefer or obey, not 'always'", said('--precisionConstraints=always', code=2))
+        self.assertTrue(layer)
+
+    def test_strong_types_exclude_permissions(self):
+        self.assertIn('precision flags beside --stronglyTyped are ignored', self.run_model('--stronglyTyped', '--bf16').stderr)
+        self.assertNotIn('are ignored', self.run_model('--stronglyTyped').stderr)
+        self.assertIn('--stronglyTyped and --best exclude each other', self.run_model('--stronglyTyped', '--best', code=2).stderr)
+
+    def test_precision_by_the_device_says_what_it_chose(self):
+        self.assertRegex(self.run_model('--precision=auto').stderr, 'precision was chosen by the device: this CPU has .*: (fp32|bf16, by AMX)')
+        narrow = self.run_model('--precision=auto', '--cpuFeatures=avx2').stderr
+        self.assertIn('this CPU has neither VNNI nor AMX for int8: fp32', narrow)
+        self.assertIn("--precision is auto, not 'fp16'", self.run_model('--precision=fp16', code=2).stderr)
+
+    def test_permissions_without_use_say_why(self):
+        self.assertIn('--int8 was not used: the model has no QuantizeLinear', self.run_model('--int8').stderr)
+        self.assertIn('--best left int8 out: ', self.run_model('--best').stderr)
+        self.assertIn('--fp8 was not used: ', self.run_model('--fp8').stderr)
+        self.assertRegex(self.run_model('--int8').stderr, r'Layers compute: \d+ in f32')
+
     def test_flags_without_effect_say_so(self):
-        for flag in ('separateProfileRun', 'timeRefit', 'timeDeserialize', 'stronglyTyped', 'noCompilationCache', 'asyncFileReader'):
+        for flag in ('separateProfileRun', 'timeRefit', 'timeDeserialize', 'noCompilationCache', 'asyncFileReader'):
             self.assertIn(f'--{flag} has no effect: ', self.run_model(f'--{flag}').stderr)
 
     def test_times_that_are_not_in_the_cache(self):

@@ -19,8 +19,8 @@ SEED = """trtexec --onnx=model.onnx \\
 # All the names of both, beside those that every test of the command line uses.
 WITH_A_LINE = [
     '--workspace=1024', '--batch=1', '--maxBatch=1', '--sparsity=enable', '--runtimePlatform=SameAsBuild', '--separateProfileRun',
-    '--timeRefit', '--timeDeserialize', '--stronglyTyped', '--directIO', '--noCompilationCache', '--asyncFileReader', '--explicitBatch',
-    '--explicitPrecision', '--int4', '--precisionConstraints=none', '--minTiming=3', '--heuristic', '--tempdir=/tmp',
+    '--timeRefit', '--timeDeserialize', '--directIO', '--noCompilationCache', '--asyncFileReader', '--explicitBatch',
+    '--explicitPrecision', '--int4', '--minTiming=3', '--heuristic', '--tempdir=/tmp',
     '--tempfileControls=in_memory:allow', '--preview=+profileSharing0806', '--exposeDMA', '--sleepTime=1', '--tilingOptimizationLevel=2',
     '--l2LimitForTiling=1024', '--persistentCacheRatio=0.5', '--maxAuxStreams=2', '--allocationStrategy=static', '--useManagedMemory',
     '--allowWeightStreaming', '--pluginInstanceNorm', '--decomposableAttentions', '--useRuntime=full', '--leanDLLPath=x.so',
@@ -30,13 +30,14 @@ WITH_A_LINE = [
 TAKEN = [
     '--avgTiming=4', '--maxTactics=1', '--idleTime=1', '--versionCompatible', '--vc', '--hardwareCompatibilityLevel=ampere+', '--refit',
     '--noTF32', '--dumpOptimizationProfile', '--monitorMemory', '--nvtxMode=default', '--noDeviceCode', '--tacticSources=-CUDNN',
-    '--errorOnTimingCacheMiss', '--percentile=99', '--noBuilderCache', '--dumpRefit', '--streams=1', '--best',
+    '--errorOnTimingCacheMiss', '--percentile=99', '--noBuilderCache', '--dumpRefit', '--streams=1', '--best', '--stronglyTyped',
+    '--precisionConstraints=none', '--layerPrecisions=*:fp16', '--layerOutputTypes=*:fp16',
 ]  # fmt: skip
 REFUSED = [
     '--useDLACore=0', '--buildDLAStandalone', '--adjustForDLA', '--reportCapabilityDLA', '--uint8AsymmetricQuantizationDLA', '--safe',
     '--restricted', '--consistency', '--safetyPlugins=x.so', '--staticPlugins=x.so', '--dynamicPlugins=x.so',
     '--setPluginsToSerialize=x.so', '--enablePluginOverride', '--cpuOnly', '--remoteAutoTuningConfig=x',
-    '--minShapesCalib=x:1', '--optShapesCalib=x:1', '--maxShapesCalib=x:1', '--layerPrecisions=*:fp16', '--layerOutputTypes=*:fp16',
+    '--minShapesCalib=x:1', '--optShapesCalib=x:1', '--maxShapesCalib=x:1',
     '--layerDeviceTypes=*:DLA', '--uff=x.uff', '--model=x.caffemodel', '--deploy=x', '--output=y', '--stripWeights', '--stripAllWeights',
     '--weightStreamingBudget=1', '--markDebug=x', '--markUnfusedTensorsAsDebugTensors', '--saveDebugTensors=x', '--saveAllDebugTensors=npy',
     '--loadRefOutputs=x', '--refPair=x', '--accuracyAlgorithm=l2', '--accuracyThreshold=1', '--atol=1', '--rtol=1',

@@ -13,6 +13,7 @@
 #include "tenfold/engine.h"
 #include "tenfold/error.h"
 #include "tenfold/export.h"
+#include "tenfold/precision.h"
 #include "tenfold/quantize.h"
 #include "tenfold/tensor.h"
 
@@ -87,6 +88,11 @@ struct BuildConfig {
   bool fp16 = false, bf16 = false, int8 = true, fp8 = true;
   // Products of a plain model become integers, too, with ranges that this data gives. It needs int8.
   std::optional<Calibration> calibration;
+  // fp16, bf16 and int8 follow from the device in place of the fields above: int8 for GPUs from compute capability 7.5 and
+  // CPUs with VNNI or AMX, if the model is quantised or has a calibration; else fp16 for GPUs from 7.0, and bf16 for CPUs
+  // with AMX. A note tells what was chosen, and why.
+  bool auto_precision = false;
+  LayerTypes layer_types;                         // of single layers, before what is permitted for all
   // With fp16 on GPUs, the builder first runs the model in f32 on the CPU, and keeps what 16 bits cannot hold in f32.
   // It runs the first four examples of each set in `typical_inputs` (values by the name of the input). Without sets it
   // takes random values, and the log says so. What it finds is kept beside the timing cache.
@@ -179,6 +185,7 @@ struct BuildReport {
   // The inputs that BuildConfig::check_overflow ran, and what it found. Random inputs prove little.
   CheckedOn overflow_checked_on = CheckedOn::nothing;
   std::vector<WideReport> kept_in_f32;
+  std::map<DType, int> layers_by_type;   // how many layers of the model compute in each type
   std::optional<CalibrationReport> calibration;
   std::vector<Note> notes;   // what was asked for and could not be had; EngineInfo::notes has these and more
 };

@@ -77,6 +77,8 @@ constexpr Option<B> kBuild[] = {
     FIELD(B, int8),
     FIELD(B, fp8),
     CALLBACK_OF(B, calibration, take_calibration(value, to, calls)),
+    FIELD(B, auto_precision),
+    FIELD(B, layer_types),
     FIELD(B, check_overflow),
     FIELD(B, typical_inputs),
     FIELD(B, tf32),

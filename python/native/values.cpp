@@ -153,6 +153,33 @@ void take(nb::handle value, std::vector<std::map<std::string, Tensor>>& to) {
   need_sequence(value, "a sequence of dicts from names to arrays");
   for (nb::handle set : nb::borrow(value)) take(set, to.emplace_back());
 }
+void take(nb::handle value, LayerTypes& to) {
+  constexpr const char* kWanted =
+      "a dict of constraints ('none', 'prefer' or 'obey'), precisions (a dict from layers to types) and output_types (to one type or several)";
+  const auto type_of = [](nb::handle given) {
+    const std::optional<DType> type = dtype_from_name(text_of(given));
+    if (!type) throw WrongValue{"types such as 'f32', 'f16', 'bf16', 'i8'"};
+    return *type;
+  };
+  to = {.constraints = LayerConstraints::prefer, .precisions = {}, .output_types = {}};
+  each_item(value, kWanted, [&](const std::string& key, nb::handle field) {
+    if (key == "constraints") {
+      to.constraints = one_of<LayerConstraints>(
+          field, {{"none", LayerConstraints::none}, {"prefer", LayerConstraints::prefer}, {"obey", LayerConstraints::obey}});
+    } else if (key == "precisions") {
+      each_item(field, kWanted, [&](std::string layers, nb::handle type) { to.precisions.push_back({std::move(layers), type_of(type)}); });
+    } else if (key == "output_types") {
+      each_item(field, kWanted, [&](std::string layers, nb::handle types) {
+        LayerOutputTypes& one = to.output_types.emplace_back(LayerOutputTypes{std::move(layers), {}});
+        if (PyUnicode_Check(types.ptr())) return one.types.push_back(type_of(types));
+        need_sequence(types, kWanted);
+        for (nb::handle type : nb::borrow(types)) one.types.push_back(type_of(type));
+      });
+    } else {
+      throw WrongValue{kWanted};
+    }
+  });
+}
 void take(nb::handle value, PackTokens& to) {
   to =
       one_of<PackTokens>(value, {{"no", PackTokens::no}, {"where_equal", PackTokens::where_equal}, {"with_zeros", PackTokens::with_zeros}});

@@ -31,6 +31,7 @@ void take(nb::handle value, std::map<std::string, std::string>& to);
 void take(nb::handle value, std::map<std::string, BindingFormat>& to);
 void take(nb::handle value, std::map<std::string, Tensor>& to);
 void take(nb::handle value, std::vector<std::map<std::string, Tensor>>& to);
+void take(nb::handle value, LayerTypes& to);
 void take(nb::handle value, PackTokens& to);
 void take(nb::handle value, WeightsMode& to);
 void take(nb::handle value, std::shared_ptr<TimingCache>& to);
@@ -93,6 +94,10 @@ constexpr const char* annotation<std::vector<std::map<std::string, Tensor>>>() {
 template <>
 constexpr const char* annotation<std::optional<Calibration>>() {
   return "Callable[[int], Mapping[str, Any] | None] | Sequence[Mapping[str, Any]] | Mapping[str, Any]";
+}
+template <>
+constexpr const char* annotation<LayerTypes>() {
+  return "Mapping[str, Any]";
 }
 template <>
 constexpr const char* annotation<PackTokens>() {

@@ -29,7 +29,30 @@ void set_profiles(BuildConfig& config, const tenfold_build_config& c) {
   }
 }
 
+void set_layer_types(LayerTypes& types, const tenfold_build_config& c) {
+  static_assert(static_cast<int>(LayerConstraints::obey) == TENFOLD_LAYERS_OBEY);
+  require(c.layer_constraints >= TENFOLD_LAYERS_FREE && c.layer_constraints <= TENFOLD_LAYERS_OBEY, ErrorKind::invalid_argument,
+          "layer_constraints is ", c.layer_constraints, ", expected TENFOLD_LAYERS_FREE, _PREFER or _OBEY");
+  types.constraints = static_cast<LayerConstraints>(c.layer_constraints);
+  if (c.layer_type_count > 0) need(c.layer_types, "layer_types");
+  std::string last;   // whose outputs the entry before was about
+  for (std::int32_t i = 0; i < c.layer_type_count; ++i) {
+    const tenfold_layer_type& one = c.layer_types[i];
+    const std::string layers = &need(one.layers, "a layer's name");
+    const DType type = dtype_of(&need(one.dtype, "a layer's type"));
+    require(one.of == TENFOLD_LAYER_COMPUTES || one.of == TENFOLD_LAYER_GIVES, ErrorKind::invalid_argument, "layer '", layers,
+            "': `of` is ", one.of, ", expected TENFOLD_LAYER_COMPUTES or TENFOLD_LAYER_GIVES");
+    const bool gives = one.of == TENFOLD_LAYER_GIVES;
+    if (!gives) types.precisions.push_back({layers, type});
+    else if (!types.output_types.empty() && last == layers) types.output_types.back().types.push_back(type);
+    else types.output_types.push_back({layers, {type}});
+    last = gives ? layers : "";
+  }
+}
+
 void set_precision(BuildConfig& config, const tenfold_build_config& c) {
+  config.auto_precision = c.auto_precision != 0;
+  set_layer_types(config.layer_types, c);
   config.bf16 = c.allow_bf16 != 0, config.fp16 = c.allow_fp16 != 0;
   config.int8 = c.no_int8 == 0, config.fp8 = c.no_fp8 == 0;
   config.check_overflow = c.no_overflow_check == 0;

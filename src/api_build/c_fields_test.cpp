@@ -50,6 +50,8 @@ TEST(CFields, OfABuild) {
   calibrated.sample_user = h.data, calibrated.samples = 17, calibrated.method = "mse", calibrated.cache = "/cache";
   auto c = sized<tenfold_build_config>();
   c.calibration = &calibrated;
+  const tenfold_layer_type layers[] = {{"a*", "f16", TENFOLD_LAYER_COMPUTES}, {"b", "i8", TENFOLD_LAYER_GIVES}, {"b", "f32", TENFOLD_LAYER_GIVES}};
+  c.auto_precision = 1, c.layer_constraints = TENFOLD_LAYERS_OBEY, c.layer_types = layers, c.layer_type_count = 3;
   c.device = "cuda:1", c.threads = 3, c.pin_threads = 1, c.ranges = &range, c.range_count = 1;
   c.input_formats = &in, c.input_format_count = 1, c.output_formats = &out, c.output_format_count = 1;
   c.overridable = &optional, c.overridable_count = 1, c.input_defaults = &otherwise, c.input_default_count = 1;
@@ -67,8 +69,8 @@ TEST(CFields, OfABuild) {
 
   const BuildConfig made = c::config_of(&c);
   const auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
-               calibration, check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp, pack_tokens, optimization_level,
-               max_tactics, timing_repetitions, tactic_sources, workspace_bytes, cpu_features, timing_cache, timings, error_on_cache_miss,
+               calibration, auto_precision, layer_types, check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp, pack_tokens,
+               optimization_level, max_tactics, timing_repetitions, tactic_sources, workspace_bytes, cpu_features, timing_cache, timings, error_on_cache_miss,
                disabled_passes, external_data_dirs, initializers, keep_portable_graph, version_compatible, hardware_compatible,
                refittable, random_choices, forced_tactics, choose_tactic, labels, plugins, log, runtime, progress, dump] = made;
   EXPECT_EQ(device, "cuda:1");
@@ -101,6 +103,13 @@ TEST(CFields, OfABuild) {
   EXPECT_EQ(labels.at("who"), "a test");
   EXPECT_EQ(runtime, h.runtime->runtime);
   EXPECT_TRUE(plugins && choose_tactic && log && progress && dump);
+  EXPECT_TRUE(auto_precision);
+  EXPECT_EQ(layer_types.constraints, LayerConstraints::obey);
+  ASSERT_EQ(layer_types.precisions.size(), 1u);
+  EXPECT_EQ(layer_types.precisions[0].layers, "a*");
+  EXPECT_EQ(layer_types.precisions[0].type, DType::f16);
+  ASSERT_EQ(layer_types.output_types.size(), 1u);
+  EXPECT_EQ(layer_types.output_types[0].types, (std::vector<DType>{DType::i8, DType::f32}));
   ASSERT_TRUE(calibration.has_value());
   const auto& [sample, samples, method, cache] = *calibration;
   EXPECT_EQ(std::tie(samples, method, cache), std::make_tuple(17, std::string("mse"), std::string("/cache")));
@@ -194,7 +203,7 @@ TEST(CFields, OfWhatIsTold) {
   auto r = sized<tenfold_report_info>();
   ASSERT_EQ(tenfold_report_get(report, &r), TENFOLD_OK);
   const auto& [report_steps, device_s, import_s, passes_s, check_s, tune_s, assemble_s, open_s, timed, cache_hits, timed_again, disturbed,
-               disturbance, overflow_checked_on, kept_in_f32, calibration, report_notes] = report->report;
+               disturbance, overflow_checked_on, kept_in_f32, layers_by_type, calibration, report_notes] = report->report;
   EXPECT_EQ(r.steps, static_cast<std::int32_t>(report_steps.size()));
   EXPECT_EQ(std::tie(device_s, import_s, passes_s, check_s, tune_s, assemble_s, open_s),
             std::tie(r.device_s, r.import_s, r.passes_s, r.check_s, r.tune_s, r.assemble_s, r.open_s));
@@ -222,6 +231,12 @@ TEST(CFields, OfWhatIsTold) {
   EXPECT_STREQ(text_of_it, "y");
   EXPECT_EQ(relative_l2, 0.25);
   EXPECT_EQ(tenfold_report_output_error(report, 1, &text_of_it, &relative_l2), TENFOLD_INVALID_ARGUMENT);
+  std::int32_t layers = -1;
+  ASSERT_EQ(tenfold_report_layers_in(report, "f32", &layers), TENFOLD_OK);
+  EXPECT_EQ(layers, layers_by_type.at(DType::f32));
+  ASSERT_EQ(tenfold_report_layers_in(report, "bf16", &layers), TENFOLD_OK);
+  EXPECT_EQ(layers, 0);
+  EXPECT_EQ(tenfold_report_layers_in(report, "f33", &layers), TENFOLD_INVALID_ARGUMENT);
   report->report.kept_in_f32.push_back({"conv", "Conv", 1e6});
   auto wide = sized<tenfold_wide_info>();
   ASSERT_EQ(tenfold_report_wide(report, 0, &wide), TENFOLD_OK);

@@ -27,6 +27,13 @@ extern "C" tenfold_status tenfold_report_wide(const tenfold_report* report, int3
     give(info, {0, w.node.c_str(), w.op.c_str(), w.largest}, "the place for the information");
   });
 }
+extern "C" tenfold_status tenfold_report_layers_in(const tenfold_report* report, const char* dtype, int32_t* layers) {
+  return guarded([&] {
+    const std::map<DType, int>& counts = need(report, "the report").report.layers_by_type;
+    const auto at = counts.find(dtype_of(&need(dtype, "the type")));
+    need(layers, "the place for the number") = at == counts.end() ? 0 : at->second;
+  });
+}
 extern "C" tenfold_status tenfold_report_note(const tenfold_report* report, int32_t index, tenfold_note* note) {
   return guarded(
       [&] { give(note, information(element(need(report, "the report").report.notes, index, "note")), "the place for the note"); });

@@ -5,7 +5,8 @@ namespace tenfold::backends {
 DeviceTraits traits_of(const DeviceInfo& device) {
   DeviceTraits t;
   if (device.kind == "cuda") {
-    t.launches = t.half_values = t.tensor_products = true;
+    t.launches = t.tensor_products = true;
+    t.half_values = device.arch >= kFirstArchWithHalf;
     t.float8_products = device.arch >= kFirstArchWithFloat8;
   } else if (device.kind == "cpu") {
     t.blocks = t.host_arithmetic = true;

@@ -19,6 +19,7 @@ struct DeviceTraits {
 };
 DeviceTraits traits_of(const DeviceInfo& device);
 
+inline constexpr int kFirstArchWithHalf = 60;     // DeviceInfo::arch of the first GPUs whose f16 is no slower than f32
 inline constexpr int kFirstArchWithFloat8 = 89;   // DeviceInfo::arch of the first GPUs that multiply e4m3
 
 // The features that every machine with this device has ("cpu": AVX2); 0 where there is nothing to restrict.

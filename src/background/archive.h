@@ -74,6 +74,10 @@ template <class A>
 void pass(A& a, BindingFormat& value);
 template <class A>
 void pass(A& a, Tensor& value);
+template <class A>
+void pass(A& a, LayerPrecision& value);
+template <class A>
+void pass(A& a, LayerOutputTypes& value);
 template <class A, class T>
 void pass(A& a, std::vector<T>& value) {
   value.resize(a.count(value.size()));
@@ -105,6 +109,18 @@ void pass(A& a, std::optional<T>& value) {
 template <class A>
 void pass(A& a, ShapeRange& value) {
   pass(a, value.min), pass(a, value.opt), pass(a, value.max);
+}
+template <class A>
+void pass(A& a, LayerPrecision& value) {
+  pass(a, value.layers), pass(a, value.type);
+}
+template <class A>
+void pass(A& a, LayerOutputTypes& value) {
+  pass(a, value.layers), pass(a, value.types);
+}
+template <class A>
+void pass(A& a, LayerTypes& value) {
+  pass(a, value.constraints), pass(a, value.precisions), pass(a, value.output_types);
 }
 template <class A>
 void pass(A& a, BindingFormat& value) {

@@ -19,8 +19,8 @@ constexpr std::string_view kHead = "tenfold build request of ";
 template <class A>
 void pass_config(A& a, BuildConfig& c) {
   auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16,
-         int8, fp8, calibration, check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp, pack_tokens, optimization_level,
-         max_tactics, timing_repetitions, tactic_sources, workspace_bytes, cpu_features, timing_cache, timings,
+         int8, fp8, calibration, auto_precision, layer_types, check_overflow, typical_inputs, tf32, winograd, strassen,
+         fast_exp, pack_tokens, optimization_level, max_tactics, timing_repetitions, tactic_sources, workspace_bytes, cpu_features, timing_cache, timings,
          error_on_cache_miss, disabled_passes, external_data_dirs, initializers, keep_portable_graph, version_compatible,
          hardware_compatible, refittable, random_choices, forced_tactics, choose_tactic, labels, plugins, log, runtime,
          progress, dump] = c;
@@ -36,7 +36,7 @@ void pass_config(A& a, BuildConfig& c) {
       pass(a, initializers), pass(a, keep_portable_graph);
   pass(a, version_compatible), pass(a, hardware_compatible), pass(a, refittable), pass(a, random_choices),
       pass(a, forced_tactics);
-  pass(a, labels);
+  pass(a, labels), pass(a, auto_precision), pass(a, layer_types);
   // Libraries of plug-ins travel by their names. All else is of the process that asks: why_not_elsewhere() refuses what
   // changes the plan.
   static_cast<void>(pin_threads), static_cast<void>(timings), static_cast<void>(choose_tactic),

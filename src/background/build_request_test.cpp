@@ -33,6 +33,8 @@ BuildConfig unusual() {
   c.error_on_cache_miss = true;
   c.disabled_passes = {"fuse_norm", ""}, c.external_data_dirs = {"/w"}, c.initializers["w"] = numbers(DType::f32, {3});
   c.refittable = true, c.random_choices = 11;
+  c.auto_precision = true;
+  c.layer_types = {LayerConstraints::obey, {{"a*", DType::f16}, {"b", DType::i8}}, {{"c", {DType::f32, DType::bf16}}}};
   c.forced_tactics["Relu x"] = "reference", c.labels["who"] = "a test";
   return c;
 }

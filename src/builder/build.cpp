@@ -17,6 +17,7 @@
 #include "builder/options_text.h"
 #include "builder/plan_maker.h"
 #include "builder/precision/calibrate.h"
+#include "builder/precision/choose_precision.h"
 #include "builder/stages.h"
 #include "builder/stopwatch.h"
 #include "plan/verify.h"
@@ -42,6 +43,7 @@ Engine build(const Model& model, const BuildConfig& given, BuildReport& report) 
   report.import_s += watch.seconds();
   const std::shared_ptr<backends::Backend> backend = opening.get();
   report.device_s += watch.seconds();
+  if (config.auto_precision) choose_precision(config, *graph, backend->info(), report);
   plan::Plan plan = build_plan(*graph, config, model.name, backend, report, model.open_graph ? model.open_graph(config) : nullptr);
   plan.built.model_hash = hash;
   watch.seconds();
@@ -61,6 +63,7 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const s
   const MaySpread may_spread;
   PlanMaker maker(config, model_name, *backend, report);
   const ir::Graph source = maker.source_of(graph);
+  stages.check_layers(source);
   for (const OptimizationProfile& profile : profiles_of(config)) {
     const std::vector<plan::Range> ranges = symbol_ranges(source, profile, config.log);
     ir::Graph rewritten = stages.rewrite(source, ranges);

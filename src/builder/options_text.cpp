@@ -25,6 +25,14 @@ std::string choices(const BuildConfig& c, const char* mark) {
                         " sources=", c.tactic_sources, " workspace=", c.workspace_bytes, " features=", c.cpu_features,
                         " portable=", c.keep_portable_graph, " refittable=", c.refittable, " random=", c.random_choices,
                         " threads=", c.threads > 0 ? c.threads : default_threads());
+  if (c.auto_precision) out += " auto_precision=1";
+  const LayerTypes& layers = c.layer_types;
+  if (layers.constraints != LayerConstraints::none) {
+    out += cat(mark, "layer types are ", layers.constraints == LayerConstraints::obey ? "obeyed" : "preferred");
+    for (const LayerPrecision& one : layers.precisions) out += cat(mark, "layer ", one.layers, " in ", name(one.type));
+    for (const LayerOutputTypes& one : layers.output_types)
+      for (const DType type : one.types) out += cat(mark, "layer ", one.layers, " gives ", name(type));
+  }
   for (const std::string& pass : c.disabled_passes) out += cat(mark, "without ", pass);
   for (const auto& [problem, tactic] : c.forced_tactics) out += cat(mark, "forced ", problem, " -> ", tactic);
   return out;

@@ -53,6 +53,16 @@ std::string tensor_text(const Tensor& tensor) {
 // Names are the caller's and may hold anything: with its length in front one cannot be taken for another line.
 std::string named(const std::string& name) { return cat(name.size(), ":", name); }
 
+std::string text_of(const LayerTypes& types) {
+  std::string text = cat("\nlayer_types ", static_cast<int>(types.constraints));
+  for (const LayerPrecision& one : types.precisions) text += cat("\nlayer ", named(one.layers), " ", name(one.type));
+  for (const LayerOutputTypes& one : types.output_types) {
+    text += "\nlayer output " + named(one.layers);
+    for (const DType type : one.types) text += cat(" ", name(type));
+  }
+  return text;
+}
+
 // A line for each thing that a plan depends on.
 class KeyText {
  public:
@@ -94,8 +104,8 @@ class KeyText {
 // without effect on the plan.
 std::string options_text(const BuildConfig& config) {
   const auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
-               calibration, check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp, pack_tokens, optimization_level,
-               max_tactics, timing_repetitions, tactic_sources, workspace_bytes, cpu_features, timing_cache, timings, error_on_cache_miss,
+               calibration, auto_precision, layer_types, check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp, pack_tokens,
+               optimization_level, max_tactics, timing_repetitions, tactic_sources, workspace_bytes, cpu_features, timing_cache, timings, error_on_cache_miss,
                disabled_passes, external_data_dirs, initializers, keep_portable_graph, version_compatible, hardware_compatible,
                refittable, random_choices, forced_tactics, choose_tactic, labels, plugins, log, runtime, progress, dump] = config;
   KeyText key;
@@ -111,6 +121,7 @@ std::string options_text(const BuildConfig& config) {
   key.each("input", input_formats), key.each("output", output_formats);
   key.each("overridable", overridable), key.each("default", input_defaults), key.each("initializer", initializers);
   key.one("fp16", fp16), key.one("bf16", bf16), key.one("int8", int8), key.one("fp8", fp8);
+  key.one("auto_precision", auto_precision), key.text += text_of(layer_types);
   key.one("check_overflow", check_overflow), key.each("typical", typical_inputs);
   key.one("tf32", tf32), key.one("winograd", winograd), key.one("strassen", strassen), key.one("fast_exp", fast_exp);
   key.one("pack", pack_tokens), key.one("level", optimization_level);

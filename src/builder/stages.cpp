@@ -14,6 +14,7 @@
 #include "builder/stopwatch.h"
 #include "ir/text.h"
 #include "passes/packing.h"
+#include "passes/precision/layer_types.h"
 #include "passes/precision/notes.h"
 #include "passes/precision/qdq.h"
 
@@ -57,9 +58,23 @@ bool compares_f32(const ir::Graph& graph, const backends::DeviceTraits& device, 
   return weights <= kSmall;
 }
 
+// What became of the types that were permitted, or given to layers.
+void tell_of_types(const ir::Graph& graph, const Stages& stages, const passes::Found& found) {
+  const BuildConfig& config = stages.config;
+  for (const auto& [type, layers] : passes::layers_by_type(graph)) stages.report.layers_by_type[type] = layers;
+  for (std::string& text : passes::unused_precisions(graph, config, stages.device))
+    add_note({Severity::info, NoteKind::precision, "", std::move(text)}, config, stages.report);
+  if (!passes::gives_layer_types(config)) return;
+  for (passes::UnmetType& one : passes::unmet_layer_types(graph, config, found.quantised, stages.device)) {
+    if (config.layer_types.constraints == LayerConstraints::obey) throw Error(ErrorKind::unsupported, one.text);
+    add_note({Severity::warning, NoteKind::precision, std::move(one.layer), std::move(one.text)}, config, stages.report);
+  }
+}
+
 void run_settling(ir::Graph& graph, const passes::Pipeline& pipeline, const Stages& stages, const passes::Found& found,
                   const BuildConfig& config) {
   passes::run(graph, pipeline.precision, pass_options(config));
+  if (&config == &stages.config) tell_of_types(graph, stages, found);
   if (backends::traits_of(stages.device).tensor_products)
     passes::tell_of_products(graph, found.quantised, Log(config.log, Severity::verbose));
   passes::run(graph, pipeline.fuse, pass_options(config));
@@ -92,6 +107,13 @@ void Stages::check(const ir::Graph& graph) const {
   check_limits(graph);
 }
 
+void Stages::check_layers(const ir::Graph& source) const {
+  const LayerTypes& types = config.layer_types;
+  if (passes::gives_layer_types(config)) passes::check_layer_types(source, types);
+  else if (!types.precisions.empty() || !types.output_types.empty())
+    Log(config.log)(Severity::warning, "types of layers are ignored: LayerTypes::constraints (--precisionConstraints) is none");
+}
+
 ir::Graph Stages::rewrite(const ir::Graph& source, const std::vector<plan::Range>& ranges) const {
   Stopwatch watch;
   const std::vector<passes::Pass> passes = passes::pipeline_for(device, config).rewrite;
@@ -114,7 +136,7 @@ passes::Found Stages::look(const ir::Graph& source, const ir::Graph& rewritten, 
   }
   for (std::string& text : passes::refused_precisions(rewritten, config, device))
     add_note({Severity::info, NoteKind::precision, "", std::move(text)}, config, report);
-  if (!backends::traits_of(device).half_values || !config.fp16 || !config.check_overflow) return found;
+  if (!backends::traits_of(device).half_values || !passes::may_use_fp16(config) || !config.check_overflow) return found;
   const passes::RunOptions quiet{.disabled = config.disabled_passes};
   const std::vector<passes::Pass> passes = passes::pipeline_for(device, config).rewrite;
   OverflowCheck check{.config = config, .rewrite = [&](ir::Graph& copy, const std::vector<plan::Range>& at) {

@@ -23,6 +23,8 @@ struct Stages {
 
   // Throws on names of passes that do not exist, and on graphs that no plan can hold.
   void check(const ir::Graph& graph) const;
+  // Throws on types that are given to layers which the source does not have.
+  void check_layers(const ir::Graph& source) const;
   // The source at these ranges, in one form of everything; what frameworks write apart is recognised.
   ir::Graph rewrite(const ir::Graph& source, const std::vector<plan::Range>& ranges) const;
   // What the rewritten graph's precision depends on. It is run where values of f16 may overflow (overflow.h), and on the samples of a

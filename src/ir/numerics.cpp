@@ -31,7 +31,14 @@ void parse_flag(Scanner& in, const std::string& word, Numerics& numerics) {
     numerics.*flag.field = value == 1;
     return;
   }
-  in.bad("there is no leave '" + word + "': round_to, winograd, strassen or fast_exp expected");
+  in.bad("there is no leave '" + word + "': round_to, winograd, strassen, fast_exp or type expected");
+}
+
+DType parse_type_given(Scanner& in) {
+  const std::string word = in.name();
+  const std::optional<DType> type = dtype_from_name(word);
+  if (!type) in.bad("there is no element type '" + word + "'");
+  return *type;
 }
 
 }  // namespace
@@ -49,6 +56,7 @@ std::string text(const Numerics& numerics) {
   for (const Flag& flag : kFlags)
     if (numerics.*flag.field != standard.*flag.field)
       out += (out.empty() ? "" : ",") + std::string(flag.name) + (numerics.*flag.field ? "=1" : "=0");
+  if (numerics.type) out += (out.empty() ? "type=" : ",type=") + std::string(name(*numerics.type));
   return out;
 }
 
@@ -63,6 +71,7 @@ Numerics parse_numerics(Scanner& in, Numerics numerics) {
     const std::string word = in.name();
     in.expect('=');
     if (word == "round_to") numerics.round_to = parse_rounding(in);
+    else if (word == "type") numerics.type = parse_type_given(in);
     else parse_flag(in, word, numerics);
     in.take(',');
   }

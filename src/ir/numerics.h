@@ -24,6 +24,9 @@ struct Numerics {
   bool winograd = false, strassen = false;
   // Exponentials of softmax to 1e-7 in place of the last bit.
   bool fast_exp = false;
+  // The type that the user gave the layer (tenfold/precision.h). Passes follow it while they settle precision; f32 stays here
+  // afterwards, so that re-tuning rounds such a node no further.
+  std::optional<DType> type;
 
   // May f32 be rounded to `to`? Any leave is one for tf32, which is no narrower than the others in bits or in range.
   bool allows(Rounding to) const { return round_to == to || to == Rounding::none || (to == Rounding::tf32 && round_to != Rounding::none); }

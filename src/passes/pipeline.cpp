@@ -6,6 +6,7 @@
 #include "backends/device_traits.h"
 #include "passes/precision/fold_products.h"
 #include "passes/precision/narrow_floats.h"
+#include "passes/precision/layer_types.h"
 #include "passes/precision/numerics.h"
 
 namespace tenfold::passes {
@@ -114,10 +115,13 @@ Names quantised(const backends::DeviceTraits& device, const BuildConfig& config)
 // f16 goes before bf16 where both are allowed: three more bits of fraction, and what overflows it stays wide. What is between 8-bit
 // products on a CPU is finished in f32 with them.
 std::vector<Pass> sixteen_bits(const backends::DeviceTraits& device, const BuildConfig& config, const Found& found) {
-  if (device.half_values && config.fp16) return {pass_narrow_floats(DType::f16, found.wide)};
-  if (device.half_values && config.bf16) return {pass_narrow_floats(DType::bf16)};
-  if (device.bf16_products && config.bf16 && !found.quantised) return {pass_narrow_floats(DType::bf16, {}, is_grouped)};
-  return {};
+  std::vector<Pass> passes;
+  if (device.half_values && gives_layer_types(config))
+    for (const DType type : {DType::f16, DType::bf16}) passes.push_back(pass_narrow_floats(type, type == DType::f16 ? found.wide : std::set<std::string>{}, has_no_type));
+  if (device.half_values && config.fp16) passes.push_back(pass_narrow_floats(DType::f16, found.wide, has_type));
+  else if (device.half_values && config.bf16) passes.push_back(pass_narrow_floats(DType::bf16, {}, has_type));
+  else if (device.bf16_products && config.bf16 && !found.quantised) passes.push_back(pass_narrow_floats(DType::bf16, {}, is_grouped));
+  return passes;
 }
 
 class Lists {
@@ -142,6 +146,7 @@ Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& confi
   lists.add(p.rewrite, canonical());
   lists.add(p.rewrite, pack_tokens(config.pack_tokens));
   if (device.launches) lists.add(p.rewrite, canonical_for_launches());
+  if (gives_layer_types(config)) p.rewrite.push_back(pass_give_layer_types(config.layer_types));   // sources are those of whole steps now
 
   if (!found.ranges.empty())
     p.precision.push_back({.name = "place_qdq", .run = [ranges = found.ranges, placing = placing_for(info)](ir::Graph& graph) {
@@ -149,6 +154,7 @@ Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& confi
                            }});
   lists.add(p.precision, quantised(device, config));
   for (Pass& pass : sixteen_bits(device, config, found)) p.precision.push_back(std::move(pass));
+  if (gives_layer_types(config)) p.precision.push_back(pass_round_outputs(config.layer_types));
   p.precision.push_back(pass_permit_rounding(config, device));   // types are settled: what is left in f32 may round its operands
 
   if (device.launches) lists.add(p.fuse, settled_for_launches(own_kernels));
@@ -163,7 +169,10 @@ Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& confi
 quant::Placing placing_for(const backends::DeviceInfo& device) {
   const backends::DeviceTraits traits = backends::traits_of(device);
   quant::Placing placing{.zero_points = traits.host_arithmetic};
-  if (traits.tensor_products) placing.takes = fits_tensor_cores;
+  placing.takes = [tensor = traits.tensor_products](const ir::Node& product) {
+    const std::optional<DType> given = product.numerics.type;   // its layer's
+    return (!given || bits(*given) <= 8) && (!tensor || fits_tensor_cores(product));
+  };
   return placing;
 }
 
@@ -174,7 +183,7 @@ std::vector<Pass> Pipeline::in_order() const {
 }
 
 std::set<std::string> pass_names() {
-  std::set<std::string> names{"narrow_floats", "permit_rounding", "place_qdq"};
+  std::set<std::string> names{"give_layer_types", "narrow_floats", "permit_rounding", "place_qdq", "round_outputs"};
   for (const Pass& pass : all_passes()) names.insert(pass.name);
   return names;
 }

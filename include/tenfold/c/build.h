@@ -47,6 +47,15 @@ typedef struct {
   const char* input;
   const tenfold_data* data;
 } tenfold_input_default;
+/* Types of single layers; tenfold/precision.h explains them. Entries about the outputs of one name that follow each
+ * other are of its first, second and further output. */
+enum { TENFOLD_LAYERS_FREE = 0, TENFOLD_LAYERS_PREFER, TENFOLD_LAYERS_OBEY };
+enum { TENFOLD_LAYER_COMPUTES = 0, TENFOLD_LAYER_GIVES };
+typedef struct {
+  const char* layers; /* a name, or a pattern with one '*' */
+  const char* dtype;  /* "f16" */
+  int32_t of;         /* TENFOLD_LAYER_*: the type that it computes in, or that of an output */
+} tenfold_layer_type;
 typedef struct {
   const char *tactic, *config;
   double nanoseconds;              /* -1: not timed */
@@ -118,6 +127,11 @@ typedef struct {
   int32_t initializer_count;
   int32_t reserved3;              /* 0 */
   const tenfold_calibration* calibration; /* integer products of a plain model; may be null */
+  int32_t auto_precision;         /* 1: fp16, bf16 and int8 follow from the device */
+  int32_t layer_constraints;      /* TENFOLD_LAYERS_*: what becomes of layer_types */
+  const tenfold_layer_type* layer_types;
+  int32_t layer_type_count;
+  int32_t reserved4;              /* 0 */
 } tenfold_build_config;
 /* Build an engine from a model. `config` may be null, which means all defaults. */
 TENFOLD_API tenfold_status tenfold_build_file(const char* onnx_path, const tenfold_build_config* config,

@@ -21,18 +21,55 @@ template <class Visit>
 void each_option(BuildConfig& c, Visit visit) {
   visit("fp16", c.fp16), visit("bf16", c.bf16), visit("int8", c.int8), visit("fp8", c.fp8), visit("check_overflow", c.check_overflow);
   visit("tf32", c.tf32), visit("winograd", c.winograd), visit("strassen", c.strassen), visit("fast_exp", c.fast_exp);
-  visit("version_compatible", c.version_compatible), visit("hardware_compatible", c.hardware_compatible);
+  visit("auto_precision", c.auto_precision), visit("version_compatible", c.version_compatible), visit("hardware_compatible", c.hardware_compatible);
 }
 
 std::string quoted(const std::string& text) { return ir::text(ir::Attribute(text)); }
 std::string ints(const Shape& shape) { return ir::text(ir::Attribute(ir::Ints(shape.begin(), shape.end()))); }
+
+// "f16 conv*": of what a layer computes in. "gives f16 f32 conv*": of its outputs. Names may hold spaces, types hold none.
+std::vector<std::string> layer_lines(const LayerTypes& types) {
+  std::vector<std::string> lines;
+  for (const LayerPrecision& one : types.precisions) lines.push_back(cat(name(one.type), " ", one.layers));
+  for (const LayerOutputTypes& one : types.output_types) {
+    std::string line = "gives ";
+    for (const DType type : one.types) line += cat(name(type), " ");
+    lines.push_back(line + "of " + one.layers);
+  }
+  return lines;
+}
 
 std::string options_text(const BuildConfig& config) {
   ir::Attributes options;
   each_option(const_cast<BuildConfig&>(config), [&](const char* name, bool& value) { options.set(name, std::int64_t{value}); });
   options.set("pack_tokens", static_cast<std::int64_t>(config.pack_tokens));
   if (!config.disabled_passes.empty()) options.set("disabled", config.disabled_passes);
+  if (config.layer_types.constraints != LayerConstraints::none) {
+    options.set("layer_constraints", static_cast<std::int64_t>(config.layer_types.constraints));
+    options.set("layers", layer_lines(config.layer_types));
+  }
   return ir::text(options);
+}
+
+// The next word of a line, taken off it.
+std::string_view next_word(std::string_view& line) {
+  const std::size_t end = std::min(line.find(' '), line.size());
+  const std::string_view word = line.substr(0, end);
+  line.remove_prefix(std::min(end + 1, line.size()));
+  return word;
+}
+
+void read_layer_line(ir::Scanner& in, std::string_view line, LayerTypes& types) {
+  const auto type_of = [&](std::string_view word) {
+    const std::optional<DType> type = dtype_from_name(word);
+    if (!type) in.bad("an unknown type of a layer");
+    return *type;
+  };
+  std::string_view word = next_word(line);
+  if (word != "gives") return types.precisions.push_back({std::string(line), type_of(word)});
+  std::vector<DType> outputs;
+  while ((word = next_word(line)) != "of") outputs.push_back(type_of(word));
+  types.output_types.push_back({std::string(line), std::move(outputs)});
 }
 
 void read_options(ir::Scanner& in, BuildConfig& config) {
@@ -54,6 +91,12 @@ void read_options(ir::Scanner& in, BuildConfig& config) {
   const std::int64_t pack = number("pack_tokens", 0);
   if (pack < 0 || pack > static_cast<std::int64_t>(PackTokens::with_zeros)) in.bad("an unknown way to pack tokens");
   config.pack_tokens = static_cast<PackTokens>(pack);
+  const std::int64_t constraints = number("layer_constraints", 0);
+  if (constraints < 0 || constraints > static_cast<std::int64_t>(LayerConstraints::obey)) in.bad("an unknown constraint of layers");
+  config.layer_types.constraints = static_cast<LayerConstraints>(constraints);
+  if (const auto at = given.find("layers"); at != given.end())
+    if (const auto* lines = std::get_if<std::vector<std::string>>(&at->second))
+      for (const std::string& line : *lines) read_layer_line(in, line, config.layer_types);
   if (const auto at = given.find("disabled"); at != given.end())
     if (const auto* names = std::get_if<std::vector<std::string>>(&at->second)) config.disabled_passes = *names;
 }

@@ -164,6 +164,7 @@ bool fold_products(ir::Graph& graph, NarrowProducts kind) {
   bool changed = false;
   for (ir::Node* node : graph.node_list()) {
     const std::string& op = node->op();
+    if (node->numerics.type && bits(*node->numerics.type) > 8) continue;   // the user wants this layer in floats
     changed = (op == "MatMul" && fold_matmul(graph, *node, kind)) || (op == "Gemm" && fold_gemm(graph, *node, kind)) ||
               (op == "Conv" && fold_conv(graph, *node, kind)) || changed;
   }

@@ -106,7 +106,9 @@ class Narrower {
 
  private:
   bool can_narrow(const ir::Node& node) {
-    if (!node.graphs.empty() || node.body || node.op() == "Cast" || begins_small(node) || scales_sum(node)) return false;
+    const std::optional<DType> given = node.numerics.type;
+    if (given && *given != to_) return false;
+    if (!node.graphs.empty() || node.body || node.op() == "Cast" || (!given && begins_small(node)) || scales_sum(node)) return false;
     if ((!node.def->scalar && !node.def->traits.narrows) || (stays_ && stays_(node))) return false;
     const auto is_wide = [this](const ir::Value* v) { return wide_.count(v) > 0; };
     if (std::any_of(node.inputs.begin(), node.inputs.end(), is_wide) || std::any_of(node.outputs.begin(), node.outputs.end(), is_wide))
@@ -186,6 +188,9 @@ bool is_grouped(const ir::Node& n) {
   const ir::Dims& w = n.in(1)->dims();
   return groups > 1 && !(w[1] == ir::Dim(1) && w[0] == ir::Dim(groups));
 }
+
+bool has_no_type(const ir::Node& n) { return !n.numerics.type; }
+bool has_type(const ir::Node& n) { return n.numerics.type.has_value(); }
 
 Pass pass_narrow_floats(DType to, std::set<std::string> wide, Stays stays) {
   return {.name = "narrow_floats",

@@ -9,10 +9,14 @@
 namespace tenfold::passes {
 
 // Inputs, outputs, and nodes that cannot or must not be narrowed keep f32, with casts between. `to` is f16 or bf16. Nodes that make or read
-// values of the names in `wide`, and nodes of which `stays` says so, stay as they are.
+// values of the names in `wide`, and nodes of which `stays` says so, stay as they are. Nodes whose layer was given a type (Numerics::type)
+// are narrowed to that one alone.
 using Stays = bool (*)(const ir::Node&);
 Pass pass_narrow_floats(DType to, std::set<std::string> wide = {}, Stays stays = nullptr);
 
+// Whether the node's layer was given a type (Numerics::type).
+bool has_type(const ir::Node& n);
+bool has_no_type(const ir::Node& n);
 // Convolutions of groups of channels, neither one group nor a group for each channel: the CPU's kernels for them are of f32.
 bool is_grouped(const ir::Node& n);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "passes/precision/layer_types.h"
 #include "passes/precision/qdq.h"
 
 namespace tenfold::passes {
@@ -25,6 +26,8 @@ bool has_fused_attention(const ir::Graph& graph) {
 std::vector<std::string> refused_precisions(const ir::Graph& graph, const BuildConfig& config, const backends::DeviceInfo& device) {
   const backends::DeviceTraits traits = backends::traits_of(device);
   std::vector<std::string> refused;
+  if (device.kind == "cuda" && config.fp16 && !traits.half_values)
+    refused.push_back(cat("fp16 was allowed, but this GPU (sm_", device.arch, ") is slow in it before sm_60: f32 is used"));
   if (traits.half_values) {
     if (config.fp8 && !traits.float8_products && has_float8(graph))
       refused.push_back(cat("this GPU (sm_", device.arch, ") has no products of e4m3, sm_", backends::kFirstArchWithFloat8,
@@ -38,6 +41,22 @@ std::vector<std::string> refused_precisions(const ir::Graph& graph, const BuildC
   if (config.bf16 && !traits.bf16_products)
     refused.emplace_back("bf16 was allowed, but this machine has no AMX bf16: f32 is used");
   return refused;
+}
+
+std::vector<std::string> unused_precisions(const ir::Graph& graph, const BuildConfig& config, const backends::DeviceInfo& device) {
+  const backends::DeviceTraits traits = backends::traits_of(device);
+  const std::map<DType, int> layers = layers_by_type(graph);
+  std::vector<std::string> unused;
+  if (config.fp16 && traits.half_values && !layers.count(DType::f16))
+    unused.emplace_back("fp16 was allowed, and no layer computes in it: none has a form of 16 bits whose values fp16 holds");
+  if (config.bf16 && (traits.bf16_products || (traits.half_values && !config.fp16)) && !layers.count(DType::bf16))
+    unused.emplace_back("bf16 was allowed, and no layer computes in it: none has a form of 16 bits");
+  if (config.bf16 && traits.half_values && config.fp16)
+    unused.emplace_back("bf16 was allowed beside fp16, which goes before it: it has three more bits of fraction");
+  if (config.calibration && !layers.count(DType::i8))
+    unused.emplace_back("int8 was allowed with a calibration, and no layer computes in it: no product has constant weights, or none that "
+                        "this device multiplies in 8 bits has a range");
+  return unused;
 }
 
 void tell_of_fused_attention(const ir::Graph& graph, const BuildConfig& config, const backends::DeviceTraits& device) {

@@ -13,6 +13,8 @@ namespace tenfold::passes {
 
 // What was permitted, or is in the model, and cannot be had: one sentence each. `graph`: before precision is settled.
 std::vector<std::string> refused_precisions(const ir::Graph& graph, const BuildConfig& config, const backends::DeviceInfo& device);
+// The same of permissions that no layer made use of. `graph`: precision is settled, nothing is fused yet.
+std::vector<std::string> unused_precisions(const ir::Graph& graph, const BuildConfig& config, const backends::DeviceInfo& device);
 // Warns of what fast_exp does not reach: attention that the model, or a plan to re-tune, holds as one operator.
 void tell_of_fused_attention(const ir::Graph& graph, const BuildConfig& config, const backends::DeviceTraits& device);
 // What became of the products of a quantised model. `graph`: behind the passes that settle precision.

@@ -7,20 +7,23 @@ namespace {
 
 // The flags that give leave. What they mean to an operator, it says itself (ir::Leave).
 struct Flags {
-  bool bf16, tf32, winograd, strassen, fast_exp;
+  bool permits_bf16, has_bf16, tf32, winograd, strassen, fast_exp;
   Flags(const BuildConfig& config, const backends::DeviceTraits& device)
-      : bf16(config.bf16 && device.bf16_products), tf32(config.tf32), winograd(config.winograd && device.host_arithmetic),
+      : permits_bf16(config.bf16), has_bf16(device.bf16_products), tf32(config.tf32), winograd(config.winograd && device.host_arithmetic),
         strassen(config.strassen && device.host_arithmetic), fast_exp(config.fast_exp && device.host_arithmetic) {}
 
   ir::Rounding rounding_of(const ir::Node& n) const {
     const ir::Rounding before = n.numerics.round_to;
     if (!n.def->traits.leave.rounding || !is_f32(n) || before == ir::Rounding::f16 || before == ir::Rounding::bf16) return before;
+    const bool bf16 = n.numerics.type ? n.numerics.type == DType::bf16 && has_bf16 : permits_bf16 && has_bf16;
     return bf16 ? ir::Rounding::bf16 : tf32 ? ir::Rounding::tf32 : ir::Rounding::none;
   }
   ir::Numerics of(const ir::Node& n) const {
     const ir::Leave& may = n.def->traits.leave;
-    return {rounding_of(n), winograd && is_f32(n) && may.winograd, strassen && is_f32(n) && may.strassen, fast_exp && may.fast_exp};
+    return {rounding_of(n), winograd && is_f32(n) && may.winograd, strassen && is_f32(n) && may.strassen, fast_exp && may.fast_exp,
+            stays_f32(n) ? n.numerics.type : std::nullopt};
   }
+  static bool stays_f32(const ir::Node& n) { return n.def->traits.leave.rounding && is_f32(n) && n.numerics.type == DType::f32; }
   static bool is_f32(const ir::Node& n) { return n.in(0) && n.in(0)->dtype() == DType::f32; }
 };
 

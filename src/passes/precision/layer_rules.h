@@ -1,0 +1,30 @@
+// Which of the model's nodes an entry of LayerTypes is about.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/graph.h"
+#include "tenfold/precision.h"
+
+namespace tenfold::passes {
+
+// One '*' in `pattern` stands for any characters.
+bool fits(std::string_view pattern, std::string_view name);
+
+// An entry's types, and whether a pattern led to it: it then says nothing of nodes without floats.
+struct LayerRule {
+  std::vector<DType> types;
+  bool by_pattern = false;
+};
+// By number in the table (ir/names.h). A name goes before a pattern, a later entry before an earlier one.
+using LayerRules = std::unordered_map<std::int32_t, LayerRule>;
+LayerRules precision_rules(const ir::NameTable& table, const LayerTypes& types);
+LayerRules output_rules(const ir::NameTable& table, const LayerTypes& types);
+// What output_rules() want of result `o` of a node, if it is a result of a layer that they are about.
+std::optional<DType> output_type(const ir::NameTable& table, const LayerRules& rules, const ir::Node& node, std::size_t o);
+
+}  // namespace tenfold::passes

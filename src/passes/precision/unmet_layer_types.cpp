@@ -1,0 +1,114 @@
+// Why a layer does not have the type that the user gave it.
+#include <algorithm>
+
+#include "base/check.h"
+#include "passes/precision/layer_rules.h"
+#include "passes/precision/layer_types.h"
+#include "passes/precision/qdq.h"
+
+namespace tenfold::passes {
+namespace {
+
+class Unmet {
+ public:
+  Unmet(const ir::Graph& graph, const BuildConfig& config, bool quantised, const backends::DeviceInfo& device)
+      : graph_(graph), table_(*graph.model_names), config_(config), device_(device), traits_(backends::traits_of(device)),
+        quantised_(quantised) {}
+
+  std::vector<UnmetType> all() {
+    const LayerRules precisions = precision_rules(table_, config_.layer_types), outputs = output_rules(table_, config_.layer_types);
+    const std::unordered_map<std::int32_t, Computed> found = computed(graph_);
+    for (std::int32_t layer = 0; layer < static_cast<std::int32_t>(table_.nodes.size()); ++layer) {
+      const auto rule = precisions.find(layer);
+      const auto at = found.find(layer);
+      if (rule != precisions.end() && at != found.end()) look_at_type(layer, rule->second, at->second);   // else it was folded
+    }
+    for (const auto& node : graph_.nodes())
+      for (std::size_t o = 0; o < node->outputs.size(); ++o) look_at_output(*node, o, outputs);
+    return std::move(unmet_);
+  }
+
+ private:
+  // Of a layer, the node that computes in the fewest bits.
+  struct Computed { const ir::Node* node; DType type; };
+  static std::unordered_map<std::int32_t, Computed> computed(const ir::Graph& graph) {
+    std::unordered_map<std::int32_t, Computed> all;
+    for (const auto& node : graph.nodes())
+      if (const std::optional<DType> type = computes_in(*node))
+        for (const std::int32_t source : node->sources.all()) {
+          const auto [at, is_new] = all.emplace(source, Computed{node.get(), *type});
+          if (!is_new && bits(*type) < bits(at->second.type)) at->second = {node.get(), *type};
+        }
+    return all;
+  }
+  static bool equal(DType wanted, DType got) { return wanted == got || (wanted == DType::u8 && got == DType::i8); }
+
+  void look_at_type(std::int32_t layer, const LayerRule& rule, const Computed& found) {
+    const DType wanted = rule.types.front(), got = found.type;
+    if (equal(wanted, got) || (rule.by_pattern && !is_float(got) && got != DType::i8)) return;
+    add(layer, *found.node, "computes in", got, wanted, why_not(*found.node, wanted, got));
+  }
+  void look_at_output(const ir::Node& node, std::size_t o, const LayerRules& rules) {
+    const std::optional<DType> wanted = output_type(table_, rules, node, o);
+    const ir::Value& v = *node.outputs[o];
+    if (!wanted || node.op() == "Cast" || equal(*wanted, v.dtype())) return;
+    const auto rounds = [&](const ir::Node* user) { return user->op() == "Cast" && user->out()->dtype() == *wanted; };
+    if (bits(*wanted) < bits(v.dtype()) && std::any_of(v.users.begin(), v.users.end(), rounds)) return;
+    for (const std::int32_t layer : node.sources.own)
+      if (rules.count(layer))
+        add(layer, node, "gives", v.dtype(), *wanted,
+            bits(*wanted) == 8 ? "8 bits need QuantizeLinear behind it in the model"
+                               : "a result has the type that its layer computes in: give the layer that type");
+  }
+  void add(std::int32_t layer, const ir::Node& node, const char* verb, DType got, DType wanted, const std::string& why) {
+    const std::string& named = table_.nodes[static_cast<std::size_t>(layer)].name;
+    unmet_.push_back({named, cat("layer '", named, "' (", node.op(), ") ", verb, " ", name(got), " on ", device_.name, ", not ",
+                                 name(wanted), " as asked for: ", why)});
+  }
+
+  std::string why_not(const ir::Node& node, DType wanted, DType got) const {
+    const bool product = node.def->traits.product != ir::Product::none || node.def->traits.accumulates;
+    switch (wanted) {
+      case DType::i4:
+      case DType::f4e2m1: return "products of 4 bits are not there yet";
+      case DType::f8e4m3fn:
+        return traits_.float8_products ? "e4m3 needs QuantizeLinear and DequantizeLinear around a MatMul in the model"
+                                       : "this device has no products of e4m3";
+      case DType::i8:
+      case DType::u8:
+        if (!config_.int8) return "int8 is switched off for the build";
+        if (!product) return "only products with constant weights compute in int8";
+        return quantised_ ? "its operands are not quantised on both sides, or not as this device multiplies them"
+                          : "nothing gives its range: give a calibration (--int8 --data=PATH), or QuantizeLinear and DequantizeLinear";
+      case DType::f16:
+      case DType::bf16: return why_not_sixteen_bits(wanted, got);
+      case DType::f32: return is_float(got) ? "it became one step with layers that compute so" : "its values are no floats";
+      default: return "the model computes it otherwise";
+    }
+  }
+  std::string why_not_sixteen_bits(DType wanted, DType got) const {
+    if (!is_float(got)) return "its values are no floats";
+    if (traits_.half_values) return "the operator has no form of 16 bits, or its values exceed what fp16 holds (see the check of fp16)";
+    if (wanted == DType::f16) return traits_.host_arithmetic ? "CPUs here have no fp16 arithmetic that pays" : "this device has no fp16";
+    if (!traits_.bf16_products) return "this machine has no AMX bf16";
+    return "on a CPU only products compute in bf16";
+  }
+
+  const ir::Graph& graph_;
+  const ir::NameTable& table_;
+  const BuildConfig& config_;
+  const backends::DeviceInfo& device_;
+  backends::DeviceTraits traits_;
+  bool quantised_;
+  std::vector<UnmetType> unmet_;
+};
+
+}  // namespace
+
+std::vector<UnmetType> unmet_layer_types(const ir::Graph& graph, const BuildConfig& config, bool quantised,
+                                         const backends::DeviceInfo& device) {
+  if (!graph.model_names) return {};
+  return Unmet(graph, config, quantised, device).all();
+}
+
+}  // namespace tenfold::passes
