@@ -31,7 +31,7 @@ void check_calibration(ExecOptions& o) {
   if (o.data.empty() && !o.calibrator.empty()) throw UsageError("--calibrator needs --data: it makes ranges of what samples show");
   if (o.data.empty()) return;
   if (o.onnx.empty()) throw UsageError("--data needs --onnx: a plan's ranges are fixed when it is built");
-  if (!o.int8_asked) throw UsageError("--data is for --int8 (or --best): say one of them");
+  if (!o.int8_asked && !o.build.budget) throw UsageError("--data is for --int8 (or --best) and --max-error: say one of them");
 }
 
 Calibration calibration_of(const ExecOptions& o, const BuildConfig& config) {

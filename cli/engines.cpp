@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "budget.h"
 #include "calibration.h"
 #include "precision.h"
 #include "files.h"
@@ -84,6 +85,7 @@ Made make_engine(const ExecOptions& o, const InputFiles& files) {
   const double took = seconds_since(start);
   o.console.info("Engine built in " + std::to_string(took) + " sec.");
   tell_of_precision(o, report);
+  if (report.budget) print_budget(o, *report.budget);
   std::ostringstream parts;
   parts << "of which: opening the device " << report.device_s << ", import " << report.import_s << ", passes " << report.passes_s
         << ", check of fp16 " << report.check_s << ", choice " << report.tune_s << ", assembling " << report.assemble_s

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "budget.h"
 #include "calibration.h"
 #include "precision.h"
 #include "model_or_plan.h"
@@ -66,6 +67,7 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
          }});
   add_precision_flags(f, o);
   add_calibration_flags(f, o);
+  add_budget_flags(f, o);
   f.add({"noTF32", "",
          "+float32 is not rounded, denormals are kept: no TF32 on a GPU; on a CPU, where products of less than 64 KiB never are rounded, "
          "no Winograd, Strassen, narrower weights or pairs of bf16",
@@ -264,6 +266,7 @@ ExecOptions parse_exec(const std::vector<std::string>& arguments, bool as_trtexe
                      std::to_string(std::max<std::size_t>(1, o.profiles.size())) + " profile(s), numbered from 0");
   if (!o.load_engine.empty() && !o.retune) note_what_a_plan_has_settled(o);
   check_precision(o);
+  check_budget(o);
   if (!o.load_engine.empty() && !o.retune && !o.profiles.empty())
     throw UsageError("--minShapes, --optShapes and --maxShapes need --onnx: a plan's ranges are fixed when it is built");
   if (o.retune && o.load_engine.empty()) throw UsageError("--retune needs --loadEngine=PLAN");

@@ -49,19 +49,22 @@ LayerConstraints constraints_of(const std::string& text) {
 }
 
 void add_layer_flags(Flags& f, LayerTypes& types) {
-  f.add({"precisionConstraints", "HOW", "+none (--layerPrecisions and --layerOutputTypes are ignored), prefer, or obey (fail where one cannot be had)",
+  f.add({"precisionConstraints", "HOW",
+         "+none (--layerPrecisions and --layerOutputTypes are ignored), prefer, or obey (fail where one cannot be had)",
          [&types](const std::string& text) { types.constraints = constraints_of(text); }});
-  f.add({"layerPrecisions", "LAYER:TYPE,...", "+the type that a node of the model computes in; one * in a name stands for anything: norm*:fp32",
+  f.add({"layerPrecisions", "LAYER:TYPE,...",
+         "+the type that a node of the model computes in; one * in a name stands for anything: norm*:fp32",
          [&types](const std::string& text) {
            for (const Spec& spec : layer_specs("layerPrecisions", text))
              types.precisions.push_back({spec.layers, type_of("layerPrecisions", spec.type)});
          }});
-  f.add({"layerOutputTypes", "LAYER:TYPE+TYPE,...", "+the type of each output of a node, or one for all", [&types](const std::string& text) {
-           for (const Spec& spec : layer_specs("layerOutputTypes", text)) {
-             LayerOutputTypes& one = types.output_types.emplace_back(LayerOutputTypes{spec.layers, {}});
-             for (const std::string& type : split(spec.type, '+')) one.types.push_back(type_of("layerOutputTypes", type));
-           }
-         }});
+  f.add(
+      {"layerOutputTypes", "LAYER:TYPE+TYPE,...", "+the type of each output of a node, or one for all", [&types](const std::string& text) {
+         for (const Spec& spec : layer_specs("layerOutputTypes", text)) {
+           LayerOutputTypes& one = types.output_types.emplace_back(LayerOutputTypes{spec.layers, {}});
+           for (const std::string& type : split(spec.type, '+')) one.types.push_back(type_of("layerOutputTypes", type));
+         }
+       }});
 }
 
 bool any_asked(const ExecOptions& o) { return o.build.fp16 || o.build.bf16 || o.int8_asked || o.fp8_asked || o.int4_asked; }
@@ -88,7 +91,8 @@ void add_precision_flags(Flags& f, ExecOptions& o) {
          [&o](const std::string&) { o.build.fp8 = o.fp8_asked = true; }});
   f.add({"int4", "", "+weights of 4 bits are unfolded to floats when a plan is built", [&o](const std::string&) { o.int4_asked = true; }});
   f.add({"precision", "auto", "fp16, bf16 and int8 as the device suggests; the build says which, and why", [&o](const std::string& text) {
-           if (lower(text) != "auto") throw UsageError("--precision is auto, not '" + text + "'; --fp16, --bf16 and --int8 permit one type each");
+           if (lower(text) != "auto")
+             throw UsageError("--precision is auto, not '" + text + "'; --fp16, --bf16 and --int8 permit one type each");
            o.build.auto_precision = o.int8_asked = true;
          }});
   f.add_switch("stronglyTyped", o.strongly_typed, "+every layer computes in the model's types; precision flags are ignored");
@@ -112,7 +116,7 @@ void tell_of_precision(const ExecOptions& o, const BuildReport& report) {
   for (const auto& [type, layers] : report.layers_by_type)
     counts += (counts.empty() ? "" : ", ") + std::to_string(layers) + " in " + std::string(name(type));
   if (!counts.empty() && (any_asked(o) || o.build.auto_precision)) o.console.info("Layers compute: " + counts + ".");
-  const bool has_ranges = report.calibration.has_value();
+  const bool has_ranges = report.calibration.has_value() || report.budget.has_value();
   if (o.int8_asked && !o.build.auto_precision && !has_ranges && !report.layers_by_type.count(DType::i8))
     o.console.warn(std::string(o.best ? "--best left int8 out" : "--int8 was not used") +
                       ": the model has no QuantizeLinear and DequantizeLinear, and nothing gives ranges: --data=PATH (typical inputs) or "

@@ -101,7 +101,8 @@ class Flags(CliCase):
         self.assertIn('--stronglyTyped and --best exclude each other', self.run_model('--stronglyTyped', '--best', code=2).stderr)
 
     def test_precision_by_the_device_says_what_it_chose(self):
-        self.assertRegex(self.run_model('--precision=auto').stderr, 'precision was chosen by the device: this CPU has .*: (fp32|bf16, by AMX)')
+        said = self.run_model('--precision=auto').stderr
+        self.assertRegex(said, 'precision was chosen by the device: this CPU has .*: (fp32|bf16, by AMX)')
         narrow = self.run_model('--precision=auto', '--cpuFeatures=avx2').stderr
         self.assertIn('this CPU has neither VNNI nor AMX for int8: fp32', narrow)
         self.assertIn("--precision is auto, not 'fp16'", self.run_model('--precision=fp16', code=2).stderr)

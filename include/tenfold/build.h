@@ -88,6 +88,9 @@ struct BuildConfig {
   bool fp16 = false, bf16 = false, int8 = true, fp8 = true;
   // Products of a plain model become integers, too, with ranges that this data gives. It needs int8.
   std::optional<Calibration> calibration;
+  // How far outputs may be from the f32 model's: the build searches for the quickest plan within it. It needs
+  // `calibration`, whose data shows the error.
+  std::optional<ErrorBudget> budget;
   // fp16, bf16 and int8 follow from the device in place of the fields above: int8 for GPUs from compute capability 7.5 and
   // CPUs with VNNI or AMX, if the model is quantised or has a calibration; else fp16 for GPUs from 7.0, and bf16 for CPUs
   // with AMX. A note tells what was chosen, and why.
@@ -187,6 +190,8 @@ struct BuildReport {
   std::vector<WideReport> kept_in_f32;
   std::map<DType, int> layers_by_type;   // how many layers of the model compute in each type
   std::optional<CalibrationReport> calibration;
+  std::optional<BudgetReport> budget;
+  double tuned_ms = -1;   // what the steps of all profiles take by the tuner's times; -1: nothing was timed
   std::vector<Note> notes;   // what was asked for and could not be had; EngineInfo::notes has these and more
 };
 

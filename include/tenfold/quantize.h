@@ -5,6 +5,7 @@
 // normalisation and products of two activations stay in floats.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -38,6 +39,47 @@ struct Calibration {
   // them; a file that names fewer than half of the values that need ranges is another model's, and refused. If it does
   // not, the build writes it. It holds magnitudes alone, so that ranges from samples are a little better. Empty: none.
   std::string cache;
+};
+
+// How far a plan's outputs may be from the f32 model's. The build finds out which layers are worth 8 bits: it makes plans
+// in which the layers that cost most in error for what they save in time stay wide, and takes the quickest whose error,
+// measured on the samples that gave no ranges, is within these bounds. What is permitted (BuildConfig::int8, fp16, bf16)
+// and what layer_types say holds. If nothing narrower is within the bounds, the plan is one of f32, and a note says so.
+struct ErrorBudget {
+  double max_error = 0;                     // of each output of floats that `outputs` does not name; > 0
+  std::map<std::string, double> outputs;    // of these outputs
+  // How the error of an output is measured.
+  //   l2      the norm of the difference by that of the reference
+  //   linf    the largest difference by the largest element of the reference
+  //   cosine  1 - the cosine of the angle between rows (along the last axis), the mean of all rows
+  //   top1    the share of rows whose largest element is another one
+  //   top5    ... is not among the five largest
+  std::string metric = "l2";
+  // After as many seconds no further plan is begun, and the best so far is taken.
+  double search_seconds = 300;
+};
+
+// A plan that the search made. `error` is the largest of the outputs' errors by their bounds, times max_error: at most
+// max_error is within the budget. `low` and `high` hold it with 95 % for other samples of the same kind (bootstrap).
+struct BudgetPlan {
+  std::string name;                         // "int8", "fp32", "12 of 53 layers wide"
+  double error = 0, low = 0, high = 0;
+  double milliseconds = -1;                 // of all steps by the tuner's times; -1 at level 0
+  std::int64_t weight_bytes = 0;
+  bool within = false, taken = false;
+};
+// A layer that the search could decide on: its error when it alone is of 8 bits, and the time that it saves then.
+struct BudgetLayer {
+  std::string layer, op;
+  double error = 0, saved_milliseconds = 0;
+  bool wide = false;                        // in the plan that was taken
+};
+struct BudgetReport {
+  std::vector<BudgetPlan> plans;            // in the order in which they were made
+  std::vector<BudgetLayer> layers;          // in the order of the model
+  int samples = 0;                          // that errors were measured on
+  bool met = false, out_of_time = false;
+  double seconds = 0;
 };
 
 // The relative error of an output of floats over all samples that it was compared on: the norm (l2) of the difference by

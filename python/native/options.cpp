@@ -62,6 +62,34 @@ void take_calibration(nb::handle value, BuildConfig& to, Calls calls) {
   }
 }
 
+std::map<std::string, double> bounds_of(nb::handle value, const char* wanted) {
+  std::map<std::string, double> bounds;
+  for (auto [key, bound] : nb::borrow<nb::dict>(value)) {
+    if (!nb::isinstance<nb::str>(key) || (PyFloat_Check(bound.ptr()) == 0 && PyLong_Check(bound.ptr()) == 0)) throw WrongValue{wanted};
+    bounds[nb::cast<std::string>(key)] = nb::cast<double>(bound);
+  }
+  return bounds;
+}
+
+// A dict of ErrorBudget's fields, or max_error alone.
+void take_budget(nb::handle value, ErrorBudget& to) {
+  constexpr const char* kWanted = "a number, or a dict of max_error, outputs (a dict from names to numbers), metric, search_seconds";
+  if (!nb::isinstance<nb::dict>(value)) {
+    if (PyFloat_Check(value.ptr()) == 0 && PyLong_Check(value.ptr()) == 0) throw WrongValue{kWanted};
+    to.max_error = nb::cast<double>(value);
+    return;
+  }
+  for (auto [key, field] : nb::borrow<nb::dict>(value)) {
+    const std::string name = nb::isinstance<nb::str>(key) ? nb::cast<std::string>(key) : "";
+    const bool number = PyFloat_Check(field.ptr()) != 0 || PyLong_Check(field.ptr()) != 0;
+    if (name == "max_error" && number) to.max_error = nb::cast<double>(field);
+    else if (name == "search_seconds" && number) to.search_seconds = nb::cast<double>(field);
+    else if (name == "metric") take(field, to.metric);
+    else if (name == "outputs" && nb::isinstance<nb::dict>(field)) to.outputs = bounds_of(field, kWanted);
+    else throw WrongValue{kWanted};
+  }
+}
+
 using B = BuildConfig;
 constexpr Option<B> kBuild[] = {
     FIELD(B, device),
@@ -77,6 +105,7 @@ constexpr Option<B> kBuild[] = {
     FIELD(B, int8),
     FIELD(B, fp8),
     CALLBACK_OF(B, calibration, take_calibration(value, to, calls)),
+    CALLBACK_OF(B, budget, static_cast<void>(calls); take_budget(value, to.budget.emplace())),
     FIELD(B, auto_precision),
     FIELD(B, layer_types),
     FIELD(B, check_overflow),

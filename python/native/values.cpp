@@ -155,7 +155,8 @@ void take(nb::handle value, std::vector<std::map<std::string, Tensor>>& to) {
 }
 void take(nb::handle value, LayerTypes& to) {
   constexpr const char* kWanted =
-      "a dict of constraints ('none', 'prefer' or 'obey'), precisions (a dict from layers to types) and output_types (to one type or several)";
+      "a dict of constraints ('none', 'prefer' or 'obey'), precisions (a dict from layers to types) and output_types (to one type or "
+      "several)";
   const auto type_of = [](nb::handle given) {
     const std::optional<DType> type = dtype_from_name(text_of(given));
     if (!type) throw WrongValue{"types such as 'f32', 'f16', 'bf16', 'i8'"};

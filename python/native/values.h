@@ -96,6 +96,10 @@ constexpr const char* annotation<std::optional<Calibration>>() {
   return "Callable[[int], Mapping[str, Any] | None] | Sequence[Mapping[str, Any]] | Mapping[str, Any]";
 }
 template <>
+constexpr const char* annotation<std::optional<ErrorBudget>>() {
+  return "float | Mapping[str, Any]";
+}
+template <>
 constexpr const char* annotation<LayerTypes>() {
   return "Mapping[str, Any]";
 }

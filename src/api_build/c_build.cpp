@@ -61,6 +61,7 @@ void set_precision(BuildConfig& config, const tenfold_build_config& c) {
   require(c.pack_tokens >= 0 && c.pack_tokens <= 2, ErrorKind::invalid_argument, "pack_tokens is ", c.pack_tokens, ", expected 0, 1 or 2");
   config.pack_tokens = static_cast<PackTokens>(c.pack_tokens);
   if (c.calibration) config.calibration = calibration_of(c.calibration);
+  if (c.budget) config.budget = budget_of(c.budget);
   if (c.typical_input_count > 0) need(c.typical_inputs, "typical_inputs");
   for (std::int32_t i = 0; i < c.typical_input_count; ++i) {
     const tenfold_typical_input& t = c.typical_inputs[i];

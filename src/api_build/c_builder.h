@@ -33,6 +33,7 @@ namespace tenfold::c {
 
 BuildConfig config_of(const tenfold_build_config* given);
 Calibration calibration_of(const tenfold_calibration* given);
+ErrorBudget budget_of(const tenfold_error_budget* given);
 BuildReport* report_of(const tenfold_build_config* given);   // null: none is wanted
 
 }  // namespace tenfold::c

@@ -25,9 +25,7 @@ struct Handles {
     tenfold_plugins_create(&plugins), tenfold_runtime_create(nullptr, &runtime), tenfold_timing_cache_create(&timings);
     tenfold_data_tensor("f32", shape, 1, nullptr, 0, &data);
   }
-  ~Handles() {
-    tenfold_plugins_free(plugins), tenfold_runtime_free(runtime), tenfold_timing_cache_free(timings), tenfold_data_free(data);
-  }
+  ~Handles() { tenfold_plugins_free(plugins), tenfold_runtime_free(runtime), tenfold_timing_cache_free(timings), tenfold_data_free(data); }
 };
 
 TEST(CFields, OfABuild) {
@@ -45,12 +43,17 @@ TEST(CFields, OfABuild) {
   auto calibrated = sized<tenfold_calibration>();
   calibrated.sample = [](void* user, std::int32_t index, tenfold_sample* one) -> std::int32_t {
     EXPECT_EQ(tenfold_sample_set(one, "x", static_cast<tenfold_data*>(user)), TENFOLD_OK);
-    return 1 - index;   // one sample; -1 for the third
+    return 1 - index;  // one sample; -1 for the third
   };
   calibrated.sample_user = h.data, calibrated.samples = 17, calibrated.method = "mse", calibrated.cache = "/cache";
   auto c = sized<tenfold_build_config>();
   c.calibration = &calibrated;
-  const tenfold_layer_type layers[] = {{"a*", "f16", TENFOLD_LAYER_COMPUTES}, {"b", "i8", TENFOLD_LAYER_GIVES}, {"b", "f32", TENFOLD_LAYER_GIVES}};
+  const tenfold_layer_type layers[] = {
+      {"a*", "f16", TENFOLD_LAYER_COMPUTES}, {"b", "i8", TENFOLD_LAYER_GIVES}, {"b", "f32", TENFOLD_LAYER_GIVES}};
+  const tenfold_output_bound bound{"y", 0.5};
+  auto budget_given = sized<tenfold_error_budget>();
+  budget_given.max_error = 0.25, budget_given.outputs = &bound, budget_given.output_count = 1, budget_given.metric = "top1";
+  budget_given.search_seconds = 9, c.budget = &budget_given;
   c.auto_precision = 1, c.layer_constraints = TENFOLD_LAYERS_OBEY, c.layer_types = layers, c.layer_type_count = 3;
   c.device = "cuda:1", c.threads = 3, c.pin_threads = 1, c.ranges = &range, c.range_count = 1;
   c.input_formats = &in, c.input_format_count = 1, c.output_formats = &out, c.output_format_count = 1;
@@ -69,10 +72,11 @@ TEST(CFields, OfABuild) {
 
   const BuildConfig made = c::config_of(&c);
   const auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
-               calibration, auto_precision, layer_types, check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp, pack_tokens,
-               optimization_level, max_tactics, timing_repetitions, tactic_sources, workspace_bytes, cpu_features, timing_cache, timings, error_on_cache_miss,
-               disabled_passes, external_data_dirs, initializers, keep_portable_graph, version_compatible, hardware_compatible,
-               refittable, random_choices, forced_tactics, choose_tactic, labels, plugins, log, runtime, progress, dump] = made;
+               calibration, budget, auto_precision, layer_types, check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp,
+               pack_tokens, optimization_level, max_tactics, timing_repetitions, tactic_sources, workspace_bytes, cpu_features,
+               timing_cache, timings, error_on_cache_miss, disabled_passes, external_data_dirs, initializers, keep_portable_graph,
+               version_compatible, hardware_compatible, refittable, random_choices, forced_tactics, choose_tactic, labels, plugins, log,
+               runtime, progress, dump] = made;
   EXPECT_EQ(device, "cuda:1");
   EXPECT_EQ(threads, 3);
   EXPECT_TRUE(pin_threads && fp16 && bf16 && error_on_cache_miss && version_compatible && hardware_compatible && refittable);
@@ -104,6 +108,10 @@ TEST(CFields, OfABuild) {
   EXPECT_EQ(runtime, h.runtime->runtime);
   EXPECT_TRUE(plugins && choose_tactic && log && progress && dump);
   EXPECT_TRUE(auto_precision);
+  ASSERT_TRUE(budget.has_value());
+  const auto& [max_error, bounds, metric, search_seconds] = *budget;
+  EXPECT_EQ(std::tie(max_error, metric, search_seconds), std::make_tuple(0.25, std::string("top1"), 9.0));
+  EXPECT_EQ(bounds, (std::map<std::string, double>{{"y", 0.5}}));
   EXPECT_EQ(layer_types.constraints, LayerConstraints::obey);
   ASSERT_EQ(layer_types.precisions.size(), 1u);
   EXPECT_EQ(layer_types.precisions[0].layers, "a*");
@@ -170,7 +178,7 @@ TEST(CFields, OfARun) {
 // What an engine and a build tell: a field of the C++ struct is named on the left, C's on the right.
 TEST(CFields, OfWhatIsTold) {
   auto config = sized<tenfold_build_config>();
-  config.optimization_level = TENFOLD_LEVEL_UNTIMED, config.threads = 1, config.allow_fp16 = 1;   // fp16 cannot be had on a CPU
+  config.optimization_level = TENFOLD_LEVEL_UNTIMED, config.threads = 1, config.allow_fp16 = 1;  // fp16 cannot be had on a CPU
   tenfold_report* report = nullptr;
   ASSERT_EQ(tenfold_report_create(&report), TENFOLD_OK);
   config.report = report;
@@ -203,7 +211,7 @@ TEST(CFields, OfWhatIsTold) {
   auto r = sized<tenfold_report_info>();
   ASSERT_EQ(tenfold_report_get(report, &r), TENFOLD_OK);
   const auto& [report_steps, device_s, import_s, passes_s, check_s, tune_s, assemble_s, open_s, timed, cache_hits, timed_again, disturbed,
-               disturbance, overflow_checked_on, kept_in_f32, layers_by_type, calibration, report_notes] = report->report;
+               disturbance, overflow_checked_on, kept_in_f32, layers_by_type, calibration, budget, tuned_ms, report_notes] = report->report;
   EXPECT_EQ(r.steps, static_cast<std::int32_t>(report_steps.size()));
   EXPECT_EQ(std::tie(device_s, import_s, passes_s, check_s, tune_s, assemble_s, open_s),
             std::tie(r.device_s, r.import_s, r.passes_s, r.check_s, r.tune_s, r.assemble_s, r.open_s));
@@ -237,6 +245,25 @@ TEST(CFields, OfWhatIsTold) {
   ASSERT_EQ(tenfold_report_layers_in(report, "bf16", &layers), TENFOLD_OK);
   EXPECT_EQ(layers, 0);
   EXPECT_EQ(tenfold_report_layers_in(report, "f33", &layers), TENFOLD_INVALID_ARGUMENT);
+  EXPECT_EQ(tuned_ms, r.tuned_ms);
+  auto searched = sized<tenfold_budget_info>();
+  EXPECT_FALSE(budget.has_value());
+  EXPECT_EQ(tenfold_report_budget(report, &searched), TENFOLD_INVALID_ARGUMENT);
+  report->report.budget =
+      BudgetReport{{{"fp32", 0.5, 0.25, 0.75, 1.5, 12, true, true}}, {{"conv", "Conv", 0.125, 2.5, true}}, 7, true, true, 3.5};
+  ASSERT_EQ(tenfold_report_budget(report, &searched), TENFOLD_OK);
+  EXPECT_EQ(std::make_tuple(searched.plans, searched.layers, searched.samples, searched.met, searched.out_of_time, searched.seconds),
+            std::make_tuple(1, 1, 7, 1, 1, 3.5));
+  auto one_plan = sized<tenfold_budget_plan>();
+  ASSERT_EQ(tenfold_report_budget_plan(report, 0, &one_plan), TENFOLD_OK);
+  EXPECT_STREQ(one_plan.name, "fp32");
+  EXPECT_EQ(std::make_tuple(one_plan.error, one_plan.low, one_plan.high, one_plan.milliseconds), std::make_tuple(0.5, 0.25, 0.75, 1.5));
+  EXPECT_TRUE(one_plan.weight_bytes == 12 && one_plan.within == 1 && one_plan.taken == 1);
+  auto one_layer = sized<tenfold_budget_layer>();
+  ASSERT_EQ(tenfold_report_budget_layer(report, 0, &one_layer), TENFOLD_OK);
+  EXPECT_TRUE(std::string(one_layer.layer) == "conv" && std::string(one_layer.op) == "Conv" && one_layer.error == 0.125);
+  EXPECT_TRUE(one_layer.saved_milliseconds == 2.5 && one_layer.wide == 1);
+  EXPECT_EQ(tenfold_report_budget_layer(report, 1, &one_layer), TENFOLD_INVALID_ARGUMENT);
   report->report.kept_in_f32.push_back({"conv", "Conv", 1e6});
   auto wide = sized<tenfold_wide_info>();
   ASSERT_EQ(tenfold_report_wide(report, 0, &wide), TENFOLD_OK);

@@ -16,7 +16,7 @@ extern "C" tenfold_status tenfold_report_get(const tenfold_report* report, tenfo
     give(info,
          {0, r.device_s, r.import_s, r.passes_s, r.check_s, r.tune_s, r.assemble_s, r.open_s, r.timed, r.cache_hits, r.timed_again,
           r.disturbed, static_cast<std::int32_t>(r.steps.size()), r.disturbance, static_cast<std::int32_t>(r.overflow_checked_on),
-          static_cast<std::int32_t>(r.kept_in_f32.size()), static_cast<std::int32_t>(r.notes.size())},
+          static_cast<std::int32_t>(r.kept_in_f32.size()), static_cast<std::int32_t>(r.notes.size()), r.tuned_ms},
          "the place for the information");
   });
 }

@@ -18,12 +18,11 @@ constexpr std::string_view kHead = "tenfold build request of ";
 // those that do not.
 template <class A>
 void pass_config(A& a, BuildConfig& c) {
-  auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16,
-         int8, fp8, calibration, auto_precision, layer_types, check_overflow, typical_inputs, tf32, winograd, strassen,
-         fast_exp, pack_tokens, optimization_level, max_tactics, timing_repetitions, tactic_sources, workspace_bytes, cpu_features, timing_cache, timings,
+  auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
+         calibration, budget, auto_precision, layer_types, check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp, pack_tokens,
+         optimization_level, max_tactics, timing_repetitions, tactic_sources, workspace_bytes, cpu_features, timing_cache, timings,
          error_on_cache_miss, disabled_passes, external_data_dirs, initializers, keep_portable_graph, version_compatible,
-         hardware_compatible, refittable, random_choices, forced_tactics, choose_tactic, labels, plugins, log, runtime,
-         progress, dump] = c;
+         hardware_compatible, refittable, random_choices, forced_tactics, choose_tactic, labels, plugins, log, runtime, progress, dump] = c;
   pass(a, device), pass(a, threads), pass(a, profiles), pass(a, input_formats), pass(a, output_formats),
       pass(a, overridable);
   pass(a, input_defaults), pass(a, fp16), pass(a, bf16), pass(a, int8), pass(a, fp8), pass(a, check_overflow),
@@ -40,7 +39,7 @@ void pass_config(A& a, BuildConfig& c) {
   // Libraries of plug-ins travel by their names. All else is of the process that asks: why_not_elsewhere() refuses what
   // changes the plan.
   static_cast<void>(pin_threads), static_cast<void>(timings), static_cast<void>(choose_tactic),
-      static_cast<void>(plugins), static_cast<void>(calibration);
+      static_cast<void>(plugins), static_cast<void>(calibration), static_cast<void>(budget);
   static_cast<void>(log), static_cast<void>(runtime), static_cast<void>(progress), static_cast<void>(dump);
 }
 

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/files/file.h"
 #include "base/threads/spread.h"
+#include "builder/budget/search.h"
 #include "builder/model/formats.h"
 #include "builder/model/model.h"
 #include "builder/model/profiles.h"
@@ -21,6 +22,7 @@
 #include "builder/stages.h"
 #include "builder/stopwatch.h"
 #include "plan/verify.h"
+#include "runtime/engine/opened.h"
 #include "runtime/plugins/plugins.h"
 #include "runtime/shared/runtime.h"
 
@@ -28,11 +30,12 @@ namespace tenfold::builder {
 
 namespace {
 BuildConfig prepared(const BuildConfig& given, const NoteBook& book);
+Engine opened(plan::Plan plan, const BuildConfig& config, const std::shared_ptr<backends::Backend>& backend, BuildReport& report);
 }  // namespace
 
 Engine build(const Model& model, const BuildConfig& given, BuildReport& report) {
   const NoteBook book;
-  report.calibration.reset();   // an earlier build's, if the caller gives one report to several
+  report.calibration.reset(), report.budget.reset(), report.tuned_ms = -1;   // an earlier build's, if one report is given to several
   BuildConfig config = prepared(given, book);
   OpeningDevice opening = open_aside(config);   // while the model is read
   const MaySpread may_spread;
@@ -44,21 +47,25 @@ Engine build(const Model& model, const BuildConfig& given, BuildReport& report) 
   const std::shared_ptr<backends::Backend> backend = opening.get();
   report.device_s += watch.seconds();
   if (config.auto_precision) choose_precision(config, *graph, backend->info(), report);
-  plan::Plan plan = build_plan(*graph, config, model.name, backend, report, model.open_graph ? model.open_graph(config) : nullptr);
-  plan.built.model_hash = hash;
-  watch.seconds();
-  plan::verify_built(plan, runtime::tactics_with(*backend, config.plugins.get()), runtime::registry_with(config.plugins.get()));
-  Engine engine = open_built(std::move(plan), config, backend);
-  report.open_s += watch.seconds();
-  if (config.calibration) compare_with_floats(*graph, engine, config, *report.calibration);
+  const auto make = [&](const BuildConfig& asked, BuildReport& told, Findings& findings) {
+    plan::Plan plan = build_plan(*graph, asked, model.name, backend, told, model.open_graph ? model.open_graph(asked) : nullptr, &findings);
+    plan.built.model_hash = hash;
+    return opened(std::move(plan), asked, backend, told);
+  };
+  Findings findings;
+  Engine engine = config.budget ? engine_within_budget(*graph, config, backend->info(), make, report) : make(config, report, findings);
+  if (config.calibration && !config.budget) compare_with_floats(*graph, engine, config, *report.calibration);
+  runtime::state_of(engine)->plan.built.options += precision_in_words(report);
   tell_of_forced(config, report);
   hand_over(book, report, engine);
   return engine;
 }
 
 plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const std::string& model_name,
-                      std::shared_ptr<backends::Backend> backend, BuildReport& report, const std::function<ir::Graph()>& open_graph) {
-  Stages stages{config, backend->info(), report, open_graph};
+                      std::shared_ptr<backends::Backend> backend, BuildReport& report, const std::function<ir::Graph()>& open_graph,
+                      Findings* findings) {
+  Findings own;
+  Stages stages{config, backend->info(), report, open_graph, findings ? *findings : own};
   stages.check(graph);
   const MaySpread may_spread;
   PlanMaker maker(config, model_name, *backend, report);
@@ -76,6 +83,14 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const s
 }
 
 namespace {
+
+Engine opened(plan::Plan plan, const BuildConfig& config, const std::shared_ptr<backends::Backend>& backend, BuildReport& report) {
+  Stopwatch watch;
+  plan::verify_built(plan, runtime::tactics_with(*backend, config.plugins.get()), runtime::registry_with(config.plugins.get()));
+  Engine engine = open_built(std::move(plan), config, backend);
+  report.open_s += watch.seconds();
+  return engine;
+}
 
 BuildConfig prepared(const BuildConfig& given, const NoteBook& book) {
   BuildConfig config = book.listening(runtime::with_runtime(given));

@@ -44,4 +44,19 @@ std::string hash_of(std::span<const std::byte> bytes) { return cat(bytes.size(),
 
 std::string options_in_words(const BuildConfig& config) { return choices(config, "; "); }
 
+std::string precision_in_words(const BuildReport& report) {
+  std::string out;
+  if (const auto& c = report.calibration; c && c->values > 0) {
+    out += c->samples > 0 ? cat("; calibrated by ", c->method, " on ", c->samples, " samples") : std::string("; calibrated by a cache");
+    for (const OutputError& e : c->errors)
+      out += cat("; relative l2 error of '", e.output, "' on ", c->compared, " other samples ", e.relative_l2);
+  }
+  if (report.budget)
+    for (const BudgetPlan& p : report.budget->plans)
+      if (p.taken)
+        out += cat("; ", p.within ? "within" : "not within", " the error budget: ", p.error, " on ", report.budget->samples,
+                   " samples, ", p.low, " to ", p.high, " with 95 % on others like them (", p.name, ")");
+  return out;
+}
+
 }  // namespace tenfold::builder

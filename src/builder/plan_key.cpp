@@ -104,15 +104,16 @@ class KeyText {
 // without effect on the plan.
 std::string options_text(const BuildConfig& config) {
   const auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
-               calibration, auto_precision, layer_types, check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp, pack_tokens,
-               optimization_level, max_tactics, timing_repetitions, tactic_sources, workspace_bytes, cpu_features, timing_cache, timings, error_on_cache_miss,
-               disabled_passes, external_data_dirs, initializers, keep_portable_graph, version_compatible, hardware_compatible,
-               refittable, random_choices, forced_tactics, choose_tactic, labels, plugins, log, runtime, progress, dump] = config;
+               calibration, budget, auto_precision, layer_types, check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp,
+               pack_tokens, optimization_level, max_tactics, timing_repetitions, tactic_sources, workspace_bytes, cpu_features,
+               timing_cache, timings, error_on_cache_miss, disabled_passes, external_data_dirs, initializers, keep_portable_graph,
+               version_compatible, hardware_compatible, refittable, random_choices, forced_tactics, choose_tactic, labels, plugins, log,
+               runtime, progress, dump] = config;
   KeyText key;
   // Told by the device itself and by the files read: device, external_data_dirs. Plug-ins have lines of their own. choose_tactic and
-  // calibration are refused.
+  // calibration, without which there is no budget, are refused.
   static_cast<void>(device), static_cast<void>(external_data_dirs), static_cast<void>(plugins), static_cast<void>(choose_tactic);
-  static_cast<void>(calibration);
+  static_cast<void>(calibration), static_cast<void>(budget);
   // Of the engine that comes from the plan, or of who watches; and what only says how long tuning takes.
   static_cast<void>(pin_threads), static_cast<void>(log), static_cast<void>(progress), static_cast<void>(dump);
   static_cast<void>(timing_cache), static_cast<void>(timings), static_cast<void>(error_on_cache_miss);

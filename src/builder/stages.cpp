@@ -128,10 +128,12 @@ passes::Found Stages::look(const ir::Graph& source, const ir::Graph& rewritten, 
                            const std::vector<plan::Range>& ranges) {
   Stopwatch watch;
   passes::Found found{.quantised = passes::is_quantised(rewritten)};
+  if (findings.keeps_rewritten && !findings.rewritten) findings.rewritten = rewritten.clone();
   if (config.calibration) {
     require(config.int8, ErrorKind::invalid_argument, "a calibration without int8: BuildConfig::int8 gives leave for what it is for");
-    if (!calibrated) calibrated = builder::calibrated(rewritten, ranges, device, config, report.calibration.emplace());
-    found.ranges = *calibrated, found.quantised |= !found.ranges.empty();
+    if (!findings.ranges) findings.ranges = calibrated(rewritten, ranges, device, config, findings.calibration = {});
+    report.calibration = findings.calibration;
+    found.ranges = *findings.ranges, found.quantised |= !found.ranges.empty();
     watch.seconds();
   }
   for (std::string& text : passes::refused_precisions(rewritten, config, device))

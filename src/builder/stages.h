@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/backend.h"
+#include "builder/budget/findings.h"
 #include "ir/op_def.h"
 #include "passes/pipeline.h"
 #include "plan/plan.h"
@@ -19,7 +20,7 @@ struct Stages {
   const backends::DeviceInfo& device;
   BuildReport& report;
   std::function<ir::Graph()> open_graph = {};   // the model anew, with the extents open that profiles fix; may be empty
-  std::optional<quant::Ranges> calibrated = {};   // found by the first profile that is looked at, and good for all
+  Findings& findings;   // of the first profile that is looked at, good for all
 
   // Throws on names of passes that do not exist, and on graphs that no plan can hold.
   void check(const ir::Graph& graph) const;

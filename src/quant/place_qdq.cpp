@@ -40,16 +40,27 @@ std::optional<int> channel_axis(const Node& node) {
 
 constexpr double kLeastScale = std::numeric_limits<float>::min(), kLargestScale = std::numeric_limits<float>::max();
 
+// Whether a float is the scale of this range.
+bool has_scale(const Range& range) {
+  const double extent = range.high - range.low;
+  return extent / 255 >= kLeastScale && extent / 127 <= kLargestScale;
+}
+
+// The same where the device multiplies it in 8 bits, and its weights have scales.
+std::optional<int> axis_of_bytes(const Node& node, const Placing& placing) {
+  const std::optional<int> axis = channel_axis(node);
+  if (!axis || (placing.takes && !placing.takes(node))) return {};
+  return ir::all_finite(node.in(1)->constant->tensor) ? axis : std::nullopt;
+}
+
 class Placer {
  public:
   Placer(ir::Graph& graph, const Ranges& ranges, const Placing& placing) : graph_(graph), ranges_(ranges), placing_(placing) {}
 
   bool run() {
     for (Node* node : graph_.node_list()) {
-      const std::optional<int> axis = channel_axis(*node);
-      if (!axis || (placing_.takes && !placing_.takes(*node))) continue;
-      if (!ir::all_finite(node->in(1)->constant->tensor)) continue;   // no scale would hold them
-      Value* x = quantised(node->in(0));
+      const std::optional<int> axis = axis_of_bytes(*node, placing_);
+      Value* x = axis ? quantised(node->in(0)) : nullptr;
       if (!x) continue;
       graph_.set_input(*node, 0, x);
       graph_.set_input(*node, 1, weights(node->in(1), *axis));
@@ -79,9 +90,7 @@ class Placer {
   Value* quantised(Value* x) {
     if (const auto known = made_.find(x); known != made_.end()) return known->second;
     const auto range = ranges_.find(x->name);
-    if (range == ranges_.end()) return nullptr;
-    const double extent = range->second.high - range->second.low;
-    if (!(extent / 255 >= kLeastScale) || extent / 127 > kLargestScale) return nullptr;
+    if (range == ranges_.end() || !has_scale(range->second)) return nullptr;
     return with(x, parameters(range->second, x->name));
   }
 
@@ -156,6 +165,14 @@ std::set<std::string> values_to_observe(const ir::Graph& graph, const Placing& p
     name_sources(*node->in(0), names);
   }
   return names;
+}
+
+std::vector<const Node*> products_to_quantise(const ir::Graph& graph, const Ranges& ranges, const Placing& placing) {
+  std::vector<const Node*> products;
+  for (const auto& node : graph.nodes())
+    if (const auto range = axis_of_bytes(*node, placing) ? ranges.find(node->in(0)->name) : ranges.end(); range != ranges.end())
+      if (has_scale(range->second)) products.push_back(node.get());
+  return products;
 }
 
 bool place_qdq(ir::Graph& graph, const Ranges& ranges, const Placing& placing) {

@@ -29,6 +29,9 @@ bool passes_on_from(const ir::Node& node, std::size_t operand);
 // value that only moves elements, those that they come from are named, too.
 std::set<std::string> values_to_observe(const ir::Graph& graph, const Placing& placing);
 
+// The products that place_qdq() gives 8 bits, in the order of the graph.
+std::vector<const ir::Node*> products_to_quantise(const ir::Graph& graph, const Ranges& ranges, const Placing& placing);
+
 // Gives each such value that has a range one QuantizeLinear and DequantizeLinear, and constant weights the same with a scale for each
 // output channel. Concat and what only moves elements pass their parameters on to their operands. An operand of an Add whose sum becomes
 // 8 bits, too, is read as 8 bits. A refit leaves such weights alone. True if

@@ -132,6 +132,7 @@ typedef struct {
   const tenfold_layer_type* layer_types;
   int32_t layer_type_count;
   int32_t reserved4;              /* 0 */
+  const tenfold_error_budget* budget; /* needs `calibration`; may be null */
 } tenfold_build_config;
 /* Build an engine from a model. `config` may be null, which means all defaults. */
 TENFOLD_API tenfold_status tenfold_build_file(const char* onnx_path, const tenfold_build_config* config,

@@ -28,6 +28,21 @@ typedef struct {
   const char* cache;              /* a file in the form of TensorRT's caches */
 } tenfold_calibration;
 
+/* In tenfold_build_config::budget: how far outputs may be from the f32 model's. The calibration's data shows it. */
+typedef struct {
+  const char* output;
+  double max_error;
+} tenfold_output_bound;
+typedef struct {
+  size_t struct_size;
+  double max_error;               /* of each output that `outputs` does not name; above 0 */
+  const tenfold_output_bound* outputs;
+  int32_t output_count;
+  int32_t reserved;               /* 0 */
+  const char* metric;             /* null or "l2", "linf", "cosine", "top1", "top5" */
+  double search_seconds;          /* 0: 300 */
+} tenfold_error_budget;
+
 /* What a calibration did. */
 typedef struct {
   size_t struct_size;
@@ -39,6 +54,30 @@ typedef struct {
 /* Fails with TENFOLD_INVALID_ARGUMENT where the build had no calibration. Text lives as long as the report. */
 TENFOLD_API tenfold_status tenfold_report_calibration(const tenfold_report* report, tenfold_calibration_info* info);
 TENFOLD_API tenfold_status tenfold_report_without_range(const tenfold_report* report, int32_t index, const char** value);
+/* What the search within an error budget did. */
+typedef struct {
+  size_t struct_size;
+  int32_t plans, layers;          /* how many entries the two functions below have */
+  int32_t samples, met, out_of_time;
+  double seconds;
+} tenfold_budget_info;
+typedef struct {
+  size_t struct_size;
+  const char* name;
+  double error, low, high, milliseconds;   /* milliseconds: -1: nothing was timed */
+  int64_t weight_bytes;
+  int32_t within, taken;
+} tenfold_budget_plan;
+typedef struct {
+  size_t struct_size;
+  const char *layer, *op;
+  double error, saved_milliseconds;
+  int32_t wide;
+} tenfold_budget_layer;
+/* Fails with TENFOLD_INVALID_ARGUMENT where the build had no budget. */
+TENFOLD_API tenfold_status tenfold_report_budget(const tenfold_report* report, tenfold_budget_info* info);
+TENFOLD_API tenfold_status tenfold_report_budget_plan(const tenfold_report* report, int32_t index, tenfold_budget_plan* plan);
+TENFOLD_API tenfold_status tenfold_report_budget_layer(const tenfold_report* report, int32_t index, tenfold_budget_layer* layer);
 TENFOLD_API tenfold_status tenfold_report_output_error(const tenfold_report* report, int32_t index, const char** output,
                                                        double* relative_l2);
 

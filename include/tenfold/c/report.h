@@ -21,6 +21,7 @@ typedef struct {
   double disturbance;
   int32_t overflow_checked_on; /* TENFOLD_CHECKED_*: the inputs that the check of fp16 ran */
   int32_t wide, notes;         /* how many entries tenfold_report_wide() and tenfold_report_note() have */
+  double tuned_ms;             /* what all steps take by the tuner's times; -1: nothing was timed */
 } tenfold_report_info;
 enum { TENFOLD_CHECKED_NOTHING = 0, TENFOLD_CHECKED_RANDOM_INPUTS, TENFOLD_CHECKED_TYPICAL_INPUTS };
 TENFOLD_API tenfold_status tenfold_report_get(const tenfold_report* report, tenfold_report_info* info);

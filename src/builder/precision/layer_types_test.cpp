@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "builder/paper_gpu_for_tests.h"
+#include "plan/inspect.h"
 
 namespace tenfold {
 namespace {
@@ -31,8 +32,10 @@ std::map<std::string, DType> products(const BuildConfig& config, BuildReport& re
   c.random_choices = 7, c.tactic_sources = static_cast<std::uint32_t>(TacticSource::native);
   const plan::Plan plan = builder::build_plan(parse(kNet), c, "", std::make_shared<builder::testing::PaperGpu>(), report);
   std::map<std::string, DType> types;
-  for (const plan::Step& s : plan.programs.at(0).steps)
-    if (s.op == "MatMul" || s.op == "Softmax") types[s.name] = s.in.at(0).dtype;
+  const PlanProgram program = plan::inspect_data(plan).programs.at(0);
+  for (const PlanStep& s : program.steps)
+    for (const std::int32_t node : s.nodes)
+      if (s.op == "MatMul" || s.op == "Softmax") types[program.nodes.at(static_cast<std::size_t>(node)).name] = s.inputs.at(0).dtype;
   return types;
 }
 std::map<std::string, DType> products(const BuildConfig& config) {
@@ -70,9 +73,9 @@ TEST(LayerTypes, AreLeaveForTheirLayersAlone) {
 
 TEST(LayerTypes, ReachASoftmaxBetweenProducts) {
   BuildConfig config = with({{"*", DType::f16}, {name_of(3), DType::f32}});
-  const auto types = products(config);
-  EXPECT_EQ(types.at(name_of(2)), DType::f16);
-  EXPECT_EQ(types.at(name_of(3)), DType::f32);
+  BuildReport report;
+  EXPECT_EQ(products(config, report).at(name_of(2)), DType::f16);
+  EXPECT_EQ(report.layers_by_type, (std::map<DType, int>{{DType::f32, 1}, {DType::f16, 5}}));
 }
 
 TEST(LayerTypes, ThatCannotBeHadAreRefusedOrNoted) {

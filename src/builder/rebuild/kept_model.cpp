@@ -21,7 +21,8 @@ template <class Visit>
 void each_option(BuildConfig& c, Visit visit) {
   visit("fp16", c.fp16), visit("bf16", c.bf16), visit("int8", c.int8), visit("fp8", c.fp8), visit("check_overflow", c.check_overflow);
   visit("tf32", c.tf32), visit("winograd", c.winograd), visit("strassen", c.strassen), visit("fast_exp", c.fast_exp);
-  visit("auto_precision", c.auto_precision), visit("version_compatible", c.version_compatible), visit("hardware_compatible", c.hardware_compatible);
+  visit("auto_precision", c.auto_precision), visit("version_compatible", c.version_compatible),
+      visit("hardware_compatible", c.hardware_compatible);
 }
 
 std::string quoted(const std::string& text) { return ir::text(ir::Attribute(text)); }

@@ -1,0 +1,33 @@
+// How far a plan is from the model in f32, on samples that gave no ranges.
+#pragma once
+
+#include <vector>
+
+#include "builder/builder.h"
+#include "quant/metric.h"
+
+namespace tenfold::builder {
+
+// The error of an output, by the metric of the budget, and as a share of its bound.
+struct Judged {
+  double share = 0, low = 0, high = 0;   // of the output that is nearest to its bound or furthest beyond; more than 1: out of the budget
+  bool within() const { return share <= 1; }
+};
+
+class Judge {
+ public:
+  // Runs the model in f32 on every second sample from `first` on, at most `most` of them, and keeps what it answers.
+  Judge(const ir::Graph& source, const BuildConfig& config, int first, int most);
+  ~Judge();
+  int samples() const;
+  // Throws as runs of the engine do.
+  Judged judge(const Engine& engine) const;
+  // The same of answers: `run` gives the outputs for a sample.
+  Judged judge(const std::function<std::vector<RuntimeValue>(const InputSet&)>& run) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tenfold::builder

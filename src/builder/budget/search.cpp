@@ -1,0 +1,244 @@
+// The search. One type for all is tried first. Then the layers that cost most in error for the time they save go wide, as many as it
+// takes (Shoham and Gersho 1988: the best allocation has one exchange rate for all; HAWQ-V3, Yao et al. 2021, for networks), and at
+// last single ones of them narrow again. Single errors only order the layers: every plan that counts is measured whole.
+#include "builder/budget/search.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "builder/budget/judge.h"
+#include "builder/budget/sensitivity.h"
+#include "builder/model/profiles.h"
+#include "builder/note_book.h"
+#include "passes/pipeline.h"
+#include "tenfold/inspect.h"
+#include "tenfold/timing_cache.h"
+
+namespace tenfold::builder {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kSamplesOfOne = 4;  // on which a single layer's error is measured
+
+struct Made {
+  Engine engine;
+  BuildReport report;
+  BudgetPlan plan;
+};
+
+// By the tuner, of the steps that compute a layer of the model, in milliseconds.
+std::map<std::string, double> times_of(const Engine& engine, const BuildReport& report) {
+  std::map<std::string, double> of_step, of_layer;
+  for (const StepReport& step : report.steps)
+    for (const TacticReport& tactic : step.tried)
+      if (tactic.chosen && tactic.nanoseconds > 0) of_step[step.node] = tactic.nanoseconds / 1e6;
+  for (const PlanProgram& program : engine.inspection().programs)
+    for (const PlanStep& step : program.steps)
+      for (const std::int32_t node : step.nodes) of_layer[program.nodes.at(static_cast<std::size_t>(node)).name] += of_step[step.name];
+  return of_layer;
+}
+
+class Search {
+ public:
+  Search(const ir::Graph& source, const BuildConfig& config, const backends::DeviceInfo& device, const MakePlan& make)
+      : source_(source), config_(config), device_(device), make_(make), judge_(source, config, 1, config.calibration->samples) {
+    require(judge_.samples() > 0, ErrorKind::invalid_argument,
+            "an error budget needs two samples at least: the first gives ranges, the second shows the error");
+    told_.samples = judge_.samples(), findings_.keeps_rewritten = true;
+    base_ = config, base_.budget.reset();
+    if (!base_.int8) base_.calibration.reset();
+    base_.log = [log = Log(config.log), told = std::make_shared<std::set<std::string, std::less<>>>()](Severity severity,
+                                                                                                       std::string_view text) {
+      if (severity >= Severity::warning && told->emplace(text).second) log(severity, text);  // of many plans each warning once
+    };
+    if (!base_.timings) base_.timings = std::make_shared<TimingCache>();
+  }
+
+  Engine run(BuildReport& report) {
+    const bool narrow = consider("everything permitted", base_);
+    narrow_times_ = std::move(last_times_);
+    consider_single_types();
+    if (!narrow && has_time()) mix();
+    if (!best_) take_floats();
+    return finish(report);
+  }
+
+ private:
+  bool has_time() const { return seconds() < config_.budget->search_seconds; }
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  // Makes a plan and measures it. True if it is within the budget. `anyway`: it is taken if there is none so far.
+  bool consider(const std::string& name, const BuildConfig& config, bool anyway = false) {
+    BuildReport report;
+    Engine engine = make_(config, report, findings_);
+    const Judged judged = judge_.judge(engine);
+    const double bound = config_.budget->max_error;
+    const BudgetPlan plan{
+        name, judged.share * bound, judged.low * bound, judged.high * bound, report.tuned_ms, engine.info().weight_bytes, judged.within(),
+        false};
+    Log(config_.log)(Severity::info, "budget: ", name, ": error ", plan.error, " of ", bound,
+                     plan.milliseconds < 0 ? std::string() : cat(", ", plan.milliseconds, " ms"));
+    last_times_ = times_of(engine, report);
+    if (plan.within ? !best_ || is_better(plan, best_->plan) : anyway && !best_) {
+      best_.reset(), best_.emplace(Made{std::move(engine), std::move(report), plan});
+      taken_ = told_.plans.size(), wide_of_best_ = wide_;
+    }
+    told_.plans.push_back(plan);
+    return plan.within;
+  }
+  // Without times the one with fewer bytes of weights is.
+  static bool is_better(const BudgetPlan& a, const BudgetPlan& b) {
+    if (a.milliseconds < 0 || b.milliseconds < 0) return a.weight_bytes < b.weight_bytes;
+    return a.milliseconds < b.milliseconds;
+  }
+
+  // 16 bits alone, or f32 as it may be rounded. The other forms are measured by what these take.
+  void consider_single_types() {
+    if (!has_time()) return;
+    BuildConfig wide = base_;
+    wide.calibration.reset();
+    if (base_.fp16 || base_.bf16) sixteen_within_ = consider(base_.fp16 ? "fp16" : "bf16", wide);
+    wide.fp16 = wide.bf16 = false;
+    if (!sixteen_within_ && has_time()) consider("fp32", wide);
+    wide_times_ = std::move(last_times_);
+  }
+  void take_floats() {
+    BuildConfig exact = base_;
+    exact.calibration.reset(), exact.layer_types = {};
+    exact.fp16 = exact.bf16 = exact.int8 = exact.fp8 = exact.tf32 = exact.auto_precision = false;
+    if (!consider("fp32 without rounding", exact, true))
+      Log(config_.log)(Severity::warning, "no plan is within the error budget, not even one of f32 (", told_.plans.back().error,
+                       "): it is taken");
+    else
+      Log(config_.log)(Severity::warning, "nothing narrower than f32 is within the error budget: the plan is one of f32");
+  }
+
+  // Some layers wide.
+  void mix() {
+    if (!findings_.rewritten || !findings_.ranges || findings_.ranges->empty()) return;
+    const Judge on_few(source_, config_, 0, kSamplesOfOne);
+    layers_ = sensitivities(*findings_.rewritten, symbol_ranges(source_, profiles_of(config_).front(), {}), *findings_.ranges,
+                            passes::placing_for(device_), config_, on_few, [this] { return has_time(); });
+    if (layers_.empty()) return;
+    const std::vector<std::size_t> order = by_exchange_rate();
+    std::size_t none = 0, enough = order.size();  // so many wide are too few; so many suffice, or all of them
+    while (enough - none > 1 && has_time()) {
+      const std::size_t middle = none + (enough - none) / 2;
+      wide_.assign(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(middle));
+      (consider_wide() ? enough : none) = middle;
+    }
+    exchange(order, enough);
+  }
+  bool consider_wide() {
+    std::sort(wide_.begin(), wide_.end());
+    if (const auto before = tried_.find(wide_); before != tried_.end()) return before->second;
+    BuildConfig config = base_;
+    LayerTypes& types = config.layer_types;
+    if (types.constraints == LayerConstraints::none)
+      types = {.constraints = LayerConstraints::prefer, .precisions = {}, .output_types = {}};
+    const DType wide = sixteen_within_ ? (config.fp16 ? DType::f16 : DType::bf16) : DType::f32;
+    for (const std::size_t i : wide_) types.precisions.push_back({layers_[i].layer, wide});
+    return tried_[wide_] = consider(cat(wide_.size(), " of ", layers_.size(), " layers in ", name(wide)), config);
+  }
+  // Layers whose error is large for the time that their 8 bits save come first; those that save none before all others.
+  std::vector<std::size_t> by_exchange_rate() {
+    std::vector<std::size_t> order(layers_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    constexpr double kLeast = 1e-9;  // ms
+    std::vector<double> rate;
+    for (const Sensitivity& layer : layers_) {
+      const double saved = saved_by(layer.layer);
+      saved_.push_back(saved);
+      rate.push_back(layer.share * layer.share / std::max(saved, kLeast));
+    }
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rate[a] > rate[b]; });
+    return order;
+  }
+  // By the tuner's times in the first plan and in the one without 8 bits. Where nothing was timed, all layers are alike.
+  double saved_by(const std::string& layer) const {
+    if (told_.plans.front().milliseconds < 0) return 1;
+    return time_of(wide_times_, layer) - time_of(narrow_times_, layer);
+  }
+  static double time_of(const std::map<std::string, double>& times, const std::string& layer) {
+    const auto at = times.find(layer);
+    return at == times.end() ? 0 : at->second;
+  }
+  // Single layers back to 8 bits, those that save most first, while the budget holds.
+  void exchange(const std::vector<std::size_t>& order, std::size_t enough) {
+    std::vector<std::size_t> wide(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(enough));
+    std::vector<std::size_t> back = wide;
+    std::stable_sort(back.begin(), back.end(), [&](std::size_t a, std::size_t b) { return saved_[a] > saved_[b]; });
+    constexpr std::size_t kMostExchanges = 4;
+    back.resize(std::min(back.size(), kMostExchanges));
+    for (const std::size_t one : back) {
+      if (!has_time() || wide.size() < 2) return;
+      wide_ = wide;
+      std::erase(wide_, one);
+      if (consider_wide()) wide = wide_;
+    }
+  }
+
+  Engine finish(BuildReport& report) {
+    told_.plans[taken_].taken = true;
+    told_.met = best_->plan.within, told_.out_of_time = !has_time();
+    for (std::size_t i = 0; i < saved_.size(); ++i)
+      told_.layers.push_back({layers_[i].layer, layers_[i].op, layers_[i].share * config_.budget->max_error, saved_[i],
+                              std::count(wide_of_best_.begin(), wide_of_best_.end(), i) > 0});
+    told_.seconds = seconds();
+    BuildReport& best = best_->report;
+    best.notes.insert(best.notes.begin(), report.notes.begin(), report.notes.end());
+    best.device_s = report.device_s, best.import_s = report.import_s;
+    report = std::move(best), report.budget = std::move(told_);
+    return std::move(best_->engine);
+  }
+
+  const ir::Graph& source_;
+  const BuildConfig& config_;
+  const backends::DeviceInfo& device_;
+  const MakePlan& make_;
+  BuildConfig base_;
+  Clock::time_point start_ = Clock::now();
+  Findings findings_;
+  Judge judge_;
+  BudgetReport told_;
+  std::optional<Made> best_;
+  std::size_t taken_ = 0;
+  bool sixteen_within_ = false;
+  std::vector<Sensitivity> layers_;
+  std::vector<double> saved_;
+  std::vector<std::size_t> wide_, wide_of_best_;
+  std::map<std::vector<std::size_t>, bool> tried_;   // sets of wide layers, and whether they were within the budget
+  std::map<std::string, double> wide_times_, narrow_times_, last_times_;
+};
+
+void check(const ir::Graph& source, const BuildConfig& config) {
+  const ErrorBudget& budget = *config.budget;
+  quant::metric(budget.metric);
+  const auto check_bound = [](const std::string& what, double bound) {
+    require(bound > 0 && std::isfinite(bound), ErrorKind::invalid_argument, what, " is ", bound, ", a number above 0 is needed");
+  };
+  check_bound("ErrorBudget::max_error", budget.max_error);
+  for (const auto& [output, bound] : budget.outputs) {
+    check_bound("ErrorBudget::outputs, '" + output + "',", bound);
+    const auto is_it = [&](const ir::Value* v) { return v->name == output; };
+    require(std::any_of(source.outputs.begin(), source.outputs.end(), is_it), ErrorKind::invalid_argument,
+            "ErrorBudget::outputs: the model has no output '", output, "'");
+  }
+  require(config.calibration && config.calibration->sample, ErrorKind::invalid_argument,
+          "an error budget needs data that shows the error: Calibration::sample (--data=PATH)");
+}
+
+}  // namespace
+
+Engine engine_within_budget(const ir::Graph& source, const BuildConfig& config, const backends::DeviceInfo& device, const MakePlan& make,
+                            BuildReport& report) {
+  check(source, config);
+  return Search(source, config, device, make).run(report);
+}
+
+}  // namespace tenfold::builder

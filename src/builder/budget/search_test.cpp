@@ -1,0 +1,130 @@
+// Searches within error budgets: on a network whose second layer 8 bits do not suit, and on budgets that are none.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "builder/builder.h"
+#include "ir/text.h"
+#include "ops/cases.h"
+#include "ops/interpret.h"
+
+namespace tenfold {
+namespace {
+
+// Row 0 of w is large, and x[0] is nearly nothing: b has one outlier, for which 8 bits leave little to the other columns.
+constexpr const char* kNet = R"((x f32[8,64], w f32[64,64]!, u f32[64,64]!, g f32[64]!, v f32[64,32]!)
+    a = MatMul(x, w)
+    b = Mul(a, g)
+    c = MatMul(b, u)
+    d = Tanh(c)
+    y = MatMul(d, v))";
+
+ir::Graph net() {
+  return ir::parse_graph(kNet, ir::Registry::builtin(), {.random_constant = [](DType d, const Shape& s, std::uint64_t n) {
+                           Tensor t = ops::random_tensor(d, s, n);
+                           if (s == Shape{64})
+                             for (int i = 0; i < 64; ++i) t.mutable_data<float>()[i] = i == 0 ? 400.f : 0.05f;
+                           else
+                             for (std::int64_t i = 0; i < t.size(); ++i) t.mutable_data<float>()[i] *= 0.2f;
+                           if (s == Shape{64, 64} && n == 2)   // u: the outlier's column counts for little
+                             for (int i = 0; i < 64; ++i) t.mutable_data<float>()[i] *= 1e-4f;
+                           return t;
+                         }});
+}
+
+BuildConfig with(double bound, std::string metric = "l2") {
+  BuildConfig config;
+  config.optimization_level = 1, config.threads = 1;
+  config.calibration = Calibration{.sample = [](int i) -> std::optional<InputSet> {
+                                     if (i >= 60) return {};
+                                     return InputSet{{"x", ops::random_tensor(DType::f32, {8, 64}, static_cast<std::uint64_t>(100 + i))}};
+                                   },
+                                   .method = "minmax"};
+  config.budget = ErrorBudget{.max_error = bound, .outputs = {}, .metric = std::move(metric)};
+  return config;
+}
+
+// On the samples that gave no ranges, beside the graph's own interpreter.
+double error_of(const Engine& engine, const BuildConfig& config) {
+  const ir::Graph graph = net();
+  const auto context = engine.create_context();
+  double error = 0, size = 0;
+  for (int i = 1; i < 60; i += 2) {
+    const Tensor x = config.calibration->sample(i)->at("x");
+    const Tensor got = context->run({x}).at(0), want = std::get<Tensor>(ops::run_graph(graph, {x}).at(0));
+    for (std::int64_t k = 0; k < want.size(); ++k)
+      error += std::pow(got.as_double(k) - want.as_double(k), 2), size += std::pow(want.as_double(k), 2);
+  }
+  return std::sqrt(error / size);
+}
+
+TEST(BudgetSearch, KeepsTheLayersWideThatCostMost) {
+  const ir::Graph graph = net();
+  BuildReport loose, tight;
+  const double all = [&] {
+    const BuildConfig config = with(10);
+    const Engine engine = builder::build_graph(graph, config, "", &loose);
+    return loose.budget->plans.at(0).error;
+  }();
+  EXPECT_TRUE(loose.budget->met);
+  const BuildConfig config = with(all / 3);
+  const Engine engine = builder::build_graph(graph, config, "", &tight);
+  const BudgetReport& told = *tight.budget;
+  EXPECT_TRUE(told.met);
+  EXPECT_EQ(told.samples, 30);
+  const auto taken = std::find_if(told.plans.begin(), told.plans.end(), [](const BudgetPlan& p) { return p.taken; });
+  ASSERT_NE(taken, told.plans.end());
+  EXPECT_LE(taken->error, all / 3);
+  EXPECT_TRUE(taken->low <= taken->error && taken->error <= taken->high);
+  EXPECT_NEAR(error_of(engine, config), taken->error, 1e-4 + 0.01 * taken->error);
+  for (const BudgetPlan& p : told.plans)   // none that is within the budget is quicker
+    EXPECT_TRUE(!p.within || p.milliseconds >= taken->milliseconds) << p.name;
+  ASSERT_EQ(told.layers.size(), 3u);
+  EXPECT_GT(told.layers[1].error, 3 * told.layers[0].error);   // the one that reads the outlier
+  EXPECT_GT(told.layers[1].error, 3 * told.layers[2].error);
+}
+
+TEST(BudgetSearch, TakesFloatsWhereNothingNarrowerWillDo) {
+  const ir::Graph graph = net();
+  BuildReport report;
+  std::string log;
+  BuildConfig config = with(1e-12);
+  config.log = [&log](Severity, std::string_view text) { log += std::string(text) + "\n"; };
+  const Engine engine = builder::build_graph(graph, config, "", &report);
+  EXPECT_LT(error_of(engine, config), 1e-5);
+  for (const BudgetPlan& p : report.budget->plans) EXPECT_EQ(p.taken, p.name == "fp32") << p.name << "\n" << log;
+  EXPECT_TRUE(report.budget->met);
+}
+
+TEST(BudgetSearch, EndsWhenItsTimeIsUp) {
+  BuildReport report;
+  BuildConfig config = with(1e-3);
+  config.budget->search_seconds = 1e-9;
+  builder::build_graph(net(), config, "", &report);
+  EXPECT_TRUE(report.budget->out_of_time);
+  EXPECT_LE(report.budget->plans.size(), 2u);   // the first, and one of floats
+}
+
+TEST(BudgetSearch, RefusesBudgetsThatAreNone) {
+  const auto refused = [](BuildConfig config, const char* words) {
+    try {
+      builder::build_graph(net(), config);
+      ADD_FAILURE() << "taken: " << words;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::invalid_argument);
+      EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
+    }
+  };
+  for (const double bad : {0.0, -1.0, std::nan("")}) refused(with(bad), "a number above 0 is needed");
+  refused(with(0.1, "l3"), "there is no metric 'l3'; there are cosine, l2, linf, top1, top5");
+  BuildConfig other = with(0.1);
+  other.budget->outputs["z"] = 0.1;
+  refused(other, "no output 'z'");
+  other = with(0.1), other.calibration.reset();
+  refused(other, "--data=PATH");
+  other = with(0.1), other.calibration->samples = 1;
+  refused(other, "two samples at least");
+}
+
+}  // namespace
+}  // namespace tenfold

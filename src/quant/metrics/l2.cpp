@@ -1,0 +1,23 @@
+// l2: the norm of the difference by that of the reference, over all samples together.
+#include <cmath>
+
+#include "quant/metric.h"
+
+namespace tenfold::quant {
+namespace {
+
+SampleError of_sample(const Tensor& got, const Tensor& want) {
+  SampleError sum;
+  for (std::int64_t i = 0; i < want.size(); ++i) {
+    const double wanted = want.as_double(i), difference = got.as_double(i) - wanted;
+    sum.error += difference * difference, sum.size += wanted * wanted;
+  }
+  return sum;
+}
+double over(const std::vector<SampleError>& samples) { return std::sqrt(ratio(samples)); }
+
+}  // namespace
+
+Metric metric_l2() { return {"l2", of_sample, over}; }
+
+}  // namespace tenfold::quant
