@@ -17,7 +17,7 @@ inline constexpr int kPoolStripsThreads = 256;
 
 // Instructions by which a thread reads.
 int pool_strips_reads(const PoolStripsProblem& p);
-// Exports `strips`, which takes PoolArguments. Operands: f32, f16 or bf16; in plain order width * stride is a multiple of `piece`.
+// The text of pool/pool_strips.cu. Operands: f32, f16 or bf16; in plain order width * stride is a multiple of `piece`.
 std::string generate_pool_strips(const PoolStripsProblem& p);
 
 }  // namespace tenfold::backends::cuda
