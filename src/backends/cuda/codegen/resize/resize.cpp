@@ -5,8 +5,8 @@
 #include <bit>
 #include <iomanip>
 
+#include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/codegen/prelude.h"
-#include "backends/cuda/codegen/resize/resize_parts.h"
 #include "base/check.h"
 #include "ops/resize/resize_common.h"
 
@@ -86,8 +86,8 @@ ResizeKernel generate_resize(const Problem& p, int rows, int blocks) {
   for (std::size_t d = 0; d + axes < 3; ++d) extents = cat("(d) == ", d, " ? 1 : ", extents);
   constexpr int64_t kMost32 = (int64_t{1} << 31) - 1;
   const bool narrow = p.bounds(ir::product(y)).upper <= kMost32 && p.bounds(ir::product(x)).upper <= kMost32 && p.in[0].dense;
-  std::string head;
-  const auto define = [&](const char* name, const auto& value) { head += cat("#define ", name, " ", value, "\n"); };
+  KernelText text;
+  const auto define = [&](std::string_view name, const auto& value) { text.define(name, value); };
   define("T", storage_type(t)), define("LOADED(x)", loaded(t, "(x)")), define("STORED(x)", stored(t, "(x)"));
   define("VALUE", taps == 1 ? storage_type(t) : "float"), define("TAPS", taps), define("AXES", axes), define("ROWS", rows);
   define("TRANSFORM", resize_transform_of(p)), define("NEAREST", nearest < 0 ? 3 : nearest), define("LAST", last ? 1 : 0);
@@ -104,7 +104,7 @@ ResizeKernel generate_resize(const Problem& p, int rows, int blocks) {
   define("COLUMNS", few ? y.back().constant() : 0);
   const ir::Dim above = axes > 1 ? x[x.size() - 2] : 1, below = axes > 1 ? y[y.size() - 2] : 1;
   define("GROWS", above.is_constant() && below.is_constant() && above.constant() <= below.constant() && axes > 1 ? "true" : "false");
-  k.source = cat(prelude(), head, resize_parts());
+  k.source = text.of("resize/resize_strips.cu");
   return k;
 }
 

@@ -2,27 +2,14 @@
 // other axes, for neighbouring results are mixed of the same ones.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
+#include "backends/cuda/kernels/resize/resize_args.h"
 #include "backends/tactic.h"
 
 namespace tenfold::backends::cuda {
 
 inline constexpr int kResizeThreads = 256;
-
-// Three spatial axes, the innermost last; those that a problem lacks have extent 1. Strides of x: batch, channel, spatial.
-struct ResizeArguments {
-  const void* x;
-  const void* scales;   // of the spatial axes; null where sizes decide, and `scale` holds what they make of the spatial ones
-  void* y;
-  std::int64_t items, channels, x_strides[5];
-  std::int32_t in[3], out[3];
-  float scale[3];
-  std::uint32_t strips;       // in all depths
-  std::uint32_t by_windows;   // the source may be read `window` elements at a time
-  std::int32_t rows;          // of a strip
-};
 
 struct ResizeKernel {
   std::string source;        // exports `vectors` and `singles`
