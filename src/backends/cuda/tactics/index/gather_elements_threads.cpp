@@ -1,6 +1,10 @@
 // gather_elements_threads: GatherElements, a thread for each element of the result. An index outside the data gives zero and is noted.
+#include <type_traits>
+
+#include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/codegen/prelude.h"
 #include "backends/cuda/device/launch.h"
+#include "backends/cuda/kernels/index/gather_elements_args.h"
 #include "backends/cuda/tactics/copy_common.h"
 #include "base/checked.h"
 
@@ -10,36 +14,7 @@ namespace {
 using namespace cuda;
 using std::int64_t;
 
-constexpr int kMostGatherDims = 8, kThreads = 256;
-
-struct Arguments {
-  const void *x, *index;
-  void* y;
-  std::uint32_t* bad_index;
-  int64_t elements, x_dims[kMostGatherDims], x_strides[kMostGatherDims], y_dims[kMostGatherDims];
-};
-
-constexpr const char* kKernel = R"(
-struct Arguments { const ELEMENT* x; const INDEX* index; ELEMENT* y; u32* bad_index; i64 elements, xd[8], xs[8], yd[8]; };
-extern "C" __global__ void __launch_bounds__(THREADS) gather_elements(const Arguments a) {
-  enter();
-  const i64 i = (i64)blockIdx.x * THREADS + threadIdx.x;
-  if (i >= a.elements) return;
-  i64 rest = i, from = 0;
-  bool inside = true;
-  #pragma unroll
-  for (int d = RANK - 1; d >= 0; --d) {
-    i64 at = rest % a.yd[d];
-    if (d == AXIS) at = (i64)a.index[i];
-    if (d == AXIS && at < 0) at += a.xd[d];
-    inside = inside && at >= 0 && at < a.xd[d];
-    from += at * a.xs[d];
-    rest /= a.yd[d];
-  }
-  if (!inside) *a.bad_index = 1;
-  a.y[i] = inside ? a.x[from] : (ELEMENT)0;
-}
-)";
+constexpr int kThreads = 256, kMostDims = std::extent_v<decltype(GatherElementsArguments::x_dims)>;
 
 Verdict supports(const Problem& p) {
   if (p.body) return Verdict::no("no epilogue is possible");
@@ -50,7 +25,7 @@ Verdict supports(const Problem& p) {
   for (const OperandDesc* o : {&p.in[1], &p.out[0]})
     if (!o->dense || o->layout != kPlain) return Verdict::no("indices or result are not dense and plain");
   const std::size_t rank = p.in[0].dims.size();
-  if (rank < 1 || rank > kMostGatherDims) return Verdict::no("too many dims, or none");
+  if (rank < 1 || rank > kMostDims) return Verdict::no("too many dims, or none");
   return Verdict::only_if(p.bounds(ir::product(p.out[0].dims)).upper < int64_t{1} << 38, "too many elements");
 }
 
@@ -63,10 +38,11 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& openi
   auto k = std::make_shared<Kernel>();
   const int bytes = bits(p.in[0].dtype) / 8;
   const auto rank = static_cast<int64_t>(p.in[0].dims.size());
-  const std::string text = cat(prelude(), "#define ELEMENT ", bytes == 1 ? "u8" : bytes == 2 ? "u16" : bytes == 4 ? "u32" : "u64",
-                               "\n#define INDEX ", storage_type(p.in[1].dtype), "\n#define RANK ", rank, "\n#define AXIS ",
-                               (p.attributes->integer("axis") + rank) % rank, "\n#define THREADS ", kThreads, "\n", kKernel);
-  k->module = device_of(*p.device).load(text, opening);
+  KernelText text;
+  text.define("ELEMENT", bytes == 1 ? "u8" : bytes == 2 ? "u16" : bytes == 4 ? "u32" : "u64");
+  text.define("INDEX", storage_type(p.in[1].dtype)), text.define("RANK", rank);
+  text.define("AXIS", (p.attributes->integer("axis") + rank) % rank), text.define("THREADS", kThreads);
+  k->module = device_of(*p.device).load(text.of("index/gather_elements_threads.cu"), opening);
   k->function = k->module->function("gather_elements");
   return k;
 }
@@ -74,7 +50,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& openi
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
   const Bound &x = args.in[0], &y = args.out[0];
-  Arguments a{x.data, args.in[1].data, y.data, queue_of(args).bad_index, 1, {}, {}, {}};
+  GatherElementsArguments a{x.data, args.in[1].data, y.data, queue_of(args).bad_index, 1, {}, {}, {}};
   for (int d = 0; d < x.rank; ++d) {
     a.x_dims[d] = x.dims[d], a.x_strides[d] = x.strides[d], a.y_dims[d] = y.dims[d];
     a.elements *= y.dims[d];

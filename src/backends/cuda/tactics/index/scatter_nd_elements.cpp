@@ -1,8 +1,12 @@
 // scatter_nd_elements: ScatterND without a reduction: a copy, then a thread for each element of the updates. An index outside the data is
 // noted and its update left out.
+#include <type_traits>
+
+#include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/codegen/prelude.h"
 #include "backends/cuda/device/driver.h"
 #include "backends/cuda/device/launch.h"
+#include "backends/cuda/kernels/index/scatter_nd_args.h"
 #include "backends/cuda/tactics/elements_common.h"
 #include "base/checked.h"
 
@@ -12,35 +16,7 @@ namespace {
 using namespace cuda;
 using std::int64_t;
 
-constexpr int kMostIndexed = 8, kThreads = 256;
-
-struct Arguments {
-  const void *index, *updates;
-  void* y;
-  std::uint32_t* bad_index;
-  int64_t elements, block, dims[kMostIndexed], strides[kMostIndexed];
-};
-
-constexpr const char* kKernel = R"(
-struct Arguments { const INDEX* index; const ELEMENT* updates; ELEMENT* y; u32* bad_index; i64 elements, block, dims[8], strides[8]; };
-extern "C" __global__ void __launch_bounds__(THREADS) scatter(const Arguments a) {
-  const i64 i = (i64)blockIdx.x * THREADS + threadIdx.x;
-  if (i >= a.elements) return;
-  const INDEX* index = a.index + i / a.block * DEPTH;
-  i64 to = i % a.block;
-  #pragma unroll
-  for (int d = 0; d < DEPTH; ++d) {
-    i64 at = (i64)index[d];
-    if (at < 0) at += a.dims[d];
-    if (at < 0 || at >= a.dims[d]) {
-      *a.bad_index = 1;
-      return;
-    }
-    to += at * a.strides[d];
-  }
-  a.y[to] = a.updates[i];
-}
-)";
+constexpr int kThreads = 256, kMostIndexed = std::extent_v<decltype(ScatterNdArguments::dims)>;
 
 Verdict supports(const Problem& p) {
   if (p.attributes->string("reduction", "none") != "none") return Verdict::no("updates are combined");
@@ -69,10 +45,10 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& openi
   auto k = std::make_shared<Kernel>();
   k->element_bytes = bits(p.in[0].dtype) / 8, k->depth = static_cast<int>(p.in[1].dims.back().constant());
   const int bytes = k->element_bytes;
-  k->module = device_of(*p.device)
-                  .load(cat(prelude(), "#define ELEMENT ", bytes == 1 ? "u8" : bytes == 2 ? "u16" : bytes == 4 ? "u32" : "u64",
-                            "\n#define INDEX ", storage_type(p.in[1].dtype), "\n#define DEPTH ", k->depth, "\n#define THREADS ", kThreads,
-                            "\n", kKernel), opening);
+  KernelText text;
+  text.define("ELEMENT", bytes == 1 ? "u8" : bytes == 2 ? "u16" : bytes == 4 ? "u32" : "u64");
+  text.define("INDEX", storage_type(p.in[1].dtype)), text.define("DEPTH", k->depth), text.define("THREADS", kThreads);
+  k->module = device_of(*p.device).load(text.of("index/scatter_nd_elements.cu"), opening);
   k->function = k->module->function("scatter");
   return k;
 }
@@ -81,7 +57,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
   const Bound &data = args.in[0], &updates = args.in[2];
   Queue& queue = queue_of(args);
-  Arguments a{args.in[1].data, updates.data, args.out[0].data, queue.bad_index, 1, 1, {}, {}};
+  ScatterNdArguments a{args.in[1].data, updates.data, args.out[0].data, queue.bad_index, 1, 1, {}, {}};
   for (int d = 0; d < updates.rank; ++d) a.elements *= updates.dims[d];
   int64_t all = 1;
   for (int d = data.rank; d-- > 0;) {
