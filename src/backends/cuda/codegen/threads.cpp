@@ -1,4 +1,4 @@
-// Printing the frame.
+// The macros of kernels/lib/threads.cuh.
 #include "backends/cuda/codegen/threads.h"
 
 #include "backends/cuda/codegen/body_text.h"
@@ -7,40 +7,6 @@
 
 namespace tenfold::backends::cuda {
 namespace {
-
-constexpr const char* kFrame = R"(
-struct Operand { void* p; i64 d[8], s[8]; };
-struct Arguments { Operand in[INPUTS], out[OUTPUTS]; i64 count; u32* bad_index; };
-#define RULE(name) __device__ __forceinline__ void name(const Arguments& a, i64 i)
-// Where element i of an operand stands in its extents; the element at these places.
-template <int R> __device__ __forceinline__ void places(const Operand& o, i64 i, i64 (&at)[8]) {
-  INDEX rest = (INDEX)i;
-  #pragma unroll
-  for (int d = R - 1; d >= 0; --d) {
-    const INDEX extent = (INDEX)o.d[d], above = rest / extent;
-    at[d] = (i64)(rest - above * extent);
-    rest = above;
-  }
-}
-template <int R> __device__ __forceinline__ i64 offset(const Operand& o, const i64 (&at)[8]) {
-  i64 to = 0;
-  #pragma unroll
-  for (int d = 0; d < R; ++d) to += at[d] * o.s[d];
-  return to;
-}
-template <int R> __device__ __forceinline__ i64 linear(const Operand& o, i64 i) {
-  i64 at[8];
-  places<R>(o, i, at);
-  return offset<R>(o, at);
-}
-// A negative index counts from the end; what lies outside is noted, and then false.
-__device__ __forceinline__ bool inside(const Arguments& a, i64& index, i64 extent) {
-  if (index < 0) index += extent;
-  if (index >= 0 && index < extent) return true;
-  *a.bad_index = 1;
-  return false;
-}
-)";
 
 // The widest thing that indices and places have to hold decides how they are divided.
 bool is_narrow(const Problem& p) {
@@ -52,31 +18,18 @@ bool is_narrow(const Problem& p) {
 
 std::string raw_type(DType dtype) { return cat("u", bits(dtype)); }
 
-void describe(std::string& head, const OperandDesc& o, const std::string& suffix, bool given) {
-  const auto define = [&](const std::string& name, const auto& value) { head += cat("#define ", name, suffix, " ", value, "\n"); };
+void describe(KernelText& text, const OperandDesc& o, const std::string& suffix, bool given) {
   const bool typed = given && has_c_type(o.dtype);
-  define("T", !given ? "u8" : typed ? std::string(storage_type(o.dtype)) : raw_type(o.dtype));
-  define("C", !given ? "u8" : typed ? std::string(compute_type(o.dtype)) : raw_type(o.dtype));
-  head += cat("#define LOAD", suffix, "(x) ", typed ? loaded(o.dtype, "(x)") : "(x)", "\n");
-  head += cat("#define STORE", suffix, "(x) ", typed ? stored(o.dtype, "(x)") : "(x)", "\n");
-  define("RANK", given ? o.dims.size() : 0);
-  define("GIVEN", given ? 1 : 0);
+  text.define("T" + suffix, !given ? "u8" : typed ? std::string(storage_type(o.dtype)) : raw_type(o.dtype));
+  text.define("C" + suffix, !given ? "u8" : typed ? std::string(compute_type(o.dtype)) : raw_type(o.dtype));
+  text.define("LOAD" + suffix + "(x)", typed ? loaded(o.dtype, "(x)") : "(x)");
+  text.define("STORE" + suffix + "(x)", typed ? stored(o.dtype, "(x)") : "(x)");
+  text.define("RANK" + suffix, given ? o.dims.size() : 0), text.define("GIVEN" + suffix, given ? 1 : 0);
 }
 
-// The operand of an epilogue at the result's places, to which it is broadcast from the right.
-constexpr const char* kBroadcast = R"(
-template <int R> __device__ __forceinline__ i64 broadcast(const Operand& o, const i64 (&at)[8]) {
-  i64 to = 0;
-  #pragma unroll
-  for (int d = 0; d < R; ++d) to += o.d[d] == 1 ? 0 : at[d + RANKY0 - R] * o.s[d];
-  return to;
-}
-)";
-
-// `finish`: with as many results as the body has.
-std::string finish_text(const Problem& p) {
-  std::string text =
-      cat(kBroadcast, "template <class R> __device__ __forceinline__ void finish(const Arguments& a, const i64 (&at)[8], R r) {\n");
+// What `finish` does with r: with as many results as the body has.
+std::string print_epilogue(const Problem& p) {
+  std::string text;
   std::vector<std::string> results{"(CY0)r"};
   if (p.body) {
     std::vector<std::string> inputs{cat("(", compute_type(p.body->inputs[0]), ")r")};
@@ -87,7 +40,7 @@ std::string finish_text(const Problem& p) {
   }
   for (std::size_t o = 0; o < p.out.size() && o < results.size(); ++o)
     text += cat("  ((TY", o, "*)a.out[", o, "].p)[offset<RANKY", o, ">(a.out[", o, "], at)] = STOREY", o, "(", results[o], ");\n");
-  return text + "}\n";
+  return text;
 }
 
 }  // namespace
@@ -116,23 +69,17 @@ Verdict can_generate_threads(const Problem& p, bool finishes) {
   return Verdict::only_if(!p.out.empty() && !p.out[0].missing, "nothing is asked for");
 }
 
-std::string generate_threads(const Problem& p, const std::string& defines, std::string_view text,
-                             const std::vector<std::string>& functions) {
-  std::string source = cat(prelude(), "#define INPUTS ", std::max<std::size_t>(p.in.size(), 1), "\n#define OUTPUTS ", p.out.size(),
-                           "\n#define INDEX ", is_narrow(p) ? "u32" : "u64", "\n#define THREADS ", kThreadsOfBlock, "\n");
+std::string generate_threads(const Problem& p, std::string_view file, KernelText text) {
+  text.define("INPUTS", std::max<std::size_t>(p.in.size(), 1)), text.define("OUTPUTS", p.out.size());
+  text.define("INDEX", is_narrow(p) ? "u32" : "u64"), text.define("THREADS", kThreadsOfBlock);
   for (std::size_t i = 0; i < static_cast<std::size_t>(kMostThreadsOperands); ++i) {
     const bool given = i < p.in.size() && !p.in[i].missing, wanted = i < p.out.size() && !p.out[i].missing;
-    describe(source, given ? p.in[i] : OperandDesc{}, std::to_string(i), given);
-    source += cat("#define OWN", i, " ", given && static_cast<int>(i) < p.anchor_inputs ? 1 : 0, "\n");
-    describe(source, wanted ? p.out[i] : OperandDesc{}, cat("Y", i), wanted);
+    describe(text, given ? p.in[i] : OperandDesc{}, std::to_string(i), given);
+    text.define(cat("OWN", i), given && static_cast<int>(i) < p.anchor_inputs ? 1 : 0);
+    describe(text, wanted ? p.out[i] : OperandDesc{}, cat("Y", i), wanted);
   }
-  source += cat(defines, kFrame, finish_text(p), text);
-  for (const std::string& f : functions)
-    source += cat("extern \"C\" __global__ void __launch_bounds__(THREADS) kernel_", f,
-                  "(const __grid_constant__ Arguments a) {\n  enter();\n"
-                  "  const i64 i = (i64)blockIdx.x * THREADS + threadIdx.x;\n  if (i < a.count) ",
-                  f, "(a, i);\n}\n");
-  return source;
+  text.define_code("EPILOGUE", print_epilogue(p));
+  return text.of(file);
 }
 
 }  // namespace tenfold::backends::cuda

@@ -9,13 +9,11 @@
 
 namespace tenfold::backends::cuda {
 
-OpenThreads::OpenThreads(const Problem& p, Opening& opening, const std::string& defines, std::string_view text,
+OpenThreads::OpenThreads(const Problem& p, Opening& opening, std::string_view file, const KernelText& text,
                          const std::vector<std::string>& functions)
-    : inputs_(std::max<std::size_t>(p.in.size(), 1)), outputs_(p.out.size()) {
-  std::vector<std::string> made;
-  for (const std::string& f : functions)
-    if (text.find(cat("kernel_", f, "(")) == std::string_view::npos) made.push_back(f);
-  module_ = device_of(*p.device).load(generate_threads(p, defines, text, made), opening);
+    : module_(device_of(*p.device).load(generate_threads(p, file, text), opening)),
+      inputs_(std::max<std::size_t>(p.in.size(), 1)),
+      outputs_(p.out.size()) {
   for (const std::string& f : functions) functions_.push_back(module_->function(cat("kernel_", f).c_str()));
   for (std::size_t i = 0; i < p.in.size(); ++i) given_ |= p.in[i].missing ? 0u : 1u << i;
   for (std::size_t i = 0; i < p.out.size(); ++i) wanted_ |= p.out[i].missing ? 0u : 1u << i;
@@ -30,7 +28,7 @@ Status::Code OpenThreads::run(const RunArgs& args, std::size_t function, std::in
   std::byte* to = room.data();
   const auto put = [&](const Bound& b) {
     ThreadsOperand o{b.data, {}, {}};
-    for (int d = 0; d < b.rank && d < kMostThreadsDims; ++d) o.dims[d] = b.dims[d], o.strides[d] = b.strides[d];
+    for (int d = 0; d < b.rank && d < kMostThreadsDims; ++d) o.d[d] = b.dims[d], o.s[d] = b.strides[d];
     std::memcpy(to, &o, sizeof o);
   };
   for (std::size_t i = 0; i < inputs_; ++i, to += sizeof(ThreadsOperand))
@@ -58,18 +56,18 @@ std::string listed(const ir::Ints& values) {
   for (std::int64_t v : values) text += cat(text.empty() ? "" : ", ", v);
   return text;
 }
-std::string sum_define(const Problem& p) {
+void define_sum(KernelText& text, const Problem& p) {
   const DType t = p.in[0].dtype;
-  return defined("SUM", is_short_float(t) ? "float" : is_float(t) ? "double" : "i64");
+  text.define("SUM", is_short_float(t) ? "float" : is_float(t) ? "double" : "i64");
 }
 
-std::string window_defines(const Problem& p) {
+void define_window(KernelText& text, const Problem& p) {
   const std::size_t spatial = p.out[0].dims.size() - 2;
   const auto of = [&](const char* name, std::size_t count, std::int64_t otherwise) {
     return listed(p.attributes->ints(name, ir::Ints(count, otherwise)));
   };
-  return defined("STRIDES", of("strides", spatial, 1)) + defined("DILATIONS", of("dilations", spatial, 1)) +
-         defined("PADS", of("pads", 2 * spatial, 0));
+  text.define("STRIDES", of("strides", spatial, 1)), text.define("DILATIONS", of("dilations", spatial, 1));
+  text.define("PADS", of("pads", 2 * spatial, 0));
 }
 
 // Inference spells pads out unless they follow from extents that only a run knows.

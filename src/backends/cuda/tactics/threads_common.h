@@ -10,9 +10,10 @@ namespace tenfold::backends::cuda {
 
 class OpenThreads {
  public:
-  OpenThreads(const Problem& p, Opening& opening, const std::string& defines, std::string_view text,
+  // Of a file below kernels/; `functions`: its rules, or kernels kernel_NAME of its own.
+  OpenThreads(const Problem& p, Opening& opening, std::string_view file, const KernelText& text = {},
               const std::vector<std::string>& functions = {"element"});
-  // One thread for each of `count` elements; `blocks`: that many blocks, of a kernel that the text itself defines.
+  // One thread for each of `count` elements; `blocks`: that many blocks, of a kernel that is no rule's.
   Status::Code run(const RunArgs& args, std::size_t function, std::int64_t count, std::int64_t blocks = -1) const noexcept;
   // One for each element of the first result.
   static Status::Code run_each(const void* self, const RunArgs& args) noexcept;
@@ -29,17 +30,12 @@ std::int64_t elements_of(const Bound& b) noexcept;
 inline bool own(const Problem& p, std::size_t i) { return given(p, i) && static_cast<int>(i) < p.anchor_inputs; }
 inline bool is_index(DType t) { return t == DType::i64 || t == DType::i32; }
 inline bool is_short_float(DType t) { return t == DType::f32 || t == DType::f16 || t == DType::bf16; }  // computed as f32
-// "#define NAME value"
-template <class T>
-std::string defined(const char* name, const T& value) {
-  return cat("#define ", name, " ", value, "\n");
-}
 // "2, 3": what an array begins with.
 std::string listed(const ir::Ints& values);
-// "#define SUM" with the type in which products of the first operand's elements are added up.
-std::string sum_define(const Problem& p);
+// SUM: the type in which products of the first operand's elements are added up.
+void define_sum(KernelText& text, const Problem& p);
 // STRIDES, DILATIONS and PADS of a window over all dims of the result but two, whose pads are known.
-std::string window_defines(const Problem& p);
+void define_window(KernelText& text, const Problem& p);
 Verdict pads_are_known(const Problem& p);
 // Whether the result has the extents that the operator itself gives it: a thread's place in the one is that in the other.
 Verdict keeps_extents(const Problem& p, const ir::Dims& own);

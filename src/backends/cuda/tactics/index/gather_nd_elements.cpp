@@ -6,28 +6,6 @@ namespace {
 
 using namespace cuda;
 
-constexpr const char* kRule = R"(
-RULE(element) {
-  i64 at[8];
-  places<RANKY0>(a.out[0], i, at);
-  i64 from = 0, row = 0;
-  bool there = true;
-  #pragma unroll
-  for (int d = 0; d < RANK1 - 1; ++d) row += at[d] * a.in[1].s[d];
-  #pragma unroll
-  for (int d = 0; d < BATCH; ++d) from += at[d] * a.in[0].s[d], there = there && at[d] < a.in[0].d[d];
-  #pragma unroll
-  for (int k = 0; k < DEPTH; ++k) {
-    i64 index = (i64)((const T1*)a.in[1].p)[row + k * a.in[1].s[RANK1 - 1]];
-    there = inside(a, index, a.in[0].d[BATCH + k]) && there;
-    from += index * a.in[0].s[BATCH + k];
-  }
-  #pragma unroll
-  for (int d = BATCH + DEPTH; d < RANK0; ++d) from += at[RANK1 - 1 + d - BATCH - DEPTH] * a.in[0].s[d];
-  ((TY0*)a.out[0].p)[offset<RANKY0>(a.out[0], at)] = there ? ((const T0*)a.in[0].p)[from] : (T0)0;
-}
-)";
-
 Verdict supports(const Problem& p) {
   if (!is_index(p.in[1].dtype)) return Verdict::no("indices are not i32 or i64");
   if (!p.in[1].dims.back().is_constant()) return Verdict::no("how many dims are indexed is not known");
@@ -35,8 +13,9 @@ Verdict supports(const Problem& p) {
 }
 
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
-  const std::string head = defined("BATCH", p.attributes->integer("batch_dims")) + defined("DEPTH", p.in[1].dims.back().constant());
-  return std::make_shared<OpenThreads>(p, opening, head, kRule);
+  KernelText text;
+  text.define("BATCH", p.attributes->integer("batch_dims")), text.define("DEPTH", p.in[1].dims.back().constant());
+  return std::make_shared<OpenThreads>(p, opening, "index/gather_nd_elements.cu", text);
 }
 
 }  // namespace

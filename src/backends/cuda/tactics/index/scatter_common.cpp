@@ -3,20 +3,6 @@
 
 namespace tenfold::backends::cuda {
 
-const char* const kScatterText = R"(
-// What becomes of an element that an update falls on, in the type that both are stored in.
-__device__ __forceinline__ T0 combined(T0 old, T0 more) {
-#if HOW == 0
-  return more;
-#else
-  const C0 x = LOAD0(old), y = LOAD0(more);
-  const C0 r = (C0)(HOW == 1 ? x + y : HOW == 2 ? x * y : HOW == 3 ? (x < y ? y : x) : (y < x ? y : x));
-  return (T0)STORE0(r);
-#endif
-}
-RULE(copy) { ((TY0*)a.out[0].p)[linear<RANK0>(a.out[0], i)] = ((const T0*)a.in[0].p)[linear<RANK0>(a.in[0], i)]; }
-)";
-
 Verdict can_combine(const Problem& p, ir::Dim updates) {
   constexpr std::int64_t kMostUpdates = 1 << 16;  // as long as a thread may take
   if (p.bounds(updates).upper > kMostUpdates) return Verdict::no("too many updates for one thread, which takes them in turn");
@@ -26,9 +12,9 @@ Verdict can_combine(const Problem& p, ir::Dim updates) {
   return can_generate_threads(p);
 }
 
-std::string scatter_defines(const Problem& p) {
+void define_scatter(KernelText& text, const Problem& p) {
   const std::string& how = p.attributes->string("reduction");
-  return defined("HOW", how == "none" ? 0 : how == "add" ? 1 : how == "mul" ? 2 : how == "max" ? 3 : 4);
+  text.define("HOW", how == "none" ? 0 : how == "add" ? 1 : how == "mul" ? 2 : how == "max" ? 3 : 4);
 }
 
 Status::Code run_scatter(const OpenThreads& k, const RunArgs& args, std::int64_t lines, std::int64_t updates_of_line) noexcept {

@@ -5,12 +5,10 @@
 
 namespace tenfold::backends::cuda {
 
-// Text: `combined(old, more)`, and a rule `copy` from the first operand to the result.
-extern const char* const kScatterText;
-// "#define HOW n"; types that only move are not combined.
-// `updates`: those that may fall on one line, one after the other.
+// `updates`: those that may fall on one line, one after the other. Types that only move are not combined.
 Verdict can_combine(const Problem& p, ir::Dim updates);
-std::string scatter_defines(const Problem& p);
+// The macro of kernels/index/scatter.cuh.
+void define_scatter(KernelText& text, const Problem& p);
 // Data is copied, then come the updates: one thread for each line of them where there are lines enough or the data is large, else one for
 // each element of the data that looks through its line. Kernels: copy, lane (as in the tactics' names), owner.
 Status::Code run_scatter(const OpenThreads& k, const RunArgs& args, std::int64_t lines, std::int64_t updates_of_line) noexcept;

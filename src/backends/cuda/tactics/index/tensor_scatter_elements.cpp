@@ -7,29 +7,6 @@ namespace {
 
 using namespace cuda;
 
-constexpr const char* kRule = R"(
-RULE(element) {
-  i64 at[8];
-  places<RANK0>(a.in[0], i, at);
-  const i64 to = offset<RANK0>(a.out[0], at), extent = a.in[0].d[AXIS], steps = a.in[1].d[AXIS];
-  i64 start = 0;
-#if GIVEN2
-  if (at[0] < a.in[2].d[0]) start = (i64)((const T2*)a.in[2].p)[at[0] * a.in[2].s[0]];
-  if (a.in[2].d[0] != a.in[0].d[0]) start = -1;
-#endif
-  const bool fits = start >= 0 && start < extent && steps <= (CIRCULAR ? extent : extent - start);
-  if (!fits && steps > 0) *a.bad_index = 1;
-  i64 step = at[AXIS] - start;
-  if (CIRCULAR && step < 0) step += extent;
-  const T0* from = (const T0*)a.in[0].p + offset<RANK0>(a.in[0], at);
-  if (fits && step >= 0 && step < steps) {
-    at[AXIS] = step;
-    from = (const T0*)a.in[1].p + offset<RANK0>(a.in[1], at);
-  }
-  ((TY0*)a.out[0].p)[to] = *from;
-}
-)";
-
 Verdict supports(const Problem& p) {
   if (given(p, 2) && !is_index(p.in[2].dtype)) return Verdict::no("positions are not i32 or i64");
   const auto rank = static_cast<std::int64_t>(p.in[0].dims.size());
@@ -42,9 +19,10 @@ Verdict supports(const Problem& p) {
 
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   const auto rank = static_cast<std::int64_t>(p.in[0].dims.size());
-  const std::string head = defined("AXIS", (p.attributes->integer("axis") + rank) % rank) +
-                           defined("CIRCULAR", p.attributes->string("mode") == "circular" ? "true" : "false");
-  return std::make_shared<OpenThreads>(p, opening, head, kRule);
+  KernelText text;
+  text.define("AXIS", (p.attributes->integer("axis") + rank) % rank);
+  text.define("CIRCULAR", p.attributes->string("mode") == "circular" ? "true" : "false");
+  return std::make_shared<OpenThreads>(p, opening, "index/tensor_scatter_elements.cu", text);
 }
 
 }  // namespace

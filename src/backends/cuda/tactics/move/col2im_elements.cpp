@@ -6,38 +6,6 @@ namespace {
 
 using namespace cuda;
 
-constexpr const char* kRule = R"(
-RULE(element) {
-  const i64 strides[] = {STRIDES}, dilations[] = {DILATIONS}, pads[] = {PADS};
-  constexpr int kDims = RANKY0 - 2;
-  i64 at[8], block[kDims], columns[kDims], taps = 1;
-  places<RANKY0>(a.out[0], i, at);
-  #pragma unroll
-  for (int d = 0; d < kDims; ++d) {
-    block[d] = (i64)((const T2*)a.in[2].p)[d * a.in[2].s[0]];
-    taps *= block[d];
-    const i64 room = a.out[0].d[d + 2] + pads[d] + pads[d + kDims] - dilations[d] * (block[d] - 1) - 1;
-    columns[d] = room < 0 ? 0 : room / strides[d] + 1;
-  }
-  const T0* x = (const T0*)a.in[0].p + at[0] * a.in[0].s[0];
-  float sum = 0.f;
-  for (i64 k = 0; k < taps; ++k) {
-    i64 rest = k, column = 0, step = 1;
-    bool there = true;
-    #pragma unroll
-    for (int d = kDims - 1; d >= 0; --d) {
-      const i64 from = at[d + 2] + pads[d] - rest % block[d] * dilations[d], place = from / strides[d];
-      there = there && from >= 0 && from % strides[d] == 0 && place < columns[d];
-      column += place * step;
-      step *= columns[d];
-      rest /= block[d];
-    }
-    if (there && column < a.in[0].d[2]) sum += LOAD0(x[(at[1] * taps + k) * a.in[0].s[1] + column * a.in[0].s[2]]);
-  }
-  ((TY0*)a.out[0].p)[offset<RANKY0>(a.out[0], at)] = STOREY0(sum);
-}
-)";
-
 Verdict supports(const Problem& p) {
   if (!is_short_float(p.in[0].dtype)) return Verdict::no(cat("elements are ", name(p.in[0].dtype)));
   if (!is_index(p.in[2].dtype)) return Verdict::no("the block's extents are not i32 or i64");
@@ -46,8 +14,9 @@ Verdict supports(const Problem& p) {
 }
 
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
-  const std::string head = window_defines(p);
-  return std::make_shared<OpenThreads>(p, opening, head, kRule);
+  KernelText text;
+  define_window(text, p);
+  return std::make_shared<OpenThreads>(p, opening, "move/col2im_elements.cu", text);
 }
 
 }  // namespace

@@ -6,10 +6,6 @@ namespace {
 
 using namespace cuda;
 
-constexpr const char* kRule = R"(
-RULE(element) { ((TY0*)a.out[0].p)[linear<RANKY0>(a.out[0], i)] = (TY0)VALUE; }
-)";
-
 Verdict supports(const Problem& p) {
   if (bits(p.attributes->tensor("value").dtype()) < 8) return Verdict::no("elements are not of 8 to 64 bits");
   return can_generate_threads(p);
@@ -22,7 +18,9 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& openi
   Problem moved = p;  // bits, whatever they stand for
   const int size = bits(value.dtype());
   moved.out[0].dtype = size == 8 ? DType::u8 : size == 16 ? DType::u16 : size == 32 ? DType::u32 : DType::u64;
-  return std::make_shared<OpenThreads>(moved, opening, defined("VALUE", cat(raw, "ull")), kRule);
+  KernelText text;
+  text.define("VALUE", cat(raw, "ull"));
+  return std::make_shared<OpenThreads>(moved, opening, "move/constant_of_shape_elements.cu", text);
 }
 
 }  // namespace

@@ -6,22 +6,15 @@ namespace {
 
 using namespace cuda;
 
-constexpr const char* kRule = R"(
-RULE(element) {
-  i64 at[8];
-  places<2>(a.out[0], i, at);
-  ((TY0*)a.out[0].p)[offset<2>(a.out[0], at)] = STOREY0((CY0)(at[1] - at[0] == DIAGONAL));
-}
-)";
-
 Verdict supports(const Problem& p) {
   if (!has_c_type(p.out[0].dtype)) return Verdict::no(cat("elements are ", name(p.out[0].dtype)));
   return can_generate_threads(p);
 }
 
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
-  const std::string head = defined("DIAGONAL", cat(p.attributes->integer("k"), "ll"));
-  return std::make_shared<OpenThreads>(p, opening, head, kRule);
+  KernelText text;
+  text.define("DIAGONAL", cat(p.attributes->integer("k"), "ll"));
+  return std::make_shared<OpenThreads>(p, opening, "move/eye_like_elements.cu", text);
 }
 
 }  // namespace

@@ -6,21 +6,10 @@ namespace {
 
 using namespace cuda;
 
-constexpr const char* kRule = R"(
-RULE(element) {
-  i64 at[8];
-  places<RANKY0>(a.out[0], i, at);
-  const i64 to = offset<RANKY0>(a.out[0], at);
-  #pragma unroll
-  for (int d = 0; d < RANK0; ++d) at[d] = (i64)((INDEX)at[d] % (INDEX)a.in[0].d[d]);
-  ((TY0*)a.out[0].p)[to] = ((const T0*)a.in[0].p)[offset<RANK0>(a.in[0], at)];
-}
-)";
-
 Verdict supports(const Problem& p) { return can_generate_threads(p); }
 
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
-  return std::make_shared<OpenThreads>(p, opening, "", kRule);
+  return std::make_shared<OpenThreads>(p, opening, "move/tile_elements.cu");
 }
 
 }  // namespace

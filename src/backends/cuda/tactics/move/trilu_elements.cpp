@@ -6,20 +6,6 @@ namespace {
 
 using namespace cuda;
 
-constexpr const char* kRule = R"(
-RULE(element) {
-  i64 at[8];
-  places<RANK0>(a.in[0], i, at);
-  i64 diagonal = 0;
-#if GIVEN1
-  diagonal = (i64)*(const T1*)a.in[1].p;
-#endif
-  const i64 distance = at[RANK0 - 1] - at[RANK0 - 2];
-  const bool kept = UPPER ? distance >= diagonal : distance <= diagonal;
-  ((TY0*)a.out[0].p)[offset<RANK0>(a.out[0], at)] = kept ? ((const T0*)a.in[0].p)[offset<RANK0>(a.in[0], at)] : (T0)0;
-}
-)";
-
 Verdict supports(const Problem& p) {
   if (given(p, 1) && !is_index(p.in[1].dtype)) return Verdict::no("the diagonal is not i32 or i64");
   if (given(p, 1) && ir::product(p.in[1].dims) != ir::Dim(1)) return Verdict::no("the diagonal is no single number");
@@ -27,8 +13,9 @@ Verdict supports(const Problem& p) {
 }
 
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
-  const std::string head = defined("UPPER", p.attributes->integer("upper") != 0 ? 1 : 0);
-  return std::make_shared<OpenThreads>(p, opening, head, kRule);
+  KernelText text;
+  text.define("UPPER", p.attributes->integer("upper") != 0 ? 1 : 0);
+  return std::make_shared<OpenThreads>(p, opening, "move/trilu_elements.cu", text);
 }
 
 }  // namespace

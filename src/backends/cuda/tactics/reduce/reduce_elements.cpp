@@ -10,85 +10,6 @@ namespace {
 
 using namespace cuda;
 
-constexpr const char* kRule = R"(
-#define REDUCED(d) ((AXES >> (d) & 1) != 0)
-struct Line { const T0* x; i64 count; };
-__device__ __forceinline__ Line line_of(const Arguments& a, i64 i) {
-  i64 at[8], from = 0, count = 1;
-  places<RANKY0>(a.out[0], i, at);
-  int own = 0;
-  #pragma unroll
-  for (int d = 0; d < RANK0; ++d) {
-    if (REDUCED(d)) count *= a.in[0].d[d];
-    else from += at[own] * a.in[0].s[d];
-    own += RANKY0 == RANK0 || !REDUCED(d);
-  }
-  return {(const T0*)a.in[0].p + from, count};
-}
-__device__ __forceinline__ ACC element(const Arguments& a, const Line& line, i64 k) {
-  i64 from = 0;
-  #pragma unroll
-  for (int d = RANK0 - 1; d >= 0; --d)
-    if (REDUCED(d)) {
-      const INDEX extent = (INDEX)a.in[0].d[d], above = (INDEX)k / extent;
-      from += (i64)((INDEX)k - above * extent) * a.in[0].s[d];
-      k = (i64)above;
-    }
-  return (ACC)LOAD0(line.x[from]);
-}
-__device__ __forceinline__ ACC joined(ACC r, ACC e) { return JOIN; }
-__device__ __forceinline__ ACC part(const Arguments& a, const Line& line, ACC most, i64 first, i64 by) {
-  ACC r = START;
-  for (i64 k = first; k < line.count; k += by) {
-    const ACC x = element(a, line, k);
-    r = joined(r, (ACC)(MAP));
-  }
-  return r;
-}
-__device__ __forceinline__ ACC largest(const Arguments& a, const Line& line, i64 first, i64 by) {
-  ACC most = LOWEST;
-  for (i64 k = first; k < line.count; k += by) {
-    const ACC x = element(a, line, k);
-    most = x > most || x != x ? x : most;
-  }
-  return most;
-}
-__device__ __forceinline__ void finish(const Arguments& a, i64 i, ACC r, ACC most, i64 count) {
-  const ACC y = FINISH;
-  ((TY0*)a.out[0].p)[linear<RANKY0>(a.out[0], i)] = STOREY0((CY0)y);
-}
-// What infinity minus infinity would spoil is left as it is.
-__device__ __forceinline__ ACC shift_of(ACC most) { return SHIFTED && most - most == (ACC)0 ? most : (ACC)0; }
-RULE(thread) {
-  const Line line = line_of(a, i);
-  const ACC most = SHIFTED ? shift_of(largest(a, line, 0, 1)) : (ACC)0;
-  finish(a, i, part(a, line, most, 0, 1), most, line.count);
-}
-extern "C" __global__ void __launch_bounds__(THREADS) kernel_block(const __grid_constant__ Arguments a) {
-  enter();
-  __shared__ ACC room[THREADS];
-  const int t = threadIdx.x;
-  const Line line = line_of(a, blockIdx.x);
-  ACC most = 0;
-#if SHIFTED
-  room[t] = largest(a, line, t, THREADS);
-  for (int half = THREADS / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (t < half) room[t] = room[t + half] > room[t] || room[t + half] != room[t + half] ? room[t + half] : room[t];
-  }
-  __syncthreads();
-  most = shift_of(room[0]);
-  __syncthreads();
-#endif
-  room[t] = part(a, line, most, t, THREADS);
-  for (int half = THREADS / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (t < half) room[t] = joined(room[t], room[t + half]);
-  }
-  if (t == 0) finish(a, blockIdx.x, room[0], most, line.count);
-}
-)";
-
 // What each operator does with an element x, what was found so far (r) and another part of it (e), and at the end.
 struct Rule {
   const char *map = "x", *join = "r + e", *start = "0", *finish = "r";
@@ -146,11 +67,11 @@ Verdict supports(const Problem& p) {
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   const Rule& rule = rules().at(p.op->name);
   const Sums sums = sums_of(p);
-  const std::string head = defined("AXES", reduced_axes(p)) + defined("ACC", sums.type) + defined("LOWEST", sums.lowest) +
-                           defined("HIGHEST", sums.highest) + defined("MAP", rule.map) + defined("JOIN", rule.join) +
-                           defined("START", rule.start) + defined("FINISH", rule.finish) + defined("SHIFTED", rule.shifted ? 1 : 0) +
-                           defined("P", p.attributes->integer("p", 1));
-  return std::make_shared<OpenThreads>(p, opening, head, kRule, std::vector<std::string>{"thread", "block"});
+  KernelText text;
+  text.define("AXES", reduced_axes(p)), text.define("ACC", sums.type), text.define("LOWEST", sums.lowest);
+  text.define("HIGHEST", sums.highest), text.define("MAP", rule.map), text.define("JOIN", rule.join), text.define("START", rule.start);
+  text.define("FINISH", rule.finish), text.define("SHIFTED", rule.shifted ? 1 : 0), text.define("P", p.attributes->integer("p", 1));
+  return std::make_shared<OpenThreads>(p, opening, "reduce/reduce_elements.cu", text, std::vector<std::string>{"thread", "block"});
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
