@@ -7,12 +7,19 @@
 #include "backends/cpu/gemm/bf16_epilogue.h"
 #include "backends/cpu/gemm/matrix_rows.h"
 #include "backends/cpu/kernels/product/gemm_bf16.h"
+#include "backends/cpu/kernels/product/gemm_bf16_strips.h"
 #include "backends/tactic.h"
 #include "base/checked.h"
 
 namespace tenfold::backends::cpu {
 
-inline const GemmBf16Kernels& gemm_bf16_kernels() { return tenfold_gemm_bf16_amx; }
+// The kernels, which are AMX's. Tests put portable ones in their place (gemm_bf16_for_tests.h).
+struct GemmBf16Tables {
+  const GemmBf16Kernels* tiles = &tenfold_gemm_bf16_amx;
+  const GemmBf16Strips* strips = &tenfold_gemm_bf16_strips_amx;
+};
+inline constinit GemmBf16Tables gemm_bf16_tables;
+inline const GemmBf16Kernels& gemm_bf16_kernels() { return *gemm_bf16_tables.tiles; }
 
 // Whether a product may compute in bf16 on this machine: its operands are bf16, or f32 where the precision stage permits to round them.
 Verdict bf16_product(const Problem& problem);

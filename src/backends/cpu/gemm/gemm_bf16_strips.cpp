@@ -35,7 +35,7 @@ class Strips {
     for (std::int64_t segment = 0; segment < rows_.segments; ++segment)
       for (std::int64_t row = 0; row < rows_.count; row += kRows) multiply(segment, row);
   }
-  void last_epilogues() noexcept { tenfold_gemm_bf16_strips_amx.epilogues(state_); }
+  void last_epilogues() noexcept { kernels_.epilogues(state_); }
 
  private:
   void multiply(std::int64_t segment, std::int64_t row) noexcept {
@@ -50,7 +50,7 @@ class Strips {
     const RowsOfTile at = rows_of_tile(rows_, segment, row, kRows);
     strip_.a = at.first, strip_.row_bytes = at.bytes;
     look_ahead(segment * tiles_ + row / kRows, row);
-    tenfold_gemm_bf16_strips_amx.multiply(strip_, state_);
+    kernels_.multiply(strip_, state_);
   }
   // The rows after the next ones, or a share of what the caller reads next; of the panels that follow a share, or, where all of them go
   // round for each strip, all with the first one.
@@ -76,6 +76,7 @@ class Strips {
     return whole_lines(soon.at + at / soon.bytes * soon.stride + offset, std::min(end - at, soon.bytes - offset), pairs);
   }
 
+  const GemmBf16Strips& kernels_ = *gemm_bf16_tables.strips;
   const GemmBf16Weights& w_;
   const GemmBf16Rows& rows_;
   const Bf16Epilogue& epilogue_;

@@ -8,7 +8,7 @@
 #include <limits>
 #include <random>
 
-#include "backends/cpu/cpu_info.h"
+#include "backends/cpu/gemm/gemm_bf16_for_tests.h"
 #include "backends/cpu/gemm/pack_bf16.h"
 #include "base/types/half.h"
 
@@ -18,8 +18,6 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kMost = std::numeric_limits<float>::max();
 
-bool has_amx() { return (this_cpu().features & kAmxBf16) != 0; }
-
 std::vector<float> random_values(std::int64_t count, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<float> values(static_cast<std::size_t>(count));
@@ -28,7 +26,7 @@ std::vector<float> random_values(std::int64_t count, unsigned seed) {
 }
 
 TEST(GemmBf16, CopiesSplitAsWeightsDo) {
-  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  const testing::AmxOrPortable kernels;
   std::vector<float> from = random_values(75, 1);
   const float odd[] = {kInfinity, -kInfinity, kNan, kMost, -kMost, 3.39e38f, 0.f, -0.f, 1.f, 1.00390625f, 1e-30f};
   std::copy(std::begin(odd), std::end(odd), from.begin() + 27);
@@ -107,7 +105,7 @@ void compare(const std::vector<float>& a, const std::vector<float>& b, std::int6
 }
 
 TEST(GemmBf16, TwoTermsComeNearF32) {
-  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  const testing::AmxOrPortable kernels;
   for (const auto& [rows, k, n] : {std::array<std::int64_t, 3>{1, 1, 1}, {16, 32, 32}, {32, 64, 33}, {7, 45, 70}, {29, 300, 5}})
     compare(random_values(rows * k, 2), random_values(k * n, 3), rows, k, n);
 }
@@ -129,7 +127,7 @@ TEST(GemmBf16, TwoTermsAddUpToTheValue) {
 
 // The terms that meet infinity are zero, or of the other sign; neither may turn it into no number.
 TEST(GemmBf16, TwoTermsKeepWhatIsNotFinite) {
-  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  const testing::AmxOrPortable kernels;
   constexpr std::int64_t kRows = 20, kDepth = 40, kColumns = 35;
   std::vector<float> a = random_values(kRows * kDepth, 4), b = random_values(kDepth * kColumns, 5);
   b[3 * kColumns + 1] = 1;   // its low term is zero

@@ -65,9 +65,10 @@ inline double relative_difference(const Tensor& y, const Tensor& truth) {
 inline bool has_amx() { return (cpu::this_cpu().features & kAmxBf16) != 0; }
 
 // Every config on this CPU as it is, in the first format; results must not depend on the order of parts.
-inline void check_on_this_cpu(const Tactic& tactic, const F32Problem& problem, double tolerance) {
+inline void check_on_this_cpu(const Tactic& tactic, const F32Problem& problem, double tolerance,
+                              std::uint32_t features = cpu::this_cpu().features) {
   const Tensor truth = problem.truth();
-  TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
+  TacticRun run(tactic, problem.graph, features);
   if (tactic.formats) run.use(tactic.formats(run.problem).front());
   const Verdict verdict = tactic.supports(run.problem);
   ASSERT_TRUE(verdict.yes) << verdict.reason;
@@ -81,9 +82,10 @@ inline void check_on_this_cpu(const Tactic& tactic, const F32Problem& problem, d
     EXPECT_LE(relative_difference(y, truth), tolerance);
   }
 }
-inline void check_on_this_cpu(const Tactic& tactic, const F32Case& c, double tolerance) {
+inline void check_on_this_cpu(const Tactic& tactic, const F32Case& c, double tolerance,
+                              std::uint32_t features = cpu::this_cpu().features) {
   SCOPED_TRACE(c.op + " " + c.text + " " + c.body);
-  check_on_this_cpu(tactic, F32Problem(c), tolerance);
+  check_on_this_cpu(tactic, F32Problem(c), tolerance, features);
 }
 
 // Packed and unpacked, the weight (operand 1) is what it was, bit for bit.

@@ -1,4 +1,5 @@
 // The convolutions of f32 in three terms of bf16 against the reference, with a tolerance that two miss.
+#include "backends/cpu/gemm/gemm_bf16_for_tests.h"
 #include "backends/cpu/tactics/f32_for_tests.h"
 
 namespace tenfold::backends {
@@ -12,7 +13,7 @@ using namespace testing;
 constexpr double kTolerance = 1e-6;   // relative to the largest value of the result; two terms give 4e-6
 
 void check(const Tactic& tactic, const F32Case& c) {
-  check_on_this_cpu(tactic, c, kTolerance);
+  check_on_this_cpu(tactic, c, kTolerance, AmxOrPortable::features());
   check_unpacks(tactic, F32Problem(c));
 }
 
@@ -30,13 +31,13 @@ const char* const kConvolutions[] = {
     "f32[1,32,9] f32[8,32,4]! pads=[3,3]"};
 
 TEST(ConvAmxSplit, NoPositions) {
-  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  const AmxOrPortable kernels;
   for (const char* text : {"f32[1,32,0,5] f32[32,32,1,2]!", "f32[0,32,5,5] f32[96,32,3,3]!", "f32[0,32,5,5,5] f32[96,32,3,3,3]!"})
     check(cpu_conv_amx_split(), {"Conv", text});
 }
 
 TEST(ConvAmxSplit, Convolutions) {
-  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  const AmxOrPortable kernels;
   for (const char* text : kConvolutions) check(cpu_conv_amx_split(), {"Conv", text});
   const char* const residual = "f32[1,40,6,7] f32[45,40,3,3]! f32[45]! pads=[1,1,1,1]";
   check(cpu_conv_amx_split(),
@@ -45,7 +46,7 @@ TEST(ConvAmxSplit, Convolutions) {
 }
 
 TEST(ConvAmxSplit, TransposedConvolutions) {
-  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  const AmxOrPortable kernels;
   for (const char* text : {"f32[1,20,5,4] f32[20,17,2,2]! f32[17]! strides=[2,2]", "f32[3,32,3,4,5] f32[32,33,2,2,2]! strides=[2,2,2]",
                            "f32[1,6,9] f32[6,5,3]! f32[5]! strides=[3]", "f32[1,64,3,4] f32[64,40,1,3]! strides=[1,3]"})
     check(cpu_conv_transpose_amx_split(), {"ConvTranspose", text});
@@ -55,11 +56,11 @@ TEST(ConvAmxSplit, TransposedConvolutions) {
 
 // Else the tests above show nothing.
 TEST(ConvAmxSplit, OneTermWouldMissTheTolerance) {
-  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  const AmxOrPortable kernels;
   for (const char* text : kConvolutions) {
     F32Problem problem({"Conv", std::string(text) + " numerics={round_to=bf16}"});
     const Tactic tactic = cpu_conv_amx_bf16();
-    TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
+    TacticRun run(tactic, problem.graph, kernels.features());
     run.use(tactic.formats(run.problem).front());
     Serial serial;
     const Tensor y = run.run(tactic.configs(run.problem)[0], problem.operands, serial)[0];
@@ -69,7 +70,7 @@ TEST(ConvAmxSplit, OneTermWouldMissTheTolerance) {
 
 // Terms of infinity, and zeros that pad, must not make numbers into none.
 TEST(ConvAmxSplit, InfinityStaysInItsWindows) {
-  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  const AmxOrPortable kernels;
   for (const float value : {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
                             std::numeric_limits<float>::quiet_NaN()}) {
     for (const char* text :
@@ -79,7 +80,7 @@ TEST(ConvAmxSplit, InfinityStaysInItsWindows) {
       problem.operands[0].mutable_data<float>()[problem.operands[0].size() / 2] = value;
       const Tensor truth = problem.truth();
       const Tactic tactic = cpu_conv_amx_split();
-      TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
+      TacticRun run(tactic, problem.graph, kernels.features());
       run.use(tactic.formats(run.problem).front());
       Serial serial;
       const Tensor y = run.run(tactic.configs(run.problem)[0], problem.operands, serial)[0];

@@ -1,6 +1,7 @@
 // The bf16 tactics against the reference on operands that bf16 holds exactly, so that only the order of sums may differ; they
 // need a CPU with AMX.
 #include "backends/cpu/gemm/bf16_epilogue.h"
+#include "backends/cpu/gemm/gemm_bf16_for_tests.h"
 #include "backends/cpu/tactics/f32_for_tests.h"
 
 namespace tenfold::backends {
@@ -26,7 +27,7 @@ void check_one(const Tactic& tactic, const F32Case& c) {
   SCOPED_TRACE(c.text);
   F32Problem problem(c);
   make_coarse(problem);
-  check_on_this_cpu(tactic, problem, problem.truth().dtype() == DType::bf16 ? 8e-3 : 2e-6);
+  check_on_this_cpu(tactic, problem, problem.truth().dtype() == DType::bf16 ? 8e-3 : 2e-6, AmxOrPortable::features());
   if (tactic.packed_bytes) check_unpacks(tactic, problem);
 }
 
@@ -42,7 +43,7 @@ void check(const Tactic& tactic, const char* op, std::string text, std::string b
 }
 
 TEST(AmxBf16, Products) {
-  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  const AmxOrPortable kernels;
   for (const char* text :
        {"f32[1,32] f32[32,32]!", "f32[5,7] f32[7,3]!", "f32[33,70] f32[70,65]!", "f32[130,384] f32[384,100]!", "f32[2,40,96] f32[96,48]!"})
     check(cpu_matmul_amx_bf16(), "MatMul", text);
@@ -75,7 +76,7 @@ TEST(AmxBf16, GeluEndsInRegisters) {
 }
 
 TEST(AmxBf16, Convolutions) {
-  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  const AmxOrPortable kernels;
   for (const char* text :
        {"f32[2,16,14,14] f32[24,16,1,1]! f32[24]!", "f32[1,64,9,5] f32[33,64,1,1]!",
         "f32[1,3,17,15] f32[8,3,3,3]! pads=[0,1,2,1] strides=[2,2]", "f32[1,64,9,9] f32[70,64,3,3]! f32[70]! pads=[1,1,1,1]",
@@ -96,7 +97,7 @@ TEST(AmxBf16, Convolutions) {
 
 // One to eight steps of k times whole pairs of panels: strips of rows of which some are whole, some ragged, and lines that end inside.
 TEST(AmxBf16, Strips) {
-  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  const AmxOrPortable kernels;
   const std::string sum = "(bf16,bf16) %2=add.bf16(%0,%1) %3=constant.bf16(0) %4=max.bf16(%2,%3)";
   for (const int channels : {32, 64, 70, 100, 160, 256}) {
     const std::string weights = std::to_string(channels) + ",1,1]! bf16[128]!";
@@ -113,7 +114,7 @@ TEST(AmxBf16, Strips) {
 }
 
 TEST(AmxBf16, TransposedConvolutions) {
-  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  const AmxOrPortable kernels;
   for (const char* text : {"f32[1,20,5,4] f32[20,17,2,2]! f32[17]! strides=[2,2]", "f32[2,32,3,4,5] f32[32,33,2,2,2]! strides=[2,2,2]",
                            "f32[1,6,9] f32[6,5,3]! f32[5]! strides=[3]", "f32[1,64,3,4] f32[64,40,1,3]! strides=[1,3]"})
     check(cpu_conv_transpose_amx_bf16(), "ConvTranspose", text);
@@ -122,7 +123,7 @@ TEST(AmxBf16, TransposedConvolutions) {
 }
 
 TEST(AmxBf16, Stacks) {
-  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  const AmxOrPortable kernels;
   for (const char* text : {"bf16[5,7] bf16[7,3]", "bf16[2,3,4,5] bf16[3,5,6]", "bf16[2,1,9,64] bf16[1,4,64,33]", "bf16[4,5] bf16[3,5,6]",
                            "bf16[3,17,40] bf16[40,50]", "bf16[2,12,131,64] bf16[2,12,64,31]", "bf16[2,3,0] bf16[2,0,5]",
                            "bf16[0,3,4] bf16[0,4,5]"})
@@ -133,7 +134,7 @@ TEST(AmxBf16, Stacks) {
 
 // What pads a window to whole steps is multiplied by zeros, but zero times infinity is no number.
 TEST(AmxBf16, InfinityStaysInItsWindows) {
-  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  const AmxOrPortable kernels;
   for (const char* text : {"bf16[1,3,8,40] bf16[8,3,3,3]! pads=[1,1,1,1]", "bf16[1,3,9,41] bf16[8,3,5,5]! strides=[2,2]",
                            "bf16[1,40,6,7] bf16[8,40,3,3]! pads=[1,1,1,1]", "bf16[1,1,6,40] bf16[8,1,3,3]!"}) {
     F32Problem problem({"Conv", text});
@@ -141,7 +142,7 @@ TEST(AmxBf16, InfinityStaysInItsWindows) {
     static_cast<std::uint16_t*>(problem.operands[0].mutable_raw())[problem.operands[0].size() / 2] = kInfinity;
     const Tensor truth = problem.truth();
     const Tactic tactic = cpu_conv_amx_bf16();
-    TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
+    TacticRun run(tactic, problem.graph, kernels.features());
     run.use(tactic.formats(run.problem).front());
     Serial serial;
     const Tensor y = run.run(tactic.configs(run.problem)[0], problem.operands, serial)[0];

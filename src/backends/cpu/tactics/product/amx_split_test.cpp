@@ -1,5 +1,6 @@
 // Tactics that take f32 as two terms of bf16 against the reference, to a tolerance a hundredth of what bf16 itself would need; they need a
 // CPU with AMX.
+#include "backends/cpu/gemm/gemm_bf16_for_tests.h"
 #include "backends/cpu/tactics/f32_for_tests.h"
 
 namespace tenfold::backends {
@@ -12,14 +13,14 @@ using namespace testing;
 
 constexpr double kTolerance = 2e-5;
 
-void check(const Tactic& tactic, const F32Case& c) { check_on_this_cpu(tactic, c, kTolerance); }
+void check(const Tactic& tactic, const F32Case& c) { check_on_this_cpu(tactic, c, kTolerance, AmxOrPortable::features()); }
 
 constexpr const char* kGelu =
     "(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(1.4142135) %4=div.f32(%2,%3) %5=erf.f32(%4) %6=constant.f32(1) %7=add.f32(%5,%6) "
     "%8=mul.f32(%2,%7) %9=constant.f32(0.5) %10=mul.f32(%8,%9) -> %10";
 
 TEST(AmxSplit, Products) {
-  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  const AmxOrPortable kernels;
   const Tactic tactic = cpu_matmul_amx_split();
   EXPECT_TRUE(tactic.rounds_f32);
   for (const char* text : {"f32[1,32] f32[32,32]!", "f32[5,7] f32[7,3]!", "f32[33,70] f32[70,65]!", "f32[130,384] f32[384,100]!",
@@ -33,7 +34,7 @@ TEST(AmxSplit, Products) {
 
 // Rows so long that they are taken in pieces.
 TEST(AmxSplit, LongRows) {
-  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX, and portable kernels take a minute";
   const Tactic tactic = cpu_matmul_amx_split();
   check(tactic, {"MatMul", "f32[70,5000] f32[5000,75]!"});
   check(tactic, {"MatMul", "f32[70,5000] f32[5000,75]!", "(f32,f32) %2=add.f32(%0,%1) -> %2", {"f32[70,75]"}});
@@ -54,10 +55,10 @@ TEST(AmxSplit, Attention) {
 
 // Otherwise the tests above could not fail.
 TEST(AmxSplit, Bf16WouldBeFarOff) {
-  if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+  const AmxOrPortable kernels;
   F32Problem problem({"MatMul", "f32[130,384] f32[384,100]! numerics={round_to=bf16}"});
   const Tactic tactic = cpu_matmul_amx_bf16();
-  TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
+  TacticRun run(tactic, problem.graph, kernels.features());
   Serial serial;
   EXPECT_GT(relative_difference(run.run(tactic.configs(run.problem)[0], problem.operands, serial)[0], problem.truth()), 20 * kTolerance);
 }
