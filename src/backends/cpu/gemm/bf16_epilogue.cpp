@@ -67,11 +67,6 @@ std::optional<SimpleForm> simple_form(const Problem& p, int channel_axis, int ow
 
 }  // namespace
 
-int bf16_terms(const Problem& p) {
-  const bool wide = p.in[0].dtype == DType::f32 && p.in[1].dtype == DType::f32;
-  return wide && !p.numerics.allows(ir::Rounding::bf16) ? 2 : 1;
-}
-
 Verdict Bf16Epilogue::supports(const Problem& p, int channel_axis, int own_bias) {
   if (simple_form(p, channel_axis, own_bias)) return Verdict::only_if(stores(p.out[0].dtype), "the result is neither f32 nor bf16");
   return Epilogue::supports(p);

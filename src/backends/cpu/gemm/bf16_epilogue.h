@@ -4,13 +4,11 @@
 #include <optional>
 
 #include "backends/cpu/block/epilogue.h"
+#include "backends/cpu/gemm/bf16_verdicts.h"
 #include "backends/cpu/gemm/simple_epilogue.h"
 #include "backends/cpu/kernels/product/gemm_bf16.h"
 
 namespace tenfold::backends::cpu {
-
-// 2: operands are f32 and may not be rounded to bf16, so that each is taken as two terms. 1: as bf16.
-int bf16_terms(const Problem& problem);
 
 // Simple epilogues run in registers, all others in the block executor, tile by tile. As F32Epilogue, but sums never pass through the
 // result.

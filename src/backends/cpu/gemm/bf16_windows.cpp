@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/cpu/gemm/gemm_bf16_kernels.h"
+
 namespace tenfold::backends::cpu {
 
 Bf16Windows::Bf16Windows(const ConvShape& shape, DType type, int terms) : shape_(shape), type_(type), terms_(terms) {
@@ -85,22 +87,21 @@ GemmBf16Rows Bf16Windows::rows_of(const ConvExtents& e, const Lines& lines, std:
         *taps++ = deep * plane + ((phase + c * dilation[2] % stride[2]) * height(lines) + down) * line +
                   c * dilation[2] / stride[2] * pixel_bytes();
     }
-  GemmBf16Rows rows{
-      .a = memory, .row_bytes = pixel_bytes(), .count = (lines.count - 1) * pitch + e.out[2], .line = e.out[2], .pitch = pitch};
-  if (e.out[2] % 16 == 0)   // whole tiles: none holds what lies between lines
-    rows.count = lines.count * e.out[2], rows.pitch = e.out[2], rows.line_bytes = line;
-  rows.low = low();
-  rows.taps = first_tap;
-  rows.first_out = (lines.plane * e.out[1] + lines.y) * e.out[2];
-  rows.line_out = e.out[2];
-  rows.segments = lines.planes;
-  rows.segment_bytes = stride[0] * plane;
-  rows.segment_out = e.out[1] * e.out[2];
+  GemmBf16Rows rows{.a = {.first = memory, .row_bytes = pixel_bytes(), .count = (lines.count - 1) * pitch + e.out[2]},
+                    .c = {.first = (lines.plane * e.out[1] + lines.y) * e.out[2], .line = e.out[2], .pitch = pitch}};
+  rows.a.term_bytes = low(), rows.a.taps = first_tap;
+  rows.c.line_step = e.out[2], rows.c.plane_step = e.out[1] * e.out[2];
+  GemmBf16Windows windows{.planes = lines.planes, .plane_bytes = stride[0] * plane};
+  if (e.out[2] % GemmBf16A::kTile == 0) {   // whole tiles: none holds what lies between lines
+    rows.a.count = lines.count * e.out[2], rows.c.pitch = e.out[2];
+    windows.line_bytes = line, windows.line_rows = e.out[2];
+  }
+  rows.a.mode = windows;
   return rows;
 }
 
-GemmBf16Rows::Soon Bf16Windows::soon(const ConvExtents& e, const void* image, const Lines& lines, const Lines& next) const noexcept {
-  if (next.plane != lines.plane || next.planes != lines.planes || next.y < lines.y + lines.count) return {};
+GemmBf16Windows::Next Bf16Windows::next(const ConvExtents& e, const void* image, const Lines& lines, const Lines& after) const noexcept {
+  if (after.plane != lines.plane || after.planes != lines.planes || after.y < lines.y + lines.count) return {};
   const std::int64_t reach = (shape_.kernel[1] - 1) * shape_.dilation[1] - shape_.begin[1], element = type_ == DType::f32 ? 4 : 2;
   const auto end = [&](const Lines& l) { return std::clamp<std::int64_t>((l.y + l.count - 1) * shape_.stride[1] + reach + 1, 0, e.in[1]); };
   const std::int64_t planes = flat() ? e.out[0] : e.in[0];
@@ -108,13 +109,13 @@ GemmBf16Rows::Soon Bf16Windows::soon(const ConvExtents& e, const void* image, co
   const std::int64_t z = std::clamp<std::int64_t>(first, 0, planes);
   const std::int64_t count = std::clamp<std::int64_t>(first + deep(lines.planes), z, planes) - z;
   const std::int64_t at = lines.plane / e.out[0] * e.x_batch + z * e.x_stride[0] + end(lines) * e.x_stride[1];
-  const std::int64_t bytes = (end(next) - end(lines)) * e.x_stride[1] * element;
+  const std::int64_t bytes = (end(after) - end(lines)) * e.x_stride[1] * element;
   if (count <= 0 || bytes <= 0) return {};
   return {static_cast<const char*>(image) + at * element, count, bytes, e.x_stride[0] * element};
 }
 
-GemmBf16Rows::Soon Bf16Windows::soon_rolled(const ConvExtents& e, const void* image, const Lines& lines,
-                                            std::int64_t step) const noexcept {
+GemmBf16Windows::Next Bf16Windows::next_rolled(const ConvExtents& e, const void* image, const Lines& lines,
+                                               std::int64_t step) const noexcept {
   const std::int64_t reach = (shape_.kernel[1] - 1) * shape_.dilation[1], element = type_ == DType::f32 ? 4 : 2;
   const std::int64_t z = lines.plane % e.out[0] + step + shape_.kernel[0] - shape_.begin[0];
   const std::int64_t first = std::clamp<std::int64_t>(lines.y * shape_.stride[1] - shape_.begin[1], 0, e.in[1]);

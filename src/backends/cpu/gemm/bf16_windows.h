@@ -7,7 +7,8 @@
 #pragma once
 
 #include "backends/cpu/gemm/conv_shape.h"
-#include "backends/cpu/gemm/gemm_bf16.h"
+#include "backends/cpu/gemm/gemm_bf16_rows.h"
+#include "base/checked.h"
 
 namespace tenfold::backends::cpu {
 
@@ -54,11 +55,11 @@ class Bf16Windows {
   // The same for plane `step` of them, whose results come one after the other, if windows roll: step 0 copies all planes of a window.
   void roll(const ConvExtents& extents, const void* image, const Lines& lines, std::int64_t step, char* memory,
             char* border) const noexcept;
-  // The lines of the image that copying `next` reads and copying `lines`, of the same planes, does not.
-  GemmBf16Rows::Soon soon(const ConvExtents& extents, const void* image, const Lines& lines, const Lines& next) const noexcept;
+  // The lines of the image that copying `after` reads and copying `lines`, of the same planes, does not.
+  GemmBf16Windows::Next next(const ConvExtents& extents, const void* image, const Lines& lines, const Lines& after) const noexcept;
   // What rolling to `step` + 1 reads.
-  GemmBf16Rows::Soon soon_rolled(const ConvExtents& extents, const void* image, const Lines& lines, std::int64_t step) const noexcept;
-  // What was copied, a segment for each plane; `taps` (taps() of them) become the rows'.
+  GemmBf16Windows::Next next_rolled(const ConvExtents& extents, const void* image, const Lines& lines, std::int64_t step) const noexcept;
+  // What was copied, plane by plane; `taps` (taps() of them) become the rows'.
   GemmBf16Rows rows(const ConvExtents& extents, const Lines& lines, const char* memory, std::int64_t* taps) const noexcept;
   GemmBf16Rows rolled(const ConvExtents& extents, const Lines& lines, std::int64_t step, const char* memory,
                       std::int64_t* taps) const noexcept;

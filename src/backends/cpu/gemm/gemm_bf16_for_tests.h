@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "backends/cpu/cpu_info.h"
-#include "backends/cpu/gemm/gemm_bf16.h"
+#include "backends/cpu/gemm/gemm_bf16_kernels.h"
 #include "backends/cpu/gemm/pack_bf16.h"
 #include "base/types/half.h"
 

@@ -1,9 +1,10 @@
-// Every way that a product of bf16 may take, on odd sizes, against sums of double: by portable kernels on any CPU, by AMX's where it is.
+// Every mode of a product of bf16, on odd sizes, against sums of double: by portable kernels on any CPU, by AMX's where it is.
 #include <cmath>
 #include <random>
 
+#include "backends/cpu/gemm/bf16_matrix.h"
+#include "backends/cpu/gemm/gemm_bf16.h"
 #include "backends/cpu/gemm/gemm_bf16_for_tests.h"
-#include "backends/cpu/gemm/gemm_bf16_strips.h"
 #include "backends/cpu/tactics/f32_for_tests.h"
 
 namespace tenfold::backends::cpu {
@@ -69,7 +70,7 @@ class Product {
  public:
   explicit Product(const Case& c)
       : c_(c), problem_(problem_of(c)), run_(cpu_tactic(), problem_.graph, AmxOrPortable::features()), epilogue_(run_.problem, 1),
-        w_{.taps = c.taps(), .k = c.k, .n = c.n, .type = c.in(), .terms = c.terms} {
+        w_{.taps = c.taps(), .k = c.k, .n = c.n, .type = c.in(), .terms = c.terms}, plan_(w_, a_of(c), loops_of(c), epilogue_, c.pieces) {
     const std::int64_t positions = c.rows == Rows::windows ? plane_positions() * c.planes : c.results();
     a_ = values(positions * c.k, c.terms, 1), b_ = values(c.taps() * c.k * c.n, c.terms, 2);
     bias_ = values(c.n, 1, 3), extra_ = values(c.c_rows() * c.n, 1, 4);
@@ -98,11 +99,18 @@ class Product {
       ASSERT_EQ(scratch_[-1 - i], kFill) << "wrote before the scratch";
     }
   }
-  bool strips() const { return c_.pieces == 1 && takes_strips(w_, 0, w_.panels(), epilogue_); }
+  const GemmBf16Plan& plan() const { return plan_; }
 
  private:
   static constexpr int kGuard = 256;
   static constexpr char kFill = '\xa5';
+  static GemmBf16Plan::A a_of(const Case& c) {
+    if (c.rows == Rows::windows) return GemmBf16Plan::A::windows;
+    return Bf16Matrix::mode(c.in(), c.k, true);
+  }
+  static GemmBf16Plan::Loops loops_of(const Case& c) {
+    return c.panels_inside ? GemmBf16Plan::Loops::panels_inside : GemmBf16Plan::Loops::panels_outside;
+  }
   static Tactic cpu_tactic() { return {.name = "none", .ops = {"MatMul"}}; }
 
   std::int64_t out_bytes() const { return c_.out == DType::f32 ? 4 : 2; }
@@ -151,22 +159,26 @@ class Product {
     const std::int64_t bytes = position_values() * 2;
     for (std::int64_t y = 0; y < c_.high; ++y)
       for (std::int64_t x = 0; x < c_.wide; ++x) taps_.push_back((y * pitch() + x) * bytes);
-    GemmBf16Rows rows{.a = image(), .row_bytes = bytes, .count = (c_.lines - 1) * pitch() + c_.count, .low = w_.steps() * 64,
-                      .line = c_.count, .pitch = pitch(), .first_out = 0, .line_out = c_.count, .segments = c_.planes,
-                      .segment_bytes = plane_positions() * bytes, .segment_out = c_.lines * c_.count, .taps = taps_.data()};
-    if (c_.count % 16 == 0) rows.count = c_.lines * c_.count, rows.pitch = c_.count, rows.line_bytes = pitch() * bytes;
-    rows.soon = {.at = rows.a, .count = 2, .bytes = 640, .stride = 1024};
+    GemmBf16Rows rows{.a = {.first = image(), .row_bytes = bytes, .count = (c_.lines - 1) * pitch() + c_.count,
+                            .term_bytes = w_.steps() * 64, .taps = taps_.data()},
+                      .c = {.line = c_.count, .pitch = pitch(), .line_step = c_.count, .plane_step = c_.lines * c_.count}};
+    GemmBf16Windows windows{.planes = c_.planes, .plane_bytes = plane_positions() * bytes};
+    if (c_.count % 16 == 0) {
+      rows.a.count = c_.lines * c_.count, rows.c.pitch = c_.count;
+      windows.line_bytes = pitch() * bytes, windows.line_rows = c_.count;
+    }
+    windows.next = {.at = rows.a.first, .count = 2, .bytes = 640, .stride = 1024};
+    rows.a.mode = windows;
     return rows;
   }
   GemmBf16Rows matrix() {
     const Tensor a = tensor(c_.in(), {c_.results(), c_.k}, a_);
     const std::int64_t dims[] = {c_.results(), c_.k}, strides[] = {c_.k, 1};
     const MatrixRows where(Bound{.dims = dims, .strides = strides, .rank = 2}, 0, 1);
-    const bool copies = Bf16Matrix::copies(c_.in(), c_.k, true);
-    EXPECT_EQ(copies, c_.rows != Rows::in_place);
-    char* const memory = guarded(nullptr, Bf16Matrix::copy_bytes(w_, copies, c_.results()), 64);
-    GemmBf16Rows rows = Bf16Matrix(guarded(a.raw(), a.bytes(), 2), c_.in(), where, copies).rows(w_, 0, c_.results(), memory);
-    if (c_.rows == Rows::spread) rows.line = rows.pitch = 20, rows.line_out = 40, rows.step_out = 2;   // as transposed convolutions do
+    EXPECT_EQ(plan_.a == GemmBf16Plan::A::in_place, c_.rows == Rows::in_place);
+    char* const memory = guarded(nullptr, Bf16Matrix::copy_bytes(w_, plan_.a, c_.results()), 64);
+    GemmBf16Rows rows = Bf16Matrix(guarded(a.raw(), a.bytes(), 2), c_.in(), where, plan_.a).rows(w_, 0, c_.results(), memory);
+    if (c_.rows == Rows::spread) rows.c.line = rows.c.pitch = 20, rows.c.line_step = 40, rows.c.step = 2;   // as transposed convolutions do
     return rows;
   }
 
@@ -177,13 +189,11 @@ class Product {
               [&](std::int64_t tap, std::int64_t k, std::int64_t j) { return (tap * c_.k + k) * c_.n + j; });
     const char* const b = guarded(packed.data(), w_.bytes(), 64);
     bind();
-    scratch_ =
-        guarded(nullptr, gemm_bf16_scratch(epilogue_, c_.n, c_.pieces, rows.count) + gemm_bf16_split_bytes(w_, c_.n, c_.panels_inside), 64);
+    scratch_ = guarded(nullptr, plan_.scratch_bytes(c_.n, rows.a.count), 64);
     // The second part of columns begins at an odd panel where they are many.
     const std::int64_t cut = w_.panels() > 2 && w_.panels() % 2 != 0 ? w_.panels() / 2 : 0;
     for (const auto& [first, last] : {std::pair{std::int64_t{0}, cut}, {cut, w_.panels()}})
-      if (first < last)
-        gemm_bf16(w_, b, rows, first, last, c_.panels_inside, epilogue_, bound_, scratch_, c_.pieces);
+      if (first < last) gemm_bf16(plan_, {rows, b, first, last, epilogue_, bound_, scratch_});
   }
   void bind() {
     dims_ = {c_.c_rows(), c_.n}, strides_ = {c_.n, 1};
@@ -203,7 +213,8 @@ class Product {
   F32Problem problem_;
   TacticRun run_;
   Bf16Epilogue epilogue_;
-  GemmBf16Weights w_;
+  GemmBf16B w_;
+  GemmBf16Plan plan_;
   Serial serial_;
   OnHost host_{serial_};
   std::vector<float> a_, b_, bias_, extra_;
@@ -246,7 +257,7 @@ void check(Rows rows) {
       if (!amx) kernels.emplace();
       Product product(c);
       product.check();
-      strips += product.strips(), ++cases;
+      strips += product.plan().micro_kernel == GemmBf16Plan::MicroKernel::strips, ++cases;
     }
   });
   EXPECT_GT(strips, 0);

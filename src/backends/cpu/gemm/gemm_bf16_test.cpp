@@ -1,5 +1,5 @@
 // Products of f32 in two terms of bf16 against sums of double: one term would miss by a hundred times as much as is allowed.
-#include "backends/cpu/gemm/gemm_bf16.h"
+#include "backends/cpu/gemm/bf16_matrix.h"
 
 #include <gtest/gtest.h>
 
@@ -57,7 +57,7 @@ TEST(GemmBf16, CopiesSplitAsWeightsDo) {
 
 // c[rows][32 cols] of the two terms, through packed weights and copied rows.
 std::vector<float> product(const std::vector<float>& a, const std::vector<float>& b, std::int64_t rows, std::int64_t k, std::int64_t n) {
-  const GemmBf16Weights w{.taps = 1, .k = k, .n = n, .type = DType::f32, .terms = 2};
+  const GemmBf16B w{.taps = 1, .k = k, .n = n, .type = DType::f32, .terms = 2};
   Tensor original(DType::f32, {k, n});
   std::copy(b.begin(), b.end(), original.mutable_data<float>());
   const auto element = [n](std::int64_t, std::int64_t i, std::int64_t j) { return i * n + j; };
@@ -71,14 +71,16 @@ std::vector<float> product(const std::vector<float>& a, const std::vector<float>
   }
   const std::int64_t dims[] = {rows, k}, strides[] = {k, 1};
   const Bound bound{.dims = dims, .strides = strides, .rank = 2};
-  std::vector<char> copy(static_cast<std::size_t>(Bf16Matrix::copy_bytes(w, true, rows)));
-  const GemmBf16Rows copied = Bf16Matrix(a.data(), DType::f32, MatrixRows(bound, 0, 1), true).rows(w, 0, rows, copy.data());
+  std::vector<char> copy(static_cast<std::size_t>(Bf16Matrix::copy_bytes(w, Bf16Matrix::Mode::packed, rows)));
+  const GemmBf16A copied =
+      Bf16Matrix(a.data(), DType::f32, MatrixRows(bound, 0, 1), Bf16Matrix::Mode::packed).rows(w, 0, rows, copy.data()).a;
   std::vector<float> c(static_cast<std::size_t>(round_up(rows, 16) * w.panels() * 32));
   gemm_bf16_kernels().enter();
   for (std::int64_t panel = 0; panel < w.panels(); ++panel) {
-    GemmBf16Tile tile{.taps = copied.taps, .tap_count = 1, .steps = w.steps(), .terms = 2, .low = copied.low};
+    GemmBf16Tile tile{.taps = copied.taps, .tap_count = 1, .steps = w.steps(), .terms = 2, .low = copied.term_bytes};
     tile.panel = reinterpret_cast<const std::uint16_t*>(packed.data()) + panel * w.panel();
-    for (int i = 0; i < (rows > 16 ? 2 : 1); ++i) tile.a[i] = copied.a + i * 16 * copied.row_bytes, tile.row_bytes[i] = copied.row_bytes;
+    for (int i = 0; i < (rows > 16 ? 2 : 1); ++i)
+      tile.a[i] = copied.first + i * 16 * copied.row_bytes, tile.row_bytes[i] = copied.row_bytes;
     gemm_bf16_kernels().multiply(tile, c.data() + panel * 32, w.panels() * 32);
   }
   gemm_bf16_kernels().leave();

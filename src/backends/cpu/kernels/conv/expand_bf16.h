@@ -10,7 +10,7 @@ namespace tenfold::backends::cpu {
 struct ExpandBf16Line {
   const std::uint16_t* x = nullptr;
   std::int64_t positions = 0, step = 0, channels = 0;   // step: elements from a position to the next; an even number of channels
-  const std::uint16_t* matrix = nullptr;   // panels of 32 columns, as of GemmBf16Weights
+  const std::uint16_t* matrix = nullptr;   // panels of 32 columns, as of GemmBf16B
   std::int64_t panels = 0, depth = 0;      // values of a column
   const float* bias = nullptr;             // of the panels' columns
   bool clamp = false;                      // NaN stays NaN

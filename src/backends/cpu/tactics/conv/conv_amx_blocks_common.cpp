@@ -1,6 +1,7 @@
 // What an AMX convolution reads from its problem, and the blocks that are worth timing.
 #include "backends/cpu/tactics/conv/conv_amx_blocks_common.h"
 
+#include "backends/cpu/gemm/gemm_bf16_plan.h"
 #include "backends/cpu/gemm/likely.h"
 #include "backends/cpu/gemm/many_threads.h"
 
@@ -23,12 +24,17 @@ bool conv_amx_is_pointwise(const Problem& p) {
          uniform_positions(p.in[0]);
 }
 
-GemmBf16Weights conv_amx_weights(const Problem& p) {
+GemmBf16B conv_amx_weights(const Problem& p) {
   const Bf16Windows windows = conv_amx_windows(p);
   return {.taps = windows.taps(), .k = windows.tap_depth(), .n = ConvShape(p).filters, .type = p.in[1].dtype, .terms = terms_of(p)};
 }
 
 namespace {
+
+// Of panels that go round inside, split on the way.
+std::int64_t split_bytes(const Problem& p, std::int64_t columns) {
+  return GemmBf16Plan::split_bytes(conv_amx_weights(p), columns, GemmBf16Plan::Loops::panels_inside);
+}
 
 // {positions of a block, columns of a block, whether panels go round inside, 1, 0}
 std::vector<Config> point_configs(const Problem& p) {
@@ -41,8 +47,8 @@ std::vector<Config> point_configs(const Problem& p) {
         const std::int64_t block = ceil_div(rows, ceil_div(rows, most)), columns = round_up(ceil_div(filters, pieces), 32);
         if (pieces > 1 && (columns >= filters || rows > 4096)) continue;
         if (columns <= 32 && inside == 0) continue;
-        if (inside && gemm_bf16_split_bytes(conv_amx_weights(p), columns, true) > kMostSplit) continue;
-        const Config c{round_up(block, GemmBf16Kernels::kRows), columns, inside, 1, 0};
+        if (inside && split_bytes(p, columns) > kMostSplit) continue;
+        const Config c{round_up(block, GemmBf16Plan::kMr), columns, inside, 1, 0};
         if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
       }
   return all;
@@ -56,7 +62,7 @@ void add_rolling(const Problem& p, const Bf16Windows& windows, std::int64_t line
   std::int64_t pieces = 1;
   while (pieces < lines && windows.bytes<std::int64_t>(1, ceil_div(lines, pieces), width) > kMostBytes) pieces *= 2;
   if (planes < 16 || !windows.fits(1, ceil_div(lines, pieces))) return;
-  const bool inside = columns <= 32 || gemm_bf16_split_bytes(conv_amx_weights(p), columns, true) <= kMostSplit;
+  const bool inside = columns <= 32 || split_bytes(p, columns) <= kMostSplit;
   all.push_back({ceil_div(lines, pieces), columns, inside, ceil_div(planes, 2), 1});
   if (lines >= 16) all.push_back({ceil_div(lines, 2 * pieces), columns, inside, ceil_div(planes, 2), 1});
   if (columns > 32 && inside) all.push_back({ceil_div(lines, pieces), columns, 0, ceil_div(planes, 2), 1});
@@ -87,7 +93,7 @@ std::vector<Config> window_configs(const Problem& p) {
           if (pieces == 4 && !many_threads()) continue;
           if (pieces > 8 && (rows < lines * planes * width || !many_threads())) continue;
           const std::int64_t columns = round_up(ceil_div(s.filters, pieces), 32);
-          if (inside && columns > 32 && gemm_bf16_split_bytes(conv_amx_weights(p), columns, true) > kMostSplit) continue;
+          if (inside && columns > 32 && split_bytes(p, columns) > kMostSplit) continue;
           if ((pieces > 1 && (columns >= s.filters || rows < lines * planes * width / 4)) || (columns <= 32 && inside == 0)) continue;
           const Config c{block, columns, inside, deep, 0};
           if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
@@ -106,7 +112,7 @@ Verdict conv_amx_valid(const Problem& p, const Config& c) {
   if (!conv_amx_is_pointwise(p) &&
       (c[0] <= 0 || c[3] <= 0 || c[0] > 1 << 16 || c[3] > 1 << 10 || !conv_amx_windows(p).fits(c[4] == 1 ? 1 : c[3], c[0])))
     return Verdict::no("its block is larger than what may be copied");
-  if (conv_amx_is_pointwise(p) && c[0] % GemmBf16Kernels::kRows != 0) return Verdict::no("its block is no whole number of tiles");
+  if (conv_amx_is_pointwise(p) && c[0] % GemmBf16Plan::kMr != 0) return Verdict::no("its block is no whole number of tiles");
   if (c[4] != 0 && (c[4] != 1 || conv_amx_is_pointwise(p) || !conv_amx_windows(p).rolls() || c[1] < conv_amx_weights(p).panels() * 32))
     return Verdict::no("its planes cannot roll");
   return Verdict::only_if(c[0] > 0 && c[0] <= 1 << 16 && c[1] > 0 && c[1] % 32 == 0 && c[1] < 1 << 30 && c[2] >= 0 && c[2] <= 1 &&

@@ -2,6 +2,10 @@
 // (Bf16Windows).
 #include "backends/cpu/tactics/conv/conv_amx_common.h"
 
+#include <memory>
+
+#include "backends/cpu/gemm/bf16_matrix.h"
+#include "backends/cpu/gemm/gemm_bf16.h"
 #include "backends/cpu/gemm/pack_bf16.h"
 #include "backends/cpu/tactics/conv/conv_amx_blocks_common.h"
 #include "backends/packed_tactic.h"
@@ -43,12 +47,16 @@ Tensor unpack(const Problem& p, const Config&, int, const void* packed) {
   return unpack_bf16(conv_amx_weights(p), ir::constants(p.in[1].dims), packed, Element(p));
 }
 
-bool copies(const Problem& p) { return !conv_amx_is_pointwise(p) || Bf16Matrix::copies(p.in[0].dtype, conv_amx_weights(p).k, true); }
+GemmBf16Plan plan_of(const Problem& p, const Config& c) {
+  const GemmBf16B b = conv_amx_weights(p);
+  const auto a = conv_amx_is_pointwise(p) ? Bf16Matrix::mode(p.in[0].dtype, b.k, true) : GemmBf16Plan::A::windows;
+  return {b, a, c[2] != 0 ? GemmBf16Plan::Loops::panels_inside : GemmBf16Plan::Loops::panels_outside, Bf16Epilogue(p, 1, own_bias(p))};
+}
 
 // Windows have their taps before them.
 std::int64_t taps_bytes(const Problem& p) { return conv_amx_is_pointwise(p) ? 0 : round_up(conv_amx_weights(p).taps * 8, 64); }
 ir::Dim copy_bytes(const Problem& p, const Config& c) {
-  if (conv_amx_is_pointwise(p)) return Bf16Matrix::copy_bytes(conv_amx_weights(p), copies(p), c[0]);
+  if (conv_amx_is_pointwise(p)) return Bf16Matrix::copy_bytes(conv_amx_weights(p), plan_of(p, c).a, c[0]);
   return conv_amx_windows(p).bytes<ir::Dim>(c[4] == 1 ? 1 : c[3], c[0], p.out[0].dims.back()) + ir::Dim(taps_bytes(p));
 }
 
@@ -79,38 +87,34 @@ struct Shared {
 Shared shared_of(const Problem& p, const Config& c) {
   constexpr std::int64_t kMostBytes = 1 << 26;
   const ir::Dims& y = p.out[0].dims;
-  if (pieces_of(p, c) == 1 || !copies(p) || !ir::is_constant(y)) return {};
+  if (pieces_of(p, c) == 1 || plan_of(p, c).a == GemmBf16Plan::A::in_place || !ir::is_constant(y)) return {};
   Three out{1, 1, 1};
   for (std::size_t i = y.size(), d = 3; i-- > 2;) out[--d] = y[i].constant();
   const Shared all{Blocking(p, c).blocks(y[0].constant(), out), round_up(copy_bytes(p, c).constant(), 64)};
   return all.blocks > kMostBytes / all.block_bytes ? Shared{} : all;
 }
 ir::Dim workspace(const Problem& p, const Config& c) { return shared_of(p, c).bytes(); }
-std::int64_t product_scratch(const Problem& p, const Config& c) {
-  return gemm_bf16_scratch(Bf16Epilogue(p, 1, own_bias(p)), c[1]) + gemm_bf16_split_bytes(conv_amx_weights(p), c[1], c[2] != 0);
-}
 // The product's scratch comes first: its extent is known. Then the border, then what is copied.
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
   const ir::Dim copied = shared_of(p, c).blocks > 0 ? ir::Dim(0) : copy_bytes(p, c);
   const ir::Dim border = conv_amx_is_pointwise(p) ? ir::Dim(0) : conv_amx_windows(p).border_bytes<ir::Dim>(p.out[0].dims.back());
-  return product_scratch(p, c) + border + copied;
+  return plan_of(p, c).scratch_bytes(c[1]) + border + copied;
 }
 
 struct Kernel {
   Bf16Windows windows;
-  GemmBf16Weights weights;
+  GemmBf16Plan plan;
   Blocking blocking;
   Shared shared;
-  std::int64_t pieces, epilogue_bytes, taps_bytes;
-  bool panels_inside, copies;
+  std::int64_t pieces, product_bytes, taps_bytes;   // pieces of the columns; of scratch
   DType type;
   Bf16Epilogue epilogue;
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
-  return std::make_shared<Kernel>(Kernel{conv_amx_windows(p), conv_amx_weights(p), Blocking(p, c), shared_of(p, c), pieces_of(p, c),
-                                         product_scratch(p, c), taps_bytes(p), c[2] != 0, copies(p), p.in[0].dtype,
-                                         Bf16Epilogue(p, 1, own_bias(p))});
+  const GemmBf16Plan plan = plan_of(p, c);
+  return std::make_shared<Kernel>(Kernel{conv_amx_windows(p), plan, Blocking(p, c), shared_of(p, c), pieces_of(p, c),
+                                         plan.scratch_bytes(c[1]), taps_bytes(p), p.in[0].dtype, Bf16Epilogue(p, 1, own_bias(p))});
 }
 
 // What a run is cut into: blocks of rows times pieces of the columns.
@@ -121,11 +125,12 @@ struct Parts {
 // Rows that lie where they are read can be cut by the number of workers: as many blocks for each, and all columns for each row where
 // reading all weights costs a worker less than reading all rows, much of which others wrote and read next.
 Parts parts_of(const Kernel& k, const ConvExtents& e, const GemmBf16EpilogueArgs& epilogue, std::int64_t workers) noexcept {
+  const GemmBf16B& b = k.plan.matrix;
   Parts parts{k.blocking.blocks(e.batch, e.out), k.pieces};
-  if (workers == 1 || !k.blocking.points || k.copies || k.weights.terms > 1 || !k.epilogue.simple()) return parts;
-  const std::int64_t rows = e.rows(), read = rows * k.weights.k * 2, made = rows * k.weights.n * (epilogue.residual ? 4 : 2);
-  if ((workers - 1) * k.weights.values() * 2 <= (2 * workers - 1) * read + made) parts.pieces = 1;
-  if (parts.pieces == 1) parts.blocks = std::min(round_up(parts.blocks, workers), ceil_div(rows, GemmBf16Kernels::kRows));
+  if (workers == 1 || k.plan.a != GemmBf16Plan::A::in_place || b.terms > 1 || !k.epilogue.simple()) return parts;
+  const std::int64_t rows = e.rows(), read = rows * b.k * 2, made = rows * b.n * (epilogue.residual ? 4 : 2);
+  if ((workers - 1) * b.values() * 2 <= (2 * workers - 1) * read + made) parts.pieces = 1;
+  if (parts.pieces == 1) parts.blocks = std::min(round_up(parts.blocks, workers), ceil_div(rows, GemmBf16Plan::kMr));
   return parts;
 }
 
@@ -134,21 +139,23 @@ class Blocks {
  public:
   Blocks(const Kernel& k, const Bound& x, const ConvExtents& e, std::int64_t count) noexcept
       : k_(k), count_(count), image_(x.data), extents_(e), dims_{e.rows()}, strides_{e.x_stride[2]},
-        matrix_(x.data, k.type, MatrixRows({.data = x.data, .dims = dims_, .strides = strides_, .rank = 1}, 0, 1), k.copies) {}
+        matrix_(x.data, k.type, MatrixRows({.data = x.data, .dims = dims_, .strides = strides_, .rank = 1}, 0, 1), k.plan.a) {}
   std::int64_t count() const noexcept { return count_; }
 
   // Copies a part of block i, if rows are copied at all.
   void copy(std::int64_t i, const Bf16Windows::Part& part, char* memory, char* border) const noexcept {
-    if (!k_.blocking.points) return k_.windows.copy(extents_, image_, lines(i), part, memory + k_.taps_bytes, border);
-    if (!k_.copies) return;
+    if (k_.plan.a == GemmBf16Plan::A::windows) return k_.windows.copy(extents_, image_, lines(i), part, memory + k_.taps_bytes, border);
+    if (k_.plan.a == GemmBf16Plan::A::in_place) return;
     const std::int64_t first = part.part * points(i) / part.parts, last = (part.part + 1) * points(i) / part.parts;
-    matrix_.copy(k_.weights, position(i) + first, last - first, memory + first * Bf16Matrix::copied_row(k_.weights));
+    const GemmBf16B& b = k_.plan.matrix;
+    matrix_.copy(b, position(i) + first, last - first, memory + first * Bf16Matrix::copied_row(b));
   }
   // Its rows, copied before.
   GemmBf16Rows rows(std::int64_t i, char* memory) const noexcept {
-    if (k_.blocking.points && !k_.copies) return matrix_.rows(k_.weights, position(i), points(i), memory);
-    if (k_.blocking.points) return Bf16Matrix::copied(k_.weights, position(i), points(i), memory);
-    return k_.windows.rows(extents_, lines(i), memory + k_.taps_bytes, reinterpret_cast<std::int64_t*>(memory));
+    if (k_.plan.a == GemmBf16Plan::A::windows)
+      return k_.windows.rows(extents_, lines(i), memory + k_.taps_bytes, reinterpret_cast<std::int64_t*>(memory));
+    if (k_.plan.a == GemmBf16Plan::A::packed) return Bf16Matrix::copied(k_.plan.matrix, position(i), points(i), memory);
+    return matrix_.rows(k_.plan.matrix, position(i), points(i), memory);
   }
 
   // Block i plane by plane: f(rows of one plane).
@@ -159,22 +166,22 @@ class Blocks {
     for (std::int64_t step = 0; step < all.planes; ++step) {
       k_.windows.roll(extents_, image_, all, step, copied, border);
       GemmBf16Rows rows = k_.windows.rolled(extents_, all, step, copied, reinterpret_cast<std::int64_t*>(memory));
-      rows.soon = k_.windows.soon_rolled(extents_, image_, all, step);
+      rows.a.ask_for(k_.windows.next_rolled(extents_, image_, all, step));
       f(rows);
     }
   }
 
   // What block i + 1 reads of the image besides.
-  GemmBf16Rows::Soon soon(std::int64_t i) const noexcept {
-    if (k_.blocking.points || i + 1 >= count()) return {};
-    return k_.windows.soon(extents_, image_, lines(i), lines(i + 1));
+  GemmBf16Windows::Next next(std::int64_t i) const noexcept {
+    if (k_.plan.a != GemmBf16Plan::A::windows || i + 1 >= count()) return {};
+    return k_.windows.next(extents_, image_, lines(i), lines(i + 1));
   }
 
  private:
   // Pairs of tiles are shared out: a short last block would leave its worker idle, and what it could not take would lie in another's cache.
   std::int64_t position(std::int64_t i) const noexcept {
-    constexpr std::int64_t kPair = GemmBf16Kernels::kRows;
-    return std::min(i * ceil_div(dims_[0], kPair) / count() * kPair, dims_[0]);
+    constexpr std::int64_t kMr = GemmBf16Plan::kMr;
+    return std::min(i * ceil_div(dims_[0], kMr) / count() * kMr, dims_[0]);
   }
   std::int64_t points(std::int64_t i) const noexcept { return position(i + 1) - position(i); }
   Bf16Windows::Lines lines(std::int64_t i) const noexcept {
@@ -201,8 +208,8 @@ const GemmBf16Rows* copy_all(const Kernel& k, const Blocks& blocks, const RunArg
   args.parallel->for_each(blocks.count() * parts, [&](std::int64_t part, int worker) noexcept {
     const std::int64_t i = part / parts;
     char* const to = memory + i * k.shared.block_bytes;
-    blocks.copy(i, {part % parts, parts}, to, args.scratch_of<char>(worker) + k.epilogue_bytes);
-    if (part % parts == 0) table[i] = blocks.rows(i, to);
+    blocks.copy(i, {part % parts, parts}, to, args.scratch_of<char>(worker) + k.product_bytes);
+    if (part % parts == 0) std::construct_at(table + i, blocks.rows(i, to));
   });
   return table;
 }
@@ -219,16 +226,15 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const std::int64_t border_bytes = k.blocking.points ? 0 : k.windows.border_bytes(extents.out[2]) / 64 * 64;
   const GemmBf16Rows* const table = k.shared.blocks > 0 ? copy_all(k, blocks, args) : nullptr;
   args.parallel->for_each(parts.blocks * parts.pieces, [&](std::int64_t part, int worker) noexcept {
-    char *const scratch = args.scratch_of<char>(worker), *const border = scratch + k.epilogue_bytes, *const memory = border + border_bytes;
-    const std::int64_t i = part / parts.pieces, j = part % parts.pieces, panels = k.weights.panels();
+    char *const scratch = args.scratch_of<char>(worker), *const border = scratch + k.product_bytes, *const memory = border + border_bytes;
+    const std::int64_t i = part / parts.pieces, j = part % parts.pieces, panels = k.plan.matrix.panels();
     const auto multiply = [&](const GemmBf16Rows& rows) {
-      gemm_bf16(k.weights, args.in[1].data, rows, j * panels / parts.pieces, (j + 1) * panels / parts.pieces, k.panels_inside, k.epilogue,
-                bound, scratch);
+      gemm_bf16(k.plan, {rows, args.in[1].data, j * panels / parts.pieces, (j + 1) * panels / parts.pieces, k.epilogue, bound, scratch});
     };
     if (k.blocking.rolls) return blocks.roll(i, memory, border, multiply);
     if (!table) blocks.copy(i, {}, memory, border);
     GemmBf16Rows rows = table ? table[i] : blocks.rows(i, memory);
-    if (!table) rows.soon = blocks.soon(i);
+    if (!table) rows.a.ask_for(blocks.next(i));
     multiply(rows);
   });
   return Status::ok;

@@ -1,6 +1,7 @@
 // Transposed convolutions on AMX: lines of the image times each tap's weights.
 #include "backends/cpu/tactics/conv/conv_transpose_amx_common.h"
 
+#include "backends/cpu/gemm/bf16_matrix.h"
 #include "backends/cpu/gemm/gemm_bf16.h"
 #include "backends/cpu/gemm/pack_bf16.h"
 #include "backends/cpu/tactics/conv/conv_transpose_common.h"
@@ -25,7 +26,7 @@ namespace {
 std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChannelsLast, kChannelsLast)}; }
 
 // Each tap has packed weights of its own, one after the other.
-GemmBf16Weights weights_of(const Problem& p) {
+GemmBf16B weights_of(const Problem& p) {
   const ConvShape s = conv_transpose_shape(p);
   return {.taps = 1, .k = s.channels, .n = s.filters, .type = p.in[1].dtype, .terms = bf16_terms(p) == 1 ? 1 : 3};
 }
@@ -60,27 +61,28 @@ Tensor unpack(const Problem& p, const Config&, int, const void* packed) {
 
 struct Kernel {
   ConvShape shape;
-  GemmBf16Weights weights;
-  std::int64_t lines, epilogue_bytes;
-  bool copies;
+  GemmBf16Plan plan;
+  std::int64_t lines, product_bytes;   // of a part; of scratch
   DType type;
   Bf16Epilogue epilogue;
 };
 
-bool copies(const Problem& p) { return Bf16Matrix::copies(p.in[0].dtype, weights_of(p).k, true); }
-std::int64_t epilogue_bytes(const Problem& p) {
-  const std::int64_t filters = conv_transpose_shape(p).filters;
-  return gemm_bf16_scratch(Bf16Epilogue(p, 1, own_bias(p)), filters) + gemm_bf16_split_bytes(weights_of(p), filters, true);
+GemmBf16Plan plan_of(const Problem& p) {
+  const GemmBf16B b = weights_of(p);
+  return {b, Bf16Matrix::mode(p.in[0].dtype, b.k, true), GemmBf16Plan::Loops::panels_inside, Bf16Epilogue(p, 1, own_bias(p))};
 }
 
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
-  const std::int64_t tile = Bf16Matrix::copy_bytes(weights_of(p), true, 16);
-  if (!copies(p)) return epilogue_bytes(p) + tile;
-  return p.in[0].dims.back() * ir::Dim(c[0] * (tile / 16)) + ir::Dim(epilogue_bytes(p) + tile);
+  const GemmBf16Plan plan = plan_of(p);
+  const std::int64_t tile = Bf16Matrix::copy_bytes(plan.matrix, Bf16Matrix::Mode::packed, GemmBf16A::kTile);
+  const std::int64_t known = plan.scratch_bytes(plan.matrix.n) + tile;
+  if (plan.a == GemmBf16Plan::A::in_place) return known;
+  return p.in[0].dims.back() * ir::Dim(c[0] * (tile / GemmBf16A::kTile)) + ir::Dim(known);
 }
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
-  return std::make_shared<Kernel>(Kernel{conv_transpose_shape(p), weights_of(p), c[0], epilogue_bytes(p), copies(p), p.in[0].dtype,
+  const GemmBf16Plan plan = plan_of(p);
+  return std::make_shared<Kernel>(Kernel{conv_transpose_shape(p), plan, c[0], plan.scratch_bytes(plan.matrix.n), p.in[0].dtype,
                                          Bf16Epilogue(p, 1, own_bias(p))});
 }
 
@@ -89,17 +91,18 @@ struct Lines { std::int64_t plane, y, count; };
 void multiply(const Kernel& k, const ConvExtents& e, const Bf16Matrix& image, const Lines& lines, const void* packed,
               const Bf16Epilogue::Binding& bound, char* scratch) noexcept {
   const Three& taps = k.shape.kernel;
+  const GemmBf16B& b_of_tap = k.plan.matrix;
   const std::int64_t first = (lines.plane * e.in[1] + lines.y) * e.in[2];
-  GemmBf16Rows rows = image.rows(k.weights, first, lines.count * e.in[2], scratch + k.epilogue_bytes);
-  rows.line = rows.pitch = e.in[2];
-  rows.line_out = taps[1] * e.out[2];
-  rows.step_out = taps[2];
+  GemmBf16Rows rows = image.rows(b_of_tap, first, lines.count * e.in[2], scratch + k.product_bytes);
+  rows.c.line = rows.c.pitch = e.in[2];
+  rows.c.line_step = taps[1] * e.out[2];
+  rows.c.step = taps[2];
   const char* values = static_cast<const char*>(packed);
   for (std::int64_t a = 0; a < taps[0]; ++a)
     for (std::int64_t b = 0; b < taps[1]; ++b)
-      for (std::int64_t c = 0; c < taps[2]; ++c, values += k.weights.bytes()) {
-        rows.first_out = ((lines.plane * taps[0] + a) * e.out[1] + lines.y * taps[1] + b) * e.out[2] + c;
-        gemm_bf16(k.weights, values, rows, 0, k.weights.panels(), true, k.epilogue, bound, scratch);
+      for (std::int64_t c = 0; c < taps[2]; ++c, values += b_of_tap.bytes()) {
+        rows.c.first = ((lines.plane * taps[0] + a) * e.out[1] + lines.y * taps[1] + b) * e.out[2] + c;
+        gemm_bf16(k.plan, {rows, values, 0, b_of_tap.panels(), k.epilogue, bound, scratch});
       }
 }
 
@@ -112,7 +115,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   k.epilogue.bind(args, TileAxes::channels_last(y.rank), y.strides[y.rank - 1], bound);
   const std::int64_t all[] = {e.batch * e.in[0] * e.in[1] * e.in[2]}, strides[] = {e.x_stride[2]};
   const Bound positions{.data = x.data, .dims = all, .strides = strides, .rank = 1};
-  const Bf16Matrix image(x.data, k.type, MatrixRows(positions, 0, 1), k.copies);
+  const Bf16Matrix image(x.data, k.type, MatrixRows(positions, 0, 1), k.plan.a);
   const std::int64_t blocks = ceil_div(e.in[1], k.lines);
   args.parallel->for_each(e.batch * e.in[0] * blocks, [&](std::int64_t part, int worker) noexcept {
     const std::int64_t from = part % blocks * k.lines;

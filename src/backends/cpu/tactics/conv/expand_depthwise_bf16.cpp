@@ -1,7 +1,7 @@
 // expand_depthwise_bf16: expand_depthwise_lines for bf16, the 1x1 convolution on AMX. A part is some lines of some channels: parts of
 // lines make their first lines of the first result twice, parts of channels nothing.
+#include "backends/cpu/gemm/bf16_epilogue.h"
 #include "backends/cpu/gemm/depthwise_bf16_filters.h"
-#include "backends/cpu/gemm/gemm_bf16.h"
 #include "backends/cpu/gemm/likely.h"
 #include "backends/cpu/gemm/pack_bf16.h"
 #include "backends/cpu/kernels/conv/depthwise_bf16.h"
@@ -30,7 +30,7 @@ Verdict supports(const Problem& p) {
 }
 std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChannelsLast, kChannelsLast)}; }
 
-GemmBf16Weights matrix_of(const Problem& p) {
+GemmBf16B matrix_of(const Problem& p) {
   const ExpandShape s(p);
   return {.taps = 1, .k = s.channels, .n = s.width, .type = DType::bf16};
 }
@@ -61,17 +61,17 @@ DepthwiseBf16Filters filters_of(const Problem& p) {
 std::int64_t packed_bytes(const Problem& p, const Config&, int input) {
   return input == 1 ? matrix_of(p).bytes() : input == 3 ? filters_of(p).bytes() : -1;
 }
-std::int64_t matrix_element(const GemmBf16Weights& w, std::int64_t k, std::int64_t n) { return n * w.k + k; }
+std::int64_t matrix_element(const GemmBf16B& w, std::int64_t k, std::int64_t n) { return n * w.k + k; }
 
 void pack(const Problem& p, const Config&, int input, std::span<const Tensor* const> constants, void* packed) {
-  const GemmBf16Weights w = matrix_of(p);
+  const GemmBf16B w = matrix_of(p);
   if (input == 1)
     return pack_bf16(w, *constants[1], packed, [&](std::int64_t, std::int64_t k, std::int64_t n) { return matrix_element(w, k, n); });
   filters_of(p).pack(*constants[3], packed);
 }
 
 Tensor unpack(const Problem& p, const Config&, int input, const void* packed) {
-  const GemmBf16Weights w = matrix_of(p);
+  const GemmBf16B w = matrix_of(p);
   if (input == 1)
     return unpack_bf16(w, ir::constants(p.in[1].dims), packed,
                        [&](std::int64_t, std::int64_t k, std::int64_t n) { return matrix_element(w, k, n); });
@@ -82,7 +82,7 @@ Tensor unpack(const Problem& p, const Config&, int input, const void* packed) {
 
 struct Kernel {
   ExpandShape shape;
-  GemmBf16Weights matrix;
+  GemmBf16B matrix;
   DepthwiseBf16Line line;
   std::int64_t lines_of_part, channels_of_part;
   float low, high;

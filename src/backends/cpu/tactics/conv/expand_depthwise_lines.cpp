@@ -1,7 +1,7 @@
 // expand_depthwise_lines: a 1x1 convolution and the depthwise one behind it, channels-last. Each line of the first's result is made when
 // the second needs it, and stays in the second cache for as many lines as its window is high. With AMX the first may run on tiles, in three
 // terms of bf16.
-#include "backends/cpu/gemm/gemm_bf16.h"
+#include "backends/cpu/gemm/bf16_verdicts.h"
 #include "backends/cpu/gemm/gemm_f32.h"
 #include "backends/cpu/gemm/likely.h"
 #include "backends/cpu/gemm/point_weights.h"

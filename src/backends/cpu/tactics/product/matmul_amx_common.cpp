@@ -2,6 +2,7 @@
 // are copied first.
 #include "backends/cpu/tactics/product/matmul_amx_common.h"
 
+#include "backends/cpu/gemm/bf16_matrix.h"
 #include "backends/cpu/gemm/gemm_bf16.h"
 #include "backends/cpu/gemm/pack_bf16.h"
 #include "backends/cpu/tactics/product/constant_product_common.h"
@@ -10,7 +11,7 @@
 namespace tenfold::backends::cpu {
 namespace {
 
-constexpr std::int64_t kRows = GemmBf16Kernels::kRows, kTile = 16;
+constexpr std::int64_t kRows = GemmBf16Plan::kMr, kTile = GemmBf16A::kTile;
 
 // {rows of a block, columns of a block, whether panels go round inside, terms of a value}
 std::vector<Config> configs_of(const Problem& p, int terms) {
@@ -31,8 +32,8 @@ std::vector<Config> configs_of(const Problem& p, int terms) {
 std::vector<Config> configs(const Problem& p) { return configs_of(p, bf16_terms(p)); }
 std::vector<Config> whole_configs(const Problem& p) { return configs_of(p, 3); }
 
-GemmBf16Weights weights_of(const Problem& p, const Config& c) {
-  GemmBf16Weights w = matmul_bf16_weights(p);
+GemmBf16B weights_of(const Problem& p, const Config& c) {
+  GemmBf16B w = matmul_bf16_weights(p);
   w.terms = static_cast<int>(c[3]);
   return w;
 }
@@ -44,14 +45,13 @@ Verdict valid(const Problem& p, const Config& c) {
                           "its block sizes are out of range");
 }
 
-bool copies(const Problem& p) {
-  return Bf16Matrix::copies(p.in[0].dtype, matmul_bf16_weights(p).k, uniform_rows(p.in[0], 0, rank_of(p.in[0]) - 1));
+Bf16Matrix::Mode rows_mode(const Problem& p) {
+  return Bf16Matrix::mode(p.in[0].dtype, matmul_bf16_weights(p).k, uniform_rows(p.in[0], 0, rank_of(p.in[0]) - 1));
 }
 
 struct Kernel {
-  GemmBf16Weights weights;
-  std::int64_t rows, cols, copied, k_pieces;
-  bool panels_inside, copies;
+  GemmBf16Plan plan;
+  std::int64_t rows, cols, copied;   // of a block; bytes of a copy of the last tile
   DType a_type;
   Bf16Epilogue epilogue;
 };
@@ -59,46 +59,53 @@ struct Kernel {
 // Copies of all rows are made first, once for all blocks of columns; those of a last tile by whom it meets.
 ir::Dim workspace(const Problem& p, const Config& c) {
   const ir::Dim rows = ir::product(std::span(p.in[0].dims).first(p.in[0].dims.size() - 1));
-  return copies(p) ? ceil_div(rows, kTile) * Bf16Matrix::copy_bytes(weights_of(p, c), true, kTile) : ir::Dim(0);
+  if (rows_mode(p) == Bf16Matrix::Mode::in_place) return ir::Dim(0);
+  return ceil_div(rows, kTile) * Bf16Matrix::copy_bytes(weights_of(p, c), Bf16Matrix::Mode::packed, kTile);
 }
-std::int64_t copy_bytes(const Problem& p) { return copies(p) ? 0 : Bf16Matrix::copy_bytes(matmul_bf16_weights(p), false, 0); }
-std::int64_t k_pieces(const Problem& p, const Config& c) { return c[2] == 0 ? gemm_bf16_k_pieces(weights_of(p, c), c[0]) : 1; }
+std::int64_t copy_bytes(const Problem& p) {
+  return rows_mode(p) == Bf16Matrix::Mode::packed ? 0 : Bf16Matrix::copy_bytes(matmul_bf16_weights(p), Bf16Matrix::Mode::in_place, 0);
+}
+GemmBf16Plan plan_of(const Problem& p, const Config& c) {
+  const GemmBf16B b = weights_of(p, c);
+  const Bf16Epilogue epilogue(p, rank_of(p.out[0]) - 1);
+  if (c[2] != 0) return {b, rows_mode(p), GemmBf16Plan::Loops::panels_inside, epilogue};
+  return {b, rows_mode(p), GemmBf16Plan::Loops::panels_outside, epilogue, gemm_bf16_k_pieces(b, c[0])};
+}
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
-  const std::int64_t cols = std::min(c[1], round_up(n_of(p), 32));
-  return copy_bytes(p) + gemm_bf16_scratch(Bf16Epilogue(p, rank_of(p.out[0]) - 1), cols, k_pieces(p, c), c[0]) +
-         gemm_bf16_split_bytes(weights_of(p, c), cols, c[2] != 0);
+  return copy_bytes(p) + plan_of(p, c).scratch_bytes(std::min(c[1], round_up(n_of(p), 32)), c[0]);
 }
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
-  return std::make_shared<Kernel>(Kernel{weights_of(p, c), c[0], c[1], copy_bytes(p), k_pieces(p, c), c[2] != 0, copies(p),
-                                         p.in[0].dtype, Bf16Epilogue(p, rank_of(p.out[0]) - 1)});
+  return std::make_shared<Kernel>(
+      Kernel{plan_of(p, c), c[0], c[1], copy_bytes(p), p.in[0].dtype, Bf16Epilogue(p, rank_of(p.out[0]) - 1)});
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const Kernel*>(self);
-  const GemmBf16Weights& w = kernel.weights;
+  const GemmBf16B& b = kernel.plan.matrix;
+  const bool packed = kernel.plan.a == GemmBf16Plan::A::packed;
   const Bound &a = args.in[0], &y = args.out[0];
   std::int64_t m = 1;
   for (int i = 0; i + 1 < a.rank; ++i) m *= a.dims[i];
-  if (m == 0 || w.n == 0) return Status::ok;
-  const Bf16Matrix matrix(a.data, kernel.a_type, MatrixRows(a, 0, a.rank - 1), kernel.copies);
+  if (m == 0 || b.n == 0) return Status::ok;
+  const Bf16Matrix matrix(a.data, kernel.a_type, MatrixRows(a, 0, a.rank - 1), kernel.plan.a);
   Bf16Epilogue::Binding bound;
   kernel.epilogue.bind(args, TileAxes::last(y.rank), y.rank > 1 ? MatrixRows(y, 0, y.rank - 1).stride() : 0, bound);
-  const std::int64_t row_blocks = ceil_div(m, kernel.rows), pieces = ceil_div(w.panels() * 32, kernel.cols);
+  const std::int64_t row_blocks = ceil_div(m, kernel.rows), pieces = ceil_div(b.panels() * 32, kernel.cols);
   char* const copies = static_cast<char*>(args.workspace);
-  const std::int64_t tile_bytes = Bf16Matrix::copy_bytes(w, true, kTile);
-  if (kernel.copies)
+  const std::int64_t tile_bytes = Bf16Matrix::copy_bytes(b, Bf16Matrix::Mode::packed, kTile);
+  if (packed)
     args.parallel->for_each(ceil_div(m, kTile), [&](std::int64_t tile, int) noexcept {
-      matrix.copy(w, tile * kTile, std::min(kTile, m - tile * kTile), copies + tile * tile_bytes);
+      matrix.copy(b, tile * kTile, std::min(kTile, m - tile * kTile), copies + tile * tile_bytes);
     });
   args.parallel->for_each(row_blocks * pieces, [&](std::int64_t part, int worker) noexcept {
     char* const memory = args.scratch_of<char>(worker);
     const std::int64_t i = part / pieces, j = part % pieces, row = i * kernel.rows;
     const std::int64_t count = std::min(kernel.rows, m - row);
-    const GemmBf16Rows rows = kernel.copies ? Bf16Matrix::copied(w, row, count, copies + row / kTile * tile_bytes)
-                                            : matrix.rows(w, row, count, memory);
-    gemm_bf16(w, args.in[1].data, rows, j * w.panels() / pieces, (j + 1) * w.panels() / pieces, kernel.panels_inside, kernel.epilogue,
-              bound, memory + kernel.copied, kernel.k_pieces);
+    const GemmBf16Rows rows = packed ? Bf16Matrix::copied(b, row, count, copies + row / kTile * tile_bytes)
+                                     : matrix.rows(b, row, count, memory);
+    gemm_bf16(kernel.plan, {rows, args.in[1].data, j * b.panels() / pieces, (j + 1) * b.panels() / pieces, kernel.epilogue, bound,
+                            memory + kernel.copied});
   });
   return Status::ok;
 }
@@ -113,13 +120,13 @@ bool may_alias(const Problem& p, int in, int) { return Bf16Epilogue(p, rank_of(p
 
 }  // namespace
 
-GemmBf16Weights matmul_bf16_weights(const Problem& p) {
+GemmBf16B matmul_bf16_weights(const Problem& p) {
   return {.taps = 1, .k = k_of(p), .n = n_of(p), .type = p.in[1].dtype, .terms = bf16_terms(p)};
 }
-void matmul_bf16_pack(const GemmBf16Weights& w, std::span<const Tensor* const> constants, void* packed) {
+void matmul_bf16_pack(const GemmBf16B& w, std::span<const Tensor* const> constants, void* packed) {
   pack_bf16(w, *constants[1], packed, [&](std::int64_t, std::int64_t k, std::int64_t n) { return k * w.n + n; });
 }
-Tensor matmul_bf16_unpack(const GemmBf16Weights& w, const void* packed) {
+Tensor matmul_bf16_unpack(const GemmBf16B& w, const void* packed) {
   return unpack_bf16(w, {w.k, w.n}, packed, [&](std::int64_t, std::int64_t k, std::int64_t n) { return k * w.n + n; });
 }
 

@@ -1,6 +1,8 @@
 // matmul_gemv_bf16: few rows times a constant matrix in bf16, row by row: such a product is bound by reading the weights, and AMX tiles of
 // so few rows take longer to set up and to end.
-#include "backends/cpu/gemm/gemm_bf16.h"
+#include "backends/cpu/gemm/bf16_epilogue.h"
+#include "backends/cpu/gemm/gemm_bf16_kernels.h"
+#include "backends/cpu/gemm/matrix_rows.h"
 #include "backends/cpu/kernels/product/gemv_bf16.h"
 #include "backends/cpu/tactics/product/constant_product_common.h"
 #include "backends/cpu/tactics/product/matmul_amx_common.h"
@@ -44,7 +46,7 @@ void pack(const Problem& p, const Config&, int, std::span<const Tensor* const> c
 Tensor unpack(const Problem& p, const Config&, int, const void* packed) { return matmul_bf16_unpack(matmul_bf16_weights(p), packed); }
 
 struct Kernel {
-  GemmBf16Weights weights;
+  GemmBf16B weights;
   std::int64_t panels_of_part;
   bool wide;   // rows are f32
   Bf16Epilogue epilogue;
@@ -66,7 +68,7 @@ ir::Dim worker_scratch(const Problem& p, const Config& c) {
 // Panels [first, last) of a row, whose values are `x`.
 void multiply(const Kernel& kernel, const void* packed, const float* x, std::int64_t row, std::int64_t first, std::int64_t last,
               float* sums, const Bf16Epilogue::Binding& bound, void* scratch) noexcept {
-  const GemmBf16Weights& w = kernel.weights;
+  const GemmBf16B& w = kernel.weights;
   GemvBf16 g{.x = x, .steps = w.steps(), .panel_step = w.panel(), .sums = sums};
   for (std::int64_t panel = first, count; panel < last; panel += count, g.sums += count * 32) {
     count = std::min<std::int64_t>(last - panel, GemvBf16Kernels::kPanels);
@@ -86,7 +88,7 @@ void multiply(const Kernel& kernel, const void* packed, const float* x, std::int
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const Kernel*>(self);
-  const GemmBf16Weights& w = kernel.weights;
+  const GemmBf16B& w = kernel.weights;
   const Bound &a = args.in[0], &y = args.out[0];
   std::int64_t m = 1;
   for (int i = 0; i + 1 < a.rank; ++i) m *= a.dims[i];
