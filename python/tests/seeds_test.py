@@ -1,6 +1,7 @@
 """The blocks of Python in the documents that Tenfold was asked to run (seeds/, as they stand, with the rows of the list of demands), each
 behind what it leaves open and before a comparison with NumPy's results. Of 002 and 004 these are all that want no torch (other
-blocks there are comments alone). They run on TENFOLD_DEVICE, where that is set."""
+blocks there are comments alone), and the calibrated one, whose Torch-TensorRT is seeds/torch_tensorrt.py. They run on
+TENFOLD_DEVICE, where that is set."""
 import os
 import pathlib
 import subprocess
@@ -8,7 +9,7 @@ import sys
 import unittest
 
 import numpy as np
-from case import WEIGHTS, Case, batch, onnx, tanh_model
+from case import WEIGHTS, Case, batch, helper, model, numpy_helper, onnx, tanh_model
 
 SEEDS = pathlib.Path(__file__).resolve().parent / 'seeds'
 RUN = '''
@@ -31,6 +32,19 @@ for _ in range(3):
     assert context.execute_async_v3(0)
 assert profiler.layers and all(len(times) == 3 and min(times) >= 0 for times in profiler.layers.values()), profiler.layers
 '''
+CALIBRATED = '''
+import types
+import numpy as np
+torch = types.SimpleNamespace(int8="int8", float16="float16")
+model, representative_data = "model.onnx", list(np.load("data.npy"))
+'''
+COMPILED = '''
+np.save("y.npy", optimized(np.load("x.npy")))
+'''
+
+
+def images(count, seed):
+    return np.random.default_rng(seed).standard_normal((count, 1, 3, 224, 224)).astype(np.float32)
 
 
 class Seeds(Case):
@@ -40,16 +54,40 @@ class Seeds(Case):
             value.type.tensor_type.shape.dim[0].dim_value = 5
         onnx.save(proto, self.path('model.onnx'))
         np.save(self.path('x.npy'), batch(5))
+        self.script(parts)
+        self.near(np.load(self.path('y.npy')), np.tanh(batch(5) @ WEIGHTS), 2e-3)   # FP16 is switched on
+
+    def script(self, parts):
         text = ''.join((SEEDS / part).read_text() if part.endswith('.py') else part for part in parts)
         with open(self.path('script.py'), 'w') as f:
             f.write(text)
-        done = subprocess.run([sys.executable, '-m', 'tenfold.tensorrt', 'script.py'], cwd=self.folder, capture_output=True, text=True)
+        paths = os.pathsep.join([str(SEEDS), *filter(None, [os.environ.get('PYTHONPATH')])])
+        done = subprocess.run([sys.executable, '-m', 'tenfold.tensorrt', 'script.py'], cwd=self.folder, capture_output=True, text=True,
+                              env={**os.environ, 'PYTHONPATH': paths})
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.near(np.load(self.path('y.npy')), np.tanh(batch(5) @ WEIGHTS), 2e-3)   # FP16 is switched on
 
     def test_002_build_and_run(self):
         self.blocks('002_build.py', '002_run.py', RUN)
         self.assertGreater(os.path.getsize(self.path('model.engine')), 100)
+
+    def test_002_calibrate(self):
+        random = np.random.default_rng(7)
+        kernel, weights = random.standard_normal((32, 3, 7, 7)).astype(np.float32) / 12, random.standard_normal((32, 4)).astype(np.float32)
+        nodes = [helper.make_node('Conv', ['x', 'kernel'], ['c'], strides=[32, 32]), helper.make_node('Relu', ['c'], ['r']),
+                 helper.make_node('ReduceMean', ['r', 'axes'], ['m'], keepdims=0), helper.make_node('MatMul', ['m', 'w'], ['y'])]
+        onnx.save(model(nodes, [('x', 1, ['n', 3, 224, 224])], [('y', 1, ['n', 4])],
+                        [numpy_helper.from_array(a, n) for a, n in ((kernel, 'kernel'), (weights, 'w'), (np.array([2, 3]), 'axes'))]),
+                  self.path('model.onnx'))
+        x = images(1, 8)[0]
+        np.save(self.path('data.npy'), images(25, 9)), np.save(self.path('x.npy'), x)
+        self.script([CALIBRATED, '002_calibrate.py', COMPILED])
+        windows = np.lib.stride_tricks.sliding_window_view(x, (7, 7), (2, 3))[:, :, ::32, ::32]
+        wanted = np.maximum(np.einsum('nchwij,mcij->nmhw', windows, kernel), 0).mean((2, 3)) @ weights
+        error = np.linalg.norm(np.load(self.path('y.npy')) - wanted) / np.linalg.norm(wanted)
+        self.assertTrue(1e-5 < error < 0.05, error)          # integers, and near to floats
+        self.assertRegex(pathlib.Path(self.path('calibration.cache')).read_bytes(), rb'\ATRT-\d+-EntropyCalibration2\n(.+: [0-9a-f]+\n)+\Z')
+        np.save(self.path('data.npy'), images(0, 9))         # the cache is enough
+        self.script([CALIBRATED, '002_calibrate.py', COMPILED])
 
     def test_004_profiler(self):
         self.blocks('002_build.py', '002_run.py', RUN, '004_profiler.py', PROFILER)

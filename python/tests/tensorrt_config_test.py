@@ -130,18 +130,14 @@ class Refused(Config):
     def test_by_name(self):
         network = parsed(self.logger, tanh_model())
         tensor, layer = network.get_input(0), network.get_layer(0)
-        for words, call in ((['int8_calibrator'], lambda: setattr(self.config, 'int8_calibrator', object())),
-                            (['DLA'], lambda: setattr(self.config, 'default_device_type', trt.DeviceType.DLA)),
+        for words, call in ((['DLA'], lambda: setattr(self.config, 'default_device_type', trt.DeviceType.DLA)),
                             (['DLA_core'], lambda: setattr(self.config, 'DLA_core', 0)),
                             (['SAFETY'], lambda: setattr(self.config, 'engine_capability', trt.EngineCapability.SAFETY)),
                             (['DLA_MANAGED_SRAM'], lambda: self.config.set_memory_pool_limit(trt.MemoryPoolType.DLA_MANAGED_SRAM, 1)),
-                            (['CALIBRATE'], lambda: self.config.set_quantization_flag(trt.QuantizationFlag.CALIBRATE_BEFORE_FUSION)),
                             (['ALIASED'], lambda: self.config.set_preview_feature(trt.PreviewFeature.ALIASED_PLUGIN_IO_10_03, True)),
                             (['precision', 'product'], lambda: setattr(layer, 'precision', trt.float16)),
                             (['set_output_type', 'product'], lambda: layer.set_output_type(0, trt.float16)),
-                            (['set_dynamic_range'], lambda: tensor.set_dynamic_range(-1, 1)),
                             (['allowed_formats', "'x'"], lambda: setattr(tensor, 'allowed_formats', 1 << int(trt.TensorFormat.HWC))),
-                            (['dynamic_range'], lambda: setattr(tensor, 'dynamic_range', (-1, 1))),
                             (['location'], lambda: setattr(tensor, 'location', trt.TensorLocation.HOST)),
                             (['set_dimension_name', "'x'"], lambda: tensor.set_dimension_name(0, 'batch')),
                             (['broadcast_across_batch'], lambda: setattr(tensor, 'broadcast_across_batch', True)),
@@ -149,7 +145,6 @@ class Refused(Config):
                             (['add_moe'], lambda: network.add_moe(tensor, tensor, tensor)),
                             (['add_dist_collective'], lambda: network.add_dist_collective(tensor, None, None, None, None)),
                             (['IMoELayer'], trt.IMoELayer), (['IDistCollectiveLayer'], trt.IDistCollectiveLayer),
-                            (['IInt8EntropyCalibrator2', 'Q/DQ'], trt.IInt8EntropyCalibrator2), (['IInt8Calibrator'], trt.IInt8Calibrator),
                             (['IPluginV3QuickCore', 'register()'], trt.IPluginV3QuickCore), (['ISymExpr'], trt.ISymExpr),
                             (['mark_weights_refittable'], lambda: network.mark_weights_refittable('w')),
                             (['remove_tensor'], lambda: network.remove_tensor(layer.get_output(0))),
@@ -159,7 +154,6 @@ class Refused(Config):
                             (['update()'], lambda: self.config.create_timing_cache(b'').update(None, None))):
             self.refused((tenfold.Unsupported, NotImplementedError), ['refuses', *words], call)
         self.assertEqual((self.config.int8_calibrator, self.config.DLA_core, layer.precision_is_set), (None, -1, False))
-        self.config.int8_calibrator = None        # what it is already
 
     def test_missing_names_tell_what_is_there(self):
         self.refused(AttributeError, ["'ICaffeParser'", 'OnnxParser'], lambda: trt.ICaffeParser)

@@ -129,7 +129,7 @@ class Names(unittest.TestCase):
         missing = [(kind, name) for kind, names in MEMBERS.items() for name in names.split() if not hasattr(getattr(trt, kind), name)]
         self.assertEqual(missing, [])
         memoryview(trt.IHostMemory(b'x'))
-        for kind in (trt.ILogger, trt.IOutputAllocator, trt.IDebugListener, trt.IProfiler, trt.IProgressMonitor):
+        for kind in (trt.ILogger, trt.IOutputAllocator, trt.IDebugListener, trt.IProfiler, trt.IProgressMonitor, trt.IInt8Calibrator):
             made = type('Derived', (kind,), {})()
             kind.__init__(made)
             made.of_their_own = 1

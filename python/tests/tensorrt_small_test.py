@@ -138,8 +138,10 @@ class Others(Case):
         self.near(run(builder.build_cuda_engine(network), batch()), truth(batch()))
         builder.reset()
         self.assertFalse(builder.strict_type_constraints)
-        with self.assertRaisesRegex(tenfold.Unsupported, 'calibrat'):
+        with self.assertRaisesRegex(TypeError, 'a calibrator derives from'):
             builder.int8_calibrator = object()
+        builder.int8_mode, builder.int8_calibrator = True, trt.IInt8MinMaxCalibrator()
+        self.assertRaisesRegex(NotImplementedError, 'get_batch_size', builder.build_cuda_engine, network)
 
     def test_serialisation_and_contexts_have_configurations(self):
         builder, config, network = engine_of(Lines())

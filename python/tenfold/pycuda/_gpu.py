@@ -37,6 +37,15 @@ def begin(ordinal: int = 0) -> None:
     _call('cuCtxSetCurrent', context)
 
 
+def need_context() -> None:
+    """This thread's, whoever made it; the device's primary one where it has none."""
+    context = c_void_p()
+    _call('cuInit', 0)
+    _call('cuCtxGetCurrent', byref(context))
+    if not context.value:
+        begin(_ordinal)
+
+
 def count() -> int:
     n = c_int()
     _call('cuInit', 0)

@@ -11,12 +11,13 @@ from tenfold._device import default_device, devices
 from tenfold._engine import Engine
 from tenfold.errors import Error
 from tenfold.tensorrt._builder_7 import Builder7
+from tenfold.tensorrt._calibration import Calibration, is_quantised
 from tenfold.tensorrt._config import IBuilderConfig
 from tenfold.tensorrt._engine import LABEL, ICudaEngine
 from tenfold.tensorrt._enums import BuilderFlag, NetworkDefinitionCreationFlag
 from tenfold.tensorrt._flags import QUANTISED
 from tenfold.tensorrt._gpu_allocator import Allocated
-from tenfold.tensorrt._logger import ILogger, fail, native_log, need_logger, say_once
+from tenfold.tensorrt._logger import ILogger, fail, need_logger, say_once
 from tenfold.tensorrt._memory import IHostMemory, plan_of
 from tenfold.tensorrt._network import INetworkDefinition
 from tenfold.tensorrt._plugins.operators import needed, on_host
@@ -28,7 +29,6 @@ from tenfold.tensorrt._streams import IStreamWriter, write_all
 from tenfold.tensorrt._types import native_dtype
 
 _PRECISIONS = (BuilderFlag.FP16, BuilderFlag.BF16, BuilderFlag.INT8, BuilderFlag.FP8, BuilderFlag.INT4, BuilderFlag.FP4)
-_QUANTISING = ('QuantizeLinear', 'DequantizeLinear', 'QLinearConv', 'QLinearMatMul', 'ConvInteger', 'MatMulInteger')
 
 
 def say_device(logger: ILogger) -> None:
@@ -137,15 +137,15 @@ class Builder(Allocated, Builder7):
         if wrong := _contradiction(network, config):
             fail(self._logger, wrong)
             return None
-        if any(config.get_flag(f) for f in QUANTISED) and not any(layer.op in _QUANTISING for layer in network):
-            say_once(self._logger, 'INT8 and FP8 concern models that are quantised (Q/DQ nodes), which this one is not: it stays as it is')
         progress, finish = watched(config.progress_monitor)
         selection = config._selection()
         try:
-            network._name_weights()
-            network._keep_debug()
-            engine = build(network._graph, log=native_log(self._logger), progress=progress, choose_tactic=selection,
-                           plugins=needed(on_host()), **self._runtime_option(), **_options(network, config))
+            with Calibration(network, config, self._logger) as calibration:
+                self._tell_of_integers(network, config, calibration)
+                network._name_weights()
+                network._keep_debug()
+                engine = build(network._graph, log=calibration.log(), progress=progress, choose_tactic=selection, plugins=needed(on_host()),
+                               **self._runtime_option(), **_options(network, config), **calibration.options)
             if selection:
                 selection.report()
             return engine
@@ -156,6 +156,10 @@ class Builder(Allocated, Builder7):
         finally:
             network._let_debug_go()
             finish()
+
+    def _tell_of_integers(self, network: INetworkDefinition, config: IBuilderConfig, calibration: Calibration) -> None:
+        if any(config.get_flag(f) for f in QUANTISED) and not calibration.options and not is_quantised(network):
+            say_once(self._logger, 'INT8 and FP8 concern models that are quantised (Q/DQ nodes), which this one is not: it stays as it is')
 
 
 def _contradiction(network: INetworkDefinition, config: IBuilderConfig) -> str:

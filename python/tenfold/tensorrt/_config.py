@@ -7,6 +7,7 @@ from tenfold import _native
 from tenfold.errors import Error
 from tenfold.tensorrt import _config_fixed
 from tenfold.tensorrt._algorithms import IAlgorithmSelector, Selection
+from tenfold.tensorrt._config_int8 import Int8Config
 from tenfold.tensorrt._enums import BuilderFlag, HardwareCompatibilityLevel, MemoryPoolType, TacticSource
 from tenfold.tensorrt._flags import FIELDS, NO_EFFECT, REFITTABLE, REFUSED
 from tenfold.tensorrt._logger import ILogger, fail, say_once
@@ -20,7 +21,7 @@ def _all_sources() -> int:
     return sum(1 << int(source) for source in TacticSource)
 
 
-class IBuilderConfig(_config_fixed.Fixed):
+class IBuilderConfig(Int8Config, _config_fixed.Fixed):
     def __init__(self, logger: ILogger) -> None:
         self._logger = logger
         self.reset()
@@ -36,6 +37,7 @@ class IBuilderConfig(_config_fixed.Fixed):
         self.progress_monitor = None
         self.algorithm_selector = None
         self._level = HardwareCompatibilityLevel.NONE
+        self._reset_int8()
 
     # Flags.
 

@@ -3,9 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenfold.tensorrt._calibrators import NO_CALIBRATION
 from tenfold.tensorrt._enums import (
-    DeviceType, EngineCapability, PreviewFeature, ProfilingVerbosity, QuantizationFlag, RuntimePlatform, TilingOptimizationLevel,
+    DeviceType, EngineCapability, PreviewFeature, ProfilingVerbosity, RuntimePlatform, TilingOptimizationLevel,
 )
 from tenfold.tensorrt._logger import ILogger, say_once
 from tenfold.tensorrt._names import Named, refused
@@ -30,8 +29,6 @@ class Fixed(Named):
     DLA_core = _only('DLA_core', -1, 'there is no DLA')
     engine_capability = _only('engine_capability', EngineCapability.STANDARD,
                               'there is no safety runtime and no DLA')
-    int8_calibrator = _only('int8_calibrator', None, NO_CALIBRATION)
-    quantization_flags = _only('quantization_flags', 0, 'there is no calibration yet')
 
     max_aux_streams = noted('max_aux_streams', -1, 'a run uses the stream that it is given')
     profile_stream = noted('profile_stream', 0, 'kernels are timed in a stream of the build\'s own')
@@ -51,19 +48,6 @@ class Fixed(Named):
     def can_run_on_DLA(self, layer: Any) -> bool: return False
 
     remote_auto_tuning_config = _only('remote_auto_tuning_config', '', 'tactics are timed on the machine that builds')
-    def get_calibration_profile(self) -> Any: return None
-
-    def set_calibration_profile(self, profile: Any) -> bool:
-        raise refused('set_calibration_profile()', 'there is no calibration yet')
-
-    def set_quantization_flag(self, flag: Any) -> None:
-        raise refused(str(QuantizationFlag(flag)), 'there is no calibration yet')
-
-    def clear_quantization_flag(self, flag: Any) -> None: QuantizationFlag(flag)
-
-    def get_quantization_flag(self, flag: Any) -> bool:
-        QuantizationFlag(flag)
-        return False
 
     def set_preview_feature(self, feature: Any, enable: bool) -> None:
         if enable:

@@ -37,6 +37,7 @@ class ResultTensor(ITensor):
     @property
     def is_network_output(self) -> bool: return self._network._made.is_output(self._layer, self._result)
     def _operand(self) -> Any: return self._layer, self._result
+    def _key(self) -> Any: return 'made', self._layer, self._result
 
 
 def to_native(kind: Any, value: Any) -> Any:

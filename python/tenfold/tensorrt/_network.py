@@ -33,6 +33,7 @@ class INetworkDefinition(Marks, AddPlugins, Recording):
         self._fixed: dict[Any, tuple[int, ...]] = {}       # shapes of inputs, as the caller has set them
         self._metadata: dict[Any, str] = {}                # of layers
         self._notes: dict[tuple[int, str], Any] = {}       # fields of layers that change nothing
+        self._ranges: dict[Any, tuple[ITensor, tuple[float, float]]] = {}   # of tensors, as the caller has set them
         self._marked_debug: list[ITensor] = []
         self._unfused = False
         self._weight_names: list[tuple[Any, str]] = []     # arrays, and the names by which they are to be refitted

@@ -4,7 +4,6 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.errors import Error
-from tenfold.tensorrt._calibrators import NO_CALIBRATION
 from tenfold.tensorrt._engine import ICudaEngine
 from tenfold.tensorrt._enums import Enum, TensorLocation
 from tenfold.tensorrt._logger import ILogger, fail, need_logger
@@ -23,6 +22,7 @@ class WeightsRole(Enum):
 _ROLES = {'kernel': WeightsRole.KERNEL, 'bias': WeightsRole.BIAS, 'shift': WeightsRole.SHIFT, 'scale': WeightsRole.SCALE,
           'weights': WeightsRole.CONSTANT}
 _ENDINGS = {role: ending for ending, role in _ROLES.items()}
+_NO_RANGES = 'ranges are settled by the build: a plan keeps what 8 bits were made of them'
 
 
 class Refitter(Recording):
@@ -105,8 +105,8 @@ class Refitter(Recording):
 
     def get_tensors_with_dynamic_range(self) -> list[str]: return []
 
-    def get_dynamic_range(self, tensor_name: str) -> Any: raise refused('get_dynamic_range()', NO_CALIBRATION)
-    def set_dynamic_range(self, tensor_name: str, range: Any) -> bool: raise refused('set_dynamic_range()', NO_CALIBRATION)
+    def get_dynamic_range(self, tensor_name: str) -> Any: raise refused('get_dynamic_range()', _NO_RANGES)
+    def set_dynamic_range(self, tensor_name: str, range: Any) -> bool: raise refused('set_dynamic_range()', _NO_RANGES)
 
     def get_named_weights(self, weights_name: str) -> Any:
         """What was given; None: nothing."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tenfold._network import Value
-from tenfold.tensorrt._calibrators import NO_CALIBRATION
+from tenfold.tensorrt._dynamic_ranges import checked
 from tenfold.tensorrt._enums import DataType, TensorFormat, TensorLocation
 from tenfold.tensorrt._names import Named, refused
 from tenfold.tensorrt._types import Dims, datatype, native_dtype, shape_of
@@ -95,15 +95,21 @@ class ITensor(Named):
             raise refused(f"allowed_formats = {mask:#x} of '{self.name}'", 'inputs and outputs are LINEAR')
 
     def set_dynamic_range(self, min: float, max: float) -> bool:
-        raise refused('set_dynamic_range()', NO_CALIBRATION)
+        """What 8 bits cover, where no calibrator says it: the larger magnitude to both sides, from zero on where the operator gives nothing
+        negative."""
+        self._network._ranges[self._key()] = self, checked(min, max, self.name)
+        return True
 
     @property
-    def dynamic_range(self) -> tuple[float, float] | None: return None
+    def dynamic_range(self) -> tuple[float, float] | None:
+        """None: none was set."""
+        return self._network._ranges[self._key()][1] if self._key() in self._network._ranges else None
 
     @dynamic_range.setter
-    def dynamic_range(self, bounds: Any) -> None: raise refused('dynamic_range', NO_CALIBRATION)
+    def dynamic_range(self, bounds: Any) -> None: self.set_dynamic_range(*bounds)
 
-    def reset_dynamic_range(self) -> None: """There is none to take back."""
+    def reset_dynamic_range(self) -> None: self._network._ranges.pop(self._key(), None)
+    def _key(self) -> Any: return self._value.ref.key
 
     def __eq__(self, other: object) -> bool: return isinstance(other, ITensor) and self._value == other._value
     def __hash__(self) -> int: return hash(self._value)
