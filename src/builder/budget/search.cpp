@@ -72,10 +72,20 @@ class Search {
   bool has_time() const { return seconds() < config_.budget->search_seconds; }
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
-  // Makes a plan and measures it. True if it is within the budget. `anyway`: it is taken if there is none so far.
-  bool consider(const std::string& name, const BuildConfig& config, bool anyway = false) {
+  // The 16 bits that the last plan has, if it has any.
+  DType widest_type() const {
+    for (const DType type : {DType::f16, DType::bf16})
+      if (last_types_.count(type)) return type;
+    return DType::f32;
+  }
+
+  // Makes a plan and measures it. True if it is within the budget. Without a name it has that of its type. `anyway`: it is taken if
+  // there is none so far.
+  bool consider(std::string name, const BuildConfig& config, bool anyway = false) {
     BuildReport report;
     Engine engine = make_(config, report, findings_);
+    last_types_ = report.layers_by_type;
+    if (name.empty()) name = widest_type() == DType::f32 ? "fp32" : widest_type() == DType::f16 ? "fp16" : "bf16";
     const Judged judged = judge_.judge(engine);
     const double bound = config_.budget->max_error;
     const BudgetPlan plan{
@@ -86,7 +96,7 @@ class Search {
     last_times_ = times_of(engine, report);
     if (plan.within ? !best_ || is_better(plan, best_->plan) : anyway && !best_) {
       best_.reset(), best_.emplace(Made{std::move(engine), std::move(report), plan});
-      taken_ = told_.plans.size(), wide_of_best_ = wide_;
+      taken_ = told_.plans.size(), wide_of_best_ = wide_layers_;
     }
     told_.plans.push_back(plan);
     return plan.within;
@@ -97,14 +107,16 @@ class Search {
     return a.milliseconds < b.milliseconds;
   }
 
-  // 16 bits alone, or f32 as it may be rounded. The other forms are measured by what these take.
+  // Without 8 bits: 16 bits where they are permitted and within the budget, else f32. What 8 bits save is measured by what this takes.
   void consider_single_types() {
     if (!has_time()) return;
     BuildConfig wide = base_;
     wide.calibration.reset();
-    if (base_.fp16 || base_.bf16) sixteen_within_ = consider(base_.fp16 ? "fp16" : "bf16", wide);
+    const bool within = consider("", wide);
+    const DType type = widest_type();
+    if (type != DType::f32 && within) wide_ = type;
     wide.fp16 = wide.bf16 = false;
-    if (!sixteen_within_ && has_time()) consider("fp32", wide);
+    if (type != DType::f32 && !within && has_time()) consider("fp32", wide);
     wide_times_ = std::move(last_times_);
   }
   void take_floats() {
@@ -129,21 +141,20 @@ class Search {
     std::size_t none = 0, enough = order.size();  // so many wide are too few; so many suffice, or all of them
     while (enough - none > 1 && has_time()) {
       const std::size_t middle = none + (enough - none) / 2;
-      wide_.assign(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(middle));
+      wide_layers_.assign(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(middle));
       (consider_wide() ? enough : none) = middle;
     }
     exchange(order, enough);
   }
   bool consider_wide() {
-    std::sort(wide_.begin(), wide_.end());
-    if (const auto before = tried_.find(wide_); before != tried_.end()) return before->second;
+    std::sort(wide_layers_.begin(), wide_layers_.end());
+    if (const auto before = tried_.find(wide_layers_); before != tried_.end()) return before->second;
     BuildConfig config = base_;
     LayerTypes& types = config.layer_types;
     if (types.constraints == LayerConstraints::none)
       types = {.constraints = LayerConstraints::prefer, .precisions = {}, .output_types = {}};
-    const DType wide = sixteen_within_ ? (config.fp16 ? DType::f16 : DType::bf16) : DType::f32;
-    for (const std::size_t i : wide_) types.precisions.push_back({layers_[i].layer, wide});
-    return tried_[wide_] = consider(cat(wide_.size(), " of ", layers_.size(), " layers in ", name(wide)), config);
+    for (const std::size_t i : wide_layers_) types.precisions.push_back({layers_[i].layer, wide_});
+    return tried_[wide_layers_] = consider(cat(wide_layers_.size(), " of ", layers_.size(), " layers in ", name(wide_)), config);
   }
   // Layers whose error is large for the time that their 8 bits save come first; those that save none before all others.
   std::vector<std::size_t> by_exchange_rate() {
@@ -177,9 +188,9 @@ class Search {
     back.resize(std::min(back.size(), kMostExchanges));
     for (const std::size_t one : back) {
       if (!has_time() || wide.size() < 2) return;
-      wide_ = wide;
-      std::erase(wide_, one);
-      if (consider_wide()) wide = wide_;
+      wide_layers_ = wide;
+      std::erase(wide_layers_, one);
+      if (consider_wide()) wide = wide_layers_;
     }
   }
 
@@ -208,10 +219,11 @@ class Search {
   BudgetReport told_;
   std::optional<Made> best_;
   std::size_t taken_ = 0;
-  bool sixteen_within_ = false;
+  DType wide_ = DType::f32;   // what layers that are not of 8 bits compute in
+  std::map<DType, int> last_types_;
   std::vector<Sensitivity> layers_;
   std::vector<double> saved_;
-  std::vector<std::size_t> wide_, wide_of_best_;
+  std::vector<std::size_t> wide_layers_, wide_of_best_;
   std::map<std::vector<std::size_t>, bool> tried_;   // sets of wide layers, and whether they were within the budget
   std::map<std::string, double> wide_times_, narrow_times_, last_times_;
 };

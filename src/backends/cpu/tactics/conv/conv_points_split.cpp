@@ -6,6 +6,7 @@
 #include "backends/cpu/gemm/many_threads.h"
 #include "backends/cpu/gemm/point_weights.h"
 #include "backends/packed_tactic.h"
+#include "base/checked.h"
 
 namespace tenfold::backends {
 namespace {
@@ -127,8 +128,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_conv_points_split() {
-  return packed_tactic({.name = "conv_points_split", .ops = {"Conv"}, .formats = formats,
-                        .worker_scratch = worker_scratch},
+  return packed_tactic({.name = "conv_points_split", .ops = {"Conv"}, .formats = formats, .worker_scratch = worker_scratch},
                        {supports, configs, valid, packed_bytes, pack, unpack, open, run, conv_work});
 }
 
