@@ -8,25 +8,6 @@
 #include "base/check.h"
 
 namespace tenfold::backends::cuda {
-namespace {
-
-// Two neighbouring results as they lie in memory, and eight of them, of 16 or of 8 bits.
-std::string stores(const AttentionProblem& p) {
-  if (bits(p.out) == 16)
-    return R"(#include "backends/cuda/kernels/lib/pair.cuh"
-__device__ __forceinline__ u32 pair_of(float low, float high) { return pair(low, high); }
-__device__ __forceinline__ void put_eight(u16* y, const u32 (&v)[4]) { *(uint4*)y = make_uint4(v[0], v[1], v[2], v[3]); }
-)";
-  const char* both =
-      p.out == DType::f8e4m3fn
-          ? R"(u16 y; asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(y) : "f"(epilogue(high)), "f"(epilogue(low))); return y;)"
-          : "return (u16)((u8)epilogue(low) | (u16)(u8)epilogue(high) << 8);";
-  return cat(attention_epilogue(p), "__device__ __forceinline__ u16 pair_of(float low, float high) { ", both, " }\n",
-             "__device__ __forceinline__ void put_eight(RESULT* y, const u32 (&v)[4]) {\n"
-             "  *(uint2*)y = make_uint2(v[0] | v[1] << 16, v[2] | v[3] << 16);\n}\n");
-}
-
-}  // namespace
 
 int attention_chunk(const AttentionProblem& p) { return p.size <= 32 ? 32 : 64; }
 
@@ -48,7 +29,8 @@ std::string generate_attention_wgmma(const AttentionProblem& p, const AttentionT
   text.define("ARRIVING_LANES", arriving_lanes());
   text.declare(wgmma_text("wgmma", tile.keys, p.dtype, p.dtype));
   text.declare(wgmma_registers_text("wgmma_values", p.size, p.dtype));
-  text.declare(stores(p));
+  text.define("STORED", bits(p.out) == 16 ? 0 : p.out == DType::f8e4m3fn ? 1 : 2);
+  if (bits(p.out) != 16) text.declare(attention_epilogue(p));
   return text.of("attention/attention_wgmma.cu");
 }
 

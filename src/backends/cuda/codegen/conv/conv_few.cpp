@@ -43,10 +43,6 @@ std::string generate_conv_few(const FewProblem& p, const ConvFewTile& tile, bool
     define(cat("I", axes[d]), g.in_extent[d]), define(cat("O", axes[d]), g.out_extent[d]), define(cat("K", axes[d]), g.kernel[d]);
     define(cat("S", axes[d]), g.stride[d]), define(cat("D", axes[d]), g.dilation[d]), define(cat("B", axes[d]), g.begin[d]);
   }
-  if (!vectors)
-    text.declare(
-        "template <int V, class T> __device__ __forceinline__ void read_each(const T* p, T (&x)[V]) {\n"
-        "  for (int i = 0; i < V; ++i) x[i] = p[i];\n}\n#define read read_each\n");
   text.define_code("EPILOGUE", print_epilogue(g, -1, [](const std::string& y) { return cat("y[v] = ", y, ";"); }));
   return text.of("conv/conv_few.cu");
 }

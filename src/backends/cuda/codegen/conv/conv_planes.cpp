@@ -13,24 +13,6 @@ namespace {
 
 constexpr int kSharedBytes = 227 << 10;
 
-// All taps of a piece of a plane, for `count` planes of results.
-std::string products(int count, int fold, int filters) {
-  return cat("            ", count < fold ? cat("if (count == ", count, ")") : std::string("else"), R"( {
-              #pragma unroll 1
-              for (int ky = 0; ky < KY; ++ky)
-                #pragma unroll
-                for (int kx = 0; kx < KX; ++kx)
-                  #pragma unroll
-                  for (int s = 0; s < DEPTH / 16; ++s)
-                    #pragma unroll
-                    for (int b = 0; b < BLOCKS; ++b)
-                      wgmma_)",
-             count * filters, R"((c[b], da + (patch[b] + (ky * kBoxX + kx) * kPosition + s * kDeeper),
-                                 db + ((ky * KX + kx) * (C / 8) + s * 2) * kColumns);
-            }
-)");
-}
-
 }  // namespace
 
 int PlanesTile::stage_bytes(const PlanesProblem& p) const {
@@ -68,7 +50,9 @@ std::string generate_conv_planes(const PlanesProblem& p, const PlanesTile& tile)
   std::string all;
   for (int count = 1; count <= p.fold(); ++count) {
     text.declare(wgmma_first_text(cat("wgmma_", count * tile.filters), count * tile.filters, tile.columns(p), g.in));
-    all += cat(count > 1 && count < p.fold() ? "            else\n" : "", products(count, p.fold(), tile.filters));
+    // For `count` planes of results.
+    const std::string when = count < p.fold() ? cat("if (count == ", count, ") ") : "";
+    all += cat(count > 1 ? "else " : "", when, "ALL_TAPS(wgmma_", count * tile.filters, ")\n");
   }
   text.define_code("PRODUCTS", all);
   text.define_code("EPILOGUE", print_epilogue(g, -1, [](const std::string& y) { return cat("y[v] = ", y, ";"); }));

@@ -25,8 +25,8 @@ int staged_operand(const GemmProblem& p) {
 std::string generate_wgmma(const GemmProblem& p, const WgmmaTile& tile) {
   KernelText text;
   const int staged = staged_operand(p);
-  text.define("OUT", storage_type(p.out)), text.define("RESULT", compute_type(p.out)), text.define("SUM", compute_type(p.sum()));
-  text.define("BF16", p.out == DType::bf16 ? 1 : 0), text.define("N", p.n), text.define("BLOCKS", tile.blocks);
+  define_strips(text, p.out);
+  text.define("SUM", compute_type(p.sum())), text.define("N", p.n), text.define("BLOCKS", tile.blocks);
   text.define("COLUMNS", tile.columns), text.define("WARPGROUPS", tile.groups), text.define("ALTERNATE", tile.alternate ? 1 : 0);
   text.define("STAGES", tile.stages), text.define("SLOTS", tile.slots), text.define("STRIP", tile.strip());
   text.define("STAGED", staged >= 0 ? 1 : 0), text.define("WIDTH", 2), text.define("MOMENTS", p.moments ? 1 : 0);
@@ -45,8 +45,7 @@ std::string generate_wgmma(const GemmProblem& p, const WgmmaTile& tile) {
                                    [&](const std::string& operand) {
                                      return held_by_lanes(p.epilogue[std::stoul(operand)]) ? cat("column", operand, "[v]") : std::string();
                                    }));
-  text.declare(strip_helpers(p.out));
-  if (gelu) text.declare(gelu_of_two(p.out, gelu->factor));
+  if (gelu) define_gelu(text, gelu->factor);
   text.declare(wgmma_text("wgmma", tile.columns, p.in, p.weight));
   return text.of("product/gemm_wgmma.cu");
 }

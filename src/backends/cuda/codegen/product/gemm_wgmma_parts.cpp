@@ -5,36 +5,16 @@
 #include "base/types/half.h"
 
 namespace tenfold::backends::cuda {
-// The halves that gelu_half takes from a value are taken of both at once, in f16.
-std::string gelu_of_two(DType result, double factor) {
-  const auto halves = [](double x) { return cat("\"r\"(", float_to_half(static_cast<float>(x)) * 0x10001u, "u)"); };
-  const bool small = result == DType::f8e4m3fn;
-  const char* end =
-      small ? "mul.rn.f16x2 h, h, %6;\\n\\tcvt.rn.satfinite.e4m3x2.f16x2 y, h;\\n\\tst.shared.b16 [%0], y;" : "st.shared.b32 [%0], h;";
-  return cat(R"(
-__device__ __forceinline__ void put_gelu(u32 place, float low, float high) {
-  asm volatile("{\n\t.reg .b32 x, t, h;\n\t.reg .b16 y;\n\tcvt.rn.f16x2.f32 x, %2, %1;\n\tcvt.rn.f16x2.f32 t, %4, %3;\n\t"
-               "abs.f16x2 h, x;\n\tmul.rn.f16x2 h, h, %5;\n\tfma.rn.f16x2 h, x, %5, h;\n\tsub.rn.f16x2 h, h, t;\n\t)",
-             end, "\\n\\t}\"\n               :: \"r\"(place), \"f\"(low), \"f\"(high), \"f\"(gelu_tail(low)), \"f\"(gelu_tail(high)), ",
-             halves(0.5), ", ", halves(factor), ");\n}\n");
-}
 
-std::string strip_helpers(DType result) {
-  const int size = bits(result) / 8;
-  const bool is_f32 = result == DType::f32;
-  const char *type = size == 1 ? "u16" : size == 2 ? "u32" : "u64", *letter = size == 1 ? "h" : size == 2 ? "r" : "l";
-  std::string both = "const u16 both = (u16)((u8)low | (u16)(u8)high << 8);";
-  if (result == DType::f8e4m3fn) both = R"(u16 both; asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(both) : "f"(high), "f"(low));)";
-  if (size == 2) both = "const u32 both = pair(low, high);";
-  if (size == 4) both = "const u64 both = (u64)(u32)high << 32 | (u32)low;";
-  if (is_f32) both = "const u64 both = (u64)__float_as_uint(high) << 32 | __float_as_uint(low);";
-  const std::string stored(storage_type(result)), needs = size == 2 ? "#include \"backends/cuda/kernels/lib/pair.cuh\"\n" : "",
-                                                  from = is_f32 ? "__uint_as_float((u32)" : cat("(", stored, ")(");
-  return cat(needs, "__device__ __forceinline__ void put(u32 place, ", compute_type(result), " low, ", compute_type(result), " high) {\n  ",
-             both, "\n  asm volatile(\"st.shared.b", 16 * size, " [%0], %1;\" :: \"r\"(place), \"", letter, "\"(both));\n}\n",
-             "__device__ __forceinline__ void get(u32 place, ", stored, " (&x)[2]) {\n  ", type, " both;\n  asm volatile(\"ld.shared.b",
-             16 * size, " %0, [%1];\" : \"=", letter, "\"(both) : \"r\"(place));\n  x[0] = ", from, "both), x[1] = ", from, "(both >> ",
-             8 * size, "));\n}\n");
+void define_strips(KernelText& text, DType result) {
+  text.define("OUT", storage_type(result)), text.define("RESULT", compute_type(result));
+  text.define("BF16", result == DType::bf16 ? 1 : 0);
+  text.define("STORED", bits(result) == 16 ? 0 : result == DType::f8e4m3fn ? 1 : bits(result) == 8 ? 2 : result == DType::f32 ? 3 : 4);
+}
+// Constants in f16, twice in a register.
+void define_gelu(KernelText& text, double factor) {
+  const auto twice = [](double x) { return cat(float_to_half(static_cast<float>(x)) * 0x10001u, "u"); };
+  text.define("GELU_HALF", twice(0.5)), text.define("GELU_FACTOR", twice(factor));
 }
 
 WgmmaLoads matrix_loads(const GemmProblem& p) {

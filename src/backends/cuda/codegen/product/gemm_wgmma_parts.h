@@ -1,14 +1,14 @@
-// What is printed for kernels/product/gemm_wgmma.cu: the loads of one step, and what comes before the epilogue.
+// What specialises kernels/product/gemm_wgmma.cu: how results are put, the loads of one step, and what comes before the epilogue.
 #pragma once
 
+#include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/codegen/product/gemm.h"
 
 namespace tenfold::backends::cuda {
 
-// Functions that put two neighbouring results into a strip of results in shared memory, and get two of another tensor from one.
-std::string strip_helpers(DType result);
-// A function put_gelu: of two values, in f16 or, times a factor, in e4m3. Within 2 ulp of f16 (lib/gelu_terms.h).
-std::string gelu_of_two(DType result, double factor);
+// The macros of kernels/product/gemm_wgmma_strips.cuh, and those of its put_gelu: of two values, in f16 or, times a factor, in e4m3.
+void define_strips(KernelText& text, DType result);
+void define_gelu(KernelText& text, double factor);
 
 // Statements (PREPARE_A, LOAD_A, LOAD_B) for each tile and for each step of 128 bytes along k, of a and of b, and how many steps there are.
 struct WgmmaLoads {

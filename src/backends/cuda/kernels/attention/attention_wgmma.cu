@@ -39,18 +39,17 @@
 #define ARRIVING_LANES 1
 __device__ __forceinline__ void wgmma(float (&)[64], u64, u64, int) {}                          // scores
 __device__ __forceinline__ void wgmma_values(float (&)[32], const u32 (&)[4], u64, int) {}      // weights times values
-__device__ __forceinline__ u32 pair_of(float, float) { return 0; }                              // two results as they lie in memory
-__device__ __forceinline__ void put_eight(u16*, const u32 (&)[4]) {}
+#define STORED 0             // results of 16 bits, of e4m3 or of other bytes; of bytes what `epilogue` makes of them
 #endif
 
 #include "backends/cuda/kernels/lib/arrivals.cuh"
 #include "backends/cuda/kernels/lib/exp2.cuh"
 #include "backends/cuda/kernels/lib/mbarrier.cuh"
-#include "backends/cuda/kernels/lib/pair.cuh"
 #include "backends/cuda/kernels/lib/smem.cuh"
 #include "backends/cuda/kernels/lib/tma.cuh"
 #include "backends/cuda/kernels/lib/wgmma.cuh"
 #include "backends/cuda/kernels/attention/attention_wgmma_args.h"
+#include "backends/cuda/kernels/attention/attention_wgmma_stores.cuh"
 
 constexpr int kRow = CHUNK * 2, kChunks = (HEAD_SIZE + CHUNK - 1) / CHUNK, kRows = 64 * WARPGROUPS;
 constexpr int kThreads = 128 * (TEAMS * WARPGROUPS + 1);

@@ -53,6 +53,13 @@
 
 using namespace tenfold::backends::cuda;
 
+#if !VECTORS   // what the epilogue reads
+template <int V, class T> __device__ __forceinline__ void read_each(const T* p, T (&x)[V]) {
+  for (int i = 0; i < V; ++i) x[i] = p[i];
+}
+#define read read_each
+#endif
+
 // A row of the tile, in elements; its pitch in whole words.
 constexpr int kThreads = 32 * WARPS, kRow = (15 * SX + KX) * C, kWords = (kRow + 2) / 2, kRowPitch = kWords * 2;
 constexpr int kRowsY = (TILE_Y - 1) * SY + (KY - 1) * DY + 1, kRowsZ = (TILE_Z - 1) * SZ + (KZ - 1) * DZ + 1, kRows = kRowsY * kRowsZ;

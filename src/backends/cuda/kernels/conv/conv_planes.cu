@@ -39,7 +39,7 @@
 #define BZ 1                 // where windows begin before the image
 #define BY 1
 #define BX 1
-#define PRODUCTS                                                // all taps of a piece of a plane, for `count` planes of results
+#define PRODUCTS                                                // ALL_TAPS by the instruction for `count` planes of results
 #define EPILOGUE y[0] = sum[0], y[1] = sum[1];                  // sum[2] at position m, filters n and n + 1
 #endif
 
@@ -56,6 +56,21 @@ constexpr int kPosition = DEPTH / 8, kDeeper = 2;   // of 16 bytes: from one pos
 constexpr u64 kSwizzle = (u64)(DEPTH == 64 ? 1 : DEPTH == 32 ? 2 : 3) << 62;
 constexpr int kPieces = C / DEPTH, kColumns = FOLD * FILTERS, kTapBytes = C * kColumns * 2, kWeightBytes = KY * KX * kTapBytes;
 constexpr int kStagesAt = (kWeightBytes + 1023) / 1024 * 1024, kBarriersAt = kStagesAt + STAGES * kStageBytes, kSplits = N / FILTERS;
+
+// All taps of a piece of a plane.
+#define ALL_TAPS(multiply)                                                                        \
+  {                                                                                               \
+    _Pragma("unroll 1")                                                                           \
+    for (int ky = 0; ky < KY; ++ky)                                                               \
+      _Pragma("unroll")                                                                           \
+      for (int kx = 0; kx < KX; ++kx)                                                             \
+        _Pragma("unroll")                                                                         \
+        for (int s = 0; s < DEPTH / 16; ++s)                                                      \
+          _Pragma("unroll")                                                                       \
+          for (int b = 0; b < BLOCKS; ++b)                                                        \
+            multiply(c[b], da + (patch[b] + (ky * kBoxX + kx) * kPosition + s * kDeeper),         \
+                     db + ((ky * KX + kx) * (C / 8) + s * 2) * kColumns);                         \
+  }
 
 __device__ __forceinline__ void load_box(u32 to, const TensorMap& map, int c, int x, int y, int z, int image, u32 barrier) {
   if (ROWS_ARE_IMAGES) tma_load_4d(to, map, c, x, z, y, barrier);

@@ -24,6 +24,7 @@
 #define RESULT float         // and as it is computed
 #define SUM float            // float or int
 #define BF16 0
+#define STORED 0             // results of 16 bits, e4m3, other bytes, f32, integers of 32 bits
 #define N 256
 #define kSteps 4             // of 128 bytes along k
 #define BLOCKS 1             // of 64 rows, that a consumer multiplies by one instruction each
@@ -44,8 +45,6 @@
 #define EPILOGUE y[0] = sum[0], y[1] = sum[1];                // sum[2] at row m, columns n and n + 1
 #define PUT put                                               // of y to the slot
 __device__ __forceinline__ void wgmma(float (&)[64], u64, u64, int) {}
-__device__ __forceinline__ void put(u32, float, float) {}
-__device__ __forceinline__ void get(u32, u16 (&)[2]) {}
 #endif
 
 #include "backends/cuda/kernels/lib/mbarrier.cuh"
@@ -53,6 +52,7 @@ __device__ __forceinline__ void get(u32, u16 (&)[2]) {}
 #include "backends/cuda/kernels/lib/tma.cuh"
 #include "backends/cuda/kernels/lib/wgmma.cuh"
 #include "backends/cuda/kernels/product/gemm_wgmma_args.h"
+#include "backends/cuda/kernels/product/gemm_wgmma_strips.cuh"
 
 constexpr int kWarpgroupRows = 64 * BLOCKS, kTileRows = ALTERNATE ? kWarpgroupRows : kWarpgroupRows * WARPGROUPS;
 constexpr int kThreads = 128 * (WARPGROUPS + 1);
