@@ -1,7 +1,8 @@
-// Printing elementwise kernels.
+// Printing what kernels/lib/elements.cu does for a problem.
 #include "backends/cuda/codegen/elements.h"
 
 #include "backends/cuda/codegen/body_text.h"
+#include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/codegen/prelude.h"
 #include "base/check.h"
 
@@ -19,13 +20,9 @@ class Printer {
   Printer(const ElementsProblem& p, IndexSpace& space, int width)
       : p_(p), space_(space), width_(width), last_(static_cast<int>(space.axes().size()) - 1) {}
 
-  std::string kernel(const char* name) {
-    const std::string type = space_.fits_32_bits(p_.box) ? "u32" : "i64";
-    std::string out = cat("extern \"C\" __global__ void __launch_bounds__(", kElementsThreads, ") ", name, "(Arguments arguments) {\n");
-    out += "  enter();\n  const i64* n = arguments.n; (void)n;\n";
-    out += cat("  const i64 linear = (i64)blockIdx.x * ", kElementsThreads, " + threadIdx.x;\n");
-    out += cat("  if (linear >= ", space_.count_text(), " / ", width_, ") return;\n");
-    out += cat("  ", type, " i = (", type, ")linear; (void)i;\n", space_.decode(type, width_));
+  // What a thread does with its linear index i.
+  std::string statements() {
+    std::string out = space_.decode(index(), width_);
     std::vector<std::string> elements;
     for (std::size_t o = 0; o < p_.in.size(); ++o) out += load(o, elements);
     for (std::size_t o = 0; o < p_.out.size(); ++o) out += cat("  ", storage_type(p_.out[o]->dtype), " y", o, "[", width_, "];\n");
@@ -39,8 +36,9 @@ class Printer {
     for (std::size_t o = 0; o < p_.out.size(); ++o) out += cat("    y", o, "[v] = ", stored(p_.out[o]->dtype, results[o]), ";\n");
     out += "  }\n";
     for (std::size_t o = 0; o < p_.out.size(); ++o) out += store(o);
-    return out + "}\n";
+    return out;
   }
+  std::string index() const { return space_.fits_32_bits(p_.box) ? "u32" : "i64"; }
 
  private:
   ir::Dim step(int operand) const {
@@ -100,11 +98,14 @@ ElementsKernel generate_elements(const ElementsProblem& p) {
   int widest = 1;
   for (const OperandDesc* o : all_operands(p)) widest = std::max(widest, bits(o->dtype) / 8);
   const int width = space.vector_width(std::min(8, 16 / widest), p.box);
-  std::string kernels = Printer(p, space, width).kernel("vectors");
-  if (width > 1) kernels += Printer(p, space, 1).kernel("singles");
-  std::string source = cat(prelude(), "struct Arguments { const void* in[", std::max<std::size_t>(p.in.size(), 1), "]; void* out[",
-                           p.out.size(), "]; i64 n[", std::max<std::size_t>(space.arguments().size(), 1), "]; };\n", kernels);
-  return {std::move(source), width, std::move(space), static_cast<int>(p.in.size()), static_cast<int>(p.out.size())};
+  KernelText text;
+  text.define("COUNT", space.count_text()), text.define("WIDTH", width), text.define("THREADS", kElementsThreads);
+  text.define("INDEX", Printer(p, space, width).index());
+  text.define_code("VECTORS", Printer(p, space, width).statements());
+  if (width > 1) text.define_code("SINGLES", Printer(p, space, 1).statements());
+  text.define("INPUTS", std::max<std::size_t>(p.in.size(), 1)), text.define("OUTPUTS", p.out.size());
+  text.define("NUMBERS", std::max<std::size_t>(space.arguments().size(), 1));   // known once all is printed
+  return {text.of("lib/elements.cu"), width, std::move(space), static_cast<int>(p.in.size()), static_cast<int>(p.out.size())};
 }
 
 }  // namespace tenfold::backends::cuda

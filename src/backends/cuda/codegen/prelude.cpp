@@ -50,10 +50,4 @@ std::string stored(DType dtype, const std::string& computed) {
   return computed;
 }
 
-void replace_once(std::string& text, const std::string& from, const std::string& to) {
-  const std::size_t at = text.find(from);
-  check(at != std::string::npos, "a kernel's text has no ", from);
-  text.replace(at, from.size(), to);
-}
-
 }  // namespace tenfold::backends::cuda

@@ -15,11 +15,12 @@
 namespace tenfold::backends::cuda {
 namespace {
 
-// Of the file that the text ends with; what stands in no file has no name of its own.
+// Of the file that the text includes last; what stands in no file has no name of its own.
 std::string name_of(std::string_view source) {
-  const std::size_t end = source.rfind(".cu\"");
-  if (end == std::string_view::npos) return "kernel";
-  const std::size_t begin = source.rfind('/', end) + 1;
+  constexpr std::string_view kInclude = "#include \"backends/cuda/kernels/";
+  const std::size_t last = source.rfind(kInclude);
+  if (last == std::string_view::npos) return "kernel";
+  const std::size_t end = source.find(".cu", last), begin = source.rfind('/', end) + 1;
   return std::string(source.substr(begin, end - begin));
 }
 

@@ -27,7 +27,7 @@ Status::Code OpenElements::run(const Queue& queue, const std::int64_t* dims, std
   for (const IndexAxis& axis : kernel_.space.axes())
     for (int d : axis.source) count *= dims[d];
   if (count == 0) return Status::ok;
-  // Laid out as the kernel's Arguments: inputs (at least one slot), outputs, numbers.
+  // Laid out as ElementsArgumentsOf: inputs (at least one slot), outputs, numbers.
   std::array<std::uint64_t, kMostElementsOperands + 1 + kMostArguments> argument{};
   const std::size_t first_out = static_cast<std::size_t>(std::max(kernel_.inputs, 1));
   bool aligned = true;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backends/cuda/codegen/body_text.h"
+#include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/codegen/prelude.h"
 #include "backends/cuda/codegen/region/row_shape.h"
 #include "base/check.h"
@@ -13,24 +14,6 @@ namespace tenfold::backends::cuda {
 namespace {
 
 using ir::Dim;
-
-// Sums and maxima over the blocks of a row: each leaves its own in a slot, all read them in the same order.
-constexpr const char* kClusterText = R"(
-__device__ __forceinline__ void meet() { asm volatile("barrier.cluster.arrive;\n\tbarrier.cluster.wait;" ::: "memory"); }
-template <class Op, int BLOCKS> __device__ __forceinline__ float over_cluster(const float* slot) {
-  const u32 own = (u32)__cvta_generic_to_shared(slot);
-  float all = 0.f;
-  #pragma unroll
-  for (int block = 0; block < BLOCKS; ++block) {
-    u32 there;
-    float x;
-    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(own), "r"(block));
-    asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(x) : "r"(there) : "memory");
-    all = block == 0 ? x : Op::apply(all, x);
-  }
-  return all;
-}
-)";
 
 class Printer {
  public:
@@ -58,7 +41,7 @@ class Printer {
       out += numbers(phase.behind);
     }
     out += "  next_may_start();\n";
-    return out + results("there") + (clusters ? "  meet();   // nobody leaves while others read\n}\n" : "}\n");
+    return out + results("there") + (clusters ? "  cluster_sync();   // nobody leaves while others read\n}\n" : "}\n");
   }
   // Walk `k` by one of the blocks that share a row; the last one makes the results.
   std::string shared(const char* name, std::size_t k) {
@@ -110,14 +93,12 @@ class Printer {
       back += cat("  const float r", r, " = ",
                   typed(r, cat("over_cluster<", operation(r), ", ", shape_.cluster, ">(slots + ", slot++, ")")), ";\n");
     }
-    return out + "  meet();\n" + back;
+    return out + "  cluster_sync();\n" + back;
   }
 
   std::string head(const char* name, int of_block, int of_row, int cluster = 1) const {
-    return cat("extern \"C\" __global__ void ", cluster > 1 ? cat("__cluster_dims__(", cluster, ", 1, 1) ") : "", "__launch_bounds__(",
-               of_block, ") ", name,
-               "(const __grid_constant__ Arguments a) {\n  enter();\n  __shared__ float room[32]; (void)room;\n  constexpr int kThreads = ",
-               of_row, ";\n  const int t = threadIdx.x % kThreads;\n");
+    return cat("ROW_KERNEL(", name, ", ", cluster > 1 ? cat("__cluster_dims__(", cluster, ", 1, 1)") : "", ", ", of_block,
+               ") {\n  ENTER_ROW(", of_row, ")\n");
   }
   std::string vectors_of_row() {
     return cat("(", index(), ")([&] { const i64* n = a.m; (void)n; return ", row_.count_text(), " / ", width_, "; }())");
@@ -295,9 +276,10 @@ RowRegionKernel generate_row_region(const RowRegionProblem& p) {
   }
   k.outer = outer, k.row = row;
   const auto room = [](std::size_t n) { return std::max<std::size_t>(n, 1); };
-  k.source = cat(prelude(), shape.cluster > 1 ? kClusterText : "", "struct Arguments { const void* in[", room(p.in.size()), "]; void* out[",
-                 p.out.size(), "]; i64 rows, chunk; float* parts; i64 n[", room(outer.arguments().size()), "], m[",
-                 room(row.arguments().size()), "]; };\n", kernels);
+  KernelText text;
+  text.define("INPUTS", room(p.in.size())), text.define("OUTPUTS", p.out.size()), text.define("CLUSTER", shape.cluster);
+  text.define("NUMBERS", room(outer.arguments().size())), text.define("ROW_NUMBERS", room(row.arguments().size()));
+  k.source = text.of("region/row_region.cuh") + kernels;
   return k;
 }
 

@@ -161,7 +161,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   if (rows == 0) return Status::ok;
   const std::int64_t vectors = length / (aligned ? k.kernel.width : 1);
   const Shares shares = shares_of(k, rows, vectors);
-  // As the kernel's Arguments: operands, rows, chunk, parts, numbers of both halves of the space.
+  // As RowRegionArgumentsOf: operands, rows, chunk, parts, numbers of both halves of the space.
   std::array<std::uint64_t, kMostOperands + 4 + kMostNumbers + 2> argument{};
   std::size_t at = 0;
   for (std::size_t o = 0; o < count; ++o) argument[at++] = reinterpret_cast<std::uint64_t>(operands[o].data);
