@@ -22,6 +22,7 @@ from tenfold.tensorrt._memory import IHostMemory, plan_of
 from tenfold.tensorrt._network import INetworkDefinition
 from tenfold.tensorrt._plugins.operators import needed, on_host
 from tenfold.tensorrt._plugins.registry import IPluginRegistry, get_plugin_registry
+from tenfold.tensorrt._precision_requests import layer_types
 from tenfold.tensorrt._profile import IOptimizationProfile
 from tenfold.tensorrt._progress import watched
 from tenfold.tensorrt._recorder import plain
@@ -145,7 +146,8 @@ class Builder(Allocated, Builder7):
                 network._name_weights()
                 network._keep_debug()
                 engine = build(network._graph, log=calibration.log(), progress=progress, choose_tactic=selection, plugins=needed(on_host()),
-                               **self._runtime_option(), **_options(network, config), **calibration.options)
+                               **self._runtime_option(), **_options(network, config),
+                               **layer_types(network, config, self._logger), **calibration.options)
             if selection:
                 selection.report()
             return engine
@@ -168,6 +170,8 @@ def _contradiction(network: INetworkDefinition, config: IBuilderConfig) -> str:
     named = [str(flag) for flag in _PRECISIONS if config.get_flag(flag)]
     if named and network.get_flag(NetworkDefinitionCreationFlag.STRONGLY_TYPED):
         return f'{", ".join(named)} contradicts STRONGLY_TYPED, which the network was created with: types are the model\'s'
+    if (network._precisions or network._output_types) and network.get_flag(NetworkDefinitionCreationFlag.STRONGLY_TYPED):
+        return "precisions of layers contradict STRONGLY_TYPED, which the network was created with: types are the model's"
     for tensor in (t for t in network._inputs() if t._value in network._fixed):   # as set here; the library knows the model's own
         for number, profile in enumerate(config._profiles):
             for shape in profile.get_shape(tensor.name):

@@ -10,6 +10,7 @@ FIELDS = {F.FP16: 'fp16', F.BF16: 'bf16', F.TF32: 'tf32', F.VERSION_COMPATIBLE: 
           F.ERROR_ON_TIMING_CACHE_MISS: 'error_on_cache_miss'}
 REFITTABLE = (F.REFIT, F.REFIT_IDENTICAL)
 QUANTISED = (F.INT8, F.FP8)
+CONSTRAINING = (F.OBEY_PRECISION_CONSTRAINTS, F.PREFER_PRECISION_CONSTRAINTS)   # what precisions of layers are: _layer_precisions.py
 SELECTING = (F.REJECT_EMPTY_ALGORITHMS,)   # beside an algorithm selector
 
 # These permit or ask for what does not arise here; that is said once.
@@ -18,8 +19,6 @@ NO_EFFECT = {
     F.GPU_FALLBACK: 'there is no DLA to fall back from',
     F.DISABLE_TIMING_CACHE: 'times are shared only by builds that were given a timing cache',
     F.SPARSE_WEIGHTS: 'no kernel uses sparsity',
-    F.OBEY_PRECISION_CONSTRAINTS: 'layers have no precisions of their own yet',
-    F.PREFER_PRECISION_CONSTRAINTS: 'layers have no precisions of their own yet',
     F.DIRECT_IO: 'inputs and outputs are linear always',
     F.EXCLUDE_LEAN_RUNTIME: 'plans hold no runtime',
     F.DISABLE_COMPILATION_CACHE: 'a timing cache holds no code',

@@ -4,17 +4,14 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold._network import Node
+from tenfold.tensorrt._layer_precisions import Precisions
 from tenfold.tensorrt._layer_types import layer_type
-from tenfold.tensorrt._names import Named, refused
+from tenfold.tensorrt._names import refused
 from tenfold.tensorrt._tensor import ITensor
 
-_NO_PRECISION = 'layers have no precisions of their own yet'
 
-
-class ILayer(Named):
+class ILayer(Precisions):
     """`op` is ONNX's name of what it computes. Layers that were added one by one are of classes of their own."""
-
-    precision_is_set = False
 
     def __init__(self, network: Any, node: Node) -> None:
         self._network, self._node = network, node
@@ -42,6 +39,8 @@ class ILayer(Named):
     def metadata(self, text: str) -> None: self._network._metadata[self._key()] = str(text)
 
     def _key(self) -> Any: return self._node.ref.key
+    def _is_made(self) -> bool: return False
+    def _is_boundary(self) -> bool: return False
 
     @property
     def num_ranks(self) -> int: return 1
@@ -55,10 +54,6 @@ class ILayer(Named):
         """Of a parsed layer: another value that was parsed, or an input."""
         self._node.set_input(index, tensor._value)
 
-    def get_output_type(self, index: int) -> Any:
-        tensor = self.get_output(index)
-        return None if tensor is None else tensor.dtype
-
     @property
     def num_inputs(self) -> int: return len(self._node.inputs)
     @property
@@ -70,22 +65,5 @@ class ILayer(Named):
         """None: there is none, or it is left out."""
         value = values[index] if 0 <= index < len(values) else None
         return None if value is None else ITensor(self._network, value)
-
-    @property
-    def precision(self) -> Any:
-        raise refused(f"precision of layer '{self.name}'", _NO_PRECISION)
-
-    @precision.setter
-    def precision(self, kind: Any) -> None:
-        raise refused(f"precision = {kind} of layer '{self.name}'", _NO_PRECISION)
-
-    def reset_precision(self) -> None:
-        """There is none to take back."""
-
-    def set_output_type(self, index: int, dtype: Any) -> None:
-        raise refused(f"set_output_type({index}, {dtype}) of layer '{self.name}'", _NO_PRECISION)
-
-    def output_type_is_set(self, index: int) -> bool: return False
-    def reset_output_type(self, index: int) -> None: """There is none to take back."""
 
     def __repr__(self) -> str: return f'<ILayer {self._node!r}>'

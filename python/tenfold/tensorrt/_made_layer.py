@@ -86,6 +86,11 @@ class MadeLayer(ILayer):
     def type(self) -> Any: return _TYPES.get(self._kind) or LayerType[self._kind.upper()]
 
     def _key(self) -> Any: return self._number
+    def _is_made(self) -> bool: return True
+
+    def _is_boundary(self) -> bool:
+        """Of a loop or branch, which computes nothing."""
+        return KINDS[self._kind].region in ('loop', 'conditional')
 
     @property
     def op(self) -> Any: return self._kind
@@ -106,10 +111,30 @@ class MadeLayer(ILayer):
         """None: there is none. The first is there whatever the layer is, so that nothing has to be made for it."""
         return ResultTensor(self._network, self._number, index) if index == 0 or 0 < index < self.num_outputs else None
 
+    # A layer that casts has the type of its output as an option, which is no request but what it computes.
+
+    def _casts(self, index: int) -> bool: return index == 0 and 'to_type' in KINDS[self._kind].options
+    def _cast_note(self) -> tuple[int, str]: return self._number, 'to_type'
+
     def set_output_type(self, index: int, dtype: Any) -> None:
-        if 'to_type' not in KINDS[self._kind].options or index != 0:
-            raise refused(f"set_output_type({index}, {dtype}) of layer '{self.name}'", 'only layers that cast have one: add_cast()')
+        """Of a layer that casts: the type that it casts to."""
+        if not self._casts(index):
+            return super().set_output_type(index, dtype)
+        self._network._notes.setdefault(self._cast_note(), self._made.option(self._number, 'to_type'))
         self._made.set(self._number, 'to_type', DataType(dtype).name)
+
+    def output_type_is_set(self, index: int) -> bool:
+        return self._cast_note() in self._network._notes if self._casts(index) else super().output_type_is_set(index)
+
+    def get_output_type(self, index: int) -> DataType | None:
+        output = self.get_output(index) if self._casts(index) else None
+        return super().get_output_type(index) if output is None else output.dtype
+
+    def reset_output_type(self, index: int) -> None:
+        if not self._casts(index):
+            super().reset_output_type(index)
+        elif self.output_type_is_set(index):
+            self._made.set(self._number, 'to_type', self._network._notes.pop(self._cast_note()))
 
     def __repr__(self) -> str: return f'<{type(self).__name__} {self.name!r}>'
 

@@ -13,6 +13,7 @@ from tenfold.tensorrt._logger import ILogger, say_once
 from tenfold.tensorrt._made_layer import CLASSES, ResultTensor
 from tenfold.tensorrt._marks import Marks
 from tenfold.tensorrt._names import refused
+from tenfold.tensorrt._onnx_names import OnnxNames
 from tenfold.tensorrt._plugins.operators import on_host, operators
 from tenfold.tensorrt._recorder import Recording
 from tenfold.tensorrt._tensor import ITensor
@@ -34,6 +35,9 @@ class INetworkDefinition(Marks, AddPlugins, Recording):
         self._metadata: dict[Any, str] = {}                # of layers
         self._notes: dict[tuple[int, str], Any] = {}       # fields of layers that change nothing
         self._ranges: dict[Any, tuple[ITensor, tuple[float, float]]] = {}   # of tensors, as the caller has set them
+        self._onnx_names = OnnxNames()
+        self._precisions: dict[Any, Any] = {}              # of layers, with the layers
+        self._output_types: dict[tuple[Any, int], Any] = {}
         self._marked_debug: list[ITensor] = []
         self._unfused = False
         self._weight_names: list[tuple[Any, str]] = []     # arrays, and the names by which they are to be refitted
@@ -119,9 +123,9 @@ class INetworkDefinition(Marks, AddPlugins, Recording):
             self._made, self._parsed, self._nodes = _native.Layers(self._graph._data), len(self._graph.nodes), None
         return self._made
 
-    def _take(self, graph: Network) -> None:
-        """What a parser read."""
-        self._graph, self._nodes = graph, None
+    def _take(self, graph: Network, model: Any) -> None:
+        """What a parser read: of a path, or of bytes."""
+        self._graph, self._nodes, self._onnx_names = graph, None, OnnxNames(model, graph)
 
     def _parsed_nodes(self) -> list[Any]:
         if self._nodes is None:

@@ -59,7 +59,7 @@ class OnnxParser(Subgraphs):
             graph = Network.read(model, log=native_log(self._logger), plugins=operators(on_host()), **options)
         except Error as error:
             return self._refuse_error(error)
-        self._network._take(graph)
+        self._network._take(graph, model)
         return True
 
     def get_layer_output_tensor(self, name: str, i: int) -> ITensor | None:
