@@ -1,0 +1,46 @@
+// Which decoder a file needs, told by its first bytes: endings are often wrong.
+#include "image_file.h"
+
+#include "files.h"
+
+namespace tenfold::cli {
+
+bool is_image_name(const std::string& path) {
+  const std::string end = extension(path);
+  return end == ".jpg" || end == ".jpeg" || end == ".png";
+}
+
+Pixels read_image(const std::string& path) {
+  const std::string bytes = read_whole(path);
+  if (bytes.empty()) throw BrokenImage("it is empty");
+  if (bytes.starts_with("\xFF\xD8")) return decode_jpeg(bytes);
+  if (bytes.starts_with("\x89PNG\r\n\x1A\n")) return decode_png(bytes);
+  throw BrokenImage("it is neither JPEG nor PNG");
+}
+
+Pixels luminance(const Pixels& colours) {
+  constexpr std::uint32_t kRed = 19595, kGreen = 38470, kBlue = 7471;   // of 65536
+  Pixels grey{colours.width, colours.height, 1, {}};
+  grey.values.resize(colours.values.size() / 3);
+  for (std::size_t i = 0; i < grey.values.size(); ++i) {
+    const std::uint8_t* p = &colours.values[3 * i];
+    grey.values[i] = static_cast<std::uint8_t>((kRed * p[0] + kGreen * p[1] + kBlue * p[2] + 0x8000) >> 16);
+  }
+  return grey;
+}
+
+void expect_size(std::int64_t width, std::int64_t height) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 28;   // pixels
+  if (width < 1 || height < 1) throw BrokenImage("it has no pixels");
+  if (width > kMost || height > kMost || width * height > kMost)
+    throw BrokenImage("it is of " + std::to_string(width) + " x " + std::to_string(height) + " pixels, more than 2^28");
+}
+
+Pixels room_for(std::int64_t width, std::int64_t height) {
+  expect_size(width, height);
+  Pixels pixels{static_cast<int>(width), static_cast<int>(height), 3, {}};
+  pixels.values.resize(static_cast<std::size_t>(width * height * 3));
+  return pixels;
+}
+
+}  // namespace tenfold::cli
