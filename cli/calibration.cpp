@@ -1,18 +1,52 @@
+// --int8 with --data: which samples give ranges, and which check.
 #include "calibration.h"
 
 #include <filesystem>
+#include <limits>
 
-#include "data.h"
 #include "files.h"
+#include "npz.h"
+#include "tenfold/internal/file.h"
 
 namespace tenfold::cli {
+namespace {
+
+void dump_samples(const std::string& path, Samples& samples, int most) {
+  std::vector<std::pair<std::string, Tensor>> arrays;
+  for (auto& [input, tensor] : joined_samples(samples, most)) arrays.emplace_back(input, tensor);
+  write_file(path, to_npz(arrays));
+}
+
+void expect_data(const ExecOptions& o) {
+  if (!o.data.empty()) return;
+  const std::pair<bool, const char*> needs[] = {
+      {!o.calibrator.empty(), "--calibrator needs --data: it makes ranges of what samples show"},
+      {o.image.has_value(), "--image needs --data=FOLDER: it says how photographs become the model's input"},
+      {!o.check_data.empty(), "--checkData needs --data: it takes the place of every second of its samples"},
+      {!o.labels.empty(), "--labels needs --data: it says which class each sample belongs to"},
+      {!o.dump_samples.empty(), "--dumpSamples needs --data: it writes them as the model gets them"}};
+  for (const auto& [given, why] : needs)
+    if (given) throw UsageError(why);
+}
+
+}  // namespace
 
 void add_calibration_flags(Flags& f, ExecOptions& o) {
   f.add({"int8", "", "permission for integer products: of a quantised model (on by default), and with --data of any model",
          [&o](const std::string&) { o.build.int8 = o.int8_asked = true; }});
-  f.add_text("data", o.data, "PATH", "samples for --int8: .npz by input name or .npy, first axis: samples; or a folder of them");
+  f.add_text("data", o.data, "PATH",
+             "samples for --int8: .npz by input name or .npy, first axis: samples; JPEG or PNG; or a folder of either");
+  f.add({"image", "SPEC",
+         "how photographs become the input: resize:256,crop:224,scale:255,mean:0.485/0.456/0.406,std:0.229/0.224/0.225,layout:nchw,"
+         "order:rgb; what is left out follows the input",
+         [&o](const std::string& text) { o.image = parse_image_spec(text); }});
   f.add({"samples", "N", "+run at most N samples of --data (200): every second one gives ranges, the others show the plan's error",
          [&o](const std::string& text) { o.samples = parse_int("samples", text, 1); }});
+  f.add_text("checkData", o.check_data, "PATH", "+N samples that show the plan's error; all N of --data then give ranges");
+  f.add_text("labels", o.labels, "FILE",
+             "+the class of each sample, a number or FILE NUMBER a line: the build tells how many of those that check the plan and the f32 "
+             "model get right");
+  f.add_text("dumpSamples", o.dump_samples, "FILE", "+write the samples of --data as the model gets them, .npz, which --data takes, too");
   f.add_text("calib", o.calibration_cache, "FILE",
              "ranges for --int8 in TensorRT's form: read if FILE exists, else taken from --data and written");
   f.add_text("calibrator", o.calibrator, "NAME",
@@ -28,19 +62,33 @@ void check_calibration(ExecOptions& o) {
       throw UsageError("--calib: there is no '" + o.calibration_cache + "'; give --data=PATH, and it is written");
     expect_writable(o.data.empty() ? "" : o.calibration_cache);
   }
-  if (o.data.empty() && !o.calibrator.empty()) throw UsageError("--calibrator needs --data: it makes ranges of what samples show");
+  expect_data(o);
   if (o.data.empty()) return;
   if (o.onnx.empty()) throw UsageError("--data needs --onnx: a plan's ranges are fixed when it is built");
   if (!o.int8_asked && !o.build.budget) throw UsageError("--data is for --int8 (or --best) and --max-error: say one of them");
+  if (!o.dump_samples.empty() && extension(o.dump_samples) != ".npz")
+    throw UsageError("--dumpSamples writes .npz; '" + o.dump_samples + "' ends in something else");
+  expect_writable(o.dump_samples);
 }
 
-Calibration calibration_of(const ExecOptions& o, const BuildConfig& config) {
+CalibrationData::CalibrationData(const ExecOptions& o, const BuildConfig& config) : most_(o.samples) {
+  if (o.data.empty()) return;
+  bindings_ = model_bindings(o.onnx, config);
+  SampleSource source{"data", o.data, o.image, bindings_, o.samples, o.console};
+  data_ = open_samples(source);
+  if (!o.check_data.empty()) source.flag = "checkData", source.path = o.check_data, check_ = open_samples(source);
+  if (!o.dump_samples.empty()) dump_samples(o.dump_samples, *data_, o.samples);
+}
+
+Calibration CalibrationData::calibration(const ExecOptions& o) const {
   Calibration calibration{.sample = {}, .samples = o.samples, .cache = o.calibration_cache};
   if (!o.calibrator.empty()) calibration.method = o.calibrator;
   else if (!o.calibration_cache.empty()) calibration.method = "entropy";
-  if (o.data.empty()) return calibration;
-  const auto samples = std::make_shared<Samples>(o.data, model_bindings(o.onnx, config));
-  calibration.sample = [samples](int index) { return samples->at(index); };
+  if (data_) calibration.sample = [data = data_](int index) { return data->at(index); };
+  if (check_) {  // the build takes ranges from even numbers and checks on odd ones
+    calibration.samples = 2 * std::min(o.samples, std::numeric_limits<int>::max() / 2);
+    calibration.sample = [data = data_, check = check_](int index) { return (index % 2 ? check : data)->at(index / 2); };
+  }
   return calibration;
 }
 

@@ -1,6 +1,7 @@
 // Flags of 8-bit builds of plain models, and the data that gives their ranges.
 #pragma once
 
+#include "data.h"
 #include "exec_options.h"
 #include "flags.h"
 
@@ -8,7 +9,26 @@ namespace tenfold::cli {
 
 void add_calibration_flags(Flags& flags, ExecOptions& options);
 void check_calibration(ExecOptions& options);   // throws UsageError for flags that need others
-// `config`: as the model is built, but for this. Throws Error(io) as Samples does.
-Calibration calibration_of(const ExecOptions& options, const BuildConfig& config);
+
+// Samples that give ranges, and those that show what became of them.
+class CalibrationData {
+ public:
+  // What --data and --checkData name; nothing without them. `config`: as the model is built, but for this. Throws as open_samples() does,
+  // and Error(io) where --dumpSamples cannot be written.
+  CalibrationData(const ExecOptions& options, const BuildConfig& config);
+  Calibration calibration(const ExecOptions& options) const;
+
+  const std::vector<BindingInfo>& bindings() const { return bindings_; }  // of the model; none without --data
+  // Where samples that check lie: in samples(), from first() on, every step() of most().
+  Samples& samples() const { return check_ ? *check_ : *data_; }
+  int first() const { return check_ ? 0 : 1; }
+  int step() const { return check_ ? 1 : 2; }
+  int most() const { return most_; }
+
+ private:
+  std::vector<BindingInfo> bindings_;
+  std::shared_ptr<Samples> data_, check_;
+  int most_ = 0;
+};
 
 }  // namespace tenfold::cli

@@ -1,4 +1,4 @@
-// Files of samples, cut along their first axis.
+// Which files a path of samples names.
 #include "data.h"
 
 #include <algorithm>
@@ -6,121 +6,84 @@
 #include <filesystem>
 
 #include "files.h"
-#include "npz.h"
+#include "flags.h"
 
 namespace tenfold::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-bool has_arrays(const std::string& path) { return extension(path) == ".npz" || extension(path) == ".npy"; }
+bool is_array_name(const std::string& path) { return extension(path) == ".npz" || extension(path) == ".npy"; }
 
-std::vector<std::string> files_of(const std::string& path) {
-  std::error_code error;
-  if (!fs::exists(path, error)) throw Error(ErrorKind::io, "--data: there is no '" + path + "'");
-  if (!fs::is_directory(path, error)) {
-    if (!has_arrays(path)) throw Error(ErrorKind::io, "--data takes .npz, .npy or a folder of them, not '" + path + "'");
-    return {path};
-  }
-  std::vector<std::string> files;
-  for (const auto& entry : fs::directory_iterator(path))
-    if (entry.is_regular_file(error) && has_arrays(entry.path().string())) files.push_back(entry.path().string());
-  if (files.empty()) throw Error(ErrorKind::io, "--data: no .npz and no .npy in '" + path + "'");
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-std::string shape_text(const Shape& shape) {
-  std::string text;
-  for (const std::int64_t d : shape) text += (text.empty() ? "" : ",") + (d < 0 ? std::string("?") : std::to_string(d));
-  return "[" + text + "]";
-}
-
-// How an array holds samples of one input, one behind another.
-struct Cut {
-  std::int64_t count = 0;
-  Shape shape;   // of one sample
+struct Found {
+  std::vector<std::string> arrays, images;   // by name
 };
 
-bool fits(const Shape& wanted, const Shape& shape) {
-  return wanted.size() == shape.size() && std::equal(wanted.begin(), wanted.end(), shape.begin(), [](std::int64_t w, std::int64_t d) {
-           return w < 0 || w == d;
-         });
+Found found_at(const SampleSource& source) {
+  const std::string flag = "--" + source.flag, &path = source.path;
+  std::error_code error;
+  if (!fs::exists(path, error)) throw Error(ErrorKind::io, flag + ": there is no '" + path + "'");
+  if (!fs::is_directory(path, error)) {
+    if (is_array_name(path)) return {{path}, {}};
+    if (is_image_name(path)) return {{}, {path}};
+    throw Error(ErrorKind::io, flag + " takes .npz, .npy or a folder of them, JPEG, PNG or a folder of those, not '" + path + "'");
+  }
+  Found found;
+  for (const auto& entry : fs::directory_iterator(path)) {
+    const std::string file = entry.path().string();
+    if (entry.is_regular_file(error) && is_array_name(file)) found.arrays.push_back(file);
+    if (entry.is_regular_file(error) && is_image_name(file)) found.images.push_back(file);
+  }
+  if (found.arrays.empty() && found.images.empty())
+    throw Error(ErrorKind::io, flag + ": no images in '" + path + "', and no .npz or .npy (folders inside it are not looked into)");
+  std::sort(found.arrays.begin(), found.arrays.end()), std::sort(found.images.begin(), found.images.end());
+  return found;
 }
 
-Cut cut_of(const Tensor& array, const BindingInfo& input, const std::string& what) {
-  const Shape &have = array.shape(), &want = input.shape;
-  if (have.size() == want.size() && !want.empty()) {
-    const std::int64_t batch = want[0] > 0 ? want[0] : 1;
-    Shape one = have;
-    one[0] = batch;
-    if (fits(want, one) && have[0] >= batch) return {have[0] / batch, one};
-  }
-  if (have.size() == want.size() + 1)
-    if (const Shape each(have.begin() + 1, have.end()); fits(want, each)) return {have[0], each};
-  Shape one = have;
-  one.insert(one.begin(), 1);
-  if (fits(want, one)) return {1, one};
-  throw Error(ErrorKind::io, what + " is " + shape_text(have) + "; samples of the input '" + input.name + "' are " + shape_text(want) +
-                                 " behind one another along the first axis");
-}
-
-Tensor sample_of(const Tensor& array, const Shape& shape, std::int64_t number) {
-  Tensor one(array.dtype(), shape);
-  if (one.dtype() == DType::string) {
-    const auto first = array.string_values().begin() + number * one.size();
-    return Tensor::strings(shape, {first, first + one.size()});
-  }
-  std::memcpy(one.mutable_raw(), static_cast<const char*>(array.raw()) + number * one.bytes(), static_cast<std::size_t>(one.bytes()));
-  return one;
-}
+std::string counted(std::size_t count, const char* what) { return std::to_string(count) + " " + what + (count == 1 ? "" : "s"); }
 
 }  // namespace
 
-struct Samples::File {
-  std::map<std::string, Tensor> arrays;
-  std::map<std::string, Cut> cuts;
-  std::int64_t count = 0;
-};
-
-Samples::Samples(const std::string& path, std::vector<BindingInfo> inputs) : inputs_(std::move(inputs)), files_(files_of(path)) {
-  std::erase_if(inputs_, [](const BindingInfo& b) { return !b.is_input || b.has_default; });
+std::unique_ptr<Samples> open_samples(SampleSource source) {
+  std::erase_if(source.inputs, [](const BindingInfo& b) { return !b.is_input || b.has_default; });
+  Found found = found_at(source);
+  const bool takes_images = !found.images.empty() && (found.arrays.empty() || source.image);
+  if (source.image && !takes_images) throw UsageError("--image is for photographs, and '" + source.path + "' holds arrays");
+  if (!found.images.empty() && !found.arrays.empty())
+    source.console.warn("'" + source.path + "' holds " + counted(found.arrays.size(), "file") + " of arrays and " +
+                        counted(found.images.size(), "photograph") + ": the " +
+                        (takes_images ? "photographs are used, for --image is given"
+                                      : "arrays are used; --image=SPEC takes the photographs"));
+  return takes_images ? image_samples(std::move(found.images), source) : array_samples(std::move(found.arrays), std::move(source.inputs));
 }
 
-std::shared_ptr<const Samples::File> Samples::read(const std::string& path) const {
-  auto file = std::make_shared<File>();
-  const std::string bytes = read_whole(path);
-  const bool alone = extension(path) == ".npy";
-  if (alone && inputs_.size() != 1)
-    throw Error(ErrorKind::io, path + " holds one array, and the model has " +
-                                   std::to_string(inputs_.size()) + " inputs: give .npz by name");
-  const std::map<std::string, NpyArray> arrays = alone ? std::map{std::pair(inputs_[0].name, parse_npy(bytes, path))}
-                                                       : parse_npz(bytes, path);
-  for (const BindingInfo& input : inputs_) {
-    const auto at = arrays.find(input.name);
-    const std::string what = alone ? path : path + "['" + input.name + "']";
-    if (at == arrays.end()) throw Error(ErrorKind::io, path + " has no array '" + input.name + "', which is an input of the model");
-    const Tensor array = to_tensor(at->second, input.dtype, what);
-    const Cut cut = cut_of(array, input, what);
-    if (&input == &inputs_.front()) file->count = cut.count;
-    if (cut.count != file->count)
-      throw Error(ErrorKind::io, what + " has " + std::to_string(cut.count) + " samples, '" + inputs_.front().name + "' " +
-                                     std::to_string(file->count));
-    file->arrays[input.name] = array, file->cuts[input.name] = cut;
+InputSet joined_samples(Samples& samples, int most) {
+  std::vector<InputSet> all;
+  while (static_cast<int>(all.size()) < most) {
+    std::optional<InputSet> one = samples.at(static_cast<int>(all.size()));
+    if (!one) break;
+    all.push_back(std::move(*one));
   }
-  return file;
-}
-
-std::optional<InputSet> Samples::at(int index) {
-  if (index < first_) file_ = nullptr, reached_ = 0, first_ = 0;
-  while (!file_ || index >= first_ + file_->count) {
-    if (reached_ == files_.size()) return {};
-    first_ += file_ ? file_->count : 0;
-    file_ = read(files_[reached_++]);
+  InputSet whole;
+  if (all.empty()) return whole;
+  for (const auto& [input, first] : all.front()) {
+    Shape shape = first.shape();
+    if (shape.empty() || first.dtype() == DType::string || bits(first.dtype()) < 8)
+      throw Error(ErrorKind::io, "--dumpSamples: samples of '" + input + "', " + std::string(name(first.dtype())) + "[" + text(shape) +
+                                     "], cannot be joined");
+    shape[0] *= static_cast<std::int64_t>(all.size());
+    Tensor tensor(first.dtype(), shape);
+    auto* to = tensor.mutable_data<char>();
+    for (const InputSet& one : all) {
+      const Tensor& part = one.at(input);
+      if (part.shape() != first.shape())
+        throw Error(ErrorKind::io, "--dumpSamples: samples of '" + input + "' differ in shape: [" + text(first.shape()) + "] and [" +
+                                       text(part.shape()) + "]");
+      std::memcpy(to, part.raw(), static_cast<std::size_t>(part.bytes())), to += part.bytes();
+    }
+    whole[input] = std::move(tensor);
   }
-  InputSet set;
-  for (const auto& [name, array] : file_->arrays) set[name] = sample_of(array, file_->cuts.at(name).shape, index - first_);
-  return set;
+  return whole;
 }
 
 }  // namespace tenfold::cli

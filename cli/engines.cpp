@@ -5,13 +5,14 @@
 #include <filesystem>
 #include <sstream>
 
+#include "accuracy.h"
 #include "budget.h"
 #include "calibration.h"
-#include "precision.h"
 #include "files.h"
 #include "inputs.h"
 #include "io_formats.h"
 #include "model_or_plan.h"
+#include "precision.h"
 #include "progress.h"
 #include "tenfold/device.h"
 
@@ -79,13 +80,17 @@ Made make_engine(const ExecOptions& o, const InputFiles& files) {
   config.keep_portable_graph = !o.save_engine.empty();   // nobody can tune again what is not kept
   if (config.fp16)
     if (auto typical = files.known_tensors(); !typical.empty()) config.typical_inputs = {std::move(typical)};
-  if (!o.data.empty() || !o.calibration_cache.empty()) config.calibration = calibration_of(o, config);
+  const CalibrationData data(o, config);
+  if (!o.data.empty() || !o.calibration_cache.empty()) config.calibration = data.calibration(o);
+  std::optional<Accuracy> accuracy;
+  if (!o.labels.empty()) accuracy.emplace(o, data);
   BuildReport report;
   Engine engine = build_file(o.onnx, config, &report);
   const double took = seconds_since(start);
   o.console.info("Engine built in " + std::to_string(took) + " sec.");
   tell_of_precision(o, report);
   if (report.budget) print_budget(o, *report.budget);
+  if (accuracy) accuracy->tell(o, engine, config);
   std::ostringstream parts;
   parts << "of which: opening the device " << report.device_s << ", import " << report.import_s << ", passes " << report.passes_s
         << ", check of fp16 " << report.check_s << ", choice " << report.tune_s << ", assembling " << report.assemble_s

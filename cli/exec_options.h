@@ -2,11 +2,13 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "console.h"
 #include "flags.h"
+#include "image_spec.h"
 #include "tenfold/build.h"
 
 namespace tenfold::cli {
@@ -26,7 +28,9 @@ struct ExecOptions {
   std::map<std::string, std::string> load_inputs;
   bool int8_asked = false;         // --int8 or --best: a plain model's products, too, if there is data
   bool fp8_asked = false, int4_asked = false, best = false, strongly_typed = false;
-  std::string data;                // samples that show the ranges of values
+  std::string data, check_data;    // samples that show the ranges of values; samples that check, instead of every second one
+  std::optional<ImageSpec> image;  // how photographs among them become the input
+  std::string labels, dump_samples;
   std::string calibrator, calibration_cache;   // no calibrator: entropy with a cache, as trtexec, else auto
   int samples = 200;
   std::string export_output, export_times, export_profile, export_layer_info;

@@ -117,7 +117,7 @@ class Calibration(ResidualNet):
             ('wide.npy', ['wide.npy is [60,7,12,12]', "input 'x'", '[?,8,12,12]']),
             ('double.npy', ['double.npy']),
             ('other.npz', ["has no array 'x'"]),
-            ('empty', ['no .npz and no .npy']),
+            ('empty', ['no images in', 'no .npz or .npy']),
             ('cut.npy', ['cut.npy']),
             ('absent', ['there is no']),
             ('n.onnx', ['takes .npz, .npy or a folder']),

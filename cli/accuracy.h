@@ -1,0 +1,28 @@
+// How many samples a plan gets right (--labels), beside the model in f32.
+#pragma once
+
+#include "calibration.h"
+#include "labels.h"
+
+namespace tenfold::cli {
+
+class Accuracy {
+ public:
+  // Before the build: throws Error(io) for too few labels, and where the model has no output of classes.
+  Accuracy(const ExecOptions& options, const CalibrationData& data);
+  // Builds the model in f32, runs both, and says how often each has the label's class first.
+  void tell(const ExecOptions& options, const Engine& plan, const BuildConfig& config) const;
+
+ private:
+  // A sample that checks, and the classes of its rows.
+  struct Labelled {
+    int index = 0;
+    std::vector<std::int64_t> classes;
+  };
+  const CalibrationData& data_;
+  std::string output_;
+  bool rows_ = false;   // the output has a row for each of a batch
+  std::vector<Labelled> samples_;
+};
+
+}  // namespace tenfold::cli
