@@ -46,8 +46,8 @@ int run_samples(ObservedRuns& runs, const Calibration& calibration, quant::Histo
 void tell(const CalibrationReport& report, const Log& log) {
   constexpr int kFew = 25;
   if (report.samples > 0 && report.samples < kFew)
-    log(Severity::warning, "calibration took ranges from ", report.samples, " samples only (every second one of those given): ", kFew,
-        " or more make ranges that hold for other data");
+    log(Severity::warning, "calibration took ranges from ", report.samples, " samples only: ", kFew,
+        " or more make ranges that hold for other data (of samples that are to check as well, every second one gives ranges: 50)");
   std::string names;
   for (const std::string& name : report.without_range) names += (names.empty() ? "'" : ", '") + name + "'";
   if (!names.empty())
