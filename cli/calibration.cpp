@@ -1,6 +1,7 @@
 // --int8 with --data: which samples give ranges, and which check.
 #include "calibration.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 
@@ -90,6 +91,21 @@ Calibration CalibrationData::calibration(const ExecOptions& o) const {
     calibration.sample = [data = data_, check = check_](int index) { return (index % 2 ? check : data)->at(index / 2); };
   }
   return calibration;
+}
+
+std::vector<OptimizationProfile> CalibrationData::profiles(const ExecOptions& o) const {
+  if (!data_ || data_->origins(0).empty()) return {};
+  const InputSet first = data_->at(0).value();
+  std::vector<OptimizationProfile> one(1);
+  for (const BindingInfo& b : bindings_) {
+    const auto at = first.find(b.name);
+    if (!b.is_input || at == first.end() || std::count(b.shape.begin() + 1, b.shape.end(), -1) == 0) continue;
+    const Shape& shape = at->second.shape();
+    one[0][b.name] = {shape, shape, shape};
+    o.console.warn("input '" + b.name + "' has dynamic sides and no profile: it is built for " + text(shape) +
+                   ", as photographs become (--minShapes, --optShapes and --maxShapes say otherwise)");
+  }
+  return one[0].empty() ? std::vector<OptimizationProfile>{} : one;
 }
 
 }  // namespace tenfold::cli

@@ -17,6 +17,8 @@ class CalibrationData {
   // and Error(io) where --dumpSamples cannot be written.
   CalibrationData(const ExecOptions& options, const BuildConfig& config);
   Calibration calibration(const ExecOptions& options) const;
+  // The shapes to build for where none were given and photographs settle them: an image's sides may be dynamic in the model. Else none.
+  std::vector<OptimizationProfile> profiles(const ExecOptions& options) const;
 
   const std::vector<BindingInfo>& bindings() const { return bindings_; }  // of the model; none without --data
   // Where samples that check lie: in samples(), from first() on, every step() of most().

@@ -81,6 +81,7 @@ Made make_engine(const ExecOptions& o, const InputFiles& files) {
   if (config.fp16)
     if (auto typical = files.known_tensors(); !typical.empty()) config.typical_inputs = {std::move(typical)};
   const CalibrationData data(o, config);
+  if (config.profiles.empty()) config.profiles = data.profiles(o);
   if (!o.data.empty() || !o.calibration_cache.empty()) config.calibration = data.calibration(o);
   std::optional<Accuracy> accuracy;
   if (!o.labels.empty()) accuracy.emplace(o, data);

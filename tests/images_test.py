@@ -395,6 +395,21 @@ class Labelled(ImageCase):
         self.assertAlmostEqual(floats, 66.7, delta=0.06)
         self.assertIn('--checkData: there is no', self.build('p', '--checkData=absent', model=self.model, code=1))
 
+    def test_sides_that_the_model_leaves_open_are_those_of_the_photographs(self):
+        model = save_model(
+            self.path('open.onnx'),
+            [helper.make_node('Conv', ['x', 'w'], ['a']), helper.make_node('ReduceMean', ['a', 'axes'], ['y'], keepdims=0)],
+            [('x', FLOAT, ['n', 3, 'h', 'w'])],
+            [('y', FLOAT, ['n', 16])],
+            [
+                numpy_helper.from_array(np.random.default_rng(1).normal(0, 0.2, (16, 3, 3, 3)).astype(np.float32), 'w'),
+                numpy_helper.from_array(np.array([2, 3]), 'axes'),
+            ],
+        )
+        said = self.build('p', '--image=crop:24x20', model=model)
+        self.assertIn("'x' has dynamic sides and no profile: it is built for 1x3x24x20", said)
+        self.assertIn("'y', on 12 other samples", said)
+
     def test_labels_that_do_not_fit(self):
         good = [str(c) for c in self.classes]
         for lines, words in (
