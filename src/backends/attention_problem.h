@@ -10,6 +10,9 @@ namespace tenfold::backends {
 // Operand 4: where each sentence begins, for rows that are sentences behind each other.
 inline bool has_offsets(const Problem& p) { return p.in.size() > 4 && !p.in[4].missing; }
 
+// Above 0: a scaled score becomes cap * tanh(score / cap) before the mask.
+inline double soft_cap(const Problem& p) { return static_cast<double>(p.attributes->number("softcap", 0)); }
+
 // Operations at the upper bounds; rows see those of their own sentence only.
 inline double attention_work(const Problem& p) {
   const auto upper = [&](const ir::Dim& d) { return static_cast<double>(p.bounds(d).upper); };

@@ -11,12 +11,12 @@ namespace {
 
 enum Operand { kQuery, kKey, kValue, kMask, kPastKey, kPastValue, kValidKeys };
 
-// Whether plain FusedAttention says it all: no cache, cap, padding, shared keys or wish to see the scores.
+// Whether plain FusedAttention says it all: no cache, padding, shared keys or wish to see the scores.
 bool is_plain(const OnnxImport& call) {
   const Value *q = call.in(kQuery), *k = call.in(kKey), *mask = call.in(kMask);
   if (!q || !k || !call.in(kValue) || !q->type.ranked || !k->type.ranked || k->rank() != q->rank() || call.in(kValue)->rank() != q->rank())
     return false;
-  if (call.outputs() > 1 || call.in(kPastKey) || call.in(kValidKeys) || call.attributes.number("softcap", 0) != 0) return false;
+  if (call.outputs() > 1 || call.in(kPastKey) || call.in(kValidKeys)) return false;
   const Dim keys = k->rank() == 4 ? k->dims()[2] : k->dims()[1];
   if (mask && (!mask->type.ranked || mask->rank() < 2 || mask->dims().back() != keys)) return false;
   if (mask && mask->dtype() != q->dtype() && (mask->dtype() != DType::boolean || q->dtype() != DType::f32)) return false;
@@ -53,7 +53,9 @@ std::vector<Value*> from_23(OnnxImport& call) {
   if (!size.is_constant()) return call.add("Attention", call.inputs, call.attributes);
   if (call.in(kMask)) operands.push_back(addend(call, call.in(kMask)));
   const float scale = call.attributes.number("scale", static_cast<float>(1 / std::sqrt(static_cast<double>(size.constant()))));
-  Value* result = call.add("FusedAttention", operands, {{"scale", scale}, {"causal", call.attributes.integer("is_causal", 0)}})[0];
+  ir::Attributes attributes{{"scale", scale}, {"causal", call.attributes.integer("is_causal", 0)}};
+  if (const float cap = call.attributes.number("softcap", 0); cap > 0) attributes.set("softcap", cap);
+  Value* result = call.add("FusedAttention", operands, attributes)[0];
   if (!packed) return {result};
   result = call.add("Transpose", {result}, {{"perm", Ints{0, 2, 1, 3}}})[0];
   return call.add("Reshape", {result, call.ints({0, 0, -1})}, {});

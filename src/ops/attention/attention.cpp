@@ -246,7 +246,7 @@ OpDef op_attention() {
           .cases = {"f32[2,3,4,8] f32[2,3,6,8] f32[2,3,6,8]", "f32[2,4,24] f32[2,6,8] f32[2,6,8] q_num_heads=3 kv_num_heads=1",
                     "f32[1,2,4,8] f32[1,2,4,8] f32[1,2,4,8] _ f32[1,2,3,8] f32[1,2,3,8] is_causal=1 outputs=3",
                     "f32[1,2,4,8] f32[1,2,4,8] f32[1,2,4,8] f32[4,4] softcap=2.0 qk_matmul_output_mode=2 outputs=4"},
-          .on_host = "import makes FusedAttention of it, but where a cache, a soft cap or the scores are asked for"};
+          .on_host = "import makes FusedAttention of it, but where a cache or the scores are asked for"};
 }
 
 }  // namespace tenfold::ir

@@ -1,11 +1,13 @@
 // FusedAttention (internal): softmax(scale * q * k' + mask) * v over [batch, heads, rows, head size]; made by a fusion pass.
 //
 // Operands: q [B, H, S, D], k [B, G, T, D], v [B, G, T, V] with G dividing H (heads that share keys follow each other), mask that
-// broadcasts to [B, H, S, T] and is added, offsets. causal=1 hides from query s every key past s.
+// broadcasts to [B, H, S, T] and is added, offsets. causal=1 hides from query s every key past s. softcap=c makes c * tanh(x / c) of every
+// scaled score, before the mask.
 //
 // Offsets i32 [sentences + 1] make rows packed sentences: B is 1, S is T, and rows [offsets[i], offsets[i + 1]) see each other only. Rows
 // behind the last offset give zeros. `longest`: what one sentence holds at most, 0 if unknown.
 #include <algorithm>
+#include <cmath>
 
 #include "ops/attention/attention_common.h"
 
@@ -42,6 +44,9 @@ void infer(InferCall& call) {
   call.out(0, call.dtype(0), {q[0], q[1], q[2], v[3]});
 }
 
+double soft_cap(const Call& call) { return call.attributes().number("softcap", 0); }
+double capped(double score, double cap) { return cap > 0 ? std::tanh(score / cap) * cap : score; }
+
 void check_offsets(const Call& call) {
   const TensorRef& offsets = call.in[4];
   const auto* at = offsets.as<std::int32_t>();
@@ -57,6 +62,7 @@ void run_packed(Call& call) {
   check_offsets(call);
   const Shape &q = call.in[0].shape, &k = call.in[1].shape, &v = call.in[2].shape;
   const bool causal = call.attributes().integer("causal") != 0;
+  const double cap = soft_cap(call);
   const ops::RealIn<T> queries(call.in[0]), keys(call.in[1]), values(call.in[2]);
   const ops::RealOut<T> y(call.out[0]);
   const auto* offsets = call.in[4].as<std::int32_t>();
@@ -77,7 +83,7 @@ void run_packed(Call& call) {
                               q[3],
                               v[3]};
       ops::attend(head, call.attributes().number("scale"),
-                  [&](std::int64_t s, std::int64_t t, double score) { return causal && t > s ? -INFINITY + 0.0 : score; });
+                  [&](std::int64_t s, std::int64_t t, double score) { return causal && t > s ? -INFINITY + 0.0 : capped(score, cap); });
     }
 }
 
@@ -90,7 +96,7 @@ void run(Call& call) {
   const ops::RealIn<T> queries(call.in[0]), keys(call.in[1]), values(call.in[2]), mask(masked ? call.in[3] : TensorRef{});
   const ops::RealOut<T> y(call.out[0]);
   const ops::MaskIndex at(masked ? call.in[3].shape : Shape{});
-  const double scale = call.attributes().number("scale");
+  const double scale = call.attributes().number("scale"), cap = soft_cap(call);
   for (std::int64_t h = 0; h < q[0] * q[1]; ++h) {
     const std::int64_t shared = h / q[1] * k[1] + h % q[1] / (q[1] / k[1]);   // the head of keys and values
     const ops::Head<T> head{queries.data() + h * q[2] * q[3],
@@ -107,6 +113,7 @@ void run(Call& call) {
                             v[3]};
     ops::attend(head, scale, [&](std::int64_t s, std::int64_t t, double score) {
       if (causal && t > s) return -INFINITY + 0.0;
+      score = capped(score, cap);
       return masked ? score + static_cast<double>(mask[at(h / q[1], h % q[1], s, t)]) : score;
     });
   }
@@ -124,7 +131,7 @@ OpDef op_fused_attention() {
           .max_inputs = 5,
           .types = "T, T, T, dense, i32 -> T; T: float",
           .attributes = {{"causal", 0}, {"scale", 1.0f}},
-          .optional_attributes = "longest: int",
+          .optional_attributes = "longest: int, softcap: float",
           .infer = infer,
           .reference = reference,
           .traits = {.leave = {.rounding = true}, .offsets = {.operand = 4, .dim = 2}, .narrows = true, .strided = true},
@@ -135,6 +142,8 @@ OpDef op_fused_attention() {
                     "f32[1,2,3,8] f32[1,2,20,8] f32[1,2,20,8] f32[1,1,1,20](-3.4028234e38,-3.4028234e38) scale=0.5",   // masked whole
                     "f32[1,2,3,8] f32[1,2,20,8] f32[1,2,20,8] f32[1,1,3,20](-3.4028234e38,-3.4028234e38) scale=0.5",
                     "f32[2,6,5,8] f32[2,2,9,8] f32[2,2,9,8] f32[2,6,5,9](-3,3) scale=0.5",
+                    "f32[1,2,5,8](-4,4) f32[1,2,9,8](-4,4) f32[1,2,9,8] f32[1,1,5,9](-3,3) scale=0.5 softcap=2.0",
+                    "f32[1,2,9,16](-4,4) f32[1,2,9,16](-4,4) f32[1,2,9,16] _ i32[3]{0,4,9} causal=1 scale=0.25 softcap=2.0",
                     "f16[1,2,8,16] f16[1,2,8,16] f16[1,2,8,16] scale=0.25",
                     "f32[1,2,11,8] f32[1,2,11,8] f32[1,2,11,8] _ i32[5]{0,3,3,8,10} scale=0.5",
                     "f32[1,4,150,32] f32[1,2,150,32] f32[1,2,150,32] _ i32[3]{0,130,150} longest=130 scale=0.17677669",

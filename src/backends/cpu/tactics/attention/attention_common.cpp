@@ -104,6 +104,7 @@ Status::Code run_packed(const AttentionPlan& plan, const RunArgs& args) noexcept
 
 Verdict attention_supports(const Problem& p) {
   if (Verdict v = no_epilogue(p); !v) return v;
+  if (soft_cap(p) > 0) return Verdict::no("scores have a soft cap");
   std::vector<OperandDesc> floats(p.in.begin(), p.in.begin() + std::min<std::ptrdiff_t>(4, std::ssize(p.in)));
   floats.push_back(p.out[0]);
   for (const OperandDesc& operand : floats)

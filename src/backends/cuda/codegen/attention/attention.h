@@ -18,6 +18,7 @@ struct AttentionProblem {
   std::optional<ir::Body> body;           // what becomes of each result; `out` has 8 bits then
   std::int64_t size = 0, value_size = 0;  // of a head
   double scale = 1;
+  double cap = 0;           // above 0: a score becomes cap * tanh(score / cap) before the mask, in `attention_wgmma` and `attention_simple`
   bool causal = false, masked = false;
   bool packed = false;      // rows are sentences behind each other, each of which sees itself only
   bool mask_row = false;    // the mask is one row, the same for all queries

@@ -33,7 +33,7 @@ void define_attention(KernelText& text, const AttentionProblem& p) {
   define("PART", attention_part(p)), define("ROW_BLOCKS", p.row_blocks);
   define("WARPS", p.warps), define("THREADS", kSimpleThreads);
   define("SCALE", cat("(float)", p.scale)), define("CAUSAL", p.causal ? "true" : "false"), define("MASKED", p.masked ? 1 : 0);
-  define("PACKED", p.packed ? 1 : 0);
+  define("PACKED", p.packed ? 1 : 0), define("CAPPED", p.cap > 0 ? 1 : 0), define("CAP", p.cap);
 }
 
 }  // namespace tenfold::backends::cuda

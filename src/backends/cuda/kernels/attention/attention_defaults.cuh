@@ -24,6 +24,8 @@
 #define PACKED 0             // rows are sentences behind each other, each of which sees itself only
 #define CAUSAL false
 #define SCALE (float)0.125
+#define CAPPED 0             // scores have a soft cap: attention_simple.cu only
+#define CAP 50.0
 #define ONES 0x3c003c00      // two ones of T
 #define WARPS 4
 #define BOUNDS 32 * WARPS    // of `vectors`

@@ -25,6 +25,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) attention(Arguments a) {
     float x = 0;
     for (int d = 0; d < REAL_SIZE; ++d) x += (float)LOAD(q[d]) * (float)LOAD(k[key * a.k_stride[2] + d]);
     x *= SCALE;
+#if CAPPED
+    x = (float)CAP * tanhf(x / (float)CAP);
+#endif
 #if MASKED
     {
       const MASK m = a.mask[batch * a.mask_stride[0] + head * a.mask_stride[1] + row * a.mask_stride[2] + key * a.mask_stride[3]];

@@ -10,7 +10,7 @@
 //   | queries, slot 0: kChunks x kRows x CHUNK |   producer: queries -> queries_full; keys and values of a step -> full
 //   | queries, slot 1                          |
 //   | stage 0: keys   kChunks x KEYS x CHUNK   |   consumers, for each step of KEYS keys:
-//   |          values the same                 |     full -> S = Q K' (wgmma) -> mask, maximum, 2^x -> P in registers
+//   |          values the same                 |     full -> S = Q K' (wgmma) -> cap, mask, maximum, 2^x -> P in registers
 //   | stage 1 .. STAGES - 1                    |     O = P V (wgmma, P from registers) -> empty
 //   | masks: KEYS floats for each stage        |     in the last step, once S is there: queries_empty
 //   | barriers: full, empty, queries_full,     |
@@ -26,6 +26,8 @@
 #define HEAD_SIZE 64         // a multiple of 8 up to 128
 #define CHUNK 64             // columns of a box: 32 or 64
 #define SCALE 0.125          // of scores
+#define CAPPED 0             // scores have a soft cap
+#define CAP 50.0             // a score becomes CAP * tanh(score / CAP)
 #define WARPGROUPS 2         // consumers of a team, of 64 queries each
 #define TEAMS 2
 #define KEYS 128             // of a step
@@ -56,8 +58,9 @@ constexpr int kThreads = 128 * (TEAMS * WARPGROUPS + 1);
 constexpr int kQueryChunk = kRows * kRow, kQueryBytes = kChunks * kQueryChunk, kKeyChunk = KEYS * kRow, kKeyBytes = kChunks * kKeyChunk;
 constexpr int kStagesAt = 2 * kQueryBytes, kMasksAt = kStagesAt + STAGES * 2 * kKeyBytes, kBarriersAt = kMasksAt + STAGES * KEYS * 4;
 constexpr int kTeamBytes = kBarriersAt + 8 * (2 * STAGES + 4) + 1023 & ~1023;
-// Scores are kept in powers of two. Without a mask they are scaled as they are raised: one instruction less.
-constexpr float kScale = (float)SCALE * kLog2, kFactor = MASKED ? 1.f : kScale;
+// Scores are kept in powers of two. Without a mask they are scaled as they are raised: one instruction less. A soft cap makes numbers
+// between 0 and 1 of them first, which the cap scales: c tanh(s / c) is 2 c sigmoid(2 s / c) - c, and softmax does not see the last c.
+constexpr float kScale = (CAPPED ? 2.f * (float)CAP : (float)SCALE) * kLog2, kFactor = MASKED ? 1.f : kScale;
 // As TMA leaves a chunk of columns: rows of kRow bytes whose pieces are permuted within groups of eight. `stride`: from one chunk to the
 // next, for values, whose columns a product takes across chunks.
 __device__ __forceinline__ u64 chunk_descriptor(u32 address, int stride) {
@@ -172,6 +175,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) attention(const __grid
       if (lane == 0 && step + 1 == u.steps) mbarrier_arrive(queries_empty(slot));
 
       const int start = step * KEYS;
+#if CAPPED
+      #pragma unroll
+      for (int i = 0; i < KEYS / 2; ++i) score[i] = sigmoid_log2(score[i] * (2.f * kLog2 * (float)SCALE / (float)CAP));
+#endif
 #if MASKED
       #pragma unroll
       for (int n = 0; n < KEYS / 8; ++n) {

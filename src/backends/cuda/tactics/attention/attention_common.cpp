@@ -59,7 +59,7 @@ AttentionProblem attention_problem(const Problem& p) {
   if (p.body) a.body = *p.body;
   a.size = p.in[0].dims[3].constant(), a.value_size = p.in[2].dims[3].constant();
   a.scale = static_cast<double>(p.attributes->number("scale"));
-  a.causal = p.attributes->integer("causal", 0) != 0;
+  a.causal = p.attributes->integer("causal", 0) != 0, a.cap = soft_cap(p);
   a.masked = p.in.size() > 3 && !p.in[3].missing, a.packed = has_offsets(p);
   if (!a.masked) return a;
   const OperandDesc& mask = p.in[3];

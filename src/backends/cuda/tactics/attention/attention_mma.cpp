@@ -31,6 +31,7 @@ bool fits(const Problem& p, const Config& c) { return attention_shared_bytes(con
 
 Verdict supports(const Problem& p) {
   if (p.body) return Verdict::no("no epilogue is possible");
+  if (soft_cap(p) > 0) return Verdict::no("scores have a soft cap");
   if (Verdict v = attention_is_regular(p); !v) return v;
   if (Verdict v = heads_fit_a_grid(p); !v) return v;
   const DType type = p.in[0].dtype;

@@ -51,7 +51,8 @@ Tactic cuda_attention_simple() {
           .run = run,
           .work = attention_work,
           .cases = {"FusedAttention bf16[1,1,300,16] bf16[1,1,530,16] bf16[1,1,530,256] bf16[1,1,300,1](-9,0) "
-                    "scale=0.25"}};
+                    "scale=0.25",
+                    "FusedAttention f32[1,2,30,16](-4,4) f32[1,2,50,16](-4,4) f32[1,2,50,16] scale=0.25 softcap=2.0"}};
 }
 
 }  // namespace tenfold::backends

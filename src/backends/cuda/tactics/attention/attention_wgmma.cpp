@@ -18,6 +18,7 @@ using std::int64_t;
 constexpr int kSharedBytes = 227 << 10, kMostStages = 4;
 constexpr int64_t kMostUnits = int64_t{1} << 30, kMostGroups = 4;
 constexpr int64_t kMostKeys = 8192;  // attention_simple takes over where addresses are odd
+constexpr double kMostCap = 1000;    // tanh is off by some 2^-22, of the cap
 
 int64_t upper(const Problem& p, std::size_t operand) { return std::max<int64_t>(p.bounds(p.in[operand].dims[2]).upper, 1); }
 AttentionTile tile_of(const Config& c) {
@@ -78,6 +79,7 @@ Verdict supports(const Problem& p) {
   if (size != p.in[2].dims[3].constant()) return Verdict::no("values have another size than keys");
   if (size % 8 != 0 || (size > 64 && size != 128)) return Verdict::no("the head size is neither 128 nor a multiple of 8 up to 64");
   if (!(p.attributes->number("scale") > 0)) return Verdict::no("the scale is not positive");
+  if (soft_cap(p) > kMostCap) return Verdict::no("the soft cap is above 1000");
   if (upper(p, 1) > kMostKeys) return Verdict::no("more than 8192 keys");
   if (Verdict v = may_be_odd(p) ? heads_fit_a_grid(p) : Verdict::ok(); !v) return v;
   return Verdict::only_if(!configs(p).empty(), "no tile fits registers and shared memory");
@@ -181,6 +183,12 @@ Tactic cuda_attention_wgmma() {
                     "FusedAttention f16[2,2,130,64] f16[2,2,300,64] f16[2,2,300,64] f16[1,2,130,300](-9,0) "
                     "scale=0.125",
                     "FusedAttention f16[1,1,400,64] f16[1,1,400,64] f16[1,1,400,64] causal=1 scale=0.125",
+                    "FusedAttention f16[1,2,197,64](-4,4) f16[1,2,197,64](-4,4) f16[1,2,197,64] scale=0.125 softcap=5.0",
+                    "FusedAttention f16[1,4,400,128](-4,4) f16[1,2,400,128](-4,4) f16[1,2,400,128] causal=1 scale=0.09 softcap=50.0",
+                    "FusedAttention bf16[2,2,100,64](-4,4) bf16[2,2,90,64](-4,4) bf16[2,2,90,64] bf16[2,1,1,90](-9,0) "
+                    "scale=0.2 softcap=5.0",
+                    "FusedAttention f16[2,2,130,64](-4,4) f16[2,2,300,64](-4,4) f16[2,2,300,64] f16[1,2,130,300](-9,0) "
+                    "scale=0.125 softcap=5.0",
                     "FusedAttention f16[59,6,65,16] f16[59,6,65,16] f16[59,6,65,16] f16[59,1,1,65](-9,0) scale=0.25",
                     "FusedAttention bf16[1,3,128,32] bf16[1,3,128,32] bf16[1,3,128,32] bf16[1,1,1,128](-9,0) "
                     "scale=0.17",
