@@ -73,7 +73,8 @@ TEST(Values, StringsOfAnyNumber) {
     same = StringEqual(loud, x)
     parts, counts = StringSplit(loud) delimiter="-"
     sum = ReduceSum(counts) keepdims=0
-    return loud, same, parts, sum)",
+    letters = RegexFullMatch(loud) pattern="[\\w-]{2,}!"
+    return loud, same, parts, sum, letters)",
                         {{words({"a-b", "c"})}, {words({"x-y-z", "", "q"})}, {words({"one"})}}, config);
 }
 
@@ -237,6 +238,14 @@ TEST(Values, CraftedPlansAreRefused) {
               for (plan::Step& step : p.programs[0].steps)
                 if (step.kind == plan::StepKind::kernel) step.in[0].at = {Space::object, 0, 0};
             }), "");
+}
+
+TEST(Values, PlansWithPatternsThatNoBuildTakesAreRefused) {
+  for (const std::string& pattern : {std::string("(a"), std::string(5000, '(')}) {
+    plan::Plan plan = plan_of("(x string[2])\n  y = RegexFullMatch(x) pattern=\"a\"\n  return y");
+    step_of(plan, "RegexFullMatch").attributes.set("pattern", pattern);
+    EXPECT_THROW(builder::open_built(std::move(plan), quick(), backends::open_backend("cpu")), Error);
+  }
 }
 
 TEST(Values, PlansThatAreCutOffAreRefused) {

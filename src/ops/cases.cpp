@@ -54,6 +54,12 @@ CaseOperand parse_operand(ir::Scanner& in, std::uint64_t seed) {
 }  // namespace
 
 Tensor random_tensor(DType dtype, const Shape& shape, std::uint64_t seed, double low, double high) {
+  if (dtype == DType::string) {
+    std::vector<std::string> texts(static_cast<std::size_t>(element_count(shape)));
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      for (std::uint64_t bits = mix(seed * 0x100000001b3ull + i); bits % 4 != 0; bits /= 8) texts[i] += static_cast<char>('a' + bits % 3);
+    return Tensor::strings(shape, std::move(texts));
+  }
   Tensor t(dtype, shape);
   void* data = t.mutable_raw();
   const bool whole = !is_float(dtype);

@@ -1,7 +1,7 @@
 // Test problems of an operator as one line of text, and their random data.
 //
 // A case is operands, then attributes: "f32[2,8,16] i64[3]{0,2,1} _ axis=-1".
-//   f32[2,8]            random values in [-1, 1] (integers in [-8, 8], unsigned in [0, 15], booleans)
+//   f32[2,8]            random values in [-1, 1] (integers in [-8, 8], unsigned in [0, 15], booleans, words of a, b and c)
 //   f32[2,8](0.5,2)     random values in that range, bounds included for integers
 //   i64[3]{0,2,1}       these values (also for a scalar: f32[]{0.5}); a literal operand is a constant in the graph
 //   f32[8]!             a random constant

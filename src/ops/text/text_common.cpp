@@ -31,10 +31,7 @@ BroadcastPair broadcast_pair(const ir::ValueCall& call) {
 
 void infer_broadcast_strings(ir::InferCall& call, DType result) { call.out(0, result, ir::broadcast(call.dims(0), call.dims(1))); }
 
-namespace {
-
-// The character at `at`, and its length; 0: no UTF-8.
-int decode(const std::string& text, std::size_t at, std::uint32_t& character) {
+int decode_character(const std::string& text, std::size_t at, std::uint32_t& character) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(at);
   const int length = first < 0x80 ? 1 : first >> 5 == 6 ? 2 : first >> 4 == 14 ? 3 : first >> 3 == 30 ? 4 : 0;
@@ -47,6 +44,8 @@ int decode(const std::string& text, std::size_t at, std::uint32_t& character) {
   }
   return length;
 }
+
+namespace {
 
 void encode(std::string& to, std::uint32_t c) {
   if (c < 0x80) {
@@ -65,7 +64,7 @@ std::string changed_case(const std::string& text, bool upper) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
     std::uint32_t c = 0;
-    const int length = decode(text, at, c);
+    const int length = decode_character(text, at, c);
     if (length == 0) {
       result += text[at++];
       continue;

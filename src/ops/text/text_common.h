@@ -16,4 +16,7 @@ void infer_broadcast_strings(ir::InferCall& call, DType result);
 // Small or capital letters of any alphabet, as Unicode pairs them one by one; what is no UTF-8 stays.
 std::string changed_case(const std::string& text, bool upper);
 
+// The character of UTF-8 at `at`, and its length; 0: no UTF-8. Forms longer than need be are taken.
+int decode_character(const std::string& text, std::size_t at, std::uint32_t& character);
+
 }  // namespace tenfold::ops
