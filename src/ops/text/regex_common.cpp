@@ -95,10 +95,10 @@ class Translation {
   };
 
   template <class... Args> void sound(bool condition, const Args&... args) const {
-    ir::require_sound(condition, "the pattern '", pattern_.substr(0, 200), "' is no regular expression of RE2: ", args...);
+    ir::sound(condition, "the pattern '", pattern_.substr(0, 200), "' is no regular expression of RE2: ", args...);
   }
   template <class... Args> void supported(bool condition, const Args&... args) const {
-    if (!condition) fail(ErrorKind::unsupported, cat("the pattern '", pattern_.substr(0, 200), "' is not supported: ", args...));
+    ir::supported(condition, "the pattern '", pattern_.substr(0, 200), "' is not supported: ", args...);
   }
 
   bool done() const { return at_ == in_.size(); }
@@ -331,15 +331,13 @@ FullMatch::FullMatch(const std::string& pattern) {
     using namespace std::regex_constants;
     regex_.assign(translation.text(), ECMAScript | nosubs | __polynomial);   // libstdc++'s: all states at once, no backtracking
   } catch (const std::regex_error& e) {
-    fail(ErrorKind::unsupported, cat("the pattern '", pattern.substr(0, 200), "' cannot be compiled: ", e.what()));
+    ir::supported(false, "the pattern '", pattern.substr(0, 200), "' cannot be compiled: ", e.what());
   }
 }
 
 bool FullMatch::operator()(const std::string& text) const {
   const std::optional<std::wstring> points = code_points(text);
   if (!points) return false;
-  require(static_cast<std::int64_t>(points->size()) <= kMostMatchSteps / cost_, ErrorKind::invalid_argument, "a string of ", points->size(),
-          " characters is too long for its pattern; at most ", kMostMatchSteps / cost_, " are matched");
   return std::regex_match(*points, regex_);
 }
 

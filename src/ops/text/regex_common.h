@@ -18,7 +18,9 @@ class FullMatch {
  public:
   // Throws a fault (invalid_model) for what RE2 does not have either, and unsupported for what Tenfold does not have or what is too large.
   explicit FullMatch(const std::string& pattern);
-  // Does the whole string match? One that is no UTF-8 matches nothing, as in RE2. Throws invalid_argument beyond kMostMatchSteps.
+  // The longest string that it may be asked for: what kMostMatchSteps leave for so many parts.
+  std::int64_t most_bytes() const { return kMostMatchSteps / cost_; }
+  // Does the whole string match? One that is no UTF-8 matches nothing, as in RE2.
   bool operator()(const std::string& text) const;
 
  private:

@@ -16,7 +16,11 @@ void on_values(ValueCall& call) {
   const ops::FullMatch matches(call.attributes().string("pattern"));
   Tensor y(DType::boolean, call.tensor(0).shape());
   bool* to = y.mutable_data<bool>();
-  for (const std::string& text : call.strings(0)) *to++ = matches(text);
+  for (const std::string& text : call.strings(0)) {
+    call.need(static_cast<std::int64_t>(text.size()) <= matches.most_bytes(), "a string of ", text.size(),
+              " bytes is too long for its pattern; at most ", matches.most_bytes(), " are matched");
+    *to++ = matches(text);
+  }
   call.give(0, y);
 }
 
