@@ -88,7 +88,7 @@ TEST(BudgetSearch, TakesFloatsWhereNothingNarrowerWillDo) {
   const ir::Graph graph = net();
   BuildReport report;
   std::string log;
-  BuildConfig config = with(1e-12);
+  BuildConfig config = with(1e-5);
   config.log = [&log](Severity, std::string_view text) { log += std::string(text) + "\n"; };
   const Engine engine = builder::build_graph(graph, config, "", &report);
   EXPECT_LT(error_of(engine, config), 1e-5);

@@ -2,8 +2,16 @@
 #include "backends/cuda/codegen/kernel_text.h"
 
 #include <algorithm>
+#include <cstdio>
 
 namespace tenfold::backends::cuda {
+
+std::string exact(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.17g", value);
+  const bool whole = std::string_view(text).find_first_not_of("-0123456789") == std::string_view::npos;
+  return whole ? cat(text, ".0") : text;
+}
 
 void KernelText::define_code(std::string_view name, std::string_view statements) {
   constexpr std::string_view kPragma = "#pragma ";

@@ -3,16 +3,21 @@
 
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "base/check.h"
 
 namespace tenfold::backends::cuda {
 
+// A number with all its digits, and with a point, so that no kernel divides integers.
+std::string exact(double value);
+
 class KernelText {
  public:
   template <class T>
   void define(std::string_view name, const T& value) {
-    macros_ += cat("#define ", name, " ", value, "\n");
+    if constexpr (std::is_floating_point_v<T>) return define(name, exact(value));
+    else macros_ += cat("#define ", name, " ", value, "\n");
   }
   // Statements that the file has under this name: an epilogue, say. May have #pragma unroll, but neither comments nor other directives.
   void define_code(std::string_view name, std::string_view statements);
