@@ -6,7 +6,7 @@
 
 namespace tenfold::backends::cuda {
 
-std::string exact(double value) {
+std::string decimal(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%.17g", value);
   const bool whole = std::string_view(text).find_first_not_of("-0123456789") == std::string_view::npos;

@@ -10,13 +10,13 @@
 namespace tenfold::backends::cuda {
 
 // A number with all its digits, and with a point, so that no kernel divides integers.
-std::string exact(double value);
+std::string decimal(double value);
 
 class KernelText {
  public:
   template <class T>
   void define(std::string_view name, const T& value) {
-    if constexpr (std::is_floating_point_v<T>) return define(name, exact(value));
+    if constexpr (std::is_floating_point_v<T>) return define(name, decimal(value));
     else macros_ += cat("#define ", name, " ", value, "\n");
   }
   // Statements that the file has under this name: an epilogue, say. May have #pragma unroll, but neither comments nor other directives.
