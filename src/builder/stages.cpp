@@ -131,7 +131,7 @@ passes::Found Stages::look(const ir::Graph& source, const ir::Graph& rewritten, 
   if (findings.keeps_rewritten && !findings.rewritten) findings.rewritten = rewritten.clone();
   if (config.calibration) {
     require(config.int8, ErrorKind::invalid_argument, "a calibration without int8: BuildConfig::int8 gives leave for what it is for");
-    if (!findings.ranges) findings.ranges = calibrated(rewritten, ranges, device, config, findings.calibration = {});
+    if (!findings.ranges) findings.ranges = calibrated(rewritten, ranges, passes::placing_for(device), config, findings.calibration = {});
     report.calibration = findings.calibration;
     found.ranges = *findings.ranges, found.quantised |= !found.ranges.empty();
     watch.seconds();

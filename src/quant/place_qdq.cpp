@@ -27,16 +27,18 @@ namespace {
 using ir::Node;
 using ir::Value;
 
-// The output channels of a product's weights, if 8 bits may stand for them.
-std::optional<int> channel_axis(const Node& node) {
-  if (node.body || node.inputs.size() < 2 || !node.in(0) || !node.in(1)) return {};
-  const Value &x = *node.in(0), &w = *node.in(1);
-  if (x.is_constant() || !x.type.is_tensor() || x.dtype() != DType::f32 || !w.is_constant() || w.dtype() != DType::f32) return {};
-  if (w.constant->tensor.size() == 0) return {};
+// The axis of output channels of a product's weights.
+std::optional<int> channels_of(const Node& node) {
   if (node.op() == "Conv") return 0;
-  if (node.op() == "MatMul" && w.rank() == 2 && x.rank() >= 2) return 1;
+  if (node.op() == "MatMul" && node.in(1)->rank() == 2 && node.in(0)->rank() >= 2) return 1;
+  if (node.op() == "Gemm") return node.attributes.integer("transB", 0) ? 0 : 1;
   return {};
 }
+
+// The same, if 8 bits may stand for them.
+std::optional<int> channel_axis(const Node& node) { return is_product(node) && why_wide(node).empty() ? channels_of(node) : std::nullopt; }
+
+bool is_dequantised(const Value& v) { return v.producer && v.producer->op() == "DequantizeLinear"; }
 
 constexpr double kLeastScale = std::numeric_limits<float>::min(), kLargestScale = std::numeric_limits<float>::max();
 
@@ -77,7 +79,7 @@ class Placer {
 
   // u8 where nothing is negative: all 256 levels are used, and zero points need no care.
   Parameters parameters(const Range& range, const std::string& name) {
-    const bool is_signed = range.low < 0, around_zero = is_signed && !placing_.zero_points;
+    const bool is_signed = range.low < 0, around_zero = placing_.around_zero(range.low);
     const double high = around_zero ? std::max(range.high, -range.low) : range.high, low = is_signed ? range.low : 0;
     Tensor scale(DType::f32, {}), zero(around_zero ? DType::i8 : DType::u8, {});
     const double step = around_zero ? high / 127 : (high - low) / 255;
@@ -89,6 +91,7 @@ class Placer {
   // The value, quantised and dequantised; null if its range is not known, or no float is its scale.
   Value* quantised(Value* x) {
     if (const auto known = made_.find(x); known != made_.end()) return known->second;
+    if (is_dequantised(*x)) return x;
     const auto range = ranges_.find(x->name);
     if (range == ranges_.end() || !has_scale(range->second)) return nullptr;
     return with(x, parameters(range->second, x->name));
@@ -99,7 +102,8 @@ class Placer {
     if (x->producer && passes_on(*x->producer) && !graph_.is_output(x))
       for (std::size_t i = 0; i < x->producer->inputs.size(); ++i)
         if (Value* from = x->producer->in(static_cast<int>(i)); from && passes_on_from(*x->producer, i) && !made_.count(from))
-          if (!from->is_constant() && from->dtype() == DType::f32) graph_.set_input(*x->producer, static_cast<int>(i), with(from, p));
+          if (!from->is_constant() && from->dtype() == DType::f32 && !is_dequantised(*from))
+            graph_.set_input(*x->producer, static_cast<int>(i), with(from, p));
     Value* q = graph_.make("QuantizeLinear", {x, p.scale, p.zero});
     Value* d = graph_.make("DequantizeLinear", {q, p.scale, p.zero});
     made_[d] = d;
@@ -107,12 +111,12 @@ class Placer {
   }
 
   Value* weights(Value* w, int axis) {
-    if (const auto known = weights_.find(w); known != weights_.end()) return known->second;
+    if (const auto known = weights_.find({w, axis}); known != weights_.end()) return known->second;
     ir::fix(*w->constant, "rounded to 8 bits, with ranges that a calibration found for it");
     QuantisedWeights q = quantise_weights(w->constant->tensor, axis);
     Value* values = constant(std::move(q.values), w->name + "_i8");
     Value* scales = constant(std::move(q.scales), w->name + "_scales");
-    return weights_[w] = graph_.make("DequantizeLinear", {values, scales}, {{"axis", static_cast<std::int64_t>(axis)}});
+    return weights_[{w, axis}] = graph_.make("DequantizeLinear", {values, scales}, {{"axis", static_cast<std::int64_t>(axis)}});
   }
 
   // Residuals: memory then holds the bytes alone, and not the floats beside them.
@@ -133,7 +137,8 @@ class Placer {
   ir::Graph& graph_;
   const Ranges& ranges_;
   const Placing& placing_;
-  std::map<Value*, Value*> made_, weights_;
+  std::map<Value*, Value*> made_;
+  std::map<std::pair<Value*, int>, Value*> weights_;
   bool changed_ = false;
 };
 
@@ -151,6 +156,27 @@ void name_sources(const Value& v, std::set<std::string>& names) {
 
 }  // namespace
 
+bool Placing::around_zero(double low) const {
+  return activations == Activations::signed_bytes || (activations == Activations::unsigned_if_never_negative && low < 0);
+}
+
+bool is_product(const Node& node) {
+  return !node.body && node.inputs.size() >= 2 && node.in(0) && node.in(1) &&
+         (node.op() == "Conv" || node.op() == "MatMul" || node.op() == "Gemm");
+}
+
+std::string why_wide(const Node& node) {
+  if (!is_product(node)) return "";
+  const Value &x = *node.in(0), &w = *node.in(1);
+  if (is_dequantised(w)) return "their weights are quantised already";
+  if (!w.is_constant()) return "both operands are computed";
+  if (x.is_constant()) return "both operands are constant";
+  if (!x.type.is_tensor() || x.dtype() != DType::f32 || w.dtype() != DType::f32) return "they are not of f32";
+  if (!channels_of(node)) return "their weights are no matrix";
+  if (w.constant->tensor.size() == 0) return "their weights are empty";
+  return "";
+}
+
 bool passes_on(const Node& node) {
   if (node.body || node.outputs.size() != 1) return false;
   const ir::Movement how = node.def->traits.movement;
@@ -162,7 +188,7 @@ std::set<std::string> values_to_observe(const ir::Graph& graph, const Placing& p
   std::set<std::string> names;
   for (const auto& node : graph.nodes()) {
     if (!channel_axis(*node) || (placing.takes && !placing.takes(*node))) continue;
-    name_sources(*node->in(0), names);
+    if (!is_dequantised(*node->in(0))) name_sources(*node->in(0), names);
   }
   return names;
 }

@@ -15,11 +15,23 @@ namespace tenfold::quant {
 // Ranges of values, by name.
 using Ranges = std::map<std::string, Range, std::less<>>;
 
-// What a device gains by.
+enum class Activations {
+  unsigned_bytes,     // u8; where values have both signs, with a zero point
+  unsigned_if_never_negative,   // u8 from zero on, else i8 around zero
+  signed_bytes,       // i8 around zero, all of them
+};
+
+// What a device, or the reader of a file, gains by.
 struct Placing {
-  bool zero_points = true;   // values of both signs are u8 with a zero point; otherwise i8 around zero
+  Activations activations = Activations::unsigned_bytes;
+  bool around_zero(double low) const;   // whether a value whose least element is this is i8 around zero
   std::function<bool(const ir::Node& product)> takes = {};   // whether it multiplies these in 8 bits; null: all
 };
+
+// Why a product stays in floats whatever its data are, in words that follow "because"; empty for one that may become a product of 8 bits,
+// and for nodes that are no products.
+std::string why_wide(const ir::Node& node);
+bool is_product(const ir::Node& node);   // of those that 8 bits could stand for: Conv, MatMul, Gemm
 
 // Whether a node's results are elements of operand 0 (of a Concat: of all its operands), so that they have its quantisation.
 bool passes_on(const ir::Node& node);
@@ -35,7 +47,7 @@ std::vector<const ir::Node*> products_to_quantise(const ir::Graph& graph, const 
 // Gives each such value that has a range one QuantizeLinear and DequantizeLinear, and constant weights the same with a scale for each
 // output channel. Concat and what only moves elements pass their parameters on to their operands. An operand of an Add whose sum becomes
 // 8 bits, too, is read as 8 bits. A refit leaves such weights alone. True if
-// anything changed. Values without a range stay as they are.
+// anything changed. Values without a range stay as they are, and so do those that a DequantizeLinear made.
 bool place_qdq(ir::Graph& graph, const Ranges& ranges, const Placing& placing);
 
 }  // namespace tenfold::quant

@@ -67,7 +67,7 @@ TEST(PlaceQdq, EveryOperandOnceAndResidualsToo) {
 TEST(PlaceQdq, ZeroPointsWhereTheDeviceGainsByThem) {
   for (const bool zero_points : {true, false}) {
     ir::Graph graph = parse(kResidual);
-    const Placing placing{.zero_points = zero_points};
+    const Placing placing{.activations = zero_points ? Activations::unsigned_bytes : Activations::unsigned_if_never_negative};
     ASSERT_TRUE(place_qdq(graph, {{"x", {-0.5, 1}}, {"b", {0, 1}}}, placing));
     for (const auto& node : graph.nodes()) {
       if (node->op() != "QuantizeLinear") continue;

@@ -9,8 +9,7 @@ Ranges ranges_of(const ir::Graph& graph, const Histograms& seen, const Calibrato
   for (const auto& value : graph.values()) {
     const auto at = seen.find(value->name);
     if (at == seen.end() || at->second.count() == 0) continue;
-    const bool around_zero = at->second.low() < 0 && !placing.zero_points;
-    found[value->name] = calibrator.range(at->second, around_zero ? Grid{255, true} : Grid{});
+    found[value->name] = calibrator.range(at->second, placing.around_zero(at->second.low()) ? Grid{255, true} : Grid{});
   }
   for (const auto& node : graph.nodes()) {   // operands first
     if (!passes_on(*node) || found.count(node->out()->name) || !seen.count(node->out()->name)) continue;

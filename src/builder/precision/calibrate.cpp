@@ -65,7 +65,9 @@ std::string best_calibrator(const ir::Graph& graph, const std::vector<plan::Rang
   for (const quant::Calibrator& calibrator : quant::calibrators()) {
     ir::Graph quantised = graph.clone();
     place_qdq(quantised, ranges_of(graph, seen, calibrator, placing), placing);
-    passes::run(quantised, {passes::find_pass("lower_qdq"), passes::find_pass("fuse_regions")});   // it is run by kernels then
+    passes::run(quantised, {passes::find_pass("lower_qdq")});   // it is run by kernels then
+    lower_for_kernels(quantised);
+    passes::run(quantised, {passes::find_pass("fuse_regions")});
     ObservedRuns runs(std::move(quantised), ranges, config);
     double error = 0, size = 0;
     for (const Answered& one : tried) {
@@ -125,14 +127,13 @@ quant::Ranges ranges_in_cache(const ir::Graph& graph, const std::set<std::string
 
 }  // namespace
 
-quant::Ranges calibrated(const ir::Graph& graph, const std::vector<plan::Range>& ranges, const backends::DeviceInfo& device,
+quant::Ranges calibrated(const ir::Graph& graph, const std::vector<plan::Range>& ranges, const quant::Placing& placing,
                          const BuildConfig& config, CalibrationReport& report) {
   Stopwatch watch;
-  const quant::Placing placing = passes::placing_for(device);
   const std::set<std::string> wanted = values_to_observe(graph, placing);
   const Log log(config.log);
   if (wanted.empty()) {
-    log(Severity::warning, "calibration found no product that 8 bits could stand for on this device: nothing was run");
+    log(Severity::warning, "calibration found no product that 8 bits could stand for: nothing was run");
     return {};
   }
   const std::string& cache = config.calibration->cache;

@@ -2,6 +2,7 @@
 
 #include "builder/open_built.h"
 #include "builder/plan_maker.h"
+#include "passes/pass.h"
 #include "tenfold/bindings.h"
 
 namespace tenfold::builder {
@@ -18,6 +19,7 @@ ObservedRuns::ObservedRuns(ir::Graph graph, const std::vector<plan::Range>& rang
   plain.optimization_level = 0, plain.keep_portable_graph = false, plain.tf32 = false, plain.plugins = config.plugins;
   for (const ir::Value* v : graph.inputs) impl_->inputs.push_back(v->name);
   auto backend = backends::open_backend("cpu", config.cpu_features);
+  lower_for_kernels(graph);
   BuildReport unused;
   PlanMaker maker(plain, "", *backend, unused);
   maker.add(std::move(graph), ranges);
@@ -37,6 +39,12 @@ std::vector<RuntimeValue> ObservedRuns::run(const InputSet& inputs, const Look& 
   std::vector<RuntimeValue> outputs = run_values(*impl_->context, given);
   impl_->context->set_observer({});
   return outputs;
+}
+
+void lower_for_kernels(ir::Graph& graph) {
+  std::vector<passes::Pass> list;
+  for (const char* name : {"lower_gemm", "lower_einsum", "fold_constants", "fold_batchnorm"}) list.push_back(passes::find_pass(name));
+  passes::run(graph, list);
 }
 
 std::vector<RuntimeValue> in_order(const InputSet& inputs, const std::vector<std::string>& names) {

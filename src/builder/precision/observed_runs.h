@@ -16,7 +16,7 @@ namespace tenfold::builder {
 
 class ObservedRuns {
  public:
-  // Nothing is fused and nothing rounded. `config` gives plug-ins and the CPU's features.
+  // Nothing is rounded, and nothing fused but norms into convolutions. `config` gives plug-ins and the CPU's features.
   ObservedRuns(ir::Graph graph, const std::vector<plan::Range>& ranges, const BuildConfig& config);
   ~ObservedRuns();
 
@@ -30,6 +30,10 @@ class ObservedRuns {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// A model as it was read has products and norms that no kernel computes, only the reference. Values keep their names, but for those
+// between a convolution and the norm that scales it.
+void lower_for_kernels(ir::Graph& graph);
 
 // The values of a set by these names. Throws invalid_argument naming one that is missing.
 std::vector<RuntimeValue> in_order(const InputSet& inputs, const std::vector<std::string>& names);
