@@ -33,7 +33,8 @@ function(tenfold_test name)
     "TENFOLD_CHECK_TYPES=1;ASAN_OPTIONS=allocator_may_return_null=1;TSAN_OPTIONS=allocator_may_return_null=1")
 endfunction()
 
-foreach(folder base ir ops onnx_ops onnx_import quant passes backends tune memory plan runtime builder api_run api_build background layers)
+foreach(folder base ir ops onnx_ops onnx_import onnx_export quant passes backends
+               tune memory plan runtime builder api_run api_build background layers)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*_test.cpp)
   set(uses tenfold_${folder})
   if(folder STREQUAL "passes" OR folder STREQUAL "runtime")

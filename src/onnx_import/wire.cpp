@@ -42,12 +42,19 @@ void Fields::refuse(const std::string& why) const {
 
 bool Fields::next() {
   if (rest_.empty()) return false;
+  const Bytes from = rest_;
+  take_field();
+  whole_ = from.first(from.size() - rest_.size());
+  return true;
+}
+
+void Fields::take_field() {
   const std::uint64_t tag = take_varint(rest_);
   number_ = static_cast<std::uint32_t>(tag >> 3), wire_ = tag & 7;
   if (tag >> 3 == 0 || tag >> 32 != 0) bad(cat("there is no field ", tag >> 3));
   if (wire_ == kVarint) {
     varint_ = take_varint(rest_);
-    return true;
+    return;
   }
   std::uint64_t size = 0;
   switch (wire_) {
@@ -59,7 +66,6 @@ bool Fields::next() {
   if (size > rest_.size()) bad(cat("field ", number_, " has ", size, " bytes, but ", rest_.size(), " are left"));
   value_ = rest_.first(static_cast<std::size_t>(size));
   rest_ = rest_.subspan(static_cast<std::size_t>(size));
-  return true;
 }
 
 void Fields::expect(Wire wire) const {

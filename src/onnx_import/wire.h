@@ -29,6 +29,7 @@ class Fields {
   explicit Fields(Source& source, const char* message) : Fields(source, message, source.bytes, 0) {}
   bool next();   // to the next field; false behind the last one
   std::uint32_t number() const { return number_; }
+  Bytes whole() const { return whole_; }   // the field at hand as it stands: tag, length and value
   // The value of the field at hand, of the wire type that the standard gives it.
   std::int64_t integer() const;
   float f32() const;
@@ -48,6 +49,7 @@ class Fields {
  private:
   enum Wire : std::uint32_t { kVarint = 0, kFixed64 = 1, kLength = 2, kFixed32 = 5 };
   Fields(Source& source, const char* message, Bytes bytes, int depth);
+  void take_field();
   std::uint64_t take_varint(Bytes& from) const;
   void expect(Wire wire) const;
   [[noreturn]] void refuse(const std::string& why) const;   // what is well-formed, but too much
@@ -57,7 +59,7 @@ class Fields {
 
   Source& source_;
   const char* message_;
-  Bytes rest_, value_ = {};
+  Bytes rest_, value_ = {}, whole_ = {};
   int depth_;
   std::uint32_t number_ = 0, wire_ = 0;
   std::uint64_t varint_ = 0;

@@ -1,0 +1,148 @@
+// Fields are copied one by one, and the few that edits name are written anew. The numbers are the standard's.
+#include "onnx_export/edit_model.h"
+
+#include "base/check.h"
+#include "onnx_export/write_messages.h"
+#include "onnx_import/wire.h"
+
+namespace tenfold::onnx_export {
+namespace {
+
+using onnx_import::Fields;
+
+constexpr int kInitializersAreInputs = 3;   // up to this IR version
+
+// A string field of a message.
+std::string text_in(Fields message, std::uint32_t number) {
+  std::string text;
+  while (message.next())
+    if (message.number() == number) text = message.string();
+  return text;
+}
+
+std::int64_t integer_in(Fields message, std::uint32_t number) {
+  std::int64_t value = 0;
+  while (message.next())
+    if (message.number() == number) value = message.integer();
+  return value;
+}
+
+class Editor {
+ public:
+  Editor(const Edits& edits, DataFile* aside) : edits_(edits), aside_(aside) {}
+
+  Rope model(Fields in) {
+    ir_version_ = integer_in(in, 1);
+    Rope out;
+    bool imports = false;
+    while (in.next()) switch (in.number()) {
+      case 7: put_message(out, 7, graph(in.message("GraphProto"))); break;
+      case 8: imports = opset(in, out, 8) || imports; break;
+      case 25: put_message(out, 25, function(in.message("FunctionProto"))); break;
+      default: out.refer(in.whole());
+    }
+    if (!imports && edits_.opset > 0) put_message(out, 8, opset_proto("", edits_.opset));   // from before operator sets existed
+    for (const auto& [place, nodes] : edits_.before) check(place < nodes_, "an edit of a node that the model does not have");
+    check(edits_.initializers.empty() || !first_graph_, "initializers for a model without a graph");
+    return out;
+  }
+
+ private:
+  // A graph may come in several parts, which go on one another.
+  Rope graph(Fields in) {
+    Rope out;
+    while (in.next()) switch (in.number()) {
+      case 1: node(in, out); break;
+      case 5: keep_unless_left_out(in, out, text_in(in.message("TensorProto"), 8)); break;
+      case 11: case 13: keep_unless_left_out(in, out, text_in(in.message("ValueInfoProto"), 1)); break;
+      case 15: keep_unless_left_out(in, out, sparse_name(in.message("SparseTensorProto"))); break;
+      default: out.refer(in.whole());
+    }
+    if (first_graph_) add_initializers(out);
+    first_graph_ = false;
+    return out;
+  }
+
+  void add_initializers(Rope& out) {
+    for (const auto& [name, tensor] : edits_.initializers) {
+      put_message(out, 5, tensor_proto(name, tensor, aside_));
+      if (ir_version_ <= kInitializersAreInputs) put_message(out, 11, value_info_proto(name, tensor));
+    }
+  }
+
+  static std::string sparse_name(Fields in) {
+    std::string name;
+    while (in.next())
+      if (in.number() == 1) name = text_in(in.message("TensorProto"), 8);
+    return name;
+  }
+
+  void keep_unless_left_out(const Fields& in, Rope& out, const std::string& name) const {
+    if (!edits_.left_out.count(name)) out.refer(in.whole());
+  }
+
+  void node(const Fields& in, Rope& out) {
+    const std::size_t place = nodes_++;
+    if (const auto added = edits_.before.find(place); added != edits_.before.end())
+      for (const NewNode& one : added->second) put_message(out, 1, node_proto(one));
+    if (edits_.left_out_nodes.count(place)) return;
+    const auto changed = edits_.inputs.find(place);
+    if (changed == edits_.inputs.end()) return out.refer(in.whole());
+    put_message(out, 1, with_inputs(in.message("NodeProto"), changed->second));
+  }
+
+  static Rope with_inputs(Fields in, const std::map<std::size_t, std::string>& names) {
+    Rope out;
+    std::size_t input = 0;
+    while (in.next()) {
+      const auto name = in.number() == 1 ? names.find(input++) : names.end();
+      if (name == names.end()) out.refer(in.whole());
+      else put_text(out, 1, name->second);
+    }
+    check(names.empty() || input > names.rbegin()->first, "edits of operands that a node does not have");
+    return out;
+  }
+
+  // Whether it is that of ai.onnx.
+  bool opset(const Fields& in, Rope& out, int field) const {
+    const std::string domain = text_in(in.message("OperatorSetIdProto"), 1);
+    const bool of_onnx = domain.empty() || domain == "ai.onnx";
+    if (of_onnx && integer_in(in.message("OperatorSetIdProto"), 2) < edits_.opset)
+      put_message(out, field, opset_proto(domain, edits_.opset));
+    else
+      out.refer(in.whole());
+    return of_onnx;
+  }
+
+  Rope function(Fields in) const {
+    Rope out;
+    while (in.next()) {
+      if (in.number() == 9) opset(in, out, 9);
+      else out.refer(in.whole());
+    }
+    return out;
+  }
+
+  const Edits& edits_;
+  DataFile* aside_;
+  std::int64_t ir_version_ = 0;
+  std::size_t nodes_ = 0;
+  bool first_graph_ = true;
+};
+
+}  // namespace
+
+bool has_training_info(Rope::Bytes model) {
+  onnx_import::Source source{.bytes = model, .what = "an ONNX model"};
+  for (Fields in(source, "ModelProto"); in.next();)
+    if (in.number() == 20) return true;
+  return false;
+}
+
+Rope edit_model(Rope::Bytes model, const Edits& edits, DataFile* aside) {
+  require(!model.empty(), ErrorKind::invalid_model, "is empty, an ONNX model was expected");
+  onnx_import::Source source{.bytes = model, .what = "an ONNX model"};
+  return Editor(edits, aside).model(Fields(source, "ModelProto"));
+}
+
+}  // namespace tenfold::onnx_export

@@ -1,0 +1,183 @@
+// Edits of model files: what they change, and that all else stays byte by byte.
+#include "onnx_export/edit_model.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "onnx_export/raise_opset.h"
+#include "onnx_import/model_for_tests.h"
+#include "onnx_import/read_messages.h"
+
+namespace tenfold::onnx_export {
+namespace {
+
+using onnx_import::Writer;
+using onnx_import::add_attribute;
+using onnx_import::add_input;
+using onnx_import::add_node;
+using onnx_import::add_output;
+using onnx_import::floats;
+using onnx_import::new_model;
+
+Rope::Bytes bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+std::string edited(const std::string& model, const Edits& edits, DataFile* aside = nullptr) {
+  return edit_model(bytes_of(model), edits, aside).flat();
+}
+
+// x -> a -> b -> y, with the weight w.
+onnx::ModelProto chain(int opset = 17) {
+  onnx::ModelProto model = new_model(opset);
+  add_input(*model.graph, "x", {"2", "2"});
+  add_node(*model.graph, "MatMul", {"x", "w"}, {"a"}, "first");
+  add_node(*model.graph, "Relu", {"a"}, {"b"}, "second");
+  add_node(*model.graph, "MatMul", {"b", "w"}, {"y"}, "third");
+  add_output(*model.graph, "y");
+  model.graph->initializer.push_back(floats("w", {2, 2}, {1, 2, 3, 4}));
+  return model;
+}
+
+std::vector<std::string> names(const onnx::ModelProto& model) {
+  std::vector<std::string> list;
+  for (const auto& node : model.graph->node) list.push_back(node.name);
+  return list;
+}
+
+Edits some_edits() {
+  Edits edits;
+  edits.before[2] = {{"QuantizeLinear", "q", {"b", "s", "z"}, {"bq"}}, {"DequantizeLinear", "d", {"bq", "s", "z"}, {"bd"}, 0}};
+  edits.inputs[2][0] = "bd";
+  edits.initializers = {{"s", onnx_import::tensor_of({0.5f}, {})}, {"z", Tensor(DType::i8, {})}};
+  return edits;
+}
+
+TEST(EditModel, NothingToDoChangesNoByte) {
+  const std::string model = serialized(chain());
+  EXPECT_EQ(edited(model, {}), model);
+}
+
+TEST(EditModel, NodesComeInFrontOfOthersAndOperandsAreRenamed) {
+  const std::string text = edited(serialized(chain()), some_edits());
+  const onnx::ModelProto model = onnx_import::read_model(bytes_of(text));
+  EXPECT_EQ(names(model), (std::vector<std::string>{"first", "second", "q", "d", "third"}));
+  EXPECT_EQ(model.graph->node[4].input, (std::vector<std::string>{"bd", "w"}));
+  EXPECT_EQ(model.graph->node[3].attribute.at(0).i, 0);
+  ASSERT_EQ(model.graph->initializer.size(), 3u);
+  EXPECT_EQ(model.graph->initializer[1].name, "s");
+  EXPECT_EQ(model.graph->initializer[2].data_type, 3);   // INT8
+  EXPECT_EQ(model.graph->input.size(), 1u);
+}
+
+TEST(EditModel, WhatNobodyKnowsIsKeptWhereItStands) {
+  onnx::ModelProto message = chain();
+  const std::string unknown = Writer().bytes(900, "of another time").varint(901, 7).f32(902, 1.5f).text();
+  // In the model, in its graph and in the node that is changed; and the third tag is longer than it need be.
+  const std::string first = serialized(message.graph->node[0]), third = serialized(message.graph->node[2]) + unknown;
+  const std::string long_tag("\x8a\x80\x00\x03own", 7);   // field 1, padded
+  const std::string graph = Writer().bytes(1, first).text() + unknown + Writer().bytes(1, third + long_tag).text();
+  const std::string model = unknown + Writer().varint(1, 8).bytes(7, graph).text() + unknown;
+  Edits edits;
+  edits.inputs[1][0] = "new";
+  const std::string changed = Writer().bytes(1, "new").text() + third.substr(3) + long_tag;
+  const std::string want = Writer().bytes(1, first).text() + unknown + Writer().bytes(1, changed).text();
+  EXPECT_EQ(edited(model, edits), unknown + Writer().varint(1, 8).bytes(7, want).text() + unknown);
+}
+
+TEST(EditModel, AGraphInTwoPartsHasOneListOfNodes) {
+  onnx::ModelProto message = chain();
+  const std::string head = Writer().varint(1, 8).text();
+  const auto part = [&](int node) { return Writer().bytes(1, serialized(message.graph->node[static_cast<std::size_t>(node)])).text(); };
+  const std::string model = head + Writer().bytes(7, part(0) + part(1)).bytes(7, part(2)).text();
+  const std::string text = edited(model, some_edits());
+  const onnx::ModelProto read = onnx_import::read_model(bytes_of(text));
+  EXPECT_EQ(names(read), (std::vector<std::string>{"first", "second", "q", "d", "third"}));
+  EXPECT_EQ(read.graph->initializer.size(), 2u);
+}
+
+TEST(EditModel, OldModelsListInitializersAsInputs) {
+  onnx::ModelProto message = chain();
+  message.ir_version = 3;
+  add_input(*message.graph, "w", {"2", "2"});
+  Edits edits = some_edits();
+  edits.left_out = {"w"};
+  const std::string text = edited(serialized(message), edits);
+  const onnx::ModelProto model = onnx_import::read_model(bytes_of(text));
+  ASSERT_EQ(model.graph->input.size(), 3u);
+  EXPECT_EQ(model.graph->input[1].name, "s");
+  EXPECT_EQ(model.graph->input[2].type.tensor_type->elem_type, 3);
+  EXPECT_EQ(model.graph->initializer.size(), 2u);
+}
+
+TEST(EditModel, LargeTensorsMayLieAside) {
+  Edits edits = some_edits();
+  edits.initializers.emplace_back("large", Tensor(DType::i8, {64, 64}));
+  edits.initializers.emplace_back("larger", Tensor(DType::i8, {65, 64}));
+  DataFile aside{.name = "m.data"};
+  const std::string text = edited(serialized(chain()), edits, &aside);
+  const onnx::ModelProto model = onnx_import::read_model(bytes_of(text));
+  EXPECT_EQ(model.graph->initializer[1].data_location, 0);
+  const onnx::TensorProto& larger = model.graph->initializer.back();
+  EXPECT_EQ(larger.data_location, 1);
+  EXPECT_FALSE(larger.raw_data.has_value());
+  EXPECT_EQ(larger.external_data.at(0).value, "m.data");
+  EXPECT_EQ(larger.external_data.at(1).value, "4096");
+  EXPECT_EQ(aside.bytes.size(), 4096u + 65 * 64);
+}
+
+TEST(EditModel, TheOpsetIsRaisedInFunctionsToo) {
+  onnx::ModelProto message = chain(11);
+  onnx::FunctionProto& f = message.functions.emplace_back();
+  f.name = "f", f.domain = "own", f.opset_import = {{"", 11}, {"own", 1}};
+  Edits edits;
+  edits.opset = 13;
+  const std::string text = edited(serialized(message), edits);
+  const onnx::ModelProto model = onnx_import::read_model(bytes_of(text));
+  EXPECT_EQ(onnx_opset(model), 13);
+  EXPECT_EQ(model.functions[0].opset_import[0].version, 13);
+  EXPECT_EQ(model.functions[0].opset_import[1].version, 1);
+  edits.opset = 9;
+  EXPECT_EQ(edited(text, edits), text);   // never lowered
+}
+
+TEST(RaiseOpset, NodesOfOneFormMayStay) {
+  const ir::Registry& registry = ir::Registry::builtin();
+  onnx::ModelProto model = chain(9);
+  EXPECT_TRUE(nodes_in_the_way(model, 13, registry).empty());
+  add_node(*model.graph, "Squeeze", {"y"}, {"z"}, "s");
+  add_node(*model.graph, "Upsample", {"y"}, {"u"});
+  onnx::NodeProto& branch = add_node(*model.graph, "If", {"c"}, {"v"}, "i");
+  add_node(add_attribute(branch, "then_branch", 5).g.edit(), "Softmax", {"y"}, {"t"}, "inner");
+  add_attribute(branch, "else_branch", 5).g.edit();
+  EXPECT_EQ(nodes_in_the_way(model, 13, registry),
+            (std::vector<std::string>{"node 's' (Squeeze)", "node '-> u' (Upsample)", "node 'inner' (Softmax)"}));
+  model.opset_import[0].version = 13;
+  EXPECT_TRUE(nodes_in_the_way(model, 13, registry).empty());
+}
+
+TEST(EditModel, DamagedModelsAreRefusedOrEdited) {
+  const std::string model = serialized(chain(11));
+  Edits edits = some_edits();
+  edits.left_out = {"w"}, edits.opset = 13;
+  int refused = 0;
+  const auto try_on = [&](const std::string& damaged) {
+    try {
+      edited(damaged, edits);
+    } catch (const Error&) {   // also where the node is gone that an edit names
+      ++refused;
+    }
+  };
+  for (std::size_t size = 0; size < model.size(); ++size) try_on(model.substr(0, size));
+  EXPECT_GT(refused, static_cast<int>(model.size() / 2));
+  std::mt19937 random(1);
+  for (int i = 0; i < 20000; ++i) {
+    std::string damaged = model;
+    for (int flips = 1 + static_cast<int>(random() % 4); flips > 0; --flips)
+      damaged[random() % model.size()] ^= static_cast<char>(1 << random() % 8);
+    try_on(damaged);
+  }
+  EXPECT_THROW(edited("", {}), Error);
+  EXPECT_THROW(edited(model.substr(0, model.size() - 1), {}), Error);
+}
+
+}  // namespace
+}  // namespace tenfold::onnx_export

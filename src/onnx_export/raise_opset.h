@@ -1,0 +1,20 @@
+// Whether a model may import a newer version of ai.onnx with its nodes as they are.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/op_def.h"
+#include "onnx_import/messages.h"
+
+namespace tenfold::onnx_export {
+
+namespace onnx = onnx_import::onnx;
+
+int onnx_opset(const onnx::ModelProto& model);   // the version of ai.onnx that the model imports
+
+// Nodes that mean something else at that version, or nothing at all, those in bodies and functions too: "node 's' (Squeeze)". The tables of
+// ONNX operators tell: a node may stay where both versions have one form of it.
+std::vector<std::string> nodes_in_the_way(const onnx::ModelProto& model, int opset, const ir::Registry& registry);
+
+}  // namespace tenfold::onnx_export
