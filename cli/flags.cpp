@@ -21,6 +21,7 @@ T parse_with(const std::string& flag, const std::string& text, const char* what)
 }
 
 std::string spelled(const Flag& flag) {
+  if (flag.name.size() == 1) return "-" + flag.name + " " + flag.value;
   if (flag.value.empty()) return "--" + flag.name;
   if (flag.value.front() == '[') return "--" + flag.name + "[=" + flag.value.substr(1);
   return "--" + flag.name + "=" + flag.value;

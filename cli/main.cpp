@@ -26,6 +26,7 @@ constexpr const char* kHelp =
     "  exec      build a model or load a plan, run it, measure it (trtexec's flags)\n"
     "  inspect   show a model or plan step by step; --why: which kernels were tried, their times, why others were refused\n"
     "  check     everything that is wrong with a model, or that it is sound and supported\n"
+    "  quantize  the model's own ONNX file with 8-bit products, by samples of its inputs\n"
     "  compare   differences between two models, plans or stored outputs\n"
     "  ops       the ONNX operators that models may use\n"
     "  devices   what this machine offers\n\n"
@@ -52,7 +53,8 @@ int exit_code(ErrorKind kind) {
 
 int dispatch(const std::string& program, Arguments arguments) {
   if (program == "trtexec") return exec_main(arguments, true);
-  if (arguments.empty()) throw UsageError("say what to do: tenfold exec, inspect, check, compare, ops or devices; tenfold --help explains");
+  if (arguments.empty())
+    throw UsageError("say what to do: tenfold exec, inspect, check, quantize, compare, ops or devices; tenfold --help explains");
   const std::string verb = arguments.front();
   arguments.erase(arguments.begin());
   if (verb == "--help" || verb == "-h" || verb == "help") return std::fputs(kHelp, stdout), kOk;
@@ -61,10 +63,11 @@ int dispatch(const std::string& program, Arguments arguments) {
   if (verb == "inspect") return inspect_main(arguments);
   if (verb == "check") return check_main(arguments);
   if (verb == "compare") return compare_main(arguments);
+  if (verb == "quantize") return quantize_main(arguments);
   if (verb == "ops") return ops_main(arguments);
   if (verb == "devices") return devices_main(arguments);
   if (verb == "build-request") return build_request_main(arguments);
-  const std::string hint = nearest(verb, {"exec", "inspect", "check", "compare", "ops", "devices"});
+  const std::string hint = nearest(verb, {"exec", "inspect", "check", "quantize", "compare", "ops", "devices"});
   throw UsageError("unknown verb '" + verb + "'" +
                    (hint.empty() ? "; tenfold --help lists them" : "; did you mean 'tenfold " + hint + "'?"));
 }

@@ -14,6 +14,7 @@ int exec_main(const Arguments& arguments, bool as_trtexec);
 int inspect_main(const Arguments& arguments);
 int check_main(const Arguments& arguments);
 int compare_main(const Arguments& arguments);
+int quantize_main(const Arguments& arguments);
 int ops_main(const Arguments& arguments);
 int devices_main(const Arguments& arguments);
 int build_request_main(const Arguments& arguments);   // of ModelEngines, not in the help
