@@ -5,17 +5,32 @@
 namespace tenfold::passes {
 namespace {
 
-void add_entry(LayerRules& rules, const ir::NameTable& table, const std::string& layers, const std::vector<DType>& types) {
-  const bool by_pattern = layers.find('*') != std::string::npos;
-  for (std::size_t i = 0; i < table.nodes.size(); ++i) {
-    if (!fits(layers, table.nodes[i].name)) continue;
-    LayerRule& rule = rules[static_cast<std::int32_t>(i)];
+void add_entry(LayerRules& rules, const LayerNames& names, const std::string& layers, const std::vector<DType>& types) {
+  const bool by_pattern = is_pattern(layers);
+  for (const std::int32_t node : names.that_fit(layers)) {
+    LayerRule& rule = rules[node];
     const bool named = !rule.types.empty() && !rule.by_pattern;
     if (!by_pattern || !named) rule = {types, by_pattern};
   }
 }
 
 }  // namespace
+
+bool is_pattern(std::string_view layers) { return layers.find('*') != std::string_view::npos; }
+
+LayerNames::LayerNames(const ir::NameTable& table) : table_(table) {
+  for (std::size_t i = 0; i < table.nodes.size(); ++i) by_name_[table.nodes[i].name].push_back(static_cast<std::int32_t>(i));
+}
+std::vector<std::int32_t> LayerNames::that_fit(std::string_view layers) const {
+  if (!is_pattern(layers)) {
+    const auto at = by_name_.find(layers);
+    return at == by_name_.end() ? std::vector<std::int32_t>{} : at->second;
+  }
+  std::vector<std::int32_t> nodes;
+  for (std::size_t i = 0; i < table_.nodes.size(); ++i)
+    if (fits(layers, table_.nodes[i].name)) nodes.push_back(static_cast<std::int32_t>(i));
+  return nodes;
+}
 
 bool fits(std::string_view pattern, std::string_view name) {
   const std::size_t star = pattern.find('*');
@@ -26,13 +41,15 @@ bool fits(std::string_view pattern, std::string_view name) {
 
 LayerRules precision_rules(const ir::NameTable& table, const LayerTypes& types) {
   LayerRules rules;
-  for (const LayerPrecision& one : types.precisions) add_entry(rules, table, one.layers, {one.type});
+  const LayerNames names(table);
+  for (const LayerPrecision& one : types.precisions) add_entry(rules, names, one.layers, {one.type});
   return rules;
 }
 
 LayerRules output_rules(const ir::NameTable& table, const LayerTypes& types) {
   LayerRules rules;
-  for (const LayerOutputTypes& one : types.output_types) add_entry(rules, table, one.layers, one.types);
+  const LayerNames names(table);
+  for (const LayerOutputTypes& one : types.output_types) add_entry(rules, names, one.layers, one.types);
   return rules;
 }
 

@@ -14,6 +14,18 @@ namespace tenfold::passes {
 
 // One '*' in `pattern` stands for any characters.
 bool fits(std::string_view pattern, std::string_view name);
+bool is_pattern(std::string_view layers);
+
+// A table's nodes by their names, so that thousands of entries find theirs at once. The table lives as long.
+class LayerNames {
+ public:
+  explicit LayerNames(const ir::NameTable& table);
+  std::vector<std::int32_t> that_fit(std::string_view layers) const;   // numbers, ascending
+
+ private:
+  const ir::NameTable& table_;
+  std::unordered_map<std::string_view, std::vector<std::int32_t>> by_name_;
+};
 
 // An entry's types, and whether a pattern led to it: it then says nothing of nodes without floats.
 struct LayerRule {

@@ -18,14 +18,12 @@ bool gives_floats(const ir::Node& node) {
 
 bool is_sixteen_bits(DType type) { return type == DType::f16 || type == DType::bf16; }
 
-void check_names(const ir::NameTable& table, const std::string& layers) {
+void check_names(const ir::NameTable& table, const LayerNames& index, const std::string& layers) {
   require(std::count(layers.begin(), layers.end(), '*') <= 1, ErrorKind::invalid_argument, "layer_types: '", layers,
           "' has more than one '*'");
+  if (!index.that_fit(layers).empty()) return;
   std::vector<std::string> names;
-  for (const ir::NameTable::Node& node : table.nodes) {
-    if (fits(layers, node.name)) return;
-    names.push_back(node.name);
-  }
+  for (const ir::NameTable::Node& node : table.nodes) names.push_back(node.name);
   const std::string near = nearest(layers, names);
   std::string some;
   for (std::size_t i = 0; near.empty() && i < names.size() && i < 3; ++i) some += (i ? "', '" : "'") + names[i];
@@ -80,9 +78,10 @@ bool may_use_fp16(const BuildConfig& config) {
 void check_layer_types(const ir::Graph& model, const LayerTypes& types) {
   static const ir::NameTable none;
   const ir::NameTable& table = model.model_names ? *model.model_names : none;
-  for (const LayerPrecision& one : types.precisions) check_names(table, one.layers), check_type(one.layers, one.type);
+  const LayerNames index(table);
+  for (const LayerPrecision& one : types.precisions) check_names(table, index, one.layers), check_type(one.layers, one.type);
   for (const LayerOutputTypes& one : types.output_types) {
-    check_names(table, one.layers);
+    check_names(table, index, one.layers);
     require(!one.types.empty(), ErrorKind::invalid_argument, "layer_types: layer '", one.layers, "' is given no output type");
     for (const DType type : one.types) check_type(one.layers, type);
   }
