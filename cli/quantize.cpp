@@ -16,7 +16,9 @@ namespace {
 
 struct Wish {
   std::string output, data, cache, calibrator;
+  std::optional<ImageSpec> image;   // how photographs become the input
   int samples = 200;
+  Console console;
   QuantizeOptions options;
   BuildConfig config;
   bool help = false;
@@ -43,7 +45,9 @@ Flags make_flags(Wish& w) {
               "come from every second sample; the others show the error of what is written. All else in the file stays as it is.");
   flags.group("Flags");
   flags.add_text("o", w.output, "FILE", "the file to write; external data that it goes on using must lie in the same folder");
-  flags.add_text("data", w.data, "PATH", "samples: .npz by input name or .npy, first axis: samples; or a folder of them");
+  flags.add_text("data", w.data, "PATH", "samples: .npz by input name or .npy, first axis: samples; photographs; or a folder of either");
+  flags.add({"image", "SPEC", "how photographs become the input, as in tenfold exec: resize:256,crop:224,scale:255,mean:...,std:...",
+             [&w](const std::string& text) { w.image = parse_image_spec(text); }});
   flags.add({"samples", "N", "take at most N samples of --data (200)",
              [&w](const std::string& text) { w.samples = parse_int("samples", text, 1); }});
   flags.add({"for", "any|ort|openvino",
@@ -78,7 +82,7 @@ Calibration calibration_of(const Wish& w, const std::string& model) {
     if (size_of_file(w.cache) < 0) throw UsageError("--calib: there is no '" + w.cache + "'; give --data=PATH, and it is written");
     return calibration;
   }
-  const auto samples = std::make_shared<Samples>(w.data, model_bindings(model, w.config));
+  const std::shared_ptr<Samples> samples = open_samples({"data", w.data, w.image, model_bindings(model, w.config), w.samples, w.console});
   calibration.sample = [samples](int index) { return samples->at(index); };
   return calibration;
 }
