@@ -94,7 +94,9 @@ quant::Ranges ranges_by_samples(const ir::Graph& graph, const std::vector<plan::
   quant::Histograms seen;
   for (const std::string& name : wanted) seen[name];
   std::vector<Answered> first;
-  ObservedRuns runs(graph.clone(), ranges, config);
+  ir::Graph runnable = graph.clone();
+  lower_for_kernels(runnable);
+  ObservedRuns runs(std::move(runnable), ranges, config);
   report.samples = run_samples(runs, calibration, seen, first);
   require(report.samples > 0, ErrorKind::invalid_argument, "the calibration's data gave no sample");
   report.method = tries_all ? best_calibrator(graph, ranges, seen, placing, config, first) : calibration.method;

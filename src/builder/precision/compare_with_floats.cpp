@@ -26,6 +26,7 @@ void compare(const ir::Graph& source, const Engine& engine, const BuildConfig& c
   const std::vector<plan::Range> ranges = symbol_ranges(source, profiles_of(config).front(), {});
   ir::Graph graph = source.clone();
   specialise(graph, ranges);
+  lower_for_kernels(graph);
   const auto context = engine.create_context();
   std::vector<std::string> inputs, outputs;
   for (const BindingInfo& b : engine.bindings()) (b.is_input ? inputs : outputs).push_back(b.name);

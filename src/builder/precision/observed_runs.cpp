@@ -19,7 +19,6 @@ ObservedRuns::ObservedRuns(ir::Graph graph, const std::vector<plan::Range>& rang
   plain.optimization_level = 0, plain.keep_portable_graph = false, plain.tf32 = false, plain.plugins = config.plugins;
   for (const ir::Value* v : graph.inputs) impl_->inputs.push_back(v->name);
   auto backend = backends::open_backend("cpu", config.cpu_features);
-  lower_for_kernels(graph);
   BuildReport unused;
   PlanMaker maker(plain, "", *backend, unused);
   maker.add(std::move(graph), ranges);

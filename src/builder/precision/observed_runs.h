@@ -16,7 +16,7 @@ namespace tenfold::builder {
 
 class ObservedRuns {
  public:
-  // Nothing is rounded, and nothing fused but norms into convolutions. `config` gives plug-ins and the CPU's features.
+  // Nothing is fused and nothing rounded. `config` gives plug-ins and the CPU's features.
   ObservedRuns(ir::Graph graph, const std::vector<plan::Range>& ranges, const BuildConfig& config);
   ~ObservedRuns();
 
