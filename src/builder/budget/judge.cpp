@@ -49,6 +49,7 @@ Judge::Judge(const ir::Graph& source, const BuildConfig& config, int first, int 
   const std::vector<plan::Range> ranges = symbol_ranges(source, profiles_of(config).front(), {});
   ir::Graph graph = source.clone();
   specialise(graph, ranges);
+  lower_for_kernels(graph);
   ObservedRuns floats(std::move(graph), ranges, config);
   for_each_sample(*config.calibration, first, [&](const InputSet& sample) {
     if (samples() < most) impl_->answered.push_back({sample, floats.run(sample)});
