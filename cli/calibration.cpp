@@ -49,7 +49,7 @@ void add_calibration_flags(Flags& f, ExecOptions& o) {
              "model get right");
   f.add_text("dumpSamples", o.dump_samples, "FILE", "+write the samples of --data as the model gets them, .npz, which --data takes, too");
   f.add_text("calib", o.calibration_cache, "FILE",
-             "ranges for --int8 in TensorRT's form: read if FILE exists, else taken from --data and written");
+             "+ranges for --int8 in TensorRT's form: read if FILE exists, else taken from --data and written");
   f.add_text("calibrator", o.calibrator, "NAME",
              "+how --int8 takes ranges from --data: auto (the best of them; the default), entropy (with --calib), minmax, mse, percentile");
 }

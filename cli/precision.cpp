@@ -84,13 +84,13 @@ void keep_types_of_model(ExecOptions& o) {
 void add_precision_flags(Flags& f, ExecOptions& o) {
   f.add_switch("fp16", o.build.fp16, "permission to compute in fp16 on a GPU; CPUs use float32");
   f.add_switch("bf16", o.build.bf16, "permission to compute in bfloat16 where that pays (--best: every precision)");
-  f.add({"best", "", "permission for every precision", [&o](const std::string&) {
+  f.add({"best", "", "+permission for every precision", [&o](const std::string&) {
            o.best = o.build.fp16 = o.build.bf16 = o.build.int8 = o.build.fp8 = o.int8_asked = true;
          }});
   f.add({"fp8", "", "+permission for e4m3 products of a model that is quantised so, on a GPU (on by default)",
          [&o](const std::string&) { o.build.fp8 = o.fp8_asked = true; }});
   f.add({"int4", "", "+weights of 4 bits are unfolded to floats when a plan is built", [&o](const std::string&) { o.int4_asked = true; }});
-  f.add({"precision", "auto", "fp16, bf16 and int8 as the device suggests; the build says which, and why", [&o](const std::string& text) {
+  f.add({"precision", "auto", "+fp16, bf16 and int8 as the device suggests; the build says which, and why", [&o](const std::string& text) {
            if (lower(text) != "auto")
              throw UsageError("--precision is auto, not '" + text + "'; --fp16, --bf16 and --int8 permit one type each");
            o.build.auto_precision = o.int8_asked = true;

@@ -317,7 +317,7 @@ class Quantize(CliCase):
         self.make_plan()
         data, out = f"--data={self.path('data.npz')}", ['-o', self.path('q.onnx')]
         for code, words, arguments in (
-            (1, 'no .npz and no .npy', [path, f"--data={self.path('empty')}", *out]),
+            (1, 'no .npz or .npy', [path, f"--data={self.path('empty')}", *out]),
             (1, "no array 'x'", [path, f"--data={self.path('other.npz')}", *out]),
             (1, '[60,7,12,12]', [path, f"--data={self.path('wide.npz')}", *out]),
             (1, 'double.npz', [path, f"--data={self.path('double.npz')}", *out]),
