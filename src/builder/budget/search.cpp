@@ -237,7 +237,7 @@ void check(const ir::Graph& source, const BuildConfig& config) {
   check_bound("ErrorBudget::max_error", budget.max_error);
   for (const auto& [output, bound] : budget.outputs) {
     check_bound("ErrorBudget::outputs, '" + output + "',", bound);
-    const auto is_it = [&](const ir::Value* v) { return v->name == output; };
+    const auto is_it = [&name = output](const ir::Value* v) { return v->name == name; };
     require(std::any_of(source.outputs.begin(), source.outputs.end(), is_it), ErrorKind::invalid_argument,
             "ErrorBudget::outputs: the model has no output '", output, "'");
   }
