@@ -19,14 +19,6 @@ DType type_of(const char* flag, const std::string& text) {
   return at->second;
 }
 
-std::vector<std::string> split(const std::string& text, char at) {
-  std::vector<std::string> parts{""};
-  for (const char c : text)
-    if (c == at) parts.emplace_back();
-    else parts.back() += c;
-  return parts;
-}
-
 // LAYER:TYPE of a list. Names of layers may hold colons.
 struct Spec { std::string layers, type; };
 std::vector<Spec> layer_specs(const char* flag, const std::string& text) {

@@ -29,6 +29,7 @@ struct Made {
   Engine engine;
   BuildReport report;
   BudgetPlan plan;
+  bool all_wide = false;   // no layer is of 8 bits by the calibration
 };
 
 // By the tuner, of the steps that compute a layer of the model, in milliseconds.
@@ -69,23 +70,38 @@ class Search {
   }
 
  private:
-  bool has_time() const { return seconds() < config_.budget->search_seconds; }
+  // Asked before each further step, so that an end for want of time is known as one.
+  bool has_time() {
+    const bool has = seconds() < config_.budget->search_seconds;
+    told_.out_of_time |= !has;
+    return has;
+  }
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
   // The 16 bits that the last plan has, if it has any.
-  DType widest_type() const {
+  DType sixteen_bits() const {
     for (const DType type : {DType::f16, DType::bf16})
       if (last_types_.count(type)) return type;
     return DType::f32;
   }
 
   // Makes a plan and measures it. True if it is within the budget. Without a name it has that of its type. `anyway`: it is taken if
-  // there is none so far.
+  // there is none so far. One that cannot be had under types that the user wants obeyed is none.
   bool consider(std::string name, const BuildConfig& config, bool anyway = false) {
+    try {
+      return measure(std::move(name), config, anyway);
+    } catch (const Error& e) {
+      const bool may_fail = !told_.plans.empty() && !anyway && config.layer_types.constraints == LayerConstraints::obey;
+      if (e.kind() != ErrorKind::unsupported || !may_fail) throw;
+      Log(config_.log)(Severity::info, "budget: a plan is left out: ", e.what());
+      return false;
+    }
+  }
+  bool measure(std::string name, const BuildConfig& config, bool anyway) {
     BuildReport report;
     Engine engine = make_(config, report, findings_);
     last_types_ = report.layers_by_type;
-    if (name.empty()) name = widest_type() == DType::f32 ? "fp32" : widest_type() == DType::f16 ? "fp16" : "bf16";
+    if (name.empty()) name = sixteen_bits() == DType::f32 ? "fp32" : sixteen_bits() == DType::f16 ? "fp16" : "bf16";
     const Judged judged = judge_.judge(engine);
     const double bound = config_.budget->max_error;
     const BudgetPlan plan{
@@ -95,7 +111,7 @@ class Search {
                      plan.milliseconds < 0 ? std::string() : cat(", ", plan.milliseconds, " ms"));
     last_times_ = times_of(engine, report);
     if (plan.within ? !best_ || is_better(plan, best_->plan) : anyway && !best_) {
-      best_.reset(), best_.emplace(Made{std::move(engine), std::move(report), plan});
+      best_.reset(), best_.emplace(Made{std::move(engine), std::move(report), plan, !config.calibration});
       taken_ = told_.plans.size(), wide_of_best_ = wide_layers_;
     }
     told_.plans.push_back(plan);
@@ -113,7 +129,7 @@ class Search {
     BuildConfig wide = base_;
     wide.calibration.reset();
     const bool within = consider("", wide);
-    const DType type = widest_type();
+    const DType type = sixteen_bits();
     if (type != DType::f32 && within) wide_ = type;
     wide.fp16 = wide.bf16 = false;
     if (type != DType::f32 && !within && has_time()) consider("fp32", wide);
@@ -121,7 +137,7 @@ class Search {
   }
   void take_floats() {
     BuildConfig exact = base_;
-    exact.calibration.reset(), exact.layer_types = {};
+    exact.calibration.reset();
     exact.fp16 = exact.bf16 = exact.int8 = exact.fp8 = exact.tf32 = exact.auto_precision = false;
     if (!consider("fp32 without rounding", exact, true))
       Log(config_.log)(Severity::warning, "no plan is within the error budget, not even one of f32 (", told_.plans.back().error,
@@ -196,10 +212,10 @@ class Search {
 
   Engine finish(BuildReport& report) {
     told_.plans[taken_].taken = true;
-    told_.met = best_->plan.within, told_.out_of_time = !has_time();
+    told_.met = best_->plan.within;
     for (std::size_t i = 0; i < saved_.size(); ++i)
       told_.layers.push_back({layers_[i].layer, layers_[i].op, layers_[i].share * config_.budget->max_error, saved_[i],
-                              std::count(wide_of_best_.begin(), wide_of_best_.end(), i) > 0});
+                              best_->all_wide || std::count(wide_of_best_.begin(), wide_of_best_.end(), i) > 0});
     told_.seconds = seconds();
     BuildReport& best = best_->report;
     best.notes.insert(best.notes.begin(), report.notes.begin(), report.notes.end());

@@ -94,6 +94,22 @@ TEST(BudgetSearch, TakesFloatsWhereNothingNarrowerWillDo) {
   EXPECT_LT(error_of(engine, config), 1e-5);
   for (const BudgetPlan& p : report.budget->plans) EXPECT_EQ(p.taken, p.name == "fp32") << p.name << "\n" << log;
   EXPECT_TRUE(report.budget->met);
+  EXPECT_FALSE(report.budget->out_of_time);
+  for (const BudgetLayer& layer : report.budget->layers) EXPECT_TRUE(layer.wide) << layer.layer;
+}
+
+TEST(BudgetSearch, LeavesOutPlansThatCannotObeyTheUsersTypes) {
+  const ir::Graph graph = net();
+  BuildConfig config = with(1e-3);
+  config.layer_types = {LayerConstraints::obey, {{graph.node_list().at(4)->name, DType::i8}}, {}};
+  try {
+    BuildReport report;
+    builder::build_graph(graph, config, "", &report);   // no plan of floats is tried, and some mix may do
+    for (const BudgetPlan& p : report.budget->plans) EXPECT_NE(p.name, "fp32");
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::unsupported);   // the last resort cannot obey either, and says which layer
+    EXPECT_NE(std::string(e.what()).find("not i8 as asked for"), std::string::npos) << e.what();
+  }
 }
 
 TEST(BudgetSearch, EndsWhenItsTimeIsUp) {

@@ -124,16 +124,20 @@ std::optional<DType> computes_in(const ir::Node& node) {
   return node.outputs.empty() || !node.out()->type.is_tensor() ? std::nullopt : std::optional(node.out()->dtype());
 }
 
-std::map<DType, int> layers_by_type(const ir::Graph& graph) {
-  std::map<std::int32_t, DType> narrowest;
+std::unordered_map<std::int32_t, LayerCompute> compute_of_layers(const ir::Graph& graph) {
+  std::unordered_map<std::int32_t, LayerCompute> all;
   for (const auto& node : graph.nodes())
     if (const std::optional<DType> type = computes_in(*node))
       for (const std::int32_t source : node->sources.all()) {
-        const auto [at, is_new] = narrowest.emplace(source, *type);
-        if (!is_new && bits(*type) < bits(at->second)) at->second = *type;
+        const auto [at, is_new] = all.emplace(source, LayerCompute{node.get(), *type});
+        if (!is_new && bits(*type) < bits(at->second.type)) at->second = {node.get(), *type};
       }
+  return all;
+}
+
+std::map<DType, int> layers_by_type(const ir::Graph& graph) {
   std::map<DType, int> counts;
-  for (const auto& [source, type] : narrowest) ++counts[type];
+  for (const auto& [layer, compute] : compute_of_layers(graph)) ++counts[compute.type];
   return counts;
 }
 

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "backends/device_traits.h"
@@ -26,7 +27,10 @@ Pass pass_round_outputs(const LayerTypes& types);
 
 // The type that a node computes in: the narrowest of its operands' that it multiplies or adds. Nothing for what only casts or moves.
 std::optional<DType> computes_in(const ir::Node& node);
-// How many of the model's layers compute in each type. `graph`: precision is settled, nothing is fused yet.
+// Of each of the model's layers, the node that computes in the fewest bits. `graph`: precision is settled, nothing is fused yet.
+struct LayerCompute { const ir::Node* node; DType type; };
+std::unordered_map<std::int32_t, LayerCompute> compute_of_layers(const ir::Graph& graph);
+// How many of the model's layers compute in each type.
 std::map<DType, int> layers_by_type(const ir::Graph& graph);
 
 struct UnmetType { std::string layer, text; };   // the text names layer, types, device and reason

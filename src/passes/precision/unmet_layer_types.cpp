@@ -17,7 +17,7 @@ class Unmet {
 
   std::vector<UnmetType> all() {
     const LayerRules precisions = precision_rules(table_, config_.layer_types), outputs = output_rules(table_, config_.layer_types);
-    const std::unordered_map<std::int32_t, Computed> found = computed(graph_);
+    const std::unordered_map<std::int32_t, LayerCompute> found = compute_of_layers(graph_);
     for (std::int32_t layer = 0; layer < static_cast<std::int32_t>(table_.nodes.size()); ++layer) {
       const auto rule = precisions.find(layer);
       const auto at = found.find(layer);
@@ -29,21 +29,9 @@ class Unmet {
   }
 
  private:
-  // Of a layer, the node that computes in the fewest bits.
-  struct Computed { const ir::Node* node; DType type; };
-  static std::unordered_map<std::int32_t, Computed> computed(const ir::Graph& graph) {
-    std::unordered_map<std::int32_t, Computed> all;
-    for (const auto& node : graph.nodes())
-      if (const std::optional<DType> type = computes_in(*node))
-        for (const std::int32_t source : node->sources.all()) {
-          const auto [at, is_new] = all.emplace(source, Computed{node.get(), *type});
-          if (!is_new && bits(*type) < bits(at->second.type)) at->second = {node.get(), *type};
-        }
-    return all;
-  }
   static bool equal(DType wanted, DType got) { return wanted == got || (wanted == DType::u8 && got == DType::i8); }
 
-  void look_at_type(std::int32_t layer, const LayerRule& rule, const Computed& found) {
+  void look_at_type(std::int32_t layer, const LayerRule& rule, const LayerCompute& found) {
     const DType wanted = rule.types.front(), got = found.type;
     if (equal(wanted, got) || (rule.by_pattern && !is_float(got) && got != DType::i8)) return;
     add(layer, *found.node, "computes in", got, wanted, why_not(*found.node, wanted, got));
