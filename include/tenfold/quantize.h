@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 namespace tenfold {
 
 using InputSet = std::map<std::string, Tensor>;   // a value for each input, by its name
+using OutputSet = std::map<std::string, Tensor>;  // a value for each output that is a tensor, by its name
 
 struct Calibration {
   // Gives sample 0, 1, 2 and so on, or nothing where there are no more; each build begins with 0 again. Types and shapes
@@ -39,6 +41,14 @@ struct Calibration {
   // them; a file that names fewer than half of the values that need ranges is another model's, and refused. If it does
   // not, the build writes it. It holds magnitudes alone, so that ranges from samples are a little better. Empty: none.
   std::string cache;
+  // What may lessen the error of the 8 bits, tried in this order on up to eight of the samples that gave ranges. Each is
+  // kept where the outputs' error falls, and CalibrationReport::remedies tells of it. Any other name throws
+  // invalid_argument. Without samples (a cache alone) there are none.
+  //   equalise  two products in a row share the range of the channels between them (Nagel 2019, arXiv 1906.04721)
+  //   smooth    what makes channels of an operand large goes into the weights (SmoothQuant, Xiao 2023, arXiv 2211.10438)
+  //   round     weights round to the side that keeps the product's results (after AdaRound, Nagel 2020, arXiv 2004.10568)
+  //   bias      the mean error of each output channel goes into the bias (Nagel 2019)
+  std::vector<std::string> remedies = {"equalise", "smooth", "round", "bias"};
 };
 
 // How far a plan's outputs may be from the f32 model's. The build finds out which layers are worth 8 bits: it makes plans
@@ -55,6 +65,13 @@ struct ErrorBudget {
   //   top1    the share of rows whose largest element is another one
   //   top5    ... is not among the five largest
   std::string metric = "l2";
+  // In place of `metric`: the error of answers beside the f32 model's, both by sample in one order. The build calls it in
+  // its own thread, more than once. It gives no interval. What it throws ends the build and comes through.
+  std::function<double(std::span<const OutputSet> reference, std::span<const OutputSet> candidate)> measure;
+  // With top1 and top5: the right class of sample 0, 1, 2 and so on, -1 where it is not known. The error is the share of
+  // rows that the f32 model has right by which the plan has fewer right; below zero where it has more.
+  std::vector<std::int64_t> labels;
+  std::int64_t search_memory = std::int64_t{2} << 30;   // bytes of the model's values that the search may keep
   // After as many seconds no further plan is begun, and the best so far is taken.
   double search_seconds = 300;
 };
@@ -64,8 +81,10 @@ struct ErrorBudget {
 struct BudgetPlan {
   std::string name;                         // "int8", "fp32", "12 of 53 layers wide"
   double error = 0, low = 0, high = 0;
-  double milliseconds = -1;                 // of all steps by the tuner's times; -1 at level 0
+  double milliseconds = -1;                 // of a run, measured on the finished plan (median); -1: not measured
+  double tuned_milliseconds = -1;           // of all steps by the tuner's times; -1 at level 0
   std::int64_t weight_bytes = 0;
+  std::map<DType, double> work;             // the share of the multiplications that each type does
   bool within = false, taken = false;
 };
 // A layer that the search could decide on: its error when it alone is of 8 bits, and the time that it saves then.
@@ -73,6 +92,8 @@ struct BudgetLayer {
   std::string layer, op;
   double error = 0, saved_milliseconds = 0;
   bool wide = false;                        // in the plan that was taken
+  DType type = DType::f32;                  // that it computes in there
+  std::string advice;                       // what would lessen its error or its time; may be empty
 };
 struct BudgetReport {
   std::vector<BudgetPlan> plans;            // in the order in which they were made
@@ -86,6 +107,9 @@ struct BudgetReport {
 // that of the f32 model's answers.
 struct OutputError { std::string output; double relative_l2 = 0; };
 
+// A remedy that was tried, and the relative l2 error of all outputs together without it and with it.
+struct RemedyReport { std::string name; double before = 0, after = 0; bool kept = false; };
+
 // What a calibration did. `values` have ranges; `without_range` names values of the graph that the data never reached
 // or left at zero, and whose products stay in floats. `errors` were measured on `compared` samples that gave no ranges;
 // there are none where one sample is all there is.
@@ -94,6 +118,7 @@ struct CalibrationReport {
   int samples = 0, values = 0, compared = 0;
   std::vector<std::string> without_range;
   std::vector<OutputError> errors;
+  std::vector<RemedyReport> remedies;
   double seconds = 0;
 };
 

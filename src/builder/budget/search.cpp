@@ -104,9 +104,9 @@ class Search {
     if (name.empty()) name = sixteen_bits() == DType::f32 ? "fp32" : sixteen_bits() == DType::f16 ? "fp16" : "bf16";
     const Judged judged = judge_.judge(engine);
     const double bound = config_.budget->max_error;
-    const BudgetPlan plan{
-        name, judged.share * bound, judged.low * bound, judged.high * bound, report.tuned_ms, engine.info().weight_bytes, judged.within(),
-        false};
+    const BudgetPlan plan{.name = name, .error = judged.share * bound, .low = judged.low * bound, .high = judged.high * bound,
+                          .milliseconds = report.tuned_ms, .tuned_milliseconds = report.tuned_ms,
+                          .weight_bytes = engine.info().weight_bytes, .work = {}, .within = judged.within(), .taken = false};
     Log(config_.log)(Severity::info, "budget: ", name, ": error ", plan.error, " of ", bound,
                      plan.milliseconds < 0 ? std::string() : cat(", ", plan.milliseconds, " ms"));
     last_times_ = times_of(engine, report);
@@ -214,8 +214,10 @@ class Search {
     told_.plans[taken_].taken = true;
     told_.met = best_->plan.within;
     for (std::size_t i = 0; i < saved_.size(); ++i)
-      told_.layers.push_back({layers_[i].layer, layers_[i].op, layers_[i].share * config_.budget->max_error, saved_[i],
-                              best_->all_wide || std::count(wide_of_best_.begin(), wide_of_best_.end(), i) > 0});
+      told_.layers.push_back({.layer = layers_[i].layer, .op = layers_[i].op, .error = layers_[i].share * config_.budget->max_error,
+                              .saved_milliseconds = saved_[i],
+                              .wide = best_->all_wide || std::count(wide_of_best_.begin(), wide_of_best_.end(), i) > 0, .type = DType::f32,
+                              .advice = {}});
     told_.seconds = seconds();
     BuildReport& best = best_->report;
     best.notes.insert(best.notes.begin(), report.notes.begin(), report.notes.end());
