@@ -177,3 +177,9 @@ if(TENFOLD_PYTHON3)
   endif()
   add_test(NAME docs_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tools/write_docs.py --check $<TARGET_FILE:tenfold>)
 endif()
+
+# What takes longest starts first, so that it does not run alone at the end.
+set_tests_properties(backends_test PROPERTIES COST 600)
+foreach(name build_time_test optimised_suite_test random_graph_test onnx_suite_test)
+  set_tests_properties(${name} PROPERTIES COST 100)
+endforeach()
