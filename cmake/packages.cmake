@@ -1,6 +1,6 @@
-# The two libraries that users link, and their installation: tenfold loads and runs plans, tenfold-builder makes them. Each is static
-# (Tenfold::runtime, Tenfold::builder) and shared (Tenfold::runtime_shared, Tenfold::builder_shared), of the same objects of the folders it
-# consists of; find_package(Tenfold) and pkg-config know all of them.
+# The libraries that users link, and their installation: tenfold loads and runs plans, tenfold-builder makes them, tenfold-text makes ids of
+# text. Each is static (Tenfold::runtime, Tenfold::builder, Tenfold::text) and shared (Tenfold::runtime_shared and so on), of the same
+# objects of the folders it consists of; find_package(Tenfold) and pkg-config know all of them.
 include(CMakePackageConfigHelpers)
 option(TENFOLD_SHARED "Make the shared libraries, too" ${TENFOLD_SHARED_BY_DEFAULT})
 
@@ -47,19 +47,25 @@ set_source_files_properties(${kernels} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED
 tenfold_package(runtime OUTPUT tenfold FOLDERS base ir ops backends memory plan runtime api_run EXTRA ${kernels})
 tenfold_package(builder OUTPUT tenfold-builder
   FOLDERS onnx_ops onnx_import onnx_export quant passes tune builder api_build background layers)
+tenfold_package(text OUTPUT tenfold-text FOLDERS text)
 target_link_libraries(tenfold-runtime PUBLIC Threads::Threads)
 target_link_libraries(tenfold-builder PUBLIC tenfold-runtime)
+target_link_libraries(tenfold-text PUBLIC tenfold-runtime)
 add_dependencies(tenfold-runtime tenfold_backends)
 if(TENFOLD_SHARED)
   # Which symbols each shared library exports is read from the objects.
-  set(maps ${CMAKE_BINARY_DIR}/generated/tenfold.map ${CMAKE_BINARY_DIR}/generated/tenfold-builder.map)
+  set(maps)
+  foreach(output tenfold tenfold-builder tenfold-text)
+    list(APPEND maps ${CMAKE_BINARY_DIR}/generated/${output}.map)
+  endforeach()
   add_custom_command(OUTPUT ${maps}
     COMMAND ${CMAKE_CURRENT_LIST_DIR}/exports ${CMAKE_READELF} ${PROJECT_VERSION} $<TARGET_FILE:tenfold-runtime>
-      $<TARGET_FILE:tenfold-builder> ${CMAKE_BINARY_DIR}/generated
-    DEPENDS tenfold-runtime tenfold-builder ${CMAKE_CURRENT_LIST_DIR}/exports VERBATIM COMMENT "Listing what the shared libraries export")
+      $<TARGET_FILE:tenfold-builder> $<TARGET_FILE:tenfold-text> ${CMAKE_BINARY_DIR}/generated
+    DEPENDS tenfold-runtime tenfold-builder tenfold-text ${CMAKE_CURRENT_LIST_DIR}/exports VERBATIM COMMENT "Listing what the shared libraries export")
   add_custom_target(tenfold-exports DEPENDS ${maps})
   target_link_libraries(tenfold-runtime_shared PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
   target_link_libraries(tenfold-builder_shared PUBLIC tenfold-runtime_shared)
+  target_link_libraries(tenfold-text_shared PUBLIC tenfold-runtime_shared)
 endif()
 
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/tenfold DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT runtime
@@ -73,9 +79,9 @@ write_basic_package_version_file(${package}/TenfoldConfigVersion.cmake COMPATIBI
 install(FILES ${package}/TenfoldConfig.cmake ${package}/TenfoldConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenfold COMPONENT runtime)
 file(RELATIVE_PATH TENFOLD_PC_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)   # so that an installed tree can be moved
-set(pcs tenfold-runtime-static tenfold-static)
+set(pcs tenfold-runtime-static tenfold-static tenfold-text-static)
 if(TENFOLD_SHARED)
-  list(APPEND pcs tenfold-runtime tenfold)
+  list(APPEND pcs tenfold-runtime tenfold tenfold-text)
 endif()
 foreach(pc IN LISTS pcs)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/${pc}.pc.in ${package}/${pc}.pc @ONLY)

@@ -34,7 +34,7 @@ function(tenfold_test name)
 endfunction()
 
 foreach(folder base ir ops onnx_ops onnx_import onnx_export quant passes backends
-               tune memory plan runtime builder api_run api_build background layers)
+               tune memory plan runtime builder api_run api_build background layers text)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*_test.cpp)
   set(uses tenfold_${folder})
   if(folder STREQUAL "passes" OR folder STREQUAL "runtime")
@@ -68,6 +68,7 @@ foreach(source IN LISTS tools)
   add_executable(${tool} ${source})
   target_link_libraries(${tool} PRIVATE tenfold_test_support)
 endforeach()
+target_link_libraries(tokenize PRIVATE tenfold_text)
 file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*_test.cpp)
 foreach(source IN LISTS sources)
   get_filename_component(stem ${source} NAME_WE)
@@ -162,13 +163,15 @@ if(TENFOLD_PYTHON3)
     set_tests_properties(${name} PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77
       ENVIRONMENT "TENFOLD_NVTX_LISTENER=$<TARGET_FILE:nvtx_listener>;TENFOLD_PLUGIN_SNAKE=$<TARGET_FILE:plugin_snake>")
   endforeach()
+  add_test(NAME tokenizer_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/tokenizer_test.py $<TARGET_FILE:tokenize>)
+  set_tests_properties(tokenizer_test PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77)
   add_test(NAME speech_detector_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/speech_detector_test.py
     $<TARGET_FILE:speech_detector>)
   set_tests_properties(speech_detector_test PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77)
   add_test(NAME c_names_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/c_names_test.py ${CMAKE_SOURCE_DIR}/include/tenfold)
   if(TENFOLD_SHARED)
     add_test(NAME exports_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/exports_test.py ${CMAKE_SOURCE_DIR}/include/tenfold
-      $<TARGET_FILE:tenfold-runtime_shared> $<TARGET_FILE:tenfold-builder_shared>)
+      $<TARGET_FILE:tenfold-runtime_shared> $<TARGET_FILE:tenfold-builder_shared> $<TARGET_FILE:tenfold-text_shared>)
     add_test(NAME ctypes_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/ctypes_test.py $<TARGET_FILE:tenfold-runtime_shared>
       $<TARGET_FILE:tenfold-builder_shared>)
     set_tests_properties(ctypes_test PROPERTIES SKIP_RETURN_CODE 77)

@@ -1,0 +1,82 @@
+#include "text/added_tokens.h"
+
+#include <algorithm>
+
+#include "text/unicode/unicode.h"
+
+namespace tenfold::text {
+namespace {
+
+AddedToken read(const Json& json, const Vocabulary& vocabulary) {
+  AddedToken one;
+  one.content = json.text("content"), one.id = static_cast<std::int32_t>(json.number("id", 0, INT32_MAX));
+  if (const auto known = vocabulary.find(one.content); known != vocabulary.end()) one.id = known->second;
+  one.special = json.flag("special", false), one.single_word = json.flag("single_word", false);
+  one.strips_left = json.flag("lstrip", false), one.strips_right = json.flag("rstrip", false);
+  one.normalized = json.flag("normalized", !one.special);
+  return one;
+}
+
+bool is(const Char& one, Kind kind) { return Unicode::tables().is(one.c, kind); }
+
+}  // namespace
+
+AddedTokens::AddedTokens(const Json& file, const Normalizer* normalizer, const Vocabulary& vocabulary) {
+  if (!file.has("added_tokens")) return;
+  for (const Json& json : file.list("added_tokens")) all_.push_back(read(json, vocabulary));
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    const AddedToken& one = all_[i];
+    if (one.special) special_.push_back(one.id);
+    Chars chars;
+    decode_utf8(one.content, chars);
+    if (one.normalized && normalizer) normalizer->run(chars);
+    if (chars.empty()) continue;
+    Trie& trie = one.normalized ? normalised_ : given_;
+    (one.normalized ? any_normalised_ : any_given_) = true;
+    std::uint32_t node = Trie::kRoot;
+    for (const Char& c : chars) node = trie.add(node, c.c);
+    trie.set(node, static_cast<std::int32_t>(i));
+  }
+  std::sort(special_.begin(), special_.end());
+}
+
+bool AddedTokens::is_special(std::int32_t id) const { return std::binary_search(special_.begin(), special_.end(), id); }
+
+AddedTokens::Match AddedTokens::longest(Word text, const Trie& trie) const {
+  Match found{nullptr, 0};
+  std::uint32_t node = Trie::kRoot;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    node = trie.next(node, text[i].c);
+    if (node == Trie::kNone) break;
+    if (trie.value(node) >= 0) found = {&all_[static_cast<std::size_t>(trie.value(node))], i + 1};
+  }
+  return found;
+}
+
+void AddedTokens::find(Word text, bool normalized, std::vector<Part>& parts) const {
+  const Trie& trie = normalized ? normalised_ : given_;
+  const bool any = normalized ? any_normalised_ : any_given_;
+  std::size_t open = 0;   // what stands before is in `parts`
+  for (std::size_t at = 0; any && at < text.size();) {
+    const auto [token, length] = longest(text.subspan(at), trie);
+    std::size_t begin = at, end = at + length;
+    const bool in_word = token && token->single_word &&
+                         ((begin > 0 && is(text[begin - 1], kWord)) || (end < text.size() && is(text[end], kWord)));
+    if (!token) {
+      ++at;
+      continue;
+    }
+    at = end;
+    if (in_word) continue;
+    if (token->strips_left)
+      while (begin > open && is(text[begin - 1], kSpace)) --begin;
+    if (token->strips_right)
+      while (end < text.size() && is(text[end], kSpace)) ++end;
+    if (begin > open) parts.push_back({text.subspan(open, begin - open), -1});
+    parts.push_back({text.subspan(begin, end - begin), token->id});
+    at = open = end;
+  }
+  if (open < text.size()) parts.push_back({text.subspan(open), -1});
+}
+
+}  // namespace tenfold::text

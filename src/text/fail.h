@@ -1,0 +1,13 @@
+// Errors of this library.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "tenfold/error.h"
+
+namespace tenfold::text {
+
+[[noreturn]] inline void fail(ErrorKind kind, std::string message) { throw Error(kind, std::move(message)); }
+
+}  // namespace tenfold::text

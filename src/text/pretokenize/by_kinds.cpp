@@ -1,0 +1,55 @@
+// Pre-tokenizers that look at single characters: neighbours of one group are a word, or each is one, or they are dropped.
+#include "text/fail.h"
+#include "text/pretokenize/pre_tokenizer.h"
+#include "text/unicode/unicode.h"
+
+namespace tenfold::text {
+namespace {
+
+enum class Group : std::uint8_t { dropped, alone, first, second };   // two groups whose runs are words
+
+template <Group (*group_of)(char32_t)>
+class ByKinds : public PreTokenizer {
+ public:
+  void split(Word text, std::vector<Word>& words) const override {
+    std::size_t start = 0;
+    Group open = Group::dropped;
+    for (std::size_t i = 0; i <= text.size(); ++i) {
+      const Group group = i < text.size() ? group_of(text[i].c) : Group::dropped;
+      if (group == open && group != Group::alone && i < text.size()) continue;
+      if (open != Group::dropped) words.push_back(text.subspan(start, i - start));
+      start = i, open = group;
+    }
+  }
+};
+
+bool is(char32_t c, int kinds) { return Unicode::tables().is(c, kinds); }
+
+Group bert(char32_t c) { return is(c, kSpace) ? Group::dropped : is(c, kPunctuation) ? Group::alone : Group::first; }
+Group space(char32_t c) { return is(c, kSpace) ? Group::dropped : Group::first; }
+Group word(char32_t c) { return is(c, kWord) ? Group::first : is(c, kSpace) ? Group::dropped : Group::second; }
+Group digits(char32_t c) { return is(c, kDigit) ? Group::second : Group::first; }
+Group each_digit(char32_t c) { return is(c, kDigit) ? Group::alone : Group::first; }
+Group punctuation(char32_t c) { return is(c, kPunctuation) ? Group::alone : Group::first; }
+Group no_punctuation(char32_t c) { return is(c, kPunctuation) ? Group::dropped : Group::first; }
+Group runs_of_punctuation(char32_t c) { return is(c, kPunctuation) ? Group::second : Group::first; }
+
+}  // namespace
+
+std::unique_ptr<PreTokenizer> read_by_kinds(const Json& json) {
+  const std::string type = json.type();
+  if (type == "BertPreTokenizer") return std::make_unique<ByKinds<bert>>();
+  if (type == "WhitespaceSplit") return std::make_unique<ByKinds<space>>();
+  if (type == "Whitespace") return std::make_unique<ByKinds<word>>();
+  if (type == "Digits") {
+    if (json.flag("individual_digits", false)) return std::make_unique<ByKinds<each_digit>>();
+    return std::make_unique<ByKinds<digits>>();
+  }
+  const std::string behavior = json.has("behavior") ? json.text("behavior") : "Isolated";
+  if (behavior == "Isolated") return std::make_unique<ByKinds<punctuation>>();
+  if (behavior == "Removed") return std::make_unique<ByKinds<no_punctuation>>();
+  if (behavior == "Contiguous") return std::make_unique<ByKinds<runs_of_punctuation>>();
+  fail(ErrorKind::unsupported, json.where + ": the behavior '" + behavior + "' is not supported; Isolated, Removed and Contiguous are");
+}
+
+}  // namespace tenfold::text

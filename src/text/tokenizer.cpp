@@ -1,0 +1,222 @@
+// The way of a text: tokens that were added, normal form, words, their tokens, special ones around them.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tenfold/text.h"
+#include "text/added_tokens.h"
+#include "text/decoder.h"
+#include "text/fail.h"
+#include "text/postprocess/post_processor.h"
+#include "text/truncation.h"
+
+namespace tenfold {
+
+using namespace text;
+
+namespace {
+
+// Memory that a thread uses for one text after the other.
+struct Scratch {
+  Chars given, piece;
+  std::vector<Part> parts, inner;
+  std::vector<Word> words;
+  std::vector<Token> first, second;
+};
+
+Scratch& scratch() {
+  thread_local Scratch one;
+  return one;
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  if (!file || !text) fail(ErrorKind::io, "'" + path + "' cannot be read");
+  return text.str();
+}
+
+nlohmann::json parsed(std::string_view json, const std::string& what) {
+  try {
+    return nlohmann::json::parse(json);
+  } catch (const nlohmann::json::exception& e) {
+    fail(ErrorKind::invalid_model, what + " is no JSON: " + e.what());
+  }
+}
+
+Template whole_texts() { return {{{Piece::first, 0, 0}}, {{Piece::first, 0, 0}, {Piece::second, 1, 0}}}; }
+
+template <class T, class Read>
+std::unique_ptr<T> read_if(const Json& file, const char* key, Read&& read) {
+  return file.has(key) ? read(file.at(key)) : nullptr;
+}
+
+int specials_of(const std::vector<Piece>& pieces) {
+  return static_cast<int>(std::count_if(pieces.begin(), pieces.end(), [](const Piece& p) { return p.what == Piece::token; }));
+}
+
+}  // namespace
+
+struct Tokenizer::Impl {
+  std::unique_ptr<Normalizer> normalizer;       // may be null
+  std::unique_ptr<PreTokenizer> pre_tokenizer;  // may be null: the text is one word
+  std::unique_ptr<Model> model;
+  AddedTokens added;
+  Template special, plain = whole_texts();
+  Truncation truncation;
+  text::Padding padding;
+  Decoder decoder;
+  std::unordered_map<std::int32_t, std::string> tokens;
+  Vocabulary ids;
+
+  explicit Impl(const Json& file)
+      : normalizer(read_if<Normalizer>(file, "normalizer", read_normalizer)),
+        pre_tokenizer(read_if<PreTokenizer>(file, "pre_tokenizer", read_pre_tokenizer)), model(read_model(file.at("model"))),
+        added(file, normalizer.get(), model->vocabulary()),
+        special(file.has("post_processor") ? read_template(file.at("post_processor")) : whole_texts()), truncation(read_truncation(file)),
+        padding(read_padding(file)), decoder(read_decoder(file)), ids(model->vocabulary()) {
+    for (const AddedToken& one : added.all()) ids.emplace(one.content, one.id);
+    for (const auto& [token, id] : ids)
+      if (const auto [at, is_new] = tokens.emplace(id, token); !is_new)
+        file.wrong("'" + token + "' and '" + at->second + "' have the id " + std::to_string(id));
+  }
+
+  void tokenize(std::string_view text, std::vector<Token>& out) const {
+    Scratch& s = scratch();
+    out.clear(), s.given.clear(), s.parts.clear();
+    decode_utf8(text, s.given);
+    added.find(s.given, false, s.parts);
+    for (const Part& part : s.parts) {
+      if (part.id >= 0) {
+        out.push_back({part.id, part.text.front().begin, part.text.back().end});
+        continue;
+      }
+      s.piece.assign(part.text.begin(), part.text.end());
+      if (normalizer) normalizer->run(s.piece);
+      s.inner.clear();
+      added.find(s.piece, true, s.inner);
+      for (const Part& inner : s.inner) tokenize_part(inner, s.words, out);
+    }
+  }
+  void tokenize_part(const Part& part, std::vector<Word>& words, std::vector<Token>& out) const {
+    if (part.id >= 0) return out.push_back({part.id, part.text.front().begin, part.text.back().end});
+    words.clear();
+    if (pre_tokenizer) pre_tokenizer->split(part.text, words);
+    else words.push_back(part.text);
+    for (const Word word : words) model->tokenize(word, out);
+  }
+
+  static void put(const std::vector<Token>& tokens, std::int32_t type, Encoding& e) {
+    for (const Token& token : tokens) {
+      e.ids.push_back(token.id);
+      e.begins.push_back(static_cast<std::int32_t>(token.begin)), e.ends.push_back(static_cast<std::int32_t>(token.end));
+    }
+    e.types.resize(e.ids.size(), type), e.special.resize(e.ids.size(), 0);
+  }
+  void assemble(const std::vector<Piece>& pieces, Encoding& e) const {
+    const Scratch& s = scratch();
+    e.ids.clear(), e.types.clear(), e.mask.clear(), e.special.clear(), e.begins.clear(), e.ends.clear();
+    for (const Piece& piece : pieces) {
+      if (piece.what == Piece::first) put(s.first, piece.type, e);
+      else if (piece.what == Piece::second) put(s.second, piece.type, e);
+      else put({{piece.id, 0, 0}}, piece.type, e), e.special.back() = 1;
+    }
+    e.mask.resize(e.ids.size(), 1);
+  }
+  void encode(std::string_view text, bool special_tokens, Encoding& e) const {
+    const Template& form = special_tokens ? special : plain;
+    tokenize(text, scratch().first);
+    truncate(truncation, specials_of(form.single), scratch().first, nullptr);
+    assemble(form.single, e);
+  }
+  void pad_alone(Encoding& e) const {
+    if (padding.mode != Padding::none) pad(padding, padded_length(padding, e.size()), e);
+  }
+};
+
+Tokenizer::Tokenizer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
+Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
+Tokenizer::~Tokenizer() = default;
+
+Tokenizer Tokenizer::load(const std::string& path) {
+  std::error_code cannot_look;
+  const std::string file = std::filesystem::is_directory(path, cannot_look) ? path + "/tokenizer.json" : path;
+  return parse(read_file(file), file);
+}
+
+Tokenizer Tokenizer::parse(std::string_view json, const std::string& what) {
+  const nlohmann::json root = parsed(json, what);
+  try {
+    return Tokenizer(std::make_unique<Impl>(Json{root, ""}));
+  } catch (Error& e) {
+    throw e.within("reading the tokenizer '" + what + "'");
+  }
+}
+
+Encoding Tokenizer::encode(std::string_view text, bool special_tokens) const {
+  Encoding e;
+  impl_->encode(text, special_tokens, e);
+  impl_->pad_alone(e);
+  return e;
+}
+
+void Tokenizer::encode_into(std::string_view text, Encoding& encoding, bool special_tokens) const {
+  impl_->encode(text, special_tokens, encoding);
+}
+
+Encoding Tokenizer::encode(std::string_view first, std::string_view second, bool special_tokens) const {
+  const std::vector<Piece>& pieces = (special_tokens ? impl_->special : impl_->plain).pair;
+  Scratch& s = scratch();
+  impl_->tokenize(first, s.first), impl_->tokenize(second, s.second);
+  truncate(impl_->truncation, specials_of(pieces), s.first, &s.second);
+  Encoding e;
+  impl_->assemble(pieces, e);
+  impl_->pad_alone(e);
+  return e;
+}
+
+std::vector<Encoding> Tokenizer::encode_batch(std::span<const std::string_view> texts, bool special_tokens) const {
+  std::vector<Encoding> all(texts.size());
+  std::size_t longest = 0;
+  for (std::size_t i = 0; i < texts.size(); ++i) impl_->encode(texts[i], special_tokens, all[i]), longest = std::max(longest, all[i].size());
+  if (impl_->padding.mode != Padding::none)
+    for (Encoding& e : all) pad(impl_->padding, padded_length(impl_->padding, longest), e);
+  return all;
+}
+
+void Tokenizer::set_truncation(int max_length) {
+  if (max_length < 0) fail(ErrorKind::invalid_argument, "Tokenizer::set_truncation: the length is " + std::to_string(max_length));
+  impl_->truncation.length = max_length;
+}
+
+void Tokenizer::set_padding(Padding padding, int length) {
+  if (length < 0) fail(ErrorKind::invalid_argument, "Tokenizer::set_padding: the length is " + std::to_string(length));
+  impl_->padding.mode = padding, impl_->padding.length = length;
+}
+
+std::string Tokenizer::decode(std::span<const std::int32_t> ids, bool skip_special_tokens) const {
+  std::vector<std::string> tokens;
+  for (const std::int32_t id : ids) {
+    const auto known = impl_->tokens.find(id);
+    if (known == impl_->tokens.end() || (skip_special_tokens && impl_->added.is_special(id))) continue;
+    tokens.push_back(known->second);
+  }
+  return impl_->decoder.text(tokens);
+}
+
+int Tokenizer::vocabulary_size() const { return static_cast<int>(impl_->tokens.size()); }
+
+std::int32_t Tokenizer::id(std::string_view token) const {
+  const auto at = impl_->ids.find(token);
+  return at == impl_->ids.end() ? -1 : at->second;
+}
+
+std::string Tokenizer::token(std::int32_t id) const {
+  const auto at = impl_->tokens.find(id);
+  return at == impl_->tokens.end() ? std::string() : at->second;
+}
+
+}  // namespace tenfold
