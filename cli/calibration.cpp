@@ -33,7 +33,7 @@ void expect_data(const ExecOptions& o) {
 }  // namespace
 
 void add_calibration_flags(Flags& f, ExecOptions& o) {
-  f.add({"int8", "", "permission for integer products: of a quantised model (on by default), and with --data of any model",
+  f.add({"int8", "", "permission for integer products: of a quantised model (on by default), of any with --data; rows, without (CPU)",
          [&o](const std::string&) { o.build.int8 = o.int8_asked = true; }});
   f.add_text("data", o.data, "PATH",
              "samples for --int8: .npz by input name or .npy, first axis: samples; JPEG or PNG; or a folder of either");
@@ -51,7 +51,7 @@ void add_calibration_flags(Flags& f, ExecOptions& o) {
   f.add_text("calib", o.calibration_cache, "FILE",
              "+ranges for --int8 in TensorRT's form: read if FILE exists, else taken from --data and written");
   f.add_text("calibrator", o.calibrator, "NAME",
-             "+how --int8 takes ranges from --data: auto (the best of them; the default), entropy (with --calib), minmax, mse, percentile");
+             "+how --int8 takes ranges from --data: auto (the best of them; the default), entropy (with --calib), minmax, mse, percentile; dynamic: none, rows are quantised as they run");
 }
 
 void check_calibration(ExecOptions& o) {

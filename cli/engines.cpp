@@ -83,6 +83,7 @@ Made make_engine(const ExecOptions& o, const InputFiles& files) {
   const CalibrationData data(o, config);
   if (config.profiles.empty()) config.profiles = data.profiles(o);
   if (!o.data.empty() || !o.calibration_cache.empty()) config.calibration = data.calibration(o);
+  else if (o.int8_asked && !o.best && !config.auto_precision) config.calibration = Calibration{.sample = {}, .method = "dynamic"};
   std::optional<Accuracy> accuracy;
   if (!o.labels.empty()) accuracy.emplace(o, data);
   BuildReport report;

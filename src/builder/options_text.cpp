@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/files/hash.h"
 #include "base/threads/cpu_count.h"
+#include "quant/calibrator.h"
 
 namespace tenfold::builder {
 namespace {
@@ -46,8 +47,11 @@ std::string options_in_words(const BuildConfig& config) { return choices(config,
 
 std::string precision_in_words(const BuildReport& report) {
   std::string out;
-  if (const auto& c = report.calibration; c && c->values > 0) {
-    out += c->samples > 0 ? cat("; calibrated by ", c->method, " on ", c->samples, " samples") : std::string("; calibrated by a cache");
+  const auto& c = report.calibration;
+  const bool dynamic = c && c->method == quant::kDynamic;
+  if (dynamic || (c && c->values > 0)) {
+    if (dynamic) out += "; rows of products quantised as they run";
+    else out += c->samples > 0 ? cat("; calibrated by ", c->method, " on ", c->samples, " samples") : std::string("; calibrated by a cache");
     for (const OutputError& e : c->errors)
       out += cat("; relative l2 error of '", e.output, "' on ", c->compared, " other samples ", e.relative_l2);
   }

@@ -71,6 +71,18 @@ void tell_of_types(const ir::Graph& graph, const Stages& stages, const passes::F
   }
 }
 
+// Whether products quantise their rows as they run, as a calibration "dynamic" permits; told with what it costs, or why not.
+bool quantises_rows(bool quantised, const Stages& stages) {
+  if (quantised) return false;   // as its author left it
+  const bool can = backends::traits_of(stages.device).host_arithmetic;
+  const char* text = can ? "int8 without data, a cache or QuantizeLinear and DequantizeLinear: matrix products with constant weights quantise "
+                           "each row as they run, convolutions stay wide; ranges of typical inputs (--data=PATH) may be quicker"
+                         : "int8 without ranges is for CPUs: here it needs data (--data=PATH), a cache, or a model with QuantizeLinear and "
+                           "DequantizeLinear; fp16 (--fp16) needs none of them";
+  add_note({Severity::warning, NoteKind::precision, "", text}, stages.config, stages.report);
+  return can;
+}
+
 void run_settling(ir::Graph& graph, const passes::Pipeline& pipeline, const Stages& stages, const passes::Found& found,
                   const BuildConfig& config) {
   passes::run(graph, pipeline.precision, pass_options(config));
@@ -133,7 +145,8 @@ passes::Found Stages::look(const ir::Graph& source, const ir::Graph& rewritten, 
     require(config.int8, ErrorKind::invalid_argument, "a calibration without int8: BuildConfig::int8 gives leave for what it is for");
     if (!findings.ranges) findings.ranges = calibrated(rewritten, ranges, passes::placing_for(device), config, findings.calibration = {});
     report.calibration = findings.calibration;
-    found.ranges = *findings.ranges, found.quantised |= !found.ranges.empty();
+    if (config.calibration->method == quant::kDynamic) found.rows = quantises_rows(found.quantised, *this);
+    found.ranges = *findings.ranges, found.quantised |= found.rows || !found.ranges.empty();
     watch.seconds();
   }
   for (std::string& text : passes::refused_precisions(rewritten, config, device))

@@ -99,9 +99,10 @@ Names fuse_for_launches() {
 Names fuse_for_blocks() { return {"join_bf16_regions", "fuse_reductions", "fuse_expand_depthwise", "merge_common"}; }
 
 // Q/DQ graphs. Where 8 bits are not allowed, or are not what the model has, these leave floats.
-Names quantised(const backends::DeviceTraits& device, const BuildConfig& config) {
+Names quantised(const backends::DeviceTraits& device, const BuildConfig& config, const Found& found) {
   const bool tensor = device.tensor_products;
   Names list;
+  if (found.rows) list.push_back("quantise_rows");                                    // what has no ranges
   if (config.int8 && !tensor && !device.signed_bytes) list.push_back("unsign_qdq");   // while quantisation stands beside its inverse
   if (config.int8) list.push_back("move_qdq");                                        // dequantised values reach the products
   if (config.int8) list.push_back(tensor ? "fold_qdq_for_gpu" : "fold_qdq");          // products of 8-bit operands
@@ -153,7 +154,7 @@ Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& confi
     p.precision.push_back({.name = "place_qdq", .run = [ranges = found.ranges, placing = placing_for(info)](ir::Graph& graph) {
                              return quant::place_qdq(graph, ranges, placing);
                            }});
-  lists.add(p.precision, quantised(device, config));
+  lists.add(p.precision, quantised(device, config, found));
   for (Pass& pass : sixteen_bits(device, config, found)) p.precision.push_back(std::move(pass));
   if (gives_layer_types(config)) p.precision.push_back(pass_round_outputs(config.layer_types));
   p.precision.push_back(pass_permit_rounding(config, device));   // types are settled: what is left in f32 may round its operands

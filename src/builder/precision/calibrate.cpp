@@ -131,6 +131,12 @@ quant::Ranges ranges_in_cache(const ir::Graph& graph, const std::set<std::string
 
 quant::Ranges calibrated(const ir::Graph& graph, const std::vector<plan::Range>& ranges, const quant::Placing& placing,
                          const BuildConfig& config, CalibrationReport& report) {
+  if (config.calibration->method == quant::kDynamic) {
+    require(config.calibration->cache.empty(), ErrorKind::invalid_argument, "a calibration '", quant::kDynamic,
+            "' takes no ranges, and has no use for the cache '", config.calibration->cache, "'");
+    report.method = quant::kDynamic;
+    return {};
+  }
   Stopwatch watch;
   const std::set<std::string> wanted = values_to_observe(graph, placing);
   const Log log(config.log);

@@ -49,7 +49,7 @@ void compare(const ir::Graph& source, const Engine& engine, const BuildConfig& c
 }  // namespace
 
 void compare_with_floats(const ir::Graph& source, const Engine& engine, const BuildConfig& config, CalibrationReport& report) {
-  if (!config.calibration->sample || report.values == 0) return;
+  if (!config.calibration->sample || (report.values == 0 && report.method != quant::kDynamic)) return;
   Stopwatch watch;
   try {
     compare(source, engine, config, report);

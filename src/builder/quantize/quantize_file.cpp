@@ -79,6 +79,8 @@ class Quantizer {
       : path_(path), output_(output), config_(for_runs(given)), options_(options), file_(MappedFile::open(path)),
         model_(onnx_import::read_model(file_->bytes())), registry_(runtime::registry_with(config_.plugins.get())) {
     require(config_.calibration.has_value(), ErrorKind::invalid_argument, "BuildConfig::calibration is empty: it gives ranges");
+    require(config_.calibration->method != quant::kDynamic, ErrorKind::invalid_argument, "a calibration '", quant::kDynamic,
+            "' takes no ranges, and a file with Q/DQ needs them: name another method");
     require(bool(model_.graph), ErrorKind::invalid_model, "the model has no graph");
     expect_places(path, output, model_);
     expect_raisable(model_, registry_);

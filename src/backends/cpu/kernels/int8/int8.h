@@ -28,11 +28,13 @@ struct Int8Ahead {
 //   y = acc * scale[j] + bias[j];  round and clamp, * scale2[j] + bias2[j];  clamp;  round and clamp, * middle_scale;  + residual;  clamp;
 // or
 //   y = gelu(x) * gelu_scale of x * gelu_scale = acc * scale[j] + bias[j];
+// with acc * rows[r] in place of acc where rows of A have scales of their own;
 //   then stored as f32, or rounded half to even, moved by its zero point and saturated, as QuantizeLinear defines it.
 // Scales are folded by the caller so that every rounding finds its value in units of its own grid: no division is left.
 struct Int8EpilogueArgs {
   enum Type : std::int32_t { f32, u8, i8 };
   const float *scale = nullptr, *bias = nullptr;   // per column; readable up to the next multiple of 16 columns, like the accumulators
+  const float* rows = nullptr;       // a factor for each row; null: none. With them results are f32, no grid or middle, a residual is f32
   float gelu_scale = 0;              // 0: no GELU (of erf); with one there is no grid, residual or clamp
   bool has_grid = false;             // a result on a grid of its own that is scaled and shifted again
   float grid_low = 0, grid_high = 0;

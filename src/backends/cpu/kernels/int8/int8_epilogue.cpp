@@ -145,7 +145,7 @@ void store_wide(T*, const F16 (&)[kWide], std::int32_t, std::int32_t, std::int32
 enum Last { in_float, in_words, by_packing };
 
 // T: type of the output, R: of the residual. Clamps: a clamp before the residual, or before a result of type f32.
-template <class T, class R, bool Grid, bool Clamps, bool Middle, bool Gelu = false>
+template <class T, class R, bool Grid, bool Clamps, bool Middle, bool Gelu = false, bool Rows = false>
 void epilogue_rows(const Int8EpilogueArgs& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols,
                    T* out, std::int64_t out_stride) {
   constexpr float kInfinity = __builtin_inff();
@@ -184,7 +184,9 @@ void epilogue_rows(const Int8EpilogueArgs& f, const std::int32_t* acc, std::int6
       F16 all[kWide];
 #pragma GCC unroll 4
       for (int w = 0; w < kWide; ++w) {
-        F16 y = fma(load(acc + r * acc_stride + j + 16 * w), scales[w], biases[w]);
+        F16 sum = load(acc + r * acc_stride + j + 16 * w);
+        if constexpr (Rows) sum = mul(sum, set(f.rows[r]));
+        F16 y = fma(sum, scales[w], biases[w]);
         if constexpr (Gelu) y = each([&](int i) __attribute__((always_inline)) { return gelu(y.v[i]); });
         if constexpr (Grid) y = fma(clamp(round_even(y), grid_low, grid_high), scales2[w], biases2[w]);
         if constexpr (Clamps) y = clamp(y, low, high);
@@ -241,6 +243,19 @@ auto* pick(const Int8EpilogueArgs& f) {
   return f.low <= f.high ? epilogue_rows<T, R, Grid, true, false> : epilogue_rows<T, R, Grid, false, false>;
 }
 
+// Rows of A that have scales of their own.
+template <class R>
+void epilogue_of_rows(const Int8EpilogueArgs& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols,
+                      float* out, std::int64_t out_stride) {
+  if constexpr (sizeof(R) == sizeof(NoResidual)) {
+    if (f.gelu_scale != 0)
+      return epilogue_rows<float, R, false, false, false, true, true>(f, acc, acc_stride, rows, cols, out, out_stride);
+  }
+  auto* run = f.low <= f.high ? epilogue_rows<float, R, false, true, false, false, true>
+                              : epilogue_rows<float, R, false, false, false, false, true>;
+  run(f, acc, acc_stride, rows, cols, out, out_stride);
+}
+
 template <class T, class R>
 void epilogue_with(const Int8EpilogueArgs& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols,
                    void* out, std::int64_t out_stride) {
@@ -265,6 +280,10 @@ void epilogue_as(const Int8EpilogueArgs& f, const std::int32_t* acc, std::int64_
 
 void epilogue(const Int8EpilogueArgs& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols, void* out,
               std::int64_t out_stride) {
+  if (f.rows) {
+    auto* run = f.residual ? epilogue_of_rows<float> : epilogue_of_rows<NoResidual>;
+    return run(f, acc, acc_stride, rows, cols, static_cast<float*>(out), out_stride);
+  }
   switch (f.out_type) {
     case Int8EpilogueArgs::f32: return epilogue_as<float>(f, acc, acc_stride, rows, cols, out, out_stride);
     case Int8EpilogueArgs::u8: return epilogue_as<std::uint8_t>(f, acc, acc_stride, rows, cols, out, out_stride);

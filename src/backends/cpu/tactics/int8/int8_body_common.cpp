@@ -11,17 +11,23 @@ Int8Body::Shape Int8Body::shape_of(int input) const {
   const ir::Dims& out = problem_.out[0].dims;
   if (!operand.dense || operand.dims.size() > out.size()) return Shape::other;
   const std::size_t lead = out.size() - operand.dims.size();
-  bool one = true, column = true, full = lead == 0;
+  bool one = true, column = true, full = lead == 0, row = full && axis_ + 1 == static_cast<int>(out.size());
   for (std::size_t i = 0; i < operand.dims.size(); ++i) {
     const bool same = operand.dims[i] == out[lead + i];
     full = full && same;
+    row = row && (i + 1 == out.size() ? operand.dims[i] == ir::Dim(1) : same);
     if (operand.dims[i] == ir::Dim(1)) continue;
     one = false;
     column = column && same && static_cast<int>(lead + i) == axis_;
   }
   if (one) return Shape::one;
   if (column) return Shape::column;
+  if (row) return Shape::row;
   return full && operand.layout == problem_.out[0].layout ? Shape::full : Shape::other;
+}
+
+bool Int8Body::is_row(int value) const {
+  return value > 0 && !is_code(value) && body_.inputs[static_cast<std::size_t>(value)] == DType::f32 && shape_of(value) == Shape::row;
 }
 
 int Int8Body::only_user(int value) const {

@@ -22,11 +22,13 @@ class Int8Body {
   std::optional<Int8Form::Term> term(int value) const;
   // Whether an input is as large as the output, and lies as it does.
   bool is_full(int input) const { return shape_of(input) == Shape::full; }
+  // Whether an input holds one f32 for each row of the output, whose columns are its last dim.
+  bool is_row(int value) const;
   // The first value that is the GELU of `x`, where nothing else uses x or what lies between; -1 if there is none.
   int gelu_of(int x) const;
 
  private:
-  enum class Shape { one, column, full, other };   // how an input broadcasts to the output
+  enum class Shape { one, column, row, full, other };   // how an input broadcasts to the output
   Shape shape_of(int input) const;
   std::vector<double> values_at(int leaf, double x) const;
 

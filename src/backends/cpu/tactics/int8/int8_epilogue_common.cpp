@@ -78,7 +78,7 @@ Int8EpilogueArgs Int8Epilogue::args_of(const Binding& binding, std::int64_t colu
 }
 
 std::optional<Int8EpilogueArgs> Int8Epilogue::bytes(const Binding& binding, std::int64_t column) const noexcept {
-  if (!form_ || !binding.small) return {};   // small: so a residual is one of bytes
+  if (!form_ || form_->rows > 0 || !binding.small) return {};   // small: so a residual is one of bytes
   const Int8EpilogueArgs& f = form_->epilogue;
   const bool residual = form_->residual > 0;
   if (f.out_type == Int8EpilogueArgs::f32 || f.gelu_scale != 0 || f.has_grid || (f.middle_scale != 0 && !residual) || f.low <= f.high)
@@ -120,6 +120,7 @@ void Int8Epilogue::apply(const Binding& binding, std::int64_t row, std::int64_t 
     epilogue.residual = static_cast<const char*>(binding.operands[form_->residual - 1].data) + first * residual_bytes_;
     epilogue.residual_stride = binding.columns;
   }
+  if (form_->rows > 0) epilogue.rows = binding.operands[form_->rows - 1].as<const float>() + row;
   kernels_->epilogue(epilogue, acc, acc_stride, rows, columns, binding.out + first * out_bytes_, binding.columns);
 }
 

@@ -52,6 +52,9 @@ class Matcher {
 
   std::optional<Int8Form> fold() {
     if (gelu_ && (middle_ != 0 || form_.residual > 0)) return {};
+    const Int8EpilogueArgs& f = form_.epilogue;
+    if (form_.rows > 0 && (f.out_type != Int8EpilogueArgs::f32 || grid_ != 0 || middle_ != 0)) return {};
+    if (form_.rows > 0 && form_.residual > 0 && f.residual_type != Int8EpilogueArgs::f32) return {};
     fold_scales();
     return form_;
   }
@@ -111,6 +114,13 @@ class Matcher {
     return true;
   }
 
+  bool take_rows(int factors) {
+    if (stage_ < floating || stage_ > scaled || grid_ != 0 || form_.rows > 0 || !body_.is_row(factors)) return false;
+    form_.rows = factors;
+    stage_ = scaled;
+    return true;
+  }
+
   bool take_divisor(double scale) {
     scale_ = static_cast<float>(scale);
     stage_ = divided;
@@ -134,7 +144,7 @@ class Matcher {
       case ir::Prim::mul: {
         if (stage_ == recast) return form_.residual > 0 ? take_last(body_.number(other)) : take_middle(body_.number(other));
         const auto t = body_.term(other);
-        if (!t) return false;
+        if (!t) return take_rows(other);
         if (stage_ == requantised && !begin_second()) return false;
         if (stage_ < floating || stage_ > scaled) return false;
         stage_ = scaled;

@@ -8,7 +8,7 @@
 
 namespace tenfold::backends::cpu {
 
-// A body of the form   acc -> f32, * scales, + biases, (quantise, dequantise, * scales, + biases,) clamp, (quantise, dequantise,)
+// A body of the form   acc -> f32, (* a scale for each row,) * scales, + biases, (quantise, dequantise, * scales, + biases,) clamp, (quantise, dequantise,)
 // + residual, clamp, quantise (, dequantise)   or   acc -> f32, * scales, + biases, GELU, quantise   as far as it is static: which operands
 // play which part. Operands are read when the step runs.
 struct Int8Form {
@@ -21,6 +21,7 @@ struct Int8Form {
   };
   Affine first, second;                                      // second: of what was rounded to a grid of its own
   int residual = -1;                                         // operand of the body
+  int rows = -1;                                             // another one: a factor for each row
   Int8EpilogueArgs epilogue;                                 // the numbers; pointers are filled in per run
 };
 // Null if the body is not of this form. `channel_axis`: of the output.

@@ -1,0 +1,69 @@
+// Rows to bytes: the largest magnitude first, then, while the row is in the nearest cache, its bytes.
+#include "backends/cpu/kernels/int8/quantize_rows.h"
+
+#include <limits>
+
+#include "backends/cpu/simd/f32.h"
+#include "backends/cpu/simd/isa.h"
+#include "backends/cpu/simd/math.h"
+
+namespace tenfold::backends::cpu {
+namespace {
+
+using namespace simd;
+using std::int64_t;
+
+constexpr int kTogether = 4;   // vectors
+
+// The largest magnitude, NaN if anything is infinite or NaN: such a value times zero is NaN, and stays it in a sum.
+float magnitude(const float* x, int64_t n) {
+  vf most[kTogether], bad[kTogether];
+  for (int v = 0; v < kTogether; ++v) most[v] = bad[v] = zero();
+  const auto look = [&](int v, vf value) __attribute__((always_inline)) {
+    most[v] = max(most[v], abs(value));
+    bad[v] = fma(value, zero(), bad[v]);
+  };
+  int64_t i = 0;
+  for (; i + kTogether * kLanes <= n; i += kTogether * kLanes)
+#pragma GCC unroll 4
+    for (int v = 0; v < kTogether; ++v) look(v, load(x + i + v * kLanes));
+  for (; i + kLanes <= n; i += kLanes) look(0, load(x + i));
+  if (i < n) look(1, load_n(x + i, n - i));
+  const vf all = max(max(most[0], most[1]), max(most[2], most[3])), no = add(add(bad[0], bad[1]), add(bad[2], bad[3]));
+  return max_lane(all) + sum(no);
+}
+
+#ifdef __AVX512F__
+constexpr int64_t kStep = 16;
+TENFOLD_INLINE void store_bytes(std::uint8_t* to, const float* x, vf by) {
+  narrow(to, addi(to_int(mul(load(x), by)), set1i(128)));
+}
+#else
+constexpr int64_t kStep = 32;
+TENFOLD_INLINE void store_bytes(std::uint8_t* to, const float* x, vf by) {
+  const auto four = [&](int v) __attribute__((always_inline)) { return to_int(mul(load(x + v * kLanes), by)); };
+  const __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(four(0), four(1)), _mm256_packs_epi32(four(2), four(3)));
+  const __m256i ordered = _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_xor_si256(ordered, _mm256_set1_epi8(static_cast<char>(0x80))));
+}
+#endif
+
+float quantize_row(const float* x, int64_t n, std::uint8_t* to) {
+  const float most = magnitude(x, n);
+  const vf by = set1(most > 127 / std::numeric_limits<float>::max() ? 127 / most : 0.0f);
+  int64_t i = 0;
+  for (; i + kStep <= n; i += kStep) store_bytes(to + i, x + i, by);
+  if (i == n) return most / 127;
+  float last[kStep] = {};
+  std::uint8_t bytes[kStep];
+  for (int64_t j = i; j < n; ++j) last[j - i] = x[j];
+  store_bytes(bytes, last, by);
+  for (int64_t j = i; j < n; ++j) to[j] = bytes[j - i];
+  return most / 127;
+}
+
+}  // namespace
+
+extern "C" constinit const QuantizeRow TENFOLD_TABLE(quantize_row) = quantize_row;
+
+}  // namespace tenfold::backends::cpu
