@@ -66,7 +66,8 @@ def mobilenet():
     p = Pictures()
     p.g.constant('zero', np.float32(0)), p.g.constant('six', np.float32(6))
     x, width = p.conv('image', 3, 32, 3, 2, act='relu6'), 32
-    for expand, outputs, count, first in ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)):
+    blocks = (1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)
+    for expand, outputs, count, first in blocks:
         for i in range(count):
             stride, wide, y = (first if i == 0 else 1), width * expand, x
             if expand > 1:

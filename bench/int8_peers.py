@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Time 8 bits from plain files beside ONNX Runtime and OpenVINO: int8_peers.py TENFOLD FOLDER [--only mobilenet,...] [--threads 1,2] [--batch 1,8]
+"""Time 8 bits from plain files beside ONNX Runtime and OpenVINO.
+
+    int8_peers.py TENFOLD FOLDER [--only mobilenet,...] [--threads 1,2] [--batch 1,8]
 
 Makes the models in FOLDER (bench/int8_models.py) and quantises each with everybody's own tools from the same data: ours as it builds, ONNX
 Runtime by quantize_static (u8, weights i8 by channel, min-max) and quantize_dynamic, OpenVINO by NNCF. Each engine is a process of its own
 on the same processors, stopped while another one is timed; every round visits all of them, each round beginning with another. Medians.
---isa=vnni or avx2 narrows ours (--cpuFeatures) and OpenVINO (ONEDNN_MAX_CPU_ISA); ONNX Runtime's kernels cannot be narrowed.
+--isa=vnni or avx2 narrows ours (--cpuFeatures) and OpenVINO (ONEDNN_MAX_CPU_ISA). ONNX Runtime has no such switch: --preload names the
+library of bench/refuse_amx.c, which keeps AMX from it; AVX-512 cannot be.
 Needs numpy, onnx, onnxruntime, openvino and nncf. What cannot be imported is left out.
 """
 import argparse
@@ -125,9 +128,9 @@ def worker(kind, path, threads, inputs):
 class Peer:
     def __init__(self, name, kind, path, threads, inputs, cpus, env):
         self.name, self.cpus = name, cpus
-        self.p = subprocess.Popen([sys.executable, os.path.abspath(__file__), '--worker', kind, path, str(threads), inputs], text=True, bufsize=1,
-                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={**os.environ, **env},
-                                  preexec_fn=lambda: os.sched_setaffinity(0, cpus))
+        command = [sys.executable, os.path.abspath(__file__), '--worker', kind, path, str(threads), inputs]
+        self.p = subprocess.Popen(command, text=True, bufsize=1, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                  env={**os.environ, **env}, preexec_fn=lambda: os.sched_setaffinity(0, cpus))
         self.version, output = self.answer()
         self.output = np.array(output)
         self.p.send_signal(signal.SIGSTOP)   # no spinning threads while others are timed
@@ -154,14 +157,15 @@ class Ours:
     def __init__(self, name, flags, case, a, cpus):
         self.name, self.cpus, self.plan, self.a, self.case = name, cpus, f'{case["path"]}.{os.getpid()}.{name}.plan', a, case
         shapes = ','.join(f'{k}:{"x".join(map(str, v.shape))}' for k, v in case['x'].items())
-        features = ISA[a.isa][0]
-        self.run(f'--onnx={case["path"]}.onnx', f'--optShapes={shapes}', f'--minShapes={shapes}', f'--maxShapes={shapes}', '--buildOnly', *flags,
-                 f'--builderOptimizationLevel={a.level}', f'--timingCacheFile={a.folder}/times.{case["threads"]}.{a.isa}', f'--saveEngine={self.plan}',
-                 *([f'--cpuFeatures={features}'] if features else []))
+        fixed = (f'--{which}Shapes={shapes}' for which in ('min', 'opt', 'max'))
+        features = [f'--cpuFeatures={ISA[a.isa][0]}'] if ISA[a.isa][0] else []
+        self.run(f'--onnx={case["path"]}.onnx', *fixed, '--buildOnly', *flags, f'--builderOptimizationLevel={a.level}', *features,
+                 f'--timingCacheFile={a.folder}/times.{case["threads"]}.{a.isa}', f'--saveEngine={self.plan}')
         for k, v in case['x'].items():
             np.save(f'{self.plan}.{k}.npy', v)
         loads = ','.join(f'{k}:{self.plan}.{k}.npy' for k in case['x'])
-        self.run(f'--loadEngine={self.plan}', f'--loadInputs={loads}', f'--exportOutput={self.plan}.npz', '--iterations=1', '--duration=0', '--warmUp=0')
+        self.run(f'--loadEngine={self.plan}', f'--loadInputs={loads}', f'--exportOutput={self.plan}.npz', '--iterations=1', '--duration=0',
+                 '--warmUp=0')
         self.output = next(iter(np.load(self.plan + '.npz').values())).ravel()[:4096]
 
     def run(self, *flags):
@@ -208,7 +212,10 @@ def measure(name, batch, threads, a):
     np.savez(inputs, **case['x'])
     cpus = set(one_of_each_core()[a.first_core:a.first_core + threads])
     env = {'ONEDNN_MAX_CPU_ISA': ISA[a.isa][1]} if ISA[a.isa][1] else {}
-    makers = {'Tenfold': lambda n: Ours(n, ('--int8', f'--data={path}.npz', f'--samples={2 * SAMPLES}', '--calibrator=minmax'), case, a, cpus),
+    if a.preload:
+        env['LD_PRELOAD'] = os.path.abspath(a.preload)
+    by_data = ('--int8', f'--data={path}.npz', f'--samples={2 * SAMPLES}', '--calibrator=minmax')
+    makers = {'Tenfold': lambda n: Ours(n, by_data, case, a, cpus),
               'ONNX Runtime': lambda n: Peer(n, 'onnxruntime', path + '.ort.onnx', threads, inputs, cpus, env),
               'OpenVINO': lambda n: Peer(n, 'openvino', path + '.ov.xml', threads, inputs, cpus, env)}
     if name in int8_models.TRANSFORMERS:
@@ -253,6 +260,7 @@ def main():
     p.add_argument('--batch', default=[1, 8], type=lambda s: [int(v) for v in s.split(',')])
     p.add_argument('--isa', default='all', choices=list(ISA))
     p.add_argument('--peers', type=lambda s: s.split(','), help='only these, by their names in the table')
+    p.add_argument('--preload', help='a library for all but ours, as LD_PRELOAD')
     p.add_argument('--level', default=3, type=int, help='of the tuner')
     p.add_argument('--seconds', type=float, default=3, help='timed for each engine of a row')
     p.add_argument('--rounds', type=int, default=5)

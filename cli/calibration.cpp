@@ -51,7 +51,8 @@ void add_calibration_flags(Flags& f, ExecOptions& o) {
   f.add_text("calib", o.calibration_cache, "FILE",
              "+ranges for --int8 in TensorRT's form: read if FILE exists, else taken from --data and written");
   f.add_text("calibrator", o.calibrator, "NAME",
-             "+how --int8 takes ranges from --data: auto (the best of them; the default), entropy (with --calib), minmax, mse, percentile; dynamic: none, rows are quantised as they run");
+             "+how --int8 takes ranges from --data: auto (the best of them; the default), entropy (with --calib), minmax, mse, percentile; "
+             "dynamic: none, rows are quantised as they run");
 }
 
 void check_calibration(ExecOptions& o) {

@@ -108,7 +108,7 @@ class Flags(CliCase):
         self.assertIn("--precision is auto, not 'fp16'", self.run_model('--precision=fp16', code=2).stderr)
 
     def test_permissions_without_use_say_why(self):
-        self.assertIn('--int8 was not used: the model has no QuantizeLinear', self.run_model('--int8').stderr)
+        self.assertIn('int8 without data, a cache or QuantizeLinear and DequantizeLinear', self.run_model('--int8').stderr)
         self.assertIn('--best left int8 out: ', self.run_model('--best').stderr)
         self.assertIn('--fp8 was not used: ', self.run_model('--fp8').stderr)
         self.assertRegex(self.run_model('--int8').stderr, r'Layers compute: \d+ in f32')

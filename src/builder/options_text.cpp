@@ -51,7 +51,8 @@ std::string precision_in_words(const BuildReport& report) {
   const bool dynamic = c && c->method == quant::kDynamic;
   if (dynamic || (c && c->values > 0)) {
     if (dynamic) out += "; rows of products quantised as they run";
-    else out += c->samples > 0 ? cat("; calibrated by ", c->method, " on ", c->samples, " samples") : std::string("; calibrated by a cache");
+    else if (c->samples > 0) out += cat("; calibrated by ", c->method, " on ", c->samples, " samples");
+    else out += "; calibrated by a cache";
     for (const OutputError& e : c->errors)
       out += cat("; relative l2 error of '", e.output, "' on ", c->compared, " other samples ", e.relative_l2);
   }

@@ -75,8 +75,8 @@ void tell_of_types(const ir::Graph& graph, const Stages& stages, const passes::F
 bool quantises_rows(bool quantised, const Stages& stages) {
   if (quantised) return false;   // as its author left it
   const bool can = backends::traits_of(stages.device).host_arithmetic;
-  const char* text = can ? "int8 without data, a cache or QuantizeLinear and DequantizeLinear: matrix products with constant weights quantise "
-                           "each row as they run, convolutions stay wide; ranges of typical inputs (--data=PATH) may be quicker"
+  const char* text = can ? "int8 without data, a cache or QuantizeLinear and DequantizeLinear: matrix products with constant weights "
+                           "quantise each row as they run, convolutions stay wide; ranges of typical inputs (--data=PATH) may be quicker"
                          : "int8 without ranges is for CPUs: here it needs data (--data=PATH), a cache, or a model with QuantizeLinear and "
                            "DequantizeLinear; fp16 (--fp16) needs none of them";
   add_note({Severity::warning, NoteKind::precision, "", text}, stages.config, stages.report);

@@ -24,7 +24,8 @@ const Calibrator& calibrator(std::string_view name) {
     if (c.name == name) return c;
     names += (names.empty() ? "" : ", ") + std::string(c.name);
   }
-  throw Error(ErrorKind::invalid_argument, "there is no calibrator '" + std::string(name) + "'; there are " + names + " and " + std::string(kDynamic));
+  throw Error(ErrorKind::invalid_argument, "there is no calibrator '" + std::string(name) + "'; there are " + names + " and " +
+                                           std::string(kDynamic));
 }
 
 double squared_error(const Histogram& histogram, const Grid& grid, const Range& range) {

@@ -113,5 +113,57 @@ TEST(Calibrate, ASampleMayCancelWhileThePlanIsCompared) {
   }
 }
 
+// "dynamic" asks for no data. With data, it only checks the plan with it.
+TEST(Calibrate, RowsAreQuantisedAsTheyRun) {
+  constexpr const char* kText = R"((x f32[4,64])
+    w = constant f32[64,48]
+    v = constant f32[48,8]
+    a = MatMul(x, w)
+    b = Relu(a)
+    y = MatMul(b, v))";
+  BuildConfig config;
+  config.optimization_level = 0;
+  config.calibration = Calibration{.sample = {}, .method = "dynamic"};
+  BuildReport report;
+  build_graph(parse(kText), config, "", &report);
+  EXPECT_TRUE(has_integers(report));
+  EXPECT_EQ(report.layers_by_type.at(DType::i8), 2);
+  EXPECT_EQ(report.calibration->method, "dynamic");
+  EXPECT_EQ(report.calibration->samples, 0);
+  const auto told = [&](std::string_view text) {
+    return std::any_of(report.notes.begin(), report.notes.end(), [&](const Note& n) { return n.text.find(text) != std::string::npos; });
+  };
+  EXPECT_TRUE(told("quantise each row as they run"));
+  config.calibration->sample = [](int index) -> std::optional<InputSet> {
+    if (index >= 8) return {};
+    return InputSet{{"x", scaled(ops::random_tensor(DType::f32, {4, 64}, static_cast<std::uint64_t>(index) + 1), index == 1 ? 1e4f : 1)}};
+  };
+  build_graph(parse(kText), config, "", &report);
+  EXPECT_EQ(report.calibration->compared, 4);
+  EXPECT_LT(report.calibration->errors.at(0).relative_l2, 0.02) << "a large sample has scales of its own";
+  EXPECT_GT(report.calibration->errors.at(0).relative_l2, 1e-5);
+}
+
+TEST(Calibrate, RowsStayWideWhereNobodyQuantisesThem) {
+  BuildConfig config;
+  config.optimization_level = 0;
+  config.calibration = Calibration{.sample = {}, .method = "dynamic"};
+  BuildReport report;
+  build_graph(parse(kProduct), config, "", &report);   // 16 values are not worth it
+  EXPECT_FALSE(has_integers(report));
+  config.device = "null";
+  build_graph(parse("(x f32[4,64])\n  w = constant f32[64,8]\n  y = MatMul(x, w)"), config, "", &report);
+  EXPECT_FALSE(report.layers_by_type.count(DType::i8));
+  config.device = "cpu", config.calibration->cache = "/no/such/cache";
+  EXPECT_THROW(build_graph(parse(kProduct), config, "", &report), Error);
+  config.calibration = Calibration{.sample = product_sample, .method = "dinamic"};
+  try {
+    build_graph(parse(kProduct), config, "", &report);
+    ADD_FAILURE() << "an unknown method";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("there are entropy, minmax, mse, percentile and dynamic"), std::string::npos) << e.what();
+  }
+}
+
 }  // namespace
 }  // namespace tenfold::builder

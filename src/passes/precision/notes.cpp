@@ -55,8 +55,8 @@ std::vector<std::string> unused_precisions(const ir::Graph& graph, const BuildCo
   if (config.bf16 && traits.half_values && config.fp16)
     unused.emplace_back("bf16 was allowed beside fp16, which goes before it: it has three more bits of fraction");
   if (config.calibration && config.calibration->method == quant::kDynamic && !layers.count(DType::i8))
-    unused.emplace_back("int8 was allowed without ranges, and no layer computes in it: that is for matrix products with constant weights of "
-                        "32 rows and more, on a CPU");
+    unused.emplace_back("int8 was allowed without ranges, and no layer computes in it: that is for matrix products with constant weights "
+                        "of 32 rows and more, on a CPU");
   else if (config.calibration && !layers.count(DType::i8))
     unused.emplace_back("int8 was allowed with a calibration, and no layer computes in it: no product has constant weights, or none that "
                         "this device multiplies in 8 bits has a range");

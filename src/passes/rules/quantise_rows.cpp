@@ -1,5 +1,5 @@
-// quantise_rows: products of a plain model's activations with constant weights become products of integers without any data: each row of
-// the activations gets its scale as it runs, each column of the weights has one. For CPUs, with leave for it alone: a calibration "dynamic".
+// quantise_rows: products of a plain model's activations with constant weights become products of integers without any data: each row
+// of the activations gets its scale as it runs, each column of the weights has one. For CPUs, where a calibration "dynamic" permits it.
 //
 // before: (x f32[2,64])
 //   w = constant f32[64,4]

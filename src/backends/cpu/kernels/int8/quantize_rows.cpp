@@ -62,8 +62,25 @@ float quantize_row(const float* x, int64_t n, std::uint8_t* to) {
   return most / 127;
 }
 
+Extent extent_of(const float* x, int64_t n) {
+  vf low[kTogether], high[kTogether];
+  for (int v = 0; v < kTogether; ++v) low[v] = high[v] = zero();
+  const auto look = [&](int v, vf value) __attribute__((always_inline)) {
+    low[v] = min(value, low[v]), high[v] = max(value, high[v]);   // what is not a number leaves them
+  };
+  int64_t i = 0;
+  for (; i + kTogether * kLanes <= n; i += kTogether * kLanes)
+#pragma GCC unroll 4
+    for (int v = 0; v < kTogether; ++v) look(v, load(x + i + v * kLanes));
+  for (; i + kLanes <= n; i += kLanes) look(0, load(x + i));
+  if (i < n) look(1, load_n(x + i, n - i));
+  const vf least = min(min(low[0], low[1]), min(low[2], low[3])), most = max(max(high[0], high[1]), max(high[2], high[3]));
+  return {-max_lane(sub(zero(), least)), max_lane(most)};
+}
+
 }  // namespace
 
+extern "C" constinit const ExtentOf TENFOLD_TABLE(extent_of) = extent_of;
 extern "C" constinit const QuantizeRow TENFOLD_TABLE(quantize_row) = quantize_row;
 
 }  // namespace tenfold::backends::cpu

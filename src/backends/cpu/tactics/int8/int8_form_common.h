@@ -8,8 +8,9 @@
 
 namespace tenfold::backends::cpu {
 
-// A body of the form   acc -> f32, (* a scale for each row,) * scales, + biases, (quantise, dequantise, * scales, + biases,) clamp, (quantise, dequantise,)
-// + residual, clamp, quantise (, dequantise)   or   acc -> f32, * scales, + biases, GELU, quantise   as far as it is static: which operands
+// A body of the form   acc -> f32, (* a scale for each row,) * scales, + biases, (quantise, dequantise, * scales, + biases,) clamp,
+// (quantise, dequantise,) + residual, clamp, quantise (, dequantise)   or
+// acc -> f32, * scales, + biases, GELU, quantise   as far as it is static: which operands
 // play which part. Operands are read when the step runs.
 struct Int8Form {
   static constexpr int kMaxTerms = 4;

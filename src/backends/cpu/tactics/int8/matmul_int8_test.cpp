@@ -144,6 +144,45 @@ TEST(MatmulInt8, GeluAfterTheProduct) {
   }
 }
 
+// Rows that were quantised as they ran have scales of their own: with the epilogues of layers, and shapes around the tile sizes.
+TEST(MatmulInt8, RowsWithScalesOfTheirOwn) {
+  enum Kind { plain, relu, residual, gelu };
+  for (const Kind kind : {plain, relu, residual, gelu}) {
+    for (const char* shape : {"50,40 40,70", "1,64 64,33", "13,1030 1030,40", "97,32 32,64"}) {
+      const std::string text(shape), as = text.substr(0, text.find(' ')), bs = text.substr(text.find(' ') + 1);
+      const std::string rows = as.substr(0, as.find(',')), columns = bs.substr(bs.find(',') + 1);
+      std::vector<DType> inputs{DType::i32, DType::f32, DType::f32, DType::f32};
+      if (kind == residual) inputs.push_back(DType::f32);
+      EpilogueBuilder b(inputs);
+      std::uint16_t y = b.binary(ir::Prim::mul, b.binary(ir::Prim::mul, b.cast(0, DType::f32), 1), 2);
+      y = b.binary(ir::Prim::add, y, 3);
+      if (kind == relu) y = b.binary(ir::Prim::max, y, b.number(0));
+      if (kind == residual) y = b.binary(ir::Prim::add, y, 4);
+      if (kind == gelu)
+        y = b.binary(ir::Prim::mul, b.binary(ir::Prim::mul, y, b.number(0.5)),
+                     b.binary(ir::Prim::add, b.unary(ir::Prim::erf, b.binary(ir::Prim::mul, y, b.number(0.70710678))), b.number(1)));
+      Int8Case c{"MatMulInteger", cat("u8[", as, "](0,255) i8[", bs, "](-127,127)! u8[]{128}")};
+      c.body = b.finish({y});
+      c.extra = {cat("f32[", rows, ",1](0.001,0.04)"), cat("f32[", columns, "](0.0001,0.001)!"), cat("f32[", columns, "](-3,3)!")};
+      if (kind == residual) c.extra.push_back(cat("f32[", rows, ",", columns, "](-9,9)"));
+      c.out = DType::f32;
+      check_int8(cpu_matmul_int8(), c, 1e-3);
+      if (rows != "50") continue;
+      const ir::OpDef& op = ir::Registry::builtin().get("MatMulInteger");
+      const ir::Graph graph = ops::case_graph(ir::Registry::builtin(), op, ops::parse_case(op, "u8[50,40] i8[40,70]! u8[]{128}"));
+      TacticRun run(cpu_matmul_int8(), graph, kAvx2);
+      run.problem.body = &*c.body;
+      run.problem.in.push_back({DType::f32, {ir::Dim(50), ir::Dim(1)}});
+      run.problem.in.insert(run.problem.in.end(), 2, {DType::f32, {ir::Dim(70)}});
+      if (kind == residual) run.problem.in.push_back({DType::f32, {ir::Dim(50), ir::Dim(70)}});
+      run.problem.out[0].dtype = DType::f32;
+      const auto form = cpu::recognise_int8_form(run.problem, 1);
+      ASSERT_TRUE(form.has_value()) << "an epilogue of rows fell back to the block executor";
+      EXPECT_EQ(form->rows, 1);
+    }
+  }
+}
+
 // What the fused epilogue does not know runs in the block executor.
 TEST(MatmulInt8, AnyOtherEpilogue) {
   ir::BodyBuilder b({DType::i32, DType::f32});
