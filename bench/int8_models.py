@@ -1,5 +1,5 @@
-"""Models for bench/int8_peers.py, from seeds, with numpy and onnx alone: MobileNet-v2, ResNet-50, MiniLM and BERT-base as they are built, with
-random weights. Batch and sequence are dynamic; normalisations are folded into convolutions, as most exporters do."""
+"""Models for bench/int8_peers.py, from seeds, with numpy and onnx alone: MobileNet-v2, ResNet-50, MiniLM and BERT-base as they are built,
+with random weights. Batch and sequence are dynamic; normalisations are folded into convolutions, as most exporters do."""
 import os
 import sys
 
@@ -46,7 +46,8 @@ class Pictures:
     def conv(self, x, inputs, outputs, size=1, stride=1, groups=1, act=None):
         self.made += 1
         name, fan = f'conv{self.made}', inputs // groups * size * size
-        w = self.g.constant(name + '.weight', self.rng.normal(0, (2 / fan) ** 0.5, (outputs, inputs // groups, size, size)).astype(np.float32))
+        values = self.rng.normal(0, (2 / fan) ** 0.5, (outputs, inputs // groups, size, size))
+        w = self.g.constant(name + '.weight', values.astype(np.float32))
         b = self.g.constant(name + '.bias', self.rng.normal(0, 0.1, outputs).astype(np.float32))
         y = self.g.node('Conv', name, x, w, b, kernel_shape=[size, size], strides=[stride] * 2, pads=[size // 2] * 4, group=groups)
         if act == 'relu6':
@@ -57,8 +58,9 @@ class Pictures:
         pooled = self.g.node('Flatten', 'flat', self.g.node('GlobalAveragePool', 'pooled', x))
         head = self.g.constant('head', self.rng.normal(0, width ** -0.5, (1000, width)).astype(np.float32))
         self.g.node('Gemm', 'scores', pooled, head, self.g.constant('head.bias', np.zeros(1000, np.float32)), transB=1)
-        graph = helper.make_graph(self.g.nodes, 'pictures', [helper.make_tensor_value_info('image', TensorProto.FLOAT, ['batch', 3, 224, 224])],
-                                  [helper.make_tensor_value_info('scores', TensorProto.FLOAT, ['batch', 1000])], self.g.initializers)
+        image = helper.make_tensor_value_info('image', TensorProto.FLOAT, ['batch', 3, 224, 224])
+        scores = helper.make_tensor_value_info('scores', TensorProto.FLOAT, ['batch', 1000])
+        graph = helper.make_graph(self.g.nodes, 'pictures', [image], [scores], self.g.initializers)
         return helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=8)
 
 
