@@ -11,6 +11,7 @@ DeviceTraits traits_of(const DeviceInfo& device) {
   } else if (device.kind == "cpu") {
     t.blocks = t.host_arithmetic = true;
     t.bf16_products = (device.features & kAmxBf16) != 0;
+    t.byte_pairs = (device.features & kVnni) == 0;
     t.signed_bytes = (device.features & kAmxInt8) != 0;
   }
   return t;

@@ -15,6 +15,7 @@ struct DeviceTraits {
   bool tensor_products = false;   // 8-bit products are those that tensor cores take
   bool float8_products = false;   // products of e4m3
   bool signed_bytes = false;      // 8-bit products multiply signed activations as quickly as unsigned ones
+  bool byte_pairs = false;        // they add two products in 16 bits, and take longer where weights are so large that this does not fit
   bool host_arithmetic = false;   // the host computes: Winograd's and Strassen's algorithms, quick exponentials, denormal numbers
 };
 DeviceTraits traits_of(const DeviceInfo& device);

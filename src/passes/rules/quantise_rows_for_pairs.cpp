@@ -1,0 +1,32 @@
+// quantise_rows_for_pairs: as quantise_rows, for CPUs whose instruction adds two products of bytes in 16 bits (AVX2). Where both weights
+// are large that does not fit, and takes twice as long (kernels/int8/int8.h, Int8Class): with a quarter fewer levels nearly all pairs fit.
+//
+// before: (x f32[2,64])
+//   w = constant f32[64,4]
+//   y = MatMul(x, w)
+// after: (x f32[2,64])
+//   z = u8[]{128}
+//   wq = constant i8[64,4]
+//   ws = constant f32[4]
+//   q, s = QuantizeRows(x)
+//   p = MatMulInteger(q, wq, z)
+//   f = Cast(p) to="f32"
+//   t = Mul(f, s)
+//   y = Mul(t, ws)
+//
+// kept: (x f32[2,8])
+//   w = constant f32[8,4]
+//   y = MatMul(x, w)
+//
+// kept: (x f32[2,64], w f32[64,4])
+//   y = MatMul(x, w)
+#include "passes/pass.h"
+#include "passes/precision/quantise_rows.h"
+
+namespace tenfold::passes {
+
+Pass pass_quantise_rows_for_pairs() {
+  return {.name = "quantise_rows_for_pairs", .run = [](ir::Graph& graph) { return quantise_rows(graph, 95); }};
+}
+
+}  // namespace tenfold::passes
