@@ -1,6 +1,6 @@
 // What one core multiplies in registers, 10^9 multiplications and additions a second: f32 by FMA, f16 by AVX512-FP16 with at most 32
 // products summed before they go to f32, bf16 by AMX. Why CPUs here compute fp16 in f32 (docs/precision.md).
-//   gcc -O2 -march=sapphirerapids -o build/fp16_peak bench/fp16_peak.c && build/fp16_peak
+//   gcc -O3 -march=sapphirerapids -o build/fp16_peak bench/fp16_peak.c && build/fp16_peak
 #include <immintrin.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,11 +16,12 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static float a32[kRows][kDepth];
-static _Float16 a16[kRows][kDepth];
-static float b32[kDepth][32] __attribute__((aligned(64)));
-static _Float16 b16[kDepth][64] __attribute__((aligned(64)));
-static float sink[4096] __attribute__((aligned(64)));
+// Not static, so that the compiler does not know that all of it is zero.
+float a32[kRows][kDepth];
+_Float16 a16[kRows][kDepth];
+float b32[kDepth][32] __attribute__((aligned(64)));
+_Float16 b16[kDepth][64] __attribute__((aligned(64)));
+float sink[4096] __attribute__((aligned(64)));
 
 static double f32_slice(void) {   // 6 rows of 32 columns
   __m512 c[kRows][kVectors] = {};
@@ -54,7 +55,7 @@ static double f16_slice(void) {   // 6 rows of 64 columns; their sums of 32 prod
   return 2.0 * kRows * 64 * kDepth;
 }
 
-static char tiles[4][1024] __attribute__((aligned(64)));
+char tiles[4][1024] __attribute__((aligned(64)));
 static double bf16_slice(void) {   // 32 rows of 32 columns, 32 products
   _tile_loadd(4, tiles[0], 64);
   _tile_loadd(5, tiles[1], 64);
