@@ -19,6 +19,8 @@
 #include "base/types/element.h"
 #include "ir/finite.h"
 #include "ir/recipe.h"
+#include "quant/bias_place.h"
+#include "quant/scale_channels.h"
 #include "quant/weights.h"
 
 namespace tenfold::quant {
@@ -65,7 +67,8 @@ class Placer {
       Value* x = axis ? quantised(node->in(0)) : nullptr;
       if (!x) continue;
       graph_.set_input(*node, 0, x);
-      graph_.set_input(*node, 1, weights(node->in(1), *axis));
+      correct_bias(*node);   // while its weights are seen
+      graph_.set_input(*node, 1, weights(*node, *axis));
       changed_ = true;
     }
     for (Node* node : graph_.node_list()) share_with_sum(*node);
@@ -110,13 +113,39 @@ class Placer {
     return made_[x] = d;
   }
 
-  Value* weights(Value* w, int axis) {
-    if (const auto known = weights_.find({w, axis}); known != weights_.end()) return known->second;
+  Value* weights(const Node& product, int axis) {
+    Value* w = product.in(1);
+    const Corrections::Named<Tensor>& rounded = ranges_.corrections.weights;
+    const auto own = rounded.find(product.out()->name);
+    const auto known = own == rounded.end() ? weights_.find({w, axis}) : weights_.end();
+    if (known != weights_.end()) return known->second;
     ir::fix(*w->constant, "rounded to 8 bits, with ranges that a calibration found for it");
     QuantisedWeights q = quantise_weights(w->constant->tensor, axis);
-    Value* values = constant(std::move(q.values), w->name + "_i8");
+    Value* values = constant(own == rounded.end() ? std::move(q.values) : own->second, w->name + "_i8");
     Value* scales = constant(std::move(q.scales), w->name + "_scales");
-    return weights_[{w, axis}] = graph_.make("DequantizeLinear", {values, scales}, {{"axis", static_cast<std::int64_t>(axis)}});
+    Value* made = graph_.make("DequantizeLinear", {values, scales}, {{"axis", static_cast<std::int64_t>(axis)}});
+    if (own == rounded.end()) weights_[{w, axis}] = made;
+    return made;
+  }
+
+  void correct_bias(Node& product) {
+    const auto own = ranges_.corrections.biases.find(product.out()->name);
+    if (own == ranges_.corrections.biases.end()) return;
+    const std::optional<BiasPlace> place = bias_place(product);
+    if (!place) return;
+    Tensor t(DType::f32, {static_cast<std::int64_t>(own->second.size())});
+    std::copy(own->second.begin(), own->second.end(), t.mutable_data<float>());
+    const Value* old = place->node->in(place->operand);
+    if (old) {
+      ir::fix(*old->constant, "corrected by the mean error of 8 bits, which a calibration found");
+      t = t.reshaped(old->constant->tensor.shape()).clone();
+      for (std::int64_t i = 0; i < t.size(); ++i) t.mutable_data<float>()[i] += old->constant->tensor.data<float>()[i];
+    }
+    Value* bias = constant(std::move(t), (old ? old->name : product.out()->name + "_bias") + "_corrected");
+    if (old) return graph_.set_input(*place->node, place->operand, bias);
+    place->node->inputs.resize(2);
+    place->node->inputs.push_back(nullptr);
+    graph_.set_input(*place->node, 2, bias);
   }
 
   // Residuals: memory then holds the bytes alone, and not the floats beside them.
@@ -202,6 +231,7 @@ std::vector<const Node*> products_to_quantise(const ir::Graph& graph, const Rang
 }
 
 bool place_qdq(ir::Graph& graph, const Ranges& ranges, const Placing& placing) {
+  scale_channels(graph, ranges.corrections.channels);
   const bool changed = Placer(graph, ranges, placing).run();
   if (changed) graph.sort();
   return changed;

@@ -9,11 +9,15 @@
 
 #include "ir/op_def.h"
 #include "quant/calibrator.h"
+#include "quant/corrections.h"
 
 namespace tenfold::quant {
 
-// Ranges of values, by name.
-using Ranges = std::map<std::string, Range, std::less<>>;
+// Ranges of values, by name, and what makes up for them.
+struct Ranges : std::map<std::string, Range, std::less<>> {
+  using map::map;
+  Corrections corrections = {};
+};
 
 enum class Activations {
   unsigned_bytes,     // u8; where values have both signs, with a zero point
@@ -46,7 +50,7 @@ std::vector<const ir::Node*> products_to_quantise(const ir::Graph& graph, const 
 
 // Gives each such value that has a range one QuantizeLinear and DequantizeLinear, and constant weights the same with a scale for each
 // output channel. Concat and what only moves elements pass their parameters on to their operands. An operand of an Add whose sum becomes
-// 8 bits, too, is read as 8 bits. A refit leaves such weights alone. True if
+// 8 bits, too, is read as 8 bits. Corrections come first, those of weights and biases only to products that get 8 bits. A refit leaves such weights alone. True if
 // anything changed. Values without a range stay as they are, and so do those that a DequantizeLinear made.
 bool place_qdq(ir::Graph& graph, const Ranges& ranges, const Placing& placing);
 

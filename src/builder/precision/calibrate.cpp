@@ -1,7 +1,6 @@
 // The samples run one by one; a histogram for each value is all that is kept of them.
 #include "builder/precision/calibrate.h"
 
-#include <cmath>
 #include <filesystem>
 #include <limits>
 
@@ -9,35 +8,40 @@
 #include "base/log.h"
 #include "builder/precision/observed_runs.h"
 #include "builder/precision/samples.h"
+#include "builder/precision/trials.h"
 #include "builder/stopwatch.h"
-#include "passes/pipeline.h"
 #include "quant/calibration_cache.h"
 #include "quant/ranges.h"
+#include "quant/remedy.h"
 
 namespace tenfold::builder {
 namespace {
 
 constexpr const char* kAuto = "auto";
-constexpr std::size_t kTried = 8;   // samples on which "auto" compares
+using Channels = std::map<std::string, quant::ChannelStats, std::less<>>;
 
-// A sample and what the model in f32 makes of it.
-struct Answered {
-  InputSet sample;
-  std::vector<RuntimeValue> wanted;
+// What the samples show of the model in f32.
+struct Seen {
+  quant::Histograms histograms;
+  Channels channels;   // of data operands; only where remedies want them
 };
 
 // Their number; the first of them are kept with their answers.
-int run_samples(ObservedRuns& runs, const Calibration& calibration, quant::Histograms& seen, std::vector<Answered>& first) {
-  const auto look = [&seen](std::string_view name, const Tensor& t) {
-    if (const auto at = seen.find(name); at != seen.end() && t.dtype() == DType::f32)
+int run_samples(ObservedRuns& runs, const Calibration& calibration, const quant::DataOperands& operands, Seen& seen, Trials& trials) {
+  std::multimap<std::string_view, const quant::DataOperand*> readers;
+  for (const auto& [name, operand] : operands) readers.emplace(operand.seen, &operand);
+  const auto look = [&](std::string_view name, const Tensor& t) {
+    if (t.dtype() != DType::f32) return;
+    if (const auto at = seen.histograms.find(name); at != seen.histograms.end())
       at->second.add({t.data<float>(), static_cast<std::size_t>(t.size())});
+    for (auto [at, end] = readers.equal_range(name); at != end; ++at)
+      seen.channels[at->second->value->name].add(t.data<float>(), at->second->view(t));
   };
   std::set<std::string, std::less<>> values;
-  for (const auto& [name, histogram] : seen) values.insert(name);
+  for (const auto& [name, histogram] : seen.histograms) values.insert(name);
   int done = 0;
   for_each_sample(calibration, 0, [&](const InputSet& sample) {
-    std::vector<RuntimeValue> answer = runs.run(sample, look, values);
-    if (first.size() < kTried) first.push_back({sample, std::move(answer)});
+    trials.keep(sample, runs.run(sample, look, values));
     ++done;
   });
   return done;
@@ -56,29 +60,39 @@ void tell(const CalibrationReport& report, const Log& log) {
       " s");
 }
 
-// That with the least error of all outputs together, on the first of the samples that gave the ranges. The graph with Q/DQ is run in
-// floats, in which the plan's integers are exact but for the order of sums.
-std::string best_calibrator(const ir::Graph& graph, const std::vector<plan::Range>& ranges, const quant::Histograms& seen,
-                            const quant::Placing& placing, const BuildConfig& config, const std::vector<Answered>& tried) {
-  std::string best, told;
-  double least = std::numeric_limits<double>::infinity();
+struct Tried {
+  std::string name;
+  double error = std::numeric_limits<double>::infinity();
+};
+
+// That with the least error of all outputs together, on the first of the samples that gave the ranges.
+Tried best_calibrator(const ir::Graph& graph, const quant::Histograms& seen, const quant::Placing& placing, const Trials& trials,
+                      const Log& log) {
+  Tried best;
+  std::string told;
   for (const quant::Calibrator& calibrator : quant::calibrators()) {
-    ir::Graph quantised = graph.clone();
-    place_qdq(quantised, ranges_of(graph, seen, calibrator, placing), placing);
-    passes::run(quantised, {passes::find_pass("lower_qdq")});   // it is run by kernels then
-    lower_for_kernels(quantised);
-    passes::run(quantised, {passes::find_pass("fuse_regions")});
-    ObservedRuns runs(std::move(quantised), ranges, config);
-    double error = 0, size = 0;
-    for (const Answered& one : tried) {
-      const std::vector<RuntimeValue> got = runs.run(one.sample);
-      for (std::size_t o = 0; o < got.size(); ++o) add_difference(got[o], one.wanted[o], error, size);
-    }
-    const double relative = size > 0 ? std::sqrt(error / size) : 0;
-    told += cat(told.empty() ? "" : ", ", calibrator.name, " ", relative);
-    if (best.empty() || relative < least) least = relative, best = calibrator.name;
+    const double error = trials.error(ranges_of(graph, seen, calibrator, placing));
+    told += cat(told.empty() ? "" : ", ", calibrator.name, " ", error);
+    if (best.name.empty() || error < best.error) best = {std::string(calibrator.name), error};
   }
-  Log(config.log)(Severity::info, "calibrators by their relative l2 error on ", tried.size(), " samples: ", told);
+  log(Severity::info, "calibrators by their relative l2 error on ", trials.count(), " samples: ", told);
+  return best;
+}
+
+// One after another, each on top of those that were kept.
+quant::Ranges remedied(const quant::Symptoms& given, const std::vector<std::string>& names, const Trials& trials, double error,
+                       const Log& log, CalibrationReport& report) {
+  quant::Ranges best = given.ranges;
+  for (const std::string& name : names) {
+    const quant::Symptoms now{given.graph, best, given.placing, given.calibrator, given.channels, given.run};
+    std::optional<quant::Ranges> changed = quant::remedy(name).apply(now);
+    if (!changed) continue;
+    const double after = trials.error(*changed);
+    report.remedies.push_back({name, error, after, after < error});
+    log(Severity::info, "remedy '", name, "': relative l2 error ", error, " before, ", after, " after, on ", trials.count(),
+        " samples: ", after < error ? "kept" : "left out");
+    if (after < error) best = std::move(*changed), error = after;
+  }
   return best;
 }
 
@@ -91,26 +105,37 @@ quant::Ranges ranges_by_samples(const ir::Graph& graph, const std::vector<plan::
   require(calibration.samples > 0, ErrorKind::invalid_argument, "Calibration::samples is ", calibration.samples, ", at least 1 is needed");
   const bool tries_all = calibration.method == kAuto;
   if (!tries_all) quant::calibrator(calibration.method);   // an unknown one is refused before anything runs
-  quant::Histograms seen;
-  for (const std::string& name : wanted) seen[name];
-  std::vector<Answered> first;
+  const Log log(config.log);
+  Seen seen;
+  for (const std::string& name : wanted) seen.histograms[name];
+  const bool remedies = !calibration.remedies.empty();
+  const quant::DataOperands operands = remedies ? data_operands(graph, placing) : quant::DataOperands{};
+  Trials trials(graph, ranges, placing, config);
   ir::Graph runnable = graph.clone();
   lower_for_kernels(runnable);
   ObservedRuns runs(std::move(runnable), ranges, config);
-  report.samples = run_samples(runs, calibration, seen, first);
+  report.samples = run_samples(runs, calibration, operands, seen, trials);
   require(report.samples > 0, ErrorKind::invalid_argument, "the calibration's data gave no sample");
-  report.method = tries_all ? best_calibrator(graph, ranges, seen, placing, config, first) : calibration.method;
-  quant::Ranges result = ranges_of(graph, seen, quant::calibrator(report.method), placing);
-  if (!calibration.cache.empty()) {
+  const Tried best = tries_all ? best_calibrator(graph, seen.histograms, placing, trials, log) : Tried{calibration.method};
+  report.method = best.name;
+  const quant::Calibrator& calibrator = quant::calibrator(report.method);
+  const quant::Ranges result = ranges_of(graph, seen.histograms, calibrator, placing);
+  if (!calibration.cache.empty()) {   // as they are without remedies, which a cache does not hold
     AtomicFile file(calibration.cache);
     file.write(write_calibration_cache(quant::cache_of(result, report.method)));
     file.commit();
   }
-  return result;
+  if (!remedies || result.empty()) return result;
+  const quant::RunAgain again = [&](const quant::Look& look, const std::set<std::string, std::less<>>& values) {
+    for (const InputSet& sample : trials.aside()) runs.run(sample, look, values);
+  };
+  return remedied({graph, result, placing, calibrator, seen.channels, again}, calibration.remedies, trials,
+                  tries_all ? best.error : trials.error(result), log, report);
 }
 
-quant::Ranges ranges_in_cache(const ir::Graph& graph, const std::set<std::string>& wanted, const std::string& path,
+quant::Ranges ranges_in_cache(const ir::Graph& graph, const std::set<std::string>& wanted, const Calibration& calibration, const Log& log,
                               CalibrationReport& report) {
+  const std::string& path = calibration.cache;
   const auto file = MappedFile::open(path);
   const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());
   const quant::CalibrationCache cache = quant::read_calibration_cache(text, path);
@@ -124,6 +149,8 @@ quant::Ranges ranges_in_cache(const ir::Graph& graph, const std::set<std::string
           missing.size(), " of the ", wanted.size(), " values that need ranges ('", missing.empty() ? "" : missing.front(),
           "' is one): it is another model's");
   report.method = "cache";
+  if (!calibration.remedies.empty())
+    log(Severity::info, "remedies need samples: none is tried, for the ranges come from a cache");
   return ranges;
 }
 
@@ -144,10 +171,11 @@ quant::Ranges calibrated(const ir::Graph& graph, const std::vector<plan::Range>&
     log(Severity::warning, "calibration found no product that 8 bits could stand for: nothing was run");
     return {};
   }
+  for (const std::string& name : config.calibration->remedies) quant::remedy(name);   // an unknown one is refused before anything runs
   const std::string& cache = config.calibration->cache;
   std::error_code cannot_look;
   const bool kept = !cache.empty() && std::filesystem::exists(cache, cannot_look);
-  quant::Ranges result = kept ? ranges_in_cache(graph, wanted, cache, report)
+  quant::Ranges result = kept ? ranges_in_cache(graph, wanted, *config.calibration, log, report)
                               : ranges_by_samples(graph, ranges, wanted, placing, config, report);
   for (const std::string& name : wanted)
     if (!result.count(name)) report.without_range.push_back(name);

@@ -1,0 +1,36 @@
+// Ranges and corrections tried on a few of the samples that gave them.
+#pragma once
+
+#include <vector>
+
+#include "builder/builder.h"
+#include "quant/place_qdq.h"
+
+namespace tenfold::builder {
+
+class Trials {
+ public:
+  static constexpr std::size_t kMost = 8, kMostAside = 16;   // samples
+  // All of them outlive this. `graph`: as it stands before its precision is settled.
+  Trials(const ir::Graph& graph, const std::vector<plan::Range>& ranges, const quant::Placing& placing, const BuildConfig& config)
+      : graph_(graph), ranges_(ranges), placing_(placing), config_(config) {}
+
+  // A sample and what the model in f32 makes of it. The first are those that error() runs, and some behind them are kept as they are.
+  void keep(const InputSet& sample, std::vector<RuntimeValue> answer);
+  std::size_t count() const { return samples_.size(); }
+  // For remedies to look at: others than error() runs, if there are so many, so that it does not praise what only fits its own.
+  const std::vector<InputSet>& aside() const { return aside_.size() < kMost ? samples_ : aside_; }
+  // The relative l2 error of all outputs together. The graph with Q/DQ is run in floats, in which the plan's integers are exact but for the
+  // order of sums.
+  double error(const quant::Ranges& tried) const;
+
+ private:
+  const ir::Graph& graph_;
+  const std::vector<plan::Range>& ranges_;
+  const quant::Placing& placing_;
+  const BuildConfig& config_;
+  std::vector<InputSet> samples_, aside_;
+  std::vector<std::vector<RuntimeValue>> answers_;
+};
+
+}  // namespace tenfold::builder

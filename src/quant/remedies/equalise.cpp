@@ -1,0 +1,16 @@
+// equalise: channels between two products in a row become alike in range (Nagel et al. 2019, arXiv 1906.04721), by what the data shows of
+// them. The first product's weights have a scale for each output channel, which takes the factors in; those of the second take the inverse.
+#include "quant/remedy.h"
+#include "quant/scale_channels.h"
+
+namespace tenfold::quant {
+namespace {
+
+bool is_for(const ir::Graph& graph, const DataOperand& operand) { return made_by(graph, *operand.value) == MadeBy::product; }
+std::optional<Ranges> apply(const Symptoms& symptoms) { return with_scaled_channels(symptoms, is_for, 0.02); }
+
+}  // namespace
+
+Remedy remedy_equalise() { return {"equalise", apply}; }
+
+}  // namespace tenfold::quant

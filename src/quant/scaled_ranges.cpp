@@ -1,0 +1,68 @@
+// What equalise and smooth have in common.
+#include <algorithm>
+
+#include "quant/channel_strength.h"
+#include "quant/ranges.h"
+#include "quant/remedy.h"
+#include "quant/scale_channels.h"
+
+namespace tenfold::quant {
+namespace {
+
+Tensor scaled(const Tensor& t, const ChannelView& view, const std::vector<float>& factors) {
+  Tensor result(DType::f32, t.shape());
+  const float* from = t.data<float>();
+  auto* to = result.mutable_data<float>();
+  for (std::int64_t o = 0; o < view.outer; ++o)
+    for (std::int64_t c = 0; c < view.channels; ++c)
+      for (std::int64_t i = 0; i < view.inner; ++i, ++from, ++to) *to = *from * factors[static_cast<std::size_t>(c)];
+  return result;
+}
+
+// The samples that are run again are few: the range that all of them gave changes as that of the few does.
+double changed(double all, double before, double after) { return before != 0 ? all * after / before : after; }
+
+}  // namespace
+
+std::optional<Ranges> with_scaled_channels(const Symptoms& s, bool (*is_for)(const ir::Graph&, const DataOperand&), double least_gain) {
+  Ranges result = s.ranges;
+  DataOperands scaled_operands;
+  for (const auto& [name, operand] : data_operands(s.graph, s.placing)) {
+    const auto stats = s.channels.find(name);
+    const auto range = s.ranges.find(name);
+    if (stats == s.channels.end() || stats->second.count == 0 || range == s.ranges.end() || s.ranges.corrections.channels.count(name)) continue;
+    if (static_cast<std::int64_t>(stats->second.low.size()) != operand.channels || !is_for(s.graph, operand)) continue;
+    Strength best = best_strength(operand, stats->second, s.placing.around_zero(range->second.low));
+    if (best.factors.empty() || best.after > best.before * (1 - least_gain)) continue;
+    result.corrections.channels[name] = std::move(best.factors), scaled_operands[name] = operand;
+  }
+  if (scaled_operands.empty()) return {};
+
+  struct Pair { Histogram before, after; };
+  std::map<std::string, Pair, std::less<>> seen;
+  std::set<std::string, std::less<>> values;
+  std::multimap<std::string, const DataOperand*, std::less<>> readers;
+  for (const auto& [name, operand] : scaled_operands) values.insert(operand.seen), readers.emplace(operand.seen, &operand);
+  s.run([&](std::string_view value, const Tensor& t) {
+    if (t.dtype() != DType::f32) return;
+    for (auto [at, end] = readers.equal_range(value); at != end; ++at) {
+      const DataOperand& operand = *at->second;
+      const Tensor after = scaled(t, operand.view(t), result.corrections.channels.at(operand.value->name));
+      Pair& pair = seen[operand.value->name];
+      pair.before.add({t.data<float>(), static_cast<std::size_t>(t.size())});
+      pair.after.add({after.data<float>(), static_cast<std::size_t>(after.size())});
+    }
+  }, values);
+  for (const auto& [name, operand] : scaled_operands) {
+    const Pair& pair = seen[name];
+    const Range all = s.ranges.at(name);
+    const Grid grid = s.placing.around_zero(all.low) ? Grid{255, true} : Grid{};
+    const Range before = s.calibrator.range(pair.before, grid), after = s.calibrator.range(pair.after, grid);
+    const Range range{changed(all.low, before.low, after.low), changed(all.high, before.high, after.high)};
+    const bool makes_it = made_by(s.graph, *operand.value) != MadeBy::other;
+    result[makes_it ? name : scaled_name(*operand.value)] = range;
+  }
+  return result;
+}
+
+}  // namespace tenfold::quant
