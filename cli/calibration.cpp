@@ -7,6 +7,7 @@
 
 #include "files.h"
 #include "npz.h"
+#include "specs.h"
 #include "tenfold/internal/file.h"
 
 namespace tenfold::cli {
@@ -23,6 +24,7 @@ void expect_data(const ExecOptions& o) {
   const std::pair<bool, const char*> needs[] = {
       {!o.calibrator.empty(), "--calibrator needs --data: it makes ranges of what samples show"},
       {o.image.has_value(), "--image needs --data=FOLDER: it says how photographs become the model's input"},
+      {o.remedies.has_value(), "--remedies needs --data: samples show what lessens the error"},
       {!o.check_data.empty(), "--checkData needs --data: it takes the place of every second of its samples"},
       {!o.labels.empty(), "--labels needs --data: it says which class each sample belongs to"},
       {!o.dump_samples.empty(), "--dumpSamples needs --data: it writes them as the model gets them"}};
@@ -53,6 +55,17 @@ void add_calibration_flags(Flags& f, ExecOptions& o) {
   f.add_text("calibrator", o.calibrator, "NAME",
              "+how --int8 takes ranges from --data: auto (the best of them; the default), entropy (with --calib), minmax, mse, percentile; "
              "dynamic: none, rows are quantised as they run");
+  f.add({"remedies", "LIST", "+what may lessen the error of --int8, kept where it does: equalise,smooth,round,bias (the default), or none",
+         [&o](const std::string& text) { o.remedies = parse_remedies(text); }});
+}
+
+std::vector<std::string> parse_remedies(const std::string& text) {
+  if (text == "none") return {};
+  std::vector<std::string> names = split(text, ',');
+  for (const std::string& name : names)
+    if (name.empty())
+      throw UsageError("--remedies is none, or names with commas between them (equalise,smooth,round,bias), not '" + text + "'");
+  return names;
 }
 
 void check_calibration(ExecOptions& o) {
@@ -86,6 +99,7 @@ Calibration CalibrationData::calibration(const ExecOptions& o) const {
   Calibration calibration{.sample = {}, .samples = o.samples, .cache = o.calibration_cache};
   if (!o.calibrator.empty()) calibration.method = o.calibrator;
   else if (!o.calibration_cache.empty()) calibration.method = "entropy";
+  if (o.remedies) calibration.remedies = *o.remedies;
   if (data_) calibration.sample = [data = data_](int index) { return data->at(index); };
   if (check_) {  // the build takes ranges from even numbers and checks on odd ones
     calibration.samples = 2 * std::min(o.samples, std::numeric_limits<int>::max() / 2);

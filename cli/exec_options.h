@@ -31,6 +31,7 @@ struct ExecOptions {
   std::string data, check_data;    // samples that show the ranges of values; samples that check, instead of every second one
   std::optional<ImageSpec> image;  // how photographs among them become the input
   std::string labels, dump_samples;
+  std::optional<std::vector<std::string>> remedies;   // of --remedies
   std::string calibrator, calibration_cache;   // no calibrator: entropy with a cache, as trtexec, else auto
   int samples = 200;
   std::string export_output, export_times, export_profile, export_layer_info;

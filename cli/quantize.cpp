@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 
+#include "calibration.h"
 #include "console.h"
 #include "data.h"
 #include "files.h"
@@ -17,6 +18,7 @@ namespace {
 struct Wish {
   std::string output, data, cache, calibrator;
   std::optional<ImageSpec> image;   // how photographs become the input
+  std::optional<std::vector<std::string>> remedies;
   int samples = 200;
   Console console;
   QuantizeOptions options;
@@ -58,6 +60,8 @@ Flags make_flags(Wish& w) {
              [&w](const std::string& text) { w.options.exclude.push_back(text); }});
   flags.add_text("calibrator", w.calibrator, "NAME",
                  "how ranges are taken: auto (the best of them; the default), entropy (with --calib), minmax, mse, percentile");
+  flags.add({"remedies", "LIST", "what may lessen the error, kept where it does: equalise,smooth,round,bias (the default), or none",
+             [&w](const std::string& text) { w.remedies = parse_remedies(text); }});
   flags.add_text("calib", w.cache, "FILE", "ranges in TensorRT's form: read if FILE exists, else taken from --data and written");
   flags.add({"type", "int8", "what to quantise to; others are not there yet", expect_int8});
   flags.add_switch("externalData", w.options.external_data, "new weights lie in OUT.onnx.data; else only beyond 2 GiB");
@@ -76,6 +80,7 @@ Calibration calibration_of(const Wish& w, const std::string& model) {
   Calibration calibration{.sample = {}, .samples = w.samples, .cache = w.cache};
   if (!w.calibrator.empty()) calibration.method = w.calibrator;
   else if (!w.cache.empty()) calibration.method = "entropy";
+  if (w.remedies) calibration.remedies = *w.remedies;
   if (w.data.empty()) {
     if (w.cache.empty())
       throw UsageError("--data=PATH is missing: samples show which ranges values have (or --calib=FILE, a cache of them)");
@@ -99,6 +104,9 @@ void print_report(const QuantizeReport& r, const std::string& output) {
   for (const QuantizeReport::Left& left : r.left)
     std::printf("  %zu in floats, because %s: %s\n", left.nodes.size(), left.why.c_str(), names_of(left.nodes).c_str());
   std::printf("ranges: %d values by %s, %d samples\n", r.calibration.values, r.calibration.method.c_str(), r.calibration.samples);
+  for (const RemedyReport& remedy : r.calibration.remedies)
+    std::printf("remedy %s: relative l2 error %.4g before, %.4g after: %s\n", remedy.name.c_str(), remedy.before, remedy.after,
+                remedy.kept ? "kept" : "left out");
   for (const OutputError& e : r.calibration.errors)
     std::printf("relative l2 error of '%s', on %d other samples: %.4g\n", printable(e.output).c_str(), r.calibration.compared,
                 e.relative_l2);

@@ -44,7 +44,8 @@ using Calls = const std::shared_ptr<Callbacks>&;
 
 // A dict of Calibration's fields, or its samples alone.
 void take_calibration(nb::handle value, BuildConfig& to, Calls calls) {
-  constexpr const char* kWanted = "samples (a sequence of dicts, or a function from an index) or a dict of sample, samples, method, cache";
+  constexpr const char* kWanted =
+      "samples (a sequence of dicts, or a function from an index) or a dict of sample, samples, method, cache, remedies";
   Calibration& calibration = to.calibration.emplace();
   const auto take_sample = [&](nb::handle source) {
     const bool calls_it = PyCallable_Check(source.ptr()) != 0;
@@ -58,6 +59,7 @@ void take_calibration(nb::handle value, BuildConfig& to, Calls calls) {
     else if (name == "samples") take(field, calibration.samples);
     else if (name == "method") take(field, calibration.method);
     else if (name == "cache") take(field, calibration.cache);
+    else if (name == "remedies") take(field, calibration.remedies);
     else throw WrongValue{kWanted};
   }
 }

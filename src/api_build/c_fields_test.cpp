@@ -46,6 +46,8 @@ TEST(CFields, OfABuild) {
     return 1 - index;  // one sample; -1 for the third
   };
   calibrated.sample_user = h.data, calibrated.samples = 17, calibrated.method = "mse", calibrated.cache = "/cache";
+  const char* remedy = "bias";
+  calibrated.remedies = &remedy, calibrated.remedy_count = 1;
   auto c = sized<tenfold_build_config>();
   c.calibration = &calibrated;
   const tenfold_layer_type layers[] = {
@@ -119,8 +121,9 @@ TEST(CFields, OfABuild) {
   ASSERT_EQ(layer_types.output_types.size(), 1u);
   EXPECT_EQ(layer_types.output_types[0].types, (std::vector<DType>{DType::i8, DType::f32}));
   ASSERT_TRUE(calibration.has_value());
-  const auto& [sample, samples, method, cache] = *calibration;
+  const auto& [sample, samples, method, cache, remedies] = *calibration;
   EXPECT_EQ(std::tie(samples, method, cache), std::make_tuple(17, std::string("mse"), std::string("/cache")));
+  EXPECT_EQ(remedies, std::vector<std::string>{"bias"});
   EXPECT_EQ(sample(0)->at("x").shape(), Shape{1});
   EXPECT_FALSE(sample(1).has_value());
   EXPECT_THROW(sample(2), Error);
@@ -225,12 +228,16 @@ TEST(CFields, OfWhatIsTold) {
   auto calibrated = sized<tenfold_calibration_info>();
   EXPECT_FALSE(calibration.has_value());
   EXPECT_EQ(tenfold_report_calibration(report, &calibrated), TENFOLD_INVALID_ARGUMENT);
-  report->report.calibration = CalibrationReport{"mse", 3, 5, 2, {"t"}, {{"y", 0.25}}, 1.5};
+  report->report.calibration = CalibrationReport{"mse", 3, 5, 2, {"t"}, {{"y", 0.25}}, {{"bias", 0.5, 0.25, true}}, 1.5};
   ASSERT_EQ(tenfold_report_calibration(report, &calibrated), TENFOLD_OK);
   EXPECT_STREQ(calibrated.method, "mse");
   EXPECT_EQ(std::make_tuple(calibrated.samples, calibrated.values, calibrated.compared, calibrated.without_range, calibrated.errors),
             std::make_tuple(3, 5, 2, 1, 1));
-  EXPECT_EQ(calibrated.seconds, 1.5);
+  EXPECT_TRUE(calibrated.seconds == 1.5 && calibrated.remedies == 1);
+  auto remedied = sized<tenfold_remedy>();
+  ASSERT_EQ(tenfold_report_remedy(report, 0, &remedied), TENFOLD_OK);
+  EXPECT_STREQ(remedied.name, "bias");
+  EXPECT_TRUE(remedied.before == 0.5 && remedied.after == 0.25 && remedied.kept == 1);
   const char* text_of_it = nullptr;
   double relative_l2 = 0;
   ASSERT_EQ(tenfold_report_without_range(report, 0, &text_of_it), TENFOLD_OK);

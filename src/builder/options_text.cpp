@@ -53,6 +53,10 @@ std::string precision_in_words(const BuildReport& report) {
     if (dynamic) out += "; rows of products quantised as they run";
     else if (c->samples > 0) out += cat("; calibrated by ", c->method, " on ", c->samples, " samples");
     else out += "; calibrated by a cache";
+    std::string remedies;
+    for (const RemedyReport& r : c->remedies)
+      if (r.kept) remedies += cat(remedies.empty() ? " with " : ", ", r.name);
+    out += remedies;
     for (const OutputError& e : c->errors)
       out += cat("; relative l2 error of '", e.output, "' on ", c->compared, " other samples ", e.relative_l2);
   }

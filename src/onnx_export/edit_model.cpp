@@ -99,6 +99,7 @@ class Editor {
       if (name == names.end()) out.refer(in.whole());
       else put_text(out, 1, name->second);
     }
+    for (auto more = names.find(input); more != names.end(); more = names.find(++input)) put_text(out, 1, more->second);
     check(names.empty() || input > names.rbegin()->first, "edits of operands that a node does not have");
     return out;
   }

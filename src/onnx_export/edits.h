@@ -23,7 +23,8 @@ struct NewNode {
 // Nodes are told by their place in the list of the model's own graph, as the file has it.
 struct Edits {
   std::map<std::size_t, std::vector<NewNode>> before;                      // nodes that come to stand in front of this one
-  std::map<std::size_t, std::map<std::size_t, std::string>> inputs;        // of a node: what its operands are called now
+  // Of a node: what its operands are called now. They may go on behind its last one.
+  std::map<std::size_t, std::map<std::size_t, std::string>> inputs;
   std::vector<std::pair<std::string, Tensor>> initializers;                // new ones
   std::set<std::string, std::less<>> left_out;                             // initializers, and inputs and value_infos of these names
   std::set<std::size_t> left_out_nodes;

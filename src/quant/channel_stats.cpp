@@ -5,17 +5,26 @@
 namespace tenfold::quant {
 namespace {
 
-// Of a plane: its elements lie side by side.
-struct Sums {
-  float low = 0, high = 0;
+// Of a plane, whose elements lie side by side: several sums at a time, so that none waits for another.
+struct Plane {
+  static constexpr int kLanes = 8;
+  float low[kLanes] = {}, high[kLanes] = {};
   double sum = 0, squares = 0;
   void add(const float* x, std::int64_t count) {
-    constexpr std::int64_t kBlock = 256;
-    for (std::int64_t begin = 0; begin < count; begin += kBlock) {
-      float part = 0, part_squares = 0;
-      for (std::int64_t i = begin; i < std::min(count, begin + kBlock); ++i)
-        low = std::min(low, x[i]), high = std::max(high, x[i]), part += x[i], part_squares += x[i] * x[i];
-      sum += static_cast<double>(part), squares += static_cast<double>(part_squares);
+    constexpr std::int64_t kBlock = 512;   // floats sum so many
+    std::int64_t i = 0;
+    while (i + kLanes <= count) {
+      float part[kLanes] = {}, part_squares[kLanes] = {};
+      for (const std::int64_t end = std::min(count, i + kBlock); i + kLanes <= end; i += kLanes)
+        for (int k = 0; k < kLanes; ++k) {
+          const float v = x[i + k];
+          low[k] = v < low[k] ? v : low[k], high[k] = v > high[k] ? v : high[k], part[k] += v, part_squares[k] += v * v;
+        }
+      for (int k = 0; k < kLanes; ++k) sum += static_cast<double>(part[k]), squares += static_cast<double>(part_squares[k]);
+    }
+    for (; i < count; ++i) {
+      const auto v = static_cast<double>(x[i]);
+      low[0] = std::min(low[0], x[i]), high[0] = std::max(high[0], x[i]), sum += v, squares += v * v;
     }
   }
 };
@@ -32,11 +41,19 @@ void ChannelStats::add(const float* x, const ChannelView& view) {
   const auto channels = static_cast<std::size_t>(view.channels);
   low.resize(channels), high.resize(channels), sum.resize(channels), squares.resize(channels);
   count += view.outer * view.inner;
+  if (view.inner == 1) {
+    for (std::int64_t o = 0; o < view.outer; ++o)
+      for (std::size_t c = 0; c < channels; ++c, ++x)
+        low[c] = std::min(low[c], *x), high[c] = std::max(high[c], *x), sum[c] += static_cast<double>(*x),
+        squares[c] += static_cast<double>(*x) * static_cast<double>(*x);
+    return;
+  }
   for (std::int64_t o = 0; o < view.outer; ++o)
     for (std::size_t c = 0; c < channels; ++c, x += view.inner) {
-      Sums s{low[c], high[c], sum[c], squares[c]};
-      s.add(x, view.inner);
-      low[c] = s.low, high[c] = s.high, sum[c] = s.sum, squares[c] = s.squares;
+      Plane plane;
+      plane.add(x, view.inner);
+      for (int k = 0; k < Plane::kLanes; ++k) low[c] = std::min(low[c], plane.low[k]), high[c] = std::max(high[c], plane.high[k]);
+      sum[c] += plane.sum, squares[c] += plane.squares;
     }
 }
 

@@ -14,7 +14,8 @@ struct Sums {
     squares.assign(static_cast<std::size_t>(w.in), 0), largest.assign(static_cast<std::size_t>(w.in), 0);
     w.each([&](std::int64_t at, std::int64_t in, std::int64_t) {
       const double x = std::fabs(static_cast<double>(weights[at]));
-      squares[static_cast<std::size_t>(in)] += x * x, largest[static_cast<std::size_t>(in)] = std::max(largest[static_cast<std::size_t>(in)], x);
+      const auto i = static_cast<std::size_t>(in);
+      squares[i] += x * x, largest[i] = std::max(largest[i], x);
     });
   }
   // Of the step of weights, over all sums of the product.

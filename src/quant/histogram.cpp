@@ -22,9 +22,11 @@ void Histogram::add(std::span<const float> values) {
   const double per_bin = kBins / reach_;
   for (const float x : values) {
     if (x == 0) ++zeros_;
-    else if (std::fabs(x) <= std::numeric_limits<float>::max())
-      ++bins_[static_cast<std::size_t>(
-          std::clamp(static_cast<int>(std::floor(static_cast<double>(x) * per_bin)) + kBins, 0, 2 * kBins - 1))];
+    else if (std::fabs(x) <= std::numeric_limits<float>::max()) {
+      const double at = static_cast<double>(x) * per_bin;
+      const int whole = static_cast<int>(at), below = static_cast<double>(whole) > at ? whole - 1 : whole;   // floor() is a call
+      ++bins_[static_cast<std::size_t>(std::clamp(below + kBins, 0, 2 * kBins - 1))];
+    }
   }
 }
 

@@ -45,7 +45,8 @@ void Moments::add(const Tensor& data, const std::vector<float>& factors) {
   const std::int64_t height = data.shape()[2], width = data.shape()[3];
   std::int64_t places[2];
   for (int d : {0, 1})
-    places[d] = ((d ? width : height) + window_.begin[d] + window_.end[d] - (window_.size[d] - 1) * window_.dilation[d] - 1) / window_.stride[d] + 1;
+    places[d] = ((d ? width : height) + window_.begin[d] + window_.end[d] - (window_.size[d] - 1) * window_.dilation[d] - 1) /
+                    window_.stride[d] + 1;
   if (places[0] < 1 || places[1] < 1) return;
   const std::int64_t all = data.shape()[0] * places[0] * places[1], every = (all + kMostRows - 1) / kMostRows;
   rows.assign(static_cast<std::size_t>((all + every - 1) / every * length), 0);
@@ -67,7 +68,8 @@ void Moments::add(const Tensor& data, const std::vector<float>& factors) {
 // The upper triangle; four rows at a time, for the matrix is larger than caches.
 void Moments::add_rows(const std::vector<float>& rows, std::int64_t count) {
   const std::int64_t n = w.terms(), length = w.in * w.taps;
-  spread_stretches(w.groups * n, 8, static_cast<std::int64_t>(sums.size()) * 4 * (count / 4 + 1), [&](std::int64_t begin, std::int64_t end) {
+  const std::int64_t touched = static_cast<std::int64_t>(sums.size()) * 4 * (count / 4 + 1);
+  spread_stretches(w.groups * n, 8, touched, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t r = 0; r < count; r += 4)
       for (std::int64_t at = begin; at < end; ++at) {
         const std::int64_t group = at / n, i = at % n;

@@ -37,6 +37,14 @@ bool is_vector(const Value* v, std::int64_t channels, bool channels_last) {
   return channels_last && !shape.empty() && shape.back() == channels;
 }
 
+// Which operand of a sum is one; -1: none, or it is no sum.
+int vector_of_sum(const Node& node, std::int64_t channels, bool channels_last) {
+  if (node.op() != "Add" || node.body) return -1;
+  for (const int i : {1, 0})
+    if (is_vector(node.in(i), channels, channels_last)) return i;
+  return -1;
+}
+
 bool is_norm(const Node& node) {
   return !node.body && (node.op() == "LayerNormalization" || node.op() == "RMSNormalization");
 }
@@ -47,8 +55,7 @@ Maker maker_of(const ir::Graph& graph, const Value& value, std::int64_t channels
   const Value* v = &value;
   for (Node* p = v->producer; p; p = v->producer) {
     if (scales_with_operand(*p, channels_last)) v = p->in(0);
-    else if (p->op() == "Add" && !p->body && (is_vector(p->in(0), channels, channels_last) || is_vector(p->in(1), channels, channels_last))) {
-      const int constant = is_vector(p->in(1), channels, channels_last) ? 1 : 0;
+    else if (const int constant = vector_of_sum(*p, channels, channels_last); constant >= 0) {
       maker.vectors.push_back({p, constant}), v = p->in(1 - constant);
     } else {
       const auto weights = weights_of(*p);
@@ -118,7 +125,8 @@ class Scaler {
     shape[0] = static_cast<std::int64_t>(factors.size());
     Tensor t(DType::f32, shape);
     std::copy(factors.begin(), factors.end(), t.mutable_data<float>());
-    Value* scaled = graph_.make("Mul", {&x, graph_.add_constant(std::move(t), graph_.unique_name(x.name + "_factors"))}, {}, readers.front());
+    Value* by = graph_.add_constant(std::move(t), graph_.unique_name(x.name + "_factors"));
+    Value* scaled = graph_.make("Mul", {&x, by}, {}, readers.front());
     scaled->name = scaled_name(x);
     for (Node* reader : readers) graph_.set_input(*reader, 0, scaled);
   }

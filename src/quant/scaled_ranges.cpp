@@ -30,7 +30,8 @@ std::optional<Ranges> with_scaled_channels(const Symptoms& s, bool (*is_for)(con
   for (const auto& [name, operand] : data_operands(s.graph, s.placing)) {
     const auto stats = s.channels.find(name);
     const auto range = s.ranges.find(name);
-    if (stats == s.channels.end() || stats->second.count == 0 || range == s.ranges.end() || s.ranges.corrections.channels.count(name)) continue;
+    if (stats == s.channels.end() || stats->second.count == 0 || range == s.ranges.end()) continue;
+    if (s.ranges.corrections.channels.count(name)) continue;
     if (static_cast<std::int64_t>(stats->second.low.size()) != operand.channels || !is_for(s.graph, operand)) continue;
     Strength best = best_strength(operand, stats->second, s.placing.around_zero(range->second.low));
     if (best.factors.empty() || best.after > best.before * (1 - least_gain)) continue;

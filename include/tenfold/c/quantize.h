@@ -26,6 +26,9 @@ typedef struct {
   int32_t samples;
   const char* method;             /* "auto", "entropy", "minmax", "mse" or "percentile" */
   const char* cache;              /* a file in the form of TensorRT's caches */
+  const char* const* remedies;    /* "equalise", "smooth", "round", "bias": tried in this order */
+  int32_t remedy_count;           /* 0: all of them; -1: none */
+  int32_t reserved;               /* 0 */
 } tenfold_calibration;
 
 /* In tenfold_build_config::budget: how far outputs may be from the f32 model's. The calibration's data shows it. */
@@ -48,12 +51,22 @@ typedef struct {
   size_t struct_size;
   const char* method;
   int32_t samples, values, compared;
-  int32_t without_range, errors; /* how many entries the two functions below have */
+  int32_t without_range, errors; /* how many entries the functions below have */
   double seconds;
+  int32_t remedies;               /* that were tried */
+  int32_t reserved;               /* 0 */
 } tenfold_calibration_info;
+typedef struct {
+  size_t struct_size;
+  const char* name;
+  double before, after;           /* the relative l2 error of all outputs together */
+  int32_t kept;
+  int32_t reserved;               /* 0 */
+} tenfold_remedy;
 /* Fails with TENFOLD_INVALID_ARGUMENT where the build had no calibration. Text lives as long as the report. */
 TENFOLD_API tenfold_status tenfold_report_calibration(const tenfold_report* report, tenfold_calibration_info* info);
 TENFOLD_API tenfold_status tenfold_report_without_range(const tenfold_report* report, int32_t index, const char** value);
+TENFOLD_API tenfold_status tenfold_report_remedy(const tenfold_report* report, int32_t index, tenfold_remedy* remedy);
 /* What the search within an error budget did. */
 typedef struct {
   size_t struct_size;

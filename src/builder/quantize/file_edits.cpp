@@ -61,16 +61,47 @@ class Maker {
 
   void product(std::size_t place, const ir::Node& node) {
     const ir::Node *x = placed(node, 0), *w = placed(node, 1);
-    if (!w || (x && !stands_there(place, node, 0))) return;
+    if (const ir::Node* factors = scaling(node.in(0)); factors && stands_there(place, node, 0))
+      set(place, 0, scaled(place, *factors, proto(place).input[0]));
+    if (!w || (x && !stands_there(place, node, 0))) return constants(place, node);
     if (x) set(place, 0, data(place, *x, proto(place).input[0]));
     set(place, 1, weights(place, *w));
-    if (form_.integer_bias && x) bias(place, node, *x, *w);
+    if (!form_.integer_bias || !x || !bias(place, node, *x, *w)) constants(place, node);
     out_.quantised.insert(place);
+  }
+  // Those that remedies changed.
+  void constants(std::size_t place, const ir::Node& node) {
+    const std::vector<const ir::Value*>& old = before_.operands.at(node.id);
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const ir::Value* v = node.in(static_cast<int>(i));
+      if (!v || !v->is_constant() || (i < old.size() && old[i] && old[i]->id == v->id)) continue;
+      const bool is_new = i >= old.size() || !old[i];
+      require(is_new ? quant::is_product(node) : stands_there(place, node, i), ErrorKind::unsupported, "'", shown(proto(place)),
+              "' has no operand of its own that remedies could change; do without them (Calibration::remedies, --remedies=none)");
+      if (!is_new) replaced_.insert(proto(place).input[i]);
+      set(place, i, initializer(stem_of(place, i, "_corrected"), v->constant->tensor));
+    }
+  }
+  std::string stem_of(std::size_t place, std::size_t operand, const std::string& ending) const {
+    const onnx::NodeProto& node = proto(place);
+    return operand < node.input.size() && !node.input[operand].empty() ? node.input[operand] + ending : node.output[0] + "_bias";
+  }
+  // The multiplication that was placed behind a value; null: there is none.
+  const ir::Node* scaling(const ir::Value* v) const {
+    return v && v->producer && v->producer->id > before_.last_node && v->producer->op() == "Mul" ? v->producer : nullptr;
+  }
+  std::string scaled(std::size_t place, const ir::Node& mul, const std::string& x) {
+    std::string& made = written_[mul.out()];
+    if (!made.empty()) return made;
+    const std::string factors = initializer(x + "_factors", mul.in(1)->constant->tensor), name = names_.value(x + "_scaled");
+    add(place, {"Mul", names_.node(x + "_Mul"), {x, factors}, {name}});
+    return made = name;
   }
   // What passes elements on, and sums.
   void reader(std::size_t place, const ir::Node& node) {
     for (std::size_t i = 0; i < node.inputs.size(); ++i)
       if (const ir::Node* dq = placed(node, i); dq && stands_there(place, node, i)) set(place, i, data(place, *dq, proto(place).input[i]));
+    constants(place, node);
   }
 
   void set(std::size_t place, std::size_t operand, const std::string& name) { out_.edits.inputs[place][operand] = name; }
@@ -87,9 +118,10 @@ class Maker {
     return name;
   }
 
-  std::string data(std::size_t place, const ir::Node& dq, const std::string& x) {
+  std::string data(std::size_t place, const ir::Node& dq, std::string x) {
     std::string& made = written_[dq.out()];
     if (!made.empty()) return made;
+    if (const ir::Node* factors = scaling(dq.in(0)->producer->in(0))) x = scaled(place, *factors, x);
     const std::string scale = parameter(dq.in(1), x + "_scale"), zero = parameter(dq.in(2), x + "_zero_point");
     const std::string q = names_.value(x + "_quantized"), name = names_.value(x + "_dequantized");
     add(place, {"QuantizeLinear", names_.node(x + "_QuantizeLinear"), {x, scale, zero}, {q}});
@@ -115,19 +147,21 @@ class Maker {
     return made;
   }
 
-  void bias(std::size_t place, const ir::Node& node, const ir::Node& x, const ir::Node& w) {
+  // Whether it is written in integers.
+  bool bias(std::size_t place, const ir::Node& node, const ir::Node& x, const ir::Node& w) {
     const ir::Value* b = node.in(2);
     const Tensor& steps = w.in(1)->constant->tensor;
-    if (!b || !b->is_constant() || b->dtype() != DType::f32 || b->constant->tensor.shape() != steps.shape()) return;
-    if (node.attributes.number("alpha", 1) != 1 || node.attributes.number("beta", 1) != 1) return;
+    if (!b || !b->is_constant() || b->dtype() != DType::f32 || b->constant->tensor.shape() != steps.shape()) return false;
+    if (node.attributes.number("alpha", 1) != 1 || node.attributes.number("beta", 1) != 1) return false;
     Tensor scales(DType::f32, steps.shape());
     for (std::int64_t i = 0; i < steps.size(); ++i)
       scales.mutable_data<float>()[i] = *x.in(1)->constant->tensor.data<float>() * steps.data<float>()[i];
     Tensor values = rounded_bias(b->constant->tensor, scales);
-    if (!values.defined()) return;
-    const std::string& old = proto(place).input[2];
+    if (!values.defined()) return false;
+    const std::string old = stem_of(place, 2, "");
     replaced_.insert(old);
     set(place, 2, dequantised(place, old, std::move(values), std::move(scales), 0));
+    return true;
   }
 
   const ir::Graph& graph_;

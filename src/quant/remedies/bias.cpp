@@ -65,7 +65,8 @@ std::vector<float> lost(const Pair& pair) {
   std::vector<double> sum(static_cast<std::size_t>(w.out), 0);
   w.each([&](std::int64_t at, std::int64_t in, std::int64_t out) {
     const auto i = static_cast<std::size_t>(in), o = static_cast<std::size_t>(out);
-    sum[o] += static_cast<double>(exact[at]) * pair.means.exact[i] - static_cast<double>(static_cast<float>(rounded[at]) * scales[o]) * pair.means.rounded[i];
+    const float weight = static_cast<float>(rounded[at]) * scales[o];
+    sum[o] += static_cast<double>(exact[at]) * pair.means.exact[i] - static_cast<double>(weight) * pair.means.rounded[i];
   });
   std::vector<float> result;
   for (const double x : sum) result.push_back(static_cast<float>(x / static_cast<double>(pair.means.count)));

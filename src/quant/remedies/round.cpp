@@ -1,5 +1,5 @@
-// round: weights round to the side that keeps the product's results (after AdaRound, Nagel et al. 2020, arXiv 2004.10568): coordinate descent
-// on the squared error of each sum, by the second moments of its data.
+// round: weights round to the side that keeps the product's results (after AdaRound, Nagel et al. 2020, arXiv 2004.10568): coordinate
+// descent on the squared error of each sum, by the second moments of its data.
 #include <algorithm>
 
 #include "base/threads/spread.h"
@@ -20,7 +20,10 @@ struct Task {
   const DataOperand* operand;
   const Node* product;    // where channels are scaled
   ProductWeights w;
-  double work() const { return static_cast<double>(w.terms()) * static_cast<double>(w.terms()) * static_cast<double>(w.out + 1024 * w.groups); }
+  double work() const {
+    const auto terms = static_cast<double>(w.terms());
+    return terms * terms * static_cast<double>(w.out + 1024 * w.groups);
+  }
   std::size_t memory() const { return static_cast<std::size_t>(w.groups * w.terms() * w.terms()) * sizeof(float); }
 };
 
@@ -44,7 +47,8 @@ Tensor rounded(const Task& task, Moments& moments) {
   const float* scales = q.scales.data<float>();
   spread_stretches(w.out, 1, w.out * n * n * 4, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t o = begin; o < end; ++o)
-      round_by_moments(moments.of_group(o / (w.out / w.groups)), n, weights.data<float>() + o * w.row, scales[o], bytes + o * w.row, w.step);
+      round_by_moments(moments.of_group(o / (w.out / w.groups)), n, weights.data<float>() + o * w.row, scales[o], bytes + o * w.row,
+                       w.step);
   });
   return std::move(q.values);
 }

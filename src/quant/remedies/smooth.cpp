@@ -1,6 +1,6 @@
-// smooth: what makes channels of an operand wide goes into the weights (SmoothQuant, Xiao et al. 2023, arXiv 2211.10438). The strength is each
-// operand's own, by the error of its products. A norm takes the factors in where nobody else reads it; else a multiplication stands in front
-// of the rounding, which has to gain more.
+// smooth: what makes channels of an operand wide goes into the weights (SmoothQuant, Xiao et al. 2023, arXiv 2211.10438). The strength is
+// each operand's own, by the error of its products. A norm takes the factors in where nobody else reads it; else a multiplication stands in
+// front of the rounding, which has to gain more.
 #include "quant/remedy.h"
 #include "quant/scale_channels.h"
 
