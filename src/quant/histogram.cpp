@@ -4,7 +4,27 @@
 #include <cmath>
 #include <limits>
 
+#include "base/threads/spread.h"
+
 namespace tenfold::quant {
+namespace {
+
+// Bins, and behind them what is zero and what is not finite: every element has a place, for it is not foreseen which.
+constexpr std::size_t kZero = 2 * Histogram::kBins, kNowhere = kZero + 1, kPlaces = kNowhere + 1;
+using Counts = std::vector<std::uint32_t>;
+
+void count_places(std::span<const float> values, double per_bin, Counts& counts) {
+  for (const float x : values) {
+    const bool finite = std::fabs(x) <= std::numeric_limits<float>::max();
+    const double at = finite ? static_cast<double>(x) * per_bin : 0;
+    const int whole = static_cast<int>(at), below = whole - (static_cast<double>(whole) > at ? 1 : 0);   // floor() is a call
+    const std::size_t bin = static_cast<std::size_t>(std::clamp(below + Histogram::kBins, 0, 2 * Histogram::kBins - 1));
+    const std::size_t place = x == 0 ? kZero : bin;
+    ++counts[finite ? place : kNowhere];
+  }
+}
+
+}  // namespace
 
 void Histogram::add(std::span<const float> values) {
   float low = 0, high = 0;
@@ -19,14 +39,17 @@ void Histogram::add(std::span<const float> values) {
   low_ = std::min(low_, static_cast<double>(low)), high_ = std::max(high_, static_cast<double>(high));
   reach_for(std::max(high_, -low_));
   if (bins_.empty()) return void(zeros_ += finite);
-  const double per_bin = kBins / reach_;
-  for (const float x : values) {
-    if (x == 0) ++zeros_;
-    else if (std::fabs(x) <= std::numeric_limits<float>::max()) {
-      const double at = static_cast<double>(x) * per_bin;
-      const int whole = static_cast<int>(at), below = static_cast<double>(whole) > at ? whole - 1 : whole;   // floor() is a call
-      ++bins_[static_cast<std::size_t>(std::clamp(below + kBins, 0, 2 * kBins - 1))];
-    }
+  constexpr std::size_t kLarge = 1 << 16;
+  const std::size_t parts = values.size() >= kLarge ? 4 : 1;
+  std::vector<Counts> counts(parts, Counts(kPlaces, 0));
+  spread(static_cast<std::int64_t>(parts), static_cast<std::int64_t>(values.size()) * 16, [&](std::int64_t part) {
+    const auto p = static_cast<std::size_t>(part);
+    const std::size_t begin = values.size() * p / parts, end = values.size() * (p + 1) / parts;
+    count_places(values.subspan(begin, end - begin), kBins / reach_, counts[p]);
+  });
+  for (const Counts& some : counts) {
+    for (std::size_t b = 0; b < bins_.size(); ++b) bins_[b] += some[b];
+    zeros_ += some[kZero];
   }
 }
 

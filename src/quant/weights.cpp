@@ -19,17 +19,21 @@ float rounded(float x, float scale) {
 }
 
 double error_of(const std::vector<float>& slice, float scale) {
-  constexpr std::size_t kLanes = 4;
-  double sums[kLanes] = {};
+  constexpr std::size_t kLanes = 8, kBlock = 512;   // floats sum so many
   const auto squared = [scale](float x) {
-    const double e = static_cast<double>(x) - static_cast<double>(rounded(x, scale)) * static_cast<double>(scale);
+    const float e = x - rounded(x, scale) * scale;
     return e * e;
   };
+  double sum = 0;
   std::size_t i = 0;
-  for (; i + kLanes <= slice.size(); i += kLanes)
-    for (std::size_t k = 0; k < kLanes; ++k) sums[k] += squared(slice[i + k]);
-  for (; i < slice.size(); ++i) sums[0] += squared(slice[i]);
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  while (i + kLanes <= slice.size()) {
+    float part[kLanes] = {};
+    for (const std::size_t end = std::min(slice.size(), i + kBlock); i + kLanes <= end; i += kLanes)
+      for (std::size_t k = 0; k < kLanes; ++k) part[k] += squared(slice[i + k]);
+    for (const float some : part) sum += static_cast<double>(some);
+  }
+  for (; i < slice.size(); ++i) sum += static_cast<double>(squared(slice[i]));
+  return sum;
 }
 
 float best_scale(const std::vector<float>& slice) {
