@@ -1,6 +1,7 @@
 // The largest element of each row of classes, against a label.
 #include "accuracy.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <limits>
 
@@ -96,6 +97,17 @@ Accuracy::Accuracy(const ExecOptions& o, const CalibrationData& data) : data_(da
     for (const ImageOrigin& origin : origins) one.classes.push_back(labels.of(origin.number, origin.path));
   }
   if (samples_.empty()) throw Error(ErrorKind::io, "--labels: no sample checks; more of --data would, or --checkData=PATH");
+}
+
+std::vector<std::int64_t> Accuracy::by_sample() const {
+  std::vector<std::int64_t> labels;
+  for (const Labelled& one : samples_) {
+    const int number = data_.step() == 1 ? 2 * one.index + 1 : one.index;   // samples of --checkData are the odd ones
+    const std::size_t rows = one.classes.size(), first = static_cast<std::size_t>(number) * rows;
+    if (labels.size() < first + rows) labels.resize(first + rows, -1);
+    std::copy(one.classes.begin(), one.classes.end(), labels.begin() + static_cast<std::ptrdiff_t>(first));
+  }
+  return labels;
 }
 
 void Accuracy::tell(const ExecOptions& o, const Engine& plan, const BuildConfig& config) const {

@@ -10,6 +10,8 @@ class Accuracy {
  public:
   // Before the build: throws Error(io) for too few labels, and where the model has no output of classes.
   Accuracy(const ExecOptions& options, const CalibrationData& data);
+  // For ErrorBudget::labels, by the numbers of the calibration's samples; -1 for those that give ranges.
+  std::vector<std::int64_t> by_sample() const;
   // Builds the model in f32, runs both, and says how often each has the label's class first.
   void tell(const ExecOptions& options, const Engine& plan, const BuildConfig& config) const;
 

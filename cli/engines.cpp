@@ -86,6 +86,7 @@ Made make_engine(const ExecOptions& o, const InputFiles& files) {
   else if (o.int8_asked && !o.best && !config.auto_precision) config.calibration = Calibration{.sample = {}, .method = "dynamic"};
   std::optional<Accuracy> accuracy;
   if (!o.labels.empty()) accuracy.emplace(o, data);
+  complete_budget(config, accuracy ? &*accuracy : nullptr);
   BuildReport report;
   Engine engine = build_file(o.onnx, config, &report);
   const double took = seconds_since(start);

@@ -30,7 +30,7 @@ struct ExecOptions {
   bool fp8_asked = false, int4_asked = false, best = false, strongly_typed = false;
   std::string data, check_data;    // samples that show the ranges of values; samples that check, instead of every second one
   std::optional<ImageSpec> image;  // how photographs among them become the input
-  std::string labels, dump_samples;
+  std::string labels, dump_samples, precision_report;
   std::optional<std::vector<std::string>> remedies;   // of --remedies
   std::string calibrator, calibration_cache;   // no calibrator: entropy with a cache, as trtexec, else auto
   int samples = 200;

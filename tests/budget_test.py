@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
 """Plans within an error budget: budget_test.py TENFOLD. The errors that are told are judged by NumPy, on samples that gave no ranges."""
 
+import json
+import os
 import re
+import sys
 import unittest
+import xml.dom.minidom
 
 import cli_case
 from cli_case import ONCE, np
@@ -18,9 +22,16 @@ class Budget(ResidualNet):
         return result.stdout + result.stderr
 
     def rows(self, said):
-        found = re.findall(r'^([* ]) (.+?)  +(\d\.\d+)  +(\d\.\d+) - (\d\.\d+)  +(\S+)  +(\d+\.\d+)(  over the budget)?$', said, re.M)
+        found = re.findall(
+            r'^([* ]) (.+?)  +(-?\d+\.\d+)  +(-?\d+\.\d+) - (-?\d+\.\d+)  +(\S+)  +(\d+\.\d+)  (\w+ [\d.]+ %(?:, \w+ [\d.]+ %)*)(  over the budget)?$',
+            said,
+            re.M,
+        )
         self.assertTrue(found, said)
-        return [dict(taken=t == '*', name=n, error=float(e), low=float(a), high=float(b), over=bool(o)) for t, n, e, a, b, _, _, o in found]
+        return [
+            dict(taken=t == '*', name=n, error=float(e), low=float(a), high=float(b), ms=float(ms), work=w, over=bool(o))
+            for t, n, e, a, b, ms, _, w, o in found
+        ]
 
     def error(self, metric):
         want = np.concatenate([self.truth(x[None]) for x in self.samples[1::2]])
@@ -43,15 +54,75 @@ class Budget(ResidualNet):
             self.assertTrue(taken[0]['low'] <= taken[0]['error'] <= taken[0]['high'])
 
     def test_a_tight_budget_keeps_layers_wide(self):
-        everything = self.rows(self.searched('--max-error=1'))[0]
+        of_all = lambda rows: next(row for row in rows if row['name'] == 'everything permitted')
+        everything = of_all(self.rows(self.searched('--max-error=1')))
         self.assertFalse(everything['over'])
         said = self.searched(f"--max-error={everything['error'] * 0.8}")
         rows = self.rows(said)
-        self.assertTrue(rows[0]['over'])
-        self.assertIn('Layers that cost most in 8 bits, each alone:', said)
+        self.assertTrue(of_all(rows)['over'])
+        self.assertIn('Layers that cost most, each alone in its narrowest type', said)
+        self.assertEqual([row['name'] for row in rows[:4]], ['fp32, unfused, level 0', 'fp32, fused, level 0', 'fp32', 'everything permitted'])
+        self.assertRegex(of_all(rows)['work'], r'^i8 \d+ %')
+        self.assertTrue(all(row['ms'] > 0 for row in rows))
         self.assertTrue(any(' layers in ' in row['name'] for row in rows), rows)
         taken = [row for row in self.rows(self.searched('--max-error=1e-5')) if row['taken']]
-        self.assertEqual([row['name'] for row in taken], ['fp32'])
+        self.assertTrue(taken[0]['name'].startswith('fp32'), taken)
+
+    def test_a_command_may_be_the_metric(self):
+        script = self.write('metric.py', b"""import sys, numpy as np
+a, b = (np.load(p)['y'].astype(float) for p in sys.argv[1:3])
+assert a.shape == b.shape == (30, 10), a.shape
+print('the error is')
+print(np.linalg.norm(a - b) / np.linalg.norm(a))
+""")
+        command = f"'{sys.executable}' '{script}' {{reference}} {{candidate}}"
+        said = self.searched('--max-error=0.02', f'--metric={command}')
+        taken = [row for row in self.rows(said) if row['taken']]
+        self.assertAlmostEqual(taken[0]['error'], self.error('l2'), delta=1e-4)
+        os.remove(self.path('n.plan'))
+        for command, words in (
+            ('true {reference} {candidate}', 'printed nothing'),
+            ('echo far {reference} {candidate} >&2; echo far', "printed 'far'"),
+            ('echo nan {reference} {candidate} | cut -c1-3', "printed 'nan'"),
+            ('cat {reference} {candidate} > /dev/null; exit 3', 'ended with status 3'),
+            ('kill -SEGV $$; {reference} {candidate}', 'ended by signal 11'),
+            ('sleep 60 & sleep 60; {reference} {candidate}', 'ran longer than 0.5 s (--searchTime) and was ended'),
+        ):
+            said = self.searched('--max-error=0.02', f'--metric={command}', '--searchTime=0.5', code=1)
+            self.assertIn(words, said, command)
+            self.assertFalse(os.path.exists(self.path('n.plan')))
+        self.assertIn('{candidate}', self.searched('--max-error=0.02', '--metric=cat {reference}', code=2))
+
+    def test_labels_make_it_accuracy_lost(self):
+        labels = np.concatenate([self.truth(x[None]) for x in self.samples]).argmax(1)
+        self.write('labels.txt', ''.join(f'{label}\n' for label in labels).encode())
+        flags = ['--max-error=0.2', '--metric=top1', '--samples=60']
+        rows = [self.rows(self.searched(*flags, *more)) for more in ([], [f"--labels={self.path('labels.txt')}"])]
+        error = lambda rows: next(row['error'] for row in rows if row['name'] == 'everything permitted')
+        self.assertEqual(error(rows[0]), error(rows[1]))   # where the model is right everywhere, what differs is lost
+        self.write('labels.txt', b'1\n')
+        self.assertIn('1 labels, too few', self.searched(*flags, f"--labels={self.path('labels.txt')}", code=1))
+
+    def test_the_report_has_pictures_and_numbers(self):
+        page, cache = self.path('r.html'), self.path('times')
+        said = self.searched('--max-error=0.02', f'--precisionReport={page}', f'--timingCacheFile={cache}')
+        with open(page) as f:
+            html = f.read()
+        self.assertNotIn('<script', html)
+        self.assertNotRegex(html.replace('xmlns="http://www.w3.org/2000/svg"', ''), r'https?://')
+        for svg in re.findall(r'<svg.*?</svg>', html, re.S):
+            xml.dom.minidom.parseString(svg)
+        self.assertEqual(html.count('<svg'), 3)
+        with open(self.path('r.json')) as f:
+            data = json.load(f)
+        self.assertEqual([p['name'] for p in data['plans'] if p['taken']], [row['name'] for row in self.rows(said) if row['taken']])
+        self.assertEqual([layer['op'] for layer in data['layers']], ['Conv', 'Conv', 'MatMul'])
+        self.assertTrue(all(abs(sum(p['work'].values()) - 1) < 1e-9 for p in data['plans']))
+        with open(self.path('n.plan'), 'rb') as f:
+            plan = f.read()
+        self.searched('--max-error=0.02', f'--timingCacheFile={cache}')   # everything is known
+        with open(self.path('n.plan'), 'rb') as f:
+            self.assertEqual(plan, f.read())
 
     def test_wrong_budgets(self):
         for flags, words in (
@@ -63,6 +134,8 @@ class Budget(ResidualNet):
             (['--max-error=0.1', '--metric=l3'], 'there is no metric'),
             (['--max-error=z:0.1'], "no output 'z'"),
             (['--metric=l2'], 'are for --max-error'),
+            (['--precisionReport=r.html'], 'is for --max-error'),
+            (['--max-error=0.1', '--precisionReport=r.txt'], 'writes .html'),
         ):
             self.assertIn(words, self.searched(*flags, code=2), flags)
         said = self.tenfold('exec', f'--onnx={self.net}', '--best', '--max-error=0.1', *ONCE, code=2).stderr

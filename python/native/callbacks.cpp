@@ -154,6 +154,31 @@ std::function<std::optional<InputSet>(int)> Callbacks::sample(nb::handle source)
   };
 }
 
+std::function<double(std::span<const OutputSet>, std::span<const OutputSet>)> Callbacks::measure(nb::handle function) {
+  return [self = shared_from_this(), held = hold(function)](std::span<const OutputSet> reference, std::span<const OutputSet> candidate) {
+    const Locked locked;
+    try {
+      const auto listed = [](std::span<const OutputSet> samples) {
+        nb::list list;
+        for (const OutputSet& one : samples) {
+          nb::dict dict;
+          for (const auto& [output, tensor] : one) dict[text(output)] = array_of(tensor);
+          list.append(dict);
+        }
+        return list;
+      };
+      const nb::object answer = nb::borrow(held.get())(listed(reference), listed(candidate));
+      const double error = PyFloat_AsDouble(answer.ptr());
+      if (PyErr_Occurred() != nullptr) throw nb::python_error();
+      return error;
+    } catch (nb::python_error& e) {
+      e.restore();
+      self->keep_exception();
+    }
+    throw Error(ErrorKind::cancelled, "the metric raised an exception");
+  };
+}
+
 const char* name_of(Severity severity) {
   switch (severity) {
     case Severity::verbose: return "verbose";

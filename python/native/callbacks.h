@@ -24,6 +24,8 @@ class Callbacks : public std::enable_shared_from_this<Callbacks> {
   std::function<void(std::string_view, std::string_view)> dump(nb::handle function);
   // Of a function from the index to a dict of arrays or None, or of a sequence of such dicts.
   std::function<std::optional<InputSet>(int)> sample(nb::handle source);
+  // Of a function of two lists of dicts from outputs to arrays: the reference's answers and the plan's.
+  std::function<double(std::span<const OutputSet>, std::span<const OutputSet>)> measure(nb::handle function);
 
   // Calls `work` without the lock, then raises what a callback raised.
   template <class Work>

@@ -73,9 +73,11 @@ std::map<std::string, double> bounds_of(nb::handle value, const char* wanted) {
   return bounds;
 }
 
-// A dict of ErrorBudget's fields, or max_error alone.
-void take_budget(nb::handle value, ErrorBudget& to) {
-  constexpr const char* kWanted = "a number, or a dict of max_error, outputs (a dict from names to numbers), metric, search_seconds";
+// A dict of ErrorBudget's fields, or max_error alone. `metric` is a name, or a function.
+void take_budget(nb::handle value, ErrorBudget& to, Calls calls) {
+  constexpr const char* kWanted =
+      "a number, or a dict of max_error, outputs (a dict from names to numbers), metric (a name, or a function of two lists of dicts), "
+      "labels, search_memory, search_seconds";
   if (!nb::isinstance<nb::dict>(value)) {
     if (PyFloat_Check(value.ptr()) == 0 && PyLong_Check(value.ptr()) == 0) throw WrongValue{kWanted};
     to.max_error = nb::cast<double>(value);
@@ -86,7 +88,10 @@ void take_budget(nb::handle value, ErrorBudget& to) {
     const bool number = PyFloat_Check(field.ptr()) != 0 || PyLong_Check(field.ptr()) != 0;
     if (name == "max_error" && number) to.max_error = nb::cast<double>(field);
     else if (name == "search_seconds" && number) to.search_seconds = nb::cast<double>(field);
+    else if (name == "search_memory" && number) take(field, to.search_memory);
+    else if (name == "metric" && PyCallable_Check(field.ptr()) != 0) to.measure = calls->measure(field);
     else if (name == "metric") take(field, to.metric);
+    else if (name == "labels") to.labels = shape_of(field);   // whole numbers, too
     else if (name == "outputs" && nb::isinstance<nb::dict>(field)) to.outputs = bounds_of(field, kWanted);
     else throw WrongValue{kWanted};
   }
@@ -107,7 +112,7 @@ constexpr Option<B> kBuild[] = {
     FIELD(B, int8),
     FIELD(B, fp8),
     CALLBACK_OF(B, calibration, take_calibration(value, to, calls)),
-    CALLBACK_OF(B, budget, static_cast<void>(calls); take_budget(value, to.budget.emplace())),
+    CALLBACK_OF(B, budget, take_budget(value, to.budget.emplace(), calls)),
     FIELD(B, auto_precision),
     FIELD(B, layer_types),
     FIELD(B, check_overflow),

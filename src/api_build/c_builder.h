@@ -34,6 +34,13 @@ namespace tenfold::c {
 BuildConfig config_of(const tenfold_build_config* given);
 Calibration calibration_of(const tenfold_calibration* given);
 ErrorBudget budget_of(const tenfold_error_budget* given);
+// A part of a report that not every build has. Throws invalid_argument naming it.
+template <class Part>
+const Part& part_of(const tenfold_report* report, std::optional<Part> BuildReport::*part, const char* name) {
+  const std::optional<Part>& told = need(report, "the report").report.*part;
+  require(told.has_value(), ErrorKind::invalid_argument, "the report tells of no ", name);
+  return *told;
+}
 BuildReport* report_of(const tenfold_build_config* given);   // null: none is wanted
 
 }  // namespace tenfold::c

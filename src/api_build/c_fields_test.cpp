@@ -55,7 +55,17 @@ TEST(CFields, OfABuild) {
   const tenfold_output_bound bound{"y", 0.5};
   auto budget_given = sized<tenfold_error_budget>();
   budget_given.max_error = 0.25, budget_given.outputs = &bound, budget_given.output_count = 1, budget_given.metric = "top1";
-  budget_given.search_seconds = 9, c.budget = &budget_given;
+  const std::int64_t classes[] = {3, -1};
+  budget_given.search_seconds = 9, budget_given.search_memory = 1 << 10, budget_given.labels = classes, budget_given.label_count = 2;
+  budget_given.measure = [](void*, const tenfold_answers* reference, const tenfold_answers* candidate, double* error) -> std::int32_t {
+    tenfold_data* made = nullptr;
+    EXPECT_EQ(tenfold_answers_output(reference, 0, "z", &made), TENFOLD_INVALID_ARGUMENT);
+    EXPECT_EQ(tenfold_answers_output(reference, 0, "y", &made), TENFOLD_OK);
+    tenfold_data_free(made);
+    *error = 10.0 * tenfold_answers_samples(reference) + tenfold_answers_samples(candidate);
+    return tenfold_answers_samples(candidate) == 3;
+  };
+  c.budget = &budget_given;
   c.auto_precision = 1, c.layer_constraints = TENFOLD_LAYERS_OBEY, c.layer_types = layers, c.layer_type_count = 3;
   c.device = "cuda:1", c.threads = 3, c.pin_threads = 1, c.ranges = &range, c.range_count = 1;
   c.input_formats = &in, c.input_format_count = 1, c.output_formats = &out, c.output_format_count = 1;
@@ -111,7 +121,12 @@ TEST(CFields, OfABuild) {
   EXPECT_TRUE(plugins && choose_tactic && log && progress && dump);
   EXPECT_TRUE(auto_precision);
   ASSERT_TRUE(budget.has_value());
-  const auto& [max_error, bounds, metric, search_seconds] = *budget;
+  const auto& [max_error, bounds, metric, measure, labels_of_data, search_memory, search_seconds] = *budget;
+  EXPECT_EQ(labels_of_data, (std::vector<std::int64_t>{3, -1}));
+  EXPECT_EQ(search_memory, 1 << 10);
+  const std::vector<OutputSet> answers(3, {{"y", Tensor(DType::f32, {2})}});
+  EXPECT_EQ(measure(std::span(answers).first(1), std::span(answers).first(2)), 12);
+  EXPECT_THROW(measure(answers, answers), Error);
   EXPECT_EQ(std::tie(max_error, metric, search_seconds), std::make_tuple(0.25, std::string("top1"), 9.0));
   EXPECT_EQ(bounds, (std::map<std::string, double>{{"y", 0.5}}));
   EXPECT_EQ(layer_types.constraints, LayerConstraints::obey);
@@ -257,7 +272,8 @@ TEST(CFields, OfWhatIsTold) {
   EXPECT_FALSE(budget.has_value());
   EXPECT_EQ(tenfold_report_budget(report, &searched), TENFOLD_INVALID_ARGUMENT);
   report->report.budget =
-      BudgetReport{{{"fp32", 0.5, 0.25, 0.75, 1.5, 12, true, true}}, {{"conv", "Conv", 0.125, 2.5, true}}, 7, true, true, 3.5};
+      BudgetReport{{{"fp32", 0.5, 0.25, 0.75, 1.5, 1.25, 12, {{DType::i8, 0.75}}, true, true}},
+                   {{"conv", "Conv", 0.125, 2.5, true, DType::bf16, "none"}}, 7, true, true, 3.5};
   ASSERT_EQ(tenfold_report_budget(report, &searched), TENFOLD_OK);
   EXPECT_EQ(std::make_tuple(searched.plans, searched.layers, searched.samples, searched.met, searched.out_of_time, searched.seconds),
             std::make_tuple(1, 1, 7, 1, 1, 3.5));
@@ -265,11 +281,16 @@ TEST(CFields, OfWhatIsTold) {
   ASSERT_EQ(tenfold_report_budget_plan(report, 0, &one_plan), TENFOLD_OK);
   EXPECT_STREQ(one_plan.name, "fp32");
   EXPECT_EQ(std::make_tuple(one_plan.error, one_plan.low, one_plan.high, one_plan.milliseconds), std::make_tuple(0.5, 0.25, 0.75, 1.5));
-  EXPECT_TRUE(one_plan.weight_bytes == 12 && one_plan.within == 1 && one_plan.taken == 1);
+  EXPECT_TRUE(one_plan.weight_bytes == 12 && one_plan.within == 1 && one_plan.taken == 1 && one_plan.tuned_milliseconds == 1.25);
+  double share = -1;
+  EXPECT_TRUE(tenfold_report_budget_work(report, 0, "i8", &share) == TENFOLD_OK && share == 0.75);
+  EXPECT_TRUE(tenfold_report_budget_work(report, 0, "f32", &share) == TENFOLD_OK && share == 0);
+  EXPECT_EQ(tenfold_report_budget_work(report, 0, "f33", &share), TENFOLD_INVALID_ARGUMENT);
   auto one_layer = sized<tenfold_budget_layer>();
   ASSERT_EQ(tenfold_report_budget_layer(report, 0, &one_layer), TENFOLD_OK);
   EXPECT_TRUE(std::string(one_layer.layer) == "conv" && std::string(one_layer.op) == "Conv" && one_layer.error == 0.125);
   EXPECT_TRUE(one_layer.saved_milliseconds == 2.5 && one_layer.wide == 1);
+  EXPECT_TRUE(std::string(one_layer.type) == "bf16" && std::string(one_layer.advice) == "none");
   EXPECT_EQ(tenfold_report_budget_layer(report, 1, &one_layer), TENFOLD_INVALID_ARGUMENT);
   report->report.kept_in_f32.push_back({"conv", "Conv", 1e6});
   auto wide = sized<tenfold_wide_info>();

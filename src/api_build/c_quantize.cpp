@@ -34,11 +34,7 @@ Calibration tenfold::c::calibration_of(const tenfold_calibration* given) {
 }
 
 namespace {
-const CalibrationReport& told_by(const tenfold_report* report) {
-  const std::optional<CalibrationReport>& told = need(report, "the report").report.calibration;
-  require(told.has_value(), ErrorKind::invalid_argument, "the report tells of no calibration");
-  return *told;
-}
+const CalibrationReport& told_by(const tenfold_report* report) { return part_of(report, &BuildReport::calibration, "calibration"); }
 }  // namespace
 
 extern "C" tenfold_status tenfold_report_calibration(const tenfold_report* report, tenfold_calibration_info* info) {

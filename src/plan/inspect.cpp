@@ -8,6 +8,7 @@
 #include "ir/op_def.h"
 #include "plan/front.h"
 #include "plan/loop_form.h"
+#include "plan/step_types.h"
 
 namespace tenfold::plan {
 namespace {
@@ -79,6 +80,13 @@ bool is_region(const Step& step) {
   return def && def->traits.region;
 }
 
+std::string types_text(const Step& step) {
+  const StepTypes types = types_of(step);
+  if (!types.compute || !types.storage) return "";   // it only moves
+  return cat("computes in ", name(*types.compute), types.sum ? cat(", sums in ", name(*types.sum)) : std::string(), ", gives ",
+             name(*types.storage));
+}
+
 void add_steps(std::string& out, const Plan& plan, const Program& top, const Program& program, int detail, const std::string& indent,
                Telling& telling) {
   int number = 0;
@@ -92,6 +100,7 @@ void add_steps(std::string& out, const Plan& plan, const Program& top, const Pro
     if (detail > 0) {
       if (!step.attributes.empty()) out += cat(indent, "     attributes ", ir::text(step.attributes), "\n");
       if (const std::string words = ir::text(step.numerics); !words.empty()) out += cat(indent, "     numerics ", words, "\n");
+      if (const std::string words = types_text(step); !words.empty()) out += cat(indent, "     types ", words, "\n");
       if (step.has_body) out += cat(indent, "     body ", ir::text(step.body), "\n");
       if (telling.program && !telling.program->steps[telling.step].nodes.empty())
         out += cat(indent, "     computes ", listed(telling.names.table, telling.program->steps[telling.step].nodes), "\n");

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "plan/inspect.h"
+#include "plan/step_types.h"
 
 namespace tenfold::plan {
 namespace {
@@ -33,11 +34,11 @@ Json tensors_json(const ir::NameTable& table, const ir::NameList& tensors) {
   return list;
 }
 
-// As TensorRT's "Metadata" names the layers of the model.
+// As TensorRT's "Metadata" names the layers of the model that one of its layers was fused from: a unit separator stands between them.
 std::string metadata(const ir::NameTable& table, const ir::NameList& nodes) {
   std::string text;
   for (const std::int32_t n : nodes)
-    text += cat(text.empty() ? "" : "\x1e", "[ONNX Layer: ", clean(table.nodes[static_cast<std::size_t>(n)].name), "]");
+    text += cat(text.empty() ? "" : "\x1f", "[ONNX Layer: ", clean(table.nodes[static_cast<std::size_t>(n)].name), "]");
   return text;
 }
 
@@ -64,6 +65,16 @@ Json operands_json(const Plan& plan, const Program& top, const Step& step, bool 
   return list;
 }
 
+// "Compute": what it multiplies in; "Sum"; "Storage": of its first result. Keys of our own.
+Json precision_json(const Step& step) {
+  const StepTypes types = types_of(step);
+  Json json = Json::object();
+  if (types.compute) json["Compute"] = name(*types.compute);
+  if (types.sum) json["Sum"] = name(*types.sum);
+  if (types.storage) json["Storage"] = name(*types.storage);
+  return json;
+}
+
 void add_layers(Json& layers, const Plan& plan, const Program& top, const Program& program, int profile, const std::string& parent,
                 Telling& telling) {
   for (const Step& step : program.steps) {
@@ -72,6 +83,7 @@ void add_layers(Json& layers, const Plan& plan, const Program& top, const Progra
                {"TacticName", step.kind == StepKind::kernel ? clean(step.tactic) : std::string(kind_text(step.kind))}, {"StreamId", 0},
                {"Metadata", telling.now() ? metadata(telling.names.table, telling.now()->nodes) : ""}, {"Profile", profile}};
     if (step.kind == StepKind::kernel) layer["TacticValue"] = cat("v", step.tactic_version), layer["TacticConfig"] = step.config;
+    if (Json types = precision_json(step); !types.empty()) layer["Precision"] = std::move(types);
     if (!step.attributes.empty()) layer["Attributes"] = clean(ir::text(step.attributes));
     if (const std::string words = ir::text(step.numerics); !words.empty()) layer["Numerics"] = words;
     if (step.has_body) layer["Body"] = clean(ir::text(step.body));

@@ -54,6 +54,17 @@ double ratio(const std::vector<SampleError>& samples) {
 
 Rows::Rows(const Tensor& t) : length(t.shape().empty() ? 1 : t.shape().back()) { count = length == 0 ? 0 : t.size() / length; }
 
+bool is_placed(const Tensor& t, std::int64_t row, std::int64_t label, int places) {
+  const std::int64_t length = Rows(t).length, first = row * length;
+  const double its = t.as_double(first + label);
+  int ahead = 0;
+  for (std::int64_t i = 0; i < length; ++i) {
+    const double other = t.as_double(first + i);
+    ahead += other > its || (other == its && i < label);
+  }
+  return its == its && ahead < places;
+}
+
 SampleError misplaced(const Tensor& got, const Tensor& want, int places) {
   const Rows rows(want);
   SampleError sum{0, static_cast<double>(rows.count)};
@@ -62,10 +73,7 @@ SampleError misplaced(const Tensor& got, const Tensor& want, int places) {
     std::int64_t best = 0;
     for (std::int64_t i = 1; i < rows.length; ++i)
       if (want.as_double(first + i) > want.as_double(first + best)) best = i;
-    int ahead = 0;  // classes that `got` puts before it
-    const double its = got.as_double(first + best);
-    for (std::int64_t i = 0; i < rows.length; ++i) ahead += got.as_double(first + i) > its || (got.as_double(first + i) == its && i < best);
-    sum.error += !(ahead < places) || its != its;
+    sum.error += !is_placed(got, r, best, places);
   }
   return sum;
 }

@@ -36,6 +36,8 @@ struct Rows {
   std::int64_t count = 1, length = 1;
   explicit Rows(const Tensor& t);
 };
+// Whether `label` is among the `places` largest of a row. Of equal ones the first count; what is NaN is not.
+bool is_placed(const Tensor& t, std::int64_t row, std::int64_t label, int places);
 // The share of rows whose first class by `want` is not among the `places` first by `got`.
 SampleError misplaced(const Tensor& got, const Tensor& want, int places);
 

@@ -36,6 +36,15 @@ typedef struct {
   const char* output;
   double max_error;
 } tenfold_output_bound;
+/* Answers by sample, as a tenfold_measure_function gets them. They live as long as the call. */
+typedef struct tenfold_answers tenfold_answers;
+TENFOLD_API int32_t tenfold_answers_samples(const tenfold_answers* answers);
+/* An output that is a tensor, by its name; free it by tenfold_data_free(). */
+TENFOLD_API tenfold_status tenfold_answers_output(const tenfold_answers* answers, int32_t sample, const char* output,
+                                                  tenfold_data** made);
+/* The error of answers beside the f32 model's. Returns 0, or anything else to end the build as cancelled. */
+typedef int32_t (*tenfold_measure_function)(void* user, const tenfold_answers* reference, const tenfold_answers* candidate,
+                                            double* error);
 typedef struct {
   size_t struct_size;
   double max_error;               /* of each output that `outputs` does not name; above 0 */
@@ -44,6 +53,11 @@ typedef struct {
   int32_t reserved;               /* 0 */
   const char* metric;             /* null or "l2", "linf", "cosine", "top1", "top5" */
   double search_seconds;          /* 0: 300 */
+  int64_t search_memory;          /* bytes; 0: 2 GiB */
+  const int64_t* labels;          /* with top1 and top5: the class of sample 0, 1 and so on, -1: not known; may be null */
+  int64_t label_count;
+  tenfold_measure_function measure; /* in place of `metric`; may be null */
+  void* measure_user;
 } tenfold_error_budget;
 
 /* What a calibration did. */
@@ -77,19 +91,23 @@ typedef struct {
 typedef struct {
   size_t struct_size;
   const char* name;
-  double error, low, high, milliseconds;   /* milliseconds: -1: nothing was timed */
+  double error, low, high, milliseconds;   /* milliseconds: of a run, measured; -1: it was not */
   int64_t weight_bytes;
   int32_t within, taken;
+  double tuned_milliseconds;      /* -1: nothing was timed */
 } tenfold_budget_plan;
 typedef struct {
   size_t struct_size;
   const char *layer, *op;
   double error, saved_milliseconds;
   int32_t wide;
+  const char *type, *advice;
 } tenfold_budget_layer;
 /* Fails with TENFOLD_INVALID_ARGUMENT where the build had no budget. */
 TENFOLD_API tenfold_status tenfold_report_budget(const tenfold_report* report, tenfold_budget_info* info);
 TENFOLD_API tenfold_status tenfold_report_budget_plan(const tenfold_report* report, int32_t index, tenfold_budget_plan* plan);
+/* The share of its multiplications that a plan does in a type ("i8", "f32"). */
+TENFOLD_API tenfold_status tenfold_report_budget_work(const tenfold_report* report, int32_t plan, const char* dtype, double* share);
 TENFOLD_API tenfold_status tenfold_report_budget_layer(const tenfold_report* report, int32_t index, tenfold_budget_layer* layer);
 TENFOLD_API tenfold_status tenfold_report_output_error(const tenfold_report* report, int32_t index, const char** output,
                                                        double* relative_l2);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/check.h"
 #include "builder/model/profiles.h"
 #include "builder/precision/observed_runs.h"
 #include "builder/precision/samples.h"
@@ -12,37 +13,109 @@ namespace tenfold::builder {
 namespace {
 
 struct Answered {
+  int index = 0;   // of the sample
   InputSet sample;
   std::vector<RuntimeValue> wanted;
 };
+using Answers = std::vector<std::vector<RuntimeValue>>;   // by sample, then by output
 
 bool is_judged(const RuntimeValue& v) { return v.is_tensor() && is_float(v.tensor().dtype()) && v.tensor().size() > 0; }
 
-// An answer of another shape is as far off as can be.
-quant::SampleError difference(const quant::Metric& metric, const RuntimeValue& got, const Tensor& want) {
-  if (!got.is_tensor() || got.tensor().shape() != want.shape()) return {std::numeric_limits<double>::infinity(), 1};
-  return metric.of_sample(got.tensor(), want);
-}
+bool gives_classes(const Tensor& t) { return (t.shape().size() == 1 || t.shape().size() == 2) && t.shape().back() > 1; }
 
 }  // namespace
 
 struct Judge::Impl {
   const ErrorBudget& budget;
   const quant::Metric& metric;
-  std::vector<Answered> answered;
+  GoOn go_on;
+  std::vector<std::string> outputs;
   std::vector<double> bounds;  // by output
+  std::vector<Answered> answered;
 
+  Judged judge(const Answers& got) const {
+    if (budget.measure) return by_callers_measure(got);
+    Judged worst{-std::numeric_limits<double>::infinity(), 0, 0};
+    bool any = false;
+    const std::size_t labelled = output_of_labels();
+    for (std::size_t o = 0; o < bounds.size(); ++o) {
+      const std::vector<quant::SampleError> errors = errors_of(got, o, o == labelled);
+      if (errors.empty()) continue;
+      const Judged one = share_of(errors, bounds[o]);
+      if (!any || one.share >= worst.share) worst = one;
+      any = true;
+    }
+    return any ? worst : Judged{};
+  }
+
+ private:
+  std::vector<quant::SampleError> errors_of(const Answers& got, std::size_t output, bool labelled) const {
+    std::vector<quant::SampleError> errors;
+    for (std::size_t s = 0; s < answered.size(); ++s) {
+      const RuntimeValue& want = answered[s].wanted.at(output);
+      if (!is_judged(want)) continue;
+      const RuntimeValue& answer = got[s].at(output);
+      // An answer of another shape is as far off as can be.
+      if (!answer.is_tensor() || answer.tensor().shape() != want.tensor().shape())
+        errors.push_back({std::numeric_limits<double>::infinity(), 1});
+      else if (labelled) errors.push_back(accuracy_lost(answer.tensor(), want.tensor(), answered[s].index));
+      else errors.push_back(metric.of_sample(answer.tensor(), want.tensor()));
+    }
+    return errors;
+  }
+  // The first output of classes; none without labels.
+  std::size_t output_of_labels() const {
+    for (std::size_t o = 0; !budget.labels.empty() && o < bounds.size(); ++o)
+      if (is_judged(answered.front().wanted.at(o)) && gives_classes(answered.front().wanted[o].tensor())) return o;
+    return bounds.size();
+  }
+  // Rows of a batch are labelled one after the other.
+  quant::SampleError accuracy_lost(const Tensor& got, const Tensor& want, int index) const {
+    const quant::Rows rows(want);
+    quant::SampleError lost;
+    for (std::int64_t r = 0; r < rows.count; ++r) {
+      const auto at = static_cast<std::size_t>(index * rows.count + r);
+      require(at < budget.labels.size(), ErrorKind::invalid_argument, "ErrorBudget::labels has ", budget.labels.size(),
+              " labels, too few: sample ", index, " has none");
+      if (const std::int64_t label = budget.labels[at]; label >= 0) {
+        require(label < rows.length, ErrorKind::invalid_argument, "ErrorBudget::labels has class ", label, " for sample ", index,
+                ", and the output ", rows.length, " classes from 0 on");
+        const int places = metric.name == "top5" ? 5 : 1;
+        lost.error += static_cast<int>(quant::is_placed(want, r, label, places)) - static_cast<int>(quant::is_placed(got, r, label, places));
+        lost.size += 1;
+      }
+    }
+    return lost;
+  }
   // NaN is no error that any bound allows.
-  Judged of_output(const std::vector<quant::SampleError>& errors, double bound) const {
-    const quant::Estimate e = quant::estimate(metric, errors);
+  Judged share_of(const std::vector<quant::SampleError>& errors, double bound) const {
+    quant::Metric by = metric;
+    if (!budget.labels.empty()) by.over = quant::ratio;
+    const quant::Estimate e = quant::estimate(by, errors);
     const auto share = [bound](double x) { return std::isnan(x) ? std::numeric_limits<double>::infinity() : x / bound; };
     return {share(e.value), share(e.low), share(e.high)};
   }
+  Judged by_callers_measure(const Answers& got) const {
+    std::vector<OutputSet> reference, candidate;
+    for (std::size_t s = 0; s < answered.size(); ++s)
+      reference.push_back(set_of(answered[s].wanted)), candidate.push_back(set_of(got[s]));
+    const double error = budget.measure(reference, candidate);
+    require(!std::isnan(error), ErrorKind::invalid_argument, "ErrorBudget::measure gave no number (NaN) for an error");
+    const double share = error / budget.max_error;
+    return {share, share, share};
+  }
+  OutputSet set_of(const std::vector<RuntimeValue>& values) const {
+    OutputSet set;
+    for (std::size_t o = 0; o < outputs.size(); ++o)
+      if (values.at(o).is_tensor()) set[outputs[o]] = values[o].tensor();
+    return set;
+  }
 };
 
-Judge::Judge(const ir::Graph& source, const BuildConfig& config, int first, int most)
-    : impl_(new Impl{*config.budget, quant::metric(config.budget->metric), {}, {}}) {
+Judge::Judge(const ir::Graph& source, const BuildConfig& config, int samples, GoOn go_on)
+    : impl_(new Impl{*config.budget, quant::metric(config.budget->metric), std::move(go_on), {}, {}, {}}) {
   for (const ir::Value* v : source.outputs) {
+    impl_->outputs.push_back(v->name);
     const auto own = impl_->budget.outputs.find(v->name);
     impl_->bounds.push_back(own == impl_->budget.outputs.end() ? impl_->budget.max_error : own->second);
   }
@@ -51,34 +124,27 @@ Judge::Judge(const ir::Graph& source, const BuildConfig& config, int first, int 
   specialise(graph, ranges);
   lower_for_kernels(graph);
   ObservedRuns floats(std::move(graph), ranges, config);
-  for_each_sample(*config.calibration, first, [&](const InputSet& sample) {
-    if (samples() < most) impl_->answered.push_back({sample, floats.run(sample)});
+  int index = 1;
+  for_each_sample(*config.calibration, index, [&](const InputSet& sample) {
+    impl_->answered.push_back({index, sample, floats.run(sample)}), index += 2;
+    impl_->go_on(static_cast<int>(impl_->answered.size()), samples);
   });
 }
 Judge::~Judge() = default;
 
-int Judge::samples() const { return static_cast<int>(impl_->answered.size()); }
+const InputSet& Judge::sample() const { return impl_->answered.front().sample; }
 
 Judged Judge::judge(const Engine& engine) const {
   const auto context = engine.create_context();
   std::vector<std::string> inputs;
   for (const BindingInfo& b : engine.bindings())
     if (b.is_input) inputs.push_back(b.name);
-  return judge([&](const InputSet& sample) { return run_values(*context, in_order(sample, inputs)); });
-}
-
-Judged Judge::judge(const std::function<std::vector<RuntimeValue>(const InputSet&)>& run) const {
-  std::vector<std::vector<quant::SampleError>> errors(impl_->bounds.size());
+  Answers got;
   for (const Answered& one : impl_->answered) {
-    const std::vector<RuntimeValue> got = run(one.sample);
-    for (std::size_t o = 0; o < errors.size(); ++o)
-      if (is_judged(one.wanted.at(o))) errors[o].push_back(difference(impl_->metric, got.at(o), one.wanted[o].tensor()));
+    got.push_back(run_values(*context, in_order(one.sample, inputs)));
+    impl_->go_on(static_cast<int>(got.size()), static_cast<int>(impl_->answered.size()));
   }
-  Judged worst;
-  for (std::size_t o = 0; o < errors.size(); ++o)
-    if (!errors[o].empty())
-      if (const Judged one = impl_->of_output(errors[o], impl_->bounds[o]); one.share >= worst.share) worst = one;
-  return worst;
+  return impl_->judge(got);
 }
 
 }  // namespace tenfold::builder

@@ -16,14 +16,14 @@ struct Judged {
 
 class Judge {
  public:
-  // Runs the model in f32 on every second sample from `first` on, at most `most` of them, and keeps what it answers.
-  Judge(const ir::Graph& source, const BuildConfig& config, int first, int most);
+  // Runs the model in f32 on every second sample from the second on, `samples` in all, and keeps what it answers. `go_on` is asked
+  // after each run, here and in judgements: the number of the sample from 1 on, and `samples`. It may throw.
+  using GoOn = std::function<void(int done, int total)>;
+  Judge(const ir::Graph& source, const BuildConfig& config, int samples, GoOn go_on);
   ~Judge();
-  int samples() const;
+  const InputSet& sample() const;   // the first
   // Throws as runs of the engine do.
   Judged judge(const Engine& engine) const;
-  // The same of answers: `run` gives the outputs for a sample.
-  Judged judge(const std::function<std::vector<RuntimeValue>(const InputSet&)>& run) const;
 
  private:
   struct Impl;

@@ -1,7 +1,10 @@
 // Searches within error budgets: on a network whose second layer 8 bits do not suit, and on budgets that are none.
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <cmath>
+#include <filesystem>
 
 #include "builder/builder.h"
 #include "ir/text.h"
@@ -77,8 +80,10 @@ TEST(BudgetSearch, KeepsTheLayersWideThatCostMost) {
   EXPECT_LE(taken->error, all / 3);
   EXPECT_TRUE(taken->low <= taken->error && taken->error <= taken->high);
   EXPECT_NEAR(error_of(engine, config), taken->error, 1e-4 + 0.01 * taken->error);
-  for (const BudgetPlan& p : told.plans)   // none that is within the budget is quicker
-    EXPECT_TRUE(!p.within || p.milliseconds >= taken->milliseconds) << p.name;
+  for (const BudgetPlan& p : told.plans) {   // none that is within the budget is quicker, but for what a busy machine makes of times
+    EXPECT_GT(p.milliseconds, 0) << p.name;
+    EXPECT_TRUE(!p.within || p.milliseconds > taken->milliseconds / 2) << p.name;
+  }
   ASSERT_EQ(told.layers.size(), 3u);
   EXPECT_GT(told.layers[1].error, 3 * told.layers[0].error);   // the one that reads the outlier
   EXPECT_GT(told.layers[1].error, 3 * told.layers[2].error);
@@ -92,10 +97,136 @@ TEST(BudgetSearch, TakesFloatsWhereNothingNarrowerWillDo) {
   config.log = [&log](Severity, std::string_view text) { log += std::string(text) + "\n"; };
   const Engine engine = builder::build_graph(graph, config, "", &report);
   EXPECT_LT(error_of(engine, config), 1e-5);
-  for (const BudgetPlan& p : report.budget->plans) EXPECT_EQ(p.taken, p.name == "fp32") << p.name << "\n" << log;
+  for (const BudgetPlan& p : report.budget->plans) {
+    EXPECT_TRUE(!p.taken || p.name.starts_with("fp32")) << p.name << "\n" << log;
+    EXPECT_EQ(p.within, p.name.starts_with("fp32") || p.work.count(DType::i8) == 0) << p.name << "\n" << log;
+  }
   EXPECT_TRUE(report.budget->met);
   EXPECT_FALSE(report.budget->out_of_time);
-  for (const BudgetLayer& layer : report.budget->layers) EXPECT_TRUE(layer.wide) << layer.layer;
+  for (const BudgetLayer& layer : report.budget->layers) EXPECT_TRUE(layer.wide && layer.type == DType::f32) << layer.layer;
+}
+
+std::string temporary(const std::string& name) {
+  return (std::filesystem::temp_directory_path() / (name + std::to_string(::getpid()))).string();
+}
+
+TEST(BudgetSearch, EndsWithTheSamePlanWhereEverythingIsKnown) {
+  const std::string cache = temporary("tenfold_budget_");
+  const ir::Graph graph = net();
+  const double all = [&] {
+    BuildReport report;
+    builder::build_graph(graph, with(10), "", &report);
+    return report.budget->plans.at(0).error;
+  }();
+  BuildConfig config = with(all / 3);
+  config.timing_cache = cache;
+  std::vector<std::vector<std::byte>> plans;
+  std::vector<BudgetReport> told;
+  int budget_steps = 0;
+  config.progress = [&](const Progress& p) { return budget_steps += p.phase == "budget", true; };
+  for (int i = 0; i < 3; ++i) {
+    BuildReport report;
+    budget_steps = 0;
+    plans.push_back(builder::build_graph(graph, config, "", &report).serialize());
+    told.push_back(*report.budget);
+    EXPECT_EQ(budget_steps == 0, i > 0);   // nothing is run again
+  }
+  EXPECT_EQ(plans[0], plans[1]);
+  EXPECT_EQ(plans[1], plans[2]);
+  ASSERT_EQ(told[0].plans.size(), told[1].plans.size());
+  for (std::size_t i = 0; i < told[0].plans.size(); ++i) {
+    EXPECT_EQ(told[0].plans[i].name, told[1].plans[i].name);
+    EXPECT_EQ(told[0].plans[i].error, told[1].plans[i].error);
+    EXPECT_EQ(told[0].plans[i].work, told[1].plans[i].work);
+  }
+  ASSERT_EQ(told[0].layers.size(), told[1].layers.size());
+  for (std::size_t i = 0; i < told[0].layers.size(); ++i) EXPECT_EQ(told[0].layers[i].advice, told[1].layers[i].advice);
+  config.budget->max_error = all / 2;   // another question: what is known of plans serves again
+  BuildReport other;
+  builder::build_graph(graph, config, "", &other);
+  EXPECT_TRUE(other.budget->met);
+  for (const char* kind : {"", ".ranges", ".precision", ".code"}) std::filesystem::remove(cache + kind);
+}
+
+TEST(BudgetSearch, ErrorsOfLayersAreTheSameWithoutMemoryForThem) {
+  std::vector<BudgetLayer> layers[2];
+  for (const int i : {0, 1}) {
+    BuildConfig config = with(0.01);
+    if (i == 1) config.budget->search_memory = 0;
+    config.calibration->samples = 4;   // two that give ranges, so that both ways run the same
+    BuildReport report;
+    builder::build_graph(net(), config, "", &report);
+    layers[i] = report.budget->layers;
+  }
+  ASSERT_EQ(layers[0].size(), 3u);
+  ASSERT_EQ(layers[1].size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(layers[0][i].error, layers[1][i].error, 1e-6 + 1e-4 * layers[1][i].error);
+}
+
+TEST(BudgetSearch, TakesTheCallersMeasureAndItsErrors) {
+  BuildConfig config = with(0.5);
+  int calls = 0;
+  config.budget->measure = [&](std::span<const OutputSet> reference, std::span<const OutputSet> candidate) {
+    EXPECT_EQ(std::make_pair(reference.size(), candidate.size()), std::make_pair(std::size_t{30}, std::size_t{30}));
+    ++calls;
+    double most = 0;
+    for (std::size_t s = 0; s < reference.size(); ++s) {
+      const Tensor &want = reference[s].at("y"), &got = candidate[s].at("y");
+      for (std::int64_t i = 0; i < want.size(); ++i) most = std::max(most, std::fabs(want.as_double(i) - got.as_double(i)));
+    }
+    return most > 1e-4 ? 1.0 : 0.0;   // 8 bits will not do
+  };
+  BuildReport report;
+  const Engine engine = builder::build_graph(net(), config, "", &report);
+  EXPECT_GT(calls, 1);
+  EXPECT_LT(error_of(engine, config), 1e-4);
+  config.budget->measure = [](auto, auto) -> double { throw Error(ErrorKind::io, "no more"); };
+  EXPECT_THROW(builder::build_graph(net(), config), Error);
+  config.budget->measure = [](auto, auto) { return std::nan(""); };
+  EXPECT_THROW(builder::build_graph(net(), config), Error);
+}
+
+TEST(BudgetSearch, LabelsTellAccuracyLost) {
+  BuildConfig config = with(0.01, "top1");
+  std::vector<std::int64_t> labels;   // what the model says, so that all that differs is lost
+  const ir::Graph graph = net();
+  for (int i = 0; i < 60; ++i) {
+    const Tensor y = std::get<Tensor>(ops::run_graph(graph, {config.calibration->sample(i)->at("x")}).at(0));
+    for (std::int64_t row = 0; row < 8; ++row) {
+      std::int64_t best = 0;
+      for (std::int64_t k = 1; k < 32; ++k)
+        if (y.as_double(row * 32 + k) > y.as_double(row * 32 + best)) best = k;
+      labels.push_back(best);
+    }
+  }
+  BuildReport differs, lost, gained;
+  builder::build_graph(graph, config, "", &differs);
+  config.budget->labels = labels;
+  builder::build_graph(graph, config, "", &lost);
+  EXPECT_GT(differs.budget->plans[0].error, 0);
+  EXPECT_EQ(differs.budget->plans[0].error, lost.budget->plans[0].error);
+  for (std::int64_t& label : config.budget->labels) label = (label + 1) % 32;   // the model is wrong everywhere
+  builder::build_graph(graph, config, "", &gained);
+  EXPECT_LT(gained.budget->plans[0].error, 0);
+  config.budget->labels.resize(100);
+  EXPECT_THROW(builder::build_graph(graph, config), Error);
+}
+
+TEST(BudgetSearch, CanBeCancelled) {
+  for (const int at : {1, 31, 45}) {
+    BuildConfig config = with(0.01);
+    int steps = 0;
+    config.progress = [&](const Progress& p) {
+      EXPECT_TRUE(p.done >= 1 && p.done <= p.total);
+      return p.phase != "budget" || ++steps < at;
+    };
+    try {
+      builder::build_graph(net(), config);
+      ADD_FAILURE() << at;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::cancelled);
+    }
+  }
 }
 
 TEST(BudgetSearch, LeavesOutPlansThatCannotObeyTheUsersTypes) {
@@ -140,6 +271,8 @@ TEST(BudgetSearch, RefusesBudgetsThatAreNone) {
   refused(other, "--data=PATH");
   other = with(0.1), other.calibration->samples = 1;
   refused(other, "two samples at least");
+  other = with(0.1), other.budget->labels = {1};
+  refused(other, "top1 and top5");
 }
 
 }  // namespace

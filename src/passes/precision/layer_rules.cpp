@@ -16,14 +16,25 @@ void add_entry(LayerRules& rules, const LayerNames& names, const std::string& la
 
 }  // namespace
 
-bool is_pattern(std::string_view layers) { return layers.find('*') != std::string_view::npos; }
+std::size_t star_of(std::string_view layers) {
+  std::size_t at = layers.find('*');
+  while (at != std::string_view::npos && at > 0 && layers[at - 1] == '\\') at = layers.find('*', at + 1);
+  return at;
+}
+bool is_pattern(std::string_view layers) { return star_of(layers) != std::string_view::npos; }
+std::string without_escapes(std::string_view layers) {
+  std::string text;
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    if (layers[i] != '\\' || i + 1 == layers.size() || layers[i + 1] != '*') text += layers[i];
+  return text;
+}
 
 LayerNames::LayerNames(const ir::NameTable& table) : table_(table) {
   for (std::size_t i = 0; i < table.nodes.size(); ++i) by_name_[table.nodes[i].name].push_back(static_cast<std::int32_t>(i));
 }
 std::vector<std::int32_t> LayerNames::that_fit(std::string_view layers) const {
   if (!is_pattern(layers)) {
-    const auto at = by_name_.find(layers);
+    const auto at = by_name_.find(without_escapes(layers));
     return at == by_name_.end() ? std::vector<std::int32_t>{} : at->second;
   }
   std::vector<std::int32_t> nodes;
@@ -33,9 +44,9 @@ std::vector<std::int32_t> LayerNames::that_fit(std::string_view layers) const {
 }
 
 bool fits(std::string_view pattern, std::string_view name) {
-  const std::size_t star = pattern.find('*');
-  if (star == std::string_view::npos) return pattern == name;
-  const std::string_view head = pattern.substr(0, star), tail = pattern.substr(star + 1);
+  const std::size_t star = star_of(pattern);
+  if (star == std::string_view::npos) return without_escapes(pattern) == name;
+  const std::string head = without_escapes(pattern.substr(0, star)), tail = without_escapes(pattern.substr(star + 1));
   return name.size() >= head.size() + tail.size() && name.starts_with(head) && name.ends_with(tail);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -12,9 +13,11 @@
 
 namespace tenfold::passes {
 
-// One '*' in `pattern` stands for any characters.
+// One '*' in `pattern` stands for any characters; "\*" is a star itself.
 bool fits(std::string_view pattern, std::string_view name);
 bool is_pattern(std::string_view layers);
+std::size_t star_of(std::string_view layers);            // where the '*' of a pattern stands; npos: there is none
+std::string without_escapes(std::string_view layers);    // of a name that is no pattern
 
 // A table's nodes by their names, so that thousands of entries find theirs at once. The table lives as long.
 class LayerNames {

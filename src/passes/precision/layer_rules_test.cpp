@@ -14,6 +14,10 @@ TEST(LayerRules, AStarStandsForAnything) {
   EXPECT_TRUE(fits("a*b", "ab"));
   EXPECT_FALSE(fits("aba*aba", "ababa"));   // the two ends may not overlap
   EXPECT_TRUE(fits("*", ""));
+  EXPECT_TRUE(fits("a\\*b", "a*b"));   // a star itself
+  EXPECT_FALSE(fits("a\\*b", "axb"));
+  EXPECT_TRUE(fits("a\\*b*", "a*bc"));
+  EXPECT_FALSE(is_pattern("a\\*b"));
 }
 
 TEST(LayerRules, NamesGoBeforePatternsAndLaterEntriesBeforeEarlierOnes) {

@@ -19,8 +19,9 @@ bool gives_floats(const ir::Node& node) {
 bool is_sixteen_bits(DType type) { return type == DType::f16 || type == DType::bf16; }
 
 void check_names(const ir::NameTable& table, const LayerNames& index, const std::string& layers) {
-  require(std::count(layers.begin(), layers.end(), '*') <= 1, ErrorKind::invalid_argument, "layer_types: '", layers,
-          "' has more than one '*'");
+  const std::size_t star = star_of(layers);
+  require(star == std::string::npos || !is_pattern(std::string_view(layers).substr(star + 1)), ErrorKind::invalid_argument,
+          "layer_types: '", layers, "' has more than one '*'");
   if (!index.that_fit(layers).empty()) return;
   std::vector<std::string> names;
   for (const ir::NameTable::Node& node : table.nodes) names.push_back(node.name);
