@@ -83,7 +83,8 @@ void print_layers(const BudgetReport& report) {
   for (std::size_t i = 0; i < std::min(kMost, layers.size()); ++i) {
     const BudgetLayer& l = *layers[i];
     std::printf("%s  %s  %s (%s), %s%s\n", cell(fixed(l.error, 5), 10).c_str(), cell(fixed(l.saved_milliseconds, 4), 9).c_str(),
-                printable(l.layer).c_str(), l.op.c_str(), l.wide ? ("stays in " + std::string(name(l.type))).c_str() : ("in " + std::string(name(l.type))).c_str(),
+                printable(l.layer).c_str(), l.op.c_str(),
+                l.wide ? ("stays in " + std::string(name(l.type))).c_str() : ("in " + std::string(name(l.type))).c_str(),
                 l.advice.empty() ? "" : ("; " + l.advice).c_str());
   }
 }
@@ -101,7 +102,8 @@ void add_budget_flags(Flags& f, ExecOptions& o) {
          [&o](const std::string& text) { budget_of(o).search_seconds = above_zero("searchTime", text); }});
   f.add({"searchMemory", "SIZE", "+of the model's values that the search of --max-error may keep (2G)",
          [&o](const std::string& text) { budget_of(o).search_memory = parse_bytes("searchMemory", text); }});
-  f.add_text("precisionReport", o.precision_report, "FILE.html", "+what the search of --max-error found, with pictures; FILE.json beside it");
+  f.add_text("precisionReport", o.precision_report, "FILE.html",
+             "+what the search of --max-error found, with pictures; FILE.json beside it");
 }
 
 void check_budget(const ExecOptions& o) {

@@ -112,7 +112,7 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
          }});
   f.add_switch("retune", o.retune, "+tune a plan made elsewhere for this machine");
   const auto verbosity = [&f, &o](const char* name, const char* help) {
-    f.add({name, "layer_names_only|detailed|none", help, [&o, name](const std::string& text) {
+    f.add({name, "LEVEL", help, [&o, name](const std::string& text) {
              if (text != "layer_names_only" && text != "detailed" && text != "none" && text != "default" && text != "verbose")
                throw UsageError("--" + std::string(name) + " is layer_names_only, detailed or none, not '" + text + "'");
              o.detailed = text == "detailed" || text == "verbose", o.layers_hidden = text == "none";
@@ -120,7 +120,8 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
   };
   verbosity(
       "profilingVerbosity",
-      "+how much --dumpLayerInfo says; none: bindings alone; detailed: NVTX ranges too, of runs and (with --noCudaGraph) steps, for nsys");
+      "+how much --dumpLayerInfo says: layer_names_only; none: bindings alone; detailed: NVTX ranges too, of runs and (with --noCudaGraph) "
+      "steps, for nsys");
   verbosity("nvtxVerbosity", "+an older name of it"), verbosity("nvtxMode", "+the oldest");
   f.add_text("progress", o.progress, "auto|none|json", "+a bar if stderr is a terminal; none; or JSON lines on stderr");
   f.add({"device", "N",

@@ -20,8 +20,8 @@ std::string number(double value, const char* form = "%.1f") {
 std::string figure(double value) { return number(value, "%.3g"); }
 
 std::string open(double width, double height, const std::string& title) {
-  return "<svg viewBox=\"0 0 " + number(width) + " " + number(height) + "\" width=\"100%\" role=\"img\" xmlns=\"http://www.w3.org/2000/svg\">" +
-         "<title>" + html(title) + "</title>\n";
+  return "<svg viewBox=\"0 0 " + number(width) + " " + number(height) +
+         "\" width=\"100%\" role=\"img\" xmlns=\"http://www.w3.org/2000/svg\">" + "<title>" + html(title) + "</title>\n";
 }
 std::string text_at(double x, double y, const std::string& words, const char* anchor = "middle", const char* style = "axis") {
   return "<text class=\"" + std::string(style) + "\" x=\"" + number(x) + "\" y=\"" + number(y) + "\" text-anchor=\"" + anchor + "\">" +
@@ -68,8 +68,8 @@ std::string left_axis(const Scale& scale, const std::string& words) {
     out += text_at(kLeft - 6, scale.y(t) + 4, figure(t), "end");
   }
   const double middle = kTop + kPlotHeight / 2;
-  return out + "<text class=\"axis\" x=\"12\" y=\"" + number(middle) + "\" text-anchor=\"middle\" transform=\"rotate(-90 12 " + number(middle) +
-         ")\">" + html(words) + "</text>\n";
+  return out + "<text class=\"axis\" x=\"12\" y=\"" + number(middle) + "\" text-anchor=\"middle\" transform=\"rotate(-90 12 " +
+         number(middle) + ")\">" + html(words) + "</text>\n";
 }
 
 std::string legend(const std::set<DType>& types, double y) {
@@ -137,7 +137,7 @@ std::string pareto_picture(const BudgetReport& report, double max_error) {
     high = std::max(high, p->error), slowest = std::max(slowest, p->milliseconds);
     if (p->error > 0) low = std::min(low, p->error);
   }
-  const Scale error{std::max(low / 1.5, high / 1e6), high * 1.5, true};
+  const Scale error{std::max(low / 1.5, max_error / 1e3), high * 1.5, true};  // what rounding in f32 costs lies on the ground
   const Scale time{quickest - 0.06 * (slowest - quickest) - 1e-9, slowest + 0.06 * (slowest - quickest) + 1e-9, false};
   std::string out = open(kWidth, kHeight, "Time and error of the plans that were tried") + left_axis(error, "error");
   for (const double t : time.ticks()) out += text_at(time.x(t), kTop + kPlotHeight + 16, figure(t));
@@ -154,7 +154,8 @@ std::string pareto_picture(const BudgetReport& report, double max_error) {
             number(y) + "\" r=\"" + (p->taken ? "6" : "4") + "\"><title>" +
             html(p->name + ": error " + figure(p->error) + ", " + figure(p->milliseconds) + " ms") + "</title></circle>\n";
     // Names of mixed plans are told by their circles: they would lie over one another.
-    if (p->taken || p->name.find(" layers in ") == std::string::npos) dots += text_at(x + 8, y - 7, p->name, x > kWidth * 0.75 ? "end" : "start", "name");
+    if (p->taken || p->name.find(" layers in ") == std::string::npos)
+      dots += text_at(x + 8, y - 7, p->name, x > kWidth * 0.75 ? "end" : "start", "name");
   }
   return out + "<polyline class=\"curve\" points=\"" + curve + "\"/>\n" + dots + "</svg>\n";
 }

@@ -33,7 +33,8 @@ std::string number(double value, const char* form) {
 std::string cell(const std::string& text, bool words = false) { return (words ? "<td class=\"words\">" : "<td>") + html(text) + "</td>"; }
 
 std::string plans_table(const BudgetReport& report) {
-  std::string out = "<table><tr><th>plan</th><th>error</th><th>95 % of samples</th><th>ms</th><th>MiB</th><th class=\"words\">work</th></tr>\n";
+  std::string out =
+      "<table><tr><th>plan</th><th>error</th><th>95 % of samples</th><th>ms</th><th>MiB</th><th class=\"words\">work</th></tr>\n";
   for (const BudgetPlan& p : report.plans)
     out += "<tr" + std::string(p.taken ? " class=\"taken\"" : p.within ? "" : " class=\"over\"") + ">" + cell(p.name) +
            cell(number(p.error, "%.4g")) + cell(number(p.low, "%.4g") + " to " + number(p.high, "%.4g")) +
@@ -88,8 +89,8 @@ void write_precision_report(const std::string& path, const ExecOptions& o, const
                      (report.out_of_time ? " and ended by --searchTime, before all was tried" : "") + ".</p>\n";
   page += "<h2>Plans</h2>\n" + pareto_picture(report, bound) + plans_table(report);
   if (!report.layers.empty())
-    page += "<h2>What each layer costs by itself</h2>\n" + sensitivity_picture(report, bound) + "<h2>Types of the plan that was taken</h2>\n" +
-            precision_map(report) + "<h2>Layers</h2>\n" + layers_table(report);
+    page += "<h2>What each layer costs by itself</h2>\n" + sensitivity_picture(report, bound) +
+            "<h2>Types of the plan that was taken</h2>\n" + precision_map(report) + "<h2>Layers</h2>\n" + layers_table(report);
   write_file(path, page + "</body></html>\n");
   write_file(json_beside(path), json_of(o, report).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }

@@ -196,7 +196,7 @@ class Outputs(CliCase):
             self.assertEqual(sorted(told), ['[ONNX Layer: Tanh -> t]', '[ONNX Layer: end]', '[ONNX Layer: product]'])
             products = [layer['Precision'] for layer in layers['Layers'] if 'product' in layer['Metadata']]
             self.assertEqual(products, [{'Compute': 'f32', 'Sum': 'f32', 'Storage': 'f32'}])
-            self.assertRegex(text, r'(?m)^ +types computes in f32, sums in f32, gives f32$')
+            self.assertRegex(text, r'(?m)^ +types in f32, sums in f32, gives f32$')
             self.assertEqual(layers['Removed'], [{'Node': 'nothing', 'By': 'remove_identity', 'Profile': 0}])
             self.assertEqual(layers['Layers'][-1]['Outputs'][0]['Tensors'], ['y'])
         self.refused(2, "no node and no tensor named 'z'", 'inspect', plan, '--find=z')

@@ -15,10 +15,6 @@ def samples(count=60):
     return [{'x': random.standard_normal((2, 6)).astype(np.float32)} for _ in range(count)]
 
 
-def integers(engine):
-    return tenfold.inspect(engine).count('MatMulInteger')
-
-
 class Calibration(Case):
     def near_but_not_equal(self, engine):
         x = batch()

@@ -31,7 +31,8 @@ ErrorBudget tenfold::c::budget_of(const tenfold_error_budget* given) {
   if (c.search_memory != 0) budget.search_memory = c.search_memory;
   if (c.label_count > 0) budget.labels.assign(&need(c.labels, "labels"), c.labels + c.label_count);
   if (c.measure)
-    budget.measure = [measure = c.measure, user = c.measure_user](std::span<const OutputSet> reference, std::span<const OutputSet> candidate) {
+    budget.measure = [measure = c.measure, user = c.measure_user](std::span<const OutputSet> reference,
+                                                                  std::span<const OutputSet> candidate) {
       const tenfold_answers want{reference}, got{candidate};
       double error = 0;
       if (measure(user, &want, &got, &error) != 0) fail(ErrorKind::cancelled, "the budget's function ended the build");

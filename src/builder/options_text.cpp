@@ -1,6 +1,7 @@
 // Options of a build in text.
 #include "builder/options_text.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/check.h"
@@ -44,6 +45,13 @@ std::string choices(const BuildConfig& c, const char* mark) {
 std::string hash_of(std::span<const std::byte> bytes) { return cat(bytes.size(), ":", hash_text(bytes)); }
 
 std::string options_in_words(const BuildConfig& config) { return choices(config, "; "); }
+
+std::string precision_in_words(const std::string& options) {
+  std::size_t first = options.size();
+  for (const char* begin : {"; calibrated by ", "; within the error budget: ", "; not within the error budget: "})
+    first = std::min(first, options.find(begin));
+  return options.substr(std::min(first, options.size()));
+}
 
 std::string precision_in_words(const BuildReport& report) {
   std::string out;

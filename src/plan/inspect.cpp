@@ -83,7 +83,7 @@ bool is_region(const Step& step) {
 std::string types_text(const Step& step) {
   const StepTypes types = types_of(step);
   if (!types.compute || !types.storage) return "";   // it only moves
-  return cat("computes in ", name(*types.compute), types.sum ? cat(", sums in ", name(*types.sum)) : std::string(), ", gives ",
+  return cat("in ", name(*types.compute), types.sum ? cat(", sums in ", name(*types.sum)) : std::string(), ", gives ",
              name(*types.storage));
 }
 

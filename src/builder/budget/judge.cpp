@@ -81,7 +81,8 @@ struct Judge::Impl {
         require(label < rows.length, ErrorKind::invalid_argument, "ErrorBudget::labels has class ", label, " for sample ", index,
                 ", and the output ", rows.length, " classes from 0 on");
         const int places = metric.name == "top5" ? 5 : 1;
-        lost.error += static_cast<int>(quant::is_placed(want, r, label, places)) - static_cast<int>(quant::is_placed(got, r, label, places));
+        lost.error +=
+            static_cast<int>(quant::is_placed(want, r, label, places)) - static_cast<int>(quant::is_placed(got, r, label, places));
         lost.size += 1;
       }
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/check.h"
 #include "passes/precision/layer_types.h"
 #include "plan/names.h"
 #include "plan/step_types.h"
@@ -76,15 +77,40 @@ Layers layers_of(const ir::Graph& graph) {
   return all;
 }
 
-Computed computed_by(const Engine& engine, const BuildReport& report, const std::set<std::string>& layers) {
-  std::map<std::string, double> of_step;
+namespace {
+
+// Equal steps are timed once: what they have in common, names apart.
+std::string signature(const plan::Step& step) {
+  std::string text = cat(step.op, " ", ir::text(step.attributes), " ", ir::text(step.numerics), " ", step.tactic);
+  if (step.has_body) text += ir::text(step.body);
+  for (const std::int64_t c : step.config) text += cat(" ", c);
+  for (const auto* list : {&step.in, &step.out})
+    for (const plan::Operand& o : *list) {
+      text += cat("; ", name(o.dtype), backends::text(o.layout), o.constant ? " constant" : "");
+      for (const plan::DimIndex d : o.dims) text += cat(" ", d);
+    }
+  return text;
+}
+
+std::map<std::string, double> times_by_signature(const plan::Program& program, const BuildReport& report) {
+  std::map<std::string, double> of_node, times;
   for (const StepReport& step : report.steps)
     for (const TacticReport& tactic : step.tried)
-      if (tactic.chosen && tactic.nanoseconds > 0) of_step[step.node] = tactic.nanoseconds / 1e6;
+      if (tactic.chosen && tactic.nanoseconds > 0) of_node[step.node] = tactic.nanoseconds / 1e6;
+  plan::each_step(program, [&](const plan::Step& step) {
+    if (const auto at = of_node.find(step.name); at != of_node.end()) times.emplace(signature(step), at->second);
+  });
+  return times;
+}
+
+}  // namespace
+
+Computed computed_by(const Engine& engine, const BuildReport& report, const std::set<std::string>& layers) {
   const plan::Plan& plan = runtime::state_of(engine)->plan;
   const plan::Names names = plan::read_names(plan);
   Computed computed;
   if (names.programs.empty()) return computed;
+  const std::map<std::string, double> times = times_by_signature(plan.programs[0], report);
   std::size_t number = 0;
   double before = 0;   // time of steps in front of the first layer
   std::vector<std::string> last;
@@ -100,7 +126,7 @@ Computed computed_by(const Engine& engine, const BuildReport& report, const std:
         if (!is_new && bits(*type) < bits(at->second)) at->second = *type;
       }
     if (!own.empty()) last = std::move(own);
-    if (const auto time = of_step.find(step.name); time != of_step.end()) before += time->second;
+    if (const auto time = times.find(signature(step)); time != times.end()) before += time->second;
     for (const std::string& name : last) computed.milliseconds[name] += before / static_cast<double>(last.size());
     if (!last.empty()) before = 0;
   });

@@ -88,8 +88,10 @@ std::string advice_on(const Layer& layer, DType type, double max_error) {
   const double share = value_in(layer.error, narrow) / max_error;
   constexpr double kMuch = 0.25;
   if (type != narrow && saves <= 0) return cat("no quicker in ", name(narrow), ": nothing is lost by ", name(type));
-  if (share > 1) return cat("over the budget by itself in ", name(narrow), " (", percent(share), " of it): needs a wider type, other ranges "
-                            "(--calibrator, more --data), or a larger --max-error");
+  if (share > 1)
+    return cat("over the budget by itself in ", name(narrow), " (", percent(share),
+               " of it): needs a wider type, other ranges "
+               "(--calibrator, more --data), or a larger --max-error");
   if (type != narrow) return cat(percent(share), " of the budget by itself in ", name(narrow), ": a larger --max-error frees it first");
   if (share > kMuch) return cat(percent(share), " of the budget by itself: --layerPrecisions keeps it wide where its error matters");
   return "";

@@ -14,7 +14,8 @@ std::vector<DType> types_of(const Layers& layers, const Allocation& states);
 // "13 of 53 layers in f32": those that are wider than they could be.
 std::string name_of(const Layers& layers, const std::vector<DType>& types);
 // What has to be asked for, beside a build that gives layers the types of `usual`.
-std::vector<LayerPrecision> precisions_for(const Layers& layers, const std::vector<DType>& types, const std::map<std::string, DType>& usual);
+std::vector<LayerPrecision> precisions_for(const Layers& layers, const std::vector<DType>& types,
+                                           const std::map<std::string, DType>& usual);
 
 // What a reader may do about a layer of this type, in words; empty: nothing.
 std::string advice_on(const Layer& layer, DType type, double max_error);

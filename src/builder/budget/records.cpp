@@ -1,4 +1,3 @@
-// A record's lines hold fields between tabs, the name last, for names may hold anything but line breaks.
 #include "builder/budget/records.h"
 
 #include <cstdio>
@@ -7,43 +6,13 @@
 
 #include "base/check.h"
 #include "base/files/file.h"
+#include "builder/budget/record_fields.h"
 #include "builder/options_text.h"
 #include "plan/write.h"
 #include "runtime/engine/opened.h"
 
 namespace tenfold::builder {
 namespace {
-
-std::string exact(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.17g", value);
-  return text;
-}
-
-template <class... Fields>
-std::string line(const Fields&... fields) {
-  std::string text;
-  ((text += (text.empty() ? "" : "\t") + cat(fields)), ...);
-  return text;
-}
-
-// The fields of a line, taken off one by one; a line that is too short gives empty ones.
-class Reader {
- public:
-  explicit Reader(std::string_view line) : left_(line) {}
-  std::string_view next() {
-    const std::size_t end = std::min(left_.find('\t'), left_.size());
-    const std::string_view field = left_.substr(0, end);
-    left_.remove_prefix(std::min(end + 1, left_.size()));
-    return field;
-  }
-  double number() { return std::strtod(std::string(next()).c_str(), nullptr); }
-  std::optional<DType> type() { return dtype_from_name(next()); }
-  std::string rest() const { return std::string(left_); }
-
- private:
-  std::string_view left_;
-};
 
 std::string sample_text(const InputSet& sample) {
   std::string text;
@@ -180,31 +149,6 @@ void BudgetRecords::add_alone(const Layers& layers) const {
   for (const Layer& layer : layers.list)
     for (const auto& [type, error] : layer.error) lines.push_back(line(name(type), exact(error), layer.name));
   file_.add(key("alone", calibration_ + budget_), lines, log_);
-}
-
-bool BudgetRecords::find_ranges(Findings& findings) const {
-  const auto lines = file_.find(key("ranges", calibration_));
-  if (!lines || lines->empty()) return false;
-  CalibrationReport& told = findings.calibration;
-  Reader head(lines->front());
-  told.samples = static_cast<int>(head.number()), told.values = static_cast<int>(head.number()), told.method = head.rest();
-  findings.ranges.emplace();
-  for (std::size_t i = 1; i < lines->size(); ++i) {
-    Reader in((*lines)[i]);
-    const bool has_range = in.next() == "range";
-    const double low = in.number(), high = in.number();
-    if (has_range) (*findings.ranges)[in.rest()] = {low, high};
-    else told.without_range.push_back(in.rest());
-  }
-  return true;
-}
-void BudgetRecords::add_ranges(const Findings& findings) const {
-  if (!findings.ranges) return;
-  const CalibrationReport& told = findings.calibration;
-  std::vector<std::string> lines{line(told.samples, told.values, told.method)};
-  for (const auto& [value, range] : *findings.ranges) lines.push_back(line("range", exact(range.low), exact(range.high), value));
-  for (const std::string& value : told.without_range) lines.push_back(line("none", 0, 0, value));
-  file_.add(key("ranges", calibration_), lines, log_);
 }
 
 std::optional<Remembered> BudgetRecords::taken() const {

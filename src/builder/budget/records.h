@@ -45,6 +45,7 @@ class BudgetRecords {
   void add_taken(const Remembered& taken) const;
 
  private:
+  RecordFile file_of_ranges() const;
   Hash128 key(std::string_view what, std::string_view rest = "") const;
 
   const BuildConfig& config_;

@@ -100,7 +100,9 @@ class Alone {
   void change(ir::Graph& graph, ir::Node& node, const Trial& trial) const {
     if (bits(trial.type) > 8) return round_to(graph, node, trial.type);
     quant::Placing alone = runs_.placing;
-    alone.takes = [&](const ir::Node& product) { return product.name == trial.node && (!runs_.placing.takes || runs_.placing.takes(product)); };
+    alone.takes = [&](const ir::Node& product) {
+      return product.name == trial.node && (!runs_.placing.takes || runs_.placing.takes(product));
+    };
     place_qdq(graph, runs_.ranges, alone);
     passes::run(graph, {passes::find_pass("lower_qdq")});
   }

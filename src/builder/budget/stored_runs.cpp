@@ -81,7 +81,8 @@ struct StoredRuns::Impl {
       numbers[node.get()] = piece;
       if (piece < nodes.size() && node->name == nodes[piece]) ++piece;
     }
-    check(piece == nodes.size(), "a graph is not in the order of its cuts: '", piece < nodes.size() ? nodes[piece] : "", "' is not where it was");
+    check(piece == nodes.size(), "a graph is not in the order of its cuts: '", piece < nodes.size() ? nodes[piece] : "",
+          "' is not where it was");
     return numbers;
   }
   void cut() {
@@ -135,7 +136,8 @@ std::vector<RuntimeValue> StoredRuns::take(const InputSet& sample) {
   Impl& own = *impl_;
   if (own.pieces.empty())
     for (std::size_t i = 0; i < own.made.size(); ++i)
-      own.pieces.push_back(own.made[i].empty() ? nullptr : std::make_unique<Runs>(piece_of(own.graph, own.given[i], own.made[i]), own.ranges, own.config));
+      own.pieces.push_back(
+          own.made[i].empty() ? nullptr : std::make_unique<Runs>(piece_of(own.graph, own.given[i], own.made[i]), own.ranges, own.config));
   InputSet values = sample;
   own.values.clear();
   for (const auto& piece : own.pieces)

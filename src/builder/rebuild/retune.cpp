@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "builder/note_book.h"
 #include "builder/open_built.h"
+#include "builder/options_text.h"
 #include "builder/plan_maker.h"
 #include "builder/stopwatch.h"
 #include "ir/op_def.h"
@@ -48,6 +49,7 @@ Engine retune(const plan::Plan& old, const BuildConfig& given, BuildReport& repo
   for (ir::Graph& graph : model.graphs) passes::permit_again(graph, config, backends::traits_of(backend->info()));
   for (std::size_t i = 0; i < model.graphs.size(); ++i) maker.add(std::move(model.graphs[i]), old.programs[i].box);
   plan::Plan plan = maker.finish();
+  plan.built.options += precision_in_words(old.built.options);   // its types stay, and what they cost
   plan::verify(plan, tactics, registry);  // the graphs came from a file
   Engine engine = open_built(std::move(plan), config, std::move(backend));
   hand_over(book, report, engine);
