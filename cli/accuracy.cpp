@@ -8,9 +8,7 @@
 #include "tenfold/bindings.h"
 
 namespace tenfold::cli {
-namespace {
 
-// The first of the outputs that may be classes: floats, [N,classes] or [classes].
 const BindingInfo& output_of_classes(const std::vector<BindingInfo>& bindings) {
   for (const BindingInfo& b : bindings) {
     const std::size_t rank = b.shape.size();
@@ -31,6 +29,8 @@ std::vector<std::int64_t> largest_of_rows(const Tensor& t) {
   }
   return found;
 }
+
+namespace {
 
 // An engine that gives the classes of an output.
 class Classifier {

@@ -6,6 +6,10 @@
 
 namespace tenfold::cli {
 
+// The first of the outputs that may be classes: floats, [N,classes] or [classes]. Throws Error(io): there is none.
+const BindingInfo& output_of_classes(const std::vector<BindingInfo>& bindings);
+std::vector<std::int64_t> largest_of_rows(const Tensor& tensor);   // the place of the largest along the last axis; -1: there is no number
+
 class Accuracy {
  public:
   // Before the build: throws Error(io) for too few labels, and where the model has no output of classes.

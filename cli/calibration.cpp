@@ -43,7 +43,7 @@ void add_calibration_flags(Flags& f, ExecOptions& o) {
          "how photographs become the input: resize:256,crop:224,scale:255,mean:0.485/0.456/0.406,std:0.229/0.224/0.225,layout:nchw,"
          "order:rgb; what is left out follows the input",
          [&o](const std::string& text) { o.image = parse_image_spec(text); }});
-  f.add({"samples", "N", "+run at most N samples of --data (200): every second one gives ranges, the others show the plan's error",
+  f.add({"samples", "N", "+run at most N samples of --data (100): every second one gives ranges, the others show the plan's error",
          [&o](const std::string& text) { o.samples = parse_int("samples", text, 1); }});
   f.add_text("checkData", o.check_data, "PATH", "+N samples that show the plan's error; all N of --data then give ranges");
   f.add_text("labels", o.labels, "FILE",

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "compare_data.h"
 #include "console.h"
 #include "distance.h"
 #include "files.h"
@@ -107,8 +108,24 @@ struct Question {
   std::map<std::string, std::string> files;
   BuildConfig config;
   double tolerance = -1;
+  DataQuestion data;
+  std::string about_data;   // a flag that needs --data
   bool reference = false, json = false, help = false;
 };
+
+void add_data_flags(Flags& flags, Question& q) {
+  flags.add_text("data", q.data.data, "PATH",
+                 "compare on samples, by --metric: .npz, .npy, photographs, folders of them, python:FILE.py:NAME; as in tenfold exec");
+  const auto add = [&](const char* name, const char* value, const char* help, std::function<void(const std::string&)> apply) {
+    flags.add({name, value, help, [&q, name, apply](const std::string& text) { q.about_data = name, apply(text); }});
+  };
+  add("metric", "NAME", "with --data: l2 (the default) and linf, both relative, cosine (1 - it), top1, top5 (share that differs)",
+      [&q](const std::string& text) { q.data.metric = text; });
+  add("labels", "FILE", "with --data: the class of each sample; tells how many each has right",
+      [&q](const std::string& text) { q.data.labels = text; });
+  add("image", "SPEC", "with --data: how photographs become the input", [&q](const std::string& text) { q.data.image = parse_image_spec(text); });
+  add("samples", "N", "with --data: at most so many (100)", [&q](const std::string& text) { q.data.samples = parse_int("samples", text, 1); });
+}
 
 Flags make_flags(Question& q) {
   Flags flags("tenfold compare A [B] [--flags]",
@@ -120,8 +137,9 @@ Flags make_flags(Question& q) {
                    "compare A with itself, run by the plain reference kernels (a plan: the graph that it was tuned from)");
   flags.add({"loadInputs", "SPEC", "name:file, .npy .npz .pb or raw; or one .npz of all",
              [&q](const std::string& text) { parse_files("loadInputs", text, q.files); }});
+  add_data_flags(flags, q);
   flags.add({"tolerance", "T",
-             "exit 5 if lInf is above T times the largest value of B's output, or shapes differ; a layer differs above T, or 0.001",
+             "exit 5 if (with --data) the error, or lInf is above T times the largest value of B's output, or shapes differ; a layer differs above T, or 0.001",
              [&q](const std::string& text) {
                q.tolerance = parse_number("tolerance", text, 0);
              }});
@@ -144,6 +162,13 @@ int compare_main(const Arguments& arguments) {
   if (words.size() + q.reference != 2)
     throw UsageError("tenfold compare takes two models, plans or stored outputs, or one model and --reference");
   q.config.log = Console{.show_info = false}.callback();
+  if (q.data.data.empty() && !q.about_data.empty()) throw UsageError("--" + q.about_data + " is for --data=PATH: say which samples");
+  if (!q.data.data.empty()) {
+    if (q.reference || extension(words[1]) == ".npz" || !q.files.empty())
+      throw UsageError("--data runs two models or plans on its samples: leave out --reference, stored outputs and --loadInputs");
+    q.data.tolerance = q.tolerance, q.data.json = q.json;
+    return compare_on_data(words[0], words[1], q.config, q.data);
+  }
   if (!q.config.profiles.empty())
     for (const auto& [name, range] : q.config.profiles[0]) q.shapes[name] = range.opt;
   const InputFiles files(q.files);

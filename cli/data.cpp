@@ -15,6 +15,13 @@ namespace fs = std::filesystem;
 
 bool is_array_name(const std::string& path) { return extension(path) == ".npz" || extension(path) == ".npy"; }
 
+constexpr std::string_view kPython = "python:";
+
+bool is_text(const std::string& path) {
+  const std::string end = extension(path.substr(0, path.rfind(':')));   // file.csv:COLUMN
+  return end == ".txt" || end == ".csv" || end == ".tsv" || end == ".jsonl";
+}
+
 struct Found {
   std::vector<std::string> arrays, images;   // by name
 };
@@ -22,11 +29,15 @@ struct Found {
 Found found_at(const SampleSource& source) {
   const std::string flag = "--" + source.flag, &path = source.path;
   std::error_code error;
+  if (is_text(path))
+    throw UsageError(flag + "=" + path + ": text is not read yet, for it takes the model's tokenizer; " + flag +
+                     "=python:FILE.py:NAME takes what a Python function makes of it");
   if (!fs::exists(path, error)) throw Error(ErrorKind::io, flag + ": there is no '" + path + "'");
   if (!fs::is_directory(path, error)) {
     if (is_array_name(path)) return {{path}, {}};
     if (is_image_name(path)) return {{}, {path}};
-    throw Error(ErrorKind::io, flag + " takes .npz, .npy or a folder of them, JPEG, PNG or a folder of those, not '" + path + "'");
+    throw Error(ErrorKind::io,
+                flag + " takes .npz, .npy or a folder of them, JPEG, PNG or a folder of those, or python:FILE.py:NAME, not '" + path + "'");
   }
   Found found;
   for (const auto& entry : fs::directory_iterator(path)) {
@@ -46,6 +57,10 @@ std::string counted(std::size_t count, const char* what) { return std::to_string
 
 std::unique_ptr<Samples> open_samples(SampleSource source) {
   std::erase_if(source.inputs, [](const BindingInfo& b) { return !b.is_input || b.has_default; });
+  if (source.path.starts_with(kPython)) {
+    if (source.image) throw UsageError("--image is for photographs, and '" + source.path + "' gives arrays");
+    return array_samples(arrays_of_python(source.path.substr(kPython.size())), std::move(source.inputs));
+  }
   Found found = found_at(source);
   const bool takes_images = !found.images.empty() && (found.arrays.empty() || source.image);
   if (source.image && !takes_images) throw UsageError("--image is for photographs, and '" + source.path + "' holds arrays");
@@ -54,7 +69,8 @@ std::unique_ptr<Samples> open_samples(SampleSource source) {
                         counted(found.images.size(), "photograph") + ": the " +
                         (takes_images ? "photographs are used, for --image is given"
                                       : "arrays are used; --image=SPEC takes the photographs"));
-  return takes_images ? image_samples(std::move(found.images), source) : array_samples(std::move(found.arrays), std::move(source.inputs));
+  return takes_images ? image_samples(std::move(found.images), source)
+                      : array_samples(arrays_in_files(std::move(found.arrays)), std::move(source.inputs));
 }
 
 InputSet joined_samples(Samples& samples, int most) {

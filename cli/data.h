@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,9 +42,20 @@ struct SampleSource {
 // beside arrays, and as settle_image_spec() does.
 std::unique_ptr<Samples> open_samples(SampleSource source);
 
+// A piece of arrays: .npz by the names of inputs, or .npy of a model with one input. `what` names it in messages.
+struct ArrayBytes {
+  std::string what, bytes;
+  bool alone = false;        // .npy
+  bool one_sample = false;   // if arrays have the shape of the input, whose batch may be any
+};
+using ArraySource = std::function<std::optional<ArrayBytes>(std::size_t number)>;   // piece 0, 1 and so on; nothing: there are no more
 // Arrays' first axis counts samples; a batch that the model fixes takes as many of them at a time. An array may also lack that axis (one
-// sample), or have it before the batch. Files are read one at a time.
-std::unique_ptr<Samples> array_samples(std::vector<std::string> files, std::vector<BindingInfo> inputs);
+// sample), or have it before the batch. One piece is held at a time.
+std::unique_ptr<Samples> array_samples(ArraySource source, std::vector<BindingInfo> inputs);
+ArraySource arrays_in_files(std::vector<std::string> files);
+// What NAME of a Python file gives ("FILE.py:NAME": an iterable, or a function), run once, in a process of its own. Throws Error(io) naming
+// file and line.
+ArraySource arrays_of_python(const std::string& file_and_name);
 std::unique_ptr<Samples> image_samples(std::vector<std::string> files, const SampleSource& source);
 
 // Samples as one set, behind one another along the first axis, as --data takes them. Throws Error where they differ in shape.

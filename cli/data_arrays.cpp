@@ -1,4 +1,4 @@
-// Files of arrays, cut along their first axis.
+// Arrays, cut along their first axis.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -27,8 +27,9 @@ bool fits(const Shape& wanted, const Shape& shape) {
          std::equal(wanted.begin(), wanted.end(), shape.begin(), [](std::int64_t w, std::int64_t d) { return w < 0 || w == d; });
 }
 
-Cut cut_of(const Tensor& array, const BindingInfo& input, const std::string& what) {
+Cut cut_of(const Tensor& array, const BindingInfo& input, bool one_sample, const std::string& what) {
   const Shape &have = array.shape(), &want = input.shape;
+  if (one_sample && fits(want, have)) return {1, have};
   if (have.size() == want.size() && !want.empty()) {
     const std::int64_t batch = want[0] > 0 ? want[0] : 1;
     Shape one = have;
@@ -56,63 +57,69 @@ Tensor sample_of(const Tensor& array, const Shape& shape, std::int64_t number) {
 
 class ArraySamples : public Samples {
  public:
-  ArraySamples(std::vector<std::string> files, std::vector<BindingInfo> inputs) : inputs_(std::move(inputs)), files_(std::move(files)) {}
+  ArraySamples(ArraySource source, std::vector<BindingInfo> inputs) : source_(std::move(source)), inputs_(std::move(inputs)) {}
   std::optional<InputSet> at(int index) override;
 
  private:
-  struct File {
+  struct Piece {
     std::map<std::string, Tensor> arrays;
     std::map<std::string, Cut> cuts;
     std::int64_t count = 0;
   };
-  std::shared_ptr<const File> read(const std::string& path) const;
+  std::shared_ptr<const Piece> read(const ArrayBytes& from) const;
+  ArraySource source_;
   std::vector<BindingInfo> inputs_;
-  std::vector<std::string> files_;
-  std::size_t reached_ = 0;           // of files_: the one after file_
-  std::shared_ptr<const File> file_;  // null: none is read yet
-  std::int64_t first_ = 0;            // the number of file_'s first sample
+  std::size_t reached_ = 0;             // the number of the piece after piece_
+  std::shared_ptr<const Piece> piece_;  // null: none is read yet
+  std::int64_t first_ = 0;              // the number of piece_'s first sample
 };
 
-std::shared_ptr<const ArraySamples::File> ArraySamples::read(const std::string& path) const {
-  auto file = std::make_shared<File>();
-  const std::string bytes = read_whole(path);
-  const bool alone = extension(path) == ".npy";
-  if (alone && inputs_.size() != 1)
+std::shared_ptr<const ArraySamples::Piece> ArraySamples::read(const ArrayBytes& from) const {
+  auto piece = std::make_shared<Piece>();
+  if (from.alone && inputs_.size() != 1)
     throw Error(ErrorKind::io,
-                path + " holds one array, and the model has " + std::to_string(inputs_.size()) + " inputs: give .npz by name");
+                from.what + " holds one array, and the model has " + std::to_string(inputs_.size()) + " inputs: give .npz by name");
   const std::map<std::string, NpyArray> arrays =
-      alone ? std::map{std::pair(inputs_[0].name, parse_npy(bytes, path))} : parse_npz(bytes, path);
+      from.alone ? std::map{std::pair(inputs_[0].name, parse_npy(from.bytes, from.what))} : parse_npz(from.bytes, from.what);
   for (const BindingInfo& input : inputs_) {
     const auto at = arrays.find(input.name);
-    const std::string what = alone ? path : path + "['" + input.name + "']";
-    if (at == arrays.end()) throw Error(ErrorKind::io, path + " has no array '" + input.name + "', which is an input of the model");
+    const std::string what = from.alone ? from.what : from.what + "['" + input.name + "']";
+    if (at == arrays.end()) throw Error(ErrorKind::io, from.what + " has no array '" + input.name + "', which is an input of the model");
     const Tensor array = to_tensor(at->second, input.dtype, what);
-    const Cut cut = cut_of(array, input, what);
-    if (&input == &inputs_.front()) file->count = cut.count;
-    if (cut.count != file->count)
+    const Cut cut = cut_of(array, input, from.one_sample, what);
+    if (&input == &inputs_.front()) piece->count = cut.count;
+    if (cut.count != piece->count)
       throw Error(ErrorKind::io,
-                  what + " has " + std::to_string(cut.count) + " samples, '" + inputs_.front().name + "' " + std::to_string(file->count));
-    file->arrays[input.name] = array, file->cuts[input.name] = cut;
+                  what + " has " + std::to_string(cut.count) + " samples, '" + inputs_.front().name + "' " + std::to_string(piece->count));
+    piece->arrays[input.name] = array, piece->cuts[input.name] = cut;
   }
-  return file;
+  return piece;
 }
 
 std::optional<InputSet> ArraySamples::at(int index) {
-  if (index < first_) file_ = nullptr, reached_ = 0, first_ = 0;
-  while (!file_ || index >= first_ + file_->count) {
-    if (reached_ == files_.size()) return {};
-    first_ += file_ ? file_->count : 0;
-    file_ = read(files_[reached_++]);
+  if (index < first_) piece_ = nullptr, reached_ = 0, first_ = 0;
+  while (!piece_ || index >= first_ + piece_->count) {
+    const std::optional<ArrayBytes> next = source_(reached_);
+    if (!next) return {};
+    first_ += piece_ ? piece_->count : 0;
+    piece_ = read(*next), ++reached_;
   }
   InputSet set;
-  for (const auto& [name, array] : file_->arrays) set[name] = sample_of(array, file_->cuts.at(name).shape, index - first_);
+  for (const auto& [name, array] : piece_->arrays) set[name] = sample_of(array, piece_->cuts.at(name).shape, index - first_);
   return set;
 }
 
 }  // namespace
 
-std::unique_ptr<Samples> array_samples(std::vector<std::string> files, std::vector<BindingInfo> inputs) {
-  return std::make_unique<ArraySamples>(std::move(files), std::move(inputs));
+std::unique_ptr<Samples> array_samples(ArraySource source, std::vector<BindingInfo> inputs) {
+  return std::make_unique<ArraySamples>(std::move(source), std::move(inputs));
+}
+
+ArraySource arrays_in_files(std::vector<std::string> files) {
+  return [files = std::move(files)](std::size_t number) -> std::optional<ArrayBytes> {
+    if (number >= files.size()) return {};
+    return ArrayBytes{files[number], read_whole(files[number]), extension(files[number]) == ".npy"};
+  };
 }
 
 }  // namespace tenfold::cli

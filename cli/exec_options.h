@@ -33,7 +33,7 @@ struct ExecOptions {
   std::string labels, dump_samples, precision_report;
   std::optional<std::vector<std::string>> remedies;   // of --remedies
   std::string calibrator, calibration_cache;   // no calibrator: entropy with a cache, as trtexec, else auto
-  int samples = 200;
+  int samples = 100;
   std::string export_output, export_times, export_profile, export_layer_info;
   bool dump_profile = false, dump_layer_info = false, dump_output = false, average_given = false;
   int iterations = 10, average_runs = 10, streams = 0;   // streams 0: as the hint says

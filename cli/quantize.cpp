@@ -1,8 +1,10 @@
-// tenfold quantize: the user's ONNX file with QuantizeLinear and DequantizeLinear, for any engine that runs such files.
+// tenfold quantize: the user's ONNX file with QuantizeLinear and DequantizeLinear, or with weights of few bits, for any engine that runs
+// such files.
 #include <cstdio>
 #include <map>
 #include <memory>
 
+#include "budget.h"
 #include "calibration.h"
 #include "console.h"
 #include "data.h"
@@ -19,10 +21,12 @@ struct Wish {
   std::string output, data, cache, calibrator;
   std::optional<ImageSpec> image;   // how photographs become the input
   std::optional<std::vector<std::string>> remedies;
-  int samples = 200;
+  int samples = 100;
   Console console;
   QuantizeOptions options;
   BuildConfig config;
+  ExecOptions budget;               // of it, what the flags of a budget set
+  bool mixed = false, type_given = false, nbits_given = false, group_given = false;
   bool help = false;
 };
 
@@ -34,23 +38,45 @@ QuantizeFor reader_named(const std::string& text) {
   return found->second;
 }
 
-void expect_int8(const std::string& type) {
-  if (type == "int8") return;
-  if (type == "fp8" || type == "int4" || type == "mixed")
-    throw UsageError("--type=" + type + " is not there yet: int8 is the only type that tenfold quantize writes");
-  throw UsageError("--type is int8, not '" + type + "'");
+void take_type(Wish& w, const std::string& text) {
+  static const std::map<std::string, QuantizeType> types{
+      {"int8", QuantizeType::int8}, {"mixed", QuantizeType::int8}, {"fp8", QuantizeType::fp8}, {"int4", QuantizeType::int4}};
+  const auto found = types.find(text);
+  if (found == types.end()) throw UsageError("--type is int8, fp8, int4 or mixed, not '" + text + "'");
+  w.options.type = found->second, w.mixed = text == "mixed", w.type_given = true;
+}
+
+void take_nbits(Wish& w, const std::string& text) {
+  const int bits = parse_int("nbits", text);
+  if (bits != 4 && bits != 8) throw UsageError("--nbits is 4 or 8, not '" + text + "'");
+  w.options.type = bits == 4 ? QuantizeType::nbits4 : QuantizeType::nbits8, w.nbits_given = true;
+}
+
+bool is_of_weights(const Wish& w) { return w.options.type != QuantizeType::int8 && w.options.type != QuantizeType::fp8; }
+
+void check(const Wish& w) {
+  if (w.nbits_given && w.type_given) throw UsageError("--nbits and --type are two ways to say what products become: give one of them");
+  if (w.group_given && !is_of_weights(w)) throw UsageError("--group is for weights alone: say --nbits or --type=int4");
+  if (w.options.reduce_range && w.options.type != QuantizeType::int8) throw UsageError("--reduceRange is for --type=int8");
+  if (is_of_weights(w) && !(w.calibrator.empty() && w.cache.empty()))
+    throw UsageError("--calibrator and --calib are for ranges of data, and weights alone become narrower");
+  if (w.mixed && !w.budget.build.budget) throw UsageError("--type=mixed needs --max-error=E: it says how much may be narrower");
+  if (w.budget.build.budget && w.budget.build.budget->max_error == 0)
+    throw UsageError("--metric and --searchTime are for --max-error=E: say how far outputs may be off");
+  if (w.budget.build.budget && w.data.empty()) throw UsageError("--max-error needs --data=PATH: samples show the error");
 }
 
 Flags make_flags(Wish& w) {
   Flags flags("tenfold quantize MODEL --data=PATH -o OUT.onnx [--flags]",
-              "Writes MODEL with QuantizeLinear and DequantizeLinear around its products, so that engines compute them in 8 bits. Ranges\n"
-              "come from every second sample; the others show the error of what is written. All else in the file stays as it is.");
+              "Writes MODEL with QuantizeLinear and DequantizeLinear around its products, so that engines compute them in 8 bits, or with\n"
+              "weights of few bits. Ranges come from every second sample; the others show the error of what is written. All else in the\n"
+              "file stays as it is.");
   flags.group("Flags");
   flags.add_text("o", w.output, "FILE", "the file to write; external data that it goes on using must lie in the same folder");
   flags.add_text("data", w.data, "PATH", "samples: .npz by input name or .npy, first axis: samples; photographs; or a folder of either");
   flags.add({"image", "SPEC", "how photographs become the input, as in tenfold exec: resize:256,crop:224,scale:255,mean:...,std:...",
              [&w](const std::string& text) { w.image = parse_image_spec(text); }});
-  flags.add({"samples", "N", "take at most N samples of --data (200)",
+  flags.add({"samples", "N", "take at most N samples of --data (100)",
              [&w](const std::string& text) { w.samples = parse_int("samples", text, 1); }});
   flags.add({"for", "any|ort|openvino",
              "whose rules: any (default; i8 around zero, as TensorRT takes it), ort (u8 with zero points, i32 biases: ONNX Runtime "
@@ -63,25 +89,34 @@ Flags make_flags(Wish& w) {
   flags.add({"remedies", "LIST", "what may lessen the error, kept where it does: equalise,smooth,round,bias (the default), or none",
              [&w](const std::string& text) { w.remedies = parse_remedies(text); }});
   flags.add_text("calib", w.cache, "FILE", "ranges in TensorRT's form: read if FILE exists, else taken from --data and written");
-  flags.add({"type", "int8", "what to quantise to; others are not there yet", expect_int8});
+  flags.add({"type", "int8|fp8|int4|mixed",
+             "what products become: int8 (default), fp8 (e4m3), int4 (weights alone, in groups), mixed (int8 and floats, by --max-error)",
+             [&w](const std::string& text) { take_type(w, text); }});
+  flags.add({"nbits", "4|8", "products become MatMulNBits with weights of so many bits, as ONNX Runtime has it",
+             [&w](const std::string& text) { take_nbits(w, text); }});
+  flags.add({"group", "N", "weights of --type=int4 and --nbits that share a scale (32)", [&w](const std::string& text) {
+               w.options.group = parse_int("group", text, 1), w.group_given = true;
+             }});
+  flags.add_switch("reduceRange", w.options.reduce_range,
+                   "weights of 7 bits: for ONNX Runtime on x86 without VNNI, whose products of bytes saturate");
+  add_budget_flags(flags, w.budget);
   flags.add_switch("externalData", w.options.external_data, "new weights lie in OUT.onnx.data; else only beyond 2 GiB");
   flags.add({"threads", "N", "run samples on N threads; default: what this process may use",
              [&w](const std::string& text) { w.config.threads = parse_int("threads", text, 1, kMostThreads); }});
   add_import_flags(flags, w.config);
   flags.add_switch("help", w.help, "this text");
-  flags.refuse("max-error", "a search under a bound on the error is not there yet; --exclude leaves products in floats by name");
-  flags.refuse("nbits", "weights of fewer bits (MatMulNBits) are not there yet");
-  flags.footer("Exit codes: 3 where no product can be quantised, or nodes stand in the way of opset 13, with what to do.");
+  flags.footer("Without --data weights alone become narrower, each rounded to the nearest. Exit codes: 3 where no product can be quantised (within\n"
+               "--max-error), or nodes stand in the way of the opset that the type needs (13, fp8 19, int4 21), with what to do.");
   return flags;
 }
 
-Calibration calibration_of(const Wish& w, const std::string& model) {
-  std::error_code cannot_look;
+std::optional<Calibration> calibration_of(const Wish& w, const std::string& model) {
   Calibration calibration{.sample = {}, .samples = w.samples, .cache = w.cache};
   if (!w.calibrator.empty()) calibration.method = w.calibrator;
   else if (!w.cache.empty()) calibration.method = "entropy";
   if (w.remedies) calibration.remedies = *w.remedies;
   if (w.data.empty()) {
+    if (is_of_weights(w)) return {};
     if (w.cache.empty())
       throw UsageError("--data=PATH is missing: samples show which ranges values have (or --calib=FILE, a cache of them)");
     if (size_of_file(w.cache) < 0) throw UsageError("--calib: there is no '" + w.cache + "'; give --data=PATH, and it is written");
@@ -99,18 +134,23 @@ std::string names_of(const std::vector<std::string>& nodes) {
   return nodes.size() > kShown ? text + ", ..." : text;
 }
 
-void print_report(const QuantizeReport& r, const std::string& output) {
-  std::printf("%d of %d products have 8 bits in %s\n", r.quantised, r.products, printable(output).c_str());
+void print_report(const Wish& w, const QuantizeReport& r) {
+  if (r.budget) print_budget(w.budget, *r.budget);
+  const char* const what = w.options.type == QuantizeType::fp8 ? "are of e4m3" : is_of_weights(w) ? "have weights of few bits" : "have 8 bits";
+  std::printf("%d of %d products %s in %s\n", r.quantised, r.products, what, printable(w.output).c_str());
   for (const QuantizeReport::Left& left : r.left)
     std::printf("  %zu in floats, because %s: %s\n", left.nodes.size(), left.why.c_str(), names_of(left.nodes).c_str());
-  std::printf("ranges: %d values by %s, %d samples\n", r.calibration.values, r.calibration.method.c_str(), r.calibration.samples);
-  for (const RemedyReport& remedy : r.calibration.remedies)
-    std::printf("remedy %s: relative l2 error %.4g before, %.4g after: %s\n", remedy.name.c_str(), remedy.before, remedy.after,
+  const CalibrationReport& c = r.calibration;
+  if (is_of_weights(w)) std::printf("weights: by %s, groups of %lld", c.method.c_str(), static_cast<long long>(w.options.group));
+  else std::printf("ranges: %d values by %s, %d samples\n", c.values, c.method.c_str(), c.samples);
+  if (is_of_weights(w)) std::printf(c.samples > 0 ? ", %d samples\n" : "\n", c.samples);
+  for (const RemedyReport& remedy : c.remedies)
+    std::printf("remedy %s: relative l2 error %.4g, without it %.4g: %s\n", remedy.name.c_str(), remedy.after, remedy.before,
                 remedy.kept ? "kept" : "left out");
-  for (const OutputError& e : r.calibration.errors)
-    std::printf("relative l2 error of '%s', on %d other samples: %.4g\n", printable(e.output).c_str(), r.calibration.compared,
-                e.relative_l2);
-  if (r.calibration.compared == 0) std::printf("the error is not known: there was no sample beside those that gave the ranges\n");
+  for (const OutputError& e : c.errors)
+    std::printf("relative l2 error of '%s', on %d other samples: %.4g\n", printable(e.output).c_str(), c.compared, e.relative_l2);
+  if (c.compared == 0)
+    std::printf("the error is not known: there was no sample%s\n", w.data.empty() ? "" : " beside those that gave the ranges");
   if (r.opset_after != r.opset_before) std::printf("opset: %d, was %d\n", r.opset_after, r.opset_before);
   std::printf("bytes: %lld, were %lld\n", static_cast<long long>(r.bytes_after), static_cast<long long>(r.bytes_before));
 }
@@ -126,10 +166,12 @@ int quantize_main(const Arguments& arguments) {
     throw UsageError("tenfold quantize takes one model: tenfold quantize m.onnx --data=samples.npz -o m.qdq.onnx");
   if (w.output.empty()) throw UsageError("say where to write the file: -o OUT.onnx");
   if (is_plan(words[0])) throw UsageError("'" + words[0] + "' is a plan: its kernels are chosen already; quantise the model");
+  check(w);
   w.config.log = Console{.show_info = false}.callback();
   expect_writable(w.output), expect_writable(w.data.empty() ? "" : w.cache);
   w.config.calibration = calibration_of(w, words[0]);
-  print_report(quantize_file(words[0], w.output, w.config, w.options), w.output);
+  w.config.budget = w.budget.build.budget;
+  print_report(w, quantize_file(words[0], w.output, w.config, w.options));
   return kOk;
 }
 

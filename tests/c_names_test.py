@@ -45,7 +45,7 @@ FUNCTIONS = {
     'notes.h': {'name': CONSTANT},
     'plan_cache.h': {'plan_key': 'tenfold_plan_key', 'build_file': 'tenfold_plan_cache_build_file',
                      'build_bytes': 'tenfold_plan_cache_build_bytes'},
-    'quantize_file.h': {'quantize_file': OWN},   # until it has a C form: `tenfold quantize` does the same
+    'quantize_file.h': {'quantize_file': 'tenfold_quantize_file'},
     'tensor.h': {'name': FIELD, 'dtype_from_name': 'tenfold_dtype_bits', 'bits': 'tenfold_dtype_bits', 'is_float': OWN, 'is_integer': OWN,
                  'byte_size': 'tenfold_dtype_bits', 'element_count': OWN, 'text': OWN},
     'version.h': {'version': 'tenfold_version'},

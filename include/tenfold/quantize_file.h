@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,23 @@ namespace tenfold {
 //   openvino     activations u8 where they are never negative, else i8 around zero; biases of f32
 enum class QuantizeFor { any, onnxruntime, openvino };
 
+// What products become. The last three narrow weights alone, by groups of a column that share a scale; they need no samples, but with
+// samples weights are rounded by GPTQ (Frantar 2023) where the outputs are nearer to the model's then.
+//   int8      data and weights of 8 bits
+//   fp8       data and weights of e4m3, both around zero: opset 19. Ranges are by "minmax" where the method is "auto".
+//   int4      weights of 4 bits behind a DequantizeLinear with blocks: opset 21. i4 around zero, for `any`; else u4 with zero points
+//   nbits4    products become com.microsoft's MatMulNBits with weights of 4 bits; MatMul alone, whoever reads it
+//   nbits8    likewise of 8 bits
+enum class QuantizeType { int8, fp8, int4, nbits4, nbits8 };
+
 struct QuantizeOptions {
   QuantizeFor reader = QuantizeFor::any;
+  QuantizeType type = QuantizeType::int8;
+  // Of weights alone: how many elements of a column share a scale, a power of two from 16 on for MatMulNBits, else 2 or more. Products whose
+  // columns it does not divide stay in floats.
+  std::int64_t group = 32;
+  // int8: weights within [-64, 63], for processors whose products of bytes saturate at 16 bits: ONNX Runtime's on x86 without VNNI.
+  bool reduce_range = false;
   // Products that stay in floats, by the names of their nodes; one '*' at most stands for any text. A pattern that fits no product throws
   // invalid_argument.
   std::vector<std::string> exclude = {};
@@ -27,6 +43,7 @@ struct QuantizeOptions {
 
 struct QuantizeReport {
   CalibrationReport calibration;   // its errors are those of the file that is written, run on the CPU
+  std::optional<BudgetReport> budget;   // with BuildConfig::budget. Its layers are the products, its plans the files that were tried.
   int products = 0, quantised = 0;
   // Products that stay in floats, and why, in words that follow "because".
   struct Left { std::string why; std::vector<std::string> nodes; };
@@ -35,12 +52,13 @@ struct QuantizeReport {
   int opset_before = 0, opset_after = 0;            // of ai.onnx
 };
 
-// Writes `output`: the ONNX file `model` with Q/DQ around the products that 8 bits stand for. Names, metadata, functions and whatever else
-// the file holds stay; weights that are not quantised stay where they are. Of `config` it takes what is about the model (profiles,
-// external_data_dirs, overridable, plugins), threads, cpu_features, log, and `calibration`, which must be there; without profiles the
+// Writes `output`: the ONNX file `model` with its products quantised. Names, metadata, functions and whatever else the file holds stay;
+// weights that are not quantised stay where they are. Of `config` it takes what is about the model (profiles, external_data_dirs,
+// overridable, plugins), threads, cpu_features, log, `calibration`, without which only weights alone become narrower, and `budget`: products
+// that cost most stay in floats then, as many as it takes for the file's error, measured, to be within the bound. Without profiles the
 // samples' shapes are taken. Nothing is written unless all went well. Throws invalid_argument: the output is the model itself, or lies in
-// another folder than the external data that it goes on using. Throws unsupported: no product can be quantised, or the file's opset is
-// below 13 and nodes stand in the way of raising it; they are named.
+// another folder than the external data that it goes on using. Throws unsupported: no product can be quantised, or none within the budget;
+// or the file's opset is below what the type needs and nodes stand in the way of raising it; they are named.
 TENFOLD_API QuantizeReport quantize_file(const std::string& model, const std::string& output, const BuildConfig& config,
                                          const QuantizeOptions& options = {});
 

@@ -42,6 +42,7 @@ NB_MODULE(_native, m) {
   bind_network(m);
   bind_layers(m);
   bind_build(m);
+  bind_quantize_file(m);
   bind_plan_cache(m);
   bind_model_engines(m);
 }

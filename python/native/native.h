@@ -22,6 +22,7 @@ void bind_network(nb::module_& m);
 void bind_options(nb::module_& m);
 void bind_plan_cache(nb::module_& m);
 void bind_plugin(nb::module_& m);
+void bind_quantize_file(nb::module_& m);
 void bind_runtime(nb::module_& m);
 void bind_stream(nb::module_& m);
 void bind_timing_cache(nb::module_& m);

@@ -20,11 +20,12 @@ from tenfold._build import bindings, build, check, inspect, load, metadata, prof
 from tenfold._device import devices  # noqa: E402
 from tenfold._engine import Context, Engine  # noqa: E402
 from tenfold._native import (  # noqa: E402
-    Binding, CancelToken, Device, DeviceArray, EngineInfo, ModelMetadata, ModelProblem, Note, PlanInspection, Plugins, Runtime, TimingCache,
-    WeightInfo,
+    Binding, CancelToken, Device, DeviceArray, EngineInfo, ModelMetadata, ModelProblem, Note, PlanInspection, Plugins, QuantizeReport, Runtime,
+    TimingCache, WeightInfo,
     supported_operators, why_no_gpu,
 )
 from tenfold._network import Network, Node, Value  # noqa: E402
+from tenfold._quantize import quantize  # noqa: E402
 from tenfold._stream import Stream  # noqa: E402
 from tenfold.errors import (  # noqa: E402
     BadIndex, Cancelled, DeadlinePassed, DeviceError, Error, FileError, Internal, InvalidArgument, InvalidModel, OutOfMemory, PlanRefused,
@@ -39,9 +40,9 @@ __version__: str = _native.__version__
 __all__ = [
     'BadIndex', 'Binding', 'CancelToken', 'Cancelled', 'Context', 'DeadlinePassed', 'Device', 'DeviceArray',
     'DeviceError', 'Engine', 'EngineInfo', 'Error', 'FileError', 'Internal', 'InvalidArgument', 'InvalidModel',
-    'ModelMetadata', 'ModelProblem', 'Network', 'Node', 'Note', 'OutOfMemory', 'PlanInspection', 'PlanRefused', 'Plugins', 'Runtime',
-    'Session', 'Stream', 'TimingCache', 'Unsupported', 'Value', 'WeightInfo', 'bindings', 'build', 'check', 'devices',
-    'get_include', 'inspect', 'load', 'metadata', 'profile', 'refit', 'retune', 'supported_operators', 'weights',
+    'ModelMetadata', 'ModelProblem', 'Network', 'Node', 'Note', 'OutOfMemory', 'PlanInspection', 'PlanRefused', 'Plugins',
+    'QuantizeReport', 'Runtime', 'Session', 'Stream', 'TimingCache', 'Unsupported', 'Value', 'WeightInfo', 'bindings', 'build', 'check', 'devices',
+    'get_include', 'inspect', 'load', 'metadata', 'profile', 'quantize', 'refit', 'retune', 'supported_operators', 'weights',
     'why_no_gpu',
 ]
 

@@ -5,7 +5,9 @@
 #include "tenfold/build.h"
 #include "tenfold/c/build.h"
 #include "tenfold/c/quantize.h"
+#include "tenfold/c/quantize_file.h"
 #include "tenfold/network.h"
+#include "tenfold/quantize_file.h"
 #include "tenfold/timing_cache.h"
 
 struct tenfold_network {
@@ -33,6 +35,7 @@ namespace tenfold::c {
 
 BuildConfig config_of(const tenfold_build_config* given);
 Calibration calibration_of(const tenfold_calibration* given);
+QuantizeOptions quantize_options_of(const tenfold_quantize_options* given);
 ErrorBudget budget_of(const tenfold_error_budget* given);
 // A part of a report that not every build has. Throws invalid_argument naming it.
 template <class Part>

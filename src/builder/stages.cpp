@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "builder/model/profiles.h"
 #include "builder/note_book.h"
+#include "builder/precision/cache_origin.h"
 #include "builder/precision/calibrate.h"
 #include "builder/precision/overflow.h"
 #include "builder/program/limits.h"
@@ -143,7 +144,13 @@ passes::Found Stages::look(const ir::Graph& source, const ir::Graph& rewritten, 
   if (findings.keeps_rewritten && !findings.rewritten) findings.rewritten = rewritten.clone();
   if (config.calibration) {
     require(config.int8, ErrorKind::invalid_argument, "a calibration without int8: BuildConfig::int8 gives leave for what it is for");
-    if (!findings.ranges) findings.ranges = calibrated(rewritten, ranges, passes::placing_for(device), config, findings.calibration = {});
+    if (!findings.ranges) {
+      const CacheOrigin origin(source, *config.calibration);
+      BuildConfig watched = config;
+      watched.calibration = origin.watched();
+      findings.ranges = calibrated(rewritten, ranges, passes::placing_for(device), watched, findings.calibration = {});
+      origin.keep(findings.calibration);
+    }
     report.calibration = findings.calibration;
     if (config.calibration->method == quant::kDynamic) found.rows = quantises_rows(found.quantised, *this);
     found.ranges = *findings.ranges, found.quantised |= found.rows || !found.ranges.empty();

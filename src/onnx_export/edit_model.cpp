@@ -33,15 +33,21 @@ class Editor {
 
   Rope model(Fields in) {
     ir_version_ = integer_in(in, 1);
+    const bool raised = ir_version_ < edits_.ir_version;
+    if (raised) ir_version_ = edits_.ir_version;
     Rope out;
+    if (raised) put_integer(out, 1, ir_version_);
     bool imports = false;
     while (in.next()) switch (in.number()) {
+      case 1: if (!raised) out.refer(in.whole()); break;
       case 7: put_message(out, 7, graph(in.message("GraphProto"))); break;
       case 8: imports = opset(in, out, 8) || imports; break;
       case 25: put_message(out, 25, function(in.message("FunctionProto"))); break;
       default: out.refer(in.whole());
     }
     if (!imports && edits_.opset > 0) put_message(out, 8, opset_proto("", edits_.opset));   // from before operator sets existed
+    for (const auto& [domain, version] : edits_.domains)
+      if (!imported_.count(domain)) put_message(out, 8, opset_proto(domain, version));
     for (const auto& [place, nodes] : edits_.before) check(place < nodes_, "an edit of a node that the model does not have");
     check(edits_.initializers.empty() || !first_graph_, "initializers for a model without a graph");
     return out;
@@ -105,8 +111,9 @@ class Editor {
   }
 
   // Whether it is that of ai.onnx.
-  bool opset(const Fields& in, Rope& out, int field) const {
+  bool opset(const Fields& in, Rope& out, int field) {
     const std::string domain = text_in(in.message("OperatorSetIdProto"), 1);
+    if (field == 8) imported_.insert(domain);
     const bool of_onnx = domain.empty() || domain == "ai.onnx";
     if (of_onnx && integer_in(in.message("OperatorSetIdProto"), 2) < edits_.opset)
       put_message(out, field, opset_proto(domain, edits_.opset));
@@ -115,7 +122,7 @@ class Editor {
     return of_onnx;
   }
 
-  Rope function(Fields in) const {
+  Rope function(Fields in) {
     Rope out;
     while (in.next()) {
       if (in.number() == 9) opset(in, out, 9);
@@ -128,6 +135,7 @@ class Editor {
   DataFile* aside_;
   std::int64_t ir_version_ = 0;
   std::size_t nodes_ = 0;
+  std::set<std::string> imported_;   // domains
   bool first_graph_ = true;
 };
 

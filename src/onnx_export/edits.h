@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -13,11 +12,11 @@
 
 namespace tenfold::onnx_export {
 
-// Of ai.onnx.
 struct NewNode {
   std::string op, name;
   std::vector<std::string> inputs, outputs;
-  std::optional<std::int64_t> axis = {};   // its attribute of that name
+  std::map<std::string, std::int64_t> attributes = {};
+  std::string domain = {};   // empty: ai.onnx
 };
 
 // Nodes are told by their place in the list of the model's own graph, as the file has it.
@@ -27,8 +26,10 @@ struct Edits {
   std::map<std::size_t, std::map<std::size_t, std::string>> inputs;
   std::vector<std::pair<std::string, Tensor>> initializers;                // new ones
   std::set<std::string, std::less<>> left_out;                             // initializers, and inputs and value_infos of these names
-  std::set<std::size_t> left_out_nodes;
-  int opset = 0;   // the least version of ai.onnx that the model and its functions import from now on
+  std::set<std::size_t> left_out_nodes;       // what comes to stand in front of one of them takes its place
+  int opset = 0;        // the least version of ai.onnx that the model and its functions import from now on
+  int ir_version = 0;   // the least that the model has
+  std::map<std::string, int> domains = {};    // others that the model imports from now on, at these versions unless it does already
 };
 
 }  // namespace tenfold::onnx_export

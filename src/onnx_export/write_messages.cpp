@@ -12,7 +12,7 @@ constexpr int kInt = 2;        // AttributeProto.AttributeType.INT
 constexpr int kExternal = 1;   // TensorProto.DataLocation.EXTERNAL
 constexpr std::size_t kPage = 4096;
 
-Rope integer_attribute(const char* name, std::int64_t value) {
+Rope integer_attribute(const std::string& name, std::int64_t value) {
   Rope m;
   put_text(m, 1, name), put_integer(m, 3, value), put_integer(m, 20, kInt);
   return m;
@@ -40,7 +40,8 @@ Rope node_proto(const NewNode& node) {
   for (const std::string& name : node.inputs) put_text(m, 1, name);
   for (const std::string& name : node.outputs) put_text(m, 2, name);
   put_text(m, 3, node.name), put_text(m, 4, node.op);
-  if (node.axis) put_message(m, 5, integer_attribute("axis", *node.axis));
+  for (const auto& [attribute, value] : node.attributes) put_message(m, 5, integer_attribute(attribute, value));
+  if (!node.domain.empty()) put_text(m, 7, node.domain);
   return m;
 }
 

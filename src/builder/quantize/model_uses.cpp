@@ -20,6 +20,7 @@ class Uses {
   Uses(const onnx::GraphProto& graph, const onnx_export::Edits& edits) {
     for (const auto& output : graph.output) ++count_[output.name];
     for (std::size_t i = 0; i < graph.node.size(); ++i) {
+      if (edits.left_out_nodes.count(i)) continue;
       const onnx::NodeProto& node = graph.node[i];
       const auto changed = edits.inputs.find(i);
       for (std::size_t k = 0; k < node.input.size(); ++k)

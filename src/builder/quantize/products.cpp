@@ -45,8 +45,7 @@ class Teller {
   QuantizeReport& report_;
 };
 
-std::string why_left(const onnx::NodeProto& proto, const ir::Node* node, bool excluded) {
-  if (excluded) return "they are excluded";
+std::string why_left(const onnx::NodeProto& proto, const ir::Node* node) {
   if (!may_be_quantised(proto)) return cat("there is no product of integers for ", proto.op_type);
   if (!node) return "their results are constant, or nobody reads them";
   if (const std::string why = quant::why_wide(*node); !why.empty()) return why;
@@ -111,7 +110,7 @@ bool FileNodes::is_called(const ir::Value& value, const std::string& name) const
                      [&](std::int32_t t) { return names_.tensors.at(static_cast<std::size_t>(t)) == name; });
 }
 
-void tell_products(const onnx::ModelProto& model, const ir::Graph& graph, const FileNodes& file, const std::set<std::size_t>& excluded,
+void tell_products(const onnx::ModelProto& model, const ir::Graph& graph, const FileNodes& file, const WhyLeft& left,
                    const std::set<std::size_t>& quantised, QuantizeReport& report) {
   std::map<std::size_t, const ir::Node*> nodes;
   for (const auto& node : graph.nodes())
@@ -125,7 +124,8 @@ void tell_products(const onnx::ModelProto& model, const ir::Graph& graph, const 
       continue;
     }
     const auto node = nodes.find(i);
-    teller.left(why_left(proto, node == nodes.end() ? nullptr : node->second, excluded.count(i) > 0), proto);
+    const auto why = left.find(i);
+    teller.left(why != left.end() ? why->second : why_left(proto, node == nodes.end() ? nullptr : node->second), proto);
   }
   teller.bodies(model.graph->node, "they are in bodies of If, Loop or Scan, which stay as they are", false);
   for (const onnx::FunctionProto& f : model.functions) teller.bodies(f.node, "they are in functions, which stay as they are", true);

@@ -41,8 +41,10 @@ class FileNodes {
   std::map<std::int32_t, std::size_t> places_;   // by the table's number of a node
 };
 
-// Products that are not among `quantised`, by reason. `graph`: as it was before anything was placed.
-void tell_products(const onnx::ModelProto& model, const ir::Graph& graph, const FileNodes& nodes, const std::set<std::size_t>& excluded,
+using WhyLeft = std::map<std::size_t, std::string>;   // why products stay in floats, in words that follow "because", by their places
+
+// Products that are not among `quantised`, by reason. `graph`: as it was before anything was placed; `left`: what it does not tell.
+void tell_products(const onnx::ModelProto& model, const ir::Graph& graph, const FileNodes& nodes, const WhyLeft& left,
                    const std::set<std::size_t>& quantised, QuantizeReport& report);
 
 }  // namespace tenfold::builder

@@ -9,8 +9,9 @@
 #include "builder/model/model.h"
 #include "builder/model/profiles.h"
 #include "builder/precision/calibrate.h"
-#include "builder/quantize/file_edits.h"
 #include "builder/quantize/places.h"
+#include "builder/quantize/rewriting.h"
+#include "builder/quantize/within_error.h"
 #include "onnx_export/edit_model.h"
 #include "onnx_export/raise_opset.h"
 #include "onnx_import/read_messages.h"
@@ -20,27 +21,17 @@
 namespace tenfold::builder {
 namespace {
 
-constexpr int kOpset = 13;   // the first with scales of each channel
 constexpr std::size_t kLargestFile = (std::size_t{1} << 31) - 1;   // that other readers of protocol buffers take
 
-quant::Activations activations_for(QuantizeFor reader) {
-  switch (reader) {
-    case QuantizeFor::any: return quant::Activations::signed_bytes;
-    case QuantizeFor::onnxruntime: return quant::Activations::unsigned_bytes;
-    case QuantizeFor::openvino: return quant::Activations::unsigned_if_never_negative;
-  }
-  fail(ErrorKind::internal, "no such reader");
-}
-
-void expect_raisable(const onnx::ModelProto& model, const ir::Registry& registry) {
+void expect_raisable(const onnx::ModelProto& model, int wanted, const ir::Registry& registry) {
   const int opset = onnx_export::onnx_opset(model);
-  if (opset >= kOpset) return;
-  const std::vector<std::string> nodes = onnx_export::nodes_in_the_way(model, kOpset, registry);
+  if (opset >= wanted) return;
+  const std::vector<std::string> nodes = onnx_export::nodes_in_the_way(model, wanted, registry);
   std::string names;
   for (std::size_t i = 0; i < nodes.size() && i < 5; ++i) names += (i ? ", " : "") + nodes[i];
-  require(nodes.empty(), ErrorKind::unsupported, "the model imports opset ", opset, ", and scales of each channel need ", kOpset,
+  require(nodes.empty(), ErrorKind::unsupported, "the model imports opset ", opset, ", and what is to be written needs ", wanted,
           ", where other nodes mean something else: ", names, nodes.size() > 5 ? cat(" and ", nodes.size() - 5, " more") : "",
-          ". Convert the model first, with onnx.version_converter.convert_version(model, ", kOpset, ") in Python, or export it anew");
+          ". Convert the model first, with onnx.version_converter.convert_version(model, ", wanted, ") in Python, or export it anew");
 }
 
 // The shapes of dynamic inputs, from the least to the largest of all samples.
@@ -69,8 +60,21 @@ BuildConfig for_runs(const BuildConfig& given) {
   BuildConfig config;
   config.calibration = given.calibration, config.profiles = given.profiles, config.external_data_dirs = given.external_data_dirs;
   config.overridable = given.overridable, config.plugins = given.plugins, config.threads = given.threads, config.log = given.log;
-  config.cpu_features = given.cpu_features, config.optimization_level = 0, config.keep_portable_graph = false;
+  config.cpu_features = given.cpu_features, config.budget = given.budget, config.optimization_level = 0, config.keep_portable_graph = false;
   return config;
+}
+
+bool is_of_groups(QuantizeType type) { return type != QuantizeType::int8 && type != QuantizeType::fp8; }
+
+std::string type_name(QuantizeType type) {
+  switch (type) {
+    case QuantizeType::int8: return "int8";
+    case QuantizeType::fp8: return "fp8";
+    case QuantizeType::int4: return "int4";
+    case QuantizeType::nbits4: return "4 bits";
+    case QuantizeType::nbits8: return "8 bits";
+  }
+  fail(ErrorKind::invalid_argument, cat("QuantizeOptions::type is ", static_cast<int>(type), ", which is no type"));
 }
 
 class Quantizer {
@@ -78,24 +82,24 @@ class Quantizer {
   Quantizer(const std::string& path, const std::string& output, const BuildConfig& given, const QuantizeOptions& options)
       : path_(path), output_(output), config_(for_runs(given)), options_(options), file_(MappedFile::open(path)),
         model_(onnx_import::read_model(file_->bytes())), registry_(runtime::registry_with(config_.plugins.get())) {
-    require(config_.calibration.has_value(), ErrorKind::invalid_argument, "BuildConfig::calibration is empty: it gives ranges");
-    require(config_.calibration->method != quant::kDynamic, ErrorKind::invalid_argument, "a calibration '", quant::kDynamic,
-            "' takes no ranges, and a file with Q/DQ needs them: name another method");
+    require(config_.calibration || is_of_groups(options.type), ErrorKind::invalid_argument,
+            "BuildConfig::calibration is empty: it gives ranges");
+    require(!config_.calibration || config_.calibration->method != quant::kDynamic, ErrorKind::invalid_argument, "a calibration '",
+            quant::kDynamic, "' takes no ranges, and a file with Q/DQ needs them: name another method");
     require(bool(model_.graph), ErrorKind::invalid_model, "the model has no graph");
     expect_places(path, output, model_);
-    expect_raisable(model_, registry_);
+    expect_raisable(model_, opset_of(options.type), registry_);
     excluded_ = products_named(*model_.graph, options.exclude);
   }
 
   QuantizeReport run() {
     ir::Graph graph = import(file_->bytes());
-    if (config_.profiles.empty()) config_.profiles = profiles_of_samples(graph, *config_.calibration);
+    if (config_.profiles.empty() && config_.calibration) config_.profiles = profiles_of_samples(graph, *config_.calibration);
     const ir::Graph source = graph.clone();
     passes::run(graph, {passes::find_pass("fold_constants")});   // weights that the file computes
-    const FileEdits made = edits(graph);
-    require(!made.quantised.empty(), ErrorKind::unsupported, "has no product that can be quantised", reasons());
+    const FileEdits made = edits(source, graph);
     const onnx_export::Rope bytes = onnx_export::edit_model(file_->bytes(), made.edits);
-    measure(source, bytes);
+    if (config_.calibration) measure(source, made.edits);
     write(bytes, made.edits);
     return std::move(report_);
   }
@@ -114,24 +118,32 @@ class Quantizer {
     };
   }
 
-  FileEdits edits(ir::Graph& graph) {
-    quant::Placing placing{.activations = activations_for(options_.reader)};
+  FileEdits edits(const ir::Graph& source, const ir::Graph& graph) {
     const FileNodes nodes(model_, *graph.model_names);
-    placing.takes = [&](const ir::Node& node) {
-      const auto place = nodes.place_of(node);
-      return place && !excluded_.count(*place);
-    };
     const std::vector<plan::Range> ranges = symbol_ranges(graph, profiles_of(config_).front(), config_.log);
-    ir::Graph runnable = graph.clone();   // what its shapes decide is not the file's
-    specialise(runnable, ranges);
-    const quant::Ranges found = calibrated(runnable, ranges, placing, config_, report_.calibration);
-    const Before before(graph);
-    ir::Graph placed = graph.clone();
-    place_qdq(placed, found, placing);
-    FileEdits made = file_edits(placed, before, model_, nodes, {.integer_bias = options_.reader == QuantizeFor::onnxruntime,
-                                                         .keeps_weights = onnx_export::has_training_info(file_->bytes())});
-    tell_products(model_, graph, nodes, excluded_, made.quantised, report_);
+    const FileSource from{model_, source, graph, nodes, ranges, config_, options_, onnx_export::has_training_info(file_->bytes())};
+    const auto rewriting = is_of_groups(options_.type)
+                               ? with_groups(from, excluded_, [this](const onnx_export::Edits& e) { return engine_of(e); }, report_.calibration)
+                               : with_qdq(from, excluded_, report_.calibration);
+    FileEdits made = rewriting->edits({});
+    WhyLeft left = rewriting->why_left();
+    for (const std::size_t place : excluded_) left[place] = "they are excluded";
+    tell_products(model_, graph, nodes, left, made.quantised, report_);
+    require(!made.quantised.empty(), ErrorKind::unsupported, "has no product that can be quantised", reasons());
+    if (!config_.budget) return made;
+    const Places wide = kept_in_floats(source, config_, products(made.quantised), type_name(options_.type),
+                                       [&](const Places& in_floats) { return engine_of(rewriting->edits(in_floats).edits); }, report_.budget.emplace());
+    for (const std::size_t place : wide) left[place] = "they cost most of the error";
+    made = rewriting->edits(wide);
+    report_.products = report_.quantised = 0, report_.left.clear();
+    tell_products(model_, graph, nodes, left, made.quantised, report_);
     return made;
+  }
+
+  std::vector<FileProduct> products(const Places& places) const {
+    std::vector<FileProduct> list;
+    for (const std::size_t place : places) list.push_back({place, shown(model_.graph->node[place]), model_.graph->node[place].op_type});
+    return list;
   }
 
   std::string reasons() const {
@@ -142,13 +154,19 @@ class Quantizer {
   }
 
   // The file as it is to be written, read again.
-  void measure(const ir::Graph& source, const onnx_export::Rope& bytes) {
-    const std::string text = bytes.flat();
+  Engine engine_of(const onnx_export::Edits& edits) {
+    const std::string text = onnx_export::edit_model(file_->bytes(), edits).flat();
     BuildConfig config = config_;
-    config.calibration.reset();
+    config.calibration.reset(), config.budget.reset();
     BuildReport unused;
-    const Engine engine = build(model_of(importing(std::as_bytes(std::span(text))), {}, ""), config, unused);
-    compare_with_floats(source, engine, config_, report_.calibration);
+    return build(model_of(importing(std::as_bytes(std::span(text))), {}, ""), config, unused);
+  }
+
+  void measure(const ir::Graph& source, const onnx_export::Edits& edits) {
+    CalibrationReport told{.values = 1};   // where weights alone are narrower, no value has a range
+    compare_with_floats(source, engine_of(edits), config_, told);
+    CalibrationReport& report = report_.calibration;
+    report.compared = told.compared, report.errors = std::move(told.errors), report.seconds += told.seconds;
   }
 
   void write(const onnx_export::Rope& bytes, const onnx_export::Edits& edits) {
@@ -180,6 +198,21 @@ class Quantizer {
 };
 
 }  // namespace
+
+int opset_of(QuantizeType type) {
+  switch (type) {
+    case QuantizeType::int8: return 13;   // scales of each channel
+    case QuantizeType::fp8: return 19;
+    case QuantizeType::int4: return 21;   // blocks
+    default: return 7;                    // as ONNX Runtime's own operators
+  }
+}
+void raise_versions(FileEdits& edits, QuantizeType type) {
+  if (edits.quantised.empty()) return;
+  edits.edits.opset = opset_of(type);
+  edits.edits.ir_version = type == QuantizeType::fp8 ? 9 : type == QuantizeType::int4 ? 10 : 0;
+}
+
 }  // namespace tenfold::builder
 
 namespace tenfold {

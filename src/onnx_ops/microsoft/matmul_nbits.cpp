@@ -37,7 +37,13 @@ std::vector<Value*> from_1(OnnxImport& call) {
   const Form form(call.attributes);
   supported(!call.in(4), "an order of groups (g_idx) is not supported");
   Value* b = unpacked(call, form, 1, "weights", form.blocks * form.block, form.blocks * form.block);
-  Value* scales = reshaped(call, call.given(2), {form.n, form.blocks});
+  Value* scales = call.given(2);
+  if (ir::is_constant(scales->dims())) {
+    const std::int64_t count = element_count(ir::constants(scales->dims()));
+    need(count == form.n * form.blocks, "there are ", count, " scales, ", form.n * form.blocks, " expected: for each of ", form.n,
+         " columns ", form.blocks, " blocks of ", form.block);
+  }
+  scales = reshaped(call, scales, {form.n, form.blocks});
   Value* zero = nullptr;
   if (call.in(3)) {
     const std::int64_t columns = form.bits == 4 ? (form.blocks + 1) / 2 * 2 : form.blocks;   // rows begin on bytes

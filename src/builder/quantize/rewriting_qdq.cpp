@@ -1,0 +1,74 @@
+// Data and weights, by QuantizeLinear and DequantizeLinear around products.
+#include "base/check.h"
+#include "builder/model/profiles.h"
+#include "builder/precision/cache_origin.h"
+#include "builder/precision/calibrate.h"
+#include "builder/quantize/rewriting.h"
+
+namespace tenfold::builder {
+namespace {
+
+quant::Activations activations_for(const QuantizeOptions& options) {
+  if (options.type == QuantizeType::fp8) return quant::Activations::signed_bytes;   // its ranges are around zero
+  switch (options.reader) {
+    case QuantizeFor::any: return quant::Activations::signed_bytes;
+    case QuantizeFor::onnxruntime: return quant::Activations::unsigned_bytes;
+    case QuantizeFor::openvino: return quant::Activations::unsigned_if_never_negative;
+  }
+  fail(ErrorKind::internal, "no such reader");
+}
+
+class WithQdq : public Rewriting {
+ public:
+  WithQdq(const FileSource& source, const Places& excluded, CalibrationReport& report) : source_(source), excluded_(excluded) {
+    ir::Graph runnable = source.graph.clone();   // what its shapes decide is not the file's
+    specialise(runnable, source.ranges);
+    const quant::Placing placing = placing_without({});
+    const CacheOrigin origin(source.read, *source.config.calibration);
+    BuildConfig config = source.config;
+    config.calibration = origin.watched();
+    std::string& method = config.calibration->method;
+    if (source.options.type == QuantizeType::fp8 && method == "auto") method = "minmax";   // its steps are finest at small numbers already
+    // Remedies are measured on bytes of 8 bits, and change weights that these two round anew.
+    if (source.options.type == QuantizeType::fp8 || source.options.reduce_range) config.calibration->remedies.clear();
+    ranges_ = calibrated(runnable, source.ranges, placing, config, report);
+    origin.keep(report);
+  }
+
+  FileEdits edits(const Places& in_floats) const override {
+    const quant::Placing placing = placing_without(in_floats);
+    const Before before(source_.graph);
+    ir::Graph placed = source_.graph.clone();
+    place_qdq(placed, ranges_, placing);
+    const bool fp8 = source_.options.type == QuantizeType::fp8;
+    FileEdits made = file_edits(placed, before, source_.model, source_.nodes,
+                      {.e4m3 = fp8,
+                       .reduce_range = source_.options.reduce_range,
+                       .integer_bias = !fp8 && source_.options.reader == QuantizeFor::onnxruntime,
+                       .keeps_weights = source_.keeps_weights});
+    raise_versions(made, source_.options.type);
+    return made;
+  }
+
+ private:
+  quant::Placing placing_without(const Places& in_floats) const {
+    quant::Placing placing{.activations = activations_for(source_.options)};
+    placing.takes = [this, in_floats](const ir::Node& node) {
+      const auto place = source_.nodes.place_of(node);
+      return place && !excluded_.count(*place) && !in_floats.count(*place);
+    };
+    return placing;
+  }
+
+  const FileSource& source_;
+  const Places& excluded_;
+  quant::Ranges ranges_;
+};
+
+}  // namespace
+
+std::unique_ptr<Rewriting> with_qdq(const FileSource& source, const Places& excluded, CalibrationReport& report) {
+  return std::make_unique<WithQdq>(source, excluded, report);
+}
+
+}  // namespace tenfold::builder

@@ -1,0 +1,123 @@
+#include "builder/quantize/within_error.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "builder/budget/judge.h"
+
+namespace tenfold::builder {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kSteering = 4;   // samples that tell what a product costs by itself
+
+class Search {
+ public:
+  Search(const ir::Graph& source, const BuildConfig& config, const std::vector<FileProduct>& products, const std::string& type,
+         const std::function<Engine(const Places&)>& engine_with, BudgetReport& report)
+      : source_(source), config_(config), products_(products), type_(type), engine_with_(engine_with), report_(report),
+        checks_(source, config, 1, config.calibration->samples) {
+    require(checks_.samples() > 0, ErrorKind::invalid_argument, "a budget needs at least two samples: samples 1, 3, 5 and so on show the error");
+    report_.samples = checks_.samples();
+  }
+
+  Places run() {
+    if (within(0)) return taken(0);
+    measure_alone();
+    // `most` is within the budget: a file as it was is, if none else is.
+    std::size_t least = 0, most = products_.size();
+    while (most - least > 1 && go_on()) {
+      const std::size_t middle = least + (most - least) / 2;
+      (within(middle) ? most : least) = middle;
+    }
+    require(most < products_.size(), ErrorKind::unsupported, "has no product that can be quantised within an error of ", bounds(),
+            report_.plans.empty() ? "" : cat(": with all of them it is ", report_.plans.front().error));
+    return taken(most);
+  }
+
+ private:
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - begun_).count(); }
+  bool go_on() {
+    if (seconds() < config_.budget->search_seconds) return true;
+    return !(report_.out_of_time = true);
+  }
+  std::string bounds() const {
+    std::string text = cat(config_.budget->max_error);
+    for (const auto& [output, bound] : config_.budget->outputs) text += cat(", ", output, ":", bound);
+    return text + " (" + config_.budget->metric + ")";
+  }
+
+  // The first of order_ stay in floats.
+  Places in_floats(std::size_t count) const {
+    Places places;
+    for (std::size_t i = 0; i < count; ++i) places.insert(products_[order_[i]].place);
+    return places;
+  }
+  bool within(std::size_t count) {
+    const Judged judged = checks_.judge(engine_with_(in_floats(count)));
+    BudgetPlan plan{.name = count == 0 ? type_ : cat(count, " of ", products_.size(), " products in floats")};
+    const double unit = config_.budget->max_error;
+    plan.error = judged.share * unit, plan.low = judged.low * unit, plan.high = judged.high * unit, plan.within = judged.within();
+    report_.plans.push_back(plan), counts_.push_back(count);
+    Log(config_.log)(Severity::info, plan.name, ": error ", plan.error, plan.within ? "" : ", over the budget");
+    return plan.within;
+  }
+
+  void measure_alone() {
+    const Judge steers(source_, config_, 0, kSteering);
+    Places all;
+    for (const FileProduct& p : products_) all.insert(p.place);
+    std::vector<double> shares;
+    double largest = 0;
+    for (const FileProduct& p : products_) {
+      if (go_on()) {
+        Places others = all;
+        others.erase(p.place);
+        largest = std::max(largest, shares.emplace_back(steers.judge(engine_with_(others)).share));
+      } else {
+        shares.push_back(largest);
+      }
+      report_.layers.push_back({.layer = p.name, .op = p.op, .error = shares.back() * config_.budget->max_error});
+    }
+    for (std::size_t i = 0; i < products_.size(); ++i) order_.push_back(i);
+    std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) { return shares[a] > shares[b]; });
+  }
+
+  Places taken(std::size_t count) {
+    for (std::size_t i = 0; i < counts_.size(); ++i) report_.plans[i].taken = counts_[i] == count;
+    for (std::size_t i = 0; i < count; ++i) report_.layers[order_[i]].wide = true;
+    report_.met = true, report_.seconds = seconds();
+    return in_floats(count);
+  }
+
+  const ir::Graph& source_;
+  const BuildConfig& config_;
+  const std::vector<FileProduct>& products_;
+  const std::string& type_;
+  const std::function<Engine(const Places&)>& engine_with_;
+  BudgetReport& report_;
+  const Judge checks_;
+  const Clock::time_point begun_ = Clock::now();
+  std::vector<std::size_t> order_;    // of products: the costliest first
+  std::vector<std::size_t> counts_;   // of report_.plans: how many are in floats
+};
+
+}  // namespace
+
+Places kept_in_floats(const ir::Graph& source, const BuildConfig& config, const std::vector<FileProduct>& products, const std::string& type,
+                      const std::function<Engine(const Places& in_floats)>& engine_with, BudgetReport& report) {
+  const ErrorBudget& budget = *config.budget;
+  require(config.calibration && config.calibration->sample, ErrorKind::invalid_argument, "BuildConfig::budget needs samples: they show the error");
+  require(budget.max_error > 0, ErrorKind::invalid_argument, "a budget of ", budget.max_error, ": a bound on the error is above 0");
+  for (const auto& [output, bound] : budget.outputs) {
+    require(bound > 0, ErrorKind::invalid_argument, "a budget of ", bound, " for '", output, "': a bound on the error is above 0");
+    const bool known = std::any_of(source.outputs.begin(), source.outputs.end(), [&name = output](const ir::Value* v) { return v->name == name; });
+    require(known, ErrorKind::invalid_argument, "the budget names the output '", output, "', which the model does not have");
+  }
+  return Search(source, config, products, type, engine_with, report).run();
+}
+
+}  // namespace tenfold::builder

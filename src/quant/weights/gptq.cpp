@@ -1,0 +1,127 @@
+// The element whose data are largest is rounded first, and what its rounding does to the results goes into those after it.
+//
+// With H the moments and U the upper factor of its inverse (U'U = H^-1), rounding element i off by e asks of element j > i to move by
+// -e U[i,j] / U[i,i]. Scales are those of the weights as they were, so that groups stay as they lie, whatever the order.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "quant/weights/groups.h"
+
+namespace tenfold::quant {
+namespace {
+
+constexpr double kDamping = 0.01;   // of the mean moment, added to each
+
+// -O1 makes no vectors of loops, and these take all the time.
+using Four [[gnu::vector_size(32), gnu::aligned(8), gnu::may_alias]] = double;
+constexpr std::int64_t kLanes = 4;
+
+double dot(const double* a, const double* b, std::int64_t n) {
+  Four sums[2] = {};
+  std::int64_t i = 0;
+  for (; i + 2 * kLanes <= n; i += 2 * kLanes)
+    for (int s = 0; s < 2; ++s)
+      sums[s] += *reinterpret_cast<const Four*>(a + i + s * kLanes) * *reinterpret_cast<const Four*>(b + i + s * kLanes);
+  double sum = 0;
+  for (const Four& s : sums) sum += s[0] + s[1] + s[2] + s[3];
+  for (; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+// to -= by * from
+void subtract(double* to, double by, const double* from, std::int64_t n) {
+  std::int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) *reinterpret_cast<Four*>(to + i) -= by * *reinterpret_cast<const Four*>(from + i);
+  for (; i < n; ++i) to[i] -= by * from[i];
+}
+
+struct Square {
+  explicit Square(std::int64_t n) : n(n), values(static_cast<std::size_t>(n * n)) {}
+  double* row(std::int64_t i) { return values.data() + i * n; }
+  const double* row(std::int64_t i) const { return values.data() + i * n; }
+  std::int64_t n;
+  std::vector<double> values;
+};
+
+// R with H = R R', in place of H's upper half; false: there is none.
+bool factorise(Square& h) {
+  for (std::int64_t j = h.n - 1; j >= 0; --j) {
+    double* const last = h.row(j);
+    const std::int64_t behind = h.n - 1 - j;
+    const double square = last[j] - dot(last + j + 1, last + j + 1, behind);
+    if (!(square > 0) || !std::isfinite(square)) return false;
+    last[j] = std::sqrt(square);
+    for (std::int64_t i = 0; i < j; ++i) h.row(i)[j] = (h.row(i)[j] - dot(h.row(i) + j + 1, last + j + 1, behind)) / last[j];
+  }
+  return true;
+}
+
+// U = R^-1, so that U'U is the inverse of R R'.
+Square inverted(const Square& r) {
+  Square u(r.n);
+  for (std::int64_t i = r.n - 1; i >= 0; --i) {
+    double* const row = u.row(i);
+    row[i] = 1;
+    for (std::int64_t k = i + 1; k < r.n; ++k) subtract(row + k, r.row(i)[k], u.row(k) + k, r.n - k);
+    const double by = 1 / r.row(i)[i];
+    for (std::int64_t j = i; j < r.n; ++j) row[j] *= by;
+  }
+  return u;
+}
+
+struct Walk {
+  std::vector<std::int64_t> order;   // of elements
+  std::vector<double> moments;       // of each element with itself
+};
+
+Walk walk_of(std::span<const float> moments, std::int64_t n) {
+  Walk walk;
+  for (std::int64_t i = 0; i < n; ++i) walk.moments.push_back(static_cast<double>(moments[static_cast<std::size_t>(i * n + i)]));
+  const double mean = std::accumulate(walk.moments.begin(), walk.moments.end(), 0.0) / static_cast<double>(n);
+  for (double& m : walk.moments) m += kDamping * mean;
+  walk.order.resize(static_cast<std::size_t>(n));
+  std::iota(walk.order.begin(), walk.order.end(), 0);
+  std::stable_sort(walk.order.begin(), walk.order.end(), [&](std::int64_t a, std::int64_t b) {
+    return walk.moments[static_cast<std::size_t>(a)] > walk.moments[static_cast<std::size_t>(b)];
+  });
+  return walk;
+}
+
+Square ordered(std::span<const float> moments, const Walk& walk, std::int64_t n) {
+  Square h(n);
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = i; j < n; ++j) {
+      const auto [a, b] = std::minmax(walk.order[static_cast<std::size_t>(i)], walk.order[static_cast<std::size_t>(j)]);
+      h.row(i)[j] = i == j ? walk.moments[static_cast<std::size_t>(a)] : static_cast<double>(moments[static_cast<std::size_t>(a * n + b)]);
+    }
+  return h;
+}
+
+void round_column(GroupedWeights& q, std::int64_t column, std::span<const float> weights, const Walk& walk, const Square& u,
+                  const GroupForm& form) {
+  std::vector<double> left(static_cast<std::size_t>(q.rows));
+  for (std::size_t i = 0; i < left.size(); ++i) left[i] = static_cast<double>(weights[static_cast<std::size_t>(walk.order[i])]);
+  for (std::int64_t i = 0; i < q.rows; ++i) {
+    const std::int64_t row = walk.order[static_cast<std::size_t>(i)];
+    const auto g = static_cast<std::size_t>(column * q.groups + row / form.group);
+    const double x = left[static_cast<std::size_t>(i)];
+    const int level = Steps{q.scales[g], q.zeros[g]}.level(x, form.largest());
+    q.values[static_cast<std::size_t>(column * q.rows + row)] = static_cast<std::uint8_t>(level);
+    const double off = x - (level - q.zeros[g]) * static_cast<double>(q.scales[g]);
+    subtract(left.data() + i + 1, off / u.row(i)[i], u.row(i) + i + 1, q.rows - i - 1);
+  }
+}
+
+}  // namespace
+
+GroupedWeights round_by_gptq(const Columns& weights, std::span<const float> moments, const GroupForm& form) {
+  const Walk walk = walk_of(moments, weights.rows);
+  Square h = ordered(moments, walk, weights.rows);
+  if (!factorise(h)) return round_to_nearest(weights, form);
+  const Square u = inverted(h);
+  GroupedWeights q = with_scales(weights, walk.moments, form);
+  for (std::int64_t c = 0; c < q.columns; ++c) round_column(q, c, weights.column(c), walk, u, form);
+  return q;
+}
+
+}  // namespace tenfold::quant

@@ -1,0 +1,79 @@
+#include "quant/weights/groups.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tenfold::quant {
+namespace {
+
+constexpr int kShares = 50;   // ranges are tried in steps of 2 %
+
+double squared_error(std::span<const float> numbers, std::span<const double> importance, const Steps& steps, int largest) {
+  double sum = 0;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const double x = static_cast<double>(numbers[i]);
+    const double e = x - (steps.level(x, largest) - steps.zero) * static_cast<double>(steps.scale);
+    sum += e * e * (importance.empty() ? 1 : importance[i]);
+  }
+  return sum;
+}
+
+// Around zero both 2^(bits-1) and one less are worth a try as what the largest number becomes.
+std::vector<Steps> candidates(double low, double high, const GroupForm& form) {
+  std::vector<Steps> found;
+  const auto add = [&](double scale, double zero) {
+    const auto step = static_cast<float>(scale);
+    if (std::isnormal(step)) found.push_back({step, static_cast<int>(std::clamp<double>(std::nearbyint(zero), 0, form.largest()))});
+  };
+  const int middle = 1 << (form.bits - 1);
+  for (int share = kShares; share >= kShares / 2; --share) {
+    const double part = static_cast<double>(share) / kShares;
+    if (form.around_zero) {
+      const double most = std::max(-low, high) * part;
+      add(most / (middle - 1), middle), add(most / middle, middle);
+    } else {
+      const double scale = (high - low) * part / form.largest();
+      add(scale, scale > 0 ? -low * part / scale : 0);
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+int Steps::level(double x, int largest) const {
+  return static_cast<int>(std::clamp<double>(std::nearbyint(x / static_cast<double>(scale)) + zero, 0, largest));
+}
+
+double GroupedWeights::at(std::int64_t row, std::int64_t column, std::int64_t group) const {
+  const auto g = static_cast<std::size_t>(column * groups + row / group);
+  return (values[static_cast<std::size_t>(column * rows + row)] - zeros[g]) * static_cast<double>(scales[g]);
+}
+
+Steps best_steps(std::span<const float> numbers, std::span<const double> importance, const GroupForm& form) {
+  double low = 0, high = 0;
+  for (const float x : numbers) low = std::min(low, static_cast<double>(x)), high = std::max(high, static_cast<double>(x));
+  Steps best{1, form.around_zero ? 1 << (form.bits - 1) : 0};   // of zeros, and of what no float is the scale of
+  double least = std::numeric_limits<double>::infinity();
+  for (const Steps& steps : candidates(low, high, form))
+    if (const double error = squared_error(numbers, importance, steps, form.largest()); error < least) least = error, best = steps;
+  return best;
+}
+
+GroupedWeights with_scales(const Columns& weights, std::span<const double> importance, const GroupForm& form) {
+  GroupedWeights q{weights.rows, weights.columns, (weights.rows + form.group - 1) / form.group, {}, {}, {}};
+  q.values.resize(static_cast<std::size_t>(q.rows * q.columns));
+  q.scales.resize(static_cast<std::size_t>(q.groups * q.columns)), q.zeros.resize(q.scales.size());
+  for (std::int64_t c = 0; c < q.columns; ++c)
+    for (std::int64_t g = 0; g < q.groups; ++g) {
+      const auto first = static_cast<std::size_t>(g * form.group);
+      const auto count = static_cast<std::size_t>(std::min(form.group, q.rows - g * form.group));
+      const Steps steps = best_steps(weights.column(c).subspan(first, count), importance.empty() ? importance : importance.subspan(first, count), form);
+      const auto at = static_cast<std::size_t>(c * q.groups + g);
+      q.scales[at] = steps.scale, q.zeros[at] = static_cast<std::uint8_t>(steps.zero);
+    }
+  return q;
+}
+
+}  // namespace tenfold::quant

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""What tenfold quantize writes beside int8, and the rules that its files keep: quantize_types_test.py TENFOLD. ONNX Runtime is the truth."""
+
+import os
+import re
+import resource
+import subprocess
+
+import cli_case
+from cli_case import CliCase, FLOAT, helper, make_model, np, numpy_helper, onnx
+
+import accuracy_test
+import tensorrt_rules
+
+ort = accuracy_test.ort
+node = helper.make_node
+
+
+def relative(got, want):
+    return np.linalg.norm(got - want) / np.linalg.norm(want)
+
+
+def runs(model, x):
+    options = ort.SessionOptions()
+    options.log_severity_level, options.graph_optimization_level = 3, ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return ort.InferenceSession(model, options, providers=['CPUExecutionProvider']).run(None, {'x': x})[0]
+
+
+class Types(CliCase):
+    """x[n,64] through a MatMul, a Gemm with transB, a residual, a norm and a last MatMul."""
+
+    def setUp(self):
+        super().setUp()
+        random = np.random.default_rng(3)
+
+        def w(*shape):
+            return (random.standard_normal(shape) / np.sqrt(max(shape))).astype(np.float32)
+        mixing = random.standard_normal((64, 64)) * np.exp(random.standard_normal(64))   # data of uneven, correlated columns
+        self.samples = (random.standard_normal((100, 4, 64)) @ mixing / 8).astype(np.float32)
+        values = {'w1': w(64, 96), 'w2': w(64, 96), 'b2': w(64), 'w3': w(64, 40), 's': np.ones(64, np.float32), 'odd': w(40, 7)}
+        nodes = [node('MatMul', ['x', 'w1'], ['a'], 'first'), node('Relu', ['a'], ['r'], 'relu'),
+                 node('Gemm', ['r', 'w2', 'b2'], ['g'], 'second', transB=1), node('Add', ['g', 'x'], ['sum'], 'sum'),
+                 node('LayerNormalization', ['sum', 's'], ['n'], 'norm'), node('MatMul', ['n', 'w3'], ['t'], 'third'),
+                 node('Tanh', ['t'], ['u'], 'tanh'), node('MatMul', ['u', 'odd'], ['y'], 'odd')]
+        self.plain = make_model(nodes, [('x', FLOAT, ['n', 64])], [('y', FLOAT, ['n', 7])],
+                                [numpy_helper.from_array(v, k) for k, v in values.items()], opset=17)
+        self.plain.ir_version = 8
+        self.model = self.path('p.onnx')
+        onnx.save(self.plain, self.model)
+        np.savez(self.path('data.npz'), x=self.samples)
+        self.want = runs(self.model, self.samples[1::2].reshape(-1, 64))
+
+    def quantize(self, *flags, data=True):
+        given = [f"--data={self.path('data.npz')}"] if data else []
+        self.said = self.tenfold('quantize', self.model, '-o', self.path('q.onnx'), *given, *flags).stdout
+        model = onnx.load(self.path('q.onnx'))
+        if 'com.microsoft' not in {o.domain for o in model.opset_import}:
+            onnx.checker.check_model(model, full_check=True)
+        return model
+
+    def error(self, told=True):
+        """Of the written file in ONNX Runtime, which is what was told."""
+        found = relative(runs(self.path('q.onnx'), self.samples[1::2].reshape(-1, 64)), self.want)
+        if told:
+            self.assertAlmostEqual(float(re.search(r"error of 'y', on 50 other samples: ([\d.e-]+)", self.said)[1]), found, delta=0.02 * found)
+        return found
+
+    def test_fp8(self):
+        model = self.quantize('--type=fp8')
+        self.assertEqual((model.opset_import[0].version, model.ir_version), (19, 9))
+        self.assertLess(self.error(), 0.1)
+        kinds = {i.data_type for i in model.graph.initializer if len(i.dims) == 2}
+        self.assertEqual(kinds, {onnx.TensorProto.FLOAT8E4M3FN})
+        self.assertEqual(tensorrt_rules.broken_rules(model), [])
+
+    def test_weights_of_4_bits_in_blocks(self):
+        errors = {}
+        for reader, kind in (('any', onnx.TensorProto.INT4), ('ort', onnx.TensorProto.UINT4)):
+            model = self.quantize('--type=int4', '--group=16', f'--for={reader}')
+            self.assertEqual((model.opset_import[0].version, model.ir_version), (21, 10))
+            self.assertEqual([i.data_type for i in model.graph.initializer if i.name.endswith('_quantized')], [kind] * 3)
+            self.assertIn('groups of 16 do not divide columns of 40: odd', self.said)
+            errors[reader] = self.error()
+            if reader == 'any':
+                self.assertEqual(tensorrt_rules.broken_rules(model), [])
+        self.assertLess(errors['ort'], errors['any'])
+        self.assertLess(errors['any'], 0.15)
+
+    def test_gptq_is_better_than_the_nearest_and_both_are_what_they_say(self):
+        self.quantize('--type=int4', '--group=32')
+        after, before = (float(x) for x in re.search(r'gptq: relative l2 error ([\d.e-]+), without it ([\d.e-]+); kept', self.said).groups())
+        self.assertLess(after, 0.8 * before)
+        gptq = self.error()
+        self.quantize('--type=int4', '--group=32', data=False)
+        self.assertIn('by nearest', self.said)
+        self.assertLess(gptq, 0.8 * self.error(told=False))
+
+    def test_nbits(self):
+        errors = {}
+        for bits in (4, 8):
+            model = self.quantize(f'--nbits={bits}', '--group=16')
+            self.assertEqual(model.opset_import[0].version, 17)
+            made = [n for n in model.graph.node if n.op_type == 'MatMulNBits']
+            self.assertEqual([n.name for n in made], ['first', 'third'])
+            self.assertIn('MatMulNBits stands for MatMul alone: second', self.said)
+            self.assertFalse({'w1', 'w3'} & {i.name for i in model.graph.initializer})
+            errors[bits] = self.error()
+        self.assertLess(errors[8], 0.1 * errors[4])
+        self.assertLess(errors[4], 0.12)
+
+    def test_reduce_range(self):
+        model = self.quantize('--for=ort', '--reduceRange')
+        for i in model.graph.initializer:
+            if i.data_type == onnx.TensorProto.INT8 and len(i.dims) == 2:
+                values = numpy_helper.to_array(i)
+                self.assertTrue(-64 <= values.min() <= -40 and 40 <= values.max() <= 63, (values.min(), values.max()))
+        self.assertLess(self.error(), 0.06)
+
+    def test_rules_of_tensorrt(self):
+        self.assertEqual(tensorrt_rules.broken_rules(self.quantize()), [])
+        broken = tensorrt_rules.broken_rules(self.quantize('--for=ort'))   # so that the checker is no stub
+        for words in ('a zero point is not 0', 'UINT8', 'biases stay in floats'):
+            self.assertTrue(any(words in b for b in broken), words)
+
+    def test_mixed_within_a_bound(self):
+        self.quantize()
+        whole = self.error()
+        bound = whole * 0.7
+        model = self.quantize('--type=mixed', f'--max-error={bound:.6f}')
+        self.assertLessEqual(self.error(), bound * 1.0001)
+        wide = int(re.search(r'(\d) in floats, because they cost most of the error', self.said)[1])
+        self.assertTrue(0 < wide < 4, self.said)
+        self.assertEqual(tensorrt_rules.broken_rules(model), [])
+        self.assertIn(f'* {wide} of 4 products in floats', self.said)
+        self.quantize(f'--max-error={whole * 1.01:.6f}')
+        self.assertIn('4 of 4 products have 8 bits', self.said)
+        self.refused(3, 'no product that can be quantised within an error of 1e-09', 'quantize', self.model, '-o', self.path('n.onnx'),
+                     f"--data={self.path('data.npz')}", '--max-error=1e-9')
+
+    def test_our_plans_of_the_files(self):
+        np.save(self.path('x.npy'), self.samples[1])
+        for flags in (['--type=fp8'], ['--type=int4'], ['--nbits=4', '--group=16']):
+            self.quantize(*flags)
+            self.tenfold('exec', f"--onnx={self.path('q.onnx')}", f"--loadInputs=x:{self.path('x.npy')}",
+                         f"--exportOutput={self.path('o.npz')}", '--shapes=x:4x64', *cli_case.ONCE)
+            self.assertLess(relative(np.load(self.path('o.npz'))['y'], runs(self.path('q.onnx'), self.samples[1])), 1e-3, flags)
+
+    def test_bad_input(self):
+        data, out = f"--data={self.path('data.npz')}", ['-o', self.path('n.onnx')]
+        for code, words, flags in (
+            (2, '--type is int8, fp8, int4 or mixed', [data, '--type=int3']),
+            (2, '--nbits is 4 or 8', [data, '--nbits=3']),
+            (2, 'two ways', [data, '--nbits=4', '--type=int4']),
+            (2, '--group is for weights alone', [data, '--group=16']),
+            (2, 'powers of two from 16 on', [data, '--nbits=4', '--group=24']),
+            (2, 'at least 2', [data, '--type=int4', '--group=1']),
+            (3, '2 stay in floats, because groups of 100 do not divide columns of 64', [data, '--type=int4', '--group=100']),
+            (2, '--type=mixed needs --max-error', [data, '--type=mixed']),
+            (2, 'max-error', [data, '--max-error=0']),
+            (2, 'max-error', [data, '--max-error=nan']),
+            (2, '--max-error needs --data', ['--nbits=4', '--max-error=0.1']),
+            (2, "names the output 'z'", [data, '--max-error=z:0.1']),
+            (2, '--reduceRange is for --type=int8', [data, '--reduceRange', '--type=fp8']),
+            (2, '--calibrator and --calib', [data, '--nbits=4', '--calibrator=mse']),
+        ):
+            self.refused(code, words, 'quantize', self.model, *out, *flags)
+
+    def test_forged_sizes_of_matmul_nbits(self):
+        self.quantize('--nbits=4', '--group=16')
+        good = onnx.load(self.path('q.onnx'))
+        for attribute, value, words in (('K', 80, 'expected'), ('N', 97, 'expected'), ('K', 1 << 40, 'at most 2^28'), ('K', -64, 'more than 0'),
+                                        ('block_size', 24, 'power of two'), ('block_size', 32, 'expected'), ('bits', 3, '4 or 8')):
+            forged = onnx.ModelProto.FromString(good.SerializeToString())
+            next(a for n in forged.graph.node if n.name == 'first' for a in n.attribute if a.name == attribute).i = value
+            onnx.save(forged, self.path('forged.onnx'))
+            said = self.refused(3, words, 'exec', f"--onnx={self.path('forged.onnx')}", '--buildOnly').stderr
+            self.assertIn("'first'", said)
+
+    def test_no_part_of_a_file_is_left(self):
+        """Where the disk is full (a limit on files' sizes stands for it), and where the process is killed while it writes."""
+        arguments = [cli_case.TENFOLD, 'quantize', self.model, '-o', self.path('n.onnx'), f"--data={self.path('data.npz')}"]
+        before = sorted(os.listdir(self.folder))
+        done = subprocess.run(arguments, capture_output=True, text=True,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(sorted(os.listdir(self.folder)), before, done.stderr)
+
+
+if __name__ == '__main__':
+    cli_case.main()
