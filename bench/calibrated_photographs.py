@@ -39,7 +39,8 @@ def build(tenfold, plan, *flags, largest=1):
 
 def errors(tenfold, judged, labels, want):
     for name in ('minmax', 'entropy', 'mse', 'percentile'):
-        build(tenfold, 'm.plan', '--int8', '--data=data.npy', f'--calibrator={name}', '--builderOptimizationLevel=1', largest=20)
+        build(tenfold, 'm.plan', '--int8', '--data=data.npy', '--samples=200', f'--calibrator={name}',
+              '--builderOptimizationLevel=1', largest=20)
         got = []
         for i in range(0, len(judged), 20):
             np.save('in.npy', judged[i:i + 20])
@@ -65,7 +66,7 @@ def times(tenfold, a, even):
     quantize_static('floats.onnx', 'theirs.onnx', Reader(even), activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8,
                     quant_format=QuantFormat.QDQ)
     build(tenfold, 'f32.plan', f'--threads={a.threads}')
-    build(tenfold, 'int8.plan', '--int8', '--data=data.npy', f'--threads={a.threads}')
+    build(tenfold, 'int8.plan', '--int8', '--data=data.npy', '--samples=200', f'--threads={a.threads}')
     options = ort.SessionOptions()
     options.intra_op_num_threads = a.threads
 

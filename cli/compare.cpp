@@ -123,8 +123,10 @@ void add_data_flags(Flags& flags, Question& q) {
       [&q](const std::string& text) { q.data.metric = text; });
   add("labels", "FILE", "with --data: the class of each sample; tells how many each has right",
       [&q](const std::string& text) { q.data.labels = text; });
-  add("image", "SPEC", "with --data: how photographs become the input", [&q](const std::string& text) { q.data.image = parse_image_spec(text); });
-  add("samples", "N", "with --data: at most so many (100)", [&q](const std::string& text) { q.data.samples = parse_int("samples", text, 1); });
+  add("image", "SPEC", "with --data: how photographs become the input",
+      [&q](const std::string& text) { q.data.image = parse_image_spec(text); });
+  add("samples", "N", "with --data: at most so many (100)",
+      [&q](const std::string& text) { q.data.samples = parse_int("samples", text, 1); });
 }
 
 Flags make_flags(Question& q) {
@@ -139,10 +141,9 @@ Flags make_flags(Question& q) {
              [&q](const std::string& text) { parse_files("loadInputs", text, q.files); }});
   add_data_flags(flags, q);
   flags.add({"tolerance", "T",
-             "exit 5 if (with --data) the error, or lInf is above T times the largest value of B's output, or shapes differ; a layer differs above T, or 0.001",
-             [&q](const std::string& text) {
-               q.tolerance = parse_number("tolerance", text, 0);
-             }});
+             "exit 5 if (with --data) the error, or lInf is above T times the largest value of B's output, or shapes differ; a layer "
+             "differs above T, or 0.001",
+             [&q](const std::string& text) { q.tolerance = parse_number("tolerance", text, 0); }});
   flags.add_switch("json", q.json, "{outputs: [{name, l0, l1, l2, lInf, relative, cosine, agrees}], comparedLayers, firstDifference}");
   add_build_flags(flags, q.config);
   flags.add_switch("help", q.help, "this text");

@@ -74,7 +74,8 @@ Right count_right(const Labels& labels, Samples& samples, const std::vector<Bind
   return right;
 }
 
-void print_json(const DataQuestion& q, std::size_t samples, const std::vector<MeasuredOutput>& measured, const std::optional<Right>& right) {
+void print_json(const DataQuestion& q, std::size_t samples, const std::vector<MeasuredOutput>& measured,
+                const std::optional<Right>& right) {
   using Json = nlohmann::ordered_json;
   Json root{{"metric", q.metric}, {"samples", samples}, {"outputs", Json::array()}};
   for (const MeasuredOutput& m : measured)
@@ -84,7 +85,8 @@ void print_json(const DataQuestion& q, std::size_t samples, const std::vector<Me
   std::printf("%s\n", root.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
-void print_table(const DataQuestion& q, std::size_t samples, const std::vector<MeasuredOutput>& measured, const std::optional<Right>& right) {
+void print_table(const DataQuestion& q, std::size_t samples, const std::vector<MeasuredOutput>& measured,
+                 const std::optional<Right>& right) {
   std::printf("%-28s %12s   95 %% of samples (%s, %zu samples)\n", "output", "error", q.metric.c_str(), samples);
   for (const MeasuredOutput& m : measured)
     if (m.problem.empty()) std::printf("%-28s %12.5g   %.5g to %.5g\n", printable(m.output).c_str(), m.error, m.low, m.high);

@@ -105,8 +105,9 @@ Flags make_flags(Wish& w) {
              [&w](const std::string& text) { w.config.threads = parse_int("threads", text, 1, kMostThreads); }});
   add_import_flags(flags, w.config);
   flags.add_switch("help", w.help, "this text");
-  flags.footer("Without --data weights alone become narrower, each rounded to the nearest. Exit codes: 3 where no product can be quantised (within\n"
-               "--max-error), or nodes stand in the way of the opset that the type needs (13, fp8 19, int4 21), with what to do.");
+  flags.footer(
+      "Without --data weights alone become narrower, each rounded to the nearest. Exit codes: 3 where no product can be quantised (within\n"
+      "--max-error), or nodes stand in the way of the opset that the type needs (13, fp8 19, int4 21), with what to do.");
   return flags;
 }
 
@@ -136,7 +137,9 @@ std::string names_of(const std::vector<std::string>& nodes) {
 
 void print_report(const Wish& w, const QuantizeReport& r) {
   if (r.budget) print_budget(w.budget, *r.budget);
-  const char* const what = w.options.type == QuantizeType::fp8 ? "are of e4m3" : is_of_weights(w) ? "have weights of few bits" : "have 8 bits";
+  const char* const what = w.options.type == QuantizeType::fp8 ? "are of e4m3"
+                           : is_of_weights(w)                  ? "have weights of few bits"
+                                                               : "have 8 bits";
   std::printf("%d of %d products %s in %s\n", r.quantised, r.products, what, printable(w.output).c_str());
   for (const QuantizeReport::Left& left : r.left)
     std::printf("  %zu in floats, because %s: %s\n", left.nodes.size(), left.why.c_str(), names_of(left.nodes).c_str());

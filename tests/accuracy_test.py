@@ -197,8 +197,8 @@ class Accuracy(unittest.TestCase):
         np.save(data, pictures)
         judged, labels = pictures[1::2], labels[1::2]
         shapes = ("--minShapes='image':1x3x244x244", "--maxShapes='image':20x3x244x244")
-        ours = self.plan(model, {'image': judged[:1]}, flags=(*shapes, '--int8', f'--data={data}', '--calibrator=percentile',
-                                                              '--builderOptimizationLevel=1'))
+        ours = self.plan(model, {'image': judged[:1]}, flags=(*shapes, '--int8', f'--data={data}', '--samples=200',
+                                                              '--calibrator=percentile', '--builderOptimizationLevel=1'))
         theirs = onnxruntime(model)
         got, want = (np.concatenate([run({'image': judged[i : i + 20]})['scores'] for i in range(0, 100, 20)]) for run in (ours, theirs))
         error, same = np.linalg.norm(got - want) / np.linalg.norm(want), (got.argmax(1) == want.argmax(1)).mean() * 100

@@ -54,9 +54,13 @@ class CompareData(CliCase):
     def test_bad_input(self):
         self.write('few.txt', b'1\n2\n')
         os.mkdir(self.path('empty'))
-        for code, words, flags in ((2, 'cosine, l2, linf, top1, top5', [self.data, '--metric=l3']), (2, '--metric is for --data', ['--metric=l2']),
-                                   (1, 'too few', [self.data, f"--labels={self.path('few.txt')}"]),
-                                   (1, 'no images in', [f"--data={self.path('empty')}"]), (2, 'leave out --reference', [self.data, '--reference'])):
+        for code, words, flags in (
+            (2, 'cosine, l2, linf, top1, top5', [self.data, '--metric=l3']),
+            (2, '--metric is for --data', ['--metric=l2']),
+            (1, 'too few', [self.data, f"--labels={self.path('few.txt')}"]),
+            (1, 'no images in', [f"--data={self.path('empty')}"]),
+            (2, 'leave out --reference', [self.data, '--reference']),
+        ):
             models = [self.other] if '--reference' in flags else [self.other, self.model]
             self.refused(code, words, 'compare', *models, *flags)
 

@@ -82,14 +82,24 @@ class PythonData(CliCase):
             self.assertEqual(python, f.read())
 
     def test_builds_take_it(self):
-        self.tenfold('exec', f'--onnx={self.model}', '--int8', f"--data=python:{self.path('good.py')}:batches", '--buildOnly',
-                     "--minShapes='x:0':2x6", "--optShapes='x:0':2x6", "--maxShapes='x:0':2x6", '--builderOptimizationLevel=0', env=self.environment)
+        shapes = [f"--{which}Shapes='x:0':2x6" for which in ('min', 'opt', 'max')]
+        self.tenfold('exec', f'--onnx={self.model}', '--int8', f"--data=python:{self.path('good.py')}:batches", '--buildOnly', *shapes,
+                     '--builderOptimizationLevel=0', env=self.environment)
 
     def test_what_goes_wrong_is_told_with_file_and_line(self):
-        for name, words in (('doubles', 'line 5, sample 1'), ('wide', 'line 7, sample 0 is [2,7]'), ('objects', 'line 9: a sample is an array'),
-                            ('other_name', "line 11, sample 0 has no array 'x:0'"), ('number_name', 'line 13: a key of sample 0 is 3'),
-                            ('raises', 'line 16: ValueError: no more photographs'), ('crashes', 'signal 11'), ('leaves', 'status 7 after 1 samples'),
-                            ('number', "'number' is a int"), ('nothing', 'gave no sample'), ('absent', "there is no 'absent'")):
+        for name, words in (
+            ('doubles', 'line 5, sample 1'),
+            ('wide', 'line 7, sample 0 is [2,7]'),
+            ('objects', 'line 9: a sample is an array'),
+            ('other_name', "line 11, sample 0 has no array 'x:0'"),
+            ('number_name', 'line 13: a key of sample 0 is 3'),
+            ('raises', 'line 16: ValueError: no more photographs'),
+            ('crashes', 'signal 11'),
+            ('leaves', 'status 7 after 1 samples'),
+            ('number', "'number' is a int"),
+            ('nothing', 'gave no sample'),
+            ('absent', "there is no 'absent'"),
+        ):
             self.quantize(name, 2 if name == 'nothing' else 1, 'bad.py', words)
         self.quantize('hangs', 1, 'bad.py', 'gave nothing for 1 s after 1 samples', TENFOLD_PYTHON_SECONDS='1')
         self.quantize('x', 1, 'syntax.py', 'line 2: SyntaxError')

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What tenfold quantize writes beside int8, and the rules that its files keep: quantize_types_test.py TENFOLD. ONNX Runtime is the truth."""
+"""What tenfold quantize writes beside int8, and the rules of its files: quantize_types_test.py TENFOLD. ONNX Runtime is the truth."""
 
 import os
 import re
@@ -62,7 +62,8 @@ class Types(CliCase):
         """Of the written file in ONNX Runtime, which is what was told."""
         found = relative(runs(self.path('q.onnx'), self.samples[1::2].reshape(-1, 64)), self.want)
         if told:
-            self.assertAlmostEqual(float(re.search(r"error of 'y', on 50 other samples: ([\d.e-]+)", self.said)[1]), found, delta=0.02 * found)
+            said = float(re.search(r"error of 'y', on 50 other samples: ([\d.e-]+)", self.said)[1])
+            self.assertAlmostEqual(said, found, delta=0.02 * found)
         return found
 
     def test_fp8(self):
@@ -88,7 +89,8 @@ class Types(CliCase):
 
     def test_gptq_is_better_than_the_nearest_and_both_are_what_they_say(self):
         self.quantize('--type=int4', '--group=32')
-        after, before = (float(x) for x in re.search(r'gptq: relative l2 error ([\d.e-]+), without it ([\d.e-]+); kept', self.said).groups())
+        told = re.search(r'gptq: relative l2 error ([\d.e-]+), without it ([\d.e-]+); kept', self.said)
+        after, before = float(told[1]), float(told[2])
         self.assertLess(after, 0.8 * before)
         gptq = self.error()
         self.quantize('--type=int4', '--group=32', data=False)
@@ -168,8 +170,9 @@ class Types(CliCase):
     def test_forged_sizes_of_matmul_nbits(self):
         self.quantize('--nbits=4', '--group=16')
         good = onnx.load(self.path('q.onnx'))
-        for attribute, value, words in (('K', 80, 'expected'), ('N', 97, 'expected'), ('K', 1 << 40, 'at most 2^28'), ('K', -64, 'more than 0'),
-                                        ('block_size', 24, 'power of two'), ('block_size', 32, 'expected'), ('bits', 3, '4 or 8')):
+        for attribute, value, words in (('K', 80, 'expected'), ('N', 97, 'expected'), ('K', 1 << 40, 'at most 2^28'),
+                                        ('K', -64, 'more than 0'), ('block_size', 24, 'power of two'), ('block_size', 32, 'expected'),
+                                        ('bits', 3, '4 or 8')):
             forged = onnx.ModelProto.FromString(good.SerializeToString())
             next(a for n in forged.graph.node if n.name == 'first' for a in n.attribute if a.name == attribute).i = value
             onnx.save(forged, self.path('forged.onnx'))

@@ -53,8 +53,9 @@ def broken_rules(model):
                 if reader.op_type not in PRODUCTS or reader.input[1] != n.output[0]:
                     found.append(f'{n.name}: quantised constants are weights of products, not operand of {reader.name}')
                 elif blocks:
-                    wanted = [d // blocks if i == attribute(n, 'axis', 1) else d for i, d in enumerate(shape)]
-                    if list(steps.shape) != wanted or shape[attribute(n, 'axis', 1)] % blocks or attribute(n, 'axis', 1) == channel_axis(reader):
+                    axis = attribute(n, 'axis', 1)
+                    wanted = [d // blocks if i == axis else d for i, d in enumerate(shape)]
+                    if list(steps.shape) != wanted or shape[axis] % blocks or axis == channel_axis(reader):
                         found.append(f'{n.name}: blocks divide the axis that is summed over')
                 elif attribute(n, 'axis', 1) != channel_axis(reader) or list(steps.shape) != [shape[channel_axis(reader)]]:
                     found.append(f'{n.name}: the axis of scales is that of output channels')

@@ -30,8 +30,8 @@ enum class QuantizeType { int8, fp8, int4, nbits4, nbits8 };
 struct QuantizeOptions {
   QuantizeFor reader = QuantizeFor::any;
   QuantizeType type = QuantizeType::int8;
-  // Of weights alone: how many elements of a column share a scale, a power of two from 16 on for MatMulNBits, else 2 or more. Products whose
-  // columns it does not divide stay in floats.
+  // Of weights alone: how many elements of a column share a scale, a power of two from 16 on for MatMulNBits, else 2 or more. Products
+  // whose columns it does not divide stay in floats.
   std::int64_t group = 32;
   // int8: weights within [-64, 63], for processors whose products of bytes saturate at 16 bits: ONNX Runtime's on x86 without VNNI.
   bool reduce_range = false;
@@ -54,11 +54,11 @@ struct QuantizeReport {
 
 // Writes `output`: the ONNX file `model` with its products quantised. Names, metadata, functions and whatever else the file holds stay;
 // weights that are not quantised stay where they are. Of `config` it takes what is about the model (profiles, external_data_dirs,
-// overridable, plugins), threads, cpu_features, log, `calibration`, without which only weights alone become narrower, and `budget`: products
-// that cost most stay in floats then, as many as it takes for the file's error, measured, to be within the bound. Without profiles the
-// samples' shapes are taken. Nothing is written unless all went well. Throws invalid_argument: the output is the model itself, or lies in
-// another folder than the external data that it goes on using. Throws unsupported: no product can be quantised, or none within the budget;
-// or the file's opset is below what the type needs and nodes stand in the way of raising it; they are named.
+// overridable, plugins), threads, cpu_features, log, `calibration`, without which only weights alone become narrower, and `budget`:
+// products that cost most stay in floats then, as many as it takes for the file's error, measured, to be within the bound. Without
+// profiles the samples' shapes are taken. Nothing is written unless all went well. Throws invalid_argument: the output is the model
+// itself, or lies in another folder than the external data that it goes on using. Throws unsupported: no product can be quantised, or none
+// within the budget; or the file's opset is below what the type needs and nodes stand in the way of raising it; they are named.
 TENFOLD_API QuantizeReport quantize_file(const std::string& model, const std::string& output, const BuildConfig& config,
                                          const QuantizeOptions& options = {});
 

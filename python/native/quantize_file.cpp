@@ -64,7 +64,8 @@ void bind_quantize_file(nb::module_& m) {
       .def_prop_ro(
           "method", [](const QuantizeReport& r) { return r.calibration.method; }, "How ranges were taken, or weights rounded.")
       .def_prop_ro(
-          "samples", [](const QuantizeReport& r) { return r.calibration.samples; }, "Samples that gave ranges, or by which weights were rounded.")
+          "samples", [](const QuantizeReport& r) { return r.calibration.samples; },
+          "Samples that gave ranges, or by which weights were rounded.")
       .def_prop_ro(
           "compared", [](const QuantizeReport& r) { return r.calibration.compared; }, "Other samples, on which the errors were measured.")
       .def_prop_ro("errors", &errors_of, "The relative l2 error of each output, of the file that was written.")

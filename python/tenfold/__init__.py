@@ -20,8 +20,8 @@ from tenfold._build import bindings, build, check, inspect, load, metadata, prof
 from tenfold._device import devices  # noqa: E402
 from tenfold._engine import Context, Engine  # noqa: E402
 from tenfold._native import (  # noqa: E402
-    Binding, CancelToken, Device, DeviceArray, EngineInfo, ModelMetadata, ModelProblem, Note, PlanInspection, Plugins, QuantizeReport, Runtime,
-    TimingCache, WeightInfo,
+    Binding, CancelToken, Device, DeviceArray, EngineInfo, ModelMetadata, ModelProblem, Note, PlanInspection, Plugins, QuantizeReport,
+    Runtime, TimingCache, WeightInfo,
     supported_operators, why_no_gpu,
 )
 from tenfold._network import Network, Node, Value  # noqa: E402
@@ -41,9 +41,9 @@ __all__ = [
     'BadIndex', 'Binding', 'CancelToken', 'Cancelled', 'Context', 'DeadlinePassed', 'Device', 'DeviceArray',
     'DeviceError', 'Engine', 'EngineInfo', 'Error', 'FileError', 'Internal', 'InvalidArgument', 'InvalidModel',
     'ModelMetadata', 'ModelProblem', 'Network', 'Node', 'Note', 'OutOfMemory', 'PlanInspection', 'PlanRefused', 'Plugins',
-    'QuantizeReport', 'Runtime', 'Session', 'Stream', 'TimingCache', 'Unsupported', 'Value', 'WeightInfo', 'bindings', 'build', 'check', 'devices',
-    'get_include', 'inspect', 'load', 'metadata', 'profile', 'quantize', 'refit', 'retune', 'supported_operators', 'weights',
-    'why_no_gpu',
+    'QuantizeReport', 'Runtime', 'Session', 'Stream', 'TimingCache', 'Unsupported', 'Value', 'WeightInfo', 'bindings', 'build', 'check',
+    'devices', 'get_include', 'inspect', 'load', 'metadata', 'profile', 'quantize', 'refit', 'retune', 'supported_operators',
+    'weights', 'why_no_gpu',
 ]
 
 _atexit.register(_native.leave)

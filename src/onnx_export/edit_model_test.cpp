@@ -143,13 +143,22 @@ TEST(RaiseOpset, NodesOfOneFormMayStay) {
   const ir::Registry& registry = ir::Registry::builtin();
   onnx::ModelProto model = chain(9);
   EXPECT_TRUE(nodes_in_the_way(model, 13, registry).empty());
-  add_node(*model.graph, "Squeeze", {"y"}, {"z"}, "s");
+  onnx::NodeProto& squeeze = add_node(*model.graph, "Squeeze", {"y"}, {"z"}, "s");   // its axes become an operand
+  add_attribute(squeeze, "axes", 7).ints = {0};
   add_node(*model.graph, "Upsample", {"y"}, {"u"});
   onnx::NodeProto& branch = add_node(*model.graph, "If", {"c"}, {"v"}, "i");
-  add_node(add_attribute(branch, "then_branch", 5).g.edit(), "Softmax", {"y"}, {"t"}, "inner");
+  onnx::GraphProto& body = add_attribute(branch, "then_branch", 5).g.edit();
+  add_node(body, "Softmax", {"y"}, {"t"}, "inner"), add_node(body, "Squeeze", {"y"}, {"q"}, "in_a_body");
   add_attribute(branch, "else_branch", 5).g.edit();
   EXPECT_EQ(nodes_in_the_way(model, 13, registry),
-            (std::vector<std::string>{"node 's' (Squeeze)", "node '-> u' (Upsample)", "node 'inner' (Softmax)"}));
+            (std::vector<std::string>{"node '-> u' (Upsample)", "node 'inner' (Softmax)", "node 'in_a_body' (Squeeze)"}));
+  Edits edits;
+  write_axes(model, 13, [](const std::string& stem) { return stem; }, edits);
+  ASSERT_EQ(edits.before.size(), 1u);
+  const NewNode& raised = edits.before.begin()->second.at(0);
+  EXPECT_EQ(raised.inputs, (std::vector<std::string>{"y", "z_axes"}));
+  EXPECT_EQ(edits.initializers.at(0).second.as_int(0), 0);
+  EXPECT_EQ(edits.left_out_nodes.size(), 1u);
   model.opset_import[0].version = 13;
   EXPECT_TRUE(nodes_in_the_way(model, 13, registry).empty());
 }

@@ -48,7 +48,8 @@ onnx::TensorProto operand(Input& in, const std::string& name, std::deque<std::st
   for (int d = in.byte() % 4; d > 0; --d) t.dims.push_back(in.number());
   std::size_t bytes = in.byte();
   if (bytes < 200) try {
-      bytes = static_cast<std::size_t>(std::min<std::int64_t>(byte_size(ops::dtype_from_onnx(t.data_type), element_count(t.dims)), 1 << 12));
+      bytes =
+          static_cast<std::size_t>(std::min<std::int64_t>(byte_size(ops::dtype_from_onnx(t.data_type), element_count(t.dims)), 1 << 12));
     } catch (const Error&) {
     }
   t.raw_data = std::as_bytes(std::span(kept.emplace_back(in.text(bytes))));

@@ -47,11 +47,13 @@ Hash128 hash_of(const ir::Graph& source) {
 std::string model_in(const std::string& path) {
   std::istringstream in(read_file(path));
   std::string line;
-  require(std::getline(in, line) && line == kHead, ErrorKind::io, "'", path, "', which tells what a calibration cache came from, begins with '",
-          line.substr(0, 60), "', not with '", kHead, "'; without it the cache is taken as it is");
+  require(std::getline(in, line) && line == kHead, ErrorKind::io, "'", path,
+          "', which tells what a calibration cache came from, begins with '", line.substr(0, 60), "', not with '", kHead,
+          "'; without it the cache is taken as it is");
   while (std::getline(in, line))
     if (line.starts_with("model ")) return line.substr(6);
-  fail(ErrorKind::io, cat("'", path, "', which tells what a calibration cache came from, names no model; without it the cache is taken as it is"));
+  fail(ErrorKind::io,
+       cat("'", path, "', which tells what a calibration cache came from, names no model; without it the cache is taken as it is"));
 }
 
 }  // namespace
@@ -64,7 +66,8 @@ CacheOrigin::CacheOrigin(const ir::Graph& source, const Calibration& calibration
   std::error_code cannot_look;
   if (!std::filesystem::exists(cache, cannot_look) || !std::filesystem::exists(file_beside(cache), cannot_look)) return;
   require(model_in(file_beside(cache)) == text_of(model_), ErrorKind::invalid_argument, "the calibration cache '", cache,
-          "' is another model's: its weights are not those that '", file_beside(cache), "' tells of. Name another cache, which is then written, or "
+          "' is another model's: its weights are not those that '", file_beside(cache),
+          "' tells of. Name another cache, which is then written, or "
           "remove both files");
 }
 
@@ -88,8 +91,8 @@ void CacheOrigin::keep(const CalibrationReport& report) const {
   std::string samples;
   for (const auto& [index, hash] : *data_) samples += text_of(hash) + "\n";
   AtomicFile file(file_beside(calibration_.cache));
-  file.write(cat(kHead, "\nmodel ", text_of(model_), "\ndata ", text_of(hash128(samples)), "\nmethod ", report.method, "\nsamples ", report.samples,
-                 "\n"));
+  file.write(cat(kHead, "\nmodel ", text_of(model_), "\ndata ", text_of(hash128(samples)), "\nmethod ", report.method, "\nsamples ",
+                 report.samples, "\n"));
   file.commit();
 }
 

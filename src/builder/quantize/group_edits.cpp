@@ -62,7 +62,8 @@ void GroupEditor::dequantise(std::size_t place, const FileGroups& g) {
   if (made.empty()) {
     const GroupedWeights& w = *g.weights;
     const std::string q = initializer(old + "_quantized", integers(w.values, w.rows, w.columns, g));
-    const std::string s = initializer(old + "_scale", scales(g)), z = initializer(old + "_zero_point", integers(w.zeros, w.groups, w.columns, g));
+    const std::string s = initializer(old + "_scale", scales(g)),
+                      z = initializer(old + "_zero_point", integers(w.zeros, w.groups, w.columns, g));
     made = {names_.value(old + "_dequantized")};
     out_.edits.before[place].push_back({"DequantizeLinear", names_.node(old + "_DequantizeLinear"), {q, s, z}, made,
                                         {{"axis", g.transposed ? 1 : 0}, {"block_size", g.form.group}}});

@@ -62,13 +62,19 @@ int each_moments(const ir::Graph& graph, const std::vector<plan::Range>& ranges,
   int samples = 0;
   for (auto next = sizes.begin(); next != sizes.end();) {
     std::map<std::string, Moments, std::less<>> moments;
-    for (std::int64_t bytes = 0; next != sizes.end() && (moments.empty() || bytes + next->second * next->second * 4 <= kMostBytes); ++next) {
+    for (std::int64_t bytes = 0; next != sizes.end() && (moments.empty() || bytes + next->second * next->second * 4 <= kMostBytes);
+         ++next) {
       bytes += next->second * next->second * 4;
       Moments& m = moments[next->first];
       m.size = next->second, m.sums.resize(static_cast<std::size_t>(m.size * m.size));
     }
     samples = run_samples(runs, *config.calibration, moments);
-    for (const auto& [name, m] : moments) use(name, m);
+    std::vector<const std::pair<const std::string, Moments>*> list;
+    for (const auto& one : moments) list.push_back(&one);
+    spread(static_cast<std::int64_t>(list.size()), kMostBytes, [&](std::int64_t i) {
+      const auto& [name, m] = *list[static_cast<std::size_t>(i)];
+      use(name, m);
+    });
   }
   return samples;
 }

@@ -9,6 +9,7 @@
 #include "builder/model/model.h"
 #include "builder/model/profiles.h"
 #include "builder/precision/calibrate.h"
+#include "builder/quantize/model_uses.h"
 #include "builder/quantize/places.h"
 #include "builder/quantize/rewriting.h"
 #include "builder/quantize/within_error.h"
@@ -123,7 +124,8 @@ class Quantizer {
     const std::vector<plan::Range> ranges = symbol_ranges(graph, profiles_of(config_).front(), config_.log);
     const FileSource from{model_, source, graph, nodes, ranges, config_, options_, onnx_export::has_training_info(file_->bytes())};
     const auto rewriting = is_of_groups(options_.type)
-                               ? with_groups(from, excluded_, [this](const onnx_export::Edits& e) { return engine_of(e); }, report_.calibration)
+                               ? with_groups(
+                                     from, excluded_, [this](const onnx_export::Edits& e) { return engine_of(e); }, report_.calibration)
                                : with_qdq(from, excluded_, report_.calibration);
     FileEdits made = rewriting->edits({});
     WhyLeft left = rewriting->why_left();
@@ -131,8 +133,9 @@ class Quantizer {
     tell_products(model_, graph, nodes, left, made.quantised, report_);
     require(!made.quantised.empty(), ErrorKind::unsupported, "has no product that can be quantised", reasons());
     if (!config_.budget) return made;
-    const Places wide = kept_in_floats(source, config_, products(made.quantised), type_name(options_.type),
-                                       [&](const Places& in_floats) { return engine_of(rewriting->edits(in_floats).edits); }, report_.budget.emplace());
+    const Places wide = kept_in_floats(
+        source, config_, products(made.quantised), type_name(options_.type),
+        [&](const Places& in_floats) { return engine_of(rewriting->edits(in_floats).edits); }, report_.budget.emplace());
     for (const std::size_t place : wide) left[place] = "they cost most of the error";
     made = rewriting->edits(wide);
     report_.products = report_.quantised = 0, report_.left.clear();
@@ -207,8 +210,10 @@ int opset_of(QuantizeType type) {
     default: return 7;                    // as ONNX Runtime's own operators
   }
 }
-void raise_versions(FileEdits& edits, QuantizeType type) {
+void raise_versions(const onnx::ModelProto& model, QuantizeType type, FileEdits& edits) {
   if (edits.quantised.empty()) return;
+  FreshNames names(model);
+  onnx_export::write_axes(model, opset_of(type), [&](const std::string& stem) { return names.value(stem); }, edits.edits);
   edits.edits.opset = opset_of(type);
   edits.edits.ir_version = type == QuantizeType::fp8 ? 9 : type == QuantizeType::int4 ? 10 : 0;
 }

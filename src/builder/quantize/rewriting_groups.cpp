@@ -68,7 +68,7 @@ class WithGroups : public Rewriting {
       else editor.dequantise(place, groups);
     }
     FileEdits made = editor.finish(source_.keeps_weights);
-    raise_versions(made, source_.options.type);
+    raise_versions(source_.model, source_.options.type, made);
     return made;
   }
   WhyLeft why_left() const override { return why_left_; }
@@ -92,7 +92,8 @@ class WithGroups : public Rewriting {
 
   std::string why_not(const ir::Node& node) const {
     if (std::string why = quant::why_wide(node); !why.empty()) return why;
-    if (node.op() == "Conv" || (nbits_ && node.op() == "Gemm")) return nbits_ ? "MatMulNBits stands for MatMul alone" : "weights of 4 bits are for MatMul and Gemm";
+    if (node.op() == "Conv" || (nbits_ && node.op() == "Gemm"))
+      return nbits_ ? "MatMulNBits stands for MatMul alone" : "weights of 4 bits are for MatMul and Gemm";
     const Tensor& w = node.in(1)->constant->tensor;
     if (w.rank() != 2) return "their weights are no matrix";
     if (!ir::all_finite(w)) return "their weights hold NaN or infinity";

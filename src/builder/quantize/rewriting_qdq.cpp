@@ -46,7 +46,7 @@ class WithQdq : public Rewriting {
                        .reduce_range = source_.options.reduce_range,
                        .integer_bias = !fp8 && source_.options.reader == QuantizeFor::onnxruntime,
                        .keeps_weights = source_.keeps_weights});
-    raise_versions(made, source_.options.type);
+    raise_versions(source_.model, source_.options.type, made);
     return made;
   }
 

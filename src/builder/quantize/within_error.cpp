@@ -20,7 +20,8 @@ class Search {
          const std::function<Engine(const Places&)>& engine_with, BudgetReport& report)
       : source_(source), config_(config), products_(products), type_(type), engine_with_(engine_with), report_(report),
         checks_(source, config, 1, config.calibration->samples) {
-    require(checks_.samples() > 0, ErrorKind::invalid_argument, "a budget needs at least two samples: samples 1, 3, 5 and so on show the error");
+    require(checks_.samples() > 0, ErrorKind::invalid_argument,
+            "a budget needs at least two samples: samples 1, 3, 5 and so on show the error");
     report_.samples = checks_.samples();
   }
 
@@ -110,11 +111,13 @@ class Search {
 Places kept_in_floats(const ir::Graph& source, const BuildConfig& config, const std::vector<FileProduct>& products, const std::string& type,
                       const std::function<Engine(const Places& in_floats)>& engine_with, BudgetReport& report) {
   const ErrorBudget& budget = *config.budget;
-  require(config.calibration && config.calibration->sample, ErrorKind::invalid_argument, "BuildConfig::budget needs samples: they show the error");
+  require(config.calibration && config.calibration->sample, ErrorKind::invalid_argument,
+          "BuildConfig::budget needs samples: they show the error");
   require(budget.max_error > 0, ErrorKind::invalid_argument, "a budget of ", budget.max_error, ": a bound on the error is above 0");
   for (const auto& [output, bound] : budget.outputs) {
     require(bound > 0, ErrorKind::invalid_argument, "a budget of ", bound, " for '", output, "': a bound on the error is above 0");
-    const bool known = std::any_of(source.outputs.begin(), source.outputs.end(), [&name = output](const ir::Value* v) { return v->name == name; });
+    const bool known =
+        std::any_of(source.outputs.begin(), source.outputs.end(), [&name = output](const ir::Value* v) { return v->name == name; });
     require(known, ErrorKind::invalid_argument, "the budget names the output '", output, "', which the model does not have");
   }
   return Search(source, config, products, type, engine_with, report).run();

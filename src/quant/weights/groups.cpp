@@ -69,7 +69,8 @@ GroupedWeights with_scales(const Columns& weights, std::span<const double> impor
     for (std::int64_t g = 0; g < q.groups; ++g) {
       const auto first = static_cast<std::size_t>(g * form.group);
       const auto count = static_cast<std::size_t>(std::min(form.group, q.rows - g * form.group));
-      const Steps steps = best_steps(weights.column(c).subspan(first, count), importance.empty() ? importance : importance.subspan(first, count), form);
+      const Steps steps =
+          best_steps(weights.column(c).subspan(first, count), importance.empty() ? importance : importance.subspan(first, count), form);
       const auto at = static_cast<std::size_t>(c * q.groups + g);
       q.scales[at] = steps.scale, q.zeros[at] = static_cast<std::uint8_t>(steps.zero);
     }

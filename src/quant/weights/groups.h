@@ -18,7 +18,9 @@ struct GroupForm {
 struct Columns {
   std::int64_t rows = 0, columns = 0;
   std::vector<float> values;   // finite
-  std::span<const float> column(std::int64_t c) const { return std::span(values).subspan(static_cast<std::size_t>(c * rows), static_cast<std::size_t>(rows)); }
+  std::span<const float> column(std::int64_t c) const {
+    return std::span(values).subspan(static_cast<std::size_t>(c * rows), static_cast<std::size_t>(rows));
+  }
 };
 
 struct GroupedWeights {
@@ -43,7 +45,7 @@ GroupedWeights with_scales(const Columns& weights, std::span<const double> impor
 
 GroupedWeights round_to_nearest(const Columns& weights, const GroupForm& form);
 
-// GPTQ (Frantar 2023, arXiv 2210.17323): what rounding one element does to the products' results, the elements that come after it make good.
+// GPTQ (Frantar 2023, arXiv 2210.17323): what rounding one element does to the products' results, those after it make good.
 // `moments`: sums of the products of each two elements of the data's rows, f32[rows,rows], of which the upper half is read. Where no
 // numbers come out of that, for the data leave directions open, weights are rounded to the nearest.
 GroupedWeights round_by_gptq(const Columns& weights, std::span<const float> moments, const GroupForm& form);
