@@ -28,23 +28,6 @@ struct Handles {
   ~Handles() { tenfold_plugins_free(plugins), tenfold_runtime_free(runtime), tenfold_timing_cache_free(timings), tenfold_data_free(data); }
 };
 
-TEST(CFields, OfAQuantizedFile) {
-  const char* const left_out = "head*";
-  auto c = sized<tenfold_quantize_options>();
-  c.reader = TENFOLD_QUANTIZE_FOR_OPENVINO, c.type = TENFOLD_QUANTIZE_NBITS4, c.group = 64, c.reduce_range = c.external_data = 1;
-  c.exclude = &left_out, c.exclude_count = 1;
-  const auto& [reader, type, group, reduce_range, exclude, external_data] = c::quantize_options_of(&c);
-  EXPECT_EQ(reader, QuantizeFor::openvino);
-  EXPECT_EQ(type, QuantizeType::nbits4);
-  EXPECT_EQ(group, 64);
-  EXPECT_TRUE(reduce_range);
-  EXPECT_TRUE(external_data);
-  EXPECT_EQ(exclude, std::vector<std::string>{"head*"});
-  EXPECT_EQ(c::quantize_options_of(nullptr).group, QuantizeOptions().group);
-  c.type = 9;
-  EXPECT_THROW(c::quantize_options_of(&c), Error);
-}
-
 TEST(CFields, OfABuild) {
   const Handles h;
   const std::int64_t extents[1] = {3};

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "api_build/c_builder.h"
 #include "onnx_import/model_for_tests.h"
 #include "tenfold/c_api.h"
 
@@ -41,6 +42,24 @@ class CQuantizeFile : public ::testing::Test {
   const std::string folder_ = ::testing::TempDir() + "/tenfold_c_" + std::to_string(::getpid());
   const std::string plain_ = folder_ + "_plain.onnx", out_ = folder_ + "_out.onnx";
 };
+
+// Every field of QuantizeOptions is reached from C: a new one does not compile until C has it.
+TEST(CFields, OfAQuantizedFile) {
+  const char* const left_out = "head*";
+  auto c = sized<tenfold_quantize_options>();
+  c.reader = TENFOLD_QUANTIZE_FOR_OPENVINO, c.type = TENFOLD_QUANTIZE_NBITS4, c.group = 64, c.reduce_range = c.external_data = 1;
+  c.exclude = &left_out, c.exclude_count = 1;
+  const auto& [reader, type, group, reduce_range, exclude, external_data] = c::quantize_options_of(&c);
+  EXPECT_EQ(reader, QuantizeFor::openvino);
+  EXPECT_EQ(type, QuantizeType::nbits4);
+  EXPECT_EQ(group, 64);
+  EXPECT_TRUE(reduce_range);
+  EXPECT_TRUE(external_data);
+  EXPECT_EQ(exclude, std::vector<std::string>{"head*"});
+  EXPECT_EQ(c::quantize_options_of(nullptr).group, QuantizeOptions().group);
+  c.type = 9;
+  EXPECT_THROW(c::quantize_options_of(&c), Error);
+}
 
 TEST_F(CQuantizeFile, WeightsAloneNeedNoSamples) {
   const char* const left_out = "fir*";

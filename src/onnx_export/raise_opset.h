@@ -16,8 +16,8 @@ namespace onnx = onnx_import::onnx;
 int onnx_opset(const onnx::ModelProto& model);   // the version of ai.onnx that the model imports
 
 // Nodes that mean something else at that version, or nothing at all, those in bodies and functions too: "node 's' (Squeeze)". The tables of
-// ONNX operators tell: a node may stay where both versions have one form of it. Nodes of the model's own graph that write_axes() changes are
-// in nobody's way.
+// ONNX operators tell: a node may stay where both versions have one form of it. Nodes of the model's own graph that write_axes() changes
+// are in nobody's way.
 std::vector<std::string> nodes_in_the_way(const onnx::ModelProto& model, int opset, const ir::Registry& registry);
 
 // Axes of a reduction, Squeeze or Unsqueeze were an attribute at first, and became an operand. Nodes of the model's own graph that are to

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "base/check.h"
+#include "quant/never_negative.h"
 
 namespace tenfold::quant {
 namespace {
@@ -40,17 +41,9 @@ float scale_in(std::string_view digits, const std::string& where) {
   return scale;
 }
 
-// By the operator that made it. Nothing is told of what a constant bounds.
-bool cannot_be_negative(const ir::Value* v) {
-  const ir::Node* n = v->producer;
-  if (!n || n->body) return false;
-  if (n->def->traits.movement != ir::Movement::none && n->def->traits.movement != ir::Movement::concat) return cannot_be_negative(n->in(0));
-  if (n->op() == "MaxPool" || n->op() == "AveragePool" || n->op() == "GlobalAveragePool") return cannot_be_negative(n->in(0));
-  if (n->op() == "Clip") {
-    const ir::Value* low = n->in(1);
-    return low && low->is_constant() && low->constant->tensor.size() == 1 && low->constant->tensor.as_double(0) >= 0;
-  }
-  return n->op() == "Relu" || n->op() == "Sigmoid" || n->op() == "Softmax" || n->op() == "HardSigmoid" || n->op() == "Exp";
+std::optional<double> number_of(const ir::Value* v) {
+  if (!v->is_constant() || v->constant->tensor.size() != 1) return {};
+  return v->constant->tensor.as_double(0);
 }
 
 }  // namespace
@@ -98,7 +91,7 @@ Ranges ranges_of(const CalibrationCache& cache, const ir::Graph& graph, const st
     const auto at = scales.find(value->name);
     if (!wanted.count(value->name) || at == scales.end() || at->second == 0) continue;
     const double most = static_cast<double>(at->second) * static_cast<double>(kLevels);
-    ranges[value->name] = {cannot_be_negative(value.get()) ? 0 : -most, most};
+    ranges[value->name] = {never_negative(value.get(), number_of) ? 0 : -most, most};
   }
   return ranges;
 }

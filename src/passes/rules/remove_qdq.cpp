@@ -19,25 +19,10 @@
 #include "passes/match.h"
 #include "passes/pass.h"
 #include "passes/precision/qdq.h"
+#include "quant/never_negative.h"
 
 namespace tenfold::passes {
 namespace {
-
-bool never_negative(const ir::Value* value) {
-  const ir::Node* node = value->producer;
-  if (node == nullptr || node->body) return false;
-  const std::string& op = node->op();
-  if (op == "Softmax" || op == "Relu" || op == "Sigmoid") return true;
-  if (op == "Where") {
-    for (int i = 1; i < 3; ++i) {
-      const ir::Value* v = node->in(i);
-      const auto number = passes::scalar_of(v);
-      if (!(number && *number >= 0) && !never_negative(v)) return false;
-    }
-    return true;
-  }
-  return (op == "Reshape" || op == "Transpose") && never_negative(node->in(0));
-}
 
 bool uses_both_signs(const Params& p) {
   const std::int32_t least = p.dtype == DType::i8 ? -128 : 0, most = p.dtype == DType::i8 ? 127 : 255;
@@ -65,7 +50,7 @@ bool run(ir::Graph& graph) {
     if (!p || p != params_of(quantize) || !p->per_tensor() || (p->dtype != DType::u8 && p->dtype != DType::i8)) continue;
     const std::vector<ir::Node*>& users = node->out()->users;
     if (users.empty() || !std::all_of(users.begin(), users.end(), [&](const auto* user) { return spares(user, node->out()); })) continue;
-    if (!uses_both_signs(*p) && !never_negative(quantize->in(0))) continue;
+    if (!uses_both_signs(*p) && !quant::never_negative(quantize->in(0), scalar_of)) continue;
     node->out()->names.clear();   // the rounded numbers are nowhere any more
     graph.replace_uses(node->out(), quantize->in(0));
     changed = true;
