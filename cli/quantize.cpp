@@ -105,6 +105,7 @@ Flags make_flags(Wish& w) {
              [&w](const std::string& text) { w.config.threads = parse_int("threads", text, 1, kMostThreads); }});
   add_import_flags(flags, w.config);
   flags.add_switch("help", w.help, "this text");
+  flags.refuse("tokenizer", "text is not read yet; --data=python:FILE.py:NAME takes what a Python function makes of it");
   flags.footer(
       "Without --data weights alone become narrower, each rounded to the nearest. Exit codes: 3 where no product can be quantised (within\n"
       "--max-error), or nodes stand in the way of the opset that the type needs (13, fp8 19, int4 21), with what to do.");

@@ -6,7 +6,7 @@ import re
 import unittest
 
 import cli_case
-from cli_case import FLOAT, ONCE, helper, np, numpy_helper, save_model
+from cli_case import FLOAT, ONCE, helper, np, numpy_helper, onnx, save_model
 from residual_net import ResidualNet, weights
 
 TOLERANCE = 0.04   # relative l2 of two products in 8 bits
@@ -100,6 +100,26 @@ class Calibration(ResidualNet):
             self.assertIn(words, said)
         said = self.built(f"--calib={self.path('absent.cache')}", *self.shapes(), code=2)
         self.assertIn('give --data=PATH', said)
+
+    def test_another_models_cache_is_refused_by_what_lies_beside_it(self):
+        cache, data = self.path('n.cache'), f"--data={self.path('samples.npy')}"
+        self.built(data, f'--calib={cache}', '--calibrator=mse', *self.shapes())
+        with open(cache + '.from') as f:
+            head, *lines = f.read().splitlines()
+        told = dict(line.split(' ', 1) for line in lines)
+        self.assertEqual((head, told['method'], told['samples']), ('tenfold calibration 1', 'mse', '30'))
+        self.assertRegex(told['model'] + ' ' + told['data'], r'^[0-9a-f]+\.[0-9a-f]+ [0-9a-f]+\.[0-9a-f]+$')
+        self.tenfold('quantize', self.net, f'--calib={cache}', '-o', self.path('q.onnx'))   # the same model
+        model = onnx.load(self.net)
+        for i in model.graph.initializer:   # of the same names
+            i.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(i) * np.float32(1.5), i.name))
+        onnx.save(model, self.net)
+        self.assertIn("is another model's: its weights are not those", self.built(f'--calib={cache}', *self.shapes(), code=2))
+        self.refused(2, "another model's", 'quantize', self.net, f'--calib={cache}', '-o', self.path('q2.onnx'))
+        self.write('n.cache.from', b'something else')
+        self.assertIn("begins with 'something else'", self.built(f'--calib={cache}', *self.shapes(), code=1))
+        os.remove(cache + '.from')
+        self.built(f'--calib={cache}', *self.shapes())   # TensorRT writes none
 
     def test_a_refit_leaves_what_was_quantised_alone(self):
         self.built(f"--data={self.path('samples.npy')}", '--refit', *self.shapes())

@@ -25,7 +25,7 @@ WITH_A_LINE = [
     '--l2LimitForTiling=1024', '--persistentCacheRatio=0.5', '--maxAuxStreams=2', '--allocationStrategy=static', '--useManagedMemory',
     '--allowWeightStreaming', '--pluginInstanceNorm', '--decomposableAttentions', '--useRuntime=full', '--leanDLLPath=x.so',
     '--excludeLeanRuntime', '--ignoreParsedPluginLibs', '--allowGPUFallback', '--tacticSources=-CUBLAS',
-    '--memPoolSize=tacticSharedMem:1',
+    '--memPoolSize=tacticSharedMem:1', '--calibProfile=0', '--minShapesCalib=x:1', '--optShapesCalib=x:1', '--maxShapesCalib=x:1',
 ]  # fmt: skip
 TAKEN = [
     '--avgTiming=4', '--maxTactics=1', '--idleTime=1', '--versionCompatible', '--vc', '--hardwareCompatibilityLevel=ampere+', '--refit',
@@ -37,7 +37,7 @@ REFUSED = [
     '--useDLACore=0', '--buildDLAStandalone', '--adjustForDLA', '--reportCapabilityDLA', '--uint8AsymmetricQuantizationDLA', '--safe',
     '--restricted', '--consistency', '--safetyPlugins=x.so', '--staticPlugins=x.so', '--dynamicPlugins=x.so',
     '--setPluginsToSerialize=x.so', '--enablePluginOverride', '--cpuOnly', '--remoteAutoTuningConfig=x',
-    '--minShapesCalib=x:1', '--optShapesCalib=x:1', '--maxShapesCalib=x:1',
+    '--calibProfile=1', '--tokenizer=tokenizer.json',
     '--layerDeviceTypes=*:DLA', '--uff=x.uff', '--model=x.caffemodel', '--deploy=x', '--output=y', '--stripWeights', '--stripAllWeights',
     '--weightStreamingBudget=1', '--markDebug=x', '--markUnfusedTensorsAsDebugTensors', '--saveDebugTensors=x', '--saveAllDebugTensors=npy',
     '--loadRefOutputs=x', '--refPair=x', '--accuracyAlgorithm=l2', '--accuracyThreshold=1', '--atol=1', '--rtol=1',
