@@ -85,6 +85,12 @@ def unpadded(a, model_of, log):
     yield ('the same, host to host', None, host['padded'] / host['packed'], f"{host['padded']:.3f} / {host['packed']:.3f} ms")
 
 
+def narrow(a, model_of, log):
+    """8 bits beside fp16, the rows that docs/precision.md has."""
+    import gpu_narrow
+    yield from gpu_narrow.rows(a, model_of, lambda *words: run(log, *words))
+
+
 def fp8(a, model_of, log):
     """BERT-base whose products are quantised to e4m3, beside fp16, 32 sentences of 128 tokens."""
     import make_models
@@ -148,8 +154,9 @@ def builds(a, model_of, log):
            f'{whole:.2f} in all, {driver:.2f} for `tenfold devices`')
 
 
-PARTS = {'sentences': sentences, 'fp8': fp8, 'unpadded': unpadded, 'latency': latency, 'builds': builds}
-MODELS = {'sentences': [], 'fp8': ['bert-base'], 'unpadded': ['minilm-l6'], 'latency': ['mlp256'], 'builds': ['resnet50', 'bert-base']}
+PARTS = {'sentences': sentences, 'fp8': fp8, 'narrow': narrow, 'unpadded': unpadded, 'latency': latency, 'builds': builds}
+MODELS = {'sentences': [], 'fp8': ['bert-base'], 'narrow': ['bert-base', 'resnet50', 'vit-b16', 'minilm-l6'],
+          'unpadded': ['minilm-l6'], 'latency': ['mlp256'], 'builds': ['resnet50', 'bert-base']}
 
 
 def measure(a, parts, model_of):

@@ -57,6 +57,20 @@ std::optional<int> axis_of_bytes(const Node& node, const Placing& placing) {
   return ir::all_finite(node.in(1)->constant->tensor) ? axis : std::nullopt;
 }
 
+// Of a residual's sum the side that is a product beside the block, reading what the block reads; null if there is none. The block's own
+// last product has the sum as its epilogue and never lies in memory.
+Value* shortcut_of(const Node& node) {
+  if (node.op() != "Add" || node.body || node.inputs.size() != 2) return nullptr;
+  const auto readers = [&](int side) -> std::size_t {   // of what the side's product reads; 0: it is none that the sum alone reads
+    const Value* v = node.in(side);
+    if (!v->producer || v->users.size() != 1 || !is_product(*v->producer) || !channels_of(*v->producer)) return 0;
+    return v->producer->in(0)->users.size();
+  };
+  const std::size_t first = readers(0), second = readers(1);
+  if (first > 1 && second == 1) return node.in(0);
+  return second > 1 && first == 1 ? node.in(1) : nullptr;
+}
+
 class Placer {
  public:
   Placer(ir::Graph& graph, const Ranges& ranges, const Placing& placing) : graph_(graph), ranges_(ranges), placing_(placing) {}
@@ -154,6 +168,10 @@ class Placer {
     for (int i : {0, 1})
       if (const auto known = made_.find(node.in(i)); known != made_.end() && known->second != node.in(i))
         graph_.set_input(node, i, known->second);
+    Value* beside = placing_.shortcuts ? shortcut_of(node) : nullptr;
+    if (!beside || graph_.is_output(beside) || made_.count(beside)) return;
+    const int side = beside == node.in(0) ? 0 : 1;
+    if (Value* small = quantised(beside)) graph_.set_input(node, side, small), changed_ = true;
   }
   // Read by QuantizeLinear, directly or behind one function of one operand.
   bool becomes_bytes(const Value* v) const {
@@ -219,6 +237,9 @@ std::set<std::string> values_to_observe(const ir::Graph& graph, const Placing& p
     if (!channel_axis(*node) || (placing.takes && !placing.takes(*node))) continue;
     if (!is_dequantised(*node->in(0))) name_sources(*node->in(0), names);
   }
+  for (const auto& node : graph.nodes())
+    if (const Value* beside = placing.shortcuts ? shortcut_of(*node) : nullptr; beside && names.count(beside->producer->in(0)->name))
+      names.insert(beside->name);
   return names;
 }
 

@@ -30,6 +30,7 @@ struct Placing {
   Activations activations = Activations::unsigned_bytes;
   bool around_zero(double low) const;   // whether a value whose least element is this is i8 around zero
   std::function<bool(const ir::Node& product)> takes = {};   // whether it multiplies these in 8 bits; null: all
+  bool shortcuts = false;   // whether a product that only a residual's sum reads gives 8 bits, too, where the sum becomes 8 bits
 };
 
 // Why a product stays in floats whatever its data are, in words that follow "because"; empty for one that may become a product of 8 bits,

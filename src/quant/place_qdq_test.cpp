@@ -64,6 +64,36 @@ TEST(PlaceQdq, EveryOperandOnceAndResidualsToo) {
   EXPECT_LT(relative_difference(plain, graph), 0.03);
 }
 
+// A block whose shortcut is a convolution: what that gives lies in memory between them, what the block's last product gives does not.
+TEST(PlaceQdq, ShortcutsAreBytesWhereTheDeviceTakesThem) {
+  const ir::Graph plain = parse(R"((x f32[1,16,6,6])
+   w = constant f32[16,16,3,3]
+   v = constant f32[16,16,1,1]
+   a = Conv(x, w) kernel_shape=[3,3] pads=[1,1,1,1]
+   b = Relu(a)
+   c = Conv(b, v) kernel_shape=[1,1]
+   s = Conv(x, v) kernel_shape=[1,1]
+   d = Add(c, s)
+   e = Relu(d)
+   y = Conv(e, v) kernel_shape=[1,1]
+  )");
+  const Ranges ranges{{"x", {-1, 1}}, {"b", {0, 2}}, {"e", {0, 2.5}}, {"s", {-1, 1.5}}};
+  ir::Graph wide = plain.clone(), graph = plain.clone();
+  EXPECT_EQ(values_to_observe(graph, {}).count("s"), 0u);
+  EXPECT_EQ(values_to_observe(graph, {.shortcuts = true}).count("s"), 1u);
+  ASSERT_TRUE(place_qdq(wide, ranges, {}));
+  EXPECT_EQ(count(wide, "QuantizeLinear"), 3);
+  ASSERT_TRUE(place_qdq(graph, ranges, {.activations = Activations::unsigned_if_never_negative, .shortcuts = true}));
+  ir::verify(graph);
+  EXPECT_EQ(count(graph, "QuantizeLinear"), 4);
+  for (const auto& node : graph.nodes())
+    if (node->op() == "Add") {
+      EXPECT_EQ(node->in(0)->producer->op(), "Conv") << "the block's own product is not rounded";
+      EXPECT_EQ(node->in(1)->producer->op(), "DequantizeLinear");
+    }
+  EXPECT_LT(relative_difference(plain, graph), 0.03);
+}
+
 TEST(PlaceQdq, ZeroPointsWhereTheDeviceGainsByThem) {
   for (const bool zero_points : {true, false}) {
     ir::Graph graph = parse(kResidual);

@@ -113,6 +113,7 @@ const char* infix(Prim prim) {
 std::string cast_text(DType from, DType to, const std::string& a) {
   if (to == DType::boolean) return cat("(", a, ") != 0");
   if (to == DType::f16 || to == DType::bf16 || to == DType::f8e4m3fn) return loaded(to, stored(to, cat("(float)", a)));
+  if (to == DType::f32 && (from == DType::u8 || from == DType::i8)) return cat("of_byte(", a, ")");
   if (is_float(from) && !is_float(to) && bits(to) < 64) return cat("(", compute_type(to), ")(i64)", a);  // wraps, as C++ does by way of i64
   return cat("(", compute_type(to), ")", a);
 }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "backends/cuda/codegen/byte_rounding.h"
+
 namespace tenfold::backends::cuda {
 namespace {
 
@@ -74,8 +76,12 @@ std::optional<GeluEpilogue> gelu_epilogue(const ir::Body& body) {
     const Instr scaled = at(v).prim == Prim::cast ? at(at(v).a) : Instr{};
     if (scaled.prim != Prim::div || at(scaled.b).prim != Prim::constant || at(scaled.a).prim != Prim::cast) return {};
     epilogue.factor = 1 / at(scaled.b).imm, v = at(scaled.a).a;
-    if (!(epilogue.factor > 1e-4 && epilogue.factor < 6e4)) return {};  // as f16 holds it
+  } else if (const std::optional<ByteRounding> bytes = byte_rounding(body)) {
+    if (at(bytes->value).prim != Prim::cast) return {};
+    epilogue.factor = bytes->factor, v = at(bytes->value).a;
+    epilogue.zero = bytes->zero, epilogue.lower = bytes->lower(), epilogue.upper = bytes->upper();
   }
+  if (!(epilogue.factor > 1e-4 && epilogue.factor < 6e4)) return {};  // as f16 holds it
   if (body.outputs.size() != 1 || v < inputs || body.type_of(v) != DType::f16) return {};
   const int x = gelu_operand(body, static_cast<std::size_t>(v - inputs));
   if (x < 0) return {};

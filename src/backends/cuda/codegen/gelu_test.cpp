@@ -47,6 +47,13 @@ TEST(Gelu, EndsABody) {
   const auto small = epilogue_of("%9=cast.f32(%8) %10=constant.f32(0.25) %11=div.f32(%9,%10) %12=cast.f8e4m3fn(%11) -> %12");
   ASSERT_TRUE(small);
   EXPECT_EQ(small->factor, 4);
+  const auto bytes = epilogue_of("%9=cast.f32(%8) %10=constant.f32(0.25) %11=div.f32(%9,%10) %12=round_even.f32(%11) %13=constant.f32(5) "
+                                 "%14=add.f32(%12,%13) %15=saturate.u8(%14) -> %15");
+  ASSERT_TRUE(bytes);
+  EXPECT_EQ(bytes->factor, 4);
+  EXPECT_EQ(bytes->zero, 5);
+  EXPECT_EQ(bytes->lower, -5);
+  EXPECT_EQ(bytes->upper, 250);
   EXPECT_FALSE(epilogue_of("%9=add.f16(%8,%0) -> %9"));  // something follows
   EXPECT_FALSE(
       epilogue_of("%9=cast.f32(%8) %10=constant.f32(1e-9) %11=div.f32(%9,%10) %12=cast.f8e4m3fn(%11) -> %12"));  // too large for f16

@@ -78,11 +78,11 @@ Status::Code describe_images(const GemmProblem& p, const void* data, std::int64_
   dims[at] = static_cast<unsigned long long>(images), steps[at] = 1;
   unsigned long long stride = static_cast<unsigned long long>(bits(p.in) / 8);
   for (std::size_t d = 0; d < at; ++d) strides[d] = stride *= dims[d];
-  const auto depth = static_cast<unsigned>(p.depth());
+  const auto depth = static_cast<unsigned>(p.row_depth());
   return status_of(driver()->tensor_map_im2col(&map, type_of(p.in, p.in == DType::f32), static_cast<unsigned>(at) + 1,
                                                const_cast<void*>(data), dims.data(),
                                                strides.data(), lower.data(), upper.data(), depth, static_cast<unsigned>(pixels),
-                                               steps.data(), kNoInterleave, kSwizzle128, kWholeSectors, kZeros));
+                                               steps.data(), kNoInterleave, p.row_bytes() == 128 ? kSwizzle128 : kSwizzle64, kWholeSectors, kZeros));
 }
 
 }  // namespace tenfold::backends::cuda

@@ -1,6 +1,7 @@
 // Printing convolutions of images with few channels.
 #include "backends/cuda/codegen/conv/conv_few.h"
 
+#include "backends/cuda/codegen/byte_rounding.h"
 #include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/codegen/product/gemm_epilogue.h"
 #include "base/check.h"
@@ -43,7 +44,13 @@ std::string generate_conv_few(const FewProblem& p, const ConvFewTile& tile, bool
     define(cat("I", axes[d]), g.in_extent[d]), define(cat("O", axes[d]), g.out_extent[d]), define(cat("K", axes[d]), g.kernel[d]);
     define(cat("S", axes[d]), g.stride[d]), define(cat("D", axes[d]), g.dilation[d]), define(cat("B", axes[d]), g.begin[d]);
   }
-  text.define_code("EPILOGUE", print_epilogue(g, -1, [](const std::string& y) { return cat("y[v] = ", y, ";"); }));
+  const std::optional<ByteRounding> bytes = g.body ? byte_rounding(*g.body) : std::nullopt;
+  const ByteRounding limits = bytes.value_or(ByteRounding{});
+  define("BYTES", bytes ? 1 : 0), define("BYTE_LOWER", limits.lower()), define("BYTE_UPPER", limits.upper()), define("BYTE_ZERO", limits.zero);
+  GemmProblem shown = g;
+  const ir::Body floats = bytes ? before_rounding(*g.body, *bytes) : ir::Body{};
+  if (bytes) shown.body = &floats;
+  text.define_code("EPILOGUE", print_epilogue(shown, -1, [](const std::string& y) { return cat("y[v] = ", y, ";"); }));
   return text.of("conv/conv_few.cu");
 }
 

@@ -35,7 +35,8 @@ std::string quantising(const RowProblem& p) {
     value = stored(p.quantised, value);
   } else {
     const bool is_signed = p.quantised == DType::i8;
-    value = cat("saturated<QUANTISED>(rintf(", value, ") + (float)", p.quantised_zero, ", ", is_signed ? "-128, 127)" : "0, 255)");
+    if (p.quantised_zero != 0) value = cat("rintf(", value, ") + (float)", p.quantised_zero);
+    value = cat("saturated<QUANTISED>(", value, ", ", is_signed ? "-128, 127)" : "0, 255)");
   }
   return cat("QUANTISED small[V];\n    for (int i = 0; i < V; ++i) small[i] = ", value,
              ";\n    write<V>((QUANTISED*)a.quantised + row * N + at, small);");

@@ -62,6 +62,9 @@ struct GemmProblem {
   DType sum() const { return is_float(in) ? DType::f32 : DType::i32; }
   int per_piece() const { return 128 / bits(in); }  // elements of 16 bytes
   int depth() const { return 8 * per_piece(); }     // of a tile along k: rows of 128 bytes
+  // The same for wgmma: rows of 64 bytes where nothing but nought would fill the rest of each.
+  int row_depth() const { return (is_conv ? channels : k) * 2 <= depth() ? depth() / 2 : depth(); }
+  int row_bytes() const { return row_depth() * bits(in) / 8; }
   std::int64_t row_pitch() const { return pitch > 0 ? pitch : width(); }
   int spatial_rank() const;  // 1 to 3: dims of an image that a convolution moves along
 };

@@ -19,6 +19,7 @@ struct WgmmaTile {
   int stages = 4;
   int slots = 2;         // strips of results that a group holds in shared memory
   int result_bytes = 2;  // of one result
+  int row_bytes = 128;   // of a tile along k
   int rows() const { return alternate ? 64 * blocks : 64 * blocks * groups; }
   int strip() const {  // columns whose results make rows of 128 bytes, or fewer so that strips fill the tile
     int most = 128 / result_bytes;

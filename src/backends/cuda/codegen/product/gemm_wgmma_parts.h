@@ -1,14 +1,16 @@
 // What specialises kernels/product/gemm_wgmma.cu: how results are put, the loads of one step, and what comes before the epilogue.
 #pragma once
 
+#include "backends/cuda/codegen/byte_rounding.h"
+#include "backends/cuda/codegen/gelu.h"
 #include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/codegen/product/gemm.h"
 
 namespace tenfold::backends::cuda {
 
-// The macros of kernels/product/gemm_wgmma_strips.cuh, and those of its put_gelu: of two values, in f16 or, times a factor, in e4m3.
-void define_strips(KernelText& text, DType result);
-void define_gelu(KernelText& text, double factor);
+// The macros of kernels/product/gemm_wgmma_strips.cuh, and those of its put_gelu. `bytes`: floats come that are rounded so.
+void define_strips(KernelText& text, DType result, const std::optional<ByteRounding>& bytes);
+void define_gelu(KernelText& text, const GeluEpilogue& gelu);
 
 // Statements (PREPARE_A, LOAD_A, LOAD_B) for each tile and for each step of 128 bytes along k, of a and of b, and how many steps there are.
 struct WgmmaLoads {

@@ -25,6 +25,10 @@
 #define VECTORS 1            // results and operands of the epilogue lie at multiples of 16 bytes
 #define POOLED 0             // of each two by two sums only the largest goes on
 #define TO_HALF to_f16
+#define BYTES 0              // results are floats that are rounded to 8 bits, as in gemm_wgmma_strips.cuh
+#define BYTE_LOWER 0
+#define BYTE_UPPER 255
+#define BYTE_ZERO 0
 #define EPILOGUE y[0] = sum[0], y[1] = sum[1];   // sum[2] at position m, filters n and n + 1
 #define IZ 16
 #define IY 16
@@ -68,8 +72,24 @@ constexpr int kAcross = (OX + 15) / 16, kDown = (OY + TILE_Y - 1) / TILE_Y, kDee
 constexpr int kPool = POOLED ? 2 : 1, kResults = BLOCKS / kPool, kPooledX = OX / kPool, kPooledY = OY / kPool;
 constexpr int kWhole = RUN / 2 * KY * KZ;  // pairs of elements that a window has; behind them come those of one element
 
-template <int PAIRS> __device__ __forceinline__ void put(u16* to, const u32 (&pairs)[PAIRS]) {
-#if VECTORS
+#if BYTES
+typedef u8 Result;
+__device__ __forceinline__ u32 of_two(float low, float high) {   // in the lower half
+  return __byte_perm(rounded_byte<BYTE_LOWER, BYTE_UPPER>(low, BYTE_ZERO), rounded_byte<BYTE_LOWER, BYTE_UPPER>(high, BYTE_ZERO), 0x0040) & 0xffff;
+}
+#else
+typedef u16 Result;
+__device__ __forceinline__ u32 of_two(float low, float high) { return pair(low, high); }
+#endif
+template <int PAIRS> __device__ __forceinline__ void put(Result* to, const u32 (&pairs)[PAIRS]) {
+#if BYTES
+  u16 halves[PAIRS];
+  #pragma unroll
+  for (int i = 0; i < PAIRS; ++i) halves[i] = (u16)pairs[i];
+  #pragma unroll
+  for (int i = 0; i < 2 * PAIRS && !VECTORS; ++i) to[i] = (u8)(halves[i / 2] >> i % 2 * 8);
+  if (VECTORS) write<PAIRS>((u16*)to, halves);
+#elif VECTORS
   write<PAIRS>((u32*)to, pairs);
 #else
   #pragma unroll
@@ -193,14 +213,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS > 2 ? 1 : 2) conv(
             const float sum[2] = {c[b][j0 + j][h * 2], c[b][j0 + j][h * 2 + 1]};
             float y[2];
             EPILOGUE
-            pairs[b][h][j] = pair(y[0], y[1]);
+            pairs[b][h][j] = of_two(y[0], y[1]);
           }
       }
       #pragma unroll
       for (int b = 0; b < kResults; ++b)
         #pragma unroll
         for (int h = 0; h < 2; ++h) {
-          u16* to = a.y + result[b][h] * ROW + split * FILTERS + j0 * 8;
+          Result* to = (Result*)a.y + result[b][h] * ROW + split * FILTERS + j0 * 8;
           if (FILTERS % 32 == 0) transpose_pairs(pairs[b][h], lane);
           if (result[b][h] < 0) continue;
           if (FILTERS % 32 == 0) {

@@ -46,5 +46,7 @@ template <class T, class F> __device__ __forceinline__ T saturated(F x, double l
 }
 template <class T> __device__ __forceinline__ T saturated(float x, double lower, double upper) {
   if constexpr (sizeof(T) > 2) return saturated<T, double>((double)x, lower, upper);
+  else if constexpr (sizeof(T) == 1 && (T)2 != (T)1)   // no boolean; as rounded_byte does it
+    return (T)__float_as_uint(fminf(fmaxf(x != x ? 0.f : x, (float)lower), (float)upper) + 12582912.f);
   else return (T)min(max(__float2int_rn(x), (int)lower), (int)upper);   // NaN becomes 0
 }

@@ -3,6 +3,7 @@
 #include "backends/cuda/kernels/lib/types.cuh"
 #include "backends/cuda/kernels/lib/launch.cuh"
 #include "backends/cuda/kernels/lib/convert.cuh"
+#include "backends/cuda/kernels/lib/bytes.cuh"
 #include "backends/cuda/kernels/lib/vectors.cuh"
 #include "backends/cuda/kernels/lib/arithmetic.cuh"
 #include "backends/cuda/kernels/lib/reduce.cuh"

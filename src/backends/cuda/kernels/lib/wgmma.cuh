@@ -16,10 +16,10 @@ template <int kCount> __device__ __forceinline__ void wgmma_fence_operand(int (&
   #pragma unroll
   for (int e = 0; e < kCount; ++e) asm volatile("" : "+r"(c[e]));
 }
-// The matrix descriptor of a tile in shared memory: rows of 128 bytes in groups of eight, their pieces of 16 bytes permuted as TMA leaves
-// them (128-byte swizzle).
-__device__ __forceinline__ u64 smem_descriptor(u32 address) {
-  return (u64)(address >> 4 & 0x3fff) | 1ull << 16 | 64ull << 32 | 1ull << 62;
+// The matrix descriptor of a tile in shared memory: rows of 128 or 64 bytes in groups of eight, their pieces of 16 bytes permuted as TMA
+// leaves them (128-byte and 64-byte swizzle).
+template <int kRowBytes = 128> __device__ __forceinline__ u64 smem_descriptor(u32 address) {
+  return (u64)(address >> 4 & 0x3fff) | 1ull << 16 | (u64)(kRowBytes / 2) << 32 | (kRowBytes == 128 ? 1ull : 2ull) << 62;
 }
 
 // Registers of consumer warpgroups are taken from the producer's.

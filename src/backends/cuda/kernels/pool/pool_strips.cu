@@ -43,6 +43,7 @@
 #define STORE(f) to_f16(f)
 #define FILL 0xfc00fc00u     // a word of what lies outside
 #define PAIRS 1              // two elements are a word
+#define BYTES 0              // four are, and MAX_BYTES finds the largest of each
 #define MAX_PAIR "max.NaN.f16x2"
 #endif
 
@@ -85,6 +86,7 @@ __device__ __forceinline__ void get(const T* line, const int column, const int e
     else to[0] = *(const u16*)from;
   }
 }
+#if !BYTES
 __device__ __forceinline__ float element(u32 word, int, float*) { return __uint_as_float(word); }
 __device__ __forceinline__ float element(u32 word, int at, u16*) { const u16 e = (u16)(word >> at % 2 * 16); return LOAD(e); }
 __device__ __forceinline__ float element(const u32* words, int at) { return element(words[at * sizeof(T) / 4], at, (T*)0); }
@@ -93,8 +95,13 @@ __device__ __forceinline__ void put(float x, int at, u32& word, u16*) {
   const u32 e = (u32)STORE(x);
   word = at % 2 ? word | e << 16 : e;
 }
+#endif
 __device__ __forceinline__ u32 most(u32 a, u32 b) {
-#if PAIRS && __CUDA_ARCH__ >= 800
+#if BYTES
+  u32 y;
+  asm(MAX_BYTES " %0, %1, %2, %3;" : "=r"(y) : "r"(a), "r"(b), "r"(0));
+  return y;
+#elif PAIRS && __CUDA_ARCH__ >= 800
   u32 y;
   asm(MAX_PAIR " %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
   return y;
@@ -134,6 +141,10 @@ struct Window {
       for (int w = 0; w < kHeld && needs(r, y); ++w) best[r][w] = most(best[r][w], raw[w]);
   }
   __device__ __forceinline__ void finish(int r, const float*, u32 (&y)[kResultWords]) const {
+#if BYTES   // of channels side by side: each has its place
+    #pragma unroll
+    for (int w = 0; w < kResultWords; ++w) y[w] = best[r][w];
+#else
     #pragma unroll
     for (int v = 0; v < V; ++v) {
       float x = element(best[r], LAST ? v : kAt[v * K2]);
@@ -141,6 +152,7 @@ struct Window {
       for (int k = 1; k < (LAST ? 1 : K2); ++k) x = max_nan(x, element(best[r], kAt[v * K2 + k]));
       put(x, v, y[v * sizeof(T) / 4], (T*)0);
     }
+#endif
   }
 };
 #else

@@ -5,8 +5,8 @@
 //
 //   shared memory, from a multiple of 1024                       pipeline of a tile (s = STAGES stages, P = strips)
 //   +--------------------------------------------+
-//   | stage 0: a  kTileRows x 128 bytes          |                producer: k0  k1  k2 ..       (waits for empty, arms full)
-//   |          b  COLUMNS   x 128 bytes          |   full[s] ->   TMA       |   |   |
+//   | stage 0: a  kTileRows x ROW_BYTES          |                producer: k0  k1  k2 ..       (waits for empty, arms full)
+//   |          b  COLUMNS   x ROW_BYTES          |   full[s] ->   TMA       |   |   |
 //   | stage 1 .. STAGES - 1                      |   empty[s] <-  consumers: wgmma k0, k1, ..   (wait for full; arrive on empty of
 //   +--------------------------------------------+                                               the step before once it has ended)
 //   | slots: for each consumer SLOTS strips of   |   slot_full -> r comes (STAGED)
@@ -23,10 +23,12 @@
 #define OUT u16              // a result in memory
 #define RESULT float         // and as it is computed
 #define SUM float            // float or int
+#define SMALL_SUMS 0         // of integers: their magnitude stays below 2^22, and the epilogue takes floats
 #define BF16 0
-#define STORED 0             // results of 16 bits, e4m3, other bytes, f32, integers of 32 bits
+#define STORED 0             // results of 16 bits, e4m3, other bytes, f32, integers of 32 bits, bytes that floats are rounded to
 #define N 256
-#define kSteps 4             // of 128 bytes along k
+#define ROW_BYTES 128        // of a tile's row, or 64
+#define kSteps 4             // of that many bytes along k
 #define BLOCKS 1             // of 64 rows, that a consumer multiplies by one instruction each
 #define COLUMNS 128          // of a tile
 #define WARPGROUPS 2         // consumers
@@ -35,6 +37,7 @@
 #define SLOTS 2
 #define STRIP 64             // columns that are stored at once
 #define STAGED 0             // the epilogue reads a tensor of the results' shape, which comes by TMA
+#define STAGED_AS u16        // its elements, which are as large as OUT
 #define MOMENTS 0            // a.parts gets sum and sum of squares of each row of a tile
 #define PREPARE_A                                             // what LOAD_A needs to know of a tile
 #define LOAD_A tma_load_2d(stage_a, a.a, k * 64, (int)m0, full_barrier);
@@ -56,7 +59,7 @@ __device__ __forceinline__ void wgmma(float (&)[64], u64, u64, int) {}
 
 constexpr int kWarpgroupRows = 64 * BLOCKS, kTileRows = ALTERNATE ? kWarpgroupRows : kWarpgroupRows * WARPGROUPS;
 constexpr int kThreads = 128 * (WARPGROUPS + 1);
-constexpr int kABytes = kTileRows * 128, kBBytes = COLUMNS * 128, kStageBytes = kABytes + kBBytes;
+constexpr int kABytes = kTileRows * ROW_BYTES, kBBytes = COLUMNS * ROW_BYTES, kStageBytes = kABytes + kBBytes;
 constexpr int kStrips = COLUMNS / STRIP, kStripRow = STRIP * sizeof(OUT), kSlotBytes = kWarpgroupRows * kStripRow;
 constexpr int kStagingAt = STAGES * kStageBytes, kBarriersAt = kStagingAt + WARPGROUPS * SLOTS * kSlotBytes;
 constexpr int kAcross = (N + COLUMNS - 1) / COLUMNS, kShared = ALTERNATE ? 1 : WARPGROUPS, kAhead = kSteps < STAGES ? kSteps : STAGES;
@@ -155,13 +158,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
       int previous = 0;
       for (int k = 0; k < kSteps; ++k) {
         mbarrier_wait(full(stage), parity);
-        const u64 da = smem_descriptor(base + stage * kStageBytes + (ALTERNATE ? 0 : consumer * kWarpgroupRows * 128));
-        const u64 db = smem_descriptor(base + stage * kStageBytes + kABytes);
+        const u64 da = smem_descriptor<ROW_BYTES>(base + stage * kStageBytes + (ALTERNATE ? 0 : consumer * kWarpgroupRows * ROW_BYTES));
+        const u64 db = smem_descriptor<ROW_BYTES>(base + stage * kStageBytes + kABytes);
         wgmma_fence();
         #pragma unroll
-        for (int s = 0; s < 4; ++s)
+        for (int s = 0; s < ROW_BYTES / 32; ++s)
           #pragma unroll
-          for (int i = 0; i < BLOCKS; ++i) wgmma(c[i], da + i * 512 + s * 2, db + s * 2, s > 0 || k > 0);
+          for (int i = 0; i < BLOCKS; ++i) wgmma(c[i], da + i * ROW_BYTES * 4 + s * 2, db + s * 2, s > 0 || k > 0);
         wgmma_commit_group();
         if (k > 0) {
           wgmma_wait_group<1>();
@@ -222,9 +225,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm(const __grid_cons
             for (int h = 0; h < 2; ++h) {
               const u32 place = piece + (i * 64 + h * 8) * kStripRow;
               const i64 m = min(m0 + i * 64 + h * 8 + row, a.m - 1);
-              const SUM sum[2] = {c[i][(p * STRIP / 8 + j) * 4 + h * 2], c[i][(p * STRIP / 8 + j) * 4 + h * 2 + 1]};
+              const SUM* const sums = &c[i][(p * STRIP / 8 + j) * 4 + h * 2];
+#if SMALL_SUMS
+              const float sum[2] = {of_small(sums[0]), of_small(sums[1])};
+#else
+              const SUM sum[2] = {sums[0], sums[1]};
+#endif
 #if STAGED
-              const auto read_staged = [&](OUT (&x)[2]) { x[0] = staged[j % 2][i][h][0], x[1] = staged[j % 2][i][h][1]; };
+              const auto read_staged = [&](STAGED_AS (&x)[2]) { x[0] = staged[j % 2][i][h][0], x[1] = staged[j % 2][i][h][1]; };
 #endif
               RESULT y[2];
               EPILOGUE

@@ -1,4 +1,5 @@
 // conv_few: convolutions of images with few channels on tensor cores, with any epilogue.
+#include "backends/cuda/codegen/byte_rounding.h"
 #include "backends/cuda/codegen/conv/conv_few.h"
 
 #include <algorithm>
@@ -62,7 +63,8 @@ Verdict read(const Problem& p, Read& r) {
   r.few.gemm = product.gemm, r.epilogue = std::move(product.epilogue);
   GemmProblem& g = r.few.gemm;
   g.epilogue = r.epilogue.operands;
-  if (g.out != g.in) return Verdict::no("the result has another type");
+  const std::optional<ByteRounding> bytes = r.epilogue.has_body ? byte_rounding(r.epilogue.body) : std::nullopt;
+  if (g.out != g.in && !(bytes && bytes->type == g.out)) return Verdict::no("the result has another type");
   if (r.few.wide && p.in[1].dims[1] != ir::Dim(g.channels)) return Verdict::no("windows lie side by side");
   if (!g.is_conv || g.channels > 7) return Verdict::no("there are more than 7 channels");
   if (g.n % 8 != 0 || g.dilation[2] != 1) return Verdict::no("filters are no multiple of 8, or the innermost axis is dilated");

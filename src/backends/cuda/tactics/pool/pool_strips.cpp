@@ -58,7 +58,9 @@ Verdict valid(const Problem& p, const Config& c) {
 Verdict supports(const Problem& p) {
   if (const Verdict v = pool_supports(p); !v) return v;
   const DType t = p.in[0].dtype;
-  if (t != DType::f32 && t != DType::f16 && t != DType::bf16) return Verdict::no(cat("elements are ", name(t)));
+  const bool bytes = t == DType::u8 || t == DType::i8;
+  if (bytes && p.in[0].layout != kChannelsLast) return Verdict::no("bytes in rows of a plane");
+  if (t != DType::f32 && t != DType::f16 && t != DType::bf16 && !bytes) return Verdict::no(cat("elements are ", name(t)));
   const PoolProblem window = pool_problem(p);
   if (window.kernel[0] * window.kernel[1] * window.kernel[2] > kMostReads) return Verdict::no("a window of more than 64 elements");
   const int width = least_width(p);
@@ -129,6 +131,8 @@ Tactic cuda_pool_strips() {
           .cases = {"MaxPool f16[2,64,33,29] kernel_shape=[3,3] strides=[2,2] pads=[1,1,1,1]",
                     "MaxPool f16[2,3,18,32] kernel_shape=[3,3] strides=[2,2] pads=[1,1,1,1]",
                     "MaxPool bf16[1,3,17,48] kernel_shape=[3,2] strides=[1,3] dilations=[1,2] pads=[1,1,1,1]",
+                    "MaxPool u8[2,32,33,29] kernel_shape=[3,3] strides=[2,2] pads=[1,1,1,1]",
+                    "MaxPool i8[2,8,17,12] kernel_shape=[2,3] strides=[1,2] pads=[1,1,0,1]",
                     "MaxPool f16[1,16,6,7,16] kernel_shape=[2,2,2] strides=[2,2,2]",
                     "AveragePool f16[2,24,33,29] kernel_shape=[3,2] strides=[1,3] pads=[1,0,1,1] "
                     "count_include_pad=1",

@@ -62,6 +62,27 @@ double gelu_in_pair(float x, double part) {
   return rounded(both - rounded(static_cast<double>(gelu_tail(x, part))));
 }
 
+// put_gelu's for results of 8 bits, every step of it in f16; PTX says that ex2.approx.f16x2 is off by 2^-9.9 at most.
+double gelu_in_bytes(float v, double part) {
+  const auto x = static_cast<double>(v);
+  const double s = rounded(std::fmin(std::fabs(x) * rounded(1 / static_cast<double>(TENFOLD_GELU_REACH)), 1));
+  double p = rounded(static_cast<double>(kGeluTail[4]));
+  for (int i = 3; i >= 0; --i) p = rounded(p * s + rounded(static_cast<double>(kGeluTail[i])));
+  const double tail = rounded(s * rounded(std::exp2(p) * (1 + part)));
+  return rounded(rounded(x + std::fabs(x)) * 0.5 - tail);
+}
+
+// e4m3 rounds by up to a sixteenth, integers of 8 bits by half of one, of which there are 127.
+TEST(CudaGelu, OfEightBitsIsOffByMuchLessThanTheirRounding) {
+  for (const double part : {-0x1.12p-10, 0.0, 0x1.12p-10})
+    for (int bits = 0; bits < 65536; ++bits) {
+      const float x = half_to_float(static_cast<std::uint16_t>(bits));
+      if (!std::isfinite(x) || x > 3e4f) continue;   // twice that overflows f16, and its bytes are the largest
+      const double want = gelu_of(static_cast<double>(x)), off = std::abs(gelu_in_bytes(x, part) - want);
+      ASSERT_LE(off, (x > 0 ? 0.003 : 0.0125) * std::abs(want) + 2e-6) << "at " << x << ", ex2 off by " << part;
+    }
+}
+
 TEST(CudaGelu, ErfIsWithinTwoUlpOfEveryHalf) {
   for (const double part : {-0x1p-11, 0.0, 0x1p-11}) {
     const auto [off, x] = worst([&](float v) { return rounded(static_cast<double>(erf_half(v, part))); }, erf_of);

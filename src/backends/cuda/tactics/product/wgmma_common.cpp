@@ -20,7 +20,7 @@ constexpr int64_t kMostRows = int64_t{1} << 30;  // TMA counts in 32 bits
 
 // As deep a pipeline as fits. What is staged comes one strip ahead of what is computed, or, where room is left, with the tile.
 WgmmaTile tile_of(const int (&t)[4], const GemmProblem& p, bool staged) {
-  WgmmaTile tile{t[0], t[1], t[2], t[3] != 0, 8, 2, bits(p.out) / 8};
+  WgmmaTile tile{t[0], t[1], t[2], t[3] != 0, 8, 2, bits(p.out) / 8, 128};
   while (tile.shared_bytes() > kSharedBytes && tile.stages > 4) --tile.stages;
   if (tile.shared_bytes() > kSharedBytes && !staged) tile.slots = 1;
   while (tile.shared_bytes() > kSharedBytes) --tile.stages;
@@ -34,7 +34,14 @@ WgmmaTile tile_of(const int (&t)[4], const GemmProblem& p, bool staged) {
 }
 WgmmaTile tile_of(const Config& c, DType out) {
   const auto at = [&](std::size_t i) { return static_cast<int>(c[i]); };
-  return {at(0), at(1), at(2), c[3] != 0, at(4), at(5), bits(out) / 8};
+  return {at(0), at(1), at(2), c[3] != 0, at(4), at(5), bits(out) / 8, 128};
+}
+// With the problem's rows: of half the size twice as many stages.
+WgmmaTile with_rows_of(const GemmProblem& p, WgmmaTile tile) {
+  if (p.row_bytes() == tile.row_bytes) return tile;
+  tile.row_bytes = p.row_bytes(), tile.stages *= 2;
+  while (tile.shared_bytes() > kSharedBytes) --tile.stages;
+  return tile;
 }
 
 // A guess in microseconds on an H200, its constants fitted to 430 times of kernels measured there: tiles in waves over the
@@ -42,8 +49,9 @@ WgmmaTile tile_of(const Config& c, DType out) {
 double guess(const WgmmaTile& t, const GemmProblem& p, bool staged, int64_t m) {
   constexpr double kProcessors = 132, kClock = 1900;
   const double rows = t.rows(), columns = t.columns,
-               depth = static_cast<double>(p.is_conv ? ceil_div(p.channels, int64_t{p.depth()}) * (p.k / p.channels)
-                                                     : ceil_div(p.k, int64_t{p.depth()}));
+               depth = static_cast<double>(p.is_conv ? ceil_div(p.channels, int64_t{p.row_depth()}) * (p.k / p.channels)
+                                                     : ceil_div(p.k, int64_t{p.row_depth()})) *
+                       p.row_bytes() / 128;   // steps of 128 bytes
   const double waves = std::ceil(static_cast<double>(ceil_div(m, int64_t{t.rows()}) * ceil_div(p.n, int64_t{t.columns})) / kProcessors);
   const double products = depth * std::max(rows * columns * 64 / 2000, (rows + columns) * 128 / 71) / kClock;
   const double results = rows * columns * (125 + (staged ? 7 : 0)) * 1e-6;
@@ -120,7 +128,7 @@ Verdict wgmma_valid(const Problem& p, const Config& c) {
 }
 
 WgmmaKernel::WgmmaKernel(Product product, const Config& c, const Problem& p, Opening& opening)
-    : product_(std::move(product)), tile_(tile_of(c, product_.gemm.out)) {
+    : product_(std::move(product)), tile_(with_rows_of(product_.gemm, tile_of(c, product_.gemm.out))) {
   if (p.may_be_odd()) plain_ = std::make_unique<const MmaKernel>(product_, p, opening);
   GemmProblem& g = product_.gemm;
   g.body = product_.epilogue.has_body ? &product_.epilogue.body : nullptr;
@@ -134,7 +142,7 @@ WgmmaKernel::WgmmaKernel(Product product, const Config& c, const Problem& p, Ope
 
 Status::Code WgmmaKernel::describe_operands(const RunArgs& args, int64_t m, WgmmaArguments& a) const noexcept {
   const GemmProblem& g = product_.gemm;
-  const int rows = tile_.rows(), columns = tile_.columns, depth = g.depth();
+  const int rows = tile_.rows(), columns = tile_.columns, depth = g.row_depth();
   const bool to_tf32 = g.in == DType::f32;
   Status::Code code;
   if (g.is_conv) {
