@@ -38,7 +38,8 @@ void add_calibration_flags(Flags& f, ExecOptions& o) {
   f.add({"int8", "", "permission for integer products: of a quantised model (on by default), of any with --data; rows, without (CPU)",
          [&o](const std::string&) { o.build.int8 = o.int8_asked = true; }});
   f.add_text("data", o.data, "PATH",
-             "samples for --int8: .npz by input name or .npy, first axis: samples; JPEG or PNG; or a folder of either");
+             "samples for --int8: .npz by input name or .npy, first axis: samples; JPEG or PNG; a folder of either; .txt, .csv:COLUMN");
+  f.add_text("tokenizer", o.tokenizer, "FILE", "+the tokenizer.json of texts in --data, or a folder that holds it");
   f.add({"image", "SPEC",
          "how photographs become the input: resize:256,crop:224,scale:255,mean:0.485/0.456/0.406,std:0.229/0.224/0.225,layout:nchw,"
          "order:rgb; what is left out follows the input",
@@ -89,7 +90,7 @@ void check_calibration(ExecOptions& o) {
 CalibrationData::CalibrationData(const ExecOptions& o, const BuildConfig& config) : most_(o.samples) {
   if (o.data.empty()) return;
   bindings_ = model_bindings(o.onnx, config);
-  SampleSource source{"data", o.data, o.image, bindings_, o.samples, o.console};
+  SampleSource source{"data", o.data, o.image, bindings_, o.samples, o.console, o.tokenizer};
   data_ = open_samples(source);
   if (!o.check_data.empty()) source.flag = "checkData", source.path = o.check_data, check_ = open_samples(source);
   if (!o.dump_samples.empty()) dump_samples(o.dump_samples, *data_, o.samples);

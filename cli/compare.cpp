@@ -115,7 +115,7 @@ struct Question {
 
 void add_data_flags(Flags& flags, Question& q) {
   flags.add_text("data", q.data.data, "PATH",
-                 "compare on samples, by --metric: .npz, .npy, photographs, folders of them, python:FILE.py:NAME; as in tenfold exec");
+                 "compare on samples, by --metric: .npz, .npy, photographs, folders of them, texts, python:FILE.py:NAME; as in tenfold exec");
   const auto add = [&](const char* name, const char* value, const char* help, std::function<void(const std::string&)> apply) {
     flags.add({name, value, help, [&q, name, apply](const std::string& text) { q.about_data = name, apply(text); }});
   };
@@ -123,6 +123,8 @@ void add_data_flags(Flags& flags, Question& q) {
       [&q](const std::string& text) { q.data.metric = text; });
   add("labels", "FILE", "with --data: the class of each sample; tells how many each has right",
       [&q](const std::string& text) { q.data.labels = text; });
+  add("tokenizer", "FILE", "with --data: the tokenizer.json of texts, or a folder that holds it",
+      [&q](const std::string& text) { q.data.tokenizer = text; });
   add("image", "SPEC", "with --data: how photographs become the input",
       [&q](const std::string& text) { q.data.image = parse_image_spec(text); });
   add("samples", "N", "with --data: at most so many (100)",

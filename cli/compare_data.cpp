@@ -102,7 +102,7 @@ void print_table(const DataQuestion& q, std::size_t samples, const std::vector<M
 int compare_on_data(const std::string& first, const std::string& second, BuildConfig config, const DataQuestion& q) {
   const std::string& model = is_plan(first) && !is_plan(second) ? second : first;
   const std::vector<BindingInfo> bindings = is_plan(model) ? open_model_or_plan(model, config).bindings() : model_bindings(model, config);
-  const std::unique_ptr<Samples> samples = open_samples({"data", q.data, q.image, bindings, q.samples, {}});
+  const std::unique_ptr<Samples> samples = open_samples({"data", q.data, q.image, bindings, q.samples, {}, q.tokenizer});
   const std::optional<Labels> labels = q.labels.empty() ? std::nullopt : std::optional<Labels>(q.labels);
   if (config.profiles.empty()) config.profiles = {profile_of(*samples, q.samples, bindings)};
   const std::vector<OutputSet> a = answers(open_model_or_plan(first, config), *samples, q.samples);

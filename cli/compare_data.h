@@ -7,7 +7,7 @@
 namespace tenfold::cli {
 
 struct DataQuestion {
-  std::string data, metric = "l2", labels;
+  std::string data, tokenizer, metric = "l2", labels;
   std::optional<ImageSpec> image;
   int samples = 100;
   double tolerance = -1;   // below 0: none

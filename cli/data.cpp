@@ -17,11 +17,6 @@ bool is_array_name(const std::string& path) { return extension(path) == ".npz" |
 
 constexpr std::string_view kPython = "python:";
 
-bool is_text(const std::string& path) {
-  const std::string end = extension(path.substr(0, path.rfind(':')));   // file.csv:COLUMN
-  return end == ".txt" || end == ".csv" || end == ".tsv" || end == ".jsonl";
-}
-
 struct Found {
   std::vector<std::string> arrays, images;   // by name
 };
@@ -29,15 +24,12 @@ struct Found {
 Found found_at(const SampleSource& source) {
   const std::string flag = "--" + source.flag, &path = source.path;
   std::error_code error;
-  if (is_text(path))
-    throw UsageError(flag + "=" + path + ": text is not read yet, for it takes the model's tokenizer; " + flag +
-                     "=python:FILE.py:NAME takes what a Python function makes of it");
   if (!fs::exists(path, error)) throw Error(ErrorKind::io, flag + ": there is no '" + path + "'");
   if (!fs::is_directory(path, error)) {
     if (is_array_name(path)) return {{path}, {}};
     if (is_image_name(path)) return {{}, {path}};
     throw Error(ErrorKind::io,
-                flag + " takes .npz, .npy or a folder of them, JPEG, PNG or a folder of those, or python:FILE.py:NAME, not '" + path + "'");
+                flag + " takes .npz, .npy or a folder of them, JPEG, PNG or a folder of those, .txt, .csv:COLUMN or python:FILE.py:NAME, not '" + path + "'");
   }
   Found found;
   for (const auto& entry : fs::directory_iterator(path)) {
@@ -60,6 +52,10 @@ std::unique_ptr<Samples> open_samples(SampleSource source) {
   if (source.path.starts_with(kPython)) {
     if (source.image) throw UsageError("--image is for photographs, and '" + source.path + "' gives arrays");
     return array_samples(arrays_of_python(source.path.substr(kPython.size())), std::move(source.inputs));
+  }
+  if (is_text(source.path)) {
+    if (source.image) throw UsageError("--image is for photographs, and '" + source.path + "' is text");
+    return text_samples(source);
   }
   Found found = found_at(source);
   const bool takes_images = !found.images.empty() && (found.arrays.empty() || source.image);

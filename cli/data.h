@@ -1,4 +1,4 @@
-// Samples that a model is tried on (--data, --checkData): arrays, or photographs.
+// Samples that a model is tried on (--data, --checkData): arrays, photographs, or texts.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +37,7 @@ struct SampleSource {
   std::vector<BindingInfo> inputs;  // of the model
   int most = 0;                     // samples that will be asked for
   Console console;                  // hears what is used, and which photographs are left out
+  std::string tokenizer = {};       // --tokenizer: tokenizer.json, for texts
 };
 // Throws Error(io) for a path that does not exist, a folder with neither, photographs of which too many are broken; UsageError for --image
 // beside arrays, and as settle_image_spec() does.
@@ -56,6 +57,10 @@ ArraySource arrays_in_files(std::vector<std::string> files);
 // What NAME of a Python file gives ("FILE.py:NAME": an iterable, or a function), run once, in a process of its own. Throws Error(io) naming
 // file and line.
 ArraySource arrays_of_python(const std::string& file_and_name);
+// Lines of .txt, or a column of .csv or .tsv (FILE:COLUMN). Each text is a sample, or as many as the model's fixed batch; ids, masks and
+// types go to input_ids, attention_mask and token_type_ids, cut and padded where the model fixes the number of tokens.
+bool is_text(const std::string& path);
+std::unique_ptr<Samples> text_samples(const SampleSource& source);
 std::unique_ptr<Samples> image_samples(std::vector<std::string> files, const SampleSource& source);
 
 // Samples as one set, behind one another along the first axis, as --data takes them. Throws Error where they differ in shape.

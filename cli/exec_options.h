@@ -28,7 +28,7 @@ struct ExecOptions {
   std::map<std::string, std::string> load_inputs;
   bool int8_asked = false;         // --int8 or --best: a plain model's products, too, if there is data
   bool fp8_asked = false, int4_asked = false, best = false, strongly_typed = false;
-  std::string data, check_data;    // samples that show the ranges of values; samples that check, instead of every second one
+  std::string data, check_data, tokenizer;    // samples that show the ranges of values; samples that check, instead of every second one
   std::optional<ImageSpec> image;  // how photographs among them become the input
   std::string labels, dump_samples, precision_report;
   std::optional<std::vector<std::string>> remedies;   // of --remedies

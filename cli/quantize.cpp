@@ -18,7 +18,7 @@ namespace tenfold::cli {
 namespace {
 
 struct Wish {
-  std::string output, data, cache, calibrator;
+  std::string output, data, tokenizer, cache, calibrator;
   std::optional<ImageSpec> image;   // how photographs become the input
   std::optional<std::vector<std::string>> remedies;
   int samples = 100;
@@ -73,7 +73,8 @@ Flags make_flags(Wish& w) {
               "file stays as it is.");
   flags.group("Flags");
   flags.add_text("o", w.output, "FILE", "the file to write; external data that it goes on using must lie in the same folder");
-  flags.add_text("data", w.data, "PATH", "samples: .npz by input name or .npy, first axis: samples; photographs; or a folder of either");
+  flags.add_text("data", w.data, "PATH", "samples: .npz by input name or .npy, first axis: samples; photographs; a folder of either; .txt, .csv:COLUMN");
+  flags.add_text("tokenizer", w.tokenizer, "FILE", "the tokenizer.json of texts in --data, or a folder that holds it");
   flags.add({"image", "SPEC", "how photographs become the input, as in tenfold exec: resize:256,crop:224,scale:255,mean:...,std:...",
              [&w](const std::string& text) { w.image = parse_image_spec(text); }});
   flags.add({"samples", "N", "take at most N samples of --data (100)",
@@ -105,7 +106,6 @@ Flags make_flags(Wish& w) {
              [&w](const std::string& text) { w.config.threads = parse_int("threads", text, 1, kMostThreads); }});
   add_import_flags(flags, w.config);
   flags.add_switch("help", w.help, "this text");
-  flags.refuse("tokenizer", "text is not read yet; --data=python:FILE.py:NAME takes what a Python function makes of it");
   flags.footer(
       "Without --data weights alone become narrower, each rounded to the nearest. Exit codes: 3 where no product can be quantised (within\n"
       "--max-error), or nodes stand in the way of the opset that the type needs (13, fp8 19, int4 21), with what to do.");
@@ -124,7 +124,7 @@ std::optional<Calibration> calibration_of(const Wish& w, const std::string& mode
     if (size_of_file(w.cache) < 0) throw UsageError("--calib: there is no '" + w.cache + "'; give --data=PATH, and it is written");
     return calibration;
   }
-  const std::shared_ptr<Samples> samples = open_samples({"data", w.data, w.image, model_bindings(model, w.config), w.samples, w.console});
+  const std::shared_ptr<Samples> samples = open_samples({"data", w.data, w.image, model_bindings(model, w.config), w.samples, w.console, w.tokenizer});
   calibration.sample = [samples](int index) { return samples->at(index); };
   return calibration;
 }

@@ -51,7 +51,6 @@ const std::vector<Reason>& refused() {
       {"TensorRT's plug-ins cannot be loaded; those of Tenfold come with --plugins=FILE",
        {"staticPlugins", "dynamicPlugins", "setPluginsToSerialize", "enablePluginOverride"}},
       {"a plan is built where it is to run, or with --versionCompatible and tuned again there", {"cpuOnly", "remoteAutoTuningConfig"}},
-      {"text is not read yet; --data=python:FILE.py:NAME takes what a Python function makes of it", {"tokenizer"}},
       {"a plan is for one device; --device says which", {"layerDeviceTypes"}},
       {"models come as ONNX (--onnx), and say their outputs", {"uff", "uffInput", "uffNHWC", "caffe", "deploy", "model", "output"}},
       {"plans hold their weights; --refit lets them be replaced", {"stripWeights", "stripAllWeights", "weightless"}},

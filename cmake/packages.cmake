@@ -61,7 +61,8 @@ if(TENFOLD_SHARED)
   add_custom_command(OUTPUT ${maps}
     COMMAND ${CMAKE_CURRENT_LIST_DIR}/exports ${CMAKE_READELF} ${PROJECT_VERSION} $<TARGET_FILE:tenfold-runtime>
       $<TARGET_FILE:tenfold-builder> $<TARGET_FILE:tenfold-text> ${CMAKE_BINARY_DIR}/generated
-    DEPENDS tenfold-runtime tenfold-builder tenfold-text ${CMAKE_CURRENT_LIST_DIR}/exports VERBATIM COMMENT "Listing what the shared libraries export")
+    DEPENDS tenfold-runtime tenfold-builder tenfold-text ${CMAKE_CURRENT_LIST_DIR}/exports VERBATIM
+    COMMENT "Listing what the shared libraries export")
   add_custom_target(tenfold-exports DEPENDS ${maps})
   target_link_libraries(tenfold-runtime_shared PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
   target_link_libraries(tenfold-builder_shared PUBLIC tenfold-runtime_shared)

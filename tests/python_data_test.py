@@ -109,8 +109,7 @@ class PythonData(CliCase):
 
     def test_flags(self):
         out = ['-o', self.path('q.onnx')]
-        for words, flags in (('is not python:FILE.py:NAME', ['--data=python:good.py']), ('text is not read yet', ['--data=lines.txt']),
-                             ('python:FILE.py:NAME takes', ['--data=lines.csv:text']),
+        for words, flags in (('is not python:FILE.py:NAME', ['--data=python:good.py']),
                              ('--image is for photographs', [f"--data=python:{self.path('good.py')}:alone", '--image=crop:2'])):
             self.refused(2, words, 'quantize', self.model, *out, *flags, env=self.environment)
 

@@ -45,7 +45,7 @@ std::vector<std::string> names(const onnx::ModelProto& model) {
 
 Edits some_edits() {
   Edits edits;
-  edits.before[2] = {{"QuantizeLinear", "q", {"b", "s", "z"}, {"bq"}}, {"DequantizeLinear", "d", {"bq", "s", "z"}, {"bd"}, 0}};
+  edits.before[2] = {{"QuantizeLinear", "q", {"b", "s", "z"}, {"bq"}}, {"DequantizeLinear", "d", {"bq", "s", "z"}, {"bd"}, {{"axis", 0}}}};
   edits.inputs[2][0] = "bd";
   edits.initializers = {{"s", onnx_import::tensor_of({0.5f}, {})}, {"z", Tensor(DType::i8, {})}};
   return edits;

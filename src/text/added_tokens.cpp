@@ -4,7 +4,7 @@
 
 #include "text/unicode/unicode.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 namespace {
 
 AddedToken read(const Json& json, const Vocabulary& vocabulary) {
@@ -79,4 +79,4 @@ void AddedTokens::find(Word text, bool normalized, std::vector<Part>& parts) con
   if (open < text.size()) parts.push_back({text.subspan(open), -1});
 }
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

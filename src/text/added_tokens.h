@@ -8,7 +8,7 @@
 #include "text/models/trie.h"
 #include "text/normalize/normalizer.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 
 struct AddedToken {
   std::string content;
@@ -42,4 +42,4 @@ class AddedTokens {
   std::vector<std::int32_t> special_;   // sorted
 };
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

@@ -2,7 +2,7 @@
 
 #include "text/fail.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 namespace {
 
 // The bytes that follow a first byte, and the least scalar that needs them; -1: no first byte.
@@ -64,4 +64,4 @@ std::u32string scalars(std::string_view utf8) {
   return text;
 }
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 
 struct Char {
   char32_t c = 0;
@@ -21,4 +21,4 @@ void append_utf8(char32_t c, std::string& text);
 std::string utf8(std::span<const Char> chars);
 std::u32string scalars(std::string_view utf8);   // throws as decode_utf8()
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 namespace {
 
 void replace_all(std::string& text, std::string_view what, std::string_view by) {
@@ -38,4 +38,4 @@ Decoder read_decoder(const Json& file) {
   return {json.text("prefix"), json.flag("cleanup", true)};
 }
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

@@ -7,7 +7,7 @@
 
 #include "text/json.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 
 // WordPiece's: pieces with the prefix go on a word. Without it a space stands between any two tokens.
 struct Decoder {
@@ -17,4 +17,4 @@ struct Decoder {
 };
 Decoder read_decoder(const Json& file);   // throws unsupported and invalid_model
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

@@ -6,8 +6,8 @@
 
 #include "tenfold/error.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 
 [[noreturn]] inline void fail(ErrorKind kind, std::string message) { throw Error(kind, std::move(message)); }
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

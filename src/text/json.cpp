@@ -2,7 +2,7 @@
 
 #include "text/fail.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 
 void Json::wrong(const std::string& what) const { fail(ErrorKind::invalid_model, (where.empty() ? "" : where + ": ") + what); }
 
@@ -55,4 +55,4 @@ std::int64_t Json::number(const char* key, std::int64_t least, std::int64_t most
   return has(key) ? number(key, least, most) : otherwise;
 }
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

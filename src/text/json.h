@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 
 // An object of the file and where it stands, such as "normalizer.normalizers[1]".
 struct Json {
@@ -23,4 +23,4 @@ struct Json {
   [[noreturn]] void missing_component(const std::string& kinds) const;   // unsupported: `type` is none of `kinds`
 };
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

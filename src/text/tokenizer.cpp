@@ -13,7 +13,7 @@
 
 namespace tenfold {
 
-using namespace text;
+using namespace tokenizing;
 
 namespace {
 
@@ -66,7 +66,7 @@ struct Tokenizer::Impl {
   AddedTokens added;
   Template special, plain = whole_texts();
   Truncation truncation;
-  text::Padding padding;
+  tokenizing::Padding padding;
   Decoder decoder;
   std::unordered_map<std::int32_t, std::string> tokens;
   Vocabulary ids;

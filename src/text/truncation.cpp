@@ -4,7 +4,7 @@
 
 #include "text/fail.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 namespace {
 
 void keep(const Truncation& how, std::size_t length, std::vector<Token>& tokens) {
@@ -96,4 +96,4 @@ void pad(const Padding& how, int length, Encoding& encoding) {
   insert(encoding.begins, how.on_left, count, 0), insert(encoding.ends, how.on_left, count, 0);
 }
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

@@ -8,7 +8,7 @@
 #include "text/json.h"
 #include "text/models/model.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 
 struct Truncation {
   enum Strategy : std::uint8_t { longest_first, only_first, only_second };
@@ -30,4 +30,4 @@ Padding read_padding(const Json& file);
 int padded_length(const Padding& how, std::size_t longest);
 void pad(const Padding& how, int length, Encoding& encoding);   // a longer one stays as it is
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

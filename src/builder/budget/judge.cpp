@@ -33,6 +33,9 @@ struct Judge::Impl {
   std::vector<double> bounds;  // by output
   std::vector<Answered> answered;
 
+  void ask(int done, int total) const {
+    if (go_on) go_on(done, total);
+  }
   Judged judge(const Answers& got) const {
     if (budget.measure) return by_callers_measure(got);
     Judged worst{-std::numeric_limits<double>::infinity(), 0, 0};
@@ -113,7 +116,7 @@ struct Judge::Impl {
   }
 };
 
-Judge::Judge(const ir::Graph& source, const BuildConfig& config, int samples, GoOn go_on)
+Judge::Judge(const ir::Graph& source, const BuildConfig& config, int first, int most, GoOn go_on)
     : impl_(new Impl{*config.budget, quant::metric(config.budget->metric), std::move(go_on), {}, {}, {}}) {
   for (const ir::Value* v : source.outputs) {
     impl_->outputs.push_back(v->name);
@@ -125,13 +128,16 @@ Judge::Judge(const ir::Graph& source, const BuildConfig& config, int samples, Go
   specialise(graph, ranges);
   lower_for_kernels(graph);
   ObservedRuns floats(std::move(graph), ranges, config);
-  int index = 1;
+  int index = first;
   for_each_sample(*config.calibration, index, [&](const InputSet& sample) {
+    if (samples() == most) return;
     impl_->answered.push_back({index, sample, floats.run(sample)}), index += 2;
-    impl_->go_on(static_cast<int>(impl_->answered.size()), samples);
+    impl_->ask(samples(), most);
   });
 }
 Judge::~Judge() = default;
+
+int Judge::samples() const { return static_cast<int>(impl_->answered.size()); }
 
 const InputSet& Judge::sample() const { return impl_->answered.front().sample; }
 
@@ -143,7 +149,7 @@ Judged Judge::judge(const Engine& engine) const {
   Answers got;
   for (const Answered& one : impl_->answered) {
     got.push_back(run_values(*context, in_order(one.sample, inputs)));
-    impl_->go_on(static_cast<int>(got.size()), static_cast<int>(impl_->answered.size()));
+    impl_->ask(static_cast<int>(got.size()), samples());
   }
   return impl_->judge(got);
 }

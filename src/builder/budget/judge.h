@@ -16,11 +16,12 @@ struct Judged {
 
 class Judge {
  public:
-  // Runs the model in f32 on every second sample from the second on, `samples` in all, and keeps what it answers. `go_on` is asked
-  // after each run, here and in judgements: the number of the sample from 1 on, and `samples`. It may throw.
+  // Runs the model in f32 on every second sample from `first` on, `most` in all, and keeps what it answers. `go_on` is asked after each
+  // run, here and in judgements: the number of the sample from 1 on, and how many there will be. It may throw, and may be empty.
   using GoOn = std::function<void(int done, int total)>;
-  Judge(const ir::Graph& source, const BuildConfig& config, int samples, GoOn go_on);
+  Judge(const ir::Graph& source, const BuildConfig& config, int first, int most, GoOn go_on = {});
   ~Judge();
+  int samples() const;
   const InputSet& sample() const;   // the first
   // Throws as runs of the engine do.
   Judged judge(const Engine& engine) const;

@@ -57,7 +57,7 @@ Trials::Trials(const ir::Graph& source, const BuildConfig& config, const backend
 }
 
 void Trials::begin() {
-  judge_.emplace(source, config, told.samples, [this](int done, int total) { ask(done, total); });
+  judge_.emplace(source, config, 1, told.samples, [this](int done, int total) { ask(done, total); });
 }
 
 double Trials::seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }

@@ -81,7 +81,9 @@ TEST(GroupedWeights, ScalesOfTheLeastSquaredErrorAreBetterThanThoseOfTheRange) {
           }
         }
       EXPECT_LT(squared_error(w, q, group), plain * (1 + 1e-6));
-      if (around_zero) EXPECT_EQ(q.zeros, std::vector<std::uint8_t>(q.zeros.size(), 8));
+      if (around_zero) {
+        EXPECT_EQ(q.zeros, std::vector<std::uint8_t>(q.zeros.size(), 8));
+      }
     }
 }
 

@@ -2,7 +2,7 @@
 
 #include <set>
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 
 std::unique_ptr<Model> read_model(const Json& json) {
   // Files of early versions have no type; those of WordPiece have a limit of characters.
@@ -34,4 +34,4 @@ std::int32_t unknown(const Json& json, const Vocabulary& vocabulary) {
   return at->second;
 }
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

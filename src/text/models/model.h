@@ -8,7 +8,7 @@
 #include "text/json.h"
 #include "text/pretokenize/pre_tokenizer.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 
 struct Token {
   std::int32_t id;
@@ -35,4 +35,4 @@ std::unique_ptr<Model> read_word_piece(const Json& json);
 Vocabulary read_vocabulary(const Json& json);                     // of "vocab": ids of 0 to 2^31 - 1, no one twice
 std::int32_t unknown(const Json& json, const Vocabulary& vocabulary);   // the id of "unk_token"
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

@@ -1,6 +1,6 @@
 #include "text/models/trie.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 
 void Trie::grow(std::size_t size) {
   std::vector<Edge> old = std::move(edges_);
@@ -24,4 +24,4 @@ std::uint32_t Trie::add(std::uint32_t from, char32_t c) {
   return node;
 }
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

@@ -7,7 +7,7 @@
 
 #include "text/chars.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 
 class Trie {
  public:
@@ -38,4 +38,4 @@ class Trie {
   std::vector<std::int32_t> values_;
 };
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

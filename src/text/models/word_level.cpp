@@ -1,6 +1,6 @@
 #include "text/models/model.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 namespace {
 
 class WordLevel : public Model {
@@ -21,4 +21,4 @@ class WordLevel : public Model {
 
 std::unique_ptr<Model> read_word_level(const Json& json) { return std::make_unique<WordLevel>(json); }
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

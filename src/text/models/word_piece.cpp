@@ -2,7 +2,7 @@
 #include "text/models/model.h"
 #include "text/models/trie.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 namespace {
 
 class WordPiece : public Model {
@@ -57,4 +57,4 @@ class WordPiece : public Model {
 
 std::unique_ptr<Model> read_word_piece(const Json& json) { return std::make_unique<WordPiece>(json); }
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

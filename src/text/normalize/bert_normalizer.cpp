@@ -2,7 +2,7 @@
 #include "text/unicode/normal_form.h"
 #include "text/unicode/unicode.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 namespace {
 
 class BertNormalizer : public Normalizer {
@@ -53,4 +53,4 @@ class BertNormalizer : public Normalizer {
 
 std::unique_ptr<Normalizer> read_bert_normalizer(const Json& json) { return std::make_unique<BertNormalizer>(json); }
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

@@ -2,7 +2,7 @@
 #include "text/unicode/normal_form.h"
 #include "text/unicode/unicode.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 namespace {
 
 class LowerCase : public Normalizer {
@@ -38,4 +38,4 @@ void lower_case(Chars& chars) {
 
 std::unique_ptr<Normalizer> read_lower_case(const Json&) { return std::make_unique<LowerCase>(); }
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

@@ -1,7 +1,7 @@
 #include "text/normalize/normalizer.h"
 #include "text/unicode/normal_form.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 namespace {
 
 class NormalForm : public Normalizer {
@@ -20,4 +20,4 @@ std::unique_ptr<Normalizer> read_normal_form(const Json& json) {
   return std::make_unique<NormalForm>(type.back() == 'C', type.size() == 4);
 }
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

@@ -1,6 +1,6 @@
 #include "text/normalize/normalizer.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 
 std::unique_ptr<Normalizer> read_normalizer(const Json& json) {
   const std::string type = json.type();
@@ -13,4 +13,4 @@ std::unique_ptr<Normalizer> read_normalizer(const Json& json) {
   json.missing_component("BertNormalizer, Lowercase, NFC, NFD, NFKC, NFKD, Sequence, Strip and StripAccents");
 }
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

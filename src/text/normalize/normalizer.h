@@ -7,7 +7,7 @@
 #include "text/json.h"
 #include "text/unicode/unicode.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 
 class Normalizer {
  public:
@@ -27,4 +27,4 @@ std::unique_ptr<Normalizer> read_strip_accents(const Json& json);
 void lower_case(Chars& chars);
 void strip(Chars& chars, Kind marks);
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

@@ -1,6 +1,6 @@
 #include "text/normalize/normalizer.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 namespace {
 
 class Normalizers : public Normalizer {
@@ -20,4 +20,4 @@ class Normalizers : public Normalizer {
 
 std::unique_ptr<Normalizer> read_normalizers(const Json& json) { return std::make_unique<Normalizers>(json); }
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

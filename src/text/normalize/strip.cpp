@@ -3,7 +3,7 @@
 #include "text/normalize/normalizer.h"
 #include "text/unicode/unicode.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 namespace {
 
 class Strip : public Normalizer {
@@ -23,4 +23,4 @@ class Strip : public Normalizer {
 
 std::unique_ptr<Normalizer> read_strip(const Json& json) { return std::make_unique<Strip>(json); }
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

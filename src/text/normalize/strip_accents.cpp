@@ -1,7 +1,7 @@
 #include "text/normalize/normalizer.h"
 #include "text/unicode/unicode.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 namespace {
 
 class StripAccents : public Normalizer {
@@ -17,4 +17,4 @@ void strip(Chars& chars, Kind marks) {
 
 std::unique_ptr<Normalizer> read_strip_accents(const Json&) { return std::make_unique<StripAccents>(); }
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

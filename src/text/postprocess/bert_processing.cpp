@@ -1,6 +1,6 @@
 #include "text/postprocess/post_processor.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 namespace {
 
 // Of ["[SEP]", 102].
@@ -19,4 +19,4 @@ Template read_bert_processing(const Json& json) {
   return {{cls, first, sep}, {cls, first, sep, second, last}};
 }
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

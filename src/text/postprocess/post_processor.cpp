@@ -1,6 +1,6 @@
 #include "text/postprocess/post_processor.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 
 Template read_template(const Json& json) {
   const std::string type = json.type();
@@ -9,4 +9,4 @@ Template read_template(const Json& json) {
   json.missing_component("BertProcessing and TemplateProcessing");
 }
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

@@ -6,7 +6,7 @@
 
 #include "text/json.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 
 // A piece of what the model gets: the first or the second text, or a token that no text has.
 struct Piece {
@@ -22,4 +22,4 @@ Template read_template(const Json& json);
 Template read_bert_processing(const Json& json);
 Template read_template_processing(const Json& json);
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

@@ -2,7 +2,7 @@
 
 #include "text/postprocess/post_processor.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 namespace {
 
 using Ids = std::map<std::string, std::vector<std::int32_t>>;
@@ -50,4 +50,4 @@ Template read_template_processing(const Json& json) {
   return result;
 }
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

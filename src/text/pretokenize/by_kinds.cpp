@@ -3,7 +3,7 @@
 #include "text/pretokenize/pre_tokenizer.h"
 #include "text/unicode/unicode.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 namespace {
 
 enum class Group : std::uint8_t { dropped, alone, first, second };   // two groups whose runs are words
@@ -52,4 +52,4 @@ std::unique_ptr<PreTokenizer> read_by_kinds(const Json& json) {
   fail(ErrorKind::unsupported, json.where + ": the behavior '" + behavior + "' is not supported; Isolated, Removed and Contiguous are");
 }
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

@@ -1,6 +1,6 @@
 #include "text/pretokenize/pre_tokenizer.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 
 std::unique_ptr<PreTokenizer> read_pre_tokenizer(const Json& json) {
   const std::string type = json.type();
@@ -10,4 +10,4 @@ std::unique_ptr<PreTokenizer> read_pre_tokenizer(const Json& json) {
   json.missing_component("BertPreTokenizer, Digits, Punctuation, Sequence, Whitespace and WhitespaceSplit");
 }
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

@@ -6,7 +6,7 @@
 #include "text/chars.h"
 #include "text/json.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 
 using Word = std::span<const Char>;
 
@@ -20,4 +20,4 @@ std::unique_ptr<PreTokenizer> read_pre_tokenizer(const Json& json);   // throws 
 std::unique_ptr<PreTokenizer> read_by_kinds(const Json& json);          // BertPreTokenizer, Whitespace, WhitespaceSplit, Digits, Punctuation
 std::unique_ptr<PreTokenizer> read_pre_tokenizers(const Json& json);    // Sequence
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

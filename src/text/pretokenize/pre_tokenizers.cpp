@@ -1,6 +1,6 @@
 #include "text/pretokenize/pre_tokenizer.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 namespace {
 
 class PreTokenizers : public PreTokenizer {
@@ -26,4 +26,4 @@ class PreTokenizers : public PreTokenizer {
 
 std::unique_ptr<PreTokenizer> read_pre_tokenizers(const Json& json) { return std::make_unique<PreTokenizers>(json); }
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

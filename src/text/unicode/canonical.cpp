@@ -1,7 +1,7 @@
 // Normal forms: decompositions (length << 24 | scalar, parts), pairs (first, second, composed) and classes (first, last, class). As `tokenizers` 0.23.3 has it; written by tools/write_unicode_tables.py.
 #include "text/unicode/data.h"
 
-namespace tenfold::text::data {
+namespace tenfold::tokenizing::data {
 
 const char32_t canonical[] = {
     33554624, 65, 768, 33554625, 65, 769, 33554626, 65, 770, 33554627, 65, 771, 33554628, 65, 776, 33554629, 65, 778, 33554631, 67, 807,
@@ -488,4 +488,4 @@ const char32_t classes[] = {
 };
 const std::size_t classes_size = 1002;
 
-}  // namespace tenfold::text::data
+}  // namespace tenfold::tokenizing::data

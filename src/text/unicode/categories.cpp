@@ -1,7 +1,7 @@
 // Ranges of scalars of one kind: first and last of each. As `tokenizers` 0.23.3 has it; written by tools/write_unicode_tables.py.
 #include "text/unicode/data.h"
 
-namespace tenfold::text::data {
+namespace tenfold::tokenizing::data {
 
 const char32_t control[] = {
     0, 8, 11, 12, 14, 31, 127, 159, 173, 173, 1536, 1541, 1564, 1564, 1757, 1757, 1807, 1807, 6158, 6158, 8203, 8207, 8234, 8238, 8288,
@@ -205,4 +205,4 @@ const char32_t ideograph[] = {
 };
 const std::size_t ideograph_size = 14;
 
-}  // namespace tenfold::text::data
+}  // namespace tenfold::tokenizing::data

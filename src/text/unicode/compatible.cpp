@@ -1,7 +1,7 @@
 // Decompositions of NFKD that NFD does not have: length << 24 | scalar, parts. As `tokenizers` 0.23.3 has it; written by tools/write_unicode_tables.py.
 #include "text/unicode/data.h"
 
-namespace tenfold::text::data {
+namespace tenfold::tokenizing::data {
 
 const char32_t compatible[] = {
     16777376, 32, 33554600, 32, 776, 16777386, 97, 33554607, 32, 772, 16777394, 50, 16777395, 51, 33554612, 32, 769, 16777397, 956,
@@ -530,4 +530,4 @@ const char32_t compatible[] = {
 };
 const std::size_t compatible_size = 9277;
 
-}  // namespace tenfold::text::data
+}  // namespace tenfold::tokenizing::data

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace tenfold::text::data {
+namespace tenfold::tokenizing::data {
 
 // First and last of each range.
 extern const char32_t control[], space[], punctuation[], digit[], word[], mark[], combining[], ideograph[];
@@ -16,4 +16,4 @@ extern const std::size_t pairs_size;
 extern const char32_t classes[];   // first, last, canonical combining class
 extern const std::size_t classes_size;
 
-}  // namespace tenfold::text::data
+}  // namespace tenfold::tokenizing::data

@@ -1,7 +1,7 @@
 // Lower case, one scalar at a time: length << 24 | scalar, letters. As `tokenizers` 0.23.3 has it; written by tools/write_unicode_tables.py.
 #include "text/unicode/data.h"
 
-namespace tenfold::text::data {
+namespace tenfold::tokenizing::data {
 
 const char32_t lower_case[] = {
     16777281, 97, 16777282, 98, 16777283, 99, 16777284, 100, 16777285, 101, 16777286, 102, 16777287, 103, 16777288, 104, 16777289, 105,
@@ -197,4 +197,4 @@ const char32_t lower_case[] = {
 };
 const std::size_t lower_case_size = 2977;
 
-}  // namespace tenfold::text::data
+}  // namespace tenfold::tokenizing::data

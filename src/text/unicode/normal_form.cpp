@@ -4,7 +4,7 @@
 
 #include "text/unicode/unicode.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 namespace {
 
 // Hangul's syllables are numbered by their letters (Unicode Standard, section 3.12).
@@ -105,4 +105,4 @@ void compose(Chars& chars, bool compatible) {
   replace(chars, result);
 }
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

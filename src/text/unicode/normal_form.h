@@ -3,7 +3,7 @@
 
 #include "text/chars.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 
 // What a step makes of a text: a scalar, and how many it adds (1: it has no source of its own) or takes up besides its own (below 0).
 struct Step {
@@ -16,4 +16,4 @@ void replace(Chars& chars, std::span<const Step> steps);
 void decompose(Chars& chars, bool compatible);   // NFD, NFKD
 void compose(Chars& chars, bool compatible);     // NFC, NFKC
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

@@ -5,7 +5,7 @@
 
 #include "text/unicode/data.h"
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 namespace {
 
 constexpr char32_t kScalars = 0x110000;
@@ -76,4 +76,4 @@ Unicode::Unicode() : parts_(2) {
   }
 }
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace tenfold::text {
+namespace tenfold::tokenizing {
 
 enum Kind : std::uint8_t {
   kControl = 1,       // which BERT's normalizer drops
@@ -50,4 +50,4 @@ class Unicode {
   std::unordered_map<std::uint64_t, char32_t> pairs_;
 };
 
-}  // namespace tenfold::text
+}  // namespace tenfold::tokenizing

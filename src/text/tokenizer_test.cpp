@@ -1,0 +1,121 @@
+// What the reference is not needed for: what is wrong with a file, memory that is used again, decoding. tests/tokenizer_test.py has the rest.
+#include "tenfold/text.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace tenfold {
+namespace {
+
+const std::string kModel =
+    R"("model": {"type": "WordPiece", "unk_token": "?", "vocab": {"?": 0, "un": 1, "##done": 2, "[A]": 3, "[B]": 4, ".": 5, "unx": 6}})";
+const std::string kWhole = "{" + kModel + R"(, "pre_tokenizer": {"type": "BertPreTokenizer"}, "normalizer": {"type": "BertNormalizer"},
+  "added_tokens": [{"id": 3, "content": "[A]", "special": true}, {"id": 4, "content": "[B]", "special": true}],
+  "post_processor": {"type": "BertProcessing", "cls": ["[A]", 3], "sep": ["[B]", 4]}, "decoder": {"type": "WordPiece", "prefix": "##"}})";
+
+std::string refusal(const std::string& json, ErrorKind kind) {
+  try {
+    Tokenizer::parse(json);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), kind) << e.what();
+    return e.what();
+  }
+  ADD_FAILURE() << "taken: " << json;
+  return "";
+}
+#define EXPECT_SAYS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
+
+using Ids = std::vector<std::int32_t>;
+
+TEST(Tokenizer, GivesLongestPieces) {
+  const Tokenizer t = Tokenizer::parse(kWhole);
+  const Encoding e = t.encode(" \u00dcn\u0301done.x");
+  EXPECT_EQ(e.ids, (Ids{3, 1, 2, 5, 0, 4}));
+  EXPECT_EQ(e.begins, (Ids{0, 1, 4, 8, 9, 0}));
+  EXPECT_EQ(e.ends, (Ids{0, 3, 8, 9, 10, 0}));   // the accent is gone
+  EXPECT_EQ(e.special, (Ids{1, 0, 0, 0, 0, 1}));
+  EXPECT_EQ(t.encode("unxdone", false).ids, (Ids{6, 2}));
+  EXPECT_EQ(t.encode("undo", false).ids, (Ids{0}));   // "##do" is no piece: the whole word is unknown
+}
+
+TEST(Tokenizer, PutsPairsTogether) {
+  const Encoding e = Tokenizer::parse(kWhole).encode("un", "un.");
+  EXPECT_EQ(e.ids, (Ids{3, 1, 4, 1, 5, 4}));
+  EXPECT_EQ(e.types, (Ids{0, 0, 0, 1, 1, 1}));
+}
+
+TEST(Tokenizer, TruncatesAndPads) {
+  Tokenizer t = Tokenizer::parse(kWhole);
+  t.set_truncation(4);
+  t.set_padding(Tokenizer::Padding::longest);
+  const std::string_view texts[] = {"un un un", "un", ""};
+  const std::vector<Encoding> all = t.encode_batch(texts);
+  EXPECT_EQ(all[0].ids, (Ids{3, 1, 1, 4}));
+  EXPECT_EQ(all[1].ids, (Ids{3, 1, 4, 0}));
+  EXPECT_EQ(all[1].mask, (Ids{1, 1, 1, 0}));
+  EXPECT_EQ(all[2].mask, (Ids{1, 1, 0, 0}));
+  t.set_truncation(1);
+  EXPECT_THROW(t.encode("un"), Error);
+}
+
+TEST(Tokenizer, DecodesWhatItEncoded) {
+  const Tokenizer t = Tokenizer::parse(kWhole);
+  EXPECT_EQ(t.decode(Ids{3, 1, 2, 5, 4, 99}), "undone.");
+  EXPECT_EQ(t.decode(Ids{3, 1}, false), "[A] un");
+  EXPECT_EQ(t.id("##done"), 2);
+  EXPECT_EQ(t.id("none"), -1);
+  EXPECT_EQ(t.token(2), "##done");
+  EXPECT_EQ(t.vocabulary_size(), 7);
+}
+
+TEST(Tokenizer, RefusesTextThatIsNoUtf8) {
+  const Tokenizer t = Tokenizer::parse(kWhole);
+  for (const char* bad : {"un\xff", "un\xc3", "un\xed\xa0\x80", "un\xc0\xaf", "un\xf4\x90\x80\x80", "un\x80"}) {
+    try {
+      t.encode(bad);
+      ADD_FAILURE() << bad;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::invalid_argument);
+      EXPECT_SAYS(std::string(e.what()), "byte 2");
+    }
+  }
+}
+
+TEST(Tokenizer, NamesWhatIsWrongInAFile) {
+  EXPECT_SAYS(refusal("{", ErrorKind::invalid_model), "is no JSON");
+  EXPECT_SAYS(refusal("[]", ErrorKind::invalid_model), "an object was expected");
+  EXPECT_SAYS(refusal("{}", ErrorKind::invalid_model), "'model' is missing");
+  EXPECT_SAYS(refusal(R"({"model": {"type": "BPE"}})", ErrorKind::unsupported), "model: the type 'BPE' is not supported");
+  EXPECT_SAYS(refusal(R"({"model": {"type": "WordPiece", "unk_token": "?", "vocab": {"a": 0}}})", ErrorKind::invalid_model), "'?'");
+  EXPECT_SAYS(refusal(R"({"model": {"type": "WordPiece", "unk_token": "a", "vocab": {"a": 0, "b": 0}}})", ErrorKind::invalid_model), "twice");
+  EXPECT_SAYS(refusal(R"({"model": {"type": "WordPiece", "unk_token": "a", "vocab": {"a": -1}}})", ErrorKind::invalid_model), "'a'");
+  EXPECT_SAYS(refusal("{" + kModel + R"(, "normalizer": {"type": "Sequence", "normalizers": [{"type": "Nmt"}]}})", ErrorKind::unsupported),
+              "normalizer.normalizers[0]: the type 'Nmt'");
+  EXPECT_SAYS(refusal("{" + kModel + R"(, "truncation": {"max_length": 0}})", ErrorKind::invalid_model), "truncation.max_length");
+  EXPECT_SAYS(refusal("{" + kModel + R"(, "added_tokens": [{"id": 1, "content": "x"}]})", ErrorKind::invalid_model), "have the id 1");
+  try {
+    Tokenizer::load("/nowhere/at/all");
+    ADD_FAILURE();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::io);
+  }
+}
+
+TEST(Tokenizer, ServesThreadsAtOnce) {
+  const Tokenizer t = Tokenizer::parse(kWhole);
+  const Encoding want = t.encode("undone un \u00e9 .");
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      Encoding e;
+      for (int k = 0; k < 1000; ++k) {
+        t.encode_into("undone un \u00e9 .", e);
+        EXPECT_EQ(e.ids, want.ids);
+      }
+    });
+  for (std::thread& one : threads) one.join();
+}
+
+}  // namespace
+}  // namespace tenfold
