@@ -34,7 +34,7 @@ Tensor data() {
 std::optional<Ranges> applied(std::string_view name, const ir::Graph& graph, const Ranges& ranges, const Tensor& x) {
   const Placing placing;
   const std::map<std::string, ChannelStats, std::less<>> none;
-  const RunAgain run = [&](const Look& look, const std::set<std::string, std::less<>>&) { look("x", x); };
+  const RunAgain run = [&](const Look& look, const std::set<std::string, std::less<>>&, std::size_t) { look("x", x); };
   return remedy(name).apply({graph, ranges, placing, calibrator("minmax"), none, run});
 }
 

@@ -53,7 +53,7 @@ std::optional<Ranges> with_scaled_channels(const Symptoms& s, bool (*is_for)(con
       pair.before.add({t.data<float>(), static_cast<std::size_t>(t.size())});
       pair.after.add({after.data<float>(), static_cast<std::size_t>(after.size())});
     }
-  }, values);
+  }, values, kFewSamples);
   for (const auto& [name, operand] : scaled_operands) {
     const Pair& pair = seen[name];
     const Range all = s.ranges.at(name);

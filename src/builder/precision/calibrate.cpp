@@ -1,6 +1,7 @@
 // The samples run one by one; a histogram for each value is all that is kept of them.
 #include "builder/precision/calibrate.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 
@@ -126,8 +127,9 @@ quant::Ranges ranges_by_samples(const ir::Graph& graph, const std::vector<plan::
     file.commit();
   }
   if (!remedies || result.empty()) return result;
-  const quant::RunAgain again = [&](const quant::Look& look, const std::set<std::string, std::less<>>& values) {
-    for (const InputSet& sample : trials.aside()) runs.run(sample, look, values);
+  const quant::RunAgain again = [&](const quant::Look& look, const std::set<std::string, std::less<>>& values, std::size_t most) {
+    const std::vector<InputSet>& samples = trials.aside();
+    for (std::size_t i = 0; i < std::min(most, samples.size()); ++i) runs.run(samples[i], look, values);
   };
   return remedied({graph, result, placing, calibrator, seen.channels, again}, calibration.remedies, trials,
                   tries_all ? best.error : trials.error(result), log, report);

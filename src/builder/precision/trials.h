@@ -4,13 +4,14 @@
 #include <vector>
 
 #include "builder/builder.h"
+#include "quant/channel_stats.h"
 #include "quant/place_qdq.h"
 
 namespace tenfold::builder {
 
 class Trials {
  public:
-  static constexpr std::size_t kMost = 8, kMostAside = 16;   // samples
+  static constexpr std::size_t kMost = quant::kFewSamples, kMostAside = quant::kMoreSamples;
   // All of them outlive this. `graph`: as it stands before its precision is settled.
   Trials(const ir::Graph& graph, const std::vector<plan::Range>& ranges, const quant::Placing& placing, const BuildConfig& config)
       : graph_(graph), ranges_(ranges), placing_(placing), config_(config) {}

@@ -39,6 +39,7 @@ void add(Means& to, const Tensor& t, const ChannelView& view, const std::vector<
   const float scale = *dq.in(1)->constant->tensor.data<float>();
   const bool is_signed = dq.in(2)->dtype() == DType::i8;
   const auto zero = static_cast<float>(dq.in(2)->constant->tensor.as_int(0));
+  constexpr float kHalves = 12582912;   // 1.5 * 2^23: no bits are left behind the point
   const float low = is_signed ? -128 : 0, high = is_signed ? 127 : 255;
   to.exact.resize(static_cast<std::size_t>(view.channels)), to.rounded.resize(to.exact.size()), to.count += view.outer * view.inner;
   const float* x = t.data<float>();
@@ -49,7 +50,8 @@ void add(Means& to, const Tensor& t, const ChannelView& view, const std::vector<
       for (std::int64_t i = 0; i < view.inner; ++i, ++x) {
         const float v = *x * factor;
         exact += static_cast<double>(v);
-        rounded += static_cast<double>((std::clamp(std::nearbyint(v / scale) + zero, low, high) - zero) * scale);
+        const float steps = std::clamp(v / scale, low - zero, high - zero);
+        rounded += static_cast<double>(((steps + kHalves) - kHalves) * scale);   // nearbyint() is a call
       }
       to.exact[c] += exact, to.rounded[c] += rounded;
     }
@@ -99,7 +101,7 @@ std::optional<Ranges> apply(const Symptoms& s) {
         if (const auto pair = pairs.find(product->out()->name); pair != pairs.end())
           add(pair->second.means, t, at->second->view(t), own, *dequantised(*pair->second.rounded, 0));
     }
-  }, values);
+  }, values, kFewSamples);
   Ranges result = s.ranges;
   for (const auto& [name, pair] : pairs)
     if (pair.means.count > 0) result.corrections.biases[name] = lost(pair);

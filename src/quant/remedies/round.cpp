@@ -64,7 +64,7 @@ void run_tasks(const Symptoms& s, const std::vector<const Task*>& tasks, Correct
       const auto factors = to.channels.find(tasks[i]->operand->value->name);
       moments[i].add(t, factors == to.channels.end() ? std::vector<float>() : factors->second);
     }
-  }, values);
+  }, values, kMoreSamples);
   for (std::size_t i = 0; i < tasks.size(); ++i) to.weights[tasks[i]->product->out()->name] = rounded(*tasks[i], moments[i]);
 }
 
