@@ -7,8 +7,8 @@
 namespace tenfold::builder {
 namespace {
 
-// Bytes as text: two letters each, from 'a' to 'p'.
-std::string letters(const void* data, std::size_t bytes) {
+// Without corrections nobody needs them. Bytes as text: two letters each, from 'a' to 'p'.
+[[maybe_unused]] std::string letters(const void* data, std::size_t bytes) {
   std::string text(2 * bytes, 'a');
   for (std::size_t i = 0; i < bytes; ++i) {
     const auto byte = static_cast<const unsigned char*>(data)[i];
@@ -17,7 +17,7 @@ std::string letters(const void* data, std::size_t bytes) {
   return text;
 }
 // False: these are no such letters for so many bytes.
-bool read_letters(std::string_view text, void* data, std::size_t bytes) {
+[[maybe_unused]] bool read_letters(std::string_view text, void* data, std::size_t bytes) {
   if (text.size() != 2 * bytes) return false;
   for (std::size_t i = 0; i < bytes; ++i) {
     const int high = text[2 * i] - 'a', low = text[2 * i + 1] - 'a';

@@ -90,7 +90,7 @@ class Search {
     }
     problem_ = problem_of(all_, backends::traits_of(trials_.device).launches);
     const std::vector<Allocation> line = frontier(problem_);
-    if (const std::size_t quickest = first_within(line); quickest > 0 && quickest < line.size()) exchange(line[quickest]);
+    if (first_within(line) < line.size()) exchange(states_of(types_in(trials_.best->computed)));
   }
   std::vector<DType> types_in(const Computed& computed) const {
     std::vector<DType> types;
@@ -100,6 +100,15 @@ class Search {
     }
     return types;
   }
+  Allocation states_of(const std::vector<DType>& types) const {
+    Allocation states;
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      const std::vector<DType>& own = all_.list[i].types;
+      const auto at = std::find(own.begin(), own.end(), types[i]);
+      states.push_back(at == own.end() ? 0 : static_cast<int>(at - own.begin()));
+    }
+    return states;
+  }
   bool consider_mix(const Allocation& states) {
     const std::vector<DType> types = types_of(all_, states);
     if (const auto before = tried_.find(types); before != tried_.end()) return before->second;
@@ -107,13 +116,7 @@ class Search {
   }
   // Predicted errors are brought to that of everything permitted, for they do not add up.
   double predicted(const Allocation& states) const {
-    Allocation all;
-    const std::vector<DType> types = types_in(singles_.front());
-    for (std::size_t i = 0; i < types.size(); ++i) {
-      const std::vector<DType>& own = all_.list[i].types;
-      all.push_back(static_cast<int>(std::find(own.begin(), own.end(), types[i]) - own.begin()));
-    }
-    const double of_all = error_of(problem_, all);
+    const double of_all = error_of(problem_, states_of(types_in(singles_.front())));
     return error_of(problem_, states) * (of_all > 0 && std::isfinite(error_of_all_) ? error_of_all_ / of_all : 1);
   }
   // The first that is, measured; their number if none is. It begins with the one that is predicted, and looks near it.
@@ -132,7 +135,8 @@ class Search {
     }
     return enough;
   }
-  // Single layers in a quicker type, those first that win most time for their error, while the budget holds.
+  // Single layers in another type: first those that win most time for their error, then those that win nothing by a prediction that may
+  // be wrong. What is within the budget and quicker, measured, is where the next one starts.
   void exchange(Allocation states) {
     struct Move { std::size_t layer; int state; double won, rate; };
     std::vector<Move> moves;
@@ -142,15 +146,18 @@ class Search {
         Allocation moved = states;
         moved[i] = state;
         const double won = before - milliseconds_of(problem_, moved), more = std::max(error_of(problem_, moved) - error, 1e-12);
-        if (won > 0 && predicted(moved) < kHopeful * config_.budget->max_error) moves.push_back({i, state, won, won / more});
+        if (state == states[i] || won < -kDoubtful * before || predicted(moved) > kHopeful * config_.budget->max_error) continue;
+        moves.push_back({i, state, won, won > 0 ? won / more : won});
       }
-    std::stable_sort(moves.begin(), moves.end(), [](const Move& a, const Move& b) { return a.rate > b.rate; });
+    std::stable_sort(moves.begin(), moves.end(), [](const Move& a, const Move& b) {
+      return (a.won > 0) != (b.won > 0) ? a.won > 0 : a.rate > b.rate;
+    });
     if (moves.size() > kMostExchanges) moves.resize(kMostExchanges);
     for (const Move& move : moves) {
       if (!trials_.has_time()) return;
       Allocation moved = states;
       moved[move.layer] = move.state;
-      if (consider_mix(moved)) states = std::move(moved);
+      if (consider_mix(moved) && types_in(trials_.best->computed) == types_of(all_, moved)) states = std::move(moved);
     }
   }
 
@@ -179,7 +186,8 @@ class Search {
     return std::move(made.engine);
   }
 
-  static constexpr std::size_t kMostExchanges = 6;
+  static constexpr std::size_t kMostExchanges = 8;
+  static constexpr double kDoubtful = 0.05;  // predicted times that are longer by less may be shorter
   static constexpr double kHopeful = 1.25;   // predicted errors up to so many budgets are tried
 
   Trials trials_;
