@@ -71,6 +71,16 @@ Value* shortcut_of(const Node& node) {
   return second > 1 && first == 1 ? node.in(1) : nullptr;
 }
 
+// Of operands that become 8 bits for at least one of their products.
+Corrections::Named<std::vector<float>> factors_for_bytes(const ir::Graph& graph, const Ranges& ranges, const Placing& placing) {
+  Corrections::Named<std::vector<float>> wanted;
+  const auto& all = ranges.corrections.channels;
+  for (const auto& node : graph.nodes())
+    if (const auto at = all.empty() || !axis_of_bytes(*node, placing) ? all.end() : all.find(node->in(0)->name); at != all.end())
+      wanted.insert(*at);
+  return wanted;
+}
+
 class Placer {
  public:
   Placer(ir::Graph& graph, const Ranges& ranges, const Placing& placing) : graph_(graph), ranges_(ranges), placing_(placing) {}
@@ -252,7 +262,7 @@ std::vector<const Node*> products_to_quantise(const ir::Graph& graph, const Rang
 }
 
 bool place_qdq(ir::Graph& graph, const Ranges& ranges, const Placing& placing) {
-  scale_channels(graph, ranges.corrections.channels);
+  scale_channels(graph, factors_for_bytes(graph, ranges, placing));
   const bool changed = Placer(graph, ranges, placing).run();
   if (changed) graph.sort();
   return changed;

@@ -1,5 +1,6 @@
 // What equalise and smooth have in common.
 #include <algorithm>
+#include <cmath>
 
 #include "quant/channel_strength.h"
 #include "quant/ranges.h"
@@ -19,8 +20,17 @@ Tensor scaled(const Tensor& t, const ChannelView& view, const std::vector<float>
   return result;
 }
 
-// The samples that are run again are few: the range that all of them gave changes as that of the few does.
-double changed(double all, double before, double after) { return before != 0 ? all * after / before : after; }
+// One end of a range. What was not clipped is not clipped; else the samples that are run again are few, and the end that all of them gave
+// changes as that of the few does. `extremes`: of each channel, over all samples.
+double changed(double all, const std::vector<float>& extremes, const std::vector<float>& factors, double before, double after) {
+  double most = 0, scaled = 0;
+  for (std::size_t c = 0; c < extremes.size(); ++c) {
+    const double x = std::fabs(static_cast<double>(extremes[c]));
+    most = std::max(most, x), scaled = std::max(scaled, x * static_cast<double>(factors[c]));
+  }
+  if (std::fabs(all) >= most) return all < 0 ? -scaled : scaled;
+  return before != 0 ? all * after / before : after;
+}
 
 }  // namespace
 
@@ -59,7 +69,10 @@ std::optional<Ranges> with_scaled_channels(const Symptoms& s, bool (*is_for)(con
     const Range all = s.ranges.at(name);
     const Grid grid = s.placing.around_zero(all.low) ? Grid{255, true} : Grid{};
     const Range before = s.calibrator.range(pair.before, grid), after = s.calibrator.range(pair.after, grid);
-    const Range range{changed(all.low, before.low, after.low), changed(all.high, before.high, after.high)};
+    const ChannelStats& stats = s.channels.at(name);
+    const std::vector<float>& factors = result.corrections.channels.at(name);
+    const Range range{changed(all.low, stats.low, factors, before.low, after.low),
+                      changed(all.high, stats.high, factors, before.high, after.high)};
     const bool makes_it = made_by(s.graph, *operand.value) != MadeBy::other;
     result[makes_it ? name : scaled_name(*operand.value)] = range;
   }

@@ -66,16 +66,21 @@ struct Tried {
   double error = std::numeric_limits<double>::infinity();
 };
 
-// That with the least error of all outputs together, on the first of the samples that gave the ranges.
+// That with the least error of all outputs together, on the first of the samples that gave the ranges. But ranges that clip must gain a
+// tenth by it: other data reach further than these samples.
 Tried best_calibrator(const ir::Graph& graph, const quant::Histograms& seen, const quant::Placing& placing, const Trials& trials,
                       const Log& log) {
-  Tried best;
+  constexpr std::string_view kWhole = "minmax";
+  constexpr double kGain = 0.9;
+  Tried best, whole;
   std::string told;
   for (const quant::Calibrator& calibrator : quant::calibrators()) {
     const double error = trials.error(ranges_of(graph, seen, calibrator, placing));
     told += cat(told.empty() ? "" : ", ", calibrator.name, " ", error);
     if (best.name.empty() || error < best.error) best = {std::string(calibrator.name), error};
+    if (calibrator.name == kWhole) whole = {std::string(kWhole), error};
   }
+  if (best.error > kGain * whole.error) best = whole;
   log(Severity::info, "calibrators by their relative l2 error on ", trials.count(), " samples: ", told);
   return best;
 }
