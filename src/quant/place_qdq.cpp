@@ -174,7 +174,8 @@ class Placer {
 
   // Residuals: memory then holds the bytes alone, and not the floats beside them.
   void share_with_sum(Node& node) {
-    if (node.op() != "Add" || node.body || !becomes_bytes(node.out())) return;
+    if (node.op() != "Add" || node.body) return;
+    if (!becomes_bytes(node.out())) return share_alone(node);
     for (int i : {0, 1})
       if (const auto known = made_.find(node.in(i)); known != made_.end() && known->second != node.in(i))
         graph_.set_input(node, i, known->second);
@@ -182,6 +183,12 @@ class Placer {
     if (!beside || graph_.is_output(beside) || made_.count(beside)) return;
     const int side = beside == node.in(0) ? 0 : 1;
     if (Value* small = quantised(beside)) graph_.set_input(node, side, small), changed_ = true;
+  }
+  // A sum that stays wide: where it is the only one left that reads a float, nobody has to write that.
+  void share_alone(Node& node) {
+    for (int i : {0, 1})
+      if (const auto known = made_.find(node.in(i)); placing_.shortcuts && known != made_.end() && known->second != node.in(i))
+        if (node.in(i)->users.size() == 2 && !graph_.is_output(node.in(i))) graph_.set_input(node, i, known->second), changed_ = true;
   }
   // Read by QuantizeLinear, directly or behind one function of one operand.
   bool becomes_bytes(const Value* v) const {
