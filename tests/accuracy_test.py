@@ -296,6 +296,16 @@ class Accuracy(unittest.TestCase):
         self.assertGreaterEqual(cosine.mean(), 0.9975)
         self.assertLess(cosine.mean(), 0.99999, 'nothing was in 8 bits')
 
+    def test_embeddings_by_rows_of_8_bits(self):
+        """--int8 without data. ONNX Runtime's dynamic quantisation comes to 0.992 in the mean."""
+        model, encode = self.sentence_encoder()
+        feeds = [encode(self.sentences(128)[i : i + 32]) for i in range(0, 128, 32)]
+        theirs = onnxruntime(model)
+        ours = self.plan(model, feeds[0], {n: (32, 128) for n in feeds[0]}, ('--int8', '--builderOptimizationLevel=0'))
+        cosine = np.concatenate([cosines(ours(feed)['embedding'], theirs(feed)['embedding']) for feed in feeds if len(feed['input_ids'])])
+        self.say(f'{len(cosine)} sentences --int8: cosine {cosine.mean():.5f} in the mean, {cosine.min():.5f} at least')
+        self.assertGreaterEqual(cosine.mean(), 0.995)
+
     def test_text_without_padding(self):
         """64 sentences and paragraphs of very different lengths at once, beside each alone; embeddings have length 1."""
         model, encode = self.sentence_encoder()
