@@ -68,7 +68,8 @@ def main():
         np.save('data.npy', np.repeat(pictures[0::2], 2, axis=0))   # so that all of them give ranges
         want = answers_of_onnxruntime('floats.onnx', True)
         files = []
-        for name, flags in (('any', []), ('ort', []), ('ort, --reduceRange', ['--reduceRange']), ('openvino', [])):
+        for name, flags in (('any', []), ('ort', []), ('ort, --reduceRange', ['--reduceRange']), ('openvino', []),
+                            ('openvino, --reduceRange', ['--reduceRange'])):
             path = f'ours{len(files)}.onnx'
             subprocess.run([a.tenfold, 'quantize', 'floats.onnx', '--data=data.npy', '--samples=200', '--calibrator=percentile', '-o', path,
                             '--for=' + name.split(',')[0], *flags], check=True, capture_output=True)

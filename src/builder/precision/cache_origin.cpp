@@ -47,7 +47,8 @@ Hash128 hash_of(const ir::Graph& source) {
 std::string model_in(const std::string& path) {
   std::istringstream in(read_file(path));
   std::string line;
-  require(std::getline(in, line) && line == kHead, ErrorKind::io, "'", path,
+  std::getline(in, line);
+  require(line == kHead, ErrorKind::io, "'", path,
           "', which tells what a calibration cache came from, begins with '", line.substr(0, 60), "', not with '", kHead,
           "'; without it the cache is taken as it is");
   while (std::getline(in, line))

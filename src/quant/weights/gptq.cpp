@@ -11,7 +11,8 @@
 namespace tenfold::quant {
 namespace {
 
-constexpr double kDamping = 0.01;   // of the mean moment, added to each
+// Of the mean moment, added to each: as much as a few thousand rows of data need, or elements make good what other data do not have.
+constexpr double kDamping = 0.1;
 
 // -O1 makes no vectors of loops, and these take all the time.
 using Four [[gnu::vector_size(32), gnu::aligned(8), gnu::may_alias]] = double;
