@@ -115,7 +115,7 @@ struct Question {
 
 void add_data_flags(Flags& flags, Question& q) {
   flags.add_text("data", q.data.data, "PATH",
-                 "compare on samples, by --metric: .npz, .npy, photographs, folders of them, texts, python:FILE.py:NAME; as in tenfold exec");
+                 "compare on samples, by --metric: .npz, .npy, photographs, folders of them, texts, python:FILE.py:NAME; as in exec");
   const auto add = [&](const char* name, const char* value, const char* help, std::function<void(const std::string&)> apply) {
     flags.add({name, value, help, [&q, name, apply](const std::string& text) { q.about_data = name, apply(text); }});
   };

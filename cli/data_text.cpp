@@ -97,7 +97,8 @@ class TextSamples : public Samples {
       throw Error(ErrorKind::io, "--data: texts cannot be input '" + input.name + "': " + why + "; python:FILE.py:NAME gives any arrays");
     };
     if (!part_of(input.name)) refuse("input_ids, attention_mask and token_type_ids are what a tokenizer gives");
-    if (input.dtype != DType::i64 && input.dtype != DType::i32) refuse("it is of " + std::string(name(input.dtype)) + ", not int64 or int32");
+    if (input.dtype != DType::i64 && input.dtype != DType::i32)
+      refuse("it is of " + std::string(name(input.dtype)) + ", not int64 or int32");
     if (input.shape.size() != 2) refuse("it has the shape " + text(input.shape) + ", not [batch, tokens]");
     if (input.shape[0] > 0) batch_ = static_cast<int>(input.shape[0]);
     if (input.shape[1] > 0) length_ = static_cast<int>(input.shape[1]);
@@ -127,7 +128,8 @@ bool is_text(const std::string& path) { return TextPath::is_table(TextPath(path)
 std::unique_ptr<Samples> text_samples(const SampleSource& source) {
   const std::string flag = "--" + source.flag;
   if (source.tokenizer.empty())
-    throw UsageError(flag + "=" + source.path + ": text takes the model's tokenizer: --tokenizer=tokenizer.json (or a folder that holds it)");
+    throw UsageError(flag + "=" + source.path +
+                     ": text takes the model's tokenizer: --tokenizer=tokenizer.json (or a folder that holds it)");
   const TextPath path(source.path);
   const std::string text = read_whole(path.file);
   std::vector<std::string> texts = TextPath::is_table(path.file) ? column_of(text, path, flag) : lines_of(text);

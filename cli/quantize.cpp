@@ -73,7 +73,8 @@ Flags make_flags(Wish& w) {
               "file stays as it is.");
   flags.group("Flags");
   flags.add_text("o", w.output, "FILE", "the file to write; external data that it goes on using must lie in the same folder");
-  flags.add_text("data", w.data, "PATH", "samples: .npz by input name or .npy, first axis: samples; photographs; a folder of either; .txt, .csv:COLUMN");
+  flags.add_text("data", w.data, "PATH",
+                 "samples: .npz by input name or .npy, first axis: samples; photographs; a folder of either; .txt, .csv:COLUMN");
   flags.add_text("tokenizer", w.tokenizer, "FILE", "the tokenizer.json of texts in --data, or a folder that holds it");
   flags.add({"image", "SPEC", "how photographs become the input, as in tenfold exec: resize:256,crop:224,scale:255,mean:...,std:...",
              [&w](const std::string& text) { w.image = parse_image_spec(text); }});
@@ -124,7 +125,8 @@ std::optional<Calibration> calibration_of(const Wish& w, const std::string& mode
     if (size_of_file(w.cache) < 0) throw UsageError("--calib: there is no '" + w.cache + "'; give --data=PATH, and it is written");
     return calibration;
   }
-  const std::shared_ptr<Samples> samples = open_samples({"data", w.data, w.image, model_bindings(model, w.config), w.samples, w.console, w.tokenizer});
+  const std::shared_ptr<Samples> samples =
+      open_samples({"data", w.data, w.image, model_bindings(model, w.config), w.samples, w.console, w.tokenizer});
   calibration.sample = [samples](int index) { return samples->at(index); };
   return calibration;
 }

@@ -24,7 +24,8 @@ class TextData(CliCase):
     def encoder(self, shape, kind=TensorProto.INT64, name='input_ids'):
         """Rows of a table, in f32, times a matrix: a product that 8 bits could stand for."""
         random = np.random.default_rng(2)
-        weights = [numpy_helper.from_array(random.standard_normal(s).astype(np.float32), n) for n, s in (('table', (7, 16)), ('w', (16, 16)))]
+        sizes = {'table': (7, 16), 'w': (16, 16)}
+        weights = [numpy_helper.from_array(random.standard_normal(s).astype(np.float32), n) for n, s in sizes.items()]
         nodes = [helper.make_node('Gather', ['table', name], ['rows']), helper.make_node('MatMul', ['rows', 'w'], ['y']),
                  helper.make_node('Cast', ['attention_mask'], ['mask'], to=FLOAT)]
         return save_model(self.path('encoder.onnx'), nodes, [(name, kind, shape), ('attention_mask', kind, shape)],
@@ -59,11 +60,13 @@ class TextData(CliCase):
     def test_lengths_of_their_own(self):
         texts = self.write('t.txt', b'good\ngood morning\nbad, bad\n' * 20)
         shapes = [f'--{which}Shapes=input_ids:1x{n},attention_mask:1x{n}' for which, n in (('min', 3), ('opt', 4), ('max', 5))]
-        done = self.tenfold('exec', f'--onnx={self.model}', '--int8', f'--data={texts}', f'--tokenizer={self.tokenizer}', *shapes, *cli_case.ONCE)
+        done = self.tenfold('exec', f'--onnx={self.model}', '--int8', f'--data={texts}', f'--tokenizer={self.tokenizer}', *shapes,
+                            *cli_case.ONCE)
         self.assertIn('on 30 other samples', done.stdout + done.stderr)
 
     def test_what_is_wrong(self):
         texts, table = self.write('t.txt', b'good\n'), self.write('t.csv', b'a,b\n"x,1\n')
+        bpe = self.write('bpe.json', json.dumps({'model': {'type': 'BPE'}}).encode())
         start = ['exec', f'--onnx={self.model}', '--int8']
         tokenizer = f'--tokenizer={self.tokenizer}'
         for code, words, flags in (
@@ -74,7 +77,7 @@ class TextData(CliCase):
             (1, 'line 2 has 1 fields', [f"--data={self.write('s.csv', b'a,b'b'\nx')}:b", tokenizer]),
             (1, 'there is no text', [f"--data={self.write('e.txt', b'')}", tokenizer]),
             (1, 'cannot be read', [f'--data={texts}', f"--tokenizer={self.path('none')}"]),
-            (1, "'BPE' is not supported", [f'--data={texts}', f"--tokenizer={self.write('b.json', b'''{'model': {'type': 'BPE'}}'''.replace(b"'", b'"'))}"]),
+            (1, "'BPE' is not supported", [f'--data={texts}', f'--tokenizer={bpe}']),
             (1, 'no UTF-8 at byte 1', [f"--data={self.write('u.txt', b'x' + bytes([255]))}", tokenizer]),
             (2, '--image is for photographs', [f'--data={texts}', tokenizer, '--image=crop:2']),
         ):

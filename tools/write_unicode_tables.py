@@ -96,7 +96,10 @@ def files():
     classes = combining_classes(nfd)
     spaces = splits(pre_tokenizers.WhitespaceSplit())
     parted = set(splits(pre_tokenizers.Whitespace()))   # by \w+|[^\w\s]+
-    listed = {"control": [c for c in SCALARS if clean[c] == ""], "space": spaces, "punctuation": splits(pre_tokenizers.Punctuation()), "digit": splits(pre_tokenizers.Digits()),
+    listed = {"control": [c for c in SCALARS if clean[c] == ""],
+              "space": spaces,
+              "punctuation": splits(pre_tokenizers.Punctuation()),
+              "digit": splits(pre_tokenizers.Digits()),
               "word": [c for c in SCALARS if c not in parted],
               "mark": [c for c in SCALARS if marks[c] == ""],
               "combining": [c for c in SCALARS if combining[c] == ""],
@@ -108,13 +111,13 @@ def files():
     return {
         "categories.cpp": file("Ranges of scalars of one kind: first and last of each.",
                                [array(name, "char32_t", flat(ranges(kind))) for name, kind in listed.items()]),
-        "canonical.cpp": file("Normal forms: decompositions (length << 24 | scalar, parts), pairs (first, second, composed) and classes (first, "
-                              "last, class).",
+        "canonical.cpp": file("Normal forms: decompositions (length << 24 | scalar, parts), pairs (first, second, composed) and classes "
+                              "(first, last, class).\n//",
                               [array("canonical", "char32_t", flat(canonical)), array("pairs", "char32_t", flat(compositions(nfd))),
                                array("classes", "char32_t", flat(runs))]),
-        "compatible.cpp": file("Decompositions of NFKD that NFD does not have: length << 24 | scalar, parts.",
+        "compatible.cpp": file("Decompositions of NFKD that NFD does not have: length << 24 | scalar, parts.\n//",
                                [array("compatible", "char32_t", flat(compatible))]),
-        "lower_case.cpp": file("Lower case, one scalar at a time: length << 24 | scalar, letters.",
+        "lower_case.cpp": file("Lower case, one scalar at a time: length << 24 | scalar, letters.\n//",
                                [array("lower_case", "char32_t", flat(cases))]),
     }
 

@@ -181,7 +181,10 @@ Encoding Tokenizer::encode(std::string_view first, std::string_view second, bool
 std::vector<Encoding> Tokenizer::encode_batch(std::span<const std::string_view> texts, bool special_tokens) const {
   std::vector<Encoding> all(texts.size());
   std::size_t longest = 0;
-  for (std::size_t i = 0; i < texts.size(); ++i) impl_->encode(texts[i], special_tokens, all[i]), longest = std::max(longest, all[i].size());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    impl_->encode(texts[i], special_tokens, all[i]);
+    longest = std::max(longest, all[i].size());
+  }
   if (impl_->padding.mode != Padding::none)
     for (Encoding& e : all) pad(impl_->padding, padded_length(impl_->padding, longest), e);
   return all;

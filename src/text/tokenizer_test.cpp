@@ -1,4 +1,4 @@
-// What the reference is not needed for: what is wrong with a file, memory that is used again, decoding. tests/tokenizer_test.py has the rest.
+// What no reference is needed for: what is wrong with a file, memory that is used again, decoding. tests/tokenizer_test.py has the rest.
 #include "tenfold/text.h"
 
 #include <gtest/gtest.h>
@@ -88,7 +88,8 @@ TEST(Tokenizer, NamesWhatIsWrongInAFile) {
   EXPECT_SAYS(refusal("{}", ErrorKind::invalid_model), "'model' is missing");
   EXPECT_SAYS(refusal(R"({"model": {"type": "BPE"}})", ErrorKind::unsupported), "model: the type 'BPE' is not supported");
   EXPECT_SAYS(refusal(R"({"model": {"type": "WordPiece", "unk_token": "?", "vocab": {"a": 0}}})", ErrorKind::invalid_model), "'?'");
-  EXPECT_SAYS(refusal(R"({"model": {"type": "WordPiece", "unk_token": "a", "vocab": {"a": 0, "b": 0}}})", ErrorKind::invalid_model), "twice");
+  EXPECT_SAYS(refusal(R"({"model": {"type": "WordPiece", "unk_token": "a", "vocab": {"a": 0, "b": 0}}})", ErrorKind::invalid_model),
+              "stands there twice");
   EXPECT_SAYS(refusal(R"({"model": {"type": "WordPiece", "unk_token": "a", "vocab": {"a": -1}}})", ErrorKind::invalid_model), "'a'");
   EXPECT_SAYS(refusal("{" + kModel + R"(, "normalizer": {"type": "Sequence", "normalizers": [{"type": "Nmt"}]}})", ErrorKind::unsupported),
               "normalizer.normalizers[0]: the type 'Nmt'");

@@ -21,7 +21,8 @@ Vocabulary read_vocabulary(const Json& json) {
   for (const auto& [token, value] : all.value.items()) {
     const std::int64_t id = value.is_number_integer() ? value.get<std::int64_t>() : -1;
     if (id < 0 || id > INT32_MAX) all.wrong("the id of '" + token + "' is no whole number from 0 to 2147483647");
-    if (!ids.insert(static_cast<std::int32_t>(id)).second) all.wrong("the id " + std::to_string(id) + " of '" + token + "' stands there twice");
+    if (!ids.insert(static_cast<std::int32_t>(id)).second)
+      all.wrong("the id " + std::to_string(id) + " of '" + token + "' stands there twice");
     vocabulary.emplace(token, static_cast<std::int32_t>(id));
   }
   return vocabulary;

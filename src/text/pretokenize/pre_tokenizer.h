@@ -17,7 +17,7 @@ class PreTokenizer {
 };
 std::unique_ptr<PreTokenizer> read_pre_tokenizer(const Json& json);   // throws invalid_model and unsupported
 
-std::unique_ptr<PreTokenizer> read_by_kinds(const Json& json);          // BertPreTokenizer, Whitespace, WhitespaceSplit, Digits, Punctuation
-std::unique_ptr<PreTokenizer> read_pre_tokenizers(const Json& json);    // Sequence
+std::unique_ptr<PreTokenizer> read_by_kinds(const Json& json);         // BertPreTokenizer, Digits, Punctuation, Whitespace, WhitespaceSplit
+std::unique_ptr<PreTokenizer> read_pre_tokenizers(const Json& json);   // Sequence
 
 }  // namespace tenfold::tokenizing

@@ -1,4 +1,5 @@
-// Normal forms: decompositions (length << 24 | scalar, parts), pairs (first, second, composed) and classes (first, last, class). As `tokenizers` 0.23.3 has it; written by tools/write_unicode_tables.py.
+// Normal forms: decompositions (length << 24 | scalar, parts), pairs (first, second, composed) and classes (first, last, class).
+// As `tokenizers` 0.23.3 has it; written by tools/write_unicode_tables.py.
 #include "text/unicode/data.h"
 
 namespace tenfold::tokenizing::data {

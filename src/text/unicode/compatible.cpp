@@ -1,4 +1,5 @@
-// Decompositions of NFKD that NFD does not have: length << 24 | scalar, parts. As `tokenizers` 0.23.3 has it; written by tools/write_unicode_tables.py.
+// Decompositions of NFKD that NFD does not have: length << 24 | scalar, parts.
+// As `tokenizers` 0.23.3 has it; written by tools/write_unicode_tables.py.
 #include "text/unicode/data.h"
 
 namespace tenfold::tokenizing::data {

@@ -1,4 +1,5 @@
-// Lower case, one scalar at a time: length << 24 | scalar, letters. As `tokenizers` 0.23.3 has it; written by tools/write_unicode_tables.py.
+// Lower case, one scalar at a time: length << 24 | scalar, letters.
+// As `tokenizers` 0.23.3 has it; written by tools/write_unicode_tables.py.
 #include "text/unicode/data.h"
 
 namespace tenfold::tokenizing::data {
