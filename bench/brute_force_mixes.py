@@ -2,9 +2,9 @@
 """What a search within an error budget is worth: brute_force_mixes.py [--rounds 7] [--threads 1] [--models small,cntk,pytorch,burn]
 
 Builds every mix of int8 and f32 over the products of small models, and measures each one's error on the samples that gave no ranges. For
-bounds between the errors of these mixes it takes the quickest that is within, and the plan of `max_error=`; both run in turns, with the
-quickest of one type that is within. Needs the Python package, NumPy and onnx; ../shared (or TENFOLD_SHARED) has the digits. docs/precision.md
-has the result.
+bounds between the errors of these mixes it takes the quickest that is within, and the plan of `max_error=`; both run in turns, with
+the quickest of one type that is within. All have ranges by mse, for `auto` may take another calibrator for each mix. Needs the Python
+package, NumPy and onnx; ../shared (or TENFOLD_SHARED) has the digits. docs/precision.md has the result.
 """
 import argparse
 import gzip
@@ -18,18 +18,21 @@ from onnx import TensorProto, helper, numpy_helper
 
 import tenfold
 
-SHARED = os.environ.get('TENFOLD_SHARED', os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), 'shared'))
+SHARED = os.environ.get('TENFOLD_SHARED', os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'shared'))
 
 
 def small_cnn():
     """Four convolutions and a product, 32x32 images in 10 classes."""
     random = np.random.default_rng(1)
     shapes = {'w1': (16, 3, 3, 3), 'w2': (32, 16, 3, 3), 'w3': (32, 32, 3, 3), 'w4': (64, 32, 3, 3), 'w5': (64, 10)}
-    weights = {k: (random.standard_normal(s) * np.sqrt(2 / np.prod(s[1:] if len(s) > 2 else s[:1]))).astype(np.float32) for k, s in shapes.items()}
+    weights = {}
+    for name, s in shapes.items():
+        weights[name] = (random.standard_normal(s) * np.sqrt(2 / np.prod(s[1:] if len(s) > 2 else s[:1]))).astype(np.float32)
     node = helper.make_node
     nodes = [node('Conv', ['x', 'w1'], ['c1'], 'conv1', pads=[1, 1, 1, 1]), node('Relu', ['c1'], ['r1']),
              node('Conv', ['r1', 'w2'], ['c2'], 'conv2', pads=[1, 1, 1, 1], strides=[2, 2]), node('Relu', ['c2'], ['r2']),
-             node('Conv', ['r2', 'w3'], ['c3'], 'conv3', pads=[1, 1, 1, 1]), node('Add', ['c3', 'r2'], ['s3']), node('Relu', ['s3'], ['r3']),
+             node('Conv', ['r2', 'w3'], ['c3'], 'conv3', pads=[1, 1, 1, 1]), node('Add', ['c3', 'r2'], ['s3']),
+             node('Relu', ['s3'], ['r3']),
              node('Conv', ['r3', 'w4'], ['c4'], 'conv4', pads=[1, 1, 1, 1], strides=[2, 2]), node('Relu', ['c4'], ['r4']),
              node('GlobalAveragePool', ['r4'], ['p']), node('Flatten', ['p'], ['f']), node('MatMul', ['f', 'w5'], ['y'], 'classes')]
     graph = helper.make_graph(nodes, 'g', [helper.make_tensor_value_info('x', TensorProto.FLOAT, [1, 3, 32, 32])],
@@ -60,8 +63,9 @@ class Case:
         self.model, self.input = model.SerializeToString(), name
         self.samples = [{name: s} for s in samples]
         self.timings = tenfold.TimingCache()
-        self.options = dict(device='cpu', threads=threads, data=self.samples, timings=self.timings, profiles={name: samples[0].shape})
-        floats = tenfold.build(self.model, **{**self.options, 'data': None}, tf32=False)
+        self.options = dict(device='cpu', threads=threads, calibration=dict(sample=self.samples, method='mse'), timings=self.timings,
+                            profiles={name: samples[0].shape})
+        floats = tenfold.build(self.model, **{**self.options, 'calibration': None}, tf32=False)
         self.want = [np.concatenate([np.ravel(v) for v in self.answers(floats, s)]) for s in self.samples[1::2]]
         self.layers = [layer_name(n) for n in model.graph.node if n.op_type in ('Conv', 'MatMul', 'Gemm')]
 
@@ -114,8 +118,8 @@ def judge(name, case, rounds):
         error = case.error(ours)
         took = case.in_turns([ours, *candidates, *alone], rounds, 0.1)
         best, single = min(took[1:1 + len(candidates)]), min(took[1 + len(candidates):], default=float('nan'))
-        print(f'| {name}, {len(mixes)} mixes | {bound:.4f} | {error:.4f} | {took[0]:.1f} | {best:.1f} | {took[0] / best:.2f} | {single:.1f} '
-              f'| {searched:.1f} s |', flush=True)
+        print(f'| {name}, {len(mixes)} mixes | {bound:.4f} | {error:.4f} | {took[0]:.1f} | {best:.1f} | {took[0] / best:.2f} '
+              f'| {single:.1f} | {searched:.1f} s |', flush=True)
         assert error <= bound, (error, bound)
 
 

@@ -17,9 +17,12 @@ constexpr const char* kHead = R"(<!DOCTYPE html>
 constexpr const char* kStyle = R"(</title><style>
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 960px; margin: 2em auto; padding: 0 1em; color: #1d2733; background: #fff; }
 h1 { font-size: 1.5em; } h2 { font-size: 1.15em; margin-top: 2em; }
-table { border-collapse: collapse; width: 100%; font-size: 13px; } th, td { padding: 3px 8px; border-bottom: 1px solid #e3e7ec; text-align: right; }
-th:first-child, td:first-child, td.words, th.words { text-align: left; } tr.taken { background: #e6f3ea; font-weight: 600; } tr.over { color: #8a94a0; }
-svg { display: block; } .axis { font-size: 12px; fill: #5b6773; } .mark { font-size: 12px; fill: #c0392b; } .name { font-size: 11px; fill: #1d2733; }
+table { border-collapse: collapse; width: 100%; font-size: 13px; }
+th, td { padding: 3px 8px; border-bottom: 1px solid #e3e7ec; text-align: right; }
+th:first-child, td:first-child, td.words, th.words { text-align: left; }
+tr.taken { background: #e6f3ea; font-weight: 600; } tr.over { color: #8a94a0; }
+svg { display: block; } .axis { font-size: 12px; fill: #5b6773; }
+.mark { font-size: 12px; fill: #c0392b; } .name { font-size: 11px; fill: #1d2733; }
 .grid { stroke: #edf0f3; } .base { stroke: #8a94a0; } .budget { stroke: #c0392b; stroke-dasharray: 6 4; }
 .curve { fill: none; stroke: #3b76c4; stroke-width: 1.5; } .plan { fill: #3b76c4; } .over { fill: #b6bfc8; } .taken { fill: #3d9a5b; }
 </style></head><body>

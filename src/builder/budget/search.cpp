@@ -140,13 +140,15 @@ class Search {
   void exchange(Allocation states) {
     struct Move { std::size_t layer; int state; double won, rate; };
     std::vector<Move> moves;
-    const double before = milliseconds_of(problem_, states), error = error_of(problem_, states);
+    const double before = milliseconds_of(problem_, states), error = error_of(problem_, states), bound = config_.budget->max_error;
+    const double scale = error > 0 ? trials_.best->plan.error / error : 0;   // from predicted errors to measured ones, near the best plan
     for (std::size_t i = 0; i < states.size(); ++i)
       for (int state = 0; state < static_cast<int>(problem_.layers[i].size()); ++state) {
         Allocation moved = states;
         moved[i] = state;
         const double won = before - milliseconds_of(problem_, moved), more = std::max(error_of(problem_, moved) - error, 1e-12);
-        if (state == states[i] || won < -kDoubtful * before || predicted(moved) > kHopeful * config_.budget->max_error) continue;
+        const double expected = scale > 0 ? error_of(problem_, moved) * scale : predicted(moved);
+        if (state == states[i] || won < -kDoubtful * before || expected > kHopeful * bound) continue;
         moves.push_back({i, state, won, won > 0 ? won / more : won});
       }
     std::stable_sort(moves.begin(), moves.end(), [](const Move& a, const Move& b) {
@@ -188,7 +190,7 @@ class Search {
 
   static constexpr std::size_t kMostExchanges = 8;
   static constexpr double kDoubtful = 0.05;  // predicted times that are longer by less may be shorter
-  static constexpr double kHopeful = 1.25;   // predicted errors up to so many budgets are tried
+  static constexpr double kHopeful = 1.02;   // expected errors up to so many budgets are tried
 
   Trials trials_;
   const BuildConfig& config_;
