@@ -74,7 +74,8 @@ TEST(GroupedWeights, ScalesOfTheLeastSquaredErrorAreBetterThanThoseOfTheRange) {
             const auto x = static_cast<double>(w.column(c)[static_cast<std::size_t>(r)]);
             low = std::min(low, x), high = std::max(high, x);
           }
-          const double step = around_zero ? std::max(-low, high) / 7 : (high - low) / 15, zero = around_zero ? 8 : std::nearbyint(-low / step);
+          const double step = around_zero ? std::max(-low, high) / 7 : (high - low) / 15;
+          const double zero = around_zero ? 8 : std::nearbyint(-low / step);
           for (std::int64_t r = first; r < end; ++r) {
             const auto x = static_cast<double>(w.column(c)[static_cast<std::size_t>(r)]);
             plain += std::pow((std::clamp(std::nearbyint(x / step) + zero, 0.0, 15.0) - zero) * step - x, 2);
