@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """MobileNet-v2 in 8 bits from photographs, beside ONNX Runtime: calibrated_photographs.py TENFOLD [--rounds 7] [--threads 1]
 
-Makes the rows of docs/precision.md: errors of each calibrator, from the 100 even photographs of ../shared (or TENFOLD_SHARED) onto the odd
-ones, judged by ONNX Runtime in f32; then times at batch 1, the four in turns, medians. Needs NumPy, onnx, onnxruntime and Pillow
-(script/bootstrap python). Each even photograph stands twice in the data, so that all of them give ranges.
+Makes the rows of docs/precision.md: errors of each calibrator, and of all that is on by default, from the 100 even photographs of ../shared
+(or TENFOLD_SHARED) onto the odd ones, judged by ONNX Runtime in f32; then times at batch 1, the four in turns, medians. Needs NumPy, onnx,
+onnxruntime and Pillow (script/bootstrap python). Each even photograph stands twice in the data, so that all of them give ranges.
 """
 import argparse
 import os
@@ -38,8 +38,9 @@ def build(tenfold, plan, *flags, largest=1):
 
 
 def errors(tenfold, judged, labels, want):
-    for name in ('minmax', 'entropy', 'mse', 'percentile'):
-        build(tenfold, 'm.plan', '--int8', '--data=data.npy', '--samples=200', f'--calibrator={name}',
+    rows = [(name, 'none') for name in ('minmax', 'entropy', 'mse', 'percentile')] + [('auto', 'equalise,smooth,round,bias')]
+    for name, remedies in rows:
+        build(tenfold, 'm.plan', '--int8', '--data=data.npy', '--samples=200', f'--calibrator={name}', f'--remedies={remedies}',
               '--builderOptimizationLevel=1', largest=20)
         got = []
         for i in range(0, len(judged), 20):
@@ -49,7 +50,8 @@ def errors(tenfold, judged, labels, want):
             got.append(np.load('out.npz')['scores'])
         got = np.concatenate(got)
         error = np.linalg.norm(got - want) / np.linalg.norm(want)
-        print(f'| {name} | {error:.4f} | {(got.argmax(1) == want.argmax(1)).mean():.0%} | {(got.argmax(1) == labels).sum()} |', flush=True)
+        same, right = (got.argmax(1) == want.argmax(1)).mean(), (got.argmax(1) == labels).sum()
+        print(f'| {name}, {remedies} | {error:.4f} | {same:.0%} | {right} |', flush=True)
 
 
 class Reader:
