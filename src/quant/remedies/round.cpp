@@ -34,7 +34,7 @@ Tensor rounded(const Task& task, Moments& moments) {
     float* m = moments.sums.data() + g * n * n;
     double trace = 0;
     for (std::int64_t i = 0; i < n; ++i) trace += static_cast<double>(m[i * n + i]);
-    constexpr double kDamping = 0.01;   // the samples are few
+    constexpr double kDamping = 0.1;   // the samples are few
     for (std::int64_t i = 0; i < n; ++i) {
       m[i * n + i] += static_cast<float>(kDamping * trace / static_cast<double>(n));
       for (std::int64_t j = 0; j < i; ++j) m[i * n + j] = m[j * n + i];
