@@ -90,7 +90,9 @@ class Search {
     }
     problem_ = problem_of(all_, backends::traits_of(trials_.device).launches);
     const std::vector<Allocation> line = frontier(problem_);
-    if (first_within(line) < line.size()) exchange(states_of(types_in(trials_.best->computed)));
+    const std::size_t quickest = first_within(line);
+    if (quickest > 0 && quickest < line.size()) first_within(between(line[quickest - 1], line[quickest]));
+    if (quickest < line.size()) exchange(states_of(types_in(trials_.best->computed)));
   }
   std::vector<DType> types_in(const Computed& computed) const {
     std::vector<DType> types;
@@ -135,6 +137,23 @@ class Search {
     }
     return enough;
   }
+  // From the quicker of two neighbours on the frontier to the slower: those layers change first that lose least time for their error. What
+  // lies between is no best allocation for any lambda, but may fit the budget better.
+  std::vector<Allocation> between(const Allocation& quick, const Allocation& slow) const {
+    std::vector<std::pair<double, std::size_t>> moves;
+    for (std::size_t i = 0; i < quick.size(); ++i) {
+      if (quick[i] == slow[i]) continue;
+      Allocation moved = slow;
+      moved[i] = quick[i];
+      const double won = milliseconds_of(problem_, slow) - milliseconds_of(problem_, moved);
+      moves.emplace_back(won / std::max(error_of(problem_, moved) - error_of(problem_, slow), 1e-12), i);
+    }
+    std::sort(moves.rbegin(), moves.rend());
+    std::vector<Allocation> path;
+    Allocation states = slow;
+    for (std::size_t m = 0; m + 1 < moves.size(); ++m) states[moves[m].second] = quick[moves[m].second], path.insert(path.begin(), states);
+    return path;
+  }
   // Single layers in another type: first those that win most time for their error, then those that win nothing by a prediction that may
   // be wrong. What is within the budget and quicker, measured, is where the next one starts.
   void exchange(Allocation states) {
@@ -154,7 +173,8 @@ class Search {
     std::stable_sort(moves.begin(), moves.end(), [](const Move& a, const Move& b) {
       return (a.won > 0) != (b.won > 0) ? a.won > 0 : a.rate > b.rate;
     });
-    if (moves.size() > kMostExchanges) moves.resize(kMostExchanges);
+    const std::size_t most = states.size() > kManyLayers ? kMostExchanges / 2 : kMostExchanges;   // plans of many layers take longer
+    if (moves.size() > most) moves.resize(most);
     for (const Move& move : moves) {
       if (!trials_.has_time()) return;
       Allocation moved = states;
@@ -188,7 +208,7 @@ class Search {
     return std::move(made.engine);
   }
 
-  static constexpr std::size_t kMostExchanges = 8;
+  static constexpr std::size_t kMostExchanges = 8, kManyLayers = 16;
   static constexpr double kDoubtful = 0.05;  // predicted times that are longer by less may be shorter
   static constexpr double kHopeful = 1.02;   // expected errors up to so many budgets are tried
 
