@@ -27,17 +27,28 @@ void add_rows(Moments& m, const Tensor& data) {
   });
 }
 
-int run_samples(ObservedRuns& runs, const Calibration& calibration, std::map<std::string, Moments, std::less<>>& moments) {
-  std::set<std::string, std::less<>> values;
-  for (const auto& [name, m] : moments) values.insert(name);
+// The outputs of the runs that are values with moments, by name; inputs are in the samples.
+using OutputPlaces = std::map<std::string, std::size_t, std::less<>>;
+
+// What is a view of another value has memory of its own as an output.
+OutputPlaces make_outputs(ir::Graph& graph, const std::map<std::string, std::int64_t>& sizes) {
+  OutputPlaces places;
+  for (const auto& value : graph.values())
+    if (sizes.count(value->name) && value->producer) places[value->name] = graph.outputs.size(), graph.outputs.push_back(value.get());
+  return places;
+}
+
+int run_samples(ObservedRuns& runs, const Calibration& calibration, const OutputPlaces& places, std::map<std::string, Moments>& moments) {
   int done = 0;
   for_each_sample(calibration, 0, [&](const InputSet& sample) {
-    runs.run(sample,
-             [&](std::string_view name, const Tensor& t) {
-               const auto at = moments.find(name);
-               if (at != moments.end() && t.dtype() == DType::f32 && t.size() % at->second.size == 0) add_rows(at->second, t);
-             },
-             values);
+    const std::vector<RuntimeValue> outputs = runs.run(sample);
+    for (auto& [name, m] : moments) {
+      const auto output = places.find(name);
+      const auto input = sample.find(name);
+      if (output == places.end() && input == sample.end()) continue;
+      const Tensor& t = output != places.end() ? outputs.at(output->second).tensor() : input->second;
+      if (t.dtype() == DType::f32 && t.size() % m.size == 0) add_rows(m, t);
+    }
     ++done;
   });
   return done;
@@ -45,30 +56,23 @@ int run_samples(ObservedRuns& runs, const Calibration& calibration, std::map<std
 
 }  // namespace
 
-const ir::Value& stored_value(const ir::Value& value) {
-  const ir::Value* v = &value;
-  while (v->producer && !v->producer->body && v->producer->def->traits.movement == ir::Movement::reshape && v->producer->in(0) &&
-         v->producer->in(0)->dtype() == v->dtype())
-    v = v->producer->in(0);
-  return *v;
-}
-
 int each_moments(const ir::Graph& graph, const std::vector<plan::Range>& ranges, const BuildConfig& config,
                  const std::map<std::string, std::int64_t>& sizes, const std::function<void(const std::string&, const Moments&)>& use) {
   const MaySpread may;
   ir::Graph runnable = graph.clone();
   lower_for_kernels(runnable);
+  const OutputPlaces places = make_outputs(runnable, sizes);
   ObservedRuns runs(std::move(runnable), ranges, config);
   int samples = 0;
   for (auto next = sizes.begin(); next != sizes.end();) {
-    std::map<std::string, Moments, std::less<>> moments;
+    std::map<std::string, Moments> moments;
     for (std::int64_t bytes = 0; next != sizes.end() && (moments.empty() || bytes + next->second * next->second * 4 <= kMostBytes);
          ++next) {
       bytes += next->second * next->second * 4;
       Moments& m = moments[next->first];
       m.size = next->second, m.sums.resize(static_cast<std::size_t>(m.size * m.size));
     }
-    samples = run_samples(runs, *config.calibration, moments);
+    samples = run_samples(runs, *config.calibration, places, moments);
     std::vector<const std::pair<const std::string, Moments>*> list;
     for (const auto& one : moments) list.push_back(&one);
     spread(static_cast<std::int64_t>(list.size()), kMostBytes, [&](std::int64_t i) {

@@ -16,12 +16,10 @@ struct Moments {
   std::int64_t size = 0;
   std::vector<float> sums;
 };
-// Where elements of a value lie in memory in this order, but under another shape: a reshape's operand, and so on upwards.
-const ir::Value& stored_value(const ir::Value& value);
 
 // Runs the calibration's samples 0, 2, 4 and so on, again and again where memory does not hold the moments of all values at once, and
-// gives `use` those of each, several at a time. Values are f32 and named as stored_value() says; `sizes`: of their rows. A value that only
-// moves elements is not seen. The number of samples; throws as calibrated() does.
+// gives `use` those of each, several at a time. `sizes`: values of f32, and the length of their rows. A value that a pass took away is not
+// seen. The number of samples; throws as calibrated() does.
 int each_moments(const ir::Graph& graph, const std::vector<plan::Range>& ranges, const BuildConfig& config,
                  const std::map<std::string, std::int64_t>& sizes, const std::function<void(const std::string&, const Moments&)>& use);
 

@@ -105,7 +105,7 @@ class WithGroups : public Rewriting {
   // A Gemm may read its data transposed; then nobody sees them as rows.
   static std::string data_of(const ir::Node& node) {
     if (node.op() == "Gemm" && node.attributes.integer("transA", 0)) return "";
-    return stored_value(*node.in(0)).name;
+    return node.in(0)->name;
   }
 
   void try_moments(const EngineOf& engine_of, CalibrationReport& report) {
