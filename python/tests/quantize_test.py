@@ -3,7 +3,7 @@ import os
 import unittest
 
 import numpy as np
-from case import Case, batch, tanh_model, truth
+from case import PROFILE, QUICK, Case, batch, tanh_model, truth
 
 import tenfold
 
@@ -18,7 +18,7 @@ class Quantize(Case):
         super().setUp()
         self.model, self.out = self.path('m.onnx'), self.path('q.onnx')
         with open(self.model, 'wb') as f:
-            f.write(tanh_model())
+            f.write(tanh_model().SerializeToString())
 
     def test_int8_and_fp8(self):
         for kind, most in (('int8', 0.05), ('fp8', 0.1)):
@@ -26,7 +26,7 @@ class Quantize(Case):
             self.assertEqual((report.products, report.quantised, report.samples, report.compared), (1, 1, 30, 30))
             (error,) = report.errors.values()
             self.assertTrue(1e-5 < error < most, error)
-            engine = tenfold.build(self.out, device='cpu', optimization_level=0)
+            engine = tenfold.build(self.out, profiles=PROFILE, **QUICK)
             x = batch()
             self.assertLess(np.linalg.norm(engine(x) - truth(x)) / np.linalg.norm(truth(x)), 2 * most)
             self.assertEqual(report.bytes_after, os.path.getsize(self.out))
