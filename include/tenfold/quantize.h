@@ -30,11 +30,14 @@ struct Calibration {
   // model in f32. The log warns where fewer than 25 give ranges.
   int samples = 200;
   // How a range follows from the values that were seen.
-  //   auto        each of these is tried on up to eight of the samples; that with the least error of the outputs is taken
+  //   auto        each of these is tried on up to eight of the samples; that with the least error of the outputs is taken,
+  //               where one that clips gains a tenth on minmax
   //   entropy     the least divergence of Kullback and Leibler (Migacz 2017), out of 2,048 bins
   //   minmax      everything that was seen
   //   mse         the least squared error (Choukroun 2019)
   //   percentile  99.99 % of what was seen
+  //   dynamic     none: on CPUs the rows of products with constant weights are quantised as they run, convolutions stay
+  //               wide; `sample` may be empty, and shows the error where it is not
   // Any other name throws invalid_argument.
   std::string method = "auto";
   // A file in the form of TensorRT's calibration caches. If it exists, ranges come from it and no sample is asked for

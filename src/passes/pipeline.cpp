@@ -92,8 +92,8 @@ Names settled_for_launches(bool own_kernels) {
   return {"lower_conv_transpose", "read_wide_images", "fuse_conv_max_pool"};   // what the last two make no library computes
 }
 Names fuse_for_launches() {
-  return {"widen_at_reader", "lift_reshape", "merge_movement", "join_regions", "fuse_product_norm", "fuse_quantised_norm", "fuse_quantised_attention",
-          "lower_group_norm", "fold_constants", "fuse_long_reductions", "merge_common"};
+  return {"widen_at_reader", "lift_reshape", "merge_movement", "join_regions", "fuse_product_norm", "fuse_quantised_norm",
+          "fuse_quantised_attention", "lower_group_norm", "fold_constants", "fuse_long_reductions", "merge_common"};
 }
 // Bodies that run block by block take reductions in.
 Names fuse_for_blocks() { return {"join_bf16_regions", "fuse_reductions", "fuse_expand_depthwise", "merge_common"}; }

@@ -82,7 +82,8 @@ Status::Code describe_images(const GemmProblem& p, const void* data, std::int64_
   return status_of(driver()->tensor_map_im2col(&map, type_of(p.in, p.in == DType::f32), static_cast<unsigned>(at) + 1,
                                                const_cast<void*>(data), dims.data(),
                                                strides.data(), lower.data(), upper.data(), depth, static_cast<unsigned>(pixels),
-                                               steps.data(), kNoInterleave, p.row_bytes() == 128 ? kSwizzle128 : kSwizzle64, kWholeSectors, kZeros));
+                                               steps.data(), kNoInterleave, p.row_bytes() == 128 ? kSwizzle128 : kSwizzle64, kWholeSectors,
+                                               kZeros));
 }
 
 }  // namespace tenfold::backends::cuda

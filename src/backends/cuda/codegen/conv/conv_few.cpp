@@ -46,7 +46,8 @@ std::string generate_conv_few(const FewProblem& p, const ConvFewTile& tile, bool
   }
   const std::optional<ByteRounding> bytes = g.body ? byte_rounding(*g.body) : std::nullopt;
   const ByteRounding limits = bytes.value_or(ByteRounding{});
-  define("BYTES", bytes ? 1 : 0), define("BYTE_LOWER", limits.lower()), define("BYTE_UPPER", limits.upper()), define("BYTE_ZERO", limits.zero);
+  define("BYTES", bytes ? 1 : 0), define("BYTE_LOWER", limits.lower()), define("BYTE_UPPER", limits.upper()),
+      define("BYTE_ZERO", limits.zero);
   GemmProblem shown = g;
   const ir::Body floats = bytes ? before_rounding(*g.body, *bytes) : ir::Body{};
   if (bytes) shown.body = &floats;

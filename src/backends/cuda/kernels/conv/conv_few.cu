@@ -67,8 +67,6 @@ template <int V, class T> __device__ __forceinline__ void read_each(const T* p, 
 // A row of the tile, in elements; its pitch in whole words.
 constexpr int kThreads = 32 * WARPS, kRow = (15 * SX + KX) * C, kWords = (kRow + 2) / 2, kRowPitch = kWords * 2;
 constexpr int kRowsY = (TILE_Y - 1) * SY + (KY - 1) * DY + 1, kRowsZ = (TILE_Z - 1) * SZ + (KZ - 1) * DZ + 1, kRows = kRowsY * kRowsZ;
-constexpr int kPieces = (kWords + 31) / 32, kRowsOfWarp = (kRows + WARPS - 1) / WARPS;   // of a row, each a word for each lane
-constexpr int kAtOnce = kRowsOfWarp * kPieces <= 10 ? kRowsOfWarp : kPieces < 10 ? 10 / kPieces : 1;   // rows
 constexpr int kCopy = (kRows * kRowPitch + 63) / 64 * 64 + 32, kSteps = DEPTH / 16, kWeights = PACKED_FILTERS * PITCH;
 constexpr int kAcross = (OX + 15) / 16, kDown = (OY + TILE_Y - 1) / TILE_Y, kDeep = (OZ + TILE_Z - 1) / TILE_Z;
 constexpr int kPool = POOLED ? 2 : 1, kResults = BLOCKS / kPool, kPooledX = OX / kPool, kPooledY = OY / kPool;
@@ -77,7 +75,8 @@ constexpr int kWhole = RUN / 2 * KY * KZ;  // pairs of elements that a window ha
 #if BYTES
 typedef u8 Result;
 __device__ __forceinline__ u32 of_two(float low, float high) {   // in the lower half
-  return __byte_perm(rounded_byte<BYTE_LOWER, BYTE_UPPER>(low, BYTE_ZERO), rounded_byte<BYTE_LOWER, BYTE_UPPER>(high, BYTE_ZERO), 0x0040) & 0xffff;
+  const u32 first = rounded_byte<BYTE_LOWER, BYTE_UPPER>(low, BYTE_ZERO), second = rounded_byte<BYTE_LOWER, BYTE_UPPER>(high, BYTE_ZERO);
+  return __byte_perm(first, second, 0x0040) & 0xffff;
 }
 #else
 typedef u16 Result;
@@ -106,10 +105,8 @@ __device__ __forceinline__ int place_of(int pair) {
 }
 
 // Of a line of the image in the order of windows, where channels lie beside each other.
-__device__ __forceinline__ const u16* element(const u16* line, int i) { return line + i; }
-__device__ __forceinline__ const float* element(const float* line, int i) { return line + i % C * (IZ * IY * IX) + i / C; }
-__device__ __forceinline__ u32 half_of(u16 x) { return x; }
-__device__ __forceinline__ u32 half_of(float x) { return TO_HALF(x); }
+__device__ __forceinline__ u32 element(const u16* line, int i) { return line[i]; }
+__device__ __forceinline__ u32 element(const float* line, int i) { return TO_HALF(line[i % C * (IZ * IY * IX) + i / C]); }
 
 extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS > 2 ? 1 : 2) conv(const ConvFewArgumentsOf<IMAGE, u16> a) {
   extern __shared__ __align__(128) u16 shared[];   // weights, zeros, the tile once or twice
@@ -133,35 +130,24 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS > 2 ? 1 : 2) conv(
     const IMAGE* from = a.x + image * ((i64)IZ * IY * IX * C);
     __syncthreads();
     const int first = (ox * SX - BX) * C;   // element of an image's row
-    #pragma unroll 1
-    for (int row0 = warp; row0 < kRows; row0 += WARPS * kAtOnce) {
-      IMAGE read[kAtOnce][kPieces][2];   // all of them are asked for before the first is stored
+    for (int row = warp; row < kRows; row += WARPS) {
+      const int iy = oy * SY - BY + row % kRowsY, iz = oz * SZ - BZ + row / kRowsY;
+      const bool inside = iy >= 0 && iy < IY && iz >= 0 && iz < IZ;
+      const IMAGE* line = from + ((i64)iz * IY + iy) * (WIDE ? IX : IX * C);
       #pragma unroll
-      for (int r = 0; r < kAtOnce; ++r) {
-        const int row = row0 + r * WARPS, iy = oy * SY - BY + row % kRowsY, iz = oz * SZ - BZ + row / kRowsY;
-        const bool inside = row < kRows && iy >= 0 && iy < IY && iz >= 0 && iz < IZ;
-        const IMAGE* line = from + ((i64)iz * IY + iy) * (WIDE ? IX : IX * C);
-        #pragma unroll
-        for (int piece = 0; piece < kPieces; ++piece)
-          #pragma unroll
-          for (int i = 0; i < 2; ++i) {
-            const int e = (piece * 32 + lane) * 2 + i;
-            read[r][piece][i] = inside && (u32)(first + e) < (u32)(IX * C) && e < kRow ? *element(line, first + e) : (IMAGE)0;
-          }
-      }
-      #pragma unroll
-      for (int r = 0; r < kAtOnce; ++r)
-        #pragma unroll
-        for (int piece = 0; piece < kPieces; ++piece) {
-          const int row = row0 + r * WARPS, e = (piece * 32 + lane) * 2;
-          if (row >= kRows || e >= kRowPitch) continue;
-          const u32 low = half_of(read[r][piece][0]), high = half_of(read[r][piece][1]);
-          *(u32*)(tile + row * kRowPitch + e) = low | high << 16;
-          if (TWICE) {
-            tile[kCopy + row * kRowPitch + e + 1] = (u16)low;
-            tile[kCopy + row * kRowPitch + e + 2] = (u16)high;
-          }
+      for (int word = 0; word < (kWords + 31) / 32 * 32; word += 32) {
+        const int e = (word + lane) * 2;
+        const auto at = [&](int i) {
+          return inside && (u32)(first + i) < (u32)(IX * C) && i < kRow ? element(line, first + i) : 0u;
+        };
+        const u32 low = at(e), high = at(e + 1);
+        if (e >= kRowPitch) continue;
+        *(u32*)(tile + row * kRowPitch + e) = low | high << 16;
+        if (TWICE) {
+          tile[kCopy + row * kRowPitch + e + 1] = (u16)low;
+          tile[kCopy + row * kRowPitch + e + 2] = (u16)high;
         }
+      }
     }
     __syncthreads();
 

@@ -25,8 +25,8 @@ __device__ __forceinline__ void put(u32 place, RESULT low, RESULT high) {
 #elif STORED == 2
   const Both both = (u16)((u8)low | (u16)(u8)high << 8);
 #elif STORED == 5
-  const u32 low_byte = rounded_byte<BYTE_LOWER, BYTE_UPPER>(low, BYTE_ZERO), high_byte = rounded_byte<BYTE_LOWER, BYTE_UPPER>(high, BYTE_ZERO);
-  const Both both = (u16)__byte_perm(low_byte, high_byte, 0x0040);
+  const u32 first = rounded_byte<BYTE_LOWER, BYTE_UPPER>(low, BYTE_ZERO), second = rounded_byte<BYTE_LOWER, BYTE_UPPER>(high, BYTE_ZERO);
+  const Both both = (u16)__byte_perm(first, second, 0x0040);
 #elif STORED == 3
   const Both both = (u64)__float_as_uint(high) << 32 | __float_as_uint(low);
 #else
@@ -65,7 +65,8 @@ __device__ __forceinline__ void put_gelu(u32 place, float low, float high) {
 __device__ __forceinline__ void put_gelu(u32 place, float low, float high) {
   asm volatile("{\n\t.reg .b32 x, s, p, h;\n\t.reg .b16 y;\n\tcvt.rn.f16x2.f32 x, %2, %1;\n\tabs.f16x2 h, x;\n\t"
                "mul.rn.sat.f16x2 s, h, %4;\n\tfma.rn.f16x2 p, s, %9, %8;\n\tfma.rn.f16x2 p, p, s, %7;\n\tfma.rn.f16x2 p, p, s, %6;\n\t"
-               "fma.rn.f16x2 p, p, s, %5;\n\tex2.approx.f16x2 p, p;\n\tmul.rn.f16x2 p, p, s;\n\tneg.f16x2 p, p;\n\tadd.rn.f16x2 h, x, h;\n\t"
+               "fma.rn.f16x2 p, p, s, %5;\n\tex2.approx.f16x2 p, p;\n\tmul.rn.f16x2 p, p, s;\n\tneg.f16x2 p, p;\n\t"
+               "add.rn.f16x2 h, x, h;\n\t"
                "fma.rn.f16x2 h, h, %14, p;\n\tmul.rn.f16x2 h, h, %3;\n\t" PUT_HALVES "st.shared.b16 [%0], y;\n\t}"
                :: "r"(place), "f"(low), "f"(high), "r"(GELU_FACTOR), "r"(GELU_INVERSE_REACH), "r"(GELU_TAIL_0), "r"(GELU_TAIL_1),
                   "r"(GELU_TAIL_2), "r"(GELU_TAIL_3), "r"(GELU_TAIL_4), "r"(BYTE_LOWER_HALF), "r"(BYTE_UPPER_HALF), "r"(0x66006600u),
