@@ -24,7 +24,7 @@ typedef struct {
   tenfold_sample_function sample; /* may be null where the cache exists */
   void* sample_user;
   int32_t samples;
-  const char* method;             /* "auto", "entropy", "minmax", "mse" or "percentile" */
+  const char* method;             /* "auto", "entropy", "minmax", "mse", "percentile" or "dynamic" */
   const char* cache;              /* a file in the form of TensorRT's caches */
   const char* const* remedies;    /* "equalise", "smooth", "round", "bias": tried in this order */
   int32_t remedy_count;           /* 0: all of them; -1: none */

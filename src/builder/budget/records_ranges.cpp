@@ -7,8 +7,8 @@
 namespace tenfold::builder {
 namespace {
 
-// Without corrections nobody needs them. Bytes as text: two letters each, from 'a' to 'p'.
-[[maybe_unused]] std::string letters(const void* data, std::size_t bytes) {
+// Bytes as text: two letters each, from 'a' to 'p'.
+std::string letters(const void* data, std::size_t bytes) {
   std::string text(2 * bytes, 'a');
   for (std::size_t i = 0; i < bytes; ++i) {
     const auto byte = static_cast<const unsigned char*>(data)[i];
@@ -17,7 +17,7 @@ namespace {
   return text;
 }
 // False: these are no such letters for so many bytes.
-[[maybe_unused]] bool read_letters(std::string_view text, void* data, std::size_t bytes) {
+bool read_letters(std::string_view text, void* data, std::size_t bytes) {
   if (text.size() != 2 * bytes) return false;
   for (std::size_t i = 0; i < bytes; ++i) {
     const int high = text[2 * i] - 'a', low = text[2 * i + 1] - 'a';
@@ -27,45 +27,48 @@ namespace {
   return true;
 }
 
-// What stands beside ranges (quant/corrections.h), line by line; nothing where ranges are all there is.
-template <class Ranges>
-void write_corrections(const Ranges& ranges, std::vector<std::string>& lines) {
-  if constexpr (requires { ranges.corrections; }) {
-    const auto floats = [&](const char* what, const auto& named) {
-      for (const auto& [value, numbers] : named)
-        lines.push_back(line(what, numbers.size(), letters(numbers.data(), numbers.size() * sizeof(float)), value));
-    };
-    floats("channels", ranges.corrections.channels), floats("biases", ranges.corrections.biases);
-    for (const auto& [value, tensor] : ranges.corrections.weights) {
-      std::string shape;
-      for (const std::int64_t extent : tensor.shape()) shape += cat(shape.empty() ? "" : " ", extent);
-      lines.push_back(line("weights", shape, letters(tensor.raw(), static_cast<std::size_t>(tensor.bytes())), value));
-    }
+// What stands beside ranges (quant/corrections.h), line by line.
+void write_corrections(const quant::Corrections& corrections, std::vector<std::string>& lines) {
+  const auto floats = [&](const char* what, const auto& named) {
+    for (const auto& [value, numbers] : named)
+      lines.push_back(line(what, letters(numbers.data(), numbers.size() * sizeof(float)), value));
+  };
+  floats("channels", corrections.channels), floats("biases", corrections.biases);
+  for (const auto& [value, tensor] : corrections.weights) {
+    std::string shape;
+    for (const std::int64_t extent : tensor.shape()) shape += cat(shape.empty() ? "" : " ", extent);
+    lines.push_back(line("weights", shape, letters(tensor.raw(), static_cast<std::size_t>(tensor.bytes())), value));
   }
 }
+
+bool read_floats(Reader& in, quant::Corrections::Named<std::vector<float>>& named) {
+  const std::string_view content = in.next();
+  std::vector<float> numbers(content.size() / (2 * sizeof(float)));
+  if (!read_letters(content, numbers.data(), numbers.size() * sizeof(float))) return false;
+  named[in.rest()] = std::move(numbers);
+  return true;
+}
+
+bool read_weights(Reader& in, quant::Corrections::Named<Tensor>& named) {
+  std::istringstream extents{std::string(in.next())};
+  const std::string_view content = in.next();
+  Shape shape;
+  const auto most = static_cast<std::int64_t>(content.size());
+  std::int64_t elements = 1;
+  for (std::int64_t extent = 0; extents >> extent; shape.push_back(extent), elements *= extent)
+    if (extent < 1 || elements > most / extent) return false;
+  if (2 * elements != most) return false;
+  Tensor tensor(DType::i8, shape);
+  if (!read_letters(content, tensor.mutable_raw(), static_cast<std::size_t>(tensor.bytes()))) return false;
+  named[in.rest()] = std::move(tensor);
+  return true;
+}
+
 // False: the line is none of these, or damaged.
-template <class Ranges>
-bool read_correction(std::string_view what, Reader& in, Ranges& ranges) {
-  if constexpr (requires { ranges.corrections; }) {
-    if (what == "channels" || what == "biases") {
-      std::vector<float> numbers(static_cast<std::size_t>(std::clamp(in.number(), 0.0, 1e9)));
-      if (!read_letters(in.next(), numbers.data(), numbers.size() * sizeof(float))) return false;
-      (what == "channels" ? ranges.corrections.channels : ranges.corrections.biases)[in.rest()] = std::move(numbers);
-      return true;
-    }
-    if (what == "weights") {
-      std::istringstream extents{std::string(in.next())};
-      Shape shape;
-      for (std::int64_t extent = 0; extents >> extent;) shape.push_back(extent);
-      const std::string_view content = in.next();
-      if (static_cast<std::size_t>(element_count(shape)) * 2 != content.size()) return false;
-      Tensor tensor(DType::i8, shape);
-      if (!read_letters(content, tensor.mutable_raw(), static_cast<std::size_t>(tensor.bytes()))) return false;
-      ranges.corrections.weights[in.rest()] = std::move(tensor);
-      return true;
-    }
-  }
-  return false;
+bool read_correction(std::string_view what, Reader& in, quant::Corrections& corrections) {
+  if (what == "channels") return read_floats(in, corrections.channels);
+  if (what == "biases") return read_floats(in, corrections.biases);
+  return what == "weights" && read_weights(in, corrections.weights);
 }
 
 }  // namespace
@@ -92,7 +95,7 @@ bool BudgetRecords::find_ranges(Findings& findings) const {
       const double before = in.number(), after = in.number();
       const bool kept = in.number() != 0;
       told.remedies.push_back({in.rest(), before, after, kept});
-    } else if (!read_correction(what, in, ranges)) {
+    } else if (!read_correction(what, in, ranges.corrections)) {
       return false;
     }
   }
@@ -106,7 +109,7 @@ void BudgetRecords::add_ranges(const Findings& findings) const {
   for (const auto& [value, range] : *findings.ranges) lines.push_back(line("range", exact(range.low), exact(range.high), value));
   for (const std::string& value : told.without_range) lines.push_back(line("none", value));
   for (const RemedyReport& r : told.remedies) lines.push_back(line("remedy", exact(r.before), exact(r.after), r.kept, r.name));
-  write_corrections(*findings.ranges, lines);
+  write_corrections(findings.ranges->corrections, lines);
   file_of_ranges().add(key("ranges", calibration_), lines, log_);
 }
 
