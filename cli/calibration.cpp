@@ -79,6 +79,8 @@ void check_calibration(ExecOptions& o) {
     expect_writable(o.data.empty() ? "" : o.calibration_cache);
   }
   expect_data(o);
+  if (!o.tokenizer.empty() && !is_text(o.data))
+    throw UsageError("--tokenizer is for texts: say which with --data=FILE.txt or --data=FILE.csv:COLUMN");
   if (o.data.empty()) return;
   if (o.onnx.empty()) throw UsageError("--data needs --onnx: a plan's ranges are fixed when it is built");
   if (!o.int8_asked && !o.build.budget) throw UsageError("--data is for --int8 (or --best) and --max-error: say one of them");

@@ -29,8 +29,8 @@ Found found_at(const SampleSource& source) {
     if (is_array_name(path)) return {{path}, {}};
     if (is_image_name(path)) return {{}, {path}};
     throw Error(ErrorKind::io,
-                flag + " takes .npz, .npy or a folder of them, JPEG, PNG or a folder of those, .txt, .csv:COLUMN or python:FILE.py:NAME, not '" +
-                    path + "'");
+                flag + " takes .npz, .npy or a folder of them, JPEG, PNG or a folder of those, .txt, .csv:COLUMN or python:FILE.py:NAME, " +
+                    "not '" + path + "'");
   }
   Found found;
   for (const auto& entry : fs::directory_iterator(path)) {

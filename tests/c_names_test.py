@@ -104,6 +104,9 @@ METHODS = {
                'raw': 'tenfold_data_tensor_info', 'rank': 'tenfold_data_tensor_info', 'shape': 'tenfold_data_tensor_info',
                'as_double': OWN, 'as_int': OWN, 'clone': 'tenfold_data_tensor', 'defined': 'tenfold_data_kind', 'mutable_data': OWN,
                'mutable_raw': OWN, 'reshaped': OWN, 'size': OWN, 'string_values': OWN, 'strings': OWN},
+    'Tokenizer': {name: OWN for name in
+                  ('decode', 'encode', 'encode_batch', 'encode_into', 'encode_pair', 'id', 'load', 'parse', 'set_padding',
+                   'set_truncation', 'token', 'vocabulary_size')},   # C has no tokenizers yet
     'TimingCache': {name: f'tenfold_timing_cache_{name}' for name in ('fastest', 'load', 'merge', 'parse', 'save', 'size', 'text')}
     | {'impl': OWN, 'keys': 'tenfold_timing_cache_fastest'},
 }

@@ -57,11 +57,11 @@ def variables(library):
 
 def main():
     include, run, *others = sys.argv[1:]
-    build, text = others
+    build, texts = others
     c, functions, classes = marked(pathlib.Path(include))
     problems = []
     names = {}
-    for library, soname in ((run, 'libtenfold.so.0'), (build, 'libtenfold-builder.so.0'), (text, 'libtenfold-text.so.0')):
+    for library, soname in ((run, 'libtenfold.so.0'), (build, 'libtenfold-builder.so.0'), (texts, 'libtenfold-text.so.0')):
         if f'[{soname}]' not in output('readelf', '-d', library):
             problems.append(f'{library} is not called {soname}')
         own = exported(library)
@@ -92,7 +92,7 @@ def main():
                 problems.append(f'{soname} exports {text}, which no header marks')
     everything = set().union(*names.values())
     problems += [f'no library exports {name}' for name in sorted(c - everything)]
-    shared = variables(run) & (variables(build) | variables(text))
+    shared = variables(run) & (variables(build) | variables(texts))
     problems += [f'two libraries have a variable {name}' for name in sorted(shared)]
     print('\n'.join(problems) or f'exports: ok ({len(c)} C functions, {len(classes)} classes)')
     sys.exit(bool(problems))

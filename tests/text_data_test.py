@@ -66,15 +66,17 @@ class TextData(CliCase):
 
     def test_what_is_wrong(self):
         texts, table = self.write('t.txt', b'good\n'), self.write('t.csv', b'a,b\n"x,1\n')
+        short = self.write('s.csv', b'a,b\nx')
         bpe = self.write('bpe.json', json.dumps({'model': {'type': 'BPE'}}).encode())
         start = ['exec', f'--onnx={self.model}', '--int8']
         tokenizer = f'--tokenizer={self.tokenizer}'
         for code, words, flags in (
             (2, '--tokenizer=tokenizer.json', [f'--data={texts}']),
+            (2, '--tokenizer is for texts', [tokenizer]),
             (2, 'which column', [f'--data={table}', tokenizer]),
             (1, 'the quote of line 2 is not closed', [f'--data={table}:a', tokenizer]),
             (1, "no column 'c'; its titles are a, b", [f"--data={self.write('r.csv', b'a,b')}:c", tokenizer]),
-            (1, 'line 2 has 1 fields', [f"--data={self.write('s.csv', b'a,b'b'\nx')}:b", tokenizer]),
+            (1, 'line 2 has 1 fields', [f'--data={short}:b', tokenizer]),
             (1, 'there is no text', [f"--data={self.write('e.txt', b'')}", tokenizer]),
             (1, 'cannot be read', [f'--data={texts}', f"--tokenizer={self.path('none')}"]),
             (1, "'BPE' is not supported", [f'--data={texts}', f'--tokenizer={bpe}']),

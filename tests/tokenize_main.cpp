@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
     const std::vector<std::string> texts = read_texts();
     if (std::strcmp(how, "time") == 0) return time(tokenizer, texts), 0;
     for (std::size_t i = 0; i < texts.size(); ++i)
-      write(pairs && i + 1 < texts.size() ? tokenizer.encode(texts[i], texts[i + 1]) : tokenizer.encode(texts[i]));
+      write(pairs && i + 1 < texts.size() ? tokenizer.encode_pair(texts[i], texts[i + 1]) : tokenizer.encode(texts[i]));
   } catch (const tenfold::Error& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 1;

@@ -37,7 +37,7 @@ REFUSED = [
     '--useDLACore=0', '--buildDLAStandalone', '--adjustForDLA', '--reportCapabilityDLA', '--uint8AsymmetricQuantizationDLA', '--safe',
     '--restricted', '--consistency', '--safetyPlugins=x.so', '--staticPlugins=x.so', '--dynamicPlugins=x.so',
     '--setPluginsToSerialize=x.so', '--enablePluginOverride', '--cpuOnly', '--remoteAutoTuningConfig=x',
-    '--calibProfile=1', '--tokenizer=tokenizer.json',
+    '--calibProfile=1',
     '--layerDeviceTypes=*:DLA', '--uff=x.uff', '--model=x.caffemodel', '--deploy=x', '--output=y', '--stripWeights', '--stripAllWeights',
     '--weightStreamingBudget=1', '--markDebug=x', '--markUnfusedTensorsAsDebugTensors', '--saveDebugTensors=x', '--saveAllDebugTensors=npy',
     '--loadRefOutputs=x', '--refPair=x', '--accuracyAlgorithm=l2', '--accuracyThreshold=1', '--atol=1', '--rtol=1',

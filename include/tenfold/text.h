@@ -41,7 +41,7 @@ class TENFOLD_API Tokenizer {
   // set_truncation() or set_padding() changed them. Throws invalid_argument: text that is no UTF-8 (with the byte's
   // position), or a pair that cannot be truncated as asked.
   Encoding encode(std::string_view text, bool special_tokens = true) const;
-  Encoding encode(std::string_view first, std::string_view second, bool special_tokens = true) const;
+  Encoding encode_pair(std::string_view first, std::string_view second, bool special_tokens = true) const;
   // All padded to one length where the file pads to the longest.
   std::vector<Encoding> encode_batch(std::span<const std::string_view> texts, bool special_tokens = true) const;
   // Into `encoding`, whose memory is used again; nothing is padded. For loops over many texts.

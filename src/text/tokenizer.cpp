@@ -167,7 +167,7 @@ void Tokenizer::encode_into(std::string_view text, Encoding& encoding, bool spec
   impl_->encode(text, special_tokens, encoding);
 }
 
-Encoding Tokenizer::encode(std::string_view first, std::string_view second, bool special_tokens) const {
+Encoding Tokenizer::encode_pair(std::string_view first, std::string_view second, bool special_tokens) const {
   const std::vector<Piece>& pieces = (special_tokens ? impl_->special : impl_->plain).pair;
   Scratch& s = scratch();
   impl_->tokenize(first, s.first), impl_->tokenize(second, s.second);

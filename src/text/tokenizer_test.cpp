@@ -40,7 +40,7 @@ TEST(Tokenizer, GivesLongestPieces) {
 }
 
 TEST(Tokenizer, PutsPairsTogether) {
-  const Encoding e = Tokenizer::parse(kWhole).encode("un", "un.");
+  const Encoding e = Tokenizer::parse(kWhole).encode_pair("un", "un.");
   EXPECT_EQ(e.ids, (Ids{3, 1, 4, 1, 5, 4}));
   EXPECT_EQ(e.types, (Ids{0, 0, 0, 1, 1, 1}));
 }

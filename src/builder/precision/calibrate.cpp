@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "builder/precision/observed_runs.h"
 #include "builder/precision/samples.h"
-#include "builder/precision/trials.h"
+#include "builder/precision/range_trials.h"
 #include "builder/stopwatch.h"
 #include "quant/calibration_cache.h"
 #include "quant/ranges.h"
@@ -28,7 +28,7 @@ struct Seen {
 };
 
 // Their number; the first of them are kept with their answers.
-int run_samples(ObservedRuns& runs, const Calibration& calibration, const quant::DataOperands& operands, Seen& seen, Trials& trials) {
+int run_samples(ObservedRuns& runs, const Calibration& calibration, const quant::DataOperands& operands, Seen& seen, RangeTrials& trials) {
   std::multimap<std::string_view, const quant::DataOperand*> readers;
   for (const auto& [name, operand] : operands) readers.emplace(operand.seen, &operand);
   const auto look = [&](std::string_view name, const Tensor& t) {
@@ -68,7 +68,7 @@ struct Tried {
 
 // That with the least error of all outputs together, on the first of the samples that gave the ranges. But ranges that clip must gain a
 // tenth by it: other data reach further than these samples.
-Tried best_calibrator(const ir::Graph& graph, const quant::Histograms& seen, const quant::Placing& placing, const Trials& trials,
+Tried best_calibrator(const ir::Graph& graph, const quant::Histograms& seen, const quant::Placing& placing, const RangeTrials& trials,
                       const Log& log) {
   constexpr std::string_view kWhole = "minmax";
   constexpr double kGain = 0.9;
@@ -86,7 +86,7 @@ Tried best_calibrator(const ir::Graph& graph, const quant::Histograms& seen, con
 }
 
 // One after another, each on top of those that were kept.
-quant::Ranges remedied(const quant::Symptoms& given, const std::vector<std::string>& names, const Trials& trials, double error,
+quant::Ranges remedied(const quant::Symptoms& given, const std::vector<std::string>& names, const RangeTrials& trials, double error,
                        const Log& log, CalibrationReport& report) {
   quant::Ranges best = given.ranges;
   for (const std::string& name : names) {
@@ -116,7 +116,7 @@ quant::Ranges ranges_by_samples(const ir::Graph& graph, const std::vector<plan::
   for (const std::string& name : wanted) seen.histograms[name];
   const bool remedies = !calibration.remedies.empty();
   const quant::DataOperands operands = remedies ? data_operands(graph, placing) : quant::DataOperands{};
-  Trials trials(graph, ranges, placing, config);
+  RangeTrials trials(graph, ranges, placing, config);
   ir::Graph runnable = graph.clone();
   lower_for_kernels(runnable);
   ObservedRuns runs(std::move(runnable), ranges, config);

@@ -1,4 +1,4 @@
-#include "builder/precision/trials.h"
+#include "builder/precision/range_trials.h"
 
 #include <cmath>
 
@@ -8,12 +8,12 @@
 
 namespace tenfold::builder {
 
-void Trials::keep(const InputSet& sample, std::vector<RuntimeValue> answer) {
+void RangeTrials::keep(const InputSet& sample, std::vector<RuntimeValue> answer) {
   if (samples_.size() < kMost) samples_.push_back(sample), answers_.push_back(std::move(answer));
   else if (aside_.size() < kMostAside) aside_.push_back(sample);
 }
 
-double Trials::error(const quant::Ranges& tried) const {
+double RangeTrials::error(const quant::Ranges& tried) const {
   ir::Graph quantised = graph_.clone();
   place_qdq(quantised, tried, placing_);
   passes::run(quantised, {passes::find_pass("lower_qdq")});   // it is run by kernels then

@@ -9,11 +9,11 @@
 
 namespace tenfold::builder {
 
-class Trials {
+class RangeTrials {
  public:
   static constexpr std::size_t kMost = quant::kFewSamples, kMostAside = quant::kMoreSamples;
   // All of them outlive this. `graph`: as it stands before its precision is settled.
-  Trials(const ir::Graph& graph, const std::vector<plan::Range>& ranges, const quant::Placing& placing, const BuildConfig& config)
+  RangeTrials(const ir::Graph& graph, const std::vector<plan::Range>& ranges, const quant::Placing& placing, const BuildConfig& config)
       : graph_(graph), ranges_(ranges), placing_(placing), config_(config) {}
 
   // A sample and what the model in f32 makes of it. The first are those that error() runs, and some behind them are kept as they are.
