@@ -74,7 +74,11 @@ Part part_of(const std::string& input) {
 class TextSamples : public Samples {
  public:
   TextSamples(std::vector<std::string> texts, const SampleSource& source)
-      : texts_(std::move(texts)), inputs_(source.inputs), tokenizer_(Tokenizer::load(source.tokenizer)) {
+      : flag_(source.flag),
+        path_(source.path),
+        texts_(std::move(texts)),
+        inputs_(source.inputs),
+        tokenizer_(Tokenizer::load(source.tokenizer)) {
     for (const BindingInfo& input : inputs_) look_at(input);
     tokenizer_.set_padding(length_ > 0 ? Tokenizer::Padding::fixed : Tokenizer::Padding::longest, length_);
     if (length_ > 0) tokenizer_.set_truncation(length_);
@@ -85,7 +89,13 @@ class TextSamples : public Samples {
     if (first + static_cast<std::size_t>(batch_) > texts_.size()) return {};
     const std::vector<std::string_view> texts(texts_.begin() + static_cast<std::ptrdiff_t>(first),
                                               texts_.begin() + static_cast<std::ptrdiff_t>(first) + batch_);
-    const std::vector<Encoding> rows = tokenizer_.encode_batch(texts);
+    std::vector<Encoding> rows;
+    try {
+      rows = tokenizer_.encode_batch(texts);
+    } catch (const Error& e) {
+      throw Error(ErrorKind::io, "--" + flag_ + ": text " + std::to_string(first) + " of '" + path_ + "' (from 0 on" +
+                                     (batch_ > 1 ? ", or one of its batch" : "") + "): " + e.what());
+    }
     InputSet set;
     for (const BindingInfo& input : inputs_) set[input.name] = tensor_of(input, rows);
     return set;
@@ -94,7 +104,8 @@ class TextSamples : public Samples {
  private:
   void look_at(const BindingInfo& input) {
     const auto refuse = [&](const std::string& why) {
-      throw Error(ErrorKind::io, "--data: texts cannot be input '" + input.name + "': " + why + "; python:FILE.py:NAME gives any arrays");
+      throw Error(ErrorKind::io, "--" + flag_ + ": texts cannot be input '" + input.name + "': " + why +
+                                     "; python:FILE.py:NAME gives any arrays");
     };
     if (!part_of(input.name)) refuse("input_ids, attention_mask and token_type_ids are what a tokenizer gives");
     if (input.dtype != DType::i64 && input.dtype != DType::i32)
@@ -115,6 +126,7 @@ class TextSamples : public Samples {
     return t;
   }
 
+  std::string flag_, path_;
   std::vector<std::string> texts_;
   std::vector<BindingInfo> inputs_;
   Tokenizer tokenizer_;
