@@ -33,18 +33,16 @@ def _model(model: Any) -> Any:
     return model
 
 
-def _within_budget(options: dict[str, Any], data: Any, max_error: Any, metric: Any, labels: Any) -> dict[str, Any]:
+def _within_budget(options: dict[str, Any], data: Any, max_error: Any, metric: Any, classes: Any) -> dict[str, Any]:
     """The fields `calibration` and `budget` of what build() takes in words."""
-    if labels is not None and hasattr(labels, 'keys'):
-        options['labels'], labels = labels, None   # texts that the plan keeps
     if max_error is None:
-        for name, given in (('metric', metric), ('labels', labels)):
+        for name, given in (('metric', metric), ('classes', classes)):
             if given is not None:
                 raise TypeError(f"build(): '{name}' is for max_error=..., which says how far outputs may be off")
     else:
         if data is None and options.get('calibration') is None:
             raise TypeError("build(): 'max_error' needs data=..., samples that show the error")
-        budget = {'metric': metric, 'labels': None if labels is None else [int(label) for label in labels]}
+        budget = {'metric': metric, 'labels': None if classes is None else [int(one) for one in classes]}
         if hasattr(max_error, 'keys'):
             budget |= {'max_error': max(max_error.values()), 'outputs': dict(max_error)}
         else:
@@ -57,19 +55,18 @@ def _within_budget(options: dict[str, Any], data: Any, max_error: Any, metric: A
 
 def build(model: Any, *, data: Any = None, max_error: float | Mapping[str, float] | None = None,
           metric: str | Callable[[list[dict[str, Any]], list[dict[str, Any]]], float] | None = None,
-          labels: Mapping[str, str] | Sequence[int] | None = None, **options: Unpack[BuildOptions]) -> Engine:
+          classes: Sequence[int] | None = None, **options: Unpack[BuildOptions]) -> Engine:
     """The engine of a model: a path, the bytes of an ONNX file, an onnx.ModelProto or a Network.
 
     `max_error`: the quickest plan whose outputs are no further than this from the f32 model's (a dict: each output), by `metric` ('l2',
     'linf', 'cosine', 'top1', 'top5', or a function of the reference's answers and the plan's, two lists of dicts, that gives the error).
     `data`: a sequence of samples (dicts from inputs to arrays), or a function from an index; every second one gives ranges for 8 bits, the
-    others show the error. `labels`: with 'top1' and 'top5' the class of each sample, so that accuracy lost is the error; a dict is texts
-    that the plan keeps.
+    others show the error. `classes`: with 'top1' and 'top5' the right class of each sample, so that accuracy lost is the error.
 
     Keywords are the fields of tenfold::BuildConfig (tenfold/build.h tells all of them). `device`: TENFOLD_DEVICE if it is not given, else
     the first GPU, else the CPU. `profiles`: {"x": (smallest, usual, largest shape)}, or one shape that is fixed; or a list of these.
     """
-    given = _within_budget(dict(options), data, max_error, metric, labels)
+    given = _within_budget(dict(options), data, max_error, metric, classes)
     return Engine(_native.build(_model(model), put_plugins(put_device(given))))
 
 

@@ -1,4 +1,4 @@
-"""Builds within an error budget from Python: what max_error, metric and labels mean, and metrics that raise."""
+"""Builds within an error budget from Python: what max_error, metric and classes mean, and metrics that raise."""
 import unittest
 
 import numpy as np
@@ -50,16 +50,16 @@ class Budget(Case):
 
     def test_labels_make_it_accuracy(self):
         labels = np.concatenate([truth(s['x']).argmax(1) for s in samples()])
-        self.build(max_error=0.01, metric='top1', labels=labels)
-        self.refused(ValueError, 'too few', self.build, max_error=0.01, metric='top1', labels=labels[:9])
-        self.refused(ValueError, 'top1 and top5', self.build, max_error=0.01, labels=labels)
+        self.build(max_error=0.01, metric='top1', classes=labels)
+        self.refused(ValueError, 'too few', self.build, max_error=0.01, metric='top1', classes=labels[:9])
+        self.refused(ValueError, 'top1 and top5', self.build, max_error=0.01, classes=labels)
         self.assertEqual(tenfold.build(tanh_model(), labels={'a': 'b'}, **OPTIONS).labels, {'a': 'b'})
 
     def test_what_belongs_together(self):
         refused = lambda words, **given: self.refused(TypeError, words, tenfold.build, tanh_model(), **given, **OPTIONS)
         refused('samples that show the error', max_error=0.1)
         refused("'metric' is for max_error", metric='l2')
-        refused("'labels' is for max_error", labels=[1])
+        refused("'classes' is for max_error", classes=[1])
 
     def test_a_build_can_be_cancelled_while_it_searches(self):
         phases = []
