@@ -111,10 +111,11 @@ def files():
     return {
         "categories.cpp": file("Ranges of scalars of one kind: first and last of each.",
                                [array(name, "char32_t", flat(ranges(kind))) for name, kind in listed.items()]),
-        "canonical.cpp": file("Normal forms: decompositions (length << 24 | scalar, parts), pairs (first, second, composed) and classes "
-                              "(first, last, class).\n//",
-                              [array("canonical", "char32_t", flat(canonical)), array("pairs", "char32_t", flat(compositions(nfd))),
-                               array("classes", "char32_t", flat(runs))]),
+        "canonical.cpp": file("Decompositions of NFD: length << 24 | scalar, parts.\n//",
+                              [array("canonical", "char32_t", flat(canonical))]),
+        "compositions.cpp": file("What composes, and how marks are ordered: pairs (first, second, composed) and classes (first, last, "
+                                 "class).\n//",
+                                 [array("pairs", "char32_t", flat(compositions(nfd))), array("classes", "char32_t", flat(runs))]),
         "compatible.cpp": file("Decompositions of NFKD that NFD does not have: length << 24 | scalar, parts.\n//",
                                [array("compatible", "char32_t", flat(compatible))]),
         "lower_case.cpp": file("Lower case, one scalar at a time: length << 24 | scalar, letters.\n//",

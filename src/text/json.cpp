@@ -18,14 +18,16 @@ bool Json::has(const char* key) const {
 
 Json Json::at(const char* key) const {
   if (!has(key)) wrong(std::string("'") + key + "' is missing");
-  return {value.at(key), where.empty() ? key : where + "." + key};
+  if (depth == kDeepest) wrong("this is nested more than " + std::to_string(kDeepest) + " deep");
+  return {value.at(key), where.empty() ? key : where + "." + key, depth + 1};
 }
 
 std::vector<Json> Json::list(const char* key) const {
   const Json array = at(key);
   if (!array.value.is_array()) array.wrong("a list was expected");
   std::vector<Json> items;
-  for (std::size_t i = 0; i < array.value.size(); ++i) items.push_back({array.value[i], array.where + "[" + std::to_string(i) + "]"});
+  for (std::size_t i = 0; i < array.value.size(); ++i)
+    items.push_back({array.value[i], array.where + "[" + std::to_string(i) + "]", array.depth});
   return items;
 }
 

@@ -10,6 +10,9 @@ namespace tenfold::tokenizing {
 struct Json {
   const nlohmann::json& value;
   std::string where;
+  int depth = 0;   // components may hold others, which are read by recursion
+
+  static constexpr int kDeepest = 100;
 
   bool has(const char* key) const;                 // and it is not null
   Json at(const char* key) const;                  // throws invalid_model where there is none

@@ -95,6 +95,9 @@ TEST(Tokenizer, NamesWhatIsWrongInAFile) {
               "normalizer.normalizers[0]: the type 'Nmt'");
   EXPECT_SAYS(refusal("{" + kModel + R"(, "truncation": {"max_length": 0}})", ErrorKind::invalid_model), "truncation.max_length");
   EXPECT_SAYS(refusal("{" + kModel + R"(, "added_tokens": [{"id": 1, "content": "x"}]})", ErrorKind::invalid_model), "have the id 1");
+  std::string deep = R"({"type": "Lowercase"})";
+  for (int i = 0; i < 20000; ++i) deep = R"({"type": "Sequence", "normalizers": [)" + deep + "]}";
+  EXPECT_SAYS(refusal("{" + kModel + R"(, "normalizer": )" + deep + "}", ErrorKind::invalid_model), "nested more than 100 deep");
   try {
     Tokenizer::load("/nowhere/at/all");
     ADD_FAILURE();

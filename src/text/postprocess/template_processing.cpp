@@ -12,7 +12,7 @@ Ids special_tokens(const Json& json) {
   const Json tokens = json.at("special_tokens");
   if (!tokens.value.is_object()) tokens.wrong("an object was expected");
   for (const auto& [name, value] : tokens.value.items()) {
-    const Json token{value, tokens.where + "['" + name + "']"};
+    const Json token{value, tokens.where + "['" + name + "']", tokens.depth};
     for (const Json& id : token.list("ids")) {
       if (!id.value.is_number_unsigned() || id.value.get<std::uint64_t>() > INT32_MAX) id.wrong("an id was expected");
       all[name].push_back(id.value.get<std::int32_t>());

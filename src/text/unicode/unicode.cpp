@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "text/fail.h"
 #include "text/unicode/data.h"
 
 namespace tenfold::tokenizing {
@@ -33,6 +34,7 @@ std::span<const char32_t> Unicode::parts(std::uint16_t at) const {
 
 std::uint16_t Unicode::keep(const char32_t* entry) {
   const std::size_t at = parts_.size();
+  if (at / 2 > UINT16_MAX) fail(ErrorKind::internal, "the tables of Unicode have outgrown their 16 bits");
   parts_.push_back(*entry >> 24);
   parts_.insert(parts_.end(), entry + 1, entry + 1 + (*entry >> 24));
   if (parts_.size() % 2) parts_.push_back(0);

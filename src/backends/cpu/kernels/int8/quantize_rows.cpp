@@ -15,20 +15,25 @@ using std::int64_t;
 
 constexpr int kTogether = 4;   // vectors
 
-// The largest magnitude, NaN if anything is infinite or NaN: such a value times zero is NaN, and stays it in a sum.
-float magnitude(const float* x, int64_t n) {
-  vf most[kTogether], bad[kTogether];
-  for (int v = 0; v < kTogether; ++v) most[v] = bad[v] = zero();
-  const auto look = [&](int v, vf value) __attribute__((always_inline)) {
-    most[v] = max(most[v], abs(value));
-    bad[v] = fma(value, zero(), bad[v]);
-  };
+// look(v, vector) for all of a row, v < kTogether in turn; what is left over comes with zeros behind it.
+template <class Look>
+TENFOLD_INLINE void each_vector(const float* x, int64_t n, Look look) {
   int64_t i = 0;
   for (; i + kTogether * kLanes <= n; i += kTogether * kLanes)
 #pragma GCC unroll 4
     for (int v = 0; v < kTogether; ++v) look(v, load(x + i + v * kLanes));
   for (; i + kLanes <= n; i += kLanes) look(0, load(x + i));
   if (i < n) look(1, load_n(x + i, n - i));
+}
+
+// The largest magnitude, NaN if anything is infinite or NaN: such a value times zero is NaN, and stays it in a sum.
+float magnitude(const float* x, int64_t n) {
+  vf most[kTogether], bad[kTogether];
+  for (int v = 0; v < kTogether; ++v) most[v] = bad[v] = zero();
+  each_vector(x, n, [&](int v, vf value) __attribute__((always_inline)) {
+    most[v] = max(most[v], abs(value));
+    bad[v] = fma(value, zero(), bad[v]);
+  });
   const vf all = max(max(most[0], most[1]), max(most[2], most[3])), no = add(add(bad[0], bad[1]), add(bad[2], bad[3]));
   return max_lane(all) + sum(no);
 }
@@ -65,15 +70,9 @@ float quantize_row(const float* x, int64_t n, std::uint8_t* to) {
 Extent extent_of(const float* x, int64_t n) {
   vf low[kTogether], high[kTogether];
   for (int v = 0; v < kTogether; ++v) low[v] = high[v] = zero();
-  const auto look = [&](int v, vf value) __attribute__((always_inline)) {
+  each_vector(x, n, [&](int v, vf value) __attribute__((always_inline)) {
     low[v] = min(value, low[v]), high[v] = max(value, high[v]);   // what is not a number leaves them
-  };
-  int64_t i = 0;
-  for (; i + kTogether * kLanes <= n; i += kTogether * kLanes)
-#pragma GCC unroll 4
-    for (int v = 0; v < kTogether; ++v) look(v, load(x + i + v * kLanes));
-  for (; i + kLanes <= n; i += kLanes) look(0, load(x + i));
-  if (i < n) look(1, load_n(x + i, n - i));
+  });
   const vf least = min(min(low[0], low[1]), min(low[2], low[3])), most = max(max(high[0], high[1]), max(high[2], high[3]));
   return {-max_lane(sub(zero(), least)), max_lane(most)};
 }
