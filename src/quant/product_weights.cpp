@@ -1,11 +1,12 @@
 #include "quant/product_weights.h"
 
+#include "ir/finite.h"
 #include "quant/place_qdq.h"
 
 namespace tenfold::quant {
 
 std::optional<ProductWeights> weights_of(const ir::Node& product) {
-  if (!is_product(product) || !why_wide(product).empty()) return {};
+  if (!is_product(product) || !why_wide(product).empty() || !ir::all_finite(product.in(1)->constant->tensor)) return {};
   const Shape& shape = product.in(1)->constant->tensor.shape();
   ProductWeights w;
   if (product.op() == "Conv") {

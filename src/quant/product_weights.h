@@ -26,7 +26,7 @@ struct ProductWeights {
   }
 };
 
-// Nothing for what is no product of data and constant f32 weights that 8 bits could stand for.
+// Nothing for what is no product of data and constant, finite f32 weights that 8 bits could stand for.
 std::optional<ProductWeights> weights_of(const ir::Node& product);
 
 }  // namespace tenfold::quant
