@@ -99,7 +99,9 @@ Made make_engine(const ExecOptions& o, const InputFiles& files) {
         << ", check of fp16 " << report.check_s << ", choice " << report.tune_s << ", assembling " << report.assemble_s
         << ", opening the plan " << report.open_s;
   if (o.console.verbose) o.console.info(parts.str());
-  return {std::move(engine), took, -1};
+  Made made{std::move(engine), took, -1};
+  if (!o.data.empty() && !o.skip_inference) made.sample = config.calibration->sample(0).value_or(InputSet());
+  return made;
 }
 
 }  // namespace

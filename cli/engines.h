@@ -12,6 +12,7 @@ struct Made {
   Engine engine;
   double build_s = 0, load_ms = -1;  // -1: nothing was loaded
   std::int64_t free_before = -1;     // of a GPU's memory, before anything was made; -1: not asked for
+  InputSet sample = {};              // the first of --data, for runs
 };
 // The engine for options.build.device, saved if that was asked. Throws UsageError if there is no such device, Error otherwise.
 Made make_and_save(const ExecOptions& options, const InputFiles& files);

@@ -147,19 +147,22 @@ Measured infer(const ExecOptions& o, const Made& made, const InputFiles& files) 
                      " profile(s), numbered from 0");
   const std::map<std::string, Shape> given = shapes_given(o);
   const std::vector<Shape> shapes = run_shapes(engine, o.use_profile, o.shapes, files);
-  const std::vector<Tensor> inputs = make_inputs(engine, shapes, files, given);
+  const std::vector<Tensor> inputs = make_inputs(engine, shapes, files, given, made.sample);
   std::vector<std::unique_ptr<ExecutionContext>> contexts;
   const int streams = streams_of(o, engine.info());
   if (const std::string note = workers_note(o, streams, engine.info()); !note.empty()) o.console.warn(note);
   for (int i = streams; i > 0; --i)
     contexts.push_back(make_context(engine, inputs, {o.use_profile, o.wait, o.graphs, o.detailed}));
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    o.console.info("Input '" + engine.bindings()[i].name + "': " + std::string(name(engine.bindings()[i].dtype)) + "[" + text(shapes[i]) +
-                   "]" +
-                   (!inputs[i].defined()                    ? ", its default"
-                    : files.has(engine.bindings()[i].name)  ? ""
-                    : is_value(engine.bindings()[i], given) ? ", values given"
-                                                            : ", random values"));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const BindingInfo& b = engine.bindings()[i];
+    o.console.info("Input '" + b.name + "': " + std::string(name(b.dtype)) + "[" + text(shapes[i]) + "]" +
+                   (!inputs[i].defined()                          ? ", its default"
+                    : files.has(b.name)                           ? ""
+                    : is_value(b, given)                          ? ", values given"
+                    : !gives(made.sample, b)                      ? ", random values"
+                    : made.sample.at(b.name).shape() == shapes[i] ? ", the first sample of --data"
+                                                                  : ", the first sample of --data, repeated or cut to this shape"));
+  }
   double first_ms = -1;
   if (!o.transfers && engine.info().on_gpu)
     for (const auto& context : contexts) {

@@ -138,7 +138,7 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
 
 void run_flags(Flags& f, ExecOptions& o) {
   f.group("Running and measuring");
-  f.add({"loadInputs", "SPEC", "name:file for each input: raw, .npy, .npz, .pb; or one .npz of all; random values otherwise",
+  f.add({"loadInputs", "SPEC", "name:file of each input: raw, .npy, .npz, .pb; or one .npz of all; else --data's first, or random values",
          [&o](const std::string& text) { parse_files("loadInputs", text, o.load_inputs); }});
   f.add_int("iterations", o.iterations, "at least N runs (10) ...");
   f.add({"duration", "S", "... and at least S seconds (3)",

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tenfold/engine.h"
+#include "tenfold/quantize.h"
 
 namespace tenfold::cli {
 
@@ -33,8 +34,11 @@ Tensor random_input(const BindingInfo& info, const Shape& shape);
 
 // The shape of each input for a run: --shapes, else what its file says, else the profile's opt, with the sizes that the others settle.
 std::vector<Shape> run_shapes(const Engine& engine, int profile, const std::map<std::string, Shape>& given, const InputFiles& files);
-// `given`: what --shapes says; of a shape tensor it is the values. Undefined: an input has its default.
+// Whether make_inputs() can fill this input from a sample.
+bool gives(const InputSet& sample, const BindingInfo& info);
+// An input's values: its file's, or those that --shapes gives a shape tensor (`given`), or `sample`'s, repeated or cut along each axis, or
+// random ones. Undefined: an input has its default.
 std::vector<Tensor> make_inputs(const Engine& engine, const std::vector<Shape>& shapes, const InputFiles& files,
-                                const std::map<std::string, Shape>& given);
+                                const std::map<std::string, Shape>& given, const InputSet& sample = {});
 
 }  // namespace tenfold::cli

@@ -64,6 +64,20 @@ class TextData(CliCase):
                             '--buildOnly', *cli_case.ONCE)
         self.assertIn('on 30 other samples', done.stdout + done.stderr)
 
+    def test_the_run_takes_the_first_sample(self):
+        """Random ids would lie outside of the table; those of the sample are repeated to the run's shape."""
+        texts, out = self.write('t.txt', b'good\ngood morning\n'), self.path('y.npz')
+        shape = 'input_ids:2x5,attention_mask:2x5'
+        done = self.tenfold('exec', f'--onnx={self.model}', '--int8', f'--data={texts}', f'--tokenizer={self.tokenizer}', '--noTF32',
+                            f'--minShapes={shape.replace("2x5", "1x1")}', f'--optShapes={shape}', f'--maxShapes={shape}',
+                            f'--exportOutput={out}', '--verbose', *cli_case.ONCE)
+        self.assertIn("Input 'input_ids': i64[2x5], the first sample of --data, repeated or cut to this shape", done.stdout + done.stderr)
+        with np.load(out) as arrays:
+            y = arrays['y']
+        for row in (y[0, :3], y[0, 3:], y[1, :3]):   # [A] good [B] [A] good, twice
+            np.testing.assert_array_equal(row, y[0, :len(row)])
+        self.assertGreater(np.abs(y[0, 0] - y[0, 1]).max(), 0.1)
+
     def test_what_is_wrong(self):
         texts, table = self.write('t.txt', b'good\n'), self.write('t.csv', b'a,b\n"x,1\n')
         short = self.write('s.csv', b'a,b\nx')
