@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes a model whose products with weights are quantised: quantise_products.py IN.onnx OUT.onnx float8|int8 [RUNS]
+"""Writes a model whose products and convolutions with weights are quantised: quantise_products.py IN.onnx OUT.onnx float8|int8 [RUNS]
 
-Weights get a scale for each column, activations one for each tensor: the largest magnitude in RUNS (4) runs on random inputs becomes
-the type's largest number, 448 or 127. Needs onnx, onnxruntime and numpy; dynamic dims are run with batch 2 and 128 elsewhere. (The
+Weights get a scale for each column or filter, activations one for each tensor: the largest magnitude in RUNS (4) runs on random inputs
+becomes the type's largest number, 448 or 127. Needs onnx, onnxruntime and numpy; dynamic dims are run with batch 2 and 128 elsewhere. (The
 optimiser of ONNX Runtime 1.31 computes such e4m3 models wrongly: compare with the float model, or switch it off.)
 """
 import sys
@@ -62,10 +62,19 @@ def largest_magnitudes(model, names, runs):
     return {n: float(max(r[i] for r in all_runs)) for i, n in enumerate(names)}
 
 
+def channel_axis(node, weights):
+    """The axis of a product's weights with a scale for each slice; None: it stays as it is."""
+    rank = len(weights[node.input[1]].dims) if len(node.input) > 1 and node.input[1] in weights else 0
+    if node.op_type == 'Conv' and rank > 2:
+        return 0
+    if node.op_type not in ('MatMul', 'Gemm') or rank != 2:
+        return None
+    return 0 if node.op_type == 'Gemm' and any(a.name == 'transB' and a.i for a in node.attribute) else 1
+
+
 def quantise(model, kind, runs):
     weights = {t.name: t for t in model.graph.initializer}
-    products = [n for n in model.graph.node if n.op_type in ('MatMul', 'Gemm') and n.input[1] in weights and
-                len(weights[n.input[1]].dims) == 2]
+    products = [n for n in model.graph.node if channel_axis(n, weights) is not None]
     largest = largest_magnitudes(model, list(dict.fromkeys(n.input[0] for n in products)), runs)
     model = version_converter.convert_version(model, 19)   # the first with e4m3
     weights = {t.name: t for t in model.graph.initializer}
@@ -76,7 +85,8 @@ def quantise(model, kind, runs):
         return name
 
     for node in model.graph.node:
-        if node.op_type in ('MatMul', 'Gemm') and node.input[0] in largest and node.input[1] in weights:
+        axis = channel_axis(node, weights)
+        if axis is not None and node.input[0] in largest:
             x, w = node.input[0], node.input[1]
             if x not in begun:
                 scale = constant(x + '/scale', max(largest[x], 1e-6) / LARGEST[kind])
@@ -85,13 +95,13 @@ def quantise(model, kind, runs):
                 new.append(helper.make_node('DequantizeLinear', [x + '/small', scale, x + '/zero'], [x + '/back']))
                 begun[x] = x + '/back'
             if w not in begun:
-                turned = node.op_type == 'Gemm' and any(a.name == 'transB' and a.i for a in node.attribute)
                 values = numpy_helper.to_array(weights[w])
-                scales = np.maximum(np.abs(values).max(axis=1 if turned else 0), 1e-8).astype(np.float32) / np.float32(LARGEST[kind])
-                scaled = values / (scales[:, None] if turned else scales[None, :])
+                others = tuple(d for d in range(values.ndim) if d != axis)
+                scales = np.maximum(np.abs(values).max(axis=others), 1e-8).astype(np.float32) / np.float32(LARGEST[kind])
+                scaled = values / np.expand_dims(scales, others)
                 model.graph.initializer.append(small(kind, w + '/small', scaled))
                 new.append(helper.make_node('DequantizeLinear', [w + '/small', constant(w + '/scale', scales)], [w + '/back'],
-                                            axis=0 if turned else 1))
+                                            axis=axis))
                 begun[w] = w + '/back'
             node.input[0], node.input[1] = begun[x], begun[w]
         new.append(node)

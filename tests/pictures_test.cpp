@@ -190,6 +190,7 @@ std::string leave_asked_for(const ir::Node& n) {
 // Whatever runs between quantisation and the tuner: the user's leave stands at the same nodes as if it were written at the end.
 int check_leave(const std::string& text, const BuildConfig& config, const backends::DeviceInfo& device) {
   ir::Graph graph = parse_picture(text);
+  for (const auto& n : graph.nodes()) n->numerics.type.reset();   // of single layers, which no flag gives
   passes::run(graph, passes::pipeline_for(device, config).in_order());
   ir::Graph again = graph.clone();
   passes::run(again, {passes::pass_permit_rounding(config, backends::traits_of(device))});

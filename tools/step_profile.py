@@ -58,13 +58,13 @@ def operations(layer):
     dims = [x['Dimensions'] for x in layer['Inputs']]
     result = math.prod(layer['Outputs'][0]['Dimensions']) if layer['Outputs'] else 0
     kind = layer['LayerType'].split('+')[0]
-    if kind in ('Conv', 'ConvInteger'):
+    if kind in ('Conv', 'ConvFloat8', 'ConvInteger'):
         return 2 * result * math.prod(dims[1][1:])
     if kind == 'ExpandDepthwise':
         return 2 * math.prod(dims[0]) * dims[1][0] + 2 * result * math.prod(dims[3][2:])
     if kind == 'ConvTranspose':
         return 2 * math.prod(dims[0]) * math.prod(dims[1][1:])
-    if kind in ('MatMul', 'MatMulInteger'):
+    if kind in ('MatMul', 'MatMulFloat8', 'MatMulInteger'):
         return 2 * result * dims[0][-1]
     if kind in ('Attention', 'FusedAttention') and len(dims[0]) == len(dims[2]) == 4:   # the keys may come transposed
         return 2 * math.prod(dims[0][:3]) * dims[2][2] * (dims[0][3] + dims[2][3])

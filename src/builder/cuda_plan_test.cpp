@@ -225,6 +225,59 @@ TEST(CudaPlan, QuantisedNetworksStayOnTheGpuInEightBits) {
                                      config);
   EXPECT_EQ(host_steps(network), 0);
   EXPECT_EQ(products(network, "ConvInteger"), 2);
+  config.profiles = {{{"x", {{2, 16, 8, 12}, {2, 16, 12, 12}, {2, 16, 16, 12}}}}};
+  const plan::Plan floats = plan_of(R"((x f32[2,16,h,12], w f8e4m3fn[32,16,3,3]!, v f8e4m3fn[32,1,3,3]!, u f8e4m3fn[16,32,1,1]!)
+    s = f32[]{0.02}
+    z = f8e4m3fn[]{0}
+    q = QuantizeLinear(x, s, z)
+    d = DequantizeLinear(q, s, z)
+    wd = DequantizeLinear(w, s)
+    a = Conv(d, wd) pads=[1,1,1,1]
+    r = Relu(a)
+    rq = QuantizeLinear(r, s, z)
+    rd = DequantizeLinear(rq, s, z)
+    vd = DequantizeLinear(v, s)
+    p = Conv(rd, vd) pads=[1,1,1,1] group=32
+    pq = QuantizeLinear(p, s, z)
+    pd = DequantizeLinear(pq, s, z)
+    ud = DequantizeLinear(u, s)
+    t = Conv(pd, ud)
+    y = Add(t, d))",
+                                    config);
+  EXPECT_EQ(host_steps(floats), 0);
+  EXPECT_EQ(products(floats, "ConvFloat8"), 3);
+}
+
+// A plain model without ranges: its rows are quantised as they run, once for queries, keys and values.
+TEST(CudaPlan, RowsAreQuantisedAsTheyRun) {
+  BuildConfig config;
+  config.fp16 = true;
+  config.calibration = Calibration{.sample = {}, .method = "dynamic"};
+  const plan::Plan plan = plan_of(R"((x f32[8,64], q f32[64,64]!, k f32[64,64]!, v f32[64,64]!, w f32[64,128]!, u f32[128,64]!, b f32[128]!,
+      g f32[64]!, h f32[64]!)
+    n = LayerNormalization(x, g, h) axis=-1
+    queries = MatMul(n, q)
+    keys = MatMul(n, k)
+    values = MatMul(n, v)
+    a = Relu(queries)
+    s = Softmax(keys)
+    t = Mul(a, s)
+    r = Add(t, values)
+    m = MatMul(r, w)
+    c = Add(m, b)
+    e = Gelu(c)
+    o = MatMul(e, u)
+    y = Add(o, n))",
+                                  config);
+  EXPECT_EQ(host_steps(plan), 0);
+  int products = 0, rows = 0;
+  for (const plan::Step& s : plan.programs[0].steps) {
+    products += s.op == "MatMulInteger", rows += s.op == "QuantizeRows";
+    EXPECT_TRUE(s.op != "QuantizeRows" || s.in[0].dtype == DType::f16);
+  }
+  EXPECT_GE(products, 3);
+  EXPECT_LE(products, 5);
+  EXPECT_EQ(rows, 3);
 }
 
 // What goes up and what skips over are written side by side wherever the concatenation is channels-last, as some choices make it.

@@ -75,11 +75,12 @@ void tell_of_types(const ir::Graph& graph, const Stages& stages, const passes::F
 // Whether products quantise their rows as they run, as a calibration "dynamic" permits; told with what it costs, or why not.
 bool quantises_rows(bool quantised, const Stages& stages) {
   if (quantised) return false;   // as its author left it
-  const bool can = backends::traits_of(stages.device).host_arithmetic;
+  const backends::DeviceTraits traits = backends::traits_of(stages.device);
+  const bool can = traits.host_arithmetic || traits.tensor_products;
   const char* text = can ? "int8 without data, a cache or QuantizeLinear and DequantizeLinear: matrix products with constant weights "
                            "quantise each row as they run, convolutions stay wide; ranges of typical inputs (--data=PATH) may be quicker"
-                         : "int8 without ranges is for CPUs: here it needs data (--data=PATH), a cache, or a model with QuantizeLinear and "
-                           "DequantizeLinear; fp16 (--fp16) needs none of them";
+                         : "int8 without ranges is for CPUs and GPUs: here it needs data (--data=PATH), a cache, or a model with "
+                           "QuantizeLinear and DequantizeLinear";
   add_note({Severity::warning, NoteKind::precision, "", text}, stages.config, stages.report);
   return can;
 }

@@ -102,7 +102,9 @@ Names fuse_for_blocks() { return {"join_bf16_regions", "fuse_reductions", "fuse_
 Names quantised(const backends::DeviceTraits& device, const BuildConfig& config, const Found& found) {
   const bool tensor = device.tensor_products;
   Names list;
-  if (found.rows) list.push_back(device.byte_pairs ? "quantise_rows_for_pairs" : "quantise_rows");   // what has no ranges
+  if (found.rows && tensor && device.float8_products && config.fp8) list.push_back("quantise_rows_to_float8");
+  if (found.rows)   // what has no ranges
+    list.push_back(tensor ? "quantise_rows_for_gpu" : device.byte_pairs ? "quantise_rows_for_pairs" : "quantise_rows");
   if (config.int8 && !tensor && !device.signed_bytes) list.push_back("unsign_qdq");   // while quantisation stands beside its inverse
   if (config.int8) list.push_back("move_qdq");                                        // dequantised values reach the products
   if (config.int8) list.push_back(tensor ? "fold_qdq_for_gpu" : "fold_qdq");          // products of 8-bit operands

@@ -16,7 +16,7 @@ namespace tenfold::passes {
 struct Found {
   bool quantised = false;            // it has DequantizeLinear nodes (precision/qdq.h)
   std::set<std::string> wide = {};   // names of values that f16 cannot hold
-  bool rows = false;                 // products quantise their rows as they run: a calibration "dynamic" of a plain model, on a CPU
+  bool rows = false;                 // products quantise their rows as they run: a calibration "dynamic" of a plain model
   quant::Ranges ranges = {};         // of values that a calibration saw: their products become products of 8 bits
 };
 

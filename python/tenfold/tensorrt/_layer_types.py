@@ -4,7 +4,7 @@ from __future__ import annotations
 from tenfold.tensorrt._layer_enums import LayerType
 
 _OPERATORS = {
-    'CONVOLUTION': 'Conv ConvInteger DeformConv', 'DECONVOLUTION': 'ConvTranspose', 'CAST': 'Cast CastLike',
+    'CONVOLUTION': 'Conv ConvFloat8 ConvInteger DeformConv', 'DECONVOLUTION': 'ConvTranspose', 'CAST': 'Cast CastLike',
     'ACTIVATION': 'Relu Sigmoid Tanh LeakyRelu Elu Selu Softsign Softplus Clip HardSigmoid ThresholdedRelu Gelu '
                   'ScaledTanh HardSwish Swish Celu Mish Shrink',
     'POOLING': 'MaxPool AveragePool GlobalMaxPool GlobalAveragePool LpPool GlobalLpPool', 'LRN': 'LRN', 'SCALE': 'BatchNormalization',
@@ -15,9 +15,10 @@ _OPERATORS = {
              'Erf Not Sign Round IsInf IsNaN BitwiseNot',
     'PADDING': 'Pad', 'SHUFFLE': 'Reshape Transpose Flatten DepthToSpace SpaceToDepth', 'TOPK': 'TopK ArgMax ArgMin',
     'REDUCE': 'ReduceSum ReduceProd ReduceMax ReduceMin ReduceMean ReduceL1 ReduceL2 ReduceSumSquare ReduceLogSum ReduceLogSumExp',
-    'GATHER': 'Gather GatherElements GatherND', 'MATRIX_MULTIPLY': 'MatMul Gemm MatMulInteger', 'CONSTANT': 'Constant ConstantOfShape',
-    'IDENTITY': 'Identity Dropout', 'SLICE': 'Slice Split Expand Tile', 'SHAPE': 'Shape Size', 'PARAMETRIC_RELU': 'PRelu',
-    'RESIZE': 'Resize Upsample', 'LOOP_OUTPUT': 'Loop Scan LSTM GRU RNN', 'SELECT': 'Where', 'FILL': 'Range RandomUniform RandomNormal',
+    'GATHER': 'Gather GatherElements GatherND', 'MATRIX_MULTIPLY': 'MatMul Gemm MatMulFloat8 MatMulInteger',
+    'CONSTANT': 'Constant ConstantOfShape', 'IDENTITY': 'Identity Dropout', 'SLICE': 'Slice Split Expand Tile', 'SHAPE': 'Shape Size',
+    'PARAMETRIC_RELU': 'PRelu', 'RESIZE': 'Resize Upsample',
+    'LOOP_OUTPUT': 'Loop Scan LSTM GRU RNN', 'SELECT': 'Where', 'FILL': 'Range RandomUniform RandomNormal',
     'QUANTIZE': 'QuantizeLinear DynamicQuantizeLinear', 'DEQUANTIZE': 'DequantizeLinear', 'CONDITIONAL_OUTPUT': 'If',
     'SCATTER': 'ScatterElements ScatterND', 'EINSUM': 'Einsum', 'ASSERTION': 'Assert', 'ONE_HOT': 'OneHot', 'NON_ZERO': 'NonZero',
     'GRID_SAMPLE': 'GridSample', 'NMS': 'NonMaxSuppression', 'REVERSE_SEQUENCE': 'ReverseSequence',

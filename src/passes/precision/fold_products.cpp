@@ -91,6 +91,7 @@ ir::Value* weight_of(ir::Graph& graph, const Operands& o, std::int64_t& n) {
 }
 
 const char* product(Kind kind) { return kind == Kind::float8 ? "MatMulFloat8" : "MatMulInteger"; }
+const char* convolution(Kind kind) { return kind == Kind::float8 ? "ConvFloat8" : "ConvInteger"; }
 
 bool fold_matmul(ir::Graph& graph, ir::Node& node, Kind kind) {
   const auto o = operands_of(node, kind);
@@ -131,7 +132,6 @@ bool fold_gemm(ir::Graph& graph, ir::Node& node, Kind kind) {
 }
 
 bool fold_conv(ir::Graph& graph, ir::Node& node, Kind kind) {
-  if (kind == Kind::float8) return false;
   const auto o = operands_of(node, kind);
   if (!o || (!o->w_params.per_tensor() && o->w_params.axis != 0)) return false;
   const std::vector<std::int64_t> w = ir::constants(o->w->in(0)->dims());
@@ -143,7 +143,7 @@ bool fold_conv(ir::Graph& graph, ir::Node& node, Kind kind) {
     bias = bias_of(graph, node, shape, 1);
     if (bias == nullptr) return false;
   }
-  ir::Value* y = anchor(graph, node, "ConvInteger", *o, o->w->in(0), node.attributes, shape);
+  ir::Value* y = anchor(graph, node, convolution(kind), *o, o->w->in(0), node.attributes, shape);
   graph.replace_uses(node.out(), bias ? graph.make("Add", {y, bias}, {}, &node) : y);
   return true;
 }

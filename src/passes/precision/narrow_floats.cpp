@@ -77,8 +77,10 @@ bool begins_small(const ir::Node& n) {
   return rows.is_constant() && rows.constant() <= kFewRows && w->constant->tensor.size() <= kFewWeights;
 }
 
-// The scale of a sum of 8-bit products, which itself may be beyond what f16 holds, and the bias behind it, whose rounding would move what
-// is quantised next by a step.
+bool made_of_rows(const ir::Value& scale) { return scale.producer && scale.producer->op() == "QuantizeRows"; }
+
+// The scale of a sum of 8-bit products (of rows and of columns, one behind the other), which itself may be beyond what f16 holds, and the
+// bias behind it, whose rounding would move what is quantised next by a step.
 bool scales_sum(const ir::Node& n) {
   if (n.op() == "Add" && (n.in(0)->is_constant() || n.in(1)->is_constant())) {
     const ir::Node* scaled = n.in(n.in(0)->is_constant() ? 1 : 0)->producer;
@@ -86,6 +88,7 @@ bool scales_sum(const ir::Node& n) {
   }
   if (n.op() != "Mul") return false;
   const ir::Node* sum = n.in(0)->producer;
+  if (sum && sum->op() == "Mul" && made_of_rows(*sum->in(1))) return scales_sum(*sum);
   if (sum && sum->op() == "Cast") sum = sum->in(0)->producer;
   return sum && sum->def->traits.accumulates;
 }

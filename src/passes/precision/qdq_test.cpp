@@ -211,6 +211,60 @@ TEST(Qdq, ProductsOfFloat8OnGpus) {
   EXPECT_EQ(count(refused, "MatMulFloat8") + count(refused, "QuantizeLinear"), 0) << ir::print(refused);
 }
 
+// Sums of integers, times the scales of rows and columns, may be beyond f16 on the way.
+TEST(Qdq, RowsOnGpusKeepTheirScalesInFloats) {
+  BuildConfig config;
+  config.fp16 = true;
+  ir::Graph graph = parse(R"((x f32[4,64])
+    w = constant f32[64,16]
+    u = constant f32[64,32]
+    b = constant f32[16]
+    m = MatMul(x, w)
+    a = Add(m, b)
+    y = Relu(a)
+    v = MatMul(x, u) numerics={type=f8e4m3fn}
+    z = Relu(v)
+    return y, z)");
+  const Pipeline pipeline = pipeline_for({.kind = "cuda", .arch = 90}, config, {.rows = true});
+  run(graph, pipeline.precision);
+  EXPECT_EQ(count(graph, "QuantizeRows"), 2) << ir::print(graph);
+  EXPECT_EQ(count(graph, "MatMulInteger") * count(graph, "MatMulFloat8"), 1) << ir::print(graph);
+  for (const auto& n : graph.nodes()) {
+    EXPECT_TRUE(n->op() != "QuantizeRows" || n->in(0)->dtype() == DType::f16) << ir::print(graph);
+    EXPECT_TRUE(n->op() != "Mul" || n->out()->dtype() == DType::f32) << ir::print(graph);
+    EXPECT_TRUE(n->op() != "Relu" || n->out()->dtype() == DType::f16) << ir::print(graph);
+  }
+  run(graph, pipeline.fuse);
+  EXPECT_EQ(count(graph, "Mul") + count(graph, "Add") + count(graph, "Relu") + count(graph, "Region"), 0) << ir::print(graph);
+}
+
+TEST(Qdq, ConvolutionsOfFloat8OnGpus) {
+  const std::string text = R"((x f32[2,16,9,9])
+    xs = f32[]{0.01}
+    xz = f8e4m3fn[]{0}
+    w = constant f8e4m3fn[32,16,3,3]
+    ws = constant f32[32]
+    b = constant f32[32]
+    v = constant f8e4m3fn[32,1,3,3]
+    os = f32[]{0.5}
+    q = QuantizeLinear(x, xs, xz)
+    d = DequantizeLinear(q, xs, xz)
+    wd = DequantizeLinear(w, ws) axis=0
+    m = Conv(d, wd, b) pads=[1,1,1,1] strides=[2,2]
+    r = Relu(m)
+    rq = QuantizeLinear(r, os, xz)
+    rd = DequantizeLinear(rq, os, xz)
+    vd = DequantizeLinear(v, xs)
+    y = Conv(rd, vd) group=32
+  )";
+  const ir::Graph allowed = run_all(text, 0.05, on_gpu(true));
+  EXPECT_EQ(count(allowed, "ConvFloat8"), 2) << ir::print(allowed);
+  EXPECT_EQ(count(allowed, "Conv") + count(allowed, "QuantizeLinear") + count(allowed, "DequantizeLinear"), 0) << ir::print(allowed);
+  const ir::Graph refused = run_all(text, 0.05, on_gpu(false));
+  EXPECT_EQ(count(refused, "Conv"), 2) << ir::print(refused);
+  EXPECT_EQ(count(refused, "ConvFloat8") + count(refused, "QuantizeLinear"), 0) << ir::print(refused);
+}
+
 TEST(Qdq, GpusTakeIntegersThatTensorCoresTake) {
   const auto products = [](const std::string& weight_zero, const std::string& depth) {
     const ir::Graph graph = run_all("(x u8[4," + depth + "])\n  xs = f32[]{0.05}\n  xz = u8[]{100}\n  w = constant i8[" + depth + R"(,32]

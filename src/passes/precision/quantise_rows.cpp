@@ -7,8 +7,10 @@
 
 #include "ir/finite.h"
 #include "ir/recipe.h"
+#include "passes/precision/fold_products.h"
 #include "quant/place_qdq.h"
 #include "quant/weights.h"
+#include "quant/weights/channels.h"
 
 namespace tenfold::passes {
 namespace {
@@ -17,12 +19,16 @@ using ir::Value;
 
 // Shorter sums are not worth what quantising takes; longer ones may leave 32 bits.
 constexpr std::int64_t kLeastDepth = 32, kMostDepth = 65000;
+constexpr std::int64_t kMostRegisters = 32768;   // a GPU holds a row in registers
 
-bool takes(const ir::Node& n) {
+bool takes(const ir::Node& n, const RowsForm& form) {
   if (n.op() != "MatMul" || !quant::is_product(n) || !quant::why_wide(n).empty()) return false;
-  if (n.numerics.type && bits(*n.numerics.type) > 8) return false;   // the user wants this layer in floats
+  const std::optional<DType> given = n.numerics.type;
+  if (given && bits(*given) > 8) return false;   // the user wants this layer in floats
+  if (form.for_tensor_cores() && (!fits_tensor_cores(n) || (given == DType::f8e4m3fn) != (form.type == DType::f8e4m3fn))) return false;
   const std::int64_t depth = n.in(1)->dims()[0].constant();
-  return depth >= kLeastDepth && depth <= kMostDepth && ir::all_finite(n.in(1)->constant->tensor);
+  return depth >= kLeastDepth && depth <= (form.for_tensor_cores() ? kMostRegisters : kMostDepth) &&
+         ir::all_finite(n.in(1)->constant->tensor);
 }
 
 // Within [-most, most], where that is less than what the weights have: as many steps less of each column's scale.
@@ -41,12 +47,12 @@ void narrow(const Tensor& weights, quant::QuantisedWeights& q, int most) {
 
 class Rows {
  public:
-  Rows(ir::Graph& graph, int most) : graph_(graph), most_(most) {}
+  Rows(ir::Graph& graph, const RowsForm& form) : graph_(graph), form_(form) {}
 
   bool run() {
     bool changed = false;
     for (ir::Node* n : graph_.node_list())
-      if (takes(*n)) quantise(*n), changed = true;
+      if (takes(*n, form_)) quantise(*n), changed = true;
     return changed;
   }
 
@@ -54,27 +60,39 @@ class Rows {
   void quantise(ir::Node& n) {
     Value* w = n.in(1);
     ir::fix(*w->constant, "rounded to 8 bits, for a product whose rows are quantised as they run");
-    quant::QuantisedWeights weights = quant::quantise_weights(w->constant->tensor, 1);
-    narrow(w->constant->tensor, weights, most_);
-    Value* values = graph_.add_constant(std::move(weights.values), graph_.unique_name(w->name + "_i8"));
+    const bool float8 = form_.type == DType::f8e4m3fn;
+    quant::QuantisedWeights weights =
+        float8 ? quant::e4m3_weights(w->constant->tensor, 1) : quant::quantise_weights(w->constant->tensor, 1);
+    narrow(w->constant->tensor, weights, form_.most);
+    Value* values = graph_.add_constant(std::move(weights.values), graph_.unique_name(w->name + (float8 ? "_e4m3" : "_i8")));
     Value* scales = graph_.add_constant(std::move(weights.scales), graph_.unique_name(w->name + "_scales"));
+    ir::Node*& rows = rows_[n.in(0)];   // queries, keys and values share them
+    if (rows == nullptr) rows = add_rows(n);
+    std::vector<Value*> operands{rows->outputs[0], values};
+    if (form_.type == DType::u8) operands.push_back(middle(n));
+    Value* sum = graph_.add(float8 ? "MatMulFloat8" : "MatMulInteger", operands, {}, 1, n.name, &n)->out();
+    if (!float8) sum = graph_.make("Cast", {sum}, {{"to", "f32"}}, &n);
+    Value* y = graph_.make("Mul", {sum, rows->outputs[1]}, {}, &n);
+    graph_.replace_uses(n.out(), graph_.make("Mul", {y, scales}, {}, &n));
+  }
+  ir::Node* add_rows(ir::Node& n) {
+    ir::Attributes attributes;
+    if (form_.type != DType::u8) attributes.set("to", std::string(name(form_.type)));
+    return graph_.add("QuantizeRows", {n.in(0)}, std::move(attributes), 2, graph_.unique_name(n.in(0)->name + "_rows"), &n);
+  }
+  Value* middle(const ir::Node& n) {
     Tensor middle(DType::u8, {});
     *middle.mutable_data<std::uint8_t>() = 128;
-    Value* zero = graph_.add_constant(std::move(middle), graph_.unique_name(n.name + "_zero"));
-    ir::Node*& rows = rows_[n.in(0)];   // queries, keys and values share them
-    if (rows == nullptr) rows = graph_.add("QuantizeRows", {n.in(0)}, {}, 2, graph_.unique_name(n.in(0)->name + "_rows"), &n);
-    Value* sum = graph_.add("MatMulInteger", {rows->outputs[0], values, zero}, {}, 1, n.name, &n)->out();
-    Value* y = graph_.make("Mul", {graph_.make("Cast", {sum}, {{"to", "f32"}}, &n), rows->outputs[1]}, {}, &n);
-    graph_.replace_uses(n.out(), graph_.make("Mul", {y, scales}, {}, &n));
+    return graph_.add_constant(std::move(middle), graph_.unique_name(n.name + "_zero"));
   }
 
   ir::Graph& graph_;
-  int most_;
+  RowsForm form_;
   std::map<Value*, ir::Node*> rows_;
 };
 
 }  // namespace
 
-bool quantise_rows(ir::Graph& graph, int most) { return Rows(graph, most).run(); }
+bool quantise_rows(ir::Graph& graph, const RowsForm& form) { return Rows(graph, form).run(); }
 
 }  // namespace tenfold::passes

@@ -1,11 +1,19 @@
-// Products of a plain model that quantise their rows as they run: what two rules share.
+// Products of a plain model that quantise their rows as they run: what the rules of this name share.
 #pragma once
 
 #include "ir/graph.h"
 
 namespace tenfold::passes {
 
-// Each product of f32 with a constant matrix becomes one of integers, whose weights lie within [-most, most]. True if anything changed.
-bool quantise_rows(ir::Graph& graph, int most);
+// What rows and weights become. For CPUs: bytes around 128, and weights within [-most, most]. For a GPU's tensor cores: i8, or e4m3 where
+// the user gave a layer that type.
+struct RowsForm {
+  DType type = DType::u8;
+  int most = 127;
+  bool for_tensor_cores() const { return type != DType::u8; }
+};
+
+// Each product of f32 with a constant matrix becomes one of 8 bits. True if anything changed.
+bool quantise_rows(ir::Graph& graph, const RowsForm& form);
 
 }  // namespace tenfold::passes

@@ -26,7 +26,7 @@
 namespace tenfold::passes {
 
 Pass pass_quantise_rows() {
-  return {.name = "quantise_rows", .run = [](ir::Graph& graph) { return quantise_rows(graph, 127); }};
+  return {.name = "quantise_rows", .run = [](ir::Graph& graph) { return quantise_rows(graph, {}); }};
 }
 
 }  // namespace tenfold::passes

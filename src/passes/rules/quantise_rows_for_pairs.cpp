@@ -26,7 +26,7 @@
 namespace tenfold::passes {
 
 Pass pass_quantise_rows_for_pairs() {
-  return {.name = "quantise_rows_for_pairs", .run = [](ir::Graph& graph) { return quantise_rows(graph, 95); }};
+  return {.name = "quantise_rows_for_pairs", .run = [](ir::Graph& graph) { return quantise_rows(graph, {.most = 95}); }};
 }
 
 }  // namespace tenfold::passes

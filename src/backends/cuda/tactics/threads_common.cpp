@@ -58,7 +58,7 @@ std::string listed(const ir::Ints& values) {
 }
 void define_sum(KernelText& text, const Problem& p) {
   const DType t = p.in[0].dtype;
-  text.define("SUM", is_short_float(t) ? "float" : is_float(t) ? "double" : "i64");
+  text.define("SUM", t == DType::f64 ? "double" : is_float(t) ? "float" : "i64");
 }
 
 void define_window(KernelText& text, const Problem& p) {

@@ -10,6 +10,7 @@ using namespace cpu;
 Verdict supports(const Problem& p) {
   if (Verdict v = needs_avx2(p); !v) return v;
   if (Verdict v = no_epilogue(p); !v) return v;
+  if (p.in[0].dtype != DType::f32 || p.out[0].dtype != DType::u8) return Verdict::no("rows are not f32, or do not become u8");
   return dense_plain(p);
 }
 

@@ -42,6 +42,12 @@ std::string quantising(const RowProblem& p) {
              ";\n    write<V>((QUANTISED*)a.quantised + row * N + at, small);");
 }
 
+// How an element is stored: of rows that are quantised a number of steps.
+std::string storing(const RowProblem& p) {
+  if (p.kind != RowKind::quantise || is_float(p.out)) return stored(p.out, "(r)");
+  return cat("(", storage_type(p.out), ")(int)(rintf(r)", p.out == DType::u8 ? " + 128.f)" : ")");
+}
+
 }  // namespace
 
 RowKernel generate_rows(const RowProblem& p) {
@@ -59,7 +65,8 @@ RowKernel generate_rows(const RowProblem& p) {
   text.define("KIND", static_cast<int>(p.kind)), text.define("IN", storage_type(p.in)), text.define("OUT", storage_type(p.out));
   text.define("SCALE", storage_type(p.scale)), text.define("BIAS", storage_type(p.bias)), text.define("HAS_BIAS", p.has_bias ? 1 : 0);
   text.define("N", p.length), text.define("THREADS", k.threads), text.define("ROWS", k.rows), text.define("WIDTH", k.width);
-  text.define("EPSILON", cat(p.epsilon, "f")), text.define("LOAD(r)", loaded(p.in, "(r)")), text.define("STORE(r)", stored(p.out, "(r)"));
+  text.define("EPSILON", cat(p.epsilon, "f")), text.define("LOAD(r)", loaded(p.in, "(r)")), text.define("STORE(r)", storing(p));
+  if (p.kind == RowKind::quantise) text.define("LARGEST", is_float(p.out) ? "448.f" : "127.f");
   text.define("LOAD_SCALE(r)", loaded(p.scale, "(r)")), text.define("LOAD_BIAS(r)", loaded(p.bias, "(r)"));
   text.define("QUANTISED", p.quantised == DType::count_ ? "void" : storage_type(p.quantised)), text.define("TERMS", p.terms.size());
   std::string places, additions;

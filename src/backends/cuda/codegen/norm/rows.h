@@ -1,4 +1,5 @@
-// Kernels that turn each contiguous row into another: softmax and normalisations, a warp or a block for a row, the row in registers.
+// Kernels that turn each contiguous row into another: softmax, normalisations and quantisation, a warp or a block for a row, the row in
+// registers.
 #pragma once
 
 #include <string>
@@ -9,7 +10,7 @@
 
 namespace tenfold::backends::cuda {
 
-enum class RowKind { softmax, log_softmax, layer_norm, rms_norm };
+enum class RowKind { softmax, log_softmax, layer_norm, rms_norm, quantise };   // quantise: `out` is u8 around 128, i8 or e4m3
 // Instead of a row that is read: a sum, of rows of tables that indices name (index: their type) and of rows that lie in order.
 struct RowTerm {
   bool indexed = false;

@@ -4,6 +4,7 @@
 
 namespace tenfold::backends::cuda {
 
+// `quantised`: of KIND_QUANTISE the rows' scales, floats.
 struct RowArguments {
   const void* x;
   void* y;

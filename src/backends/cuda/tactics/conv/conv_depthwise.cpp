@@ -80,11 +80,14 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_conv_depthwise() {
-  return packed_tactic({.name = "conv_depthwise", .ops = {"Conv", {"ConvInteger", "conv_integer_depthwise"}},
+  return packed_tactic({.name = "conv_depthwise", .ops = {"Conv", {"ConvFloat8", "conv_float8_depthwise"},
+                                                         {"ConvInteger", "conv_integer_depthwise"}},
                         .formats = conv_formats,
                         .cases = {"ConvInteger u8[2,48,19,17] i8[48,1,3,3]! u8[]{9} group=48 pads=[1,1,1,1] "
                                   "strides=[2,1]",
                                   "ConvInteger i8[2,20,9,11] i8[20,1,5,3]! group=20 pads=[2,1,2,1]",
+                                  "ConvFloat8 f8e4m3fn[2,48,19,17] f8e4m3fn[48,1,3,3]! group=48 pads=[1,1,1,1] "
+                                  "strides=[2,1]",
                                   "Conv f16[2,48,19,17] f16[48,1,3,3]! f16[48]! group=48 pads=[1,1,1,1] strides=[2,1]",
                                   "Conv f32[1,33,9,8,7] f32[33,1,3,3,3]! group=33 dilations=[1,2,1]"}},
                        {supports, one_config, nullptr, packed_bytes, pack, unpack, open, run, work});

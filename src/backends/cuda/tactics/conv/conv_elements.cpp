@@ -1,5 +1,6 @@
 // conv_elements: convolutions with a thread for each element of the result, where no library is and no matrix unit
-// helps: of any floats, and of integers with zero points of both sides, groups and weights that are no constants.
+// helps: of any floats, and of integers with zero points of both sides, groups and weights that are no constants; of 8 bits also where
+// only the run knows how large an image is.
 #include "backends/cuda/tactics/threads_common.h"
 
 namespace tenfold::backends {
@@ -9,6 +10,13 @@ using namespace cuda;
 
 bool of_integers(const Problem& p) { return p.op->name == "ConvInteger"; }
 bool is_transposed(const Problem& p) { return p.op->name == "ConvTranspose"; }
+
+// Whether matrix units compute it: those of 8 bits for images whose extents are known.
+bool for_matrix_units(const Problem& p) {
+  if (is_transposed(p) || !p.in[1].constant || p.attributes->integer("group") != 1) return false;
+  if (bits(p.in[1].dtype) == 8) return !own(p, 3) && ir::is_constant(std::span(p.in[0].dims).subspan(1));
+  return bits(p.in[1].dtype) == 16;
+}
 
 // What the operator wants of its operands is compared by the reference alone, unless the types say it.
 Verdict operands_suit(const Problem& p) {
@@ -29,8 +37,7 @@ Verdict supports(const Problem& p) {
     if (!integers && (!has_c_type(o->dtype) || !is_float(o->dtype))) return Verdict::no(cat("an operand is ", name(o->dtype)));
   if (p.in[0].dims.size() < 3) return Verdict::no("there are no spatial dims");
   if (Verdict v = pads_are_known(p); !v) return v;
-  if (!transposed && p.in[1].constant && p.attributes->integer("group") == 1 && (integers ? !own(p, 3) : bits(p.in[1].dtype) == 16))
-    return Verdict::no("matrix units compute it");
+  if (for_matrix_units(p)) return Verdict::no("matrix units compute it");
   if (Verdict v = operands_suit(p); !v) return v;
   if (Verdict v = keeps_extents(p, p.body ? conv_extents(p, transposed) : p.out[0].dims); !v) return v;
   return can_generate_threads(p, true);
@@ -51,6 +58,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& openi
 Tactic cuda_conv_elements() {
   return {.name = "conv_elements",
           .ops = {"Conv",
+                  {"ConvFloat8", "conv_float8_elements"},
                   {"ConvInteger", "conv_integer_elements"},
                   {"ConvTranspose", "conv_transpose_elements"}},
           .supports = supports,

@@ -45,7 +45,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_conv_mma() {
-  return packed_tactic({.name = "conv_mma", .ops = {"Conv", {"ConvInteger", "conv_integer_mma"}},
+  return packed_tactic({.name = "conv_mma", .ops = {"Conv", {"ConvFloat8", "conv_float8_mma"}, {"ConvInteger", "conv_integer_mma"}},
                         .formats = conv_formats,
                         .cases = {"Conv f32[2,3,57,45] f32[40,3,7,7]! f32[40]! pads=[3,3,3,3] strides=[2,2] "
                                   "numerics={round_to=tf32}",
@@ -70,7 +70,11 @@ Tactic cuda_conv_mma() {
                                   "ConvInteger u8[2,64,9,11](0,255) i8[64,4,3,3](-128,127)! u8[]{128} group=16 "
                                   "pads=[1,1,1,1]",
                                   "ConvInteger i8[1,12,9,7] i8[18,4,3,2]! i8[]{-3} group=3 strides=[2,1] "
-                                  "pads=[1,0,1,1]"}},
+                                  "pads=[1,0,1,1]",
+                                  "ConvFloat8 f8e4m3fn[2,64,14,14] f8e4m3fn[64,64,3,3]! pads=[1,1,1,1]",
+                                  "ConvFloat8 f8e4m3fn[2,3,31,33] f8e4m3fn[40,3,7,5]! pads=[3,2,3,2] strides=[2,1] "
+                                  "dilations=[1,2]",
+                                  "ConvFloat8 f8e4m3fn[2,64,9,11] f8e4m3fn[64,4,3,3]! group=16 pads=[1,1,1,1]"}},
                        {supports, configs, mma_valid, packed_bytes, pack, unpack, open, run, work});
 }
 

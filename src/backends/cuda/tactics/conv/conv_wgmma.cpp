@@ -33,7 +33,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_conv_wgmma() {
-  return packed_tactic({.name = "conv_wgmma", .ops = {"Conv", {"ConvInteger", "conv_integer_wgmma"}},
+  return packed_tactic({.name = "conv_wgmma", .ops = {"Conv", {"ConvFloat8", "conv_float8_wgmma"}, {"ConvInteger", "conv_integer_wgmma"}},
                         .formats = conv_formats,
                         .cases = {"Conv f32[6,64,39,37] f32[40,64,1,1]! f32[40]! numerics={round_to=tf32}",
                                   "Conv f32[3,8,13,15,16] f32[32,8,3,3,3]! pads=[1,1,1,1,1,1] numerics={round_to=tf32}",
@@ -45,7 +45,10 @@ Tactic cuda_conv_wgmma() {
                                   "Conv f16[3,24,13,15,16] f16[32,24,3,3,3]! pads=[1,1,1,1,1,1]",
                                   "Conv f16[12,24,800] f16[32,24,5]! dilations=[2] pads=[4,3]",
                                   "ConvInteger i8[6,48,39,37] i8[112,48,1,1]! i8[]{-7} strides=[2,2]",
-                                  "ConvInteger u8[10,80,23,19] i8[80,80,3,3]! pads=[1,1,1,1]"}},
+                                  "ConvInteger u8[10,80,23,19] i8[80,80,3,3]! pads=[1,1,1,1]",
+                                  "ConvFloat8 f8e4m3fn[6,48,39,37] f8e4m3fn[112,48,1,1]! strides=[2,2]",
+                                  "ConvFloat8 f8e4m3fn[10,80,23,19] f8e4m3fn[80,80,3,3]! pads=[1,1,1,1]",
+                                  "ConvFloat8 f8e4m3fn[3,160,13,15,16] f8e4m3fn[32,160,3,3,3]! pads=[1,1,1,1,1,1]"}},
                        {supports, configs, wgmma_valid, conv_weight_bytes, pack_conv_weight, unpack_conv_weight, open,
                         run, work});
 }

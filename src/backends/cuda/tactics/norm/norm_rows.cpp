@@ -1,4 +1,4 @@
-// norm_rows: softmax and normalisations over contiguous rows of a known length, which stay in registers.
+// norm_rows: softmax, normalisations and quantisation of contiguous rows of a known length, which stay in registers.
 #include "backends/cuda/codegen/prelude.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/elements_common.h"
@@ -46,7 +46,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
                               k.biased ? args.in[2].data : nullptr,
                               elements / k.length,
                               nullptr,
-                              nullptr};
+                              args.out.size() > 1 ? args.out[1].data : nullptr};
   bool aligned = true;
   for (const void* pointer : {argument.x, static_cast<const void*>(argument.y), argument.scale, argument.bias})
     aligned = aligned && reinterpret_cast<std::uint64_t>(pointer) % 16 == 0;
@@ -63,6 +63,7 @@ Tactic cuda_norm_rows() {
   return {.name = "norm_rows",
           .ops = {{"LayerNormalization", "layer_norm_rows"},
                   {"LogSoftmax", "log_softmax_rows"},
+                  {"QuantizeRows", "quantize_rows"},
                   {"RMSNormalization", "rms_norm_rows"},
                   {"Softmax", "softmax_rows"}},
           .supports = supports,
@@ -79,7 +80,10 @@ Tactic cuda_norm_rows() {
                     "RMSNormalization bf16[7,769] bf16[769]",
                     "Softmax f16[37,1003](-30,30)",
                     "Softmax bf16[37,1003](-30,30)",
-                    "LogSoftmax bf16[37,70](-30,30)"}};
+                    "LogSoftmax bf16[37,70](-30,30)",
+                    "QuantizeRows f16[3,130,384](-3,5) to=\"i8\"",
+                    "QuantizeRows f32[7,1003](-3,5) to=\"f8e4m3fn\"",
+                    "QuantizeRows bf16[2,20000](-0.1,0.2)"}};
 }
 
 }  // namespace tenfold::backends

@@ -46,6 +46,13 @@ const QuantisedCase kCases[] = {
      {"f32[144](0.0001,0.001)!", "i8[1100,144]"}, DType::i8, 1},
     {"MatMulInteger", "u8[1100,272] i8[272,144]!", "(i32,f32) %2=cast.f32(%0) %3=mul.f32(%2,%1) %4=cast.f16(%3) -> %4",
      {"f32[144](0.0001,0.001)!"}, DType::f16, 0.004},
+    // rows with scales of their own
+    {"MatMulInteger", "i8[1100,272] i8[272,144]!",
+     "(i32,f32,f32,f16) %4=cast.f32(%0) %5=mul.f32(%4,%1) %6=mul.f32(%5,%2) %7=cast.f16(%6) %8=add.f16(%7,%3) -> %8",
+     {"f32[1100,1](0.01,0.1)", "f32[144](0.001,0.01)!", "f16[144](-3,3)!"}, DType::f16, 0.004},
+    {"MatMulFloat8", "f8e4m3fn[1100,272] f8e4m3fn[272,144]!",
+     "(f32,f32,f32,f16) %4=mul.f32(%0,%1) %5=mul.f32(%4,%2) %6=cast.f16(%5) %7=add.f16(%6,%3) -> %7",
+     {"f32[1100,1](0.01,0.1)", "f32[144](0.01,0.1)!", "f16[1100,144](-3,3)"}, DType::f16, 0.004},
     // GELU between two products, and its bytes: see gemm_wgmma_strips.cuh
     {"MatMulInteger", "i8[1100,272] i8[272,144]!", kGeluOfSums + "%14=constant.f32(0.02) %15=div.f32(%13,%14) %16=round_even.f32(%15) "
      "%17=saturate.i8(%16) -> %17", {"f32[144](0.00001,0.00005)!"}, DType::i8, 1},
@@ -77,6 +84,13 @@ const QuantisedCase kCases[] = {
     {"ConvInteger", "u8[6,80,19,17] i8[80,1,3,3]! u8[]{9} group=80 pads=[1,1,1,1]",
      "(i32,f32) %2=cast.f32(%0) %3=mul.f32(%2,%1) %4=constant.f32(0.3) %5=div.f32(%3,%4) %6=round_even.f32(%5) %7=saturate.i8(%6) -> %7",
      {"f32[80,1,1](0.001,0.01)!"}, DType::i8, 1},
+    {"ConvFloat8", "f8e4m3fn[6,64,19,17] f8e4m3fn[80,64,3,3]! pads=[1,1,1,1]",
+     "(f32,f32,f8e4m3fn) %3=mul.f32(%0,%1) %4=cast.f32(%2) %5=constant.f32(0.25) %6=mul.f32(%4,%5) %7=add.f32(%3,%6) %8=constant.f32(0) "
+     "%9=max.f32(%7,%8) %10=constant.f32(0.37) %11=div.f32(%9,%10) %12=cast.f8e4m3fn(%11) -> %12",
+     {"f32[80,1,1](0.001,0.01)!", "f8e4m3fn[6,80,19,17]"}, DType::f8e4m3fn, 0.126},
+    {"ConvFloat8", "f8e4m3fn[6,96,19,17] f8e4m3fn[80,96,1,1]!",
+     "(f32,f32,f16) %3=mul.f32(%0,%1) %4=cast.f16(%3) %5=add.f16(%4,%2) -> %5",
+     {"f32[80,1,1](0.001,0.01)!", "f16[80,1,1](-3,3)!"}, DType::f16, 0.004},
     {"FusedAttention", "f16[2,3,70,64] f16[2,3,90,64] f16[2,3,90,64] f16[2,1,1,90] scale=0.125",
      "(f16) %1=cast.f32(%0) %2=constant.f32(0.02) %3=div.f32(%1,%2) %4=cast.f8e4m3fn(%3) -> %4", {}, DType::f8e4m3fn, 0.126},
     {"FusedAttention", "bf16[2,2,130,40] bf16[2,2,300,40] bf16[2,2,300,40] scale=0.2",
@@ -100,7 +114,7 @@ TEST(CudaQuantised, EpiloguesCompile) {
         EXPECT_NO_THROW(testing::opened(tactic, run.problem, tactic.configs(run.problem).front()))
             << tactic.name << " for sm_" << arch;
       });
-      const bool refused = c.op == "MatMulFloat8" && arch < 89;
+      const bool refused = c.op.ends_with("Float8") && arch < 89;
       const bool padded = c.text.find("]{9}") != std::string::npos;
       if (c.op == "Conv") EXPECT_GE(opened, 2) << "conv_few and conv_mma, for sm_" << arch;
       else EXPECT_EQ(opened, refused ? 0 : arch == 90 && !padded ? 2 : 1) << "for sm_" << arch;

@@ -1,0 +1,32 @@
+// quantise_rows_for_gpu: as quantise_rows, for tensor cores: rows are i8, whose sums need no correction, and sums are of 16 products or a
+// multiple of them. Layers that the user gave another type of 8 bits are for quantise_rows_to_float8.
+//
+// before: (x f32[2,64])
+//   w = constant f32[64,4]
+//   y = MatMul(x, w)
+// after: (x f32[2,64])
+//   wq = constant i8[64,4]
+//   ws = constant f32[4]
+//   q, s = QuantizeRows(x) to="i8"
+//   p = MatMulInteger(q, wq)
+//   f = Cast(p) to="f32"
+//   t = Mul(f, s)
+//   y = Mul(t, ws)
+//
+// kept: (x f32[2,40])
+//   w = constant f32[40,4]
+//   y = MatMul(x, w)
+//
+// kept: (x f32[2,64])
+//   w = constant f32[64,4]
+//   y = MatMul(x, w) numerics={type=f8e4m3fn}
+#include "passes/pass.h"
+#include "passes/precision/quantise_rows.h"
+
+namespace tenfold::passes {
+
+Pass pass_quantise_rows_for_gpu() {
+  return {.name = "quantise_rows_for_gpu", .run = [](ir::Graph& graph) { return quantise_rows(graph, {.type = DType::i8}); }};
+}
+
+}  // namespace tenfold::passes
