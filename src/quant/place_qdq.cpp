@@ -21,7 +21,7 @@
 #include "ir/recipe.h"
 #include "quant/bias_place.h"
 #include "quant/scale_channels.h"
-#include "quant/weights.h"
+#include "quant/weights/channels.h"
 
 namespace tenfold::quant {
 namespace {
@@ -108,10 +108,11 @@ class Placer {
   Parameters parameters(const Range& range, const std::string& name) {
     const bool is_signed = range.low < 0, around_zero = placing_.around_zero(range.low);
     const double high = around_zero ? std::max(range.high, -range.low) : range.high, low = is_signed ? range.low : 0;
-    Tensor scale(DType::f32, {}), zero(around_zero ? DType::i8 : DType::u8, {});
-    const double step = around_zero ? high / 127 : (high - low) / 255;
+    const bool e4m3 = placing_.activations == Activations::e4m3;
+    Tensor scale(DType::f32, {}), zero(e4m3 ? DType::f8e4m3fn : around_zero ? DType::i8 : DType::u8, {});
+    const double step = e4m3 ? high / 448 : around_zero ? high / 127 : (high - low) / 255;
     *scale.mutable_data<float>() = static_cast<float>(step);
-    store_int(zero.dtype(), zero.mutable_raw(), 0, around_zero ? 0 : std::clamp<std::int64_t>(std::llround(-low / step), 0, 255));
+    if (!around_zero) *zero.mutable_data<std::uint8_t>() = static_cast<std::uint8_t>(std::clamp(std::round(-low / step), 0.0, 255.0));
     return {constant(std::move(scale), name + "_scale"), constant(std::move(zero), name + "_zero")};
   }
 
@@ -144,8 +145,8 @@ class Placer {
     const auto known = own == rounded.end() ? weights_.find({w, axis}) : weights_.end();
     if (known != weights_.end()) return known->second;
     ir::fix(*w->constant, "rounded to 8 bits, with ranges that a calibration found for it");
-    QuantisedWeights q = quantise_weights(w->constant->tensor, axis);
-    Value* values = constant(own == rounded.end() ? std::move(q.values) : own->second, w->name + "_i8");
+    QuantisedWeights q = quantise_weights(w->constant->tensor, axis, placing_.weights);
+    Value* values = constant(own == rounded.end() ? std::move(q.values) : own->second, w->name + "_quantised");
     Value* scales = constant(std::move(q.scales), w->name + "_scales");
     Value* made = graph_.make("DequantizeLinear", {values, scales}, {{"axis", static_cast<std::int64_t>(axis)}});
     if (own == rounded.end()) weights_[{w, axis}] = made;
@@ -221,7 +222,8 @@ void name_sources(const Value& v, std::set<std::string>& names) {
 }  // namespace
 
 bool Placing::around_zero(double low) const {
-  return activations == Activations::signed_bytes || (activations == Activations::unsigned_if_never_negative && low < 0);
+  return activations == Activations::signed_bytes || activations == Activations::e4m3 ||
+         (activations == Activations::unsigned_if_never_negative && low < 0);
 }
 
 bool is_product(const Node& node) {

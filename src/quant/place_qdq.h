@@ -10,6 +10,7 @@
 #include "ir/op_def.h"
 #include "quant/calibrator.h"
 #include "quant/corrections.h"
+#include "quant/weights/channels.h"
 
 namespace tenfold::quant {
 
@@ -20,15 +21,17 @@ struct Ranges : std::map<std::string, Range, std::less<>> {
 };
 
 enum class Activations {
-  unsigned_bytes,     // u8; where values have both signs, with a zero point
-  unsigned_if_never_negative,   // u8 from zero on, else i8 around zero
-  signed_bytes,       // i8 around zero, all of them
+  unsigned_bytes,              // u8; where values have both signs, with a zero point
+  unsigned_if_never_negative,  // u8 from zero on, else i8 around zero
+  signed_bytes,                // i8 around zero, all of them
+  e4m3,                        // around zero, too
 };
 
 // What a device, or the reader of a file, gains by.
 struct Placing {
   Activations activations = Activations::unsigned_bytes;
-  bool around_zero(double low) const;   // whether a value whose least element is this is i8 around zero
+  bool around_zero(double low) const;  // whether a value whose least element is this is quantised around zero
+  WeightForm weights = WeightForm::bytes;
   std::function<bool(const ir::Node& product)> takes = {};   // whether it multiplies these in 8 bits; null: all
   bool shortcuts = false;   // whether a product that only a residual's sum reads gives 8 bits, too, where the sum becomes 8 bits
 };

@@ -9,7 +9,7 @@
 #include "ir/text.h"
 #include "ops/cases.h"
 #include "ops/interpret.h"
-#include "quant/weights.h"
+#include "quant/weights/channels.h"
 
 namespace tenfold::quant {
 namespace {

@@ -8,8 +8,9 @@
 
 #include "ir/text.h"
 #include "ops/cases.h"
-#include "quant/moments.h"
-#include "quant/weights.h"
+#include "quant/product_rows.h"
+#include "quant/weights/channels.h"
+#include "quant/weights/moments.h"
 #include "tenfold/error.h"
 
 namespace tenfold::quant {
@@ -111,10 +112,11 @@ TEST(Remedy, MomentsOfAConvolutionsWindows) {
     y = Conv(x, w) kernel_shape=[3,2] group=2 strides=[2,1] pads=[1,0,1,1] dilations=[1,2])");
   const ir::Node& conv = *graph.nodes().front();
   const Tensor x = ops::random_tensor(DType::f32, {1, 4, 5, 6}, 2, -1, 1);
-  Moments moments(conv, *weights_of(conv));
-  ASSERT_TRUE(moments.known());
-  const std::vector<float> factors{1, 2, 0.5F, 3};
-  moments.add(x, factors);
+  const ProductRows rows(conv, *weights_of(conv));
+  ASSERT_TRUE(rows.known());
+  const std::vector<float> factors{1, 2, 0.5F, 3}, some = rows.of(x, factors);
+  Moments moments(12, 2);
+  moments.add(some.data(), static_cast<std::int64_t>(some.size()) / 24);
   const std::int64_t heights = (5 + 2 - 3) / 2 + 1, widths = 6 + 1 - 3 + 1;
   const auto element = [&](std::int64_t group, std::int64_t term, std::int64_t p, std::int64_t q) {
     const std::int64_t c = group * 2 + term / 6, h = p * 2 - 1 + term % 6 / 2, v = q + term % 2 * 2;

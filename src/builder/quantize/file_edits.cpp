@@ -5,7 +5,6 @@
 
 #include "base/check.h"
 #include "builder/quantize/model_uses.h"
-#include "quant/weights/channels.h"
 
 namespace tenfold::builder {
 namespace {
@@ -27,15 +26,6 @@ Tensor rounded_bias(const Tensor& bias, const Tensor& scales) {
     if (!(std::fabs(steps) <= kMost)) return {};
     result.mutable_data<std::int32_t>()[i] = static_cast<std::int32_t>(std::llround(steps));
   }
-  return result;
-}
-
-constexpr float kLargestByte = 127, kLargestE4m3 = 448;
-
-// Of bytes around zero.
-Tensor e4m3_scale(const Tensor& scale) {
-  Tensor result(DType::f32, scale.shape());
-  *result.mutable_data<float>() = *scale.data<float>() * kLargestByte / kLargestE4m3;
   return result;
 }
 
@@ -72,7 +62,7 @@ class Maker {
       set(place, 0, scaled(place, *factors, proto(place).input[0]));
     if (!w || (x && !stands_there(place, node, 0))) return constants(place, node);
     if (x) set(place, 0, data(place, *x, proto(place).input[0]));
-    set(place, 1, weights(place, node, *w));
+    set(place, 1, weights(place, *w));
     if (!form_.integer_bias || !x || !bias(place, node, *x, *w)) constants(place, node);
     out_.quantised.insert(place);
   }
@@ -125,22 +115,11 @@ class Maker {
     return name;
   }
 
-  std::string scale_of(const ir::Node& dq, const std::string& x) {
-    if (!form_.e4m3) return parameter(dq.in(1), x + "_scale");
-    std::string& name = written_[dq.in(1)];
-    return name.empty() ? name = initializer(x + "_scale", e4m3_scale(dq.in(1)->constant->tensor)) : name;
-  }
-  std::string zero_of(const ir::Node& dq, const std::string& x) {
-    if (!form_.e4m3) return parameter(dq.in(2), x + "_zero_point");
-    std::string& name = written_[dq.in(2)];
-    return name.empty() ? name = initializer(x + "_zero_point", zeros(DType::f8e4m3fn, {})) : name;
-  }
-
   std::string data(std::size_t place, const ir::Node& dq, std::string x) {
     std::string& made = written_[dq.out()];
     if (!made.empty()) return made;
     if (const ir::Node* factors = scaling(dq.in(0)->producer->in(0))) x = scaled(place, *factors, x);
-    const std::string scale = scale_of(dq, x), zero = zero_of(dq, x);
+    const std::string scale = parameter(dq.in(1), x + "_scale"), zero = parameter(dq.in(2), x + "_zero_point");
     const std::string q = names_.value(x + "_quantized"), name = names_.value(x + "_dequantized");
     add(place, {"QuantizeLinear", names_.node(x + "_QuantizeLinear"), {x, scale, zero}, {q}});
     add(place, {"DequantizeLinear", names_.node(x + "_DequantizeLinear"), {q, scale, zero}, {name}});
@@ -156,17 +135,12 @@ class Maker {
     return name;
   }
 
-  std::string weights(std::size_t place, const ir::Node& node, const ir::Node& dq) {
+  std::string weights(std::size_t place, const ir::Node& dq) {
     const std::string& old = proto(place).input[1];
     replaced_.insert(old);
     std::string& made = written_[dq.out()];
     if (!made.empty()) return made;
-    const std::int64_t axis = dq.attributes.integer("axis", 0);
-    quant::QuantisedWeights q{dq.in(0)->constant->tensor, dq.in(1)->constant->tensor};
-    const Tensor& floats = before_.operands.at(node.id)[1]->constant->tensor;
-    if (form_.e4m3) q = quant::e4m3_weights(floats, static_cast<int>(axis));
-    else if (form_.reduce_range) q = quant::seven_bit_weights(floats, static_cast<int>(axis));
-    return made = dequantised(place, old, std::move(q.values), std::move(q.scales), axis);
+    return made = dequantised(place, old, dq.in(0)->constant->tensor, dq.in(1)->constant->tensor, dq.attributes.integer("axis", 0));
   }
 
   // Whether it is written in integers.

@@ -21,8 +21,6 @@ struct FileEdits {
 };
 
 struct FileForm {
-  bool e4m3 = false;            // in the place of bytes around zero: the same ranges of data, and weights rounded anew
-  bool reduce_range = false;    // weights of 7 bits
   bool integer_bias = false;    // biases as i32 with a DequantizeLinear, whose scale is that of the sums
   bool keeps_weights = false;   // also those that no node of the file reads any more
 };

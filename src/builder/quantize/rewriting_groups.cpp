@@ -5,7 +5,7 @@
 #include "builder/budget/judge.h"
 #include "builder/model/profiles.h"
 #include "builder/quantize/group_edits.h"
-#include "builder/quantize/moments.h"
+#include "builder/quantize/product_moments.h"
 #include "builder/quantize/rewriting.h"
 #include "ir/finite.h"
 
@@ -114,9 +114,9 @@ class WithGroups : public Rewriting {
       if (!w.data.empty()) sizes[w.data] = w.rows();
     ir::Graph runnable = source_.graph.clone();
     specialise(runnable, source_.ranges);
-    report.samples = each_moments(runnable, source_.ranges, source_.config, sizes, [&](const std::string& data, const Moments& m) {
+    report.samples = each_moments(runnable, source_.ranges, source_.config, sizes, [&](const std::string& data, const quant::Moments& m) {
       for (Weights& w : weights_)
-        if (w.data == data && w.rows() == m.size) w.by_moments = round_by_gptq(w.floats(), m.sums, form_);
+        if (w.data == data && w.rows() == m.size()) w.by_moments = round_by_gptq(w.floats(), m, form_);
     });
     require(report.samples > 0, ErrorKind::invalid_argument, "the calibration's data gave no sample");
     BuildConfig judged = source_.config;

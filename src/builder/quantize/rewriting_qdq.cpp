@@ -9,13 +9,18 @@ namespace tenfold::builder {
 namespace {
 
 quant::Activations activations_for(const QuantizeOptions& options) {
-  if (options.type == QuantizeType::fp8) return quant::Activations::signed_bytes;   // its ranges are around zero
+  if (options.type == QuantizeType::fp8) return quant::Activations::e4m3;
   switch (options.reader) {
     case QuantizeFor::any: return quant::Activations::signed_bytes;
     case QuantizeFor::onnxruntime: return quant::Activations::unsigned_bytes;
     case QuantizeFor::openvino: return quant::Activations::unsigned_if_never_negative;
   }
   fail(ErrorKind::internal, "no such reader");
+}
+
+quant::WeightForm weights_for(const QuantizeOptions& options) {
+  if (options.type == QuantizeType::fp8) return quant::WeightForm::e4m3;
+  return options.reduce_range ? quant::WeightForm::seven_bits : quant::WeightForm::bytes;
 }
 
 class WithQdq : public Rewriting {
@@ -29,8 +34,6 @@ class WithQdq : public Rewriting {
     config.calibration = origin.watched();
     std::string& method = config.calibration->method;
     if (source.options.type == QuantizeType::fp8 && method == "auto") method = "minmax";   // its steps are finest at small numbers already
-    // Remedies are measured on bytes of 8 bits, and change weights that these two round anew.
-    if (source.options.type == QuantizeType::fp8 || source.options.reduce_range) config.calibration->remedies.clear();
     ranges_ = calibrated(runnable, source.ranges, placing, config, report);
     origin.keep(report);
   }
@@ -40,19 +43,16 @@ class WithQdq : public Rewriting {
     const Before before(source_.graph);
     ir::Graph placed = source_.graph.clone();
     place_qdq(placed, ranges_, placing);
-    const bool fp8 = source_.options.type == QuantizeType::fp8;
-    FileEdits made = file_edits(placed, before, source_.model, source_.nodes,
-                      {.e4m3 = fp8,
-                       .reduce_range = source_.options.reduce_range,
-                       .integer_bias = !fp8 && source_.options.reader == QuantizeFor::onnxruntime,
-                       .keeps_weights = source_.keeps_weights});
+    const bool integer_bias = source_.options.type != QuantizeType::fp8 && source_.options.reader == QuantizeFor::onnxruntime;
+    FileEdits made =
+        file_edits(placed, before, source_.model, source_.nodes, {.integer_bias = integer_bias, .keeps_weights = source_.keeps_weights});
     raise_versions(source_.model, source_.options.type, made);
     return made;
   }
 
  private:
   quant::Placing placing_without(const Places& in_floats) const {
-    quant::Placing placing{.activations = activations_for(source_.options)};
+    quant::Placing placing{.activations = activations_for(source_.options), .weights = weights_for(source_.options)};
     placing.takes = [this, in_floats](const ir::Node& node) {
       const auto place = source_.nodes.place_of(node);
       return place && !excluded_.count(*place) && !in_floats.count(*place);

@@ -9,7 +9,6 @@
 #include "ir/recipe.h"
 #include "passes/precision/fold_products.h"
 #include "quant/place_qdq.h"
-#include "quant/weights.h"
 #include "quant/weights/channels.h"
 
 namespace tenfold::passes {
@@ -62,7 +61,7 @@ class Rows {
     ir::fix(*w->constant, "rounded to 8 bits, for a product whose rows are quantised as they run");
     const bool float8 = form_.type == DType::f8e4m3fn;
     quant::QuantisedWeights weights =
-        float8 ? quant::e4m3_weights(w->constant->tensor, 1) : quant::quantise_weights(w->constant->tensor, 1);
+        quant::quantise_weights(w->constant->tensor, 1, float8 ? quant::WeightForm::e4m3 : quant::WeightForm::bytes);
     narrow(w->constant->tensor, weights, form_.most);
     Value* values = graph_.add_constant(std::move(weights.values), graph_.unique_name(w->name + (float8 ? "_e4m3" : "_i8")));
     Value* scales = graph_.add_constant(std::move(weights.scales), graph_.unique_name(w->name + "_scales"));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/types/element.h"
 #include "quant/bias_place.h"
 #include "quant/remedy.h"
 #include "quant/scale_channels.h"
@@ -35,12 +36,33 @@ const Node* dequantised(const Node& product, int operand) {
   return node && node->op() == "DequantizeLinear" ? node : nullptr;
 }
 
+// What a DequantizeLinear gives of a number that was quantised.
+class Rounding {
+ public:
+  explicit Rounding(const Node& dq)
+      : type_(dq.in(2)->dtype()),
+        scale_(*dq.in(1)->constant->tensor.data<float>()),
+        zero_(static_cast<float>(dq.in(2)->constant->tensor.as_double(0))) {}
+  float operator()(float x) const {
+    const float steps = x / scale_;
+    if (type_ == DType::f8e4m3fn) return e4m3(steps) * scale_;
+    const bool is_signed = type_ == DType::i8;
+    constexpr float kHalves = 12582912;  // 1.5 * 2^23: no bits are left behind the point; nearbyint() is a call
+    return ((std::clamp(steps, (is_signed ? -128 : 0) - zero_, (is_signed ? 127 : 255) - zero_) + kHalves) - kHalves) * scale_;
+  }
+
+ private:
+  static float e4m3(float x) {
+    std::uint8_t byte = 0;
+    store_double(DType::f8e4m3fn, &byte, 0, static_cast<double>(std::clamp(x, -448.0F, 448.0F)));
+    return static_cast<float>(load_double(DType::f8e4m3fn, &byte, 0));
+  }
+  const DType type_;
+  const float scale_, zero_;
+};
+
 void add(Means& to, const Tensor& t, const ChannelView& view, const std::vector<float>* factors, const Node& dq) {
-  const float scale = *dq.in(1)->constant->tensor.data<float>();
-  const bool is_signed = dq.in(2)->dtype() == DType::i8;
-  const auto zero = static_cast<float>(dq.in(2)->constant->tensor.as_int(0));
-  constexpr float kHalves = 12582912;   // 1.5 * 2^23: no bits are left behind the point
-  const float low = is_signed ? -128 : 0, high = is_signed ? 127 : 255;
+  const Rounding round(dq);
   to.exact.resize(static_cast<std::size_t>(view.channels)), to.rounded.resize(to.exact.size()), to.count += view.outer * view.inner;
   const float* x = t.data<float>();
   for (std::int64_t o = 0; o < view.outer; ++o)
@@ -50,8 +72,7 @@ void add(Means& to, const Tensor& t, const ChannelView& view, const std::vector<
       for (std::int64_t i = 0; i < view.inner; ++i, ++x) {
         const float v = *x * factor;
         exact += static_cast<double>(v);
-        const float steps = std::clamp(v / scale, low - zero, high - zero);
-        rounded += static_cast<double>(((steps + kHalves) - kHalves) * scale);   // nearbyint() is a call
+        rounded += static_cast<double>(round(v));
       }
       to.exact[c] += exact, to.rounded[c] += rounded;
     }
@@ -62,12 +83,12 @@ std::vector<float> lost(const Pair& pair) {
   const ProductWeights w = *weights_of(*pair.exact);
   const Node& dq = *dequantised(*pair.rounded, 1);
   const float* exact = pair.exact->in(1)->constant->tensor.data<float>();
-  const auto* rounded = dq.in(0)->constant->tensor.data<std::int8_t>();
+  const Tensor& rounded = dq.in(0)->constant->tensor;
   const float* scales = dq.in(1)->constant->tensor.data<float>();
   std::vector<double> sum(static_cast<std::size_t>(w.out), 0);
   w.each([&](std::int64_t at, std::int64_t in, std::int64_t out) {
     const auto i = static_cast<std::size_t>(in), o = static_cast<std::size_t>(out);
-    const float weight = static_cast<float>(rounded[at]) * scales[o];
+    const float weight = static_cast<float>(rounded.as_double(at)) * scales[o];
     sum[o] += static_cast<double>(exact[at]) * pair.means.exact[i] - static_cast<double>(weight) * pair.means.rounded[i];
   });
   std::vector<float> result;

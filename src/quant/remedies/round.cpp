@@ -3,10 +3,12 @@
 #include <algorithm>
 
 #include "base/threads/spread.h"
-#include "quant/moments.h"
+#include "quant/product_rows.h"
 #include "quant/remedy.h"
 #include "quant/scale_channels.h"
-#include "quant/weights.h"
+#include "quant/weights/channels.h"
+#include "quant/weights/descent.h"
+#include "quant/weights/moments.h"
 
 namespace tenfold::quant {
 namespace {
@@ -27,48 +29,55 @@ struct Task {
   std::size_t memory() const { return static_cast<std::size_t>(w.groups * w.terms() * w.terms()) * sizeof(float); }
 };
 
-Tensor rounded(const Task& task, Moments& moments) {
+Tensor rounded(const Task& task, const Moments& moments, WeightForm form) {
   const ProductWeights& w = task.w;
-  const std::int64_t n = w.terms();
-  for (std::int64_t g = 0; g < w.groups; ++g) {
-    float* m = moments.sums.data() + g * n * n;
-    double trace = 0;
-    for (std::int64_t i = 0; i < n; ++i) trace += static_cast<double>(m[i * n + i]);
-    constexpr double kDamping = 0.1;   // the samples are few
-    for (std::int64_t i = 0; i < n; ++i) {
-      m[i * n + i] += static_cast<float>(kDamping * trace / static_cast<double>(n));
-      for (std::int64_t j = 0; j < i; ++j) m[i * n + j] = m[j * n + i];
-    }
-  }
+  const auto n = static_cast<std::size_t>(w.terms());
   const Tensor& weights = task.product->in(1)->constant->tensor;
-  const bool matrix = w.channels_last && w.row == 1;
-  QuantisedWeights q = quantise_weights(weights, matrix ? 1 : 0);
-  auto* bytes = q.values.mutable_data<std::int8_t>();
-  const float* scales = q.scales.data<float>();
-  spread_stretches(w.out, 1, w.out * n * n * 4, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t o = begin; o < end; ++o)
-      round_by_moments(moments.of_group(o / (w.out / w.groups)), n, weights.data<float>() + o * w.row, scales[o], bytes + o * w.row,
-                       w.step);
-  });
+  QuantisedWeights q = quantise_weights(weights, w.channels_last && w.row == 1 ? 1 : 0, form);
+  const Levels levels = levels_of(form);
+  auto* const bytes = q.values.mutable_data<std::int8_t>();
+  const std::int64_t sums = w.out / w.groups;  // of each group
+  for (std::int64_t g = 0; g < w.groups; ++g) {
+    const std::vector<float> damped = moments.damped(g);
+    spread_stretches(sums, 1, sums * w.terms() * w.terms() * 4, [&](std::int64_t begin, std::int64_t end) {
+      Stepped column{std::vector<float>(n), std::vector<float>(n), std::vector<float>(n),
+                     std::vector<float>(n, static_cast<float>(levels.least)), std::vector<float>(n, static_cast<float>(levels.most))};
+      for (std::int64_t o = g * sums + begin; o < g * sums + end; ++o) {
+        const auto at = [&](std::size_t i) { return o * w.row + static_cast<std::int64_t>(i) * w.step; };
+        column.steps.assign(n, q.scales.data<float>()[o]);
+        for (std::size_t i = 0; i < n; ++i)
+          column.weights[i] = weights.data<float>()[at(i)], column.levels[i] = static_cast<float>(bytes[at(i)]);
+        descend(damped, column);
+        for (std::size_t i = 0; i < n; ++i) bytes[at(i)] = static_cast<std::int8_t>(column.levels[i]);
+      }
+    });
+  }
   return std::move(q.values);
 }
 
 void run_tasks(const Symptoms& s, const std::vector<const Task*>& tasks, Corrections& to) {
   std::vector<Moments> moments;
   std::set<std::string, std::less<>> values;
-  for (const Task* task : tasks) moments.emplace_back(*task->product, task->w), values.insert(task->operand->seen);
+  std::vector<ProductRows> rows;
+  for (const Task* task : tasks) {
+    moments.emplace_back(task->w.terms(), task->w.groups), rows.emplace_back(*task->product, task->w);
+    values.insert(task->operand->seen);
+  }
   s.run([&](std::string_view value, const Tensor& t) {
     if (t.dtype() != DType::f32) return;
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       if (tasks[i]->operand->seen != value) continue;
       const auto factors = to.channels.find(tasks[i]->operand->value->name);
-      moments[i].add(t, factors == to.channels.end() ? std::vector<float>() : factors->second);
+      const std::vector<float> some = rows[i].of(t, factors == to.channels.end() ? std::vector<float>() : factors->second);
+      moments[i].add(some.data(), static_cast<std::int64_t>(some.size()) / (tasks[i]->w.groups * tasks[i]->w.terms()));
     }
   }, values, kMoreSamples);
-  for (std::size_t i = 0; i < tasks.size(); ++i) to.weights[tasks[i]->product->out()->name] = rounded(*tasks[i], moments[i]);
+  for (std::size_t i = 0; i < tasks.size(); ++i)
+    to.weights[tasks[i]->product->out()->name] = rounded(*tasks[i], moments[i], s.placing.weights);
 }
 
 std::optional<Ranges> apply(const Symptoms& s) {
+  if (s.placing.weights == WeightForm::e4m3) return {};  // its steps are no whole numbers of one
   ir::Graph scaled = s.graph.clone();
   scale_channels(scaled, s.ranges.corrections.channels);
   std::map<std::string_view, const Node*> products;
@@ -80,7 +89,7 @@ std::optional<Ranges> apply(const Symptoms& s) {
     for (const Node* product : operand.products)
       if (const auto at = products.find(product->out()->name); at != products.end()) {
         const Task task{&operand, at->second, *weights_of(*at->second)};
-        if (task.memory() <= kMostMemory && Moments(*task.product, task.w).known()) tasks.push_back(task);
+        if (task.memory() <= kMostMemory && ProductRows(*task.product, task.w).known()) tasks.push_back(task);
       }
   std::stable_sort(tasks.begin(), tasks.end(), [](const Task& a, const Task& b) { return a.work() < b.work(); });
   Ranges result = s.ranges;

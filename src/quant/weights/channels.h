@@ -1,12 +1,30 @@
-// Weights with a scale for each output channel, in other types than i8 (quant/weights.h).
+// Weights with a scale for each output channel.
 #pragma once
 
-#include "quant/weights.h"
+#include "tenfold/tensor.h"
 
 namespace tenfold::quant {
 
-// In both the slices lie along `axis`, and one of zeros (or denormals) has scale 1. `weights`: f32, dense, finite.
-QuantisedWeights e4m3_weights(const Tensor& weights, int axis);         // the largest element becomes 448, the largest of e4m3
-QuantisedWeights seven_bit_weights(const Tensor& weights, int axis);    // i8 within [-64, 63], with scales of the least squared error
+// What each weight becomes.
+enum class WeightForm {
+  bytes,       // i8 within [-127, 127]
+  seven_bits,  // i8 within [-64, 63]: two products of them and bytes of data fit in 16 bits
+  e4m3,
+};
+
+struct QuantisedWeights {
+  Tensor values;  // in the weights' shape
+  Tensor scales;  // f32[channels]
+};
+
+// The slices lie along `axis`. Scales of integers have the least squared error of all that clip up to a half of the slice's range; of e4m3
+// the largest element becomes 448, the largest of the type. A slice of zeros (or denormals) has scale 1. `weights`: f32, dense, finite.
+QuantisedWeights quantise_weights(const Tensor& weights, int axis, WeightForm form = WeightForm::bytes);
+
+// The integers of a form.
+struct Levels {
+  int least = -127, most = 127;
+};
+Levels levels_of(WeightForm form);
 
 }  // namespace tenfold::quant

@@ -1,7 +1,8 @@
 // The element whose data are largest is rounded first, and what its rounding does to the results goes into those after it.
 //
 // With H the moments and U the upper factor of its inverse (U'U = H^-1), rounding element i off by e asks of element j > i to move by
-// -e U[i,j] / U[i,i]. Scales are those of the weights as they were, so that groups stay as they lie, whatever the order.
+// -e U[i,j] / U[i,i]. Scales are those of the weights as they were, so that groups stay as they lie, whatever the order. Their search
+// weighs errors by what they cost once the other elements made good for them.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -10,9 +11,6 @@
 
 namespace tenfold::quant {
 namespace {
-
-// Of the mean moment, added to each: as much as a few thousand rows of data need, or elements make good what other data do not have.
-constexpr double kDamping = 0.1;
 
 // -O1 makes no vectors of loops, and these take all the time.
 using Four [[gnu::vector_size(32), gnu::aligned(8), gnu::may_alias]] = double;
@@ -70,40 +68,41 @@ Square inverted(const Square& r) {
   return u;
 }
 
-struct Walk {
-  std::vector<std::int64_t> order;   // of elements
-  std::vector<double> moments;       // of each element with itself
-};
+using Order = std::vector<std::int64_t>;
 
-Walk walk_of(std::span<const float> moments, std::int64_t n) {
-  Walk walk;
-  for (std::int64_t i = 0; i < n; ++i) walk.moments.push_back(static_cast<double>(moments[static_cast<std::size_t>(i * n + i)]));
-  const double mean = std::accumulate(walk.moments.begin(), walk.moments.end(), 0.0) / static_cast<double>(n);
-  for (double& m : walk.moments) m += kDamping * mean;
-  walk.order.resize(static_cast<std::size_t>(n));
-  std::iota(walk.order.begin(), walk.order.end(), 0);
-  std::stable_sort(walk.order.begin(), walk.order.end(), [&](std::int64_t a, std::int64_t b) {
-    return walk.moments[static_cast<std::size_t>(a)] > walk.moments[static_cast<std::size_t>(b)];
-  });
-  return walk;
+Order by_moment(const std::vector<float>& moments, std::int64_t n) {
+  Order order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  const auto own = [&](std::int64_t i) { return moments[static_cast<std::size_t>(i * n + i)]; };
+  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return own(a) > own(b); });
+  return order;
 }
 
-Square ordered(std::span<const float> moments, const Walk& walk, std::int64_t n) {
-  Square h(n);
-  for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t j = i; j < n; ++j) {
-      const auto [a, b] = std::minmax(walk.order[static_cast<std::size_t>(i)], walk.order[static_cast<std::size_t>(j)]);
-      h.row(i)[j] = i == j ? walk.moments[static_cast<std::size_t>(a)] : static_cast<double>(moments[static_cast<std::size_t>(a * n + b)]);
-    }
+Square ordered(const std::vector<float>& moments, const Order& order) {
+  Square h(static_cast<std::int64_t>(order.size()));
+  for (std::int64_t i = 0; i < h.n; ++i)
+    for (std::int64_t j = i; j < h.n; ++j)
+      h.row(i)[j] = static_cast<double>(
+          moments[static_cast<std::size_t>(order[static_cast<std::size_t>(i)] * h.n + order[static_cast<std::size_t>(j)])]);
   return h;
 }
 
-void round_column(GroupedWeights& q, std::int64_t column, std::span<const float> weights, const Walk& walk, const Square& u,
+// What an error of each element costs once all others made good for it: the inverse of the diagonal of H^-1.
+std::vector<double> importance_of(const Square& u, const Order& order) {
+  std::vector<double> importance(order.size());
+  for (std::int64_t i = 0; i < u.n; ++i)
+    for (std::int64_t j = i; j < u.n; ++j)
+      importance[static_cast<std::size_t>(order[static_cast<std::size_t>(j)])] += u.row(i)[j] * u.row(i)[j];
+  for (double& x : importance) x = 1 / x;
+  return importance;
+}
+
+void round_column(GroupedWeights& q, std::int64_t column, std::span<const float> weights, const Order& order, const Square& u,
                   const GroupForm& form) {
   std::vector<double> left(static_cast<std::size_t>(q.rows));
-  for (std::size_t i = 0; i < left.size(); ++i) left[i] = static_cast<double>(weights[static_cast<std::size_t>(walk.order[i])]);
+  for (std::size_t i = 0; i < left.size(); ++i) left[i] = static_cast<double>(weights[static_cast<std::size_t>(order[i])]);
   for (std::int64_t i = 0; i < q.rows; ++i) {
-    const std::int64_t row = walk.order[static_cast<std::size_t>(i)];
+    const std::int64_t row = order[static_cast<std::size_t>(i)];
     const auto g = static_cast<std::size_t>(column * q.groups + row / form.group);
     const double x = left[static_cast<std::size_t>(i)];
     const int level = Steps{q.scales[g], q.zeros[g]}.level(x, form.largest());
@@ -115,13 +114,14 @@ void round_column(GroupedWeights& q, std::int64_t column, std::span<const float>
 
 }  // namespace
 
-GroupedWeights round_by_gptq(const Columns& weights, std::span<const float> moments, const GroupForm& form) {
-  const Walk walk = walk_of(moments, weights.rows);
-  Square h = ordered(moments, walk, weights.rows);
+GroupedWeights round_by_gptq(const Columns& weights, const Moments& moments, const GroupForm& form) {
+  const std::vector<float> damped = moments.damped();
+  const Order order = by_moment(damped, weights.rows);
+  Square h = ordered(damped, order);
   if (!factorise(h)) return round_to_nearest(weights, form);
   const Square u = inverted(h);
-  GroupedWeights q = with_scales(weights, walk.moments, form);
-  for (std::int64_t c = 0; c < q.columns; ++c) round_column(q, c, weights.column(c), walk, u, form);
+  GroupedWeights q = with_scales(weights, importance_of(u, order), form);
+  for (std::int64_t c = 0; c < q.columns; ++c) round_column(q, c, weights.column(c), order, u, form);
   return q;
 }
 

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "quant/weights/moments.h"
+
 namespace tenfold::quant {
 
 struct GroupForm {
@@ -46,8 +48,7 @@ GroupedWeights with_scales(const Columns& weights, std::span<const double> impor
 GroupedWeights round_to_nearest(const Columns& weights, const GroupForm& form);
 
 // GPTQ (Frantar 2023, arXiv 2210.17323): what rounding one element does to the products' results, those after it make good.
-// `moments`: sums of the products of each two elements of the data's rows, f32[rows,rows], of which the upper half is read. Where no
-// numbers come out of that, for the data leave directions open, weights are rounded to the nearest.
-GroupedWeights round_by_gptq(const Columns& weights, std::span<const float> moments, const GroupForm& form);
+// `moments`: of the data's rows. Where no numbers come out of them, weights are rounded to the nearest.
+GroupedWeights round_by_gptq(const Columns& weights, const Moments& moments, const GroupForm& form);
 
 }  // namespace tenfold::quant

@@ -29,19 +29,16 @@ double squared_error(const Columns& w, const GroupedWeights& q, std::int64_t gro
 // Of data whose columns go together in pairs.
 struct Data {
   std::int64_t rows = 200, size;
-  std::vector<float> x, moments;
-  explicit Data(std::int64_t n) : size(n) {
+  std::vector<float> x;
+  Moments moments;
+  explicit Data(std::int64_t n) : size(n), moments(n) {
     const Tensor noise = ops::random_tensor(DType::f32, {rows, n}, 11, -1, 1);
     for (std::int64_t r = 0; r < rows; ++r)
       for (std::int64_t i = 0; i < n; ++i) {
         const float own = noise.data<float>()[r * n + i], pair = noise.data<float>()[r * n + i / 2 * 2];
         x.push_back((0.3F * own + pair) * (i % 5 == 0 ? 6.0F : 1.0F));
       }
-    moments.resize(static_cast<std::size_t>(n * n));
-    for (std::int64_t i = 0; i < n; ++i)
-      for (std::int64_t j = i; j < n; ++j)
-        for (std::int64_t r = 0; r < rows; ++r)
-          moments[static_cast<std::size_t>(i * n + j)] += x[static_cast<std::size_t>(r * n + i)] * x[static_cast<std::size_t>(r * n + j)];
+    moments.add(x.data(), rows);
   }
   // Of the product's results.
   double error(const Columns& w, const GroupedWeights& q, std::int64_t group) const {
@@ -102,10 +99,11 @@ TEST(GroupedWeights, GptqLessensTheErrorOfResultsAndNotThatOfWeights) {
 TEST(GroupedWeights, DataThatSayNothingLeaveTheNearest) {
   const Columns w = random_columns(32, 3);
   const GroupForm form{};
-  std::vector<float> moments(32 * 32);
+  Moments moments(32);
   EXPECT_EQ(round_by_gptq(w, moments, form).values, round_to_nearest(w, form).values);   // nothing but zeros
-  moments[5] = std::numeric_limits<float>::quiet_NaN();
-  for (std::size_t i = 0; i < 32; ++i) moments[i * 32 + i] = 1;
+  std::vector<float> row(32, 1);
+  row[5] = std::numeric_limits<float>::quiet_NaN();
+  moments.add(row.data(), 1);
   EXPECT_EQ(round_by_gptq(w, moments, form).values, round_to_nearest(w, form).values);
 }
 
@@ -125,7 +123,7 @@ TEST(ChannelWeights, E4m3AndSevenBits) {
   const Tensor w = ops::random_tensor(DType::f32, {4, 3, 5}, 3, -2, 2);
   for (const int axis : {0, 1, 2}) {
     const std::int64_t inner = axis == 0 ? 15 : axis == 1 ? 5 : 1, channels = w.shape()[static_cast<std::size_t>(axis)];
-    const QuantisedWeights e4m3 = e4m3_weights(w, axis), seven = seven_bit_weights(w, axis);
+    const QuantisedWeights e4m3 = quantise_weights(w, axis, WeightForm::e4m3), seven = quantise_weights(w, axis, WeightForm::seven_bits);
     ASSERT_EQ(e4m3.scales.size(), channels);
     for (std::int64_t i = 0; i < w.size(); ++i) {
       const std::int64_t c = i / inner % channels;

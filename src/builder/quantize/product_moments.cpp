@@ -1,4 +1,4 @@
-#include "builder/quantize/moments.h"
+#include "builder/quantize/product_moments.h"
 
 #include "base/threads/spread.h"
 #include "builder/precision/observed_runs.h"
@@ -7,25 +7,11 @@
 namespace tenfold::builder {
 namespace {
 
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;   // of moments at once
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;  // of moments at once
 
-// to += by * from; -O1 makes no vectors of such loops.
-void add(float* to, float by, const float* from, std::int64_t n) {
-  using Four [[gnu::vector_size(16), gnu::aligned(4), gnu::may_alias]] = float;
-  std::int64_t i = 0;
-  for (; i + 4 <= n; i += 4) *reinterpret_cast<Four*>(to + i) += by * *reinterpret_cast<const Four*>(from + i);
-  for (; i < n; ++i) to[i] += by * from[i];
-}
+using Named = std::map<std::string, quant::Moments>;
 
-void add_rows(Moments& m, const Tensor& data) {
-  const std::int64_t n = m.size, rows = data.size() / n;
-  const auto* const x = data.data<float>();
-  spread_stretches(n, 16, n * n * rows, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i)
-      for (std::int64_t r = 0; r < rows; ++r)
-        if (const float by = x[r * n + i]; by != 0) add(m.sums.data() + i * n + i, by, x + r * n + i, n - i);
-  });
-}
+std::int64_t bytes_of(std::int64_t size) { return size * size * static_cast<std::int64_t>(sizeof(float)); }
 
 // The outputs of the runs that are values with moments, by name; inputs are in the samples.
 using OutputPlaces = std::map<std::string, std::size_t, std::less<>>;
@@ -38,7 +24,7 @@ OutputPlaces make_outputs(ir::Graph& graph, const std::map<std::string, std::int
   return places;
 }
 
-int run_samples(ObservedRuns& runs, const Calibration& calibration, const OutputPlaces& places, std::map<std::string, Moments>& moments) {
+int run_samples(ObservedRuns& runs, const Calibration& calibration, const OutputPlaces& places, Named& moments) {
   int done = 0;
   for_each_sample(calibration, 0, [&](const InputSet& sample) {
     const std::vector<RuntimeValue> outputs = runs.run(sample);
@@ -47,7 +33,7 @@ int run_samples(ObservedRuns& runs, const Calibration& calibration, const Output
       const auto input = sample.find(name);
       if (output == places.end() && input == sample.end()) continue;
       const Tensor& t = output != places.end() ? outputs.at(output->second).tensor() : input->second;
-      if (t.dtype() == DType::f32 && t.size() % m.size == 0) add_rows(m, t);
+      if (t.dtype() == DType::f32 && t.size() % m.size() == 0) m.add(t.data<float>(), t.size() / m.size());
     }
     ++done;
   });
@@ -57,7 +43,8 @@ int run_samples(ObservedRuns& runs, const Calibration& calibration, const Output
 }  // namespace
 
 int each_moments(const ir::Graph& graph, const std::vector<plan::Range>& ranges, const BuildConfig& config,
-                 const std::map<std::string, std::int64_t>& sizes, const std::function<void(const std::string&, const Moments&)>& use) {
+                 const std::map<std::string, std::int64_t>& sizes,
+                 const std::function<void(const std::string&, const quant::Moments&)>& use) {
   const MaySpread may;
   ir::Graph runnable = graph.clone();
   lower_for_kernels(runnable);
@@ -65,15 +52,11 @@ int each_moments(const ir::Graph& graph, const std::vector<plan::Range>& ranges,
   ObservedRuns runs(std::move(runnable), ranges, config);
   int samples = 0;
   for (auto next = sizes.begin(); next != sizes.end();) {
-    std::map<std::string, Moments> moments;
-    for (std::int64_t bytes = 0; next != sizes.end() && (moments.empty() || bytes + next->second * next->second * 4 <= kMostBytes);
-         ++next) {
-      bytes += next->second * next->second * 4;
-      Moments& m = moments[next->first];
-      m.size = next->second, m.sums.resize(static_cast<std::size_t>(m.size * m.size));
-    }
+    Named moments;
+    for (std::int64_t bytes = 0; next != sizes.end() && (moments.empty() || bytes + bytes_of(next->second) <= kMostBytes); ++next)
+      bytes += bytes_of(next->second), moments.emplace(next->first, quant::Moments(next->second));
     samples = run_samples(runs, *config.calibration, places, moments);
-    std::vector<const std::pair<const std::string, Moments>*> list;
+    std::vector<const Named::value_type*> list;
     for (const auto& one : moments) list.push_back(&one);
     spread(static_cast<std::int64_t>(list.size()), kMostBytes, [&](std::int64_t i) {
       const auto& [name, m] = *list[static_cast<std::size_t>(i)];

@@ -1,0 +1,57 @@
+#include "quant/weights/moments.h"
+
+#include <algorithm>
+
+#include "base/threads/spread.h"
+
+namespace tenfold::quant {
+namespace {
+
+constexpr double kDamping = 0.1;
+
+constexpr std::int64_t kRows = 4;   // at a time, for the matrix is larger than caches
+
+// to += the sum of by[k] * from[k]
+void add(float* to, const float (&by)[kRows], const float* const (&from)[kRows], std::int64_t n) {
+  for (std::int64_t j = 0; j < n; ++j) to[j] += by[0] * from[0][j] + by[1] * from[1][j] + by[2] * from[2][j] + by[3] * from[3][j];
+}
+
+}  // namespace
+
+Moments::Moments(std::int64_t size, std::int64_t groups)
+    : size_(size), groups_(groups), sums_(static_cast<std::size_t>(groups * size * size)) {}
+
+void Moments::add(const float* rows, std::int64_t count) {
+  const std::int64_t n = size_, length = groups_ * n;
+  const std::int64_t touched = static_cast<std::int64_t>(sums_.size()) * 4 * (count / kRows + 1);
+  spread_stretches(length, 8, touched, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t r = 0; r < count; r += kRows)
+      for (std::int64_t at = begin; at < end; ++at) {
+        const std::int64_t i = at % n;
+        const float* x[kRows];   // from element i on
+        float by[kRows];
+        bool any = false;
+        for (std::int64_t k = 0; k < kRows; ++k) {
+          x[k] = rows + std::min(r + k, count - 1) * length + at;
+          by[k] = r + k < count ? *x[k] : 0, any |= by[k] != 0;
+        }
+        if (any) quant::add(sums_.data() + at * n + i, by, x, n - i);
+      }
+  });
+}
+
+std::vector<float> Moments::damped(std::int64_t group) const {
+  const float* const from = of_group(group);
+  double trace = 0;
+  for (std::int64_t i = 0; i < size_; ++i) trace += static_cast<double>(from[i * size_ + i]);
+  const auto more = static_cast<float>(kDamping * trace / static_cast<double>(size_));
+  std::vector<float> whole(from, from + size_ * size_);
+  for (std::int64_t i = 0; i < size_; ++i) {
+    float* const row = whole.data() + i * size_;
+    for (std::int64_t j = 0; j < i; ++j) row[j] = from[j * size_ + i];
+    row[i] += more;
+  }
+  return whole;
+}
+
+}  // namespace tenfold::quant
