@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Fails on a source line of more than 140 characters, a source file of more than 600 lines, and one that does not open with a comment.
 
-Also where an operator refuses a node by another name than src/ir/fault.h has.
+Also where an operator refuses a node by another name than src/ir/fault.h has, and where two sources define classes of one name in one
+namespace: the linker keeps the functions of one of them for both, and the program crashes. What is a source's own belongs in an unnamed
+namespace.
 
 Tables of problems and expectations (*.txt), presets and the like are data and may be as wide as they are; so is a node of a rule's
 picture, whose body is one line.
@@ -46,8 +48,42 @@ def problems():
             yield f'{path}:1: it opens without saying what it is'
 
 
+COMMENT_OR_TEXT = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|^[ \t]*#[^\n]*', re.S | re.M)
+NAMESPACE = re.compile(r'(?:inline\s+)?namespace\s*((?:\w+(?:::\w+)*)?)$')
+CLASS = re.compile(r'(?:^|[\s>])(?:class|struct|union)\s+(?:\w+\s+|\[\[[^\]]*\]\]\s*)*?(\w+)\s*(?:final\s*)?(?::(?!:)[^;]*)?$')
+
+
+def classes(text):
+    """Names of classes that are defined in a namespace with a name, each with that in front."""
+    text = COMMENT_OR_TEXT.sub(lambda m: '\n' * m.group(0).count('\n'), text)
+    inside = []   # the name of each namespace around; None: something else, or one without a name
+    begin = 0
+    for brace in re.finditer(r'[{};]', text):
+        if brace.group(0) == '{':
+            head = text[begin:brace.start()].strip()
+            space, defined = NAMESPACE.search(head), CLASS.search(head)
+            if defined and not space and None not in inside and '(' not in head and '=' not in head:
+                yield '::'.join([*inside, defined.group(1)])
+            inside.append(space.group(1) or None if space else None)
+        elif brace.group(0) == '}' and inside:
+            inside.pop()
+        begin = brace.end()
+
+
+def clashes():
+    found = {}
+    for folder in ('include', 'src', 'cli', 'python/native'):
+        for file in sorted((ROOT / folder).rglob('*')):
+            if file.suffix in ('.cpp', '.h') and 'kernels' not in file.parts:   # those are compiled and named once per instruction set
+                for name in classes(file.read_text()):
+                    found.setdefault(name, set()).add(file.relative_to(ROOT).as_posix())
+    for name, files in found.items():
+        if len(files) > 1 and any(f.endswith('.cpp') for f in files):
+            yield f'{name} is defined in {" and in ".join(sorted(files))}: put what is one source\'s own into an unnamed namespace'
+
+
 def main():
-    found = list(problems())
+    found = list(problems()) + list(clashes())
     print('\n'.join(found) or 'style: ok')
     sys.exit(bool(found))
 
