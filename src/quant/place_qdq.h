@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "ir/op_def.h"
 #include "quant/calibrator.h"
 #include "quant/corrections.h"
+#include "quant/known_weights.h"
 #include "quant/weights/channels.h"
 
 namespace tenfold::quant {
@@ -18,6 +20,7 @@ namespace tenfold::quant {
 struct Ranges : std::map<std::string, Range, std::less<>> {
   using map::map;
   Corrections corrections = {};
+  std::shared_ptr<KnownWeights> known = {};   // shared by what is tried one after the other; null: none
 };
 
 enum class Activations {

@@ -53,13 +53,13 @@ std::optional<Ranges> with_scaled_channels(const Symptoms& s, bool (*is_for)(con
   std::map<std::string, Pair, std::less<>> seen;
   std::set<std::string, std::less<>> values;
   std::multimap<std::string, const DataOperand*, std::less<>> readers;
-  for (const auto& [name, operand] : scaled_operands) values.insert(operand.seen), readers.emplace(operand.seen, &operand);
+  for (const auto& [name, operand] : scaled_operands) values.insert(operand.seen), readers.emplace(operand.seen, &operand), seen[name];
   s.run([&](std::string_view value, const Tensor& t) {
     if (t.dtype() != DType::f32) return;
     for (auto [at, end] = readers.equal_range(value); at != end; ++at) {
       const DataOperand& operand = *at->second;
       const Tensor after = scaled(t, operand.view(t), result.corrections.channels.at(operand.value->name));
-      Pair& pair = seen[operand.value->name];
+      Pair& pair = seen.find(operand.value->name)->second;
       pair.before.add({t.data<float>(), static_cast<std::size_t>(t.size())});
       pair.after.add({after.data<float>(), static_cast<std::size_t>(after.size())});
     }

@@ -29,17 +29,39 @@ bool row_major(const backends::Bound& b) {
   return true;
 }
 
-// Row by row of the innermost dim. `Word`: as wide as an element.
+// A plane of the innermost dim and of that whose elements lie side by side, `across`: tile by tile, for a line of the cache holds several
+// rows.
+template <class Word>
+void gather_plane(Word* to, const Word* data, const backends::Bound& from, std::size_t across, std::int64_t row) {
+  constexpr std::int64_t kTile = 16;
+  const auto inner = static_cast<std::size_t>(from.rank) - 1;
+  const std::int64_t rows = across == inner ? 1 : from.dims[across], columns = from.dims[inner];
+  const std::int64_t down = from.strides[across], stride = from.strides[inner];
+  for (std::int64_t r = 0; r < rows; r += kTile)
+    for (std::int64_t c = 0; c < columns; c += kTile)
+      for (std::int64_t i = r; i < std::min(rows, r + kTile); ++i)
+        for (std::int64_t j = c; j < std::min(columns, c + kTile); ++j) to[i * row + j] = data[i * down + j * stride];
+}
+
+// `Word`: as wide as an element.
 template <class Word>
 void gather(Word* to, const Word* data, const backends::Bound& from, std::int64_t count) {
   const auto inner = static_cast<std::size_t>(from.rank) - 1;
-  const std::int64_t columns = from.dims[inner], stride = from.strides[inner];
-  Shape index(static_cast<std::size_t>(from.rank), 0);
-  for (std::int64_t i = 0; i < count; i += columns) {
-    std::int64_t offset = 0;
-    for (std::size_t d = 0; d < inner; ++d) offset += index[d] * from.strides[d];
-    for (std::int64_t column = 0; column < columns; ++column) to[i + column] = data[offset + column * stride];
-    for (std::size_t d = inner; d-- > 0 && ++index[d] == from.dims[d];) index[d] = 0;
+  std::size_t across = inner;
+  for (std::size_t d = 0; d < inner; ++d)
+    if (from.strides[inner] != 1 && from.strides[d] == 1 && from.dims[d] > 1) across = d;
+  Shape row(static_cast<std::size_t>(from.rank), 1), index(static_cast<std::size_t>(from.rank), 0);
+  for (std::size_t d = inner; d-- > 0;) row[d] = row[d + 1] * from.dims[d + 1];
+  const std::int64_t planes = count / (from.dims[inner] * (across == inner ? 1 : from.dims[across]));
+  for (std::int64_t p = 0; p < planes; ++p) {
+    std::int64_t offset = 0, place = 0;
+    for (std::size_t d = 0; d < inner; ++d) offset += index[d] * from.strides[d], place += index[d] * row[d];
+    gather_plane(to + place, data + offset, from, across, row[across]);
+    for (std::size_t d = inner; d-- > 0;) {
+      if (d == across) continue;
+      if (++index[d] < from.dims[d]) break;
+      index[d] = 0;
+    }
   }
 }
 

@@ -127,12 +127,14 @@ Judge::Judge(const ir::Graph& source, const BuildConfig& config, int first, int 
   ir::Graph graph = source.clone();
   specialise(graph, ranges);
   lower_for_kernels(graph);
-  ObservedRuns floats(std::move(graph), ranges, config);
-  int index = first;
-  for_each_sample(*config.calibration, index, [&](const InputSet& sample) {
+  ObservedRuns floats(std::move(graph), ranges, config, ObservedRuns::Processors::side_by_side);
+  for_each_batch(*config.calibration, first, floats.good_batch(), [&](const Batch& batch) {
     if (samples() == most) return;
-    impl_->answered.push_back({index, sample, floats.run(sample)}), index += 2;
-    impl_->ask(samples(), most);
+    std::vector<std::vector<RuntimeValue>> answers = floats.run_all(batch);
+    for (std::size_t i = 0; i < answers.size() && samples() < most; ++i) {
+      impl_->answered.push_back({batch.number(i), batch.samples[i], std::move(answers[i])});
+      impl_->ask(samples(), most);
+    }
   });
 }
 Judge::~Judge() = default;

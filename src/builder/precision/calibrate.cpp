@@ -30,20 +30,20 @@ struct Seen {
 // Their number; the first of them are kept with their answers.
 int run_samples(ObservedRuns& runs, const Calibration& calibration, const quant::DataOperands& operands, Seen& seen, RangeTrials& trials) {
   std::multimap<std::string_view, const quant::DataOperand*> readers;
-  for (const auto& [name, operand] : operands) readers.emplace(operand.seen, &operand);
+  for (const auto& [name, operand] : operands) readers.emplace(operand.seen, &operand), seen.channels[name];
   const auto look = [&](std::string_view name, const Tensor& t) {
     if (t.dtype() != DType::f32) return;
     if (const auto at = seen.histograms.find(name); at != seen.histograms.end())
       at->second.add({t.data<float>(), static_cast<std::size_t>(t.size())});
     for (auto [at, end] = readers.equal_range(name); at != end; ++at)
-      seen.channels[at->second->value->name].add(t.data<float>(), at->second->view(t));
+      seen.channels.find(at->second->value->name)->second.add(t.data<float>(), at->second->view(t));
   };
   std::set<std::string, std::less<>> values;
   for (const auto& [name, histogram] : seen.histograms) values.insert(name);
   int done = 0;
-  for_each_sample(calibration, 0, [&](const InputSet& sample) {
-    trials.keep(sample, runs.run(sample, look, values));
-    ++done;
+  for_each_batch(calibration, 0, runs.good_batch(), [&](const Batch& batch) {
+    trials.keep(batch, runs.run_all(batch, look, values));
+    done += static_cast<int>(batch.samples.size());
   });
   return done;
 }
@@ -68,14 +68,13 @@ struct Tried {
 
 // That with the least error of all outputs together, on the first of the samples that gave the ranges. But ranges that clip must gain a
 // tenth by it: other data reach further than these samples.
-Tried best_calibrator(const ir::Graph& graph, const quant::Histograms& seen, const quant::Placing& placing, const RangeTrials& trials,
-                      const Log& log) {
+Tried best_calibrator(const std::function<quant::Ranges(const quant::Calibrator&)>& ranges_by, const RangeTrials& trials, const Log& log) {
   constexpr std::string_view kWhole = "minmax";
   constexpr double kGain = 0.9;
   Tried best, whole;
   std::string told;
   for (const quant::Calibrator& calibrator : quant::calibrators()) {
-    const double error = trials.error(ranges_of(graph, seen, calibrator, placing));
+    const double error = trials.error(ranges_by(calibrator));
     told += cat(told.empty() ? "" : ", ", calibrator.name, " ", error);
     if (best.name.empty() || error < best.error) best = {std::string(calibrator.name), error};
     if (calibrator.name == kWhole) whole = {std::string(kWhole), error};
@@ -119,13 +118,19 @@ quant::Ranges ranges_by_samples(const ir::Graph& graph, const std::vector<plan::
   RangeTrials trials(graph, ranges, placing, config);
   ir::Graph runnable = graph.clone();
   lower_for_kernels(runnable);
-  ObservedRuns runs(std::move(runnable), ranges, config);
+  ObservedRuns runs(std::move(runnable), ranges, config, ObservedRuns::Processors::side_by_side);
   report.samples = run_samples(runs, calibration, operands, seen, trials);
   require(report.samples > 0, ErrorKind::invalid_argument, "the calibration's data gave no sample");
-  const Tried best = tries_all ? best_calibrator(graph, seen.histograms, placing, trials, log) : Tried{calibration.method};
+  const auto known = std::make_shared<quant::KnownWeights>();
+  const auto ranges_by = [&](const quant::Calibrator& calibrator) {
+    quant::Ranges found = ranges_of(graph, seen.histograms, calibrator, placing);
+    found.known = known;
+    return found;
+  };
+  const Tried best = tries_all ? best_calibrator(ranges_by, trials, log) : Tried{calibration.method};
   report.method = best.name;
   const quant::Calibrator& calibrator = quant::calibrator(report.method);
-  const quant::Ranges result = ranges_of(graph, seen.histograms, calibrator, placing);
+  const quant::Ranges result = ranges_by(calibrator);
   if (!calibration.cache.empty()) {   // as they are without remedies, which a cache does not hold
     AtomicFile file(calibration.cache);
     file.write(write_calibration_cache(quant::cache_of(result, report.method)));
@@ -133,8 +138,9 @@ quant::Ranges ranges_by_samples(const ir::Graph& graph, const std::vector<plan::
   }
   if (!remedies || result.empty()) return result;
   const quant::RunAgain again = [&](const quant::Look& look, const std::set<std::string, std::less<>>& values, std::size_t most) {
-    const std::vector<InputSet>& samples = trials.aside();
-    for (std::size_t i = 0; i < std::min(most, samples.size()); ++i) runs.run(samples[i], look, values);
+    Batch batch = trials.aside();
+    batch.samples.resize(std::min(most, batch.samples.size()));
+    runs.run_all(batch, look, values);
   };
   return remedied({graph, result, placing, calibrator, seen.channels, again}, calibration.remedies, trials,
                   tries_all ? best.error : trials.error(result), log, report);

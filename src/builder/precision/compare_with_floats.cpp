@@ -32,11 +32,17 @@ void compare(const ir::Graph& source, const Engine& engine, const BuildConfig& c
   for (const BindingInfo& b : engine.bindings()) (b.is_input ? inputs : outputs).push_back(b.name);
   std::vector<double> error(outputs.size()), size(outputs.size());
   std::optional<ObservedRuns> floats;
-  for_each_sample(*config.calibration, 1, [&](const InputSet& sample) {
-    if (!floats) floats.emplace(std::move(graph), ranges, config);
-    const std::vector<RuntimeValue> want = floats->run(sample), got = run_values(*context, in_order(sample, inputs));
-    for (std::size_t o = 0; o < outputs.size(); ++o) add_difference(got[o], want[o], error[o], size[o]);
-    ++report.compared;
+  constexpr std::size_t kBatch = 32;
+  for_each_batch(*config.calibration, 1, kBatch, [&](const Batch& batch) {
+    if (!floats) floats.emplace(std::move(graph), ranges, config, ObservedRuns::Processors::side_by_side);
+    const std::vector<std::vector<RuntimeValue>> want = floats->run_all(batch);
+    for (std::size_t i = 0; i < batch.samples.size(); ++i) {
+      in_sample(batch.number(i), [&] {
+        const std::vector<RuntimeValue> got = run_values(*context, in_order(batch.samples[i], inputs));
+        for (std::size_t o = 0; o < outputs.size(); ++o) add_difference(got[o], want[i][o], error[o], size[o]);
+      });
+      ++report.compared;
+    }
   });
   const Log log(config.log);
   for (std::size_t o = 0; o < outputs.size(); ++o) {

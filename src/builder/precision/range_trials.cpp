@@ -8,9 +8,14 @@
 
 namespace tenfold::builder {
 
-void RangeTrials::keep(const InputSet& sample, std::vector<RuntimeValue> answer) {
-  if (samples_.size() < kMost) samples_.push_back(sample), answers_.push_back(std::move(answer));
-  else if (aside_.size() < kMostAside) aside_.push_back(sample);
+void RangeTrials::keep(const Batch& batch, std::vector<std::vector<RuntimeValue>> answers) {
+  for (std::size_t i = 0; i < batch.samples.size(); ++i) {
+    const bool first = first_.samples.size() < kMost;
+    Batch& to = first ? first_ : aside_;
+    if (to.samples.empty()) to.first = batch.number(i);
+    if (first) answers_.push_back(std::move(answers[i]));
+    if (first || to.samples.size() < kMostAside) to.samples.push_back(batch.samples[i]);
+  }
 }
 
 double RangeTrials::error(const quant::Ranges& tried) const {
@@ -19,12 +24,11 @@ double RangeTrials::error(const quant::Ranges& tried) const {
   passes::run(quantised, {passes::find_pass("lower_qdq")});   // it is run by kernels then
   lower_for_kernels(quantised);
   passes::run(quantised, {passes::find_pass("fuse_regions")});
-  ObservedRuns runs(std::move(quantised), ranges_, config_);
+  ObservedRuns runs(std::move(quantised), ranges_, config_, ObservedRuns::Processors::side_by_side);
+  const std::vector<std::vector<RuntimeValue>> got = runs.run_all(first_);
   double error = 0, size = 0;
-  for (std::size_t i = 0; i < samples_.size(); ++i) {
-    const std::vector<RuntimeValue> got = runs.run(samples_[i]);
-    for (std::size_t o = 0; o < got.size(); ++o) add_difference(got[o], answers_[i][o], error, size);
-  }
+  for (std::size_t i = 0; i < got.size(); ++i)
+    for (std::size_t o = 0; o < got[i].size(); ++o) add_difference(got[i][o], answers_[i][o], error, size);
   return size > 0 ? std::sqrt(error / size) : 0;
 }
 

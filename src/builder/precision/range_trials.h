@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "builder/builder.h"
+#include "builder/precision/samples.h"
 #include "quant/channel_stats.h"
 #include "quant/place_qdq.h"
 
@@ -16,11 +17,11 @@ class RangeTrials {
   RangeTrials(const ir::Graph& graph, const std::vector<plan::Range>& ranges, const quant::Placing& placing, const BuildConfig& config)
       : graph_(graph), ranges_(ranges), placing_(placing), config_(config) {}
 
-  // A sample and what the model in f32 makes of it. The first are those that error() runs, and some behind them are kept as they are.
-  void keep(const InputSet& sample, std::vector<RuntimeValue> answer);
-  std::size_t count() const { return samples_.size(); }
+  // Samples and what the model in f32 makes of them. The first are those that error() runs, and some behind them are kept as they are.
+  void keep(const Batch& batch, std::vector<std::vector<RuntimeValue>> answers);
+  std::size_t count() const { return first_.samples.size(); }
   // For remedies to look at: others than error() runs, if there are so many, so that it does not praise what only fits its own.
-  const std::vector<InputSet>& aside() const { return aside_.size() < kMost ? samples_ : aside_; }
+  const Batch& aside() const { return aside_.samples.size() < kMost ? first_ : aside_; }
   // The relative l2 error of all outputs together. The graph with Q/DQ is run in floats, in which the plan's integers are exact but for the
   // order of sums.
   double error(const quant::Ranges& tried) const;
@@ -30,7 +31,7 @@ class RangeTrials {
   const std::vector<plan::Range>& ranges_;
   const quant::Placing& placing_;
   const BuildConfig& config_;
-  std::vector<InputSet> samples_, aside_;
+  Batch first_, aside_;
   std::vector<std::vector<RuntimeValue>> answers_;
 };
 
