@@ -1,6 +1,7 @@
 // round: weights round to the side that keeps the product's results (after AdaRound, Nagel et al. 2020, arXiv 2004.10568): coordinate
 // descent on the squared error of each sum, by the second moments of its data.
 #include <algorithm>
+#include <cmath>
 
 #include "base/threads/spread.h"
 #include "quant/product_rows.h"
@@ -29,26 +30,36 @@ struct Task {
   std::size_t memory() const { return static_cast<std::size_t>(w.groups * w.terms() * w.terms()) * sizeof(float); }
 };
 
+// A weight rounds up or down; one that is clipped stays so.
+Stepped to_either_side(const float* weights, const std::int8_t* bytes, std::int64_t step, std::size_t n, float scale,
+                       const Levels& levels) {
+  Stepped column{.steps = std::vector<float>(n, scale)};
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto at = static_cast<std::int64_t>(i) * step;
+    const auto level = static_cast<float>(bytes[at]);
+    const float exact = weights[at] / scale, low = std::floor(exact), high = std::ceil(exact);
+    const bool is_within = low >= static_cast<float>(levels.least) && high <= static_cast<float>(levels.most);
+    column.weights.push_back(weights[at]), column.levels.push_back(level);
+    column.least.push_back(is_within ? low : level), column.most.push_back(is_within ? high : level);
+  }
+  return column;
+}
+
 Tensor rounded(const Task& task, const Moments& moments, WeightForm form) {
   const ProductWeights& w = task.w;
   const auto n = static_cast<std::size_t>(w.terms());
   const Tensor& weights = task.product->in(1)->constant->tensor;
   QuantisedWeights q = quantise_weights(weights, w.channels_last && w.row == 1 ? 1 : 0, form);
-  const Levels levels = levels_of(form);
   auto* const bytes = q.values.mutable_data<std::int8_t>();
   const std::int64_t sums = w.out / w.groups;  // of each group
   for (std::int64_t g = 0; g < w.groups; ++g) {
     const std::vector<float> damped = moments.damped(g);
     spread_stretches(sums, 1, sums * w.terms() * w.terms() * 4, [&](std::int64_t begin, std::int64_t end) {
-      Stepped column{std::vector<float>(n), std::vector<float>(n), std::vector<float>(n),
-                     std::vector<float>(n, static_cast<float>(levels.least)), std::vector<float>(n, static_cast<float>(levels.most))};
       for (std::int64_t o = g * sums + begin; o < g * sums + end; ++o) {
-        const auto at = [&](std::size_t i) { return o * w.row + static_cast<std::int64_t>(i) * w.step; };
-        column.steps.assign(n, q.scales.data<float>()[o]);
-        for (std::size_t i = 0; i < n; ++i)
-          column.weights[i] = weights.data<float>()[at(i)], column.levels[i] = static_cast<float>(bytes[at(i)]);
+        std::int8_t* const own = bytes + o * w.row;
+        Stepped column = to_either_side(weights.data<float>() + o * w.row, own, w.step, n, q.scales.data<float>()[o], levels_of(form));
         descend(damped, column);
-        for (std::size_t i = 0; i < n; ++i) bytes[at(i)] = static_cast<std::int8_t>(column.levels[i]);
+        for (std::size_t i = 0; i < n; ++i) own[static_cast<std::int64_t>(i) * w.step] = static_cast<std::int8_t>(column.levels[i]);
       }
     });
   }

@@ -2,11 +2,12 @@
 //
 // With H the moments and U the upper factor of its inverse (U'U = H^-1), rounding element i off by e asks of element j > i to move by
 // -e U[i,j] / U[i,i]. Scales are those of the weights as they were, so that groups stay as they lie, whatever the order. Their search
-// weighs errors by what they cost once the other elements made good for them.
+// weighs errors by what they cost once the other elements made good for them. At last coordinate descent betters single elements.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "quant/weights/descent.h"
 #include "quant/weights/groups.h"
 
 namespace tenfold::quant {
@@ -112,6 +113,21 @@ void round_column(GroupedWeights& q, std::int64_t column, std::span<const float>
   }
 }
 
+// What was rounded first could not know of the errors behind it.
+void better(GroupedWeights& q, std::int64_t column, std::span<const float> weights, const std::vector<float>& moments,
+            const GroupForm& form) {
+  Stepped stepped{.weights = {weights.begin(), weights.end()}};
+  std::uint8_t* const values = q.values.data() + column * q.rows;
+  for (std::int64_t i = 0; i < q.rows; ++i) {
+    const auto g = static_cast<std::size_t>(column * q.groups + i / form.group);
+    const auto zero = static_cast<float>(q.zeros[g]);
+    stepped.steps.push_back(q.scales[g]), stepped.levels.push_back(static_cast<float>(values[i]) - zero);
+    stepped.least.push_back(-zero), stepped.most.push_back(static_cast<float>(form.largest()) - zero);
+  }
+  descend(moments, stepped);
+  for (std::size_t i = 0; i < stepped.levels.size(); ++i) values[i] = static_cast<std::uint8_t>(stepped.levels[i] - stepped.least[i]);
+}
+
 }  // namespace
 
 GroupedWeights round_by_gptq(const Columns& weights, const Moments& moments, const GroupForm& form) {
@@ -121,7 +137,10 @@ GroupedWeights round_by_gptq(const Columns& weights, const Moments& moments, con
   if (!factorise(h)) return round_to_nearest(weights, form);
   const Square u = inverted(h);
   GroupedWeights q = with_scales(weights, importance_of(u, order), form);
-  for (std::int64_t c = 0; c < q.columns; ++c) round_column(q, c, weights.column(c), order, u, form);
+  for (std::int64_t c = 0; c < q.columns; ++c) {
+    round_column(q, c, weights.column(c), order, u, form);
+    better(q, c, weights.column(c), damped, form);
+  }
   return q;
 }
 
