@@ -146,7 +146,8 @@ class Placer {
     if (known != weights_.end()) return known->second;
     ir::fix(*w->constant, "rounded to 8 bits, with ranges that a calibration found for it");
     const Tensor& floats = w->constant->tensor;
-    QuantisedWeights q = ranges_.known ? ranges_.known->of(floats, axis, placing_.weights) : quantise_weights(floats, axis, placing_.weights);
+    const WeightForm form = placing_.weights;
+    QuantisedWeights q = ranges_.known ? ranges_.known->of(floats, axis, form) : quantise_weights(floats, axis, form);
     Value* values = constant(own == rounded.end() ? std::move(q.values) : own->second, w->name + "_quantised");
     Value* scales = constant(std::move(q.scales), w->name + "_scales");
     Value* made = graph_.make("DequantizeLinear", {values, scales}, {{"axis", static_cast<std::int64_t>(axis)}});
