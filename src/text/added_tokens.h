@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "text/models/model.h"
@@ -29,6 +30,7 @@ class AddedTokens {
 
   const std::vector<AddedToken>& all() const { return all_; }
   bool is_special(std::int32_t id) const;
+  const std::string* normalised(std::int32_t id) const;   // how it is looked for in normalised text; null: as it is written
   // The leftmost, longest ones: of text as it was given, or as it is normalised.
   void find(Word text, bool normalized, std::vector<Part>& parts) const;
 
@@ -40,6 +42,7 @@ class AddedTokens {
   Trie given_, normalised_;         // their values are places in all_
   bool any_normalised_ = false, any_given_ = false;
   std::vector<std::int32_t> special_;   // sorted
+  std::unordered_map<std::int32_t, std::string> changed_;   // by normalisation
 };
 
 }  // namespace tenfold::tokenizing

@@ -1,5 +1,7 @@
 #include "text/json.h"
 
+#include <nlohmann/json.hpp>
+
 #include "text/fail.h"
 
 namespace tenfold::tokenizing {

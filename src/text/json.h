@@ -1,8 +1,10 @@
 // Fields of tokenizer.json, with messages that name the place.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 namespace tenfold::tokenizing {
 

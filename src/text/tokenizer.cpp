@@ -1,4 +1,5 @@
 // The way of a text: tokens that were added, normal form, words, their tokens, special ones around them.
+#include <nlohmann/json.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -6,9 +7,10 @@
 
 #include "tenfold/text.h"
 #include "text/added_tokens.h"
-#include "text/decoder.h"
+#include "text/decode/decoder.h"
 #include "text/fail.h"
 #include "text/postprocess/post_processor.h"
+#include "text/trim.h"
 #include "text/truncation.h"
 
 namespace tenfold {
@@ -20,6 +22,7 @@ namespace {
 // Memory that a thread uses for one text after the other.
 struct Scratch {
   Chars given, piece;
+  Made made;
   std::vector<Part> parts, inner;
   std::vector<Word> words;
   std::vector<Token> first, second;
@@ -46,11 +49,15 @@ nlohmann::json parsed(std::string_view json, const std::string& what) {
   }
 }
 
-Template whole_texts() { return {{{Piece::first, 0, 0}}, {{Piece::first, 0, 0}, {Piece::second, 1, 0}}}; }
-
 template <class T, class Read>
 std::unique_ptr<T> read_if(const Json& file, const char* key, Read&& read) {
   return file.has(key) ? read(file.at(key)) : nullptr;
+}
+
+Template without_tokens(Template form) {
+  const auto is_token = [](const Piece& p) { return p.what == Piece::token; };
+  std::erase_if(form.single, is_token), std::erase_if(form.pair, is_token);
+  return form;
 }
 
 int specials_of(const std::vector<Piece>& pieces) {
@@ -64,48 +71,66 @@ struct Tokenizer::Impl {
   std::unique_ptr<PreTokenizer> pre_tokenizer;  // may be null: the text is one word
   std::unique_ptr<Model> model;
   AddedTokens added;
-  Template special, plain = whole_texts();
+  Template special, plain;
   Truncation truncation;
   tokenizing::Padding padding;
-  Decoder decoder;
-  std::unordered_map<std::int32_t, std::string> tokens;
+  std::unique_ptr<Decoder> decoder;   // may be null: a space stands between any two tokens
   Vocabulary ids;
+  std::unordered_map<std::int32_t, std::string> tokens;
+  Trimmer trimmer;
 
   explicit Impl(const Json& file)
       : normalizer(read_if<Normalizer>(file, "normalizer", read_normalizer)),
         pre_tokenizer(read_if<PreTokenizer>(file, "pre_tokenizer", read_pre_tokenizer)), model(read_model(file.at("model"))),
         added(file, normalizer.get(), model->vocabulary()),
-        special(file.has("post_processor") ? read_template(file.at("post_processor")) : whole_texts()), truncation(read_truncation(file)),
-        padding(read_padding(file)), decoder(read_decoder(file)), ids(model->vocabulary()) {
-    for (const AddedToken& one : added.all()) ids.emplace(one.content, one.id);
-    for (const auto& [token, id] : ids)
-      if (const auto [at, is_new] = tokens.emplace(id, token); !is_new)
-        file.wrong("'" + token + "' and '" + at->second + "' have the id " + std::to_string(id));
+        special(file.has("post_processor") ? read_template(file.at("post_processor")) : whole_texts()), plain(without_tokens(special)),
+        truncation(read_truncation(file)), padding(read_padding(file)), decoder(read_if<Decoder>(file, "decoder", read_decoder)),
+        ids(model->vocabulary()), tokens(texts_of(file)), trimmer(special.trims, tokens) {}
+
+  std::unordered_map<std::int32_t, std::string> texts_of(const Json& file) {
+    std::unordered_map<std::int32_t, std::string> texts;
+    texts.reserve(ids.size() + added.all().size());
+    for (const auto& [token, id] : ids) texts.emplace(id, token);
+    for (const AddedToken& one : added.all()) {
+      const auto [at, is_new] = texts.emplace(one.id, one.content);
+      if (!is_new && at->second != one.content)
+        file.wrong("'" + one.content + "' and '" + at->second + "' have the id " + std::to_string(one.id));
+      ids.emplace(one.content, one.id);
+    }
+    return texts;
   }
 
   void tokenize(std::string_view text, std::vector<Token>& out) const {
     Scratch& s = scratch();
-    out.clear(), s.given.clear(), s.parts.clear();
+    out.clear(), s.given.clear(), s.parts.clear(), s.made.clear();
     decode_utf8(text, s.given);
     added.find(s.given, false, s.parts);
     for (const Part& part : s.parts) {
       if (part.id >= 0) {
-        out.push_back({part.id, part.text.front().begin, part.text.back().end});
+        put(part, out);
         continue;
       }
-      s.piece.assign(part.text.begin(), part.text.end());
-      if (normalizer) normalizer->run(s.piece);
+      Word text = part.text;
+      if (normalizer) {
+        s.piece.assign(text.begin(), text.end());
+        normalizer->run(s.piece);
+        text = s.piece;
+      }
       s.inner.clear();
-      added.find(s.piece, true, s.inner);
-      for (const Part& inner : s.inner) tokenize_part(inner, s.words, out);
+      added.find(text, true, s.inner);
+      for (const Part& inner : s.inner) tokenize_part(inner, s, out);
     }
   }
-  void tokenize_part(const Part& part, std::vector<Word>& words, std::vector<Token>& out) const {
-    if (part.id >= 0) return out.push_back({part.id, part.text.front().begin, part.text.back().end});
-    words.clear();
-    if (pre_tokenizer) pre_tokenizer->split(part.text, words);
-    else words.push_back(part.text);
-    for (const Word word : words) model->tokenize(word, out);
+  void tokenize_part(const Part& part, Scratch& s, std::vector<Token>& out) const {
+    if (part.id >= 0) return put(part, out);
+    s.words.clear();
+    if (pre_tokenizer) pre_tokenizer->split(part.text, s.words, s.made);
+    else s.words.push_back(part.text);
+    for (const Word word : s.words) model->tokenize(word, out);
+  }
+  void put(const Part& part, std::vector<Token>& out) const {
+    out.push_back({part.id, part.text.front().begin, part.text.back().end});
+    if (!trimmer.does_nothing()) Trimmer::count_spaces(part.text, out.back());
   }
 
   static void put(const std::vector<Token>& tokens, std::int32_t type, Encoding& e) {
@@ -116,7 +141,9 @@ struct Tokenizer::Impl {
     e.types.resize(e.ids.size(), type), e.special.resize(e.ids.size(), 0);
   }
   void assemble(const std::vector<Piece>& pieces, Encoding& e) const {
-    const Scratch& s = scratch();
+    Scratch& s = scratch();
+    trimmer.run(s.first);
+    if (pieces.size() > 1) trimmer.run(s.second);   // what is there of an earlier text does not matter
     e.ids.clear(), e.types.clear(), e.mask.clear(), e.special.clear(), e.begins.clear(), e.ends.clear();
     for (const Piece& piece : pieces) {
       if (piece.what == Piece::first) put(s.first, piece.type, e);
@@ -205,9 +232,16 @@ std::string Tokenizer::decode(std::span<const std::int32_t> ids, bool skip_speci
   for (const std::int32_t id : ids) {
     const auto known = impl_->tokens.find(id);
     if (known == impl_->tokens.end() || (skip_special_tokens && impl_->added.is_special(id))) continue;
-    tokens.push_back(known->second);
+    const std::string* const normalised = impl_->added.normalised(id);
+    tokens.push_back(normalised ? *normalised : known->second);
   }
-  return impl_->decoder.text(tokens);
+  if (impl_->decoder && !tokens.empty()) impl_->decoder->run(tokens);
+  std::string text;
+  for (const std::string& token : tokens) {
+    if (!impl_->decoder && &token != &tokens.front()) text += ' ';
+    text += token;
+  }
+  return text;
 }
 
 int Tokenizer::vocabulary_size() const { return static_cast<int>(impl_->tokens.size()); }

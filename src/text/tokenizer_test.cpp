@@ -86,13 +86,13 @@ TEST(Tokenizer, NamesWhatIsWrongInAFile) {
   EXPECT_SAYS(refusal("{", ErrorKind::invalid_model), "is no JSON");
   EXPECT_SAYS(refusal("[]", ErrorKind::invalid_model), "an object was expected");
   EXPECT_SAYS(refusal("{}", ErrorKind::invalid_model), "'model' is missing");
-  EXPECT_SAYS(refusal(R"({"model": {"type": "BPE"}})", ErrorKind::unsupported), "model: the type 'BPE' is not supported");
+  EXPECT_SAYS(refusal(R"({"model": {"type": "Byte"}})", ErrorKind::unsupported), "model: the type 'Byte' is not supported");
   EXPECT_SAYS(refusal(R"({"model": {"type": "WordPiece", "unk_token": "?", "vocab": {"a": 0}}})", ErrorKind::invalid_model), "'?'");
   EXPECT_SAYS(refusal(R"({"model": {"type": "WordPiece", "unk_token": "a", "vocab": {"a": 0, "b": 0}}})", ErrorKind::invalid_model),
               "stands there twice");
   EXPECT_SAYS(refusal(R"({"model": {"type": "WordPiece", "unk_token": "a", "vocab": {"a": -1}}})", ErrorKind::invalid_model), "'a'");
-  EXPECT_SAYS(refusal("{" + kModel + R"(, "normalizer": {"type": "Sequence", "normalizers": [{"type": "Nmt"}]}})", ErrorKind::unsupported),
-              "normalizer.normalizers[0]: the type 'Nmt'");
+  EXPECT_SAYS(refusal("{" + kModel + R"(, "normalizer": {"type": "Sequence", "normalizers": [{"type": "NFX"}]}})", ErrorKind::unsupported),
+              "normalizer.normalizers[0]: the type 'NFX'");
   EXPECT_SAYS(refusal("{" + kModel + R"(, "truncation": {"max_length": 0}})", ErrorKind::invalid_model), "truncation.max_length");
   EXPECT_SAYS(refusal("{" + kModel + R"(, "added_tokens": [{"id": 1, "content": "x"}]})", ErrorKind::invalid_model), "have the id 1");
   std::string deep = R"({"type": "Lowercase"})";
@@ -104,6 +104,67 @@ TEST(Tokenizer, NamesWhatIsWrongInAFile) {
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), ErrorKind::io);
   }
+}
+
+// A model of BPE with these merges, its tokens being a, b, ab, aab and <unk>.
+std::string bpe(const std::string& merges, const std::string& more = "") {
+  return R"({"model": {"type": "BPE", "unk_token": "<unk>", "vocab": {"<unk>": 0, "a": 1, "b": 2, "ab": 3, "aab": 4}, "merges": )" +
+         merges + more + "}}";
+}
+
+TEST(Bpe, MergesByRank) {
+  EXPECT_EQ(Tokenizer::parse(bpe(R"(["a b", ["a", "ab"]])")).encode("aabxyb").ids, (Ids{4, 0, 0, 2}));
+  EXPECT_EQ(Tokenizer::parse(bpe(R"(["a b"])", R"(, "fuse_unk": true)")).encode("aabxyb").ids, (Ids{1, 3, 0, 2}));
+}
+
+TEST(Bpe, RefusesWrongMerges) {
+  EXPECT_SAYS(refusal(bpe(R"(["a"])"), ErrorKind::invalid_model), "model.merges[0]: two tokens were expected");
+  EXPECT_SAYS(refusal(bpe(R"(["a b", "b a"])"), ErrorKind::invalid_model), "model.merges[1]: the vocabulary lacks 'ba'");
+  EXPECT_SAYS(refusal(bpe(R"([["a", 1]])"), ErrorKind::invalid_model), "model.merges[0]");
+  // A merge that gives one of its parts again shortens a word, too.
+  const std::string cyclic = bpe(R"(["a b"])", R"(, "continuing_subword_prefix": "b")");
+  EXPECT_EQ(Tokenizer::parse(cyclic).encode("a").ids, (Ids{1}));
+}
+
+TEST(Bpe, MergesALongWordInTime) {
+  const Tokenizer t = Tokenizer::parse(bpe(R"(["a b", "a ab"])"));
+  std::string text;
+  while (text.size() < 1'000'000) text += "aab";
+  const Encoding e = t.encode(text);
+  EXPECT_EQ(e.size(), text.size() / 3);
+  EXPECT_EQ(e.ids.back(), 4);
+}
+
+TEST(Pattern, ThatExplodesIsAnError) {
+  const Tokenizer t = Tokenizer::parse("{" + kModel + R"(, "pre_tokenizer": {"type": "Split", "behavior": "Isolated", "pattern":
+    {"Regex": "(?:(?:x+)+)+[yz]"}}})");
+  EXPECT_EQ(t.encode("un").ids, (Ids{1}));
+  try {
+    t.encode(std::string(5000, 'x'));
+    ADD_FAILURE();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::invalid_argument);
+    EXPECT_SAYS(std::string(e.what()), "(?:(?:x+)+)+[yz]");
+  }
+}
+
+TEST(Pattern, NamesWhatItCannotTranslate) {
+  const auto with = [](const std::string& regex) {
+    return "{" + kModel + R"(, "pre_tokenizer": {"type": "Split", "behavior": "Isolated", "pattern": {"Regex": ")" + regex + R"("}}})";
+  };
+  EXPECT_SAYS(refusal(with("a[b[c]]"), ErrorKind::unsupported), "a set in a set at byte 3");
+  EXPECT_SAYS(refusal(with(R"(\\p{Klingon})"), ErrorKind::unsupported), "the property 'Klingon'");
+  EXPECT_SAYS(refusal(with("(a"), ErrorKind::invalid_model), "pre_tokenizer.pattern: the pattern cannot be used");
+}
+
+TEST(Charsmap, ThatIsDamagedIsRefusedOrLeadsNowhere) {
+  const auto with = [](const std::string& map) {
+    return "{" + kModel + R"(, "normalizer": {"type": "Precompiled", "precompiled_charsmap": ")" + map + R"("}})";
+  };
+  EXPECT_SAYS(refusal(with("AAA"), ErrorKind::invalid_model), "normalizer.precompiled_charsmap");
+  EXPECT_SAYS(refusal(with("/////w=="), ErrorKind::invalid_model), "4294967295 bytes");
+  EXPECT_SAYS(refusal(with("AAAAAP8="), ErrorKind::invalid_model), "no UTF-8");
+  EXPECT_EQ(Tokenizer::parse(with("BAAAAAD8//8=")).encode("un").ids, (Ids{1}));   // one unit, which leads far outside
 }
 
 TEST(Tokenizer, ServesThreadsAtOnce) {

@@ -1,5 +1,6 @@
 #include "text/truncation.h"
 
+#include <nlohmann/json.hpp>
 #include <algorithm>
 
 #include "text/fail.h"

@@ -13,6 +13,9 @@ namespace tenfold::tokenizing {
 struct Token {
   std::int32_t id;
   std::uint32_t begin, end;   // in characters of the caller's text
+  // Spaces at the ends of a token that was added; kSpacesOfId: those that the token of this id has.
+  static constexpr std::uint16_t kSpacesOfId = UINT16_MAX;
+  std::uint16_t spaces_before = kSpacesOfId, spaces_behind = kSpacesOfId;
 };
 
 struct Hash {
@@ -29,6 +32,8 @@ class Model {
 };
 std::unique_ptr<Model> read_model(const Json& json);   // throws invalid_model and unsupported
 
+std::unique_ptr<Model> read_bpe(const Json& json);
+std::unique_ptr<Model> read_unigram(const Json& json);
 std::unique_ptr<Model> read_word_level(const Json& json);
 std::unique_ptr<Model> read_word_piece(const Json& json);
 

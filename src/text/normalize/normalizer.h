@@ -18,9 +18,14 @@ class Normalizer {
 std::unique_ptr<Normalizer> read_normalizer(const Json& json);
 
 std::unique_ptr<Normalizer> read_bert_normalizer(const Json& json);
+std::unique_ptr<Normalizer> read_byte_level_normalizer(const Json& json);
 std::unique_ptr<Normalizer> read_lower_case(const Json& json);
+std::unique_ptr<Normalizer> read_nmt(const Json& json);
 std::unique_ptr<Normalizer> read_normal_form(const Json& json);   // NFC, NFD, NFKC, NFKD
 std::unique_ptr<Normalizer> read_normalizers(const Json& json);   // Sequence
+std::unique_ptr<Normalizer> read_precompiled(const Json& json);
+std::unique_ptr<Normalizer> read_prepend(const Json& json);
+std::unique_ptr<Normalizer> read_replace(const Json& json);
 std::unique_ptr<Normalizer> read_strip(const Json& json);
 std::unique_ptr<Normalizer> read_strip_accents(const Json& json);
 

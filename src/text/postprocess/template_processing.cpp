@@ -1,3 +1,4 @@
+#include <nlohmann/json.hpp>
 #include <map>
 
 #include "text/postprocess/post_processor.h"
@@ -44,7 +45,7 @@ std::vector<Piece> pieces(const Json& json, const char* key, const Ids& ids) {
 
 Template read_template_processing(const Json& json) {
   const Ids ids = special_tokens(json);
-  Template result{pieces(json, "single", ids), pieces(json, "pair", ids)};
+  Template result{pieces(json, "single", ids), pieces(json, "pair", ids), {}};
   for (const Piece& piece : result.single)
     if (piece.what == Piece::second) json.wrong("'single' has a second text");
   return result;

@@ -1,5 +1,5 @@
 // Pre-tokenizers that look at single characters: neighbours of one group are a word, or each is one, or they are dropped.
-#include "text/fail.h"
+#include "text/pretokenize/behavior.h"
 #include "text/pretokenize/pre_tokenizer.h"
 #include "text/unicode/unicode.h"
 
@@ -11,7 +11,7 @@ enum class Group : std::uint8_t { dropped, alone, first, second };   // two grou
 template <Group (*group_of)(char32_t)>
 class ByKinds : public PreTokenizer {
  public:
-  void split(Word text, std::vector<Word>& words) const override {
+  void split(Word text, std::vector<Word>& words, Made&) const override {
     std::size_t start = 0;
     Group open = Group::dropped;
     for (std::size_t i = 0; i <= text.size(); ++i) {
@@ -34,6 +34,23 @@ Group punctuation(char32_t c) { return is(c, kPunctuation) ? Group::alone : Grou
 Group no_punctuation(char32_t c) { return is(c, kPunctuation) ? Group::dropped : Group::first; }
 Group runs_of_punctuation(char32_t c) { return is(c, kPunctuation) ? Group::second : Group::first; }
 
+class MergedPunctuation : public PreTokenizer {
+ public:
+  explicit MergedPunctuation(Behavior behavior) : behavior_(behavior) {}
+  void split(Word text, std::vector<Word>& words, Made&) const override {
+    std::vector<Match> matches;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const bool is_mark = is(text[i].c, kPunctuation);
+      if (!is_mark && !matches.empty() && !matches.back().is_match) matches.back().end = i + 1;
+      else matches.push_back({i, i + 1, is_mark});
+    }
+    part(text, behavior_, matches, words);
+  }
+
+ private:
+  Behavior behavior_;
+};
+
 }  // namespace
 
 std::unique_ptr<PreTokenizer> read_by_kinds(const Json& json) {
@@ -45,11 +62,13 @@ std::unique_ptr<PreTokenizer> read_by_kinds(const Json& json) {
     if (json.flag("individual_digits", false)) return std::make_unique<ByKinds<each_digit>>();
     return std::make_unique<ByKinds<digits>>();
   }
-  const std::string behavior = json.has("behavior") ? json.text("behavior") : "Isolated";
-  if (behavior == "Isolated") return std::make_unique<ByKinds<punctuation>>();
-  if (behavior == "Removed") return std::make_unique<ByKinds<no_punctuation>>();
-  if (behavior == "Contiguous") return std::make_unique<ByKinds<runs_of_punctuation>>();
-  fail(ErrorKind::unsupported, json.where + ": the behavior '" + behavior + "' is not supported; Isolated, Removed and Contiguous are");
+  switch (json.has("behavior") ? read_behavior(json) : Behavior::isolated) {
+    case Behavior::removed: return std::make_unique<ByKinds<no_punctuation>>();
+    case Behavior::contiguous: return std::make_unique<ByKinds<runs_of_punctuation>>();
+    case Behavior::merged_with_previous: return std::make_unique<MergedPunctuation>(Behavior::merged_with_previous);
+    case Behavior::merged_with_next: return std::make_unique<MergedPunctuation>(Behavior::merged_with_next);
+    default: return std::make_unique<ByKinds<punctuation>>();
+  }
 }
 
 }  // namespace tenfold::tokenizing

@@ -15,5 +15,18 @@ extern const char32_t pairs[];     // first, second, what they compose
 extern const std::size_t pairs_size;
 extern const char32_t classes[];   // first, last, canonical combining class
 extern const std::size_t classes_size;
+extern const char32_t general[], scripts[];   // number << 24 | the first scalar of a run
+extern const std::size_t general_size, scripts_size;
+// First and last of each range.
+extern const char32_t separate[], extends[], consonants[], linkers[], prepends[], pictographs[];
+extern const std::size_t separate_size, extends_size, consonants_size, linkers_size, prepends_size, pictographs_size;
+
+struct NamedRanges {
+  const char* name;
+  const char32_t* ranges;   // first and last of each
+  std::size_t size;
+};
+extern const NamedRanges pattern_classes[];
+extern const std::size_t pattern_classes_size;
 
 }  // namespace tenfold::tokenizing::data

@@ -1,0 +1,42 @@
+// Memory for characters that a text gets on its way, such as a space before it or letters that stand for bytes.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "text/chars.h"
+
+namespace tenfold::tokenizing {
+
+class Made {
+ public:
+  // Stays where it is until clear().
+  std::span<Char> take(std::size_t count) {
+    while (at_ < blocks_.size() && blocks_[at_].size - used_ < count) ++at_, used_ = 0;
+    if (at_ == blocks_.size()) {
+      const std::size_t size = std::max(count, kBlock);
+      blocks_.push_back({std::make_unique<Char[]>(size), size}), used_ = 0;
+    }
+    Char* first = blocks_[at_].chars.get() + used_;
+    used_ += count;
+    return {first, count};
+  }
+  // For the next text. What one long text needed is given back.
+  void clear() {
+    if (blocks_.size() > 1) blocks_.resize(1);
+    if (!blocks_.empty() && blocks_[0].size > kBlock) blocks_.clear();
+    at_ = used_ = 0;
+  }
+
+ private:
+  static constexpr std::size_t kBlock = 1 << 14;
+  struct Block {
+    std::unique_ptr<Char[]> chars;
+    std::size_t size;
+  };
+  std::vector<Block> blocks_;
+  std::size_t at_ = 0, used_ = 0;   // the block that is being used, and how much of it is
+};
+
+}  // namespace tenfold::tokenizing
