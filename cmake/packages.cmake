@@ -1,6 +1,6 @@
-# The libraries that users link, and their installation: tenfold loads and runs plans, tenfold-builder makes them, tenfold-text makes ids of
-# text. Each is static (Tenfold::runtime, Tenfold::builder, Tenfold::text) and shared (Tenfold::runtime_shared and so on), of the same
-# objects of the folders it consists of; find_package(Tenfold) and pkg-config know all of them.
+# The libraries that users link, and their installation: tenfold loads and runs plans, tenfold-builder makes them, tenfold-text makes ids
+# and vectors of text, by engines that it builds. Each is static (Tenfold::runtime, Tenfold::builder, Tenfold::text) and shared
+# (Tenfold::runtime_shared and so on), of the same objects of the folders it consists of; find_package(Tenfold) and pkg-config know all.
 include(CMakePackageConfigHelpers)
 option(TENFOLD_SHARED "Make the shared libraries, too" ${TENFOLD_SHARED_BY_DEFAULT})
 
@@ -50,7 +50,7 @@ tenfold_package(builder OUTPUT tenfold-builder
 tenfold_package(text OUTPUT tenfold-text FOLDERS text)
 target_link_libraries(tenfold-runtime PUBLIC Threads::Threads)
 target_link_libraries(tenfold-builder PUBLIC tenfold-runtime)
-target_link_libraries(tenfold-text PUBLIC tenfold-runtime)
+target_link_libraries(tenfold-text PUBLIC tenfold-builder)
 add_dependencies(tenfold-runtime tenfold_backends)
 if(TENFOLD_SHARED)
   # Which symbols each shared library exports is read from the objects.
@@ -66,7 +66,7 @@ if(TENFOLD_SHARED)
   add_custom_target(tenfold-exports DEPENDS ${maps})
   target_link_libraries(tenfold-runtime_shared PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
   target_link_libraries(tenfold-builder_shared PUBLIC tenfold-runtime_shared)
-  target_link_libraries(tenfold-text_shared PUBLIC tenfold-runtime_shared)
+  target_link_libraries(tenfold-text_shared PUBLIC tenfold-builder_shared)
 endif()
 
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/tenfold DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT runtime

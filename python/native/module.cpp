@@ -45,4 +45,5 @@ NB_MODULE(_native, m) {
   bind_quantize_file(m);
   bind_plan_cache(m);
   bind_model_engines(m);
+  bind_encoder(m);
 }

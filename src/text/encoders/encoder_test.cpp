@@ -1,0 +1,131 @@
+// A random BERT: batches, pooling by the vectors of tokens, what is cut and counted, folders that disagree. The truth of whole models is in
+// python/tests/embeddings_test.py.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "text/encoders/safetensors.h"
+#include "text/encoders/tiny_bert_for_tests.h"
+
+namespace tenfold::encoders {
+namespace {
+
+using Texts = std::vector<std::string_view>;
+
+std::string refusal(const std::function<void()>& act, ErrorKind kind) {
+  try {
+    act();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), kind) << e.what();
+    return e.what();
+  }
+  ADD_FAILURE() << "nothing was refused";
+  return "";
+}
+#define EXPECT_SAYS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
+
+float difference(std::span<const float> a, std::span<const float> b) {
+  EXPECT_EQ(a.size(), b.size());
+  float most = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(a[i] - b[i]));
+  return most;
+}
+
+TEST(Encoder, AVectorDoesNotDependOnTheBatch) {
+  const TinyBert bert("batch");
+  const Encoder encoder = bert.load();
+  const Texts texts{"a b c d", "a", "", "dab . c", "b", "c d a b a b"};
+  const std::vector<float> all = encoder.encode(texts);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::vector<float> one = encoder.encode(Texts{texts[i]});
+    EXPECT_LE(difference(one, std::span(all).subspan(i * 8, 8)), 1e-5f) << texts[i];
+  }
+  EXPECT_EQ(encoder.counts().texts, 12);
+  EXPECT_EQ(encoder.counts().truncated, 0);
+  EXPECT_TRUE(encoder.encode({}).empty());
+}
+
+TEST(Encoder, PoolsTheVectorsOfTokens) {
+  TinyBert bert("pooling");
+  bert.pool(R"({"embedding_dimension": 8, "pooling_mode": ["mean", "cls", "max", "lasttoken", "mean_sqrt_len_tokens", "weightedmean"]})");
+  const Encoder encoder = bert.load();
+  const Texts text{"a b . c"};
+  const TokenVectors tokens = encoder.encode_tokens(text)[0];
+  const std::vector<float> got = encoder.encode(text);
+  ASSERT_EQ(tokens.size, 6);
+  ASSERT_EQ(got.size(), 48u);
+  for (std::size_t c = 0; c < 8; ++c) {
+    const auto at = [&](std::size_t t) { return tokens.values[t * 8 + c]; };
+    float sum = 0, weighted = 0, most = at(0);
+    for (std::size_t t = 0; t < 6; ++t) sum += at(t), weighted += at(t) * static_cast<float>(t + 1), most = std::max(most, at(t));
+    const float want[] = {sum / 6, at(0), most, at(5), sum / std::sqrt(6.0f), weighted / 21};
+    for (std::size_t k = 0; k < 6; ++k) EXPECT_NEAR(got[k * 8 + c], want[k], 1e-5f) << k;
+  }
+}
+
+TEST(Encoder, LeavesPromptsOutOfTheMean) {
+  TinyBert bert("prompt");
+  bert.pool(R"({"word_embedding_dimension": 8, "pooling_mode_mean_tokens": true, "include_prompt": false})");
+  const Encoder encoder = bert.load();
+  const TokenVectors tokens = encoder.encode_tokens(Texts{"a b c"})[0];  // [C] a b c [S]
+  const std::vector<float> got = encoder.encode(Texts{"c"}, {.prompt = "a b ", .progress = {}});
+  for (std::size_t c = 0; c < 8; ++c) EXPECT_NEAR(got[c], (tokens.values[24 + c] + tokens.values[32 + c]) / 2, 1e-5f);
+}
+
+TEST(Encoder, CutsAndNormalizes) {
+  const TinyBert bert("cut");
+  EncoderOptions options;
+  options.dimensions = 3, options.normalize = true, options.max_tokens = 5;
+  std::vector<std::string> told;
+  options.build.log = [&](Severity severity, std::string_view text) {
+    if (severity == Severity::warning) told.emplace_back(text);
+  };
+  const Encoder encoder = bert.load(options);
+  EXPECT_EQ(encoder.info().width, 3);
+  const std::vector<float> got = encoder.encode(Texts{"a b c d", "a b c", "a b c a b"});
+  EXPECT_LE(difference(std::span(got).first(3), std::span(got).subspan(3, 3)), 1e-5f);  // cut to [C] a b c [S]
+  EXPECT_NEAR(std::hypot(got[0], got[1], got[2]), 1, 1e-5);
+  EXPECT_EQ(encoder.counts().truncated, 2);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_SAYS(told[0], "text 0 has 6 tokens and is cut to 5");
+}
+
+TEST(Encoder, RefusesFoldersThatDisagree) {
+  TinyBert bert("wrong");
+  const auto load = [&] { bert.load(); };
+  bert.pool(R"({"word_embedding_dimension": 9, "pooling_mode_mean_tokens": true})");
+  EXPECT_SAYS(refusal(load, ErrorKind::invalid_model), "word_embedding_dimension is 9, but vectors of tokens have 8");
+  bert.pool(R"({"pooling_mode": "middle"})");
+  EXPECT_SAYS(refusal(load, ErrorKind::unsupported), "the pooling 'middle' is not supported; cls, max, mean");
+  bert.pool(R"({"pooling_mode": "mean"})");
+  bert.add("embeddings.word_embeddings.weight", {9, 8});
+  bert.save();
+  EXPECT_SAYS(refusal(load, ErrorKind::invalid_model), "'embeddings.word_embeddings.weight'");
+  nlohmann::json config = TinyBert::config();
+  config["vocab_size"] = 9;
+  bert.write_json("config.json", config);
+  EXPECT_SAYS(refusal(load, ErrorKind::invalid_model), "has 10 tokens, but the weights have embeddings for 9");
+  config["model_type"] = "newest";
+  bert.write_json("config.json", config);
+  EXPECT_SAYS(refusal(load, ErrorKind::unsupported), "model_type 'newest'");
+  bert.write_json("config.json", TinyBert::config());
+  std::filesystem::rename(bert.path + "/model.safetensors", bert.path + "/pytorch_model.bin");
+  EXPECT_SAYS(refusal(load, ErrorKind::unsupported), "pickle");
+}
+
+TEST(Safetensors, RefusesHolesAndOverlaps) {
+  const auto read = [](const std::string& table, std::size_t bytes) {
+    std::uint64_t length = table.size();
+    const std::string file = std::string(reinterpret_cast<const char*>(&length), 8) + table + std::string(bytes, '\0');
+    return refusal([&] { read_safetensors(std::as_bytes(std::span(file)), nullptr, "t"); }, ErrorKind::invalid_model);
+  };
+  EXPECT_SAYS(read(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})", 12), "behind a hole");
+  EXPECT_SAYS(read(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", 8),
+              "inside the one before it");
+  EXPECT_SAYS(read(R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", 8), "needs 12");
+  EXPECT_SAYS(read(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 9), "there are 9");
+  EXPECT_SAYS(read("[", 0), "no JSON");
+}
+
+}  // namespace
+}  // namespace tenfold::encoders

@@ -1,0 +1,67 @@
+#include "text/encoders/info.h"
+
+#include <algorithm>
+
+#include "text/fail.h"
+
+namespace tenfold::encoders {
+
+using tokenizing::fail;
+
+namespace {
+
+constexpr int kUsualTokens = 512;  // where nothing says how long texts may be
+
+int max_tokens_of(const Model& model, const EncoderOptions& options) {
+  const int places = most_places(model);
+  if (options.max_tokens < 0 || options.dimensions < 0) fail(ErrorKind::invalid_argument, "max_tokens and dimensions are 0 or more");
+  if (options.max_tokens > 0 && places > 0 && options.max_tokens > places)
+    fail(ErrorKind::invalid_argument,
+         "max_tokens is " + std::to_string(options.max_tokens) + ", but the model has places for " + std::to_string(places));
+  const int wanted = options.max_tokens > 0 ? options.max_tokens : model.folder.max_tokens;
+  if (wanted == 0) return places > 0 ? places : kUsualTokens;
+  return places > 0 ? std::min(wanted, places) : wanted;
+}
+
+std::vector<std::string> label_names(const Model& model, int labels) {
+  std::vector<std::string> all;
+  const auto names = model.folder.config.find("id2label");
+  for (int i = 0; i < labels; ++i) {
+    const std::string at = std::to_string(i);
+    const bool named = names != model.folder.config.end() && names->contains(at) && names->at(at).is_string();
+    all.push_back(named ? names->at(at).get<std::string>() : "LABEL_" + at);
+  }
+  return all;
+}
+
+}  // namespace
+
+EncoderInfo info_of(const Model& model, const EncoderOptions& options) {
+  EncoderInfo info;
+  info.architecture = model.architecture ? model.folder.json().text("model_type") : "onnx";
+  info.max_tokens = max_tokens_of(model, options);
+  const auto width = [&](Wanted::Output output) {
+    const Network net = model.network({.output = output}, options);
+    return static_cast<int>(net.dims(net.outputs().front()).back().extent);
+  };
+  if (model.folder.is_classifier() && model.architecture) {
+    info.labels = width(Wanted::scores);
+    info.label_names = label_names(model, info.labels);
+  } else {
+    info.width = width(Wanted::vectors), info.token_width = width(Wanted::tokens);
+  }
+  info.prompts = model.folder.prompts, info.default_prompt = model.folder.default_prompt, info.similarity = model.folder.similarity;
+  info.lower_case = model.folder.lower_case;
+  return info;
+}
+
+void check_vocabulary(const Model& model, const Tokenizer& tokenizer) {
+  if (!model.architecture) return;
+  const std::int64_t rows = model.weights->take(model.prefix + model.architecture->table, {-1, -1}).shape()[0];
+  if (tokenizer.vocabulary_size() > rows)
+    fail(ErrorKind::invalid_model, "the tokenizer of '" + model.folder.path + "' has " + std::to_string(tokenizer.vocabulary_size()) +
+                                       " tokens, but the weights have embeddings for " + std::to_string(rows) +
+                                       "; tokenizer and weights are of different models");
+}
+
+}  // namespace tenfold::encoders

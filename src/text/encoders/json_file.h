@@ -1,0 +1,13 @@
+// JSON files of a folder.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace tenfold::encoders {
+
+std::string read_text(const std::string& path);              // throws io
+nlohmann::json read_json(const std::string& path);           // throws io; invalid_model: it holds no object or list
+nlohmann::json read_json_if_there(const std::string& path);  // an empty object if there is no such file
+
+}  // namespace tenfold::encoders

@@ -1,0 +1,108 @@
+#include "text/encoders/model.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "text/encoders/json_file.h"
+#include "text/fail.h"
+
+namespace tenfold::encoders {
+
+using tokenizing::fail;
+using tokenizing::Json;
+
+namespace {
+
+[[noreturn]] void no_weights(const Folder& folder) {
+  std::error_code none;
+  const bool pickled = std::filesystem::exists(folder.transformer + "/pytorch_model.bin", none);
+  const std::string found = "'" + folder.transformer + "' has no model.safetensors, no shards of it and no model.onnx";
+  if (!pickled) fail(ErrorKind::io, found);
+  fail(ErrorKind::unsupported, found +
+                                   ", only pytorch_model.bin, which is a program in Python's pickle format and is never run. "
+                                   "Where torch is, load it once and save it with save_pretrained(..., safe_serialization=True)");
+}
+
+NetworkTensor by_function(const Blocks& b, NetworkTensor scores, ScoreFunction function) {
+  if (function == ScoreFunction::sigmoid) return b.net.activation(Activation::sigmoid, scores);
+  if (function == ScoreFunction::softmax) return b.net.softmax(scores);
+  return scores;
+}
+
+NetworkTensor scores(const Texts& texts, const Architecture& architecture, NetworkTensor tokens) {
+  const Blocks& b = texts.blocks;
+  const NetworkTensor first = b.net.add_node("Slice", {tokens, b.integers({0}), b.integers({1}), b.integers({1})})[0];
+  return architecture.head(texts, b.net.add_node("Squeeze", {first, b.integers({1})})[0]);
+}
+
+}  // namespace
+
+Model read_model(const std::string& path) {
+  Model model;
+  model.folder = read_folder(path);
+  const std::string type = model.folder.json().has("model_type") ? model.folder.json().text("model_type") : "";
+  model.architecture = find_architecture(type);
+  if (model.architecture) model.weights = Weights::read(model.folder.transformer);
+  if (model.architecture && !model.weights && model.folder.onnx.empty()) no_weights(model.folder);
+  if (!model.weights) {
+    model.architecture = nullptr;
+    if (model.folder.onnx.empty())
+      fail(ErrorKind::unsupported, "'" + path + "': encoders of model_type '" + type + "' are not built from their weights (" +
+                                       known_architectures() +
+                                       " are); export it to ONNX and put the file beside config.json as model.onnx: " +
+                                       "optimum-cli export onnx --model FOLDER --task feature-extraction OUT");
+  } else if (model.weights->has(model.architecture->prefix + model.architecture->table)) {
+    model.prefix = model.architecture->prefix;
+  }
+  for (const Module& module : model.folder.modules)
+    if (module.type == "Pooling") model.counts_prompts = module.json().flag("include_prompt", true);
+  return model;
+}
+
+// The folder has torch's name of it.
+ScoreFunction score_function(const Model& model, int labels) {
+  const Json config = model.folder.json();
+  std::string said;
+  if (config.has("sbert_ce_default_activation_function")) said = config.text("sbert_ce_default_activation_function");
+  if (config.has("sentence_transformers") && config.at("sentence_transformers").has("activation_fn"))
+    said = config.at("sentence_transformers").text("activation_fn");
+  if (said.empty()) return labels == 1 ? ScoreFunction::sigmoid : ScoreFunction::none;
+  if (said.ends_with(".Sigmoid")) return ScoreFunction::sigmoid;
+  if (said.ends_with(".Identity")) return ScoreFunction::none;
+  config.wrong("the activation '" + said + "' of scores is neither Sigmoid nor Identity");
+}
+
+int most_places(const Model& model) {
+  const Json config = model.folder.json();
+  if (!config.has("max_position_embeddings")) return 0;
+  const int reserved = model.architecture ? model.architecture->reserved_positions : 0;
+  return static_cast<int>(config.number("max_position_embeddings", reserved + 1, 1 << 24)) - reserved;
+}
+
+Network Model::network(const Wanted& wanted, const EncoderOptions& options) const {
+  const std::string name = std::filesystem::path(folder.path).filename().string();
+  Network net(name.empty() ? "encoder" : name);
+  NetworkTensor tokens;
+  if (architecture) {
+    const Json config = folder.json();
+    const Blocks blocks(net, *weights);
+    Texts texts{blocks, config, prefix, net.input("ids", DType::i32, {"texts", "tokens"}), {}};
+    if (wanted.output == Wanted::scores && has_types()) texts.types = net.input("types", DType::i32, {"texts", "tokens"});
+    tokens = architecture->tokens(texts);
+    if (wanted.output == Wanted::scores) {
+      net.mark_output(by_function(blocks, scores(texts, *architecture, tokens), wanted.function), "out");
+      return net;
+    }
+  } else {
+    if (wanted.output == Wanted::scores)
+      fail(ErrorKind::unsupported, "'" + folder.path + "': scores are computed from safetensors, and the folder has an ONNX file alone");
+    net = read_onnx(*this, options, tokens);
+  }
+  static const Weights none;
+  const Blocks blocks(net, weights ? *weights : none);
+  net.mark_output(wanted.output == Wanted::tokens ? tokens : run_modules(*this, blocks, tokens, wanted, options), "out");
+  net.remove_unused();
+  return net;
+}
+
+}  // namespace tenfold::encoders

@@ -1,0 +1,44 @@
+// An encoder as it was read from its folder, and the networks that compute with it.
+#pragma once
+
+#include <optional>
+#include <tuple>
+
+#include "tenfold/encoder.h"
+#include "text/encoders/architecture.h"
+#include "text/encoders/folder.h"
+
+namespace tenfold::encoders {
+
+// What one engine gives: vectors, the vectors of tokens, or scores.
+struct Wanted {
+  enum Output : std::uint8_t { vectors, tokens, scores } output = vectors;
+  int skipped = 0;                               // tokens of a prompt that pooling leaves out
+  ScoreFunction function = ScoreFunction::none;  // never by_folder
+  bool operator<(const Wanted& o) const { return std::tie(output, skipped, function) < std::tie(o.output, o.skipped, o.function); }
+};
+
+struct Model {
+  Folder folder;
+  const Architecture* architecture = nullptr;  // null: the ONNX file
+  std::optional<Weights> weights;
+  std::string prefix;          // of the weights' names
+  bool counts_prompts = true;  // pooling counts the tokens of a prompt
+
+  // The inputs are "ids", and "types" where scores tell two texts apart, both i32[batch, tokens]; the output is "out".
+  Network network(const Wanted& wanted, const EncoderOptions& options) const;
+  bool has_types() const { return architecture && architecture->has_types; }
+};
+
+Model read_model(const std::string& folder);  // throws as Encoder::load does
+// The function that the folder asks for its scores; sigmoid for one label where it does not say.
+ScoreFunction score_function(const Model& model, int labels);
+// The most tokens that the model has places for, or 0 where nothing says it.
+int most_places(const Model& model);
+// The ONNX file with masks and types taken out; gives the vectors of its tokens. onnx_file.cpp.
+Network read_onnx(const Model& model, const EncoderOptions& options, NetworkTensor& tokens);
+// Pooling, dense layers, norms, cut and normalisation. modules.cpp.
+NetworkTensor run_modules(const Model& model, const Blocks& blocks, NetworkTensor tokens, const Wanted& wanted,
+                          const EncoderOptions& options);
+
+}  // namespace tenfold::encoders

@@ -1,0 +1,98 @@
+// What sentence-transformers puts behind the transformer: pooling, dense layers, norms.
+#include <algorithm>
+
+#include "text/encoders/model.h"
+#include "text/fail.h"
+#include "text/pooling/pooling.h"
+
+namespace tenfold::encoders {
+
+using tokenizing::fail;
+using tokenizing::Json;
+
+namespace {
+
+std::int64_t width_of(const Blocks& b, NetworkTensor x) { return b.net.dims(x).back().extent; }
+
+// The names of the kinds of pooling that the folder asks for: flags of older versions, or "pooling_mode" of newer ones.
+std::vector<std::string> kinds_of(const Json& config) {
+  std::vector<std::string> kinds;
+  if (config.has("pooling_mode")) {
+    const nlohmann::json& mode = config.at("pooling_mode").value;
+    if (mode.is_string())
+      kinds.push_back(mode.get<std::string>());
+    else
+      for (const nlohmann::json& one : mode)
+        if (one.is_string()) kinds.push_back(one.get<std::string>());
+  }
+  if (kinds.empty())
+    for (const Pooling& one : poolings())
+      if (config.flag(one.flag, false)) kinds.emplace_back(one.name);
+  if (kinds.empty()) config.wrong("no kind of pooling is chosen");
+  return kinds;
+}
+
+std::string known_poolings() {
+  std::string names;
+  for (const Pooling& one : poolings()) names += (names.empty() ? "" : ", ") + std::string(one.name);
+  return names;
+}
+
+NetworkTensor pooled(const Blocks& b, const Json& config, NetworkTensor x, int skipped) {
+  const char* width = config.has("embedding_dimension") ? "embedding_dimension" : "word_embedding_dimension";
+  if (config.has(width) && config.number(width, 1, 1 << 30) != width_of(b, x))
+    config.wrong(std::string(width) + " is " + std::to_string(config.number(width, 1, 1 << 30)) + ", but vectors of tokens have " +
+                 std::to_string(width_of(b, x)));
+  const std::vector<std::string> kinds = kinds_of(config);
+  std::vector<NetworkTensor> parts;
+  for (const std::string& kind : kinds) {
+    const auto at = std::find_if(poolings().begin(), poolings().end(), [&](const Pooling& one) { return one.name == kind; });
+    if (at == poolings().end())
+      fail(ErrorKind::unsupported, config.where + ": the pooling '" + kind + "' is not supported; " + known_poolings() + " are");
+    parts.push_back(at->make(b, x, skipped));
+  }
+  return parts.size() == 1 ? parts[0] : b.net.concatenation(parts, 1);
+}
+
+NetworkTensor dense(const Blocks& b, const Module& module, NetworkTensor x) {
+  const Json config = module.json();
+  const std::int64_t in = config.number("in_features", 1, 1 << 30), out = config.number("out_features", 1, 1 << 30);
+  if (in != width_of(b, x)) config.wrong("in_features is " + std::to_string(in) + ", but vectors have " + std::to_string(width_of(b, x)));
+  const Weights weights = Weights::of_file(module.path + "/model.safetensors");
+  std::string function = config.has("activation_function") ? config.text("activation_function") : "Tanh";
+  function = function.substr(function.rfind('.') + 1);
+  const Blocks own(b.net, weights);
+  return own.activation(function, own.linear("linear", x, in, out, config.flag("bias", true)));
+}
+
+// x by its length; zeros stay zeros, since the length is at least 1e-12.
+NetworkTensor normalized(const Blocks& b, NetworkTensor x) {
+  const NetworkTensor length = b.net.reduce(Reduce::l2, x, {1}, true);
+  return b.net.elementwise(Elementwise::div, x, b.net.elementwise(Elementwise::max, length, b.scalar(1e-12f)));
+}
+
+}  // namespace
+
+NetworkTensor run_modules(const Model& model, const Blocks& b, NetworkTensor x, const Wanted& wanted, const EncoderOptions& options) {
+  for (const Module& module : model.folder.modules) {
+    if (module.type == "Pooling")
+      x = pooled(b, module.json(), x, model.counts_prompts ? 0 : wanted.skipped);
+    else if (module.type == "Dense")
+      x = dense(b, module, x);
+    else if (module.type == "Normalize")
+      x = normalized(b, x);
+    else if (module.type != "Dropout")
+      fail(ErrorKind::unsupported, "'" + model.folder.path + "/modules.json': the module " + module.type +
+                                       " is not supported; Transformer, Pooling, Dense, Normalize and Dropout are");
+  }
+  if (b.net.dims(x).size() != 2)
+    fail(ErrorKind::invalid_model,
+         "'" + model.folder.path + "': no module makes one vector of a text's tokens; modules.json needs a Pooling");
+  if (options.dimensions > width_of(b, x))
+    fail(ErrorKind::invalid_argument, "dimensions is " + std::to_string(options.dimensions) + ", but vectors of '" + model.folder.path +
+                                          "' have " + std::to_string(width_of(b, x)));
+  if (options.dimensions > 0) x = b.net.add_node("Slice", {x, b.integers({0}), b.integers({options.dimensions}), b.integers({1})})[0];
+  return options.normalize ? normalized(b, x) : x;
+}
+
+}  // namespace tenfold::encoders

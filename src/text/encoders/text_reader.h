@@ -1,0 +1,39 @@
+// Texts as ids: prompt, lower case, tokenizer, and what is cut off and counted.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "tenfold/log.h"
+#include "tenfold/text.h"
+#include "text/encoders/batches.h"
+
+namespace tenfold::encoders {
+
+class TextReader {
+ public:
+  // `folder` holds the tokenizer. Throws as Tokenizer::load does.
+  TextReader(const std::string& folder, int max_tokens, bool lower_case, LogCallback log);
+  const Tokenizer& tokenizer() const { return whole_; }
+  // The ids of texts behind a prompt, in place of what `out` has. `first` is the number of the first text, for messages.
+  void read(std::span<const std::string_view> texts, std::size_t first, const std::string& prompt, Tokens& out) const;
+  void read(std::span<const std::pair<std::string_view, std::string_view>> pairs, std::size_t first, Tokens& out) const;
+  // How many tokens a prompt has in front of a text.
+  int prompt_tokens(const std::string& prompt) const;
+  std::int64_t truncated() const { return truncated_; }
+
+ private:
+  void tell(std::size_t place, std::size_t length) const;
+  Tokenizer whole_, cut_;  // cut_ truncates pairs, the longer text first
+  int max_tokens_;
+  bool lower_case_;
+  LogCallback log_;
+  mutable std::atomic<std::int64_t> truncated_{0};
+  mutable std::atomic<bool> told_{false};
+};
+
+}  // namespace tenfold::encoders

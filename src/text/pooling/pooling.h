@@ -1,0 +1,31 @@
+// Ways to make one vector of a text's tokens. One file each; a new one is a new file, and its line in poolings().
+#pragma once
+
+#include <vector>
+
+#include "text/encoders/blocks.h"
+
+namespace tenfold::encoders {
+
+struct Pooling {
+  const char* name;  // as sentence-transformers has it
+  const char* flag;  // its field in older folders
+  // [batch, width] of x[batch, tokens, width], whose first tokens up to `skipped` are a prompt that does not count.
+  NetworkTensor (*make)(const Blocks& blocks, NetworkTensor x, std::int64_t skipped);
+};
+
+const std::vector<Pooling>& poolings();  // in the order in which several are put beside each other
+
+Pooling pool_cls();
+Pooling pool_last_token();
+Pooling pool_max();
+Pooling pool_mean();
+Pooling pool_mean_sqrt_length();
+Pooling pool_weighted_mean();
+
+// x without the skipped tokens.
+NetworkTensor counted(const Blocks& blocks, NetworkTensor x, std::int64_t skipped);
+// How many tokens x has: f32[].
+NetworkTensor token_count(const Blocks& blocks, NetworkTensor x);
+
+}  // namespace tenfold::encoders
