@@ -1,6 +1,7 @@
 #include "text/encoders/architecture.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 namespace tenfold::encoders {
 

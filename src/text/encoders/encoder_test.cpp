@@ -1,6 +1,7 @@
 // A random BERT: batches, pooling by the vectors of tokens, what is cut and counted, folders that disagree. The truth of whole models is in
 // python/tests/embeddings_test.py.
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 

@@ -1,6 +1,7 @@
 #include "text/encoders/folder.h"
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "text/encoders/json_file.h"
 #include "text/fail.h"

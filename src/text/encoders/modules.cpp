@@ -1,5 +1,6 @@
 // What sentence-transformers puts behind the transformer: pooling, dense layers, norms.
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "text/encoders/model.h"
 #include "text/fail.h"

@@ -1,6 +1,7 @@
 #include "text/encoders/weights.h"
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "text/encoders/json_file.h"
