@@ -53,6 +53,7 @@ Engine build(const Model& model, const BuildConfig& given, BuildReport& report) 
     return opened(std::move(plan), asked, backend, told);
   };
   Findings findings;
+  if (model.known) model.known(findings);
   Engine engine = config.budget ? engine_within_budget(*graph, config, backend->info(), make, report) : make(config, report, findings);
   if (config.calibration && !config.budget) compare_with_floats(*graph, engine, config, *report.calibration);
   runtime::state_of(engine)->plan.built.options += precision_in_words(report);
@@ -79,6 +80,7 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const s
     PlanMaker::Tuned tuned = maker.choose(std::move(forms), ranges);
     maker.assemble(std::move(tuned), ranges);
   }
+  maker.keep_model_of(graph, stages.findings);
   return maker.finish();
 }
 

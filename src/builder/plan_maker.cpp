@@ -67,13 +67,16 @@ ir::Graph PlanMaker::source_of(const ir::Graph& graph) {
   if (config_.profiles.size() > 1) name_bindings(graph);
   ir::Graph copy = graph.clone();
   if (config_.refittable) refit_.track(copy);
-  if (config_.version_compatible || config_.hardware_compatible)
-    plan_.kept = keep_model(graph, config_, plan_.model_name, plan_.device.kind);
   ir::start_names(copy, "edit");
   runtime::expand_plugins(copy);
   ir::settle_names(copy, "expand_plugins");
   passes::tell_of_fused_attention(copy, config_, backends::traits_of(plan_.device));
   return copy;
+}
+
+void PlanMaker::keep_model_of(const ir::Graph& graph, const Findings& findings) {
+  if (config_.version_compatible || config_.hardware_compatible)
+    plan_.kept = keep_model(graph, config_, plan_.model_name, plan_.device.kind, findings);
 }
 
 tune::Chosen PlanMaker::time(ir::Graph& form, const std::vector<plan::Range>& ranges, BuildReport& report) {

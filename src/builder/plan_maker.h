@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "builder/budget/findings.h"
 #include "builder/builder.h"
 #include "builder/program/assemble.h"
 #include "builder/program/model_names.h"
@@ -17,9 +18,9 @@ class PlanMaker {
  public:
   // References are kept until finish().
   PlanMaker(const BuildConfig& config, const std::string& model_name, backends::Backend& backend, BuildReport& report);
-  // The model to rewrite: a copy, with the graphs of plug-ins expanded, whose weights are followed if the plan is to be refittable. A
-  // compatible plan keeps the model.
+  // The model to rewrite: a copy, with the graphs of plug-ins expanded, whose weights are followed if the plan is to be refittable.
   ir::Graph source_of(const ir::Graph& graph);
+  void keep_model_of(const ir::Graph& graph, const Findings& findings);   // in a compatible plan, to build it again
   void take_over(const plan::Plan& old, bool rounded);
   // A graph as the tuner cut it, and its kernels and layouts.
   struct Tuned {

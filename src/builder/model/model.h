@@ -18,6 +18,8 @@ struct Model {
   std::function<std::string()> hash = {};   // of the file's bytes; null: there is none
   // The model anew with the extents open that profiles fix, so that a few examples of a batch may be tried out; null: none is fixed.
   std::function<std::function<ir::Graph()>(const BuildConfig& config)> open_graph = {};
+  // What an earlier build found out, so that no samples are needed; null: nothing.
+  std::function<void(struct Findings& findings)> known = {};
 };
 
 using Import = std::function<ir::Graph(const onnx_import::ImportOptions&)>;

@@ -3,16 +3,18 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "base/check.h"
 #include "base/checked.h"
+#include "builder/rebuild/kept_ranges.h"
 #include "ir/scan.h"
 #include "ir/text.h"
 
 namespace tenfold::builder {
 namespace {
 
-constexpr std::string_view kHead = "kept model 1\n";
+constexpr std::string_view kHead = "kept model 1\n", kHeadOfCalibrated = "kept model 2\n";
 constexpr std::int64_t kLongestLiteral = 256;   // elements; strings of any number
 constexpr std::int64_t kAlignment = 64;
 
@@ -76,7 +78,7 @@ void read_layer_line(ir::Scanner& in, std::string_view line, LayerTypes& types) 
 void read_options(ir::Scanner& in, BuildConfig& config) {
   std::map<std::string, ir::Attribute> given;
   const auto at_next_part = [&] {
-    constexpr const char* kParts[] = {"profile", "default", "stored", "literal", "graph"};
+    constexpr const char* kParts[] = {"profile", "default", "calibration", "seen", "stored", "literal", "graph"};
     return std::any_of(std::begin(kParts), std::end(kParts), [&](const char* part) { return in.looking_at(part); });
   };
   while (!at_next_part() && in.peek()) {
@@ -126,17 +128,40 @@ Tensor read_value(ir::Scanner& in, const plan::KeptModel& kept) {
   return read_stored(in, kept);
 }
 
+void read_calibration(ir::Scanner& in, ModelOfPlan& model) {
+  CalibrationReport& told = model.calibration;
+  told.method = in.quoted();
+  const auto count = [&](const char* what) {
+    if (!in.take(what)) in.bad("a number of a calibration expected");
+    return static_cast<int>(std::clamp<std::int64_t>(in.integer(), 0, std::numeric_limits<int>::max()));
+  };
+  told.samples = count("samples="), told.values = count("values=");
+  model.config.calibration = Calibration{.sample = {}, .method = told.method, .cache = {}, .remedies = {}};
+  model.ranges.emplace();
+}
+
+void read_seen(ir::Scanner& in, const plan::KeptModel& kept, ModelOfPlan& model) {
+  if (!model.ranges) in.bad("a range without a calibration");
+  const std::string kind = in.name(), value = in.quoted();
+  std::string problem;
+  if (!take_kept(kind, value, read_value(in, kept), *model.ranges, problem)) in.bad("'values', 'channels', 'weights' or 'biases' expected");
+  if (!problem.empty()) in.bad(problem);
+}
+
 ModelOfPlan parse(const plan::KeptModel& kept, const ir::Registry& registry) {
   constexpr std::string_view kGraph = "\ngraph\n";
-  require(kept.text.starts_with(kHead), ErrorKind::plan_refused, "the plan keeps its model in a form that this version does not know");
+  static_assert(kHead.size() == kHeadOfCalibrated.size());
+  require(kept.text.starts_with(kHead) || kept.text.starts_with(kHeadOfCalibrated), ErrorKind::plan_refused,
+          "the plan keeps its model in a form that this version does not know");
   const std::size_t end = kept.text.find(kGraph);
   require(end != std::string::npos, ErrorKind::plan_refused, "the plan keeps a model without a graph");
   ir::Scanner in(std::string_view(kept.text).substr(kHead.size(), end + 1 - kHead.size()));
-  BuildConfig config;
+  ModelOfPlan model{ir::Graph(registry), {}, {}, {}, {}, {}};
+  BuildConfig& config = model.config;
   if (!in.take("kind ")) in.bad("'kind' expected");
-  std::string kind = in.quoted();
+  model.kind = in.quoted();
   if (!in.take("name ")) in.bad("'name' expected");
-  std::string name = in.quoted();
+  model.name = in.quoted();
   if (!in.take("options ")) in.bad("'options' expected");
   read_options(in, config);
   std::vector<std::shared_ptr<const ir::Constant>> constants;
@@ -151,22 +176,29 @@ ModelOfPlan parse(const plan::KeptModel& kept, const ir::Registry& registry) {
     } else if (in.take("default ")) {
       const std::string input = in.quoted();
       config.input_defaults[input] = read_value(in, kept);
+    } else if (in.take("calibration ")) {
+      read_calibration(in, model);
+    } else if (in.take("seen ")) {
+      read_seen(in, kept, model);
     } else {
       auto constant = std::make_shared<ir::Constant>();
       constant->tensor = read_value(in, kept);
       constants.push_back(std::move(constant));
     }
   }
-  ir::Graph graph = ir::parse_graph(std::string_view(kept.text).substr(end + kGraph.size()), registry, {.constants = &constants});
-  return {std::move(graph), std::move(config), std::move(name), std::move(kind)};
+  model.graph = ir::parse_graph(std::string_view(kept.text).substr(end + kGraph.size()), registry, {.constants = &constants});
+  return model;
 }
 
 }  // namespace
 
-plan::KeptModel keep_model(const ir::Graph& graph, const BuildConfig& config, const std::string& name, const std::string& kind) {
+plan::KeptModel keep_model(const ir::Graph& graph, const BuildConfig& config, const std::string& name, const std::string& kind,
+                           const Findings& findings) {
   std::vector<std::shared_ptr<const ir::Constant>> constants;
   const std::string body = ir::print(graph, {.names = true, .constants = &constants});
-  std::string text = cat(kHead, "kind ", quoted(kind), " name ", quoted(name), "\noptions ", options_text(config), "\n");
+  const bool calibrated = config.calibration && findings.ranges;
+  std::string text = cat(calibrated ? kHeadOfCalibrated : kHead, "kind ", quoted(kind), " name ", quoted(name), "\n");
+  text += cat("options ", options_text(config), "\n");
   for (const OptimizationProfile& profile : config.profiles) {
     text += "profile\n";
     for (const auto& [input, r] : profile) text += cat("range ", quoted(input), " ", ints(r.min), " ", ints(r.opt), " ", ints(r.max), "\n");
@@ -183,6 +215,13 @@ plan::KeptModel keep_model(const ir::Graph& graph, const BuildConfig& config, co
     }
   };
   for (const auto& [input, value] : config.input_defaults) text += cat("default ", quoted(input), " "), keep(value);
+  if (calibrated) {
+    const CalibrationReport& told = findings.calibration;
+    text += cat("calibration ", quoted(told.method), " samples=", told.samples, " values=", told.values, "\n");
+    each_kept(*findings.ranges, [&](std::string_view seen, const std::string& value, const Tensor& t) {
+      text += cat("seen ", seen, " ", quoted(value), " "), keep(t);
+    });
+  }
   for (const auto& constant : constants) keep(constant->tensor);
   const auto memory = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(bytes));
   for (const auto& [offset, t] : stored)

@@ -2,6 +2,7 @@
 #include "base/files/file.h"
 #include "base/log.h"
 #include "builder/builder.h"
+#include "builder/model/model.h"
 #include "builder/rebuild/kept_model.h"
 #include "plan/read.h"
 #include "runtime/engine/opened.h"
@@ -27,7 +28,10 @@ Engine build_again(const plan::KeptPart& kept, const LoadOptions& options, const
   model.config.labels = kept.labels;
   const std::string text = cat("the plan is built again, at level 0, from the model that it keeps: ", why);
   Log(runtime::with_runtime(options).log)(Severity::warning, text);
-  Engine engine = builder::build_graph(model.graph, config_for(model, options), model.name);
+  builder::Model again = builder::model_of(model.graph, model.name);
+  again.known = [&](builder::Findings& findings) { findings.ranges = model.ranges, findings.calibration = model.calibration; };
+  BuildReport unused;
+  Engine engine = builder::build(again, config_for(model, options), unused);
   std::vector<Note>& notes = runtime::state_of(engine)->info.notes;
   notes.insert(notes.begin(), {Severity::warning, NoteKind::rebuilt, "", text});
   return engine;

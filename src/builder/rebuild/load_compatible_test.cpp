@@ -2,16 +2,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <filesystem>
 
 #include "base/files/file.h"
-#include "base/files/hash.h"
 #include "builder/builder.h"
+#include "builder/rebuild/other_version_for_tests.h"
 #include "ir/text.h"
 #include "ops/cases.h"
 #include "ops/interpret.h"
-#include "plan/format.h"
 #include "plan/write.h"
 #include "runtime/engine/opened.h"
 
@@ -38,17 +36,6 @@ BuildConfig config() {
 
 std::string plan_of(const Engine& engine) { return plan::serialize(runtime::state_of(engine)->plan); }
 std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
-
-// As a library of another version of the form would have written the header.
-std::string of_version(std::string plan, std::uint32_t version) {
-  std::memcpy(plan.data() + 8, &version, sizeof version);
-  std::uint32_t count = 0;
-  std::memcpy(&count, plan.data() + 12, sizeof count);
-  const std::string checked = plan.substr(0, 24) + plan.substr(plan::kHeaderBytes, plan::kTableEntryBytes * count);
-  const std::uint64_t checksum = hash64(bytes_of(checked));
-  std::memcpy(plan.data() + 24, &checksum, sizeof checksum);
-  return plan;
-}
 
 Tensor answer(const Engine& engine, const Tensor& x) { return engine.create_context()->run({x}).at(0); }
 
