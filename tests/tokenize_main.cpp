@@ -1,4 +1,4 @@
-// Tokens of many texts, for tests/tokenizer_test.py and bench/tokenizers.py:  tokenize TOKENIZER.json LENGTH [pairs|decode|time]
+// Tokens of many texts, for tests/tokenizer_test.py and bench/tokenizers.py:  tokenize TOKENIZER.json LENGTH [pairs|decode|time [THREADS]]
 // Texts come as 4 bytes of their length and their bytes. Each gives its number of tokens, then id, type, mask, special, begin and end of
 // each, as i32. With "pairs" each text is encoded beside the next one. With "decode" what
 // is decoded comes out, as texts come in. With "time" the rounds' seconds and the tokens come out as text.
@@ -36,13 +36,13 @@ void write_decoded(const tenfold::Tokenizer& tokenizer, const std::string& text)
   std::fwrite(decoded.data(), 1, size, stdout);
 }
 
-void time(const tenfold::Tokenizer& tokenizer, const std::vector<std::string>& texts) {
+void time(const tenfold::Tokenizer& tokenizer, const std::vector<std::string>& texts, int threads) {
   constexpr int kRounds = 5;
+  const std::vector<std::string_view> views(texts.begin(), texts.end());
   for (int round = 0; round < kRounds; ++round) {
-    tenfold::Encoding e;
     std::size_t tokens = 0;
     const auto start = std::chrono::steady_clock::now();
-    for (const std::string& text : texts) tokenizer.encode_into(text, e), tokens += e.size();
+    for (const tenfold::Encoding& e : tokenizer.encode_batch(views, true, threads)) tokens += e.size();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     std::printf("%.6f %zu\n", took.count(), tokens);
   }
@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
     tokenizer.set_truncation(std::atoi(argv[2]));
     tokenizer.set_padding(tenfold::Tokenizer::Padding::none);
     const std::vector<std::string> texts = read_texts();
-    if (std::strcmp(how, "time") == 0) return time(tokenizer, texts), 0;
+    if (std::strcmp(how, "time") == 0) return time(tokenizer, texts, argc > 4 ? std::atoi(argv[4]) : 1), 0;
     for (std::size_t i = 0; i < texts.size(); ++i) {
       if (std::strcmp(how, "decode") == 0) write_decoded(tokenizer, texts[i]);
       else write(pairs && i + 1 < texts.size() ? tokenizer.encode_pair(texts[i], texts[i + 1]) : tokenizer.encode(texts[i]));

@@ -152,7 +152,11 @@ def llama2(unk=True, fuse=True, fallback=True):
     t.normalizer = normalizers.Sequence([normalizers.Prepend('\u2581'), normalizers.Replace(' ', '\u2581')])
     t.decoder = decoders.Sequence([decoders.Replace('\u2581', ' '), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(' ', 1, 0)])
     trainer.limit_alphabet = 80
-    return finish(t, trainer, fallback=fallback, processor='template')
+    if unk:   # tokens that end with a word, as SentencePiece trains them
+        t.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme='never')
+    spec = json.loads(finish(t, trainer, fallback=fallback, processor='template').to_str())
+    spec['pre_tokenizer'] = None
+    return Tokenizer.from_str(json.dumps(spec))
 
 
 def suffixed(**how):

@@ -42,8 +42,9 @@ class TENFOLD_API Tokenizer {
   // position), or a pair that cannot be truncated as asked.
   Encoding encode(std::string_view text, bool special_tokens = true) const;
   Encoding encode_pair(std::string_view first, std::string_view second, bool special_tokens = true) const;
-  // All padded to one length where the file pads to the longest.
-  std::vector<Encoding> encode_batch(std::span<const std::string_view> texts, bool special_tokens = true) const;
+  // All padded to one length where the file pads to the longest. `threads`: at most so many, fewer for little text; 0: as
+  // many as there are processors. The result does not depend on it.
+  std::vector<Encoding> encode_batch(std::span<const std::string_view> texts, bool special_tokens = true, int threads = 0) const;
   // Into `encoding`, whose memory is used again; nothing is padded. For loops over many texts.
   void encode_into(std::string_view text, Encoding& encoding, bool special_tokens = true) const;
 

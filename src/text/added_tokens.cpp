@@ -35,7 +35,7 @@ AddedTokens::AddedTokens(const Json& file, const Normalizer* normalizer, const V
     }
     if (chars.empty()) continue;
     Trie& trie = one.normalized ? normalised_ : given_;
-    (one.normalized ? any_normalised_ : any_given_) = true;
+    (one.normalized ? normalised_starts_ : given_starts_).set(chars.front().c & 0xff);
     std::uint32_t node = Trie::kRoot;
     for (const Char& c : chars) node = trie.add(node, c.c);
     trie.set(node, static_cast<std::int32_t>(i));
@@ -63,9 +63,13 @@ AddedTokens::Match AddedTokens::longest(Word text, const Trie& trie) const {
 
 void AddedTokens::find(Word text, bool normalized, std::vector<Part>& parts) const {
   const Trie& trie = normalized ? normalised_ : given_;
-  const bool any = normalized ? any_normalised_ : any_given_;
+  const std::bitset<256>& starts = normalized ? normalised_starts_ : given_starts_;
   std::size_t open = 0;   // what stands before is in `parts`
-  for (std::size_t at = 0; any && at < text.size();) {
+  for (std::size_t at = starts.any() ? 0 : text.size(); at < text.size();) {
+    if (!starts[text[at].c & 0xff]) {
+      ++at;
+      continue;
+    }
     const auto [token, length] = longest(text.subspan(at), trie);
     std::size_t begin = at, end = at + length;
     const bool in_word = token && token->single_word &&

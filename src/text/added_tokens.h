@@ -1,6 +1,7 @@
 // Tokens that were added to a vocabulary: they are looked for in the text itself, before its words are.
 #pragma once
 
+#include <bitset>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -40,7 +41,7 @@ class AddedTokens {
 
   std::vector<AddedToken> all_;
   Trie given_, normalised_;         // their values are places in all_
-  bool any_normalised_ = false, any_given_ = false;
+  std::bitset<256> given_starts_, normalised_starts_;   // by the last byte of what a token begins with: most characters begin none
   std::vector<std::int32_t> special_;   // sorted
   std::unordered_map<std::int32_t, std::string> changed_;   // by normalisation
 };

@@ -10,6 +10,7 @@
 #include "text/decode/decoder.h"
 #include "text/fail.h"
 #include "text/postprocess/post_processor.h"
+#include "text/threads.h"
 #include "text/trim.h"
 #include "text/truncation.h"
 
@@ -205,13 +206,12 @@ Encoding Tokenizer::encode_pair(std::string_view first, std::string_view second,
   return e;
 }
 
-std::vector<Encoding> Tokenizer::encode_batch(std::span<const std::string_view> texts, bool special_tokens) const {
+std::vector<Encoding> Tokenizer::encode_batch(std::span<const std::string_view> texts, bool special_tokens, int threads) const {
+  if (threads < 0) fail(ErrorKind::invalid_argument, "Tokenizer::encode_batch: the number of threads is " + std::to_string(threads));
   std::vector<Encoding> all(texts.size());
+  for_each_text(texts, threads, [&](std::size_t i) { impl_->encode(texts[i], special_tokens, all[i]); });
   std::size_t longest = 0;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    impl_->encode(texts[i], special_tokens, all[i]);
-    longest = std::max(longest, all[i].size());
-  }
+  for (const Encoding& e : all) longest = std::max(longest, e.size());
   if (impl_->padding.mode != Padding::none)
     for (Encoding& e : all) pad(impl_->padding, padded_length(impl_->padding, longest), e);
   return all;

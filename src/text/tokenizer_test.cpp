@@ -182,5 +182,22 @@ TEST(Tokenizer, ServesThreadsAtOnce) {
   for (std::thread& one : threads) one.join();
 }
 
+TEST(Tokenizer, EncodesManyTextsOnSeveralThreads) {
+  const Tokenizer t = Tokenizer::parse(kWhole);
+  std::vector<std::string> texts;
+  for (int i = 0; i < 20000; ++i) texts.push_back(i % 3 ? "undone un ." : "x " + std::to_string(i));
+  std::vector<std::string_view> views(texts.begin(), texts.end());
+  const std::vector<Encoding> one = t.encode_batch(views, true, 1), four = t.encode_batch(views, true, 4);
+  ASSERT_EQ(one.size(), four.size());
+  for (std::size_t i = 0; i < one.size(); ++i) EXPECT_EQ(one[i].ids, four[i].ids);
+  views[7] = "a\xff", views[19000] = "ab\xff";
+  try {
+    t.encode_batch(views, true, 4);
+    ADD_FAILURE();
+  } catch (const Error& e) {
+    EXPECT_SAYS(std::string(e.what()), "byte 1");
+  }
+}
+
 }  // namespace
 }  // namespace tenfold

@@ -47,9 +47,36 @@ class Bpe : public Model {
         if (const std::u32string c = inside(token, form); c.size() == 1) chars_[form].set(c[0], id);
     }
     if (json.flag("byte_fallback", false)) find_bytes();
+    parts_at_spaces_ = can_part_at_spaces();
   }
 
   void tokenize(Word word, std::vector<Token>& tokens) const override {
+    if (!parts_at_spaces_) return tokenize_part(word, tokens);
+    std::size_t begin = 0;
+    for (std::size_t i = 1; i < word.size(); ++i) {
+      if (word[i].c != kSpaceLetter || word[i - 1].c == kSpaceLetter) continue;
+      tokenize_part(word.subspan(begin, i - begin), tokens);
+      begin = i;
+    }
+    tokenize_part(word.subspan(begin), tokens);
+  }
+  const Vocabulary& vocabulary() const override { return vocabulary_; }
+
+ private:
+  static constexpr char32_t kSpaceLetter = 0x2581;   // SentencePiece's
+
+  // Whether no token goes on over a space: then a text without pre-tokenizer is many short words, which caches know.
+  bool can_part_at_spaces() const {
+    if (forms() > 1 || ignores_merges_ || unknown_ < 0 || chars_[0].of(kSpaceLetter) < 0) return false;
+    for (const auto& [token, id] : vocabulary_) {
+      const std::u32string text = scalars(token);
+      for (std::size_t i = 1; i < text.size(); ++i)
+        if (text[i] == kSpaceLetter && text[i - 1] != kSpaceLetter) return false;
+    }
+    return true;
+  }
+
+  void tokenize_part(Word word, std::vector<Token>& tokens) const {
     const bool is_short = word.size() <= WordCache::kMostChars;
     WordCache::Entry* kept = is_short ? &WordCache::entry(number_, word) : nullptr;
     if (kept && kept->holds(number_, word)) return kept->give(word, tokens);
@@ -65,9 +92,7 @@ class Bpe : public Model {
       kept->keep(number_, word, symbols.size(), [&](std::size_t i) { return symbols[i].id; },
                  [&](std::size_t i) { return symbols[i].length; });
   }
-  const Vocabulary& vocabulary() const override { return vocabulary_; }
 
- private:
   enum Form : std::size_t { kFirst = 0, kLater = 1, kLast = 2 };   // bits: behind another character; the last one
   std::size_t forms() const { return prefix_.empty() && suffix_.empty() ? 1 : 4; }
   std::size_t form_of(std::size_t at, std::size_t size) const {
@@ -167,7 +192,7 @@ class Bpe : public Model {
 
   Vocabulary vocabulary_;
   std::string prefix_, suffix_, unknown_token_;
-  bool has_unknown_, fuses_, ignores_merges_, falls_back_ = false;
+  bool has_unknown_, fuses_, ignores_merges_, falls_back_ = false, parts_at_spaces_ = false;
   PairTable pairs_;
   std::uint32_t number_;   // in caches
   std::array<CharTable, 4> chars_;   // by form

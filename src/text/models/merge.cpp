@@ -33,7 +33,9 @@ struct Link { std::uint32_t before, behind; };
 
 class Queue {
  public:
-  Queue(const PairTable& pairs, std::vector<Symbol>& symbols) : pairs_(pairs), symbols_(symbols), links_(symbols.size()) {
+  Queue(const PairTable& pairs, std::vector<Symbol>& symbols, std::vector<Link>& links, std::vector<std::uint64_t>& waiting)
+      : pairs_(pairs), symbols_(symbols), links_(links), waiting_(waiting) {
+    links_.resize(symbols.size()), waiting_.clear();
     const auto count = static_cast<std::uint32_t>(symbols.size());
     for (std::uint32_t i = 0; i < count; ++i) links_[i] = {i - 1, i + 1 < count ? i + 1 : kNone};   // 0 - 1 is kNone
     for (std::uint32_t i = 0; i + 1 < count; ++i)
@@ -76,15 +78,17 @@ class Queue {
 
   const PairTable& pairs_;
   std::vector<Symbol>& symbols_;
-  std::vector<Link> links_;
-  std::vector<std::uint64_t> waiting_;   // rank, place
+  std::vector<Link>& links_;
+  std::vector<std::uint64_t>& waiting_;   // rank, place
 };
 
 }  // namespace
 
 void merge(const PairTable& pairs, std::vector<Symbol>& symbols) {
-  if (symbols.size() <= kFew) merge_few(pairs, symbols);
-  else Queue(pairs, symbols).run();
+  if (symbols.size() <= kFew) return merge_few(pairs, symbols);
+  thread_local std::vector<Link> links;
+  thread_local std::vector<std::uint64_t> waiting;
+  Queue(pairs, symbols, links, waiting).run();
 }
 
 }  // namespace tenfold::tokenizing

@@ -1,0 +1,83 @@
+#include "text/threads.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace tenfold::tokenizing {
+namespace {
+
+constexpr std::size_t kBytesOfAThread = 1 << 16;   // less is done before a thread has started
+constexpr std::size_t kBytesOfAPiece = 1 << 13;    // of texts that a thread takes at once
+
+std::size_t processors() {
+  cpu_set_t own;
+  return sched_getaffinity(0, sizeof own, &own) == 0 ? static_cast<std::size_t>(CPU_COUNT(&own)) : 1;
+}
+
+// What the threads share. Pieces are taken in their order, and a thread that fails ends all of them behind its text.
+class Work {
+ public:
+  Work(std::span<const std::string_view> texts, const std::function<void(std::size_t)>& work) : texts_(texts), work_(work) {}
+
+  void run() {
+    for (;;) {
+      const auto [begin, end] = take();
+      if (begin == end) return;
+      for (std::size_t i = begin; i < end; ++i) {
+        try {
+          work_(i);
+        } catch (...) {
+          return note(i);
+        }
+      }
+    }
+  }
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  struct Range { std::size_t begin, end; };
+  Range take() {
+    const std::lock_guard lock(mutex_);
+    const std::size_t begin = next_;
+    for (std::size_t bytes = 0; next_ < texts_.size() && !failure_ && bytes < kBytesOfAPiece; ++next_) bytes += texts_[next_].size() + 16;
+    return {begin, next_};
+  }
+  void note(std::size_t at) {
+    const std::lock_guard lock(mutex_);
+    if (!failure_ || at < failed_) failure_ = std::current_exception(), failed_ = at;
+  }
+
+  std::span<const std::string_view> texts_;
+  const std::function<void(std::size_t)>& work_;
+  std::mutex mutex_;
+  std::size_t next_ = 0, failed_ = 0;
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+void for_each_text(std::span<const std::string_view> texts, int threads, const std::function<void(std::size_t)>& work) {
+  std::size_t bytes = 0;
+  for (const std::string_view text : texts) bytes += text.size();
+  const std::size_t most = threads > 0 ? static_cast<std::size_t>(threads) : processors();
+  const std::size_t count = std::clamp<std::size_t>(bytes / kBytesOfAThread, 1, most);
+  Work all(texts, work);
+  std::vector<std::thread> others;
+  try {
+    while (others.size() + 1 < count) others.emplace_back([&all] { all.run(); });
+  } catch (const std::system_error&) {   // the system gives no more: those that are there do the work
+  }
+  all.run();
+  for (std::thread& one : others) one.join();
+  all.rethrow();
+}
+
+}  // namespace tenfold::tokenizing
