@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """MobileNet-v2 in 8 bits as a file: who runs whose, and how near the f32 model: quantised_files.py TENFOLD [--others PYTHON]
 
-Files that `tenfold quantize` writes for each --for run in ONNX Runtime, in OpenVINO and in Tenfold; so do files of ONNX Runtime's quantiser
-and of NNCF. The 100 even photographs of ../shared (or TENFOLD_SHARED) give ranges, the odd ones judge, by ONNX Runtime in f32. PYTHON has
-openvino and nncf (pip install openvino nncf onnx onnxruntime), which script/bootstrap does not install; without it their rows are left out.
+Files that `tenfold quantize` writes for each --for run in ONNX Runtime, in OpenVINO and in Tenfold; so do those of ONNX Runtime's own
+quantiser, of NNCF and of ModelOpt. The 100 even photographs of ../shared (or TENFOLD_SHARED) give ranges, the odd ones judge, by ONNX
+Runtime in f32. PYTHON has openvino and nncf (pip install openvino nncf onnx onnxruntime), which script/bootstrap does not install; without
+it their rows are left out. So are those of ModelOpt where PYTHON lacks it (pip install nvidia-modelopt[onnx], which brings torch; its
+quantiser of ONNX files needs no GPU).
 """
 import argparse
 import os
@@ -26,6 +28,12 @@ np.save('out.npy', np.concatenate([model({'image': x[None]})[0] for x in np.load
 NNCF = '''import numpy as np, onnx, nncf
 data = nncf.Dataset([{'image': x[None]} for x in np.load('even.npy')])
 onnx.save(nncf.quantize(onnx.load('floats.onnx'), data, subset_size=100, preset=nncf.QuantizationPreset.MIXED), 'nncf.onnx')'''
+
+MODELOPT = '''import sys, numpy as np
+from modelopt.onnx.quantization import quantize
+mode, method = sys.argv[1:]
+quantize('floats.onnx', quantize_mode=mode, calibration_data={'image': np.load('even.npy')}, calibration_method=method,
+         output_path=f'modelopt_{mode}.onnx', calibration_eps=['cpu'], high_precision_dtype='fp32')'''
 
 
 def answers_of_onnxruntime(path, optimised):
@@ -81,6 +89,12 @@ def main():
         if a.others:
             subprocess.run([a.others, '-c', NNCF], check=True, capture_output=True)
             files.append(('NNCF, mixed preset', 'nncf.onnx'))
+        for mode, method in (('int8', 'entropy'), ('fp8', 'max')) if a.others else ():
+            done = subprocess.run([a.others, '-c', MODELOPT, mode, method], capture_output=True, text=True)
+            if done.returncode == 0:
+                files.append((f'ModelOpt, {mode}, {method}', f'modelopt_{mode}.onnx'))
+            else:
+                print(f'ModelOpt, {mode}: left out: {(done.stderr.strip().splitlines() or ["no reason given"])[-1]}')
         print('| file by | as defined | ONNX Runtime | OpenVINO | Tenfold |\n|---|---|---|---|---|')
         for name, path in files:
             cells = []
@@ -89,7 +103,11 @@ def main():
                 if run is None:
                     cells.append('-')
                     continue
-                got = run()
+                try:
+                    got = run()
+                except Exception as error:   # ONNX Runtime's optimiser refuses graphs of e4m3, OpenVINO some files
+                    cells.append(f'refused ({type(error).__name__})')
+                    continue
                 cells.append(f'{np.linalg.norm(got - want) / np.linalg.norm(want):.3f}, {(got.argmax(1) == want.argmax(1)).mean():.0%}')
             print(f'| {name} | {" | ".join(cells)} |', flush=True)
         os.chdir('/')
