@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Writes a model whose products and convolutions with weights are quantised: quantise_products.py IN.onnx OUT.onnx float8|int8 [RUNS]
+"""Writes a model whose products and convolutions with weights are quantised:
+quantise_products.py IN.onnx OUT.onnx float8|int8|float8-attention [RUNS]
 
 Weights get a scale for each column or filter, activations one for each tensor: the largest magnitude in RUNS (4) runs on random inputs
-becomes the type's largest number, 448 or 127. Needs onnx, onnxruntime and numpy; dynamic dims are run with batch 2 and 128 elsewhere. (The
-optimiser of ONNX Runtime 1.31 computes such e4m3 models wrongly: compare with the float model, or switch it off.)
+becomes the type's largest number, 448 or 127. With float8-attention products of two activations, too. Needs onnx,
+onnxruntime and numpy; dynamic dims are run with batch 2 and 128 elsewhere. (The optimiser of ONNX Runtime 1.31 computes such e4m3 models
+wrongly: compare with the float model, or switch it off.)
 """
 import sys
 
@@ -72,10 +74,20 @@ def channel_axis(node, weights):
     return 0 if node.op_type == 'Gemm' and any(a.name == 'transB' and a.i for a in node.attribute) else 1
 
 
-def quantise(model, kind, runs):
+def of_activations(node, weights, made):
+    """Whether a product's operands are both computed."""
+    return node.op_type == 'MatMul' and all(i in made and i not in weights for i in node.input)
+
+
+def quantise(model, kind, runs, attention=False):
     weights = {t.name: t for t in model.graph.initializer}
+    made = {o: n.op_type for n in model.graph.node for o in n.output}
     products = [n for n in model.graph.node if channel_axis(n, weights) is not None]
-    largest = largest_magnitudes(model, list(dict.fromkeys(n.input[0] for n in products)), runs)
+    wanted = [n.input[0] for n in products]
+    if attention:
+        wanted += [i for n in model.graph.node if of_activations(n, weights, made) for i in n.input]
+    largest = largest_magnitudes(model, list(dict.fromkeys(wanted)), runs)
+    largest.update({name: 1.0 for name in largest if made.get(name) == 'Softmax'})   # whatever a run shows
     model = version_converter.convert_version(model, 19)   # the first with e4m3
     weights = {t.name: t for t in model.graph.initializer}
     new, begun = [], {}
@@ -84,16 +96,22 @@ def quantise(model, kind, runs):
         model.graph.initializer.append(numpy_helper.from_array(np.asarray(value, np.float32), name))
         return name
 
+    def activation(x):
+        if x not in begun:
+            scale = constant(x + '/scale', max(largest[x], 1e-6) / LARGEST[kind])
+            model.graph.initializer.append(small(kind, x + '/zero', np.zeros([])))
+            new.append(helper.make_node('QuantizeLinear', [x, scale, x + '/zero'], [x + '/small']))
+            new.append(helper.make_node('DequantizeLinear', [x + '/small', scale, x + '/zero'], [x + '/back']))
+            begun[x] = x + '/back'
+        return begun[x]
+
     for node in model.graph.node:
         axis = channel_axis(node, weights)
+        if attention and of_activations(node, weights, made):
+            node.input[0], node.input[1] = activation(node.input[0]), activation(node.input[1])
         if axis is not None and node.input[0] in largest:
             x, w = node.input[0], node.input[1]
-            if x not in begun:
-                scale = constant(x + '/scale', max(largest[x], 1e-6) / LARGEST[kind])
-                model.graph.initializer.append(small(kind, x + '/zero', np.zeros([])))
-                new.append(helper.make_node('QuantizeLinear', [x, scale, x + '/zero'], [x + '/small']))
-                new.append(helper.make_node('DequantizeLinear', [x + '/small', scale, x + '/zero'], [x + '/back']))
-                begun[x] = x + '/back'
+            activation(x)
             if w not in begun:
                 values = numpy_helper.to_array(weights[w])
                 others = tuple(d for d in range(values.ndim) if d != axis)
@@ -116,6 +134,8 @@ def quantise(model, kind, runs):
 
 
 if __name__ == '__main__':
-    if len(sys.argv) not in (4, 5) or sys.argv[3] not in TYPE:
+    wanted = sys.argv[3].partition('-') if len(sys.argv) in (4, 5) else ('', '', '')
+    if wanted[0] not in TYPE or wanted[2] not in ('', 'attention') or wanted == ('int8', '-', 'attention'):
         sys.exit(__doc__)
-    onnx.save(quantise(onnx.load(sys.argv[1]), sys.argv[3], int(sys.argv[4]) if len(sys.argv) > 4 else 4), sys.argv[2])
+    runs = int(sys.argv[4]) if len(sys.argv) > 4 else 4
+    onnx.save(quantise(onnx.load(sys.argv[1]), wanted[0], runs, wanted[2] == 'attention'), sys.argv[2])

@@ -107,7 +107,7 @@ TEST(Pictures, OfEveryPassHold) {
   ASSERT_GE(passes::all_passes().size(), 10u);
   for (const passes::Pass& pass : passes::all_passes())
     if (pass.name == "remove_qdq") check_pass(pass, 0.1);   // drops a rounding to steps of 0.05
-    else if (pass.name.starts_with("quantise_rows")) check_pass(pass, 0.05);   // rounds
+    else if (pass.name.starts_with("quantise_rows") || pass.name == "fuse_float8_attention") check_pass(pass, 0.05);   // rounds
     else check_pass(pass);
 }
 

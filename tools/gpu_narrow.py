@@ -3,7 +3,8 @@ makes.
 
 Text and ViT are quantised by quantise_products.py: every product with weights, int8 or e4m3, and so is ResNet-50 for e4m3. In int8 it
 comes as it is and gets its ranges from random images, as a user's plain model does (--int8 --data); its weights are random, so its cosine
-is the worst case. `rows`: a plain model whose rows are quantised as they run (--int8).
+is the worst case. `rows`: a plain model whose rows are quantised as they run (--int8). `fp8-attention`: e4m3 in the products of attention,
+too.
 """
 import os, statistics, subprocess, sys
 
@@ -12,9 +13,10 @@ from gpu_common import HERE, np, saved, spec
 # Model, batch, type, at least how many times as fast as fp16.
 ROWS = [('bert-base', 32, 'fp8', 1.5), ('bert-base', 32, 'int8', 1.5), ('bert-base', 128, 'fp8', 1.5), ('bert-base', 128, 'int8', 1.5),
         ('resnet50', 32, 'int8', 1.5), ('resnet50', 128, 'int8', 1.5), ('vit-b16', 32, 'fp8', 1.35), ('minilm-l6', 128, 'fp8', 1.3),
-        ('resnet50', 32, 'fp8', 1), ('bert-base', 32, 'rows', 1)]
+        ('resnet50', 32, 'fp8', 1), ('bert-base', 32, 'rows', 1),
+        ('bert-base', 32, 'fp8-attention', 1)]
 ROUNDS = 5
-KIND = {'fp8': 'float8', 'int8': 'int8'}
+KIND = {'fp8': 'float8', 'int8': 'int8', 'fp8-attention': 'float8-attention'}
 
 
 def quantised(a, name, kind, model):

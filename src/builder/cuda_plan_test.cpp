@@ -248,6 +248,53 @@ TEST(CudaPlan, QuantisedNetworksStayOnTheGpuInEightBits) {
   EXPECT_EQ(products(floats, "ConvFloat8"), 3);
 }
 
+// Attention between products, all of it quantised: operands are quantised by the products that make them, or by one step each.
+TEST(CudaPlan, QuantisedAttentionStaysOnTheGpuInEightBits) {
+  BuildConfig config;
+  config.fp16 = true;
+  const plan::Plan plan = plan_of(R"((x f32[2,32,64], q f32[64,64]!, k f32[64,64]!, v f32[64,64]!, o f32[64,64]!)
+    s = f32[]{0.05}
+    ps = f32[]{0.00390625}
+    h = f32[]{0.18}
+    z = f8e4m3fn[]{0}
+    heads = i64[4]{0,0,2,32}
+    back = i64[3]{0,0,64}
+    qm = MatMul(x, q)
+    qr = Reshape(qm, heads)
+    qt = Transpose(qr) perm=[0,2,1,3]
+    qq = QuantizeLinear(qt, s, z)
+    qd = DequantizeLinear(qq, s, z)
+    km = MatMul(x, k)
+    kr = Reshape(km, heads)
+    kt = Transpose(kr) perm=[0,2,3,1]
+    kq = QuantizeLinear(kt, s, z)
+    kd = DequantizeLinear(kq, s, z)
+    vm = MatMul(x, v)
+    vr = Reshape(vm, heads)
+    vt = Transpose(vr) perm=[0,2,1,3]
+    vq = QuantizeLinear(vt, s, z)
+    vd = DequantizeLinear(vq, s, z)
+    a = MatMul(qd, kd)
+    b = Mul(a, h)
+    p = Softmax(b)
+    pq = QuantizeLinear(p, ps, z)
+    pd = DequantizeLinear(pq, ps, z)
+    c = MatMul(pd, vd)
+    ct = Transpose(c) perm=[0,2,1,3]
+    cr = Reshape(ct, back)
+    y = MatMul(cr, o))",
+                                  config);
+  EXPECT_EQ(host_steps(plan), 0);
+  int attentions = 0, softmaxes = 0;
+  for (const plan::Step& s : plan.programs[0].steps) {
+    attentions += s.op == "AttentionFloat8", softmaxes += s.op == "Softmax";
+    EXPECT_TRUE(s.op != "AttentionFloat8" || s.in[0].dtype == DType::f8e4m3fn);
+    if (std::getenv("TENFOLD_TELL")) std::cerr << s.op << " " << s.tactic << " " << name(s.out[0].dtype) << "\n";
+  }
+  EXPECT_EQ(attentions, 1);
+  EXPECT_EQ(softmaxes, 0);
+}
+
 // A plain model without ranges: its rows are quantised as they run, once for queries, keys and values.
 TEST(CudaPlan, RowsAreQuantisedAsTheyRun) {
   BuildConfig config;

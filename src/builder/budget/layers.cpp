@@ -40,7 +40,7 @@ void merge(Nearest& into, const Nearest& more) {
 }  // namespace
 
 double multiplications(const ir::Node& node) {
-  if (node.op() == "FusedAttention") return elements(*node.in(0)) * extent(*node.in(1), 2) * 2;
+  if (node.op() == "FusedAttention" || node.op() == "AttentionFloat8") return elements(*node.in(0)) * extent(*node.in(1), 2) * 2;
   switch (node.def->traits.product) {
     case ir::Product::matrix: return elements(*node.out()) * extent(*node.in(0), 1);
     case ir::Product::convolution: {

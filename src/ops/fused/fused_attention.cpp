@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "ops/attention/attention_common.h"
+#include "ops/fused/attention_dims.h"
 
 namespace tenfold::ir {
 namespace {
@@ -18,7 +19,9 @@ void need_equal(const InferCall& call, Dim a, Dim b, const char* what) {
   call.need(!a.is_constant() || !b.is_constant() || a == b, what, ": ", a.text(), " and ", b.text());
 }
 
-void infer(InferCall& call) {
+}  // namespace
+
+Dims attention_dims(InferCall& call) {
   for (int i = 0; i < 3; ++i)
     call.need(call.rank(i) == 4, "operand ", i, " has rank ", call.rank(i), ", expected batch, heads, rows, head size");
   const Dims &q = call.dims(0), &k = call.dims(1), &v = call.dims(2);
@@ -41,8 +44,12 @@ void infer(InferCall& call) {
     call.need(call.rank(3) <= 4 && (!is_constant(all) || !is_constant(scores) || all == scores), "a mask of [", text(call.dims(3)),
               "] does not broadcast to [", text(scores), "]");
   }
-  call.out(0, call.dtype(0), {q[0], q[1], q[2], v[3]});
+  return {q[0], q[1], q[2], v[3]};
 }
+
+namespace {
+
+void infer(InferCall& call) { call.out(0, call.dtype(0), attention_dims(call)); }
 
 double soft_cap(const Call& call) { return call.attributes().number("softcap", 0); }
 double capped(double score, double cap) { return cap > 0 ? std::tanh(score / cap) * cap : score; }

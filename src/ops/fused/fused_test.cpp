@@ -36,6 +36,10 @@ const ExpectedCase kCases[] = {
         -1.25,-0.5,1.75,2,0.5,0.25,0.25,-1.75,-0.5,2,-0.5,-1.25,-1,1,-2,2,1.5,0.25,-0.25,1,0.25,0,-0.75,-0.25,1,-2,-2,1,-0.5}
         f32[2]{1.25,-2} pads=[1,1,1,1])",
      R"(f32[1,2,2,2]{4.875,4.8125,9.75,8,8.625,4.375,0.75,-1.75})", 1e-6},
+    {"AttentionFloat8", R"(f8e4m3fn[1,1,2,4]{1,2,1.5,0,1.75,2,2,-1.75}
+        f8e4m3fn[1,1,3,4]{-0.25,0.5,-1,-0.5,0.5,1.25,0.25,-1.5,0.75,1.5,-1.25,0.25}
+        f8e4m3fn[1,1,3,2]{-0.75,1.75,-1.75,0,1.75,-0.25} scale=0.5 value_scale=0.5)",
+     R"(f32[1,1,2,2]{-0.31844604,0.032633868,-0.73980264,0.014435188})", 1e-6},
     {"ConvFloat8", R"(f8e4m3fn[1,2,3,3]{0,0.75,2,-2,1.5,-0.25,-1.75,-0.75,-1.25,0.75,1.75,-0.25,1,-1.25,-0.25,-2,-0.5,1.25}
         f8e4m3fn[2,2,2,2]{0,-0.75,1,-0.75,-1.5,-1,1.5,-1,-1,-2,-2,-0.5,-0.5,-0.75,-0.75,0.25} pads=[1,1,0,0] strides=[2,2])",
      R"(f32[1,2,2,2]{-0.75,2.125,3.8125,0.5,0.1875,-3.875,3.625,2.625})", 1e-6},
@@ -48,7 +52,8 @@ TEST(Fused, SameResults) {
 }
 
 TEST(Fused, CasesRun) {
-  for (const char* op : {"ProductNorm", "ProductMoments", "SumNorm", "ExpandDepthwise", "ConvMaxPool", "ConvFloat8", "MatMulFloat8"})
+  for (const char* op : {"AttentionFloat8", "ProductNorm", "ProductMoments", "SumNorm", "ExpandDepthwise", "ConvMaxPool", "ConvFloat8",
+                         "MatMulFloat8"})
     expect_cases_run(op);
 }
 

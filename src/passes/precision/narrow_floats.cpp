@@ -60,7 +60,7 @@ bool is_mask(const ir::Value& v) {
   };
   const auto softens = [](const ir::Node* n) { return n->op() == "Softmax"; };
   return std::any_of(v.users.begin(), v.users.end(), [&](const ir::Node* n) {
-    if (n->op() == "FusedAttention") return n->inputs.size() > 3 && n->in(3) == &v;
+    if (n->op() == "FusedAttention" || n->op() == "AttentionFloat8") return n->inputs.size() > 3 && n->in(3) == &v;
     if (n->op() == "Add") return std::any_of(n->out()->users.begin(), n->out()->users.end(), softens);
     return moves(n) && n->in(0) == &v && is_mask(*n->out());
   });

@@ -75,7 +75,7 @@ void tell_of_products(const ir::Graph& graph, bool quantised, const Log& log) {
   int integers = 0, floats8 = 0, floats = 0;
   for (const auto& n : graph.nodes()) {
     const ir::OpTraits& traits = n->def->traits;
-    if (traits.accumulates) ++(is_float(n->in(0)->dtype()) ? floats8 : integers);
+    if (traits.accumulates && traits.product != ir::Product::none) ++(is_float(n->in(0)->dtype()) ? floats8 : integers);
     else floats += traits.product != ir::Product::none && n->in(1)->is_constant();
   }
   log(Severity::info, "of the quantised model's products with weights ", integers, " compute in int8, ", floats8, " in e4m3, ", floats,

@@ -42,6 +42,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "passes/attention_fusion.h"
 #include "passes/match.h"
 #include "passes/movement.h"
 #include "passes/pass.h"
@@ -161,39 +162,44 @@ bool only_for(const ir::Graph& graph, const Value* probabilities, const Node& pr
   });
 }
 
-bool try_fuse(ir::Graph& graph, Node& product) {
+}  // namespace
+
+ir::Node* fuse_attention_at(ir::Graph& graph, ir::Node& product) {
   const int rank = product.out() ? product.out()->rank() : 0;
-  if (product.op() != "MatMul" || product.body || (rank != 3 && rank != 4) || product.out()->dtype() != DType::f32) return false;
+  if (product.op() != "MatMul" || product.body || (rank != 3 && rank != 4) || product.out()->dtype() != DType::f32) return nullptr;
   Value* probabilities = unguarded(product.in(0));
   Node* softmax = made_by(probabilities, "Softmax");
-  if (!softmax || !last_axis(*softmax) || product.in(1)->rank() != rank || !only_for(graph, probabilities, product)) return false;
+  if (!softmax || !last_axis(*softmax) || product.in(1)->rank() != rank || !only_for(graph, probabilities, product)) return nullptr;
   Value* scores = softmax->in(0);
-  if (!are_scores(scores)) return false;
+  if (!are_scores(scores)) return nullptr;
   Value* mask = take_masks(graph, scores, &product);
   double scale = 1;
   Node* qk = made_by(unscaled(scores, scale), "MatMul");
-  if (!qk || qk->out()->rank() != rank || qk->in(0)->rank() != rank || qk->in(1)->rank() != rank) return false;
-  if (mask && (mask->rank() > rank || mask->dtype() != DType::f32)) return false;
+  if (!qk || qk->out()->rank() != rank || qk->in(0)->rank() != rank || qk->in(1)->rank() != rank) return nullptr;
+  if (mask && (mask->rank() > rank || mask->dtype() != DType::f32)) return nullptr;
   const ir::Dims &qd = qk->in(0)->dims(), &kd = qk->in(1)->dims(), &vd = product.in(1)->dims();
   for (int d = 0; d < rank - 2; ++d)   // no broadcast heads
     if (qd[static_cast<std::size_t>(d)] != kd[static_cast<std::size_t>(d)] ||
         qd[static_cast<std::size_t>(d)] != vd[static_cast<std::size_t>(d)])
-      return false;
+      return nullptr;
   std::vector<Value*> operands{unscaled_operand(graph, qk->in(0), scale, &product),
                                untransposed(graph, unscaled_operand(graph, qk->in(1), scale, &product), &product), product.in(1)};
   if (rank == 3)
     for (Value*& v : operands) v = reshape_to(graph, v, {ir::Dim(1), v->dims()[0], v->dims()[1], v->dims()[2]}, &product);
-  if (std::find(operands.begin(), operands.end(), nullptr) != operands.end()) return false;
+  if (std::find(operands.begin(), operands.end(), nullptr) != operands.end()) return nullptr;
   Value *k = shared_heads(graph, operands[1], &product), *v = shared_heads(graph, operands[2], &product);
   if (k->dims()[1] == v->dims()[1]) operands[1] = k, operands[2] = v;
   if (mask) operands.push_back(mask);
-  Value* out = graph.make("FusedAttention", operands, {{"scale", static_cast<float>(scale)}}, &product);
-  if (rank == 3) out = reshape_to(graph, out, product.out()->dims(), &product);
-  if (!out) return false;
+  Value* fused = graph.make("FusedAttention", operands, {{"scale", static_cast<float>(scale)}}, &product);
+  Value* out = rank == 3 ? reshape_to(graph, fused, product.out()->dims(), &product) : fused;
+  if (!out) return nullptr;
   graph.replace_uses(product.out(), out);
-  return true;
+  return fused->producer;
 }
 
+namespace {
+
+bool try_fuse(ir::Graph& graph, Node& product) { return fuse_attention_at(graph, product) != nullptr; }
 bool run(ir::Graph& graph) { return try_each(graph, try_fuse); }
 
 }  // namespace

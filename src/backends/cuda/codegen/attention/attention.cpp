@@ -12,7 +12,7 @@ int attention_shared_bytes(const AttentionProblem& p) {
     return static_cast<int>((p.blocks > 0 ? 2 : 1) * (2 * (row * (p.whole + queries) + value_row * p.whole) + 4 * p.whole));
   }
   const std::int64_t bytes = bits(p.dtype) / 8, piece = 16 / bytes;
-  const std::int64_t size_pitch = up(p.size, 16) + piece, value_pitch = up(p.value_size, 8) + piece;
+  const std::int64_t size_pitch = p.padded_size() + piece, value_pitch = p.padded_value() + piece;
   const std::int64_t queries = 16 * p.warps;
   const std::int64_t stage = kAttentionKeys * (size_pitch + value_pitch) + (p.mask_tiles ? queries * (kAttentionKeys + 8) : 0);
   return static_cast<int>(bytes * (2 * stage + queries * size_pitch));
@@ -21,6 +21,7 @@ int attention_shared_bytes(const AttentionProblem& p) {
 std::string generate_attention_mma(const AttentionProblem& p) {
   KernelText text;
   define_attention(text, p);
+  if (bits(p.dtype) == 8) text.declare(attention_epilogue(p));
   return text.of(p.blocks > 0  ? "attention/attention_stream.cu"
                  : p.whole > 0 ? "attention/attention_whole.cu"
                                : "attention/attention_mma.cu");

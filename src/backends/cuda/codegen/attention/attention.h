@@ -15,9 +15,9 @@ class KernelText;
 
 struct AttentionProblem {
   DType dtype = DType::f16, mask = DType::f16, out = DType::f16;
-  std::optional<ir::Body> body;           // what becomes of each result; `out` has 8 bits then
+  std::optional<ir::Body> body;           // what becomes of each result; `out` has 8 bits then, or the operands are e4m3
   std::int64_t size = 0, value_size = 0;  // of a head
-  double scale = 1;
+  double scale = 1, value_scale = 1;
   double cap = 0;           // above 0: a score becomes cap * tanh(score / cap) before the mask, in `attention_wgmma` and `attention_simple`
   bool causal = false, masked = false;
   bool packed = false;      // rows are sentences behind each other, each of which sees itself only
@@ -28,13 +28,17 @@ struct AttentionProblem {
   int warps = 4;            // of a block of `mma`: 16 queries each
   int row_blocks = 1;       // of 16 queries, that a warp has where blocks stay
   int blocks = 0;           // above 0: so many share a multiprocessor and stay, taking head after head; all keys are there at once
+  // As products take them: a multiple of what they add up at once, and of their columns (of e4m3, two blocks of them).
+  std::int64_t padded_size() const { return bits(dtype) == 8 ? (size + 31) / 32 * 32 : (size + 15) / 16 * 16; }
+  std::int64_t padded_value() const { return bits(dtype) == 8 ? (value_size + 15) / 16 * 16 : (value_size + 7) / 8 * 8; }
 };
 inline constexpr int kAttentionKeys = 64;  // that pass through shared memory at a time
 inline constexpr int kMostWholeKeys = 256;
 inline constexpr int kSimpleThreads = 128;
 
-// Tensor cores: f16, bf16 and, keys in steps, f32 rounded to tf32; head sizes to 128. Exports `vectors`, for rows of Q, K, V and mask at
-// multiples of 16 bytes and of the result at multiples of two elements, and `singles`; grid: blocks of queries, heads, batch.
+// Tensor cores: f16, bf16 and, keys in steps, f32 rounded to tf32 and e4m3; head sizes to 128. Exports `vectors`, for rows of Q, K, V and
+// mask at multiples of 16 bytes and of the result at multiples of two elements (of e4m3 four), and `singles`;
+// grid: blocks of queries, heads, batch.
 int attention_shared_bytes(const AttentionProblem& p);
 std::string generate_attention_mma(const AttentionProblem& p);
 // `attention`: any float type, scores of one query in shared memory: for f32, and where nothing else runs. Grid: queries, heads, batch.

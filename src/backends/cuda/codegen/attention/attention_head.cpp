@@ -19,16 +19,17 @@ std::int64_t attention_part(const AttentionProblem& p) {
 
 void define_attention(KernelText& text, const AttentionProblem& p) {
   const auto define = [&](const char* name, const auto& value) { text.define(name, value); };
-  const auto up = [](std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; };
   define("T", storage_type(p.dtype)), define("RESULT", storage_type(p.out)), define("MASK", storage_type(p.mask)),
       define("LOAD(x)", loaded(p.dtype, "(x)"));
   define("STORE(x)", stored(p.out, "(x)")), define("LOAD_MASK(x)", loaded(p.mask, "(x)"));
-  define("MMA_BITS", bits(p.dtype));
-  define("REAL_SIZE", p.size), define("REAL_VALUE", p.value_size), define("SIZE", up(p.size, 16)), define("VALUE", up(p.value_size, 8));
-  define("VALUE_STORED", up(p.value_size, 8)), define("MASK_TILES", p.mask_tiles ? 1 : 0);
+  define("MMA_BITS", bits(p.dtype)), define("MMA_E4M3", p.dtype == DType::f8e4m3fn ? 1 : 0);
+  define("REAL_SIZE", p.size), define("REAL_VALUE", p.value_size), define("SIZE", p.padded_size()), define("VALUE", p.padded_value());
+  define("VALUE_STORED", p.padded_value()), define("VALUE_SCALE", cat("(float)", decimal(p.value_scale)));
+  define("MASK_TILES", p.mask_tiles ? 1 : 0);
   define("TF32", p.dtype == DType::f32 ? 1 : 0), define("DEPTH", 256 / bits(p.dtype));  // elements along k of one product
   define("KEYS", p.whole > 0 ? p.whole : kAttentionKeys), define("MASK_ROW", p.mask_row ? 1 : 0), define("EXACTLY", p.exactly ? 1 : 0);
-  define("BF16", p.dtype == DType::bf16 ? 1 : 0), define("ONES", p.dtype == DType::bf16 ? "0x3f803f80" : "0x3c003c00");
+  define("BF16", p.dtype == DType::bf16 ? 1 : 0);
+  define("ONES", p.dtype == DType::bf16 ? "0x3f803f80" : bits(p.dtype) == 8 ? "0x38383838" : "0x3c003c00");
   define("BOUNDS", cat("32 * WARPS", p.blocks > 0 ? cat(", ", p.blocks) : ""));
   define("PART", attention_part(p)), define("ROW_BLOCKS", p.row_blocks);
   define("WARPS", p.warps), define("THREADS", kSimpleThreads);

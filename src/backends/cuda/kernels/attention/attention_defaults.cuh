@@ -9,6 +9,8 @@
 #define LOAD_MASK(x) from_f16(x)
 #define BF16 0
 #define MMA_BITS 16
+#define MMA_E4M3 0
+#define VALUE_SCALE 1.f      // of values: results are multiplied by it
 #define TF32 0               // f32 is rounded to tf32
 #define REAL_SIZE 64         // of a head: of queries and keys, and of values
 #define REAL_VALUE 64

@@ -9,6 +9,7 @@
 #endif
 
 #include "backends/cuda/kernels/attention/fragments.cuh"
+#include "backends/cuda/kernels/attention/fragments_e4m3.cuh"
 
 constexpr int kQueries = 16 * WARPS, kSizePitch = SIZE + kPiece, kValuePitch = VALUE_STORED + kPiece, kMaskPitch = KEYS + 8;
 constexpr int kStage = KEYS * kSizePitch + KEYS * kValuePitch + (MASK_TILES ? kQueries * kMaskPitch : 0);   // elements
@@ -45,6 +46,9 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
   cp_async_commit_group();
   u32 query[SIZE / DEPTH][4];
   float out[VALUE / 8][4] = {}, most[2] = {-INFINITY_F, -INFINITY_F}, sum[2] = {0.f, 0.f};
+#if MMA_BITS == 8
+  float all[4] = {};   // of a row's weights, in every column
+#endif
   for (int step = 0; step < steps; ++step) {
     if (step + 1 < steps) load(step + 1);
     cp_async_commit_group();
@@ -106,7 +110,11 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
     for (int h = 0; h < 2; ++h) {
       peak[h] = over_warp<Max, 4>(peak[h]);
       const float shrink = peak[h] == -INFINITY_F ? 1.f : __expf(most[h] - peak[h]);   // nothing seen yet: nothing to shrink
+#if MMA_BITS == 8
+      all[2 * h] *= shrink;
+#else
       sum[h] *= shrink;
+#endif
       #pragma unroll
       for (int n = 0; n < VALUE / 8; ++n) { out[n][2 * h] *= shrink; out[n][2 * h + 1] *= shrink; }
       most[h] = peak[h];
@@ -127,6 +135,27 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
       for (int n = 0; n < VALUE / 8; ++n) {
         const T* value = values + (s * 8 + pairs) * kValuePitch + n * 8 + group;
         mma(out[n], weight, fragment(value), fragment(value + kValuePitch));
+      }
+    }
+#elif MMA_BITS == 8
+    // Keys are added up in another order than they lie, again: of 16 a thread has its own two of each eight side by side.
+    #pragma unroll
+    for (int s = 0; s < KEYS / 32; ++s) {
+      u32 weight[4];
+      #pragma unroll
+      for (int f = 0; f < 4; ++f) {   // of the first two and the last two of four blocks of 8 keys, rows group and group + 8
+        const int n = 4 * s + f / 2 * 2, h = f % 2;
+        const float base = (most[h] == -INFINITY_F ? 0.f : most[h]) - kWeightsReach;
+        weight[f] = four_of(__expf(score[n][2 * h] - base), __expf(score[n][2 * h + 1] - base), __expf(score[n + 1][2 * h] - base),
+                            __expf(score[n + 1][2 * h + 1] - base));
+      }
+      mma(all, weight, ONES, ONES);
+      #pragma unroll
+      for (int n = 0; n < VALUE / 8; n += 2) {
+        u32 b[4];   // of each eight keys two, of two columns side by side
+        ldmatrix_x4_trans(b, smem_address(values + (s * 32 + lane) * kValuePitch + n * 8));
+        mma(out[n], weight, __byte_perm(b[0], b[1], 0x6420), __byte_perm(b[2], b[3], 0x6420));
+        mma(out[n + 1], weight, __byte_perm(b[0], b[1], 0x7531), __byte_perm(b[2], b[3], 0x7531));
       }
     }
 #else
@@ -151,7 +180,11 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
 #endif
     __syncthreads();   // the next step's copies go where this one read
   }
+#if MMA_BITS == 8
+  store_fours<ALIGNED>(a, rows, head, batch, first, out, all);
+#else
   store_rows<ALIGNED>(a, rows, head, batch, first, out, sum);
+#endif
 }
 
 #include "backends/cuda/kernels/attention/exports.cuh"

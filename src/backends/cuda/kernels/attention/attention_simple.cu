@@ -46,7 +46,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) attention(Arguments a) {
   for (int d = threadIdx.x; d < REAL_VALUE; d += THREADS) {
     float y = 0;
     for (i64 key = 0; key < keys; ++key) y += scores[key] * (float)LOAD(v[key * a.v_stride[2] + d]);
-    const float r = y / sum;
+    const float r = y / sum * VALUE_SCALE;
     a.y[batch * a.y_stride[0] + head * a.y_stride[1] + (rows.begin + row) * a.y_stride[2] + d] = STORE(epilogue(r));
   }
 }

@@ -15,13 +15,17 @@ std::int64_t most_keys(const Problem& p) {
 std::int64_t most_queries(const Problem& p) { return has_offsets(p) ? most_keys(p) : p.bounds(p.in[0].dims[2]).upper; }
 
 namespace {
-// Results are of the operands' type, or an epilogue makes 8 bits of each.
+bool is_computed(DType t) { return t == DType::f32 || t == DType::f16 || t == DType::bf16; }
+
+// Results are of the operands' type, or an epilogue makes 8 bits of each; of e4m3 they are f32, or what the epilogue makes of that.
 Verdict ends_well(const Problem& p) {
   const DType out = p.out[0].dtype;
+  if (!p.body && is_of_float8(p)) return Verdict::only_if(out == DType::f32, "the result is not f32");
   if (!p.body) return Verdict::only_if(out == p.in[0].dtype, "operands differ in type");
   if (has_offsets(p)) return Verdict::no("no epilogue is possible where rows are sentences behind each other");
   if (p.in.size() != static_cast<std::size_t>(p.anchor_inputs)) return Verdict::no("the epilogue has operands of its own");
-  if (out != DType::f8e4m3fn && out != DType::i8 && out != DType::u8) return Verdict::no("the epilogue does not make 8 bits of a result");
+  const bool is_small = out == DType::f8e4m3fn || out == DType::i8 || out == DType::u8;
+  if (!is_small && !(is_of_float8(p) && is_computed(out))) return Verdict::no("the epilogue does not make 8 bits of a result");
   return can_print(*p.body);
 }
 }  // namespace
@@ -33,8 +37,9 @@ Verdict attention_is_regular(const Problem& p) {
   for (const auto* side : {&p.in, &p.out})
     for (const OperandDesc& o : *side) {
       if (o.missing || (side == &p.in && &o - p.in.data() == 4)) continue;
-      if (side == &p.in && o.dtype != DType::f32 && o.dtype != DType::f16 && o.dtype != DType::bf16)
-        return Verdict::no("an operand is not f32, f16 or bf16");
+      const bool is_mask = &o - p.in.data() == 3;
+      if (side == &p.in && !(is_of_float8(p) && !is_mask ? o.dtype == DType::f8e4m3fn : is_computed(o.dtype)))
+        return Verdict::no("an operand is of another type than f32, f16 or bf16");
       if (o.layout != kPlain) return Verdict::no("an operand is not in plain layout");
     }
   if (Verdict v = ends_well(p); !v) return v;
@@ -59,13 +64,14 @@ AttentionProblem attention_problem(const Problem& p) {
   if (p.body) a.body = *p.body;
   a.size = p.in[0].dims[3].constant(), a.value_size = p.in[2].dims[3].constant();
   a.scale = static_cast<double>(p.attributes->number("scale"));
+  a.value_scale = static_cast<double>(p.attributes->number("value_scale", 1));
   a.causal = p.attributes->integer("causal", 0) != 0, a.cap = soft_cap(p);
   a.masked = p.in.size() > 3 && !p.in[3].missing, a.packed = has_offsets(p);
   if (!a.masked) return a;
   const OperandDesc& mask = p.in[3];
   a.mask = mask.dtype;
   a.mask_row = mask.dims.size() < 2 || mask.dims[mask.dims.size() - 2] == ir::Dim(1);
-  a.mask_tiles = bits(mask.dtype) == 16 && a.dtype != DType::f32 && !mask.dims.empty() && mask.dims.back() == p.in[1].dims[2] &&
+  a.mask_tiles = bits(mask.dtype) == 16 && bits(a.dtype) == 16 && !mask.dims.empty() && mask.dims.back() == p.in[1].dims[2] &&
                  (mask.dense || mask.strides.back() == ir::Dim(1));
   return a;
 }

@@ -1,5 +1,5 @@
-// attention_mma: attention of f16, bf16 and, where it may be rounded to tf32, f32 on tensor cores; configurations are the warps of a block,
-// and how keys come: step by step, all at once, or all at once in blocks that stay; f32 step by step.
+// attention_mma: attention of f16, bf16, e4m3 and, where it may be rounded to tf32, f32 on tensor cores; configurations are the warps of a
+// block, and how keys come: step by step, all at once, or all at once in blocks that stay; f32 and e4m3 step by step.
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/attention/attention_common.h"
 #include "backends/cuda/tactics/product/mma_common.h"
@@ -26,17 +26,18 @@ AttentionProblem configured(const Problem& p, const Config& c) {
   while (a.blocks > 1 && a.blocks * (attention_shared_bytes(a) + 1024) > shared_limit(p.device->arch)) --a.blocks;
   return a;
 }
-bool can_be_whole(const Problem& p) { return most_keys(p) <= kMostWholeKeys && p.in[0].dtype != DType::f32; }
+bool can_be_whole(const Problem& p) { return most_keys(p) <= kMostWholeKeys && bits(p.in[0].dtype) == 16; }
 bool fits(const Problem& p, const Config& c) { return attention_shared_bytes(configured(p, c)) <= shared_limit(p.device->arch); }
 
 Verdict supports(const Problem& p) {
-  if (p.body) return Verdict::no("no epilogue is possible");
+  if (p.body && !is_of_float8(p)) return Verdict::no("no epilogue is possible");
   if (soft_cap(p) > 0) return Verdict::no("scores have a soft cap");
   if (Verdict v = attention_is_regular(p); !v) return v;
   if (Verdict v = heads_fit_a_grid(p); !v) return v;
   const DType type = p.in[0].dtype;
   if (type == DType::f32 && !p.numerics.allows(ir::Rounding::tf32))
     return Verdict::no("tensor cores round f32 to tf32, which is not allowed");
+  if (type == DType::f8e4m3fn && p.device->arch < 89) return Verdict::no("needs sm_89 for e4m3");
   if (type != DType::f16 && p.device->arch < 80) return Verdict::no(type == DType::f32 ? "needs sm_80 for tf32" : "needs sm_80 for bf16");
   if (p.in[0].dims[3].constant() > 128 || p.in[2].dims[3].constant() > 128) return Verdict::no("a head of more than 128");
   return Verdict::only_if(fits(p, {1, 0}), "a step needs more shared memory than a block may have");
@@ -71,7 +72,7 @@ struct Kernel {
   std::shared_ptr<const LoadedModule> module;
   Function vectors = nullptr, singles = nullptr;
   int queries = 64, warps = 4, shared_bytes = 0;  // of a block
-  std::uint64_t element = 2;  // bytes
+  std::uint64_t element = 2, result = 2, stored = 4;  // bytes: of an operand's element, of a result, of those that are stored at once
   std::int64_t resident = 0;  // blocks that stay; 0: none do
   std::int64_t longest = 0;   // of packed sentences
   bool masked = false, mask_tiles = false;
@@ -85,7 +86,8 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& ope
   k->vectors = k->module->function("vectors", k->shared_bytes), k->singles = k->module->function("singles", k->shared_bytes);
   if (a.blocks > 0) k->resident = a.blocks * device_of(*p.device).multiprocessors();
   if (a.packed) k->longest = std::max<std::int64_t>(most_keys(p), 1);
-  k->element = static_cast<std::uint64_t>(bits(a.dtype) / 8);
+  k->element = static_cast<std::uint64_t>(bits(a.dtype) / 8), k->result = static_cast<std::uint64_t>(bits(a.out) / 8);
+  k->stored = (bits(a.dtype) == 8 ? 4 : 2) * k->result;
   k->queries = 16 * a.row_blocks * a.warps, k->warps = a.warps, k->masked = a.masked, k->mask_tiles = a.mask_tiles && a.whole == 0;
   return k;
 }
@@ -95,16 +97,16 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const AttentionArguments a = attention_arguments(args, k.masked, k.longest);
   const AttentionExtent extent = attention_extent(a);
   const auto number = [](const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); };
-  std::uint64_t by_16 = number(a.q) | number(a.k) | number(a.v), by_two = number(a.y);   // elements of the result
+  std::uint64_t by_16 = number(a.q) | number(a.k) | number(a.v), by_stored = number(a.y);
   for (int d = 0; d < 3; ++d) {
     by_16 |= static_cast<std::uint64_t>(a.q_stride[d] | a.k_stride[d] | a.v_stride[d]) * k.element;
-    by_two |= static_cast<std::uint64_t>(a.y_stride[d]) * k.element;
+    by_stored |= static_cast<std::uint64_t>(a.y_stride[d]) * k.result;
     if (k.mask_tiles) by_16 |= static_cast<std::uint64_t>(a.mask_stride[d]) * 2;
   }
   if (k.mask_tiles) by_16 |= number(a.mask);
   const std::int64_t across = ceil_div(extent.queries, std::int64_t{k.queries});
   const Grid grid = k.resident > 0 ? Grid{std::min(k.resident, across * a.heads * a.batches)} : Grid{across, a.heads, extent.batches};
-  const Function function = by_16 % 16 == 0 && by_two % (2 * k.element) == 0 ? k.vectors : k.singles;
+  const Function function = by_16 % 16 == 0 && by_stored % k.stored == 0 ? k.vectors : k.singles;
   return launch(queue_of(args), function, grid, static_cast<unsigned>(32 * k.warps), static_cast<unsigned>(k.shared_bytes), &a,
                 Start::early);
 }
@@ -114,7 +116,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 Tactic cuda_attention_mma() {
   return {.name = "attention_mma",
           .version = 4,
-          .ops = {"FusedAttention"},
+          .ops = {"FusedAttention", {"AttentionFloat8", "attention_float8_mma"}},
           .supports = supports,
           .configs = configs,
           .valid = valid,
@@ -139,7 +141,12 @@ Tactic cuda_attention_mma() {
                     "FusedAttention bf16[2,4,140,80] bf16[2,2,270,80] bf16[2,2,270,80] f32[2,1,1,270](-9,0) "
                     "scale=0.1",
                     "FusedAttention bf16[1,4,540,32] bf16[1,2,540,32] bf16[1,2,540,32] _ i32[4]{0,13,333,530} "
-                    "causal=1 scale=0.17"}};
+                    "causal=1 scale=0.17",
+                    "AttentionFloat8 f8e4m3fn[2,3,130,64] f8e4m3fn[2,3,300,64] f8e4m3fn[2,3,300,64] f32[2,1,1,300](-9,0) "
+                    "scale=0.125 value_scale=0.5",
+                    "AttentionFloat8 f8e4m3fn[1,4,70,48] f8e4m3fn[1,2,97,48] f8e4m3fn[1,2,97,80] f16[1,1,70,97](-9,0) "
+                    "scale=0.2",
+                    "AttentionFloat8 f8e4m3fn[1,2,100,17] f8e4m3fn[1,2,131,17] f8e4m3fn[1,2,131,7] causal=1 scale=0.2"}};
 }
 
 }  // namespace tenfold::backends

@@ -1,4 +1,4 @@
-// attention_simple: attention of any float type, a block for each query; for f32, and where nothing else runs.
+// attention_simple: attention of any float type and of e4m3, a block for each query; for f32, and where nothing else runs.
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/attention/attention_common.h"
 
@@ -44,7 +44,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cuda_attention_simple() {
   return {.name = "attention_simple",
-          .ops = {"FusedAttention"},
+          .ops = {"FusedAttention", {"AttentionFloat8", "attention_float8_simple"}},
           .supports = supports,
           .configs = [](const Problem&) { return std::vector<Config>{{0}}; },
           .open = open,

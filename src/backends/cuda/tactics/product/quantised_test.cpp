@@ -98,6 +98,10 @@ const QuantisedCase kCases[] = {
     {"FusedAttention", "f16[1,4,65,128] f16[1,2,65,128] f16[1,2,65,128] scale=0.1 causal=1",
      "(f16) %1=cast.f32(%0) %2=constant.f32(0.01) %3=div.f32(%1,%2) %4=round_even.f32(%3) %5=constant.f32(9) %6=add.f32(%4,%5) "
      "%7=saturate.u8(%6) -> %7", {}, DType::u8, 1},
+    {"AttentionFloat8", "f8e4m3fn[2,3,70,64] f8e4m3fn[2,3,90,64] f8e4m3fn[2,3,90,64] f32[2,1,1,90](-3,3) scale=0.01 value_scale=0.1",
+     "(f32) %1=cast.f16(%0) -> %1", {}, DType::f16, 0.06},
+    {"AttentionFloat8", "f8e4m3fn[1,4,65,96] f8e4m3fn[1,2,65,96] f8e4m3fn[1,2,65,96] scale=0.01 causal=1",
+     "(f32) %1=constant.f32(0.05) %2=div.f32(%0,%1) %3=cast.f8e4m3fn(%2) -> %3", {}, DType::f8e4m3fn, 0.19},
 };
 
 TEST(CudaQuantised, EpiloguesCompile) {
@@ -116,7 +120,8 @@ TEST(CudaQuantised, EpiloguesCompile) {
       });
       const bool refused = c.op.ends_with("Float8") && arch < 89;
       const bool padded = c.text.find("]{9}") != std::string::npos;
-      if (c.op == "Conv") EXPECT_GE(opened, 2) << "conv_few and conv_mma, for sm_" << arch;
+      if (c.op == "AttentionFloat8") EXPECT_EQ(opened, arch < 89 ? 1 : 2) << "for sm_" << arch;
+      else if (c.op == "Conv") EXPECT_GE(opened, 2) << "conv_few and conv_mma, for sm_" << arch;
       else EXPECT_EQ(opened, refused ? 0 : arch == 90 && !padded ? 2 : 1) << "for sm_" << arch;
     }
   }
