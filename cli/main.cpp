@@ -27,6 +27,7 @@ constexpr const char* kHelp =
     "  inspect   show a model or plan step by step; --why: which kernels were tried, their times, why others were refused\n"
     "  check     everything that is wrong with a model, or that it is sound and supported\n"
     "  quantize  the model's own ONNX file with 8-bit products, by samples of its inputs\n"
+    "  embed     vectors of texts, by a sentence encoder's folder\n"
     "  compare   differences between two models, plans or stored outputs\n"
     "  ops       the ONNX operators that models may use\n"
     "  devices   what this machine offers\n\n"
@@ -54,7 +55,7 @@ int exit_code(ErrorKind kind) {
 int dispatch(const std::string& program, Arguments arguments) {
   if (program == "trtexec") return exec_main(arguments, true);
   if (arguments.empty())
-    throw UsageError("say what to do: tenfold exec, inspect, check, quantize, compare, ops or devices; tenfold --help explains");
+    throw UsageError("say what to do: tenfold exec, inspect, check, quantize, embed, compare, ops or devices; tenfold --help explains");
   const std::string verb = arguments.front();
   arguments.erase(arguments.begin());
   if (verb == "--help" || verb == "-h" || verb == "help") return std::fputs(kHelp, stdout), kOk;
@@ -64,10 +65,11 @@ int dispatch(const std::string& program, Arguments arguments) {
   if (verb == "check") return check_main(arguments);
   if (verb == "compare") return compare_main(arguments);
   if (verb == "quantize") return quantize_main(arguments);
+  if (verb == "embed") return embed_main(arguments);
   if (verb == "ops") return ops_main(arguments);
   if (verb == "devices") return devices_main(arguments);
   if (verb == "build-request") return build_request_main(arguments);
-  const std::string hint = nearest(verb, {"exec", "inspect", "check", "quantize", "compare", "ops", "devices"});
+  const std::string hint = nearest(verb, {"exec", "inspect", "check", "quantize", "embed", "compare", "ops", "devices"});
   throw UsageError("unknown verb '" + verb + "'" +
                    (hint.empty() ? "; tenfold --help lists them" : "; did you mean 'tenfold " + hint + "'?"));
 }

@@ -15,6 +15,7 @@ int inspect_main(const Arguments& arguments);
 int check_main(const Arguments& arguments);
 int compare_main(const Arguments& arguments);
 int quantize_main(const Arguments& arguments);
+int embed_main(const Arguments& arguments);
 int ops_main(const Arguments& arguments);
 int devices_main(const Arguments& arguments);
 int build_request_main(const Arguments& arguments);   // of ModelEngines, not in the help

@@ -214,7 +214,7 @@ class Outputs(CliCase):
         operators = json.loads(self.tenfold('ops', '--json').stdout)
         self.assertIn('MatMul', {o['name'] for o in operators if o['domain'] == 'ai.onnx'})
         self.assertEqual(json.loads(self.tenfold('devices', '--json').stdout)[0]['device'], 'cpu')
-        for verb in ('exec', 'inspect', 'quantize', 'compare', 'ops', 'devices'):
+        for verb in ('exec', 'inspect', 'quantize', 'embed', 'compare', 'ops', 'devices'):
             self.assertLess(len(self.tenfold(verb, '--help').stdout.splitlines()), 52, verb)
 
 
