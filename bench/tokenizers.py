@@ -42,9 +42,9 @@ def read(path):
 def trained(folder, texts):
     import tokenizer_kinds as kinds
     kinds.corpus = lambda: texts * 2
-    for name, make in {'byte-level BPE': kinds.IN_CI['llama3'], 'Unigram': kinds.IN_CI['unigram'], 'BPE with bytes': kinds.IN_CI['llama2']}.items():
+    for name, kind in (('byte-level BPE', 'llama3'), ('Unigram', 'unigram'), ('BPE with bytes', 'llama2')):
         path = Path(folder) / f'{name}.json'
-        path.write_text(make().to_str())
+        path.write_text(kinds.IN_CI[kind]().to_str())
         yield str(path)
 
 
@@ -75,7 +75,8 @@ def main():
                     seconds['o', n].append(took)
                     seconds['t', n].append(theirs(path, texts, n))
             m = {key: statistics.median(values) for key, values in seconds.items()}
-            print(f'{Path(path).stem}: {tokens / m["o", 1] / 1e6:.2f} M tokens/s beside {tokens / m["t", 1] / 1e6:.2f} ({m["t", 1] / m["o", 1]:.1f}x); '
+            rates = [tokens / m[who, 1] / 1e6 for who in 'ot']
+            print(f'{Path(path).stem}: {rates[0]:.2f} M tokens/s beside {rates[1]:.2f} ({rates[0] / rates[1]:.1f}x); '
                   f'two threads {m["o", 1] / m["o", 2]:.2f}x of one, {m["t", 2] / m["o", 2]:.1f}x of theirs')
 
 

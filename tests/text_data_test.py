@@ -81,7 +81,7 @@ class TextData(CliCase):
     def test_what_is_wrong(self):
         texts, table = self.write('t.txt', b'good\n'), self.write('t.csv', b'a,b\n"x,1\n')
         short = self.write('s.csv', b'a,b\nx')
-        bpe = self.write('bpe.json', json.dumps({'model': {'type': 'BPE'}}).encode())
+        other = self.write('other.json', json.dumps({'model': {'type': 'Other'}}).encode())
         start = ['exec', f'--onnx={self.model}', '--int8']
         tokenizer = f'--tokenizer={self.tokenizer}'
         for code, words, flags in (
@@ -93,7 +93,7 @@ class TextData(CliCase):
             (1, 'line 2 has 1 fields', [f'--data={short}:b', tokenizer]),
             (1, 'there is no text', [f"--data={self.write('e.txt', b'')}", tokenizer]),
             (1, 'cannot be read', [f'--data={texts}', f"--tokenizer={self.path('none')}"]),
-            (3, "'BPE' is not supported", [f'--data={texts}', f'--tokenizer={bpe}']),
+            (3, "'Other' is not supported", [f'--data={texts}', f'--tokenizer={other}']),
             (1, "u.txt' (from 0 on): the text is no UTF-8 at byte 1", [f"--data={self.write('u.txt', b'x' + bytes([255]))}", tokenizer]),
             (2, '--image is for photographs', [f'--data={texts}', tokenizer, '--image=crop:2']),
         ):
