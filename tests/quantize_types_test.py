@@ -162,7 +162,7 @@ class Types(CliCase):
             (2, 'max-error', [data, '--max-error=0']),
             (2, 'max-error', [data, '--max-error=nan']),
             (2, '--max-error needs --data', ['--nbits=4', '--max-error=0.1']),
-            (2, "names the output 'z'", [data, '--max-error=z:0.1']),
+            (2, "the model has no output 'z'", [data, '--max-error=z:0.1']),
             (2, '--reduceRange is for --type=int8', [data, '--reduceRange', '--type=fp8']),
             (2, '--calibrator and --calib', [data, '--nbits=4', '--calibrator=mse']),
         ):

@@ -10,6 +10,8 @@
 #include "backends/device_traits.h"
 #include "base/check.h"
 #include "base/log.h"
+#include "builder/budget/expect_budget.h"
+#include "builder/budget/first_within.h"
 #include "builder/budget/mixes.h"
 #include "builder/budget/sensitivity.h"
 #include "builder/budget/trials.h"
@@ -121,21 +123,12 @@ class Search {
     const double of_all = error_of(problem_, states_of(types_in(singles_.front())));
     return error_of(problem_, states) * (of_all > 0 && std::isfinite(error_of_all_) ? error_of_all_ / of_all : 1);
   }
-  // The first that is, measured; their number if none is. It begins with the one that is predicted, and looks near it.
+  // The first that is, measured; their number if none is. It begins with the one that is predicted.
   std::size_t first_within(const std::vector<Allocation>& line) {
-    std::size_t none = 0, enough = line.size(), step = 1;   // so many are not; this one is
-    std::size_t next = 0;
-    while (next + 1 < line.size() && predicted(line[next]) > config_.budget->max_error) ++next;
-    bool below = false, above = false;
-    while (none < enough && trials_.has_time()) {
-      const bool within = consider_mix(line[next]);
-      (within ? above : below) = true;
-      within ? enough = next : none = next + 1;
-      if (below && above) next = none + (enough - none) / 2;
-      else next = within ? next - std::min(step, next - none) : std::min(next + step, line.size() - 1);
-      step *= 2;
-    }
-    return enough;
+    std::size_t guess = 0;
+    while (guess + 1 < line.size() && predicted(line[guess]) > config_.budget->max_error) ++guess;
+    return builder::first_within(
+        line.size(), guess, [&](std::size_t i) { return consider_mix(line[i]); }, [&] { return trials_.has_time(); });
   }
   // From the quicker of two neighbours on the frontier to the slower: those layers change first that lose least time for their error. What
   // lies between is no best allocation for any lambda, but may fit the budget better.
@@ -224,31 +217,11 @@ class Search {
   std::map<std::vector<DType>, bool> tried_;   // types of all layers, and whether they were within the budget
 };
 
-void check(const ir::Graph& source, const BuildConfig& config) {
-  const ErrorBudget& budget = *config.budget;
-  const quant::Metric& metric = quant::metric(budget.metric);
-  require(budget.labels.empty() || budget.measure || metric.name == "top1" || metric.name == "top5", ErrorKind::invalid_argument,
-          "ErrorBudget::labels are for the metrics top1 and top5, not for ", budget.metric);
-  require(budget.search_memory >= 0, ErrorKind::invalid_argument, "ErrorBudget::search_memory is ", budget.search_memory);
-  const auto check_bound = [](const std::string& what, double bound) {
-    require(bound > 0 && std::isfinite(bound), ErrorKind::invalid_argument, what, " is ", bound, ", a number above 0 is needed");
-  };
-  check_bound("ErrorBudget::max_error", budget.max_error);
-  for (const auto& [output, bound] : budget.outputs) {
-    check_bound("ErrorBudget::outputs, '" + output + "',", bound);
-    const auto is_it = [&name = output](const ir::Value* v) { return v->name == name; };
-    require(std::any_of(source.outputs.begin(), source.outputs.end(), is_it), ErrorKind::invalid_argument,
-            "ErrorBudget::outputs: the model has no output '", output, "'");
-  }
-  require(config.calibration && config.calibration->sample, ErrorKind::invalid_argument,
-          "an error budget needs data that shows the error: Calibration::sample (--data=PATH)");
-}
-
 }  // namespace
 
 Engine engine_within_budget(const ir::Graph& source, const BuildConfig& config, const backends::DeviceInfo& device, const MakePlan& make,
                             BuildReport& report) {
-  check(source, config);
+  expect_budget(source, config);
   return Search(source, config, device, make).run(report);
 }
 

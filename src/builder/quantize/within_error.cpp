@@ -5,6 +5,8 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "builder/budget/expect_budget.h"
+#include "builder/budget/first_within.h"
 #include "builder/budget/judge.h"
 
 namespace tenfold::builder {
@@ -28,12 +30,10 @@ class Search {
   Places run() {
     if (within(0)) return taken(0);
     measure_alone();
-    // `most` is within the budget: a file as it was is, if none else is.
-    std::size_t least = 0, most = products_.size();
-    while (most - least > 1 && go_on()) {
-      const std::size_t middle = least + (most - least) / 2;
-      (within(middle) ? most : least) = middle;
-    }
+    // None narrow is the file as it was, and all narrow is known not to do.
+    const std::size_t most =
+        1 + first_within(
+                products_.size() - 1, predicted() - 1, [&](std::size_t i) { return within(i + 1); }, [&] { return go_on(); });
     require(most < products_.size(), ErrorKind::unsupported, "has no product that can be quantised within an error of ", bounds(),
             report_.plans.empty() ? "" : cat(": with all of them it is ", report_.plans.front().error));
     return taken(most);
@@ -71,7 +71,7 @@ class Search {
     const Judge steers(source_, config_, 0, kSteering);
     Places all;
     for (const FileProduct& p : products_) all.insert(p.place);
-    std::vector<double> shares;
+    std::vector<double>& shares = alone_;
     double largest = 0;
     for (const FileProduct& p : products_) {
       if (go_on()) {
@@ -85,6 +85,17 @@ class Search {
     }
     for (std::size_t i = 0; i < products_.size(); ++i) order_.push_back(i);
     std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) { return shares[a] > shares[b]; });
+  }
+
+  // How many in floats are within the budget, if squares of errors add up to what that of all narrow products is: at least one, and not
+  // all.
+  std::size_t predicted() const {
+    double all = 0, left = 0;
+    for (const double share : alone_) all += share * share;
+    const double of_all = report_.plans.front().error / config_.budget->max_error;
+    std::size_t count = products_.size();
+    while (count > 1 && of_all * of_all * left <= all) --count, left += alone_[order_[count]] * alone_[order_[count]];
+    return std::clamp<std::size_t>(count + 1, 1, std::max<std::size_t>(products_.size() - 1, 1));
   }
 
   Places taken(std::size_t count) {
@@ -102,6 +113,7 @@ class Search {
   BudgetReport& report_;
   const Judge checks_;
   const Clock::time_point begun_ = Clock::now();
+  std::vector<double> alone_;         // of products: the error where they alone are narrow, as a share of its bound
   std::vector<std::size_t> order_;    // of products: the costliest first
   std::vector<std::size_t> counts_;   // of report_.plans: how many are in floats
 };
@@ -110,16 +122,7 @@ class Search {
 
 Places kept_in_floats(const ir::Graph& source, const BuildConfig& config, const std::vector<FileProduct>& products, const std::string& type,
                       const std::function<Engine(const Places& in_floats)>& engine_with, BudgetReport& report) {
-  const ErrorBudget& budget = *config.budget;
-  require(config.calibration && config.calibration->sample, ErrorKind::invalid_argument,
-          "BuildConfig::budget needs samples: they show the error");
-  require(budget.max_error > 0, ErrorKind::invalid_argument, "a budget of ", budget.max_error, ": a bound on the error is above 0");
-  for (const auto& [output, bound] : budget.outputs) {
-    require(bound > 0, ErrorKind::invalid_argument, "a budget of ", bound, " for '", output, "': a bound on the error is above 0");
-    const bool known =
-        std::any_of(source.outputs.begin(), source.outputs.end(), [&name = output](const ir::Value* v) { return v->name == name; });
-    require(known, ErrorKind::invalid_argument, "the budget names the output '", output, "', which the model does not have");
-  }
+  expect_budget(source, config);
   return Search(source, config, products, type, engine_with, report).run();
 }
 
