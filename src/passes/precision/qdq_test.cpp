@@ -238,6 +238,44 @@ TEST(Qdq, RowsOnGpusKeepTheirScalesInFloats) {
   EXPECT_EQ(count(graph, "Mul") + count(graph, "Add") + count(graph, "Relu") + count(graph, "Region"), 0) << ir::print(graph);
 }
 
+// Operands are quantised where they are made, and the result where it is computed: memory between holds e4m3 alone.
+TEST(Qdq, AttentionOfFloat8OnGpus) {
+  BuildConfig config;
+  config.fp16 = true;
+  std::string text = R"((x f32[2,32,64])
+    s = f32[]{0.05}
+    one = f32[]{0.00390625}
+    z = f8e4m3fn[]{0}
+    h = f32[]{8}
+    heads = i64[4]{0,0,2,32}
+    back = i64[3]{0,0,64}
+    xq = QuantizeLinear(x, s, z)
+    xd = DequantizeLinear(xq, s, z))";
+  for (const std::string n : {"q", "k", "v"})
+    text += "\n w" + n + " = constant f8e4m3fn[64,64]\n d" + n + " = DequantizeLinear(w" + n + ", s)\n m" + n + " = MatMul(xd, d" + n +
+            ")\n r" + n + " = Reshape(m" + n + ", heads)\n t" + n + " = Transpose(r" + n + ") perm=[0,2," + (n == "k" ? "3,1" : "1,3") +
+            "]\n b" + n + " = QuantizeLinear(t" + n + ", s, z)\n " + n + " = DequantizeLinear(b" + n + ", s, z)";
+  text += R"(
+    a = MatMul(q, k)
+    b = Div(a, h)
+    p = Softmax(b)
+    pq = QuantizeLinear(p, one, z)
+    pd = DequantizeLinear(pq, one, z)
+    c = MatMul(pd, v)
+    ct = Transpose(c) perm=[0,2,1,3]
+    cr = Reshape(ct, back)
+    y = QuantizeLinear(cr, s, z)
+  )";
+  ir::Graph graph = parse(text);
+  run(graph, pipeline_for({.kind = "cuda", .arch = 90}, config, {.quantised = true}).in_order());
+  EXPECT_EQ(count(graph, "AttentionFloat8"), 1) << ir::print(graph);
+  EXPECT_EQ(count(graph, "Region"), 1) << "the input's\n" << ir::print(graph);
+  EXPECT_EQ(count(graph, "Softmax") + count(graph, "Cast"), 0) << ir::print(graph);
+  ir::Graph older = parse(text);
+  run(older, pipeline_for({.kind = "cuda", .arch = 80}, config, {.quantised = true}).in_order());
+  EXPECT_EQ(count(older, "AttentionFloat8") + count(older, "MatMulFloat8"), 0) << ir::print(older);
+}
+
 TEST(Qdq, ConvolutionsOfFloat8OnGpus) {
   const std::string text = R"((x f32[2,16,9,9])
     xs = f32[]{0.01}

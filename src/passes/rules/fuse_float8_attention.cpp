@@ -67,10 +67,13 @@ Value* moved_like(ir::Graph& graph, const Node& movement, Value* x, Node* before
 Value* quantised_first(ir::Graph& graph, Value* small, Node* before) {
   const Node* q = small->producer;
   if (!is_quantize(q) || !scale_of(q) || small->users.size() != 1) return small;
-  const Node* movement = q->in(0)->producer;
-  if (!moves(movement) || !only_user(graph, q->in(0))) return small;
-  Value* inner = graph.make("QuantizeLinear", {movement->in(0), q->in(1), q->in(2)}, q->attributes, before);
-  return moved_like(graph, *movement, quantised_first(graph, inner, before), before);
+  std::vector<const Node*> movements;
+  Value* source = q->in(0);
+  for (; moves(source->producer) && only_user(graph, source); source = source->producer->in(0)) movements.push_back(source->producer);
+  if (movements.empty()) return small;
+  Value* x = graph.make("QuantizeLinear", {source, q->in(1), q->in(2)}, q->attributes, before);
+  for (auto m = movements.rbegin(); m != movements.rend(); ++m) x = moved_like(graph, **m, x, before);
+  return x;
 }
 
 struct Small {
