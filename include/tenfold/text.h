@@ -1,7 +1,7 @@
 // Tokenizers: from text to the ids that a language model takes, equal to those of Hugging Face's `tokenizers`.
 //
-// A tokenizer is read from `tokenizer.json`. What of its components there is: docs/text.md. One that is missing is
-// refused by its name. Positions are in characters (Unicode scalars) of the text, which is UTF-8.
+// A tokenizer is read from `tokenizer.json`, with all components that those have, or made of other files: docs/text.md.
+// Positions are in characters (Unicode scalars) of the text, which is UTF-8.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,9 @@ struct Encoding {
 // Immutable once it is loaded; all threads may use one at once.
 class TENFOLD_API Tokenizer {
  public:
-  // A file tokenizer.json, or a folder that holds one. Throws io (it cannot be read), invalid_model (what is wrong, and
-  // where), unsupported (the component that is missing).
+  // A file tokenizer.json, or a folder that holds one, or else vocab.txt, vocab.json and merges.txt, or a model of
+  // SentencePiece (tokenizer.model, sentencepiece.bpe.model, spiece.model), with what tokenizer_config.json says. Throws
+  // io (it cannot be read), invalid_model (what is wrong, and where), unsupported (the component that is missing).
   static Tokenizer load(const std::string& path);
   static Tokenizer parse(std::string_view json, const std::string& what = "tokenizer.json");
   Tokenizer(Tokenizer&&) noexcept;

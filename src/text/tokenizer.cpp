@@ -2,13 +2,12 @@
 #include <nlohmann/json.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "tenfold/text.h"
 #include "text/added_tokens.h"
 #include "text/decode/decoder.h"
 #include "text/fail.h"
+#include "text/files/folder.h"
 #include "text/postprocess/post_processor.h"
 #include "text/threads.h"
 #include "text/trim.h"
@@ -32,22 +31,6 @@ struct Scratch {
 Scratch& scratch() {
   thread_local Scratch one;
   return one;
-}
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  if (!file || !text) fail(ErrorKind::io, "'" + path + "' cannot be read");
-  return text.str();
-}
-
-nlohmann::json parsed(std::string_view json, const std::string& what) {
-  try {
-    return nlohmann::json::parse(json);
-  } catch (const nlohmann::json::exception& e) {
-    fail(ErrorKind::invalid_model, what + " is no JSON: " + e.what());
-  }
 }
 
 template <class T, class Read>
@@ -171,8 +154,13 @@ Tokenizer::~Tokenizer() = default;
 
 Tokenizer Tokenizer::load(const std::string& path) {
   std::error_code cannot_look;
-  const std::string file = std::filesystem::is_directory(path, cannot_look) ? path + "/tokenizer.json" : path;
-  return parse(read_file(file), file);
+  if (!std::filesystem::is_directory(path, cannot_look)) return parse(read_file(path), path);
+  try {
+    const nlohmann::json root = tokenizer_of_folder(path);
+    return Tokenizer(std::make_unique<Impl>(Json{root, ""}));
+  } catch (Error& e) {
+    throw e.within("reading the tokenizer '" + path + "'");
+  }
 }
 
 Tokenizer Tokenizer::parse(std::string_view json, const std::string& what) {

@@ -2,6 +2,8 @@
 #include <nlohmann/json.hpp>
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <limits>
 
 #include "text/fail.h"
@@ -13,6 +15,28 @@ namespace tenfold::tokenizing {
 namespace {
 
 constexpr double kUnknownPenalty = 10;
+
+// The reference's reader of JSON takes the digits of a number as a whole one and divides that by a power of ten, which may be off by the
+// last bit. Of two ways whose scores are equal but for that, it then takes the other one: the same is done here, from the shortest digits.
+double as_the_reference_reads(double exact) {
+  char text[40];
+  const char* const end = std::to_chars(text, text + sizeof text, std::abs(exact), std::chars_format::scientific).ptr;
+  std::uint64_t digits = 0;
+  int exponent = 0;
+  const char* at = text;
+  for (bool is_fraction = false; at != end && *at != 'e'; ++at) {
+    if (*at == '.') is_fraction = true;
+    else digits = digits * 10 + static_cast<std::uint64_t>(*at - '0'), exponent -= is_fraction;
+  }
+  if (at == end) return exact;   // infinite, or no number
+  int power = 0;
+  std::from_chars(at + (at[1] == '+' ? 2 : 1), end, power);
+  exponent += power;
+  if (std::abs(exponent) > 300) return exact;
+  const double scale = std::pow(10.0, std::abs(exponent));   // glibc's is right to the last bit, as the reference's table is
+  const auto whole = static_cast<double>(digits);
+  return std::copysign(exponent < 0 ? whole / scale : whole * scale, exact);
+}
 
 // The best way to a place in a word.
 struct Best {
@@ -66,7 +90,7 @@ class Unigram : public Model {
       if (!one.value.is_array() || one.value.size() != 2 || !one.value[0].is_string() || !one.value[1].is_number())
         one.wrong("a token and its score were expected");
       vocabulary_[one.value[0].get<std::string>()] = static_cast<std::int32_t>(scores_.size());   // of two alike the last one counts
-      scores_.push_back(one.value[1].get<double>());
+      scores_.push_back(as_the_reference_reads(one.value[1].get<double>()));
       least = std::min(least, scores_.back());
     }
     unknown_score_ = least - kUnknownPenalty;
