@@ -98,6 +98,15 @@ class Types(CliCase):
         self.assertIn('by nearest', self.said)
         self.assertLess(gptq, 0.8 * self.error(told=False))
 
+    def test_awq_divides_data_in_front_of_products(self):
+        model = self.quantize('--nbits=4', '--group=32')
+        self.assertIn('by awq', self.said)
+        told = re.search(r'remedy awq: relative l2 error ([\d.e-]+), without it ([\d.e-]+): kept', self.said)
+        self.assertLess(float(told[1]), 0.95 * float(told[2]))
+        made = [n for n in model.graph.node if n.op_type == 'Mul']
+        self.assertEqual([list(n.input) for n in made], [['x', 'x_factors'], ['n', 'n_factors']])
+        self.assertLess(self.error(), 0.06)
+
     def test_nbits(self):
         errors = {}
         for bits in (4, 8):

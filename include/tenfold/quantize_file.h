@@ -19,7 +19,8 @@ namespace tenfold {
 enum class QuantizeFor { any, onnxruntime, openvino };
 
 // What products become. The last three narrow weights alone, by groups of a column that share a scale; they need no samples, but with
-// samples weights are rounded by GPTQ (Frantar 2023) where the outputs are nearer to the model's then.
+// samples weights are rounded by GPTQ (Frantar 2023), alone or behind AWQ (Lin 2024), where the outputs are
+// nearer to the model's then.
 //   int8      data and weights of 8 bits
 //   fp8       data and weights of e4m3, both around zero: opset 19. Ranges are by "minmax" where the method is "auto".
 //   int4      weights of 4 bits behind a DequantizeLinear with blocks: opset 21. i4 around zero, for `any`; else u4 with zero points

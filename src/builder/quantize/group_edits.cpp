@@ -55,6 +55,19 @@ std::string GroupEditor::initializer(const std::string& stem, Tensor tensor) {
   return name;
 }
 
+std::string GroupEditor::data(std::size_t place, const FileGroups& g) {
+  const std::string& x = proto(place).input[0];
+  if (!g.factors) return x;
+  std::string& made = divided_[{x, g.factors}];
+  if (!made.empty()) return made;
+  Tensor by(DType::f32, {static_cast<std::int64_t>(g.factors->size())});
+  for (std::size_t i = 0; i < g.factors->size(); ++i) by.mutable_data<float>()[i] = 1 / (*g.factors)[i];
+  const std::string factors = initializer(x + "_factors", std::move(by));
+  made = names_.value(x + "_scaled");
+  out_.edits.before[place].push_back({"Mul", names_.node(x + "_Mul"), {x, factors}, {made}});
+  return made;
+}
+
 void GroupEditor::dequantise(std::size_t place, const FileGroups& g) {
   const std::string& old = proto(place).input[1];
   replaced_.insert(old);
@@ -69,6 +82,7 @@ void GroupEditor::dequantise(std::size_t place, const FileGroups& g) {
                                         {{"axis", g.transposed ? 1 : 0}, {"block_size", g.form.group}}});
   }
   out_.edits.inputs[place][1] = made[0];
+  if (g.factors) out_.edits.inputs[place][0] = data(place, g);
   out_.quantised.insert(place);
 }
 
@@ -83,7 +97,7 @@ void GroupEditor::replace_by_nbits(std::size_t place, const FileGroups& g) {
     made = {initializer(old + "_quantized", bytes_of(w.values, w.rows, w.columns, bits, {w.columns, w.groups, g.form.group * bits / 8})),
             initializer(old + "_scale", scales_by_column(w)),
             initializer(old + "_zero_point", bytes_of(w.zeros, w.groups, w.columns, bits, {w.columns * ((w.groups * bits + 7) / 8)}))};
-  onnx_export::NewNode product{"MatMulNBits", node.name, {node.input[0], made[0], made[1], made[2]}, {node.output[0]}};
+  onnx_export::NewNode product{"MatMulNBits", node.name, {data(place, g), made[0], made[1], made[2]}, {node.output[0]}};
   product.attributes = {{"K", w.rows}, {"N", w.columns}, {"bits", bits}, {"block_size", g.form.group}};
   product.domain = "com.microsoft";
   out_.edits.before[place].push_back(std::move(product));

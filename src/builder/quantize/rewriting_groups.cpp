@@ -1,5 +1,6 @@
-// Weights alone: rounded to the nearest, and by GPTQ where there are samples; what is nearer to the model in floats is taken.
-#include <cmath>
+// Weights alone: rounded to the nearest, and where there are samples by GPTQ and by AWQ; what is nearest to the model in floats is taken.
+#include <tuple>
+#include <utility>
 
 #include "base/check.h"
 #include "builder/budget/judge.h"
@@ -12,7 +13,8 @@
 namespace tenfold::builder {
 namespace {
 
-constexpr int kTried = 8;   // samples on which the two ways are compared
+constexpr int kTried = 8;          // samples on which the ways are compared
+constexpr double kAwqGain = 0.95;  // it puts a multiplication in front of products, and has to lessen the error by so much
 
 quant::GroupForm form_of(const QuantizeOptions& options) {
   quant::GroupForm form{.bits = options.type == QuantizeType::nbits8 ? 8 : 4, .group = options.group};
@@ -33,7 +35,7 @@ struct Weights {
   const ir::Value* value = nullptr;
   bool transposed = false;
   std::string data;   // whose moments they are rounded by
-  quant::GroupedWeights nearest, by_moments;
+  quant::GroupedWeights nearest, by_gptq, by_awq;  // the last two only of data that were seen
 
   std::int64_t rows() const { return value->constant->tensor.shape()[transposed ? 1 : 0]; }
   std::int64_t columns() const { return value->constant->tensor.shape()[transposed ? 0 : 1]; }
@@ -62,8 +64,7 @@ class WithGroups : public Rewriting {
     GroupEditor editor(source_.model);
     for (const auto& [place, index] : products_) {
       if (in_floats.count(place)) continue;
-      const Weights& w = weights_[index];
-      const FileGroups groups{w.transposed, form_, takes_moments_ && w.by_moments.rows > 0 ? &w.by_moments : &w.nearest};
+      const FileGroups groups = groups_of(weights_[index]);
       if (nbits_) editor.replace_by_nbits(place, groups);
       else editor.dequantise(place, groups);
     }
@@ -74,6 +75,16 @@ class WithGroups : public Rewriting {
   WhyLeft why_left() const override { return why_left_; }
 
  private:
+  enum class Way { nearest, gptq, awq };
+
+  FileGroups groups_of(const Weights& w) const {
+    FileGroups groups{w.transposed, form_, &w.nearest};
+    if (way_ == Way::nearest || w.by_gptq.rows == 0) return groups;
+    groups.weights = way_ == Way::gptq ? &w.by_gptq : &w.by_awq;
+    if (way_ == Way::awq) groups.factors = &factors_.at(w.data);
+    return groups;
+  }
+
   void find_products(const Places& excluded) {
     std::map<std::pair<const ir::Value*, bool>, std::size_t> known;
     for (const auto& node : source_.graph.nodes()) {
@@ -85,7 +96,7 @@ class WithGroups : public Rewriting {
       }
       const bool transposed = node->op() == "Gemm" && node->attributes.integer("transB", 0) != 0;
       const auto [at, added] = known.try_emplace({node->in(1), transposed}, weights_.size());
-      if (added) weights_.push_back({node->in(1), transposed, data_of(*node), {}, {}});
+      if (added) weights_.push_back({node->in(1), transposed, data_of(*node), {}, {}, {}});
       products_[*place] = at->second;
     }
   }
@@ -114,20 +125,28 @@ class WithGroups : public Rewriting {
       if (!w.data.empty()) sizes[w.data] = w.rows();
     ir::Graph runnable = source_.graph.clone();
     specialise(runnable, source_.ranges);
+    for (const auto& [data, size] : sizes) factors_[data];  // threads fill it
     report.samples = each_moments(runnable, source_.ranges, source_.config, sizes, [&](const std::string& data, const quant::Moments& m) {
+      factors_.at(data) = quant::awq_factors(m);
       for (Weights& w : weights_)
-        if (w.data == data && w.rows() == m.size()) w.by_moments = round_by_gptq(w.floats(), m, form_);
+        if (w.data == data && w.rows() == m.size())
+          w.by_gptq = round_by_gptq(w.floats(), m, form_), w.by_awq = round_by_awq(w.floats(), m, form_);
     });
     require(report.samples > 0, ErrorKind::invalid_argument, "the calibration's data gave no sample");
     BuildConfig judged = source_.config;
     judged.budget = ErrorBudget{.max_error = 1};   // so that a share of it is the error
     const Judge judge(source_.graph, judged, 0, kTried);
-    RemedyReport told{"gptq", judge.judge(engine_of(edits({}).edits)).share, 0, false};
-    takes_moments_ = true;
-    told.after = judge.judge(engine_of(edits({}).edits)).share;
-    takes_moments_ = told.kept = told.after < told.before;
-    if (told.kept) report.method = "gptq";
-    report.remedies.push_back(told);
+    const auto error = [&] { return judge.judge(engine_of(edits({}).edits)).share; };
+    double best = error();
+    for (const auto& [way, name, gain] : {std::tuple{Way::gptq, "gptq", 1.0}, std::tuple{Way::awq, "awq", kAwqGain}}) {
+      const Way before = std::exchange(way_, way);
+      const double after = error();
+      report.remedies.push_back({name, best, after, after < gain * best});
+      if (report.remedies.back().kept)
+        best = after, report.method = name;
+      else
+        way_ = before;
+    }
   }
 
   const FileSource& source_;
@@ -136,7 +155,8 @@ class WithGroups : public Rewriting {
   std::vector<Weights> weights_;
   std::map<std::size_t, std::size_t> products_;   // by place: which weights
   WhyLeft why_left_;
-  bool takes_moments_ = false;
+  std::map<std::string, std::vector<float>> factors_;  // of AWQ, by the data
+  Way way_ = Way::nearest;
 };
 
 }  // namespace

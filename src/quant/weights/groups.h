@@ -51,4 +51,8 @@ GroupedWeights round_to_nearest(const Columns& weights, const GroupForm& form);
 // `moments`: of the data's rows. Where no numbers come out of them, weights are rounded to the nearest.
 GroupedWeights round_by_gptq(const Columns& weights, const Moments& moments, const GroupForm& form);
 
+// AWQ: the weights of each row times a factor, by which its data have to be divided.
+std::vector<float> awq_factors(const Moments& moments);
+GroupedWeights round_by_awq(const Columns& weights, const Moments& moments, const GroupForm& form);
+
 }  // namespace tenfold::quant

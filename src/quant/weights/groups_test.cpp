@@ -96,6 +96,25 @@ TEST(GroupedWeights, GptqLessensTheErrorOfResultsAndNotThatOfWeights) {
   }
 }
 
+TEST(GroupedWeights, AwqDividesWhatItMultiplies) {
+  const Columns w = random_columns(40, 12);
+  const Data data(40);
+  const std::vector<float> factors = awq_factors(data.moments);
+  EXPECT_GT(factors[5], 1.2F * factors[6]);  // its data are six times as large
+  const Moments divided = data.moments.divided(factors);
+  EXPECT_NEAR(static_cast<double>(divided.of_group(0)[5 * 40 + 6] * factors[5] * factors[6]),
+              static_cast<double>(data.moments.of_group(0)[5 * 40 + 6]), 1e-2);
+  const GroupForm form{.bits = 4, .group = 10};
+  const GroupedWeights q = round_by_awq(w, data.moments, form);
+  double off = 0;
+  for (std::int64_t c = 0; c < w.columns; ++c)
+    for (std::int64_t r = 0; r < w.rows; ++r) {
+      const auto factor = static_cast<double>(factors[static_cast<std::size_t>(r)]);
+      off += std::pow(q.at(r, c, form.group) / factor - static_cast<double>(w.values[static_cast<std::size_t>(c * w.rows + r)]), 2);
+    }
+  EXPECT_LT(off, 4 * squared_error(w, round_to_nearest(w, form), form.group));
+}
+
 TEST(GroupedWeights, DataThatSayNothingLeaveTheNearest) {
   const Columns w = random_columns(32, 3);
   const GroupForm form{};

@@ -40,6 +40,13 @@ void Moments::add(const float* rows, std::int64_t count) {
   });
 }
 
+Moments Moments::divided(const std::vector<float>& by) const {
+  Moments result = *this;
+  for (std::size_t i = 0; i < by.size(); ++i)
+    for (std::size_t j = i; j < by.size(); ++j) result.sums_[i * by.size() + j] /= by[i] * by[j];
+  return result;
+}
+
 std::vector<float> Moments::damped(std::int64_t group) const {
   const float* const from = of_group(group);
   double trace = 0;
