@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Text to vectors beside the peers that are installed, in turns, and how near the vectors are.
 
-    embeddings.py MODEL_FOLDER MODEL.onnx SENTENCES.csv [--threads 2] [--rounds 5] [--seconds 5]
+    embeddings.py MODEL_FOLDER MODEL.onnx SENTENCES.csv [--threads 2] [--rounds 5] [--seconds 5] [--texts N]
 
 MODEL_FOLDER: as sentence-transformers saves it (all-MiniLM-L6-v2). MODEL.onnx: the same model with pooling and normalisation, which
 examples/minilm_to_onnx.py writes. SENTENCES.csv: STS-B's test set, text, text, score. Peers: onnxruntime with tokenizers; fastembed, which
@@ -135,6 +135,7 @@ def main():
     p.add_argument('--threads', type=int, default=2)
     p.add_argument('--rounds', type=int, default=5)
     p.add_argument('--seconds', type=float, default=5)
+    p.add_argument('--texts', type=int, default=0, help='only the first so many sentences; 0: all')
     p.add_argument('--mixed', type=int, default=500)
     p.add_argument('--level', type=int, default=1)
     p.add_argument('--plans', default=None, help="the folder of plans (the library's)")
@@ -143,6 +144,8 @@ def main():
     print('not installed:', ', '.join(missing) or 'none')
     encoders = {name: make(a) for name, make in PEERS.items() if name not in missing}
     texts, scores = sentences(a.sentences)
+    if a.texts:
+        texts, scores = texts[:a.texts], scores[:a.texts // 2]
     from tokenizers import Tokenizer
     tokenizer = Tokenizer.from_file(os.path.join(a.folder, 'tokenizer.json'))
     tokenizer.no_padding(), tokenizer.no_truncation()
