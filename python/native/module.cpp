@@ -35,6 +35,7 @@ NB_MODULE(_native, m) {
   bind_plugin(m);
   bind_runtime(m);
   bind_timing_cache(m);
+  bind_tokenizer(m);
   bind_inspect(m);
   bind_engine(m);
   bind_context(m);

@@ -27,6 +27,7 @@ from tenfold._native import (  # noqa: E402
 from tenfold._network import Network, Node, Value  # noqa: E402
 from tenfold._quantize import quantize  # noqa: E402
 from tenfold._stream import Stream  # noqa: E402
+from tenfold._tokenizer import Tokenizer  # noqa: E402
 from tenfold.errors import (  # noqa: E402
     BadIndex, Cancelled, DeadlinePassed, DeviceError, Error, FileError, Internal, InvalidArgument, InvalidModel, OutOfMemory, PlanRefused,
     Unsupported,
@@ -41,9 +42,9 @@ __all__ = [
     'BadIndex', 'Binding', 'CancelToken', 'Cancelled', 'Context', 'DeadlinePassed', 'Device', 'DeviceArray',
     'DeviceError', 'Engine', 'EngineInfo', 'Error', 'FileError', 'Internal', 'InvalidArgument', 'InvalidModel',
     'ModelMetadata', 'ModelProblem', 'Network', 'Node', 'Note', 'OutOfMemory', 'PlanInspection', 'PlanRefused', 'Plugins',
-    'QuantizeReport', 'Runtime', 'Session', 'Stream', 'TimingCache', 'Unsupported', 'Value', 'WeightInfo', 'bindings', 'build', 'check',
-    'devices', 'get_include', 'inspect', 'load', 'metadata', 'profile', 'quantize', 'refit', 'retune', 'supported_operators',
-    'weights', 'why_no_gpu',
+    'QuantizeReport', 'Runtime', 'Session', 'Stream', 'TimingCache', 'Tokenizer', 'Unsupported', 'Value', 'WeightInfo', 'bindings',
+    'build', 'check', 'devices', 'get_include', 'inspect', 'load', 'metadata', 'profile', 'quantize', 'refit', 'retune',
+    'supported_operators', 'weights', 'why_no_gpu',
 ]
 
 _atexit.register(_native.leave)
