@@ -174,7 +174,6 @@ quant::Placing placing_for(const backends::DeviceInfo& device) {
   const backends::DeviceTraits traits = backends::traits_of(device);
   using quant::Activations;
   quant::Placing placing{.activations = traits.host_arithmetic ? Activations::unsigned_bytes : Activations::unsigned_if_never_negative,
-                         .convolutions_in_pairs = traits.byte_pairs,
                          .shortcuts = traits.tensor_products};   // whose kernels take bytes to the sum as they take the block's own
   placing.takes = [tensor = traits.tensor_products](const ir::Node& product) {
     const std::optional<DType> given = product.numerics.type;   // its layer's

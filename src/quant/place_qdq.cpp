@@ -146,7 +146,7 @@ class Placer {
     if (known != weights_.end()) return known->second;
     ir::fix(*w->constant, "rounded to 8 bits, with ranges that a calibration found for it");
     const Tensor& floats = w->constant->tensor;
-    const WeightForm form = placing_.form_of(product);
+    const WeightForm form = placing_.weights;
     QuantisedWeights q = ranges_.known ? ranges_.known->of(floats, axis, form) : quantise_weights(floats, axis, form);
     Value* values = constant(own == rounded.end() ? std::move(q.values) : own->second, w->name + "_quantised");
     Value* scales = constant(std::move(q.scales), w->name + "_scales");
@@ -226,10 +226,6 @@ void name_sources(const Value& v, std::set<std::string>& names) {
 bool Placing::around_zero(double low) const {
   return activations == Activations::signed_bytes || activations == Activations::e4m3 ||
          (activations == Activations::unsigned_if_never_negative && low < 0);
-}
-
-WeightForm Placing::form_of(const Node& product) const {
-  return convolutions_in_pairs && weights == WeightForm::bytes && product.op() == "Conv" ? WeightForm::pairs : weights;
 }
 
 bool is_product(const Node& node) {

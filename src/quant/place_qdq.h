@@ -35,8 +35,6 @@ struct Placing {
   Activations activations = Activations::unsigned_bytes;
   bool around_zero(double low) const;  // whether a value whose least element is this is quantised around zero
   WeightForm weights = WeightForm::bytes;
-  bool convolutions_in_pairs = false;   // where `weights` are bytes, those of convolutions are WeightForm::pairs
-  WeightForm form_of(const ir::Node& product) const;
   std::function<bool(const ir::Node& product)> takes = {};   // whether it multiplies these in 8 bits; null: all
   bool shortcuts = false;   // whether a product that only a residual's sum reads gives 8 bits, too, where the sum becomes 8 bits
 };

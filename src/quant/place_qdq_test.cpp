@@ -168,26 +168,6 @@ TEST(PlaceQdq, RangesThatNoFloatScales) {
   }
 }
 
-TEST(PlaceQdq, WeightsOfConvolutionsFitInPairsWhereTheCpuAddsTwoProducts) {
-  const ir::Graph plain = parse(R"((x f32[1,16,6,6])
-    w = constant f32[16,16,3,3]
-    a = Conv(x, w) kernel_shape=[3,3] pads=[1,1,1,1]
-    v = constant f32[6,8]
-    y = MatMul(a, v))");
-  for (const bool pairs : {false, true}) {
-    ir::Graph graph = plain.clone();
-    ASSERT_TRUE(place_qdq(graph, of_all(graph, -1, 1), {.convolutions_in_pairs = pairs}));
-    for (const auto& node : graph.nodes()) {
-      if (node->op() != "DequantizeLinear" || !node->in(0)->is_constant()) continue;
-      const Tensor& bytes = node->in(0)->constant->tensor;
-      std::int64_t most = 0;
-      for (std::int64_t i = 0; i < bytes.size(); ++i) most = std::max(most, std::abs(bytes.as_int(i)));
-      EXPECT_EQ(most, pairs && bytes.shape().size() == 4 ? 95 : 127);
-    }
-    EXPECT_LT(relative_difference(plain, graph), 0.06);
-  }
-}
-
 TEST(QuantiseWeights, DenormalsAreZeros) {
   Tensor w(DType::f32, {1, 4});
   for (std::int64_t i = 0; i < 4; ++i) w.mutable_data<float>()[i] = std::numeric_limits<float>::denorm_min() * static_cast<float>(i);

@@ -8,7 +8,6 @@
 #include "ir/text.h"
 #include "ops/cases.h"
 #include "ops/interpret.h"
-#include "passes/pipeline.h"
 #include "tenfold/bindings.h"
 
 namespace tenfold::builder {
@@ -85,7 +84,7 @@ TEST(Remedies, ThePlanComputesWhatTheGraphWithThemMeans) {
     const ir::Graph graph = parse(one.text);
     const BuildConfig config = with(one, {"equalise", "smooth", "round", "bias"});
     CalibrationReport found;
-    const quant::Placing placing = passes::placing_for(backends::open_backend("cpu", 0)->info());
+    const quant::Placing placing;
     ir::Graph placed = graph.clone();
     place_qdq(placed, calibrated(graph, {}, placing, config, found), placing);
     ir::verify(placed);

@@ -84,7 +84,7 @@ void run_tasks(const Symptoms& s, const std::vector<const Task*>& tasks, Correct
     }
   }, values, kMoreSamples);
   for (std::size_t i = 0; i < tasks.size(); ++i)
-    to.weights[tasks[i]->product->out()->name] = rounded(*tasks[i], moments[i], s.placing.form_of(*tasks[i]->product));
+    to.weights[tasks[i]->product->out()->name] = rounded(*tasks[i], moments[i], s.placing.weights);
 }
 
 std::optional<Ranges> apply(const Symptoms& s) {

@@ -110,10 +110,7 @@ QuantisedWeights quantised(const Tensor& weights, int axis, DType type, const Fo
 
 }  // namespace
 
-Levels levels_of(WeightForm form) {
-  if (form == WeightForm::pairs) return {-95, 95};
-  return form == WeightForm::seven_bits ? Levels{-64, 63} : Levels{};
-}
+Levels levels_of(WeightForm form) { return form == WeightForm::seven_bits ? Levels{-64, 63} : Levels{}; }
 
 QuantisedWeights quantise_weights(const Tensor& weights, int axis, WeightForm form) {
   if (form == WeightForm::e4m3) return quantised(weights, axis, DType::f8e4m3fn, E4m3{});

@@ -8,7 +8,6 @@ namespace tenfold::quant {
 // What each weight becomes.
 enum class WeightForm {
   bytes,       // i8 within [-127, 127]
-  pairs,       // i8 within [-95, 95]: for CPUs that add two products in 16 bits; nearly all pairs fit, at a quarter fewer levels
   seven_bits,  // i8 within [-64, 63]: two products of them and bytes of data fit in 16 bits
   e4m3,
 };
