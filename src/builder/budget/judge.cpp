@@ -1,5 +1,6 @@
 #include "builder/budget/judge.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -128,10 +129,11 @@ Judge::Judge(const ir::Graph& source, const BuildConfig& config, int first, int 
   specialise(graph, ranges);
   lower_for_kernels(graph);
   ObservedRuns floats(std::move(graph), ranges, config, ObservedRuns::Processors::side_by_side);
-  for_each_batch(*config.calibration, first, floats.good_batch(), [&](const Batch& batch) {
-    if (samples() == most) return;
+  Calibration asked = *config.calibration;   // no sample is read or run that nobody judges by
+  asked.samples = static_cast<int>(std::min<std::int64_t>(asked.samples, first + std::int64_t{2} * most));
+  for_each_batch(asked, first, floats.good_batch(), [&](const Batch& batch) {
     std::vector<std::vector<RuntimeValue>> answers = floats.run_all(batch);
-    for (std::size_t i = 0; i < answers.size() && samples() < most; ++i) {
+    for (std::size_t i = 0; i < answers.size(); ++i) {
       impl_->answered.push_back({batch.number(i), batch.samples[i], std::move(answers[i])});
       impl_->ask(samples(), most);
     }

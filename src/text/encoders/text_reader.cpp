@@ -35,8 +35,10 @@ std::string lower(std::string_view text) {
 
 }  // namespace
 
-TextReader::TextReader(const std::string& folder, int max_tokens, bool lower_case, LogCallback log)
-    : whole_(load(folder, 0)), cut_(load(folder, max_tokens)), max_tokens_(max_tokens), lower_case_(lower_case), log_(std::move(log)) {}
+TextReader::TextReader(const std::string& folder, int max_tokens, bool lower_case, bool pairs, LogCallback log)
+    : whole_(load(folder, 0)), max_tokens_(max_tokens), lower_case_(lower_case), log_(std::move(log)) {
+  if (pairs) cut_.emplace(load(folder, max_tokens));
+}
 
 void TextReader::tell(std::size_t place, std::size_t length) const {
   ++truncated_;
@@ -72,7 +74,7 @@ void TextReader::read(std::span<const std::pair<std::string_view, std::string_vi
       std::string low, other_low;
       if (lower_case_) one = low = lower(one), other = other_low = lower(other);
       Encoding e = whole_.encode_pair(one, other);
-      if (e.size() > static_cast<std::size_t>(max_tokens_)) tell(first + i, e.size()), e = cut_.encode_pair(one, other);
+      if (e.size() > static_cast<std::size_t>(max_tokens_)) tell(first + i, e.size()), e = cut_.value().encode_pair(one, other);
       append(e, out);
       out.types.insert(out.types.end(), e.types.begin(), e.types.end());
     } catch (Error& error) {

@@ -16,8 +16,8 @@ namespace tenfold::encoders {
 
 class TextReader {
  public:
-  // `folder` holds the tokenizer. Throws as Tokenizer::load does.
-  TextReader(const std::string& folder, int max_tokens, bool lower_case, LogCallback log);
+  // `folder` holds the tokenizer; `pairs`: whether read() of them will be called. Throws as Tokenizer::load does.
+  TextReader(const std::string& folder, int max_tokens, bool lower_case, bool pairs, LogCallback log);
   const Tokenizer& tokenizer() const { return whole_; }
   // The ids of texts behind a prompt, in place of what `out` has. `first` is the number of the first text, for messages.
   void read(std::span<const std::string_view> texts, std::size_t first, const std::string& prompt, Tokens& out) const;
@@ -28,7 +28,8 @@ class TextReader {
 
  private:
   void tell(std::size_t place, std::size_t length) const;
-  Tokenizer whole_, cut_;  // cut_ truncates pairs, the longer text first
+  Tokenizer whole_;
+  std::optional<Tokenizer> cut_;   // of one that reads pairs: truncates them, the longer text first
   int max_tokens_;
   bool lower_case_;
   LogCallback log_;
