@@ -42,7 +42,11 @@ def general_categories():
 
 
 def pattern_classes():
-    return {name: matching(CLASSES.get(name) or rf"\p{{{name}}}") for name in [*CLASSES, *SCRIPTS]}
+    return {name: matching(pattern) for name, pattern in CLASSES.items()}
+
+
+def pattern_scripts():
+    return {name: matching(rf"\p{{{name}}}") for name in SCRIPTS}
 
 
 def clusters():

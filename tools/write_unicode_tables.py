@@ -84,13 +84,13 @@ def entry(scalar, parts):
     return (len(parts) << 24 | scalar, *map(ord, parts))
 
 
-def named(classes):
+def named(table, classes):
     """Arrays of ranges, and the table of their names."""
     rows = "".join(f'    {{"{name}", in_{name}, in_{name}_size}},\n' for name in classes)
     arrays = [array(f"in_{name}", "char32_t", flat(pairs)).replace("const std::size_t", "constexpr std::size_t")
               for name, pairs in classes.items()]
-    return "namespace {\n\n" + "\n".join(arrays) + "\n}  // namespace\n\nconst NamedRanges pattern_classes[] = {\n" + rows + \
-        f"}};\nconst std::size_t pattern_classes_size = {len(classes)};\n"
+    return "namespace {\n\n" + "\n".join(arrays) + "\n}  // namespace\n\nconst NamedRanges " + table + "[] = {\n" + rows + \
+        f"}};\nconst std::size_t {table}_size = {len(classes)};\n"
 
 
 def flat(items):
@@ -132,7 +132,10 @@ def files():
                                [array("compatible", "char32_t", flat(compatible))]),
         "general_categories.cpp": file("General categories in patterns: number << 24 | the first scalar of a run.\n//",
                                        [array("general", "char32_t", unicode_classes.general_categories())]),
-        "pattern_classes.cpp": file("Other classes of patterns: first and last of each range.", [named(unicode_classes.pattern_classes())]),
+        "pattern_classes.cpp": file("Other classes of patterns: first and last of each range.",
+                                    [named("pattern_classes", unicode_classes.pattern_classes())]),
+        "pattern_scripts.cpp": file("Scripts in patterns: first and last of each range.",
+                                    [named("pattern_scripts", unicode_classes.pattern_scripts())]),
         "clusters.cpp": file("What stands together (UAX #29): first and last of each range.",
                              [array(name, "char32_t", flat(ranges(kind))) for name, kind in clusters.items()]),
         "scripts.cpp": file("Groups of scripts: number << 24 | the first scalar of a run; 0 goes with any.\n//",

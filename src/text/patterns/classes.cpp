@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <span>
 
 #include "text/unicode/data.h"
 #include "text/unicode/general_category.h"
@@ -68,8 +69,10 @@ std::optional<Ranges> class_named(std::string_view given) {
   if (name == "blank") return both({{'\t', '\t'}}, of_categories(bit(Category::Zs)));
   if (name == "xdigit") return Ranges{{'0', '9'}, {'A', 'F'}, {'a', 'f'}};
   if (name == "alnum") return both(*class_named("alphabetic"), of_categories(bit(Category::Nd)));
-  for (std::size_t i = 0; i < data::pattern_classes_size; ++i)
-    if (const data::NamedRanges& one = data::pattern_classes[i]; plain(one.name) == name) return listed(one.ranges, one.size);
+  for (const auto table : {std::span(data::pattern_classes, data::pattern_classes_size),
+                           std::span(data::pattern_scripts, data::pattern_scripts_size)})
+    for (const data::NamedRanges& one : table)
+      if (plain(one.name) == name) return listed(one.ranges, one.size);
   return std::nullopt;
 }
 

@@ -26,7 +26,7 @@ struct NamedRanges {
   const char32_t* ranges;   // first and last of each
   std::size_t size;
 };
-extern const NamedRanges pattern_classes[];
-extern const std::size_t pattern_classes_size;
+extern const NamedRanges pattern_classes[], pattern_scripts[];
+extern const std::size_t pattern_classes_size, pattern_scripts_size;
 
 }  // namespace tenfold::tokenizing::data
