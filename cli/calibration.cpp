@@ -32,13 +32,31 @@ void expect_data(const ExecOptions& o) {
     if (given) throw UsageError(why);
 }
 
+void tell_of_shapes(ExecOptions& o) {
+  const auto tell = [&](const char* flag, bool given) {
+    if (given && o.data.empty()) o.notes.push_back(std::string("--") + flag + " has no effect without --data: it says which shapes samples have");
+  };
+  tell("calibProfile", o.calibration_profile.has_value());
+  const ExecOptions::Ranges& shapes = o.calibration_shapes;
+  tell("minShapesCalib", !shapes.min.empty()), tell("optShapesCalib", !shapes.opt.empty()), tell("maxShapesCalib", !shapes.max.empty());
+}
+
+// Without --max-error all layers have the first. --best asks for e4m3 only where an error bound watches over it. Where neither is asked
+// for, samples show errors alone.
+std::vector<DType> types_of(const ExecOptions& o) {
+  std::vector<DType> types;
+  if (o.int8_asked) types.push_back(DType::i8);
+  if (o.fp8_asked || (o.best && o.build.budget)) types.push_back(DType::f8e4m3fn);
+  return types;
+}
+
 }  // namespace
 
 void add_calibration_flags(Flags& f, ExecOptions& o) {
-  f.add({"int8", "", "permission for integer products: of a quantised model (on by default), of any with --data; rows, without (CPU)",
+  f.add({"int8", "", "permission for integer products: of a quantised model (on by default), of any with --data; rows, without",
          [&o](const std::string&) { o.build.int8 = o.int8_asked = true; }});
   f.add_text("data", o.data, "PATH",
-             "samples for --int8: .npz by input name or .npy, first axis: samples; JPEG or PNG; a folder of either; .txt, .csv:COLUMN");
+             "samples for --int8 and --fp8: .npz by input name or .npy, first axis: samples; JPEG or PNG; a folder of either; .txt, .csv:COLUMN");
   f.add_text("tokenizer", o.tokenizer, "FILE", "+the tokenizer.json of texts in --data, or a folder that holds it");
   f.add({"image", "SPEC",
          "how photographs become the input: resize:256,crop:224,scale:255,mean:0.485/0.456/0.406,std:0.229/0.224/0.225,layout:nchw,"
@@ -56,6 +74,14 @@ void add_calibration_flags(Flags& f, ExecOptions& o) {
   f.add_text("calibrator", o.calibrator, "NAME",
              "+how --int8 takes ranges from --data: auto (the best of them; the default), entropy (with --calib), minmax, mse, percentile; "
              "dynamic: none, rows are quantised as they run");
+  f.add({"calibProfile", "N", "+samples have the shapes of profile N (0), see --profile", [&o](const std::string& text) {
+           o.calibration_profile = parse_int("calibProfile", text, 0);
+         }});
+  const std::pair<const char*, std::map<std::string, Shape> ExecOptions::Ranges::*> shapes[] = {
+      {"minShapesCalib", &ExecOptions::Ranges::min}, {"optShapesCalib", &ExecOptions::Ranges::opt}, {"maxShapesCalib", &ExecOptions::Ranges::max}};
+  for (const auto& [name, field] : shapes)
+    f.add({name, "SHAPES", "+samples have shapes of their own, within these, and not those of a profile",
+           [&o, name = name, field = field](const std::string& text) { o.calibration_shapes.*field = parse_shapes(name, text); }});
   f.add({"remedies", "LIST", "+what may lessen the error of --int8, kept where it does: equalise,smooth,round,bias (the default), or none",
          [&o](const std::string& text) { o.remedies = parse_remedies(text); }});
 }
@@ -72,7 +98,7 @@ std::vector<std::string> parse_remedies(const std::string& text) {
 void check_calibration(ExecOptions& o) {
   if (!o.calibration_cache.empty()) {
     if (o.onnx.empty()) throw UsageError("--calib needs --onnx: a plan's ranges are fixed when it is built");
-    if (!o.int8_asked) throw UsageError("--calib is for --int8 (or --best): say one of them");
+    if (!o.int8_asked && !o.fp8_asked) throw UsageError("--calib is for --int8 and --fp8 (or --best): say one of them");
     std::error_code cannot_look;
     if (o.data.empty() && !std::filesystem::exists(o.calibration_cache, cannot_look))
       throw UsageError("--calib: there is no '" + o.calibration_cache + "'; give --data=PATH, and it is written");
@@ -81,9 +107,11 @@ void check_calibration(ExecOptions& o) {
   expect_data(o);
   if (!o.tokenizer.empty() && !is_text(o.data))
     throw UsageError("--tokenizer is for texts: say which with --data=FILE.txt or --data=FILE.csv:COLUMN");
+  tell_of_shapes(o);
   if (o.data.empty()) return;
   if (o.onnx.empty()) throw UsageError("--data needs --onnx: a plan's ranges are fixed when it is built");
-  if (!o.int8_asked && !o.build.budget) throw UsageError("--data is for --int8 (or --best) and --max-error: say one of them");
+  if (!o.int8_asked && !o.fp8_asked && !o.build.budget)
+    throw UsageError("--data is for --int8 and --fp8 (or --best) and --max-error: say one of them");
   if (!o.dump_samples.empty() && extension(o.dump_samples) != ".npz")
     throw UsageError("--dumpSamples writes .npz; '" + o.dump_samples + "' ends in something else");
   expect_writable(o.dump_samples);
@@ -103,6 +131,8 @@ Calibration CalibrationData::calibration(const ExecOptions& o) const {
   if (!o.calibrator.empty()) calibration.method = o.calibrator;
   else if (!o.calibration_cache.empty()) calibration.method = "entropy";
   if (o.remedies) calibration.remedies = *o.remedies;
+  calibration.types = types_of(o), calibration.profile = o.calibration_profile.value_or(0);
+  calibration.shapes = profile_of(o.calibration_shapes);
   if (data_) calibration.sample = [data = data_](int index) { return data->at(index); };
   if (check_) {  // the build takes ranges from even numbers and checks on odd ones
     calibration.samples = 2 * std::min(o.samples, std::numeric_limits<int>::max() / 2);

@@ -22,6 +22,8 @@ struct ExecOptions {
     std::map<std::string, Shape> min, opt, max;
   };
   std::map<int, Ranges> profiles;
+  Ranges calibration_shapes;       // of samples; empty: those of profile `calibration_profile`
+  std::optional<int> calibration_profile;
   std::map<std::string, Shape> shapes;
   std::vector<BindingFormat> input_formats, output_formats;  // of --inputIOFormats and --outputIOFormats: of each, or one for all
   int use_profile = -1;
@@ -72,6 +74,7 @@ std::uint32_t parse_sources(std::uint32_t mask, const std::string& text, std::ve
 std::vector<BindingFormat> parse_io_formats(const std::string& flag, const std::string& text);
 // The profiles for the builder: a missing min, opt or max is the nearest one given; without any, --shapes, then `known`
 // (shapes of loaded inputs).
+OptimizationProfile profile_of(const ExecOptions::Ranges& ranges);   // empty: no flag gave any
 std::vector<OptimizationProfile> profile_ranges(const ExecOptions& options, const std::map<std::string, Shape>& known);
 
 }  // namespace tenfold::cli

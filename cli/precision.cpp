@@ -79,7 +79,7 @@ void add_precision_flags(Flags& f, ExecOptions& o) {
   f.add({"best", "", "+permission for every precision", [&o](const std::string&) {
            o.best = o.build.fp16 = o.build.bf16 = o.build.int8 = o.build.fp8 = o.int8_asked = true;
          }});
-  f.add({"fp8", "", "+permission for e4m3 products of a model that is quantised so, on a GPU (on by default)",
+  f.add({"fp8", "", "+permission for e4m3 products on a GPU: of a model that is quantised so (on by default), of any with --data",
          [&o](const std::string&) { o.build.fp8 = o.fp8_asked = true; }});
   f.add({"int4", "", "+weights of 4 bits are unfolded to floats when a plan is built", [&o](const std::string&) { o.int4_asked = true; }});
   f.add({"precision", "auto", "+fp16, bf16 and int8 as the device suggests; the build says which, and why", [&o](const std::string& text) {
@@ -114,8 +114,10 @@ void tell_of_precision(const ExecOptions& o, const BuildReport& report) {
                       ": the model has no QuantizeLinear and DequantizeLinear, and nothing gives ranges: --data=PATH (typical inputs) or "
                       "--calib=FILE does");
   if ((o.fp8_asked || o.best) && !report.layers_by_type.count(DType::f8e4m3fn))
-    (o.best ? o.console.info("--best left fp8 out: it is for products that the model quantises to e4m3, on a GPU that has them")
-            : o.console.warn("--fp8 was not used: it is for products that the model quantises to e4m3, on a GPU that has them"));
+    (o.best ? o.console.info("--best left fp8 out: it is for products that the model quantises to e4m3 on a GPU that has them, or, "
+                             "with --data, where --max-error=E bounds the error")
+            : o.console.warn("--fp8 was not used: it is for products that the model quantises to e4m3, or that --data=PATH gives "
+                             "ranges, on a GPU that has them"));
 }
 
 }  // namespace tenfold::cli

@@ -37,8 +37,6 @@ const std::vector<Reason>& without_effect() {
       {"there is one runtime, and plans hold none", {"useRuntime=full|lean|dispatch", "leanDLLPath=FILE", "excludeLeanRuntime"}},
       {"a plan never names a library", {"ignoreParsedPluginLibs"}},
       {"there is no DLA: every layer runs on the device", {"allowGPUFallback"}},
-      {"samples of --data have the shapes that they are calibrated with",
-       {"minShapesCalib=SHAPES", "optShapesCalib=SHAPES", "maxShapesCalib=SHAPES"}},
   };
   return all;
 }
@@ -93,12 +91,6 @@ void add_mapped(Flags& f, ExecOptions& o) {
                                 "x3x224x224");
              o.notes.push_back("--" + std::string(name) + "=1 has no effect: the batch is a dimension of the model's inputs");
            }});
-  f.add({"calibProfile", "0", "+0 alone: samples have their own shapes, within those of the first profile", [&o](const std::string& text) {
-           if (parse_int("calibProfile", text, 0) != 0)
-             throw UsageError("--calibProfile=" + text +
-                              " is not supported by Tenfold: samples are within the shapes of the first profile; let it be that one");
-           o.notes.emplace_back("--calibProfile=0 has no effect: samples have their own shapes, within those of the first profile");
-         }});
   f.add({"sparsity", "disable|enable", "+no effect: zeros in weights are multiplied like any number", [&o](const std::string& text) {
            if (text == "force")
              throw UsageError("--sparsity=force is not supported by Tenfold: it would set weights of the model to zero");

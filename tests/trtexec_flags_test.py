@@ -25,7 +25,8 @@ WITH_A_LINE = [
     '--l2LimitForTiling=1024', '--persistentCacheRatio=0.5', '--maxAuxStreams=2', '--allocationStrategy=static', '--useManagedMemory',
     '--allowWeightStreaming', '--pluginInstanceNorm', '--decomposableAttentions', '--useRuntime=full', '--leanDLLPath=x.so',
     '--excludeLeanRuntime', '--ignoreParsedPluginLibs', '--allowGPUFallback', '--tacticSources=-CUBLAS',
-    '--memPoolSize=tacticSharedMem:1', '--calibProfile=0', '--minShapesCalib=x:1', '--optShapesCalib=x:1', '--maxShapesCalib=x:1',
+    '--memPoolSize=tacticSharedMem:1', '--calibProfile=0', "--minShapesCalib='x:0':3x6",
+    "--optShapesCalib='x:0':3x6", "--maxShapesCalib='x:0':3x6",
 ]  # fmt: skip
 TAKEN = [
     '--avgTiming=4', '--maxTactics=1', '--idleTime=1', '--versionCompatible', '--vc', '--hardwareCompatibilityLevel=ampere+', '--refit',
@@ -37,7 +38,6 @@ REFUSED = [
     '--useDLACore=0', '--buildDLAStandalone', '--adjustForDLA', '--reportCapabilityDLA', '--uint8AsymmetricQuantizationDLA', '--safe',
     '--restricted', '--consistency', '--safetyPlugins=x.so', '--staticPlugins=x.so', '--dynamicPlugins=x.so',
     '--setPluginsToSerialize=x.so', '--enablePluginOverride', '--cpuOnly', '--remoteAutoTuningConfig=x',
-    '--calibProfile=1',
     '--layerDeviceTypes=*:DLA', '--uff=x.uff', '--model=x.caffemodel', '--deploy=x', '--output=y', '--stripWeights', '--stripAllWeights',
     '--weightStreamingBudget=1', '--markDebug=x', '--markUnfusedTensorsAsDebugTensors', '--saveDebugTensors=x', '--saveAllDebugTensors=npy',
     '--loadRefOutputs=x', '--refPair=x', '--accuracyAlgorithm=l2', '--accuracyThreshold=1', '--atol=1', '--rtol=1',

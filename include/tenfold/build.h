@@ -13,6 +13,7 @@
 #include "tenfold/engine.h"
 #include "tenfold/error.h"
 #include "tenfold/export.h"
+#include "tenfold/optimization_profile.h"
 #include "tenfold/precision.h"
 #include "tenfold/quantize.h"
 #include "tenfold/tensor.h"
@@ -21,12 +22,6 @@ namespace tenfold {
 
 class Network;
 class TimingCache;   // tenfold/timing_cache.h
-
-// The range of one input's shape, and the shape to tune for. An input whose three shapes are equal is fixed.
-struct ShapeRange { Shape min, opt, max; };
-// By the name of the input. A dynamic dim whose symbol the profile does not give is fixed to 1, and the log warns of
-// it.
-using OptimizationProfile = std::map<std::string, ShapeRange>;
 
 // One step of progress: "tune", 17 of 120, or "confirm" where times are taken again. `done` rises by one from 1 to
 // `total`. It begins anew for each profile and for each further form of the graph.
@@ -86,7 +81,8 @@ struct BuildConfig {
   // and the log says so. int8 and fp8 apply to products of a model that is quantised already; other products stay as
   // they are.
   bool fp16 = false, bf16 = false, int8 = true, fp8 = true;
-  // Products of a plain model become integers, too, with ranges that this data gives. It needs int8.
+  // Products of a plain model become integers or e4m3, too, with ranges that this data gives. It needs int8, or fp8, as
+  // Calibration::types says.
   std::optional<Calibration> calibration;
   // How far outputs may be from the f32 model's: the build searches for the quickest plan within it. It needs
   // `calibration`, whose data shows the error.

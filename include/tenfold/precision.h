@@ -23,7 +23,7 @@ struct LayerPrecision { std::string layers; DType type; };
 struct LayerOutputTypes { std::string layers; std::vector<DType> types; };
 
 // A layer's type is permission for it: f16 and bf16 need not be permitted for the whole model. i8 needs QuantizeLinear
-// and DequantizeLinear in the model, or a calibration; f8e4m3fn needs them in the model. f32 may be rounded as
+// and DequantizeLinear in the model, or a calibration, and so does f8e4m3fn. f32 may be rounded as
 // BuildConfig::tf32 says, and no further. Where several layers become one step (attention), it computes in the widest
 // of their types. A layer computes in no narrower type than its own because of what it was fused with.
 struct LayerTypes {

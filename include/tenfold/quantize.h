@@ -1,8 +1,8 @@
 // Calibration: 8 bits for the products of a plain f32 model, by the values that the user's own data gives.
 //
 // The build runs the model in f32 on samples, looks at the data operands of convolutions and of products with constant
-// weights, and gives each a range that 8 bits cover. The plan then computes these products in integers. Softmax,
-// normalisation and products of two activations stay in floats.
+// weights, and gives each a range that 8 bits cover. The plan then computes these products in integers, or in e4m3.
+// Softmax, normalisation and products of two activations stay in wider floats.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "tenfold/optimization_profile.h"
 #include "tenfold/tensor.h"
 
 namespace tenfold {
@@ -22,22 +23,30 @@ using OutputSet = std::map<std::string, Tensor>;  // a value for each output tha
 
 struct Calibration {
   // Gives sample 0, 1, 2 and so on, or nothing where there are no more; each build begins with 0 again. Types and shapes
-  // are those of the engine's inputs within the first profile. The build calls it in its own thread. What it throws ends
+  // are those of the engine's inputs within the profile below. The build calls it in its own thread. What it throws ends
   // the build and comes through.
   // It may be empty where a cache gives the ranges.
   std::function<std::optional<InputSet>(int index)> sample;
   // Most that are run. Samples 0, 2, 4 and so on give the ranges; on all others the finished plan is compared with the
   // model in f32. The log warns where fewer than 25 give ranges.
   int samples = 200;
+  // The profile whose shapes samples have: one of BuildConfig::profiles by its index, or `shapes` where there are any.
+  // Where none of the plan's own profiles holds them, the plan is not compared with the model.
+  int profile = 0;
+  OptimizationProfile shapes;
+  // The 8 bits that products may become: i8 (bytes), f8e4m3fn (GPUs from sm_89 on). All take the first that the device
+  // multiplies, but for layers that LayerTypes give another; a search within an ErrorBudget chooses among all of them.
+  // None of them, with an ErrorBudget: samples show errors alone.
+  std::vector<DType> types = {DType::i8};
   // How a range follows from the values that were seen.
   //   auto        each of these is tried on up to eight of the samples; that with the least error of the outputs is taken,
-  //               where one that clips gains a tenth on minmax
+  //               where one that clips gains a tenth on minmax. e4m3 takes minmax: its steps are finest at small numbers
   //   entropy     the least divergence of Kullback and Leibler (Migacz 2017), out of 2,048 bins
   //   minmax      everything that was seen
   //   mse         the least squared error (Choukroun 2019)
   //   percentile  99.99 % of what was seen
-  //   dynamic     none: on CPUs the rows of products with constant weights are quantised as they run, convolutions stay
-  //               wide; `sample` may be empty, and shows the error where it is not
+  //   dynamic     none: the rows of products with constant weights are quantised as they run, convolutions stay wide;
+  //               `sample` may be empty, and shows the error where it is not
   // Any other name throws invalid_argument.
   std::string method = "auto";
   // A file in the form of TensorRT's calibration caches. If it exists, ranges come from it and no sample is asked for

@@ -45,7 +45,7 @@ using Calls = const std::shared_ptr<Callbacks>&;
 // A dict of Calibration's fields, or its samples alone.
 void take_calibration(nb::handle value, BuildConfig& to, Calls calls) {
   constexpr const char* kWanted =
-      "samples (a sequence of dicts, or a function from an index) or a dict of sample, samples, method, cache, remedies";
+      "samples (a sequence of dicts, or a function from an index) or a dict of sample, samples, profile, shapes, types, method, cache, remedies";
   Calibration& calibration = to.calibration.emplace();
   const auto take_sample = [&](nb::handle source) {
     const bool calls_it = PyCallable_Check(source.ptr()) != 0;
@@ -57,6 +57,9 @@ void take_calibration(nb::handle value, BuildConfig& to, Calls calls) {
     const std::string name = nb::isinstance<nb::str>(key) ? nb::cast<std::string>(key) : "";
     if (name == "sample") take_sample(field);
     else if (name == "samples") take(field, calibration.samples);
+    else if (name == "profile") take(field, calibration.profile);
+    else if (name == "shapes") take(field, calibration.shapes);
+    else if (name == "types") take(field, calibration.types);
     else if (name == "method") take(field, calibration.method);
     else if (name == "cache") take(field, calibration.cache);
     else if (name == "remedies") take(field, calibration.remedies);

@@ -130,11 +130,12 @@ void take(nb::handle value, std::vector<std::string>& to) {
   to.clear();
   for (nb::handle item : nb::borrow(value)) to.push_back(text_of(item));
 }
+void take(nb::handle value, OptimizationProfile& to) {
+  each_item(value, kProfile, [&](std::string name, nb::handle range) { to[name] = range_of(range); });
+}
 void take(nb::handle value, std::vector<OptimizationProfile>& to) {
   to.clear();
-  const auto add = [&](nb::handle profile) {
-    each_item(profile, kProfile, [&, &made = to.emplace_back()](std::string name, nb::handle range) { made[name] = range_of(range); });
-  };
+  const auto add = [&](nb::handle profile) { take(profile, to.emplace_back()); };
   if (nb::hasattr(value, "items")) return add(value);
   need_sequence(value, kProfile);
   for (nb::handle profile : nb::borrow(value)) add(profile);

@@ -5,27 +5,28 @@
 using namespace tenfold;
 using namespace tenfold::c;
 
-namespace {
-
 // The caller's structs are as far apart as they are large.
-std::vector<tenfold_range> ranges_of(const tenfold_build_config& c) {
+std::vector<tenfold_range> tenfold::c::ranges_of(const tenfold_range* ranges, std::int32_t count) {
   std::vector<tenfold_range> list;
-  if (c.range_count > 0) need(c.ranges, "ranges");
-  const auto* at = reinterpret_cast<const char*>(c.ranges);
-  for (std::int32_t i = 0; i < c.range_count; ++i) {
+  if (count > 0) need(ranges, "ranges");
+  const auto* at = reinterpret_cast<const char*>(ranges);
+  for (std::int32_t i = 0; i < count; ++i) {
     list.push_back(taken(reinterpret_cast<const tenfold_range*>(at), "a range"));
     at += list.back().struct_size;
   }
   return list;
 }
 
+ShapeRange tenfold::c::shapes_of(const tenfold_range& r) { return {shape_of(r.min, r.rank), shape_of(r.opt, r.rank), shape_of(r.max, r.rank)}; }
+
+namespace {
+
 void set_profiles(BuildConfig& config, const tenfold_build_config& c) {
-  for (const tenfold_range& r : ranges_of(c)) {
+  for (const tenfold_range& r : ranges_of(c.ranges, c.range_count)) {
     require(r.profile >= 0 && r.profile <= static_cast<std::int32_t>(config.profiles.size()), ErrorKind::invalid_argument,
             "a range of profile ", r.profile, " comes before profile ", config.profiles.size());
     if (r.profile == static_cast<std::int32_t>(config.profiles.size())) config.profiles.emplace_back();
-    config.profiles[static_cast<std::size_t>(r.profile)][&need(r.input, "a range's input")] = {
-        shape_of(r.min, r.rank), shape_of(r.opt, r.rank), shape_of(r.max, r.rank)};
+    config.profiles[static_cast<std::size_t>(r.profile)][&need(r.input, "a range's input")] = shapes_of(r);
   }
 }
 

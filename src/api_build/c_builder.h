@@ -35,6 +35,8 @@ namespace tenfold::c {
 
 BuildConfig config_of(const tenfold_build_config* given);
 Calibration calibration_of(const tenfold_calibration* given);
+std::vector<tenfold_range> ranges_of(const tenfold_range* ranges, std::int32_t count);   // throws invalid_argument on null
+ShapeRange shapes_of(const tenfold_range& range);
 QuantizeOptions quantize_options_of(const tenfold_quantize_options* given);
 ErrorBudget budget_of(const tenfold_error_budget* given);
 // A part of a report that not every build has. Throws invalid_argument naming it.

@@ -48,6 +48,8 @@ TEST(CFields, OfABuild) {
   calibrated.sample_user = h.data, calibrated.samples = 17, calibrated.method = "mse", calibrated.cache = "/cache";
   const char* remedy = "bias";
   calibrated.remedies = &remedy, calibrated.remedy_count = 1;
+  const char* kinds[] = {"f8e4m3fn", "i8"};
+  calibrated.types = kinds, calibrated.type_count = 2, calibrated.profile = 2, calibrated.shapes = &range, calibrated.shape_count = 1;
   auto c = sized<tenfold_build_config>();
   c.calibration = &calibrated;
   const tenfold_layer_type layers[] = {
@@ -136,7 +138,10 @@ TEST(CFields, OfABuild) {
   ASSERT_EQ(layer_types.output_types.size(), 1u);
   EXPECT_EQ(layer_types.output_types[0].types, (std::vector<DType>{DType::i8, DType::f32}));
   ASSERT_TRUE(calibration.has_value());
-  const auto& [sample, samples, method, cache, remedies] = *calibration;
+  const auto& [sample, samples, profile, shapes, types, method, cache, remedies] = *calibration;
+  EXPECT_EQ(profile, 2);
+  EXPECT_EQ(shapes.at("x").opt, Shape{3});
+  EXPECT_EQ(types, (std::vector<DType>{DType::f8e4m3fn, DType::i8}));
   EXPECT_EQ(std::tie(samples, method, cache), std::make_tuple(17, std::string("mse"), std::string("/cache")));
   EXPECT_EQ(remedies, std::vector<std::string>{"bias"});
   EXPECT_EQ(sample(0)->at("x").shape(), Shape{1});

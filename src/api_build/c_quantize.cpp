@@ -30,6 +30,11 @@ Calibration tenfold::c::calibration_of(const tenfold_calibration* given) {
   if (c.remedy_count != 0) calibration.remedies.clear();
   if (c.remedy_count > 0) need(c.remedies, "the calibration's remedies");
   for (std::int32_t i = 0; i < c.remedy_count; ++i) calibration.remedies.emplace_back(&need(c.remedies[i], "a remedy's name"));
+  calibration.profile = c.profile;
+  if (c.type_count != 0) calibration.types.clear();
+  if (c.type_count > 0) need(c.types, "the calibration's types");
+  for (std::int32_t i = 0; i < c.type_count; ++i) calibration.types.push_back(dtype_of(&need(c.types[i], "a type's name")));
+  for (const tenfold_range& r : ranges_of(c.shapes, c.shape_count)) calibration.shapes[&need(r.input, "a range's input")] = shapes_of(r);
   return calibration;
 }
 

@@ -72,6 +72,7 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const s
   PlanMaker maker(config, model_name, *backend, report);
   const ir::Graph source = maker.source_of(graph);
   stages.check_layers(source);
+  stages.find_ranges_elsewhere(source);
   for (const OptimizationProfile& profile : profiles_of(config)) {
     const std::vector<plan::Range> ranges = symbol_ranges(source, profile, config.log);
     ir::Graph rewritten = stages.rewrite(source, ranges);

@@ -28,6 +28,10 @@ std::string choices(const BuildConfig& c, const char* mark) {
                         " portable=", c.keep_portable_graph, " refittable=", c.refittable, " random=", c.random_choices,
                         " threads=", c.threads > 0 ? c.threads : default_threads());
   if (c.auto_precision) out += " auto_precision=1";
+  if (c.calibration && c.calibration->types != Calibration().types) {
+    out += " calibrated_to=";
+    for (const DType type : c.calibration->types) out += cat(type == c.calibration->types.front() ? "" : "+", name(type));
+  }
   const LayerTypes& layers = c.layer_types;
   if (layers.constraints != LayerConstraints::none) {
     out += cat(mark, "layer types are ", layers.constraints == LayerConstraints::obey ? "obeyed" : "preferred");

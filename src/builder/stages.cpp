@@ -85,6 +85,18 @@ bool quantises_rows(bool quantised, const Stages& stages) {
   return can;
 }
 
+void expect_types(const BuildConfig& config) {
+  const std::vector<DType>& types = config.calibration->types;
+  require(!types.empty(), ErrorKind::invalid_argument, "Calibration::types is empty: i8 or f8e4m3fn is needed");
+  for (const DType type : types) {
+    require(type == DType::i8 || type == DType::f8e4m3fn, ErrorKind::invalid_argument, "Calibration::types has ", name(type),
+            ": i8 and f8e4m3fn are what products may become");
+    const bool integers = type == DType::i8;
+    require(integers ? config.int8 : config.fp8, ErrorKind::invalid_argument, "a calibration for ", name(type), " without ",
+            integers ? "int8: BuildConfig::int8" : "fp8: BuildConfig::fp8", " gives leave for what it is for");
+  }
+}
+
 void run_settling(ir::Graph& graph, const passes::Pipeline& pipeline, const Stages& stages, const passes::Found& found,
                   const BuildConfig& config) {
   passes::run(graph, pipeline.precision, pass_options(config));
@@ -138,20 +150,30 @@ ir::Graph Stages::rewrite(const ir::Graph& source, const std::vector<plan::Range
   return graph;
 }
 
+void Stages::find_ranges(const ir::Graph& source, const ir::Graph& rewritten, const std::vector<plan::Range>& ranges) {
+  if (findings.ranges) return;
+  expect_types(config);
+  const CacheOrigin origin(source, *config.calibration);
+  BuildConfig watched = config;
+  watched.calibration = origin.watched();
+  findings.ranges = calibrated(rewritten, ranges, passes::placing_for(device, config), watched, findings.calibration = {});
+  origin.keep(findings.calibration);
+}
+
+void Stages::find_ranges_elsewhere(const ir::Graph& source) {
+  const auto& calibration = config.calibration;
+  if (!calibration || findings.ranges || (calibration->profile == 0 && calibration->shapes.empty())) return;
+  const std::vector<plan::Range> ranges = symbol_ranges(source, profile_of_samples(config), config.log);
+  find_ranges(source, rewrite(source, ranges), ranges);
+}
+
 passes::Found Stages::look(const ir::Graph& source, const ir::Graph& rewritten, const OptimizationProfile& profile,
                            const std::vector<plan::Range>& ranges) {
   Stopwatch watch;
   passes::Found found{.quantised = passes::is_quantised(rewritten)};
   if (findings.keeps_rewritten && !findings.rewritten) findings.rewritten = rewritten.clone();
   if (config.calibration) {
-    require(config.int8, ErrorKind::invalid_argument, "a calibration without int8: BuildConfig::int8 gives leave for what it is for");
-    if (!findings.ranges) {
-      const CacheOrigin origin(source, *config.calibration);
-      BuildConfig watched = config;
-      watched.calibration = origin.watched();
-      findings.ranges = calibrated(rewritten, ranges, passes::placing_for(device), watched, findings.calibration = {});
-      origin.keep(findings.calibration);
-    }
+    find_ranges(source, rewritten, ranges);
     report.calibration = findings.calibration;
     if (config.calibration->method == quant::kDynamic) found.rows = quantises_rows(found.quantised, *this);
     found.ranges = *findings.ranges, found.quantised |= found.rows || !found.ranges.empty();

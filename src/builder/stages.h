@@ -28,8 +28,11 @@ struct Stages {
   void check_layers(const ir::Graph& source) const;
   // The source at these ranges, in one form of everything; what frameworks write apart is recognised.
   ir::Graph rewrite(const ir::Graph& source, const std::vector<plan::Range>& ranges) const;
-  // What the rewritten graph's precision depends on. It is run where values of f16 may overflow (overflow.h), and on the samples of a
-  // calibration (calibrate.h).
+  // Runs a calibration's samples (calibrate.h), if nobody did so far; `ranges` are those of `rewritten`.
+  void find_ranges(const ir::Graph& source, const ir::Graph& rewritten, const std::vector<plan::Range>& ranges);
+  // The same for samples of another profile than the first, before anything else.
+  void find_ranges_elsewhere(const ir::Graph& source);
+  // What the rewritten graph's precision depends on. It is run where values of f16 may overflow (overflow.h), and for a calibration.
   passes::Found look(const ir::Graph& source, const ir::Graph& rewritten, const OptimizationProfile& profile,
                      const std::vector<plan::Range>& ranges);
   // Precision settled and nodes fused: the graph, and behind it other forms of it that the tuner is to compare it with.

@@ -8,6 +8,7 @@
 #include "passes/precision/narrow_floats.h"
 #include "passes/precision/layer_types.h"
 #include "passes/precision/numerics.h"
+#include "passes/precision/quantise_rows.h"
 
 namespace tenfold::passes {
 namespace {
@@ -153,8 +154,12 @@ Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& confi
   if (gives_layer_types(config)) p.rewrite.push_back(pass_give_layer_types(config.layer_types));   // sources are those of whole steps now
 
   if (!found.ranges.empty())
-    p.precision.push_back({.name = "place_qdq", .run = [ranges = found.ranges, placing = placing_for(info)](ir::Graph& graph) {
+    p.precision.push_back({.name = "place_qdq", .run = [ranges = found.ranges, placing = placing_for(info, config)](ir::Graph& graph) {
                              return quant::place_qdq(graph, ranges, placing);
+                           }});
+  if (found.rows && placing_for(info, config).float8)
+    p.precision.push_back({.name = "quantise_rows_to_float8", .run = [](ir::Graph& graph) {
+                             return quantise_rows(graph, {.type = DType::f8e4m3fn});
                            }});
   lists.add(p.precision, quantised(device, config, found));
   for (Pass& pass : sixteen_bits(device, config, found)) p.precision.push_back(std::move(pass));
@@ -170,14 +175,29 @@ Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& confi
   return p;
 }
 
-quant::Placing placing_for(const backends::DeviceInfo& device) {
+std::vector<DType> calibrated_types(const backends::DeviceInfo& device, const BuildConfig& config) {
+  if (!config.calibration) return {DType::i8};   // another build's ranges
+  std::vector<DType> types = config.calibration->types;
+  std::erase_if(types, [&, float8 = backends::traits_of(device).float8_products](DType type) {
+    return type == DType::i8 ? !config.int8 : !config.fp8 || !float8;
+  });
+  return types;
+}
+
+quant::Placing placing_for(const backends::DeviceInfo& device, const BuildConfig& config) {
   const backends::DeviceTraits traits = backends::traits_of(device);
+  const std::vector<DType> types = calibrated_types(device, config);
   using quant::Activations;
   quant::Placing placing{.activations = traits.host_arithmetic ? Activations::unsigned_bytes : Activations::unsigned_if_never_negative,
+                         .float8 = !types.empty() && types.front() == DType::f8e4m3fn,
                          .shortcuts = traits.tensor_products};   // whose kernels take bytes to the sum as they take the block's own
-  placing.takes = [tensor = traits.tensor_products](const ir::Node& product) {
+  placing.takes = [tensor = traits.tensor_products, any = !types.empty(), int8 = config.int8](const ir::Node& product) {
     const std::optional<DType> given = product.numerics.type;   // its layer's
-    return (!given || bits(*given) <= 8) && (!tensor || fits_tensor_cores(product));
+    return (given ? bits(*given) <= 8 && (any || int8) : any) && (!tensor || fits_tensor_cores(product));
+  };
+  placing.other = [float8 = placing.float8, can = traits.float8_products && config.fp8](const ir::Node& product) {
+    const std::optional<DType> given = product.numerics.type;
+    return can && given && bits(*given) <= 8 && (*given == DType::f8e4m3fn) != float8;
   };
   return placing;
 }

@@ -29,8 +29,10 @@ struct Pipeline {
 };
 Pipeline pipeline_for(const backends::DeviceInfo& device, const BuildConfig& config, const Found& found = {});
 
-// What a device gains by where Q/DQ are placed for it.
-quant::Placing placing_for(const backends::DeviceInfo& device);
+// What a device gains by where Q/DQ are placed for it, of the types that a calibration permits.
+quant::Placing placing_for(const backends::DeviceInfo& device, const BuildConfig& config);
+// The 8 bits that a calibration and BuildConfig::int8 and fp8 permit, and that this device multiplies, the usual ones first.
+std::vector<DType> calibrated_types(const backends::DeviceInfo& device, const BuildConfig& config);
 
 // The names of BuildConfig::disabled_passes: passes that may be left out.
 std::set<std::string> pass_names();

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <tuple>
 
 #include "base/types/element.h"
 #include "ir/finite.h"
@@ -41,6 +42,9 @@ std::optional<int> channels_of(const Node& node) {
 std::optional<int> channel_axis(const Node& node) { return is_product(node) && why_wide(node).empty() ? channels_of(node) : std::nullopt; }
 
 bool is_dequantised(const Value& v) { return v.producer && v.producer->op() == "DequantizeLinear"; }
+bool is_dequantised_from(const Value& v, bool float8) {
+  return is_dequantised(v) && (v.producer->in(0)->dtype() == DType::f8e4m3fn) == float8;
+}
 
 constexpr double kLeastScale = std::numeric_limits<float>::min(), kLargestScale = std::numeric_limits<float>::max();
 
@@ -55,6 +59,10 @@ std::optional<int> axis_of_bytes(const Node& node, const Placing& placing) {
   const std::optional<int> axis = channel_axis(node);
   if (!axis || (placing.takes && !placing.takes(node))) return {};
   return ir::all_finite(node.in(1)->constant->tensor) ? axis : std::nullopt;
+}
+
+bool bytes_around_zero(Activations bytes, double low) {
+  return bytes == Activations::signed_bytes || (bytes == Activations::unsigned_if_never_negative && low < 0);
 }
 
 // Of a residual's sum the side that is a product beside the block, reading what the block reads; null if there is none. The block's own
@@ -88,7 +96,7 @@ class Placer {
   bool run() {
     for (Node* node : graph_.node_list()) {
       const std::optional<int> axis = axis_of_bytes(*node, placing_);
-      Value* x = axis ? quantised(node->in(0)) : nullptr;
+      Value* x = axis ? quantised(node->in(0), placing_.is_float8(*node)) : nullptr;
       if (!x) continue;
       graph_.set_input(*node, 0, x);
       correct_bias(*node);   // while its weights are seen
@@ -105,59 +113,58 @@ class Placer {
   Value* constant(Tensor tensor, const std::string& name) { return graph_.add_constant(std::move(tensor), graph_.unique_name(name)); }
 
   // u8 where nothing is negative: all 256 levels are used, and zero points need no care.
-  Parameters parameters(const Range& range, const std::string& name) {
-    const bool is_signed = range.low < 0, around_zero = placing_.around_zero(range.low);
+  Parameters parameters(const Range& range, const std::string& name, bool float8) {
+    const bool is_signed = range.low < 0, around_zero = float8 || bytes_around_zero(placing_.activations, range.low);
     const double high = around_zero ? std::max(range.high, -range.low) : range.high, low = is_signed ? range.low : 0;
-    const bool e4m3 = placing_.activations == Activations::e4m3;
-    Tensor scale(DType::f32, {}), zero(e4m3 ? DType::f8e4m3fn : around_zero ? DType::i8 : DType::u8, {});
-    const double step = e4m3 ? high / 448 : around_zero ? high / 127 : (high - low) / 255;
+    Tensor scale(DType::f32, {}), zero(float8 ? DType::f8e4m3fn : around_zero ? DType::i8 : DType::u8, {});
+    const double step = float8 ? high / 448 : around_zero ? high / 127 : (high - low) / 255;
     *scale.mutable_data<float>() = static_cast<float>(step);
     if (!around_zero) *zero.mutable_data<std::uint8_t>() = static_cast<std::uint8_t>(std::clamp(std::round(-low / step), 0.0, 255.0));
     return {constant(std::move(scale), name + "_scale"), constant(std::move(zero), name + "_zero")};
   }
 
   // The value, quantised and dequantised; null if its range is not known, or no float is its scale.
-  Value* quantised(Value* x) {
-    if (const auto known = made_.find(x); known != made_.end()) return known->second;
-    if (is_dequantised(*x)) return x;
+  Value* quantised(Value* x, bool float8) {
+    if (const auto known = made_.find({x, float8}); known != made_.end()) return known->second;
+    if (is_dequantised(*x)) return is_dequantised_from(*x, float8) ? x : nullptr;
     const auto range = ranges_.find(x->name);
     if (range == ranges_.end() || !has_scale(range->second)) return nullptr;
-    return with(x, parameters(range->second, x->name));
+    return with(x, parameters(range->second, x->name, float8), float8);
   }
 
   // Behind what only moves elements it is their operands that are quantised, all alike.
-  Value* with(Value* x, const Parameters& p) {
+  Value* with(Value* x, const Parameters& p, bool float8) {
     if (x->producer && passes_on(*x->producer) && !graph_.is_output(x))
       for (std::size_t i = 0; i < x->producer->inputs.size(); ++i)
-        if (Value* from = x->producer->in(static_cast<int>(i)); from && passes_on_from(*x->producer, i) && !made_.count(from))
+        if (Value* from = x->producer->in(static_cast<int>(i)); from && passes_on_from(*x->producer, i) && !made_.count({from, float8}))
           if (!from->is_constant() && from->dtype() == DType::f32 && !is_dequantised(*from))
-            graph_.set_input(*x->producer, static_cast<int>(i), with(from, p));
+            graph_.set_input(*x->producer, static_cast<int>(i), with(from, p, float8));
     Value* q = graph_.make("QuantizeLinear", {x, p.scale, p.zero});
     Value* d = graph_.make("DequantizeLinear", {q, p.scale, p.zero});
-    made_[d] = d;
-    return made_[x] = d;
+    made_[{d, float8}] = d;
+    return made_[{x, float8}] = d;
   }
 
   Value* weights(const Node& product, int axis) {
     Value* w = product.in(1);
+    const WeightForm form = placing_.is_float8(product) ? WeightForm::e4m3 : placing_.weights;
     const Corrections::Named<Tensor>& rounded = ranges_.corrections.weights;
-    const auto own = rounded.find(product.out()->name);
-    const auto known = own == rounded.end() ? weights_.find({w, axis}) : weights_.end();
+    const auto own = placing_.has_other(product) ? rounded.end() : rounded.find(product.out()->name);
+    const auto known = own == rounded.end() ? weights_.find({w, axis, form}) : weights_.end();
     if (known != weights_.end()) return known->second;
     ir::fix(*w->constant, "rounded to 8 bits, with ranges that a calibration found for it");
     const Tensor& floats = w->constant->tensor;
-    const WeightForm form = placing_.weights;
     QuantisedWeights q = ranges_.known ? ranges_.known->of(floats, axis, form) : quantise_weights(floats, axis, form);
     Value* values = constant(own == rounded.end() ? std::move(q.values) : own->second, w->name + "_quantised");
     Value* scales = constant(std::move(q.scales), w->name + "_scales");
     Value* made = graph_.make("DequantizeLinear", {values, scales}, {{"axis", static_cast<std::int64_t>(axis)}});
-    if (own == rounded.end()) weights_[{w, axis}] = made;
+    if (own == rounded.end()) weights_[{w, axis, form}] = made;
     return made;
   }
 
   void correct_bias(Node& product) {
     const auto own = ranges_.corrections.biases.find(product.out()->name);
-    if (own == ranges_.corrections.biases.end()) return;
+    if (own == ranges_.corrections.biases.end() || placing_.has_other(product)) return;
     const std::optional<BiasPlace> place = bias_place(product);
     if (!place) return;
     Tensor t(DType::f32, {static_cast<std::int64_t>(own->second.size())});
@@ -180,18 +187,23 @@ class Placer {
     if (node.op() != "Add" || node.body) return;
     if (!becomes_bytes(node.out())) return share_alone(node);
     for (int i : {0, 1})
-      if (const auto known = made_.find(node.in(i)); known != made_.end() && known->second != node.in(i))
-        graph_.set_input(node, i, known->second);
+      if (Value* small = made_of(node.in(i)); small && small != node.in(i)) graph_.set_input(node, i, small);
     Value* beside = placing_.shortcuts ? shortcut_of(node) : nullptr;
-    if (!beside || graph_.is_output(beside) || made_.count(beside)) return;
+    if (!beside || graph_.is_output(beside) || made_of(beside)) return;
     const int side = beside == node.in(0) ? 0 : 1;
-    if (Value* small = quantised(beside)) graph_.set_input(node, side, small), changed_ = true;
+    if (Value* small = quantised(beside, placing_.is_float8(*beside->producer))) graph_.set_input(node, side, small), changed_ = true;
   }
   // A sum that stays wide: where it is the only one left that reads a float, nobody has to write that.
   void share_alone(Node& node) {
     for (int i : {0, 1})
-      if (const auto known = made_.find(node.in(i)); placing_.shortcuts && known != made_.end() && known->second != node.in(i))
-        if (node.in(i)->users.size() == 2 && !graph_.is_output(node.in(i))) graph_.set_input(node, i, known->second), changed_ = true;
+      if (Value* small = made_of(node.in(i)); placing_.shortcuts && small && small != node.in(i))
+        if (node.in(i)->users.size() == 2 && !graph_.is_output(node.in(i))) graph_.set_input(node, i, small), changed_ = true;
+  }
+  // What there is of a value in 8 bits, bytes first; null if nothing.
+  Value* made_of(Value* v) const {
+    for (const bool float8 : {false, true})
+      if (const auto known = made_.find({v, float8}); known != made_.end()) return known->second;
+    return nullptr;
   }
   // Read by QuantizeLinear, directly or behind one function of one operand.
   bool becomes_bytes(const Value* v) const {
@@ -204,8 +216,8 @@ class Placer {
   ir::Graph& graph_;
   const Ranges& ranges_;
   const Placing& placing_;
-  std::map<Value*, Value*> made_;
-  std::map<std::pair<Value*, int>, Value*> weights_;
+  std::map<std::pair<Value*, bool>, Value*> made_;   // the second: in e4m3
+  std::map<std::tuple<Value*, int, WeightForm>, Value*> weights_;
   bool changed_ = false;
 };
 
@@ -223,10 +235,7 @@ void name_sources(const Value& v, std::set<std::string>& names) {
 
 }  // namespace
 
-bool Placing::around_zero(double low) const {
-  return activations == Activations::signed_bytes || activations == Activations::e4m3 ||
-         (activations == Activations::unsigned_if_never_negative && low < 0);
-}
+bool Placing::around_zero(double low) const { return float8 || bytes_around_zero(activations, low); }
 
 bool is_product(const Node& node) {
   return !node.body && node.inputs.size() >= 2 && node.in(0) && node.in(1) &&

@@ -27,15 +27,18 @@ enum class Activations {
   unsigned_bytes,              // u8; where values have both signs, with a zero point
   unsigned_if_never_negative,  // u8 from zero on, else i8 around zero
   signed_bytes,                // i8 around zero, all of them
-  e4m3,                        // around zero, too
 };
 
 // What a device, or the reader of a file, gains by.
 struct Placing {
-  Activations activations = Activations::unsigned_bytes;
-  bool around_zero(double low) const;  // whether a value whose least element is this is quantised around zero
-  WeightForm weights = WeightForm::bytes;
+  Activations activations = Activations::unsigned_bytes;     // of products of bytes
+  WeightForm weights = WeightForm::bytes;                    // of the same
+  bool float8 = false;                 // products have e4m3 in place of bytes, around zero
   std::function<bool(const ir::Node& product)> takes = {};   // whether it multiplies these in 8 bits; null: all
+  std::function<bool(const ir::Node& product)> other = {};   // which of these have the other of both; null: none
+  bool has_other(const ir::Node& product) const { return other && other(product); }
+  bool is_float8(const ir::Node& product) const { return float8 != has_other(product); }
+  bool around_zero(double low) const;  // whether a value whose least element is this is quantised around zero, by most products
   bool shortcuts = false;   // whether a product that only a residual's sum reads gives 8 bits, too, where the sum becomes 8 bits
 };
 
@@ -58,7 +61,7 @@ std::vector<const ir::Node*> products_to_quantise(const ir::Graph& graph, const 
 // Gives each such value that has a range one QuantizeLinear and DequantizeLinear, and constant weights the same with a scale for each
 // output channel. Concat and what only moves elements pass their parameters on to their operands. An operand of an Add whose sum becomes
 // 8 bits, too, is read as 8 bits; with `shortcuts` also by a sum that stays wide, if nobody else reads the floats. Channels are scaled
-// before; weights and biases are corrected only of products that get 8 bits. A refit leaves such weights alone. True if anything changed.
+// before; weights and biases are corrected only of products that get the 8 bits that most have. A refit leaves such weights alone. True if anything changed.
 // Values without a range stay as they are, and so do those that a DequantizeLinear made.
 bool place_qdq(ir::Graph& graph, const Ranges& ranges, const Placing& placing);
 

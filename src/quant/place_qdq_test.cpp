@@ -152,6 +152,42 @@ TEST(PlaceQdq, ProductsOfActivationsAndNormsStayWide) {
     }
 }
 
+TEST(PlaceQdq, ProductsOfOneOperandInTwoTypesOfEightBits) {
+  const ir::Graph plain = parse(R"((x f32[4,32])
+ v = constant f32[32,8]
+ w = constant f32[32,8]
+ a = Gemm(x, v)
+ b = Gemm(x, w)
+ y = Add(a, b)
+)");
+  Ranges ranges = of_all(plain, -1, 1);
+  ranges.corrections.biases["b"] = ranges.corrections.biases["a"] = std::vector<float>(8, 100);
+  for (const bool float8 : {false, true}) {
+    ir::Graph graph = plain.clone();
+    const Placing placing{.float8 = float8, .other = [](const ir::Node& product) { return product.out()->name == "b"; }};
+    ASSERT_TRUE(place_qdq(graph, ranges, placing));
+    ir::verify(graph);
+    EXPECT_EQ(count(graph, "QuantizeLinear"), 2);
+    for (const auto& node : graph.nodes()) {
+      if (node->op() != "Gemm") continue;
+      const bool is_e4m3 = (node->out()->name == "b") != float8;
+      for (int operand : {0, 1})
+        EXPECT_EQ(node->in(operand)->producer->in(0)->dtype() == DType::f8e4m3fn, is_e4m3) << node->out()->name << operand;
+    }
+    const double off = relative_difference(plain, graph);
+    EXPECT_GT(off, 10) << "the usual product takes its correction";
+    ranges.corrections.biases.clear();
+    graph = plain.clone();
+    place_qdq(graph, ranges, placing);
+    EXPECT_LT(relative_difference(plain, graph), 0.05);
+    ranges.corrections.biases["b"] = std::vector<float>(8, 100);   // found for the usual type, and "b" has the other
+    graph = plain.clone();
+    place_qdq(graph, ranges, placing);
+    EXPECT_LT(relative_difference(plain, graph), 0.05);
+    ranges.corrections.biases["a"] = ranges.corrections.biases["b"];
+  }
+}
+
 TEST(PlaceQdq, NothingWithoutRangesOrWhereTheDeviceTakesNothing) {
   ir::Graph graph = parse(kResidual);
   EXPECT_FALSE(place_qdq(graph, {}, {}));

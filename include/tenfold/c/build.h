@@ -15,12 +15,6 @@ extern "C" {
 
 /* In a configuration of zeros, every field means the default. tenfold/build.h says more about each. */
 enum { TENFOLD_LEVEL_UNTIMED = -1 };   /* level 0: takes the first tactic that fits, and times nothing */
-typedef struct {           /* the range of one input; all three shapes have `rank` extents */
-  size_t struct_size;
-  const char* input;
-  int32_t profile, rank;   /* profiles are numbered from 0 without gaps */
-  const int64_t *min, *opt, *max;
-} tenfold_range;
 /* One step of progress: "tune", 17 of 120. Returning 0 cancels the build. */
 typedef int32_t (*tenfold_progress_function)(void* user, const char* phase, int32_t done, int32_t total);
 enum {

@@ -18,6 +18,12 @@ TENFOLD_API tenfold_status tenfold_sample_set(tenfold_sample* sample, const char
 /* Returns 1 if there is a sample of this index, which it has filled, 0 if there are no more, and less to end the build
  * as cancelled. */
 typedef int32_t (*tenfold_sample_function)(void* user, int32_t index, tenfold_sample* sample);
+typedef struct {           /* the range of one input; all three shapes have `rank` extents */
+  size_t struct_size;
+  const char* input;
+  int32_t profile, rank;   /* profiles are numbered from 0 without gaps */
+  const int64_t *min, *opt, *max;
+} tenfold_range;
 /* In tenfold_build_config::calibration. A field of 0 or null means the default. */
 typedef struct {
   size_t struct_size;
@@ -28,7 +34,11 @@ typedef struct {
   const char* cache;              /* a file in the form of TensorRT's caches */
   const char* const* remedies;    /* "equalise", "smooth", "round", "bias": tried in this order */
   int32_t remedy_count;           /* 0: all of them; -1: none */
-  int32_t reserved;               /* 0 */
+  int32_t profile;                /* whose shapes samples have */
+  const char* const* types;       /* "i8", "f8e4m3fn": the 8 bits that products may become, the usual one first */
+  int32_t type_count;             /* 0: i8; -1: none, samples show errors alone */
+  int32_t shape_count;            /* 0: samples have the shapes of `profile` */
+  const tenfold_range* shapes;    /* the shapes of samples; their `profile` is 0 */
 } tenfold_calibration;
 
 /* In tenfold_build_config::budget: how far outputs may be from the f32 model's. The calibration's data shows it. */

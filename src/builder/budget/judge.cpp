@@ -124,7 +124,7 @@ Judge::Judge(const ir::Graph& source, const BuildConfig& config, int first, int 
     const auto own = impl_->budget.outputs.find(v->name);
     impl_->bounds.push_back(own == impl_->budget.outputs.end() ? impl_->budget.max_error : own->second);
   }
-  const std::vector<plan::Range> ranges = symbol_ranges(source, profiles_of(config).front(), {});
+  const std::vector<plan::Range> ranges = symbol_ranges(source, profile_of_samples(config), {});
   ir::Graph graph = source.clone();
   specialise(graph, ranges);
   lower_for_kernels(graph);

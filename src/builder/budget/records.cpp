@@ -30,6 +30,11 @@ std::string cache_text(const std::string& path) {
 std::string calibration_text(const Calibration& c) {
   std::string text = cat(" samples ", c.samples, " by ", c.method, " cache ", cache_text(c.cache));
   for (const std::string& remedy : c.remedies) text += " " + remedy;
+  for (const DType type : c.types)
+    if (c.types != Calibration().types) text += cat(" to ", name(type));
+  if (c.profile != 0) text += cat(" profile ", c.profile);
+  for (const auto& [input, r] : c.shapes)
+    text += cat("\n", input, " [", tenfold::text(r.min), "] [", tenfold::text(r.opt), "] [", tenfold::text(r.max), "]");
   return text;
 }
 

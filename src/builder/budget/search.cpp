@@ -28,10 +28,12 @@ class Search {
   Engine run(BuildReport& report) {
     if (std::optional<Made> known = trials_.remembered()) return handed_over(report, std::move(*known));
     trials_.begin();
-    consider_single("everything permitted", Recipe::everything);
-    if (config_.int8 && config_.calibration->cache.empty()) trials_.records.add_ranges(trials_.findings);
-    if (trials_.has_time()) consider_single("", Recipe::no_bytes);
-    if (last_type_ != DType::f32 && trials_.has_time()) consider_single("fp32", Recipe::floats);
+    consider_single("everything permitted", {Recipe::everything});
+    if (config_.calibration->cache.empty()) trials_.records.add_ranges(trials_.findings);
+    if (const DType other = other_bytes(); other != DType::f32 && trials_.has_time())
+      consider_single(cat("everything permitted, ", name(other)), {Recipe::everything, bytes_as(other)});
+    if (trials_.has_time()) consider_single("", {Recipe::no_bytes});
+    if (last_type_ != DType::f32 && trials_.has_time()) consider_single("fp32", {Recipe::floats});
     if (trials_.has_time()) mix();
     if (!trials_.best) take_floats();
     trials_.settle();
@@ -43,8 +45,20 @@ class Search {
   }
 
  private:
-  void consider_single(std::string name, Recipe::Kind kind) {
-    trials_.consider(std::move(name), {kind}, false, [this](const Made& made) { learn(made); });
+  void consider_single(std::string name, const Recipe& recipe) {
+    trials_.consider(std::move(name), recipe, false, [this](const Made& made) { learn(made); });
+  }
+  // The further 8 bits that a calibration permits; f32: there are none that the device multiplies.
+  DType other_bytes() const {
+    const std::vector<DType> types = passes::calibrated_types(trials_.device, config_);
+    return types.size() > 1 ? types.back() : DType::f32;
+  }
+  // All layers that have the usual 8 bits, in these.
+  std::vector<LayerPrecision> bytes_as(DType type) const {
+    std::vector<DType> types = types_in(singles_.front());
+    for (DType& own : types)
+      if (bits(own) == bits(type)) own = type;
+    return precisions_for(all_, types, usual_, true);
   }
   // What each layer takes in the type that a plan of one type gives it. The tuner's times are brought to the measured one of the whole;
   // where nothing was timed the multiplications share it.
@@ -84,7 +98,7 @@ class Search {
     for (std::size_t i = 0; i < singles_.size(); ++i) tried_[types_in(singles_[i])] = singles_within_[i];
     if (!trials_.records.find_alone(all_)) {
       static const quant::Ranges none;
-      const quant::Placing placing = passes::placing_for(trials_.device);
+      const quant::Placing placing = passes::placing_for(trials_.device, config_);
       const Findings& found = trials_.findings;
       measure_alone(all_, {trials_.source, *found.rewritten, found.ranges ? *found.ranges : none, placing, config_},
                     [this](int done, int total) { return trials_.ask(done, total), trials_.has_time(); });

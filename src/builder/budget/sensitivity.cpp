@@ -103,6 +103,7 @@ class Alone {
     alone.takes = [&](const ir::Node& product) {
       return product.name == trial.node && (!runs_.placing.takes || runs_.placing.takes(product));
     };
+    alone.other = [&](const ir::Node&) { return (trial.type == DType::f8e4m3fn) != runs_.placing.float8; };
     place_qdq(graph, runs_.ranges, alone);
     passes::run(graph, {passes::find_pass("lower_qdq")});
   }
@@ -134,7 +135,7 @@ class Alone {
     }
   }
   void whole(const std::vector<InputSet>& samples) {
-    const std::vector<plan::Range> ranges = symbol_ranges(runs_.source, profiles_of(runs_.config).front(), {});
+    const std::vector<plan::Range> ranges = symbol_ranges(runs_.source, profile_of_samples(runs_.config), {});
     const auto runs_of = [&](ir::Graph graph) {
       passes::run(graph, {passes::find_pass("fold_constants"), passes::find_pass("fuse_regions")});
       return ObservedRuns(std::move(graph), ranges, runs_.config);

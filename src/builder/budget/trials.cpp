@@ -51,7 +51,8 @@ Trials::Trials(const ir::Graph& source, const BuildConfig& config, const backend
           "an error budget needs two samples at least: the first gives ranges, the second shows the error");
   told.samples = records.samples() / 2, findings.keeps_rewritten = true;
   base_ = config, base_.budget.reset(), base_.log = warnings_once(config.log);
-  if (!base_.int8) base_.calibration.reset();
+  std::erase_if(base_.calibration->types, [&](DType type) { return type == DType::i8 ? !config.int8 : !config.fp8; });
+  if (base_.calibration->types.empty()) base_.calibration.reset();   // its data shows errors, and no more
   if (!base_.timings) base_.timings = std::make_shared<TimingCache>();
   take_known_ranges();
 }

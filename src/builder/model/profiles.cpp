@@ -104,4 +104,14 @@ std::vector<OptimizationProfile> profiles_of(const BuildConfig& config) {
   return profiles;
 }
 
+OptimizationProfile profile_of_samples(const BuildConfig& config) {
+  const Calibration& calibration = *config.calibration;
+  if (!calibration.shapes.empty()) return calibration.shapes;
+  const std::vector<OptimizationProfile> profiles = profiles_of(config);
+  require(calibration.profile >= 0 && calibration.profile < static_cast<int>(profiles.size()), ErrorKind::invalid_argument,
+          "Calibration::profile is ", calibration.profile, ", and the build has ", profiles.size(), profiles.size() == 1 ? " profile" : " profiles",
+          ", numbered from 0");
+  return profiles[static_cast<std::size_t>(calibration.profile)];
+}
+
 }  // namespace tenfold::builder

@@ -9,6 +9,8 @@ namespace tenfold::builder {
 
 // The profiles of a configuration: one of no shapes if it has none.
 std::vector<OptimizationProfile> profiles_of(const BuildConfig& config);
+// Whose shapes a calibration's samples have. Throws invalid_argument for a profile that is none.
+OptimizationProfile profile_of_samples(const BuildConfig& config);
 // Ranges of the input symbols of `graph`. Throws invalid_argument naming the input where a profile does not fit the model.
 std::vector<plan::Range> symbol_ranges(const ir::Graph& graph, const OptimizationProfile& profile, const LogCallback& log);
 

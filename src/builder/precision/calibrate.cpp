@@ -108,8 +108,8 @@ quant::Ranges ranges_by_samples(const ir::Graph& graph, const std::vector<plan::
   require(calibration.sample != nullptr, ErrorKind::invalid_argument, "Calibration::sample is empty: it gives the data",
           calibration.cache.empty() ? "" : ", and there is no cache '" + calibration.cache + "' yet");
   require(calibration.samples > 0, ErrorKind::invalid_argument, "Calibration::samples is ", calibration.samples, ", at least 1 is needed");
-  const bool tries_all = calibration.method == kAuto;
-  if (!tries_all) quant::calibrator(calibration.method);   // an unknown one is refused before anything runs
+  const bool tries_all = calibration.method == kAuto && !placing.float8;
+  if (calibration.method != kAuto) quant::calibrator(calibration.method);   // an unknown one is refused before anything runs
   const Log log(config.log);
   Seen seen;
   for (const std::string& name : wanted) seen.histograms[name];
@@ -127,7 +127,7 @@ quant::Ranges ranges_by_samples(const ir::Graph& graph, const std::vector<plan::
     found.known = known;
     return found;
   };
-  const Tried best = tries_all ? best_calibrator(ranges_by, trials, log) : Tried{calibration.method};
+  const Tried best = tries_all ? best_calibrator(ranges_by, trials, log) : Tried{placing.float8 && calibration.method == kAuto ? "minmax" : calibration.method};
   report.method = best.name;
   const quant::Calibrator& calibrator = quant::calibrator(report.method);
   const quant::Ranges result = ranges_by(calibrator);

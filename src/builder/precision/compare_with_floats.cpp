@@ -23,7 +23,7 @@ void add_difference(const RuntimeValue& got, const RuntimeValue& want, double& e
 
 namespace {
 void compare(const ir::Graph& source, const Engine& engine, const BuildConfig& config, CalibrationReport& report) {
-  const std::vector<plan::Range> ranges = symbol_ranges(source, profiles_of(config).front(), {});
+  const std::vector<plan::Range> ranges = symbol_ranges(source, profile_of_samples(config), {});
   ir::Graph graph = source.clone();
   specialise(graph, ranges);
   lower_for_kernels(graph);

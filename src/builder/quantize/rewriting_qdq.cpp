@@ -9,7 +9,6 @@ namespace tenfold::builder {
 namespace {
 
 quant::Activations activations_for(const QuantizeOptions& options) {
-  if (options.type == QuantizeType::fp8) return quant::Activations::e4m3;
   switch (options.reader) {
     case QuantizeFor::any: return quant::Activations::signed_bytes;
     case QuantizeFor::onnxruntime: return quant::Activations::unsigned_bytes;
@@ -19,7 +18,6 @@ quant::Activations activations_for(const QuantizeOptions& options) {
 }
 
 quant::WeightForm weights_for(const QuantizeOptions& options) {
-  if (options.type == QuantizeType::fp8) return quant::WeightForm::e4m3;
   return options.reduce_range ? quant::WeightForm::seven_bits : quant::WeightForm::bytes;
 }
 
@@ -32,8 +30,6 @@ class WithQdq : public Rewriting {
     const CacheOrigin origin(source.read, *source.config.calibration);
     BuildConfig config = source.config;
     config.calibration = origin.watched();
-    std::string& method = config.calibration->method;
-    if (source.options.type == QuantizeType::fp8 && method == "auto") method = "minmax";   // its steps are finest at small numbers already
     ranges_ = calibrated(runnable, source.ranges, placing, config, report);
     origin.keep(report);
   }
@@ -52,7 +48,8 @@ class WithQdq : public Rewriting {
 
  private:
   quant::Placing placing_without(const Places& in_floats) const {
-    quant::Placing placing{.activations = activations_for(source_.options), .weights = weights_for(source_.options)};
+    quant::Placing placing{.activations = activations_for(source_.options), .weights = weights_for(source_.options),
+                           .float8 = source_.options.type == QuantizeType::fp8};
     placing.takes = [this, in_floats](const ir::Node& node) {
       const auto place = source_.nodes.place_of(node);
       return place && !excluded_.count(*place) && !in_floats.count(*place);

@@ -137,6 +137,7 @@ void read_calibration(ir::Scanner& in, ModelOfPlan& model) {
   };
   told.samples = count("samples="), told.values = count("values=");
   model.config.calibration = Calibration{.sample = {}, .method = told.method, .cache = {}, .remedies = {}};
+  if (in.take("float8_first")) model.config.calibration->types = {DType::f8e4m3fn, DType::i8};
   model.ranges.emplace();
 }
 
@@ -217,7 +218,8 @@ plan::KeptModel keep_model(const ir::Graph& graph, const BuildConfig& config, co
   for (const auto& [input, value] : config.input_defaults) text += cat("default ", quoted(input), " "), keep(value);
   if (calibrated) {
     const CalibrationReport& told = findings.calibration;
-    text += cat("calibration ", quoted(told.method), " samples=", told.samples, " values=", told.values, "\n");
+    const bool float8_first = config.calibration->types.front() == DType::f8e4m3fn;
+    text += cat("calibration ", quoted(told.method), " samples=", told.samples, " values=", told.values, float8_first ? " float8_first" : "", "\n");
     each_kept(*findings.ranges, [&](std::string_view seen, const std::string& value, const Tensor& t) {
       text += cat("seen ", seen, " ", quoted(value), " "), keep(t);
     });

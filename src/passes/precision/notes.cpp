@@ -15,6 +15,11 @@ bool has_float8(const ir::Graph& graph) {
                      [](const auto& n) { return is_dequantize(n.get()) && n->in(0)->dtype() == DType::f8e4m3fn; });
 }
 
+bool wants_float8(const BuildConfig& config) {
+  const auto& calibration = config.calibration;
+  return calibration && std::count(calibration->types.begin(), calibration->types.end(), DType::f8e4m3fn) > 0;
+}
+
 bool has_fused_attention(const ir::Graph& graph) {
   return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& n) {
     return n->op() == "FusedAttention" ||
@@ -33,11 +38,15 @@ std::vector<std::string> refused_precisions(const ir::Graph& graph, const BuildC
     if (config.fp8 && !traits.float8_products && has_float8(graph))
       refused.push_back(cat("this GPU (sm_", device.arch, ") has no products of e4m3, sm_", backends::kFirstArchWithFloat8,
                             " is the first with them: those that the model quantises so compute in wider floats"));
+    if (wants_float8(config) && !traits.float8_products)
+      refused.push_back(cat("fp8 was allowed, but this GPU (sm_", device.arch, ") has no products of e4m3; sm_",
+                            backends::kFirstArchWithFloat8, " is the first with them"));
     return refused;
   }
   if (!traits.host_arithmetic) return refused;
   if (has_float8(graph))
     refused.emplace_back("CPUs have no products of e4m3: those that the model quantises so compute in f32, on rounded operands");
+  if (wants_float8(config)) refused.emplace_back("fp8 was allowed, but CPUs have no products of e4m3; --int8 is for them");
   if (config.fp16) refused.emplace_back("fp16 was allowed, but CPUs here have no fp16 arithmetic that pays: f32 is used");
   if (config.bf16 && !traits.bf16_products)
     refused.emplace_back("bf16 was allowed, but this machine has no AMX bf16: f32 is used");
@@ -58,9 +67,9 @@ std::vector<std::string> unused_precisions(const ir::Graph& graph, const BuildCo
   if (by_rows && !layers.count(DType::i8) && !layers.count(DType::f8e4m3fn))
     unused.emplace_back("int8 was allowed without ranges, and no layer computes in it: that is for matrix products with constant weights "
                         "of 32 rows and more, on a GPU of a multiple of 16");
-  else if (config.calibration && !by_rows && !layers.count(DType::i8))
-    unused.emplace_back("int8 was allowed with a calibration, and no layer computes in it: no product has constant weights, or none that "
-                        "this device multiplies in 8 bits has a range");
+  else if (config.calibration && !by_rows && !layers.count(DType::i8) && !layers.count(DType::f8e4m3fn))
+    unused.emplace_back("8 bits were allowed with a calibration, and no layer computes in them: no product has constant weights, or none "
+                        "that this device multiplies in 8 bits has a range");
   return unused;
 }
 

@@ -87,8 +87,11 @@ void run_tasks(const Symptoms& s, const std::vector<const Task*>& tasks, Correct
     to.weights[tasks[i]->product->out()->name] = rounded(*tasks[i], moments[i], s.placing.weights);
 }
 
+// The steps of e4m3 are no whole numbers of one.
+bool takes(const Placing& placing, const Node& product) { return !placing.is_float8(product) && !placing.has_other(product); }
+
 std::optional<Ranges> apply(const Symptoms& s) {
-  if (s.placing.weights == WeightForm::e4m3) return {};  // its steps are no whole numbers of one
+  if (s.placing.float8) return {};
   ir::Graph scaled = s.graph.clone();
   scale_channels(scaled, s.ranges.corrections.channels);
   std::map<std::string_view, const Node*> products;
@@ -98,7 +101,7 @@ std::optional<Ranges> apply(const Symptoms& s) {
   std::vector<Task> tasks;
   for (const auto& [name, operand] : operands)
     for (const Node* product : operand.products)
-      if (const auto at = products.find(product->out()->name); at != products.end()) {
+      if (const auto at = products.find(product->out()->name); at != products.end() && takes(s.placing, *product)) {
         const Task task{&operand, at->second, *weights_of(*at->second)};
         if (task.memory() <= kMostMemory && ProductRows(*task.product, task.w).known()) tasks.push_back(task);
       }
