@@ -61,6 +61,16 @@ Engine loaded(const ExecOptions& o, const BuildConfig& config) {
   return load_compatible(o.load_engine, load);
 }
 
+// For the timed run. Where a cache gave the ranges, nobody has asked for samples yet, and they may not fit these shapes.
+InputSet first_sample(const ExecOptions& o, const Calibration& calibration) {
+  try {
+    return calibration.sample(0).value_or(InputSet());
+  } catch (const Error& e) {
+    o.console.warn(std::string("no sample of --data is run: ") + e.what());
+    return {};
+  }
+}
+
 Made make_engine(const ExecOptions& o, const InputFiles& files) {
   const Clock::time_point start = Clock::now();
   BuildConfig config = o.build;
@@ -100,7 +110,7 @@ Made make_engine(const ExecOptions& o, const InputFiles& files) {
         << ", opening the plan " << report.open_s;
   if (o.console.verbose) o.console.info(parts.str());
   Made made{std::move(engine), took, -1};
-  if (!o.data.empty() && !o.skip_inference) made.sample = config.calibration->sample(0).value_or(InputSet());
+  if (!o.data.empty() && !o.skip_inference) made.sample = first_sample(o, *config.calibration);
   return made;
 }
 

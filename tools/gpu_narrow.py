@@ -1,9 +1,8 @@
 """Plans in 8 bits beside fp16 at the same batch: what gpu_figures.py's part `narrow` measures. Part of the bundle that script/gpu-check
 makes.
 
-Text and ViT are quantised by quantise_products.py: every product with weights, int8 or e4m3, and so is ResNet-50 for e4m3. In int8 it
-comes as it is and gets its ranges from random images, as a user's plain model does (--int8 --data); its weights are random, so its cosine
-is the worst case. `rows`: a plain model whose rows are quantised as they run (--int8). `fp8-attention`: e4m3 in the products of attention,
+Text and ViT are quantised by quantise_products.py: every product with weights, int8 or e4m3. ResNet-50 comes as it is and gets its ranges
+from random images, as a user's plain model does (--int8 --data, --fp8 --data); its weights are random, so its cosine is the worst case. `rows`: a plain model whose rows are quantised as they run (--int8). `fp8-attention`: e4m3 in the products of attention,
 too.
 """
 import os, statistics, subprocess, sys
@@ -11,10 +10,9 @@ import os, statistics, subprocess, sys
 from gpu_common import HERE, np, saved, spec
 
 # Model, batch, type, at least how many times as fast as fp16.
-ROWS = [('bert-base', 32, 'fp8', 1.5), ('bert-base', 32, 'int8', 1.5), ('bert-base', 128, 'fp8', 1.5), ('bert-base', 128, 'int8', 1.5),
-        ('resnet50', 32, 'int8', 1.5), ('resnet50', 128, 'int8', 1.5), ('vit-b16', 32, 'fp8', 1.35), ('minilm-l6', 128, 'fp8', 1.3),
-        ('resnet50', 32, 'fp8', 1), ('bert-base', 32, 'rows', 1),
-        ('bert-base', 32, 'fp8-attention', 1)]
+ROWS = [('resnet50', 32, 'int8', 1.5), ('resnet50', 32, 'fp8', 1), ('resnet50', 128, 'int8', 1.5), ('vit-b16', 32, 'fp8', 1.35),
+        ('minilm-l6', 128, 'fp8', 1.3), ('bert-base', 128, 'fp8', 1.5), ('bert-base', 128, 'int8', 1.5), ('bert-base', 32, 'fp8', 1.5),
+        ('bert-base', 32, 'int8', 1.5), ('bert-base', 32, 'rows', 1), ('bert-base', 32, 'fp8-attention', 1)]
 ROUNDS = 5
 KIND = {'fp8': 'float8', 'int8': 'int8', 'fp8-attention': 'float8-attention'}
 
@@ -27,13 +25,16 @@ def quantised(a, name, kind, model):
     return small
 
 
-def samples(a, name):
+PLAIN = {('resnet50', 'int8'): ['--int8', '--calibrator=mse'], ('resnet50', 'fp8'): ['--fp8']}
+
+
+def samples(a, name, kind):
     """Random inputs that give ranges, as --data takes them."""
     import make_models
     path = os.path.join(a.models, f'{name}-samples.npz')
     if not os.path.exists(path):
         np.savez(path, **make_models.inputs(name, batch=32, seq=128, seed=9))
-    return ['--int8', f'--data={path}', '--calibrator=mse', f"--calib={os.path.join(a.models, name + '.cache')}"]
+    return [*PLAIN[name, kind], f'--data={path}', f"--calib={os.path.join(a.models, f'{name}-{kind}.cache')}"]
 
 
 def rows(a, model_of, run):
@@ -44,10 +45,10 @@ def rows(a, model_of, run):
         values = make_models.inputs(name, batch=batch, seq=128)
         inputs, shapes, plans = saved(a.models, f'narrow-{name}', values), spec(values), {}
         for kind in ['fp16', *kinds]:
-            plain = kind in ('fp16', 'rows') or (name, kind) == ('resnet50', 'int8')
+            plain = kind in ('fp16', 'rows') or (name, kind) in PLAIN
             source = model_of(name) if plain else quantised(a, name, kind, model_of(name))
             plans[kind] = os.path.join(a.models, f'narrow-{name}-{batch}-{kind}.plan')
-            more = ['--int8'] if kind == 'rows' else samples(a, name) if (name, kind) == ('resnet50', 'int8') else []
+            more = ['--int8'] if kind == 'rows' else samples(a, name, kind) if (name, kind) in PLAIN else []
             run(f'--onnx={source}', '--fp16', shapes, inputs, f'--saveEngine={plans[kind]}', '--duration=0',
                 f'--exportOutput={plans[kind]}.npz', f'--timingCacheFile={a.out}/timing.cache', *more)
         found = {kind: [] for kind in plans}

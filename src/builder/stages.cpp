@@ -48,10 +48,19 @@ void tell_of_padding(const ir::Graph& graph, const std::vector<passes::Pass>& pa
       zeros ? "whose results are read token by token" : "whose results are read by means under that mask alone (--packTokens=zeros)");
 }
 
+bool times(const BuildConfig& config) { return config.optimization_level > 0 && !config.random_choices; }
+
+// Whether attention in e4m3 is to be compared with one in 16 bits, which has the quicker kernels where rows are short.
+bool compares_attention(const passes::Found& found, const backends::DeviceTraits& device, const BuildConfig& config) {
+  return found.quantised && config.fp8 && device.float8_products && times(config);
+}
+bool attends_in_float8(const ir::Graph& graph) {
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& node) { return node->op() == "AttentionFloat8"; });
+}
+
 // Whether f32 may be quicker than bf16: weights that stay in the caches are read so fast that converting values costs more than it saves.
 bool compares_f32(const ir::Graph& graph, const backends::DeviceTraits& device, const BuildConfig& config) {
-  if (!config.bf16 || !device.bf16_products) return false;
-  if (config.optimization_level == 0 || config.random_choices) return false;   // nothing is timed
+  if (!config.bf16 || !device.bf16_products || !times(config)) return false;
   constexpr std::int64_t kSmall = 4 << 20;
   std::int64_t weights = 0;
   for (const auto& v : graph.values())
@@ -208,7 +217,15 @@ std::vector<ir::Graph> Stages::settle(ir::Graph rewritten, const passes::Found& 
     forms.push_back(rewritten.clone());
     run_settling(forms[0], passes::pipeline_for(device, in_f32, found), *this, found, in_f32);
   }
+  std::optional<ir::Graph> wide_attention;
+  if (compares_attention(found, backends::traits_of(device), config)) wide_attention = rewritten.clone();
   run_settling(rewritten, pipeline, *this, found, config);
+  if (wide_attention && attends_in_float8(rewritten)) {
+    BuildConfig without = config;
+    without.disabled_passes.emplace_back("fuse_float8_attention"), without.dump = nullptr;
+    run_settling(*wide_attention, pipeline, *this, found, without);
+    forms.push_back(std::move(*wide_attention));
+  }
   forms.insert(forms.begin(), std::move(rewritten));
   if (std::optional<ir::Graph> other = other_form(forms[0], pipeline, config)) forms.push_back(std::move(*other));
   report.passes_s += watch.seconds();
