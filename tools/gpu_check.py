@@ -4,7 +4,7 @@
     run OUT --all                  every row and figure of docs/performance-gpu.md: the commands below, each ten minutes at most
     run OUT --command tests        one of them (--commands lists them): repeatable alone, in any order, on any day
     run OUT [--rows mlp256:1,resnet50:32,...] [--modes fp16,fp32] [--native] [--memory] [--peers] [--no-sweep] [--no-tests] [--no-rows]
-            [--figures all|sentences,fp8,narrow,unpadded,latency,builds] [--kernels] [--masks] [--most-tuned] [--sharp] [--suite] [--minute]
+            [--figures all|sentences,fp8,narrow-images,narrow-text,unpadded,latency,builds] [--kernels] [--masks] [--most-tuned] [--sharp] [--suite] [--minute]
             [--seconds 1] [--exec 'more flags'] [--sanitize memcheck,racecheck,initcheck [--sanitize-shares 1-4]]
 
 Keeps what it measures in OUT as JSON (rows, results of torch.compile, masked, most_tuned, promises, figures, kernels), each record with its
@@ -117,7 +117,7 @@ def main():
     wanted_rows = [(r.split(':')[0], int(r.split(':')[1])) for r in a.rows.split(',')] if not a.no_rows else []
     read_rows = [row for row in gpu_kernels.AIMS if a.kernels and row in wanted_rows]
     names = dict.fromkeys(([] if a.only_peers else [n for n, _ in wanted_rows]) +
-                          [n for part in a.figures for n in gpu_figures.MODELS[part]] + (['mlp256'] if a.cli else []) +
+                          [n for part in a.figures for n in gpu_figures.MODELS[part]] + (['mlp256', 'smallcnn'] if a.cli else []) +
                           ([row.split(':')[0] for row in a.masks]))
     found = shell([TENFOLD, 'devices'], os.path.join(a.out, 'devices.log'))[1]
     print(found, flush=True)

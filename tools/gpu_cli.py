@@ -147,7 +147,27 @@ def memory(runs):
     return f'{rest / 1e6:.1f} MB beyond weights and arena'
 
 
-CHECKS = {'--device=cuda:0,cpu and other lists, one device missing': devices,
+def budget(runs):
+    """--best --max-error on the small CNN, which has pooling: plans in both kinds of 8 bits are tried, and one within the bound is taken."""
+    import make_models
+    values, data = make_models.inputs('smallcnn', batch=60), runs.path('budget.npz')
+    np.savez(data, **values)
+    done = subprocess.run([TENFOLD, 'exec', f"--onnx={runs.path('smallcnn.onnx')}", '--device=cuda:0', '--best', '--max-error=0.2',
+                           f'--data={data}', spec({name: array[:1] for name, array in values.items()}), '--skipInference',
+                           '--builderOptimizationLevel=1'], capture_output=True, text=True, timeout=120)
+    with open(runs.log, 'a') as f:
+        f.write(done.stderr + done.stdout)
+    want(done.returncode == 0, f'exit code {done.returncode}: {done.stderr[-300:]}')
+    plans = [line for line in done.stdout.splitlines() if ' %' in line]
+    for word in ('i8 ', 'f8e4m3fn ', 'f16 '):
+        want(any(word in line for line in plans), f'no plan in {word}was tried')
+    taken = [line for line in plans if line.startswith('*')]
+    want(len(taken) == 1 and 'over the budget' not in taken[0], f'taken: {taken}')
+    return f'{len(plans)} plans; {" ".join(taken[0].split())}'
+
+
+CHECKS = {'--best --max-error: 16 bits and both kinds of 8': budget,
+          '--device=cuda:0,cpu and other lists, one device missing': devices,
           '--useCudaGraph, --useSpinWait, --noDataTransfers and their opposites': flags,
           '--exportTimes and the summary: copies, computing, enqueueing': times,
           '--profilingVerbosity=detailed: NVTX ranges of runs and steps': ranges,

@@ -85,10 +85,12 @@ def unpadded(a, model_of, log):
     yield ('the same, host to host', None, host['padded'] / host['packed'], f"{host['padded']:.3f} / {host['packed']:.3f} ms")
 
 
-def narrow(a, model_of, log):
-    """8 bits beside fp16, the rows that docs/precision.md has."""
-    import gpu_narrow
-    yield from gpu_narrow.rows(a, model_of, lambda *words: run(log, *words))
+def narrow(*models):
+    """8 bits beside fp16, the rows of docs/precision.md that these models have."""
+    def part(a, model_of, log):
+        import gpu_narrow
+        yield from gpu_narrow.rows(a, models, model_of, lambda *words: run(log, *words))
+    return part
 
 
 def fp8(a, model_of, log):
@@ -154,8 +156,9 @@ def builds(a, model_of, log):
            f'{whole:.2f} in all, {driver:.2f} for `tenfold devices`')
 
 
-PARTS = {'sentences': sentences, 'fp8': fp8, 'narrow': narrow, 'unpadded': unpadded, 'latency': latency, 'builds': builds}
-MODELS = {'sentences': [], 'fp8': ['bert-base'], 'narrow': ['bert-base', 'resnet50', 'vit-b16', 'minilm-l6'],
+NARROW = {'narrow-images': ['resnet50', 'vit-b16'], 'narrow-text': ['minilm-l6', 'bert-base']}
+PARTS = {'sentences': sentences, 'fp8': fp8, **{name: narrow(*models) for name, models in NARROW.items()}, 'unpadded': unpadded, 'latency': latency, 'builds': builds}
+MODELS = {'sentences': [], 'fp8': ['bert-base'], **NARROW,
           'unpadded': ['minilm-l6'], 'latency': ['mlp256'], 'builds': ['resnet50', 'bert-base']}
 
 
@@ -169,14 +172,15 @@ def measure(a, parts, model_of):
         try:
             for what, wanted, got, detail in PARTS[part](a, model_of, os.path.join(a.out, part + '.log')):
                 found.append(dict(part=part, what=what, wanted=wanted, got=got, detail=detail, measured=stamp()))
+                print('figure', json.dumps(found[-1]), flush=True)
         except NotHere as e:
             print(f'figure {part} not measured: {e}', flush=True)
             continue
         except Exception as e:   # whatever it is, the other parts go on
             found.append(dict(part=part, what=part, wanted=None, got=None, detail=f'failed: {e}', measured=stamp()))
             good = False
+            print('figure', json.dumps(found[-1]), flush=True)
         for f in found:
-            print('figure', json.dumps(f), flush=True)
             good = good and (f['wanted'] is None or meets(f))
         kept = [k for k in kept if k['part'] != part] + found
         json.dump(kept, open(path, 'w'), indent=1)

@@ -1,4 +1,4 @@
-"""Plans in 8 bits beside fp16 at the same batch: what gpu_figures.py's part `narrow` measures. Part of the bundle that script/gpu-check
+"""Plans in 8 bits beside fp16 at the same batch: what gpu_figures.py's parts `narrow-...` measure. Part of the bundle that script/gpu-check
 makes.
 
 Text and ViT are quantised by quantise_products.py: every product with weights, int8 or e4m3. ResNet-50 comes as it is and gets its ranges
@@ -37,10 +37,10 @@ def samples(a, name, kind):
     return [*PLAIN[name, kind], f'--data={path}', f"--calib={os.path.join(a.models, f'{name}-{kind}.cache')}"]
 
 
-def rows(a, model_of, run):
-    """What, wanted, got and detail of each row; `run` is gpu_figures' own."""
+def rows(a, models, model_of, run):
+    """What, wanted, got and detail of each row of these models; `run` is gpu_figures' own."""
     import make_models
-    for name, batch in dict.fromkeys((name, batch) for name, batch, _, _ in ROWS):
+    for name, batch in dict.fromkeys((name, batch) for name, batch, _, _ in ROWS if name in models):
         kinds = {kind: least for n, b, kind, least in ROWS if (n, b) == (name, batch)}
         values = make_models.inputs(name, batch=batch, seq=128)
         inputs, shapes, plans = saved(a.models, f'narrow-{name}', values), spec(values), {}

@@ -114,7 +114,8 @@ class Search {
     std::vector<DType> types;
     for (const Layer& layer : all_.list) {
       const auto at = computed.types.find(layer.name);
-      types.push_back(at == computed.types.end() ? layer.types.front() : at->second);
+      const DType usual = layer.types.empty() ? DType::f32 : layer.types.front();   // no step computes it, or it is not known yet
+      types.push_back(at == computed.types.end() ? usual : at->second);
     }
     return types;
   }

@@ -60,7 +60,7 @@ class Unmet {
       case DType::i4:
       case DType::f4e2m1: return "products of 4 bits are not there yet";
       case DType::f8e4m3fn:
-        return traits_.float8_products ? "e4m3 needs QuantizeLinear and DequantizeLinear around a MatMul or Conv in the model"
+        return traits_.float8_products ? "e4m3 is for a MatMul or Conv that the model quantises so, or that a calibration gives a range"
                                        : "this device has no products of e4m3";
       case DType::i8:
       case DType::u8:
