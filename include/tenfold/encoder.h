@@ -29,13 +29,15 @@
 
 namespace tenfold {
 
+constexpr int kAllDimensions = -1;
+
 struct EncoderOptions {
   EncoderOptions() { build.optimization_level = 1; }
   BuildConfig build;             // device, precision, threads and so on; profiles are the encoder's own
   // Where plans are kept. They are found by the bytes of the folder, the device and the options. Nothing: nowhere.
   std::optional<PlanCacheOptions> cache = PlanCacheOptions{};
   int max_tokens = 0;            // of a text, special ones included; 0: what the folder says
-  int dimensions = 0;            // only the first so many of a vector; 0: all
+  int dimensions = 0;            // only the first so many of a vector; 0: what the folder says; kAllDimensions: all
   bool normalize = false;        // vectors get length 1, behind all else; one of zeros stays
   std::int64_t batch_tokens = 0; // at most so many are computed at once; 0: 2048 on a CPU, 16384 on a GPU
 };
@@ -54,6 +56,8 @@ struct EncoderInfo {
   std::string default_prompt;                  // a name among them; empty: none
   std::string similarity;                      // cosine, dot, euclidean, manhattan
   bool lower_case = false;                     // texts are put in lower case before the tokenizer sees them
+  int truncate_dim = 0;                        // how many dimensions the folder wants; 0: it does not say
+  int padding_id = 0;                          // of config.json, for those who pad ids themselves
 };
 
 // What the calls so far have seen.
@@ -87,6 +91,8 @@ class TENFOLD_API Encoder {
   // The same into the caller's memory, texts.size() rows of info().width.
   void encode_into(std::span<const std::string_view> texts, std::span<float> out, const EncodeCall& call = {}) const;
   std::vector<TokenVectors> encode_tokens(std::span<const std::string_view> texts, const EncodeCall& call = {}) const;
+  // The ids that the model is given for a text: behind the prompt, with special tokens, truncated (and counted so).
+  std::vector<std::int32_t> token_ids(std::string_view text, const std::string& prompt = {}) const;
   // By the classification head: a row of info().labels for each pair.
   std::vector<float> score(std::span<const std::pair<std::string_view, std::string_view>> pairs,
                            ScoreFunction function = ScoreFunction::by_folder, const EncodeCall& call = {}) const;

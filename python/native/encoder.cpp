@@ -122,11 +122,10 @@ struct PyEncoder {
     std::copy(scores.begin(), scores.end(), to);
     return array;
   }
-  nb::dict tokenize(const std::string& text) const {
-    const Encoding e = encoder->tokenizer().encode(text);
-    nb::dict dict;
-    dict["input_ids"] = nb::cast(e.ids), dict["token_type_ids"] = nb::cast(e.types), dict["attention_mask"] = nb::cast(e.mask);
-    return dict;
+  nb::list token_ids(const nb::list& list, const std::string& prompt) const {
+    nb::list rows;
+    for (const std::string_view text : texts_of(list)) rows.append(nb::cast(encoder->token_ids(text, prompt)));
+    return rows;
   }
 };
 
@@ -142,7 +141,9 @@ void bind_encoder(nb::module_& m) {
       .def_ro("label_names", &EncoderInfo::label_names)
       .def_ro("prompts", &EncoderInfo::prompts)
       .def_ro("default_prompt", &EncoderInfo::default_prompt)
-      .def_ro("similarity", &EncoderInfo::similarity);
+      .def_ro("similarity", &EncoderInfo::similarity)
+      .def_ro("truncate_dim", &EncoderInfo::truncate_dim)
+      .def_ro("padding_id", &EncoderInfo::padding_id);
   nb::class_<PyEncoder>(m, "Encoder", "An encoder from a folder.")
       .def(nb::init<nb::handle, const nb::dict&, nb::handle, int, int, bool, std::int64_t>(), nb::arg("folder"), nb::arg("options"),
            nb::arg("cache").none() = nb::none(), nb::arg("max_tokens") = 0, nb::arg("dimensions") = 0, nb::arg("normalize") = false,
@@ -163,7 +164,8 @@ void bind_encoder(nb::module_& m) {
            "An array f32[tokens, token_width] for each text.")
       .def("score", &PyEncoder::score, nb::arg("firsts"), nb::arg("seconds"), nb::arg("function") = "by_folder",
            nb::arg("progress").none() = nb::none(), "f32[pairs, labels].")
-      .def("tokenize", &PyEncoder::tokenize, nb::arg("text"), "Lists of ids, types and mask.")
+      .def("token_ids", &PyEncoder::token_ids, nb::arg("texts"), nb::arg("prompt") = "",
+           "A list of ids for each text, as the model gets them.")
       .def(
           "prepare", [](PyEncoder& e) { e.run([&] { e.encoder->prepare(); }); }, "Makes the engine, or takes it from the cache.");
 }

@@ -3,45 +3,48 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tenfold import _native
-from tenfold._device import put_device
-from tenfold.embeddings._folders import find_folder
-from tenfold.embeddings._options import as_tensor, build_options, progress_bar, refuse
+from tenfold.embeddings._model import Model, check_call, hand_out
+from tenfold.embeddings._options import progress_bar
 from tenfold.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_FUNCTIONS = {'Identity': 'none', 'Sigmoid': 'sigmoid', 'none': 'none', 'sigmoid': 'sigmoid', 'softmax': 'softmax', 'Softmax': 'softmax'}
+_FUNCTIONS = {'identity': 'none', 'none': 'none', 'sigmoid': 'sigmoid', 'softmax': 'softmax'}
 
 
 def _function(activation: Any) -> str:
-    """The function's name: as a str, or torch.nn's module."""
+    """The function's name: of a str, a module of torch.nn, or a function of torch."""
     if activation is None:
         return 'by_folder'
-    name = activation if isinstance(activation, str) else type(activation).__name__
-    if name not in _FUNCTIONS:
+    name = activation if isinstance(activation, str) else getattr(activation, '__name__', type(activation).__name__)
+    if name.lower() not in _FUNCTIONS:
         raise InvalidArgument(f'activation_fn is {name!r}, expected Identity, Sigmoid or Softmax')
-    return _FUNCTIONS[name]
+    return _FUNCTIONS[name.lower()]
 
 
-class CrossEncoder:
+class CrossEncoder(Model):
     """A model with a classification head. Arguments are those of SentenceTransformer; `activation_fn`: 'sigmoid', 'softmax', 'none', or
-    torch's module of that name; else what the folder says, which is a sigmoid for one label."""
+    torch's module of that name; else what the folder says, which is a sigmoid for one label. `num_labels` has to be the folder's."""
 
-    def __init__(self, model_name_or_path: Any = None, *, device: Any = None, cache_folder: Any = None, trust_remote_code: bool = False,
+    _OWNER = 'cross-encoder/'
+
+    def __init__(self, model_name_or_path: Any = None, *, modules: Any = None, device: Any = None, prompts: dict[str, str] | None = None,
+                 default_prompt_name: str | None = None, cache_folder: Any = None, trust_remote_code: bool = False,
                  revision: str | None = None, local_files_only: bool = True, token: Any = None,
                  model_kwargs: dict[str, Any] | None = None, processor_kwargs: dict[str, Any] | None = None,
-                 config_kwargs: dict[str, Any] | None = None, backend: str = 'torch', max_length: int | None = None,
-                 activation_fn: Any = None, plan_cache: Any = None, batch_tokens: int = 0) -> None:
-        refuse(processor_kwargs=processor_kwargs, config_kwargs=config_kwargs)
-        if model_name_or_path is None:
-            raise InvalidArgument('CrossEncoder needs a folder, or the name of a model in the cache')
-        self.folder = find_folder(model_name_or_path, cache_folder, revision)
-        self._encoder = _native.Encoder(self.folder, put_device(build_options(device, backend, model_kwargs or {})), cache=plan_cache,
-                                        max_tokens=max_length or 0, batch_tokens=batch_tokens)
-        if not self._encoder.info.labels:
+                 config_kwargs: dict[str, Any] | None = None, model_card_data: Any = None, backend: str = 'torch',
+                 num_labels: int | None = None, max_length: int | None = None, activation_fn: Any = None, keep_in_fp32_modules: Any = None,
+                 plan_cache: Any = None, batch_tokens: int = 0) -> None:
+        super().__init__(model_name_or_path, refused=dict(modules=modules, processor_kwargs=processor_kwargs, config_kwargs=config_kwargs,
+                                                          keep_in_fp32_modules=keep_in_fp32_modules),
+                         device=device, prompts=prompts, default_prompt_name=default_prompt_name, cache_folder=cache_folder,
+                         revision=revision, model_kwargs=model_kwargs, backend=backend, plan_cache=plan_cache, max_tokens=max_length or 0,
+                         batch_tokens=batch_tokens)
+        if not self.num_labels:
             raise InvalidArgument(f"'{self.folder}' has no classification head: it is a model for SentenceTransformer")
+        if num_labels is not None and num_labels != self.num_labels:
+            raise InvalidArgument(f"num_labels is {num_labels}, but the head of '{self.folder}' has {self.num_labels}")
         self._default = _function(activation_fn)
 
     @property
@@ -54,36 +57,56 @@ class CrossEncoder:
 
     @property
     def max_length(self) -> int:
-        return self._encoder.info.max_tokens
+        """max_seq_length under its older name."""
+        return self.max_seq_length
 
-    @property
-    def counts(self) -> dict[str, int]:
-        return self._encoder.counts
+    def predict(self, inputs: Sequence[Any], prompt_name: str | None = None, prompt: str | None = None, batch_size: int = 32,
+                show_progress_bar: bool | None = None, activation_fn: Any = None, apply_softmax: bool | None = False,
+                convert_to_numpy: bool = True, convert_to_tensor: bool = False, device: Any = None, pool: Any = None,
+                chunk_size: int | None = None) -> Any:
+        """f32[pairs] where there is one label, else f32[pairs, labels]; of one pair one row. A prompt is put in front of first texts."""
+        check_call(device, batch_size)
+        function = self._default if activation_fn is None else _function(activation_fn)
+        words, (pairs, one) = self._prompt(prompt_name, prompt), _pairs(inputs)
+        scores = self._encoder.score([words + a if words else a for a, _ in pairs], [b for _, b in pairs], function,
+                                     progress_bar(show_progress_bar, 'pairs'))
+        if self.num_labels == 1:
+            scores = scores[:, 0]
+        elif apply_softmax:
+            scores = _softmax(scores)
+        return hand_out(scores, one, convert_to_numpy, convert_to_tensor)
 
-    def predict(self, inputs: Sequence[Any], batch_size: int = 32, show_progress_bar: bool | None = None, activation_fn: Any = None,
-                apply_softmax: bool | None = False, convert_to_numpy: bool = True, convert_to_tensor: bool = False) -> Any:
-        """f32[pairs] where there is one label, else f32[pairs, labels]; of one pair one row."""
-        function = 'softmax' if apply_softmax else self._default if activation_fn is None else _function(activation_fn)
-        pairs = list(inputs)
-        one = len(pairs) == 2 and all(isinstance(text, str) for text in pairs)
-        pairs = [pairs] if one else pairs
-        for i, pair in enumerate(pairs):
-            if isinstance(pair, str) or not hasattr(pair, '__len__') or len(pair) != 2:
-                raise TypeError(f'pair {i} is {pair!r}, two texts were expected')
-        scores = self._encoder.score([a for a, _ in pairs], [b for _, b in pairs], function, progress_bar(show_progress_bar, 'pairs'))
-        scores = scores[:, 0] if self.num_labels == 1 else scores
-        if convert_to_tensor:
-            scores = as_tensor(scores)
-        if one:
-            return scores[0]
-        return scores if convert_to_numpy or convert_to_tensor else list(scores)
-
-    def rank(self, query: str, documents: Sequence[str], top_k: int | None = None, return_documents: bool = False, batch_size: int = 32,
-             show_progress_bar: bool | None = None, activation_fn: Any = None) -> list[dict[str, Any]]:
+    def rank(self, query: str, documents: Sequence[str], top_k: int | None = None, return_documents: bool = False,
+             prompt_name: str | None = None, prompt: str | None = None, batch_size: int = 32, show_progress_bar: bool | None = None,
+             activation_fn: Any = None, device: Any = None, pool: Any = None, chunk_size: int | None = None) -> list[dict[str, Any]]:
         """Documents by their scores for the query, the best first: {'corpus_id', 'score'}, and 'text' if asked."""
         if self.num_labels != 1:
             raise InvalidArgument(f'rank() is for models of one label, and this one has {self.num_labels}; predict() gives their scores')
+        if isinstance(documents, str):
+            raise TypeError('documents are a sequence of str, got str')
         documents = list(documents)
-        scores = self.predict([(query, text) for text in documents], batch_size, show_progress_bar, activation_fn) if documents else []
+        scores = self.predict([(query, text) for text in documents], prompt_name, prompt, batch_size, show_progress_bar, activation_fn,
+                              device=device)
         order = sorted(range(len(documents)), key=lambda i: -scores[i])[:top_k]
         return [{'corpus_id': i, 'score': float(scores[i]), **({'text': documents[i]} if return_documents else {})} for i in order]
+
+
+def _pairs(inputs: Any) -> tuple[list[Any], bool]:
+    """Pairs of texts, and whether it is one that was given by itself."""
+    if isinstance(inputs, (str, bytes, dict)) or not hasattr(inputs, '__iter__'):
+        raise TypeError(f'pairs are a sequence of two texts each, got {type(inputs).__name__}')
+    pairs = inputs.tolist() if hasattr(inputs, 'tolist') else list(inputs)
+    one = len(pairs) == 2 and all(isinstance(text, str) for text in pairs)
+    pairs = [pairs] if one else pairs
+    for i, pair in enumerate(pairs):
+        if isinstance(pair, (str, bytes, dict)) or not hasattr(pair, '__len__') or len(pair) != 2:
+            raise TypeError(f'pair {i} is {pair!r:.80}, two texts were expected')
+        if not all(isinstance(text, str) for text in pair):
+            raise TypeError(f'pair {i} is {pair!r:.80}, two str were expected')
+    return pairs, one
+
+
+def _softmax(scores: Any) -> Any:
+    import numpy as np
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)

@@ -6,8 +6,6 @@ from typing import Any
 
 from tenfold.errors import FileError
 
-_BUNDLE = 'sentence-transformers/'   # what names without an owner mean
-
 
 def _hub(cache_folder: Any) -> str:
     if cache_folder:
@@ -29,14 +27,14 @@ def _snapshot(repository: str, revision: str) -> str | None:
     return folder if os.path.isdir(folder) else None
 
 
-def find_folder(name: Any, cache_folder: Any = None, revision: str | None = None) -> str:
-    """The folder of a model: `name` is one, or the name of a repository in Hugging Face's cache (HF_HOME)."""
+def find_folder(name: Any, cache_folder: Any = None, revision: str | None = None, owner: str = 'sentence-transformers/') -> str:
+    """The folder of a model: `name` is one, or the name of a repository in Hugging Face's cache (HF_HOME), of `owner` if it names none."""
     path = os.path.expanduser(os.fspath(name))
     if os.path.isdir(path):
         return path
     hub = _hub(cache_folder)
-    for owner in (('',) if '/' in path else (_BUNDLE, '')):
-        repository = os.path.join(hub, 'models--' + (owner + path).replace('/', '--'))
+    for front in (('',) if '/' in path else (owner, '')):
+        repository = os.path.join(hub, 'models--' + (front + path).replace('/', '--'))
         found = _snapshot(repository, revision or 'main')
         if found:
             return found

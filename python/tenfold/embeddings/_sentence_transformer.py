@@ -1,83 +1,73 @@
 """SentenceTransformer: from texts to vectors, with the names of sentence-transformers 6."""
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
-from tenfold import _native
-from tenfold._device import put_device
 from tenfold.embeddings import _similarity
-from tenfold.embeddings._folders import find_folder
-from tenfold.embeddings._options import as_tensor, build_options, progress_bar, refuse
+from tenfold.embeddings._model import Model, check_call, hand_out, texts_of
+from tenfold.embeddings._options import as_tensor, progress_bar
 from tenfold.embeddings._quantize import check_precision, quantize_embeddings
 from tenfold.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+_OUTPUTS = ('sentence_embedding', 'token_embeddings', None)
 
 
-class SentenceTransformer:
+class SentenceTransformer(Model):
     """An encoder of a folder, as sentence-transformers saves it. Its methods may be called from several threads at once.
 
     `model_name_or_path`: a folder, or a name in HF_HOME's cache. `device`: 'cpu', 'cuda:0'. `model_kwargs`: `dtype` ('float16',
     'bfloat16'), and fields of tenfold.build (`threads`, `optimization_level` ...). `plan_cache`: the folder where plans are kept (None: the
-    library's; False: nowhere). `batch_tokens`: how many tokens are computed at once at most.
+    library's; False: nowhere). `batch_tokens`: how many tokens are computed at once at most. `local_files_only`, `token`,
+    `trust_remote_code` and `model_card_data` are not looked at: nothing is fetched, and no code of a folder is run.
     """
+
+    _OWNER = 'sentence-transformers/'
+    _PROMPTS = {'query': '', 'document': ''}
 
     def __init__(self, model_name_or_path: Any = None, *, modules: Any = None, device: Any = None, prompts: dict[str, str] | None = None,
                  default_prompt_name: str | None = None, cache_folder: Any = None, trust_remote_code: bool = False,
-                 revision: str | None = None, local_files_only: bool = True, token: Any = None,
+                 revision: str | None = None, local_files_only: bool = True, token: Any = None, use_auth_token: Any = None,
                  model_kwargs: dict[str, Any] | None = None, processor_kwargs: dict[str, Any] | None = None,
                  config_kwargs: dict[str, Any] | None = None, model_card_data: Any = None, backend: str = 'torch',
                  similarity_fn_name: Any = None, truncate_dim: int | None = None, plan_cache: Any = None, max_seq_length: int = 0,
                  batch_tokens: int = 0) -> None:
-        refuse(modules=modules, processor_kwargs=processor_kwargs, config_kwargs=config_kwargs)
-        if model_name_or_path is None:
-            raise InvalidArgument('SentenceTransformer needs a folder, or the name of a model in the cache')
-        self.folder = find_folder(model_name_or_path, cache_folder, revision)
-        self._encoder = _native.Encoder(self.folder, put_device(build_options(device, backend, model_kwargs or {})), cache=plan_cache,
-                                        max_tokens=max_seq_length, batch_tokens=batch_tokens)
+        super().__init__(model_name_or_path, refused=dict(modules=modules, processor_kwargs=processor_kwargs, config_kwargs=config_kwargs),
+                         device=device, prompts=prompts, default_prompt_name=default_prompt_name, cache_folder=cache_folder,
+                         revision=revision, model_kwargs=model_kwargs, backend=backend, plan_cache=plan_cache, max_tokens=max_seq_length,
+                         batch_tokens=batch_tokens)
         info = self._encoder.info
         if info.labels:
             raise InvalidArgument(f"'{self.folder}' has a classification head: it is a model for CrossEncoder")
-        self.prompts = {**info.prompts, **(prompts or {})}
-        self.default_prompt_name = default_prompt_name or info.default_prompt or None
-        self._prompt(self.default_prompt_name, None)
         self.similarity_fn_name = _similarity.check_function(similarity_fn_name or info.similarity)
-        self.truncate_dim = truncate_dim
-        self._dimensions(truncate_dim)
-
-    @property
-    def max_seq_length(self) -> int:
-        return self._encoder.info.max_tokens
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Texts, tokens, truncated texts and runs so far."""
-        return self._encoder.counts
-
-    def get_max_seq_length(self) -> int:
-        return self.max_seq_length
+        self.truncate_dim = truncate_dim if truncate_dim is not None else info.truncate_dim or None
+        if truncate_dim is not None:
+            self._dimensions(truncate_dim)
 
     def get_embedding_dimension(self) -> int:
         width = self._encoder.info.width
         return min(width, self.truncate_dim) if self.truncate_dim else width
 
-    get_sentence_embedding_dimension = get_embedding_dimension
+    def get_sentence_embedding_dimension(self) -> int:
+        """get_embedding_dimension() under its older name."""
+        return self.get_embedding_dimension()
 
-    def _prompt(self, name: str | None, prompt: str | None) -> str:
-        if prompt is not None:
-            return prompt
-        if name is None:
-            return ''
-        if name not in self.prompts:
-            known = ', '.join(map(repr, self.prompts)) or 'none'
-            raise InvalidArgument(f'there is no prompt {name!r}; the prompts of this model are: {known}')
-        return self.prompts[name]
+    @contextlib.contextmanager
+    def truncate_embeddings(self, truncate_dim: int | None) -> Iterator[None]:
+        """Inside, encode() gives the first `truncate_dim` of each vector."""
+        before, self.truncate_dim = self.truncate_dim, truncate_dim
+        try:
+            yield
+        finally:
+            self.truncate_dim = before
 
     def _dimensions(self, wanted: int | None) -> int:
-        width = self._encoder.info.width
         if wanted is None:
-            return width
+            return self.get_embedding_dimension()
+        width = self._encoder.info.width
         if not 0 < wanted <= width:
             raise InvalidArgument(f'truncate_dim is {wanted}, but vectors have {width} dimensions')
         return wanted
@@ -88,76 +78,66 @@ class SentenceTransformer:
                truncate_dim: int | None = None, pool: Any = None, chunk_size: int | None = None) -> Any:
         """The vectors of texts, f32[texts, width], or of one text, f32[width].
 
-        `batch_size`, `chunk_size` and `pool` are not looked at: texts of one length are computed together, at most `batch_tokens` tokens.
+        `output_value`: 'token_embeddings' gives an array f32[tokens, width] for each text; None gives a dict for each, with both and the
+        ids. `batch_size`, `chunk_size` and `pool` are not looked at: texts of one length are computed together, at most `batch_tokens`
+        tokens.
         """
-        refuse(device=device)
+        check_call(device, batch_size)
         check_precision(precision)
-        wanted = self._dimensions(truncate_dim if truncate_dim is not None else self.truncate_dim)
-        words = self._prompt(prompt_name if prompt_name is not None or prompt is not None else self.default_prompt_name, prompt)
+        if output_value not in _OUTPUTS:
+            raise InvalidArgument(f"output_value is {output_value!r}, expected 'sentence_embedding', 'token_embeddings' or None")
+        wanted, words = self._dimensions(truncate_dim), self._prompt(prompt_name, prompt)
         one = isinstance(inputs, str)
-        texts = [inputs] if one else _texts(inputs)
-        progress = progress_bar(show_progress_bar, 'texts')
-        if output_value == 'token_embeddings':
-            tokens = self._encoder.encode_tokens(texts, words, progress)
-            tokens = [as_tensor(t) for t in tokens] if convert_to_tensor else tokens
-            return tokens[0] if one else tokens
-        if output_value not in ('sentence_embedding', None):
-            raise InvalidArgument(f"output_value is {output_value!r}, expected 'sentence_embedding' or 'token_embeddings'")
-        vectors = self._encoder.encode(texts, words, progress)
-        vectors = _finished(vectors, wanted, normalize_embeddings)
+        texts, progress = [inputs] if one else texts_of(inputs), progress_bar(show_progress_bar, 'texts')
+        if output_value != 'sentence_embedding':
+            return self._parts(texts, words, progress, wanted, output_value, one, convert_to_tensor)
+        vectors = _finished(self._encoder.encode(texts, words, progress), wanted, normalize_embeddings)
         if precision != 'float32':
             vectors = quantize_embeddings(vectors, precision)
-        if convert_to_tensor:
-            vectors = as_tensor(vectors)
-        if one:
-            return vectors[0]
-        return vectors if convert_to_numpy or convert_to_tensor else list(vectors)
+        return hand_out(vectors, one, convert_to_numpy, convert_to_tensor)
 
-    def encode_query(self, inputs: str | Sequence[str], prompt_name: str | None = None, prompt: str | None = None, **options: Any) -> Any:
-        """encode() with the prompt 'query', where the model has one."""
+    def _parts(self, texts: list[str], prompt: str, progress: Any, wanted: int, output: str | None, one: bool, tensors: bool) -> Any:
+        """Vectors of tokens, or dicts of all that is known of a text."""
+        rows: list[Any] = self._encoder.encode_tokens(texts, prompt, progress)
+        if output is None:
+            import numpy as np
+            vectors = _finished(self._encoder.encode(texts, prompt, None), wanted, False)
+            ids = [np.array(row, np.int64) for row in self._encoder.token_ids(texts, prompt)]
+            rows = [{'input_ids': i, 'attention_mask': np.ones_like(i), 'token_embeddings': t, 'sentence_embedding': v}
+                    for i, t, v in zip(ids, rows, vectors)]
+        elif tensors:
+            rows = [as_tensor(row) for row in rows]
+        return rows[0] if one else rows
+
+    def encode_query(self, inputs: str | Sequence[str], prompt_name: str | None = None, prompt: str | None = None, batch_size: int = 32,
+                     show_progress_bar: bool | None = None, output_value: str | None = 'sentence_embedding', precision: str = 'float32',
+                     convert_to_numpy: bool = True, convert_to_tensor: bool = False, device: Any = None,
+                     normalize_embeddings: bool = False, truncate_dim: int | None = None, pool: Any = None,
+                     chunk_size: int | None = None) -> Any:
+        """encode() with the prompt 'query', which is empty where the model has none."""
         if prompt_name is None and prompt is None and 'query' in self.prompts:
             prompt_name = 'query'
-        return self.encode(inputs, prompt_name, prompt, **options)
+        return self.encode(inputs, prompt_name, prompt, batch_size, show_progress_bar, output_value, precision, convert_to_numpy,
+                           convert_to_tensor, device, normalize_embeddings, truncate_dim, pool, chunk_size)
 
-    def encode_document(self, inputs: str | Sequence[str], prompt_name: str | None = None, prompt: str | None = None,
-                        **options: Any) -> Any:
-        """encode() with the prompt 'document', 'passage' or 'corpus', where the model has one."""
+    def encode_document(self, inputs: str | Sequence[str], prompt_name: str | None = None, prompt: str | None = None, batch_size: int = 32,
+                        show_progress_bar: bool | None = None, output_value: str | None = 'sentence_embedding', precision: str = 'float32',
+                        convert_to_numpy: bool = True, convert_to_tensor: bool = False, device: Any = None,
+                        normalize_embeddings: bool = False, truncate_dim: int | None = None, pool: Any = None,
+                        chunk_size: int | None = None) -> Any:
+        """encode() with the first of the prompts 'document', 'passage' and 'corpus'; 'document' is empty where the model has none."""
         if prompt_name is None and prompt is None:
             prompt_name = next((name for name in ('document', 'passage', 'corpus') if name in self.prompts), None)
-        return self.encode(inputs, prompt_name, prompt, **options)
+        return self.encode(inputs, prompt_name, prompt, batch_size, show_progress_bar, output_value, precision, convert_to_numpy,
+                           convert_to_tensor, device, normalize_embeddings, truncate_dim, pool, chunk_size)
 
     def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
-        """How alike each of these is to each of those, by `similarity_fn_name`."""
+        """How alike each of these is to each of those, by `similarity_fn_name`: f32[these, those]; a tensor where these are tensors."""
         return _similarity.similarity(embeddings1, embeddings2, self.similarity_fn_name)
 
     def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Any:
+        """How alike each of these is to the one of those at its place: f32[these]."""
         return _similarity.pairwise_similarity(embeddings1, embeddings2, self.similarity_fn_name)
-
-    def tokenize(self, texts: Sequence[str]) -> dict[str, Any]:
-        """Ids, types and masks of texts, padded with zeros to the longest: i64[texts, tokens]."""
-        import numpy as np
-        rows = [self._encoder.tokenize(text) for text in _texts(texts)]
-        most = min(self.max_seq_length, max((len(row['input_ids']) for row in rows), default=0))
-        out = {name: np.zeros((len(rows), most), np.int64) for name in ('input_ids', 'token_type_ids', 'attention_mask')}
-        for i, row in enumerate(rows):
-            for name, ids in row.items():
-                ids = ids[:most - 1] + ids[-1:] if len(ids) > most else ids
-                out[name][i, :len(ids)] = ids
-        return out
-
-    def prepare(self) -> SentenceTransformer:
-        """Makes the engine now, or takes it from the cache; else the first encode() does."""
-        self._encoder.prepare()
-        return self
-
-    def eval(self) -> SentenceTransformer:
-        return self
-
-
-def _texts(inputs: Any) -> list[str]:
-    if isinstance(inputs, (bytes, bytearray)) or inputs is None:
-        raise TypeError(f'texts are str, or a sequence of str, got {type(inputs).__name__}')
-    return list(inputs)
 
 
 def _finished(vectors: Any, wanted: int, normalize: bool) -> Any:

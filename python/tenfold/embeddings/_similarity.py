@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenfold.embeddings._options import as_tensor
 from tenfold.errors import InvalidArgument
 
 FUNCTIONS = ('cosine', 'dot', 'euclidean', 'manhattan')
@@ -15,6 +16,12 @@ def check_function(name: Any) -> str:
     return str(name)
 
 
+def _like(result: Any, *given: Any) -> Any:
+    """A tensor where tensors were given, as sentence-transformers' functions give them."""
+    first = [one[0] if isinstance(one, (list, tuple)) and len(one) else one for one in given]
+    return as_tensor(result) if any(hasattr(one, 'detach') for one in first) else result
+
+
 def _rows(vectors: Any, unit: bool) -> Any:
     import numpy as np
     rows = np.atleast_2d(np.asarray(vectors, np.float32))
@@ -25,22 +32,24 @@ def similarity(a: Any, b: Any, function: str = 'cosine') -> Any:
     """f32[len(a), len(b)]. Distances are negative, so that more is more alike."""
     import numpy as np
     check_function(function)
-    a, b = _rows(a, function == 'cosine'), _rows(b, function == 'cosine')
+    x, y = _rows(a, function == 'cosine'), _rows(b, function == 'cosine')
     if function in ('cosine', 'dot'):
-        return a @ b.T
-    if function == 'euclidean':
-        squares = (a * a).sum(1)[:, None] + (b * b).sum(1)[None] - 2 * (a @ b.T)
-        return -np.sqrt(np.maximum(squares, 0))
-    return -np.stack([np.abs(b - row).sum(1) for row in a])
+        found = x @ y.T
+    elif function == 'euclidean':
+        squares = (x * x).sum(1)[:, None] + (y * y).sum(1)[None] - 2 * (x @ y.T)
+        found = -np.sqrt(np.maximum(squares, 0))
+    else:
+        found = -np.stack([np.abs(y - row).sum(1) for row in x])
+    return _like(found, a, b)
 
 
 def pairwise_similarity(a: Any, b: Any, function: str = 'cosine') -> Any:
     """f32[n] of two times n vectors."""
     import numpy as np
     check_function(function)
-    a, b = _rows(a, function == 'cosine'), _rows(b, function == 'cosine')
+    x, y = _rows(a, function == 'cosine'), _rows(b, function == 'cosine')
     if function in ('cosine', 'dot'):
-        return (a * b).sum(1)
-    if function == 'euclidean':
-        return -np.linalg.norm(a - b, axis=1)
-    return -np.abs(a - b).sum(1)
+        found = (x * y).sum(1)
+    else:
+        found = -np.linalg.norm(x - y, axis=1) if function == 'euclidean' else -np.abs(x - y).sum(1)
+    return _like(found, a, b)

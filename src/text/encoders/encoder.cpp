@@ -132,6 +132,12 @@ std::vector<TokenVectors> Encoder::encode_tokens(std::span<const std::string_vie
   return all;
 }
 
+std::vector<std::int32_t> Encoder::token_ids(std::string_view text, const std::string& prompt) const {
+  Tokens tokens;
+  impl_->reader.read(std::span(&text, 1), 0, prompt, tokens);
+  return tokens.ids;
+}
+
 std::vector<float> Encoder::score(std::span<const std::pair<std::string_view, std::string_view>> pairs, ScoreFunction function,
                                   const EncodeCall& call) const {
   const auto labels = static_cast<std::size_t>(impl_->info.labels);

@@ -91,6 +91,33 @@ TEST(Encoder, CutsAndNormalizes) {
   EXPECT_SAYS(told[0], "text 0 has 6 tokens and is cut to 5");
 }
 
+TEST(Encoder, TakesTheFoldersDimensionsUnlessTold) {
+  const TinyBert bert("dimensions");
+  bert.write("config_sentence_transformers.json", R"({"truncate_dim": 3})");
+  const auto load = [&](int dimensions) {
+    EncoderOptions options;
+    options.dimensions = dimensions;
+    return bert.load(std::move(options));
+  };
+  EXPECT_EQ(load(0).info().width, 3);
+  EXPECT_EQ(load(5).info().width, 5);
+  EXPECT_EQ(load(kAllDimensions).info().width, 8);
+  EXPECT_EQ(load(0).info().truncate_dim, 3);
+  EXPECT_SAYS(refusal([&] { load(9); }, ErrorKind::invalid_argument), "dimensions is 9, but vectors of");
+  EXPECT_SAYS(refusal([&] { load(-2); }, ErrorKind::invalid_argument), "dimensions is -2");
+  const std::vector<float> cut = load(0).encode(Texts{"a b"}), all = load(kAllDimensions).encode(Texts{"a b"});
+  EXPECT_LE(difference(cut, std::span(all).first(3)), 1e-5f);
+}
+
+TEST(Encoder, TellsTheIdsThatTheModelGets) {
+  const TinyBert bert("ids");
+  EncoderOptions options;
+  options.max_tokens = 5;
+  const Encoder encoder = bert.load(std::move(options));
+  EXPECT_EQ(encoder.token_ids("a b"), (std::vector<std::int32_t>{1, 3, 4, 2}));
+  EXPECT_EQ(encoder.token_ids("a b c d", "d "), (std::vector<std::int32_t>{1, 6, 3, 4, 2}));
+}
+
 TEST(Encoder, RefusesFoldersThatDisagree) {
   TinyBert bert("wrong");
   const auto load = [&] { bert.load(); };

@@ -80,6 +80,7 @@ void read_prompts(Folder& folder) {
   if (said.has("default_prompt_name")) folder.default_prompt = said.text("default_prompt_name");
   if (!folder.default_prompt.empty() && !folder.prompts.count(folder.default_prompt))
     said.wrong("default_prompt_name is '" + folder.default_prompt + "', which is none of its prompts");
+  folder.truncate_dim = static_cast<int>(said.number("truncate_dim", 1, 1 << 24, 0));
   if (said.has("similarity_fn_name")) folder.similarity = said.text("similarity_fn_name");
 }
 

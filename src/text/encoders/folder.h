@@ -23,6 +23,7 @@ struct Folder {
   nlohmann::json config;          // config.json
   std::vector<Module> modules;    // what follows the transformer; one of mean pooling where there is no modules.json
   int max_tokens = 0;             // 0: nothing says it
+  int truncate_dim = 0;           // dimensions of a vector; 0: nothing says it
   bool lower_case = false;
   std::map<std::string, std::string> prompts;
   std::string default_prompt, similarity = "cosine";

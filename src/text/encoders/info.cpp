@@ -14,7 +14,11 @@ constexpr int kUsualTokens = 512;  // where nothing says how long texts may be
 
 int max_tokens_of(const Model& model, const EncoderOptions& options) {
   const int places = most_places(model);
-  if (options.max_tokens < 0 || options.dimensions < 0) fail(ErrorKind::invalid_argument, "max_tokens and dimensions are 0 or more");
+  if (options.max_tokens < 0)
+    fail(ErrorKind::invalid_argument, "max_tokens is " + std::to_string(options.max_tokens) + ", 0 or more was expected");
+  if (options.dimensions < kAllDimensions)
+    fail(ErrorKind::invalid_argument,
+         "dimensions is " + std::to_string(options.dimensions) + ", a number, 0 (by the folder) or -1 (all) was expected");
   if (options.max_tokens > 0 && places > 0 && options.max_tokens > places)
     fail(ErrorKind::invalid_argument,
          "max_tokens is " + std::to_string(options.max_tokens) + ", but the model has places for " + std::to_string(places));
@@ -51,7 +55,8 @@ EncoderInfo info_of(const Model& model, const EncoderOptions& options) {
     info.width = width(Wanted::vectors), info.token_width = width(Wanted::tokens);
   }
   info.prompts = model.folder.prompts, info.default_prompt = model.folder.default_prompt, info.similarity = model.folder.similarity;
-  info.lower_case = model.folder.lower_case;
+  info.lower_case = model.folder.lower_case, info.truncate_dim = model.folder.truncate_dim;
+  info.padding_id = static_cast<int>(model.folder.json().number("pad_token_id", 0, 1 << 30, 0));
   return info;
 }
 

@@ -89,10 +89,12 @@ NetworkTensor run_modules(const Model& model, const Blocks& b, NetworkTensor x, 
   if (b.net.dims(x).size() != 2)
     fail(ErrorKind::invalid_model,
          "'" + model.folder.path + "': no module makes one vector of a text's tokens; modules.json needs a Pooling");
-  if (options.dimensions > width_of(b, x))
+  const std::int64_t width = width_of(b, x);
+  if (options.dimensions > width)
     fail(ErrorKind::invalid_argument, "dimensions is " + std::to_string(options.dimensions) + ", but vectors of '" + model.folder.path +
-                                          "' have " + std::to_string(width_of(b, x)));
-  if (options.dimensions > 0) x = b.net.add_node("Slice", {x, b.integers({0}), b.integers({options.dimensions}), b.integers({1})})[0];
+                                          "' have " + std::to_string(width));
+  const std::int64_t kept = options.dimensions == 0 ? model.folder.truncate_dim : options.dimensions;
+  if (kept > 0 && kept < width) x = b.net.add_node("Slice", {x, b.integers({0}), b.integers({kept}), b.integers({1})})[0];
   return options.normalize ? normalized(b, x) : x;
 }
 

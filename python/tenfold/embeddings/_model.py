@@ -1,0 +1,125 @@
+"""What both classes are: an encoder of a folder, its prompts, its lengths, and the forms in which rows are handed out."""
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tenfold import _native
+from tenfold._device import put_device
+from tenfold.embeddings._folders import find_folder
+from tenfold.embeddings._options import as_tensor, build_options, refuse
+from tenfold.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_log = logging.getLogger('tenfold')
+_Self = TypeVar('_Self', bound='Model')
+
+
+class Model:
+    """An encoder of a folder. Its methods may be called from several threads at once."""
+
+    _OWNER = ''                             # whose models are meant by names without an owner
+    _PROMPTS: dict[str, str] = {}           # prompts that every model has
+
+    def __init__(self, name: Any, *, refused: dict[str, Any], device: Any, prompts: dict[str, str] | None, default_prompt_name: str | None,
+                 cache_folder: Any, revision: str | None, model_kwargs: dict[str, Any] | None, backend: str, plan_cache: Any,
+                 max_tokens: int, batch_tokens: int) -> None:
+        refuse(**refused)
+        if name is None:
+            raise InvalidArgument(f'{type(self).__name__} needs a folder, or the name of a model in the cache')
+        self.folder = find_folder(name, cache_folder, revision, self._OWNER)
+        self._options = put_device(build_options(device, backend, model_kwargs or {}))
+        self._rest = {'cache': plan_cache, 'batch_tokens': batch_tokens, 'dimensions': -1}   # -1: all; Python cuts what it hands out
+        self._encoder = self._open(max_tokens)
+        info = self._encoder.info
+        self.prompts = {**self._PROMPTS, **info.prompts, **(prompts or {})}
+        self.default_prompt_name = default_prompt_name or info.default_prompt or None
+        if self.default_prompt_name is not None:
+            self._prompt(self.default_prompt_name, None)
+
+    def _open(self, max_tokens: int) -> _native.Encoder:
+        return _native.Encoder(self.folder, self._options, max_tokens=max_tokens, **self._rest)
+
+    @property
+    def device(self) -> str:
+        """'cpu', 'cuda:0' ..."""
+        return str(self._options['device'])
+
+    @property
+    def max_seq_length(self) -> int:
+        """The most tokens of a text, special ones included. Another number opens the folder again, and the next call makes an engine."""
+        return self._encoder.info.max_tokens
+
+    @max_seq_length.setter
+    def max_seq_length(self, value: int) -> None:
+        if value < 1:
+            raise InvalidArgument(f'max_seq_length is {value}, 1 or more was expected')
+        self._encoder = self._open(value)
+
+    def get_max_seq_length(self) -> int:
+        return self.max_seq_length
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Texts, tokens, truncated texts and runs so far."""
+        return self._encoder.counts
+
+    def prepare(self: _Self) -> _Self:
+        """Makes the engine now, or takes it from the cache; else the first call does."""
+        self._encoder.prepare()
+        return self
+
+    def eval(self: _Self) -> _Self:
+        return self
+
+    def preprocess(self, inputs: Sequence[str], prompt: str | None = None) -> dict[str, Any]:
+        """What the model is given for texts: ids, types and mask, i64[texts, tokens], padded to the longest."""
+        import numpy as np
+        rows = self._encoder.token_ids(texts_of(inputs), prompt or '')
+        shape = len(rows), max((len(row) for row in rows), default=0)
+        ids, mask = np.full(shape, self._encoder.info.padding_id, np.int64), np.zeros(shape, np.int64)
+        for i, row in enumerate(rows):
+            ids[i, :len(row)], mask[i, :len(row)] = row, 1
+        return {'input_ids': ids, 'token_type_ids': np.zeros(shape, np.int64), 'attention_mask': mask}
+
+    def tokenize(self, texts: Sequence[str]) -> dict[str, Any]:
+        """preprocess() under its older name."""
+        return self.preprocess(texts)
+
+    def _prompt(self, name: str | None, prompt: str | None) -> str:
+        """The prompt that is meant: itself, or that of the name, or the default one."""
+        if prompt is not None:
+            if name is not None:
+                _log.warning('prompt and prompt_name are both given: prompt is taken')
+            return prompt
+        name = self.default_prompt_name if name is None else name
+        if name is None:
+            return ''
+        if name not in self.prompts:
+            known = ', '.join(map(repr, self.prompts)) or 'none'
+            raise InvalidArgument(f'there is no prompt {name!r}; the prompts of this model are: {known}')
+        return self.prompts[name] or ''
+
+
+def check_call(device: Any, batch_size: int) -> None:
+    """Arguments of one call that are not looked at, or not yet."""
+    refuse(device=device)
+    if batch_size <= 0:
+        raise InvalidArgument(f'batch_size is {batch_size}, 1 or more was expected')
+
+
+def texts_of(inputs: Any) -> list[str]:
+    """Texts as a list; what a list of characters or keys would be made of is refused."""
+    if isinstance(inputs, (str, bytes, bytearray, dict)) or not hasattr(inputs, '__iter__'):
+        raise TypeError(f'texts are a sequence of str, got {type(inputs).__name__}')
+    return inputs.tolist() if hasattr(inputs, 'tolist') else list(inputs)
+
+
+def hand_out(rows: Any, one: bool, convert_to_numpy: bool, convert_to_tensor: bool) -> Any:
+    """An array, a tensor of torch, or a list of rows; of one text its row."""
+    rows = as_tensor(rows) if convert_to_tensor else rows
+    if one:
+        return rows[0]
+    return rows if convert_to_numpy or convert_to_tensor else list(rows)

@@ -1,0 +1,95 @@
+"""Encoders of every kind that Tenfold builds, with random weights, as transformers and sentence-transformers save them."""
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification, PreTrainedTokenizerFast
+
+KINDS = ('bert', 'distilbert', 'roberta', 'xlm-roberta', 'camembert', 'mpnet')
+SPECIAL = ['<s>', '<pad>', '</s>', '<unk>', '<mask>']   # padding is 1 in all of them, as RoBERTa's places want
+SMALL = dict(width=128, heads=4, layers=4, wide=512)
+BASE = dict(width=768, heads=12, layers=12, wide=3072)
+PLACES = 514
+
+
+def tokenizer_of(kind, texts):
+    """WordPiece, bytes in pairs, or Unigram, whatever the kind has; trained on the texts."""
+    if kind in ('bert', 'distilbert', 'mpnet'):
+        t = Tokenizer(models.WordPiece(unk_token='<unk>'))
+        t.normalizer, t.pre_tokenizer, t.decoder = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer(), decoders.WordPiece()
+        trainer = trainers.WordPieceTrainer(vocab_size=8000, special_tokens=SPECIAL, show_progress=False)
+    elif kind == 'roberta':
+        t = Tokenizer(models.BPE())
+        t.pre_tokenizer, t.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+        trainer = trainers.BpeTrainer(vocab_size=8000, special_tokens=SPECIAL, show_progress=False,
+                                      initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
+    else:
+        t = Tokenizer(models.Unigram())
+        t.normalizer, t.pre_tokenizer, t.decoder = normalizers.NFKC(), pre_tokenizers.Metaspace(), decoders.Metaspace()
+        trainer = trainers.UnigramTrainer(vocab_size=8000, special_tokens=SPECIAL, unk_token='<unk>', show_progress=False)
+    t.train_from_iterator(texts, trainer)
+    start, end = ('<s>', t.token_to_id('<s>')), ('</s>', t.token_to_id('</s>'))
+    if kind in ('bert', 'distilbert'):
+        t.post_processor = processors.BertProcessing(end, start)
+    else:
+        t.post_processor = processors.RobertaProcessing(end, start, add_prefix_space=False)
+    names = ['input_ids', 'attention_mask'] + (['token_type_ids'] if kind == 'bert' else [])
+    return PreTrainedTokenizerFast(tokenizer_object=t, bos_token='<s>', eos_token='</s>', cls_token='<s>', sep_token='</s>',
+                                   unk_token='<unk>', pad_token='<pad>', mask_token='<mask>', model_max_length=PLACES - 2,
+                                   model_input_names=names)
+
+
+def config_of(kind, tokens, size, labels):
+    common = dict(vocab_size=tokens, pad_token_id=1, bos_token_id=0, eos_token_id=2, max_position_embeddings=PLACES)
+    if labels:
+        common['num_labels'] = labels
+    if kind == 'distilbert':
+        return AutoConfig.for_model(kind, dim=size['width'], n_heads=size['heads'], n_layers=size['layers'], hidden_dim=size['wide'],
+                                    **common)
+    types = {} if kind == 'mpnet' else {'type_vocab_size': 2 if kind == 'bert' else 1}
+    return AutoConfig.for_model(kind, hidden_size=size['width'], num_attention_heads=size['heads'], num_hidden_layers=size['layers'],
+                                intermediate_size=size['wide'], **types, **common)
+
+
+def shake(model, seed):
+    """Weights as far apart as those of trained models: products keep the size of what they are given, and attention has opinions."""
+    random = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, p in model.named_parameters():
+            scale = 1.2 / p.shape[-1] ** 0.5 if p.ndim == 2 and 'embedding' not in name else 0.3
+            p.copy_(torch.randn(p.shape, generator=random) * scale + (1 if 'norm' in name.lower() and name.endswith('weight') else 0))
+
+
+def save(folder, kind, tokenizer, labels=0, size=SMALL, seed=0):
+    """The folder of a model with a head of so many labels, or with none."""
+    folder = Path(folder)
+    make = AutoModelForSequenceClassification if labels else AutoModel
+    model = make.from_config(config_of(kind, len(tokenizer), size, labels)).eval()
+    shake(model, seed)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def with_modules(folder, base, modes, dense=0, normalize=False, include_prompt=True, prompts=None, **config):
+    """A folder as sentence-transformers saves it: the transformer of `base`, pooling by `modes`, a dense layer, a norm."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Dense, Normalize, Transformer
+    from sentence_transformers.sentence_transformer.modules import Pooling
+    transformer = Transformer(str(base))
+    modules = [transformer, Pooling(transformer.get_embedding_dimension(), modes, include_prompt=include_prompt)]
+    if dense:
+        torch.manual_seed(1)
+        modules.append(Dense(modules[-1].get_embedding_dimension(), dense, activation_function=torch.nn.Tanh()))
+    if normalize:
+        modules.append(Normalize())
+    SentenceTransformer(modules=modules, device='cpu', prompts=prompts, **config).save(str(folder))
+    return Path(folder)
+
+
+def with_zeros(folder):
+    """The folder, its dense layer now one that makes zeros of all vectors."""
+    from safetensors.torch import load_file, save_file
+    file = folder / '2_Dense' / 'model.safetensors'
+    save_file({name: torch.zeros_like(value) for name, value in load_file(file).items()}, file)
+    return folder
