@@ -11,8 +11,9 @@ import unittest
 import tenfold.embeddings as ours
 
 FILE = pathlib.Path(__file__).resolve().parent / 'sentence_transformers_names.txt'
-HEAD = '''# Methods of SentenceTransformer and CrossEncoder in sentence-transformers {version} with their arguments, as inspect.signature() gives them:
-# facts, no text of its own. "CLASS.METHOD ARGUMENT[=DEFAULT] ...", behind "*" by keyword alone; "CLASS.PROPERTY" alone is a property.
+HEAD = '''# Methods of SentenceTransformer and CrossEncoder in sentence-transformers {version} with their arguments, as inspect.signature()
+# gives them: facts, no text of its own. "CLASS.METHOD ARGUMENT[=DEFAULT] ...", behind "*" by keyword alone; "CLASS.PROPERTY" alone is a
+# property.
 '''
 # What trains, changes, saves or shares a model, what is of other inputs than texts, what is torch's own, and older names.
 LEFT_OUT = set('''clear_placement_cache config default_activation_function dtype encode_multi_process evaluate fit get_backend

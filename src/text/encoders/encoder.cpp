@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 
 #include "text/encoders/engines.h"
 #include "text/encoders/info.h"
@@ -21,6 +22,14 @@ constexpr std::size_t kWindow = 16384;  // texts whose ids are held, and sorted,
 // The function that the folder asks for: sigmoid for one label where it does not say.
 ScoreFunction chosen(const Model& model, const EncoderInfo& info, ScoreFunction function) {
   return function == ScoreFunction::by_folder ? score_function(model, info.labels) : function;
+}
+
+// No NaN leaves: it would make every comparison with that vector false, and nobody would see where it came from.
+void need_finite(std::span<const float> rows, std::size_t text) {
+  if (std::all_of(rows.begin(), rows.end(), [](float v) { return std::isfinite(v); })) return;
+  fail(ErrorKind::invalid_model, "text " + std::to_string(text) +
+                                     " has a vector that is not finite: either the weights hold such numbers, or fp16 is too narrow for "
+                                     "this model; bf16 and fp32 are wider");
 }
 
 }  // namespace
@@ -42,8 +51,9 @@ struct Encoder::Impl {
 
   using Place = std::function<void(std::size_t text, std::span<const float> rows)>;
 
-  // Runs some texts of one length. Rows of texts without a token that counts are zeros.
-  void run(const Tokens& batch, std::span<const std::size_t> run, Runner& runner, const Wanted& wanted, const Place& place) const {
+  // Runs some texts of one length, whose places count from `first`. Rows of texts without a token that counts are zeros.
+  void run(const Tokens& batch, std::size_t first, std::span<const std::size_t> run, Runner& runner, const Wanted& wanted,
+           const Place& place) const {
     thread_local std::vector<std::int32_t> ids, types;
     thread_local std::vector<float> out;
     const std::size_t length = batch.length(run.front());
@@ -56,7 +66,11 @@ struct Encoder::Impl {
     }
     if (length > static_cast<std::size_t>(wanted.skipped))
       runner.run(ids.data(), types.data(), static_cast<std::int64_t>(run.size()), static_cast<std::int64_t>(length), out);
-    for (std::size_t i = 0; i < run.size(); ++i) place(run[i], {out.data() + i * row, row});
+    for (std::size_t i = 0; i < run.size(); ++i) {
+      const std::span<const float> rows(out.data() + i * row, row);
+      need_finite(rows, first + run[i]);
+      place(first + run[i], rows);
+    }
     ++runs, texts += static_cast<std::int64_t>(run.size()), tokens += static_cast<std::int64_t>(ids.size());
   }
 
@@ -71,7 +85,7 @@ struct Encoder::Impl {
       read(all.subspan(first, std::min(kWindow, all.size() - first)), first, batch);
       const auto most = [&](std::int64_t length) { return texts_in_a_run(length, info.max_tokens, engines.batch_tokens()); };
       for_each_run(batch, most, [&](std::span<const std::size_t> some) {
-        run(batch, some, runner, wanted, [&](std::size_t text, std::span<const float> rows) { place(first + text, rows); });
+        run(batch, first, some, runner, wanted, place);
         ready += some.size();
         if (call.progress && !call.progress(ready, all.size()))
           fail(ErrorKind::cancelled, "encoding was cancelled by its progress callback");

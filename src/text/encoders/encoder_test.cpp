@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <limits>
 
 #include "text/encoders/safetensors.h"
 #include "text/encoders/tiny_bert_for_tests.h"
@@ -107,6 +108,15 @@ TEST(Encoder, TakesTheFoldersDimensionsUnlessTold) {
   EXPECT_SAYS(refusal([&] { load(-2); }, ErrorKind::invalid_argument), "dimensions is -2");
   const std::vector<float> cut = load(0).encode(Texts{"a b"}), all = load(kAllDimensions).encode(Texts{"a b"});
   EXPECT_LE(difference(cut, std::span(all).first(3)), 1e-5f);
+}
+
+TEST(Encoder, LetsNoNanLeave) {
+  TinyBert bert("nan");
+  bert.weights.at("embeddings.word_embeddings.weight").second[4 * 8 + 2] = std::numeric_limits<float>::quiet_NaN();  // of "b"
+  bert.save();
+  const Encoder encoder = bert.load();
+  EXPECT_EQ(encoder.encode(Texts{"a c"}).size(), 8u);
+  EXPECT_SAYS(refusal([&] { encoder.encode(Texts{"a", "c", "a b"}); }, ErrorKind::invalid_model), "text 2 has a vector that is not finite");
 }
 
 TEST(Encoder, TellsTheIdsThatTheModelGets) {
