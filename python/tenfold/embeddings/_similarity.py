@@ -36,8 +36,9 @@ def similarity(a: Any, b: Any, function: str = 'cosine') -> Any:
     if function in ('cosine', 'dot'):
         found = x @ y.T
     elif function == 'euclidean':
+        x, y = x.astype(np.float64), y.astype(np.float64)   # vectors that are near lose most digits in the difference
         squares = (x * x).sum(1)[:, None] + (y * y).sum(1)[None] - 2 * (x @ y.T)
-        found = -np.sqrt(np.maximum(squares, 0))
+        found = -np.sqrt(np.maximum(squares, 0)).astype(np.float32)
     else:
         found = -np.stack([np.abs(y - row).sum(1) for row in x])
     return _like(found, a, b)

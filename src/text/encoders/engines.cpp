@@ -1,9 +1,9 @@
 #include "text/encoders/engines.h"
 
 #include "tenfold/version.h"
-#include "text/encoders/json_file.h"
 #include "text/encoders/safetensors.h"
 #include "text/fail.h"
+#include "text/files/folder.h"
 
 namespace tenfold::encoders {
 
@@ -81,7 +81,7 @@ std::string Engines::key(const Wanted& wanted, const BuildConfig& config) {
         weights_ += plan_key(FileBytes::open(file)->bytes(), {}) + "\n";
       else
         weights_ += plan_key(file, {}) + "\n";
-    for (const std::string& file : model_->folder.files) weights_ += read_text(file) + "\n";
+    for (const std::string& file : model_->folder.files) weights_ += tokenizing::read_file(file) + "\n";
   }
   const std::string text = "encoder " + std::to_string(kNetworks) + " " + std::to_string(wanted.output) + " " +
                            std::to_string(wanted.skipped) + " " + std::to_string(static_cast<int>(wanted.function)) + " " +

@@ -1,27 +1,17 @@
 #include "text/encoders/json_file.h"
 
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "text/fail.h"
+#include "text/files/folder.h"
 
 namespace tenfold::encoders {
 
-using tokenizing::fail;
-
-std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  if (!file || !text) fail(ErrorKind::io, "'" + path + "' cannot be read");
-  return text.str();
-}
-
 nlohmann::json read_json(const std::string& path) {
-  nlohmann::json json = nlohmann::json::parse(read_text(path), nullptr, false);
-  if (!json.is_object() && !json.is_array()) fail(ErrorKind::invalid_model, "'" + path + "' is no JSON");
+  nlohmann::json json = tokenizing::parsed(tokenizing::read_file(path), "'" + path + "'");
+  if (!json.is_object() && !json.is_array())
+    tokenizing::fail(ErrorKind::invalid_model, "'" + path + "' is neither an object nor a list of JSON");
   return json;
 }
 

@@ -6,7 +6,6 @@
 
 namespace tenfold::encoders {
 
-std::string read_text(const std::string& path);              // throws io
 nlohmann::json read_json(const std::string& path);           // throws io; invalid_model: it holds no object or list
 nlohmann::json read_json_if_there(const std::string& path);  // an empty object if there is no such file
 

@@ -1,5 +1,7 @@
 #include "text/files/folder.h"
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -11,17 +13,19 @@ namespace tenfold::tokenizing {
 
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
+  if (!file) fail(ErrorKind::io, "'" + path + "' cannot be read: " + std::strerror(errno));
   std::ostringstream text;
-  if (file) text << file.rdbuf();
-  if (!file || !text) fail(ErrorKind::io, "'" + path + "' cannot be read");
+  if (file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();  // of an empty file this would be an error
+  if (file.bad() || !text) fail(ErrorKind::io, "'" + path + "' cannot be read");
   return text.str();
 }
 
 nlohmann::json parsed(std::string_view text, const std::string& what) {
   try {
     return nlohmann::json::parse(text);
-  } catch (const nlohmann::json::exception& e) {
-    fail(ErrorKind::invalid_model, what + " is no JSON: " + e.what());
+  } catch (const nlohmann::json::parse_error& e) {  // its own text has bytes of the file, which may be no UTF-8
+    fail(ErrorKind::invalid_model, what + " is no JSON: byte " + std::to_string(e.byte) + " of " + std::to_string(text.size()) +
+                                       " is not what may stand there, or the file ends too early");
   }
 }
 
