@@ -42,7 +42,7 @@ Flags make_flags(Wish& w) {
   flags.add_text("device", w.options.build.device, "NAME", "cpu (default), cuda:0 ...");
   flags.add({"precision", "fp32|fp16|bf16|auto", "types of products (fp32); auto: what the device is quickest in",
              [&w](const std::string& text) { take_precision(w, text); }});
-  flags.add_int("dimensions", w.options.dimensions, "only the first N of each vector; 0: all");
+  flags.add_int("dimensions", w.options.dimensions, "only the first N of each vector; 0: what the folder says, else all");
   flags.add_switch("normalize", w.options.normalize, "vectors get length 1");
   flags.add_text("prompt", w.prompt, "TEXT", "put in front of each text");
   flags.add_int("maxTokens", w.options.max_tokens, "cut texts to N tokens; 0: what the folder says");
@@ -89,7 +89,12 @@ std::int64_t embed(const Wish& w, const Encoder& encoder, const TextStream& next
                             meter.tell(done + static_cast<std::int64_t>(ready));
                             return true;
                           }};
-    if (!views.empty()) out.append(encoder.encode(views, call));
+    try {
+      if (!views.empty()) out.append(encoder.encode(views, call));
+    } catch (Error& e) {  // which counts texts from the window's first one
+      if (out.rows() == 0) throw;
+      throw e.within("behind the first " + std::to_string(out.rows()) + " texts");
+    }
     done += static_cast<std::int64_t>(views.size());
   }
   return done;

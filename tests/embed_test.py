@@ -3,6 +3,7 @@
 
 import json
 import os
+import subprocess
 import sys
 
 import cli_case
@@ -53,6 +54,30 @@ class Embed(CliCase):
             with open(self.path(f'again.{kind}'), 'rb') as file:
                 self.assertEqual(file.read(), whole)
             self.assertFalse(os.path.exists(self.path(f'again.{kind}.part')))
+
+    def run_embed(self, command, texts):
+        return subprocess.run(['bash', '-c', command, cli_case.TENFOLD, self.encoder.folder, texts, self.path('o.npy'), *QUICK],
+                              capture_output=True, text=True)
+
+    def test_the_folders_dimensions(self):
+        lines = self.write('t.txt', '\n'.join(TEXTS).encode())
+        self.embed(lines, 'all.npy')
+        self.encoder.save('config_sentence_transformers.json', {'truncate_dim': 5})
+        self.assertIn('4 vectors of 5', self.embed(lines, 'cut.npy').stdout)
+        np.testing.assert_array_equal(np.load(self.path('cut.npy')), np.load(self.path('all.npy'))[:, :5])
+
+    def test_a_bad_text_far_behind(self):
+        texts = self.write('t.txt', b'fine\n' * 5000 + b'\xff\n')
+        done = self.run_embed('exec "$0" embed "$@"', texts)   # what was written stays, for --resume
+        self.assertEqual((done.returncode, done.stdout), (2, ''))
+        self.assertIn('behind the first 4096 texts: text 904', done.stderr)
+
+    def test_a_full_disk(self):
+        """A file that nobody can write to the end, by a limit on sizes."""
+        texts = self.write('t.txt', b'fine\n' * 9000)
+        done = self.run_embed('ulimit -f 100; trap "" XFSZ; exec "$0" embed "$@"', texts)
+        self.assertEqual((done.returncode, done.stdout), (1, ''))
+        self.assertIn('cannot write', done.stderr)
 
     def test_refusals(self):
         texts = self.write('t.txt', b'fine\n')

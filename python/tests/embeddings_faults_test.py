@@ -67,7 +67,8 @@ class Folders(Case):
                 self.write(name, text), self.wrong(name)
         self.write('model.safetensors', b''), self.wrong('is no safetensors file')
         self.write('model.safetensors', struct.pack('<Q', 1 << 60) + b'{}'), self.wrong('is no safetensors file')
-        whole = open(os.path.join(self.encoder.folder, 'model.safetensors'), 'rb').read()
+        with open(os.path.join(self.encoder.folder, 'model.safetensors'), 'rb') as file:
+            whole = file.read()
         self.write('model.safetensors', whole[:-4]), self.wrong(['there are', 'cut off'])
 
     def test_pieces_that_disagree(self):

@@ -13,7 +13,7 @@ void Json::missing_component(const std::string& kinds) const {
 }
 
 bool Json::has(const char* key) const {
-  if (!value.is_object()) wrong("an object was expected");
+  if (!value.is_object()) wrong(where.empty() ? "tokenizer.json: an object was expected" : "an object was expected");
   const auto found = value.find(key);
   return found != value.end() && !found->is_null();
 }
