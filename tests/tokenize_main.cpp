@@ -1,4 +1,5 @@
-// Tokens of many texts, for tests/tokenizer_test.py and bench/tokenizers.py:  tokenize TOKENIZER.json LENGTH [pairs|decode|time [THREADS]]
+// Tokens of many texts, for tests/tokenizer_test.py and bench/tokenizer_speed.py:
+// tokenize TOKENIZER.json LENGTH [pairs|decode|time [THREADS]]
 // Texts come as 4 bytes of their length and their bytes. Each gives its number of tokens, then id, type, mask, special, begin and end of
 // each, as i32. With "pairs" each text is encoded beside the next one. With "decode" what
 // is decoded comes out, as texts come in. With "time" the rounds' seconds and the tokens come out as text.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""How quick tokenizers are beside Hugging Face's `tokenizers`: bench/tokenizers.py TOKENIZE TEXTS [TOKENIZER.json...] [--rounds=N]
+"""How quick tokenizers are beside Hugging Face's `tokenizers`: bench/tokenizer_speed.py TOKENIZE TEXTS [TOKENIZER.json...] [--rounds=N]
 
-    build/venv/bin/python bench/tokenizers.py build/release/tokenize ../shared/data/stsb-en-test.csv
+    build/venv/bin/python bench/tokenizer_speed.py build/release/tokenize ../shared/data/stsb-en-test.csv
 
 TEXTS is a file whose lines are texts; of a CSV like STS-B's, its two sentences. Without tokenizers those of
 tests/tokenizer_kinds.py are trained on it, of byte-level BPE and of Unigram. Both run in turns on one thread and on two;
@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[0] = str(ROOT / 'tests')   # this folder would hide the module `tokenizers`
+sys.path.insert(0, str(ROOT / 'tests'))
 CHILD = """
 import sys, time, json
 from tokenizers import Tokenizer
