@@ -155,6 +155,9 @@ class Run:
         self.vectors('max + weightedmean, dense, norm', make(('max', 'weightedmean'), dense=48, normalize=True), few)
         self.vectors('mean, dense, norm, 16 dimensions', make('mean', dense=48, normalize=True), few, truncate_dim=16,
                      normalize_embeddings=True)
+        self.vectors('mean, dense with residual', make('mean', dense=48, residual=True), few)
+        self.vectors('cls + mean, dense with residual of its width', make(('cls', 'mean'), dense=256, residual=True), few)
+        self.vectors('dense and norm of tokens, mean', make('mean', on_tokens=40), few)
         self.vectors('mean, 20 dimensions by the folder', make('mean', truncate_dim=20), few)
         zeros = random_encoders.with_zeros(make('mean', dense=48, normalize=True))
         self.vectors('zeros by a dense layer, norm', zeros, few, check_alone=False)

@@ -71,16 +71,21 @@ def save(folder, kind, tokenizer, labels=0, size=SMALL, seed=0):
     return folder
 
 
-def with_modules(folder, base, modes, dense=0, normalize=False, include_prompt=True, prompts=None, **config):
-    """A folder as sentence-transformers saves it: the transformer of `base`, pooling by `modes`, a dense layer, a norm."""
+def with_modules(folder, base, modes, dense=0, normalize=False, include_prompt=True, prompts=None, residual=False, on_tokens=0, **config):
+    """A folder as sentence-transformers saves it: the transformer of `base`, pooling by `modes`, a dense layer, a norm; `on_tokens`: a
+    dense layer of so many and a norm in front of the pooling."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.base.modules import Dense, Normalize, Transformer
     from sentence_transformers.sentence_transformer.modules import Pooling
-    transformer = Transformer(str(base))
-    modules = [transformer, Pooling(transformer.get_embedding_dimension(), modes, include_prompt=include_prompt)]
+    torch.manual_seed(1)
+    modules = [Transformer(str(base))]
+    if on_tokens:
+        name = 'token_embeddings'
+        modules += [Dense(modules[0].get_embedding_dimension(), on_tokens, activation_function=torch.nn.SiLU(), module_input_name=name),
+                    Normalize(module_input_name=name)]
+    modules.append(Pooling(on_tokens or modules[0].get_embedding_dimension(), modes, include_prompt=include_prompt))
     if dense:
-        torch.manual_seed(1)
-        modules.append(Dense(modules[-1].get_embedding_dimension(), dense, activation_function=torch.nn.Tanh()))
+        modules.append(Dense(modules[-1].get_embedding_dimension(), dense, activation_function=torch.nn.Tanh(), use_residual=residual))
     if normalize:
         modules.append(Normalize())
     SentenceTransformer(modules=modules, device='cpu', prompts=prompts, **config).save(str(folder))

@@ -87,10 +87,11 @@ class Folders(Case):
     def test_modules_that_disagree(self):
         self.modules(pooling={**POOLING, 'word_embedding_dimension': 9}), self.wrong('word_embedding_dimension is 9')
         self.modules(pooling={'pooling_mode': 'middle'}), self.wrong(["'middle'", 'lasttoken'], tenfold.Unsupported)
-        self.modules(pooling={'word_embedding_dimension': WIDTH}), self.wrong('no kind of pooling is chosen')
         self.modules(dense={**DENSE, 'in_features': 9}), self.wrong('in_features is 9')
         self.modules(dense={**DENSE, 'activation_function': 'torch.nn.Softsign'}), self.wrong("'Softsign'", tenfold.Unsupported)
         self.modules(weights={'linear.weight': np.ones((2, WIDTH), np.float32)}), self.wrong('linear.weight')
+        self.modules(dense={**DENSE, 'module_input_name': 'token_embeddings'})
+        self.wrong(['reads token_embeddings', 'where sentence_embedding'], tenfold.Unsupported)
         self.modules(modules=MODULES[1:]), self.wrong('begin with one Transformer', tenfold.Unsupported)
         self.modules(modules=[MODULES[0]]), self.wrong('needs a Pooling')
         for path in ('../other', '/etc'):

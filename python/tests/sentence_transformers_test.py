@@ -57,7 +57,11 @@ class Beside(Case):
                     'prompts': random_encoders.with_modules(path('prompts'), cls.plain, 'mean', prompts=PROMPTS),
                     'default': random_encoders.with_modules(path('default'), cls.plain, 'cls', prompts=PROMPTS,
                                                             default_prompt_name='query', include_prompt=False),
+                    'tokens': random_encoders.with_modules(path('tokens'), cls.plain, 'mean', on_tokens=24, dense=24, residual=True),
                     'short': random_encoders.with_modules(path('short'), cls.plain, 'mean', truncate_dim=8, similarity_fn_name='dot')}
+        cls.tokenizer.truncation_side = 'left'
+        cls.made['left'] = random_encoders.save(path('left'), 'bert', cls.tokenizer, size=TINY)
+        cls.tokenizer.truncation_side = 'right'
         cls.heads = {labels: random_encoders.save(path(f'head{labels}'), 'bert', cls.tokenizer, labels, TINY) for labels in (1, 3)}
 
     def both(self, name, **options):
@@ -117,11 +121,12 @@ class Beside(Case):
         self.alike(a.encode_query(TEXTS[0]), b.encode_query(TEXTS[0]))
 
     def test_output_values(self):
-        a, b = self.both('prompts')
-        for texts in (TEXTS, TEXTS[0]):
+        for name, texts in itertools.product(('prompts', 'tokens'), (TEXTS, TEXTS[0])):
+            a, b = self.both(name)
             found, wanted = a.encode(texts, output_value='token_embeddings'), b.encode(texts, output_value='token_embeddings')
             for mine, its in zip(found, wanted) if isinstance(texts, list) else [(found, wanted)]:
                 self.alike(mine, its)
+        a, b = self.both('prompts')
         for mine, its in zip(a.encode(TEXTS, output_value=None), b.encode(TEXTS, output_value=None)):
             count = int(its['attention_mask'].sum())
             self.alike(mine['sentence_embedding'], its['sentence_embedding'])
@@ -135,11 +140,14 @@ class Beside(Case):
                 np.testing.assert_array_equal(a.preprocess(TEXTS)[name], value)
 
     def test_lengths(self):
-        a, b = self.both('plain')
-        self.assertEqual(a.max_seq_length, b.max_seq_length)
-        a.max_seq_length = b.max_seq_length = 12
-        self.alike(a.encode(TEXTS), b.encode(TEXTS))
-        self.assertEqual((a.get_max_seq_length(), a.counts['truncated']), (12, 1))
+        words = ' '.join(TEXTS)
+        for name in ('plain', 'left'):
+            a, b = self.both(name)
+            self.assertEqual(a.max_seq_length, b.max_seq_length)
+            a.max_seq_length = b.max_seq_length = 12
+            self.alike(a.encode([*TEXTS, words]), b.encode([*TEXTS, words]))
+            long = sum(len(b.tokenizer(text)['input_ids']) > 12 for text in [*TEXTS, words])
+            self.assertEqual((a.get_max_seq_length(), a.counts['truncated']), (12, long))
 
     def test_dimensions(self):
         a, b = self.both('short')

@@ -68,8 +68,8 @@ class CrossEncoder(Model):
         check_call(device, batch_size)
         function = self._default if activation_fn is None else _function(activation_fn)
         words, (pairs, one) = self._prompt(prompt_name, prompt), _pairs(inputs)
-        scores = self._encoder.score([words + a if words else a for a, _ in pairs], [b for _, b in pairs], function,
-                                     progress_bar(show_progress_bar, 'pairs'))
+        scores: Any = self._encoder.score([words + a if words else a for a, _ in pairs], [b for _, b in pairs], function,
+                                          progress_bar(show_progress_bar, 'pairs'))
         if self.num_labels == 1:
             scores = scores[:, 0]
         elif apply_softmax:

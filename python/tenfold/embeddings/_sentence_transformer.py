@@ -88,7 +88,8 @@ class SentenceTransformer(Model):
             raise InvalidArgument(f"output_value is {output_value!r}, expected 'sentence_embedding', 'token_embeddings' or None")
         wanted, words = self._dimensions(truncate_dim), self._prompt(prompt_name, prompt)
         one = isinstance(inputs, str)
-        texts, progress = [inputs] if one else texts_of(inputs), progress_bar(show_progress_bar, 'texts')
+        texts = [inputs] if isinstance(inputs, str) else texts_of(inputs)
+        progress = progress_bar(show_progress_bar, 'texts')
         if output_value != 'sentence_embedding':
             return self._parts(texts, words, progress, wanted, output_value, one, convert_to_tensor)
         vectors = _finished(self._encoder.encode(texts, words, progress), wanted, normalize_embeddings)

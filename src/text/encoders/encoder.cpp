@@ -44,7 +44,7 @@ struct Encoder::Impl {
   Impl(std::shared_ptr<const Model> read, const EncoderOptions& options)
       : model(std::move(read)),
         info(info_of(*model, options)),
-        reader(model->folder.transformer, info.max_tokens, info.lower_case, info.labels > 0, options.build.log),
+        reader(model->folder, info.max_tokens, info.labels > 0, options.build.log),
         engines(model, options, info.max_tokens) {
     check_vocabulary(*model, reader.tokenizer());
   }

@@ -123,9 +123,11 @@ TEST(Encoder, TellsTheIdsThatTheModelGets) {
   const TinyBert bert("ids");
   EncoderOptions options;
   options.max_tokens = 5;
-  const Encoder encoder = bert.load(std::move(options));
+  const Encoder encoder = bert.load(options);
   EXPECT_EQ(encoder.token_ids("a b"), (std::vector<std::int32_t>{1, 3, 4, 2}));
   EXPECT_EQ(encoder.token_ids("a b c d", "d "), (std::vector<std::int32_t>{1, 6, 3, 4, 2}));
+  bert.write("tokenizer_config.json", R"({"truncation_side": "left"})");
+  EXPECT_EQ(bert.load(options).token_ids("a b c d", "d "), (std::vector<std::int32_t>{1, 4, 5, 6, 2}));
 }
 
 TEST(Encoder, RefusesFoldersThatDisagree) {

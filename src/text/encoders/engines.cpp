@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kTokensOnACpu = 2048, kTokensOnAGpu = 16384;
 // Raised when networks change, so that plans of older ones are not taken.
-constexpr int kNetworks = 1;
+constexpr int kNetworks = 2;
 
 LoadOptions load_options(const BuildConfig& config) {
   LoadOptions load;

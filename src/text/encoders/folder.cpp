@@ -44,9 +44,10 @@ void read_modules(Folder& folder) {
       continue;
     }
     const std::string config = path + "/config.json";
-    if (type != "Normalize" && !exists(config)) entry.wrong("'" + config + "' is missing");
-    folder.modules.push_back({type, path, type == "Normalize" ? nlohmann::json::object() : read_json(config)});
-    if (type != "Normalize") folder.files.push_back(config);
+    const bool there = exists(config);
+    if (!there && type != "Normalize") entry.wrong("'" + config + "' is missing");
+    folder.modules.push_back({type, path, there ? read_json(config) : nlohmann::json::object()});
+    if (there) folder.files.push_back(config);
   }
 }
 
@@ -63,8 +64,9 @@ void read_lengths(Folder& folder) {
     folder.files.push_back(file);
     break;
   }
-  if (folder.max_tokens > 0) return;
   const nlohmann::json tokenizer = read_json_if_there(folder.transformer + "/tokenizer_config.json");
+  folder.keeps_end = tokenizer.is_object() && tokenizer.value("truncation_side", nlohmann::json()) == "left";
+  if (folder.max_tokens > 0) return;
   const auto most = tokenizer.find("model_max_length");  // 1e30 where nobody set it
   if (most != tokenizer.end() && most->is_number() && *most >= 1 && *most < 1 << 24) folder.max_tokens = most->get<int>();
 }

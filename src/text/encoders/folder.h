@@ -25,6 +25,7 @@ struct Folder {
   int max_tokens = 0;             // 0: nothing says it
   int truncate_dim = 0;           // dimensions of a vector; 0: nothing says it
   bool lower_case = false;
+  bool keeps_end = false;         // of a text that is too long
   std::map<std::string, std::string> prompts;
   std::string default_prompt, similarity = "cosine";
   std::string onnx;                // an ONNX file beside the weights, or empty

@@ -100,7 +100,7 @@ Network Model::network(const Wanted& wanted, const EncoderOptions& options) cons
   }
   static const Weights none;
   const Blocks blocks(net, weights ? *weights : none);
-  net.mark_output(wanted.output == Wanted::tokens ? tokens : run_modules(*this, blocks, tokens, wanted, options), "out");
+  net.mark_output(run_modules(*this, blocks, tokens, wanted, options), "out");
   net.remove_unused();
   return net;
 }

@@ -29,8 +29,7 @@ std::vector<std::string> kinds_of(const Json& config) {
   if (kinds.empty())
     for (const Pooling& one : poolings())
       if (config.flag(one.flag, false)) kinds.emplace_back(one.name);
-  if (kinds.empty()) config.wrong("no kind of pooling is chosen");
-  return kinds;
+  return kinds.empty() ? std::vector<std::string>{"mean"} : kinds;
 }
 
 std::string known_poolings() {
@@ -55,6 +54,17 @@ NetworkTensor pooled(const Blocks& b, const Json& config, NetworkTensor x, int s
   return parts.size() == 1 ? parts[0] : b.net.concatenation(parts, 1);
 }
 
+// A module may name what it reads and writes; here each goes on from the one before it.
+void check_names(const Blocks& b, const Module& module, NetworkTensor x) {
+  const Json config = module.json();
+  const std::string here = b.net.dims(x).size() == 3 ? "token_embeddings" : "sentence_embedding";
+  const std::string reads = config.has("module_input_name") ? config.text("module_input_name") : "sentence_embedding";
+  const std::string writes = config.has("module_output_name") ? config.text("module_output_name") : reads;
+  if (reads != here || writes != here)
+    fail(ErrorKind::unsupported, config.where + ": this " + module.type + " reads " + reads + " and writes " + writes +
+                                     ", where " + here + " is what the module before it gives; that alone is supported");
+}
+
 NetworkTensor dense(const Blocks& b, const Module& module, NetworkTensor x) {
   const Json config = module.json();
   const std::int64_t in = config.number("in_features", 1, 1 << 30), out = config.number("out_features", 1, 1 << 30);
@@ -63,12 +73,14 @@ NetworkTensor dense(const Blocks& b, const Module& module, NetworkTensor x) {
   std::string function = config.has("activation_function") ? config.text("activation_function") : "Tanh";
   function = function.substr(function.rfind('.') + 1);
   const Blocks own(b.net, weights);
-  return own.activation(function, own.linear("linear", x, in, out, config.flag("bias", true)));
+  const NetworkTensor y = own.activation(function, own.linear("linear", x, in, out, config.flag("bias", true)));
+  if (!config.flag("use_residual", false)) return y;
+  return own.sum(y, in == out ? x : own.linear("residual", x, in, out, false));
 }
 
 // x by its length; zeros stay zeros, since the length is at least 1e-12.
 NetworkTensor normalized(const Blocks& b, NetworkTensor x) {
-  const NetworkTensor length = b.net.reduce(Reduce::l2, x, {1}, true);
+  const NetworkTensor length = b.net.reduce(Reduce::l2, x, {static_cast<std::int64_t>(b.net.dims(x).size()) - 1}, true);
   return b.net.elementwise(Elementwise::div, x, b.net.elementwise(Elementwise::max, length, b.scalar(1e-12f)));
 }
 
@@ -76,6 +88,8 @@ NetworkTensor normalized(const Blocks& b, NetworkTensor x) {
 
 NetworkTensor run_modules(const Model& model, const Blocks& b, NetworkTensor x, const Wanted& wanted, const EncoderOptions& options) {
   for (const Module& module : model.folder.modules) {
+    if (module.type == "Pooling" && wanted.output == Wanted::tokens) return x;
+    if (module.type == "Dense" || module.type == "Normalize") check_names(b, module, x);
     if (module.type == "Pooling")
       x = pooled(b, module.json(), x, model.counts_prompts ? 0 : wanted.skipped);
     else if (module.type == "Dense")
@@ -86,6 +100,7 @@ NetworkTensor run_modules(const Model& model, const Blocks& b, NetworkTensor x, 
       fail(ErrorKind::unsupported, "'" + model.folder.path + "/modules.json': the module " + module.type +
                                        " is not supported; Transformer, Pooling, Dense, Normalize and Dropout are");
   }
+  if (wanted.output == Wanted::tokens) return x;
   if (b.net.dims(x).size() != 2)
     fail(ErrorKind::invalid_model,
          "'" + model.folder.path + "': no module makes one vector of a text's tokens; modules.json needs a Pooling");

@@ -14,11 +14,13 @@ Tokenizer load(const std::string& folder, int max_tokens) {
   return tokenizer;
 }
 
-// Cuts what is behind the most tokens off, and keeps the special tokens at the end.
-void cut(Encoding& e, std::size_t most) {
-  std::size_t last = 0;
+// Leaves the most tokens, the special ones at both ends among them: those at the text's beginning, or at its end.
+void cut(Encoding& e, std::size_t most, bool keeps_end) {
+  std::size_t first = 0, last = 0;
   while (last < most && e.special[e.size() - 1 - last]) ++last;
-  e.ids.erase(e.ids.begin() + static_cast<std::ptrdiff_t>(most - last), e.ids.end() - static_cast<std::ptrdiff_t>(last));
+  while (first + last < most && e.special[first]) ++first;
+  const auto from = e.ids.begin() + static_cast<std::ptrdiff_t>(keeps_end ? first : most - last);
+  e.ids.erase(from, from + static_cast<std::ptrdiff_t>(e.size() - most));
 }
 
 void append(const Encoding& e, Tokens& tokens) {
@@ -35,9 +37,16 @@ std::string lower(std::string_view text) {
 
 }  // namespace
 
-TextReader::TextReader(const std::string& folder, int max_tokens, bool lower_case, bool pairs, LogCallback log)
-    : whole_(load(folder, 0)), max_tokens_(max_tokens), lower_case_(lower_case), log_(std::move(log)) {
-  if (pairs) cut_.emplace(load(folder, max_tokens));
+TextReader::TextReader(const Folder& folder, int max_tokens, bool pairs, LogCallback log)
+    : whole_(load(folder.transformer, 0)),
+      max_tokens_(max_tokens),
+      lower_case_(folder.lower_case),
+      keeps_end_(folder.keeps_end),
+      log_(std::move(log)) {
+  if (pairs && keeps_end_)
+    tokenizing::fail(ErrorKind::unsupported, "'" + folder.transformer + "/tokenizer_config.json': truncation_side is left, which is " +
+                                                 "supported for single texts and not for pairs");
+  if (pairs) cut_.emplace(load(folder.transformer, max_tokens));
 }
 
 void TextReader::tell(std::size_t place, std::size_t length) const {
@@ -61,7 +70,7 @@ void TextReader::read(std::span<const std::string_view> texts, std::size_t first
       throw error.within("text " + std::to_string(first + i));
     }
     const std::size_t length = e.size(), most = static_cast<std::size_t>(max_tokens_);
-    if (length > most) tell(first + i, length), cut(e, most);
+    if (length > most) tell(first + i, length), cut(e, most, keeps_end_);
     append(e, out);
   }
 }

@@ -11,13 +11,14 @@
 #include "tenfold/log.h"
 #include "tenfold/text.h"
 #include "text/encoders/batches.h"
+#include "text/encoders/folder.h"
 
 namespace tenfold::encoders {
 
 class TextReader {
  public:
-  // `folder` holds the tokenizer; `pairs`: whether read() of them will be called. Throws as Tokenizer::load does.
-  TextReader(const std::string& folder, int max_tokens, bool lower_case, bool pairs, LogCallback log);
+  // `pairs`: whether read() of them will be called. Throws as Tokenizer::load does; unsupported: pairs that keep their end.
+  TextReader(const Folder& folder, int max_tokens, bool pairs, LogCallback log);
   const Tokenizer& tokenizer() const { return whole_; }
   // The ids of texts behind a prompt, in place of what `out` has. `first` is the number of the first text, for messages.
   void read(std::span<const std::string_view> texts, std::size_t first, const std::string& prompt, Tokens& out) const;
@@ -31,7 +32,7 @@ class TextReader {
   Tokenizer whole_;
   std::optional<Tokenizer> cut_;   // of one that reads pairs: truncates them, the longer text first
   int max_tokens_;
-  bool lower_case_;
+  bool lower_case_, keeps_end_;
   LogCallback log_;
   mutable std::atomic<std::int64_t> truncated_{0};
   mutable std::atomic<bool> told_{false};
