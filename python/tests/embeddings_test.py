@@ -52,12 +52,15 @@ class RandomModels(Case):
                 np.testing.assert_allclose(model.predict(pairs, activation_fn='none').reshape(want.shape), want, rtol=2e-5, atol=2e-5)
                 if labels == 1:
                     np.testing.assert_allclose(model.predict(pairs), 1 / (1 + np.exp(-want[:, 0])), atol=2e-5)
+                    np.testing.assert_array_equal(model.predict(pairs, apply_softmax=True), model.predict(pairs))
+                    np.testing.assert_allclose(model.predict(('fine', 'red'), prompt='red '), model.predict(('red fine', 'red')), atol=1e-6)
                     ranked = model.rank('red', ['blue blue', 'red', 'fine.'], top_k=2, return_documents=True)
                     self.assertGreaterEqual(ranked[0]['score'], ranked[1]['score'])
                     self.assertEqual(set(ranked[0]), {'corpus_id', 'score', 'text'})
                 else:
                     softmax = np.exp(want) / np.exp(want).sum(1, keepdims=True)
                     np.testing.assert_allclose(model.predict(pairs, apply_softmax=True), softmax, atol=2e-5)
+                    np.testing.assert_allclose(model.predict(pairs, activation_fn='Softmax'), softmax, atol=2e-5)
                 with self.assertRaisesRegex(tenfold.InvalidArgument, 'classification head'):
                     SentenceTransformer(truth.folder, **QUICK)
 
@@ -98,6 +101,57 @@ class RandomModels(Case):
             model.encode('a', precision='int4')
         with self.assertRaisesRegex(tenfold.FileError, 'nothing is fetched'):
             SentenceTransformer('nobody/nothing', cache_folder=self.folder)
+
+    def test_forms_of_results(self):
+        model = SentenceTransformer(RandomEncoder(self.path('bert'), 'bert').folder, **QUICK)
+        rows = model.encode(TEXTS)
+        for precision, dtype, width in (('float32', np.float32, WIDTH), ('int8', np.int8, WIDTH), ('uint8', np.uint8, WIDTH),
+                                        ('binary', np.int8, WIDTH // 8), ('ubinary', np.uint8, WIDTH // 8)):
+            found = model.encode(tuple(TEXTS), precision=precision)
+            self.assertEqual((found.dtype, found.shape), (dtype, (len(TEXTS), width)))
+        for row, found in zip(rows, model.encode(np.array(TEXTS), convert_to_numpy=False)):
+            np.testing.assert_array_equal(found, row)
+        for text, row, parts in zip(TEXTS, rows, model.encode(TEXTS, output_value=None)):
+            self.assertEqual(parts['input_ids'].tolist(), ids_of(text))
+            np.testing.assert_allclose(parts['sentence_embedding'], row, atol=1e-6)
+            np.testing.assert_allclose(parts['token_embeddings'].mean(0), row, rtol=1e-4, atol=1e-5)
+        given = model.preprocess(TEXTS)
+        self.assertEqual(given['input_ids'][2].tolist(), [0, 2] + [1] * (given['input_ids'].shape[1] - 2))   # padded by config.json's id
+        self.assertEqual(given['attention_mask'].sum(1).tolist(), [len(ids_of(text)) for text in TEXTS])
+        with model.truncate_embeddings(3):
+            np.testing.assert_array_equal(model.encode(TEXTS), rows[:, :3])
+        model.max_seq_length = 4
+        np.testing.assert_allclose(model.encode('how are you?'), model.encode('how are'), atol=1e-6)
+
+    def test_empty_prompts_go_before_the_default_one(self):
+        truth = RandomEncoder(self.path('bert'), 'bert')
+        truth.save('config_sentence_transformers.json', {'prompts': {'title': 'red '}, 'default_prompt_name': 'title', 'truncate_dim': 4})
+        model = SentenceTransformer(truth.folder, **QUICK)
+        with_prompt, without = model.encode('red fine', prompt=''), model.encode('fine', prompt='')
+        np.testing.assert_allclose(model.encode('fine'), with_prompt, atol=1e-6)
+        np.testing.assert_allclose(model.encode_query('fine'), without, atol=1e-6)
+        np.testing.assert_allclose(model.encode_document('fine'), without, atol=1e-6)
+        self.assertEqual((with_prompt.shape, model.encode('fine', truncate_dim=WIDTH).shape), ((4,), (WIDTH,)))
+
+    def test_dense_layers_with_residuals(self):
+        truth = RandomEncoder(self.path('bert'), 'bert')
+        names = ['Transformer', 'Dense', 'Pooling', 'Dense']
+        truth.save('modules.json', [{'idx': i, 'name': str(i), 'path': f'{i}_{name}' if i else '', 'type': f'sentence_transformers.{name}'}
+                                    for i, name in enumerate(names)])
+        identity = 'torch.nn.modules.linear.Identity'
+        truth.save('1_Dense/config.json', {'in_features': WIDTH, 'out_features': 6, 'bias': False, 'activation_function': identity,
+                                           'module_input_name': 'token_embeddings'})
+        truth.save('2_Pooling/config.json', {'embedding_dimension': 6})   # no mode: the mean
+        truth.save('3_Dense/config.json', {'in_features': 6, 'out_features': 2, 'bias': False, 'use_residual': True})
+        random = np.random.default_rng(7)
+        tokens, out, past = (random.standard_normal(s).astype(np.float32) for s in ((6, WIDTH), (2, 6), (2, 6)))
+        save_safetensors(os.path.join(truth.folder, '1_Dense', 'model.safetensors'), {'linear.weight': tokens})
+        save_safetensors(os.path.join(truth.folder, '3_Dense', 'model.safetensors'), {'linear.weight': out, 'residual.weight': past})
+        model = SentenceTransformer(truth.folder, **QUICK)
+        wanted = truth.tokens(ids_of('how are you'), np.zeros(5, int)) @ tokens.T
+        np.testing.assert_allclose(model.encode('how are you', output_value='token_embeddings'), wanted, rtol=1e-4, atol=1e-4)
+        mean = wanted.mean(0)
+        np.testing.assert_allclose(model.encode('how are you'), np.tanh(out @ mean) + past @ mean, rtol=1e-4, atol=1e-4)
 
     def test_names_resolve_in_the_cache(self):
         repository = self.path('models--sentence-transformers--tiny')
