@@ -98,6 +98,16 @@ class Folders(Case):
             self.modules(modules=[MODULES[0], {**MODULES[1], 'path': path}]), self.wrong('leads out of the folder')
         self.modules(modules=[*MODULES, {**MODULES[1], 'type': 'sentence_transformers.models.CNN'}]), self.wrong('CNN', tenfold.Unsupported)
 
+    def test_modules_behind_a_head(self):
+        head = RandomEncoder(self.path('head'), 'bert', 1)
+        head.save('modules.json', [MODULES[0], MODULES[2]])
+        head.save('2_Dense/config.json', DENSE)
+        self.refused(tenfold.Unsupported, ['behind a classification head', 'Dense'], CrossEncoder, head.folder, **QUICK)
+        head.save('modules.json', [MODULES[0]])
+        head.save('config_sentence_transformers.json', {'activation_fn': 'torch.nn.modules.activation.ReLU'})
+        self.refused(tenfold.InvalidModel, ["'torch.nn.modules.activation.ReLU'", 'Sigmoid'], CrossEncoder(head.folder, **QUICK).predict,
+                     [('a', 'b')])
+
     def test_default_prompts_that_are_not_there(self):
         self.encoder.save('config_sentence_transformers.json', {'prompts': {'query': 'q '}, 'default_prompt_name': 'title'})
         self.wrong("default_prompt_name is 'title'")

@@ -64,6 +64,28 @@ class RandomModels(Case):
                 with self.assertRaisesRegex(tenfold.InvalidArgument, 'classification head'):
                     SentenceTransformer(truth.folder, **QUICK)
 
+    def test_functions_of_scores_by_the_folder(self):
+        truth = RandomEncoder(self.path('head'), 'bert', 1)
+        pairs = [('how are you?', 'fine.'), ('red', 'blue blue')]
+        plain = CrossEncoder(truth.folder, **QUICK).predict(pairs, activation_fn='none')
+        sigmoid = 1 / (1 + np.exp(-plain))
+        torch = 'torch.nn.modules.'
+        older = {**truth.config(), 'sbert_ce_default_activation_function': torch + 'linear.Identity'}
+        for config, said, wanted in ((truth.config(), {}, sigmoid), (truth.config(), {'activation_fn': torch + 'linear.Identity'}, plain),
+                                     (older, {}, plain), (older, {'activation_fn': torch + 'activation.Sigmoid'}, sigmoid),
+                                     ({**older, 'sentence_transformers': {'activation_fn': torch + 'activation.Sigmoid'}}, {}, sigmoid)):
+            truth.save('config.json', config)
+            truth.save('config_sentence_transformers.json', said)
+            np.testing.assert_allclose(CrossEncoder(truth.folder, **QUICK).predict(pairs), wanted, atol=1e-5)
+
+    def test_a_head_that_pooling_passes_over(self):
+        truth = RandomEncoder(self.path('head'), 'bert', 1)
+        truth.save('modules.json', [{'idx': i, 'name': str(i), 'path': p, 'type': f'sentence_transformers.models.{k}'}
+                                    for i, (k, p) in enumerate((('Transformer', ''), ('Pooling', '1_Pooling')))])
+        truth.save('1_Pooling/config.json', {'pooling_mode': 'mean'})
+        want = truth.tokens(ids_of('how are you'), np.zeros(5, int)).mean(0)
+        np.testing.assert_allclose(SentenceTransformer(truth.folder, **QUICK).encode('how are you'), want, atol=2e-5)
+
     def test_modules_and_prompts(self):
         truth = RandomEncoder(self.path('bert'), 'bert')
         kinds = ['Transformer', 'Pooling', 'Dense', 'Normalize']

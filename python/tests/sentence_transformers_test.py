@@ -184,6 +184,16 @@ class Beside(Case):
                         self.alike(a.predict(inputs, **call), wanted)
             self.assertEqual(len(a.predict([])), 0)
 
+    def test_scores_of_saved_models(self):
+        pairs = list(itertools.product(TEXTS[:2], TEXTS[3:6]))
+        for i, (labels, function) in enumerate(itertools.product((1, 3), (None, torch.nn.Identity(), torch.nn.Sigmoid()))):
+            saved = self.path(str(i))
+            theirs.CrossEncoder(str(self.heads[labels]), device='cpu', activation_fn=function, prompts={'query': 'now: '},
+                                default_prompt_name='query').save(saved)
+            a, b = ours.CrossEncoder(saved, **QUICK), theirs.CrossEncoder(saved, device='cpu')
+            self.assertEqual((a.prompts, a.default_prompt_name), (b.prompts, b.default_prompt_name))
+            self.alike(a.predict(pairs), b.predict(pairs))
+
     def test_ranks(self):
         a, b = ours.CrossEncoder(str(self.heads[1]), **QUICK), theirs.CrossEncoder(str(self.heads[1]), device='cpu')
         for call in ({}, dict(top_k=2), dict(return_documents=True), dict(prompt='now: '), dict(activation_fn=torch.nn.Identity())):

@@ -1,5 +1,6 @@
 #include "text/encoders/folder.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -82,6 +83,7 @@ void read_prompts(Folder& folder) {
   if (said.has("default_prompt_name")) folder.default_prompt = said.text("default_prompt_name");
   if (!folder.default_prompt.empty() && !folder.prompts.count(folder.default_prompt))
     said.wrong("default_prompt_name is '" + folder.default_prompt + "', which is none of its prompts");
+  if (said.has("activation_fn")) folder.activation = said.text("activation_fn");
   folder.truncate_dim = static_cast<int>(said.number("truncate_dim", 1, 1 << 24, 0));
   if (said.has("similarity_fn_name")) folder.similarity = said.text("similarity_fn_name");
 }
@@ -89,6 +91,7 @@ void read_prompts(Folder& folder) {
 }  // namespace
 
 bool Folder::is_classifier() const {
+  if (std::any_of(modules.begin(), modules.end(), [](const Module& one) { return one.type == "Pooling"; })) return false;
   const auto names = config.find("architectures");
   return names != config.end() && names->is_array() && !names->empty() && names->front().is_string() &&
          names->front().get<std::string>().ends_with("ForSequenceClassification");

@@ -28,11 +28,12 @@ struct Folder {
   bool keeps_end = false;         // of a text that is too long
   std::map<std::string, std::string> prompts;
   std::string default_prompt, similarity = "cosine";
+  std::string activation;          // torch's name of the function of scores; empty: nothing says it
   std::string onnx;                // an ONNX file beside the weights, or empty
   std::vector<std::string> files;  // what was read
 
   tokenizing::Json json() const { return {config, "config.json"}; }
-  bool is_classifier() const;  // its head gives scores
+  bool is_classifier() const;  // its head gives scores, and nothing is pooled
 };
 
 Folder read_folder(const std::string& path);  // throws io, invalid_model, unsupported

@@ -44,6 +44,9 @@ Model read_model(const std::string& path) {
   model.architecture = find_architecture(type);
   if (model.architecture) model.weights = Weights::read(model.folder.transformer);
   if (model.architecture && !model.weights && model.folder.onnx.empty()) no_weights(model.folder);
+  if (model.folder.is_classifier() && !model.folder.modules.empty())
+    fail(ErrorKind::unsupported, "'" + path + "/modules.json': behind a classification head no module is supported, and it has " +
+                                     model.folder.modules.front().type);
   if (!model.weights) {
     model.architecture = nullptr;
     if (model.folder.onnx.empty())
@@ -59,17 +62,18 @@ Model read_model(const std::string& path) {
   return model;
 }
 
-// The folder has torch's name of it.
+// The folder has torch's name of it: versions from 6 on in a file of their own, from 4 on in config.json, older ones there, too.
 ScoreFunction score_function(const Model& model, int labels) {
   const Json config = model.folder.json();
-  std::string said;
-  if (config.has("sbert_ce_default_activation_function")) said = config.text("sbert_ce_default_activation_function");
-  if (config.has("sentence_transformers") && config.at("sentence_transformers").has("activation_fn"))
+  std::string said = model.folder.activation;
+  if (said.empty() && config.has("sentence_transformers") && config.at("sentence_transformers").has("activation_fn"))
     said = config.at("sentence_transformers").text("activation_fn");
+  if (said.empty() && config.has("sbert_ce_default_activation_function")) said = config.text("sbert_ce_default_activation_function");
   if (said.empty()) return labels == 1 ? ScoreFunction::sigmoid : ScoreFunction::none;
   if (said.ends_with(".Sigmoid")) return ScoreFunction::sigmoid;
   if (said.ends_with(".Identity")) return ScoreFunction::none;
-  config.wrong("the activation '" + said + "' of scores is neither Sigmoid nor Identity");
+  if (said.ends_with(".Softmax")) return ScoreFunction::softmax;
+  config.wrong("the activation '" + said + "' of scores is none of Sigmoid, Identity and Softmax");
 }
 
 int most_places(const Model& model) {
