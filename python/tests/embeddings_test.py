@@ -146,6 +146,8 @@ class RandomModels(Case):
         self.assertEqual(given['attention_mask'].sum(1).tolist(), [len(ids_of(text)) for text in TEXTS])
         with model.truncate_embeddings(3):
             np.testing.assert_array_equal(model.encode(TEXTS), rows[:, :3])
+        with self.assertWarnsRegex(DeprecationWarning, 'sentences= is inputs= now'):
+            np.testing.assert_array_equal(model.encode(sentences=TEXTS), rows)
         model.max_seq_length = 4
         np.testing.assert_allclose(model.encode('how are you?'), model.encode('how are'), atol=1e-6)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tenfold.embeddings._model import Model, check_call, hand_out
-from tenfold.embeddings._options import progress_bar
+from tenfold.embeddings._options import progress_bar, renamed
 from tenfold.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ class CrossEncoder(Model):
         """max_seq_length under its older name."""
         return self.max_seq_length
 
+    @renamed(sentences='inputs', activation_fct='activation_fn')
     def predict(self, inputs: Sequence[Any], prompt_name: str | None = None, prompt: str | None = None, batch_size: int = 32,
                 show_progress_bar: bool | None = None, activation_fn: Any = None, apply_softmax: bool | None = False,
                 convert_to_numpy: bool = True, convert_to_tensor: bool = False, device: Any = None, pool: Any = None,
@@ -76,6 +77,7 @@ class CrossEncoder(Model):
             scores = _softmax(scores)
         return hand_out(scores, one, convert_to_numpy, convert_to_tensor)
 
+    @renamed(activation_fct='activation_fn')
     def rank(self, query: str, documents: Sequence[str], top_k: int | None = None, return_documents: bool = False,
              prompt_name: str | None = None, prompt: str | None = None, batch_size: int = 32, show_progress_bar: bool | None = None,
              activation_fn: Any = None, device: Any = None, pool: Any = None, chunk_size: int | None = None) -> list[dict[str, Any]]:

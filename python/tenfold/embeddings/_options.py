@@ -1,11 +1,16 @@
 """What both classes take alike: devices, backends, and arguments that torch alone needs."""
 from __future__ import annotations
 
+import functools
 import logging
-from typing import Any
+import warnings
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
 
 from tenfold.errors import InvalidArgument, Unsupported
 
+_P = ParamSpec('_P')
+_R = TypeVar('_R')
 BACKENDS = ('torch', 'onnx', 'openvino')
 _log = logging.getLogger('tenfold')
 
@@ -35,6 +40,20 @@ def refuse(**given: Any) -> None:
     for name, value in given.items():
         if value:
             raise Unsupported(f'{name}=... is not supported by tenfold.embeddings')
+
+
+def renamed(**names: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """A method that takes some arguments under their older names, too, as sentence-transformers does: renamed(older='newer')."""
+    def decorate(method: Callable[_P, _R]) -> Callable[_P, _R]:
+        @functools.wraps(method)
+        def call(*arguments: _P.args, **keywords: _P.kwargs) -> _R:
+            for older, newer in names.items():
+                if older in keywords:
+                    warnings.warn(f'{older}= is {newer}= now', DeprecationWarning, stacklevel=2)
+                    keywords.setdefault(newer, keywords.pop(older))
+            return method(*arguments, **keywords)
+        return call
+    return decorate
 
 
 def progress_bar(show: Any, what: str) -> Any:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tenfold.embeddings import _similarity
 from tenfold.embeddings._model import Model, check_call, hand_out, texts_of
-from tenfold.embeddings._options import as_tensor, progress_bar
+from tenfold.embeddings._options import as_tensor, progress_bar, renamed
 from tenfold.embeddings._quantize import check_precision, quantize_embeddings
 from tenfold.errors import InvalidArgument
 
@@ -72,6 +72,7 @@ class SentenceTransformer(Model):
             raise InvalidArgument(f'truncate_dim is {wanted}, but vectors have {width} dimensions')
         return wanted
 
+    @renamed(sentences='inputs')
     def encode(self, inputs: str | Sequence[str], prompt_name: str | None = None, prompt: str | None = None, batch_size: int = 32,
                show_progress_bar: bool | None = None, output_value: str | None = 'sentence_embedding', precision: str = 'float32',
                convert_to_numpy: bool = True, convert_to_tensor: bool = False, device: Any = None, normalize_embeddings: bool = False,
@@ -110,6 +111,7 @@ class SentenceTransformer(Model):
             rows = [as_tensor(row) for row in rows]
         return rows[0] if one else rows
 
+    @renamed(sentences='inputs')
     def encode_query(self, inputs: str | Sequence[str], prompt_name: str | None = None, prompt: str | None = None, batch_size: int = 32,
                      show_progress_bar: bool | None = None, output_value: str | None = 'sentence_embedding', precision: str = 'float32',
                      convert_to_numpy: bool = True, convert_to_tensor: bool = False, device: Any = None,
@@ -121,6 +123,7 @@ class SentenceTransformer(Model):
         return self.encode(inputs, prompt_name, prompt, batch_size, show_progress_bar, output_value, precision, convert_to_numpy,
                            convert_to_tensor, device, normalize_embeddings, truncate_dim, pool, chunk_size)
 
+    @renamed(sentences='inputs')
     def encode_document(self, inputs: str | Sequence[str], prompt_name: str | None = None, prompt: str | None = None, batch_size: int = 32,
                         show_progress_bar: bool | None = None, output_value: str | None = 'sentence_embedding', precision: str = 'float32',
                         convert_to_numpy: bool = True, convert_to_tensor: bool = False, device: Any = None,
