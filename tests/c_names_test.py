@@ -105,7 +105,7 @@ METHODS = {
                'as_double': OWN, 'as_int': OWN, 'clone': 'tenfold_data_tensor', 'defined': 'tenfold_data_kind', 'mutable_data': OWN,
                'mutable_raw': OWN, 'reshaped': OWN, 'size': OWN, 'string_values': OWN, 'strings': OWN},
     'Encoder': {name: OWN for name in
-                ('counts', 'encode', 'encode_into', 'encode_tokens', 'info', 'load', 'prepare', 'score', 'tokenizer')},
+                ('counts', 'encode', 'encode_into', 'encode_tokens', 'info', 'load', 'prepare', 'score', 'token_ids', 'tokenizer')},
     'Tokenizer': {name: OWN for name in
                   ('decode', 'encode', 'encode_batch', 'encode_into', 'encode_pair', 'id', 'load', 'parse', 'set_padding',
                    'set_truncation', 'token', 'vocabulary_size')},   # C has no tokenizers yet
