@@ -1,5 +1,6 @@
 """tenfold.embeddings and tenfold.langchain: vectors beside NumPy's, sentence-transformers' names, bad input, MiniLM's real weights."""
 import asyncio
+import concurrent.futures
 import importlib.util
 import json
 import os
@@ -150,6 +151,16 @@ class RandomModels(Case):
             np.testing.assert_array_equal(model.encode(sentences=TEXTS), rows)
         model.max_seq_length = 4
         np.testing.assert_allclose(model.encode('how are you?'), model.encode('how are'), atol=1e-6)
+
+    def test_threads_share_a_model(self):
+        model = SentenceTransformer(RandomEncoder(self.path('bert'), 'bert').folder, **QUICK)
+        parts = [[' '.join(TOKENS[4 + (i + k * j) % 9] for j in range(1 + i % 7)) for i in range(300)] for k in range(8)]
+        wanted = [model.encode(part) for part in parts]
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            for _ in range(3):
+                for found, want in zip(pool.map(model.encode, parts), wanted):
+                    np.testing.assert_allclose(found, want, atol=1e-6)
+        self.assertEqual(model.counts['texts'], 300 * 8 * 4)
 
     def test_empty_prompts_go_before_the_default_one(self):
         truth = RandomEncoder(self.path('bert'), 'bert')

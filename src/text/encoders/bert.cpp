@@ -20,6 +20,7 @@ NetworkTensor bert_embeddings(const Texts& t, std::int64_t first) {
 NetworkTensor bert_layers(const Texts& t, NetworkTensor x) {
   const Blocks& b = t.blocks;
   const std::int64_t width = field(t, "hidden_size"), heads = field(t, "num_attention_heads"), layers = field(t, "num_hidden_layers");
+  if (t.config.flag("is_decoder", false)) t.config.wrong("is_decoder is true, and layers that look back alone are not supported");
   if (width % heads != 0) t.config.wrong("hidden_size is no multiple of num_attention_heads");
   for (std::int64_t i = 0; i < layers; ++i) {
     const std::string layer = t.prefix + "encoder.layer." + std::to_string(i) + ".", self = layer + "attention.self.";
