@@ -23,7 +23,9 @@
 #include <vector>
 
 #include "tenfold/build.h"
+#include "tenfold/engine.h"
 #include "tenfold/export.h"
+#include "tenfold/network.h"
 #include "tenfold/plan_cache.h"
 #include "tenfold/text.h"
 
@@ -40,6 +42,12 @@ struct EncoderOptions {
   int dimensions = 0;            // only the first so many of a vector; 0: what the folder says; kAllDimensions: all
   bool normalize = false;        // vectors get length 1, behind all else; one of zeros stays
   std::int64_t batch_tokens = 0; // at most so many are computed at once; 0: 2048 on a CPU, 16384 on a GPU
+  // Makes the engine of encode() in place of a build and of `cache`: from the network ("ids", i32[texts, tokens], gives
+  // "out"), `build` with the encoder's profiles, and the key by which a cache finds the plan. Called once, in the call
+  // that needs the engine first. The engine has the network's inputs and outputs and covers the profiles. What it throws
+  // comes through. Null: the library's own way, which prompts that pooling leaves out, vectors of tokens and scores have
+  // anyway.
+  std::function<Engine(Network network, const BuildConfig& config, const std::string& key)> make_engine;
 };
 
 // What becomes of the outputs of a classification head.

@@ -9,7 +9,9 @@
 
 #include "arrays.h"
 #include "errors.h"
+#include "network.h"
 #include "options.h"
+#include "runner.h"
 #include "values.h"
 
 namespace tenfold::python {
@@ -45,6 +47,30 @@ nb::object new_array(std::size_t rows, std::size_t width, float*& data) {
   return array_over(data, true, DType::f32, shape, owner);
 }
 
+nb::list profiles_of(const BuildConfig& config) {
+  nb::list profiles;
+  for (const OptimizationProfile& profile : config.profiles) {
+    nb::dict ranges;
+    for (const auto& [input, range] : profile)
+      ranges[input.c_str()] = nb::make_tuple(tuple_of(range.min), tuple_of(range.opt), tuple_of(range.max));
+    profiles.append(ranges);
+  }
+  return profiles;
+}
+
+// A function from the network, the profiles as build() takes them and the plan's key to an engine.
+std::function<Engine(Network, const BuildConfig&, const std::string&)> engine_maker(nb::handle function) {
+  if (PyCallable_Check(function.ptr()) == 0) raise_type_error("make_engine takes a function of a network, profiles and a key");
+  return [held = hold(function)](Network network, const BuildConfig& config, const std::string& key) {
+    const nb::gil_scoped_acquire locked;
+    const PyNetwork given{std::make_shared<Network>(std::move(network))};
+    const nb::object made = nb::borrow(nb::handle(held.get()))(given, profiles_of(config), key);
+    if (!nb::isinstance<PyEngine>(made))
+      raise_type_error("make_engine gave a " + class_name(made) + ", a tenfold.Engine was expected");
+    return nb::cast<PyEngine&>(made).state->engine;
+  };
+}
+
 // An encoder with the callbacks of its builds, which run in the calls that need an engine first.
 struct PyEncoder {
   std::shared_ptr<Callbacks> callbacks = std::make_shared<Callbacks>();
@@ -53,7 +79,13 @@ struct PyEncoder {
   PyEncoder(nb::handle folder, const nb::dict& keywords, nb::handle cache, int max_tokens, int dimensions, bool normalize,
             std::int64_t batch_tokens) {
     EncoderOptions options;
-    read_options(keywords, options.build, callbacks, "an encoder");
+    nb::dict build_options;   // all but what is the encoder's own
+    for (auto [key, value] : keywords)
+      if (nb::cast<std::string>(key) == "make_engine")
+        options.make_engine = engine_maker(value);
+      else
+        build_options[key] = value;
+    read_options(build_options, options.build, callbacks, "an encoder");
     if (cache.is_none())
       options.cache->folder.clear();
     else if (nb::isinstance<nb::bool_>(cache))

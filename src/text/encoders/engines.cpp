@@ -31,6 +31,20 @@ void need(const ExecutionContext& context, Status status) {
   fail(kind, "running the encoder: " + context.describe(status));
 }
 
+// Of an engine that the caller made: run() binds by these names.
+void check_bindings(const Engine& engine) {
+  std::string found;
+  bool ids = false, out = false;
+  for (const BindingInfo& b : engine.bindings()) {
+    found += (found.empty() ? "" : ", ") + b.name;
+    ids = ids || (b.is_input && b.name == "ids" && b.dtype == DType::i32);
+    out = out || (!b.is_input && b.name == "out" && b.dtype == DType::f32);
+  }
+  if (!ids || !out || engine.bindings().size() != 2)
+    fail(ErrorKind::invalid_argument, "the engine that make_engine gave has " + found +
+                                          "; an encoder runs what has the input 'ids' (i32) and the output 'out' (f32)");
+}
+
 }  // namespace
 
 std::unique_ptr<ExecutionContext> Runner::context() {
@@ -89,11 +103,16 @@ std::string Engines::key(const Wanted& wanted, const BuildConfig& config) {
   return plan_key(std::as_bytes(std::span(text)), config);
 }
 
-Engine Engines::make(const Wanted& wanted, const Network& network) {
+Engine Engines::make(const Wanted& wanted, Network network) {
   BuildConfig config = options_.build;
   if (!config.profiles.empty())
     fail(ErrorKind::invalid_argument, "EncoderOptions::build has profiles; an encoder makes its own from max_tokens and batch_tokens");
   config.profiles = profiles_for(max_tokens_, wanted.skipped + 1, batch_tokens_, wanted.output == Wanted::scores && model_->has_types());
+  if (options_.make_engine && wanted.output == Wanted::vectors && wanted.skipped == 0) {
+    Engine engine = options_.make_engine(std::move(network), config, key(wanted, config));
+    check_bindings(engine);
+    return engine;
+  }
   const auto make = [&] { return build(network, config); };
   if (!options_.cache) return make();
   std::optional<PlanCache> cache;
@@ -111,9 +130,9 @@ Runner& Engines::get(const Wanted& wanted) {
   const std::lock_guard lock(mutex_);
   std::unique_ptr<Runner>& runner = runners_[wanted];
   if (!runner) {
-    const Network network = model_->network(wanted, options_);
+    Network network = model_->network(wanted, options_);
     const std::int64_t width = network.dims(network.outputs().front()).back().extent;
-    runner = std::make_unique<Runner>(make(wanted, network), width);
+    runner = std::make_unique<Runner>(make(wanted, std::move(network)), width);
   }
   return *runner;
 }

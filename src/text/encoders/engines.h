@@ -33,7 +33,7 @@ class Engines {
   const EncoderOptions& options() const { return options_; }
 
  private:
-  Engine make(const Wanted& wanted, const Network& network);
+  Engine make(const Wanted& wanted, Network network);
   std::string key(const Wanted& wanted, const BuildConfig& config);
   std::shared_ptr<const Model> model_;
   EncoderOptions options_;

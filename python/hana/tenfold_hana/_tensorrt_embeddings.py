@@ -1,0 +1,247 @@
+"""TensorRTEmbeddings: an encoder of a folder, as an engine in a file, under the names of the HANA guide."""
+from __future__ import annotations
+
+import copy
+import dataclasses
+import hashlib
+import os
+import threading
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import tenfold
+from langchain_core.embeddings import Embeddings
+from tenfold.embeddings import SentenceTransformer
+
+from tenfold_hana._benchmark import Benchmarks
+from tenfold_hana._calibration import Calibrator, checked_texts
+from tenfold_hana._devices import log, usable_device
+from tenfold_hana._engine_files import KEY, engine_at, file_name, saved
+from tenfold_hana._padded import IDS, PaddedEngine
+from tenfold_hana._precision import auto_precision, build_options, next_wider, taken_precision
+from tenfold_hana._settings import is_set, read_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class _OwnEngine(Exception):
+    """Carries an engine that the encoder does not run out of the call that wanted one."""
+
+    def __init__(self, engine: tenfold.Engine) -> None:
+        super().__init__()
+        self.engine = engine
+
+
+class TensorRTEmbeddings(Benchmarks, Embeddings):
+    """Vectors of length 1 by an engine that is kept in `cache_dir` as {model}_{precision}.engine. Methods are thread safe.
+
+    `model_name`: a folder, or a name in HF_HOME's cache. `precision`: auto, fp32, bf16, fp16, int8; auto and int8 calibrate on
+    `calibration_data`, texts. `max_batch_size`: a GPU computes at most as many tokens at once as so many of the longest texts have.
+    `gpu_memory_threshold`: the percentage of a GPU's memory that has to be free; else the CPU computes. `max_workspace_size`: MB.
+    `use_tensorrt`: False computes in f32 on the CPU, without an engine's file. `enable_tensor_cores`: False keeps f32 products exact.
+    `device`: 'cuda:0', 'cpu'. What is None follows from the
+    environment (docs/hana.md). Raises tenfold.InvalidArgument, FileError (no such model), Unsupported.
+    """
+
+    def __init__(self, model_name: str = 'sentence-transformers/all-MiniLM-L6-v2', cache_dir: Any = None,
+                 force_engine_rebuild: bool | None = None, max_batch_size: int = 32, gpu_memory_threshold: float = 20.0,
+                 precision: str | None = None, calibration_cache_dir: Any = None, calibration_data: Sequence[str] | None = None, *,
+                 use_tensorrt: bool | None = None, max_workspace_size: int | None = None, int8_calibration: bool | None = None,
+                 enable_tensor_cores: bool = True, device: Any = None) -> None:
+        self.settings = read_settings(use_tensorrt=use_tensorrt, precision=precision, cache_dir=cache_dir,
+                                      engine_rebuild=force_engine_rebuild, max_workspace_size=max_workspace_size,
+                                      int8_calibration=int8_calibration, calibration_cache=calibration_cache_dir)
+        if isinstance(max_batch_size, bool) or not isinstance(max_batch_size, int) or max_batch_size < 1:
+            raise tenfold.InvalidArgument(f'max_batch_size is {max_batch_size!r}, expected a number of texts from 1 on')
+        self.model_name, self.max_batch_size, self.gpu_memory_threshold = os.fspath(model_name), max_batch_size, gpu_memory_threshold
+        self.calibration_data, self.enable_tensor_cores = checked_texts(calibration_data), enable_tensor_cores
+        self._lock, self._most_texts = threading.Lock(), 0   # the most that one call encodes, once memory was short; 0: all
+        # Whoever names this class wants an engine, unless the environment says that nobody does.
+        self.uses_engine = self.settings.use_tensorrt if use_tensorrt is not None or is_set('use_tensorrt') else True
+        self.device = usable_device(device, gpu_memory_threshold) if self.uses_engine else 'cpu'
+        path = os.path.join(self.settings.calibration_cache, file_name(self.model_name) + '_calibration.cache')
+        self._calibrator = Calibrator(path, self.calibration_data, self.settings.int8_calibration or bool(self.calibration_data))
+        self._padded: PaddedEngine | None = None
+        self.requested_precision = self.precision = self._chosen_precision()
+        self._open()
+
+    def _chosen_precision(self) -> str:
+        if not self.uses_engine:
+            return 'fp32'
+        if self.settings.precision != 'auto':
+            return self.settings.precision
+        has_ranges = self._calibrator.keep or self._calibrator.cached
+        chosen = auto_precision(self.device, has_ranges)
+        log.info('precision auto is %s on %s%s', chosen, self.device, '' if has_ranges else ' (without calibration_data never int8)')
+        return chosen
+
+    def _again(self, **changes: Any) -> TensorRTEmbeddings:
+        """The same with other attributes, and an engine of its own."""
+        other = copy.copy(self)
+        other._lock, other._most_texts, other._padded = threading.Lock(), 0, None
+        other.__dict__.update(changes)
+        other.requested_precision = other.precision = other._chosen_precision()
+        other._open()
+        return other
+
+    def on_device(self, device: Any) -> TensorRTEmbeddings:
+        """The same on another device: 'cuda:1'. GPUs of one kind share the engine's file."""
+        return self._again(device=usable_device(device, self.gpu_memory_threshold))
+
+    def _in(self, precision: str) -> TensorRTEmbeddings:
+        return self._again(settings=dataclasses.replace(self.settings, precision=precision))
+
+    # From here on: the engine.
+    @property
+    def engine_path(self) -> str:
+        return os.path.join(self.settings.cache_dir, f'{file_name(self.model_name)}_{self.requested_precision}.engine')
+
+    def _open(self) -> None:
+        """Makes the engine: with half the batch where memory is short, on the CPU where a GPU fails."""
+        while True:
+            try:
+                return self._open_on(self.device)
+            except tenfold.OutOfMemory as error:
+                if self.max_batch_size == 1 or not self.device.startswith('cuda'):
+                    raise
+                self.max_batch_size //= 2
+                log.warning('memory of %s is short (%s): max_batch_size is %d now', self.device, error, self.max_batch_size)
+            except tenfold.DeviceError as error:
+                if not self.device.startswith('cuda'):
+                    raise
+                log.warning('%s failed (%s): the CPU computes', self.device, error)
+                self.device = 'cpu'
+                self.requested_precision = self.precision = self._chosen_precision()
+
+    def _client_on(self, device: str) -> SentenceTransformer:
+        if not self.uses_engine:
+            return SentenceTransformer(self.model_name, device='cpu', plan_cache=False, model_kwargs={'optimization_level': 0})
+        myself = weakref.ref(self)   # the encoder holds what makes its engine for as long as it lives
+        kwargs = {'make_engine': lambda network, profiles, key: myself()._make_engine(network, profiles, key)}
+        client = SentenceTransformer(self.model_name, device=device, plan_cache=False, model_kwargs=kwargs)
+        if device.startswith('cuda'):
+            tokens = self.max_batch_size * client.max_seq_length
+            client = SentenceTransformer(self.model_name, device=device, plan_cache=False, model_kwargs=kwargs, batch_tokens=tokens)
+        return client
+
+    def _open_on(self, device: str) -> None:
+        self._client = self._client_on(device)
+        try:
+            self._client.prepare()
+        except _OwnEngine as own:
+            self._padded = PaddedEngine(own.engine, self._client)
+
+    def _make_engine(self, network: Any, profiles: list[dict[str, Any]], key: str) -> tenfold.Engine:
+        """Called by the encoder, once: its network, as it wants it built, and a text that tells model, device and version."""
+        self._wanted = (tenfold.Network(data=network), profiles)
+        if self.requested_precision == 'int8':
+            self._calibrator.prepare()
+        told = (key, self.requested_precision, self.settings.max_workspace_size, self.enable_tensor_cores,
+                self._calibrator.identity if self.requested_precision == 'int8' else '')
+        self._key = hashlib.sha256(repr(told).encode()).hexdigest()
+        foreign = type(self)._build_engine is not TensorRTEmbeddings._build_engine
+        logger = None
+        if foreign:
+            from tenfold.tensorrt import Logger
+            logger = Logger()
+        try:
+            engine = engine_at(self.engine_path, self._key, self.device, lambda path: self._build_engine(path, logger),
+                               rebuild=self.settings.engine_rebuild, foreign=foreign)
+        finally:
+            del self._wanted
+        if any(b.name == IDS for b in engine.bindings):
+            raise _OwnEngine(engine)
+        self.precision = taken_precision(engine)
+        if self.precision != self.requested_precision:
+            why = f'{self.device} has no products of {self.requested_precision}, or they did not pay'
+            if self.requested_precision == 'int8':
+                why = 'int8 is not within its budget, a cosine of 0.99 on the calibration texts, or no quicker'
+            log.warning('the engine is %s, not %s: %s', self.precision, self.requested_precision, why)
+        return engine
+
+    def _build_engine(self, engine_path: str, trt_logger: Any) -> tenfold.Engine | None:
+        """Builds the engine and writes it to `engine_path`. What overrides it may write any engine of input_ids and attention_mask, such as
+        one of export_onnx()'s file; `trt_logger` is a tenfold.tensorrt.Logger then. It may return the engine, too."""
+        network, profiles = self._wanted
+        calibration = self._calibrator.options(lambda text: self._ids(text, profiles)) if self.requested_precision == 'int8' else None
+        options = build_options(self.requested_precision, self.device, calibration)
+        try:
+            engine = tenfold.build(network, device=self.device, profiles=profiles, optimization_level=1, labels={KEY: self._key},
+                                   workspace_bytes=self.settings.max_workspace_size << 20, tf32=self.enable_tensor_cores, **options)
+        except (tenfold.OutOfMemory, tenfold.DeviceError, tenfold.Cancelled):
+            raise
+        except tenfold.Error as error:
+            wider = next_wider(self.requested_precision, self.device)
+            hint = f"; try precision='{wider}'" if wider != self.requested_precision else ''
+            what = f'building the {self.requested_precision} engine of {self.model_name} on {self.device}'
+            raise type(error)(f'{what}: {error}{hint}') from error
+        if calibration:
+            self._calibrator.finish()
+        return saved(engine, engine_path)
+
+    def _ids(self, text: str, profiles: list[dict[str, Any]]) -> Any:
+        import numpy as np
+        most = profiles[0]['ids'][2][1]
+        return self._client.tokenize([text])['input_ids'][:, :most].astype(np.int32)
+
+    def export_onnx(self, path: Any) -> None:
+        """Writes the model as an ONNX file: input_ids and attention_mask, i64[batch, sequence], to embeddings, f32[batch, width]."""
+        from tenfold_hana.export_onnx import export_onnx
+        export_onnx(self.model_name, path)
+
+    # From here on: vectors.
+    def _rows(self, encode: Any, texts: list[str]) -> Any:
+        """encode(texts), in halves where memory is short."""
+        import numpy as np
+        most = self._most_texts or len(texts)
+        if len(texts) > most:
+            return np.concatenate([self._rows(encode, texts[i:i + most]) for i in range(0, len(texts), most)])
+        try:
+            return encode(texts)
+        except tenfold.OutOfMemory as error:
+            if len(texts) < 2:
+                raise
+            with self._lock:
+                if not self._most_texts:
+                    log.warning('memory is short (%s): the batch is halved until it fits', error)
+                self._most_texts = min(self._most_texts or len(texts), max(1, len(texts) // 2))
+        return self._rows(encode, texts)
+
+    def embed_documents_array(self, texts: Sequence[str]) -> Any:
+        """f32[texts, width] of NumPy; each row has length 1, or is zero."""
+        import numpy as np
+        if texts is None or isinstance(texts, (str, bytes, bytearray)):
+            raise TypeError(f'embed_documents() takes a list of str, got {type(texts).__name__}')
+        texts = list(texts)
+        for i, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise TypeError(f'text {i} is a {type(text).__name__}, a str was expected')
+        if not texts:
+            return np.zeros((0, self._client.get_embedding_dimension()), np.float32)
+        return _unit(self._rows(self._padded.encode if self._padded else self._client.encode_document, texts))
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return self.embed_documents_array(texts).tolist()
+
+    def embed_query(self, text: str) -> list[float]:
+        if not isinstance(text, str):
+            raise TypeError(f'embed_query() takes a str, got {type(text).__name__}')
+        rows = self._padded.encode([text]) if self._padded else self._client.encode_query([text])
+        return _unit(rows)[0].tolist()
+
+    def preload(self) -> TensorRTEmbeddings:
+        """Runs each profile of the engine once, so that no later call is the first of its kind. The engine itself is made by the class."""
+        words, most = 1, self._client.max_seq_length
+        while True:
+            self.embed_documents(['warm ' * words] * self.max_batch_size)
+            self.embed_query('warm ' * words)
+            if words >= most:
+                return self
+            words = min(words * 2, most)
+
+
+def _unit(rows: Any) -> Any:
+    import numpy as np
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(lengths == 0, 1, lengths)

@@ -1,0 +1,4 @@
+"""langchain_hana.embeddings where SAP's package is not installed, by tenfold-hana."""
+from tenfold_hana import HanaTensorRTMultiGPUEmbeddings, MultiGPUEmbeddings, TensorRTEmbeddings
+
+__all__ = ['HanaTensorRTMultiGPUEmbeddings', 'MultiGPUEmbeddings', 'TensorRTEmbeddings']

@@ -1,0 +1,154 @@
+"""The blocks of the HANA guide as they stand, ONNX files beside ONNX Runtime, and engines of the user's own. Needs tenfold-shim, too."""
+import os
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+import tenfold
+from hana_case import MINILM, MPNET, TEXTS, HanaCase
+from tenfold_hana import TensorRTEmbeddings
+from tenfold_hana.export_onnx import export_onnx
+
+SEEDS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'seeds')
+SAVE = '''
+import numpy as np
+np.save("rows.npy", embeddings.embed_documents(%r))
+''' % TEXTS
+BASE = '''
+from langchain_hana.gpu import TensorRTEmbeddings
+base_model = TensorRTEmbeddings("sentence-transformers/all-mpnet-base-v2", precision="fp32")
+'''
+
+
+class Guide(HanaCase):
+    def block(self, name, before='', after=SAVE):
+        with open(os.path.join(SEEDS, name)) as file:
+            text = before + file.read() + after
+        done = subprocess.run([sys.executable, '-c', text], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def rows(self):
+        return np.load(self.path('rows.npy'))
+
+    def cosines(self):
+        exact = np.array(TensorRTEmbeddings(MPNET, precision='fp32').embed_documents(TEXTS))
+        return (exact * self.rows()).sum(1)
+
+    def test_calibration(self):
+        self.block('000_calibration.py')
+        self.assertTrue(os.path.exists(self.path('engines/sentence-transformers_all-mpnet-base-v2_int8.engine')))
+        self.assertGreater(self.cosines().mean(), 0.98)   # the budget is 0.99 on the block's own texts
+
+    def test_benchmark(self):
+        said = self.block('000_benchmark.py').stdout
+        self.assertRegex(said, r'Single query latency: \d+\.\d\d ms\nBatch 32 throughput: \d+\.\d\d docs/s\n')
+        self.assertGreater(self.cosines().min(), 0.999)
+
+    def test_tensor_cores(self):
+        said = self.block('000_tensor_cores.py')
+        gpu = any(float(d.features[3:] or 0) >= 70 for d in tenfold.devices() if d.features.startswith('sm_'))
+        self.assertEqual(said.stdout, f'Tensor Cores supported: {gpu}\n')
+        self.assertGreater(self.cosines().min(), 0.999)
+
+    def test_pipeline(self):
+        done = self.block('000_pipeline.py', BASE)
+        self.near_truth(self.rows(), MPNET)
+        if tenfold.why_no_gpu():
+            self.assertIn('the CPU computes', done.stderr)
+
+    def test_custom_engine(self):
+        """The block defines a class; the parts that it leaves out are filled in by one that derives from it."""
+        self.block('000_custom_engine.py', after='''
+class Whole(TensorRTEmbeddings):
+    def _build_engine(self, engine_path, trt_logger):
+        self.export_onnx("model.onnx")
+        builder = trt.Builder(trt_logger)
+        network = builder.create_network()
+        parser = trt.OnnxParser(network, trt_logger)
+        assert parser.parse_from_file("model.onnx")
+        config = builder.create_builder_config()
+        config.max_workspace_size = 2 << 30
+        profile = builder.create_optimization_profile()
+        for name in ("input_ids", "attention_mask"):
+            profile.set_shape(name, (1, 8), (4, 16), (8, 40))
+        config.add_optimization_profile(profile)
+        with open(engine_path, "wb") as file:
+            file.write(builder.build_serialized_network(network, config))
+
+embeddings = Whole("sentence-transformers/all-mpnet-base-v2", precision="fp32")
+again = Whole("sentence-transformers/all-mpnet-base-v2", precision="fp32")
+assert again.embed_documents(["fine."]) == embeddings.embed_documents(["fine."])
+assert embeddings.embed_documents([]) == []
+''' + SAVE)
+        self.near_truth(self.rows(), MPNET)
+
+    def test_export(self):
+        with open(os.path.join(SEEDS, '000_export.sh')) as file:
+            export, trtexec = file.read().split('# Convert')
+        path = os.pathsep.join([os.path.dirname(sys.executable), os.environ['PATH']])
+        subprocess.run(['bash', '-ec', export], cwd=self.folder, check=True, env={**os.environ, 'PATH': path})
+        command = trtexec.partition('\n')[2].replace('trtexec', f'{sys.executable} -m tenfold exec', 1)
+        done = subprocess.run(['bash', '-ec', command], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(os.path.getsize(self.path('model.engine')))
+
+
+class Hook(HanaCase):
+    def test_super_builds_the_engine(self):
+        class Watched(TensorRTEmbeddings):
+            def _build_engine(self, engine_path, trt_logger):
+                built.append((os.path.basename(engine_path), type(trt_logger).__name__))
+                super()._build_engine(engine_path, trt_logger)
+        built = []
+        for _ in range(2):
+            self.near_truth(Watched(MINILM, precision='fp32').embed_documents(TEXTS))
+        self.assertEqual(built, [('sentence-transformers_all-MiniLM-L6-v2_fp32.engine', 'Logger')])
+
+    def test_one_that_writes_nothing(self):
+        class Idle(TensorRTEmbeddings):
+            def _build_engine(self, engine_path, trt_logger):
+                pass
+        with self.assertRaisesRegex(tenfold.InvalidArgument, 'wrote no .*_fp32.engine'):
+            Idle(MINILM, precision='fp32')
+
+
+class Export(HanaCase):
+    def test_beside_onnx_runtime(self):
+        import onnx
+        import onnxruntime
+        for kind, pooling in (('bert', 'mean'), ('distilbert', 'cls'), ('roberta', 'max'), ('mpnet', 'mean')):
+            with self.subTest(kind):
+                name = f'tests/{kind}'
+                model = self.models[name] = self.model(name, kind)
+                model.save('modules.json', [{'idx': i, 'name': str(i), 'path': p, 'type': f'sentence_transformers.models.{k}'}
+                                            for i, (p, k) in enumerate((('', 'Transformer'), ('1_Pooling', 'Pooling')))])
+                flag = {'mean': 'mean_tokens', 'cls': 'cls_token', 'max': 'max_tokens'}[pooling]
+                model.save('1_Pooling/config.json', {'word_embedding_dimension': 16, f'pooling_mode_{flag}': True})
+                export_onnx(model.folder, self.path('model.onnx'))
+                onnx.checker.check_model(onnx.load(self.path('model.onnx')), full_check=True)
+                embeddings = TensorRTEmbeddings(name, precision='fp32')
+                tokens = embeddings._client.tokenize(TEXTS)
+                session = onnxruntime.InferenceSession(self.path('model.onnx'))
+                rows, = session.run(['embeddings'], {key: tokens[key] for key in ('input_ids', 'attention_mask')})
+                rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+                np.testing.assert_allclose(rows, embeddings.embed_documents(TEXTS), atol=2e-5)
+
+    def test_bad_input(self):
+        folder = self.models[MINILM].folder
+        with self.assertRaisesRegex(tenfold.FileError, 'cannot be written'):
+            export_onnx(folder, self.path('no/such/folder.onnx'))
+        pooling = {'idx': 0, 'name': '0', 'path': '1_Pooling', 'type': 'sentence_transformers.models.Pooling'}
+        self.models[MINILM].save('modules.json', [pooling])
+        self.models[MINILM].save('1_Pooling/config.json', {'pooling_mode_lasttoken': True})
+        with self.assertRaisesRegex(tenfold.Unsupported, 'this model has lasttoken'):
+            export_onnx(folder, self.path('model.onnx'))
+        done = subprocess.run([sys.executable, '-m', 'langchain_hana.gpu.export_onnx', '--model', 'nobody/nothing', '--output', 'x'],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('nothing is fetched', done.stderr)
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,96 @@
+"""The import hook: with SAP's langchain_hana (a stand-in, and the real one where it is installed) and without it; uninstalling."""
+import importlib.util
+import os
+import subprocess
+import sys
+import unittest
+
+from hana_case import HanaCase
+
+REAL = importlib.util.find_spec('hdbcli') is not None
+
+
+def python(code, folder, *flags, **environment):
+    done = subprocess.run([sys.executable, *flags, '-c', code], cwd=folder, env=dict(os.environ, **environment), capture_output=True,
+                          text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+class Names(HanaCase):
+    def stand_in(self):
+        """A package as SAP's is built: what it has itself stays."""
+        for name, text in (('__init__', 'from langchain_hana.embeddings import HanaInternalEmbeddings\n'),
+                           ('embeddings/__init__', 'from .own import HanaInternalEmbeddings\n__all__ = ["HanaInternalEmbeddings"]\n'),
+                           ('embeddings/own', 'class HanaInternalEmbeddings: ...\nMultiGPUEmbeddings = 3\n')):
+            path = self.path(f'sap/langchain_hana/{name}.py')
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, 'w') as file:
+                file.write(text)
+        return {'PYTHONPATH': self.path('sap')}
+
+    def test_beside_a_package(self):
+        self.assertEqual(python('import langchain_hana.gpu as g, langchain_hana.embeddings as e, tenfold_hana as t; '
+                                'print(g.TensorRTEmbeddings is t.TensorRTEmbeddings, e.MultiGPUEmbeddings is t.MultiGPUEmbeddings, '
+                                'e.HanaInternalEmbeddings.__module__, "sap" in e.__file__)', self.folder, **self.stand_in()),
+                         (0, 'True True langchain_hana.embeddings.own True\n'))
+        code, said = python('import langchain_hana.embeddings as e; e.Nothing', self.folder, **self.stand_in())
+        self.assertIn("module 'langchain_hana.embeddings' has no attribute 'Nothing'", said)
+
+    def test_a_name_of_the_packages_own_stays(self):
+        environment = self.stand_in()
+        with open(self.path('sap/langchain_hana/embeddings/__init__.py'), 'a') as file:
+            file.write('from .own import MultiGPUEmbeddings\n')
+        self.assertEqual(python('from langchain_hana.embeddings import MultiGPUEmbeddings, TensorRTEmbeddings; print(MultiGPUEmbeddings)',
+                                self.folder, **environment), (0, '3\n'))
+
+    def test_nothing_is_imported_before_it_is_wanted(self):
+        code = 'import langchain_hana.embeddings, sys; print([m for m in sys.modules if m.partition(".")[0] in ("tenfold", "numpy")])'
+        self.assertEqual(python(code, self.folder, **self.stand_in()), (0, '[]\n'))
+        self.assertEqual(python('import sys; print([m for m in sys.modules if "hana" in m])', self.folder), (0, "['tenfold_hana_names']\n"))
+
+    @unittest.skipIf(REAL, "SAP's package is installed")
+    def test_alone(self):
+        self.assertEqual(python('import langchain_hana; from langchain_hana.gpu import TensorRTEmbeddings; '
+                                'from langchain_hana.embeddings import HanaTensorRTMultiGPUEmbeddings; print(TensorRTEmbeddings.__name__)',
+                                self.folder), (0, 'TensorRTEmbeddings\n'))
+
+    @unittest.skipUnless(REAL, 'langchain-hana is not installed')
+    def test_beside_saps_own(self):
+        self.assertEqual(python('import langchain_hana.gpu; from langchain_hana import HanaDB; '
+                                'from langchain_hana.embeddings import HanaInternalEmbeddings, MultiGPUEmbeddings; '
+                                'print(HanaDB.__module__, HanaInternalEmbeddings.__module__, MultiGPUEmbeddings.__module__)', self.folder),
+                         (0, 'langchain_hana.vectorstores.hana_db langchain_hana.embeddings.hana_internal_embeddings '
+                             'tenfold_hana._multi_gpu\n'))
+
+    def test_without_the_hook_there_is_nothing(self):
+        code = 'import importlib.util as u; print(u.find_spec("langchain_hana"))'   # -S: site-packages and .pth files are left out
+        self.assertEqual(python(code, self.folder, '-S', PYTHONPATH=''), (0, 'None\n'))
+
+
+@unittest.skipUnless(REAL, 'langchain-hana is not installed')
+class HanaDatabase(HanaCase):
+    """HanaDB over a connection that keeps what it is given."""
+
+    def test_vectors_reach_the_database(self):
+        import struct
+        from unittest import mock
+
+        from langchain_hana import HanaDB
+        from langchain_hana.gpu import TensorRTEmbeddings
+        connection = mock.MagicMock()
+        cursor = connection.cursor.return_value
+        cursor.has_result_set.return_value = True
+        cursor.fetchall.return_value = [('NVARCHAR', 100)]
+        cursor.fetchone.return_value = ('REAL_VECTOR', 0)
+        embeddings = TensorRTEmbeddings(precision='fp32')
+        with mock.patch.object(HanaDB, '_check_column'), mock.patch.object(HanaDB, '_table_exists', return_value=True):
+            store = HanaDB(connection, embeddings, vector_column_type='REAL_VECTOR')
+            store.add_texts(['how are you?', 'fine.'])
+        rows = cursor.executemany.call_args[0][1]
+        packed = [next(bytes(part) for part in row if isinstance(part, (bytes, bytearray))) for row in rows]
+        vectors = [struct.unpack(f'<{struct.unpack_from("<I", one)[0]}f', one[4:]) for one in packed]
+        self.near_truth(vectors, texts=['how are you?', 'fine.'])
+
+
+if __name__ == '__main__':
+    unittest.main()
