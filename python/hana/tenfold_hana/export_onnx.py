@@ -58,10 +58,11 @@ class _Writer:
         return self._names[value]
 
     def copy(self, node: Any, change: Callable[[Any, list[str]], list[str]]) -> None:
-        inputs = change(node, [self.of(value) for value in node.inputs])
+        inputs, attributes = change(node, [self.of(value) for value in node.inputs]), node.attributes
+        if 'axes' in attributes:   # an operand, as the standard has it
+            inputs = [*inputs, self.integers(*attributes.pop('axes'))]
         for value in node.outputs:
             self.bind(value, self.name())
-        attributes = {key: value for key, value in node.attributes.items() if not (key == 'axis' and node.op == 'Unsqueeze')}
         self.graph.node(node.op, inputs, [self.of(value) for value in node.outputs], **attributes)
 
     def masked_scores(self, node: Any, inputs: list[str]) -> list[str]:
@@ -69,23 +70,23 @@ class _Writer:
             return [self.graph.node('Add', [inputs[0], self.bias], [self.name()])]
         return inputs
 
-    def mean(self, node: Any, inputs: list[str]) -> None:
-        kept = self.graph.node('Mul', [inputs[0], self.column], [self.name()])
-        total = self.graph.node('ReduceSum', [kept, inputs[1]], [self.name()], keepdims=0)
-        count = self.graph.node('ReduceSum', [self.column, inputs[1]], [self.name()], keepdims=0)
+    def mean(self, node: Any, tokens: str) -> None:
+        kept, axes = self.graph.node('Mul', [tokens, self.column], [self.name()]), self.integers(1)
+        total = self.graph.node('ReduceSum', [kept, axes], [self.name()], keepdims=0)
+        count = self.graph.node('ReduceSum', [self.column, axes], [self.name()], keepdims=0)
         self.bind(node.outputs[0], self.graph.node('Div', [total, count], [self.name()]))
 
-    def most(self, node: Any, inputs: list[str]) -> None:
+    def most(self, node: Any, tokens: str) -> None:
         kept = self.graph.node('Cast', [self.column], [self.name()], to=element_type('bool'))
-        low = self.graph.node('Where', [kept, inputs[0], self.constant(self.np.float32(-3e38))], [self.name()])
-        self.bind(node.outputs[0], self.graph.node('ReduceMax', [low, inputs[1]], [self.name()], keepdims=0))
+        low = self.graph.node('Where', [kept, tokens, self.constant(self.np.float32(-3e38))], [self.name()])
+        self.bind(node.outputs[0], self.graph.node('ReduceMax', [low, self.integers(1)], [self.name()], keepdims=0))
 
     def pool(self, node: Any) -> None:
         """A node behind the vectors of tokens: one over all tokens takes those that the mask keeps."""
-        over_tokens = bool(node.inputs) and len(node.inputs[0].dims) == 3 and node.inputs[0].dims[1] == 'tokens'
+        over_tokens = len(node.inputs[0].dims) == 3 and node.attributes.get('axes') == [1]
         special = {'ReduceMean': self.mean, 'ReduceMax': self.most}.get(node.op) if over_tokens else None
         if special:
-            special(node, [self.of(value) for value in node.inputs])
+            special(node, self.of(node.inputs[0]))
         else:
             self.copy(node, lambda node, inputs: inputs)
 

@@ -89,7 +89,8 @@ assert embeddings.embed_documents([]) == []
             export, trtexec = file.read().split('# Convert')
         path = os.pathsep.join([os.path.dirname(sys.executable), os.environ['PATH']])
         subprocess.run(['bash', '-ec', export], cwd=self.folder, check=True, env={**os.environ, 'PATH': path})
-        command = trtexec.partition('\n')[2].replace('trtexec', f'{sys.executable} -m tenfold exec', 1)
+        # Random ids are beyond the small model's vocabulary, so that it is built and not timed.
+        command = trtexec.partition('\n')[2].replace('trtexec', f'{sys.executable} -m tenfold exec --skipInference', 1)
         done = subprocess.run(['bash', '-ec', command], cwd=self.folder, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(os.path.getsize(self.path('model.engine')))

@@ -78,15 +78,10 @@ class HanaDatabase(HanaCase):
         from langchain_hana import HanaDB
         from langchain_hana.gpu import TensorRTEmbeddings
         connection = mock.MagicMock()
-        cursor = connection.cursor.return_value
-        cursor.has_result_set.return_value = True
-        cursor.fetchall.return_value = [('NVARCHAR', 100)]
-        cursor.fetchone.return_value = ('REAL_VECTOR', 0)
-        embeddings = TensorRTEmbeddings(precision='fp32')
-        with mock.patch.object(HanaDB, '_check_column'), mock.patch.object(HanaDB, '_table_exists', return_value=True):
-            store = HanaDB(connection, embeddings, vector_column_type='REAL_VECTOR')
-            store.add_texts(['how are you?', 'fine.'])
-        rows = cursor.executemany.call_args[0][1]
+        asked = {'_check_column': None, '_table_exists': True, '_validate_datatype_support': None}   # questions to a real database
+        with mock.patch.multiple(HanaDB, **{name: mock.Mock(return_value=answer) for name, answer in asked.items()}):
+            HanaDB(connection, TensorRTEmbeddings(precision='fp32')).add_texts(['how are you?', 'fine.'])
+        rows = connection.cursor.return_value.executemany.call_args[0][1]
         packed = [next(bytes(part) for part in row if isinstance(part, (bytes, bytearray))) for row in rows]
         vectors = [struct.unpack(f'<{struct.unpack_from("<I", one)[0]}f', one[4:]) for one in packed]
         self.near_truth(vectors, texts=['how are you?', 'fine.'])
