@@ -130,6 +130,33 @@ TEST(Encoder, TellsTheIdsThatTheModelGets) {
   EXPECT_EQ(bert.load(options).token_ids("a b c d", "d "), (std::vector<std::int32_t>{1, 4, 5, 6, 2}));
 }
 
+TEST(Encoder, TakesAnEngineOfTheCallers) {
+  const TinyBert bert("own_engine");
+  std::vector<std::string> keys;
+  EncoderOptions options;
+  options.build.optimization_level = 0, options.build.threads = 1, options.cache.reset();
+  options.make_engine = [&](Network network, const BuildConfig& config, const std::string& key) {
+    keys.push_back(key);
+    return build(network, config);
+  };
+  const Encoder encoder = Encoder::load(bert.path, options);
+  EXPECT_TRUE(keys.empty());
+  const Texts texts{"a b c d", "a"};
+  EXPECT_LE(difference(encoder.encode(texts), bert.load().encode(texts)), 1e-6f);
+  encoder.encode(texts), encoder.encode_tokens(texts);
+  ASSERT_EQ(keys.size(), 1u);   // vectors of tokens come from an engine of the library's own
+  EXPECT_SAYS(keys[0], "tenfold ");
+
+  options.make_engine = [](Network, const BuildConfig& config, const std::string&) {
+    Network other;
+    other.mark_output(other.activation(Activation::relu, other.input("x", DType::f32, {2})), "y");
+    BuildConfig plain = config;
+    plain.profiles.clear();
+    return build(other, plain);
+  };
+  EXPECT_SAYS(refusal([&] { Encoder::load(bert.path, options).encode(texts); }, ErrorKind::invalid_argument), "make_engine gave has x, y;");
+}
+
 TEST(Encoder, RefusesFoldersThatDisagree) {
   TinyBert bert("wrong");
   const auto load = [&] { bert.load(); };
