@@ -1,6 +1,7 @@
 """Embeddings over several devices: texts in pieces of about equal work, to whichever device is free."""
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.embeddings import Embeddings
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _PIECE = 65536   # characters, about 16,384 tokens: what a GPU computes in one run
+_LEAST = 1024    # of a piece that is worth a device of its own
 
 
 def pieces_of(texts: Sequence[str], most: int = _PIECE) -> list[list[int]]:
@@ -42,6 +44,8 @@ class MultiGPUEmbeddings(Embeddings):
             raise TypeError(f'base_embeddings is a {type(base_embeddings).__name__}, expected Embeddings, such as TensorRTEmbeddings')
         self.base_embeddings = base_embeddings
         self.gpu_manager = gpu_manager or EnhancedMultiGPUManager()
+        if gpu_manager is None:
+            weakref.finalize(self, self.gpu_manager.close)   # its threads know of nobody else
         self._pipeline = Pipeline(base_embeddings, self.gpu_manager.stages) if self.gpu_manager.strategy == 'pipeline' else None
         on_device = {base_embeddings.device: base_embeddings} if isinstance(base_embeddings, TensorRTEmbeddings) else {}
         self._on: list[Any] = []
@@ -61,7 +65,7 @@ class MultiGPUEmbeddings(Embeddings):
         for i, text in enumerate(texts):
             if not isinstance(text, str):
                 raise TypeError(f'text {i} is a {type(text).__name__}, a str was expected')
-        pieces = pieces_of(texts, min(_PIECE, max(1, sum(map(len, texts)) // (4 * len(self.gpu_manager.workers)))))
+        pieces = pieces_of(texts, min(_PIECE, max(_LEAST, sum(map(len, texts)) // (4 * len(self.gpu_manager.workers)))))
         ids = [self.gpu_manager.submit_task(self._embed, ([texts[i] for i in piece],)) for piece in pieces]
         rows: list[Any] = [None] * len(texts)
         for piece, vectors in zip(pieces, self.gpu_manager.results_of(ids)):
@@ -85,6 +89,7 @@ class HanaTensorRTMultiGPUEmbeddings(MultiGPUEmbeddings):
         base = TensorRTEmbeddings(model_name, precision=precision or ('fp16' if use_fp16 else 'fp32'), device=manager.workers[0].device,
                                   enable_tensor_cores=enable_tensor_cores, **options)
         super().__init__(base, manager)
+        weakref.finalize(self, manager.close)
 
     @property
     def precision(self) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import tenfold
 from tenfold.embeddings import SentenceTransformer
 
-from tenfold_hana._precision import build_options
+from tenfold_hana._precision import build_options, next_wider
 from tenfold_hana._tensorrt_embeddings import TensorRTEmbeddings
 
 if TYPE_CHECKING:
@@ -115,8 +115,11 @@ class Pipeline:
 
     def _engine(self, network: tenfold.Network, stage: str, profile: dict[str, Any]) -> tenfold.Engine:
         device = self.devices[stage]
-        precision = self._base.precision if self._base.precision != 'int8' else 'fp16'   # ranges are those of the whole network
-        return tenfold.build(network, device=device, optimization_level=1, profiles=profile, **build_options(precision, device, None))
+        precision = self._base.precision
+        if precision == 'int8':   # its ranges are those of the whole network
+            precision = next_wider('int8', device)
+        return tenfold.build(network, device=device, optimization_level=1, profiles=profile, tf32=self._base.enable_tensor_cores,
+                             **build_options(precision, device, None))
 
     def _runs(self, texts: Sequence[str]) -> Iterator[list[int]]:
         """Places of texts, the longest first, of which each run has about as many tokens."""

@@ -163,22 +163,30 @@ class TensorRTEmbeddings(Benchmarks, Embeddings):
     def _build_engine(self, engine_path: str, trt_logger: Any) -> tenfold.Engine | None:
         """Builds the engine and writes it to `engine_path`. What overrides it may write any engine of input_ids and attention_mask, such as
         one of export_onnx()'s file; `trt_logger` is a tenfold.tensorrt.Logger then. It may return the engine, too."""
-        network, profiles = self._wanted
-        calibration = self._calibrator.options(lambda text: self._ids(text, profiles)) if self.requested_precision == 'int8' else None
-        options = build_options(self.requested_precision, self.device, calibration)
+        int8 = self.requested_precision == 'int8'
+        from_cache = int8 and self._calibrator.cached
         try:
-            engine = tenfold.build(network, device=self.device, profiles=profiles, optimization_level=1, labels={KEY: self._key},
-                                   workspace_bytes=self.settings.max_workspace_size << 20, tf32=self.enable_tensor_cores, **options)
+            engine = self._build()
         except (tenfold.OutOfMemory, tenfold.DeviceError, tenfold.Cancelled):
             raise
         except tenfold.Error as error:
+            if from_cache:   # it may be another model's, or half of one
+                self._calibrator.forget(str(error))
+                return self._build_engine(engine_path, trt_logger)
             wider = next_wider(self.requested_precision, self.device)
             hint = f"; try precision='{wider}'" if wider != self.requested_precision else ''
             what = f'building the {self.requested_precision} engine of {self.model_name} on {self.device}'
             raise type(error)(f'{what}: {error}{hint}') from error
-        if calibration:
+        if int8:
             self._calibrator.finish()
         return saved(engine, engine_path)
+
+    def _build(self) -> tenfold.Engine:
+        network, profiles = self._wanted
+        calibration = self._calibrator.options(lambda text: self._ids(text, profiles)) if self.requested_precision == 'int8' else None
+        return tenfold.build(network, device=self.device, profiles=profiles, optimization_level=1, labels={KEY: self._key},
+                             workspace_bytes=self.settings.max_workspace_size << 20, tf32=self.enable_tensor_cores,
+                             **build_options(self.requested_precision, self.device, calibration))
 
     def _ids(self, text: str, profiles: list[dict[str, Any]]) -> Any:
         import numpy as np

@@ -109,7 +109,8 @@ class SeveralDevices(HanaCase):
         for strategy in ('auto', 'round_robin', 'memory', 'utilization'):
             with EnhancedMultiGPUManager(strategy=strategy, device_ids=['cpu', 'cpu']) as manager:
                 embeddings = MultiGPUEmbeddings(base, manager)
-                self.near_truth(embeddings.embed_documents(TEXTS))
+                self.near_truth(embeddings.embed_documents(TEXTS * 40), texts=TEXTS * 40)
+                self.assertGreater(manager.get_status()['total_tasks_submitted'], 5)
                 self.assertEqual(embeddings.embed_documents([]), [])
                 self.near_truth([embeddings.embed_query('fine.')], texts=['fine.'])
                 with self.assertRaisesRegex(TypeError, 'text 1 is a NoneType'):

@@ -191,7 +191,16 @@ class Precisions(HanaCase):
             TensorRTEmbeddings(MINILM, precision='int8', calibration_data=['red red', 'red red red'])
         self.assertTrue(any('calibration_data has changed' in line for line in told.output))
         with open(cache) as file:
-            self.assertNotEqual(file.read(), first)
+            text = file.read()
+        self.assertNotEqual(text, first)
+        for content in (text[:len(text) // 2 - 3], 'nonsense'):   # half-written
+            with open(cache, 'w') as file:
+                file.write(content)
+            with self.assertLogs(LOG, 'WARNING') as told:
+                TensorRTEmbeddings(MINILM, precision='int8', calibration_data=['red red', 'red red red'], force_engine_rebuild=True)
+            self.assertTrue(any('is written anew' in line for line in told.output), (content, told.output))
+            with open(cache) as file:
+                self.assertEqual(file.read(), text)
 
     def test_auto_is_the_librarys(self):
         chosen = _precision.auto_precision('cpu', True)

@@ -1,4 +1,5 @@
 """What tests of tenfold-hana share: HF_HOME with small random models under the guide's names, folders for engines, and the truth."""
+import logging
 import os
 import sys
 from unittest import mock
@@ -9,6 +10,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from case import Case  # noqa: E402
 from embeddings_case import TOKENS, RandomEncoder  # noqa: E402
 
+logging.getLogger('tenfold').addHandler(logging.NullHandler())   # what is told is asserted, and not shown
 MPNET, MINILM = 'sentence-transformers/all-mpnet-base-v2', 'sentence-transformers/all-MiniLM-L6-v2'
 TEXTS = ['how are you?', 'fine.', '', 'red blue reds how are you fine thanks. how are you? fine fine fine', 'blue', 'red red.'] * 3
 
