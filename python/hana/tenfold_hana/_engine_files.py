@@ -33,12 +33,16 @@ def _locked(path: str) -> Iterator[None]:
         yield
 
 
+def _loaded(path: str, device: str) -> tenfold.Engine:
+    return tenfold.load(path, device=device if device.startswith('cuda') else None)
+
+
 def _found(path: str, key: str, device: str, foreign: bool) -> tenfold.Engine | None:
     """The engine of a file, or None, and the log says why. `foreign`: one that tells no key is taken, too."""
     if not os.path.exists(path):
         return None
     try:
-        engine = tenfold.load(path, **({'device': device} if device.startswith('cuda') else {}))
+        engine = _loaded(path, device)
     except tenfold.Error as error:
         log.warning('%s is built anew: %s', path, error)
         return None
@@ -56,7 +60,7 @@ def _built(path: str, build: Callable[[str], tenfold.Engine | None], device: str
         return engine
     if not os.path.exists(path):
         raise tenfold.InvalidArgument(f'_build_engine() returned nothing and wrote no {path}; it writes the engine there')
-    return tenfold.load(path, **({'device': device} if device.startswith('cuda') else {}))
+    return _loaded(path, device)
 
 
 def engine_at(path: str, key: str, device: str, build: Callable[[str], tenfold.Engine | None], *, rebuild: bool = False,

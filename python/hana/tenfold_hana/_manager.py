@@ -4,6 +4,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import json
+import os
 import threading
 import time
 import uuid
@@ -143,7 +144,7 @@ class EnhancedMultiGPUManager:
                 heapq.heappush(worker.queue, (-priority, next(self._numbers), task))
                 self._wake.notify_all()
         if not self.enabled:
-            self._execute(task, None)
+            self._finish(task, self._execute(task, None) or TaskResult(task.task_id))
         return task.task_id
 
     def wait_for_task(self, task_id: str, timeout: float | None = None) -> TaskResult | None:
@@ -207,18 +208,18 @@ class EnhancedMultiGPUManager:
                     self._wake.wait()
                     task = self._next(worker)
                 worker.running += 1
-            start = time.monotonic()
-            lost = self._execute(task, worker)
+            result = self._execute(task, worker)
             with self._wake:
                 worker.running -= 1
-                worker.busy_seconds += time.monotonic() - start
-                worker.completed += not lost
-                if lost:
+                if result is None:
                     self._lose(worker)
                     return
+                worker.busy_seconds += result.execution_time
+                worker.completed += 1
+            self._finish(task, result)
 
-    def _execute(self, task: Task, worker: Worker | None) -> bool:
-        """Runs a task. True: the device failed, and another one has the task."""
+    def _execute(self, task: Task, worker: Worker | None) -> TaskResult | None:
+        """Runs a task. None: the device failed, and another one has the task."""
         result = TaskResult(task.task_id, device_id=worker and worker.device_id)
         start = time.monotonic()
         if start > task.begin_before:
@@ -229,16 +230,22 @@ class EnhancedMultiGPUManager:
             except tenfold.DeviceError as error:
                 result.error = error
                 if worker is not None and self._give_away(task, worker, error):
-                    return True
+                    return None
             except BaseException as error:   # whoever waits for the task gets it
                 result.error = error
-        result.execution_time, result.completion_time, task.result = time.monotonic() - start, time.time(), result
+        result.execution_time, result.completion_time = time.monotonic() - start, time.time()
+        return result
+
+    def _finish(self, task: Task, result: TaskResult) -> None:
         with self._wake:
             self._failed += not result.success
+        task.result = result
         task.done.set()
         if task.callback:
-            task.callback(result)
-        return False
+            try:
+                task.callback(result)
+            except Exception:   # it is nobody's task
+                log.exception('the callback of task %s failed', task.task_id)
 
     def _give_away(self, task: Task, worker: Worker, error: tenfold.DeviceError) -> bool:
         with self._wake:
@@ -259,8 +266,7 @@ class EnhancedMultiGPUManager:
                 heapq.heappush(min(others, key=lambda w: w.waiting_seconds).queue, entry)
                 continue
             error = tenfold.DeviceError(f'{worker.device} has failed')
-            entry[2].result = TaskResult(entry[2].task_id, error=error, device_id=worker.device_id)
-            entry[2].done.set()
+            self._finish(entry[2], TaskResult(entry[2].task_id, error=error, device_id=worker.device_id))
         worker.queue = []
         self._wake.notify_all()
 
@@ -279,7 +285,9 @@ class EnhancedMultiGPUManager:
 
     def _write_stats(self) -> None:
         while not self._closed:
-            with open(self.stats_file, 'w', encoding='utf-8') as file:
+            part = f'{os.fspath(self.stats_file)}.part'   # readers see all of it, or the one before
+            with open(part, 'w', encoding='utf-8') as file:
                 json.dump(self.get_status(), file)
+            os.replace(part, self.stats_file)
             with self._wake:
                 self._wake.wait_for(lambda: self._closed, self.stats_interval)

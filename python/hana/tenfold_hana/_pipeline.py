@@ -130,7 +130,8 @@ class Pipeline:
     def embed(self, texts: Sequence[str]) -> Any:
         """f32[texts, width], each row of length 1."""
         import numpy as np
-        client, failed = self._base._client, []
+        client = self._base._client
+        failed: list[BaseException] = []
         rows = np.zeros((len(texts), client.get_embedding_dimension()), np.float32)
 
         def tokens(places: list[int]) -> list[tuple[list[int], Any]]:
