@@ -43,6 +43,8 @@ def _found(path: str, key: str, device: str, foreign: bool) -> tenfold.Engine | 
         return None
     try:
         engine = _loaded(path, device)
+    except (tenfold.OutOfMemory, tenfold.DeviceError):   # not the file's fault
+        raise
     except tenfold.Error as error:
         log.warning('%s is built anew: %s', path, error)
         return None

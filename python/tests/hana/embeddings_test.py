@@ -1,6 +1,7 @@
 """TensorRTEmbeddings: vectors beside NumPy's, files of engines, the seven variables, precisions, benchmarks, bad input."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import unittest
@@ -95,6 +96,22 @@ class Files(HanaCase):
         with self.assertLogs(LOG, 'WARNING') as told:   # other options
             TensorRTEmbeddings(MPNET, precision='fp32', max_workspace_size=1)
         self.assertIn('other options', told.output[0])
+        self.assertIn('workspace=1048576 ', tenfold.load(self.path_of()).inspection().build_options)
+
+    def test_the_folder_may_be_removed_at_any_time(self):
+        build = tenfold.build
+
+        def removed_meanwhile(*arguments, **options):
+            engine = build(*arguments, **options)
+            shutil.rmtree(self.path('engines'))
+            return engine
+        with mock.patch.object(tenfold, 'build', removed_meanwhile), self.assertLogs(LOG, 'WARNING') as told:
+            embeddings = TensorRTEmbeddings(MPNET, precision='fp32')
+        self.assertIn('the engine is not kept', told.output[0])
+        self.near_truth(embeddings.embed_documents(TEXTS), MPNET)
+        embeddings = TensorRTEmbeddings(MPNET, precision='fp32')
+        shutil.rmtree(self.path('engines'))
+        self.near_truth(embeddings.embed_documents(TEXTS), MPNET)
 
     def test_where_nothing_can_be_kept(self):
         with open(self.path('file'), 'w'):
