@@ -38,15 +38,16 @@ class TENFOLD_API PlanCache {
   explicit PlanCache(PlanCacheOptions options = {});   // throws io if the folder cannot be made
   const std::string& folder() const { return options_.folder; }
 
-  // The path of an entry's file: `name` (a plain file name) in the folder, or a name made of the key.
+  // The path of an entry's file: `name` (a plain file name) in the folder, or a name made of the key. A name that ends
+  // neither in .plan nor in .engine gets .plan.
   std::string path(const std::string& key, const std::string& name = "") const;
   // The plan stored under this key. Nothing if there is none, or if this library or machine refuses it; `why` then says
   // so.
   std::optional<Engine> find(const std::string& key, const LoadOptions& load = {}, const std::string& name = "",
                              std::string* why = nullptr) const;
   // The plan that find() finds, or else the one that `make` builds, which is then stored. If several processes miss at
-  // once, one builds and the others wait for it. A plan that cannot be stored is returned all the same, and the log of
-  // `load` tells of it.
+  // once, one builds and the others wait for it. A plan that cannot be stored is returned all the same. The log of `load`
+  // tells of it, and why a file that is there was no answer.
   Engine get(const std::string& key, const std::function<Engine()>& make, const LoadOptions& load = {},
              const std::string& name = "") const;
   void store(const std::string& key, const Engine& engine, const std::string& name = "") const;   // throws io

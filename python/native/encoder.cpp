@@ -65,9 +65,7 @@ std::function<Engine(Network, const BuildConfig&, const std::string&)> engine_ma
     const nb::gil_scoped_acquire locked;
     const PyNetwork given{std::make_shared<Network>(std::move(network))};
     const nb::object made = nb::borrow(nb::handle(held.get()))(given, profiles_of(config), key);
-    if (!nb::isinstance<PyEngine>(made))
-      raise_type_error("make_engine gave a " + class_name(made) + ", a tenfold.Engine was expected");
-    return nb::cast<PyEngine&>(made).state->engine;
+    return engine_from(made, "make_engine");
   };
 }
 

@@ -30,6 +30,18 @@ nb::object build_cached(const PlanCache& cache, nb::handle model, const nb::dict
   return nb::make_tuple(PyEngine{std::make_shared<EngineState>(std::move(*made))}, cached);
 }
 
+PyEngine get(const PlanCache& cache, const std::string& key, nb::handle make, const std::string& name, const nb::dict& keywords) {
+  LoadOptions options;
+  const auto callbacks = std::make_shared<Callbacks>();
+  read_options(keywords, options, callbacks, "load");
+  const auto made = [&] {
+    const nb::gil_scoped_acquire locked;
+    return engine_from(make(), "the function that makes an entry of the plan cache");
+  };
+  Engine engine = callbacks->run([&] { return cache.get(key, made, options, name); });
+  return {std::make_shared<EngineState>(std::move(engine))};
+}
+
 }  // namespace
 
 void bind_plan_cache(nb::module_& m) {
@@ -45,6 +57,8 @@ void bind_plan_cache(nb::module_& m) {
           nb::sig("def __init__(self, folder: str | os.PathLike[str] | None = None, most_bytes: int = 0) -> None"))
       .def_prop_ro("folder", &PlanCache::folder)
       .def("clear", &PlanCache::clear, "Removes all plans; how many.")
+      .def("get", &get, nb::arg("key"), nb::arg("make"), nb::arg("name"), nb::arg("options"),
+           "The engine of the file `name` if it holds the key, or else what `make` gives, which is then stored there.")
       .def("build", &build_cached, nb::arg("model"), nb::arg("options"),
            "The engine of a model (a path, or bytes), and whether its plan was there.");
 }

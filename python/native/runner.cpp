@@ -270,4 +270,10 @@ std::unique_ptr<Runner> EngineState::take(const StreamChoice& stream) {
 
 void EngineState::give(std::unique_ptr<Runner> runner) { idle.push_back(std::move(runner)); }
 
+Engine engine_from(nb::handle made, const char* from) {
+  if (!nb::isinstance<PyEngine>(made))
+    raise_type_error(std::string(from) + " gave a " + class_name(made) + ", a tenfold.Engine was expected");
+  return nb::cast<PyEngine&>(made).state->engine;
+}
+
 }  // namespace tenfold::python

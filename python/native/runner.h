@@ -113,4 +113,7 @@ struct PyEngine {
   std::shared_ptr<EngineState> state;
 };
 
+// The engine that a function of the caller's gave; raises TypeError where it is none. `from`: "make_engine".
+Engine engine_from(nb::handle made, const char* from);
+
 }  // namespace tenfold::python

@@ -235,7 +235,12 @@ TEST(PlanCache, AKeyIsInItsEntry) {
   std::ofstream(folder.path + "/mine.plan", std::ios::binary) << "damaged";
   EXPECT_FALSE(cache.find("one", {}, "mine", &why).has_value());
   EXPECT_NE(why.find("not a Tenfold plan"), std::string::npos) << why;
-  expect_relu(cache.get("one", [&] { return engine; }, {}, "mine"));
+  std::string told;
+  const LoadOptions load{.log = [&](Severity, std::string_view text) { told += text; }};
+  expect_relu(cache.get("one", [&] { return engine; }, load, "mine"));
+  EXPECT_NE(told.find("is built anew: "), std::string::npos) << told;
+  expect_relu(cache.get("one", [&] { return engine; }, {}, "other.engine"));
+  EXPECT_TRUE(fs::exists(folder.path + "/other.engine"));
   EXPECT_TRUE(cache.find("one", {}, "mine").has_value()) << "a damaged entry is replaced";
   for (const char* name : {"../mine", ".."}) EXPECT_EQ(kind_of([&] { cache.path("one", name); }), ErrorKind::invalid_argument);
 }

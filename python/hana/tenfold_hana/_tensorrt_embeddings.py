@@ -16,7 +16,7 @@ from tenfold.embeddings import SentenceTransformer
 from tenfold_hana._benchmark import Benchmarks
 from tenfold_hana._calibration import Calibrator, checked_texts
 from tenfold_hana._devices import log, usable_device
-from tenfold_hana._engine_files import KEY, engine_at, file_name, saved
+from tenfold_hana._engine_files import engine_at, file_name
 from tenfold_hana._padded import IDS, PaddedEngine
 from tenfold_hana._precision import auto_precision, build_options, next_wider, taken_precision
 from tenfold_hana._settings import is_set, read_settings
@@ -139,15 +139,9 @@ class TensorRTEmbeddings(Benchmarks, Embeddings):
             self._calibrator.prepare()
         told = (key, self.requested_precision, self.settings.max_workspace_size, self.enable_tensor_cores,
                 self._calibrator.identity if self.requested_precision == 'int8' else '')
-        self._key = hashlib.sha256(repr(told).encode()).hexdigest()
-        foreign = type(self)._build_engine is not TensorRTEmbeddings._build_engine
-        logger = None
-        if foreign:
-            from tenfold.tensorrt import Logger
-            logger = Logger()
         try:
-            engine = engine_at(self.engine_path, self._key, self.device, lambda path: self._build_engine(path, logger),
-                               rebuild=self.settings.engine_rebuild, foreign=foreign)
+            engine = engine_at(self.engine_path, hashlib.sha256(repr(told).encode()).hexdigest(), self.device, self._build_by_hook,
+                               self.settings.engine_rebuild)
         finally:
             del self._wanted
         if any(b.name == IDS for b in engine.bindings):
@@ -160,9 +154,20 @@ class TensorRTEmbeddings(Benchmarks, Embeddings):
             log.warning('the engine is %s, not %s: %s', self.precision, self.requested_precision, why)
         return engine
 
+    def _build_by_hook(self, path: str) -> tenfold.Engine | None:
+        if type(self)._build_engine is TensorRTEmbeddings._build_engine:
+            return self._checked_build()   # the cache writes it
+        from tenfold.tensorrt import Logger
+        return self._build_engine(path, Logger())
+
     def _build_engine(self, engine_path: str, trt_logger: Any) -> tenfold.Engine | None:
         """Builds the engine and writes it to `engine_path`. What overrides it may write any engine of input_ids and attention_mask, such as
         one of export_onnx()'s file; `trt_logger` is a tenfold.tensorrt.Logger then. It may return the engine, too."""
+        engine = self._checked_build()
+        engine.save(engine_path)
+        return engine
+
+    def _checked_build(self) -> tenfold.Engine:
         int8 = self.requested_precision == 'int8'
         from_cache = int8 and self._calibrator.cached
         try:
@@ -172,19 +177,19 @@ class TensorRTEmbeddings(Benchmarks, Embeddings):
         except tenfold.Error as error:
             if from_cache:   # it may be another model's, or half of one
                 self._calibrator.forget(str(error))
-                return self._build_engine(engine_path, trt_logger)
+                return self._checked_build()
             wider = next_wider(self.requested_precision, self.device)
             hint = f"; try precision='{wider}'" if wider != self.requested_precision else ''
             what = f'building the {self.requested_precision} engine of {self.model_name} on {self.device}'
             raise type(error)(f'{what}: {error}{hint}') from error
         if int8:
             self._calibrator.finish()
-        return saved(engine, engine_path)
+        return engine
 
     def _build(self) -> tenfold.Engine:
         network, profiles = self._wanted
         calibration = self._calibrator.options(lambda text: self._ids(text, profiles)) if self.requested_precision == 'int8' else None
-        return tenfold.build(network, device=self.device, profiles=profiles, optimization_level=1, labels={KEY: self._key},
+        return tenfold.build(network, device=self.device, profiles=profiles, optimization_level=1,
                              workspace_bytes=self.settings.max_workspace_size << 20, tf32=self.enable_tensor_cores,
                              **build_options(self.requested_precision, self.device, calibration))
 

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr const char* kKey = "tenfold.key";
-constexpr const char* kEnding = ".plan";
+constexpr const char* kEndings[] = {".plan", ".engine"};   // the first where a name has neither
 constexpr const char* kLock = ".lock";
 
 std::string usual_folder() {
@@ -27,6 +27,10 @@ std::string usual_folder() {
   const char* home = std::getenv("HOME");
   require(home && home[0] == '/', ErrorKind::io, "no folder for the plan cache is given, and neither XDG_CACHE_HOME nor HOME names one");
   return std::string(home) + "/.cache/tenfold/plans";
+}
+
+bool has_ending(const std::string& name) {
+  return std::any_of(std::begin(kEndings), std::end(kEndings), [&](const char* ending) { return name.ends_with(ending); });
 }
 
 struct Entry {
@@ -57,7 +61,7 @@ std::vector<Entry> entries(const std::string& folder) {
   std::error_code none;
   for (const fs::directory_entry& file : fs::directory_iterator(folder, none)) {
     std::error_code gone;  // by another process
-    if (file.path().extension() != kEnding || !file.is_regular_file(gone) || !is_entry(file.path())) continue;
+    if (!has_ending(file.path().filename().string()) || !file.is_regular_file(gone) || !is_entry(file.path())) continue;
     const auto used = file.last_write_time(gone);
     const auto bytes = static_cast<std::int64_t>(file.file_size(gone));
     if (!gone) list.push_back({file.path(), used, bytes});
@@ -79,11 +83,11 @@ std::string PlanCache::path(const std::string& key, const std::string& name) con
   if (!name.empty()) {
     require(name.find('/') == std::string::npos && name != "." && name != "..", ErrorKind::invalid_argument, "'", name,
             "' is no plain file name for an entry of the plan cache");
-    return options_.folder + "/" + name + (name.ends_with(kEnding) ? "" : kEnding);
+    return options_.folder + "/" + name + (has_ending(name) ? "" : kEndings[0]);
   }
   char text[24];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash64(key)));
-  return options_.folder + "/" + text + kEnding;
+  return options_.folder + "/" + text + kEndings[0];
 }
 
 std::optional<Engine> PlanCache::find(const std::string& key, const LoadOptions& load, const std::string& name, std::string* why) const {
@@ -125,7 +129,10 @@ Engine PlanCache::get(const std::string& key, const std::function<Engine()>& mak
     warn(error);
     return make();
   }
-  if (std::optional<Engine> known = find(key, load, name)) return *known;
+  std::string why;
+  if (std::optional<Engine> known = find(key, load, name, &why)) return *known;
+  std::error_code none;
+  if (fs::exists(path(key, name), none)) Log(load.log)(Severity::warning, "the plan is built anew: ", why);
   Engine engine = make();
   try {
     store(key, engine, name);
