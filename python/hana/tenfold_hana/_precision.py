@@ -43,9 +43,13 @@ def build_options(precision: str, device: str, calibration: dict[str, Any] | Non
             'budget': {'max_error': ERROR_BUDGET, 'metric': 'cosine'}}
 
 
-def taken_precision(engine: tenfold.Engine) -> str:
-    """The narrowest type that products with weights have in an engine."""
-    names = {'i8': 'int8', 'u8': 'int8', 'f16': 'fp16', 'bf16': 'bf16'}
+def taken_precision(engine: tenfold.Engine, requested: str) -> str:
+    """The narrowest type, among those that were permitted, that the engine multiplies in."""
     steps = [step for program in engine.inspection().programs for step in program.steps]
-    found = {names.get(operand.dtype, 'fp32') for step in steps for operand in step.inputs if operand.constant}
-    return next((name for name in ('int8', 'fp16', 'bf16') if name in found), 'fp32')
+    weighed = [step for step in steps if any(operand.constant for operand in step.inputs)]
+    # Constants alone tell nothing of 8 bits: an exact product may be packed in such pieces.
+    if requested == 'int8' and any(operand.dtype in ('i8', 'u8') and not operand.constant for step in weighed for operand in step.inputs):
+        return 'int8'
+    types = {operand.dtype for step in weighed for operand in step.inputs}
+    permitted = {'f16': 'fp16', 'bf16': 'bf16'} if requested == 'int8' else {{'fp16': 'f16'}.get(requested, requested): requested}
+    return next((precision for dtype, precision in permitted.items() if dtype in types), 'fp32')

@@ -146,7 +146,7 @@ class TensorRTEmbeddings(Benchmarks, Embeddings):
             del self._wanted
         if any(b.name == IDS for b in engine.bindings):
             raise _OwnEngine(engine)
-        self.precision = taken_precision(engine)
+        self.precision = taken_precision(engine, self.requested_precision)
         if self.precision != self.requested_precision:
             why = f'{self.device} has no products of {self.requested_precision}, or they did not pay'
             if self.requested_precision == 'int8':
