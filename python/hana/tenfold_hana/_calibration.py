@@ -95,4 +95,4 @@ class Calibrator:
 
     def options(self, ids: Any) -> dict[str, Any]:
         """The field `calibration` of tenfold.build; ids(text) gives a text's i32[1, tokens]."""
-        return {'sample': [{'ids': ids(text)} for text in self.texts], **({'cache': self.path} if self.keep else {})}
+        return {'sample': [{'ids': ids(text)} for text in self.texts], **({'cache': self.path} if self.keep or self.cached else {})}

@@ -40,8 +40,8 @@ class TensorRTEmbeddings(Benchmarks, Embeddings):
     `calibration_data`, texts. `max_batch_size`: a GPU computes at most as many tokens at once as so many of the longest texts have.
     `gpu_memory_threshold`: the percentage of a GPU's memory that has to be free; else the CPU computes. `max_workspace_size`: MB.
     `use_tensorrt`: False computes in f32 on the CPU, without an engine's file. `enable_tensor_cores`: False keeps f32 products exact.
-    `device`: 'cuda:0', 'cpu'. What is None follows from the
-    environment (docs/hana.md). Raises tenfold.InvalidArgument, FileError (no such model), Unsupported.
+    `device`: 'cuda:0', 'cpu'. What is None follows from the environment (docs/hana.md). Raises tenfold.InvalidArgument, FileError (no such
+    model), Unsupported.
     """
 
     def __init__(self, model_name: str = 'sentence-transformers/all-MiniLM-L6-v2', cache_dir: Any = None,

@@ -206,6 +206,8 @@ class Precisions(HanaCase):
         with mock.patch.object(tenfold, 'build', wraps=tenfold.build) as build:
             TensorRTEmbeddings(MINILM, precision='int8')   # the cache is enough, and the engine is the same
             self.assertEqual(build.call_count, 0)
+            TensorRTEmbeddings(MINILM, precision='int8', force_engine_rebuild=True)
+            self.assertEqual(build.call_args.kwargs['calibration']['cache'], cache)
         with self.assertLogs(LOG, 'WARNING') as told:
             TensorRTEmbeddings(MINILM, precision='int8', calibration_data=['red red', 'red red red'])
         self.assertTrue(any('calibration_data has changed' in line for line in told.output))
