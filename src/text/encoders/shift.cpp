@@ -1,0 +1,124 @@
+#include "text/encoders/shift.h"
+
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+
+namespace tenfold::encoders {
+namespace {
+
+// Devices that work now; all of them are tried again where none does.
+std::vector<Board::Member> members_of(const Seats& seats, DeviceStrategy strategy) {
+  const bool none = std::all_of(seats.begin(), seats.end(), [](const auto& seat) { return seat->lost(); });
+  const auto cpus = static_cast<int>(std::count_if(seats.begin(), seats.end(), [](const auto& seat) { return !seat->place().on_gpu(); }));
+  std::vector<Board::Member> members;
+  for (const auto& seat : seats) {
+    if (none) seat->restore();
+    members.push_back({.here = !seat->lost(), .speed = seat->speed()});
+    if (strategy == DeviceStrategy::memory && members.back().here) members.back().room = free_bytes(seat->place(), cpus);
+  }
+  return members;
+}
+
+}  // namespace
+
+bool may_work_elsewhere(ErrorKind kind) {
+  return kind == ErrorKind::device || kind == ErrorKind::out_of_memory || kind == ErrorKind::unsupported || kind == ErrorKind::plan_refused;
+}
+
+void lose(Seat& seat, const Error& why, bool others, const LogCallback& log) {
+  if (seat.lose(why.what()) && others && log)
+    log(Severity::warning, "the device '" + seat.place().name + "' failed, and the others do its work: " + why.what());
+}
+
+Error all_lost(const Seats& seats, const Error& last) {
+  if (seats.size() == 1) return last;
+  std::string text = "no device is left";
+  for (const auto& seat : seats) text += "; '" + seat->place().name + "': " + seat->work().lost;
+  return {last.kind(), text};
+}
+
+Shift::Shift(const Seats& seats, DeviceStrategy strategy, std::size_t turn, const Wanted& wanted, const Put& put, const LogCallback& log)
+    : seats_(seats), wanted_(wanted), put_(put), log_(log), board_(strategy, members_of(seats, strategy), turn), lanes_(seats.size()) {}
+
+Shift::~Shift() {
+  board_.stop(nullptr);
+  end_lanes();
+}
+
+void Shift::end_lanes() {
+  for (std::thread& one : threads_) one.join();
+  threads_.clear();
+}
+
+void Shift::add(std::vector<Piece> pieces) {
+  board_.add(std::move(pieces));
+  start_lanes();
+}
+
+// A first lane for each device that has work, then second ones; no more than there are pieces.
+void Shift::start_lanes() {
+  for (int lane = 0; lane < 2; ++lane)
+    for (std::size_t i = 0; i < seats_.size(); ++i) {
+      if (lanes_[i] > lane || lane >= seats_[i]->lanes() || board_.waiting(i) == 0) continue;
+      try {
+        threads_.emplace_back([this, i] { work(i); });
+      } catch (const std::system_error&) {  // the system gives no more threads: those that are there do the work
+        if (threads_.empty()) throw Error(ErrorKind::out_of_memory, "the system starts no thread for the encoder's devices");
+        return;
+      }
+      ++lanes_[i];
+    }
+}
+
+void Shift::work(std::size_t member) {
+  Seat& seat = *seats_[member];
+  bool placed = false;
+  while (std::optional<Piece> piece = board_.take(member)) {
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+      if (!placed) keep_to(seat.place()), placed = true;
+      seat.run(*piece, wanted_, put_);
+      board_.done(member, *piece, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    } catch (const Error& e) {
+      if (!may_work_elsewhere(e.kind())) return board_.stop(std::current_exception());
+      // Told before the others take the piece, so that whoever sees its rows can see why.
+      lose(seat, e, board_.anyone_beside(member), log_);
+      board_.leave(member, std::move(*piece), std::current_exception());
+    } catch (...) {
+      return board_.stop(std::current_exception());
+    }
+  }
+}
+
+void Shift::fail_with_why() {
+  end_lanes();
+  const bool nobody = !board_.anyone_here();
+  try {
+    std::rethrow_exception(board_.why());
+  } catch (const Error& e) {
+    if (!nobody) throw;
+    const Error all = all_lost(seats_, e);
+    for (const auto& seat : seats_) seat->restore();
+    throw all;
+  }
+}
+
+void Shift::wait(std::size_t open, const Told& told) {
+  for (known_ = board_.state(); !known_.stopped && known_.open > open;) {
+    const Board::State now = board_.wait_for_change(known_);
+    if (now.left != known_.left) start_lanes();
+    const bool more = now.ready != known_.ready;
+    known_ = now;
+    if (more && !now.stopped) told(now.ready);
+  }
+  if (known_.stopped) fail_with_why();
+}
+
+void Shift::finish(const Told& told) {
+  board_.close();
+  wait(0, told);
+  end_lanes();
+}
+
+}  // namespace tenfold::encoders
