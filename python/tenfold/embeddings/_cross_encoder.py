@@ -4,9 +4,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tenfold import _native
-from tenfold._device import put_device
 from tenfold.embeddings._folders import find_folder
-from tenfold.embeddings._options import as_tensor, build_options, progress_bar, refuse
+from tenfold.embeddings._options import as_tensor, encoder_options, progress_bar, refuse
 from tenfold.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ class CrossEncoder:
         if model_name_or_path is None:
             raise InvalidArgument('CrossEncoder needs a folder, or the name of a model in the cache')
         self.folder = find_folder(model_name_or_path, cache_folder, revision)
-        self._encoder = _native.Encoder(self.folder, put_device(build_options(device, backend, model_kwargs or {})), cache=plan_cache,
+        self._encoder = _native.Encoder(self.folder, **encoder_options(device, backend, model_kwargs or {}), cache=plan_cache,
                                         max_tokens=max_length or 0, batch_tokens=batch_tokens)
         if not self._encoder.info.labels:
             raise InvalidArgument(f"'{self.folder}' has no classification head: it is a model for SentenceTransformer")

@@ -1,13 +1,14 @@
 """SentenceTransformer: from texts to vectors, with the names of sentence-transformers 6."""
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 from tenfold import _native
-from tenfold._device import put_device
+from tenfold._device import devices as all_devices
 from tenfold.embeddings import _similarity
 from tenfold.embeddings._folders import find_folder
-from tenfold.embeddings._options import as_tensor, build_options, progress_bar, refuse
+from tenfold.embeddings._options import as_tensor, device_names, encoder_options, progress_bar, refuse
 from tenfold.embeddings._quantize import check_precision, quantize_embeddings
 from tenfold.errors import InvalidArgument
 
@@ -18,9 +19,11 @@ if TYPE_CHECKING:
 class SentenceTransformer:
     """An encoder of a folder, as sentence-transformers saves it. Its methods may be called from several threads at once.
 
-    `model_name_or_path`: a folder, or a name in HF_HOME's cache. `device`: 'cpu', 'cuda:0'. `model_kwargs`: `dtype` ('float16',
-    'bfloat16'), and fields of tenfold.build (`threads`, `optimization_level` ...). `plan_cache`: the folder where plans are kept (None: the
-    library's; False: nowhere). `batch_tokens`: how many tokens are computed at once at most.
+    `model_name_or_path`: a folder, or a name in HF_HOME's cache. `device`: 'cpu', 'cuda:0', 'cpu:0-3' (these
+    processors), or a list of them, which compute side by side. `model_kwargs`: `precision` ('fp32', 'fp16', 'bf16', 'int8', 'auto') with
+    `calibration_texts` and `least_cosine`; or `dtype` ('float16', 'bfloat16'); `strategy` of several devices ('auto', 'round_robin',
+    'memory', 'utilization'); and fields of tenfold.build (`threads`, `optimization_level` ...). `plan_cache`: the folder where
+    plans are kept (None: the library's; False: nowhere). `batch_tokens`: how many tokens are computed at once at most.
     """
 
     def __init__(self, model_name_or_path: Any = None, *, modules: Any = None, device: Any = None, prompts: dict[str, str] | None = None,
@@ -34,8 +37,11 @@ class SentenceTransformer:
         if model_name_or_path is None:
             raise InvalidArgument('SentenceTransformer needs a folder, or the name of a model in the cache')
         self.folder = find_folder(model_name_or_path, cache_folder, revision)
-        self._encoder = _native.Encoder(self.folder, put_device(build_options(device, backend, model_kwargs or {})), cache=plan_cache,
-                                        max_tokens=max_seq_length, batch_tokens=batch_tokens)
+        self._made = dict(encoder_options(device, backend, model_kwargs or {}), cache=plan_cache, max_tokens=max_seq_length,
+                          batch_tokens=batch_tokens)
+        self._encoder = _native.Encoder(self.folder, **self._made)
+        self._others: dict[tuple[str, ...], Any] = {}   # encoders on devices that single calls asked for
+        self._lock = threading.Lock()
         info = self._encoder.info
         if info.labels:
             raise InvalidArgument(f"'{self.folder}' has a classification head: it is a model for CrossEncoder")
@@ -88,9 +94,10 @@ class SentenceTransformer:
                truncate_dim: int | None = None, pool: Any = None, chunk_size: int | None = None) -> Any:
         """The vectors of texts, f32[texts, width], or of one text, f32[width].
 
-        `batch_size`, `chunk_size` and `pool` are not looked at: texts of one length are computed together, at most `batch_tokens` tokens.
+        `batch_size` and `chunk_size` are not looked at: texts of one length are computed together, at most `batch_tokens` tokens.
+        `pool`, of start_multi_process_pool(), or `device`, one or a list, computes in place of the model's own devices.
         """
-        refuse(device=device)
+        encoder = self._encoder_for(device, pool)
         check_precision(precision)
         wanted = self._dimensions(truncate_dim if truncate_dim is not None else self.truncate_dim)
         words = self._prompt(prompt_name if prompt_name is not None or prompt is not None else self.default_prompt_name, prompt)
@@ -98,12 +105,12 @@ class SentenceTransformer:
         texts = [inputs] if one else _texts(inputs)
         progress = progress_bar(show_progress_bar, 'texts')
         if output_value == 'token_embeddings':
-            tokens = self._encoder.encode_tokens(texts, words, progress)
+            tokens = encoder.encode_tokens(texts, words, progress)
             tokens = [as_tensor(t) for t in tokens] if convert_to_tensor else tokens
             return tokens[0] if one else tokens
         if output_value not in ('sentence_embedding', None):
             raise InvalidArgument(f"output_value is {output_value!r}, expected 'sentence_embedding' or 'token_embeddings'")
-        vectors = self._encoder.encode(texts, words, progress)
+        vectors = encoder.encode(texts, words, progress)
         vectors = _finished(vectors, wanted, normalize_embeddings)
         if precision != 'float32':
             vectors = quantize_embeddings(vectors, precision)
@@ -144,6 +151,42 @@ class SentenceTransformer:
                 ids = ids[:most - 1] + ids[-1:] if len(ids) > most else ids
                 out[name][i, :len(ids)] = ids
         return out
+
+    @property
+    def devices(self) -> list[dict[str, Any]]:
+        """Of each device: what it has done, its precision, the cosine that int8 was judged by, and why it is lost, if it is."""
+        return self._encoder.devices
+
+    def start_multi_process_pool(self, target_devices: Sequence[str] | None = None) -> dict[str, Any]:
+        """Devices for encode(pool=...): threads of this process, not processes. Default: all GPUs, or four shares of the CPU."""
+        if target_devices is None:
+            target_devices = [d.device for d in all_devices() if d.device.startswith('cuda')] or ['cpu'] * 4
+        names = device_names(list(target_devices))
+        return {'processes': names, 'encoder': self._encoder_on(names)}
+
+    @staticmethod
+    def stop_multi_process_pool(pool: dict[str, Any]) -> None:
+        """Lets go of a pool's engines."""
+        pool.pop('encoder', None)
+
+    def _encoder_on(self, names: list[str]) -> Any:
+        made = {**self._made, 'options': {**self._made['options'], 'device': names[0]}, 'devices': names}
+        return _native.Encoder(self.folder, **made)
+
+    def _encoder_for(self, device: Any, pool: Any) -> Any:
+        if pool is not None:
+            if not isinstance(pool, dict) or 'encoder' not in pool:
+                raise InvalidArgument('pool is what start_multi_process_pool() gives, and was not stopped')
+            return pool['encoder']
+        if device is None:
+            return self._encoder
+        names = device_names(device)
+        if names == (self._made.get('devices') or [self._made['options']['device']]):
+            return self._encoder
+        with self._lock:
+            if tuple(names) not in self._others:
+                self._others[tuple(names)] = self._encoder_on(names)
+            return self._others[tuple(names)]
 
     def prepare(self) -> SentenceTransformer:
         """Makes the engine now, or takes it from the cache; else the first encode() does."""
