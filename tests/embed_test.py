@@ -94,6 +94,19 @@ class Embed(CliCase):
             file.write(b'\0\0\0\x3f')
         refused('another model, with other flags', texts)
 
+    def test_long_lines(self):
+        long = [b'red ' * 20000, b'x' * 65535, b'x' * 65536, b'', b'fine\0 how', b'red' * 70000]   # around the reader's pieces
+        for end in (b'', b'\n'):
+            self.embed(self.write('t.txt', b'\n'.join(long) + end), 'o.npy')
+            self.assertEqual(len(np.load(self.path('o.npy'))), 6)
+        with open(self.path('huge.txt'), 'wb') as file:
+            file.write(b'fine\n')
+            file.truncate(100 << 20)
+        self.write('quote.csv', b'a,b\n1,"' + b'red\n' * (17 << 20))
+        for name, *flags in (('huge.txt',), ('quote.csv', '--column=b')):
+            arguments = (self.encoder.folder, self.path(name), self.path('p.npy'), *QUICK, *flags)
+            self.refused(1, 'is a text of more than 64 MiB', 'embed', *arguments)
+
     def test_devices(self):
         texts = self.many('t.txt', 3000)
         self.embed(texts, 'one.npy')
