@@ -109,6 +109,31 @@ TEST_F(EncoderDevices, TheLastOneDoesEverything) {
   }
 }
 
+// A GPU with memory for small batches alone computes with these, and is not lost.
+TEST_F(EncoderDevices, TooLittleMemoryHalvesBatches) {
+  std::vector<std::string> told;
+  const auto load_within = [&](std::int64_t batch_tokens, const std::shared_ptr<Runtime>& runtime) {
+    EncoderOptions options;
+    options.build.device = "cuda:1", options.batch_tokens = batch_tokens, options.build.runtime = runtime;
+    options.build.tactic_sources = static_cast<std::uint32_t>(TacticSource::reference | TacticSource::native);
+    options.build.log = [&](Severity severity, std::string_view text) {
+      const std::lock_guard lock(mutex_);
+      if (severity == Severity::warning && text.find("too little memory") != std::string_view::npos) told.emplace_back(text);
+    };
+    return bert_.load(std::move(options));
+  };
+  const auto free = std::make_shared<Runtime>();
+  encode(load_within(256, free));
+  const std::int64_t enough = free->gpu_memory().at(0).most_used_bytes;
+  const Encoder encoder =
+      load_within(1024, std::make_shared<Runtime>(RuntimeOptions{.log = {}, .gpu_memory_limit = enough, .allocator = {}}));
+  EXPECT_EQ(of_gpus(encode(encoder)), static_cast<std::int64_t>(kTexts));
+  EXPECT_EQ(encoder.devices()[0].lost, "");
+  ASSERT_FALSE(told.empty());
+  EXPECT_NE(told[0].find("batches of 1024 tokens, and goes on with 512"), std::string::npos) << told[0];
+  EXPECT_LE(told.size(), 3u);
+}
+
 TEST_F(EncoderDevices, WhereNoneWorksAllReasonsAreTold) {
   fake_->failures[1] = fake_->failures[2] = 2;
   const Encoder encoder = load({"cuda:1", "cuda:2"});

@@ -61,7 +61,9 @@ struct EncoderOptions {
   int max_tokens = 0;            // of a text, special ones included; 0: what the folder says
   int dimensions = 0;            // only the first so many of a vector; 0: all
   bool normalize = false;        // vectors get length 1, behind all else; one of zeros stays
-  std::int64_t batch_tokens = 0; // at most so many are computed at once; 0: 2048 on a CPU, 16384 on a GPU
+  // At most so many are computed at once; 0: 2048 on a CPU, 16384 on a GPU. A device without the memory for them goes on
+  // with half as many, and the log says so.
+  std::int64_t batch_tokens = 0;
   // Devices that compute side by side, in place of build.device; empty: that one alone. A device is
   //   cpu       all processors, or an equal share of them where it is named more than once
   //   cpu:0-3   these processors, to which its threads keep; "+" adds a range: cpu:0-3+8-11

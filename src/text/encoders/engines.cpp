@@ -61,9 +61,29 @@ std::string Engines::fingerprint() {
   return key({}, config_for({}));
 }
 
+// What engines that may have one plan have in common.
+std::string Engines::kind() const {
+  const BuildConfig& build = options_.build;
+  return build.device.substr(0, build.device.find(':')) + " " + std::to_string(build.threads) + " " + std::to_string(batch_tokens_) + " ";
+}
+
+bool Engines::halve(std::int64_t from) {
+  const std::lock_guard lock(mutex_);
+  if (batch_tokens_ != from) return true;   // another thread has done it
+  if (from / 2 < max_tokens_) return false;
+  if (options_.build.log)
+    options_.build.log(Severity::warning, "the device '" + options_.build.device + "' has too little memory for batches of " +
+                                              std::to_string(from) + " tokens, and goes on with " + std::to_string(from / 2));
+  runners_.clear();
+  const std::lock_guard sharing(shelf_->mutex);
+  std::erase_if(shelf_->engines, [start = kind()](const auto& one) { return one.first.starts_with(start); });
+  batch_tokens_ = from / 2;
+  return true;
+}
+
 // An engine of the same kind on another device has the same plan. A device that refuses it gets one of its own.
 Graded Engines::copy_or_build(const Wanted& wanted, const Network& network, std::int64_t width, const BuildConfig& config) {
-  const std::string kind = config.device.substr(0, config.device.find(':')) + " " + std::to_string(config.threads) + " " + text_of(wanted);
+  const std::string kind = this->kind() + text_of(wanted);
   if (const auto it = shelf_->engines.find(kind); it != shelf_->engines.end()) {
     std::vector<std::byte> plan;
     it->second.engine.save([&](std::span<const std::byte> some) { plan.insert(plan.end(), some.begin(), some.end()); });
@@ -107,9 +127,9 @@ double Engines::int8_cosine() const {
   return int8_cosine_;
 }
 
-Runner& Engines::get(const Wanted& wanted) {
+std::shared_ptr<Runner> Engines::get(const Wanted& wanted) {
   const std::lock_guard lock(mutex_);
-  std::unique_ptr<Runner>& runner = runners_[wanted];
+  std::shared_ptr<Runner>& runner = runners_[wanted];
   if (!runner) {
     const Network network = model_->network(wanted, options_);
     const std::int64_t width = network.dims(network.outputs().front()).back().extent;
@@ -118,9 +138,9 @@ Runner& Engines::get(const Wanted& wanted) {
       const std::lock_guard telling(told_mutex_);
       made_in_ = precision_of(graded.engine), int8_cosine_ = graded.int8_cosine;
     }
-    runner = std::make_unique<Runner>(std::move(graded.engine), width);
+    runner = std::make_shared<Runner>(std::move(graded.engine), width, batch_tokens_);
   }
-  return *runner;
+  return runner;
 }
 
 }  // namespace tenfold::encoders

@@ -1,6 +1,7 @@
 // The engines of an encoder, made or taken from the cache when they are needed, and their contexts.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,8 +22,11 @@ class Engines {
  public:
   Engines(std::shared_ptr<const Model> model, EncoderOptions options, int max_tokens, PrecisionWish precision,
           std::shared_ptr<Shelf> shelf);
-  Runner& get(const Wanted& wanted);  // throws what builds throw
+  std::shared_ptr<Runner> get(const Wanted& wanted);  // throws what builds throw
   std::int64_t batch_tokens() const { return batch_tokens_; }
+  // After out_of_memory with batches of so many tokens: later engines are made for half of them. False: there is nothing
+  // left to halve.
+  bool halve(std::int64_t from);
   std::string fingerprint();  // of its vectors; throws io
   // Of the newest engine, as DeviceWork has them.
   std::string precision() const;
@@ -33,17 +37,18 @@ class Engines {
   Graded make(const Wanted& wanted, const Network& network, std::int64_t width);
   Graded copy_or_build(const Wanted& wanted, const Network& network, std::int64_t width, const BuildConfig& config);
   std::string key(const Wanted& wanted, BuildConfig config);
+  std::string kind() const;
   std::shared_ptr<const Model> model_;
   EncoderOptions options_;
   int max_tokens_;
-  std::int64_t batch_tokens_;
+  std::atomic<std::int64_t> batch_tokens_;
   PrecisionWish precision_;
   std::shared_ptr<Shelf> shelf_;
   std::mutex mutex_;
   mutable std::mutex told_mutex_;  // of what follows: a build holds the other one for long
   std::string made_in_;
   double int8_cosine_ = -1;
-  std::map<Wanted, std::unique_ptr<Runner>> runners_;
+  std::map<Wanted, std::shared_ptr<Runner>> runners_;
 };
 
 // Ranges of (texts, tokens) whose product stays within the budget: one text alone, then ever longer ones.

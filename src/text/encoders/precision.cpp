@@ -46,7 +46,7 @@ double cosine(std::span<const float> a, std::span<const float> b) {
 // The mean cosine of rows to those of a plan in fp32, over texts that gave no ranges. (One text alone gave them all.)
 double mean_cosine(const Engine& narrow, const Engine& wide, const Tokens& samples, const std::vector<std::size_t>& places,
                    const Wanted& wanted, std::int64_t width) {
-  Runner narrow_runner(narrow, width), wide_runner(wide, width);
+  Runner narrow_runner(narrow, width, 0), wide_runner(wide, width, 0);
   double sum = 0;
   std::int64_t rows = 0;
   for (std::size_t i = places.size() > 1 ? 1 : 0; i < places.size(); i += 2) {
@@ -118,7 +118,7 @@ Graded build_graded(const PrecisionWish& wish, const Wanted& wanted, const Netwo
     if (wish.precision == EncoderPrecision::int8)
       narrow.auto_precision = false, narrow.int8 = true, narrow.fp16 = config.device.starts_with("cuda");
     Engine engine = build(network, narrow);
-    if (precision_of(engine) != "int8") continue;   // this device computes none of the products so
+    if (precision_of(engine) != "int8") continue;  // this device computes none of the products so
     const double near = mean_cosine(engine, reference, *wish.samples, places, wanted, width);
     best.int8_cosine = std::max(best.int8_cosine, near);
     const std::string told = "int8 (" + method + ") gives vectors with a mean cosine of " + std::to_string(near) +

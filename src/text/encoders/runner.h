@@ -12,16 +12,18 @@ namespace tenfold::encoders {
 
 class Runner {
  public:
-  Runner(Engine engine, std::int64_t width) : engine_(std::move(engine)), width_(width) {}
+  // `batch_tokens`: the most that a run has.
+  Runner(Engine engine, std::int64_t width, std::int64_t batch_tokens)
+      : engine_(std::move(engine)), width_(width), batch_tokens_(batch_tokens) {}
   std::int64_t width() const { return width_; }  // of a row of the output
-  const Engine& engine() const { return engine_; }
+  std::int64_t batch_tokens() const { return batch_tokens_; }
   // Runs ids (and types, where the engine has them) of [texts, tokens]; `out` gets the output.
   void run(const std::int32_t* ids, const std::int32_t* types, std::int64_t texts, std::int64_t tokens, std::span<float> out);
 
  private:
   std::unique_ptr<ExecutionContext> context();
   Engine engine_;
-  std::int64_t width_;
+  std::int64_t width_, batch_tokens_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<ExecutionContext>> idle_;
 };

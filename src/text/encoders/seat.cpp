@@ -30,18 +30,36 @@ void Seat::run_some(const Tokens& batch, std::span<const std::size_t> texts, std
   ++runs_;
 }
 
+template <class Work>
+void Seat::within_memory(const Work& work) {
+  for (;;) {
+    const std::int64_t batch_tokens = engines_.batch_tokens();
+    try {
+      return work();
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::out_of_memory || !engines_.halve(batch_tokens)) throw;
+    }
+  }
+}
+
+void Seat::prepare(const Wanted& wanted) {
+  within_memory([&] { engines_.get(wanted); });
+}
+
 // A piece may be larger than this device's budget: pieces are cut for the device with the largest one.
 void Seat::run(const Piece& piece, const Wanted& wanted, const Put& put) {
   const auto begin = std::chrono::steady_clock::now();
-  Runner& runner = engines_.get(wanted);
-  const auto most =
-      static_cast<std::size_t>(texts_in_a_run(static_cast<std::int64_t>(piece.length()), max_tokens_, engines_.batch_tokens()));
-  const std::span<const std::size_t> texts(piece.texts);
-  for (std::size_t at = 0; at < texts.size(); at += most)
-    run_some(piece.window->tokens, texts.subspan(at, std::min(most, texts.size() - at)), piece.window->first, runner, wanted, put);
+  within_memory([&] {
+    const std::shared_ptr<Runner> runner = engines_.get(wanted);
+    const auto most =
+        static_cast<std::size_t>(texts_in_a_run(static_cast<std::int64_t>(piece.length()), max_tokens_, runner->batch_tokens()));
+    const std::span<const std::size_t> texts(piece.texts);
+    for (std::size_t at = 0; at < texts.size(); at += most)
+      run_some(piece.window->tokens, texts.subspan(at, std::min(most, texts.size() - at)), piece.window->first, *runner, wanted, put);
+  });
   const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
   microseconds_ += static_cast<std::int64_t>(took.count());
-  texts_ += static_cast<std::int64_t>(texts.size()), tokens_ += piece.tokens();
+  texts_ += static_cast<std::int64_t>(piece.texts.size()), tokens_ += piece.tokens();
 }
 
 DeviceWork Seat::work() const {

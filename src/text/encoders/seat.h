@@ -23,7 +23,7 @@ class Seat {
   int lanes() const { return place_.on_gpu() ? 2 : 1; }
   std::int64_t batch_tokens() const { return engines_.batch_tokens(); }
   // To be called on a thread that keep_to() has put in its place.
-  void prepare(const Wanted& wanted) { engines_.get(wanted); }
+  void prepare(const Wanted& wanted);
   std::string fingerprint() { return engines_.fingerprint(); }
   void run(const Piece& piece, const Wanted& wanted, const Put& put);
 
@@ -34,6 +34,8 @@ class Seat {
   void restore();                     // it is tried again
 
  private:
+  template <class Work>
+  void within_memory(const Work& work);   // again with smaller batches after out_of_memory
   void run_some(const Tokens& tokens, std::span<const std::size_t> texts, std::size_t first, Runner& runner, const Wanted& wanted,
                 const Put& put);
   const DevicePlace place_;
