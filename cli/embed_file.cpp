@@ -101,7 +101,7 @@ void embed_file(const EmbedWish& w, const Encoder& encoder, TextWindows& windows
   Meter meter(!w.quiet);
   write_all(w, encoder, windows, out, meter);
   out.finish();
-  std::printf("%lld vectors of %d in %s: %lld texts in %.1f s on %s in %s, %lld of them cut to %d tokens\n",
+  std::printf("%lld vectors of %d in %s: %lld texts in %.2f s on %s in %s, %lld of them cut to %d tokens\n",
               static_cast<long long>(out.rows()), width, printable(w.out).c_str(), static_cast<long long>(meter.texts()), meter.seconds(),
               devices_text(encoder).c_str(), precision_text(encoder).c_str(), static_cast<long long>(encoder.counts().truncated),
               encoder.info().max_tokens);

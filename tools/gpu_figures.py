@@ -154,8 +154,14 @@ def builds(a, model_of, log):
            f'{whole:.2f} in all, {driver:.2f} for `tenfold devices`')
 
 
-PARTS = {'sentences': sentences, 'fp8': fp8, 'narrow': narrow, 'unpadded': unpadded, 'latency': latency, 'builds': builds}
-MODELS = {'sentences': [], 'fp8': ['bert-base'], 'narrow': ['bert-base', 'resnet50', 'vit-b16', 'minilm-l6'],
+def embed(a, model_of, log):
+    """From texts to vectors on one GPU and on several."""
+    import gpu_embed
+    yield from gpu_embed.rows(a, DEVICE, log)
+
+
+PARTS = {'embed': embed, 'sentences': sentences, 'fp8': fp8, 'narrow': narrow, 'unpadded': unpadded, 'latency': latency, 'builds': builds}
+MODELS = {'embed': [], 'sentences': [], 'fp8': ['bert-base'], 'narrow': ['bert-base', 'resnet50', 'vit-b16', 'minilm-l6'],
           'unpadded': ['minilm-l6'], 'latency': ['mlp256'], 'builds': ['resnet50', 'bert-base']}
 
 
