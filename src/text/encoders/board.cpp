@@ -77,8 +77,9 @@ Board::State Board::state() const {
 
 Board::State Board::wait_for_change(const State& known) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock,
-                [&] { return state_.ready != known.ready || state_.open != known.open || state_.left != known.left || state_.stopped; });
+  changed_.wait(lock, [&] {
+    return state_.ready != known.ready || state_.open != known.open || state_.returned != known.returned || state_.stopped;
+  });
   return state_;
 }
 
@@ -106,18 +107,18 @@ void Board::done(std::size_t member, const Piece& piece, double seconds) {
   if (closed_ && state_.open == 0) work_.notify_all();
 }
 
-bool Board::leave(std::size_t member, Piece piece, std::exception_ptr why) {
+bool Board::leave(std::size_t member, std::optional<Piece> piece, std::exception_ptr why) {
   const std::lock_guard lock(mutex_);
-  if (members_[member].here) members_[member].here = false, ++state_.left;
+  members_[member].here = false, ++state_.returned;
   std::deque<Piece> back;
   back.swap(own_[member]);
-  back.push_front(std::move(piece));
+  if (piece) back.push_front(std::move(*piece));
   const bool others = anyone(member);
   if (!others) {
     if (!why_) why_ = std::move(why);
     state_.stopped = true;
   } else if (strategy_ == DeviceStrategy::automatic) {
-    shared_.push_front(std::move(back.front()));  // it was taken before all that waits
+    if (!back.empty()) shared_.push_front(std::move(back.front()));  // it was taken before all that waits
   } else {
     for (Piece& one : back) deal(std::move(one));
   }

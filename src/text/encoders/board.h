@@ -34,7 +34,7 @@ class Board {
   struct State {
     std::size_t ready = 0, open = 0;  // texts that are done; pieces that are not
     bool stopped = false;
-    int left = 0;  // members that have left
+    int returned = 0;                  // how often a member gave back what it had
   };
   State wait_for_change(const State& known);
   State state() const;
@@ -43,8 +43,9 @@ class Board {
   // Of the devices' threads. Nothing: all is done, the member has left, or all was stopped.
   std::optional<Piece> take(std::size_t member);
   void done(std::size_t member, const Piece& piece, double seconds);
-  // The member leaves; its pieces, with this one, go to the others. False: nobody is left, and all is stopped.
-  bool leave(std::size_t member, Piece piece, std::exception_ptr why);
+  // The member leaves; its pieces, with the one that it had taken, go to the others. False: nobody is left, and all is
+  // stopped.
+  bool leave(std::size_t member, std::optional<Piece> piece, std::exception_ptr why);
   void stop(std::exception_ptr why);
 
  private:

@@ -63,9 +63,10 @@ void Shift::start_lanes() {
       if (lanes_[i] > lane || lane >= seats_[i]->lanes() || board_.waiting(i) == 0) continue;
       try {
         threads_.emplace_back([this, i] { work(i); });
-      } catch (const std::system_error&) {  // the system gives no more threads: those that are there do the work
-        if (threads_.empty()) throw Error(ErrorKind::out_of_memory, "the system starts no thread for the encoder's devices");
-        return;
+      } catch (const std::system_error&) {  // the system gives no more threads: others do this device's work
+        if (lanes_[i] == 0)
+          board_.leave(i, std::nullopt, std::make_exception_ptr(Error(ErrorKind::out_of_memory, "the system starts no more threads")));
+        continue;
       }
       ++lanes_[i];
     }
@@ -105,14 +106,16 @@ void Shift::fail_with_why() {
 }
 
 void Shift::wait(std::size_t open, const Told& told) {
-  for (known_ = board_.state(); !known_.stopped && known_.open > open;) {
-    const Board::State now = board_.wait_for_change(known_);
-    if (now.left != known_.left) start_lanes();
+  for (;;) {
+    const Board::State now = board_.state();
+    if (now.returned != known_.returned) start_lanes();   // a device may have got work that has no thread yet
     const bool more = now.ready != known_.ready;
     known_ = now;
-    if (more && !now.stopped) told(now.ready);
+    if (now.stopped) fail_with_why();
+    if (more) told(now.ready);
+    if (now.open <= open) return;
+    board_.wait_for_change(known_);
   }
-  if (known_.stopped) fail_with_why();
 }
 
 void Shift::finish(const Told& told) {

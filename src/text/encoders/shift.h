@@ -41,7 +41,7 @@ class Shift {
   const Put& put_;
   const LogCallback& log_;
   Board board_;
-  Board::State known_;
+  Board::State known_;                 // what wait() has seen and dealt with
   std::vector<int> lanes_;  // that were started, of each device
   std::vector<std::thread> threads_;
 };
