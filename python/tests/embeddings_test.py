@@ -146,6 +146,17 @@ class RandomModels(Case):
             with self.assertRaisesRegex(tenfold.InvalidArgument, words):
                 wrong()
 
+    def test_tokens_and_scores_on_several_devices(self):
+        folder = RandomEncoder(self.path('bert'), 'bert').folder
+        two = {**QUICK, 'device': ['cpu', 'cpu']}
+        for got, want in zip(*(SentenceTransformer(folder, **o).encode(TEXTS * 20, output_value='token_embeddings') for o in (two, QUICK))):
+            np.testing.assert_allclose(got, want, atol=1e-5)
+        judge = RandomEncoder(self.path('head'), 'bert', 1).folder
+        pairs = [(TEXTS[i % 5], TEXTS[i * 3 % 4]) for i in range(100)]
+        model = CrossEncoder(judge, **two)
+        np.testing.assert_allclose(model.predict(pairs), CrossEncoder(judge, **QUICK).predict(pairs), atol=1e-5)
+        self.assertEqual(sum(d['texts'] for d in model.devices), 100)
+
     def test_precisions_of_products(self):
         truth = RandomEncoder(self.path('bert'), 'bert')
         want = SentenceTransformer(truth.folder, **QUICK).encode(TEXTS)

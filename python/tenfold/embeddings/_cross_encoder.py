@@ -56,6 +56,11 @@ class CrossEncoder:
         return self._encoder.info.max_tokens
 
     @property
+    def devices(self) -> list[dict[str, Any]]:
+        """Of each device: what it has done, its precision, and why it is lost, if it is."""
+        return self._encoder.devices
+
+    @property
     def counts(self) -> dict[str, int]:
         return self._encoder.counts
 
