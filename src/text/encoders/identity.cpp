@@ -27,9 +27,12 @@ std::string identity_of(const Model& model) {
   for (const Module& module : model.folder.modules)
     if (module.type == "Dense") text += hash_of(module.path + "/model.safetensors");
   for (const std::string& file : model.folder.files) text += read_text(file) + "\n";
-  std::error_code none;
-  for (const char* name : kTokenizerFiles)
-    if (const std::string file = model.folder.transformer + "/" + name; std::filesystem::exists(file, none)) text += name + hash_of(file);
+  for (const char* name : kTokenizerFiles) {
+    const std::string file = model.folder.transformer + "/" + name;
+    if (std::error_code none; !std::filesystem::exists(file, none)) continue;
+    const std::string content = read_text(file);
+    text += name + plan_key(std::as_bytes(std::span(content)), {}) + "\n";
+  }
   return text;
 }
 

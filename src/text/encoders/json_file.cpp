@@ -2,8 +2,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "text/fail.h"
 
@@ -13,10 +13,9 @@ using tokenizing::fail;
 
 std::string read_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  if (!file || !text) fail(ErrorKind::io, "'" + path + "' cannot be read");
-  return text.str();
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  if (!file.is_open() || file.bad()) fail(ErrorKind::io, "'" + path + "' cannot be read");
+  return text;
 }
 
 nlohmann::json read_json(const std::string& path) {

@@ -99,7 +99,11 @@ void keep_to(const DevicePlace& place) {
 }
 
 double free_bytes(const DevicePlace& place, int cpus) {
-  if (place.on_gpu()) return static_cast<double>(std::max<std::int64_t>(1, free_memory(place.device)));
+  if (place.on_gpu()) try {
+      return static_cast<double>(std::max<std::int64_t>(1, free_memory(place.device)));
+    } catch (const Error&) {  // it is gone, which its first piece will tell
+      return 1;
+    }
   std::ifstream in("/proc/meminfo");
   std::string word;
   double kilobytes = 0;

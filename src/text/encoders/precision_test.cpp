@@ -121,6 +121,8 @@ TEST_F(Precision, FingerprintsTellEncodersApart) {
   bert_.write("tokenizer_config.json", R"({"do_lower_case": false})");
   all.insert(bert_.load().fingerprint());
   EXPECT_EQ(all.size(), 6u);
+  bert_.write("added_tokens.json", "");
+  EXPECT_EQ(all.count(bert_.load().fingerprint()), 0u) << "also a file without bytes counts";
 }
 
 }  // namespace
