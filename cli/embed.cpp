@@ -42,7 +42,7 @@ Flags make_flags(EmbedWish& w) {
                  "the texts of .csv and .tsv, by title or number from 0 on; the field of .jsonl's objects (text)");
   flags.add({"device", "NAME[,NAME...]", "cpu (default), cpu:0-3 (these processors), cuda:0; several compute side by side",
              [&w](const std::string& text) { w.options.devices = split(text); }});
-  flags.add({"strategy", "auto|round_robin|memory|utilization", "how texts are divided between devices (auto: whoever is free)",
+  flags.add({"strategy", "auto|round_robin|memory|utilization|pipeline", "how texts are divided between devices (auto: whoever is free)",
              [&w](const std::string& text) { w.options.strategy = value_of("strategy", [&] { return parse_device_strategy(text); }); }});
   flags.add(
       {"precision", "fp32|fp16|bf16|int8|auto", "types of products (fp32); int8 only where its vectors are near fp32's; auto: the quickest",

@@ -112,7 +112,7 @@ class Embed(CliCase):
         self.embed(texts, 'one.npy')
         first = min(os.sched_getaffinity(0))
         for devices, strategy in (('cpu,cpu', 'auto'), (f'cpu:{first},cpu', 'round_robin'), ('cpu,cpu,cpu', 'utilization'),
-                                  (f'cpu:{first}', 'memory')):
+                                  (f'cpu:{first}', 'memory'), (f'cpu,cpu:{first}', 'pipeline')):
             told = self.embed(texts, 'more.npy', f'--device={devices}', f'--strategy={strategy}').stdout
             self.assertIn(f'on {devices.replace(",", ", ")} in fp32', told)
             np.testing.assert_allclose(np.load(self.path('more.npy')), np.load(self.path('one.npy')), atol=1e-5)
@@ -160,7 +160,8 @@ class Embed(CliCase):
             (1, 'no folder', self.path('none'), texts, self.path('o.npy')),
             (2, 'vectors of', model, texts, self.path('o.npy'), '--dimensions=17'),
             (2, 'cpu:0-3 (these processors', model, texts, self.path('o.npy'), '--device=cpu,gpu'),
-            (2, 'round_robin, memory or utilization', model, texts, self.path('o.npy'), '--strategy=fastest'),
+            (2, 'memory, utilization or pipeline', model, texts, self.path('o.npy'), '--strategy=fastest'),
+            (2, 'needs two devices or more', model, texts, self.path('o.npy'), '--strategy=pipeline'),
             (2, 'fp16, bf16, int8 or auto', model, texts, self.path('o.npy'), '--precision=int4'),
             (2, '--precision=int8 and', model, texts, self.path('o.npy'), f'--calibrationTexts={texts}'),
             (2, 'MODEL [IN] with --benchmark', model, texts, self.path('o.npy'), '--benchmark'),

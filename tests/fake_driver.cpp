@@ -71,6 +71,12 @@ int attribute(int* value, int which, int) {
            : which == kMemoryClockKhz  ? 2619000 : 227 << 10;
   return kSuccess;
 }
+// A kernel, or a graph of them, on this thread's GPU.
+int run_one() {
+  const auto left = fake().launches_left.find(current);
+  if (left != fake().launches_left.end() && left->second-- <= 0) fake().failures[current] = 719;
+  return fake().launches_of[current] += !answer(), answer();
+}
 int error_string(int result, const char** text) {
   *text = result == 719 ? "unspecified launch failure" : "some error";
   return kSuccess;
@@ -171,7 +177,7 @@ Driver table() {
   };
   t.graph_update = [](GraphExec, Graph, void*) { return outside("cuGraphExecUpdate"), ++fake().updated, answer(); };
   t.graph_launch = [](GraphExec, StreamHandle stream) {
-    return outside("cuGraphLaunch"), fake().graphs_ran_on.push_back(stream), answer();
+    return outside("cuGraphLaunch"), fake().graphs_ran_on.push_back(stream), run_one();
   };
   t.graph_exec_destroy = [](GraphExec exec) { return outside("cuGraphExecDestroy"), --fake().alive, end(exec); };
   t.graph_destroy = [](Graph graph) { return end(graph); };
@@ -187,10 +193,7 @@ Driver table() {
   };
   t.function_set = [](Function, int, int) { return answer(); };
   t.launch = [](const LaunchConfig* config, Function, void**, void**) {
-    into(config->stream, "cuLaunchKernelEx"), ++fake().launches;
-    const auto left = fake().launches_left.find(current);
-    if (left != fake().launches_left.end() && left->second-- <= 0) fake().failures[current] = 719;
-    return fake().launches_of[current] += !answer(), answer();
+    return into(config->stream, "cuLaunchKernelEx"), ++fake().launches, run_one();
   };
   return t;
 }

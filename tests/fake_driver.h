@@ -22,7 +22,8 @@ struct FakeDriver {
   std::size_t taken = 0;
   int version = 13000, major = 9, minor = 0;  // the CUDA version that it is for, and the GPUs' compute capability
   int failure = 0;  // what every call that reaches the device answers, if it is not 0
-  // The same by the GPU's number; how many kernels a GPU still runs before it answers 719 for ever; how many each one ran.
+  // The same by the GPU's number; how many kernels and graphs a GPU still runs before it answers 719
+  // for ever; how many each one ran.
   std::map<int, int> failures, launches_left, launches_of;
   int instantiated = 0, updated = 0, alive = 0, launches = 0, waits = 0;
   std::vector<const void*> graphs_ran_on;  // streams

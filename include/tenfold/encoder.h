@@ -35,8 +35,11 @@ namespace tenfold {
 //   round_robin  pieces are dealt in turn
 //   memory       by how much memory a device has free when the call begins
 //   utilization  to the device that will be done first, by the tokens that it has to do and its speed so far
-enum class DeviceStrategy : std::uint8_t { automatic, round_robin, memory, utilization };
-// By the names auto, round_robin, memory and utilization. Throws invalid_argument, which lists them, for any other.
+//   pipeline     the last device makes the vectors (pooling, and what follows it) of what the others compute, as an engine
+//                of its own and beside their next pieces; if it fails, the others do this, too. Vectors of tokens and
+//                scores have no such stage
+enum class DeviceStrategy : std::uint8_t { automatic, round_robin, memory, utilization, pipeline };
+// By the names auto, round_robin, memory, utilization and pipeline. Throws invalid_argument, which lists them, for any other.
 TENFOLD_API DeviceStrategy parse_device_strategy(std::string_view name);
 
 // What products compute in.

@@ -127,12 +127,12 @@ class RandomModels(Case):
         want = SentenceTransformer(folder, **QUICK).encode(texts)
         first = min(os.sched_getaffinity(0))
         for devices in (['cpu', 'cpu'], [f'cpu:{first}', 'cpu'], (f'cpu:{first}',)):
-            for strategy in ('auto', 'round_robin', 'memory', 'utilization'):
+            for strategy in ('auto', 'round_robin', 'memory', 'utilization', *(['pipeline'] if len(devices) > 1 else [])):
                 options = {**QUICK, 'device': devices, 'model_kwargs': {**QUICK['model_kwargs'], 'strategy': strategy}}
                 model = SentenceTransformer(folder, **options)
                 np.testing.assert_allclose(model.encode(texts), want, atol=1e-5)
                 self.assertEqual([d['device'] for d in model.devices], list(devices))
-                self.assertEqual(sum(d['texts'] for d in model.devices), 300)
+                self.assertEqual(sum(d['texts'] for d in model.devices), 600 if strategy == 'pipeline' else 300)
         model = SentenceTransformer(folder, **QUICK)
         pool = model.start_multi_process_pool(['cpu', 'cpu'])
         np.testing.assert_allclose(model.encode(texts, pool=pool), want, atol=1e-5)

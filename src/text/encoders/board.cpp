@@ -126,6 +126,17 @@ bool Board::leave(std::size_t member, std::optional<Piece> piece, std::exception
   return others;
 }
 
+void Board::put_back(Piece piece) {
+  const std::lock_guard lock(mutex_);
+  if (state_.stopped) return;
+  ++state_.returned;
+  if (strategy_ == DeviceStrategy::automatic)
+    shared_.push_front(std::move(piece));
+  else
+    deal(std::move(piece));
+  changed_.notify_all(), work_.notify_all();
+}
+
 void Board::stop(std::exception_ptr why) {
   const std::lock_guard lock(mutex_);
   if (!why_) why_ = std::move(why);
@@ -142,8 +153,9 @@ DeviceStrategy parse_device_strategy(std::string_view name) {
   if (name == "round_robin") return DeviceStrategy::round_robin;
   if (name == "memory") return DeviceStrategy::memory;
   if (name == "utilization") return DeviceStrategy::utilization;
+  if (name == "pipeline") return DeviceStrategy::pipeline;
   tokenizing::fail(ErrorKind::invalid_argument,
-                   "the strategy of devices is auto, round_robin, memory or utilization, not '" + std::string(name) + "'");
+                   "the strategy of devices is auto, round_robin, memory, utilization or pipeline, not '" + std::string(name) + "'");
 }
 
 }  // namespace tenfold

@@ -46,6 +46,7 @@ class Board {
   // The member leaves; its pieces, with the one that it had taken, go to the others. False: nobody is left, and all is
   // stopped.
   bool leave(std::size_t member, std::optional<Piece> piece, std::exception_ptr why);
+  void put_back(Piece piece);   // for others, or the same member, to take again
   void stop(std::exception_ptr why);
 
  private:

@@ -121,10 +121,10 @@ TEST(Board, NamesOfStrategies) {
   EXPECT_EQ(parse_device_strategy("auto"), DeviceStrategy::automatic);
   EXPECT_EQ(parse_device_strategy("utilization"), DeviceStrategy::utilization);
   try {
-    parse_device_strategy("pipeline");
+    parse_device_strategy("fastest");
     ADD_FAILURE();
   } catch (const Error& e) {
-    EXPECT_NE(std::string_view(e.what()).find("auto, round_robin, memory or utilization, not 'pipeline'"), std::string_view::npos);
+    EXPECT_NE(std::string_view(e.what()).find("auto, round_robin, memory, utilization or pipeline, not 'fastest'"), std::string_view::npos);
   }
 }
 

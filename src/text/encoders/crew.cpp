@@ -21,7 +21,9 @@ void tell(const EncodeCall& call, std::size_t ready, std::size_t texts) {
 }  // namespace
 
 Crew::Crew(const std::shared_ptr<const Model>& model, const EncoderOptions& options, int max_tokens, std::shared_ptr<const Tokens> samples)
-    : strategy_(options.strategy), log_(options.build.log), max_tokens_(max_tokens) {
+    : strategy_(options.strategy == DeviceStrategy::pipeline ? DeviceStrategy::automatic : options.strategy),
+      log_(options.build.log),
+      max_tokens_(max_tokens) {
   const std::vector<std::string> names = options.devices.empty() ? std::vector<std::string>{options.build.device} : options.devices;
   if (!(options.least_cosine > 0 && options.least_cosine <= 1))
     fail(ErrorKind::invalid_argument, "least_cosine is " + std::to_string(options.least_cosine) + "; it is above 0 and at most 1");
@@ -38,6 +40,12 @@ Crew::Crew(const std::shared_ptr<const Model>& model, const EncoderOptions& opti
     seats_.push_back(std::make_unique<Seat>(std::move(place), model, std::move(own), max_tokens, precision, shelf));
     piece_tokens_ = std::max(piece_tokens_, seats_.back()->batch_tokens());
   }
+  if (options.strategy != DeviceStrategy::pipeline) return;
+  if (seats_.size() < 2)
+    fail(ErrorKind::invalid_argument,
+         "the strategy pipeline needs two devices or more: the last one makes vectors of what the others compute");
+  pooler_ = std::move(seats_.back());
+  seats_.pop_back();
 }
 
 std::vector<Piece> Crew::pieces_of_window(const std::shared_ptr<const Window>& window) const {
@@ -47,7 +55,7 @@ std::vector<Piece> Crew::pieces_of_window(const std::shared_ptr<const Window>& w
 void Crew::compute(std::size_t texts, const Wanted& wanted, const EncodeCall& call, const Read& read, const Put& put) {
   if (texts == 0) return;
   if (is_one() && (seats_.front()->lanes() == 1 || texts == 1)) return compute_here(texts, wanted, call, read, put);
-  Shift shift(seats_, strategy_, turn_++, wanted, put, log_);
+  Shift shift(seats_, strategy_, turn_++, wanted, put, log_, wanted.output == Wanted::vectors ? pooler_.get() : nullptr);
   std::size_t open = 0;  // pieces of the last window
   for (std::size_t at = 0; at < texts; at += kWindow) {
     // While devices compute one window, the next one is read.
@@ -76,33 +84,45 @@ void Crew::compute_here(std::size_t texts, const Wanted& wanted, const EncodeCal
   }
 }
 
-bool Crew::is_one() const { return seats_.size() == 1 && seats_.front()->place().processors.empty(); }
+bool Crew::is_one() const { return !pooler_ && seats_.size() == 1 && seats_.front()->place().processors.empty(); }
 
-// In threads of the devices' own, which workers of their engines take the processors from.
+namespace {
+
+// In a thread of the device's own, from which workers of its engines take the processors.
+void prepare_aside(Seat& seat, const Wanted& wanted) {
+  std::exception_ptr failed;
+  std::thread([&] {
+    try {
+      keep_to(seat.place());
+      seat.prepare(wanted);
+    } catch (...) {
+      failed = std::current_exception();
+    }
+  }).join();
+  if (failed) std::rethrow_exception(failed);
+}
+
+}  // namespace
+
 void Crew::prepare(const Wanted& wanted) {
   if (is_one()) return seats_.front()->prepare(wanted);
+  const bool staged = pooler_ && wanted.output == Wanted::vectors;
+  if (staged) try {
+      prepare_aside(*pooler_, {.output = Wanted::pooling, .skipped = wanted.skipped});
+    } catch (const Error& e) {
+      if (!may_work_elsewhere(e.kind())) throw;
+      lose(*pooler_, e, true, log_);
+    }
   std::optional<Error> last;
   std::size_t ready = 0;
-  for (std::size_t i = 0; i < seats_.size(); ++i) {
-    Seat& seat = *seats_[i];
-    std::exception_ptr failed;
-    std::thread([&] {
-      try {
-        keep_to(seat.place());
-        seat.prepare(wanted);
-      } catch (...) {
-        failed = std::current_exception();
-      }
-    }).join();
-    try {
-      if (failed) std::rethrow_exception(failed);
+  for (std::size_t i = 0; i < seats_.size(); ++i) try {
+      prepare_aside(*seats_[i], staged && !pooler_->lost() ? Wanted{.output = Wanted::tokens} : wanted);
       ++ready;
     } catch (const Error& e) {
       if (!may_work_elsewhere(e.kind())) throw;
       last = e;
-      lose(seat, e, ready > 0 || i + 1 < seats_.size(), log_);
+      lose(*seats_[i], e, ready > 0 || i + 1 < seats_.size(), log_);
     }
-  }
   if (ready > 0) return;
   const Error all = all_lost(seats_, *last);
   for (const auto& seat : seats_) seat->restore();
@@ -114,12 +134,24 @@ std::string Crew::fingerprint() {
   for (const auto& seat : seats_) all.insert(seat->fingerprint());
   std::string text;
   for (const std::string& one : all) text += one + "\n";
-  return text;
+  return pooler_ ? text + "pipeline\n" + pooler_->fingerprint() : text;
 }
 
 std::vector<DeviceWork> Crew::work() const {
   std::vector<DeviceWork> all;
   for (const auto& seat : seats_) all.push_back(seat->work());
+  if (pooler_) all.push_back(pooler_->work());
+  return all;
+}
+
+// A pipeline's last device sees the texts of all others again.
+EncoderCounts Crew::counts() const {
+  EncoderCounts all;
+  for (const DeviceWork& one : work()) all.runs += one.runs;
+  for (const auto& seat : seats_) {
+    const DeviceWork one = seat->work();
+    all.texts += one.texts, all.tokens += one.tokens;
+  }
   return all;
 }
 

@@ -18,6 +18,7 @@ class Crew {
   void compute(std::size_t texts, const Wanted& wanted, const EncodeCall& call, const Read& read, const Put& put);
   void prepare(const Wanted& wanted);  // engines of all devices
   std::vector<DeviceWork> work() const;
+  EncoderCounts counts() const;         // but for what was cut
   std::string fingerprint();  // of all kinds of devices that it has
 
  private:
@@ -25,6 +26,7 @@ class Crew {
   bool is_one() const;  // device, which takes any thread
   void compute_here(std::size_t texts, const Wanted& wanted, const EncodeCall& call, const Read& read, const Put& put);
   Seats seats_;
+  std::unique_ptr<Seat> pooler_;    // of a pipeline: the last device
   const DeviceStrategy strategy_;
   const LogCallback log_;
   const int max_tokens_;

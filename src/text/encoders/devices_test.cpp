@@ -97,6 +97,32 @@ TEST(Devices, OneTextAndNoneAndManyCallers) {
   for (const DeviceWork& one : encoder.devices()) EXPECT_EQ(one.texts, 80) << "calls of one text take turns";
 }
 
+// Prompts that pooling leaves out, several modules behind it, and texts of one window more than once.
+TEST(Devices, APipelineGivesTheSameVectors) {
+  TinyBert bert("pipeline");
+  bert.pool(R"({"word_embedding_dimension": 8, "pooling_mode": ["mean", "max", "lasttoken"], "include_prompt": false})");
+  const std::vector<std::string> texts = many_texts(300);
+  EncoderOptions cut;
+  cut.normalize = true, cut.dimensions = 20;
+  const Encoder alone = bert.load(cut);
+  for (const std::vector<std::string>& devices : {std::vector<std::string>{"cpu", two_sets()[1]}, {"cpu", "cpu", "cpu"}}) {
+    EncoderOptions options = on(devices, DeviceStrategy::pipeline);
+    options.normalize = true, options.dimensions = 20;
+    const Encoder encoder = bert.load(std::move(options));
+    encoder.prepare();
+    for (const char* prompt : {"", "a b "}) {
+      const EncodeCall call{.prompt = prompt, .progress = {}};
+      const std::vector<float> want = alone.encode(views(texts), call), got = encoder.encode(views(texts), call);
+      for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-5f) << texts[i / 20];
+    }
+    EXPECT_EQ(encoder.devices().back().texts, 600) << "the last device makes all vectors";
+    EXPECT_EQ(encoder.counts().texts, 600);
+    EXPECT_EQ(encoder.encode_tokens(views(texts)).size(), 300u);
+    EXPECT_EQ(encoder.devices().back().texts, 600) << "vectors of tokens need none";
+  }
+  EXPECT_THROW(bert.load(on({"cpu"}, DeviceStrategy::pipeline)), Error);
+}
+
 TEST(Devices, CallersKeepTheirProcessors) {
   const TinyBert bert("affinity");
   const std::vector<int> before = own_processors();

@@ -82,8 +82,8 @@ Encoder Encoder::load(const std::string& folder, EncoderOptions options) {
 const EncoderInfo& Encoder::info() const { return impl_->info; }
 const Tokenizer& Encoder::tokenizer() const { return impl_->reader.tokenizer(); }
 EncoderCounts Encoder::counts() const {
-  EncoderCounts all{.truncated = impl_->reader.truncated()};
-  for (const DeviceWork& one : devices()) all.texts += one.texts, all.tokens += one.tokens, all.runs += one.runs;
+  EncoderCounts all = impl_->crew.counts();
+  all.truncated = impl_->reader.truncated();
   return all;
 }
 std::string Encoder::fingerprint() const { return impl_->crew.fingerprint(); }

@@ -39,11 +39,17 @@ Engines::Engines(std::shared_ptr<const Model> model, EncoderOptions options, int
   if (batch_tokens_ == 0) batch_tokens_ = options_.build.device.starts_with("cuda") ? kTokensOnAGpu : kTokensOnACpu;
 }
 
-BuildConfig Engines::config_for(const Wanted& wanted) const {
+BuildConfig Engines::config_for(const Wanted& wanted, std::int64_t width) const {
   BuildConfig config = options_.build;
   if (!config.profiles.empty())
     fail(ErrorKind::invalid_argument, "EncoderOptions::build has profiles; an encoder makes its own from max_tokens and batch_tokens");
   config.profiles = profiles_for(max_tokens_, wanted.skipped + 1, batch_tokens_, wanted.output == Wanted::scores && model_->has_types());
+  if (width > 0)
+    for (OptimizationProfile& profile : config.profiles) {
+      ShapeRange range = profile.at("ids");
+      for (Shape* shape : {&range.min, &range.opt, &range.max}) shape->push_back(width);
+      profile = {{"tokens", range}};
+    }
   return config;
 }
 
@@ -58,7 +64,7 @@ std::string Engines::key(const Wanted& wanted, BuildConfig config) {
 
 std::string Engines::fingerprint() {
   const std::lock_guard lock(shelf_->mutex);
-  return key({}, config_for({}));
+  return key({}, config_for({}, 0));
 }
 
 // What engines that may have one plan have in common.
@@ -69,7 +75,7 @@ std::string Engines::kind() const {
 
 bool Engines::halve(std::int64_t from) {
   const std::lock_guard lock(mutex_);
-  if (batch_tokens_ != from) return true;   // another thread has done it
+  if (batch_tokens_ != from) return true;  // another thread has done it
   if (from / 2 < max_tokens_) return false;
   if (options_.build.log)
     options_.build.log(Severity::warning, "the device '" + options_.build.device + "' has too little memory for batches of " +
@@ -97,7 +103,9 @@ Graded Engines::copy_or_build(const Wanted& wanted, const Network& network, std:
 }
 
 Graded Engines::make(const Wanted& wanted, const Network& network, std::int64_t width) {
-  const BuildConfig config = config_for(wanted);
+  // The width of tokens' vectors is known of the network that takes them.
+  const BuildConfig config =
+      config_for(wanted, wanted.output == Wanted::pooling ? network.dims(network.inputs().front()).back().extent : 0);
   const std::lock_guard lock(shelf_->mutex);
   if (!options_.cache) return copy_or_build(wanted, network, width, config);
   std::optional<PlanCache> cache;

@@ -33,7 +33,7 @@ class Engines {
   double int8_cosine() const;
 
  private:
-  BuildConfig config_for(const Wanted& wanted) const;
+  BuildConfig config_for(const Wanted& wanted, std::int64_t width) const;
   Graded make(const Wanted& wanted, const Network& network, std::int64_t width);
   Graded copy_or_build(const Wanted& wanted, const Network& network, std::int64_t width, const BuildConfig& config);
   std::string key(const Wanted& wanted, BuildConfig config);

@@ -102,8 +102,8 @@ Graded build_graded(const PrecisionWish& wish, const Wanted& wanted, const Netwo
                     const BuildConfig& config) {
   BuildConfig wide = config;
   permit(wish.precision, wide);
-  if (!wish.samples || wanted.output == Wanted::scores) {
-    if (wish.precision == EncoderPrecision::int8)
+  if (!wish.samples || wanted.output == Wanted::scores || wanted.output == Wanted::pooling) {
+    if (wish.precision == EncoderPrecision::int8 && wanted.output == Wanted::scores)
       say(config, Severity::warning, "int8 is for vectors; the scores of a classification head are computed in the next wider type");
     return {build(network, wide)};
   }

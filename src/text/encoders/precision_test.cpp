@@ -101,6 +101,15 @@ TEST_F(Precision, IsKnownOfPlansInTheCache) {
   std::filesystem::remove_all(folder);
 }
 
+TEST_F(Precision, APipelinesTokensAreInt8) {
+  EncoderOptions o = options(EncoderPrecision::int8, 0.9);
+  o.devices = {"cpu", "cpu"}, o.strategy = DeviceStrategy::pipeline;
+  const Encoder encoder = bert_.load(std::move(o));
+  EXPECT_GT(cosine(encode(encoder)), 0.9);
+  EXPECT_EQ(encoder.devices()[0].precision, "int8");
+  EXPECT_NE(encoder.devices()[1].precision, "int8");
+}
+
 TEST_F(Precision, RefusesABoundThatIsNone) {
   for (const double bound : {0.0, 1.5, std::nan("")}) EXPECT_THROW(bert_.load(options(EncoderPrecision::int8, bound)), Error);
   EXPECT_THROW(parse_encoder_precision("int4"), Error);

@@ -30,23 +30,34 @@ std::unique_ptr<ExecutionContext> Runner::context() {
   return engine_.create_context();
 }
 
-void Runner::run(const std::int32_t* ids, const std::int32_t* types, std::int64_t texts, std::int64_t tokens, std::span<float> out) {
+// `find` gives the memory of an input by its name.
+template <class Find>
+void Runner::run_on(const Shape& shape, std::int64_t bytes, const Find& find, std::span<float> out) {
   auto context = this->context();
-  const Shape shape{texts, tokens};
-  const std::int64_t bytes = texts * tokens * static_cast<std::int64_t>(sizeof(std::int32_t));
   const std::vector<BindingInfo>& bindings = engine_.bindings();
   for (int i = 0; i < static_cast<int>(bindings.size()); ++i) {
-    if (!bindings[static_cast<std::size_t>(i)].is_input) {
+    const BindingInfo& binding = bindings[static_cast<std::size_t>(i)];
+    if (!binding.is_input) {
       need(*context, context->bind(i, out.data(), static_cast<std::int64_t>(out.size_bytes())));
       continue;
     }
     need(*context, context->set_input_shape(i, shape));
-    const std::int32_t* from = bindings[static_cast<std::size_t>(i)].name == "types" ? types : ids;
-    need(*context, context->bind(i, const_cast<std::int32_t*>(from), bytes));
+    need(*context, context->bind(i, const_cast<void*>(find(binding.name)), bytes));
   }
   need(*context, context->run());
   const std::lock_guard lock(mutex_);
   idle_.push_back(std::move(context));
+}
+
+void Runner::run(const std::int32_t* ids, const std::int32_t* types, std::int64_t texts, std::int64_t tokens, std::span<float> out) {
+  const auto find = [&](const std::string& name) -> const void* { return name == "types" ? types : ids; };
+  run_on({texts, tokens}, texts * tokens * static_cast<std::int64_t>(sizeof(std::int32_t)), find, out);
+}
+
+void Runner::pool(const float* vectors, const Shape& shape, std::span<float> out) {
+  run_on(
+      shape, element_count(shape) * static_cast<std::int64_t>(sizeof(float)), [&](const std::string&) -> const void* { return vectors; },
+      out);
 }
 
 }  // namespace tenfold::encoders

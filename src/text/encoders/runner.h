@@ -17,11 +17,15 @@ class Runner {
       : engine_(std::move(engine)), width_(width), batch_tokens_(batch_tokens) {}
   std::int64_t width() const { return width_; }  // of a row of the output
   std::int64_t batch_tokens() const { return batch_tokens_; }
+  // An engine of pooling: vectors of tokens, f32[texts, tokens, width].
+  void pool(const float* vectors, const Shape& shape, std::span<float> out);
   // Runs ids (and types, where the engine has them) of [texts, tokens]; `out` gets the output.
   void run(const std::int32_t* ids, const std::int32_t* types, std::int64_t texts, std::int64_t tokens, std::span<float> out);
 
  private:
   std::unique_ptr<ExecutionContext> context();
+  template <class Find>
+  void run_on(const Shape& shape, std::int64_t bytes, const Find& find, std::span<float> out);
   Engine engine_;
   std::int64_t width_, batch_tokens_;
   std::mutex mutex_;

@@ -46,6 +46,31 @@ void Seat::prepare(const Wanted& wanted) {
   within_memory([&] { engines_.get(wanted); });
 }
 
+void Seat::count(const Piece& piece, std::chrono::steady_clock::time_point begin) {
+  const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
+  microseconds_ += static_cast<std::int64_t>(took.count());
+  texts_ += static_cast<std::int64_t>(piece.texts.size()), tokens_ += piece.tokens();
+}
+
+void Seat::pool(const Piece& piece, std::span<const float> tokens, const Wanted& wanted, const Put& put) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::size_t texts = piece.texts.size(), length = piece.length(), width = tokens.size() / (texts * length);
+  within_memory([&] {
+    const std::shared_ptr<Runner> runner = engines_.get({.output = Wanted::pooling, .skipped = wanted.skipped});
+    const auto most = static_cast<std::size_t>(texts_in_a_run(static_cast<std::int64_t>(length), max_tokens_, runner->batch_tokens()));
+    const auto row = static_cast<std::size_t>(runner->width());
+    std::vector<float> out;
+    for (std::size_t at = 0; at < texts; at += most) {
+      const std::size_t some = std::min(most, texts - at);
+      out.assign(some * row, 0.0f);
+      const Shape shape{static_cast<std::int64_t>(some), static_cast<std::int64_t>(length), static_cast<std::int64_t>(width)};
+      if (length > static_cast<std::size_t>(wanted.skipped)) runner->pool(tokens.data() + at * length * width, shape, out), ++runs_;
+      for (std::size_t i = 0; i < some; ++i) put(piece.window->first + piece.texts[at + i], {out.data() + i * row, row});
+    }
+  });
+  count(piece, begin);
+}
+
 // A piece may be larger than this device's budget: pieces are cut for the device with the largest one.
 void Seat::run(const Piece& piece, const Wanted& wanted, const Put& put) {
   const auto begin = std::chrono::steady_clock::now();
@@ -57,9 +82,16 @@ void Seat::run(const Piece& piece, const Wanted& wanted, const Put& put) {
     for (std::size_t at = 0; at < texts.size(); at += most)
       run_some(piece.window->tokens, texts.subspan(at, std::min(most, texts.size() - at)), piece.window->first, *runner, wanted, put);
   });
-  const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
-  microseconds_ += static_cast<std::int64_t>(took.count());
-  texts_ += static_cast<std::int64_t>(piece.texts.size()), tokens_ += piece.tokens();
+  count(piece, begin);
+}
+
+bool may_work_elsewhere(ErrorKind kind) {
+  return kind == ErrorKind::device || kind == ErrorKind::out_of_memory || kind == ErrorKind::unsupported || kind == ErrorKind::plan_refused;
+}
+
+void lose(Seat& seat, const Error& why, bool others, const LogCallback& log) {
+  if (seat.lose(why.what()) && others && log)
+    log(Severity::warning, "the device '" + seat.place().name + "' failed, and the others do its work: " + why.what());
 }
 
 DeviceWork Seat::work() const {

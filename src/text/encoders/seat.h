@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <mutex>
 
@@ -10,6 +11,9 @@
 #include "text/encoders/places.h"
 
 namespace tenfold::encoders {
+
+// What no other device mends ends a call; for what these kinds say, another one takes over.
+bool may_work_elsewhere(ErrorKind kind);
 
 // Takes the rows of a text, by its number in the call. Called by several threads at once, for different texts.
 using Put = std::function<void(std::size_t text, std::span<const float> rows)>;
@@ -27,6 +31,9 @@ class Seat {
   std::string fingerprint() { return engines_.fingerprint(); }
   void run(const Piece& piece, const Wanted& wanted, const Put& put);
 
+  // Vectors of the rows of a piece's tokens, one text behind the other.
+  void pool(const Piece& piece, std::span<const float> tokens, const Wanted& wanted, const Put& put);
+
   DeviceWork work() const;
   double speed() const;  // tokens a second so far; 1 before the first
   bool lost() const;
@@ -34,8 +41,9 @@ class Seat {
   void restore();                     // it is tried again
 
  private:
+  void count(const Piece& piece, std::chrono::steady_clock::time_point begin);
   template <class Work>
-  void within_memory(const Work& work);   // again with smaller batches after out_of_memory
+  void within_memory(const Work& work);  // again with smaller batches after out_of_memory
   void run_some(const Tokens& tokens, std::span<const std::size_t> texts, std::size_t first, Runner& runner, const Wanted& wanted,
                 const Put& put);
   const DevicePlace place_;
@@ -45,5 +53,8 @@ class Seat {
   mutable std::mutex mutex_;
   std::string lost_;  // why; empty: it works
 };
+
+// Marks a device as lost, and tells so once; `others`: whether there are any that take its work.
+void lose(Seat& seat, const Error& why, bool others, const LogCallback& log);
 
 }  // namespace tenfold::encoders

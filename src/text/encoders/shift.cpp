@@ -22,15 +22,6 @@ std::vector<Board::Member> members_of(const Seats& seats, DeviceStrategy strateg
 
 }  // namespace
 
-bool may_work_elsewhere(ErrorKind kind) {
-  return kind == ErrorKind::device || kind == ErrorKind::out_of_memory || kind == ErrorKind::unsupported || kind == ErrorKind::plan_refused;
-}
-
-void lose(Seat& seat, const Error& why, bool others, const LogCallback& log) {
-  if (seat.lose(why.what()) && others && log)
-    log(Severity::warning, "the device '" + seat.place().name + "' failed, and the others do its work: " + why.what());
-}
-
 Error all_lost(const Seats& seats, const Error& last) {
   if (seats.size() == 1) return last;
   std::string text = "no device is left";
@@ -38,12 +29,15 @@ Error all_lost(const Seats& seats, const Error& last) {
   return {last.kind(), text};
 }
 
-Shift::Shift(const Seats& seats, DeviceStrategy strategy, std::size_t turn, const Wanted& wanted, const Put& put, const LogCallback& log)
-    : seats_(seats), wanted_(wanted), put_(put), log_(log), board_(strategy, members_of(seats, strategy), turn), lanes_(seats.size()) {}
+Shift::Shift(const Seats& seats, DeviceStrategy strategy, std::size_t turn, const Wanted& wanted, const Put& put, const LogCallback& log,
+             Seat* pooler)
+    : seats_(seats), wanted_(wanted), put_(put), log_(log), board_(strategy, members_of(seats, strategy), turn), lanes_(seats.size()) {
+  if (pooler && !pooler->lost()) stage_ = std::make_unique<Stage>(*pooler, wanted, put, board_, log);
+}
 
 Shift::~Shift() {
   board_.stop(nullptr);
-  end_lanes();
+  end_lanes();  // which push into the stage
 }
 
 void Shift::end_lanes() {
@@ -72,15 +66,26 @@ void Shift::start_lanes() {
     }
 }
 
+void Shift::compute(std::size_t member, Piece& piece) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
+  if (!stage_ || !stage_->usable()) {
+    seats_[member]->run(piece, wanted_, put_);
+    return board_.done(member, piece, seconds());
+  }
+  std::vector<float> tokens;
+  const Put keep = [&](std::size_t, std::span<const float> rows) { tokens.insert(tokens.end(), rows.begin(), rows.end()); };
+  seats_[member]->run(piece, {.output = Wanted::tokens}, keep);
+  stage_->push(member, std::move(piece), std::move(tokens), seconds());
+}
+
 void Shift::work(std::size_t member) {
   Seat& seat = *seats_[member];
   bool placed = false;
   while (std::optional<Piece> piece = board_.take(member)) {
-    const auto begin = std::chrono::steady_clock::now();
     try {
       if (!placed) keep_to(seat.place()), placed = true;
-      seat.run(*piece, wanted_, put_);
-      board_.done(member, *piece, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+      compute(member, *piece);
     } catch (const Error& e) {
       if (!may_work_elsewhere(e.kind())) return board_.stop(std::current_exception());
       // Told before the others take the piece, so that whoever sees its rows can see why.
@@ -108,7 +113,7 @@ void Shift::fail_with_why() {
 void Shift::wait(std::size_t open, const Told& told) {
   for (;;) {
     const Board::State now = board_.state();
-    if (now.returned != known_.returned) start_lanes();   // a device may have got work that has no thread yet
+    if (now.returned != known_.returned) start_lanes();  // a device may have got work that has no thread yet
     const bool more = now.ready != known_.ready;
     known_ = now;
     if (now.stopped) fail_with_why();

@@ -3,25 +3,22 @@
 
 #include <thread>
 
-#include "text/encoders/board.h"
-#include "text/encoders/seat.h"
+#include "text/encoders/stage.h"
 
 namespace tenfold::encoders {
 
 using Seats = std::vector<std::unique_ptr<Seat>>;
 
-// What no other device mends ends a call; for what these kinds say, another one takes over.
-bool may_work_elsewhere(ErrorKind kind);
-// Marks a device as lost, and tells so once; `others`: whether there are any that take its work.
-void lose(Seat& seat, const Error& why, bool others, const LogCallback& log);
 // What is thrown where every device is lost: the one's own error, or all reasons with the kind of the last.
 Error all_lost(const Seats& seats, const Error& last);
 
 class Shift {
  public:
   using Told = std::function<void(std::size_t ready)>;  // how many texts are done
-  // `turn`: the device that gets the first piece where they are dealt by turns. All that is given outlives the shift.
-  Shift(const Seats& seats, DeviceStrategy strategy, std::size_t turn, const Wanted& wanted, const Put& put, const LogCallback& log);
+  // `pooler`: the device that makes vectors of tokens' vectors; null: each makes its own. `turn`: the device that gets the first piece
+  // where they are dealt by turns. All that is given outlives the shift.
+  Shift(const Seats& seats, DeviceStrategy strategy, std::size_t turn, const Wanted& wanted, const Put& put, const LogCallback& log,
+        Seat* pooler = nullptr);
   ~Shift();  // stops what still runs
   Shift(const Shift&) = delete;
   Shift& operator=(const Shift&) = delete;
@@ -34,6 +31,7 @@ class Shift {
  private:
   void start_lanes();
   void end_lanes();
+  void compute(std::size_t member, Piece& piece);
   void work(std::size_t member);
   [[noreturn]] void fail_with_why();
   const Seats& seats_;
@@ -41,8 +39,9 @@ class Shift {
   const Put& put_;
   const LogCallback& log_;
   Board board_;
-  Board::State known_;                 // what wait() has seen and dealt with
-  std::vector<int> lanes_;  // that were started, of each device
+  std::unique_ptr<Stage> stage_;  // ends behind the threads that push into it
+  Board::State known_;            // what wait() has seen and dealt with
+  std::vector<int> lanes_;        // that were started, of each device
   std::vector<std::thread> threads_;
 };
 
