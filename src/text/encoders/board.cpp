@@ -63,6 +63,11 @@ bool Board::anyone(std::size_t beside) const {
   return false;
 }
 
+bool Board::here(std::size_t member) const {
+  const std::lock_guard lock(mutex_);
+  return members_[member].here;
+}
+
 bool Board::anyone_here() const { return anyone_beside(members_.size()); }
 
 bool Board::anyone_beside(std::size_t member) const {

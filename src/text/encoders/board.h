@@ -29,6 +29,7 @@ class Board {
   void add(std::vector<Piece> pieces);
   void close();                                   // nothing more comes
   std::size_t waiting(std::size_t member) const;  // pieces that it may take now
+  bool here(std::size_t member) const;
   bool anyone_here() const;
   bool anyone_beside(std::size_t member) const;
   struct State {

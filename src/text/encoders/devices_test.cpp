@@ -82,7 +82,7 @@ TEST(Devices, OneTextAndNoneAndManyCallers) {
   const TinyBert bert("callers");
   const std::vector<std::string> texts = many_texts(40);
   const std::vector<float> want = bert.load().encode(views(texts));
-  const Encoder encoder = bert.load(on(two_sets(), DeviceStrategy::round_robin));
+  const Encoder encoder = bert.load(on(two_sets()));
   encoder.prepare();
   EXPECT_TRUE(encoder.encode({}).empty());
   std::vector<std::thread> callers;

@@ -31,7 +31,14 @@ Error all_lost(const Seats& seats, const Error& last) {
 
 Shift::Shift(const Seats& seats, DeviceStrategy strategy, std::size_t turn, const Wanted& wanted, const Put& put, const LogCallback& log,
              Seat* pooler)
-    : seats_(seats), wanted_(wanted), put_(put), log_(log), board_(strategy, members_of(seats, strategy), turn), lanes_(seats.size()) {
+    : seats_(seats),
+      wanted_(wanted),
+      put_(put),
+      log_(log),
+      board_(strategy, members_of(seats, strategy), turn),
+      turn_(turn),
+      shared_(strategy == DeviceStrategy::automatic),
+      lanes_(seats.size()) {
   if (pooler && !pooler->lost()) stage_ = std::make_unique<Stage>(*pooler, wanted, put, board_, log);
 }
 
@@ -50,19 +57,23 @@ void Shift::add(std::vector<Piece> pieces) {
   start_lanes();
 }
 
-// A first lane for each device that has work, then second ones; no more than there are pieces.
+// A first lane for each device that has work, then second ones; no more than there are pieces. Calls begin with another
+// device each, so that those of one text are spread.
 void Shift::start_lanes() {
+  std::vector<std::size_t> waiting;
+  for (std::size_t i = 0; i < seats_.size(); ++i) waiting.push_back(board_.waiting(i));
   for (int lane = 0; lane < 2; ++lane)
-    for (std::size_t i = 0; i < seats_.size(); ++i) {
-      if (lanes_[i] > lane || lane >= seats_[i]->lanes() || board_.waiting(i) == 0) continue;
+    for (std::size_t n = 0; n < seats_.size(); ++n) {
+      const std::size_t i = (turn_ + n) % seats_.size();
+      std::size_t& pieces = shared_ ? waiting.front() : waiting[i];
+      if (pieces == 0 || lanes_[i] > lane || lane >= seats_[i]->lanes() || !board_.here(i)) continue;
       try {
         threads_.emplace_back([this, i] { work(i); });
+        ++lanes_[i], --pieces;
       } catch (const std::system_error&) {  // the system gives no more threads: others do this device's work
         if (lanes_[i] == 0)
           board_.leave(i, std::nullopt, std::make_exception_ptr(Error(ErrorKind::out_of_memory, "the system starts no more threads")));
-        continue;
       }
-      ++lanes_[i];
     }
 }
 

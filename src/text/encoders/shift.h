@@ -15,8 +15,8 @@ Error all_lost(const Seats& seats, const Error& last);
 class Shift {
  public:
   using Told = std::function<void(std::size_t ready)>;  // how many texts are done
-  // `pooler`: the device that makes vectors of tokens' vectors; null: each makes its own. `turn`: the device that gets the first piece
-  // where they are dealt by turns. All that is given outlives the shift.
+  // `pooler`: the device that makes vectors of tokens' vectors; null: each makes its own. `turn`: the device that is the first to get
+  // a piece, counted round. All that is given outlives the shift.
   Shift(const Seats& seats, DeviceStrategy strategy, std::size_t turn, const Wanted& wanted, const Put& put, const LogCallback& log,
         Seat* pooler = nullptr);
   ~Shift();  // stops what still runs
@@ -39,6 +39,8 @@ class Shift {
   const Put& put_;
   const LogCallback& log_;
   Board board_;
+  const std::size_t turn_;
+  const bool shared_;             // all devices take from one queue
   std::unique_ptr<Stage> stage_;  // ends behind the threads that push into it
   Board::State known_;            // what wait() has seen and dealt with
   std::vector<int> lanes_;        // that were started, of each device
