@@ -34,7 +34,8 @@ void expect_data(const ExecOptions& o) {
 
 void tell_of_shapes(ExecOptions& o) {
   const auto tell = [&](const char* flag, bool given) {
-    if (given && o.data.empty()) o.notes.push_back(std::string("--") + flag + " has no effect without --data: it says which shapes samples have");
+    if (given && o.data.empty())
+      o.notes.push_back(std::string("--") + flag + " has no effect without --data: it says which shapes samples have");
   };
   tell("calibProfile", o.calibration_profile.has_value());
   const ExecOptions::Ranges& shapes = o.calibration_shapes;
@@ -55,8 +56,9 @@ std::vector<DType> types_of(const ExecOptions& o) {
 void add_calibration_flags(Flags& f, ExecOptions& o) {
   f.add({"int8", "", "permission for integer products: of a quantised model (on by default), of any with --data; rows, without",
          [&o](const std::string&) { o.build.int8 = o.int8_asked = true; }});
-  f.add_text("data", o.data, "PATH",
-             "samples for --int8 and --fp8: .npz by input name or .npy, first axis: samples; JPEG or PNG; a folder of either; .txt, .csv:COLUMN");
+  f.add_text(
+      "data", o.data, "PATH",
+      "samples for --int8 and --fp8: .npz by input name or .npy, first axis: samples; JPEG or PNG; a folder of either; .txt, .csv:COLUMN");
   f.add_text("tokenizer", o.tokenizer, "FILE", "+the tokenizer.json of texts in --data, or a folder that holds it");
   f.add({"image", "SPEC",
          "how photographs become the input: resize:256,crop:224,scale:255,mean:0.485/0.456/0.406,std:0.229/0.224/0.225,layout:nchw,"
@@ -74,11 +76,12 @@ void add_calibration_flags(Flags& f, ExecOptions& o) {
   f.add_text("calibrator", o.calibrator, "NAME",
              "+how --int8 takes ranges from --data: auto (the best of them; the default), entropy (with --calib), minmax, mse, percentile; "
              "dynamic: none, rows are quantised as they run");
-  f.add({"calibProfile", "N", "+samples have the shapes of profile N (0), see --profile", [&o](const std::string& text) {
-           o.calibration_profile = parse_int("calibProfile", text, 0);
-         }});
+  f.add({"calibProfile", "N", "+samples have the shapes of profile N (0), see --profile",
+         [&o](const std::string& text) { o.calibration_profile = parse_int("calibProfile", text, 0); }});
   const std::pair<const char*, std::map<std::string, Shape> ExecOptions::Ranges::*> shapes[] = {
-      {"minShapesCalib", &ExecOptions::Ranges::min}, {"optShapesCalib", &ExecOptions::Ranges::opt}, {"maxShapesCalib", &ExecOptions::Ranges::max}};
+      {"minShapesCalib", &ExecOptions::Ranges::min},
+      {"optShapesCalib", &ExecOptions::Ranges::opt},
+      {"maxShapesCalib", &ExecOptions::Ranges::max}};
   for (const auto& [name, field] : shapes)
     f.add({name, "SHAPES", "+samples have shapes of their own, within these, and not those of a profile",
            [&o, name = name, field = field](const std::string& text) { o.calibration_shapes.*field = parse_shapes(name, text); }});
@@ -128,8 +131,10 @@ CalibrationData::CalibrationData(const ExecOptions& o, const BuildConfig& config
 
 Calibration CalibrationData::calibration(const ExecOptions& o) const {
   Calibration calibration{.sample = {}, .samples = o.samples, .cache = o.calibration_cache};
-  if (!o.calibrator.empty()) calibration.method = o.calibrator;
-  else if (!o.calibration_cache.empty()) calibration.method = "entropy";
+  if (!o.calibrator.empty())
+    calibration.method = o.calibrator;
+  else if (!o.calibration_cache.empty())
+    calibration.method = "entropy";
   if (o.remedies) calibration.remedies = *o.remedies;
   calibration.types = types_of(o), calibration.profile = o.calibration_profile.value_or(0);
   calibration.shapes = profile_of(o.calibration_shapes);

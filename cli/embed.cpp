@@ -1,53 +1,61 @@
 // tenfold embed: the vectors of a file's texts, by a sentence encoder's folder.
-#include <unistd.h>
+#include "embed.h"
 
-#include <chrono>
 #include <cstdio>
+#include <set>
 
-#include "console.h"
-#include "files.h"
 #include "flags.h"
-#include "tenfold/encoder.h"
-#include "text_stream.h"
-#include "vector_file.h"
 #include "verbs.h"
 
 namespace tenfold::cli {
 namespace {
 
-constexpr std::int64_t kWindow = 4096;  // texts in memory at once; a file goes on where a window began
+constexpr std::size_t kCalibrationTexts = 200;
 
-struct Wish {
-  std::string column, prompt, precision = "fp32", cache;
-  bool resume = false, no_cache = false, quiet = false, help = false;
-  EncoderOptions options;
-  Console console;
-};
-
-void take_precision(Wish& w, const std::string& text) {
-  if (text != "fp32" && text != "fp16" && text != "bf16" && text != "auto")
-    throw UsageError("--precision is fp32, fp16, bf16 or auto, not '" + text + "'");
-  w.precision = text;
-  w.options.build.fp16 = text == "fp16", w.options.build.bf16 = text == "bf16", w.options.build.auto_precision = text == "auto";
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> all;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    all.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return all;
 }
 
-Flags make_flags(Wish& w) {
+// What the library refuses as a value of a flag is a mistake in the command line.
+template <class Read>
+auto value_of(const char* flag, const Read& read) {
+  try {
+    return read();
+  } catch (const Error& e) {
+    throw UsageError(std::string("--") + flag + ": " + e.what());
+  }
+}
+
+Flags make_flags(EmbedWish& w) {
   Flags flags(
-      "tenfold embed MODEL IN OUT [--flags]",
+      "tenfold embed MODEL IN OUT [--flags]\n       tenfold embed MODEL [IN] --benchmark [--flags]",
       "Writes a vector for each text of IN, in order. MODEL is the folder of a sentence encoder, as sentence-transformers saves it.\n"
       "IN: lines, or .jsonl, .csv, .tsv with --column. OUT: .npy (f32[texts, width]), .fvecs (length, floats) or .jsonl.");
   flags.group("Flags");
   flags.add_text("column", w.column, "NAME",
                  "the texts of .csv and .tsv, by title or number from 0 on; the field of .jsonl's objects (text)");
-  flags.add_text("device", w.options.build.device, "NAME", "cpu (default), cuda:0 ...");
-  flags.add({"precision", "fp32|fp16|bf16|auto", "types of products (fp32); auto: what the device is quickest in",
-             [&w](const std::string& text) { take_precision(w, text); }});
+  flags.add({"device", "NAME[,NAME...]", "cpu (default), cpu:0-3 (these processors), cuda:0; several compute side by side",
+             [&w](const std::string& text) { w.options.devices = split(text); }});
+  flags.add({"strategy", "auto|round_robin|memory|utilization|pipeline", "how texts are divided between devices (auto: whoever is free)",
+             [&w](const std::string& text) { w.options.strategy = value_of("strategy", [&] { return parse_device_strategy(text); }); }});
+  flags.add(
+      {"precision", "fp32|fp16|bf16|int8|auto", "types of products (fp32); int8 only where its vectors are near fp32's; auto: the quickest",
+       [&w](const std::string& text) { w.options.precision = value_of("precision", [&] { return parse_encoder_precision(text); }); }});
+  flags.add_text("calibrationTexts", w.calibration, "FILE", "lines that int8 is calibrated on; default: the first texts of IN");
+  flags.add({"leastCosine", "C", "how near int8's vectors are to fp32's in the mean, or int8 is not taken (0.99)",
+             [&w](const std::string& text) { w.options.least_cosine = parse_number("leastCosine", text, 0); }});
   flags.add_int("dimensions", w.options.dimensions, "only the first N of each vector; 0: what the folder says, else all");
   flags.add_switch("normalize", w.options.normalize, "vectors get length 1");
   flags.add_text("prompt", w.prompt, "TEXT", "put in front of each text");
   flags.add_int("maxTokens", w.options.max_tokens, "cut texts to N tokens; 0: what the folder says");
   flags.add_switch("resume", w.resume, "go on with OUT.part, which an earlier run left; the bytes are those of one run");
-  flags.add({"threads", "N", "default: what this process may use",
+  flags.add({"threads", "N", "of each device; default: what this process may use",
              [&w](const std::string& text) { w.options.build.threads = parse_int("threads", text, 1, kMostThreads); }});
   flags.add({"builderOptimizationLevel", "N", "how long kernels are searched for, 0 to 5 (1)",
              [&w](const std::string& text) { w.options.build.optimization_level = parse_int("builderOptimizationLevel", text, 0, 5); }});
@@ -56,79 +64,88 @@ Flags make_flags(Wish& w) {
   flags.add_switch("quiet", w.quiet, "no progress");
   flags.add_switch("verbose", w.console.verbose, "what builds say");
   flags.add_switch("help", w.help, "this text");
+  flags.group("Benchmark");
+  flags.add_switch("benchmark", w.benchmark, "how long batches take, from text to vectors; the texts of IN, or ten built-in ones");
+  flags.add({"batchSizes", "N,N...", "texts in a batch (1,8,16,32,64,128)", [&w](const std::string& text) {
+               w.batch_sizes.clear();
+               for (const std::string& one : split(text)) w.batch_sizes.push_back(parse_int("batchSizes", one, 1, 1 << 20));
+             }});
+  flags.add({"iterations", "N", "runs of each batch size (100), fewer where they take more than 20 s",
+             [&w](const std::string& text) { w.iterations = parse_int("iterations", text, 1); }});
+  flags.add_text("exportJson", w.json, "FILE", "the benchmark's results; batch sizes are keys");
   return flags;
 }
 
-class Meter {
- public:
-  explicit Meter(bool shown) : shown_(shown && ::isatty(STDERR_FILENO)) {}
-  ~Meter() {
-    if (shown_) std::fprintf(stderr, "\r\x1b[K");
-  }
-  void tell(std::int64_t texts) const {
-    if (shown_) std::fprintf(stderr, "\r%lld texts, %.0f a second", static_cast<long long>(texts), static_cast<double>(texts) / seconds());
-  }
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+void take_words(EmbedWish& w, const std::vector<std::string>& words) {
+  const std::size_t least = w.benchmark ? 1 : 3, most = w.benchmark ? 2 : 3;
+  if (words.size() < least || words.size() > most)
+    throw UsageError(std::string("tenfold embed takes ") + (w.benchmark ? "MODEL [IN] with --benchmark" : "MODEL IN OUT") + ", " +
+                     std::to_string(words.size()) + " given");
+  if (w.benchmark && w.resume) throw UsageError("--benchmark writes no vectors, so there is nothing to --resume");
+  w.model = words[0];
+  if (words.size() > 1) w.in = words[1];
+  if (words.size() > 2) w.out = words[2];
+}
 
- private:
-  bool shown_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
-
-std::int64_t embed(const Wish& w, const Encoder& encoder, const TextStream& next, VectorFile& out, const Meter& meter) {
+// The texts that int8 is calibrated on, where it may be wanted.
+std::vector<std::string> calibration_texts(const EmbedWish& w, TextWindows* windows) {
+  if (w.options.precision != EncoderPrecision::int8 && w.options.precision != EncoderPrecision::automatic) {
+    if (!w.calibration.empty()) throw UsageError("--calibrationTexts is for --precision=int8 and --precision=auto");
+    return {};
+  }
   std::vector<std::string> texts;
-  std::string text;
-  for (std::int64_t skipped = 0; skipped < out.rows(); ++skipped)
-    if (!next(text)) throw Error(ErrorKind::invalid_argument, "--resume: the input has fewer texts than OUT.part has vectors");
-  std::int64_t done = 0;
-  for (bool more = true; more;) {
-    texts.clear();
-    while (static_cast<std::int64_t>(texts.size()) < kWindow && (more = next(text))) texts.push_back(text);
-    const std::vector<std::string_view> views(texts.begin(), texts.end());
-    const EncodeCall call{.prompt = w.prompt, .progress = [&](std::size_t ready, std::size_t) {
-                            meter.tell(done + static_cast<std::int64_t>(ready));
-                            return true;
-                          }};
-    try {
-      if (!views.empty()) out.append(encoder.encode(views, call));
-    } catch (Error& e) {  // which counts texts from the window's first one
-      if (out.rows() == 0) throw;
-      throw e.within("behind the first " + std::to_string(out.rows()) + " texts");
-    }
-    done += static_cast<std::int64_t>(views.size());
+  if (!w.calibration.empty()) {
+    const TextStream next = open_texts(w.calibration, "");
+    for (std::string text; texts.size() < kCalibrationTexts && next(text);) texts.push_back(text);
+    if (texts.empty()) throw Error(ErrorKind::invalid_argument, "'" + w.calibration + "' has no texts to calibrate on");
+  } else if (windows) {
+    texts = windows->peek().texts;
+    texts.resize(std::min(texts.size(), kCalibrationTexts));
   }
-  return done;
+  return texts;
 }
 
 }  // namespace
 
+std::string devices_text(const Encoder& encoder) {
+  std::string text;
+  for (const DeviceWork& one : encoder.devices()) text += (text.empty() ? "" : ", ") + one.device + (one.lost.empty() ? "" : " (failed)");
+  return text;
+}
+
+std::string precision_text(const Encoder& encoder) {
+  std::set<std::string> all;
+  for (const DeviceWork& one : encoder.devices())
+    if (!one.precision.empty())
+      all.insert(one.precision + (one.int8_cosine >= 0 ? " (int8's cosine is " + std::to_string(one.int8_cosine) + ")" : ""));
+  std::string text;
+  for (const std::string& one : all) text += (text.empty() ? "" : ", ") + one;
+  return text.empty() ? "no precision" : text;
+}
+
 int embed_main(const Arguments& arguments) {
-  Wish w;
+  EmbedWish w;
   w.console.show_info = false;
+  w.options.precision = EncoderPrecision::fp32;
   const Flags flags = make_flags(w);
   const auto words = flags.parse(arguments);
   if (w.help) return std::fputs(flags.help().c_str(), stdout), kOk;
-  if (words.size() != 3) throw UsageError("tenfold embed takes MODEL IN OUT, " + std::to_string(words.size()) + " given");
-  if (w.options.build.device.find(',') != std::string::npos)
-    throw UsageError("--device takes one device; several at once are not supported");
+  take_words(w, words);
   w.options.build.log = w.console.callback();
   if (w.no_cache)
     w.options.cache.reset();
   else
     w.options.cache->folder = w.cache;
-  const TextStream next = open_texts(words[1], w.column);
-  const Encoder encoder = Encoder::load(words[0], w.options);
-  const std::string how = words[0] + "\n" + words[1] + "\n" + w.column + "\n" + w.prompt + "\n" + w.precision + "\n" +
-                          w.options.build.device + "\n" + std::to_string(encoder.info().width) + "\n" +
-                          std::to_string(encoder.info().max_tokens) + "\n" + std::to_string(w.options.normalize) + "\n";
-  VectorFile out(words[2], encoder.info().width, how, w.resume, kWindow);
-  encoder.prepare();
-  const Meter meter(!w.quiet);
-  const std::int64_t before = out.rows(), done = embed(w, encoder, next, out, meter);
-  out.finish();
-  std::printf("%lld vectors of %d in %s: %lld texts in %.1f s, %lld of them cut to %d tokens\n", static_cast<long long>(before + done),
-              encoder.info().width, printable(words[2]).c_str(), static_cast<long long>(done), meter.seconds(),
-              static_cast<long long>(encoder.counts().truncated), encoder.info().max_tokens);
+  std::optional<TextWindows> windows;
+  if (!w.in.empty()) windows.emplace(open_texts(w.in, w.column));
+  w.options.calibration_texts = calibration_texts(w, windows ? &*windows : nullptr);
+  const Encoder encoder = Encoder::load(w.model, w.options);
+  if (!w.benchmark) return embed_file(w, encoder, *windows), kOk;
+  std::vector<std::string> texts;
+  if (windows) texts = windows->next().texts;
+  if (windows && texts.empty()) throw Error(ErrorKind::invalid_argument, "'" + w.in + "' has no texts to measure with");
+  if (!windows) texts.assign(example_texts().begin(), example_texts().end());
+  embed_benchmark(w, encoder, texts);
   return kOk;
 }
 

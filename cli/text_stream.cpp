@@ -15,23 +15,44 @@
 namespace tenfold::cli {
 namespace {
 
+// Of one text, so that memory stays bounded where a file has no ends of lines, or a quote is never closed.
+constexpr std::size_t kMostOfAText = std::size_t{64} << 20;
+
 struct Lines {
   std::ifstream in;
   std::string what;
   std::int64_t line = 0;
+  std::vector<char> piece = std::vector<char>(1 << 16);
 
   explicit Lines(const std::string& path) : what("'" + path + "'") {
     expect_readable(path);
     in.open(path, std::ios::binary);
   }
   bool next(std::string& text) {
-    if (!std::getline(in, text)) {
+    if (!get(text)) {
       if (in.bad()) throw Error(ErrorKind::io, what + " cannot be read behind line " + std::to_string(line));
       return false;
     }
     ++line;
+    expect_bounded(text);
     if (text.ends_with('\r')) text.pop_back();
     return true;
+  }
+  // As std::getline, which would read on for ever.
+  bool get(std::string& text) {
+    text.clear();
+    for (;;) {
+      in.getline(piece.data(), static_cast<std::streamsize>(piece.size()));
+      const auto got = static_cast<std::size_t>(in.gcount());
+      const bool ended = in.eof(), whole = in.good();
+      text.append(piece.data(), got - (whole ? 1 : 0));   // the line's end counts, and is not there
+      if (whole || ended || in.bad()) return whole || !text.empty();
+      in.clear();   // the piece is full
+      if (got == 0 || text.size() > kMostOfAText) return true;
+    }
+  }
+  void expect_bounded(const std::string& text) const {
+    if (text.size() > kMostOfAText) wrong("is a text of more than 64 MiB; a text for an encoder is a line or a field");
   }
   [[noreturn]] void wrong(const std::string& why) const { throw Error(ErrorKind::io, what + ": line " + std::to_string(line) + " " + why); }
 };
@@ -82,13 +103,15 @@ class Table {
  private:
   bool record(std::vector<std::string>& fields) {
     std::string text, line;
-    for (;;) {
+    for (std::ptrdiff_t quotes = 0;;) {
       if (!lines_.next(line)) {
         if (!text.empty()) lines_.wrong("ends inside a quote");
         return false;
       }
       text += line;
-      if (std::count(text.begin(), text.end(), '"') % 2 != 0) {
+      lines_.expect_bounded(text);
+      quotes += std::count(line.begin(), line.end(), '"');
+      if (quotes % 2 != 0) {
         text += '\n';
         continue;
       }

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 import cli_case
 from cli_case import CliCase, np
@@ -40,20 +41,112 @@ class Embed(CliCase):
         with open(self.path('c.jsonl')) as file:
             np.testing.assert_array_equal(np.float32([json.loads(line)['embedding'] for line in file]), rows)
 
+    def many(self, name, count):
+        return self.write(name, b''.join(b'red %s%s\n' % (b'fine ' * (i % 7), TOKENS[4 + i % 5].encode()) for i in range(count)))
+
+    def read(self, name):
+        with open(self.path(name), 'rb') as file:
+            return file.read()
+
+    def killed(self, texts, out):
+        """Leaves OUT.part as a run does that is killed behind its first window: its input is a pipe that stays open."""
+        pipe = self.path('pipe')
+        os.mkfifo(pipe)
+        run = subprocess.Popen([cli_case.TENFOLD, 'embed', self.encoder.folder, pipe, self.path(out), *QUICK], stdout=subprocess.DEVNULL)
+        with open(pipe, 'wb') as end:
+            end.write(self.read(texts)[:-100])   # not the end: the run would wait for more
+            end.flush()
+            until = time.time() + 60
+            while not (os.path.exists(self.path(out + '.part.how')) and self.read(out + '.part.how').count(b'\n16384 ')):
+                self.assertLess(time.time(), until, 'no window was written')
+                time.sleep(0.05)
+            run.kill()
+            run.wait()
+        os.unlink(pipe)
+
     def test_resume_gives_the_same_bytes(self):
-        texts = self.write('t.txt', b''.join(b'red %s\n' % (b'fine ' * (i % 7)) for i in range(9000)))
-        for kind in ('npy', 'jsonl'):
+        texts = self.many('t.txt', 30000)
+        for kind in ('npy', 'jsonl', 'fvecs'):
             self.embed(texts, f'whole.{kind}')
-            with open(self.path(f'whole.{kind}'), 'rb') as file:
-                whole = file.read()
-            cut = len(whole) * 3 // 4
-            how = '\n'.join([self.encoder.folder, texts, '', '', 'fp32', 'cpu', str(WIDTH), '40', '0', ''])
-            self.write(f'again.{kind}.part', whole[:cut])
-            self.write(f'again.{kind}.part.how', how.encode())
-            self.assertRegex(self.embed(texts, f'again.{kind}', '--resume').stdout, '^9000 vectors .* 4904 texts')
-            with open(self.path(f'again.{kind}'), 'rb') as file:
-                self.assertEqual(file.read(), whole)
-            self.assertFalse(os.path.exists(self.path(f'again.{kind}.part')))
+            self.killed('t.txt', f'again.{kind}')
+            with open(self.path(f'again.{kind}.part'), 'ab') as file:
+                file.write(b'half a row')
+            self.assertRegex(self.embed(texts, f'again.{kind}', '--resume').stdout, '^30000 vectors .* 13616 texts')
+            self.assertEqual(self.read(f'again.{kind}'), self.read(f'whole.{kind}'))
+            self.assertFalse(os.path.exists(self.path(f'again.{kind}.part')) or os.path.exists(self.path(f'again.{kind}.part.how')))
+
+    def test_resume_refuses_what_is_not_the_same(self):
+        texts = self.many('t.txt', 20000)
+        self.killed('t.txt', 'o.npy')
+        kept = {name: self.read(name) for name in ('o.npy.part', 'o.npy.part.how')}
+
+        def refused(words, source, *flags):
+            self.refused(2, words, 'embed', self.encoder.folder, source, self.path('o.npy'), *QUICK, '--resume', *flags)
+            for name, data in kept.items():
+                self.assertEqual(self.read(name), data)
+        other = self.write('u.txt', self.read('t.txt').replace(b'red fine', b'blue fine', 1))
+        refused('the first 16384 texts are not those', other)
+        refused('fewer texts', self.many('v.txt', 16000))
+        refused('another model, with other flags', texts, '--normalize')
+        refused('another model, with other flags', texts, '--precision=bf16')
+        with open(os.path.join(self.encoder.folder, 'model.safetensors'), 'r+b') as file:   # the same path, other weights
+            file.seek(-4, os.SEEK_END)
+            file.write(b'\0\0\0\x3f')
+        refused('another model, with other flags', texts)
+
+    def test_long_lines(self):
+        long = [b'red ' * 20000, b'x' * 65535, b'x' * 65536, b'', b'fine\0 how', b'red' * 70000]   # around the reader's pieces
+        for end in (b'', b'\n'):
+            self.embed(self.write('t.txt', b'\n'.join(long) + end), 'o.npy')
+            self.assertEqual(len(np.load(self.path('o.npy'))), 6)
+        with open(self.path('huge.txt'), 'wb') as file:
+            file.write(b'fine\n')
+            file.truncate(100 << 20)
+        self.write('quote.csv', b'a,b\n1,"' + b'red\n' * (17 << 20))
+        for name, *flags in (('huge.txt',), ('quote.csv', '--column=b')):
+            arguments = (self.encoder.folder, self.path(name), self.path('p.npy'), *QUICK, *flags)
+            self.refused(1, 'is a text of more than 64 MiB', 'embed', *arguments)
+
+    def test_devices(self):
+        texts = self.many('t.txt', 3000)
+        self.embed(texts, 'one.npy')
+        first = min(os.sched_getaffinity(0))
+        for devices, strategy in (('cpu,cpu', 'auto'), (f'cpu:{first},cpu', 'round_robin'), ('cpu,cpu,cpu', 'utilization'),
+                                  (f'cpu:{first}', 'memory'), (f'cpu,cpu:{first}', 'pipeline')):
+            told = self.embed(texts, 'more.npy', f'--device={devices}', f'--strategy={strategy}').stdout
+            self.assertIn(f'on {devices.replace(",", ", ")} in fp32', told)
+            np.testing.assert_allclose(np.load(self.path('more.npy')), np.load(self.path('one.npy')), atol=1e-5)
+
+    def test_int8_only_where_it_is_near(self):
+        texts = self.many('t.txt', 600)
+        self.embed(texts, 'wide.npy')
+        wide = np.load(self.path('wide.npy'))
+        told = self.embed(texts, 'o.npy', '--precision=int8', '--leastCosine=0.9').stdout
+        narrow = np.load(self.path('o.npy'))
+        cosines = (wide * narrow).sum(1) / np.linalg.norm(wide, axis=1) / np.linalg.norm(narrow, axis=1)
+        self.assertRegex(told, r"in int8 \(int8's cosine is 0\.9\d+\)")
+        self.assertGreater(cosines.mean(), 0.9)
+        self.assertLess(cosines.mean(), 0.999999, 'these are the vectors of fp32')
+        run = self.tenfold('embed', self.encoder.folder, texts, self.path('p.npy'), *QUICK, '--precision=int8', '--leastCosine=1')
+        self.assertNotIn('in int8 ', run.stdout)
+        self.assertIn('int8 is not near enough', run.stderr + run.stdout)
+        np.testing.assert_allclose(np.load(self.path('p.npy')), wide, atol=0.05)
+
+    def test_benchmark(self):
+        texts = self.many('t.txt', 50)
+        flags = ('--benchmark', '--batchSizes=4,1', '--iterations=5', f'--exportJson={self.path("b.json")}')
+        told = self.tenfold('embed', self.encoder.folder, texts, *QUICK, *flags).stdout.splitlines()
+        self.assertEqual([line.split()[:2] for line in told[2:]], [['fp32', '4'], ['fp32', '1']])
+        with open(self.path('b.json')) as file:
+            results = json.load(file)
+        four = results['batch_sizes']['4']
+        self.assertEqual(four['iterations'], 5)
+        self.assertAlmostEqual(four['throughput_samples_per_second'] * four['mean_latency_ms'] / 4000, 1, places=6)
+        self.assertGreater(four['tokens_per_second'], 2 * four['throughput_samples_per_second'])
+        self.assertGreaterEqual(four['p99_latency_ms'], four['median_latency_ms'])
+        self.assertEqual(results['single_query'], results['batch_sizes']['1'])
+        built_in = self.tenfold('embed', self.encoder.folder, *QUICK, '--benchmark', '--iterations=1', '--batchSizes=2')
+        self.assertIn('10 texts', built_in.stdout)
 
     def run_embed(self, command, texts):
         return subprocess.run(['bash', '-c', command, cli_case.TENFOLD, self.encoder.folder, texts, self.path('o.npy'), *QUICK],
@@ -90,8 +183,17 @@ class Embed(CliCase):
             (1, 'neither a JSON string', model, self.write('t.jsonl', b'{"a": 1}\n'), self.path('o.npy')),
             (1, 'no folder', self.path('none'), texts, self.path('o.npy')),
             (2, 'vectors of', model, texts, self.path('o.npy'), '--dimensions=17'),
+            (2, 'cpu:0-3 (these processors', model, texts, self.path('o.npy'), '--device=cpu,gpu'),
+            (2, 'memory, utilization or pipeline', model, texts, self.path('o.npy'), '--strategy=fastest'),
+            (2, 'needs two devices or more', model, texts, self.path('o.npy'), '--strategy=pipeline'),
+            (2, 'fp16, bf16, int8 or auto', model, texts, self.path('o.npy'), '--precision=int4'),
+            (2, '--precision=int8 and', model, texts, self.path('o.npy'), f'--calibrationTexts={texts}'),
+            (2, 'MODEL [IN] with --benchmark', model, texts, self.path('o.npy'), '--benchmark'),
         ):
             self.refused(code, words, 'embed', *arguments, *(QUICK if len(arguments) > 1 else ()))
+        os.mkdir(self.path('o.npy.part.how'))
+        self.refused(1, 'it is a folder', 'embed', model, texts, self.path('o.npy'), *QUICK)
+        self.assertFalse(os.path.exists(self.path('o.npy.part')))
 
 
 if __name__ == '__main__':

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 #include "backends/cuda/device/failures.h"
 #include "fake_pools.h"
@@ -24,8 +25,12 @@ int end(Handle handle) {
   std::free(reinterpret_cast<void*>(handle));
   return kSuccess;
 }
-FakeDriver& fake() { return FakeDriver::get(); }
-int answer() { return fake().failure; }
+FakeDriver& fake() { return FakeDriver::the(); }
+thread_local int current = FakeDriver::kOrdinal;
+std::map<Context, int>& gpus_of_contexts() {   // the process's runtime keeps its contexts from test to test
+  static std::map<Context, int> all;
+  return all;
+}
 
 // While a stream is captured.
 void outside(const char* call) {
@@ -66,6 +71,12 @@ int attribute(int* value, int which, int) {
            : which == kMemoryClockKhz  ? 2619000 : 227 << 10;
   return kSuccess;
 }
+// A kernel, or a graph of them, on this thread's GPU.
+int run_one() {
+  const auto left = fake().launches_left.find(current);
+  if (left != fake().launches_left.end() && left->second-- <= 0) fake().failures[current] = 719;
+  return fake().launches_of[current] += !answer(), answer();
+}
 int error_string(int result, const char** text) {
   *text = result == 719 ? "unspecified launch failure" : "some error";
   return kSuccess;
@@ -83,6 +94,37 @@ int pointer_attribute(void* value, int, DevicePointer pointer) {
   return kSuccess;
 }
 
+// One call at a time.
+std::mutex calls;
+Driver unguarded{};
+template <auto Entry>
+struct Guarded;
+template <class... Arguments, int (*Driver::*Entry)(Arguments...)>
+struct Guarded<Entry> {
+  static int call(Arguments... arguments) {
+    const std::lock_guard lock(calls);
+    return (unguarded.*Entry)(arguments...);
+  }
+};
+template <auto... Entries>
+Driver guarded(const Driver& table) {
+  unguarded = table;
+  Driver all{};
+  ((all.*Entries = Guarded<Entries>::call), ...);
+  return all;
+}
+Driver guarded_table(const Driver& t) {
+  using D = Driver;
+  return guarded<&D::init, &D::driver_version, &D::error_string, &D::device_count, &D::device_get, &D::device_name, &D::device_attribute,
+                 &D::device_memory, &D::retain_primary, &D::release_primary, &D::set_current, &D::synchronize, &D::memory_info,
+                 &D::allocate, &D::release, &D::pool_create, &D::pool_destroy, &D::pool_set, &D::pool_get, &D::pool_trim, &D::pool_allocate,
+                 &D::pool_release, &D::allocate_host, &D::release_host, &D::copy, &D::fill, &D::stream_create, &D::stream_destroy,
+                 &D::stream_wait, &D::stream_query, &D::stream_follow, &D::pointer_attribute, &D::stream_capturing, &D::capture_begin,
+                 &D::capture_end, &D::graph_instantiate, &D::graph_update, &D::graph_launch, &D::graph_exec_destroy, &D::graph_destroy,
+                 &D::event_create, &D::event_destroy, &D::event_record, &D::event_wait, &D::event_elapsed, &D::module_load,
+                 &D::module_unload, &D::module_function, &D::function_set, &D::launch>(t);
+}
+
 Driver table() {
   Driver t{};
   t.init = [](unsigned) { return 0; };
@@ -93,10 +135,13 @@ Driver table() {
   t.device_name = [](char* name, int length, int) { return std::strncpy(name, "a GPU that is none", static_cast<std::size_t>(length)), 0; };
   t.device_attribute = attribute;
   t.device_memory = [](std::size_t* bytes, int) { return *bytes = std::size_t{1} << 40, 0; };
-  t.retain_primary = [](Context* context, int) { return ++fake().contexts, make(context); };
+  t.retain_primary = [](Context* context, int gpu) {
+    const int result = make(context);
+    return ++fake().contexts, gpus_of_contexts()[*context] = gpu, result;
+  };
   t.release_primary = [](int) { return --fake().contexts, kSuccess + 0; };
   t.synchronize = [] { return outside("cuCtxSynchronize"), ++fake().waits, answer(); };
-  t.set_current = [](Context) { return 0; };
+  t.set_current = [](Context context) { return current = gpus_of_contexts().at(context), 0; };
   t.memory_info = [](std::size_t* free, std::size_t* total) {
     return *free = fake().memory - fake().taken, *total = fake().memory, answer();
   };
@@ -132,7 +177,7 @@ Driver table() {
   };
   t.graph_update = [](GraphExec, Graph, void*) { return outside("cuGraphExecUpdate"), ++fake().updated, answer(); };
   t.graph_launch = [](GraphExec, StreamHandle stream) {
-    return outside("cuGraphLaunch"), fake().graphs_ran_on.push_back(stream), answer();
+    return outside("cuGraphLaunch"), fake().graphs_ran_on.push_back(stream), run_one();
   };
   t.graph_exec_destroy = [](GraphExec exec) { return outside("cuGraphExecDestroy"), --fake().alive, end(exec); };
   t.graph_destroy = [](Graph graph) { return end(graph); };
@@ -148,7 +193,7 @@ Driver table() {
   };
   t.function_set = [](Function, int, int) { return answer(); };
   t.launch = [](const LaunchConfig* config, Function, void**, void**) {
-    return into(config->stream, "cuLaunchKernelEx"), ++fake().launches, answer();
+    return into(config->stream, "cuLaunchKernelEx"), ++fake().launches, run_one();
   };
   return t;
 }
@@ -162,12 +207,21 @@ bool FakeDriver::is_on_device(const void* p) const {
   return static_cast<const char*>(p) < static_cast<const char*>(it->first) + it->second;
 }
 
-FakeDriver& FakeDriver::get() {
+int current_gpu() { return current; }
+int answer() {
+  const auto own = fake().failures.find(current);
+  return own != fake().failures.end() && own->second ? own->second : fake().failure;
+}
+
+FakeDriver& FakeDriver::the() {
   static FakeDriver one;
-  static const Driver functions = table();
+  return one;
+}
+FakeDriver& FakeDriver::get() {
+  static const Driver functions = guarded_table(table());
   use_driver(&functions);
   if (const ErrorName before = use_error_names(error_name); before != error_name) machines_names = before;
-  return one;
+  return the();
 }
 void FakeDriver::put() { use_driver(nullptr), use_error_names(machines_names); }
 

@@ -1,5 +1,5 @@
 // A CUDA driver that is none: memory is the host's, kernels are counted and compute nothing, graphs are lists of what was captured, and
-// calls fail when a test wants them to. For the run time's promises where there is no GPU.
+// calls fail when a test wants them to. For the run time's promises where there is no GPU. Several threads may call it.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@ namespace tenfold::tests {
 
 struct FakeDriver {
   static constexpr int kOrdinal = 7;  // its GPU is number 7 of 8, so that it is no other test's
+  static FakeDriver& the();
   static FakeDriver& get();           // used from the first call on; put() ends that
   static void put();
 
@@ -21,6 +22,9 @@ struct FakeDriver {
   std::size_t taken = 0;
   int version = 13000, major = 9, minor = 0;  // the CUDA version that it is for, and the GPUs' compute capability
   int failure = 0;  // what every call that reaches the device answers, if it is not 0
+  // The same by the GPU's number; how many kernels and graphs a GPU still runs before it answers 719
+  // for ever; how many each one ran.
+  std::map<int, int> failures, launches_left, launches_of;
   int instantiated = 0, updated = 0, alive = 0, launches = 0, waits = 0;
   std::vector<const void*> graphs_ran_on;  // streams
   std::map<void*, std::size_t> on_device;  // addresses that count as the device's, with their sizes

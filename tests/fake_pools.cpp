@@ -11,12 +11,12 @@ namespace {
 using namespace backends::cuda;
 using FakePool = FakeDriver::FakePool;
 
-FakePool& pool_at(Pool pool) { return FakeDriver::get().pools[pool]; }
+FakePool& pool_at(Pool pool) { return FakeDriver::the().pools[pool]; }
 
 int create(Pool* pool, const PoolProperties* properties) {
-  if (properties->kind != 1 || properties->place != 1 || properties->ordinal != FakeDriver::kOrdinal) return 1;
+  if (properties->kind != 1 || properties->place != 1 || properties->ordinal != current_gpu()) return 1;
   *pool = static_cast<Pool>(std::malloc(1));
-  FakeDriver::get().pools[*pool];
+  FakeDriver::the().pools[*pool];
   return kSuccess;
 }
 int trim(Pool pool, std::size_t kept) {
@@ -31,7 +31,7 @@ int trim(Pool pool, std::size_t kept) {
 }
 int destroy(Pool pool) {
   trim(pool, 0);
-  FakeDriver::get().pools.erase(pool);
+  FakeDriver::the().pools.erase(pool);
   return std::free(pool), kSuccess;
 }
 int set(Pool pool, int attribute, void* value) {
@@ -45,8 +45,8 @@ int get(Pool pool, int attribute, void* value) {
   return kSuccess;
 }
 int allocate(DevicePointer* pointer, std::size_t bytes, Pool pool, StreamHandle) {
-  FakeDriver& fake = FakeDriver::get();
-  if (fake.failure) return fake.failure;
+  FakeDriver& fake = FakeDriver::the();
+  if (const int failed = answer()) return failed;
   FakePool& p = pool_at(pool);
   void* memory = nullptr;
   if (const auto it = p.free.find(bytes); it != p.free.end()) {
@@ -60,7 +60,7 @@ int allocate(DevicePointer* pointer, std::size_t bytes, Pool pool, StreamHandle)
   return kSuccess;
 }
 int release(DevicePointer pointer, StreamHandle) {
-  FakeDriver& fake = FakeDriver::get();
+  FakeDriver& fake = FakeDriver::the();
   void* memory = reinterpret_cast<void*>(pointer);
   const auto it = fake.pool_of.find(memory);
   if (it == fake.pool_of.end()) return 1;
@@ -78,14 +78,14 @@ void add_pools(Driver& table) {
 }
 
 int take_memory(void** memory, std::size_t bytes) {
-  FakeDriver& fake = FakeDriver::get();
+  FakeDriver& fake = FakeDriver::the();
   if (fake.taken + bytes > fake.memory) return kOutOfMemory;
   *memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
   fake.taken += bytes, fake.on_device[*memory] = bytes;
   return kSuccess;
 }
 void end_memory(void* memory) {
-  FakeDriver& fake = FakeDriver::get();
+  FakeDriver& fake = FakeDriver::the();
   fake.taken -= fake.on_device[memory], fake.on_device.erase(memory);
   std::free(memory);
 }

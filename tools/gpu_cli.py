@@ -148,7 +148,7 @@ def memory(runs):
 
 
 def budget(runs):
-    """--best --max-error on the small CNN, which has pooling: plans in both kinds of 8 bits are tried, and one within the bound is taken."""
+    """--best --max-error on the small CNN, which has pooling: plans in both kinds of 8 bits are tried, one within the bound is taken."""
     import make_models
     values, data = make_models.inputs('smallcnn', batch=60), runs.path('budget.npz')
     np.savez(data, **values)

@@ -156,9 +156,16 @@ def builds(a, model_of, log):
            f'{whole:.2f} in all, {driver:.2f} for `tenfold devices`')
 
 
+def embed(a, model_of, log):
+    """From texts to vectors on one GPU and on several."""
+    import gpu_embed
+    yield from gpu_embed.rows(a, DEVICE, log)
+
+
 NARROW = {'narrow-images': ['resnet50', 'vit-b16'], 'narrow-text': ['minilm-l6', 'bert-base']}
-PARTS = {'sentences': sentences, 'fp8': fp8, **{name: narrow(*models) for name, models in NARROW.items()}, 'unpadded': unpadded, 'latency': latency, 'builds': builds}
-MODELS = {'sentences': [], 'fp8': ['bert-base'], **NARROW,
+PARTS = {'embed': embed, 'sentences': sentences, 'fp8': fp8, **{name: narrow(*models) for name, models in NARROW.items()},
+         'unpadded': unpadded, 'latency': latency, 'builds': builds}
+MODELS = {'embed': [], 'sentences': [], 'fp8': ['bert-base'], **NARROW,
           'unpadded': ['minilm-l6'], 'latency': ['mlp256'], 'builds': ['resnet50', 'bert-base']}
 
 

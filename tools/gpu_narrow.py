@@ -2,8 +2,8 @@
 makes.
 
 Text and ViT are quantised by quantise_products.py: every product with weights, int8 or e4m3. ResNet-50 comes as it is and gets its ranges
-from random images, as a user's plain model does (--int8 --data, --fp8 --data); its weights are random, so its cosine is the worst case. `rows`: a plain model whose rows are quantised as they run (--int8). `fp8-attention`: e4m3 in the products of attention,
-too.
+from random images, as a user's plain model does (--int8 --data, --fp8 --data); its weights are random, so its cosine is the worst case.
+`rows`: a plain model whose rows are quantised as they run (--int8). `fp8-attention`: e4m3 in the products of attention, too.
 """
 import os, statistics, subprocess, sys
 

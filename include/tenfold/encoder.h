@@ -33,6 +33,33 @@ namespace tenfold {
 
 constexpr int kAllDimensions = -1;
 
+// How the texts of a call are divided between several devices. All move in pieces of at most `batch_tokens` tokens. A
+// device that fails gives its piece back, and the others compute what it would have.
+//   automatic    whoever is free takes the next piece
+//   round_robin  pieces are dealt in turn
+//   memory       by how much memory a device has free when the call begins
+//   utilization  to the device that will be done first, by the tokens that it has to do and its speed so far
+//   pipeline     the last device makes the vectors (pooling, and what follows it) of what the others compute, as an engine
+//                of its own and beside their next pieces; if it fails, the others do this, too. Vectors of tokens and
+//                scores have no such stage
+enum class DeviceStrategy : std::uint8_t { automatic, round_robin, memory, utilization, pipeline };
+// By the names auto, round_robin, memory, utilization and pipeline. Throws invalid_argument, which lists them, for any other.
+TENFOLD_API DeviceStrategy parse_device_strategy(std::string_view name);
+
+// What products compute in.
+//   by_build   what fields of BuildConfig permit (fp16, bf16, auto_precision)
+//   fp32, fp16, bf16   that type; where the machine lacks it, the next wider one, and the log says so
+//   int8       with ranges from EncoderOptions::calibration_texts. Afterwards the vectors of every other one of these
+//              texts are compared with those of fp32. If their mean cosine is below EncoderOptions::least_cosine, int8
+//              gives way to the next wider type that pays on the device, and the log says so. Heads are never int8.
+//   automatic  what the device is quickest in (BuildConfig::auto_precision); int8 only with calibration_texts
+enum class EncoderPrecision : std::uint8_t { by_build, fp32, fp16, bf16, int8, automatic };
+// By the names fp32, fp16, bf16, int8 and auto. Throws invalid_argument, which lists them, for any other.
+TENFOLD_API EncoderPrecision parse_encoder_precision(std::string_view name);
+
+// Ten texts of different kinds and lengths, for those who have none of their own to calibrate or measure with.
+TENFOLD_API std::span<const std::string_view> example_texts();
+
 struct EncoderOptions {
   EncoderOptions() { build.optimization_level = 1; }
   BuildConfig build;             // device, precision, threads and so on; profiles are the encoder's own
@@ -41,13 +68,26 @@ struct EncoderOptions {
   int max_tokens = 0;            // of a text, special ones included; 0: what the folder says
   int dimensions = 0;            // only the first so many of a vector; 0: what the folder says; kAllDimensions: all
   bool normalize = false;        // vectors get length 1, behind all else; one of zeros stays
-  std::int64_t batch_tokens = 0; // at most so many are computed at once; 0: 2048 on a CPU, 16384 on a GPU
+  // At most so many are computed at once; 0: 2048 on a CPU, 16384 on a GPU. A device without the memory for them goes on
+  // with half as many, and the log says so.
+  std::int64_t batch_tokens = 0;
   // Makes the engine of encode() in place of a build and of `cache`: from the network ("ids", i32[texts, tokens], gives
-  // "out"), `build` with the encoder's profiles, and the key by which a cache finds the plan. Called once, in the call
-  // that needs the engine first. The engine has the network's inputs and outputs and covers the profiles. What it throws
+  // "out"), `build` with the encoder's profiles, and the key by which a cache finds the plan. Called once for each device, in
+  // the call that needs its engine first. The engine has the network's inputs and outputs and covers the profiles. What it throws
   // comes through. Null: the library's own way, which prompts that pooling leaves out, vectors of tokens and scores have
   // anyway.
   std::function<Engine(Network network, const BuildConfig& config, const std::string& key)> make_engine;
+  // Devices that compute side by side, in place of build.device; empty: that one alone. A device is
+  //   cpu       all processors, or an equal share of them where it is named more than once
+  //   cpu:0-3   these processors, to which its threads keep; "+" adds a range: cpu:0-3+8-11
+  //   cuda:0    a GPU; named twice, it has two engines' worth of runs at once
+  std::vector<std::string> devices;
+  DeviceStrategy strategy = DeviceStrategy::automatic;
+  EncoderPrecision precision = EncoderPrecision::by_build;
+  // Texts like those to come, for int8: up to 200 are used. Without any, int8 takes example_texts(), and the log warns
+  // of it.
+  std::vector<std::string> calibration_texts;
+  double least_cosine = 0.99;  // of int8's vectors to those of fp32; above 0, at most 1
 };
 
 // What becomes of the outputs of a classification head.
@@ -71,9 +111,21 @@ struct EncoderInfo {
 // What the calls so far have seen.
 struct EncoderCounts { std::int64_t texts = 0, tokens = 0, truncated = 0, runs = 0; };
 
+// What one device has done so far. `busy_s` are seconds, of all its threads together. `lost`: why it gets no more work;
+// empty: it works. Where every device fails, a call throws, and the next call tries all of them again.
+struct DeviceWork {
+  std::string device;
+  std::int64_t texts = 0, tokens = 0, runs = 0;
+  double busy_s = 0;
+  std::string lost;
+  std::string precision;  // the narrowest type of its newest engine: fp32, fp16, bf16, int8; empty: it has none yet
+  // The mean cosine that int8 was judged by. -1: it was not tried, or its plan was taken from the cache.
+  double int8_cosine = -1;
+};
+
 struct EncodeCall {
   std::string prompt;                          // put in front of each text
-  // Told after each batch; if it returns false, the call throws Error(cancelled).
+  // Told in the caller's thread as texts are done; if it returns false, the call throws Error(cancelled).
   std::function<bool(std::size_t done, std::size_t total)> progress;
 };
 
@@ -84,7 +136,7 @@ struct TokenVectors { std::int64_t size = 0; std::vector<float> values; };
 class TENFOLD_API Encoder {
  public:
   // Throws io, invalid_model (pieces of the folder are missing or disagree), unsupported (a kind of encoder or layer
-  // that is not there; the message says what to do).
+  // that is not there; the message says what to do), invalid_argument (options, names of devices).
   static Encoder load(const std::string& folder, EncoderOptions options = {});
   Encoder(Encoder&&) noexcept;
   Encoder& operator=(Encoder&&) noexcept;
@@ -93,6 +145,10 @@ class TENFOLD_API Encoder {
   const EncoderInfo& info() const;
   const Tokenizer& tokenizer() const;
   EncoderCounts counts() const;
+  std::vector<DeviceWork> devices() const;  // in the order of EncoderOptions::devices
+  // A text that is equal only for encoders whose vectors are made alike: by the bytes of the folder, the options, the
+  // kinds of devices and the library's version. Reads the folder's weights once.
+  std::string fingerprint() const;
 
   // Texts are UTF-8; the order is kept. A text longer than max_tokens is truncated; the log tells of the first.
   std::vector<float> encode(std::span<const std::string_view> texts, const EncodeCall& call = {}) const;
@@ -104,7 +160,7 @@ class TENFOLD_API Encoder {
   // By the classification head: a row of info().labels for each pair.
   std::vector<float> score(std::span<const std::pair<std::string_view, std::string_view>> pairs,
                            ScoreFunction function = ScoreFunction::by_folder, const EncodeCall& call = {}) const;
-  // Makes the engine that encode() needs, or score() where the folder has a head.
+  // Makes the engines that encode() needs on all devices, or score() where the folder has a head.
   void prepare() const;
 
  private:

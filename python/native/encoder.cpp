@@ -75,7 +75,8 @@ struct PyEncoder {
   std::optional<Encoder> encoder;
 
   PyEncoder(nb::handle folder, const nb::dict& keywords, nb::handle cache, int max_tokens, int dimensions, bool normalize,
-            std::int64_t batch_tokens) {
+            std::int64_t batch_tokens, const std::vector<std::string>& devices, const std::string& strategy, const std::string& precision,
+            const std::vector<std::string>& calibration_texts, double least_cosine) {
     EncoderOptions options;
     nb::dict build_options;   // all but what is the encoder's own
     for (auto [key, value] : keywords)
@@ -84,6 +85,11 @@ struct PyEncoder {
       else
         build_options[key] = value;
     read_options(build_options, options.build, callbacks, "an encoder");
+    options.devices = devices, options.calibration_texts = calibration_texts, options.least_cosine = least_cosine;
+    callbacks->run([&] {
+      options.strategy = parse_device_strategy(strategy);
+      if (!precision.empty()) options.precision = parse_encoder_precision(precision);
+    });
     if (cache.is_none())
       options.cache->folder.clear();
     else if (nb::isinstance<nb::bool_>(cache))
@@ -152,6 +158,17 @@ struct PyEncoder {
     std::copy(scores.begin(), scores.end(), to);
     return array;
   }
+  nb::list devices() const {
+    nb::list all;
+    for (const DeviceWork& one : encoder->devices()) {
+      nb::dict dict;
+      dict["device"] = one.device, dict["texts"] = one.texts, dict["tokens"] = one.tokens, dict["runs"] = one.runs;
+      dict["busy_s"] = one.busy_s, dict["lost"] = one.lost, dict["precision"] = one.precision;
+      dict["int8_cosine"] = one.int8_cosine < 0 ? nb::object(nb::none()) : nb::cast(one.int8_cosine);
+      all.append(dict);
+    }
+    return all;
+  }
   nb::list token_ids(const nb::list& list, const std::string& prompt) const {
     nb::list rows;
     for (const std::string_view text : texts_of(list)) rows.append(nb::cast(encoder->token_ids(text, prompt)));
@@ -175,9 +192,12 @@ void bind_encoder(nb::module_& m) {
       .def_ro("truncate_dim", &EncoderInfo::truncate_dim)
       .def_ro("padding_id", &EncoderInfo::padding_id);
   nb::class_<PyEncoder>(m, "Encoder", "An encoder from a folder.")
-      .def(nb::init<nb::handle, const nb::dict&, nb::handle, int, int, bool, std::int64_t>(), nb::arg("folder"), nb::arg("options"),
-           nb::arg("cache").none() = nb::none(), nb::arg("max_tokens") = 0, nb::arg("dimensions") = 0, nb::arg("normalize") = false,
-           nb::arg("batch_tokens") = 0)
+      .def(nb::init<nb::handle, const nb::dict&, nb::handle, int, int, bool, std::int64_t, const std::vector<std::string>&,
+                    const std::string&, const std::string&, const std::vector<std::string>&, double>(),
+           nb::arg("folder"), nb::arg("options"), nb::arg("cache").none() = nb::none(), nb::arg("max_tokens") = 0,
+           nb::arg("dimensions") = 0, nb::arg("normalize") = false, nb::arg("batch_tokens") = 0,
+           nb::arg("devices") = std::vector<std::string>(), nb::arg("strategy") = "auto", nb::arg("precision") = "",
+           nb::arg("calibration_texts") = std::vector<std::string>(), nb::arg("least_cosine") = 0.99)
       .def_prop_ro("info", [](const PyEncoder& e) { return e.encoder->info(); })
       .def_prop_ro(
           "counts",
@@ -188,6 +208,7 @@ void bind_encoder(nb::module_& m) {
             return dict;
           },
           "Texts, tokens, truncated texts and runs so far.")
+      .def_prop_ro("devices", &PyEncoder::devices, "What each device has done, in which precision, and why it is lost, if it is.")
       .def("encode", &PyEncoder::encode, nb::arg("texts"), nb::arg("prompt") = "", nb::arg("progress").none() = nb::none(),
            "f32[texts, width].")
       .def("encode_tokens", &PyEncoder::encode_tokens, nb::arg("texts"), nb::arg("prompt") = "", nb::arg("progress").none() = nb::none(),

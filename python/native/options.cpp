@@ -45,7 +45,8 @@ using Calls = const std::shared_ptr<Callbacks>&;
 // A dict of Calibration's fields, or its samples alone.
 void take_calibration(nb::handle value, BuildConfig& to, Calls calls) {
   constexpr const char* kWanted =
-      "samples (a sequence of dicts, or a function from an index) or a dict of sample, samples, profile, shapes, types, method, cache, remedies";
+      "samples (a sequence of dicts, or a function from an index) or a dict of sample, samples, profile, shapes, types, method, cache, "
+      "remedies";
   Calibration& calibration = to.calibration.emplace();
   const auto take_sample = [&](nb::handle source) {
     const bool calls_it = PyCallable_Check(source.ptr()) != 0;

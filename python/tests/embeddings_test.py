@@ -214,6 +214,64 @@ class RandomModels(Case):
         np.testing.assert_array_equal(SentenceTransformer(folder, **keep).encode(TEXTS), first)
 
 
+    def test_devices_and_pools(self):
+        folder = RandomEncoder(self.path('bert'), 'bert').folder
+        texts = [' '.join(TOKENS[4 + (i * n) % 9].replace('##', '') for n in range(1, 2 + i % 9)) for i in range(300)]
+        want = SentenceTransformer(folder, **QUICK).encode(texts)
+        first = min(os.sched_getaffinity(0))
+        for devices in (['cpu', 'cpu'], [f'cpu:{first}', 'cpu'], (f'cpu:{first}',)):
+            for strategy in ('auto', 'round_robin', 'memory', 'utilization', *(['pipeline'] if len(devices) > 1 else [])):
+                options = {**QUICK, 'device': devices, 'model_kwargs': {**QUICK['model_kwargs'], 'strategy': strategy}}
+                model = SentenceTransformer(folder, **options)
+                np.testing.assert_allclose(model.encode(texts), want, atol=1e-5)
+                self.assertEqual([d['device'] for d in model.devices], list(devices))
+                self.assertEqual(sum(d['texts'] for d in model.devices), 600 if strategy == 'pipeline' else 300)
+        model = SentenceTransformer(folder, **QUICK)
+        pool = model.start_multi_process_pool(['cpu', 'cpu'])
+        np.testing.assert_allclose(model.encode(texts, pool=pool), want, atol=1e-5)
+        np.testing.assert_allclose(model.encode(texts, device=['cpu', 'cpu']), want, atol=1e-5)
+        self.assertEqual(model.counts['texts'], 0, 'others computed')
+        model.stop_multi_process_pool(pool)
+        for wrong, words in ((lambda: model.encode(texts, pool=pool), 'was not stopped'),
+                             (lambda: SentenceTransformer(folder, device=[]), 'empty list'),
+                             (lambda: SentenceTransformer(folder, device=['cpu', 'gpu']), "'gpu' is none"),
+                             (lambda: SentenceTransformer(folder, device='cpu', model_kwargs={'strategy': 'best'}), 'round_robin')):
+            with self.assertRaisesRegex(tenfold.InvalidArgument, words):
+                wrong()
+
+    def test_tokens_and_scores_on_several_devices(self):
+        folder = RandomEncoder(self.path('bert'), 'bert').folder
+        two = {**QUICK, 'device': ['cpu', 'cpu']}
+        for got, want in zip(*(SentenceTransformer(folder, **o).encode(TEXTS * 20, output_value='token_embeddings') for o in (two, QUICK))):
+            np.testing.assert_allclose(got, want, atol=1e-5)
+        judge = RandomEncoder(self.path('head'), 'bert', 1).folder
+        pairs = [(TEXTS[i % 5], TEXTS[i * 3 % 4]) for i in range(100)]
+        model = CrossEncoder(judge, **two)
+        np.testing.assert_allclose(model.predict(pairs), CrossEncoder(judge, **QUICK).predict(pairs), atol=1e-5)
+        self.assertEqual(sum(d['texts'] for d in model.devices), 100)
+
+    def test_precisions_of_products(self):
+        truth = RandomEncoder(self.path('bert'), 'bert')
+        want = SentenceTransformer(truth.folder, **QUICK).encode(TEXTS)
+
+        def made(**options):
+            model = SentenceTransformer(truth.folder, **{**QUICK, 'model_kwargs': {**QUICK['model_kwargs'], **options}})
+            got = model.encode(TEXTS)
+            return model.devices[0], (got * want).sum(1) / np.linalg.norm(got, axis=1) / np.linalg.norm(want, axis=1)
+        told, near = made(precision='int8', calibration_texts=TEXTS, least_cosine=0.9)
+        self.assertEqual(told['precision'], 'int8')
+        self.assertAlmostEqual(told['int8_cosine'], near[1::2].mean(), places=5)
+        told, near = made(precision='int8', calibration_texts=TEXTS, least_cosine=1)
+        self.assertNotEqual(told['precision'], 'int8')
+        self.assertGreater(near.min(), 0.999)
+        self.assertEqual(made(precision='fp32')[0]['precision'], 'fp32')
+        for options, words in (({'precision': 'int4'}, 'fp32, fp16, bf16, int8 or auto'),
+                               ({'precision': 'fp16', 'dtype': 'float16'}, 'say the same'),
+                               ({'precision': 'int8', 'least_cosine': 2}, 'above 0 and at most 1')):
+            with self.assertRaisesRegex(tenfold.InvalidArgument, words):
+                made(**options)
+
+
 class Values(unittest.TestCase):
     def test_precisions(self):
         x = np.random.default_rng(1).standard_normal((50, 16)).astype(np.float32)

@@ -17,7 +17,9 @@ std::vector<tenfold_range> tenfold::c::ranges_of(const tenfold_range* ranges, st
   return list;
 }
 
-ShapeRange tenfold::c::shapes_of(const tenfold_range& r) { return {shape_of(r.min, r.rank), shape_of(r.opt, r.rank), shape_of(r.max, r.rank)}; }
+ShapeRange tenfold::c::shapes_of(const tenfold_range& r) {
+  return {shape_of(r.min, r.rank), shape_of(r.opt, r.rank), shape_of(r.max, r.rank)};
+}
 
 namespace {
 
@@ -36,7 +38,7 @@ void set_layer_types(LayerTypes& types, const tenfold_build_config& c) {
           "layer_constraints is ", c.layer_constraints, ", expected TENFOLD_LAYERS_FREE, _PREFER or _OBEY");
   types.constraints = static_cast<LayerConstraints>(c.layer_constraints);
   if (c.layer_type_count > 0) need(c.layer_types, "layer_types");
-  std::string last;   // whose outputs the entry before was about
+  std::string last;  // whose outputs the entry before was about
   for (std::int32_t i = 0; i < c.layer_type_count; ++i) {
     const tenfold_layer_type& one = c.layer_types[i];
     const std::string layers = &need(one.layers, "a layer's name");
@@ -44,9 +46,12 @@ void set_layer_types(LayerTypes& types, const tenfold_build_config& c) {
     require(one.of == TENFOLD_LAYER_COMPUTES || one.of == TENFOLD_LAYER_GIVES, ErrorKind::invalid_argument, "layer '", layers,
             "': `of` is ", one.of, ", expected TENFOLD_LAYER_COMPUTES or TENFOLD_LAYER_GIVES");
     const bool gives = one.of == TENFOLD_LAYER_GIVES;
-    if (!gives) types.precisions.push_back({layers, type});
-    else if (!types.output_types.empty() && last == layers) types.output_types.back().types.push_back(type);
-    else types.output_types.push_back({layers, {type}});
+    if (!gives)
+      types.precisions.push_back({layers, type});
+    else if (!types.output_types.empty() && last == layers)
+      types.output_types.back().types.push_back(type);
+    else
+      types.output_types.push_back({layers, {type}});
     last = gives ? layers : "";
   }
 }

@@ -61,8 +61,8 @@ std::vector<const ir::Node*> products_to_quantise(const ir::Graph& graph, const 
 // Gives each such value that has a range one QuantizeLinear and DequantizeLinear, and constant weights the same with a scale for each
 // output channel. Concat and what only moves elements pass their parameters on to their operands. An operand of an Add whose sum becomes
 // 8 bits, too, is read as 8 bits; with `shortcuts` also by a sum that stays wide, if nobody else reads the floats. Channels are scaled
-// before; weights and biases are corrected only of products that get the 8 bits that most have. A refit leaves such weights alone. True if anything changed.
-// Values without a range stay as they are, and so do those that a DequantizeLinear made.
+// before; weights and biases are corrected only of products that get the 8 bits that most have. A refit leaves such weights alone. True
+// if anything changed. Values without a range stay as they are, and so do those that a DequantizeLinear made.
 bool place_qdq(ir::Graph& graph, const Ranges& ranges, const Placing& placing);
 
 }  // namespace tenfold::quant

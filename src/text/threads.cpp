@@ -15,11 +15,6 @@ namespace {
 constexpr std::size_t kBytesOfAThread = 1 << 16;   // less is done before a thread has started
 constexpr std::size_t kBytesOfAPiece = 1 << 13;    // of texts that a thread takes at once
 
-std::size_t processors() {
-  cpu_set_t own;
-  return sched_getaffinity(0, sizeof own, &own) == 0 ? static_cast<std::size_t>(CPU_COUNT(&own)) : 1;
-}
-
 // What the threads share. Pieces are taken in their order, and a thread that fails ends all of them behind its text.
 class Work {
  public:
@@ -64,19 +59,43 @@ class Work {
 
 }  // namespace
 
+std::size_t processors() {
+  cpu_set_t own;
+  return sched_getaffinity(0, sizeof own, &own) == 0 ? static_cast<std::size_t>(CPU_COUNT(&own)) : 1;
+}
+
+std::size_t threads_for(std::size_t bytes, int threads) {
+  const std::size_t most = threads > 0 ? static_cast<std::size_t>(threads) : processors();
+  return std::clamp<std::size_t>(bytes / kBytesOfAThread, 1, most);
+}
+
+void on_threads(std::size_t count, const std::function<void(std::size_t)>& work) {
+  std::vector<std::exception_ptr> failures(count);
+  const auto part = [&](std::size_t i) {
+    try {
+      work(i);
+    } catch (...) {
+      failures[i] = std::current_exception();
+    }
+  };
+  std::vector<std::thread> others;
+  std::size_t mine = 1;  // parts from here on, and part 0, are this thread's
+  try {
+    for (; mine < count; ++mine) others.emplace_back(part, mine);
+  } catch (const std::system_error&) {  // the system gives no more
+  }
+  if (count > 0) part(0);
+  for (; mine < count; ++mine) part(mine);
+  for (std::thread& one : others) one.join();
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+}
+
 void for_each_text(std::span<const std::string_view> texts, int threads, const std::function<void(std::size_t)>& work) {
   std::size_t bytes = 0;
   for (const std::string_view text : texts) bytes += text.size();
-  const std::size_t most = threads > 0 ? static_cast<std::size_t>(threads) : processors();
-  const std::size_t count = std::clamp<std::size_t>(bytes / kBytesOfAThread, 1, most);
   Work all(texts, work);
-  std::vector<std::thread> others;
-  try {
-    while (others.size() + 1 < count) others.emplace_back([&all] { all.run(); });
-  } catch (const std::system_error&) {   // the system gives no more: those that are there do the work
-  }
-  all.run();
-  for (std::thread& one : others) one.join();
+  on_threads(threads_for(bytes, threads), [&all](std::size_t) { all.run(); });
   all.rethrow();
 }
 

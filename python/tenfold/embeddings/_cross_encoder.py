@@ -66,10 +66,10 @@ class CrossEncoder(Model):
                 convert_to_numpy: bool = True, convert_to_tensor: bool = False, device: Any = None, pool: Any = None,
                 chunk_size: int | None = None) -> Any:
         """f32[pairs] where there is one label, else f32[pairs, labels]; of one pair one row. A prompt is put in front of first texts."""
-        check_call(device, batch_size)
+        check_call(batch_size)
         function = self._default if activation_fn is None else _function(activation_fn)
         words, (pairs, one) = self._prompt(prompt_name, prompt), _pairs(inputs)
-        scores: Any = self._encoder.score([words + a if words else a for a, _ in pairs], [b for _, b in pairs], function,
+        scores: Any = self._encoder_for(device, pool).score([words + a if words else a for a, _ in pairs], [b for _, b in pairs], function,
                                           progress_bar(show_progress_bar, 'pairs'))
         if self.num_labels == 1:
             scores = scores[:, 0]
@@ -88,7 +88,7 @@ class CrossEncoder(Model):
             raise TypeError('documents are a sequence of str, got str')
         documents = list(documents)
         scores = self.predict([(query, text) for text in documents], prompt_name, prompt, batch_size, show_progress_bar, activation_fn,
-                              device=device)
+                              device=device, pool=pool)
         order = sorted(range(len(documents)), key=lambda i: -scores[i])[:top_k]
         return [{'corpus_id': i, 'score': float(scores[i]), **({'text': documents[i]} if return_documents else {})} for i in order]
 

@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 import logging
+import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tenfold import _native
-from tenfold._device import put_device
+from tenfold._device import devices as all_devices
 from tenfold.embeddings._folders import find_folder
-from tenfold.embeddings._options import as_tensor, build_options, refuse
+from tenfold.embeddings._options import as_tensor, device_names, encoder_options, refuse
 from tenfold.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -30,22 +31,58 @@ class Model:
         if name is None:
             raise InvalidArgument(f'{type(self).__name__} needs a folder, or the name of a model in the cache')
         self.folder = find_folder(name, cache_folder, revision, self._OWNER)
-        self._options = put_device(build_options(device, backend, model_kwargs or {}))
-        self._rest = {'cache': plan_cache, 'batch_tokens': batch_tokens, 'dimensions': -1}   # -1: all; Python cuts what it hands out
-        self._encoder = self._open(max_tokens)
+        self._made = dict(encoder_options(device, backend, model_kwargs or {}), cache=plan_cache, batch_tokens=batch_tokens,
+                          max_tokens=max_tokens, dimensions=-1)   # -1: all; Python cuts what it hands out
+        self._others: dict[tuple[str, ...], Any] = {}   # encoders on devices that single calls asked for
+        self._lock = threading.Lock()
+        self._encoder = _native.Encoder(self.folder, **self._made)
         info = self._encoder.info
         self.prompts = {**self._PROMPTS, **info.prompts, **(prompts or {})}
         self.default_prompt_name = default_prompt_name or info.default_prompt or None
         if self.default_prompt_name is not None:
             self._prompt(self.default_prompt_name, None)
 
-    def _open(self, max_tokens: int) -> _native.Encoder:
-        return _native.Encoder(self.folder, self._options, max_tokens=max_tokens, **self._rest)
-
     @property
     def device(self) -> str:
-        """'cpu', 'cuda:0' ..."""
-        return str(self._options['device'])
+        """'cpu', 'cuda:0' ...: of several the first."""
+        return str(self._made['options']['device'])
+
+    @property
+    def devices(self) -> list[dict[str, Any]]:
+        """Of each device: what it has done, its precision, the cosine that int8 was judged by, and why it is lost, if it is."""
+        return self._encoder.devices
+
+    def start_multi_process_pool(self, target_devices: Sequence[str] | None = None) -> dict[str, Any]:
+        """Devices for calls with pool=...: threads of this process, not processes. Default: all GPUs, or four shares of the CPU."""
+        if target_devices is None:
+            target_devices = [d.device for d in all_devices() if d.device.startswith('cuda')] or ['cpu'] * 4
+        names = device_names(list(target_devices))
+        return {'processes': names, 'encoder': self._encoder_on(names)}
+
+    @staticmethod
+    def stop_multi_process_pool(pool: dict[str, Any]) -> None:
+        """Lets go of a pool's engines."""
+        pool.pop('encoder', None)
+
+    def _encoder_on(self, names: list[str]) -> Any:
+        made = {**self._made, 'options': {**self._made['options'], 'device': names[0]}, 'devices': names}
+        return _native.Encoder(self.folder, **made)
+
+    def _encoder_for(self, device: Any, pool: Any) -> Any:
+        """Of a call: the pool's, that of the devices it names, or the model's own."""
+        if pool is not None:
+            if not isinstance(pool, dict) or 'encoder' not in pool:
+                raise InvalidArgument('pool is what start_multi_process_pool() gives, and was not stopped')
+            return pool['encoder']
+        if device is None:
+            return self._encoder
+        names = device_names(device)
+        if names == (self._made.get('devices') or [self._made['options']['device']]):
+            return self._encoder
+        with self._lock:
+            if tuple(names) not in self._others:
+                self._others[tuple(names)] = self._encoder_on(names)
+            return self._others[tuple(names)]
 
     @property
     def max_seq_length(self) -> int:
@@ -56,7 +93,10 @@ class Model:
     def max_seq_length(self, value: int) -> None:
         if value < 1:
             raise InvalidArgument(f'max_seq_length is {value}, 1 or more was expected')
-        self._encoder = self._open(value)
+        self._made['max_tokens'] = value
+        with self._lock:
+            self._others.clear()
+        self._encoder = _native.Encoder(self.folder, **self._made)
 
     def get_max_seq_length(self) -> int:
         return self.max_seq_length
@@ -103,9 +143,8 @@ class Model:
         return self.prompts[name] or ''
 
 
-def check_call(device: Any, batch_size: int) -> None:
-    """Arguments of one call that are not looked at, or not yet."""
-    refuse(device=device)
+def check_call(batch_size: int) -> None:
+    """Arguments of one call that are not looked at."""
     if batch_size <= 0:
         raise InvalidArgument(f'batch_size is {batch_size}, 1 or more was expected')
 

@@ -7,12 +7,37 @@ import warnings
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
+from tenfold._device import put_device
 from tenfold.errors import InvalidArgument, Unsupported
 
 _P = ParamSpec('_P')
 _R = TypeVar('_R')
 BACKENDS = ('torch', 'onnx', 'openvino')
 _log = logging.getLogger('tenfold')
+
+
+def device_names(device: Any) -> list[str]:
+    """Devices as the library names them: of one name, of a list, or of neither, which is []."""
+    if device is None:
+        return []
+    several = list(device) if isinstance(device, (list, tuple)) else [device]
+    if not several:
+        raise InvalidArgument("device is an empty list; give names such as 'cpu', 'cpu:0-3' or 'cuda:0', or None")
+    return [{'cuda': 'cuda:0'}.get(str(one), str(one)) for one in several]
+
+
+def encoder_options(device: Any, backend: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of _native.Encoder: `model_kwargs` holds what encoders have themselves, besides what build_options() takes."""
+    options = dict(options)
+    own = {name: options.pop(name) for name in ('strategy', 'precision', 'calibration_texts', 'least_cosine') if name in options}
+    if 'calibration_texts' in own:
+        own['calibration_texts'] = list(own['calibration_texts'])
+    names = device_names(device)
+    if len(names) > 1:
+        own['devices'] = names
+    if own.get('precision') is not None and ('dtype' in options or 'torch_dtype' in options):
+        raise InvalidArgument("model_kwargs has 'precision' and 'dtype', which say the same; give one of them")
+    return {'options': put_device(build_options(names[0] if names else None, backend, options)), **own}
 
 
 def build_options(device: Any, backend: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -31,7 +56,7 @@ def build_options(device: Any, backend: str, options: dict[str, Any]) -> dict[st
         raise InvalidArgument(f'dtype is {wanted!r}, expected float32, float16 or bfloat16')
     options.pop('attn_implementation', None)
     if device is not None:
-        options['device'] = {'cuda': 'cuda:0'}.get(str(device), str(device))
+        options['device'] = device_names(device)[0]
     return options
 
 

@@ -19,10 +19,13 @@ _OUTPUTS = ('sentence_embedding', 'token_embeddings', None)
 class SentenceTransformer(Model):
     """An encoder of a folder, as sentence-transformers saves it. Its methods may be called from several threads at once.
 
-    `model_name_or_path`: a folder, or a name in HF_HOME's cache. `device`: 'cpu', 'cuda:0'. `model_kwargs`: `dtype` ('float16',
-    'bfloat16'), and fields of tenfold.build (`threads`, `optimization_level` ...). `plan_cache`: the folder where plans are kept (None: the
-    library's; False: nowhere). `batch_tokens`: how many tokens are computed at once at most. `local_files_only`, `token`,
-    `trust_remote_code` and `model_card_data` are not looked at: nothing is fetched, and no code of a folder is run.
+    `model_name_or_path`: a folder, or a name in HF_HOME's cache. `device`: 'cpu', 'cuda:0', 'cpu:0-3' (these
+    processors), or a list of them, which compute side by side. `model_kwargs`: `precision` ('fp32', 'fp16', 'bf16', 'int8', 'auto') with
+    `calibration_texts` and `least_cosine`; or `dtype` ('float16', 'bfloat16'); `strategy` of several devices ('auto', 'round_robin',
+    'memory', 'utilization', 'pipeline'); and fields of tenfold.build (`threads`, `optimization_level` ...). `plan_cache`: the folder where
+    plans are kept (None: the library's; False: nowhere). `batch_tokens`: how many tokens are computed at once at most.
+    `local_files_only`, `token`, `trust_remote_code` and `model_card_data` are not looked at: nothing is fetched, and no code of a folder
+    is run.
     """
 
     _OWNER = 'sentence-transformers/'
@@ -80,10 +83,11 @@ class SentenceTransformer(Model):
         """The vectors of texts, f32[texts, width], or of one text, f32[width].
 
         `output_value`: 'token_embeddings' gives an array f32[tokens, width] for each text; None gives a dict for each, with both and the
-        ids. `batch_size`, `chunk_size` and `pool` are not looked at: texts of one length are computed together, at most `batch_tokens`
-        tokens.
+        ids. `batch_size` and `chunk_size` are not looked at: texts of one length are computed together, at most `batch_tokens` tokens.
+        `pool`, of start_multi_process_pool(), or `device`, one or a list, computes in place of the model's own devices.
         """
-        check_call(device, batch_size)
+        check_call(batch_size)
+        encoder = self._encoder_for(device, pool)
         check_precision(precision)
         if output_value not in _OUTPUTS:
             raise InvalidArgument(f"output_value is {output_value!r}, expected 'sentence_embedding', 'token_embeddings' or None")
@@ -92,19 +96,20 @@ class SentenceTransformer(Model):
         texts = [inputs] if isinstance(inputs, str) else texts_of(inputs)
         progress = progress_bar(show_progress_bar, 'texts')
         if output_value != 'sentence_embedding':
-            return self._parts(texts, words, progress, wanted, output_value, one, convert_to_tensor)
-        vectors = _finished(self._encoder.encode(texts, words, progress), wanted, normalize_embeddings)
+            return self._parts(encoder, texts, words, progress, wanted, output_value, one, convert_to_tensor)
+        vectors = _finished(encoder.encode(texts, words, progress), wanted, normalize_embeddings)
         if precision != 'float32':
             vectors = quantize_embeddings(vectors, precision)
         return hand_out(vectors, one, convert_to_numpy, convert_to_tensor)
 
-    def _parts(self, texts: list[str], prompt: str, progress: Any, wanted: int, output: str | None, one: bool, tensors: bool) -> Any:
+    def _parts(self, encoder: Any, texts: list[str], prompt: str, progress: Any, wanted: int, output: str | None, one: bool,
+               tensors: bool) -> Any:
         """Vectors of tokens, or dicts of all that is known of a text."""
-        rows: list[Any] = self._encoder.encode_tokens(texts, prompt, progress)
+        rows: list[Any] = encoder.encode_tokens(texts, prompt, progress)
         if output is None:
             import numpy as np
-            vectors = _finished(self._encoder.encode(texts, prompt, None), wanted, False)
-            ids = [np.array(row, np.int64) for row in self._encoder.token_ids(texts, prompt)]
+            vectors = _finished(encoder.encode(texts, prompt, None), wanted, False)
+            ids = [np.array(row, np.int64) for row in encoder.token_ids(texts, prompt)]
             rows = [{'input_ids': i, 'attention_mask': np.ones_like(i), 'token_embeddings': t, 'sentence_embedding': v}
                     for i, t, v in zip(ids, rows, vectors)]
         elif tensors:

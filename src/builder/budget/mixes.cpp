@@ -70,13 +70,14 @@ std::string name_of(const Layers& layers, const std::vector<DType>& types) {
   return text.empty() ? cat(undecided, " layers as narrow as can be") : text;
 }
 
-std::vector<LayerPrecision> precisions_for(const Layers& layers, const std::vector<DType>& types,
-                                           const std::map<std::string, DType>& usual, bool untried) {
+std::vector<LayerPrecision> precisions_for(const Layers& layers, const std::vector<DType>& types, const std::map<std::string, DType>& usual,
+                                           bool untried) {
   std::vector<LayerPrecision> list;
   for (std::size_t i = 0; i < types.size(); ++i) {
     const Layer& layer = layers.list[i];
     const auto own = usual.find(layer.name);
-    if ((untried || layer.types.size() > 1) && own != usual.end() && own->second != types[i]) list.push_back({escaped(layer.name), types[i]});
+    if ((untried || layer.types.size() > 1) && own != usual.end() && own->second != types[i])
+      list.push_back({escaped(layer.name), types[i]});
   }
   return list;
 }

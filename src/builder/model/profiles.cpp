@@ -56,7 +56,7 @@ void apply_shapes(const ir::Value& input, const ShapeRange& shapes, std::vector<
 }
 
 void infer_again(ir::Graph& graph) {
-  for (const auto& n : graph.nodes()) graph.infer(*n);   // control flow infers its bodies itself
+  for (const auto& n : graph.nodes()) graph.infer(*n);  // control flow infers its bodies itself
 }
 
 }  // namespace
@@ -109,8 +109,8 @@ OptimizationProfile profile_of_samples(const BuildConfig& config) {
   if (!calibration.shapes.empty()) return calibration.shapes;
   const std::vector<OptimizationProfile> profiles = profiles_of(config);
   require(calibration.profile >= 0 && calibration.profile < static_cast<int>(profiles.size()), ErrorKind::invalid_argument,
-          "Calibration::profile is ", calibration.profile, ", and the build has ", profiles.size(), profiles.size() == 1 ? " profile" : " profiles",
-          ", numbered from 0");
+          "Calibration::profile is ", calibration.profile, ", and the build has ", profiles.size(),
+          profiles.size() == 1 ? " profile" : " profiles", ", numbered from 0");
   return profiles[static_cast<std::size_t>(calibration.profile)];
 }
 

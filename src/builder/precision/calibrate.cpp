@@ -8,8 +8,8 @@
 #include "base/files/file.h"
 #include "base/log.h"
 #include "builder/precision/observed_runs.h"
-#include "builder/precision/samples.h"
 #include "builder/precision/range_trials.h"
+#include "builder/precision/samples.h"
 #include "builder/stopwatch.h"
 #include "quant/calibration_cache.h"
 #include "quant/ranges.h"
@@ -24,7 +24,7 @@ using Channels = std::map<std::string, quant::ChannelStats, std::less<>>;
 // What the samples show of the model in f32.
 struct Seen {
   quant::Histograms histograms;
-  Channels channels;   // of data operands; only where remedies want them
+  Channels channels;  // of data operands; only where remedies want them
 };
 
 // Their number; the first of them are kept with their answers.
@@ -109,7 +109,7 @@ quant::Ranges ranges_by_samples(const ir::Graph& graph, const std::vector<plan::
           calibration.cache.empty() ? "" : ", and there is no cache '" + calibration.cache + "' yet");
   require(calibration.samples > 0, ErrorKind::invalid_argument, "Calibration::samples is ", calibration.samples, ", at least 1 is needed");
   const bool tries_all = calibration.method == kAuto && !placing.float8;
-  if (calibration.method != kAuto) quant::calibrator(calibration.method);   // an unknown one is refused before anything runs
+  if (calibration.method != kAuto) quant::calibrator(calibration.method);  // an unknown one is refused before anything runs
   const Log log(config.log);
   Seen seen;
   for (const std::string& name : wanted) seen.histograms[name];
@@ -127,11 +127,12 @@ quant::Ranges ranges_by_samples(const ir::Graph& graph, const std::vector<plan::
     found.known = known;
     return found;
   };
-  const Tried best = tries_all ? best_calibrator(ranges_by, trials, log) : Tried{placing.float8 && calibration.method == kAuto ? "minmax" : calibration.method};
+  const Tried best = tries_all ? best_calibrator(ranges_by, trials, log)
+                               : Tried{placing.float8 && calibration.method == kAuto ? "minmax" : calibration.method};
   report.method = best.name;
   const quant::Calibrator& calibrator = quant::calibrator(report.method);
   const quant::Ranges result = ranges_by(calibrator);
-  if (!calibration.cache.empty()) {   // as they are without remedies, which a cache does not hold
+  if (!calibration.cache.empty()) {  // as they are without remedies, which a cache does not hold
     AtomicFile file(calibration.cache);
     file.write(write_calibration_cache(quant::cache_of(result, report.method)));
     file.commit();
@@ -162,8 +163,7 @@ quant::Ranges ranges_in_cache(const ir::Graph& graph, const std::set<std::string
           missing.size(), " of the ", wanted.size(), " values that need ranges ('", missing.empty() ? "" : missing.front(),
           "' is one): it is another model's");
   report.method = "cache";
-  if (!calibration.remedies.empty())
-    log(Severity::info, "remedies need samples: none is tried, for the ranges come from a cache");
+  if (!calibration.remedies.empty()) log(Severity::info, "remedies need samples: none is tried, for the ranges come from a cache");
   return ranges;
 }
 
@@ -184,7 +184,7 @@ quant::Ranges calibrated(const ir::Graph& graph, const std::vector<plan::Range>&
     log(Severity::warning, "calibration found no product that 8 bits could stand for: nothing was run");
     return {};
   }
-  for (const std::string& name : config.calibration->remedies) quant::remedy(name);   // an unknown one is refused before anything runs
+  for (const std::string& name : config.calibration->remedies) quant::remedy(name);  // an unknown one is refused before anything runs
   const std::string& cache = config.calibration->cache;
   std::error_code cannot_look;
   const bool kept = !cache.empty() && std::filesystem::exists(cache, cannot_look);

@@ -218,8 +218,10 @@ plan::KeptModel keep_model(const ir::Graph& graph, const BuildConfig& config, co
   for (const auto& [input, value] : config.input_defaults) text += cat("default ", quoted(input), " "), keep(value);
   if (calibrated) {
     const CalibrationReport& told = findings.calibration;
-    const bool float8_first = config.calibration->types.front() == DType::f8e4m3fn;
-    text += cat("calibration ", quoted(told.method), " samples=", told.samples, " values=", told.values, float8_first ? " float8_first" : "", "\n");
+    const std::vector<DType>& types = config.calibration->types;
+    const bool float8_first = !types.empty() && types.front() == DType::f8e4m3fn;
+    text += cat("calibration ", quoted(told.method), " samples=", told.samples, " values=", told.values,
+                float8_first ? " float8_first" : "", "\n");
     each_kept(*findings.ranges, [&](std::string_view seen, const std::string& value, const Tensor& t) {
       text += cat("seen ", seen, " ", quoted(value), " "), keep(t);
     });

@@ -20,7 +20,8 @@
 namespace tenfold::passes {
 
 Pass pass_quantise_rows_to_float8() {
-  return {.name = "quantise_rows_to_float8", .run = [](ir::Graph& graph) { return quantise_rows(graph, {.type = DType::f8e4m3fn, .usual = false}); }};
+  return {.name = "quantise_rows_to_float8",
+          .run = [](ir::Graph& graph) { return quantise_rows(graph, {.type = DType::f8e4m3fn, .usual = false}); }};
 }
 
 }  // namespace tenfold::passes

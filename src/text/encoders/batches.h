@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
+#include <memory>
 #include <vector>
 
 namespace tenfold::encoders {
@@ -18,8 +18,21 @@ struct Tokens {
   void clear() { ids.clear(), types.clear(), ends.clear(); }
 };
 
-// Calls run(texts) for each run: places of texts of one length, at most as many as most(length).
-void for_each_run(const Tokens& tokens, const std::function<std::int64_t(std::int64_t length)>& most,
-                  const std::function<void(std::span<const std::size_t> texts)>& run);
+// Texts whose ids are in memory. The first has this number among all texts of the call.
+struct Window {
+  std::size_t first = 0;
+  Tokens tokens;
+};
+
+// Texts of one length, by their places in their window: what one device computes before it takes more.
+struct Piece {
+  std::shared_ptr<const Window> window;
+  std::vector<std::size_t> texts;
+  std::size_t length() const { return window->tokens.length(texts.front()); }
+  std::int64_t tokens() const { return static_cast<std::int64_t>(texts.size() * length()); }
+};
+
+// All texts of a window, at most most(length) in a piece; the longest first, so that no long piece is left for the end.
+std::vector<Piece> pieces_of(const std::shared_ptr<const Window>& window, const std::function<std::int64_t(std::int64_t length)>& most);
 
 }  // namespace tenfold::encoders

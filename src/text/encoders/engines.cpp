@@ -1,7 +1,6 @@
 #include "text/encoders/engines.h"
 
-#include "tenfold/version.h"
-#include "text/encoders/safetensors.h"
+#include "text/encoders/identity.h"
 #include "text/fail.h"
 #include "text/files/folder.h"
 
@@ -23,12 +22,8 @@ LoadOptions load_options(const BuildConfig& config) {
   return load;
 }
 
-void need(const ExecutionContext& context, Status status) {
-  if (status) return;
-  ErrorKind kind = ErrorKind::internal;
-  if (status.code == Status::out_of_memory) kind = ErrorKind::out_of_memory;
-  if (status.code == Status::device) kind = ErrorKind::device;
-  fail(kind, "running the encoder: " + context.describe(status));
+std::string text_of(const Wanted& wanted) {
+  return std::to_string(wanted.output) + " " + std::to_string(wanted.skipped) + " " + std::to_string(static_cast<int>(wanted.function));
 }
 
 // Of an engine that the caller made: run() binds by these names.
@@ -47,94 +42,133 @@ void check_bindings(const Engine& engine) {
 
 }  // namespace
 
-std::unique_ptr<ExecutionContext> Runner::context() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!idle_.empty()) {
-      auto one = std::move(idle_.back());
-      idle_.pop_back();
-      return one;
-    }
-  }
-  return engine_.create_context();
-}
-
-void Runner::run(const std::int32_t* ids, const std::int32_t* types, std::int64_t texts, std::int64_t tokens, std::span<float> out) {
-  auto context = this->context();
-  const Shape shape{texts, tokens};
-  const std::int64_t bytes = texts * tokens * static_cast<std::int64_t>(sizeof(std::int32_t));
-  const std::vector<BindingInfo>& bindings = engine_.bindings();
-  for (int i = 0; i < static_cast<int>(bindings.size()); ++i) {
-    if (!bindings[static_cast<std::size_t>(i)].is_input) {
-      need(*context, context->bind(i, out.data(), static_cast<std::int64_t>(out.size_bytes())));
-      continue;
-    }
-    need(*context, context->set_input_shape(i, shape));
-    const std::int32_t* from = bindings[static_cast<std::size_t>(i)].name == "types" ? types : ids;
-    need(*context, context->bind(i, const_cast<std::int32_t*>(from), bytes));
-  }
-  need(*context, context->run());
-  const std::lock_guard lock(mutex_);
-  idle_.push_back(std::move(context));
-}
-
-Engines::Engines(std::shared_ptr<const Model> model, EncoderOptions options, int max_tokens)
-    : model_(std::move(model)), options_(std::move(options)), max_tokens_(max_tokens), batch_tokens_(options_.batch_tokens) {
+Engines::Engines(std::shared_ptr<const Model> model, EncoderOptions options, int max_tokens, PrecisionWish precision,
+                 std::shared_ptr<Shelf> shelf)
+    : model_(std::move(model)),
+      options_(std::move(options)),
+      max_tokens_(max_tokens),
+      batch_tokens_(options_.batch_tokens),
+      precision_(std::move(precision)),
+      shelf_(std::move(shelf)) {
   if (batch_tokens_ < 0) fail(ErrorKind::invalid_argument, "batch_tokens is " + std::to_string(batch_tokens_));
   if (batch_tokens_ == 0) batch_tokens_ = options_.build.device.starts_with("cuda") ? kTokensOnAGpu : kTokensOnACpu;
 }
 
-// What the plan is made of: the folder's files, the weights by their hashes, and what is asked for.
-std::string Engines::key(const Wanted& wanted, const BuildConfig& config) {
-  if (weights_.empty()) {
-    std::vector<std::string> files = model_->weights ? model_->weights->files() : std::vector<std::string>{model_->folder.onnx};
-    for (const Module& module : model_->folder.modules)
-      if (module.type == "Dense") files.push_back(module.path + "/model.safetensors");
-    for (const std::string& file : files)
-      if (!file.ends_with(".onnx"))
-        weights_ += plan_key(FileBytes::open(file)->bytes(), {}) + "\n";
-      else
-        weights_ += plan_key(file, {}) + "\n";
-    for (const std::string& file : model_->folder.files) weights_ += tokenizing::read_file(file) + "\n";
-  }
-  const std::string text = "encoder " + std::to_string(kNetworks) + " " + std::to_string(wanted.output) + " " +
-                           std::to_string(wanted.skipped) + " " + std::to_string(static_cast<int>(wanted.function)) + " " +
-                           std::to_string(options_.dimensions) + " " + std::to_string(options_.normalize) + "\n" + weights_;
-  return plan_key(std::as_bytes(std::span(text)), config);
-}
-
-Engine Engines::make(const Wanted& wanted, Network network) {
+BuildConfig Engines::config_for(const Wanted& wanted, std::int64_t width) const {
   BuildConfig config = options_.build;
   if (!config.profiles.empty())
     fail(ErrorKind::invalid_argument, "EncoderOptions::build has profiles; an encoder makes its own from max_tokens and batch_tokens");
   config.profiles = profiles_for(max_tokens_, wanted.skipped + 1, batch_tokens_, wanted.output == Wanted::scores && model_->has_types());
+  if (width > 0)
+    for (OptimizationProfile& profile : config.profiles) {
+      ShapeRange range = profile.at("ids");
+      for (Shape* shape : {&range.min, &range.opt, &range.max}) shape->push_back(width);
+      profile = {{"tokens", range}};
+    }
+  return config;
+}
+
+// What the plan is made of: the folder and what is asked for. Under the shelf's lock.
+std::string Engines::key(const Wanted& wanted, BuildConfig config) {
+  if (shelf_->identity.empty()) shelf_->identity = identity_of(*model_);
+  permit(precision_.precision, config);
+  const std::string text = "encoder " + std::to_string(kNetworks) + " " + text_of(wanted) + " " + std::to_string(options_.dimensions) +
+                           " " + std::to_string(options_.normalize) + "\n" + text_of(precision_) + "\n" + shelf_->identity;
+  return plan_key(std::as_bytes(std::span(text)), config);
+}
+
+std::string Engines::fingerprint() {
+  const std::lock_guard lock(shelf_->mutex);
+  return key({}, config_for({}, 0));
+}
+
+// What engines that may have one plan have in common.
+std::string Engines::kind() const {
+  const BuildConfig& build = options_.build;
+  return build.device.substr(0, build.device.find(':')) + " " + std::to_string(build.threads) + " " + std::to_string(batch_tokens_) + " ";
+}
+
+bool Engines::halve(std::int64_t from) {
+  const std::lock_guard lock(mutex_);
+  if (batch_tokens_ != from) return true;  // another thread has done it
+  if (from / 2 < max_tokens_) return false;
+  if (options_.build.log)
+    options_.build.log(Severity::warning, "the device '" + options_.build.device + "' has too little memory for batches of " +
+                                              std::to_string(from) + " tokens, and goes on with " + std::to_string(from / 2));
+  runners_.clear();
+  const std::lock_guard sharing(shelf_->mutex);
+  std::erase_if(shelf_->engines, [start = kind()](const auto& one) { return one.first.starts_with(start); });
+  batch_tokens_ = from / 2;
+  return true;
+}
+
+// An engine of the same kind on another device has the same plan. A device that refuses it gets one of its own.
+Graded Engines::copy_or_build(const Wanted& wanted, const Network& network, std::int64_t width, const BuildConfig& config) {
+  const std::string kind = this->kind() + text_of(wanted);
+  if (const auto it = shelf_->engines.find(kind); it != shelf_->engines.end()) {
+    std::vector<std::byte> plan;
+    it->second.engine.save([&](std::span<const std::byte> some) { plan.insert(plan.end(), some.begin(), some.end()); });
+    try {
+      return {Engine::load(plan, load_options(config)), it->second.int8_cosine};
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::plan_refused) throw;
+    }
+  }
+  return shelf_->engines.insert_or_assign(kind, build_graded(precision_, wanted, network, width, config)).first->second;
+}
+
+Graded Engines::make(const Wanted& wanted, Network network, std::int64_t width) {
+  // The width of tokens' vectors is known of the network that takes them.
+  const BuildConfig config =
+      config_for(wanted, wanted.output == Wanted::pooling ? network.dims(network.inputs().front()).back().extent : 0);
+  const std::lock_guard lock(shelf_->mutex);
   if (options_.make_engine && wanted.output == Wanted::vectors && wanted.skipped == 0) {
     Engine engine = options_.make_engine(std::move(network), config, key(wanted, config));
     check_bindings(engine);
-    return engine;
+    return {std::move(engine), -1};
   }
-  const auto make = [&] { return build(network, config); };
-  if (!options_.cache) return make();
+  if (!options_.cache) return copy_or_build(wanted, network, width, config);
   std::optional<PlanCache> cache;
   try {
     cache.emplace(*options_.cache);
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::io) throw;
     if (config.log) config.log(Severity::warning, std::string("plans are not kept: ") + e.what());
-    return make();
+    return copy_or_build(wanted, network, width, config);
   }
-  return cache->get(key(wanted, config), make, load_options(config));
+  double int8_cosine = -1;
+  const auto make = [&] {
+    Graded graded = copy_or_build(wanted, network, width, config);
+    int8_cosine = graded.int8_cosine;
+    return graded.engine;
+  };
+  Engine engine = cache->get(key(wanted, config), make, load_options(config));
+  return {std::move(engine), int8_cosine};
 }
 
-Runner& Engines::get(const Wanted& wanted) {
+std::string Engines::precision() const {
+  const std::lock_guard lock(told_mutex_);
+  return made_in_;
+}
+double Engines::int8_cosine() const {
+  const std::lock_guard lock(told_mutex_);
+  return int8_cosine_;
+}
+
+std::shared_ptr<Runner> Engines::get(const Wanted& wanted) {
   const std::lock_guard lock(mutex_);
-  std::unique_ptr<Runner>& runner = runners_[wanted];
+  std::shared_ptr<Runner>& runner = runners_[wanted];
   if (!runner) {
     Network network = model_->network(wanted, options_);
     const std::int64_t width = network.dims(network.outputs().front()).back().extent;
-    runner = std::make_unique<Runner>(make(wanted, std::move(network)), width);
+    Graded graded = make(wanted, std::move(network), width);
+    {
+      const std::lock_guard telling(told_mutex_);
+      made_in_ = precision_of(graded.engine), int8_cosine_ = graded.int8_cosine;
+    }
+    runner = std::make_shared<Runner>(std::move(graded.engine), width, batch_tokens_);
   }
-  return *runner;
+  return runner;
 }
 
 }  // namespace tenfold::encoders

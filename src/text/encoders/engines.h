@@ -1,47 +1,54 @@
 // The engines of an encoder, made or taken from the cache when they are needed, and their contexts.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
 
-#include "text/encoders/model.h"
+#include "text/encoders/precision.h"
+#include "text/encoders/runner.h"
 
 namespace tenfold::encoders {
 
-// An engine and the contexts of it that no thread uses now.
-class Runner {
- public:
-  Runner(Engine engine, std::int64_t width) : engine_(std::move(engine)), width_(width) {}
-  std::int64_t width() const { return width_; }  // of a row of the output
-  // Runs ids (and types, where the engine has them) of [texts, tokens]; `out` gets the output.
-  void run(const std::int32_t* ids, const std::int32_t* types, std::int64_t texts, std::int64_t tokens, std::span<float> out);
-
- private:
-  std::unique_ptr<ExecutionContext> context();
-  Engine engine_;
-  std::int64_t width_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<ExecutionContext>> idle_;
+// What the devices of one encoder share while engines are made: one makes at a time, and what is equal is made once.
+struct Shelf {
+  std::mutex mutex;
+  std::string identity;                   // of the folder, once it is needed
+  std::map<std::string, Graded> engines;  // by kind of device, threads, and what is wanted
 };
 
 class Engines {
  public:
-  Engines(std::shared_ptr<const Model> model, EncoderOptions options, int max_tokens);
-  Runner& get(const Wanted& wanted);  // throws what builds throw
+  Engines(std::shared_ptr<const Model> model, EncoderOptions options, int max_tokens, PrecisionWish precision,
+          std::shared_ptr<Shelf> shelf);
+  std::shared_ptr<Runner> get(const Wanted& wanted);  // throws what builds throw
   std::int64_t batch_tokens() const { return batch_tokens_; }
-  const EncoderOptions& options() const { return options_; }
+  // After out_of_memory with batches of so many tokens: later engines are made for half of them. False: there is nothing
+  // left to halve.
+  bool halve(std::int64_t from);
+  std::string fingerprint();  // of its vectors; throws io
+  // Of the newest engine, as DeviceWork has them.
+  std::string precision() const;
+  double int8_cosine() const;
 
  private:
-  Engine make(const Wanted& wanted, Network network);
-  std::string key(const Wanted& wanted, const BuildConfig& config);
+  BuildConfig config_for(const Wanted& wanted, std::int64_t width) const;
+  Graded make(const Wanted& wanted, Network network, std::int64_t width);
+  Graded copy_or_build(const Wanted& wanted, const Network& network, std::int64_t width, const BuildConfig& config);
+  std::string key(const Wanted& wanted, BuildConfig config);
+  std::string kind() const;
   std::shared_ptr<const Model> model_;
   EncoderOptions options_;
   int max_tokens_;
-  std::int64_t batch_tokens_;
+  std::atomic<std::int64_t> batch_tokens_;
+  PrecisionWish precision_;
+  std::shared_ptr<Shelf> shelf_;
   std::mutex mutex_;
-  std::string weights_;  // a text of the weights' hashes, once it is needed
-  std::map<Wanted, std::unique_ptr<Runner>> runners_;
+  mutable std::mutex told_mutex_;  // of what follows: a build holds the other one for long
+  std::string made_in_;
+  double int8_cosine_ = -1;
+  std::map<Wanted, std::shared_ptr<Runner>> runners_;
 };
 
 // Ranges of (texts, tokens) whose product stays within the budget: one text alone, then ever longer ones.

@@ -83,7 +83,23 @@ int most_places(const Model& model) {
   return static_cast<int>(config.number("max_position_embeddings", reserved + 1, 1 << 24)) - reserved;
 }
 
+namespace {
+
+Network pooling_network(const Model& model, const Wanted& wanted, const EncoderOptions& options) {
+  const Network before = model.network({.output = Wanted::tokens}, options);
+  const std::int64_t width = before.dims(before.outputs().front()).back().extent;
+  Network net("pooling");
+  static const Weights none;
+  const Blocks blocks(net, model.weights ? *model.weights : none);
+  const NetworkTensor tokens = net.input("tokens", DType::f32, {"texts", "tokens", width});
+  net.mark_output(run_modules(model, blocks, tokens, wanted, options), "out");
+  return net;
+}
+
+}  // namespace
+
 Network Model::network(const Wanted& wanted, const EncoderOptions& options) const {
+  if (wanted.output == Wanted::pooling) return pooling_network(*this, wanted, options);
   const std::string name = std::filesystem::path(folder.path).filename().string();
   Network net(name.empty() ? "encoder" : name);
   NetworkTensor tokens;

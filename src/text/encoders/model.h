@@ -10,9 +10,9 @@
 
 namespace tenfold::encoders {
 
-// What one engine gives: vectors, the vectors of tokens, or scores.
+// What one engine gives: vectors, the vectors of tokens, scores, or (pooling) vectors of what is already the vectors of tokens.
 struct Wanted {
-  enum Output : std::uint8_t { vectors, tokens, scores } output = vectors;
+  enum Output : std::uint8_t { vectors, tokens, scores, pooling } output = vectors;
   int skipped = 0;                               // tokens of a prompt that pooling leaves out
   ScoreFunction function = ScoreFunction::none;  // never by_folder
   bool operator<(const Wanted& o) const { return std::tie(output, skipped, function) < std::tie(o.output, o.skipped, o.function); }
@@ -25,7 +25,8 @@ struct Model {
   std::string prefix;          // of the weights' names
   bool counts_prompts = true;  // pooling counts the tokens of a prompt
 
-  // The inputs are "ids", and "types" where scores tell two texts apart, both i32[batch, tokens]; the output is "out".
+  // The inputs are "ids", and "types" where scores tell two texts apart, both i32[batch, tokens]; of pooling
+  // it is "tokens", f32[batch, tokens, width]. The output is "out".
   Network network(const Wanted& wanted, const EncoderOptions& options) const;
   bool has_types() const { return architecture && architecture->has_types; }
 };

@@ -1,11 +1,18 @@
 #include "text/encoders/text_reader.h"
 
+#include <algorithm>
+#include <exception>
+#include <functional>
+
 #include "text/fail.h"
 #include "text/normalize/normalizer.h"
+#include "text/threads.h"
 
 namespace tenfold::encoders {
 
 namespace {
+
+constexpr std::size_t kPart = 256;  // texts that a thread reads before it takes more
 
 Tokenizer load(const std::string& folder, int max_tokens) {
   Tokenizer tokenizer = Tokenizer::load(folder);
@@ -37,9 +44,10 @@ std::string lower(std::string_view text) {
 
 }  // namespace
 
-TextReader::TextReader(const Folder& folder, int max_tokens, bool pairs, LogCallback log)
+TextReader::TextReader(const Folder& folder, int max_tokens, bool pairs, int threads, LogCallback log)
     : whole_(load(folder.transformer, 0)),
       max_tokens_(max_tokens),
+      threads_(threads),
       lower_case_(folder.lower_case),
       keeps_end_(folder.keeps_end),
       log_(std::move(log)) {
@@ -49,18 +57,51 @@ TextReader::TextReader(const Folder& folder, int max_tokens, bool pairs, LogCall
   if (pairs) cut_.emplace(load(folder.transformer, max_tokens));
 }
 
-void TextReader::tell(std::size_t place, std::size_t length) const {
-  ++truncated_;
+void TextReader::note_cut(std::size_t place, std::size_t length, Part& part) const {
+  if (part.cut++ == 0) part.first_cut = place, part.length = length;
+}
+
+void TextReader::tell(const Part& part) const {
+  if (part.cut == 0) return;
+  truncated_ += static_cast<std::int64_t>(part.cut);
   if (log_ && !told_.exchange(true))
-    log_(Severity::warning, "text " + std::to_string(place) + " has " + std::to_string(length) + " tokens and is cut to " +
+    log_(Severity::warning, "text " + std::to_string(part.first_cut) + " has " + std::to_string(part.length) + " tokens and is cut to " +
                                 std::to_string(max_tokens_) + "; further ones are counted and not told");
 }
 
-void TextReader::read(std::span<const std::string_view> texts, std::size_t first, const std::string& prompt, Tokens& out) const {
-  thread_local Encoding e;
-  std::string changed;
+// Several threads take parts in their order; `out` and what is told do not depend on how many there are.
+void TextReader::read_parts(std::size_t texts, std::size_t bytes, Tokens& out,
+                            const std::function<void(std::size_t text, Part& part)>& read) const {
+  std::vector<Part> parts((texts + kPart - 1) / kPart);
+  std::vector<std::exception_ptr> failures(parts.size());
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> failed{false};
+  const std::size_t threads = std::min(tokenizing::threads_for(bytes, threads_), std::max<std::size_t>(1, parts.size()));
+  tokenizing::on_threads(threads, [&](std::size_t) {
+    for (std::size_t at = next++; at < parts.size() && !failed; at = next++) try {
+        for (std::size_t i = at * kPart; i < std::min(texts, (at + 1) * kPart); ++i) read(i, parts[at]);
+      } catch (...) {
+        failures[at] = std::current_exception(), failed = true;
+      }
+  });
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
   out.clear();
-  for (std::size_t i = 0; i < texts.size(); ++i) {
+  for (const Part& part : parts) {
+    const std::size_t before = out.ids.size();
+    out.ids.insert(out.ids.end(), part.tokens.ids.begin(), part.tokens.ids.end());
+    out.types.insert(out.types.end(), part.tokens.types.begin(), part.tokens.types.end());
+    for (const std::size_t end : part.tokens.ends) out.ends.push_back(before + end);
+    tell(part);
+  }
+}
+
+void TextReader::read(std::span<const std::string_view> texts, std::size_t first, const std::string& prompt, Tokens& out) const {
+  std::size_t bytes = 0;
+  for (const std::string_view text : texts) bytes += text.size() + prompt.size();
+  read_parts(texts.size(), bytes, out, [&](std::size_t i, Part& part) {
+    thread_local Encoding e;
+    thread_local std::string changed;
     std::string_view text = texts[i];
     try {
       if (!prompt.empty()) (changed = prompt) += text, text = changed;
@@ -70,26 +111,27 @@ void TextReader::read(std::span<const std::string_view> texts, std::size_t first
       throw error.within("text " + std::to_string(first + i));
     }
     const std::size_t length = e.size(), most = static_cast<std::size_t>(max_tokens_);
-    if (length > most) tell(first + i, length), cut(e, most, keeps_end_);
-    append(e, out);
-  }
+    if (length > most) note_cut(first + i, length, part), cut(e, most, keeps_end_);
+    append(e, part.tokens);
+  });
 }
 
 void TextReader::read(std::span<const std::pair<std::string_view, std::string_view>> pairs, std::size_t first, Tokens& out) const {
-  out.clear();
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
+  std::size_t bytes = 0;
+  for (const auto& [one, other] : pairs) bytes += one.size() + other.size();
+  read_parts(pairs.size(), bytes, out, [&](std::size_t i, Part& part) {
     try {
       auto [one, other] = pairs[i];
       std::string low, other_low;
       if (lower_case_) one = low = lower(one), other = other_low = lower(other);
       Encoding e = whole_.encode_pair(one, other);
-      if (e.size() > static_cast<std::size_t>(max_tokens_)) tell(first + i, e.size()), e = cut_.value().encode_pair(one, other);
-      append(e, out);
-      out.types.insert(out.types.end(), e.types.begin(), e.types.end());
+      if (e.size() > static_cast<std::size_t>(max_tokens_)) note_cut(first + i, e.size(), part), e = cut_.value().encode_pair(one, other);
+      append(e, part.tokens);
+      part.tokens.types.insert(part.tokens.types.end(), e.types.begin(), e.types.end());
     } catch (Error& error) {
       throw error.within("pair " + std::to_string(first + i));
     }
-  }
+  });
 }
 
 int TextReader::prompt_tokens(const std::string& prompt) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,7 +19,8 @@ namespace tenfold::encoders {
 class TextReader {
  public:
   // `pairs`: whether read() of them will be called. Throws as Tokenizer::load does; unsupported: pairs that keep their end.
-  TextReader(const Folder& folder, int max_tokens, bool pairs, LogCallback log);
+  // `threads`: that read many texts, at most; 0: as many as there are processors.
+  TextReader(const Folder& folder, int max_tokens, bool pairs, int threads, LogCallback log);
   const Tokenizer& tokenizer() const { return whole_; }
   // The ids of texts behind a prompt, in place of what `out` has. `first` is the number of the first text, for messages.
   void read(std::span<const std::string_view> texts, std::size_t first, const std::string& prompt, Tokens& out) const;
@@ -26,12 +28,20 @@ class TextReader {
   // How many tokens a prompt has in front of a text.
   int prompt_tokens(const std::string& prompt) const;
   std::int64_t truncated() const { return truncated_; }
+  void forget_truncated() const { truncated_ = 0, told_ = false; }  // of texts that are nobody's call
 
  private:
-  void tell(std::size_t place, std::size_t length) const;
+  // Texts that one thread reads, and what of them was cut off.
+  struct Part {
+    Tokens tokens;
+    std::size_t cut = 0, first_cut = 0, length = 0;  // how many texts; which one was the first, and its tokens
+  };
+  void read_parts(std::size_t texts, std::size_t bytes, Tokens& out, const std::function<void(std::size_t text, Part& part)>& read) const;
+  void note_cut(std::size_t place, std::size_t length, Part& part) const;
+  void tell(const Part& part) const;
   Tokenizer whole_;
   std::optional<Tokenizer> cut_;   // of one that reads pairs: truncates them, the longer text first
-  int max_tokens_;
+  int max_tokens_, threads_;
   bool lower_case_, keeps_end_;
   LogCallback log_;
   mutable std::atomic<std::int64_t> truncated_{0};

@@ -1,0 +1,55 @@
+#include "text_windows.h"
+
+#include <cstdio>
+
+namespace tenfold::cli {
+namespace {
+
+// Many texts of one length make large runs; a GPU's are filled by about so many short texts.
+constexpr std::size_t kTexts = 16384;
+constexpr std::size_t kBytes = std::size_t{16} << 20;
+
+// FNV-1a of 64 bits, and the length in front, so that texts do not flow into each other.
+constexpr std::uint64_t kStart = 0xcbf29ce484222325, kPrime = 0x100000001b3;
+void add(std::uint64_t& digest, const std::string& text) {
+  for (std::uint64_t n = text.size(), i = 0; i < 8; ++i, n >>= 8) digest = (digest ^ (n & 0xff)) * kPrime;
+  for (const char c : text) digest = (digest ^ static_cast<unsigned char>(c)) * kPrime;
+}
+
+}  // namespace
+
+TextWindows::TextWindows(TextStream next) : next_(std::move(next)), digest_(kStart) {}
+
+TextWindow TextWindows::read() {
+  TextWindow window;
+  window.first = texts_;
+  std::string text;
+  for (std::size_t bytes = 0; window.texts.size() < kTexts && bytes < kBytes && next_(text);) {
+    add(digest_, text);
+    bytes += text.size();
+    window.texts.push_back(std::move(text));
+  }
+  texts_ += window.texts.size();
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(digest_));
+  window.digest = digits;
+  return window;
+}
+
+const TextWindow& TextWindows::peek() {
+  if (!peeked_) ready_ = next(), peeked_ = true;
+  return ready_;
+}
+
+TextWindow TextWindows::next() {
+  if (peeked_) return peeked_ = false, std::move(ready_);
+  if (ended_) return {};
+  TextWindow window = reading_.valid() ? reading_.get() : read();
+  if (window.texts.empty())
+    ended_ = true;
+  else
+    reading_ = std::async(std::launch::async, [this] { return read(); });
+  return window;
+}
+
+}  // namespace tenfold::cli

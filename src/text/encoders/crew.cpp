@@ -1,0 +1,158 @@
+#include "text/encoders/crew.h"
+
+#include <algorithm>
+#include <set>
+
+#include "tenfold/runtime.h"
+#include "text/fail.h"
+
+namespace tenfold::encoders {
+
+using tokenizing::fail;
+
+namespace {
+
+constexpr std::size_t kWindow = 16384;  // texts whose ids are held, and sorted, at once
+
+void tell(const EncodeCall& call, std::size_t ready, std::size_t texts) {
+  if (call.progress && !call.progress(ready, texts)) fail(ErrorKind::cancelled, "encoding was cancelled by its progress callback");
+}
+
+}  // namespace
+
+Crew::Crew(const std::shared_ptr<const Model>& model, const EncoderOptions& options, int max_tokens, std::shared_ptr<const Tokens> samples)
+    : strategy_(options.strategy == DeviceStrategy::pipeline ? DeviceStrategy::automatic : options.strategy),
+      log_(options.build.log),
+      max_tokens_(max_tokens) {
+  const std::vector<std::string> names = options.devices.empty() ? std::vector<std::string>{options.build.device} : options.devices;
+  if (!(options.least_cosine > 0 && options.least_cosine <= 1))
+    fail(ErrorKind::invalid_argument, "least_cosine is " + std::to_string(options.least_cosine) + "; it is above 0 and at most 1");
+  const PrecisionWish precision{options.precision, std::move(samples), options.least_cosine};
+  const auto shelf = std::make_shared<Shelf>();
+  for (DevicePlace& place : places_of(names, options.build.threads)) {
+    EncoderOptions own = options;
+    own.build.device = place.device;
+    own.build.threads = place.threads;
+    own.calibration_texts.clear();
+    // Workers inherit the processors of the thread that makes them, so that they are nobody else's.
+    if (!place.processors.empty())
+      own.build.runtime = std::make_shared<Runtime>(RuntimeOptions{.threads = place.threads, .log = options.build.log});
+    seats_.push_back(std::make_unique<Seat>(std::move(place), model, std::move(own), max_tokens, precision, shelf));
+    piece_tokens_ = std::max(piece_tokens_, seats_.back()->batch_tokens());
+  }
+  if (options.strategy != DeviceStrategy::pipeline) return;
+  if (seats_.size() < 2)
+    fail(ErrorKind::invalid_argument,
+         "the strategy pipeline needs two devices or more: the last one makes vectors of what the others compute");
+  pooler_ = std::move(seats_.back());
+  seats_.pop_back();
+}
+
+std::vector<Piece> Crew::pieces_of_window(const std::shared_ptr<const Window>& window) const {
+  return pieces_of(window, [&](std::int64_t length) { return texts_in_a_run(length, max_tokens_, piece_tokens_); });
+}
+
+void Crew::compute(std::size_t texts, const Wanted& wanted, const EncodeCall& call, const Read& read, const Put& put) {
+  if (texts == 0) return;
+  if (is_one() && (seats_.front()->lanes() == 1 || texts == 1)) return compute_here(texts, wanted, call, read, put);
+  Shift shift(seats_, strategy_, turn_++, wanted, put, log_, wanted.output == Wanted::vectors ? pooler_.get() : nullptr);
+  std::size_t open = 0;  // pieces of the last window
+  for (std::size_t at = 0; at < texts; at += kWindow) {
+    // While devices compute one window, the next one is read.
+    shift.wait(open, [&](std::size_t ready) { tell(call, ready, texts); });
+    const auto window = std::make_shared<Window>();
+    window->first = at;
+    read(at, std::min(kWindow, texts - at), window->tokens);
+    std::vector<Piece> pieces = pieces_of_window(window);
+    open = pieces.size();
+    shift.add(std::move(pieces));
+  }
+  shift.finish([&](std::size_t ready) { tell(call, ready, texts); });
+}
+
+// One device that takes any thread: the caller's does without others.
+void Crew::compute_here(std::size_t texts, const Wanted& wanted, const EncodeCall& call, const Read& read, const Put& put) {
+  const auto window = std::make_shared<Window>();
+  std::size_t ready = 0;
+  for (std::size_t at = 0; at < texts; at += kWindow) {
+    window->first = at;
+    read(at, std::min(kWindow, texts - at), window->tokens);
+    for (const Piece& piece : pieces_of_window(window)) {
+      seats_.front()->run(piece, wanted, put);
+      tell(call, ready += piece.texts.size(), texts);
+    }
+  }
+}
+
+bool Crew::is_one() const { return !pooler_ && seats_.size() == 1 && seats_.front()->place().processors.empty(); }
+
+namespace {
+
+// In a thread of the device's own, from which workers of its engines take the processors.
+void prepare_aside(Seat& seat, const Wanted& wanted) {
+  std::exception_ptr failed;
+  std::thread([&] {
+    try {
+      keep_to(seat.place());
+      seat.prepare(wanted);
+    } catch (...) {
+      failed = std::current_exception();
+    }
+  }).join();
+  if (failed) std::rethrow_exception(failed);
+}
+
+}  // namespace
+
+void Crew::prepare(const Wanted& wanted) {
+  if (is_one()) return seats_.front()->prepare(wanted);
+  const bool staged = pooler_ && wanted.output == Wanted::vectors;
+  if (staged) try {
+      prepare_aside(*pooler_, {.output = Wanted::pooling, .skipped = wanted.skipped});
+    } catch (const Error& e) {
+      if (!may_work_elsewhere(e.kind())) throw;
+      lose(*pooler_, e, true, log_);
+    }
+  std::optional<Error> last;
+  std::size_t ready = 0;
+  for (std::size_t i = 0; i < seats_.size(); ++i) try {
+      prepare_aside(*seats_[i], staged && !pooler_->lost() ? Wanted{.output = Wanted::tokens} : wanted);
+      ++ready;
+    } catch (const Error& e) {
+      if (!may_work_elsewhere(e.kind())) throw;
+      last = e;
+      lose(*seats_[i], e, ready > 0 || i + 1 < seats_.size(), log_);
+    }
+  if (ready > 0) return;
+  const Error all = all_lost(seats_, *last);
+  for (const auto& seat : seats_) seat->restore();
+  throw all;
+}
+
+std::string Crew::fingerprint() {
+  std::set<std::string> all;
+  for (const auto& seat : seats_) all.insert(seat->fingerprint());
+  std::string text;
+  for (const std::string& one : all) text += one + "\n";
+  return pooler_ ? text + "pipeline\n" + pooler_->fingerprint() : text;
+}
+
+std::vector<DeviceWork> Crew::work() const {
+  std::vector<DeviceWork> all;
+  for (const auto& seat : seats_) all.push_back(seat->work());
+  if (pooler_) all.push_back(pooler_->work());
+  return all;
+}
+
+// A pipeline's last device sees the texts of all others again.
+EncoderCounts Crew::counts() const {
+  EncoderCounts all;
+  for (const DeviceWork& one : work()) all.runs += one.runs;
+  for (const auto& seat : seats_) {
+    const DeviceWork one = seat->work();
+    all.texts += one.texts, all.tokens += one.tokens;
+  }
+  return all;
+}
+
+}  // namespace tenfold::encoders

@@ -1,0 +1,40 @@
+#include "text/encoders/identity.h"
+
+#include <filesystem>
+
+#include "tenfold/plan_cache.h"
+#include "text/encoders/json_file.h"
+#include "text/encoders/safetensors.h"
+#include "text/files/folder.h"
+
+namespace tenfold::encoders {
+namespace {
+
+// Files that tokenizers are made of (text/files).
+constexpr const char* kTokenizerFiles[] = {
+    "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.txt", "vocab.json",
+    "merges.txt",     "tokenizer.model",       "sentencepiece.bpe.model", "spiece.model"};
+
+std::string hash_of(const std::string& file) { return plan_key(FileBytes::open(file)->bytes(), {}) + "\n"; }
+
+}  // namespace
+
+std::string identity_of(const Model& model) {
+  std::string text;
+  if (model.weights)
+    for (const std::string& file : model.weights->files()) text += hash_of(file);
+  else
+    text += plan_key(model.folder.onnx, {}) + "\n";  // with the weights that lie in files of their own
+  for (const Module& module : model.folder.modules)
+    if (module.type == "Dense") text += hash_of(module.path + "/model.safetensors");
+  for (const std::string& file : model.folder.files) text += tokenizing::read_file(file) + "\n";
+  for (const char* name : kTokenizerFiles) {
+    const std::string file = model.folder.transformer + "/" + name;
+    if (std::error_code none; !std::filesystem::exists(file, none)) continue;
+    const std::string content = tokenizing::read_file(file);
+    text += name + plan_key(std::as_bytes(std::span(content)), {}) + "\n";
+  }
+  return text;
+}
+
+}  // namespace tenfold::encoders

@@ -1,0 +1,63 @@
+#include "text/encoders/runner.h"
+
+#include "text/fail.h"
+
+namespace tenfold::encoders {
+
+using tokenizing::fail;
+
+namespace {
+
+void need(const ExecutionContext& context, Status status) {
+  if (status) return;
+  ErrorKind kind = ErrorKind::internal;
+  if (status.code == Status::out_of_memory) kind = ErrorKind::out_of_memory;
+  if (status.code == Status::device) kind = ErrorKind::device;
+  fail(kind, "running the encoder: " + context.describe(status));
+}
+
+}  // namespace
+
+std::unique_ptr<ExecutionContext> Runner::context() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      auto one = std::move(idle_.back());
+      idle_.pop_back();
+      return one;
+    }
+  }
+  return engine_.create_context();
+}
+
+// `find` gives the memory of an input by its name.
+template <class Find>
+void Runner::run_on(const Shape& shape, std::int64_t bytes, const Find& find, std::span<float> out) {
+  auto context = this->context();
+  const std::vector<BindingInfo>& bindings = engine_.bindings();
+  for (int i = 0; i < static_cast<int>(bindings.size()); ++i) {
+    const BindingInfo& binding = bindings[static_cast<std::size_t>(i)];
+    if (!binding.is_input) {
+      need(*context, context->bind(i, out.data(), static_cast<std::int64_t>(out.size_bytes())));
+      continue;
+    }
+    need(*context, context->set_input_shape(i, shape));
+    need(*context, context->bind(i, const_cast<void*>(find(binding.name)), bytes));
+  }
+  need(*context, context->run());
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(context));
+}
+
+void Runner::run(const std::int32_t* ids, const std::int32_t* types, std::int64_t texts, std::int64_t tokens, std::span<float> out) {
+  const auto find = [&](const std::string& name) -> const void* { return name == "types" ? types : ids; };
+  run_on({texts, tokens}, texts * tokens * static_cast<std::int64_t>(sizeof(std::int32_t)), find, out);
+}
+
+void Runner::pool(const float* vectors, const Shape& shape, std::span<float> out) {
+  run_on(
+      shape, element_count(shape) * static_cast<std::int64_t>(sizeof(float)), [&](const std::string&) -> const void* { return vectors; },
+      out);
+}
+
+}  // namespace tenfold::encoders

@@ -1,0 +1,35 @@
+// An engine and the contexts of it that no thread uses now. Thread safe.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "tenfold/engine.h"
+
+namespace tenfold::encoders {
+
+class Runner {
+ public:
+  // `batch_tokens`: the most that a run has.
+  Runner(Engine engine, std::int64_t width, std::int64_t batch_tokens)
+      : engine_(std::move(engine)), width_(width), batch_tokens_(batch_tokens) {}
+  std::int64_t width() const { return width_; }  // of a row of the output
+  std::int64_t batch_tokens() const { return batch_tokens_; }
+  // An engine of pooling: vectors of tokens, f32[texts, tokens, width].
+  void pool(const float* vectors, const Shape& shape, std::span<float> out);
+  // Runs ids (and types, where the engine has them) of [texts, tokens]; `out` gets the output.
+  void run(const std::int32_t* ids, const std::int32_t* types, std::int64_t texts, std::int64_t tokens, std::span<float> out);
+
+ private:
+  std::unique_ptr<ExecutionContext> context();
+  template <class Find>
+  void run_on(const Shape& shape, std::int64_t bytes, const Find& find, std::span<float> out);
+  Engine engine_;
+  std::int64_t width_, batch_tokens_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<ExecutionContext>> idle_;
+};
+
+}  // namespace tenfold::encoders

@@ -1,0 +1,140 @@
+#include "text/encoders/seat.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "text/fail.h"
+
+namespace tenfold::encoders {
+namespace {
+
+// No NaN leaves: it would make every comparison with that vector false, and nobody would see where it came from.
+void put_finite(const Put& put, std::size_t text, std::span<const float> rows) {
+  if (!std::all_of(rows.begin(), rows.end(), [](float v) { return std::isfinite(v); }))
+    tokenizing::fail(ErrorKind::invalid_model, "text " + std::to_string(text) +
+                                                   " has a vector that is not finite: either the weights hold such numbers, or fp16 is "
+                                                   "too narrow for this model; bf16 and fp32 are wider");
+  put(text, rows);
+}
+
+}  // namespace
+
+Seat::Seat(DevicePlace place, std::shared_ptr<const Model> model, EncoderOptions options, int max_tokens, PrecisionWish precision,
+           std::shared_ptr<Shelf> shelf)
+    : place_(std::move(place)),
+      max_tokens_(max_tokens),
+      engines_(std::move(model), std::move(options), max_tokens, std::move(precision), std::move(shelf)) {}
+
+// Runs some texts of one length. Rows of texts without a token that counts are zeros.
+void Seat::run_some(const Tokens& batch, std::span<const std::size_t> texts, std::size_t first, Runner& runner, const Wanted& wanted,
+                    const Put& put) {
+  thread_local std::vector<std::int32_t> ids, types;
+  thread_local std::vector<float> out;
+  const std::size_t length = batch.length(texts.front());
+  const std::size_t row = static_cast<std::size_t>(runner.width()) * (wanted.output == Wanted::tokens ? length : 1);
+  ids.clear(), types.clear(), out.assign(texts.size() * row, 0.0f);
+  for (const std::size_t text : texts) {
+    const auto at = static_cast<std::ptrdiff_t>(batch.begin(text)), end = static_cast<std::ptrdiff_t>(batch.ends[text]);
+    ids.insert(ids.end(), batch.ids.begin() + at, batch.ids.begin() + end);
+    if (!batch.types.empty()) types.insert(types.end(), batch.types.begin() + at, batch.types.begin() + end);
+  }
+  if (length > static_cast<std::size_t>(wanted.skipped))
+    runner.run(ids.data(), types.data(), static_cast<std::int64_t>(texts.size()), static_cast<std::int64_t>(length), out);
+  for (std::size_t i = 0; i < texts.size(); ++i) put_finite(put, first + texts[i], {out.data() + i * row, row});
+  ++runs_;
+}
+
+template <class Work>
+void Seat::within_memory(const Work& work) {
+  for (;;) {
+    const std::int64_t batch_tokens = engines_.batch_tokens();
+    try {
+      return work();
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::out_of_memory || !engines_.halve(batch_tokens)) throw;
+    }
+  }
+}
+
+void Seat::prepare(const Wanted& wanted) {
+  within_memory([&] { engines_.get(wanted); });
+}
+
+void Seat::count(const Piece& piece, std::chrono::steady_clock::time_point begin) {
+  const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
+  microseconds_ += static_cast<std::int64_t>(took.count());
+  texts_ += static_cast<std::int64_t>(piece.texts.size()), tokens_ += piece.tokens();
+}
+
+void Seat::pool(const Piece& piece, std::span<const float> tokens, const Wanted& wanted, const Put& put) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::size_t texts = piece.texts.size(), length = piece.length(), width = tokens.size() / (texts * length);
+  within_memory([&] {
+    const std::shared_ptr<Runner> runner = engines_.get({.output = Wanted::pooling, .skipped = wanted.skipped});
+    const auto most = static_cast<std::size_t>(texts_in_a_run(static_cast<std::int64_t>(length), max_tokens_, runner->batch_tokens()));
+    const auto row = static_cast<std::size_t>(runner->width());
+    std::vector<float> out;
+    for (std::size_t at = 0; at < texts; at += most) {
+      const std::size_t some = std::min(most, texts - at);
+      out.assign(some * row, 0.0f);
+      const Shape shape{static_cast<std::int64_t>(some), static_cast<std::int64_t>(length), static_cast<std::int64_t>(width)};
+      if (length > static_cast<std::size_t>(wanted.skipped)) runner->pool(tokens.data() + at * length * width, shape, out), ++runs_;
+      for (std::size_t i = 0; i < some; ++i) put_finite(put, piece.window->first + piece.texts[at + i], {out.data() + i * row, row});
+    }
+  });
+  count(piece, begin);
+}
+
+// A piece may be larger than this device's budget: pieces are cut for the device with the largest one.
+void Seat::run(const Piece& piece, const Wanted& wanted, const Put& put) {
+  const auto begin = std::chrono::steady_clock::now();
+  within_memory([&] {
+    const std::shared_ptr<Runner> runner = engines_.get(wanted);
+    const auto most =
+        static_cast<std::size_t>(texts_in_a_run(static_cast<std::int64_t>(piece.length()), max_tokens_, runner->batch_tokens()));
+    const std::span<const std::size_t> texts(piece.texts);
+    for (std::size_t at = 0; at < texts.size(); at += most)
+      run_some(piece.window->tokens, texts.subspan(at, std::min(most, texts.size() - at)), piece.window->first, *runner, wanted, put);
+  });
+  count(piece, begin);
+}
+
+bool may_work_elsewhere(ErrorKind kind) {
+  return kind == ErrorKind::device || kind == ErrorKind::out_of_memory || kind == ErrorKind::unsupported || kind == ErrorKind::plan_refused;
+}
+
+void lose(Seat& seat, const Error& why, bool others, const LogCallback& log) {
+  if (seat.lose(why.what()) && others && log)
+    log(Severity::warning, "the device '" + seat.place().name + "' failed, and the others do its work: " + why.what());
+}
+
+DeviceWork Seat::work() const {
+  const std::lock_guard lock(mutex_);
+  return {place_.name,           texts_, tokens_, runs_, static_cast<double>(microseconds_) / 1e6, lost_, engines_.precision(),
+          engines_.int8_cosine()};
+}
+
+double Seat::speed() const {
+  const std::int64_t tokens = tokens_, microseconds = microseconds_;
+  return tokens > 0 && microseconds > 0 ? static_cast<double>(tokens) / static_cast<double>(microseconds) * 1e6 : 1;
+}
+
+bool Seat::lost() const {
+  const std::lock_guard lock(mutex_);
+  return !lost_.empty();
+}
+
+bool Seat::lose(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  if (!lost_.empty()) return false;
+  lost_ = why.empty() ? "it failed" : why;
+  return true;
+}
+
+void Seat::restore() {
+  const std::lock_guard lock(mutex_);
+  lost_.clear();
+}
+
+}  // namespace tenfold::encoders

@@ -1,0 +1,45 @@
+// The last stage of a pipeline: what makes vectors of tokens' vectors, on a device and a thread of its own.
+#pragma once
+
+#include <thread>
+
+#include "text/encoders/board.h"
+#include "text/encoders/seat.h"
+
+namespace tenfold::encoders {
+
+// Where its device fails, pieces go back to the board, for the devices in front of it to compute as a whole.
+class Stage {
+ public:
+  // All that is given outlives the stage.
+  Stage(Seat& seat, const Wanted& wanted, const Put& put, Board& board, const LogCallback& log);
+  ~Stage();  // behind the last push()
+  Stage(const Stage&) = delete;
+  Stage& operator=(const Stage&) = delete;
+  bool usable() const { return !seat_.lost(); }
+  // `tokens`: the rows of all tokens of the piece, which `member` computed in so many seconds. Waits while the stage has
+  // enough to do.
+  void push(std::size_t member, Piece piece, std::vector<float> tokens, double seconds);
+
+ private:
+  struct Work {
+    std::size_t member = 0;
+    Piece piece;
+    std::vector<float> tokens;
+    double seconds = 0;
+  };
+  void run();
+  void finish(Work work);
+  Seat& seat_;
+  const Wanted& wanted_;
+  const Put& put_;
+  Board& board_;
+  const LogCallback& log_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Work> queue_;
+  bool ended_ = false;
+  std::thread thread_;
+};
+
+}  // namespace tenfold::encoders

@@ -1,0 +1,107 @@
+"""Texts to vectors by `tenfold embed` on one GPU, on one that is named twice, and on all that there are. Part of the bundle that
+script/gpu-check makes; gpu_figures.py calls it.
+
+The encoder has MiniLM's shape and random weights in a folder of its own, with a vocabulary of words: speed does not depend on the values.
+"""
+import json, os, re, statistics, struct, subprocess
+
+from gpu_common import TENFOLD, cosine, np
+
+LAYERS, WIDTH, WIDE, HEADS, WORDS, PLACES = 6, 384, 1536, 12, 30522, 512
+TEXTS, ROUNDS, LIMIT = 200_000, 3, 300
+AIMS = {2: 1.9, 4: 3.6}   # times one GPU
+
+
+def tensors():
+    """Names and shapes of a BERT's weights."""
+    linear = lambda name, out, into: {name + '.weight': (out, into), name + '.bias': (out,)}
+    norm = lambda name: {name + '.weight': (WIDTH,), name + '.bias': (WIDTH,)}
+    all = {'embeddings.word_embeddings.weight': (WORDS, WIDTH), 'embeddings.position_embeddings.weight': (PLACES, WIDTH),
+           'embeddings.token_type_embeddings.weight': (2, WIDTH), **norm('embeddings.LayerNorm')}
+    for i in range(LAYERS):
+        layer = f'encoder.layer.{i}.'
+        for part in ('self.query', 'self.key', 'self.value', 'output.dense'):
+            all |= linear(f'{layer}attention.{part}', WIDTH, WIDTH)
+        all |= norm(layer + 'attention.output.LayerNorm') | norm(layer + 'output.LayerNorm')
+        all |= linear(layer + 'intermediate.dense', WIDE, WIDTH) | linear(layer + 'output.dense', WIDTH, WIDE)
+    return all
+
+
+def word(i):
+    """A word of letters for each number."""
+    text = ''
+    while True:
+        i, letter = divmod(i, 26)
+        text += chr(97 + letter)
+        if not i:
+            return text
+
+
+def write_encoder(folder):
+    os.makedirs(folder, exist_ok=True)
+    random, table, body, at = np.random.default_rng(1), {}, [], 0
+    for name, shape in tensors().items():
+        values = (random.standard_normal(shape, np.float32) * 0.05 + name.endswith('LayerNorm.weight')).astype(np.float16)
+        table[name] = dict(dtype='F16', shape=shape, data_offsets=(at, at + values.nbytes))
+        at += values.nbytes
+        body.append(values.tobytes())
+    text = json.dumps(table).encode()
+    with open(os.path.join(folder, 'model.safetensors'), 'wb') as f:
+        f.write(struct.pack('<Q', len(text)) + text + b''.join(body))
+    config = dict(model_type='bert', hidden_size=WIDTH, num_attention_heads=HEADS, num_hidden_layers=LAYERS, intermediate_size=WIDE,
+                  vocab_size=WORDS, type_vocab_size=2, max_position_embeddings=PLACES, hidden_act='gelu', layer_norm_eps=1e-12)
+    names = ['[PAD]', '[UNK]', '[CLS]', '[SEP]'] + [word(i) for i in range(WORDS - 4)]
+    tokenizer = dict(model=dict(type='WordPiece', unk_token='[UNK]', vocab={name: i for i, name in enumerate(names)}),
+                     normalizer=dict(type='BertNormalizer'), pre_tokenizer=dict(type='BertPreTokenizer'),
+                     post_processor=dict(type='BertProcessing', cls=['[CLS]', 2], sep=['[SEP]', 3]))
+    for name, value in (('config.json', config), ('tokenizer.json', tokenizer)):
+        with open(os.path.join(folder, name), 'w') as f:
+            json.dump(value, f)
+
+
+def write_texts(path, count):
+    """Lines of 4 to 60 words, short ones more often."""
+    random = np.random.default_rng(2)
+    lengths = np.clip(random.gamma(2.5, 8, count), 4, 60).astype(int)
+    with open(path, 'w') as f:
+        for length in lengths:
+            f.write(' '.join(word(int(i)) for i in random.integers(0, WORDS - 4, length)) + '\n')
+
+
+def rows(a, device, log, count=TEXTS):
+    """What, aim, found and detail of each figure. `device`: the first; the others have the next numbers."""
+    folder, lines = os.path.join(a.models, 'embed'), os.path.join(a.models, 'embed.txt')
+    write_encoder(folder)
+    write_texts(lines, count)
+
+    def seconds(name, devices):
+        words = [TENFOLD, 'embed', folder, lines, os.path.join(a.models, name + '.npy'), '--device=' + ','.join(devices),
+                 '--precision=fp16', '--quiet', f'--planCache={a.models}/embed-plans']
+        done = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT)
+        with open(log, 'a') as f:
+            f.write(' '.join(words) + '\n' + done.stderr + done.stdout)
+        if done.returncode or '(failed)' in done.stdout:
+            raise RuntimeError((done.stderr + done.stdout).strip().splitlines()[-1][:300])
+        return float(re.search(r'texts in ([0-9.]+) s', done.stdout)[1])
+
+    kind, _, first = device.partition(':')
+    there = len(subprocess.run(['nvidia-smi', '-L'], capture_output=True, text=True).stdout.splitlines()) if kind == 'cuda' else 1
+    sets = {'once': [device], 'twice': [device, device]}
+    for n in (2, 4, 8):
+        if there >= n:
+            sets[f'{n} GPUs'] = [f'{kind}:{int(first) + i}' for i in range(n)]
+    for name, devices in sets.items():   # plans are made, and kept
+        seconds(name, devices)
+    found = {name: [] for name in sets}
+    for _ in range(ROUNDS):
+        for name, devices in sets.items():
+            found[name].append(seconds(name, devices))
+    times = {name: statistics.median(values) for name, values in found.items()}
+    one = np.load(os.path.join(a.models, 'once.npy'))
+    near = lambda name: min(cosine(x, y) for x, y in zip(one[::97], np.load(os.path.join(a.models, name + '.npy'))[::97]))
+    yield (f"MiniLM's shape in fp16, {count:,} texts, from a file of texts to one of vectors: texts a second", None, count / times['once'],
+           f"{times['once']:.1f} s")
+    yield 'the same, the GPU named once / twice', 1.0, times['once'] / times['twice'], f"least cosine {near('twice'):.6f}"
+    for name in list(sets)[2:]:
+        yield (f'the same, one GPU / {name}', AIMS.get(len(sets[name])), times['once'] / times[name],
+               f"{times[name]:.1f} s, least cosine {near(name):.6f}")
