@@ -154,15 +154,22 @@ void take(nb::handle value, std::vector<std::map<std::string, Tensor>>& to) {
   need_sequence(value, "a sequence of dicts from names to arrays");
   for (nb::handle set : nb::borrow(value)) take(set, to.emplace_back());
 }
+namespace {
+DType type_of(nb::handle given) {
+  const std::optional<DType> type = dtype_from_name(text_of(given));
+  if (!type) throw WrongValue{"types such as 'f32', 'f16', 'bf16', 'i8', 'f8e4m3fn'"};
+  return *type;
+}
+}  // namespace
+void take(nb::handle value, std::vector<DType>& to) {
+  need_sequence(value, "a sequence of types such as 'i8' and 'f8e4m3fn'");
+  to.clear();
+  for (nb::handle item : nb::borrow(value)) to.push_back(type_of(item));
+}
 void take(nb::handle value, LayerTypes& to) {
   constexpr const char* kWanted =
       "a dict of constraints ('none', 'prefer' or 'obey'), precisions (a dict from layers to types) and output_types (to one type or "
       "several)";
-  const auto type_of = [](nb::handle given) {
-    const std::optional<DType> type = dtype_from_name(text_of(given));
-    if (!type) throw WrongValue{"types such as 'f32', 'f16', 'bf16', 'i8'"};
-    return *type;
-  };
   to = {.constraints = LayerConstraints::prefer, .precisions = {}, .output_types = {}};
   each_item(value, kWanted, [&](const std::string& key, nb::handle field) {
     if (key == "constraints") {
