@@ -58,7 +58,7 @@ void add_calibration_flags(Flags& f, ExecOptions& o) {
          [&o](const std::string&) { o.build.int8 = o.int8_asked = true; }});
   f.add_text(
       "data", o.data, "PATH",
-      "samples for --int8 and --fp8: .npz by input name or .npy, first axis: samples; JPEG or PNG; a folder of either; .txt, .csv:COLUMN");
+      "samples for 8 bits: .npz by input name or .npy, first axis: samples; JPEG or PNG; a folder of either; .txt, .csv:COLUMN");
   f.add_text("tokenizer", o.tokenizer, "FILE", "+the tokenizer.json of texts in --data, or a folder that holds it");
   f.add({"image", "SPEC",
          "how photographs become the input: resize:256,crop:224,scale:255,mean:0.485/0.456/0.406,std:0.229/0.224/0.225,layout:nchw,"

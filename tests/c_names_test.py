@@ -25,6 +25,7 @@ FUNCTIONS = {
                 'model_bindings': 'tenfold_model_open_bytes', 'read_weights': 'tenfold_weights_read',
                 'supported_operators': 'tenfold_operator'},
     'completion.h': {'enqueue_then': 'tenfold_context_enqueue_then'},
+    'encoder.h': {name: OWN for name in ('example_texts', 'parse_device_strategy', 'parse_encoder_precision')},   # C has no encoders yet
     'device.h': {'devices': 'tenfold_devices_list', 'free_memory': 'tenfold_device_free_memory',
                  'why_no_gpu': 'tenfold_devices_why_no_gpu', 'look_for_libraries_in': 'tenfold_device_look_for_libraries_in',
                  'parse_cpu_features': 'tenfold_device_parse_cpu_features'},
@@ -105,7 +106,8 @@ METHODS = {
                'as_double': OWN, 'as_int': OWN, 'clone': 'tenfold_data_tensor', 'defined': 'tenfold_data_kind', 'mutable_data': OWN,
                'mutable_raw': OWN, 'reshaped': OWN, 'size': OWN, 'string_values': OWN, 'strings': OWN},
     'Encoder': {name: OWN for name in
-                ('counts', 'encode', 'encode_into', 'encode_tokens', 'info', 'load', 'prepare', 'score', 'token_ids', 'tokenizer')},
+                ('counts', 'devices', 'encode', 'encode_into', 'encode_tokens', 'fingerprint', 'info', 'load', 'prepare', 'score',
+                 'token_ids', 'tokenizer')},
     'Tokenizer': {name: OWN for name in
                   ('decode', 'encode', 'encode_batch', 'encode_into', 'encode_pair', 'id', 'load', 'parse', 'set_padding',
                    'set_truncation', 'token', 'vocabulary_size')},   # C has no tokenizers yet
@@ -127,7 +129,7 @@ def free_functions(text):
 def methods(text):
     """{class: names of its public methods}, constructors left out."""
     found = {}
-    for name, body in re.findall(r'class\s+(?:TENFOLD_API\s+)?(\w+)[^;{]*\{(.*?)\n\};', text, flags=re.S):
+    for name, body in re.findall(r'(?<!enum )class\s+(?:TENFOLD_API\s+)?(\w+)[^;{]*\{(.*?)\n\};', text, flags=re.S):
         public = body.split('\n private:')[0]
         names = re.findall(r'^\s+(?:static |explicit |template <class T> )?[\w:<>&*,\s]*?\b(~?\w+)\s*\(', public, flags=re.M)
         bases = {'Error'} if name == 'ModelError' else set()   # of its constructor's initialiser

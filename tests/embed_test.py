@@ -160,10 +160,10 @@ class Embed(CliCase):
         np.testing.assert_array_equal(np.load(self.path('cut.npy')), np.load(self.path('all.npy'))[:, :5])
 
     def test_a_bad_text_far_behind(self):
-        texts = self.write('t.txt', b'fine\n' * 5000 + b'\xff\n')
+        texts = self.write('t.txt', b'fine\n' * 17000 + b'\xff\n')
         done = self.run_embed('exec "$0" embed "$@"', texts)   # what was written stays, for --resume
         self.assertEqual((done.returncode, done.stdout), (2, ''))
-        self.assertIn('behind the first 4096 texts: text 904', done.stderr)
+        self.assertIn('behind the first 16384 texts: text 616', done.stderr)
 
     def test_a_full_disk(self):
         """A file that nobody can write to the end, by a limit on sizes."""
