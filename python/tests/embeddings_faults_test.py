@@ -133,7 +133,8 @@ class Calls(Case):
                             ('truncate_dim is 0', dict(truncate_dim=0)), ('needs the range of each dimension', dict(precision='int8')),
                             ("no prompt 'title'", dict(prompt_name='title'))):
             self.refused(tenfold.InvalidArgument, words, self.model.encode, ['fine'], **call)
-        self.refused(tenfold.Unsupported, 'device', self.model.encode, 'fine', device='cpu')
+        self.refused(tenfold.InvalidArgument, 'empty list', self.model.encode, 'fine', device=[])
+        self.refused(tenfold.InvalidArgument, 'start_multi_process_pool', self.model.encode, 'fine', pool=5)
         folder = self.model.folder
         for words, call in (('truncate_dim is 17', dict(truncate_dim=17)), ('backend', dict(backend='tensorflow')),
                             ('has places for', dict(max_seq_length=1000)), ("no prompt 'title'", dict(default_prompt_name='title')),

@@ -19,7 +19,7 @@ HEAD = '''# Methods of SentenceTransformer and CrossEncoder in sentence-transfor
 LEFT_OUT = set('''clear_placement_cache config default_activation_function dtype encode_multi_process evaluate fit get_backend
     get_default_activation_fn get_model_kwargs get_sentence_features gradient_checkpointing_enable is_singular_input load merge modalities
     model old_fit processor push_to_hub save save_pretrained save_to_hub set_keep_in_fp32_modules set_pooling_include_prompt
-    smart_batching_collate smart_batching_collate_text_only start_multi_process_pool stop_multi_process_pool supports tokenizer
+    smart_batching_collate smart_batching_collate_text_only supports tokenizer
     transformers_model truncate_sentence_embeddings'''.split())
 DEFAULTS = {'local_files_only': 'True'}   # of ours; nothing is ever fetched
 
