@@ -8,7 +8,8 @@ namespace {
 
 constexpr int kFactor = 4;         // from the longest text of a range to that of the next
 constexpr int kShortest = 32;      // the longest text of the first one
-constexpr int kLongestAlone = 64;  // of the range of one text
+constexpr int kLongestAlone = 64;  // of the first range of one text
+constexpr int kUsualAlone = 128;   // of the other one: kernels for many rows leave threads idle with one text's
 
 int range_of(std::int64_t tokens, int max_tokens) {
   int longest = kShortest;
@@ -31,6 +32,7 @@ std::vector<OptimizationProfile> profiles_for(int max_tokens, int least_tokens, 
   };
   const int alone = std::clamp(kLongestAlone, least_tokens, std::max(least_tokens, max_tokens));
   add(1, 1, least_tokens, alone, 16);
+  if (alone < max_tokens) add(1, 1, least_tokens, max_tokens, kUsualAlone);
   for (int longest = std::min(kShortest, max_tokens);; longest = std::min(longest * kFactor, max_tokens)) {
     const std::int64_t texts = texts_in_a_run(longest, max_tokens, batch_tokens);
     if (longest >= least_tokens) add(texts, std::max<std::int64_t>(1, texts * 3 / 4), least_tokens, longest, longest * 5 / 8);
