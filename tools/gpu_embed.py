@@ -3,7 +3,7 @@ script/gpu-check makes; gpu_figures.py calls it.
 
 The encoder has MiniLM's shape and random weights in a folder of its own, with a vocabulary of words: speed does not depend on the values.
 """
-import json, os, re, statistics, struct, subprocess
+import json, os, re, statistics, struct, subprocess, sys
 
 from gpu_common import TENFOLD, cosine, np
 
@@ -51,10 +51,17 @@ def write_encoder(folder):
     config = dict(model_type='bert', hidden_size=WIDTH, num_attention_heads=HEADS, num_hidden_layers=LAYERS, intermediate_size=WIDE,
                   vocab_size=WORDS, type_vocab_size=2, max_position_embeddings=PLACES, hidden_act='gelu', layer_norm_eps=1e-12)
     names = ['[PAD]', '[UNK]', '[CLS]', '[SEP]'] + [word(i) for i in range(WORDS - 4)]
-    tokenizer = dict(model=dict(type='WordPiece', unk_token='[UNK]', vocab={name: i for i, name in enumerate(names)}),
-                     normalizer=dict(type='BertNormalizer'), pre_tokenizer=dict(type='BertPreTokenizer'),
+    special = [dict(id=i, content=names[i], single_word=False, lstrip=False, rstrip=False, normalized=False, special=True)
+               for i in range(4)]
+    tokenizer = dict(version='1.0', truncation=None, padding=None, added_tokens=special, decoder=None,
+                     model=dict(type='WordPiece', unk_token='[UNK]', continuing_subword_prefix='##', max_input_chars_per_word=100,
+                                vocab={name: i for i, name in enumerate(names)}),
+                     normalizer=dict(type='BertNormalizer', clean_text=True, handle_chinese_chars=True, strip_accents=None, lowercase=True),
+                     pre_tokenizer=dict(type='BertPreTokenizer'),
                      post_processor=dict(type='BertProcessing', cls=['[CLS]', 2], sep=['[SEP]', 3]))
-    for name, value in (('config.json', config), ('tokenizer.json', tokenizer)):
+    words = dict(tokenizer_class='PreTrainedTokenizerFast', model_max_length=PLACES, pad_token='[PAD]', unk_token='[UNK]',
+                 cls_token='[CLS]', sep_token='[SEP]')   # for sentence-transformers
+    for name, value in (('config.json', config), ('tokenizer.json', tokenizer), ('tokenizer_config.json', words)):
         with open(os.path.join(folder, name), 'w') as f:
             json.dump(value, f)
 
@@ -66,6 +73,39 @@ def write_texts(path, count):
     with open(path, 'w') as f:
         for length in lengths:
             f.write(' '.join(word(int(i)) for i in random.integers(0, WORDS - 4, length)) + '\n')
+
+
+# The vectors of all lines by sentence-transformers in fp16: once as it comes, once compiled. Batches are sorted by length, as it does.
+PEER = """
+import json, sys, time
+import numpy as np, torch
+from sentence_transformers import SentenceTransformer
+folder, lines, out = sys.argv[1:]
+texts = open(lines).read().splitlines()
+model = SentenceTransformer(folder, device='cuda', model_kwargs={'torch_dtype': torch.float16})
+took = {}
+for name in ('eager', 'compiled'):
+    if name == 'compiled':
+        model[0].auto_model = torch.compile(model[0].auto_model, dynamic=True)
+    model.encode(texts[::20], batch_size=256)   # kernels and buffers are made
+    took[name] = []
+    for _ in range(3):
+        start = time.time()
+        vectors = model.encode(texts, batch_size=256)
+        took[name].append(time.time() - start)
+    np.save(out, vectors)
+    print(json.dumps({n: sorted(t)[1] for n, t in took.items()}), flush=True)
+"""
+
+
+def beside_peer(a, folder, lines, log):
+    """Seconds of sentence-transformers by how it computes; {} where it is not installed. Its vectors are in peer.npy then."""
+    done = subprocess.run([sys.executable, '-c', PEER, folder, lines, os.path.join(a.models, 'peer.npy')], capture_output=True, text=True,
+                          timeout=LIMIT)
+    with open(log, 'a') as f:
+        f.write(done.stderr + done.stdout)
+    told = [line for line in done.stdout.splitlines() if line.startswith('{')]
+    return json.loads(told[-1]) if told else {}
 
 
 def rows(a, device, log, count=TEXTS):
@@ -101,6 +141,9 @@ def rows(a, device, log, count=TEXTS):
     near = lambda name: min(cosine(x, y) for x, y in zip(one[::97], np.load(os.path.join(a.models, name + '.npy'))[::97]))
     yield (f"MiniLM's shape in fp16, {count:,} texts, from a file of texts to one of vectors: texts a second", None, count / times['once'],
            f"{times['once']:.1f} s")
+    for how, peer in beside_peer(a, folder, lines, log).items():
+        yield (f'the same beside sentence-transformers, fp16, {how}, from a list of texts to an array', 4, peer / times['once'],
+               f"{peer:.1f} / {times['once']:.1f} s, least cosine {near('peer'):.6f}")
     yield 'the same, the GPU named once / twice', 1.0, times['once'] / times['twice'], f"least cosine {near('twice'):.6f}"
     for name in list(sets)[2:]:
         yield (f'the same, one GPU / {name}', AIMS.get(len(sets[name])), times['once'] / times[name],
