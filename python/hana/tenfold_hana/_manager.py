@@ -211,11 +211,14 @@ class EnhancedMultiGPUManager:
             result = self._execute(task, worker)
             with self._wake:
                 worker.running -= 1
-                if result is None:
-                    self._lose(worker)
-                    return
-                worker.busy_seconds += result.execution_time
-                worker.completed += 1
+                lost = self._lose(worker) if result is None else []
+                if result is not None:
+                    worker.busy_seconds += result.execution_time
+                    worker.completed += 1
+            for own, failed in lost:   # callbacks may ask the manager, or wait for who does
+                self._finish(own, failed)
+            if result is None:
+                return
             self._finish(task, result)
 
     def _execute(self, task: Task, worker: Worker | None) -> TaskResult | None:
@@ -258,17 +261,19 @@ class EnhancedMultiGPUManager:
             self._wake.notify_all()
         return True
 
-    def _lose(self, worker: Worker) -> None:
-        """With the lock: what the device still had waiting goes to others; what only it may run fails."""
+    def _lose(self, worker: Worker) -> list[tuple[Task, TaskResult]]:
+        """With the lock: what the device still had waiting goes to others. Gives what only it could have run, and how that failed."""
         others = [w for w in self.workers if w.available]
+        lost = []
         for entry in worker.queue:
             if not entry[2].pinned:
                 heapq.heappush(min(others, key=lambda w: w.waiting_seconds).queue, entry)
                 continue
             error = tenfold.DeviceError(f'{worker.device} has failed')
-            self._finish(entry[2], TaskResult(entry[2].task_id, error=error, device_id=worker.device_id))
+            lost.append((entry[2], TaskResult(entry[2].task_id, error=error, device_id=worker.device_id)))
         worker.queue = []
         self._wake.notify_all()
+        return lost
 
     # From here on: what is told.
     def get_status(self) -> dict[str, Any]:

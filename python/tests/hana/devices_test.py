@@ -64,6 +64,32 @@ class Manager(unittest.TestCase):
         self.assertEqual((len(lost), len(told.output)), (1, 1))
         self.assertEqual([d['is_available'] for d in manager.get_status()['devices']], [True, False, True])
 
+    def test_callbacks_of_a_lost_devices_tasks_may_ask_the_manager(self):
+        gate, told = threading.Event(), []
+
+        def fails_on_the_first():
+            gate.wait(10)
+            if current_worker() == 0:
+                raise tenfold.DeviceError('fell off the bus')
+
+        def ask(result):
+            asking = threading.Thread(target=manager.get_status, daemon=True)
+            asking.start()
+            asking.join(10)
+            told.append((type(result.error), asking.is_alive()))
+        with EnhancedMultiGPUManager(device_ids=['cpu', 'cpu']) as manager:
+            ids = [manager.submit_task(fails_on_the_first) for _ in range(2)]   # both workers wait
+            while manager.get_status()['queue_sizes'] != {0: 0, 1: 0}:
+                time.sleep(0.001)
+            pinned = manager.submit_task(print, device_preference='cpu', callback=ask)   # behind the first worker's
+            gate.set()
+            manager.results_of(ids)
+            self.assertIsInstance(manager.wait_for_task(pinned).error, tenfold.DeviceError)
+            end = time.monotonic() + 30
+            while not told and time.monotonic() < end:   # the callback comes behind the result
+                time.sleep(0.001)
+        self.assertEqual(told, [(tenfold.DeviceError, False)])
+
     def test_what_a_task_raises_is_raised(self):
         manager = self.manager('cpu')
         with self.assertRaises(ZeroDivisionError):

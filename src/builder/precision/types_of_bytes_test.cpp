@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "builder/paper_gpu_for_tests.h"
+#include "builder/rebuild/kept_model.h"
 
 namespace tenfold {
 namespace {
@@ -84,6 +85,36 @@ TEST(TypesOfBytes, ACpuHasNoE4m3AndSaysSo) {
   BuildReport both;
   builder::build_graph(builder::testing::parse(kNet), calibrated_to({DType::f8e4m3fn, DType::i8}), "", &both);
   EXPECT_EQ(both.layers_by_type.at(DType::i8), 2) << "the next that it multiplies";
+}
+
+TEST(TypesOfBytes, APlanThatKeepsItsModelKeepsThem) {
+  for (const std::vector<DType>& types : {std::vector{DType::f8e4m3fn}, std::vector{DType::i8, DType::f8e4m3fn}}) {
+    BuildConfig config = calibrated_to(types);
+    config.version_compatible = true;
+    const plan::Plan plan = builder::testing::plan_of(kNet, config);
+    const builder::ModelOfPlan model = builder::read_kept_model(plan.kept, ir::Registry::builtin());
+    ASSERT_TRUE(model.config.calibration.has_value());
+    EXPECT_EQ(model.config.calibration->types.front(), types.front());
+    EXPECT_EQ(model.graph.node_list().size(), 3u) << "all of it is read";
+  }
+}
+
+constexpr double kAnything = 1e9;
+
+// Samples that only show errors: a search among 16 bits and f32 tries no 8 bits, and one of both tries what the device has.
+TEST(TypesOfBytes, ABudgetTriesThoseThatArePermitted) {
+  for (const bool bytes : {false, true}) {
+    BuildConfig config = calibrated_to(bytes ? std::vector{DType::i8, DType::f8e4m3fn} : std::vector<DType>{});
+    config.budget = ErrorBudget{.max_error = kAnything};
+    BuildReport report;
+    builder::build_graph(builder::testing::parse(kNet), config, "", &report);
+    ASSERT_TRUE(report.budget.has_value());
+    double in_bytes = 0, in_float8 = 0;
+    for (const BudgetPlan& p : report.budget->plans)
+      for (const auto& [type, share] : p.work) in_bytes += type == DType::i8 ? share : 0, in_float8 += type == DType::f8e4m3fn ? share : 0;
+    EXPECT_EQ(in_bytes > 0, bytes);
+    EXPECT_EQ(in_float8, 0) << "a CPU has none";
+  }
 }
 
 TEST(TypesOfBytes, OthersAreRefused) {
