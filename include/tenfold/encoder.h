@@ -47,14 +47,19 @@ enum class DeviceStrategy : std::uint8_t { automatic, round_robin, memory, utili
 TENFOLD_API DeviceStrategy parse_device_strategy(std::string_view name);
 
 // What products compute in.
-//   by_build   what fields of BuildConfig permit (fp16, bf16, auto_precision)
-//   fp32, fp16, bf16   that type; where the machine lacks it, the next wider one, and the log says so
+//   by_build   what fields of BuildConfig permit (fp16, bf16, auto_precision, calibration, budget); fp32 where they permit
+//              nothing
+//   fp32       as torch computes: GPUs round nothing to tf32. CPUs may read weights in fixed point of 16 bits or more,
+//              if BuildConfig::tf32 permits it. A text alone and in any batch has the same vector within 1e-5 of the
+//              largest element
+//   tf32       the same, but GPUs may round operands of products to tf32 (10 bits of mantissa)
+//   fp16, bf16 that type; where the machine lacks it, the next wider one, and the log says so
 //   int8       with ranges from EncoderOptions::calibration_texts. Afterwards the vectors of every other one of these
 //              texts are compared with those of fp32. If their mean cosine is below EncoderOptions::least_cosine, int8
 //              gives way to the next wider type that pays on the device, and the log says so. Heads are never int8.
 //   automatic  what the device is quickest in (BuildConfig::auto_precision); int8 only with calibration_texts
-enum class EncoderPrecision : std::uint8_t { by_build, fp32, fp16, bf16, int8, automatic };
-// By the names fp32, fp16, bf16, int8 and auto. Throws invalid_argument, which lists them, for any other.
+enum class EncoderPrecision : std::uint8_t { by_build, fp32, tf32, fp16, bf16, int8, automatic };
+// By the names fp32, tf32, fp16, bf16, int8 and auto. Throws invalid_argument, which lists them, for any other.
 TENFOLD_API EncoderPrecision parse_encoder_precision(std::string_view name);
 
 // Ten texts of different kinds and lengths, for those who have none of their own to calibrate or measure with.

@@ -119,7 +119,7 @@ Status check_sizes(const ContextState& c) noexcept {
 }
 
 // Shapes and addresses for the run that comes.
-Status settle(ContextState& c) noexcept {
+Status settle(ContextState& c, bool in_advance = false) noexcept {
   if (!c.shapes.changed && !c.bindings.changed && !c.bindings.states_moved) return {};
   const bool anew = c.shapes.changed || c.bindings.changed;   // places of states that swap are nobody else's
   c.bindings.overlapping[0] = c.bindings.overlapping[1] = -1;
@@ -146,8 +146,9 @@ Status settle(ContextState& c) noexcept {
   if (anew)
     if (Status s = runtime::check_overlaps(c); !s) return s;
   if (!c.device) runtime::resolve_addresses(c, frame);
-  else if (Status s = runtime::prepare_staged(c); !s) return s;
-  c.bindings.changed = c.bindings.states_moved = false;
+  else if (Status s = runtime::prepare_staged(c, in_advance); !s) return s;
+  c.bindings.changed = c.device && c.device->asks_again;
+  c.bindings.states_moved = false;
   return {};
 }
 
@@ -188,7 +189,7 @@ Status ExecutionContext::prepare() noexcept {
   ContextState& c = *state_;
   if (c.extras)
     if (Status s = runtime::before_preparing(c); !s) return s;
-  if (Status s = settle(c); !s) return s;
+  if (Status s = settle(c, true); !s) return s;
   if (c.device) return {};
   const runtime::EngineState& engine = *c.engine;
   if (!engine.options.verify_weights && engine.options.weights <= WeightsMode::map) plan::touch_weights(engine.plan);

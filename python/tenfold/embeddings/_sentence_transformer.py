@@ -20,8 +20,8 @@ class SentenceTransformer(Model):
     """An encoder of a folder, as sentence-transformers saves it. Its methods may be called from several threads at once.
 
     `model_name_or_path`: a folder, or a name in HF_HOME's cache. `device`: 'cpu', 'cuda:0', 'cpu:0-3' (these
-    processors), or a list of them, which compute side by side. `model_kwargs`: `precision` ('fp32', 'fp16', 'bf16', 'int8', 'auto') with
-    `calibration_texts` and `least_cosine`; or `dtype` ('float16', 'bfloat16'); `strategy` of several devices ('auto', 'round_robin',
+    processors), or a list of them, which compute side by side. `model_kwargs`: `precision` ('fp32', 'tf32', 'fp16', 'bf16', 'int8', 'auto')
+    with `calibration_texts` and `least_cosine`; or `dtype` ('float16', 'bfloat16'); `strategy` of several devices ('auto', 'round_robin',
     'memory', 'utilization', 'pipeline'); and fields of tenfold.build (`threads`, `optimization_level` ...). `plan_cache`: the folder where
     plans are kept (None: the library's; False: nowhere). `batch_tokens`: how many tokens are computed at once at most.
     `local_files_only`, `token`, `trust_remote_code` and `model_card_data` are not looked at: nothing is fetched, and no code of a folder

@@ -71,6 +71,7 @@ void ProgramBuilder::add_node(const Node& node) {
   try {
     if (tune::touches_objects(node)) return add_host(node);
     if (!storage_.needs_step(node)) {
+      if (!storage_.needs_memory(node)) return;
       for (const Value* v : node.outputs) store_result(v, storage_.stored_layout(v));
       return;
     }

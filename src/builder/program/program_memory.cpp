@@ -71,7 +71,8 @@ const ProgramBuilder::Stored& ProgramBuilder::store_result(const Value* v, Layou
   Stored s{{}, layout, true, {}};
   if (const View* view = storage_.view(v)) {
     const Value* root = view->root;
-    s.at = store_result(root, view->root_layout).at;
+    s.at = root->is_constant() ? plan::Address{Space::weights, constants_.add(root->name, root->constant), 0}
+                               : store_result(root, view->root_layout).at;
     const Dim offset = view->offset * Dim(bits(v->dtype()) / 8);
     require(offset.is_constant(), ErrorKind::internal, "a view at the symbolic offset ", offset.text());
     // What is always empty starts where its root does: a plan's operands never start behind their memory.

@@ -18,6 +18,7 @@ Storage::Storage(const ir::Graph& graph, const tune::Choice& choice, const ir::S
   for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) write_into_parent(**it);
   for (const auto& n : nodes)
     if (!without_step_.count(n.get())) read_as_view(*n);
+  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) leave_out_unread(**it);
 }
 
 const View* Storage::view(const Value* v) const {
@@ -119,9 +120,10 @@ bool Storage::accepted_by_users(const Value* v, const View& view, const Node* ex
 }
 
 namespace {
-bool movable(const Value* v) {
-  return v && !v->is_constant() && v->type.kind == ir::ValueType::Kind::tensor && v->dtype() != DType::string && bits(v->dtype()) >= 8;
+bool has_bytes(const Value* v) {
+  return v && v->type.kind == ir::ValueType::Kind::tensor && v->dtype() != DType::string && bits(v->dtype()) >= 8;
 }
+bool movable(const Value* v) { return has_bytes(v) && !v->is_constant(); }
 bool dense_strides(const Dims& strides, const Dims& dims, Layout layout = backends::kPlain) {
   const Dims dense = backends::strides(layout, dims);
   for (std::size_t i = 0; i < dims.size(); ++i)
@@ -239,7 +241,9 @@ std::vector<View> Storage::derive(const Node& node, const View& source) const {
 
 void Storage::read_as_view(const Node& node) {
   const Value* x = node.in(0);
-  if (node.body || !movable(x) || tune::sizes_depend_on_data(node)) return;
+  if (node.body || !has_bytes(x) || tune::sizes_depend_on_data(node)) return;
+  // Of a constant whatever does not depend on the run is folded: what is left is its part up to a length that the run has.
+  if (x->is_constant() && node.def->traits.movement != ir::Movement::slice) return;
   for (const Value* v : node.outputs)
     if (!movable(v) || view(v)) return;
   // Movements are of plain memory; a value in another layout is first brought to plain order by the step this node then needs.
@@ -264,6 +268,23 @@ void Storage::read_as_view(const Node& node) {
   }
   for (std::size_t i = 0; i < views.size(); ++i) views_[node.outputs[i]] = std::move(views[i]);
   without_step_.insert(&node);
+}
+
+// Whose results are only starts, ends or shapes of movements that became views: the plan's dims have those numbers.
+void Storage::leave_out_unread(const Node& node) {
+  if (!node.graphs.empty() || tune::sizes_depend_on_data(node) || tune::touches_objects(node)) return;
+  const auto reads = [&](const Node* user, const Value* v) {
+    if (unread_.count(user)) return false;
+    return !without_step_.count(user) || user->in(0) == v || user->def->traits.movement == ir::Movement::concat;
+  };
+  bool used = false;   // what nobody uses at all is for passes to remove
+  for (const Value* v : node.outputs) {
+    used |= !v->users.empty();
+    if (outputs_.count(v) || std::any_of(v->users.begin(), v->users.end(), [&](const Node* user) { return reads(user, v); })) return;
+  }
+  if (!used) return;
+  without_step_.insert(&node);
+  unread_.insert(&node);
 }
 
 }  // namespace tenfold::builder

@@ -31,10 +31,12 @@ class Storage {
   // The layout in which a value is first stored.
   backends::Layout stored_layout(const ir::Value* v) const { return view(v) ? view(v)->layout : layout_of(v); }
   bool needs_step(const ir::Node& node) const { return !without_step_.count(&node); }
+  bool needs_memory(const ir::Node& node) const { return !unread_.count(&node); }   // for its results
 
  private:
   void write_into_parent(const ir::Node& node);   // Concat and Transpose: producers write into slices of the result
   void read_as_view(const ir::Node& node);        // Reshape and kin, Transpose, Slice, Split: results are views of the operand
+  void leave_out_unread(const ir::Node& node);
   bool accepted_by_users(const ir::Value* v, const View& view, const ir::Node* except) const;
   bool accepts(const ir::Node& node, const ir::Value* v, const View& view) const;
   using Proposal = std::unordered_map<const ir::Value*, View>;   // views that are asked about at once
@@ -50,7 +52,7 @@ class Storage {
   const ir::SymbolBounds& box_;
   const backends::DeviceInfo& device_;
   std::unordered_map<const ir::Value*, View> views_;
-  std::unordered_set<const ir::Node*> without_step_;
+  std::unordered_set<const ir::Node*> without_step_, unread_;   // unread: of these, those whose results nothing reads
   std::unordered_set<const ir::Value*> outputs_;   // the graph's
   std::unordered_map<const ir::Value*, const ir::Value*> output_roots_;   // value -> the graph output whose memory it lives in
 };

@@ -86,5 +86,28 @@ TEST(Storage, OddAddressesAreAskedFor) {
   EXPECT_TRUE(viewed(16000, false));
 }
 
+// The first rows of a constant table, as many as an input has: they lie in the table, and nothing counts them at run time.
+TEST(Storage, PartsOfConstantsUpToALengthOfTheRunNeedNoStep) {
+  const ir::Graph graph = ir::parse_graph(R"((x f32[n,3], table f32[8,3]!)
+    zero = i64[1]{0}
+    shape = Shape(x)
+    length = Gather(shape, zero) axis=0
+    places = Slice(table, zero, length)
+    y = Add(x, places)
+    return y)",
+                                          ir::Registry::builtin(),
+                                          {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
+  const ir::SymbolBounds box{{"n", {1, 8}}};
+  const tune::Choice choice;
+  const backends::DeviceInfo device;
+  const Storage storage(graph, choice, box, device);
+  for (const auto& node : graph.nodes()) EXPECT_EQ(storage.needs_step(*node), node->op() == "Add") << node->op();
+  const ir::Node& slice = *graph.outputs[0]->producer->in(1)->producer;
+  ASSERT_NE(storage.view(slice.out()), nullptr);
+  EXPECT_EQ(storage.view(slice.out())->root, slice.in(0));
+  EXPECT_TRUE(storage.needs_memory(slice));
+  EXPECT_FALSE(storage.needs_memory(*slice.in(2)->producer));
+}
+
 }  // namespace
 }  // namespace tenfold::builder

@@ -24,6 +24,13 @@ struct Recording {
   std::vector<Transfer> transfers;
   std::shared_ptr<const void> steps;
   bool strands = false;  // steps lie beside each other: at these shapes that is faster
+  std::int64_t used = 0; // the run that replayed it last, by number
+};
+// Shapes of a run whose steps went one by one.
+struct Sighting {
+  int program = -1;
+  std::vector<std::int64_t> dims;
+  std::int64_t run = 0;
 };
 
 struct DeviceLink {
@@ -31,8 +38,11 @@ struct DeviceLink {
   std::vector<std::shared_ptr<void>> staging; // per binding: pinned memory for what the caller has elsewhere; made when needed
   std::vector<Transfer> transfers;            // per binding
   std::vector<Recording> recordings;          // the last used last
+  std::vector<Sighting> sightings;            // shapes without a recording, the last seen last
+  std::int64_t runs = 0;
   backends::Recorder* recorder = nullptr;     // of the context's stream; null: it has none
   bool cannot_record = false;                 // the recorder gave up, or the caller does not want it
+  bool asks_again = false;                    // nothing is recorded for these shapes; if they come again, something may be
   bool records_next = false;                  // the steps behind the front ran one by one: they are to be recorded
   const StrandPlan* strands = nullptr;        // while steps are recorded beside each other
   bool uploading = false;                     // what steps at the front gave may still be on its way to the device

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kMostRecordings = 32;       // by shape and addresses; the one unused for longest goes first
 constexpr std::size_t kMostOfOneShape = 4;        // with other addresses: the one unused for longest is changed
+constexpr std::size_t kMostSightings = 256;
 
 bool can_record(const ContextState& c, const Frame& frame) noexcept {
   if (c.watch.step_timer || c.watch.observer || !c.device->recorder || c.device->cannot_record) return false;
@@ -29,7 +30,8 @@ bool can_record(const ContextState& c, const Frame& frame) noexcept {
 std::span<const std::int64_t> active_dims(const ContextState& c) noexcept {
   return {c.shapes.dims.data(), c.top().dims.size()};
 }
-bool same_shape(const ContextState& c, const Recording& r) noexcept {
+template <class Seen>
+bool same_shape(const ContextState& c, const Seen& r) noexcept {
   const auto dims = active_dims(c);
   return r.program == c.shapes.active && std::equal(dims.begin(), dims.end(), r.dims.begin(), r.dims.end());
 }
@@ -46,6 +48,7 @@ const void* known(ContextState& c) noexcept {
   for (auto it = all.rbegin(); it != all.rend(); ++it)
     if (same_shape(c, *it) && same_addresses(c, *it)) {
       if (it != all.rbegin()) std::rotate(it.base() - 1, it.base(), all.end());
+      all.back().used = c.device->runs;
       return all.back().steps.get();
     }
   return nullptr;
@@ -177,8 +180,27 @@ Status record(ContextState& c, Frame& frame) noexcept {
   }
 }
 
+// A recording costs as much as some runs: the first shapes of a program get one at once, others when they come again, and then only in
+// place of shapes that came less lately. So a caller whose shapes are all different pays for none.
+bool pays(ContextState& c) {
+  DeviceLink& d = *c.device;
+  const auto of_program = [&](const Recording& r) { return r.program == c.shapes.active; };
+  const auto of_shape = [&](const auto& r) { return same_shape(c, r); };
+  if (std::none_of(d.recordings.begin(), d.recordings.end(), of_program)) return true;
+  if (std::any_of(d.recordings.begin(), d.recordings.end(), of_shape)) return true;   // at other addresses
+  const auto seen = std::find_if(d.sightings.begin(), d.sightings.end(), of_shape);
+  const bool again = seen != d.sightings.end();
+  const bool record = again && (d.recordings.size() < kMostRecordings || d.recordings.front().used < seen->run);
+  if (again) d.sightings.erase(seen);
+  else if (d.sightings.size() == kMostSightings) d.sightings.erase(d.sightings.begin());
+  const auto dims = active_dims(c);
+  if (!record) d.sightings.push_back({c.shapes.active, {dims.begin(), dims.end()}, d.runs});
+  return record;
+}
+
 Status run_behind(ContextState& c, Frame& frame) noexcept {
   const bool records = can_record(c, frame), copies = frame.open->front == 0;
+  ++c.device->runs;
   if (const void* recording = records ? known(c) : nullptr) return {c.device->recorder->replay(recording), -1};
   if (copies)
     if (Status s = copy_pinned(c, true); !s) return s;
@@ -189,14 +211,21 @@ Status run_behind(ContextState& c, Frame& frame) noexcept {
 
 }  // namespace
 
-Status prepare_staged(ContextState& c) noexcept {
+Status prepare_staged(ContextState& c, bool in_advance) noexcept {
   Frame& frame = c.frame();
-  c.device->records_next = false;
+  c.device->records_next = c.device->asks_again = false;
   if (Status s = choose_transfers(c); !s) return s;
   bind_frame(c, frame, false);
   note_largest_results(frame);
   if (!can_record(c, frame)) return {};
-  if (frame.open->front == 0) return known(c) ? Status{} : record(c, frame);
+  if (frame.open->front == 0) try {
+      if (known(c)) return {};
+      if (in_advance || pays(c)) return record(c, frame);
+      c.device->asks_again = true;
+      return {};
+    } catch (const std::bad_alloc&) {
+      return {Status::out_of_memory, -1};
+    }
   const std::vector<Recording>& all = c.device->recordings;
   const bool any = std::any_of(all.begin(), all.end(), [&](const Recording& r) { return r.program == c.shapes.active; });
   return any ? Status{} : warm_up(c, frame);

@@ -92,7 +92,10 @@ std::string text_of(const PrecisionWish& wish) {
 }
 
 void permit(EncoderPrecision precision, BuildConfig& config) {
-  if (precision == EncoderPrecision::by_build) return;
+  const bool asks = config.fp16 || config.bf16 || config.auto_precision || config.calibration || config.budget;
+  if (precision == EncoderPrecision::by_build && asks) return;
+  const bool exact = precision == EncoderPrecision::by_build || precision == EncoderPrecision::fp32;
+  if (exact && config.device.starts_with("cuda")) config.tf32 = false;
   config.fp16 = precision == EncoderPrecision::fp16, config.bf16 = precision == EncoderPrecision::bf16;
   config.auto_precision = precision == EncoderPrecision::automatic || precision == EncoderPrecision::int8;
   config.calibration.reset(), config.budget.reset();
@@ -156,11 +159,12 @@ namespace tenfold {
 
 EncoderPrecision parse_encoder_precision(std::string_view name) {
   if (name == "fp32") return EncoderPrecision::fp32;
+  if (name == "tf32") return EncoderPrecision::tf32;
   if (name == "fp16") return EncoderPrecision::fp16;
   if (name == "bf16") return EncoderPrecision::bf16;
   if (name == "int8") return EncoderPrecision::int8;
   if (name == "auto") return EncoderPrecision::automatic;
-  tokenizing::fail(ErrorKind::invalid_argument, "the precision is fp32, fp16, bf16, int8 or auto, not '" + std::string(name) + "'");
+  tokenizing::fail(ErrorKind::invalid_argument, "the precision is fp32, tf32, fp16, bf16, int8 or auto, not '" + std::string(name) + "'");
 }
 
 }  // namespace tenfold
