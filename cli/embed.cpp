@@ -44,9 +44,10 @@ Flags make_flags(EmbedWish& w) {
              [&w](const std::string& text) { w.options.devices = split(text); }});
   flags.add({"strategy", "auto|round_robin|memory|utilization|pipeline", "how texts are divided between devices (auto: whoever is free)",
              [&w](const std::string& text) { w.options.strategy = value_of("strategy", [&] { return parse_device_strategy(text); }); }});
-  flags.add(
-      {"precision", "fp32|tf32|fp16|bf16|int8|auto", "types of products (fp32); int8 only where its vectors are near fp32's; auto: the quickest",
-       [&w](const std::string& text) { w.options.precision = value_of("precision", [&] { return parse_encoder_precision(text); }); }});
+  flags.add({"precision", "fp32|tf32|fp16|bf16|int8|auto",
+             "types of products (fp32); int8 only where its vectors are near fp32's; auto: the quickest", [&w](const std::string& text) {
+               w.options.precision = value_of("precision", [&] { return parse_encoder_precision(text); });
+             }});
   flags.add_text("calibrationTexts", w.calibration, "FILE", "lines that int8 is calibrated on; default: the first texts of IN");
   flags.add({"leastCosine", "C", "how near int8's vectors are to fp32's in the mean, or int8 is not taken (0.99)",
              [&w](const std::string& text) { w.options.least_cosine = parse_number("leastCosine", text, 0); }});

@@ -135,7 +135,8 @@ class OnADevice {  // whose memory the host cannot read
 const std::vector<std::int64_t> kSix = {1, 1, 0, 0, 1, 1, 1, 0, 1, 0, 0, 0}, kOtherSix = {1, 0, 0, 0, 1, 1, 1, 0, 0, 1, 1, 0},
                                 kEleven = {1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1};
 
-// The host counts the tokens; what follows runs step by step at a new number of them, is recorded then, and later replayed.
+// The host counts the tokens. What follows runs step by step at a new number of them; the first number is recorded then, others when they
+// come again, and later replayed.
 TEST(PackedTokens, RecordedForEachNumberOfTokens) {
   const ir::Graph graph = parse(encoder(kWhere, kMean));
   const OnADevice device(graph);
@@ -147,7 +148,7 @@ TEST(PackedTokens, RecordedForEachNumberOfTokens) {
     for (std::int64_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got.as_double(i), want.as_double(i), 1e-5) << i;
     replays.push_back(runtime::FarStream::replays - before);
   }
-  EXPECT_EQ(replays, (std::vector<int>{0, 1, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(replays, (std::vector<int>{0, 1, 1, 2, 2, 3, 4}));
 }
 
 // A mask that lies on the host is read there; only one on the device has to be fetched and waited for.

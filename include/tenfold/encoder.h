@@ -68,6 +68,9 @@ TENFOLD_API std::span<const std::string_view> example_texts();
 struct EncoderOptions {
   EncoderOptions() { build.optimization_level = 1; }
   BuildConfig build;             // device, precision, threads and so on; profiles are the encoder's own
+  // Whether a run has texts of several lengths, packed behind each other, where a model has a form for it (BERT's family
+  // with mean or cls pooling, and its heads). Nothing: on GPUs, where a run for each length would take longer.
+  std::optional<bool> packed;
   // Where plans are kept. They are found by the bytes of the folder, the device and the options. Nothing: nowhere.
   std::optional<PlanCacheOptions> cache = PlanCacheOptions{};
   int max_tokens = 0;            // of a text, special ones included; 0: what the folder says

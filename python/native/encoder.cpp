@@ -2,6 +2,7 @@
 #include "tenfold/encoder.h"
 
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -76,7 +77,7 @@ struct PyEncoder {
 
   PyEncoder(nb::handle folder, const nb::dict& keywords, nb::handle cache, int max_tokens, int dimensions, bool normalize,
             std::int64_t batch_tokens, const std::vector<std::string>& devices, const std::string& strategy, const std::string& precision,
-            const std::vector<std::string>& calibration_texts, double least_cosine) {
+            const std::vector<std::string>& calibration_texts, double least_cosine, std::optional<bool> packed) {
     EncoderOptions options;
     nb::dict build_options;   // all but what is the encoder's own
     for (auto [key, value] : keywords)
@@ -86,6 +87,7 @@ struct PyEncoder {
         build_options[key] = value;
     read_options(build_options, options.build, callbacks, "an encoder");
     options.devices = devices, options.calibration_texts = calibration_texts, options.least_cosine = least_cosine;
+    options.packed = packed;
     callbacks->run([&] {
       options.strategy = parse_device_strategy(strategy);
       if (!precision.empty()) options.precision = parse_encoder_precision(precision);
@@ -193,11 +195,11 @@ void bind_encoder(nb::module_& m) {
       .def_ro("padding_id", &EncoderInfo::padding_id);
   nb::class_<PyEncoder>(m, "Encoder", "An encoder from a folder.")
       .def(nb::init<nb::handle, const nb::dict&, nb::handle, int, int, bool, std::int64_t, const std::vector<std::string>&,
-                    const std::string&, const std::string&, const std::vector<std::string>&, double>(),
+                    const std::string&, const std::string&, const std::vector<std::string>&, double, std::optional<bool>>(),
            nb::arg("folder"), nb::arg("options"), nb::arg("cache").none() = nb::none(), nb::arg("max_tokens") = 0,
            nb::arg("dimensions") = 0, nb::arg("normalize") = false, nb::arg("batch_tokens") = 0,
            nb::arg("devices") = std::vector<std::string>(), nb::arg("strategy") = "auto", nb::arg("precision") = "",
-           nb::arg("calibration_texts") = std::vector<std::string>(), nb::arg("least_cosine") = 0.99)
+           nb::arg("calibration_texts") = std::vector<std::string>(), nb::arg("least_cosine") = 0.99, nb::arg("packed") = nb::none())
       .def_prop_ro("info", [](const PyEncoder& e) { return e.encoder->info(); })
       .def_prop_ro(
           "counts",

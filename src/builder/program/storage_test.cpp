@@ -88,15 +88,15 @@ TEST(Storage, OddAddressesAreAskedFor) {
 
 // The first rows of a constant table, as many as an input has: they lie in the table, and nothing counts them at run time.
 TEST(Storage, PartsOfConstantsUpToALengthOfTheRunNeedNoStep) {
-  const ir::Graph graph = ir::parse_graph(R"((x f32[n,3], table f32[8,3]!)
+  const ir::Graph graph = ir::parse_graph(
+      R"((x f32[n,3], table f32[8,3]!)
     zero = i64[1]{0}
     shape = Shape(x)
     length = Gather(shape, zero) axis=0
     places = Slice(table, zero, length)
     y = Add(x, places)
     return y)",
-                                          ir::Registry::builtin(),
-                                          {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
+      ir::Registry::builtin(), {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
   const ir::SymbolBounds box{{"n", {1, 8}}};
   const tune::Choice choice;
   const backends::DeviceInfo device;

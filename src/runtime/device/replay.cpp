@@ -182,7 +182,7 @@ Status record(ContextState& c, Frame& frame) noexcept {
 
 // A recording costs as much as some runs: the first shapes of a program get one at once, others when they come again, and then only in
 // place of shapes that came less lately. So a caller whose shapes are all different pays for none.
-bool pays(ContextState& c) {
+bool pays(ContextState& c) noexcept try {
   DeviceLink& d = *c.device;
   const auto of_program = [&](const Recording& r) { return r.program == c.shapes.active; };
   const auto of_shape = [&](const auto& r) { return same_shape(c, r); };
@@ -196,6 +196,8 @@ bool pays(ContextState& c) {
   const auto dims = active_dims(c);
   if (!record) d.sightings.push_back({c.shapes.active, {dims.begin(), dims.end()}, d.runs});
   return record;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 Status run_behind(ContextState& c, Frame& frame) noexcept {
@@ -205,7 +207,7 @@ Status run_behind(ContextState& c, Frame& frame) noexcept {
   if (copies)
     if (Status s = copy_pinned(c, true); !s) return s;
   if (Status s = run_behind_front(c, frame); !s) return s;
-  c.device->records_next = records && !copies;
+  c.device->records_next = records && !copies && pays(c);
   return copies ? copy_pinned(c, false) : Status{};
 }
 
@@ -218,14 +220,12 @@ Status prepare_staged(ContextState& c, bool in_advance) noexcept {
   bind_frame(c, frame, false);
   note_largest_results(frame);
   if (!can_record(c, frame)) return {};
-  if (frame.open->front == 0) try {
-      if (known(c)) return {};
-      if (in_advance || pays(c)) return record(c, frame);
-      c.device->asks_again = true;
-      return {};
-    } catch (const std::bad_alloc&) {
-      return {Status::out_of_memory, -1};
-    }
+  if (frame.open->front == 0) {
+    if (known(c)) return {};
+    if (in_advance || pays(c)) return record(c, frame);
+    c.device->asks_again = true;
+    return {};
+  }
   const std::vector<Recording>& all = c.device->recordings;
   const bool any = std::any_of(all.begin(), all.end(), [&](const Recording& r) { return r.program == c.shapes.active; });
   return any ? Status{} : warm_up(c, frame);

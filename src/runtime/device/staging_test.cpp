@@ -78,7 +78,7 @@ TEST(Staging, WhatFollowsHostStepsOfInputsIsRecordedWhenItRan) {
     h = Hardmax(x) axis=-1
     a = Add(h, x)
     y = MatMul(a, w))",
-               {1, 4}, 2);
+               {1, 4}, 1);  // of the first; the second is recorded behind its second run
 }
 
 // Recording each of them anew, round after round, would cost more than it saves.

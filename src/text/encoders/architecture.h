@@ -23,6 +23,7 @@ struct Architecture {
   std::string prefix;                                     // of the weights in a model with a head
   std::string table;                                      // the tensor of token embeddings, without the prefix
   bool has_types = false;                                 // the second text of a pair is told by its types
+  bool masks = false;                                     // its layers know a mask of tokens (Blocks::mask)
   int reserved_positions = 0;                             // rows of the positions' table that no token has
   NetworkTensor (*tokens)(const Texts& texts) = nullptr;  // [batch, tokens, width]
   // Scores in front of sigmoid or softmax, [batch, labels], of the first token's vector [batch, width].

@@ -5,7 +5,14 @@
 
 namespace tenfold::encoders {
 
-std::vector<Piece> pieces_of(const std::shared_ptr<const Window>& window, const std::function<std::int64_t(std::int64_t)>& most) {
+std::int64_t Piece::tokens() const {
+  std::size_t all = 0;
+  for (const std::size_t text : texts) all += window->tokens.length(text);
+  return static_cast<std::int64_t>(all);
+}
+
+std::vector<Piece> pieces_of(const std::shared_ptr<const Window>& window, const std::function<std::int64_t(std::int64_t)>& most,
+                             bool packed) {
   const Tokens& tokens = window->tokens;
   std::vector<std::size_t> order(tokens.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -14,14 +21,15 @@ std::vector<Piece> pieces_of(const std::shared_ptr<const Window>& window, const 
   for (std::size_t at = 0; at < order.size();) {
     const std::size_t length = tokens.length(order[at]);
     std::size_t end = at;
-    while (end < order.size() && tokens.length(order[end]) == length) ++end;
-    // Pieces of one length get about equal numbers of texts.
     const auto fit = static_cast<std::size_t>(std::max<std::int64_t>(1, most(static_cast<std::int64_t>(length))));
+    if (packed) end = std::min(order.size(), at + fit);
+    while (!packed && end < order.size() && tokens.length(order[end]) == length) ++end;
+    // Pieces of one length get about equal numbers of texts.
     const std::size_t count = (end - at + fit - 1) / fit;
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t take = (end - at + (count - i) - 1) / (count - i);
       const auto first = order.begin() + static_cast<std::ptrdiff_t>(at);
-      pieces.push_back({window, {first, first + static_cast<std::ptrdiff_t>(take)}});
+      pieces.push_back({window, {first, first + static_cast<std::ptrdiff_t>(take)}, packed});
       at += take;
     }
   }

@@ -1,4 +1,4 @@
-// Texts as ids, and the runs that compute them: texts of equal length together, so nothing is padded.
+// Texts as ids, and the runs that compute them: texts of equal length together, or packed, so nothing is padded.
 #pragma once
 
 #include <cstdint>
@@ -24,15 +24,17 @@ struct Window {
   Tokens tokens;
 };
 
-// Texts of one length, by their places in their window: what one device computes before it takes more.
+// Texts by their places in their window, the longest first: what one device computes before it takes more.
 struct Piece {
   std::shared_ptr<const Window> window;
   std::vector<std::size_t> texts;
+  bool packed = false;  // of any lengths; else of one
   std::size_t length() const { return window->tokens.length(texts.front()); }
-  std::int64_t tokens() const { return static_cast<std::int64_t>(texts.size() * length()); }
+  std::int64_t tokens() const;
 };
 
-// All texts of a window, at most most(length) in a piece; the longest first, so that no long piece is left for the end.
-std::vector<Piece> pieces_of(const std::shared_ptr<const Window>& window, const std::function<std::int64_t(std::int64_t length)>& most);
+// All texts of a window, at most most(the longest's length) in a piece; the longest first, so that no long piece is left for the end.
+std::vector<Piece> pieces_of(const std::shared_ptr<const Window>& window, const std::function<std::int64_t(std::int64_t length)>& most,
+                             bool packed = false);
 
 }  // namespace tenfold::encoders

@@ -46,6 +46,7 @@ Architecture bert() {
           .prefix = "bert.",
           .table = "embeddings.word_embeddings.weight",
           .has_types = true,
+          .masks = true,
           .tokens = tokens,
           .head = head};
 }

@@ -1,6 +1,7 @@
 #include "text/encoders/blocks.h"
 
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "text/fail.h"
@@ -25,6 +26,12 @@ NetworkTensor Blocks::scalar(float value) const {
   return net.constant(std::move(tensor));
 }
 
+void Blocks::set_mask(NetworkTensor given) {
+  mask = given;
+  const NetworkTensor keys = net.add_node("Unsqueeze", {mask, integers({1, 2})})[0];
+  hidden = net.add_node("Where", {keys, scalar(0), scalar(-std::numeric_limits<float>::infinity())})[0];
+}
+
 NetworkTensor Blocks::linear(const std::string& name, NetworkTensor x, std::int64_t in, std::int64_t out, bool bias) const {
   const NetworkTensor product = net.matrix_multiply(x, weight(name + ".weight", {out, in}), false, true);
   return bias ? sum(product, weight(name + ".bias", {out})) : product;
@@ -41,6 +48,7 @@ NetworkTensor Blocks::attention(NetworkTensor q, NetworkTensor k, NetworkTensor 
   const NetworkTensor scores = net.matrix_multiply(by_head(q), by_head(k), false, true);
   NetworkTensor scaled = net.elementwise(Elementwise::div, scores, scalar(std::sqrt(static_cast<float>(size))));
   if (bias.defined()) scaled = sum(scaled, bias);
+  if (hidden.defined()) scaled = sum(scaled, hidden);
   const NetworkTensor mixed = net.matrix_multiply(net.softmax(scaled), by_head(v));
   return net.shuffle(mixed, {0, 2, 1, 3}, Shape{0, 0, width});
 }

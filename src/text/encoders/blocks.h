@@ -13,13 +13,15 @@ class Blocks {
   Blocks(Network& net, const Weights& weights) : net(net), weights(weights) {}
   Network& net;
   const Weights& weights;
+  NetworkTensor mask, hidden;  // bool[batch, tokens], false where there is none, and what attention adds there; undefined: all are
+  void set_mask(NetworkTensor mask);
 
   NetworkTensor weight(const std::string& name, const Shape& shape) const;  // in f32, whatever the file has
   NetworkTensor integers(const std::vector<std::int64_t>& values) const;
   NetworkTensor scalar(float value) const;
   NetworkTensor linear(const std::string& name, NetworkTensor x, std::int64_t in, std::int64_t out, bool bias = true) const;
   NetworkTensor layer_norm(const std::string& name, NetworkTensor x, std::int64_t width, float epsilon) const;
-  // Softmax(q k^T / sqrt(size) + bias) v of [batch, tokens, width]; `bias` of [1, heads, tokens, tokens] may be left out.
+  // Softmax(q k^T / sqrt(size) + bias) v of [batch, tokens, width], under the mask; `bias` of [1, heads, tokens, tokens] may be left out.
   NetworkTensor attention(NetworkTensor q, NetworkTensor k, NetworkTensor v, std::int64_t heads, std::int64_t width,
                           NetworkTensor bias) const;
   // gelu, gelu_new, relu, silu, tanh, sigmoid, identity, and torch's names of them. Throws unsupported.

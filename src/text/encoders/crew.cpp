@@ -48,8 +48,13 @@ Crew::Crew(const std::shared_ptr<const Model>& model, const EncoderOptions& opti
   seats_.pop_back();
 }
 
-std::vector<Piece> Crew::pieces_of_window(const std::shared_ptr<const Window>& window) const {
-  return pieces_of(window, [&](std::int64_t length) { return texts_in_a_run(length, max_tokens_, piece_tokens_); });
+std::vector<Piece> Crew::pieces_of_window(const std::shared_ptr<const Window>& window, bool packed) const {
+  return pieces_of(
+      window, [&](std::int64_t length) { return texts_in_a_run(length, max_tokens_, piece_tokens_); }, packed && window->tokens.size() > 1);
+}
+
+bool Crew::packs(const Wanted& wanted) const {
+  return !pooler_ && std::all_of(seats_.begin(), seats_.end(), [&](const auto& seat) { return seat->packs(wanted); });
 }
 
 void Crew::compute(std::size_t texts, const Wanted& wanted, const EncodeCall& call, const Read& read, const Put& put) {
@@ -57,13 +62,14 @@ void Crew::compute(std::size_t texts, const Wanted& wanted, const EncodeCall& ca
   if (is_one() && (seats_.front()->lanes() == 1 || texts == 1)) return compute_here(texts, wanted, call, read, put);
   Shift shift(seats_, strategy_, turn_++, wanted, put, log_, wanted.output == Wanted::vectors ? pooler_.get() : nullptr);
   std::size_t open = 0;  // pieces of the last window
+  const bool packed = packs(wanted);
   for (std::size_t at = 0; at < texts; at += kWindow) {
     // While devices compute one window, the next one is read.
     shift.wait(open, [&](std::size_t ready) { tell(call, ready, texts); });
     const auto window = std::make_shared<Window>();
     window->first = at;
     read(at, std::min(kWindow, texts - at), window->tokens);
-    std::vector<Piece> pieces = pieces_of_window(window);
+    std::vector<Piece> pieces = pieces_of_window(window, packed);
     open = pieces.size();
     shift.add(std::move(pieces));
   }
@@ -74,10 +80,11 @@ void Crew::compute(std::size_t texts, const Wanted& wanted, const EncodeCall& ca
 void Crew::compute_here(std::size_t texts, const Wanted& wanted, const EncodeCall& call, const Read& read, const Put& put) {
   const auto window = std::make_shared<Window>();
   std::size_t ready = 0;
+  const bool packed = packs(wanted);
   for (std::size_t at = 0; at < texts; at += kWindow) {
     window->first = at;
     read(at, std::min(kWindow, texts - at), window->tokens);
-    for (const Piece& piece : pieces_of_window(window)) {
+    for (const Piece& piece : pieces_of_window(window, packed)) {
       seats_.front()->run(piece, wanted, put);
       tell(call, ready += piece.texts.size(), texts);
     }

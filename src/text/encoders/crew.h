@@ -22,7 +22,8 @@ class Crew {
   std::string fingerprint();  // of all kinds of devices that it has
 
  private:
-  std::vector<Piece> pieces_of_window(const std::shared_ptr<const Window>& window) const;
+  std::vector<Piece> pieces_of_window(const std::shared_ptr<const Window>& window, bool packed) const;
+  bool packs(const Wanted& wanted) const;  // all devices take pieces of several lengths
   bool is_one() const;  // device, which takes any thread
   void compute_here(std::size_t texts, const Wanted& wanted, const EncodeCall& call, const Read& read, const Put& put);
   Seats seats_;

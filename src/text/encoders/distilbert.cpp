@@ -35,8 +35,12 @@ NetworkTensor head(const Texts& t, NetworkTensor first) { return dense_head(t, f
 }  // namespace
 
 Architecture distilbert() {
-  return {
-      .model_types = {"distilbert"}, .prefix = "distilbert.", .table = "embeddings.word_embeddings.weight", .tokens = tokens, .head = head};
+  return {.model_types = {"distilbert"},
+          .prefix = "distilbert.",
+          .table = "embeddings.word_embeddings.weight",
+          .masks = true,
+          .tokens = tokens,
+          .head = head};
 }
 
 }  // namespace tenfold::encoders

@@ -47,6 +47,33 @@ TEST(Encoder, AVectorDoesNotDependOnTheBatch) {
   EXPECT_TRUE(encoder.encode({}).empty());
 }
 
+// As on GPUs: all lengths in one run. A build that finds nothing to pack would say so.
+TEST(Encoder, PackedTextsHaveTheSameVectors) {
+  TinyBert bert("packed");
+  const Texts texts{"a b c d", "a", "", "dab . c", "b", "c d a b a b"};
+  for (const char* pooling : {"mean", "cls"}) {
+    bert.pool(nlohmann::json{{"embedding_dimension", 8}, {"pooling_mode", pooling}}.dump());
+    EncoderOptions options;
+    options.packed = true;
+    options.build.log = [](Severity severity, std::string_view text) {
+      if (severity == Severity::warning) ADD_FAILURE() << text;
+    };
+    const Encoder packed = bert.load(options);
+    const std::vector<float> got = packed.encode(texts);
+    EXPECT_EQ(packed.counts().runs, 1);
+    EXPECT_EQ(packed.counts().tokens, 29);
+    EXPECT_LE(difference(got, bert.load().encode(texts)), 1e-5f) << pooling;
+    EXPECT_LE(difference(packed.encode(Texts{texts[5]}), std::span(got).last(8)), 1e-5f) << pooling;
+  }
+  // What knows no mask, and what leaves tokens out, is computed length by length.
+  bert.pool(R"({"embedding_dimension": 8, "pooling_mode": "max"})");
+  EncoderOptions options;
+  options.packed = true;
+  const Encoder by_length = bert.load(options);
+  EXPECT_LE(difference(by_length.encode(texts), bert.load().encode(texts)), 1e-5f);
+  EXPECT_GT(by_length.counts().runs, 1);
+}
+
 TEST(Encoder, PoolsTheVectorsOfTokens) {
   TinyBert bert("pooling");
   bert.pool(R"({"embedding_dimension": 8, "pooling_mode": ["mean", "cls", "max", "lasttoken", "mean_sqrt_len_tokens", "weightedmean"]})");

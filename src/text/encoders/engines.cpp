@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kTokensOnACpu = 2048, kTokensOnAGpu = 16384;
 // Raised when networks change, so that plans of older ones are not taken.
-constexpr int kNetworks = 2;
+constexpr int kNetworks = 3;
 
 LoadOptions load_options(const BuildConfig& config) {
   LoadOptions load;
@@ -23,7 +23,8 @@ LoadOptions load_options(const BuildConfig& config) {
 }
 
 std::string text_of(const Wanted& wanted) {
-  return std::to_string(wanted.output) + " " + std::to_string(wanted.skipped) + " " + std::to_string(static_cast<int>(wanted.function));
+  return std::to_string(wanted.output) + " " + std::to_string(wanted.skipped) + " " + std::to_string(static_cast<int>(wanted.function)) +
+         (wanted.packed ? " packed" : "");
 }
 
 // Of an engine that the caller made: run() binds by these names.
@@ -54,11 +55,19 @@ Engines::Engines(std::shared_ptr<const Model> model, EncoderOptions options, int
   if (batch_tokens_ == 0) batch_tokens_ = options_.build.device.starts_with("cuda") ? kTokensOnAGpu : kTokensOnACpu;
 }
 
+bool Engines::packs(const Wanted& wanted) const {
+  if (!options_.packed.value_or(options_.build.device.starts_with("cuda"))) return false;
+  return !options_.make_engine && !precision_.samples && model_->packing(wanted) != PackTokens::no;
+}
+
 BuildConfig Engines::config_for(const Wanted& wanted, std::int64_t width) const {
   BuildConfig config = options_.build;
   if (!config.profiles.empty())
     fail(ErrorKind::invalid_argument, "EncoderOptions::build has profiles; an encoder makes its own from max_tokens and batch_tokens");
-  config.profiles = profiles_for(max_tokens_, wanted.skipped + 1, batch_tokens_, wanted.output == Wanted::scores && model_->has_types());
+  std::vector<std::string> inputs{"ids"};
+  if (wanted.output == Wanted::scores && model_->has_types()) inputs.emplace_back("types");
+  if (wanted.packed) inputs.emplace_back("mask"), config.pack_tokens = model_->packing(wanted);
+  config.profiles = profiles_for(max_tokens_, wanted.skipped + 1, batch_tokens_, inputs, wanted.packed);
   if (width > 0)
     for (OptimizationProfile& profile : config.profiles) {
       ShapeRange range = profile.at("ids");

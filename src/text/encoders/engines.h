@@ -24,6 +24,8 @@ class Engines {
           std::shared_ptr<Shelf> shelf);
   std::shared_ptr<Runner> get(const Wanted& wanted);  // throws what builds throw
   std::int64_t batch_tokens() const { return batch_tokens_; }
+  // Whether there is an engine for texts of several lengths together. On GPUs it pays: each run costs as much as thousands of tokens.
+  bool packs(const Wanted& wanted) const;
   // After out_of_memory with batches of so many tokens: later engines are made for half of them. False: there is nothing
   // left to halve.
   bool halve(std::int64_t from);
@@ -51,8 +53,9 @@ class Engines {
   std::map<Wanted, std::shared_ptr<Runner>> runners_;
 };
 
-// Ranges of (texts, tokens) whose product stays within the budget: one text alone, then ever longer ones.
-std::vector<OptimizationProfile> profiles_for(int max_tokens, int least_tokens, std::int64_t batch_tokens, bool types);
+// Ranges of (texts, tokens) whose product stays within the budget: one text alone where texts are not packed, then ever longer ones.
+std::vector<OptimizationProfile> profiles_for(int max_tokens, int least_tokens, std::int64_t batch_tokens,
+                                              const std::vector<std::string>& inputs, bool packed);
 // How many texts of so many tokens one run may have.
 std::int64_t texts_in_a_run(std::int64_t tokens, int max_tokens, std::int64_t batch_tokens);
 

@@ -102,11 +102,12 @@ Network Model::network(const Wanted& wanted, const EncoderOptions& options) cons
   if (wanted.output == Wanted::pooling) return pooling_network(*this, wanted, options);
   const std::string name = std::filesystem::path(folder.path).filename().string();
   Network net(name.empty() ? "encoder" : name);
-  NetworkTensor tokens;
+  NetworkTensor tokens, mask;
   if (architecture) {
     const Json config = folder.json();
-    const Blocks blocks(net, *weights);
+    Blocks blocks(net, *weights);
     Texts texts{blocks, config, prefix, net.input("ids", DType::i32, {"texts", "tokens"}), {}};
+    if (wanted.packed) blocks.set_mask(mask = net.input("mask", DType::boolean, {"texts", "tokens"}));
     if (wanted.output == Wanted::scores && has_types()) texts.types = net.input("types", DType::i32, {"texts", "tokens"});
     tokens = architecture->tokens(texts);
     if (wanted.output == Wanted::scores) {
@@ -119,7 +120,8 @@ Network Model::network(const Wanted& wanted, const EncoderOptions& options) cons
     net = read_onnx(*this, options, tokens);
   }
   static const Weights none;
-  const Blocks blocks(net, weights ? *weights : none);
+  Blocks blocks(net, weights ? *weights : none);
+  blocks.mask = mask;
   net.mark_output(run_modules(*this, blocks, tokens, wanted, options), "out");
   net.remove_unused();
   return net;

@@ -15,7 +15,10 @@ struct Wanted {
   enum Output : std::uint8_t { vectors, tokens, scores, pooling } output = vectors;
   int skipped = 0;                               // tokens of a prompt that pooling leaves out
   ScoreFunction function = ScoreFunction::none;  // never by_folder
-  bool operator<(const Wanted& o) const { return std::tie(output, skipped, function) < std::tie(o.output, o.skipped, o.function); }
+  bool packed = false;                           // texts of several lengths in a run: a mask says which tokens there are
+  bool operator<(const Wanted& o) const {
+    return std::tie(output, skipped, function, packed) < std::tie(o.output, o.skipped, o.function, o.packed);
+  }
 };
 
 struct Model {
@@ -25,9 +28,11 @@ struct Model {
   std::string prefix;          // of the weights' names
   bool counts_prompts = true;  // pooling counts the tokens of a prompt
 
-  // The inputs are "ids", and "types" where scores tell two texts apart, both i32[batch, tokens]; of pooling
-  // it is "tokens", f32[batch, tokens, width]. The output is "out".
+  // The inputs are "ids", and "types" where scores tell two texts apart, both i32[batch, tokens], and "mask",
+  // bool[batch, tokens], where texts are packed; of pooling it is "tokens", f32[batch, tokens, width]. The output is "out".
   Network network(const Wanted& wanted, const EncoderOptions& options) const;
+  // Whether network() knows a packed form of this, and the permission that its build needs; no: none. packing.cpp.
+  PackTokens packing(const Wanted& wanted) const;
   bool has_types() const { return architecture && architecture->has_types; }
 };
 

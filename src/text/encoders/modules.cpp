@@ -1,6 +1,5 @@
 // What sentence-transformers puts behind the transformer: pooling, dense layers, norms.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "text/encoders/model.h"
 #include "text/fail.h"
@@ -15,23 +14,6 @@ namespace {
 
 std::int64_t width_of(const Blocks& b, NetworkTensor x) { return b.net.dims(x).back().extent; }
 
-// The names of the kinds of pooling that the folder asks for: flags of older versions, or "pooling_mode" of newer ones.
-std::vector<std::string> kinds_of(const Json& config) {
-  std::vector<std::string> kinds;
-  if (config.has("pooling_mode")) {
-    const nlohmann::json& mode = config.at("pooling_mode").value;
-    if (mode.is_string())
-      kinds.push_back(mode.get<std::string>());
-    else
-      for (const nlohmann::json& one : mode)
-        if (one.is_string()) kinds.push_back(one.get<std::string>());
-  }
-  if (kinds.empty())
-    for (const Pooling& one : poolings())
-      if (config.flag(one.flag, false)) kinds.emplace_back(one.name);
-  return kinds.empty() ? std::vector<std::string>{"mean"} : kinds;
-}
-
 std::string known_poolings() {
   std::string names;
   for (const Pooling& one : poolings()) names += (names.empty() ? "" : ", ") + std::string(one.name);
@@ -43,7 +25,7 @@ NetworkTensor pooled(const Blocks& b, const Json& config, NetworkTensor x, int s
   if (config.has(width) && config.number(width, 1, 1 << 30) != width_of(b, x))
     config.wrong(std::string(width) + " is " + std::to_string(config.number(width, 1, 1 << 30)) + ", but vectors of tokens have " +
                  std::to_string(width_of(b, x)));
-  const std::vector<std::string> kinds = kinds_of(config);
+  const std::vector<std::string> kinds = poolings_of(config);
   std::vector<NetworkTensor> parts;
   for (const std::string& kind : kinds) {
     const auto at = std::find_if(poolings().begin(), poolings().end(), [&](const Pooling& one) { return one.name == kind; });

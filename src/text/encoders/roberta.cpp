@@ -18,6 +18,7 @@ Architecture roberta() {
   return {.model_types = {"roberta", "xlm-roberta", "camembert"},
           .prefix = "roberta.",
           .table = "embeddings.word_embeddings.weight",
+          .masks = true,
           .reserved_positions = kFirstPlace,
           .tokens = tokens,
           .head = head};

@@ -32,7 +32,7 @@ std::unique_ptr<ExecutionContext> Runner::context() {
 
 // `find` gives the memory of an input by its name.
 template <class Find>
-void Runner::run_on(const Shape& shape, std::int64_t bytes, const Find& find, std::span<float> out) {
+void Runner::run_on(const Shape& shape, const Find& find, std::span<float> out) {
   auto context = this->context();
   const std::vector<BindingInfo>& bindings = engine_.bindings();
   for (int i = 0; i < static_cast<int>(bindings.size()); ++i) {
@@ -42,22 +42,25 @@ void Runner::run_on(const Shape& shape, std::int64_t bytes, const Find& find, st
       continue;
     }
     need(*context, context->set_input_shape(i, shape));
-    need(*context, context->bind(i, const_cast<void*>(find(binding.name)), bytes));
+    need(*context, context->bind(i, const_cast<void*>(find(binding.name)), byte_size(binding.dtype, element_count(shape))));
   }
   need(*context, context->run());
   const std::lock_guard lock(mutex_);
   idle_.push_back(std::move(context));
 }
 
-void Runner::run(const std::int32_t* ids, const std::int32_t* types, std::int64_t texts, std::int64_t tokens, std::span<float> out) {
-  const auto find = [&](const std::string& name) -> const void* { return name == "types" ? types : ids; };
-  run_on({texts, tokens}, texts * tokens * static_cast<std::int64_t>(sizeof(std::int32_t)), find, out);
+void Runner::run(const std::int32_t* ids, const std::int32_t* types, const std::uint8_t* mask, std::int64_t texts, std::int64_t tokens,
+                 std::span<float> out) {
+  const auto find = [&](const std::string& name) -> const void* {
+    if (name == "mask") return mask;
+    return name == "types" ? types : ids;
+  };
+  run_on({texts, tokens}, find, out);
 }
 
 void Runner::pool(const float* vectors, const Shape& shape, std::span<float> out) {
   run_on(
-      shape, element_count(shape) * static_cast<std::int64_t>(sizeof(float)), [&](const std::string&) -> const void* { return vectors; },
-      out);
+      shape, [&](const std::string&) -> const void* { return vectors; }, out);
 }
 
 }  // namespace tenfold::encoders

@@ -19,13 +19,14 @@ class Runner {
   std::int64_t batch_tokens() const { return batch_tokens_; }
   // An engine of pooling: vectors of tokens, f32[texts, tokens, width].
   void pool(const float* vectors, const Shape& shape, std::span<float> out);
-  // Runs ids (and types, where the engine has them) of [texts, tokens]; `out` gets the output.
-  void run(const std::int32_t* ids, const std::int32_t* types, std::int64_t texts, std::int64_t tokens, std::span<float> out);
+  // Runs ids (and types and a mask, where the engine has them) of [texts, tokens]; `out` gets the output.
+  void run(const std::int32_t* ids, const std::int32_t* types, const std::uint8_t* mask, std::int64_t texts, std::int64_t tokens,
+           std::span<float> out);
 
  private:
   std::unique_ptr<ExecutionContext> context();
   template <class Find>
-  void run_on(const Shape& shape, std::int64_t bytes, const Find& find, std::span<float> out);
+  void run_on(const Shape& shape, const Find& find, std::span<float> out);
   Engine engine_;
   std::int64_t width_, batch_tokens_;
   std::mutex mutex_;

@@ -26,21 +26,24 @@ Seat::Seat(DevicePlace place, std::shared_ptr<const Model> model, EncoderOptions
       max_tokens_(max_tokens),
       engines_(std::move(model), std::move(options), max_tokens, std::move(precision), std::move(shelf)) {}
 
-// Runs some texts of one length. Rows of texts without a token that counts are zeros.
+// Runs some texts, the longest first. Rows of texts without a token that counts are zeros.
 void Seat::run_some(const Tokens& batch, std::span<const std::size_t> texts, std::size_t first, Runner& runner, const Wanted& wanted,
                     const Put& put) {
   thread_local std::vector<std::int32_t> ids, types;
+  thread_local std::vector<std::uint8_t> mask;
   thread_local std::vector<float> out;
   const std::size_t length = batch.length(texts.front());
   const std::size_t row = static_cast<std::size_t>(runner.width()) * (wanted.output == Wanted::tokens ? length : 1);
-  ids.clear(), types.clear(), out.assign(texts.size() * row, 0.0f);
-  for (const std::size_t text : texts) {
-    const auto at = static_cast<std::ptrdiff_t>(batch.begin(text)), end = static_cast<std::ptrdiff_t>(batch.ends[text]);
-    ids.insert(ids.end(), batch.ids.begin() + at, batch.ids.begin() + end);
-    if (!batch.types.empty()) types.insert(types.end(), batch.types.begin() + at, batch.types.begin() + end);
+  ids.assign(texts.size() * length, 0), types.assign(batch.types.empty() ? 0 : ids.size(), 0), out.assign(texts.size() * row, 0.0f);
+  mask.assign(wanted.packed ? ids.size() : 0, 0);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::size_t from = batch.begin(texts[i]), count = batch.length(texts[i]);
+    std::copy_n(batch.ids.data() + from, count, ids.data() + i * length);
+    if (!types.empty()) std::copy_n(batch.types.data() + from, count, types.data() + i * length);
+    if (wanted.packed) std::fill_n(mask.data() + i * length, count, std::uint8_t{1});
   }
   if (length > static_cast<std::size_t>(wanted.skipped))
-    runner.run(ids.data(), types.data(), static_cast<std::int64_t>(texts.size()), static_cast<std::int64_t>(length), out);
+    runner.run(ids.data(), types.data(), mask.data(), static_cast<std::int64_t>(texts.size()), static_cast<std::int64_t>(length), out);
   for (std::size_t i = 0; i < texts.size(); ++i) put_finite(put, first + texts[i], {out.data() + i * row, row});
   ++runs_;
 }
@@ -59,6 +62,10 @@ void Seat::within_memory(const Work& work) {
 
 void Seat::prepare(const Wanted& wanted) {
   within_memory([&] { engines_.get(wanted); });
+  if (!packs(wanted)) return;
+  Wanted packed = wanted;
+  packed.packed = true;
+  within_memory([&] { engines_.get(packed); });
 }
 
 void Seat::count(const Piece& piece, std::chrono::steady_clock::time_point begin) {
@@ -87,8 +94,10 @@ void Seat::pool(const Piece& piece, std::span<const float> tokens, const Wanted&
 }
 
 // A piece may be larger than this device's budget: pieces are cut for the device with the largest one.
-void Seat::run(const Piece& piece, const Wanted& wanted, const Put& put) {
+void Seat::run(const Piece& piece, const Wanted& call, const Put& put) {
   const auto begin = std::chrono::steady_clock::now();
+  Wanted wanted = call;
+  wanted.packed = piece.packed;
   within_memory([&] {
     const std::shared_ptr<Runner> runner = engines_.get(wanted);
     const auto most =

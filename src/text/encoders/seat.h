@@ -26,6 +26,7 @@ class Seat {
   // Threads that give it work: on a GPU one copies while the other's runs compute.
   int lanes() const { return place_.on_gpu() ? 2 : 1; }
   std::int64_t batch_tokens() const { return engines_.batch_tokens(); }
+  bool packs(const Wanted& wanted) const { return engines_.packs(wanted); }  // it takes pieces of several lengths
   // To be called on a thread that keep_to() has put in its place.
   void prepare(const Wanted& wanted);
   std::string fingerprint() { return engines_.fingerprint(); }

@@ -11,6 +11,6 @@ NetworkTensor make(const Blocks& b, NetworkTensor x, std::int64_t skipped) {
 
 }  // namespace
 
-Pooling pool_cls() { return {"cls", "pooling_mode_cls_token", make}; }
+Pooling pool_cls() { return {"cls", "pooling_mode_cls_token", make, PackTokens::with_zeros}; }
 
 }  // namespace tenfold::encoders

@@ -1,6 +1,7 @@
 #include "text/pooling/pooling.h"
 
 #include <limits>
+#include <nlohmann/json.hpp>
 
 namespace tenfold::encoders {
 
@@ -8,6 +9,22 @@ const std::vector<Pooling>& poolings() {
   static const std::vector<Pooling> all{pool_cls(),           pool_max(),       pool_mean(), pool_mean_sqrt_length(),
                                         pool_weighted_mean(), pool_last_token()};
   return all;
+}
+
+std::vector<std::string> poolings_of(const tokenizing::Json& config) {
+  std::vector<std::string> kinds;
+  if (config.has("pooling_mode")) {
+    const nlohmann::json& mode = config.at("pooling_mode").value;
+    if (mode.is_string())
+      kinds.push_back(mode.get<std::string>());
+    else
+      for (const nlohmann::json& one : mode)
+        if (one.is_string()) kinds.push_back(one.get<std::string>());
+  }
+  if (kinds.empty())
+    for (const Pooling& one : poolings())
+      if (config.flag(one.flag, false)) kinds.emplace_back(one.name);
+  return kinds.empty() ? std::vector<std::string>{"mean"} : kinds;
 }
 
 NetworkTensor counted(const Blocks& b, NetworkTensor x, std::int64_t skipped) {

@@ -3,7 +3,9 @@
 
 #include <vector>
 
+#include "tenfold/build.h"
 #include "text/encoders/blocks.h"
+#include "text/json.h"
 
 namespace tenfold::encoders {
 
@@ -12,9 +14,12 @@ struct Pooling {
   const char* flag;  // its field in older folders
   // [batch, width] of x[batch, tokens, width], whose first tokens up to `skipped` are a prompt that does not count.
   NetworkTensor (*make)(const Blocks& blocks, NetworkTensor x, std::int64_t skipped);
+  PackTokens packing = PackTokens::no;  // the permission that builds need where `blocks` has a mask; no: it cannot have one
 };
 
 const std::vector<Pooling>& poolings();  // in the order in which several are put beside each other
+// The names of those that a Pooling's config.json asks for: flags of older versions, or "pooling_mode" of newer ones.
+std::vector<std::string> poolings_of(const tokenizing::Json& config);
 
 Pooling pool_cls();
 Pooling pool_last_token();
