@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "plan/front.h"
 #include "runtime/engine/opened.h"
 
 namespace tenfold::runtime {
@@ -19,16 +20,20 @@ bool is_empty(const plan::Step& step, const plan::Program& top) {
 }
 
 void add_notes(EngineState& engine, const plan::Program& top, const plan::Program& program) {
-  for (const plan::Step& step : program.steps) {
+  const std::size_t front = &program == &top ? plan::front_steps(program) : 0;
+  for (std::size_t s = 0; s < program.steps.size(); ++s) {
+    const plan::Step& step = program.steps[s];
     for (const plan::Program& nested : step.programs) add_notes(engine, top, nested);
     if (step.kind != plan::StepKind::host || is_empty(step, top)) continue;
     const ir::OpDef* def = engine.registry->find(step.op);
     const bool others = def && !engine.tactics.of(*def).empty();
-    const bool staged = is_staged(engine);
-    Note note{others || staged ? Severity::warning : Severity::info, NoteKind::reference_kernel, step.name, ""};
+    const bool staged = is_staged(engine), first = staged && s < front;
+    Note note{others || (staged && !first) ? Severity::warning : Severity::info, NoteKind::reference_kernel, step.name, ""};
     note.text = cat("step '", step.name, "' (", step.op, ") ", kRuns, step.op,
                     others ? ": none of the faster kernels was chosen for it" : ": it has no other",
-                    staged ? "; its operands go to the host and back in every run" : "");
+                    first    ? "; it comes before all that the device does"
+                    : staged ? "; its operands go to the host and back in every run"
+                             : "");
     std::vector<Note>& notes = engine.info.notes;
     if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));   // other profiles have it, too
   }

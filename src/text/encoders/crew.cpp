@@ -49,46 +49,39 @@ Crew::Crew(const std::shared_ptr<const Model>& model, const EncoderOptions& opti
 }
 
 std::vector<Piece> Crew::pieces_of_window(const std::shared_ptr<const Window>& window, bool packed) const {
+  packed = packed && window->tokens.size() > 1;
   return pieces_of(
-      window, [&](std::int64_t length) { return texts_in_a_run(length, max_tokens_, piece_tokens_); }, packed && window->tokens.size() > 1);
+      window, [&](std::int64_t length) { return texts_in_a_run(length, max_tokens_, piece_tokens_, packed); }, packed);
 }
 
 bool Crew::packs(const Wanted& wanted) const {
   return !pooler_ && std::all_of(seats_.begin(), seats_.end(), [&](const auto& seat) { return seat->packs(wanted); });
 }
 
+// While devices compute one window, the next one is read. What one device that takes any thread does in one piece, or one after the other,
+// the caller's thread does without others.
 void Crew::compute(std::size_t texts, const Wanted& wanted, const EncodeCall& call, const Read& read, const Put& put) {
-  if (texts == 0) return;
-  if (is_one() && (seats_.front()->lanes() == 1 || texts == 1)) return compute_here(texts, wanted, call, read, put);
-  Shift shift(seats_, strategy_, turn_++, wanted, put, log_, wanted.output == Wanted::vectors ? pooler_.get() : nullptr);
-  std::size_t open = 0;  // pieces of the last window
   const bool packed = packs(wanted);
+  std::optional<Shift> shift;
+  std::size_t open = 0, ready = 0;  // pieces of the last window; texts
   for (std::size_t at = 0; at < texts; at += kWindow) {
-    // While devices compute one window, the next one is read.
-    shift.wait(open, [&](std::size_t ready) { tell(call, ready, texts); });
+    if (shift) shift->wait(open, [&](std::size_t done) { tell(call, done, texts); });
     const auto window = std::make_shared<Window>();
     window->first = at;
     read(at, std::min(kWindow, texts - at), window->tokens);
     std::vector<Piece> pieces = pieces_of_window(window, packed);
-    open = pieces.size();
-    shift.add(std::move(pieces));
-  }
-  shift.finish([&](std::size_t ready) { tell(call, ready, texts); });
-}
-
-// One device that takes any thread: the caller's does without others.
-void Crew::compute_here(std::size_t texts, const Wanted& wanted, const EncodeCall& call, const Read& read, const Put& put) {
-  const auto window = std::make_shared<Window>();
-  std::size_t ready = 0;
-  const bool packed = packs(wanted);
-  for (std::size_t at = 0; at < texts; at += kWindow) {
-    window->first = at;
-    read(at, std::min(kWindow, texts - at), window->tokens);
-    for (const Piece& piece : pieces_of_window(window, packed)) {
-      seats_.front()->run(piece, wanted, put);
-      tell(call, ready += piece.texts.size(), texts);
+    if (is_one() && (seats_.front()->lanes() == 1 || (pieces.size() == 1 && texts <= kWindow))) {
+      for (const Piece& piece : pieces) {
+        seats_.front()->run(piece, wanted, put);
+        tell(call, ready += piece.texts.size(), texts);
+      }
+      continue;
     }
+    if (!shift) shift.emplace(seats_, strategy_, turn_++, wanted, put, log_, wanted.output == Wanted::vectors ? pooler_.get() : nullptr);
+    open = pieces.size();
+    shift->add(std::move(pieces));
   }
+  if (shift) shift->finish([&](std::size_t done) { tell(call, done, texts); });
 }
 
 bool Crew::is_one() const { return !pooler_ && seats_.size() == 1 && seats_.front()->place().processors.empty(); }

@@ -25,7 +25,6 @@ class Crew {
   std::vector<Piece> pieces_of_window(const std::shared_ptr<const Window>& window, bool packed) const;
   bool packs(const Wanted& wanted) const;  // all devices take pieces of several lengths
   bool is_one() const;  // device, which takes any thread
-  void compute_here(std::size_t texts, const Wanted& wanted, const EncodeCall& call, const Read& read, const Put& put);
   Seats seats_;
   std::unique_ptr<Seat> pooler_;    // of a pipeline: the last device
   const DeviceStrategy strategy_;

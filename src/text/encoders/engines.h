@@ -57,6 +57,6 @@ class Engines {
 std::vector<OptimizationProfile> profiles_for(int max_tokens, int least_tokens, std::int64_t batch_tokens,
                                               const std::vector<std::string>& inputs, bool packed);
 // How many texts of so many tokens one run may have.
-std::int64_t texts_in_a_run(std::int64_t tokens, int max_tokens, std::int64_t batch_tokens);
+std::int64_t texts_in_a_run(std::int64_t tokens, int max_tokens, std::int64_t batch_tokens, bool packed);
 
 }  // namespace tenfold::encoders

@@ -53,8 +53,11 @@ double mean_cosine(const Engine& narrow, const Engine& wide, const Tokens& sampl
     const std::size_t length = samples.length(places[i]), count = wanted.output == Wanted::tokens ? length : 1;
     std::vector<float> a(count * static_cast<std::size_t>(width)), b(a.size());
     const std::int32_t* ids = samples.ids.data() + samples.begin(places[i]);
-    narrow_runner.run(ids, nullptr, nullptr, 1, static_cast<std::int64_t>(length), a);
-    wide_runner.run(ids, nullptr, nullptr, 1, static_cast<std::int64_t>(length), b);
+    const auto run = [&](Runner& runner, std::vector<float>& rows) {
+      runner.run(ids, nullptr, nullptr, 1, static_cast<std::int64_t>(length), rows.size(),
+                 [&](std::span<const float> out) { std::copy(out.begin(), out.end(), rows.begin()); });
+    };
+    run(narrow_runner, a), run(wide_runner, b);
     for (std::size_t row = 0; row < count; ++row, ++rows) {
       const std::size_t at = row * static_cast<std::size_t>(width);
       sum += cosine(std::span(a).subspan(at, static_cast<std::size_t>(width)), std::span(b).subspan(at, static_cast<std::size_t>(width)));

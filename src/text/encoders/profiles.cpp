@@ -6,21 +6,22 @@
 namespace tenfold::encoders {
 namespace {
 
-constexpr int kFactor = 4;         // from the longest text of a range to that of the next
+// From the longest text of a range to that of the next. Packed texts of a range are run together, as many as the longest ones would be.
+constexpr int factor(bool packed) { return packed ? 2 : 4; }
 constexpr int kShortest = 32;      // the longest text of the first one
 constexpr int kLongestAlone = 64;  // of the first range of one text
 constexpr int kUsualAlone = 128;   // of the other one: kernels for many rows leave threads idle with one text's
 
-int range_of(std::int64_t tokens, int max_tokens) {
+int range_of(std::int64_t tokens, int max_tokens, bool packed) {
   int longest = kShortest;
-  while (longest < tokens) longest *= kFactor;
+  while (longest < tokens) longest *= factor(packed);
   return std::min(longest, max_tokens);
 }
 
 }  // namespace
 
-std::int64_t texts_in_a_run(std::int64_t tokens, int max_tokens, std::int64_t batch_tokens) {
-  return std::max<std::int64_t>(1, batch_tokens / range_of(tokens, max_tokens));
+std::int64_t texts_in_a_run(std::int64_t tokens, int max_tokens, std::int64_t batch_tokens, bool packed) {
+  return std::max<std::int64_t>(1, batch_tokens / range_of(tokens, max_tokens, packed));
 }
 
 std::vector<OptimizationProfile> profiles_for(int max_tokens, int least_tokens, std::int64_t batch_tokens,
@@ -38,8 +39,8 @@ std::vector<OptimizationProfile> profiles_for(int max_tokens, int least_tokens, 
   const int alone = std::clamp(kLongestAlone, least_tokens, std::max(least_tokens, max_tokens));
   if (!packed) add(1, 1, least_tokens, alone, 16);
   if (!packed && alone < max_tokens) add(1, 1, least_tokens, max_tokens, kUsualAlone);
-  for (int longest = std::min(kShortest, max_tokens);; longest = std::min(longest * kFactor, max_tokens)) {
-    const std::int64_t texts = texts_in_a_run(longest, max_tokens, batch_tokens);
+  for (int longest = std::min(kShortest, max_tokens);; longest = std::min(longest * factor(packed), max_tokens)) {
+    const std::int64_t texts = texts_in_a_run(longest, max_tokens, batch_tokens, packed);
     if (longest >= least_tokens) add(texts, usual(texts, 3, 4), least_tokens, longest, usual(longest, 5, 8));
     if (longest >= max_tokens) break;
   }

@@ -1,5 +1,7 @@
 #include "text/encoders/runner.h"
 
+#include <algorithm>
+
 #include "text/fail.h"
 
 namespace tenfold::encoders {
@@ -30,37 +32,43 @@ std::unique_ptr<ExecutionContext> Runner::context() {
   return engine_.create_context();
 }
 
-// `find` gives the memory of an input by its name.
+// `find` gives the memory of an input by its name. A GPU writes into memory of the context's, which is pinned.
 template <class Find>
-void Runner::run_on(const Shape& shape, const Find& find, std::span<float> out) {
+void Runner::run_on(const Shape& shape, const Find& find, std::size_t elements, const Take& take) {
+  thread_local std::vector<float> own;
+  const bool pinned = engine_.info().on_gpu;
+  std::span<float> out;
   auto context = this->context();
   const std::vector<BindingInfo>& bindings = engine_.bindings();
   for (int i = 0; i < static_cast<int>(bindings.size()); ++i) {
     const BindingInfo& binding = bindings[static_cast<std::size_t>(i)];
     if (!binding.is_input) {
-      need(*context, context->bind(i, out.data(), static_cast<std::int64_t>(out.size_bytes())));
+      if (!pinned) own.assign(elements, 0.0f);
+      out = {pinned ? static_cast<float*>(context->own_memory(i)) : own.data(), elements};
+      if (!pinned) need(*context, context->bind(i, out.data(), static_cast<std::int64_t>(out.size_bytes())));
       continue;
     }
     need(*context, context->set_input_shape(i, shape));
     need(*context, context->bind(i, const_cast<void*>(find(binding.name)), byte_size(binding.dtype, element_count(shape))));
   }
   need(*context, context->run());
+  take(out);
   const std::lock_guard lock(mutex_);
   idle_.push_back(std::move(context));
 }
 
 void Runner::run(const std::int32_t* ids, const std::int32_t* types, const std::uint8_t* mask, std::int64_t texts, std::int64_t tokens,
-                 std::span<float> out) {
+                 std::size_t elements, const Take& take) {
   const auto find = [&](const std::string& name) -> const void* {
     if (name == "mask") return mask;
     return name == "types" ? types : ids;
   };
-  run_on({texts, tokens}, find, out);
+  run_on({texts, tokens}, find, elements, take);
 }
 
 void Runner::pool(const float* vectors, const Shape& shape, std::span<float> out) {
-  run_on(
-      shape, [&](const std::string&) -> const void* { return vectors; }, out);
+  const auto find = [&](const std::string&) -> const void* { return vectors; };
+  run_on(shape, find, out.size(), [&](std::span<const float> rows) { std::copy(rows.begin(), rows.end(), out.begin()); });
 }
 
 }  // namespace tenfold::encoders

@@ -1,6 +1,7 @@
 // An engine and the contexts of it that no thread uses now. Thread safe.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -19,14 +20,16 @@ class Runner {
   std::int64_t batch_tokens() const { return batch_tokens_; }
   // An engine of pooling: vectors of tokens, f32[texts, tokens, width].
   void pool(const float* vectors, const Shape& shape, std::span<float> out);
-  // Runs ids (and types and a mask, where the engine has them) of [texts, tokens]; `out` gets the output.
+  // Runs ids (and types and a mask, where the engine has them) of [texts, tokens]. `take` gets the output, of so many
+  // elements, where the device left it.
+  using Take = std::function<void(std::span<const float> out)>;
   void run(const std::int32_t* ids, const std::int32_t* types, const std::uint8_t* mask, std::int64_t texts, std::int64_t tokens,
-           std::span<float> out);
+           std::size_t elements, const Take& take);
 
  private:
   std::unique_ptr<ExecutionContext> context();
   template <class Find>
-  void run_on(const Shape& shape, const Find& find, std::span<float> out);
+  void run_on(const Shape& shape, const Find& find, std::size_t elements, const Take& take);
   Engine engine_;
   std::int64_t width_, batch_tokens_;
   std::mutex mutex_;

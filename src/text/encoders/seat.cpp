@@ -1,17 +1,30 @@
 #include "text/encoders/seat.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
-#include <cmath>
 
 #include "text/fail.h"
 
 namespace tenfold::encoders {
 namespace {
 
+// In blocks, which compilers make vectors of. A float is finite if its exponent is not the largest.
+bool all_finite(std::span<const float> rows) {
+  constexpr std::size_t kBlock = 16;
+  constexpr std::uint32_t kExponent = 0x7f800000;
+  std::uint32_t largest[kBlock] = {};
+  std::size_t at = 0;
+  const auto exponent = [&](std::size_t i) { return std::bit_cast<std::uint32_t>(rows[i]) & kExponent; };
+  for (; at + kBlock <= rows.size(); at += kBlock)
+    for (std::size_t i = 0; i < kBlock; ++i) largest[i] = std::max(largest[i], exponent(at + i));
+  for (; at < rows.size(); ++at) largest[0] = std::max(largest[0], exponent(at));
+  return *std::max_element(largest, largest + kBlock) < kExponent;
+}
+
 // No NaN leaves: it would make every comparison with that vector false, and nobody would see where it came from.
 void put_finite(const Put& put, std::size_t text, std::span<const float> rows) {
-  if (!std::all_of(rows.begin(), rows.end(), [](float v) { return std::isfinite(v); }))
+  if (!all_finite(rows))
     tokenizing::fail(ErrorKind::invalid_model, "text " + std::to_string(text) +
                                                    " has a vector that is not finite: either the weights hold such numbers, or fp16 is "
                                                    "too narrow for this model; bf16 and fp32 are wider");
@@ -31,10 +44,9 @@ void Seat::run_some(const Tokens& batch, std::span<const std::size_t> texts, std
                     const Put& put) {
   thread_local std::vector<std::int32_t> ids, types;
   thread_local std::vector<std::uint8_t> mask;
-  thread_local std::vector<float> out;
   const std::size_t length = batch.length(texts.front());
   const std::size_t row = static_cast<std::size_t>(runner.width()) * (wanted.output == Wanted::tokens ? length : 1);
-  ids.assign(texts.size() * length, 0), types.assign(batch.types.empty() ? 0 : ids.size(), 0), out.assign(texts.size() * row, 0.0f);
+  ids.assign(texts.size() * length, 0), types.assign(batch.types.empty() ? 0 : ids.size(), 0);
   mask.assign(wanted.packed ? ids.size() : 0, 0);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::size_t from = batch.begin(texts[i]), count = batch.length(texts[i]);
@@ -42,10 +54,13 @@ void Seat::run_some(const Tokens& batch, std::span<const std::size_t> texts, std
     if (!types.empty()) std::copy_n(batch.types.data() + from, count, types.data() + i * length);
     if (wanted.packed) std::fill_n(mask.data() + i * length, count, std::uint8_t{1});
   }
-  if (length > static_cast<std::size_t>(wanted.skipped))
-    runner.run(ids.data(), types.data(), mask.data(), static_cast<std::int64_t>(texts.size()), static_cast<std::int64_t>(length), out);
-  for (std::size_t i = 0; i < texts.size(); ++i) put_finite(put, first + texts[i], {out.data() + i * row, row});
+  const auto take = [&](std::span<const float> out) {
+    for (std::size_t i = 0; i < texts.size(); ++i) put_finite(put, first + texts[i], out.subspan(i * row, row));
+  };
   ++runs_;
+  if (length <= static_cast<std::size_t>(wanted.skipped)) return take(std::vector<float>(texts.size() * row));
+  runner.run(ids.data(), types.data(), mask.data(), static_cast<std::int64_t>(texts.size()), static_cast<std::int64_t>(length),
+             texts.size() * row, take);
 }
 
 template <class Work>
@@ -79,7 +94,8 @@ void Seat::pool(const Piece& piece, std::span<const float> tokens, const Wanted&
   const std::size_t texts = piece.texts.size(), length = piece.length(), width = tokens.size() / (texts * length);
   within_memory([&] {
     const std::shared_ptr<Runner> runner = engines_.get({.output = Wanted::pooling, .skipped = wanted.skipped});
-    const auto most = static_cast<std::size_t>(texts_in_a_run(static_cast<std::int64_t>(length), max_tokens_, runner->batch_tokens()));
+    const auto most =
+        static_cast<std::size_t>(texts_in_a_run(static_cast<std::int64_t>(length), max_tokens_, runner->batch_tokens(), false));
     const auto row = static_cast<std::size_t>(runner->width());
     std::vector<float> out;
     for (std::size_t at = 0; at < texts; at += most) {
@@ -100,8 +116,8 @@ void Seat::run(const Piece& piece, const Wanted& call, const Put& put) {
   wanted.packed = piece.packed;
   within_memory([&] {
     const std::shared_ptr<Runner> runner = engines_.get(wanted);
-    const auto most =
-        static_cast<std::size_t>(texts_in_a_run(static_cast<std::int64_t>(piece.length()), max_tokens_, runner->batch_tokens()));
+    const auto most = static_cast<std::size_t>(
+        texts_in_a_run(static_cast<std::int64_t>(piece.length()), max_tokens_, runner->batch_tokens(), piece.packed));
     const std::span<const std::size_t> texts(piece.texts);
     for (std::size_t at = 0; at < texts.size(); at += most)
       run_some(piece.window->tokens, texts.subspan(at, std::min(most, texts.size() - at)), piece.window->first, *runner, wanted, put);
