@@ -31,6 +31,12 @@ std::int64_t likely_rows(const Problem& p) {
   return rows;
 }
 
+std::int64_t fewest_rows(const Problem& p) {
+  std::int64_t rows = 1;
+  for (std::size_t i = 0; i + 1 < p.in[0].dims.size(); ++i) rows = std::min<std::int64_t>(rows * p.bounds(p.in[0].dims[i]).lower, 1 << 20);
+  return rows;
+}
+
 double constant_product_work(const Problem& p) {
   return 2.0 * static_cast<double>(likely_rows(p)) * static_cast<double>(k_of(p)) * static_cast<double>(n_of(p));
 }

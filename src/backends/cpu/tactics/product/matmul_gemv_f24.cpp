@@ -20,7 +20,7 @@ WeightsF24 weights_of(const Problem& p, std::int64_t isa) { return {k_of(p), n_o
 
 Verdict supports(const Problem& p) {
   if (const Verdict common = supports_constant_product(p); !common) return common;
-  return Verdict::only_if(likely_rows(p) <= kMostRows, "too many rows to be bound by reading weights");
+  return Verdict::only_if(fewest_rows(p) <= kMostRows, "too many rows to be bound by reading weights");
 }
 
 // {instruction set, panels of a part}

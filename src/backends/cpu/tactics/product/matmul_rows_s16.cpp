@@ -1,0 +1,114 @@
+// matmul_rows_s16: some rows times a constant matrix in fixed point of 16 bits: such a product is bound by reading the weights. A weight is
+// off by at most 2^-16 of the largest one of its column, both beside the mean square of their row of k. Rows stay as they are.
+#include "backends/cpu/kernels/product/rows_s16.h"
+#include "backends/cpu/tactics/product/matmul_fixed_common.h"
+#include "backends/packed_tactic.h"
+
+namespace tenfold::backends {
+namespace {
+
+using namespace cpu;
+
+constexpr std::int64_t kMostRows = RowsS16Kernels::kMostRows;   // more are bound by arithmetic
+constexpr std::int64_t kStrip = FixedWeights::kStrip;
+
+const RowsS16Kernels& kernels() { return tenfold_rows_s16_vnni; }
+FixedWeights weights_of(const Problem& p) { return {k_of(p), n_of(p), FixedWeights::Order::strips}; }
+
+Verdict supports(const Problem& p) {
+  if (const Verdict common = supports_constant_product(p); !common) return common;
+  if (!(p.device->features & kVnni)) return Verdict::no("this machine has no AVX512_VNNI");
+  return Verdict::only_if(fewest_rows(p) <= kMostRows, "too many rows to be bound by reading weights");
+}
+
+// {strips of 32 columns of a part}
+std::vector<Config> configs(const Problem& p) {
+  const std::int64_t strips = std::max<std::int64_t>(ceil_div(n_of(p), kStrip), 1), size = k_of(p) * n_of(p);
+  std::vector<Config> all;
+  // One part is for small products alone: tuned on a busy machine a large one would never be shared again.
+  const bool small = likely_rows(p) * size < 1 << 20;
+  for (const std::int64_t parts : {std::int64_t{small ? 1 : 2}, std::int64_t{2}, std::int64_t{4}, std::int64_t{16}}) {
+    const Config c{ceil_div(strips, parts)};
+    // Below some microseconds nothing is gained by handing values to another core.
+    if (all.empty() || (c != all.back() && size >= parts * (1 << 15))) all.push_back(c);
+  }
+  return all;
+}
+
+Verdict valid(const Problem&, const Config& c) {
+  if (c.size() != 1) return Verdict::no("its configuration has another length");
+  return Verdict::only_if(c[0] > 0 && c[0] < 1 << 24, "its block size is out of range");
+}
+
+std::int64_t packed_bytes(const Problem& p, const Config&, int input) { return fixed_packed_bytes(weights_of(p), input); }
+void pack(const Problem& p, const Config&, int, std::span<const Tensor* const> constants, void* packed) {
+  weights_of(p).pack(constants[1]->data<float>(), packed);
+}
+Tensor unpack(const Problem& p, const Config&, int, const void* packed) { return fixed_unpack(weights_of(p), p, packed); }
+
+struct Kernel {
+  FixedWeights weights;
+  std::int64_t k, n, strips_of_part;
+  F32Epilogue epilogue;
+};
+
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
+  return std::make_shared<Kernel>(Kernel{weights_of(p), k_of(p), n_of(p), c[0], F32Epilogue(p, rank_of(p.out[0]) - 1)});
+}
+
+// Of a worker: balanced rows, then what the epilogue needs.
+std::int64_t rows_bytes(const FixedWeights& w) { return round_up(RowsS16Kernels::kMostRows * w.depth() * 4, 64); }
+ir::Dim worker_scratch(const Problem& p, const Config&) {
+  return rows_bytes(weights_of(p)) + F32Epilogue(p, rank_of(p.out[0]) - 1).scratch_bytes();
+}
+
+// Columns [first, last) of some rows.
+void tile(const Kernel& kernel, const FixedProduct& product, std::int64_t row, int rows, std::int64_t first, std::int64_t last,
+          char* scratch) noexcept {
+  const FixedWeights& w = kernel.weights;
+  auto* const balanced = reinterpret_cast<float*>(scratch);
+  void* const rest = scratch + rows_bytes(w);
+  if (!product.ordinary()) return product.whole(row, rows, first, last, rest);
+  bool fits[RowsS16Kernels::kMostRows];
+  for (int r = 0; r < rows; ++r)
+    fits[r] = kernels().balance(product.row(row + r), w.balance(product.packed), kernel.k, rows, balanced + r * 16);
+  RowsS16Tile g{.rows = balanced, .depth = w.depth()};
+  const std::int64_t width = kernels().panels[rows - 1] * 16;
+  for (std::int64_t column = first; column < last; column += width) {
+    const std::int64_t columns = std::min(width, last - column), strip = column / kStrip;
+    g.pair_step = w.group_panels(strip) * 32;
+    g.weights = reinterpret_cast<const std::int16_t*>(w.columns(product.packed, strip * kStrip)) + column % kStrip * 2;
+    g.step = w.step(product.packed) + column;
+    GemmF32EpilogueArgs epilogue;
+    kernels().product[rows - 1][(columns - 1) / 16](g, product.tile(row, column, columns, epilogue));
+  }
+  product.apply_epilogue(row, rows, first, last, rest);
+  for (int r = 0; r < rows; ++r)   // the others stay what they would be without it
+    if (!fits[r]) product.whole(row + r, 1, first, last, rest);
+}
+
+Status::Code run(const void* self, const RunArgs& args) noexcept {
+  const auto& kernel = *static_cast<const Kernel*>(self);
+  const FixedProduct product(kernel.weights, kernel.epilogue, args);
+  const std::int64_t m = product.rows();
+  if (m == 0 || kernel.n == 0) return Status::ok;
+  const std::int64_t tiles = ceil_div(m, RowsS16Kernels::kMostRows), width = kernel.strips_of_part * kStrip;
+  args.parallel->for_each(ceil_div(kernel.n, width), [&](std::int64_t part, int worker) noexcept {
+    const std::int64_t first = part * width, last = std::min(kernel.n, first + width);
+    for (std::int64_t i = 0; i < tiles; ++i) {
+      const std::int64_t row = i * m / tiles;
+      tile(kernel, product, row, static_cast<int>((i + 1) * m / tiles - row), first, last, args.scratch_of<char>(worker));
+    }
+  });
+  return Status::ok;
+}
+
+}  // namespace
+
+Tactic cpu_matmul_rows_s16() {
+  return packed_tactic({.name = "matmul_rows_s16", .version = 1, .ops = {"MatMul"}, .rounds_f32 = true,
+                        .worker_scratch = worker_scratch},
+                       {supports, configs, valid, packed_bytes, pack, unpack, open, run, constant_product_work});
+}
+
+}  // namespace tenfold::backends
