@@ -50,8 +50,8 @@ TENFOLD_API DeviceStrategy parse_device_strategy(std::string_view name);
 //   by_build   what fields of BuildConfig permit (fp16, bf16, auto_precision, calibration, budget); fp32 where they permit
 //              nothing
 //   fp32       as torch computes: GPUs round nothing to tf32. CPUs may read weights in fixed point of 16 bits or more,
-//              if BuildConfig::tf32 permits it. A text alone and in any batch has the same vector within 1e-5 of the
-//              largest element
+//              if BuildConfig::tf32 permits it. Scaled to length 1, the vectors of a text alone and in any batch differ by at
+//              most 1e-5 in each element
 //   tf32       the same, but GPUs may round operands of products to tf32 (10 bits of mantissa)
 //   fp16, bf16 that type; where the machine lacks it, the next wider one, and the log says so
 //   int8       with ranges from EncoderOptions::calibration_texts. Afterwards the vectors of every other one of these

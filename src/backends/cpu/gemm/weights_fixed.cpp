@@ -39,9 +39,9 @@ FixedWeights::FixedWeights(std::int64_t k, std::int64_t n, Order order)
     : k_(k),
       n_(n),
       order_(order),
-      largest_(order == Order::tiles ? 0x7f7f7e : 0x7ffd),
-      depth_(round_up(k, order == Order::tiles ? kStep : 32)),
-      balance_at_(order == Order::tiles ? round_up(n, kPanel) * depth_ * 3 : round_up(n, 16) * depth_ * 2),
+      largest_(order == Order::pairs ? 0x7ffd : 0x7f7f7e),
+      depth_(round_up(k, order == Order::pairs ? 32 : kStep)),
+      balance_at_(order == Order::pairs ? round_up(n, 16) * depth_ * 2 : round_up(n, kPanel) * depth_ * 3),
       step_at_(balance_at_ + round_up(k, kStep) * 4),
       head_at_(step_at_ + round_up(n, kGroup) * 4) {}
 
@@ -49,12 +49,12 @@ std::int64_t FixedWeights::place(std::int64_t k, std::int64_t n) const {
   if (order_ == Order::tiles)
     return n / kPanel * kPanel * depth_ * 3 + k / kStep * kStep * kPanel * 3 + n % kPanel / 16 * 1024 + k % kStep / 4 * 64 + n % 16 * 4;
   const std::int64_t pair = k / 32 * 16 + k % 16;
-  return n / group() * group() * depth_ * 2 + (pair * group_panels(n / group()) * 32 + n % group() * 2) * 2;
+  return n / kGroup * kGroup * depth_ * 2 + (pair * group_panels(n / kGroup) * 32 + n % kGroup * 2) * 2;
 }
 
 int FixedWeights::read(const char* packed, std::int64_t k, std::int64_t n) const {
   const char* const word = packed + place(k, n);
-  if (order_ != Order::tiles) {
+  if (order_ == Order::pairs) {
     std::int16_t value;
     std::memcpy(&value, word + k % 32 / 16 * 2, 2);
     return value;
@@ -96,7 +96,7 @@ void FixedWeights::pack(const float* values, void* packed) const {
   auto* const step = reinterpret_cast<float*>(to + step_at_);
   const bool ordinary = measure(values, balance, step);
   *reinterpret_cast<float*>(to + head_at_) = ordinary;
-  const std::int64_t width = round_up(n_, order_ == Order::tiles ? kPanel : kLine);
+  const std::int64_t width = round_up(n_, order_ == Order::pairs ? kLine : kPanel);
   std::vector<double> columns(static_cast<std::size_t>(width));
   for (std::int64_t n = 0; n < n_; ++n) columns[static_cast<std::size_t>(n)] = step[n] == 0 ? 0 : 1 / double{step[n]};
   const auto line = [&](std::int64_t k, std::int64_t n, Line& integers) {
@@ -136,7 +136,7 @@ void FixedWeights::pack(const float* values, void* packed) const {
     }
     for (std::int64_t n = done; n < width; n += kLine) {
       char* const at = to + place(k, n);
-      if (order_ != Order::tiles) {
+      if (order_ == Order::pairs) {
         line(k, n, rows[0]), line(k + 16, n, rows[1]);
         put(at, rows[0], rows[1]);
         continue;

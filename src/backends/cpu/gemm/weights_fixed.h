@@ -14,11 +14,9 @@ namespace tenfold::backends::cpu {
 class FixedWeights {
  public:
   // Pairs: of 16 bits, [128 columns][pair of k][panel of 16 columns, those that exist][column][2]; a pair is 16 of k apart.
-  // Strips: the same, [32 columns] in place of 128.
   // Tiles: of 24 bits, [32 columns][64 of k][byte, the highest first][16 columns][4 of k][column][4]; bytes are signed.
-  enum class Order { pairs, strips, tiles };
-  static constexpr std::int64_t kGroup = 128, kStrip = 32;   // columns that lie together, of pairs and of strips
-  static constexpr std::int64_t kPanel = 32, kStep = 64;     // columns of a panel of tiles; k of a tile
+  enum class Order { pairs, tiles };
+  static constexpr std::int64_t kGroup = 128, kPanel = 32, kStep = 64;   // columns of a group, of a panel of tiles; k of a tile
 
   FixedWeights(std::int64_t k, std::int64_t n, Order order);
 
@@ -32,13 +30,9 @@ class FixedWeights {
 
   // Where column `column` lies, which begins a group or panel.
   const char* columns(const void* packed, std::int64_t column) const {
-    return static_cast<const char*>(packed) + column * depth_ * (order_ == Order::tiles ? 3 : 2);
+    return static_cast<const char*>(packed) + column * depth_ * (order_ == Order::pairs ? 2 : 3);
   }
-  std::int64_t group() const { return order_ == Order::strips ? kStrip : kGroup; }   // columns of a group
-  std::int64_t group_panels(std::int64_t group) const {
-    const std::int64_t panels = this->group() / 16;
-    return std::min<std::int64_t>(panels, (n_ + 15) / 16 - panels * group);
-  }
+  std::int64_t group_panels(std::int64_t group) const { return std::min<std::int64_t>(kGroup / 16, (n_ + 15) / 16 - kGroup / 16 * group); }
   const float* balance(const void* packed) const { return at(packed, balance_at_); }   // of each k
   const float* step(const void* packed) const { return at(packed, step_at_); }         // of each column, zeros behind
   // False: weights hold Inf, NaN or extremes, which kernels cannot multiply.

@@ -7,7 +7,8 @@ namespace tenfold::backends::cpu {
 
 Verdict supports_constant_product(const Problem& problem);
 std::int64_t likely_rows(const Problem& problem);
-std::int64_t fewest_rows(const Problem& problem);   // that a run may have: kernels for few rows are tried where a profile reaches down to them
+std::int64_t fewest_rows(
+    const Problem& problem);  // that a run may have: kernels for few rows are tried where a profile reaches down to them
 double constant_product_work(const Problem& problem);
 
 inline std::int64_t k_of(const Problem& p) { return p.in[1].dims[0].constant(); }
