@@ -10,6 +10,7 @@ from gpu_common import TENFOLD, cosine, np
 LAYERS, WIDTH, WIDE, HEADS, WORDS, PLACES = 6, 384, 1536, 12, 30522, 512
 TEXTS, ROUNDS, LIMIT = 200_000, 3, 300
 AIMS = {2: 1.9, 4: 3.6}   # times one GPU
+OWN = 340, 24             # texts and tokens of a run that tells the engine's own rate
 
 
 def tensors():
@@ -108,6 +109,19 @@ def beside_peer(a, folder, lines, log):
     return json.loads(told[-1]) if told else {}
 
 
+def tokens_a_second(a, device):
+    """Of the plan for texts of one length, where a run has about as many tokens as `embed` gives it: with inputs and results on the host,
+    without making tokens."""
+    plans = os.path.join(a.models, 'embed-plans')
+    for plan in sorted(os.path.join(plans, name) for name in os.listdir(plans) if name.endswith('.plan')):
+        text = subprocess.run([TENFOLD, 'inspect', plan], capture_output=True, text=True, timeout=LIMIT).stdout
+        if 'TokenPositions' not in text:
+            break
+    words = [TENFOLD, 'exec', f'--loadEngine={plan}', f'--device={device}', f'--shapes=ids:{OWN[0]}x{OWN[1]}', '--duration=2']
+    done = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT)
+    return float(re.search(r'Throughput: ([0-9.]+) qps', done.stdout + done.stderr)[1]) * OWN[0] * OWN[1]
+
+
 def rows(a, device, log, count=TEXTS):
     """What, aim, found and detail of each figure. `device`: the first; the others have the next numbers."""
     folder, lines = os.path.join(a.models, 'embed'), os.path.join(a.models, 'embed.txt')
@@ -141,6 +155,9 @@ def rows(a, device, log, count=TEXTS):
     near = lambda name: min(cosine(x, y) for x, y in zip(one[::97], np.load(os.path.join(a.models, name + '.npy'))[::97]))
     yield (f"MiniLM's shape in fp16, {count:,} texts, from a file of texts to one of vectors: texts a second", None, count / times['once'],
            f"{times['once']:.1f} s")
+    own, tokens = tokens_a_second(a, device), sum(line.count(' ') + 3 for line in open(lines))
+    rate = tokens / times['once']
+    yield "the same, tokens a second by the engine's own", 0.6, rate / own, f'{rate / 1e6:.2f} / {own / 1e6:.2f} million'
     for how, peer in beside_peer(a, folder, lines, log).items():
         yield (f'the same beside sentence-transformers, fp16, {how}, from a list of texts to an array', 4, peer / times['once'],
                f"{peer:.1f} / {times['once']:.1f} s, least cosine {near('peer'):.6f}")

@@ -32,6 +32,13 @@ std::unique_ptr<ExecutionContext> Runner::context() {
   return engine_.create_context();
 }
 
+void Runner::make_contexts(int count) {
+  std::vector<std::unique_ptr<ExecutionContext>> made;
+  for (int i = 0; i < count; ++i) made.push_back(context());
+  const std::lock_guard lock(mutex_);
+  for (auto& one : made) idle_.push_back(std::move(one));
+}
+
 // `find` gives the memory of an input by its name. A GPU writes into memory of the context's, which is pinned.
 template <class Find>
 void Runner::run_on(const Shape& shape, const Find& find, std::size_t elements, const Take& take) {

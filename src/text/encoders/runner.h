@@ -18,6 +18,7 @@ class Runner {
       : engine_(std::move(engine)), width_(width), batch_tokens_(batch_tokens) {}
   std::int64_t width() const { return width_; }  // of a row of the output
   std::int64_t batch_tokens() const { return batch_tokens_; }
+  void make_contexts(int count);  // so that so many threads at once wait for none
   // An engine of pooling: vectors of tokens, f32[texts, tokens, width].
   void pool(const float* vectors, const Shape& shape, std::span<float> out);
   // Runs ids (and types and a mask, where the engine has them) of [texts, tokens]. `take` gets the output, of so many

@@ -80,7 +80,7 @@ void Seat::prepare(const Wanted& wanted) {
   if (!packs(wanted)) return;
   Wanted packed = wanted;
   packed.packed = true;
-  within_memory([&] { engines_.get(packed); });
+  within_memory([&] { engines_.get(packed)->make_contexts(lanes()); });
 }
 
 void Seat::count(const Piece& piece, std::chrono::steady_clock::time_point begin) {
