@@ -111,6 +111,10 @@ METHODS = {
     'Tokenizer': {name: OWN for name in
                   ('decode', 'encode', 'encode_batch', 'encode_into', 'encode_pair', 'id', 'load', 'parse', 'set_padding',
                    'set_truncation', 'token', 'vocabulary_size')},   # C has no tokenizers yet
+    'Runner': {name: OWN for name in
+               ('backend', 'bindings', 'counts', 'infer', 'input_bytes', 'offset', 'open_port', 'output_bytes', 'ready', 'rungs', 'state',
+                'swap')},
+    'RunnerPort': {name: OWN for name in ('counts', 'input_bytes', 'output_bytes', 'poll', 'submit')},
     'TimingCache': {name: f'tenfold_timing_cache_{name}' for name in ('fastest', 'load', 'merge', 'parse', 'save', 'size', 'text')}
     | {'impl': OWN, 'keys': 'tenfold_timing_cache_fastest'},
 }
