@@ -40,6 +40,7 @@ FUNCTIONS = {
     'inspect.h': {'inspect_plan': 'tenfold_inspect_plan', 'plan_version': 'tenfold_plan_version'},
     'ladder.h': {'plan_rung': 'tenfold_ladder_add_plan', 'compatible_rung': 'tenfold_ladder_add_compatible_plan',
                  'model_rung': 'tenfold_ladder_add_model'},
+    'latency_recorder.h': {'histogram_log': OWN},
     'model_engines.h': {'end_background_builds': 'tenfold_end_background_builds'},
     'model_error.h': {'text': FIELD, 'check_model': 'tenfold_model_check', 'model_parts': 'tenfold_problems_supported'},
     'model_metadata.h': {'model_metadata': 'tenfold_metadata_read'},
@@ -111,6 +112,10 @@ METHODS = {
     'Tokenizer': {name: OWN for name in
                   ('decode', 'encode', 'encode_batch', 'encode_into', 'encode_pair', 'id', 'load', 'parse', 'set_padding',
                    'set_truncation', 'token', 'vocabulary_size')},   # C has no tokenizers yet
+    'LatencyRecorder': {name: OWN for name in
+                        ('add', 'bucket_width', 'clear', 'count', 'encode', 'max', 'mean', 'min', 'percentile',
+                         'percentile_distribution', 'record', 'standard_deviation')},
+    'RowRing': {name: OWN for name in ('clear', 'filled', 'push', 'row_bytes', 'rows', 'streams', 'window')},
     'Runner': {name: OWN for name in
                ('backend', 'bindings', 'counts', 'infer', 'input_bytes', 'offset', 'open_port', 'output_bytes', 'ready', 'rungs', 'state',
                 'swap')},
