@@ -45,6 +45,7 @@ FUNCTIONS = {
     'model_error.h': {'text': FIELD, 'check_model': 'tenfold_model_check', 'model_parts': 'tenfold_problems_supported'},
     'model_metadata.h': {'model_metadata': 'tenfold_metadata_read'},
     'notes.h': {'name': CONSTANT},
+    'open_loop.h': {name: OWN for name in ('run_open_loop', 'run_idle_loop', 'run_closed_loop')},
     'plan_cache.h': {'plan_key': 'tenfold_plan_key', 'build_file': 'tenfold_plan_cache_build_file',
                      'build_bytes': 'tenfold_plan_cache_build_bytes'},
     'quantize_file.h': {'quantize_file': 'tenfold_quantize_file'},
@@ -117,8 +118,9 @@ METHODS = {
                          'percentile_distribution', 'record', 'standard_deviation')},
     'RowRing': {name: OWN for name in ('clear', 'filled', 'push', 'row_bytes', 'rows', 'streams', 'window')},
     'Runner': {name: OWN for name in
-               ('backend', 'bindings', 'counts', 'infer', 'input_bytes', 'offset', 'open_port', 'output_bytes', 'ready', 'rungs', 'state',
+               ('backend', 'bindings', 'counts', 'infer', 'input_bytes', 'keep_warm', 'offset', 'open_port', 'output_bytes', 'ready', 'rungs', 'state',
                 'swap')},
+    'RunnerThread': {'id': OWN},
     'RunnerPort': {name: OWN for name in ('counts', 'input_bytes', 'output_bytes', 'poll', 'submit')},
     'TimingCache': {name: f'tenfold_timing_cache_{name}' for name in ('fastest', 'load', 'merge', 'parse', 'save', 'size', 'text')}
     | {'impl': OWN, 'keys': 'tenfold_timing_cache_fastest'},

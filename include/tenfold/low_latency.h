@@ -130,6 +130,9 @@ class TENFOLD_API Runner {
 
   // Computes in the caller's thread. `due_ns`: when the request was due; 0: now.
   Answer infer(const void* input, void* output, std::int64_t due_ns = 0) noexcept;
+  // Runs the rung that answers next on a sample, without an answer: GPUs that idle slow down. For the thread that has
+  // the Runner.
+  void keep_warm() noexcept;
   // Rings to the RunnerThread that will have this Runner; one that has begun takes no more (invalid_argument).
   RunnerPort open_port(const PortOptions& options = {});
 
@@ -160,6 +163,8 @@ struct RunnerThreadOptions {
   int priority = 0;                    // of SCHED_FIFO, 1 to 99; 0: ordinary
   // How long it looks for work without a pause. After that it sleeps until a port wakes it. Below 0: for ever.
   std::chrono::nanoseconds spin{-1};
+  // After so long without a request it runs its Runners on a sample, so that GPUs stay warm. 0: never.
+  std::chrono::nanoseconds keep_warm{0};
   std::string name = "tenfold";        // as the system shows it, 15 characters
   std::function<void()> begin;         // called in the thread before its first request; must not throw
 };
@@ -174,6 +179,7 @@ class TENFOLD_API RunnerThread {
   ~RunnerThread();
   RunnerThread(const RunnerThread&) = delete;
   RunnerThread& operator=(const RunnerThread&) = delete;
+  int id() const noexcept;  // as the system counts threads: /proc/self/task
 
   struct State;
 

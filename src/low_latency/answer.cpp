@@ -73,6 +73,13 @@ Status Runner::State::ask(RungSet& set, const std::byte* input, std::byte* outpu
   }
 }
 
+void Runner::State::keep_warm() noexcept {
+  RungSet& set = enter();
+  if (const std::size_t i = next(set, 0); i < set.rungs.size())
+    set.rungs[i]->context->run(set.sample_input.data(), set.unread_output.data(), nullptr);
+  in_use.store(nullptr, std::memory_order_release);
+}
+
 Answer Runner::State::answer(const std::byte* input, std::byte* output, std::int64_t due_ns) noexcept {
   const auto count = [](std::atomic<std::uint64_t>& counter) { counter.fetch_add(1, std::memory_order_relaxed); };
   Answer answer;

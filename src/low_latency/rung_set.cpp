@@ -86,6 +86,7 @@ std::shared_ptr<RungSet> open_rungs(const std::vector<Rung>& rungs, const Runner
   if (truth < rungs.size()) {
     if (options.tolerance >= 0) compare(*set, outputs, truth, options.tolerance, log);
     set->sample_output = std::move(outputs[truth]);
+    set->unread_output = set->sample_output;
   }
   const OpenRung& first = *set->rungs.front();
   if (options.strict && !first.context)

@@ -47,6 +47,7 @@ struct RungSet {
   Layout layout;
   std::vector<std::unique_ptr<OpenRung>> rungs;
   std::vector<std::byte> sample_input, sample_output;   // what probes ask, and the last rung's answer
+  std::vector<std::byte> unread_output;                 // of runs that keep warm
 };
 
 // Opens, warms and compares. Throws as Runner's constructor does.

@@ -66,6 +66,10 @@ Answer Runner::infer(const void* input, void* output, std::int64_t due_ns) noexc
   return state_->answer(static_cast<const std::byte*>(input), static_cast<std::byte*>(output), due_ns);
 }
 
+void Runner::keep_warm() noexcept {
+  if (!state_->has_thread.load(std::memory_order_acquire)) state_->keep_warm();
+}
+
 RunnerPort Runner::open_port(const PortOptions& options) {
   const std::lock_guard lock(state_->mutex);
   require(!state_->pulse, ErrorKind::invalid_argument, "the Runner's thread has begun: open its ports before");

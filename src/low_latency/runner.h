@@ -29,6 +29,8 @@ struct Runner::State {
   // By the thread that has the Runner. `output` is written only where the status is ok.
   Answer answer(const std::byte* input, std::byte* output, std::int64_t due_ns) noexcept;
 
+  void keep_warm() noexcept;
+
   const RunnerOptions options;
   const Log log;
   low_latency::Layout layout;                                   // the same for all sets, for ever

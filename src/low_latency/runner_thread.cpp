@@ -1,6 +1,8 @@
 // RunnerThread: a pinned thread that walks over its ports and answers what waits there.
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <future>
@@ -26,6 +28,7 @@ struct RunnerThread::State {
   std::shared_ptr<low_latency::Pulse> pulse = std::make_shared<low_latency::Pulse>();
   std::shared_ptr<low_latency::Bed> bed = std::make_shared<low_latency::Bed>();
   std::atomic<bool> stop{false};
+  int id = 0;
   std::thread thread;
 
   ~State();
@@ -122,7 +125,7 @@ void RunnerThread::State::doze(std::int64_t& idle_since) noexcept {
 
 void RunnerThread::State::serve() noexcept {
   constexpr int kLooks = 64;   // between two looks at the clock while idle
-  std::int64_t idle_since = now_ns();
+  std::int64_t idle_since = now_ns(), warm_at = idle_since;
   for (int looks = 0;; ++looks) {
     const bool stopping = stop.load(std::memory_order_acquire);   // before the walk, so that what was taken is answered
     if (walk()) {
@@ -135,6 +138,10 @@ void RunnerThread::State::serve() noexcept {
     if (looks % kLooks != 0) continue;
     const std::int64_t now = now_ns();
     pulse->beat_ns.store(now, std::memory_order_release);
+    if (options.keep_warm.count() > 0 && now - std::max(idle_since, warm_at) >= options.keep_warm.count()) {
+      for (Runner::State* runner : runners) runner->keep_warm();
+      warm_at = now_ns();
+    }
     if (options.spin.count() >= 0 && now - idle_since >= options.spin.count()) doze(idle_since);
   }
 }
@@ -152,6 +159,7 @@ RunnerThread::RunnerThread(std::vector<Runner*> runners, RunnerThreadOptions opt
   std::future<void> is_ready = ready.get_future();
   s.thread = std::thread([&s, ready = std::move(ready)]() mutable {
     try {
+      s.id = static_cast<int>(::syscall(SYS_gettid));
       s.set_up();
       ready.set_value();
     } catch (...) {
@@ -166,5 +174,7 @@ RunnerThread::RunnerThread(std::vector<Runner*> runners, RunnerThreadOptions opt
 }
 
 RunnerThread::~RunnerThread() = default;
+
+int RunnerThread::id() const noexcept { return state_->id; }
 
 }  // namespace tenfold
