@@ -41,6 +41,7 @@ FUNCTIONS = {
     'ladder.h': {'plan_rung': 'tenfold_ladder_add_plan', 'compatible_rung': 'tenfold_ladder_add_compatible_plan',
                  'model_rung': 'tenfold_ladder_add_model'},
     'latency_recorder.h': {'histogram_log': OWN},
+    'machine.h': {name: OWN for name in ('real_time_throttling', 'look_at_machine', 'allowed_cpus')},
     'model_engines.h': {'end_background_builds': 'tenfold_end_background_builds'},
     'model_error.h': {'text': FIELD, 'check_model': 'tenfold_model_check', 'model_parts': 'tenfold_problems_supported'},
     'model_metadata.h': {'model_metadata': 'tenfold_metadata_read'},
@@ -116,10 +117,11 @@ METHODS = {
     'LatencyRecorder': {name: OWN for name in
                         ('add', 'bucket_width', 'clear', 'count', 'encode', 'max', 'mean', 'min', 'percentile',
                          'percentile_distribution', 'record', 'standard_deviation')},
+    'MachineHold': {'refused': OWN},
     'RowRing': {name: OWN for name in ('clear', 'filled', 'push', 'row_bytes', 'rows', 'streams', 'window')},
     'Runner': {name: OWN for name in
-               ('backend', 'bindings', 'counts', 'infer', 'input_bytes', 'keep_warm', 'offset', 'open_port', 'output_bytes', 'ready', 'rungs', 'state',
-                'swap')},
+               ('backend', 'bindings', 'counts', 'infer', 'input_bytes', 'keep_warm', 'offset', 'open_port', 'output_bytes', 'ready',
+                'rungs', 'state', 'swap')},
     'RunnerThread': {'id': OWN},
     'RunnerPort': {name: OWN for name in ('counts', 'input_bytes', 'output_bytes', 'poll', 'submit')},
     'TimingCache': {name: f'tenfold_timing_cache_{name}' for name in ('fastest', 'load', 'merge', 'parse', 'save', 'size', 'text')}

@@ -1,6 +1,5 @@
 // RunnerThread: a pinned thread that walks over its ports and answers what waits there.
 #include <pthread.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include "base/threads/cpu_places.h"
 #include "low_latency/port.h"
 #include "low_latency/runner.h"
+#include "low_latency/settings.h"
 
 namespace tenfold {
 
@@ -97,12 +97,9 @@ void RunnerThread::State::set_up() const {
     require(stay_on({options.cpu}), ErrorKind::invalid_argument, "this process may not use CPU ", options.cpu,
             ": `taskset -cp ", ::getpid(), "` shows those that it may use");
   if (options.priority == 0) return;
-  require(options.priority >= ::sched_get_priority_min(SCHED_FIFO) && options.priority <= ::sched_get_priority_max(SCHED_FIFO),
-          ErrorKind::invalid_argument, "priority is ", options.priority, ", expected 1 to 99, or 0 for an ordinary one");
-  const sched_param parameters{options.priority};
-  const int error = ::pthread_setschedparam(::pthread_self(), SCHED_FIFO, &parameters);
-  require(error == 0, ErrorKind::invalid_argument, "the system refuses priority ", options.priority, " (SCHED_FIFO): ",
-          std::strerror(error), "; `sudo setcap cap_sys_nice+ep PROGRAM` or `ulimit -r ", options.priority, "` permits it");
+  const std::string why = low_latency::use_real_time(options.priority);
+  require(why.empty(), ErrorKind::invalid_argument, "the system refuses priority ", options.priority, " (SCHED_FIFO): ", why, "; ",
+          low_latency::real_time_command(options.priority));
 }
 
 bool RunnerThread::State::walk() noexcept {
