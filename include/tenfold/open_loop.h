@@ -24,6 +24,7 @@ struct OpenLoopOptions {
   std::chrono::nanoseconds spin{-1};
   // After so long without a request the engine runs on a sample, so that it stays warm. 0: never.
   std::chrono::nanoseconds keep_warm{0};
+  CancelToken token;  // if it is tripped, the loop ends, and tells what there was
 };
 
 // A part of the run, for a plot of it.

@@ -20,25 +20,27 @@ namespace {
 
 constexpr std::size_t kSlices = 240;
 
-// The times at which requests are due.
+// The times at which requests are due: first those that warm, then those that count.
 class Schedule {
  public:
   explicit Schedule(const OpenLoopOptions& o) : distance_(1e9 / o.rate), poisson_(o.arrivals == Arrivals::poisson), state_(o.seed) {
     require(o.rate > 0 && std::isfinite(o.rate) && o.rate <= 1e8, ErrorKind::invalid_argument, "the rate is ", o.rate,
             " requests a second, expected more than 0 and at most 1e8");
     require(o.duration.count() > 0 && o.warm_up.count() >= 0, ErrorKind::invalid_argument, "an open loop needs a duration above 0");
-    begin_ = static_cast<double>(now_ns()) + 1e6;
-    at_ = begin_;
-    warm_ = begin_ + static_cast<double>(o.warm_up.count());
-    end_ = warm_ + static_cast<double>(o.duration.count());
+  }
+  // They begin a millisecond from now: what is done between the two parts delays no request.
+  void begin(std::chrono::nanoseconds duration, bool counts) noexcept {
+    counts_ = counts;
+    begin_ = at_ = static_cast<double>(now_ns()) + 1e6;
+    end_ = begin_ + static_cast<double>(duration.count());
   }
   std::int64_t due() const noexcept { return static_cast<std::int64_t>(at_); }
   bool over() const noexcept { return at_ >= end_; }
-  bool counts(std::int64_t due_ns) const noexcept { return static_cast<double>(due_ns) >= warm_; }
   void next() noexcept { at_ += poisson_ ? -std::log(uniform()) * distance_ : distance_; }
-  std::int64_t warm() const noexcept { return static_cast<std::int64_t>(warm_); }
+  bool counts(std::int64_t due_ns) const noexcept { return counts_ && due_ns >= start(); }
+  std::int64_t start() const noexcept { return static_cast<std::int64_t>(begin_); }
   std::size_t slice(std::int64_t due_ns) const noexcept {
-    const double share = (static_cast<double>(due_ns) - warm_) / (end_ - warm_);
+    const double share = (static_cast<double>(due_ns) - begin_) / (end_ - begin_);
     return std::min(static_cast<std::size_t>(std::max(share, 0.0) * kSlices), kSlices - 1);
   }
 
@@ -51,7 +53,8 @@ class Schedule {
   const double distance_;
   const bool poisson_;
   std::uint64_t state_;
-  double begin_ = 0, at_ = 0, warm_ = 0, end_ = 0;
+  bool counts_ = false;
+  double begin_ = 0, at_ = 0, end_ = 0;
 };
 
 // Waits until a request is due; false: it was due already. `idle` is called meanwhile.
@@ -91,7 +94,7 @@ class Books {
     last_ns_ = there_ns;
   }
   OpenLoopResult close(const low_latency::ThreadUse& before, const low_latency::ThreadUse& after) {
-    result_.seconds = static_cast<double>(last_ns_ - schedule_.warm()) / 1e9;
+    result_.seconds = static_cast<double>(last_ns_ - schedule_.start()) / 1e9;
     result_.dropped = result_.asked - result_.answered;
     const bool known = before.known && after.known;
     result_.page_faults = known ? after.page_faults - before.page_faults : -1;
@@ -112,22 +115,24 @@ void check_inputs(const std::vector<const void*>& inputs) {
           "a loop needs an input, and none may be null");
 }
 
-// `answer(due)` gives an Answer; `idle(now)` is called while nothing is due.
-template <class Ask, class Idle>
-OpenLoopResult loop(const OpenLoopOptions& options, const Ask& answer, const Idle& idle) {
+// Both parts of a loop, whose requests are made by `ask(due)` and whose waiting is filled by `idle(now)`. `thread` is the
+// one that computes.
+template <class Ask, class Idle, class End>
+OpenLoopResult loop(const OpenLoopOptions& options, int thread, const Ask& ask, const Idle& idle, const End& end) {
   Schedule schedule(options);
   Books books(schedule);
-  const int self = this_thread();
-  low_latency::ThreadUse before;
-  bool warm = false;
-  for (; !schedule.over(); schedule.next()) {
-    const std::int64_t due = schedule.due();
-    if (!warm && schedule.counts(due)) warm = true, before = low_latency::use_of_thread(self);
-    books.ask(due, await(due, options, idle));
-    const Answer a = answer(due);
-    books.note(a, a.ended_ns);
-  }
-  return books.close(before, low_latency::use_of_thread(self));
+  const auto part = [&](std::chrono::nanoseconds duration, bool counts) {
+    for (schedule.begin(duration, counts); !schedule.over() && !options.token.cancelled(); schedule.next()) {
+      const std::int64_t due = schedule.due();
+      books.ask(due, await(due, options, [&](std::int64_t now) { idle(books, now); }));
+      ask(books, due);
+    }
+  };
+  part(options.warm_up, false);
+  const low_latency::ThreadUse before = low_latency::use_of_thread(thread);
+  part(options.duration, true);
+  end(books);
+  return books.close(before, low_latency::use_of_thread(thread));
 }
 
 }  // namespace
@@ -137,48 +142,44 @@ OpenLoopResult run_open_loop(Runner& runner, const std::vector<const void*>& inp
   std::vector<std::byte> output(static_cast<std::size_t>(runner.output_bytes()));
   std::size_t next = 0;
   std::int64_t last = now_ns();
-  const auto ask = [&](std::int64_t due) noexcept {
+  const auto ask = [&](Books& books, std::int64_t due) noexcept {
     const Answer a = runner.infer(inputs[next], output.data(), due);
     if (++next == inputs.size()) next = 0;
     last = a.ended_ns;
-    return a;
+    books.note(a, a.ended_ns);
   };
-  const auto idle = [&](std::int64_t now) noexcept {
+  const auto idle = [&](Books&, std::int64_t now) noexcept {
     if (options.keep_warm.count() > 0 && now - last > options.keep_warm.count()) runner.keep_warm(), last = now_ns();
   };
-  return loop(options, ask, idle);
+  return loop(options, this_thread(), ask, idle, [](Books&) {});
 }
 
 OpenLoopResult run_idle_loop(const OpenLoopOptions& options) {
-  const auto nothing = [](std::int64_t due) noexcept {
+  const auto nothing = [](Books& books, std::int64_t due) noexcept {
     const std::int64_t now = now_ns();
-    return Answer{.due_ns = due, .started_ns = now, .ended_ns = now};
+    books.note({.due_ns = due, .started_ns = now, .ended_ns = now}, now);
   };
-  return loop(options, nothing, [](std::int64_t) noexcept {});
+  return loop(
+      options, this_thread(), nothing, [](Books&, std::int64_t) {}, [](Books&) {});
 }
 
 OpenLoopResult run_open_loop(RunnerPort& port, const RunnerThread& thread, const std::vector<const void*>& inputs,
                              const OpenLoopOptions& options) {
   check_inputs(inputs);
-  Schedule schedule(options);
-  Books books(schedule);
-  low_latency::ThreadUse before;
-  bool warm = false;
   std::uint64_t sent = 0, fetched = 0;
   std::size_t next = 0;
-  const auto fetch = [&](std::int64_t now) noexcept {
+  const auto fetch = [&](Books& books, std::int64_t now) noexcept {
     for (Answer a; port.poll(a, nullptr); ++fetched) books.note(a, std::max(now, a.ended_ns));
   };
-  for (; !schedule.over(); schedule.next()) {
-    const std::int64_t due = schedule.due();
-    if (!warm && schedule.counts(due)) warm = true, before = low_latency::use_of_thread(thread.id());
-    books.ask(due, await(due, options, fetch));
+  const auto ask = [&](Books& books, std::int64_t due) noexcept {
     sent += port.submit(sent, inputs[next], due);
     if (++next == inputs.size()) next = 0;
-    fetch(now_ns());
-  }
-  for (const std::int64_t until = now_ns() + 1'000'000'000; fetched < sent && now_ns() < until;) fetch(now_ns());
-  return books.close(before, low_latency::use_of_thread(thread.id()));
+    fetch(books, now_ns());
+  };
+  const auto end = [&](Books& books) noexcept {  // a second for those that are still under way
+    for (const std::int64_t until = now_ns() + 1'000'000'000; fetched < sent && now_ns() < until;) fetch(books, now_ns());
+  };
+  return loop(options, thread.id(), ask, fetch, end);
 }
 
 double run_closed_loop(Runner& runner, const std::vector<const void*>& inputs, std::chrono::nanoseconds duration) {
