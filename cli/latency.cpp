@@ -117,7 +117,8 @@ Flags make_flags(LatencyWish& w) {
   f.add_text("plot", w.plot, "FILE", "a picture (.svg)");
   f.add_switch("json", w.json, "JSON on the standard output");
   f.add_switch("verbose", w.console.verbose, "what builds and loads say");
-  f.add_switch("help", w.help, "this text"), f.add_switch("help-all", w.full_help, "a line for every flag");
+  f.add({"help", "[all]", "this text; all: a line for every flag",
+         [&w](const std::string& t) { (t == "all" ? w.full_help : w.help) = true; }});
   return f;
 }
 

@@ -40,7 +40,7 @@ FUNCTIONS = {
     'inspect.h': {'inspect_plan': 'tenfold_inspect_plan', 'plan_version': 'tenfold_plan_version'},
     'ladder.h': {'plan_rung': 'tenfold_ladder_add_plan', 'compatible_rung': 'tenfold_ladder_add_compatible_plan',
                  'model_rung': 'tenfold_ladder_add_model'},
-    'latency_recorder.h': {'histogram_log': OWN},
+    'latency_recorder.h': {'histogram_log': 'tenfold_latency_recorder_log'},
     'machine.h': {name: OWN for name in ('real_time_throttling', 'look_at_machine', 'allowed_cpus')},
     'model_engines.h': {'end_background_builds': 'tenfold_end_background_builds'},
     'model_error.h': {'text': FIELD, 'check_model': 'tenfold_model_check', 'model_parts': 'tenfold_problems_supported'},
@@ -114,16 +114,19 @@ METHODS = {
     'Tokenizer': {name: OWN for name in
                   ('decode', 'encode', 'encode_batch', 'encode_into', 'encode_pair', 'id', 'load', 'parse', 'set_padding',
                    'set_truncation', 'token', 'vocabulary_size')},   # C has no tokenizers yet
-    'LatencyRecorder': {name: OWN for name in
-                        ('add', 'bucket_width', 'clear', 'count', 'encode', 'max', 'mean', 'min', 'percentile',
-                         'percentile_distribution', 'record', 'standard_deviation')},
+    'LatencyRecorder': {name: f'tenfold_latency_recorder_{name}' for name in
+                        ('add', 'bucket_width', 'clear', 'encode', 'percentile', 'record')}
+    | {name: 'tenfold_latency_recorder_summary' for name in ('count', 'max', 'mean', 'min', 'standard_deviation')}
+    | {'percentile_distribution': 'tenfold_latency_recorder_distribution'},
     'MachineHold': {'refused': OWN},
-    'RowRing': {name: OWN for name in ('clear', 'filled', 'push', 'row_bytes', 'rows', 'streams', 'window')},
-    'Runner': {name: OWN for name in
-               ('backend', 'bindings', 'counts', 'infer', 'input_bytes', 'keep_warm', 'offset', 'open_port', 'output_bytes', 'ready',
-                'rungs', 'state', 'swap')},
-    'RunnerThread': {'id': OWN},
-    'RunnerPort': {name: OWN for name in ('counts', 'input_bytes', 'output_bytes', 'poll', 'submit')},
+    'RowRing': {name: f'tenfold_row_ring_{name}' for name in ('clear', 'filled', 'push', 'window')}
+    | {name: 'tenfold_row_ring_create' for name in ('row_bytes', 'rows', 'streams')},
+    'Runner': {name: f'tenfold_runner_{name}' for name in
+               ('backend', 'counts', 'infer', 'keep_warm', 'offset', 'open_port', 'ready', 'rungs', 'swap')}
+    | {'bindings': 'tenfold_engine_binding', 'input_bytes': 'tenfold_runner_sizes', 'output_bytes': 'tenfold_runner_sizes', 'state': OWN},
+    'RunnerThread': {'id': 'tenfold_runner_thread_id'},
+    'RunnerPort': {name: f'tenfold_runner_port_{name}' for name in ('counts', 'poll', 'submit')}
+    | {'input_bytes': 'tenfold_runner_sizes', 'output_bytes': 'tenfold_runner_sizes'},
     'TimingCache': {name: f'tenfold_timing_cache_{name}' for name in ('fastest', 'load', 'merge', 'parse', 'save', 'size', 'text')}
     | {'impl': OWN, 'keys': 'tenfold_timing_cache_fastest'},
 }
