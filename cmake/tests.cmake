@@ -112,6 +112,7 @@ target_compile_definitions(plugin_library_test PRIVATE TENFOLD_PLUGIN_LIBCXX="${
   TENFOLD_PLUGIN_TEXT="${CMAKE_SOURCE_DIR}/README.md" TENFOLD_PLUGIN_STRANGER="$<TARGET_FILE:nvtx_listener>")
 add_dependencies(plugin_library_test nvtx_listener)
 target_link_libraries(fake_gpu_test PRIVATE tenfold_api_run)
+target_link_libraries(low_latency_devices_test PRIVATE tenfold_low_latency)
 target_link_libraries(encoder_devices_test PRIVATE tenfold_text)
 target_link_libraries(plugin_abi_test PRIVATE tenfold_api_build)
 target_link_libraries(plugin_library_test PRIVATE tenfold_api_build)
@@ -124,7 +125,7 @@ set_target_properties(nvtx_listener PROPERTIES PREFIX "" C_STANDARD 99)
 add_library(other_driver MODULE ${CMAKE_SOURCE_DIR}/tests/other_driver.c)
 set_target_properties(other_driver PROPERTIES PREFIX "" OUTPUT_NAME libcuda SUFFIX .so.1 C_STANDARD 99
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/other_driver)
-foreach(test plugin_devices_test fake_gpu_test gpu_runtime_test gpu_capture_test encoder_devices_test)
+foreach(test plugin_devices_test fake_gpu_test gpu_runtime_test gpu_capture_test encoder_devices_test low_latency_devices_test)
   add_test(NAME ${test}_beside_a_driver COMMAND ${test})
   set_tests_properties(${test}_beside_a_driver PROPERTIES TIMEOUT 1200
     ENVIRONMENT "TENFOLD_CHECK_TYPES=1;LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/other_driver")
