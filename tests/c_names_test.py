@@ -49,6 +49,7 @@ FUNCTIONS = {
     'open_loop.h': {name: OWN for name in ('run_open_loop', 'run_idle_loop', 'run_closed_loop')},
     'plan_cache.h': {'plan_key': 'tenfold_plan_key', 'build_file': 'tenfold_plan_cache_build_file',
                      'build_bytes': 'tenfold_plan_cache_build_bytes'},
+    'port_server.h': {'connect_port': 'tenfold_runner_port_connect'},
     'quantize_file.h': {'quantize_file': 'tenfold_quantize_file'},
     'tensor.h': {'name': FIELD, 'dtype_from_name': 'tenfold_dtype_bits', 'bits': 'tenfold_dtype_bits', 'is_float': OWN, 'is_integer': OWN,
                  'byte_size': 'tenfold_dtype_bits', 'element_count': OWN, 'text': OWN},
@@ -125,8 +126,9 @@ METHODS = {
                ('backend', 'counts', 'infer', 'keep_warm', 'offset', 'open_port', 'ready', 'rungs', 'swap')}
     | {'bindings': 'tenfold_engine_binding', 'input_bytes': 'tenfold_runner_sizes', 'output_bytes': 'tenfold_runner_sizes', 'state': OWN},
     'RunnerThread': {'id': 'tenfold_runner_thread_id'},
-    'RunnerPort': {name: f'tenfold_runner_port_{name}' for name in ('counts', 'poll', 'submit')}
-    | {'input_bytes': 'tenfold_runner_sizes', 'output_bytes': 'tenfold_runner_sizes'},
+    'RunnerPort': {name: f'tenfold_runner_port_{name}' for name in ('counts', 'offset', 'poll', 'served', 'submit')}
+    | {'bindings': 'tenfold_runner_port_binding', 'input_bytes': 'tenfold_runner_port_sizes', 'output_bytes': 'tenfold_runner_port_sizes'},
+    'PortServer': {'clients': 'tenfold_port_server_clients'},
     'TimingCache': {name: f'tenfold_timing_cache_{name}' for name in ('fastest', 'load', 'merge', 'parse', 'save', 'size', 'text')}
     | {'impl': OWN, 'keys': 'tenfold_timing_cache_fastest'},
 }

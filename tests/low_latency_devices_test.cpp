@@ -1,4 +1,4 @@
-// Runners whose first rungs are on GPUs that fail, on a driver that computes nothing: no request is lost, and a lost GPU is not asked again.
+// Runners whose first rungs are on GPUs that fail, on a driver that computes nothing: no request is lost, no lost GPU is asked again.
 #include <atomic>
 #include <mutex>
 #include <thread>

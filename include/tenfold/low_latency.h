@@ -95,6 +95,10 @@ class TENFOLD_API RunnerPort {
   bool submit(std::uint64_t id, const void* input, std::int64_t due_ns = 0) noexcept;
   // The oldest answer, if there is one; `output` may be null. Answers that nobody fetches are dropped, oldest first.
   bool poll(Answer& answer, void* output) noexcept;
+  // Whether a thread serves it, and its process lives. It asks the system, so it is not for the hot path.
+  bool served() const noexcept;
+  const std::vector<BindingInfo>& bindings() const noexcept;  // of the Runner
+  std::int64_t offset(int binding) const;                     // as Runner::offset()
   std::int64_t input_bytes() const noexcept;
   std::int64_t output_bytes() const noexcept;
 

@@ -8,6 +8,7 @@
 #include "errors.h"
 #include "runner.h"
 #include "tenfold/latency_recorder.h"
+#include "tenfold/port_server.h"
 #include "tenfold/row_ring.h"
 #include "values.h"
 
@@ -47,6 +48,13 @@ Engine engine_of_rung(const Held& make) {
     refuse_rung(raised);
   }
 }
+
+// It does not ask the interpreter for anything, but waits for its thread.
+struct LowLatencyServer {
+  ~LowLatencyServer() { stop(); }
+  void stop() { drop_without_gil(server); }
+  std::unique_ptr<PortServer> server;
+};
 
 // (name, function that gives an engine) for each.
 std::vector<Rung> rungs_of(const nb::list& given) {
@@ -117,15 +125,29 @@ void bind_answer(nb::module_& m) {
 
 void bind_runner(nb::module_& m) {
   nb::class_<RunnerPort>(m, "Port")
-      .def("submit", [](RunnerPort& p, std::uint64_t id, std::uintptr_t input, std::int64_t due_ns) {
-        return p.submit(id, at<const void*>(input), due_ns);
-      })
+      .def("submit", [](RunnerPort& p, std::uint64_t id, std::uintptr_t input,
+                        std::int64_t due_ns) { return p.submit(id, at<const void*>(input), due_ns); })
       .def("poll",
            [](RunnerPort& p, std::uintptr_t output) -> nb::object {
              Answer answer;
              return p.poll(answer, at<void*>(output)) ? nb::cast(answer) : nb::none();
            })
+      .def_prop_ro("bindings", &RunnerPort::bindings)
+      .def_prop_ro("input_bytes", &RunnerPort::input_bytes)
+      .def_prop_ro("output_bytes", &RunnerPort::output_bytes)
+      .def("offset", &RunnerPort::offset)
+      .def("served", &RunnerPort::served)
       .def_prop_ro("counts", &RunnerPort::counts);
+  m.def("connect_port", [](const std::string& path) { return connect_port(path); });
+  nb::class_<LowLatencyServer>(m, "PortServer")
+      .def("__init__",
+           [](LowLatencyServer* self, LowLatencyRunner& runner, const std::string& path, int slots, int when_full, int most_clients) {
+             new (self) LowLatencyServer();
+             self->server = std::make_unique<PortServer>(*runner.runner, path,
+                                                         PortServerOptions{{slots, static_cast<WhenFull>(when_full)}, most_clients});
+           })
+      .def("clients", [](const LowLatencyServer& s) { return s.server ? s.server->clients() : 0; })
+      .def("stop", &LowLatencyServer::stop);
   nb::class_<LowLatencyRunner>(m, "Runner")
       .def("__init__", &make_runner, nb::arg("rungs"), nb::arg("deadline_ns"), nb::arg("strict"), nb::arg("fails"), nb::arg("warm_up_runs"),
            nb::arg("tolerance"), nb::arg("first_pause_ns"), nb::arg("longest_pause_ns"), nb::arg("good_answers"),

@@ -26,6 +26,12 @@ def _ns(seconds: float) -> int:
     return round(seconds * 1e9)
 
 
+def _number(when_full: str) -> int:
+    if when_full not in _WHEN_FULL:
+        raise InvalidArgument(f'when_full is one of {", ".join(_WHEN_FULL)}, not {when_full!r}')
+    return _WHEN_FULL[when_full]
+
+
 def _opener(rung: Rung) -> Callable[[], Engine]:
     if isinstance(rung, Engine):
         return lambda: rung
@@ -184,9 +190,11 @@ class Runner:
 
     def open_port(self, slots: int = 64, when_full: str = 'reject') -> Port:
         """Rings to the RunnerThread that will have this runner. Full rings reject, drop_oldest or keep_newest."""
-        if when_full not in _WHEN_FULL:
-            raise InvalidArgument(f'when_full is one of {", ".join(_WHEN_FULL)}, not {when_full!r}')
-        return Port(self, self._native.open_port(slots, _WHEN_FULL[when_full]))
+        return Port(self._native.open_port(slots, _number(when_full)))
+
+    def serve(self, path: str | os.PathLike[str], slots: int = 64, when_full: str = 'reject', most_clients: int = 8) -> PortServer:
+        """Gives ports to other processes of this user, over a Unix socket; call it before the RunnerThread begins."""
+        return PortServer(self, _native.PortServer(self._native, os.fspath(path), slots, _number(when_full), most_clients))
 
     def swap(self, rungs: Rung | Mapping[str, Rung]) -> None:
         """New rungs take the place of all, between two answers. If they cannot be used, this raises, and the old ones go on."""
@@ -217,11 +225,19 @@ class Runner:
 
 
 class Port:
-    """Two rings between one thread that asks and a RunnerThread; Runner.open_port() makes it."""
+    """Two rings between one thread that asks and a RunnerThread; Runner.open_port() and connect() make it."""
 
-    def __init__(self, runner: Runner, native: Any) -> None:
-        self._runner, self._native = runner, native
-        self._input, self._output = _Message(runner._native, True), _Message(runner._native, False)
+    def __init__(self, native: Any) -> None:
+        self._native = native
+        self._input, self._output = _Message(native, True), _Message(native, False)
+
+    def served(self) -> bool:
+        """Whether a thread serves it, and its process lives."""
+        return bool(self._native.served())
+
+    @property
+    def bindings(self) -> Sequence[_native.Binding]:
+        return list(self._native.bindings)
 
     def submit(self, id: int, inputs: Arrays, due_ns: int = 0) -> bool:
         """False: the ring is full and rejects, or no thread serves it. It never waits."""
@@ -237,6 +253,32 @@ class Port:
     def counts(self) -> _native.PortCounts:
         counts: _native.PortCounts = self._native.counts
         return counts
+
+
+def connect(path: str | os.PathLike[str]) -> Port:
+    """A port of the runner that another process serves there, Runner.serve()."""
+    return Port(_native.connect_port(os.fspath(path)))
+
+
+class PortServer:
+    """Hands out ports of a runner until stop() or the end of `with`; Runner.serve() makes it."""
+
+    def __init__(self, runner: Runner, native: Any) -> None:
+        self._runner, self._native = runner, native   # the runner outlives it
+
+    def stop(self) -> None:
+        self._native.stop()
+
+    @property
+    def clients(self) -> int:
+        """That are connected now."""
+        return int(self._native.clients())
+
+    def __enter__(self) -> PortServer:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
 
 
 class RunnerThread:

@@ -7,7 +7,7 @@ import unittest
 
 import numpy as np
 import onnxruntime
-from case import QUICK, Case, TensorProto, helper, model, numpy_helper
+from case import QUICK, Case, TensorProto, helper, model, numpy_helper, python
 
 import tenfold
 
@@ -136,6 +136,34 @@ class Runners(Case):
             runner.swap(tenfold.build(model([helper.make_node('Relu', ['x'], ['y'])], [('x', TensorProto.FLOAT, [3])],
                                             [('y', TensorProto.FLOAT, [3])]), **QUICK))
         self.assertTrue(runner.infer(xs[0]).ok)
+
+
+class Processes(Case):
+    def test_another_process_joins(self):
+        path = self.path('socket')
+        runner = tenfold.Runner(engine())
+        truth = runner.infer(inputs(1)[0]).output
+        with runner.serve(path) as server, tenfold.RunnerThread(runner, spin=0.001):
+            done = python(f'''
+import importlib, tenfold
+low_latency_test = importlib.import_module('low_latency_test')
+port = tenfold.connect({path!r})
+assert port.served() and [b.name for b in port.bindings] == ['x', 'y']
+assert port.submit(5, low_latency_test.inputs(1)[0])
+while (answer := port.poll()) is None:
+    pass
+assert answer.id == 5 and answer.ok
+print(*answer.output.ravel().tolist())
+''')
+            self.assertEqual(done.returncode, 0, done.stderr)
+            np.testing.assert_allclose(np.array(done.stdout.split(), np.float32).reshape(1, 2), truth, rtol=1e-6)
+            mine = tenfold.connect(path)
+            self.assertTrue(mine.served())
+            self.assertEqual(runner.counts.answered, 2)
+        self.assertFalse(mine.served())
+        self.assertEqual(server.clients, 0)
+        with self.assertRaises(tenfold.FileError):
+            tenfold.connect(path)
 
 
 class Rows(Case):

@@ -1,8 +1,8 @@
 // Runners, ports and threads from C.
-#include "tenfold/c/low_latency.h"
-
 #include "api_run/c_common.h"
+#include "tenfold/c/low_latency.h"
 #include "tenfold/low_latency.h"
+#include "tenfold/port_server.h"
 
 using namespace tenfold;
 using namespace tenfold::c;
@@ -12,6 +12,9 @@ struct tenfold_runner {
 };
 struct tenfold_runner_port {
   RunnerPort port;
+};
+struct tenfold_port_server {
+  std::unique_ptr<PortServer> server;
 };
 struct tenfold_runner_thread {
   std::unique_ptr<RunnerThread> thread;
@@ -46,6 +49,12 @@ tenfold_status status_of(Status status) { return status ? TENFOLD_OK : run_statu
 
 tenfold_answer answer_of(const Answer& a) {
   return {a.id, a.due_ns, a.started_ns, a.ended_ns, status_of(a.status), a.rung, a.late, a.not_finite};
+}
+
+PortOptions port_options(std::int32_t slots, std::int32_t when_full) {
+  require(when_full >= TENFOLD_FULL_REJECT && when_full <= TENFOLD_FULL_KEEP_NEWEST, ErrorKind::invalid_argument, "when_full is ",
+          when_full, ", one of TENFOLD_FULL_REJECT, _DROP_OLDEST and _KEEP_NEWEST was expected");
+  return {slots, static_cast<WhenFull>(when_full)};
 }
 
 Runner& of(const tenfold_runner* runner) { return *need(runner, "the runner").runner; }
@@ -135,11 +144,37 @@ extern "C" tenfold_status tenfold_runner_counts(const tenfold_runner* runner, te
 
 extern "C" tenfold_status tenfold_runner_open_port(tenfold_runner* runner, int32_t slots, int32_t when_full, tenfold_runner_port** port) {
   return guarded([&] {
-    require(when_full >= TENFOLD_FULL_REJECT && when_full <= TENFOLD_FULL_KEEP_NEWEST, ErrorKind::invalid_argument, "when_full is ",
-            when_full, ", one of TENFOLD_FULL_REJECT, _DROP_OLDEST and _KEEP_NEWEST was expected");
-    place(port, "the place for the port", [&] {
-      return new tenfold_runner_port{of(runner).open_port({slots, static_cast<WhenFull>(when_full)})};
-    });
+    const PortOptions options = port_options(slots, when_full);
+    place(port, "the place for the port", [&] { return new tenfold_runner_port{of(runner).open_port(options)}; });
+  });
+}
+extern "C" int32_t tenfold_runner_port_served(const tenfold_runner_port* port) { return port && port->port.served(); }
+extern "C" tenfold_status tenfold_port_server_start(tenfold_runner* runner, const char* path, int32_t slots, int32_t when_full,
+                                                    int32_t most_clients, tenfold_port_server** server) {
+  return guarded([&] {
+    const PortServerOptions options{port_options(slots, when_full), most_clients};
+    place(server, "the place for the server",
+          [&] { return new tenfold_port_server{std::make_unique<PortServer>(of(runner), &need(path, "the path"), options)}; });
+  });
+}
+extern "C" void tenfold_port_server_stop(tenfold_port_server* server) { delete server; }
+extern "C" int32_t tenfold_port_server_clients(const tenfold_port_server* server) { return server ? server->server->clients() : 0; }
+extern "C" tenfold_status tenfold_runner_port_connect(const char* path, tenfold_runner_port** port) {
+  return guarded(
+      [&] { place(port, "the place for the port", [&] { return new tenfold_runner_port{connect_port(&need(path, "the path"))}; }); });
+}
+extern "C" tenfold_status tenfold_runner_port_sizes(const tenfold_runner_port* port, int64_t* input_bytes, int64_t* output_bytes) {
+  return guarded([&] {
+    need(input_bytes, "the place for the inputs' size") = need(port, "the port").port.input_bytes();
+    need(output_bytes, "the place for the outputs' size") = port->port.output_bytes();
+  });
+}
+extern "C" tenfold_status tenfold_runner_port_offset(const tenfold_runner_port* port, int32_t binding, int64_t* offset) {
+  return guarded([&] { need(offset, "the place for the offset") = need(port, "the port").port.offset(binding); });
+}
+extern "C" tenfold_status tenfold_runner_port_binding(const tenfold_runner_port* port, int32_t binding, tenfold_binding_info* info) {
+  return guarded([&] {
+    give(info, information(element(need(port, "the port").port.bindings(), binding, "binding")), "the place for the information");
   });
 }
 extern "C" void tenfold_runner_port_free(tenfold_runner_port* port) { delete port; }

@@ -45,18 +45,33 @@ std::int64_t now_ns() noexcept {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-Layout layout_of(const Engine& engine) {
+Layout layout_of(std::vector<BindingInfo> bindings) {
   Layout layout;
-  layout.bindings = engine.bindings();
+  layout.bindings = std::move(bindings);
   for (std::size_t i = 0; i < layout.bindings.size(); ++i) {
     const BindingInfo& b = layout.bindings[i];
     const int binding = static_cast<int>(i);
-    require(!binds_values(engine, binding), ErrorKind::invalid_argument, b.is_input ? "input" : "output", " '", b.name, "' is ",
-            binding_type(engine, binding), "; low latency takes and gives tensors of numbers alone");
     if (b.is_input) layout.inputs.push_back(part_of(b, binding, layout.input_bytes));
     else layout.outputs.push_back(part_of(b, binding, layout.output_bytes));
   }
   return layout;
+}
+
+Layout layout_of(const Engine& engine) {
+  for (std::size_t i = 0; i < engine.bindings().size(); ++i) {
+    const BindingInfo& b = engine.bindings()[i];
+    const int binding = static_cast<int>(i);
+    require(!binds_values(engine, binding), ErrorKind::invalid_argument, b.is_input ? "input" : "output", " '", b.name, "' is ",
+            binding_type(engine, binding), "; low latency takes and gives tensors of numbers alone");
+  }
+  return layout_of(engine.bindings());
+}
+
+std::int64_t offset_of(const Layout& layout, int binding) {
+  for (const auto* parts : {&layout.inputs, &layout.outputs})
+    for (const Part& p : *parts)
+      if (p.binding == binding) return p.offset;
+  fail(ErrorKind::invalid_argument, cat("there is no binding ", binding));
 }
 
 std::string difference(const Layout& a, const Layout& b) {

@@ -24,6 +24,9 @@ struct Layout {
 };
 // Throws invalid_argument for dynamic shapes and what is no tensor of numbers.
 Layout layout_of(const Engine& engine);
+std::int64_t offset_of(const Layout& layout, int binding);  // of its part; throws invalid_argument
+// Places for parts of bindings of fixed shapes, inputs and outputs each by themselves. Throws invalid_argument.
+Layout layout_of(std::vector<BindingInfo> bindings);
 // Why messages of one are none for the other; empty: they fit.
 std::string difference(const Layout& a, const Layout& b);
 

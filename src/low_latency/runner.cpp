@@ -37,7 +37,7 @@ Runner::State::~State() {
   {
     const std::lock_guard lock(mutex);
     watcher_.request_stop();
-    for (const auto& port : ports) port->served.store(false, std::memory_order_release);
+    for (const auto& seat : seats) low_latency::serve(*seat, false);
   }
   wake_.notify_all();
 }
@@ -54,12 +54,7 @@ Runner::~Runner() = default;
 const std::vector<BindingInfo>& Runner::bindings() const noexcept { return state_->layout.bindings; }
 std::int64_t Runner::input_bytes() const noexcept { return state_->layout.input_bytes; }
 std::int64_t Runner::output_bytes() const noexcept { return state_->layout.output_bytes; }
-std::int64_t Runner::offset(int binding) const {
-  for (const auto* parts : {&state_->layout.inputs, &state_->layout.outputs})
-    for (const low_latency::Part& p : *parts)
-      if (p.binding == binding) return p.offset;
-  fail(ErrorKind::invalid_argument, cat("there is no binding ", binding));
-}
+std::int64_t Runner::offset(int binding) const { return low_latency::offset_of(state_->layout, binding); }
 
 Answer Runner::infer(const void* input, void* output, std::int64_t due_ns) noexcept {
   if (state_->has_thread.load(std::memory_order_acquire)) return {.status = {Status::not_ready, -1}};
@@ -68,12 +63,6 @@ Answer Runner::infer(const void* input, void* output, std::int64_t due_ns) noexc
 
 void Runner::keep_warm() noexcept {
   if (!state_->has_thread.load(std::memory_order_acquire)) state_->keep_warm();
-}
-
-RunnerPort Runner::open_port(const PortOptions& options) {
-  const std::lock_guard lock(state_->mutex);
-  require(!state_->pulse, ErrorKind::invalid_argument, "the Runner's thread has begun: open its ports before");
-  return RunnerPort(state_->ports.emplace_back(low_latency::make_port(state_->layout, options)));
 }
 
 RetiredEngine Runner::swap(std::vector<Rung> rungs) {

@@ -12,6 +12,9 @@
 
 namespace tenfold::low_latency {
 
+struct PortSeat;
+void serve(PortSeat& seat, bool on) noexcept;  // tells those who ask, from the seat's owner or with the Runner's mutex
+
 // A RunnerThread's sign of life.
 struct Pulse {
   std::atomic<std::int64_t> beat_ns{0};
@@ -46,7 +49,7 @@ struct Runner::State {
   mutable std::mutex mutex;                                     // of all that follows
   std::shared_ptr<low_latency::RungSet> current;
   std::vector<std::shared_ptr<low_latency::RungSet>> retired;   // until nobody uses them
-  std::vector<std::shared_ptr<RunnerPort::State>> ports;
+  std::vector<std::shared_ptr<low_latency::PortSeat>> seats;
   std::shared_ptr<low_latency::Pulse> pulse;                    // of the thread that has the Runner; null: none
   void free_unused();                                           // with the mutex
 

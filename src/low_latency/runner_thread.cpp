@@ -19,16 +19,17 @@ using low_latency::now_ns;
 struct RunnerThread::State {
   struct Place {
     Runner::State* runner;
-    RunnerPort::State* port;
+    low_latency::PortSeat* seat;
   };
   RunnerThreadOptions options;
   std::vector<Runner::State*> runners;
-  std::vector<std::shared_ptr<RunnerPort::State>> ports;   // kept alive
+  std::vector<std::shared_ptr<low_latency::PortSeat>> seats;  // kept alive
   std::vector<Place> places;
   std::shared_ptr<low_latency::Pulse> pulse = std::make_shared<low_latency::Pulse>();
   std::shared_ptr<low_latency::Bed> bed = std::make_shared<low_latency::Bed>();
   std::atomic<bool> stop{false};
   int id = 0;
+  bool remote = false;  // other processes ask, too
   std::thread thread;
 
   ~State();
@@ -42,21 +43,30 @@ struct RunnerThread::State {
 
 namespace {
 
+constexpr std::chrono::nanoseconds kNap = std::chrono::seconds(1);
+constexpr std::chrono::nanoseconds kGlance = std::chrono::microseconds(50);  // other processes wake nobody
+
 void relax() noexcept { __builtin_ia32_pause(); }
 
 // Answers one request. The output goes where the asking thread will read it.
-bool answer_one(Runner::State& runner, RunnerPort::State& port) noexcept {
-  const std::byte* const message = port.take.pop();
+bool answer_one(Runner::State& runner, low_latency::PortSeat& seat) noexcept {
+  if (seat.next.load(std::memory_order_relaxed)) {  // others asked for this seat
+    low_latency::ServedRings* const next = seat.next.exchange(nullptr, std::memory_order_acq_rel);
+    seat.left.store(std::exchange(seat.serving, next), std::memory_order_release);
+  }
+  if (!seat.serving) return false;
+  low_latency::ServedRings& rings = *seat.serving;
+  const std::byte* const message = rings.take.pop();
   if (!message) return false;
   low_latency::RequestHead head;
   std::memcpy(&head, message, sizeof head);
-  std::byte* const to = port.give.message();
+  std::byte* const to = rings.give.message();
   Answer answer = runner.answer(message + sizeof head, to + sizeof(low_latency::AnswerHead), head.due_ns);
   answer.id = head.id;
   std::memcpy(to, &answer, sizeof answer);
   std::uint64_t dropped = 0;
-  port.give.push(WhenFull::drop_oldest, dropped);
-  if (dropped != 0) port.answers_dropped.fetch_add(dropped, std::memory_order_relaxed);
+  rings.give.push(WhenFull::drop_oldest, dropped);
+  if (dropped != 0) rings.memory.head().answers_dropped.fetch_add(dropped, std::memory_order_relaxed);
   return true;
 }
 
@@ -67,11 +77,13 @@ void RunnerThread::State::take(Runner::State& runner) {
   require(!runner.has_thread.exchange(true), ErrorKind::invalid_argument, "a thread has the Runner already");
   runners.push_back(&runner);
   runner.pulse = pulse;
-  for (const auto& port : runner.ports) {
-    port->bed = bed;
-    port->served.store(true, std::memory_order_release);
-    ports.push_back(port);
-    places.push_back({&runner, port.get()});
+  for (const auto& seat : runner.seats) {
+    seat->beds.push_back(bed);
+    seat->bed.store(bed.get(), std::memory_order_release);
+    low_latency::serve(*seat, true);
+    seats.push_back(seat);
+    places.push_back({&runner, seat.get()});
+    remote |= seat->remote;
   }
 }
 
@@ -84,7 +96,10 @@ void RunnerThread::State::give_back() {
 }
 
 RunnerThread::State::~State() {
-  for (const auto& port : ports) port->served.store(false, std::memory_order_release);   // what comes now is rejected
+  for (Runner::State* runner : runners) {  // what comes now is rejected
+    const std::lock_guard lock(runner->mutex);
+    for (const auto& seat : runner->seats) low_latency::serve(*seat, false);
+  }
   stop.store(true, std::memory_order_release);
   bed->wake();
   if (thread.joinable()) thread.join();
@@ -104,7 +119,7 @@ void RunnerThread::State::set_up() const {
 
 bool RunnerThread::State::walk() noexcept {
   bool any = false;
-  for (const Place& place : places) any |= answer_one(*place.runner, *place.port);
+  for (const Place& place : places) any |= answer_one(*place.runner, *place.seat);
   return any;
 }
 
@@ -113,7 +128,7 @@ void RunnerThread::State::doze(std::int64_t& idle_since) noexcept {
   pulse->asleep.store(true, std::memory_order_release);
   bed->asleep.store(1, std::memory_order_seq_cst);
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (!walk() && !stop.load(std::memory_order_acquire)) bed->sleep(std::chrono::seconds(1));
+  if (!walk() && !stop.load(std::memory_order_acquire)) bed->sleep(remote ? kGlance : kNap);
   bed->asleep.store(0, std::memory_order_seq_cst);
   idle_since = now_ns();
   pulse->beat_ns.store(idle_since, std::memory_order_release);

@@ -84,6 +84,21 @@ TENFOLD_API void tenfold_runner_port_free(tenfold_runner_port* port);
 /* Return 1 if the request was taken, or an answer was there; 0 if not. `output` may be null. */
 TENFOLD_API int32_t tenfold_runner_port_submit(tenfold_runner_port* port, uint64_t id, const void* input, int64_t due_ns);
 TENFOLD_API int32_t tenfold_runner_port_poll(tenfold_runner_port* port, tenfold_answer* answer, void* output);
+/* Whether a thread serves it, and its process lives. Not for the hot path. */
+TENFOLD_API int32_t tenfold_runner_port_served(const tenfold_runner_port* port);
+/* Ports for other processes, over a Unix socket; tenfold/port_server.h says more. Start the server before the runner's
+ * thread, and stop it before the runner is freed. */
+typedef struct tenfold_port_server tenfold_port_server;
+TENFOLD_API tenfold_status tenfold_port_server_start(tenfold_runner* runner, const char* path, int32_t slots, int32_t when_full,
+                                                     int32_t most_clients, tenfold_port_server** server);
+TENFOLD_API void tenfold_port_server_stop(tenfold_port_server* server);
+TENFOLD_API int32_t tenfold_port_server_clients(const tenfold_port_server* server);
+/* In another process. */
+TENFOLD_API tenfold_status tenfold_runner_port_connect(const char* path, tenfold_runner_port** port);
+TENFOLD_API tenfold_status tenfold_runner_port_sizes(const tenfold_runner_port* port, int64_t* input_bytes, int64_t* output_bytes);
+TENFOLD_API tenfold_status tenfold_runner_port_offset(const tenfold_runner_port* port, int32_t binding, int64_t* offset);
+/* Its inputs and outputs, as tenfold_engine_binding() tells them. TENFOLD_INVALID_ARGUMENT: there are no more. */
+TENFOLD_API tenfold_status tenfold_runner_port_binding(const tenfold_runner_port* port, int32_t binding, tenfold_binding_info* info);
 typedef struct {
   size_t struct_size;
   uint64_t submitted, rejected, dropped, polled, answers_dropped;
