@@ -121,6 +121,11 @@ target_link_libraries(plugin_library_test PRIVATE tenfold_api_build)
 add_library(nvtx_listener MODULE ${CMAKE_SOURCE_DIR}/tests/nvtx_listener.c)
 set_target_properties(nvtx_listener PROPERTIES PREFIX "" C_STANDARD 99)
 
+# A management library of GPUs that are none.
+add_library(fake_nvml MODULE ${CMAKE_SOURCE_DIR}/tests/fake_nvml.c)
+set_target_properties(fake_nvml PROPERTIES PREFIX "" OUTPUT_NAME libnvidia-ml SUFFIX .so.1 C_STANDARD 99
+  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fake_nvml)
+
 # A driver that ends the process when it is used: beside it tests on the fake driver do as they do without.
 add_library(other_driver MODULE ${CMAKE_SOURCE_DIR}/tests/other_driver.c)
 set_target_properties(other_driver PROPERTIES PREFIX "" OUTPUT_NAME libcuda SUFFIX .so.1 C_STANDARD 99
@@ -166,7 +171,8 @@ if(TENFOLD_PYTHON3)
                text_data_test modelopt_files_test embed_test latency_test)
     add_test(NAME ${name} COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/${name}.py $<TARGET_FILE:tenfold>)
     set_tests_properties(${name} PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77
-      ENVIRONMENT "TENFOLD_NVTX_LISTENER=$<TARGET_FILE:nvtx_listener>;TENFOLD_PLUGIN_SNAKE=$<TARGET_FILE:plugin_snake>")
+      ENVIRONMENT "TENFOLD_NVTX_LISTENER=$<TARGET_FILE:nvtx_listener>;TENFOLD_PLUGIN_SNAKE=$<TARGET_FILE:plugin_snake>;\
+TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
   endforeach()
   add_test(NAME tokenizer_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/tokenizer_test.py $<TARGET_FILE:tokenize>)
   set_tests_properties(tokenizer_test PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77)

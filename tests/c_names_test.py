@@ -41,7 +41,7 @@ FUNCTIONS = {
     'ladder.h': {'plan_rung': 'tenfold_ladder_add_plan', 'compatible_rung': 'tenfold_ladder_add_compatible_plan',
                  'model_rung': 'tenfold_ladder_add_model'},
     'latency_recorder.h': {'histogram_log': 'tenfold_latency_recorder_log'},
-    'machine.h': {name: OWN for name in ('real_time_throttling', 'look_at_machine', 'allowed_cpus')},
+    'machine.h': {name: OWN for name in ('real_time_throttling', 'look_at_machine', 'allowed_cpus', 'gpu_states', 'text')},
     'model_engines.h': {'end_background_builds': 'tenfold_end_background_builds'},
     'model_error.h': {'text': FIELD, 'check_model': 'tenfold_model_check', 'model_parts': 'tenfold_problems_supported'},
     'model_metadata.h': {'model_metadata': 'tenfold_metadata_read'},

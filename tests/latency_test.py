@@ -157,6 +157,19 @@ class LatencyCase(CliCase):
         self.assertLess(told['asked'], 60 * 2000)
         self.assertEqual(told['asked'], told['answered'] + told['dropped'])
 
+    def test_doctor_tells_of_gpus(self):
+        folder = os.environ.get('TENFOLD_FAKE_NVML')
+        if not folder:
+            self.skipTest('TENFOLD_FAKE_NVML names no folder')
+        done = self.tenfold('doctor', '--latency', '--duration=0', '--json', env={**os.environ, 'LD_LIBRARY_PATH': folder})
+        clocks = next(f for f in json.loads(done.stdout)['findings'] if f['topic'] == 'GPU clocks')
+        self.assertFalse(clocks['good'])
+        self.assertEqual(
+            clocks['found'],
+            '0 Pretended 0, SM clock 1200 of 1980 MHz, memory 2600 MHz, 40 C; 1 Pretended 1, SM clock 1200 of 1980 MHz, '
+            'memory 2600 MHz, 91 C, sleeps while unused, slowed by power cap, heat',
+        )
+
     def test_doctor_changes_nothing(self):
         def settings():
             paths = ['/proc/sys/kernel/sched_rt_runtime_us', '/sys/kernel/mm/transparent_hugepage/enabled']

@@ -49,6 +49,18 @@ struct MachineFinding {
 // Looks at the machine for threads on these CPUs, and changes nothing. `root` is put in front of /proc and /sys. Throws
 // invalid_argument for a CPU that does not exist.
 TENFOLD_API std::vector<MachineFinding> look_at_machine(const std::vector<int>& cpus, const std::string& root = "");
+// What a GPU does now, as NVIDIA's management library tells it; its numbers are not CUDA's where some are hidden from
+// this process. -1 and empty: it does not say.
+struct GpuState {
+  int number = 0;
+  std::string name;
+  int sm_mhz = -1, most_sm_mhz = -1, memory_mhz = -1, celsius = -1;
+  bool persistent = false;  // the driver keeps it awake while nobody uses it
+  std::string slowed_by;    // "power cap, heat"; empty: nothing, or that it idles
+};
+// Of all GPUs of the machine. Opens the library, and closes it again; `why_none` says why there are none.
+TENFOLD_API std::vector<GpuState> gpu_states(std::string* why_none = nullptr);
+TENFOLD_API std::string text(const GpuState& state);  // in one line
 TENFOLD_API std::vector<int> allowed_cpus();   // that this thread may use
 
 }  // namespace tenfold

@@ -164,11 +164,14 @@ MachineFinding numa(const Look& look) {
   return {"NUMA", cat(nodes.empty() ? "one node" : nodes, gpus), "one node, the GPU's", "--cpus of the GPU's node", good};
 }
 
-MachineFinding gpu_clocks(const Look& look) {
-  const auto gpus = look.folder("/proc/driver/nvidia/gpus").size();
-  if (gpus == 0) return {"GPU clocks", "no NVIDIA driver", "locked", "", true};
-  return {"GPU clocks", cat(gpus, " of NVIDIA's driver; whether they are locked is not told here"), "locked",
-          "sudo nvidia-smi -pm 1; sudo nvidia-smi -lgc CLOCK", false};
+MachineFinding gpu_clocks(const Look&) {
+  std::string why, found;
+  bool good = true;
+  for (const GpuState& gpu : gpu_states(&why)) {
+    found += (found.empty() ? "" : "; ") + text(gpu);
+    good &= gpu.persistent && gpu.slowed_by.empty();
+  }
+  return {"GPU clocks", found.empty() ? why : found, "kept awake and locked", "sudo nvidia-smi -pm 1; sudo nvidia-smi -lgc CLOCK", good};
 }
 
 }  // namespace

@@ -38,16 +38,15 @@ void PortMemory::clear() {
 PortSeat::~PortSeat() { delete next.load(), delete left.load(), delete serving; }
 
 void PortSeat::put(std::unique_ptr<ServedRings> rings) {
-  heads = {&rings->memory.head()};
+  head = &rings->memory.head();
   delete left.exchange(nullptr, std::memory_order_acq_rel);
   rings->memory.head().served.store(served.load(std::memory_order_acquire), std::memory_order_release);
   delete next.exchange(rings.release(), std::memory_order_acq_rel);  // what no thread has taken
 }
 
-// The thread's rings are looked at under the seat's own flag alone: `serving` is the thread's.
 void serve(PortSeat& seat, bool on) noexcept {
   seat.served.store(on, std::memory_order_release);
-  for (PortHead* const head : seat.heads) head->served.store(on, std::memory_order_release);
+  if (seat.head) seat.head->served.store(on, std::memory_order_release);
 }
 
 void check_options(const PortOptions& options) {

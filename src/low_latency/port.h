@@ -71,7 +71,7 @@ struct PortSeat {
   std::atomic<ServedRings*> next{nullptr}, left{nullptr};
   ServedRings* serving = nullptr;  // the thread's
   std::atomic<bool> served{false};
-  std::vector<PortHead*> heads;            // of the rings that were put last; with the Runner's mutex
+  PortHead* head = nullptr;                // of the rings that were put last; with the Runner's mutex
   const bool remote;                       // another process asks, which wakes nobody
   std::atomic<Bed*> bed{nullptr};          // of the thread that serves it
   std::vector<std::shared_ptr<Bed>> beds;  // all there were: who asks may still look

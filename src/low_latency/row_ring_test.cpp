@@ -51,7 +51,9 @@ TEST(RowRing, RefusesWhatIsImpossible) {
   EXPECT_THROW(RowRing(4, -4), Error);
   EXPECT_THROW(RowRing(4, 4, 0), Error);
   EXPECT_THROW(RowRing(std::int64_t{1} << 40, std::int64_t{1} << 40), Error);
+#ifndef __SANITIZE_THREAD__  // which ends the program instead
   EXPECT_THROW(RowRing(1, 4, 1'000'000), Error) << "two mappings for each";
+#endif
   RowRing ring(2, 4);
   const float x = 1;
   EXPECT_EQ(ring.push(1, &x), nullptr);
