@@ -11,9 +11,14 @@
 
 #include "low_latency/low_latency_for_tests.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__has_feature)  // clang's way to ask
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define COUNTS_MALLOCS 0
-#else
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define COUNTS_MALLOCS 0
+#endif
+#ifndef COUNTS_MALLOCS
 #define COUNTS_MALLOCS 1
 #endif
 

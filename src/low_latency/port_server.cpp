@@ -63,8 +63,10 @@ struct PortServer::State {
       ::unlink(path.c_str());
       fail(ErrorKind::invalid_argument, "the Runner's thread has begun: make the server of its ports before");
     }
-    for (int i = 0; i < options.most_clients; ++i)
-      runner.seats.push_back(clients.emplace_back(std::make_shared<PortSeat>(true), Descriptor()).seat);
+    for (int i = 0; i < options.most_clients; ++i) {
+      clients.push_back({std::make_shared<PortSeat>(true), Descriptor()});
+      runner.seats.push_back(clients.back().seat);
+    }
     thread = std::thread([this] { serve_all(); });
   }
   ~State() {

@@ -1,6 +1,8 @@
 // Runner: what its owner sees of it, and the change of rungs under load.
 #include "low_latency/runner.h"
 
+#include <utility>
+
 #include "low_latency/port.h"
 
 namespace tenfold {

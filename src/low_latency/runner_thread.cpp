@@ -6,6 +6,7 @@
 #include <cstring>
 #include <future>
 #include <thread>
+#include <utility>
 
 #include "base/threads/cpu_places.h"
 #include "low_latency/port.h"
