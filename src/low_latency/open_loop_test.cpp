@@ -13,22 +13,28 @@ const float kX[16] = {1, 2, 3, 4};
 
 // It sleeps 100 ms once a second and is asked 1,000 times a second. So of 1,000 requests the first of the sleep waits
 // 100 ms, the next 99 ms, and so on: 50 wait 50 ms or longer, 10 wait 90 ms, one 99 ms.
-OpenLoopResult of_a_sleeper() {
+// `late_ms`: by how much longer than 100 ms it slept, as machines do that others use.
+OpenLoopResult of_a_sleeper(double& late_ms) {
   Troubled t;
   Runner runner({t.rung("sleeps")}, {.warm_up_runs = 1});
-  t.wish->runs = 0, t.wish->sleep_every = 1000, t.wish->sleep_ns = 100'000'000;
-  return run_open_loop(runner, {kX}, {.rate = 1000, .duration = 3s, .warm_up = 0s});
+  t.wish->runs = 0, t.wish->slept_ns = 0, t.wish->sleep_every = 1000, t.wish->sleep_ns = 100'000'000;
+  OpenLoopResult result = run_open_loop(runner, {kX}, {.rate = 1000, .duration = 3s, .warm_up = 0s});
+  late_ms = static_cast<double>(t.wish->slept_ns) / 3e6 - 100;
+  return result;
 }
 double ms(const OpenLoopResult& r, double percent) { return static_cast<double>(r.response.percentile(percent)) / 1e6; }
 
-// On a machine that others use the sleep itself may be longer: then it is tried again.
+// Within 2 % where nobody else takes the CPU; on a busy machine within 10 % after some tries.
 TEST(OpenLoop, AStallCountsForAllThatWaited) {
-  const auto near = [](const OpenLoopResult& r) {
-    return std::abs(ms(r, 95) - 50) < 1 && std::abs(ms(r, 99) - 90) < 1.8 && std::abs(ms(r, 99.9) - 99) < 1.98;
+  double late = 0;
+  const auto near = [&](const OpenLoopResult& r, double share) {
+    const auto is = [&](double percent, double truth) { return std::abs(ms(r, percent) - truth - late) < share * truth; };
+    return is(95, 50) && is(99, 90) && is(99.9, 99);
   };
-  OpenLoopResult r = of_a_sleeper();
-  for (int again = 0; again < 4 && !near(r); ++again) r = of_a_sleeper();
-  EXPECT_TRUE(near(r)) << ms(r, 95) << " " << ms(r, 99) << " " << ms(r, 99.9);
+  OpenLoopResult r = of_a_sleeper(late);
+  for (int again = 0; again < 3 && !near(r, 0.02); ++again) r = of_a_sleeper(late);
+  const bool busy = run_idle_loop({.rate = 10000, .duration = 500ms, .warm_up = 0s}).response.max() > 1'000'000;
+  EXPECT_TRUE(near(r, busy ? 0.1 : 0.02)) << ms(r, 95) << " " << ms(r, 99) << " " << ms(r, 99.9) << ", late by " << late;
   EXPECT_NEAR(static_cast<double>(r.asked), 3000, 2);
   EXPECT_EQ(r.answered, r.asked);
   EXPECT_EQ(r.dropped + r.failed, 0u);
