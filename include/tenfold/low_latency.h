@@ -128,7 +128,7 @@ class TENFOLD_API Runner {
   Runner& operator=(const Runner&) = delete;
 
   const std::vector<BindingInfo>& bindings() const noexcept;
-  std::int64_t input_bytes() const noexcept;                       // of all inputs, gaps included
+  std::int64_t input_bytes() const noexcept;  // of all inputs, gaps between them included
   std::int64_t output_bytes() const noexcept;
   std::int64_t offset(int binding) const;                          // in the inputs' or outputs' memory; throws invalid_argument
 
