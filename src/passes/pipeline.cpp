@@ -40,6 +40,8 @@ Names canonical() {
       "fuse_norm",          // before regions would swallow its pieces
       "fuse_group_norm",
       "fuse_attention",     // needs the softmax and both products as they are
+      "sink_slice",         // not before the above: what they look for reads all
+      "merge_movement",
       "merge_common",       // masks that the line above made once per layer
   };
 }
