@@ -68,6 +68,7 @@ TEST(CFields, OfABuild) {
     return tenfold_answers_samples(candidate) == 3;
   };
   c.budget = &budget_given;
+  c.newest_row = "x:1";
   c.auto_precision = 1, c.layer_constraints = TENFOLD_LAYERS_OBEY, c.layer_types = layers, c.layer_type_count = 3;
   c.device = "cuda:1", c.threads = 3, c.pin_threads = 1, c.ranges = &range, c.range_count = 1;
   c.input_formats = &in, c.input_format_count = 1, c.output_formats = &out, c.output_format_count = 1;
@@ -87,7 +88,7 @@ TEST(CFields, OfABuild) {
   const BuildConfig made = c::config_of(&c);
   const auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
                calibration, budget, auto_precision, layer_types, check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp,
-               pack_tokens, optimization_level, max_tactics, timing_repetitions, tactic_sources, workspace_bytes, cpu_features,
+               pack_tokens, newest_row, optimization_level, max_tactics, timing_repetitions, tactic_sources, workspace_bytes, cpu_features,
                timing_cache, timings, error_on_cache_miss, disabled_passes, external_data_dirs, initializers, keep_portable_graph,
                version_compatible, hardware_compatible, refittable, random_choices, forced_tactics, choose_tactic, labels, plugins, log,
                runtime, progress, dump] = made;
@@ -106,6 +107,7 @@ TEST(CFields, OfABuild) {
   EXPECT_EQ(initializers.at("b").shape(), Shape{1});
   EXPECT_EQ(typical_inputs.at(0).at("x").shape(), Shape{1});
   EXPECT_EQ(pack_tokens, PackTokens::with_zeros);
+  EXPECT_EQ(newest_row, "x:1");
   EXPECT_EQ(optimization_level, 5);
   EXPECT_EQ(max_tactics, 7);
   EXPECT_EQ(timing_repetitions, 11);

@@ -130,6 +130,11 @@ std::size_t axis_of(const Node& n, std::int64_t otherwise) {
 bool multiplies_rows(const Node& n, std::size_t axis) {
   return n.op() == "MatMul" && n.in(1)->is_constant() && n.in(1)->rank() == 2 && axis + 1 < n.out()->dims().size();
 }
+bool cuts_other_axes(const Node& n, std::size_t axis) {
+  const auto axes = known(n.in(3));
+  const std::int64_t rank = n.out()->rank();
+  return axes && std::none_of(axes->begin(), axes->end(), [&](std::int64_t a) { return (a + rank) % rank == static_cast<std::int64_t>(axis); });
+}
 bool one_scale(const Node& n) {
   return (n.op() == "QuantizeLinear" || n.op() == "DequantizeLinear") && n.in(1) && ir::product(n.in(1)->dims()) == Dim(1) &&
          n.attributes.integer("block_size", 0) == 0;
@@ -147,6 +152,7 @@ std::optional<Cone> cone_of(const Node& n, const Part& part) {
   if (op == "Transpose") return of_transpose(n, part);
   if (is_reshape(n)) return of_reshape(n, part);
   if (op == "Concat" && axis_of(n, 0) != part.axis) return of_concat(n, part);
+  if (op == "Slice" && cuts_other_axes(n, part.axis)) return first_operand(n, part);
   if (op == "BatchNormalization" && part.axis != 1) return first_operand(n, part);
   if (one_scale(n) || multiplies_rows(n, part.axis)) return first_operand(n, part);
   return std::nullopt;

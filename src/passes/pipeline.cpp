@@ -211,7 +211,7 @@ std::vector<Pass> Pipeline::in_order() const {
 }
 
 std::set<std::string> pass_names() {
-  std::set<std::string> names{"give_layer_types", "narrow_floats", "permit_rounding", "place_qdq", "round_outputs"};
+  std::set<std::string> names{"give_layer_types", "narrow_floats", "permit_rounding", "place_qdq", "round_outputs", "split_newest_row"};
   for (const Pass& pass : all_passes()) names.insert(pass.name);
   return names;
 }

@@ -199,6 +199,8 @@ void verify_program(const VerifyScope& scope, const Program& program, Known know
     covered += s.count;
   }
   must(covered == static_cast<std::int64_t>(program.steps.size()), "segments cover ", covered, " of ", program.steps.size(), " steps");
+  must(program.early >= 0 && program.early <= static_cast<std::int64_t>(program.steps.size()), program.early, " of ", program.steps.size(),
+       " steps are early");
   for (const Step& step : program.steps) {
     try {
       verify_step(scope, program, step, known);

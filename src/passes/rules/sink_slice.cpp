@@ -89,7 +89,7 @@ class Sinking {
     const Need need = n.outputs.size() == 1 ? need_of(n.out()) : std::nullopt;
     if (const std::optional<Part> taken = sliced(n)) {
       Part part = *taken;
-      if (need && need->axis != part.axis) return std::nullopt;
+      if (need && need->axis != part.axis) return cone_of(n, *need);
       if (need) part.at = composed(part.at, need->at);
       Cone handing{std::vector<Need>(n.inputs.size()), [](ir::Graph&, Node&, std::vector<Value*> operands) { return operands[0]; }};
       handing.reads[0] = part;

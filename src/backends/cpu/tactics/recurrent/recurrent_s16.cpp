@@ -89,7 +89,7 @@ class Products final : public RecurrentProducts {
     float scale[kMostRows];
     for (int64_t r = 0; r < p.rows; ++r)
       if (!s16().split(p.x + r * p.x_row, w.balance(packed), w.k(), parts + r * w.depth(), scale + r)) return false;
-    GemvS16Tile g{.rows = parts, .row_scale = scale, .pairs = w.depth() / 2};
+    GemvS16Tile g{.rows = parts, .row_scale = scale, .pairs = w.depth() / 2, .used = used_pairs(w.k())};
     const int64_t most = s16().panels[p.rows - 1] * kLanes, last = p.first + p.count;
     for (int64_t column = p.first, columns = 0; column < last; column += columns) {
       const int64_t group = column / FixedWeights::kGroup, inside = column % FixedWeights::kGroup;
