@@ -185,8 +185,8 @@ Measured infer(const ExecOptions& o, const Made& made, const InputFiles& files) 
   o.console.result(first.str()), o.console.result(warmup.str()), o.console.result(counts.str());
   if (const EngineInfo& info = engine.info(); info.early_steps > 0) {
     std::ostringstream early;
-    early << "Newest row: times begin where it is there; " << info.early_steps << " of " << info.steps << " steps come before, " << trace.early_ms
-          << " ms in the mean, and no row may come in less";
+    early << "Newest row: times begin where it is there; " << info.early_steps << " of " << info.steps << " steps come before, "
+          << trace.early_ms << " ms in the mean, and no row may come in less";
     o.console.result(early.str());
   }
   const auto outputs = outputs_of(engine, *contexts.front());

@@ -34,7 +34,8 @@ void add_packing_flag(Flags& flags, BuildConfig& config) {
 
 void add_newest_row_flag(Flags& flags, BuildConfig& config) {
   flags.add_text("newestRow", config.newest_row, "INPUT:AXIS",
-                 "+windows of this input slide by one row along this axis: what does not depend on the last row is computed before it is there");
+                 "+windows of this input slide by one row along this axis: what does not depend on the last row is computed "
+                 "before it is there");
 }
 
 void add_pass_flags(Flags& flags, BuildConfig& config) {

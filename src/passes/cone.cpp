@@ -133,7 +133,8 @@ bool multiplies_rows(const Node& n, std::size_t axis) {
 bool cuts_other_axes(const Node& n, std::size_t axis) {
   const auto axes = known(n.in(3));
   const std::int64_t rank = n.out()->rank();
-  return axes && std::none_of(axes->begin(), axes->end(), [&](std::int64_t a) { return (a + rank) % rank == static_cast<std::int64_t>(axis); });
+  return axes &&
+         std::none_of(axes->begin(), axes->end(), [&](std::int64_t a) { return (a + rank) % rank == static_cast<std::int64_t>(axis); });
 }
 bool one_scale(const Node& n) {
   return (n.op() == "QuantizeLinear" || n.op() == "DequantizeLinear") && n.in(1) && ir::product(n.in(1)->dims()) == Dim(1) &&
@@ -160,7 +161,8 @@ std::optional<Cone> cone_of(const Node& n, const Part& part) {
 
 std::optional<Part> sliced(const Node& n) {
   if (n.op() != "Slice" || n.body || n.out()->contents) return std::nullopt;
-  const auto starts = known(n.in(1)), ends = known(n.in(2)), axes = n.in(3) ? known(n.in(3)) : Ints{0}, steps = n.in(4) ? known(n.in(4)) : Ints{1};
+  const auto starts = known(n.in(1)), ends = known(n.in(2)), axes = n.in(3) ? known(n.in(3)) : Ints{0},
+             steps = n.in(4) ? known(n.in(4)) : Ints{1};
   if (!starts || !ends || !axes || !steps || starts->size() != 1 || axes->size() != 1 || steps->size() != 1 || (*steps)[0] < 1)
     return std::nullopt;
   const std::size_t axis = static_cast<std::size_t>((*axes)[0] < 0 ? (*axes)[0] + n.out()->rank() : (*axes)[0]);

@@ -63,10 +63,11 @@ class Division {
   };
 
   [[noreturn]] void refuse() const {
-    throw Error(ErrorKind::unsupported,
-                whole_.empty() ? cat("newest_row: nothing depends on the rows of '", row_.input, "'")
-                               : cat("newest_row: node ", whole_, " needs all rows at once, so nothing can be computed before the newest one of '",
-                                     row_.input, "' is there: build without newest_row"));
+    throw Error(ErrorKind::unsupported, whole_.empty() ? cat("newest_row: nothing depends on the rows of '", row_.input, "'")
+                                                       : cat("newest_row: node ", whole_,
+                                                             " needs all rows at once, so nothing can be computed before the "
+                                                             "newest one of '",
+                                                             row_.input, "' is there: build without newest_row"));
   }
   bool reads_halves(const Node& n) const {
     return std::any_of(n.inputs.begin(), n.inputs.end(), [&](const Value* v) { return halves_.contains(v); });
@@ -114,8 +115,8 @@ class Division {
     const auto others = std::count_if(n.inputs.begin() + 1, n.inputs.end(), [&](const Value* v) { return halves_.contains(v); });
     if (!h || h->axis != axis || others > 0) return false;
     const std::string direction = n.attributes.string("direction", "forward");
-    require(direction == "forward", ErrorKind::unsupported, "newest_row: node '", n.name, "' (", n.op(), ") walks the rows of '", row_.input,
-            "' backwards (direction ", direction, "), so all of it depends on the newest one: build without newest_row");
+    require(direction == "forward", ErrorKind::unsupported, "newest_row: node '", n.name, "' (", n.op(), ") walks the rows of '",
+            row_.input, "' backwards (direction ", direction, "), so all of it depends on the newest one: build without newest_row");
     require(!n.in(4), ErrorKind::unsupported, "newest_row: node '", n.name, "' (", n.op(),
             ") has sequences of different lengths, of which the newest row is not the last one: build without newest_row");
     const bool lstm = n.op() == "LSTM";

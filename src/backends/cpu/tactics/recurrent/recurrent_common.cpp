@@ -77,7 +77,7 @@ class Run {
     states_ = gates_ + e_.directions * steps_ * batch_ * e_.row();
     bias_ = states_ + e_.directions * batch_ * 4 * e_.padded;
   }
-  void all() noexcept {
+  void all(int64_t unit_parts, int64_t panel) noexcept {
     make_bias();
     constexpr int64_t kRowsOfPart = 12;
     const int64_t row_parts = ceil_div(steps_ * batch_, kRowsOfPart);
@@ -85,6 +85,10 @@ class Run {
       const int64_t first = part % row_parts * kRowsOfPart;
       project(part / row_parts, first, std::min(first + kRowsOfPart, steps_ * batch_), worker);
     });
+    if (unit_parts > 1 && (k_.lstm || k_.product_first)) {
+      for (int64_t d = 0; d < e_.directions; ++d) walk_by_units(d, unit_parts, panel);
+      return;
+    }
     constexpr int64_t kSamplesOfPart = 3;  // samples do not depend on each other
     const int64_t sample_parts = ceil_div(batch_, kSamplesOfPart);
     args_.parallel->for_each(e_.directions * sample_parts, [&](int64_t part, int worker) {
@@ -136,26 +140,71 @@ class Run {
     return b.as<float>() + (k_.batch_first ? sample * b.strides[0] + d * b.strides[1] : d * b.strides[0] + sample * b.strides[1]);
   }
 
-  void walk(int64_t d, int64_t first, int64_t samples, int worker) noexcept {
-    const auto bytes = static_cast<std::size_t>(e_.hidden) * 4;
+  void begin(int64_t d, int64_t first, int64_t samples) noexcept {
     for (int64_t s = first; s < first + samples; ++s) {
       for (int64_t which = 0; which < 4; ++which) std::memset(state(d, which, s), 0, static_cast<std::size_t>(e_.padded) * 4);
-      if (k_.has_state) std::memcpy(state(d, 0, s), of_state(args_.in[5], d, s), bytes);
-      if (k_.lstm && k_.has_cell) std::memcpy(state(d, 1, s), of_state(args_.in[6], d, s), bytes);
+      if (k_.has_state) std::memcpy(state(d, 0, s), of_state(args_.in[5], d, s), state_bytes());
+      if (k_.lstm && k_.has_cell) std::memcpy(state(d, 1, s), of_state(args_.in[6], d, s), state_bytes());
     }
+  }
+  void end(int64_t d, int64_t first, int64_t samples, int64_t which) noexcept {  // `which` has the state
+    for (int64_t s = first; s < first + samples; ++s) {
+      if (k_.wants[1]) std::memcpy(of_state(args_.out[1], d, s), state(d, which, s), state_bytes());
+      if (k_.lstm && k_.wants[2]) std::memcpy(of_state(args_.out[2], d, s), state(d, 1, s), state_bytes());
+    }
+  }
+  std::size_t state_bytes() const { return static_cast<std::size_t>(e_.hidden) * 4; }
+  int64_t step_at(int64_t d, int64_t i) const { return k_.reverse || d == 1 ? steps_ - 1 - i : i; }
+
+  // Each part takes some units of all samples. The states of a step and of the next one lie apart: parts read all of the first.
+  void walk_by_units(int64_t d, int64_t parts, int64_t panel) noexcept {
+    begin(d, 0, batch_);
+    const int64_t units = round_up(ceil_div(e_.padded, parts), panel);
+    int64_t from = 0, to = 3;
+    for (int64_t i = 0; i < steps_; ++i, std::swap(from, to)) {
+      args_.parallel->for_each(ceil_div(e_.padded, units), [&](int64_t part, int worker) {
+        const int64_t first = part * units, count = std::min(units, e_.padded - first);
+        unit_step(d, step_at(d, i), first, count, from, to, worker);
+      });
+    }
+    end(d, 0, batch_, from);
+  }
+  void unit_step(int64_t d, int64_t step, int64_t first, int64_t count, int64_t from, int64_t to, int worker) noexcept {
+    float *const g = gates(d, step, 0) + first, *const from_state = state(d, 2, 0) + first;
+    const int64_t in_place = k_.lstm ? 4 : 2;  // of a GRU, the candidate waits for its reset gate
+    for (int64_t gate = 0; gate < in_place; ++gate)
+      products_.add({2, d, gate * e_.padded + first, count, state(d, from, 0), e_.padded, batch_, g + gate * e_.padded, e_.row()}, worker);
+    if (!k_.lstm) {
+      const float* bias = bias_ + (d * 2 + 1) * e_.row() + 2 * e_.padded + first;
+      for (int64_t s = 0; s < batch_; ++s) std::memcpy(from_state + s * e_.padded, bias, static_cast<std::size_t>(count) * 4);
+      products_.add({2, d, 2 * e_.padded + first, count, state(d, from, 0), e_.padded, batch_, from_state, e_.padded}, worker);
+    }
+    for (int64_t s = 0; s < batch_; ++s) {
+      float *row = g + s * e_.row(), *made = state(d, to, s) + first;
+      if (k_.lstm) {
+        k_.kernels->lstm_cell(row, e_.padded, state(d, 1, s) + first, made, count);
+      } else {
+        std::memcpy(made, state(d, from, s) + first, static_cast<std::size_t>(count) * 4);
+        k_.kernels->gru_gates(row, e_.padded, made, nullptr, count);
+        k_.kernels->gru_state(row, row + e_.padded, row + 2 * e_.padded, from_state + s * e_.padded, made, count);
+      }
+      const int64_t exist = std::min(count, e_.hidden - first);
+      if (k_.wants[0] && exist > 0) std::memcpy(output(d, step, s) + first, made, static_cast<std::size_t>(exist) * 4);
+    }
+  }
+
+  void walk(int64_t d, int64_t first, int64_t samples, int worker) noexcept {
+    begin(d, first, samples);
     for (int64_t i = 0; i < steps_; ++i) {
-      const int64_t step = k_.reverse || d == 1 ? steps_ - 1 - i : i;
+      const int64_t step = step_at(d, i);
       if (k_.lstm)
         lstm_step(d, step, first, samples, worker);
       else
         gru_step(d, step, first, samples, worker);
       if (k_.wants[0])
-        for (int64_t s = first; s < first + samples; ++s) std::memcpy(output(d, step, s), state(d, 0, s), bytes);
+        for (int64_t s = first; s < first + samples; ++s) std::memcpy(output(d, step, s), state(d, 0, s), state_bytes());
     }
-    for (int64_t s = first; s < first + samples; ++s) {
-      if (k_.wants[1]) std::memcpy(of_state(args_.out[1], d, s), state(d, 0, s), bytes);
-      if (k_.lstm && k_.wants[2]) std::memcpy(of_state(args_.out[2], d, s), state(d, 1, s), bytes);
-    }
+    end(d, first, samples, 0);
   }
 
   void lstm_step(int64_t d, int64_t step, int64_t first, int64_t samples, int worker) noexcept {
@@ -173,7 +222,8 @@ class Run {
                             e_.padded);
     const float* from_bias = bias_ + (d * 2 + 1) * e_.row() + 2 * e_.padded;
     for (int64_t s = 0; s < samples; ++s) std::memcpy(from_state + s * e_.padded, from_bias, static_cast<std::size_t>(e_.padded) * 4);
-    products_.add({2, d, 2 * e_.padded, e_.padded, k_.product_first ? state(d, 0, first) : reset, e_.padded, samples, from_state, e_.padded}, worker);
+    products_.add(
+        {2, d, 2 * e_.padded, e_.padded, k_.product_first ? state(d, 0, first) : reset, e_.padded, samples, from_state, e_.padded}, worker);
     for (int64_t s = 0; s < samples; ++s) {
       const float* row = g + s * e_.row();
       k_.kernels->gru_state(row, k_.product_first ? row + e_.padded : nullptr, row + 2 * e_.padded, from_state + s * e_.padded,
@@ -192,8 +242,9 @@ class Run {
 
 }  // namespace
 
-void run_recurrent(const RecurrentKernel& kernel, const RecurrentProducts& products, const RunArgs& args) noexcept {
-  Run(kernel, products, args).all();
+void run_recurrent(const RecurrentKernel& kernel, const RecurrentProducts& products, const RunArgs& args, int64_t unit_parts,
+                   int64_t panel) noexcept {
+  Run(kernel, products, args).all(unit_parts, panel);
 }
 
 }  // namespace tenfold::backends::cpu

@@ -53,6 +53,9 @@ struct RecurrentProducts {
 
 // Per direction and sample: gates of all steps; then the state, the cell (or reset state) and the product from the state.
 ir::Dim recurrent_workspace(const Problem& p, const RecurrentExtents& e);
-void run_recurrent(const RecurrentKernel& kernel, const RecurrentProducts& products, const RunArgs& args) noexcept;
+// `unit_parts` above 1: the units of a step are shared by as many parts, each of a multiple of `panel` units, where no part of a step
+// needs another's. Else samples are shared.
+void run_recurrent(const RecurrentKernel& kernel, const RecurrentProducts& products, const RunArgs& args, std::int64_t unit_parts,
+                   std::int64_t panel) noexcept;
 
 }  // namespace tenfold::backends::cpu

@@ -59,7 +59,7 @@ struct Products final : RecurrentProducts {
 };
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const RecurrentKernel*>(self);
-  run_recurrent(kernel, Products(kernel, args), args);
+  run_recurrent(kernel, Products(kernel, args), args, 1, kernel.kernels->panel);
   return Status::ok;
 }
 

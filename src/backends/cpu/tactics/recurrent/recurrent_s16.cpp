@@ -24,6 +24,19 @@ Verdict supports(const Problem& p) {
   return supports_recurrent(p);
 }
 
+// {parts of a step's units}: above 1, a core hands its part to others after each step, which takes half a microsecond.
+std::vector<Config> configs(const Problem& p) {
+  const RecurrentExtents e = extents(p);
+  std::vector<Config> all{{1}};
+  for (const int64_t parts : {2, 4})
+    if (e.row() * e.hidden >= parts << 15) all.push_back({parts});
+  return all;
+}
+Verdict valid(const Problem&, const Config& c) {
+  if (c.size() != 1) return Verdict::no("its configuration has another length");
+  return Verdict::only_if(c[0] > 0 && c[0] <= 64, "its number of parts is out of range");
+}
+
 int64_t packed_bytes(const Problem& p, const Config&, int input) {
   const RecurrentExtents e = extents(p);
   return input == 1 || input == 2 ? e.directions * weights_of(e, input).bytes() : -1;
@@ -57,10 +70,11 @@ Tensor unpack(const Problem& p, const Config&, int input, const void* packed) {
 }
 
 struct Kernel : RecurrentKernel {
-  explicit Kernel(const Problem& p) : RecurrentKernel(p, kLanes), fixed{weights_of(e, 1), weights_of(e, 2)} {}
+  Kernel(const Problem& p, const Config& c) : RecurrentKernel(p, kLanes), fixed{weights_of(e, 1), weights_of(e, 2)}, unit_parts(c[0]) {}
   FixedWeights fixed[2];   // of W and R
+  int64_t unit_parts;
 };
-std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) { return std::make_shared<Kernel>(p); }
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) { return std::make_shared<Kernel>(p, c); }
 ir::Dim workspace(const Problem& p, const Config&) { return recurrent_workspace(p, extents(p)); }
 
 // Of a worker: both parts of a few rows.
@@ -126,22 +140,28 @@ class Products final : public RecurrentProducts {
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const Kernel*>(self);
-  run_recurrent(kernel, Products(kernel, args), args);
+  run_recurrent(kernel, Products(kernel, args), args, kernel.unit_parts, kLanes);
   return Status::ok;
 }
 
 }  // namespace
 
 Tactic cpu_recurrent_s16() {
-  return packed_tactic({.name = "recurrent_s16", .ops = {{"GRU", "gru_s16"}, {"LSTM", "lstm_s16"}}, .rounds_f32 = true,
-                        .workspace = workspace, .worker_scratch = worker_scratch,
+  return packed_tactic({.name = "recurrent_s16",
+                        .ops = {{"GRU", "gru_s16"}, {"LSTM", "lstm_s16"}},
+                        .rounds_f32 = true,
+                        .workspace = workspace,
+                        .worker_scratch = worker_scratch,
                         .cases = {"LSTM f32[9,1,130] f32[1,560,130]! f32[1,560,140]! f32[1,1120] outputs=3 numerics={round_to=tf32}",
                                   "LSTM f32[5,4,30] f32[2,20,30]! f32[2,20,5]! f32[2,40]! _ f32[2,4,5] f32[2,4,5] "
                                   "direction=\"bidirectional\" outputs=3 numerics={round_to=tf32}",
+                                  "LSTM f32[4,4,30] f32[1,520,30]! f32[1,520,130]! f32[1,1040] outputs=3 numerics={round_to=tf32}",
+                                  "GRU f32[3,1,30] f32[1,600,30]! f32[1,600,200]! f32[1,1200] outputs=2 linear_before_reset=1 "
+                                  "numerics={round_to=tf32}",
                                   "GRU f32[7,2,30] f32[1,120,30]! f32[1,120,40]! f32[1,240] outputs=2 numerics={round_to=tf32}",
                                   "GRU f32[5,1,30] f32[2,15,30]! f32[2,15,5]! f32[2,30]! _ f32[2,1,5] "
                                   "direction=\"bidirectional\" linear_before_reset=1 outputs=2 numerics={round_to=tf32}"}},
-                       {supports, one_config, nullptr, packed_bytes, pack, unpack, open, run, recurrent_work});
+                       {supports, configs, valid, packed_bytes, pack, unpack, open, run, recurrent_work});
 }
 
 }  // namespace tenfold::backends
