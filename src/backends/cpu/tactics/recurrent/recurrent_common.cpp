@@ -172,8 +172,7 @@ class Run {
   void unit_step(int64_t d, int64_t step, int64_t first, int64_t count, int64_t from, int64_t to, int worker) noexcept {
     float *const g = gates(d, step, 0) + first, *const from_state = state(d, 2, 0) + first;
     const int64_t in_place = k_.lstm ? 4 : 2;  // of a GRU, the candidate waits for its reset gate
-    for (int64_t gate = 0; gate < in_place; ++gate)
-      products_.add({2, d, gate * e_.padded + first, count, state(d, from, 0), e_.padded, batch_, g + gate * e_.padded, e_.row()}, worker);
+    products_.add({2, d, first, count, state(d, from, 0), e_.padded, batch_, g, e_.row(), in_place}, worker);
     if (!k_.lstm) {
       const float* bias = bias_ + (d * 2 + 1) * e_.row() + 2 * e_.padded + first;
       for (int64_t s = 0; s < batch_; ++s) std::memcpy(from_state + s * e_.padded, bias, static_cast<std::size_t>(count) * 4);

@@ -35,7 +35,7 @@ struct RecurrentKernel {
   bool wants[3];
 };
 
-// out[rows x count] += x[rows x depth] * columns [first, first + count) of W or R, which is `operand`.
+// out[rows x count] += x[rows x depth] * columns [first, first + count) of W or R, which is `operand`, for each of some gates.
 struct RecurrentProduct {
   int operand;
   std::int64_t direction, first, count;
@@ -43,6 +43,7 @@ struct RecurrentProduct {
   std::int64_t x_row, rows;
   float* out;
   std::int64_t out_row;
+  std::int64_t gates = 1;  // the same columns of as many gates that follow each other, in the weights as in `out`
 };
 struct RecurrentProducts {
   virtual void add(const RecurrentProduct& product, int worker) const noexcept = 0;

@@ -51,8 +51,11 @@ struct Products final : RecurrentProducts {
   void add(const RecurrentProduct& p, int) const noexcept override {
     const RecurrentExtents& e = kernel.e;
     const int64_t depth = e.depth(p.operand);
-    const float* panels = args.in[static_cast<std::size_t>(p.operand)].as<const float>() + (p.direction * e.row() + p.first) * depth;
-    kernel.kernels->product(p.x, p.x_row, p.rows, depth, panels, p.count, p.out, p.out_row, true);
+    for (int64_t gate = 0; gate < p.gates; ++gate) {
+      const int64_t first = p.first + gate * e.padded;
+      const float* panels = args.in[static_cast<std::size_t>(p.operand)].as<const float>() + (p.direction * e.row() + first) * depth;
+      kernel.kernels->product(p.x, p.x_row, p.rows, depth, panels, p.count, p.out + gate * e.padded, p.out_row, true);
+    }
   }
   const RecurrentKernel& kernel;
   const RunArgs& args;

@@ -93,19 +93,24 @@ class Products final : public RecurrentProducts {
     for (int64_t row = 0; row < p.rows; row += kMostRows) {
       RecurrentProduct few = p;
       few.x += row * p.x_row, few.out += row * p.out_row, few.rows = std::min(kMostRows, p.rows - row);
-      if (!(w.ordinary(packed) && multiply(w, packed, few, args_.scratch_of<std::int32_t>(worker)))) multiply_whole(w, packed, few);
+      if (w.ordinary(packed) && multiply(w, packed, few, kernel_.e.padded, args_.scratch_of<std::int32_t>(worker))) continue;
+      for (int64_t gate = 0; gate < p.gates; ++gate) multiply_whole(w, packed, few, gate * kernel_.e.padded);
     }
   }
 
  private:
   // False where fixed point cannot hold a row.
-  static bool multiply(const FixedWeights& w, const void* packed, const RecurrentProduct& p, std::int32_t* parts) noexcept {
+  static bool multiply(const FixedWeights& w, const void* packed, const RecurrentProduct& p, int64_t padded, std::int32_t* parts) noexcept {
     float scale[kMostRows];
     for (int64_t r = 0; r < p.rows; ++r)
       if (!s16().split(p.x + r * p.x_row, w.balance(packed), w.k(), parts + r * w.depth(), scale + r)) return false;
     GemvS16Tile g{.rows = parts, .row_scale = scale, .pairs = w.depth() / 2, .used = used_pairs(w.k())};
-    const int64_t most = s16().panels[p.rows - 1] * kLanes, last = p.first + p.count;
-    for (int64_t column = p.first, columns = 0; column < last; column += columns) {
+    for (int64_t gate = 0; gate < p.gates; ++gate) multiply_gate(w, packed, p, gate * padded, g);
+    return true;
+  }
+  static void multiply_gate(const FixedWeights& w, const void* packed, const RecurrentProduct& p, int64_t gate, GemvS16Tile g) noexcept {
+    const int64_t begin = p.first + gate, last = begin + p.count, most = s16().panels[p.rows - 1] * kLanes;
+    for (int64_t column = begin, columns = 0; column < last; column += columns) {
       const int64_t group = column / FixedWeights::kGroup, inside = column % FixedWeights::kGroup;
       columns = std::min({most, last - column, FixedWeights::kGroup - inside});
       g.pair_step = w.group_panels(group) * 32;
@@ -116,21 +121,20 @@ class Products final : public RecurrentProducts {
       const GemmF32Tile tile{.c = out, .c_stride = p.out_row, .cols = columns, .epilogue = &sum};
       s16().product[p.rows - 1][columns / kLanes - 1](g, tile);
     }
-    return true;
   }
-  static void multiply_whole(const FixedWeights& w, const void* packed, const RecurrentProduct& p) noexcept {
+  static void multiply_whole(const FixedWeights& w, const void* packed, const RecurrentProduct& p, int64_t gate) noexcept {
     constexpr int64_t kColumns = FixedWeights::kPanel;
     double decoded[kColumns], sums[kMostRows][kColumns];
-    for (int64_t column = p.first; column < p.first + p.count; column += kColumns) {
+    for (int64_t done = 0; done < p.count; done += kColumns) {
       std::fill_n(sums[0], kMostRows * kColumns, 0.0);
       for (int64_t i = 0; i < w.k(); ++i) {
-        w.decode(packed, i, i + 1, column, decoded);
+        w.decode(packed, i, i + 1, p.first + gate + done, decoded);
         for (int64_t r = 0; r < p.rows; ++r)
           for (int64_t c = 0; c < kColumns; ++c) sums[r][c] += double{p.x[r * p.x_row + i]} * decoded[c];
       }
       for (int64_t r = 0; r < p.rows; ++r)
-        for (int64_t c = 0; c < std::min(kColumns, p.first + p.count - column); ++c)
-          p.out[r * p.out_row + column - p.first + c] += static_cast<float>(sums[r][c]);
+        for (int64_t c = 0; c < std::min(kColumns, p.count - done); ++c)
+          p.out[r * p.out_row + gate + done + c] += static_cast<float>(sums[r][c]);
     }
   }
 
