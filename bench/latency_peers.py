@@ -7,8 +7,9 @@
 
 Every round times every engine in turn, so that neighbours on the machine hit all of them alike. A figure is the median
 of the rounds' medians. `ratio` is that of the better peer to ours. `error` is the largest difference to ONNX Runtime's
-outputs on the same input, beside the largest output. *_step runs with the states that it was given each time. A row
-`lstm_a newest` is `tenfold exec --newestRow`: what follows the newest row's arrival, beside the peers' whole window.
+outputs on the same input, beside the largest output. *_step runs with the states that it was given each time. With
+--flags=--newestRow=x:1 ours is what follows the newest row's arrival, beside the peers' whole window; `early` is what
+came before it.
 """
 import argparse
 import json
@@ -98,6 +99,7 @@ class Tenfold:
 
     def timed(self, seconds):
         result = self.call([f'--loadEngine={self.plan}', f'--duration={seconds}', f'--loadInputs={",".join(self.load)}'])
+        self.early = result.get('early_ms', 0) * 1e3
         return result['median_ms'] * 1e3, result['p99_ms'] * 1e3, int(result['throughput_qps'] * seconds)
 
     def outputs(self):
@@ -127,6 +129,7 @@ def row_of(path, options):
             row[name + ' p99'] = statistics.median(r[1] for r in rounds)
             row[name + ' runs'] = sum(r[2] for r in rounds)
         row['ratio'] = min(row['ONNX Runtime'], row['OpenVINO']) / row['Tenfold']
+        row['early'] = ours.early
         row['error'] = error_of(ours.outputs(), ort.outputs())
         return row
 
@@ -145,7 +148,7 @@ def main():
     import onnxruntime
     import openvino
     print(f'ONNX Runtime {onnxruntime.__version__}, OpenVINO {openvino.__version__}, {options.threads} threads {options.flags}')
-    print(f'{"model":14}{"ORT":>10}{"p99":>10}{"OpenVINO":>10}{"p99":>10}{"Tenfold":>10}{"p99":>10}{"ratio":>7}{"error":>9}{"runs":>8}')
+    print(f'{"model":14}{"ORT":>10}{"p99":>10}{"OpenVINO":>10}{"p99":>10}{"Tenfold":>10}{"p99":>10}{"ratio":>7}{"error":>9}{"runs":>8}{"early":>10}')
     rows = []
     wanted = [w for w in options.only.split(',') if w]
     paths = sorted(pathlib.Path(options.models).glob('*.onnx'))
@@ -155,7 +158,7 @@ def main():
         row = row_of(path, options)
         rows.append(row)
         figures = ''.join(f'{row[k]:10.1f}' for name in ('ONNX Runtime', 'OpenVINO', 'Tenfold') for k in (name, name + ' p99'))
-        print(f'{row["model"]:14}{figures}{row["ratio"]:7.2f}{row["error"]:9.1e}{row["Tenfold runs"]:8}', flush=True)
+        print(f'{row["model"]:14}{figures}{row["ratio"]:7.2f}{row["error"]:9.1e}{row["Tenfold runs"]:8}{row["early"]:10.1f}', flush=True)
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(rows, indent=1) + '\n')
 
