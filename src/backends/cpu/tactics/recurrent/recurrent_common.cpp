@@ -14,12 +14,13 @@ bool given(const Problem& p, std::size_t i) { return p.in.size() > i && !p.in[i]
 
 const RecurrentKernels& recurrent_kernels(const Problem& p) { return pick(p, tenfold_recurrent_avx2, tenfold_recurrent_avx512); }
 
-RecurrentExtents::RecurrentExtents(const Problem& p, int64_t panel)
+RecurrentExtents::RecurrentExtents(const Problem& p, int64_t unit, int64_t whole)
     : directions(p.in[1].dims[0].constant()),
       gates(is_lstm(p) ? 4 : 3),
       input(p.in[1].dims[2].constant()),
       hidden(p.in[2].dims[2].constant()),
-      padded(round_up(hidden, panel)) {}
+      padded(round_up(hidden, unit)),
+      panel(whole) {}
 
 Verdict supports_recurrent(const Problem& p) {
   if (Verdict v = needs_avx2(p); !v) return v;
@@ -38,9 +39,9 @@ Verdict supports_recurrent(const Problem& p) {
   return dense_plain_f32(p);
 }
 
-RecurrentKernel::RecurrentKernel(const Problem& p, int64_t panel)
+RecurrentKernel::RecurrentKernel(const Problem& p, const RecurrentExtents& extents)
     : kernels(&recurrent_kernels(p)),
-      e(p, panel),
+      e(extents),
       lstm(is_lstm(p)),
       reverse(p.attributes->string("direction") == "reverse"),
       batch_first(p.attributes->integer("layout") != 0),
@@ -58,7 +59,7 @@ ir::Dim recurrent_workspace(const Problem& p, const RecurrentExtents& e) {
 }
 
 double recurrent_work(const Problem& p) {
-  const RecurrentExtents e(p, 1);
+  const RecurrentExtents e(p, 1, 1);
   return 2.0 * static_cast<double>(p.bounds(p.in[0].dims[0] * p.in[0].dims[1]).upper) *
          static_cast<double>(e.directions * e.gates * e.hidden * (e.input + e.hidden));
 }

@@ -8,9 +8,10 @@
 namespace tenfold::backends::cpu {
 
 struct RecurrentExtents {
-  RecurrentExtents(const Problem& p, std::int64_t panel);   // a gate's columns are padded to whole panels
-  std::int64_t directions, gates, input, hidden, padded;
-  std::int64_t row() const { return gates * padded; }       // gates of one sample
+  // A gate's columns are padded to multiples of `unit`, all of a row to whole panels.
+  RecurrentExtents(const Problem& p, std::int64_t unit, std::int64_t panel);
+  std::int64_t directions, gates, input, hidden, padded, panel;
+  std::int64_t row() const { return (gates * padded + panel - 1) / panel * panel; }  // gates of one sample
   std::int64_t depth(int operand) const { return operand == 1 ? input : hidden; }   // of W, which is operand 1, or R
 };
 
@@ -28,7 +29,7 @@ void for_recurrent_weights(const RecurrentExtents& e, int operand, std::int64_t 
 }
 
 struct RecurrentKernel {
-  RecurrentKernel(const Problem& p, std::int64_t panel);
+  RecurrentKernel(const Problem& p, const RecurrentExtents& extents);
   const RecurrentKernels* kernels;
   RecurrentExtents e;
   bool lstm, reverse, batch_first, has_bias, has_state, has_cell, product_first;

@@ -1,5 +1,5 @@
 // recurrent_rows: LSTM and GRU: one product over all steps for the input, then step by step for the state. Weights are
-// packed gate by gate into panels; states and gates of a sample lie in rows padded to whole panels.
+// packed gate by gate into panels; gates are padded to whole vectors or panels.
 #include <cstring>
 
 #include "backends/cpu/tactics/recurrent/recurrent_common.h"
@@ -12,7 +12,11 @@ using namespace cpu;
 
 using std::int64_t;
 
-RecurrentExtents extents(const Problem& p) { return {p, recurrent_kernels(p).panel}; }
+// A GRU's candidate is a product of its own, which begins at a panel.
+RecurrentExtents extents(const Problem& p) {
+  const RecurrentKernels& kernels = recurrent_kernels(p);
+  return {p, p.op->name == "LSTM" ? kernels.lanes : kernels.panel, kernels.panel};
+}
 
 std::int64_t packed_bytes(const Problem& p, const Config&, int input) {
   const RecurrentExtents e = extents(p);
@@ -41,9 +45,7 @@ Tensor unpack(const Problem& p, const Config&, int input, const void* packed) {
   return weights;
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
-  return std::make_shared<RecurrentKernel>(p, recurrent_kernels(p).panel);
-}
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) { return std::make_shared<RecurrentKernel>(p, extents(p)); }
 ir::Dim workspace(const Problem& p, const Config&) { return recurrent_workspace(p, extents(p)); }
 
 struct Products final : RecurrentProducts {
@@ -69,7 +71,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cpu_recurrent_rows() {
-  return packed_tactic({.name = "recurrent_rows", .ops = {{"GRU", "gru_rows"}, {"LSTM", "lstm_rows"}},
+  return packed_tactic({.name = "recurrent_rows",
+                        .version = 2,
+                        .ops = {{"GRU", "gru_rows"}, {"LSTM", "lstm_rows"}},
                         .workspace = workspace,
                         .cases = {"LSTM f32[7,4,30] f32[1,160,30]! f32[1,160,40]! f32[1,320] outputs=3",
                                   "LSTM f32[5,1,30] f32[2,20,30]! f32[2,20,5]! f32[2,40]! _ f32[2,1,5] f32[2,1,5] "

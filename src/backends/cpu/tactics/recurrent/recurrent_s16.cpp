@@ -16,7 +16,7 @@ using std::int64_t;
 constexpr int64_t kLanes = 16, kMostRows = GemvS16Kernels::kMostRows;
 const GemvS16Kernels& s16() { return tenfold_gemv_s16_vnni; }
 
-RecurrentExtents extents(const Problem& p) { return {p, kLanes}; }
+RecurrentExtents extents(const Problem& p) { return {p, kLanes, kLanes}; }
 FixedWeights weights_of(const RecurrentExtents& e, int operand) { return {e.depth(operand), e.row(), FixedWeights::Order::pairs}; }
 
 Verdict supports(const Problem& p) {
@@ -70,7 +70,7 @@ Tensor unpack(const Problem& p, const Config&, int input, const void* packed) {
 }
 
 struct Kernel : RecurrentKernel {
-  Kernel(const Problem& p, const Config& c) : RecurrentKernel(p, kLanes), fixed{weights_of(e, 1), weights_of(e, 2)}, unit_parts(c[0]) {}
+  Kernel(const Problem& p, const Config& c) : RecurrentKernel(p, extents(p)), fixed{weights_of(e, 1), weights_of(e, 2)}, unit_parts(c[0]) {}
   FixedWeights fixed[2];   // of W and R
   int64_t unit_parts;
 };
