@@ -28,7 +28,7 @@ bool ProgramBuilder::stays_early(const Node& node) const {
   const auto waits = [&](const Value* v) {
     return v && v->producer && !early_.contains(v->producer);
   };
-  if (std::any_of(node.inputs.begin(), node.inputs.end(), waits)) return false;
+  if (std::any_of(node.inputs.begin(), node.inputs.end(), waits) || tune::sizes_depend_on_data(node)) return false;
   const auto it = choice_.find(&node);
   if (it == choice_.end() || !it->second.tactic || !storage_.needs_step(node)) return true;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
