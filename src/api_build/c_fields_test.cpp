@@ -211,7 +211,8 @@ TEST(CFields, OfWhatIsTold) {
   ASSERT_EQ(tenfold_build_file(TENFOLD_SOURCE_DIR "/tests/install/relu.onnx", &config, &engine), TENFOLD_OK) << tenfold_last_error();
 
   const auto& [model_name, device, builder, weight_bytes, arena_bytes, scratch_bytes, arena_live_bytes, library_workspace_bytes,
-               workspace_bytes, binding_bytes, pinned_bytes, profiles, steps, threads, on_gpu, waits_in_run, allocates_in_run, notes] =
+               workspace_bytes, binding_bytes, pinned_bytes, profiles, steps, threads, early_steps, on_gpu, waits_in_run, allocates_in_run,
+               notes] =
       engine->engine.info();
   auto i = sized<tenfold_engine_information>();
   ASSERT_EQ(tenfold_engine_info(engine, &i), TENFOLD_OK);
@@ -220,7 +221,8 @@ TEST(CFields, OfWhatIsTold) {
   EXPECT_EQ(std::tie(weight_bytes, arena_bytes, scratch_bytes, arena_live_bytes, library_workspace_bytes, workspace_bytes, binding_bytes),
             std::tie(i.weight_bytes, i.arena_bytes, i.scratch_bytes, i.arena_live_bytes, i.library_workspace_bytes, i.workspace_bytes,
                      i.binding_bytes));
-  EXPECT_EQ(std::tie(pinned_bytes, profiles, steps, threads), std::tie(i.pinned_bytes, i.profiles, i.steps, i.threads));
+  EXPECT_EQ(std::tie(pinned_bytes, profiles, steps, threads, early_steps),
+            std::tie(i.pinned_bytes, i.profiles, i.steps, i.threads, i.early_steps));
   EXPECT_TRUE(on_gpu == i.on_gpu && waits_in_run == i.waits_in_run && allocates_in_run == i.allocates_in_run);
   ASSERT_EQ(i.notes, static_cast<std::int32_t>(notes.size()));
   ASSERT_GT(i.notes, 0);
