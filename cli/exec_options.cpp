@@ -79,6 +79,7 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
   f.add({"noOverflowCheck", "", "+with --fp16 on a GPU, do not look first for what 16 bits cannot hold (on --loadInputs, or random values)",
          [&o](const std::string&) { o.build.check_overflow = false; }});
   add_packing_flag(f, o.build);
+  add_newest_row_flag(f, o.build);
   f.add({"memPoolSize", "workspace:MiB", "+memory that a tactic may use while it runs; MiB, or with B, K, M, G",
          [&o](const std::string& text) { parse_pool(o, text); }});
   f.add({"tacticSources", "LIST",

@@ -34,6 +34,7 @@ struct Runner {
   std::int64_t warmup_runs = 0;
   double first_ms = -1;
   Clock::time_point begin;
+  Clock::duration early{};   // what all run_early() took
   Status status;
 
   void run(const MeasureOptions& options) {
@@ -50,7 +51,10 @@ struct Runner {
     const Clock::time_point until = begin + from_ms(options.duration_s * 1e3);
     Span span{begin, begin, {}};
     for (int i = 0; status && (i < options.iterations || span.end < until); ++i) {
+      const Clock::time_point before = Clock::now();
+      if (status = context->run_early(); !status) break;
       span.start = Clock::now();
+      early += span.start - before;
       status = context->run();
       span.end = Clock::now();
       span.parts = options.parts ? context->last_times() : RunTimes{0, ms(span.end - span.start), 0, ms(span.end - span.start)};
@@ -67,6 +71,7 @@ Trace merge(const std::vector<Runner>& runners) {
   for (const Runner& runner : runners) begin = std::min(begin, runner.begin);
   for (const Runner& runner : runners) {
     trace.warmup_runs += runner.warmup_runs;
+    trace.early_ms += ms(runner.early) / static_cast<double>(std::max<std::size_t>(runner.spans.size(), 1) * runners.size());
     for (const Span& s : runner.spans)
       trace.samples.push_back({ms(s.start - begin), ms(s.end - begin), s.parts}), end = std::max(end, s.end);
   }

@@ -32,6 +32,12 @@ void add_packing_flag(Flags& flags, BuildConfig& config) {
              }});
 }
 
+void add_newest_row_flag(Flags& flags, BuildConfig& config) {
+  flags.add_text("newestRow", config.newest_row, "INPUT:AXIS",
+                 "+windows of this input slide by one row along this axis: what does not depend on the last row is computed "
+                 "before it is there");
+}
+
 void add_pass_flags(Flags& flags, BuildConfig& config) {
   flags.add({"disablePasses", "LIST", "+leave out these graph passes: fuse_norm,fuse_attention (a wrong name lists all)",
              [&config](const std::string& text) {
@@ -99,6 +105,7 @@ void add_build_flags(Flags& flags, BuildConfig& config) {
   flags.add({"cpuFeatures", "LIST", "use only these: avx2,avx512,vnni,avx512bf16,amxint8,amxbf16",
              [&config](const std::string& text) { config.cpu_features = parse_cpu_features(text); }});
   add_packing_flag(flags, config);
+  add_newest_row_flag(flags, config);
   add_pass_flags(flags, config);
   add_kernel_flags(flags);
 }

@@ -10,6 +10,7 @@ namespace tenfold::cli {
 
 bool is_plan(const std::string& path);  // by its first bytes; throws Error(io)
 void add_packing_flag(Flags& flags, BuildConfig& config);   // --packTokens; among the build flags below
+void add_newest_row_flag(Flags& flags, BuildConfig& config);   // --newestRow; among the build flags below
 void add_pass_flags(Flags& flags, BuildConfig& config);   // --disablePasses, --dumpPasses; among the build flags below
 void add_kernel_flags(Flags& flags);   // --dumpKernels, --kernelLineInfo; among the build flags below
 void add_overridable_flag(Flags& flags, BuildConfig& config);  // --overridable; among the build flags below

@@ -72,7 +72,8 @@ METHODS = {
     'Error': {'kind': 'tenfold_status_name', 'what': 'tenfold_last_error', 'within': OWN},
     'ExecutionContext': {name: f'tenfold_context_{name}' for name in
                          ('bind', 'cancel', 'device_memory', 'last_times', 'mark_ranges', 'measure_parts', 'prepare', 'replay_runs', 'run',
-                          'run_with', 'set_observer', 'set_profile', 'set_profiler', 'set_step_timer', 'shape', 'wait', 'wait_how')}
+                          'run_early', 'run_with', 'set_observer', 'set_profile', 'set_profiler', 'set_step_timer', 'shape', 'wait',
+                          'wait_how')}
     | {'describe': 'tenfold_last_error', 'enqueue': 'tenfold_context_enqueue_with', 'own_memory': 'tenfold_context_memory',
        'set_input_shape': 'tenfold_context_set_shape'},
     'Ladder': {'engine': 'tenfold_ladder_open', 'failures': 'tenfold_ladder_failure_info', 'hand_on': 'tenfold_ladder_hand_on',

@@ -164,6 +164,28 @@ class Flags(CliCase):
         for flag in ('--bf16', '--threads=1', '--disablePasses=nonsense', '--packTokens', '--cpuFeatures=avx2'):
             self.refused(2, flag.split('=')[0], 'check', self.model, flag)
 
+    def recurrent(self, direction):
+        """y = GRU over x f32[7, 1, 3], 4 units; NumPy has its weights of one value."""
+        w, r = (numpy_helper.from_array(np.full(s, 0.25, np.float32), n) for n, s in (('w', (1, 12, 3)), ('r', (1, 12, 4))))
+        gru = [helper.make_node('GRU', ['x', 'w', 'r'], ['', 'y'], name='layer', hidden_size=4, direction=direction)]
+        return save_model(self.path(f'{direction}.onnx'), gru, [('x', FLOAT, [7, 1, 3])], [('y', FLOAT, [1, 1, 4])], [w, r])
+
+    def test_the_newest_row(self):
+        model, x, out = self.recurrent('forward'), self.path('x.npy'), self.path('out.npz')
+        rows = np.linspace(-2, 2, 21, dtype=np.float32).reshape(7, 1, 3)
+        np.save(x, rows)
+        flags = ['--newestRow=x:0', f'--loadInputs=x:{x}', f'--exportOutput={out}', '--dumpLayerInfo', *TIMED]
+        told = self.tenfold('exec', f'--onnx={model}', '--noTF32', *flags).stdout
+        self.assertRegex(told, 'before the newest row:\n.*GRU.*\n.*with the newest row:\n.*GRU')
+        self.assertRegex(told, 'Newest row: times begin where it is there; 1 of 2 steps come before')
+        h = 0.0
+        for row in rows:
+            gate = 1 / (1 + np.exp(-(0.25 * row.sum() + h)))                    # 4 units of 0.25 each sum up to h
+            h = (1 - gate) * np.tanh(0.25 * row.sum() + gate * h) + gate * h
+        np.testing.assert_allclose(np.load(out)['y'].ravel(), np.full(4, h), atol=1e-6)
+        self.refused(3, "'layer' (GRU) walks the rows of 'x' backwards", 'exec', f'--onnx={self.recurrent("reverse")}', '--newestRow=x:0')
+        self.refused(2, "newest_row is 'x'", 'exec', f'--onnx={model}', '--newestRow=x', *ONCE)
+
     def test_weights_that_are_not_verified(self):
         values = np.random.default_rng(4).standard_normal(50000).astype(np.float32)
         add = [helper.make_node('Add', ['x', 'w'], ['y'])]

@@ -75,13 +75,24 @@ TEST(Rounding, StaysWithinWhatIsSaidOfIt) {
   struct Row { std::string text, op, tactic; double most; };
   const char* conv = "(x f32[1,64,28,28], w f32[64,64,3,3]!)\n y = Conv(x, w) pads=[1,1,1,1]";
   constexpr double kUsual = 1e-5, kSixteenBits = 4e-5;
+  // Of a layer, the states of all steps: those of the last hold the errors of all before.
+  const char* lstm =
+      "(x f32[50,1,100], w f32[1,400,100]!, r f32[1,400,100]!)\n k = f32[]{0.1}\n u = Mul(w, k)\n s = Mul(r, k)\n"
+      " y, h, c = LSTM(x, u, s)\n return y";
+  const char* gru =
+      "(x f32[50,1,100], w f32[1,300,100]!, r f32[1,300,100]!)\n k = f32[]{0.1}\n u = Mul(w, k)\n s = Mul(r, k)\n"
+      " y, h = GRU(x, u, s)\n return y";
+  // Weights beyond what fixed point holds are multiplied as what their integers stand for.
+  const char* large =
+      "(x f32[5,1,100], w f32[1,400,100]!, r f32[1,400,100]!)\n k = f32[]{1e13}\n small = f32[]{1e-14}\n"
+      " tenth = f32[]{0.1}\n u = Mul(w, k)\n s = Mul(r, tenth)\n t = Mul(x, small)\n y, h, c = LSTM(t, u, s)\n return y";
   int ran = 0;
-  for (const Row& r : {Row{product(1, 768, 768), "MatMul", "matmul_gemv_f24", kUsual},
-                       Row{product(8, 768, 3072), "MatMul", "matmul_gemv_f24", kUsual},
-                       Row{product(1, 3072, 768), "MatMul", "matmul_gemv_s16", kSixteenBits},
-                       Row{product(128, 768, 768), "MatMul", "matmul_strassen", kUsual},
-                       Row{product(128, 768, 768), "MatMul", "matmul_amx_split", kUsual},
-                       Row{product(128, 768, 768), "MatMul", "matmul_amx_s24", kUsual}, Row{conv, "Conv", "conv_winograd", kUsual}}) {
+  for (const Row& r :
+       {Row{product(1, 768, 768), "MatMul", "matmul_gemv_f24", kUsual}, Row{product(8, 768, 3072), "MatMul", "matmul_gemv_f24", kUsual},
+        Row{product(1, 3072, 768), "MatMul", "matmul_gemv_s16", kSixteenBits}, Row{lstm, "LSTM", "lstm_s16", kSixteenBits},
+        Row{gru, "GRU", "gru_s16", kSixteenBits}, Row{large, "LSTM", "lstm_s16", kSixteenBits},
+        Row{product(128, 768, 768), "MatMul", "matmul_strassen", kUsual}, Row{product(128, 768, 768), "MatMul", "matmul_amx_split", kUsual},
+        Row{product(128, 768, 768), "MatMul", "matmul_amx_s24", kUsual}, Row{conv, "Conv", "conv_winograd", kUsual}}) {
     const double error = error_of(r.text, r.op, r.tactic);
     if (error < 0) {
       std::printf("left out on this CPU: %s\n", r.tactic.c_str());

@@ -97,13 +97,14 @@ struct BuildConfig {
   // takes random values, and the log says so. What it finds is kept beside the timing cache.
   bool check_overflow = true;
   std::vector<std::map<std::string, Tensor>> typical_inputs;
-  // Products of f32 tensors (matrix products, convolutions, fused attention) may be rounded.
+  // Products of f32 tensors (matrix products, convolutions, fused attention, LSTM, GRU) may be rounded.
   //
   // A GPU rounds operands to 11 significant bits, at any size. A CPU may round constants to 16 significant bits, and
   // operands to two terms of bf16 (16 bits) or to fixed point: 24 bits beside the largest of a row or column, or 16
-  // bits for up to three rows. It may compute 3x3 windows by Winograd's transforms and large products by Strassen's
-  // algorithm. On a CPU results stay within 1e-4 of the largest one. There a product is never rounded if its operands
-  // and results take less than 64 KiB together at the sizes it is tuned for, whatever the number of threads.
+  // bits for up to three rows and for LSTM and GRU. It may compute 3x3 windows by Winograd's transforms and large
+  // products by Strassen's algorithm. On a CPU results stay within 1e-4 of the largest one. There a product is never
+  // rounded if its operands and results take less than 64 KiB together at the sizes it is tuned for, whatever the
+  // number of threads.
   //
   // A CPU flushes denormals to zero while a plan runs. With tf32 = false it keeps them, except in products by AMX,
   // whose tiles take terms of bf16 below 2^-126 for zeros.
@@ -114,6 +115,12 @@ struct BuildConfig {
   // fused.
   bool winograd = true, strassen = true, fast_exp = true;
   PackTokens pack_tokens = PackTokens::no;        // pays where batches hold padding
+  // "x:1": windows of input `x` slide by one row along axis 1, whose extent is fixed. What does not depend on the newest
+  // row, the last of the window, is computed by ExecutionContext::run_early() before that row is there: forward LSTM, GRU
+  // and RNN, causal convolutions, and what works row by row. Results are those of the whole window. For CPUs. The build
+  // throws invalid_argument for an input or axis that is none, and unsupported, naming a node, where nothing can be
+  // computed early (a reverse LSTM). Empty: windows come as a whole.
+  std::string newest_row;
   // How long the build searches, 0 to 5. A candidate is a tactic in one configuration and one layout.
   //   0  times nothing, and takes the first tactic that fits each node, in its first configuration
   //   1  times one configuration of each tactic and layout, once; on a GPU the least is compiled

@@ -191,6 +191,20 @@ void bind_context(nb::module_& m) {
           },
           "Does all that the first run at these shapes would do.")
       .def(
+          "run_early",
+          [](Context& c) {
+            Context::Turn turn(c);
+            turn->settle_outputs();
+            Status status;
+            {
+              const Unlocked unlocked;
+              status = c.raw().run_early();
+            }
+            if (!status) turn->refuse(status);
+          },
+          "Computes what does not depend on the newest row (newest_row of the build), before that row is there. The next run computes "
+          "the rest.")
+      .def(
           "run",
           [](Context& c, std::optional<double> timeout, nb::object token) {
             Context::Turn turn(c);

@@ -109,6 +109,7 @@ void bind_info(nb::module_& m) {
       .def_ro("pinned_bytes", &EngineInfo::pinned_bytes)
       .def_ro("profiles", &EngineInfo::profiles)
       .def_ro("steps", &EngineInfo::steps)
+      .def_ro("early_steps", &EngineInfo::early_steps)
       .def_ro("threads", &EngineInfo::threads)
       .def_ro("on_gpu", &EngineInfo::on_gpu)
       .def_ro("waits_in_run", &EngineInfo::waits_in_run)

@@ -126,6 +126,7 @@ constexpr Option<B> kBuild[] = {
     FIELD(B, strassen),
     FIELD(B, fast_exp),
     FIELD(B, pack_tokens),
+    FIELD(B, newest_row),
     FIELD(B, optimization_level),
     FIELD(B, max_tactics),
     FIELD(B, timing_repetitions),

@@ -66,6 +66,7 @@ void set_precision(BuildConfig& config, const tenfold_build_config& c) {
   config.winograd = c.no_winograd == 0, config.strassen = c.no_strassen == 0, config.fast_exp = c.no_fast_exp == 0;
   require(c.pack_tokens >= 0 && c.pack_tokens <= 2, ErrorKind::invalid_argument, "pack_tokens is ", c.pack_tokens, ", expected 0, 1 or 2");
   config.pack_tokens = static_cast<PackTokens>(c.pack_tokens);
+  if (c.newest_row) config.newest_row = c.newest_row;
   if (c.calibration) config.calibration = calibration_of(c.calibration);
   if (c.budget) config.budget = budget_of(c.budget);
   if (c.typical_input_count > 0) need(c.typical_inputs, "typical_inputs");

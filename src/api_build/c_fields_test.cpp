@@ -68,6 +68,7 @@ TEST(CFields, OfABuild) {
     return tenfold_answers_samples(candidate) == 3;
   };
   c.budget = &budget_given;
+  c.newest_row = "x:1";
   c.auto_precision = 1, c.layer_constraints = TENFOLD_LAYERS_OBEY, c.layer_types = layers, c.layer_type_count = 3;
   c.device = "cuda:1", c.threads = 3, c.pin_threads = 1, c.ranges = &range, c.range_count = 1;
   c.input_formats = &in, c.input_format_count = 1, c.output_formats = &out, c.output_format_count = 1;
@@ -87,7 +88,7 @@ TEST(CFields, OfABuild) {
   const BuildConfig made = c::config_of(&c);
   const auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
                calibration, budget, auto_precision, layer_types, check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp,
-               pack_tokens, optimization_level, max_tactics, timing_repetitions, tactic_sources, workspace_bytes, cpu_features,
+               pack_tokens, newest_row, optimization_level, max_tactics, timing_repetitions, tactic_sources, workspace_bytes, cpu_features,
                timing_cache, timings, error_on_cache_miss, disabled_passes, external_data_dirs, initializers, keep_portable_graph,
                version_compatible, hardware_compatible, refittable, random_choices, forced_tactics, choose_tactic, labels, plugins, log,
                runtime, progress, dump] = made;
@@ -106,6 +107,7 @@ TEST(CFields, OfABuild) {
   EXPECT_EQ(initializers.at("b").shape(), Shape{1});
   EXPECT_EQ(typical_inputs.at(0).at("x").shape(), Shape{1});
   EXPECT_EQ(pack_tokens, PackTokens::with_zeros);
+  EXPECT_EQ(newest_row, "x:1");
   EXPECT_EQ(optimization_level, 5);
   EXPECT_EQ(max_tactics, 7);
   EXPECT_EQ(timing_repetitions, 11);
@@ -209,7 +211,8 @@ TEST(CFields, OfWhatIsTold) {
   ASSERT_EQ(tenfold_build_file(TENFOLD_SOURCE_DIR "/tests/install/relu.onnx", &config, &engine), TENFOLD_OK) << tenfold_last_error();
 
   const auto& [model_name, device, builder, weight_bytes, arena_bytes, scratch_bytes, arena_live_bytes, library_workspace_bytes,
-               workspace_bytes, binding_bytes, pinned_bytes, profiles, steps, threads, on_gpu, waits_in_run, allocates_in_run, notes] =
+               workspace_bytes, binding_bytes, pinned_bytes, profiles, steps, threads, early_steps, on_gpu, waits_in_run, allocates_in_run,
+               notes] =
       engine->engine.info();
   auto i = sized<tenfold_engine_information>();
   ASSERT_EQ(tenfold_engine_info(engine, &i), TENFOLD_OK);
@@ -218,7 +221,8 @@ TEST(CFields, OfWhatIsTold) {
   EXPECT_EQ(std::tie(weight_bytes, arena_bytes, scratch_bytes, arena_live_bytes, library_workspace_bytes, workspace_bytes, binding_bytes),
             std::tie(i.weight_bytes, i.arena_bytes, i.scratch_bytes, i.arena_live_bytes, i.library_workspace_bytes, i.workspace_bytes,
                      i.binding_bytes));
-  EXPECT_EQ(std::tie(pinned_bytes, profiles, steps, threads), std::tie(i.pinned_bytes, i.profiles, i.steps, i.threads));
+  EXPECT_EQ(std::tie(pinned_bytes, profiles, steps, threads, early_steps),
+            std::tie(i.pinned_bytes, i.profiles, i.steps, i.threads, i.early_steps));
   EXPECT_TRUE(on_gpu == i.on_gpu && waits_in_run == i.waits_in_run && allocates_in_run == i.allocates_in_run);
   ASSERT_EQ(i.notes, static_cast<std::int32_t>(notes.size()));
   ASSERT_GT(i.notes, 0);

@@ -41,6 +41,7 @@ const Change kChanges[] = {
     {"overridable", [](BuildConfig& c) { c.overridable = {"w"}; }},
     {"input_defaults", [](BuildConfig& c) { c.input_defaults["x"] = number(1, {3}); }},
     {"the value of a default", [](BuildConfig& c) { c.input_defaults["x"] = number(2, {3}); }},
+    {"newest_row", [](BuildConfig& c) { c.newest_row = "x:0"; }},
     {"fp16", [](BuildConfig& c) { c.fp16 = true; }},
     {"bf16", [](BuildConfig& c) { c.bf16 = true; }},
     {"int8", [](BuildConfig& c) { c.int8 = false; }},

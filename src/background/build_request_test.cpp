@@ -32,7 +32,7 @@ BuildConfig unusual() {
   c.tactic_sources = 1, c.workspace_bytes = 12345, c.cpu_features = 1, c.timing_cache = "/times",
   c.error_on_cache_miss = true;
   c.disabled_passes = {"fuse_norm", ""}, c.external_data_dirs = {"/w"}, c.initializers["w"] = numbers(DType::f32, {3});
-  c.refittable = true, c.random_choices = 11;
+  c.refittable = true, c.random_choices = 11, c.newest_row = "x:1";
   c.auto_precision = true;
   c.layer_types = {LayerConstraints::obey, {{"a*", DType::f16}, {"b", DType::i8}}, {{"c", {DType::f32, DType::bf16}}}};
   c.forced_tactics["Relu x"] = "reference", c.labels["who"] = "a test";

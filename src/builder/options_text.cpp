@@ -27,6 +27,7 @@ std::string choices(const BuildConfig& c, const char* mark) {
                         " sources=", c.tactic_sources, " workspace=", c.workspace_bytes, " features=", c.cpu_features,
                         " portable=", c.keep_portable_graph, " refittable=", c.refittable, " random=", c.random_choices,
                         " threads=", c.threads > 0 ? c.threads : default_threads());
+  if (!c.newest_row.empty()) out += " newest_row=" + c.newest_row;
   if (c.auto_precision) out += " auto_precision=1";
   if (c.calibration && c.calibration->types != Calibration().types) {
     out += " calibrated_to=";

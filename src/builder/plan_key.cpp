@@ -105,7 +105,7 @@ class KeyText {
 std::string options_text(const BuildConfig& config) {
   const auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
                calibration, budget, auto_precision, layer_types, check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp,
-               pack_tokens, optimization_level, max_tactics, timing_repetitions, tactic_sources, workspace_bytes, cpu_features,
+               pack_tokens, newest_row, optimization_level, max_tactics, timing_repetitions, tactic_sources, workspace_bytes, cpu_features,
                timing_cache, timings, error_on_cache_miss, disabled_passes, external_data_dirs, initializers, keep_portable_graph,
                version_compatible, hardware_compatible, refittable, random_choices, forced_tactics, choose_tactic, labels, plugins, log,
                runtime, progress, dump] = config;
@@ -125,6 +125,7 @@ std::string options_text(const BuildConfig& config) {
   key.one("auto_precision", auto_precision), key.text += text_of(layer_types);
   key.one("check_overflow", check_overflow), key.each("typical", typical_inputs);
   key.one("tf32", tf32), key.one("winograd", winograd), key.one("strassen", strassen), key.one("fast_exp", fast_exp);
+  if (!newest_row.empty()) key.text += "\nnewest " + newest_row;
   key.one("pack", pack_tokens), key.one("level", optimization_level);
   key.one("max_tactics", max_tactics), key.one("repetitions", timing_repetitions);
   key.one("sources", tactic_sources), key.one("workspace", workspace_bytes), key.one("features", cpu_features);

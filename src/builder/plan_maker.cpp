@@ -11,6 +11,7 @@
 #include "builder/rebuild/kept_model.h"
 #include "builder/stopwatch.h"
 #include "ir/lineage.h"
+#include "passes/newest_row.h"
 #include "passes/precision/notes.h"
 #include "runtime/plugins/plugins.h"
 #include "tune/timing/code_cache.h"
@@ -119,7 +120,12 @@ void PlanMaker::assemble(Tuned tuned, const std::vector<plan::Range>& ranges) {
   std::vector<plan::Range> open;  // ranges that are still ranges
   for (const plan::Range& r : ranges)
     if (r.min != r.max) open.push_back(r);
-  plan_.programs.push_back(builder::assemble(graph, tuned.chosen.choice, constants_, {open, &backend_}, plan_.needs));
+  std::set<const ir::Node*> early;
+  if (!config_.newest_row.empty()) early = passes::early_nodes(graph, passes::parse_newest_row(config_.newest_row));
+  plan_.programs.push_back(builder::assemble(graph, tuned.chosen.choice, constants_, {open, &backend_, std::move(early)}, plan_.needs));
+  if (!config_.newest_row.empty() && plan_.programs.back().early == 0)
+    Log(config_.log)(Severity::warning, "newest_row: no step comes before the newest row, for the kernels that were chosen read '",
+                     config_.newest_row, "' in another layout, as a whole: run_early() does nothing");
   ir::settle_names(graph, "tune");
   names_.programs.push_back(names_of(graph, plan_.programs.back()));
   if (graph.model_names) names_.table = *graph.model_names;

@@ -14,6 +14,7 @@
 #include "builder/program/limits.h"
 #include "builder/stopwatch.h"
 #include "ir/text.h"
+#include "passes/newest_row.h"
 #include "passes/packing.h"
 #include "passes/precision/layer_types.h"
 #include "passes/precision/notes.h"
@@ -46,6 +47,18 @@ void tell_of_padding(const ir::Graph& graph, const std::vector<passes::Pass>& pa
   Log(config.log)(
       Severity::warning, "tokens are not packed: no attention was found whose mask comes from an input of [batch, sequence] and ",
       zeros ? "whose results are read token by token" : "whose results are read by means under that mask alone (--packTokens=zeros)");
+}
+
+// What is written apart is of this graph alone, not of bodies of control flow.
+void split_rows(ir::Graph& graph, const Stages& stages) {
+  require(backends::traits_of(stages.device).host_arithmetic, ErrorKind::unsupported,
+          "newest_row is for CPUs, whose runs can be divided: build without it for this device");
+  const auto split = [top = &graph, row = passes::parse_newest_row(stages.config.newest_row)](ir::Graph& any) {
+    if (&any != top) return false;
+    passes::split_newest_row(any, row);
+    return true;
+  };
+  passes::run(graph, {{.name = "split_newest_row", .run = split}}, pass_options(stages.config));
 }
 
 bool times(const BuildConfig& config) { return config.optimization_level > 0 && !config.random_choices; }
@@ -155,6 +168,7 @@ ir::Graph Stages::rewrite(const ir::Graph& source, const std::vector<plan::Range
   ir::Graph graph = source.clone();
   rewrite_at(graph, ranges, passes, pass_options(config));
   tell_of_padding(graph, passes, config);
+  if (!config.newest_row.empty()) split_rows(graph, *this);
   report.passes_s += watch.seconds();
   return graph;
 }

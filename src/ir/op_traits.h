@@ -44,6 +44,7 @@ struct OpTraits {
   ReductionKind reduction = ReductionKind::none;
   Leave leave = {};
   Offsets offsets = {};
+  int steps = -1;             // the operand whose integers are steps along axes, which are never 0
   bool region = false;        // Region alone: its body is all of its meaning, and its operands are the body's
   bool anchor = false;        // rules give it an epilogue
   bool accumulates = false;   // gives sums of 8-bit products, in a wider type

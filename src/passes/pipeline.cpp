@@ -40,6 +40,8 @@ Names canonical() {
       "fuse_norm",          // before regions would swallow its pieces
       "fuse_group_norm",
       "fuse_attention",     // needs the softmax and both products as they are
+      "sink_slice",         // not before the above: what they look for reads all
+      "merge_movement",
       "merge_common",       // masks that the line above made once per layer
   };
 }
@@ -209,7 +211,7 @@ std::vector<Pass> Pipeline::in_order() const {
 }
 
 std::set<std::string> pass_names() {
-  std::set<std::string> names{"give_layer_types", "narrow_floats", "permit_rounding", "place_qdq", "round_outputs"};
+  std::set<std::string> names{"give_layer_types", "narrow_floats", "permit_rounding", "place_qdq", "round_outputs", "split_newest_row"};
   for (const Pass& pass : all_passes()) names.insert(pass.name);
   return names;
 }

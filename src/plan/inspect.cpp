@@ -91,6 +91,8 @@ void add_steps(std::string& out, const Plan& plan, const Program& top, const Pro
                Telling& telling) {
   int number = 0;
   for (const Step& step : program.steps) {
+    if (program.early > 0 && number == 0) out += cat(indent, "before the newest row:\n");
+    if (program.early > 0 && number == program.early) out += cat(indent, "with the newest row:\n");
     out += cat(indent, number++, "  ", step.name, "  ", step.op, step.has_body && !is_region(step) ? "+body" : "", "  ",
                kind_text(step.kind));
     const bool in_front = &program == &top && static_cast<std::size_t>(number) <= front_steps(top);

@@ -199,6 +199,10 @@ void verify_program(const VerifyScope& scope, const Program& program, Known know
     covered += s.count;
   }
   must(covered == static_cast<std::int64_t>(program.steps.size()), "segments cover ", covered, " of ", program.steps.size(), " steps");
+  must(program.early >= 0 && program.early <= static_cast<std::int64_t>(program.steps.size()), program.early, " of ", program.steps.size(),
+       " steps are early");
+  for (std::int32_t i = 0; i < program.early; ++i)   // the run that follows forgets what steps defined
+    must(program.steps[static_cast<std::size_t>(i)].defines.empty(), "step ", i, " is early and defines sizes");
   for (const Step& step : program.steps) {
     try {
       verify_step(scope, program, step, known);

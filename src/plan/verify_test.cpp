@@ -69,6 +69,8 @@ TEST(Verify, SymbolsAndRanges) {
   expect_refused("twice", [](Program& g) { g.symbols.push_back({"n"}), g.symbols.push_back({"n"}); });
   expect_refused("segments", [](Program& g) { g.segments[0].count = 2; });
   expect_refused("segments", [](Program& g) { g.segments = {{0, -1}, {-1, 4}}; });
+  expect_refused("steps are early", [](Program& g) { g.early = static_cast<std::int32_t>(g.steps.size()) + 1; });
+  expect_refused("steps are early", [](Program& g) { g.early = -1; });
 }
 
 TEST(Verify, OperandsStayInTheirSpace) {
@@ -222,6 +224,8 @@ void grow(Program& g) {
 
 TEST(Verify, GrowingBuffersAreUsedOnceTheirSizeIsKnown) {
   EXPECT_EQ(refusal([](Plan& p) { grow(p.programs[0]); }), "");
+  EXPECT_NE(refusal([](Plan& p) { grow(p.programs[0]), p.programs[0].early = 1; }).find("step 0 is early and defines sizes"),
+            std::string::npos);
   const auto changed = [](auto change) {
     return [change](Program& g) { grow(g), change(g); };
   };

@@ -121,6 +121,7 @@ Status check_sizes(const ContextState& c) noexcept {
 // Shapes and addresses for the run that comes.
 Status settle(ContextState& c, bool in_advance = false) noexcept {
   if (!c.shapes.changed && !c.bindings.changed && !c.bindings.states_moved) return {};
+  c.run.early = 0;   // they read what was bound before
   const bool anew = c.shapes.changed || c.bindings.changed;   // places of states that swap are nobody else's
   c.bindings.overlapping[0] = c.bindings.overlapping[1] = -1;
   c.run.last_error.clear();
@@ -166,7 +167,7 @@ Status start(ContextState& c) noexcept {
   const FloatState state(c.engine->plan.keeps_denormals ? Denormals::keep : Denormals::flush);   // the caller's comes back
   if (c.device) return runtime::start_staged(c);
   if (c.watch.parts) c.stream->mark(1);
-  const Status status = runtime::run_frame(c, frame);
+  const Status status = runtime::run_steps(c, frame, std::exchange(c.run.early, 0), frame.steps.size());
   if (c.watch.parts) c.stream->mark(2);
   return status;
 }
@@ -194,6 +195,19 @@ Status ExecutionContext::prepare() noexcept {
   const runtime::EngineState& engine = *c.engine;
   if (!engine.options.verify_weights && engine.options.weights <= WeightsMode::map) plan::touch_weights(engine.plan);
   return runtime::check_agreements(c);
+}
+
+Status ExecutionContext::run_early() noexcept {
+  ContextState& c = *state_;
+  c.run.early = 0;
+  if (c.device || c.extras) return {};   // run() does all
+  if (Status s = settle(c); !s) return s;
+  const auto early = static_cast<std::size_t>(c.program().early);
+  if (early == 0) return {};
+  const FloatState state(c.engine->plan.keeps_denormals ? Denormals::keep : Denormals::flush);
+  const Status status = runtime::run_steps(c, c.frame(), 0, early);
+  if (status) c.run.early = early;
+  return status;
 }
 
 void runtime::begin_run(ContextState& c) noexcept { c.run.phase.store(Phase::going, std::memory_order_relaxed); }

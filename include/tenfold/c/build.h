@@ -127,6 +127,7 @@ typedef struct {
   int32_t layer_type_count;
   int32_t reserved4;              /* 0 */
   const tenfold_error_budget* budget; /* needs `calibration`; may be null */
+  const char* newest_row;         /* "x:1", as in BuildConfig; null: windows come as a whole */
 } tenfold_build_config;
 /* Build an engine from a model. `config` may be null, which means all defaults. */
 TENFOLD_API tenfold_status tenfold_build_file(const char* onnx_path, const tenfold_build_config* config,

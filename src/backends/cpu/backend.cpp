@@ -15,6 +15,7 @@
 #include "backends/cpu/processors.h"
 #include "base/checked.h"
 #include "base/threads/cpu_count.h"
+#include "base/threads/float_state.h"
 #include "base/threads/placed.h"
 #include "base/threads/pools.h"
 #include "base/threads/thread_pool.h"
@@ -106,6 +107,7 @@ class CpuBackend final : public Backend, DeviceMemory, KernelTiming {
   double measure(Stream& stream, const Tactic& tactic, const void* kernel, const RunArgs& args, const MeasureBudget& budget) override {
     RunArgs with_workers = args;
     with_workers.parallel = &stream.parallel();
+    const FloatState state;   // as in runs: made-up data may become denormals, which cost many times as much
     const auto evict_cold = [&] {
       for (const auto& memory : budget.cold) cpu::evict(memory);
     };

@@ -29,7 +29,7 @@ plan::Program assemble(const ir::Graph& graph, const tune::Choice& choice, Const
     ir::Symbol symbol{.name = r.symbol, .lower = ir::Dim(r.min), .upper = ir::Dim(r.max), .origin = ir::Origin::input_dim};
     table.symbols.push_back(std::move(symbol));
   }
-  ProgramBuilder builder(graph, choice, constants, table, box, *options.backend, needs);
+  ProgramBuilder builder(graph, choice, constants, table, box, options, needs);
   plan::Program program = builder.build();
   program.box = options.box;
   program.symbols = std::move(table.symbols);

@@ -1,6 +1,8 @@
 // Assembling: Graph + Choice -> the steps, buffers and constants of a plan.
 #pragma once
 
+#include <set>
+
 #include "backends/backend.h"
 #include "builder/program/constant_pool.h"
 #include "ir/op_def.h"
@@ -12,6 +14,7 @@ namespace tenfold::builder {
 struct AssembleOptions {
   std::vector<plan::Range> box;            // of the input symbols, with the tuned point
   backends::Backend* backend = nullptr;
+  std::set<const ir::Node*> early = {};    // what comes first: passes::early_nodes()
 };
 
 // The ranges of a graph's symbols and of those that only its bodies know.

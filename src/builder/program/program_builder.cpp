@@ -16,21 +16,55 @@ using plan::Step;
 using plan::StepKind;
 
 ProgramBuilder::ProgramBuilder(const ir::Graph& graph, const tune::Choice& choice, ConstantPool& constants, DimTable& table,
-                               const ir::SymbolBounds& box, backends::Backend& backend, std::uint32_t& needs)
-    : graph_(graph), choice_(choice), constants_(constants), table_(table), box_(box), backend_(backend), needs_(needs),
-      storage_(graph, choice, box, backend.info()) {}
+                               const ir::SymbolBounds& box, const AssembleOptions& options, std::uint32_t& needs)
+    : graph_(graph), choice_(choice), constants_(constants), table_(table), box_(box), backend_(*options.backend), needs_(needs),
+      storage_(graph, choice, box, options.backend->info()) {
+  for (const auto& node : graph.nodes())
+    if (options.early.contains(node.get()) && stays_early(*node)) early_.insert(node.get());
+}
+
+// An input that is brought into another layout is read in whole, with its newest row. What follows what waits for that, waits, too.
+bool ProgramBuilder::stays_early(const Node& node) const {
+  const auto waits = [&](const Value* v) {
+    return v && v->producer && !early_.contains(v->producer);
+  };
+  if (std::any_of(node.inputs.begin(), node.inputs.end(), waits) || tune::sizes_depend_on_data(node)) return false;
+  const auto it = choice_.find(&node);
+  if (it == choice_.end() || !it->second.tactic || !storage_.needs_step(node)) return true;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const Value* v = node.inputs[i];
+    if (v && !v->producer && !v->is_constant() && !backends::same_as_plain(it->second.formats.in[i], v->dims())) return false;
+  }
+  return true;
+}
+
+void ProgramBuilder::add_nodes() {
+  for (const auto& node : graph_.nodes())
+    if (early_.contains(node.get())) add_node(*node);
+  early_steps_ = steps_.size();
+  for (const bool first : {true, false})
+    for (const auto& node : graph_.nodes())
+      if (!early_.contains(node.get()) && stands_first(*node) == first) add_node(*node);
+}
+
+namespace {
+// Results of a run stay until the next one: steps before the newest row touch no output.
+bool writes_binding(const Step& step) {
+  return std::any_of(step.out.begin(), step.out.end(), [](const plan::Operand& o) { return o.at.space == Space::binding; });
+}
+}  // namespace
 
 plan::Program ProgramBuilder::build() {
   plan::Program program;
   bind_formals(program);
   pack_weights();
-  for (const bool first : {true, false})
-    for (const auto& node : graph_.nodes())
-      if (stands_first(*node) == first) add_node(*node);
+  add_nodes();
   for (std::size_t o = 0; o < graph_.outputs.size(); ++o) add_copy_to_output(o);
   place(program);
   program.objects = std::move(objects_);
   program.steps = std::move(steps_);
+  const auto last_early = program.steps.begin() + static_cast<std::ptrdiff_t>(early_steps_);
+  program.early = static_cast<std::int32_t>(std::find_if(program.steps.begin(), last_early, writes_binding) - program.steps.begin());
   for (std::size_t s = 0; s < program.steps.size(); ++s) {   // what follows a step that defines sizes waits for the host
     if (s == 0 || !program.steps[s - 1].defines.empty()) program.segments.push_back({static_cast<std::int32_t>(s), 0});
     ++program.segments.back().count;

@@ -31,7 +31,7 @@ struct Buffer {
 class ProgramBuilder {
  public:
   ProgramBuilder(const ir::Graph& graph, const tune::Choice& choice, ConstantPool& constants, DimTable& table, const ir::SymbolBounds& box,
-                 backends::Backend& backend, std::uint32_t& needs);
+                 const AssembleOptions& options, std::uint32_t& needs);
   plan::Program build();
 
  private:
@@ -49,6 +49,8 @@ class ProgramBuilder {
   void pack_weights();
   void bind_formals(plan::Program& program);
   bool stands_first(const ir::Node& node) const;
+  bool stays_early(const ir::Node& node) const;
+  void add_nodes();
   void add_node(const ir::Node& node);
   void add_kernel(const ir::Node& node, const tune::NodeChoice& choice);
   void add_host(const ir::Node& node);
@@ -88,6 +90,8 @@ class ProgramBuilder {
   const ir::SymbolBounds& box_;
   backends::Backend& backend_;
   std::uint32_t& needs_;
+  std::set<const ir::Node*> early_;        // that run before the newest row is there
+  std::size_t early_steps_ = 0;
   Storage storage_;
   std::unordered_map<const ir::Node*, backends::Problem> problems_;
   std::map<std::pair<const ir::Node*, int>, std::int32_t> packed_;   // operand -> constant; only ever looked up

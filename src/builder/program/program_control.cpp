@@ -81,7 +81,7 @@ bool ProgramBuilder::fits_program(const Node& node) const {
 void ProgramBuilder::add_bodies(const Node& node, Step& step) {
   std::int64_t arena = 0;
   for (const auto& body : node.graphs) {
-    ProgramBuilder nested(*body, choice_, constants_, table_, box_, backend_, needs_);
+    ProgramBuilder nested(*body, choice_, constants_, table_, box_, {{}, &backend_, {}}, needs_);
     step.programs.push_back(nested.build());
     arena = std::max(arena, step.programs.back().arena_bytes);
   }

@@ -46,6 +46,7 @@ std::string options_text(const BuildConfig& config) {
   ir::Attributes options;
   each_option(const_cast<BuildConfig&>(config), [&](const char* name, bool& value) { options.set(name, std::int64_t{value}); });
   options.set("pack_tokens", static_cast<std::int64_t>(config.pack_tokens));
+  if (!config.newest_row.empty()) options.set("newest_row", config.newest_row);
   if (!config.disabled_passes.empty()) options.set("disabled", config.disabled_passes);
   if (config.layer_types.constraints != LayerConstraints::none) {
     options.set("layer_constraints", static_cast<std::int64_t>(config.layer_types.constraints));
@@ -94,6 +95,8 @@ void read_options(ir::Scanner& in, BuildConfig& config) {
   const std::int64_t pack = number("pack_tokens", 0);
   if (pack < 0 || pack > static_cast<std::int64_t>(PackTokens::with_zeros)) in.bad("an unknown way to pack tokens");
   config.pack_tokens = static_cast<PackTokens>(pack);
+  if (const auto at = given.find("newest_row"); at != given.end() && std::holds_alternative<std::string>(at->second))
+    config.newest_row = std::get<std::string>(at->second);
   const std::int64_t constraints = number("layer_constraints", 0);
   if (constraints < 0 || constraints > static_cast<std::int64_t>(LayerConstraints::obey)) in.bad("an unknown constraint of layers");
   config.layer_types.constraints = static_cast<LayerConstraints>(constraints);

@@ -256,6 +256,7 @@ std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& opt
     engine->programs.push_back(open_top(*engine, p, opening));
     if (p.arena_bytes >= info.arena_bytes) info.arena_bytes = p.arena_bytes, info.arena_live_bytes = p.arena_live_bytes;
     info.steps = std::max(info.steps, static_cast<int>(p.steps.size()));
+    info.early_steps = std::max(info.early_steps, static_cast<int>(p.early));
     tell_memory(*engine, engine->programs.back());
     info.library_workspace_bytes = std::max(info.library_workspace_bytes, library_workspace(engine->programs.back().body));
   }

@@ -11,7 +11,8 @@ namespace tenfold::backends::cpu {
 struct GemvS16Tile {
   const std::int32_t* rows = nullptr;      // [row][high, low][pairs]
   const float* row_scale = nullptr;        // of each row, whose unit is its lowest bit
-  std::int64_t pairs = 0;                  // a multiple of 16
+  std::int64_t pairs = 0;                  // of a row's part, a multiple of 16
+  std::int64_t used = 0;                   // the first of them, an even number: those behind are zeros
   const std::int16_t* weights = nullptr;   // [pair][panel][16 columns][2]
   std::int64_t pair_step = 0;              // from a pair's to the next
   const float* step = nullptr;             // of each column
@@ -25,6 +26,11 @@ struct GemvS16Kernels {
   // [rows - 1][panels - 1]; of the second are read: c, c_stride, cols, epilogue
   void (*product[kMostRows][kMostPanels])(const GemvS16Tile&, const GemmF32Tile&) = {};
 };
+// Pairs of k that hold values.
+constexpr std::int64_t used_pairs(std::int64_t k) {
+  const std::int64_t rest = k % 32;
+  return (k / 32 * 16 + (rest < 16 ? rest : 16) + 1) / 2 * 2;
+}
 extern "C" const GemvS16Kernels tenfold_gemv_s16_vnni;
 
 }  // namespace tenfold::backends::cpu

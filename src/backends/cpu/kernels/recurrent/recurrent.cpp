@@ -71,6 +71,6 @@ void gru_state(const float* z, const float* r, const float* candidate, const flo
 
 }  // namespace
 
-extern "C" constinit const RecurrentKernels TENFOLD_TABLE(recurrent) = {kPanel, product, lstm_cell, gru_gates, gru_state};
+extern "C" constinit const RecurrentKernels TENFOLD_TABLE(recurrent) = {kPanel, kLanes, product, lstm_cell, gru_gates, gru_state};
 
 }  // namespace tenfold::backends::cpu

@@ -50,11 +50,11 @@ void product(const GemvS16Tile& g, const GemmF32Tile& t) {
 #pragma GCC unroll 16
   for (int i = 0; i < kRows * kPanels; ++i) sum[i / kPanels][i % kPanels] = zero();
   const std::int16_t* weights = g.weights;
-  for (std::int64_t first = 0; first < g.pairs; first += kChunk) {
+  for (std::int64_t first = 0; first < g.used; first += kChunk) {
     __m512i high[kTurns][kRows][kPanels], low[kTurns][kRows][kPanels];
 #pragma GCC unroll 16
     for (int i = 0; i < kTurns * kRows * kPanels; ++i) (&high[0][0][0])[i] = no_sum(), (&low[0][0][0])[i] = no_sum();
-    const std::int64_t last = first + kChunk < g.pairs ? first + kChunk : g.pairs;
+    const std::int64_t last = first + kChunk < g.used ? first + kChunk : g.used;
     for (std::int64_t pair = first; pair < last; pair += kTurns) {
 #pragma GCC unroll 2
       for (int turn = 0; turn < kTurns; ++turn, weights += g.pair_step) {

@@ -73,7 +73,7 @@ void tile(const Kernel& kernel, const FixedProduct& product, std::int64_t row, i
   for (int r = 0; r < rows && fits; ++r)
     fits = kernels().split(product.row(row + r), w.balance(product.packed), kernel.k, parts + r * w.depth(), scale + r);
   if (!fits) return product.whole(row, rows, first, last, rest);
-  GemvS16Tile g{.rows = parts, .row_scale = scale, .pairs = w.depth() / 2};
+  GemvS16Tile g{.rows = parts, .row_scale = scale, .pairs = w.depth() / 2, .used = used_pairs(w.k())};
   const std::int64_t width = kernels().panels[rows - 1] * 16;
   for (std::int64_t column = first; column < last; column += width) {
     const std::int64_t columns = std::min(width, last - column), group = column / kGroup;

@@ -1,11 +1,9 @@
 // recurrent_rows: LSTM and GRU: one product over all steps for the input, then step by step for the state. Weights are
-// packed gate by gate into panels; states and gates of a sample lie in rows padded to whole panels.
+// packed gate by gate into panels; gates are padded to whole vectors or panels.
 #include <cstring>
 
-#include "backends/cpu/kernels/recurrent/recurrent.h"
-#include "backends/cpu/tactics/row_problem_common.h"
+#include "backends/cpu/tactics/recurrent/recurrent_common.h"
 #include "backends/packed_tactic.h"
-#include "base/checked.h"
 
 namespace tenfold::backends {
 namespace {
@@ -14,55 +12,26 @@ using namespace cpu;
 
 using std::int64_t;
 
-const RecurrentKernels& kernels_of(const Problem& p) { return pick(p, tenfold_recurrent_avx2, tenfold_recurrent_avx512); }
-bool is_lstm(const Problem& p) { return p.op->name == "LSTM"; }
-bool given(const Problem& p, std::size_t i) { return p.in.size() > i && !p.in[i].missing; }
-
-struct Extents {
-  int64_t directions, gates, input, hidden, padded;  // padded: of a gate's columns
-  explicit Extents(const Problem& p)
-      : directions(p.in[1].dims[0].constant()),
-        gates(is_lstm(p) ? 4 : 3),
-        input(p.in[1].dims[2].constant()),
-        hidden(p.in[2].dims[2].constant()),
-        padded(round_up(hidden, kernels_of(p).panel)) {}
-  int64_t row() const { return gates * padded; }  // gates of one sample
-};
-
-Verdict supports(const Problem& p) {
-  if (Verdict v = needs_avx2(p); !v) return v;
-  if (Verdict v = no_epilogue(p); !v) return v;
-  for (std::size_t i = 1; i < 3; ++i) {
-    if (!p.in[i].constant || !ir::is_constant(p.in[i].dims)) return Verdict::no("the weights are not constant");
-    for (ir::Dim d : p.in[i].dims)
-      if (d.constant() < 1 || d.constant() > 1 << 16) return Verdict::no("the weights are empty or too large");
-  }
-  if (given(p, 4)) return Verdict::no("sequences of different lengths");
-  if (given(p, 7)) return Verdict::no("peepholes");
-  for (const char* option : {"activations", "activation_alpha", "activation_beta"})
-    if (p.attributes->has(option)) return Verdict::no("activations of its own");
-  if (p.attributes->number("clip", 0) != 0) return Verdict::no("clipping");
-  if (p.attributes->integer("input_forget", 0) != 0) return Verdict::no("input and forget gates are coupled");
-  return dense_plain_f32(p);
+// A GRU's candidate is a product of its own, which begins at a panel.
+RecurrentExtents extents(const Problem& p) {
+  const RecurrentKernels& kernels = recurrent_kernels(p);
+  return {p, p.op->name == "LSTM" ? kernels.lanes : kernels.panel, kernels.panel};
 }
 
 std::int64_t packed_bytes(const Problem& p, const Config&, int input) {
-  const Extents e(p);
-  return input == 1 ? e.directions * e.row() * e.input * 4 : input == 2 ? e.directions * e.row() * e.hidden * 4 : -1;
+  const RecurrentExtents e = extents(p);
+  return input == 1 || input == 2 ? e.directions * e.row() * e.depth(input) * 4 : -1;
 }
 // f(offset in the packing, offset in the weight) for every element of W or R.
 template <class F>
 void for_packing(const Problem& p, int input, F&& f) {
-  const Extents e(p);
-  const int64_t depth = input == 1 ? e.input : e.hidden, panel = kernels_of(p).panel;
+  const RecurrentExtents e = extents(p);
+  const int64_t depth = e.depth(input), panel = recurrent_kernels(p).panel;
   for (int64_t d = 0; d < e.directions; ++d)
-    for (int64_t g = 0; g < e.gates; ++g)
-      for (int64_t u = 0; u < e.hidden; ++u)
-        for (int64_t i = 0; i < depth; ++i) {
-          const int64_t column = g * e.padded + u;
-          f(d * e.row() * depth + column / panel * panel * depth + i * panel + column % panel,
-            ((d * e.gates + g) * e.hidden + u) * depth + i);
-        }
+    for_recurrent_weights(e, input, d, [&](int64_t gate, int64_t unit, int64_t i, int64_t at) {
+      const int64_t column = gate * e.padded + unit;
+      f(d * e.row() * depth + column / panel * panel * depth + i * panel + column % panel, at);
+    });
 }
 void pack(const Problem& p, const Config& c, int input, std::span<const Tensor* const> constants, void* packed) {
   std::memset(packed, 0, static_cast<std::size_t>(packed_bytes(p, c, input)));
@@ -76,169 +45,35 @@ Tensor unpack(const Problem& p, const Config&, int input, const void* packed) {
   return weights;
 }
 
-struct Kernel {
-  const RecurrentKernels* kernels;
-  Extents e;
-  bool lstm, reverse, batch_first, has_bias, has_state, has_cell, product_first;
-  bool wants[3];
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) { return std::make_shared<RecurrentKernel>(p, extents(p)); }
+ir::Dim workspace(const Problem& p, const Config&) { return recurrent_workspace(p, extents(p)); }
+
+struct Products final : RecurrentProducts {
+  Products(const RecurrentKernel& k, const RunArgs& run) noexcept : kernel(k), args(run) {}
+  void add(const RecurrentProduct& p, int) const noexcept override {
+    const RecurrentExtents& e = kernel.e;
+    const int64_t depth = e.depth(p.operand);
+    for (int64_t gate = 0; gate < p.gates; ++gate) {
+      const int64_t first = p.first + gate * e.padded;
+      const float* panels = args.in[static_cast<std::size_t>(p.operand)].as<const float>() + (p.direction * e.row() + first) * depth;
+      kernel.kernels->product(p.x, p.x_row, p.rows, depth, panels, p.count, p.out + gate * e.padded, p.out_row, true);
+    }
+  }
+  const RecurrentKernel& kernel;
+  const RunArgs& args;
 };
-std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
-  Kernel k{
-      &kernels_of(p), Extents(p),  is_lstm(p),  p.attributes->string("direction") == "reverse",       p.attributes->integer("layout") != 0,
-      given(p, 3),    given(p, 5), given(p, 6), p.attributes->integer("linear_before_reset", 0) != 0, {}};
-  for (std::size_t i = 0; i < 3; ++i) k.wants[i] = p.out.size() > i && !p.out[i].missing;
-  return std::make_shared<Kernel>(k);
-}
-
-// Per direction and sample: gates of all steps; then the state, the cell (or reset state) and the product from the state.
-ir::Dim workspace(const Problem& p, const Config&) {
-  const Extents e(p);
-  const bool batch_first = p.attributes->integer("layout") != 0;
-  const ir::Dim steps = p.in[0].dims[batch_first ? 1 : 0], batch = p.in[0].dims[batch_first ? 0 : 1];
-  return batch * ir::Dim(e.directions * 4) * (steps * ir::Dim(e.row()) + ir::Dim(4 * e.padded)) + ir::Dim(2 * e.directions * e.row() * 4);
-}
-
-class Run {
- public:
-  Run(const Kernel& k, const RunArgs& args) noexcept : k_(k), e_(k.e), args_(args), x_(args.in[0]) {
-    steps_ = x_.dims[k.batch_first ? 1 : 0];
-    batch_ = x_.dims[k.batch_first ? 0 : 1];
-    x_step_ = x_.strides[k.batch_first ? 1 : 0];
-    x_sample_ = x_.strides[k.batch_first ? 0 : 1];
-    gates_ = static_cast<float*>(args.workspace);
-    states_ = gates_ + e_.directions * steps_ * batch_ * e_.row();
-    bias_ = states_ + e_.directions * batch_ * 4 * e_.padded;
-  }
-  void all() noexcept {
-    make_bias();
-    constexpr int64_t kRowsOfPart = 12;
-    const int64_t row_parts = ceil_div(steps_ * batch_, kRowsOfPart);
-    args_.parallel->for_each(e_.directions * row_parts, [&](int64_t part, int) {
-      const int64_t first = part % row_parts * kRowsOfPart;
-      project(part / row_parts, first, std::min(first + kRowsOfPart, steps_ * batch_));
-    });
-    constexpr int64_t kSamplesOfPart = 3;  // samples do not depend on each other
-    const int64_t sample_parts = ceil_div(batch_, kSamplesOfPart);
-    args_.parallel->for_each(e_.directions * sample_parts, [&](int64_t part, int) {
-      const int64_t first = part % sample_parts * kSamplesOfPart;
-      walk(part / sample_parts, first, std::min(kSamplesOfPart, batch_ - first));
-    });
-  }
-
- private:
-  float* gates(int64_t d, int64_t step, int64_t sample) const { return gates_ + ((d * steps_ + step) * batch_ + sample) * e_.row(); }
-  float* state(int64_t d, int64_t which, int64_t sample) const { return states_ + ((d * 4 + which) * batch_ + sample) * e_.padded; }
-
-  // bias_: added to the input's product; behind it, only for a GRU whose product comes first, the candidate's bias of the state.
-  void make_bias() noexcept {
-    std::memset(bias_, 0, static_cast<std::size_t>(2 * e_.directions * e_.row()) * 4);
-    if (!k_.has_bias) return;
-    const int64_t all = e_.gates * e_.hidden;
-    for (int64_t d = 0; d < e_.directions; ++d)
-      for (int64_t g = 0; g < e_.gates; ++g)
-        for (int64_t u = 0; u < e_.hidden; ++u) {
-          const float* b = args_.in[3].as<const float>() + d * 2 * all + g * e_.hidden + u;
-          const bool apart = !k_.lstm && k_.product_first && g == 2;
-          bias_[(d * 2) * e_.row() + g * e_.padded + u] = b[0] + (apart ? 0.f : b[all]);
-          if (apart) bias_[(d * 2 + 1) * e_.row() + g * e_.padded + u] = b[all];
-        }
-  }
-  void project(int64_t d, int64_t first, int64_t last) noexcept {
-    const float* panels = args_.in[1].as<const float>() + d * e_.row() * e_.input;
-    const bool in_rows = steps_ == 1 || batch_ == 1 || x_step_ == batch_ * x_sample_;
-    for (int64_t r = first; r < last; ++r)
-      std::memcpy(gates_ + (d * steps_ * batch_ + r) * e_.row(), bias_ + d * 2 * e_.row(), static_cast<std::size_t>(e_.row()) * 4);
-    const auto x = [&](int64_t r) { return x_.as<const float>() + r / batch_ * x_step_ + r % batch_ * x_sample_; };
-    float* out = gates_ + (d * steps_ * batch_ + first) * e_.row();
-    if (in_rows) {
-      const int64_t row = steps_ == 1 ? x_sample_ : batch_ == 1 ? x_step_ : x_sample_;
-      k_.kernels->product(x(first), row, last - first, e_.input, panels, e_.row(), out, e_.row(), true);
-    } else {
-      for (int64_t r = first; r < last; ++r, out += e_.row())
-        k_.kernels->product(x(r), 0, 1, e_.input, panels, e_.row(), out, e_.row(), true);
-    }
-  }
-
-  // Elements of Y [steps, directions, batch, hidden] and of states [directions, batch, hidden], or with the batch in front.
-  float* output(int64_t d, int64_t step, int64_t sample) const {
-    const Bound& y = args_.out[0];
-    return y.as<float>() + (k_.batch_first ? sample * y.strides[0] + step * y.strides[1] + d * y.strides[2]
-                                           : step * y.strides[0] + d * y.strides[1] + sample * y.strides[2]);
-  }
-  float* of_state(const Bound& b, int64_t d, int64_t sample) const {
-    return b.as<float>() + (k_.batch_first ? sample * b.strides[0] + d * b.strides[1] : d * b.strides[0] + sample * b.strides[1]);
-  }
-
-  void walk(int64_t d, int64_t first, int64_t samples) noexcept {
-    const auto bytes = static_cast<std::size_t>(e_.hidden) * 4;
-    for (int64_t s = first; s < first + samples; ++s) {
-      for (int64_t which = 0; which < 4; ++which) std::memset(state(d, which, s), 0, static_cast<std::size_t>(e_.padded) * 4);
-      if (k_.has_state) std::memcpy(state(d, 0, s), of_state(args_.in[5], d, s), bytes);
-      if (k_.lstm && k_.has_cell) std::memcpy(state(d, 1, s), of_state(args_.in[6], d, s), bytes);
-    }
-    for (int64_t i = 0; i < steps_; ++i) {
-      const int64_t step = k_.reverse || d == 1 ? steps_ - 1 - i : i;
-      if (k_.lstm)
-        lstm_step(d, step, first, samples);
-      else
-        gru_step(d, step, first, samples);
-      if (k_.wants[0])
-        for (int64_t s = first; s < first + samples; ++s) std::memcpy(output(d, step, s), state(d, 0, s), bytes);
-    }
-    for (int64_t s = first; s < first + samples; ++s) {
-      if (k_.wants[1]) std::memcpy(of_state(args_.out[1], d, s), state(d, 0, s), bytes);
-      if (k_.lstm && k_.wants[2]) std::memcpy(of_state(args_.out[2], d, s), state(d, 1, s), bytes);
-    }
-  }
-  const float* recurrent(int64_t d) const { return args_.in[2].as<const float>() + d * e_.row() * e_.hidden; }
-
-  void lstm_step(int64_t d, int64_t step, int64_t first, int64_t samples) noexcept {
-    float* g = gates(d, step, first);
-    k_.kernels->product(state(d, 0, first), e_.padded, samples, e_.hidden, recurrent(d), e_.row(), g, e_.row(), true);
-    for (int64_t s = 0; s < samples; ++s)
-      k_.kernels->lstm_cell(g + s * e_.row(), e_.padded, state(d, 1, first + s), state(d, 0, first + s), e_.padded);
-  }
-  void gru_step(int64_t d, int64_t step, int64_t first, int64_t samples) noexcept {
-    float* g = gates(d, step, first);
-    const float* candidate_panels = recurrent(d) + 2 * e_.padded * e_.hidden;
-    float *reset = state(d, 1, first), *from_state = state(d, 2, first);
-    k_.kernels->product(state(d, 0, first), e_.padded, samples, e_.hidden, recurrent(d), 2 * e_.padded, g, e_.row(), true);
-    for (int64_t s = 0; s < samples; ++s)
-      k_.kernels->gru_gates(g + s * e_.row(), e_.padded, state(d, 0, first + s), k_.product_first ? nullptr : reset + s * e_.padded,
-                            e_.padded);
-    const float* from_bias = bias_ + (d * 2 + 1) * e_.row() + 2 * e_.padded;
-    for (int64_t s = 0; s < samples; ++s) std::memcpy(from_state + s * e_.padded, from_bias, static_cast<std::size_t>(e_.padded) * 4);
-    k_.kernels->product(k_.product_first ? state(d, 0, first) : reset, e_.padded, samples, e_.hidden, candidate_panels, e_.padded,
-                        from_state, e_.padded, true);
-    for (int64_t s = 0; s < samples; ++s) {
-      const float* row = g + s * e_.row();
-      k_.kernels->gru_state(row, k_.product_first ? row + e_.padded : nullptr, row + 2 * e_.padded, from_state + s * e_.padded,
-                            state(d, 0, first + s), e_.padded);
-    }
-  }
-
-  const Kernel& k_;
-  const Extents& e_;
-  const RunArgs& args_;
-  const Bound& x_;
-  int64_t steps_, batch_, x_step_, x_sample_;
-  float *gates_, *states_, *bias_;
-};
-
 Status::Code run(const void* self, const RunArgs& args) noexcept {
-  Run(*static_cast<const Kernel*>(self), args).all();
+  const auto& kernel = *static_cast<const RecurrentKernel*>(self);
+  run_recurrent(kernel, Products(kernel, args), args, 1, kernel.kernels->panel);
   return Status::ok;
-}
-double work(const Problem& p) {
-  const Extents e(p);
-  return 2.0 * static_cast<double>(p.bounds(p.in[0].dims[0] * p.in[0].dims[1]).upper) *
-         static_cast<double>(e.directions * e.gates * e.hidden * (e.input + e.hidden));
 }
 
 }  // namespace
 
 Tactic cpu_recurrent_rows() {
-  return packed_tactic({.name = "recurrent_rows", .ops = {{"GRU", "gru_rows"}, {"LSTM", "lstm_rows"}},
+  return packed_tactic({.name = "recurrent_rows",
+                        .version = 2,
+                        .ops = {{"GRU", "gru_rows"}, {"LSTM", "lstm_rows"}},
                         .workspace = workspace,
                         .cases = {"LSTM f32[7,4,30] f32[1,160,30]! f32[1,160,40]! f32[1,320] outputs=3",
                                   "LSTM f32[5,1,30] f32[2,20,30]! f32[2,20,5]! f32[2,40]! _ f32[2,1,5] f32[2,1,5] "
@@ -247,7 +82,7 @@ Tactic cpu_recurrent_rows() {
                                   "GRU f32[7,4,30] f32[1,120,30]! f32[1,120,40]! f32[1,240] outputs=2",
                                   "GRU f32[5,2,30] f32[2,15,30]! f32[2,15,5]! f32[2,30]! _ f32[2,2,5] "
                                   "direction=\"bidirectional\" linear_before_reset=1 outputs=2"}},
-                       {supports, one_config, nullptr, packed_bytes, pack, unpack, open, run, work});
+                       {supports_recurrent, one_config, nullptr, packed_bytes, pack, unpack, open, run, recurrent_work});
 }
 
 }  // namespace tenfold::backends

@@ -1,0 +1,63 @@
+// What the tactics of LSTM and GRU share: everything but the products with W and R.
+#pragma once
+
+#include "backends/cpu/kernels/recurrent/recurrent.h"
+#include "backends/cpu/tactics/row_problem_common.h"
+#include "base/checked.h"
+
+namespace tenfold::backends::cpu {
+
+struct RecurrentExtents {
+  // A gate's columns are padded to multiples of `unit`, all of a row to whole panels.
+  RecurrentExtents(const Problem& p, std::int64_t unit, std::int64_t panel);
+  std::int64_t directions, gates, input, hidden, padded, panel;
+  std::int64_t row() const { return (gates * padded + panel - 1) / panel * panel; }  // gates of one sample
+  std::int64_t depth(int operand) const { return operand == 1 ? input : hidden; }   // of W, which is operand 1, or R
+};
+
+const RecurrentKernels& recurrent_kernels(const Problem& p);
+Verdict supports_recurrent(const Problem& p);
+double recurrent_work(const Problem& p);
+
+// f(gate, unit, i, offset in W or R) for every element of one direction.
+template <class F>
+void for_recurrent_weights(const RecurrentExtents& e, int operand, std::int64_t direction, F&& f) {
+  const std::int64_t depth = e.depth(operand);
+  for (std::int64_t g = 0; g < e.gates; ++g)
+    for (std::int64_t u = 0; u < e.hidden; ++u)
+      for (std::int64_t i = 0; i < depth; ++i) f(g, u, i, ((direction * e.gates + g) * e.hidden + u) * depth + i);
+}
+
+struct RecurrentKernel {
+  RecurrentKernel(const Problem& p, const RecurrentExtents& extents);
+  const RecurrentKernels* kernels;
+  RecurrentExtents e;
+  bool lstm, reverse, batch_first, has_bias, has_state, has_cell, product_first;
+  bool wants[3];
+};
+
+// out[rows x count] += x[rows x depth] * columns [first, first + count) of W or R, which is `operand`, for each of some gates.
+struct RecurrentProduct {
+  int operand;
+  std::int64_t direction, first, count;
+  const float* x;
+  std::int64_t x_row, rows;
+  float* out;
+  std::int64_t out_row;
+  std::int64_t gates = 1;  // the same columns of as many gates that follow each other, in the weights as in `out`
+};
+struct RecurrentProducts {
+  virtual void add(const RecurrentProduct& product, int worker) const noexcept = 0;
+
+ protected:
+  ~RecurrentProducts() = default;
+};
+
+// Per direction and sample: gates of all steps; then the state, the cell (or reset state) and the product from the state.
+ir::Dim recurrent_workspace(const Problem& p, const RecurrentExtents& e);
+// `unit_parts` above 1: the units of a step are shared by as many parts, each of a multiple of `panel` units, where no part of a step
+// needs another's. Else samples are shared.
+void run_recurrent(const RecurrentKernel& kernel, const RecurrentProducts& products, const RunArgs& args, std::int64_t unit_parts,
+                   std::int64_t panel) noexcept;
+
+}  // namespace tenfold::backends::cpu

@@ -1,0 +1,32 @@
+// The cone of a part: what a node reads of its operands for some positions of one axis of its result, and the node that computes just
+// those from just that.
+#pragma once
+
+#include <functional>
+
+#include "ir/op_def.h"
+#include "passes/positions.h"
+
+namespace tenfold::passes {
+
+// Positions of one axis of a value; all of every other axis.
+struct Part {
+  std::size_t axis = 0;
+  Positions at;
+};
+
+struct Cone {
+  std::vector<std::optional<Part>> reads;   // of each operand; nothing: all of it
+  // The part of the result, of operands of which each is the part that `reads` says.
+  std::function<ir::Value*(ir::Graph& graph, ir::Node& node, std::vector<ir::Value*> operands)> make;
+};
+
+// Nothing where a part of the result needs all operands whole, or the extents along the axis are not known.
+std::optional<Cone> cone_of(const ir::Node& node, const Part& part);
+
+// What a Slice of known places along one axis takes of its operand, if its steps are forwards.
+std::optional<Part> sliced(const ir::Node& node);
+// `v` cut to a part, which may be all of it.
+ir::Value* cut_to(ir::Graph& graph, ir::Value* v, const Part& part, ir::Node* before);
+
+}  // namespace tenfold::passes
