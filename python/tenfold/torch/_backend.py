@@ -33,7 +33,7 @@ def decompositions() -> dict[Any, Any]:
 
 def backend(module: torch.fx.GraphModule, args: Sequence[Any], *, options: Mapping[str, Any] | None = None, mode: str | None = None,
             **rest: Any) -> Callable[..., Any]:
-    """torch.compile(m, backend="tenfold", options={...}): fields of BuildConfig, min_block_size, frozen, free_weights, plan_cache."""
+    """torch.compile(m, backend="tenfold", options={...}): fields of BuildConfig, and min_block_size, frozen, free_weights, plan_cache."""
     if rest:
         raise TypeError(f'the backend "tenfold" has no argument {next(iter(rest))!r}')
     return compiled(module, args, read_options(options, mode), [])

@@ -7,12 +7,14 @@ from typing import Any
 
 import tenfold
 import torch
+from tenfold.torch import _dims
 from tenfold.torch._backend import decompositions
 from tenfold.torch._call import Refused
 from tenfold.torch._convert import Conversion, is_size
 from tenfold.torch._island import device_of
 from tenfold.torch._options import Options, for_build
-from tenfold.torch._sizes import Ranges
+from tenfold.torch._sizes import Ranges, expression
+from tenfold.torch._types import NAMES
 from tenfold.torch._whole import keep_whole
 from torch.export.graph_signature import InputKind, OutputKind
 from torch.utils import _pytree
@@ -70,7 +72,8 @@ def built(program: torch.export.ExportedProgram, profiles: Any, options: Mapping
         build['profiles'] = profiles
     elif ranges.symbols:
         build['profiles'] = ranges.profile([n.name for n in inputs], ranges.around(ranges.hints), ranges.hints)
-    build['labels'] = {**build.get('labels', {}), 'torch.outputs': json.dumps(names), 'torch.call': call_of(program, inputs)}
+    build['labels'] = {**build.get('labels', {}), 'torch.outputs': json.dumps(names), 'torch.call': call_of(program, inputs),
+                       'torch.sizes': sizes_of(program, ranges)}
     made.network.remove_unused()
     return tenfold.build(made.network, **build)
 
@@ -87,6 +90,16 @@ def mark_outputs(program: torch.export.ExportedProgram, made: Conversion) -> lis
         names.append(f'y{len(names)}')
         made.network.output(made.network.add('Identity', made.value(node)), names[-1])
     return names
+
+
+def sizes_of(program: torch.export.ExportedProgram, ranges: Ranges) -> str:
+    """Types and sizes of the results, from those of the inputs; empty: they have no such form."""
+    places = dict(zip(ranges.symbols, ranges.places, strict=True))
+    fakes = [n.meta['val'] for n in program.graph.output_node().args[0] if n is not None]
+    try:
+        return json.dumps([{'dtype': NAMES[f.dtype], 'sizes': [_dims.written(expression(s), places) for s in f.shape]} for f in fakes])
+    except ValueError:
+        return ''
 
 
 def call_of(program: torch.export.ExportedProgram, inputs: Sequence[torch.fx.Node]) -> str:
@@ -113,14 +126,16 @@ class LoadedModule(torch.nn.Module):
         self._places, self._names = call['places'], json.loads(labels['torch.outputs'])
         self._specs = [_pytree.treespec_loads(s) for s in call['specs']]
 
+    def outputs_of(self, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
+        found = self.engine(*(t.detach() for t in inputs))
+        return list(found.values()) if isinstance(found, dict) else [found]
+
     def forward(self, *args: Any, **keywords: Any) -> Any:
         flat, spec = _pytree.tree_flatten((args, keywords))
         if self._specs and len(flat) != self._specs[0].num_leaves:
             raise tenfold.InvalidArgument(f'the module takes {self._specs[0].num_leaves} tensors, {len(flat)} are given')
-        with torch.no_grad():
-            found = self.engine(*(flat[p] for p in self._places))
-        count = sum(n is not None for n in self._names)
-        made = [None if n is None else found if count == 1 else found[n] for n in self._names]
+        found = iter(self.outputs_of([flat[p] for p in self._places]))
+        made = [None if n is None else next(found) for n in self._names]
         if self._specs:
             return _pytree.tree_unflatten(made, self._specs[1])
         return made[0] if len(made) == 1 else tuple(made)

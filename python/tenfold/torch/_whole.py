@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
-_library = torch.library.Library('tenfold', 'DEF')   # noqa: TOR901
-_library.define('attention(Tensor query, Tensor key, Tensor value, Tensor? mask=None, float dropout=0.0, bool causal=False, '
+library = torch.library.Library('tenfold', 'DEF')   # noqa: TOR901
+library.define('attention(Tensor query, Tensor key, Tensor value, Tensor? mask=None, float dropout=0.0, bool causal=False, '
                 'float? scale=None, bool shared=False) -> Tensor')
 
 
@@ -24,8 +24,8 @@ def attention_fake(query: Any, key: Any, value: Any, mask: Any = None, dropout: 
     return query.new_empty([*query.shape[:-1], value.shape[-1]])
 
 
-_library.impl('attention', attention, 'CompositeExplicitAutograd')
-torch.library.register_fake('tenfold::attention', attention_fake, lib=_library)
+library.impl('attention', attention, 'CompositeExplicitAutograd')
+torch.library.register_fake('tenfold::attention', attention_fake, lib=library)
 
 NAMES = ('query', 'key', 'value', 'attn_mask', 'dropout_p', 'is_causal', 'scale', 'enable_gqa')
 WHOLE = {torch.nn.functional.scaled_dot_product_attention, torch.ops.aten.scaled_dot_product_attention.default}
