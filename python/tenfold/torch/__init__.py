@@ -1,4 +1,4 @@
-"""torch.compile(m, backend="tenfold"): modules of torch as engines; and export() and load(), with plans that need no torch.
+"""torch.compile(m, backend="tenfold"): modules of torch as engines; export() and load(), with plans that need no torch; plugin().
 
 docs/torch.md tells all of it.
 """
@@ -10,5 +10,6 @@ _check_version()
 from tenfold.torch._backend import backend  # noqa: E402
 from tenfold.torch._explain import Explanation, explain  # noqa: E402
 from tenfold.torch._export import export, load  # noqa: E402
+from tenfold.torch._plugin import plugin  # noqa: E402
 
-__all__ = ['Explanation', 'backend', 'explain', 'export', 'load']
+__all__ = ['Explanation', 'backend', 'explain', 'export', 'load', 'plugin']

@@ -6,9 +6,8 @@ from typing import Any
 
 import tenfold
 import torch
-from tenfold.torch import _partition
+from tenfold.torch import _partition, _weights
 from tenfold.torch._call import Refused
-from tenfold.torch._convert import is_fake
 from tenfold.torch._gradients import why_gradients
 from tenfold.torch._island import Island
 from tenfold.torch._options import Options, read_options
@@ -33,7 +32,7 @@ def decompositions() -> dict[Any, Any]:
 
 def backend(module: torch.fx.GraphModule, args: Sequence[Any], *, options: Mapping[str, Any] | None = None, mode: str | None = None,
             **rest: Any) -> Callable[..., Any]:
-    """torch.compile(m, backend="tenfold", options={...}): fields of BuildConfig, and min_block_size, frozen, free_weights, plan_cache."""
+    """torch.compile(m, backend="tenfold", options={...}): fields of BuildConfig, and min_block_size, frozen, plan_cache."""
     if rest:
         raise TypeError(f'the backend "tenfold" has no argument {next(iter(rest))!r}')
     return compiled(module, args, read_options(options, mode), [])
@@ -49,11 +48,11 @@ def compiled(module: torch.fx.GraphModule, args: Sequence[Any], options: Options
     if why := why_gradients(args):
         report.leave_all(why)
         return module.forward
-    static = static_arguments(module, args)
+    static = _weights.places(module, args)
 
     def compile_inference(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
         with unset_fake_temporarily():       # weights are real
-            return make_boxed_func(islands(graph, weights_of(graph, args, static), options, report))
+            return make_boxed_func(islands(graph, _weights.behind(graph, module, args, static), options, report))
 
     try:
         with torch.no_grad():
@@ -63,25 +62,6 @@ def compiled(module: torch.fx.GraphModule, args: Sequence[Any], options: Options
     except (RuntimeError, NotImplementedError, AssertionError, MemoryError) as error:
         report.leave_all(f'{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ""}')
         return module.forward
-
-
-def static_arguments(module: torch.fx.GraphModule, args: Sequence[Any]) -> set[int]:
-    """Places of parameters and buffers."""
-    nodes = [n for n in module.graph.nodes if n.op == 'placeholder']
-    return {i for i, (n, a) in enumerate(zip(nodes, args, strict=True)) if isinstance(a, torch.Tensor) and not is_fake(a)
-            and (isinstance(a, torch.nn.Parameter) or '_dynamo_static_input_type' in n.meta.get('tensor_dict', {}))}
-
-
-def weights_of(graph: torch.fx.GraphModule, args: Sequence[Any], static: set[int]) -> dict[torch.fx.Node, torch.Tensor]:
-    """Parameters and buffers that the graph only reads."""
-    described = graph.graph.output_node().meta.get('desc') or []
-    mutated = {getattr(getattr(d, 'mutated_input', None), 'idx', None) for d in described}
-    found = {}
-    for node in graph.graph.nodes:
-        place = getattr(node.meta.get('desc'), 'idx', None)
-        if node.op == 'placeholder' and type(node.meta.get('desc')).__name__ == 'PlainAOTInput' and place in static and place not in mutated:
-            found[node] = args[place]
-    return found
 
 
 def islands(graph: torch.fx.GraphModule, weights: Weights, options: Options, report: Report) -> Callable[..., Any]:

@@ -112,6 +112,10 @@ class Call:
             sizes = [n if isinstance(n, int) else -1 for n in sizes]     # one unknown extent needs no arithmetic
         return self.network.add('Reshape', x, self.ints(sizes), allowzero=0 if -1 in sizes else 1)
 
+    def network_dims(self, x: Value) -> list[int]:
+        """The extents of a value of the network, which must be numbers."""
+        return self.fixed(x.dims, 'an operator')
+
     @staticmethod
     def rank(x: Value) -> int:
         return len(x.dims)

@@ -26,8 +26,9 @@ class Conversion:
         self.failed: dict[torch.fx.Node, str] = {}
         self._values: dict[torch.fx.Node, Any] = {}
         self._attributes = attributes
+        self.device = main_device(graph)
         for node in graph.nodes:
-            if node.op == 'placeholder' and node in weights:
+            if node.op == 'placeholder' and node in weights and weights[node].device == self.device:
                 self._values[node] = self.weights[node] = self.network.constant(host(weights[node]), node.name)
             elif node.op == 'placeholder':
                 self._take(node)
@@ -42,7 +43,7 @@ class Conversion:
     def _take(self, node: torch.fx.Node) -> None:
         """A value from outside, an input of the network."""
         fake = node.meta.get('val')
-        if not isinstance(fake, torch.Tensor):
+        if not isinstance(fake, torch.Tensor) or fake.device != self.device:
             return
         try:
             dims = [int(e) if (e := expression(s)).is_number else str(e) if e.is_Symbol else f'{node.name}_{axis}'
@@ -89,6 +90,9 @@ class Conversion:
             raise Refused('a random operator')
         if function is None:
             raise Refused('no function for it')
+        for fake in flat(node.meta.get('val')):
+            if fake.device != self.device:
+                raise Refused(f'a result on {fake.device}, where the graph is on {self.device}')
         call = Call(self.network, node, self.extents)
         return checked(function(call, *(self._argument(a) for a in positional(node))), node)
 
@@ -100,9 +104,20 @@ class Conversion:
         fake = given.meta.get('val')
         if isinstance(fake, torch.Tensor) or given.op == 'get_attr':
             if self._values.get(given) is None:
-                raise Refused(f'an operand of the type {str(fake.dtype).removeprefix("torch.")}' if fake is not None else 'its operand')
+                raise Refused(f'an operand of the type {str(fake.dtype).removeprefix("torch.")} on {fake.device}' if fake is not None
+                              else 'its operand')
             return self._values[given]
         return fake
+
+
+def flat(value: Any) -> list[torch.Tensor]:
+    return [value] if isinstance(value, torch.Tensor) else [t for v in value for t in flat(v)] if isinstance(value, (list, tuple)) else []
+
+
+def main_device(graph: torch.fx.Graph) -> torch.device:
+    """That of the inputs: a GPU, where one of them lies there."""
+    given = [n.meta['val'].device for n in graph.nodes if n.op == 'placeholder' and isinstance(n.meta.get('val'), torch.Tensor)]
+    return next((d for d in given if d.type != 'cpu'), torch.device('cpu'))
 
 
 def is_size(node: torch.fx.Node) -> bool:

@@ -59,10 +59,13 @@ class Results:
 
 
 def hints(numbers: Any) -> list[int]:
+    """Sizes as they are in the first call."""
     return [n if isinstance(n, int) else n.node.hint for n in numbers]
 
 
 def lies_row_by_row(fake: torch.Tensor) -> bool:
+    if None in hints([*fake.shape, *fake.stride()]):     # a size that only the data decides
+        return True
     return lies_in_order(fake, range(fake.dim()))
 
 
@@ -116,7 +119,7 @@ class Island:
             raise Refused('a graph that computes nothing')
         made.network.remove_unused()
         self.network = made.network
-        self._graph = graph
+        self._graph, self._module = graph, attributes
         self._constants = [weights[n] for n in made.weights]
         self._folded = [v for k, v in vars(attributes).items() if isinstance(v, torch.Tensor)] if attributes is not None else []
         self._weights = {places[n]: n.name for n in made.weights}
@@ -132,9 +135,18 @@ class Island:
         """The engine for sizes in these ranges."""
         with self._lock:
             if around not in self._engines:
-                self._engines[around] = self._build(around, usual)
+                first = not self._engines                  # whose failure is that of the whole island
+                self._engines[around] = self._build(around, usual) if first else self._attempt(around, usual)
                 self.report.built.append(list(around))
             return self._engines[around]
+
+    def _attempt(self, around: tuple[tuple[int, int], ...], usual: list[int]) -> Any:
+        """None: torch computes calls of these sizes, and a warning tells why."""
+        try:
+            return self._build(around, usual)
+        except (tenfold.Error, MemoryError) as error:
+            self.report.leave_all(f'sizes of {around}: {type(error).__name__}: {error}')
+            return None
 
     def _build(self, around: tuple[tuple[int, int], ...], usual: list[int]) -> Any:
         build = for_build(self.options, self.device)
@@ -163,9 +175,11 @@ class Island:
         for value, (least, most) in zip(values, around, strict=True):
             if not least <= value <= most:
                 around = self.ranges.around(values)
-                self._last = around, self._built(around, values)
-                engine = self._last[1]
+                engine = self._built(around, values)
+                self._last = around, engine
                 break
+        if engine is None:
+            return self._module(*args)
         results = self.results
         if results.strided:
             out = {name: torch.empty_strided([f(values) for f in sizes], [f(values) for f in strides], dtype=dtype, device=device)
@@ -189,10 +203,10 @@ class Island:
             logger.info('%d weights of an engine have changed', len(given))
             for around, engine in self._engines.items():
                 try:
-                    self._engines[around] = engine.refit(given)
-                except tenfold.Error as error:
+                    self._engines[around] = None if engine is None else engine.refit(given)
+                except (tenfold.Error, MemoryError) as error:
                     logger.info('an engine is built anew: %s', error)
-                    self._engines[around] = self._build(around, [most for _, most in around])
+                    self._engines[around] = self._attempt(around, [most for _, most in around])
             self._last = self._last[0], self._engines[self._last[0]]
             self._watch.keep(now)
 

@@ -8,7 +8,8 @@ from typing import Any
 import tenfold
 import torch
 
-OWN = ('min_block_size', 'frozen', 'free_weights', 'plan_cache')
+OWN = ('min_block_size', 'frozen', 'plan_cache')
+REFUSED = {'free_weights': "torch's copy of weights cannot be dropped yet"}
 FOLLOW = {'profiles': "torch's dynamic shapes", 'device': 'where the tensors lie', 'initializers': "the module's own weights"}
 LEVELS = {None: None, 'default': None, 'reduce-overhead': None, 'max-autotune': 5, 'max-autotune-no-cudagraphs': 5}
 
@@ -18,7 +19,6 @@ class Options:
     build: Mapping[str, Any]                 # fields of BuildConfig
     min_block_size: int = 5                  # operators that an engine has at least
     frozen: bool = False                     # weights are never looked at again
-    free_weights: bool = False               # torch's copy of weights is dropped
     plan_cache: Any = True                   # False: plans are kept nowhere; a folder; True: the usual one
 
 
@@ -29,6 +29,9 @@ def read_options(options: Mapping[str, Any] | None, mode: str | None) -> Options
     own = {name: given.pop(name) for name in OWN if name in given}
     if not isinstance(own.get('min_block_size', 1), int) or own.get('min_block_size', 1) < 1:
         raise ValueError(f"options['min_block_size'] is a number from 1, got {own['min_block_size']!r}")
+    for name, why in REFUSED.items():
+        if name in given:
+            raise ValueError(f'options[{name!r}]: {why}')
     for name, source in FOLLOW.items():
         if name in given:
             raise ValueError(f'options[{name!r}] follows from {source}: leave it out')

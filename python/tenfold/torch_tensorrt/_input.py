@@ -35,8 +35,8 @@ class Input:
     """Input(shape), or Input(min_shape=, opt_shape=, max_shape=): the least, usual and largest shape."""
 
     def __init__(self, shape: Sequence[int] | None = None, *, min_shape: Sequence[int] | None = None,
-                 opt_shape: Sequence[int] | None = None, max_shape: Sequence[int] | None = None, dtype: Any = torch.float32, format: Any = torch.contiguous_format,
-                 name: str = '', **rest: Any) -> None:
+                 opt_shape: Sequence[int] | None = None, max_shape: Sequence[int] | None = None, dtype: Any = torch.float32,
+                 format: Any = torch.contiguous_format, name: str = '', **rest: Any) -> None:
         if rest:
             raise TypeError(f'Input has no argument {next(iter(rest))!r}')
         if format not in (torch.contiguous_format, torch.channels_last):

@@ -138,4 +138,5 @@ def tried(name, options):
     if not all(bool(w.isfinite().all()) for w in wanted) or torch.allclose(wanted[0][:1], wanted[0][1:2], rtol=1e-4):
         raise ValueError(f'{name}: results that tell nothing')
     pairs = [(f.double(), w.double()) for f, w in zip(found, wanted, strict=True)]
-    return max(float((f - w).abs().max() / w.abs().max()) for f, w in pairs), sum(len(r.engines) for r in reports), [b for r in reports for b in r.all_breaks()]
+    worst = max(float((f - w).abs().max() / w.abs().max()) for f, w in pairs)
+    return worst, sum(len(r.engines) for r in reports), [b for r in reports for b in r.all_breaks()]

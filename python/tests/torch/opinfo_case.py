@@ -3,6 +3,8 @@
 Each sample is traced, as the backend does it, and every overload in the trace with the tag `core` is an operator of its own: an engine of
 this one node, on the arguments that it had in eager mode, beside torch's result.
 """
+import logging
+
 import tenfold
 import torch
 from tenfold.torch._call import Refused
@@ -12,6 +14,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._python_dispatch import TorchDispatchMode
 
+logging.getLogger('tenfold').setLevel(logging.ERROR)       # most single operators have no kernel for such small samples
 QUICK = Options({'optimization_level': 0}, min_block_size=1, frozen=True, plan_cache=False)
 ORDERS = (torch.ops.aten.sort.default, torch.ops.aten.topk.default)
 DTYPES = (torch.float32, torch.int64, torch.bool)
@@ -51,6 +54,17 @@ def calls_of(op, sample):
     return seen.calls
 
 
+def calls_of_samples(op, dtype, most):
+    """Those of the first samples of an operator; none for what it cannot compute here."""
+    if dtype not in op.supported_dtypes('cpu'):
+        return
+    for sample in list(op.sample_inputs('cpu', dtype))[:most]:
+        try:
+            yield from calls_of(op, sample)
+        except (RuntimeError, NotImplementedError, TypeError, AssertionError):   # a sample of an error, or of a library that is not there
+            continue
+
+
 def flat(value):
     return [value] if isinstance(value, torch.Tensor) else [t for v in value for t in flat(v)] if isinstance(value, (list, tuple)) else []
 
@@ -72,7 +86,10 @@ def graph_of(function, args, kwargs):
     if not tensors:                            # an engine has an input
         tensors = [torch.ones(2)]
         return make_fx(lambda x: (function(*args, **kwargs), x + 1), tracing_mode='fake')(*tensors), tensors
-    return make_fx(called, tracing_mode='fake')(*tensors), tensors
+    if function is torch.ops.aten._embedding_bag.default:      # what comes behind the first result is for gradients
+        return make_fx(lambda *given: called(*given)[0], tracing_mode='fake')(*tensors), tensors
+    mode = 'symbolic' if torch.Tag.dynamic_output_shape in function.tags else 'fake'
+    return make_fx(called, tracing_mode=mode)(*tensors), tensors
 
 
 def check(function, args, kwargs):

@@ -45,6 +45,14 @@ class Weights(TorchCase):
         found, wanted, before, _ = self.changed(lambda m: m.second.weight.mul_(-3), frozen=True)
         self.same(found, before)
 
+    def test_parameters_that_torch_makes_attributes(self):         # as it does for inductor's freezing
+        module = MLP().eval()
+        with torch._dynamo.config.patch(prepare_freezing=True):
+            run, reports = self.compiled(module)
+            with torch.no_grad():
+                self.same(run(torch.ones(2, 8)), module(torch.ones(2, 8)))
+                self.assertIn(', 1 inputs,', reports[0].engines[0])
+
     def test_buffers(self):
         module = torch.nn.Sequential(torch.nn.Conv1d(3, 4, 3), torch.nn.BatchNorm1d(4), torch.nn.ReLU(), torch.nn.Conv1d(4, 2, 1),
                                      torch.nn.Tanh()).eval()

@@ -78,6 +78,10 @@ def pow_(call, x, y):
     return call.computed(call.Pow(call.wide(x), call.wide(call.computed(y))))
 
 
+@aten('atan2.out')
+def atan2_out(call, y, x, out): return atan2(call, y, x)
+
+
 @aten('atan2')
 def atan2(call, y, x):
     y, x = (call.wide(v) for v in call.computed(y, x))

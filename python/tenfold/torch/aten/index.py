@@ -11,6 +11,33 @@ from tenfold.torch.aten.table import aten
 def embedding(call, table, indices, *rest): return call.Gather(table, indices, axis=0)
 
 
+@aten('_embedding_bag')
+def embedding_bag(call, table, indices, offsets, by_frequency=False, mode=0, sparse=False, weights=None, last=False, padding=-1):
+    """Sums or means of rows, by a matrix of which row lies in which bag."""
+    if mode == 2 or any(call.used(i) for i in (1, 2, 3)) or call.rank(indices) != 1:
+        call.refuse('bags of largest rows, or whose places are read')
+    bags, dtype = call.fake.shape[0], table.dtype
+    numbers = call.Range(call.constant(0, 'i64'), call.Squeeze(call.Shape(indices)), call.constant(1, 'i64'))
+    begins = call.Unsqueeze(call.cast(offsets, 'i64'), call.ints([1]))
+    started = call.cast(call.GreaterOrEqual(call.Unsqueeze(numbers, call.ints([0])), begins), 'i64')
+    bag = call.Sub(call.ReduceSum(started, call.ints([0]), keepdims=0), 1)
+    own = call.Unsqueeze(call.Range(call.constant(0, 'i64'), call.cast(bags, 'i64'), call.constant(1, 'i64')), call.ints([1]))
+    inside = call.And(call.Equal(call.Unsqueeze(bag, call.ints([0])), own),
+                      call.Not(call.Equal(call.Unsqueeze(call.cast(indices, 'i64'), call.ints([0])), padding)))
+    matrix = call.cast(inside, dtype)
+    rows = call.Gather(table, indices, axis=0)
+    if weights is not None:
+        rows = call.Mul(rows, call.Unsqueeze(weights, call.ints([1])))
+    made = call.MatMul(matrix, rows)
+    if mode == 1:
+        made = call.Div(made, call.Max(call.ReduceSum(matrix, call.ints([1]), keepdims=1), 1.0))
+    return made, None, None, None
+
+
+@aten('nonzero')
+def nonzero(call, x): return call.Transpose(call.NonZero(x), perm=[1, 0])
+
+
 @aten('index_select')
 def index_select(call, x, axis, indices):
     if call.rank(x) == 0:
@@ -69,8 +96,21 @@ def index(call, x, indices):
     return permute(call, found, order)
 
 
+def put_by_mask(call, x, indices, values):
+    """One number where a mask holds; None: the indices are no mask of that kind."""
+    fakes = [None if n is None else n.meta['val'] for n in call.node.args[1]]
+    axis, mask = next((a, f) for a, f in enumerate(fakes) if f is not None)
+    if mask.dtype != torch.bool or sum(f is not None for f in fakes) != 1 or any(s != 1 for s in call.argument(2).shape):
+        return None
+    behind = call.rank(x) - axis - mask.dim()
+    mask = indices[axis] if behind == 0 else call.Unsqueeze(indices[axis], call.ints(range(-behind, 0)))
+    return call.Where(mask, call.reshape(call.computed(values), []), x)
+
+
 @aten('index_put', '_unsafe_index_put')
 def index_put(call, x, indices, values, accumulate=False):
+    if not accumulate and (made := put_by_mask(call, x, indices, values)) is not None:
+        return made
     axes, given = joined(call, x, indices)
     rest = [a for a in range(call.rank(x)) if a not in axes]
     moved = permute(call, x, [*axes, *rest])

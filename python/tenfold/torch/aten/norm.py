@@ -55,6 +55,13 @@ def batch_norm(call, x, weight, bias, mean, variance, momentum, eps):
     return y, empty(call, 1), empty(call, 2)
 
 
+@aten('_native_batch_norm_legit')
+def batch_norm_legit(call, x, weight, bias, mean, variance, training, momentum, eps):
+    if training:
+        call.refuse('a norm that writes to its running moments')
+    return batch_norm(call, x, weight, bias, mean, variance, momentum, eps)
+
+
 def empty(call, index): return call.tensor(torch.zeros(0)) if call.used(index) else None
 
 

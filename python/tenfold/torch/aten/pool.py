@@ -102,6 +102,10 @@ def adaptive(call, x, wanted):
     return call.computed(wide)
 
 
+@aten('adaptive_avg_pool1d')
+def adaptive_avg_pool1d(call, x, wanted): return adaptive(call, x, wanted)
+
+
 @aten('_adaptive_avg_pool2d')
 def adaptive_avg_pool2d(call, x, wanted): return adaptive(call, x, wanted)
 
