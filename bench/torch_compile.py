@@ -4,6 +4,8 @@
     torch_compile.py [--rows resnet50:1,...] [--seconds 6]     least milliseconds of single calls, all interleaved in one process
     torch_compile.py --first [--rows ...]                      seconds of the first call, each in a process with empty caches, then
                                                                with full ones; "empty" is a backend that computes nothing
+    torch_compile.py --gpu [--rows ...]                        the same on a GPU in fp16, beside reduce-overhead: times between two events
+                                                               around a call, and wall times of calls that are waited for
     torch_compile.py --overhead                                microseconds of a call over a backend that computes nothing, 200 weights
 
 Two threads, float32 as torch's switches are at first ("highest"), random weights. It wants torch, torchvision, transformers and the wheel.
@@ -123,6 +125,36 @@ def interleaved(name, batch, seconds):
     return {which: min(t) * 1e3 for which, t in taken.items()}
 
 
+def on_gpu(name, batch, seconds):
+    """The least milliseconds by backend: by events, and by the clock with a wait behind each call."""
+    module, keywords = made(name, batch)
+    module = module.half().cuda()
+    keywords = {k: v.cuda().half() if v.is_floating_point() else v.cuda() for k, v in keywords.items()}
+    torch._dynamo.reset()
+    wanted = tensors(module(**keywords))
+    ways = {'tenfold': torch.compile(module, backend='tenfold', options={'fp16': True}),
+            'inductor': torch.compile(module, mode='reduce-overhead'), 'eager': module}
+    for which, run in ways.items():
+        for _ in range(4):                                   # reduce-overhead records behind its first calls
+            found = tensors(run(**keywords))
+        for ours, theirs in zip(found, wanted, strict=True):
+            torch.testing.assert_close(ours, theirs, rtol=2e-2, atol=2e-2, msg=which)
+    events, walls = ({which: [] for which in ways} for _ in range(2))
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        for which, run in ways.items():
+            first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            torch.cuda.synchronize()
+            begin = time.perf_counter()
+            first.record()
+            run(**keywords)
+            last.record()
+            torch.cuda.synchronize()
+            walls[which].append((time.perf_counter() - begin) * 1e3)
+            events[which].append(first.elapsed_time(last))
+    return {which: min(t) for which, t in events.items()}, {which: min(t) for which, t in walls.items()}
+
+
 def first_call(name, batch, which):
     """In this process."""
     module, keywords = made(name, batch)
@@ -177,6 +209,7 @@ def main():
     p.add_argument('--seconds', type=float, default=6)
     p.add_argument('--first', action='store_true')
     p.add_argument('--overhead', action='store_true')
+    p.add_argument('--gpu', action='store_true')
     p.add_argument('--one', help=argparse.SUPPRESS)
     a = p.parse_args()
     torch.set_num_threads(THREADS)
@@ -190,6 +223,11 @@ def main():
         name, batch = row.split(':')
         if a.first:
             print(row, json.dumps({k: round(v, 2) for k, v in firsts(name, int(batch)).items()}), flush=True)
+            continue
+        if a.gpu:
+            with torch.no_grad():
+                event, wall = on_gpu(name, int(batch), a.seconds)
+            print(row, json.dumps({'event': event, 'wall': wall}), flush=True)
             continue
         with torch.no_grad():
             taken = interleaved(name, int(batch), a.seconds)

@@ -8,6 +8,7 @@ import tenfold
 import torch
 from tenfold.torch import _partition, _weights
 from tenfold.torch._call import Refused
+from tenfold.torch._convert import Conversion
 from tenfold.torch._gradients import why_gradients
 from tenfold.torch._island import Island
 from tenfold.torch._options import Options, read_options
@@ -67,8 +68,8 @@ def compiled(module: torch.fx.GraphModule, args: Sequence[Any], options: Options
 def islands(graph: torch.fx.GraphModule, weights: Weights, options: Options, report: Report) -> Callable[..., Any]:
     """The graph with engines in the place of what they can compute."""
     whole, calls = _partition.split(graph, weights, options.min_block_size, report)
-    if calls is None:
-        return attempted(whole, weights, options, report) or whole
+    if isinstance(calls, Conversion):
+        return attempted(whole, weights, options, report, calls) or whole
     for node in calls:
         part = getattr(whole, node.target)
         inner = [n for n in part.graph.nodes if n.op == 'placeholder']
@@ -97,10 +98,11 @@ class Called(torch.nn.Module):
         return self.island(*args)
 
 
-def attempted(part: torch.fx.GraphModule, weights: Weights, options: Options, report: Report) -> Island | None:
+def attempted(part: torch.fx.GraphModule, weights: Weights, options: Options, report: Report,
+              made: Conversion | None = None) -> Island | None:
     """None: torch computes the part, and the report tells why."""
     try:
-        island = Island(part.graph, weights, options, part, report)
+        island = Island(part.graph, weights, options, part, report, made)
     except (Refused, tenfold.Error, MemoryError) as error:
         report.leave_all(f'{type(error).__name__}: {error}' if not isinstance(error, Refused) else str(error))
         return None

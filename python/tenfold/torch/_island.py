@@ -96,9 +96,9 @@ class Island:
     """Thread safe."""
 
     def __init__(self, graph: torch.fx.Graph, weights: Mapping[torch.fx.Node, torch.Tensor], options: Options, attributes: Any,
-                 report: Report | None = None) -> None:
+                 report: Report | None = None, made: Conversion | None = None) -> None:
         self.options, self.report = options, report or Report()
-        made = Conversion(graph, weights, attributes)
+        made = made or Conversion(graph, weights, attributes)
         if made.failed:
             node, why = next(iter(made.failed.items()))
             raise Refused(f'{node.target}: {why}')

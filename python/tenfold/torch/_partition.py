@@ -42,8 +42,9 @@ class Support(OperatorSupportBase):
 
 
 def split(module: torch.fx.GraphModule, weights: Mapping[torch.fx.Node, torch.Tensor], least: int,
-          report: Report) -> tuple[torch.fx.GraphModule, list[torch.fx.Node] | None]:
-    """The module with islands of operators as submodules, and the nodes that call them; None: the module is one island as it is."""
+          report: Report) -> tuple[torch.fx.GraphModule, list[torch.fx.Node] | Conversion]:
+    """The module with islands of operators as submodules, and the nodes that call them. A module that is one island stays as it is; then
+    the second is what it becomes."""
     graph = module.graph
     graph.eliminate_dead_code()
     tried = Conversion(graph, weights, module)
@@ -54,7 +55,7 @@ def split(module: torch.fx.GraphModule, weights: Mapping[torch.fx.Node, torch.Te
     left = set(tried.failed) | views | stranded_sizes(graph)
     if not left:
         if counted(graph.nodes) >= least:
-            return module, None
+            return module, tried
         report.leave(f'{counted(graph.nodes)} operators', f'an island of fewer than {least}')
         return module, []
     partitioner = CapabilityBasedPartitioner(module, Support(left), allows_single_node_partition=True)

@@ -29,7 +29,7 @@ FIXED: dict[str, tuple[Any, ...]] = {
     'dla_local_dram_size': (1073741824,), 'dla_global_dram_size': (536870912,), 'use_fast_partitioner': (True, False),
     'enable_experimental_decompositions': (False,), 'assume_dynamic_shape_support': (False, True), 'lazy_engine_init': (False,),
     'cache_built_engines': (False,), 'reuse_cached_engines': (False,), 'dryrun': (False,), 'max_aux_streams': (None,),
-    'strict': (False, True), 'torch_executed_ops': ((), 'torch_executed_modules': ((), 'capability': (None,),
+    'strict': (False, True), 'torch_executed_ops': ((), [], None), 'torch_executed_modules': ((), [], None), 'capability': (None,),
     'num_min_timing_iters': (1, 2),
 }
 PRECISIONS = {torch.float32: {}, torch.float16: {'fp16': True}, torch.bfloat16: {'bf16': True}, torch.int8: {'int8': True}}
