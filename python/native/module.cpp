@@ -36,6 +36,7 @@ NB_MODULE(_native, m) {
   bind_runtime(m);
   bind_timing_cache(m);
   bind_tokenizer(m);
+  bind_torch_watch(m);
   bind_inspect(m);
   bind_engine(m);
   bind_context(m);

@@ -29,6 +29,7 @@ void bind_runtime(nb::module_& m);
 void bind_stream(nb::module_& m);
 void bind_timing_cache(nb::module_& m);
 void bind_tokenizer(nb::module_& m);
+void bind_torch_watch(nb::module_& m);
 
 void end_tuning();   // in the background, of all sessions; for good
 

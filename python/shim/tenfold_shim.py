@@ -1,4 +1,5 @@
-"""Where there is no real tensorrt or pycuda, `import tensorrt` means tenfold.tensorrt, and `import pycuda` tenfold.pycuda.
+"""Where there is no real tensorrt, pycuda or torch_tensorrt, `import tensorrt` means tenfold.tensorrt, `import pycuda` tenfold.pycuda, and
+`import torch_tensorrt` tenfold.torch_tensorrt. torch.compile's backends "tensorrt" and "torch_tensorrt" are Tenfold's then.
 
 tenfold-shim.pth imports this module as Python starts. It looks last: what is really installed is found before.
 """
@@ -7,6 +8,7 @@ import sys
 from importlib.machinery import ModuleSpec
 
 OFFERED = {'tensorrt': 'tenfold.tensorrt', 'tensorrt.plugin': 'tenfold.tensorrt.plugin',
+           'torch_tensorrt': 'tenfold.torch_tensorrt', 'torch_tensorrt.ptq': 'tenfold.torch_tensorrt.ptq',
            'pycuda': 'tenfold.pycuda', 'pycuda.driver': 'tenfold.pycuda.driver'}
 ORIGIN = 'tenfold-shim'   # by which tenfold.tensorrt.install() knows that this is no real one
 
@@ -31,3 +33,14 @@ class Finder:
 
 
 sys.meta_path.append(Finder)
+
+
+def backend(module, inputs, **options):
+    """torch's backend of these names: the real one's, where it is installed."""
+    from importlib.util import find_spec
+    spec = find_spec('torch_tensorrt')
+    if spec is not None and spec.origin != ORIGIN and spec.name == 'torch_tensorrt':   # ours has a longer name
+        from torch_tensorrt.dynamo.backend import torch_tensorrt_backend
+        return torch_tensorrt_backend(module, inputs, **options)
+    from tenfold.torch import backend as own
+    return own(module, inputs, **options)

@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+"""torch.compile(backend="tenfold") beside inductor, with and without freezing, on a CPU: the table of docs/torch.md.
+
+    torch_compile.py [--rows resnet50:1,...] [--seconds 6]     least milliseconds of single calls, all interleaved in one process
+    torch_compile.py --first [--rows ...]                      seconds of the first call, each in a process with empty caches, then
+                                                               with full ones; "empty" is a backend that computes nothing
+    torch_compile.py --gpu [--rows ...]                        the same on a GPU in fp16, beside reduce-overhead: times between two events
+                                                               around a call, and wall times of calls that are waited for
+    torch_compile.py --overhead                                microseconds of a call over a backend that computes nothing, 200 weights
+
+Two threads, float32 as torch's switches are at first ("highest"), random weights. It wants torch, torchvision, transformers and the wheel.
+"""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import torch
+
+ROWS = ('resnet50', 'mobilenet_v2', 'bert', 'minilm', 'unet', 'mlp')
+THREADS = 2
+
+
+class UNet(torch.nn.Module):
+    """Four levels of 32 to 256 channels, two convolutions each, nearest upsampling and concatenation."""
+
+    def __init__(self, channels=(32, 64, 128, 256)):
+        super().__init__()
+
+        def block(a, b):
+            return torch.nn.Sequential(torch.nn.Conv2d(a, b, 3, padding=1), torch.nn.GroupNorm(8, b), torch.nn.SiLU(),
+                                       torch.nn.Conv2d(b, b, 3, padding=1), torch.nn.GroupNorm(8, b), torch.nn.SiLU())
+        self.down = torch.nn.ModuleList(block(a, b) for a, b in zip((3, *channels), channels, strict=False))
+        self.up = torch.nn.ModuleList(block(a + b, a) for a, b in zip(channels, channels[1:], strict=False))
+        self.last = torch.nn.Conv2d(channels[0], 3, 1)
+
+    def forward(self, x):
+        kept = []
+        for level, block in enumerate(self.down):
+            x = block(torch.nn.functional.max_pool2d(x, 2) if level else x)
+            kept.append(x)
+        for block, other in zip(reversed(self.up), reversed(kept[:-1]), strict=True):
+            x = block(torch.cat([torch.nn.functional.interpolate(x, scale_factor=2.0), other], 1))
+        return self.last(x)
+
+
+def encoder(hidden, layers, heads):
+    import transformers
+    config = transformers.BertConfig(hidden_size=hidden, num_hidden_layers=layers, num_attention_heads=heads, intermediate_size=4 * hidden)
+    return transformers.BertModel(config, add_pooling_layer=False)
+
+
+def made(name, batch):
+    """A module and its keywords."""
+    torch.manual_seed(0)
+    if name in ('bert', 'minilm'):
+        module = encoder(768, 12, 12) if name == 'bert' else encoder(384, 6, 12)
+        ids = torch.randint(0, 30000, (batch, 128))
+        return module.eval(), {'input_ids': ids, 'attention_mask': torch.ones_like(ids)}
+    if name == 'unet':
+        return UNet().eval(), {'x': torch.randn(batch, 3, 128, 128)}
+    if name == 'mlp':
+        layers = [torch.nn.Linear(256, 256) if i % 2 == 0 else torch.nn.ReLU() for i in range(7)]
+        return torch.nn.Sequential(*layers).eval(), {'input': torch.randn(batch, 256)}
+    import torchvision
+    return torchvision.models.get_model(name, weights=None).eval(), {'x': torch.randn(batch, 3, 224, 224)}
+
+
+def compiled(module, which):
+    if which == 'eager':
+        return module
+    if which == 'tenfold':
+        return torch.compile(module, backend='tenfold')
+    if which == 'empty':
+        return torch.compile(module, backend=nothing)
+    import torch._inductor.config as inductor
+    inductor.freezing = which == 'freezing'
+    return torch.compile(module)
+
+
+def nothing(graph, inputs):
+    """A backend whose results are made once."""
+    from torch._functorch.aot_autograd import aot_module_simplified, make_boxed_func
+
+    def stored(aten, _):
+        kept = []
+
+        def run(*args):
+            if not kept:
+                kept.append(aten(*args))
+            return kept[0]
+        return make_boxed_func(run)
+    with torch.no_grad():
+        return aot_module_simplified(graph, inputs, fw_compiler=stored)
+
+
+def tensors(value):
+    parts = () if isinstance(value, torch.Tensor) else value.values() if hasattr(value, 'values') else value
+    return [t for v in parts for t in tensors(v)] or [value]
+
+
+def interleaved(name, batch, seconds):
+    """The least milliseconds by backend, since others may share the machine; each round calls every backend, in turn."""
+    module, keywords = made(name, batch)
+    ways, wanted = {}, tensors(module(**keywords))
+    torch._dynamo.reset()
+    for which in ('tenfold', 'inductor', 'freezing'):
+        ways[which] = compiled(module, which)
+        for found, theirs in zip(tensors(ways[which](**keywords)), wanted, strict=True):
+            torch.testing.assert_close(found, theirs, rtol=1e-3, atol=1e-3)
+    ways['eager'] = module
+    taken = {which: [] for which in ways}
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(taken['eager']) < 5:
+        for which, run in ways.items():
+            calls = max(1, int(0.003 / max(min(taken[which], default=0.003), 1e-6)))
+            begin = time.perf_counter()
+            for _ in range(calls):
+                run(**keywords)
+            taken[which].append((time.perf_counter() - begin) / calls)
+    return {which: min(t) * 1e3 for which, t in taken.items()}
+
+
+def on_gpu(name, batch, seconds):
+    """The least milliseconds by backend: by events, and by the clock with a wait behind each call."""
+    module, keywords = made(name, batch)
+    module = module.half().cuda()
+    keywords = {k: v.cuda().half() if v.is_floating_point() else v.cuda() for k, v in keywords.items()}
+    torch._dynamo.reset()
+    wanted = tensors(module(**keywords))
+    ways = {'tenfold': torch.compile(module, backend='tenfold', options={'fp16': True}),
+            'inductor': torch.compile(module, mode='reduce-overhead'), 'eager': module}
+    for which, run in ways.items():
+        for _ in range(4):                                   # reduce-overhead records behind its first calls
+            found = tensors(run(**keywords))
+        for ours, theirs in zip(found, wanted, strict=True):
+            torch.testing.assert_close(ours, theirs, rtol=2e-2, atol=2e-2, msg=which)
+    events, walls = ({which: [] for which in ways} for _ in range(2))
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        for which, run in ways.items():
+            first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            torch.cuda.synchronize()
+            begin = time.perf_counter()
+            first.record()
+            run(**keywords)
+            last.record()
+            torch.cuda.synchronize()
+            walls[which].append((time.perf_counter() - begin) * 1e3)
+            events[which].append(first.elapsed_time(last))
+    return {which: min(t) for which, t in events.items()}, {which: min(t) for which, t in walls.items()}
+
+
+def first_call(name, batch, which):
+    """In this process."""
+    module, keywords = made(name, batch)
+    import torch._dynamo  # noqa: F401
+    if which == 'tenfold':
+        import tenfold.torch  # noqa: F401
+    run = compiled(module, which)
+    begin = time.perf_counter()
+    with torch.no_grad():
+        run(**keywords)
+    return time.perf_counter() - begin
+
+
+def firsts(name, batch):
+    """Seconds of the first call, cold and warm, by backend."""
+    found = {}
+    for which in ('empty', 'inductor', 'tenfold'):
+        with tempfile.TemporaryDirectory() as folder:
+            for caches in ('cold', 'warm'):
+                done = subprocess.run([sys.executable, __file__, '--one', f'{name}:{batch}:{which}'], capture_output=True, text=True,
+                                      env={**os.environ, 'TORCHINDUCTOR_CACHE_DIR': folder, 'XDG_CACHE_HOME': folder})
+                if done.returncode != 0:
+                    sys.exit(done.stderr)
+                found[f'{which}_{caches}'] = float(done.stdout.split()[-1])
+    return found
+
+
+def overhead():
+    """Microseconds of calls of 100 layers of 2 by 2: 200 weights."""
+    module = torch.nn.Sequential(*(torch.nn.Linear(2, 2) for _ in range(100))).eval()
+    x = torch.randn(1, 2)
+    taken = {}
+    for which, options in (('empty', {}), ('tenfold', {}), ('frozen', {'frozen': True})):
+        torch._dynamo.reset()
+        run = compiled(module, which) if which == 'empty' else torch.compile(module, backend='tenfold', options=options)
+        taken[which] = run
+    for run in taken.values():
+        run(x)
+    times = {which: [] for which in taken}
+    for _ in range(300):
+        for which, run in taken.items():
+            begin = time.perf_counter()
+            for _ in range(20):
+                run(x)
+            times[which].append((time.perf_counter() - begin) / 20 * 1e6)
+    return {which: round(statistics.median(t), 1) for which, t in times.items()}
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument('--rows', default=','.join(f'{r}:{b}' for r in ROWS for b in (1, 8)))
+    p.add_argument('--seconds', type=float, default=6)
+    p.add_argument('--first', action='store_true')
+    p.add_argument('--overhead', action='store_true')
+    p.add_argument('--gpu', action='store_true')
+    p.add_argument('--one', help=argparse.SUPPRESS)
+    a = p.parse_args()
+    torch.set_num_threads(THREADS)
+    if a.one:
+        name, batch, which = a.one.split(':')
+        return print(first_call(name, int(batch), which))
+    if a.overhead:
+        return print(json.dumps(overhead()))
+    ratios = []
+    for row in a.rows.split(','):
+        name, batch = row.split(':')
+        if a.first:
+            print(row, json.dumps({k: round(v, 2) for k, v in firsts(name, int(batch)).items()}), flush=True)
+            continue
+        if a.gpu:
+            with torch.no_grad():
+                event, wall = on_gpu(name, int(batch), a.seconds)
+            print(row, json.dumps({'event': event, 'wall': wall}), flush=True)
+            continue
+        with torch.no_grad():
+            taken = interleaved(name, int(batch), a.seconds)
+        ratios.append(min(taken['inductor'], taken['freezing']) / taken['tenfold'])
+        print(f'| {name} | {batch} | ' + ' | '.join(f'{taken[w]:.3f}' for w in ('tenfold', 'inductor', 'freezing', 'eager')) +
+              f' | {ratios[-1]:.2f} |', flush=True)
+    if ratios:
+        print(f'geometric mean {statistics.geometric_mean(ratios):.2f}, least {min(ratios):.2f}')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,111 @@
+"""The backend: from a graph of torch.compile to a function of engines."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import tenfold
+import torch
+from tenfold.torch import _partition, _weights
+from tenfold.torch._call import Refused
+from tenfold.torch._convert import Conversion
+from tenfold.torch._gradients import why_gradients
+from tenfold.torch._island import Island
+from tenfold.torch._options import Options, read_options
+from tenfold.torch._report import Report, log_once
+from tenfold.torch._whole import keep_whole
+from torch._decomp import core_aten_decompositions
+from torch._subclasses.fake_tensor import unset_fake_temporarily
+from torch._functorch.aot_autograd import aot_module_simplified, make_boxed_func
+
+KEPT = ('hardswish', 'hardsigmoid', 'silu', 'mish', 'upsample_bicubic2d', 'upsample_nearest1d', 'upsample_nearest2d', 'upsample_nearest3d',
+        'upsample_linear1d', 'upsample_bilinear2d', 'upsample_trilinear3d', '_fused_rms_norm', 'stack', 'unbind', 'split', 'all', 'sum',
+        'transpose', 't', 'detach', 'baddbmm')      # which have functions of ours: nothing is gained by taking them apart
+
+
+Weights = Mapping[torch.fx.Node, torch.Tensor]     # placeholders of a graph, and what is constant behind them
+
+
+def decompositions() -> dict[Any, Any]:
+    return {op: function for op, function in core_aten_decompositions().items()
+            if str(getattr(op, '_schema', op)).split('(')[0].split('.')[0].removeprefix('aten::') not in KEPT}
+
+
+def backend(module: torch.fx.GraphModule, args: Sequence[Any], *, options: Mapping[str, Any] | None = None, mode: str | None = None,
+            **rest: Any) -> Callable[..., Any]:
+    """torch.compile(m, backend="tenfold", options={...}): fields of BuildConfig, and min_block_size, frozen, plan_cache."""
+    if rest:
+        raise TypeError(f'the backend "tenfold" has no argument {next(iter(rest))!r}')
+    return compiled(module, args, read_options(options, mode), [])
+
+
+def compiled(module: torch.fx.GraphModule, args: Sequence[Any], options: Options, reports: list[Report]) -> Callable[..., Any]:
+    report = Report()
+    reports.append(report)
+    reason = getattr(module, 'compile_subgraph_reason', None)
+    if reason is not None and reason.graph_break:
+        report.cut = reason.reason.splitlines()[0]
+        log_once(f'torch breaks a module: {report.cut}')
+    if why := why_gradients(args):
+        report.leave_all(why)
+        return module.forward
+    static = _weights.places(module, args)
+
+    def compile_inference(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+        with unset_fake_temporarily():       # weights are real
+            return make_boxed_func(islands(graph, _weights.behind(graph, module, args, static), options, report))
+
+    try:
+        with torch.no_grad():
+            return aot_module_simplified(keep_whole(module), args, fw_compiler=compile_inference, decompositions=decompositions())
+    except torch._dynamo.exc.RestartAnalysis:       # which asks torch to trace anew
+        raise
+    except (RuntimeError, NotImplementedError, AssertionError, MemoryError) as error:
+        report.leave_all(f'{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ""}')
+        return module.forward
+
+
+def islands(graph: torch.fx.GraphModule, weights: Weights, options: Options, report: Report) -> Callable[..., Any]:
+    """The graph with engines in the place of what they can compute."""
+    whole, calls = _partition.split(graph, weights, options.min_block_size, report)
+    if isinstance(calls, Conversion):
+        return attempted(whole, weights, options, report, calls) or whole
+    for node in calls:
+        part = getattr(whole, node.target)
+        inner = [n for n in part.graph.nodes if n.op == 'placeholder']
+        given = {i: tensor for i, o in zip(inner, node.args, strict=True) if (tensor := known(whole, weights, o)) is not None}
+        if (island := attempted(part, given, options, report)) is not None:
+            setattr(whole, node.target, Called(island))
+    return whole
+
+
+def known(module: torch.fx.GraphModule, weights: Weights, argument: Any) -> torch.Tensor | None:
+    """A weight, or a tensor that the graph itself holds."""
+    if isinstance(argument, torch.fx.Node) and argument.op == 'get_attr':
+        held = getattr(module, argument.target)
+        return held if isinstance(held, torch.Tensor) else None
+    return weights.get(argument) if isinstance(argument, torch.fx.Node) else None
+
+
+class Called(torch.nn.Module):
+    """An island as a submodule."""
+
+    def __init__(self, island: Island) -> None:
+        super().__init__()
+        self.island = island
+
+    def forward(self, *args: Any) -> Any:
+        return self.island(*args)
+
+
+def attempted(part: torch.fx.GraphModule, weights: Weights, options: Options, report: Report,
+              made: Conversion | None = None) -> Island | None:
+    """None: torch computes the part, and the report tells why."""
+    try:
+        island = Island(part.graph, weights, options, part, report, made)
+    except (Refused, tenfold.Error, MemoryError) as error:
+        report.leave_all(f'{type(error).__name__}: {error}' if not isinstance(error, Refused) else str(error))
+        return None
+    report.engines.append(f'{island.operators} operators on {island.device}, {len(island.names)} inputs, '
+                          f'{len(island.results.names)} outputs, sizes {dict(zip(map(str, island.ranges.symbols), island.ranges.hints))}')
+    return island

@@ -1,0 +1,221 @@
+"""An engine in the place of a graph of ATen operators: it is called with the graph's arguments and returns its results."""
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import sympy
+import tenfold
+import torch
+from tenfold import _native
+from tenfold._log import logger
+from tenfold.torch import _keys
+from tenfold.torch._call import Refused
+from tenfold.torch._convert import Conversion, host, is_size
+from tenfold.torch._options import Options, for_build
+from tenfold.torch._report import Report
+from tenfold.torch._sizes import Ranges, evaluate
+
+
+class Results:
+    """What a graph returns, in order: results of the engine, arguments, and sizes."""
+
+    def __init__(self, graph: torch.fx.Graph, made: Conversion, ranges: Ranges, places: Mapping[torch.fx.Node, int]) -> None:
+        (returned,) = graph.output_node().args
+        self.single = isinstance(returned, torch.fx.Node)
+        self.sources: list[tuple[str, Any]] = []
+        self.names: list[str] = []
+        self.strided: dict[str, Any] = {}               # outputs that do not lie row by row: sizes, strides, type, device
+        known: dict[torch.fx.Node, int] = {}
+        for node in [returned] if self.single else returned:
+            if node is None or not isinstance(node, torch.fx.Node):
+                self.sources.append(('value', node))
+            elif node in places:
+                self.sources.append(('argument', places[node]))
+            elif is_size(node):
+                self.sources.append(('size', number(node.meta['val'], ranges)))
+            else:
+                if node not in known:
+                    known[node] = len(self.names)
+                    self._mark(node, made, ranges)
+                self.sources.append(('output', known[node]))
+        self.plain = all(kind == 'output' and i == k for k, (kind, i) in enumerate(self.sources)) and len(self.sources) == len(self.names)
+
+    def _mark(self, node: torch.fx.Node, made: Conversion, ranges: Ranges) -> None:
+        value, name = made.value(node), f'y{len(self.names)}'
+        made.network.output(made.network.add('Identity', value), name)
+        self.names.append(name)
+        fake = node.meta['val']
+        if not lies_row_by_row(fake) and lies_densely(fake):
+            sizes, strides = ([number(s, ranges) for s in numbers] for numbers in (fake.shape, fake.stride()))
+            self.strided[name] = (sizes, strides, fake.dtype, fake.device)
+
+    def gather(self, outputs: list[Any], args: tuple[Any, ...], values: list[int]) -> Any:
+        made = [outputs[given] if kind == 'output' else args[given] if kind == 'argument' else given(values) if kind == 'size' else given
+                for kind, given in self.sources]
+        return made[0] if self.single else made
+
+
+def hints(numbers: Any) -> list[int]:
+    """Sizes as they are in the first call."""
+    return [n if isinstance(n, int) else n.node.hint for n in numbers]
+
+
+def lies_row_by_row(fake: torch.Tensor) -> bool:
+    if None in hints([*fake.shape, *fake.stride()]):     # a size that only the data decides
+        return True
+    return lies_in_order(fake, range(fake.dim()))
+
+
+def lies_densely(fake: torch.Tensor) -> bool:
+    """In some order of the axes. Results of other strides, where elements share places or lie apart, are made row by row."""
+    return lies_in_order(fake, sorted(range(fake.dim()), key=lambda a: -hints(fake.stride())[a]))
+
+
+def lies_in_order(fake: torch.Tensor, axes: Any) -> bool:
+    sizes, strides, dense = hints(fake.shape), hints(fake.stride()), 1
+    for axis in reversed(list(axes)):
+        if sizes[axis] != 1 and strides[axis] != dense:
+            return 0 in sizes
+        dense *= max(sizes[axis], 1)
+    return True
+
+
+def number(size: Any, ranges: Ranges) -> Any:
+    """A size as a function of the values of the symbols."""
+    if isinstance(size, (bool, int, float)):
+        return lambda values: size
+    e = size.node.expr if hasattr(size, 'node') else sympy.Integer(size)
+    function = evaluate(e, ranges.symbols)
+    return lambda values: function(*values)
+
+
+class Island:
+    """Thread safe."""
+
+    def __init__(self, graph: torch.fx.Graph, weights: Mapping[torch.fx.Node, torch.Tensor], options: Options, attributes: Any,
+                 report: Report | None = None, made: Conversion | None = None) -> None:
+        self.options, self.report = options, report or Report()
+        made = made or Conversion(graph, weights, attributes)
+        if made.failed:
+            node, why = next(iter(made.failed.items()))
+            raise Refused(f'{node.target}: {why}')
+        nodes = [n for n in graph.nodes if n.op == 'placeholder']
+        places = {n: i for i, n in enumerate(nodes)}
+        read = [n for n in made.inputs if n.users]
+        for node in made.inputs:
+            if node not in read:
+                made.network.remove_input(node.name)
+        if not read:
+            raise Refused('a graph of constants')
+        fakes = [n.meta['val'] for n in read]
+        self.device = device_of(fakes)
+        self.names, self._inputs = [n.name for n in read], [places[n] for n in read]
+        self.ranges = Ranges(fakes)
+        self.results = Results(graph, made, self.ranges, places)
+        if not self.results.names:
+            raise Refused('a graph that computes nothing')
+        made.network.remove_unused()
+        self.network = made.network
+        self._graph, self._module = graph, attributes
+        self._constants = [weights[n] for n in made.weights]
+        self._folded = [v for k, v in vars(attributes).items() if isinstance(v, torch.Tensor)] if attributes is not None else []
+        self._weights = {places[n]: n.name for n in made.weights}
+        self._lock = threading.RLock()
+        self._engines: dict[tuple[tuple[int, int], ...], Any] = {}
+        self._watch = None if options.frozen or not self._weights else _native.TorchWatch(list(self._weights), self._constants)
+        self._digest = ''
+        self.operators = sum(n.op == 'call_function' and not is_size(n) for n in graph.nodes)
+        self._last = (self.ranges.around(self.ranges.hints), self._built(self.ranges.around(self.ranges.hints), self.ranges.hints))
+
+    # Building.
+    def _built(self, around: tuple[tuple[int, int], ...], usual: list[int]) -> Any:
+        """The engine for sizes in these ranges."""
+        with self._lock:
+            if around not in self._engines:
+                first = not self._engines                  # whose failure is that of the whole island
+                self._engines[around] = self._build(around, usual) if first else self._attempt(around, usual)
+                self.report.built.append(list(around))
+            return self._engines[around]
+
+    def _attempt(self, around: tuple[tuple[int, int], ...], usual: list[int]) -> Any:
+        """None: torch computes calls of these sizes, and a warning tells why."""
+        try:
+            return self._build(around, usual)
+        except (tenfold.Error, MemoryError) as error:
+            self.report.leave_all(f'sizes of {around}: {type(error).__name__}: {error}')
+            return None
+
+    def _build(self, around: tuple[tuple[int, int], ...], usual: list[int]) -> Any:
+        build = for_build(self.options, self.device)
+        if self.ranges.symbols:
+            build['profiles'] = self.ranges.profile(self.names, around, usual)
+        if not self.options.frozen:
+            build.setdefault('refittable', True)
+        folder = self.options.plan_cache
+        if folder is False:
+            return tenfold.build(self.network, **build)
+        cache = _native.PlanCache(None if folder is True else os.fspath(folder))
+        build.setdefault('timing_cache', os.path.join(cache.folder, 'torch.timings'))
+        if not self._digest:
+            self._digest = _keys.digest_of(self._graph, (host(t) for t in [*self._constants, *self._folded]))
+        key = _keys.plan_key(self._digest, build, False)
+        load = {name: build[name] for name in ('threads', 'pin_threads') if name in build}
+        return tenfold.Engine(cache.get(key, lambda: tenfold.build(self.network, **build), '', {**load, 'device': build['device']}))
+
+    # Running.
+    def __call__(self, *args: Any) -> Any:
+        if self._watch is not None and (changed := self._watch.changed(args)):
+            self._renew(args, changed)
+        tensors = [args[i] for i in self._inputs]
+        around, engine = self._last
+        values = self.ranges.values(tensors) if around else []
+        for value, (least, most) in zip(values, around, strict=True):
+            if not least <= value <= most:
+                around = self.ranges.around(values)
+                engine = self._built(around, values)
+                self._last = around, engine
+                break
+        if engine is None:
+            return self._module(*args)
+        results = self.results
+        if results.strided:
+            out = {name: torch.empty_strided([f(values) for f in sizes], [f(values) for f in strides], dtype=dtype, device=device)
+                   for name, (sizes, strides, dtype, device) in results.strided.items()}
+            found = engine(*tensors, out=out)
+        else:
+            found = engine(*tensors)
+        outputs = [found] if len(results.names) == 1 else [found[name] for name in results.names]
+        if results.plain:
+            return outputs[0] if results.single else outputs
+        return results.gather(outputs, args, values)
+
+    def _renew(self, args: tuple[Any, ...], changed: list[int]) -> None:
+        """Engines of the weights as they are now."""
+        with self._lock:
+            now = [args[place] for place in self._weights]
+            given = {self._weights[place]: host(args[place]) for place in changed}
+            for name, value in given.items():
+                self.network[name].value = value
+            self._constants, self._digest = now, ''
+            logger.info('%d weights of an engine have changed', len(given))
+            for around, engine in self._engines.items():
+                try:
+                    self._engines[around] = None if engine is None else engine.refit(given)
+                except (tenfold.Error, MemoryError) as error:
+                    logger.info('an engine is built anew: %s', error)
+                    self._engines[around] = self._attempt(around, [most for _, most in around])
+            self._last = self._last[0], self._engines[self._last[0]]
+            self._watch.keep(now)
+
+
+def device_of(fakes: list[torch.Tensor]) -> torch.device:
+    devices = {f.device for f in fakes}
+    if len(devices) > 1:
+        raise Refused(f'tensors on several devices: {", ".join(sorted(map(str, devices)))}')
+    (device,) = devices
+    if device.type not in ('cpu', 'cuda'):
+        raise Refused(f'the device {device}')
+    return device

@@ -1,0 +1,57 @@
+"""What `options=` of torch.compile may hold: fields of BuildConfig, and a few names that are this backend's own."""
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import tenfold
+import torch
+
+OWN = ('min_block_size', 'frozen', 'plan_cache')
+REFUSED = {'free_weights': "torch's copy of weights cannot be dropped yet"}
+FOLLOW = {'profiles': "torch's dynamic shapes", 'device': 'where the tensors lie', 'initializers': "the module's own weights"}
+LEVELS = {None: None, 'default': None, 'reduce-overhead': None, 'max-autotune': 5, 'max-autotune-no-cudagraphs': 5}
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    build: Mapping[str, Any]                 # fields of BuildConfig
+    min_block_size: int = 5                  # operators that an engine has at least
+    frozen: bool = False                     # weights are never looked at again
+    plan_cache: Any = True                   # False: plans are kept nowhere; a folder; True: the usual one
+
+
+def read_options(options: Mapping[str, Any] | None, mode: str | None) -> Options:
+    given = dict(options or {})
+    if mode not in LEVELS:
+        raise ValueError(f'the backend "tenfold" has no mode {mode!r}; its modes are {", ".join(map(repr, LEVELS))}')
+    own = {name: given.pop(name) for name in OWN if name in given}
+    if not isinstance(own.get('min_block_size', 1), int) or own.get('min_block_size', 1) < 1:
+        raise ValueError(f"options['min_block_size'] is a number from 1, got {own['min_block_size']!r}")
+    for name, why in REFUSED.items():
+        if name in given:
+            raise ValueError(f'options[{name!r}]: {why}')
+    for name, source in FOLLOW.items():
+        if name in given:
+            raise ValueError(f'options[{name!r}] follows from {source}: leave it out')
+    tenfold.check(b'', **given)              # names and types alone: an error tells the nearest name
+    if LEVELS[mode] is not None:
+        given.setdefault('optimization_level', LEVELS[mode])
+    return Options(build=given, **own)
+
+
+def may_round(device: torch.device) -> bool:
+    """Whether torch's own switches let products of float32 be rounded."""
+    if device.type == 'cuda':
+        return torch.backends.cuda.matmul.allow_tf32
+    return any(getattr(torch.backends.mkldnn, part).fp32_precision in ('tf32', 'bf16') for part in ('matmul', 'conv'))
+
+
+def for_build(options: Options, device: torch.device) -> dict[str, Any]:
+    """Keywords of tenfold.build() for tensors of this device."""
+    made: dict[str, Any] = {'tf32': may_round(device), **options.build}
+    made['device'] = f'cuda:{device.index or 0}' if device.type == 'cuda' else 'cpu'
+    if device.type == 'cpu':
+        made.setdefault('threads', torch.get_num_threads())
+    return made

@@ -1,0 +1,130 @@
+"""Symbolic sizes of torch: as values of a network, as functions of a call's arguments, and the ranges that engines are built for."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import sympy
+import torch
+from tenfold._network import Network, Value
+from tenfold.torch._call import Refused
+from torch.utils._sympy import functions as sizes_of_torch
+from torch.utils._sympy.printers import PythonPrinter
+
+LEAST_MOST = 64            # of a size without a bound: the first range reaches to here, the others double
+
+
+def expression(size: Any) -> sympy.Expr:
+    return sympy.Integer(size) if isinstance(size, int) else size.node.expr
+
+
+class Extents:
+    """i64[1] of a symbolic size, made of the shapes of the network's inputs."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self._known: dict[sympy.Expr, Value] = {}
+
+    def add_input(self, value: Value, fake: torch.Tensor) -> None:
+        for axis, size in enumerate(fake.shape):
+            e = expression(size)
+            if not e.is_number and e not in self._known:
+                self._known[e] = self.network.add('Shape', value, start=axis, end=axis + 1)
+
+    def __call__(self, size: Any) -> Value:
+        return self._of(expression(size))
+
+    def _of(self, e: sympy.Expr) -> Value:
+        if e not in self._known:
+            self._known[e] = self._made(e)
+        return self._known[e]
+
+    def _constant(self, number: int) -> Value:
+        return self.network.constant(torch.tensor([number]))
+
+    def _fold(self, op: str, parts: Sequence[sympy.Expr]) -> Value:
+        made = self._of(parts[0])
+        for part in parts[1:]:
+            made = self.network.add(op, made, self._of(part))
+        return made
+
+    def _made(self, e: sympy.Expr) -> Value:
+        if e.is_Integer:
+            return self._constant(int(e))
+        if isinstance(e, sympy.Add):
+            return self._fold('Add', e.args)
+        if isinstance(e, sympy.Mul):
+            above, below = e.as_numer_denom()
+            return self._fold('Mul', e.args) if below == 1 else self._fold('Div', [above, below])
+        if isinstance(e, sympy.Pow) and e.exp.is_Integer and 0 < e.exp < 9:
+            return self._fold('Mul', [e.base] * int(e.exp))
+        for kind, op in ((sizes_of_torch.FloorDiv, 'Div'), (sizes_of_torch.Mod, 'Mod'), (sizes_of_torch.PythonMod, 'Mod'),
+                         (sizes_of_torch.Max, 'Max'), (sizes_of_torch.Min, 'Min')):
+            if isinstance(e, kind):
+                return self._fold(op, e.args)
+        raise Refused(f'the size {e}, which follows from no extent of an input')
+
+
+def evaluate(e: sympy.Expr, symbols: Sequence[sympy.Symbol]) -> Callable[..., int]:
+    """The expression as a function of its symbols."""
+    names = {s: f'v{i}' for i, s in enumerate(symbols)}
+    text = PythonPrinter().doprint(e.xreplace({s: sympy.Symbol(n, integer=True) for s, n in names.items()}))
+    return eval(f'lambda {", ".join(names.values())}: {text}', {'math': __import__('math'), 'max': max, 'min': min})   # noqa: S307
+
+
+class Ranges:
+    """The symbols of some inputs, where a call shows them, and the range that each call's sizes belong to."""
+
+    def __init__(self, fakes: Sequence[torch.Tensor]) -> None:
+        self.symbols: list[sympy.Symbol] = []
+        self.places: list[tuple[int, int]] = []        # of each symbol: the input and the axis that show it
+        self._bounds: list[tuple[int, int]] = []
+        self._hints: list[int] = []
+        self._fakes = [[expression(s) for s in f.shape] for f in fakes]
+        for i, fake in enumerate(fakes):
+            for axis, size in enumerate(fake.shape):
+                e = expression(size)
+                if e.is_Symbol and e not in self.symbols:
+                    self._add(e, size, (i, axis))
+        for sizes in self._fakes:
+            for e in sizes:
+                if unknown := e.free_symbols - set(self.symbols):
+                    raise Refused(f'the size {e}, whose part {min(map(str, unknown))} is no extent of an input')
+
+    def _add(self, symbol: sympy.Symbol, size: Any, place: tuple[int, int]) -> None:
+        environment = size.node.shape_env
+        bounds = environment.bound_sympy(symbol)
+        least = max(int(bounds.lower), 0) if bounds.lower.is_finite and bounds.lower.is_Integer else 0
+        most = int(bounds.upper) if bounds.upper.is_finite and bounds.upper.is_Integer and bounds.upper < 1 << 31 else 0
+        hint = size.node.hint
+        if hint is None:
+            raise Refused(f'the size {symbol}, which only the data decides')
+        self.symbols.append(symbol), self.places.append(place), self._hints.append(int(hint)), self._bounds.append((least, most))
+
+    def around(self, values: Sequence[int]) -> tuple[tuple[int, int], ...]:
+        """The range of each symbol that has this value: as torch bounds it, else up to the next power of two."""
+        found = []
+        for value, hint, (least, most) in zip(values, self._hints, self._bounds, strict=True):
+            if most:
+                found.append((least, most))
+                continue
+            first = max(LEAST_MOST, 1 << max(hint - 1, 0).bit_length())
+            above = first if value <= first else 1 << (value - 1).bit_length()
+            found.append((least if above == first else above // 2 + 1, above))
+        return tuple(found)
+
+    @property
+    def hints(self) -> list[int]:
+        return list(self._hints)
+
+    def values(self, tensors: Sequence[Any]) -> list[int]:
+        return [tensors[i].shape[axis] for i, axis in self.places]
+
+    def shapes(self, values: Sequence[int]) -> list[list[int]]:
+        """Of all inputs, for these values of the symbols."""
+        given = dict(zip(self.symbols, values, strict=True))
+        return [[int(e.xreplace(given)) if e.free_symbols else int(e) for e in sizes] for sizes in self._fakes]
+
+    def profile(self, names: Sequence[str], around: Sequence[tuple[int, int]], usual: Sequence[int]) -> dict[str, Any]:
+        least, often, most = (self.shapes(v) for v in ([a for a, _ in around], usual, [b for _, b in around]))
+        return {name: (least[i], often[i], most[i]) for i, name in enumerate(names)}

@@ -1,0 +1,91 @@
+"""Comparisons, truth values and bits."""
+from __future__ import annotations
+
+from tenfold.torch.aten.table import aten
+
+
+def of_bool(call, op, x, y):
+    """A comparison, of bools as numbers where ONNX has none of bools."""
+    x, y = call.compared(x, y)
+    if x.dtype == 'bool' and op != 'Equal':
+        x, y = call.cast(x, 'i32'), call.cast(y, 'i32')
+    return call.add(op, x, y)
+
+
+@aten('eq.Tensor', 'eq.Scalar')
+def eq(call, x, y): return of_bool(call, 'Equal', x, y)
+
+
+@aten('ne.Tensor', 'ne.Scalar')
+def ne(call, x, y): return call.Not(of_bool(call, 'Equal', x, y))
+
+
+@aten('lt.Tensor', 'lt.Scalar')
+def lt(call, x, y): return of_bool(call, 'Less', x, y)
+
+
+@aten('le.Tensor', 'le.Scalar')
+def le(call, x, y): return of_bool(call, 'LessOrEqual', x, y)
+
+
+@aten('gt.Tensor', 'gt.Scalar')
+def gt(call, x, y): return of_bool(call, 'Greater', x, y)
+
+
+@aten('ge.Tensor', 'ge.Scalar')
+def ge(call, x, y): return of_bool(call, 'GreaterOrEqual', x, y)
+
+
+@aten('logical_and')
+def logical_and(call, x, y): return call.And(call.cast(x, 'bool'), call.cast(y, 'bool'))
+
+
+@aten('logical_or')
+def logical_or(call, x, y): return call.Or(call.cast(x, 'bool'), call.cast(y, 'bool'))
+
+
+@aten('logical_xor')
+def logical_xor(call, x, y): return call.Xor(call.cast(x, 'bool'), call.cast(y, 'bool'))
+
+
+@aten('logical_not')
+def logical_not(call, x): return call.Not(call.cast(x, 'bool'))
+
+
+@aten('bitwise_and.Tensor', 'bitwise_and.Scalar')
+def bitwise_and(call, x, y): return bits(call, 'And', x, y)
+
+
+@aten('bitwise_or.Tensor', 'bitwise_or.Scalar')
+def bitwise_or(call, x, y): return bits(call, 'Or', x, y)
+
+
+@aten('bitwise_xor.Tensor', 'bitwise_xor.Scalar')
+def bitwise_xor(call, x, y): return bits(call, 'Xor', x, y)
+
+
+def bits(call, op, x, y):
+    x, y = call.computed(x, y)
+    return call.add(op if call.dtype == 'bool' else 'Bitwise' + op, x, y)
+
+
+@aten('bitwise_not')
+def bitwise_not(call, x): return call.Not(x) if x.dtype == 'bool' else call.BitwiseNot(x)
+
+
+@aten('isinf')
+def isinf(call, x):
+    if call.is_float(x):
+        return call.IsInf(x)
+    return call.Not(call.Equal(x, x))
+
+
+@aten('isnan')
+def isnan(call, x):
+    if call.is_float(x):
+        return call.IsNaN(x)
+    return call.Not(call.Equal(x, x))
+
+
+@aten('where.self')
+def where(call, condition, x, y): return call.Where(call.cast(condition, 'bool'), *call.computed(x, y))

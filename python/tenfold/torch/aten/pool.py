@@ -1,0 +1,170 @@
+"""Pooling windows, and interpolation between neighbours."""
+from __future__ import annotations
+
+import math
+
+import torch
+from tenfold.torch._types import TORCH
+from tenfold.torch.aten.table import aten
+
+
+def windows(call, count, kernel, strides, pads, dilations=(1,)):
+    """Attributes of a pooling over `count` axes; torch's single numbers count for each."""
+    def each(given, name):
+        given = call.fixed([given] if isinstance(given, int) else given, name)
+        return given * count if len(given) == 1 else given
+    return {'kernel_shape': each(kernel, 'a window'), 'strides': each(strides or kernel, 'a stride'), 'pads': each(pads, 'a padding') * 2,
+            'dilations': each(dilations, 'a dilation')}
+
+
+def batched(call, x, count, function):
+    """ONNX wants a batch."""
+    if call.rank(x) == count + 2:
+        return function(x)
+    made = function(call.Unsqueeze(x, call.ints([0])))
+    drop = [None if m is None else call.Squeeze(m, call.ints([0])) for m in (made if isinstance(made, tuple) else (made,))]
+    return tuple(drop) if isinstance(made, tuple) else drop[0]
+
+
+def average(call, count, x, kernel, strides, pads, ceil, whole, divisor):
+    every = windows(call, count, kernel, strides, pads)
+    if divisor and ceil:
+        call.refuse('divisor_override with ceil_mode')
+    x = x if call.is_float(x) else call.cast(x, 'f64')
+
+    def pooled(v):
+        y = call.AveragePool(v, ceil_mode=int(ceil), count_include_pad=int(whole or bool(divisor)), **every)
+        return call.Mul(y, math.prod(every['kernel_shape']) / divisor) if divisor else y
+    return call.computed(batched(call, x, count, pooled))
+
+
+@aten('avg_pool1d')
+def avg_pool1d(call, x, kernel, strides=(), pads=0, ceil=False, whole=True):
+    return average(call, 1, x, kernel, strides, pads, ceil, whole, None)
+
+
+@aten('avg_pool2d')
+def avg_pool2d(call, x, kernel, strides=(), pads=0, ceil=False, whole=True, divisor=None):
+    return average(call, 2, x, kernel, strides, pads, ceil, whole, divisor)
+
+
+@aten('avg_pool3d')
+def avg_pool3d(call, x, kernel, strides=(), pads=0, ceil=False, whole=True, divisor=None):
+    return average(call, 3, x, kernel, strides, pads, ceil, whole, divisor)
+
+
+def largest(call, count, x, kernel, strides, pads, dilations, ceil):
+    every = windows(call, count, kernel, strides, pads, dilations)
+    if not call.used(1):
+        return batched(call, x, count, lambda v: call.MaxPool(v, ceil_mode=int(ceil), **every)), None
+    sizes = call.fixed(call.argument(0).shape[-count:], 'the places of a pooling')
+
+    def pooled(v):
+        y, places = call.MaxPool(v, ceil_mode=int(ceil), outputs=2, **every)
+        return y, call.Mod(places, math.prod(sizes))      # torch counts within a plane
+    return batched(call, x, count, pooled)
+
+
+@aten('max_pool2d_with_indices')
+def max_pool2d(call, x, kernel, strides=(), pads=0, dilations=1, ceil=False):
+    return largest(call, 2, x, kernel, strides, pads, dilations, ceil)
+
+
+@aten('max_pool3d_with_indices')
+def max_pool3d(call, x, kernel, strides=(), pads=0, dilations=1, ceil=False):
+    return largest(call, 3, x, kernel, strides, pads, dilations, ceil)
+
+
+def averages(size, wanted, dtype):
+    """The matrix [wanted, size] of an adaptive average along one axis."""
+    made = torch.zeros(wanted, size, dtype=torch.float64)
+    for i in range(wanted):
+        begin, end = i * size // wanted, -((-(i + 1) * size) // wanted)
+        made[i, begin:end] = 1 / (end - begin)
+    return made.to(dtype)
+
+
+def adaptive(call, x, wanted):
+    count = len(wanted)
+    if all(w == 1 for w in wanted):
+        return call.ReduceMean(x, call.ints(range(-count, 0)), keepdims=1)
+    sizes = call.fixed(call.argument(0).shape[-count:], 'an adaptive pooling')
+    wanted = call.fixed(wanted, 'an adaptive pooling')
+    if all(s % w == 0 for s, w in zip(sizes, wanted, strict=True)):
+        window = [s // w for s, w in zip(sizes, wanted, strict=True)]
+        return batched(call, x, count, lambda v: call.AveragePool(v, kernel_shape=window, strides=window))
+    wide = call.wide(x)
+    for k, (size, want) in enumerate(zip(sizes, wanted, strict=True)):      # along one axis after the other
+        axes = list(range(call.rank(x)))
+        axes[-1], axes[k - count] = axes[k - count], axes[-1]
+        matrix = call.tensor(averages(size, want, TORCH[wide.dtype]).t())
+        wide = call.Transpose(call.MatMul(call.Transpose(wide, perm=axes), matrix), perm=axes)
+    return call.computed(wide)
+
+
+@aten('adaptive_avg_pool1d')
+def adaptive_avg_pool1d(call, x, wanted): return adaptive(call, x, wanted)
+
+
+@aten('_adaptive_avg_pool2d')
+def adaptive_avg_pool2d(call, x, wanted): return adaptive(call, x, wanted)
+
+
+@aten('_adaptive_avg_pool3d')
+def adaptive_avg_pool3d(call, x, wanted): return adaptive(call, x, wanted)
+
+
+def resized(call, x, sizes, scales, count, **attributes):
+    """To sizes, or by factors where torch computes places by them."""
+    if scales and all(s is not None for s in scales):
+        factors = call.constant([1.0, 1.0, *map(float, scales)], 'f32')
+        wanted = [math.floor(s * f) if isinstance(s, int) else None for s, f in zip(call.argument(0).shape[2:], scales, strict=True)]
+        if wanted == list(call.fake.shape[2:]):
+            return call.Resize(x, None, factors, None, **attributes)
+    shape = call.argument(0).shape
+    return call.Resize(x, None, None, call.ints([shape[0], shape[1], *call.fake.shape[2:]]), **attributes)
+
+
+@aten('upsample_nearest2d.vec')
+def upsample_nearest2d_vec(call, x, sizes, scales):
+    return resized(call, x, sizes, scales, 2, mode='nearest', coordinate_transformation_mode='asymmetric', nearest_mode='floor')
+
+
+@aten('upsample_nearest1d', 'upsample_nearest2d', 'upsample_nearest3d')
+def upsample_nearest(call, x, sizes, *scales):
+    return resized(call, x, sizes, scales, len(sizes), mode='nearest', coordinate_transformation_mode='asymmetric', nearest_mode='floor')
+
+
+def linear(call, x, sizes, scales, align):
+    return resized(call, x, sizes, scales, 2, mode='linear',
+                   coordinate_transformation_mode='align_corners' if align else 'half_pixel')
+
+
+@aten('upsample_bilinear2d.vec')
+def upsample_bilinear2d_vec(call, x, sizes, align, scales): return linear(call, x, sizes, None if align else scales, align)
+
+
+@aten('upsample_bilinear2d', 'upsample_linear1d', 'upsample_trilinear3d')
+def upsample_linear(call, x, sizes, align, *scales): return linear(call, x, sizes, None if align else scales, align)
+
+
+@aten('upsample_bicubic2d')
+def upsample_bicubic2d(call, x, sizes, align, *scales):
+    return resized(call, x, sizes, None if align else scales, 2, mode='cubic', cubic_coeff_a=-0.75,
+                   coordinate_transformation_mode='align_corners' if align else 'half_pixel')
+
+
+@aten('grid_sampler_2d')
+def grid_sampler_2d(call, x, grid, mode, padding, align):
+    return call.GridSample(x, grid, mode=('linear', 'nearest', 'cubic')[mode], padding_mode=('zeros', 'border', 'reflection')[padding],
+                           align_corners=int(align))
+
+
+@aten('col2im')
+def col2im(call, x, size, kernel, dilations, pads, strides):
+    rank = call.rank(x)
+    if rank == 2:
+        x = call.Unsqueeze(x, call.ints([0]))
+    every = {'dilations': list(dilations), 'pads': [*pads, *pads], 'strides': list(strides)}
+    y = call.Col2Im(x, call.ints(list(size)), call.ints(list(kernel)), **every)
+    return call.Squeeze(y, call.ints([0])) if rank == 2 else y

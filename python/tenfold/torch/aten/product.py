@@ -1,0 +1,50 @@
+"""Products of matrices, and distances between rows."""
+from __future__ import annotations
+
+from tenfold.torch.aten.table import aten
+
+
+@aten('mm', 'bmm')
+def mm(call, a, b): return call.MatMul(a, b)
+
+
+@aten('addmm', 'baddbmm')
+def addmm(call, x, a, b, beta=1, alpha=1):
+    product = call.MatMul(a, b)
+    if alpha != 1:
+        product = call.Mul(product, call.computed(alpha))
+    if beta == 0:
+        return product
+    return call.Add(product, x if beta == 1 else call.Mul(x, call.computed(beta)))
+
+
+@aten('dot', 'mv')
+def mv(call, a, b): return call.MatMul(a, b)
+
+
+@aten('_cdist_forward')
+def cdist(call, a, b, p, mode=None):
+    away = call.Abs(call.Sub(call.Unsqueeze(a, call.ints([-2])), call.Unsqueeze(b, call.ints([-3]))))
+    return norm(call, away, float(p))
+
+
+@aten('_pdist_forward')
+def pdist(call, x, p=2.0):
+    (rows, _) = call.fixed(call.argument(0).shape, 'pdist')
+    pairs = [(i, j) for i in range(rows) for j in range(i + 1, rows)]
+    first, second = (call.Gather(x, call.ints([pair[k] for pair in pairs]), axis=0) for k in (0, 1))
+    return norm(call, call.Abs(call.Sub(first, second)), float(p))
+
+
+def norm(call, away, p):
+    """Of rows of distances that are not negative."""
+    axes = call.ints([-1])
+    if p == 0:
+        return call.ReduceSum(call.cast(call.Not(call.Equal(away, 0.0)), away.dtype), axes, keepdims=0)
+    if p == float('inf'):
+        return call.ReduceMax(away, axes, keepdims=0)
+    if p == 1:
+        return call.ReduceSum(away, axes, keepdims=0)
+    if p == 2:
+        return call.Sqrt(call.ReduceSum(call.Mul(away, away), axes, keepdims=0))
+    return call.Pow(call.ReduceSum(call.Pow(away, p), axes, keepdims=0), 1 / p)

@@ -1,0 +1,146 @@
+"""Reductions along axes, extremes and their places, orders and running sums."""
+from __future__ import annotations
+
+import math
+
+from tenfold.torch.aten.table import aten
+
+
+def reduced(call, op, x, axes, keep):
+    """Over these axes; none or an empty list: over all."""
+    if call.rank(x) == 0:
+        return call.Identity(x)
+    axes = [axes] if isinstance(axes, int) else list(axes or range(call.rank(x)))
+    return call.add(op, x, call.ints(axes), keepdims=int(keep))
+
+
+@aten('sum.dim_IntList')
+def sum_(call, x, axes=None, keep=False, dtype=None): return reduced(call, 'ReduceSum', call.computed(x), axes, keep)
+
+
+@aten('sum')
+def sum_all(call, x, dtype=None): return reduced(call, 'ReduceSum', call.computed(x), None, False)
+
+
+@aten('mean.dim')
+def mean(call, x, axes=None, keep=False, dtype=None): return reduced(call, 'ReduceMean', call.computed(x), axes, keep)
+
+
+@aten('mean')
+def mean_all(call, x, dtype=None): return mean(call, x)
+
+
+@aten('prod.dim_int')
+def prod(call, x, axis, keep=False, dtype=None): return reduced(call, 'ReduceProd', call.computed(x), axis, keep)
+
+
+@aten('prod')
+def prod_all(call, x, dtype=None): return reduced(call, 'ReduceProd', call.computed(x), None, False)
+
+
+@aten('amax')
+def amax(call, x, axes=(), keep=False): return extreme(call, 'ReduceMax', x, axes, keep)
+
+
+@aten('amin')
+def amin(call, x, axes=(), keep=False): return extreme(call, 'ReduceMin', x, axes, keep)
+
+
+def extreme(call, op, x, axes, keep):
+    """Of bools as bytes."""
+    if x.dtype != 'bool':
+        return reduced(call, op, x, axes, keep)
+    return call.cast(reduced(call, op, call.cast(x, 'i32'), axes, keep), 'bool')
+
+
+@aten('any', 'any.dim', 'any.dims')
+def any_(call, x, axes=None, keep=False):
+    found = extreme(call, 'ReduceMax', call.cast(x, 'bool'), axes, keep)
+    return call.cast(found, call.dtype)
+
+
+@aten('all', 'all.dim')
+def all_(call, x, axes=None, keep=False):
+    return call.cast(extreme(call, 'ReduceMin', call.cast(x, 'bool'), axes, keep), call.dtype)
+
+
+@aten('var.correction')
+def var(call, x, axes=None, correction=None, keep=False):
+    return variance(call, x, axes, 1 if correction is None else correction, keep)
+
+
+@aten('var.dim')
+def var_dim(call, x, axes, unbiased=True, keep=False): return variance(call, x, axes, int(unbiased), keep)
+
+
+def variance(call, x, axes, correction, keep):
+    rank = call.rank(x)
+    axes = [axes] if isinstance(axes, int) else list(axes or range(rank))
+    axes = [call.axis(a, x) for a in axes] if rank else []
+    count = math.prod(call.fixed([call.argument(0).shape[a] for a in axes], 'a variance'))
+    x = call.wide(x)
+    away = call.Sub(x, reduced(call, 'ReduceMean', x, axes, True))
+    total = reduced(call, 'ReduceSum', call.Mul(away, away), axes, keep)
+    left = max(count - correction, 0)
+    return call.computed(call.Div(total, float(left)))
+
+
+@aten('argmax')
+def argmax(call, x, axis=None, keep=False): return place(call, 'ArgMax', x, axis, keep)
+
+
+@aten('argmin')
+def argmin(call, x, axis=None, keep=False): return place(call, 'ArgMin', x, axis, keep)
+
+
+def place(call, op, x, axis, keep):
+    if call.rank(x) == 0:
+        return call.constant(0, 'i64')
+    if axis is not None:
+        return call.add(op, x, axis=axis, keepdims=int(keep))
+    found = call.Squeeze(call.add(op, call.reshape(x, [-1]), axis=0, keepdims=0))
+    return call.reshape(found, [1] * call.rank(x)) if keep else found
+
+
+@aten('max.dim')
+def max_dim(call, x, axis, keep=False): return both(call, 'ReduceMax', 'ArgMax', x, axis, keep)
+
+
+@aten('min.dim')
+def min_dim(call, x, axis, keep=False): return both(call, 'ReduceMin', 'ArgMin', x, axis, keep)
+
+
+def both(call, op, op_place, x, axis, keep):
+    number = call.cast(x, 'i32') if x.dtype == 'bool' else x
+    return (extreme(call, op, x, axis, keep) if call.used(0) else None,
+            place(call, op_place, number, axis, keep) if call.used(1) else None)
+
+
+@aten('topk')
+def topk(call, x, k, axis=-1, largest=True, sorted_=True):
+    if call.rank(x) == 0:
+        return call.Identity(x), call.constant(0, 'i64')
+    values, places = call.TopK(x, call.ints([k]), axis=axis, largest=int(largest), sorted=1, outputs=2)
+    return values, places
+
+
+@aten('sort')
+def sort(call, x, axis=-1, descending=False): return in_order(call, x, axis, descending)
+
+
+@aten('sort.stable')
+def sort_stable(call, x, stable=None, axis=-1, descending=False): return in_order(call, x, axis, descending)
+
+
+def in_order(call, x, axis, descending):
+    if call.rank(x) == 0:
+        return call.Identity(x), call.constant(0, 'i64')
+    number = call.cast(x, 'i32') if x.dtype == 'bool' else x
+    values, places = call.TopK(number, call.ints([call.fake.shape[axis]]), axis=axis, largest=int(descending), sorted=1, outputs=2)
+    return call.cast(values, x.dtype), places
+
+
+@aten('cumsum')
+def cumsum(call, x, axis, dtype=None):
+    x = call.computed(x)
+    return call.CumSum(x, call.constant(axis, 'i64')) if call.rank(x) else call.Identity(x)

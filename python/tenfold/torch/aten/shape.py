@@ -1,0 +1,166 @@
+"""What moves elements and computes nothing."""
+from __future__ import annotations
+
+import torch
+from tenfold.torch.aten.table import aten
+
+END = (1 << 63) - 1
+
+
+@aten('view', '_unsafe_view', 'reshape', 'view_copy')
+def view(call, x, sizes): return call.reshape(x, list(sizes))
+
+
+@aten('permute')
+def permute(call, x, axes): return call.Transpose(x, perm=[call.axis(a, x) for a in axes]) if axes else call.Identity(x)
+
+
+@aten('transpose.int')
+def transpose(call, x, first, second):
+    axes = list(range(call.rank(x)))
+    if axes:
+        first, second = call.axis(first, x), call.axis(second, x)
+        axes[first], axes[second] = second, first
+    return permute(call, x, axes)
+
+
+@aten('t')
+def t(call, x): return permute(call, x, list(range(call.rank(x)))[::-1])
+
+
+@aten('expand')
+def expand(call, x, sizes, *rest):
+    if not sizes:
+        return call.Identity(x)
+    return call.Expand(x, call.ints([1 if isinstance(n, int) and n == -1 else n for n in sizes]))
+
+
+@aten('repeat')
+def repeat(call, x, repeats):
+    if not repeats:
+        return call.Identity(x)
+    before = len(repeats) - call.rank(x)
+    if before:
+        x = call.Unsqueeze(x, call.ints(range(before)))
+    return call.Tile(x, call.ints(list(repeats)))
+
+
+@aten('unsqueeze')
+def unsqueeze(call, x, axis): return call.Unsqueeze(x, call.ints([axis + call.rank(x) + 1 if axis < 0 else axis]))
+
+
+@aten('squeeze.dim', 'squeeze.dims')
+def squeeze(call, x, axes):
+    ones = [call.axis(a, x) for a in ([axes] if isinstance(axes, int) else axes) if call.rank(x)]
+    sizes = call.argument(0).shape
+    ones = sorted({a for a in ones if isinstance(sizes[a], int) and sizes[a] == 1})
+    return call.Squeeze(x, call.ints(ones)) if ones else call.Identity(x)
+
+
+@aten('squeeze')
+def squeeze_all(call, x): return squeeze(call, x, list(range(call.rank(x))))
+
+
+@aten('cat')
+def cat(call, parts, axis=0):
+    given = [a.meta['val'] for a in call.node.args[0]]
+    kept = [p for p, fake in zip(parts, given, strict=True) if not (fake.dim() == 1 and fake.shape[0] == 0) or call.fake.dim() == 1]
+    kept = [call.computed(p) for p in kept]
+    return call.Concat(*kept, axis=axis) if len(kept) > 1 else call.Identity(kept[0])
+
+
+@aten('stack')
+def stack(call, parts, axis=0):
+    axis = axis + call.fake.dim() if axis < 0 else axis
+    return call.Concat(*(call.Unsqueeze(call.computed(p), call.ints([axis])) for p in parts), axis=axis)
+
+
+@aten('slice.Tensor')
+def slice_(call, x, axis=0, start=None, end=None, step=1):
+    first, last = 0 if start is None else start, END if end is None else end
+    return call.Slice(x, call.ints([first]), call.ints([last]), call.ints([call.axis(axis, x)]), call.ints([step]))
+
+
+@aten('select.int')
+def select(call, x, axis, index): return call.Gather(x, call.cast(index, 'i64'), axis=axis)
+
+
+@aten('split_with_sizes')
+def split_with_sizes(call, x, sizes, axis=0):
+    made = call.Split(x, call.ints(list(sizes)), axis=axis, outputs=len(sizes))
+    return made if len(sizes) > 1 else [made]
+
+
+@aten('split.Tensor')
+def split(call, x, size, axis=0):
+    sizes = call.fixed([part.shape[axis] for part in call.result], 'a split')
+    return split_with_sizes(call, x, sizes, axis)
+
+
+@aten('unbind.int')
+def unbind(call, x, axis=0):
+    axis = call.axis(axis, x)
+    return [call.Squeeze(p, call.ints([axis])) for p in split_with_sizes(call, x, [1] * len(call.result), axis)]
+
+
+@aten('flip')
+def flip(call, x, axes):
+    if not axes or not call.rank(x):
+        return call.Identity(x)
+    axes = [call.axis(a, x) for a in axes]
+    count = len(axes)
+    return call.Slice(x, call.ints([-1] * count), call.ints([-END] * count), call.ints(axes), call.ints([-1] * count))
+
+
+@aten('diagonal')
+def diagonal(call, x, offset=0, first=0, second=1):
+    first, second = call.axis(first, x), call.axis(second, x)
+    sizes = list(call.argument(0).shape)
+    rows, columns = call.fixed([sizes[first], sizes[second]], 'a diagonal')
+    kept = [a for a in range(call.rank(x)) if a not in (first, second)]
+    count = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
+    begin = offset if offset >= 0 else -offset * columns
+    flat = call.reshape(permute(call, x, [*kept, first, second]), [*(sizes[a] for a in kept), rows * columns])
+    return call.Gather(flat, call.ints([begin + i * (columns + 1) for i in range(count)]), axis=-1)
+
+
+@aten('as_strided')
+def as_strided(call, x, sizes, strides, offset=None):
+    source = call.argument(0)
+    sizes, strides = call.fixed(sizes, 'as_strided'), call.fixed(strides, 'as_strided')
+    offset = (source.storage_offset() if offset is None else offset)
+    if not source.is_contiguous() or source.storage_offset() != 0:
+        call.refuse('as_strided of a tensor that does not lie row by row')
+    places = torch.zeros(sizes, dtype=torch.int64) + offset
+    for axis, (size, stride) in enumerate(zip(sizes, strides, strict=True)):
+        places += (torch.arange(size) * stride).reshape([-1 if a == axis else 1 for a in range(len(sizes))])
+    if places.numel() and int(places.max()) >= source.numel():
+        call.refuse('as_strided beyond the end of its tensor')
+    return call.Gather(call.reshape(x, [-1]), call.tensor(places), axis=0)
+
+
+@aten('constant_pad_nd')
+def constant_pad_nd(call, x, pads, value=0): return pad(call, x, pads, 'constant', call.computed(value))
+
+
+@aten('reflection_pad1d', 'reflection_pad2d', 'reflection_pad3d')
+def reflection_pad(call, x, pads): return pad(call, x, pads, 'reflect')
+
+
+@aten('replication_pad1d', 'replication_pad2d', 'replication_pad3d')
+def replication_pad(call, x, pads): return pad(call, x, pads, 'edge')
+
+
+def pad(call, x, pads, mode, *value):
+    """torch counts pairs from the last axis."""
+    axes = [call.rank(x) - 1 - i for i in range(len(pads) // 2)]
+    if not axes:
+        return call.Identity(x)
+    if mode != 'constant' and all(isinstance(n, int) for n in pads) and min(pads) < 0:      # what is cut off is not repeated
+        cut, sizes = [max(-n, 0) for n in pads], call.fixed(call.argument(0).shape, 'a padding that cuts')
+        if any(cut[2 * i] + cut[2 * i + 1] >= sizes[a] for i, a in enumerate(axes)):
+            call.refuse('a padding that leaves nothing to repeat')
+        lasts = [-c if c else END for c in cut[1::2]]
+        x, pads = call.Slice(x, call.ints(cut[::2]), call.ints(lasts), call.ints(axes)), [max(n, 0) for n in pads]
+    ends = [*(pads[2 * i] for i in range(len(axes))), *(pads[2 * i + 1] for i in range(len(axes)))]
+    return call.Pad(x, call.ints(ends), value[0] if value else None, call.ints(axes), mode=mode)

@@ -1,0 +1,131 @@
+"""compile(), save() and load()."""
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import tenfold
+import torch
+from tenfold.torch import _report
+from tenfold.torch._export import export
+from tenfold.torch._plan_module import PlanModule
+from tenfold.torch._types import NAMES
+from tenfold.torch_tensorrt._device import Device
+from tenfold.torch_tensorrt._input import Input
+from tenfold.torch_tensorrt._settings import build_fields, precisions
+
+WAYS = ('default', 'dynamo', 'ts', 'torchscript', 'torch_compile', 'exported_program')
+
+
+def compile(module: Any, ir: str = 'default', inputs: Sequence[Any] | None = None, arg_inputs: Sequence[Any] | None = None,
+            kwarg_inputs: Mapping[str, Any] | None = None, enabled_precisions: Any = None, *, calibrator: Any = None, device: Any = None,
+            require_full_compilation: bool = False, min_block_size: int = 5, **settings: Any) -> Callable[..., Any]:
+    """A module as one engine, which torch.jit.save and torch.export.save keep.
+
+    `inputs`: an Input for each argument, or tensors. With ir="torch_compile" it is torch.compile. Where a part of the module has no engine,
+    it is torch.compile, too, which cannot be saved, and a warning tells why (`require_full_compilation`: Unsupported is raised).
+    """
+    if ir not in WAYS:
+        raise ValueError(f'ir={ir!r} is none of {", ".join(WAYS)}')
+    if isinstance(module, torch.jit.ScriptModule):
+        raise TypeError('a ScriptModule has lost what torch.export reads: give the nn.Module that it was made of')
+    options = {**build_fields(settings), **precisions(enabled_precisions)}
+    if ir == 'torch_compile':
+        return torch.compile(module, backend='tenfold', options={**options, 'min_block_size': min_block_size})
+    given = inputs if inputs is not None else arg_inputs
+    if given is None and kwarg_inputs is None:
+        raise ValueError('compile() needs inputs: an Input for each argument, or tensors')
+    module = module if isinstance(module, torch.export.ExportedProgram) else module.eval()
+    place = place_of(module, device)
+    asked = [g if isinstance(g, Input) else Input.from_tensor(g) for g in given or ()]
+    names = names_of(module, asked)
+    if calibrator is not None and options['int8']:
+        options['calibration'] = calibrator.options(names)
+    wanted = {name: NAMES[a.dtype] for name, a in zip(names, asked, strict=True) if differs(a, module)}
+    if wanted:
+        options['input_formats'] = wanted
+    try:
+        return PlanModule(exported(module, asked, names, place, kwarg_inputs, options))
+    except tenfold.Unsupported as error:
+        if require_full_compilation:
+            raise
+        _report.warn_once(f'torch_tensorrt.compile() of Tenfold: {error}; torch computes the rest, and the result cannot be saved')
+        options.pop('calibration', None), options.pop('input_formats', None)
+        return torch.compile(module, backend='tenfold', dynamic=any(a.min_shape != a.max_shape for a in asked) or None,
+                             options={**options, 'min_block_size': min_block_size})
+
+
+def exported(module: Any, asked: Sequence[Input], names: Sequence[str], place: torch.device, keywords: Mapping[str, Any] | None,
+             options: Mapping[str, Any]) -> tenfold.Engine:
+    examples = tuple(a.example(place, weights_type(module) if differs(a, module) else a.dtype) for a in asked)
+    dims = tuple({axis: torch.export.Dim.DYNAMIC(min=least, max=most) for axis, (least, most) in
+                  enumerate(zip(a.min_shape, a.max_shape, strict=True)) if least != most} for a in asked)
+    ranged = any(dims)
+    profiles = {n: (a.min_shape, a.opt_shape, a.max_shape) for n, a in zip(names, asked, strict=True)} if ranged and not keywords else None
+    shapes = None if not ranged else dims if not keywords else None
+    return export(module, examples, keywords, dynamic_shapes=shapes, profiles=profiles, **options)
+
+
+def names_of(module: Any, asked: Sequence[Input]) -> list[str]:
+    """The names that torch.export gives to arguments."""
+    forward = module.module().forward if isinstance(module, torch.export.ExportedProgram) else module.forward
+    found: list[str] = []
+    for parameter in inspect.signature(forward).parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            found += [f'{parameter.name}_{i}' for i in range(len(asked) - len(found))]
+        else:
+            found.append(parameter.name)
+    if len(found) < len(asked):
+        raise ValueError(f'the module takes {len(found)} arguments, {len(asked)} inputs are given')
+    return found[:len(asked)]
+
+
+def weights_type(module: Any) -> torch.dtype:
+    tensors = module.state_dict.values() if isinstance(module, torch.export.ExportedProgram) else module.parameters()
+    return next((t.dtype for t in tensors if t.is_floating_point()), torch.float32)
+
+
+def differs(asked: Input, module: Any) -> bool:
+    """Whether an input comes in another float type than the module computes in."""
+    return asked.dtype.is_floating_point and asked.dtype != weights_type(module)
+
+
+def place_of(module: Any, device: Any) -> torch.device:
+    """Where the module lies; another device is refused, since the module's tensors are there."""
+    tensors = list(module.state_dict.values()) if isinstance(module, torch.export.ExportedProgram) else list(module.parameters())
+    found = tensors[0].device if tensors else torch.device('cpu')
+    asked = Device(device).device if device is not None else None
+    if asked is not None and tensors and (asked.type != found.type or asked.index not in (None, found.index)):
+        raise ValueError(f'device={device!r}, the module lies on {found}: module.to({str(asked)!r}) moves it')
+    return asked or found
+
+
+def save(module: Any, file_path: Any, *, output_format: str = 'exported_program', inputs: Any = None, arg_inputs: Any = None,
+         retrace: bool = True, **rest: Any) -> None:
+    """As "exported_program" (torch.export.save) or "torchscript" (torch.jit.save)."""
+    if rest:
+        raise TypeError(f'torch_tensorrt.save() of Tenfold has no setting {next(iter(rest))!r}')
+    if not isinstance(module, PlanModule):
+        raise TypeError('what torch computes in part cannot be saved: see the warning that compile() gave')
+    if output_format == 'torchscript':
+        return torch.jit.save(module, os.fspath(file_path))
+    if output_format != 'exported_program':
+        raise ValueError(f'output_format={output_format!r} is neither "exported_program" nor "torchscript"')
+    bindings = [b for b in module.engine.bindings if b.is_input]
+    from tenfold.torch._types import TORCH
+    given = inputs if inputs is not None else arg_inputs
+    examples = tuple(g if isinstance(g, torch.Tensor) else g.example(module.plan.device, g.dtype) for g in given) if given else tuple(
+        torch.zeros(module.engine.profile_shapes(0, b.name)[1], dtype=TORCH[b.dtype]) for b in bindings)
+    dims = tuple({axis: torch.export.Dim.AUTO for axis, size in enumerate(b.shape) if size < 0} for b in bindings)
+    torch.export.save(torch.export.export(module, examples, dynamic_shapes=(dims,), strict=False), os.fspath(file_path))
+
+
+def load(file_path: Any) -> Any:
+    """What save(), torch.jit.save or torch.export.save kept: a module."""
+    path = os.fspath(file_path)
+    try:
+        return torch.jit.load(path)
+    except RuntimeError:
+        return torch.export.load(path)

@@ -1,0 +1,133 @@
+"""Core ATen overloads without torch's help: the samples that torch ships (OpInfo), one an overload in the short form, and samples of ours
+for overloads that none of those comes to."""
+import collections
+import os
+import warnings
+
+import opinfo_case
+from torch_case import TorchCase, torch, unittest
+
+SHORT = bool(os.environ.get('TENFOLD_TORCH_SHORT'))
+SAMPLES, EACH = (4, 1) if SHORT else (1000, 40)     # of an operator and type; calls of an overload that are tried for a type
+WITHOUT = 180                      # overloads that engines compute, at least
+A = torch.ops.aten
+
+
+def own_samples():
+    """Calls of overloads that OpInfo's samples do not come to."""
+    torch.manual_seed(0)
+    f, i = torch.randn(3, 4), torch.randint(-9, 9, (3, 4))
+    image, b = torch.randn(2, 3, 6, 5), torch.rand(3, 4) > 0.5
+    mean, variance = torch.randn(3), torch.rand(3) + 0.5
+    yield A._native_batch_norm_legit_no_training.default, (image, mean, mean, mean, variance, 0.1, 1e-5)
+    yield A._native_batch_norm_legit.no_stats, (image, mean, mean, True, 0.1, 1e-5)
+    for op, value in ((A.bitwise_and.Scalar, 5), (A.bitwise_or.Scalar, 5), (A.bitwise_xor.Scalar, 5), (A.div.Scalar, 3), (A.mul.Scalar, 3),
+                      (A.add.Scalar, 3), (A.sub.Scalar, 3), (A.remainder.Scalar, 4), (A.fmod.Scalar, 4), (A.eq.Scalar, 3), (A.ne.Scalar, 3),
+                      (A.lt.Scalar, 1), (A.le.Scalar, 1), (A.gt.Scalar, 1), (A.ge.Scalar, 1)):
+        yield op, (i, value)
+        if 'bitwise' not in str(op):
+            yield op, (f, value)
+    for mode in ('floor', 'trunc', None):
+        yield A.div.Scalar_mode, (f, 0.7, ), {'rounding_mode': mode}
+        yield A.div.Scalar_mode, (i, 4), {'rounding_mode': mode}
+    yield A.any.dims, (b, [0, 1])
+    yield A.any.dims, (f, [1], True)
+    yield A.copy.default, (f, torch.randn(4))
+    yield A.native_dropout.default, (f, 0.5, False)
+    yield A.pow.Scalar, (2.5, f)
+    yield A.scatter.value, (f, 1, torch.tensor([[0, 2], [1, 3]]), 7.5)
+    yield A.reflection_pad2d.default, (image, [1, 2, 3, 1])
+    yield A.reflection_pad3d.default, (torch.randn(1, 2, 4, 5, 6), [1, 2, 1, 1, 2, 3])
+    yield A.replication_pad2d.default, (image, [1, 2, 3, 1])
+    yield A.replication_pad3d.default, (torch.randn(1, 2, 4, 5, 6), [1, 2, 1, 1, 2, 3])
+    yield A.col2im.default, (torch.randn(2, 12, 12), [4, 5], [2, 2], [1, 1], [0, 0], [1, 1])
+    yield A.upsample_bilinear2d.vec, (image, [9, 7], False, None)
+    yield A.upsample_bilinear2d.vec, (image, None, True, [2.0, 1.5])
+    yield A.upsample_bilinear2d.vec, (image, None, False, [2.0, 1.5])
+    yield A.upsample_nearest2d.vec, (image, None, [2.0, 1.5])
+    yield A.upsample_nearest2d.vec, (image, [9, 7], None)
+    yield A.sym_size.int, (f, 1)
+    yield A.avg_pool1d.default, (torch.randn(2, 3, 9), [3], [2], [1])
+    yield A.adaptive_avg_pool1d.default, (torch.randn(2, 3, 9), [4])
+    yield A._adaptive_avg_pool2d.default, (image, [4, 3])
+    yield A._adaptive_avg_pool3d.default, (torch.randn(1, 2, 4, 5, 6), [2, 3, 6])
+    yield A.var.dim, (f, [1], False)
+    yield A.view.default, (f, [2, -1])
+    yield A.squeeze.dims, (torch.randn(1, 3, 1), [0, 1])
+    yield from gradients(image)
+    yield A._native_batch_norm_legit.default, (image, mean, mean, mean, variance, False, 0.1, 1e-5)
+    yield A.atan2.out, (f, torch.randn(3, 4)), {'out': torch.empty(3, 4)}
+    for op in (A.bitwise_and.Tensor, A.bitwise_or.Tensor, A.bitwise_xor.Tensor):
+        yield op, (i, torch.randint(-9, 9, (4,)))
+    yield A.bitwise_not.default, (i,)
+    yield A.atan2.default, (f, torch.randn(3, 4))
+    yield A._embedding_bag.default, (torch.randn(9, 5), torch.tensor([1, 3, 3, 8, 0]), torch.tensor([0, 2, 4]))
+    yield A._embedding_bag.default, (torch.randn(9, 5), torch.tensor([1, 3, 3, 8, 0]), torch.tensor([0, 2, 2]), False, 1)
+    yield A.index_put.default, (f, [b], torch.tensor(2.0))
+    yield A.empty.memory_format, ([2, 0],)
+    yield A.empty_strided.default, ([0, 2], [2, 1])
+
+
+def gradients(image):
+    """Of layers, with what their forward operators gave."""
+    kernel, turned = torch.randn(4, 3, 3, 2), torch.randn(3, 4, 3, 2)
+    every = [(k, s, p, d, t, [0, 0], 1) for s, p, d in (([1, 1], [0, 0], [1, 1]), ([2, 1], [1, 1], [1, 2]))
+             for k, t in ((kernel, False), (turned, True))]
+    for weight, *settings in [*every, (kernel[:3, :1].clone(), [1, 1], [1, 1], [1, 1], False, [0, 0], 3)]:
+        y = A.convolution.default(image, weight, None, *settings)
+        yield A.convolution_backward.default, (torch.randn_like(y), image, weight, [y.shape[1]], *settings, [True] * 3)
+    for settings in (([3, 2], [2, 1], [1, 1], False, True, None), ([3, 2], [2, 2], [1, 0], True, False, None),
+                     ([2, 2], [2, 2], [0, 0], False, True, 3), ([3, 2], [2, 2], [1, 1], True, True, None)):
+        y = A.avg_pool2d.default(image, *settings)
+        yield A.avg_pool2d_backward.default, (torch.randn_like(y), image, *settings)
+    yield A._adaptive_avg_pool2d_backward.default, (torch.randn(2, 3, 4, 3), image)
+    y, places = A.max_pool2d_with_indices.default(image, [3, 2], [2, 1], [1, 1])
+    yield A.max_pool2d_with_indices_backward.default, (torch.randn_like(y), image, [3, 2], [2, 1], [1, 1], [1, 1], False, places)
+    rows = torch.tensor([[1, 3, 3], [0, 8, 3]])
+    for padding, by_frequency in ((-1, False), (3, True)):
+        yield A.embedding_dense_backward.default, (torch.randn(2, 3, 5), rows, 9, padding, by_frequency)
+    weight, bias = torch.randn(5), torch.randn(5)
+    _, mean, factor = A.native_layer_norm.default(image, [5], weight, bias, 1e-5)
+    yield A.native_layer_norm_backward.default, (torch.randn_like(image), image, [5], mean, factor, weight, bias, [True] * 3)
+    x, weight = torch.randn(2, 6, 4), torch.randn(6)
+    _, mean, factor = A.native_group_norm.default(x, weight, weight, 2, 6, 4, 3, 1e-5)
+    yield A.native_group_norm_backward.default, (torch.randn_like(x), x, mean, factor, weight, 2, 6, 4, 3, [True] * 3)
+
+
+class Operators(TorchCase):
+    def found(self):
+        """What went well and what did not, by overload."""
+        good, bad, tried = collections.Counter(), collections.defaultdict(set), collections.Counter()
+
+        def attempt(function, args, kwargs):
+            why = opinfo_case.check(function, args, kwargs)
+            if why is None:
+                good[str(function)] += 1
+            else:
+                bad[str(function)].add(why)
+        for function, args, *keywords in own_samples():
+            attempt(function, args, keywords[0] if keywords else {})
+        for op in opinfo_case.op_db:
+            for dtype in opinfo_case.DTYPES[:1] if SHORT else opinfo_case.DTYPES:
+                for function, args, kwargs in opinfo_case.calls_of_samples(op, dtype, SAMPLES):
+                    tried[str(function), dtype] += 1
+                    if tried[str(function), dtype] <= EACH:
+                        attempt(function, args, kwargs)
+        return good, bad
+
+    def test_core_overloads(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore')
+            good, bad = self.found()
+        core = opinfo_case.core_overloads()
+        for name in sorted(set(bad) | set(core) - set(good)):
+            print(f'{name}: {good[name]} samples; {"; ".join(sorted(w[:150] for w in bad[name])[:3]) or "no sample"}')
+        wrong = {name: whys for name, whys in bad.items() if any(w.startswith('WRONG') for w in whys) and 'empty' not in name}
+        self.assertEqual(wrong, {})                                # a refusal is torch's to compute; a wrong answer is nobody's
+        done = [name for name in core if good[name]]
+        print(f'{len(done)} of {len(core)} core overloads without torch, {sum(n in bad for n in done)} of them not in all samples')
+        self.assertGreaterEqual(len(done), WITHOUT)
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,69 @@
+"""Weights that change after the first call are noticed at the next one."""
+from torch_case import MLP, TorchCase, torch, unittest
+
+
+class Weights(TorchCase):
+    def changed(self, change, **options):
+        module = MLP().eval()
+        run, reports = self.compiled(module, **options)
+        x = torch.randn(3, 8)
+        before = run(x)
+        with torch.no_grad():
+            change(module)
+        return run(x), module(x).detach(), before, reports
+
+    def noticed(self, change):
+        found, wanted, before, reports = self.changed(change)
+        self.assertGreater(float((wanted - before).abs().max()), 1e-3)
+        self.same(found, wanted)
+        self.assertEqual(sum(len(r.engines) for r in reports), 1)       # a refit, no new graph
+
+    def test_load_state_dict(self):
+        other = MLP()
+        self.noticed(lambda m: m.load_state_dict(other.state_dict()))
+
+    def test_in_place(self):
+        self.noticed(lambda m: m.second.weight.mul_(-3))
+
+    def test_another_tensor_behind_data(self):
+        def change(module):
+            module.second.weight.data = torch.randn(4, 16)
+        self.noticed(change)
+
+    def test_merged_through_data(self):                                 # as LoRA's merges write
+        def change(module):
+            module.first.weight.data += torch.randn(16, 8)
+        self.noticed(change)
+
+    def test_another_parameter(self):
+        def change(module):
+            module.second.weight = torch.nn.Parameter(torch.randn(4, 16))
+        found, wanted, _, _ = self.changed(change)
+        self.same(found, wanted)
+
+    def test_frozen_skips_the_look(self):
+        found, wanted, before, _ = self.changed(lambda m: m.second.weight.mul_(-3), frozen=True)
+        self.same(found, before)
+
+    def test_parameters_that_torch_makes_attributes(self):         # as it does for inductor's freezing
+        module = MLP().eval()
+        with torch._dynamo.config.patch(prepare_freezing=True):
+            run, reports = self.compiled(module)
+            with torch.no_grad():
+                self.same(run(torch.ones(2, 8)), module(torch.ones(2, 8)))
+                self.assertIn(', 1 inputs,', reports[0].engines[0])
+
+    def test_buffers(self):
+        module = torch.nn.Sequential(torch.nn.Conv1d(3, 4, 3), torch.nn.BatchNorm1d(4), torch.nn.ReLU(), torch.nn.Conv1d(4, 2, 1),
+                                     torch.nn.Tanh()).eval()
+        run, reports = self.compiled(module)
+        x = torch.randn(2, 3, 9)
+        with torch.no_grad():
+            self.same(run(x), module(x))
+            module[1].running_mean += 1
+            self.same(run(x), module(x))
+        self.one_engine(reports)
+
+
+if __name__ == '__main__':
+    unittest.main()
