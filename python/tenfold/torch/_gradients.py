@@ -15,7 +15,12 @@ def why_gradients(args: Sequence[Any]) -> str:
     tensors = [a for a in args if isinstance(a, torch.Tensor) and a.requires_grad]
     if any(not isinstance(t, torch.nn.Parameter) for t in tensors):
         return 'an input asks for gradients'
-    if tensors and any(m.training for m in modules()):
+    if not tensors:
+        return ''
+    seen = modules()
+    if not seen:   # a module of a closure or a global, which may be in training mode
+        return 'weights ask for gradients, and the compiled function holds no module that says whether it is in eval(): use torch.no_grad()'
+    if any(part.training for module in seen for part in module.modules()):
         return 'the module is in training mode: eval() or torch.no_grad() gives it engines'
     return ''
 

@@ -130,6 +130,24 @@ class Promises(TorchCase):
         self.assertIn('training mode', ours[0])
         self.assertFalse(any(r.engines for r in reports))
 
+    def test_a_module_of_a_closure_keeps_its_gradients(self):
+        module = MLP()                                        # in training mode, which the compiled function does not show
+        run, reports = self.compiled(lambda x: module(x).sum())
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore')
+            run(torch.ones(2, 8)).backward()
+        self.assertIsNotNone(module.first.weight.grad)
+        self.assertFalse(any(r.engines for r in reports))
+
+    def test_a_part_in_training_mode_keeps_its_gradients(self):
+        module = MLP().eval()
+        module.first.train()
+        run, _ = self.compiled(module)
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore')
+            run(torch.ones(2, 8)).sum().backward()
+        self.assertIsNotNone(module.first.weight.grad)
+
     def test_inference_mode(self):
         module = MLP().eval()
         run, reports = self.compiled(module)
