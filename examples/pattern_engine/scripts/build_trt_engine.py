@@ -57,7 +57,7 @@ def main() -> None:
     parser.add_argument('--trading', action='store_true', help='the preset: 256M, --fp16, and types are held strictly')
     args = parser.parse_args()
     if not has_tensorrt():
-        print('TensorRT python bindings not found in this environment: pip install tenfold', file=sys.stderr)
+        print('TensorRT python bindings not found in this environment: install tenfold', file=sys.stderr)
         sys.exit(2)
     options: dict[str, Any] = dict(TRADING) if args.trading else {'max_workspace_size': UNITS['G']}
     if args.max_workspace is not None:

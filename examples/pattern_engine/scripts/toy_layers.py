@@ -75,13 +75,11 @@ class Relu(Layer):
     op = 'Relu'
 
     def forward(self, x: Floats) -> Floats:
-        self.passed = (x > 0).astype(np.float32)
-        y: Floats = x * self.passed
-        return y
+        self.passed = x > 0
+        return np.where(self.passed, x, np.float32(0))
 
     def backward(self, gradient: Floats) -> Floats:
-        back: Floats = gradient * self.passed
-        return back
+        return np.where(self.passed, gradient, np.float32(0))
 
 
 class Flatten(Layer):
@@ -92,7 +90,8 @@ class Flatten(Layer):
         return x.reshape(len(x), -1)
 
     def backward(self, gradient: Floats) -> Floats:
-        return gradient.reshape(self.shape)
+        back: Floats = gradient.reshape(self.shape)
+        return back
 
 
 def _weights(random: np.random.Generator, shape: tuple[int, ...], fan_in: int) -> Floats:
