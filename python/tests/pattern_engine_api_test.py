@@ -1,12 +1,13 @@
 """examples/pattern_engine's classes in this process: the names and error texts of the guide, models and answers beside ONNX Runtime's."""
 import importlib
 import unittest
+from unittest import mock
 
 import numpy as np
 import onnx
 import onnxruntime
-from case import TensorProto, helper, model
-from pattern_engine_case import PatternCase
+from case import TensorProto, helper, model, python
+from pattern_engine_case import HERE, PatternCase
 
 import tenfold.tensorrt as trt
 
@@ -39,10 +40,26 @@ class Engines(PatternCase):
                                        atol=1e-4, rtol=1e-3)
 
     def test_lstm_sizes(self):
-        """Parameters of the public sizes: with one bias for each gate they are 160,901; ONNX's two biases add 4 units for each layer."""
-        proto = toy_models.make_model('lstm_a')
-        count = sum(int(np.prod(w.dims)) for w in proto.graph.initializer if w.data_type == TensorProto.FLOAT)
+        """Parameters of the public sizes, with one bias for each gate; ONNX has two."""
+        for name, wanted in (('lstm_a', 160_901), ('lstm_b', 1_002_601), ('lstm_c', 30_017_001)):
+            _, width, layers, units = toy_models.LSTMS[name]
+            self.assertEqual(sum(4 * units * ((units if i else width) + units + 1) for i in range(layers)) + units + 1, wanted)
+        count = sum(int(np.prod(w.dims)) for w in toy_models.make_model('lstm_a').graph.initializer if w.data_type == TensorProto.FLOAT)
         self.assertEqual(count - 2 * 4 * 100, 160_901)
+
+    def test_without_tensorrt(self):
+        with mock.patch('importlib.util.find_spec', return_value=None):
+            self.assertFalse(trt_engine.has_tensorrt())
+            self.refused(RuntimeError, 'TensorRT bindings not available', trt_engine.TRTEngine, 'a')
+            self.refused(RuntimeError, 'tensorrt Python bindings are required', trt_engine.build_engine, 'a', 'b')
+        done = python(f"""
+import os, runpy
+sys.modules['tenfold'] = None
+sys.argv = ['build_trt_engine.py', '--onnx=a', '--engine=b']
+sys.path.insert(0, os.path.join({HERE!r}, 'scripts'))
+runpy.run_path(os.path.join({HERE!r}, 'scripts', 'build_trt_engine.py'), run_name='__main__')""")
+        self.assertEqual((done.returncode, 'Traceback' in done.stderr), (2, False), done.stderr)
+        self.assertIn('bindings not found', done.stderr)
 
     def test_bindings(self):
         engine = self.engine(self.two())

@@ -90,9 +90,9 @@ class Flatten(Layer):
         return x.reshape(len(x), -1)
 
     def backward(self, gradient: Floats) -> Floats:
-        back: Floats = gradient.reshape(self.shape)
-        return back
+        return gradient.reshape(self.shape)
 
 
 def _weights(random: np.random.Generator, shape: tuple[int, ...], fan_in: int) -> Floats:
-    return (random.standard_normal(shape) * (2 / fan_in) ** 0.5).astype(np.float32)
+    weights: Floats = (random.standard_normal(shape) * (2 / fan_in) ** 0.5).astype(np.float32)
+    return weights
