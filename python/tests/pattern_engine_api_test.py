@@ -73,6 +73,7 @@ runpy.run_path(os.path.join({HERE!r}, 'scripts', 'build_trt_engine.py'), run_nam
         self.near(total, a + b), self.near(difference, a - b)
         self.near(engine.infer({'a': a * 2, 'b': b})[0], 2 * a + b)
         self.near(total, a + b)   # answers are the caller's
+        self.near(engine.infer({'a': of(3, 2).T, 'b': b})[0], of(3, 2).T + b)
 
     def test_error_texts(self):
         engine, a = self.engine(self.two()), of(2, 3)
@@ -120,6 +121,7 @@ runpy.run_path(os.path.join({HERE!r}, 'scripts', 'build_trt_engine.py'), run_nam
         places = int(inference.d_input), int(inference.d_output)
         for _ in range(3):
             self.near(inference.run({'a': of(2, 3), 'b': of(2, 3)})['sum'], 2 * of(2, 3))
+        self.refused(RuntimeError, 'The input a has the shape (2, 3), not (1, 3)', inference.run, {'a': of(1, 3), 'b': of(2, 3)})
         self.assertEqual((int(inference.d_input), int(inference.d_output)), places)
         self.assertTrue(inference.cuda_ctx and inference.stream)
 

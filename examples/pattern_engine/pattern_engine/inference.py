@@ -30,6 +30,7 @@ class TRTInference:
         self.input_names = [name for name in names if engine.get_tensor_mode(name) == trt.TensorIOMode.INPUT]
         self.output_names = [name for name in names if name not in self.input_names]
         self.shapes = {name: tuple(engine.get_tensor_shape(name)) for name in names}   # -1: open within the profile
+        self._open = {name for name, shape in self.shapes.items() if -1 in shape}
         self.device: dict[str, cuda.DeviceAllocation] = {}
         self.host: dict[str, Array] = {}
 
@@ -58,30 +59,35 @@ class TRTInference:
             if -1 in shapes[name]:
                 raise RuntimeError(f'The shape of the output {name} depends on what its inputs hold: it cannot be allocated once')
         for name, shape in shapes.items():
-            self.host[name] = cuda.pagelocked_empty(int(np.prod(shape)), trt.nptype(self.engine.get_tensor_dtype(name)))
+            self.host[name] = cuda.pagelocked_empty(shape, trt.nptype(self.engine.get_tensor_dtype(name)))
             self.device[name] = cuda.mem_alloc(max(1, self.host[name].nbytes))
             self.context.set_tensor_address(name, int(self.device[name]))
 
     def run(self, inputs: dict[str, Array]) -> dict[str, Array]:
-        """Outputs by name, which are the caller's. Arrays have the engine's types and are contiguous; one for each input."""
+        """Outputs by name, which are the caller's. `inputs` holds an array for each input, in its shape; types become the engine's."""
         self._allocated()
         for name, array in inputs.items():
-            if -1 in self.shapes[name]:
+            if name in self._open:
                 self._set_shape(name, array.shape)
-            host = self.host[name][:array.size]
-            host[:] = array.ravel()
+            host = self._host(name, array.shape)
+            if host.shape != array.shape:   # it would be repeated to fit
+                raise RuntimeError(f'The input {name} has the shape {host.shape}, not {array.shape}')
+            host[...] = array
             cuda.memcpy_htod_async(self.device[name], host, self.stream)
         if not self.context.execute_async_v3(self.stream.handle):
             raise RuntimeError(f'TensorRT execution failed: {self._log.reasons()}')
         found = {}
         for name in self.output_names:
-            shape = self.shapes[name]
-            if -1 in shape:
-                shape = tuple(self.context.get_tensor_shape(name))
-            found[name] = self.host[name][:int(np.prod(shape))].reshape(shape)
-            cuda.memcpy_dtoh_async(found[name], self.device[name], self.stream)
+            host = self._host(name, tuple(self.context.get_tensor_shape(name)) if name in self._open else ())
+            cuda.memcpy_dtoh_async(host, self.device[name], self.stream)
+            found[name] = host
         self.stream.synchronize()
         return {name: array.copy() for name, array in found.items()}
+
+    def _host(self, name: str, shape: tuple[int, ...]) -> Array:
+        """The memory on this side, as an array of this shape if shapes are open."""
+        whole = self.host[name]
+        return whole.ravel()[:int(np.prod(shape))].reshape(shape) if name in self._open else whole
 
     def _set_shape(self, name: str, shape: tuple[int, ...]) -> None:
         if not self.context.set_input_shape(name, shape):

@@ -83,14 +83,16 @@ class TRTEngine:
 
     @staticmethod
     def _fitting(binding: dict[str, Any], given: Any) -> Array:
-        """The array in the binding's type. Numbers may lose digits by that, but floats do not become integers."""
+        """The array, if it can take the binding's type and shape: numbers may lose digits, but floats do not become integers."""
         array, index, shape = np.asarray(given), binding['index'], binding['shape']
+        if array.dtype == binding['dtype'] and array.shape == shape:
+            return array
         if not np.can_cast(array.dtype, binding['dtype'], 'same_kind'):
             expected = np.dtype(binding['dtype'])
             raise RuntimeError(f'Cannot coerce input dtype {array.dtype} to expected {expected} for binding index {index}')
         if array.ndim != len(shape) or any(size not in (-1, found) for size, found in zip(shape, array.shape)):
             raise RuntimeError(f'Input shape {array.shape} incompatible with engine binding shape {shape} for binding index {index}')
-        return np.ascontiguousarray(array, binding['dtype']).reshape(array.shape)   # which makes a row of a scalar
+        return array
 
 
 def sample_inputs(engine: TRTEngine, seed: int = 0) -> dict[str, Array]:

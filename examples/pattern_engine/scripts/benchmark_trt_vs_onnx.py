@@ -1,6 +1,7 @@
 """Times two CNNs and an MLP, batch 1, host to host: ONNX Runtime, the model without a search for kernels, and engines.
 
-Calls of all columns take turns, one call of each behind the other, so that what else the machine does hits all of them.
+Calls of all columns take turns in a random order, so that what else the machine does, and what caches hold, hits all of them. Each has
+one thread; without a GPU all stay on one CPU, so that no column's threads are in the way of another's.
 """
 from __future__ import annotations
 
@@ -69,8 +70,9 @@ def columns(name: str, folder: str) -> dict[str, Call | None]:
 def times(calls: dict[str, Call | None], window: NDArray[np.float32], iterations: int) -> dict[str, NDArray[np.float64]]:
     """Microseconds."""
     taken = {label: np.empty(iterations) for label, call in calls.items() if call}
+    labels, random = list(taken), np.random.default_rng(0)
     for i in range(-10, iterations):   # the first ones warm up
-        for label in taken:
+        for label in random.permutation(labels):
             call = calls[label]
             assert call
             start = time.perf_counter_ns()
@@ -92,6 +94,8 @@ def main() -> None:
     args = parser.parse_args()
     if args.iterations < 1:
         parser.error(f'--iterations is at least 1, not {args.iterations}')
+    if cuda.Device(0).compute_capability() == (0, 0):   # no GPU
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     window = (1 + 0.1 * np.random.default_rng(3).standard_normal((1, 1, WINDOW))).astype(np.float32)
     with tempfile.TemporaryDirectory() as folder:
         for row, name in ROWS.items():
