@@ -71,7 +71,8 @@ class Plugin(Case):
 class Types(Case):
     @unittest.skipUnless('TENFOLD_MYPY' in os.environ, 'TENFOLD_MYPY does not name mypy')
     def test_mypy(self):
-        files = [os.path.join(folder, f) for folder in (EXAMPLES, os.path.join(EXAMPLES, 'alexnet'))
+        folders = ('', 'alexnet', 'pattern_engine/pattern_engine', 'pattern_engine/scripts')
+        files = [os.path.join(folder, f) for folder in (os.path.join(EXAMPLES, part) for part in folders)
                  for f in sorted(os.listdir(folder)) if f.endswith('.py')]
         done = subprocess.run([os.environ['TENFOLD_MYPY'], '--strict', '--python-executable', sys.executable, '--cache-dir', self.path('c'),
                                '--follow-imports=silent', *files], cwd=self.folder, capture_output=True, text=True)

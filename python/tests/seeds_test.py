@@ -1,5 +1,5 @@
 """The blocks of Python in the documents that Tenfold was asked to run (seeds/, as they stand, with the rows of the list of demands), each
-behind what it leaves open and before a comparison with NumPy's results. Of 002 and 004 these are all that want no torch (other
+behind what it leaves open and before a comparison with NumPy's results. Of 001, 002 and 004 these are all that want no torch (other
 blocks there are comments alone), and the calibrated one, whose Torch-TensorRT is seeds/torch_tensorrt.py. They run on
 TENFOLD_DEVICE, where that is set."""
 import os
@@ -42,6 +42,44 @@ COMPILED = '''
 np.save("y.npy", optimized(np.load("x.npy")))
 '''
 
+# 001 leaves open how its engine loads a plan and runs.
+BUILT = '''
+from tenfold.pycuda import driver as cuda
+builder = trt.Builder(logger)
+network = builder.create_network(1 << int(trt.NetworkDefinitionCreationFlag.EXPLICIT_BATCH))
+parser = trt.OnnxParser(network, logger)
+assert parser.parse_from_file("model.onnx")
+'''
+WRITTEN = '''
+assert config.max_workspace_size == 256 << 20 and config.get_flag(trt.BuilderFlag.OBEY_PRECISION_CONSTRAINTS)
+with open("model.engine", "wb") as f:
+    f.write(builder.build_serialized_network(network, config))
+input_data = np.load("x.npy")
+input_size, output_size = input_data.nbytes, len(input_data) * 4 * 4
+'''
+MADE = '''
+class Made(TRTEngine):
+    def load_engine(self, path):
+        self.inference = TRTInference()
+        self.inference.allocate_buffers()
+        with open(path, "rb") as f:
+            return trt.Runtime(logger).deserialize_cuda_engine(f.read())
+
+    def execute_inference(self, x):
+        memory, y = self.inference, np.empty((len(x), 4), np.float32)
+        self.context.set_tensor_address("x", int(memory.d_input)), self.context.set_tensor_address("y", int(memory.d_output))
+        cuda.memcpy_htod_async(memory.d_input, x, memory.stream)
+        assert self.context.execute_async_v3(memory.stream.handle)
+        cuda.memcpy_dtoh_async(y, memory.d_output, memory.stream)
+        memory.stream.synchronize()
+        return y
+
+engine = Made("model.engine")
+np.save("y.npy", engine.infer(input_data))
+times = benchmark_inference(engine, 100)
+assert list(times) == ["mean_latency_ms", "p95_latency_ms", "p99_latency_ms"] and 0 < times["p95_latency_ms"] <= times["p99_latency_ms"]
+'''
+
 
 def images(count, seed):
     return np.random.default_rng(seed).standard_normal((count, 1, 3, 224, 224)).astype(np.float32)
@@ -65,6 +103,10 @@ class Seeds(Case):
         done = subprocess.run([sys.executable, '-m', 'tenfold.tensorrt', 'script.py'], cwd=self.folder, capture_output=True, text=True,
                               env={**os.environ, 'PYTHONPATH': paths})
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_001(self):
+        self.blocks('001_logger.py', BUILT, '001_config.py', 'import numpy as np', WRITTEN, '001_memory.py', '001_engine.py',
+                    '001_latency.py', MADE)
 
     def test_002_build_and_run(self):
         self.blocks('002_build.py', '002_run.py', RUN)

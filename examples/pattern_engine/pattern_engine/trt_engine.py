@@ -1,0 +1,131 @@
+"""Engines by file: TRTEngine runs one, build_engine() makes one, benchmark_inference() times one.
+
+This module can be imported where TensorRT's names are missing; has_tensorrt() tells. All that fails raises RuntimeError, but files
+that cannot be opened raise OSError.
+"""
+from __future__ import annotations
+
+import importlib.util
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Union
+
+import numpy as np
+
+from pattern_engine.build import TRADING, build_engine
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+    Inputs = Union[Array, Mapping[str, Array]]
+
+__all__ = ['TRADING', 'TRTEngine', 'TRTInference', 'benchmark_inference', 'build_engine', 'has_tensorrt']
+
+
+def has_tensorrt() -> bool:
+    """Whether TensorRT's names are there: those of tenfold.tensorrt."""
+    return importlib.util.find_spec('tenfold') is not None
+
+
+class TRTEngine:
+    """An engine's file, loaded, with a context and memory that is allocated once. It belongs to one thread at a time.
+
+    `bindings` holds a dict for each input and output: index, name, is_input, dtype, shape (-1: any within the profile). `binding_map`
+    finds them by name; `input_binding_idxs` and `output_binding_idxs` are their indices.
+    """
+
+    def __init__(self, engine_path: str) -> None:
+        if not has_tensorrt():
+            raise RuntimeError('TensorRT bindings not available in this environment')
+        import tenfold.tensorrt as trt
+        from pattern_engine.inference import TRTInference
+        from pattern_engine.log import Log
+        self.engine_path = engine_path
+        log = Log()
+        with open(engine_path, 'rb') as f:
+            engine = trt.Runtime(log).deserialize_cuda_engine(f.read())
+        if engine is None:
+            raise RuntimeError(f'Failed to deserialize TRT engine: {engine_path}: {log.reasons()}')
+        self.engine = engine
+        self.bindings: list[dict[str, Any]] = []
+        for index in range(engine.num_io_tensors):
+            name = engine.get_tensor_name(index)
+            self.bindings.append({'index': index, 'name': name, 'is_input': engine.get_tensor_mode(name) == trt.TensorIOMode.INPUT,
+                                  'dtype': trt.nptype(engine.get_tensor_dtype(name)), 'shape': tuple(engine.get_tensor_shape(name))})
+        self.binding_map = {binding['name']: binding for binding in self.bindings}
+        self.input_binding_idxs = [b['index'] for b in self.bindings if b['is_input']]
+        self.output_binding_idxs = [b['index'] for b in self.bindings if not b['is_input']]
+        self.inference = TRTInference(engine, log)
+        self.inference.allocate_buffers()
+        self.context = self.inference.context
+
+    def infer(self, inputs: Inputs) -> Any:
+        """One array where there is one input, else a dict of arrays by name. One output is an array, several are a list."""
+        outputs = self.inference.run({name: self._fitting(self.binding_map[name], array) for name, array in self._named(inputs).items()})
+        ordered = [outputs[self.bindings[index]['name']] for index in self.output_binding_idxs]
+        return ordered[0] if len(ordered) == 1 else ordered
+
+    def _named(self, inputs: Inputs) -> Mapping[str, Array]:
+        wanted = [self.bindings[index]['name'] for index in self.input_binding_idxs]
+        if not isinstance(inputs, Mapping):
+            if len(wanted) != 1:
+                raise RuntimeError(f'TRTEngine.infer requires a mapping for multi-input models; inputs are {", ".join(wanted)}')
+            return {wanted[0]: inputs}
+        for name in inputs:
+            if name not in self.binding_map:
+                raise RuntimeError(f'Unknown input binding name: {name}; inputs are {", ".join(wanted)}')
+            if name not in wanted:
+                raise RuntimeError(f'Binding {name} is not marked as input; inputs are {", ".join(wanted)}')
+        if missing := [name for name in wanted if name not in inputs]:
+            raise RuntimeError(f'No array was given for the input {", ".join(missing)}')
+        return inputs
+
+    @staticmethod
+    def _fitting(binding: dict[str, Any], given: Any) -> Array:
+        """The array, if it can take the binding's type and shape: numbers may lose digits, but floats do not become integers."""
+        array, index, shape = np.asarray(given), binding['index'], binding['shape']
+        if array.dtype == binding['dtype'] and array.shape == shape:
+            return array
+        if not np.can_cast(array.dtype, binding['dtype'], 'same_kind'):
+            expected = np.dtype(binding['dtype'])
+            raise RuntimeError(f'Cannot coerce input dtype {array.dtype} to expected {expected} for binding index {index}')
+        if array.ndim != len(shape) or any(size not in (-1, found) for size, found in zip(shape, array.shape)):
+            raise RuntimeError(f'Input shape {array.shape} incompatible with engine binding shape {shape} for binding index {index}')
+        return array
+
+
+def sample_inputs(engine: TRTEngine, seed: int = 0) -> dict[str, Array]:
+    """Random floats, or zeros of other types; sizes that are open are 1."""
+    random = np.random.default_rng(seed)
+    inputs = {}
+    for index in engine.input_binding_idxs:
+        binding = engine.bindings[index]
+        shape = tuple(max(1, size) for size in binding['shape'])
+        floats = np.issubdtype(binding['dtype'], np.floating)
+        inputs[binding['name']] = (random.standard_normal(shape) if floats else np.zeros(shape)).astype(binding['dtype'])
+    return inputs
+
+
+def benchmark_inference(engine: TRTEngine, num_iterations: int = 1000) -> dict[str, float]:
+    """Milliseconds of infer(), host to host, one call directly behind the other: a closed loop, in which nobody waits for a stall.
+    What callers wait in an open loop is what `tenfold latency` tells."""
+    if num_iterations < 1:
+        raise RuntimeError(f'num_iterations is at least 1, not {num_iterations}')
+    inputs = sample_inputs(engine)
+    for _ in range(min(10, num_iterations)):
+        engine.infer(inputs)
+    latencies = np.empty(num_iterations)
+    for i in range(num_iterations):
+        start = time.perf_counter_ns()
+        engine.infer(inputs)
+        latencies[i] = (time.perf_counter_ns() - start) / 1e6
+    return {'mean_latency_ms': float(latencies.mean()), 'p95_latency_ms': float(np.percentile(latencies, 95)),
+            'p99_latency_ms': float(np.percentile(latencies, 99))}
+
+
+def __getattr__(name: str) -> Any:
+    if name == 'TRTInference':   # which needs TensorRT's names to be imported
+        from pattern_engine.inference import TRTInference
+        return TRTInference
+    raise AttributeError(f'{__name__} has no {name!r}')

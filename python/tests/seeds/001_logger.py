@@ -1,0 +1,3 @@
+# Enable verbose logging
+import tensorrt as trt
+logger = trt.Logger(trt.Logger.VERBOSE)
