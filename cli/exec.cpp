@@ -23,6 +23,7 @@
 #include "tenfold/inspect.h"
 #include "tenfold/internal/file.h"
 #include "tenfold/internal/shape_values.h"
+#include "tenfold/machine.h"
 #include "tenfold/version.h"
 #include "verbs.h"
 
@@ -201,6 +202,8 @@ Measured infer(const ExecOptions& o, const Made& made, const InputFiles& files) 
   if (o.dump_output) print_outputs(o.console, outputs);
   if (o.average_given || o.console.verbose) print_averages(o.console, measured.parts, o.average_runs);
   print_summary(o.console, trace, measured.parts, o.percentiles, settings_text(o, engine));
+  if (engine.info().on_gpu)  // what the figures may have suffered from
+    for (const GpuState& gpu : gpu_states()) o.console.info("GPU: " + text(gpu));
   return measured;
 }
 

@@ -28,9 +28,11 @@ constexpr const char* kHelp =
     "  check     everything that is wrong with a model, or that it is sound and supported\n"
     "  quantize  the model's own ONNX file with 8-bit products, by samples of its inputs\n"
     "  embed     vectors of texts, by a sentence encoder's folder\n"
+    "  latency   how long callers wait for answers, by an open loop\n"
     "  compare   differences between two models, plans or stored outputs\n"
     "  ops       the ONNX operators that models may use\n"
-    "  devices   what this machine offers\n\n"
+    "  devices   what this machine offers\n"
+    "  doctor    what this machine has against threads in a hurry\n\n"
     "  tenfold VERB --help, tenfold --version\n\n"
     "First steps:  tenfold exec --onnx=model.onnx --saveEngine=model.plan\n"
     "              tenfold exec --loadEngine=model.plan --loadInputs=image:cat.npy --exportOutput=out.npz\n\n"
@@ -55,7 +57,9 @@ int exit_code(ErrorKind kind) {
 int dispatch(const std::string& program, Arguments arguments) {
   if (program == "trtexec") return exec_main(arguments, true);
   if (arguments.empty())
-    throw UsageError("say what to do: tenfold exec, inspect, check, quantize, embed, compare, ops or devices; tenfold --help explains");
+    throw UsageError(
+        "say what to do: tenfold exec, inspect, check, quantize, embed, latency, compare, ops, devices or doctor; tenfold "
+        "--help explains");
   const std::string verb = arguments.front();
   arguments.erase(arguments.begin());
   if (verb == "--help" || verb == "-h" || verb == "help") return std::fputs(kHelp, stdout), kOk;
@@ -66,10 +70,13 @@ int dispatch(const std::string& program, Arguments arguments) {
   if (verb == "compare") return compare_main(arguments);
   if (verb == "quantize") return quantize_main(arguments);
   if (verb == "embed") return embed_main(arguments);
+  if (verb == "latency") return latency_main(arguments);
+  if (verb == "doctor") return doctor_main(arguments);
   if (verb == "ops") return ops_main(arguments);
   if (verb == "devices") return devices_main(arguments);
   if (verb == "build-request") return build_request_main(arguments);
-  const std::string hint = nearest(verb, {"exec", "inspect", "check", "quantize", "embed", "compare", "ops", "devices"});
+  const std::string hint =
+      nearest(verb, {"exec", "inspect", "check", "quantize", "embed", "latency", "compare", "ops", "devices", "doctor"});
   throw UsageError("unknown verb '" + verb + "'" +
                    (hint.empty() ? "; tenfold --help lists them" : "; did you mean 'tenfold " + hint + "'?"));
 }

@@ -16,6 +16,8 @@ int check_main(const Arguments& arguments);
 int compare_main(const Arguments& arguments);
 int quantize_main(const Arguments& arguments);
 int embed_main(const Arguments& arguments);
+int latency_main(const Arguments& arguments);
+int doctor_main(const Arguments& arguments);
 int ops_main(const Arguments& arguments);
 int devices_main(const Arguments& arguments);
 int build_request_main(const Arguments& arguments);   // of ModelEngines, not in the help

@@ -34,11 +34,13 @@ function(tenfold_test name)
 endfunction()
 
 foreach(folder base ir ops onnx_ops onnx_import onnx_export quant passes backends
-               tune memory plan runtime builder api_run api_build background layers text)
+               tune memory plan runtime builder api_run api_build background layers text low_latency)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*_test.cpp)
   set(uses tenfold_${folder})
   if(folder STREQUAL "passes" OR folder STREQUAL "runtime")
     set(uses tenfold_builder)
+  elseif(folder STREQUAL "low_latency")
+    set(uses tenfold_low_latency tenfold_api_build)
   endif()
   tenfold_test(${folder}_test SOURCES ${sources} USES ${uses})
 endforeach()
@@ -110,6 +112,7 @@ target_compile_definitions(plugin_library_test PRIVATE TENFOLD_PLUGIN_LIBCXX="${
   TENFOLD_PLUGIN_TEXT="${CMAKE_SOURCE_DIR}/README.md" TENFOLD_PLUGIN_STRANGER="$<TARGET_FILE:nvtx_listener>")
 add_dependencies(plugin_library_test nvtx_listener)
 target_link_libraries(fake_gpu_test PRIVATE tenfold_api_run)
+target_link_libraries(low_latency_devices_test PRIVATE tenfold_low_latency)
 target_link_libraries(encoder_devices_test PRIVATE tenfold_text)
 target_link_libraries(plugin_abi_test PRIVATE tenfold_api_build)
 target_link_libraries(plugin_library_test PRIVATE tenfold_api_build)
@@ -118,11 +121,16 @@ target_link_libraries(plugin_library_test PRIVATE tenfold_api_build)
 add_library(nvtx_listener MODULE ${CMAKE_SOURCE_DIR}/tests/nvtx_listener.c)
 set_target_properties(nvtx_listener PROPERTIES PREFIX "" C_STANDARD 99)
 
+# A management library of GPUs that are none.
+add_library(fake_nvml MODULE ${CMAKE_SOURCE_DIR}/tests/fake_nvml.c)
+set_target_properties(fake_nvml PROPERTIES PREFIX "" OUTPUT_NAME libnvidia-ml SUFFIX .so.1 C_STANDARD 99
+  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fake_nvml)
+
 # A driver that ends the process when it is used: beside it tests on the fake driver do as they do without.
 add_library(other_driver MODULE ${CMAKE_SOURCE_DIR}/tests/other_driver.c)
 set_target_properties(other_driver PROPERTIES PREFIX "" OUTPUT_NAME libcuda SUFFIX .so.1 C_STANDARD 99
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/other_driver)
-foreach(test plugin_devices_test fake_gpu_test gpu_runtime_test gpu_capture_test encoder_devices_test)
+foreach(test plugin_devices_test fake_gpu_test gpu_runtime_test gpu_capture_test encoder_devices_test low_latency_devices_test)
   add_test(NAME ${test}_beside_a_driver COMMAND ${test})
   set_tests_properties(${test}_beside_a_driver PROPERTIES TIMEOUT 1200
     ENVIRONMENT "TENFOLD_CHECK_TYPES=1;LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/other_driver")
@@ -160,10 +168,11 @@ if(TENFOLD_PYTHON3)
   foreach(name cli_test cli_outputs_test cli_flags_test cli_cache_test cli_terminal_test trtexec_flags_test
                cli_notes_test cli_check_test cli_formats_test bad_input_test saving_test plugins_cli_test accuracy_test calibration_test
                budget_test images_test labels_test quantize_test quantize_types_test python_data_test compare_data_test
-               text_data_test modelopt_files_test embed_test)
+               text_data_test modelopt_files_test embed_test latency_test)
     add_test(NAME ${name} COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/${name}.py $<TARGET_FILE:tenfold>)
     set_tests_properties(${name} PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77
-      ENVIRONMENT "TENFOLD_NVTX_LISTENER=$<TARGET_FILE:nvtx_listener>;TENFOLD_PLUGIN_SNAKE=$<TARGET_FILE:plugin_snake>")
+      ENVIRONMENT "TENFOLD_NVTX_LISTENER=$<TARGET_FILE:nvtx_listener>;TENFOLD_PLUGIN_SNAKE=$<TARGET_FILE:plugin_snake>;\
+TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
   endforeach()
   add_test(NAME tokenizer_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/tokenizer_test.py $<TARGET_FILE:tokenize>)
   set_tests_properties(tokenizer_test PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77)

@@ -40,12 +40,16 @@ FUNCTIONS = {
     'inspect.h': {'inspect_plan': 'tenfold_inspect_plan', 'plan_version': 'tenfold_plan_version'},
     'ladder.h': {'plan_rung': 'tenfold_ladder_add_plan', 'compatible_rung': 'tenfold_ladder_add_compatible_plan',
                  'model_rung': 'tenfold_ladder_add_model'},
+    'latency_recorder.h': {'histogram_log': 'tenfold_latency_recorder_log'},
+    'machine.h': {name: OWN for name in ('real_time_throttling', 'look_at_machine', 'allowed_cpus', 'gpu_states', 'text')},
     'model_engines.h': {'end_background_builds': 'tenfold_end_background_builds'},
     'model_error.h': {'text': FIELD, 'check_model': 'tenfold_model_check', 'model_parts': 'tenfold_problems_supported'},
     'model_metadata.h': {'model_metadata': 'tenfold_metadata_read'},
     'notes.h': {'name': CONSTANT},
+    'open_loop.h': {name: OWN for name in ('run_open_loop', 'run_idle_loop', 'run_closed_loop')},
     'plan_cache.h': {'plan_key': 'tenfold_plan_key', 'build_file': 'tenfold_plan_cache_build_file',
                      'build_bytes': 'tenfold_plan_cache_build_bytes'},
+    'port_server.h': {'connect_port': 'tenfold_runner_port_connect'},
     'quantize_file.h': {'quantize_file': 'tenfold_quantize_file'},
     'tensor.h': {'name': FIELD, 'dtype_from_name': 'tenfold_dtype_bits', 'bits': 'tenfold_dtype_bits', 'is_float': OWN, 'is_integer': OWN,
                  'byte_size': 'tenfold_dtype_bits', 'element_count': OWN, 'text': OWN},
@@ -112,6 +116,20 @@ METHODS = {
     'Tokenizer': {name: OWN for name in
                   ('decode', 'encode', 'encode_batch', 'encode_into', 'encode_pair', 'id', 'load', 'parse', 'set_padding',
                    'set_truncation', 'token', 'vocabulary_size')},   # C has no tokenizers yet
+    'LatencyRecorder': {name: f'tenfold_latency_recorder_{name}' for name in
+                        ('add', 'bucket_width', 'clear', 'encode', 'percentile', 'record')}
+    | {name: 'tenfold_latency_recorder_summary' for name in ('count', 'max', 'mean', 'min', 'standard_deviation')}
+    | {'percentile_distribution': 'tenfold_latency_recorder_distribution'},
+    'MachineHold': {'refused': OWN},
+    'RowRing': {name: f'tenfold_row_ring_{name}' for name in ('clear', 'filled', 'push', 'window')}
+    | {name: 'tenfold_row_ring_create' for name in ('row_bytes', 'rows', 'streams')},
+    'Runner': {name: f'tenfold_runner_{name}' for name in
+               ('backend', 'counts', 'infer', 'keep_warm', 'offset', 'open_port', 'ready', 'rungs', 'swap')}
+    | {'bindings': 'tenfold_engine_binding', 'input_bytes': 'tenfold_runner_sizes', 'output_bytes': 'tenfold_runner_sizes', 'state': OWN},
+    'RunnerThread': {'id': 'tenfold_runner_thread_id'},
+    'RunnerPort': {name: f'tenfold_runner_port_{name}' for name in ('counts', 'offset', 'poll', 'served', 'submit')}
+    | {'bindings': 'tenfold_runner_port_binding', 'input_bytes': 'tenfold_runner_port_sizes', 'output_bytes': 'tenfold_runner_port_sizes'},
+    'PortServer': {'clients': 'tenfold_port_server_clients'},
     'TimingCache': {name: f'tenfold_timing_cache_{name}' for name in ('fastest', 'load', 'merge', 'parse', 'save', 'size', 'text')}
     | {'impl': OWN, 'keys': 'tenfold_timing_cache_fastest'},
 }

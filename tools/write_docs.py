@@ -9,7 +9,8 @@ import sys
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent / 'docs'
 VERBS = {'exec': ['--help=all'], 'inspect': ['--help'], 'check': ['--help'],
-         'quantize': ['--help'], 'embed': ['--help'], 'compare': ['--help'], 'ops': ['--help'], 'devices': ['--help']}
+         'quantize': ['--help'], 'embed': ['--help'], 'latency': ['--help=all'], 'compare': ['--help'], 'ops': ['--help'],
+         'devices': ['--help'], 'doctor': ['--help']}
 NOTE = ('<!-- Written by tools/write_docs.py from the program itself: change the source, then run '
         '`tools/write_docs.py BUILD/cli/tenfold`. -->\n')
 

@@ -20,8 +20,10 @@
 #include "tenfold/c/engine.h"
 #include "tenfold/c/inspect.h"
 #include "tenfold/c/ladder.h"
+#include "tenfold/c/latency.h"
 #include "tenfold/c/layers.h" /* tenfold-builder */
 #include "tenfold/c/log.h"
+#include "tenfold/c/low_latency.h"
 #include "tenfold/c/model_engines.h"  /* tenfold-builder */
 #include "tenfold/c/model_error.h"    /* tenfold-builder */
 #include "tenfold/c/model_metadata.h" /* tenfold-builder */

@@ -47,4 +47,5 @@ NB_MODULE(_native, m) {
   bind_plan_cache(m);
   bind_model_engines(m);
   bind_encoder(m);
+  bind_low_latency(m);
 }

@@ -17,6 +17,7 @@ void bind_engine(nb::module_& m);
 void bind_error(nb::module_& m);
 void bind_inspect(nb::module_& m);
 void bind_layers(nb::module_& m);
+void bind_low_latency(nb::module_& m);
 void bind_model_engines(nb::module_& m);
 void bind_model_metadata(nb::module_& m);
 void bind_network(nb::module_& m);

@@ -19,6 +19,7 @@ from tenfold import _native  # noqa: E402 (it holds AVX2 code)
 from tenfold._build import bindings, build, check, inspect, load, metadata, profile, refit, retune, weights  # noqa: E402
 from tenfold._device import devices  # noqa: E402
 from tenfold._engine import Context, Engine  # noqa: E402
+from tenfold._low_latency import Answer, LatencyRecorder, Port, PortServer, RowRing, Runner, RunnerThread, connect  # noqa: E402
 from tenfold._native import (  # noqa: E402
     Binding, CancelToken, Device, DeviceArray, EngineInfo, ModelMetadata, ModelProblem, Note, PlanInspection, Plugins, QuantizeReport,
     Runtime, TimingCache, WeightInfo,
@@ -39,12 +40,13 @@ if TYPE_CHECKING:
 
 __version__: str = _native.__version__
 __all__ = [
-    'BadIndex', 'Binding', 'CancelToken', 'Cancelled', 'Context', 'DeadlinePassed', 'Device', 'DeviceArray',
+    'Answer', 'BadIndex', 'Binding', 'CancelToken', 'Cancelled', 'Context', 'DeadlinePassed', 'Device', 'DeviceArray',
     'DeviceError', 'Engine', 'EngineInfo', 'Error', 'FileError', 'Internal', 'InvalidArgument', 'InvalidModel',
-    'ModelMetadata', 'ModelProblem', 'Network', 'Node', 'Note', 'OutOfMemory', 'PlanInspection', 'PlanRefused', 'Plugins',
-    'QuantizeReport', 'Runtime', 'Session', 'Stream', 'TimingCache', 'Tokenizer', 'Unsupported', 'Value', 'WeightInfo', 'bindings',
-    'build', 'check', 'devices', 'get_include', 'inspect', 'load', 'metadata', 'profile', 'quantize', 'refit', 'retune',
-    'supported_operators', 'weights', 'why_no_gpu',
+    'LatencyRecorder', 'ModelMetadata', 'ModelProblem', 'Network', 'Node', 'Note', 'OutOfMemory', 'PlanInspection',
+    'PlanRefused', 'Plugins', 'Port', 'PortServer', 'QuantizeReport', 'RowRing', 'Runner', 'RunnerThread', 'Runtime', 'Session',
+    'Stream', 'TimingCache', 'Tokenizer', 'Unsupported', 'Value', 'WeightInfo', 'bindings', 'build', 'check', 'connect', 'devices',
+    'get_include', 'inspect', 'load', 'metadata', 'profile', 'quantize', 'refit', 'retune', 'supported_operators',
+    'weights', 'why_no_gpu',
 ]
 
 _atexit.register(_native.leave)

@@ -1,0 +1,91 @@
+// tenfold doctor: what the machine has against threads in a hurry. It changes nothing.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "console.h"
+#include "flags.h"
+#include "specs.h"
+#include "tenfold/machine.h"
+#include "tenfold/open_loop.h"
+#include "verbs.h"
+
+namespace tenfold::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Hiccups {
+  int cpu = 0;
+  LatencyRecorder times;
+};
+
+// Two seconds of a loop on each CPU that looks at the clock 100,000 times a second; one CPU after the other.
+Hiccups hiccups_of(int cpu, double seconds) {
+  Hiccups found{cpu, {}};
+  std::thread([&] {   // its affinity ends with it
+    const MachineHold hold({.cpus = {cpu}});
+    OpenLoopOptions loop;
+    loop.rate = 1e5, loop.warm_up = std::chrono::nanoseconds(0);
+    loop.duration = std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+    found.times = std::move(run_idle_loop(loop).response);
+  }).join();
+  return found;
+}
+
+double us(std::int64_t ns) { return static_cast<double>(ns) / 1e3; }
+
+void print(const std::vector<MachineFinding>& findings, const std::vector<Hiccups>& hiccups) {
+  for (const MachineFinding& f : findings) {
+    std::printf("%-4s %-22s %s\n", f.good ? "ok" : "--", f.topic.c_str(), printable(f.found).c_str());
+    if (!f.good) std::printf("     %-22s wanted: %s\n     %-22s how: %s\n", "", f.wanted.c_str(), "", f.how.c_str());
+  }
+  std::printf("\nhiccups of an idle loop (us)   p50      p99    p99.9      max\n");
+  for (const Hiccups& h : hiccups)
+    std::printf("  CPU %-4d               %8.2f %8.2f %8.2f %8.2f\n", h.cpu, us(h.times.percentile(50)), us(h.times.percentile(99)),
+                us(h.times.percentile(99.9)), us(h.times.max()));
+}
+
+std::string json_of(const std::vector<MachineFinding>& findings, const std::vector<Hiccups>& hiccups) {
+  Json json;
+  for (const MachineFinding& f : findings)
+    json["findings"].push_back({{"topic", f.topic}, {"good", f.good}, {"found", f.found}, {"wanted", f.wanted}, {"how", f.how}});
+  for (const Hiccups& h : hiccups)
+    json["hiccups_us"].push_back({{"cpu", h.cpu}, {"p50", us(h.times.percentile(50))}, {"p99", us(h.times.percentile(99))},
+                                  {"p99_9", us(h.times.percentile(99.9))}, {"max", us(h.times.max())}});
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+int doctor_main(const Arguments& arguments) {
+  bool latency = false, json = false, help = false;
+  double seconds = 2;
+  std::vector<int> cpus;
+  Flags flags("tenfold doctor --latency [--flags]",
+              "Tells what this machine has against threads in a hurry: found, wanted, how. Then two seconds of hiccups on each CPU.\n"
+              "It changes nothing.");
+  flags.group("Flags");
+  flags.add_switch("latency", latency, "look at what bears on latency");
+  flags.add({"cpus", "N[,N...]", "the CPUs that matter; default: all that this process may use", [&cpus](const std::string& text) {
+               for (const std::string& cpu : split(text, ',')) cpus.push_back(parse_int("cpus", cpu, 0));
+             }});
+  flags.add({"duration", "S", "seconds of hiccups on each CPU (2); 0: none",
+             [&seconds](const std::string& text) { seconds = parse_number("duration", text, 0); }});
+  flags.add_switch("json", json, "JSON on the standard output"), flags.add_switch("help", help, "this text");
+  const std::vector<std::string> words = flags.parse(arguments);
+  if (help) return std::fputs(flags.help().c_str(), stdout), kOk;
+  if (!words.empty() || !latency) throw UsageError("say what to look at: tenfold doctor --latency");
+  if (cpus.empty()) cpus = allowed_cpus();
+  const std::vector<MachineFinding> findings = look_at_machine(cpus);
+  std::vector<Hiccups> hiccups;
+  for (const int cpu : cpus)
+    if (seconds > 0) hiccups.push_back(hiccups_of(cpu, seconds));
+  if (json) std::fputs(json_of(findings, hiccups).c_str(), stdout);
+  else print(findings, hiccups);
+  return kOk;
+}
+
+}  // namespace tenfold::cli

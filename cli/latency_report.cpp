@@ -1,0 +1,81 @@
+// Results of `tenfold latency`, for people and as JSON.
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "latency.h"
+
+namespace tenfold::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Column {
+  const char *key, *title;
+  double percent;
+};
+constexpr Column kColumns[] = {
+    {"p50", "p50", 50}, {"p95", "p95", 95}, {"p99", "p99", 99}, {"p99_9", "p99.9", 99.9}, {"p99_99", "p99.99", 99.99}};
+
+double us(std::int64_t ns) { return static_cast<double>(ns) / 1e3; }
+
+void print_times(const char* title, const LatencyRecorder& r) {
+  std::printf("  %-10s", title);
+  for (const Column& c : kColumns) std::printf(" %10.2f", us(r.percentile(c.percent)));
+  std::printf(" %10.2f\n", us(r.max()));
+}
+
+Json times(const LatencyRecorder& r) {
+  Json json;
+  for (const Column& c : kColumns) json[c.key] = us(r.percentile(c.percent));
+  json["max"] = us(r.max()), json["mean"] = r.mean() / 1e3, json["count"] = r.count();
+  return json;
+}
+
+double rate(const LatencyReport& r) { return r.asked_seconds > 0 ? static_cast<double>(r.result.answered) / r.asked_seconds : 0; }
+
+Json json_of(const LatencyReport& r) {
+  const OpenLoopResult& o = r.result;
+  Json json = {{"name", r.name}, {"backend", r.backend}, {"rate_asked", r.rate}, {"rate", rate(r)}};
+  json["response_us"] = times(o.response), json["service_us"] = times(o.service), json["hiccups_us"] = times(r.hiccups);
+  json["asked"] = o.asked, json["answered"] = o.answered, json["behind"] = o.behind, json["dropped"] = o.dropped;
+  json["failed"] = o.failed, json["late"] = o.late, json["not_finite"] = o.not_finite;
+  json["page_faults"] = o.page_faults, json["forced_switches"] = o.forced_switches;
+  if (r.closed_loop > 0) json["closed_loop_rate"] = r.closed_loop;
+  for (const RungState& rung : r.rungs)
+    json["rungs"].push_back({{"name", rung.name}, {"opened", rung.opened}, {"answers", rung.answers}, {"answered", rung.answered},
+                             {"left", rung.left}, {"why", rung.why}});
+  return json;
+}
+
+}  // namespace
+
+void print_latency(const LatencyReport& r) {
+  const OpenLoopResult& o = r.result;
+  std::printf("%s: rung '%s', %.0f asked a second, %.1f answered\n", printable(r.name).c_str(), printable(r.backend).c_str(), r.rate,
+              rate(r));
+  std::printf("  %-10s", "us");
+  for (const Column& c : kColumns) std::printf(" %10s", c.title);
+  std::printf(" %10s\n", "max");
+  print_times("response", o.response), print_times("service", o.service), print_times("hiccups", r.hiccups);
+  const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
+  std::printf("  asked %llu, answered %llu, behind %llu, dropped %llu, failed %llu, late %llu, not finite %llu\n", number(o.asked),
+              number(o.answered), number(o.behind), number(o.dropped), number(o.failed), number(o.late), number(o.not_finite));
+  if (o.page_faults >= 0)
+    std::printf("  page faults %lld, forced switches %lld\n", static_cast<long long>(o.page_faults),
+                static_cast<long long>(o.forced_switches));
+  if (r.closed_loop > 0) std::printf("  one directly behind the other: %.0f a second\n", r.closed_loop);
+  for (const RungState& rung : r.rungs)
+    if (!rung.why.empty()) std::printf("  rung '%s': %s\n", printable(rung.name).c_str(), printable(rung.why).c_str());
+  std::fflush(stdout);
+}
+
+std::string latency_json(const std::vector<LatencyReport>& reports) {
+  Json json = json_of(reports.front());
+  if (reports.size() > 1) {
+    json = Json::object();
+    for (const LatencyReport& r : reports) json["runs"].push_back(json_of(r));
+  }
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace tenfold::cli

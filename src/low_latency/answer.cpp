@@ -1,0 +1,106 @@
+// The hot path: one request is answered by the first rung that can. Nothing here allocates, locks, or asks the system
+// for anything but the time.
+#include "low_latency/runner.h"
+
+namespace tenfold {
+
+using low_latency::OpenRung;
+using low_latency::RungSet;
+using low_latency::Use;
+
+RungSet& Runner::State::enter() noexcept {
+  RungSet* set = wanted.load(std::memory_order_seq_cst);
+  while (true) {
+    in_use.store(set, std::memory_order_seq_cst);
+    RungSet* const again = wanted.load(std::memory_order_seq_cst);
+    if (again == set) return *set;
+    set = again;
+  }
+}
+
+void Runner::State::leave(OpenRung& rung, Status::Code why, std::int64_t took_ns) noexcept {
+  rung.left_for.store(why, std::memory_order_relaxed);
+  rung.left_after_ns.store(took_ns, std::memory_order_relaxed);
+  rung.left.fetch_add(1, std::memory_order_relaxed);
+  rung.use.store(Use::left, std::memory_order_release);
+}
+
+namespace {
+
+// A request that no engine could answer leaves its rung in place.
+bool is_the_requests_fault(Status::Code code) {
+  return code == Status::bad_index || code == Status::too_large || code == Status::invalid_shape;
+}
+
+// The next rung from `i` on that answers; `count` if there is none.
+std::size_t next(const RungSet& set, std::size_t i) noexcept {
+  while (i < set.rungs.size() && set.rungs[i]->use.load(std::memory_order_acquire) != Use::answers) ++i;
+  return i;
+}
+
+// Where all were left, the last one that opened goes on.
+std::size_t last_resort(const RungSet& set, bool strict) noexcept {
+  for (std::size_t i = strict ? 1 : set.rungs.size(); i-- > 0;)
+    if (set.rungs[i]->context) return i;
+  return 0;
+}
+
+}  // namespace
+
+Status Runner::State::ask(RungSet& set, const std::byte* input, std::byte* output, Answer& answer) noexcept {
+  const std::size_t count = options.strict ? 1 : set.rungs.size();
+  std::size_t i = next(set, 0);
+  if (i >= count) i = last_resort(set, options.strict);
+  bool fell = false;
+  for (std::int64_t start = answer.started_ns;; fell = true) {
+    OpenRung& rung = *set.rungs[i];
+    const std::size_t other = next(set, i + 1);
+    const bool last = other >= count, limited = !last && options.deadline.count() > 0;
+    RunOptions run;
+    if (limited) run.deadline = std::chrono::steady_clock::time_point(std::chrono::nanoseconds(start) + options.deadline);
+    const Status status = rung.context->run(input, output, limited ? &run : nullptr);
+    answer.ended_ns = low_latency::now_ns();
+    answer.rung = static_cast<std::int32_t>(i);
+    const std::int64_t took = answer.ended_ns - start;
+    if (limited && (status || status.code == Status::deadline) && took > options.deadline.count()) leave(rung, Status::ok, took);
+    else if (!status && !last && !is_the_requests_fault(status.code)) leave(rung, status.code, took);
+    if (status || last || is_the_requests_fault(status.code)) {
+      rung.answered.fetch_add(1, std::memory_order_relaxed);
+      if (fell) counters.fell.fetch_add(1, std::memory_order_relaxed);
+      return status;
+    }
+    start = answer.ended_ns, i = other;
+  }
+}
+
+void Runner::State::keep_warm() noexcept {
+  RungSet& set = enter();
+  if (const std::size_t i = next(set, 0); i < set.rungs.size())
+    set.rungs[i]->context->run(set.sample_input.data(), set.unread_output.data(), nullptr);
+  in_use.store(nullptr, std::memory_order_release);
+}
+
+Answer Runner::State::answer(const std::byte* input, std::byte* output, std::int64_t due_ns) noexcept {
+  const auto count = [](std::atomic<std::uint64_t>& counter) { counter.fetch_add(1, std::memory_order_relaxed); };
+  Answer answer;
+  answer.started_ns = answer.ended_ns = low_latency::now_ns();
+  answer.due_ns = due_ns != 0 ? due_ns : answer.started_ns;
+  RungSet& set = enter();
+  const bool fails = options.not_finite == NotFinite::fail;
+  answer.not_finite = !low_latency::all_finite(set.layout.inputs, input);
+  if (answer.not_finite && fails) answer.status = {Status::failed, -1};
+  else answer.status = ask(set, input, output, answer);
+  if (answer.status && !answer.not_finite && !low_latency::all_finite(set.layout.outputs, output)) {
+    answer.not_finite = true;
+    if (fails) answer.status = {Status::failed, -1};
+  }
+  in_use.store(nullptr, std::memory_order_release);
+  answer.late = options.deadline.count() > 0 && answer.ended_ns - answer.due_ns > options.deadline.count();
+  count(counters.answered);
+  if (answer.late) count(counters.late);
+  if (answer.not_finite) count(counters.not_finite);
+  if (!answer.status) count(counters.failed);
+  return answer;
+}
+
+}  // namespace tenfold

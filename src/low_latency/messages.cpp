@@ -1,0 +1,146 @@
+// Layouts, comparisons and runs of messages.
+#include "low_latency/messages.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/check.h"
+#include "base/checked.h"
+#include "base/types/element.h"
+#include "tenfold/bindings.h"
+
+namespace tenfold::low_latency {
+namespace {
+
+constexpr std::int64_t kAlignment = 64;
+
+// All bits of the exponent are set in NaNs and infinities alone.
+template <class Bits>
+bool finite(const std::byte* at, std::int64_t count, Bits exponent) noexcept {
+  bool found = false;
+  for (std::int64_t i = 0; i < count; ++i) {
+    Bits bits;
+    std::memcpy(&bits, at + i * static_cast<std::int64_t>(sizeof bits), sizeof bits);
+    found |= (bits & exponent) == exponent;
+  }
+  return !found;
+}
+
+Part part_of(const BindingInfo& b, int binding, std::int64_t& end) {
+  for (const std::int64_t extent : b.shape)
+    require(extent >= 0, ErrorKind::invalid_argument, b.is_input ? "input" : "output", " '", b.name, "' has the shape ", text(b.shape),
+            ", where -1 is open: low latency needs fixed shapes, so build the engine with one shape for each input");
+  Part part{binding, round_up(end, kAlignment), 0, element_count(b.shape), b.dtype};
+  part.bytes = byte_size(b.dtype, part.elements);
+  end = checked_add(part.offset, part.bytes);
+  return part;
+}
+
+}  // namespace
+
+std::int64_t now_ns() noexcept {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Layout layout_of(std::vector<BindingInfo> bindings) {
+  Layout layout;
+  layout.bindings = std::move(bindings);
+  for (std::size_t i = 0; i < layout.bindings.size(); ++i) {
+    const BindingInfo& b = layout.bindings[i];
+    const int binding = static_cast<int>(i);
+    if (b.is_input) layout.inputs.push_back(part_of(b, binding, layout.input_bytes));
+    else layout.outputs.push_back(part_of(b, binding, layout.output_bytes));
+  }
+  return layout;
+}
+
+Layout layout_of(const Engine& engine) {
+  for (std::size_t i = 0; i < engine.bindings().size(); ++i) {
+    const BindingInfo& b = engine.bindings()[i];
+    const int binding = static_cast<int>(i);
+    require(!binds_values(engine, binding), ErrorKind::invalid_argument, b.is_input ? "input" : "output", " '", b.name, "' is ",
+            binding_type(engine, binding), "; low latency takes and gives tensors of numbers alone");
+  }
+  return layout_of(engine.bindings());
+}
+
+std::int64_t offset_of(const Layout& layout, int binding) {
+  for (const auto* parts : {&layout.inputs, &layout.outputs})
+    for (const Part& p : *parts)
+      if (p.binding == binding) return p.offset;
+  fail(ErrorKind::invalid_argument, cat("there is no binding ", binding));
+}
+
+std::string difference(const Layout& a, const Layout& b) {
+  if (a.bindings.size() != b.bindings.size()) return cat(a.bindings.size(), " inputs and outputs against ", b.bindings.size());
+  for (std::size_t i = 0; i < a.bindings.size(); ++i) {
+    const BindingInfo &x = a.bindings[i], &y = b.bindings[i];
+    const auto told = [](const BindingInfo& info) {
+      return cat(info.is_input ? "input '" : "output '", info.name, "' ", name(info.dtype), "[", text(info.shape), "]");
+    };
+    if (x.name != y.name || x.dtype != y.dtype || x.shape != y.shape || x.is_input != y.is_input) return cat(told(x), " against ", told(y));
+  }
+  return {};
+}
+
+bool all_finite(const std::vector<Part>& parts, const std::byte* message) noexcept {
+  for (const Part& p : parts) {
+    const std::byte* const at = message + p.offset;
+    const bool good = p.dtype == DType::f32    ? finite<std::uint32_t>(at, p.elements, 0x7f800000u)
+                      : p.dtype == DType::f16  ? finite<std::uint16_t>(at, p.elements, 0x7c00)
+                      : p.dtype == DType::bf16 ? finite<std::uint16_t>(at, p.elements, 0x7f80)
+                      : p.dtype == DType::f64  ? finite<std::uint64_t>(at, p.elements, 0x7ff0000000000000u)
+                                               : true;
+    if (!good) return false;
+  }
+  return true;
+}
+
+std::vector<std::byte> random_inputs(const Layout& layout, unsigned seed) {
+  std::vector<std::byte> message(static_cast<std::size_t>(layout.input_bytes));
+  for (const Part& p : layout.inputs)
+    for (std::int64_t i = 0; i < p.elements; ++i) {
+      seed = seed * 1664525u + 1013904223u;
+      const double value = is_float(p.dtype) ? (seed >> 8) / double(1 << 23) - 1 : seed >> 31;
+      store_double(p.dtype, message.data() + p.offset, i, value);
+    }
+  return message;
+}
+
+double distance(const Layout& layout, const std::byte* outputs, const std::byte* truth) {
+  double worst = 0;
+  for (const Part& p : layout.outputs) {
+    double largest = 0, off = 0;
+    for (std::int64_t i = 0; i < p.elements; ++i) {
+      const double a = load_double(p.dtype, outputs + p.offset, i), b = load_double(p.dtype, truth + p.offset, i);
+      if (std::isfinite(b)) largest = std::max(largest, std::abs(b));
+      if (std::isfinite(a) && std::isfinite(b)) off = std::max(off, std::abs(a - b));
+      else if (std::isfinite(a) != std::isfinite(b)) off = std::numeric_limits<double>::infinity();
+    }
+    worst = std::max(worst, off == 0 ? 0 : off / std::max(largest, 1e-30));
+  }
+  return worst;
+}
+
+ReadyContext::ReadyContext(const Engine& engine, const Layout& layout) : context_(engine.create_context()) {
+  context_->wait_how(Wait::spin);   // of a GPU
+  const auto places = [&](const std::vector<Part>& parts, std::vector<Copy>& copies) {
+    for (const Part& p : parts) copies.push_back({static_cast<std::byte*>(context_->own_memory(p.binding)), p.offset, p.bytes});
+  };
+  places(layout.inputs, inputs_), places(layout.outputs, outputs_);
+  const Status status = context_->prepare();
+  require(static_cast<bool>(status), ErrorKind::device, "the context cannot be prepared: ", context_->describe(status));
+}
+
+Status ReadyContext::run(const std::byte* input, std::byte* output, const RunOptions* options) noexcept {
+  for (const Copy& c : inputs_) std::memcpy(c.memory, input + c.offset, static_cast<std::size_t>(c.bytes));
+  const Status status = options ? context_->run_with(*options) : context_->run();
+  if (status)
+    for (const Copy& c : outputs_) std::memcpy(output + c.offset, c.memory, static_cast<std::size_t>(c.bytes));
+  return status;
+}
+
+}  // namespace tenfold::low_latency

@@ -1,0 +1,56 @@
+// How the inputs and outputs of an engine lie in one piece of memory, and contexts that run on such pieces.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "tenfold/engine.h"
+
+namespace tenfold::low_latency {
+
+std::int64_t now_ns() noexcept;   // of std::chrono::steady_clock
+
+struct Part {
+  int binding = 0;
+  std::int64_t offset = 0, bytes = 0, elements = 0;
+  DType dtype = DType::f32;
+};
+// A message holds all inputs, or all outputs, each at a multiple of 64 bytes.
+struct Layout {
+  std::vector<BindingInfo> bindings;
+  std::vector<Part> inputs, outputs;
+  std::int64_t input_bytes = 0, output_bytes = 0;
+};
+// Throws invalid_argument for dynamic shapes and what is no tensor of numbers.
+Layout layout_of(const Engine& engine);
+std::int64_t offset_of(const Layout& layout, int binding);  // of its part; throws invalid_argument
+// Places for parts of bindings of fixed shapes, inputs and outputs each by themselves. Throws invalid_argument.
+Layout layout_of(std::vector<BindingInfo> bindings);
+// Why messages of one are none for the other; empty: they fit.
+std::string difference(const Layout& a, const Layout& b);
+
+bool all_finite(const std::vector<Part>& parts, const std::byte* message) noexcept;
+// Values between -1 and 1; integers are 0 or 1.
+std::vector<std::byte> random_inputs(const Layout& layout, unsigned seed);
+// The largest difference of two outputs, beside the largest value of the tensor in `truth`. Infinite where one is finite
+// and the other is not.
+double distance(const Layout& layout, const std::byte* outputs, const std::byte* truth);
+
+// A context with memory of its own for all bindings, ready to run.
+class ReadyContext {
+ public:
+  ReadyContext(const Engine& engine, const Layout& layout);   // throws Error
+  Status run(const std::byte* input, std::byte* output, const RunOptions* options) noexcept;
+  std::string describe(Status status) const { return context_->describe(status); }
+
+ private:
+  struct Copy {
+    std::byte* memory;
+    std::int64_t offset, bytes;
+  };
+  std::unique_ptr<ExecutionContext> context_;
+  std::vector<Copy> inputs_, outputs_;
+};
+
+}  // namespace tenfold::low_latency

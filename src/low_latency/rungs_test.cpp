@@ -1,0 +1,149 @@
+// Rungs: which are opened and compared, when one is left and comes back, what becomes of the request under way.
+#include <filesystem>
+#include <fstream>
+
+#include "low_latency/low_latency_for_tests.h"
+
+namespace tenfold {
+namespace {
+
+using namespace low_latency;
+using namespace std::chrono_literals;
+
+const float kX[16] = {1, 2, 3, 4};
+
+RunnerOptions quick(Told& told) {
+  RunnerOptions options;
+  options.warm_up_runs = 2, options.first_pause = 30ms, options.longest_pause = 200ms, options.log = told.callback();
+  return options;
+}
+
+TEST(Rungs, OneThatFailsIsLeftAndTheSameRequestAnswered) {
+  Told told;
+  const Troubled engine, cpu;
+  Runner runner({engine.rung("engine"), cpu.rung("cpu")}, quick(told));
+  float y[16] = {};
+  EXPECT_EQ(runner.infer(kX, y).rung, 0);
+  engine.wish->fail = true;
+  const Answer a = runner.infer(kX, y);
+  EXPECT_TRUE(a.status);
+  EXPECT_EQ(a.rung, 1);
+  EXPECT_EQ(y[3], 5);
+  EXPECT_EQ(runner.backend(), "cpu");
+  EXPECT_TRUE(runner.ready());
+  const int runs = engine.wish->runs;
+  EXPECT_EQ(runner.infer(kX, y).rung, 1);
+  EXPECT_EQ(engine.wish->runs, runs) << "a rung that was left is not asked";
+  EXPECT_EQ(runner.counts().fell, 1u);
+  EXPECT_TRUE(comes_true([&] { return told.has("the rung 'engine' was left: a run failed after"); })) << told.text();
+
+  EXPECT_TRUE(comes_true([&] { return engine.wish->runs >= runs + 2; })) << "probed aside";
+  EXPECT_EQ(runner.backend(), "cpu") << "as long as probes fail";
+  engine.wish->fail = false;
+  EXPECT_TRUE(comes_true([&] { return runner.backend() == "engine"; })) << told.text();
+  EXPECT_TRUE(comes_true([&] { return told.has("'engine' is back after 10 good answers"); }));
+  EXPECT_EQ(runner.infer(kX, y).rung, 0);
+  EXPECT_EQ(runner.rungs()[0].left, 1u);
+}
+
+TEST(Rungs, AProbeWhoseAnswerIsWrongBringsNothingBack) {
+  Told told;
+  const Troubled engine, cpu;
+  Runner runner({engine.rung("engine"), cpu.rung("cpu")}, quick(told));
+  engine.wish->fail = true;
+  float y[16];
+  runner.infer(kX, y);
+  engine.wish->wrong = true, engine.wish->fail = false;
+  EXPECT_TRUE(comes_true([&] { return runner.rungs()[0].why == "a probe's answer was wrong"; })) << runner.rungs()[0].why;
+  EXPECT_EQ(runner.backend(), "cpu");
+}
+
+TEST(Rungs, TheDeadlineIsKeptByTheNextOne) {
+  Told told;
+  const Troubled engine, cpu;
+  RunnerOptions options = quick(told);
+  options.deadline = 60ms;
+  Runner runner({engine.rung("engine"), cpu.rung("cpu")}, options);
+  float y[16] = {};
+  EXPECT_FALSE(runner.infer(kX, y).late);
+  engine.wish->sleep_ns = 150'000'000;
+  const Answer late = runner.infer(kX, y);
+  EXPECT_TRUE(late.status && late.late);
+  EXPECT_EQ(y[0], 2);
+  const Answer next = runner.infer(kX, y);
+  EXPECT_EQ(next.rung, 1) << "the slow one was left at once";
+  EXPECT_FALSE(next.late);
+  EXPECT_EQ(runner.counts().late, 1u);
+  EXPECT_TRUE(comes_true([&] { return told.has("'engine' was left: it took 1"); })) << told.text();
+  EXPECT_TRUE(told.has("and the deadline is 60 ms")) << told.text();
+  cpu.wish->sleep_ns = 150'000'000;
+  const Answer last = runner.infer(kX, y);
+  EXPECT_TRUE(last.status && last.late) << "the last one goes on, and is told as late";
+  EXPECT_EQ(last.rung, 1);
+}
+
+TEST(Rungs, StrictForbidsTheNext) {
+  const Troubled engine, cpu;
+  Runner runner({engine.rung("engine"), cpu.rung("cpu")}, {.strict = true, .warm_up_runs = 1});
+  float y[16];
+  engine.wish->fail = true;
+  const Answer a = runner.infer(kX, y);
+  EXPECT_EQ(a.status.code, Status::failed);
+  EXPECT_EQ(a.rung, 0);
+  EXPECT_EQ(cpu.wish->runs, 1) << "only to warm it";
+  EXPECT_EQ(runner.counts().failed, 1u);
+}
+
+std::string plan_file(const std::string& name, const std::string& bytes) {
+  const std::string path = (std::filesystem::temp_directory_path() / ("rungs_test_" + std::to_string(::getpid()) + name)).string();
+  std::ofstream(path, std::ios::binary) << bytes;
+  return path;
+}
+
+TEST(Rungs, PlansThatAreMissingCutOrFlippedAreRefusedWithTheReason) {
+  const ToyCnn cnn;
+  const auto whole = cnn.engine().serialize();
+  const std::string bytes(reinterpret_cast<const char*>(whole.data()), whole.size());
+  std::string flipped = bytes;
+  flipped[flipped.size() / 2] = static_cast<char>(flipped[flipped.size() / 2] ^ 0x10);
+  const std::string cut = plan_file("cut.plan", bytes.substr(0, bytes.size() - 100)), bad = plan_file("flipped.plan", flipped);
+  for (const std::string& path : {std::string("/nowhere/missing.plan"), cut, bad}) {
+    Told told;
+    const Rung direct{"direct", [&] { return cnn.engine(); }};
+    Runner runner({plan_rung(path), direct}, {.log = told.callback()});
+    EXPECT_EQ(runner.backend(), "direct");
+    const RungState first = runner.rungs()[0];
+    EXPECT_FALSE(first.opened || first.answers);
+    EXPECT_FALSE(first.why.empty());
+    EXPECT_TRUE(told.has("the rung '" + path + "' is not used: " + first.why)) << told.text();
+    alignas(64) float y[16];
+    EXPECT_EQ(runner.infer(cnn.input(1).data(), y).rung, 1);
+    try {
+      Runner strict({plan_rung(path), direct}, {.strict = true});
+      ADD_FAILURE() << path;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), path == cut || path == bad ? ErrorKind::plan_refused : ErrorKind::io) << e.what();
+      EXPECT_NE(std::string(e.what()).find(first.why), std::string::npos) << e.what();
+    }
+  }
+  std::filesystem::remove(cut), std::filesystem::remove(bad);
+}
+
+TEST(Rungs, APlanOlderThanItsModelShows) {
+  Told told;
+  const ToyCnn before(1), now(2);
+  const std::vector<Rung> rungs = {{"engine", [&] { return before.engine(); }}, {"cpu", [&] { return now.engine(); }}};
+  Runner runner(rungs, {.log = told.callback()});
+  EXPECT_EQ(runner.backend(), "cpu");
+  EXPECT_TRUE(told.has("its outputs differ from those of 'cpu' by ")) << told.text();
+  EXPECT_GT(runner.rungs()[0].difference, 0.02);
+  EXPECT_THROW(Runner(rungs, {.strict = true}), Error);
+  Runner trusting(rungs, {.tolerance = -1});
+  EXPECT_EQ(trusting.backend(), "engine");
+  Runner same({rungs[1], rungs[1]});
+  EXPECT_EQ(same.backend(), "cpu");
+  EXPECT_EQ(same.rungs()[0].difference, 0);
+}
+
+}  // namespace
+}  // namespace tenfold

@@ -1,0 +1,122 @@
+// Runner: what its owner sees of it, and the change of rungs under load.
+#include "low_latency/runner.h"
+
+#include <utility>
+
+#include "low_latency/port.h"
+
+namespace tenfold {
+
+using low_latency::OpenRung;
+using low_latency::RungSet;
+using low_latency::Use;
+
+namespace {
+
+const RunnerOptions& checked(const RunnerOptions& o) {
+  require(o.deadline.count() >= 0, ErrorKind::invalid_argument, "deadline is ", o.deadline.count(), " ns, expected 0 or more");
+  require(o.first_pause.count() > 0 && o.longest_pause >= o.first_pause, ErrorKind::invalid_argument,
+          "pauses between probes are above 0, and longest_pause is no less than first_pause");
+  require(o.good_answers > 0, ErrorKind::invalid_argument, "good_answers is ", o.good_answers, ", expected 1 or more");
+  require(o.longest_silence.count() > 0, ErrorKind::invalid_argument, "longest_silence must be above 0");
+  return o;
+}
+
+std::vector<Rung> only(Engine engine) {
+  return {{"engine", [engine = std::move(engine)] { return engine; }}};
+}
+
+}  // namespace
+
+Runner::State::State(std::vector<Rung> rungs, RunnerOptions given)
+    : options(checked(given)), log(options.log), current(low_latency::open_rungs(rungs, options, log)) {
+  layout = current->layout;
+  wanted = current.get();
+  watcher_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
+}
+
+Runner::State::~State() {
+  {
+    const std::lock_guard lock(mutex);
+    watcher_.request_stop();
+    for (const auto& seat : seats) low_latency::serve(*seat, false);
+  }
+  wake_.notify_all();
+}
+
+void Runner::State::free_unused() {
+  const RungSet* const used = in_use.load(std::memory_order_seq_cst);
+  std::erase_if(retired, [&](const auto& set) { return set.get() != used; });
+}
+
+Runner::Runner(std::vector<Rung> rungs, RunnerOptions options) : state_(std::make_unique<State>(std::move(rungs), std::move(options))) {}
+Runner::Runner(Engine engine, RunnerOptions options) : Runner(only(std::move(engine)), std::move(options)) {}
+Runner::~Runner() = default;
+
+const std::vector<BindingInfo>& Runner::bindings() const noexcept { return state_->layout.bindings; }
+std::int64_t Runner::input_bytes() const noexcept { return state_->layout.input_bytes; }
+std::int64_t Runner::output_bytes() const noexcept { return state_->layout.output_bytes; }
+std::int64_t Runner::offset(int binding) const { return low_latency::offset_of(state_->layout, binding); }
+
+Answer Runner::infer(const void* input, void* output, std::int64_t due_ns) noexcept {
+  if (state_->has_thread.load(std::memory_order_acquire)) return {.status = {Status::not_ready, -1}};
+  return state_->answer(static_cast<const std::byte*>(input), static_cast<std::byte*>(output), due_ns);
+}
+
+void Runner::keep_warm() noexcept {
+  if (!state_->has_thread.load(std::memory_order_acquire)) state_->keep_warm();
+}
+
+RetiredEngine Runner::swap(std::vector<Rung> rungs) {
+  std::shared_ptr<RungSet> next = low_latency::open_rungs(rungs, state_->options, state_->log);
+  const std::string other = low_latency::difference(next->layout, state_->layout);
+  require(other.empty(), ErrorKind::invalid_argument, "the new engine's inputs and outputs are not those of the old one: ", other);
+  const Engine first = next->slot->get();
+  const std::lock_guard lock(state_->mutex);
+  state_->retired.push_back(std::exchange(state_->current, next));
+  state_->wanted.store(next.get(), std::memory_order_seq_cst);
+  state_->counters.swaps.fetch_add(1, std::memory_order_relaxed);
+  RetiredEngine old = state_->retired.back()->slot->replace(first);
+  state_->free_unused();
+  return old;
+}
+RetiredEngine Runner::swap(Engine engine) { return swap(only(std::move(engine))); }
+
+std::string Runner::backend() const {
+  const std::lock_guard lock(state_->mutex);
+  for (const auto& rung : state_->current->rungs)
+    if (rung->use.load(std::memory_order_acquire) == Use::answers) return rung->name;
+  return "";
+}
+
+std::vector<RungState> Runner::rungs() const {
+  const std::lock_guard lock(state_->mutex);
+  std::vector<RungState> all;
+  for (const auto& r : state_->current->rungs) {
+    const Use use = r->use.load(std::memory_order_acquire);
+    all.push_back({r->name, use != Use::refused, use == Use::answers, r->why, r->answered.load(), r->left.load(), r->difference});
+  }
+  return all;
+}
+
+RunnerCounts Runner::counts() const noexcept {
+  const State::Counters& c = state_->counters;
+  return {c.answered.load(), c.late.load(), c.not_finite.load(), c.failed.load(), c.fell.load(), c.swaps.load()};
+}
+
+bool Runner::ready(std::string* why) const {
+  const auto say = [&](std::string text) {
+    if (why) *why = std::move(text);
+    return false;
+  };
+  if (backend().empty()) return say("no rung answers: each was left, or its device is lost");
+  const std::lock_guard lock(state_->mutex);
+  if (!state_->pulse || state_->pulse->asleep.load(std::memory_order_acquire)) return true;
+  if (state_->pulse->ended.load(std::memory_order_acquire)) return say("the Runner's thread has ended");
+  const std::int64_t silent = low_latency::now_ns() - state_->pulse->beat_ns.load(std::memory_order_acquire);
+  if (silent <= state_->options.longest_silence.count()) return true;
+  return say(cat("the Runner's thread has shown no sign of life for ", static_cast<double>(silent) / 1e6, " ms, ",
+                 static_cast<double>(state_->options.longest_silence.count()) / 1e6, " ms are allowed"));
+}
+
+}  // namespace tenfold

@@ -1,0 +1,67 @@
+// What stands behind a Runner: its rungs, the thread that answers by them, and a thread that watches.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "low_latency/rung_set.h"
+
+namespace tenfold::low_latency {
+
+struct PortSeat;
+void serve(PortSeat& seat, bool on) noexcept;  // tells those who ask, from the seat's owner or with the Runner's mutex
+
+// A RunnerThread's sign of life.
+struct Pulse {
+  std::atomic<std::int64_t> beat_ns{0};
+  std::atomic<bool> asleep{false}, ended{false};
+};
+
+}  // namespace tenfold::low_latency
+
+namespace tenfold {
+
+struct Runner::State {
+  State(std::vector<Rung> rungs, RunnerOptions given);
+  ~State();
+
+  // By the thread that has the Runner. `output` is written only where the status is ok.
+  Answer answer(const std::byte* input, std::byte* output, std::int64_t due_ns) noexcept;
+
+  void keep_warm() noexcept;
+
+  const RunnerOptions options;
+  const Log log;
+  low_latency::Layout layout;                                   // the same for all sets, for ever
+
+  // The thread that answers says which set it uses, then looks again whether that is still the one to use: so the
+  // others know which set nobody uses any more, and that thread waits for no one.
+  std::atomic<low_latency::RungSet*> wanted{nullptr}, in_use{nullptr};
+  std::atomic<bool> has_thread{false};
+  struct Counters {
+    std::atomic<std::uint64_t> answered{0}, late{0}, not_finite{0}, failed{0}, fell{0}, swaps{0};
+  } counters;
+
+  mutable std::mutex mutex;                                     // of all that follows
+  std::shared_ptr<low_latency::RungSet> current;
+  std::vector<std::shared_ptr<low_latency::RungSet>> retired;   // until nobody uses them
+  std::vector<std::shared_ptr<low_latency::PortSeat>> seats;
+  std::shared_ptr<low_latency::Pulse> pulse;                    // of the thread that has the Runner; null: none
+  void free_unused();                                           // with the mutex
+
+ private:
+  low_latency::RungSet& enter() noexcept;
+  void leave(low_latency::OpenRung& rung, Status::Code why, std::int64_t took_ns) noexcept;
+  Status ask(low_latency::RungSet& set, const std::byte* input, std::byte* output, Answer& answer) noexcept;
+  void watch(const std::stop_token& stop);
+  void look_after(low_latency::RungSet& set);
+  void probe(low_latency::RungSet& set, low_latency::OpenRung& rung, std::int64_t now);
+  std::condition_variable_any wake_;   // for the end
+  std::jthread watcher_;
+};
+
+}  // namespace tenfold

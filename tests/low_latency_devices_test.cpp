@@ -1,0 +1,151 @@
+// Runners whose first rungs are on GPUs that fail, on a driver that computes nothing: no request is lost, no lost GPU is asked again.
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#include "on_a_fake_gpu.h"
+#include "tenfold/low_latency.h"
+
+namespace tenfold {
+namespace {
+
+using tests::FakeDriver;
+using namespace std::chrono_literals;
+
+constexpr int kGpus = 6;          // each is lost once; the fixture's own is another
+const float kX[16] = {-1, 2, -3, 4, -5, 6};
+
+class LowLatencyDevices : public tests::FakeGpu {
+ protected:
+  Rung gpu(int ordinal) {
+    return {"gpu", [this, ordinal] {
+              const std::shared_ptr<backends::Backend> there = backend_;
+              backend_ = backends::open_cuda(ordinal);
+              Engine made = engine("(x f32[1,6])\n y = Relu(x)");
+              backend_ = there;
+              return made;
+            }};
+  }
+  static Rung cpu() {
+    return {"cpu", [] {
+              BuildConfig config;
+              config.threads = 1, config.optimization_level = 0;
+              return builder::build_graph(ir::parse_graph("(x f32[1,6])\n y = Relu(x)", ir::Registry::builtin()), config);
+            }};
+  }
+  RunnerOptions options() {
+    RunnerOptions o;
+    o.tolerance = -1;   // kernels here compute nothing
+    o.warm_up_runs = 3, o.first_pause = 20ms, o.longest_pause = 40ms;
+    o.log = [this](Severity, std::string_view line) {
+      const std::lock_guard lock(mutex_);
+      told_ += std::string(line) + "\n";
+    };
+    return o;
+  }
+  bool told(const std::string& part) {
+    for (int i = 0; i < 1000; ++i, std::this_thread::sleep_for(5ms)) {
+      const std::lock_guard lock(mutex_);
+      if (told_.find(part) != std::string::npos) return true;
+    }
+    return false;
+  }
+  std::mutex mutex_;
+  std::string told_;
+};
+
+bool right(const float* y) {
+  for (int i = 0; i < 6; ++i)
+    if (y[i] != std::max(kX[i], 0.0f)) return false;
+  return true;
+}
+
+// Whichever launch is the last one that the GPU makes, while it is warmed or later: every request is answered.
+TEST_F(LowLatencyDevices, ALostGpuCostsNoRequest) {
+  for (int ordinal = 0; ordinal < kGpus; ++ordinal) {
+    fake_->launches_left[ordinal] = 1 + 2 * ordinal;
+    Runner runner({gpu(ordinal), cpu()}, options());
+    const int warm = fake_->launches_of[ordinal];
+    int by_gpu = 0, by_cpu = 0;
+    for (int i = 0; i < 100; ++i) {
+      float y[16] = {};
+      const Answer a = runner.infer(kX, y);
+      ASSERT_TRUE(a.status) << ordinal << " request " << i;
+      ++(a.rung == 0 ? by_gpu : by_cpu);
+      ASSERT_TRUE(a.rung == 0 || right(y)) << ordinal << " request " << i;
+    }
+    EXPECT_EQ(by_gpu, 1 + 2 * ordinal - warm) << "those launches that it had left";
+    EXPECT_EQ(by_gpu + by_cpu, 100);
+    EXPECT_TRUE(runner.ready());
+    EXPECT_EQ(runner.backend(), "cpu");
+    const int launched = fake_->launches_of[ordinal];
+    if (runner.rungs()[0].opened) {
+      EXPECT_TRUE(told("'gpu' was left: a run failed"));
+      EXPECT_TRUE(told("unspecified launch failure")) << told_;
+      EXPECT_TRUE(told("its device is lost for this process and is not asked again"));
+    } else {
+      EXPECT_TRUE(told("the rung 'gpu' is not used: ")) << told_;
+    }
+    std::this_thread::sleep_for(150ms);   // several pauses
+    EXPECT_EQ(fake_->launches_of[ordinal], launched) << "it was asked again";
+    told_.clear();
+  }
+}
+
+// An error that passes: the rung is left, probed, and comes back.
+TEST_F(LowLatencyDevices, AGpuThatRecoversComesBack) {
+  Runner runner({gpu(FakeDriver::kOrdinal), cpu()}, options());
+  float y[16] = {};
+  EXPECT_EQ(runner.infer(kX, y).rung, 0);
+  fake_->failure = 2;   // out of memory
+  for (int i = 0; i < 10; ++i) {
+    const Answer a = runner.infer(kX, y);
+    ASSERT_TRUE(a.status && a.rung == 1 && right(y));
+  }
+  EXPECT_TRUE(runner.ready());
+  EXPECT_TRUE(told("'gpu' was left: a run failed"));
+  fake_->failure = 0;
+  EXPECT_TRUE(told("'gpu' is back after 10 good answers")) << told_;
+  EXPECT_EQ(runner.infer(kX, y).rung, 0);
+}
+
+TEST_F(LowLatencyDevices, WithoutAGpuTheCpuAnswers) {
+  fake_->failures[FakeDriver::kOrdinal] = 100;   // no device
+  const Rung absent{"gpu", [] {
+                      BuildConfig config;
+                      config.device = "cuda:99";
+                      return builder::build_graph(ir::parse_graph("(x f32[1,6])\n y = Relu(x)", ir::Registry::builtin()), config);
+                    }};
+  Runner runner({absent, cpu()}, options());
+  float y[16] = {};
+  EXPECT_EQ(runner.infer(kX, y).rung, 1);
+  EXPECT_TRUE(right(y) && runner.ready());
+  EXPECT_TRUE(told("the rung 'gpu' is not used: ")) << told_;
+  RunnerOptions strict = options();
+  strict.strict = true;
+  EXPECT_THROW(Runner({absent, cpu()}, strict), Error);
+  fake_->failures.clear();
+}
+
+// Through rings, while the GPU goes: nothing is lost or answered twice.
+TEST_F(LowLatencyDevices, RingsLoseNothing) {
+  fake_->launches_left[kGpus] = 200;
+  Runner runner({gpu(kGpus), cpu()}, options());
+  const int warm = fake_->launches_of[kGpus];
+  RunnerPort port = runner.open_port({.slots = 32});
+  RunnerThread thread({&runner});
+  std::uint64_t sent = 0, got = 0, by_gpu = 0;
+  for (Answer a; got < 2000;) {
+    float y[16];
+    if (sent < 2000 && sent < got + 32) sent += port.submit(sent, kX);
+    if (!port.poll(a, y)) continue;
+    ASSERT_TRUE(a.status && a.id == got++);
+    by_gpu += a.rung == 0;
+    ASSERT_TRUE(a.rung == 0 || right(y));
+  }
+  EXPECT_EQ(by_gpu, static_cast<std::uint64_t>(200 - warm));
+  EXPECT_TRUE(runner.ready());
+}
+
+}  // namespace
+}  // namespace tenfold
