@@ -1,4 +1,4 @@
-// Layouts, comparisons and runs of messages.
+// Layouts and comparisons of messages.
 #include "low_latency/messages.h"
 
 #include <algorithm>
@@ -10,7 +10,6 @@
 #include "base/check.h"
 #include "base/checked.h"
 #include "base/types/element.h"
-#include "tenfold/bindings.h"
 
 namespace tenfold::low_latency {
 namespace {
@@ -123,24 +122,6 @@ double distance(const Layout& layout, const std::byte* outputs, const std::byte*
     worst = std::max(worst, off == 0 ? 0 : off / std::max(largest, 1e-30));
   }
   return worst;
-}
-
-ReadyContext::ReadyContext(const Engine& engine, const Layout& layout) : context_(engine.create_context()) {
-  context_->wait_how(Wait::spin);   // of a GPU
-  const auto places = [&](const std::vector<Part>& parts, std::vector<Copy>& copies) {
-    for (const Part& p : parts) copies.push_back({static_cast<std::byte*>(context_->own_memory(p.binding)), p.offset, p.bytes});
-  };
-  places(layout.inputs, inputs_), places(layout.outputs, outputs_);
-  const Status status = context_->prepare();
-  require(static_cast<bool>(status), ErrorKind::device, "the context cannot be prepared: ", context_->describe(status));
-}
-
-Status ReadyContext::run(const std::byte* input, std::byte* output, const RunOptions* options) noexcept {
-  for (const Copy& c : inputs_) std::memcpy(c.memory, input + c.offset, static_cast<std::size_t>(c.bytes));
-  const Status status = options ? context_->run_with(*options) : context_->run();
-  if (status)
-    for (const Copy& c : outputs_) std::memcpy(output + c.offset, c.memory, static_cast<std::size_t>(c.bytes));
-  return status;
 }
 
 }  // namespace tenfold::low_latency
