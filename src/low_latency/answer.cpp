@@ -55,6 +55,7 @@ Status Runner::State::ask(RungSet& set, const std::byte* input, std::byte* outpu
     if (limited) run.deadline = std::chrono::steady_clock::time_point(std::chrono::nanoseconds(start) + options.deadline);
     const Status status = rung.context->run(input, output, limited ? &run : nullptr);
     answer.ended_ns = low_latency::now_ns();
+    answer.whole = false;
     if (rung.context->has_early()) after_rows(*rung.context, answer);
     answer.rung = static_cast<std::int32_t>(i);
     const std::int64_t took = answer.ended_ns - start;
