@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "files.h"
+#include "latency_inputs.h"
 #include "model_or_plan.h"
 #include "specs.h"
 #include "tenfold/internal/file.h"
@@ -45,8 +46,8 @@ void loop_flags(Flags& f, LatencyWish& w) {
   f.add({"duration", "S", "for S seconds (10)", [&w](const std::string& t) { w.loop.duration = from(positive("duration", t), 1e9); }});
   f.add({"warmUp", "MS", "after MS milliseconds at the same rate that do not count (1000)",
          [&w](const std::string& t) { w.loop.warm_up = from(parse_number("warmUp", t, 0), 1e6); }});
-  f.add(
-      {"streams", "N", "N different inputs in turn (1)", [&w](const std::string& t) { w.streams = parse_int("streams", t, 1, 1 << 20); }});
+  f.add({"streams", "N", "N different inputs, or streams of windows, in turn (1)",
+         [&w](const std::string& t) { w.streams = parse_int("streams", t, 1, 1 << 20); }});
   f.add({"sweep", "[R,R...]", "these rates, one after the other; without rates: 10, 25, 50, 75 and 90 % of the closed loop's",
          [&w](const std::string& t) {
            w.sweep.emplace();
@@ -163,39 +164,13 @@ LatencyReport measure_at(Runner& runner, const LatencyWish& w, const std::string
   report.hiccups.add(hiccups(w, rate));
   report.asked_seconds = std::max(report.result.seconds, 1e-9);
   report.backend = runner.backend(), report.rungs = runner.rungs();
+  report.slides = runner.window_rows().input >= 0;
   return report;
 }
 
-// As many messages as streams, with random values.
-class Inputs {
- public:
-  Inputs(const Runner& runner, int streams) {
-    unsigned seed = 17;
-    for (int s = 0; s < streams; ++s) {
-      auto& message = messages_.emplace_back(static_cast<std::size_t>(runner.input_bytes()));
-      for (std::size_t b = 0; b < runner.bindings().size(); ++b) {
-        const BindingInfo& info = runner.bindings()[b];
-        if (!info.is_input || info.dtype != DType::f32) continue;   // other types stay zeros, which every index may be
-        std::byte* const at = message.data() + runner.offset(static_cast<int>(b));
-        for (std::int64_t i = 0; i < element_count(info.shape); ++i) {
-          seed = seed * 1664525u + 1013904223u;
-          const float value = static_cast<float>((seed >> 8) / double(1 << 23) - 1);
-          std::copy_n(reinterpret_cast<const std::byte*>(&value), sizeof value, at + i * 4);
-        }
-      }
-    }
-    for (const auto& message : messages_) pointers_.push_back(message.data());
-  }
-  const std::vector<const void*>& pointers() const { return pointers_; }
-
- private:
-  std::vector<std::vector<std::byte>> messages_;
-  std::vector<const void*> pointers_;
-};
-
 void measure_case(const LatencyWish& w, const LatencyCase& one, std::vector<LatencyReport>& reports) {
   Runner runner(one.rungs, w.runner);
-  const Inputs inputs(runner, w.streams);
+  const LatencyInputs inputs(runner, w.streams);
   const double closed = run_closed_loop(runner, inputs.pointers(), std::min(w.loop.duration / 4, nanoseconds(1'000'000'000)));
   std::vector<double> rates = w.sweep ? *w.sweep : std::vector{w.loop.rate};
   if (rates.empty())

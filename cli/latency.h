@@ -44,6 +44,7 @@ struct LatencyReport {
   LatencyRecorder hiccups;
   double asked_seconds = 0, began_s = 0;
   std::vector<RungState> rungs;
+  bool slides = false;  // windows slid by one row, and times are those of the newest row
 };
 void print_latency(const LatencyReport& report);
 std::string latency_json(const std::vector<LatencyReport>& reports);

@@ -40,6 +40,7 @@ Json json_of(const LatencyReport& r) {
   json["asked"] = o.asked, json["answered"] = o.answered, json["behind"] = o.behind, json["dropped"] = o.dropped;
   json["failed"] = o.failed, json["late"] = o.late, json["not_finite"] = o.not_finite;
   json["page_faults"] = o.page_faults, json["forced_switches"] = o.forced_switches;
+  if (r.slides) json["newest_row"] = {{"behind", o.rows_behind}, {"whole", o.whole}};
   if (r.closed_loop > 0) json["closed_loop_rate"] = r.closed_loop;
   for (const RungState& rung : r.rungs)
     json["rungs"].push_back({{"name", rung.name}, {"opened", rung.opened}, {"answers", rung.answers}, {"answered", rung.answered},
@@ -60,6 +61,11 @@ void print_latency(const LatencyReport& r) {
   const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
   std::printf("  asked %llu, answered %llu, behind %llu, dropped %llu, failed %llu, late %llu, not finite %llu\n", number(o.asked),
               number(o.answered), number(o.behind), number(o.dropped), number(o.failed), number(o.late), number(o.not_finite));
+  if (r.slides)
+    std::printf(
+        "  newest row: times begin where it is there; behind %llu (it came before the rows before it were computed), whole windows "
+        "%llu\n",
+        number(o.rows_behind), number(o.whole));
   if (o.page_faults >= 0)
     std::printf("  page faults %lld, forced switches %lld\n", static_cast<long long>(o.page_faults),
                 static_cast<long long>(o.forced_switches));

@@ -18,8 +18,8 @@ FUNCTIONS = {
     'bindings.h': {name: f'tenfold_context_{name}' for name in
                    ('bind_strided', 'copied_at_border', 'bind_state', 'read_state', 'write_state', 'clear_state', 'set_allocator')}
     | {'binding_memory': 'tenfold_engine_binding_memory', 'binding_type': 'tenfold_engine_binding_type',
-       'binds_values': 'tenfold_engine_binds_values', 'bind_value': 'tenfold_context_bind_value',
-       'bound_value': 'tenfold_context_bound_value', 'run_values': 'tenfold_context_run'},
+       'binds_values': 'tenfold_engine_binds_values', 'window_rows': 'tenfold_engine_window_rows',
+       'bind_value': 'tenfold_context_bind_value', 'bound_value': 'tenfold_context_bound_value', 'run_values': 'tenfold_context_run'},
     'build.h': {'build_file': 'tenfold_build_file', 'build_bytes': 'tenfold_build_bytes', 'build': 'tenfold_build_network',
                 'retune': 'tenfold_retune', 'retune_file': 'tenfold_retune_file', 'load_compatible': 'tenfold_load_compatible_bytes',
                 'model_bindings': 'tenfold_model_open_bytes', 'read_weights': 'tenfold_weights_read',
@@ -124,8 +124,9 @@ METHODS = {
     'RowRing': {name: f'tenfold_row_ring_{name}' for name in ('clear', 'filled', 'push', 'window')}
     | {name: 'tenfold_row_ring_create' for name in ('row_bytes', 'rows', 'streams')},
     'Runner': {name: f'tenfold_runner_{name}' for name in
-               ('backend', 'counts', 'infer', 'keep_warm', 'offset', 'open_port', 'ready', 'rungs', 'swap')}
-    | {'bindings': 'tenfold_engine_binding', 'input_bytes': 'tenfold_runner_sizes', 'output_bytes': 'tenfold_runner_sizes', 'state': OWN},
+               ('backend', 'counts', 'infer', 'keep_warm', 'offset', 'open_port', 'ready', 'run_early', 'rungs', 'swap')}
+    | {'bindings': 'tenfold_engine_binding', 'input_bytes': 'tenfold_runner_sizes', 'output_bytes': 'tenfold_runner_sizes', 'state': OWN}
+    | {'window_rows': 'tenfold_engine_window_rows'},
     'RunnerThread': {'id': 'tenfold_runner_thread_id'},
     'RunnerPort': {name: f'tenfold_runner_port_{name}' for name in ('counts', 'offset', 'poll', 'served', 'submit')}
     | {'bindings': 'tenfold_runner_port_binding', 'input_bytes': 'tenfold_runner_port_sizes', 'output_bytes': 'tenfold_runner_port_sizes'},

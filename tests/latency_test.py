@@ -102,6 +102,23 @@ class LatencyCase(CliCase):
         self.assertEqual(told['failed'], 0)
         self.refused(2, "'D' is none of A, B and C", 'latency', '--sizes=D')
 
+    def test_newest_row(self):
+        whole = self.latency('--sizes=A', '--rate=100')
+        self.assertNotIn('newest_row', whole)
+        told = self.latency('--sizes=A', '--newestRow=x:1', '--rate=100')
+        self.assertEqual((told['answered'], told['newest_row']['whole']), (50, 0))
+        self.assertLess(told['newest_row']['behind'], 25)
+        self.assertLess(3 * told['service_us']['p50'], whole['service_us']['p50'])
+        many = self.latency('--sizes=A', '--newestRow=x:1', '--rate=100000', '--duration=0.02')
+        self.assertGreater(many['newest_row']['behind'], many['answered'] // 2)   # rows cannot come faster than windows take
+        rings = self.latency('--sizes=A', '--newestRow=x:1', '--rate=100', '--rings')
+        self.assertLess(rings['newest_row']['whole'], rings['answered'] // 2)
+        mixed = self.latency('--sizes=A', '--newestRow=x:1', '--rate=100', '--rings', '--streams=3', '--duration=0.1')
+        self.assertEqual(mixed['newest_row']['whole'], mixed['answered'])
+        text = self.tenfold('latency', *QUICK, '--sizes=A', '--newestRow=x:1', '--rate=100', '--duration=0.1').stdout
+        self.assertRegex(text, r'newest row: .* behind \d+ .*, whole windows 0\n')
+        self.refused(2, "there is no input 'q'", 'latency', '--sizes=A', '--newestRow=q:1')
+
     def test_rungs(self):
         plan = self.make_plan('toy.plan', self.toy)
         told = self.latency(f'--loadEngine={plan}', f'--onnx={self.toy}')

@@ -24,6 +24,13 @@ struct BindingMemory {
 };
 TENFOLD_API BindingMemory binding_memory(const Engine& engine, int binding);   // throws invalid_argument
 
+// Where the rows lie of an engine that was built with BuildConfig::newest_row (EngineInfo::early_steps is above 0).
+struct WindowRows {
+  int input = -1;  // a binding; -1: nothing is computed before the newest row
+  int axis = -1;   // along which the rows lie; the last one is the newest
+};
+TENFOLD_API WindowRows window_rows(const Engine& engine) noexcept;
+
 // Binds a region of a larger array, or an array with another order of axes. `strides` has one number for each axis, in
 // elements, none negative. `memory` is where element [0, 0, ...] lies, in the host's memory or the GPU's, and `bytes`
 // reach from there to the end of the array. Elements take whole bytes.

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "tenfold/bindings.h"
 #include "tenfold/engine.h"
 #include "tenfold/engine_slot.h"
 #include "tenfold/ladder.h"
@@ -42,6 +43,9 @@ struct Answer {
   std::int32_t rung = -1;              // which of Runner::rungs() answered; -1: none
   bool late = false;                   // it ended after due_ns + RunnerOptions::deadline
   bool not_finite = false;             // an input or output holds a NaN or an infinity
+  // Of rungs whose engine has early steps (BuildConfig::newest_row):
+  bool behind = false;  // it was due before the rows before its newest row were computed, and waited for that
+  bool whole = false;   // its window was computed as a whole: nobody ran early, or for another window
 };
 
 struct RunnerOptions {
@@ -78,6 +82,7 @@ struct RunnerCounts {
   std::uint64_t answered = 0, late = 0, not_finite = 0, failed = 0;
   std::uint64_t fell = 0;              // answers that a later rung gave because one before it failed
   std::uint64_t swaps = 0;             // sets of rungs that took another's place
+  std::uint64_t behind = 0, whole = 0;  // as Answer tells
 };
 
 struct PortOptions {
@@ -132,8 +137,16 @@ class TENFOLD_API Runner {
   std::int64_t output_bytes() const noexcept;
   std::int64_t offset(int binding) const;                          // in the inputs' or outputs' memory; throws invalid_argument
 
+  WindowRows window_rows() const;  // of the first rung that opened; input -1: windows come as a whole
+
   // Computes in the caller's thread. `due_ns`: when the request was due; 0: now.
   Answer infer(const void* input, void* output, std::int64_t due_ns = 0) noexcept;
+  // For callers of infer(), where the engine has early steps (BuildConfig::newest_row): computes what does not depend on the
+  // newest row of the window that comes next. `next_window` is laid out as for infer(); its newest row and the other inputs
+  // are not read. infer() compares the rows before the newest with these. If they are the same, only the rest is computed;
+  // else all is (Answer::whole), so a wrong promise costs time and no answer. Engines without early steps do nothing.
+  // Status::not_ready: a RunnerThread has the Runner. That one brings it about by itself, for windows that slide by one row.
+  Status run_early(const void* next_window) noexcept;
   // Runs the rung that answers next on a sample, without an answer: GPUs that idle slow down. For the thread that has
   // the Runner.
   void keep_warm() noexcept;
@@ -175,6 +188,12 @@ struct RunnerThreadOptions {
 
 // A thread that serves the ports of some Runners, in this order, one request of each in turn. It ends when it is
 // destroyed, after it has answered what waits.
+//
+// Where an engine has early steps, the thread expects that windows slide by one row. After an answer, while no request
+// waits, it moves the rows of that window up by one and computes what does not depend on the next row. A request that comes
+// meanwhile waits (Answer::behind). One that does not continue the window before it, as after a gap or from another stream,
+// is computed as a whole. After four of those in a row the thread expects nothing more, until two windows follow each other
+// again. It does so where all dims before the rows' axis are 1.
 class TENFOLD_API RunnerThread {
  public:
   // Throws invalid_argument for a Runner that another thread has, and for a processor or priority that the system

@@ -99,7 +99,9 @@ void bind_answer(nb::module_& m) {
       .def_prop_ro("status", [](const Answer& a) { return std::string(name(a.status.code)); })
       .def_ro("rung", &Answer::rung)
       .def_ro("late", &Answer::late)
-      .def_ro("not_finite", &Answer::not_finite);
+      .def_ro("not_finite", &Answer::not_finite)
+      .def_ro("behind", &Answer::behind)
+      .def_ro("whole", &Answer::whole);
   nb::class_<RungState>(m, "RungState", "A rung of a Runner.")
       .def_ro("name", &RungState::name)
       .def_ro("opened", &RungState::opened)
@@ -114,7 +116,9 @@ void bind_answer(nb::module_& m) {
       .def_ro("not_finite", &RunnerCounts::not_finite)
       .def_ro("failed", &RunnerCounts::failed)
       .def_ro("fell", &RunnerCounts::fell)
-      .def_ro("swaps", &RunnerCounts::swaps);
+      .def_ro("swaps", &RunnerCounts::swaps)
+      .def_ro("behind", &RunnerCounts::behind, "Requests that were due before the rows before their newest were computed.")
+      .def_ro("whole", &RunnerCounts::whole, "Windows that were computed as a whole, by engines with early steps.");
   nb::class_<RunnerPort::Counts>(m, "PortCounts", "What became of a port's requests.")
       .def_ro("submitted", &RunnerPort::Counts::submitted)
       .def_ro("rejected", &RunnerPort::Counts::rejected)
@@ -156,10 +160,20 @@ void bind_runner(nb::module_& m) {
       .def_prop_ro("input_bytes", [](const LowLatencyRunner& r) { return r.runner->input_bytes(); })
       .def_prop_ro("output_bytes", [](const LowLatencyRunner& r) { return r.runner->output_bytes(); })
       .def("offset", [](const LowLatencyRunner& r, int binding) { return r.runner->offset(binding); })
+      .def_prop_ro("window_rows",
+                   [](const LowLatencyRunner& r) {
+                     const WindowRows rows = r.runner->window_rows();
+                     return nb::make_tuple(rows.input, rows.axis);
+                   })
       .def("infer",
            [](LowLatencyRunner& r, std::uintptr_t input, std::uintptr_t output, std::int64_t due_ns) {
              const Unlocked unlocked;
              return r.runner->infer(at<const void*>(input), at<void*>(output), due_ns);
+           })
+      .def("run_early",
+           [](LowLatencyRunner& r, std::uintptr_t window) {
+             const Unlocked unlocked;
+             return std::string(name(r.runner->run_early(at<const void*>(window)).code));
            })
       .def("keep_warm",
            [](LowLatencyRunner& r) {
@@ -167,7 +181,9 @@ void bind_runner(nb::module_& m) {
              r.runner->keep_warm();
            })
       .def("open_port",
-           [](LowLatencyRunner& r, int slots, int when_full) { return r.runner->open_port({slots, static_cast<WhenFull>(when_full)}); })
+           [](LowLatencyRunner& r, int slots, int when_full) {
+             return r.runner->open_port({slots, static_cast<WhenFull>(when_full)});
+           })
       .def("swap",
            [](LowLatencyRunner& r, const nb::list& rungs) {
              std::vector<Rung> all = rungs_of(rungs);

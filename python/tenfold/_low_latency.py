@@ -132,6 +132,16 @@ class Answer:
         return bool(self._native.not_finite)
 
     @property
+    def behind(self) -> bool:
+        """It was due before the rows before its newest row were computed, and waited for that."""
+        return bool(self._native.behind)
+
+    @property
+    def whole(self) -> bool:
+        """The engine has early steps, and the window was computed as a whole: nobody ran early, or for another window."""
+        return bool(self._native.whole)
+
+    @property
     def due_ns(self) -> int:
         return int(self._native.due_ns)
 
@@ -184,6 +194,22 @@ class Runner:
             raise InvalidArgument(f'there are {len(self._input.arrays)} inputs, not one')
         return Answer(self._native.infer(window, self._output.address, due_ns), self._output.copies())
 
+    def run_early(self, next_window: Arrays) -> str:
+        """Computes what does not depend on the newest row of the window that comes next (build(..., newest_row='x:1')).
+
+        The newest row and other inputs of `next_window` are not read. infer() compares the rows before the newest with
+        these: if they differ, the window is computed as a whole. Returns 'ok', or what went wrong; 'not_ready': a
+        RunnerThread has the runner, and does this by itself.
+        """
+        self._input.fill(next_window)
+        return str(self._native.run_early(self._input.address))
+
+    def run_early_at(self, window: int) -> str:
+        """The same for the only input at this address: a window whose newest row is still to come."""
+        if self._input.only is None:
+            raise InvalidArgument(f'there are {len(self._input.arrays)} inputs, not one')
+        return str(self._native.run_early(window))
+
     def keep_warm(self) -> None:
         """Runs on a sample, without an answer: GPUs that idle slow down."""
         self._native.keep_warm()
@@ -199,6 +225,12 @@ class Runner:
     def swap(self, rungs: Rung | Mapping[str, Rung]) -> None:
         """New rungs take the place of all, between two answers. If they cannot be used, this raises, and the old ones go on."""
         self._native.swap(_rungs(rungs))
+
+    @property
+    def window_rows(self) -> tuple[int, int] | None:
+        """The input and the axis along which rows lie whose newest comes last (newest_row); None: windows come as a whole."""
+        input, axis = self._native.window_rows
+        return None if input < 0 else (int(input), int(axis))
 
     @property
     def backend(self) -> str:

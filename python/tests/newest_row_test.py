@@ -1,4 +1,5 @@
 """Windows that slide by one row: run_early() and run(), beside whole windows of ONNX Runtime and an LSTM in NumPy's doubles."""
+import time
 import unittest
 
 import numpy as np
@@ -74,6 +75,40 @@ class NewestRow(Case):
         truth = np.concatenate([session.run(None, {'x': part})[0] for part in np.array_split(windows, 20)])
         self.assertLess(np.abs(answers - truth).max(), 1e-6 * max(1, np.abs(truth).max()))
         self.assertLess(np.abs(answers - in_doubles(windows)).max(), 2e-6)
+
+    def test_a_runner_answers_as_whole_windows(self):
+        stream = RANDOM.standard_normal((600 + ROWS, FEATURES)).astype(np.float32)
+        runner = tenfold.Runner(tenfold.build(lstms(1), newest_row='x:1', threads=1, tf32=False, **QUICK))
+        self.assertEqual(runner.window_rows, (0, 1))
+        windows, answers, whole, at = np.zeros((500, ROWS, FEATURES), np.float32), np.zeros((500, 1)), 0, 0
+        for i in range(500):
+            if i % 100 == 50:
+                at = int(RANDOM.integers(0, 600))     # a gap
+            windows[i] = stream[at:at + ROWS]
+            early = i % 10 != 7
+            if early:
+                promised = windows[i:i + 1].copy()
+                promised[0, -1] = np.nan              # nobody's yet
+                promised[0, 0, 0] += i % 10 == 3      # a window that does not come
+                self.assertEqual(runner.run_early(promised), 'ok')
+            answer = runner.infer(windows[i:i + 1])
+            self.assertEqual((answer.whole, answer.behind), (not early or i % 10 == 3, False))
+            answers[i], whole, at = answer.output[0], whole + answer.whole, (at + 1) % 600
+        self.assertLess(np.abs(answers - in_doubles(windows)).max(), 2e-6)
+        self.assertEqual((runner.counts.whole, runner.counts.behind), (whole, 0))
+        before = time.monotonic_ns()
+        runner.run_early(windows[:1])
+        self.assertTrue(runner.infer(windows[:1], due_ns=before).behind)
+        self.assertEqual(runner.counts.behind, 1)
+        port = runner.open_port()
+        with tenfold.RunnerThread(runner):
+            self.assertEqual(runner.run_early(windows[:1]), 'not_ready')
+            for i in range(30):
+                self.assertTrue(port.submit(i, stream[None, i:i + ROWS]))
+                while (answer := port.poll()) is None:
+                    time.sleep(0.001)
+                self.assertLess(np.abs(answer.output - in_doubles(stream[None, i:i + ROWS])).max(), 2e-6)
+        self.assertLess(runner.counts.whole - whole, 30, 'the thread computes early by itself')
 
     def test_what_cannot_be_early_is_told(self):
         with self.assertRaisesRegex(tenfold.Error, "'first' \\(LSTM\\) walks the rows of 'x' backwards"):

@@ -71,6 +71,12 @@ extern "C" int32_t tenfold_engine_binds_values(const tenfold_engine* engine, int
   guarded([&] { answer = binds_values(need(engine, "the engine").engine, binding); });
   return answer;
 }
+extern "C" tenfold_status tenfold_engine_window_rows(const tenfold_engine* engine, int32_t* input, int32_t* axis) {
+  return guarded([&] {
+    const WindowRows rows = window_rows(need(engine, "the engine").engine);
+    need(input, "the place for the input") = rows.input, need(axis, "the place for the axis") = rows.axis;
+  });
+}
 extern "C" tenfold_status tenfold_engine_binding_type(const tenfold_engine* engine, int32_t binding, char* text, size_t* bytes) {
   return guarded([&] {
     const std::string type = binding_type(need(engine, "the engine").engine, binding);

@@ -32,12 +32,6 @@ bool is_the_requests_fault(Status::Code code) {
   return code == Status::bad_index || code == Status::too_large || code == Status::invalid_shape;
 }
 
-// The next rung from `i` on that answers; `count` if there is none.
-std::size_t next(const RungSet& set, std::size_t i) noexcept {
-  while (i < set.rungs.size() && set.rungs[i]->use.load(std::memory_order_acquire) != Use::answers) ++i;
-  return i;
-}
-
 // Where all were left, the last one that opened goes on.
 std::size_t last_resort(const RungSet& set, bool strict) noexcept {
   for (std::size_t i = strict ? 1 : set.rungs.size(); i-- > 0;)
@@ -49,17 +43,20 @@ std::size_t last_resort(const RungSet& set, bool strict) noexcept {
 
 Status Runner::State::ask(RungSet& set, const std::byte* input, std::byte* output, Answer& answer) noexcept {
   const std::size_t count = options.strict ? 1 : set.rungs.size();
-  std::size_t i = next(set, 0);
+  std::size_t i = set.next(0);
   if (i >= count) i = last_resort(set, options.strict);
   bool fell = false;
   for (std::int64_t start = answer.started_ns;; fell = true) {
     OpenRung& rung = *set.rungs[i];
-    const std::size_t other = next(set, i + 1);
+    const std::size_t other = set.next(i + 1);
     const bool last = other >= count, limited = !last && options.deadline.count() > 0;
     RunOptions run;
+    if (rung.context->has_early()) before_rows(*rung.context, input, answer);
     if (limited) run.deadline = std::chrono::steady_clock::time_point(std::chrono::nanoseconds(start) + options.deadline);
     const Status status = rung.context->run(input, output, limited ? &run : nullptr);
     answer.ended_ns = low_latency::now_ns();
+    answer.whole = false;
+    if (rung.context->has_early()) after_rows(*rung.context, answer);
     answer.rung = static_cast<std::int32_t>(i);
     const std::int64_t took = answer.ended_ns - start;
     if (limited && (status || status.code == Status::deadline) && took > options.deadline.count()) leave(rung, Status::ok, took);
@@ -73,18 +70,12 @@ Status Runner::State::ask(RungSet& set, const std::byte* input, std::byte* outpu
   }
 }
 
-void Runner::State::keep_warm() noexcept {
-  RungSet& set = enter();
-  if (const std::size_t i = next(set, 0); i < set.rungs.size())
-    set.rungs[i]->context->run(set.sample_input.data(), set.unread_output.data(), nullptr);
-  in_use.store(nullptr, std::memory_order_release);
-}
-
 Answer Runner::State::answer(const std::byte* input, std::byte* output, std::int64_t due_ns) noexcept {
   const auto count = [](std::atomic<std::uint64_t>& counter) { counter.fetch_add(1, std::memory_order_relaxed); };
   Answer answer;
   answer.started_ns = answer.ended_ns = low_latency::now_ns();
   answer.due_ns = due_ns != 0 ? due_ns : answer.started_ns;
+  rows.last = nullptr;
   RungSet& set = enter();
   const bool fails = options.not_finite == NotFinite::fail;
   answer.not_finite = !low_latency::all_finite(set.layout.inputs, input);
@@ -100,6 +91,9 @@ Answer Runner::State::answer(const std::byte* input, std::byte* output, std::int
   if (answer.late) count(counters.late);
   if (answer.not_finite) count(counters.not_finite);
   if (!answer.status) count(counters.failed);
+  if (answer.behind) count(counters.behind);
+  if (answer.whole) count(counters.whole);
+  rows.ready_ns = answer.ended_ns;
   return answer;
 }
 

@@ -48,7 +48,7 @@ RunnerOptions options_for(const tenfold_runner_options* given) {
 tenfold_status status_of(Status status) { return status ? TENFOLD_OK : run_status(status.code); }
 
 tenfold_answer answer_of(const Answer& a) {
-  return {a.id, a.due_ns, a.started_ns, a.ended_ns, status_of(a.status), a.rung, a.late, a.not_finite};
+  return {a.id, a.due_ns, a.started_ns, a.ended_ns, status_of(a.status), a.rung, a.late, a.not_finite, a.behind, a.whole};
 }
 
 PortOptions port_options(std::int32_t slots, std::int32_t when_full) {
@@ -96,6 +96,10 @@ extern "C" tenfold_status tenfold_runner_infer(tenfold_runner* runner, const voi
   if (answer) *answer = answer_of(a);
   return status_of(a.status);
 }
+extern "C" tenfold_status tenfold_runner_run_early(tenfold_runner* runner, const void* next_window) {
+  if (!runner || !next_window) return failed(TENFOLD_INVALID_ARGUMENT, "the runner or the window is null");
+  return status_of(runner->runner->run_early(next_window));
+}
 extern "C" void tenfold_runner_keep_warm(tenfold_runner* runner) {
   if (runner) runner->runner->keep_warm();
 }
@@ -138,7 +142,7 @@ extern "C" tenfold_status tenfold_runner_rung(const tenfold_runner* runner, int3
 extern "C" tenfold_status tenfold_runner_counts(const tenfold_runner* runner, tenfold_runner_numbers* counts) {
   return guarded([&] {
     const RunnerCounts c = of(runner).counts();
-    give(counts, {0, c.answered, c.late, c.not_finite, c.failed, c.fell, c.swaps}, "the place for the counts");
+    give(counts, {0, c.answered, c.late, c.not_finite, c.failed, c.fell, c.swaps, c.behind, c.whole}, "the place for the counts");
   });
 }
 

@@ -2,9 +2,10 @@
 #include <filesystem>
 #include <string_view>
 
-#include "low_latency/low_latency_for_tests.h"
+#include "low_latency/sliding_for_tests.h"
 #include "tenfold/c/latency.h"
 #include "tenfold/c/low_latency.h"
+#include "tenfold/c/values.h"
 
 namespace tenfold {
 namespace {
@@ -116,6 +117,40 @@ TEST(CLowLatency, ARunnerOfALadder) {
   tenfold_runner_port_free(port);
   tenfold_runner_free(runner);
   tenfold_ladder_free(ladder);
+  std::filesystem::remove(plan);
+}
+
+TEST(CLowLatency, TheNewestRow) {
+  const std::string plan = (std::filesystem::temp_directory_path() / ("c_newest_row_" + std::to_string(::getpid()) + ".plan")).string();
+  low_latency::SlidingLstm::engine("x:1").save(plan);
+  tenfold_engine* engine = nullptr;
+  ok(tenfold_engine_load(plan.c_str(), &engine));
+  int32_t input = -2, axis = -2;
+  ok(tenfold_engine_window_rows(engine, &input, &axis));
+  EXPECT_EQ(input, 0);
+  EXPECT_EQ(axis, 1);
+  tenfold_runner* runner = nullptr;
+  ok(tenfold_runner_create_for(engine, nullptr, &runner));
+  EXPECT_EQ(tenfold_runner_run_early(runner, nullptr), TENFOLD_INVALID_ARGUMENT);
+  EXPECT_EQ(tenfold_runner_run_early(nullptr, &input), TENFOLD_INVALID_ARGUMENT);
+  std::vector<float> window = low_latency::sliding_window(0, 0);
+  float early[low_latency::SlidingLstm::kUnits] = {}, whole[low_latency::SlidingLstm::kUnits] = {};
+  tenfold_answer answer{};
+  ok(tenfold_runner_run_early(runner, window.data()));
+  window.back() += 1;
+  ok(tenfold_runner_infer(runner, window.data(), early, 1, &answer));
+  EXPECT_EQ(answer.whole, 0);
+  EXPECT_EQ(answer.behind, 1) << "it was due long ago";
+  ok(tenfold_runner_infer(runner, window.data(), whole, 0, &answer));
+  EXPECT_EQ(answer.whole, 1);
+  EXPECT_EQ(answer.behind, 0);
+  for (int i = 0; i < low_latency::SlidingLstm::kUnits; ++i) EXPECT_NEAR(early[i], whole[i], 1e-6);
+  auto counts = sized<tenfold_runner_numbers>();
+  ok(tenfold_runner_counts(runner, &counts));
+  EXPECT_EQ(counts.behind, 1u);
+  EXPECT_EQ(counts.whole, 1u);
+  tenfold_runner_free(runner);
+  tenfold_engine_free(engine);
   std::filesystem::remove(plan);
 }
 

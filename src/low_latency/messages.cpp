@@ -1,4 +1,4 @@
-// Layouts, comparisons and runs of messages.
+// Layouts and comparisons of messages.
 #include "low_latency/messages.h"
 
 #include <algorithm>
@@ -10,23 +10,34 @@
 #include "base/check.h"
 #include "base/checked.h"
 #include "base/types/element.h"
-#include "tenfold/bindings.h"
 
 namespace tenfold::low_latency {
 namespace {
 
 constexpr std::int64_t kAlignment = 64;
 
-// All bits of the exponent are set in NaNs and infinities alone.
+// All bits of the exponent are set in NaNs and infinities alone: there its lowest bit, added, carries into the sign's place.
+// Lanes are apart so that compilers make vectors of them: long windows are read for every answer.
 template <class Bits>
 bool finite(const std::byte* at, std::int64_t count, Bits exponent) noexcept {
-  bool found = false;
-  for (std::int64_t i = 0; i < count; ++i) {
-    Bits bits;
-    std::memcpy(&bits, at + i * static_cast<std::int64_t>(sizeof bits), sizeof bits);
-    found |= (bits & exponent) == exponent;
+  constexpr std::size_t kLanes = 64 / sizeof(Bits);
+  const auto lowest = static_cast<Bits>(exponent & (~exponent + 1));
+  const auto size = static_cast<std::size_t>(count);
+  Bits found[kLanes] = {};
+  std::size_t i = 0;
+  for (; i + kLanes <= size; i += kLanes) {
+    Bits bits[kLanes];
+    std::memcpy(bits, at + i * sizeof(Bits), sizeof bits);
+    for (std::size_t k = 0; k < kLanes; ++k) found[k] = static_cast<Bits>(found[k] | ((bits[k] & exponent) + lowest));
   }
-  return !found;
+  for (; i < size; ++i) {
+    Bits bits;
+    std::memcpy(&bits, at + i * sizeof bits, sizeof bits);
+    found[0] = static_cast<Bits>(found[0] | ((bits & exponent) + lowest));
+  }
+  Bits any = 0;
+  for (const Bits f : found) any = static_cast<Bits>(any | f);
+  return any >> (8 * sizeof(Bits) - 1) == 0;
 }
 
 Part part_of(const BindingInfo& b, int binding, std::int64_t& end) {
@@ -123,24 +134,6 @@ double distance(const Layout& layout, const std::byte* outputs, const std::byte*
     worst = std::max(worst, off == 0 ? 0 : off / std::max(largest, 1e-30));
   }
   return worst;
-}
-
-ReadyContext::ReadyContext(const Engine& engine, const Layout& layout) : context_(engine.create_context()) {
-  context_->wait_how(Wait::spin);   // of a GPU
-  const auto places = [&](const std::vector<Part>& parts, std::vector<Copy>& copies) {
-    for (const Part& p : parts) copies.push_back({static_cast<std::byte*>(context_->own_memory(p.binding)), p.offset, p.bytes});
-  };
-  places(layout.inputs, inputs_), places(layout.outputs, outputs_);
-  const Status status = context_->prepare();
-  require(static_cast<bool>(status), ErrorKind::device, "the context cannot be prepared: ", context_->describe(status));
-}
-
-Status ReadyContext::run(const std::byte* input, std::byte* output, const RunOptions* options) noexcept {
-  for (const Copy& c : inputs_) std::memcpy(c.memory, input + c.offset, static_cast<std::size_t>(c.bytes));
-  const Status status = options ? context_->run_with(*options) : context_->run();
-  if (status)
-    for (const Copy& c : outputs_) std::memcpy(output + c.offset, c.memory, static_cast<std::size_t>(c.bytes));
-  return status;
 }
 
 }  // namespace tenfold::low_latency

@@ -1,10 +1,11 @@
-// How the inputs and outputs of an engine lie in one piece of memory, and contexts that run on such pieces.
+// How the inputs and outputs of an engine lie in one piece of memory.
 #pragma once
 
-#include <memory>
-#include <optional>
+#include <cstdint>
+#include <string>
 #include <vector>
 
+#include "tenfold/bindings.h"
 #include "tenfold/engine.h"
 
 namespace tenfold::low_latency {
@@ -36,21 +37,5 @@ std::vector<std::byte> random_inputs(const Layout& layout, unsigned seed);
 // The largest difference of two outputs, beside the largest value of the tensor in `truth`. Infinite where one is finite
 // and the other is not.
 double distance(const Layout& layout, const std::byte* outputs, const std::byte* truth);
-
-// A context with memory of its own for all bindings, ready to run.
-class ReadyContext {
- public:
-  ReadyContext(const Engine& engine, const Layout& layout);   // throws Error
-  Status run(const std::byte* input, std::byte* output, const RunOptions* options) noexcept;
-  std::string describe(Status status) const { return context_->describe(status); }
-
- private:
-  struct Copy {
-    std::byte* memory;
-    std::int64_t offset, bytes;
-  };
-  std::unique_ptr<ExecutionContext> context_;
-  std::vector<Copy> inputs_, outputs_;
-};
 
 }  // namespace tenfold::low_latency

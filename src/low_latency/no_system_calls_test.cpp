@@ -9,7 +9,8 @@
 
 #include <cstdlib>
 
-#include "low_latency/low_latency_for_tests.h"
+#include "low_latency/messages.h"
+#include "low_latency/sliding_for_tests.h"
 
 #if defined(__has_feature)  // clang's way to ask
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
@@ -145,6 +146,52 @@ TEST(NoSystemCalls, PushesAndPolls) {
     }
     end(mallocs_of_all == before ? kRight : kWrong);
   });
+}
+
+// Windows that slide, now and then not by one row; by the caller's run_early(), and by a thread's own.
+TEST(NoSystemCalls, RowsComputedEarly) {
+  for (const bool by_thread : {false, true})
+    expect_right_in_a_process([by_thread] {
+      Runner runner(SlidingLstm::engine("x:1")), whole(SlidingLstm::engine(""));
+      std::vector<std::vector<float>> windows;
+      std::vector<std::vector<float>> wanted;
+      for (int i = 0; i < 64; ++i) {
+        windows.push_back(sliding_window(0, i % 16 == 15 ? 500 : i));
+        wanted.emplace_back(SlidingLstm::kUnits);
+        if (!whole.infer(windows.back().data(), wanted.back().data()).status) end(kWrong);
+      }
+      const auto right = [&](std::size_t i, const float* y) {
+        for (int u = 0; u < SlidingLstm::kUnits; ++u)
+          if (!(std::abs(y[u] - wanted[i][static_cast<std::size_t>(u)]) <= 1e-6f)) return false;
+        return true;
+      };
+      float y[SlidingLstm::kUnits];
+      // One at a time, two threads that may not yield wait for each other's slice of a busy CPU.
+      const auto runs = static_cast<std::size_t>(how_many() / (by_thread ? 200 : 5));
+      RunnerPort port = runner.open_port({.slots = 1});
+      std::unique_ptr<RunnerThread> thread;
+      if (by_thread) thread = std::make_unique<RunnerThread>(std::vector<Runner*>{&runner}, RunnerThreadOptions{.begin = allow_nothing});
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      allow_nothing();
+      const std::uint64_t before = mallocs_of_all;
+      Answer a;
+      for (std::size_t n = 0, i = 0; n < runs; ++n, i = n % windows.size()) {
+        if (by_thread) {
+          if (!port.submit(n, windows[i].data())) end(kWrong);
+          while (!port.poll(a, y)) {
+          }
+          for (const std::int64_t until = a.ended_ns + 20'000; now_ns() < until;) {
+          }  // time for the next window's rows
+        } else {
+          if (!runner.run_early(windows[n % 5 == 0 ? 3 : i].data())) end(kWrong);
+          a = runner.infer(windows[i].data(), y);
+        }
+        if (!a.status || !right(i, y)) end(kWrong);
+      }
+      const RunnerCounts c = runner.counts();
+      if (c.whole == 0 || c.whole >= runs) end(kWrong);  // both ways were gone
+      end(mallocs_of_all == before ? kRight : kWrong);
+    });
 }
 
 TEST(NoSystemCalls, NoPageFaults) {

@@ -89,6 +89,7 @@ class Books {
     result_.response.record(response), result_.service.record(a.ended_ns - a.started_ns);
     ++result_.answered;
     result_.failed += !a.status, result_.late += a.late, result_.not_finite += a.not_finite;
+    result_.rows_behind += a.behind, result_.whole += a.whole;
     OpenLoopSlice& slice = result_.slices[schedule_.slice(a.due_ns)];
     slice.worst_ns = std::max(slice.worst_ns, response), slice.sum_ns += response, ++slice.count;
     last_ns_ = there_ns;
@@ -145,8 +146,9 @@ OpenLoopResult run_open_loop(Runner& runner, const std::vector<const void*>& inp
   const auto ask = [&](Books& books, std::int64_t due) noexcept {
     const Answer a = runner.infer(inputs[next], output.data(), due);
     if (++next == inputs.size()) next = 0;
-    last = a.ended_ns;
     books.note(a, a.ended_ns);
+    runner.run_early(inputs[next]);
+    last = a.ended_ns;
   };
   const auto idle = [&](Books&, std::int64_t now) noexcept {
     if (options.keep_warm.count() > 0 && now - last > options.keep_warm.count()) runner.keep_warm(), last = now_ns();

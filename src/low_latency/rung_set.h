@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/log.h"
-#include "low_latency/messages.h"
+#include "low_latency/ready_context.h"
 #include "tenfold/engine_slot.h"
 #include "tenfold/low_latency.h"
 
@@ -48,6 +48,12 @@ struct RungSet {
   std::vector<std::unique_ptr<OpenRung>> rungs;
   std::vector<std::byte> sample_input, sample_output;   // what probes ask, and the last rung's answer
   std::vector<std::byte> unread_output;                 // of runs that keep warm
+
+  // The next rung from `i` on that answers; how many there are if there is none.
+  std::size_t next(std::size_t i) const noexcept {
+    while (i < rungs.size() && rungs[i]->use.load(std::memory_order_acquire) != Use::answers) ++i;
+    return i;
+  }
 };
 
 // Opens, warms and compares. Throws as Runner's constructor does.

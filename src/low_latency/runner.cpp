@@ -58,9 +58,21 @@ std::int64_t Runner::input_bytes() const noexcept { return state_->layout.input_
 std::int64_t Runner::output_bytes() const noexcept { return state_->layout.output_bytes; }
 std::int64_t Runner::offset(int binding) const { return low_latency::offset_of(state_->layout, binding); }
 
+WindowRows Runner::window_rows() const {
+  const std::lock_guard lock(state_->mutex);
+  for (const auto& rung : state_->current->rungs)
+    if (rung->engine) return tenfold::window_rows(*rung->engine);
+  return {};
+}
+
 Answer Runner::infer(const void* input, void* output, std::int64_t due_ns) noexcept {
   if (state_->has_thread.load(std::memory_order_acquire)) return {.status = {Status::not_ready, -1}};
   return state_->answer(static_cast<const std::byte*>(input), static_cast<std::byte*>(output), due_ns);
+}
+
+Status Runner::run_early(const void* next_window) noexcept {
+  if (state_->has_thread.load(std::memory_order_acquire)) return {Status::not_ready, -1};
+  return state_->run_early(static_cast<const std::byte*>(next_window));
 }
 
 void Runner::keep_warm() noexcept {
@@ -101,7 +113,8 @@ std::vector<RungState> Runner::rungs() const {
 
 RunnerCounts Runner::counts() const noexcept {
   const State::Counters& c = state_->counters;
-  return {c.answered.load(), c.late.load(), c.not_finite.load(), c.failed.load(), c.fell.load(), c.swaps.load()};
+  return {c.answered.load(), c.late.load(),  c.not_finite.load(), c.failed.load(),
+          c.fell.load(),     c.swaps.load(), c.behind.load(),     c.whole.load()};
 }
 
 bool Runner::ready(std::string* why) const {

@@ -33,6 +33,11 @@ struct Runner::State {
   Answer answer(const std::byte* input, std::byte* output, std::int64_t due_ns) noexcept;
 
   void keep_warm() noexcept;
+  Status run_early(const std::byte* next_window) noexcept;
+  // The RunnerThread's: after an answer it expects the next window, and while it is idle it computes what it can of that.
+  // False: nothing was left to do.
+  void expect_next() noexcept;
+  bool run_early_of_next() noexcept;
 
   const RunnerOptions options;
   const Log log;
@@ -43,8 +48,17 @@ struct Runner::State {
   std::atomic<low_latency::RungSet*> wanted{nullptr}, in_use{nullptr};
   std::atomic<bool> has_thread{false};
   struct Counters {
-    std::atomic<std::uint64_t> answered{0}, late{0}, not_finite{0}, failed{0}, fell{0}, swaps{0};
+    std::atomic<std::uint64_t> answered{0}, late{0}, not_finite{0}, failed{0}, fell{0}, swaps{0}, behind{0}, whole{0};
   } counters;
+
+  // Of windows that slide by one row; the answering thread's.
+  struct Rows {
+    const low_latency::ReadyContext* last = nullptr;  // that ran the last request; to be compared, not used
+    bool early = false;                               // something was computed early for the request under way
+    bool expected = false;                            // run_early_of_next() is still to come
+    int wrong = 0;                                    // windows in a row that were not those that were expected
+    std::int64_t ready_ns = 0;                        // when the last answer ended, or what was computed early
+  } rows;
 
   mutable std::mutex mutex;                                     // of all that follows
   std::shared_ptr<low_latency::RungSet> current;
@@ -57,6 +71,8 @@ struct Runner::State {
   low_latency::RungSet& enter() noexcept;
   void leave(low_latency::OpenRung& rung, Status::Code why, std::int64_t took_ns) noexcept;
   Status ask(low_latency::RungSet& set, const std::byte* input, std::byte* output, Answer& answer) noexcept;
+  void before_rows(const low_latency::ReadyContext& context, const std::byte* input, Answer& answer) noexcept;
+  void after_rows(const low_latency::ReadyContext& context, Answer& answer) noexcept;
   void watch(const std::stop_token& stop);
   void look_after(low_latency::RungSet& set);
   void probe(low_latency::RungSet& set, low_latency::OpenRung& rung, std::int64_t now);

@@ -1,6 +1,7 @@
 // Runners and their threads: answers, rings, what is told of each answer, engines that are replaced under load.
 #include <algorithm>
 
+#include "base/types/element.h"
 #include "low_latency/low_latency_for_tests.h"
 #include "low_latency/messages.h"
 
@@ -171,6 +172,24 @@ TEST(Runner, TellsAndCountsWhatIsNotFinite) {
     }
     EXPECT_EQ(runner.counts().not_finite, 3u);
     EXPECT_EQ(runner.counts().failed, policy == NotFinite::fail ? 3u : 0u);
+  }
+}
+
+TEST(Runner, SeesWhatIsNotFiniteAnywhere) {
+  for (const DType type : {DType::f32, DType::f16, DType::bf16, DType::f64}) {
+    const std::int64_t count = 133;  // vectors and a rest
+    const std::vector<Part> parts = {{0, 0, byte_size(type, count), count, type}};
+    std::vector<std::byte> message(static_cast<std::size_t>(parts[0].bytes));
+    for (std::int64_t i = 0; i < count; ++i) store_double(type, message.data(), i, i % 2 ? -65504.0 : 6e-5);
+    EXPECT_TRUE(all_finite(parts, message.data())) << name(type);
+    for (std::int64_t i = 0; i < count; ++i)
+      for (const double bad :
+           {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+        store_double(type, message.data(), i, bad);
+        EXPECT_FALSE(all_finite(parts, message.data())) << name(type) << " " << i;
+        store_double(type, message.data(), i, 1);
+      }
+    EXPECT_TRUE(all_finite(parts, message.data()));
   }
 }
 

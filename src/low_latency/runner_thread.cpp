@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <future>
 #include <thread>
@@ -39,6 +40,7 @@ struct RunnerThread::State {
   void set_up() const;
   void serve() noexcept;
   bool walk() noexcept;
+  bool run_early() noexcept;
   void doze(std::int64_t& idle_since) noexcept;
 };
 
@@ -67,6 +69,7 @@ bool answer_one(Runner::State& runner, low_latency::PortSeat& seat) noexcept {
   std::memcpy(to, &answer, sizeof answer);
   std::uint64_t dropped = 0;
   rings.give.push(WhenFull::drop_oldest, dropped);
+  runner.expect_next();
   if (dropped != 0) rings.memory.head().answers_dropped.fetch_add(dropped, std::memory_order_relaxed);
   return true;
 }
@@ -124,6 +127,11 @@ bool RunnerThread::State::walk() noexcept {
   return any;
 }
 
+// What comes next is computed only while no request waits, and requests are looked for behind each Runner's.
+bool RunnerThread::State::run_early() noexcept {
+  return std::any_of(runners.begin(), runners.end(), [](Runner::State* runner) { return runner->run_early_of_next(); });
+}
+
 // A port that asks sees that we sleep, or we see its request.
 void RunnerThread::State::doze(std::int64_t& idle_since) noexcept {
   pulse->asleep.store(true, std::memory_order_release);
@@ -141,7 +149,7 @@ void RunnerThread::State::serve() noexcept {
   std::int64_t idle_since = now_ns(), warm_at = idle_since;
   for (int looks = 0;; ++looks) {
     const bool stopping = stop.load(std::memory_order_acquire);   // before the walk, so that what was taken is answered
-    if (walk()) {
+    if (walk() || (!stopping && run_early())) {
       idle_since = now_ns(), looks = 0;
       pulse->beat_ns.store(idle_since, std::memory_order_release);
       continue;

@@ -207,8 +207,9 @@ void fields(A& a, Step& x) {
 template <class A>
 void fields(A& a, Program& x) {
   const typename A::Nested nested(a);
-  auto& [box, symbols, dims, grown, objects, inputs, outputs, steps, early, segments, arena_bytes, arena_live_bytes] = x;
-  a(box, symbols, dims, grown, objects, inputs, outputs, steps, early, segments, arena_bytes, arena_live_bytes);
+  auto& [box, symbols, dims, grown, objects, inputs, outputs, steps, early, rows_input, rows_axis, segments, arena_bytes,
+         arena_live_bytes] = x;
+  a(box, symbols, dims, grown, objects, inputs, outputs, steps, early, rows_input, rows_axis, segments, arena_bytes, arena_live_bytes);
 }
 template <class A>
 void fields(A& a, Plan& x) {

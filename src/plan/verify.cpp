@@ -203,6 +203,12 @@ void verify_program(const VerifyScope& scope, const Program& program, Known know
        " steps are early");
   for (std::int32_t i = 0; i < program.early; ++i)   // the run that follows forgets what steps defined
     must(program.steps[static_cast<std::size_t>(i)].defines.empty(), "step ", i, " is early and defines sizes");
+  if (program.early > 0) {
+    const auto count = static_cast<std::int64_t>(program.inputs.size());
+    must(program.rows_input >= 0 && program.rows_input < count, "early steps read rows of binding ", program.rows_input, " of ", count);
+    const auto rank = static_cast<std::int64_t>(program.inputs[static_cast<std::size_t>(program.rows_input)].dims.size());
+    must(program.rows_axis >= 0 && program.rows_axis < rank, "early steps read rows along axis ", program.rows_axis, " of ", rank);
+  }
   for (const Step& step : program.steps) {
     try {
       verify_step(scope, program, step, known);

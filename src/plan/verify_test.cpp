@@ -71,6 +71,9 @@ TEST(Verify, SymbolsAndRanges) {
   expect_refused("segments", [](Program& g) { g.segments = {{0, -1}, {-1, 4}}; });
   expect_refused("steps are early", [](Program& g) { g.early = static_cast<std::int32_t>(g.steps.size()) + 1; });
   expect_refused("steps are early", [](Program& g) { g.early = -1; });
+  expect_refused("early steps read rows of binding", [](Program& g) { g.early = 1; });
+  expect_refused("early steps read rows of binding", [](Program& g) { g.early = 1, g.rows_input = 9, g.rows_axis = 0; });
+  expect_refused("early steps read rows along axis", [](Program& g) { g.early = 1, g.rows_input = 0, g.rows_axis = 9; });
 }
 
 TEST(Verify, OperandsStayInTheirSpace) {

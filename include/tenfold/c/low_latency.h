@@ -27,6 +27,7 @@ typedef struct {
   tenfold_status status;           /* TENFOLD_OK, or TENFOLD_RUN_* */
   int32_t rung;                    /* which rung answered; -1: none */
   int32_t late, not_finite;        /* 0 or 1 */
+  int32_t behind, whole;           /* 0 or 1; of engines with early steps */
 } tenfold_answer;
 
 typedef struct {
@@ -55,6 +56,10 @@ TENFOLD_API tenfold_status tenfold_runner_offset(const tenfold_runner* runner, i
  * null. Returns its status. */
 TENFOLD_API tenfold_status tenfold_runner_infer(tenfold_runner* runner, const void* input, void* output, int64_t due_ns,
                                                 tenfold_answer* answer);
+/* For callers of tenfold_runner_infer(), where the engine has early steps: computes what does not depend on the newest row of
+ * the window that comes next, whose newest row and other inputs are not read. A window with other rows before the newest is
+ * computed as a whole. TENFOLD_RUN_NOT_READY: a thread has the runner; it does this by itself. */
+TENFOLD_API tenfold_status tenfold_runner_run_early(tenfold_runner* runner, const void* next_window);
 TENFOLD_API void tenfold_runner_keep_warm(tenfold_runner* runner);
 /* New rungs take the place of all, between two answers. If this fails, the old ones go on. Either may be null. */
 TENFOLD_API tenfold_status tenfold_runner_swap(tenfold_runner* runner, const tenfold_engine* engine,
@@ -73,7 +78,7 @@ TENFOLD_API int32_t tenfold_runner_rungs(const tenfold_runner* runner);
 TENFOLD_API tenfold_status tenfold_runner_rung(const tenfold_runner* runner, int32_t rung, tenfold_rung_state* state);
 typedef struct {
   size_t struct_size;
-  uint64_t answered, late, not_finite, failed, fell, swaps;
+  uint64_t answered, late, not_finite, failed, fell, swaps, behind, whole;
 } tenfold_runner_numbers;
 TENFOLD_API tenfold_status tenfold_runner_counts(const tenfold_runner* runner, tenfold_runner_numbers* counts);
 

@@ -28,6 +28,8 @@ TENFOLD_API tenfold_status tenfold_data_keys(const tenfold_data* data, tenfold_d
 
 /* Whether the binding takes or gives data that are no tensors of numbers, and no memory. */
 TENFOLD_API int32_t tenfold_engine_binds_values(const tenfold_engine* engine, int32_t binding);
+/* The input and the axis of the rows of an engine with early steps (tenfold_build_config.newest_row), -1 and -1 of others. */
+TENFOLD_API tenfold_status tenfold_engine_window_rows(const tenfold_engine* engine, int32_t* input, int32_t* axis);
 /* "seq(map(i64,f32[]))": as much of it as there is room for, ended by a zero byte. `bytes`: room, then its length and the zero. */
 TENFOLD_API tenfold_status tenfold_engine_binding_type(const tenfold_engine* engine, int32_t binding, char* text, size_t* bytes);
 /* Of an input; it stays bound until another is. Strings set the input's shape, too. */
