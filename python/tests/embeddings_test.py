@@ -265,7 +265,7 @@ class RandomModels(Case):
         self.assertNotEqual(told['precision'], 'int8')
         self.assertGreater(near.min(), 0.999)
         self.assertEqual(made(precision='fp32')[0]['precision'], 'fp32')
-        for options, words in (({'precision': 'int4'}, 'fp32, fp16, bf16, int8 or auto'),
+        for options, words in (({'precision': 'int4'}, 'fp32, tf32, fp16, bf16, int8 or auto'),
                                ({'precision': 'fp16', 'dtype': 'float16'}, 'say the same'),
                                ({'precision': 'int8', 'least_cosine': 2}, 'above 0 and at most 1')):
             with self.assertRaisesRegex(tenfold.InvalidArgument, words):
