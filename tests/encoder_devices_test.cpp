@@ -136,7 +136,9 @@ TEST_F(EncoderDevices, TooLittleMemoryHalvesBatches) {
     return bert_.load(std::move(options));
   };
   const auto free = std::make_shared<Runtime>();
-  encode(load_within(256, free));
+  const Encoder usual = load_within(256, free);
+  usual.prepare();   // contexts for all threads that give it work, however many of them find some
+  encode(usual);
   const std::int64_t enough = free->gpu_memory().at(0).most_used_bytes;
   const Encoder encoder =
       load_within(1024, std::make_shared<Runtime>(RuntimeOptions{.log = {}, .gpu_memory_limit = enough, .allocator = {}}));
