@@ -113,10 +113,9 @@ def tokens_a_second(a, device):
     """Of the plan for texts of one length, where a run has about as many tokens as `embed` gives it: with inputs and results on the host,
     without making tokens."""
     plans = os.path.join(a.models, 'embed-plans')
-    for plan in sorted(os.path.join(plans, name) for name in os.listdir(plans) if name.endswith('.plan')):
-        text = subprocess.run([TENFOLD, 'inspect', plan], capture_output=True, text=True, timeout=LIMIT).stdout
-        if 'TokenPositions' not in text:
-            break
+    steps = lambda plan: subprocess.run([TENFOLD, 'inspect', plan], capture_output=True, text=True, timeout=LIMIT).stdout
+    kept = sorted(os.path.join(plans, name) for name in os.listdir(plans) if name.endswith('.plan'))
+    plan = next(plan for plan in kept if 'TokenPositions' not in steps(plan))
     words = [TENFOLD, 'exec', f'--loadEngine={plan}', f'--device={device}', f'--shapes=ids:{OWN[0]}x{OWN[1]}', '--duration=2']
     done = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT)
     return float(re.search(r'Throughput: ([0-9.]+) qps', done.stdout + done.stderr)[1]) * OWN[0] * OWN[1]

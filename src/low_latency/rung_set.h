@@ -39,7 +39,6 @@ struct OpenRung {
   std::unique_ptr<ReadyContext> probe;
   std::uint64_t told = 0;                           // `left`, when it was told last
   std::int64_t probe_at_ns = 0, pause_ns = 0, back_at_ns = 0;
-  int good = 0;                                     // answers of probes in a row
 };
 
 struct RungSet {

@@ -82,6 +82,25 @@ TEST(Rungs, TheDeadlineIsKeptByTheNextOne) {
   EXPECT_EQ(last.rung, 1);
 }
 
+// Who asks for the Runner's health, or for another engine, waits for no rung that is tried aside.
+TEST(Rungs, AProbeThatHangsHoldsUpNobody) {
+  Told told;
+  const Troubled engine, cpu;
+  Runner runner({engine.rung("engine"), cpu.rung("cpu")}, quick(told));
+  float y[16];
+  engine.wish->fail = true;
+  runner.infer(kX, y);
+  engine.wish->fail = false, engine.wish->sleep_ns = 1'000'000'000;
+  const int before = engine.wish->runs;
+  ASSERT_TRUE(comes_true([&] { return engine.wish->runs > before; })) << "no probe has begun";
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_TRUE(runner.ready());
+  EXPECT_EQ(runner.backend(), "cpu");
+  EXPECT_EQ(runner.rungs().size(), 2u);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 500ms);
+  engine.wish->sleep_ns = 0;
+}
+
 TEST(Rungs, StrictForbidsTheNext) {
   const Troubled engine, cpu;
   Runner runner({engine.rung("engine"), cpu.rung("cpu")}, {.strict = true, .warm_up_runs = 1});

@@ -74,8 +74,9 @@ struct Runner::State {
   void before_rows(const low_latency::ReadyContext& context, const std::byte* input, Answer& answer) noexcept;
   void after_rows(const low_latency::ReadyContext& context, Answer& answer) noexcept;
   void watch(const std::stop_token& stop);
-  void look_after(low_latency::RungSet& set);
-  void probe(low_latency::RungSet& set, low_latency::OpenRung& rung, std::int64_t now);
+  void look_after(low_latency::RungSet& set, std::unique_lock<std::mutex>& lock);
+  std::string failure_of_probes(const low_latency::RungSet& set, low_latency::OpenRung& rung) const;   // empty: all were good
+  void probe(const low_latency::RungSet& set, low_latency::OpenRung& rung, std::unique_lock<std::mutex>& lock);
   std::condition_variable_any wake_;   // for the end
   std::jthread watcher_;
 };

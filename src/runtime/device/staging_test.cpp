@@ -14,18 +14,25 @@ namespace {
 using runtime::FarBackend;
 using runtime::FarStream;
 
+// For batches of 1 to `most` rows of 6.
+Engine far_engine(const ir::Graph& graph, std::int64_t most) {
+  BuildConfig config;
+  config.threads = 1;
+  config.profiles = {{{"x", {{1, 6}, {2, 6}, {most, 6}}}}};
+  BuildReport report;
+  auto backend = std::make_shared<FarBackend>();
+  return builder::open_built(builder::build_plan(graph, config, "", backend, report), config, backend);
+}
+Engine relu_engine(std::int64_t most) {
+  return far_engine(ir::parse_graph("(x f32[batch,6])\n y = Relu(x)", ir::Registry::builtin()), most);
+}
+
 // Builds for the far device and compares with the interpreter, at every batch size given, twice each; so many of these runs are replayed.
 void expect_right(const char* text, const std::vector<std::int64_t>& batches, int replayed) {
   const ir::Graph graph =
       ir::parse_graph(text, ir::Registry::builtin(),
                       {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
-  BuildConfig config;
-  config.threads = 1;
-  config.profiles = {{{"x", {{1, 6}, {2, 6}, {8, 6}}}}};
-  BuildReport report;
-  auto backend = std::make_shared<FarBackend>();
-  const Engine engine = builder::open_built(builder::build_plan(graph, config, "", backend, report), config, backend);
-  const auto context = engine.create_context();
+  const auto context = far_engine(graph, 8).create_context();
   const int before = FarStream::replays;
   std::uint64_t seed = 3;
   for (std::int64_t batch : batches)
@@ -48,14 +55,7 @@ TEST(Staging, KernelsAreRecordedAndReplayed) {
                {2, 5, 2, 8}, 6);   // the second and third sizes run step by step at first
 }
 TEST(Staging, PrepareRecordsAndRunsOnlyReplay) {
-  const ir::Graph graph = ir::parse_graph("(x f32[batch,6])\n y = Relu(x)", ir::Registry::builtin());
-  BuildConfig config;
-  config.threads = 1;
-  config.profiles = {{{"x", {{1, 6}, {2, 6}, {8, 6}}}}};
-  BuildReport report;
-  auto backend = std::make_shared<FarBackend>();
-  const Engine engine = builder::open_built(builder::build_plan(graph, config, "", backend, report), config, backend);
-  const auto context = engine.create_context();
+  const auto context = relu_engine(8).create_context();
   const Shape shape{3, 6};
   ASSERT_TRUE(context->set_input_shape(0, shape));
   context->own_memory(0), context->own_memory(1);
@@ -83,14 +83,7 @@ TEST(Staging, WhatFollowsHostStepsOfInputsIsRecordedWhenItRan) {
 
 // Recording each of them anew, round after round, would cost more than it saves.
 TEST(Staging, ShapesThatComeInTurnKeepTheRecordingsThatThereAre) {
-  const ir::Graph graph = ir::parse_graph("(x f32[batch,6])\n y = Relu(x)", ir::Registry::builtin());
-  BuildConfig config;
-  config.threads = 1;
-  config.profiles = {{{"x", {{1, 6}, {2, 6}, {64, 6}}}}};
-  BuildReport report;
-  auto backend = std::make_shared<FarBackend>();
-  const Engine engine = builder::open_built(builder::build_plan(graph, config, "", backend, report), config, backend);
-  const auto context = engine.create_context();
+  const auto context = relu_engine(64).create_context();
   const auto replayed = [&](std::int64_t last) {
     const int before = FarStream::replays;
     for (std::int64_t batch = 1; batch <= last; ++batch) {
@@ -107,14 +100,7 @@ TEST(Staging, ShapesThatComeInTurnKeepTheRecordingsThatThereAre) {
 
 // Also where the caller changes nothing between the runs.
 TEST(Staging, AShapeThatStaysIsRecorded) {
-  const ir::Graph graph = ir::parse_graph("(x f32[batch,6])\n y = Relu(x)", ir::Registry::builtin());
-  BuildConfig config;
-  config.threads = 1;
-  config.profiles = {{{"x", {{1, 6}, {2, 6}, {8, 6}}}}};
-  BuildReport report;
-  auto backend = std::make_shared<FarBackend>();
-  const Engine engine = builder::open_built(builder::build_plan(graph, config, "", backend, report), config, backend);
-  const auto context = engine.create_context();
+  const auto context = relu_engine(8).create_context();
   context->own_memory(0), context->own_memory(1);
   for (const std::int64_t batch : {2, 3}) {
     ASSERT_TRUE(context->set_input_shape(0, Shape{batch, 6}));
