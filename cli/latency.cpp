@@ -152,10 +152,10 @@ OpenLoopResult measure(Runner& runner, const LatencyWish& w, const std::vector<c
   return run_open_loop(port, thread, inputs, loop);
 }
 
-LatencyReport measure_at(Runner& runner, const LatencyWish& w, const std::string& name, double rate,
+LatencyReport measure_at(Runner& runner, const LatencyWish& w, const LatencyCase& one, double rate,
                          const std::vector<const void*>& inputs) {
   LatencyReport report;
-  report.name = name, report.rate = rate;
+  report.name = one.name, report.rate = rate;
   OpenLoopOptions loop = w.loop;
   loop.rate = rate, loop.token = interrupted;
   report.hiccups = hiccups(w, rate);
@@ -165,6 +165,7 @@ LatencyReport measure_at(Runner& runner, const LatencyWish& w, const std::string
   report.asked_seconds = std::max(report.result.seconds, 1e-9);
   report.backend = runner.backend(), report.rungs = runner.rungs();
   report.slides = runner.window_rows().input >= 0;
+  if (report.slides) report.published = one.published;
   return report;
 }
 
@@ -177,7 +178,7 @@ void measure_case(const LatencyWish& w, const LatencyCase& one, std::vector<Late
     for (const double part : {0.1, 0.25, 0.5, 0.75, 0.9}) rates.push_back(std::max(part * closed, 1.0));
   for (const double rate : rates) {
     if (interrupted.cancelled()) break;
-    LatencyReport& report = reports.emplace_back(measure_at(runner, w, one.name, rate, inputs.pointers()));
+    LatencyReport& report = reports.emplace_back(measure_at(runner, w, one, rate, inputs.pointers()));
     report.closed_loop = closed;
     if (!w.json) print_latency(report);
   }

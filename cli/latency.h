@@ -30,9 +30,14 @@ struct LatencyWish {
 };
 
 // What is measured: its name, and the rungs that answer.
+struct Published {
+  std::string who;
+  double p99_us;
+};
 struct LatencyCase {
   std::string name;
   std::vector<Rung> rungs;
+  std::vector<Published> published;  // by others for this size on other machines: of the newest row
 };
 std::vector<LatencyCase> latency_cases(const LatencyWish& wish);   // throws UsageError, Error
 
@@ -45,6 +50,7 @@ struct LatencyReport {
   double asked_seconds = 0, began_s = 0;
   std::vector<RungState> rungs;
   bool slides = false;  // windows slid by one row, and times are those of the newest row
+  std::vector<Published> published;
 };
 void print_latency(const LatencyReport& report);
 std::string latency_json(const std::vector<LatencyReport>& reports);

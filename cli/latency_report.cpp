@@ -41,6 +41,7 @@ Json json_of(const LatencyReport& r) {
   json["failed"] = o.failed, json["late"] = o.late, json["not_finite"] = o.not_finite;
   json["page_faults"] = o.page_faults, json["forced_switches"] = o.forced_switches;
   if (r.slides) json["newest_row"] = {{"behind", o.rows_behind}, {"whole", o.whole}};
+  for (const Published& p : r.published) json["published_p99_us"][p.who] = p.p99_us;
   if (r.closed_loop > 0) json["closed_loop_rate"] = r.closed_loop;
   for (const RungState& rung : r.rungs)
     json["rungs"].push_back({{"name", rung.name}, {"opened", rung.opened}, {"answers", rung.answers}, {"answered", rung.answered},
@@ -66,6 +67,12 @@ void print_latency(const LatencyReport& r) {
         "  newest row: times begin where it is there; behind %llu (it came before the rows before it were computed), whole windows "
         "%llu\n",
         number(o.rows_behind), number(o.whole));
+  if (!r.published.empty()) {
+    std::printf("  p99 of this size, newest row: service %.2f here; published, on other machines and by other rules:",
+                us(o.service.percentile(99)));
+    for (const Published& p : r.published) std::printf("%s %.4g %s", &p == r.published.data() ? "" : ";", p.p99_us, p.who.c_str());
+    std::printf("\n");
+  }
   if (o.page_faults >= 0)
     std::printf("  page faults %lld, forced switches %lld\n", static_cast<long long>(o.page_faults),
                 static_cast<long long>(o.forced_switches));

@@ -88,7 +88,7 @@ class Trouble : public PluginOperator {
   struct Wish {
     std::atomic<std::int64_t> sleep_ns{0};
     std::atomic<int> sleep_every{1};  // runs
-    std::atomic<std::int64_t> slept_ns{0};  // which may be longer than was wished
+    std::vector<std::int64_t>* ended_ns = nullptr;  // when each run ended, for tests with one thread
     std::atomic<bool> fail{false}, not_a_number{false}, wrong{false};
     std::atomic<int> runs{0};
   };
@@ -97,14 +97,12 @@ class Trouble : public PluginOperator {
   std::vector<PluginType> infer(const NetworkAttributes&, std::span<const PluginType> in) const override { return {in[0]}; }
   void compute(const NetworkAttributes&, std::span<const PluginTensor> in, std::span<const PluginTensor> out) const override {
     const int run = wish_->runs++;
-    if (const std::int64_t ns = wish_->sleep_ns; ns > 0 && run % wish_->sleep_every == 0) {
-      const auto start = std::chrono::steady_clock::now();
+    if (const std::int64_t ns = wish_->sleep_ns; ns > 0 && run % wish_->sleep_every == 0)
       std::this_thread::sleep_for(std::chrono::nanoseconds(ns));
-      wish_->slept_ns += std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
-    }
     if (wish_->fail) throw Error(ErrorKind::device, "it was told to fail");
     const float add = wish_->not_a_number ? std::numeric_limits<float>::quiet_NaN() : wish_->wrong ? 2.0f : 1.0f;
     for (std::int64_t i = 0; i < in[0].size(); ++i) out[0].as<float>()[i] = in[0].as<float>()[i] + add;
+    if (wish_->ended_ns) wish_->ended_ns->push_back(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
   }
 
  private:
