@@ -53,6 +53,12 @@ void lstm_cell(const float* gates, int64_t gate, float* cell, float* state, int6
     store(state + u, mul(out, simd::tanh(c)));
   }
 }
+void rnn_cell(const float* gates, float* state, int64_t hidden, bool relu) {
+  for (int64_t u = 0; u < hidden; u += kLanes) {
+    const vf sum = load(gates + u);
+    store(state + u, relu ? max(zero(), sum) : simd::tanh(sum));
+  }
+}
 void gru_gates(float* gates, int64_t gate, const float* state, float* reset, int64_t hidden) {
   for (int64_t u = 0; u < hidden; u += kLanes) {
     store(gates + u, simd::sigmoid(load(gates + u)));
@@ -71,6 +77,6 @@ void gru_state(const float* z, const float* r, const float* candidate, const flo
 
 }  // namespace
 
-extern "C" constinit const RecurrentKernels TENFOLD_TABLE(recurrent) = {kPanel, kLanes, product, lstm_cell, gru_gates, gru_state};
+extern "C" constinit const RecurrentKernels TENFOLD_TABLE(recurrent) = {kPanel, kLanes, product, lstm_cell, rnn_cell, gru_gates, gru_state};
 
 }  // namespace tenfold::backends::cpu

@@ -1,4 +1,4 @@
-// Kernels of LSTM and GRU: products with packed panels, and the cells' arithmetic.
+// Kernels of LSTM, GRU and RNN: products with packed panels, and the cells' arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,8 @@ struct RecurrentKernels {
                   float* out, std::int64_t out_row, bool accumulate);
   // gates: i, o, f, c, each `gate` floats apart. Updates the cell and gives the state.
   void (*lstm_cell)(const float* gates, std::int64_t gate, float* cell, float* state, std::int64_t hidden);
+  // state = tanh(gates), or with `relu` what of them is above 0; NaN stays NaN.
+  void (*rnn_cell)(const float* gates, float* state, std::int64_t hidden, bool relu);
   // In place: z and r become sigmoids; then, unless the product comes first, reset = r * state.
   void (*gru_gates)(float* gates, std::int64_t gate, const float* state, float* reset, std::int64_t hidden);
   // state = (1 - z) tanh(candidate + from_state * (r or 1)) + z state; r null: 1.

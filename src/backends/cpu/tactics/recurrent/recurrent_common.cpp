@@ -7,7 +7,20 @@ namespace {
 
 using std::int64_t;
 
-bool is_lstm(const Problem& p) { return p.op->name == "LSTM"; }
+RecurrentCell cell_of(const Problem& p) {
+  return p.op->name == "LSTM" ? RecurrentCell::lstm : p.op->name == "GRU" ? RecurrentCell::gru : RecurrentCell::rnn;
+}
+std::int64_t gates_of(const Problem& p) {
+  return cell_of(p) == RecurrentCell::lstm ? 4 : cell_of(p) == RecurrentCell::gru ? 3 : 1;
+}
+// Of an RNN that has the same in each direction: "Tanh", which is what it has where nothing is said, or "Relu". Else empty.
+std::string activation_of(const Problem& p) {
+  if (!p.attributes->has("activations")) return "Tanh";
+  const std::vector<std::string>& names = p.attributes->strings("activations");
+  for (const std::string& name : names)
+    if (name != names.front() || (name != "Tanh" && name != "Relu")) return {};
+  return names.empty() ? "" : names.front();
+}
 bool given(const Problem& p, std::size_t i) { return p.in.size() > i && !p.in[i].missing; }
 
 }  // namespace
@@ -16,7 +29,7 @@ const RecurrentKernels& recurrent_kernels(const Problem& p) { return pick(p, ten
 
 RecurrentExtents::RecurrentExtents(const Problem& p, int64_t unit, int64_t whole)
     : directions(p.in[1].dims[0].constant()),
-      gates(is_lstm(p) ? 4 : 3),
+      gates(gates_of(p)),
       input(p.in[1].dims[2].constant()),
       hidden(p.in[2].dims[2].constant()),
       padded(round_up(hidden, unit)),
@@ -33,7 +46,8 @@ Verdict supports_recurrent(const Problem& p) {
   if (given(p, 4)) return Verdict::no("sequences of different lengths");
   if (given(p, 7)) return Verdict::no("peepholes");
   for (const char* option : {"activations", "activation_alpha", "activation_beta"})
-    if (p.attributes->has(option)) return Verdict::no("activations of its own");
+    if (p.attributes->has(option) && (cell_of(p) != RecurrentCell::rnn || activation_of(p).empty()))
+      return Verdict::no("activations of its own");
   if (p.attributes->number("clip", 0) != 0) return Verdict::no("clipping");
   if (p.attributes->integer("input_forget", 0) != 0) return Verdict::no("input and forget gates are coupled");
   return dense_plain_f32(p);
@@ -42,7 +56,8 @@ Verdict supports_recurrent(const Problem& p) {
 RecurrentKernel::RecurrentKernel(const Problem& p, const RecurrentExtents& extents)
     : kernels(&recurrent_kernels(p)),
       e(extents),
-      lstm(is_lstm(p)),
+      cell(cell_of(p)),
+      relu(cell == RecurrentCell::rnn && activation_of(p) == "Relu"),
       reverse(p.attributes->string("direction") == "reverse"),
       batch_first(p.attributes->integer("layout") != 0),
       has_bias(given(p, 3)),
@@ -86,7 +101,7 @@ class Run {
       const int64_t first = part % row_parts * kRowsOfPart;
       project(part / row_parts, first, std::min(first + kRowsOfPart, steps_ * batch_), worker);
     });
-    if (unit_parts > 1 && (k_.lstm || k_.product_first)) {
+    if (unit_parts > 1 && (!k_.gru() || k_.product_first)) {
       for (int64_t d = 0; d < e_.directions; ++d) walk_by_units(d, unit_parts, panel);
       return;
     }
@@ -111,7 +126,7 @@ class Run {
       for (int64_t g = 0; g < e_.gates; ++g)
         for (int64_t u = 0; u < e_.hidden; ++u) {
           const float* b = args_.in[3].as<const float>() + d * 2 * all + g * e_.hidden + u;
-          const bool apart = !k_.lstm && k_.product_first && g == 2;
+          const bool apart = k_.gru() && k_.product_first && g == 2;
           bias_[(d * 2) * e_.row() + g * e_.padded + u] = b[0] + (apart ? 0.f : b[all]);
           if (apart) bias_[(d * 2 + 1) * e_.row() + g * e_.padded + u] = b[all];
         }
@@ -145,13 +160,13 @@ class Run {
     for (int64_t s = first; s < first + samples; ++s) {
       for (int64_t which = 0; which < 4; ++which) std::memset(state(d, which, s), 0, static_cast<std::size_t>(e_.padded) * 4);
       if (k_.has_state) std::memcpy(state(d, 0, s), of_state(args_.in[5], d, s), state_bytes());
-      if (k_.lstm && k_.has_cell) std::memcpy(state(d, 1, s), of_state(args_.in[6], d, s), state_bytes());
+      if (k_.lstm() && k_.has_cell) std::memcpy(state(d, 1, s), of_state(args_.in[6], d, s), state_bytes());
     }
   }
   void end(int64_t d, int64_t first, int64_t samples, int64_t which) noexcept {  // `which` has the state
     for (int64_t s = first; s < first + samples; ++s) {
       if (k_.wants[1]) std::memcpy(of_state(args_.out[1], d, s), state(d, which, s), state_bytes());
-      if (k_.lstm && k_.wants[2]) std::memcpy(of_state(args_.out[2], d, s), state(d, 1, s), state_bytes());
+      if (k_.lstm() && k_.wants[2]) std::memcpy(of_state(args_.out[2], d, s), state(d, 1, s), state_bytes());
     }
   }
   std::size_t state_bytes() const { return static_cast<std::size_t>(e_.hidden) * 4; }
@@ -172,17 +187,19 @@ class Run {
   }
   void unit_step(int64_t d, int64_t step, int64_t first, int64_t count, int64_t from, int64_t to, int worker) noexcept {
     float *const g = gates(d, step, 0) + first, *const from_state = state(d, 2, 0) + first;
-    const int64_t in_place = k_.lstm ? 4 : 2;  // of a GRU, the candidate waits for its reset gate
+    const int64_t in_place = k_.gru() ? 2 : e_.gates;  // of a GRU, the candidate waits for its reset gate
     products_.add({2, d, first, count, state(d, from, 0), e_.padded, batch_, g, e_.row(), in_place}, worker);
-    if (!k_.lstm) {
+    if (k_.gru()) {
       const float* bias = bias_ + (d * 2 + 1) * e_.row() + 2 * e_.padded + first;
       for (int64_t s = 0; s < batch_; ++s) std::memcpy(from_state + s * e_.padded, bias, static_cast<std::size_t>(count) * 4);
       products_.add({2, d, 2 * e_.padded + first, count, state(d, from, 0), e_.padded, batch_, from_state, e_.padded}, worker);
     }
     for (int64_t s = 0; s < batch_; ++s) {
       float *row = g + s * e_.row(), *made = state(d, to, s) + first;
-      if (k_.lstm) {
+      if (k_.lstm()) {
         k_.kernels->lstm_cell(row, e_.padded, state(d, 1, s) + first, made, count);
+      } else if (!k_.gru()) {
+        k_.kernels->rnn_cell(row, made, count, k_.relu);
       } else {
         std::memcpy(made, state(d, from, s) + first, static_cast<std::size_t>(count) * 4);
         k_.kernels->gru_gates(row, e_.padded, made, nullptr, count);
@@ -197,21 +214,27 @@ class Run {
     begin(d, first, samples);
     for (int64_t i = 0; i < steps_; ++i) {
       const int64_t step = step_at(d, i);
-      if (k_.lstm)
-        lstm_step(d, step, first, samples, worker);
-      else
+      if (k_.gru())
         gru_step(d, step, first, samples, worker);
+      else
+        step_in_place(d, step, first, samples, worker);
       if (k_.wants[0])
         for (int64_t s = first; s < first + samples; ++s) std::memcpy(output(d, step, s), state(d, 0, s), state_bytes());
     }
     end(d, first, samples, 0);
   }
 
-  void lstm_step(int64_t d, int64_t step, int64_t first, int64_t samples, int worker) noexcept {
+  // LSTM and RNN.
+  void step_in_place(int64_t d, int64_t step, int64_t first, int64_t samples, int worker) noexcept {
     float* g = gates(d, step, first);
     products_.add({2, d, 0, e_.row(), state(d, 0, first), e_.padded, samples, g, e_.row()}, worker);
-    for (int64_t s = 0; s < samples; ++s)
-      k_.kernels->lstm_cell(g + s * e_.row(), e_.padded, state(d, 1, first + s), state(d, 0, first + s), e_.padded);
+    for (int64_t s = 0; s < samples; ++s) {
+      float *const row = g + s * e_.row(), *const made = state(d, 0, first + s);
+      if (k_.lstm())
+        k_.kernels->lstm_cell(row, e_.padded, state(d, 1, first + s), made, e_.padded);
+      else
+        k_.kernels->rnn_cell(row, made, e_.padded, k_.relu);
+    }
   }
   void gru_step(int64_t d, int64_t step, int64_t first, int64_t samples, int worker) noexcept {
     float* g = gates(d, step, first);

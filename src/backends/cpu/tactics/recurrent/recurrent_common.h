@@ -1,4 +1,4 @@
-// What the tactics of LSTM and GRU share: everything but the products with W and R.
+// What the tactics of LSTM, GRU and RNN share: everything but the products with W and R.
 #pragma once
 
 #include "backends/cpu/kernels/recurrent/recurrent.h"
@@ -28,12 +28,18 @@ void for_recurrent_weights(const RecurrentExtents& e, int operand, std::int64_t 
       for (std::int64_t i = 0; i < depth; ++i) f(g, u, i, ((direction * e.gates + g) * e.hidden + u) * depth + i);
 }
 
+enum class RecurrentCell { lstm, gru, rnn };
+
 struct RecurrentKernel {
   RecurrentKernel(const Problem& p, const RecurrentExtents& extents);
   const RecurrentKernels* kernels;
   RecurrentExtents e;
-  bool lstm, reverse, batch_first, has_bias, has_state, has_cell, product_first;
+  RecurrentCell cell;
+  bool relu;   // of an RNN, for tanh
+  bool reverse, batch_first, has_bias, has_state, has_cell, product_first;
   bool wants[3];
+  bool lstm() const { return cell == RecurrentCell::lstm; }
+  bool gru() const { return cell == RecurrentCell::gru; }
 };
 
 // out[rows x count] += x[rows x depth] * columns [first, first + count) of W or R, which is `operand`, for each of some gates.

@@ -1,4 +1,4 @@
-// recurrent_rows: LSTM and GRU: one product over all steps for the input, then step by step for the state. Weights are
+// recurrent_rows: LSTM, GRU and RNN: one product over all steps for the input, then step by step for the state. Weights are
 // packed gate by gate into panels; gates are padded to whole vectors or panels.
 #include <cstring>
 
@@ -15,7 +15,7 @@ using std::int64_t;
 // A GRU's candidate is a product of its own, which begins at a panel.
 RecurrentExtents extents(const Problem& p) {
   const RecurrentKernels& kernels = recurrent_kernels(p);
-  return {p, p.op->name == "LSTM" ? kernels.lanes : kernels.panel, kernels.panel};
+  return {p, p.op->name == "GRU" ? kernels.panel : kernels.lanes, kernels.panel};
 }
 
 std::int64_t packed_bytes(const Problem& p, const Config&, int input) {
@@ -73,7 +73,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 Tactic cpu_recurrent_rows() {
   return packed_tactic({.name = "recurrent_rows",
                         .version = 2,
-                        .ops = {{"GRU", "gru_rows"}, {"LSTM", "lstm_rows"}},
+                        .ops = {{"GRU", "gru_rows"}, {"LSTM", "lstm_rows"}, {"RNN", "rnn_rows"}},
                         .workspace = workspace,
                         .cases = {"LSTM f32[7,4,30] f32[1,160,30]! f32[1,160,40]! f32[1,320] outputs=3",
                                   "LSTM f32[5,1,30] f32[2,20,30]! f32[2,20,5]! f32[2,40]! _ f32[2,1,5] f32[2,1,5] "
@@ -81,7 +81,10 @@ Tactic cpu_recurrent_rows() {
                                   "LSTM f32[2,5,3] f32[1,20,3]! f32[1,20,5]! layout=1 direction=\"reverse\" outputs=3",
                                   "GRU f32[7,4,30] f32[1,120,30]! f32[1,120,40]! f32[1,240] outputs=2",
                                   "GRU f32[5,2,30] f32[2,15,30]! f32[2,15,5]! f32[2,30]! _ f32[2,2,5] "
-                                  "direction=\"bidirectional\" linear_before_reset=1 outputs=2"}},
+                                  "direction=\"bidirectional\" linear_before_reset=1 outputs=2",
+                                  "RNN f32[7,4,30] f32[1,40,30]! f32[1,40,40]! f32[1,80] outputs=2",
+                                  "RNN f32[5,2,30] f32[2,5,30]! f32[2,5,5]! f32[2,10]! _ f32[2,2,5] direction=\"bidirectional\" "
+                                  "activations=[\"Relu\",\"Relu\"] outputs=2"}},
                        {supports_recurrent, one_config, nullptr, packed_bytes, pack, unpack, open, run, recurrent_work});
 }
 

@@ -1,4 +1,4 @@
-// recurrent_s16: LSTM and GRU of few samples with weights in fixed point of 16 bits: a step of one sample is bound by reading them. Of
+// recurrent_s16: LSTM, GRU and RNN of few samples with weights in fixed point of 16 bits: a step of one sample is bound by reading them. Of
 // each gate, columns are padded to whole vectors.
 #include <algorithm>
 
@@ -152,7 +152,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cpu_recurrent_s16() {
   return packed_tactic({.name = "recurrent_s16",
-                        .ops = {{"GRU", "gru_s16"}, {"LSTM", "lstm_s16"}},
+                        .ops = {{"GRU", "gru_s16"}, {"LSTM", "lstm_s16"}, {"RNN", "rnn_s16"}},
                         .rounds_f32 = true,
                         .workspace = workspace,
                         .worker_scratch = worker_scratch,
@@ -164,7 +164,10 @@ Tactic cpu_recurrent_s16() {
                                   "numerics={round_to=tf32}",
                                   "GRU f32[7,2,30] f32[1,120,30]! f32[1,120,40]! f32[1,240] outputs=2 numerics={round_to=tf32}",
                                   "GRU f32[5,1,30] f32[2,15,30]! f32[2,15,5]! f32[2,30]! _ f32[2,1,5] "
-                                  "direction=\"bidirectional\" linear_before_reset=1 outputs=2 numerics={round_to=tf32}"}},
+                                  "direction=\"bidirectional\" linear_before_reset=1 outputs=2 numerics={round_to=tf32}",
+                                  "RNN f32[7,1,30] f32[1,250,30]! f32[1,250,250]! f32[1,500] outputs=2 numerics={round_to=tf32}",
+                                  "RNN f32[5,2,30] f32[1,40,30]! f32[1,40,40]! f32[1,80] activations=[\"Relu\"] outputs=2 "
+                                  "numerics={round_to=tf32}"}},
                        {supports, configs, valid, packed_bytes, pack, unpack, open, run, recurrent_work});
 }
 
