@@ -172,6 +172,7 @@ Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& confi
   lists.add(p.fuse, fuse());
   if (device.launches) lists.add(p.fuse, fuse_for_launches());
   if (device.blocks) lists.add(p.fuse, fuse_for_blocks());
+  if (device.blocks && config.threads != 1) lists.add(p.fuse, {"fuse_recurrent_stack"});   // for workers side by side
 
   if (device.half_values && (config.fp16 || config.bf16)) lists.add(p.other_form, {"defer_norms"});
   return p;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "backends/device_traits.h"
+#include "tune/choice/choice.h"
 
 namespace tenfold::tune {
 
@@ -94,7 +95,8 @@ bool expand_if_better(ir::Graph& graph, ir::Node& node, Candidates& candidates) 
   const std::vector<ir::Value*> results = node.def->expand(graph, node);
   const std::vector<ir::Node*> parts = made_behind(graph, node, last);
   std::int64_t apart = 0;
-  for (const ir::Node* part : parts) apart += best(candidates.of(*part));
+  for (const ir::Node* part : parts)
+    if (!is_view(*part)) apart += best(candidates.of(*part));
   const bool must_be_clear = backends::traits_of(candidates.device()).host_arithmetic && passes_much_on(parts, results);
   if (must_be_clear ? !clearly_better(apart, together) : apart >= together) {
     std::for_each(parts.rbegin(), parts.rend(), [&](ir::Node* part) { graph.erase(*part); });

@@ -30,18 +30,6 @@ void for_recurrent_weights(const RecurrentExtents& e, int operand, std::int64_t 
 
 enum class RecurrentCell { lstm, gru, rnn };
 
-struct RecurrentKernel {
-  RecurrentKernel(const Problem& p, const RecurrentExtents& extents);
-  const RecurrentKernels* kernels;
-  RecurrentExtents e;
-  RecurrentCell cell;
-  bool relu;   // of an RNN, for tanh
-  bool reverse, batch_first, has_bias, has_state, has_cell, product_first;
-  bool wants[3];
-  bool lstm() const { return cell == RecurrentCell::lstm; }
-  bool gru() const { return cell == RecurrentCell::gru; }
-};
-
 // out[rows x count] += x[rows x depth] * columns [first, first + count) of W or R, which is `operand`, for each of some gates.
 struct RecurrentProduct {
   int operand;
@@ -52,18 +40,27 @@ struct RecurrentProduct {
   std::int64_t out_row;
   std::int64_t gates = 1;  // the same columns of as many gates that follow each other, in the weights as in `out`
 };
-struct RecurrentProducts {
-  virtual void add(const RecurrentProduct& product, int worker) const noexcept = 0;
 
- protected:
-  ~RecurrentProducts() = default;
+// What a tactic of recurrent operators opens, as a pointer to this.
+struct RecurrentKernel {
+  RecurrentKernel(const Problem& p, const RecurrentExtents& extents);
+  virtual ~RecurrentKernel() = default;
+  virtual void add(const RunArgs& args, const RecurrentProduct& product, int worker) const noexcept = 0;
+  const RecurrentKernels* kernels;
+  RecurrentExtents e;
+  RecurrentCell cell;
+  bool relu;   // of an RNN, for tanh
+  bool reverse, batch_first, has_bias, has_state, has_cell, product_first;
+  bool wants[3];
+  bool lstm() const { return cell == RecurrentCell::lstm; }
+  bool gru() const { return cell == RecurrentCell::gru; }
 };
 
-// Per direction and sample: gates of all steps; then the state, the cell (or reset state) and the product from the state.
+// Bytes. Per direction and sample: gates of all steps; then the state, the cell (or reset state) and the product from the state.
+template <class Extent>
+Extent recurrent_workspace(const RecurrentExtents& e, Extent steps, Extent batch) {
+  return batch * Extent(e.directions * 4) * (steps * Extent(e.row()) + Extent(4 * e.padded)) + Extent(2 * e.directions * e.row() * 4);
+}
 ir::Dim recurrent_workspace(const Problem& p, const RecurrentExtents& e);
-// `unit_parts` above 1: the units of a step are shared by as many parts, each of a multiple of `panel` units, where no part of a step
-// needs another's. Else samples are shared.
-void run_recurrent(const RecurrentKernel& kernel, const RecurrentProducts& products, const RunArgs& args, std::int64_t unit_parts,
-                   std::int64_t panel) noexcept;
 
 }  // namespace tenfold::backends::cpu

@@ -2,7 +2,7 @@
 // packed gate by gate into panels; gates are padded to whole vectors or panels.
 #include <cstring>
 
-#include "backends/cpu/tactics/recurrent/recurrent_common.h"
+#include "backends/cpu/tactics/recurrent/recurrent_run_common.h"
 #include "backends/packed_tactic.h"
 
 namespace tenfold::backends {
@@ -45,26 +45,25 @@ Tensor unpack(const Problem& p, const Config&, int input, const void* packed) {
   return weights;
 }
 
-std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) { return std::make_shared<RecurrentKernel>(p, extents(p)); }
-ir::Dim workspace(const Problem& p, const Config&) { return recurrent_workspace(p, extents(p)); }
-
-struct Products final : RecurrentProducts {
-  Products(const RecurrentKernel& k, const RunArgs& run) noexcept : kernel(k), args(run) {}
-  void add(const RecurrentProduct& p, int) const noexcept override {
-    const RecurrentExtents& e = kernel.e;
-    const int64_t depth = e.depth(p.operand);
-    for (int64_t gate = 0; gate < p.gates; ++gate) {
-      const int64_t first = p.first + gate * e.padded;
+struct Kernel final : RecurrentKernel {
+  explicit Kernel(const Problem& p) : RecurrentKernel(p, extents(p)) {}
+  void add(const RunArgs& args, const RecurrentProduct& p, int) const noexcept override {
+    const std::int64_t depth = e.depth(p.operand);
+    for (std::int64_t gate = 0; gate < p.gates; ++gate) {
+      const std::int64_t first = p.first + gate * e.padded;
       const float* panels = args.in[static_cast<std::size_t>(p.operand)].as<const float>() + (p.direction * e.row() + first) * depth;
-      kernel.kernels->product(p.x, p.x_row, p.rows, depth, panels, p.count, p.out + gate * e.padded, p.out_row, true);
+      kernels->product(p.x, p.x_row, p.rows, depth, panels, p.count, p.out + gate * e.padded, p.out_row, true);
     }
   }
-  const RecurrentKernel& kernel;
-  const RunArgs& args;
 };
+std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
+  return std::shared_ptr<const RecurrentKernel>(std::make_shared<Kernel>(p));
+}
+ir::Dim workspace(const Problem& p, const Config&) { return recurrent_workspace(p, extents(p)); }
+
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const RecurrentKernel*>(self);
-  run_recurrent(kernel, Products(kernel, args), args, 1, kernel.kernels->panel);
+  RecurrentRun(kernel, args).all(1, kernel.kernels->panel);
   return Status::ok;
 }
 

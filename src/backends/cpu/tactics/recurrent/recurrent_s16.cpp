@@ -4,7 +4,7 @@
 
 #include "backends/cpu/gemm/weights_fixed.h"
 #include "backends/cpu/kernels/product/gemv_s16.h"
-#include "backends/cpu/tactics/recurrent/recurrent_common.h"
+#include "backends/cpu/tactics/recurrent/recurrent_run_common.h"
 #include "backends/packed_tactic.h"
 
 namespace tenfold::backends {
@@ -69,12 +69,6 @@ Tensor unpack(const Problem& p, const Config&, int input, const void* packed) {
   return weights;
 }
 
-struct Kernel : RecurrentKernel {
-  Kernel(const Problem& p, const Config& c) : RecurrentKernel(p, extents(p)), fixed{weights_of(e, 1), weights_of(e, 2)}, unit_parts(c[0]) {}
-  FixedWeights fixed[2];   // of W and R
-  int64_t unit_parts;
-};
-std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) { return std::make_shared<Kernel>(p, c); }
 ir::Dim workspace(const Problem& p, const Config&) { return recurrent_workspace(p, extents(p)); }
 
 // Of a worker: both parts of a few rows.
@@ -83,20 +77,21 @@ ir::Dim worker_scratch(const Problem& p, const Config&) {
   return kMostRows * 4 * std::max(weights_of(e, 1).depth(), weights_of(e, 2).depth());
 }
 
-class Products final : public RecurrentProducts {
- public:
-  Products(const Kernel& kernel, const RunArgs& args) noexcept : kernel_(kernel), args_(args) {}
-
-  void add(const RecurrentProduct& p, int worker) const noexcept override {
-    const FixedWeights& w = kernel_.fixed[p.operand - 1];
-    const char* packed = args_.in[static_cast<std::size_t>(p.operand)].as<const char>() + p.direction * w.bytes();
+struct Kernel final : RecurrentKernel {
+  Kernel(const Problem& p, const Config& c) : RecurrentKernel(p, extents(p)), fixed{weights_of(e, 1), weights_of(e, 2)}, unit_parts(c[0]) {}
+  void add(const RunArgs& args, const RecurrentProduct& p, int worker) const noexcept override {
+    const FixedWeights& w = fixed[p.operand - 1];
+    const char* packed = args.in[static_cast<std::size_t>(p.operand)].as<const char>() + p.direction * w.bytes();
     for (int64_t row = 0; row < p.rows; row += kMostRows) {
       RecurrentProduct few = p;
       few.x += row * p.x_row, few.out += row * p.out_row, few.rows = std::min(kMostRows, p.rows - row);
-      if (w.ordinary(packed) && multiply(w, packed, few, kernel_.e.padded, args_.scratch_of<std::int32_t>(worker))) continue;
-      for (int64_t gate = 0; gate < p.gates; ++gate) multiply_whole(w, packed, few, gate * kernel_.e.padded);
+      if (w.ordinary(packed) && multiply(w, packed, few, e.padded, args.scratch_of<std::int32_t>(worker))) continue;
+      for (int64_t gate = 0; gate < p.gates; ++gate) multiply_whole(w, packed, few, gate * e.padded);
     }
   }
+
+  FixedWeights fixed[2];   // of W and R
+  int64_t unit_parts;
 
  private:
   // False where fixed point cannot hold a row.
@@ -137,14 +132,14 @@ class Products final : public RecurrentProducts {
           p.out[r * p.out_row + gate + done + c] += static_cast<float>(sums[r][c]);
     }
   }
-
-  const Kernel& kernel_;
-  const RunArgs& args_;
 };
+std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
+  return std::shared_ptr<const RecurrentKernel>(std::make_shared<Kernel>(p, c));
+}
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
-  const auto& kernel = *static_cast<const Kernel*>(self);
-  run_recurrent(kernel, Products(kernel, args), args, kernel.unit_parts, kLanes);
+  const auto& kernel = static_cast<const Kernel&>(*static_cast<const RecurrentKernel*>(self));
+  RecurrentRun(kernel, args).all(kernel.unit_parts, kLanes);
   return Status::ok;
 }
 
