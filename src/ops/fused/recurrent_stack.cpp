@@ -87,7 +87,6 @@ OpDef op_recurrent_stack() {
                  "f32[1,160,40]! f32[1,320]! outputs=2 numerics={round_to=tf32}",
                  "f32[11,2,30] f32[1,120,30]! f32[1,120,40]! f32[1,240]! _ _ f32[1,120,40]! f32[1,120,40]! f32[1,240]! cell=\"GRU\" "
                  "linear_before_reset=1 outputs=2 numerics={round_to=tf32}"},
-       .tolerance = 3e-5,   // layers add their errors up
        .on_host = "it is made for CPUs alone"},
       Between::wide);
 }

@@ -39,6 +39,8 @@ struct RecurrentProduct {
   float* out;
   std::int64_t out_row;
   std::int64_t gates = 1;  // the same columns of as many gates that follow each other, in the weights as in `out`
+  // From the last column to the first. Steps take turns: what one has read last is in the cache, where weights as a whole are not.
+  bool backwards = false;
 };
 
 // What a tactic of recurrent operators opens, as a pointer to this.

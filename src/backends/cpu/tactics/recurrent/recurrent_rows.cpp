@@ -49,11 +49,15 @@ struct Kernel final : RecurrentKernel {
   explicit Kernel(const Problem& p) : RecurrentKernel(p, extents(p)) {}
   void add(const RunArgs& args, const RecurrentProduct& p, int) const noexcept override {
     const std::int64_t depth = e.depth(p.operand);
-    for (std::int64_t gate = 0; gate < p.gates; ++gate) {
-      const std::int64_t first = p.first + gate * e.padded;
-      const float* panels = args.in[static_cast<std::size_t>(p.operand)].as<const float>() + (p.direction * e.row() + first) * depth;
-      kernels->product(p.x, p.x_row, p.rows, depth, panels, p.count, p.out + gate * e.padded, p.out_row, true);
-    }
+    const float* const weights = args.in[static_cast<std::size_t>(p.operand)].as<const float>() + p.direction * e.row() * depth;
+    const auto add_columns = [&](std::int64_t gate, std::int64_t column, std::int64_t count) {
+      kernels->product(p.x, p.x_row, p.rows, depth, weights + (p.first + gate * e.padded + column) * depth, count,
+                       p.out + gate * e.padded + column, p.out_row, true);
+    };
+    for (std::int64_t gate = 0; gate < p.gates && !p.backwards; ++gate) add_columns(gate, 0, p.count);
+    for (std::int64_t gate = p.gates; gate-- > 0 && p.backwards;)
+      for (std::int64_t column = (p.count - 1) / e.panel * e.panel; column >= 0; column -= e.panel)
+        add_columns(gate, column, std::min(e.panel, p.count - column));
   }
 };
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {

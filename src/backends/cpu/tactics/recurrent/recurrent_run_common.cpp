@@ -129,7 +129,8 @@ void RecurrentRun::walk_by_units(int64_t d, int64_t parts, int64_t panel) noexce
 void RecurrentRun::unit_step(int64_t d, int64_t step, int64_t first, int64_t count, int64_t from, int64_t to, int worker) noexcept {
   float *const g = gates(d, step, 0) + first, *const from_state = state(d, 2, 0) + first;
   const int64_t in_place = k_.gru() ? 2 : e_.gates;  // of a GRU, the candidate waits for its reset gate
-  k_.add(args_, {2, d, first, count, state(d, from, 0), e_.padded, batch_, g, e_.row(), in_place}, worker);
+  const bool backwards = !k_.gru() && step % 2 == 1;
+  k_.add(args_, {2, d, first, count, state(d, from, 0), e_.padded, batch_, g, e_.row(), in_place, backwards}, worker);
   if (k_.gru()) {
     const float* bias = bias_ + (d * 2 + 1) * e_.row() + 2 * e_.padded + first;
     for (int64_t s = 0; s < batch_; ++s) std::memcpy(from_state + s * e_.padded, bias, static_cast<std::size_t>(count) * 4);
@@ -166,7 +167,7 @@ void RecurrentRun::walk(int64_t d, int64_t begin, int64_t end, int64_t first, in
 // LSTM and RNN.
 void RecurrentRun::step_in_place(int64_t d, int64_t step, int64_t first, int64_t samples, int worker) noexcept {
   float* g = gates(d, step, first);
-  k_.add(args_, {2, d, 0, e_.row(), state(d, 0, first), e_.padded, samples, g, e_.row()}, worker);
+  k_.add(args_, {2, d, 0, e_.row(), state(d, 0, first), e_.padded, samples, g, e_.row(), 1, step % 2 == 1}, worker);
   for (int64_t s = 0; s < samples; ++s) {
     float *const row = g + s * e_.row(), *const made = state(d, 0, first + s);
     if (k_.lstm())

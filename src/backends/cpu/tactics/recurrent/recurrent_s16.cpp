@@ -100,14 +100,17 @@ struct Kernel final : RecurrentKernel {
     for (int64_t r = 0; r < p.rows; ++r)
       if (!s16().split(p.x + r * p.x_row, w.balance(packed), w.k(), parts + r * w.depth(), scale + r)) return false;
     GemvS16Tile g{.rows = parts, .row_scale = scale, .pairs = w.depth() / 2, .used = used_pairs(w.k())};
-    for (int64_t gate = 0; gate < p.gates; ++gate) multiply_gate(w, packed, p, gate * padded, g);
+    for (int64_t i = 0; i < p.gates; ++i) multiply_gate(w, packed, p, (p.backwards ? p.gates - 1 - i : i) * padded, g);
     return true;
   }
   static void multiply_gate(const FixedWeights& w, const void* packed, const RecurrentProduct& p, int64_t gate, GemvS16Tile g) noexcept {
-    const int64_t begin = p.first + gate, last = begin + p.count, most = s16().panels[p.rows - 1] * kLanes;
-    for (int64_t column = begin, columns = 0; column < last; column += columns) {
-      const int64_t group = column / FixedWeights::kGroup, inside = column % FixedWeights::kGroup;
-      columns = std::min({most, last - column, FixedWeights::kGroup - inside});
+    const int64_t begin = p.first + gate, end = begin + p.count, most = s16().panels[p.rows - 1] * kLanes;
+    // Columns at once, from the left or before `column` from the right: they are of one group.
+    for (int64_t column = p.backwards ? end : begin, columns = 0; p.backwards ? column > begin : column < end;) {
+      const int64_t group = (column - p.backwards) / FixedWeights::kGroup, at = group * FixedWeights::kGroup;
+      columns = p.backwards ? std::min({most, column - begin, column - at}) : std::min({most, end - column, at + FixedWeights::kGroup - column});
+      if (p.backwards) column -= columns;
+      const int64_t inside = column - at;
       g.pair_step = w.group_panels(group) * 32;
       g.weights = reinterpret_cast<const std::int16_t*>(w.columns(packed, group * FixedWeights::kGroup)) + inside * 2;
       g.step = w.step(packed) + column;
@@ -115,6 +118,7 @@ struct Kernel final : RecurrentKernel {
       const GemmF32EpilogueArgs sum{.residual = out, .residual_stride = p.out_row};
       const GemmF32Tile tile{.c = out, .c_stride = p.out_row, .cols = columns, .epilogue = &sum};
       s16().product[p.rows - 1][columns / kLanes - 1](g, tile);
+      if (!p.backwards) column += columns;
     }
   }
   static void multiply_whole(const FixedWeights& w, const void* packed, const RecurrentProduct& p, int64_t gate) noexcept {
