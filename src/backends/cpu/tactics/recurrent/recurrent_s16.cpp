@@ -164,7 +164,7 @@ Tactic cpu_recurrent_s16() {
                                   "GRU f32[7,2,30] f32[1,120,30]! f32[1,120,40]! f32[1,240] outputs=2 numerics={round_to=tf32}",
                                   "GRU f32[5,1,30] f32[2,15,30]! f32[2,15,5]! f32[2,30]! _ f32[2,1,5] "
                                   "direction=\"bidirectional\" linear_before_reset=1 outputs=2 numerics={round_to=tf32}",
-                                  "RNN f32[7,1,30] f32[1,250,30]! f32[1,250,250]! f32[1,500] outputs=2 numerics={round_to=tf32}",
+                                  "RNN f32[3,1,30] f32[1,130,30]! f32[1,130,130]! f32[1,260] outputs=2 numerics={round_to=tf32}",
                                   "RNN f32[5,2,30] f32[1,40,30]! f32[1,40,40]! f32[1,80] activations=[\"Relu\"] outputs=2 "
                                   "numerics={round_to=tf32}"}},
                        {supports, configs, valid, packed_bytes, pack, unpack, open, run, recurrent_work});
