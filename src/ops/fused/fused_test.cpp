@@ -58,7 +58,7 @@ TEST(Fused, SameResults) {
 
 TEST(Fused, CasesRun) {
   for (const char* op : {"AttentionFloat8", "ProductNorm", "ProductMoments", "SumNorm", "ExpandDepthwise", "ConvMaxPool", "ConvFloat8",
-                         "MatMulFloat8", "RecurrentStack"})
+                         "MatMulFloat8", "RecurrentStack", "RecurrentInt8"})
     expect_cases_run(op);
 }
 

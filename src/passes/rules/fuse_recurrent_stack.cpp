@@ -28,6 +28,7 @@
 #include "ops/fused/recurrent_stack.h"
 #include "passes/match.h"
 #include "passes/pass.h"
+#include "passes/recurrent.h"
 
 namespace tenfold::passes {
 namespace {
@@ -36,24 +37,12 @@ using ir::Node;
 using ir::Value;
 using ops::RecurrentStackLayer;
 
-// The one activation of a plain RNN; of others "Tanh", which says nothing. Empty: it has others.
-std::string activation_of(const Node& n) {
-  if (n.op() != "RNN" || !n.attributes.has("activations")) return "Tanh";
-  const std::string& name = n.attributes.strings("activations").front();
-  return name == "Tanh" || name == "Relu" ? name : "";
-}
-
 bool is_layer(const Node& n) {
-  if (n.op() != "LSTM" && n.op() != "GRU" && n.op() != "RNN") return false;
-  for (const char* option : {"activations", "activation_alpha", "activation_beta", "clip"})
-    if (n.attributes.has(option) && !(n.op() == "RNN" && std::string_view(option) == "activations")) return false;
-  if (activation_of(n).empty() || n.attributes.integer("input_forget", 0) != 0) return false;
-  return n.attributes.string("direction") == "forward" && n.attributes.integer("layout") == 0 && !n.body && !n.in(4) && !n.in(7) &&
-         n.in(1)->is_constant() && n.in(2)->is_constant() && n.in(0)->rank() == 3 && ir::is_constant(n.in(1)->dims()) &&
-         ir::is_constant(n.in(2)->dims());
+  return is_plain_recurrent(n) && n.attributes.string("direction") == "forward" && n.in(1)->is_constant() && n.in(2)->is_constant() &&
+         ir::is_constant(n.in(1)->dims()) && ir::is_constant(n.in(2)->dims());
 }
 bool alike(const Node& a, const Node& b) {
-  return a.op() == b.op() && a.numerics == b.numerics && a.in(0)->dtype() == b.in(0)->dtype() && activation_of(a) == activation_of(b) &&
+  return a.op() == b.op() && a.numerics == b.numerics && a.in(0)->dtype() == b.in(0)->dtype() && activation_of_recurrent(a) == activation_of_recurrent(b) &&
          a.attributes.integer("linear_before_reset", 0) == b.attributes.integer("linear_before_reset", 0);
 }
 
@@ -81,7 +70,7 @@ bool fuse(ir::Graph& graph, Node& first) {
   stack.def = &graph.registry().get("RecurrentStack"), stack.name = last.name, stack.numerics = last.numerics;
   stack.attributes.set("cell", std::string(last.op()));
   stack.attributes.set("linear_before_reset", last.attributes.integer("linear_before_reset", 0));
-  stack.attributes.set("activation", activation_of(last));
+  stack.attributes.set("activation", activation_of_recurrent(last));
   stack.inputs = {first.in(0)};
   for (const Node* layer : layers)
     for (const int operand : {1, 2, 3, 5, 6}) stack.inputs.push_back(layer->in(operand));

@@ -1,4 +1,4 @@
-// Few rows times weights of 16-bit fixed point with AVX512_VNNI, which adds products of pairs of 16 bits up in 32.
+// Few rows times weights of 16-bit fixed point, or of 8 bits, with AVX512_VNNI, which adds products of pairs of 16 bits up in 32.
 //
 // A row is fixed point as well, of 20 bits beside its largest value: a high and a low part of 10 each, so that sums of kChunk products with
 // 16 bits do not overflow. Then they go on as floats. A pair of k is (32 * i + j, 32 * i + 16 + j): rows need no shuffling.
@@ -14,6 +14,7 @@ struct GemvS16Tile {
   std::int64_t pairs = 0;                  // of a row's part, a multiple of 16
   std::int64_t used = 0;                   // the first of them, an even number: those behind are zeros
   const std::int16_t* weights = nullptr;   // [pair][panel][16 columns][2]
+  const std::int8_t* bytes = nullptr;      // the same of 8 bits, for product_bytes
   std::int64_t pair_step = 0;              // from a pair's to the next
   const float* step = nullptr;             // of each column
 };
@@ -25,6 +26,7 @@ struct GemvS16Kernels {
   bool (*split)(const float* row, const float* balance, std::int64_t k, std::int32_t* parts, float* scale) = nullptr;
   // [rows - 1][panels - 1]; of the second are read: c, c_stride, cols, epilogue
   void (*product[kMostRows][kMostPanels])(const GemvS16Tile&, const GemmF32Tile&) = {};
+  void (*product_bytes[kMostRows][kMostPanels])(const GemvS16Tile&, const GemmF32Tile&) = {};
 };
 // Pairs of k that hold values.
 constexpr std::int64_t used_pairs(std::int64_t k) {

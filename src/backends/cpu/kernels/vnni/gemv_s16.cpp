@@ -31,6 +31,11 @@ TENFOLD_INLINE __m512i loaded(const std::int16_t* from) {
   asm volatile("vmovdqu64 %1, %0" : "=v"(value) : "m"(*reinterpret_cast<const __m512i_u*>(from)));
   return value;
 }
+TENFOLD_INLINE __m512i loaded(const std::int8_t* from) {
+  return _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+}
+TENFOLD_INLINE const std::int16_t* weights_of(const GemvS16Tile& g, std::int16_t) { return g.weights; }
+TENFOLD_INLINE const std::int8_t* weights_of(const GemvS16Tile& g, std::int8_t) { return g.bytes; }
 // The instructions themselves, on sums that begin in registers of their own: GCC 12 copies those of the intrinsic before and after it.
 TENFOLD_INLINE __m512i no_sum() {
   __m512i sum;
@@ -42,14 +47,14 @@ TENFOLD_INLINE void add_pairs(__m512i& high, __m512i& low, __m512i upper, __m512
 }
 
 // Where panels are few, pairs of k take turns with several sums, so that there are enough of them in flight.
-template <int kRows, int kPanels>
+template <class Weight, int kRows, int kPanels>
 void product(const GemvS16Tile& g, const GemmF32Tile& t) {
   constexpr int kTurns = kRows * kPanels < 4 ? 2 : 1, kAhead = 1024;
   constexpr std::int64_t kChunk = GemvS16Kernels::kChunk / 2;
   vf sum[kRows][kPanels];
 #pragma GCC unroll 16
   for (int i = 0; i < kRows * kPanels; ++i) sum[i / kPanels][i % kPanels] = zero();
-  const std::int16_t* weights = g.weights;
+  const Weight* weights = weights_of(g, Weight{});
   for (std::int64_t first = 0; first < g.used; first += kChunk) {
     __m512i high[kTurns][kRows][kPanels], low[kTurns][kRows][kPanels];
 #pragma GCC unroll 16
@@ -89,9 +94,14 @@ void product(const GemvS16Tile& g, const GemmF32Tile& t) {
 
 }  // namespace
 
-#define FEW(rows) product<rows, 1>, product<rows, 2>, product<rows, 3>, product<rows, 4>
-extern "C" const GemvS16Kernels TENFOLD_TABLE(gemv_s16) = {
-    {8, 4, 4}, split, {{FEW(1), product<1, 5>, product<1, 6>, product<1, 7>, product<1, 8>}, {FEW(2)}, {FEW(3)}}};
+#define FEW(weight, rows) product<weight, rows, 1>, product<weight, rows, 2>, product<weight, rows, 3>, product<weight, rows, 4>
+#define ALL(weight)                                                                                                                    \
+  {                                                                                                                                    \
+    {FEW(weight, 1), product<weight, 1, 5>, product<weight, 1, 6>, product<weight, 1, 7>, product<weight, 1, 8>}, {FEW(weight, 2)},    \
+        {FEW(weight, 3)}                                                                                                               \
+  }
+extern "C" const GemvS16Kernels TENFOLD_TABLE(gemv_s16) = {{8, 4, 4}, split, ALL(std::int16_t), ALL(std::int8_t)};
+#undef ALL
 #undef FEW
 
 }  // namespace tenfold::backends::cpu

@@ -7,14 +7,17 @@ namespace {
 
 using std::int64_t;
 
+bool has_bytes(const Problem& p) { return p.op->name == "RecurrentInt8"; }
 RecurrentCell cell_of(const Problem& p) {
-  return p.op->name == "LSTM" ? RecurrentCell::lstm : p.op->name == "GRU" ? RecurrentCell::gru : RecurrentCell::rnn;
+  const std::string& name = has_bytes(p) ? p.attributes->string("cell") : p.op->name;
+  return name == "LSTM" ? RecurrentCell::lstm : name == "GRU" ? RecurrentCell::gru : RecurrentCell::rnn;
 }
 std::int64_t gates_of(const Problem& p) {
   return cell_of(p) == RecurrentCell::lstm ? 4 : cell_of(p) == RecurrentCell::gru ? 3 : 1;
 }
 // Of an RNN that has the same in each direction: "Tanh", which is what it has where nothing is said, or "Relu". Else empty.
 std::string activation_of(const Problem& p) {
+  if (has_bytes(p)) return p.attributes->string("activation");
   if (!p.attributes->has("activations")) return "Tanh";
   const std::vector<std::string>& names = p.attributes->strings("activations");
   for (const std::string& name : names)
@@ -44,13 +47,13 @@ Verdict supports_recurrent(const Problem& p) {
       if (d.constant() < 1 || d.constant() > 1 << 16) return Verdict::no("the weights are empty or too large");
   }
   if (given(p, 4)) return Verdict::no("sequences of different lengths");
-  if (given(p, 7)) return Verdict::no("peepholes");
+  if (given(p, 7) && !has_bytes(p)) return Verdict::no("peepholes");
   for (const char* option : {"activations", "activation_alpha", "activation_beta"})
     if (p.attributes->has(option) && (cell_of(p) != RecurrentCell::rnn || activation_of(p).empty()))
       return Verdict::no("activations of its own");
   if (p.attributes->number("clip", 0) != 0) return Verdict::no("clipping");
   if (p.attributes->integer("input_forget", 0) != 0) return Verdict::no("input and forget gates are coupled");
-  return dense_plain_f32(p);
+  return has_bytes(p) ? dense_plain(p) : dense_plain_f32(p);
 }
 
 RecurrentKernel::RecurrentKernel(const Problem& p, const RecurrentExtents& extents)
@@ -59,7 +62,7 @@ RecurrentKernel::RecurrentKernel(const Problem& p, const RecurrentExtents& exten
       cell(cell_of(p)),
       relu(cell == RecurrentCell::rnn && activation_of(p) == "Relu"),
       reverse(p.attributes->string("direction") == "reverse"),
-      batch_first(p.attributes->integer("layout") != 0),
+      batch_first(p.attributes->integer("layout", 0) != 0),
       has_bias(given(p, 3)),
       has_state(given(p, 5)),
       has_cell(given(p, 6)),
@@ -68,7 +71,7 @@ RecurrentKernel::RecurrentKernel(const Problem& p, const RecurrentExtents& exten
 }
 
 ir::Dim recurrent_workspace(const Problem& p, const RecurrentExtents& e) {
-  const bool batch_first = p.attributes->integer("layout") != 0;
+  const bool batch_first = p.attributes->integer("layout", 0) != 0;
   return recurrent_workspace(e, p.in[0].dims[batch_first ? 1 : 0], p.in[0].dims[batch_first ? 0 : 1]);
 }
 

@@ -1,10 +1,5 @@
-// recurrent_s16: LSTM, GRU and RNN of few samples with weights in fixed point of 16 bits: a step of one sample is bound by reading them. Of
-// each gate, columns are padded to whole vectors.
-#include <algorithm>
-
-#include "backends/cpu/gemm/weights_fixed.h"
-#include "backends/cpu/kernels/product/gemv_s16.h"
-#include "backends/cpu/tactics/recurrent/recurrent_run_common.h"
+// recurrent_s16: LSTM, GRU and RNN of few samples with weights in fixed point of 16 bits.
+#include "backends/cpu/tactics/recurrent/recurrent_fixed_common.h"
 #include "backends/packed_tactic.h"
 
 namespace tenfold::backends {
@@ -13,10 +8,6 @@ namespace {
 using namespace cpu;
 using std::int64_t;
 
-constexpr int64_t kLanes = 16, kMostRows = GemvS16Kernels::kMostRows;
-const GemvS16Kernels& s16() { return tenfold_gemv_s16_vnni; }
-
-RecurrentExtents extents(const Problem& p) { return {p, kLanes, kLanes}; }
 FixedWeights weights_of(const RecurrentExtents& e, int operand) { return {e.depth(operand), e.row(), FixedWeights::Order::pairs}; }
 
 Verdict supports(const Problem& p) {
@@ -24,26 +15,13 @@ Verdict supports(const Problem& p) {
   return supports_recurrent(p);
 }
 
-// {parts of a step's units}: above 1, a core hands its part to others after each step, which takes half a microsecond.
-std::vector<Config> configs(const Problem& p) {
-  const RecurrentExtents e = extents(p);
-  std::vector<Config> all{{1}};
-  for (const int64_t parts : {2, 4})
-    if (e.row() * e.hidden >= parts << 15) all.push_back({parts});
-  return all;
-}
-Verdict valid(const Problem&, const Config& c) {
-  if (c.size() != 1) return Verdict::no("its configuration has another length");
-  return Verdict::only_if(c[0] > 0 && c[0] <= 64, "its number of parts is out of range");
-}
-
 int64_t packed_bytes(const Problem& p, const Config&, int input) {
-  const RecurrentExtents e = extents(p);
+  const RecurrentExtents e = fixed_extents(p);
   return input == 1 || input == 2 ? e.directions * weights_of(e, input).bytes() : -1;
 }
 // The transposed weights of one direction, [depth][gate][unit, padded].
 void pack(const Problem& p, const Config&, int input, std::span<const Tensor* const> constants, void* packed) {
-  const RecurrentExtents e = extents(p);
+  const RecurrentExtents e = fixed_extents(p);
   const FixedWeights fixed = weights_of(e, input);
   const float* from = constants[static_cast<std::size_t>(input)]->data<float>();
   std::vector<float> columns(static_cast<std::size_t>(e.depth(input) * e.row()));
@@ -55,7 +33,7 @@ void pack(const Problem& p, const Config&, int input, std::span<const Tensor* co
   }
 }
 Tensor unpack(const Problem& p, const Config&, int input, const void* packed) {
-  const RecurrentExtents e = extents(p);
+  const RecurrentExtents e = fixed_extents(p);
   const FixedWeights fixed = weights_of(e, input);
   Tensor weights(DType::f32, ir::constants(p.in[static_cast<std::size_t>(input)].dims));
   float* to = weights.mutable_data<float>();
@@ -69,82 +47,17 @@ Tensor unpack(const Problem& p, const Config&, int input, const void* packed) {
   return weights;
 }
 
-ir::Dim workspace(const Problem& p, const Config&) { return recurrent_workspace(p, extents(p)); }
+ir::Dim workspace(const Problem& p, const Config&) { return recurrent_workspace(p, fixed_extents(p)); }
 
 // Of a worker: both parts of a few rows.
 ir::Dim worker_scratch(const Problem& p, const Config&) {
-  const RecurrentExtents e = extents(p);
-  return kMostRows * 4 * std::max(weights_of(e, 1).depth(), weights_of(e, 2).depth());
+  const RecurrentExtents e = fixed_extents(p);
+  return kMostFixedRows * 4 * std::max(weights_of(e, 1).depth(), weights_of(e, 2).depth());
 }
 
-struct Kernel final : RecurrentKernel {
-  Kernel(const Problem& p, const Config& c) : RecurrentKernel(p, extents(p)), fixed{weights_of(e, 1), weights_of(e, 2)}, unit_parts(c[0]) {}
-  void add(const RunArgs& args, const RecurrentProduct& p, int worker) const noexcept override {
-    const FixedWeights& w = fixed[p.operand - 1];
-    const char* packed = args.in[static_cast<std::size_t>(p.operand)].as<const char>() + p.direction * w.bytes();
-    for (int64_t row = 0; row < p.rows; row += kMostRows) {
-      RecurrentProduct few = p;
-      few.x += row * p.x_row, few.out += row * p.out_row, few.rows = std::min(kMostRows, p.rows - row);
-      if (w.ordinary(packed) && multiply(w, packed, few, e.padded, args.scratch_of<std::int32_t>(worker))) continue;
-      for (int64_t gate = 0; gate < p.gates; ++gate) multiply_whole(w, packed, few, gate * e.padded);
-    }
-  }
-
-  FixedWeights fixed[2];   // of W and R
-  int64_t unit_parts;
-
- private:
-  // False where fixed point cannot hold a row.
-  static bool multiply(const FixedWeights& w, const void* packed, const RecurrentProduct& p, int64_t padded, std::int32_t* parts) noexcept {
-    float scale[kMostRows];
-    for (int64_t r = 0; r < p.rows; ++r)
-      if (!s16().split(p.x + r * p.x_row, w.balance(packed), w.k(), parts + r * w.depth(), scale + r)) return false;
-    GemvS16Tile g{.rows = parts, .row_scale = scale, .pairs = w.depth() / 2, .used = used_pairs(w.k())};
-    for (int64_t i = 0; i < p.gates; ++i) multiply_gate(w, packed, p, (p.backwards ? p.gates - 1 - i : i) * padded, g);
-    return true;
-  }
-  static void multiply_gate(const FixedWeights& w, const void* packed, const RecurrentProduct& p, int64_t gate, GemvS16Tile g) noexcept {
-    const int64_t begin = p.first + gate, end = begin + p.count, most = s16().panels[p.rows - 1] * kLanes;
-    // Columns at once, from the left or before `column` from the right: they are of one group.
-    for (int64_t column = p.backwards ? end : begin, columns = 0; p.backwards ? column > begin : column < end;) {
-      const int64_t group = (column - p.backwards) / FixedWeights::kGroup, at = group * FixedWeights::kGroup;
-      columns = p.backwards ? std::min({most, column - begin, column - at}) : std::min({most, end - column, at + FixedWeights::kGroup - column});
-      if (p.backwards) column -= columns;
-      const int64_t inside = column - at;
-      g.pair_step = w.group_panels(group) * 32;
-      g.weights = reinterpret_cast<const std::int16_t*>(w.columns(packed, group * FixedWeights::kGroup)) + inside * 2;
-      g.step = w.step(packed) + column;
-      float* const out = p.out + column - p.first;
-      const GemmF32EpilogueArgs sum{.residual = out, .residual_stride = p.out_row};
-      const GemmF32Tile tile{.c = out, .c_stride = p.out_row, .cols = columns, .epilogue = &sum};
-      s16().product[p.rows - 1][columns / kLanes - 1](g, tile);
-      if (!p.backwards) column += columns;
-    }
-  }
-  static void multiply_whole(const FixedWeights& w, const void* packed, const RecurrentProduct& p, int64_t gate) noexcept {
-    constexpr int64_t kColumns = FixedWeights::kPanel;
-    double decoded[kColumns], sums[kMostRows][kColumns];
-    for (int64_t done = 0; done < p.count; done += kColumns) {
-      std::fill_n(sums[0], kMostRows * kColumns, 0.0);
-      for (int64_t i = 0; i < w.k(); ++i) {
-        w.decode(packed, i, i + 1, p.first + gate + done, decoded);
-        for (int64_t r = 0; r < p.rows; ++r)
-          for (int64_t c = 0; c < kColumns; ++c) sums[r][c] += double{p.x[r * p.x_row + i]} * decoded[c];
-      }
-      for (int64_t r = 0; r < p.rows; ++r)
-        for (int64_t c = 0; c < std::min(kColumns, p.count - done); ++c)
-          p.out[r * p.out_row + gate + done + c] += static_cast<float>(sums[r][c]);
-    }
-  }
-};
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
-  return std::shared_ptr<const RecurrentKernel>(std::make_shared<Kernel>(p, c));
-}
-
-Status::Code run(const void* self, const RunArgs& args) noexcept {
-  const auto& kernel = static_cast<const Kernel&>(*static_cast<const RecurrentKernel*>(self));
-  RecurrentRun(kernel, args).all(kernel.unit_parts, kLanes);
-  return Status::ok;
+  const RecurrentExtents e = fixed_extents(p);
+  return std::shared_ptr<const RecurrentKernel>(std::make_shared<FixedKernel<FixedWeights>>(p, c, weights_of(e, 1), weights_of(e, 2)));
 }
 
 }  // namespace
@@ -167,7 +80,7 @@ Tactic cpu_recurrent_s16() {
                                   "RNN f32[3,1,30] f32[1,130,30]! f32[1,130,130]! f32[1,260] outputs=2 numerics={round_to=tf32}",
                                   "RNN f32[5,2,30] f32[1,40,30]! f32[1,40,40]! f32[1,80] activations=[\"Relu\"] outputs=2 "
                                   "numerics={round_to=tf32}"}},
-                       {supports, configs, valid, packed_bytes, pack, unpack, open, run, recurrent_work});
+                       {supports, fixed_configs, valid_fixed, packed_bytes, pack, unpack, open, run_fixed<FixedWeights>, recurrent_work});
 }
 
 }  // namespace tenfold::backends
