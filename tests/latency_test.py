@@ -107,6 +107,8 @@ class LatencyCase(CliCase):
         self.assertNotIn('newest_row', whole)
         told = self.latency('--sizes=A', '--newestRow=x:1', '--rate=100')
         self.assertEqual((told['answered'], told['newest_row']['whole']), (50, 0))
+        self.assertEqual(set(told['published_p99_us'].values()), {4.7, 35.2, 5.07})
+        self.assertNotIn('published_p99_us', whole)
         self.assertLess(told['newest_row']['behind'], 25)
         self.assertLess(3 * told['service_us']['p50'], whole['service_us']['p50'])
         many = self.latency('--sizes=A', '--newestRow=x:1', '--rate=100000', '--duration=0.02')
@@ -117,6 +119,7 @@ class LatencyCase(CliCase):
         self.assertEqual(mixed['newest_row']['whole'], mixed['answered'])
         text = self.tenfold('latency', *QUICK, '--sizes=A', '--newestRow=x:1', '--rate=100', '--duration=0.1').stdout
         self.assertRegex(text, r'newest row: .* behind \d+ .*, whole windows 0\n')
+        self.assertRegex(text, r'p99 of this size, newest row: service [\d.]+ here; published, .*: 4.7 GH200')
         self.refused(2, "there is no input 'q'", 'latency', '--sizes=A', '--newestRow=q:1')
 
     def test_rungs(self):

@@ -1,25 +1,25 @@
 // fold_recurrent_int8: LSTM, GRU or RNN with dequantised constant weights of i8 keeps them in 8 bits: a step of one sample is bound by
-// reading them. What multiplies them is not rounded to 8 bits. For CPUs; lower_qdq makes floats of all others.
+// reading them. What multiplies them is not rounded to 8 bits. For CPUs; lower_qdq makes floats of all others, small ones too.
 //
-// before: (x f32[6,1,4], ws f32[12]!, r f32[1,12,3]!)
-//   w = constant i8[1,12,4]
-//   v = constant i8[1,12,3]
-//   vs = f32[]{0.25}
+// before: (x f32[6,1,100], ws f32[400]!, vs f32[400]!)
+//   w = constant i8[1,400,100]
+//   v = constant i8[1,400,100]
 //   a = DequantizeLinear(w, ws)
 //   b = DequantizeLinear(v, vs)
 //   y, h, c = LSTM(x, a, b)
 //   return h
-// after: (x f32[6,1,4], ws f32[12]!, r f32[1,12,3]!)
-//   w = constant i8[1,12,4]
-//   v = constant i8[1,12,3]
-//   s = f32[12]{0.25,0.25,0.25,0.25,0.25,0.25,0.25,0.25,0.25,0.25,0.25,0.25}
-//   y, h, c = RecurrentInt8(x, w, v, _, _, _, _, ws, s) activation="Tanh" cell="LSTM" direction="forward" linear_before_reset=0
+// after: (x f32[6,1,100], ws f32[400]!, vs f32[400]!)
+//   w = constant i8[1,400,100]
+//   v = constant i8[1,400,100]
+//   y, h, c = RecurrentInt8(x, w, v, _, _, _, _, ws, vs) activation="Tanh" cell="LSTM" direction="forward" linear_before_reset=0
 //   return h
 //
-// kept: (x f32[6,1,4], ws f32[12]!, r f32[1,12,3]!)
+// kept: (x f32[6,1,4], ws f32[12]!, vs f32[12]!)
 //   w = constant i8[1,12,4]
+//   v = constant i8[1,12,3]
 //   a = DequantizeLinear(w, ws)
-//   y = LSTM(x, a, r)
+//   b = DequantizeLinear(v, vs)
+//   y = LSTM(x, a, b)
 #include <algorithm>
 
 #include "ops/fold.h"
@@ -43,6 +43,9 @@ const Node* dequantised(const Value* v) {
   return around_zero && (params->per_tensor() || params->axis == 1) ? n : nullptr;
 }
 
+constexpr std::int64_t kLeastBytes = 64 << 10;   // the tuner rounds nothing where there is less to read
+std::int64_t elements(const Node& dequantise) { return dequantise.in(0)->constant->tensor.size(); }
+
 Value* scales(ir::Graph& graph, const Node& dequantise) {
   Value* const scale = dequantise.in(1);
   const std::int64_t rows = dequantise.in(0)->dims()[1].constant();
@@ -56,7 +59,7 @@ Value* scales(ir::Graph& graph, const Node& dequantise) {
 bool rule(ir::Graph& graph, Node& n) {
   if (!is_plain_recurrent(n) || n.in(0)->dtype() != DType::f32 || n.attributes.string("direction") == "bidirectional") return false;
   const Node *const w = dequantised(n.in(1)), *const r = dequantised(n.in(2));
-  if (!w || !r) return false;
+  if (!w || !r || elements(*w) + elements(*r) < kLeastBytes) return false;
   Node node;
   node.def = &graph.registry().get("RecurrentInt8"), node.name = n.name, node.numerics = n.numerics;
   node.attributes = {{"cell", std::string(n.op())}, {"direction", n.attributes.string("direction")}};

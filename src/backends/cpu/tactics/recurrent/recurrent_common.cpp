@@ -53,7 +53,9 @@ Verdict supports_recurrent(const Problem& p) {
       return Verdict::no("activations of its own");
   if (p.attributes->number("clip", 0) != 0) return Verdict::no("clipping");
   if (p.attributes->integer("input_forget", 0) != 0) return Verdict::no("input and forget gates are coupled");
-  return has_bytes(p) ? dense_plain(p) : dense_plain_f32(p);
+  if (!has_bytes(p)) return dense_plain_f32(p);
+  if (!p.in[7].constant || !p.in[8].constant) return Verdict::no("the scales are not constant");
+  return dense_plain(p);
 }
 
 RecurrentKernel::RecurrentKernel(const Problem& p, const RecurrentExtents& extents)

@@ -1,5 +1,7 @@
 // recurrent_rows: LSTM, GRU and RNN: one product over all steps for the input, then step by step for the state. Weights are
-// packed gate by gate into panels; gates are padded to whole vectors or panels.
+// packed gate by gate into panels; gates are padded to whole vectors or panels. Weights of 8 bits become floats, for machines that have no
+// kernel for them.
+#include <cmath>
 #include <cstring>
 
 #include "backends/cpu/tactics/recurrent/recurrent_run_common.h"
@@ -15,12 +17,17 @@ using std::int64_t;
 // A GRU's candidate is a product of its own, which begins at a panel.
 RecurrentExtents extents(const Problem& p) {
   const RecurrentKernels& kernels = recurrent_kernels(p);
-  return {p, p.op->name == "GRU" ? kernels.panel : kernels.lanes, kernels.panel};
+  return {p, p.op->name == "LSTM" || p.op->name == "RNN" ? kernels.lanes : kernels.panel, kernels.panel};
 }
 
+bool has_bytes(const Problem& p) { return p.in[1].dtype == DType::i8; }
+
+// Behind the floats, if there were bytes: the scale of each row of the weights.
+std::int64_t panel_bytes(const RecurrentExtents& e, int input) { return e.directions * e.row() * e.depth(input) * 4; }
 std::int64_t packed_bytes(const Problem& p, const Config&, int input) {
   const RecurrentExtents e = extents(p);
-  return input == 1 || input == 2 ? e.directions * e.row() * e.depth(input) * 4 : -1;
+  if (input != 1 && input != 2) return -1;
+  return panel_bytes(e, input) + (has_bytes(p) ? e.gates * e.hidden * 4 : 0);
 }
 // f(offset in the packing, offset in the weight) for every element of W or R.
 template <class F>
@@ -35,10 +42,30 @@ void for_packing(const Problem& p, int input, F&& f) {
 }
 void pack(const Problem& p, const Config& c, int input, std::span<const Tensor* const> constants, void* packed) {
   std::memset(packed, 0, static_cast<std::size_t>(packed_bytes(p, c, input)));
+  if (has_bytes(p)) {
+    const RecurrentExtents e = extents(p);
+    const auto* bytes = constants[static_cast<std::size_t>(input)]->data<std::int8_t>();
+    const Tensor& scales = *constants[static_cast<std::size_t>(input) + 6];
+    std::memcpy(static_cast<char*>(packed) + panel_bytes(e, input), scales.raw(), static_cast<std::size_t>(scales.bytes()));
+    for_packing(p, input, [&](int64_t to, int64_t at) {
+      static_cast<float*>(packed)[to] = static_cast<float>(bytes[at]) * scales.data<float>()[at / e.depth(input)];
+    });
+    return;
+  }
   const float* from = constants[static_cast<std::size_t>(input)]->data<float>();
   for_packing(p, input, [&](int64_t to, int64_t at) { static_cast<float*>(packed)[to] = from[at]; });
 }
 Tensor unpack(const Problem& p, const Config&, int input, const void* packed) {
+  if (has_bytes(p)) {
+    const RecurrentExtents e = extents(p);
+    Tensor bytes(DType::i8, ir::constants(p.in[static_cast<std::size_t>(input)].dims));
+    const auto* scales = reinterpret_cast<const float*>(static_cast<const char*>(packed) + panel_bytes(e, input));
+    for_packing(p, input, [&](int64_t from, int64_t at) {
+      const float scale = scales[at / e.depth(input)], value = static_cast<const float*>(packed)[from];
+      bytes.mutable_data<std::int8_t>()[at] = static_cast<std::int8_t>(std::abs(value / scale) < 129 ? std::lrint(value / scale) : 0);
+    });
+    return bytes;
+  }
   Tensor weights(DType::f32, ir::constants(p.in[static_cast<std::size_t>(input)].dims));
   float* to = weights.mutable_data<float>();
   for_packing(p, input, [&](int64_t from, int64_t at) { to[at] = static_cast<const float*>(packed)[from]; });
@@ -76,7 +103,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 Tactic cpu_recurrent_rows() {
   return packed_tactic({.name = "recurrent_rows",
                         .version = 2,
-                        .ops = {{"GRU", "gru_rows"}, {"LSTM", "lstm_rows"}, {"RNN", "rnn_rows"}},
+                        .ops = {{"GRU", "gru_rows"}, {"LSTM", "lstm_rows"}, {"RNN", "rnn_rows"}, {"RecurrentInt8", "int8_rows"}},
                         .workspace = workspace,
                         .cases = {"LSTM f32[7,4,30] f32[1,160,30]! f32[1,160,40]! f32[1,320] outputs=3",
                                   "LSTM f32[5,1,30] f32[2,20,30]! f32[2,20,5]! f32[2,40]! _ f32[2,1,5] f32[2,1,5] "
@@ -87,7 +114,9 @@ Tactic cpu_recurrent_rows() {
                                   "direction=\"bidirectional\" linear_before_reset=1 outputs=2",
                                   "RNN f32[7,4,30] f32[1,40,30]! f32[1,40,40]! f32[1,80] outputs=2",
                                   "RNN f32[5,2,30] f32[2,5,30]! f32[2,5,5]! f32[2,10]! _ f32[2,2,5] direction=\"bidirectional\" "
-                                  "activations=[\"Relu\",\"Relu\"] outputs=2"}},
+                                  "activations=[\"Relu\",\"Relu\"] outputs=2",
+                                  "RecurrentInt8 f32[5,4,30] i8[1,90,30]! i8[1,90,30]! f32[1,180] _ f32[1,4,30] _ f32[90](0.001,0.01)! "
+                                  "f32[90](0.001,0.01)! cell=\"GRU\" linear_before_reset=1 direction=\"reverse\" outputs=2"}},
                        {supports_recurrent, one_config, nullptr, packed_bytes, pack, unpack, open, run, recurrent_work});
 }
 

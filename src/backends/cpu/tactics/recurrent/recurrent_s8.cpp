@@ -12,8 +12,6 @@ ByteWeights weights_of(const RecurrentExtents& e, int operand) { return {e.depth
 
 Verdict supports(const Problem& p) {
   if (!(p.device->features & kVnni)) return Verdict::no("this machine has no AVX512_VNNI");
-  for (std::size_t scale = 7; scale < 9; ++scale)
-    if (!p.in[scale].constant || p.in[scale].dtype != DType::f32) return Verdict::no("the scales are no constants of f32");
   return supports_recurrent(p);
 }
 
