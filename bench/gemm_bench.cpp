@@ -11,6 +11,7 @@
 #include <cstdlib>
 
 #include "backends/cpu/cpu_info.h"
+#include "backends/code.h"
 #include "backends/tactic.h"
 #include "base/threads/thread_pool.h"
 #include "ir/scan.h"
@@ -214,7 +215,8 @@ class Bench {
     const std::int64_t stride = tactic.worker_scratch ? scratch_stride(tactic.worker_scratch(p, config).constant()) : 0;
     kept.push_back(memory(stride * parallel.workers()));
     const RunArgs args{in, out, workspace, &parallel, kept.back().get(), stride};
-    const auto kernel = tactic.open(p, config);
+    Opening opening;
+    const auto kernel = tactic.open(p, config, opening);
     return shortest([&] { tactic.run(kernel.get(), args); }, parallel.workers() == 1);
   }
 

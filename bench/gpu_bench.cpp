@@ -65,9 +65,9 @@ class Bench {
 
   // Compiles on all cores, if tenfold-nvrtc lies beside this program.
   void start_compiling() {
-    const CodeTrace ahead(true);
+    Opening ahead{.ahead = true};
     for_each([&](const Tactic& tactic, const Config& config) {
-      if (tactic.source == Source::native) tactic.open(problem_, config);
+      if (tactic.source == Source::native) tactic.open(problem_, config, ahead);
     });
   }
   void run() {
@@ -150,7 +150,8 @@ class Bench {
     const std::shared_ptr<void> workspace = backend_->memory().allocate(std::max<std::int64_t>(bytes, 64));
     std::vector<Bound> out;
     for (const Operand& o : outs_) out.push_back(bound(o));
-    const auto kernel = tactic.open(problem_, config);
+    Opening opening;
+    const auto kernel = tactic.open(problem_, config, opening);
     const RunArgs args{in, out, workspace.get()};
     for (const Operand& o : outs_) stream_->fill(o.address, 0xff, o.data.bytes());  // NaN: what is not written shows
     const Status::Code code = stream_->launch(tactic, kernel.get(), args);

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/code.h"
 #include "backends/cpu/cpu_info.h"
 #include "backends/cpu/tactics/int8/int8_common.h"
 #include "ops/cases.h"
@@ -157,7 +158,8 @@ double time_layer(const Layer& l, double& operations, std::string& config_text) 
                         bound(zero.mutable_raw(), zero.shape(), s[2], false), bound(scale.mutable_raw(), scale.shape(), s[3], false),
                         bound(bias.mutable_raw(), bias.shape(), s[4], false)};
     const Bound outs[] = {bound(out.mutable_raw(), out.shape(), s[5], l.conv)};
-    const auto kernel = tactic.open(p, config);
+    Opening opening;
+    const auto kernel = tactic.open(p, config, opening);
     Serial serial;
     const double seconds = best_seconds(
         [&] {

@@ -53,7 +53,9 @@ TEST(OpenLoop, AStallCountsForAllThatWaited) {
   for (const auto& [percent, wait] : wait_of) {
     const double is = sleeper.of_all(percent);
     EXPECT_NEAR(ms(r, percent), is, 0.02 * is) << "p" << percent;
-    if (quiet) EXPECT_NEAR(ms(r, percent), wait, 0.02 * wait) << "p" << percent;
+    if (quiet) {
+      EXPECT_NEAR(ms(r, percent), wait, 0.02 * wait) << "p" << percent;
+    }
     EXPECT_GT(ms(r, percent), 0.9 * wait) << "p" << percent << ": the stall did not count for all";
   }
   EXPECT_NEAR(static_cast<double>(r.asked), 3000, 2);
