@@ -165,7 +165,7 @@ class Island:
         cache = _native.PlanCache(None if folder is True else os.fspath(folder))
         build.setdefault('timing_cache', os.path.join(cache.folder, 'torch.timings'))
         if not self._digest:
-            self._digest = _keys.digest_of(self._graph, (host(t) for t in [*self.weights, *self._folded]))
+            self._digest = _keys.digest_of(self._graph, [*self.weights, *self._folded])
         key = _keys.plan_key(self._digest, build, False)
         load = {name: build[name] for name in ('threads', 'pin_threads') if name in build}
         return tenfold.Engine(cache.get(key, lambda: tenfold.build(self.network, **build), '', {**load, 'device': build['device']}))
