@@ -71,9 +71,8 @@ def drop_guards(module: torch.fx.GraphModule, args: Sequence[Any], tensors: Sequ
     nodes = [n for n in module.graph.nodes if n.op == 'placeholder']
     sources = {getattr(n, '_dynamo_source', None) for n, a in zip(nodes, args, strict=True) if id(a) in wanted}
     guards = context.guards_context.dynamo_guards
-    kept = [g for g in guards if g.originating_source not in sources]
-    guards.clear()
-    guards.update(kept)
+    for guard in [g for g in guards if g.originating_source in sources]:
+        guards.inner.discard(guard)
 
 
 class Freeing:
