@@ -155,7 +155,7 @@ bool has_torch_dtype(DType type) {
 }
 
 nb::object torch_dtype(DType type) {
-  static PyObject* known[static_cast<int>(DType::count_)] = {};   // kept for ever
+  static PyObject* known[static_cast<int>(DType::count_)] = {};  // kept for ever
   PyObject*& found = known[static_cast<int>(type)];
   if (found == nullptr) {
     if (!has_torch_dtype(type)) raise_error(ErrorKind::unsupported, "torch has no tensors of " + std::string(name(type)));

@@ -29,7 +29,7 @@ nb::object numpy_array(DType dtype, nb::object shape, void*& data) {
 }
 
 nb::object torch_array(DType dtype, nb::object shape, nb::handle like, void*& data) {
-  static PyObject* const empty = nb::object(module_of("torch").attr("empty")).release().ptr();   // kept for ever, as the names are
+  static PyObject* const empty = nb::object(module_of("torch").attr("empty")).release().ptr();  // kept for ever, as the names are
   static PyObject* const names = nb::object(nb::make_tuple("dtype", "device")).release().ptr();
   static PyObject* const device = PyUnicode_InternFromString("device");
   const nb::object type = torch_dtype(dtype), where = nb::steal(PyObject_GetAttr(like.ptr(), device));

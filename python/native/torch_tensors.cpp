@@ -18,7 +18,7 @@ std::size_t place_of(nb::handle object, const void* address) {
 }
 
 const TensorFunctions* found_functions(nb::handle tensor) {
-  void* const library = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);   // it stays open
+  void* const library = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);  // it stays open
   if (library == nullptr) return nullptr;
   static TensorFunctions found;
   found.version = reinterpret_cast<decltype(found.version)>(dlsym(library, "_ZNK2at10TensorBase8_versionEv"));
@@ -37,7 +37,7 @@ const TensorFunctions* tensor_functions(nb::handle tensor) {
 
 // Without the search for the name, which takes longer than the rest.
 std::int64_t version_of(nb::handle tensor) {
-  static PyObject* const descriptor = nb::object(module_of("torch").attr("Tensor").attr("_version")).release().ptr();   // for ever
+  static PyObject* const descriptor = nb::object(module_of("torch").attr("Tensor").attr("_version")).release().ptr();  // for ever
   static const auto get = reinterpret_cast<descrgetfunc>(PyType_GetSlot(Py_TYPE(descriptor), Py_tp_descr_get));
   const nb::object found = nb::steal(get(descriptor, tensor.ptr(), reinterpret_cast<PyObject*>(Py_TYPE(tensor.ptr()))));
   if (!found.is_valid()) throw nb::python_error();

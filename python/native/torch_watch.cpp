@@ -17,8 +17,8 @@ struct Seen {
   nb::object tensor, storage;   // the storage is kept, so that its memory is never another's
   std::int64_t version = -1;    // of tensors that count none: -1
   bool alone = false;           // it has no memory (free_weights of torch's backend): the object alone is compared
-  const TensorFunctions* quick = nullptr;   // null: this tensor is asked by Python
-  const void* part = nullptr;   // the tensor's C++ part, which torch can exchange; asked quickly alone
+  const TensorFunctions* quick = nullptr;  // null: this tensor is asked by Python
+  const void* part = nullptr;              // the tensor's C++ part, which torch can exchange; asked quickly alone
   const std::byte* data = nullptr;
   std::size_t bytes = 0;        // 0: memory that the host cannot read
   std::uint64_t words[2] = {};
@@ -49,7 +49,7 @@ Seen seen(nb::handle tensor) {
   if (made.quick != nullptr) {
     made.part = made.quick->part_of(tensor);
     const auto part = nb::cast<std::uintptr_t>(nb::object(tensor.attr("_cdata")));
-    if (made.part != reinterpret_cast<void*>(part) || !made.quickly_same()) made.quick = nullptr;   // its answers are not Python's
+    if (made.part != reinterpret_cast<void*>(part) || !made.quickly_same()) made.quick = nullptr;  // its answers are not Python's
   }
   if (nb::cast<bool>(nb::object(tensor.attr("is_cpu"))) && truth(tensor, "is_contiguous"))
     made.bytes = nb::cast<std::size_t>(nb::object(tensor.attr("nbytes")));
