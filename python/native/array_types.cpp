@@ -155,8 +155,13 @@ bool has_torch_dtype(DType type) {
 }
 
 nb::object torch_dtype(DType type) {
-  if (!has_torch_dtype(type)) raise_error(ErrorKind::unsupported, "torch has no tensors of " + std::string(name(type)));
-  return module_of("torch").attr(named(type)->torch);
+  static PyObject* known[static_cast<int>(DType::count_)] = {};  // kept for ever
+  PyObject*& found = known[static_cast<int>(type)];
+  if (found == nullptr) {
+    if (!has_torch_dtype(type)) raise_error(ErrorKind::unsupported, "torch has no tensors of " + std::string(name(type)));
+    found = nb::object(module_of("torch").attr(named(type)->torch)).release().ptr();
+  }
+  return nb::borrow(found);
 }
 
 Maker maker_of(nb::handle array) {

@@ -80,14 +80,6 @@ bool is_negated(nb::handle tensor) {
 
 const Exchange* exchange_of(nb::handle array) { return known_of(array).exchange; }
 
-const Exchange* exchange_of_type(nb::handle type) { return table_of(reinterpret_cast<PyTypeObject*>(type.ptr())); }
-
-const void* exchange_address(const Exchange& exchange, nb::handle array) {
-  DLTensor t{};
-  if (exchange.view(array.ptr(), &t) != 0) return PyErr_Clear(), nullptr;
-  return static_cast<const std::byte*>(t.data) + (t.data != nullptr ? t.byte_offset : 0);
-}
-
 bool read_exchange(ArrayView& v, nb::handle array, const Exchange& exchange) {
   DLTensor t{};
   if (exchange.view(array.ptr(), &t) != 0) return PyErr_Clear(), false;

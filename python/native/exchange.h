@@ -9,10 +9,6 @@ struct Exchange;  // the table
 
 // That of the array's own type; null: it has none. A subclass that inherits it may answer otherwise, and is read by DLPack.
 const Exchange* exchange_of(nb::handle array);
-// That of a type itself, for those who know that an instance of a subclass answers as it does.
-const Exchange* exchange_of_type(nb::handle type);
-// Where the array's elements lie; null: the table does not tell. An array without elements may lie anywhere.
-const void* exchange_address(const Exchange& exchange, nb::handle array);
 // Reads the array as it lies, without waiting for anybody's work. The view keeps the array itself, which may be given other memory
 // later. False, and no error: it is to be read otherwise, which tells why.
 bool read_exchange(ArrayView& view, nb::handle array, const Exchange& exchange);

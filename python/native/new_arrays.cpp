@@ -6,6 +6,7 @@
 #include "errors.h"
 #include "python_state.h"
 #include "tenfold/dlpack.h"
+#include "torch_tensors.h"
 
 namespace tenfold::python {
 namespace {
@@ -24,6 +25,19 @@ nb::object numpy_array(DType dtype, nb::object shape, void*& data) {
     PyErr_Clear();
     data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(nb::object(made.attr("ctypes").attr("data"))));
   }
+  return made;
+}
+
+nb::object torch_array(DType dtype, nb::object shape, nb::handle like, void*& data) {
+  static PyObject* const empty = nb::object(module_of("torch").attr("empty")).release().ptr();  // kept for ever, as the names are
+  static PyObject* const names = nb::object(nb::make_tuple("dtype", "device")).release().ptr();
+  static PyObject* const device = PyUnicode_InternFromString("device");
+  const nb::object type = torch_dtype(dtype), where = nb::steal(PyObject_GetAttr(like.ptr(), device));
+  if (!where.is_valid()) throw nb::python_error();
+  PyObject* arguments[] = {shape.ptr(), type.ptr(), where.ptr()};
+  nb::object made = nb::steal(PyObject_Vectorcall(empty, arguments, 1, names));
+  if (!made.is_valid()) throw nb::python_error();
+  data = const_cast<std::byte*>(address_of(made));
   return made;
 }
 
@@ -47,12 +61,7 @@ nb::object new_array(Maker maker, nb::handle like, DType dtype, std::span<const 
   if (maker == Maker::own) return device_array_like(like, dtype, shape, data);
   const nb::object extents = tuple_of(shape);
   if (maker == Maker::numpy) return numpy_array(dtype, extents, data);
-  if (maker == Maker::torch) {
-    nb::object made =
-        module_of("torch").attr("empty")(extents, nb::arg("dtype") = torch_dtype(dtype), nb::arg("device") = like.attr("device"));
-    data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(nb::object(made.attr("data_ptr")())));
-    return made;
-  }
+  if (maker == Maker::torch) return torch_array(dtype, extents, like, data);
   nb::object made = module_of("cupy").attr("empty")(extents, nb::arg("dtype") = numpy_dtype(dtype));
   data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(nb::object(made.attr("data").attr("ptr"))));
   return made;

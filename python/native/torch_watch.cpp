@@ -1,13 +1,13 @@
 // Whether tensors of torch are still what they were: the same object, written to by nobody, where they lay. It is asked before each run of
-// an engine that was made of them, so it takes a microsecond for a dozen tensors.
+// an engine that was made of them, so it takes a microsecond or two for hundreds of tensors.
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "exchange.h"
 #include "native.h"
 #include "torch_arrays.h"
+#include "torch_tensors.h"
 
 namespace tenfold::python {
 namespace {
@@ -16,7 +16,9 @@ namespace {
 struct Seen {
   nb::object tensor, storage;   // the storage is kept, so that its memory is never another's
   std::int64_t version = -1;    // of tensors that count none: -1
-  const Exchange* exchange = nullptr;   // which tells an address quicker than the tensor's method; null: for this tensor it does not
+  bool alone = false;           // it has no memory (free_weights of torch's backend): the object alone is compared
+  const TensorFunctions* quick = nullptr;  // null: this tensor is asked by Python
+  const void* part = nullptr;              // the tensor's C++ part, which torch can exchange; asked quickly alone
   const std::byte* data = nullptr;
   std::size_t bytes = 0;        // 0: memory that the host cannot read
   std::uint64_t words[2] = {};
@@ -27,48 +29,57 @@ struct Seen {
     if (bytes > 0) std::memcpy(&value, data + place(word), std::min<std::size_t>(bytes, 8));
     return value;
   }
+  bool quickly_same() const {
+    void* const now = quick->tensor_in(tensor);
+    void* address = nullptr;
+    return quick->part_of(tensor) == part && (version < 0 || quick->version(now) == version) && quick->address(now, &address) == 0 &&
+           address == data;
+  }
+  bool same_words() const { return read(0) == words[0] && read(1) == words[1]; }
 };
 
-PyObject* interned(const char* name) { return PyUnicode_InternFromString(name); }
-
-nb::object call(nb::handle object, PyObject* method) {
-  PyObject* arguments[] = {object.ptr()};
-  nb::object found = nb::steal(PyObject_VectorcallMethod(method, arguments, 1, nullptr));
-  if (!found.is_valid()) throw nb::python_error();
-  return found;
-}
-
-// tensor._version, without the search for its name, which takes longer than the rest.
-std::int64_t version_of(nb::handle tensor) {
-  static PyObject* const descriptor = nb::object(module_of("torch").attr("Tensor").attr("_version")).release().ptr();   // for ever
-  static const auto get = reinterpret_cast<descrgetfunc>(PyType_GetSlot(Py_TYPE(descriptor), Py_tp_descr_get));
-  const nb::object found = nb::steal(get(descriptor, tensor.ptr(), reinterpret_cast<PyObject*>(Py_TYPE(tensor.ptr()))));
-  if (!found.is_valid()) throw nb::python_error();
-  return PyLong_AsLongLong(found.ptr());
-}
-
-const std::byte* address_of(nb::handle tensor, const Exchange* exchange) {
-  if (exchange != nullptr) return static_cast<const std::byte*>(exchange_address(*exchange, tensor));
-  static PyObject* name = interned("data_ptr");
-  return static_cast<const std::byte*>(PyLong_AsVoidPtr(call(tensor, name).ptr()));
-}
+bool truth(nb::handle tensor, const char* question) { return nb::cast<bool>(nb::object(tensor.attr(question)())); }
 
 Seen seen(nb::handle tensor) {
+  if (nb::hasattr(tensor, "tenfold_freed")) return {.tensor = nb::borrow(tensor), .alone = true};
   Seen made{.tensor = nb::borrow(tensor), .storage = tensor.attr("untyped_storage")()};
-  if (!nb::cast<bool>(nb::object(tensor.attr("is_inference")()))) made.version = version_of(tensor);
-  made.data = address_of(tensor, nullptr);
-  static const Exchange* const quick = exchange_of_type(module_of("torch").attr("Tensor"));
-  if (quick != nullptr && is_plain_tensor(tensor) && address_of(tensor, quick) == made.data) made.exchange = quick;
-  if (nb::cast<bool>(nb::object(tensor.attr("is_cpu"))) && nb::cast<bool>(nb::object(tensor.attr("is_contiguous")())))
+  if (!truth(tensor, "is_inference")) made.version = version_of(tensor);
+  made.data = address_of(tensor);
+  if (is_plain_tensor(tensor)) made.quick = tensor_functions(tensor);
+  if (made.quick != nullptr) {
+    made.part = made.quick->part_of(tensor);
+    const auto part = nb::cast<std::uintptr_t>(nb::object(tensor.attr("_cdata")));
+    if (made.part != reinterpret_cast<void*>(part) || !made.quickly_same()) made.quick = nullptr;  // its answers are not Python's
+  }
+  if (nb::cast<bool>(nb::object(tensor.attr("is_cpu"))) && truth(tensor, "is_contiguous"))
     made.bytes = nb::cast<std::size_t>(nb::object(tensor.attr("nbytes")));
   for (int word = 0; word < 2; ++word) made.words[word] = made.read(word);
   return made;
 }
 
-bool is_same(const Seen& before, nb::handle now) {
-  return now.ptr() == before.tensor.ptr() && (before.version < 0 || version_of(now) == before.version) &&
-         address_of(now, before.exchange) == before.data && before.read(0) == before.words[0] && before.read(1) == before.words[1];
+bool is_same(const Seen& before, PyObject* now) {
+  if (now != before.tensor.ptr() || before.alone) return now == before.tensor.ptr();
+  if (before.quick != nullptr) return before.quickly_same() && before.same_words();
+  return (before.version < 0 || version_of(now) == before.version) && address_of(now) == before.data && before.same_words();
 }
+
+// The items of a tuple or a list.
+class Items {
+ public:
+  explicit Items(nb::handle items) : items_(items.ptr()), list_(PyList_Check(items_)) {
+    if (!list_ && !PyTuple_Check(items_)) throw nb::type_error("a TorchWatch is asked with a tuple or a list");
+    count_ = list_ ? PyList_Size(items_) : PyTuple_Size(items_);
+  }
+  PyObject* at(std::int64_t i) const {
+    if (i < 0 || i >= count_) throw nb::index_error("a TorchWatch is asked with fewer arguments than it has places");
+    return list_ ? PyList_GetItem(items_, static_cast<Py_ssize_t>(i)) : PyTuple_GetItem(items_, static_cast<Py_ssize_t>(i));
+  }
+
+ private:
+  PyObject* items_;
+  bool list_;
+  Py_ssize_t count_ = 0;
+};
 
 class TorchWatch {
  public:
@@ -84,15 +95,15 @@ class TorchWatch {
   nb::list changed(nb::handle arguments) const {
     for (const Seen& s : seen_)
       for (int word = 0; word < 2 && s.bytes > 0; ++word) __builtin_prefetch(s.data + s.place(word));
+    const Items given(arguments);
     nb::list found;
-    for (std::size_t i = 0; i < seen_.size(); ++i) {
-      PyObject* given = PyTuple_Check(arguments.ptr()) && places_[i] < PyTuple_Size(arguments.ptr())
-                            ? PyTuple_GetItem(arguments.ptr(), static_cast<Py_ssize_t>(places_[i]))
-                            : nullptr;
-      if (given == nullptr) throw nb::index_error("a TorchWatch is asked with fewer arguments than it has places");
-      if (!is_same(seen_[i], given)) found.append(nb::int_(places_[i]));
-    }
+    for (std::size_t i = 0; i < seen_.size(); ++i)
+      if (!is_same(seen_[i], given.at(places_[i]))) found.append(nb::int_(places_[i]));
     return found;
+  }
+
+  std::size_t quick() const {
+    return static_cast<std::size_t>(std::count_if(seen_.begin(), seen_.end(), [](const Seen& s) { return s.quick != nullptr; }));
   }
 
  private:
@@ -106,8 +117,9 @@ void bind_torch_watch(nb::module_& m) {
   nb::class_<TorchWatch>(m, "TorchWatch", "Tensors of torch among a call's arguments, as they were. One thread changes it at a time.")
       .def(nb::init<std::vector<std::int64_t>, nb::handle>(), nb::arg("places"), nb::arg("tensors"))
       .def("keep", &TorchWatch::keep, nb::arg("tensors"), "They are what is compared with from now on.")
-      .def("changed", &TorchWatch::changed, nb::arg("arguments"), nb::sig("def changed(self, arguments: tuple[object, ...]) -> list[int]"),
-           "Places of tensors that are others now, or hold other values.");
+      .def("changed", &TorchWatch::changed, nb::arg("arguments"), nb::sig("def changed(self, arguments: Sequence[object]) -> list[int]"),
+           "Places of tensors that are others now, or hold other values.")
+      .def_prop_ro("quick", &TorchWatch::quick, "How many of the tensors are asked without Python.");
 }
 
 }  // namespace tenfold::python

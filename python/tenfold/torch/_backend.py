@@ -6,10 +6,10 @@ from typing import Any
 
 import tenfold
 import torch
-from tenfold.torch import _partition, _weights
+from tenfold.torch import _free, _partition, _weights
 from tenfold.torch._call import Refused
 from tenfold.torch._convert import Conversion
-from tenfold.torch._gradients import why_gradients
+from tenfold.torch._gradients import modules, why_gradients
 from tenfold.torch._island import Island
 from tenfold.torch._options import Options, read_options
 from tenfold.torch._report import Report, log_once
@@ -50,33 +50,63 @@ def compiled(module: torch.fx.GraphModule, args: Sequence[Any], options: Options
         report.leave_all(why)
         return module.forward
     static = _weights.places(module, args)
+    made: list[tuple[Any, Weights]] = []
 
     def compile_inference(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
         with unset_fake_temporarily():       # weights are real
-            return make_boxed_func(islands(graph, _weights.behind(graph, module, args, static), options, report))
+            found, weights = islands(graph, _weights.behind(graph, module, args, static), options, report)
+            made.append((found, weights))
+            return boxed(found) if isinstance(found, Island) else make_boxed_func(found)
 
     try:
         with torch.no_grad():
-            return aot_module_simplified(keep_whole(module), args, fw_compiler=compile_inference, decompositions=decompositions())
+            run = aot_module_simplified(keep_whole(module), args, fw_compiler=compile_inference, decompositions=decompositions())
     except torch._dynamo.exc.RestartAnalysis:       # which asks torch to trace anew
         raise
     except (RuntimeError, NotImplementedError, AssertionError, MemoryError) as error:
         report.leave_all(f'{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ""}')
         return module.forward
+    return freeing(run, module, args, *made[0]) if options.free_weights and made else run
 
 
-def islands(graph: torch.fx.GraphModule, weights: Weights, options: Options, report: Report) -> Callable[..., Any]:
-    """The graph with engines in the place of what they can compute."""
+def boxed(island: Island) -> Callable[..., Any]:
+    """A function, for torch copies the attributes of what it is given. It takes all arguments in one list."""
+    def run(args: list[Any]) -> Any:
+        return island(args)
+    run._boxed_call = True                   # type: ignore[attr-defined]
+    return run
+
+
+def freeing(run: Callable[..., Any], module: torch.fx.GraphModule, args: Sequence[Any], made: Any, weights: Weights) -> Callable[..., Any]:
+    """The compiled graph, which drops the weights that engines alone read."""
+    def island_of(node: torch.fx.Node) -> Island | None:
+        if isinstance(made, Island):
+            return made if node.op != 'output' else None
+        called = getattr(made, node.target) if node.op == 'call_module' else None
+        return called.island if isinstance(called, Called) else None
+    alone = _free.engines_alone(weights, island_of)
+    if not (slots := _free.slots_of(modules(), alone)):
+        log_once('free_weights: no weight is dropped, for the compiled function sees no module that holds one which engines alone read')
+        return run
+    _free.drop_guards(module, args, alone)
+    held = [made] if isinstance(made, Island) else [c.island for c in made.children() if isinstance(c, Called)]
+    return _free.Freeing(run, held, slots).__call__
+
+
+def islands(graph: torch.fx.GraphModule, weights: Weights, options: Options, report: Report) -> tuple[Any, Weights]:
+    """The graph with engines in the place of what they can compute, and the weights by its own nodes."""
     whole, calls = _partition.split(graph, weights, options.min_block_size, report)
     if isinstance(calls, Conversion):
-        return attempted(whole, weights, options, report, calls) or whole
+        return attempted(whole, weights, options, report, calls) or whole, weights
+    named = {node.name: weight for node, weight in weights.items()}      # who splits a graph may copy its nodes
+    weights = {node: named[node.name] for node in whole.graph.nodes if node.op == 'placeholder' and node.name in named}
     for node in calls:
         part = getattr(whole, node.target)
         inner = [n for n in part.graph.nodes if n.op == 'placeholder']
         given = {i: tensor for i, o in zip(inner, node.args, strict=True) if (tensor := known(whole, weights, o)) is not None}
         if (island := attempted(part, given, options, report)) is not None:
             setattr(whole, node.target, Called(island))
-    return whole
+    return whole, weights
 
 
 def known(module: torch.fx.GraphModule, weights: Weights, argument: Any) -> torch.Tensor | None:
@@ -95,7 +125,7 @@ class Called(torch.nn.Module):
         self.island = island
 
     def forward(self, *args: Any) -> Any:
-        return self.island(*args)
+        return self.island(args)
 
 
 def attempted(part: torch.fx.GraphModule, weights: Weights, options: Options, report: Report,

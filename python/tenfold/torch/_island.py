@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sympy
@@ -14,6 +14,7 @@ from tenfold._log import logger
 from tenfold.torch import _keys
 from tenfold.torch._call import Refused
 from tenfold.torch._convert import Conversion, host, is_size
+from tenfold.torch._free import Freed, is_freed_from
 from tenfold.torch._options import Options, for_build
 from tenfold.torch._report import Report
 from tenfold.torch._sizes import Ranges, evaluate
@@ -52,7 +53,7 @@ class Results:
             sizes, strides = ([number(s, ranges) for s in numbers] for numbers in (fake.shape, fake.stride()))
             self.strided[name] = (sizes, strides, fake.dtype, fake.device)
 
-    def gather(self, outputs: list[Any], args: tuple[Any, ...], values: list[int]) -> Any:
+    def gather(self, outputs: list[Any], args: Sequence[Any], values: list[int]) -> Any:
         made = [outputs[given] if kind == 'output' else args[given] if kind == 'argument' else given(values) if kind == 'size' else given
                 for kind, given in self.sources]
         return made[0] if self.single else made
@@ -93,7 +94,7 @@ def number(size: Any, ranges: Ranges) -> Any:
 
 
 class Island:
-    """Thread safe."""
+    """Thread safe. It is called with a list of the graph's arguments."""
 
     def __init__(self, graph: torch.fx.Graph, weights: Mapping[torch.fx.Node, torch.Tensor], options: Options, attributes: Any,
                  report: Report | None = None, made: Conversion | None = None) -> None:
@@ -120,12 +121,13 @@ class Island:
         made.network.remove_unused()
         self.network = made.network
         self._graph, self._module = graph, attributes
-        self._constants = [weights[n] for n in made.weights]
+        self.weights = [weights[n] for n in made.weights]
+        self.holds_weights = True                          # of torch's memory
         self._folded = [v for k, v in vars(attributes).items() if isinstance(v, torch.Tensor)] if attributes is not None else []
         self._weights = {places[n]: n.name for n in made.weights}
         self._lock = threading.RLock()
         self._engines: dict[tuple[tuple[int, int], ...], Any] = {}
-        self._watch = None if options.frozen or not self._weights else _native.TorchWatch(list(self._weights), self._constants)
+        self._watch = None if options.frozen or not self._weights else _native.TorchWatch(list(self._weights), self.weights)
         self._digest = ''
         self.operators = sum(n.op == 'call_function' and not is_size(n) for n in graph.nodes)
         self._last = (self.ranges.around(self.ranges.hints), self._built(self.ranges.around(self.ranges.hints), self.ranges.hints))
@@ -135,6 +137,9 @@ class Island:
         """The engine for sizes in these ranges."""
         with self._lock:
             if around not in self._engines:
+                if self.network is None:
+                    raise RuntimeError(f'sizes of {list(around)} need another engine, and free_weights=True has dropped the weights: '
+                                       'torch._dynamo.mark_dynamic(x, axis, min=, max=) before the first call gives bounds to one engine')
                 first = not self._engines                  # whose failure is that of the whole island
                 self._engines[around] = self._build(around, usual) if first else self._attempt(around, usual)
                 self.report.built.append(list(around))
@@ -160,13 +165,13 @@ class Island:
         cache = _native.PlanCache(None if folder is True else os.fspath(folder))
         build.setdefault('timing_cache', os.path.join(cache.folder, 'torch.timings'))
         if not self._digest:
-            self._digest = _keys.digest_of(self._graph, (host(t) for t in [*self._constants, *self._folded]))
+            self._digest = _keys.digest_of(self._graph, [*self.weights, *self._folded])
         key = _keys.plan_key(self._digest, build, False)
         load = {name: build[name] for name in ('threads', 'pin_threads') if name in build}
         return tenfold.Engine(cache.get(key, lambda: tenfold.build(self.network, **build), '', {**load, 'device': build['device']}))
 
     # Running.
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, args: Sequence[Any]) -> Any:
         if self._watch is not None and (changed := self._watch.changed(args)):
             self._renew(args, changed)
         tensors = [args[i] for i in self._inputs]
@@ -192,23 +197,36 @@ class Island:
             return outputs[0] if results.single else outputs
         return results.gather(outputs, args, values)
 
-    def _renew(self, args: tuple[Any, ...], changed: list[int]) -> None:
+    def _renew(self, args: Sequence[Any], changed: list[int]) -> None:
         """Engines of the weights as they are now."""
         with self._lock:
             now = [args[place] for place in self._weights]
+            if all(n is w or is_freed_from(w, n) for n, w in zip(now, self.weights, strict=True)) and self.network is None:
+                return                                     # by a call that had begun before they were freed
             given = {self._weights[place]: host(args[place]) for place in changed}
-            for name, value in given.items():
+            for name, value in given.items() if self.network is not None else ():
                 self.network[name].value = value
-            self._constants, self._digest = now, ''
+            self.weights, self._digest, self.holds_weights = now, '', True
             logger.info('%d weights of an engine have changed', len(given))
             for around, engine in self._engines.items():
                 try:
                     self._engines[around] = None if engine is None else engine.refit(given)
                 except (tenfold.Error, MemoryError) as error:
+                    if self.network is None:
+                        raise
                     logger.info('an engine is built anew: %s', error)
                     self._engines[around] = self._attempt(around, [most for _, most in around])
             self._last = self._last[0], self._engines[self._last[0]]
             self._watch.keep(now)
+
+    def free(self, freed: Mapping[int, Freed]) -> None:
+        """Engines alone hold these weights from now on. `freed`: what takes the place of a tensor, by its id."""
+        with self._lock:
+            self.weights = [freed.get(id(w), w) for w in self.weights]
+            self.network = self._graph = None
+            self._folded, self.holds_weights = [], False
+            if self._watch is not None:
+                self._watch.keep(self.weights)
 
 
 def device_of(fakes: list[torch.Tensor]) -> torch.device:

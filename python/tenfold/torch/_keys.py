@@ -3,18 +3,23 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import tenfold
 import torch
+from tenfold.torch._convert import host
 
 
-def add_bytes(digest: Any, tensor: torch.Tensor) -> None:
-    """The bytes of a tensor in the host's memory, read where they lie."""
+def hashed(tensor: torch.Tensor) -> bytes:
+    """Of the type, the shape and the bytes of a tensor, which are read where they lie if that is the host's memory."""
+    tensor = host(tensor)
+    made = hashlib.sha256(described(tensor).encode())
     size = tensor.numel() * tensor.element_size()
     if size:
-        digest.update((ctypes.c_char * size).from_address(tensor.data_ptr()))
+        made.update((ctypes.c_char * size).from_address(tensor.data_ptr()))
+    return made.digest()
 
 
 def described(value: Any) -> str:
@@ -28,11 +33,12 @@ def lines(graph: torch.fx.Graph) -> Iterable[str]:
         yield f'{node.op} {node.name} {node.target} {node.args} {node.kwargs} {described(node.meta.get("val"))}'
 
 
-def digest_of(graph: torch.fx.Graph, constants: Iterable[torch.Tensor]) -> str:
+def digest_of(graph: torch.fx.Graph, constants: Sequence[torch.Tensor]) -> str:
     made = hashlib.sha256('\n'.join(lines(graph)).encode())
-    for tensor in constants:
-        made.update(described(tensor).encode())
-        add_bytes(made, tensor)
+    with ThreadPoolExecutor(torch.get_num_threads()) as pool:      # hashes of large tensors run without Python's lock
+        each = pool.map if all(t.device.type == 'cpu' for t in constants) else map     # one copy of a GPU's tensor at a time
+        for one in each(hashed, constants):
+            made.update(one)
     return made.hexdigest()
 
 

@@ -8,8 +8,7 @@ from typing import Any
 import tenfold
 import torch
 
-OWN = ('min_block_size', 'frozen', 'plan_cache')
-REFUSED = {'free_weights': "torch's copy of weights cannot be dropped yet"}
+OWN = ('min_block_size', 'frozen', 'plan_cache', 'free_weights')
 FOLLOW = {'profiles': "torch's dynamic shapes", 'device': 'where the tensors lie', 'initializers': "the module's own weights"}
 LEVELS = {None: None, 'default': None, 'reduce-overhead': None, 'max-autotune': 5, 'max-autotune-no-cudagraphs': 5}
 
@@ -20,6 +19,7 @@ class Options:
     min_block_size: int = 5                  # operators that an engine has at least
     frozen: bool = False                     # weights are never looked at again
     plan_cache: Any = True                   # False: plans are kept nowhere; a folder; True: the usual one
+    free_weights: bool = False               # torch's copy of weights goes, once engines hold them
 
 
 def read_options(options: Mapping[str, Any] | None, mode: str | None) -> Options:
@@ -29,9 +29,6 @@ def read_options(options: Mapping[str, Any] | None, mode: str | None) -> Options
     own = {name: given.pop(name) for name in OWN if name in given}
     if not isinstance(own.get('min_block_size', 1), int) or own.get('min_block_size', 1) < 1:
         raise ValueError(f"options['min_block_size'] is a number from 1, got {own['min_block_size']!r}")
-    for name, why in REFUSED.items():
-        if name in given:
-            raise ValueError(f'options[{name!r}]: {why}')
     for name, source in FOLLOW.items():
         if name in given:
             raise ValueError(f'options[{name!r}] follows from {source}: leave it out')

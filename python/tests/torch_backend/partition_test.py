@@ -23,6 +23,12 @@ class Partitions(TorchCase):
         (report,) = reports
         self.assertEqual(len(report.engines), 2, str(report))
         self.assertEqual(report.all_breaks(), [('aten.i0.default', 'no function for it')])
+        for engine in report.engines:                      # weights are constants of theirs, which are looked at
+            self.assertIn(', 1 inputs, ', engine)
+        with torch.no_grad():
+            module.second.first.weight.mul_(-3), module.first[1].bias.add_(1)
+            self.same(run(x), module(x))
+        self.assertEqual(len(reports), 1)
 
     def test_a_random_operator(self):
         module = Between(lambda x: torch.nn.functional.dropout(x, 0.5, training=True)).eval()

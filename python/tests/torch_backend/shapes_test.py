@@ -100,7 +100,6 @@ class Options(TorchCase):
         self.refused(['profiles', 'dynamic shapes'], profiles={})
         self.refused(['min_block_size', 'from 1'], min_block_size=0)
         self.refused(['fp16'], fp16='yes')
-        self.refused(['free_weights'], free_weights=True)
 
     def test_fields_of_build_config_reach_the_build(self):
         module = MLP().eval()

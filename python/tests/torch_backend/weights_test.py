@@ -35,6 +35,12 @@ class Weights(TorchCase):
             module.first.weight.data += torch.randn(16, 8)
         self.noticed(change)
 
+    def test_a_version_raised_by_hand(self):                            # for what nothing else shows: writes through data on a GPU
+        def change(module):
+            module.second.weight.data[0, 0] += 5                        # none of the two words that are compared
+            torch.autograd.graph.increment_version(module.second.weight)
+        self.noticed(change)
+
     def test_another_parameter(self):
         def change(module):
             module.second.weight = torch.nn.Parameter(torch.randn(4, 16))
@@ -63,6 +69,49 @@ class Weights(TorchCase):
             module[1].running_mean += 1
             self.same(run(x), module(x))
         self.one_engine(reports)
+
+
+class Watch(TorchCase):
+    def watched(self, *tensors):
+        from tenfold import _native
+        return _native.TorchWatch(list(range(len(tensors))), list(tensors))
+
+    def test_all_plain_tensors_are_asked_without_python(self):
+        with torch.inference_mode():
+            still = torch.ones(3)
+        tensors = [torch.randn(4), torch.nn.Parameter(torch.randn(2, 3)), torch.empty(0), torch.randn(3, 4).t(), torch.randn(9)[2:], still]
+        watch = self.watched(*tensors)
+        self.assertEqual(watch.quick, len(tensors))
+        self.assertEqual(watch.changed(tensors), [])
+        self.assertEqual(watch.changed(tuple(tensors)), [])
+        with torch.no_grad():
+            tensors[1].zero_(), tensors[3].zero_()
+        self.assertEqual(watch.changed(tensors), [1, 3])
+        watch.keep(tensors)
+        self.assertEqual(watch.changed(tensors), [])
+        for arguments in (tensors[:5], [], ()):
+            with self.assertRaises(IndexError):
+                watch.changed(arguments)
+        with self.assertRaises(TypeError):
+            watch.changed({})
+
+    def test_tensors_that_change_below_their_objects(self):
+        a, b, c, d = (torch.ones(64) for _ in range(4))
+        watch = self.watched(a, b, c, d)
+        torch.utils.swap_tensors(a, torch.ones(64))            # the same object, another tensor of C++
+        b.data = torch.ones(64)
+        c.untyped_storage().resize_(0)
+        d.set_(torch.ones(64))
+        self.assertEqual(watch.changed([a, b, c, d]), [0, 1, 2, 3])
+
+    def test_subclasses_are_asked_by_python(self):
+        class Own(torch.Tensor):
+            pass
+        own = torch.ones(8).as_subclass(Own)
+        watch = self.watched(own)
+        self.assertEqual((watch.quick, watch.changed([own])), (0, []))
+        own.add_(1)
+        self.assertEqual(watch.changed([own]), [0])
 
 
 if __name__ == '__main__':
