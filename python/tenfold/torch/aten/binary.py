@@ -2,39 +2,41 @@
 from __future__ import annotations
 
 from tenfold._network import Value
-from tenfold.torch.aten.table import aten
+from tenfold.torch._call import Call
+from tenfold.torch.aten.table import Number, Operand, aten
 from tenfold.torch.aten.unary import trunc
 
 
-def scaled(call, y, alpha):
+def scaled(call: Call, y: Operand, alpha: Number) -> Value:
     """alpha * y in the type of the result."""
     y = call.computed(y)
     return y if alpha == 1 else call.Mul(y, call.computed(alpha))
 
 
 @aten('add.Tensor', 'add.Scalar')
-def add(call, x, y, alpha=1):
+def add(call: Call, x: Operand, y: Operand, alpha: Number = 1) -> Value:
     if call.dtype == 'bool':
         return call.Or(*call.computed(x, y)) if alpha else call.computed(x)
     return call.Add(call.computed(x), scaled(call, y, alpha))
 
 
 @aten('sub.Tensor', 'sub.Scalar')
-def sub(call, x, y, alpha=1): return call.Sub(call.computed(x), scaled(call, y, alpha))
+def sub(call: Call, x: Operand, y: Operand, alpha: Number = 1) -> Value:
+    return call.Sub(call.computed(x), scaled(call, y, alpha))
 
 
 @aten('mul.Tensor', 'mul.Scalar')
-def mul(call, x, y):
+def mul(call: Call, x: Operand, y: Operand) -> Value:
     x, y = call.computed(x, y)
     return call.And(x, y) if call.dtype == 'bool' else call.Mul(x, y)
 
 
 @aten('div.Tensor', 'div.Scalar')
-def div(call, x, y): return call.Div(*call.computed(x, y))
+def div(call: Call, x: Operand, y: Operand) -> Value: return call.Div(*call.computed(x, y))
 
 
 @aten('div.Tensor_mode', 'div.Scalar_mode')
-def div_mode(call, x, y, rounding_mode=None):
+def div_mode(call: Call, x: Operand, y: Operand, rounding_mode: str | None = None) -> Value:
     x, y = call.computed(x, y)
     if rounding_mode is None:
         return call.Div(x, y)
@@ -47,10 +49,10 @@ def div_mode(call, x, y, rounding_mode=None):
 
 
 @aten('fmod.Tensor', 'fmod.Scalar')
-def fmod(call, x, y): return call.Mod(*call.computed(x, y), fmod=1)
+def fmod(call: Call, x: Operand, y: Operand) -> Value: return call.Mod(*call.computed(x, y), fmod=1)
 
 
-def remainder_of(call, x, y):
+def remainder_of(call: Call, x: Value, y: Value) -> Value:
     """With the sign of y."""
     rest = call.Mod(x, y, fmod=1)
     signs_differ = call.Xor(call.Less(rest, 0.0), call.Less(y, 0.0))
@@ -58,13 +60,13 @@ def remainder_of(call, x, y):
 
 
 @aten('remainder.Tensor', 'remainder.Scalar', 'remainder.Scalar_Tensor')
-def remainder(call, x, y):
+def remainder(call: Call, x: Operand, y: Operand) -> Value:
     x, y = call.computed(x, y)
     return remainder_of(call, x, y) if call.is_float(x) else call.Mod(x, y)
 
 
 @aten('pow.Tensor_Tensor', 'pow.Tensor_Scalar', 'pow.Scalar')
-def pow_(call, x, y):
+def pow_(call: Call, x: Operand, y: Operand) -> Value:
     x = call.computed(x)
     if not isinstance(y, Value):
         if y == 1:
@@ -79,11 +81,11 @@ def pow_(call, x, y):
 
 
 @aten('atan2.out')
-def atan2_out(call, y, x, out): return atan2(call, y, x)
+def atan2_out(call: Call, y: Value, x: Value, out: Value) -> Value: return atan2(call, y, x)
 
 
 @aten('atan2')
-def atan2(call, y, x):
+def atan2(call: Call, y: Value, x: Value) -> Value:
     y, x = (call.wide(v) for v in call.computed(y, x))
     pi = 3.141592653589793
     angle = call.Atan(call.Div(y, x))
@@ -95,20 +97,20 @@ def atan2(call, y, x):
 
 
 @aten('maximum')
-def maximum(call, x, y): return extreme(call, 'Max', 'Or', x, y)
+def maximum(call: Call, x: Value, y: Value) -> Value: return extreme(call, 'Max', 'Or', x, y)
 
 
 @aten('minimum')
-def minimum(call, x, y): return extreme(call, 'Min', 'And', x, y)
+def minimum(call: Call, x: Value, y: Value) -> Value: return extreme(call, 'Min', 'And', x, y)
 
 
-def extreme(call, op, of_bool, x, y):
+def extreme(call: Call, op: str, of_bool: str, x: Value, y: Value) -> Value:
     x, y = call.computed(x, y)
     return call.add(of_bool if call.dtype == 'bool' else op, x, y)
 
 
 @aten('clamp', 'clamp.Tensor')
-def clamp(call, x, low=None, high=None):
+def clamp(call: Call, x: Value, low: Operand | None = None, high: Operand | None = None) -> Value:
     x = call.computed(x)
     if low is not None:
         x = call.Max(x, call.computed(low))
