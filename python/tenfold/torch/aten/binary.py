@@ -1,16 +1,18 @@
 """Arithmetic of two numbers, in the type that torch promotes them to."""
 from __future__ import annotations
 
+import math
+
 from tenfold._network import Value
 from tenfold.torch._call import Call
 from tenfold.torch.aten.table import Number, Operand, aten
-from tenfold.torch.aten.unary import trunc
+from tenfold.torch.aten.unary import rsqrt, trunc
 
 
 def scaled(call: Call, y: Operand, alpha: Number) -> Value:
     """alpha * y in the type of the result."""
-    y = call.computed(y)
-    return y if alpha == 1 else call.Mul(y, call.computed(alpha))
+    same: Value = call.computed(y)
+    return same if alpha == 1 else call.Mul(same, call.computed(alpha))
 
 
 @aten('add.Tensor', 'add.Scalar')
@@ -37,15 +39,18 @@ def div(call: Call, x: Operand, y: Operand) -> Value: return call.Div(*call.comp
 
 @aten('div.Tensor_mode', 'div.Scalar_mode')
 def div_mode(call: Call, x: Operand, y: Operand, rounding_mode: str | None = None) -> Value:
-    x, y = call.computed(x, y)
+    a, b = call.computed(x, y)
     if rounding_mode is None:
-        return call.Div(x, y)
+        return call.Div(a, b)
+    a, b = call.wide(a), call.wide(b)                     # a quotient that is rounded to 16 bits may reach the next whole number
+    plain, rest = call.Div(a, b), call.Mod(a, b, fmod=1)
     if rounding_mode == 'trunc':
-        return trunc(call, call.Div(x, y))
-    if not call.is_float(x):
-        return call.Div(call.Sub(x, call.Mod(x, y)), y)
-    quotient = call.Round(call.Div(call.Sub(x, remainder_of(call, x, y)), y))
-    return call.Where(call.Equal(y, 0.0), call.Div(x, y), quotient)
+        return call.computed(trunc(call, plain))
+    if not call.is_float(a):
+        return call.Where(other_sign(call, rest, b), call.Sub(plain, 1), plain)
+    quotient = call.Div(call.Sub(a, rest), b)
+    quotient = call.Round(call.Where(other_sign(call, rest, b), call.Sub(quotient, 1.0), quotient))
+    return call.computed(call.Where(call.Equal(b, 0.0), plain, quotient))
 
 
 @aten('fmod.Tensor', 'fmod.Scalar')
@@ -55,29 +60,35 @@ def fmod(call: Call, x: Operand, y: Operand) -> Value: return call.Mod(*call.com
 def remainder_of(call: Call, x: Value, y: Value) -> Value:
     """With the sign of y."""
     rest = call.Mod(x, y, fmod=1)
-    signs_differ = call.Xor(call.Less(rest, 0.0), call.Less(y, 0.0))
-    return call.Where(call.And(signs_differ, call.Not(call.Equal(rest, 0.0))), call.Add(rest, y), rest)
+    return call.Where(other_sign(call, rest, y), call.Add(rest, y), rest)
+
+
+def other_sign(call: Call, rest: Value, y: Value) -> Value:
+    """Where a rest is not zero and has not the sign of y."""
+    return call.And(call.Xor(call.Less(rest, 0.0), call.Less(y, 0.0)), call.Not(call.Equal(rest, 0.0)))
 
 
 @aten('remainder.Tensor', 'remainder.Scalar', 'remainder.Scalar_Tensor')
 def remainder(call: Call, x: Operand, y: Operand) -> Value:
-    x, y = call.computed(x, y)
-    return remainder_of(call, x, y) if call.is_float(x) else call.Mod(x, y)
+    a, b = call.computed(x, y)
+    return remainder_of(call, a, b) if call.is_float(a) else call.Mod(a, b)
 
 
 @aten('pow.Tensor_Tensor', 'pow.Tensor_Scalar', 'pow.Scalar')
 def pow_(call: Call, x: Operand, y: Operand) -> Value:
-    x = call.computed(x)
+    base: Value = call.computed(x)
     if not isinstance(y, Value):
         if y == 1:
-            return call.Identity(x)
+            return call.Identity(base)
         if y == 2:
-            return call.Mul(x, x)
+            return call.Mul(base, base)
         if y == 0.5:
-            return call.Sqrt(x)
-        if y == -1 and call.is_float(x):
-            return call.Reciprocal(x)
-    return call.computed(call.Pow(call.wide(x), call.wide(call.computed(y))))
+            return call.Sqrt(base)
+        if y == -0.5:
+            return rsqrt(call, base)
+        if y == -1 and call.is_float(base):
+            return call.Reciprocal(base)
+    return call.computed(call.Pow(call.wide(base), call.wide(call.computed(y))))
 
 
 @aten('atan2.out')
@@ -87,13 +98,17 @@ def atan2_out(call: Call, y: Value, x: Value, out: Value) -> Value: return atan2
 @aten('atan2')
 def atan2(call: Call, y: Value, x: Value) -> Value:
     y, x = (call.wide(v) for v in call.computed(y, x))
-    pi = 3.141592653589793
-    angle = call.Atan(call.Div(y, x))
-    behind = call.Where(call.Less(y, 0.0), call.Sub(angle, pi), call.Add(angle, pi))
-    upright = call.Where(call.Less(y, 0.0), call.constant(-pi / 2, x.dtype), call.constant(pi / 2, x.dtype))
-    zeros = call.Where(call.Less(call.Div(call.constant(1.0, x.dtype), x), 0.0), call.constant(pi, x.dtype), call.constant(0.0, x.dtype))
-    some = call.Where(call.Equal(x, 0.0), upright, call.Where(call.Less(x, 0.0), behind, angle))
-    return call.computed(call.Where(call.Equal(y, 0.0), zeros, some))
+    pi, high, wide = math.pi, call.Abs(y), call.Abs(x)
+    nothing, half = (call.constant(a, x.dtype) for a in (0.0, pi / 4))
+    level = call.Where(call.Equal(high, 0.0), nothing, half)           # where both are equal: zeros and infinities, too
+    angle = call.Where(call.Equal(high, wide), level, call.Atan(call.Div(high, wide)))
+    angle = call.Where(below_zero(call, x), call.Sub(pi, angle), angle)
+    return call.computed(call.Where(below_zero(call, y), call.Neg(angle), angle))
+
+
+def below_zero(call: Call, x: Value) -> Value:
+    """Of -0, too."""
+    return call.Less(call.Where(call.Equal(x, 0.0), call.Reciprocal(x), x), 0.0)
 
 
 @aten('maximum')

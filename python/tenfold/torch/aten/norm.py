@@ -8,10 +8,10 @@ import torch
 from tenfold._network import Value
 from tenfold.torch._call import Call
 from tenfold.torch._types import TORCH
-from tenfold.torch.aten.table import Operand, Size, aten
+from tenfold.torch.aten.table import Number, Size, aten
 
 
-def filled(call: Call, sizes: Sequence[Size], value: Operand, dtype: str) -> Value:
+def filled(call: Call, sizes: Sequence[Size], value: Number, dtype: str) -> Value:
     return call.tensor(torch.full(call.fixed(sizes, 'a normalisation without weights'), value, dtype=TORCH[dtype]))
 
 

@@ -126,48 +126,59 @@ def adaptive_avg_pool2d(call: Call, x: Value, wanted: Sequence[Size]) -> Value: 
 def adaptive_avg_pool3d(call: Call, x: Value, wanted: Sequence[Size]) -> Value: return adaptive(call, x, wanted)
 
 
-def resized(call: Call, x: Value, sizes: Any, scales: Sequence[float | None] | None, count: int,
-            **attributes: Any) -> Value:
+def resized(call: Call, x: Value, scales: Sequence[float | None] | None, **attributes: Any) -> Value:
     """To sizes, or by factors where torch computes places by them."""
-    if scales and all(s is not None for s in scales):
-        factors = call.constant([1.0, 1.0, *map(float, scales)], 'f32')
-        wanted = [math.floor(s * f) if isinstance(s, int) else None for s, f in zip(call.argument(0).shape[2:], scales, strict=True)]
-        if wanted == list(call.fake.shape[2:]):
-            return call.Resize(x, None, factors, None, **attributes)
-    shape = call.argument(0).shape
-    return call.Resize(x, None, None, call.ints([shape[0], shape[1], *call.fake.shape[2:]]), **attributes)
+    shape, wanted = call.argument(0).shape, call.fake.shape[2:]
+    factors = [float(s) for s in scales or () if s is not None]
+    if not factors:
+        return call.Resize(x, None, None, call.ints([shape[0], shape[1], *wanted]), **attributes)
+    if len(factors) != len(wanted) or not all(map(by_factor, shape[2:], wanted, factors)):
+        call.refuse(f'the factors {factors}, by which an engine would come to other places')
+    return call.Resize(x, None, call.constant([1.0, 1.0, *factors], 'f32'), None, **attributes)
+
+
+def by_factor(size: Size, wanted: Size, factor: float) -> bool:
+    """Whether an engine moves along this axis as torch does. It takes an axis that keeps its size as it is, by whatever factor."""
+    if isinstance(size, int) and isinstance(wanted, int):
+        return math.floor(size * factor) == wanted and (size != wanted or factor == 1)
+    return float(torch.tensor(factor)) == factor and (factor <= 1 or factor >= 2)
 
 
 @aten('upsample_nearest2d.vec')
-def upsample_nearest2d_vec(call: Call, x: Value, sizes: Any, scales: Sequence[float | None] | None) -> Value:
-    return resized(call, x, sizes, scales, 2, mode='nearest', coordinate_transformation_mode='asymmetric', nearest_mode='floor')
+def upsample_nearest2d_vec(call: Call, x: Value, sizes: Sequence[Size] | None, scales: Sequence[float | None] | None) -> Value:
+    return nearest(call, x, scales)
 
 
 @aten('upsample_nearest1d', 'upsample_nearest2d', 'upsample_nearest3d')
 def upsample_nearest(call: Call, x: Value, sizes: Sequence[Size], *scales: float | None) -> Value:
-    return resized(call, x, sizes, scales, len(sizes), mode='nearest', coordinate_transformation_mode='asymmetric', nearest_mode='floor')
+    return nearest(call, x, scales)
 
 
-def linear(call: Call, x: Value, sizes: Any, scales: Sequence[float | None] | None, align: bool) -> Value:
-    return resized(call, x, sizes, scales, 2, mode='linear',
-                   coordinate_transformation_mode='align_corners' if align else 'half_pixel')
+def nearest(call: Call, x: Value, scales: Sequence[float | None] | None) -> Value:
+    return resized(call, x, scales, mode='nearest', coordinate_transformation_mode='asymmetric', nearest_mode='floor')
+
+
+def smooth(call: Call, x: Value, scales: Sequence[float | None] | None, align: bool, **attributes: Any) -> Value:
+    """Corners that are aligned give the places; factors count for the others."""
+    if align:
+        return resized(call, x, None, coordinate_transformation_mode='align_corners', **attributes)
+    return resized(call, x, scales, coordinate_transformation_mode='half_pixel', **attributes)
 
 
 @aten('upsample_bilinear2d.vec')
-def upsample_bilinear2d_vec(call: Call, x: Value, sizes: Any, align: bool,
+def upsample_bilinear2d_vec(call: Call, x: Value, sizes: Sequence[Size] | None, align: bool,
                             scales: Sequence[float | None] | None) -> Value:
-    return linear(call, x, sizes, None if align else scales, align)
+    return smooth(call, x, scales, align, mode='linear')
 
 
 @aten('upsample_bilinear2d', 'upsample_linear1d', 'upsample_trilinear3d')
 def upsample_linear(call: Call, x: Value, sizes: Sequence[Size], align: bool, *scales: float | None) -> Value:
-    return linear(call, x, sizes, None if align else scales, align)
+    return smooth(call, x, scales, align, mode='linear')
 
 
 @aten('upsample_bicubic2d')
 def upsample_bicubic2d(call: Call, x: Value, sizes: Sequence[Size], align: bool, *scales: float | None) -> Value:
-    return resized(call, x, sizes, None if align else scales, 2, mode='cubic', cubic_coeff_a=-0.75,
-                   coordinate_transformation_mode='align_corners' if align else 'half_pixel')
+    return smooth(call, x, scales, align, mode='cubic', cubic_coeff_a=-0.75)
 
 
 @aten('grid_sampler_2d')

@@ -65,8 +65,10 @@ def extreme(call: Call, op: str, x: Value, axes: Axes, keep: bool) -> Value:
 
 @aten('any', 'any.dim', 'any.dims')
 def any_(call: Call, x: Value, axes: Axes = None, keep: bool = False) -> Value:
-    found = extreme(call, 'ReduceMax', call.cast(x, 'bool'), axes, keep)
-    return call.cast(found, call.dtype)
+    if isinstance(axes, list) and not axes:
+        return call.cast(call.cast(x, 'bool'), call.dtype)
+    found = reduced(call, 'ReduceMax', call.cast(call.cast(x, 'bool'), 'i32'), axes, keep)
+    return call.cast(call.Greater(found, 0), call.dtype)            # of nothing: less than 0
 
 
 @aten('all', 'all.dim')

@@ -166,11 +166,9 @@ def pad(call: Call, x: Value, pads: Sequence[Size], mode: str, *value: Value) ->
     axes = [call.rank(x) - 1 - i for i in range(len(pads) // 2)]
     if not axes:
         return call.Identity(x)
-    if mode != 'constant' and all(isinstance(n, int) for n in pads) and min(pads) < 0:      # what is cut off is not repeated
-        cut, sizes = [max(-n, 0) for n in pads], call.fixed(call.argument(0).shape, 'a padding that cuts')
-        if any(cut[2 * i] + cut[2 * i + 1] >= sizes[a] for i, a in enumerate(axes)):
-            call.refuse('a padding that leaves nothing to repeat')
-        lasts = [-c if c else END for c in cut[1::2]]
-        x, pads = call.Slice(x, call.ints(cut[::2]), call.ints(lasts), call.ints(axes)), [max(n, 0) for n in pads]
+    if mode != 'constant' and all(isinstance(n, int) for n in pads) and min(pads) < 0:      # what is cut off may still be repeated
+        x = pad(call, x, [max(n, 0) for n in pads], mode)
+        lasts = [n if n < 0 else END for n in pads[1::2]]
+        return call.Slice(x, call.ints([max(-n, 0) for n in pads[::2]]), call.ints(lasts), call.ints(axes))
     ends = [*(pads[2 * i] for i in range(len(axes))), *(pads[2 * i + 1] for i in range(len(axes)))]
     return call.Pad(x, call.ints(ends), value[0] if value else None, call.ints(axes), mode=mode)

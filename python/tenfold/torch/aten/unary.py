@@ -105,7 +105,11 @@ def rsqrt(call: Call, x: Value) -> Value: return call.computed(call.Reciprocal(c
 
 
 @aten('sign')
-def sign(call: Call, x: Value) -> Value: return x if x.dtype == 'bool' else call.Sign(x)
+def sign(call: Call, x: Value) -> Value:
+    """0 for NaN, as torch has it."""
+    if not call.is_float(x):
+        return x if x.dtype == 'bool' else call.Sign(x)
+    return call.Sub(call.cast(call.Greater(x, 0.0), x.dtype), call.cast(call.Less(x, 0.0), x.dtype))
 
 
 @aten('sin')
