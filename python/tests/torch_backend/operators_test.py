@@ -91,6 +91,7 @@ def corners():
         yield A.div.Tensor_mode, (small[:, None], small[small != 0]), {'rounding_mode': mode}
     for op in (A.any.default, A.all.default, A.sum.default, A.prod.default):
         yield op, (torch.zeros(0, 3),)
+    yield A.div.Tensor_mode, ((torch.randn(999) * 20).bfloat16(), (torch.randn(999) * 3).bfloat16()), {'rounding_mode': 'trunc'}
     yield A.any.dims, (a, [])
     yield A.pow.Tensor_Tensor, (torch.tensor([7, 3, -3]), torch.tensor([22, 39, 39]))                     # beyond 2^53
     yield A.reflection_pad2d.default, (torch.randn(1, 2, 3, 3), [2, -1, -1, 0])

@@ -42,10 +42,10 @@ def div_mode(call: Call, x: Operand, y: Operand, rounding_mode: str | None = Non
     a, b = call.computed(x, y)
     if rounding_mode is None:
         return call.Div(a, b)
-    a, b = call.wide(a), call.wide(b)                     # a quotient that is rounded to 16 bits may reach the next whole number
+    a, b = call.wide(a), call.wide(b)
     plain, rest = call.Div(a, b), call.Mod(a, b, fmod=1)
-    if rounding_mode == 'trunc':
-        return call.computed(trunc(call, plain))
+    if rounding_mode == 'trunc':                          # torch rounds the quotient to 16 bits first
+        return call.computed(trunc(call, call.wide(call.computed(plain))))
     if not call.is_float(a):
         return call.Where(other_sign(call, rest, b), call.Sub(plain, 1), plain)
     quotient = call.Div(call.Sub(a, rest), b)
