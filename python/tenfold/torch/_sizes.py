@@ -14,6 +14,7 @@ from torch.utils._sympy.printers import PythonPrinter
 from torch.utils._sympy.value_ranges import ValueRanges, bound_sympy
 
 LEAST_MOST = 64            # of a size without a bound: the first range reaches to here, the others double
+MANY, LESS_MOST = 4, 16    # with so many sizes: an engine's memory is for all of them at their largest
 LARGEST = 1 << 60          # that engines compute: their sizes have 64 bits, and sums of a few terms must fit, too
 
 
@@ -123,13 +124,14 @@ class Ranges:
         self.symbols.append(symbol), self.places.append(place), self._hints.append(int(hint)), self._bounds.append((least, most))
 
     def around(self, values: Sequence[int]) -> tuple[tuple[int, int], ...]:
-        """The range of each symbol that has this value: as torch bounds it, else up to the next power of two."""
+        """The range of each symbol that has this value: as torch bounds it, else up to a power of two."""
         found = []
+        first_most = LEAST_MOST if len(self.symbols) < MANY else LESS_MOST
         for value, hint, (least, most) in zip(values, self._hints, self._bounds, strict=True):
             if most:
                 found.append((least, most))
                 continue
-            first = max(LEAST_MOST, 1 << max(hint - 1, 0).bit_length())
+            first = max(first_most, 1 << max(hint - 1, 0).bit_length())
             above = first if value <= first else 1 << (value - 1).bit_length()
             found.append((least if above == first else above // 2 + 1, above))
         return tuple(found)

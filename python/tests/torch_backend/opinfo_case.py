@@ -113,7 +113,8 @@ def graph_of(function, args, kwargs):
         return make_fx(lambda x: (function(*args, **kwargs), x + 1), tracing_mode='fake')(*tensors), tensors
     if function is torch.ops.aten._embedding_bag.default:      # what comes behind the first result is for gradients
         return make_fx(lambda *given: called(*given)[0], tracing_mode='fake')(*tensors), tensors
-    mode = 'symbolic' if torch.Tag.dynamic_output_shape in function.tags else 'fake'
+    by_data = torch.Tag.dynamic_output_shape in function.tags and any(t.dtype in (torch.bool, torch.uint8) for t in tensors)
+    mode = 'symbolic' if by_data or function is torch.ops.aten.nonzero.default else 'fake'
     return make_fx(called, tracing_mode=mode)(*tensors), tensors
 
 

@@ -183,6 +183,8 @@ def upsample_bicubic2d(call: Call, x: Value, sizes: Sequence[Size], align: bool,
 
 @aten('grid_sampler_2d')
 def grid_sampler_2d(call: Call, x: Value, grid: Value, mode: int, padding: int, align: bool) -> Value:
+    if mode == 1 and x.dtype in ('f16', 'bf16'):
+        call.refuse('the nearest of places that are rounded to 16 bits')
     return call.GridSample(x, grid, mode=('linear', 'nearest', 'cubic')[mode], padding_mode=('zeros', 'border', 'reflection')[padding],
                            align_corners=int(align))
 
