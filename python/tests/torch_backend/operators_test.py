@@ -92,6 +92,8 @@ def corners():
     for op in (A.any.default, A.all.default, A.sum.default, A.prod.default):
         yield op, (torch.zeros(0, 3),)
     yield A.div.Tensor_mode, ((torch.randn(999) * 20).bfloat16(), (torch.randn(999) * 3).bfloat16()), {'rounding_mode': 'trunc'}
+    for op in (A.add.Tensor, A.sub.Tensor):
+        yield op, (torch.randn(999).half(), torch.randn(999).half()), {'alpha': -3.125}
     yield A.any.dims, (a, [])
     yield A.pow.Tensor_Tensor, (torch.tensor([7, 3, -3]), torch.tensor([22, 39, 39]))                     # beyond 2^53
     yield A.reflection_pad2d.default, (torch.randn(1, 2, 3, 3), [2, -1, -1, 0])

@@ -9,22 +9,25 @@ from tenfold.torch.aten.table import Number, Operand, aten
 from tenfold.torch.aten.unary import rsqrt, trunc
 
 
-def scaled(call: Call, y: Operand, alpha: Number) -> Value:
-    """alpha * y in the type of the result."""
-    same: Value = call.computed(y)
-    return same if alpha == 1 else call.Mul(same, call.computed(alpha))
+def terms(call: Call, x: Operand, y: Operand, alpha: Number) -> tuple[Value, Value]:
+    """x and alpha * y in the type of the result, or in f32 for 16 bits: torch rounds the sum alone."""
+    a, b = call.computed(x, y)
+    if alpha == 1:
+        return a, b
+    a, b = call.wide(a), call.wide(b)
+    return a, call.Mul(b, call.cast(alpha, b.dtype))
 
 
 @aten('add.Tensor', 'add.Scalar')
 def add(call: Call, x: Operand, y: Operand, alpha: Number = 1) -> Value:
     if call.dtype == 'bool':
         return call.Or(*call.computed(x, y)) if alpha else call.computed(x)
-    return call.Add(call.computed(x), scaled(call, y, alpha))
+    return call.computed(call.Add(*terms(call, x, y, alpha)))
 
 
 @aten('sub.Tensor', 'sub.Scalar')
 def sub(call: Call, x: Operand, y: Operand, alpha: Number = 1) -> Value:
-    return call.Sub(call.computed(x), scaled(call, y, alpha))
+    return call.computed(call.Sub(*terms(call, x, y, alpha)))
 
 
 @aten('mul.Tensor', 'mul.Scalar')
