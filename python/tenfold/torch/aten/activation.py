@@ -56,4 +56,8 @@ def softmax(call: Call, x: Value, axis: int, half_to_float: bool) -> Value:
 
 @aten('_log_softmax')
 def log_softmax(call: Call, x: Value, axis: int, half_to_float: bool) -> Value:
-    return call.LogSoftmax(call.computed(x), axis=axis) if call.rank(x) else call.Sub(x, x)
+    """Of what is left of x beside its largest, which LogSoftmax by itself would add to a logarithm and take off again."""
+    if not call.rank(x):
+        return call.computed(call.Sub(x, x))
+    x = call.wide(call.computed(x))
+    return call.computed(call.LogSoftmax(call.Sub(x, call.ReduceMax(x, call.ints([axis]), keepdims=1)), axis=axis))

@@ -1,6 +1,7 @@
 """Gathering and scattering by indices that are data."""
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -177,6 +178,14 @@ NOTHING = {'sum': 0, 'mean': 0, 'prod': 1, 'amax': '-inf', 'amin': 'inf'}
 REDUCTIONS = {'sum': 'add', 'mean': 'add', 'prod': 'mul', 'amax': 'max', 'amin': 'min'}
 
 
+def least_or_most(dtype: torch.dtype, most: bool) -> Number:
+    if dtype == torch.bool:
+        return most
+    if dtype.is_floating_point:
+        return math.inf if most else -math.inf
+    return torch.iinfo(dtype).max if most else torch.iinfo(dtype).min
+
+
 @aten('scatter_reduce.two')
 def scatter_reduce(call: Call, x: Value, axis: int, indices: Value, values: Value, reduce: str,
                    include_self: bool = True) -> Value:
@@ -186,7 +195,7 @@ def scatter_reduce(call: Call, x: Value, axis: int, indices: Value, values: Valu
     if not include_self:
         nothing = NOTHING[reduce]
         if isinstance(nothing, str):
-            nothing = float(nothing) if dtype.is_floating_point else getattr(torch.iinfo(dtype), 'max' if nothing == 'inf' else 'min')
+            nothing = least_or_most(dtype, nothing == 'inf')
         x = scattered(call, x, axis, indices, call.Expand(call.constant(nothing, x.dtype), call.Shape(indices))
                       if call.rank(indices) else call.constant(nothing, x.dtype))
     made = scattered(call, x, axis, indices, values, REDUCTIONS[reduce])
