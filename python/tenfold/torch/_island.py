@@ -93,6 +93,8 @@ def number(size: Any, ranges: Ranges) -> Any:
     if isinstance(size, (bool, int, float)):
         return lambda values: size
     e = size.node.expr if hasattr(size, 'node') else sympy.Integer(size)
+    if unknown := e.free_symbols - set(ranges.symbols):
+        raise Refused(f'the size {e}, whose part {min(map(str, unknown))} is no extent of an input')
     function = evaluate(e, ranges.symbols)
     return lambda values: function(*values)
 

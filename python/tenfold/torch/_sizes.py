@@ -1,6 +1,7 @@
 """Symbolic sizes of torch: as values of a network, as functions of a call's arguments, and the ranges that engines are built for."""
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -91,7 +92,7 @@ def evaluate(e: sympy.Expr, symbols: Sequence[sympy.Symbol]) -> Callable[..., in
     """The expression as a function of its symbols."""
     names = {s: f'v{i}' for i, s in enumerate(symbols)}
     text = PythonPrinter().doprint(e.xreplace({s: sympy.Symbol(n, integer=True) for s, n in names.items()}))
-    return eval(f'lambda {", ".join(names.values())}: {text}', {'math': __import__('math'), 'max': max, 'min': min})   # noqa: S307
+    return eval(f'lambda {", ".join(names.values())}: {text}', {'math': math, 'torch': torch, 'max': max, 'min': min})   # noqa: S307
 
 
 class Ranges:
