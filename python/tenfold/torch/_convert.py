@@ -13,6 +13,7 @@ from tenfold.torch._sizes import Extents, expression
 from tenfold.torch.aten import OPERATORS
 
 RANDOM = torch.Tag.nondeterministic_seeded
+UNFORESEEN = 'an unforeseen'
 
 
 class Conversion:
@@ -79,6 +80,8 @@ class Conversion:
             self._values[node] = self._called(node)
         except (Refused, tenfold.Error) as error:
             self._fail(node, str(error))
+        except Exception as error:                # a fault of ours must not cost the user his module
+            self._fail(node, f'{UNFORESEEN} {type(error).__name__}: {error}')
 
     def _fail(self, node: torch.fx.Node, why: str) -> None:
         self.failed[node] = why
@@ -117,7 +120,7 @@ def flat(value: Any) -> list[torch.Tensor]:
 def main_device(graph: torch.fx.Graph) -> torch.device:
     """That of the inputs: a GPU, where one of them lies there."""
     given = [n.meta['val'].device for n in graph.nodes if n.op == 'placeholder' and isinstance(n.meta.get('val'), torch.Tensor)]
-    return next((d for d in given if d.type != 'cpu'), torch.device('cpu'))
+    return next((d for d in given if d.type not in ('cpu', 'meta')), torch.device('cpu'))
 
 
 def is_size(node: torch.fx.Node) -> bool:

@@ -53,6 +53,11 @@ class Results:
             sizes, strides = ([number(s, ranges) for s in numbers] for numbers in (fake.shape, fake.stride()))
             self.strided[name] = (sizes, strides, fake.dtype, fake.device)
 
+    def made(self, values: list[int]) -> dict[str, torch.Tensor]:
+        """Memory for results that do not lie row by row."""
+        return {name: torch.empty_strided([f(values) for f in sizes], [f(values) for f in strides], dtype=dtype, device=device)
+                for name, (sizes, strides, dtype, device) in self.strided.items()}
+
     def gather(self, outputs: list[Any], args: Sequence[Any], values: list[int]) -> Any:
         made = [outputs[given] if kind == 'output' else args[given] if kind == 'argument' else given(values) if kind == 'size' else given
                 for kind, given in self.sources]
@@ -89,6 +94,8 @@ def number(size: Any, ranges: Ranges) -> Any:
     if isinstance(size, (bool, int, float)):
         return lambda values: size
     e = size.node.expr if hasattr(size, 'node') else sympy.Integer(size)
+    if unknown := e.free_symbols - set(ranges.symbols):
+        raise Refused(f'the size {e}, whose part {min(map(str, unknown))} is no extent of an input')
     function = evaluate(e, ranges.symbols)
     return lambda values: function(*values)
 
@@ -120,6 +127,7 @@ class Island:
             raise Refused('a graph that computes nothing')
         made.network.remove_unused()
         self.network = made.network
+        self._extents = made.extents
         self._graph, self._module = graph, attributes
         self.weights = [weights[n] for n in made.weights]
         self.holds_weights = True                          # of torch's memory
@@ -156,6 +164,7 @@ class Island:
     def _build(self, around: tuple[tuple[int, int], ...], usual: list[int]) -> Any:
         build = for_build(self.options, self.device)
         if self.ranges.symbols:
+            self._extents.check(self.ranges.symbols, around)
             build['profiles'] = self.ranges.profile(self.names, around, usual)
         if not self.options.frozen:
             build.setdefault('refittable', True)
@@ -186,12 +195,11 @@ class Island:
         if engine is None:
             return self._module(*args)
         results = self.results
-        if results.strided:
-            out = {name: torch.empty_strided([f(values) for f in sizes], [f(values) for f in strides], dtype=dtype, device=device)
-                   for name, (sizes, strides, dtype, device) in results.strided.items()}
-            found = engine(*tensors, out=out)
-        else:
-            found = engine(*tensors)
+        try:
+            found = engine(*tensors, out=results.made(values)) if results.strided else engine(*tensors)
+        except (tenfold.OutOfMemory, MemoryError) as error:
+            self.report.leave_all(f'a run: {type(error).__name__}: {error}')
+            return self._module(*args)
         outputs = [found] if len(results.names) == 1 else [found[name] for name in results.names]
         if results.plain:
             return outputs[0] if results.single else outputs

@@ -1,17 +1,22 @@
 """Symbolic sizes of torch: as values of a network, as functions of a call's arguments, and the ranges that engines are built for."""
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import sympy
+import tenfold
 import torch
 from tenfold._network import Network, Value
 from tenfold.torch._call import Refused
 from torch.utils._sympy import functions as sizes_of_torch
 from torch.utils._sympy.printers import PythonPrinter
+from torch.utils._sympy.value_ranges import ValueRanges, bound_sympy
 
 LEAST_MOST = 64            # of a size without a bound: the first range reaches to here, the others double
+MANY, LESS_MOST = 4, 16    # with so many sizes: an engine's memory is for all of them at their largest
+LARGEST = 1 << 60          # that engines compute: their sizes have 64 bits, and sums of a few terms must fit, too
 
 
 def expression(size: Any) -> sympy.Expr:
@@ -58,18 +63,36 @@ class Extents:
             return self._fold('Mul', e.args) if below == 1 else self._fold('Div', [above, below])
         if isinstance(e, sympy.Pow) and e.exp.is_Integer and 0 < e.exp < 9:
             return self._fold('Mul', [e.base] * int(e.exp))
-        for kind, op in ((sizes_of_torch.FloorDiv, 'Div'), (sizes_of_torch.Mod, 'Mod'), (sizes_of_torch.PythonMod, 'Mod'),
-                         (sizes_of_torch.Max, 'Max'), (sizes_of_torch.Min, 'Min')):
+        if isinstance(e, sizes_of_torch.FloorDiv):
+            return self._floor(*e.args)
+        for kind, op in ((sizes_of_torch.Mod, 'Mod'), (sizes_of_torch.PythonMod, 'Mod'), (sizes_of_torch.Max, 'Max'),
+                         (sizes_of_torch.Min, 'Min')):
             if isinstance(e, kind):
                 return self._fold(op, e.args)
         raise Refused(f'the size {e}, which follows from no extent of an input')
+
+    def _floor(self, above: sympy.Expr, below: sympy.Expr) -> Value:
+        """ONNX's Div rounds towards zero."""
+        if above.is_nonnegative and below.is_positive:
+            return self._fold('Div', [above, below])
+        rest = self.network.add('Mod', self._of(above), self._of(below))          # with the sign of the divisor
+        return self.network.add('Div', self.network.add('Sub', self._of(above), rest), self._of(below))
+
+    def check(self, symbols: Sequence[sympy.Symbol], around: Sequence[tuple[int, int]]) -> None:
+        """Raises Unsupported where sizes in these ranges may lead to numbers that engines do not compute rightly."""
+        ranges = {s: ValueRanges(least, most) for s, (least, most) in zip(symbols, around, strict=True)}
+        for e in self._known:
+            bounds = bound_sympy(e, ranges)
+            if bounds.lower < -LARGEST or bounds.upper > LARGEST:
+                told = ', '.join(f'{s} to {r.upper}' for s, r in ranges.items())
+                raise tenfold.Unsupported(f'the size {e}, which may pass 2**60 for {told}')
 
 
 def evaluate(e: sympy.Expr, symbols: Sequence[sympy.Symbol]) -> Callable[..., int]:
     """The expression as a function of its symbols."""
     names = {s: f'v{i}' for i, s in enumerate(symbols)}
     text = PythonPrinter().doprint(e.xreplace({s: sympy.Symbol(n, integer=True) for s, n in names.items()}))
-    return eval(f'lambda {", ".join(names.values())}: {text}', {'math': __import__('math'), 'max': max, 'min': min})   # noqa: S307
+    return eval(f'lambda {", ".join(names.values())}: {text}', {'math': math, 'torch': torch, 'max': max, 'min': min})   # noqa: S307
 
 
 class Ranges:
@@ -102,13 +125,14 @@ class Ranges:
         self.symbols.append(symbol), self.places.append(place), self._hints.append(int(hint)), self._bounds.append((least, most))
 
     def around(self, values: Sequence[int]) -> tuple[tuple[int, int], ...]:
-        """The range of each symbol that has this value: as torch bounds it, else up to the next power of two."""
+        """The range of each symbol that has this value: as torch bounds it, else up to a power of two."""
         found = []
+        first_most = LEAST_MOST if len(self.symbols) < MANY else LESS_MOST
         for value, hint, (least, most) in zip(values, self._hints, self._bounds, strict=True):
             if most:
                 found.append((least, most))
                 continue
-            first = max(LEAST_MOST, 1 << max(hint - 1, 0).bit_length())
+            first = max(first_most, 1 << max(hint - 1, 0).bit_length())
             above = first if value <= first else 1 << (value - 1).bit_length()
             found.append((least if above == first else above // 2 + 1, above))
         return tuple(found)

@@ -1,8 +1,30 @@
 """Bad input: an exception that names it, or eager torch with one warning; never a wrong answer."""
-import threading
+import os
 from unittest import mock
 
-from torch_case import MLP, QUICK, TorchCase, tenfold, torch, unittest, warnings
+from torch_case import MLP, QUICK, TorchCase, python, tenfold, torch, unittest, warnings
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SCARCE = '''
+import resource, warnings
+from torch_case import MLP, QUICK, torch
+torch.compile(MLP().eval(), backend="tenfold", options=QUICK)(torch.ones(2, 8))        # loads what is loaded at the first use
+module = torch.nn.Sequential(*[torch.nn.Linear(4096, 4096) for _ in range(8)]).eval()  # 512 MiB
+x = torch.randn(2, 4096)
+wanted = module(x).detach()
+pages = int(open("/proc/self/statm").read().split()[0])
+limit = pages * resource.getpagesize() + (256 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+from tenfold.torch import _backend, _options
+reports, chosen = [], _options.read_options(QUICK, None)
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    run = torch.compile(module, backend=lambda graph, inputs: _backend.compiled(graph, inputs, chosen, reports))
+    for _ in range(2):
+        torch.testing.assert_close(run(x), wanted, rtol=1e-4, atol=1e-5)
+assert sum("emory" in str(w.message) for w in told) == 1, [str(w.message) for w in told]
+print(sum(len(r.engines) for r in reports), "engines")
+'''
 
 
 class Faults(TorchCase):
@@ -61,18 +83,29 @@ class Faults(TorchCase):
     def test_sizes_beyond_64_bits(self):
         def large(x):
             n = x.shape[0]
-            return torch.relu(torch.tanh(torch.sigmoid(x.sum(0)))) * 2 + 1, n ** 9 * 10**6
-        run, _ = self.compiled(large, dynamic=True)
-        for rows in (30, 999):
+            y = torch.relu(torch.tanh(torch.sigmoid(x.sum(0)))) * 2
+            return y + (n ** 8 + 1) // n ** 7, n ** 9 * 10**6            # n, where nothing on the way is cut to 64 bits
+        run, reports = self.compiled(large, dynamic=True)
+        for rows, word in ((30, ''), (999, '2**60'), (40, '')):
             x = torch.ones(rows, 8)
-            try:
-                found = run(x)
-            except (OverflowError, RuntimeError):        # torch's own refusal
-                continue
-            self.same(found[0], large(x)[0])
-            self.assertEqual(found[1], large(x)[1])
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter('always')
+                found, wanted = run(x), large(x)
+            self.same(found[0], wanted[0])
+            self.assertEqual(found[1], wanted[1])
+            self.assertEqual([word in str(w.message) for w in told if 'tenfold' in str(w.message)], [True] * bool(word))
+        self.assertEqual(sum(len(r.engines) for r in reports), 1)
 
-    def test_tensors_of_several_devices(self):
+    def test_sizes_below_zero(self):
+        def less(x):
+            n = x.shape[0]
+            return torch.relu(torch.tanh(x) * 2).sum(0) + (n - 10) // 3 + (n - 10) % 4
+        run, reports = self.compiled(less, dynamic=True)
+        for rows in (5, 3, 9, 10, 21):
+            self.same(run(torch.ones(rows, 8)), less(torch.ones(rows, 8)))
+        self.one_engine(reports)
+
+    def test_results_of_several_devices(self):
         def two(x):
             y = torch.softmax(torch.relu(x @ x.t()) + 1, -1)
             return y.sum(-1).exp(), torch.empty(3, device='meta') + 1
@@ -82,22 +115,77 @@ class Faults(TorchCase):
         self.same(found[0], wanted[0])
         self.assertEqual(found[1].device.type, 'meta')
 
-    def test_a_module_that_changes_while_it_compiles(self):
+    def test_weights_of_several_devices(self):
         module = MLP().eval()
-        real, stop = tenfold.build, threading.Event()
+        module.register_buffer('far', torch.empty(4, device='meta'))
+
+        def both(x):
+            return module(x) * 2, module.far * 2
+        run, reports = self.compiled(both)
+        with torch.no_grad():
+            found = run(torch.ones(2, 8))
+            self.same(found[0], module(torch.ones(2, 8)) * 2)
+        self.assertEqual(found[1].device.type, 'meta')
+        self.assertIn('meta', str(reports[0]))
+        self.assertEqual(len(reports[0].engines), 1)
+        module.second.to('meta')
+        with self.assertRaises(Exception) as caught, torch.no_grad():
+            run(torch.ones(2, 8))
+        self.assertIn('meta', str(caught.exception))
+
+    def changed_in_the_middle(self, module, change):
+        """The first result is that of the module before or after the change, later ones are those after it."""
+        real, times = tenfold.build, []
 
         def slow(*args, **options):
-            with torch.no_grad():
-                module.second.weight.mul_(2)             # another thread's work, at the worst moment
-            stop.set()
+            if not times:
+                change()                                 # another thread's work, at the worst moment
+            times.append(1)
             return real(*args, **options)
         run, _ = self.compiled(module)
         x = torch.randn(2, 8)
         with torch.no_grad(), mock.patch('tenfold.build', slow):
+            before, found, after = module(x), run(x), module(x)
+            self.assertTrue(times)
+            self.assertGreater(float((before - after).abs().max()), 1e-3)
+            self.assertTrue(any(torch.allclose(found, wanted, rtol=1e-4, atol=1e-5) for wanted in (before, after)))
+            self.same(run(x), after)
+
+    def test_a_weight_that_changes_while_it_compiles(self):
+        module = MLP().eval()
+        self.changed_in_the_middle(module, lambda: module.second.weight.mul_(2))
+
+    def test_a_module_that_changes_while_it_compiles(self):
+        module = MLP().eval()
+        self.changed_in_the_middle(module, lambda: setattr(module, 'second', torch.nn.Linear(16, 4)))
+
+    def test_a_run_without_memory(self):
+        module = MLP().eval()
+        run, reports = self.compiled(module)
+        x = torch.ones(2, 8)
+        with torch.no_grad(), warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter('always')
             run(x)
-        self.assertTrue(stop.is_set())
-        with torch.no_grad():
+            with mock.patch.object(tenfold.Engine, '__call__', side_effect=tenfold.OutOfMemory('no memory for a run')):
+                self.same(run(x), module(x))
+                self.same(run(x), module(x))
             self.same(run(x), module(x))
+        self.assertEqual(sum('no memory for a run' in str(w.message) for w in told), 1)
+
+    def test_memory_that_is_scarce(self):
+        done = python(SCARCE, PYTHONPATH=os.pathsep.join(filter(None, [HERE, os.environ.get('PYTHONPATH')])))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.split(), ['0', 'engines'], done.stdout)
+
+    def test_indices_outside(self):
+        table = torch.nn.Embedding(9, 8)
+        module = torch.nn.Sequential(table, MLP()).eval()
+        run, reports = self.compiled(module)
+        with torch.no_grad():
+            self.same(run(torch.tensor([0, 8])), module(torch.tensor([0, 8])))
+            with self.assertRaises(IndexError):
+                run(torch.tensor([0, 9]))
+        self.one_engine(reports)
 
     def test_integers_that_no_engine_has(self):
         def unsigned(x):

@@ -1,6 +1,6 @@
 """Core ATen overloads without torch's help: the samples that torch ships (OpInfo), one an overload in the short form, and samples of ours
 for overloads that none of those comes to."""
-import collections
+import math
 import os
 import warnings
 
@@ -8,7 +8,7 @@ import opinfo_case
 from torch_case import TorchCase, torch, unittest
 
 SHORT = bool(os.environ.get('TENFOLD_TORCH_SHORT'))
-SAMPLES, EACH = (4, 1) if SHORT else (1000, 40)     # of an operator and type; calls of an overload that are tried for a type
+SAMPLES, EACH = (4, 1) if SHORT else (1000, 3)      # of an operator and type; calls of one kind that are tried
 WITHOUT = 180                      # overloads that engines compute, at least
 A = torch.ops.aten
 
@@ -46,6 +46,9 @@ def own_samples():
     yield A.upsample_bilinear2d.vec, (image, None, False, [2.0, 1.5])
     yield A.upsample_nearest2d.vec, (image, None, [2.0, 1.5])
     yield A.upsample_nearest2d.vec, (image, [9, 7], None)
+    yield A.upsample_nearest2d.vec, (torch.randn(1, 2, 3, 9), None, [1.3, 1.5])           # 3 rows stay 3, and are moved
+    yield A.upsample_bilinear2d.vec, (torch.randn(1, 2, 3, 9), None, False, [1.3, 1.5])
+    yield from corners()
     yield A.sym_size.int, (f, 1)
     yield A.avg_pool1d.default, (torch.randn(2, 3, 9), [3], [2], [1])
     yield A.adaptive_avg_pool1d.default, (torch.randn(2, 3, 9), [4])
@@ -66,6 +69,36 @@ def own_samples():
     yield A.index_put.default, (f, [b], torch.tensor(2.0))
     yield A.empty.memory_format, ([2, 0],)
     yield A.empty_strided.default, ([0, 2], [2, 1])
+
+
+def corners():
+    """Numbers and settings at the edge of what an operator takes."""
+    nan, inf = math.nan, math.inf
+    x = torch.tensor([nan, inf, -inf, 0.0, -0.0, 1.0, -1.0, 2.5, -2.5, 88.0, -104.0, 1e-4])
+    a, b = torch.broadcast_tensors(x[:, None], x)
+    for op in (A.atan2.default, A.remainder.Tensor, A.fmod.Tensor, A.maximum.default, A.minimum.default, A.pow.Tensor_Tensor, A.lt.Tensor):
+        yield op, (a, b)
+    for mode in ('floor', 'trunc'):
+        yield A.div.Tensor_mode, (a, b), {'rounding_mode': mode}
+    for exponent in (-0.5, 0.5, -1, 2, 3):
+        yield A.pow.Tensor_Scalar, (x, exponent)
+    for op in (A.sign, A.isnan, A.isinf, A.relu, A.sigmoid, A.tanh, A.round, A.trunc, A.rsqrt, A.log1p, A.any, A.amax, A.argmax):
+        yield op.default, (x,)
+    for op in (A.max.dim, A.min.dim, A.cumsum.default, A.sort.default):
+        yield op, (a, 1)
+    small = torch.tensor([-128, -7, -1, 0, 1, 3, 120], dtype=torch.int8)
+    for mode in ('floor', 'trunc'):
+        yield A.div.Tensor_mode, (small[:, None], small[small != 0]), {'rounding_mode': mode}
+    for op in (A.any.default, A.all.default, A.sum.default, A.prod.default):
+        yield op, (torch.zeros(0, 3),)
+    yield A.div.Tensor_mode, ((torch.randn(999) * 20).bfloat16(), (torch.randn(999) * 3).bfloat16()), {'rounding_mode': 'trunc'}
+    for op in (A.add.Tensor, A.sub.Tensor):
+        yield op, (torch.randn(999).half(), torch.randn(999).half()), {'alpha': -3.125}
+    yield A._log_softmax.default, (torch.randn(16, 64) + 1000, 1, False)
+    yield A.any.dims, (a, [])
+    yield A.pow.Tensor_Tensor, (torch.tensor([7, 3, -3]), torch.tensor([22, 39, 39]))                     # beyond 2^53
+    yield A.reflection_pad2d.default, (torch.randn(1, 2, 3, 3), [2, -1, -1, 0])
+    yield A.replication_pad2d.default, (torch.randn(1, 2, 4, 4), [-4, 5, 0, 0])
 
 
 def gradients(image):
@@ -96,36 +129,31 @@ def gradients(image):
 
 class Operators(TorchCase):
     def found(self):
-        """What went well and what did not, by overload."""
-        good, bad, tried = collections.Counter(), collections.defaultdict(set), collections.Counter()
-
-        def attempt(function, args, kwargs):
-            why = opinfo_case.check(function, args, kwargs)
-            if why is None:
-                good[str(function)] += 1
-            else:
-                bad[str(function)].add(why)
+        tally = opinfo_case.Tally(EACH)
         for function, args, *keywords in own_samples():
-            attempt(function, args, keywords[0] if keywords else {})
+            tally.add(function, args, keywords[0] if keywords else {})
         for op in opinfo_case.op_db:
             for dtype in opinfo_case.DTYPES[:1] if SHORT else opinfo_case.DTYPES:
                 for function, args, kwargs in opinfo_case.calls_of_samples(op, dtype, SAMPLES):
-                    tried[str(function), dtype] += 1
-                    if tried[str(function), dtype] <= EACH:
-                        attempt(function, args, kwargs)
-        return good, bad
+                    if not SHORT:
+                        tally.add(function, args, kwargs)
+                    elif str(function) not in tally.tried:
+                        tally.add(function, args, kwargs, str(function))
+        return tally
 
     def test_core_overloads(self):
         with warnings.catch_warnings():
             warnings.simplefilter('ignore')
-            good, bad = self.found()
+            tally = self.found()
         core = opinfo_case.core_overloads()
-        for name in sorted(set(bad) | set(core) - set(good)):
-            print(f'{name}: {good[name]} samples; {"; ".join(sorted(w[:150] for w in bad[name])[:3]) or "no sample"}')
-        wrong = {name: whys for name, whys in bad.items() if any(w.startswith('WRONG') for w in whys) and 'empty' not in name}
-        self.assertEqual(wrong, {})                                # a refusal is torch's to compute; a wrong answer is nobody's
-        done = [name for name in core if good[name]]
-        print(f'{len(done)} of {len(core)} core overloads without torch, {sum(n in bad for n in done)} of them not in all samples')
+        done = [name for name in core if tally.calls[name, 'computed']]
+        for name in sorted(set(tally.refused) | set(core) - set(done)):
+            whys = '; '.join(f'{count} {why}' for why, count in tally.refused[name].most_common(3))
+            print(f'{name}: {tally.calls[name, "computed"]} computed, left: {whys or "no sample"}')
+        wrong = [f'{name}: {why}' for name, whys in tally.wrong.items() for why in whys]
+        self.assertFalse(wrong, '\n'.join(wrong))                  # a refusal is torch's to compute; a wrong answer is nobody's
+        partly = sum(n in tally.refused for n in done)
+        print(f'{tally}. {len(done)} of {len(core)} core overloads without torch, {partly} of them not in all')
         self.assertGreaterEqual(len(done), WITHOUT)
 
 

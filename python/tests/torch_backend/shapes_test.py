@@ -43,6 +43,16 @@ class Shapes(TorchCase):
         self.assertEqual(ranges[0][1], 64)
         self.assertEqual(ranges[1:], [(65, 128), (129, 256), (513, 1024)])
 
+    def test_many_sizes_have_smaller_ranges(self):
+        def whole(x):
+            return torch.relu(torch.tanh(torch.sigmoid(x) * 2) + 1).exp()
+        run, reports = self.compiled(whole, dynamic=True)
+        for sizes in ((2, 3, 4, 5, 6), (16, 2, 3, 7, 20)):
+            x = torch.randn(*sizes)
+            self.same(run(x), whole(x))
+        ranges = [island for r in reports for island in r.built]
+        self.assertEqual([[most for _, most in r] for r in ranges], [[16] * 5, [16, 16, 16, 16, 32]])
+
     def test_a_bound_of_torchs(self):
         module = MLP().eval()
         run, reports = self.compiled(module)

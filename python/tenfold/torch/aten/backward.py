@@ -2,14 +2,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import torch
+from tenfold._network import Value
+from tenfold.torch._call import Call
 from tenfold.torch._types import TORCH
 from tenfold.torch.aten.pool import averages, windows
-from tenfold.torch.aten.table import aten
+from tenfold.torch.aten.table import Size, aten
 
 
-def fitted(call, x, begins, sizes):
+def fitted(call: Call, x: Value, begins: Sequence[int], sizes: Sequence[int]) -> Value:
     """Of the last axes: `sizes` elements from `begins` on; zeros where there are none."""
     have = call.network_dims(x)[-len(sizes):]
     axes = call.ints(range(call.rank(x) - len(sizes), call.rank(x)))
@@ -17,15 +20,17 @@ def fitted(call, x, begins, sizes):
     return call.Pad(x, call.ints([*(-b for b in begins), *ends]), None, axes, mode='constant')
 
 
-def spread(call, grad, kernel, strides, pads, dilations, groups, sizes):
+def spread(call: Call, grad: Value, kernel: Value, strides: Sequence[int], pads: Sequence[int],
+           dilations: Sequence[int], groups: int, sizes: Sequence[int]) -> Value:
     """The gradient of a convolution's input, whose spatial sizes are these."""
     whole = call.ConvTranspose(grad, kernel, strides=strides, dilations=dilations, group=groups)
     return fitted(call, whole, pads, sizes)
 
 
-def correlated(call, x, grad, strides, pads, dilations, groups, sizes):
+def correlated(call: Call, x: Value, grad: Value, strides: Sequence[int], pads: Sequence[int], dilations: Sequence[int],
+               groups: int, sizes: Sequence[int]) -> Value:
     """The gradient of a convolution's kernel, whose spatial sizes are these: a convolution over the batch."""
-    def part(v, group):
+    def part(v: Value, group: int) -> Value:
         count = call.network_dims(v)[1] // groups
         some = call.Slice(v, call.ints([group * count]), call.ints([(group + 1) * count]), call.ints([1])) if groups > 1 else v
         return call.Transpose(some, perm=[1, 0, *range(2, call.rank(v))])
@@ -37,7 +42,9 @@ def correlated(call, x, grad, strides, pads, dilations, groups, sizes):
 
 
 @aten('convolution_backward')
-def convolution_backward(call, grad, x, kernel, bias_sizes, strides, pads, dilations, transposed, output_pads, groups, mask):
+def convolution_backward(call: Call, grad: Value, x: Value, kernel: Value, bias_sizes: Sequence[int] | None,
+                         strides: Sequence[int], pads: Sequence[int], dilations: Sequence[int], transposed: bool,
+                         output_pads: Sequence[int], groups: int, mask: Sequence[bool]) -> tuple[Value | None, ...]:
     count = call.rank(x) - 2
     strides, pads, dilations = ([*v] * (count if len(v) == 1 else 1) for v in (strides, pads, dilations))
     sizes = [call.fixed(call.argument(i).shape[2:], 'a gradient of a convolution') for i in (0, 1, 2)]
@@ -55,7 +62,8 @@ def convolution_backward(call, grad, x, kernel, bias_sizes, strides, pads, dilat
 
 
 @aten('avg_pool2d_backward')
-def avg_pool2d_backward(call, grad, x, kernel, strides, pads, ceil, whole, divisor):
+def avg_pool2d_backward(call: Call, grad: Value, x: Value, kernel: Sequence[int], strides: Sequence[int],
+                        pads: Sequence[int], ceil: bool, whole: bool, divisor: int | None) -> Value:
     every = windows(call, 2, kernel, strides, pads)
     shape = call.fixed(call.argument(1).shape, 'a gradient of a pooling')
     planes, sizes, (rows, columns) = math.prod(shape[:-2]), shape[-2:], call.argument(0).shape[-2:]
@@ -69,7 +77,8 @@ def avg_pool2d_backward(call, grad, x, kernel, strides, pads, ceil, whole, divis
     return call.reshape(made, shape)
 
 
-def window_sizes(sizes, window, step, edge, counts):
+def window_sizes(sizes: Sequence[int], window: Sequence[int], step: Sequence[int], edge: Sequence[int],
+                 counts: Sequence[int]) -> torch.Tensor:
     """Elements of each window, padding included, but not what ceil_mode adds behind it."""
     along = [torch.tensor([min(i * s - e + w, n + e) - (i * s - e) for i in range(c)], dtype=torch.float64)
              for n, w, s, e, c in zip(sizes, window, step, edge, counts, strict=True)]
@@ -77,7 +86,7 @@ def window_sizes(sizes, window, step, edge, counts):
 
 
 @aten('_adaptive_avg_pool2d_backward')
-def adaptive_avg_pool2d_backward(call, grad, x):
+def adaptive_avg_pool2d_backward(call: Call, grad: Value, x: Value) -> Value:
     sizes = call.fixed(call.argument(1).shape[-2:], 'a gradient of a pooling')
     wanted = call.fixed(call.argument(0).shape[-2:], 'a gradient of a pooling')
     rows, columns = (call.tensor(averages(s, w, TORCH[grad.dtype])) for s, w in zip(sizes, wanted, strict=True))
@@ -85,7 +94,8 @@ def adaptive_avg_pool2d_backward(call, grad, x):
 
 
 @aten('max_pool2d_with_indices_backward')
-def max_pool2d_backward(call, grad, x, kernel, strides, pads, dilations, ceil, places):
+def max_pool2d_backward(call: Call, grad: Value, x: Value, kernel: Sequence[int], strides: Sequence[int],
+                        pads: Sequence[int], dilations: Sequence[int], ceil: bool, places: Value) -> Value:
     shape = call.fixed(call.argument(1).shape, 'a gradient of a pooling')
     flat = [*shape[:-2], -1]
     zeros = call.tensor(torch.zeros([*shape[:-2], math.prod(shape[-2:])], dtype=TORCH[grad.dtype]))
@@ -94,7 +104,8 @@ def max_pool2d_backward(call, grad, x, kernel, strides, pads, dilations, ceil, p
 
 
 @aten('embedding_dense_backward')
-def embedding_dense_backward(call, grad, indices, rows, padding, by_frequency):
+def embedding_dense_backward(call: Call, grad: Value, indices: Value, rows: Size, padding: int,
+                             by_frequency: bool) -> Value:
     width = call.fixed([call.argument(0).shape[-1], rows], 'a gradient of an embedding')[0]
     dtype, flat = grad.dtype, call.reshape(indices, [-1])
     kept = call.cast(call.Not(call.Equal(flat, padding)), dtype)
@@ -108,16 +119,17 @@ def embedding_dense_backward(call, grad, indices, rows, padding, by_frequency):
     return call.Div(made, call.Unsqueeze(call.Max(counts, 1), call.ints([1])))
 
 
-def through_norm(call, grad, hat, factor, axes, count):
+def through_norm(call: Call, grad: Value, hat: Value, factor: Value, axes: Sequence[int], count: int) -> Value:
     """The gradient of (x - mean) * factor, where hat is that: over `count` elements along the axes."""
-    def mean(v):
+    def mean(v: Value) -> Value:
         return call.Div(call.ReduceSum(v, call.ints(axes), keepdims=1), float(count))
     inner = call.Sub(call.Sub(grad, mean(grad)), call.Mul(hat, mean(call.Mul(grad, hat))))
     return call.Mul(inner, factor)
 
 
 @aten('native_layer_norm_backward')
-def layer_norm_backward(call, grad, x, sizes, mean, factor, weight, bias, mask):
+def layer_norm_backward(call: Call, grad: Value, x: Value, sizes: Sequence[Size], mean: Value, factor: Value,
+                        weight: Value | None, bias: Value | None, mask: Sequence[bool]) -> list[Value | None]:
     count = math.prod(call.fixed(sizes, 'a gradient of a layer norm'))
     rank = call.rank(x)
     outer, inner = list(range(rank - len(sizes))), list(range(rank - len(sizes), rank))
@@ -130,15 +142,17 @@ def layer_norm_backward(call, grad, x, sizes, mean, factor, weight, bias, mask):
     return [None if v is None else call.cast(v, x.dtype) for v in (first, second, third)]
 
 
-def total(call, v, axes): return call.ReduceSum(v, call.ints(axes), keepdims=0) if axes else v
+def total(call: Call, v: Value, axes: Sequence[int]) -> Value:
+    return call.ReduceSum(v, call.ints(axes), keepdims=0) if axes else v
 
 
 @aten('native_group_norm_backward')
-def group_norm_backward(call, grad, x, mean, factor, weight, n, channels, rest, groups, mask):
+def group_norm_backward(call: Call, grad: Value, x: Value, mean: Value, factor: Value, weight: Value | None, n: Size,
+                        channels: Size, rest: Size, groups: int, mask: Sequence[bool]) -> list[Value | None]:
     n, channels, rest = call.fixed([n, channels, rest], 'a gradient of a group norm')
     inside = channels // groups
 
-    def grouped(v): return call.reshape(call.wide(v), [n, groups, inside, rest])
+    def grouped(v: Value) -> Value: return call.reshape(call.wide(v), [n, groups, inside, rest])
     mean, factor = (call.reshape(call.wide(v), [n, groups, 1, 1]) for v in (mean, factor))
     hat, wide = call.Mul(call.Sub(grouped(x), mean), factor), grouped(grad)
     scaled = wide if weight is None else call.Mul(wide, call.reshape(call.wide(weight), [1, groups, inside, 1]))

@@ -1,42 +1,48 @@
 """Tensors made of numbers, and changes of type."""
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import torch
+from tenfold._network import Value
+from tenfold.torch._call import Call
 from tenfold.torch._types import TORCH
-from tenfold.torch.aten.table import aten
+from tenfold.torch.aten.table import Number, Operand, Size, aten
 
 MOST_FOLDED = 1 << 16      # elements of a tensor that torch makes while the network is made
 
 
-def filled(call, sizes, value):
+def filled(call: Call, sizes: Sequence[Size], value: Operand) -> Value:
     x = call.cast(value, call.dtype)
     return call.Expand(x, call.ints(sizes)) if sizes else x
 
 
 @aten('full')
-def full(call, sizes, value, *rest): return filled(call, list(sizes), value)
+def full(call: Call, sizes: Sequence[Size], value: Number, *rest: Any) -> Value: return filled(call, list(sizes), value)
 
 
 @aten('full_like')
-def full_like(call, x, value, *rest): return filled(call, list(call.fake.shape), value)
+def full_like(call: Call, x: Value, value: Number, *rest: Any) -> Value:
+    return filled(call, list(call.fake.shape), value)
 
 
 @aten('fill.Scalar', 'fill.Tensor')
-def fill(call, x, value): return filled(call, list(call.fake.shape), value)
+def fill(call: Call, x: Value, value: Operand) -> Value: return filled(call, list(call.fake.shape), value)
 
 
 @aten('zeros', 'ones', 'empty.memory_format', 'empty_strided', 'new_zeros', 'new_ones', 'new_empty')
-def constant_fill(call, *rest):
+def constant_fill(call: Call, *rest: Any) -> Value:
     """What nobody has written holds zeros."""
     return filled(call, list(call.fake.shape), 1 if 'ones' in str(call.node.target) else 0)
 
 
 @aten('scalar_tensor')
-def scalar_tensor(call, value, *rest): return call.cast(value, call.dtype)
+def scalar_tensor(call: Call, value: Number, *rest: Any) -> Value: return call.cast(value, call.dtype)
 
 
 @aten('arange.start_step')
-def arange(call, start, end, step=1, *rest):
+def arange(call: Call, start: Size | float, end: Size | float, step: Size | float = 1, *rest: Any) -> Value:
     if all(isinstance(n, (int, float)) for n in (start, end, step)):
         made = torch.arange(start, end, step, dtype=TORCH[call.dtype])
         if made.numel() <= MOST_FOLDED:
@@ -47,7 +53,7 @@ def arange(call, start, end, step=1, *rest):
 
 
 @aten('_to_copy', 'to.dtype')
-def to_copy(call, x, *rest):
+def to_copy(call: Call, x: Value, *rest: Any) -> Value:
     source = call.argument(0)
     if source.device != call.fake.device:
         call.refuse(f'a copy from {source.device} to {call.fake.device}')
@@ -55,17 +61,17 @@ def to_copy(call, x, *rest):
 
 
 @aten('clone', 'alias', 'detach', 'lift_fresh_copy', 'contiguous')
-def clone(call, x, *rest): return call.Identity(x)
+def clone(call: Call, x: Value, *rest: Any) -> Value: return call.Identity(x)
 
 
 @aten('copy')
-def copy(call, x, source, *rest):
+def copy(call: Call, x: Value, source: Value, *rest: Any) -> Value:
     source = call.computed(source)
     return call.Expand(source, call.ints(list(call.fake.shape))) if call.rank(x) else call.Identity(source)
 
 
 @aten('native_dropout')
-def native_dropout(call, x, p, train):
+def native_dropout(call: Call, x: Value, p: float, train: bool | None) -> tuple[Value | None, ...]:
     if train and p:
         call.refuse('a random operator')
     return call.Identity(x), call.Expand(call.constant(True, 'bool'), call.ints(list(call.fake.shape))) if call.used(1) else None

@@ -1,18 +1,26 @@
 """Gathering and scattering by indices that are data."""
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from typing import Any
+
 import torch
+from tenfold._network import Value
+from tenfold.torch._call import Call
 from tenfold.torch._types import TORCH
 from tenfold.torch.aten.shape import END, permute
-from tenfold.torch.aten.table import aten
+from tenfold.torch.aten.table import Number, Size, aten
 
 
 @aten('embedding')
-def embedding(call, table, indices, *rest): return call.Gather(table, indices, axis=0)
+def embedding(call: Call, table: Value, indices: Value, *rest: Any) -> Value: return call.Gather(table, indices, axis=0)
 
 
 @aten('_embedding_bag')
-def embedding_bag(call, table, indices, offsets, by_frequency=False, mode=0, sparse=False, weights=None, last=False, padding=-1):
+def embedding_bag(call: Call, table: Value, indices: Value, offsets: Value, by_frequency: bool = False, mode: int = 0,
+                  sparse: bool = False, weights: Value | None = None, last: bool = False,
+                  padding: int = -1) -> tuple[Value | None, ...]:
     """Sums or means of rows, by a matrix of which row lies in which bag."""
     if mode == 2 or any(call.used(i) for i in (1, 2, 3)) or call.rank(indices) != 1:
         call.refuse('bags of largest rows, or whose places are read')
@@ -35,11 +43,11 @@ def embedding_bag(call, table, indices, offsets, by_frequency=False, mode=0, spa
 
 
 @aten('nonzero')
-def nonzero(call, x): return call.Transpose(call.NonZero(x), perm=[1, 0])
+def nonzero(call: Call, x: Value) -> Value: return call.Transpose(call.NonZero(x), perm=[1, 0])
 
 
 @aten('index_select')
-def index_select(call, x, axis, indices):
+def index_select(call: Call, x: Value, axis: int, indices: Value) -> Value:
     if call.rank(x) == 0:
         return call.Identity(x)
     if call.rank(indices) == 0:
@@ -48,13 +56,13 @@ def index_select(call, x, axis, indices):
 
 
 @aten('gather')
-def gather(call, x, axis, indices, *rest):
+def gather(call: Call, x: Value, axis: int, indices: Value, *rest: Any) -> Value:
     if call.rank(x) == 0 or call.rank(indices) == 0:
         return call.Identity(x) if call.rank(x) == call.rank(indices) else call.reshape(x, list(call.fake.shape))
     return call.GatherElements(*shortened(call, x, axis, indices), axis=axis)
 
 
-def shortened(call, x, axis, indices):
+def shortened(call: Call, x: Value, axis: int, indices: Value) -> tuple[Value, Value]:
     """x as long as the indices along all other axes."""
     sizes, wanted = call.argument(0).shape, call.argument(2).shape
     axis = call.axis(axis, x)
@@ -64,10 +72,11 @@ def shortened(call, x, axis, indices):
     return x, indices
 
 
-def same(a, b): return a is b or (isinstance(a, int) and isinstance(b, int) and a == b) or str(a) == str(b)
+def same(a: Size, b: Size) -> bool:
+    return a is b or (isinstance(a, int) and isinstance(b, int) and a == b) or str(a) == str(b)
 
 
-def joined(call, x, indices):
+def joined(call: Call, x: Value, indices: Sequence[Value | None]) -> tuple[list[int], list[Value]]:
     """The axes that are indexed, and their indices of one shape as [..., axes]."""
     axes = [a for a, index in enumerate(indices) if index is not None]
     if any(call.node.args[1][a].meta['val'].dtype in (torch.bool, torch.uint8) for a in axes):
@@ -82,7 +91,7 @@ def joined(call, x, indices):
 
 
 @aten('index.Tensor', '_unsafe_index.Tensor')
-def index(call, x, indices):
+def index(call: Call, x: Value, indices: Sequence[Value | None]) -> Value:
     axes, given = joined(call, x, indices)
     if len(axes) == 1:
         return call.Gather(x, given[0], axis=axes[0])
@@ -96,7 +105,7 @@ def index(call, x, indices):
     return permute(call, found, order)
 
 
-def put_by_mask(call, x, indices, values):
+def put_by_mask(call: Call, x: Value, indices: Sequence[Value | None], values: Value) -> Value | None:
     """One number where a mask holds; None: the indices are no mask of that kind."""
     fakes = [None if n is None else n.meta['val'] for n in call.node.args[1]]
     axis, mask = next((a, f) for a, f in enumerate(fakes) if f is not None)
@@ -108,7 +117,7 @@ def put_by_mask(call, x, indices, values):
 
 
 @aten('index_put', '_unsafe_index_put')
-def index_put(call, x, indices, values, accumulate=False):
+def index_put(call: Call, x: Value, indices: Sequence[Value | None], values: Value, accumulate: bool = False) -> Value:
     if not accumulate and (made := put_by_mask(call, x, indices, values)) is not None:
         return made
     axes, given = joined(call, x, indices)
@@ -132,14 +141,14 @@ def index_put(call, x, indices, values, accumulate=False):
     return permute(call, made, [order.index(a) for a in range(len(order))])
 
 
-def scattered(call, x, axis, indices, values, reduction='none'):
+def scattered(call: Call, x: Value, axis: int, indices: Value, values: Value, reduction: str = 'none') -> Value:
     if call.rank(x) == 0:
         x, indices, values = (call.reshape(v, [1]) for v in (x, indices, values))
         return call.Squeeze(call.ScatterElements(x, indices, values, axis=0, reduction=reduction), call.ints([0]))
     return call.ScatterElements(x, indices, values, axis=axis, reduction=reduction)
 
 
-def as_indices(call, values, indices, index=3):
+def as_indices(call: Call, values: Value, indices: Value, index: int = 3) -> Value:
     """The values, cut to the shape of the indices."""
     sizes, wanted = call.argument(index).shape, call.argument(2).shape
     axes = [a for a in range(len(wanted)) if not same(sizes[a], wanted[a])]
@@ -149,34 +158,44 @@ def as_indices(call, values, indices, index=3):
 
 
 @aten('scatter.src')
-def scatter(call, x, axis, indices, values):
+def scatter(call: Call, x: Value, axis: int, indices: Value, values: Value) -> Value:
     return scattered(call, x, axis, indices, as_indices(call, values, indices))
 
 
 @aten('scatter.value')
-def scatter_value(call, x, axis, indices, value):
+def scatter_value(call: Call, x: Value, axis: int, indices: Value, value: Number) -> Value:
     shape = list(call.argument(2).shape)
     values = call.computed(value)
     return scattered(call, x, axis, indices, call.Expand(values, call.ints(shape)) if shape else values)
 
 
 @aten('scatter_add')
-def scatter_add(call, x, axis, indices, values): return scattered(call, x, axis, indices, as_indices(call, values, indices), 'add')
+def scatter_add(call: Call, x: Value, axis: int, indices: Value, values: Value) -> Value:
+    return scattered(call, x, axis, indices, as_indices(call, values, indices), 'add')
 
 
 NOTHING = {'sum': 0, 'mean': 0, 'prod': 1, 'amax': '-inf', 'amin': 'inf'}
 REDUCTIONS = {'sum': 'add', 'mean': 'add', 'prod': 'mul', 'amax': 'max', 'amin': 'min'}
 
 
+def least_or_most(dtype: torch.dtype, most: bool) -> Number:
+    if dtype == torch.bool:
+        return most
+    if dtype.is_floating_point:
+        return math.inf if most else -math.inf
+    return torch.iinfo(dtype).max if most else torch.iinfo(dtype).min
+
+
 @aten('scatter_reduce.two')
-def scatter_reduce(call, x, axis, indices, values, reduce, include_self=True):
+def scatter_reduce(call: Call, x: Value, axis: int, indices: Value, values: Value, reduce: str,
+                   include_self: bool = True) -> Value:
     values, dtype = as_indices(call, values, indices), TORCH[x.dtype]
     if reduce == 'mean' and not dtype.is_floating_point:
         call.refuse('a mean of integers')
     if not include_self:
         nothing = NOTHING[reduce]
         if isinstance(nothing, str):
-            nothing = float(nothing) if dtype.is_floating_point else getattr(torch.iinfo(dtype), 'max' if nothing == 'inf' else 'min')
+            nothing = least_or_most(dtype, nothing == 'inf')
         x = scattered(call, x, axis, indices, call.Expand(call.constant(nothing, x.dtype), call.Shape(indices))
                       if call.rank(indices) else call.constant(nothing, x.dtype))
     made = scattered(call, x, axis, indices, values, REDUCTIONS[reduce])
@@ -189,7 +208,7 @@ def scatter_reduce(call, x, axis, indices, values, reduce, include_self=True):
     return call.Div(made, call.Max(count, 1))
 
 
-def put_along(call, x, part, axis, places):
+def put_along(call: Call, x: Value, part: Value, axis: int, places: Value) -> Value:
     """x with a part of its shape but along one axis, whose places are i64[n]."""
     rank, axis, part = call.rank(x), call.axis(axis, x), call.cast(part, x.dtype)
     indices = call.reshape(places, [-1 if a == axis else 1 for a in range(rank)])
@@ -197,7 +216,7 @@ def put_along(call, x, part, axis, places):
 
 
 @aten('select_scatter')
-def select_scatter(call, x, part, axis, index):
+def select_scatter(call: Call, x: Value, part: Value, axis: int, index: Size) -> Value:
     axis = call.axis(axis, x)
     shape = [1 if a == axis else s for a, s in enumerate(call.argument(0).shape)]
     part = call.reshape(call.Identity(part), shape)
@@ -205,7 +224,8 @@ def select_scatter(call, x, part, axis, index):
 
 
 @aten('slice_scatter')
-def slice_scatter(call, x, part, axis=0, start=None, end=None, step=1):
+def slice_scatter(call: Call, x: Value, part: Value, axis: int = 0, start: Size | None = None, end: Size | None = None,
+                  step: int = 1) -> Value:
     axis = call.axis(axis, x)
     places = call.Range(call.constant(0, 'i64'), call.cast(call.argument(0).shape[axis], 'i64'), call.constant(1, 'i64'))
     places = call.Slice(places, call.ints([0 if start is None else start]), call.ints([END if end is None else end]), call.ints([0]),
@@ -215,7 +235,7 @@ def slice_scatter(call, x, part, axis=0, start=None, end=None, step=1):
 
 
 @aten('masked_scatter')
-def masked_scatter(call, x, mask, source):
+def masked_scatter(call: Call, x: Value, mask: Value, source: Value) -> Value:
     shape = list(call.fake.shape)
     mask = call.Expand(mask, call.ints(shape)) if shape else mask
     flat = call.reshape(mask, [-1])

@@ -1,10 +1,12 @@
 """Comparisons, truth values and bits."""
 from __future__ import annotations
 
-from tenfold.torch.aten.table import aten
+from tenfold._network import Value
+from tenfold.torch._call import Call
+from tenfold.torch.aten.table import Operand, aten
 
 
-def of_bool(call, op, x, y):
+def of_bool(call: Call, op: str, x: Value, y: Operand) -> Value:
     """A comparison, of bools as numbers where ONNX has none of bools."""
     x, y = call.compared(x, y)
     if x.dtype == 'bool' and op != 'Equal':
@@ -13,79 +15,80 @@ def of_bool(call, op, x, y):
 
 
 @aten('eq.Tensor', 'eq.Scalar')
-def eq(call, x, y): return of_bool(call, 'Equal', x, y)
+def eq(call: Call, x: Value, y: Operand) -> Value: return of_bool(call, 'Equal', x, y)
 
 
 @aten('ne.Tensor', 'ne.Scalar')
-def ne(call, x, y): return call.Not(of_bool(call, 'Equal', x, y))
+def ne(call: Call, x: Value, y: Operand) -> Value: return call.Not(of_bool(call, 'Equal', x, y))
 
 
 @aten('lt.Tensor', 'lt.Scalar')
-def lt(call, x, y): return of_bool(call, 'Less', x, y)
+def lt(call: Call, x: Value, y: Operand) -> Value: return of_bool(call, 'Less', x, y)
 
 
 @aten('le.Tensor', 'le.Scalar')
-def le(call, x, y): return of_bool(call, 'LessOrEqual', x, y)
+def le(call: Call, x: Value, y: Operand) -> Value: return of_bool(call, 'LessOrEqual', x, y)
 
 
 @aten('gt.Tensor', 'gt.Scalar')
-def gt(call, x, y): return of_bool(call, 'Greater', x, y)
+def gt(call: Call, x: Value, y: Operand) -> Value: return of_bool(call, 'Greater', x, y)
 
 
 @aten('ge.Tensor', 'ge.Scalar')
-def ge(call, x, y): return of_bool(call, 'GreaterOrEqual', x, y)
+def ge(call: Call, x: Value, y: Operand) -> Value: return of_bool(call, 'GreaterOrEqual', x, y)
 
 
 @aten('logical_and')
-def logical_and(call, x, y): return call.And(call.cast(x, 'bool'), call.cast(y, 'bool'))
+def logical_and(call: Call, x: Value, y: Value) -> Value: return call.And(call.cast(x, 'bool'), call.cast(y, 'bool'))
 
 
 @aten('logical_or')
-def logical_or(call, x, y): return call.Or(call.cast(x, 'bool'), call.cast(y, 'bool'))
+def logical_or(call: Call, x: Value, y: Value) -> Value: return call.Or(call.cast(x, 'bool'), call.cast(y, 'bool'))
 
 
 @aten('logical_xor')
-def logical_xor(call, x, y): return call.Xor(call.cast(x, 'bool'), call.cast(y, 'bool'))
+def logical_xor(call: Call, x: Value, y: Value) -> Value: return call.Xor(call.cast(x, 'bool'), call.cast(y, 'bool'))
 
 
 @aten('logical_not')
-def logical_not(call, x): return call.Not(call.cast(x, 'bool'))
+def logical_not(call: Call, x: Value) -> Value: return call.Not(call.cast(x, 'bool'))
 
 
 @aten('bitwise_and.Tensor', 'bitwise_and.Scalar')
-def bitwise_and(call, x, y): return bits(call, 'And', x, y)
+def bitwise_and(call: Call, x: Value, y: Operand) -> Value: return bits(call, 'And', x, y)
 
 
 @aten('bitwise_or.Tensor', 'bitwise_or.Scalar')
-def bitwise_or(call, x, y): return bits(call, 'Or', x, y)
+def bitwise_or(call: Call, x: Value, y: Operand) -> Value: return bits(call, 'Or', x, y)
 
 
 @aten('bitwise_xor.Tensor', 'bitwise_xor.Scalar')
-def bitwise_xor(call, x, y): return bits(call, 'Xor', x, y)
+def bitwise_xor(call: Call, x: Value, y: Operand) -> Value: return bits(call, 'Xor', x, y)
 
 
-def bits(call, op, x, y):
+def bits(call: Call, op: str, x: Value, y: Operand) -> Value:
     x, y = call.computed(x, y)
     return call.add(op if call.dtype == 'bool' else 'Bitwise' + op, x, y)
 
 
 @aten('bitwise_not')
-def bitwise_not(call, x): return call.Not(x) if x.dtype == 'bool' else call.BitwiseNot(x)
+def bitwise_not(call: Call, x: Value) -> Value: return call.Not(x) if x.dtype == 'bool' else call.BitwiseNot(x)
 
 
 @aten('isinf')
-def isinf(call, x):
+def isinf(call: Call, x: Value) -> Value:
     if call.is_float(x):
         return call.IsInf(x)
     return call.Not(call.Equal(x, x))
 
 
 @aten('isnan')
-def isnan(call, x):
+def isnan(call: Call, x: Value) -> Value:
     if call.is_float(x):
         return call.IsNaN(x)
     return call.Not(call.Equal(x, x))
 
 
 @aten('where.self')
-def where(call, condition, x, y): return call.Where(call.cast(condition, 'bool'), *call.computed(x, y))
+def where(call: Call, condition: Value, x: Operand, y: Operand) -> Value:
+    return call.Where(call.cast(condition, 'bool'), *call.computed(x, y))

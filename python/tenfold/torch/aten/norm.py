@@ -1,16 +1,21 @@
 """Normalisations."""
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import torch
+from tenfold._network import Value
+from tenfold.torch._call import Call
 from tenfold.torch._types import TORCH
-from tenfold.torch.aten.table import aten
+from tenfold.torch.aten.table import Number, Size, aten
 
 
-def filled(call, sizes, value, dtype):
+def filled(call: Call, sizes: Sequence[Size], value: Number, dtype: str) -> Value:
     return call.tensor(torch.full(call.fixed(sizes, 'a normalisation without weights'), value, dtype=TORCH[dtype]))
 
 
-def moments(call, x, axes, eps):
+def moments(call: Call, x: Value, axes: Sequence[int], eps: float) -> tuple[Value, Value]:
     """Mean and 1/sqrt(variance + eps), for those who read them."""
     x = call.wide(x)
     mean = call.ReduceMean(x, call.ints(axes), keepdims=1)
@@ -20,7 +25,8 @@ def moments(call, x, axes, eps):
 
 
 @aten('native_layer_norm')
-def native_layer_norm(call, x, sizes, weight, bias, eps):
+def native_layer_norm(call: Call, x: Value, sizes: Sequence[Size], weight: Value | None, bias: Value | None,
+                      eps: float) -> tuple[Value | None, ...]:
     axis = call.rank(x) - len(sizes)
     given = call.fixed(sizes, 'a layer norm')
     scale = filled(call, given, 1, x.dtype) if weight is None else call.cast(weight, x.dtype)
@@ -30,13 +36,14 @@ def native_layer_norm(call, x, sizes, weight, bias, eps):
     return y, as_result(call, mean, 1), as_result(call, factor, 2)
 
 
-def as_result(call, value, index):
+def as_result(call: Call, value: Value | None, index: int) -> Value | None:
     return None if value is None else call.reshape(call.cast(value, {v: k for k, v in TORCH.items()}[call.result[index].dtype]),
                                                    list(call.result[index].shape))
 
 
 @aten('native_group_norm')
-def native_group_norm(call, x, weight, bias, n, channels, rest, groups, eps):
+def native_group_norm(call: Call, x: Value, weight: Value | None, bias: Value | None, n: Size, channels: Size,
+                      rest: Size, groups: int, eps: float) -> tuple[Value | None, ...]:
     scale = filled(call, [channels], 1, x.dtype) if weight is None else call.cast(weight, x.dtype)
     shift = filled(call, [channels], 0, x.dtype) if bias is None else call.cast(bias, x.dtype)
     y = call.GroupNormalization(x, scale, shift, num_groups=groups, epsilon=float(eps))
@@ -47,7 +54,8 @@ def native_group_norm(call, x, weight, bias, n, channels, rest, groups, eps):
 
 
 @aten('_native_batch_norm_legit_no_training')
-def batch_norm(call, x, weight, bias, mean, variance, momentum, eps):
+def batch_norm(call: Call, x: Value, weight: Value | None, bias: Value | None, mean: Value, variance: Value,
+               momentum: float, eps: float) -> tuple[Value | None, ...]:
     channels = [call.argument(0).shape[1]]
     scale = filled(call, channels, 1, mean.dtype) if weight is None else weight
     shift = filled(call, channels, 0, mean.dtype) if bias is None else bias
@@ -56,17 +64,19 @@ def batch_norm(call, x, weight, bias, mean, variance, momentum, eps):
 
 
 @aten('_native_batch_norm_legit')
-def batch_norm_legit(call, x, weight, bias, mean, variance, training, momentum, eps):
+def batch_norm_legit(call: Call, x: Value, weight: Value | None, bias: Value | None, mean: Value, variance: Value,
+                     training: bool, momentum: float, eps: float) -> tuple[Value | None, ...]:
     if training:
         call.refuse('a norm that writes to its running moments')
     return batch_norm(call, x, weight, bias, mean, variance, momentum, eps)
 
 
-def empty(call, index): return call.tensor(torch.zeros(0)) if call.used(index) else None
+def empty(call: Call, index: int) -> Value | None: return call.tensor(torch.zeros(0)) if call.used(index) else None
 
 
 @aten('_native_batch_norm_legit.no_stats')
-def batch_norm_of_batch(call, x, weight, bias, training, momentum, eps):
+def batch_norm_of_batch(call: Call, x: Value, weight: Value | None, bias: Value | None, training: bool, momentum: float,
+                        eps: float) -> tuple[Value | None, ...]:
     """By the moments of the batch itself: an instance norm."""
     axes = [a for a in range(call.rank(x)) if a != 1]
     mean, factor = moments(call, x, axes, eps)
@@ -80,7 +90,7 @@ def batch_norm_of_batch(call, x, weight, bias, training, momentum, eps):
 
 
 @aten('rms_norm', '_fused_rms_norm')
-def rms_norm(call, x, sizes, weight=None, eps=None):
+def rms_norm(call: Call, x: Value, sizes: Sequence[Size], weight: Value | None = None, eps: float | None = None) -> Any:
     dtype = x.dtype
     eps = torch.finfo(TORCH[dtype]).eps if eps is None else eps
     given = call.fixed(sizes, 'a norm')

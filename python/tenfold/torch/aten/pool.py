@@ -2,22 +2,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
+from tenfold._network import Value
+from tenfold.torch._call import Call
 from tenfold.torch._types import TORCH
-from tenfold.torch.aten.table import aten
+from tenfold.torch.aten.table import Size, aten
 
 
-def windows(call, count, kernel, strides, pads, dilations=(1,)):
+def windows(call: Call, count: int, kernel: int | Sequence[int], strides: int | Sequence[int],
+            pads: int | Sequence[int], dilations: int | Sequence[int] = (1,)) -> dict[str, list[int]]:
     """Attributes of a pooling over `count` axes; torch's single numbers count for each."""
-    def each(given, name):
+    def each(given: int | Sequence[int], name: str) -> list[int]:
         given = call.fixed([given] if isinstance(given, int) else given, name)
         return given * count if len(given) == 1 else given
     return {'kernel_shape': each(kernel, 'a window'), 'strides': each(strides or kernel, 'a stride'), 'pads': each(pads, 'a padding') * 2,
             'dilations': each(dilations, 'a dilation')}
 
 
-def batched(call, x, count, function):
+def batched(call: Call, x: Value, count: int, function: Callable[[Value], Any]) -> Any:
     """ONNX wants a batch."""
     if call.rank(x) == count + 2:
         return function(x)
@@ -26,56 +31,63 @@ def batched(call, x, count, function):
     return tuple(drop) if isinstance(made, tuple) else drop[0]
 
 
-def average(call, count, x, kernel, strides, pads, ceil, whole, divisor):
+def average(call: Call, count: int, x: Value, kernel: Sequence[int], strides: Sequence[int], pads: int | Sequence[int],
+            ceil: bool, whole: bool, divisor: int | None) -> Value:
     every = windows(call, count, kernel, strides, pads)
     if divisor and ceil:
         call.refuse('divisor_override with ceil_mode')
     x = x if call.is_float(x) else call.cast(x, 'f64')
 
-    def pooled(v):
+    def pooled(v: Value) -> Any:
         y = call.AveragePool(v, ceil_mode=int(ceil), count_include_pad=int(whole or bool(divisor)), **every)
         return call.Mul(y, math.prod(every['kernel_shape']) / divisor) if divisor else y
     return call.computed(batched(call, x, count, pooled))
 
 
 @aten('avg_pool1d')
-def avg_pool1d(call, x, kernel, strides=(), pads=0, ceil=False, whole=True):
+def avg_pool1d(call: Call, x: Value, kernel: Sequence[int], strides: Sequence[int] = (), pads: int | Sequence[int] = 0,
+               ceil: bool = False, whole: bool = True) -> Value:
     return average(call, 1, x, kernel, strides, pads, ceil, whole, None)
 
 
 @aten('avg_pool2d')
-def avg_pool2d(call, x, kernel, strides=(), pads=0, ceil=False, whole=True, divisor=None):
+def avg_pool2d(call: Call, x: Value, kernel: Sequence[int], strides: Sequence[int] = (), pads: int | Sequence[int] = 0,
+               ceil: bool = False, whole: bool = True, divisor: int | None = None) -> Value:
     return average(call, 2, x, kernel, strides, pads, ceil, whole, divisor)
 
 
 @aten('avg_pool3d')
-def avg_pool3d(call, x, kernel, strides=(), pads=0, ceil=False, whole=True, divisor=None):
+def avg_pool3d(call: Call, x: Value, kernel: Sequence[int], strides: Sequence[int] = (), pads: int | Sequence[int] = 0,
+               ceil: bool = False, whole: bool = True, divisor: int | None = None) -> Value:
     return average(call, 3, x, kernel, strides, pads, ceil, whole, divisor)
 
 
-def largest(call, count, x, kernel, strides, pads, dilations, ceil):
+def largest(call: Call, count: int, x: Value, kernel: Sequence[int], strides: Sequence[int], pads: int | Sequence[int],
+            dilations: int | Sequence[int], ceil: bool) -> tuple[Value | None, ...]:
     every = windows(call, count, kernel, strides, pads, dilations)
     if not call.used(1):
         return batched(call, x, count, lambda v: call.MaxPool(v, ceil_mode=int(ceil), **every)), None
     sizes = call.fixed(call.argument(0).shape[-count:], 'the places of a pooling')
 
-    def pooled(v):
+    def pooled(v: Value) -> Any:
         y, places = call.MaxPool(v, ceil_mode=int(ceil), outputs=2, **every)
         return y, call.Mod(places, math.prod(sizes))      # torch counts within a plane
     return batched(call, x, count, pooled)
 
 
 @aten('max_pool2d_with_indices')
-def max_pool2d(call, x, kernel, strides=(), pads=0, dilations=1, ceil=False):
+def max_pool2d(call: Call, x: Value, kernel: Sequence[int], strides: Sequence[int] = (), pads: int | Sequence[int] = 0,
+               dilations: int | Sequence[int] = 1, ceil: bool = False) -> tuple[Value | None, ...]:
     return largest(call, 2, x, kernel, strides, pads, dilations, ceil)
 
 
 @aten('max_pool3d_with_indices')
-def max_pool3d(call, x, kernel, strides=(), pads=0, dilations=1, ceil=False):
+def max_pool3d(call: Call, x: Value, kernel: Sequence[int], strides: Sequence[int] = (), pads: int | Sequence[int] = 0,
+               dilations: int | Sequence[int] = 1, ceil: bool = False) -> tuple[Value | None, ...]:
     return largest(call, 3, x, kernel, strides, pads, dilations, ceil)
 
 
-def averages(size, wanted, dtype):
+def averages(size: int, wanted: int, dtype: torch.dtype) -> torch.Tensor:
     """The matrix [wanted, size] of an adaptive average along one axis."""
     made = torch.zeros(wanted, size, dtype=torch.float64)
     for i in range(wanted):
@@ -84,7 +96,7 @@ def averages(size, wanted, dtype):
     return made.to(dtype)
 
 
-def adaptive(call, x, wanted):
+def adaptive(call: Call, x: Value, wanted: Sequence[Size]) -> Value:
     count = len(wanted)
     if all(w == 1 for w in wanted):
         return call.ReduceMean(x, call.ints(range(-count, 0)), keepdims=1)
@@ -103,65 +115,83 @@ def adaptive(call, x, wanted):
 
 
 @aten('adaptive_avg_pool1d')
-def adaptive_avg_pool1d(call, x, wanted): return adaptive(call, x, wanted)
+def adaptive_avg_pool1d(call: Call, x: Value, wanted: Sequence[Size]) -> Value: return adaptive(call, x, wanted)
 
 
 @aten('_adaptive_avg_pool2d')
-def adaptive_avg_pool2d(call, x, wanted): return adaptive(call, x, wanted)
+def adaptive_avg_pool2d(call: Call, x: Value, wanted: Sequence[Size]) -> Value: return adaptive(call, x, wanted)
 
 
 @aten('_adaptive_avg_pool3d')
-def adaptive_avg_pool3d(call, x, wanted): return adaptive(call, x, wanted)
+def adaptive_avg_pool3d(call: Call, x: Value, wanted: Sequence[Size]) -> Value: return adaptive(call, x, wanted)
 
 
-def resized(call, x, sizes, scales, count, **attributes):
+def resized(call: Call, x: Value, scales: Sequence[float | None] | None, **attributes: Any) -> Value:
     """To sizes, or by factors where torch computes places by them."""
-    if scales and all(s is not None for s in scales):
-        factors = call.constant([1.0, 1.0, *map(float, scales)], 'f32')
-        wanted = [math.floor(s * f) if isinstance(s, int) else None for s, f in zip(call.argument(0).shape[2:], scales, strict=True)]
-        if wanted == list(call.fake.shape[2:]):
-            return call.Resize(x, None, factors, None, **attributes)
-    shape = call.argument(0).shape
-    return call.Resize(x, None, None, call.ints([shape[0], shape[1], *call.fake.shape[2:]]), **attributes)
+    shape, wanted = call.argument(0).shape, call.fake.shape[2:]
+    factors = [float(s) for s in scales or () if s is not None]
+    if not factors:
+        return call.Resize(x, None, None, call.ints([shape[0], shape[1], *wanted]), **attributes)
+    if len(factors) != len(wanted) or not all(map(by_factor, shape[2:], wanted, factors)):
+        call.refuse(f'the factors {factors}, by which an engine would come to other places')
+    return call.Resize(x, None, call.constant([1.0, 1.0, *factors], 'f32'), None, **attributes)
+
+
+def by_factor(size: Size, wanted: Size, factor: float) -> bool:
+    """Whether an engine moves along this axis as torch does. It takes an axis that keeps its size as it is, by whatever factor."""
+    if isinstance(size, int) and isinstance(wanted, int):
+        return math.floor(size * factor) == wanted and (size != wanted or factor == 1)
+    return float(torch.tensor(factor)) == factor and (factor <= 1 or factor >= 2)
 
 
 @aten('upsample_nearest2d.vec')
-def upsample_nearest2d_vec(call, x, sizes, scales):
-    return resized(call, x, sizes, scales, 2, mode='nearest', coordinate_transformation_mode='asymmetric', nearest_mode='floor')
+def upsample_nearest2d_vec(call: Call, x: Value, sizes: Sequence[Size] | None, scales: Sequence[float | None] | None) -> Value:
+    return nearest(call, x, scales)
 
 
 @aten('upsample_nearest1d', 'upsample_nearest2d', 'upsample_nearest3d')
-def upsample_nearest(call, x, sizes, *scales):
-    return resized(call, x, sizes, scales, len(sizes), mode='nearest', coordinate_transformation_mode='asymmetric', nearest_mode='floor')
+def upsample_nearest(call: Call, x: Value, sizes: Sequence[Size], *scales: float | None) -> Value:
+    return nearest(call, x, scales)
 
 
-def linear(call, x, sizes, scales, align):
-    return resized(call, x, sizes, scales, 2, mode='linear',
-                   coordinate_transformation_mode='align_corners' if align else 'half_pixel')
+def nearest(call: Call, x: Value, scales: Sequence[float | None] | None) -> Value:
+    return resized(call, x, scales, mode='nearest', coordinate_transformation_mode='asymmetric', nearest_mode='floor')
+
+
+def smooth(call: Call, x: Value, scales: Sequence[float | None] | None, align: bool, **attributes: Any) -> Value:
+    """Corners that are aligned give the places; factors count for the others."""
+    if align:
+        return resized(call, x, None, coordinate_transformation_mode='align_corners', **attributes)
+    return resized(call, x, scales, coordinate_transformation_mode='half_pixel', **attributes)
 
 
 @aten('upsample_bilinear2d.vec')
-def upsample_bilinear2d_vec(call, x, sizes, align, scales): return linear(call, x, sizes, None if align else scales, align)
+def upsample_bilinear2d_vec(call: Call, x: Value, sizes: Sequence[Size] | None, align: bool,
+                            scales: Sequence[float | None] | None) -> Value:
+    return smooth(call, x, scales, align, mode='linear')
 
 
 @aten('upsample_bilinear2d', 'upsample_linear1d', 'upsample_trilinear3d')
-def upsample_linear(call, x, sizes, align, *scales): return linear(call, x, sizes, None if align else scales, align)
+def upsample_linear(call: Call, x: Value, sizes: Sequence[Size], align: bool, *scales: float | None) -> Value:
+    return smooth(call, x, scales, align, mode='linear')
 
 
 @aten('upsample_bicubic2d')
-def upsample_bicubic2d(call, x, sizes, align, *scales):
-    return resized(call, x, sizes, None if align else scales, 2, mode='cubic', cubic_coeff_a=-0.75,
-                   coordinate_transformation_mode='align_corners' if align else 'half_pixel')
+def upsample_bicubic2d(call: Call, x: Value, sizes: Sequence[Size], align: bool, *scales: float | None) -> Value:
+    return smooth(call, x, scales, align, mode='cubic', cubic_coeff_a=-0.75)
 
 
 @aten('grid_sampler_2d')
-def grid_sampler_2d(call, x, grid, mode, padding, align):
+def grid_sampler_2d(call: Call, x: Value, grid: Value, mode: int, padding: int, align: bool) -> Value:
+    if mode == 1 and x.dtype in ('f16', 'bf16'):
+        call.refuse('the nearest of places that are rounded to 16 bits')
     return call.GridSample(x, grid, mode=('linear', 'nearest', 'cubic')[mode], padding_mode=('zeros', 'border', 'reflection')[padding],
                            align_corners=int(align))
 
 
 @aten('col2im')
-def col2im(call, x, size, kernel, dilations, pads, strides):
+def col2im(call: Call, x: Value, size: Sequence[int], kernel: Sequence[int], dilations: Sequence[int],
+           pads: Sequence[int], strides: Sequence[int]) -> Value:
     rank = call.rank(x)
     if rank == 2:
         x = call.Unsqueeze(x, call.ints([0]))

@@ -1,15 +1,17 @@
 """Products of matrices, and distances between rows."""
 from __future__ import annotations
 
-from tenfold.torch.aten.table import aten
+from tenfold._network import Value
+from tenfold.torch._call import Call
+from tenfold.torch.aten.table import Number, aten
 
 
 @aten('mm', 'bmm')
-def mm(call, a, b): return call.MatMul(a, b)
+def mm(call: Call, a: Value, b: Value) -> Value: return call.MatMul(a, b)
 
 
 @aten('addmm', 'baddbmm')
-def addmm(call, x, a, b, beta=1, alpha=1):
+def addmm(call: Call, x: Value, a: Value, b: Value, beta: Number = 1, alpha: Number = 1) -> Value:
     product = call.MatMul(a, b)
     if alpha != 1:
         product = call.Mul(product, call.computed(alpha))
@@ -19,24 +21,24 @@ def addmm(call, x, a, b, beta=1, alpha=1):
 
 
 @aten('dot', 'mv')
-def mv(call, a, b): return call.MatMul(a, b)
+def mv(call: Call, a: Value, b: Value) -> Value: return call.MatMul(a, b)
 
 
 @aten('_cdist_forward')
-def cdist(call, a, b, p, mode=None):
+def cdist(call: Call, a: Value, b: Value, p: float, mode: int | None = None) -> Value:
     away = call.Abs(call.Sub(call.Unsqueeze(a, call.ints([-2])), call.Unsqueeze(b, call.ints([-3]))))
     return norm(call, away, float(p))
 
 
 @aten('_pdist_forward')
-def pdist(call, x, p=2.0):
+def pdist(call: Call, x: Value, p: float = 2.0) -> Value:
     (rows, _) = call.fixed(call.argument(0).shape, 'pdist')
     pairs = [(i, j) for i in range(rows) for j in range(i + 1, rows)]
     first, second = (call.Gather(x, call.ints([pair[k] for pair in pairs]), axis=0) for k in (0, 1))
     return norm(call, call.Abs(call.Sub(first, second)), float(p))
 
 
-def norm(call, away, p):
+def norm(call: Call, away: Value, p: float) -> Value:
     """Of rows of distances that are not negative."""
     axes = call.ints([-1])
     if p == 0:

@@ -2,11 +2,14 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
-from tenfold.torch.aten.table import aten
+from tenfold._network import Value
+from tenfold.torch._call import Call
+from tenfold.torch.aten.table import Axes, aten
 
 
-def reduced(call, op, x, axes, keep):
+def reduced(call: Call, op: str, x: Value, axes: Axes, keep: bool) -> Value:
     """Over these axes; none or an empty list: over all."""
     if call.rank(x) == 0:
         return call.Identity(x)
@@ -15,38 +18,45 @@ def reduced(call, op, x, axes, keep):
 
 
 @aten('sum.dim_IntList')
-def sum_(call, x, axes=None, keep=False, dtype=None): return reduced(call, 'ReduceSum', call.computed(x), axes, keep)
+def sum_(call: Call, x: Value, axes: Axes = None, keep: bool = False, dtype: Any = None) -> Value:
+    return reduced(call, 'ReduceSum', call.computed(x), axes, keep)
 
 
 @aten('sum')
-def sum_all(call, x, dtype=None): return reduced(call, 'ReduceSum', call.computed(x), None, False)
+def sum_all(call: Call, x: Value, dtype: Any = None) -> Value:
+    return reduced(call, 'ReduceSum', call.computed(x), None, False)
 
 
 @aten('mean.dim')
-def mean(call, x, axes=None, keep=False, dtype=None): return reduced(call, 'ReduceMean', call.computed(x), axes, keep)
+def mean(call: Call, x: Value, axes: Axes = None, keep: bool = False, dtype: Any = None) -> Value:
+    return reduced(call, 'ReduceMean', call.computed(x), axes, keep)
 
 
 @aten('mean')
-def mean_all(call, x, dtype=None): return mean(call, x)
+def mean_all(call: Call, x: Value, dtype: Any = None) -> Value: return mean(call, x)
 
 
 @aten('prod.dim_int')
-def prod(call, x, axis, keep=False, dtype=None): return reduced(call, 'ReduceProd', call.computed(x), axis, keep)
+def prod(call: Call, x: Value, axis: int, keep: bool = False, dtype: Any = None) -> Value:
+    return reduced(call, 'ReduceProd', call.computed(x), axis, keep)
 
 
 @aten('prod')
-def prod_all(call, x, dtype=None): return reduced(call, 'ReduceProd', call.computed(x), None, False)
+def prod_all(call: Call, x: Value, dtype: Any = None) -> Value:
+    return reduced(call, 'ReduceProd', call.computed(x), None, False)
 
 
 @aten('amax')
-def amax(call, x, axes=(), keep=False): return extreme(call, 'ReduceMax', x, axes, keep)
+def amax(call: Call, x: Value, axes: Axes = (), keep: bool = False) -> Value:
+    return extreme(call, 'ReduceMax', x, axes, keep)
 
 
 @aten('amin')
-def amin(call, x, axes=(), keep=False): return extreme(call, 'ReduceMin', x, axes, keep)
+def amin(call: Call, x: Value, axes: Axes = (), keep: bool = False) -> Value:
+    return extreme(call, 'ReduceMin', x, axes, keep)
 
 
-def extreme(call, op, x, axes, keep):
+def extreme(call: Call, op: str, x: Value, axes: Axes, keep: bool) -> Value:
     """Of bools as bytes."""
     if x.dtype != 'bool':
         return reduced(call, op, x, axes, keep)
@@ -54,26 +64,29 @@ def extreme(call, op, x, axes, keep):
 
 
 @aten('any', 'any.dim', 'any.dims')
-def any_(call, x, axes=None, keep=False):
-    found = extreme(call, 'ReduceMax', call.cast(x, 'bool'), axes, keep)
-    return call.cast(found, call.dtype)
+def any_(call: Call, x: Value, axes: Axes = None, keep: bool = False) -> Value:
+    if isinstance(axes, list) and not axes:
+        return call.cast(call.cast(x, 'bool'), call.dtype)
+    found = reduced(call, 'ReduceMax', call.cast(call.cast(x, 'bool'), 'i32'), axes, keep)
+    return call.cast(call.Greater(found, 0), call.dtype)            # of nothing: less than 0
 
 
 @aten('all', 'all.dim')
-def all_(call, x, axes=None, keep=False):
+def all_(call: Call, x: Value, axes: Axes = None, keep: bool = False) -> Value:
     return call.cast(extreme(call, 'ReduceMin', call.cast(x, 'bool'), axes, keep), call.dtype)
 
 
 @aten('var.correction')
-def var(call, x, axes=None, correction=None, keep=False):
+def var(call: Call, x: Value, axes: Axes = None, correction: float | None = None, keep: bool = False) -> Value:
     return variance(call, x, axes, 1 if correction is None else correction, keep)
 
 
 @aten('var.dim')
-def var_dim(call, x, axes, unbiased=True, keep=False): return variance(call, x, axes, int(unbiased), keep)
+def var_dim(call: Call, x: Value, axes: Axes, unbiased: bool = True, keep: bool = False) -> Value:
+    return variance(call, x, axes, int(unbiased), keep)
 
 
-def variance(call, x, axes, correction, keep):
+def variance(call: Call, x: Value, axes: Axes, correction: float, keep: bool) -> Value:
     rank = call.rank(x)
     axes = [axes] if isinstance(axes, int) else list(axes or range(rank))
     axes = [call.axis(a, x) for a in axes] if rank else []
@@ -86,14 +99,16 @@ def variance(call, x, axes, correction, keep):
 
 
 @aten('argmax')
-def argmax(call, x, axis=None, keep=False): return place(call, 'ArgMax', x, axis, keep)
+def argmax(call: Call, x: Value, axis: int | None = None, keep: bool = False) -> Value:
+    return place(call, 'ArgMax', x, axis, keep)
 
 
 @aten('argmin')
-def argmin(call, x, axis=None, keep=False): return place(call, 'ArgMin', x, axis, keep)
+def argmin(call: Call, x: Value, axis: int | None = None, keep: bool = False) -> Value:
+    return place(call, 'ArgMin', x, axis, keep)
 
 
-def place(call, op, x, axis, keep):
+def place(call: Call, op: str, x: Value, axis: int | None, keep: bool) -> Value:
     if call.rank(x) == 0:
         return call.constant(0, 'i64')
     if axis is not None:
@@ -103,21 +118,24 @@ def place(call, op, x, axis, keep):
 
 
 @aten('max.dim')
-def max_dim(call, x, axis, keep=False): return both(call, 'ReduceMax', 'ArgMax', x, axis, keep)
+def max_dim(call: Call, x: Value, axis: int, keep: bool = False) -> tuple[Value | None, ...]:
+    return both(call, 'ReduceMax', 'ArgMax', x, axis, keep)
 
 
 @aten('min.dim')
-def min_dim(call, x, axis, keep=False): return both(call, 'ReduceMin', 'ArgMin', x, axis, keep)
+def min_dim(call: Call, x: Value, axis: int, keep: bool = False) -> tuple[Value | None, ...]:
+    return both(call, 'ReduceMin', 'ArgMin', x, axis, keep)
 
 
-def both(call, op, op_place, x, axis, keep):
+def both(call: Call, op: str, op_place: str, x: Value, axis: int, keep: bool) -> tuple[Value | None, ...]:
     number = call.cast(x, 'i32') if x.dtype == 'bool' else x
     return (extreme(call, op, x, axis, keep) if call.used(0) else None,
             place(call, op_place, number, axis, keep) if call.used(1) else None)
 
 
 @aten('topk')
-def topk(call, x, k, axis=-1, largest=True, sorted_=True):
+def topk(call: Call, x: Value, k: int, axis: int = -1, largest: bool = True,
+         sorted_: bool = True) -> tuple[Value | None, ...]:
     if call.rank(x) == 0:
         return call.Identity(x), call.constant(0, 'i64')
     values, places = call.TopK(x, call.ints([k]), axis=axis, largest=int(largest), sorted=1, outputs=2)
@@ -125,14 +143,17 @@ def topk(call, x, k, axis=-1, largest=True, sorted_=True):
 
 
 @aten('sort')
-def sort(call, x, axis=-1, descending=False): return in_order(call, x, axis, descending)
+def sort(call: Call, x: Value, axis: int = -1, descending: bool = False) -> tuple[Value | None, ...]:
+    return in_order(call, x, axis, descending)
 
 
 @aten('sort.stable')
-def sort_stable(call, x, stable=None, axis=-1, descending=False): return in_order(call, x, axis, descending)
+def sort_stable(call: Call, x: Value, stable: bool | None = None, axis: int = -1,
+                descending: bool = False) -> tuple[Value | None, ...]:
+    return in_order(call, x, axis, descending)
 
 
-def in_order(call, x, axis, descending):
+def in_order(call: Call, x: Value, axis: int, descending: bool) -> tuple[Value | None, ...]:
     if call.rank(x) == 0:
         return call.Identity(x), call.constant(0, 'i64')
     number = call.cast(x, 'i32') if x.dtype == 'bool' else x
@@ -141,6 +162,6 @@ def in_order(call, x, axis, descending):
 
 
 @aten('cumsum')
-def cumsum(call, x, axis, dtype=None):
+def cumsum(call: Call, x: Value, axis: int, dtype: Any = None) -> Value:
     x = call.computed(x)
     return call.CumSum(x, call.constant(axis, 'i64')) if call.rank(x) else call.Identity(x)

@@ -6,9 +6,16 @@ it has no form for to torch.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import torch
+from tenfold._network import Value
+
+Number = int | float | bool
+Size = int | torch.SymInt              # symbolic where torch.compile makes it so
+Operand = Value | Number               # what torch takes in the place of a tensor, too
+Axes = int | Sequence[int] | None
 OPERATORS: dict[str, Callable[..., Any]] = {}
 
 
