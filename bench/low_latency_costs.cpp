@@ -4,7 +4,8 @@
 //
 // rings   one request directly behind the other, in turns: in this thread, by a RunnerThread, and by another process.
 // swaps   10,000 requests a second for ten seconds, in turns: without, and with 100 swaps that a thread on another CPU makes of the plan.
-// faults  10^6 requests to a rung that fails on the half-millionth, beside the second rung alone: the first answer of that, and what is lost.
+// faults  10^6 requests to a rung that fails on the half-millionth, beside the second rung alone: the first answer of that one, and what
+//         is lost.
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -44,7 +45,8 @@ void stay_on(int cpu) {
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(cpu, &set);
-  if (sched_setaffinity(0, sizeof set, &set) != 0) throw Error(ErrorKind::invalid_argument, "CPU " + std::to_string(cpu) + " cannot be had");
+  if (sched_setaffinity(0, sizeof set, &set) != 0)
+    throw Error(ErrorKind::invalid_argument, "CPU " + std::to_string(cpu) + " cannot be had");
 }
 // The first and the last that this process may use, as it began.
 const std::vector<int>& cpus() {
@@ -142,7 +144,8 @@ void swaps(const std::string& plan) {
     with.add(r);
     lost += r.asked - r.answered + r.failed;
   }
-  std::printf("  %llu swaps, %llu requests lost\n", static_cast<unsigned long long>(runner.counts().swaps), static_cast<unsigned long long>(lost));
+  std::printf("  %llu swaps, %llu requests lost\n", static_cast<unsigned long long>(runner.counts().swaps),
+              static_cast<unsigned long long>(lost));
   print("hiccups", hiccups), print("without swaps", without), print("100 swaps of another runner", of_other);
   print("100 swaps of this one", with);
 }

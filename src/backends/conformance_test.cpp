@@ -45,7 +45,10 @@ double tolerance(const ir::OpDef& op, const Problem& problem, DType result, bool
   const bool tf32 = problem.numerics.round_to == ir::Rounding::tf32;   // as many bits of operands as f16 has
   if (result == DType::f16 || tf32) return std::max(op.tolerance, 2e-3);
   // A step's error into the next one, by weights of 1 here.
-  const double carried = op.name == "RNN" ? 1e-3 : op.name == "RecurrentStack" ? 5e-4 : op.name == "LSTM" || op.name == "GRU" || op.name == "RecurrentInt8" ? 2e-4 : 0;
+  const double carried = op.name == "RNN"                                                      ? 1e-3
+                         : op.name == "RecurrentStack"                                         ? 5e-4
+                         : op.name == "LSTM" || op.name == "GRU" || op.name == "RecurrentInt8" ? 2e-4
+                                                                                               : 0;
   if (rounds_f32) return std::max({op.tolerance, carried, 5e-5});  // their own tests know better
   return problem.device->kind == "cuda" ? std::max(op.tolerance, 2e-5) : op.tolerance;  // GPUs' functions are right to two bits or so
 }

@@ -45,7 +45,8 @@ TEST(OpenLoop, AStallCountsForAllThatWaited) {
   const std::map<double, double> wait_of{{95, 50}, {99, 90}, {99.9, 99}};
   Sleeper sleeper;
   const auto machine_was_quiet = [&] {
-    return std::all_of(wait_of.begin(), wait_of.end(), [&](const auto& w) { return std::abs(sleeper.of_all(w.first) - w.second) < 0.01 * w.second; });
+    return std::all_of(wait_of.begin(), wait_of.end(),
+                       [&](const auto& w) { return std::abs(sleeper.of_all(w.first) - w.second) < 0.01 * w.second; });
   };
   for (int again = 0; again < 3 && !machine_was_quiet(); ++again) sleeper = Sleeper();
   const OpenLoopResult& r = sleeper.told;

@@ -1,5 +1,5 @@
-// RecurrentInt8 (internal): LSTM, GRU or RNN of one direction whose W and R are i8 times a scale of each row. Operands: X, W, R, bias, none,
-// first h, first c as the operator has them (the fifth is missing, for sequences are of one length), then the scales of W's and R's rows.
+// RecurrentInt8 (internal): LSTM, GRU or RNN of one direction whose W and R are i8 times a scale of each row. Operands: X, W, R, bias,
+// none (sequences are of one length), first h, first c, as the operator has them; then the scales of W's and R's rows.
 // Made by a pass on Q/DQ graphs for CPUs.
 #include "ops/fused/fused_common.h"
 

@@ -37,8 +37,9 @@ void infer(InferCall& call) {
     const auto at = RecurrentStackLayer::operands(layer);
     call.need(call.has(at[1]) && call.has(at[2]) && call.rank(at[2]) == 3, "layer ", layer, " has no W or R of rank 3");
     const Dim hidden = call.dims(at[2])[2];
-    call.need(call.dims(at[1]) == Dims{1, hidden * gates, width} && call.dims(at[2]) == Dims{1, hidden * gates, hidden}, "W and R of layer ",
-              layer, " are [", text(call.dims(at[1])), "] and [", text(call.dims(at[2])), "]: they do not fit ", width.text(), " inputs");
+    call.need(call.dims(at[1]) == Dims{1, hidden * gates, width} && call.dims(at[2]) == Dims{1, hidden * gates, hidden},
+              "W and R of layer ", layer, " are [", text(call.dims(at[1])), "] and [", text(call.dims(at[2])), "]: they do not fit ",
+              width.text(), " inputs");
     width = hidden;
   }
   call.out(0, call.dtype(0), {steps, 1, samples, width});

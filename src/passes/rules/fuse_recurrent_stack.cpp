@@ -42,7 +42,8 @@ bool is_layer(const Node& n) {
          ir::is_constant(n.in(1)->dims()) && ir::is_constant(n.in(2)->dims());
 }
 bool alike(const Node& a, const Node& b) {
-  return a.op() == b.op() && a.numerics == b.numerics && a.in(0)->dtype() == b.in(0)->dtype() && activation_of_recurrent(a) == activation_of_recurrent(b) &&
+  return a.op() == b.op() && a.numerics == b.numerics && a.in(0)->dtype() == b.in(0)->dtype() &&
+         activation_of_recurrent(a) == activation_of_recurrent(b) &&
          a.attributes.integer("linear_before_reset", 0) == b.attributes.integer("linear_before_reset", 0);
 }
 

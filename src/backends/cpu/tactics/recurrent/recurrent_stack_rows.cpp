@@ -1,4 +1,4 @@
-// recurrent_stack_rows: layers of LSTM, GRU or RNN side by side, some steps apart, with weights of 32 bits (recurrent_rows.cpp).
+// recurrent_stack_rows: layers of LSTM, GRU or RNN side by side, some steps apart, with weights of 32 bits as recurrent_rows.cpp has them.
 #include "backends/cpu/tactics/recurrent/recurrent_stack_common.h"
 #include "backends/packed_tactic.h"
 

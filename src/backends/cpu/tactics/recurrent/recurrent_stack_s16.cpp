@@ -1,4 +1,4 @@
-// recurrent_stack_s16: layers of LSTM, GRU or RNN side by side, some steps apart, with weights in fixed point of 16 bits (recurrent_s16.cpp).
+// recurrent_stack_s16: layers of LSTM, GRU or RNN side by side, some steps apart, with weights of 16 bits as recurrent_s16.cpp has them.
 #include "backends/cpu/tactics/recurrent/recurrent_stack_common.h"
 #include "backends/packed_tactic.h"
 

@@ -27,7 +27,8 @@ void check_workers(const Tactic& tactic, double tolerance) {
       ThreadPool pool({.threads = threads});
       for (int again = 0; again < 25; ++again) {
         const Tensor y = run.run(config, problem.operands, pool)[0];
-        ASSERT_EQ(std::memcmp(y.raw(), alone.raw(), static_cast<std::size_t>(y.bytes())), 0) << threads << " threads, cells of " << config[0];
+        ASSERT_EQ(std::memcmp(y.raw(), alone.raw(), static_cast<std::size_t>(y.bytes())), 0)
+            << threads << " threads, cells of " << config[0];
       }
     }
   }
@@ -40,7 +41,8 @@ TEST(RecurrentStack, RefusesConfigurationsOfOthers) {
   const Tactic tactic = cpu_recurrent_stack_rows();
   const F32Problem problem({"RecurrentStack", kFourLayers});
   const TacticRun run(tactic, problem.graph, kAvx2);
-  for (const Config& config : {Config{}, Config{0}, Config{-1}, Config{1 << 20}, Config{6, 1}}) EXPECT_FALSE(tactic.valid(run.problem, config));
+  for (const Config& config : {Config{}, Config{0}, Config{-1}, Config{1 << 20}, Config{6, 1}})
+    EXPECT_FALSE(tactic.valid(run.problem, config));
 }
 
 }  // namespace
