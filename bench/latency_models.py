@@ -4,7 +4,7 @@
     python bench/latency_models.py FOLDER [NAME ...]
 
 The sizes of lstm_a, lstm_b and lstm_c are those that are public for STAC-ML Markets (Inference); figures of them are no
-STAC results. *_step has the same weights, one row as its input, and its state as inputs and outputs.
+STAC results. *_int8 has weights of 8 bits. *_step has the same weights, one row as its input, and its state as inputs and outputs.
 """
 import pathlib
 import sys
@@ -67,6 +67,25 @@ def recurrent(op, gates):
         g.output(dense(g, g.add('Squeeze', [last, g.constant(np.array([0]))]), units, 1), 'y', 1, 1)
         return g.model()
     return window
+
+
+def in_bytes(model):
+    """The model with W and R of its LSTMs as i8, a scale for each row, behind a DequantizeLinear."""
+    graph, quantised = model.graph, []
+    weights = {w.name: w for w in graph.initializer}
+    for node in graph.node:
+        for place in (1, 2) if node.op_type == 'LSTM' else ():
+            name = node.input[place]
+            values = numpy_helper.to_array(weights[name])
+            scales = (np.abs(values).max((0, 2)) / 127).astype(np.float32)
+            integers = np.clip(np.rint(values / scales[None, :, None]), -127, 127).astype(np.int8)
+            graph.initializer.remove(weights[name])
+            graph.initializer.extend([numpy_helper.from_array(integers, name + '_q'), numpy_helper.from_array(scales, name + '_s')])
+            quantised.append(helper.make_node('DequantizeLinear', [name + '_q', name + '_s'], [name], axis=1))
+    for node in reversed(quantised):
+        graph.node.insert(0, node)
+    onnx.checker.check_model(model)
+    return model
 
 
 def lstm_step(name, rows, features, layers, units):
@@ -168,6 +187,7 @@ MODELS = {'toy_cnn': toy_cnn, 'tcn': tcn, 'deeplob': deeplob, 'transformer': tra
           'gru': lambda name: recurrent('GRU', 3)(name, 50, 100, 2, 100)}
 for _name, _sizes in LSTMS.items():
     MODELS[_name] = lambda name, sizes=_sizes: recurrent('LSTM', 4)(name, *sizes)
+    MODELS[_name + '_int8'] = lambda name, sizes=_sizes: in_bytes(recurrent('LSTM', 4)(name, *sizes))
     MODELS[_name + '_step'] = lambda name, sizes=_sizes: lstm_step(name, *sizes)
 
 

@@ -8,9 +8,9 @@ namespace {
 
 void infer(InferCall& call) {
   const std::string& cell = call.attributes().string("cell");
-  call.need(cell == "LSTM" || cell == "GRU" || cell == "RNN", "cell is \"", cell, "\", expected LSTM, GRU or RNN");
+  call.sound(cell == "LSTM" || cell == "GRU" || cell == "RNN", "cell is \"", cell, "\", expected LSTM, GRU or RNN");
   const std::string& direction = call.attributes().string("direction");
-  call.need(direction == "forward" || direction == "reverse", "direction is \"", direction, "\", expected forward or reverse");
+  call.sound(direction == "forward" || direction == "reverse", "direction is \"", direction, "\", expected forward or reverse");
   const std::int64_t gates = cell == "LSTM" ? 4 : cell == "GRU" ? 3 : 1;
   call.need(call.rank(0) == 3 && call.rank(2) == 3 && !call.has(4), "X and R of rank 3, and no lengths, are expected");
   const Dim steps = call.dims(0)[0], samples = call.dims(0)[1], hidden = call.dims(2)[2], rows = hidden * gates;

@@ -26,7 +26,7 @@ int layers_of(const Node& node) { return RecurrentStackLayer::of(static_cast<std
 
 void infer(InferCall& call) {
   const std::string& cell = call.attributes().string("cell");
-  call.need(cell == "LSTM" || cell == "GRU" || cell == "RNN", "cell is \"", cell, "\", expected LSTM, GRU or RNN");
+  call.sound(cell == "LSTM" || cell == "GRU" || cell == "RNN", "cell is \"", cell, "\", expected LSTM, GRU or RNN");
   const std::int64_t gates = cell == "LSTM" ? 4 : cell == "GRU" ? 3 : 1;
   const int layers = RecurrentStackLayer::of(call.inputs() - 1) + 1;
   call.need(call.rank(0) == 3 && layers <= RecurrentStackLayer::kMostLayers, "X of rank 3 and at most ", RecurrentStackLayer::kMostLayers,

@@ -1,4 +1,4 @@
-// Products and cells of the recurrent operators. Panels are four vectors wide, so that one row of input already keeps four sums busy.
+// Products and cells of the recurrent operators. A tile is four vectors wide, so that one row of input already keeps four sums busy.
 #include "backends/cpu/kernels/recurrent/recurrent.h"
 
 #include "backends/cpu/simd/isa.h"
@@ -11,7 +11,8 @@ using namespace simd;
 using std::int64_t;
 
 constexpr int kVectors = 4;
-constexpr int64_t kPanel = kVectors * kLanes;
+constexpr int64_t kPanel = 64, kUnits = 16;   // the same for all instruction sets, for plans move between machines
+constexpr int64_t kTile = kVectors * kLanes;
 
 template <int kRows>
 void tile(const float* x, int64_t x_row, int64_t depth, const float* panel, float* out, int64_t out_row, bool accumulate) {
@@ -36,10 +37,11 @@ void tile(const float* x, int64_t x_row, int64_t depth, const float* panel, floa
 
 void product(const float* x, int64_t x_row, int64_t rows, int64_t depth, const float* panels, int64_t cols, float* out, int64_t out_row,
              bool accumulate) {
-  for (int64_t c = 0; c < cols; c += kPanel, panels += depth * kPanel) {
+  for (int64_t c = 0; c < cols; c += kTile) {
+    const float* const panel = panels + c / kPanel * kPanel * depth + c % kPanel;
     int64_t r = 0;
-    for (; r + 3 <= rows; r += 3) tile<3>(x + r * x_row, x_row, depth, panels, out + r * out_row + c, out_row, accumulate);
-    for (; r < rows; ++r) tile<1>(x + r * x_row, x_row, depth, panels, out + r * out_row + c, out_row, accumulate);
+    for (; r + 3 <= rows; r += 3) tile<3>(x + r * x_row, x_row, depth, panel, out + r * out_row + c, out_row, accumulate);
+    for (; r < rows; ++r) tile<1>(x + r * x_row, x_row, depth, panel, out + r * out_row + c, out_row, accumulate);
   }
 }
 
@@ -77,6 +79,6 @@ void gru_state(const float* z, const float* r, const float* candidate, const flo
 
 }  // namespace
 
-extern "C" constinit const RecurrentKernels TENFOLD_TABLE(recurrent) = {kPanel, kLanes, product, lstm_cell, rnn_cell, gru_gates, gru_state};
+extern "C" constinit const RecurrentKernels TENFOLD_TABLE(recurrent) = {kPanel, kUnits, product, lstm_cell, rnn_cell, gru_gates, gru_state};
 
 }  // namespace tenfold::backends::cpu

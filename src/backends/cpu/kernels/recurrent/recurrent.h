@@ -6,8 +6,9 @@
 namespace tenfold::backends::cpu {
 
 struct RecurrentKernels {
-  std::int64_t panel, lanes;  // columns of a panel, and of a vector: a cell's gates are padded to multiples of the second
-  // out[rows x cols] = x[rows x depth] * panels (+ out if accumulate); panels: [cols / panel][depth][panel], cols padded.
+  std::int64_t panel, units;  // columns of a panel; a cell's gates are padded to multiples of the second
+  // out[rows x cols] = x[rows x depth] * panels (+ out if accumulate); panels: [cols / panel][depth][panel], cols padded
+  // to vectors.
   void (*product)(const float* x, std::int64_t x_row, std::int64_t rows, std::int64_t depth, const float* panels, std::int64_t cols,
                   float* out, std::int64_t out_row, bool accumulate);
   // gates: i, o, f, c, each `gate` floats apart. Updates the cell and gives the state.

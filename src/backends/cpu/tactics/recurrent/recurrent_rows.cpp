@@ -17,7 +17,7 @@ using std::int64_t;
 // A GRU's candidate is a product of its own, which begins at a panel.
 RecurrentExtents extents(const Problem& p) {
   const RecurrentKernels& kernels = recurrent_kernels(p);
-  return {p, p.op->name == "LSTM" || p.op->name == "RNN" ? kernels.lanes : kernels.panel, kernels.panel};
+  return {p, p.op->name == "LSTM" || p.op->name == "RNN" ? kernels.units : kernels.panel, kernels.panel};
 }
 
 bool has_bytes(const Problem& p) { return p.in[1].dtype == DType::i8; }
@@ -102,7 +102,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cpu_recurrent_rows() {
   return packed_tactic({.name = "recurrent_rows",
-                        .version = 2,
+                        .version = 3,
                         .ops = {{"GRU", "gru_rows"}, {"LSTM", "lstm_rows"}, {"RNN", "rnn_rows"}, {"RecurrentInt8", "int8_rows"}},
                         .workspace = workspace,
                         .cases = {"LSTM f32[7,4,30] f32[1,160,30]! f32[1,160,40]! f32[1,320] outputs=3",
