@@ -110,8 +110,8 @@ def tensors(value):
     return [t for v in value for t in tensors(v)] if isinstance(value, (list, tuple)) else []
 
 
-def randomised(module):
-    """Weights that start as zeros would hide what comes before them."""
+def randomised(module, args):
+    """Weights that start as zeros would hide what comes before them, and moments that fit no data would let images grow alike."""
     with torch.no_grad():
         for tensor in module.parameters():
             if tensor.is_floating_point() and not bool(tensor.any()):
@@ -121,6 +121,12 @@ def randomised(module):
                 tensor.uniform_(0.5, 1.5)
             elif name.endswith('running_mean'):
                 tensor.normal_(0, 0.1)
+        norms = [part for part in module.modules() if isinstance(part, torch.nn.modules.batchnorm._BatchNorm)]
+        if norms and args:
+            for norm in norms:
+                norm.train().momentum = 1.0
+            module(torch.randn(8, *args[0].shape[1:]))
+            module.eval()
     return module
 
 
@@ -130,7 +136,7 @@ def tried(name, options):
     torch._dynamo.reset()
     torch.manual_seed(0)
     module, args, keywords = ARCHITECTURES[name]()
-    randomised(module)
+    randomised(module, args)
     reports, chosen = [], _options.read_options(options, None)
     run = torch.compile(module, backend=lambda graph, inputs: _backend.compiled(graph, inputs, chosen, reports))
     with torch.no_grad():
