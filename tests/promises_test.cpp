@@ -158,6 +158,39 @@ TEST_F(Promises, SameBitsWithAnyThreads) {
     EXPECT_TRUE(same_bits(Engine::load(at("plan"), {.threads = threads}).create_context()->run({input(1)})[0], one)) << threads;
 }
 
+// Recurrent layers side by side hand rows to each other within a step.
+TEST_F(Promises, LayersSideBySideGiveTheSameBits) {
+  const ir::Graph layers =
+      ir::parse_graph(R"((x f32[40,2,24], w f32[1,128,24]!, r f32[1,128,32]!, v f32[1,128,32]!, s f32[1,128,32]!)
+    k = i64[1]{1}
+    a = LSTM(x, w, r)
+    b = Squeeze(a, k)
+    c = LSTM(b, v, s)
+    d = Squeeze(c, k)
+    y = LSTM(d, s, r))",
+                      ir::Registry::builtin(),
+                      {.random_constant = [](DType d, const Shape& shape, std::uint64_t n) { return ops::random_tensor(d, shape, n); }});
+  BuildConfig untimed;
+  untimed.threads = 2, untimed.optimization_level = 0;  // which takes fused operators as they are
+  const Engine engine = builder::build_graph(layers.clone(), untimed);
+  engine.save(at("layers"));
+  EXPECT_EQ(engine.info().steps, 1);
+  const Tensor x = ops::random_tensor(DType::f32, {40, 2, 24}, 1);
+  const Tensor one = Engine::load(at("layers"), {.threads = 1}).create_context()->run({x})[0];
+  for (const int threads : {2, 3, 8}) {
+    const Engine shared = Engine::load(at("layers"), {.threads = threads});
+    std::atomic<int> wrong = 0;
+    std::vector<std::thread> callers;
+    for (int caller = 0; caller < 2; ++caller)
+      callers.emplace_back([&] {
+        const auto context = shared.create_context();
+        for (int round = 0; round < 50; ++round) wrong += !same_bits(context->run({x})[0], one);
+      });
+    for (std::thread& caller : callers) caller.join();
+    EXPECT_EQ(wrong, 0) << threads;
+  }
+}
+
 TEST_F(Promises, ContextsDoNotMeet) {
   const Engine engine = builder::build_graph(network(), config(1));
   std::vector<Tensor> want;

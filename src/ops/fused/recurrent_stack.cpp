@@ -68,7 +68,7 @@ OpDef op_recurrent_stack() {
   return fused(
       {.name = "RecurrentStack",
        .min_inputs = 3,
-       .max_inputs = 1 + RecurrentStackLayer::kOperands * RecurrentStackLayer::kMostLayers,
+       .max_inputs = -1,  // infer() says how many
        .max_outputs = 3,
        .types = "T, T... -> T, T, T; T: float",
        .attributes = {{"cell", "LSTM"}, {"linear_before_reset", 0}, {"activation", "Tanh"}},
