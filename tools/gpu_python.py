@@ -2,8 +2,9 @@
 """The Python package on a machine with a GPU: its tests and figures, with no network and nothing installed.
 
     run OUT [--only TEST,...] [--no-tests] [--no-figures] [--jobs 4] [--rounds 9] [--seconds 540]
+    run OUT --torch [--seconds 540]    torch's backend alone: its GPU tests, then bench/torch_compile.py --gpu for each row
 
-Keeps in OUT: python_tests.json (a record for each test file), python_figures.json and .md, a log for each. Ends with 1 where
+Keeps in OUT: python_tests.json (a record for each test file), python_figures.json and .md, a log for each, torch_gpu.log. Ends with 1 where
 something failed. Part of the bundle that script/gpu-check --python makes; --only names files of python/tests without _test.py.
 """
 import argparse, os, re, shutil, site, subprocess, sys, tempfile, time, venv, zipfile
@@ -97,12 +98,32 @@ def figures(a, python):
     return code == 0
 
 
+def torch_backend(a, python):
+    """Its tests on the GPU, and calls beside inductor's. True: all went well."""
+    end, well = time.monotonic() + a.seconds, True
+    with open(os.path.join(a.out, 'torch_gpu.log'), 'w') as log:
+        rows = [f'{row}:{batch}' for row in ('mlp', 'minilm', 'resnet50', 'unet', 'bert', 'mobilenet_v2') for batch in (1, 8)]
+        for command in (['tree/python/tests/torch_backend/gpu_test.py'],
+                        *(['tree/bench/torch_compile.py', '--gpu', '--rows', row] for row in rows)):
+            left = max(1, end - time.monotonic())   # a row that found no time fails
+            print('$', *command, file=log, flush=True)
+            try:
+                done = subprocess.run([python, os.path.join(HERE, command[0]), *command[1:]], stdout=log, stderr=log, timeout=left)
+                well = well and done.returncode == 0
+                print(f'{" ".join(command)}: exit code {done.returncode}', flush=True)
+            except subprocess.TimeoutExpired:
+                well = False
+                print(f'{" ".join(command)}: no time was left', flush=True)
+    return well
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument('out')
     p.add_argument('--only', type=lambda text: text.split(','), default=[])
     p.add_argument('--no-tests', action='store_true')
     p.add_argument('--no-figures', action='store_true')
+    p.add_argument('--torch', action='store_true')
     p.add_argument('--jobs', type=int, default=4)
     p.add_argument('--rounds', type=int, default=9)
     p.add_argument('--seconds', type=int, default=540, help='in which all tests have to end, and then the figures')
@@ -117,6 +138,8 @@ def main():
         print(f'Python {sys.version.split()[0]}: {said.stdout or said.stderr}', flush=True)
         if said.returncode:
             sys.exit(1)
+        if a.torch:
+            sys.exit(not torch_backend(a, python))
         well = True
         if not a.no_tests:
             records = tests(a, python, with_shim)
