@@ -231,7 +231,7 @@ class Island:
         """Engines alone hold these weights from now on. `freed`: what takes the place of a tensor, by its id."""
         with self._lock:
             self.weights = [freed.get(id(w), w) for w in self.weights]
-            self.network = self._graph = None
+            self.network = self._graph = self._extents = None
             self._folded, self.holds_weights = [], False
             if self._watch is not None:
                 self._watch.keep(self.weights)

@@ -124,7 +124,7 @@ def check(function, args, kwargs):
     wanted = flat(function(*args, **kwargs))
     try:
         island = Island(graph.graph, {}, QUICK, graph)
-        found = flat(island(*tensors))
+        found = flat(island(tensors))
     except (Refused, tenfold.Error) as error:
         return f'{type(error).__name__}: {error}'
     if function is torch.ops.aten._embedding_bag.default or not flat(args):     # graph_of() has other results
