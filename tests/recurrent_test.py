@@ -75,8 +75,8 @@ class Recurrent(CliCase):
         onnx.save(make_model(nodes, [('x', onnx_type, [STEPS, SAMPLES, FEATURES])], results, constants, opset=22), path)
         return path, weights, x
 
-    def check(self, op, kind, tolerance, *flags, kernel=None):
-        path, weights, output = self.model_of(op, kind)
+    def check(self, op, kind, tolerance, *flags, kernel=None, layers=3):
+        path, weights, output = self.model_of(op, kind, layers)
         stored = {'f16': np.float16, 'bf16': ml_dtypes.bfloat16}.get(kind, np.float32)
         x = np.random.default_rng(7).standard_normal((STEPS, SAMPLES, FEATURES)).astype(stored)
         self.write('x.bin', x.tobytes())
@@ -101,6 +101,9 @@ class Recurrent(CliCase):
             for threads in (1, 2):
                 self.check(op, 'f32', 5e-4, f'--threads={threads}')
                 self.check(op, 'f32', 1e-5, f'--threads={threads}', '--noTF32')
+
+    def test_one_layer_more_than_a_stack_takes(self):
+        self.check('GRU', 'f32', 5e-4, '--threads=2', layers=9)
 
     def test_bytes(self):
         with open('/proc/cpuinfo', encoding='utf-8') as f:

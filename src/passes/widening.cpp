@@ -47,8 +47,6 @@ class Widening {
 
   bool widen(Node& n) {
     if (!may(n)) return false;
-    std::vector<DType> before;
-    for (const Value* v : n.outputs) before.push_back(v->type.kind == ir::ValueType::Kind::tensor ? v->dtype() : DType::f32);
     std::vector<Value*> inputs = n.inputs;
     for (Value*& v : inputs)
       if (is_narrow(v)) v = wide(v, n);
@@ -56,7 +54,7 @@ class Widening {
     for (std::size_t i = 0; i < n.outputs.size(); ++i) {
       Value* now = widened->outputs[i];
       if (is_narrow(n.outputs[i]) && now->dtype() == DType::f32) {
-        Value* const rounded = graph_.make("Cast", {now}, {{"to", std::string(name(before[i]))}}, &n);
+        Value* const rounded = graph_.make("Cast", {now}, {{"to", std::string(name(n.outputs[i]->dtype()))}}, &n);
         wide_[rounded] = now;
         now = rounded;
       }
@@ -65,11 +63,11 @@ class Widening {
     graph_.erase(n);
     return true;
   }
-  Node* add_again(const Node& n, std::vector<Value*> inputs) {
+  Node* add_again(Node& n, std::vector<Value*> inputs) {
     Node copy;
     copy.def = n.def, copy.name = n.name, copy.attributes = n.attributes, copy.numerics = n.numerics, copy.sources = n.sources;
     copy.inputs = std::move(inputs);
-    return graph_.add(std::move(copy), static_cast<int>(n.outputs.size()), const_cast<Node*>(&n));
+    return graph_.add(std::move(copy), static_cast<int>(n.outputs.size()), &n);
   }
 
   ir::Graph& graph_;

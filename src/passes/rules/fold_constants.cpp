@@ -52,6 +52,7 @@ bool fold_by_value(ir::Graph& graph, ir::Node& node) {
     return false;
   for (const ir::Value* v : node.outputs)
     if (v->type.kind != ir::ValueType::Kind::tensor || v->dtype() == DType::string) return false;
+  // A Cast multiplies by 8 at most, and products want constant weights.
   if (node.op() != "Cast" && bytes_of(node.outputs) > bytes_of(node.inputs) + kGrowthLimit) return false;
   const std::vector<ir::Value*> results = ops::fold(graph, node);
   for (std::size_t i = 0; i < results.size(); ++i) graph.replace_uses(node.outputs[i], results[i]);

@@ -60,7 +60,6 @@ Node* layer_behind(const ir::Graph& graph, const Node& n) {
 }
 
 bool fuse(ir::Graph& graph, Node& first) {
-  if (!is_layer(first)) return false;
   std::vector<Node*> layers{&first};
   while (layers.size() < RecurrentStackLayer::kMostLayers)
     if (Node* next = layer_behind(graph, *layers.back())) layers.push_back(next);

@@ -54,7 +54,11 @@ Verdict supports_recurrent(const Problem& p) {
   if (p.attributes->number("clip", 0) != 0) return Verdict::no("clipping");
   if (p.attributes->integer("input_forget", 0) != 0) return Verdict::no("input and forget gates are coupled");
   if (!has_bytes(p)) return dense_plain_f32(p);
-  if (!p.in[7].constant || !p.in[8].constant) return Verdict::no("the scales are not constant");
+  for (std::size_t i = 0; i < p.in.size(); ++i)
+    if (!p.in[i].missing && p.in[i].dtype != (i == 1 || i == 2 ? DType::i8 : DType::f32)) return Verdict::no("an operand has another type");
+  for (std::size_t i = 1; i < 3; ++i)
+    if (p.in.size() != 9 || !p.in[i + 6].constant || p.in[i + 6].dims != ir::Dims{p.in[i].dims[1]})
+      return Verdict::no("there is no constant scale for each row");
   return dense_plain(p);
 }
 

@@ -32,8 +32,11 @@ StackLayer::StackLayer(const Problem& stack, int layer) : attributes_(ops::recur
 
 Verdict supports_stack(const Problem& stack, const Tactic& layers) {
   if (stack_layers(stack) > RecurrentStackLayer::kMostLayers) return Verdict::no("too many layers");
-  for (std::size_t i = 1; i < stack.in.size(); ++i)
-    if (i % RecurrentStackLayer::kOperands == 1 && stack.in[i].missing) return Verdict::no("a layer has no weights");
+  for (int layer = 0; layer < stack_layers(stack); ++layer) {
+    const auto r = static_cast<std::size_t>(RecurrentStackLayer::operands(layer)[2]);
+    if (r >= stack.in.size() || stack.in[0].dims.size() != 3 || stack.in[r - 1].dims.size() != 3 || stack.in[r].dims.size() != 3)
+      return Verdict::no("a layer has no weights of rank 3");
+  }
   for (int layer = 0; layer < stack_layers(stack); ++layer)
     if (Verdict v = layers.supports(StackLayer(stack, layer).problem()); !v) return v;
   return Verdict::ok();
