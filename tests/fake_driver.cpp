@@ -32,9 +32,10 @@ std::map<Context, int>& gpus_of_contexts() {   // the process's runtime keeps it
   return all;
 }
 
-// While a stream is captured.
+// While a stream is captured, and its thread has not taken leave.
+constexpr int kRelaxed = 2;
 void outside(const char* call) {
-  if (!fake().capturing.empty()) fake().forbidden.emplace_back(call);
+  if (!fake().capturing.empty() && fake().capture_mode != kRelaxed) fake().forbidden.emplace_back(call);
 }
 void into(StreamHandle stream, const char* call) {
   if (fake().capturing.empty()) return;
@@ -119,7 +120,8 @@ Driver guarded_table(const Driver& t) {
                  &D::device_memory, &D::retain_primary, &D::release_primary, &D::set_current, &D::synchronize, &D::memory_info,
                  &D::allocate, &D::release, &D::pool_create, &D::pool_destroy, &D::pool_set, &D::pool_get, &D::pool_trim, &D::pool_allocate,
                  &D::pool_release, &D::allocate_host, &D::release_host, &D::copy, &D::fill, &D::stream_create, &D::stream_destroy,
-                 &D::stream_wait, &D::stream_query, &D::stream_follow, &D::pointer_attribute, &D::stream_capturing, &D::capture_begin,
+                 &D::stream_wait, &D::stream_query, &D::stream_follow, &D::pointer_attribute, &D::stream_capturing, &D::capture_mode, &D::capture_begin,
+                 &D::capture_info, &D::user_object, &D::graph_keep,
                  &D::capture_end, &D::graph_instantiate, &D::graph_update, &D::graph_launch, &D::graph_exec_destroy, &D::graph_destroy,
                  &D::event_create, &D::event_destroy, &D::event_record, &D::event_wait, &D::event_elapsed, &D::module_load,
                  &D::module_unload, &D::module_function, &D::function_set, &D::launch>(t);
@@ -166,10 +168,15 @@ Driver table() {
   t.stream_query = [](StreamHandle) { return outside("cuStreamQuery"), answer(); };
   t.stream_follow = [](StreamHandle, Event, unsigned) { return outside("cuStreamWaitEvent"), answer(); };
   t.pointer_attribute = pointer_attribute;
-  t.stream_capturing = [](StreamHandle stream, int* status) {
-    const auto it = fake().capturing.find(stream);
-    return *status = it == fake().capturing.end() ? kNotCapturing + 0 : it->second, answer();
+  t.stream_capturing = [](StreamHandle stream, int* status) { return fake().stream_status(stream, *status), answer(); };
+  t.capture_mode = [](int* mode) { return std::swap(*mode, fake().capture_mode), kSuccess + 0; };
+  t.capture_info = [](StreamHandle stream, int* status, unsigned long long*, Graph* graph, const void* const**, std::size_t*) {
+    return *graph = reinterpret_cast<Graph>(stream), fake().stream_status(stream, *status), answer();
   };
+  t.user_object = [](void** object, void* pointer, void (*end)(void*), unsigned, unsigned) {
+    return *object = pointer, fake().of_graphs.emplace_back(pointer, end), answer();
+  };
+  t.graph_keep = [](Graph, void*, unsigned, unsigned) { return answer(); };
   t.capture_begin = [](StreamHandle, int) { return outside("cuStreamBeginCapture"), answer(); };
   t.capture_end = [](StreamHandle, Graph* graph) { return outside("cuStreamEndCapture"), answer() ? answer() : make(graph); };
   t.graph_instantiate = [](GraphExec* exec, Graph, unsigned long long) {
@@ -211,6 +218,11 @@ int current_gpu() { return current; }
 int answer() {
   const auto own = fake().failures.find(current);
   return own != fake().failures.end() && own->second ? own->second : fake().failure;
+}
+
+void FakeDriver::stream_status(const void* stream, int& status) const {
+  const auto it = capturing.find(stream);
+  status = it == capturing.end() ? kNotCapturing + 0 : it->second;
 }
 
 FakeDriver& FakeDriver::the() {

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/cuda/device/driver.h"
@@ -42,8 +43,11 @@ struct FakeDriver {
   // Streams that a test says are being captured, with the status that the driver has for them; what was asked then that must not be, and
   // what went into the graph.
   std::map<const void*, int> capturing;
+  void stream_status(const void* stream, int& status) const;
   std::vector<std::string> forbidden;
   int captured = 0;
+  int capture_mode = 0;                    // of the only thread that a test captures in
+  std::vector<std::pair<void*, void (*)(void*)>> of_graphs;   // what captured graphs own, and what ends it
 };
 
 }  // namespace tenfold::tests

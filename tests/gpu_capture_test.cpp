@@ -3,6 +3,7 @@
 #include "runtime/engine/opened.h"
 #include "tenfold/bindings.h"
 #include "tenfold/completion.h"
+#include "tenfold/internal/capture.h"
 
 namespace tenfold {
 namespace {
@@ -141,6 +142,35 @@ TEST_F(Capture, WhatTheHostDecidesIsRefusedByName) {
   EXPECT_FALSE(status);
   EXPECT_EQ(fake_->captured, 0);
   expect_nothing_forbidden();
+}
+
+// As calls from Python do.
+TEST_F(Capture, AContextMadeInTheMiddleLivesAsLongAsTheGraph) {
+  for (int b = 0; b < 2; ++b) memory_.push_back(backend_->memory().allocate(4096));
+  EXPECT_FALSE(is_captured(&stream_));
+  begin();
+  EXPECT_TRUE(is_captured(&stream_));
+  std::shared_ptr<ExecutionContext> context;
+  {
+    const CaptureLeave leave;
+    context = engine_->create_context();
+    set_batch(*context, 3);
+    for (int b = 0; b < 2; ++b) ASSERT_TRUE(context->bind(b, memory_[static_cast<std::size_t>(b)].get(), 4096));
+    context->replay_runs(false);
+    ASSERT_TRUE(context->prepare());
+    const Status status = context->enqueue(&stream_);
+    ASSERT_TRUE(status) << context->describe(status);
+  }
+  EXPECT_EQ(fake_->capture_mode, 0) << "the thread's mode is what it was";
+  EXPECT_GT(fake_->captured, 0);
+  expect_nothing_forbidden();
+  const std::weak_ptr<ExecutionContext> seen = context;
+  keep_with_capture(&stream_, std::move(context));
+  end();
+  EXPECT_FALSE(seen.expired());
+  ASSERT_EQ(fake_->of_graphs.size(), 1u);
+  fake_->of_graphs[0].second(fake_->of_graphs[0].first);   // the graph is destroyed
+  EXPECT_TRUE(seen.expired());
 }
 
 TEST_F(Capture, TheEndOfARunIsNotToldToACapture) {

@@ -1,5 +1,6 @@
 #include "call.h"
 
+#include "captured_calls.h"
 #include "device_array.h"
 #include "errors.h"
 #include "runtime_values.h"
@@ -106,6 +107,7 @@ Borrowed::~Borrowed() {
 
 nb::object run_call(EngineState& state, Call& call) {
   if (call.slots.values) return run_on_values(state, call);
+  if (is_captured(call.on)) return capture_call(state, call);
   Borrowed runner(state, call.on);
   runner->settle(call.on);
   bind_call(call, *runner, false);

@@ -193,7 +193,7 @@ void Stages::find_ranges_elsewhere(const ir::Graph& source) {
 passes::Found Stages::look(const ir::Graph& source, const ir::Graph& rewritten, const OptimizationProfile& profile,
                            const std::vector<plan::Range>& ranges) {
   Stopwatch watch;
-  passes::Found found{.quantised = passes::is_quantised(rewritten)};
+  passes::Found found{.quantised = passes::is_quantised(rewritten), .types = passes::own_types(source)};
   if (findings.keeps_rewritten && !findings.rewritten) findings.rewritten = rewritten.clone();
   if (config.calibration) {
     find_ranges(source, rewritten, ranges);

@@ -123,7 +123,8 @@ Names quantised(const backends::DeviceTraits& device, const BuildConfig& config,
 // products on a CPU is finished in f32 with them.
 std::vector<Pass> sixteen_bits(const backends::DeviceTraits& device, const BuildConfig& config, const Found& found) {
   std::vector<Pass> passes;
-  if (device.half_values && gives_layer_types(config))
+  if (device.half_values && !found.types.empty()) passes.push_back(pass_give_own_types(found.types));
+  if (device.half_values && (gives_layer_types(config) || !found.types.empty()))
     for (const DType type : {DType::f16, DType::bf16})
       passes.push_back(pass_narrow_floats(type, type == DType::f16 ? found.wide : std::set<std::string>{}, has_no_type));
   if (device.half_values && config.fp16) passes.push_back(pass_narrow_floats(DType::f16, found.wide, has_type));
@@ -151,7 +152,7 @@ Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& confi
   const Lists lists(config.fast_exp || !device.host_arithmetic);   // fused attention on the host has an exponential of its own
   const bool own_kernels = config.tactic_sources & static_cast<std::uint32_t>(TacticSource::native);
   Pipeline p;
-  if (device.host_arithmetic) lists.add(p.rewrite, {device.bf16_products ? "widen_f16" : "widen_halves"});   // no kernels are theirs
+  if (device.host_arithmetic || device.launches) lists.add(p.rewrite, {device.bf16_products ? "widen_f16" : "widen_halves"});
   lists.add(p.rewrite, canonical());
   lists.add(p.rewrite, pack_tokens(config.pack_tokens));
   if (device.launches) lists.add(p.rewrite, canonical_for_launches());
@@ -214,7 +215,7 @@ std::vector<Pass> Pipeline::in_order() const {
 }
 
 std::set<std::string> pass_names() {
-  std::set<std::string> names{"give_layer_types", "narrow_floats", "permit_rounding", "place_qdq", "round_outputs", "split_newest_row"};
+  std::set<std::string> names{"give_layer_types", "give_own_types", "narrow_floats", "permit_rounding", "place_qdq", "round_outputs", "split_newest_row"};
   for (const Pass& pass : all_passes()) names.insert(pass.name);
   return names;
 }

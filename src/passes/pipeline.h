@@ -7,6 +7,7 @@
 
 #include "backends/device_info.h"
 #include "passes/pass.h"
+#include "passes/precision/own_types.h"
 #include "quant/place_qdq.h"
 #include "tenfold/build.h"
 
@@ -18,6 +19,7 @@ struct Found {
   std::set<std::string> wide = {};   // names of values that f16 cannot hold
   bool rows = false;                 // products quantise their rows as they run: a calibration "dynamic" of a plain model
   quant::Ranges ranges = {};         // of values that a calibration saw: their products become products of 8 bits
+  OwnTypes types = {};               // of a model that computes in 16 bits itself
 };
 
 struct Pipeline {

@@ -4,18 +4,23 @@ Where an engine has no form for one of them, torch computes it by its own functi
 """
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
+from tenfold.torch.aten.pool import MODES, by_factor
+from torch.nn import functional
 
 library = torch.library.Library('tenfold', 'DEF')   # noqa: TOR901
 library.define('attention(Tensor query, Tensor key, Tensor value, Tensor? mask=None, float dropout=0.0, bool causal=False, '
                 'float? scale=None, bool shared=False) -> Tensor')
+library.define('interpolate(Tensor x, SymInt[]? sizes, float[]? factors, str mode, bool? align) -> Tensor')
 
 
 def attention(query: Any, key: Any, value: Any, mask: Any = None, dropout: float = 0.0, causal: bool = False, scale: float | None = None,
               shared: bool = False) -> Any:
-    made = torch.nn.functional.scaled_dot_product_attention(query, key, value, mask, dropout, causal, scale=scale, enable_gqa=shared)
+    made = functional.scaled_dot_product_attention(query, key, value, mask, dropout, causal, scale=scale, enable_gqa=shared)
     return made.contiguous()
 
 
@@ -24,26 +29,69 @@ def attention_fake(query: Any, key: Any, value: Any, mask: Any = None, dropout: 
     return query.new_empty([*query.shape[:-1], value.shape[-1]])
 
 
-library.impl('attention', attention, 'CompositeExplicitAutograd')
-torch.library.register_fake('tenfold::attention', attention_fake, lib=library)
+def interpolate(x: Any, sizes: Any, factors: Any, mode: str, align: bool | None) -> Any:
+    return functional.interpolate(x, sizes, factors, mode, align)
 
-NAMES = ('query', 'key', 'value', 'attn_mask', 'dropout_p', 'is_causal', 'scale', 'enable_gqa')
-WHOLE = {torch.nn.functional.scaled_dot_product_attention, torch.ops.aten.scaled_dot_product_attention.default}
+
+library.impl('attention', attention, 'CompositeExplicitAutograd')
+library.impl('interpolate', interpolate, 'CompositeExplicitAutograd')
+torch.library.register_fake('tenfold::attention', attention_fake, lib=library)
+torch.library.register_fake('tenfold::interpolate', interpolate, lib=library)
+
+
+def given(node: torch.fx.Node, defaults: dict[str, Any]) -> dict[str, Any]:
+    """All arguments by their names."""
+    return {**defaults, **dict(zip(defaults, node.args, strict=False)), **node.kwargs}
+
+
+def whole_attention(node: torch.fx.Node) -> tuple[Any, ...] | None:
+    """With dropout it stays: it is random."""
+    every = given(node, {'query': None, 'key': None, 'value': None, 'attn_mask': None, 'dropout_p': 0.0, 'is_causal': False, 'scale': None,
+                         'enable_gqa': False})
+    return None if every['dropout_p'] != 0.0 else tuple(every.values())
+
+
+def wanted(size: Any, factor: float) -> Any:
+    return math.floor(size * factor) if isinstance(size, int) else None
+
+
+def whole_interpolation(node: torch.fx.Node) -> tuple[Any, ...] | None:
+    """Where an engine comes to the same places: in parts it would be gathering by places that are data."""
+    every = given(node, {'input': None, 'size': None, 'scale_factor': None, 'mode': 'nearest', 'align_corners': None,
+                         'recompute_scale_factor': None, 'antialias': False})
+    x, sizes, factors = every['input'], every['size'], every['scale_factor']
+    example = x.meta.get('example_value', x.meta.get('val')) if isinstance(x, torch.fx.Node) else None
+    if not isinstance(example, torch.Tensor) or every['recompute_scale_factor'] or every['antialias']:
+        return None
+    if every['mode'] not in ('nearest', *MODES):
+        return None
+
+    def each(value: Any) -> list[Any] | None:
+        return list(value) if isinstance(value, (list, tuple)) else None if value is None else [value] * (example.dim() - 2)
+    factors = each(factors)
+    if factors is not None:
+        known = all(isinstance(f, (int, float)) for f in factors)
+        if not known or not all(by_factor(s, wanted(s, f), f) for s, f in zip(example.shape[2:], factors, strict=True)):
+            return None
+    return x, each(sizes), factors and [float(f) for f in factors], every['mode'], every['align_corners']
+
+
+WHOLE: dict[Any, tuple[Any, Callable[[torch.fx.Node], tuple[Any, ...] | None]]] = {
+    functional.scaled_dot_product_attention: (torch.ops.tenfold.attention.default, whole_attention),
+    torch.ops.aten.scaled_dot_product_attention.default: (torch.ops.tenfold.attention.default, whole_attention),
+    functional.interpolate: (torch.ops.tenfold.interpolate.default, whole_interpolation)}
 
 
 def keep_whole(module: torch.fx.GraphModule) -> torch.fx.GraphModule:
-    """The graph with its attention as one operator each. Attention with dropout stays: it is random."""
+    """The graph with each of these functions as one operator."""
     changed = False
     for node in list(module.graph.nodes):
-        if node.op != 'call_function' or node.target not in WHOLE:
-            continue
-        given = {**dict(zip(NAMES, node.args, strict=False)), **node.kwargs}
-        if given.get('dropout_p', 0.0) != 0.0:
+        operator, arguments = WHOLE.get(node.target, (None, None)) if node.op == 'call_function' else (None, None)
+        if arguments is None or (args := arguments(node)) is None:
             continue
         changed = True
         with module.graph.inserting_before(node):
-            whole = module.graph.call_function(torch.ops.tenfold.attention.default, tuple(
-                given.get(name, default) for name, default in zip(NAMES, (None, None, None, None, 0.0, False, None, False), strict=True)))
+            whole = module.graph.call_function(operator, args)
         whole.meta = dict(node.meta)
         node.replace_all_uses_with(whole)
         module.graph.erase_node(node)

@@ -19,7 +19,7 @@ bool is_plain(const OnnxImport& call) {
   if (call.outputs() > 1 || call.in(kPastKey) || call.in(kValidKeys)) return false;
   const Dim keys = k->rank() == 4 ? k->dims()[2] : k->dims()[1];
   if (mask && (!mask->type.ranked || mask->rank() < 2 || mask->dims().back() != keys)) return false;
-  if (mask && mask->dtype() != q->dtype() && (mask->dtype() != DType::boolean || q->dtype() != DType::f32)) return false;
+  if (mask && mask->dtype() != q->dtype() && mask->dtype() != DType::boolean) return false;
   if (q->rank() == 3) {
     const std::int64_t heads = call.attributes.integer("q_num_heads", 0), shared = call.attributes.integer("kv_num_heads", 0);
     return heads > 0 && shared > 0 && heads % shared == 0;
@@ -33,7 +33,8 @@ bool is_plain(const OnnxImport& call) {
 // A mask that is added: what it is, or nothing where a boolean one is true and minus infinity where it is not.
 Value* addend(OnnxImport& call, Value* mask) {
   if (mask->dtype() != DType::boolean) return mask;
-  return call.add("Where", {mask, call.scalar(DType::f32, 0), call.scalar(DType::f32, -INFINITY)}, {})[0];
+  const DType type = call.in(kQuery)->dtype();
+  return call.add("Where", {mask, call.scalar(type, 0), call.scalar(type, -INFINITY)}, {})[0];
 }
 
 std::vector<Value*> from_23(OnnxImport& call) {

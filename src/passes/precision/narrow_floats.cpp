@@ -148,6 +148,7 @@ class Narrower {
   ir::Value* twin(ir::Value* v, ir::Node& before) {
     if (!v || v->type.kind != ir::ValueType::Kind::tensor || v->dtype() != DType::f32) return v;
     if (v->is_constant()) return narrow_constant(*v);
+    if (v->producer && v->producer->op() == "Cast" && v->producer->in(0)->dtype() == to_) return v->producer->in(0);   // widened before
     if (const auto known = twins_.find(v); known != twins_.end()) return known->second;
     ir::Value* from = !v->producer && is_mask(*v) ? within_range(v, before) : v;
     return twins_[v] = graph_.make("Cast", {from}, {{"to", std::string(name(to_))}}, &before);

@@ -6,6 +6,13 @@
 //   y = Relu(b)
 // after: (x f32[2,3])
 //   y = Relu(x)
+//
+// before: (x f16[2,3])
+//   a = Cast(x) to="f32"
+//   b = Cast(a) to="f16"
+//   y = Relu(b)
+// after: (x f16[2,3])
+//   y = Relu(x)
 #include "passes/match.h"
 #include "passes/pass.h"
 
@@ -50,10 +57,20 @@ ir::Value* neutral(const ir::Node& n) {
   return nullptr;
 }
 
+// What was widened, and is as narrow as before: every float of 16 bits is one of more bits.
+ir::Value* widened(const ir::Node& n) {
+  const ir::Node* wide = n.op() == "Cast" ? made_by(n.in(0), "Cast") : nullptr;
+  if (!wide || wide->in(0)->type != n.out()->type) return nullptr;
+  const DType narrow = n.out()->dtype(), between = wide->out()->dtype();
+  const bool holds_all = between == DType::f32 || between == DType::f64;
+  return holds_all && (narrow == DType::f16 || narrow == DType::bf16) ? wide->in(0) : nullptr;
+}
+
 bool run(ir::Graph& graph) {
   bool changed = false;
   for (ir::Node* n : graph.node_list()) {
     ir::Value* source = idle(*n) ? n->in(0) : neutral(*n);
+    if (!source) source = widened(*n);
     if (!source || n->body) continue;
     // A graph output that is a graph input or constant needs a node to carry its name.
     if (graph.is_output(n->out()) && (!source->producer || graph.is_output(source))) continue;

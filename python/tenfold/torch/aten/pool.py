@@ -181,6 +181,20 @@ def upsample_bicubic2d(call: Call, x: Value, sizes: Sequence[Size], align: bool,
     return smooth(call, x, scales, align, mode='cubic', cubic_coeff_a=-0.75)
 
 
+MODES = {'linear': 'linear', 'bilinear': 'linear', 'trilinear': 'linear', 'bicubic': 'cubic'}
+
+
+@aten('tenfold.interpolate.default')
+def interpolate(call: Call, x: Value, sizes: Sequence[Size] | None, factors: Sequence[float] | None, mode: str,
+                align: bool | None) -> Value:
+    if mode == 'nearest':
+        return nearest(call, x, factors)
+    if mode not in MODES:
+        call.refuse(f'the mode {mode!r}')
+    more = {'cubic_coeff_a': -0.75} if mode == 'bicubic' else {}
+    return smooth(call, x, factors, bool(align), mode=MODES[mode], **more)
+
+
 @aten('grid_sampler_2d')
 def grid_sampler_2d(call: Call, x: Value, grid: Value, mode: int, padding: int, align: bool) -> Value:
     if mode == 1 and x.dtype in ('f16', 'bf16'):

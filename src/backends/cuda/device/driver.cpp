@@ -46,6 +46,9 @@ struct Loaded {
         library.get(t.stream_follow, "cuStreamWaitEvent");
     library.get(t.pointer_attribute, "cuPointerGetAttribute");
     library.get(t.stream_capturing, "cuStreamIsCapturing");
+    library.get_if_there(t.capture_mode, "cuThreadExchangeStreamCaptureMode"),
+        library.get_if_there(t.capture_info, "cuStreamGetCaptureInfo_v2"), library.get_if_there(t.user_object, "cuUserObjectCreate"),
+        library.get_if_there(t.graph_keep, "cuGraphRetainUserObject");
     library.get(t.capture_begin, "cuStreamBeginCapture_v2"), library.get(t.capture_end, "cuStreamEndCapture");
     library.get(t.graph_instantiate, "cuGraphInstantiateWithFlags"), library.get(t.graph_launch, "cuGraphLaunch");
     library.get_if_there(t.graph_update, "cuGraphExecUpdate_v2");

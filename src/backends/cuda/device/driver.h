@@ -71,6 +71,7 @@ struct PoolProperties {
 };
 static_assert(sizeof(PoolProperties) == 88);
 enum PoolAttribute : int { kPoolKeeps = 4, kPoolReserved = 5 };   // both 64-bit numbers of bytes
+inline constexpr unsigned kUserObjectNoSync = 1, kUserObjectMove = 1;
 enum CaptureStatus : int { kNotCapturing = 0, kCapturing = 1, kCaptureBroken = 2 };
 
 struct Driver {
@@ -108,8 +109,14 @@ struct Driver {
   int (*stream_follow)(StreamHandle stream, Event event, unsigned flags);
   int (*pointer_attribute)(void* value, int attribute, DevicePointer pointer);
   int (*stream_capturing)(StreamHandle stream, int* status);
+  int (*capture_mode)(int* mode);   // exchanges the thread's; null before CUDA 10.1
   int (*capture_begin)(StreamHandle stream, int mode);
   int (*capture_end)(StreamHandle stream, Graph* graph);
+  // The graph that a stream is captured into, and what graphs own; null before CUDA 11.3.
+  int (*capture_info)(StreamHandle stream, int* status, unsigned long long* number, Graph* graph, const void* const** behind,
+                      std::size_t* count);
+  int (*user_object)(void** object, void* pointer, void (*end)(void* pointer), unsigned owners, unsigned flags);
+  int (*graph_keep)(Graph graph, void* object, unsigned owners, unsigned flags);
   int (*graph_instantiate)(GraphExec* exec, Graph graph, unsigned long long flags);
   int (*graph_update)(GraphExec exec, Graph graph, void* result);  // null before CUDA 12
   int (*graph_launch)(GraphExec exec, StreamHandle stream);

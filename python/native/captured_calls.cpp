@@ -1,0 +1,58 @@
+#include "captured_calls.h"
+
+#include <mutex>
+
+#include "tenfold/internal/capture.h"
+
+namespace tenfold::python {
+namespace {
+
+// Runners whose graphs are gone. These end in a thread of the driver's, where nothing of CUDA's may be asked: who captures next ends them.
+struct Freed {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Runner>> runners;
+
+  std::vector<std::unique_ptr<Runner>> take() {
+    const std::lock_guard lock(mutex);
+    return std::move(runners);
+  }
+};
+Freed& freed() {
+  static Freed& one = *new Freed;   // graphs may end behind all statics
+  return one;
+}
+
+class OfGraph {
+ public:
+  explicit OfGraph(std::unique_ptr<Runner> runner) : runner_(std::move(runner)) {}
+  OfGraph(const OfGraph&) = delete;
+  OfGraph& operator=(const OfGraph&) = delete;
+  ~OfGraph() {
+    const std::lock_guard lock(freed().mutex);
+    freed().runners.push_back(std::move(runner_));
+  }
+
+ private:
+  std::unique_ptr<Runner> runner_;
+};
+
+}  // namespace
+
+bool is_captured(const StreamChoice& stream) { return stream.given && tenfold::is_captured(stream.handle()); }
+
+nb::object capture_call(EngineState& state, Call& call) {
+  const CaptureLeave leave;
+  freed().take();
+  auto runner = std::make_unique<Runner>(state.engine, state.slots);
+  bind_call(call, *runner, false);
+  runner->context().replay_runs(false);   // the caller's graph is its recording
+  if (const Status status = runner->context().prepare(); !status) runner->refuse(status);
+  runner->enqueue(call.on);
+  runner->ended();
+  nb::object result = result_of(call, *runner);
+  runner->forget();
+  tenfold::keep_with_capture(call.on.handle(), std::make_shared<OfGraph>(std::move(runner)));
+  return result;
+}
+
+}  // namespace tenfold::python

@@ -1,0 +1,13 @@
+// Calls on a stream that is being captured into a CUDA graph.
+#pragma once
+
+#include "call.h"
+
+namespace tenfold::python {
+
+// Whether a call on this stream becomes part of a graph.
+bool is_captured(const StreamChoice& stream);
+// Each has a runner of its own, which lives as long as the graph.
+nb::object capture_call(EngineState& state, Call& call);
+
+}  // namespace tenfold::python
