@@ -4,9 +4,7 @@
     torch_compile.py [--rows resnet50:1,...] [--seconds 6]     least milliseconds of single calls, all interleaved in one process
     torch_compile.py --first [--rows ...] [--times 1]          seconds of the first call, each in a process with empty caches, then
                                                                with full ones; "empty" is a backend that computes nothing; the least
-    torch_compile.py --gpu [--rows ...] [--device cpu]         the same on a GPU in fp16, beside reduce-overhead: times between two events
-                                                               around a call, and wall times of calls that are waited for; on a CPU
-                                                               (a trial of this script) both are wall times
+    torch_compile.py --device cuda --first|--overhead          the same on a GPU, in fp16; torch_compile_gpu.py has the times of its calls
     torch_compile.py --overhead                                microseconds of a call over a backend that computes nothing, 200 weights,
                                                                with the engine's own run and without it
 
@@ -123,10 +121,10 @@ def error(found, truth):
     return max(float((f.double() - t).abs().max() / t.abs().max()) for f, t in zip(tensors(found), truth, strict=True))
 
 
-def judged(name, results, truth, dtype):
-    """Errors by backend. Ours may be twice as far off as the worse of eager mode and inductor, one rounding of the type, or 1e-5."""
+def judged(name, results, truth, dtype, times=TIMES_WORSE):
+    """Errors by backend. Ours may be `times` as far off as the worse of eager mode and inductor, one rounding of the type, or 1e-5."""
     errors = {which: error(found, truth) for which, found in results.items()}
-    bound = TIMES_WORSE * max([torch.finfo(dtype).eps, 1e-5, *(e for which, e in errors.items() if which != 'tenfold')])
+    bound = times * max([torch.finfo(dtype).eps, 1e-5, *(e for which, e in errors.items() if which != 'tenfold')])
     if not errors['tenfold'] <= bound:
         sys.exit(f'{name}: wrong results: {errors}, the bound is {bound}')
     return errors
@@ -153,63 +151,29 @@ def interleaved(name, batch, seconds):
     return {which: min(t) * 1e3 for which, t in taken.items()}
 
 
-def timed_once(device, run):
-    """Milliseconds of a call: between two events, and by the clock with a wait behind it."""
-    if device == 'cpu':
-        begin = time.perf_counter()
-        run()
-        return ((time.perf_counter() - begin) * 1e3,) * 2
-    first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    torch.cuda.synchronize()
-    begin = time.perf_counter()
-    first.record()
-    run()
-    last.record()
-    torch.cuda.synchronize()
-    return first.elapsed_time(last), (time.perf_counter() - begin) * 1e3
-
-
-def on_gpu(name, batch, seconds, device='cuda'):
-    """By backend: the least milliseconds by events and by the clock, and errors beside results in 64 bits."""
+def first_call(name, batch, which, device):
+    """In this process; on a GPU in fp16, and its context is there."""
     module, keywords = made(name, batch)
-    module = module.half().to(device)
-    keywords = converted(keywords, device, torch.float16)
-    torch._dynamo.reset()
-    ways = {'tenfold': torch.compile(module, backend='tenfold', options={'fp16': True}),
-            'inductor': torch.compile(module, mode='reduce-overhead'), 'eager': module}
-    results = {}
-    for which, run in ways.items():
-        for _ in range(4):                                   # reduce-overhead records behind its first calls
-            results[which] = [t.clone() for t in tensors(run(**keywords))]
-    errors = judged(name, results, truth_of(module, keywords, device), torch.float16)
-    events, walls = ({which: [] for which in ways} for _ in range(2))
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        for which, run in ways.items():
-            event, wall = timed_once(device, lambda run=run: run(**keywords))
-            events[which].append(event), walls[which].append(wall)
-    return {'event': {which: min(t) for which, t in events.items()}, 'wall': {which: min(t) for which, t in walls.items()},
-            'error': errors}
-
-
-def first_call(name, batch, which):
-    """In this process."""
-    module, keywords = made(name, batch)
+    if device == 'cuda':
+        module, keywords = module.half().to(device), converted(keywords, device, torch.float16)
+        torch.cuda.synchronize()
     import torch._dynamo  # noqa: F401
     run = compiled(module, which)
     begin = time.perf_counter()      # what a backend imports counts
     with torch.no_grad():
         run(**keywords)
+    if device == 'cuda':
+        torch.cuda.synchronize()
     return time.perf_counter() - begin
 
 
-def firsts(name, batch, times):
+def firsts(name, batch, times, device):
     """Seconds of the first call, cold and warm, by backend: the least, since others may share the machine."""
     found = {}
     for which in ('empty', 'inductor', 'tenfold') * times:
         with tempfile.TemporaryDirectory() as folder:
             for caches in ('cold', 'warm'):
-                done = subprocess.run([sys.executable, __file__, '--one', f'{name}:{batch}:{which}'], capture_output=True, text=True,
+                done = subprocess.run([sys.executable, __file__, '--device', device, '--one', f'{name}:{batch}:{which}'], capture_output=True, text=True,
                                       env={**os.environ, 'TORCHINDUCTOR_CACHE_DIR': folder, 'XDG_CACHE_HOME': folder})
                 if done.returncode != 0:
                     sys.exit(done.stderr)
@@ -262,10 +226,11 @@ def overhead_of(module, x):
     return [{which: round(of(t), 1) for which, t in times.items()} for of in (min, statistics.median)]
 
 
-def overhead():
+def overhead(device):
     """Of 100 layers of 2 by 2, whose arithmetic is in the figures, and of 200 weights with hardly any arithmetic."""
     layers = torch.nn.Sequential(*(torch.nn.Linear(2, 2) for _ in range(100)))
     for name, module, x in (('100 layers', layers, torch.randn(1, 2)), ('200 folded weights', Folded(), torch.randn(8))):
+        module, x = module.to(device), x.to(device)
         for what, found in zip(('least', 'median'), overhead_of(module.eval(), x), strict=True):
             over = {which: round(found[which] - found['empty'], 1) for which in ('tenfold', 'frozen')}
             beside_run = {which: round(over[which] - found['run'], 1) for which in over}
@@ -279,25 +244,20 @@ def main():
     p.add_argument('--first', action='store_true')
     p.add_argument('--times', type=int, default=1, help='with --first: processes of each kind')
     p.add_argument('--overhead', action='store_true')
-    p.add_argument('--gpu', action='store_true')
-    p.add_argument('--device', default='cuda', choices=('cuda', 'cpu'), help='with --gpu')
+    p.add_argument('--device', default='cpu', choices=('cuda', 'cpu'), help='with --first and --overhead')
     p.add_argument('--one', help=argparse.SUPPRESS)
     a = p.parse_args()
     torch.set_num_threads(THREADS)
     if a.one:
         name, batch, which = a.one.split(':')
-        return print(first_call(name, int(batch), which))
+        return print(first_call(name, int(batch), which, a.device))
     if a.overhead:
-        return overhead()
+        return overhead(a.device)
     ratios = []
     for row in a.rows.split(','):
         name, batch = row.split(':')
         if a.first:
-            print(row, json.dumps({k: round(v, 2) for k, v in firsts(name, int(batch), a.times).items()}), flush=True)
-            continue
-        if a.gpu:
-            with torch.no_grad():
-                print(row, json.dumps(on_gpu(name, int(batch), a.seconds, a.device)), flush=True)
+            print(row, json.dumps({k: round(v, 2) for k, v in firsts(name, int(batch), a.times, a.device).items()}), flush=True)
             continue
         with torch.no_grad():
             taken = interleaved(name, int(batch), a.seconds)

@@ -2,7 +2,7 @@
 """The Python package on a machine with a GPU: its tests and figures, with no network and nothing installed.
 
     run OUT [--only TEST,...] [--no-tests] [--no-figures] [--jobs 4] [--rounds 9] [--seconds 540]
-    run OUT --torch [--seconds 540]    torch's backend alone: its GPU tests, then bench/torch_compile.py --gpu for each row
+    run OUT --torch [--seconds 540]    torch's backend alone: its GPU tests, bench/torch_compile_gpu.py, then first calls and overhead
 
 Keeps in OUT: python_tests.json (a record for each test file), python_figures.json and .md, a log for each, torch_gpu.log. Ends with 1 where
 something failed. Part of the bundle that script/gpu-check --python makes; --only names files of python/tests without _test.py.
@@ -102,10 +102,10 @@ def torch_backend(a, python):
     """Its tests on the GPU, and calls beside inductor's. True: all went well."""
     end, well = time.monotonic() + a.seconds, True
     with open(os.path.join(a.out, 'torch_gpu.log'), 'w') as log:
-        rows = [f'{row}:{batch}' for row in ('mlp', 'minilm', 'resnet50', 'unet', 'bert', 'mobilenet_v2') for batch in (1, 8)]
-        for command in (['tree/python/tests/torch_backend/gpu_test.py'],
-                        *(['tree/bench/torch_compile.py', '--gpu', '--rows', row] for row in rows)):
-            left = max(1, end - time.monotonic())   # a row that found no time fails
+        calls = 'tree/bench/torch_compile.py'
+        for command in (['tree/python/tests/torch_backend/gpu_test.py'], [calls, '--device', 'cuda', '--overhead'],
+                        ['tree/bench/torch_compile_gpu.py'], [calls, '--device', 'cuda', '--first', '--rows', 'resnet50:1,minilm:1,bert:1']):
+            left = max(1, end - time.monotonic())   # what found no time fails
             print('$', *command, file=log, flush=True)
             try:
                 done = subprocess.run([python, os.path.join(HERE, command[0]), *command[1:]], stdout=log, stderr=log, timeout=left)
