@@ -166,7 +166,9 @@ Driver table() {
   t.stream_destroy = [](StreamHandle stream) { return outside("cuStreamDestroy"), end(stream); };
   t.stream_wait = [](StreamHandle) { return outside("cuStreamSynchronize"), ++fake().waits, answer(); };
   t.stream_query = [](StreamHandle) { return outside("cuStreamQuery"), answer(); };
-  t.stream_follow = [](StreamHandle, Event, unsigned) { return outside("cuStreamWaitEvent"), answer(); };
+  t.stream_follow = [](StreamHandle stream, Event, unsigned) {
+    return outside("cuStreamWaitEvent"), fake().followed_on.push_back(stream), answer();
+  };
   t.pointer_attribute = pointer_attribute;
   t.stream_capturing = [](StreamHandle stream, int* status) { return fake().stream_status(stream, *status), answer(); };
   t.capture_mode = [](int* mode) { return std::swap(*mode, fake().capture_mode), kSuccess + 0; };
@@ -190,7 +192,9 @@ Driver table() {
   t.graph_destroy = [](Graph graph) { return end(graph); };
   t.event_create = [](Event* event, unsigned) { return outside("cuEventCreate"), answer() ? answer() : make(event); };
   t.event_destroy = [](Event event) { return end(event); };
-  t.event_record = [](Event, StreamHandle) { return outside("cuEventRecord"), answer(); };
+  t.event_record = [](Event, StreamHandle stream) {
+    return outside("cuEventRecord"), fake().recorded_on.push_back(stream), answer();
+  };
   t.event_wait = [](Event) { return outside("cuEventSynchronize"), ++fake().waits, answer(); };
   t.event_elapsed = [](float* ms, Event, Event) { return *ms = 1, answer(); };
   t.module_load = [](Module* module, const void*) { return outside("cuModuleLoadData"), answer() ? answer() : make(module); };

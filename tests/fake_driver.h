@@ -26,6 +26,7 @@ struct FakeDriver {
   // The same by the GPU's number; how many kernels and graphs a GPU still runs before it answers 719
   // for ever; how many each one ran.
   std::map<int, int> failures, launches_left, launches_of;
+  std::vector<const void*> recorded_on, followed_on;   // streams that events were recorded on, and that were told to follow one
   int instantiated = 0, updated = 0, alive = 0, launches = 0, waits = 0;
   std::vector<const void*> graphs_ran_on;  // streams
   std::map<void*, std::size_t> on_device;  // addresses that count as the device's, with their sizes

@@ -41,6 +41,29 @@ TEST_F(FakeGpu, EnqueueWaitsForNothingAndUsesTheCallersStream) {
   EXPECT_GT(context->last_times().enqueue_ms, 0);
 }
 
+// Nobody ends it, so that no event has to be recorded at once; whoever comes next on another stream follows what it was given.
+TEST_F(FakeGpu, RunsOnTheDefaultStreamFollowEachOtherWithoutEvents) {
+  const auto context = engine_->create_context();
+  set_batch(*context, 3);
+  context->own_memory(0), context->own_memory(1);
+  ASSERT_TRUE(context->prepare());
+  ASSERT_TRUE(context->wait());
+  void* const standard = reinterpret_cast<void*>(std::uintptr_t{1});
+  int mine = 0;
+  fake_->recorded_on.clear(), fake_->followed_on.clear();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(context->enqueue(standard));
+  EXPECT_TRUE(fake_->recorded_on.empty());
+  EXPECT_TRUE(fake_->followed_on.empty());
+  ASSERT_TRUE(context->enqueue(&mine));
+  EXPECT_EQ(fake_->recorded_on, (std::vector<const void*>{standard, &mine}));
+  EXPECT_EQ(fake_->followed_on, (std::vector<const void*>{&mine}));
+  ASSERT_TRUE(context->enqueue(standard));
+  EXPECT_EQ(fake_->followed_on.back(), standard);
+  ASSERT_TRUE(context->run());
+  EXPECT_EQ(fake_->recorded_on.back(), standard);
+  EXPECT_EQ(fake_->followed_on.size(), 3u);
+}
+
 TEST_F(FakeGpu, OtherAddressesChangeGraphsAndShapesAreBounded) {
   const auto context = engine_->create_context();
   set_batch(*context, 3);

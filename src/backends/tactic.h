@@ -118,6 +118,8 @@ struct Tactic {
   Source source = Source::native;
   // Rounds f32 more coarsely than summing in another order does: only for problems whose numerics allow tf32. Builder and plan see to that.
   bool rounds_f32 = false;
+  // Of several that can, the one to take where nothing is timed: it stands first.
+  bool preferred = false;
 
   // Asked while building, and again for every step of a loaded plan: must not rely on constant values.
   Verdict (*supports)(const Problem&) = nullptr;

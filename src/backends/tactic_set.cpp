@@ -26,6 +26,7 @@ const Tactic* TacticSet::find(std::string_view name) const {
 std::vector<const Tactic*> TacticSet::of(const ir::OpDef& op) const {
   std::vector<const Tactic*> found;
   std::copy_if(by_name_.begin(), by_name_.end(), std::back_inserter(found), [&](const Tactic* t) { return t->computes(op); });
+  std::stable_partition(found.begin(), found.end(), [](const Tactic* t) { return t->preferred; });
   return found;
 }
 

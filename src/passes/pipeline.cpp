@@ -129,7 +129,7 @@ std::vector<Pass> sixteen_bits(const backends::DeviceTraits& device, const Build
       passes.push_back(pass_narrow_floats(type, type == DType::f16 ? found.wide : std::set<std::string>{}, has_no_type));
   if (device.half_values && config.fp16) passes.push_back(pass_narrow_floats(DType::f16, found.wide, has_type));
   else if (device.half_values && config.bf16) passes.push_back(pass_narrow_floats(DType::bf16, {}, has_type));
-  else if (device.bf16_products && config.bf16 && !found.quantised) passes.push_back(pass_narrow_floats(DType::bf16, {}, is_grouped));
+  else if (device.bf16_products && config.bf16 && !found.quantised) passes.push_back(pass_narrow_floats(DType::bf16, {}, is_f32_on_hosts));
   return passes;
 }
 

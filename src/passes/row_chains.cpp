@@ -107,8 +107,12 @@ bool suits(const Node& producer, const ir::Body& first, const ir::Value& v, cons
   const bool before = first.reduced_rank == 0 && own.reduced_rank > 0 && v.dims() == from && from == narrowed(to, reduced);
   if (from != to && !behind && !before) return false;
   const Dims& rows = before ? to : from;
-  const auto in_rows = [&](const ir::Value* operand) { return is_row(*operand, rows, reduced); };
-  return std::all_of(producer.inputs.begin(), producer.inputs.end(), in_rows) && std::all_of(n.inputs.begin(), n.inputs.end(), in_rows);
+  // One that reduces has its operands already, and its kernel takes them: a scale for each channel of a group, say.
+  const auto in_rows = [&](const Node& node, const ir::Body& body) {
+    return body.reduced_rank > 0 || std::all_of(node.inputs.begin(), node.inputs.end(),
+                                                [&](const ir::Value* operand) { return is_row(*operand, rows, reduced); });
+  };
+  return in_rows(producer, first) && in_rows(n, own);
 }
 
 Node* absorb_one(ir::Graph& graph, Node& n, const RowChains& what) {

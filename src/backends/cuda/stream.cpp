@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kShortly{2};  // to be woken takes a tenth of one
 
+StreamHandle default_stream() { return reinterpret_cast<StreamHandle>(std::uintptr_t{1}); }   // CU_STREAM_LEGACY
+
 DevicePointer address(const void* p) { return reinterpret_cast<DevicePointer>(p); }
 
 }  // namespace
@@ -43,8 +45,13 @@ bool CudaStream::ready() noexcept {
   queue_.device.make_current();
   if (queue_.stream != queue_.own) return true;
   own_has_work_ = true;
-  if (std::exchange(callers_have_work_, false)) driver()->stream_follow(queue_.own, done_, 0);
+  if (std::exchange(callers_have_work_, false)) follow_callers(queue_.own);
   return true;
+}
+
+void CudaStream::follow_callers(StreamHandle stream) noexcept {
+  if (const StreamHandle noted = std::exchange(unnoted_, nullptr)) driver()->event_record(done_, noted);
+  driver()->stream_follow(stream, done_, 0);
 }
 
 Status::Code CudaStream::launch(const Tactic& tactic, const void* kernel, const RunArgs& args) noexcept {
@@ -72,14 +79,17 @@ bool CudaStream::use(void* callers) noexcept {
   const StreamHandle to = callers ? static_cast<StreamHandle>(callers) : queue_.own;
   if (to == queue_.stream || queue_.device.lost()) return true;   // a lost device answers when it is asked for work
   queue_.device.make_current();
-  const bool leaves_own = queue_.stream == queue_.own;
-  if (!leaves_own || own_has_work_) {
-    driver()->event_record(done_, queue_.stream);   // now: the caller may end its stream before it is asked for again
-    callers_have_work_ = !leaves_own;
+  if (queue_.stream != queue_.own) {
+    // At once, for the caller may end its stream; but nobody ends the default one, and runs on it follow each other without an event.
+    if (queue_.stream == default_stream()) unnoted_ = queue_.stream;
+    else driver()->event_record(done_, queue_.stream);
+    callers_have_work_ = true, own_has_work_ = false;
+  } else if (own_has_work_) {
+    driver()->event_record(done_, queue_.own);
     own_has_work_ = false;
-    if (leaves_own) driver()->stream_follow(to, done_, 0);
-  } else if (callers_have_work_) {
     driver()->stream_follow(to, done_, 0);
+  } else if (callers_have_work_ && to != unnoted_) {
+    follow_callers(to);
   }
   queue_.redirect(to);
   return true;

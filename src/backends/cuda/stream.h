@@ -43,6 +43,7 @@ class CudaStream final : public Stream, public Recorder, public CallersStreams {
   bool ready() noexcept;                       // the device is not lost, and the own stream follows what callers' streams were given
   Status::Code noted(int result, const char* call) noexcept;
   int wait_for_work() noexcept;
+  void follow_callers(StreamHandle stream) noexcept;
   bool take_bad_index() noexcept;
   StreamHandle strand(int number) noexcept { return number == 0 ? queue_.own : strands_[number - 1]; }
 
@@ -54,6 +55,7 @@ class CudaStream final : public Stream, public Recorder, public CallersStreams {
   Event done_ = nullptr;                       // behind the work that the stream used last was given
   Event end_ = nullptr;                        // see note_end(); made when it is first used
   bool own_has_work_ = false, callers_have_work_ = false;
+  StreamHandle unnoted_ = nullptr;             // the default stream, where done_ is yet to be recorded behind its work
   StreamHandle strands_[kStrands - 1] = {};        // made when they are first used
   std::vector<Event> moments_;                     // of strands, by number
 };

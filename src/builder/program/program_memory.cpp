@@ -189,12 +189,16 @@ const ProgramBuilder::Stored& ProgramBuilder::reformatted(const Value* v, const 
   step.in[0].constant = from.at.space == Space::weights;
   step.out.push_back(operand(v, s));
   step.anchor_inputs = 1;
-  const std::vector<const backends::Tactic*> tactics = backends::TacticSet(backend_).of(graph_.registry().get("Reformat"));
-  check(!tactics.empty(), "the backend cannot change layouts");
-  const backends::Tactic& tactic = *tactics.front();
   const backends::Problem problem = plan::step_problem(step, table_.dims, box_, backend_.info(), graph_.registry());
-  const backends::Verdict verdict = tactic.supports(problem);
-  check(verdict.yes, "'", v->name, "' cannot be brought to ", backends::text(layout), ": ", verdict.reason);
+  std::string why_not;
+  const backends::Tactic* found = nullptr;
+  for (const backends::Tactic* t : backends::TacticSet(backend_).of(graph_.registry().get("Reformat"))) {
+    const backends::Verdict verdict = t->supports(problem);
+    if (verdict && !found) found = t;
+    if (!verdict) why_not = verdict.reason;
+  }
+  check(found != nullptr, "'", v->name, "' cannot be brought to ", backends::text(layout), ": ", why_not);
+  const backends::Tactic& tactic = *found;
   step.tactic = tactic.name, step.tactic_version = tactic.version, step.config = tactic.configs(problem).at(0);
   push(std::move(step));
   if (replaces) return stored_[{v, layout}] = std::move(s);

@@ -29,6 +29,7 @@ OpDef op_group_normalization() {
           .optional_attributes = "num_groups: int",
           .infer = infer,
           .reference = reference,
+          .traits = {.narrows = true},
           .cases = {"f32[2,6,5,7] f32[6] f32[6] num_groups=3", "f32[1,8,16] f32[8]! f32[8]! num_groups=1 epsilon=0.01",
                     "f32[2,4,3,3] f32[4] f32[4] num_groups=4"}};
 }

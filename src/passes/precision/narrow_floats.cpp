@@ -186,7 +186,8 @@ class Narrower {
 
 }  // namespace
 
-bool is_grouped(const ir::Node& n) {
+bool is_f32_on_hosts(const ir::Node& n) {
+  if (n.op() == "GroupNormalization" || n.op() == "InstanceNormalization") return true;
   if (n.op() != "Conv") return false;
   const std::int64_t groups = n.attributes.integer("group", 1);
   const ir::Dims& w = n.in(1)->dims();

@@ -17,7 +17,8 @@ Pass pass_narrow_floats(DType to, std::set<std::string> wide = {}, Stays stays =
 // Whether the node's layer was given a type (Numerics::type).
 bool has_type(const ir::Node& n);
 bool has_no_type(const ir::Node& n);
-// Convolutions of groups of channels, neither one group nor a group for each channel: the CPU's kernels for them are of f32.
-bool is_grouped(const ir::Node& n);
+// What the CPU's kernels compute in f32 alone: convolutions of groups of channels (neither one group nor a group for each channel), and
+// norms of channels.
+bool is_f32_on_hosts(const ir::Node& n);
 
 }  // namespace tenfold::passes

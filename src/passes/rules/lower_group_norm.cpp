@@ -30,6 +30,14 @@ using ir::Dim;
 using ir::Node;
 using ir::Value;
 
+// In other dims; what is cast for nobody else is cast there, where it can join.
+Value* in_rows(ir::Graph& graph, Value* v, const ir::Dims& dims, Node* n) {
+  const Node* cast = made_by(v, "Cast");
+  if (!cast || only_user(graph, v) != n) return reshape_to(graph, v, dims, n);
+  Value* rows = reshape_to(graph, cast->in(0), dims, n);
+  return rows ? graph.make("Cast", {rows}, cast->attributes, n) : nullptr;
+}
+
 bool try_lower(ir::Graph& graph, Node& n) {
   const bool grouped = n.op() == "GroupNormalization";
   if ((!grouped && n.op() != "InstanceNormalization") || n.body || n.outputs.size() != 1 || n.in(0)->rank() < 2) return false;
@@ -46,7 +54,7 @@ bool try_lower(ir::Graph& graph, Node& n) {
   if (!body) return false;
   Node region;
   region.def = &graph.registry().get("Region"), region.name = n.name, region.body = body;
-  region.inputs = {reshape_to(graph, n.in(0), {dims[0], Dim(groups), each, spatial}, &n),
+  region.inputs = {in_rows(graph, n.in(0), {dims[0], Dim(groups), each, spatial}, &n),
                    reshape_to(graph, n.in(1), {Dim(groups), each, Dim(1)}, &n),
                    reshape_to(graph, n.in(2), {Dim(groups), each, Dim(1)}, &n)};
   for (const Value* v : region.inputs)

@@ -24,6 +24,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept { return run_ti
 Tactic cuda_reformat_tiles() {
   return {.name = "reformat_tiles",
           .ops = {"Reformat"},
+          .preferred = true,
           .supports = supports,
           .configs = tile_configs,
           .valid = valid_tiles,

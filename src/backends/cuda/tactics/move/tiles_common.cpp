@@ -59,7 +59,9 @@ Verdict can_tile(const OperandDesc& from, const OperandDesc& to) {
 
 // Small tiles or large ones, which pay where there are many.
 std::vector<Config> tile_configs(const Problem& p) {
+  constexpr std::int64_t kMany = 1 << 22;
   if (bits(p.in[0].dtype) == 8) return {{0}};   // which would be 64 KB
+  if (p.bounds(ir::product(p.out[0].dims)).upper >= kMany) return {{1}, {0}};
   return {{0}, {1}};
 }
 Verdict valid_tiles(const Problem& p, const Config& c) {
