@@ -92,11 +92,15 @@ Names canonical_for_launches() {
 }
 Names settled_for_launches(bool own_kernels) {
   if (!own_kernels) return {"lower_conv_transpose"};
-  return {"lower_conv_transpose", "read_wide_images", "fuse_conv_max_pool"};   // what the last two make no library computes
+  return {"lower_conv_transpose", "read_wide_images", "fuse_conv_max_pool", "fuse_channel_norm"};   // the last three: no library computes these
 }
 Names fuse_for_launches() {
   return {"widen_at_reader", "lift_reshape", "merge_movement", "join_regions", "fuse_product_norm", "fuse_quantised_norm",
           "fuse_quantised_attention", "lower_group_norm", "fold_constants", "fuse_long_reductions", "merge_common"};
+}
+// Norms that their readers compute, and norms of channels as rows.
+Names other_form_for_halves() {
+  return {"defer_norms", "lower_channel_norm", "lower_group_norm", "fold_constants", "fuse_long_reductions", "merge_common"};
 }
 // Bodies that run block by block take reductions in.
 Names fuse_for_blocks() { return {"join_bf16_regions", "fuse_reductions", "fuse_expand_depthwise", "merge_common"}; }
@@ -177,7 +181,7 @@ Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& confi
   if (device.blocks) lists.add(p.fuse, fuse_for_blocks());
   if (device.blocks && config.threads != 1) lists.add(p.fuse, {"fuse_recurrent_stack"});   // for workers side by side
 
-  if (device.half_values && (config.fp16 || config.bf16)) lists.add(p.other_form, {"defer_norms"});
+  if (device.half_values && (config.fp16 || config.bf16 || !found.types.empty())) lists.add(p.other_form, other_form_for_halves());
   return p;
 }
 

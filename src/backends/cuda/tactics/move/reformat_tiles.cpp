@@ -6,7 +6,11 @@ namespace {
 
 using namespace cuda;
 
-Verdict supports(const Problem& p) { return can_tile(p.in[0], p.out[0]); }
+Verdict supports(const Problem& p) {
+  constexpr std::int64_t kFewChannels = 8;
+  if (p.in[0].layout != p.out[0].layout && p.bounds(p.in[0].dims[1]).upper < kFewChannels) return Verdict::no("channels that fill no tile");
+  return can_tile(p.in[0], p.out[0]);
+}
 
 std::vector<Formats> formats(const Problem& p) {
   std::vector<Formats> all{{{kPlain}, {kPlain}}};   // a strided view

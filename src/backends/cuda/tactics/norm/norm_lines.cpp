@@ -24,7 +24,7 @@ LineKind kind_of(const Problem& p) {
   if (op == "RMSNormalization") return LineKind::rms_norm;
   if (op == "Hardmax") return LineKind::hardmax;
   if (op == "LpNormalization") return p.attributes->integer("p") == 1 ? LineKind::absolutes : LineKind::squares;
-  return LineKind::channel_norm;  // Instance- and GroupNormalization
+  return LineKind::channel_norm;  // Instance- and GroupNormalization, ChannelNorm
 }
 bool is_norm(LineKind kind) { return kind == LineKind::layer_norm || kind == LineKind::rms_norm; }
 
@@ -97,7 +97,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& openi
   if (lines.kind != LineKind::channel_norm)
     k->axis = axis_of(p);
   else
-    k->groups = p.op->name == "GroupNormalization" ? p.attributes->integer("num_groups") : p.in[0].dims[1].constant();
+    k->groups = p.attributes->integer("num_groups", p.in[0].dims[1].constant());
   k->module = device_of(*p.device).load(generate_lines(lines), opening);
   k->many = k->module->function("many"), k->few = k->module->function("few"), k->columns = k->module->function("columns");
   return k;
@@ -151,7 +151,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cuda_norm_lines() {
   return {.name = "norm_lines",
-          .ops = {{"GroupNormalization", "group_norm_lines"},
+          .ops = {{"ChannelNorm", "channel_norm_lines"},
+                  {"GroupNormalization", "group_norm_lines"},
                   {"Hardmax", "hardmax_lines"},
                   {"InstanceNormalization", "instance_norm_lines"},
                   {"LayerNormalization", "layer_norm_lines"},

@@ -1,0 +1,25 @@
+// Printing norms of channels.
+#include "backends/cuda/codegen/norm/channel_norm.h"
+
+#include <vector>
+
+#include "backends/cuda/codegen/body_text.h"
+#include "backends/cuda/codegen/kernel_text.h"
+#include "backends/cuda/codegen/prelude.h"
+#include "backends/cuda/codegen/product/gemm_epilogue.h"
+
+namespace tenfold::backends::cuda {
+
+std::string generate_channel_norm(const ChannelNormProblem& p) {
+  KernelText text;
+  text.define("IN", storage_type(p.in)), text.define("OUT", storage_type(p.out)), text.define("LOAD(e)", loaded(p.in, "(e)"));
+  text.define("CHANNELS", p.channels), text.define("GROUPS", p.groups), text.define("THREADS", kChannelNormThreads);
+  text.define("EPSILON", cat(decimal(p.epsilon), "f"));
+  std::vector<std::string> results{"x"};
+  std::string code;
+  if (p.body) code = print_body(without_last_rounding(*p.body, p.out), {"x"}, "t", "  ", results);
+  text.define_code("EPILOGUE", code + cat("y[v] = ", stored(p.out, results[0]), ";\n"));
+  return text.of("norm/channel_norm.cu");
+}
+
+}  // namespace tenfold::backends::cuda
