@@ -5,6 +5,7 @@ Where an engine has no form for one of them, torch computes it by its own functi
 from __future__ import annotations
 
 import math
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -63,7 +64,7 @@ def whole_interpolation(node: torch.fx.Node) -> tuple[Any, ...] | None:
     example = x.meta.get('example_value', x.meta.get('val')) if isinstance(x, torch.fx.Node) else None
     if not isinstance(example, torch.Tensor) or every['recompute_scale_factor'] or every['antialias']:
         return None
-    if every['mode'] not in ('nearest', *MODES):
+    if every['mode'] not in ('nearest', *MODES) or every['mode'] == 'bicubic':    # of which there is no kernel
         return None
 
     def each(value: Any) -> list[Any] | None:
@@ -76,10 +77,32 @@ def whole_interpolation(node: torch.fx.Node) -> tuple[Any, ...] | None:
     return x, each(sizes), factors and [float(f) for f in factors], every['mode'], every['align_corners']
 
 
+def given_attention(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
+                    scale: float | None = None, enable_gqa: bool = False) -> Any:
+    if dropout_p != 0.0:
+        return functional.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale=scale,
+                                                       enable_gqa=enable_gqa)
+    return torch.ops.tenfold.attention(query, key, value, attn_mask, 0.0, is_causal, scale, enable_gqa)
+
+
+def many_heads() -> Any:
+    """torch's function behind nn.MultiheadAttention, which calls given_attention() where it calls torch's."""
+    known = functional.multi_head_attention_forward
+    others = {'scaled_dot_product_attention': given_attention, 'has_torch_function': lambda tensors: False}   # which would call torch's own
+    made = types.FunctionType(known.__code__, {**known.__globals__, **others}, 'many_heads_attention', known.__defaults__,
+                              known.__closure__)
+    made.__kwdefaults__, made.__module__ = known.__kwdefaults__, __name__      # else a graph would write torch's name for it
+    return made
+
+
+many_heads_attention = many_heads()
+
+
 WHOLE: dict[Any, tuple[Any, Callable[[torch.fx.Node], tuple[Any, ...] | None]]] = {
     functional.scaled_dot_product_attention: (torch.ops.tenfold.attention.default, whole_attention),
     torch.ops.aten.scaled_dot_product_attention.default: (torch.ops.tenfold.attention.default, whole_attention),
-    functional.interpolate: (torch.ops.tenfold.interpolate.default, whole_interpolation)}
+    functional.interpolate: (torch.ops.tenfold.interpolate.default, whole_interpolation),
+    functional.multi_head_attention_forward: (many_heads_attention, lambda node: node.args)}
 
 
 def keep_whole(module: torch.fx.GraphModule) -> torch.fx.GraphModule:
@@ -91,7 +114,7 @@ def keep_whole(module: torch.fx.GraphModule) -> torch.fx.GraphModule:
             continue
         changed = True
         with module.graph.inserting_before(node):
-            whole = module.graph.call_function(operator, args)
+            whole = module.graph.call_function(operator, args, node.kwargs if operator is many_heads_attention else {})
         whole.meta = dict(node.meta)
         node.replace_all_uses_with(whole)
         module.graph.erase_node(node)
