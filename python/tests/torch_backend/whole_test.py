@@ -34,7 +34,7 @@ class Whole(TorchCase):
         run, reports = self.compiled(module, dynamic=dynamic)
         with torch.no_grad(), Networks() as networks:
             self.same(run(*args), module(*args))
-        self.one_engine(reports)
+        self.one_engine(reports[-1:])              # torch may ask to trace anew
         for op, count in counts.items():
             self.assertEqual(networks.of(op), count, networks.counts)
 
