@@ -176,6 +176,7 @@ Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& confi
   p.precision.push_back(pass_permit_rounding(config, device));   // types are settled: what is left in f32 may round its operands
 
   if (device.launches) lists.add(p.fuse, settled_for_launches(own_kernels));
+  else if (own_kernels && device.host_arithmetic) lists.add(p.fuse, {"fuse_channel_norm_on_hosts"});
   lists.add(p.fuse, fuse());
   if (device.launches) lists.add(p.fuse, fuse_for_launches());
   if (device.blocks) lists.add(p.fuse, fuse_for_blocks());

@@ -62,6 +62,33 @@ void affine(const float* x, float* y, int64_t n, float scale, float shift) {
   if (i < n) store_n(y + i, fma(load_n(x + i, n - i), a, b), n - i);
 }
 
+// kVectors vectors of neighbouring columns, over all rows.
+template <int kVectors>
+TENFOLD_INLINE void columns_from(const float* x, int64_t rows, int64_t pitch, const float* shift, float* sum, float* squares) {
+  vf k[kVectors], s[kVectors], q[kVectors];
+  for (int v = 0; v < kVectors; ++v) k[v] = load(shift + v * kLanes), s[v] = zero(), q[v] = zero();
+  for (int64_t r = 0; r < rows; ++r, x += pitch)
+    for (int v = 0; v < kVectors; ++v) {
+      const vf d = sub(load(x + v * kLanes), k[v]);
+      s[v] = add(s[v], d), q[v] = fma(d, d, q[v]);
+    }
+  for (int v = 0; v < kVectors; ++v) store(sum + v * kLanes, s[v]), store(squares + v * kLanes, q[v]);
+}
+void column_moments(const float* x, int64_t rows, int64_t columns, const float* shift, float* sums, float* squares) {
+  int64_t c = 0;
+  for (; c + 4 * kLanes <= columns; c += 4 * kLanes) columns_from<4>(x + c, rows, columns, shift + c, sums + c, squares + c);
+  for (; c + kLanes <= columns; c += kLanes) columns_from<1>(x + c, rows, columns, shift + c, sums + c, squares + c);
+  const int64_t rest = columns - c;
+  if (rest == 0) return;
+  const vf k = load_n(shift + c, rest);
+  vf s = zero(), q = zero();
+  for (int64_t r = 0; r < rows; ++r) {
+    const vf d = sub(load_n(x + r * columns + c, rest), k);
+    s = add(s, d), q = fma(d, d, q);
+  }
+  store_n(sums + c, s, rest), store_n(squares + c, q, rest);
+}
+
 void layer_norm(const float* x, float* y, const float* scale, const float* bias, int64_t n, float epsilon) {
   float mean, inverse;
   moments(x, n, epsilon, &mean, &inverse);
@@ -147,6 +174,7 @@ void softmax_columns(const float* x, float* y, int64_t n, int64_t stride, int64_
 
 }  // namespace
 
-extern "C" constinit const NormKernels TENFOLD_TABLE(norm) = {layer_norm, rms_norm, softmax, softmax_columns, moments, affine};
+extern "C" constinit const NormKernels TENFOLD_TABLE(norm) = {layer_norm, rms_norm, softmax, softmax_columns, moments, affine,
+                                                             column_moments};
 
 }  // namespace tenfold::backends::cpu

@@ -19,6 +19,8 @@ struct NormKernels {
   // Mean and 1 / sqrt(variance + epsilon) of n elements; y = x * scale + shift.
   void (*moments)(const float* x, std::int64_t n, float epsilon, float* mean, float* inverse);
   void (*affine)(const float* x, float* y, std::int64_t n, float scale, float shift);
+  // Of each column of rows that follow each other: the sum of x - shift, and of its square.
+  void (*column_moments)(const float* x, std::int64_t rows, std::int64_t columns, const float* shift, float* sum, float* squares);
 };
 
 // The same from bf16 to bf16 where the CPU rounds to bf16 by itself. bias may be null; x and y may be the same.

@@ -17,7 +17,7 @@ Verdict supports(const Problem& p) {
   for (std::size_t i = 1; i < 3; ++i)
     if (p.in[i].dims.size() != 1 || !(p.in[i].dims[0] == p.in[0].dims[1]))
       return Verdict::no("the scale or bias is not one value for each channel");
-  if (p.op->name == "GroupNormalization") {
+  if (p.attributes->has("num_groups")) {
     const int64_t groups = p.attributes->integer("num_groups", 0);
     if (groups < 1 || !p.in[0].dims[1].is_constant() || p.in[0].dims[1].constant() % groups != 0)
       return Verdict::no("channels do not divide into groups");
@@ -32,7 +32,7 @@ struct Kernel {
 };
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
   return std::make_shared<Kernel>(Kernel{&pick(p, tenfold_norm_avx2, tenfold_norm_avx512),
-                                         p.op->name == "GroupNormalization" ? p.attributes->integer("num_groups") : 0,
+                                         p.attributes->integer("num_groups", 0),
                                          p.attributes->number("epsilon")});
 }
 
@@ -65,7 +65,7 @@ bool may_alias(const Problem&, int in, int out) { return in == 0 && out == 0; }
 
 Tactic cpu_group_norm_planes() {
   return {.name = "group_norm_planes",
-          .ops = {"GroupNormalization", {"InstanceNormalization", "instance_norm_planes"}},
+          .ops = {"GroupNormalization", {"InstanceNormalization", "instance_norm_planes"}, {"ChannelNorm", "channel_norm_planes"}},
           .supports = supports,
           .configs = one_config,
           .open = open,
