@@ -48,12 +48,17 @@ std::vector<Formats> formats(const Problem& p) {
   return {{std::move(in), {kChannelsLast}}};
 }
 
+int64_t stretches_of(int64_t elements) { return std::clamp<int64_t>(ceil_div(elements, kStretch), 1, kMostStretches); }
+// Of any image of this problem.
+int64_t most_stretches(const Problem& p) {
+  return stretches_of(std::min(p.bounds(ir::product(std::span(p.in[0].dims).subspan(1))).upper, kStretch * kMostStretches));
+}
 // Of each image: sums and squares of every stretch, then means, factors and biases, repeated for as many pixels as a step has.
-int64_t floats_of_image(int64_t channels) {
-  return 2 * channels * kMostStretches + 3 * channels * repeats(channels, kColumns);
+int64_t floats_of_image(int64_t channels, int64_t stretches) {
+  return 2 * channels * stretches + 3 * channels * repeats(channels, kColumns);
 }
 ir::Dim workspace(const Problem& p, const Config&) {
-  return p.in[0].dims[0] * ir::Dim(floats_of_image(p.in[0].dims[1].constant()) * int64_t{sizeof(float)});
+  return p.in[0].dims[0] * ir::Dim(floats_of_image(p.in[0].dims[1].constant(), most_stretches(p)) * int64_t{sizeof(float)});
 }
 ir::Dim worker_scratch(const Problem& p, const Config&) {
   const int64_t channels = p.in[0].dims[1].constant(), side = channels * repeats(channels, kSideBySide);
@@ -63,12 +68,12 @@ ir::Dim worker_scratch(const Problem& p, const Config&) {
 struct Kernel {
   const NormKernels* kernels;
   BlockExecutor executor;
-  int64_t channels, groups, out_bytes;
+  int64_t channels, groups, stretches, out_bytes;   // stretches: most of an image
   double epsilon;
 };
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
   return std::make_shared<Kernel>(Kernel{&pick(p, tenfold_norm_avx2, tenfold_norm_avx512), BlockExecutor(body_of(p), p.device->features),
-                                         p.in[0].dims[1].constant(), p.attributes->integer("num_groups"), bits(p.out[0].dtype) / 8,
+                                         p.in[0].dims[1].constant(), p.attributes->integer("num_groups"), most_stretches(p), bits(p.out[0].dtype) / 8,
                                          static_cast<double>(p.attributes->number("epsilon"))});
 }
 
@@ -141,11 +146,11 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Bound& x = args.in[0];
   const int64_t images = x.dims[0], c = k.channels, pixels = product(x.dims, 2, x.rank);
   if (images * pixels == 0) return Status::ok;
-  const int64_t wanted = std::clamp<int64_t>(ceil_div(pixels * c, kStretch), 1, kMostStretches), stretch = ceil_div(pixels, wanted);
+  const int64_t stretch = ceil_div(pixels, stretches_of(pixels * c));
   const int64_t stretches = ceil_div(pixels, stretch), bytes = k.executor.scratch_bytes();
   const auto image = [&](int64_t i) {
-    float* memory = static_cast<float*>(args.workspace) + i * floats_of_image(c);
-    float* factors = memory + 2 * c * kMostStretches;
+    float* memory = static_cast<float*>(args.workspace) + i * floats_of_image(c, k.stretches);
+    float* factors = memory + 2 * c * k.stretches;
     const int64_t repeated = c * repeats(c, kColumns);
     return Image{k, x.as<const float>() + i * pixels * c, args.in[1].as<const float>(), args.in[2].as<const float>(),
                  args.out[0].as<char>() + i * pixels * c * k.out_bytes, memory, {factors, factors + repeated, factors + 2 * repeated}, pixels,
