@@ -177,7 +177,8 @@ def firsts(name, batch, times, device):
     for which in ('empty', 'inductor', 'tenfold') * times:
         with tempfile.TemporaryDirectory() as folder:
             for caches in ('cold', 'warm'):
-                done = subprocess.run([sys.executable, __file__, '--device', device, '--one', f'{name}:{batch}:{which}'], capture_output=True, text=True,
+                command = [sys.executable, __file__, '--device', device, '--one', f'{name}:{batch}:{which}']
+                done = subprocess.run(command, capture_output=True, text=True,
                                       env={**os.environ, 'TORCHINDUCTOR_CACHE_DIR': folder, 'XDG_CACHE_HOME': folder})
                 if done.returncode != 0:
                     sys.exit(done.stderr)

@@ -3,11 +3,12 @@
 
     torch_compile_gpu.py [--rows resnet50:1,decoder:32:dynamic,...] [--seconds 3] [--jobs 4] [--device cpu]
 
-Each row is a process; it compiles beside others and measures alone. Of each way, the least milliseconds of single calls in turns: between two
-events around the call, on a GPU that was kept busy until all was asked of it, and by the clock with a wait behind it. `engine` is the engine's own run on torch's stream, as `tenfold exec` times
-it; `empty` a backend that computes nothing. A row NAME:BATCH:dynamic has a batch that may vary from 2 to 64; NAME:BATCH:int8 products of 8
-bits, of images by ranges of four batches, of text by rows that are quantised as they run. Random weights. `decoder` is one step of 12 layers of 768 that reads a cache of 256 places. It wants
-torch, torchvision, transformers and the wheel. --device cpu is a trial of this script.
+Each row is a process; it compiles beside others and measures alone. Of each way, the least milliseconds of single calls in turns: between
+two events around the call, on a GPU that was kept busy until all was asked of it, and by the clock with a wait behind it. `engine` is the
+engine's own run on torch's stream, as `tenfold exec` times it; `empty` a backend that computes nothing. A row NAME:BATCH:dynamic has a
+batch that may vary from 2 to 64; NAME:BATCH:int8 has products of 8 bits, of images by ranges of four batches, of text by rows that are
+quantised as they run. Random weights. `decoder` is one step of 12 layers of 768 that reads a cache of 256 places. It wants torch,
+torchvision, transformers and the wheel. --device cpu is a trial of this script.
 """
 import argparse
 import fcntl
@@ -24,14 +25,14 @@ from unittest import mock
 import torch
 from torch_compile import TIMES_WORSE, compiled, converted, judged, made, tensors, truth_of
 
-ROWS = ('mlp:1', 'mlp:8', 'minilm:1', 'minilm:8', 'resnet50:1', 'resnet50:32', 'resnet50:32:dynamic', 'resnet50:32:int8', 'unet:1', 'unet:32',
-        'bert:1', 'bert:32', 'bert:32:dynamic', 'bert:32:int8', 'decoder:1', 'decoder:32', 'vit_b_16:1', 'vit_b_16:32')
+ROWS = ('mlp:1', 'mlp:8', 'minilm:1', 'minilm:8', 'resnet50:1', 'resnet50:32', 'resnet50:32:dynamic', 'resnet50:32:int8', 'unet:1',
+        'unet:32', 'bert:1', 'bert:32', 'bert:32:dynamic', 'bert:32:int8', 'decoder:1', 'decoder:32', 'vit_b_16:1', 'vit_b_16:32')
 SLEEP = 4_000_000   # cycles, 2 ms: longer than any way takes to ask for its work, but eager mode
 ROWS_OF_BYTES = {'int8': True, 'calibration': {'method': 'dynamic'}}
 
 
 class Decoder(torch.nn.Module):
-    """One step of a decoder: token ids [batch, 1] and a cache [layers, 2, batch, heads, places, size] give logits and the cache's new row."""
+    """One step of a decoder: ids [batch, 1] and a cache [layers, 2, batch, heads, places, size] give logits and the cache's new row."""
 
     def __init__(self, layers=12, width=768, heads=12, words=32000):
         super().__init__()

@@ -104,7 +104,8 @@ def torch_backend(a, python):
     with open(os.path.join(a.out, 'torch_gpu.log'), 'w') as log:
         calls = 'tree/bench/torch_compile.py'
         for command in (['tree/python/tests/torch_backend/gpu_test.py'], [calls, '--device', 'cuda', '--overhead'],
-                        ['tree/bench/torch_compile_gpu.py'], [calls, '--device', 'cuda', '--first', '--rows', 'resnet50:1,minilm:1,bert:1']):
+                        ['tree/bench/torch_compile_gpu.py'],
+                        [calls, '--device', 'cuda', '--first', '--rows', 'resnet50:1,minilm:1,bert:1']):
             left = max(1, end - time.monotonic())   # what found no time fails
             print('$', *command, file=log, flush=True)
             try:

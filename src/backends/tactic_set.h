@@ -21,8 +21,8 @@ class TacticSet {
   TacticSet(const DeviceInfo& device, std::span<const Tactic> own, std::span<const Tactic> more = {});
   const DeviceInfo& device() const { return *device_; }
   const Tactic* find(std::string_view name) const;  // null: there is none
-  // Those that may run an operator, preferred ones first and then in name order: its own, those for any operator ("*"), and those for every pointwise
-  // operator and Region ("*pointwise").
+  // Those that may run an operator, preferred ones first and then in name order: its own, those for any operator ("*"),
+  // and those for every pointwise operator and Region ("*pointwise").
   std::vector<const Tactic*> of(const ir::OpDef& op) const;
   // The same tactics as they would be on another device: to check its plans and to undo its packings, never to run.
   TacticSet as_on(const DeviceInfo& device) const;

@@ -92,7 +92,7 @@ Names canonical_for_launches() {
 }
 Names settled_for_launches(bool own_kernels) {
   if (!own_kernels) return {"lower_conv_transpose"};
-  return {"lower_conv_transpose", "read_wide_images", "fuse_conv_max_pool", "fuse_channel_norm"};   // the last three: no library computes these
+  return {"lower_conv_transpose", "read_wide_images", "fuse_conv_max_pool", "fuse_channel_norm"};  // the last three no library computes
 }
 Names fuse_for_launches() {
   return {"widen_at_reader", "lift_reshape", "merge_movement", "join_regions", "fuse_product_norm", "fuse_quantised_norm",
@@ -220,7 +220,8 @@ std::vector<Pass> Pipeline::in_order() const {
 }
 
 std::set<std::string> pass_names() {
-  std::set<std::string> names{"give_layer_types", "give_own_types", "narrow_floats", "permit_rounding", "place_qdq", "round_outputs", "split_newest_row"};
+  std::set<std::string> names{"give_layer_types", "give_own_types", "narrow_floats",   "permit_rounding",
+                              "place_qdq",        "round_outputs",  "split_newest_row"};
   for (const Pass& pass : all_passes()) names.insert(pass.name);
   return names;
 }

@@ -29,6 +29,10 @@ class Networks:
         return self.counts.get(op, 0)
 
 
+def resized(**options):
+    return lambda x: torch.relu(functional.interpolate(x * 2, **options) - 0.1).exp().sin() + 1
+
+
 class Whole(TorchCase):
     def check(self, module, *args, dynamic=None, **counts):
         run, reports = self.compiled(module, dynamic=dynamic)
@@ -52,7 +56,8 @@ class Whole(TorchCase):
         causal = torch.triu(torch.ones(7, 7, dtype=torch.bool), 1)
         for options in ({}, {'norm_first': True, 'activation': 'gelu'}):
             layer = torch.nn.TransformerEncoderLayer(16, 4, 32, batch_first=True, **options).eval()
-            for masks in ({}, {'src_key_padding_mask': padding}, {'src_mask': causal}, {'src_mask': causal, 'src_key_padding_mask': padding}):
+            for masks in ({}, {'src_key_padding_mask': padding}, {'src_mask': causal},
+                          {'src_mask': causal, 'src_key_padding_mask': padding}):
                 torch._dynamo.reset()
                 self.check(lambda x, layer=layer, masks=masks: layer(x, **masks), x, FusedAttention=1, LayerNormalization=2, Softmax=0)
                 torch._dynamo.reset()
@@ -79,8 +84,6 @@ class Whole(TorchCase):
         self.assertEqual((networks.of('FusedAttention'), networks.of('Attention')), (1, 0))
 
     def test_interpolation(self):
-        def resized(**options):
-            return lambda x: torch.relu(functional.interpolate(x * 2, **options) - 0.1).exp().sin() + 1
         x = torch.randn(2, 3, 8, 6)
         for options in ({'scale_factor': 2.0}, {'scale_factor': (3, 2)}, {'size': (16, 9)}, {'size': 12, 'mode': 'bilinear'},
                         {'scale_factor': 2, 'mode': 'bilinear', 'align_corners': True}, {'scale_factor': 0.5, 'mode': 'bilinear'}):
@@ -97,11 +100,13 @@ class Whole(TorchCase):
     def test_interpolation_that_an_engine_would_do_otherwise(self):
         x = torch.randn(2, 3, 8, 6)
         for options in ({'scale_factor': 1.3}, {'scale_factor': 0.5, 'mode': 'area'}, {'size': 5, 'mode': 'nearest-exact'},
-                        {'size': 5, 'mode': 'bilinear', 'antialias': True}, {'size': (5, 7), 'mode': 'bicubic'}, {'scale_factor': 1.3, 'recompute_scale_factor': True}):
+                        {'size': 5, 'mode': 'bilinear', 'antialias': True}, {'size': (5, 7), 'mode': 'bicubic'},
+                        {'scale_factor': 1.3, 'recompute_scale_factor': True}):
             torch._dynamo.reset()
-            run, _ = self.compiled(lambda x, options=options: torch.relu(functional.interpolate(x * 2, **options) - 0.1).exp().sin() + 1)
+            module = resized(**options)
+            run, _ = self.compiled(module)
             with torch.no_grad():
-                self.same(run(x), torch.relu(functional.interpolate(x * 2, **options) - 0.1).exp().sin() + 1)
+                self.same(run(x), module(x))
 
 
 if __name__ == '__main__':

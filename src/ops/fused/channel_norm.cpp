@@ -1,5 +1,5 @@
-// ChannelNorm (internal): GroupNormalization (Wu and He 2018), whose kernels take images with their channels innermost, as convolutions of a
-// GPU give them. InstanceNormalization has as many groups as channels. Made by fuse_channel_norm.
+// ChannelNorm (internal): GroupNormalization (Wu and He 2018), whose kernels take images with their channels innermost, as convolutions
+// give them. InstanceNormalization has as many groups as channels. Made by fuse_channel_norm and fuse_channel_norm_on_hosts.
 #include "ops/dim_rules.h"
 #include "ops/fused/fused_common.h"
 #include "ops/norm/norm_common.h"

@@ -1,5 +1,5 @@
-// fuse_channel_norm: beside convolutions, norms of channels in 16 bits become ChannelNorm, whose kernel takes images as a GPU's convolutions
-// give them, channels innermost, and what follows element by element.
+// fuse_channel_norm: beside convolutions, norms of channels in 16 bits become ChannelNorm, whose kernel takes images as a GPU's
+// convolutions give them, channels innermost, and what follows element by element.
 //
 // before: (x f16[2,8,6,6], k f16[16,8,3,3]!, w f16[16]!, b f16[16]!)
 //   c = Conv(x, k) kernel_shape=[3,3]

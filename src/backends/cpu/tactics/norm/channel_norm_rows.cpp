@@ -1,4 +1,4 @@
-// channel_norm_rows: groups of channels, which lie innermost: sums by channel over stretches of pixels, then results with what follows them.
+// channel_norm_rows: groups of channels, which lie innermost: sums by channel over stretches of pixels, then results with what follows.
 // How an image is cut into stretches follows from its size alone, so that any number of threads adds in the same order.
 #include <algorithm>
 #include <cmath>
@@ -73,8 +73,8 @@ struct Kernel {
 };
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
   return std::make_shared<Kernel>(Kernel{&pick(p, tenfold_norm_avx2, tenfold_norm_avx512), BlockExecutor(body_of(p), p.device->features),
-                                         p.in[0].dims[1].constant(), p.attributes->integer("num_groups"), most_stretches(p), bits(p.out[0].dtype) / 8,
-                                         static_cast<double>(p.attributes->number("epsilon"))});
+                                         p.in[0].dims[1].constant(), p.attributes->integer("num_groups"), most_stretches(p),
+                                         bits(p.out[0].dtype) / 8, static_cast<double>(p.attributes->number("epsilon"))});
 }
 
 // One image, its memory and how it is cut.
@@ -152,9 +152,16 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     float* memory = static_cast<float*>(args.workspace) + i * floats_of_image(c, k.stretches);
     float* factors = memory + 2 * c * k.stretches;
     const int64_t repeated = c * repeats(c, kColumns);
-    return Image{k, x.as<const float>() + i * pixels * c, args.in[1].as<const float>(), args.in[2].as<const float>(),
-                 args.out[0].as<char>() + i * pixels * c * k.out_bytes, memory, {factors, factors + repeated, factors + 2 * repeated}, pixels,
-                 stretch, stretches};
+    return Image{k,
+                 x.as<const float>() + i * pixels * c,
+                 args.in[1].as<const float>(),
+                 args.in[2].as<const float>(),
+                 args.out[0].as<char>() + i * pixels * c * k.out_bytes,
+                 memory,
+                 {factors, factors + repeated, factors + 2 * repeated},
+                 pixels,
+                 stretch,
+                 stretches};
   };
   const auto floats = [&](int worker) { return reinterpret_cast<float*>(static_cast<char*>(args.scratch_of(worker)) + bytes); };
   if (images >= 2 * args.parallel->workers() || args.parallel->workers() == 1) {   // each stays in its worker's cache
@@ -166,7 +173,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     });
     return Status::ok;
   }
-  args.parallel->for_each(images * stretches, [&](int64_t part, int worker) { image(part / stretches).sum(part % stretches, floats(worker)); });
+  args.parallel->for_each(images * stretches,
+                          [&](int64_t part, int worker) { image(part / stretches).sum(part % stretches, floats(worker)); });
   args.parallel->for_each(images, [&](int64_t i, int) { image(i).settle(); });
   args.parallel->for_each(images * stretches,
                           [&](int64_t part, int worker) { image(part / stretches).apply(part % stretches, args.scratch_of(worker)); });
@@ -189,7 +197,8 @@ Tactic cpu_channel_norm_rows() {
           .open = open,
           .run = run,
           .may_alias = may_alias,
-          .cases = {"ChannelNorm f32[2,32,33,29] f32[32] f32[32] num_groups=8", "ChannelNorm f32[9,24,17,19](9,10) f32[24] f32[24] num_groups=3",
+          .cases = {"ChannelNorm f32[2,32,33,29] f32[32] f32[32] num_groups=8",
+                    "ChannelNorm f32[9,24,17,19](9,10) f32[24] f32[24] num_groups=3",
                     "ChannelNorm f32[1,200,67,61] f32[200] f32[200] num_groups=40", "ChannelNorm f32[2,8,9,7,5] f32[8] f32[8] num_groups=8",
                     "ChannelNorm f32[1,1000,3] f32[1000]! f32[1000]!"}};
 }

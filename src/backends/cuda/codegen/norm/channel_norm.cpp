@@ -6,7 +6,6 @@
 #include "backends/cuda/codegen/body_text.h"
 #include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/codegen/prelude.h"
-#include "backends/cuda/codegen/product/gemm_epilogue.h"
 
 namespace tenfold::backends::cuda {
 
@@ -17,7 +16,7 @@ std::string generate_channel_norm(const ChannelNormProblem& p) {
   text.define("EPSILON", cat(decimal(p.epsilon), "f"));
   std::vector<std::string> results{"x"};
   std::string code;
-  if (p.body) code = print_body(without_last_rounding(*p.body, p.out), {"x"}, "t", "  ", results);
+  if (p.body) code = print_body(*p.body, {"x"}, "t", "  ", results);
   text.define_code("EPILOGUE", code + cat("y[v] = ", stored(p.out, results[0]), ";\n"));
   return text.of("norm/channel_norm.cu");
 }

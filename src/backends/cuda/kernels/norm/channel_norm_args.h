@@ -4,8 +4,8 @@
 
 namespace tenfold::backends::cuda {
 
-// Images of `pixels` pixels of channels. `partial` holds, for each image and each of its `splits`, a sum and a sum of squares by channel, of
-// what is beyond the image's first pixel. A block of `moments` has `split` pixels, one of `apply` has `part`.
+// Images of `pixels` pixels of channels. `partial` holds, for each image and each of its `splits`, a sum and a sum of squares by channel,
+// of what is beyond the image's first pixel. A block of `moments` has `split` pixels, one of `apply` has `part`.
 struct ChannelNormArguments {
   const void *x, *scale, *bias;
   void* y;

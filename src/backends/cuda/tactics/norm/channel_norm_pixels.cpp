@@ -1,11 +1,11 @@
 // channel_norm_pixels: groups of channels, which lie innermost, in two walks over the pixels: moments, then results with what follows them.
 #include <algorithm>
+#include <utility>
 
 #include "backends/cuda/codegen/body_text.h"
 #include "backends/cuda/codegen/norm/channel_norm.h"
 #include "backends/cuda/codegen/prelude.h"
 #include "backends/cuda/device/launch.h"
-#include "backends/cuda/tactics/conv/conv_common.h"
 #include "backends/cuda/tactics/elements_common.h"
 #include "base/checked.h"
 #include "ir/op_def.h"
@@ -18,6 +18,7 @@ using std::int64_t;
 
 constexpr int64_t kMostSplits = 32, kBlocks = 528;   // of an image; and four for each multiprocessor of a large GPU
 
+bool lies_last(const OperandDesc& o) { return o.dense && (o.layout == kChannelsLast || same_as_plain(kChannelsLast, o.dims)); }
 bool is_half(DType t) { return t == DType::f16 || t == DType::bf16; }
 
 Verdict supports(const Problem& p) {
@@ -37,7 +38,11 @@ Verdict supports(const Problem& p) {
   return Verdict::only_if(p.bounds(dims[0]).upper < 1 << 16, "more than 65,535 images");
 }
 
-std::vector<Formats> formats(const Problem& p) { return conv_formats(p); }
+std::vector<Formats> formats(const Problem& p) {
+  std::vector<Layout> in(p.in.size(), kPlain);
+  in[0] = kChannelsLast;
+  return {{std::move(in), {kChannelsLast}}};
+}
 
 // Images have kBlocks splits in all, and one more each.
 ir::Dim workspace(const Problem& p, const Config&) {
@@ -90,17 +95,18 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_channel_norm_pixels() {
-  return {.name = "channel_norm_pixels",
-          .ops = {"ChannelNorm"},
-          .supports = supports,
-          .configs = one_config,
-          .formats = formats,
-          .workspace = workspace,
-          .open = open,
-          .run = run,
-          .cases = {"ChannelNorm f16[2,32,33,29] f16[32] f16[32] num_groups=8", "ChannelNorm f16[1,256,17,19](90,91) f16[256] f16[256] num_groups=32",
-                    "ChannelNorm bf16[3,2048,5] bf16[2048] bf16[2048]", "ChannelNorm f16[2,40,9,7,5] f16[40] f16[40] num_groups=40",
-                    "ChannelNorm f16[70,24,6,5] f16[24] f16[24] num_groups=3"}};
+  return {
+      .name = "channel_norm_pixels",
+      .ops = {"ChannelNorm"},
+      .supports = supports,
+      .configs = one_config,
+      .formats = formats,
+      .workspace = workspace,
+      .open = open,
+      .run = run,
+      .cases = {"ChannelNorm f16[2,32,33,29] f16[32] f16[32] num_groups=8",
+                "ChannelNorm f16[1,256,17,19](90,91) f16[256] f16[256] num_groups=32", "ChannelNorm bf16[3,2048,5] bf16[2048] bf16[2048]",
+                "ChannelNorm f16[2,40,9,7,5] f16[40] f16[40] num_groups=40", "ChannelNorm f16[70,24,6,5] f16[24] f16[24] num_groups=3"}};
 }
 
 }  // namespace tenfold::backends
