@@ -31,14 +31,20 @@ ir::Body body_of(const Problem& p) {
 
 Verdict supports(const Problem& p) {
   if (Verdict v = needs_avx2(p); !v) return v;
-  for (int i = 0; i < 3; ++i)
-    if (p.in[static_cast<std::size_t>(i)].dtype != DType::f32) return Verdict::no("an operand is not f32");
+  // Plans come from files.
+  const ir::Dims& dims = p.in[0].dims;
+  const int64_t groups = p.attributes->integer("num_groups", 0);
+  if (p.in.size() != 3 || p.out.size() != 1 || dims.size() < 3 || p.out[0].dims != dims)
+    return Verdict::no("the operands are not those of a norm");
+  if (!dims[1].is_constant() || groups < 1 || dims[1].constant() % groups != 0) return Verdict::no("channels do not divide into groups");
+  for (std::size_t i = 1; i < 3; ++i)
+    if (p.in[i].missing || p.in[i].dims != ir::Dims{dims[1]} || !p.in[i].dense)
+      return Verdict::no("scale or bias are not one number for each channel");
+  for (const OperandDesc& o : p.in)
+    if (o.dtype != DType::f32) return Verdict::no("an operand is not f32");
   if (!lies_last(p.in[0]) || !lies_last(p.out[0])) return Verdict::no("channels do not lie innermost, or with gaps");
-  if (!p.in[1].dense || !p.in[2].dense) return Verdict::no("scale or bias are strided");
-  if (!p.in[0].dims[1].is_constant() || p.in[0].dims[1].constant() % p.attributes->integer("num_groups") != 0)
-    return Verdict::no("channels do not divide into groups");
-  if (p.body && (p.body->inputs.size() != 1 || p.body->reduced_rank > 0)) return Verdict::no("what follows has operands of its own");
-  if (p.out.size() != 1) return Verdict::no("more than one result");
+  const bool alone = !p.body || (p.body->inputs.size() == 1 && p.body->inputs[0] == DType::f32 && p.body->reduced_rank == 0);
+  if (!alone) return Verdict::no("what follows has operands of its own");
   return BlockExecutor::supports(body_of(p));
 }
 

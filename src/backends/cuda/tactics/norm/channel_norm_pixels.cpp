@@ -22,19 +22,26 @@ bool lies_last(const OperandDesc& o) { return o.dense && (o.layout == kChannelsL
 bool is_half(DType t) { return t == DType::f16 || t == DType::bf16; }
 
 Verdict supports(const Problem& p) {
+  // Plans come from files.
+  const ir::Dims& dims = p.in[0].dims;
+  const int64_t groups = p.attributes->integer("num_groups", 0);
+  if (p.in.size() != 3 || p.out.size() != 1 || dims.size() < 3 || p.out[0].dims != dims)
+    return Verdict::no("the operands are not those of a norm");
+  if (!dims[1].is_constant() || groups < 1 || dims[1].constant() % groups != 0) return Verdict::no("channels do not divide into groups");
+  for (std::size_t i = 1; i < 3; ++i)
+    if (p.in[i].missing || p.in[i].dims != ir::Dims{dims[1]} || !p.in[i].dense)
+      return Verdict::no("scale or bias are not one number for each channel");
   const DType type = p.in[0].dtype;
   if (!is_half(type) && type != DType::f32) return Verdict::no(cat("elements are ", name(type)));
   for (std::size_t i = 1; i < 3; ++i)
-    if (p.in[i].missing || p.in[i].dtype != type || !p.in[i].dense) return Verdict::no("scale or bias have another type");
+    if (p.in[i].dtype != type) return Verdict::no("scale or bias have another type");
   if (!lies_last(p.in[0]) || !lies_last(p.out[0])) return Verdict::no("channels do not lie innermost, or with gaps");
   if (p.body && p.body->inputs.size() != 1) return Verdict::no("what follows has operands of its own");
   if (p.body)
     if (Verdict v = can_print(*p.body); !v) return v;
   if (!has_c_type(p.out[0].dtype)) return Verdict::no(cat("results are ", name(p.out[0].dtype)));
-  const ir::Dims& dims = p.in[0].dims;
-  if (!dims[1].is_constant() || dims[1].constant() % kChannelNormVector != 0 || dims[1].constant() > kMostNormChannels)
+  if (dims[1].constant() % kChannelNormVector != 0 || dims[1].constant() > kMostNormChannels)
     return Verdict::no("channels do not come in eights, or are more than 2048");
-  if (dims[1].constant() % p.attributes->integer("num_groups") != 0) return Verdict::no("channels do not divide into groups");
   return Verdict::only_if(p.bounds(dims[0]).upper < 1 << 16, "more than 65,535 images");
 }
 

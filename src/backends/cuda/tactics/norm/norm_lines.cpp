@@ -55,8 +55,9 @@ Verdict supports(const Problem& p) {
     for (std::size_t i = 1; i < 3; ++i)
       if (p.in[0].dims.size() >= 2 && given(p.in, i) && p.in[i].dims != ir::Dims{p.in[0].dims[1]})
         return Verdict::no("scale or bias are not one number for each channel");
-    return Verdict::only_if(p.in[0].dims.size() >= 2 && p.in[0].dims[1].is_constant() && p.in[0].dims[1].constant() % groups == 0,
-                            "channels do not divide into groups");
+    return Verdict::only_if(
+        p.in[0].dims.size() >= 2 && p.in[0].dims[1].is_constant() && groups > 0 && p.in[0].dims[1].constant() % groups == 0,
+        "channels do not divide into groups");
   }
   const ir::Dim length = ir::product(std::span(p.in[0].dims).subspan(axis_of(p)));
   if (kind == LineKind::hardmax && p.bounds(p.in[0].dims[axis_of(p)]).upper > 1 << 24) return Verdict::no("a line is too long");
