@@ -105,6 +105,16 @@ WHOLE: dict[Any, tuple[Any, Callable[[torch.fx.Node], tuple[Any, ...] | None]]] 
     functional.multi_head_attention_forward: (many_heads_attention, lambda node: node.args)}
 
 
+def as_it_lay(graph: torch.fx.Graph, whole: torch.fx.Node, before: Any) -> torch.fx.Node:
+    """In a graph that was traced already (torch.export's), views behind count on the strides that the result had."""
+    if not isinstance(before, torch.Tensor) or before.is_contiguous():
+        return whole
+    order = sorted(range(before.dim()), key=lambda axis: -int(before.stride(axis)))
+    moved = graph.call_function(torch.ops.aten.permute.default, (whole, order))
+    dense = graph.call_function(torch.ops.aten.clone.default, (moved,), {'memory_format': torch.contiguous_format})
+    return graph.call_function(torch.ops.aten.permute.default, (dense, [order.index(axis) for axis in range(before.dim())]))
+
+
 def keep_whole(module: torch.fx.GraphModule) -> torch.fx.GraphModule:
     """The graph with each of these functions as one operator."""
     changed = False
@@ -115,8 +125,9 @@ def keep_whole(module: torch.fx.GraphModule) -> torch.fx.GraphModule:
         changed = True
         with module.graph.inserting_before(node):
             whole = module.graph.call_function(operator, args, node.kwargs if operator is many_heads_attention else {})
-        whole.meta = dict(node.meta)
-        node.replace_all_uses_with(whole)
+            placed = as_it_lay(module.graph, whole, node.meta.get('val'))
+        whole.meta = placed.meta = dict(node.meta)
+        node.replace_all_uses_with(placed)
         module.graph.erase_node(node)
     if changed:
         module.recompile()

@@ -71,6 +71,15 @@ class Whole(TorchCase):
         x, y = torch.randn(2, 7, 16), torch.randn(2, 5, 16)
         self.check(module, x, y, FusedAttention=6, Softmax=0)
 
+    def test_in_an_exported_module(self):
+        module = torch.nn.Transformer(16, 4, 1, 1, 32, batch_first=True).eval()
+        x, y = torch.randn(2, 7, 16), torch.randn(2, 5, 16)
+        with Networks() as networks:
+            engine = tenfold.torch.export(module, (x, y), optimization_level=0)
+        with torch.no_grad():
+            torch.testing.assert_close(tenfold.torch.load(engine)(x, y), module(x, y), rtol=1e-4, atol=1e-5)
+        self.assertEqual(networks.of('FusedAttention'), 3, networks.counts)
+
     def test_attention_of_halves_under_a_mask_of_truth_values(self):
         q, k, v = (torch.randn(2, 3, 6, 8).half() for _ in range(3))
         mask = torch.rand(2, 1, 6, 6) > 0.3
