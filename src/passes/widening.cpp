@@ -13,7 +13,8 @@ using ir::Value;
 
 class Widening {
  public:
-  Widening(ir::Graph& graph, std::initializer_list<DType> types) : graph_(graph), types_(types) {}
+  Widening(ir::Graph& graph, std::initializer_list<DType> types, bool (*stays)(const Node&))
+      : graph_(graph), types_(types), stays_(stays) {}
 
   bool run() {
     bool changed = false;
@@ -28,7 +29,8 @@ class Widening {
 
   bool may(const Node& n) const {
     if (!n.graphs.empty() || n.body || !n.def->pure || n.def->self || !n.def->types.declared()) return false;
-    if (n.op() == "Cast" || n.op() == "CastLike") return false;
+    if (n.op() == "Cast" || n.op() == "CastLike" || (stays_ && stays_(n))) return false;
+    if (n.def->expand && !n.def->traits.narrows) return false;  // made by a rule, for the types that it has
     bool narrow = false, was_wide = false;
     for (std::size_t i = 0; i < n.inputs.size(); ++i) {
       if (!is_narrow(n.inputs[i])) continue;
@@ -72,11 +74,12 @@ class Widening {
 
   ir::Graph& graph_;
   std::vector<DType> types_;
+  bool (*stays_)(const Node&);
   std::map<const Value*, Value*> wide_;   // what is rounded to, or was read from, a value of 16 bits
 };
 
 }  // namespace
 
-bool widen(ir::Graph& graph, std::initializer_list<DType> types) { return Widening(graph, types).run(); }
+bool widen(ir::Graph& graph, std::initializer_list<DType> types, bool (*stays)(const Node&)) { return Widening(graph, types, stays).run(); }
 
 }  // namespace tenfold::passes
