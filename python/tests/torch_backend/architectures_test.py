@@ -13,10 +13,11 @@ class Architectures(TorchCase):
         whole = 0
         for name in names:
             with self.subTest(name):
-                worst, engines, breaks = tried(name, QUICK)
-                self.assertLess(worst, 1e-4)
+                worst, own, engines, breaks = tried(name, QUICK)
+                self.assertLess(worst, max(1e-4, 3 * own))
                 whole += engines == 1 and not breaks
-                print(f'{name}: {engines} engines, off by {worst:.1e}' + ''.join(f', torch: {o} ({w})' for o, w in breaks), flush=True)
+                told = f'{name}: {engines} engines, off by {worst:.1e} (eager itself {own:.1e})'
+                print(told + ''.join(f', torch: {o} ({w})' for o, w in breaks), flush=True)
         self.assertGreaterEqual(whole, min(IN_ONE, len(names)))
 
 
