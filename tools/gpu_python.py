@@ -2,10 +2,11 @@
 """The Python package on a machine with a GPU: its tests and figures, with no network and nothing installed.
 
     run OUT [--only TEST,...] [--no-tests] [--no-figures] [--jobs 4] [--rounds 9] [--seconds 540]
-    run OUT --torch [--seconds 540]    torch's backend alone: its GPU tests, bench/torch_compile_gpu.py, then first calls and overhead
+    run OUT --torch PART [--seconds 540]    torch's backend alone, in parts of ten minutes at most: tests (its GPU tests, and what a call
+                                            takes over an empty backend), rows (bench/torch_compile_gpu.py) or first (first calls)
 
-Keeps in OUT: python_tests.json (a record for each test file), python_figures.json and .md, a log for each, torch_gpu.log. Ends with 1 where
-something failed. Part of the bundle that script/gpu-check --python makes; --only names files of python/tests without _test.py.
+Keeps in OUT: python_tests.json (a record for each test file), python_figures.json and .md, a log for each, torch_PART.log. Ends with 1
+where something failed. Part of the bundle that script/gpu-check --python makes; --only names files of python/tests without _test.py.
 """
 import argparse, os, re, shutil, site, subprocess, sys, tempfile, time, venv, zipfile
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,10 @@ TESTS = Path(HERE) / 'tree' / 'python' / 'tests'
 # Tests whose engines follow TENFOLD_DEVICE; those named *gpu_test choose the GPU themselves, all others are the CPU's.
 ON_THE_GPU = ('bodies', 'scripts', 'seeds', 'tensorrt_layers', 'tensorrt_image_layers', 'tensorrt_attention_layers',
               'tensorrt_more_layers', 'tensorrt_loops', 'tensorrt_made_networks')
+CALLS = ('tree/bench/torch_compile.py', '--device', 'cuda')
+PARTS_OF_TORCH = {'tests': (('tree/python/tests/torch_backend/gpu_test.py',), (*CALLS, '--overhead')),
+                  'rows': (('tree/bench/torch_compile_gpu.py', '--seconds', '1.5', '--jobs', '6'),),
+                  'first': ((*CALLS, '--first', '--rows', 'resnet50:1,minilm:1,bert:1'),)}
 ALONE = ('gpu',)   # tests that read how much of the GPU's memory is free, which is everybody's
 
 
@@ -99,13 +104,10 @@ def figures(a, python):
 
 
 def torch_backend(a, python):
-    """Its tests on the GPU, and calls beside inductor's. True: all went well."""
+    """One part. True: all went well."""
     end, well = time.monotonic() + a.seconds, True
-    with open(os.path.join(a.out, 'torch_gpu.log'), 'w') as log:
-        calls = 'tree/bench/torch_compile.py'
-        for command in (['tree/python/tests/torch_backend/gpu_test.py'], [calls, '--device', 'cuda', '--overhead'],
-                        ['tree/bench/torch_compile_gpu.py'],
-                        [calls, '--device', 'cuda', '--first', '--rows', 'resnet50:1,minilm:1,bert:1']):
+    with open(os.path.join(a.out, f'torch_{a.torch}.log'), 'w') as log:
+        for command in PARTS_OF_TORCH[a.torch]:
             left = max(1, end - time.monotonic())   # what found no time fails
             print('$', *command, file=log, flush=True)
             try:
@@ -124,7 +126,7 @@ def main():
     p.add_argument('--only', type=lambda text: text.split(','), default=[])
     p.add_argument('--no-tests', action='store_true')
     p.add_argument('--no-figures', action='store_true')
-    p.add_argument('--torch', action='store_true')
+    p.add_argument('--torch', choices=tuple(PARTS_OF_TORCH))
     p.add_argument('--jobs', type=int, default=4)
     p.add_argument('--rounds', type=int, default=9)
     p.add_argument('--seconds', type=int, default=540, help='in which all tests have to end, and then the figures')

@@ -108,6 +108,7 @@ Borrowed::~Borrowed() {
 nb::object run_call(EngineState& state, Call& call) {
   if (call.slots.values) return run_on_values(state, call);
   if (is_captured(call.on)) return capture_call(state, call);
+  if (call.on.given) end_freed_captures();
   Borrowed runner(state, call.on);
   runner->settle(call.on);
   bind_call(call, *runner, false);

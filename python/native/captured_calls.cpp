@@ -1,5 +1,6 @@
 #include "captured_calls.h"
 
+#include <atomic>
 #include <mutex>
 
 #include "tenfold/internal/capture.h"
@@ -7,15 +8,11 @@
 namespace tenfold::python {
 namespace {
 
-// Runners whose graphs are gone. These end in a thread of the driver's, where nothing of CUDA's may be asked: who captures next ends them.
+// Runners whose graphs are gone. Graphs end in a thread of the driver's, where nothing of CUDA's may be asked.
 struct Freed {
   std::mutex mutex;
   std::vector<std::unique_ptr<Runner>> runners;
-
-  std::vector<std::unique_ptr<Runner>> take() {
-    const std::lock_guard lock(mutex);
-    return std::move(runners);
-  }
+  std::atomic<bool> any = false;
 };
 Freed& freed() {
   static Freed& one = *new Freed;   // graphs may end behind all statics
@@ -29,7 +26,7 @@ class OfGraph {
   OfGraph& operator=(const OfGraph&) = delete;
   ~OfGraph() {
     const std::lock_guard lock(freed().mutex);
-    freed().runners.push_back(std::move(runner_));
+    freed().runners.push_back(std::move(runner_)), freed().any = true;
   }
 
  private:
@@ -40,9 +37,15 @@ class OfGraph {
 
 bool is_captured(const StreamChoice& stream) { return stream.given && tenfold::is_captured(stream.handle()); }
 
+void end_freed_captures() {
+  if (!freed().any.load(std::memory_order_relaxed)) return;
+  std::vector<std::unique_ptr<Runner>> ended;
+  const std::lock_guard lock(freed().mutex);
+  ended.swap(freed().runners), freed().any = false;
+}
+
 nb::object capture_call(EngineState& state, Call& call) {
   const CaptureLeave leave;
-  freed().take();
   auto runner = std::make_unique<Runner>(state.engine, state.slots);
   bind_call(call, *runner, false);
   runner->context().replay_runs(false);   // the caller's graph is its recording

@@ -9,5 +9,7 @@ namespace tenfold::python {
 bool is_captured(const StreamChoice& stream);
 // Each has a runner of its own, which lives as long as the graph.
 nb::object capture_call(EngineState& state, Call& call);
+// Ends the runners of graphs that are gone: memory goes back behind a wait for the whole GPU, which would break a capture.
+void end_freed_captures();
 
 }  // namespace tenfold::python

@@ -73,43 +73,6 @@ TEST(CudaPlan, ProductsOfFloatsStayOnTheGpu) {
   EXPECT_EQ(host_steps(gemm), 0);
 }
 
-std::string steps_of(const plan::Plan& plan, const char* op) {
-  std::string all;
-  for (const plan::Step& s : plan.programs[0].steps)
-    if (s.op == op) all += cat(all.empty() ? "" : " ", name(s.in[0].dtype));
-  return all;
-}
-
-// Rules see f32 in them; each layer gets its own type back.
-TEST(CudaPlan, AModelOfHalvesTakesTheFormsOfFloatsAndKeepsItsTypes) {
-  for (const char* type : {"f16", "bf16"}) {
-    std::string text = R"((x T[2,16,8,8], w T[16,16,3,3]!, s T[16]!, b T[16]!, m T[16]!, d T[16,64,64]!, v T[64,64]!)
-      u = T[16]{1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2}
-      k = i64[3]{2,16,64}
-      c = Conv(x, w) pads=[1,1,1,1]
-      n = BatchNormalization(c, s, b, m, u)
-      r = Relu(n)
-      f = Reshape(r, k)
-      y = MatMul(f, v))";
-    for (std::size_t at; (at = text.find(" T[")) != std::string::npos;) text.replace(at + 1, 1, type);
-    const plan::Plan plan = plan_of(text.c_str(), {});
-    EXPECT_EQ(steps_of(plan, "Conv"), type);
-    EXPECT_EQ(steps_of(plan, "MatMul"), type);
-    EXPECT_EQ(steps_of(plan, "BatchNormalization") + steps_of(plan, "Relu"), "") << "folded, and fused";
-    EXPECT_EQ(host_steps(plan), 0);
-  }
-  constexpr const char* kMixed = R"((x f16[32,64], w f16[64,64]!, v f32[64,64]!)
-    a = MatMul(x, w)
-    c = Cast(a) to="f32"
-    s = Softmax(c) axis=-1
-    b = MatMul(s, v)
-    y = Tanh(b))";
-  BuildConfig config;
-  EXPECT_EQ(steps_of(plan_of(kMixed, config), "MatMul"), "f16 f32");
-  config.fp16 = true, config.check_overflow = false;
-  EXPECT_EQ(steps_of(plan_of(kMixed, config), "MatMul"), "f16 f16");
-}
-
 TEST(CudaPlan, NormsAreComputedByTheirReadersWhereThatTakesLessTime) {
   BuildConfig config;
   config.fp16 = true;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/channel_norm_problem.h"
 #include "passes/match.h"
 
 namespace tenfold::passes {
@@ -9,14 +10,14 @@ namespace {
 
 using ir::Node;
 
-constexpr std::int64_t kVector = 8, kMostChannels = 2048;   // 16 bytes of f16; and what a GPU's shared memory holds of sums
-
 bool suits(const Node& n, std::initializer_list<DType> types) {
   if ((n.op() != "GroupNormalization" && n.op() != "InstanceNormalization") || n.body || n.outputs.size() != 1) return false;
   const ir::Value* x = n.in(0);
   if (std::find(types.begin(), types.end(), x->dtype()) == types.end() || x->rank() < 3 || x->rank() > 5) return false;
   const ir::Dim channels = x->dims()[1];
-  if (!channels.is_constant() || channels.constant() % kVector != 0 || channels.constant() > kMostChannels) return false;
+  if (!channels.is_constant() || channels.constant() % backends::kNormChannelVector != 0 ||
+      channels.constant() > backends::kMostNormChannels)
+    return false;
   for (int i = 1; i < 3; ++i)
     if (n.in(i)->dims() != ir::Dims{channels} || n.in(i)->dtype() != x->dtype()) return false;
   return true;

@@ -44,6 +44,21 @@ class Gpu(TorchCase):
                 torch.cuda.synchronize()
                 self.same(found, self.module(x))
 
+    def test_graphs_that_end_between_captures(self):
+        x = torch.randn(3, 8, device='cuda')
+        with torch.no_grad():
+            self.run_compiled(x)
+            for _ in range(3):
+                torch.cuda.synchronize()
+                graph = torch.cuda.CUDAGraph()
+                with torch.cuda.graph(graph):
+                    found = self.run_compiled(x)
+                graph.replay()
+                torch.cuda.synchronize()
+                self.same(found, self.module(x))
+                del graph, found
+            self.same(self.run_compiled(x), self.module(x))      # which ends what the graphs had
+
     def test_weights_that_change(self):
         x = torch.randn(3, 8, device='cuda')
         with torch.no_grad():

@@ -6,8 +6,6 @@
 namespace tenfold::passes {
 namespace {
 
-bool is_sixteen_bits(DType type) { return type == DType::f16 || type == DType::bf16; }
-
 void add(const ir::Graph& graph, OwnTypes& types) {
   for (const auto& node : graph.nodes()) {
     for (const auto& body : node->graphs) add(*body, types);
@@ -25,7 +23,7 @@ std::optional<DType> common(const ir::Node& node, const OwnTypes& types) {
     if (found && *found != at->second) return {};
     found = at->second;
   }
-  return found && is_sixteen_bits(*found) ? found : std::nullopt;
+  return found && bits(*found) == 16 ? found : std::nullopt;
 }
 
 }  // namespace
@@ -33,7 +31,7 @@ std::optional<DType> common(const ir::Node& node, const OwnTypes& types) {
 OwnTypes own_types(const ir::Graph& model) {
   OwnTypes types;
   add(model, types);
-  const bool any = std::any_of(types.begin(), types.end(), [](const auto& one) { return is_sixteen_bits(one.second); });
+  const bool any = std::any_of(types.begin(), types.end(), [](const auto& one) { return bits(one.second) == 16; });
   return any ? types : OwnTypes{};
 }
 

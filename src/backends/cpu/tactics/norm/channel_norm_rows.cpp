@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backends/channel_norm_problem.h"
 #include "backends/cpu/block/executor.h"
 #include "backends/cpu/kernels/norm/norm.h"
 #include "backends/cpu/tactics/row_problem_common.h"
@@ -20,8 +21,6 @@ constexpr int64_t kColumns = 512, kSideBySide = 64;           // elements that a
 // Pixels that are taken for one of more channels, so that loops are long.
 int64_t repeats(int64_t channels, int64_t columns) { return std::max<int64_t>(columns / channels, 1); }
 
-bool lies_last(const OperandDesc& o) { return o.dense && (o.layout == kChannelsLast || same_as_plain(kChannelsLast, o.dims)); }
-
 // (x - mean) * factor + bias, and what follows: no digits are lost where the mean is large.
 ir::Body body_of(const Problem& p) {
   ir::BodyBuilder b({DType::f32, DType::f32, DType::f32, DType::f32});
@@ -31,27 +30,9 @@ ir::Body body_of(const Problem& p) {
 
 Verdict supports(const Problem& p) {
   if (Verdict v = needs_avx2(p); !v) return v;
-  // Plans come from files.
-  const ir::Dims& dims = p.in[0].dims;
-  const int64_t groups = p.attributes->integer("num_groups", 0);
-  if (p.in.size() != 3 || p.out.size() != 1 || dims.size() < 3 || p.out[0].dims != dims)
-    return Verdict::no("the operands are not those of a norm");
-  if (!dims[1].is_constant() || groups < 1 || dims[1].constant() % groups != 0) return Verdict::no("channels do not divide into groups");
-  for (std::size_t i = 1; i < 3; ++i)
-    if (p.in[i].missing || p.in[i].dims != ir::Dims{dims[1]} || !p.in[i].dense)
-      return Verdict::no("scale or bias are not one number for each channel");
-  for (const OperandDesc& o : p.in)
-    if (o.dtype != DType::f32) return Verdict::no("an operand is not f32");
-  if (!lies_last(p.in[0]) || !lies_last(p.out[0])) return Verdict::no("channels do not lie innermost, or with gaps");
-  const bool alone = !p.body || (p.body->inputs.size() == 1 && p.body->inputs[0] == DType::f32 && p.body->reduced_rank == 0);
-  if (!alone) return Verdict::no("what follows has operands of its own");
+  if (Verdict v = channel_norm_operands(p); !v) return v;
+  if (p.in[0].dtype != DType::f32) return Verdict::no("elements are not f32");
   return BlockExecutor::supports(body_of(p));
-}
-
-std::vector<Formats> formats(const Problem& p) {
-  std::vector<Layout> in(p.in.size(), kPlain);
-  in[0] = kChannelsLast;
-  return {{std::move(in), {kChannelsLast}}};
 }
 
 int64_t stretches_of(int64_t elements) { return std::clamp<int64_t>(ceil_div(elements, kStretch), 1, kMostStretches); }
@@ -111,19 +92,18 @@ struct Image {
   // Channels of a group are put together by Chan's formula (1979).
   void settle() const {
     const int64_t c = k.channels, each = c / k.groups, many = repeats(c, kColumns);
-    for (int64_t g = 0; g < k.groups; ++g) {
+    float *means = factors[0], *squares = factors[1];  // of channels, for now
+    for (int64_t i = 0; i < c; ++i) {
+      double s = 0, q = 0;
+      for (int64_t n = 0; n < stretches; ++n) s += sums[n * 2 * c + i], q += sums[(n * 2 + 1) * c + i];
+      means[i] = static_cast<float>(x[i] + s / pixels), squares[i] = static_cast<float>(std::max(q - s / pixels * s, 0.0));
+    }
+    for (int64_t first = 0; first < c; first += each) {
       double mean = 0, around = 0;
-      const auto moments_of = [&](int64_t channel, double& own, double& own_squares) {
-        double s = 0, q = 0;
-        for (int64_t i = 0; i < stretches; ++i) s += sums[i * 2 * c + channel], q += sums[(i * 2 + 1) * c + channel];
-        own = x[channel] + s / pixels, own_squares = std::max(q - s / pixels * s, 0.0);
-      };
-      double own = 0, squares = 0;
-      for (int64_t i = g * each; i < (g + 1) * each; ++i) moments_of(i, own, squares), mean += own / each;
-      for (int64_t i = g * each; i < (g + 1) * each; ++i)
-        moments_of(i, own, squares), around += squares + pixels * (own - mean) * (own - mean);
+      for (int64_t i = first; i < first + each; ++i) mean += static_cast<double>(means[i]) / each;
+      for (int64_t i = first; i < first + each; ++i) around += squares[i] + pixels * (means[i] - mean) * (means[i] - mean);
       const double inverse = 1 / std::sqrt(around / (static_cast<double>(pixels) * each) + k.epsilon);
-      for (int64_t i = g * each; i < (g + 1) * each; ++i) {
+      for (int64_t i = first; i < first + each; ++i) {
         factors[0][i] = static_cast<float>(mean);
         factors[1][i] = static_cast<float>(scale[i] * inverse);
         factors[2][i] = bias[i];
@@ -197,7 +177,7 @@ Tactic cpu_channel_norm_rows() {
           .ops = {"ChannelNorm"},
           .supports = supports,
           .configs = one_config,
-          .formats = formats,
+          .formats = channel_norm_formats,
           .workspace = workspace,
           .worker_scratch = worker_scratch,
           .open = open,
@@ -206,7 +186,7 @@ Tactic cpu_channel_norm_rows() {
           .cases = {"ChannelNorm f32[2,32,33,29] f32[32] f32[32] num_groups=8",
                     "ChannelNorm f32[9,24,17,19](9,10) f32[24] f32[24] num_groups=3",
                     "ChannelNorm f32[1,200,67,61] f32[200] f32[200] num_groups=40", "ChannelNorm f32[2,8,9,7,5] f32[8] f32[8] num_groups=8",
-                    "ChannelNorm f32[1,1000,3] f32[1000]! f32[1000]!"}};
+                    "ChannelNorm f32[1,1000,3] f32[1000]! f32[1000]!", "ChannelNorm f32[1,16,520,512] f32[16] f32[16] num_groups=2"}};
 }
 
 }  // namespace tenfold::backends

@@ -9,8 +9,7 @@
 
 namespace tenfold::backends::cuda {
 
-inline constexpr int kChannelNormThreads = 256, kChannelNormVector = 8;
-inline constexpr std::int64_t kMostNormChannels = 2048;
+inline constexpr int kChannelNormThreads = 256;
 
 struct ChannelNormProblem {
   DType in = DType::f16, out = DType::f16;

@@ -1,7 +1,7 @@
 // channel_norm_pixels: groups of channels, which lie innermost, in two walks over the pixels: moments, then results with what follows them.
 #include <algorithm>
-#include <utility>
 
+#include "backends/channel_norm_problem.h"
 #include "backends/cuda/codegen/body_text.h"
 #include "backends/cuda/codegen/norm/channel_norm.h"
 #include "backends/cuda/codegen/prelude.h"
@@ -18,37 +18,19 @@ using std::int64_t;
 
 constexpr int64_t kMostSplits = 32, kBlocks = 528;   // of an image; and four for each multiprocessor of a large GPU
 
-bool lies_last(const OperandDesc& o) { return o.dense && (o.layout == kChannelsLast || same_as_plain(kChannelsLast, o.dims)); }
 bool is_half(DType t) { return t == DType::f16 || t == DType::bf16; }
 
 Verdict supports(const Problem& p) {
-  // Plans come from files.
-  const ir::Dims& dims = p.in[0].dims;
-  const int64_t groups = p.attributes->integer("num_groups", 0);
-  if (p.in.size() != 3 || p.out.size() != 1 || dims.size() < 3 || p.out[0].dims != dims)
-    return Verdict::no("the operands are not those of a norm");
-  if (!dims[1].is_constant() || groups < 1 || dims[1].constant() % groups != 0) return Verdict::no("channels do not divide into groups");
-  for (std::size_t i = 1; i < 3; ++i)
-    if (p.in[i].missing || p.in[i].dims != ir::Dims{dims[1]} || !p.in[i].dense)
-      return Verdict::no("scale or bias are not one number for each channel");
+  if (Verdict v = channel_norm_operands(p); !v) return v;
   const DType type = p.in[0].dtype;
   if (!is_half(type) && type != DType::f32) return Verdict::no(cat("elements are ", name(type)));
-  for (std::size_t i = 1; i < 3; ++i)
-    if (p.in[i].dtype != type) return Verdict::no("scale or bias have another type");
-  if (!lies_last(p.in[0]) || !lies_last(p.out[0])) return Verdict::no("channels do not lie innermost, or with gaps");
-  if (p.body && p.body->inputs.size() != 1) return Verdict::no("what follows has operands of its own");
   if (p.body)
     if (Verdict v = can_print(*p.body); !v) return v;
   if (!has_c_type(p.out[0].dtype)) return Verdict::no(cat("results are ", name(p.out[0].dtype)));
-  if (dims[1].constant() % kChannelNormVector != 0 || dims[1].constant() > kMostNormChannels)
+  const int64_t channels = p.in[0].dims[1].constant();
+  if (channels % kNormChannelVector != 0 || channels > kMostNormChannels)
     return Verdict::no("channels do not come in eights, or are more than 2048");
-  return Verdict::only_if(p.bounds(dims[0]).upper < 1 << 16, "more than 65,535 images");
-}
-
-std::vector<Formats> formats(const Problem& p) {
-  std::vector<Layout> in(p.in.size(), kPlain);
-  in[0] = kChannelsLast;
-  return {{std::move(in), {kChannelsLast}}};
+  return Verdict::only_if(p.bounds(p.in[0].dims[0]).upper < 1 << 16, "more than 65,535 images");
 }
 
 // Images have kBlocks splits in all, and one more each.
@@ -77,7 +59,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& openi
 
 // Pixels of a block, so that there are blocks enough, and each has some for every thread.
 int64_t pixels_of_block(int64_t images, int64_t pixels, int64_t channels, int64_t most_blocks) noexcept {
-  const int64_t rows = std::max<int64_t>(kChannelNormThreads / (channels / kChannelNormVector), 1);
+  const int64_t rows = std::max<int64_t>(kChannelNormThreads / (channels / kNormChannelVector), 1);
   const int64_t wanted = std::clamp<int64_t>(ceil_div(kBlocks, images), 1, most_blocks);
   return std::max(ceil_div(pixels, wanted), std::min(pixels, 4 * rows));
 }
@@ -107,7 +89,7 @@ Tactic cuda_channel_norm_pixels() {
       .ops = {"ChannelNorm"},
       .supports = supports,
       .configs = one_config,
-      .formats = formats,
+      .formats = channel_norm_formats,
       .workspace = workspace,
       .open = open,
       .run = run,
