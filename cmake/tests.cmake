@@ -29,8 +29,9 @@ function(tenfold_test name)
   endif()
   add_test(NAME ${name} COMMAND ${name})
   # ASan and TSan kill a program that asks for too much memory, unless told to answer as an allocator does: tests ask for that.
+  # LLVM 14 guesses where thread-local variables of loaded libraries end. In one run of a hundred the leak checker read past that and died.
   set_tests_properties(${name} PROPERTIES TIMEOUT 1200 ENVIRONMENT
-    "TENFOLD_CHECK_TYPES=1;ASAN_OPTIONS=allocator_may_return_null=1;TSAN_OPTIONS=allocator_may_return_null=1")
+    "TENFOLD_CHECK_TYPES=1;ASAN_OPTIONS=allocator_may_return_null=1:intercept_tls_get_addr=0;TSAN_OPTIONS=allocator_may_return_null=1")
 endfunction()
 
 foreach(folder base ir ops onnx_ops onnx_import onnx_export quant passes backends
