@@ -145,6 +145,25 @@ TEST(Refit, SharedSlicedAndBranched) {
         return a ])");
 }
 
+// What lies between such weights and their packings is not kept (ops/fold.cpp).
+TEST(Refit, LargeWeightsInSeveralSteps) {
+  check_refit(R"((x f32[4,64], w f32[64,64]!, s f32[64]!, q f32[64,64]!, b f32[64]!)
+    wide = i64[3]{1,64,64}
+    flat = i64[2]{64,64}
+    t = Transpose(w)
+    u = Mul(t, s)
+    a = MatMul(x, u)
+    v = Concat(u, q) axis=1
+    c = MatMul(a, v)
+    e = Reshape(u, wide)
+    f = Exp(e)
+    g = Reshape(f, flat)
+    d = MatMul(a, g)
+    h = Add(d, b)
+    k = Concat(c, h) axis=1
+    y = Tanh(k))");
+}
+
 TEST(Refit, QuantisedWeightsPerChannel) {
   check_refit(R"((x f32[2,8,6,6], w i8[16,8,3,3]!, ws f32[16]!, bias i32[16]!, bs f32[16]!, v f32[16,8]!)
     s = f32[]{0.02}

@@ -3,6 +3,8 @@
 
 namespace tenfold::ir {
 
+bool has_recipe_alone(const Constant& constant) { return constant.recipe && !constant.recipe->weight && !constant.tensor.defined(); }
+
 bool may_change(const Constant& constant) {
   if (!constant.recipe) return false;
   if (constant.recipe->weight) return constant.recipe->weight->fixed.empty();

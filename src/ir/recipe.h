@@ -26,6 +26,8 @@ struct Recipe {
   int outputs = 1, output = 0;
 };
 
+// Has it a recipe of a node and no bytes? Only operands of recipes are like that.
+bool has_recipe_alone(const Constant& constant);
 // May a refit give the constant another value?
 bool may_change(const Constant& constant);
 // For whoever decides by its value: the weights behind it keep theirs. `why` ends the sentence "its value was ...".

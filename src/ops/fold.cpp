@@ -8,6 +8,15 @@
 namespace tenfold::ops {
 namespace {
 
+// An operand as a recipe keeps it. What was made of weights may be as large as they are, and its own recipe says it all.
+std::shared_ptr<const ir::Constant> operand_of(const ir::Value* value) {
+  if (!value) return nullptr;
+  constexpr std::int64_t kSmall = 4096;   // bytes
+  const ir::Constant& constant = *value->constant;
+  if (ir::weight_of(constant) || !ir::may_change(constant) || constant.tensor.bytes() <= kSmall) return value->constant;
+  return std::make_shared<const ir::Constant>(ir::Constant{.recipe = constant.recipe});
+}
+
 // Null where no weight is behind it that may change.
 std::shared_ptr<const ir::Recipe> recipe_of(const ir::Node& node, int output) {
   ir::Recipe recipe{.def = node.def,
@@ -17,7 +26,7 @@ std::shared_ptr<const ir::Recipe> recipe_of(const ir::Node& node, int output) {
                     .output = output};
   bool may_change = false;
   for (const ir::Value* v : node.inputs) {
-    recipe.operands.push_back(v ? v->constant : nullptr);
+    recipe.operands.push_back(operand_of(v));
     may_change = may_change || (v && ir::may_change(*v->constant));
   }
   return may_change ? std::make_shared<const ir::Recipe>(std::move(recipe)) : nullptr;

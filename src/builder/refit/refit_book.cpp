@@ -58,7 +58,7 @@ class Writer {
     const std::string key = may_change ? keys_.of(c) : cat(c.get());
     if (const auto it = made_.find(key); it != made_.end()) return it->second;
     Made made;
-    if (may_change) made = from_recipe(*c->recipe);
+    if (may_change || ir::has_recipe_alone(*c)) made = from_recipe(*c->recipe);
     else made.value = graph_.add_constant(c, "");
     return made_[key] = std::move(made);
   }
