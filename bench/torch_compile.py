@@ -2,14 +2,14 @@
 """torch.compile(backend="tenfold") beside inductor, with and without freezing, on a CPU: the table of docs/torch.md.
 
     torch_compile.py [--rows resnet50:1,...] [--seconds 6]     least milliseconds of single calls, all interleaved in one process
-    torch_compile.py --float32 high                            the same where torch's switch lets float32 be rounded, on all sides
+    torch_compile.py --float32 tf32                            the same with torch.backends.fp32_precision = "tf32", for all sides
     torch_compile.py --first [--rows ...] [--times 1]          seconds of the first call, each in a process with empty caches, then
                                                                with full ones; "empty" is a backend that computes nothing; the least
     torch_compile.py --device cuda --first|--overhead          the same on a GPU, in fp16; torch_compile_gpu.py has the times of its calls
     torch_compile.py --overhead                                microseconds of a call over a backend that computes nothing, 200 weights,
                                                                with the engine's own run and without it
 
-Two threads, float32 as torch's switch is at first ("highest") or as told, random weights. It wants torch, torchvision, transformers and the wheel.
+Two threads, float32 as torch has it at first, unrounded, or as told, random weights. It wants torch, torchvision, transformers and the wheel.
 """
 import argparse
 import copy
@@ -144,7 +144,7 @@ def interleaved(name, batch, seconds):
     for which in ('tenfold', 'inductor', 'freezing', 'eager'):
         ways[which] = compiled(module, which)
         results[which] = ways[which](**keywords)
-    least = 1e-5 if torch.get_float32_matmul_precision() == 'highest' else ROUNDED
+    least = 1e-5 if torch.backends.fp32_precision == 'none' else ROUNDED
     errors = judged(name, results, truth_of(module, keywords, 'cpu'), torch.float32, least=least)
     taken = {which: [] for which in ways}
     end = time.perf_counter() + seconds
@@ -249,7 +249,7 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument('--rows', default=','.join(f'{r}:{b}' for r in ROWS for b in (1, 8)))
     p.add_argument('--seconds', type=float, default=6)
-    p.add_argument('--float32', default='highest', choices=('highest', 'high', 'medium'), help="torch's switch, for all sides")
+    p.add_argument('--float32', default='none', choices=('none', 'tf32', 'bf16'), help='what torch lets be rounded of float32, convolutions too')
     p.add_argument('--first', action='store_true')
     p.add_argument('--times', type=int, default=1, help='with --first: processes of each kind')
     p.add_argument('--overhead', action='store_true')
@@ -257,7 +257,7 @@ def main():
     p.add_argument('--one', help=argparse.SUPPRESS)
     a = p.parse_args()
     torch.set_num_threads(THREADS)
-    torch.set_float32_matmul_precision(a.float32)
+    torch.backends.fp32_precision = a.float32
     if a.one:
         name, batch, which = a.one.split(':')
         return print(first_call(name, int(batch), which, a.device))

@@ -109,6 +109,9 @@ struct BuildConfig {
   // A CPU flushes denormals to zero while a plan runs. With tf32 = false it keeps them, except in products by AMX,
   // whose tiles take terms of bf16 below 2^-126 for zeros.
   bool tf32 = true;
+  // That leave for convolutions, transposed ones included, and for all other products; tf32 = false is for both. A
+  // convolution that the builder computes as a product of matrices, such as one of patches, counts as that product.
+  bool tf32_convolutions = true, tf32_products = true;
   // Winograd's and Strassen's algorithms are parts of that leave, on CPUs, and each can be left out by itself. fast_exp
   // is no part of it: softmax and fused attention then use exponentials by powers of two, exact to 1e-7 in f32 and to
   // 1e-4 where bf16 follows. Without fast_exp, softmax uses the exponential of all other steps, and attention is not

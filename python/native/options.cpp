@@ -122,6 +122,8 @@ constexpr Option<B> kBuild[] = {
     FIELD(B, check_overflow),
     FIELD(B, typical_inputs),
     FIELD(B, tf32),
+    FIELD(B, tf32_convolutions),
+    FIELD(B, tf32_products),
     FIELD(B, winograd),
     FIELD(B, strassen),
     FIELD(B, fast_exp),

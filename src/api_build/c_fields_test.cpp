@@ -75,7 +75,8 @@ TEST(CFields, OfABuild) {
   c.overridable = &optional, c.overridable_count = 1, c.input_defaults = &otherwise, c.input_default_count = 1;
   c.initializers = &otherwise, c.initializer_count = 1;
   c.allow_fp16 = c.allow_bf16 = c.no_int8 = c.no_fp8 = c.no_overflow_check = 1, c.typical_inputs = &typical, c.typical_input_count = 1;
-  c.no_tf32 = c.no_winograd = c.no_strassen = c.no_fast_exp = 1, c.pack_tokens = 2, c.optimization_level = 5, c.max_tactics = 7;
+  c.no_tf32 = c.no_tf32_convolutions = c.no_tf32_products = c.no_winograd = c.no_strassen = c.no_fast_exp = 1, c.pack_tokens = 2,
+  c.optimization_level = 5, c.max_tactics = 7;
   c.timing_repetitions = 11, c.tactic_sources = TENFOLD_TACTICS_NATIVE, c.workspace_bytes = 1 << 20, c.cpu_features = 1;
   c.timing_cache = "/times", c.timings = h.timings, c.error_on_cache_miss = 1, c.disabled_passes = &pass, c.disabled_pass_count = 1;
   c.external_data_dirs = &folder, c.external_data_dir_count = 1, c.drop_portable_graph = c.version_compatible = c.hardware_compatible = 1;
@@ -87,14 +88,15 @@ TEST(CFields, OfABuild) {
 
   const BuildConfig made = c::config_of(&c);
   const auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
-               calibration, budget, auto_precision, layer_types, check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp,
-               pack_tokens, newest_row, optimization_level, max_tactics, timing_repetitions, tactic_sources, workspace_bytes, cpu_features,
-               timing_cache, timings, error_on_cache_miss, disabled_passes, external_data_dirs, initializers, keep_portable_graph,
-               version_compatible, hardware_compatible, refittable, random_choices, forced_tactics, choose_tactic, labels, plugins, log,
-               runtime, progress, dump] = made;
+               calibration, budget, auto_precision, layer_types, check_overflow, typical_inputs, tf32, tf32_convolutions, tf32_products,
+               winograd, strassen, fast_exp, pack_tokens, newest_row, optimization_level, max_tactics, timing_repetitions, tactic_sources,
+               workspace_bytes, cpu_features, timing_cache, timings, error_on_cache_miss, disabled_passes, external_data_dirs, initializers,
+               keep_portable_graph, version_compatible, hardware_compatible, refittable, random_choices, forced_tactics, choose_tactic,
+               labels, plugins, log, runtime, progress, dump] = made;
   EXPECT_EQ(device, "cuda:1");
   EXPECT_EQ(threads, 3);
   EXPECT_TRUE(pin_threads && fp16 && bf16 && error_on_cache_miss && version_compatible && hardware_compatible && refittable);
+  EXPECT_FALSE(tf32_convolutions || tf32_products);
   EXPECT_FALSE(int8 || fp8 || check_overflow || tf32 || winograd || strassen || fast_exp || keep_portable_graph);
   ASSERT_EQ(profiles.size(), 1u);
   EXPECT_EQ(profiles[0].at("x").opt, Shape{3});
@@ -161,6 +163,7 @@ TEST(CFields, OfABuildThatIsZeroed) {
   EXPECT_EQ(made.tactic_sources, usual.tactic_sources);
   EXPECT_EQ(made.workspace_bytes, usual.workspace_bytes);
   EXPECT_EQ(made.pack_tokens, usual.pack_tokens);
+  EXPECT_TRUE(made.tf32_convolutions && made.tf32_products);
   EXPECT_TRUE(made.tf32 && made.winograd && made.strassen && made.fast_exp && made.int8 && made.fp8 && made.check_overflow);
   EXPECT_TRUE(made.keep_portable_graph && !made.fp16 && !made.bf16 && !made.version_compatible && !made.runtime && !made.plugins);
 }

@@ -19,16 +19,17 @@ constexpr std::string_view kHead = "tenfold build request of ";
 template <class A>
 void pass_config(A& a, BuildConfig& c) {
   auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
-         calibration, budget, auto_precision, layer_types, check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp, pack_tokens,
-         newest_row, optimization_level, max_tactics, timing_repetitions, tactic_sources, workspace_bytes, cpu_features, timing_cache,
-         timings, error_on_cache_miss, disabled_passes, external_data_dirs, initializers, keep_portable_graph, version_compatible,
-         hardware_compatible, refittable, random_choices, forced_tactics, choose_tactic, labels, plugins, log, runtime, progress, dump] = c;
+         calibration, budget, auto_precision, layer_types, check_overflow, typical_inputs, tf32, tf32_convolutions, tf32_products, winograd,
+         strassen, fast_exp, pack_tokens, newest_row, optimization_level, max_tactics, timing_repetitions, tactic_sources, workspace_bytes,
+         cpu_features, timing_cache, timings, error_on_cache_miss, disabled_passes, external_data_dirs, initializers, keep_portable_graph,
+         version_compatible, hardware_compatible, refittable, random_choices, forced_tactics, choose_tactic, labels, plugins, log, runtime,
+         progress, dump] = c;
   pass(a, device), pass(a, threads), pass(a, profiles), pass(a, input_formats), pass(a, output_formats),
       pass(a, overridable);
   pass(a, input_defaults), pass(a, fp16), pass(a, bf16), pass(a, int8), pass(a, fp8), pass(a, check_overflow),
       pass(a, typical_inputs);
-  pass(a, tf32), pass(a, winograd), pass(a, strassen), pass(a, fast_exp), pass(a, pack_tokens), pass(a, newest_row),
-      pass(a, optimization_level);
+  pass(a, tf32), pass(a, tf32_convolutions), pass(a, tf32_products), pass(a, winograd), pass(a, strassen), pass(a, fast_exp),
+      pass(a, pack_tokens), pass(a, newest_row), pass(a, optimization_level);
   pass(a, max_tactics), pass(a, timing_repetitions), pass(a, tactic_sources), pass(a, workspace_bytes),
       pass(a, cpu_features);
   pass(a, timing_cache), pass(a, error_on_cache_miss), pass(a, disabled_passes), pass(a, external_data_dirs),

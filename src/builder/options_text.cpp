@@ -21,12 +21,13 @@ std::string hash_text(std::span<const std::byte> bytes) {
 
 // Between each and the next stands `mark`.
 std::string choices(const BuildConfig& c, const char* mark) {
-  std::string out = cat("fp16=", c.fp16, " bf16=", c.bf16, " int8=", c.int8, " fp8=", c.fp8, " tf32=", c.tf32,
-                        " winograd=", c.winograd, " strassen=", c.strassen, " fast_exp=", c.fast_exp, " check_overflow=", c.check_overflow,
-                        " pack=", static_cast<int>(c.pack_tokens), " level=", c.optimization_level, " max_tactics=", c.max_tactics,
-                        " sources=", c.tactic_sources, " workspace=", c.workspace_bytes, " features=", c.cpu_features,
-                        " portable=", c.keep_portable_graph, " refittable=", c.refittable, " random=", c.random_choices,
-                        " threads=", c.threads > 0 ? c.threads : default_threads());
+  std::string out =
+      cat("fp16=", c.fp16, " bf16=", c.bf16, " int8=", c.int8, " fp8=", c.fp8, " tf32=", c.tf32, " tf32_convolutions=", c.tf32_convolutions,
+          " tf32_products=", c.tf32_products, " winograd=", c.winograd, " strassen=", c.strassen, " fast_exp=", c.fast_exp,
+          " check_overflow=", c.check_overflow, " pack=", static_cast<int>(c.pack_tokens), " level=", c.optimization_level,
+          " max_tactics=", c.max_tactics, " sources=", c.tactic_sources, " workspace=", c.workspace_bytes, " features=", c.cpu_features,
+          " portable=", c.keep_portable_graph, " refittable=", c.refittable, " random=", c.random_choices,
+          " threads=", c.threads > 0 ? c.threads : default_threads());
   if (!c.newest_row.empty()) out += " newest_row=" + c.newest_row;
   if (c.auto_precision) out += " auto_precision=1";
   if (c.calibration && c.calibration->types != Calibration().types) {

@@ -104,11 +104,11 @@ class KeyText {
 // without effect on the plan.
 std::string options_text(const BuildConfig& config) {
   const auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
-               calibration, budget, auto_precision, layer_types, check_overflow, typical_inputs, tf32, winograd, strassen, fast_exp,
-               pack_tokens, newest_row, optimization_level, max_tactics, timing_repetitions, tactic_sources, workspace_bytes, cpu_features,
-               timing_cache, timings, error_on_cache_miss, disabled_passes, external_data_dirs, initializers, keep_portable_graph,
-               version_compatible, hardware_compatible, refittable, random_choices, forced_tactics, choose_tactic, labels, plugins, log,
-               runtime, progress, dump] = config;
+               calibration, budget, auto_precision, layer_types, check_overflow, typical_inputs, tf32, tf32_convolutions, tf32_products,
+               winograd, strassen, fast_exp, pack_tokens, newest_row, optimization_level, max_tactics, timing_repetitions, tactic_sources,
+               workspace_bytes, cpu_features, timing_cache, timings, error_on_cache_miss, disabled_passes, external_data_dirs, initializers,
+               keep_portable_graph, version_compatible, hardware_compatible, refittable, random_choices, forced_tactics, choose_tactic,
+               labels, plugins, log, runtime, progress, dump] = config;
   KeyText key;
   // Told by the device itself and by the files read: device, external_data_dirs. Plug-ins have lines of their own. choose_tactic and
   // calibration, without which there is no budget, are refused.
@@ -124,7 +124,8 @@ std::string options_text(const BuildConfig& config) {
   key.one("fp16", fp16), key.one("bf16", bf16), key.one("int8", int8), key.one("fp8", fp8);
   key.one("auto_precision", auto_precision), key.text += text_of(layer_types);
   key.one("check_overflow", check_overflow), key.each("typical", typical_inputs);
-  key.one("tf32", tf32), key.one("winograd", winograd), key.one("strassen", strassen), key.one("fast_exp", fast_exp);
+  key.one("tf32", tf32), key.one("tf32_convolutions", tf32_convolutions), key.one("tf32_products", tf32_products);
+  key.one("winograd", winograd), key.one("strassen", strassen), key.one("fast_exp", fast_exp);
   if (!newest_row.empty()) key.text += "\nnewest " + newest_row;
   key.one("pack", pack_tokens), key.one("level", optimization_level);
   key.one("max_tactics", max_tactics), key.one("repetitions", timing_repetitions);

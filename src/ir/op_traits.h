@@ -29,6 +29,7 @@ enum class ReductionKind : std::uint8_t { none, sum, mean, max, min, absolutes, 
 // Which of the user's permissions (ir/numerics.h) mean something to an operator.
 struct Leave {
   bool rounding = false;   // it has tactics that round f32, or fusion makes it of such
+  bool convolves = false;  // the leave for convolutions counts, and not that for other products
   bool winograd = false, strassen = false, fast_exp = false;
 };
 

@@ -115,7 +115,8 @@ Names quantised(const backends::DeviceTraits& device, const BuildConfig& config,
   if (config.int8 && !tensor && !device.signed_bytes) list.push_back("unsign_qdq");   // while quantisation stands beside its inverse
   if (config.int8) list.push_back("move_qdq");                                        // dequantised values reach the products
   if (config.int8) list.push_back(tensor ? "fold_qdq_for_gpu" : "fold_qdq");          // products of 8-bit operands
-  if (config.int8 && config.tf32 && device.host_arithmetic && !device.byte_pairs) list.push_back("fold_recurrent_int8");
+  if (config.int8 && config.tf32 && config.tf32_products && device.host_arithmetic && !device.byte_pairs)
+    list.push_back("fold_recurrent_int8");
   if (config.fp8 && device.float8_products) list.insert(list.end(), {"fold_float8", "fuse_float8_attention"});
   if (config.int8) list.push_back("remove_qdq");                                      // products of activations stay float ...
   if (config.int8 || tensor) list.push_back("fuse_attention");                        // ... and only now look like attention

@@ -38,16 +38,17 @@ def read_options(options: Mapping[str, Any] | None, mode: str | None) -> Options
     return Options(build=given, **own)
 
 
-def may_round(device: torch.device) -> bool:
-    """Whether torch's own switches let products of float32 be rounded."""
-    if device.type == 'cuda':
-        return torch.backends.cuda.matmul.allow_tf32
-    return any(getattr(torch.backends.mkldnn, part).fp32_precision in ('tf32', 'bf16') for part in ('matmul', 'conv'))
+def may_round(device: torch.device) -> dict[str, bool]:
+    """What torch's own switches let be rounded of float32. Its older ones, allow_tf32, raise once somebody used these."""
+    torchs = torch.backends
+    parts = (torchs.cudnn.conv, torchs.cuda.matmul) if device.type == 'cuda' else (torchs.mkldnn.conv, torchs.mkldnn.matmul)
+    convolutions, products = (part.fp32_precision in ('tf32', 'bf16') for part in parts)
+    return {'tf32': convolutions or products, 'tf32_convolutions': convolutions, 'tf32_products': products}
 
 
 def for_build(options: Options, device: torch.device) -> dict[str, Any]:
     """Keywords of tenfold.build() for tensors of this device."""
-    made: dict[str, Any] = {'tf32': may_round(device), **options.build}
+    made = {**({} if 'tf32' in options.build else may_round(device)), **options.build}
     made['device'] = f'cuda:{device.index or 0}' if device.type == 'cuda' else 'cpu'
     if device.type == 'cpu':
         made.setdefault('threads', torch.get_num_threads())

@@ -157,15 +157,23 @@ class Promises(TorchCase):
 
     def test_rounding_follows_torchs_switches(self):
         from tenfold.torch import _options
-        cpu = torch.device('cpu')
-        self.assertFalse(_options.for_build(_options.Options({}), cpu)['tf32'])
-        before = torch.get_float32_matmul_precision()
-        self.addCleanup(torch.set_float32_matmul_precision, before)
+        self.addCleanup(torch.set_float32_matmul_precision, torch.get_float32_matmul_precision())
+        parts = torch.backends.mkldnn.conv, torch.backends.mkldnn.matmul
+        for part in parts:
+            self.addCleanup(setattr, part, 'fp32_precision', 'none')
+
+        def may(device='cpu', **options):
+            build = _options.for_build(_options.Options(options), torch.device(device))
+            return tuple(build.get(name) for name in ('tf32', 'tf32_convolutions', 'tf32_products'))
+        self.assertEqual(may(), (False, False, False))
+        self.assertEqual(may('cuda'), (True, True, False))       # as torch is at first: cuDNN may, cuBLAS may not
         torch.set_float32_matmul_precision('medium')
-        self.assertTrue(_options.for_build(_options.Options({}), cpu)['tf32'])
+        self.assertEqual(may(), (True, False, True))
         torch.set_float32_matmul_precision('highest')
-        self.assertFalse(_options.for_build(_options.Options({}), cpu)['tf32'])
-        self.assertTrue(_options.for_build(_options.Options({'tf32': True}), cpu)['tf32'])     # who says it himself
+        self.assertEqual(may(), (False, False, False))
+        self.assertEqual(may(tf32=True), (True, None, None))     # who says it himself
+        torch.backends.mkldnn.conv.fp32_precision = 'tf32'
+        self.assertEqual(may(), (True, True, False))
 
     def test_complex_numbers_and_strings_of_results(self):
         def both(x):

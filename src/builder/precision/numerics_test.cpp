@@ -48,6 +48,23 @@ TEST(ExactForms, EachAlgorithmIsOfferedUnlessItIsSwitchedOff) {
   }
 }
 
+TEST(ExactForms, ConvolutionsAndOtherProductsHaveTheirOwnLeave) {
+  struct Case {
+    const char *graph, *op, *tactic;
+    bool BuildConfig::*own, BuildConfig::*other;
+  };
+  for (const Case& c : {Case{kConv, "Conv", "conv_winograd", &BuildConfig::tf32_convolutions, &BuildConfig::tf32_products},
+                        Case{kProduct, "MatMul", "matmul_strassen", &BuildConfig::tf32_products, &BuildConfig::tf32_convolutions}}) {
+    BuildConfig config;
+    config.optimization_level = 1, config.*c.own = false;
+    EXPECT_NE(told_of(c.graph, c.tactic, config).find("tf32_convolutions"), std::string::npos) << c.tactic;
+    config.*c.own = true, config.*c.other = false, config.forced_tactics = {{c.op, c.tactic}};
+    EXPECT_EQ(told_of(c.graph, c.tactic, config), "chosen") << c.tactic;
+    config.tf32 = false, config.forced_tactics.clear();
+    EXPECT_NE(told_of(c.graph, c.tactic, config).find("tf32_convolutions"), std::string::npos) << c.tactic;
+  }
+}
+
 std::vector<float> softmax(bool fast_exp, const char* text, const std::vector<float>& x) {
   BuildConfig config;
   config.optimization_level = 1, config.fast_exp = fast_exp;

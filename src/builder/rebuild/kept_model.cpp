@@ -22,7 +22,8 @@ constexpr std::int64_t kAlignment = 64;
 template <class Visit>
 void each_option(BuildConfig& c, Visit visit) {
   visit("fp16", c.fp16), visit("bf16", c.bf16), visit("int8", c.int8), visit("fp8", c.fp8), visit("check_overflow", c.check_overflow);
-  visit("tf32", c.tf32), visit("winograd", c.winograd), visit("strassen", c.strassen), visit("fast_exp", c.fast_exp);
+  visit("tf32", c.tf32), visit("tf32_convolutions", c.tf32_convolutions), visit("tf32_products", c.tf32_products);
+  visit("winograd", c.winograd), visit("strassen", c.strassen), visit("fast_exp", c.fast_exp);
   visit("auto_precision", c.auto_precision), visit("version_compatible", c.version_compatible),
       visit("hardware_compatible", c.hardware_compatible);
 }

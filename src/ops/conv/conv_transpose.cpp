@@ -131,7 +131,7 @@ OpDef op_conv_transpose() {
           .optional_attributes = "kernel_shape: ints, strides: ints, dilations: ints, pads: ints, output_padding: ints, output_shape: ints",
           .infer = infer,
           .reference = reference,
-          .traits = {.leave = {.rounding = true}, .anchor = true, .narrows = true},
+          .traits = {.leave = {.rounding = true, .convolves = true}, .anchor = true, .narrows = true},
           .onnx_since = 1,
           .cases = {"f32[1,3,5,4] f32[3,2,3,3] f32[2]", "f32[1,4,6,6] f32[4,5,4,4]! f32[5]! strides=[2,2] pads=[1,1,1,1]",
                     "f32[2,4,5,7] f32[4,3,3,3] group=2 strides=[3,2] output_padding=[2,1] pads=[0,1,1,0]",

@@ -32,11 +32,10 @@ OpDef op_conv_max_pool() {
        .optional_attributes = "kernel_shape: ints, strides: ints, dilations: ints, pads: ints",
        .infer = infer,
        .expand = expand,
-       .traits = {.leave = {.rounding = true}, .anchor = true},
+       .traits = {.leave = {.rounding = true, .convolves = true}, .anchor = true},
        .cases = {"f16[2,3,32,35] f16[32,3,3,3]! f16[32]! pads=[1,1,1,1]", "bf16[1,1,28,28] bf16[8,1,5,5]!",
                  "f32[3,3,57,45] f16[64,3,7,7]! f16[64]! pads=[3,3,3,3] strides=[2,2] numerics={round_to=f16}",
-                 "f32[2,4,9,40] bf16[48,4,3,3]! bf16[48]! pads=[1,1,1,1] numerics={round_to=bf16}",
-                 "f32[1,3,7,9] f32[8,3,3,3]! f32[8]!"}},
+                 "f32[2,4,9,40] bf16[48,4,3,3]! bf16[48]! pads=[1,1,1,1] numerics={round_to=bf16}", "f32[1,3,7,9] f32[8,3,3,3]! f32[8]!"}},
       Between::as_stored);
 }
 

@@ -7,15 +7,21 @@ namespace {
 
 // The flags that give leave. What they mean to an operator, it says itself (ir::Leave).
 struct Flags {
-  bool permits_bf16, has_bf16, tf32, winograd, strassen, fast_exp;
+  bool permits_bf16, has_bf16, convolutions, products, winograd, strassen, fast_exp;
   Flags(const BuildConfig& config, const backends::DeviceTraits& device)
-      : permits_bf16(config.bf16), has_bf16(device.bf16_products), tf32(config.tf32), winograd(config.winograd && device.host_arithmetic),
-        strassen(config.strassen && device.host_arithmetic), fast_exp(config.fast_exp && device.host_arithmetic) {}
+      : permits_bf16(config.bf16),
+        has_bf16(device.bf16_products),
+        convolutions(config.tf32 && config.tf32_convolutions),
+        products(config.tf32 && config.tf32_products),
+        winograd(config.winograd && device.host_arithmetic),
+        strassen(config.strassen && device.host_arithmetic),
+        fast_exp(config.fast_exp && device.host_arithmetic) {}
 
   ir::Rounding rounding_of(const ir::Node& n) const {
     const ir::Rounding before = n.numerics.round_to;
     if (!n.def->traits.leave.rounding || !is_f32(n) || before == ir::Rounding::f16 || before == ir::Rounding::bf16) return before;
     const bool bf16 = n.numerics.type ? n.numerics.type == DType::bf16 && has_bf16 : permits_bf16 && has_bf16;
+    const bool tf32 = n.def->traits.leave.convolves ? convolutions : products;
     return bf16 ? ir::Rounding::bf16 : tf32 ? ir::Rounding::tf32 : ir::Rounding::none;
   }
   ir::Numerics of(const ir::Node& n) const {
