@@ -249,7 +249,7 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument('--rows', default=','.join(f'{r}:{b}' for r in ROWS for b in (1, 8)))
     p.add_argument('--seconds', type=float, default=6)
-    p.add_argument('--float32', default='none', choices=('none', 'tf32', 'bf16'), help='what torch lets be rounded of float32, convolutions too')
+    p.add_argument('--float32', default='none', choices=('none', 'tf32', 'bf16'), help='what torch may round of float32')
     p.add_argument('--first', action='store_true')
     p.add_argument('--times', type=int, default=1, help='with --first: processes of each kind')
     p.add_argument('--overhead', action='store_true')

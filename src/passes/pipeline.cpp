@@ -163,7 +163,7 @@ Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& confi
   lists.add(p.rewrite, pack_tokens(config.pack_tokens));
   if (device.launches) lists.add(p.rewrite, canonical_for_launches());
   else if (device.host_arithmetic)
-    lists.add(p.rewrite, {"lower_large_patches"});
+    lists.add(p.rewrite, {"lower_large_patches", "split_large_windows"});
   if (gives_layer_types(config)) p.rewrite.push_back(pass_give_layer_types(config.layer_types));   // sources are those of whole steps now
 
   if (!found.ranges.empty())
