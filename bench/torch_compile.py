@@ -9,7 +9,7 @@
     torch_compile.py --overhead                                microseconds of a call over a backend that computes nothing, 200 weights,
                                                                with the engine's own run and without it
 
-Two threads, float32 as torch has it at first, unrounded, or as told, random weights. It wants torch, torchvision, transformers and the wheel.
+Two threads, float32 unrounded unless told, random weights. It wants torch, torchvision, transformers and the wheel.
 """
 import argparse
 import copy
