@@ -164,6 +164,16 @@ TEST(Refit, LargeWeightsInSeveralSteps) {
     y = Tanh(k))");
 }
 
+// As many ways lead to such a weight as there are grains of sand; each step is walked once.
+TEST(Refit, ValuesThatAreUsedTwiceAtEachOfManySteps) {
+  std::string text = "(x f32[4,64], w f32[64,64]!)\n half = f32[]{0.5}\n c0 = Tanh(w)\n";
+  for (int i = 0; i < 60; ++i) {
+    const std::string n = std::to_string(i), next = std::to_string(i + 1);
+    text += " d" + n + " = Add(c" + n + ", c" + n + ")\n c" + next + " = Mul(d" + n + ", half)\n";
+  }
+  check_refit((text + " y = MatMul(x, c60)").c_str());
+}
+
 TEST(Refit, QuantisedWeightsPerChannel) {
   check_refit(R"((x f32[2,8,6,6], w i8[16,8,3,3]!, ws f32[16]!, bias i32[16]!, bs f32[16]!, v f32[16,8]!)
     s = f32[]{0.02}

@@ -25,7 +25,8 @@ std::uint64_t hash_of(const void* data, std::int64_t bytes) {
 std::string RefitKeys::of(const SharedConstant& constant) { return ir::may_change(*constant) ? full(constant) : ""; }
 
 std::string RefitKeys::full(const SharedConstant& constant) {
-  if (const auto it = known_.find(constant); it != known_.end()) return it->second;
+  const std::shared_ptr<const void> what = constant->recipe ? std::shared_ptr<const void>(constant->recipe) : constant;
+  if (const auto it = known_.find(what); it != known_.end()) return it->second;
   const Tensor& t = constant->tensor;
   std::string key;
   if (const ir::Weight* weight = ir::weight_of(*constant)) {
@@ -38,7 +39,7 @@ std::string RefitKeys::full(const SharedConstant& constant) {
     key = cat(name(t.dtype()), text(t.shape()), " ", hash_of(t.raw(), t.bytes()));
   }
   const Hash128 hash = hash128(key);
-  return known_[constant] = cat(hash.high, ".", hash.low);
+  return known_[what] = cat(hash.high, ".", hash.low);
 }
 
 // A packing is of one shape, whatever other weight has the same bytes.

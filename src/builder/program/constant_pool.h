@@ -23,7 +23,7 @@ class RefitKeys {
 
  private:
   std::string full(const SharedConstant& constant);
-  std::map<SharedConstant, std::string> known_;
+  std::map<std::shared_ptr<const void>, std::string> known_;  // by the recipe, which several constants may share; else by the constant
 };
 
 class ConstantPool {
