@@ -31,34 +31,13 @@ struct Change {
 // One or more for every field of BuildConfig that a plan depends on; plan_key.cpp does not compile without a word on each field.
 const Change kChanges[] = {
     {"threads", [](BuildConfig& c) { c.threads = 3; }},
-    {"profiles",
-     [](BuildConfig& c) {
-       c.profiles = {{{"x", {{3}, {3}, {3}}}}};
-     }},
-    {"the opt of a profile",
-     [](BuildConfig& c) {
-       c.profiles = {{{"x", {{3}, {4}, {5}}}}};
-     }},
-    {"two profiles",
-     [](BuildConfig& c) {
-       c.profiles = {{{"x", {{3}, {3}, {3}}}}, {{"x", {{4}, {4}, {4}}}}};
-     }},
-    {"two inputs in a profile",
-     [](BuildConfig& c) {
-       c.profiles = {{{"x", {{3}, {3}, {3}}}, {"y", {{4}, {4}, {4}}}}};
-     }},
-    {"input_formats",
-     [](BuildConfig& c) {
-       c.input_formats["x"] = {DType::f16, BindingOrder::as_model};
-     }},
-    {"the order of an input",
-     [](BuildConfig& c) {
-       c.input_formats["x"] = {{}, BindingOrder::hwc};
-     }},
-    {"output_formats",
-     [](BuildConfig& c) {
-       c.output_formats["x"] = {DType::f16, BindingOrder::as_model};
-     }},
+    {"profiles", [](BuildConfig& c) { c.profiles = {{{"x", {{3}, {3}, {3}}}}}; }},
+    {"the opt of a profile", [](BuildConfig& c) { c.profiles = {{{"x", {{3}, {4}, {5}}}}}; }},
+    {"two profiles", [](BuildConfig& c) { c.profiles = {{{"x", {{3}, {3}, {3}}}}, {{"x", {{4}, {4}, {4}}}}}; }},
+    {"two inputs in a profile", [](BuildConfig& c) { c.profiles = {{{"x", {{3}, {3}, {3}}}, {"y", {{4}, {4}, {4}}}}}; }},
+    {"input_formats", [](BuildConfig& c) { c.input_formats["x"] = {DType::f16, BindingOrder::as_model}; }},
+    {"the order of an input", [](BuildConfig& c) { c.input_formats["x"] = {{}, BindingOrder::hwc}; }},
+    {"output_formats", [](BuildConfig& c) { c.output_formats["x"] = {DType::f16, BindingOrder::as_model}; }},
     {"overridable", [](BuildConfig& c) { c.overridable = {"w"}; }},
     {"input_defaults", [](BuildConfig& c) { c.input_defaults["x"] = number(1, {3}); }},
     {"the value of a default", [](BuildConfig& c) { c.input_defaults["x"] = number(2, {3}); }},
@@ -69,35 +48,14 @@ const Change kChanges[] = {
     {"fp8", [](BuildConfig& c) { c.fp8 = false; }},
     {"auto_precision", [](BuildConfig& c) { c.auto_precision = true; }},
     {"the constraints of layer_types", [](BuildConfig& c) { c.layer_types.constraints = LayerConstraints::obey; }},
-    {"the precisions of layers",
-     [](BuildConfig& c) {
-       c.layer_types.precisions = {{"a", DType::f16}};
-     }},
-    {"the type of a layer",
-     [](BuildConfig& c) {
-       c.layer_types.precisions = {{"a", DType::bf16}};
-     }},
-    {"the outputs of layers",
-     [](BuildConfig& c) {
-       c.layer_types.output_types = {{"a", {DType::f16}}};
-     }},
-    {"two outputs of a layer",
-     [](BuildConfig& c) {
-       c.layer_types.output_types = {{"a", {DType::f16, DType::f16}}};
-     }},
+    {"the precisions of layers", [](BuildConfig& c) { c.layer_types.precisions = {{"a", DType::f16}}; }},
+    {"the type of a layer", [](BuildConfig& c) { c.layer_types.precisions = {{"a", DType::bf16}}; }},
+    {"the outputs of layers", [](BuildConfig& c) { c.layer_types.output_types = {{"a", {DType::f16}}}; }},
+    {"two outputs of a layer", [](BuildConfig& c) { c.layer_types.output_types = {{"a", {DType::f16, DType::f16}}}; }},
     {"check_overflow", [](BuildConfig& c) { c.check_overflow = false; }},
-    {"typical_inputs",
-     [](BuildConfig& c) {
-       c.typical_inputs = {{{"x", number(1)}}};
-     }},
-    {"the shape of a typical input",
-     [](BuildConfig& c) {
-       c.typical_inputs = {{{"x", number(1, {1, 1})}}};
-     }},
-    {"typical inputs in two sets",
-     [](BuildConfig& c) {
-       c.typical_inputs = {{{"x", number(1)}}, {{"x", number(1)}}};
-     }},
+    {"typical_inputs", [](BuildConfig& c) { c.typical_inputs = {{{"x", number(1)}}}; }},
+    {"the shape of a typical input", [](BuildConfig& c) { c.typical_inputs = {{{"x", number(1, {1, 1})}}}; }},
+    {"typical inputs in two sets", [](BuildConfig& c) { c.typical_inputs = {{{"x", number(1)}}, {{"x", number(1)}}}; }},
     {"tf32", [](BuildConfig& c) { c.tf32 = false; }},
     {"tf32_convolutions", [](BuildConfig& c) { c.tf32_convolutions = false; }},
     {"tf32_products", [](BuildConfig& c) { c.tf32_products = false; }},
@@ -122,7 +80,8 @@ const Change kChanges[] = {
     {"labels", [](BuildConfig& c) { c.labels["who"] = "a test"; }},
     {"labels that look like others", [](BuildConfig& c) { c.labels["w"] = "ho a test"; }},
     {"device", [](BuildConfig& c) { c.device = "null"; }},
-    {"threads of the runtime", [](BuildConfig& c) { c.threads = 0, c.runtime = std::make_shared<Runtime>(RuntimeOptions{.threads = 5}); }},
+    {"threads of the runtime",
+     [](BuildConfig& c) { c.threads = 0, c.runtime = std::make_shared<Runtime>(RuntimeOptions{.threads = 5}); }},
 };
 
 const Change kWithoutEffect[] = {

@@ -59,6 +59,11 @@ TEST(SplitLargeWindows, WhereverTheyLie) {
     check(c);
 }
 
+TEST(SplitLargeWindows, OneMorePlaceThanConvolutionsTake) {
+  check({"(x f32[1,2,600], w f32[2,1,512]!)\n y = Conv(x, w) group=2", {1, 2, 600}, 1});
+  check({"(x f32[1,2,600], w f32[2,1,513]!)\n y = Conv(x, w) group=2", {1, 2, 600}, 2});
+}
+
 TEST(SplitLargeWindows, ExtentsThatVary) {
   check({"symbol h [31 .. 500] input_dim\n(x f32[b,2,h,40], w f32[2,1,31,31]!)\n y = Conv(x, w) group=2 pads=[15,15,15,15]",
          {1, 2, 50, 40},
