@@ -3,10 +3,9 @@
 
 #include "backends/cpu/gemm/conv_shape.h"
 #include "backends/cpu/gemm/gemm_f32.h"
+#include "backends/most_taps.h"
 
 namespace tenfold::backends::cpu {
-
-inline constexpr std::int64_t kMostTaps = 512;
 
 // Made once per run; taps outside the image point to zeros.
 class WindowRows {
