@@ -44,7 +44,7 @@ const Expr* intern(Expr e) {
 }
 
 std::string term_text(const Term& t, bool first) {
-  const std::int64_t magnitude = t.coefficient < 0 ? -t.coefficient : t.coefficient;
+  const std::uint64_t magnitude = unsigned_abs(t.coefficient);
   std::string out = first ? (t.coefficient < 0 ? "-" : "") : (t.coefficient < 0 ? " - " : " + ");
   if (t.atoms.empty()) return out + std::to_string(magnitude);
   if (magnitude != 1) out += std::to_string(magnitude) + "*";
@@ -92,7 +92,7 @@ std::int64_t apply(Op op, std::int64_t a, std::int64_t b) {
     case Op::ceil_div:
     case Op::mod:
       require(b != 0, ErrorKind::invalid_model, "division by zero in a shape expression");
-      if (op == Op::mod) return checked_sub(a, checked_mul(tenfold::floor_div(a, b), b));
+      if (op == Op::mod) return floor_mod(a, b);
       return op == Op::floor_div ? tenfold::floor_div(a, b) : tenfold::ceil_div(a, b);
     case Op::min: return std::min(a, b);
     case Op::max: return std::max(a, b);
@@ -115,8 +115,8 @@ Dim function(Op op, Dim a, Dim b) {
   return call(op, {a, b});
 }
 
-// a - b if that is a number whatever the symbols are.
-std::optional<std::int64_t> constant_difference(Dim a, Dim b) {
+// Which of the two is larger (1: a, -1: b, 0: neither) if their difference is a number whatever the symbols are.
+std::optional<int> constant_order(Dim a, Dim b) {
   const auto split = [](Dim d) {   // the constant term stands last
     std::vector<Term> terms = terms_of(d);
     std::int64_t constant = 0;
@@ -127,7 +127,7 @@ std::optional<std::int64_t> constant_difference(Dim a, Dim b) {
   const auto [x, m] = split(a);
   const auto [y, n] = split(b);
   if (!std::equal(x.begin(), x.end(), y.begin(), y.end(), same)) return std::nullopt;
-  return checked_sub(m, n);
+  return (m > n) - (m < n);
 }
 
 // min or max in one normal form: flat, sorted, of those that differ by a number only the one that counts, and without the min of
@@ -140,12 +140,12 @@ Dim extremum(Op op, Dim a, Dim b) {
     else all.push_back(d);
   }
   for (Dim d : all) {
-    std::optional<std::int64_t> difference;
-    for (std::size_t i = 0; i < kept.size() && !difference; ++i) {
-      difference = constant_difference(d, kept[i]);
-      if (difference && *difference != 0 && (op == Op::max) == (*difference > 0)) kept[i] = d;
+    std::optional<int> order;
+    for (std::size_t i = 0; i < kept.size() && !order; ++i) {
+      order = constant_order(d, kept[i]);
+      if (order && *order != 0 && (op == Op::max) == (*order > 0)) kept[i] = d;
     }
-    if (!difference) kept.push_back(d);
+    if (!order) kept.push_back(d);
   }
   const std::vector<Dim> flat = kept;
   std::erase_if(kept, [&](Dim d) {
@@ -165,7 +165,7 @@ bool divide_exactly(Dim a, Dim b, Dim& quotient) {
   if (divisor.size() != 1 || divisor[0].coefficient == 0) return false;
   std::vector<Term> result;
   for (Term t : terms_of(a)) {
-    if (t.coefficient % divisor[0].coefficient != 0) return false;
+    if (!divides(t.coefficient, divisor[0].coefficient) || t.coefficient % divisor[0].coefficient != 0) return false;
     t.coefficient /= divisor[0].coefficient;
     for (const Expr* atom : divisor[0].atoms) {
       auto it = std::find(t.atoms.begin(), t.atoms.end(), atom);
@@ -198,7 +198,10 @@ Dim operator+(Dim a, Dim b) {
   for (Term& t : terms_of(b)) terms.push_back(std::move(t));
   return from_terms(std::move(terms));
 }
-Dim operator-(Dim a, Dim b) { return a + Dim(-1) * b; }
+Dim operator-(Dim a, Dim b) {
+  if (a.is_constant() && b.is_constant()) return Dim(checked_sub(a.constant(), b.constant()));
+  return a + Dim(-1) * b;
+}
 Dim operator*(Dim a, Dim b) {
   if (a.is_constant() && b.is_constant()) return Dim(checked_mul(a.constant(), b.constant()));
   std::vector<Term> product;
@@ -231,14 +234,11 @@ Dim mod(Dim a, Dim b) {
 Dim min(Dim a, Dim b) { return extremum(Op::min, a, b); }
 Dim max(Dim a, Dim b) { return extremum(Op::max, a, b); }
 Dim equal(Dim a, Dim b) {
-  if (a == b) return Dim(1);
-  const Dim difference = a - b;
-  if (difference.is_constant()) return Dim(difference.constant() == 0);
+  if (const std::optional<int> order = constant_order(a, b)) return Dim(*order == 0);
   return function(Op::equal, a, b);
 }
 Dim less(Dim a, Dim b) {
-  const Dim difference = a - b;
-  if (difference.is_constant()) return Dim(difference.constant() < 0);
+  if (const std::optional<int> order = constant_order(a, b)) return Dim(*order < 0);
   return function(Op::less, a, b);
 }
 

@@ -54,8 +54,8 @@ bool DimCode::apply(Op op, std::int64_t a, std::int64_t b, std::int64_t& r) noex
     case Op::less: return r = a < b, true;
     default: break;
   }
-  if (b == 0 || (b == -1 && a == INT64_MIN)) return false;
-  if (op == Op::mod) return r = a - tenfold::floor_div(a, b) * b, true;
+  if (op == Op::mod && b != 0) return r = floor_mod(a, b), true;
+  if (!divides(a, b)) return false;
   r = op == Op::floor_div ? tenfold::floor_div(a, b) : tenfold::ceil_div(a, b);
   return true;
 }

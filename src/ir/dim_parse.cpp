@@ -2,9 +2,10 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <limits>
 #include <numeric>
 
-#include "base/check.h"
+#include "base/checked.h"
 #include "ir/dim.h"
 
 namespace tenfold::ir {
@@ -27,19 +28,29 @@ struct Parser {
   }
   Dim sum() {
     if (++depth > 64) bad("nested too deeply");
-    Dim result = take('-') ? Dim(0) - product() : product();
+    Dim result = product(take('-'));
     for (;;) {
-      if (take('+')) result = result + product();
-      else if (take('-')) result = result - product();
+      if (take('+')) result = result + product(false);
+      else if (take('-')) result = result + product(true);
       else break;
     }
     --depth;
     return result;
   }
-  Dim product() {
-    Dim result = atom();
+  Dim product(bool is_negative) {
+    space();
+    Dim result = at_digit() ? Dim(number(is_negative)) : is_negative ? Dim(-1) * atom() : atom();
     while (take('*')) result = result * atom();
     return result;
+  }
+  bool at_digit() const { return at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])); }
+  // The sign belongs to the number: -2^63 has no positive.
+  std::int64_t number(bool is_negative) {
+    std::uint64_t value = 0;
+    auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value);
+    if (error != std::errc{} || value > unsigned_abs(std::numeric_limits<std::int64_t>::min()) - !is_negative) bad("number too large");
+    at = static_cast<std::size_t>(end - text.data());
+    return static_cast<std::int64_t>(is_negative ? 0 - value : value);
   }
   Dim atom() {
     space();
@@ -48,13 +59,7 @@ struct Parser {
       if (!take(')')) bad("')' expected");
       return inner;
     }
-    if (at < text.size() && std::isdigit(static_cast<unsigned char>(text[at]))) {
-      std::int64_t value = 0;
-      auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value);
-      if (error != std::errc{}) bad("number too large");
-      at = static_cast<std::size_t>(end - text.data());
-      return Dim(value);
-    }
+    if (at_digit()) return Dim(number(false));
     const std::size_t start = at;
     while (at < text.size() && std::string_view("+-*(), ").find(text[at]) == std::string_view::npos) ++at;
     if (at == start) bad("a number or a name expected");

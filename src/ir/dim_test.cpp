@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 
 #include "base/check.h"
@@ -76,6 +77,56 @@ TEST(DimExtremes, NormalFormKeepsTheValue) {
     for (const auto& [name, value] : point) constants[name] = Dim(value);
     EXPECT_EQ(grown.dim.substitute(constants), Dim(grown.value));
   }
+}
+
+// Division rounded down, in more bits than it needs.
+__int128 floor_of(__int128 a, __int128 b) {
+  const __int128 q = a / b, r = a % b;
+  return q - (r != 0 && (r < 0) != (b < 0));
+}
+
+TEST(DimArithmetic, OfTheLeastAndTheGreatestNumbersIsRightOrAnError) {
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min(), kGreatest = std::numeric_limits<std::int64_t>::max();
+  const std::vector<std::int64_t> extremes{kLeast, kLeast + 1, -2, -1, 0, 1, 2, kGreatest - 1, kGreatest};
+  const Dim x = Dim::symbol("x"), y = Dim::symbol("y");
+  const Dim dims[] = {floor_div(x, y), ceil_div(x, y), mod(x, y), min(x, y), max(x, y), equal(x, y), less(x, y), x + y, x - y, x * y};
+  constexpr std::size_t kCount = std::size(dims);
+  const std::vector<std::string> symbols{"x", "y"};
+  for (const std::int64_t a : extremes)
+    for (const std::int64_t b : extremes) {
+      const __int128 p = a, q = b, down = b == 0 ? 0 : floor_of(p, q), up = b == 0 ? 0 : -floor_of(-p, q);
+      const __int128 want[kCount] = {down, up, p - down * q, std::min(a, b), std::max(a, b), a == b, a < b, p + q, p - q, p * q};
+      for (std::size_t k = 0; k < kCount; ++k) {
+        SCOPED_TRACE(cat(dims[k].text(), " for ", a, " and ", b));
+        const bool negates = dims[k] == x - y && b == kLeast;   // it is x + -1*y
+        const bool known = (k > 2 || b != 0) && want[k] >= kLeast && want[k] <= kGreatest && !negates;
+        std::int64_t compiled = 0;
+        const bool compiles = DimCode(std::span(&dims[k], 1), symbols).evaluate(std::vector{a, b}, std::span(&compiled, 1));
+        EXPECT_EQ(compiles, known);
+        if (!known) {
+          EXPECT_THROW(dims[k].evaluate({{"x", a}, {"y", b}}), Error);
+          EXPECT_THROW(dims[k].substitute({{"x", Dim(a)}, {"y", Dim(b)}}), Error);
+          continue;
+        }
+        EXPECT_TRUE(compiled == want[k]) << compiled;
+        EXPECT_EQ(dims[k].evaluate({{"x", a}, {"y", b}}), compiled);
+        EXPECT_EQ(dims[k].substitute({{"x", Dim(a)}, {"y", Dim(b)}}), Dim(compiled));
+      }
+    }
+}
+
+TEST(DimArithmetic, ReadsTheLeastNumber) {
+  const Dim least(std::numeric_limits<std::int64_t>::min()), x = Dim::symbol("x");
+  for (const Dim d : {least, least * x, x + least, x * x + least * x, Dim(std::numeric_limits<std::int64_t>::max()) * x})
+    EXPECT_EQ(Dim::parse(d.text()), d) << d.text();
+  EXPECT_THROW(Dim::parse("9223372036854775808"), Error);
+  EXPECT_THROW(Dim::parse("x - 9223372036854775809"), Error);
+  // As the numbers of a plan or a model may have it, with and without symbols.
+  for (const char* text : {"ceil_div(-9223372036854775807 - 1, -1)", "floor_div(-9223372036854775808, -1)", "floor_div(5, 0)", "mod(5, 0)"})
+    EXPECT_THROW(Dim::parse(text), Error) << text;
+  EXPECT_EQ(Dim::parse("mod(-9223372036854775808, -1)"), Dim(0));
+  EXPECT_EQ(floor_div(least * x, Dim(-1)).evaluate({{"x", 0}}), 0);
+  EXPECT_THROW(floor_div(least * x, Dim(-1)).evaluate({{"x", 1}}), Error);
 }
 
 TEST(DimMessages, CutLongExpressions) {

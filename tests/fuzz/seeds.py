@@ -80,11 +80,39 @@ def contrib_models():
         yield f'contrib_{op}', helper.make_model(graph, opset_imports=opsets, ir_version=10).SerializeToString()
 
 
+LEAST, GREATEST = -(2**63), 2**63 - 1
+
+
+def extreme_models():
+    """Small models whose integers are the least and the greatest, as constants and as inputs: what a fuzzer changes from there on."""
+    for op, operands in {
+        'Range': [0, LEAST, -1],
+        'Slice': [[1, 2, 3], [LEAST], [GREATEST], [0], [GREATEST]],
+        'Pad': [[1, 2, 3], [LEAST, 1]],
+        'Div': [LEAST, -1],
+        'Mod': [LEAST, -1],
+        'Tile': [[1, 2], [GREATEST]],
+    }.items():
+        for given in range(-1, len(operands)):   # the operand that is an input
+            names = [f'x{i}' for i in range(len(operands))]
+            arrays = [np.int64(operand) for operand in operands]
+            inputs, constants = [], []
+            for i, array in enumerate(arrays):
+                if i == given:
+                    inputs.append(helper.make_tensor_value_info(names[i], onnx.TensorProto.INT64, array.shape))
+                else:
+                    constants.append(numpy_helper.from_array(np.asarray(array), names[i]))
+            node, result = helper.make_node(op, names, ['y']), helper.make_empty_tensor_value_info('y')
+            graph = helper.make_graph([node], 'g', inputs, [result], constants)
+            model = helper.make_model(graph, opset_imports=[helper.make_opsetid('', 20)], ir_version=10)
+            yield f'extreme_{op}_{given}', model.SerializeToString()
+
+
 def main(tenfold, source, folder):
     models, plans, runs, texts = (os.path.join(folder, name) for name in ('onnx_import', 'plan_load', 'plan_run', 'graph_text'))
     for path in (models, plans, runs, texts):
         os.makedirs(path, exist_ok=True)
-    for name, data in (*small_models(source), *contrib_models()):
+    for name, data in (*small_models(source), *contrib_models(), *(extreme_models() if onnx else ())):
         with open(os.path.join(models, name), 'wb') as f:
             f.write(data)
     with tempfile.TemporaryDirectory() as scratch:

@@ -192,10 +192,13 @@ namespace {
 bool derive_slice(const Node& node, const View& source, const ir::SymbolBounds& box, View& v) {
   const auto list = [&](int i) { return node.in(i) && node.in(i)->contents ? &*node.in(i)->contents : nullptr; };
   const Dims *starts = list(1), *axes = list(3), *steps = list(4);
+  constexpr std::int64_t kMostStep = std::int64_t{1} << 31;   // so that no stride overflows
   if (!starts || (node.in(3) && !axes) || (node.in(4) && !steps)) return false;
   for (std::size_t k = 0; k < starts->size(); ++k) {
     const Dim start = (*starts)[k], step = steps ? (*steps)[k] : Dim(1), axis_dim = axes ? (*axes)[k] : Dim(static_cast<std::int64_t>(k));
-    if (!start.is_constant() || !step.is_constant() || !axis_dim.is_constant() || step.constant() < 1) return false;
+    if (!start.is_constant() || !step.is_constant() || !axis_dim.is_constant() || step.constant() < 1 ||
+        step.constant() > kMostStep)
+      return false;
     const auto rank = static_cast<std::int64_t>(v.strides.size());
     const auto axis = static_cast<std::size_t>((axis_dim.constant() + rank) % rank);
     const Dim extent = node.in(0)->dims()[axis];

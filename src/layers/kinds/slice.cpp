@@ -30,7 +30,9 @@ NetworkTensor padded(const LayerCall& call, Range& range, const Shape& axes, con
 NetworkTensor between(const LayerCall& call, NetworkTensor x, const Range& range, const Shape& axes) {
   Shape ends;
   for (std::size_t d = 0; d < range.start.size(); ++d) {
-    const std::int64_t end = range.start[d] + range.size[d] * range.stride[d];
+    std::int64_t end;
+    if (__builtin_mul_overflow(range.size[d], range.stride[d], &end) || __builtin_add_overflow(range.start[d], end, &end))
+      call.refuse("start, size and stride of dim " + std::to_string(d) + " reach past 64 bits");
     ends.push_back(end < 0 && range.stride[d] < 0 ? std::numeric_limits<std::int64_t>::min() : end);
   }
   return call.node("Slice", {x, call.integers(range.start), call.integers(ends), call.integers(axes), call.integers(range.stride)});
@@ -44,7 +46,7 @@ Shape axes_of(const LayerCall& call) {
     const std::optional<Tensor> given = known_value(call, 5);
     if (!given) call.refuse(ErrorKind::unsupported, "the axes have to be known: a constant, or numbers");
     axes.clear();
-    for (std::int64_t i = 0; i < given->size(); ++i) axes.push_back(static_cast<std::int64_t>(given->as_double(i)));
+    for (std::int64_t i = 0; i < given->size(); ++i) axes.push_back(given->as_int(i));
   }
   if (axes.empty())
     for (std::int64_t d = 0; d < rank; ++d) axes.push_back(d);

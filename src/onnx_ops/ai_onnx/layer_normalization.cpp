@@ -12,7 +12,9 @@ std::vector<Value*> from_1(OnnxImport& call) {
   check_attributes(call.graph().registry().get("LayerNormalization"), call.attributes);
   const Value* x = call.given(0);
   const int rank = x->type.ranked ? x->rank() : 0;
-  const std::int64_t axis = call.attributes.integer("axis", -1), tail = axis < 0 ? -axis : rank - axis;
+  const std::int64_t axis = call.attributes.integer("axis", -1);
+  need(rank == 0 || (axis >= -rank && axis < rank), "axis ", axis, " is out of range for ", rank, " dimensions");
+  const std::int64_t tail = rank == 0 ? 0 : axis < 0 ? -axis : rank - axis;
   const auto wide = [&](Value* v) {
     if (!v || !v->type.ranked) return false;
     for (int d = 0; d < v->rank() - tail; ++d)

@@ -15,7 +15,7 @@ std::int64_t source_of(const std::string& mode, std::int64_t i, std::int64_t ext
   if (mode == "constant" || extent == 0) return ops::IndexMap::kNone;
   if (mode == "edge") return std::clamp<std::int64_t>(i, 0, extent - 1);
   const std::int64_t period = mode == "wrap" ? extent : std::max<std::int64_t>(1, 2 * (extent - 1));
-  const std::int64_t folded = i - tenfold::floor_div(i, period) * period;
+  const std::int64_t folded = floor_mod(i, period);
   return folded < extent ? folded : period - folded;
 }
 

@@ -15,20 +15,55 @@ template <class C>
 std::int64_t count_of(const C& call, double start, double limit, double delta) {
   call.need(delta != 0, "delta is 0");
   const double count = std::ceil((limit - start) / delta);
-  call.need(!(count >= static_cast<double>(kUnbounded)), "it counts from ", start, " to ", limit, " by ", delta,
+  call.need(count < static_cast<double>(kUnbounded), "it counts from ", start, " to ", limit, " by ", delta,
             ", further than can be counted");
   return count > 0 ? static_cast<std::int64_t>(count) : 0;
 }
 
+// In integers throughout, whose distance may need 64 bits and a sign.
+struct Integers {
+  std::int64_t start, limit, delta;
+  bool is_unsigned;
+
+  template <class C>
+  std::int64_t count(const C& call) const {
+    call.need(delta != 0, "delta is 0");
+    const bool up = is_unsigned || delta > 0;
+    const std::int64_t first = up ? start : limit, last = up ? limit : start;
+    const auto low = static_cast<std::uint64_t>(first), high = static_cast<std::uint64_t>(last);
+    if (is_unsigned ? low >= high : first >= last) return 0;
+    const std::uint64_t step = is_unsigned ? static_cast<std::uint64_t>(delta) : unsigned_abs(delta), distance = high - low;
+    const std::uint64_t result = distance / step + (distance % step != 0);
+    call.need(result < static_cast<std::uint64_t>(kUnbounded), "it counts from ", text(start), " to ", text(limit), " by ", text(delta),
+              ", further than can be counted");
+    return static_cast<std::int64_t>(result);
+  }
+  // Products past 64 bits wrap, and the sums back.
+  std::int64_t at(std::int64_t i) const {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(start) + static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(delta));
+  }
+
+ private:
+  std::string text(std::int64_t value) const {
+    return is_unsigned ? std::to_string(static_cast<std::uint64_t>(value)) : std::to_string(value);
+  }
+};
+
+void infer_numbers(InferCall& call, const Integers& range) {
+  const std::int64_t count = range.count(call);
+  call.out(0, call.dtype(0), {count});
+  if (count > ir::kMostContents) return;
+  Dims values;
+  for (std::int64_t i = 0; i < count; ++i) values.push_back(range.at(i));
+  call.out_contents(0, std::move(values));
+}
+
 void infer_integers(InferCall& call) {
   const Dim start = call.contents(0)->at(0), limit = call.contents(1)->at(0), delta = call.contents(2)->at(0);
+  if (start.is_constant() && limit.is_constant() && delta.is_constant())
+    return infer_numbers(call, {start.constant(), limit.constant(), delta.constant(), call.dtype(0) == DType::u64});
   call.need(!(delta == Dim(0)), "delta is 0");
-  const Dim count = ops::DimRules(call).not_negative(ceil_div(limit - start, delta));
-  call.out(0, call.dtype(0), {count});
-  if (!count.is_constant() || count.constant() > ir::kMostContents) return;
-  Dims values;
-  for (std::int64_t i = 0; i < count.constant(); ++i) values.push_back(start + Dim(i) * delta);
-  call.out_contents(0, std::move(values));
+  call.out(0, call.dtype(0), {ops::DimRules(call).not_negative(ceil_div(limit - start, delta))});
 }
 
 void infer(InferCall& call) {
@@ -40,6 +75,10 @@ void infer(InferCall& call) {
     integers = integers && call.contents(i);
   }
   if (integers) return infer_integers(call);
+  if (constant && is_integer(call.dtype(0))) {
+    const auto number = [&](int i) { return call.constant(i)->as_int(0); };
+    return infer_numbers(call, {number(0), number(1), number(2), call.dtype(0) == DType::u64});
+  }
   Dim count;
   if (constant) {
     count = count_of(call, call.constant(0)->as_double(0), call.constant(1)->as_double(0), call.constant(2)->as_double(0));
@@ -60,10 +99,10 @@ void reference(Call& call) {
     for (std::int64_t i = 0; i < count; ++i) store_double(type, call.out[0].data, i, number(0) + static_cast<double>(i) * number(2));
     return;
   }
-  call.need(integer(2) != 0, "delta is 0");
-  const std::int64_t count = std::max<std::int64_t>(0, tenfold::ceil_div(checked_sub(integer(1), integer(0)), integer(2)));
+  const Integers range{integer(0), integer(1), integer(2), type == DType::u64};
+  const std::int64_t count = range.count(call);
   ops::settle_shape(call, 0, {count});
-  for (std::int64_t i = 0; i < count; ++i) store_int(type, call.out[0].data, i, integer(0) + i * integer(2));
+  for (std::int64_t i = 0; i < count; ++i) store_int(type, call.out[0].data, i, range.at(i));
 }
 
 }  // namespace

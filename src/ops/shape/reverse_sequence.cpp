@@ -7,7 +7,8 @@ namespace {
 void infer(InferCall& call) {
   const std::int64_t batch = call.attributes().integer("batch_axis"), time = call.attributes().integer("time_axis");
   call.need(call.rank(0) >= 2, "the input has rank ", call.rank(0), ", at least 2 expected");
-  call.sound(batch + time == 1 && batch * time == 0, "batch_axis and time_axis have to be 0 and 1, found ", batch, " and ", time);
+  call.sound((batch == 0 && time == 1) || (batch == 1 && time == 0), "batch_axis and time_axis have to be 0 and 1, found ",
+             batch, " and ", time);
   call.need(call.rank(1) == 1, "sequence_lens has rank ", call.rank(1), ", 1 expected");
   call.out(0, call.dtype(0), call.dims(0));
 }

@@ -17,6 +17,9 @@ Dim tame(Dim index) {
   return index.constant() > 0 ? Dim(2 * kUnbounded) : Dim(-2 * kUnbounded);
 }
 
+// Whatever passes the extent takes one element, as the least such step does.
+std::int64_t tame_step(std::int64_t step, std::int64_t extent) { return std::clamp(step, -extent - 1, extent + 1); }
+
 // The one place that knows the clamping rules: for symbolic extents as well as for numbers.
 Range range_of(const ops::DimRules& rules, Dim extent, Dim start, Dim end, std::int64_t step) {
   const bool forward = step > 0;
@@ -34,8 +37,9 @@ ops::IndexMap map_of(const Shape& shape, const Ints& axes, const Ints& starts, c
     if (k == axes.size()) {
       map.add_dim(shape[d], strides[d]);
     } else {
-      const Range part = range_of({}, shape[d], starts[k], ends[k], steps[k]);
-      map.add_dim(part.count.constant(), steps[k] * strides[d], part.first.constant() * strides[d]);
+      const std::int64_t step = tame_step(steps[k], shape[d]);
+      const Range part = range_of({}, shape[d], starts[k], ends[k], step);
+      map.add_dim(part.count.constant(), step * strides[d], part.first.constant() * strides[d]);
     }
   }
   return map;
@@ -80,8 +84,9 @@ void infer(InferCall& call) {
   Dims dims = call.dims(0);
   for (std::size_t k = 0; k < count; ++k) {
     Dim& extent = dims[static_cast<std::size_t>(axes[k])];
-    call.need(steps[k] != 0 && steps[k] > -kUnbounded && steps[k] < kUnbounded, "step ", steps[k], " is zero or too large");
-    extent = known ? range_of(rules, extent, (*starts)[k], (*ends)[k], steps[k]).count : call.new_symbol(cat("extent", axes[k]), 0, extent);
+    call.need(steps[k] != 0, "step ", k, " is 0");
+    extent = known ? range_of(rules, extent, (*starts)[k], (*ends)[k], tame_step(steps[k], kUnbounded)).count
+                   : call.new_symbol(cat("extent", axes[k]), 0, extent);
   }
   call.out(0, call.dtype(0), std::move(dims));
   if (known) infer_contents(call, axes, steps);

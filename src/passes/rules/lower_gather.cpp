@@ -46,9 +46,9 @@ Value* index_of(ir::Graph& graph, std::int64_t value) {
 std::optional<std::int64_t> first_of(const Value* v) {
   const Tensor* t = v->is_constant() ? look(v) : nullptr;
   if (!t || t->size() < 1 || t->size() > 1 << 16) return std::nullopt;
-  const auto at = [&](std::int64_t i) { return static_cast<std::int64_t>(t->as_double(i)); };
+  const auto at = [&](std::int64_t i) { return t->as_int(i); };
   for (std::int64_t i = 1; i < t->size(); ++i)
-    if (at(i) != at(i - 1) + 1 || at(i) == 0) return std::nullopt;
+    if (at(i) <= at(i - 1) || at(i) - 1 != at(i - 1) || at(i) == 0) return std::nullopt;
   return at(0);
 }
 
@@ -60,8 +60,9 @@ bool try_lower(ir::Graph& graph, Node& n) {
   axis = axis < 0 ? axis + rank : axis;
   const ir::Dim extent = n.in(0)->dims()[static_cast<std::size_t>(axis)];
   if (!index || !extent.is_constant()) return false;
-  const std::int64_t first = *index + (*index < 0 ? extent.constant() : 0), end = first + n.in(1)->constant->tensor.size();
-  if (first < 0 || end > extent.constant()) return false;   // the reference kernel says what is wrong
+  const std::int64_t first = *index + (*index < 0 ? extent.constant() : 0), count = n.in(1)->constant->tensor.size();
+  if (first < 0 || first > extent.constant() - count) return false;   // the reference kernel says what is wrong
+  const std::int64_t end = first + count;
   Value* part = n.in(0);
   if (end - first < extent.constant())
     part = graph.make("Slice", {part, index_of(graph, first), index_of(graph, end), index_of(graph, axis)}, {}, &n);

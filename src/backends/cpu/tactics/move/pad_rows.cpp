@@ -1,4 +1,5 @@
 // pad_rows: Pad with a constant: fills, then copies what is kept of the input into its place.
+#include <algorithm>
 #include <cstring>
 
 #include "backends/cpu/tactics/movement_common.h"
@@ -38,7 +39,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   for (int64_t i = 0; i < count; ++i) {
     const int64_t given = kernel.has_axes ? integer_at(args.in[3], kernel.axes_type, i) : i, axis = given < 0 ? given + in.rank : given;
     if (axis < 0 || axis >= in.rank) return Status::bad_index;
-    first[axis] = args.in[1].as<const int64_t>()[i];
+    first[axis] = std::clamp(args.in[1].as<const int64_t>()[i], -in.dims[axis], out.dims[axis]);
   }
   const char* from = in.as<const char>();
   char* to = out.as<char>();

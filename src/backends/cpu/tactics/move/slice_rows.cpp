@@ -1,4 +1,6 @@
 // slice_rows: Slice as a copy from a view; starts and steps are read when it runs.
+#include <algorithm>
+
 #include "backends/cpu/tactics/movement_common.h"
 
 namespace tenfold::backends {
@@ -34,8 +36,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const char* from = in.as<const char>();
   for (int64_t i = 0; i < args.in[1].dims[0]; ++i) {
     const int64_t given = kernel.has_axes ? integer_at(args.in[3], kernel.types[3], i) : i, axis = given < 0 ? given + in.rank : given;
-    const int64_t step = kernel.has_steps ? integer_at(args.in[4], kernel.types[4], i) : 1,
-                  extent = axis >= 0 && axis < in.rank ? in.dims[axis] : 0;
+    const int64_t extent = axis >= 0 && axis < in.rank ? in.dims[axis] : 0;
+    const int64_t step = kernel.has_steps ? std::clamp(integer_at(args.in[4], kernel.types[4], i), -extent - 1, extent + 1) : 1;
     if (axis < 0 || axis >= in.rank || step == 0) return Status::bad_index;
     int64_t start = integer_at(args.in[1], kernel.types[1], i);
     if (start < 0) start = std::max<int64_t>(start, -extent) + extent;
