@@ -21,9 +21,10 @@ float coordinate(const std::string& mode, const ResizeAxis& axis, std::int64_t i
   return axis.start * (in - 1) + x * (axis.end - axis.start) * (in - 1) / (out - 1);
 }
 
-std::int64_t nearest(const std::string& mode, float x) {
-  if (mode == "round_prefer_floor") return static_cast<std::int64_t>(std::ceil(x - 0.5f));
-  if (mode == "round_prefer_ceil") return static_cast<std::int64_t>(std::floor(x + 0.5f));
+// Of a double, which holds a float and a half exactly.
+std::int64_t nearest(const std::string& mode, double x) {
+  if (mode == "round_prefer_floor") return static_cast<std::int64_t>(std::ceil(x - 0.5));
+  if (mode == "round_prefer_ceil") return static_cast<std::int64_t>(std::floor(x + 0.5));
   if (mode == "floor") return static_cast<std::int64_t>(std::floor(x));
   ir::sound(mode == "ceil", "nearest_mode is \"", mode, "\"");
   return static_cast<std::int64_t>(std::ceil(x));
@@ -60,18 +61,35 @@ std::vector<Tap> filter(const ir::Attributes& attributes, const ResizeAxis& axis
 
 }  // namespace
 
+std::optional<RatioCoordinates> ratio_coordinates(std::string_view transform, std::int64_t output) {
+  if (transform == "align_corners") return RatioCoordinates{.corners = true};
+  if (transform == "asymmetric") return RatioCoordinates{};
+  if (transform == "tf_half_pixel_for_nn") return RatioCoordinates{.from_start = 0.5};
+  if (transform == "pytorch_half_pixel" && output <= 1) return RatioCoordinates{.corners = true};
+  if (transform == "tf_crop_and_resize") return std::nullopt;
+  return RatioCoordinates{.from_start = 0.5, .shift = 0.5};
+}
+
 std::vector<Tap> resize_taps(const ir::Attributes& attributes, const ResizeAxis& axis, std::int64_t i) {
   const std::string &transform = attributes.string("coordinate_transformation_mode"), &mode = attributes.string("mode");
   const bool crop = transform == "tf_crop_and_resize";
   if (axis.identity() && !crop) return {{i, 1.0}};
+  const auto at = [&](double x) {
+    return std::vector<Tap>{{std::clamp<std::int64_t>(nearest(attributes.string("nearest_mode"), x), 0, axis.input - 1), 1.0}};
+  };
+  const auto exact = ratio_coordinates(transform, axis.output);
+  if (mode == "nearest" && exact && is_ratio(axis.input, axis.output, axis.scale)) return at(exact->at(i, axis.input, axis.output));
   const float x = coordinate(transform, axis, i);
   ir::need(std::fabs(x) < 1e9f, "a resize reads its input at ", x);
   if (crop && (x < 0 || x > static_cast<float>(axis.input - 1))) return {};
-  if (mode == "nearest") {
-    return {{std::clamp<std::int64_t>(nearest(attributes.string("nearest_mode"), x), 0, axis.input - 1), 1.0}};
-  }
+  if (mode == "nearest") return at(x);
   ir::sound(mode == "linear" || mode == "cubic", "mode is \"", mode, "\"");
   return filter(attributes, axis, x, mode == "linear");
+}
+
+std::int64_t whole_extent(double extent) {
+  ir::need(extent >= 0 && extent < static_cast<double>(ir::kUnbounded), "a Resize to the extent ", extent);
+  return static_cast<std::int64_t>(extent);
 }
 
 ir::Dim scaled_extent(ir::Dim extent, float scale) {
@@ -82,7 +100,7 @@ ir::Dim scaled_extent(ir::Dim extent, float scale) {
   }
   ir::supported(extent.is_constant(), "scaling the symbolic extent ", extent.text(), " by ", scale,
                 ", which is no small fraction; give `sizes` instead");
-  return static_cast<std::int64_t>(std::floor(static_cast<float>(extent.constant()) * scale));
+  return whole_extent(std::floor(static_cast<float>(extent.constant()) * scale));
 }
 
 void expect_resize_modes(const ir::Attributes& attributes) {

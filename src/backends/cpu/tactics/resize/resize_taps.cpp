@@ -6,6 +6,7 @@
 #include "backends/cpu/tactics/row_problem_common.h"
 #include "backends/resize_axes.h"
 #include "base/checked.h"
+#include "ops/resize/resize_common.h"
 
 namespace tenfold::backends {
 namespace {
@@ -48,6 +49,7 @@ struct Kernel {
   Transform transform;
   Nearest nearest;
   bool linear, by_sizes, channels_last, narrow;
+  ops::RatioCoordinates exact;
 };
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
   const std::string &transform = p.attributes->string("coordinate_transformation_mode"), &nearest = p.attributes->string("nearest_mode");
@@ -61,7 +63,8 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
                                          : nearest == "round_prefer_ceil" ? Nearest::prefer_ceil
                                                                           : Nearest::prefer_floor,
                                          p.attributes->string("mode") == "linear", p.in.size() > 3 && !p.in[3].missing,
-                                         p.in[0].layout == kChannelsLast, p.in[0].dtype == DType::bf16});
+                                         p.in[0].layout == kChannelsLast, p.in[0].dtype == DType::bf16,
+                                         *ops::ratio_coordinates(transform, 2)});
 }
 ir::Dim workspace(const Problem& p, const Config&) {
   ir::Dim n = 64;
@@ -82,16 +85,23 @@ float coordinate(Transform transform, float x, float scale, float in, int64_t ou
     default: return x / scale;
   }
 }
+// A double holds a float and a half exactly.
+double whole(Nearest nearest, double x) {
+  switch (nearest) {
+    case Nearest::floor: return std::floor(x);
+    case Nearest::ceil: return std::ceil(x);
+    case Nearest::prefer_ceil: return std::floor(x + 0.5);
+    default: return std::ceil(x - 0.5);
+  }
+}
 void fill(const Kernel& k, const Table& table, int64_t in, int64_t out, float scale) {
+  const bool by_extents = !k.linear && ops::is_ratio(in, out, scale) && (out > 1 || k.transform != Transform::pytorch_half_pixel);
   for (int64_t i = 0; i < out; ++i) {
     float x = in == out && scale == 1.f ? static_cast<float>(i)
                                         : coordinate(k.transform, static_cast<float>(i), scale, static_cast<float>(in), out);
     x = std::fmin(std::fmax(x, -1.f), static_cast<float>(in));  // beyond the edges all is clamped; NaN of odd scales as well
     if (!k.linear) {
-      const float n = k.nearest == Nearest::floor         ? std::floor(x)
-                      : k.nearest == Nearest::ceil        ? std::ceil(x)
-                      : k.nearest == Nearest::prefer_ceil ? std::floor(x + 0.5f)
-                                                          : std::ceil(x - 0.5f);
+      const double n = whole(k.nearest, by_extents ? k.exact.at(i, in, out) : static_cast<double>(x));
       table.left[i] = table.right[i] = static_cast<std::int32_t>(std::clamp<int64_t>(static_cast<int64_t>(n), 0, in - 1));
       table.along[i] = 0;
       continue;
@@ -190,6 +200,10 @@ Tactic cpu_resize_taps() {
           .open = open,
           .run = run,
           .cases = {"Resize f32[2,19,13,17] _ _ i64[4]{2,19,29,40} mode=\"linear\"",
+                    "Resize f32[1,2,30,26] _ _ i64[4]{1,2,32,7} coordinate_transformation_mode=\"asymmetric\" "
+                    "nearest_mode=\"round_prefer_ceil\"",
+                    "Resize f32[1,2,26,39] _ _ i64[4]{1,2,7,11} coordinate_transformation_mode=\"align_corners\" "
+                    "nearest_mode=\"floor\"",
                     "Resize f32[1,5,6,7,8] _ f32[3]{2,2,2} axes=[2,3,4] mode=\"linear\" "
                     "coordinate_transformation_mode=\"align_corners\"",
                     "Resize f32[1,19,13,17] _ f32[2]{2,2} axes=[2,3] coordinate_transformation_mode=\"asymmetric\" "

@@ -13,6 +13,13 @@ __device__ __forceinline__ float coordinate(float x, float scale, float in, int 
     return __fsub_rn(__fadd_rn(__fmul_rn(__fdiv_rn(in, 2.f), __fsub_rn(1.f, __fdiv_rn((float)out, wide))), middle), .5f);
   return __fsub_rn(middle, .5f);
 }
+// The same under a scale that is out / in, as far as a float tells: one quotient of whole numbers, which ops/resize/resize_common.h has
+// for the nearest element, too.
+__device__ __forceinline__ double ratio_coordinate(int x, int in, int out) {
+  if (TRANSFORM == 2 || (TRANSFORM == 1 && out <= 1)) return out > 1 ? __ddiv_rn((double)x * (in - 1), out - 1.) : 0.;
+  const double middle = TRANSFORM == 3 ? 2. * x * in : (2. * x + 1.) * in;
+  return __ddiv_rn(TRANSFORM == 3 || TRANSFORM == 4 ? middle : middle - out, 2. * out);
+}
 // What one position of the result mixes: elements from `first` on, which may lie outside. Elements of weight 0 count for nothing, whatever
 // they are.
 struct Place { int first; float weight[TAPS]; };
@@ -21,16 +28,20 @@ __device__ __forceinline__ float cubic(float d) {
 }
 __device__ __forceinline__ Place place(const Arguments& a, int d, int position) {
   float x = (float)position;
+  double nearest = position;
   if (d >= 3 - AXES) {
     const float scale = SIZES ? a.scale[d] : a.scales[d - (3 - AXES)];
-    if (a.in[d] != a.out[d] || scale != 1.f) x = coordinate(x, scale, (float)a.in[d], a.out[d]);
+    if (a.in[d] != a.out[d] || scale != 1.f) {
+      x = coordinate(x, scale, (float)a.in[d], a.out[d]);
+      if (TAPS == 1) nearest = scale == a.scale[d] ? ratio_coordinate(position, a.in[d], a.out[d]) : (double)x;
+    }
   }
   constexpr float kBeyond = TAPS == 4 ? 2.f : 1.f;   // further out nothing changes
   x = fminf(fmaxf(x, -kBeyond), (float)a.in[d] - 1.f + kBeyond);
   Place p;
   if (TAPS == 1) {
-    p.first = (int)(NEAREST == 0 ? floorf(x) : NEAREST == 1 ? ceilf(x) : NEAREST == 2 ? floorf(__fadd_rn(x, .5f))
-                                                                                      : ceilf(__fsub_rn(x, .5f)));
+    nearest = fmin(fmax(nearest, -1.), (double)a.in[d]);
+    p.first = (int)(NEAREST == 0 ? floor(nearest) : NEAREST == 1 ? ceil(nearest) : NEAREST == 2 ? floor(nearest + .5) : ceil(nearest - .5));
     p.weight[0] = 1.f;
     return p;
   }

@@ -135,6 +135,10 @@ Tactic cuda_resize_strips() {
           .open = open,
           .run = run,
           .cases = {"Resize f32[2,3,5,12] _ f32[2]{3,2} axes=[2,3] mode=\"cubic\"",
+                    "Resize f32[1,2,30,26] _ _ i64[4]{1,2,32,7} coordinate_transformation_mode=\"asymmetric\" "
+                    "nearest_mode=\"round_prefer_ceil\"",
+                    "Resize f32[1,2,26,39] _ _ i64[4]{1,2,7,11} coordinate_transformation_mode=\"align_corners\" "
+                    "nearest_mode=\"floor\"",
                     "Resize f32[1,8,9,7] _ _ i64[4]{1,8,5,16} mode=\"cubic\" exclude_outside=1 "
                     "coordinate_transformation_mode=\"half_pixel_symmetric\"",
                     "Resize f32[1,3,12,16] _ f32[2]{2.5,1} axes=[2,3] "
