@@ -1,4 +1,7 @@
 // Gemm: alpha * A' * B' + beta * C, where A' and B' may be transposed and C is broadcast to the result.
+#include <cmath>
+#include <type_traits>
+
 #include "ops/matmul/matmul_common.h"
 #include "ops/real_access.h"
 
@@ -16,6 +19,11 @@ void infer(InferCall& call) {
     call.need(call.rank(2) <= 2 && (!is_constant(all) || !is_constant(dims) || all == dims), "C [", text(call.dims(2)),
               "] does not broadcast to [", text(dims), "]");
   }
+  for (const char* factor : {"alpha", "beta"}) {
+    const double value = call.attributes().number(factor);
+    call.supported(is_float(call.dtype(0)) || (std::trunc(value) == value && std::fabs(value) < 0x1p63), factor, " is ", value,
+                   ", integers are multiplied by integers alone");
+  }
   call.out(0, call.dtype(0), dims);
 }
 
@@ -23,7 +31,13 @@ template <class T>
 void run(Call& call) {
   const Attributes& attributes = call.attributes();
   const bool trans_a = attributes.integer("transA") != 0, trans_b = attributes.integer("transB") != 0;
-  const double alpha = attributes.number("alpha"), beta = attributes.number("beta");
+  using Sum = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;   // integers wrap
+  const auto factor = [&](const char* which) {
+    const double value = attributes.number(which);
+    if constexpr (std::is_integral_v<T>) return static_cast<Sum>(static_cast<std::int64_t>(value));
+    else return value;
+  };
+  const Sum alpha = factor("alpha"), beta = factor("beta");
   const Shape &a_shape = call.in[0].shape, &b_shape = call.in[1].shape;
   const std::int64_t m = a_shape[trans_a], k = a_shape[!trans_a], n = b_shape[!trans_b];
   call.need(b_shape[trans_b] == k, "Gemm meets ", k, " columns and ", b_shape[trans_b], " rows");
@@ -35,15 +49,15 @@ void run(Call& call) {
     if (!shape.empty() && shape.back() != 1) c_column = 1;
     if (shape.size() == 2 && shape[0] != 1) c_row = shape[1];
   }
-  ops::multiply<double>(a.data(), trans_a ? 1 : k, trans_a ? m : 1, b.data(), trans_b ? 1 : n, trans_b ? k : 1, m, n, k,
-                        [&](std::int64_t i, std::int64_t j, double sum) {
-                          const double added = c.data() ? beta * static_cast<double>(c[i * c_row + j * c_column]) : 0.0;
+  ops::multiply<Sum>(a.data(), trans_a ? 1 : k, trans_a ? m : 1, b.data(), trans_b ? 1 : n, trans_b ? k : 1, m, n, k,
+                        [&](std::int64_t i, std::int64_t j, Sum sum) {
+                          const Sum added = c.data() ? beta * static_cast<Sum>(c[i * c_row + j * c_column]) : Sum{};
                           y[i * n + j] = static_cast<T>(alpha * sum + added);
                         });
 }
 
 void reference(Call& call) {
-  ops::with_real(call.in[0].dtype, [&]<class T>(T) { run<T>(call); });
+  ops::with_number(call.in[0].dtype, [&]<class T>(T) { run<T>(call); });
 }
 
 }  // namespace

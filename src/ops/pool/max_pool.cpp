@@ -1,6 +1,8 @@
 // MaxPool: the largest element of each window, and on request where it was.
 #include <limits>
+#include <type_traits>
 
+#include "ops/body_prims.h"
 #include "ops/pool/pool_common.h"
 
 namespace tenfold::ir {
@@ -27,10 +29,12 @@ void run(Call& call) {
   const bool column_major = call.attributes().integer("storage_order") != 0;
   const ops::RealIn<T> x(call.in[0]);
   const ops::RealOut<T> y(call.out[0]);
+  T none = -std::numeric_limits<T>::infinity();   // of a window that lies in the pads
+  if constexpr (std::is_integral_v<T>) none = static_cast<T>(ops::least(call.in[0].dtype));
   std::int64_t* indices = call.out.size() > 1 ? call.out[1].as<std::int64_t>() : nullptr;
   ops::pool_windows(g, call.in[0].shape[0] * call.in[0].shape[1], x.data(), y.data(),
                     [&](const T* image, const ops::Geometry::Three& o, std::int64_t channel) {
-                      T best = is_float(call.in[0].dtype) ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+                      T best = none;
                       std::int64_t where = -1;
                       ops::visit_window(g, o, [&](std::int64_t i) {
                         if (where < 0 || image[i] > best) best = image[i], where = i;
@@ -41,7 +45,7 @@ void run(Call& call) {
 }
 
 void reference(Call& call) {
-  ops::with_real(call.in[0].dtype, [&]<class T>(T) { run<T>(call); });
+  ops::with_number(call.in[0].dtype, [&]<class T>(T) { run<T>(call); });
 }
 
 }  // namespace

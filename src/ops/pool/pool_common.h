@@ -43,7 +43,7 @@ void pool_windows(const Geometry& g, std::int64_t channels, const T* x, T* y, Re
 // One value per batch and channel: reduce(const T* elements, count).
 template <class Reduce>
 void pool_globally(ir::Call& call, Reduce&& reduce) {
-  with_real(call.in[0].dtype, [&]<class T>(T) {
+  with_number(call.in[0].dtype, [&]<class T>(T) {
     const RealIn<T> x(call.in[0]);
     const RealOut<T> y(call.out[0]);
     const std::int64_t channels = call.out[0].size(), size = channels ? call.in[0].size() / channels : 0;

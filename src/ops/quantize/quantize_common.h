@@ -32,10 +32,16 @@ struct IntegerRange {
 };
 IntegerRange range_of(DType type);
 
-// y = saturate(round_half_even(x / scale) + zero), in float as other runtimes do, so that ties fall the same way.
-inline double quantized(float x, float scale, double zero, IntegerRange range) {
-  const double value = static_cast<double>(__builtin_nearbyintf(x / scale)) + zero;
+// y = saturate(round_half_even(x / scale) + zero), in float as other runtimes do, so that ties fall the same way; of an integer x, which a
+// float might not hold, in double.
+inline double saturated(double value, IntegerRange range) {
   return value < range.low ? range.low : value > range.high ? range.high : value == value ? value : 0.0;
+}
+inline double quantized(float x, float scale, double zero, IntegerRange range) {
+  return saturated(static_cast<double>(__builtin_nearbyintf(x / scale)) + zero, range);
+}
+inline double quantized(double x, float scale, double zero, IntegerRange range) {
+  return saturated(__builtin_nearbyint(x / static_cast<double>(scale)) + zero, range);
 }
 
 }  // namespace tenfold::ops

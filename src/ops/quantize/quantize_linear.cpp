@@ -36,24 +36,32 @@ std::uint8_t unsaturated(DType type, float value) {
   return 0;
 }
 
-void reference(Call& call) {
+template <class T>
+void run(Call& call) {
   const Attributes& attributes = call.attributes();
   const TensorRef& y = call.out[0];
-  const ops::RealIn<float> x(call.in[0]), scale(call.in[1]), zero(call.has(2) ? call.in[2] : TensorRef{});
+  const ops::RealIn<T> x(call.in[0]);
+  const ops::RealIn<float> scale(call.in[1]);
+  const ops::RealIn<double> zero(call.has(2) ? call.in[2] : TensorRef{});
   const ops::ScaleIndex at(call);
   const bool saturate = attributes.integer("saturate") != 0, to_float = is_float(y.dtype);
   const ops::IntegerRange range = ops::range_of(y.dtype);
   const std::int64_t size = call.in[0].size();
   for (std::int64_t i = 0; i < size; ++i) {
     const std::int64_t s = at(i);
-    const double z = zero.data() ? static_cast<double>(zero[at.zero(s)]) : 0.0;
+    const double z = zero.data() ? zero[at.zero(s)] : 0.0;
     if (!to_float)
       store_int(y.dtype, y.data, i, static_cast<std::int64_t>(ops::quantized(x[i], scale[s], z, range)));
     else if (saturate || bits(y.dtype) < 8)
       store_double(y.dtype, y.data, i, static_cast<double>(x[i] / scale[s]) + z);
     else
-      y.as<std::uint8_t>()[i] = unsaturated(y.dtype, x[i] / scale[s] + static_cast<float>(z));
+      y.as<std::uint8_t>()[i] = unsaturated(y.dtype, static_cast<float>(x[i] / scale[s]) + static_cast<float>(z));
   }
+}
+
+void reference(Call& call) {
+  if (is_integer(call.in[0].dtype)) run<double>(call);
+  else run<float>(call);
 }
 
 }  // namespace

@@ -1,9 +1,7 @@
 // Indices of extreme elements along one axis.
 #include "ops/reduce/arg_common.h"
 
-#include <cmath>
-
-#include "base/types/element.h"
+#include "ops/real_access.h"
 
 namespace tenfold::ir {
 namespace {
@@ -17,10 +15,10 @@ void infer(InferCall& call) {
   call.out(0, DType::i64, std::move(dims));
 }
 
-}  // namespace
-
-void arg_reduce(Call& call, bool (*is_better)(double a, double b)) {
+template <class T>
+void choose(Call& call, bool largest) {
   const TensorRef& in = call.in[0];
+  const ops::RealIn<T> elements(in);
   const auto rank = static_cast<std::int64_t>(in.shape.size());
   std::int64_t axis = call.attributes().integer("axis");
   if (axis < 0) axis += rank;
@@ -30,16 +28,22 @@ void arg_reduce(Call& call, bool (*is_better)(double a, double b)) {
   const std::int64_t outer = element_count(std::span(in.shape).first(at));
   for (std::int64_t r = 0; r < outer * inner; ++r) {
     const std::int64_t first = r / inner * extent * inner + r % inner;
-    const auto element = [&](std::int64_t i) { return load_double(in.dtype, in.data, first + i * inner); };
     std::int64_t best = 0;
     for (std::int64_t i = 1; i < extent; ++i) {
-      const double a = element(i), b = element(best);
-      // The first NaN is chosen before all numbers, as numpy does.
-      const bool better = std::isnan(b) ? last && std::isnan(a) : std::isnan(a) || is_better(a, b) || (last && a == b);
+      const T a = elements[first + i * inner], b = elements[first + best * inner];
+      const bool ahead = largest ? a > b : a < b;
+      // The first NaN, which alone differs from itself, is chosen before all numbers, as numpy does.
+      const bool better = b != b ? last && a != a : a != a || ahead || (last && a == b);
       if (better) best = i;
     }
     call.out[0].as<std::int64_t>()[r] = best;
   }
+}
+
+}  // namespace
+
+void arg_reduce(Call& call, bool largest) {
+  ops::with_number(call.in[0].dtype, [&]<class T>(T) { choose<T>(call, largest); });
 }
 
 OpDef arg_reduction(std::string name, void (*reference)(Call&)) {

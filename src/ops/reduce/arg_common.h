@@ -5,8 +5,8 @@
 
 namespace tenfold::ir {
 
-// `is_better(a, b)`: a is to be chosen over b. Among equals the first one is chosen, or with select_last_index=1 the last.
+// Among equals the first one is chosen, or with select_last_index=1 the last.
 OpDef arg_reduction(std::string name, void (*reference)(Call&));
-void arg_reduce(Call& call, bool (*is_better)(double a, double b));
+void arg_reduce(Call& call, bool largest);
 
 }  // namespace tenfold::ir

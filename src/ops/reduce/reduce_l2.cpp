@@ -1,6 +1,9 @@
-// ReduceL2: the root of the sum of squares over some dims.
+// ReduceL2: the root of the sum of squares over some dims; of integers, the integer below the root.
 #include <cmath>
+#include <limits>
 
+#include "base/checked.h"
+#include "ir/fault.h"
 #include "ops/reduce/reduce_common.h"
 
 namespace tenfold::ir {
@@ -12,7 +15,21 @@ double real(std::span<const double> elements) {
   return std::sqrt(sum);
 }
 
-void reference(Call& call) { reduce(call, {real}); }
+using Square = unsigned __int128;
+
+std::int64_t whole(DType type, std::span<const std::int64_t> elements) {
+  Square sum = 0;
+  for (const std::int64_t x : elements) {
+    const Square size = type == DType::u64 ? static_cast<std::uint64_t>(x) : unsigned_abs(x);
+    supported(!__builtin_add_overflow(sum, size * size, &sum), "the squares of ", elements.size(), " integers have a sum past 128 bits");
+  }
+  auto root = static_cast<Square>(std::sqrt(static_cast<long double>(sum)));
+  while (root * root > sum || root >> 64 != 0) --root;
+  while (root + 1 <= std::numeric_limits<std::uint64_t>::max() && (root + 1) * (root + 1) <= sum) ++root;
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(root));
+}
+
+void reference(Call& call) { reduce(call, {real, whole}); }
 
 }  // namespace
 

@@ -10,7 +10,14 @@ double real(std::span<const double> elements) {
   return std::accumulate(elements.begin(), elements.end(), 0.0) / static_cast<double>(elements.size());
 }
 
-void reference(Call& call) { reduce(call, {real}); }
+std::int64_t whole(DType type, std::span<const std::int64_t> elements) {
+  if (elements.empty()) return 0;
+  __int128 sum = 0;   // of fewer than 2^63 elements
+  for (const std::int64_t x : elements) sum += type == DType::u64 ? static_cast<__int128>(static_cast<std::uint64_t>(x)) : x;
+  return type == DType::boolean ? sum != 0 : static_cast<std::int64_t>(sum / static_cast<std::int64_t>(elements.size()));
+}
+
+void reference(Call& call) { reduce(call, {real, whole}); }
 
 }  // namespace
 

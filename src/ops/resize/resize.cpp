@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/types/element.h"
+#include "ops/index_map.h"
 #include "ops/real_access.h"
 #include "ops/resize/resize_common.h"
 
@@ -59,7 +60,7 @@ Dims sized(InferCall& call, Dims dims, const std::vector<std::size_t>& axes) {
   }
   const float scale = common_scale(call.attributes(), ratios).value_or(1.0f);
   for (std::size_t axis : axes)
-    dims[axis] = static_cast<std::int64_t>(std::floor(scale * static_cast<float>(dims[axis].constant()) + 0.5f));
+    dims[axis] = ops::whole_extent(std::floor(scale * static_cast<float>(dims[axis].constant()) + 0.5f));
   return dims;
 }
 
@@ -132,13 +133,32 @@ std::vector<double> along(const std::vector<double>& x, std::int64_t outer, std:
   return y;
 }
 
+// Each element is one of the input's, or `outside`: elements move as they are.
+void pick_nearest(const Call& call, const std::vector<ResizeAxis>& axes, double outside) {
+  const TensorRef &from = call.in[0], &to = call.out[0];
+  const Shape strides = ops::row_major_strides(from.shape);
+  ops::IndexMap map;
+  bool leaves = false;
+  for (std::size_t d = 0; d < axes.size(); ++d) {
+    map.add_dim(axes[d].output, 0, ops::IndexMap::kNone);
+    for (std::int64_t i = 0; i < axes[d].output; ++i) {
+      const std::vector<ops::Tap> taps = ops::resize_taps(call.attributes(), axes[d], i);
+      if (taps.empty()) leaves = true;
+      else map.offsets[d][static_cast<std::size_t>(i)] = taps[0].index * strides[d];
+    }
+  }
+  for (std::int64_t i = 0; leaves && i < to.size(); ++i) store_double(to.dtype, to.data, i, outside);
+  copy(map, from, to);
+}
+
 void reference(Call& call) {
   const std::vector<ResizeAxis> axes = resolve(call);
   const bool crop = call.attributes().string("coordinate_transformation_mode") == "tf_crop_and_resize";
   const double outside = call.attributes().number("extrapolation_value");
   if (call.out[0].size() == 0) return;
   call.need(call.in[0].size() > 0, "resizing an empty tensor");
-  std::vector<double> values = ops::converted<double>(call.in[0]);
+  if (call.attributes().string("mode") == "nearest") return pick_nearest(call, axes, outside);
+  std::vector<double> values = ops::exactly_converted(call, 0);
   Shape shape = call.in[0].shape;
   for (std::size_t d = 0; d < axes.size(); ++d) {
     if (axes[d].identity() && !crop) continue;

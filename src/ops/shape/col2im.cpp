@@ -1,7 +1,9 @@
 // Col2Im: sums the columns of sliding blocks back into images of any number of spatial dims.
-#include "base/types/element.h"
+#include <type_traits>
+
+#include "base/checked.h"
 #include "ops/dim_rules.h"
-#include "ops/elements.h"
+#include "ops/real_access.h"
 
 namespace tenfold::ir {
 namespace {
@@ -33,10 +35,40 @@ void infer(InferCall& call) {
 Shape places_of(const Window& window, const Shape& image, const Shape& block) {
   Shape places;
   for (std::size_t d = 0; d < image.size(); ++d) {
-    const std::int64_t room = image[d] + window.pads[d] + window.pads[d + image.size()] - window.dilations[d] * (block[d] - 1) - 1;
+    const std::int64_t padded = checked_add(image[d], checked_add(window.pads[d], window.pads[d + image.size()]));
+    const std::int64_t room = checked_sub(padded, checked_add(checked_mul(window.dilations[d], checked_sub(block[d], 1)), 1));
     places.push_back(room < 0 ? 0 : room / window.strides[d] + 1);
   }
   return places;
+}
+
+struct Blocks { const Shape &image, &block, &places; };
+
+template <class T, class Sum>
+void add_blocks(const Call& call, const Window& window, const Blocks& b) {
+  const ops::RealIn<T> columns(call.in[0]);
+  const TensorRef& to = call.out[0];
+  const Shape strides = ops::row_major_strides(b.image);
+  const std::int64_t block_size = element_count(b.block), count = element_count(b.places), pixels = element_count(b.image);
+  std::vector<Sum> sums(static_cast<std::size_t>(to.size()), 0);
+  ops::for_each_index(b.block, [&](const Shape& k, std::int64_t in_block) {
+    ops::for_each_index(b.places, [&](const Shape& place, std::int64_t column) {
+      std::int64_t pixel = 0;
+      for (std::size_t d = 0; d < b.image.size(); ++d) {
+        const std::int64_t at = place[d] * window.strides[d] + k[d] * window.dilations[d] - window.pads[d];
+        if (at < 0 || at >= b.image[d]) return;
+        pixel += at * strides[d];
+      }
+      for (std::int64_t plane = 0; plane * pixels < to.size(); ++plane)
+        sums[static_cast<std::size_t>(plane * pixels + pixel)] +=
+            static_cast<Sum>(columns[(plane * block_size + in_block) * count + column]);
+    });
+  });
+  for (std::int64_t i = 0; i < to.size(); ++i) {
+    const Sum sum = sums[static_cast<std::size_t>(i)];
+    if constexpr (std::is_integral_v<Sum>) store_int(to.dtype, to.data, i, static_cast<std::int64_t>(sum));
+    else store_double(to.dtype, to.data, i, sum);
+  }
 }
 
 void reference(Call& call) {
@@ -44,29 +76,18 @@ void reference(Call& call) {
   const Shape image = ops::read_ints(call.in[1]), block = ops::read_ints(call.in[2]);
   const Window window = window_of(call.attributes(), image.size());
   const Shape places = places_of(window, image, block);
-  const std::int64_t block_size = element_count(block), count = element_count(places), pixels = element_count(image);
+  const std::int64_t block_size = element_count(block), count = element_count(places);
   call.need(block_size > 0 && from.shape[1] % block_size == 0 && count == from.shape[2], "columns of shape ", text(from.shape),
             " do not fit ", count, " blocks of ", text(block));
   const std::int64_t channels = from.shape[1] / block_size;
   Shape shape{from.shape[0], channels};
   shape.insert(shape.end(), image.begin(), image.end());
   ops::settle_shape(call, 0, shape);
-  std::vector<double> sums(static_cast<std::size_t>(element_count(shape)), 0);
-  const Shape strides = ops::row_major_strides(image);
-  ops::for_each_index(block, [&](const Shape& k, std::int64_t in_block) {
-    ops::for_each_index(places, [&](const Shape& place, std::int64_t column) {
-      std::int64_t pixel = 0;
-      for (std::size_t d = 0; d < image.size(); ++d) {
-        const std::int64_t at = place[d] * window.strides[d] + k[d] * window.dilations[d] - window.pads[d];
-        if (at < 0 || at >= image[d]) return;
-        pixel += at * strides[d];
-      }
-      for (std::int64_t plane = 0; plane < shape[0] * channels; ++plane)
-        sums[static_cast<std::size_t>(plane * pixels + pixel)] +=
-            load_double(from.dtype, from.data, (plane * block_size + in_block) * count + column);
-    });
+  if (call.out[0].size() == 0) return;
+  ops::with_number(from.dtype, [&]<class T>(T) {
+    using Sum = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;   // integers wrap
+    add_blocks<T, Sum>(call, window, {image, block, places});
   });
-  for (std::size_t i = 0; i < sums.size(); ++i) store_double(from.dtype, call.out[0].data, static_cast<std::int64_t>(i), sums[i]);
 }
 
 }  // namespace

@@ -48,6 +48,12 @@ Sums sums_of(const Problem& p) {
   return {"i64", "(-9223372036854775807ll - 1)", "9223372036854775807ll"};
 }
 
+// Whether sums of integers, or of their squares, stay below 2^53 whatever these are. Logarithms need no more than that.
+bool is_held_by_double(const Problem& p) {
+  const int most = p.op->name == "ReduceMean" ? 32 : p.op->name == "ReduceL2" ? 16 : 64;
+  return most == 64 || (bits(p.in[0].dtype) <= most && p.bounds(ir::product(p.in[0].dims)).upper < std::int64_t{1} << 20);
+}
+
 Verdict supports(const Problem& p) {
   const DType t = p.in[0].dtype;
   if (!has_c_type(t) || t == DType::f8e4m3fn) return Verdict::no(cat("elements are ", name(t)));
@@ -55,6 +61,7 @@ Verdict supports(const Problem& p) {
   if (is_integer(t) && p.op->name == "ReduceMean" && p.bounds(ir::product(p.in[0].dims)).lower < 1) return Verdict::no("a mean of nothing");
   if (is_integer(t) && rules().at(p.op->name).start[0] > '9' && p.bounds(ir::product(p.in[0].dims)).lower < 1)
     return Verdict::no("an extreme of nothing");
+  if (is_integer(t) && sums_of(p).type == std::string_view("double") && !is_held_by_double(p)) return Verdict::no("sums past 53 bits");
   if (t == DType::u64 && p.op->name == "ReduceL1") return Verdict::no("the reference takes the sum for signed");
   const bool plain = p.op->name != "ReduceProd" && !rules().at(p.op->name).logarithm && !rules().at(p.op->name).own;
   if (plain && is_short_float(t) && !p.in[0].dims.empty() && reduced_axes(p) != 0 &&
