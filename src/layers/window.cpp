@@ -4,6 +4,7 @@
 namespace tenfold::layers {
 
 NetworkAttributes window_of(const LayerCall& call, const Shape& window) {
+  constexpr std::int64_t kLargest = std::int64_t{1} << 31;   // keeps products of two numbers far from overflow
   const int rank = call.rank(0);
   if (rank < 3) call.refuse("the input needs N, C and spatial dimensions, it has " + std::to_string(rank) + " in all");
   const auto n = static_cast<std::size_t>(rank - 2);
@@ -11,8 +12,9 @@ NetworkAttributes window_of(const LayerCall& call, const Shape& window) {
     Shape list = call.list(option);
     if (list.empty()) list.assign(n, fallback);
     for (const std::int64_t number : list)   // steps begin at 1, as their default does; paddings at 0
-      if (number < fallback)
-        call.refuse(std::string(option) + " has " + std::to_string(number) + ", " + std::to_string(fallback) + " or more was expected");
+      if (number < fallback || number >= kLargest)
+        call.refuse(std::string(option) + " has " + std::to_string(number) + ", " + std::to_string(fallback) + " or more was expected" +
+                    (number < fallback ? "" : ", and less than 2^31"));
     if (list.size() != n)
       call.refuse(std::string(option) + " has " + std::to_string(list.size()) + " numbers for " + std::to_string(n) +
                   " spatial dimensions");
@@ -20,6 +22,9 @@ NetworkAttributes window_of(const LayerCall& call, const Shape& window) {
   };
   if (window.size() != n)
     call.refuse("the window has " + std::to_string(window.size()) + " numbers for " + std::to_string(n) + " spatial dimensions");
+  for (const std::int64_t number : window)
+    if (number < 1 || number >= kLargest)
+      call.refuse("the window has " + std::to_string(number) + ", 1 or more was expected, and less than 2^31");
   const Shape strides = of_option("stride_nd", 1), before = of_option("pre_padding", 0);
   Shape after = of_option("post_padding", 0), pads = before;
   NetworkAttributes made{{"strides", strides}, {"kernel_shape", window}};

@@ -140,6 +140,27 @@ void sweep_operands(const ir::OpDef& op, const std::string& problem, Tally& tall
   }
 }
 
+// Extents of 0, by which much divides.
+void sweep_extents(const ir::OpDef& op, const std::string& problem, Tally& tally) {
+  const Case good = parse_case(op, problem);
+  const auto without = [&](const CaseOperand& operand, std::size_t d) {
+    Shape shape = operand.data.shape();
+    shape[d] = 0;
+    return random_tensor(operand.data.dtype(), shape, 1);
+  };
+  std::size_t most = 0;
+  for (const CaseOperand& operand : good.operands) most = std::max(most, operand.data.shape().size());
+  for (std::size_t d = 0; d < most; ++d)
+    for (std::size_t i = 0; i <= good.operands.size(); ++i) {   // of one operand, and of all that have the dim
+      Case bad = good;
+      for (std::size_t k = 0; k < good.operands.size(); ++k)
+        if ((k == i || i == good.operands.size()) && !good.operands[k].missing && d < good.operands[k].data.shape().size())
+          bad.operands[k].data = without(good.operands[k], d);
+      for (CaseOperand& operand : bad.operands) operand.constant = operand.constant && operand.data.size() > 0;
+      expect_answer_or_error(op, bad, tally, cat(op.name, " ", problem, ": no extent in dim ", d, " of operand ", i));
+    }
+}
+
 // All at once: start, limit and step of a range, say.
 void sweep_pairs(const ir::OpDef& op, const std::string& problem, Tally& tally) {
   const Case good = parse_case(op, problem);
@@ -221,6 +242,12 @@ TEST(ExtremeValues, OfOperandsGiveAnAnswerOrAnError) {
 
 TEST(ExtremeValues, OfAllSmallOperandsAtOnceGiveAnAnswerOrAnError) {
   const Tally tally = swept(sweep_pairs);
+  EXPECT_GT(tally.answers, 500);
+  EXPECT_GT(tally.errors, 500);
+}
+
+TEST(ExtremeValues, OfExtentsGiveAnAnswerOrAnError) {
+  const Tally tally = swept(sweep_extents);
   EXPECT_GT(tally.answers, 500);
   EXPECT_GT(tally.errors, 500);
 }

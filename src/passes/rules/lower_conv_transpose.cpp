@@ -15,6 +15,9 @@
 //
 // kept: (x f16[2,3,4,5], w f16[3,6,2,2]!)
 //   y = ConvTranspose(x, w) strides=[2,2]
+//
+// kept: (x f32[2,3,4,5], w f32[3,0,2,2]!, b f32[0]!)
+//   y = ConvTranspose(x, w, b) strides=[2,2] numerics={round_to=tf32}
 #include <algorithm>
 
 #include "ops/fold.h"
@@ -37,7 +40,7 @@ bool all_are(const Ints& values, std::int64_t wanted) {
 // Do the windows tile the result? Shape inference has written out what auto_pad and output_shape imply.
 bool tiles(const ir::Node& n) {
   if (n.op() != "ConvTranspose" || n.body || bits(n.out()->dtype()) == 16) return false;
-  if (!n.in(1)->is_constant() || (n.in(2) && !n.in(2)->is_constant())) return false;
+  if (!n.in(1)->is_constant() || (n.in(2) && !n.in(2)->is_constant()) || n.in(1)->constant->tensor.size() == 0) return false;
   const Dims& w = n.in(1)->dims();
   const Ints strides = n.attributes.ints("strides", Ints(w.size() - 2, 1));
   for (std::size_t d = 2; d < w.size(); ++d)
