@@ -2,7 +2,6 @@
 #include "ir/dim.h"
 
 #include <algorithm>
-#include <deque>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -18,6 +17,8 @@ using detail::Op;
 using detail::Term;
 namespace {
 
+constexpr std::size_t kMostFactors = 1 << 19;   // in the terms of a product, before equal ones are merged
+
 const char* function_name(Op op) {
   switch (op) {
     case Op::floor_div: return "floor_div";
@@ -31,16 +32,48 @@ const char* function_name(Op op) {
   }
 }
 
-const Expr* intern(Expr e) {
-  static std::mutex mutex;
-  static std::deque<Expr>& storage = *new std::deque<Expr>;
-  static auto& index = *new std::unordered_map<std::string_view, const Expr*>;
-  std::lock_guard lock(mutex);
-  if (auto it = index.find(e.text); it != index.end()) return it->second;
-  storage.push_back(std::move(e));
-  const Expr* stored = &storage.back();
-  index.emplace(stored->text, stored);
-  return stored;
+// Nothing here is destroyed with the lock held: an expression that goes takes it.
+struct Table {
+  std::mutex mutex;
+  std::unordered_map<std::string_view, std::weak_ptr<const Expr>> index;   // the key is the text of the expression itself
+};
+Table& table() {
+  static Table& all = *new Table;   // outlives all static objects that hold Dims
+  return all;
+}
+
+struct Interned : Expr {
+  explicit Interned(Expr e) : Expr(std::move(e)) {}
+  Interned(const Interned&) = delete;
+  Interned& operator=(const Interned&) = delete;
+  ~Interned() {
+    std::lock_guard lock(table().mutex);
+    const auto it = table().index.find(text);
+    if (it != table().index.end() && it->second.expired()) table().index.erase(it);   // else another of this text is there by now
+  }
+};
+
+Dim intern(Expr e) {
+  std::shared_ptr<const Expr> found;
+  std::lock_guard lock(table().mutex);
+  auto& index = table().index;
+  if (const auto it = index.find(e.text); it != index.end()) {
+    found = it->second.lock();
+    if (found) return Expr::dim(std::move(found));
+    index.erase(it);   // one that waits for the lock to go
+  }
+  found = std::make_shared<Interned>(std::move(e));
+  index.emplace(found->text, found);
+  return Expr::dim(found);
+}
+
+const std::string& text_of(const Dim& atom) { return Expr::of(atom)->text; }
+bool text_less(const Dim& a, const Dim& b) { return text_of(a) < text_of(b); }
+
+// Before an expression is made: what it would take.
+void expect_text(std::size_t size) {
+  require(size <= kMostDimText, ErrorKind::unsupported, "a shape expression would have ", size, " characters, ", kMostDimText,
+          " are the most; fixed shapes of inputs (--shapes) make it a number");
 }
 
 std::string term_text(const Term& t, bool first) {
@@ -48,21 +81,26 @@ std::string term_text(const Term& t, bool first) {
   std::string out = first ? (t.coefficient < 0 ? "-" : "") : (t.coefficient < 0 ? " - " : " + ");
   if (t.atoms.empty()) return out + std::to_string(magnitude);
   if (magnitude != 1) out += std::to_string(magnitude) + "*";
-  for (std::size_t i = 0; i < t.atoms.size(); ++i) out += (i ? "*" : "") + t.atoms[i]->text;
+  for (std::size_t i = 0; i < t.atoms.size(); ++i) out += (i ? "*" : "") + text_of(t.atoms[i]);
   return out;
 }
 
-std::vector<Term> terms_of(Dim d) {
+std::size_t text_size(const Term& t) {   // at least that of term_text
+  std::size_t size = 3 + std::to_string(t.coefficient).size();
+  for (const Dim& atom : t.atoms) size += 1 + text_of(atom).size();
+  return size;
+}
+
+std::vector<Term> terms_of(const Dim& d) {
   if (d.is_constant()) return d.constant() ? std::vector<Term>{{d.constant(), {}}} : std::vector<Term>{};
   const Expr* e = Expr::of(d);
   if (e->op == Op::sum) return e->terms;
-  return {{1, {e}}};
+  return {{1, {d}}};
 }
 
 bool atoms_less(const Term& x, const Term& y) {
   if (x.atoms.size() != y.atoms.size()) return x.atoms.size() > y.atoms.size();   // higher degree first, the constant last
-  return std::lexicographical_compare(x.atoms.begin(), x.atoms.end(), y.atoms.begin(), y.atoms.end(),
-                                      [](const Expr* p, const Expr* q) { return p->text < q->text; });
+  return std::lexicographical_compare(x.atoms.begin(), x.atoms.end(), y.atoms.begin(), y.atoms.end(), text_less);
 }
 
 Dim from_terms(std::vector<Term> terms) {
@@ -78,12 +116,15 @@ Dim from_terms(std::vector<Term> terms) {
   std::erase_if(merged, [](const Term& t) { return t.coefficient == 0; });
   if (merged.empty()) return Dim(0);
   if (merged.size() == 1 && merged[0].atoms.empty()) return Dim(merged[0].coefficient);
-  if (merged.size() == 1 && merged[0].coefficient == 1 && merged[0].atoms.size() == 1) return Expr::dim(merged[0].atoms[0]);
+  if (merged.size() == 1 && merged[0].coefficient == 1 && merged[0].atoms.size() == 1) return merged[0].atoms[0];
   require(merged.size() <= 256, ErrorKind::unsupported, "a shape expression has more than 256 terms");
+  std::size_t size = 2;
+  for (const Term& t : merged) size += text_size(t);
+  expect_text(size);
   std::string text;
   for (std::size_t i = 0; i < merged.size(); ++i) text += term_text(merged[i], i == 0);
   text = merged.size() == 1 ? text : "(" + text + ")";
-  return Expr::dim(intern({.op = Op::sum, .name = {}, .args = {}, .terms = std::move(merged), .text = std::move(text)}));
+  return intern({.op = Op::sum, .name = {}, .args = {}, .terms = std::move(merged), .text = std::move(text)});
 }
 
 std::int64_t apply(Op op, std::int64_t a, std::int64_t b) {
@@ -103,10 +144,13 @@ std::int64_t apply(Op op, std::int64_t a, std::int64_t b) {
 }
 
 Dim call(Op op, std::vector<Dim> args) {
+  std::size_t size = std::string_view(function_name(op)).size() + 2;
+  for (const Dim& arg : args) size += arg.text_size() + 2;
+  expect_text(size);
   std::string text = std::string(function_name(op)) + "(";
   for (std::size_t i = 0; i < args.size(); ++i) text += (i ? ", " : "") + args[i].text();
   text += ")";
-  return Expr::dim(intern({.op = op, .name = {}, .args = std::move(args), .terms = {}, .text = std::move(text)}));
+  return intern({.op = op, .name = {}, .args = std::move(args), .terms = {}, .text = std::move(text)});
 }
 
 Dim function(Op op, Dim a, Dim b) {
@@ -167,7 +211,7 @@ bool divide_exactly(Dim a, Dim b, Dim& quotient) {
   for (Term t : terms_of(a)) {
     if (!divides(t.coefficient, divisor[0].coefficient) || t.coefficient % divisor[0].coefficient != 0) return false;
     t.coefficient /= divisor[0].coefficient;
-    for (const Expr* atom : divisor[0].atoms) {
+    for (const Dim& atom : divisor[0].atoms) {
       auto it = std::find(t.atoms.begin(), t.atoms.end(), atom);
       if (it == t.atoms.end()) return false;
       t.atoms.erase(it);
@@ -180,12 +224,19 @@ bool divide_exactly(Dim a, Dim b, Dim& quotient) {
 
 }  // namespace
 
+std::size_t detail::interned() {
+  std::lock_guard lock(table().mutex);
+  return table().index.size();
+}
+
 Dim Dim::symbol(std::string_view name) {
   require(!name.empty(), ErrorKind::invalid_argument, "a symbol needs a name");
-  return of(intern({.op = Op::symbol, .name = std::string(name), .args = {}, .terms = {}, .text = std::string(name)}));
+  expect_text(name.size());
+  return intern({.op = Op::symbol, .name = std::string(name), .args = {}, .terms = {}, .text = std::string(name)});
 }
 
 bool Dim::is_symbol() const { return expr_ && expr_->op == Op::symbol; }
+std::size_t Dim::text_size() const { return expr_ ? expr_->text.size() : std::to_string(constant_).size(); }
 std::string Dim::text() const {
   if (!expr_) return std::to_string(constant_);
   const std::string& t = expr_->text;
@@ -205,11 +256,16 @@ Dim operator-(Dim a, Dim b) {
 Dim operator*(Dim a, Dim b) {
   if (a.is_constant() && b.is_constant()) return Dim(checked_mul(a.constant(), b.constant()));
   std::vector<Term> product;
-  for (const Term& x : terms_of(a))
-    for (const Term& y : terms_of(b)) {
+  std::size_t factors = 0;
+  const std::vector<Term> all = terms_of(a), others = terms_of(b);
+  for (const Term& x : all)
+    for (const Term& y : others) {
+      factors += 1 + x.atoms.size() + y.atoms.size();
+      require(factors <= kMostFactors, ErrorKind::unsupported, "a product of two shape expressions has more than ", kMostFactors,
+              " factors in its terms; fixed shapes of inputs (--shapes) make it a number");
       Term t{checked_mul(x.coefficient, y.coefficient), x.atoms};
       t.atoms.insert(t.atoms.end(), y.atoms.begin(), y.atoms.end());
-      std::sort(t.atoms.begin(), t.atoms.end(), [](const Expr* p, const Expr* q) { return p->text < q->text; });
+      std::sort(t.atoms.begin(), t.atoms.end(), text_less);
       product.push_back(std::move(t));
     }
   return from_terms(std::move(product));
@@ -257,7 +313,7 @@ std::int64_t Dim::evaluate(const SymbolValues& values) const {
   std::int64_t sum = 0;
   for (const Term& t : expr_->terms) {
     std::int64_t value = t.coefficient;
-    for (const Expr* atom : t.atoms) value = checked_mul(value, Dim::of(atom).evaluate(values));
+    for (const Dim& atom : t.atoms) value = checked_mul(value, atom.evaluate(values));
     sum = checked_add(sum, value);
   }
   return sum;
@@ -273,7 +329,7 @@ Dim Dim::substitute(const std::map<std::string, Dim, std::less<>>& replacements)
     Dim sum(0);
     for (const Term& t : expr_->terms) {
       Dim value(t.coefficient);
-      for (const Expr* atom : t.atoms) value = value * Dim::of(atom).substitute(replacements);
+      for (const Dim& atom : t.atoms) value = value * atom.substitute(replacements);
       sum = sum + value;
     }
     return sum;
@@ -302,13 +358,13 @@ bool Dim::divisible_by(std::int64_t n) const {
 }
 
 namespace {
-void collect(Dim d, std::set<std::string>& names) {
+void collect(const Dim& d, std::set<std::string>& names) {
   const Expr* e = Expr::of(d);
   if (!e) return;
   if (e->op == Op::symbol) names.insert(e->name);
   for (const Term& t : e->terms)
-    for (const Expr* atom : t.atoms) collect(Expr::dim(atom), names);
-  for (Dim arg : e->args) collect(arg, names);
+    for (const Dim& atom : t.atoms) collect(atom, names);
+  for (const Dim& arg : e->args) collect(arg, names);
 }
 }  // namespace
 

@@ -2,12 +2,16 @@
 //
 // A Dim is a constant, a symbol, a sum of products of these, or floor_div, ceil_div, mod, min, max, == and < of two Dims.
 // Two Dims that are not provably equal compare different; the difference is checked when shapes are set.
-// Interned expressions live as long as the process; making and comparing Dims is thread safe.
+//
+// An expression lives as long as a Dim has it, alone or inside another: Dims count, and one table of the process finds by
+// its text what lives. A table for each graph would have to compare expressions of two graphs, a model and its plan say,
+// by another means than identity. Making, copying, comparing and destroying Dims is thread safe, as for shared_ptr.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,11 +25,15 @@ struct Interval {
   std::int64_t lower = 0, upper = 0;
   bool operator==(const Interval&) const = default;
 };
+// The longest expression, in characters of its text, which a few nodes of a model could double again and again. Plans hold
+// shorter ones (plan/fields.h).
+inline constexpr std::size_t kMostDimText = 1 << 14;
 inline constexpr std::int64_t kUnbounded = std::int64_t{1} << 48;   // the largest extent that any symbol may take
 
 using SymbolValues = std::map<std::string, std::int64_t, std::less<>>;
 using SymbolBounds = std::map<std::string, Interval, std::less<>>;   // a box; symbols not named lie in [0, kUnbounded]
 
+// Operations throw `unsupported` rather than make an expression of more than kMostDimText characters or 256 terms.
 class Dim {
  public:
   Dim() = default;
@@ -36,6 +44,7 @@ class Dim {
   bool is_constant() const { return expr_ == nullptr; }
   std::int64_t constant() const { return constant_; }   // only if is_constant()
   bool is_symbol() const;
+  std::size_t text_size() const;                        // at least the length of text(), without making it
   std::string text() const;                             // "batch", "2*batch*sequence + 1", "floor_div(w - 1, 2)"
   std::vector<std::string> symbols() const;             // sorted, each once
 
@@ -58,9 +67,8 @@ class Dim {
 
  private:
   friend struct detail::Expr;
-  static Dim of(const detail::Expr* expr) { Dim d; d.expr_ = expr; return d; }
   std::int64_t constant_ = 0;
-  const detail::Expr* expr_ = nullptr;
+  std::shared_ptr<const detail::Expr> expr_;   // null: a constant
 };
 
 using Dims = std::vector<Dim>;

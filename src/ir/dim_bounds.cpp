@@ -61,7 +61,7 @@ Interval Dim::bounds(const SymbolBounds& box) const {
   Interval sum{0, 0};
   for (const detail::Term& t : expr_->terms) {
     Interval value{t.coefficient, t.coefficient};
-    for (const detail::Expr* atom : t.atoms) value = multiply(value, Dim::of(atom).bounds(box));
+    for (const Dim& atom : t.atoms) value = multiply(value, atom.bounds(box));
     sum = add(sum, value);
   }
   return sum;

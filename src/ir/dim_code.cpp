@@ -22,8 +22,8 @@ void DimCode::emit(Dim d, std::span<const std::string> symbols, int depth) {
   } else if (e->op == detail::Op::sum) {
     for (std::size_t t = 0; t < e->terms.size(); ++t) {
       code_.push_back({Op::constant, e->terms[t].coefficient});
-      for (const detail::Expr* atom : e->terms[t].atoms) {
-        emit(detail::Expr::dim(atom), symbols, depth + 2);
+      for (const Dim& atom : e->terms[t].atoms) {
+        emit(atom, symbols, depth + 2);
         code_.push_back({Op::mul, 0});
       }
       if (t) code_.push_back({Op::add, 0});

@@ -1,7 +1,9 @@
-// The stored form of a Dim expression, shared by the files that walk it. Nothing outside dim*.cpp includes this.
+// The stored form of a Dim expression, shared by the files that walk it. Nothing outside dim*.cpp and tests includes this.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ir/dim.h"
@@ -13,7 +15,7 @@ enum class Op : std::uint8_t { symbol, sum, floor_div, ceil_div, mod, min, max, 
 
 struct Term {
   std::int64_t coefficient;
-  std::vector<const Expr*> atoms;   // sorted by text; empty for the constant term
+  Dims atoms;   // sorted by text; empty for the constant term
 };
 
 // An atom (symbol or function of two Dims) or a sum of terms. `text` is canonical: equal text is equal expression.
@@ -23,9 +25,15 @@ struct Expr {
   std::vector<Dim> args;     // of a function: two, of min and max two or more
   std::vector<Term> terms;   // of a sum
   std::string text;
-  static Dim dim(const Expr* e) { return Dim::of(e); }
-  static const Expr* of(Dim d) { return d.expr_; }
+  static Dim dim(std::shared_ptr<const Expr> e) {
+    Dim d;
+    d.expr_ = std::move(e);
+    return d;
+  }
+  static const Expr* of(const Dim& d) { return d.expr_.get(); }   // null: a constant
 };
+
+std::size_t interned();   // how many expressions live in the process, for tests
 
 }  // namespace detail
 

@@ -3,12 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <functional>
 #include <limits>
 #include <random>
+#include <thread>
 
 #include "base/check.h"
 #include "ir/brief.h"
 #include "ir/dim_code.h"
+#include "ir/dim_expr.h"
 
 namespace tenfold::ir {
 namespace {
@@ -141,6 +145,82 @@ TEST(DimMessages, CutLongExpressions) {
   } catch (const Error& e) {
     EXPECT_LT(std::string_view(e.what()).size(), 300u);
   }
+}
+
+std::string refusal(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::unsupported) << e.what();
+    return e.what();
+  }
+  ADD_FAILURE() << "nothing was refused";
+  return "";
+}
+
+// Each step doubles the text, or the factors, or the terms: the next one is refused before it is made.
+TEST(DimSize, IsBounded) {
+  const auto grow = [](const std::function<Dim(Dim)>& step) {
+    Dim d = Dim::symbol("bounded_d");
+    for (int i = 0; i < 64; ++i) {
+      d = step(d);
+      ASSERT_LE(d.text().size(), kMostDimText);
+      ASSERT_LE(d.text().size(), d.text_size());
+    }
+  };
+  const Dim other = Dim::symbol("bounded_e");
+  const std::function<Dim(Dim)> steps[] = {
+      [](Dim d) { return floor_div(d, d + Dim(1)); },
+      [](Dim d) { return mod(d + Dim(1), d); },
+      [](Dim d) { return less(d, Dim(2) * d - Dim(5)); },
+      [&](Dim d) { return max(d + other, floor_div(d, other)); },
+      [](Dim d) { return d * d; },
+      [&](Dim d) { return d * (d + other); }};
+  for (const auto& step : steps) {
+    const std::string why = refusal([&] { grow(step); });
+    const bool says = why.find("16384 are the most") != std::string::npos || why.find("more than") != std::string::npos;
+    EXPECT_TRUE(says) << why;
+  }
+  EXPECT_NE(refusal([] { Dim::symbol(std::string(kMostDimText + 1, 'n')); }).find("16385 characters"), std::string::npos);
+}
+
+TEST(DimSize, ExpressionsDieWithTheirLastDim) {
+  const std::size_t before = detail::interned();
+  {
+    const Dim a = Dim::symbol("dies_a"), b = Dim::symbol("dies_b");
+    Dim held = floor_div(a * b + Dim(3), max(a, b - Dim(1)));
+    EXPECT_GT(detail::interned(), before + 4);
+    const Dims copies(100, held);
+    Dim moved = std::move(held);
+    held = Dim(4);
+    EXPECT_EQ(copies[99], moved);
+    EXPECT_EQ(floor_div(Dim(3) + b * a, max(b - Dim(1), a)), moved);   // found again while it lives
+    EXPECT_EQ(Dim::parse(moved.text()), moved);
+  }
+  EXPECT_EQ(detail::interned(), before);
+}
+
+// Threads make, find and drop the same expressions at once: whatever two of them hold at a time is one object.
+TEST(DimSize, ThreadsShareExpressions) {
+  const std::size_t before = detail::interned();
+  std::atomic<int> wrong = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&wrong, t] {
+        std::mt19937_64 random(static_cast<unsigned>(t));
+        Dims held(8);
+        for (int i = 0; i < 20000; ++i) {
+          const auto n = static_cast<std::int64_t>(random() % 3);
+          const Dim shared = Dim::symbol("shared_x");
+          const Dim one = floor_div(shared + Dim(n), Dim(7)), two = floor_div(Dim(n) + shared, Dim(7));
+          wrong += !(one == two) || one.evaluate({{"shared_x", 20}}) != (20 + n) / 7;
+          held[random() % held.size()] = one;
+        }
+      });
+  }
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(detail::interned(), before);
 }
 
 }  // namespace
