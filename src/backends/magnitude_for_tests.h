@@ -16,7 +16,7 @@ namespace tenfold::backends::testing {
 inline const std::set<std::string_view> kSums = {
     "Conv", "ConvTranspose", "MatMul", "Gemm", "AveragePool", "GlobalAveragePool", "ReduceSum", "ReduceMean", "CumSum", "Col2Im",
     "ScatterElements", "ScatterND", "MaskedMean"};
-inline const std::set<std::string_view> kNorms = {"LayerNormalization", "InstanceNormalization", "GroupNormalization"};
+inline const std::set<std::string_view> kNorms = {"LayerNormalization", "InstanceNormalization", "GroupNormalization", "ChannelNorm"};
 // Recurrences, in which errors pass through gates time and again; places that are computed in f32, between which values are mixed; what
 // turns and mixes by sines, or adds logarithms; several sums in one operator: held by the largest element alone.
 inline const std::set<std::string_view> kNotHeld = {

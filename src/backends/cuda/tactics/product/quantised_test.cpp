@@ -1,6 +1,7 @@
 // Products of 8 bits with the epilogues that quantised models give them: compiled for every architecture that claims them, and, where there
 // is a GPU, compared with the reference kernels.
 #include <cmath>
+#include <optional>
 
 #include "backends/cuda/backend.h"
 #include "backends/cuda/device/compiler.h"
@@ -96,9 +97,9 @@ const QuantisedCase kCases[] = {
      "(f16) %1=cast.f32(%0) %2=constant.f32(0.01) %3=div.f32(%1,%2) %4=round_even.f32(%3) %5=constant.f32(9) %6=add.f32(%4,%5) "
      "%7=saturate.u8(%6) -> %7", {}, DType::u8, 1},
     {"AttentionFloat8", "f8e4m3fn[2,3,70,64] f8e4m3fn[2,3,90,64] f8e4m3fn[2,3,90,64] f32[2,1,1,90](-3,3) scale=0.01 value_scale=0.1",
-     "(f32) %1=cast.f16(%0) -> %1", {}, DType::f16, 0.06},
+     "(f32) %1=cast.f16(%0) -> %1", {}, DType::f16, 0.001},
     {"AttentionFloat8", "f8e4m3fn[1,4,65,32] f8e4m3fn[1,2,65,32] f8e4m3fn[1,2,65,32] scale=0.01 causal=1",
-     "(f32) %1=constant.f32(0.05) %2=div.f32(%0,%1) %3=cast.f8e4m3fn(%2) -> %3", {}, DType::f8e4m3fn, 0.19},
+     "(f32) %1=constant.f32(0.05) %2=div.f32(%0,%1) %3=cast.f8e4m3fn(%2) -> %3", {}, DType::f8e4m3fn, 0.126},
 };
 
 TEST(CudaQuantised, EpiloguesCompile) {
@@ -124,6 +125,16 @@ TEST(CudaQuantised, EpiloguesCompile) {
   }
 }
 
+// What an error of one sixteenth of each weight of the softmax, which kernels round to e4m3, makes of a sum in which values cancel:
+// the same attention of absolute values. Nothing for other operators.
+std::optional<Tensor> magnitudes_of(const QuantisedCase& c) {
+  if (c.op != "AttentionFloat8") return std::nullopt;
+  OneNode positive(c.op, c.text, c.body, c.extra);
+  auto* bytes = static_cast<std::uint8_t*>(positive.operands[2].mutable_raw());
+  for (std::int64_t i = 0; i < positive.operands[2].size(); ++i) bytes[i] &= 0x7f;
+  return positive.reference();
+}
+
 TEST(CudaQuantised, EpiloguesAgreeWithTheReference) {
   std::string lacks;
   if (cuda_devices(lacks).empty()) GTEST_SKIP() << "no GPU: " << lacks;
@@ -131,6 +142,7 @@ TEST(CudaQuantised, EpiloguesAgreeWithTheReference) {
   for (const QuantisedCase& c : kCases) {
     const OneNode one(c.op, c.text, c.body, c.extra);
     const Tensor want = one.reference();
+    const std::optional<Tensor> magnitudes = magnitudes_of(c);
     each_tactic(one, backend->info(), [&](const Tactic& tactic, const testing::TacticRun& run) {
       for (const Config& config : tactic.configs(run.problem)) {
         SCOPED_TRACE(cat(tactic.name, " on ", run.problem.line()));
@@ -139,7 +151,8 @@ TEST(CudaQuantised, EpiloguesAgreeWithTheReference) {
         std::int64_t wrong = 0;
         for (std::int64_t i = 0; i < want.size(); ++i) {
           const double g = got.as_double(i), w = want.as_double(i);
-          wrong += !(std::fabs(g - w) <= c.step * (is_float(c.out) ? std::max(std::fabs(w), 0.5) : 1));
+          const double of_weights = magnitudes ? magnitudes->as_double(i) / 16 : 0;
+          wrong += !(std::fabs(g - w) <= of_weights + c.step * (is_float(c.out) ? std::max(std::fabs(w), 0.5) : 1));
         }
         EXPECT_EQ(wrong, 0) << "of " << want.size();
       }
