@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include "backends/cuda/device/failures.h"
 #include "fake_pools.h"
@@ -34,6 +35,7 @@ std::map<Context, int>& gpus_of_contexts() {   // the process's runtime keeps it
 
 // While a stream is captured, and its thread has not taken leave.
 constexpr int kRelaxed = 2;
+int run_one();
 void outside(const char* call) {
   if (!fake().capturing.empty() && fake().capture_mode != kRelaxed) fake().forbidden.emplace_back(call);
 }
@@ -43,8 +45,59 @@ void into(StreamHandle stream, const char* call) {
   else fake().forbidden.push_back(std::string(call) + " on another stream");
 }
 
+// What a thread may not ask while it captures a stream of its own in thread-local mode, and what must not leave the capture.
+constexpr int kNotPermitted = 900, kInvalidated = 901, kIsolated = 905;
+int breaks_capture(const char* call, int number) {
+  FakeDriver::OwnCapture& own = fake().own;
+  if (own.streams.empty() || fake().capture_mode == kRelaxed) return kSuccess;
+  if (own.broken_by.empty()) own.broken_by = call;
+  return number;
+}
+int breaks_capture_of(const void* stream, const char* call) {
+  return fake().own.streams.count(stream) ? breaks_capture(call, kNotPermitted) : kSuccess + 0;
+}
+int begin_capture(StreamHandle stream, int) {
+  outside("cuStreamBeginCapture");
+  if (answer()) return answer();
+  FakeDriver::OwnCapture& own = fake().own;
+  own.first = true, own.behind_event = own.following.count(stream) > 0;
+  return own.streams = {stream}, own.events.clear(), own.broken_by.clear(), ++own.begun, kSuccess + 0;
+}
+int end_capture(StreamHandle, Graph* graph) {
+  outside("cuStreamEndCapture");
+  FakeDriver::OwnCapture& own = fake().own;
+  own.streams.clear();
+  if (answer()) return answer();
+  return own.broken_by.empty() ? make(graph) : (*graph = nullptr, ++own.broken, kInvalidated + 0);
+}
+int record_event(Event event, StreamHandle stream) {
+  outside("cuEventRecord");
+  FakeDriver::OwnCapture& own = fake().own;
+  own.streams.count(stream) ? static_cast<void>(own.events.insert(event)) : static_cast<void>(own.events.erase(event));
+  return fake().recorded_on.push_back(stream), answer();
+}
+int follow_event(StreamHandle stream, Event event, unsigned) {
+  outside("cuStreamWaitEvent");
+  FakeDriver::OwnCapture& own = fake().own;
+  const bool inside = own.events.count(event) > 0;
+  if (own.streams.count(stream) && !inside) return breaks_capture("cuStreamWaitEvent", kIsolated);
+  inside ? own.streams.insert(stream) : own.following.insert(stream);
+  return fake().followed_on.push_back(stream), answer();
+}
+int launch(const LaunchConfig* config, Function, void**, void**) {
+  into(config->stream, "cuLaunchKernelEx");
+  FakeDriver::OwnCapture& own = fake().own;
+  ++fake().launches;
+  if (!own.streams.count(config->stream)) return run_one();
+  if (std::exchange(own.first, false) && own.behind_event && config->attribute_count > 0)
+    return breaks_capture("cuLaunchKernelEx, an early launch behind another stream's event", kInvalidated);
+  if (own.launches_till_break >= 0 && own.launches_till_break-- == 0) return breaks_capture("cuLaunchKernelEx", kNotPermitted);
+  return own.broken_by.empty() ? run_one() : kInvalidated + 0;
+}
+
 int allocate(DevicePointer* pointer, std::size_t bytes) {
   outside("cuMemAlloc");
+  if (const int broken = breaks_capture("cuMemAlloc", kNotPermitted)) return broken;
   if (answer()) return answer();
   void* memory = nullptr;
   const int result = take_memory(&memory, bytes);
@@ -53,6 +106,7 @@ int allocate(DevicePointer* pointer, std::size_t bytes) {
 }
 int release(DevicePointer pointer) {
   outside("cuMemFree");
+  if (const int broken = breaks_capture("cuMemFree", kNotPermitted)) return broken;
   if (answer()) return answer();
   end_memory(reinterpret_cast<void*>(pointer));
   return kSuccess;
@@ -87,11 +141,10 @@ int error_name(int result, const char** text) {
   return *text ? kSuccess : 1;
 }
 ErrorName machines_names = nullptr;
-int pointer_attribute(void* value, int, DevicePointer pointer) {
+int pointer_attributes(unsigned, PointerAttribute*, void** values, DevicePointer pointer) {
   const void* p = reinterpret_cast<const void*>(pointer);
   const bool pinned = fake().pinned.count(const_cast<void*>(p)) > 0;
-  if (!pinned && !fake().is_on_device(p)) return 1;
-  *static_cast<unsigned*>(value) = pinned ? 1 : 2;
+  *static_cast<unsigned*>(values[0]) = pinned ? 1 : fake().is_on_device(p) ? 2 : 0;
   return kSuccess;
 }
 
@@ -120,7 +173,7 @@ Driver guarded_table(const Driver& t) {
                  &D::device_memory, &D::retain_primary, &D::release_primary, &D::set_current, &D::synchronize, &D::memory_info,
                  &D::allocate, &D::release, &D::pool_create, &D::pool_destroy, &D::pool_set, &D::pool_get, &D::pool_trim, &D::pool_allocate,
                  &D::pool_release, &D::allocate_host, &D::release_host, &D::copy, &D::fill, &D::stream_create, &D::stream_destroy,
-                 &D::stream_wait, &D::stream_query, &D::stream_follow, &D::pointer_attribute, &D::stream_capturing, &D::capture_mode,
+                 &D::stream_wait, &D::stream_query, &D::stream_follow, &D::pointer_attributes, &D::stream_capturing, &D::capture_mode,
                  &D::capture_begin, &D::capture_info, &D::user_object, &D::graph_keep, &D::capture_end, &D::graph_instantiate,
                  &D::graph_update, &D::graph_launch, &D::graph_exec_destroy, &D::graph_destroy, &D::event_create, &D::event_destroy,
                  &D::event_record, &D::event_wait, &D::event_elapsed, &D::module_load, &D::module_unload, &D::module_function,
@@ -142,7 +195,11 @@ Driver table() {
     return ++fake().contexts, gpus_of_contexts()[*context] = gpu, result;
   };
   t.release_primary = [](int) { return --fake().contexts, kSuccess + 0; };
-  t.synchronize = [] { return outside("cuCtxSynchronize"), ++fake().waits, answer(); };
+  t.synchronize = [] {
+    outside("cuCtxSynchronize");
+    const int broken = breaks_capture("cuCtxSynchronize", kNotPermitted);
+    return ++fake().waits, broken ? broken : answer();
+  };
   t.set_current = [](Context context) { return current = gpus_of_contexts().at(context), 0; };
   t.memory_info = [](std::size_t* free, std::size_t* total) {
     return *free = fake().memory - fake().taken, *total = fake().memory, answer();
@@ -164,12 +221,20 @@ Driver table() {
   };
   t.stream_create = [](StreamHandle* stream, unsigned) { return outside("cuStreamCreate"), answer() ? answer() : make(stream); };
   t.stream_destroy = [](StreamHandle stream) { return outside("cuStreamDestroy"), end(stream); };
-  t.stream_wait = [](StreamHandle) { return outside("cuStreamSynchronize"), ++fake().waits, answer(); };
-  t.stream_query = [](StreamHandle) { return outside("cuStreamQuery"), answer(); };
-  t.stream_follow = [](StreamHandle stream, Event, unsigned) {
-    return outside("cuStreamWaitEvent"), fake().followed_on.push_back(stream), answer();
+  t.stream_wait = [](StreamHandle stream) {
+    outside("cuStreamSynchronize");
+    const int broken = breaks_capture_of(stream, "cuStreamSynchronize");
+    fake().own.following.erase(stream);
+    return ++fake().waits, broken ? broken : answer();
   };
-  t.pointer_attribute = pointer_attribute;
+  t.stream_query = [](StreamHandle stream) {
+    outside("cuStreamQuery");
+    const int broken = breaks_capture_of(stream, "cuStreamQuery");
+    fake().own.following.erase(stream);
+    return broken ? broken : answer();
+  };
+  t.stream_follow = follow_event;
+  t.pointer_attributes = pointer_attributes;
   t.stream_capturing = [](StreamHandle stream, int* status) { return fake().stream_status(stream, *status), answer(); };
   t.capture_mode = [](int* mode) { return std::swap(*mode, fake().capture_mode), kSuccess + 0; };
   t.capture_info = [](StreamHandle stream, int* status, unsigned long long*, Graph* graph, const void* const**, std::size_t*) {
@@ -179,8 +244,8 @@ Driver table() {
     return *object = pointer, fake().of_graphs.emplace_back(pointer, end), answer();
   };
   t.graph_keep = [](Graph, void*, unsigned, unsigned) { return answer(); };
-  t.capture_begin = [](StreamHandle, int) { return outside("cuStreamBeginCapture"), answer(); };
-  t.capture_end = [](StreamHandle, Graph* graph) { return outside("cuStreamEndCapture"), answer() ? answer() : make(graph); };
+  t.capture_begin = begin_capture;
+  t.capture_end = end_capture;
   t.graph_instantiate = [](GraphExec* exec, Graph, unsigned long long) {
     return outside("cuGraphInstantiate"), ++fake().instantiated, ++fake().alive, make(exec);
   };
@@ -192,20 +257,24 @@ Driver table() {
   t.graph_destroy = [](Graph graph) { return end(graph); };
   t.event_create = [](Event* event, unsigned) { return outside("cuEventCreate"), answer() ? answer() : make(event); };
   t.event_destroy = [](Event event) { return end(event); };
-  t.event_record = [](Event, StreamHandle stream) {
-    return outside("cuEventRecord"), fake().recorded_on.push_back(stream), answer();
+  t.event_record = record_event;
+  t.event_wait = [](Event event) {
+    outside("cuEventSynchronize");
+    const int broken = fake().own.events.count(event) ? breaks_capture("cuEventSynchronize", kNotPermitted) : kSuccess + 0;
+    return ++fake().waits, broken ? broken : answer();
   };
-  t.event_wait = [](Event) { return outside("cuEventSynchronize"), ++fake().waits, answer(); };
   t.event_elapsed = [](float* ms, Event, Event) { return *ms = 1, answer(); };
-  t.module_load = [](Module* module, const void*) { return outside("cuModuleLoadData"), answer() ? answer() : make(module); };
+  t.module_load = [](Module* module, const void*) {
+    outside("cuModuleLoadData");
+    if (const int broken = breaks_capture("cuModuleLoadData", kNotPermitted)) return broken;
+    return answer() ? answer() : make(module);
+  };
   t.module_unload = [](Module module) { return outside("cuModuleUnload"), end(module); };
   t.module_function = [](Function* function, Module module, const char*) {  // null is what a kernel that was not made has
     return *function = reinterpret_cast<Function>(module), answer();
   };
   t.function_set = [](Function, int, int) { return answer(); };
-  t.launch = [](const LaunchConfig* config, Function, void**, void**) {
-    return into(config->stream, "cuLaunchKernelEx"), ++fake().launches, run_one();
-  };
+  t.launch = launch;
   return t;
 }
 

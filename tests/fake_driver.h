@@ -48,6 +48,17 @@ struct FakeDriver {
   std::vector<std::string> forbidden;
   int captured = 0;
   int capture_mode = 0;                    // of the only thread that a test captures in
+  // A capture that the engine began: the streams in it, the events that lie in it, and what the driver would end it for (905 and 900,
+  // then 901 from cuStreamEndCapture). `launches_till_break`: the test ends it so; below 0: it does not.
+  struct OwnCapture {
+    std::set<const void*> streams, events;
+    std::string broken_by;
+    int launches_till_break = -1, begun = 0, broken = 0;
+    // Streams that were told to follow an event and were not waited for since. An early launch that is the first of a capture there is
+    // answered with 901, as driver 580 does.
+    std::set<const void*> following;
+    bool first = false, behind_event = false;
+  } own;
   std::vector<std::pair<void*, void (*)(void*)>> of_graphs;   // what captured graphs own, and what ends it
 };
 

@@ -54,9 +54,12 @@ class CudaBackend final : public Backend, DeviceMemory, KernelTiming, CodeStore 
   bool device_reads_pinned() const override { return true; }
   MemoryKind kind_of(const void* memory) const noexcept override {
     device_->make_current();
+    // In the plural, which gives 0 for memory that is not CUDA's: the singular fails there, and memcheck reports each failure.
     unsigned type = 0;
-    const int result = driver()->pointer_attribute(&type, kMemoryType, reinterpret_cast<DevicePointer>(memory));
-    return result != kSuccess ? MemoryKind::pageable : type == kHostMemory ? MemoryKind::pinned : MemoryKind::device;
+    PointerAttribute asked = kMemoryType;
+    void* answers[] = {&type};
+    const int result = driver()->pointer_attributes(1, &asked, answers, reinterpret_cast<DevicePointer>(memory));
+    return result != kSuccess || type == 0 ? MemoryKind::pageable : type == kHostMemory ? MemoryKind::pinned : MemoryKind::device;
   }
   std::shared_ptr<void> allocate_host(std::int64_t bytes) override {
     device_->make_current();

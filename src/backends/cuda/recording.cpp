@@ -38,13 +38,19 @@ void CudaStream::record_into(void* callers) noexcept {
   queue_.joined = callers != nullptr;
 }
 
+// What is captured does not run, so it need not follow what callers' streams were given, and must not: a capture that begins behind an
+// event of another stream ends with the first early launch (901, driver 580 on an H200). Nothing is in front of the first kernel, which
+// therefore starts as usual.
 bool CudaStream::start() noexcept {
-  if (!ready()) return false;
+  if (const int lost = queue_.device.lost()) return noted(lost, "an earlier call"), false;
+  queue_.device.make_current();
   queue_.redirect(queue_.own);
-  return driver()->capture_begin(queue_.own, kCaptureThreadLocal) == kSuccess;
+  if (noted(driver()->capture_begin(queue_.own, kCaptureThreadLocal), "cuStreamBeginCapture") != Status::ok) return false;
+  return capturing_ = queue_.joined = true;
 }
 
 std::shared_ptr<const void> CudaStream::finish(std::shared_ptr<const void> previous) noexcept {
+  capturing_ = false;
   queue_.redirect(queue_.own);
   queue_.joined = false;
   Graph graph = nullptr;

@@ -43,7 +43,7 @@ Status::Code CudaStream::noted(int result, const char* call) noexcept {
 bool CudaStream::ready() noexcept {
   if (const int lost = queue_.device.lost()) return noted(lost, "an earlier call"), false;
   queue_.device.make_current();
-  if (queue_.stream != queue_.own) return true;
+  if (capturing_ || queue_.stream != queue_.own) return true;
   own_has_work_ = true;
   if (std::exchange(callers_have_work_, false)) follow_callers(queue_.own);
   return true;

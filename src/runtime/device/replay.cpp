@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "backends/stream.h"
+#include "base/log.h"
 #include "runtime/context.h"
 #include "runtime/device/staging.h"
 #include "runtime/device/strands.h"
@@ -21,8 +22,9 @@ constexpr std::size_t kMostSightings = 256;
 bool can_record(const ContextState& c, const Frame& frame) noexcept {
   if (c.watch.step_timer || c.watch.observer || !c.device->recorder || c.device->cannot_record) return false;
   for (std::size_t i = frame.open->front; i < frame.steps.size(); ++i) {
-    const plan::StepKind kind = frame.steps[i].open->step->kind;
-    if (kind != plan::StepKind::kernel && kind != plan::StepKind::copy) return false;
+    const OpenStep& step = *frame.steps[i].open;
+    if (step.step->kind != plan::StepKind::kernel && step.step->kind != plan::StepKind::copy) return false;
+    if (step.tactic && !step.tactic->capturable) return false;
   }
   return true;
 }
@@ -148,7 +150,22 @@ bool strands_pay(ContextState& c, Frame& frame) {
   return pay;
 }
 
-// With the copies of what is pinned, but behind a front: those begin before the number of tokens is known, and stand apart.
+bool stopped_by_user(Status status) noexcept { return status.code == Status::cancelled || status.code == Status::deadline; }
+
+// From now on this context launches its steps one by one, and the log says why. A run that cannot work either has its own error.
+void give_up(ContextState& c, const char* what) noexcept {
+  c.device->cannot_record = true;
+  try {
+    const std::string why = c.run.last_error.empty() ? std::string(c.stream->error()) : c.run.last_error;
+    Log(c.engine->options.log)(Severity::warning, "the steps of '", c.engine->info.model_name, "' are launched one by one, for ", what,
+                               why.empty() ? "" : ": ", why);
+  } catch (...) {   // a log that throws stops no run
+  }
+  c.run.last_error.clear();
+}
+
+// With the copies of what is pinned, but behind a front: those begin before the number of tokens is known, and stand apart. No error of
+// a recording is one of the run: without one, the run goes on step by step.
 Status record(ContextState& c, Frame& frame) noexcept {
   try {
     const auto dims = active_dims(c);
@@ -160,7 +177,8 @@ Status record(ContextState& c, Frame& frame) noexcept {
     if (known_shape != all.end()) {
       made.strands = known_shape->strands;
     } else if (copies) {
-      if (Status s = warm_up(c, frame); !s) return s;
+      if (Status s = warm_up(c, frame); stopped_by_user(s)) return s;
+      else if (!s) return give_up(c, "they failed on zeros, ahead of a CUDA graph"), Status{};
       made.strands = strands_pay(c, frame);
     }
     const StrandPlan plan = made.strands ? plan_strands(frame, recorder.strands()) : StrandPlan{};
@@ -171,13 +189,13 @@ Status record(ContextState& c, Frame& frame) noexcept {
     if (status) status = record_steps(c, frame, made.strands ? &plan : nullptr);
     if (status && copies) status = copy_pinned(c, false);
     made.steps = recorder.finish(std::move(previous));
-    if (!status) return status;
-    if (made.steps) all.push_back(std::move(made));
-    else c.device->cannot_record = true;
-    return status;
+    if (stopped_by_user(status)) return status;
+    if (status && made.steps) all.push_back(std::move(made));
+    else give_up(c, "a CUDA graph of them could not be captured");
   } catch (const std::bad_alloc&) {
-    return {Status::out_of_memory, -1};
+    give_up(c, "no memory was left for a CUDA graph");
   }
+  return {};
 }
 
 // A recording costs as much as some runs: the first shapes of a program get one at once, others when they come again, and then only in
@@ -228,7 +246,8 @@ Status prepare_staged(ContextState& c, bool in_advance) noexcept {
   }
   const std::vector<Recording>& all = c.device->recordings;
   const bool any = std::any_of(all.begin(), all.end(), [&](const Recording& r) { return r.program == c.shapes.active; });
-  return any ? Status{} : warm_up(c, frame);
+  const Status status = any ? Status{} : warm_up(c, frame);
+  return status || stopped_by_user(status) ? status : (give_up(c, "they failed on zeros, ahead of a CUDA graph"), Status{});
 }
 
 Status start_staged(ContextState& c) noexcept {
@@ -264,8 +283,7 @@ Status start_staged(ContextState& c) noexcept {
 void record_seen(ContextState& c) noexcept {
   if (!c.device->records_next) return;
   c.device->records_next = false;
-  const Status status = record(c, c.frame());
-  if (!status && status.code != Status::cancelled && status.code != Status::deadline) c.device->cannot_record = true;
+  record(c, c.frame());
 }
 
 Status finish_staged(ContextState& c) noexcept {

@@ -44,7 +44,7 @@ struct Loaded {
     library.get(t.stream_create, "cuStreamCreate"), library.get(t.stream_destroy, "cuStreamDestroy_v2"),
         library.get(t.stream_wait, "cuStreamSynchronize"), library.get(t.stream_query, "cuStreamQuery"),
         library.get(t.stream_follow, "cuStreamWaitEvent");
-    library.get(t.pointer_attribute, "cuPointerGetAttribute");
+    library.get(t.pointer_attributes, "cuPointerGetAttributes");
     library.get(t.stream_capturing, "cuStreamIsCapturing");
     library.get_if_there(t.capture_mode, "cuThreadExchangeStreamCaptureMode"),
         library.get_if_there(t.capture_info, "cuStreamGetCaptureInfo_v2"), library.get_if_there(t.user_object, "cuUserObjectCreate"),

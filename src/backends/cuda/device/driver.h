@@ -107,7 +107,7 @@ struct Driver {
   int (*stream_wait)(StreamHandle stream);
   int (*stream_query)(StreamHandle stream);
   int (*stream_follow)(StreamHandle stream, Event event, unsigned flags);
-  int (*pointer_attribute)(void* value, int attribute, DevicePointer pointer);
+  int (*pointer_attributes)(unsigned count, PointerAttribute* attributes, void** values, DevicePointer pointer);
   int (*stream_capturing)(StreamHandle stream, int* status);
   int (*capture_mode)(int* mode);   // exchanges the thread's; null before CUDA 10.1
   int (*capture_begin)(StreamHandle stream, int mode);
