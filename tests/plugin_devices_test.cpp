@@ -106,6 +106,27 @@ TEST_F(PluginOnFakeGpu, ATacticForGpusGetsAStreamAndTheDevicesMemory) {
   EXPECT_EQ(plugin.open, plugin.closed);
 }
 
+// What may allocate or wait is called in every run, and no graph is captured around it; what only launches is captured once.
+TEST_F(PluginOnFakeGpu, ATacticThatCannotBeCapturedRunsEachTime) {
+  for (const std::int32_t flags : {0, int{TENFOLD_PLUGIN_NOT_CAPTURABLE}}) {
+    tests::TablePlugin plugin;
+    plugin.device = "cuda", plugin.computes = false, plugin.flags = flags;
+    config_.plugins = plugin.add();
+    {
+      const Engine engine = build("(x f32[batch,3])\n s = test.Scale(x)\n y = Relu(s)");
+      const auto context = engine.create_context();
+      const std::vector<Tensor> x{ops::random_tensor(DType::f32, {3, 3}, 1)};
+      context->run(x);
+      const int runs = plugin.runs, graphs = fake_->own.begun;
+      for (int i = 0; i < 4; ++i) context->run(x);
+      EXPECT_EQ(plugin.runs - runs, flags ? 4 : 0);
+      EXPECT_EQ(fake_->own.begun, graphs);
+      fake_->own.begun = 0;
+    }
+    config_.plugins.reset();
+  }
+}
+
 // A tactic for another kind of device is none: the plain kernel runs on copies.
 TEST_F(PluginOnFakeGpu, ATacticForCpusIsNotRunOnAGpu) {
   tests::TablePlugin& plugin = table_;

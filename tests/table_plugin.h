@@ -22,6 +22,7 @@ class TablePlugin {
   std::string workspace;  // empty: none
   std::vector<std::vector<std::int64_t>> configs;
   bool channels_last = false, in_place = false;
+  std::int32_t flags = 0;
   // What happened.
   std::atomic<int> open{0}, closed{0}, runs{0}, released{0};
   std::set<void*> states_that_ran;
@@ -35,7 +36,7 @@ class TablePlugin {
     // Calls get them in this order, which is not that of their names.
     attributes_[0] = {"factor", TENFOLD_PLUGIN_FLOAT, 1, nullptr, &one_, nullptr, nullptr, {}};
     attributes_[1] = {"bias", TENFOLD_PLUGIN_INT, 1, &nothing_, nullptr, nullptr, nullptr, {}};
-    tactic_.size = sizeof tactic_, tactic_.name = "table", tactic_.device = device;
+    tactic_.size = sizeof tactic_, tactic_.name = "table", tactic_.device = device, tactic_.flags = flags;
     tactic_.open = open_state, tactic_.close = close_state, tactic_.run = run;
     if (!workspace.empty()) tactic_.workspace = workspace_of;
     if (!configs.empty()) tactic_.configs = config_of;

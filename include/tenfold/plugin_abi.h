@@ -167,11 +167,17 @@ struct tenfold_plugin_run {
 
 /* A kernel for one kind of device. It is timed beside the operator's other tactics and the plain kernel, and the
  * fastest is taken. */
+enum {
+  /* On a GPU: run() allocates, waits, uses another stream or keeps memory only for the call, so that it cannot become a
+   * part of a CUDA graph. It is then called in every run, and the engine captures no graph of the steps around it. A
+   * caller who captures a run of the engine himself answers for it. */
+  TENFOLD_PLUGIN_NOT_CAPTURABLE = 1
+};
 typedef struct {
   size_t size;
   const char* name;             /* letters, digits and _; each tactic of the operator has another */
   int32_t version;              /* raise it when config or state change their meaning: other plans are refused */
-  int32_t reserved;
+  int32_t flags;                /* TENFOLD_PLUGIN_NOT_CAPTURABLE, or 0; other bits are refused */
   const char* device;           /* "cpu" or "cuda" */
   /* Prepares one node for one context, or for being timed. run() gets what it writes to *state. Null: there is no
    * state. */
@@ -180,7 +186,8 @@ typedef struct {
    * Null: nothing to free. */
   void (*close)(void* self, void* state);
   /* Computes. It neither allocates, locks nor waits. On a GPU, it only enqueues work on call->stream, which may be
-   * recording a graph; the device's primary context is current. Operands are dense in their layouts. */
+   * capturing a graph (but see `flags`); the device's primary context is current. Operands are dense in their
+   * layouts. */
   int32_t (*run)(void* self, void* state, tenfold_plugin_run* call);
   /* From here on, null means: all problems, plain layouts, one empty configuration, no workspace, nothing in place. */
   /* 0: yes. Any other number: no, and `why` says why in words that help a user. */

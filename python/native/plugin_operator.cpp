@@ -115,6 +115,7 @@ void PythonOperator::add_tactic(nb::handle tactic) {
   tenfold_plugin_tactic& table = tactics_[number];
   table.size = sizeof table, table.name = names_[number].c_str(), table.version = nb::cast<int>(nb::object(tactic.attr("version")));
   table.device = nb::cast<std::string>(nb::object(tactic.attr("device"))) == "cuda" ? "cuda" : "cpu";
+  table.flags = nb::cast<bool>(nb::object(tactic.attr("capturable"))) ? 0 : TENFOLD_PLUGIN_NOT_CAPTURABLE;
   set_tactic_functions(table, static_cast<int>(number), tactic);
   tactic_list_.push_back(&table);
 }

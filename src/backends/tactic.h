@@ -118,6 +118,8 @@ struct Tactic {
   Source source = Source::native;
   // Rounds f32 more coarsely than summing in another order does: only for problems whose numerics allow tf32. Builder and plan see to that.
   bool rounds_f32 = false;
+  // On a GPU: what run() enqueues may become a part of a CUDA graph, which is launched again without it.
+  bool capturable = true;
   // Of several that can, the one to take where nothing is timed: it stands first.
   bool preferred = false;
 

@@ -51,16 +51,17 @@ class Operator(Declared):
     def tactic(self, device: str, *, name: str | None = None, arrays: str | None = None, version: int = 1,
                open: Callable[[Problem], Any] | None = None, supports: Callable[[Problem], str | None] | None = None,
                configs: Callable[[Problem], Sequence[Sequence[int]]] | None = None,
-               workspace: Callable[[Problem], int | str] | None = None) -> Callable[[_F], _F]:
+               workspace: Callable[[Problem], int | str] | None = None, capturable: bool = True) -> Callable[[_F], _F]:
         """Decorates a faster kernel for "cpu" or "cuda", f(out, x, alpha): results, operands, attributes; it writes the results.
 
         `arrays`: "numpy" (of the CPU), "torch" (of GPUs; Triton takes its tensors), "cupy", or "raw" for addresses. On a GPU the library's
-        current stream is the run's, and the kernel only launches: it is recorded once and replayed without Python.
+        current stream is the run's, and the kernel only launches: it is captured into a CUDA graph, which is replayed without Python.
+        capturable=False: it does more (waits, reads values on the host, allocates outside of that library), and is called in every run.
         open(problem): the state of one context, as `call.state`. supports(problem): None, or why not. configs(problem): lists of numbers,
         best guess first, which are timed; `call.problem.config` is the one. workspace(problem): bytes, a number or an extent.
         """
         def add(function: _F) -> _F:
-            made = Tactic(self, function, device, name, arrays, version, open, supports, configs, workspace)
+            made = Tactic(self, function, device, name, arrays, version, open, supports, configs, workspace, capturable)
             self.tactics = [t for t in self.tactics if t.name != made.name] + [made]
             _registry.changed()
             return function

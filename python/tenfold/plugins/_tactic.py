@@ -28,10 +28,11 @@ class Tactic:
 
     def __init__(self, operator: Any, function: Callable[..., Any], device: str, name: str | None, arrays: str | None, version: int,
                  open: Callable[[Problem], Any] | None, supports: Callable[[Problem], str | None] | None,
-                 configs: Callable[[Problem], Sequence[Sequence[int]]] | None, workspace: Callable[[Problem], int | str] | None) -> None:
+                 configs: Callable[[Problem], Sequence[Sequence[int]]] | None, workspace: Callable[[Problem], int | str] | None,
+                 capturable: bool) -> None:
         if device not in _DEVICES:
             raise ValueError(f"{operator}: a tactic's device is 'cpu' or 'cuda', got {device!r}")
-        self.device, self.version, self._function = device, version, function
+        self.device, self.version, self._function, self.capturable = device, version, function, bool(capturable)
         self.name = name or function.__name__
         self.arrays = arrays or ('numpy' if device == 'cpu' else 'torch')
         if self.arrays not in KINDS or (self.arrays == 'numpy') > (device == 'cpu') or (self.arrays == 'cupy') > (device == 'cuda'):

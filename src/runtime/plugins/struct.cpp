@@ -62,6 +62,8 @@ PluginTacticTable take_tactic(const tenfold_plugin_tactic* given, const std::str
           "') is for the device '", tactic.device, "'; there are \"cpu\" and \"cuda\"");
   require(t.run != nullptr, ErrorKind::invalid_argument, of, " ('", tactic.name, "') has no run()");
   require(t.open || !t.close, ErrorKind::invalid_argument, of, " ('", tactic.name, "') has close() but no open()");
+  require((t.flags & ~TENFOLD_PLUGIN_NOT_CAPTURABLE) == 0, ErrorKind::invalid_argument, of, " ('", tactic.name, "') has flags ", t.flags,
+          "; TENFOLD_PLUGIN_NOT_CAPTURABLE (1) is the only one");
   if (tactic.table.version <= 0) tactic.table.version = 1;
   return tactic;
 }

@@ -105,7 +105,8 @@ backends::Tactic tactic_of(const PluginTable& plugin) {
   backends::Tactic tactic{.name = cat("plugin ", plugin.name, " ", t.name),
                           .version = t.table.version,
                           .ops = {plugin.name},
-                          .source = backends::Source::plugin};
+                          .source = backends::Source::plugin,
+                          .capturable = (t.table.flags & TENFOLD_PLUGIN_NOT_CAPTURABLE) == 0};
   tactic.supports = [](const Problem& p) { return supports(p, N); };
   tactic.configs = [](const Problem& p) { return configs(p, N); };
   tactic.valid = [](const Problem& p, const Config& c) { return valid(p, c, N); };

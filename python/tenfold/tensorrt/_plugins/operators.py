@@ -29,7 +29,7 @@ class PluginOperator:
 
     def __init__(self, domain: str, name: str, attributes: dict[str, Any], on_host: bool) -> None:
         self.domain, self.name, self.attributes, self._on_host = domain, name, attributes, on_host
-        self.tactics = [Enqueue(self, 'cpu', 'enqueue'), Enqueue(self, 'cuda', 'enqueue_on_gpu')]
+        self.tactics = [Enqueue(self, 'cpu', 'enqueue'), Enqueue(self, 'cuda', 'enqueue_on_gpu'), Launch(self, 'cuda', 'launch_on_gpu')]
 
     def describe(self, attributes: dict[str, Any]) -> Description: return Description.of_text(attributes['data'])
 
@@ -84,6 +84,7 @@ class Enqueue:
     """The tactic for one kind of device: the plug-in's own tactics are its configurations."""
 
     version = 1
+    capturable = False   # enqueue() is the user's, and TensorRT calls it in every run: it may allocate and wait
 
     def __init__(self, operator: PluginOperator, device: str, name: str) -> None:
         self._operator, self.device, self.name = operator, device, name
@@ -98,6 +99,8 @@ class Enqueue:
 
     def supports(self, given: dict[str, Any]) -> str | None:
         problem, description, form = self._asked(given)
+        if self.device == 'cuda' and self.capturable != form.gpu_only:
+            return 'compiled kernels (aot_impl) are launched, others are enqueued by the plug-in'
         inputs, shape_inputs = _parted(problem.inputs, description)
         if not shape_inputs and any('<=' in extent for _, dims in form.results(inputs, []) for extent in dims):
             return 'sizes that only the run knows are found by the plain kernel'
@@ -116,6 +119,12 @@ class Enqueue:
         description = self._operator.describe(problem.attributes)
         return Opened(description, _parted(problem.inputs, description)[0], list(problem.outputs),
                       problem.config[0] if problem.config else None, problem.device, problem.ordinal)
+
+
+class Launch(Enqueue):
+    """Of compiled kernels (aot_impl), which are launched and do nothing else."""
+
+    capturable = True
 
 
 class Opened:
