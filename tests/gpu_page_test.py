@@ -13,6 +13,7 @@ import tell_skips
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / 'tools'))
 
+import gpu_day  # noqa: E402
 import gpu_rows  # noqa: E402
 import gpu_table  # noqa: E402
 from gpu_commands import COMMANDS  # noqa: E402
@@ -71,6 +72,27 @@ class Commands(unittest.TestCase):
             if '--most-tuned' in words:
                 builds = len(words[words.index('--most-tuned') + 1].split(','))
                 self.assertLess(203 * builds, 600, name)   # seconds of the slowest that was seen
+
+
+class Verdicts(unittest.TestCase):
+    def test_the_page_is_what_the_records_say(self):
+        done = subprocess.run([sys.executable, str(ROOT / 'tools' / 'gpu_verdicts.py'), '--check'], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_tests_that_failed_are_named(self):
+        text = ('[  FAILED  ] Gpu.Recorded (12 ms)\n[  FAILED  ] 1 test, listed below:\n[  FAILED  ] Gpu.Recorded\n'
+                'FAIL: test_sizes (__main__.Memory.test_sizes)\nERROR: test_x (__main__.OnAGpu.test_x)\n'
+                'operator cases: 2 of 16 shares failed, 70 s\ngpu on cuda: FAILED, exit 1, 21 ran in 8.9 s\nsizes: passed, 3 s\n')
+        self.assertEqual(gpu_day.failures(text), ['Gpu.Recorded', 'gpu on cuda', 'operator cases',
+                                                  'test_sizes (__main__.Memory.test_sizes)', 'test_x (__main__.OnAGpu.test_x)'])
+
+    def test_parts_end_in_ten_minutes_and_all_tests_come_first(self):
+        self.assertTrue(all(limit <= 600 for *_, limit in gpu_day.PARTS))
+        names = [name for name, *_ in gpu_day.PARTS]
+        self.assertEqual(names[:3], ['tests', 'python tests', 'torch tests'])
+        for _, program, words, _ in gpu_day.PARTS:
+            if program == gpu_day.NATIVE and '--command' in words:
+                self.assertIn(words[1], COMMANDS)
 
 
 if __name__ == '__main__':

@@ -65,6 +65,7 @@ def arguments():
                    help="torch.compile's max-autotune for these rows")
     p.add_argument('--sharp', action='store_true', help='networks of sharp weights in f32 beside f64')
     p.add_argument('--suite', action='store_true', help='the ONNX suite')
+    p.add_argument('--detection', action='store_true', help='a detection network under initcheck')
     p.add_argument('--minute', action='store_true', help='eight threads for a minute')
     p.add_argument('--sanitize-shares', type=range_of, help='of --shares only these, 1-4, so that several short calls do it all')
     p.add_argument('--limit', type=int, default=200, help='seconds for each share under a sanitizer')
@@ -136,6 +137,8 @@ def main():
             verdicts.append(gpu_promises.alone(a))
         for tool in a.sanitize:
             verdicts.append(gpu_promises.sanitize(a, tool))
+        if a.detection:
+            verdicts.append(gpu_promises.detection(a))
         if a.sharp:
             verdicts.append(gpu_sharp.check(a))
         if a.suite:

@@ -8,6 +8,7 @@ MEASURED = [*NOTHING_ELSE, '--seconds', '0.3', '--native', '--memory']
 # In the order in which --all runs them; each stays below ten minutes on a machine with 16 processors.
 COMMANDS = {
     'tests': ['--no-rows', '--minute', '--cli', '--sharp'],
+    'detection': ['--no-rows', *NOTHING_ELSE, '--detection'],
     'suite': ['--no-rows', *NOTHING_ELSE, '--suite'],
     'text': ['--rows', TEXT, *MEASURED],
     'images': ['--rows', IMAGES, *MEASURED],

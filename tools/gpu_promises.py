@@ -1,11 +1,11 @@
 """What was promised and is neither speed nor a model: operator cases, the run time, graphs at random, the ONNX suite,
 memory, sanitizers."""
-import os, re, time
+import os, re, sys, time
 from concurrent.futures import ThreadPoolExecutor
 from glob import glob
 from shutil import which
 
-from gpu_common import HERE, in_shares, remember, shell
+from gpu_common import HERE, TENFOLD, in_shares, remember, shell
 
 
 def program(name):
@@ -72,11 +72,37 @@ def suite(a):
                 [*words, '--level', '3', '--share', '{share}'], 10 * a.shares, 280, only=timed, env=env) and good
 
 
-def sanitize(a, tool):
-    """The operator cases under one tool of compute-sanitizer: False if it finds something or is not here."""
+def sanitizer():
     found = which('compute-sanitizer') or next(iter(sorted(glob('/usr/local/cuda*/bin/compute-sanitizer'), reverse=True)), None)
     if not found:
         print('compute-sanitizer is not here: memory was not checked')
+    return found
+
+
+def detection(a):
+    """A network with many concatenations under initcheck, in each precision: no step reads what nothing wrote."""
+    model, found, good = os.path.join(a.out, 'detection.onnx'), sanitizer(), True
+    code, text, _ = shell([sys.executable, program('gpu_detection.py'), model], os.path.join(a.out, 'detection.log'))
+    if code or not found:
+        print(text[-500:])
+        return False
+    for precision in ('fp16', 'bf16', 'fp32'):
+        plan, words = model.replace('.onnx', f'-{precision}.plan'), [] if precision == 'fp32' else [f'--{precision}']
+        once = ['--device=cuda:0', '--iterations=2', '--warmUp=0', '--duration=0']
+        code, text, _ = shell([TENFOLD, 'exec', f'--onnx={model}', f'--saveEngine={plan}', *words, *once], os.path.join(a.out, 'built.log'))
+        if code:
+            print(text[-500:])
+        good = code == 0 and part(a, f'compute-sanitizer initcheck, a detection network with concatenations, {precision}',
+                                  f'initcheck detection {precision}',
+                                  [found, '--tool=initcheck', '--error-exitcode=9', '--print-limit=5', TENFOLD, 'exec',
+                                   f'--loadEngine={plan}', *once], 1, a.limit) and good
+    return good
+
+
+def sanitize(a, tool):
+    """The operator cases under one tool of compute-sanitizer: False if it finds something or is not here."""
+    found = sanitizer()
+    if not found:
         return False
     env = dict(TENFOLD_TACTICS='native')   # racecheck reports cuBLASLt's own kernels, too
     if tool == 'racecheck':   # it does not see that __syncwarp orders a warp before the one lane that arrives for it
