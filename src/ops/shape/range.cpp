@@ -63,7 +63,12 @@ void infer_integers(InferCall& call) {
   if (start.is_constant() && limit.is_constant() && delta.is_constant())
     return infer_numbers(call, {start.constant(), limit.constant(), delta.constant(), call.dtype(0) == DType::u64});
   call.need(!(delta == Dim(0)), "delta is 0");
-  call.out(0, call.dtype(0), {ops::DimRules(call).not_negative(ceil_div(limit - start, delta))});
+  const Dim count = ops::DimRules(call).not_negative(ceil_div(limit - start, delta));
+  call.out(0, call.dtype(0), {count});
+  if (!count.is_constant() || count.constant() > ir::kMostContents) return;
+  Dims values;   // from a symbol on: of positions behind a cache, say
+  for (std::int64_t i = 0; i < count.constant(); ++i) values.push_back(start + Dim(i) * delta);
+  call.out_contents(0, std::move(values));
 }
 
 void infer(InferCall& call) {
