@@ -13,7 +13,7 @@ std::vector<Tensor> random_inputs(const ir::Graph& graph) {
   std::vector<Tensor> inputs;
   for (const ir::Value* v : graph.inputs) {
     Shape shape;
-    for (const ir::Dim d : v->dims()) shape.push_back(d.is_constant() ? d.constant() : 3);
+    for (const ir::Dim& d : v->dims()) shape.push_back(d.is_constant() ? d.constant() : 3);
     inputs.push_back(ops::random_tensor(v->dtype(), shape, 10 + inputs.size()));
   }
   return inputs;

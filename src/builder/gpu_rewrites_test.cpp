@@ -114,7 +114,7 @@ TEST(GpuRewrites, MeanTheSame) {
       std::vector<ops::RuntimeValue> inputs;
       for (const ir::Value* v : graph.inputs) {
         Shape shape;
-        for (const ir::Dim d : v->dims()) shape.push_back(d.is_constant() ? d.constant() : unknown);
+        for (const ir::Dim& d : v->dims()) shape.push_back(d.is_constant() ? d.constant() : unknown);
         inputs.push_back(ops::random_tensor(v->dtype(), shape, inputs.size() + 1));
       }
       const std::vector<ops::RuntimeValue> got = ops::run_graph(rewritten, inputs), want = ops::run_graph(graph, inputs);

@@ -21,7 +21,7 @@ bool is_small(const ir::Graph& graph) {
   for (const auto& v : graph.values()) {
     if (v->type.kind != ir::ValueType::Kind::tensor || !v->type.ranked || v->dtype() == DType::string) return false;
     std::int64_t elements = 1;
-    for (const ir::Dim d : v->dims()) {
+    for (const ir::Dim& d : v->dims()) {
       const std::int64_t extent = d.bounds(box).upper;
       if (extent > kMostElements || (elements *= std::max<std::int64_t>(extent, 1)) > kMostElements) return false;
     }

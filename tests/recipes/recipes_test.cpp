@@ -44,7 +44,7 @@ TEST(Recipes, ATacticIsOneFile) {
     const ir::Graph graph = parse(cat("(x ", type, ")\ny = ReverseRows(x)\nreturn y\n"));
     const Engine engine = builder::build_graph(graph, {.threads = 2});
     Shape shape;
-    for (const ir::Dim d : graph.inputs[0]->dims()) shape.push_back(d.constant());
+    for (const ir::Dim& d : graph.inputs[0]->dims()) shape.push_back(d.constant());
     const bool chosen = engine.inspect().find("reverse_rows_copy") != std::string::npos;
     EXPECT_EQ(chosen, element_count(shape) > 0) << engine.inspect();   // where there is nothing to compute no tactic is asked
     const Tensor x = ops::random_tensor(graph.inputs[0]->dtype(), shape, 2);

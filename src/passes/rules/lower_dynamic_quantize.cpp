@@ -40,7 +40,7 @@ using ir::Value;
 
 bool try_lower(ir::Graph& graph, ir::Node& n) {
   if (n.op() != "DynamicQuantizeLinear" || n.body || n.in(0)->dtype() != DType::f32 || n.in(0)->rank() == 0) return false;
-  for (const ir::Dim d : n.in(0)->dims())
+  for (const ir::Dim& d : n.in(0)->dims())
     if (d == ir::Dim(0)) return false;  // extremes of nothing are no numbers
   ir::Ints axes(static_cast<std::size_t>(n.in(0)->rank()));
   for (std::size_t d = 0; d < axes.size(); ++d) axes[d] = static_cast<std::int64_t>(d);

@@ -124,7 +124,7 @@ Value* list(ir::Graph& graph, const Ints& values) {
 std::optional<Ints> ints_of(const Value* v) {
   if (!v || !v->contents || !ir::is_constant(*v->contents)) return std::nullopt;
   Ints values;
-  for (const ir::Dim d : *v->contents) values.push_back(d.constant());
+  for (const ir::Dim& d : *v->contents) values.push_back(d.constant());
   return values;
 }
 

@@ -34,7 +34,7 @@ Verdict supports(const Problem& p) {
   if (!ir::is_constant(p.in[0].dims) || !ir::is_constant(p.out[0].dims)) return Verdict::no("the extents are not constants");
   for (const OperandDesc* o : {&p.in[0], &p.out[0]}) {
     if (!o->dense || !unit_channels(*o)) return Verdict::no("an operand is not dense and channels-last");
-    for (const ir::Dim d : o->dims)
+    for (const ir::Dim& d : o->dims)
       if (d.constant() < 1) return Verdict::no("an operand is empty");
   }
   return onednn_supports(p, form_of(p));

@@ -91,7 +91,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
 // Of a few parts one may be left over while other workers wait: smaller ones, too.
 std::vector<Config> configs(const Problem& p) {
   int64_t elements = 1;
-  for (const ir::Dim d : space_of(p)) elements = std::min<int64_t>(elements * likely(p, d), 1 << 24);
+  for (const ir::Dim& d : space_of(p)) elements = std::min<int64_t>(elements * likely(p, d), 1 << 24);
   if (elements <= kPart / 2 || elements > 6 * kPart) return {{kPart}};
   return {{kPart}, {round_up(ceil_div(elements, int64_t{8}), int64_t{256})}};
 }

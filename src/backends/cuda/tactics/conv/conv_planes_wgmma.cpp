@@ -79,7 +79,7 @@ Verdict read(const Problem& p, Read& r) {
     return Verdict::no("it strides, or its images have one axis");
   if (g.channels % 16 != 0 || g.n % 16 != 0) return Verdict::no("channels are no multiple of 16");
   if (r.planes.fold() < 2 || r.planes.fold() > 5) return Verdict::no("the window has no extent of 2 to 5 along its first axis");
-  for (const auto extent : {product.rows, g.in_extent[0] * g.in_extent[1] * g.in_extent[2]})
+  for (const auto& extent : {product.rows, g.in_extent[0] * g.in_extent[1] * g.in_extent[2]})
     if (extent >= kMostRows) return Verdict::no("an image is too large");
   return Verdict::ok();
 }

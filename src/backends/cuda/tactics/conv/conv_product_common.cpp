@@ -121,7 +121,7 @@ Verdict read_conv_transpose(const Problem& p, Product& product) {
   if (y != conv_extents(p, true)) return Verdict::no("the epilogue enlarges the result");
   for (const ir::Dims* image : {&x, &y})
     if (ir::product(std::span(*image).subspan(1)).constant() >= int64_t{1} << 31) return Verdict::no("an image is too large");
-  for (const ir::Dim d : {ir::product(w), ir::product(std::span(x).subspan(2)), ir::product(std::span(y).subspan(2))})
+  for (const ir::Dim& d : {ir::product(w), ir::product(std::span(x).subspan(2)), ir::product(std::span(y).subspan(2))})
     if (d.constant() < 1) return Verdict::no("an operand is empty");
   GemmProblem& g = product.gemm;
   g.pitch = position_pitch(c);
