@@ -30,10 +30,11 @@ Pixels luminance(const Pixels& colours) {
 }
 
 void expect_size(std::int64_t width, std::int64_t height) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 28;   // pixels
+  // Pixels. A PNG of that many takes half a gigabyte while it is read, however small its file is.
+  constexpr std::int64_t kMost = std::int64_t{1} << 26;
   if (width < 1 || height < 1) throw BrokenImage("it has no pixels");
   if (width > kMost || height > kMost || width * height > kMost)
-    throw BrokenImage("it is of " + std::to_string(width) + " x " + std::to_string(height) + " pixels, more than 2^28");
+    throw BrokenImage("it is of " + std::to_string(width) + " x " + std::to_string(height) + " pixels, more than 2^26");
 }
 
 Pixels room_for(std::int64_t width, std::int64_t height) {

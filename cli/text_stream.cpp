@@ -62,7 +62,15 @@ TextStream json_lines(const std::string& path, const std::string& column) {
     do
       if (!lines->next(text)) return false;
     while (text.empty());
-    const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+    constexpr int kDeepest = 128, kMostValues = 1 << 20;   // a value takes up to a hundred times its text in memory
+    int values = 0;
+    const auto within = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+      if (depth > kDeepest || ++values > kMostValues)
+        lines->wrong("has more than " + std::to_string(kMostValues) + " values of JSON, or more than " + std::to_string(kDeepest) +
+                     " inside each other");
+      return true;
+    };
+    const nlohmann::json json = nlohmann::json::parse(text, within, false);
     const nlohmann::json* value = json.is_object() && json.contains(field) ? &json.at(field) : &json;
     if (!value->is_string())
       lines->wrong("is neither a JSON string nor an object with a string '" + printable(field) + "'; --column names it");

@@ -30,7 +30,7 @@ AddedTokens::AddedTokens(const Json& file, const Normalizer* normalizer, const V
     Chars chars;
     decode_utf8(one.content, chars);
     if (one.normalized && normalizer) {
-      normalizer->run(chars);
+      normalizer->run(chars, Room(chars.size()));
       if (std::string text = utf8(chars); text != one.content) changed_.emplace(one.id, std::move(text));
     }
     if (chars.empty()) continue;

@@ -6,13 +6,17 @@
 #include <vector>
 
 #include "text/chars.h"
+#include "text/room.h"
 
 namespace tenfold::tokenizing {
 
 class Made {
  public:
-  // Stays where it is until clear().
+  // A text of so many characters follows, which a pre-tokenizer may make longer.
+  void allow(std::size_t given) { given_ += given; }
+  // Stays where it is until clear(). Throws unsupported where all that was taken is longer than the texts may become.
   std::span<Char> take(std::size_t count) {
+    Room(given_).expect(taken_ += count, "pre_tokenizer");
     while (at_ < blocks_.size() && blocks_[at_].size - used_ < count) ++at_, used_ = 0;
     if (at_ == blocks_.size()) {
       const std::size_t size = std::max(count, kBlock);
@@ -26,7 +30,7 @@ class Made {
   void clear() {
     if (blocks_.size() > 1) blocks_.resize(1);
     if (!blocks_.empty() && blocks_[0].size > kBlock) blocks_.clear();
-    at_ = used_ = 0;
+    at_ = used_ = taken_ = given_ = 0;
   }
 
  private:
@@ -36,6 +40,7 @@ class Made {
     std::size_t size;
   };
   std::vector<Block> blocks_;
+  std::size_t taken_ = 0, given_ = 0;
   std::size_t at_ = 0, used_ = 0;   // the block that is being used, and how much of it is
 };
 

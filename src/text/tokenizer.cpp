@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "tenfold/internal/as_error.h"
 #include "tenfold/text.h"
 #include "text/added_tokens.h"
 #include "text/decode/decoder.h"
@@ -62,14 +63,16 @@ struct Tokenizer::Impl {
   Vocabulary ids;
   std::unordered_map<std::int32_t, std::string> tokens;
   Trimmer trimmer;
+  std::string name;   // of the file or folder, for errors
 
-  explicit Impl(const Json& file)
+  Impl(const Json& file, std::string from)
       : normalizer(read_if<Normalizer>(file, "normalizer", read_normalizer)),
         pre_tokenizer(read_if<PreTokenizer>(file, "pre_tokenizer", read_pre_tokenizer)), model(read_model(file.at("model"))),
         added(file, normalizer.get(), model->vocabulary()),
         special(file.has("post_processor") ? read_template(file.at("post_processor")) : whole_texts()), plain(without_tokens(special)),
         truncation(read_truncation(file)), padding(read_padding(file)), decoder(read_if<Decoder>(file, "decoder", read_decoder)),
-        ids(model->vocabulary()), tokens(texts_of(file)), trimmer(special.trims, tokens) {}
+        ids(model->vocabulary()), tokens(texts_of(file)), trimmer(special.trims, tokens),
+        name(std::move(from)) {}
 
   std::unordered_map<std::int32_t, std::string> texts_of(const Json& file) {
     std::unordered_map<std::int32_t, std::string> texts;
@@ -85,6 +88,14 @@ struct Tokenizer::Impl {
   }
 
   void tokenize(std::string_view text, std::vector<Token>& out) const {
+    try {
+      as_error([&] { take_apart(text, out); });
+    } catch (Error& e) {   // what a rule of the file makes of this text
+      if (e.kind() == ErrorKind::unsupported) e.within("the tokenizer '" + name + "'");
+      throw;
+    }
+  }
+  void take_apart(std::string_view text, std::vector<Token>& out) const {
     Scratch& s = scratch();
     out.clear(), s.given.clear(), s.parts.clear(), s.made.clear();
     decode_utf8(text, s.given);
@@ -97,7 +108,7 @@ struct Tokenizer::Impl {
       Word text = part.text;
       if (normalizer) {
         s.piece.assign(text.begin(), text.end());
-        normalizer->run(s.piece);
+        normalizer->run(s.piece, Room(s.piece.size()));
         text = s.piece;
       }
       s.inner.clear();
@@ -108,6 +119,7 @@ struct Tokenizer::Impl {
   void tokenize_part(const Part& part, Scratch& s, std::vector<Token>& out) const {
     if (part.id >= 0) return put(part, out);
     s.words.clear();
+    s.made.allow(part.text.size());
     if (pre_tokenizer) pre_tokenizer->split(part.text, s.words, s.made);
     else s.words.push_back(part.text);
     for (const Word word : s.words) model->tokenize(word, out);
@@ -142,6 +154,15 @@ struct Tokenizer::Impl {
     truncate(truncation, specials_of(form.single), scratch().first, nullptr);
     assemble(form.single, e);
   }
+  void run_decoder(std::vector<std::string>& tokens) const {
+    std::size_t given = 0;
+    for (const std::string& token : tokens) given += token.size();
+    try {
+      as_error([&] { decoder->run(tokens, Room(given)); });
+    } catch (Error& e) {
+      throw e.within("the tokenizer '" + name + "'");
+    }
+  }
   void pad_alone(Encoding& e) const {
     if (padding.mode != Padding::none) pad(padding, padded_length(padding, e.size()), e);
   }
@@ -156,17 +177,19 @@ Tokenizer Tokenizer::load(const std::string& path) {
   std::error_code cannot_look;
   if (!std::filesystem::is_directory(path, cannot_look)) return parse(read_file(path), path);
   try {
-    const nlohmann::json root = tokenizer_of_folder(path);
-    return Tokenizer(std::make_unique<Impl>(Json{root, ""}));
+    return as_error([&] {
+      const nlohmann::json root = tokenizer_of_folder(path);
+      return Tokenizer(std::make_unique<Impl>(Json{root, ""}, path));
+    });
   } catch (Error& e) {
     throw e.within("reading the tokenizer '" + path + "'");
   }
 }
 
 Tokenizer Tokenizer::parse(std::string_view json, const std::string& what) {
-  const nlohmann::json root = parsed(json, what);
+  const nlohmann::json root = as_error([&] { return parsed(json, what); });
   try {
-    return Tokenizer(std::make_unique<Impl>(Json{root, ""}));
+    return as_error([&] { return Tokenizer(std::make_unique<Impl>(Json{root, ""}, what)); });
   } catch (Error& e) {
     throw e.within("reading the tokenizer '" + what + "'");
   }
@@ -223,7 +246,7 @@ std::string Tokenizer::decode(std::span<const std::int32_t> ids, bool skip_speci
     const std::string* const normalised = impl_->added.normalised(id);
     tokens.push_back(normalised ? *normalised : known->second);
   }
-  if (impl_->decoder && !tokens.empty()) impl_->decoder->run(tokens);
+  if (impl_->decoder && !tokens.empty()) impl_->run_decoder(tokens);
   std::string text;
   for (const std::string& token : tokens) {
     if (!impl_->decoder && &token != &tokens.front()) text += ' ';

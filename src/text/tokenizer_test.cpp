@@ -97,7 +97,7 @@ TEST(Tokenizer, NamesWhatIsWrongInAFile) {
   EXPECT_SAYS(refusal("{" + kModel + R"(, "added_tokens": [{"id": 1, "content": "x"}]})", ErrorKind::invalid_model), "have the id 1");
   std::string deep = R"({"type": "Lowercase"})";
   for (int i = 0; i < 20000; ++i) deep = R"({"type": "Sequence", "normalizers": [)" + deep + "]}";
-  EXPECT_SAYS(refusal("{" + kModel + R"(, "normalizer": )" + deep + "}", ErrorKind::invalid_model), "nested more than 100 deep");
+  EXPECT_SAYS(refusal("{" + kModel + R"(, "normalizer": )" + deep + "}", ErrorKind::invalid_model), "more than 128 lists and objects");
   try {
     Tokenizer::load("/nowhere/at/all");
     ADD_FAILURE();
@@ -197,6 +197,100 @@ TEST(Tokenizer, EncodesManyTextsOnSeveralThreads) {
   } catch (const Error& e) {
     EXPECT_SAYS(std::string(e.what()), "byte 1");
   }
+}
+
+// What `act` is refused with; each text of a message must be one that every interface can show.
+template <class Act>
+std::string refused(ErrorKind kind, const Act& act) {
+  try {
+    act();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), kind) << e.what();
+    return e.what();
+  }
+  ADD_FAILURE() << "it was taken";
+  return "";
+}
+
+std::string replaces(int count, const std::string& content) {
+  std::string rules;
+  for (int i = 0; i < count; ++i)
+    rules += std::string(i ? "," : "") + R"({"type": "Replace", "pattern": {"String": "a"}, "content": ")" + content + "\"}";
+  return rules;
+}
+std::string normalizing(const std::string& rules, const std::string& more = "") {
+  return "{" + kModel + more + R"(, "normalizer": {"type": "Sequence", "normalizers": [)" + rules + "]}}";
+}
+
+// Nine rules that make ten characters of each: 10^10 of ten.
+TEST(TokenizerBounds, ANormalizerMakesATextLongerByABound) {
+  const Tokenizer t = Tokenizer::parse(normalizing(replaces(9, "aaaaaaaaaa")), "some.json");
+  const std::string why = refused(ErrorKind::unsupported, [&] { t.encode("aaaaaaaaaa"); });
+  EXPECT_SAYS(why, "the tokenizer 'some.json': normalizer.normalizers[");
+  EXPECT_SAYS(why, "it makes more than 4736 characters of a text of 10");
+  EXPECT_NO_THROW(t.encode("bbbb"));
+  EXPECT_NO_THROW(Tokenizer::parse(normalizing(replaces(1, std::string(60, 'b')))).encode(std::string(1000, 'a')));
+  const std::string one = "{" + kModel + R"(, "normalizer": )" + replaces(1, std::string(100'000, 'b')) + "}";
+  EXPECT_SAYS(refused(ErrorKind::unsupported, [&] { Tokenizer::parse(one).encode("a"); }), "normalizer: it makes");
+  const std::string before = "{" + kModel + R"(, "normalizer": {"type": "Prepend", "prepend": ")" + std::string(100'000, 'b') + "\"}}";
+  EXPECT_SAYS(refused(ErrorKind::unsupported, [&] { Tokenizer::parse(before).encode("a"); }), "normalizer: it makes");
+  // Tokens that are looked for in normalised text are normalised themselves.
+  const std::string added = R"(, "added_tokens": [{"id": 9, "content": "aaaaa", "normalized": true}])";
+  refusal(normalizing(replaces(9, "aaaaaaaaaa"), added), ErrorKind::unsupported);
+}
+
+TEST(TokenizerBounds, SoDoPreTokenizersAndDecoders) {
+  std::string letters;
+  for (int i = 0; i < 20; ++i)
+    letters += std::string(i ? "," : "") + R"({"type": "ByteLevel", "add_prefix_space": false, "use_regex": false})";
+  const Tokenizer doubling =
+      Tokenizer::parse("{" + kModel + R"(, "pre_tokenizer": {"type": "Sequence", "pretokenizers": [)" + letters + "]}}");
+  EXPECT_SAYS(refused(ErrorKind::unsupported, [&] { doubling.encode("\u00e9\u00e9\u00e9\u00e9"); }), "pre_tokenizer: it makes more than");
+  const Tokenizer decoding = Tokenizer::parse(
+      R"({"model": {"type": "WordPiece", "unk_token": "?", "vocab": {"?": 0, "a": 1}}, "decoder": {"type": "Sequence", "decoders": [)" +
+      replaces(9, "aaaaaaaaaa") + "]}}");
+  EXPECT_SAYS(refused(ErrorKind::unsupported, [&] { decoding.decode(Ids{1, 1, 1}); }), "decoder.decoders[");
+}
+
+TEST(TokenizerBounds, TemplatesHaveABoundedNumberOfPlaces) {
+  const auto with = [](int places) {
+    std::string list;
+    for (int i = 0; i < places; ++i) list += std::string(i ? "," : "") + R"({"Sequence": {"id": "A", "type_id": 0}})";
+    return "{" + kModel + R"(, "post_processor": {"type": "TemplateProcessing", "single": [)" + list +
+           R"(], "pair": [], "special_tokens": {}}})";
+  };
+  EXPECT_EQ(Tokenizer::parse(with(256)).encode("un").ids.size(), 256u);
+  EXPECT_SAYS(refusal(with(257), ErrorKind::unsupported), "post_processor.single: it has more than 256 texts and tokens");
+}
+
+// JSON beyond the limits is refused before values are made of it; closed and open nesting alike.
+TEST(TokenizerBounds, JsonIsBounded) {
+  const std::string nested[] = {std::string(1 << 20, '['), std::string(200, '[') + std::string(200, ']'),
+                                R"({"model":)" + std::string(130, '{')};
+  for (const std::string& text : nested)
+    EXPECT_SAYS(refusal(text, ErrorKind::invalid_model), "more than 128 lists and objects of JSON lie inside each other");
+  std::string flat = "[[]";
+  for (int i = 0; i < (1 << 23); ++i) flat += ",[]";
+  EXPECT_SAYS(refusal(flat + "]", ErrorKind::invalid_model), "more than 8388608 values of JSON");
+  EXPECT_SAYS(refusal(R"(["\\[[[[", "\"[", 1e999999])", ErrorKind::invalid_model), "tokenizer.json");
+  const std::string brackets = "\"" + std::string(1000, '[') + "\"";   // a text of them is none
+  EXPECT_SAYS(refusal(brackets, ErrorKind::invalid_model), "an object was expected");
+}
+
+// Escapes that a pattern ends in, and what only the standard library would refuse.
+TEST(TokenizerBounds, PatternsThatEndEarlyAreRefused) {
+  const auto with = [](const std::string& pattern) {
+    return "{" + kModel + R"(, "normalizer": {"type": "Replace", "pattern": {"Regex": ")" + pattern + R"("}, "content": ""}})";
+  };
+  for (const char* pattern : {"[\\\\u", "\\\\u", "[\\\\u00", "\\\\u12g4", "[[:", "[[:]", "\\\\p", "\\\\p{", "(?", "{", "[", "\\\\",
+                              "[^", "a{1", "(?#"}) {
+    const std::string json = with(pattern);
+    try {
+      Tokenizer::parse(json).encode("some text");
+    } catch (const Error&) {
+    }   // anything else fails the test
+  }
+  EXPECT_SAYS(refusal(with("[\\\\u"), ErrorKind::unsupported), "which is not followed by four hexadecimal digits");
 }
 
 }  // namespace

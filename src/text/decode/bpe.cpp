@@ -7,7 +7,7 @@ namespace {
 class BpeDecoder : public Decoder {
  public:
   explicit BpeDecoder(const Json& json) : suffix_(json.text("suffix")) {}
-  void run(std::vector<std::string>& tokens) const override {
+  void run(std::vector<std::string>& tokens, const Room&) const override {
     for (std::size_t i = 0; i < tokens.size(); ++i) replace_all(tokens[i], suffix_, i + 1 == tokens.size() ? "" : " ");
   }
 

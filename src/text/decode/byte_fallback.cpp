@@ -31,7 +31,7 @@ bool is_text(const std::string& bytes) {
 // Runs of tokens that stand for bytes become text, or one sign a byte where they are none.
 class ByteFallback : public Decoder {
  public:
-  void run(std::vector<std::string>& tokens) const override {
+  void run(std::vector<std::string>& tokens, const Room&) const override {
     std::vector<std::string> result;
     std::string open;
     const auto close = [&] {

@@ -8,7 +8,7 @@ namespace {
 // Letters become their bytes; a token with another letter stands for itself.
 class ByteLevelDecoder : public Decoder {
  public:
-  void run(std::vector<std::string>& tokens) const override {
+  void run(std::vector<std::string>& tokens, const Room&) const override {
     std::string bytes;
     for (const std::string& token : tokens) {
       std::string own;

@@ -8,7 +8,7 @@ class Ctc : public Decoder {
  public:
   explicit Ctc(const Json& json)
       : padding_(json.text("pad_token")), space_(json.text("word_delimiter_token")), cleans_up_(json.flag("cleanup", true)) {}
-  void run(std::vector<std::string>& tokens) const override {
+  void run(std::vector<std::string>& tokens, const Room&) const override {
     std::vector<std::string> result;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (i > 0 && tokens[i] == tokens[i - 1]) continue;

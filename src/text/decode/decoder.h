@@ -6,13 +6,15 @@
 #include <vector>
 
 #include "text/json.h"
+#include "text/room.h"
 
 namespace tenfold::tokenizing {
 
 class Decoder {
  public:
   virtual ~Decoder() = default;
-  virtual void run(std::vector<std::string>& tokens) const = 0;   // what comes out is put together without spaces
+  // What comes out is put together without spaces. Throws unsupported where it becomes too long.
+  virtual void run(std::vector<std::string>& tokens, const Room& room) const = 0;
 };
 std::unique_ptr<Decoder> read_decoder(const Json& json);   // throws unsupported and invalid_model
 

@@ -8,8 +8,8 @@ class Decoders : public Decoder {
   explicit Decoders(const Json& json) {
     for (const Json& one : json.list("decoders")) all_.push_back(read_decoder(one));
   }
-  void run(std::vector<std::string>& tokens) const override {
-    for (const auto& one : all_) one->run(tokens);
+  void run(std::vector<std::string>& tokens, const Room& room) const override {
+    for (const auto& one : all_) one->run(tokens, room);
   }
 
  private:

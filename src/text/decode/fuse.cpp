@@ -5,7 +5,7 @@ namespace {
 
 class Fuse : public Decoder {
  public:
-  void run(std::vector<std::string>& tokens) const override {
+  void run(std::vector<std::string>& tokens, const Room&) const override {
     std::string all;
     for (const std::string& token : tokens) all += token;
     tokens.assign(1, all);

@@ -8,7 +8,7 @@ namespace {
 class MetaspaceDecoder : public Decoder {
  public:
   explicit MetaspaceDecoder(const Json& json) : form_(read_metaspace_form(json)) { append_utf8(form_.space, space_); }
-  void run(std::vector<std::string>& tokens) const override {
+  void run(std::vector<std::string>& tokens, const Room&) const override {
     const bool drops = form_.scheme != MetaspaceForm::never;
     for (std::size_t i = 0; i < tokens.size(); ++i) replace_all(tokens[i], space_, i == 0 && drops ? "" : " ");
   }

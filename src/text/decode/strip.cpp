@@ -12,7 +12,7 @@ class StripDecoder : public Decoder {
     if (content.size() != 1) json.wrong("'content' must be one character");
     append_utf8(content[0], content_);
   }
-  void run(std::vector<std::string>& tokens) const override {
+  void run(std::vector<std::string>& tokens, const Room&) const override {
     for (std::string& token : tokens) {
       std::string_view left = token;
       for (std::int64_t i = 0; i < start_ && left.starts_with(content_); ++i) left.remove_prefix(content_.size());

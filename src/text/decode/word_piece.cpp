@@ -14,7 +14,7 @@ constexpr std::pair<std::string_view, std::string_view> kCleaned[] = {
 class WordPieceDecoder : public Decoder {
  public:
   explicit WordPieceDecoder(const Json& json) : prefix_(json.text("prefix")), cleans_up_(json.flag("cleanup", true)) {}
-  void run(std::vector<std::string>& tokens) const override {
+  void run(std::vector<std::string>& tokens, const Room&) const override {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       std::string& token = tokens[i];
       if (i > 0 && token.starts_with(prefix_)) token.erase(0, prefix_.size());

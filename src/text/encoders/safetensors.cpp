@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "text/fail.h"
+#include "text/files/read_json.h"
 
 namespace tenfold::encoders {
 
@@ -38,7 +39,8 @@ FileBytes::~FileBytes() {
 
 namespace {
 
-constexpr std::size_t kLongestTable = 100'000'000;  // as the format's own reader has it
+// As the format's own reader has it; an entry has eight values.
+constexpr tokenizing::JsonLimits kTableLimits{.bytes = 100'000'000, .values = std::size_t{1} << 21, .depth = 8};
 
 DType type_of(const std::string& name, const std::string& where) {
   static const std::map<std::string, DType> types{{"F32", DType::f32}, {"F64", DType::f64},     {"F16", DType::f16}, {"BF16", DType::bf16},
@@ -56,34 +58,58 @@ struct Entry {
   std::uint64_t begin, end;  // in the bytes behind the table
 };
 
+// Lists of whole numbers from 0 on: shapes and places.
+std::vector<std::int64_t> numbers_of(const nlohmann::json& entry, const char* key, const std::string& where) {
+  const auto list = entry.find(key);
+  const auto is_count = [](const nlohmann::json& one) {
+    return one.is_number_unsigned() && one.get<std::uint64_t>() <= static_cast<std::uint64_t>(INT64_MAX);
+  };
+  if (list == entry.end() || !list->is_array() || !std::all_of(list->begin(), list->end(), is_count))
+    fail(ErrorKind::invalid_model,
+         where + ": '" + key + "' is " + (list == entry.end() ? "missing" : "no list of whole numbers from 0 on"));
+  return list->get<std::vector<std::int64_t>>();
+}
+
+// The bytes of an array; a product that is beyond all files is no size.
+std::uint64_t bytes_of(const Entry& e, const std::string& where) {
+  std::int64_t size = bits(e.type) / 8;
+  const bool is_empty = std::find(e.shape.begin(), e.shape.end(), 0) != e.shape.end();
+  for (const std::int64_t extent : e.shape)
+    if (!is_empty && __builtin_mul_overflow(size, extent, &size))
+      fail(ErrorKind::invalid_model, where + ": its shape " + tenfold::text(e.shape) + " has more elements than can be counted");
+  return is_empty ? 0 : static_cast<std::uint64_t>(size);
+}
+
 Entry read_entry(const std::string& name, const nlohmann::json& json, const std::string& what) {
   const std::string where = what + ": tensor '" + name + "'";
-  try {
-    Entry e{name, type_of(json.at("dtype").get<std::string>(), where), {}, 0, 0};
-    for (const nlohmann::json& extent : json.at("shape")) e.shape.push_back(static_cast<std::int64_t>(extent.get<std::uint64_t>()));
-    const nlohmann::json& places = json.at("data_offsets");
-    if (!places.is_array() || places.size() != 2 || !places[0].is_number_unsigned() || !places[1].is_number_unsigned())
-      fail(ErrorKind::invalid_model, where + ": data_offsets is not two places");
-    e.begin = places[0].get<std::uint64_t>(), e.end = places[1].get<std::uint64_t>();
-    const auto bytes = static_cast<std::uint64_t>(byte_size(e.type, element_count(e.shape)));
-    if (e.end < e.begin || e.end - e.begin != bytes)
-      fail(ErrorKind::invalid_model, where + ": it takes bytes " + std::to_string(e.begin) + " to " + std::to_string(e.end) +
-                                         ", but its shape " + tenfold::text(e.shape) + " needs " + std::to_string(bytes));
-    return e;
-  } catch (const nlohmann::json::exception& wrong) {
-    fail(ErrorKind::invalid_model, where + ": " + wrong.what());
-  }
+  if (!json.is_object()) fail(ErrorKind::invalid_model, where + ": its entry is no JSON object");
+  const auto type = json.find("dtype");
+  if (type == json.end() || !type->is_string()) fail(ErrorKind::invalid_model, where + ": 'dtype' is no string");
+  Entry e{name, type_of(type->get<std::string>(), where), numbers_of(json, "shape", where), 0, 0};
+  const std::vector<std::int64_t> places = numbers_of(json, "data_offsets", where);
+  if (places.size() != 2)
+    fail(ErrorKind::invalid_model, where + ": 'data_offsets' has " + std::to_string(places.size()) + " numbers, not 2");
+  e.begin = static_cast<std::uint64_t>(places[0]), e.end = static_cast<std::uint64_t>(places[1]);
+  const std::uint64_t bytes = bytes_of(e, where);
+  if (e.end < e.begin || e.end - e.begin != bytes)
+    fail(ErrorKind::invalid_model, where + ": it takes bytes " + std::to_string(e.begin) + " to " + std::to_string(e.end) +
+                                       ", but its shape " + tenfold::text(e.shape) + " needs " + std::to_string(bytes));
+  return e;
 }
 
 std::vector<Entry> read_table(std::span<const std::byte> file, const std::string& what, std::size_t& body) {
+  constexpr std::size_t kHead = 8;   // the table's length
+  const auto refuse = [&](const std::string& why) { fail(ErrorKind::invalid_model, what + " is no safetensors file: " + why); };
+  if (file.size() < kHead) refuse("it has " + std::to_string(file.size()) + " bytes, and the length of its table alone takes 8");
   std::uint64_t length = 0;
-  if (file.size() >= 8) std::memcpy(&length, file.data(), 8);
-  if (file.size() < 8 || length > kLongestTable || length > file.size() - 8)
-    fail(ErrorKind::invalid_model, what + " is no safetensors file: its table of " + std::to_string(length) +
-                                       " bytes ends behind the file's " + std::to_string(file.size()));
-  body = 8 + static_cast<std::size_t>(length);
-  const char* text = reinterpret_cast<const char*>(file.data()) + 8;
-  const nlohmann::json table = nlohmann::json::parse(text, text + length, nullptr, false);
+  std::memcpy(&length, file.data(), kHead);
+  if (length > kTableLimits.bytes)
+    refuse("its table has " + std::to_string(length) + " bytes; " + std::to_string(kTableLimits.bytes) + " are the most");
+  if (length > file.size() - kHead)
+    refuse("its table of " + std::to_string(length) + " bytes ends behind the file's " + std::to_string(file.size()));
+  body = kHead + static_cast<std::size_t>(length);
+  const std::string_view text(reinterpret_cast<const char*>(file.data()) + kHead, static_cast<std::size_t>(length));
+  const nlohmann::json table = tokenizing::parsed(text, what + ": its table", kTableLimits);
   if (!table.is_object()) fail(ErrorKind::invalid_model, what + ": its table is no JSON object");
   std::vector<Entry> entries;
   for (const auto& [name, entry] : table.items())

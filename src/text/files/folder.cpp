@@ -20,15 +20,6 @@ std::string read_file(const std::string& path) {
   return text.str();
 }
 
-nlohmann::json parsed(std::string_view text, const std::string& what) {
-  try {
-    return nlohmann::json::parse(text);
-  } catch (const nlohmann::json::parse_error& e) {  // its own text has bytes of the file, which may be no UTF-8
-    fail(ErrorKind::invalid_model, what + " is no JSON: byte " + std::to_string(e.byte) + " of " + std::to_string(text.size()) +
-                                       " is not what may stand there, or the file ends too early");
-  }
-}
-
 nlohmann::json tokenizer_of_folder(const std::string& folder) {
   const auto has = [&](const char* name) {
     std::error_code cannot_look;

@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "text/files/read_json.h"
+
 namespace tenfold::tokenizing {
 
 std::string read_file(const std::string& path);                                       // throws io
-nlohmann::json parsed(std::string_view text, const std::string& what);                // throws invalid_model
 // Throws io where there is none of the files.
 nlohmann::json tokenizer_of_folder(const std::string& folder);
 

@@ -1,6 +1,7 @@
 #include "text/files/sentencepiece_model.h"
 
 #include <bit>
+#include <cmath>
 
 #include "text/chars.h"
 #include "text/fail.h"
@@ -67,13 +68,20 @@ class Fields {
   const std::string& what_;
 };
 
-SentencepieceModel::Piece read_piece(Fields fields) {
+constexpr std::size_t kLongestPiece = 1024;   // bytes; merges are looked for at each of them
+
+SentencepieceModel::Piece read_piece(Fields fields, const std::string& what, std::size_t number) {
   SentencepieceModel::Piece piece;
   while (fields.next()) {
     if (fields.number == 1) piece.text = fields.utf8();
     if (fields.number == 2) piece.score = std::bit_cast<float>(static_cast<std::uint32_t>(fields.value));
     if (fields.number == 3) piece.type = fields.value;
   }
+  const std::string where = what + ": piece " + std::to_string(number);
+  if (piece.text.size() > kLongestPiece)
+    fail(ErrorKind::unsupported, where + " has " + std::to_string(piece.text.size()) + " bytes; " + std::to_string(kLongestPiece) +
+                                     " are the most");
+  if (!std::isfinite(piece.score)) fail(ErrorKind::invalid_model, where + " ('" + piece.text + "') has a score that is no finite number");
   return piece;
 }
 
@@ -83,7 +91,7 @@ SentencepieceModel read_sentencepiece(std::string_view bytes, const std::string&
   SentencepieceModel model;
   std::uint64_t kind = 1;   // Unigram
   for (Fields fields(bytes, what); fields.next();) {
-    if (fields.number == 1) model.pieces.push_back(read_piece(Fields(fields.text, what)));
+    if (fields.number == 1) model.pieces.push_back(read_piece(Fields(fields.text, what), what, model.pieces.size()));
     if (fields.number == 2)
       for (Fields trainer(fields.text, what); trainer.next();) {
         if (trainer.number == 3) kind = trainer.value;

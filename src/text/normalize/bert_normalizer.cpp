@@ -11,7 +11,7 @@ class BertNormalizer : public Normalizer {
       : cleans_(json.flag("clean_text", true)), parts_ideographs_(json.flag("handle_chinese_chars", true)),
         lowers_(json.flag("lowercase", true)), strips_accents_(json.flag("strip_accents", lowers_)) {}
 
-  void run(Chars& chars) const override {
+  void run(Chars& chars, const Room&) const override {
     if (cleans_) clean(chars);
     if (parts_ideographs_) part_ideographs(chars);
     if (strips_accents_) decompose(chars, false), strip(chars, kMark);

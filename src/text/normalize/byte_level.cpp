@@ -7,7 +7,7 @@ namespace {
 
 class ByteLevel : public Normalizer {
  public:
-  void run(Chars& chars) const override {
+  void run(Chars& chars, const Room&) const override {
     Chars letters(utf8_length(chars));
     write_byte_letters(chars, letters.data());
     chars = std::move(letters);

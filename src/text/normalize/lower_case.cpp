@@ -7,7 +7,7 @@ namespace {
 
 class LowerCase : public Normalizer {
  public:
-  void run(Chars& chars) const override { lower_case(chars); }
+  void run(Chars& chars, const Room&) const override { lower_case(chars); }
 };
 
 }  // namespace

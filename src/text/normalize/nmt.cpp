@@ -17,7 +17,7 @@ bool is_space(char32_t c) {
 
 class Nmt : public Normalizer {
  public:
-  void run(Chars& chars) const override {
+  void run(Chars& chars, const Room&) const override {
     std::erase_if(chars, [](const Char& one) { return is_dropped(one.c); });
     for (Char& one : chars)
       if (is_space(one.c)) one.c = ' ';

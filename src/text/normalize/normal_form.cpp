@@ -7,7 +7,7 @@ namespace {
 class NormalForm : public Normalizer {
  public:
   NormalForm(bool composes, bool compatible) : composes_(composes), compatible_(compatible) {}
-  void run(Chars& chars) const override { composes_ ? compose(chars, compatible_) : decompose(chars, compatible_); }
+  void run(Chars& chars, const Room&) const override { composes_ ? compose(chars, compatible_) : decompose(chars, compatible_); }
 
  private:
   bool composes_, compatible_;

@@ -5,6 +5,7 @@
 
 #include "text/chars.h"
 #include "text/json.h"
+#include "text/room.h"
 #include "text/unicode/unicode.h"
 
 namespace tenfold::tokenizing {
@@ -12,7 +13,7 @@ namespace tenfold::tokenizing {
 class Normalizer {
  public:
   virtual ~Normalizer() = default;
-  virtual void run(Chars& chars) const = 0;
+  virtual void run(Chars& chars, const Room& room) const = 0;   // throws unsupported where the text becomes too long
 };
 // Throws invalid_model and unsupported.
 std::unique_ptr<Normalizer> read_normalizer(const Json& json);

@@ -14,11 +14,12 @@ constexpr std::size_t kLongest = 5;   // bytes of a cluster that is looked for a
 class Precompiled : public Normalizer {
  public:
   explicit Precompiled(const Json& json)
-      : map_(from_base64(json.text("precompiled_charsmap"), json.at("precompiled_charsmap")), json.at("precompiled_charsmap")) {
+      : map_(from_base64(json.text("precompiled_charsmap"), json.at("precompiled_charsmap")), json.at("precompiled_charsmap")),
+        rule_(json.where) {
     for (char c = 0; c >= 0 && c < 0x7f; ++c) stays_[static_cast<std::size_t>(c)] = !map_.find(std::string_view(&c, 1));
   }
 
-  void run(Chars& chars) const override {
+  void run(Chars& chars, const Room& room) const override {
     std::size_t same = 0;   // most text is letters that stay and that nothing behind them changes
     while (same < chars.size() && stays(chars, same)) ++same;
     if (same == chars.size()) return;
@@ -32,12 +33,12 @@ class Precompiled : public Normalizer {
         continue;
       }
       end = cluster_end(chars, at);
-      if (end > at + 1 && put_whole({chars.data() + at, end - at}, bytes, steps)) {
+      if (end > at + 1 && put_whole({chars.data() + at, end - at}, bytes, steps, room)) {
         changes = true;
         continue;
       }
       for (std::size_t i = at; i < end; ++i) {
-        if (put_whole({chars.data() + i, 1}, bytes, steps)) changes = true;
+        if (put_whole({chars.data() + i, 1}, bytes, steps, room)) changes = true;
         else steps.push_back({chars[i].c, 0});
       }
     }
@@ -49,14 +50,16 @@ class Precompiled : public Normalizer {
     return chars[at].c < 0x7f && stays_[chars[at].c] && chars[at].c != '\r' && (at + 1 == chars.size() || chars[at + 1].c < 0x300);
   }
   // Puts what the map has for these characters, if it has them.
-  bool put_whole(std::span<const Char> part, std::string& bytes, std::vector<Step>& steps) const {
+  bool put_whole(std::span<const Char> part, std::string& bytes, std::vector<Step>& steps, const Room& room) const {
     bytes.clear();
     for (const Char& one : part) append_utf8(one.c, bytes);
     if (part.size() > 1 && bytes.size() > kLongest) return false;
     const std::optional<std::string_view> found = map_.find(bytes);
     if (!found) return false;
     const std::size_t first = steps.size();
-    for (const char32_t c : scalars(*found)) steps.push_back({c, 0});
+    const std::u32string by = scalars(*found);
+    room.expect(steps.size() + by.size(), rule_);
+    for (const char32_t c : by) steps.push_back({c, 0});
     const std::size_t count = steps.size() - first;
     for (std::size_t i = part.size(); i < count; ++i) steps[steps.size() - 1 - (i - part.size())].change = 1;
     if (count < part.size() && !steps.empty()) steps.back().change -= static_cast<int>(part.size() - count);
@@ -64,6 +67,7 @@ class Precompiled : public Normalizer {
   }
 
   Charsmap map_;
+  std::string rule_;
   std::array<bool, 128> stays_{};   // characters that the map lacks
 };
 

@@ -5,9 +5,10 @@ namespace {
 
 class Prepend : public Normalizer {
  public:
-  explicit Prepend(const Json& json) : text_(scalars(json.text("prepend"))) {}
-  void run(Chars& chars) const override {
+  explicit Prepend(const Json& json) : text_(scalars(json.text("prepend"))), rule_(json.where) {}
+  void run(Chars& chars, const Room& room) const override {
     if (chars.empty() || text_.empty()) return;
+    room.expect(chars.size() + text_.size(), rule_);
     const Char first = chars.front();
     chars.insert(chars.begin(), text_.size(), first);   // all have its place
     for (std::size_t i = 0; i < text_.size(); ++i) chars[i].c = text_[i];
@@ -15,6 +16,7 @@ class Prepend : public Normalizer {
 
  private:
   std::u32string text_;
+  std::string rule_;
 };
 
 }  // namespace

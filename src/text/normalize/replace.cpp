@@ -6,8 +6,9 @@ namespace {
 
 class Replace : public Normalizer {
  public:
-  explicit Replace(const Json& json) : pattern_(read_pattern(json.at("pattern"))), content_(scalars(json.text("content"))) {}
-  void run(Chars& chars) const override {
+  explicit Replace(const Json& json)
+      : pattern_(read_pattern(json.at("pattern"))), content_(scalars(json.text("content"))), rule_(json.where) {}
+  void run(Chars& chars, const Room& room) const override {
     if (chars.empty()) return;
     std::vector<Match> matches;
     pattern_->find(chars, matches);
@@ -20,6 +21,7 @@ class Replace : public Normalizer {
         continue;
       }
       // What is put in has the place of the last character that it replaces, or of the one before it.
+      room.expect(result.size() + content_.size(), rule_);
       const Char place = one.end > 0 ? chars[one.end - 1] : Char{};
       for (const char32_t c : content_) result.push_back({c, place.begin, place.end});
     }
@@ -29,6 +31,7 @@ class Replace : public Normalizer {
  private:
   std::unique_ptr<Pattern> pattern_;
   std::u32string content_;
+  std::string rule_;
 };
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 class Strip : public Normalizer {
  public:
   explicit Strip(const Json& json) : left_(json.flag("strip_left", true)), right_(json.flag("strip_right", true)) {}
-  void run(Chars& chars) const override {
+  void run(Chars& chars, const Room&) const override {
     const auto is_text = [](const Char& one) { return !Unicode::tables().is(one.c, kSpace); };
     if (right_) chars.erase(std::find_if(chars.rbegin(), chars.rend(), is_text).base(), chars.end());
     if (left_) chars.erase(chars.begin(), std::find_if(chars.begin(), chars.end(), is_text));

@@ -6,7 +6,7 @@ namespace {
 
 class StripAccents : public Normalizer {
  public:
-  void run(Chars& chars) const override { strip(chars, kCombining); }
+  void run(Chars& chars, const Room&) const override { strip(chars, kCombining); }
 };
 
 }  // namespace

@@ -110,11 +110,18 @@ class Translator {
     out_ += "(?:(?<=" + word + ")(?" + behind + word + ")|(?<!" + word + ")(?" + otherwise + word + "))";
     at_ += 2;
   }
+  // The four behind "\\u".
+  std::string hex_digits() const {
+    const std::string digits = in_.substr(at_ + 2, 4);
+    if (digits.size() < 4 || digits.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
+      refuse("'\\u" + digits + "', which is not followed by four hexadecimal digits");
+    return digits;
+  }
   // A backslash and what it makes of a character, in brackets or not.
   void character() {
     const char c = peek(1);
     if (c == 'u') {
-      out_ += "\\x{" + in_.substr(at_ + 2, 4) + "}", at_ += 6;
+      out_ += "\\x{" + hex_digits() + "}", at_ += 6;
     } else if (c == 'v') {
       out_ += "\\x0b", at_ += 2;
     } else {

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 #include <map>
 
+#include "text/fail.h"
 #include "text/postprocess/post_processor.h"
 
 namespace tenfold::tokenizing {
@@ -22,6 +23,14 @@ Ids special_tokens(const Json& json) {
   return all;
 }
 
+constexpr std::size_t kMostPlaces = 256;   // of texts and tokens in what a model gets; a text may have many of them
+
+void expect_places(std::size_t count, const Json& list) {
+  if (count > kMostPlaces)
+    fail(ErrorKind::unsupported, list.where + ": it has more than " + std::to_string(kMostPlaces) +
+                                     " texts and tokens, which are the most; leave out what stands there again");
+}
+
 std::vector<Piece> pieces(const Json& json, const char* key, const Ids& ids) {
   std::vector<Piece> all;
   for (const Json& one : json.list(key)) {
@@ -31,11 +40,13 @@ std::vector<Piece> pieces(const Json& json, const char* key, const Ids& ids) {
     const std::string id = piece.text("id");
     if (is_text) {
       if (id != "A" && id != "B") piece.wrong("the id '" + id + "' is neither A nor B");
+      expect_places(all.size() + 1, json.at(key));
       all.push_back({id == "A" ? Piece::first : Piece::second, type, 0});
       continue;
     }
     const auto known = ids.find(id);
     if (known == ids.end()) piece.wrong("special_tokens lacks '" + id + "'");
+    expect_places(all.size() + known->second.size(), json.at(key));
     for (const std::int32_t number : known->second) all.push_back({Piece::token, type, number});
   }
   return all;
