@@ -177,6 +177,9 @@ class BadModels(CliCase):
         ):
             with self.subTest(where):
                 self.refuses(code, expected, add, initializers=[external(*where)])
+                second = external(*where)
+                second.name = 'v'
+                self.refuses(code, expected, [*add, node('Add', ['y', 'v'], ['z'])], initializers=[external(*where), second])
 
 
 class BadRuns(CliCase):

@@ -60,7 +60,7 @@ TEST_F(ExternalDataTest, ReadsBelowTheModelsFolder) {
 }
 
 TEST_F(ExternalDataTest, BorrowsAlignedDataFromTheMapping) {
-  ExternalData files(root_ / "model", {});
+  ExternalData files(root_ / "model" / "model.onnx", {});
   const auto one = files.file("w.bin");
   EXPECT_EQ(one, files.file("w.bin"));
   const auto graph = import_model(model({{"location", "w.bin"}}), {}, root_ / "model");
@@ -86,11 +86,64 @@ TEST_F(ExternalDataTest, RefusesLinks) {
   fs::create_symlink("w.bin", root_ / "model" / "inner.bin");
   fs::create_directory_symlink(root_, root_ / "model" / "up");
   fs::create_hard_link(root_ / "outside.bin", root_ / "model" / "hard.bin");
-  refuse("link.bin", "symbolic link");
-  refuse("inner.bin", "symbolic link");
-  refuse("up/outside.bin", "symbolic link");
+  refuse("link.bin", "symbolic link that leads out");
+  refuse("up/outside.bin", "symbolic link that leads out");
+  refuse("up/model/w.bin/../../outside.bin", "'..'");
   refuse("hard.bin", "hard links");
   refuse("link.bin", "--externalDataDir=DIR");
+  fs::create_symlink("hard.bin", root_ / "model" / "to_hard.bin");
+  fs::create_symlink("nowhere", root_ / "model" / "to_nothing.bin");
+  fs::create_symlink("round.bin", root_ / "model" / "round.bin");
+  refuse("to_hard.bin", "hard links");
+  refuse("to_nothing.bin", "leads to no file");
+  refuse("round.bin", "leads to no file");
+}
+
+// What cannot be read is an error for each of the tensors that lie there, whatever it is that keeps it from being read.
+TEST_F(ExternalDataTest, RefusesEachTensorOfAFileThatCannotBeRead) {
+  fs::create_symlink(root_ / "outside.bin", root_ / "model" / "link.bin");
+  fs::create_hard_link(root_ / "outside.bin", root_ / "model" / "hard.bin");
+  for (const char* location : {"link.bin", "hard.bin", "../outside.bin", "", "/etc/passwd", "absent.bin"}) {
+    auto twice = model({{"location", location}});
+    twice.graph->initializer.push_back(twice.graph->initializer.front());
+    twice.graph->initializer.back().name = "w2";
+    const Failure found = failure(twice, {}, root_ / "model");
+    EXPECT_NE(found.kind, ErrorKind::internal) << location << ": " << found.text;
+    EXPECT_NE(found.text.find("external data"), std::string::npos) << found.text;
+    EXPECT_NE(failure(twice).kind, ErrorKind::internal) << "as bytes: " << location;
+  }
+}
+
+TEST_F(ExternalDataTest, FollowsLinksThatStayBelowTheModelsFolder) {
+  fs::create_symlink("w.bin", root_ / "model" / "inner.bin");
+  fs::create_directory_symlink("sub", root_ / "model" / "way");
+  EXPECT_EQ(read(model({{"location", "inner.bin"}}))[4], 4);
+  EXPECT_EQ(read(model({{"location", "way/w.bin"}}))[5], 5);
+  fs::create_directory_symlink(root_ / "model", root_ / "again");   // the folder itself may be a link
+  EXPECT_EQ(run(import_model(model({{"location", "inner.bin"}}), {}, root_ / "again"), {tensor_of({1, 2, 3}, {1, 3})}, 1)[6], 6);
+}
+
+// Hugging Face's cache: a snapshot's files are links into one folder, the model's as well as its data's.
+TEST_F(ExternalDataTest, FollowsLinksToWhereTheModelsOwnFileLies) {
+  const fs::path snapshot = root_ / "snapshots" / "1" / "onnx";
+  fs::create_directories(snapshot);
+  auto twice = model({{"location", "model.onnx_data"}});
+  twice.graph->initializer.push_back(twice.graph->initializer.front());
+  twice.graph->initializer.back().name = "w2";
+  std::ofstream(root_ / "blobs" / "4567", std::ios::binary) << serialized(twice);
+  fs::create_symlink("../../../blobs/0123.bin", snapshot / "model.onnx_data");
+  std::ofstream(snapshot / "copy.onnx", std::ios::binary) << serialized(twice);
+  try {   // the link alone does not give leave: this model does not lie where it leads
+    import_file(snapshot / "copy.onnx");
+    ADD_FAILURE() << "read through a link that leaves the model's folder";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("leads out of the model's folder"), std::string::npos) << e.what();
+  }
+  fs::create_symlink("../../../blobs/4567", snapshot / "model.onnx");
+  EXPECT_EQ(run(import_file(snapshot / "model.onnx"), {tensor_of({1, 2, 3}, {1, 3})}, 1)[7], 7);
+  fs::remove(snapshot / "model.onnx_data");
+  fs::create_symlink(root_ / "outside.bin", snapshot / "model.onnx_data");
+  EXPECT_THROW(import_file(snapshot / "model.onnx"), Error);
 }
 
 TEST_F(ExternalDataTest, RefusesWhatIsNoFile) {
@@ -130,6 +183,10 @@ TEST_F(ExternalDataTest, BytesHaveNoFolder) {
   expect_failure(model({{"location", "w.bin"}}), ErrorKind::invalid_model, "given as bytes");
   const auto graph = import_model(model({{"location", "w.bin"}}), {.external_data_dirs = {root_ / "model"}});
   EXPECT_EQ(graph.inputs.size(), 1u);
+  fs::create_symlink("../blobs/0123.bin", root_ / "model" / "w2.bin");   // both folders are the caller's
+  const auto linked = import_model(model({{"location", "w2.bin"}}), {.external_data_dirs = {root_ / "model", root_ / "blobs"}});
+  EXPECT_EQ(linked.inputs.size(), 1u);
+  expect_failure(model({{"location", "w2.bin"}}), ErrorKind::invalid_model, "given as bytes", {.external_data_dirs = {root_ / "model"}});
 }
 
 }  // namespace

@@ -9,13 +9,13 @@ namespace tenfold::onnx_import {
 
 namespace {
 
-ir::Graph import(std::span<const std::byte> bytes, bool mapped, const ImportOptions& options, const std::filesystem::path& base_dir,
+ir::Graph import(std::span<const std::byte> bytes, bool mapped, const ImportOptions& options, const std::filesystem::path& path,
                  const ir::Registry& registry) {
   std::vector<std::string> unknown;
   const onnx::ModelProto model = read_model(bytes, &unknown);
   for (const std::string& field : unknown)
     options.log(Severity::warning, "the model has ", field, ", which the ONNX known here does not define; it is ignored");
-  ExternalData files(base_dir, options.external_data_dirs);
+  ExternalData files(path, options.external_data_dirs);
   DeferredCopies later(mapped);
   return Importer(model, options, registry, files, later).run();
 }
@@ -27,16 +27,15 @@ std::int64_t count_nodes(std::span<const std::byte> bytes) {
   return model.graph ? static_cast<std::int64_t>(model.graph->node.size()) : 0;
 }
 
-ir::Graph import_bytes(std::span<const std::byte> bytes, const ImportOptions& options, const std::filesystem::path& base_dir,
+ir::Graph import_bytes(std::span<const std::byte> bytes, const ImportOptions& options, const std::filesystem::path& path,
                        const ir::Registry& registry) {
-  return import(bytes, false, options, base_dir, registry);
+  return import(bytes, false, options, path, registry);
 }
 
 ir::Graph import_file(const std::filesystem::path& path, const ImportOptions& options, const ir::Registry& registry) {
   const auto file = MappedFile::open(path.string());
-  const auto folder = path.parent_path();
   try {
-    return import(file->bytes(), true, options, folder.empty() ? "." : folder, registry);
+    return import(file->bytes(), true, options, path, registry);
   } catch (Error& error) {
     error.within(path.string());
     throw;   // as what it is: a ModelError keeps its problems

@@ -34,8 +34,8 @@ struct ImportOptions {
 
 ir::Graph import_file(const std::filesystem::path& path, const ImportOptions& options = {},
                       const ir::Registry& registry = ir::Registry::builtin());
-// `base_dir`: where external weights may lie. Empty: only in options.external_data_dirs.
-ir::Graph import_bytes(std::span<const std::byte> bytes, const ImportOptions& options = {}, const std::filesystem::path& base_dir = {},
+// `path`: of the file that has these bytes, beside which external weights may lie. Empty: only in options.external_data_dirs.
+ir::Graph import_bytes(std::span<const std::byte> bytes, const ImportOptions& options = {}, const std::filesystem::path& path = {},
                        const ir::Registry& registry = ir::Registry::builtin());
 
 // Of the model's own graph, bodies and functions not counted.

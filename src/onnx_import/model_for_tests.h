@@ -75,9 +75,9 @@ inline onnx::ModelProto small_model() {
   return model;
 }
 
-inline ir::Graph import_model(const onnx::ModelProto& model, const ImportOptions& options = {}, const std::filesystem::path& base = {}) {
+inline ir::Graph import_model(const onnx::ModelProto& model, const ImportOptions& options = {}, const std::filesystem::path& folder = {}) {
   const std::string bytes = serialized(model);
-  return import_bytes(std::as_bytes(std::span(bytes)), options, base);
+  return import_bytes(std::as_bytes(std::span(bytes)), options, folder.empty() ? folder : folder / "model.onnx");
 }
 
 // The message and kind of the error that importing must end in.
@@ -85,9 +85,9 @@ struct Failure {
   ErrorKind kind;
   std::string text;
 };
-inline Failure failure(const onnx::ModelProto& model, const ImportOptions& options = {}, const std::filesystem::path& base = {}) {
+inline Failure failure(const onnx::ModelProto& model, const ImportOptions& options = {}, const std::filesystem::path& folder = {}) {
   try {
-    import_model(model, options, base);
+    import_model(model, options, folder);
   } catch (const Error& error) {
     return {error.kind(), error.what()};
   }
@@ -95,8 +95,8 @@ inline Failure failure(const onnx::ModelProto& model, const ImportOptions& optio
   return {ErrorKind::internal, ""};
 }
 inline void expect_failure(const onnx::ModelProto& model, ErrorKind kind, const std::string& part, const ImportOptions& options = {},
-                           const std::filesystem::path& base = {}) {
-  const Failure found = failure(model, options, base);
+                           const std::filesystem::path& folder = {}) {
+  const Failure found = failure(model, options, folder);
   EXPECT_EQ(name(found.kind), name(kind)) << found.text;
   EXPECT_NE(found.text.find(part), std::string::npos) << "'" << part << "' is not in: " << found.text;
 }

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "base/find_or_make.h"
 #include "onnx_import/attribute_table.h"
 #include "onnx_import/importer.h"
 #include "onnx_import/tensor_proto.h"
@@ -124,13 +125,12 @@ const onnx_ops::Found* Importer::find(const onnx::NodeProto& proto, const Scope&
   const std::string domain = domain_of(proto);
   if (functions_.count({domain, proto.op_type, proto.overload})) return nullptr;
   const int version = opset(scope, domain);
-  const auto [entry, fresh] = found_.try_emplace({domain, proto.op_type, version});
-  auto& [found, why] = entry->second;
-  if (fresh) {
-    found = onnx_ops::find(registry_, domain, proto.op_type, version);
-    if (!found) found = onnx_ops::find(registry_, ir::kAnyDomain, proto.op_type, std::numeric_limits<int>::max());
-    if (!found) why = missing(domain, proto.op_type, version);
-  }
+  const auto& [found, why] = find_or_make(found_, {domain, proto.op_type, version}, [&] {
+    Known known{onnx_ops::find(registry_, domain, proto.op_type, version), ""};
+    if (!known.found) known.found = onnx_ops::find(registry_, ir::kAnyDomain, proto.op_type, std::numeric_limits<int>::max());
+    if (!known.found) known.missing = missing(domain, proto.op_type, version);
+    return known;
+  });
   require(found.has_value(), ErrorKind::unsupported, why);
   return &*found;
 }

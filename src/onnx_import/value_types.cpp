@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "base/check.h"
+#include "base/find_or_make.h"
 #include "onnx_import/tensor_proto.h"
 #include "ops/onnx_dtype.h"
 #include "tenfold/internal/shape_values.h"
@@ -67,14 +68,12 @@ void ValueTypes::fix_names(const onnx::GraphProto& graph) {
 
 ir::Dim ValueTypes::named(const std::string& name) {
   if (const auto fixed = fixed_.find(name); fixed != fixed_.end()) return extent(fixed->second);
-  const auto [entry, fresh] = symbols_.try_emplace(name);
-  if (fresh) {
+  return find_or_make(symbols_, name, [&] {
     const std::string stem = identifier(name);
     std::string symbol = stem;   // two names may look alike once they are cleaned
     for (int i = 2; !taken_.insert(symbol).second; ++i) symbol = cat(stem, "_", i);
-    entry->second = graph_.new_symbol(symbol, 0, ir::kUnbounded, ir::Origin::input_dim);
-  }
-  return entry->second;
+    return graph_.new_symbol(symbol, 0, ir::kUnbounded, ir::Origin::input_dim);
+  });
 }
 
 ir::TensorType ValueTypes::tensor(const onnx::TypeProto::Tensor& type, const std::string& stem, const Shape* fixed) {

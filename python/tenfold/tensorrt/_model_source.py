@@ -11,8 +11,8 @@ from tenfold.tensorrt._types import address_of
 
 
 def folders_of(path: str | None) -> list[str]:
-    """Where a file's weights may lie, which comes as bytes."""
-    return [os.path.dirname(os.path.abspath(path))] if path else []
+    """Where a file's weights may lie, which comes as bytes: beside it, and beside what it is a link to."""
+    return [os.path.dirname(os.path.abspath(path)), os.path.dirname(os.path.realpath(path))] if path else []
 
 
 class ModelSource(Errors):

@@ -106,16 +106,12 @@ class Quantizer {
   }
 
  private:
-  std::filesystem::path folder() const {
-    const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
-    return folder.empty() ? "." : folder;
-  }
   ir::Graph import(std::span<const std::byte> bytes) {
     return import_source(importing(bytes), import_options(config_), config_);
   }
   Import importing(std::span<const std::byte> bytes) const {
     return [this, bytes](const onnx_import::ImportOptions& options) {
-      return onnx_import::import_bytes(bytes, options, folder(), registry_);
+      return onnx_import::import_bytes(bytes, options, path_, registry_);
     };
   }
 

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "base/check.h"
+#include "base/find_or_make.h"
 
 namespace tenfold::backends::cuda {
 namespace {
@@ -140,19 +141,21 @@ std::string key_of(const DnnConvolution& c, int heuristic) {
   return key;
 }
 
-void ask(Proposals& p, DnnHandle handle, const DnnConvolution& c, int heuristic) {
+Proposals ask(DnnHandle handle, const DnnConvolution& c, int heuristic) {
   constexpr std::int64_t kMost = 16;
+  Proposals p;
   GraphMaker made(c);
   p.graph = made.graph(handle);
   p.heuristics = DnnObject(dnn::kHeuristics);
   p.heuristics.set(dnn::kHeuristicGraph, p.graph);
   p.heuristics.set(dnn::kHeuristicMode, dnn::kHeuristicType, 1, &heuristic);
-  if (!p.heuristics.finish()) return;
+  if (!p.heuristics.finish()) return p;
   std::vector<DnnDescriptor> list;
   for (std::int64_t i = 0; i < kMost; ++i) list.push_back(p.configs.emplace_back(dnn::kEngineConfig).get());
   std::int64_t found = 0;
   if (cudnn()->get(p.heuristics.get(), dnn::kHeuristicResults, dnn::kDescriptor, kMost, &found, list.data()) != 0) found = 0;
   p.configs.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(found, 0, kMost)));
+  return p;
 }
 
 bool compiled_at_run_time(const DnnObject& config) {
@@ -200,10 +203,9 @@ std::shared_ptr<const DnnPlan> plan_convolution(Device& device, const DnnConvolu
   std::lock_guard lock(m.mutex);
   if (!m.handle) require(cudnn()->create(&m.handle) == 0, ErrorKind::unsupported, "cuDNN does not start");
   if (m.known.size() > kMostProposals) m.known.clear();
-  auto [it, fresh] = m.known.try_emplace(key_of(c, heuristic));
-  if (fresh) ask(it->second, m.handle, c, heuristic);
-  std::shared_ptr<const DnnPlan>& plan = it->second.plans[{rank, in_run}];
-  if (!plan) plan = (in_run ? make_plan_in_run : make_plan)(it->second, m.handle, static_cast<std::size_t>(rank), most_workspace);
+  Proposals& proposals = find_or_make(m.known, key_of(c, heuristic), [&] { return ask(m.handle, c, heuristic); });
+  std::shared_ptr<const DnnPlan>& plan = proposals.plans[{rank, in_run}];
+  if (!plan) plan = (in_run ? make_plan_in_run : make_plan)(proposals, m.handle, static_cast<std::size_t>(rank), most_workspace);
   return plan;
 }
 

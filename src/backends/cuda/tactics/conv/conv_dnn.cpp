@@ -7,6 +7,7 @@
 #include "backends/cuda/tactics/conv/conv_common.h"
 #include "backends/packed_tactic.h"
 #include "base/check.h"
+#include "base/find_or_make.h"
 
 namespace tenfold::backends {
 namespace {
@@ -85,9 +86,9 @@ const DnnPlan& plan_for(const Kernel& k, const int64_t* x, const int64_t* y, int
   c.bias.strides = strides_of(c.bias.dims);
   key.insert(key.end(), out.begin(), out.end());
   std::lock_guard lock(k.mutex);
-  auto [it, fresh] = k.plans.try_emplace(std::move(key));
-  if (fresh) it->second = plan_convolution(*k.device, c, static_cast<int>(k.config[1]), static_cast<int>(k.config[2]), kWorkspace, in_run);
-  return *it->second;
+  return *find_or_make(k.plans, key, [&] {
+    return plan_convolution(*k.device, c, static_cast<int>(k.config[1]), static_cast<int>(k.config[2]), kWorkspace, in_run);
+  });
 }
 
 std::shared_ptr<const void> open(const Problem& p, const Config& config, Opening&) {
