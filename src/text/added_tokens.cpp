@@ -7,14 +7,36 @@
 namespace tenfold::tokenizing {
 namespace {
 
-AddedToken read(const Json& json, const Vocabulary& vocabulary) {
+AddedToken read(const Json& json) {
   AddedToken one;
-  one.content = json.text("content"), one.id = static_cast<std::int32_t>(json.number("id", 0, INT32_MAX));
-  if (const auto known = vocabulary.find(one.content); known != vocabulary.end()) one.id = known->second;
+  one.content = json.text("content");
+  json.number("id", 0, INT32_MAX);
   one.special = json.flag("special", false), one.single_word = json.flag("single_word", false);
   one.strips_left = json.flag("lstrip", false), one.strips_right = json.flag("rstrip", false);
   one.normalized = json.flag("normalized", !one.special);
   return one;
+}
+
+// Ids as Hugging Face's tokenizers gives them: the vocabulary's where it has the token, else numbers from its size on, in the list's order,
+// whatever the file says. Of a token that comes again the last form counts; it stays special.
+std::vector<AddedToken> numbered(const std::vector<Json>& list, const Vocabulary& vocabulary) {
+  std::vector<AddedToken> all;
+  std::unordered_map<std::string, std::size_t> places;
+  auto next = static_cast<std::int32_t>(vocabulary.size());
+  for (const Json& json : list) {
+    AddedToken one = read(json);
+    if (one.content.empty()) continue;
+    if (const auto [at, is_new] = places.emplace(one.content, all.size()); !is_new) {
+      AddedToken& before = all[at->second];
+      one.id = before.id, one.special |= before.special;
+      before = std::move(one);
+      continue;
+    }
+    const auto known = vocabulary.find(one.content);
+    one.id = known != vocabulary.end() ? known->second : next++;
+    all.push_back(std::move(one));
+  }
+  return all;
 }
 
 bool is(const Char& one, Kind kind) { return Unicode::tables().is(one.c, kind); }
@@ -23,7 +45,7 @@ bool is(const Char& one, Kind kind) { return Unicode::tables().is(one.c, kind); 
 
 AddedTokens::AddedTokens(const Json& file, const Normalizer* normalizer, const Vocabulary& vocabulary) {
   if (!file.has("added_tokens")) return;
-  for (const Json& json : file.list("added_tokens")) all_.push_back(read(json, vocabulary));
+  all_ = numbered(file.list("added_tokens"), vocabulary);
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const AddedToken& one = all_[i];
     if (one.special) special_.push_back(one.id);

@@ -71,17 +71,15 @@ struct Tokenizer::Impl {
         added(file, normalizer.get(), model->vocabulary()),
         special(file.has("post_processor") ? read_template(file.at("post_processor")) : whole_texts()), plain(without_tokens(special)),
         truncation(read_truncation(file)), padding(read_padding(file)), decoder(read_if<Decoder>(file, "decoder", read_decoder)),
-        ids(model->vocabulary()), tokens(texts_of(file)), trimmer(special.trims, tokens),
+        ids(model->vocabulary()), tokens(texts_of_ids()), trimmer(special.trims, tokens),
         name(std::move(from)) {}
 
-  std::unordered_map<std::int32_t, std::string> texts_of(const Json& file) {
+  std::unordered_map<std::int32_t, std::string> texts_of_ids() {
     std::unordered_map<std::int32_t, std::string> texts;
     texts.reserve(ids.size() + added.all().size());
     for (const auto& [token, id] : ids) texts.emplace(id, token);
     for (const AddedToken& one : added.all()) {
-      const auto [at, is_new] = texts.emplace(one.id, one.content);
-      if (!is_new && at->second != one.content)
-        file.wrong("'" + one.content + "' and '" + at->second + "' have the id " + std::to_string(one.id));
+      texts.insert_or_assign(one.id, one.content);   // a vocabulary with gaps may have the id, too
       ids.emplace(one.content, one.id);
     }
     return texts;

@@ -58,6 +58,11 @@ void truncate(const Truncation& how, int special, std::vector<Token>& first, std
   const auto most = static_cast<std::size_t>(how.length - special);
   const std::size_t all = first.size() + (second ? second->size() : 0);
   if (all <= most) return;
+  if (most == 0) {   // only special tokens have room, whatever the strategy
+    first.clear();
+    if (second) second->clear();
+    return;
+  }
   if (how.strategy == Truncation::longest_first) {
     if (second) keep_longest_first(how, most, first, *second);
     else keep(how, most, first);
