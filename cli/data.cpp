@@ -21,6 +21,41 @@ struct Found {
   std::vector<std::string> arrays, images;   // by name
 };
 
+// What begins with a dot is hidden, such as the ._files that macOS puts beside each file of a foreign disk.
+bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
+
+Found found_in(const fs::path& folder) {
+  Found found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string file = entry.path().string();
+    if (is_hidden(entry.path()) || !entry.is_regular_file(error)) continue;
+    if (is_array_name(file)) found.arrays.push_back(file);
+    if (is_image_name(file)) found.images.push_back(file);
+  }
+  std::sort(found.arrays.begin(), found.arrays.end()), std::sort(found.images.begin(), found.images.end());
+  return found;
+}
+
+// Of a folder that has a folder for each class, as ImageNet has: the first photograph of each, then the second of each and so on, so that
+// the first few hundred are of all classes.
+std::vector<std::string> photographs_of_classes(const fs::path& folder) {
+  std::vector<fs::path> inside;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (!is_hidden(entry.path()) && entry.is_directory(error)) inside.push_back(entry.path());
+  std::sort(inside.begin(), inside.end());
+  std::vector<std::vector<std::string>> classes;
+  for (const fs::path& one : inside) classes.push_back(found_in(one).images);
+  std::vector<std::string> all;
+  for (std::size_t place = 0, before = 1; before != all.size(); ++place) {
+    before = all.size();
+    for (const std::vector<std::string>& one : classes)
+      if (place < one.size()) all.push_back(one[place]);
+  }
+  return all;
+}
+
 Found found_at(const SampleSource& source) {
   const std::string flag = "--" + source.flag, &path = source.path;
   std::error_code error;
@@ -32,15 +67,10 @@ Found found_at(const SampleSource& source) {
                 flag + " takes .npz, .npy or a folder of them, JPEG, PNG or a folder of those, .txt, .csv:COLUMN or python:FILE.py:NAME, " +
                     "not '" + path + "'");
   }
-  Found found;
-  for (const auto& entry : fs::directory_iterator(path)) {
-    const std::string file = entry.path().string();
-    if (entry.is_regular_file(error) && is_array_name(file)) found.arrays.push_back(file);
-    if (entry.is_regular_file(error) && is_image_name(file)) found.images.push_back(file);
-  }
+  Found found = found_in(path);
+  if (found.arrays.empty() && found.images.empty()) found.images = photographs_of_classes(path);
   if (found.arrays.empty() && found.images.empty())
-    throw Error(ErrorKind::io, flag + ": no images in '" + path + "', and no .npz or .npy (folders inside it are not looked into)");
-  std::sort(found.arrays.begin(), found.arrays.end()), std::sort(found.images.begin(), found.images.end());
+    throw Error(ErrorKind::io, flag + ": no images in '" + path + "' or in the folders inside it, and no .npz or .npy");
   return found;
 }
 

@@ -214,6 +214,8 @@ class Refusals(ImageCase):
         os.mkdir(self.path('empty'))
         model = self.identity([1, 3, 24, 24])
         self.assertIn(f"no images in '{self.path('empty')}'", self.build('empty', model=model, code=1))
+        os.mkdir(self.path('empty/inside'))
+        self.assertIn(f"no images in '{self.path('empty')}'", self.build('empty', model=model, code=1))
         np.save(self.path('p/c.npy'), np.zeros((3, 3, 24, 24), np.float32))
         said = self.build('p', f"--dumpSamples={self.path('out.npz')}", model=model)
         self.assertIn('1 file of arrays and 2 photographs: the arrays are used', said)
@@ -231,6 +233,17 @@ class Refusals(ImageCase):
         )  # fmt: skip
         said = self.build('p/a.png', model=two, code=2)
         self.assertIn("one input, and this one has 2 ('x', 'z'); --data=file.npz", said)
+
+    def test_a_folder_for_each_class(self):
+        """ImageNet's: the first of each class, then the second of each; and what macOS leaves beside the files is none of them."""
+        for i, name in enumerate(('n01/a.png', 'n01/b.png', 'n01/c.png', 'n02/a.png', 'n03/d.png', 'n03/e.png')):
+            self.save(f'p/{name}', picture(24, 24, seed=i))
+        for hidden in ('p/._n01.png', 'p/n01/._a.png', 'p/n01/.DS_Store', 'p/.trash/z.png'):
+            os.makedirs(os.path.dirname(self.path(hidden)), exist_ok=True)
+            self.write(hidden, b'Mac OS X')
+        got, _ = self.given('p', 'scale:1')
+        order = ('n01/a.png', 'n02/a.png', 'n03/d.png', 'n01/b.png', 'n03/e.png', 'n01/c.png')
+        np.testing.assert_array_equal(got, [levels(self.path(f'p/{name}'), 24, (24, 24)) for name in order])
 
     def test_a_decoder_that_is_not_there_is_named_with_its_package(self):
         os.mkdir(self.path('bad'))
