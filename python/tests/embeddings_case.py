@@ -36,8 +36,8 @@ def names_of(kind):
 class RandomEncoder:
     """bert, distilbert, roberta or mpnet, with a head of so many labels if there are any."""
 
-    def __init__(self, folder, kind, labels=0):
-        self.folder, self.kind, self.labels = folder, kind, labels
+    def __init__(self, folder, kind, labels=0, places=PLACES):
+        self.folder, self.kind, self.labels, self.places = folder, kind, labels, places
         self.first = 2 if kind in ('roberta', 'mpnet') else 0
         self.random, self.weights, self.names = np.random.default_rng(5), {}, names_of(kind)
         self.prefix = kind + '.' if labels else ''
@@ -62,7 +62,7 @@ class RandomEncoder:
     def fill(self):
         p, n = self.prefix, self.names
         self.add(p + 'embeddings.word_embeddings.weight', len(TOKENS), WIDTH)
-        self.add(p + 'embeddings.position_embeddings.weight', PLACES, WIDTH)
+        self.add(p + 'embeddings.position_embeddings.weight', self.places, WIDTH)
         if self.kind in ('bert', 'roberta'):
             self.add(p + 'embeddings.token_type_embeddings.weight', 2 if self.kind == 'bert' else 1, WIDTH)
         if self.kind == 'mpnet':
@@ -84,7 +84,7 @@ class RandomEncoder:
             self.kind, ('classifier.dense', 'classifier.out_proj'))
 
     def config(self):
-        base = {'model_type': self.kind, 'vocab_size': len(TOKENS), 'max_position_embeddings': PLACES,
+        base = {'model_type': self.kind, 'vocab_size': len(TOKENS), 'max_position_embeddings': self.places,
                 'architectures': ['AnyForSequenceClassification' if self.labels else 'AnyModel']}
         if self.kind == 'distilbert':
             return base | dict(dim=WIDTH, n_heads=HEADS, n_layers=LAYERS, hidden_dim=WIDE, activation='gelu')

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "tenfold/inspect.h"
+#include "text/encoders/engines.h"
 #include "text/encoders/runner.h"
 #include "text/fail.h"
 
@@ -121,6 +122,7 @@ Graded build_graded(const PrecisionWish& wish, const Wanted& wanted, const Netwo
   for (const std::string& method : methods_for(config)) {
     BuildConfig narrow = wide;
     narrow.calibration = calibration_by(wish.samples, places), narrow.calibration->method = method;
+    narrow.calibration->shapes = profile_of_samples(config.profiles);
     if (wish.precision == EncoderPrecision::int8)
       narrow.auto_precision = false, narrow.int8 = true, narrow.fp16 = config.device.starts_with("cuda");
     Engine engine = build(network, narrow);

@@ -79,6 +79,26 @@ TEST_F(Precision, WithoutTextsExamplesAreTaken) {
   EXPECT_EQ(encoder.devices()[0].precision, "int8");
 }
 
+// Those of the first profile end at 64 tokens.
+TEST_F(Precision, TextsOfAnyLengthGiveRangesAndCheck) {
+  constexpr std::size_t kPlaces = 120;
+  bert_.add("embeddings.position_embeddings.weight", {kPlaces, TinyBert::kWidth});
+  bert_.save();
+  nlohmann::json config = TinyBert::config();
+  config["max_position_embeddings"] = kPlaces;
+  bert_.write_json("config.json", config);
+  for (std::size_t i = 0; i < kTexts; ++i) {
+    texts_[i].clear();
+    for (std::size_t n = 0; n < 2 + 37 * i % (kPlaces - 4); ++n) texts_[i] += std::string(n == 0 ? "" : " ") + "abcd"[(n * n + i) % 4];
+  }
+  want_ = encode(bert_.load());
+  const Encoder encoder = bert_.load(options(EncoderPrecision::int8, 0.8));
+  const double near = cosine(encode(encoder));
+  EXPECT_EQ(encoder.devices()[0].precision, "int8") << told_;
+  EXPECT_NEAR(encoder.devices()[0].int8_cosine, near, 1e-5);
+  EXPECT_EQ(told_.find("is not known"), std::string::npos) << told_;
+}
+
 TEST_F(Precision, Fp32IsWhatItWas) {
   const Encoder encoder = bert_.load(options(EncoderPrecision::fp32));
   EXPECT_EQ(encode(encoder), want_);

@@ -47,4 +47,11 @@ std::vector<OptimizationProfile> profiles_for(int max_tokens, int least_tokens, 
   return profiles;
 }
 
+OptimizationProfile profile_of_samples(const std::vector<OptimizationProfile>& profiles) {
+  OptimizationProfile samples = profiles.front();
+  for (auto& [input, range] : samples)
+    for (const OptimizationProfile& profile : profiles) range.max[1] = std::max(range.max[1], profile.at(input).max[1]);
+  return samples;
+}
+
 }  // namespace tenfold::encoders
