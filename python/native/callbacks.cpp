@@ -3,6 +3,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
+#include <algorithm>
+
 #include "arrays.h"
 #include "errors.h"
 #include "values.h"
@@ -10,44 +12,35 @@
 namespace tenfold::python {
 namespace {
 
-constexpr auto kBetweenLooks = std::chrono::milliseconds(50);  // for signals
-
 nb::object text(std::string_view s) { return nb::steal(PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "replace")); }
 
 }  // namespace
 
+Callbacks::Listed::Listed(Callbacks& all, LongCall& one) : callbacks(all), call(one) {
+  const std::lock_guard lock(callbacks.mutex_);
+  callbacks.calls_.push_back(&call);
+}
+Callbacks::Listed::~Listed() {
+  const std::lock_guard lock(callbacks.mutex_);
+  std::erase(callbacks.calls_, &call);
+}
+
+template <class Use>
+auto Callbacks::with_call(const Use& use) const {
+  const std::lock_guard lock(mutex_);   // until then the call stays listed
+  LongCall* const own = LongCall::current();
+  if (own && std::find(calls_.begin(), calls_.end(), own) != calls_.end()) return use(own);
+  return use(calls_.empty() ? nullptr : calls_.back());
+}
+
 bool Callbacks::failed() const {
-  std::lock_guard lock(mutex_);
-  return exception_ != nullptr;
+  return with_call([](const LongCall* call) { return call && call->failed(); });
 }
 
 void Callbacks::keep_exception() noexcept {
-  PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
-  PyErr_Fetch(&type, &value, &trace);
-  PyErr_NormalizeException(&type, &value, &trace);
-  if (trace != nullptr && value != nullptr) PyException_SetTraceback(value, trace);
-  Py_XDECREF(type), Py_XDECREF(trace);
-  const nb::object error = nb::steal(value);
-  bool late = false;
-  {
-    std::lock_guard lock(mutex_);
-    late = over_;
-    if (!late && !exception_) exception_ = hold(error);
-  }
-  if (late) PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(value)), value), PyErr_WriteUnraisable(log_.get());
-}
-
-void Callbacks::finish() {
-  Held raised;
-  {
-    std::lock_guard lock(mutex_);
-    over_ = true;
-    raised = std::move(exception_);
-    exception_ = nullptr;
-  }
-  if (!raised) return;
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.get())), raised.get());
-  throw nb::python_error();
+  const nb::object error = take_exception();
+  const bool late = with_call([&](LongCall* call) { return call ? call->keep(error), false : true; });
+  if (late) PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr()), PyErr_WriteUnraisable(log_.get());
 }
 
 LogCallback Callbacks::log() {
@@ -67,19 +60,8 @@ LogCallback Callbacks::log() {
   };
 }
 
-bool Callbacks::look() {
-  if (failed() || ended()) return false;
-  const auto now = std::chrono::steady_clock::now();
-  if (leaving() || now - looked_ < kBetweenLooks) return true;
-  looked_ = now;
-  const Locked locked;
-  if (PyErr_CheckSignals() == 0) return true;
-  keep_exception();
-  return false;
-}
-
 bool Callbacks::go_on(const Progress& progress) {
-  if (!look()) return false;
+  if (failed() || ended() || interrupted()) return false;
   if (leaving() || !progress_) return true;
   const Locked locked;
   try {

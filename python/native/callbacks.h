@@ -1,19 +1,19 @@
 // Python functions that a build, a load or an engine calls: with the interpreter's lock, and with what they raise kept for the caller.
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
-#include "python_state.h"
+#include "long_call.h"
 #include "tenfold/build.h"
-#include "tenfold/internal/interrupts.h"
 
 namespace tenfold::python {
 
-// Of one call of build(), load() and the like. The first exception of a callback, Ctrl-C among them, cancels the build and comes out of
-// the call as it was raised. What a log function raises later, in a run, goes to sys.unraisablehook.
+// Of build(), load() and the like, or of an object whose calls build when they need an engine. The first exception of a callback cancels
+// the build and comes out of the call as it was raised: of the one whose thread the callback was called in, or else of the newest. What a
+// log function raises outside of them all, in a run, goes to sys.unraisablehook.
 class Callbacks : public std::enable_shared_from_this<Callbacks> {
  public:
   void log_to(nb::handle function) { log_ = hold(function); }
@@ -27,41 +27,31 @@ class Callbacks : public std::enable_shared_from_this<Callbacks> {
   // Of a function of two lists of dicts from outputs to arrays: the reference's answers and the plan's.
   std::function<double(std::span<const OutputSet>, std::span<const OutputSet>)> measure(nb::handle function);
 
-  // Calls `work` without the lock, then raises what a callback raised.
+  // Calls `work` without the lock, then raises what a callback or a signal's handler raised.
   template <class Work>
   auto run(Work work) {
-    try {
-      if constexpr (std::is_void_v<decltype(work())>) {
-        unlocked(work);
-        finish();
-      } else {
-        auto result = unlocked(work);
-        finish();
-        return result;
-      }
-    } catch (const Error&) {
-      finish();
-      throw;
-    }
+    LongCall call;
+    const Listed listed(*this, call);
+    return call.run(work);
   }
 
  private:
-  template <class Work>
-  auto unlocked(Work& work) {
-    const Interrupts interrupts([this] { return look(); });
-    const Unlocked without;
-    return work();
-  }
+  // Of calls whose work is under way.
+  struct Listed {
+    Listed(Callbacks& callbacks, LongCall& call);
+    ~Listed();
+    Callbacks& callbacks;
+    LongCall& call;
+  };
   bool failed() const;
   void keep_exception() noexcept;  // with the lock: takes the one that is set
-  void finish();                   // raises what was kept
-  bool look();                     // for signals, now and then; false: something was raised
+  template <class Use>
+  auto with_call(const Use& use) const;   // `use` of the call that an exception of this thread belongs to, or of null
   bool go_on(const Progress& progress);
 
-  Held log_, progress_, exception_;
+  Held log_, progress_;
   mutable std::mutex mutex_;
-  bool over_ = false;
-  std::chrono::steady_clock::time_point looked_{};
+  std::vector<LongCall*> calls_;
 };
 
 const char* name_of(Severity severity);  // "verbose", "info", "warning", "error"

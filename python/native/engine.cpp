@@ -9,6 +9,7 @@
 #include "async_runs.h"
 #include "call.h"
 #include "errors.h"
+#include "long_call.h"
 #include "tenfold/bindings.h"
 #include "tenfold/inspect.h"
 #include "values.h"
@@ -36,12 +37,7 @@ PyEngine refit(const PyEngine& e, nb::handle weights) {
   std::map<std::string, Tensor> named;
   take(weights, named);
   for (auto& [name, value] : named) values.emplace_back(name, std::move(value));
-  std::optional<Engine> made;
-  {
-    const Unlocked unlocked;
-    made = e.state->engine.refit(values);
-  }
-  return {std::make_shared<EngineState>(std::move(*made))};
+  return {std::make_shared<EngineState>(LongCall().run([&] { return e.state->engine.refit(values); }))};
 }
 
 nb::object profile_shapes(const PyEngine& e, int profile, const std::string& input) {

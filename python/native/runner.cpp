@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "errors.h"
+#include "long_call.h"
 #include "tenfold/bindings.h"
 #include "tenfold/device_array.h"
 #include "torch_arrays.h"
@@ -197,12 +198,8 @@ void Runner::settle_outputs() {
 }
 
 void Runner::run(const RunOptions& options) {
-  Status status;
-  {
-    const Unlocked unlocked;
-    status = context_->run_with(options);
-  }
   pending_ = false;
+  const Status status = LongCall().run([&] { return context_->run_with(options); });
   if (!status) refuse(status);
 }
 

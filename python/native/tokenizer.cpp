@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "long_call.h"
 #include "values.h"
 
 namespace tenfold::python {
@@ -31,8 +32,7 @@ nb::tuple encode_batch(const Tokenizer& tokenizer, const nb::list& texts, bool s
   for (const nb::handle text : texts) views.push_back(view(nb::borrow<nb::bytes>(text)));
   std::vector<std::int32_t> ids, mask, types;
   std::size_t width = 0;
-  {
-    const nb::gil_scoped_release others_may_run;
+  LongCall().run([&] {
     const std::vector<Encoding> all = tokenizer.encode_batch(views, special_tokens, threads);
     for (const Encoding& e : all) width = std::max(width, e.size());
     for (std::vector<std::int32_t>* one : {&ids, &mask, &types}) one->resize(all.size() * width);
@@ -42,7 +42,7 @@ nb::tuple encode_batch(const Tokenizer& tokenizer, const nb::list& texts, bool s
       std::copy(all[i].mask.begin(), all[i].mask.end(), mask.begin() + at);
       std::copy(all[i].types.begin(), all[i].types.end(), types.begin() + at);
     }
-  }
+  });
   return nb::make_tuple(array(ids), array(mask), array(types), width);
 }
 

@@ -199,7 +199,7 @@ Status ExecutionContext::prepare() noexcept {
 
 Status ExecutionContext::run_early() noexcept {
   ContextState& c = *state_;
-  c.run.early = 0;
+  c.run.early = 0, c.run.interruptible = interruptible();
   if (c.device || c.extras) return {};   // run() does all
   if (Status s = settle(c); !s) return s;
   const auto early = static_cast<std::size_t>(c.program().early);
@@ -240,7 +240,7 @@ Status runtime::run_context(ContextState& c, const RunOptions* options) noexcept
 
 Status runtime::run_begun(ContextState& c, const RunOptions* options) noexcept {
   set_enqueuing(c, false);
-  c.run.options = options;
+  c.run.options = options, c.run.interruptible = interruptible();
   Status status = ask_for_memory(c);
   if (status) status = start_with_extras(c);
   if (status) status = c.device ? runtime::finish_staged(c) : Status{c.stream->wait(), -1};

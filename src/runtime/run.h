@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "runtime/frame.h"
+#include "tenfold/internal/interrupts.h"
 
 namespace tenfold::backends { class Stream; }
 
@@ -17,6 +18,7 @@ struct RunState {
   std::atomic<Phase> phase{Phase::idle};
   const RunOptions* options = nullptr;        // of the run under way; null: none
   std::size_t early = 0;                      // steps of the run that comes which run_early() has done
+  bool interruptible = false;                 // somebody may be asked between steps (tenfold/internal/interrupts.h)
   bool outcome_counts = false;                // the last run was enqueue_then()'s: wait() tells its outcome
   std::string last_error;                     // of the step that failed: what its kernel or its extents have against it
 };
@@ -24,6 +26,7 @@ struct RunState {
 // Whether the run under way is to end before its next step, and why.
 inline Status::Code stopped(const RunState& run) noexcept {
   if (run.phase.load(std::memory_order_relaxed) == Phase::cancelled) return Status::cancelled;
+  if (run.interruptible && interrupted()) return Status::cancelled;
   if (!run.options) return Status::ok;
   if (run.options->token.cancelled()) return Status::cancelled;
   return run.options->deadline && std::chrono::steady_clock::now() >= *run.options->deadline ? Status::deadline : Status::ok;

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "tenfold/internal/interrupts.h"
+
 namespace tenfold::tokenizing {
 namespace {
 
@@ -26,6 +28,7 @@ class Work {
       if (begin == end) return;
       for (std::size_t i = begin; i < end; ++i) {
         try {
+          ask_whether_to_go_on();   // of the caller's thread; others get no more texts
           work_(i);
         } catch (...) {
           return note(i);

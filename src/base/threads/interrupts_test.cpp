@@ -12,6 +12,8 @@ namespace {
 
 TEST(Interrupts, TheInnermostOfThisThreadIsAsked) {
   ask_whether_to_go_on();   // nobody: nothing happens
+  EXPECT_FALSE(interruptible());
+  EXPECT_FALSE(interrupted());
   int outer = 0, inner = 0;
   const Interrupts first([&] { return ++outer, true; });
   {
@@ -22,11 +24,13 @@ TEST(Interrupts, TheInnermostOfThisThreadIsAsked) {
     } catch (const Error& e) {
       EXPECT_EQ(e.kind(), ErrorKind::cancelled);
     }
+    EXPECT_TRUE(interruptible());
+    EXPECT_TRUE(interrupted());
     std::thread([] { ask_whether_to_go_on(); }).join();
   }
   ask_whether_to_go_on();
   EXPECT_EQ(outer, 1);
-  EXPECT_EQ(inner, 1);
+  EXPECT_EQ(inner, 2);
 }
 
 }  // namespace

@@ -80,9 +80,9 @@ Board::State Board::state() const {
   return state_;
 }
 
-Board::State Board::wait_for_change(const State& known) {
+Board::State Board::wait_for_change(const State& known, std::chrono::milliseconds most) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] {
+  changed_.wait_for(lock, most, [&] {
     return state_.ready != known.ready || state_.open != known.open || state_.returned != known.returned || state_.stopped;
   });
   return state_;

@@ -3,6 +3,7 @@
 // One thread adds pieces and waits; the devices' threads take them. Thread safe.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -37,7 +38,8 @@ class Board {
     bool stopped = false;
     int returned = 0;                  // how often a member gave back what it had
   };
-  State wait_for_change(const State& known);
+  // The state, once it is another one, or so much later.
+  State wait_for_change(const State& known, std::chrono::milliseconds most);
   State state() const;
   std::exception_ptr why() const;  // what stopped it
 

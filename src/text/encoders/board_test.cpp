@@ -10,6 +10,8 @@
 namespace tenfold::encoders {
 namespace {
 
+constexpr auto kLong = std::chrono::minutes(1);
+
 // A window of so many texts of `length` tokens, a text in each piece.
 std::vector<Piece> pieces(std::size_t texts, std::size_t length = 4) {
   const auto window = std::make_shared<Window>();
@@ -79,7 +81,7 @@ TEST_P(Failing, GivesItsPiecesToTheOthers) {
   for (std::size_t i = 0; i < 6; ++i) threads.emplace_back(work, i % 3);
   board.add(pieces(kTexts));
   board.close();
-  for (Board::State known = board.state(); known.open > 0;) known = board.wait_for_change(known);
+  for (Board::State known = board.state(); known.open > 0;) known = board.wait_for_change(known, kLong);
   for (std::thread& one : threads) one.join();
   for (const auto& times : computed) EXPECT_EQ(times, 1);
   EXPECT_EQ(board.state().ready, kTexts);
@@ -111,7 +113,7 @@ TEST(Board, TellsOfEachPieceThatComesBack) {
   EXPECT_TRUE(board.leave(0, std::move(first), nullptr));
   const Board::State known = board.state();
   EXPECT_TRUE(board.leave(0, std::move(second), nullptr));
-  EXPECT_NE(board.wait_for_change(known).returned, known.returned);
+  EXPECT_NE(board.wait_for_change(known, kLong).returned, known.returned);
   EXPECT_EQ(board.waiting(2), 2u);
   EXPECT_TRUE(board.leave(0, std::nullopt, nullptr));
   EXPECT_EQ(board.waiting(2), 2u);

@@ -1,9 +1,14 @@
 #include "text/encoders/crew.h"
 
 #include <algorithm>
+#include <atomic>
+#include <functional>
+#include <future>
 #include <set>
+#include <thread>
 
 #include "tenfold/runtime.h"
+#include "text/encoders/interrupts.h"
 #include "text/fail.h"
 
 namespace tenfold::encoders {
@@ -15,6 +20,7 @@ namespace {
 constexpr std::size_t kWindow = 16384;  // texts whose ids are held, and sorted, at once
 
 void tell(const EncodeCall& call, std::size_t ready, std::size_t texts) {
+  ask_whether_to_go_on();
   if (call.progress && !call.progress(ready, texts)) fail(ErrorKind::cancelled, "encoding was cancelled by its progress callback");
 }
 
@@ -90,16 +96,19 @@ namespace {
 
 // In a thread of the device's own, from which workers of its engines take the processors.
 void prepare_aside(Seat& seat, const Wanted& wanted) {
-  std::exception_ptr failed;
-  std::thread([&] {
-    try {
-      keep_to(seat.place());
-      seat.prepare(wanted);
-    } catch (...) {
-      failed = std::current_exception();
-    }
-  }).join();
-  if (failed) std::rethrow_exception(failed);
+  ask_whether_to_go_on();
+  std::atomic<bool> goes_on{true};
+  std::packaged_task<void()> work([&] {
+    const Interrupts interrupts([&goes_on] { return goes_on.load(); });
+    keep_to(seat.place());
+    seat.prepare(wanted);
+  });
+  std::future<void> done = work.get_future();
+  std::thread aside(std::ref(work));
+  while (done.wait_for(kBetweenQuestions) != std::future_status::ready)
+    if (interrupted()) goes_on = false;
+  aside.join();
+  done.get();
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tenfold/internal/interrupts.h"
 #include "text/encoders/safetensors.h"
 #include "text/encoders/tiny_bert_for_tests.h"
 
@@ -155,6 +156,33 @@ TEST(Encoder, TellsTheIdsThatTheModelGets) {
   EXPECT_EQ(encoder.token_ids("a b c d", "d "), (std::vector<std::int32_t>{1, 6, 3, 4, 2}));
   bert.write("tokenizer_config.json", R"({"truncation_side": "left"})");
   EXPECT_EQ(bert.load(options).token_ids("a b c d", "d "), (std::vector<std::int32_t>{1, 4, 5, 6, 2}));
+}
+
+// By whoever is asked during long work: while texts are read, between runs, while other threads compute, in a build.
+TEST(Encoder, EndsWhereItIsInterrupted) {
+  const TinyBert bert("interrupted");
+  const Texts texts(20000, "a b c d a b");
+  for (const std::vector<std::string>& devices : {std::vector<std::string>{"cpu"}, {"cpu", "cpu"}}) {
+    EncoderOptions options;
+    options.devices = devices;
+    const Encoder encoder = bert.load(std::move(options));
+    bool goes_on = false;
+    const Interrupts interrupts([&goes_on] { return goes_on; });
+    refusal([&] { encoder.prepare(); }, ErrorKind::cancelled);
+    refusal([&] { encoder.encode(texts); }, ErrorKind::cancelled);
+    goes_on = true;
+    std::size_t done = 0;
+    const EncodeCall call{.prompt = {}, .progress = [&](std::size_t ready, std::size_t) {
+                            goes_on = false, done = ready;
+                            return true;
+                          }};
+    refusal([&] { encoder.encode(texts, call); }, ErrorKind::cancelled);
+    EXPECT_GT(done, 0u);
+    EXPECT_LT(done, texts.size());
+    goes_on = true;
+    const std::vector<float> all = encoder.encode(texts);
+    EXPECT_LE(difference(std::span(all).first(8), std::span(all).last(8)), 1e-5f);
+  }
 }
 
 TEST(Encoder, TakesAnEngineOfTheCallers) {

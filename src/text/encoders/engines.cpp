@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kTokensOnACpu = 2048, kTokensOnAGpu = 16384;
 // Raised when networks change, so that plans of older ones are not taken.
-constexpr int kNetworks = 3;
+constexpr int kNetworks = 4;
 
 LoadOptions load_options(const BuildConfig& config) {
   LoadOptions load;
@@ -74,6 +74,9 @@ BuildConfig Engines::config_for(const Wanted& wanted, std::int64_t width) const 
       for (Shape* shape : {&range.min, &range.opt, &range.max}) shape->push_back(width);
       profile = {{"tokens", range}};
     }
+  // The caller's own calibration, whose samples cannot know of these profiles.
+  if (config.calibration && config.calibration->shapes.empty() && config.calibration->profile == 0)
+    config.calibration->shapes = profile_of_samples(config.profiles);
   return config;
 }
 
@@ -87,7 +90,7 @@ std::string Engines::key(const Wanted& wanted, BuildConfig config) {
 }
 
 std::string Engines::fingerprint() {
-  const std::lock_guard lock(shelf_->mutex);
+  const auto lock = lock_or_end(shelf_->mutex);
   return key({}, config_for({}, 0));
 }
 
@@ -98,14 +101,14 @@ std::string Engines::kind() const {
 }
 
 bool Engines::halve(std::int64_t from) {
-  const std::lock_guard lock(mutex_);
+  const auto lock = lock_or_end(mutex_);
   if (batch_tokens_ != from) return true;  // another thread has done it
   if (from / 2 < max_tokens_) return false;
   if (options_.build.log)
     options_.build.log(Severity::warning, "the device '" + options_.build.device + "' has too little memory for batches of " +
                                               std::to_string(from) + " tokens, and goes on with " + std::to_string(from / 2));
   runners_.clear();
-  const std::lock_guard sharing(shelf_->mutex);
+  const auto sharing = lock_or_end(shelf_->mutex);
   std::erase_if(shelf_->engines, [start = kind()](const auto& one) { return one.first.starts_with(start); });
   batch_tokens_ = from / 2;
   return true;
@@ -130,7 +133,7 @@ Graded Engines::make(const Wanted& wanted, Network network, std::int64_t width) 
   // The width of tokens' vectors is known of the network that takes them.
   const BuildConfig config =
       config_for(wanted, wanted.output == Wanted::pooling ? network.dims(network.inputs().front()).back().extent : 0);
-  const std::lock_guard lock(shelf_->mutex);
+  const auto lock = lock_or_end(shelf_->mutex);
   if (options_.make_engine && wanted.output == Wanted::vectors && wanted.skipped == 0) {
     Engine engine = options_.make_engine(std::move(network), config, key(wanted, config));
     check_bindings(engine);
@@ -165,7 +168,7 @@ double Engines::int8_cosine() const {
 }
 
 std::shared_ptr<Runner> Engines::get(const Wanted& wanted) {
-  const std::lock_guard lock(mutex_);
+  const auto lock = lock_or_end(mutex_);
   std::shared_ptr<Runner>& runner = runners_[wanted];
   if (!runner) {
     Network network = model_->network(wanted, options_);

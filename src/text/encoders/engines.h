@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 
+#include "text/encoders/interrupts.h"
 #include "text/encoders/precision.h"
 #include "text/encoders/runner.h"
 
@@ -13,7 +14,7 @@ namespace tenfold::encoders {
 
 // What the devices of one encoder share while engines are made: one makes at a time, and what is equal is made once.
 struct Shelf {
-  std::mutex mutex;
+  std::timed_mutex mutex;
   std::string identity;                   // of the folder, once it is needed
   std::map<std::string, Graded> engines;  // by kind of device, threads, and what is wanted
 };
@@ -46,7 +47,7 @@ class Engines {
   std::atomic<std::int64_t> batch_tokens_;
   PrecisionWish precision_;
   std::shared_ptr<Shelf> shelf_;
-  std::mutex mutex_;
+  std::timed_mutex mutex_;
   mutable std::mutex told_mutex_;  // of what follows: a build holds the other one for long
   std::string made_in_;
   double int8_cosine_ = -1;
@@ -56,6 +57,8 @@ class Engines {
 // Ranges of (texts, tokens) whose product stays within the budget: one text alone where texts are not packed, then ever longer ones.
 std::vector<OptimizationProfile> profiles_for(int max_tokens, int least_tokens, std::int64_t batch_tokens,
                                               const std::vector<std::string>& inputs, bool packed);
+// Of texts one by one, of every length that some of these profiles have: what a calibration's samples are.
+OptimizationProfile profile_of_samples(const std::vector<OptimizationProfile>& profiles);
 // How many texts of so many tokens one run may have.
 std::int64_t texts_in_a_run(std::int64_t tokens, int max_tokens, std::int64_t batch_tokens, bool packed);
 

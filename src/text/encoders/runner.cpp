@@ -15,6 +15,7 @@ void need(const ExecutionContext& context, Status status) {
   ErrorKind kind = ErrorKind::internal;
   if (status.code == Status::out_of_memory) kind = ErrorKind::out_of_memory;
   if (status.code == Status::device) kind = ErrorKind::device;
+  if (status.code == Status::cancelled) kind = ErrorKind::cancelled;
   fail(kind, "running the encoder: " + context.describe(status));
 }
 

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <system_error>
 
+#include "text/encoders/interrupts.h"
+
 namespace tenfold::encoders {
 namespace {
 
@@ -91,6 +93,7 @@ void Shift::compute(std::size_t member, Piece& piece) {
 }
 
 void Shift::work(std::size_t member) {
+  const Interrupts interrupts([this] { return !board_.state().stopped; });
   Seat& seat = *seats_[member];
   bool placed = false;
   while (std::optional<Piece> piece = board_.take(member)) {
@@ -130,7 +133,8 @@ void Shift::wait(std::size_t open, const Told& told) {
     if (now.stopped) fail_with_why();
     if (more) told(now.ready);
     if (now.open <= open) return;
-    board_.wait_for_change(known_);
+    ask_whether_to_go_on();
+    board_.wait_for_change(known_, kBetweenQuestions);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "text/encoders/stage.h"
 
+#include "tenfold/internal/interrupts.h"
+
 namespace tenfold::encoders {
 namespace {
 
@@ -27,6 +29,7 @@ void Stage::push(std::size_t member, Piece piece, std::vector<float> tokens, dou
 }
 
 void Stage::run() {
+  const Interrupts interrupts([this] { return !board_.state().stopped; });
   for (;;) {
     Work work;
     {

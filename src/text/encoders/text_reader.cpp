@@ -4,6 +4,7 @@
 #include <exception>
 #include <functional>
 
+#include "tenfold/internal/interrupts.h"
 #include "text/fail.h"
 #include "text/normalize/normalizer.h"
 #include "text/threads.h"
@@ -79,7 +80,10 @@ void TextReader::read_parts(std::size_t texts, std::size_t bytes, Tokens& out,
   const std::size_t threads = std::min(tokenizing::threads_for(bytes, threads_), std::max<std::size_t>(1, parts.size()));
   tokenizing::on_threads(threads, [&](std::size_t) {
     for (std::size_t at = next++; at < parts.size() && !failed; at = next++) try {
-        for (std::size_t i = at * kPart; i < std::min(texts, (at + 1) * kPart); ++i) read(i, parts[at]);
+        for (std::size_t i = at * kPart; i < std::min(texts, (at + 1) * kPart) && !failed; ++i) {
+          ask_whether_to_go_on();  // of the caller's thread; others see that it failed
+          read(i, parts[at]);
+        }
       } catch (...) {
         failures[at] = std::current_exception(), failed = true;
       }
