@@ -142,7 +142,7 @@ class Run:
             tokenizer = random_encoders.tokenizer_of(kind, self.few)
             name = kind if self.options.size == 'small' else f'{kind} base'
             self.vectors(name, random_encoders.save(self.folder / name, kind, tokenizer, size=size), self.few)
-            for labels in (1, 3):
+            for labels in () if kind in random_encoders.WITHOUT_HEADS else (1, 3):
                 folder = random_encoders.save(self.folder / f'{name}-{labels}', kind, tokenizer, labels, size, seed=labels)
                 self.scores(f'{name} with {labels} labels', folder)
 

@@ -6,7 +6,7 @@
 namespace tenfold::encoders {
 
 const std::vector<Architecture>& architectures() {
-  static const std::vector<Architecture> all{bert(), distilbert(), mpnet(), roberta()};
+  static const std::vector<Architecture> all{bert(), distilbert(), roberta(), mpnet(), electra(), albert(), modernbert(), t5()};
   return all;
 }
 

@@ -3,10 +3,10 @@
 
 namespace tenfold::encoders {
 
-NetworkTensor bert_embeddings(const Texts& t, std::int64_t first) {
+NetworkTensor bert_embeddings(const Texts& t, std::int64_t first, std::int64_t width) {
   const Blocks& b = t.blocks;
   const std::string name = t.prefix + "embeddings.";
-  const std::int64_t width = field(t, "hidden_size"), kinds = field(t, "type_vocab_size");
+  const std::int64_t kinds = field(t, "type_vocab_size");
   if (t.config.has("position_embedding_type") && t.config.text("position_embedding_type") != "absolute")
     t.config.wrong("position_embedding_type is '" + t.config.text("position_embedding_type") + "', only absolute is supported");
   const NetworkTensor tokens = b.net.gather(b.weight(name + "word_embeddings.weight", {field(t, "vocab_size"), width}), t.ids);
@@ -36,7 +36,7 @@ NetworkTensor bert_layers(const Texts& t, NetworkTensor x) {
 
 namespace {
 
-NetworkTensor tokens(const Texts& t) { return bert_layers(t, bert_embeddings(t, 0)); }
+NetworkTensor tokens(const Texts& t) { return bert_layers(t, bert_embeddings(t, 0, field(t, "hidden_size"))); }
 NetworkTensor head(const Texts& t, NetworkTensor first) { return dense_head(t, first, "bert.pooler.dense", "classifier", "tanh"); }
 
 }  // namespace
@@ -44,7 +44,7 @@ NetworkTensor head(const Texts& t, NetworkTensor first) { return dense_head(t, f
 Architecture bert() {
   return {.model_types = {"bert"},
           .prefix = "bert.",
-          .table = "embeddings.word_embeddings.weight",
+          .tables = {"embeddings.word_embeddings.weight"},
           .has_types = true,
           .masks = true,
           .tokens = tokens,

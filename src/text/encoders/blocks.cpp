@@ -10,8 +10,9 @@ namespace tenfold::encoders {
 
 NetworkTensor Blocks::weight(const std::string& name, const Shape& shape) const {
   const Tensor& value = weights.take(name, shape);
+  if (const auto known = weights_.find(name); known != weights_.end()) return known->second;
   const NetworkTensor constant = net.constant(value, name);
-  return value.dtype() == DType::f32 ? constant : net.cast(constant, DType::f32);
+  return weights_[name] = value.dtype() == DType::f32 ? constant : net.cast(constant, DType::f32);
 }
 
 NetworkTensor Blocks::integers(const std::vector<std::int64_t>& values) const {
@@ -37,19 +38,38 @@ NetworkTensor Blocks::linear(const std::string& name, NetworkTensor x, std::int6
   return bias ? sum(product, weight(name + ".bias", {out})) : product;
 }
 
-NetworkTensor Blocks::layer_norm(const std::string& name, NetworkTensor x, std::int64_t width, float epsilon) const {
-  return net.normalization(x, weight(name + ".weight", {width}), weight(name + ".bias", {width}), {.axis = -1, .epsilon = epsilon});
+NetworkTensor Blocks::layer_norm(const std::string& name, NetworkTensor x, std::int64_t width, float epsilon, bool bias) const {
+  const NetworkTensor shift = bias ? weight(name + ".bias", {width}) : NetworkTensor();
+  return net.normalization(x, weight(name + ".weight", {width}), shift, {.axis = -1, .epsilon = epsilon});
+}
+
+NetworkTensor Blocks::rms_norm(const std::string& name, NetworkTensor x, std::int64_t width, float epsilon) const {
+  return net.add_node("RMSNormalization", {x, weight(name + ".weight", {width})}, {{"epsilon", epsilon}})[0];
+}
+
+NetworkTensor Blocks::by_head(NetworkTensor x, std::int64_t heads, std::int64_t size) const {
+  return net.shuffle(x, {}, Shape{0, 0, heads, size}, {0, 2, 1, 3});
+}
+
+NetworkTensor Blocks::columns(NetworkTensor x, std::int64_t first, std::int64_t count) const {
+  Shape start(net.dims(x).size(), 0), size(start.size(), -1);
+  start.back() = first, size.back() = count;
+  return net.slice(x, start, size);
 }
 
 NetworkTensor Blocks::attention(NetworkTensor q, NetworkTensor k, NetworkTensor v, std::int64_t heads, std::int64_t width,
-                                NetworkTensor bias) const {
+                                NetworkTensor bias, bool scaled) const {
+  return attention_of_heads(by_head(q, heads, width / heads), by_head(k, heads, width / heads), v, heads, width, bias, scaled);
+}
+
+NetworkTensor Blocks::attention_of_heads(NetworkTensor q, NetworkTensor k, NetworkTensor v, std::int64_t heads, std::int64_t width,
+                                         NetworkTensor bias, bool scaled) const {
   const std::int64_t size = width / heads;
-  const auto by_head = [&](NetworkTensor x) { return net.shuffle(x, {}, Shape{0, 0, heads, size}, {0, 2, 1, 3}); };
-  const NetworkTensor scores = net.matrix_multiply(by_head(q), by_head(k), false, true);
-  NetworkTensor scaled = net.elementwise(Elementwise::div, scores, scalar(std::sqrt(static_cast<float>(size))));
-  if (bias.defined()) scaled = sum(scaled, bias);
-  if (hidden.defined()) scaled = sum(scaled, hidden);
-  const NetworkTensor mixed = net.matrix_multiply(net.softmax(scaled), by_head(v));
+  NetworkTensor scores = net.matrix_multiply(q, k, false, true);
+  if (scaled) scores = net.elementwise(Elementwise::div, scores, scalar(std::sqrt(static_cast<float>(size))));
+  if (bias.defined()) scores = sum(scores, bias);
+  if (hidden.defined()) scores = sum(scores, hidden);
+  const NetworkTensor mixed = net.matrix_multiply(net.softmax(scores), by_head(v, heads, size));
   return net.shuffle(mixed, {0, 2, 1, 3}, Shape{0, 0, width});
 }
 

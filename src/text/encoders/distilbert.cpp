@@ -37,7 +37,7 @@ NetworkTensor head(const Texts& t, NetworkTensor first) { return dense_head(t, f
 Architecture distilbert() {
   return {.model_types = {"distilbert"},
           .prefix = "distilbert.",
-          .table = "embeddings.word_embeddings.weight",
+          .tables = {"embeddings.word_embeddings.weight"},
           .masks = true,
           .tokens = tokens,
           .head = head};

@@ -23,6 +23,14 @@ bool exists(const std::string& path) {
 // "sentence_transformers.models.Pooling": the last word says what it is, wherever a version keeps it.
 std::string last_word(const std::string& type) { return type.substr(type.rfind('.') + 1); }
 
+// Before anything is looked for in the module's own folder.
+void check_type(const Folder& folder, const std::string& type) {
+  for (const char* known : {"Pooling", "Dense", "Normalize", "Dropout"})
+    if (type == known) return;
+  fail(ErrorKind::unsupported, "'" + folder.path + "/modules.json': the module " + type +
+                                   " is not supported; Transformer, Pooling, Dense, Normalize and Dropout are");
+}
+
 void read_modules(Folder& folder) {
   const std::string file = folder.path + "/modules.json";
   if (!exists(file)) {
@@ -44,6 +52,7 @@ void read_modules(Folder& folder) {
       folder.transformer = path;
       continue;
     }
+    check_type(folder, type);
     const std::string config = path + "/config.json";
     const bool there = exists(config);
     if (!there && type != "Normalize") entry.wrong("'" + config + "' is missing");

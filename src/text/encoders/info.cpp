@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "text/fail.h"
+#include "text/pooling/pooling.h"
 
 namespace tenfold::encoders {
 
@@ -41,6 +42,10 @@ std::vector<std::string> label_names(const Model& model, int labels) {
 }  // namespace
 
 EncoderInfo info_of(const Model& model, const EncoderOptions& options) {
+  for (const Module& module : model.folder.modules)
+    if (options.build.log && module.type == "Pooling" && refuses_all_poolings(module.json()))
+      options.build.log(Severity::warning, module.json().where + ": all pooling modes are false; the mean is taken, as "
+                                                                "sentence-transformers does");
   EncoderInfo info;
   info.architecture = model.architecture ? model.folder.json().text("model_type") : "onnx";
   info.max_tokens = max_tokens_of(model, options);
@@ -62,7 +67,7 @@ EncoderInfo info_of(const Model& model, const EncoderOptions& options) {
 
 void check_vocabulary(const Model& model, const Tokenizer& tokenizer) {
   if (!model.architecture) return;
-  const std::int64_t rows = model.weights->take(model.prefix + model.architecture->table, {-1, -1}).shape()[0];
+  const std::int64_t rows = model.weights->take(model.table, {-1, -1}).shape()[0];
   if (tokenizer.vocabulary_size() > rows)
     fail(ErrorKind::invalid_model, "the tokenizer of '" + model.folder.path + "' has " + std::to_string(tokenizer.vocabulary_size()) +
                                        " tokens, but the weights have embeddings for " + std::to_string(rows) +

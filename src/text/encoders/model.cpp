@@ -31,8 +31,18 @@ NetworkTensor by_function(const Blocks& b, NetworkTensor scores, ScoreFunction f
 
 NetworkTensor scores(const Texts& texts, const Architecture& architecture, NetworkTensor tokens) {
   const Blocks& b = texts.blocks;
+  if (architecture.head_takes_mean && architecture.head_takes_mean(texts.config))
+    return architecture.head(texts, b.net.reduce(Reduce::mean, tokens, {1}, false));
   const NetworkTensor first = b.net.add_node("Slice", {tokens, b.integers({0}), b.integers({1}), b.integers({1})})[0];
   return architecture.head(texts, b.net.add_node("Squeeze", {first, b.integers({1})})[0]);
+}
+
+// Models with a head have a prefix in front of the encoder's names; a table that is shared has one of several names.
+void name_weights(Model& model) {
+  for (const std::string& prefix : {model.architecture->prefix, std::string()})
+    for (const std::string& table : model.architecture->tables)
+      if (model.weights->has(prefix + table)) return void((model.prefix = prefix, model.table = prefix + table));
+  model.table = model.architecture->tables.front();  // which is told to be missing
 }
 
 }  // namespace
@@ -54,8 +64,10 @@ Model read_model(const std::string& path) {
                                        known_architectures() +
                                        " are); export it to ONNX and put the file beside config.json as model.onnx: " +
                                        "optimum-cli export onnx --model FOLDER --task feature-extraction OUT");
-  } else if (model.weights->has(model.architecture->prefix + model.architecture->table)) {
-    model.prefix = model.architecture->prefix;
+  } else {
+    if (model.folder.is_classifier() && !model.architecture->head)
+      fail(ErrorKind::unsupported, "'" + path + "': heads of scores of model_type '" + type + "' are not supported");
+    name_weights(model);
   }
   for (const Module& module : model.folder.modules)
     if (module.type == "Pooling") model.counts_prompts = module.json().flag("include_prompt", true);
@@ -106,7 +118,7 @@ Network Model::network(const Wanted& wanted, const EncoderOptions& options) cons
   if (architecture) {
     const Json config = folder.json();
     Blocks blocks(net, *weights);
-    Texts texts{blocks, config, prefix, net.input("ids", DType::i32, {"texts", "tokens"}), {}};
+    Texts texts{blocks, config, prefix, table, net.input("ids", DType::i32, {"texts", "tokens"}), {}};
     if (wanted.packed) blocks.set_mask(mask = net.input("mask", DType::boolean, {"texts", "tokens"}));
     if (wanted.output == Wanted::scores && has_types()) texts.types = net.input("types", DType::i32, {"texts", "tokens"});
     tokens = architecture->tokens(texts);

@@ -25,7 +25,7 @@ struct Model {
   Folder folder;
   const Architecture* architecture = nullptr;  // null: the ONNX file
   std::optional<Weights> weights;
-  std::string prefix;          // of the weights' names
+  std::string prefix, table;   // of the weights' names; the tensor of token embeddings
   bool counts_prompts = true;  // pooling counts the tokens of a prompt
 
   // The inputs are "ids", and "types" where scores tell two texts apart, both i32[batch, tokens], and "mask",

@@ -78,9 +78,6 @@ NetworkTensor run_modules(const Model& model, const Blocks& b, NetworkTensor x, 
       x = dense(b, module, x);
     else if (module.type == "Normalize")
       x = normalized(b, x);
-    else if (module.type != "Dropout")
-      fail(ErrorKind::unsupported, "'" + model.folder.path + "/modules.json': the module " + module.type +
-                                       " is not supported; Transformer, Pooling, Dense, Normalize and Dropout are");
   }
   if (wanted.output == Wanted::tokens) return x;
   if (b.net.dims(x).size() != 2)

@@ -1,5 +1,6 @@
 #include "text/pooling/pooling.h"
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -15,16 +16,23 @@ std::vector<std::string> poolings_of(const tokenizing::Json& config) {
   std::vector<std::string> kinds;
   if (config.has("pooling_mode")) {
     const nlohmann::json& mode = config.at("pooling_mode").value;
-    if (mode.is_string())
-      kinds.push_back(mode.get<std::string>());
-    else
-      for (const nlohmann::json& one : mode)
-        if (one.is_string()) kinds.push_back(one.get<std::string>());
+    const nlohmann::json list = mode.is_array() ? mode : nlohmann::json::array({mode});
+    for (const nlohmann::json& one : list) {
+      if (!one.is_string()) config.wrong("pooling_mode is neither a name nor a list of names");
+      kinds.push_back(one.get<std::string>());
+    }
+    if (kinds.empty()) config.wrong("pooling_mode names no pooling");
+    return kinds;
   }
-  if (kinds.empty())
-    for (const Pooling& one : poolings())
-      if (config.flag(one.flag, false)) kinds.emplace_back(one.name);
+  for (const Pooling& one : poolings())
+    if (config.flag(one.flag, false)) kinds.emplace_back(one.name);
   return kinds.empty() ? std::vector<std::string>{"mean"} : kinds;
+}
+
+bool refuses_all_poolings(const tokenizing::Json& config) {
+  const auto is_there = [&](const Pooling& one) { return config.has(one.flag); };
+  const auto is_on = [&](const Pooling& one) { return config.flag(one.flag, false); };
+  return !config.has("pooling_mode") && std::ranges::any_of(poolings(), is_there) && std::ranges::none_of(poolings(), is_on);
 }
 
 NetworkTensor counted(const Blocks& b, NetworkTensor x, std::int64_t skipped) {

@@ -19,7 +19,9 @@ struct Pooling {
 
 const std::vector<Pooling>& poolings();  // in the order in which several are put beside each other
 // The names of those that a Pooling's config.json asks for: flags of older versions, or "pooling_mode" of newer ones.
+// Where flags are all false it is the mean, as in sentence-transformers. Throws invalid_model.
 std::vector<std::string> poolings_of(const tokenizing::Json& config);
+bool refuses_all_poolings(const tokenizing::Json& config);  // its flags are all false
 
 Pooling pool_cls();
 Pooling pool_last_token();
