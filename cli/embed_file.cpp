@@ -9,6 +9,7 @@
 
 #include "embed.h"
 #include "files.h"
+#include "stop_signal.h"
 #include "vector_file.h"
 
 namespace tenfold::cli {
@@ -39,7 +40,9 @@ struct Encoded {
   std::string digest;
 };
 
+// In a thread of its own, which the signal is to reach, too.
 Encoded encode(const EmbedWish& w, const Encoder& encoder, const TextWindow& window, Meter& meter) {
+  const Interrupts interrupts([] { return !StopSignal::came(); });
   const std::vector<std::string_view> views(window.texts.begin(), window.texts.end());
   std::size_t told = 0;
   const EncodeCall call{.prompt = w.prompt, .progress = [&](std::size_t ready, std::size_t) {
@@ -95,16 +98,32 @@ void write_all(const EmbedWish& w, const Encoder& encoder, TextWindows& windows,
   if (writing.valid()) writing.get();
 }
 
+// The signal ended the work: what whole windows gave is in OUT.part.
+[[noreturn]] void stop(const EmbedWish& w, const VectorFile& out) {
+  w.console.warn(out.rows() > 0 ? "stopped: the first " + std::to_string(out.rows()) + " vectors are in '" + w.out +
+                                      ".part', and --resume goes on behind them"
+                                : "stopped before the first vectors were there");
+  StopSignal::end();
+}
+
 }  // namespace
 
 void embed_file(const EmbedWish& w, const Encoder& encoder, TextWindows& windows) {
   const int width = encoder.info().width;
-  const std::string how = "tenfold embed\nprompt " + w.prompt + "\nwidth " + std::to_string(width) + "\n" + encoder.fingerprint();
+  const std::string how = "tenfold embed, smaller windows\nprompt " + w.prompt + "\nwidth " + std::to_string(width) + "\n" + encoder.fingerprint();
   VectorFile out(w.out, width, how, w.resume);
-  if (out.resumed()) skip(windows, *out.resumed());
-  encoder.prepare();
+  if (w.resume && !out.resumed())
+    w.console.warn("--resume: there is no '" + w.out + ".part' with vectors to go on with: all texts are computed");
   Meter meter(!w.quiet);
-  write_all(w, encoder, windows, out, meter);
+  try {
+    const StopSignal signals;
+    if (out.resumed()) skip(windows, *out.resumed());
+    encoder.prepare();
+    write_all(w, encoder, windows, out, meter);
+  } catch (const Error& e) {
+    if (e.kind() == ErrorKind::cancelled && StopSignal::came()) stop(w, out);
+    throw;
+  }
   out.finish();
   std::printf("%lld vectors of %d in %s: %lld texts in %.2f s on %s in %s, %lld of them cut to %d tokens\n",
               static_cast<long long>(out.rows()), width, printable(w.out).c_str(), static_cast<long long>(meter.texts()), meter.seconds(),

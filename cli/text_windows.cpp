@@ -1,13 +1,18 @@
 #include "text_windows.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
+
+#include "tenfold/internal/interrupts.h"
 
 namespace tenfold::cli {
 namespace {
 
-// Many texts of one length make large runs; a GPU's are filled by about so many short texts.
-constexpr std::size_t kTexts = 16384;
-constexpr std::size_t kBytes = std::size_t{16} << 20;
+// What is done is kept window by window: a window takes seconds at most, the first ones less. In larger ones more texts have one length.
+constexpr std::size_t kTexts = 4096;
+constexpr std::size_t kBytes = std::size_t{1} << 20;
+constexpr std::size_t kSmaller = 2;   // so many windows in front have half and a quarter of that
 
 // FNV-1a of 64 bits, and the length in front, so that texts do not flow into each other.
 constexpr std::uint64_t kStart = 0xcbf29ce484222325, kPrime = 0x100000001b3;
@@ -24,7 +29,8 @@ TextWindow TextWindows::read() {
   TextWindow window;
   window.first = texts_;
   std::string text;
-  for (std::size_t bytes = 0; window.texts.size() < kTexts && bytes < kBytes && next_(text);) {
+  const std::size_t most = kTexts >> (kSmaller - std::min(kSmaller, windows_++));
+  for (std::size_t bytes = 0; window.texts.size() < most && bytes < kBytes && next_(text);) {
     add(digest_, text);
     bytes += text.size();
     window.texts.push_back(std::move(text));
@@ -44,11 +50,14 @@ const TextWindow& TextWindows::peek() {
 TextWindow TextWindows::next() {
   if (peeked_) return peeked_ = false, std::move(ready_);
   if (ended_) return {};
-  TextWindow window = reading_.valid() ? reading_.get() : read();
+  const auto ahead = [this] { reading_ = std::async(std::launch::async, [this] { return read(); }); };
+  if (!reading_.valid()) ahead();
+  while (reading_.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) ask_whether_to_go_on();  // it may be a pipe
+  TextWindow window = reading_.get();
   if (window.texts.empty())
     ended_ = true;
   else
-    reading_ = std::async(std::launch::async, [this] { return read(); });
+    ahead();
   return window;
 }
 

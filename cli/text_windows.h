@@ -21,13 +21,13 @@ class TextWindows {
  public:
   explicit TextWindows(TextStream next);
   const TextWindow& peek();  // the window that next() gives
-  TextWindow next();         // throws what the stream throws
+  TextWindow next();         // throws what the stream throws, and cancelled (tenfold/internal/interrupts.h)
 
  private:
   TextWindow read();
   TextStream next_;
   std::uint64_t digest_;
-  std::size_t texts_ = 0;  // that were read
+  std::size_t texts_ = 0, windows_ = 0;  // that were read
   std::future<TextWindow> reading_;
   TextWindow ready_;
   bool peeked_ = false, ended_ = false;

@@ -21,7 +21,7 @@ class VectorFile {
   // Error(invalid_argument) where that one was made in another way, and Error(io).
   VectorFile(const std::string& path, std::int64_t width, const std::string& how, bool resume);
   const std::optional<Mark>& resumed() const { return resumed_; }
-  std::int64_t rows() const { return rows_; }
+  std::int64_t rows() const { return rows_; }  // in the file
   // Whole rows, which reach the system before this returns, and the digest of all texts up to the last of them.
   void append(std::span<const float> rows, const std::string& digest);
   void finish();                             // FILE.part becomes FILE

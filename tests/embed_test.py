@@ -3,6 +3,8 @@
 
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import time
@@ -48,8 +50,8 @@ class Embed(CliCase):
         with open(self.path(name), 'rb') as file:
             return file.read()
 
-    def killed(self, texts, out):
-        """Leaves OUT.part as a run does that is killed behind its first window: its input is a pipe that stays open."""
+    def killed(self, texts, out, rows):
+        """Leaves OUT.part as a run does that is killed behind its last whole window: its input is a pipe that stays open."""
         pipe = self.path('pipe')
         os.mkfifo(pipe)
         run = subprocess.Popen([cli_case.TENFOLD, 'embed', self.encoder.folder, pipe, self.path(out), *QUICK], stdout=subprocess.DEVNULL)
@@ -57,7 +59,7 @@ class Embed(CliCase):
             end.write(self.read(texts)[:-100])   # not the end: the run would wait for more
             end.flush()
             until = time.time() + 60
-            while not (os.path.exists(self.path(out + '.part.how')) and self.read(out + '.part.how').count(b'\n16384 ')):
+            while not (os.path.exists(self.path(out + '.part.how')) and self.read(out + '.part.how').count(b'\n%d ' % rows)):
                 self.assertLess(time.time(), until, 'no window was written')
                 time.sleep(0.05)
             run.kill()
@@ -68,16 +70,16 @@ class Embed(CliCase):
         texts = self.many('t.txt', 30000)
         for kind in ('npy', 'jsonl', 'fvecs'):
             self.embed(texts, f'whole.{kind}')
-            self.killed('t.txt', f'again.{kind}')
+            self.killed('t.txt', f'again.{kind}', 27648)
             with open(self.path(f'again.{kind}.part'), 'ab') as file:
                 file.write(b'half a row')
-            self.assertRegex(self.embed(texts, f'again.{kind}', '--resume').stdout, '^30000 vectors .* 13616 texts')
+            self.assertRegex(self.embed(texts, f'again.{kind}', '--resume').stdout, '^30000 vectors .* 2352 texts')
             self.assertEqual(self.read(f'again.{kind}'), self.read(f'whole.{kind}'))
             self.assertFalse(os.path.exists(self.path(f'again.{kind}.part')) or os.path.exists(self.path(f'again.{kind}.part.how')))
 
     def test_resume_refuses_what_is_not_the_same(self):
         texts = self.many('t.txt', 20000)
-        self.killed('t.txt', 'o.npy')
+        self.killed('t.txt', 'o.npy', 19456)
         kept = {name: self.read(name) for name in ('o.npy.part', 'o.npy.part.how')}
 
         def refused(words, source, *flags):
@@ -85,7 +87,7 @@ class Embed(CliCase):
             for name, data in kept.items():
                 self.assertEqual(self.read(name), data)
         other = self.write('u.txt', self.read('t.txt').replace(b'red fine', b'blue fine', 1))
-        refused('the first 16384 texts are not those', other)
+        refused('the first 19456 texts are not those', other)
         refused('fewer texts', self.many('v.txt', 16000))
         refused('another model, with other flags', texts, '--normalize')
         refused('another model, with other flags', texts, '--precision=bf16')
@@ -93,6 +95,63 @@ class Embed(CliCase):
             file.seek(-4, os.SEEK_END)
             file.write(b'\0\0\0\x3f')
         refused('another model, with other flags', texts)
+
+    def test_a_signal_keeps_what_is_done(self):
+        """The run stops at once, says where it was, and ends as the signal ends a process; no window takes long enough to lose much."""
+        texts = self.many('t.txt', 200000)
+        self.embed(texts, 'whole.npy')
+        for number in (signal.SIGINT, signal.SIGTERM):
+            run = subprocess.Popen([cli_case.TENFOLD, 'embed', self.encoder.folder, texts, self.path('o.npy'), *QUICK],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            until = time.time() + 60
+            while not (os.path.exists(self.path('o.npy.part.how')) and self.read('o.npy.part.how').count(b'\n1024 ')):
+                self.assertLess(time.time(), until, 'no window was written')
+                time.sleep(0.01)
+            run.send_signal(number)
+            sent = time.time()
+            told = run.communicate()[1]
+            self.assertEqual(run.returncode, -number)
+            self.assertLess(time.time() - sent, 2)
+            rows = int(re.search(r"the first (\d+) vectors are in '.*o\.npy\.part', and --resume goes on", told)[1])
+            self.assertGreaterEqual(rows, 1024)
+            self.assertLess(rows, 200000)
+            self.assertEqual(int(self.read('o.npy.part.how').split(b'\n')[-2].split()[0]), rows)
+            self.assertRegex(self.embed(texts, 'o.npy', '--resume').stdout, f'^200000 vectors .* {200000 - rows} texts')
+            self.assertEqual(self.read('o.npy'), self.read('whole.npy'))
+
+    def test_a_signal_while_nothing_comes(self):
+        """The input is a pipe that stays open."""
+        os.mkfifo(self.path('pipe'))
+        run = subprocess.Popen([cli_case.TENFOLD, 'embed', self.encoder.folder, self.path('pipe'), self.path('o.npy'), *QUICK],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        with open(self.path('pipe'), 'wb') as end:
+            end.write(b'fine\n')
+            end.flush()
+            time.sleep(2)   # it may be building its engine still, which the signal ends just so
+            run.send_signal(signal.SIGINT)
+            told = run.communicate(timeout=20)[1]
+        self.assertEqual(run.returncode, -signal.SIGINT)
+        self.assertIn('stopped before the first vectors were there', told)
+        self.assertFalse(os.path.exists(self.path('o.npy.part')))
+
+    def test_resume_says_that_there_is_nothing_to_go_on_with(self):
+        texts = self.write('t.txt', b'fine\n')
+        self.assertIn("no '" + self.path('o.npy') + ".part' with vectors", self.embed(texts, 'o.npy', '--resume').stderr)
+        self.assertNotIn('.part', self.embed(texts, 'o.npy').stderr)
+
+    def test_int8_by_texts_of_any_length(self):
+        """Longer than 64 tokens, among those that give ranges and those that check; vectors beside those of fp32."""
+        self.encoder = RandomEncoder(self.path('long'), 'bert', places=140)
+        long = [' '.join(TOKENS[4 + (i * k) % 5] for k in range(1, n)) for i, n in enumerate((3, 70, 12, 100, 130, 6) * 10)]
+        texts = self.write('t.txt', '\n'.join(long).encode())
+        self.embed(texts, 'wide.npy')
+        done = self.embed(texts, 'o.npy', '--precision=int8', '--leastCosine=0.8')
+        self.assertIn(' in int8 ', done.stdout)
+        self.assertNotIn('is not known', done.stderr)
+        wide, narrow = np.load(self.path('wide.npy')), np.load(self.path('o.npy'))
+        cosines = (wide * narrow).sum(1) / np.linalg.norm(wide, axis=1) / np.linalg.norm(narrow, axis=1)
+        self.assertGreater(cosines.mean(), 0.8)
+        self.assertLess(cosines.mean(), 0.999999, 'these are the vectors of fp32')
 
     def test_long_lines(self):
         long = [b'red ' * 20000, b'x' * 65535, b'x' * 65536, b'', b'fine\0 how', b'red' * 70000]   # around the reader's pieces
@@ -163,7 +222,7 @@ class Embed(CliCase):
         texts = self.write('t.txt', b'fine\n' * 17000 + b'\xff\n')
         done = self.run_embed('exec "$0" embed "$@"', texts)   # what was written stays, for --resume
         self.assertEqual((done.returncode, done.stdout), (2, ''))
-        self.assertIn('behind the first 16384 texts: text 616', done.stderr)
+        self.assertIn('behind the first 15360 texts: text 1640', done.stderr)
 
     def test_a_full_disk(self):
         """A file that nobody can write to the end, by a limit on sizes."""
