@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.embeddings import Embeddings
 
 from tenfold.embeddings import SentenceTransformer
+from tenfold.embeddings._together import Together
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,10 +41,17 @@ class TenfoldEmbeddings(Embeddings):
             raise TypeError('TenfoldEmbeddings needs `model` or `model_name`: a folder, or the name of a model in the cache')
         self._encode = dict(encode_kwargs or {})
         _check('encode_kwargs', self._encode, _ENCODE)
-        known = [name for name in SentenceTransformer.__init__.__kwdefaults__]
-        _check('TenfoldEmbeddings()', kwargs, known)
+        _check('TenfoldEmbeddings()', kwargs, ['model', 'model_name', 'encode_kwargs', *SentenceTransformer.__init__.__kwdefaults__])
         self.model = model if model is not None else model_name
         self.client = SentenceTransformer(self.model, **kwargs)
+        self._together = Together(self._embed_queries)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != '_together'}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._together = Together(self._embed_queries)
 
     def embed_documents_array(self, texts: Iterable[str]) -> Any:
         """f32[texts, width] of NumPy, without Python's floats."""
@@ -55,11 +63,15 @@ class TenfoldEmbeddings(Embeddings):
     def embed_query(self, text: str) -> list[float]:
         return self.client.encode_query(text, **self._encode).tolist()
 
+    def _embed_queries(self, texts: list[str]) -> list[list[float]]:
+        return self.client.encode_query(texts, **self._encode).tolist()
+
     async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
         return await asyncio.to_thread(self.embed_documents, texts)
 
     async def aembed_query(self, text: str) -> list[float]:
-        return await asyncio.to_thread(self.embed_query, text)
+        """Queries that wait at the same time are computed together."""
+        return await self._together.answer(text)
 
     def to_fvecs(self, texts: Iterable[str], half: bool = False) -> list[bytes]:
         """The vectors of texts as HanaDB stores them."""

@@ -97,7 +97,20 @@ class Folders(Case):
         self.modules(modules=[MODULES[0]]), self.wrong('needs a Pooling')
         for path in ('../other', '/etc'):
             self.modules(modules=[MODULES[0], {**MODULES[1], 'path': path}]), self.wrong('leads out of the folder')
-        self.modules(modules=[*MODULES, {**MODULES[1], 'type': 'sentence_transformers.models.CNN'}]), self.wrong('CNN', tenfold.Unsupported)
+        for path in ('1_Pooling', '7_CNN'):   # the type is looked at before its folder
+            self.modules(modules=[*MODULES, {**MODULES[1], 'path': path, 'type': 'sentence_transformers.models.CNN'}])
+            self.wrong('the module CNN is not supported', tenfold.Unsupported)
+        for mode in ([], ['mean', 3], 7):
+            self.modules(pooling={'pooling_mode': mode}), self.wrong('pooling_mode')
+
+    def test_poolings_that_are_all_off(self):
+        """sentence-transformers takes the mean; so does Tenfold, and says so."""
+        self.encoder.save('modules.json', MODULES[:2])
+        self.encoder.save('1_Pooling/config.json', {'pooling_mode_cls_token': False, 'pooling_mode_mean_tokens': False})
+        with self.assertLogs('tenfold', 'WARNING') as told:
+            model = SentenceTransformer(self.encoder.folder, **QUICK)
+        self.assertIn('all pooling modes are false; the mean is taken', told.output[0])
+        np.testing.assert_allclose(model.encode('how'), model.encode('how', output_value='token_embeddings').mean(0), atol=1e-5)
 
     def test_modules_behind_a_head(self):
         head = RandomEncoder(self.path('head'), 'bert', 1)

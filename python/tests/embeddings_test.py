@@ -1,10 +1,13 @@
 """tenfold.embeddings and tenfold.langchain: vectors beside NumPy's, sentence-transformers' names, bad input, MiniLM's real weights."""
 import asyncio
 import concurrent.futures
+import copy
 import importlib.util
 import json
+import multiprocessing
 import os
 import pathlib
+import pickle
 import re
 import struct
 import tempfile
@@ -272,6 +275,57 @@ class RandomModels(Case):
                 made(**options)
 
 
+    def test_int8_by_texts_of_any_length(self):
+        """Longer than 64 tokens, among those that give ranges and among those that check."""
+        truth = RandomEncoder(self.path('bert'), 'bert', places=140)
+        texts = [' '.join(TOKENS[4 + i * k % 5] for k in range(1, n)) for i, n in enumerate((3, 70, 12, 100, 130, 6) * 10)]
+        want = SentenceTransformer(truth.folder, **QUICK).encode(texts)
+        options = {**QUICK['model_kwargs'], 'precision': 'int8', 'calibration_texts': texts, 'least_cosine': 0.8}
+        with self.assertLogs('tenfold', 'INFO') as told:
+            model = SentenceTransformer(truth.folder, **{**QUICK, 'model_kwargs': options})
+            got = model.encode(texts)
+        self.assertEqual(model.devices[0]['precision'], 'int8')
+        self.assertNotIn('is not known', ' '.join(told.output))
+        near = (got * want).sum(1) / np.linalg.norm(got, axis=1) / np.linalg.norm(want, axis=1)
+        self.assertAlmostEqual(model.devices[0]['int8_cosine'], near[1::2].mean(), places=5)
+
+
+class Copies(Case):
+    """By pickle, to other processes, and by copy."""
+
+    def same(self, copy, model, call):
+        np.testing.assert_allclose(call(copy), call(model), atol=1e-6)
+
+    def test_by_pickle_and_deepcopy(self):
+        folder, head = RandomEncoder(self.path('bert'), 'bert').folder, RandomEncoder(self.path('head'), 'bert', 1).folder
+        own = dict(prompts={'query': 'how '}, default_prompt_name='query', truncate_dim=5, similarity_fn_name='dot', max_seq_length=7)
+        model = SentenceTransformer(folder, **QUICK, **own)
+        judge = CrossEncoder(head, **QUICK, activation_fn='none')
+        for way in (copy.deepcopy, copy.copy, lambda one: pickle.loads(pickle.dumps(one))):
+            again = way(model)
+            self.same(again, model, lambda m: m.encode(TEXTS))
+            self.assertEqual((again.prompts, again.max_seq_length, again.similarity_fn_name), (model.prompts, 7, 'dot'))
+            self.assertIsNot(again._encoder, model._encoder)
+            self.same(way(judge), judge, lambda m: m.predict([('red', 'blue'), ('fine', '')]))
+
+    def test_to_other_processes(self):
+        """Which start anew, and in another folder: what travels names the folder by its whole path."""
+        RandomEncoder(self.path('bert'), 'bert')
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        os.chdir(self.path(''))
+        model = SentenceTransformer('bert', **QUICK)
+        want = model.encode(TEXTS)
+        os.chdir(before)
+        with multiprocessing.get_context('spawn').Pool(2) as pool:
+            for got in pool.starmap(_encoded, [(model, TEXTS)] * 4):
+                np.testing.assert_allclose(got, want, atol=1e-6)
+
+
+def _encoded(model, texts):
+    return model.encode(texts)
+
+
 class Values(unittest.TestCase):
     def test_precisions(self):
         x = np.random.default_rng(1).standard_normal((50, 16)).astype(np.float32)
@@ -308,6 +362,42 @@ class LangChain(Case):
         np.testing.assert_array_equal(np.frombuffer(packed, '<f4', offset=4), np.float32(rows[0]))
         with self.assertRaisesRegex(TypeError, "'devise'; 'device' is meant"):
             TenfoldEmbeddings(model=folder, devise='cpu')
+        with self.assertRaisesRegex(TypeError, "'encode_kwarg'; 'encode_kwargs' is meant"):
+            TenfoldEmbeddings(model=folder, encode_kwarg={})
+        again = pickle.loads(pickle.dumps(model))
+        self.assertEqual(asyncio.run(again.aembed_query(TEXTS[0])), again.embed_query(TEXTS[0]))
+        self.assertEqual(copy.deepcopy(model).embed_documents(TEXTS), rows)
+
+    def test_queries_that_come_together(self):
+        from tenfold.langchain import TenfoldEmbeddings
+        model = TenfoldEmbeddings(model=RandomEncoder(self.path('bert'), 'bert').folder, **QUICK)
+        want, calls = model.client.encode_query(TEXTS), []
+        encode = model.client.encode_query
+
+        def counted(texts, **options):
+            calls.append(len(texts))
+            return encode(texts, **options)
+
+        async def all_of(texts, **how):
+            return await asyncio.gather(*map(model.aembed_query, texts), **how)
+        with mock.patch.object(model.client, 'encode_query', counted):
+            got = asyncio.run(all_of(TEXTS * 40))
+            self.assertLess(len(calls), 10)
+            self.assertEqual(sum(calls), 200)
+            np.testing.assert_allclose(got, np.tile(want, (40, 1)), atol=1e-5)
+            some = asyncio.run(all_of([TEXTS[0], '\ud800', TEXTS[3], None], return_exceptions=True))
+        for i, at in ((0, 0), (2, 3)):
+            np.testing.assert_allclose(some[i], want[at], atol=1e-5)
+        self.assertIsInstance(some[1], tenfold.InvalidArgument)
+        self.assertIsInstance(some[3], TypeError)
+
+        async def left():
+            first = asyncio.create_task(model.aembed_query(TEXTS[0]))
+            second = asyncio.create_task(model.aembed_query(TEXTS[3]))
+            await asyncio.sleep(0)
+            second.cancel()
+            return await first
+        np.testing.assert_allclose(asyncio.run(left()), want[0], atol=1e-5)
 
 
 class Page(Case):

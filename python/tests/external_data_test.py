@@ -1,4 +1,4 @@
-"""Weights in files beside a model: refused in words where they cannot be read, however many lie there; read in the layout of a hub's cache."""
+"""Weights in files beside a model: refused in words where they cannot be read, however many; read in the layout of a hub's cache."""
 import os
 import unittest
 

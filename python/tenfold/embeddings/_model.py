@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -41,6 +42,16 @@ class Model:
         self.default_prompt_name = default_prompt_name or info.default_prompt or None
         if self.default_prompt_name is not None:
             self._prompt(self.default_prompt_name, None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The folder and the options: whoever unpickles or copies it opens the folder again, and finds the plan in the cache."""
+        state = {name: value for name, value in self.__dict__.items() if name not in ('_encoder', '_others', '_lock')}
+        return {**state, 'folder': os.path.abspath(self.folder)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._others, self._lock = {}, threading.Lock()
+        self._encoder = _native.Encoder(self.folder, **self._made)
 
     @property
     def device(self) -> str:
