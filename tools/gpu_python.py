@@ -17,9 +17,10 @@ from gpu_common import HERE, keep, shell, stamp
 TESTS = Path(HERE) / 'tree' / 'python' / 'tests'
 # Tests whose engines follow TENFOLD_DEVICE; those named *gpu_test choose the GPU themselves, all others are the CPU's.
 ON_THE_GPU = ('bodies', 'scripts', 'seeds', 'tensorrt_layers', 'tensorrt_image_layers', 'tensorrt_attention_layers',
-              'tensorrt_more_layers', 'tensorrt_loops', 'tensorrt_made_networks')
+              'tensorrt_more_layers', 'tensorrt_loops', 'tensorrt_made_networks', 'sizes')
 CALLS = ('tree/bench/torch_compile.py', '--device', 'cuda')
-PARTS_OF_TORCH = {'tests': (('tree/python/tests/torch_backend/gpu_test.py',), (*CALLS, '--overhead')),
+PARTS_OF_TORCH = {'tests': (('tree/python/tests/torch_backend/gpu_test.py',), ('tree/python/tests/torch_backend/sizes_test.py',),
+                           (*CALLS, '--overhead')),
                   'rows': (('tree/bench/torch_compile_gpu.py', '--seconds', '1.5', '--jobs', '6'),),
                   'first': ((*CALLS, '--first', '--rows', 'resnet50:1,minilm:1,bert:1'),)}
 ALONE = ('gpu',)   # tests that read how much of the GPU's memory is free, which is everybody's
