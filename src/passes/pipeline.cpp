@@ -84,7 +84,8 @@ Names canonical_for_launches() {
       "lower_patches",       // a vision transformer's first product
       "regroup_heads",       // attention over tokens first reads views ...
       "merge_movement",
-      "transpose_products",  // ... of products that are computed batch first
+      "transpose_products",  // ... of products that are computed batch first ...
+      "lift_slice",          // ... for queries, keys and values side by side
       "merge_movement",
       "fuse_masked_mean",
       "fuse_sum_norm",
@@ -163,7 +164,7 @@ Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& confi
   lists.add(p.rewrite, pack_tokens(config.pack_tokens));
   if (device.launches) lists.add(p.rewrite, canonical_for_launches());
   else if (device.host_arithmetic)
-    lists.add(p.rewrite, {"lower_large_patches", "split_large_windows"});
+    lists.add(p.rewrite, {"lower_large_patches", "split_large_windows", "lift_slice", "merge_movement"});
   if (gives_layer_types(config)) p.rewrite.push_back(pass_give_layer_types(config.layer_types));   // sources are those of whole steps now
 
   if (!found.ranges.empty())

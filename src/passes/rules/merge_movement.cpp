@@ -7,6 +7,19 @@
 //   y = Relu(b)
 // after: (x f32[2,3,4])
 //   y = Relu(x)
+//
+// before: (x f32[4,7,32])
+//   s = i64[4]{7,4,4,8}
+//   a = Transpose(x) perm=[1,0,2]
+//   b = Reshape(a, s)
+//   c = Transpose(b) perm=[1,2,0,3]
+//   y = Relu(c)
+// after: (x f32[4,7,32])
+//   s = i64[4]{4,7,4,8}
+//   b = Reshape(x, s) allowzero=1
+//   c = Transpose(b) perm=[0,2,1,3]
+//   y = Relu(c)
+#include "passes/dim_parts.h"
 #include "passes/match.h"
 #include "passes/movement.h"
 #include "passes/pass.h"
@@ -54,6 +67,23 @@ bool merge_reshapes(ir::Graph& graph, Node& n) {
   return true;
 }
 
+// A Transpose, reshapes that nobody else reads, and a Transpose: as one, where parts of dims tell it.
+bool merge_past_reshapes(ir::Graph& graph, Node& n) {
+  std::vector<const Node*> row{&n};
+  for (const Node* first = n.in(0)->producer; first; first = first->in(0)->producer) {
+    if (first->body || !only_user(graph, first->out()) || (!is_reshape(*first) && first->op() != "Transpose")) return false;
+    row.insert(row.begin(), first);
+    if (first->op() == "Transpose") break;
+  }
+  if (row.size() < 3 || row.front()->op() != "Transpose") return false;
+  DimParts moves(row.front()->in(0)->dims());
+  for (const Node* one : row)
+    if (!moves.follow(*one)) return false;
+  Value* made = moves.apply(graph, row.front()->in(0), n.out()->dims(), &n);
+  if (made) graph.replace_uses(n.out(), made);
+  return made != nullptr;
+}
+
 bool run(ir::Graph& graph) {
   bool changed = false;
   for (Node* n : graph.node_list()) {
@@ -63,6 +93,8 @@ bool run(ir::Graph& graph) {
         changed = true;
       } else if (moves_nothing(*n) && !graph.is_output(n->out())) {
         if (Value* r = reshape_to(graph, n->in(0), n->out()->dims(), n)) graph.replace_uses(n->out(), r), changed = true;
+      } else if (!graph.is_output(n->out()) && merge_past_reshapes(graph, *n)) {
+        changed = true;
       }
     } else if (is_reshape(*n)) {
       changed = merge_reshapes(graph, *n) || changed;
