@@ -83,7 +83,7 @@ nb::dict weights_of(nb::handle model, const nb::dict& keywords) {
 std::vector<BindingInfo> bindings_of(nb::handle model, const nb::dict& keywords) {
   BuildConfig config;
   const auto callbacks = std::make_shared<Callbacks>();
-  read_options(keywords, config, callbacks, "model_bindings");
+  read_options(keywords, config, callbacks, "bindings");
   return of_model(model, *callbacks, [&](const auto& from) { return model_bindings(from, config); });
 }
 

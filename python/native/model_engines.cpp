@@ -44,7 +44,7 @@ class PyModelEngines {
     for (const auto& [name, kept] : {std::pair{"log", &log_}, {"progress", &progress_}})
       if (keywords.contains(name)) *kept = hold(keywords[name]);
     const auto callbacks = std::make_shared<Callbacks>();
-    read_options(keywords, options.build, callbacks, "build");
+    read_options(keywords, options.build, callbacks, "Session");
     options.build.progress = nullptr;
     if (is_path(model)) {
       const std::string path = text_of(model);

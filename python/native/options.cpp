@@ -1,6 +1,9 @@
 // The one table of keywords: the fields of BuildConfig and of LoadOptions.
 #include "options.h"
 
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
 #include <string>
 #include <vector>
 
@@ -162,26 +165,36 @@ constexpr Option<L> kLoad[] = {
     FIELD(L, pin_threads), FIELD(L, plugins),        CALLBACK(L, log, calls->log_to(value)),       FIELD(L, runtime), FIELD(L, device_code),
 };
 
+// How a message names what was called, and what it was given.
+struct Asked {
+  std::string subject, word, list;
+  std::vector<std::string> others = {};   // names that are taken elsewhere
+};
+
+Asked call_of(const char* call) {
+  return {std::string(call) + "()", "keyword", std::string("help(tenfold.") + call + ") lists them"};
+}
+
 template <class Config, std::size_t N>
-void read(const Option<Config> (&table)[N], const nb::dict& keywords, Config& to, Calls callbacks, const std::string& call) {
+void read(const Option<Config> (&table)[N], const nb::dict& keywords, Config& to, Calls callbacks, const Asked& asked) {
   for (auto [key, value] : keywords) {
     const std::string name = nb::cast<const char*>(key);
     const Option<Config>* option = nullptr;
     for (const Option<Config>& o : table)
       if (name == o.name) option = &o;
     if (option == nullptr) {
-      std::vector<std::string> names;
+      std::vector<std::string> names = asked.others;
       for (const Option<Config>& o : table) names.emplace_back(o.name);
       const std::string near = nearest(name, names);
-      raise_type_error(call + "() has no keyword '" + name + "'" +
-                       (near.empty() ? "; help(tenfold." + call + ") lists them" : ": did you mean '" + near + "'?"));
+      raise_type_error(asked.subject + " has no " + asked.word + " '" + name + "'" +
+                       (near.empty() ? "; " + asked.list : ": did you mean '" + near + "'?"));
     }
     if (value.is_none()) continue;  // the default
     try {
       option->set(to, value, callbacks);
     } catch (const WrongValue& wrong) {
       const std::string given = nb::cast<const char*>(nb::repr(value));
-      raise_type_error(call + "(): '" + name + "' takes " + wrong.wanted + ", got " +
+      raise_type_error(asked.subject + ": '" + name + "' takes " + wrong.wanted + ", got " +
                        (given.size() > 80 ? given.substr(0, 77) + "..." : given) + " (" + class_name(value) + ")");
     }
   }
@@ -197,17 +210,25 @@ nb::list listed(const Option<Config> (&table)[N]) {
 }  // namespace
 
 void read_options(const nb::dict& keywords, BuildConfig& config, Calls callbacks, const char* call) {
-  read(kBuild, keywords, config, callbacks, call);
+  read(kBuild, keywords, config, callbacks, call_of(call));
   config.log = callbacks->log();
   callbacks->watch(config);
 }
 
 void read_options(const nb::dict& keywords, LoadOptions& options, Calls callbacks, const char* call) {
-  read(kLoad, keywords, options, callbacks, call);
+  read(kLoad, keywords, options, callbacks, call_of(call));
   options.log = callbacks->log();
 }
 
 void bind_options(nb::module_& m) {
+  m.def(
+      "check_options",
+      [](const nb::dict& options, const std::string& subject, const std::vector<std::string>& others, const std::string& list) {
+        BuildConfig config;
+        read(kBuild, options, config, std::make_shared<Callbacks>(), {subject, "option", list, others});
+      },
+      nb::arg("options"), nb::arg("subject"), nb::arg("others"), nb::arg("list"),
+      "Raises TypeError where one is no field of BuildConfig, or has another type. `others` are further names; `list` says where all are.");
   m.def(
       "build_options", [] { return listed(kBuild); }, "Names and annotations of BuildConfig's fields.");
   m.def(

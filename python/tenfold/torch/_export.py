@@ -7,6 +7,7 @@ from typing import Any
 
 import tenfold
 import torch
+from tenfold import _native
 from tenfold.torch import _dims
 from tenfold.torch._backend import decompositions
 from tenfold.torch._call import Refused
@@ -30,6 +31,7 @@ def export(module: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | No
     to 64, or to the next power of two. Other keywords are those of tenfold.build(). Inputs have the names of torch.export, outputs are
     "y0", "y1" and so on. Raises Unsupported, which names the operators, where torch would have to compute a part.
     """
+    _native.check_options(options, 'tenfold.torch.export()', ['dynamic_shapes', 'profiles'], 'help(tenfold.build) lists them')
     if isinstance(module, torch.export.ExportedProgram):
         program = module
     else:

@@ -5,8 +5,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-import tenfold
 import torch
+from tenfold import _native
 
 OWN = ('min_block_size', 'frozen', 'plan_cache', 'free_weights')
 FOLLOW = {'profiles': "torch's dynamic shapes", 'device': 'where the tensors lie', 'initializers': "the module's own weights"}
@@ -32,7 +32,7 @@ def read_options(options: Mapping[str, Any] | None, mode: str | None) -> Options
     for name, source in FOLLOW.items():
         if name in given:
             raise ValueError(f'options[{name!r}] follows from {source}: leave it out')
-    tenfold.check(b'', **given)              # names and types alone: an error tells the nearest name
+    _native.check_options(given, 'torch.compile(..., backend="tenfold")', [*OWN, *FOLLOW], 'docs/torch.md tells of them')
     if LEVELS[mode] is not None:
         given.setdefault('optimization_level', LEVELS[mode])
     return Options(build=given, **own)

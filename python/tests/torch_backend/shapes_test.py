@@ -106,7 +106,9 @@ class Options(TorchCase):
             self.assertIn(word, str(caught.exception))
 
     def test_unknown_ones_are_refused_by_name(self):
-        self.refused(['optimisation_level', 'optimization_level'], optimisation_level=1)
+        self.refused(['torch.compile(..., backend="tenfold") has no option', "'optimisation_level'", "'optimization_level'"],
+                     optimisation_level=1)
+        self.refused(["did you mean 'plan_cache'"], plan_cach=False)
         self.refused(['profiles', 'dynamic shapes'], profiles={})
         self.refused(['min_block_size', 'from 1'], min_block_size=0)
         self.refused(['fp16'], fp16='yes')
