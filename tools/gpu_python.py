@@ -3,7 +3,8 @@
 
     run OUT [--only TEST,...] [--no-tests] [--no-figures] [--jobs 4] [--rounds 9] [--seconds 540]
     run OUT --torch PART [--seconds 540]    torch's backend alone, in parts of ten minutes at most: tests (its GPU tests, and what a call
-                                            takes over an empty backend), rows (bench/torch_compile_gpu.py) or first (first calls)
+                                            takes over an empty backend), rows (bench/torch_compile_gpu.py), first (first calls) or onnx
+                                            (each architecture beside its ONNX export; called again, it goes on with the rows left)
 
 Keeps in OUT: python_tests.json (a record for each test file), python_figures.json and .md, a log for each, torch_PART.log. Ends with 1
 where something failed. Part of the bundle that script/gpu-check --python makes; --only names files of python/tests without _test.py.
@@ -20,8 +21,9 @@ ON_THE_GPU = ('bodies', 'scripts', 'seeds', 'tensorrt_layers', 'tensorrt_image_l
               'tensorrt_more_layers', 'tensorrt_loops', 'tensorrt_made_networks', 'sizes')
 CALLS = ('tree/bench/torch_compile.py', '--device', 'cuda')
 PARTS_OF_TORCH = {'tests': (('tree/python/tests/torch_backend/gpu_test.py',), ('tree/python/tests/torch_backend/sizes_test.py',),
-                           (*CALLS, '--overhead')),
+                            ('tree/python/tests/torch_backend/captures_test.py',), (*CALLS, '--overhead')),
                   'rows': (('tree/bench/torch_compile_gpu.py', '--seconds', '1.5', '--jobs', '6'),),
+                  'onnx': (('tree/bench/torch_compile_onnx.py', '--limit', '480', '--keep', '{out}/torch_onnx.jsonl'),),
                   'first': ((*CALLS, '--first', '--rows', 'resnet50:1,minilm:1,bert:1'),)}
 ALONE = ('gpu',)   # tests that read how much of the GPU's memory is free, which is everybody's
 
@@ -108,7 +110,7 @@ def torch_backend(a, python):
     """One part. True: all went well."""
     end, well = time.monotonic() + a.seconds, True
     with open(os.path.join(a.out, f'torch_{a.torch}.log'), 'w') as log:
-        for command in PARTS_OF_TORCH[a.torch]:
+        for command in ([word.replace('{out}', a.out) for word in c] for c in PARTS_OF_TORCH[a.torch]):
             left = max(1, end - time.monotonic())   # what found no time fails
             print('$', *command, file=log, flush=True)
             try:

@@ -21,16 +21,21 @@ Freed& freed() {
 
 class OfGraph {
  public:
-  explicit OfGraph(std::unique_ptr<Runner> runner) : runner_(std::move(runner)) {}
+  OfGraph(std::unique_ptr<Runner> runner, std::shared_ptr<std::atomic<int>> captured)
+      : runner_(std::move(runner)), captured_(std::move(captured)) {
+    ++*captured_;
+  }
   OfGraph(const OfGraph&) = delete;
   OfGraph& operator=(const OfGraph&) = delete;
   ~OfGraph() {
+    --*captured_;
     const std::lock_guard lock(freed().mutex);
     freed().runners.push_back(std::move(runner_)), freed().any = true;
   }
 
  private:
   std::unique_ptr<Runner> runner_;
+  std::shared_ptr<std::atomic<int>> captured_;
 };
 
 }  // namespace
@@ -54,7 +59,7 @@ nb::object capture_call(EngineState& state, Call& call) {
   runner->ended();
   nb::object result = result_of(call, *runner);
   runner->forget();
-  tenfold::keep_with_capture(call.on.handle(), std::make_shared<OfGraph>(std::move(runner)));
+  tenfold::keep_with_capture(call.on.handle(), std::make_shared<OfGraph>(std::move(runner), state.captured));
   return result;
 }
 

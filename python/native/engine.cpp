@@ -174,6 +174,9 @@ void bind_engine(nb::module_& m) {
       .def_prop_ro("labels", [](const PyEngine& e) { return e.state->engine.labels(); })
       .def_prop_ro(
           "gpu_bytes", [](const PyEngine& e) { return e.state->engine.gpu_bytes(); }, "GPU memory of this engine and its contexts.")
+      .def_prop_ro(
+          "captured_calls", [](const PyEngine& e) { return e.state->captured->load(); },
+          "Calls that became part of callers' CUDA graphs, which live. They compute with this engine, whatever refit() makes of it.")
       .def("profile_shapes", &profile_shapes, nb::arg("profile"), nb::arg("input"),
            nb::sig("def profile_shapes(self, profile: int, input: str) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]"),
            "Smallest, usual and largest shape of an input.")

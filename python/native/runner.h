@@ -107,6 +107,8 @@ struct EngineState {
   std::shared_ptr<const Slots> slots;
   std::vector<std::unique_ptr<Runner>> idle;
   AsyncRuns runs;
+  // Calls that live in callers' CUDA graphs. Graphs end in a thread of the driver's, maybe behind the engine.
+  std::shared_ptr<std::atomic<int>> captured = std::make_shared<std::atomic<int>>(0);
 };
 
 struct PyEngine {

@@ -8,12 +8,14 @@ import tenfold
 import torch
 from tenfold.torch import _free, _partition, _weights
 from tenfold.torch._call import Refused
-from tenfold.torch._convert import Conversion
+from tenfold.torch._capture import Later, is_captured
+from tenfold.torch._convert import Conversion, main_device
 from tenfold.torch._gradients import modules, why_gradients
 from tenfold.torch._island import Island
 from tenfold.torch._options import Options, read_options
 from tenfold.torch._report import Report, log_once
 from tenfold.torch._whole import keep_whole
+from tenfold.torch._writes import Written, take_writes
 from torch._decomp import core_aten_decompositions
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch._functorch.aot_autograd import aot_module_simplified, make_boxed_func
@@ -53,14 +55,22 @@ def compiled(module: torch.fx.GraphModule, args: Sequence[Any], options: Options
     made: list[tuple[Any, Weights]] = []
 
     def compile_inference(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
-        with unset_fake_temporarily():       # weights are real
-            found, weights = islands(graph, _weights.behind(graph, module, args, static), options, report)
-            made.append((found, weights))
+        writes = take_writes(graph)
+        weights = _weights.behind(graph, module, args, static, writes)
+
+        def make() -> Callable[..., Any]:
+            with unset_fake_temporarily():   # weights are real
+                found, read = islands(graph, weights, options, report)
+            made.append((found, read))
             return boxed(found) if isinstance(found, Island) else make_boxed_func(found)
+        device = main_device(graph.graph)
+        run = Later(graph, device, make) if is_captured(device) else make()
+        return boxed(Written(run, graph.graph, writes) if writes else run)
 
     try:
         with torch.no_grad():
-            run = aot_module_simplified(keep_whole(module), args, fw_compiler=compile_inference, decompositions=decompositions())
+            run = aot_module_simplified(keep_whole(module), args, fw_compiler=compile_inference, decompositions=decompositions(),
+                                        keep_inference_input_mutations=True)
     except torch._dynamo.exc.RestartAnalysis:       # which asks torch to trace anew
         raise
     except (RuntimeError, NotImplementedError, AssertionError, MemoryError) as error:
@@ -69,12 +79,15 @@ def compiled(module: torch.fx.GraphModule, args: Sequence[Any], options: Options
     return freeing(run, module, args, *made[0]) if options.free_weights and made else run
 
 
-def boxed(island: Island) -> Callable[..., Any]:
+def boxed(run: Callable[..., Any]) -> Callable[..., Any]:
     """A function, for torch copies the attributes of what it is given. It takes all arguments in one list."""
-    def run(args: list[Any]) -> Any:
-        return island(args)
-    run._boxed_call = True                   # type: ignore[attr-defined]
-    return run
+    if getattr(run, '_boxed_call', False):
+        return run
+
+    def call(args: list[Any]) -> Any:
+        return run(args)
+    call._boxed_call = True                  # type: ignore[attr-defined]
+    return call
 
 
 def freeing(run: Callable[..., Any], module: torch.fx.GraphModule, args: Sequence[Any], made: Any, weights: Weights) -> Callable[..., Any]:

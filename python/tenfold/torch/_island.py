@@ -3,101 +3,23 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import sympy
 import tenfold
 import torch
 from tenfold import _native
 from tenfold._log import logger
 from tenfold.torch import _keys
 from tenfold.torch._call import Refused
+from tenfold.torch._capture import is_captured, tell
 from tenfold.torch._convert import Conversion, host, is_size
 from tenfold.torch._free import Freed, is_freed_from
 from tenfold.torch._options import Options, for_build
-from tenfold.torch._report import Report
-from tenfold.torch._sizes import Ranges, evaluate
-
-
-class Results:
-    """What a graph returns, in order: results of the engine, arguments, and sizes."""
-
-    def __init__(self, graph: torch.fx.Graph, made: Conversion, ranges: Ranges, places: Mapping[torch.fx.Node, int]) -> None:
-        (returned,) = graph.output_node().args
-        self.single = isinstance(returned, torch.fx.Node)
-        self.sources: list[tuple[str, Any]] = []
-        self.names: list[str] = []
-        self.strided: dict[str, Any] = {}               # outputs that do not lie row by row: sizes, strides, type, device
-        known: dict[torch.fx.Node, int] = {}
-        for node in [returned] if self.single else returned:
-            if node is None or not isinstance(node, torch.fx.Node):
-                self.sources.append(('value', node))
-            elif node in places:
-                self.sources.append(('argument', places[node]))
-            elif is_size(node):
-                self.sources.append(('size', number(node.meta['val'], ranges)))
-            else:
-                if node not in known:
-                    known[node] = len(self.names)
-                    self._mark(node, made, ranges)
-                self.sources.append(('output', known[node]))
-        self.plain = all(kind == 'output' and i == k for k, (kind, i) in enumerate(self.sources)) and len(self.sources) == len(self.names)
-
-    def _mark(self, node: torch.fx.Node, made: Conversion, ranges: Ranges) -> None:
-        value, name = made.value(node), f'y{len(self.names)}'
-        made.network.output(made.network.add('Identity', value), name)
-        self.names.append(name)
-        fake = node.meta['val']
-        if not lies_row_by_row(fake) and lies_densely(fake):
-            sizes, strides = ([number(s, ranges) for s in numbers] for numbers in (fake.shape, fake.stride()))
-            self.strided[name] = (sizes, strides, fake.dtype, fake.device)
-
-    def made(self, values: list[int]) -> dict[str, torch.Tensor]:
-        """Memory for results that do not lie row by row."""
-        return {name: torch.empty_strided([f(values) for f in sizes], [f(values) for f in strides], dtype=dtype, device=device)
-                for name, (sizes, strides, dtype, device) in self.strided.items()}
-
-    def gather(self, outputs: list[Any], args: Sequence[Any], values: list[int]) -> Any:
-        made = [outputs[given] if kind == 'output' else args[given] if kind == 'argument' else given(values) if kind == 'size' else given
-                for kind, given in self.sources]
-        return made[0] if self.single else made
-
-
-def hints(numbers: Any) -> list[int]:
-    """Sizes as they are in the first call."""
-    return [n if isinstance(n, int) else n.node.hint for n in numbers]
-
-
-def lies_row_by_row(fake: torch.Tensor) -> bool:
-    if None in hints([*fake.shape, *fake.stride()]):     # a size that only the data decides
-        return True
-    return lies_in_order(fake, range(fake.dim()))
-
-
-def lies_densely(fake: torch.Tensor) -> bool:
-    """In some order of the axes. Results of other strides, where elements share places or lie apart, are made row by row."""
-    return lies_in_order(fake, sorted(range(fake.dim()), key=lambda a: -hints(fake.stride())[a]))
-
-
-def lies_in_order(fake: torch.Tensor, axes: Any) -> bool:
-    sizes, strides, dense = hints(fake.shape), hints(fake.stride()), 1
-    for axis in reversed(list(axes)):
-        if sizes[axis] != 1 and strides[axis] != dense:
-            return 0 in sizes
-        dense *= max(sizes[axis], 1)
-    return True
-
-
-def number(size: Any, ranges: Ranges) -> Any:
-    """A size as a function of the values of the symbols."""
-    if isinstance(size, (bool, int, float)):
-        return lambda values: size
-    e = size.node.expr if hasattr(size, 'node') else sympy.Integer(size)
-    if unknown := e.free_symbols - set(ranges.symbols):
-        raise Refused(f'the size {e}, whose part {min(map(str, unknown))} is no extent of an input')
-    function = evaluate(e, ranges.symbols)
-    return lambda values: function(*values)
+from tenfold.torch._report import Report, first_time, log_once
+from tenfold.torch._results import Results
+from tenfold.torch._sizes import Ranges
 
 
 class Island:
@@ -136,6 +58,7 @@ class Island:
         self._lock = threading.RLock()
         self._engines: dict[tuple[tuple[int, int], ...], Any] = {}
         self._watch = None if options.frozen or not self._weights else _native.TorchWatch(list(self._weights), self.weights)
+        self._tells_of_captures = self._watch is not None and self.device.type == 'cuda'
         self._digest = ''
         self.operators = sum(n.op == 'call_function' and not is_size(n) for n in graph.nodes)
         self._last = (self.ranges.around(self.ranges.hints), self._built(self.ranges.around(self.ranges.hints), self.ranges.hints))
@@ -168,10 +91,9 @@ class Island:
             build['profiles'] = self.ranges.profile(self.names, around, usual)
         if not self.options.frozen:
             build.setdefault('refittable', True)
-        folder = self.options.plan_cache
-        if folder is False:
+        cache = cache_of(self.options.plan_cache)
+        if cache is None:
             return tenfold.build(self.network, **build)
-        cache = _native.PlanCache(None if folder is True else os.fspath(folder))
         build.setdefault('timing_cache', os.path.join(cache.folder, 'torch.timings'))
         if not self._digest:
             self._digest = _keys.digest_of(self._graph, [*self.weights, *self._folded])
@@ -182,6 +104,8 @@ class Island:
     # Running.
     def __call__(self, args: Sequence[Any]) -> Any:
         if self._watch is not None and (changed := self._watch.changed(args)):
+            if is_captured(self.device):
+                return self._in_a_capture(args, f'{len(changed)} of its weights have changed since the last call')
             self._renew(args, changed)
         tensors = [args[i] for i in self._inputs]
         around, engine = self._last
@@ -189,6 +113,8 @@ class Island:
         for value, (least, most) in zip(values, around, strict=True):
             if not least <= value <= most:
                 around = self.ranges.around(values)
+                if around not in self._engines and is_captured(self.device):
+                    return self._in_a_capture(args, f'no engine is there for sizes of {list(around)}')
                 engine = self._built(around, values)
                 self._last = around, engine
                 break
@@ -200,10 +126,17 @@ class Island:
         except (tenfold.OutOfMemory, MemoryError) as error:
             self.report.leave_all(f'a run: {type(error).__name__}: {error}')
             return self._module(*args)
+        if self._tells_of_captures and engine.captured_calls:
+            self._tells_of_captures = False
+            log_once('a CUDA graph that captured a call keeps the weights as they were then: it is to be captured anew when they change')
         outputs = [found] if len(results.names) == 1 else [found[name] for name in results.names]
         if results.plain:
             return outputs[0] if results.single else outputs
         return results.gather(outputs, args, values)
+
+    def _in_a_capture(self, args: Sequence[Any], why: str) -> Any:
+        tell(why)
+        return self._module(*args)
 
     def _renew(self, args: Sequence[Any], changed: list[int]) -> None:
         """Engines of the weights as they are now."""
@@ -216,6 +149,9 @@ class Island:
                 self.network[name].value = value
             self.weights, self._digest, self.holds_weights = now, '', True
             logger.info('%d weights of an engine have changed', len(given))
+            if stale := sum(engine.captured_calls for engine in self._engines.values() if engine is not None):
+                warnings.warn(f'tenfold: weights have changed, and {stale} calls that CUDA graphs captured still compute with them as they '
+                              'were: capture these graphs anew', stacklevel=2)
             for around, engine in self._engines.items():
                 try:
                     self._engines[around] = None if engine is None else engine.refit(given)
@@ -235,6 +171,18 @@ class Island:
             self._folded, self.holds_weights = [], False
             if self._watch is not None:
                 self._watch.keep(self.weights)
+
+
+def cache_of(folder: Any) -> Any:
+    """The plan cache that the option `plan_cache` names; None: plans are not kept, as where its folder cannot be made."""
+    if folder is False:
+        return None
+    try:
+        return _native.PlanCache(None if folder is True else os.fspath(folder))
+    except tenfold.FileError as error:
+        if first_time(text := f'plans are not kept: {error}'):
+            logger.warning('%s', text)
+        return None
 
 
 def device_of(fakes: list[torch.Tensor]) -> torch.device:

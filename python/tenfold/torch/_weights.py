@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 import torch
@@ -17,13 +17,13 @@ def places(module: torch.fx.GraphModule, args: Sequence[Any]) -> set[int]:
 
 
 def behind(graph: torch.fx.GraphModule, module: torch.fx.GraphModule, args: Sequence[Any],
-           static: set[int]) -> dict[torch.fx.Node, torch.Tensor]:
-    """The weight of each input of the ATen graph that is one and that the graph does not write to."""
+           static: set[int], writes: Container[torch.fx.Node]) -> dict[torch.fx.Node, torch.Tensor]:
+    """The weight of each input of the ATen graph that is one and that neither torch nor the graph (`writes`) writes to."""
     written = [getattr(d, 'mutated_input', None) for d in graph.graph.output_node().meta.get('desc') or []]
     found = {}
     for node in graph.graph.nodes:
         what = node.meta.get('desc')
-        if node.op != 'placeholder' or what in written:
+        if node.op != 'placeholder' or what in written or node in writes:
             continue
         kind = type(what).__name__
         if kind == 'PlainAOTInput' and what.idx in static:
