@@ -168,6 +168,12 @@ void write_file(const std::string& path, std::span<const std::byte> bytes) {
   file.commit();
 }
 
+void keep_damaged(const std::string& path, std::string_view content, std::string_view kind, const Log& log) {
+  const std::string aside = path + ".damaged";
+  write_file(aside, content);
+  log(Severity::warning, "'", path, "' is not a ", kind, " of this version: what it held is kept as '", aside, "', and a new one is begun");
+}
+
 void write_file(const std::string& path, std::string_view text) { write_file(path, std::as_bytes(std::span(text))); }
 
 }  // namespace tenfold

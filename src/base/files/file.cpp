@@ -9,12 +9,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <system_error>
-#include <thread>
+#include <utility>
 
 #include "base/check.h"
-#include "tenfold/internal/interrupts.h"
+#include "base/files/lock_wait.h"
+#include "base/threads/spread.h"
 
 namespace tenfold {
 namespace {
@@ -76,28 +76,87 @@ std::shared_ptr<const MappedFile> MappedFile::map(int descriptor, const std::str
     start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
     if (start == MAP_FAILED) fail_io("map", path, errno);
   }
-  return std::shared_ptr<const MappedFile>(new MappedFile({static_cast<const std::byte*>(start), size}));
-}
-
-MappedFile::~MappedFile() {
-  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+  const std::span bytes(static_cast<const std::byte*>(start), size);
+  return std::shared_ptr<const MappedFile>(new MappedFile(bytes, bytes));
 }
 
 namespace {
 
-// Looks again and again, so that who waits for another process's long work can be interrupted.
-void wait_for_lock(int descriptor, const std::string& path) {
-  constexpr auto kLongest = std::chrono::milliseconds(50);
-  for (auto pause = std::chrono::milliseconds(1); ::flock(descriptor, LOCK_EX | LOCK_NB) != 0; pause = std::min(2 * pause, kLongest)) {
-    if (errno != EWOULDBLOCK && errno != EINTR) fail_io("lock", path, errno);
-    ask_whether_to_go_on();
-    std::this_thread::sleep_for(pause);
+// Throws where the file ends before.
+void read_piece(int descriptor, const std::string& path, std::uint64_t offset, std::span<std::byte> to) {
+  while (!to.empty()) {
+    const ssize_t got = ::pread(descriptor, to.data(), to.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail_io("read", path, errno);
+    require(got > 0, ErrorKind::io, "cannot read '", path, "': it became shorter while it was read");
+    to = to.subspan(static_cast<std::size_t>(got)), offset += static_cast<std::uint64_t>(got);
   }
 }
 
+struct Unmap {
+  std::size_t bytes;
+  void operator()(void* start) const { ::munmap(start, bytes); }
+};
+
 }  // namespace
 
-FileLock::FileLock(const std::string& path) : path_(path) {
+std::shared_ptr<const MappedFile> MappedFile::read(const std::string& path) {
+  Descriptor file{-1};
+  open_regular(path, file);
+  return read(file.number, path);
+}
+
+// Fresh pages have to be cleared, which takes the system as long as copying: several threads share both, where they may.
+std::shared_ptr<const MappedFile> MappedFile::read(int descriptor, const std::string& path) {
+  constexpr std::size_t kHugePage = 2 << 20;
+  struct stat before {}, after {};
+  const std::size_t size = regular_size(descriptor, path);
+  if (size == 0) return std::shared_ptr<const MappedFile>(new MappedFile({}, {}));
+  if (::fstat(descriptor, &before) != 0) fail_io("examine", path, errno);
+  const std::size_t room = size < kHugePage ? size : size + kHugePage;
+  require(size < SIZE_MAX - kHugePage, ErrorKind::out_of_memory, "cannot read '", path, "': it has ", size, " bytes");
+  void* const start = ::mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (start == MAP_FAILED) fail_io("allocate memory for", path, errno);
+  std::unique_ptr<void, Unmap> guard(start, Unmap{room});
+  auto* first = static_cast<std::byte*>(start);
+  if (room > size) {
+    first += (kHugePage - reinterpret_cast<std::uintptr_t>(start) % kHugePage) % kHugePage;
+    ::madvise(first, size, MADV_HUGEPAGE);   // advice: kernels without huge pages refuse it, harmlessly
+  }
+  const std::span<std::byte> bytes(first, size);
+  const auto pieces = static_cast<std::int64_t>((size + kHugePage - 1) / kHugePage);
+  spread(pieces, static_cast<std::int64_t>(size), [&](std::int64_t i) {
+    const std::size_t at = static_cast<std::size_t>(i) * kHugePage;
+    read_piece(descriptor, path, at, bytes.subspan(at, std::min(kHugePage, size - at)));
+  });
+  if (::fstat(descriptor, &after) != 0) fail_io("examine", path, errno);
+  require(after.st_size == before.st_size && after.st_mtim.tv_sec == before.st_mtim.tv_sec &&
+              after.st_mtim.tv_nsec == before.st_mtim.tv_nsec, ErrorKind::io, "cannot read '", path, "': it changed while it was read");
+  ::mprotect(start, room, PROT_READ);   // shared and immutable; best effort
+  std::shared_ptr<const MappedFile> file(new MappedFile(bytes, {static_cast<const std::byte*>(start), room}));
+  guard.release();
+  return file;
+}
+
+MappedFile::~MappedFile() {
+  if (!mapping_.empty()) ::munmap(const_cast<std::byte*>(mapping_.data()), mapping_.size());
+}
+
+OpenFile::OpenFile(const std::string& path) : path_(path) {
+  Descriptor file{-1};
+  size_ = open_regular(path, file);
+  descriptor_ = std::exchange(file.number, -1);
+}
+
+OpenFile::~OpenFile() { ::close(descriptor_); }
+
+std::string OpenFile::read(std::uint64_t offset, std::uint64_t bytes) const {
+  std::string text(bytes, '\0');
+  read_piece(descriptor_, path_, offset, std::as_writable_bytes(std::span(text)));
+  return text;
+}
+
+FileLock::FileLock(const std::string& path, const Log& log, std::chrono::milliseconds patience) : path_(path) {
   constexpr int kHow = O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK;
   for (;;) {
     descriptor_ = ::open(path.c_str(), kHow | O_EXCL, 0666);
@@ -105,7 +164,8 @@ FileLock::FileLock(const std::string& path) : path_(path) {
     if (!made_) descriptor_ = ::open(path.c_str(), kHow, 0666);
     if (descriptor_ < 0) fail_io("open", path, errno);
     try {
-      wait_for_lock(descriptor_, path);
+      regular_size(descriptor_, path);   // writing to a named pipe would wait for its reader for ever
+      wait_for_lock(descriptor_, path, log, patience);
     } catch (...) {
       ::close(descriptor_);
       throw;

@@ -13,7 +13,9 @@
 
 #include <csignal>
 #include <cstddef>
+#include <ctime>
 #include <filesystem>
+#include <fstream>
 #include <vector>
 
 #include "tenfold/error.h"
@@ -206,6 +208,72 @@ TEST_F(File, WaitsForALockCanBeInterrupted) {
     EXPECT_EQ(error.kind(), ErrorKind::cancelled) << error.what();
   }
   EXPECT_EQ(looks, 4);
+}
+
+// What was read is this process's own, whatever happens to the file; a mapping would change, and end the process.
+TEST_F(File, ReadBytesOutliveWhatIsWrittenOverThem) {
+  for (const std::size_t size : {std::size_t{5000}, (std::size_t{5} << 20) + 17}) {
+    const std::string text(size, 'a');
+    write_file(at("a"), text);
+    const auto read = MappedFile::read(at("a"));
+    std::ofstream(at("a"), std::ios::in | std::ios::binary) << std::string(size, 'b');   // in place
+    fs::resize_file(at("a"), 10);
+    ASSERT_EQ(read->bytes().size(), size);
+    EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(read->bytes().data()), size), text);
+  }
+  write_file(at("empty"), "");
+  EXPECT_TRUE(MappedFile::read(at("empty"))->bytes().empty());
+}
+
+TEST_F(File, PiecesAreInsideTheFile) {
+  write_file(at("a"), "0123456789");
+  const OpenFile file(at("a"));
+  EXPECT_EQ(file.size(), 10u);
+  EXPECT_EQ(file.read(3, 4), "3456");
+  EXPECT_NE(io_error([&] { file.read(8, 3); }).find("shorter"), std::string::npos);
+}
+
+TEST_F(File, ALockIsARegularFile) {
+  ASSERT_EQ(mkfifo(at("pipe").c_str(), 0600), 0);
+  EXPECT_NE(io_error([&] { FileLock lock(at("pipe")); }).find("regular"), std::string::npos);
+}
+
+// A child process that holds a lock and does `body`; the parent goes on once the lock is held.
+template <class Body>
+pid_t holding(const std::string& lock, const std::string& held, Body body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    FileLock mine(lock);
+    write_file(held, "");
+    body();
+    _exit(0);
+  }
+  while (!fs::exists(held)) usleep(1000);
+  return child;
+}
+
+TEST_F(File, WhoHoldsALockAndIsStoppedIsNotWaitedForForEver) {
+  const pid_t child = holding(at("lock"), at("held"), [] { raise(SIGSTOP); });
+  std::string told;
+  const Log log([&](Severity, std::string_view text) { told += text; });
+  const std::string message = io_error([&] { FileLock mine(at("lock"), log, std::chrono::milliseconds(1500)); });
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_NE(message.find("process " + std::to_string(child)), std::string::npos) << message;
+  EXPECT_NE(message.find("is stopped"), std::string::npos) << message;
+  EXPECT_NE(told.find("waiting for process " + std::to_string(child)), std::string::npos) << told;
+  FileLock mine(at("lock"));   // what a process held that was killed is free
+}
+
+TEST_F(File, WhoHoldsALockAndWorksIsWaitedFor) {
+  const pid_t child = holding(at("lock"), at("held"), [] {
+    const std::clock_t start = std::clock();
+    while (std::clock() - start < 2 * CLOCKS_PER_SEC) {}
+  });
+  FileLock mine(at("lock"), {}, std::chrono::milliseconds(1500));
+  int status = 1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace
