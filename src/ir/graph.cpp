@@ -10,6 +10,7 @@
 #include "ir/effects.h"
 #include "ir/fault.h"
 #include "ir/op_def.h"
+#include "ir/signature.h"
 
 namespace tenfold::ir {
 namespace {
@@ -163,6 +164,7 @@ void Graph::infer(Node& node) {
   for (Value* v : node.outputs) v->contents.reset();
   if (!node.def->infer) fail(ErrorKind::internal, cat(node.op(), " has no shape inference"));
   check_attributes(*node.def, node.attributes);
+  check_present(node);
   if (node.def->types.declared()) node.def->types.check_operands(node);
   InferCall call(*this, node);
   node.def->infer(call);

@@ -80,6 +80,7 @@ std::vector<OpTypes::Slot> parse_slots(const std::string& text, const Letters& l
   for (std::string word : parts(text, ',')) {
     repeats = word.ends_with("...");
     if (repeats) word.resize(word.size() - 3);
+    if (word.ends_with('?')) word.pop_back();   // ir/signature.h
     const auto letter = letters.find(word);
     if (word == "*") slots.push_back({.free = true});
     else if (letter != letters.end()) slots.push_back({.letter = word, .types = letter->second});

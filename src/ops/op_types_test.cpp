@@ -3,6 +3,7 @@
 
 #include "base/types/element.h"
 #include "ir/op_types.h"
+#include "ir/signature.h"
 #include "ops/cases.h"
 #include "ops/interpret.h"
 
@@ -22,6 +23,7 @@ TEST(OpTypes, ReadADeclaration) {
   EXPECT_EQ(types.result(2), nullptr);
   EXPECT_EQ(types.operand(1)->types.text(), "integers of 8 bits or more");
   EXPECT_EQ(types.operand(0)->types.text(), "f32 or i8");
+  EXPECT_EQ(OpTypes("T?, int? -> T; T: any").operand(0)->letter, "T");
   EXPECT_FALSE(OpTypes().declared());
   EXPECT_TRUE(OpTypes("-> *").result(0)->free);
   for (const char* wrong : {"T, T", "T -> T; T", "T -> T; T: real32", "U -> U; T: any"}) EXPECT_THROW(OpTypes{wrong}, Error) << wrong;
@@ -96,6 +98,31 @@ TEST(OpTypes, WhatIsNotDeclaredIsRefusedByName) {
       }
     }
   }
+  EXPECT_GT(refused, 1000);
+}
+
+// Each operand of each case left out: one that the operator needs is named, and without another one nothing of ours goes wrong.
+TEST(OpTypes, WhatIsMissingIsNamed) {
+  int refused = 0;
+  for (const OpDef* def : Registry::builtin().all())
+    for (const std::string& text : def->cases) {
+      const Case given = parse_case(*def, text);
+      for (int i = 0; i < static_cast<int>(given.operands.size()); ++i) {
+        Case c = given;
+        c.operands[static_cast<std::size_t>(i)].missing = true;
+        const bool needed = is_required(*def, i);
+        EXPECT_FALSE(needed && given.operands[static_cast<std::size_t>(i)].missing) << def->name << " " << text;
+        try {
+          make(*def, c, -1, DType::f32);
+          EXPECT_FALSE(needed) << def->name << " " << text << ", operand " << i;
+        } catch (const Error& e) {
+          EXPECT_NE(e.kind(), ErrorKind::internal) << e.what();
+          const std::string wanted = cat("operand ", i, " of ", def->name, " is missing");
+          EXPECT_TRUE(!needed || std::string(e.what()).find(wanted) != std::string::npos) << e.what();
+          refused += needed;
+        }
+      }
+    }
   EXPECT_GT(refused, 1000);
 }
 

@@ -137,6 +137,7 @@ void verify_step(const VerifyScope& scope, const Program& program, const Step& s
   const Known before = step.programs.empty() ? Known() : known;
   verify_order(scope, step, known);
   if (step.has_body) ir::verify(step.body);
+  if (step.kind == StepKind::kernel || step.kind == StepKind::host) verify_present(scope, step);
   if (step.kind != StepKind::kernel) verify_overlaps(scope, step);
   switch (step.kind) {
     case StepKind::kernel:

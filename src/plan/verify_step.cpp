@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ir/signature.h"
 #include "plan/extent.h"
 #include "plan/format.h"
 #include "plan/step_node.h"
@@ -176,6 +177,15 @@ void verify_operand(const VerifyScope& scope, const Program& program, const Oper
   must(o.at.offset >= 0 && o.at.offset % std::max(width / 8, 1) == 0, "an operand's offset ", o.at.offset, " does not suit ",
        name(o.dtype));
   if (!o.packed) verify_extent(scope, program, o);
+}
+
+// Not left to inference alone, which may not come to its operands: graphs in attributes and contents that it does not know go before.
+void verify_present(const VerifyScope& scope, const Step& step) {
+  const ir::OpDef& def = scope.registry.get(step.op);
+  const auto all = static_cast<int>(step.in.size()), own = step.has_body && !def.traits.region ? step.anchor_inputs : all;
+  for (int i = 0; i < all; ++i)
+    must(step.in[static_cast<std::size_t>(i)].at.space != Space::none || (i < own && !ir::is_required(def, i)), "operand ", i, " of ",
+         step.op, " is missing");
 }
 
 void verify_meaning(const VerifyScope& scope, const Step& step) {

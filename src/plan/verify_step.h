@@ -39,6 +39,8 @@ void verify_formals(const VerifyScope& scope, const Program& program);
 void verify_order(const VerifyScope& scope, const Step& step, Known& known);
 // Indices, strides and place of an operand in `program`; `written` for results.
 void verify_operand(const VerifyScope& scope, const Program& program, const Operand& operand, bool written);
+// Every operand that the step's operator needs, and each that its body reads, has a place.
+void verify_present(const VerifyScope& scope, const Step& step);
 // A step's attributes and result types against its operator.
 void verify_meaning(const VerifyScope& scope, const Step& step);
 // The tactic exists here and accepts the problem, the config, the layouts, the workspace and the packed operands.

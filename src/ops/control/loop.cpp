@@ -74,7 +74,7 @@ OpDef op_loop() {
           .max_inputs = -1,
           .min_outputs = 0,
           .max_outputs = -1,
-          .types = "int, bool, *... -> *...",
+          .types = "int?, bool?, *... -> *...",
           .optional_attributes = "carried: int",
           .infer = infer,
           .traits = {.control = Control::loop}};

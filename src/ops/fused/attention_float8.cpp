@@ -13,7 +13,7 @@ std::vector<Value*> expand(Graph& graph, Node& node) {
   Expansion x(graph, node);
   const Attributes& a = node.attributes;
   std::vector<Value*> operands;
-  for (Value* v : node.inputs) operands.push_back(x.cast(v, DType::f32));
+  for (Value* v : node.inputs) operands.push_back(v ? x.cast(v, DType::f32) : nullptr);
   Value* y = x("FusedAttention", operands, {{"scale", a.number("scale")}, {"causal", a.integer("causal")}});
   return {x("Mul", {y, x.number(DType::f32, static_cast<double>(a.number("value_scale")))})};
 }

@@ -43,7 +43,7 @@ OpDef op_recurrent_int8() {
                 .min_inputs = 9,
                 .max_inputs = 9,
                 .max_outputs = 3,
-                .types = "f32, i8, i8, f32, i64, f32, f32, f32, f32 -> f32, f32, f32",
+                .types = "f32, i8, i8, f32?, i64?, f32?, f32?, f32, f32 -> f32, f32, f32",
                 .attributes = {{"cell", "LSTM"}, {"direction", "forward"}, {"linear_before_reset", 0}, {"activation", "Tanh"}},
                 .infer = infer,
                 .expand = expand,

@@ -70,7 +70,7 @@ OpDef op_recurrent_stack() {
        .min_inputs = 3,
        .max_inputs = -1,  // infer() says how many
        .max_outputs = 3,
-       .types = "T, T... -> T, T, T; T: float",
+       .types = "T, T, T, T?... -> T, T, T; T: float",
        .attributes = {{"cell", "LSTM"}, {"linear_before_reset", 0}, {"activation", "Tanh"}},
        .infer = infer,
        .expand = expand,

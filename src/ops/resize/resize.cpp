@@ -177,7 +177,7 @@ OpDef op_resize() {
       .name = "Resize",
       .min_inputs = 3,
       .max_inputs = 4,
-      .types = "T, float, float, int -> T; T: dense",
+      .types = "T, float?, float?, int -> T; T: dense",
       .attributes = {{"antialias", 0},
                      {"coordinate_transformation_mode", "half_pixel"},
                      {"cubic_coeff_a", -0.75f},
