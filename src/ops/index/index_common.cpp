@@ -13,8 +13,8 @@ T reduced(Reduction reduction, T a, T b) {
   switch (reduction) {
     case Reduction::add: return static_cast<T>(a + b);
     case Reduction::mul: return static_cast<T>(a * b);
-    case Reduction::max: return std::max(a, b);
-    case Reduction::min: return std::min(a, b);
+    case Reduction::max: return b != b || a < b ? b : a;   // NaN where either is, as Max and Min have it
+    case Reduction::min: return b != b || b < a ? b : a;
     case Reduction::none: break;
   }
   return b;

@@ -1,4 +1,6 @@
-// Hardmax: one at the first largest element along an axis, zero elsewhere.
+// Hardmax: one at the first largest element along an axis, zero elsewhere. NaN comes before all numbers, as in ArgMax.
+#include <cmath>
+
 #include "ops/norm/norm_common.h"
 
 namespace tenfold::ir {
@@ -8,7 +10,7 @@ void reference(Call& call) {
   ops::for_each_line(call, call.attributes().integer("axis"), [](auto x, auto y) {
     std::int64_t best = 0;
     for (std::int64_t i = 1; i < x.size; ++i) {
-      if (x[i] > x[best]) best = i;
+      if (x[i] > x[best] || (std::isnan(x[i]) && !std::isnan(x[best]))) best = i;
     }
     for (std::int64_t i = 0; i < x.size; ++i) y[i] = i == best ? 1 : 0;
   });

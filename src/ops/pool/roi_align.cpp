@@ -54,6 +54,9 @@ struct Line {
   }
 };
 
+// NaN where either is, as MaxPool has it.
+double larger(double a, double b) { return b != b || a < b ? b : a; }
+
 // The corners of a sample, weighed: their sum for an average; a maximum takes the largest of them, as the standard says.
 template <class T>
 double sample(const T* plane, std::int64_t width, const Line::Sample& y, const Line::Sample& x, bool average) {
@@ -62,7 +65,7 @@ double sample(const T* plane, std::int64_t width, const Line::Sample& y, const L
                b = (1 - y.beyond) * x.beyond * static_cast<double>(plane[y.low * width + x.high]),
                c = y.beyond * (1 - x.beyond) * static_cast<double>(plane[y.high * width + x.low]),
                d = y.beyond * x.beyond * static_cast<double>(plane[y.high * width + x.high]);
-  return average ? a + b + c + d : std::max(std::max(a, b), std::max(c, d));
+  return average ? a + b + c + d : larger(larger(a, b), larger(c, d));
 }
 
 template <class T>
@@ -73,7 +76,7 @@ double pooled(const T* plane, std::int64_t width, const Line& rows, const Line& 
     for (std::int64_t k = 0; k < columns.samples; ++k) {
       const double v = sample(plane, width, rows.all[static_cast<std::size_t>(bin_y * rows.samples + i)],
                               columns.all[static_cast<std::size_t>(bin_x * columns.samples + k)], average);
-      result = average ? result + v : std::max(result, v);
+      result = average ? result + v : larger(result, v);
     }
   }
   const std::int64_t count = rows.samples * columns.samples;

@@ -11,7 +11,10 @@ namespace {
 // The largest element is taken out, so that no exponential overflows.
 double real(std::span<const double> elements) {
   double largest = -std::numeric_limits<double>::infinity(), sum = 0;
-  for (const double x : elements) largest = std::max(largest, x);
+  for (const double x : elements) {
+    if (std::isnan(x)) return x;
+    largest = std::max(largest, x);
+  }
   if (std::isinf(largest)) return largest;
   for (const double x : elements) sum += std::exp(x - largest);
   return largest + std::log(sum);

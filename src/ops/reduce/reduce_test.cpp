@@ -79,6 +79,8 @@ const ExpectedCase kCases[] = {
     {"ReduceMean", R"(f32[2,0]{} axes=[1] keepdims=0)", R"(f32[2]{nan,nan})"},
     {"ReduceMax", R"(i8[2,0]{} axes=[1] keepdims=0)", R"(i8[2]{-128,-128})"},
     {"ReduceMin", R"(u16[2,0]{} axes=[1] keepdims=0)", R"(u16[2]{65535,65535})"},
+    {"ReduceLogSumExp", R"(f32[2]{inf,nan})", R"(f32[1]{nan})"},
+    {"ReduceLogSumExp", R"(f32[2]{inf,1})", R"(f32[1]{inf})"},
     {"ReduceLogSumExp", R"(f32[2]{1000,1000})", R"(f32[1]{1000.6932})", 1e-06},
     {"ReduceMax", R"(bool[3,2]{1,0,1,1,0,0} axes=[1] keepdims=0)", R"(bool[3]{1,1,0})"},
     {"ReduceMin", R"(bool[3,2]{1,0,1,1,0,0} axes=[1] keepdims=0)", R"(bool[3]{0,1,0})"},

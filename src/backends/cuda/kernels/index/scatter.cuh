@@ -12,7 +12,8 @@ __device__ __forceinline__ T0 combined(T0 old, T0 more) {
   return more;
 #else
   const C0 x = LOAD0(old), y = LOAD0(more);
-  const C0 r = (C0)(HOW == 1 ? x + y : HOW == 2 ? x * y : HOW == 3 ? (x < y ? y : x) : (y < x ? y : x));
+  // An extreme is NaN where either is.
+  const C0 r = (C0)(HOW == 1 ? x + y : HOW == 2 ? x * y : HOW == 3 ? (y != y || x < y ? y : x) : (y != y || y < x ? y : x));
   return (T0)STORE0(r);
 #endif
 }

@@ -89,12 +89,15 @@ template <int COLUMNS, int LANES> __device__ __forceinline__ void compute(const 
   }
   const float mean = 0.f, inverse = rsqrtf(over_lanes<Sum, COLUMNS, LANES>(squares, room) / (float)count + EPSILON);
 #elif KIND == KIND_HARDMAX
-  // The first of the largest.
+  // The first of the largest, or of what is NaN.
   float most = -INFINITY_F;
-  EACH most = fmaxf(most, LOAD(x[k * inner]));
+  EACH most = max_nan(most, LOAD(x[k * inner]));
   most = over_lanes<Max, COLUMNS, LANES>(most, room);
   float place = INFINITY_F;
-  EACH if (LOAD(x[k * inner]) == most) place = fminf(place, (float)k);
+  EACH {
+    const float e = LOAD(x[k * inner]);
+    if (e == most || (e != e && most != most)) place = fminf(place, (float)k);
+  }
   place = over_lanes<Min, COLUMNS, LANES>(place, room);
 #else
   float sum = 0.f;

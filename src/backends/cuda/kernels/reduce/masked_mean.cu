@@ -65,7 +65,7 @@ template <int V> __device__ __forceinline__ void compute(const MaskedMeanArgumen
         #pragma unroll
         for (int i = 0; i < V; ++i) result[i] += sums[(g * V + i) * kPieces + piece];
       }
-      all = fmaxf(all, LEAST);
+      all = max_nan(all, LEAST);
       #pragma unroll
       for (int i = 0; i < V; ++i) {
         result[i] /= all;
@@ -76,7 +76,7 @@ template <int V> __device__ __forceinline__ void compute(const MaskedMeanArgumen
     __syncthreads();
   }
   if (!NORMALIZE) return;
-  const float length = fmaxf(sqrtf(over_block<Sum, THREADS>(squares, 0.f, room)), LEAST_LENGTH);
+  const float length = max_nan(sqrtf(over_block<Sum, THREADS>(squares, 0.f, room)), LEAST_LENGTH);
   for (int first = 0; first < N && group == 0; first += kPieces * V)
     #pragma unroll
     for (int i = 0; i < V; ++i)
