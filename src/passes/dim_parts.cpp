@@ -46,7 +46,7 @@ bool DimParts::regroup(const Dims& to) {
   }()};
   std::vector<std::size_t> ends;
   std::size_t next = 0;
-  for (const Dim wanted : to) {
+  for (const Dim& wanted : to) {
     Dim have(1);
     while (have != wanted) {
       if (next == groups_[0].size()) return false;
