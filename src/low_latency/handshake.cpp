@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/types/utf8.h"
 #include "tenfold/version.h"
 
 namespace tenfold::low_latency {
@@ -51,6 +52,7 @@ struct Reader {
 BindingInfo read_binding(Reader& in) {
   BindingInfo b;
   b.name = in.text();
+  require(is_utf8(b.name), ErrorKind::invalid_argument, "the server's answer has a name that is no UTF-8: '", readable(b.name), "'");
   const auto dtype = in.number<std::uint8_t>();
   require(dtype < static_cast<std::uint8_t>(DType::count_), ErrorKind::invalid_argument, "the server's answer has an element type ",
           int{dtype});
@@ -126,6 +128,7 @@ Offer read_offer(const std::string& bytes) {
   std::vector<BindingInfo> bindings;
   for (auto count = in.number<std::uint32_t>(); count > 0; --count) bindings.push_back(read_binding(in));
   offer.layout = layout_of(std::move(bindings));
+  sizes_of(offer.layout, offer.port);   // throws for what no memory holds
   return offer;
 }
 

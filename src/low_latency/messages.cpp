@@ -44,6 +44,8 @@ Part part_of(const BindingInfo& b, int binding, std::int64_t& end) {
   for (const std::int64_t extent : b.shape)
     require(extent >= 0, ErrorKind::invalid_argument, b.is_input ? "input" : "output", " '", b.name, "' has the shape ", text(b.shape),
             ", where -1 is open: low latency needs fixed shapes, so build the engine with one shape for each input");
+  require(bits(b.dtype) > 0, ErrorKind::invalid_argument, b.is_input ? "input" : "output", " '", b.name, "' is of ", name(b.dtype),
+          ": low latency takes and gives tensors of numbers alone");
   Part part{binding, round_up(end, kAlignment), 0, element_count(b.shape), b.dtype};
   part.bytes = byte_size(b.dtype, part.elements);
   end = checked_add(part.offset, part.bytes);

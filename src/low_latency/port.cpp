@@ -56,7 +56,17 @@ void check_options(const PortOptions& options) {
           static_cast<int>(options.when_full));
 }
 
-PortSizes sizes_of(const Layout& layout, const PortOptions& options) { return {options.slots, layout.input_bytes, layout.output_bytes}; }
+PortSizes sizes_of(const Layout& layout, const PortOptions& options) {
+  check_options(options);
+  constexpr std::int64_t kMostBytes = std::int64_t{1} << 46;   // a process addresses no more
+  constexpr std::int64_t kMostOfAMessage = kMostBytes / (4 * (kMostSlots + 2));
+  const auto holds = [](std::int64_t bytes, std::int64_t slots) { return bytes >= 0 && bytes <= kMostBytes / 4 / (slots + 2); };
+  static_assert(kMostOfAMessage > static_cast<std::int64_t>(sizeof(AnswerHead) + kLine));   // so that heads and whole lines fit, too
+  require(holds(layout.input_bytes, options.slots) && holds(layout.output_bytes, options.slots), ErrorKind::invalid_argument,
+          "a port of ", options.slots, " slots for inputs of ", layout.input_bytes, " and outputs of ", layout.output_bytes,
+          " bytes is larger than memory");
+  return {options.slots, layout.input_bytes, layout.output_bytes};
+}
 
 }  // namespace low_latency
 

@@ -79,6 +79,8 @@ struct PortSeat {
 };
 
 void check_options(const PortOptions& options);  // throws invalid_argument
+// The layout may come from another process. Throws invalid_argument for rings that no memory holds: all other arithmetic on
+// the sizes cannot overflow.
 PortSizes sizes_of(const Layout& layout, const PortOptions& options);
 
 }  // namespace tenfold::low_latency

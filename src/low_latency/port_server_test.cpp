@@ -194,6 +194,52 @@ TEST(PortServer, OffersThatAreCutOrChangedAreRefused) {
   EXPECT_THROW(map_shared(shared_file(4096).get(), 8192), Error);
 }
 
+Offer offer_of(const Shape& in, const Shape& out, int slots, DType dtype = DType::f32) {
+  Offer offer;
+  offer.layout.bindings.resize(2);
+  offer.layout.bindings[0].name = "x", offer.layout.bindings[0].is_input = true;
+  offer.layout.bindings[0].shape = in, offer.layout.bindings[0].dtype = dtype;
+  offer.layout.bindings[1].name = "y", offer.layout.bindings[1].shape = out, offer.layout.bindings[1].dtype = DType::f32;
+  offer.port.slots = slots;
+  return offer;
+}
+
+// The sum of 126 slots for 2^57 bytes wraps around to some kilobytes, which a small file holds.
+TEST(PortServer, OffersOfMoreThanMemoryAreRefused) {
+  EXPECT_NO_THROW(read_offer(written(offer_of({4}, {4}, 126))));
+  EXPECT_NO_THROW(read_offer(written(offer_of({1 << 20}, {4}, 32000))));
+  const Shape large[] = {{std::int64_t{1} << 55}, {std::int64_t{1} << 60}, {INT64_MAX}, {1 << 30, 1 << 30}, {-1}, {INT64_MIN}};
+  for (const Shape& shape : large)
+    for (const int slots : {1, 126, 32000}) {
+      EXPECT_THROW(read_offer(written(offer_of({4}, shape, slots))), Error) << text(shape) << " " << slots;
+      EXPECT_THROW(read_offer(written(offer_of(shape, {4}, slots))), Error) << text(shape) << " " << slots;
+    }
+  for (const int slots : {INT32_MIN, -1, 0, 32001, INT32_MAX}) EXPECT_THROW(read_offer(written(offer_of({4}, {4}, slots))), Error) << slots;
+  EXPECT_THROW(read_offer(written(offer_of({4}, {4}, 4, DType::string))), Error);
+  Offer named = offer_of({4}, {4}, 4);
+  named.layout.bindings[0].name = "\xff";
+  EXPECT_THROW(read_offer(written(named)), Error);
+}
+
+// A server that offers such rings, and a small file for them: the client refuses, and does not read outside the file.
+TEST(PortServer, HostileServersHarmNobody) {
+  const std::string path = socket_path("h");
+  sockaddr_un address;
+  Descriptor door = socket_for(path, address);
+  ASSERT_EQ(::bind(door.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(door.get(), 1), 0);
+  for (const std::int64_t extent : {std::int64_t{1} << 55, std::int64_t{1} << 40}) {
+    std::thread server([&] {
+      Descriptor client(::accept(door.get(), nullptr, nullptr));
+      const Descriptor file = shared_file(1 << 20);
+      send_offer(client.get(), written(offer_of({4}, {extent}, 126)), file.get());
+    });
+    EXPECT_THROW(connect_port(path), Error) << extent;
+    server.join();
+  }
+  ::unlink(path.c_str());
+}
+
 TEST(PortServer, RefusesWhatIsImpossible) {
   const ToyCnn cnn;
   Runner runner(cnn.engine());
