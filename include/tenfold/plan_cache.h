@@ -4,7 +4,9 @@
 // The key of a plan is a text made of the model's bytes, all options that change the plan, the device and the version
 // of the library. The plan holds it among its labels ("tenfold.key"), so an entry's file may have any name. A file that
 // holds another key is no answer, and is replaced. A key of the caller's own works as well. Thread safe. Processes may
-// share a folder.
+// share a folder. So may users who trust each other: a plan is checked before it runs, but a plan for a GPU carries machine
+// code. That of a file that another user but root owns, or that everybody may write, is not used: the kernels are compiled
+// again, and the log says so. The usual folder is made for this user alone.
 #pragma once
 
 #include <cstddef>

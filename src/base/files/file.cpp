@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "base/files/lock_wait.h"
+#include "base/files/trust.h"
 #include "base/threads/spread.h"
 
 namespace tenfold {
@@ -156,12 +157,12 @@ std::string OpenFile::read(std::uint64_t offset, std::uint64_t bytes) const {
   return text;
 }
 
-FileLock::FileLock(const std::string& path, const Log& log, std::chrono::milliseconds patience) : path_(path) {
-  constexpr int kHow = O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK;
+FileLock::FileLock(const std::string& path, const Log& log, std::chrono::milliseconds patience) : path_(behind_own_links(path)) {
+  constexpr int kHow = O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
   for (;;) {
-    descriptor_ = ::open(path.c_str(), kHow | O_EXCL, 0666);
+    descriptor_ = ::open(path_.c_str(), kHow | O_EXCL, 0666);
     made_ = descriptor_ >= 0;
-    if (!made_) descriptor_ = ::open(path.c_str(), kHow, 0666);
+    if (!made_) descriptor_ = ::open(path_.c_str(), kHow, 0666);
     if (descriptor_ < 0) fail_io("open", path, errno);
     try {
       regular_size(descriptor_, path);   // writing to a named pipe would wait for its reader for ever
@@ -177,7 +178,7 @@ FileLock::FileLock(const std::string& path, const Log& log, std::chrono::millise
 
 bool FileLock::is_named() const {
   struct stat locked {}, named {};
-  return ::fstat(descriptor_, &locked) == 0 && ::stat(path_.c_str(), &named) == 0 && locked.st_ino == named.st_ino &&
+  return ::fstat(descriptor_, &locked) == 0 && ::lstat(path_.c_str(), &named) == 0 && locked.st_ino == named.st_ino &&
          locked.st_dev == named.st_dev;
 }
 

@@ -73,9 +73,9 @@ class AtomicFile {
 };
 
 // An exclusive lock between processes, held while the object lives. It may be on the very file that its holder replaces with an
-// AtomicFile. The file is made, empty, if absent, and goes away with the lock if nobody put anything there. Who waits for it can be
-// interrupted (tenfold/internal/interrupts.h), is told in the log after a second whom it waits for, and gives up with an error of kind io
-// once the holder has done nothing for `patience` (it is stopped, or in a container that is).
+// AtomicFile. The file is made, empty, if absent, and goes away with the lock if nobody put anything there. Links of other users are not
+// followed (trust.h). Who waits for it can be interrupted (tenfold/internal/interrupts.h), is told in the log after a second whom it waits
+// for, and gives up with an error of kind io once the holder has done nothing for `patience` (it is stopped, or in a container that is).
 class FileLock {
  public:
   explicit FileLock(const std::string& path, const Log& log = {}, std::chrono::milliseconds patience = std::chrono::seconds(10));

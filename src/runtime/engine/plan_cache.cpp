@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/files/file.h"
 #include "base/files/hash.h"
+#include "base/files/trust.h"
 #include "base/log.h"
 #include "plan/read.h"
 #include "plan/write.h"
@@ -72,9 +73,11 @@ std::vector<Entry> entries(const std::string& folder) {
 }  // namespace
 
 PlanCache::PlanCache(PlanCacheOptions options) : options_(std::move(options)) {
-  if (options_.folder.empty()) options_.folder = usual_folder();
-  std::error_code failed;
-  fs::create_directories(options_.folder, failed);
+  const bool usual = options_.folder.empty();
+  if (usual) options_.folder = usual_folder();
+  std::error_code failed, none;
+  const bool made = fs::create_directories(options_.folder, failed);
+  if (usual && made) fs::permissions(options_.folder, fs::perms::owner_all, none);   // the user's own
   require(!failed && fs::is_directory(options_.folder, failed), ErrorKind::io, "cannot make the folder '", options_.folder,
           "' for the plan cache: ", failed ? failed.message() : "something else has that name");
 }
@@ -100,7 +103,13 @@ std::optional<Engine> PlanCache::find(const std::string& key, const LoadOptions&
   if (!fs::exists(file, none)) return miss("there is no plan '" + file + "'");
   try {
     if (const std::string held = key_of(file); !held.empty() && held != key) return miss("'" + file + "' was made from something else");
-    Engine engine = options_.load ? options_.load(file, load) : Engine::load(file, load);
+    LoadOptions careful = load;
+    const std::string others = why_others_may_write(file);
+    careful.device_code = load.device_code && others.empty();   // a plan for a GPU has machine code, which others may have put there
+    Engine engine = options_.load ? options_.load(file, careful) : Engine::load(file, careful);
+    if (engine.info().on_gpu && load.device_code && !careful.device_code)
+      Log(load.log)(Severity::warning, "machine code of the plan '", file, "' is not used, for ", others,
+                    ": its kernels were compiled again");
     if (engine.labels().find(kKey) == engine.labels().end()) return miss("'" + file + "' was made from something else");
     fs::last_write_time(file, fs::file_time_type::clock::now(), none);  // used now; best effort
     return engine;

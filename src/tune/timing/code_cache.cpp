@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/files/file.h"
+#include "base/files/trust.h"
 
 namespace tenfold::tune {
 namespace {
@@ -32,6 +33,11 @@ backends::CodeList load_code(const std::string& path, const Log& log) {
   std::error_code error;
   if (path.empty() || (!std::filesystem::exists(path, error) && !error)) return {};
   try {
+    if (const std::string why = why_others_may_write(path); !why.empty()) {
+      log(Severity::warning, "the kernel cache '", path, "' is not used, for it holds machine code and ", why,
+          ": kernels are compiled again");
+      return {};
+    }
     return parse(read_file(path), path, log);
   } catch (const Error& e) {
     log(Severity::warning, "the kernel cache is not used: ", e.what());
@@ -49,7 +55,7 @@ void save_code(const std::string& path, const backends::CodeList& list, const Lo
       return;
     }
     backends::CodeList merged = list;
-    if (before.size() < kMostBytes)
+    if (before.size() < kMostBytes && why_others_may_write(path).empty())
       for (auto& code : parse(before, path, {})) merged.push_back(std::move(code));
     if (const std::string after = std::string(kHeader) + backends::write_code(std::move(merged)); after != before) write_file(path, after);
   } catch (const Error& e) {

@@ -57,6 +57,15 @@ TEST_F(CodeCacheFile, AnotherFileIsLeftAsItIs) {
   EXPECT_NE(warnings.find("left as it is"), std::string::npos);
 }
 
+TEST_F(CodeCacheFile, WhatEverybodyMayWriteIsNotRun) {
+  save_code(path, codes({1, 2}), log);
+  std::filesystem::permissions(path, std::filesystem::perms::all);
+  EXPECT_TRUE(load_code(path, log).empty());
+  EXPECT_NE(warnings.find("holds machine code and everybody may write it"), std::string::npos) << warnings;
+  save_code(path, codes({3}), log);   // a file of this user's takes its place, without the others' kernels
+  EXPECT_EQ(load_code(path, log).size(), 1u);
+}
+
 TEST_F(CodeCacheFile, NoTimingCacheMeansNoFile) {
   EXPECT_EQ(code_cache_path(""), "");
   save_code("", codes({1}), log);
