@@ -146,10 +146,10 @@ int inspect_main(const Arguments& arguments) {
   config.optimization_level = level >= 0 ? level : why ? 3 : 0;
   config.log = console.callback();
   BuildReport report;
-  const LoadOptions mapped{.weights = WeightsMode::map, .plugins = config.plugins, .log = config.log};
+  const LoadOptions load{.plugins = config.plugins, .log = config.log};
   std::optional<Engine> opened;
   try {
-    opened = plan ? Engine::load(words[0], mapped) : build_file(words[0], config, &report);
+    opened = plan ? Engine::load(words[0], load) : build_file(words[0], config, &report);
   } catch (const Error& e) {   // another device, other features, plug-ins that were not given: what the file says can be shown
     if (!plan || e.kind() == ErrorKind::io || e.kind() == ErrorKind::out_of_memory) throw;
     return show_unopened(words[0], e.what(), find, json), kOk;

@@ -113,6 +113,7 @@ target_compile_definitions(plugin_library_test PRIVATE TENFOLD_PLUGIN_LIBCXX="${
   TENFOLD_PLUGIN_TEXT="${CMAKE_SOURCE_DIR}/README.md" TENFOLD_PLUGIN_STRANGER="$<TARGET_FILE:nvtx_listener>")
 add_dependencies(plugin_library_test nvtx_listener)
 target_link_libraries(fake_gpu_test PRIVATE tenfold_api_run)
+target_link_libraries(replaced_files_test PRIVATE tenfold_api_run)
 target_link_libraries(low_latency_devices_test PRIVATE tenfold_low_latency)
 target_link_libraries(encoder_devices_test PRIVATE tenfold_text)
 target_link_libraries(plugin_abi_test PRIVATE tenfold_api_build)

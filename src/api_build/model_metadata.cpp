@@ -49,7 +49,7 @@ ModelMetadata model_metadata(std::span<const std::byte> onnx) {
 }
 
 ModelMetadata model_metadata(const std::string& path) {
-  const auto file = MappedFile::open(path);
+  const auto file = MappedFile::read(path);
   try {
     return model_metadata(file->bytes());
   } catch (Error& error) {

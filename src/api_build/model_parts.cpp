@@ -31,7 +31,7 @@ std::vector<ModelPart> parts(std::int64_t nodes, const std::vector<ModelProblem>
 }  // namespace
 
 std::vector<ModelPart> model_parts(const std::string& path, const std::vector<ModelProblem>& problems) {
-  return parts(onnx_import::count_nodes(MappedFile::open(path)->bytes()), problems);
+  return parts(onnx_import::count_nodes(MappedFile::read(path)->bytes()), problems);
 }
 std::vector<ModelPart> model_parts(std::span<const std::byte> onnx, const std::vector<ModelProblem>& problems) {
   return parts(onnx_import::count_nodes(onnx), problems);

@@ -1,7 +1,6 @@
 // The story of a build, from top to bottom. Each line is a stage, and its header tells the rest.
 #include "builder/builder.h"
 
-#include <filesystem>
 #include <utility>
 
 #include "backends/device_traits.h"
@@ -69,7 +68,8 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const s
   Stages stages{config, backend->info(), report, open_graph, findings ? *findings : own};
   stages.check(graph);
   const MaySpread may_spread;
-  PlanMaker maker(config, model_name, *backend, report);
+  // The model's own name, not that of its file: a copy of the file gives the same plan.
+  PlanMaker maker(config, model_name.empty() ? graph.name : model_name, *backend, report);
   const ir::Graph source = maker.source_of(graph);
   stages.check_layers(source);
   stages.find_ranges_elsewhere(source);
@@ -119,9 +119,8 @@ Engine build_file(const std::string& path, const BuildConfig& config, BuildRepor
   const auto import = [&](const onnx_import::ImportOptions& options) {
     return onnx_import::import_file(path, options, runtime::registry_with(config.plugins.get()));
   };
-  const auto hash = [&] { return builder::hash_of(MappedFile::open(path)->bytes()); };
-  return builder::build(builder::model_of(import, hash, std::filesystem::path(path).filename().string()), config,
-                        report ? *report : unused);
+  const auto hash = [&] { return builder::hash_of(MappedFile::read(path)->bytes()); };
+  return builder::build(builder::model_of(import, hash, ""), config, report ? *report : unused);
 }
 
 Engine build_bytes(std::span<const std::byte> onnx, const BuildConfig& config, BuildReport* report) {

@@ -39,7 +39,7 @@ std::vector<Note> clock_notes(plan::Plan plan, LogCallback log = {}) {
 }
 
 TEST(BuiltFrom, TheHashIsThatOfTheFilesBytes) {
-  const auto file = MappedFile::open(kModel);
+  const auto file = MappedFile::read(kModel);
   const Engine engine = build_file(kModel, at_level(0));
   EXPECT_EQ(built(engine).model_hash, builder::hash_of(file->bytes()));
   EXPECT_EQ(built(engine).model_hash.rfind(std::to_string(std::filesystem::file_size(kModel)) + ":", 0), 0u);

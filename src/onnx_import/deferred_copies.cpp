@@ -1,8 +1,6 @@
 // Copies in stretches, so that one tensor keeps several threads busy.
 #include "onnx_import/deferred_copies.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -41,13 +39,8 @@ void DeferredCopies::copy() {
   std::int64_t bytes = 0;
   for (const Copy& c : copies_) bytes += static_cast<std::int64_t>(c.bytes);
   spread(static_cast<std::int64_t>(copies_.size()), bytes, [&](std::int64_t part) {
-    constexpr std::uintptr_t kPage = 4096;
     const Copy& c = copies_[static_cast<std::size_t>(part)];
     std::memcpy(c.to, c.from, c.bytes);
-    // The file's pages count as memory of this process while they are mapped; advice, so what comes of it does not matter.
-    const auto begin = reinterpret_cast<std::uintptr_t>(c.from);
-    const std::uintptr_t first = (begin + kPage - 1) / kPage * kPage, last = (begin + c.bytes) / kPage * kPage;
-    if (mapped_ && first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
   });
   copies_.clear();
 }

@@ -13,11 +13,9 @@ namespace tenfold::onnx_import {
 class DeferredCopies {
  public:
   static constexpr std::size_t kWorth = 64 << 10;   // bytes from which on a copy is worth putting off
-  // `mapped`: whether the bytes are a mapped file's, whose pages come back when they are read.
-  explicit DeferredCopies(bool mapped) : mapped_(mapped) {}
   // A tensor that holds nothing until copy(). `bytes` are as many as type and shape need, and live until then.
   Tensor tensor(DType type, const Shape& shape, std::span<const std::byte> bytes);
-  // Copies all that tensors were made of, and lets go of the pages that it came from, if they are a file's.
+  // Copies all that tensors were made of.
   void copy();
 
  private:
@@ -28,7 +26,6 @@ class DeferredCopies {
     std::shared_ptr<void> block;   // that `to` lies in: the tensor may be gone by then, with a body that is refused
   };
   std::byte* place(std::size_t bytes);   // of block_
-  bool mapped_;
   std::vector<Copy> copies_;
   std::shared_ptr<void> block_;   // several tensors share one, which goes when none of them is used
   std::size_t used_ = 0, size_ = 0;

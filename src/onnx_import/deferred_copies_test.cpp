@@ -105,7 +105,7 @@ onnx::TensorProto bytes_named(const std::string& name, std::size_t bytes) {
 
 // The tensors that a copy was put off for may be gone by then, and with them the last who used their block.
 TEST(DeferredCopies, OutliveTheTensors) {
-  DeferredCopies later(false);
+  DeferredCopies later;
   const std::string small(DeferredCopies::kWorth, 's'), large(33 << 20, 'l');
   later.tensor(DType::u8, {static_cast<std::int64_t>(small.size())}, std::as_bytes(std::span(small)));
   const Tensor kept = later.tensor(DType::u8, {static_cast<std::int64_t>(large.size())}, std::as_bytes(std::span(large)));

@@ -104,7 +104,7 @@ std::shared_ptr<const MappedFile> ExternalData::in_models_folder(const fs::path&
     for (const fs::path& folder : real_)
       if (const fs::path below = inside(folder, target); !found.fd && !below.empty()) found = open_beneath(folder, below);
   }
-  if (found.fd && !has_other_names(found.fd.get())) return MappedFile::map(found.fd.get(), (folder_ / relative).string());
+  if (found.fd && !has_other_names(found.fd.get())) return MappedFile::read(found.fd.get(), (folder_ / relative).string());
   problem = found.fd ? "it has several names (hard links), so it may belong to somebody else" : found.problem;
   return nullptr;
 }
@@ -124,7 +124,7 @@ std::shared_ptr<const MappedFile> ExternalData::in_allowed_folder(const fs::path
       const fs::path below = inside(folder, target);
       if (below.empty()) continue;
       Opened found = open_beneath(folder, below);
-      if (found.fd) return MappedFile::map(found.fd.get(), (folder / below).string());
+      if (found.fd) return MappedFile::read(found.fd.get(), (folder / below).string());
     }
   return nullptr;
 }

@@ -17,7 +17,7 @@ class ExternalData {
   // links to it are followed. Empty if the model came as bytes; then only `allowed` folders are searched.
   ExternalData(const std::filesystem::path& model, std::vector<std::filesystem::path> allowed);
 
-  // The file at `location` as the model names it; mapped once, however many tensors live in it. Throws invalid_model; io: there is none.
+  // The file at `location` as the model names it; read once, however many tensors live in it. Throws invalid_model; io: there is none.
   std::shared_ptr<const MappedFile> file(const std::string& location);
 
  private:

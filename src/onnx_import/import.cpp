@@ -9,14 +9,14 @@ namespace tenfold::onnx_import {
 
 namespace {
 
-ir::Graph import(std::span<const std::byte> bytes, bool mapped, const ImportOptions& options, const std::filesystem::path& path,
+ir::Graph import(std::span<const std::byte> bytes, const ImportOptions& options, const std::filesystem::path& path,
                  const ir::Registry& registry) {
   std::vector<std::string> unknown;
   const onnx::ModelProto model = read_model(bytes, &unknown);
   for (const std::string& field : unknown)
     options.log(Severity::warning, "the model has ", field, ", which the ONNX known here does not define; it is ignored");
   ExternalData files(path, options.external_data_dirs);
-  DeferredCopies later(mapped);
+  DeferredCopies later;
   return Importer(model, options, registry, files, later).run();
 }
 
@@ -29,13 +29,13 @@ std::int64_t count_nodes(std::span<const std::byte> bytes) {
 
 ir::Graph import_bytes(std::span<const std::byte> bytes, const ImportOptions& options, const std::filesystem::path& path,
                        const ir::Registry& registry) {
-  return import(bytes, false, options, path, registry);
+  return import(bytes, options, path, registry);
 }
 
 ir::Graph import_file(const std::filesystem::path& path, const ImportOptions& options, const ir::Registry& registry) {
-  const auto file = MappedFile::open(path.string());
+  const auto file = MappedFile::read(path.string());
   try {
-    return import(file->bytes(), true, options, path, registry);
+    return import(file->bytes(), options, path, registry);
   } catch (Error& error) {
     error.within(path.string());
     throw;   // as what it is: a ModelError keeps its problems

@@ -10,7 +10,7 @@ namespace {
 
 template <class Read>
 auto read_file(const std::filesystem::path& path, Read&& read) {
-  const auto file = MappedFile::open(path.string());
+  const auto file = MappedFile::read(path.string());
   try {
     return read(file->bytes());
   } catch (Error& error) {

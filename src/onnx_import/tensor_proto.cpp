@@ -88,7 +88,7 @@ Tensor from_raw(DType type, const Shape& shape, Bytes bytes, DeferredCopies* lat
   return copied(type, shape, bytes);
 }
 
-// Borrowed from the mapped file if aligned for the type, copied otherwise.
+// Borrowed from the file's bytes if aligned for the type, copied otherwise.
 Tensor over_file(DType type, const Shape& shape, Bytes bytes, std::shared_ptr<const MappedFile> file) {
   const auto alignment = static_cast<std::uintptr_t>(std::max(bits(type) / 8, 1));
   const bool aligned = reinterpret_cast<std::uintptr_t>(bytes.data()) % alignment == 0;

@@ -13,7 +13,7 @@ inline constexpr int kMaxRank = 64;
 // Checks rank, signs and the product.
 Shape tensor_shape(const std::vector<std::int64_t>& dims);
 
-// External data are borrowed from their mapped file; `files` null: they are refused. Large raw data are copied by later->copy(), or at once
+// External data are borrowed from their file; `files` null: they are refused. Large raw data are copied by later->copy(), or at once
 // if `later` is null. Sparse tensors are made dense.
 Tensor to_tensor(const onnx::TensorProto& proto, ExternalData* files, DeferredCopies* later = nullptr);
 Tensor to_tensor(const onnx::SparseTensorProto& proto, ExternalData* files);

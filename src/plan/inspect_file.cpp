@@ -2,7 +2,6 @@
 #include <stdexcept>
 
 #include "base/check.h"
-#include "base/files/file.h"
 #include "plan/inspect.h"
 #include "plan/read.h"
 
@@ -21,7 +20,7 @@ PlanFileInspection inspect_unopened(const Plan& plan) {
 
 PlanFileInspection inspect_plan(const std::string& path) {
   try {
-    return plan::inspect_unopened(plan::load(path, {.weights = WeightsMode::map, .code = false}));
+    return plan::inspect_unopened(plan::load(path, {.code = false}));
   } catch (Error& e) {
     throw e.within("inspecting plan '" + path + "'");
   }
@@ -29,7 +28,7 @@ PlanFileInspection inspect_plan(const std::string& path) {
 
 PlanVersion plan_version(const std::string& path) {
   try {
-    return plan::read_version(MappedFile::open(path)->bytes());
+    return plan::read_version(path);
   } catch (Error& e) {
     throw e.within("reading plan '" + path + "'");
   }

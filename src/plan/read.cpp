@@ -6,6 +6,7 @@
 #include "base/files/file.h"
 #include "base/files/hash.h"
 #include "base/files/huge_memory.h"
+#include "base/threads/spread.h"
 #include "plan/fields.h"
 #include "plan/format.h"
 #include "plan/names.h"
@@ -31,10 +32,13 @@ auto guarded(Read read) {
   }
 }
 
-std::vector<Section> read_table(Bytes file, bool any_version = false, std::uint32_t* found = nullptr) {
-  need(file.size() >= kMagic.size() && std::memcmp(file.data(), kMagic.data(), kMagic.size()) == 0, "this is not a Tenfold plan (",
-       file.size(), " bytes, and the first ", kMagic.size(), " are not a plan's)");
-  need(file.size() >= kHeaderBytes, "the plan is cut off: ", file.size(), " bytes, the header alone has ", kHeaderBytes);
+constexpr std::size_t kMostTableBytes = kHeaderBytes + kTableEntryBytes * kMaxSections;
+
+// `file`: its bytes, or as many of the first as header and table may take; `size` is that of all.
+std::vector<Section> read_table(Bytes file, std::uint64_t size, bool any_version = false, std::uint32_t* found = nullptr) {
+  need(file.size() >= kMagic.size() && std::memcmp(file.data(), kMagic.data(), kMagic.size()) == 0, "this is not a Tenfold plan (", size,
+       " bytes, and the first ", kMagic.size(), " are not a plan's)");
+  need(file.size() >= kHeaderBytes, "the plan is cut off: ", size, " bytes, the header alone has ", kHeaderBytes);
   Reader header(file.subspan(kMagic.size()));
   std::uint32_t version = 0, count = 0;
   std::uint64_t file_bytes = 0, checksum = 0;
@@ -43,7 +47,7 @@ std::vector<Section> read_table(Bytes file, bool any_version = false, std::uint3
   need(any_version || version == kFormatVersion, "the plan has format version ", version, ", this library reads version ", kFormatVersion,
        ": rebuild it with this version");
   need(count <= kMaxSections, "the plan claims ", count, " sections");
-  need(file_bytes == file.size(), "the plan is damaged: it should have ", file_bytes, " bytes and has ", file.size());
+  need(file_bytes == size, "the plan is damaged: it should have ", file_bytes, " bytes and has ", size);
   const std::size_t table_end = kHeaderBytes + kTableEntryBytes * count;
   need(table_end <= file.size(), "the plan is cut off inside its table of sections");
   const Bytes table = file.subspan(kHeaderBytes, table_end - kHeaderBytes);
@@ -60,20 +64,25 @@ std::vector<Section> read_table(Bytes file, bool any_version = false, std::uint3
   return sections;
 }
 
-// Sections in order, inside the file, with nothing but zeros between them and nothing behind the last.
-void check_places(Bytes file, const std::vector<Section>& sections) {
+// Sections in order, inside the file, with nothing but zeros between them and nothing behind the last. `piece(offset, bytes)` gives some
+// of the file.
+template <class Piece>
+void check_places(std::uint64_t size, const std::vector<Section>& sections, Piece&& piece) {
   std::uint64_t end = kHeaderBytes + kTableEntryBytes * sections.size();
   for (const Section& s : sections) {
     const auto id = static_cast<std::uint32_t>(s.id);
     const std::uint64_t alignment = s.id == SectionId::weights ? kWeightsAlignment : kSectionAlignment;
-    need(s.offset >= end && s.offset % alignment == 0 && s.offset <= file.size() && s.bytes <= file.size() - s.offset, "section ", id,
+    need(s.offset >= end && s.offset % alignment == 0 && s.offset <= size && s.bytes <= size - s.offset, "section ", id,
          " of the plan does not lie where it may");
-    const Bytes gap = file.subspan(end, s.offset - end);
-    need(std::all_of(gap.begin(), gap.end(), [](std::byte b) { return b == std::byte{0}; }), "the plan is damaged before section ", id);
+    const auto gap = piece(end, s.offset - end);
+    need(std::all_of(gap.begin(), gap.end(), [](auto b) { return b == decltype(b){}; }), "the plan is damaged before section ", id);
     for (const Section& other : sections) need(&other == &s || other.id != s.id, "the plan has section ", id, " twice");
     end = s.offset + s.bytes;
   }
-  need(end == file.size(), "the plan has bytes behind its last section");
+  need(end == size, "the plan has bytes behind its last section");
+}
+void check_places(Bytes file, const std::vector<Section>& sections) {
+  check_places(file.size(), sections, [&](std::uint64_t at, std::uint64_t bytes) { return file.subspan(at, bytes); });
 }
 
 std::map<std::string, std::string> labels_in(Bytes bytes) {
@@ -102,8 +111,9 @@ KeptModel kept(Bytes text, Bytes weights, const std::shared_ptr<const void>& own
   return model;
 }
 
-Plan parse(Bytes file, std::shared_ptr<const void> owner, const ReadOptions& options) {
-  const std::vector<Section> sections = read_table(file);
+// `own_memory`: the owner's, which nobody else can change.
+Plan parse(Bytes file, std::shared_ptr<const void> owner, const ReadOptions& options, bool own_memory) {
+  const std::vector<Section> sections = read_table(file, file.size());
   check_places(file, sections);
   Bytes metadata, weights, portable, refit, refit_tensors, code, labels, names, kept_model, kept_weights, built;
   std::uint64_t weights_checksum = 0;
@@ -148,7 +158,7 @@ Plan parse(Bytes file, std::shared_ptr<const void> owner, const ReadOptions& opt
     plan.weights_bytes = static_cast<std::int64_t>(weights.size());
     plan.weights_owner = std::move(known);
   } else {
-    place_weights(plan, weights, std::move(owner), options.weights);
+    place_weights(plan, weights, std::move(owner), options.weights, own_memory);
   }
   return plan;
 }
@@ -166,7 +176,7 @@ Plan read_metadata(std::span<const std::byte> bytes) {
 }
 
 KeptPart read_kept(Bytes file, const std::shared_ptr<const void>& owner) {
-  const std::vector<Section> sections = read_table(file, true);
+  const std::vector<Section> sections = read_table(file, file.size(), true);
   check_places(file, sections);
   Bytes text, weights, labels;
   for (const Section& s : sections) {
@@ -181,38 +191,55 @@ KeptPart read_kept(Bytes file, const std::shared_ptr<const void>& owner) {
   return {kept(text, weights, owner), labels.empty() ? std::map<std::string, std::string>() : guarded([&] { return labels_in(labels); })};
 }
 
-PlanVersion read_version(Bytes file) {
-  PlanVersion version{.reads = kFormatVersion};
-  const std::vector<Section> sections = read_table(file, true, &version.format);
-  check_places(file, sections);
+namespace {
+
+// One small section of a plan of any version, of which no other byte is touched; empty if it has none.
+std::string read_section(const OpenFile& file, SectionId id, const char* what, std::uint32_t* version = nullptr) {
+  const std::string head = file.read(0, std::min<std::uint64_t>(file.size(), kMostTableBytes));
+  const std::vector<Section> sections = read_table(std::as_bytes(std::span(head)), file.size(), true, version);
+  check_places(file.size(), sections, [&](std::uint64_t at, std::uint64_t bytes) {
+    need(bytes <= kWeightsAlignment, "the plan has ", bytes, " bytes between two sections");
+    return file.read(at, bytes);
+  });
   for (const Section& s : sections) {
-    if (s.id != SectionId::builder) continue;
-    const Bytes bytes = file.subspan(s.offset, s.bytes);
-    need(hash64(bytes) == s.checksum, "the plan is damaged: the checksum of the name of its builder does not match");
-    version.builder.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (s.id != id) continue;
+    std::string bytes = file.read(s.offset, s.bytes);
+    need(hash64(bytes) == s.checksum, "the plan is damaged: the checksum of its ", what, " does not match");
+    return bytes;
   }
+  return "";
+}
+
+}  // namespace
+
+PlanVersion read_version(const std::string& path) {
+  PlanVersion version{.reads = kFormatVersion};
+  version.builder = read_section(OpenFile(path), SectionId::builder, "builder's name", &version.format);
   return version;
 }
 
 std::map<std::string, std::string> read_labels(const std::string& path) {
-  const auto file = MappedFile::open(path);
-  const std::vector<Section> sections = read_table(file->bytes(), true);
-  check_places(file->bytes(), sections);
-  for (const Section& s : sections) {
-    if (s.id != SectionId::labels) continue;
-    const Bytes bytes = file->bytes().subspan(s.offset, s.bytes);
-    need(hash64(bytes) == s.checksum, "the plan is damaged: the checksum of its labels does not match");
-    return guarded([&] { return labels_in(bytes); });
-  }
-  return {};
+  const std::string bytes = read_section(OpenFile(path), SectionId::labels, "labels");
+  if (bytes.empty()) return {};
+  return guarded([&] { return labels_in(std::as_bytes(std::span(bytes))); });
 }
 
 Plan load(const std::string& path, const ReadOptions& options) {
-  const auto file = MappedFile::open(path);
-  return parse(file->bytes(), file, options);
+  if (options.weights == WeightsMode::map) {
+    const auto file = MappedFile::open(path);
+    return parse(file->bytes(), file, options, false);
+  }
+  try {
+    const MaySpread may_spread;
+    const auto file = MappedFile::read(path);
+    return parse(file->bytes(), file, options, true);
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::out_of_memory) throw;
+    throw Error(e.kind(), cat(e.what(), " (WeightsMode::map leaves the weights in the file)"));
+  }
 }
 
-Plan load(std::span<const std::byte> bytes, const ReadOptions& options) { return parse(bytes, nullptr, options); }
+Plan load(std::span<const std::byte> bytes, const ReadOptions& options) { return parse(bytes, nullptr, options, false); }
 
 Plan load(const PlanReader& reader, const ReadOptions& options) {
   require(reader.read != nullptr && reader.bytes <= INT64_MAX, ErrorKind::invalid_argument, "a plan of ", reader.bytes,
@@ -222,9 +249,7 @@ Plan load(const PlanReader& reader, const ReadOptions& options) {
   const std::span all(static_cast<std::byte*>(memory.get()), static_cast<std::size_t>(reader.bytes));
   constexpr std::size_t kPiece = 64 << 20;
   for (std::size_t at = 0; at < all.size(); at += kPiece) reader.read(at, all.subspan(at, std::min(kPiece, all.size() - at)));
-  ReadOptions own = options;
-  if (own.weights != WeightsMode::lock) own.weights = WeightsMode::map;   // they lie in memory of this process already, in huge pages
-  return parse(all, memory, own);
+  return parse(all, memory, options, true);
 }
 
 }  // namespace tenfold::plan

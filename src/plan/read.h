@@ -18,7 +18,8 @@ struct ReadOptions {
   bool code = true;                         // device code that the plan carries; false: it is compiled again
 };
 
-// Throw io if the file cannot be read, plan_refused if it is damaged, of another format version, or no plan.
+// Throw io if the file cannot be read, plan_refused if it is damaged, of another format version, or no plan. The file is read once, and
+// what was checked is what the plan holds, but for WeightsMode::map: then the weights stay in the file.
 Plan load(const std::string& path, const ReadOptions& options = {});
 // The bytes may go away afterwards: weights are copied.
 Plan load(std::span<const std::byte> bytes, const ReadOptions& options = {});
@@ -34,7 +35,7 @@ KeptPart read_kept(std::span<const std::byte> file, const std::shared_ptr<const 
 // The labels alone, of a plan of any version; the weights are not touched.
 std::map<std::string, std::string> read_labels(const std::string& path);
 // Of a plan of any version; the weights are not touched. Throws plan_refused where the file is damaged, or no plan.
-PlanVersion read_version(std::span<const std::byte> file);
+PlanVersion read_version(const std::string& path);
 // The metadata section alone: a plan without weights.
 Plan read_metadata(std::span<const std::byte> bytes);
 

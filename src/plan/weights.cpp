@@ -1,4 +1,4 @@
-// Mapping costs page faults on the first run and small pages for ever: a tenth of the time of BERT at one thread. A copy in huge pages
+// Mapping costs page faults on the first run and small pages for ever: a tenth of the time of BERT at one thread. Memory in huge pages
 // pays once, while loading.
 #include "plan/weights.h"
 
@@ -9,7 +9,6 @@
 #include <cstring>
 #include <system_error>
 
-#include "backends/device_traits.h"
 #include "base/check.h"
 #include "base/threads/spread.h"
 
@@ -31,16 +30,8 @@ std::shared_ptr<std::byte> allocate(std::size_t bytes) {
   return {owner, aligned};
 }
 
-// Gives pages of a mapped file back; they stay in the system's cache.
-void drop(std::span<const std::byte> bytes) {
-  constexpr std::uintptr_t kPage = 4096;
-  const std::uintptr_t first = (reinterpret_cast<std::uintptr_t>(bytes.data()) + kPage - 1) / kPage * kPage;
-  const std::uintptr_t last = reinterpret_cast<std::uintptr_t>(bytes.data() + bytes.size()) / kPage * kPage;
-  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
-}
-
 // Fresh pages have to be cleared, which takes the system as long as copying: several threads share both.
-void copy(std::byte* to, std::span<const std::byte> from, bool from_file) {
+void copy(std::byte* to, std::span<const std::byte> from) {
   constexpr std::size_t kChunk = 2 << 20;   // what each thread holds twice
   const MaySpread may_spread;
   const auto chunks = static_cast<std::int64_t>((from.size() + kChunk - 1) / kChunk);
@@ -48,29 +39,30 @@ void copy(std::byte* to, std::span<const std::byte> from, bool from_file) {
     const std::size_t begin = static_cast<std::size_t>(i) * kChunk;
     const auto chunk = from.subspan(begin, std::min(kChunk, from.size() - begin));
     std::memcpy(to + begin, chunk.data(), chunk.size());
-    if (from_file) drop(chunk);
   });
+}
+
+void lock(std::span<const std::byte> bytes) {
+  require(::mlock(bytes.data(), bytes.size()) == 0, ErrorKind::out_of_memory, "cannot lock ", bytes.size(),
+          " bytes of weights in memory: ", std::generic_category().message(errno),
+          " (raise the limit of locked memory, or choose another mode)");
 }
 
 }  // namespace
 
-void place_weights(Plan& plan, std::span<const std::byte> bytes, std::shared_ptr<const void> owner, WeightsMode mode) {
+void place_weights(Plan& plan, std::span<const std::byte> bytes, std::shared_ptr<const void> owner, WeightsMode mode, bool own_memory) {
   plan.weights_bytes = static_cast<std::int64_t>(bytes.size());
   if (bytes.empty()) return;
-  constexpr std::size_t kLarge = 16 << 20;
-  const bool large = backends::traits_of(plan.device).host_arithmetic && bytes.size() >= kLarge, automatic = mode == WeightsMode::automatic;
-  const bool mapped = owner && (mode == WeightsMode::map || (automatic && !large));
-  const std::shared_ptr<std::byte> own = mapped ? nullptr : allocate(bytes.size());
-  if (mapped || (!own && owner && automatic)) {
+  if (owner && (own_memory || mode == WeightsMode::map)) {
+    if (mode == WeightsMode::lock) lock(bytes);
     plan.weights = bytes.data();
     plan.weights_owner = std::move(owner);
     return;
   }
+  const std::shared_ptr<std::byte> own = allocate(bytes.size());
   require(own != nullptr, ErrorKind::out_of_memory, "cannot allocate ", bytes.size(), " bytes for the plan's weights");
-  copy(own.get(), bytes, owner != nullptr);
-  if (mode == WeightsMode::lock)
-    require(::mlock(own.get(), bytes.size()) == 0, ErrorKind::out_of_memory, "cannot lock ", bytes.size(), " bytes of weights in memory: ",
-            std::generic_category().message(errno), " (raise the limit of locked memory, or choose another mode)");
+  copy(own.get(), bytes);
+  if (mode == WeightsMode::lock) lock({own.get(), bytes.size()});
   ::mprotect(own.get(), bytes.size(), PROT_READ);   // a plan is shared and immutable; best effort, whole pages
   plan.weights = own.get();
   plan.weights_owner = own;

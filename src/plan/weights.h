@@ -1,4 +1,4 @@
-// Where a loaded plan's weights live: in the mapped file, or in memory of their own.
+// Where a loaded plan's weights live: in the mapped file, or in memory of the process.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,9 @@
 
 namespace tenfold::plan {
 
-// Sets the plan's weights to `bytes`, which lie in the mapped file `owner`, or to a copy: if wanted, or if there is no owner. The file's
-// pages leave this process as they are copied. Throws out_of_memory.
-void place_weights(Plan& plan, std::span<const std::byte> bytes, std::shared_ptr<const void> owner, WeightsMode mode);
+// Sets the plan's weights to `bytes`: where they lie in `owner`, which is memory of this process alone (`own_memory`) or else a mapped
+// file that `mode` allows, and else in a copy. Throws out_of_memory.
+void place_weights(Plan& plan, std::span<const std::byte> bytes, std::shared_ptr<const void> owner, WeightsMode mode, bool own_memory);
 // Maps every page of them now, so that the first run need not.
 void touch_weights(const Plan& plan) noexcept;
 

@@ -150,7 +150,7 @@ quant::Ranges ranges_by_samples(const ir::Graph& graph, const std::vector<plan::
 quant::Ranges ranges_in_cache(const ir::Graph& graph, const std::set<std::string>& wanted, const Calibration& calibration, const Log& log,
                               CalibrationReport& report) {
   const std::string& path = calibration.cache;
-  const auto file = MappedFile::open(path);
+  const auto file = MappedFile::read(path);
   const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());
   const quant::CalibrationCache cache = quant::read_calibration_cache(text, path);
   quant::Ranges ranges = quant::ranges_of(cache, graph, wanted);

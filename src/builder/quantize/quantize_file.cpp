@@ -81,7 +81,7 @@ std::string type_name(QuantizeType type) {
 class Quantizer {
  public:
   Quantizer(const std::string& path, const std::string& output, const BuildConfig& given, const QuantizeOptions& options)
-      : path_(path), output_(output), config_(for_runs(given)), options_(options), file_(MappedFile::open(path)),
+      : path_(path), output_(output), config_(for_runs(given)), options_(options), file_(MappedFile::read(path)),
         model_(onnx_import::read_model(file_->bytes())), registry_(runtime::registry_with(config_.plugins.get())) {
     require(config_.calibration || is_of_groups(options.type), ErrorKind::invalid_argument,
             "BuildConfig::calibration is empty: it gives ranges");

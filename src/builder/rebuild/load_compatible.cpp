@@ -60,7 +60,7 @@ Engine load_or_build(Load load, Read read, const LoadOptions& options) {
 Engine load_compatible(const std::string& path, const LoadOptions& options) {
   return load_or_build([&] { return Engine::load(path, options); },
                        [&] {
-                         const auto file = MappedFile::open(path);
+                         const auto file = MappedFile::read(path);
                          return plan::read_kept(file->bytes(), file);
                        },
                        options);

@@ -69,7 +69,7 @@ Engine retune(const Engine& engine, const BuildConfig& config, BuildReport* repo
 Engine retune_file(const std::string& path, const BuildConfig& config, BuildReport* report) {
   BuildReport unused;
   try {
-    return builder::retune(plan::load(path, {.weights = WeightsMode::map}), config, report ? *report : unused);
+    return builder::retune(plan::load(path), config, report ? *report : unused);
   } catch (Error& e) {
     throw e.within("re-tuning plan '" + path + "'");
   }

@@ -108,7 +108,7 @@ void Plugins::load(const std::string& path) {
   try {
     const tenfold_plugin_library library = library_table(handle.get());
     const std::string name = std::filesystem::path(path).filename().string();
-    const auto file = MappedFile::open(path);
+    const auto file = MappedFile::read(path);
     const Hash128 hash = hash128(file->bytes());
     impl_->identity.push_back(cat("library of ", file->bytes().size(), " bytes, ", hash.low, " ", hash.high));
     for (std::int32_t i = 0; i < library.operator_count; ++i) impl_->add(library.operators[i], name, handle);

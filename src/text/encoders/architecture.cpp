@@ -42,8 +42,8 @@ NetworkTensor finish_layer(const Texts& texts, const LayerNames& names, NetworkT
 NetworkTensor dense_head(const Texts& texts, NetworkTensor first, const std::string& dense, const std::string& out,
                          const char* activation) {
   const Blocks& b = texts.blocks;
-  const std::int64_t width = b.weights.take(dense + ".weight", {-1, -1}).shape()[0];
-  const std::int64_t labels = b.weights.take(out + ".weight", {-1, width}).shape()[0];
+  const std::int64_t width = b.weights.shape(dense + ".weight", {-1, -1})[0];
+  const std::int64_t labels = b.weights.shape(out + ".weight", {-1, width})[0];
   return b.linear(out, b.activation(activation, b.linear(dense, first, width, width)), width, labels);
 }
 

@@ -9,7 +9,7 @@
 namespace tenfold::encoders {
 
 NetworkTensor Blocks::weight(const std::string& name, const Shape& shape) const {
-  const Tensor& value = weights.take(name, shape);
+  const Tensor value = weights.take(name, shape);
   if (const auto known = weights_.find(name); known != weights_.end()) return known->second;
   const NetworkTensor constant = net.constant(value, name);
   return weights_[name] = value.dtype() == DType::f32 ? constant : net.cast(constant, DType::f32);

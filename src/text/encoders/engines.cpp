@@ -179,6 +179,7 @@ std::shared_ptr<Runner> Engines::get(const Wanted& wanted) {
       made_in_ = precision_of(graded.engine), int8_cosine_ = graded.int8_cosine;
     }
     runner = std::make_shared<Runner>(std::move(graded.engine), width, batch_tokens_);
+    if (model_->weights) model_->weights->forget();   // the engine has them in its own form
   }
   return runner;
 }

@@ -15,18 +15,19 @@ constexpr const char* kTokenizerFiles[] = {
     "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.txt", "vocab.json",
     "merges.txt",     "tokenizer.model",       "sentencepiece.bpe.model", "spiece.model"};
 
-std::string hash_of(const std::string& file) { return plan_key(FileBytes::open(file)->bytes(), {}) + "\n"; }
+// Of the very bytes that networks are made of.
+std::string hash_of(const WeightFile& file) { return plan_key(std::span(file.bytes().get(), file.size()), {}) + "\n"; }
 
 }  // namespace
 
 std::string identity_of(const Model& model) {
   std::string text;
   if (model.weights)
-    for (const std::string& file : model.weights->files()) text += hash_of(file);
+    for (const auto& file : model.weights->files()) text += hash_of(*file);
   else
     text += plan_key(model.folder.onnx, {}) + "\n";  // with the weights that lie in files of their own
   for (const Module& module : model.folder.modules)
-    if (module.type == "Dense") text += hash_of(module.path + "/model.safetensors");
+    if (module.type == "Dense") text += hash_of(*WeightFile::open(module.path + "/model.safetensors"));
   for (const std::string& file : model.folder.files) text += tokenizing::read_file(file) + "\n";
   for (const char* name : kTokenizerFiles) {
     const std::string file = model.folder.transformer + "/" + name;

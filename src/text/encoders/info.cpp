@@ -67,7 +67,7 @@ EncoderInfo info_of(const Model& model, const EncoderOptions& options) {
 
 void check_vocabulary(const Model& model, const Tokenizer& tokenizer) {
   if (!model.architecture) return;
-  const std::int64_t rows = model.weights->take(model.table, {-1, -1}).shape()[0];
+  const std::int64_t rows = model.weights->shape(model.table, {-1, -1})[0];
   if (tokenizer.vocabulary_size() > rows)
     fail(ErrorKind::invalid_model, "the tokenizer of '" + model.folder.path + "' has " + std::to_string(tokenizer.vocabulary_size()) +
                                        " tokens, but the weights have embeddings for " + std::to_string(rows) +

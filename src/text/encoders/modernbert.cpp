@@ -143,7 +143,7 @@ bool head_takes_mean(const Json& config) {
 NetworkTensor head(const Texts& t, NetworkTensor x) {
   const Blocks& b = t.blocks;
   const Sizes s = sizes_of(t);
-  const std::int64_t labels = b.weights.take("classifier.weight", {-1, s.width}).shape()[0];
+  const std::int64_t labels = b.weights.shape("classifier.weight", {-1, s.width})[0];
   const NetworkTensor dense = b.linear("head.dense", x, s.width, s.width, t.config.flag("classifier_bias", false));
   const NetworkTensor active = b.activation(function_of(t.config, "classifier_activation"), dense);
   return b.linear("classifier", b.layer_norm("head.norm", active, s.width, s.epsilon, s.norm_bias), s.width, labels);

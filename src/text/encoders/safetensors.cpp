@@ -1,7 +1,6 @@
 #include "text/encoders/safetensors.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,23 +17,57 @@ namespace tenfold::encoders {
 
 using tokenizing::fail;
 
-std::shared_ptr<const FileBytes> FileBytes::open(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+std::shared_ptr<const WeightFile> WeightFile::open(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // or a named pipe would wait for its writer
+  if (descriptor < 0) fail(ErrorKind::io, "'" + path + "' cannot be read: " + std::strerror(errno));
+  std::shared_ptr<WeightFile> file(new WeightFile(path, descriptor));
   struct stat about {};
-  if (file < 0 || ::fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
-    const std::string why = file < 0 ? std::strerror(errno) : "it is no file";
-    if (file >= 0) ::close(file);
-    fail(ErrorKind::io, "'" + path + "' cannot be read: " + why);
-  }
-  const auto size = static_cast<std::size_t>(about.st_size);
-  void* at = size == 0 ? nullptr : ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
-  ::close(file);
-  if (at == MAP_FAILED) fail(ErrorKind::io, "'" + path + "' cannot be mapped: " + std::strerror(errno));
-  return std::shared_ptr<const FileBytes>(new FileBytes({static_cast<const std::byte*>(at), size}));
+  if (::fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode)) fail(ErrorKind::io, "'" + path + "' cannot be read: it is no file");
+  file->size_ = static_cast<std::size_t>(about.st_size);
+  file->modified_[0] = about.st_mtim.tv_sec, file->modified_[1] = about.st_mtim.tv_nsec;
+  return file;
 }
 
-FileBytes::~FileBytes() {
-  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+WeightFile::~WeightFile() { ::close(descriptor_); }
+
+bool WeightFile::same() const {
+  struct stat now {};
+  return ::fstat(descriptor_, &now) == 0 && static_cast<std::size_t>(now.st_size) == size_ && now.st_mtim.tv_sec == modified_[0] &&
+         now.st_mtim.tv_nsec == modified_[1];
+}
+
+void WeightFile::read(std::size_t at, std::byte* to, std::size_t bytes) const {
+  while (bytes > 0) {
+    const ssize_t got = ::pread(descriptor_, to, bytes, static_cast<off_t>(at));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(ErrorKind::io, "'" + path_ + "' cannot be read: " + std::strerror(errno));
+    if (got == 0) break;
+    at += static_cast<std::size_t>(got), to += got, bytes -= static_cast<std::size_t>(got);
+  }
+  if (bytes > 0 || !same())
+    fail(ErrorKind::io, "'" + path_ + "' has changed since it was opened; load the encoder again, and replace files of one in use (a new "
+                        "file that is renamed) instead of writing over them");
+}
+
+std::string WeightFile::head(std::size_t bytes) const {
+  std::string text(std::min(bytes, size_), '\0');
+  read(0, reinterpret_cast<std::byte*>(text.data()), text.size());
+  return text;
+}
+
+std::shared_ptr<const std::byte[]> WeightFile::bytes() const {
+  const std::lock_guard lock(mutex_);
+  if (!bytes_) {
+    const std::shared_ptr<std::byte[]> fresh(new std::byte[size_]);
+    read(0, fresh.get(), size_);
+    bytes_ = fresh;
+  }
+  return bytes_;
+}
+
+void WeightFile::forget() const {
+  const std::lock_guard lock(mutex_);
+  bytes_.reset();
 }
 
 namespace {
@@ -97,19 +130,19 @@ Entry read_entry(const std::string& name, const nlohmann::json& json, const std:
   return e;
 }
 
-std::vector<Entry> read_table(std::span<const std::byte> file, const std::string& what, std::size_t& body) {
+std::vector<Entry> entries_of(std::string_view file, std::size_t size, const std::string& what, std::size_t& body) {
   constexpr std::size_t kHead = 8;   // the table's length
   const auto refuse = [&](const std::string& why) { fail(ErrorKind::invalid_model, what + " is no safetensors file: " + why); };
-  if (file.size() < kHead) refuse("it has " + std::to_string(file.size()) + " bytes, and the length of its table alone takes 8");
+  if (size < kHead || file.size() < kHead)
+    refuse("it has " + std::to_string(size) + " bytes, and the length of its table alone takes 8");
   std::uint64_t length = 0;
   std::memcpy(&length, file.data(), kHead);
   if (length > kTableLimits.bytes)
     refuse("its table has " + std::to_string(length) + " bytes; " + std::to_string(kTableLimits.bytes) + " are the most");
-  if (length > file.size() - kHead)
-    refuse("its table of " + std::to_string(length) + " bytes ends behind the file's " + std::to_string(file.size()));
+  if (length > size - kHead || length > file.size() - kHead)
+    refuse("its table of " + std::to_string(length) + " bytes ends behind the file's " + std::to_string(size));
   body = kHead + static_cast<std::size_t>(length);
-  const std::string_view text(reinterpret_cast<const char*>(file.data()) + kHead, static_cast<std::size_t>(length));
-  const nlohmann::json table = tokenizing::parsed(text, what + ": its table", kTableLimits);
+  const nlohmann::json table = tokenizing::parsed(file.substr(kHead, static_cast<std::size_t>(length)), what + ": its table", kTableLimits);
   if (!table.is_object()) fail(ErrorKind::invalid_model, what + ": its table is no JSON object");
   std::vector<Entry> entries;
   for (const auto& [name, entry] : table.items())
@@ -136,29 +169,22 @@ void check_places(const std::vector<Entry>& entries, std::uint64_t bytes, const 
 
 }  // namespace
 
-std::map<std::string, Tensor> read_safetensors(std::span<const std::byte> file, std::shared_ptr<const void> owner,
-                                               const std::string& what) {
+std::map<std::string, TensorPlace> read_table(std::string_view head, std::size_t size, const std::string& what) {
   std::size_t body = 0;
-  const std::vector<Entry> entries = read_table(file, what, body);
-  check_places(entries, file.size() - body, what);
-  std::map<std::string, Tensor> tensors;
-  for (const Entry& e : entries) {
-    const std::byte* data = file.data() + body + e.begin;
-    const auto width = static_cast<std::uintptr_t>(std::max(1, bits(e.type) / 8));
-    if (reinterpret_cast<std::uintptr_t>(data) % width == 0) {
-      tensors.emplace(e.name, Tensor(e.type, e.shape, owner, data));
-    } else {
-      Tensor copy(e.type, e.shape);
-      if (e.end > e.begin) std::memcpy(copy.mutable_raw(), data, e.end - e.begin);
-      tensors.emplace(e.name, std::move(copy));
-    }
-  }
-  return tensors;
+  const std::vector<Entry> entries = entries_of(head, size, what, body);
+  check_places(entries, size - body, what);
+  std::map<std::string, TensorPlace> places;
+  for (const Entry& e : entries)
+    places.emplace(e.name, TensorPlace{e.type, e.shape, body + e.begin, e.end - e.begin});
+  return places;
 }
 
-std::map<std::string, Tensor> read_safetensors(const std::string& path) {
-  const auto file = FileBytes::open(path);
-  return read_safetensors(file->bytes(), file, "'" + path + "'");
+std::map<std::string, TensorPlace> read_table(const WeightFile& file) {
+  std::uint64_t length = 0;
+  const std::string start = file.head(8);
+  if (start.size() == 8) std::memcpy(&length, start.data(), 8);
+  return read_table(file.head(8 + static_cast<std::size_t>(std::min<std::uint64_t>(length, kTableLimits.bytes))), file.size(),
+                    "'" + file.path() + "'");
 }
 
 }  // namespace tenfold::encoders

@@ -1,33 +1,54 @@
 // Files of safetensors: the length of a table, the table in JSON (types, shapes, places), then the bytes.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
-#include <span>
+#include <mutex>
 #include <string>
+#include <string_view>
 
 #include "tenfold/tensor.h"
 
 namespace tenfold::encoders {
 
-// A file's bytes, mapped for reading.
-class FileBytes {
+// A file of weights, held open. Its bytes are read whole, into memory of this process, so that whoever writes over the file or cuts it off
+// neither ends the process (as a mapped file would) nor changes what was read. Thread safe.
+class WeightFile {
  public:
-  static std::shared_ptr<const FileBytes> open(const std::string& path);  // throws io
-  ~FileBytes();
-  FileBytes(const FileBytes&) = delete;
-  FileBytes& operator=(const FileBytes&) = delete;
-  std::span<const std::byte> bytes() const { return bytes_; }
+  static std::shared_ptr<const WeightFile> open(const std::string& path);  // throws io
+  ~WeightFile();
+  WeightFile(const WeightFile&) = delete;
+  WeightFile& operator=(const WeightFile&) = delete;
+  const std::string& path() const { return path_; }
+  std::size_t size() const { return size_; }
+  std::string head(std::size_t bytes) const;  // the first ones, at most as many
+  // All of them: read once, and again behind forget(). Throws io if the file is no longer what it was when it was opened.
+  std::shared_ptr<const std::byte[]> bytes() const;
+  void forget() const;  // memory goes with the last tensor that lies in it
 
  private:
-  explicit FileBytes(std::span<const std::byte> bytes) : bytes_(bytes) {}
-  std::span<const std::byte> bytes_;
+  WeightFile(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+  bool same() const;
+  void read(std::size_t at, std::byte* to, std::size_t bytes) const;
+  std::string path_;
+  int descriptor_;
+  std::size_t size_ = 0;
+  std::int64_t modified_[2] = {};  // seconds, nanoseconds
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<const std::byte[]> bytes_;
 };
 
-// The tensors of a file, by name. They borrow the file's pages where their places allow it. Throws io; invalid_model for a table that is
-// wrong, overlaps, holes and sizes that disagree; unsupported for types that Tenfold does not know.
-std::map<std::string, Tensor> read_safetensors(const std::string& path);
-// The same for bytes that `owner` keeps.
-std::map<std::string, Tensor> read_safetensors(std::span<const std::byte> file, std::shared_ptr<const void> owner, const std::string& what);
+// Where a tensor lies in its file.
+struct TensorPlace {
+  DType type;
+  Shape shape;
+  std::size_t offset, bytes;
+};
+// The tensors of a file, by name. `head` holds at least its table, `size` is that of all. Throws invalid_model for a table that is wrong,
+// overlaps, holes and sizes that disagree; unsupported for types that Tenfold does not know. `what` names the file.
+std::map<std::string, TensorPlace> read_table(std::string_view head, std::size_t size, const std::string& what);
+std::map<std::string, TensorPlace> read_table(const WeightFile& file);
 
 }  // namespace tenfold::encoders

@@ -1,11 +1,12 @@
 #include "text/encoders/weights.h"
 
+#include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "text/encoders/json_file.h"
-#include "text/encoders/safetensors.h"
 #include "text/fail.h"
 
 namespace tenfold::encoders {
@@ -15,9 +16,15 @@ namespace fs = std::filesystem;
 
 Weights Weights::of_file(const std::string& path) {
   Weights weights;
-  weights.tensors_ = read_safetensors(path);
-  weights.files_ = {path};
+  weights.add(path);
   return weights;
+}
+
+void Weights::add(const std::string& path) {
+  files_.push_back(WeightFile::open(path));
+  for (auto& [name, place] : read_table(*files_.back()))
+    if (!tensors_.emplace(name, Place{std::move(place), files_.size() - 1}).second)
+      fail(ErrorKind::invalid_model, "more than one shard has the tensor '" + name + "'");
 }
 
 namespace {
@@ -45,28 +52,46 @@ std::optional<Weights> Weights::read(const std::string& folder) {
   if (!fs::exists(index, none)) return std::nullopt;
   Weights weights;
   for (const std::string& shard : shards_of(index)) {
-    for (auto& [name, tensor] : read_safetensors(folder + "/" + shard))
-      if (!weights.tensors_.emplace(name, std::move(tensor)).second)
-        fail(ErrorKind::invalid_model, "'" + index + "': more than one shard has the tensor '" + name + "'");
-    weights.files_.push_back(folder + "/" + shard);
+    try {
+      weights.add(folder + "/" + shard);
+    } catch (Error& error) {
+      throw error.within("'" + index + "'");
+    }
   }
-  weights.files_.push_back(index);
+  weights.files_.push_back(WeightFile::open(index));
   return weights;
 }
 
-const Tensor& Weights::take(const std::string& name, const Shape& shape) const {
+const Weights::Place& Weights::find(const std::string& name, const Shape& shape) const {
   const auto at = tensors_.find(name);
-  const std::string& file = files_.front();
+  const std::string& file = files_.front()->path();
   if (at == tensors_.end())
     fail(ErrorKind::invalid_model, "the weights '" + file + "' have no tensor '" + name + "', which config.json asks for");
-  const Tensor& found = at->second;
-  bool fits = found.shape().size() == shape.size() && is_float(found.dtype());
-  for (std::size_t i = 0; fits && i < shape.size(); ++i) fits = shape[i] < 0 || found.shape()[i] == shape[i];
+  const TensorPlace& found = at->second.tensor;
+  bool fits = found.shape.size() == shape.size() && is_float(found.type);
+  for (std::size_t i = 0; fits && i < shape.size(); ++i) fits = shape[i] < 0 || found.shape[i] == shape[i];
   if (!fits)
-    fail(ErrorKind::invalid_model, "the tensor '" + name + "' of '" + file + "' is " + std::string(tenfold::name(found.dtype())) + "[" +
-                                       tenfold::text(found.shape()) + "], but by config.json its shape is " + tenfold::text(shape) +
+    fail(ErrorKind::invalid_model, "the tensor '" + name + "' of '" + file + "' is " + std::string(tenfold::name(found.type)) + "[" +
+                                       tenfold::text(found.shape) + "], but by config.json its shape is " + tenfold::text(shape) +
                                        "; config.json and the weights are of different models");
-  return found;
+  return at->second;
+}
+
+Tensor Weights::take(const std::string& name, const Shape& shape) const {
+  const Place& place = find(name, shape);
+  const std::shared_ptr<const std::byte[]> file = files_[place.file]->bytes();
+  const std::byte* data = file.get() + place.tensor.offset;
+  const auto width = static_cast<std::uintptr_t>(std::max(1, bits(place.tensor.type) / 8));
+  if (reinterpret_cast<std::uintptr_t>(data) % width == 0) return Tensor(place.tensor.type, place.tensor.shape, file, data);
+  Tensor copy(place.tensor.type, place.tensor.shape);
+  if (place.tensor.bytes > 0) std::memcpy(copy.mutable_raw(), data, place.tensor.bytes);
+  return copy;
+}
+
+Shape Weights::shape(const std::string& name, const Shape& shape) const { return find(name, shape).tensor.shape; }
+
+void Weights::forget() const {
+  for (const auto& file : files_) file->forget();
 }
 
 }  // namespace tenfold::encoders

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "tenfold/tensor.h"
+#include "text/encoders/safetensors.h"
 
 namespace tenfold::encoders {
 
@@ -17,13 +19,22 @@ class Weights {
   static Weights of_file(const std::string& path);
 
   bool has(const std::string& name) const { return tensors_.count(name) > 0; }
-  // Throws invalid_model: it is missing, or has another shape. An extent of -1 may be any.
-  const Tensor& take(const std::string& name, const Shape& shape) const;
-  const std::vector<std::string>& files() const { return files_; }
+  // Throws invalid_model: it is missing, or has another shape. An extent of -1 may be any. Throws io if the file has changed.
+  Tensor take(const std::string& name, const Shape& shape) const;
+  Shape shape(const std::string& name, const Shape& shape) const;   // the same, without reading the tensor
+  const std::vector<std::shared_ptr<const WeightFile>>& files() const { return files_; }
+  // The files' bytes are memory of this process, which goes once networks are built: later ones read the files again.
+  void forget() const;
 
  private:
-  std::map<std::string, Tensor> tensors_;
-  std::vector<std::string> files_;
+  struct Place {
+    TensorPlace tensor;
+    std::size_t file;
+  };
+  const Place& find(const std::string& name, const Shape& shape) const;
+  void add(const std::string& path);
+  std::map<std::string, Place> tensors_;
+  std::vector<std::shared_ptr<const WeightFile>> files_;
 };
 
 }  // namespace tenfold::encoders
