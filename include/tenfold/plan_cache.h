@@ -4,9 +4,14 @@
 // The key of a plan is a text made of the model's bytes, all options that change the plan, the device and the version
 // of the library. The plan holds it among its labels ("tenfold.key"), so an entry's file may have any name. A file that
 // holds another key is no answer, and is replaced. A key of the caller's own works as well. Thread safe. Processes may
-// share a folder. So may users who trust each other: a plan is checked before it runs, but a plan for a GPU carries machine
-// code. That of a file that another user but root owns, or that everybody may write, is not used: the kernels are compiled
-// again, and the log says so. The usual folder is made for this user alone.
+// share a folder, and names in it: what find() and get() return holds the key that was asked for. So may users who trust
+// each other: a plan is checked before it runs, but a plan for a GPU carries machine code. That of a file that another
+// user but root owns, or that everybody may write, is not used: the kernels are compiled again, and the log says so. The
+// usual folder is made for this user alone.
+//
+// The key of a plan for a CPU holds the number of threads (BuildConfig::threads, else the processors that affinity mask
+// and cgroup quota allow): its kernels were timed with them. A container with another quota builds its own plan, unless
+// BuildConfig::threads is set. The key of a plan for a GPU does not depend on the host's processors.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +20,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "tenfold/engine.h"
 #include "tenfold/export.h"
@@ -35,6 +41,12 @@ struct PlanCacheOptions {
   std::function<Engine(const std::string& path, const LoadOptions& options)> load = {};
 };
 
+struct PlanCacheEntry {
+  std::string path, key;
+  std::int64_t bytes = 0;              // of the file
+  std::int64_t used = 0;               // when it was last stored or found, in milliseconds since 1970
+};
+
 class TENFOLD_API PlanCache {
  public:
   explicit PlanCache(PlanCacheOptions options = {});   // throws io if the folder cannot be made
@@ -48,15 +60,21 @@ class TENFOLD_API PlanCache {
   std::optional<Engine> find(const std::string& key, const LoadOptions& load = {}, const std::string& name = "",
                              std::string* why = nullptr) const;
   // The plan that find() finds, or else the one that `make` builds, which is then stored. If several processes miss at
-  // once, one builds and the others wait for it. A plan that cannot be stored is returned all the same. The log of `load`
+  // once, one builds and the others wait for it; the log of `load` says for which. If that one is stopped, or is not
+  // visible from here, `make` is called after 10 s all the same. A plan that cannot be stored is returned, too. The log
   // tells of it, and why a file that is there was no answer.
   Engine get(const std::string& key, const std::function<Engine()>& make, const LoadOptions& load = {},
              const std::string& name = "") const;
   void store(const std::string& key, const Engine& engine, const std::string& name = "") const;   // throws io
+  // All entries, the one used longest ago first. Plans that a user keeps in the same folder are none.
+  std::vector<PlanCacheEntry> entries() const;
+  // Removes those used longest ago until the others take at most `most_bytes`, and returns how many. Engines that were
+  // loaded from them stay as they are.
+  int trim(std::int64_t most_bytes) const;
   int clear() const;                                   // removes all entries and returns how many
 
  private:
-  void trim(const std::string& keep) const;
+  int remove_oldest(std::int64_t most_bytes, const std::string& keep) const;
   PlanCacheOptions options_;
 };
 

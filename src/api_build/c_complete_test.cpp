@@ -253,7 +253,7 @@ TEST(CBuild, TellsWhatItDid) {
   EXPECT_EQ(tenfold_timing_cache_size(other), tenfold_timing_cache_size(times));
   auto about = sized<tenfold_engine_information>();
   ok(tenfold_engine_info(engine, &about));
-  EXPECT_STREQ(about.model_name, "relu.onnx");
+  EXPECT_STREQ(about.model_name, "relu");
   EXPECT_EQ(about.profiles, 1);
   EXPECT_EQ(about.on_gpu, 0);
   std::int64_t shape[1] = {};
@@ -278,6 +278,13 @@ TEST(CPlans, LieInCachesAndOnLadders) {
     EXPECT_EQ(run(engine, {-1, 0, 2}, 3), (std::vector<float>{0, 0, 2}));
     tenfold_engine_free(engine);
   }
+  int32_t plans = 0, removed = 0;
+  int64_t bytes = 0;
+  ok(tenfold_plan_cache_sizes(cache, &plans, &bytes));
+  EXPECT_EQ(plans, 1);
+  EXPECT_GT(bytes, 0);
+  ok(tenfold_plan_cache_trim(cache, bytes, &removed));
+  EXPECT_EQ(removed, 0);
   ok(tenfold_plan_cache_find(cache, "another key", "relu", nullptr, &engine));
   EXPECT_EQ(engine, nullptr);
   tenfold_ladder* ladder = nullptr;

@@ -1,4 +1,5 @@
 // Plans as bytes and through callbacks, with labels, in a cache and on a ladder; times that builds share.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -85,7 +86,7 @@ TEST(Inspection, SaysWhatTheTextSays) {
   const PlanInspection data = engine.inspection();
   const std::string text = engine.inspect(1);
   ASSERT_EQ(data.programs.size(), 1u);
-  EXPECT_EQ(data.model_name, "relu.onnx");
+  EXPECT_EQ(data.model_name, "relu");
   EXPECT_EQ(static_cast<int>(data.programs[0].steps.size()), engine.info().steps);
   for (const PlanStep& step : data.programs[0].steps) {
     EXPECT_NE(text.find(step.name), std::string::npos);
@@ -243,6 +244,50 @@ TEST(PlanCache, AKeyIsInItsEntry) {
   EXPECT_TRUE(fs::exists(folder.path + "/other.engine"));
   EXPECT_TRUE(cache.find("one", {}, "mine").has_value()) << "a damaged entry is replaced";
   for (const char* name : {"../mine", ".."}) EXPECT_EQ(kind_of([&] { cache.path("one", name); }), ErrorKind::invalid_argument);
+}
+
+// A copy of a file under another name is the same model.
+TEST(PlanBytes, DoNotDependOnTheNameOfTheModelsFile) {
+  const Folder folder;
+  fs::create_directories(folder.path);
+  fs::copy_file(kRelu, folder.path + "/other.onnx");
+  const Engine engine = build_file(folder.path + "/other.onnx", plain());
+  EXPECT_EQ(engine.serialize(), build_file(kRelu, plain()).serialize());
+  EXPECT_EQ(engine.info().model_name, "relu");
+}
+
+TEST(PlanCache, TellsItsEntriesAndIsTrimmed) {
+  const Folder folder;
+  const PlanCache cache({.folder = folder.path});
+  const Engine engine = build_file(kRelu, plain());
+  for (const char* key : {"a", "b", "c"}) cache.store(key, engine);
+  std::ofstream(folder.path + "/torch.timings") << "no plan";
+  fs::copy_file(cache.path("a"), folder.path + "/copy.plan");
+  engine.save(folder.path + "/mine.plan");   // without a key: the user's own
+  const auto now = fs::file_time_type::clock::now();
+  fs::last_write_time(cache.path("b"), now - std::chrono::hours(2));
+  const std::vector<PlanCacheEntry> entries = cache.entries();
+  ASSERT_EQ(entries.size(), 4u);
+  EXPECT_EQ(entries[0].path, cache.path("b"));
+  EXPECT_EQ(entries[0].key, "b");
+  EXPECT_EQ(entries[0].bytes, static_cast<std::int64_t>(fs::file_size(cache.path("b"))));
+  EXPECT_LT(entries[0].used, entries[3].used - 3'600'000);
+  EXPECT_EQ(cache.trim(4 * entries[0].bytes), 0);
+  EXPECT_EQ(cache.trim(4 * entries[0].bytes - 1), 1);
+  EXPECT_FALSE(fs::exists(cache.path("b")));
+  EXPECT_EQ(cache.trim(0), 3);
+  EXPECT_TRUE(fs::exists(folder.path + "/mine.plan") && fs::exists(folder.path + "/torch.timings"));
+  EXPECT_EQ(kind_of([&] { cache.trim(-1); }), ErrorKind::invalid_argument);
+}
+
+TEST(PlanCache, ANamedPipeIsNoPlan) {
+  const Folder folder;
+  const PlanCache cache({.folder = folder.path});
+  ASSERT_EQ(::mkfifo(cache.path("key").c_str(), 0600), 0);
+  std::string told;
+  const LoadOptions load{.log = [&](Severity, std::string_view text) { told += text; }};
+  expect_relu(cache.get("key", [] { return build_file(kRelu, plain()); }, load));
+  EXPECT_NE(told.find("no regular file"), std::string::npos) << told;
 }
 
 TEST(PlanCache, WhatWasUsedLongestAgoGoes) {

@@ -42,3 +42,18 @@ extern "C" tenfold_status tenfold_plan_cache_clear(const tenfold_plan_cache* cac
     if (removed) *removed = count;
   });
 }
+extern "C" tenfold_status tenfold_plan_cache_sizes(const tenfold_plan_cache* cache, int32_t* plans, int64_t* bytes) {
+  return guarded([&] {
+    const std::vector<PlanCacheEntry> entries = need(cache, "the cache").cache.entries();
+    if (plans) *plans = static_cast<int32_t>(entries.size());
+    if (bytes) *bytes = 0;
+    for (const PlanCacheEntry& e : entries)
+      if (bytes) *bytes += e.bytes;
+  });
+}
+extern "C" tenfold_status tenfold_plan_cache_trim(const tenfold_plan_cache* cache, int64_t most_bytes, int32_t* removed) {
+  return guarded([&] {
+    const int count = need(cache, "the cache").cache.trim(most_bytes);
+    if (removed) *removed = count;
+  });
+}

@@ -29,6 +29,10 @@ TENFOLD_API tenfold_status tenfold_plan_cache_store(const tenfold_plan_cache* ca
                                                     const tenfold_engine* engine);
 /* Removes all entries. `removed` gets how many. */
 TENFOLD_API tenfold_status tenfold_plan_cache_clear(const tenfold_plan_cache* cache, int32_t* removed);
+/* How many plans are kept, and their bytes in all. Either place may be NULL. */
+TENFOLD_API tenfold_status tenfold_plan_cache_sizes(const tenfold_plan_cache* cache, int32_t* plans, int64_t* bytes);
+/* Removes those used longest ago until the others take at most `most_bytes`. `removed` may be NULL. */
+TENFOLD_API tenfold_status tenfold_plan_cache_trim(const tenfold_plan_cache* cache, int64_t most_bytes, int32_t* removed);
 /* Gives the key of a model for a configuration. The text lives until this thread's next call. It is in
  * tenfold-builder. */
 TENFOLD_API tenfold_status tenfold_plan_key(const char* onnx_path, const tenfold_build_config* config, const char** key);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <tuple>
 
 #include "base/check.h"
 #include "base/files/file.h"
@@ -34,12 +35,6 @@ bool has_ending(const std::string& name) {
   return std::any_of(std::begin(kEndings), std::end(kEndings), [&](const char* ending) { return name.ends_with(ending); });
 }
 
-struct Entry {
-  fs::path path;
-  fs::file_time_type used;
-  std::int64_t bytes = 0;
-};
-
 // The user may keep plans of his own in the same folder.
 std::string key_of(const fs::path& path) {
   try {
@@ -52,22 +47,19 @@ std::string key_of(const fs::path& path) {
 }
 
 // A damaged one has lost its key, but not the name that path() gives.
-bool is_entry(const fs::path& path) {
+bool is_entry(const fs::path& path, const std::string& key) {
   const std::string stem = path.stem().string();
-  return (stem.size() == 16 && stem.find_first_not_of("0123456789abcdef") == std::string::npos) || !key_of(path).empty();
+  return (stem.size() == 16 && stem.find_first_not_of("0123456789abcdef") == std::string::npos) || !key.empty();
 }
 
-std::vector<Entry> entries(const std::string& folder) {
-  std::vector<Entry> list;
-  std::error_code none;
-  for (const fs::directory_entry& file : fs::directory_iterator(folder, none)) {
-    std::error_code gone;  // by another process
-    if (!has_ending(file.path().filename().string()) || !file.is_regular_file(gone) || !is_entry(file.path())) continue;
-    const auto used = file.last_write_time(gone);
-    const auto bytes = static_cast<std::int64_t>(file.file_size(gone));
-    if (!gone) list.push_back({file.path(), used, bytes});
-  }
-  return list;
+std::int64_t milliseconds_of(fs::file_time_type time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(fs::file_time_type::clock::to_sys(time).time_since_epoch()).count();
+}
+
+// Its plan, if the key is right: the one that was loaded, for another process may put another file there at any time.
+bool holds(const Engine& engine, const std::string& key) {
+  const auto held = engine.labels().find(kKey);
+  return held != engine.labels().end() && held->second == key;
 }
 
 }  // namespace
@@ -101,6 +93,7 @@ std::optional<Engine> PlanCache::find(const std::string& key, const LoadOptions&
   };
   std::error_code none;
   if (!fs::exists(file, none)) return miss("there is no plan '" + file + "'");
+  if (!fs::is_regular_file(file, none)) return miss("'" + file + "' is no regular file");
   try {
     if (const std::string held = key_of(file); !held.empty() && held != key) return miss("'" + file + "' was made from something else");
     LoadOptions careful = load;
@@ -110,7 +103,7 @@ std::optional<Engine> PlanCache::find(const std::string& key, const LoadOptions&
     if (engine.info().on_gpu && load.device_code && !careful.device_code)
       Log(load.log)(Severity::warning, "machine code of the plan '", file, "' is not used, for ", others,
                     ": its kernels were compiled again");
-    if (engine.labels().find(kKey) == engine.labels().end()) return miss("'" + file + "' was made from something else");
+    if (!holds(engine, key)) return miss("'" + file + "' was made from something else");
     fs::last_write_time(file, fs::file_time_type::clock::now(), none);  // used now; best effort
     return engine;
   } catch (const Error& error) {
@@ -121,10 +114,17 @@ std::optional<Engine> PlanCache::find(const std::string& key, const LoadOptions&
 
 void PlanCache::store(const std::string& key, const Engine& engine, const std::string& name) const {
   const std::string file = path(key, name);
+  std::error_code none;
+  require(!fs::exists(file, none) || fs::is_regular_file(file, none), ErrorKind::io, "cannot store '", file,
+          "': something that is no regular file has that name");
   plan::Plan copy = runtime::state_of(engine)->plan;  // shares the weights
   copy.labels[kKey] = key;
   plan::save(copy, file);
-  trim(file);
+  if (options_.most_bytes < 0) return;
+  try {
+    remove_oldest(options_.most_bytes, file);
+  } catch (const Error&) {   // another process removes, or is stopped while it does: who stores next looks again
+  }
 }
 
 Engine PlanCache::get(const std::string& key, const std::function<Engine()>& make, const LoadOptions& load, const std::string& name) const {
@@ -132,7 +132,7 @@ Engine PlanCache::get(const std::string& key, const std::function<Engine()>& mak
   const auto warn = [&](const Error& error) { Log(load.log)(Severity::warning, "the plan is not kept in the cache: ", error.what()); };
   std::optional<FileLock> lock;  // of this entry: others wait for the plan
   try {
-    lock.emplace(path(key, name) + kLock);
+    lock.emplace(path(key, name) + kLock, Log(load.log));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::cancelled) throw;   // the wait for another process was
     warn(error);
@@ -151,25 +151,46 @@ Engine PlanCache::get(const std::string& key, const std::function<Engine()>& mak
   return engine;
 }
 
-// Mapped plans stay usable when their files go.
-void PlanCache::trim(const std::string& keep) const {
-  if (options_.most_bytes < 0) return;
+std::vector<PlanCacheEntry> PlanCache::entries() const {
+  std::vector<PlanCacheEntry> list;
+  std::error_code none;
+  for (const fs::directory_entry& file : fs::directory_iterator(options_.folder, none)) {
+    std::error_code gone;  // by another process
+    if (!has_ending(file.path().filename().string()) || !file.is_regular_file(gone)) continue;
+    const std::string key = key_of(file.path());
+    if (!is_entry(file.path(), key)) continue;
+    const auto used = file.last_write_time(gone);
+    const auto bytes = static_cast<std::int64_t>(file.file_size(gone));
+    if (!gone) list.push_back({file.path().string(), key, bytes, milliseconds_of(used)});
+  }
+  std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return std::tie(a.used, a.path) < std::tie(b.used, b.path); });
+  return list;
+}
+
+// Loaded plans stay usable when their files go.
+int PlanCache::remove_oldest(std::int64_t most_bytes, const std::string& keep) const {
   const FileLock lock(options_.folder + "/trim" + kLock);
-  std::vector<Entry> list = entries(options_.folder);
-  std::sort(list.begin(), list.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  const std::vector<PlanCacheEntry> list = entries();
   std::int64_t sum = 0;
-  for (const Entry& e : list) sum += e.bytes;
-  for (const Entry& e : list) {
-    if (sum <= options_.most_bytes) break;
+  for (const PlanCacheEntry& e : list) sum += e.bytes;
+  int removed = 0;
+  for (const PlanCacheEntry& e : list) {
+    if (sum <= most_bytes) break;
     std::error_code none;
     if (e.path == keep || !fs::remove(e.path, none)) continue;
-    sum -= e.bytes;
+    sum -= e.bytes, ++removed;
   }
+  return removed;
+}
+
+int PlanCache::trim(std::int64_t most_bytes) const {
+  require(most_bytes >= 0, ErrorKind::invalid_argument, "a plan cache cannot take ", most_bytes, " bytes");
+  return remove_oldest(most_bytes, "");
 }
 
 int PlanCache::clear() const {
   int removed = 0;
-  for (const Entry& e : entries(options_.folder)) {
+  for (const PlanCacheEntry& e : entries()) {
     std::error_code none;
     removed += fs::remove(e.path, none) ? 1 : 0;
   }
