@@ -113,6 +113,17 @@ TEST(PlanKey, EveryFieldThatChangesThePlanChangesIt) {
   }
 }
 
+// A device that is not the host does not care how many processors the host has.
+TEST(PlanKey, ThreadsCountWhereTheHostComputes) {
+  const auto key = [](const char* device, int threads) {
+    BuildConfig config;
+    config.device = device, config.threads = threads;
+    return plan_key(kRelu, config);
+  };
+  EXPECT_NE(key("cpu", 1), key("cpu", 2));
+  EXPECT_EQ(key("null", 1), key("null", 2));
+}
+
 TEST(PlanKey, WhatDoesNotChangeThePlanLeavesItAlone) {
   const std::string key = plan_key(kRelu, plain());
   EXPECT_EQ(plan_key(kRelu, plain()), key);

@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "backends/backend.h"
+#include "backends/device_traits.h"
 #include "base/files/file.h"
 #include "builder/builder.h"
 #include "builder/options_text.h"
@@ -34,7 +35,7 @@ std::string external_files(std::span<const std::byte> model, const std::vector<s
     for (const std::filesystem::path& folder : folders) {
       std::error_code none;
       if (name.find('\0') == std::string::npos && std::filesystem::is_regular_file(folder / name, none)) {
-        found[name] = builder::hash_of(MappedFile::open((folder / name).string())->bytes());
+        found[name] = builder::hash_of(MappedFile::read((folder / name).string())->bytes());
         break;
       }
     }
@@ -102,7 +103,7 @@ class KeyText {
 
 // Every field of BuildConfig has a name here, so that a new one does not compile until it is a line of the key, or is named among those
 // without effect on the plan.
-std::string options_text(const BuildConfig& config) {
+std::string options_text(const BuildConfig& config, const backends::DeviceInfo& on) {
   const auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
                calibration, budget, auto_precision, layer_types, check_overflow, typical_inputs, tf32, tf32_convolutions, tf32_products,
                winograd, strassen, fast_exp, pack_tokens, newest_row, optimization_level, max_tactics, timing_repetitions, tactic_sources,
@@ -117,7 +118,8 @@ std::string options_text(const BuildConfig& config) {
   // Of the engine that comes from the plan, or of who watches; and what only says how long tuning takes.
   static_cast<void>(pin_threads), static_cast<void>(log), static_cast<void>(progress), static_cast<void>(dump);
   static_cast<void>(timing_cache), static_cast<void>(timings), static_cast<void>(error_on_cache_miss);
-  key.one("threads", threads > 0 ? threads : runtime::threads_of(*runtime::runtime_of(runtime)));
+  if (backends::traits_of(on).host_arithmetic)   // a GPU's kernels do not know how many processors the host has
+    key.one("threads", threads > 0 ? threads : runtime::threads_of(*runtime::runtime_of(runtime)));
   key.each("profile", profiles);
   key.each("input", input_formats), key.each("output", output_formats);
   key.each("overridable", overridable), key.each("default", input_defaults), key.each("initializer", initializers);
@@ -153,7 +155,7 @@ std::string key_of(std::span<const std::byte> model, std::vector<std::filesystem
       backends::open_backend(config.device, config.cpu_features, runtime::runtime_of(config.runtime)->impl().shared)->info();
   return cat("tenfold ", version(), "\nmodel ", builder::hash_of(model), external_files(model, folders), "\ndevice ", device.kind, " ",
              device.name, " ", device.features, " sm_", device.arch, " ", device.libraries, " ", device.l1_bytes, " ", device.l2_bytes, " ",
-             device.l3_bytes, options_text(config), plugins_text(config.plugins.get()));
+             device.l3_bytes, options_text(config, device), plugins_text(config.plugins.get()));
 }
 
 // The engine stored under this key, or what `build` makes.
@@ -171,14 +173,20 @@ Engine built_once(const std::string& key, const BuildConfig& config, const PlanC
 }  // namespace
 
 std::string plan_key(const std::string& path, const BuildConfig& config) {
-  const auto model = MappedFile::open(path);
+  const auto model = MappedFile::read(path);
   return key_of(model->bytes(), {std::filesystem::absolute(path).parent_path()}, config);
 }
 
 std::string plan_key(std::span<const std::byte> onnx, const BuildConfig& config) { return key_of(onnx, {}, config); }
 
 Engine build_file(const std::string& path, const BuildConfig& config, const PlanCache& cache, const std::string& name, bool* cached) {
-  return built_once(plan_key(path, config), config, cache, name, cached, [&] { return build_file(path, config); });
+  const std::string key = plan_key(path, config);
+  return built_once(key, config, cache, name, cached, [&] {
+    Engine engine = build_file(path, config);
+    require(plan_key(path, config) == key, ErrorKind::io, "'", path,
+            "', or a file of its weights, changed while a plan was made of it: build it again");
+    return engine;
+  });
 }
 
 Engine build_bytes(std::span<const std::byte> onnx, const BuildConfig& config, const PlanCache& cache, const std::string& name,

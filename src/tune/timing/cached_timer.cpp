@@ -14,11 +14,12 @@ class CachedTimer final : public Timer {
  public:
   CachedTimer(Timer& timer, const backends::DeviceInfo& device, const TuneOptions& options, bool cold_weights)
       : timer_(timer), options_(options), cold_weights_(cold_weights) {
-    const int threads = options.config->threads > 0 ? options.config->threads : default_threads();
+    const bool host = backends::traits_of(device).host_arithmetic;   // kernels of other devices do not know of the host's processors
     machine_ = device.name;
-    if (backends::traits_of(device).host_arithmetic)   // virtual machines may hide the model, but not what the caches hold
+    if (host)   // virtual machines may hide the model, but not what the caches hold
       machine_ += cat("; caches of ", device.l1_bytes >> 10, ", ", device.l2_bytes >> 10, ", ", device.l3_bytes >> 10, " KiB");
-    machine_ += cat("; ", backends::feature_text(device.features), "; ", threads, " threads");
+    machine_ += cat("; ", backends::feature_text(device.features));
+    if (host) machine_ += cat("; ", options.config->threads > 0 ? options.config->threads : default_threads(), " threads");
     if (options.report && options.cache->size() > 0 && !options.cache->has_machine(machine_))
       Log(options.config->log)(Severity::info, "of the ", options.cache->size(), " times in the timing cache none is of this machine (",
                                machine_, ")");
