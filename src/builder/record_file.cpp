@@ -60,8 +60,12 @@ void RecordFile::add(const Hash128& key, const std::vector<std::string>& lines, 
     record += line + "\n";
   }
   try {
-    const FileLock lock(path_);
-    std::string text = content();
+    const FileLock lock(path_, log);
+    std::string text = read_file(path_);
+    if (!text.empty() && !text.starts_with(header_)) {
+      keep_damaged(path_, text, "file of records", log);
+      text.clear();
+    }
     if (text.empty() || text.size() > kMostBytes) text = header_;
     write_file(path_, text + record);
   } catch (const Error& e) {

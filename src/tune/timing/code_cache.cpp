@@ -48,14 +48,12 @@ backends::CodeList load_code(const std::string& path, const Log& log) {
 void save_code(const std::string& path, const backends::CodeList& list, const Log& log) {
   if (path.empty() || list.empty()) return;
   try {
-    const FileLock lock(path);
+    const FileLock lock(path, log);
     const std::string before = read_file(path);
-    if (!before.empty() && !before.starts_with(kHeader)) {
-      log(Severity::warning, "'", path, "' is not a kernel cache of this version: left as it is, new kernels are not kept");
-      return;
-    }
+    const bool damaged = !before.empty() && !before.starts_with(kHeader);
+    if (damaged) keep_damaged(path, before, "kernel cache", log);
     backends::CodeList merged = list;
-    if (before.size() < kMostBytes && why_others_may_write(path).empty())
+    if (!damaged && before.size() < kMostBytes && why_others_may_write(path).empty())
       for (auto& code : parse(before, path, {})) merged.push_back(std::move(code));
     if (const std::string after = std::string(kHeader) + backends::write_code(std::move(merged)); after != before) write_file(path, after);
   } catch (const Error& e) {

@@ -49,12 +49,13 @@ TEST_F(CodeCacheFile, DamageCostsOnlyWhatFollows) {
   EXPECT_EQ(warnings, "");
 }
 
-TEST_F(CodeCacheFile, AnotherFileIsLeftAsItIs) {
+TEST_F(CodeCacheFile, AnotherFileIsKeptAside) {
   write_file(path, std::string_view("my diary\n"));
   EXPECT_TRUE(load_code(path, log).empty());
   save_code(path, codes({1}), log);
-  EXPECT_EQ(read_file(path), "my diary\n");
-  EXPECT_NE(warnings.find("left as it is"), std::string::npos);
+  EXPECT_EQ(read_file(path + ".damaged"), "my diary\n");
+  EXPECT_NE(warnings.find("kept as '" + path + ".damaged'"), std::string::npos) << warnings;
+  EXPECT_EQ(load_code(path, log).size(), 1u);
 }
 
 TEST_F(CodeCacheFile, WhatEverybodyMayWriteIsNotRun) {

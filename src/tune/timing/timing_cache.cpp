@@ -117,13 +117,11 @@ TimingCache TimingCache::load(const std::string& path, const Log& log) {
 
 TimingCache TimingCache::save(const std::string& path, const Log& log) const {
   try {
-    const FileLock lock(path);
+    const FileLock lock(path, log);
     const std::string before = read_file(path);
-    if (!is_cache(before)) {   // perhaps another program's file, named by mistake
-      log(Severity::warning, "'", path, "' is not a timing cache of this version: left as it is, new timings are not kept");
-      return *this;
-    }
-    TimingCache merged = parse(before, path, log);
+    TimingCache merged;
+    if (is_cache(before)) merged = parse(before, path, log);
+    else keep_damaged(path, before, "timing cache", log);
     merged.merge(*this);
     if (std::string after = merged.text(); after != before) write_file(path, after);
     return merged;

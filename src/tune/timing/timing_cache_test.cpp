@@ -62,14 +62,17 @@ TEST_F(TimingCacheFile, DamagedLinesAreLeftOut) {
   EXPECT_NE(warnings.find("line 6"), std::string::npos) << warnings;
 }
 
-TEST_F(TimingCacheFile, AnotherFileIsNeverOverwritten) {
+TEST_F(TimingCacheFile, AnotherFileIsKeptAside) {
   write_file(path, "my thesis\n");
   EXPECT_EQ(TimingCache::load(path, log).size(), 0u);
   TimingCache cache;
   cache.insert(key(1), 1);
   cache.save(path, log);
-  EXPECT_EQ(read_file(path), "my thesis\n");
-  EXPECT_NE(warnings.find("left as it is"), std::string::npos);
+  EXPECT_EQ(read_file(path + ".damaged"), "my thesis\n");
+  EXPECT_NE(warnings.find("kept as '" + path + ".damaged'"), std::string::npos) << warnings;
+  warnings.clear();
+  EXPECT_EQ(TimingCache::load(path, log), cache) << "timings are kept from now on";
+  EXPECT_EQ(warnings, "");
 }
 
 TEST_F(TimingCacheFile, FailuresAreWarnings) {
