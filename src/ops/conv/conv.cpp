@@ -7,8 +7,9 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  if (call.has(2)) call.need(call.rank(2) == 1, "the bias has rank ", call.rank(2), ", expected 1");
-  call.out(0, ops::convolution_dtype(call), ops::infer_convolution(call));
+  const Dims dims = ops::infer_convolution(call);
+  ops::expect_bias(call, 2, dims[1]);
+  call.out(0, ops::convolution_dtype(call), dims);
 }
 
 void reference(Call& call) {

@@ -125,6 +125,13 @@ Dims infer_convolution(ir::InferCall& call) {
   return infer_window(call, conv_kernel(call.attributes(), std::span(w).subspan(2)), w[0]);
 }
 
+void expect_bias(const ir::InferCall& call, int i, Dim channels) {
+  if (!call.has(i)) return;
+  const Dims& bias = call.dims(i);
+  const bool fits = bias.size() == 1 && (!bias[0].is_constant() || !channels.is_constant() || bias[0] == channels);
+  call.need(fits, "the bias is [", ir::text(bias), "], expected [", channels.text(), "], a number for each channel of the result");
+}
+
 Geometry::Geometry(const Shape& input, const Shape& output, const Window& window) {
   const std::size_t lead = 3 - window.rank();
   for (std::size_t i = 0; i < window.rank(); ++i) {

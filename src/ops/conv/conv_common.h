@@ -37,6 +37,7 @@ ir::Dims infer_window(ir::InferCall& call, const ir::Ints& kernel, ir::Dim chann
 
 // Checks the operands of a convolution (input 0, weight 1) and infers its result as above.
 ir::Dims infer_convolution(ir::InferCall& call);
+void expect_bias(const ir::InferCall& call, int operand, ir::Dim channels);   // one number for each, where it is given
 // Its type: the image's, or the weights' where `precision` says that a wide image is rounded to it as it is read.
 DType convolution_dtype(ir::InferCall& call);
 

@@ -116,5 +116,14 @@ TEST(Conv, CasesRun) {
   for (const char* op : {"Conv", "ConvTranspose", "ConvInteger", "DeformConv"}) expect_cases_run(op);
 }
 
+// A shorter bias would be read beyond its end, and rules take one of more axes for one of fewer.
+TEST(Conv, RefusesABiasThatIsNoneOfItsChannels) {
+  for (const char* bias : {"f32[5]", "f32[1,6]", "f32[1,1,1,6]", "f32[]"}) {
+    expect_refused(cat("(x f32[1,3,4,4], w f32[6,3,2,2], b ", bias, ")\n y = Conv(x, w, b)"));
+    expect_refused(cat("(x f32[1,3,4,4], w f32[3,6,2,2], b ", bias, ")\n y = ConvTranspose(x, w, b)"));
+    expect_refused(cat("(x f32[1,3,4,4], w f32[6,3,2,2], o f32[1,8,3,3], b ", bias, ")\n y = DeformConv(x, w, o, b)"));
+  }
+}
+
 }  // namespace
 }  // namespace tenfold::ops

@@ -63,6 +63,7 @@ void infer(InferCall& call) {
   call.need(!w[0].is_constant() || w[0].constant() % group == 0, w[0].text(), " input channels do not divide into ", group, " groups");
   const Placement p = place(call.attributes(), std::span(x).subspan(2), ops::conv_kernel(call.attributes(), std::span(w).subspan(2)));
   Dims dims{x[0], w[1] * group};
+  ops::expect_bias(call, 2, dims[1]);
   dims.insert(dims.end(), p.extents.begin(), p.extents.end());
   if (p.spelled_out && is_constant(p.window.begin) && is_constant(p.window.end)) {
     Attributes& attributes = call.edit_attributes();

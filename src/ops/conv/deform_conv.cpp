@@ -25,6 +25,7 @@ void infer(InferCall& call) {
               "]");
   };
   fit(2, offsets, "offsets");
+  ops::expect_bias(call, 3, dims[1]);
   if (call.has(4)) fit(4, mask, "masks");
   call.out(0, call.dtype(0), dims);
 }

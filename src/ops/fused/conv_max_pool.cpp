@@ -7,8 +7,8 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  if (call.has(2)) call.need(call.rank(2) == 1, "the bias has rank ", call.rank(2), ", expected 1");
   Dims y = ops::infer_convolution(call);
+  ops::expect_bias(call, 2, y[1]);
   call.need(y.size() == 4 && y[2].is_constant() && y[3].is_constant(), "the results are no pictures of known extents");
   for (std::size_t d = 2; d < 4; ++d) y[d] = y[d].constant() / 2;
   call.out(0, ops::convolution_dtype(call), y);
