@@ -1,6 +1,10 @@
 // The pictures in the comments that open passes' files, as graphs.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -8,6 +12,7 @@
 
 #include "ir/text.h"
 #include "ops/cases.h"
+#include "ops/interpret.h"
 
 namespace tenfold::tests {
 
@@ -35,6 +40,38 @@ inline Tensor random_constant(DType dtype, const Shape& shape, std::uint64_t see
 }
 inline ir::Graph parse_picture(const std::string& text) {
   return ir::parse_graph(text, ir::Registry::builtin(), {.random_constant = random_constant});
+}
+
+// What the interpreter makes of a graph on random data, the same each time.
+inline std::vector<Tensor> results(const ir::Graph& graph) {
+  std::vector<ops::RuntimeValue> inputs;
+  for (const ir::Value* v : graph.inputs) {
+    Shape shape;
+    for (const ir::Dim d : v->dims()) shape.push_back(d.is_constant() ? d.constant() : 3);
+    inputs.emplace_back(ops::random_tensor(v->dtype(), shape, 10 + inputs.size()));
+  }
+  std::vector<Tensor> tensors;
+  for (const ops::RuntimeValue& v : ops::run_graph(graph, inputs)) tensors.push_back(std::get<Tensor>(v));
+  return tensors;
+}
+
+// Passes that drop a rounding may move a result by more than a change of the order of operations does.
+inline void expect_same_meaning(const std::vector<Tensor>& want, const std::vector<Tensor>& got, double tolerance) {
+  ASSERT_EQ(want.size(), got.size());
+  for (std::size_t o = 0; o < want.size(); ++o) {
+    ASSERT_EQ(want[o].shape(), got[o].shape()) << "output " << o;
+    ASSERT_EQ(want[o].dtype(), got[o].dtype()) << "output " << o;
+    const double own = want[o].dtype() == DType::bf16 ? 8e-3 : want[o].dtype() == DType::f16 ? 1e-3 : 0;   // rounding
+    const double allowed = std::max(tolerance, own);
+    double largest = 1;
+    for (std::int64_t i = 0; i < want[o].size(); ++i)
+      if (std::isfinite(want[o].as_double(i))) largest = std::max(largest, std::abs(want[o].as_double(i)));
+    for (std::int64_t i = 0; i < want[o].size(); ++i) {
+      const double w = want[o].as_double(i), g = got[o].as_double(i);
+      if (w == g || (std::isnan(w) && std::isnan(g))) continue;
+      ASSERT_NEAR(w, g, allowed * largest) << "output " << o << ", element " << i;
+    }
+  }
 }
 
 }  // namespace tenfold::tests

@@ -8,8 +8,6 @@
 #include <map>
 
 #include "ir/text.h"
-#include "ops/cases.h"
-#include "ops/interpret.h"
 #include "passes/pipeline.h"
 #include "passes/precision/numerics.h"
 #include "pictures.h"
@@ -17,7 +15,7 @@
 namespace tenfold {
 namespace {
 
-using tests::parse_picture, tests::Picture, tests::pictures_of;
+using tests::expect_same_meaning, tests::parse_picture, tests::Picture, tests::pictures_of, tests::results;
 
 // Writes a graph from its outputs inwards: free of names and of the order of independent nodes.
 class Structure {
@@ -59,31 +57,6 @@ class Structure {
   std::map<const ir::Value*, std::string> seen_;
   std::string text_;
 };
-
-std::vector<Tensor> results(const ir::Graph& graph) {
-  std::vector<ops::RuntimeValue> inputs;
-  for (const ir::Value* v : graph.inputs) {
-    Shape shape;
-    for (const ir::Dim& d : v->dims()) shape.push_back(d.is_constant() ? d.constant() : 3);
-    inputs.emplace_back(ops::random_tensor(v->dtype(), shape, 10 + inputs.size()));
-  }
-  std::vector<Tensor> tensors;
-  for (const ops::RuntimeValue& v : ops::run_graph(graph, inputs)) tensors.push_back(std::get<Tensor>(v));
-  return tensors;
-}
-
-// Passes that drop a rounding may move a result by more than a change of the order of operations does.
-void expect_same_meaning(const std::vector<Tensor>& want, const std::vector<Tensor>& got, double tolerance) {
-  ASSERT_EQ(want.size(), got.size());
-  for (std::size_t o = 0; o < want.size(); ++o) {
-    ASSERT_EQ(want[o].shape(), got[o].shape());
-    const double allowed = want[o].dtype() == DType::bf16 ? std::max(tolerance, 8e-3) : tolerance;
-    double largest = 1;
-    for (std::int64_t i = 0; i < want[o].size(); ++i) largest = std::max(largest, std::abs(want[o].as_double(i)));
-    for (std::int64_t i = 0; i < want[o].size(); ++i)
-      ASSERT_NEAR(want[o].as_double(i), got[o].as_double(i), allowed * largest) << "output " << o << ", element " << i;
-  }
-}
 
 void check_pass(const passes::Pass& pass, double tolerance = 1e-5) {
   SCOPED_TRACE(pass.name);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/check.h"
 #include "ir/op_def.h"
 
 namespace tenfold::ir {
@@ -48,6 +49,22 @@ void check_copy(Graph& graph) {
 void check_types(const Graph& graph) {
   Graph copy = graph.clone();
   check_copy(copy);
+}
+
+bool may_be_the_same(const ValueType& a, const ValueType& b) {
+  if (a.kind != b.kind) return false;
+  if (!a.is_tensor() || !a.ranked || !b.ranked) return true;
+  const Dims &x = a.tensor.dims, &y = b.tensor.dims;
+  return a.tensor.dtype == b.tensor.dtype && std::equal(x.begin(), x.end(), y.begin(), y.end(), [](Dim one, Dim other) {
+    return one == other || !one.is_constant() || !other.is_constant();
+  });
+}
+
+void check_same_type(const Value& value, const ValueType& by) {
+  if (may_be_the_same(value.type, by)) return;
+  const Node* n = value.producer;
+  check(false, n ? cat("node '", n->name, "' (", n->op(), "): ") : std::string(), "'", value.name, "' is ", text(value.type),
+        ", what is put in its place is ", text(by));
 }
 
 }  // namespace tenfold::ir

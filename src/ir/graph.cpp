@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "base/check.h"
+#include "ir/check_types.h"
 #include "ir/effects.h"
 #include "ir/fault.h"
 #include "ir/op_def.h"
@@ -181,6 +182,7 @@ void Graph::set_input(Node& node, int index, Value* value) {
 
 void Graph::replace_uses(Value* old_value, Value* new_value) {
   if (old_value == new_value) return;
+  check_same_type(*old_value, new_value->type);   // whose shapes are wrong gives wrong answers, so in every build
   if (model_names) {
     join(new_value->names, old_value->names);
     note_replaced(*old_value, *new_value);

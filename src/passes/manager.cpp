@@ -11,13 +11,29 @@
 namespace tenfold::passes {
 namespace {
 
+// The types that readers outside the graph rely on.
+std::vector<ir::ValueType> result_types(const ir::Graph& graph) {
+  std::vector<ir::ValueType> types;
+  for (const ir::Value* v : graph.outputs) types.push_back(v->type);
+  return types;
+}
+void check_results(const ir::Graph& graph, const std::vector<ir::ValueType>& before) {
+  check(graph.outputs.size() == before.size(), "the graph has ", graph.outputs.size(), " outputs, it had ", before.size());
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const ir::Value& v = *graph.outputs[i];
+    check(ir::may_be_the_same(v.type, before[i]), "output '", v.name, "' is ", ir::text(v.type), ", it was ", ir::text(before[i]));
+  }
+}
+
 bool run_one(ir::Graph& graph, const Pass& pass) {
   bool changed = false;
+  const std::vector<ir::ValueType> before = result_types(graph);
   for (const auto& node : graph.nodes())
     for (const auto& body : node->graphs) changed = run_one(*body, pass) || changed;
   changed = pass.run(graph) || changed;
   graph.sweep();
   graph.sort();
+  check_results(graph, before);
   ir::settle_names(graph, pass.name);
   return changed;
 }
@@ -49,7 +65,9 @@ void run(ir::Graph& graph, const std::vector<Pass>& passes, const RunOptions& op
       if (changed && all_types) ir::check_types(graph);
       if (changed && options.changed) options.changed(pass.name, graph);
     } catch (Error& e) {
-      throw e.within("pass '" + pass.name + "'");
+      if (e.kind() != ErrorKind::internal) throw e.within("pass '" + pass.name + "'");
+      fail(e.kind(), cat("pass '", pass.name, "': ", e.what(), "; this is a mistake of the pass: without it ",
+                         "(BuildConfig::disabled_passes, --disablePasses=", pass.name, ") the model may build"));
     }
   }
 }

@@ -94,6 +94,34 @@ bool wrong_body(ir::Graph& g) {
 
 bool stale_type(ir::Graph& g) { return g.nodes().front()->outputs[0]->type.tensor.dims[0] = ir::Dim(3), true; }
 
+// Puts what has an axis less in a value's place, and an output of another type in an output's.
+bool other_shape(ir::Graph& g) {
+  for (ir::Node* n : g.node_list())
+    if (n->op() == "Tanh")
+      g.replace_uses(n->out(), g.make("ReduceSum", {n->in(0)}, {{"axes", ir::Ints{1}}, {"keepdims", std::int64_t{0}}}));
+  return true;
+}
+bool other_type(ir::Graph& g) { return g.outputs[0] = g.make("Cast", {g.outputs[0]}, {{"to", std::string("f16")}}), true; }
+
+TEST(Manager, AReplacementOfAnotherTypeIsCaughtInEveryBuild) {
+  ::unsetenv("TENFOLD_CHECK_TYPES");
+  for (const auto& [pass, said] : std::vector<std::pair<Pass, std::string>>{
+           {{"other_shape", other_shape}, "(Tanh): 't' is f32[2,8,16], what is put in its place is f32[2,16]"},
+           {{"other_type", other_type}, "is f16[2,8,16], it was f32[2,8,16]"}}) {
+    ir::Graph g = graph();
+    try {
+      run(g, {pass});
+      FAIL() << pass.name << " was not caught";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::internal);
+      const std::string text = e.what();
+      EXPECT_NE(text.find("pass '" + pass.name + "': "), std::string::npos) << text;
+      EXPECT_NE(text.find(said), std::string::npos) << text;
+      EXPECT_NE(text.find("--disablePasses=" + pass.name), std::string::npos) << text;
+    }
+  }
+}
+
 TEST(Manager, APassThatBreaksTheGraphIsCaughtAndNamed) {
   ::setenv("TENFOLD_CHECK_TYPES", "1", 1);
   for (const Pass& pass : {Pass{"lost_user", lost_user}, Pass{"wrong_body", wrong_body}, Pass{"stale_type", stale_type}}) {

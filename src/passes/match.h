@@ -40,9 +40,19 @@ inline std::optional<double> scalar_of(const ir::Value* v) {
   const Tensor* t = one ? look(v) : nullptr;
   return t ? std::optional(t->as_double(0)) : std::nullopt;
 }
+// The same of operand `side` of a node of two operands that computes with the other one element by element. A constant of more axes than
+// the other operand has gives its axes to the result, so it is no mere number there.
+inline std::optional<double> scalar_operand(const ir::Node& n, int side) {
+  const ir::Value* beside = n.inputs.size() == 2 ? n.in(1 - side) : nullptr;
+  return beside && n.out()->dims() == beside->dims() ? scalar_of(n.in(side)) : std::nullopt;
+}
 inline bool close(double a, double b, double relative = 1e-4) { return std::abs(a - b) <= relative * std::max(std::abs(a), std::abs(b)); }
 inline bool is_scalar(const ir::Value* v, double wanted) {
   const auto s = scalar_of(v);
+  return s && close(*s, wanted);
+}
+inline bool is_scalar_operand(const ir::Node& n, int side, double wanted) {
+  const auto s = scalar_operand(n, side);
   return s && close(*s, wanted);
 }
 inline ir::Value* number(ir::Graph& graph, float value) {

@@ -34,6 +34,13 @@
 // kept: (x f32[2,8,16])
 //   m = ReduceMean(x) axes=[1]
 //   y = Sub(x, m)
+//
+// kept: (x f32[8])
+//   least = f32[1]{0.5}
+//   to = i64[2]{1,1}
+//   n = ReduceL2(x) axes=[-1] keepdims=0
+//   c = Max(n, least)
+//   y = Reshape(c, to)
 #include "passes/bodies.h"
 #include "passes/match.h"
 #include "passes/movement.h"
@@ -115,7 +122,7 @@ bool keep_dims(ir::Graph& graph, Node& n) {
   for (std::size_t d = from.size(); d < to.size(); ++d)
     if (to[d] != ir::Dim(1)) return false;
   ir::Value* kept = with_ones(graph, n.in(0), to.size() - from.size(), &n);
-  if (!kept) return false;
+  if (!kept || kept->dims() != n.out()->dims()) return false;   // a constant had an axis more than what was reduced to a number
   graph.replace_uses(n.out(), kept);
   return true;
 }

@@ -31,8 +31,8 @@ using ir::Value;
 Value* limited(const Value* v, double& least) {
   Node* node = v ? v->producer : nullptr;
   if (!node || node->body || (node->op() != "Max" && node->op() != "Clip")) return nullptr;
-  if (node->op() == "Clip" && node->in(2)) return nullptr;
-  const auto number = scalar_of(node->in(1));
+  if (node->in(2)) return nullptr;   // an upper bound, or a third operand of Max
+  const auto number = node->out()->dims() == node->in(0)->dims() ? scalar_of(node->in(1)) : std::nullopt;
   if (!number || !(*number > 0)) return nullptr;
   least = *number;
   return node->in(0);

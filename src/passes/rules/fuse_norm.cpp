@@ -24,6 +24,15 @@
 //   y = Mul(w, n)
 // after: (x f32[2,3,8], w f32[3,8]!)
 //   y = RMSNormalization(x, w) epsilon=0.0 axis=-2
+//
+// kept: (x f32[3,8])
+//   two = f32[]{2.0}
+//   eps = f32[1,1,1]{0.5}
+//   q = Pow(x, two)
+//   v = ReduceMean(q) axes=[-1]
+//   e = Add(v, eps)
+//   s = Sqrt(e)
+//   y = Div(x, s)
 #include "passes/match.h"
 #include "passes/movement.h"
 #include "passes/pass.h"
@@ -59,7 +68,7 @@ Mean mean_beside(const Value* v) {
 }
 
 Value* squared(const Value* v) {   // x, if v = x^2 or x*x
-  if (Node* pow = made_by(v, "Pow")) return is_scalar(pow->in(1), 2) ? pow->in(0) : nullptr;
+  if (Node* pow = made_by(v, "Pow")) return is_scalar_operand(*pow, 1, 2) ? pow->in(0) : nullptr;
   Node* mul = made_by(v, "Mul");
   return mul && mul->in(0) == mul->in(1) ? mul->in(0) : nullptr;
 }
@@ -73,7 +82,7 @@ Normalised mean_square(const Value* v) {
   double epsilon = 0;
   if (Node* add = made_by(v, "Add"))
     for (int side = 0; side < 2; ++side)
-      if (const auto e = scalar_of(add->in(1 - side)); e && !scalar_of(add->in(side))) epsilon = *e, square = add->in(side);
+      if (const auto e = scalar_operand(*add, 1 - side); e && !scalar_of(add->in(side))) epsilon = *e, square = add->in(side);
   const Mean m = mean_beside(square);
   Value* x = m.of ? squared(m.of) : nullptr;
   return x ? Normalised{x, m.dims, epsilon} : Normalised{};
@@ -82,13 +91,13 @@ Normalised mean_square(const Value* v) {
 Normalised root(const Value* v) {
   if (Node* sqrt = made_by(v, "Sqrt")) return mean_square(sqrt->in(0));
   Node* pow = made_by(v, "Pow");
-  return pow && is_scalar(pow->in(1), 0.5) ? mean_square(pow->in(0)) : Normalised{};
+  return pow && is_scalar_operand(*pow, 1, 0.5) ? mean_square(pow->in(0)) : Normalised{};
 }
 Normalised inverse_root(const Value* v) {
   if (Node* inverse = made_by(v, "Reciprocal")) return root(inverse->in(0));
-  if (Node* div = made_by(v, "Div")) return is_scalar(div->in(0), 1) ? root(div->in(1)) : Normalised{};
+  if (Node* div = made_by(v, "Div")) return is_scalar_operand(*div, 0, 1) ? root(div->in(1)) : Normalised{};
   Node* pow = made_by(v, "Pow");
-  return pow && is_scalar(pow->in(1), -0.5) ? mean_square(pow->in(0)) : Normalised{};
+  return pow && is_scalar_operand(*pow, 1, -0.5) ? mean_square(pow->in(0)) : Normalised{};
 }
 
 // n = x / rms(x) or x * (1 / rms(x)).

@@ -50,7 +50,7 @@ bool try_fuse(ir::Graph& graph, Node& n) {
   for (Value* v : terms) {
     if (const Node* gather = lookup(graph, v, width)) {
       operands.push_back(gather->in(0)), operands.push_back(gather->in(1)), ++tables;
-    } else if (v->is_constant() && v->dims().back() == width) {
+    } else if (v->is_constant() && v->rank() > 0 && v->dims().back() == width) {
       constant = constant ? ops::fold(graph, "Add", {constant, v}, {}, v->name) : v;
     } else if (v->dims() == n.out()->dims()) {
       operands.push_back(v), operands.push_back(nullptr), ++others;
