@@ -11,6 +11,18 @@
 //   c = Relu(h)
 //   a = Cast(c) to="f32"
 //   b = Max(a, e)
+//
+// The last step makes what the model types f32 of its sums, unrounded: a product by an epilogue, others as nodes of f32.
+//
+// before: (x f32[16,8], w f32[8,8]!)
+//   p = MatMul(x, w)
+//   y = Softmax(p)
+// after: (x f32[16,8], w f32[8,8]!)
+//   h = Cast(x) to="f16"
+//   v = Cast(w) to="f16"
+//   q = MatMul(h, v)
+//   p = Cast(q) to="f32"
+//   y = Softmax(p)
 #include "passes/precision/narrow_floats.h"
 
 #include <atomic>
@@ -93,10 +105,33 @@ bool scales_sum(const ir::Node& n) {
   return sum && sum->def->traits.accumulates;
 }
 
+// Nodes whose results nothing reads but callers, perhaps after they were moved. What the graph itself reads on is no last step.
+std::set<const ir::Node*> last_steps(const ir::Graph& graph) {
+  const std::set<const ir::Value*> outputs(graph.outputs.begin(), graph.outputs.end());
+  const std::vector<ir::Node*> nodes = graph.node_list();
+  std::set<const ir::Node*> last;
+  const auto moves_last = [&](const ir::Node* n) { return last.contains(n) && n->def->traits.movement != ir::Movement::none; };
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+    const bool ends = std::all_of((*node)->outputs.begin(), (*node)->outputs.end(), [&](const ir::Value* v) {
+      return (outputs.contains(v) || !v->users.empty()) && std::all_of(v->users.begin(), v->users.end(), moves_last);
+    });
+    if (ends) last.insert(*node);
+  }
+  return last;
+}
+// Else it only hands on weights.
+bool reads_values(const ir::Node& n) {
+  return std::any_of(n.inputs.begin(), n.inputs.end(), [](const ir::Value* v) {
+    return v && !v->is_constant() && v->type.is_tensor() && v->dtype() == DType::f32;
+  });
+}
+// What adds up products in f32 and writes them as the cast behind it says.
+bool has_wide_sums(const ir::Node& n) { return n.def->traits.anchor || n.def->traits.leave.rounding; }
+
 class Narrower {
  public:
   Narrower(ir::Graph& graph, DType to, const std::set<std::string>& wide, Stays stays)
-      : graph_(graph), to_(to), stays_(stays) {
+      : graph_(graph), to_(to), stays_(stays), last_(last_steps(graph)) {
     for (const auto& v : graph.values())
       if (wide.count(v->name)) wide_.insert(v.get());
   }
@@ -113,6 +148,7 @@ class Narrower {
     if (given && *given != to_) return false;
     if (!node.graphs.empty() || node.body || node.op() == "Cast" || (!given && begins_small(node)) || scales_sum(node)) return false;
     if ((!node.def->scalar && !node.def->traits.narrows) || (stays_ && stays_(node))) return false;
+    if (!given && last_.contains(&node) && !has_wide_sums(node) && reads_values(node)) return false;
     const auto is_wide = [this](const ir::Value* v) { return wide_.count(v) > 0; };
     if (std::any_of(node.inputs.begin(), node.inputs.end(), is_wide) || std::any_of(node.outputs.begin(), node.outputs.end(), is_wide))
       return false;
@@ -180,6 +216,7 @@ class Narrower {
   ir::Graph& graph_;
   DType to_;
   Stays stays_;
+  std::set<const ir::Node*> last_;                          // as they were when the pass began
   std::set<const ir::Value*> wide_;                         // must not be narrowed; new values are none of them
   std::unordered_map<const ir::Value*, ir::Value*> twins_;  // f32 value -> the same in fewer bits; null: it must not be
 };

@@ -38,7 +38,8 @@ TEST(NarrowFloats, ProductsTakeHalvesAndOutputsStayFloat) {
   ir::Graph narrow = wide.clone();
   run(narrow, {pass_narrow_floats(DType::f16)});
   EXPECT_EQ(types_of(narrow, "MatMul"), (std::map<std::string, int>{{"f16", 1}}));
-  EXPECT_EQ(types_of(narrow, "Softmax"), (std::map<std::string, int>{{"f16", 1}}));
+  EXPECT_EQ(types_of(narrow, "Add"), (std::map<std::string, int>{{"f16", 1}}));
+  EXPECT_EQ(types_of(narrow, "Softmax"), (std::map<std::string, int>{{"f32", 1}}));           // the last step
   EXPECT_EQ(types_of(narrow, "Cast"), (std::map<std::string, int>{{"f16", 1}, {"f32", 1}}));  // one way in, one way out
   EXPECT_EQ(narrow.outputs[0]->dtype(), DType::f32);
   expect_near(wide, narrow, ops::random_tensor(DType::f32, {9, 8}, 7), 2e-3);
@@ -63,7 +64,8 @@ TEST(NarrowFloats, ConstantsThatDoNotFitKeepTheirNodeWide) {
     a = Max(x, e)
     b = Mul(a, h)
     c = Exp(b)
-    y = Add(c, x))");
+    d = Add(c, x)
+    y = Neg(d))");
   ir::Graph narrow = wide.clone();
   run(narrow, {pass_narrow_floats(DType::f16)});
   EXPECT_EQ(types_of(narrow, "Max"), (std::map<std::string, int>{{"f32", 1}}));
@@ -80,7 +82,8 @@ TEST(NarrowFloats, MasksOfTheLowestFloatStayFiniteInBf16) {
     h = Sub(one, x)
     m = Mul(h, low)
     a = Softmax(m) axis=-1
-    y = Max(a, mask))");
+    b = Max(a, mask)
+    y = Neg(b))");
   ir::Graph narrow = wide.clone();
   run(narrow, {pass_narrow_floats(DType::bf16)});
   for (const char* op : {"Mul", "Softmax", "Max"}) EXPECT_EQ(types_of(narrow, op), (std::map<std::string, int>{{"bf16", 1}})) << op;
@@ -99,7 +102,9 @@ TEST(NarrowFloats, TheCallersMasksOfTheLowestFloatStayFinite) {
     shape = i64[2]{3,2}
     m = Reshape(mask, shape)
     a = Add(x, m)
-    y = Softmax(a) axis=-1)");
+    p = Softmax(a) axis=-1
+    n = Neg(p)
+    y = Neg(n))");
   Tensor x(DType::f32, {3, 2}), mask(DType::f32, {6});
   const float lowest = std::numeric_limits<float>::lowest(), hidden = -std::numeric_limits<float>::infinity();
   const float values[] = {lowest, lowest, lowest, 0, hidden, 0};   // the first row is masked whole
@@ -118,7 +123,8 @@ TEST(NarrowFloats, TheCallersMasksOfTheLowestFloatStayFinite) {
 TEST(NarrowFloats, InfiniteConstantsStayInfinite) {
   const ir::Graph wide = parse(R"((x f32[3])
     limits = f32[3]{-inf,3.4028235e38,1}
-    y = Max(x, limits))");
+    b = Max(x, limits)
+    y = Neg(b))");
   ir::Graph narrow = wide.clone();
   run(narrow, {pass_narrow_floats(DType::bf16)});
   EXPECT_EQ(types_of(narrow, "Max"), (std::map<std::string, int>{{"f32", 1}}));
@@ -130,7 +136,8 @@ TEST(NarrowFloats, ScaleAndBiasOfIntegerSumsStayWide) {  // 16 products of 100 a
     c = Cast(m) to="f32"
     d = Mul(c, s)
     a = Add(b, d)
-    y = Relu(a))");
+    r = Relu(a)
+    y = Neg(r))");
   run(graph, {pass_narrow_floats(DType::f16)});
   EXPECT_EQ(types_of(graph, "Mul"), (std::map<std::string, int>{{"f32", 1}}));
   EXPECT_EQ(types_of(graph, "Add"), (std::map<std::string, int>{{"f32", 1}}));
@@ -163,13 +170,62 @@ TEST(NarrowFloats, IntegersAndIndicesAreLeftAlone) {
 TEST(NarrowFloats, ScalesOfAResizeStay) {
   const ir::Graph wide = parse(R"((x f32[1,2,3,5])
     s = f32[4]{1,1,2.001,2.001}
-    y = Resize(x, _, s) mode="linear")");
+    r = Resize(x, _, s) mode="linear"
+    y = Neg(r))");
   ir::Graph narrow = wide.clone();
   run(narrow, {pass_narrow_floats(DType::bf16)});
   EXPECT_EQ(types_of(narrow, "Resize"), (std::map<std::string, int>{{"bf16", 1}}));
   for (const auto& n : narrow.nodes())
     EXPECT_TRUE(n->op() != "Resize" || n->in(2)->dtype() == DType::f32);
   expect_near(wide, narrow, ops::random_tensor(DType::f32, {1, 2, 3, 5}, 7), 1e-2);
+}
+
+// What stands before an output in a graph of 16 bits: the type that it was computed in, where the node gives f32 of what it computed.
+// A cast behind it alone would make f32 of what was rounded.
+std::string last_step(const ir::Value* v) {
+  while (v->producer && v->producer->def->traits.movement != ir::Movement::none) v = v->producer->in(0);
+  const ir::Node* n = v->producer;
+  if (n->op() == "Cast" && bits(n->in(0)->dtype()) == 16) return "a cast of what was rounded";
+  if (n->def->traits.region)   // casts and movement alone
+    for (const ir::Instr& i : n->body->code)
+      if (i.prim != ir::Prim::cast) return n->op();
+  return n->def->traits.region ? "a cast of what was rounded" : n->op();
+}
+
+TEST(NarrowFloats, TheLastStepWritesF32ThatIsNotRounded) {
+  BuildConfig fp16, bf16;
+  fp16.fp16 = true, bf16.bf16 = true;
+  const std::vector<std::pair<const char*, const char*>> graphs{
+      {"(x f32[64,32], w f32[32,48]!, v f32[48,40]!)\n h = MatMul(x, w)\n r = Relu(h)\n p = MatMul(r, v)\n y = Softmax(p)", "Softmax"},
+      {"(x f32[64,32], w f32[32,48]!, v f32[48,40]!)\n h = MatMul(x, w)\n r = Relu(h)\n y = MatMul(r, v)", "MatMul"},
+      {"(x f32[64,32], w f32[32,48]!, b f32[48]!)\n h = MatMul(x, w)\n a = Add(h, b)\n y = Sigmoid(a)", "MatMul"},
+      {"(x f32[2,8,9,9], w f32[16,8,3,3]!)\n to = i64[2]{2,-1}\n c = Conv(x, w)\n r = Relu(c)\n y = Reshape(r, to)", "Conv"},
+      {"(x f32[64,32], w f32[32,48]!, g f32[48]!, b f32[48]!)\n h = MatMul(x, w)\n y = LayerNormalization(h, g, b)", "LayerNormalization"}};
+  for (const auto& [text, step] : graphs)
+    for (const auto& [device, config] : {std::pair<backends::DeviceInfo, BuildConfig*>{{.kind = "cpu", .features = ~0u}, &bf16},
+                                         {{.kind = "cuda", .arch = 90}, &bf16},
+                                         {{.kind = "cuda", .arch = 90}, &fp16}}) {
+      ir::Graph graph = parse(text);
+      run(graph, pipeline_for(device, *config).in_order());
+      EXPECT_EQ(graph.outputs[0]->dtype(), DType::f32);
+      const std::string found = last_step(graph.outputs[0]);
+      EXPECT_TRUE(found == step || (found == "Region" && std::string_view(step) != "MatMul" && std::string_view(step) != "Conv"))
+          << found << " on " << device.kind << " in\n" << ir::print(graph);
+      for (const auto& n : graph.nodes())   // what goes before is narrow
+        if (n->op() == "MatMul" || n->op() == "Conv") {
+          EXPECT_EQ(bits(n->in(0)->dtype()), 16) << ir::print(graph);
+        }
+    }
+}
+
+// Whoever else reads a result reads what callers get.
+TEST(NarrowFloats, ResultsThatAreReadOnAreNarrow) {
+  ir::Graph graph = parse(R"((x f32[9,8], w f32[8,8]!)
+    h = Softmax(x)
+    y = MatMul(h, w)
+    return h, y)");
+  run(graph, {pass_narrow_floats(DType::f16)});
+  EXPECT_EQ(types_of(graph, "Softmax"), (std::map<std::string, int>{{"f16", 1}}));
 }
 
 TEST(NarrowFloats, NodesMayStay) {
