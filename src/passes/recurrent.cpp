@@ -1,13 +1,11 @@
 #include "passes/recurrent.h"
 
+#include "ops/recurrent/one_activation.h"
+
 namespace tenfold::passes {
 
 std::string activation_of_recurrent(const ir::Node& node) {
-  if (node.op() != "RNN" || !node.attributes.has("activations")) return "Tanh";
-  const ir::Strings& names = node.attributes.strings("activations");
-  for (const std::string& name : names)
-    if (name != names.front() || (name != "Tanh" && name != "Relu")) return "";
-  return names.empty() ? "" : names.front();
+  return node.op() == "RNN" ? ops::one_activation(node.attributes) : "Tanh";
 }
 
 bool is_plain_recurrent(const ir::Node& n) {

@@ -52,8 +52,9 @@ bool fold_by_value(ir::Graph& graph, ir::Node& node) {
     return false;
   for (const ir::Value* v : node.outputs)
     if (v->type.kind != ir::ValueType::Kind::tensor || v->dtype() == DType::string) return false;
-  // A Cast multiplies by 8 at most, and products want constant weights.
-  if (node.op() != "Cast" && bytes_of(node.outputs) > bytes_of(node.inputs) + kGrowthLimit) return false;
+  // What has one number for each of one operand grows by the width of a type at most, and products want constant weights.
+  const bool one_for_one = node.def->scalar && node.inputs.size() == 1;
+  if (!one_for_one && bytes_of(node.outputs) > bytes_of(node.inputs) + kGrowthLimit) return false;
   const std::vector<ir::Value*> results = ops::fold(graph, node);
   for (std::size_t i = 0; i < results.size(); ++i) graph.replace_uses(node.outputs[i], results[i]);
   return true;

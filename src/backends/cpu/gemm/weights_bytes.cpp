@@ -1,5 +1,6 @@
 #include "backends/cpu/gemm/weights_bytes.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 

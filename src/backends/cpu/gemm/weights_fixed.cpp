@@ -36,20 +36,15 @@ void round_line(const float* values, double row, const double* columns, int larg
 }  // namespace
 
 FixedWeights::FixedWeights(std::int64_t k, std::int64_t n, Order order)
-    : k_(k),
-      n_(n),
+    : ScaledColumns(k, n, round_up(k, order == Order::pairs ? 32 : kStep),
+                    order == Order::pairs ? round_up(n, 16) * round_up(k, 32) * 2 : round_up(n, kPanel) * round_up(k, kStep) * 3),
       order_(order),
-      largest_(order == Order::pairs ? 0x7ffd : 0x7f7f7e),
-      depth_(round_up(k, order == Order::pairs ? 32 : kStep)),
-      balance_at_(order == Order::pairs ? round_up(n, 16) * depth_ * 2 : round_up(n, kPanel) * depth_ * 3),
-      step_at_(balance_at_ + round_up(k, kStep) * 4),
-      head_at_(step_at_ + round_up(n, kGroup) * 4) {}
+      largest_(order == Order::pairs ? 0x7ffd : 0x7f7f7e) {}
 
 std::int64_t FixedWeights::place(std::int64_t k, std::int64_t n) const {
   if (order_ == Order::tiles)
     return n / kPanel * kPanel * depth_ * 3 + k / kStep * kStep * kPanel * 3 + n % kPanel / 16 * 1024 + k % kStep / 4 * 64 + n % 16 * 4;
-  const std::int64_t pair = k / 32 * 16 + k % 16;
-  return n / kGroup * kGroup * depth_ * 2 + (pair * group_panels(n / kGroup) * 32 + n % kGroup * 2) * 2;
+  return pair_at(k, n) * 2;
 }
 
 int FixedWeights::read(const char* packed, std::int64_t k, std::int64_t n) const {

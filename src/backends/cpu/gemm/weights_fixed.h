@@ -6,23 +6,19 @@
 // infinity times a weight below half a step is no number), and that is what a plan gives back to be tuned again.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
+#include "backends/cpu/gemm/scaled_columns.h"
 
 namespace tenfold::backends::cpu {
 
-class FixedWeights {
+class FixedWeights : public ScaledColumns {
  public:
-  // Pairs: of 16 bits, [128 columns][pair of k][panel of 16 columns, those that exist][column][2]; a pair is 16 of k apart.
+  // Pairs: of 16 bits, in the order of ScaledColumns::pair_at.
   // Tiles: of 24 bits, [32 columns][64 of k][byte, the highest first][16 columns][4 of k][column][4]; bytes are signed.
   enum class Order { pairs, tiles };
-  static constexpr std::int64_t kGroup = 128, kPanel = 32, kStep = 64;   // columns of a group, of a panel of tiles; k of a tile
+  static constexpr std::int64_t kStep = 64;   // of k, of a tile; a panel of tiles has kPanel columns
 
   FixedWeights(std::int64_t k, std::int64_t n, Order order);
 
-  std::int64_t k() const { return k_; }
-  std::int64_t depth() const { return depth_; }   // k, padded
-  std::int64_t bytes() const { return head_at_ + 64; }
   void pack(const float* values, void* packed) const;   // k x n
   void unpack(const void* packed, float* values) const;
   // Weights of 32 columns at most in rows [first, last) of k: [row][32].
@@ -32,24 +28,14 @@ class FixedWeights {
   const char* columns(const void* packed, std::int64_t column) const {
     return static_cast<const char*>(packed) + column * depth_ * (order_ == Order::pairs ? 2 : 3);
   }
-  std::int64_t group_panels(std::int64_t group) const { return std::min<std::int64_t>(kGroup / 16, (n_ + 15) / 16 - kGroup / 16 * group); }
-  const float* balance(const void* packed) const { return at(packed, balance_at_); }   // of each k
-  const float* step(const void* packed) const { return at(packed, step_at_); }         // of each column, zeros behind
-  // False: weights hold Inf, NaN or extremes, which kernels cannot multiply.
-  bool ordinary(const void* packed) const { return *at(packed, head_at_) != 0; }
 
  private:
-  const float* at(const void* packed, std::int64_t bytes) const {
-    return reinterpret_cast<const float*>(static_cast<const char*>(packed) + bytes);
-  }
   std::int64_t place(std::int64_t k, std::int64_t n) const;   // of the four bytes that hold its integer, or the highest byte
   int read(const char* packed, std::int64_t k, std::int64_t n) const;
   bool measure(const float* values, float* balance, float* step) const;
 
-  std::int64_t k_, n_;
   Order order_;
   int largest_;   // integer
-  std::int64_t depth_, balance_at_, step_at_, head_at_;
 };
 
 }  // namespace tenfold::backends::cpu

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "ops/recurrent/one_activation.h"
+
 namespace tenfold::backends::cpu {
 namespace {
 
@@ -15,14 +17,8 @@ RecurrentCell cell_of(const Problem& p) {
 std::int64_t gates_of(const Problem& p) {
   return cell_of(p) == RecurrentCell::lstm ? 4 : cell_of(p) == RecurrentCell::gru ? 3 : 1;
 }
-// Of an RNN that has the same in each direction: "Tanh", which is what it has where nothing is said, or "Relu". Else empty.
 std::string activation_of(const Problem& p) {
-  if (has_bytes(p)) return p.attributes->string("activation");
-  if (!p.attributes->has("activations")) return "Tanh";
-  const std::vector<std::string>& names = p.attributes->strings("activations");
-  for (const std::string& name : names)
-    if (name != names.front() || (name != "Tanh" && name != "Relu")) return {};
-  return names.empty() ? "" : names.front();
+  return has_bytes(p) ? p.attributes->string("activation") : ops::one_activation(*p.attributes);
 }
 bool given(const Problem& p, std::size_t i) { return p.in.size() > i && !p.in[i].missing; }
 
