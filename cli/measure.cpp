@@ -23,7 +23,8 @@ Clock::duration from_ms(double value) {
 
 [[noreturn]] void fail_run(const ExecutionContext& context, Status status) {
   std::string why = "the run failed: " + context.describe(status);
-  if (status.code == Status::bad_index) why += " (random inputs may be out of range for this model: give values with --loadInputs)";
+  if (status.code == Status::bad_index || status.code == Status::invalid_input)
+    why += " (random inputs may be out of range for this model: give values with --loadInputs)";
   throw Error(status.code == Status::out_of_memory ? ErrorKind::out_of_memory : ErrorKind::device, why);
 }
 
@@ -109,7 +110,9 @@ std::unique_ptr<ExecutionContext> make_context(const Engine& engine, const std::
     } else if (inputs[b].defined()) {
       if (!context->set_input_shape(index, inputs[b].shape()))
         throw Error(ErrorKind::invalid_argument,
-                    "input '" + info.name + "' has the shape " + text(info.shape) + " (-1: dynamic), not " + text(inputs[b].shape()));
+                    "input '" + info.name + "' has the shape " + text(info.shape) +
+                        (std::count(info.shape.begin(), info.shape.end(), -1) ? " (-1: dynamic)" : "") + ", not " +
+                        text(inputs[b].shape()));
       expect(context->bind(index, const_cast<void*>(inputs[b].raw()), inputs[b].bytes()));
     }
   }

@@ -47,7 +47,7 @@ inline std::vector<Tensor> results(const ir::Graph& graph) {
   std::vector<ops::RuntimeValue> inputs;
   for (const ir::Value* v : graph.inputs) {
     Shape shape;
-    for (const ir::Dim d : v->dims()) shape.push_back(d.is_constant() ? d.constant() : 3);
+    for (const ir::Dim& d : v->dims()) shape.push_back(d.is_constant() ? d.constant() : 3);
     inputs.emplace_back(ops::random_tensor(v->dtype(), shape, 10 + inputs.size()));
   }
   std::vector<Tensor> tensors;

@@ -54,8 +54,9 @@ struct Status {
     out_of_memory,
     cancelled,
     device,
-    failed,            // a kernel failed; `step` says which
+    failed,            // a kernel failed, whatever its data are; `step` says which
     deadline,          // the run's deadline passed before its last step
+    invalid_input,     // a value in the data that the step cannot compute with: a negative size, an axis that is not there
   };
   Code code = ok;
   std::int32_t step = -1;   // index of the step or binding concerned; -1: none

@@ -71,6 +71,7 @@ const char* status_class(Status::Code code) {
     case Status::deadline: return "deadline";
     case Status::device: return "device";
     case Status::bad_index: return "bad_index";
+    case Status::invalid_input: return "invalid_input";
     case Status::failed: return "internal";
     default: return "invalid_argument";
   }

@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "errors.h"
@@ -88,8 +89,10 @@ void Runner::refuse(Status status) { raise_status(status, context_->describe(sta
 void Runner::set_shape(int binding, std::span<const std::int64_t> shape) {
   const Slot& slot = slots_->at(binding);
   if (context_->set_input_shape(binding, shape)) return;
+  const bool dynamic = std::find(slot.shape.begin(), slot.shape.end(), -1) != slot.shape.end();
   raise_error(ErrorKind::invalid_argument,
-              slot.what() + " has the shape [" + text(slot.shape) + "] (-1: dynamic), an array of [" + text(shape) + "] is given");
+              slot.what() + " has the shape [" + text(slot.shape) + "]" + (dynamic ? " (-1: dynamic)" : "") + ", an array of [" +
+                  text(shape) + "] is given");
 }
 
 bool Runner::output_shape(int binding, std::span<std::int64_t> to, int& rank) {

@@ -24,7 +24,11 @@ class InvalidArgument(Error, ValueError):
     kind = 'invalid_argument'
 
 
-class BadIndex(InvalidArgument, IndexError):
+class InvalidInput(InvalidArgument):
+    """A value in the data of a run is none that a step can compute with: a negative size, an axis that is not there."""
+
+
+class BadIndex(InvalidInput, IndexError):
     """Data of a run pointed outside a tensor."""
 
 
@@ -81,5 +85,5 @@ class Internal(Error, RuntimeError):
 _native.set_error_classes({
     **{c.kind: c for c in (InvalidArgument, InvalidModel, Unsupported, OutOfMemory, PlanRefused, FileError, DeviceError, Cancelled,
                            Internal)},
-    'bad_index': BadIndex, 'deadline': DeadlinePassed,
+    'invalid_input': InvalidInput, 'bad_index': BadIndex, 'deadline': DeadlinePassed,
 })

@@ -20,7 +20,7 @@ tenfold_status failed(tenfold_status status, const char* text, const std::vector
   return status;
 }
 
-static_assert(static_cast<int>(ErrorKind::internal) + 1 == TENFOLD_INTERNAL && Status::deadline + kRun == TENFOLD_RUN_DEADLINE &&
+static_assert(static_cast<int>(ErrorKind::internal) + 1 == TENFOLD_INTERNAL && Status::invalid_input + kRun == TENFOLD_RUN_INVALID_INPUT &&
               Status::bad_index + kRun == TENFOLD_RUN_BAD_INDEX && static_cast<int>(ErrorKind::io) + 1 == TENFOLD_IO);
 
 DType dtype_of(const char* text) {
@@ -54,6 +54,7 @@ extern "C" const char* tenfold_status_name(tenfold_status status) {
   using namespace tenfold;
   if (status == TENFOLD_OK) return "ok";
   if (status >= TENFOLD_INVALID_ARGUMENT && status <= TENFOLD_INTERNAL) return name(static_cast<ErrorKind>(status - 1)).data();
-  if (status >= TENFOLD_RUN_NOT_READY && status <= TENFOLD_RUN_DEADLINE) return name(static_cast<Status::Code>(status - c::kRun)).data();
+  if (status >= TENFOLD_RUN_NOT_READY && status <= TENFOLD_RUN_INVALID_INPUT)
+    return name(static_cast<Status::Code>(status - c::kRun)).data();
   return "unknown status";
 }

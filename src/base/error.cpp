@@ -31,6 +31,7 @@ std::string_view name(Status::Code code) {
     case Status::device: return "device";
     case Status::failed: return "failed";
     case Status::deadline: return "deadline";
+    case Status::invalid_input: return "invalid_input";
   }
   return "unknown";
 }

@@ -8,8 +8,11 @@
 //   data tells, where a build has to know it.
 //
 // Whoever has a call of the node (ir/op_def.h) refuses through it: InferCall has all three. Call and ValueCall, which kernels are given,
-// have `need` and `supported` for what only the values of a run show: "index 9 is outside [-5, 5)". Other inputs of the run would mend
-// that, so it is an invalid_argument and names the node. Functions without a call use the ones here. tools/check_style.py wants it so.
+// have `need` and `supported` for what only the values of a run show: "repeat -1 is negative". Other inputs of the run would mend
+// that, so it is an invalid_argument and names the node. `need_inside` is the `need` of indices. Functions without a call use the ones
+// here. tools/check_style.py wants it so.
+//
+// In a run, what refuses a node of a finished plan are the values given: runtime/step_fault.h makes Status::invalid_input of all three.
 #pragma once
 
 #include "base/check.h"
@@ -21,9 +24,19 @@ class Fault : public Error {
   explicit Fault(const Error& error) : Error(error) {}
 };
 
+// An index in the data that lies outside a tensor.
+class IndexFault : public Error {
+ public:
+  explicit IndexFault(const Error& error) : Error(error) {}
+};
+
 template <class... Args>
 void need(bool condition, const Args&... args) {
   require(condition, ErrorKind::invalid_model, args...);
+}
+template <class... Args>
+void need_inside(bool condition, const Args&... args) {
+  if (!condition) [[unlikely]] throw IndexFault(Error(ErrorKind::invalid_model, cat(args...)));
 }
 template <class... Args>
 void sound(bool condition, const Args&... args) {

@@ -46,6 +46,7 @@ class InferCall {
   Dim new_symbol(std::string_view stem, Dim lower, Dim upper, Origin origin = Origin::host_value);
   // The three ways to refuse the node, see ir/fault.h.
   template <class... Args> void need(bool condition, const Args&... args) const { ir::need(condition, args...); }
+  template <class... Args> void need_inside(bool condition, const Args&... args) const { ir::need_inside(condition, args...); }
   template <class... Args> void sound(bool condition, const Args&... args) const { ir::sound(condition, args...); }
   template <class... Args> void supported(bool condition, const Args&... args) const { ir::supported(condition, args...); }
   int axis(std::int64_t value, int rank) const;         // negative axes wrapped, range checked
@@ -57,6 +58,7 @@ class InferCall {
 
 // Refuses what the values of a run are, naming the node: "Gather node 'pick': index 9 is outside [-5, 5)".
 [[noreturn]] void refuse_run(ErrorKind kind, const Node& node, const std::string& why);
+[[noreturn]] void refuse_index(const Node& node, const std::string& why);   // an IndexFault
 
 // A reference to a tensor that somebody else owns: dense, row major. What reference kernels read and write.
 struct TensorRef {
@@ -78,6 +80,9 @@ struct Call {
   template <class... Args> void need(bool condition, const Args&... args) const {
     if (!condition) [[unlikely]] refuse_run(ErrorKind::invalid_argument, *node, cat(args...));
   }
+  template <class... Args> void need_inside(bool condition, const Args&... args) const {
+    if (!condition) [[unlikely]] refuse_index(*node, cat(args...));
+  }
   template <class... Args> void supported(bool condition, const Args&... args) const {
     if (!condition) [[unlikely]] refuse_run(ErrorKind::unsupported, *node, cat(args...));
   }
@@ -94,6 +99,9 @@ class ValueCall {
   // As Call's.
   template <class... Args> void need(bool condition, const Args&... args) const {
     if (!condition) [[unlikely]] refuse_run(ErrorKind::invalid_argument, node_, cat(args...));
+  }
+  template <class... Args> void need_inside(bool condition, const Args&... args) const {
+    if (!condition) [[unlikely]] refuse_index(node_, cat(args...));
   }
   template <class... Args> void supported(bool condition, const Args&... args) const {
     if (!condition) [[unlikely]] refuse_run(ErrorKind::unsupported, node_, cat(args...));

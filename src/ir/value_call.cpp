@@ -3,7 +3,12 @@
 
 namespace tenfold::ir {
 
-void refuse_run(ErrorKind kind, const Node& node, const std::string& why) { fail(kind, cat(node.op(), " node '", node.name, "': ", why)); }
+namespace {
+std::string told(const Node& node, const std::string& why) { return cat(node.op(), " node '", node.name, "': ", why); }
+}  // namespace
+
+void refuse_run(ErrorKind kind, const Node& node, const std::string& why) { fail(kind, told(node, why)); }
+void refuse_index(const Node& node, const std::string& why) { throw IndexFault(Error(ErrorKind::invalid_argument, told(node, why))); }
 
 const RuntimeValue& ValueCall::in(int i) const {
   need(i < inputs(), "operand ", i, " is missing");

@@ -66,7 +66,7 @@ int wrap_axis(std::int64_t axis, int rank) {
 }
 
 std::int64_t wrap_index(const ir::Call& call, int operand, std::int64_t index, std::int64_t extent) {
-  call.need(index >= -extent && index < extent, "index ", index, " in input ", operand, " is outside [", -extent, ", ", extent, ")");
+  call.need_inside(index >= -extent && index < extent, "index ", index, " in input ", operand, " is outside [", -extent, ", ", extent, ")");
   return index < 0 ? index + extent : index;
 }
 

@@ -133,7 +133,8 @@ std::vector<RuntimeValue> run_node(const Node& node, const std::vector<RuntimeVa
     if (epilogue) out[0] = run_epilogue(node, operands, std::get<Tensor>(out[0]));
     return out;
   } catch (Error& e) {
-    throw e.within("running node '" + node.name + "' (" + node.op() + ")");
+    e.within("running node '" + node.name + "' (" + node.op() + ")");
+    throw;   // as what it is
   }
 }
 

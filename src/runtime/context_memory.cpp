@@ -62,7 +62,7 @@ void check_shapes(const EngineState& engine, const std::vector<Shape>& inputs) {
     const BindingInfo& b = engine.bindings[i];
     bool fits = inputs[i].size() == b.shape.size();
     for (std::size_t d = 0; fits && d < b.shape.size(); ++d) fits = inputs[i][d] >= 0 && (b.shape[d] < 0 || b.shape[d] == inputs[i][d]);
-    require(fits, ErrorKind::invalid_argument, "input '", b.name, "' has shape ", text(b.shape), " (-1: dynamic), ", text(inputs[i]),
+    require(fits, ErrorKind::invalid_argument, "input '", b.name, "' has shape ", declared_text(b.shape), ", ", text(inputs[i]),
             " given");
   }
 }

@@ -11,7 +11,7 @@ namespace {
 // Why input `b` may not have the shape that it was given: what each profile allows, or that other inputs have other extents.
 std::string shape_refusal(const runtime::ContextState& c, std::size_t b) {
   if (!c.shapes.changed)
-    return cat(": it is declared as ", text(c.engine->bindings[b].shape), " (-1: dynamic)");  // another was not even kept
+    return cat(": it is declared as ", runtime::declared_text(c.engine->bindings[b].shape));  // another was not even kept
   if (!c.shapes.set[b]) return "";
   const Shape& given = c.shapes.inputs[b];
   std::string allowed;
@@ -61,6 +61,7 @@ std::string_view words(Status::Code code) {
     case Status::out_of_memory: return "out of memory";
     case Status::device: return "device error";
     case Status::deadline: return "past its deadline";
+    case Status::invalid_input: return "invalid input";
     case Status::ok:
     case Status::cancelled:
     case Status::failed: break;
@@ -76,6 +77,7 @@ ErrorKind runtime::kind_of(Status::Code code) {
     case Status::deadline: return ErrorKind::cancelled;
     case Status::out_of_memory: return ErrorKind::out_of_memory;
     case Status::device: return ErrorKind::device;
+    case Status::failed: return ErrorKind::internal;
     default: return ErrorKind::invalid_argument;
   }
 }

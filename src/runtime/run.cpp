@@ -12,6 +12,7 @@
 #include "runtime/engine/host_graphs.h"
 #include "runtime/loop.h"
 #include "runtime/plugins/operator.h"
+#include "runtime/step_fault.h"
 
 namespace tenfold::runtime {
 namespace {
@@ -24,17 +25,8 @@ Status run_host(ContextState& c, BoundStep& bound) noexcept {
     if (bound.open->grows || bound.open->on_values) return run_on_values(c, bound);
     if (bound.open->host_node->graphs.empty()) bound.open->host_node->def->reference(bound.call);
     else run_graphs(bound.call);
-  } catch (const Error& e) {
-    c.run.last_error = e.what();
-    return {e.kind() == ErrorKind::out_of_memory      ? Status::out_of_memory
-            : e.kind() == ErrorKind::invalid_argument ? Status::bad_index
-                                                      : Status::failed,
-            -1};
-  } catch (const std::bad_alloc&) {
-    return {Status::out_of_memory, -1};
-  } catch (const std::exception& e) {
-    c.run.last_error = e.what();
-    return {Status::failed, -1};
+  } catch (...) {
+    return fault_of_exception(c);
   }
   if (!bound.open->step->defines.empty())  // first, so that no more is copied than there is
     if (Status s = define_symbols(c, bound, bound.call.out); !s) return s;
@@ -72,11 +64,8 @@ Status check_agreement(ContextState& c, BoundStep& bound) noexcept {
     plan::check_extents(c.engine->plan, c.program(), *bound.open->step, extents, *c.engine->registry);
     bound.agreed = std::move(extents);
     return {};
-  } catch (const std::bad_alloc&) {
-    return {Status::out_of_memory, -1};
-  } catch (const std::exception& e) {
-    c.run.last_error = e.what();
-    return {Status::failed, -1};
+  } catch (...) {
+    return fault_of_exception(c);
   }
 }
 
@@ -126,6 +115,14 @@ Status check_agreements(ContextState& c) noexcept {
 }
 
 namespace {
+// What a failed step answers: in a body, the step that owns it has to. Numbers of bindings stay.
+Status refusal(ContextState& c, const BoundStep& bound, Status status, int number, bool top) noexcept {
+  if (status.code == Status::invalid_binding && status.step >= 0) return status;
+  if (status.code == Status::invalid_shape) status.code = Status::invalid_input;   // sizes found in the run that contradict each other
+  if (is_of_values(status.code)) add_operands(c, bound, !top);
+  return {status.code, top ? number : -1};
+}
+
 // Sends the step to its strand, behind those of other strands that it needs.
 Status enter_strand(ContextState& c, const StrandPlan& plan, int number) noexcept {
   const StrandPlan::Place& place = plan.steps[static_cast<std::size_t>(number)];
@@ -161,11 +158,7 @@ Status run_steps(ContextState& c, Frame& frame, std::size_t first, std::size_t l
     }
     if (status && c.watch.observer) status = observe(c, bound);
     if (status && strands && strands->steps[step].followed) status.code = c.device->recorder->note(strands->steps[step].strand, number);
-    if (!status) {   // in a body the step that owns it has to answer; binding numbers stay
-      if (status.code == Status::invalid_binding && status.step >= 0) return status;
-      // Sizes found in the run that contradict each other are the step's fault, not that of the shapes set.
-      return {status.code == Status::invalid_shape ? Status::failed : status.code, top ? number : -1};
-    }
+    if (!status) return refusal(c, bound, status, number, top);
   }
   return {};
 }

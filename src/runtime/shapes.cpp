@@ -1,6 +1,7 @@
 // From the shapes a caller sets to the values of every symbol and dim of the program that covers them.
 #include "runtime/shapes.h"
 
+#include "base/check.h"
 #include "runtime/context.h"
 
 namespace tenfold::runtime {
@@ -45,6 +46,11 @@ bool inputs_agree(const std::vector<Shape>& shapes, const plan::Program& program
 }
 
 }  // namespace
+
+std::string declared_text(const Shape& declared) {
+  const bool dynamic = std::find(declared.begin(), declared.end(), -1) != declared.end();
+  return text(declared) + (dynamic ? " (-1: dynamic)" : "");
+}
 
 bool evaluate_shapes(const OpenTop& top, const std::vector<Shape>& shapes, std::span<std::int64_t> symbols,
                      std::span<ir::DimCode::Known> known, std::span<std::int64_t> dims, int& bad) noexcept {
@@ -105,6 +111,16 @@ Status forget_symbols(ContextState& c, const OpenProgram& program) noexcept {
   return evaluate_dims(c, top);
 }
 
+namespace {
+void tell_size(ContextState& c, const OpenTop& top, std::size_t symbol) noexcept {
+  try {
+    c.run.last_error = cat("'", top.symbols[symbol], "' is ", c.shapes.symbols[symbol], ", planned for 0 to ", top.symbol_defaults[symbol]);
+  } catch (...) {
+    c.run.last_error.clear();
+  }
+}
+}  // namespace
+
 Status define_symbols(ContextState& c, const BoundStep& bound, const std::vector<ir::TensorRef>& results) noexcept {
   const OpenTop& top = c.top();
   const plan::Step& step = *bound.open->step;
@@ -120,7 +136,10 @@ Status define_symbols(ContextState& c, const BoundStep& bound, const std::vector
       for (std::size_t d = 0; d < step.out[o].dims.size(); ++d)
         if (top.body.program->dims[static_cast<std::size_t>(step.out[o].dims[d])] == top.symbol_dims[symbol])
           c.shapes.symbols[symbol] = results[o].shape[d];
-    if (c.shapes.symbols[symbol] < 0 || c.shapes.symbols[symbol] > top.symbol_defaults[symbol]) return forget({Status::too_large, -1});
+    if (c.shapes.symbols[symbol] < 0 || c.shapes.symbols[symbol] > top.symbol_defaults[symbol]) {
+      tell_size(c, top, symbol);
+      return forget({Status::too_large, -1});
+    }
     c.shapes.known[symbol] = ir::DimCode::Known::value;
     same = same && c.shapes.symbols[symbol] == before;
   }

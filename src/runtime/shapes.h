@@ -18,6 +18,7 @@ struct ShapeState {
   bool changed = true;                        // since the program was chosen
 };
 
+std::string declared_text(const Shape& declared);   // "4x-1 (-1: dynamic)", "4x6"
 // Values of the program's symbols and dims for shapes of the inputs; false: it does not cover them, and `bad` is an input that says so.
 bool evaluate_shapes(const OpenTop& top, const std::vector<Shape>& shapes, std::span<std::int64_t> symbols,
                      std::span<ir::DimCode::Known> known, std::span<std::int64_t> dims, int& bad) noexcept;

@@ -84,8 +84,8 @@ void bind_tensor(ExecutionContext& context, std::size_t b, const RuntimeValue& v
   require(t.dtype() == info.dtype, ErrorKind::invalid_argument, "input '", info.name, "' is ", name(info.dtype), ", ", name(t.dtype()),
           " given");
   const Status shaped = context.set_input_shape(number, t.shape());
-  require(shaped.code == Status::ok, ErrorKind::invalid_argument, "input '", info.name, "' has shape ", text(info.shape),
-          " (-1: dynamic), ", text(t.shape()), " given");
+  require(shaped.code == Status::ok, ErrorKind::invalid_argument, "input '", info.name, "' has shape ",
+          declared_text(info.shape), ", ", text(t.shape()), " given");
   expect_ok(context.bind(number, const_cast<void*>(t.raw()), t.bytes()));
 }
 

@@ -31,8 +31,9 @@ enum {
   TENFOLD_RUN_OUT_OF_MEMORY = 106,
   TENFOLD_RUN_CANCELLED = 107,
   TENFOLD_RUN_DEVICE = 108,
-  TENFOLD_RUN_FAILED = 109,          /* a kernel failed; the text says which step */
-  TENFOLD_RUN_DEADLINE = 110         /* the run's deadline passed before its last step */
+  TENFOLD_RUN_FAILED = 109,          /* a kernel failed, whatever its data are; the text says which step */
+  TENFOLD_RUN_DEADLINE = 110,        /* the run's deadline passed before its last step */
+  TENFOLD_RUN_INVALID_INPUT = 111    /* a value in the data that the step cannot compute with; the text says which */
 };
 /* The name of the constant without its prefix, in small letters: "invalid_argument", "not_ready". Codes of both groups
  * may share a name ("cancelled"). It is never null. */

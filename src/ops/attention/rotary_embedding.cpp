@@ -44,7 +44,7 @@ struct Geometry {
 std::int64_t table_row(const Call& call, const Geometry& g, std::int64_t b, std::int64_t r) {
   if (!call.has(3)) return b * g.rows + r;
   const std::int64_t position = load_int(call.in[3].dtype, call.in[3].data, b * g.rows + r);
-  call.need(position >= 0 && position < call.in[1].shape[0], "position ", position, " is outside a table of ", call.in[1].shape[0]);
+  call.need_inside(position >= 0 && position < call.in[1].shape[0], "position ", position, " is outside a table of ", call.in[1].shape[0]);
   return position;
 }
 

@@ -60,7 +60,7 @@ void check_offsets(const Call& call) {
   const std::int64_t rows = call.in[0].shape[2];
   bool good = offsets.size() > 0 && call.in[1].shape[2] == rows && at[0] == 0 && at[offsets.size() - 1] <= rows;
   for (std::int64_t i = 0; i + 1 < offsets.size(); ++i) good = good && at[i] <= at[i + 1];
-  call.need(good, "offsets must rise from 0 to ", rows, " at most");
+  call.need_inside(good, "offsets must rise from 0 to ", rows, " at most");
 }
 
 // Every sentence as heads of its own.

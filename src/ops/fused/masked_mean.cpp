@@ -27,8 +27,8 @@ std::pair<std::int64_t, std::int64_t> tokens_of(const Call& call, std::int64_t b
   const std::int64_t tokens = call.in[0].shape[1];
   if (!call.has(2)) return {b * tokens, (b + 1) * tokens};
   const auto* offsets = call.in[2].as<std::int32_t>();
-  call.need(offsets[b] >= 0 && offsets[b] <= offsets[b + 1] && offsets[b + 1] <= tokens, "offsets must rise from 0 to ", tokens,
-            " at most");
+  call.need_inside(offsets[b] >= 0 && offsets[b] <= offsets[b + 1] && offsets[b + 1] <= tokens, "offsets must rise from 0 to ", tokens,
+                   " at most");
   return {offsets[b], offsets[b + 1]};
 }
 

@@ -37,9 +37,10 @@ void reference(Call& call) {
   const Ints indices = ops::read_ints(call.in[1]);
   for (std::int64_t i = 0; i < call.in[0].size(); ++i) {
     std::int64_t rest = indices[static_cast<std::size_t>(i)], at = 0, stride = 1;
-    call.need(rest >= 0 && rest < count, "an index is ", rest, ", expected less than ", count);
+    const std::int64_t index = rest;
+    call.need_inside(index >= 0 && index < count, "index ", index, " is outside [0, ", count, ")");
     for (std::size_t d = within.size(); d-- > 0; rest /= within[d], stride *= out[d]) {
-      call.need(rest % within[d] < out[d], "an index lies outside the shape asked for");
+      call.need_inside(rest % within[d] < out[d], "index ", index, " lies outside the shape asked for");
       at += rest % within[d] * stride;
     }
     ops::move_elements(call.in[0].dtype, call.in[0].data, i, call.out[0].data, at, 1);

@@ -48,7 +48,7 @@ std::size_t place_in(const ir::ValueCall& call, int i, std::size_t size, std::si
   if (!call.has(i)) return otherwise;
   const auto extent = static_cast<std::int64_t>(size);
   const std::int64_t given = call.integer(i), at = given < 0 ? given + extent : given;
-  call.need(at >= 0 && at < extent, "place ", given, " in operand ", i, " is outside [", -extent, ", ", extent, ")");
+  call.need_inside(at >= 0 && at < extent, "place ", given, " in operand ", i, " is outside [", -extent, ", ", extent, ")");
   return static_cast<std::size_t>(at);
 }
 

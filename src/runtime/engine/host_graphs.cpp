@@ -32,7 +32,7 @@ void run_graphs(ir::Call& call) {
   const std::vector<ops::RuntimeValue> results = ops::run_control(*call.node, operands);
   for (std::size_t i = 0; i < call.out.size(); ++i) {
     const Tensor& t = std::get<Tensor>(results.at(i));
-    require(t.size() <= call.out[i].size() && t.dtype() == call.out[i].dtype, ErrorKind::out_of_memory, "a loop's result of shape ",
+    require(t.size() <= call.out[i].size() && t.dtype() == call.out[i].dtype, ErrorKind::invalid_argument, "a loop's result of shape ",
             text(t.shape()), " is larger than its upper bound ", text(call.out[i].shape));
     if (t.bytes() > 0) std::memcpy(call.out[i].data, t.raw(), static_cast<std::size_t>(t.bytes()));
     call.shrink(static_cast<int>(i), t.shape());

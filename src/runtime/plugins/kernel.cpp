@@ -94,6 +94,17 @@ void run_parts(const tenfold_plugin_run* call, std::int64_t parts, void (*part)(
   static_cast<Parallel*>(call->host)->for_each(parts, [&](std::int64_t i, int) { part(context, i); });
 }
 
+// As fault_of_exception() (runtime/step_fault.h) judges errors of ours.
+Status::Code status_of(std::int32_t code) noexcept {
+  switch (static_cast<ErrorKind>(code - 1)) {
+    case ErrorKind::invalid_argument:
+    case ErrorKind::invalid_model:
+    case ErrorKind::unsupported: return Status::invalid_input;
+    case ErrorKind::out_of_memory: return Status::out_of_memory;
+    default: return Status::failed;
+  }
+}
+
 }  // namespace
 
 std::vector<PluginOperandType> plugin_operand_types(const std::vector<backends::OperandDesc>& operands) {
@@ -131,7 +142,7 @@ Status::Code run_plugin_kernel(const void* opened, const backends::RunArgs& args
   kernel.why.said();
   if (kernel.why.empty())
     std::snprintf(kernel.why.text, sizeof kernel.why.text, "run() failed with %d and says nothing of why", code);
-  return code == static_cast<std::int32_t>(ErrorKind::out_of_memory) + 1 ? Status::out_of_memory : Status::failed;
+  return status_of(code);
 }
 
 std::string plugin_failure(const void* kernel) {

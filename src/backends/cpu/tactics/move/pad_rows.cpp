@@ -38,7 +38,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   for (int a = 0; a < in.rank; ++a) dims[a] = in.dims[a];
   for (int64_t i = 0; i < count; ++i) {
     const int64_t given = kernel.has_axes ? integer_at(args.in[3], kernel.axes_type, i) : i, axis = given < 0 ? given + in.rank : given;
-    if (axis < 0 || axis >= in.rank) return Status::bad_index;
+    if (axis < 0 || axis >= in.rank) return Status::invalid_input;
     first[axis] = std::clamp(args.in[1].as<const int64_t>()[i], -in.dims[axis], out.dims[axis]);
   }
   const char* from = in.as<const char>();

@@ -38,7 +38,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     const int64_t given = kernel.has_axes ? integer_at(args.in[3], kernel.types[3], i) : i, axis = given < 0 ? given + in.rank : given;
     const int64_t extent = axis >= 0 && axis < in.rank ? in.dims[axis] : 0;
     const int64_t step = kernel.has_steps ? std::clamp(integer_at(args.in[4], kernel.types[4], i), -extent - 1, extent + 1) : 1;
-    if (axis < 0 || axis >= in.rank || step == 0) return Status::bad_index;
+    if (axis < 0 || axis >= in.rank || step == 0) return Status::invalid_input;
     int64_t start = integer_at(args.in[1], kernel.types[1], i);
     if (start < 0) start = std::max<int64_t>(start, -extent) + extent;
     start = std::min(start, step > 0 ? extent : extent - 1);
