@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
 
 #include "background/archive.h"
+#include "base/system_error.h"
 #include "runtime/plugins/plugins.h"
 
 namespace tenfold::background {
@@ -92,8 +92,7 @@ void write_all(int file, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(file, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
-    require(n > 0, ErrorKind::io,
-            "cannot write to the other process of a build: ", std::generic_category().message(errno));
+    require_system(n > 0, ErrorKind::io, "cannot write to the other process of a build");
     bytes = bytes.subspan(static_cast<std::size_t>(n));
   }
 }

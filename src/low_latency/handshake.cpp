@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstring>
 
 #include "base/check.h"
+#include "base/system_error.h"
 #include "base/types/utf8.h"
 #include "tenfold/version.h"
 
@@ -18,7 +18,7 @@ namespace tenfold::low_latency {
 namespace {
 
 constexpr std::size_t kLongestOffer = 64 << 10;
-constexpr std::uint64_t kMagic = 0x31'54'52'4f'50'46'54;   // "TFPORT1"
+constexpr std::uint64_t kMagic = 0x32'54'52'4f'50'46'54;   // "TFPORT2"
 
 struct Writer {
   std::string bytes;
@@ -81,7 +81,7 @@ Descriptor shared_file(std::size_t bytes) {
   Descriptor file(::memfd_create("tenfold-port", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   const bool made = file.get() >= 0 && ::ftruncate(file.get(), static_cast<off_t>(bytes)) == 0 &&
                     ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
-  require(made, ErrorKind::out_of_memory, "no shared memory for a port's rings of ", bytes, " bytes: ", std::strerror(errno));
+  require_system(made, ErrorKind::out_of_memory, "no shared memory for a port's rings of ", bytes, " bytes");
   return file;
 }
 
@@ -91,7 +91,7 @@ std::shared_ptr<void> map_shared(int file, std::size_t bytes) {
   require(fits && (::fcntl(file, F_GET_SEALS) & F_SEAL_SHRINK) != 0, ErrorKind::invalid_argument,
           "the server's file is no memory for rings of ", bytes, " bytes");
   void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
-  require(memory != MAP_FAILED, ErrorKind::out_of_memory, "a port's rings cannot be mapped: ", std::strerror(errno));
+  require_system(memory != MAP_FAILED, ErrorKind::out_of_memory, "a port's rings cannot be mapped");
   return {memory, [bytes](void* p) { ::munmap(p, bytes); }};
 }
 
@@ -153,7 +153,8 @@ std::string receive_offer(int socket, Descriptor& file) {
   msghdr message{};
   message.msg_iov = &part, message.msg_iovlen = 1, message.msg_control = room, message.msg_controllen = sizeof room;
   const ssize_t got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-  require(got > 0, ErrorKind::io, "the server gave no answer: ", got == 0 ? "it closed the connection" : std::strerror(errno));
+  require(got != 0, ErrorKind::io, "the server gave no answer: it closed the connection");
+  require_system(got > 0, ErrorKind::io, "the server gave no answer");
   bytes.resize(static_cast<std::size_t>(got));
   const cmsghdr* const head = CMSG_FIRSTHDR(&message);
   if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof(int))) {
@@ -171,7 +172,7 @@ Descriptor socket_for(const std::string& path, sockaddr_un& address) {
           "'", path, "' is no path for a socket: 1 to ", sizeof address.sun_path - 1, " bytes are");
   std::memcpy(address.sun_path, path.data(), path.size());
   Descriptor made(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  require(made.get() >= 0, ErrorKind::io, "no socket for '", path, "': ", std::strerror(errno));
+  require_system(made.get() >= 0, ErrorKind::io, "no socket for '", path, "'");
   return made;
 }
 

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "base/check.h"
+#include "base/system_error.h"
 #include "base/threads/cpu_places.h"
 #include "low_latency/settings.h"
 
@@ -46,7 +46,7 @@ void stay_on_all(const std::vector<int>& cpus) {
       for (const int one : allowed) list += cat(list.empty() ? "" : ",", one);
       fail(ErrorKind::invalid_argument, cat("CPU ", cpu, " does not exist, or this process may not use it; it may use ", list));
     }
-  if (!cpus.empty()) require(stay_on(cpus), ErrorKind::invalid_argument, "the system refuses these CPUs: ", std::strerror(errno));
+  if (!cpus.empty()) require_system(stay_on(cpus), ErrorKind::invalid_argument, "the system refuses these CPUs");
 }
 
 }  // namespace

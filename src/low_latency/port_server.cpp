@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <thread>
 
+#include "base/system_error.h"
 #include "low_latency/handshake.h"
 #include "low_latency/runner.h"
 
@@ -21,8 +21,6 @@ namespace tenfold {
 using namespace low_latency;
 
 namespace {
-
-std::string reason() { return std::strerror(errno); }
 
 // A socket that nobody serves any more is in the way.
 void remove_dead(const std::string& path) {
@@ -56,12 +54,13 @@ struct PortServer::State {
     check_options(options.port);
     require(options.most_clients >= 1 && options.most_clients <= 1024, ErrorKind::invalid_argument, "most_clients is ",
             options.most_clients, ", expected 1 to 1024");
-    require(stop.get() >= 0, ErrorKind::io, "no event for a server of ports: ", reason());
+    require_system(stop.get() >= 0, ErrorKind::io, "no event for a server of ports");
     listen();
     const std::lock_guard lock(runner.mutex);
     if (runner.pulse) {
       ::unlink(path.c_str());
-      fail(ErrorKind::invalid_argument, "the Runner's thread has begun: make the server of its ports before");
+      fail(ErrorKind::invalid_argument,
+           "the Runner's RunnerThread has begun, which serves the ports that were there then: make the PortServer first, then the thread");
     }
     for (int i = 0; i < options.most_clients; ++i) {
       clients.push_back({std::make_shared<PortSeat>(true), Descriptor()});
@@ -84,8 +83,8 @@ struct PortServer::State {
     listener = socket_for(path, address);
     ::fchmod(listener.get(), S_IRUSR | S_IWUSR);   // before it has a name
     const bool bound = ::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-    require(bound && ::chmod(path.c_str(), S_IRUSR | S_IWUSR) == 0 && ::listen(listener.get(), 16) == 0, ErrorKind::io, "cannot serve '",
-            path, "': ", reason());
+    require_system(bound && ::chmod(path.c_str(), S_IRUSR | S_IWUSR) == 0 && ::listen(listener.get(), 16) == 0, ErrorKind::io,
+                   "cannot serve '", path, "'");
   }
 
   void serve_all() {
@@ -142,8 +141,8 @@ int PortServer::clients() const noexcept { return state_->connected.load(); }
 RunnerPort connect_port(const std::string& path) {
   sockaddr_un address;
   Descriptor socket = socket_for(path, address);
-  require(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0, ErrorKind::io, "nobody serves '", path,
-          "': ", reason());
+  require_system(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0, ErrorKind::io,
+                 "nobody serves '", path, "'");
   Descriptor file;
   Offer offer = read_offer(receive_offer(socket.get(), file));
   require(offer.refusal.empty(), ErrorKind::invalid_argument, "the server of '", path, "' refuses: ", offer.refusal);

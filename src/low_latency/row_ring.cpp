@@ -5,19 +5,19 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "base/checked.h"
+#include "base/system_error.h"
 
 namespace tenfold {
 namespace {
 
 struct File {
   explicit File(std::int64_t bytes) : descriptor(::memfd_create("tenfold-rows", MFD_CLOEXEC)) {
-    require(descriptor >= 0 && ::ftruncate(descriptor, bytes) == 0, ErrorKind::out_of_memory, "no memory for ", bytes,
-            " bytes of rows: ", std::strerror(errno));
+    require_system(descriptor >= 0 && ::ftruncate(descriptor, bytes) == 0, ErrorKind::out_of_memory, "no memory for ", bytes,
+                   " bytes of rows");
   }
   ~File() {
     if (descriptor >= 0) ::close(descriptor);
@@ -26,6 +26,8 @@ struct File {
   File& operator=(const File&) = delete;
   const int descriptor;
 };
+
+constexpr std::int64_t kMost = std::int64_t{1} << 46;   // bytes, of which a process has room for two of each
 
 std::size_t size(std::int64_t bytes) { return static_cast<std::size_t>(bytes); }
 
@@ -37,12 +39,15 @@ RowRing::RowRing(std::int64_t rows, std::int64_t row_bytes, std::int64_t streams
     require(value > 0, ErrorKind::invalid_argument, what, " is ", value, ", expected 1 or more");
   };
   positive("rows", rows), positive("row_bytes", row_bytes), positive("streams", streams);
+  const std::int64_t page = ::sysconf(_SC_PAGESIZE);
+  require(rows < kMost && row_bytes <= kMost / (rows + 1) && streams <= kMost / ((rows + 1) * row_bytes + page),
+          ErrorKind::invalid_argument, rows, " rows of ", row_bytes, " bytes for ", streams, " streams take more than ", kMost, " bytes");
   // A row more than the window has, so that a push leaves the window before it alone.
-  ring_bytes_ = round_up(checked_mul(checked_add(rows, 1), row_bytes), ::sysconf(_SC_PAGESIZE));
-  const std::int64_t all = checked_mul(ring_bytes_, streams);
+  ring_bytes_ = round_up((rows + 1) * row_bytes, page);
+  const std::int64_t all = ring_bytes_ * streams;
   const File file(all);
-  void* const reserved = ::mmap(nullptr, size(checked_mul(all, 2)), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  require(reserved != MAP_FAILED, ErrorKind::out_of_memory, "no room for ", 2 * all, " bytes of rows: ", std::strerror(errno));
+  void* const reserved = ::mmap(nullptr, size(2 * all), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  require_system(reserved != MAP_FAILED, ErrorKind::out_of_memory, "no room for ", 2 * all, " bytes of rows");
   memory_ = static_cast<std::byte*>(reserved);
   for (std::int64_t s = 0; s < 2 * streams; ++s) {
     void* const part = ::mmap(memory_ + s * ring_bytes_, size(ring_bytes_), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE,
@@ -77,7 +82,7 @@ void RowRing::close() noexcept {
 
 // `end` is where the window ends, above its length and at most twice the ring.
 const void* RowRing::push(std::int64_t stream, const void* row) noexcept {
-  if (stream < 0 || stream >= streams_) return nullptr;
+  if (stream < 0 || stream >= streams_ || !row) return nullptr;
   Stream& s = all_[size(stream)];
   if (s.end + row_bytes_ > 2 * ring_bytes_) s.end -= ring_bytes_;
   std::memcpy(s.memory + s.end, row, size(row_bytes_));

@@ -5,11 +5,10 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <system_error>
 
 #include "base/check.h"
+#include "base/system_error.h"
 #include "base/threads/spread.h"
 
 namespace tenfold::plan {
@@ -43,9 +42,8 @@ void copy(std::byte* to, std::span<const std::byte> from) {
 }
 
 void lock(std::span<const std::byte> bytes) {
-  require(::mlock(bytes.data(), bytes.size()) == 0, ErrorKind::out_of_memory, "cannot lock ", bytes.size(),
-          " bytes of weights in memory: ", std::generic_category().message(errno),
-          " (raise the limit of locked memory, or choose another mode)");
+  require_system(::mlock(bytes.data(), bytes.size()) == 0, ErrorKind::out_of_memory, "cannot lock ", bytes.size(),
+                 " bytes of weights in memory (raise the limit of locked memory, or choose another mode)");
 }
 
 }  // namespace
