@@ -110,7 +110,8 @@ void write_all(const EmbedWish& w, const Encoder& encoder, TextWindows& windows,
 
 void embed_file(const EmbedWish& w, const Encoder& encoder, TextWindows& windows) {
   const int width = encoder.info().width;
-  const std::string how = "tenfold embed, smaller windows\nprompt " + w.prompt + "\nwidth " + std::to_string(width) + "\n" + encoder.fingerprint();
+  const std::string how =
+      "tenfold embed, smaller windows\nprompt " + w.prompt + "\nwidth " + std::to_string(width) + "\n" + encoder.fingerprint();
   VectorFile out(w.out, width, how, w.resume);
   if (w.resume && !out.resumed())
     w.console.warn("--resume: there is no '" + w.out + ".part' with vectors to go on with: all texts are computed");

@@ -164,6 +164,7 @@ LatencyReport measure_at(Runner& runner, const LatencyWish& w, const LatencyCase
   report.hiccups.add(hiccups(w, rate));
   report.asked_seconds = std::max(report.result.seconds, 1e-9);
   report.backend = runner.backend(), report.rungs = runner.rungs();
+  report.has_deadline = w.runner.deadline.count() > 0;
   report.slides = runner.window_rows().input >= 0;
   if (report.slides) report.published = one.published;
   return report;
@@ -204,6 +205,8 @@ int run(LatencyWish& w) {
   else if (!machine.cpus.empty()) machine.cpus.resize(1);
   const MachineHold hold(machine);
   print_refusals(w, hold.refused());
+  if (const auto load = machine_load(); load && load->busy)
+    w.console.warn("the machine is loaded (" + text(*load) + "): what is measured holds the work of others, too");
   std::signal(SIGINT, interrupt), std::signal(SIGTERM, interrupt);
   std::vector<LatencyReport> reports;
   for (const LatencyCase& one : cases) measure_case(w, one, reports);

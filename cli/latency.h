@@ -49,6 +49,7 @@ struct LatencyReport {
   LatencyRecorder hiccups;
   double asked_seconds = 0, began_s = 0;
   std::vector<RungState> rungs;
+  bool has_deadline = false;             // else no answer is late
   bool slides = false;  // windows slid by one row, and times are those of the newest row
   std::vector<Published> published;
 };

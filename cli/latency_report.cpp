@@ -38,7 +38,8 @@ Json json_of(const LatencyReport& r) {
   Json json = {{"name", r.name}, {"backend", r.backend}, {"rate_asked", r.rate}, {"rate", rate(r)}};
   json["response_us"] = times(o.response), json["service_us"] = times(o.service), json["hiccups_us"] = times(r.hiccups);
   json["asked"] = o.asked, json["answered"] = o.answered, json["behind"] = o.behind, json["dropped"] = o.dropped;
-  json["failed"] = o.failed, json["late"] = o.late, json["not_finite"] = o.not_finite;
+  json["failed"] = o.failed, json["not_finite"] = o.not_finite;
+  json["late"] = r.has_deadline ? Json(o.late) : Json();   // null: there is no deadline
   json["page_faults"] = o.page_faults, json["forced_switches"] = o.forced_switches;
   if (r.slides) json["newest_row"] = {{"behind", o.rows_behind}, {"whole", o.whole}};
   for (const Published& p : r.published) json["published_p99_us"][p.who] = p.p99_us;
@@ -60,8 +61,10 @@ void print_latency(const LatencyReport& r) {
   std::printf(" %10s\n", "max");
   print_times("response", o.response), print_times("service", o.service), print_times("hiccups", r.hiccups);
   const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
-  std::printf("  asked %llu, answered %llu, behind %llu, dropped %llu, failed %llu, late %llu, not finite %llu\n", number(o.asked),
-              number(o.answered), number(o.behind), number(o.dropped), number(o.failed), number(o.late), number(o.not_finite));
+  std::printf("  asked %llu, answered %llu, behind %llu, dropped %llu, failed %llu", number(o.asked), number(o.answered), number(o.behind),
+              number(o.dropped), number(o.failed));
+  if (r.has_deadline) std::printf(", late %llu", number(o.late));
+  std::printf(", not finite %llu\n", number(o.not_finite));
   if (r.slides)
     std::printf(
         "  newest row: times begin where it is there; behind %llu (it came before the rows before it were computed), whole windows "

@@ -88,6 +88,8 @@ class LatencyCase(CliCase):
         self.assertIn('1000 asked a second', text)
         self.assertIn('3000 asked a second', text)
         self.assertIn('page faults', text)
+        self.assertNotIn('late ', text)   # than what? there is no deadline
+        self.assertIn(', late ', self.tenfold('latency', f'--onnx={self.toy}', *QUICK, '--deadline=1e6').stdout)
         told = self.latency(f'--onnx={self.toy}', '--rings=128', '--whenFull=drop_oldest', '--spin=200')
         self.assertEqual(told['asked'], 1000)
         self.assertEqual(told['answered'] + told['dropped'], 1000)
@@ -206,6 +208,7 @@ class LatencyCase(CliCase):
         self.assertEqual({h['cpu'] for h in told['hiccups_us']}, os.sched_getaffinity(0))
         self.assertIn('hiccups of an idle loop', self.tenfold('doctor', '--latency', '--duration=0.05').stdout)
         self.refused(2, 'say what to look at', 'doctor')
+        self.assertIn('load', {finding['topic'] for finding in told['findings']})
         self.refused(2, 'CPU 4000 does not exist', 'doctor', '--latency', '--cpus=4000')
 
 

@@ -33,7 +33,7 @@ class TENFOLD_API LatencyRecorder {
   double mean() const noexcept;                                    // of the middles of buckets, as HdrHistogram's
   double standard_deviation() const noexcept;
   // The least time that `percent` of all times do not exceed, rounded up to the end of its bucket, but no more than
-  // max(). 0 where nothing was recorded.
+  // max(). 0 where nothing was recorded, and for a NaN.
   std::int64_t percentile(double percent) const noexcept;
   static std::int64_t bucket_width(std::int64_t ns) noexcept;      // of the bucket that such a time is in
 

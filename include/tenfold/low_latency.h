@@ -24,6 +24,8 @@
 
 namespace tenfold {
 
+class RowRing;
+
 // What becomes of a request that finds its ring full. Whatever is chosen, submit() never waits.
 //   reject       it is not taken
 //   drop_oldest  the oldest that waits is dropped for it
@@ -39,10 +41,15 @@ struct Answer {
   std::uint64_t id = 0;                // what submit() was given
   std::int64_t due_ns = 0;             // when the request was due: what the caller said, else when it was made
   std::int64_t started_ns = 0, ended_ns = 0;
-  Status status;                       // not_ready: a RunnerThread has the Runner, and another thread called infer()
+  // not_ready: a RunnerThread has the Runner, and another thread called infer(). invalid_binding: the input or the output is null, or
+  // the RowRing has no such stream, or rows of another size. invalid_input, bad_index, too_large: the data are at fault, and no rung is
+  // left for it. failed, device: the last rung failed.
+  Status status;
   std::int32_t rung = -1;              // which of Runner::rungs() answered; -1: none
   bool late = false;                   // it ended after due_ns + RunnerOptions::deadline
   bool not_finite = false;             // an input or output holds a NaN or an infinity
+  // Where a RowRing was given: rows of its window that were not pushed yet, and are zeros. The answer is that of a window with zeros.
+  std::int32_t missing_rows = 0;
   // Of rungs whose engine has early steps (BuildConfig::newest_row):
   bool behind = false;  // it was due before the rows before its newest row were computed, and waited for that
   bool whole = false;   // its window was computed as a whole: nobody ran early, or for another window
@@ -50,7 +57,8 @@ struct Answer {
 
 struct RunnerOptions {
   // The longest that a rung may compute, and that an answer may take from when it was due. 0: no limit. A rung that
-  // takes longer is left, and the same request is answered by the next one. The last rung is not left.
+  // takes longer is left, and the same request is answered by the next one. The last rung is not left. A rung without memory for what
+  // a request asks for is not left either; the next one answers.
   std::chrono::nanoseconds deadline{0};
   bool strict = false;                 // the first rung alone answers; it must open
   NotFinite not_finite = NotFinite::pass;
@@ -97,7 +105,11 @@ class TENFOLD_API RunnerPort {
   // Takes the request, whose bytes are copied. False: the ring is full and rejects, or nobody serves it any more.
   // `due_ns`: when the answer was wanted from; 0: now. It neither waits, allocates nor enters the kernel, unless the
   // thread sleeps (RunnerThreadOptions::spin), which it then wakes.
+  // False for a null input, too.
   bool submit(std::uint64_t id, const void* input, std::int64_t due_ns = 0) noexcept;
+  // The window of a stream, which is all of the input; Answer::missing_rows says how much of it is there. False: there is no such
+  // stream, or its window has another size.
+  bool submit(std::uint64_t id, const RowRing& rows, std::int64_t stream, std::int64_t due_ns = 0) noexcept;
   // The oldest answer, if there is one; `output` may be null. Answers that nobody fetches are dropped, oldest first.
   bool poll(Answer& answer, void* output) noexcept;
   // Whether a thread serves it, and its process lives. It asks the system, so it is not for the hot path.
@@ -141,6 +153,8 @@ class TENFOLD_API Runner {
 
   // Computes in the caller's thread. `due_ns`: when the request was due; 0: now.
   Answer infer(const void* input, void* output, std::int64_t due_ns = 0) noexcept;
+  // For the window of a stream, which is all of the input; Answer::missing_rows says how much of it is there.
+  Answer infer(const RowRing& rows, std::int64_t stream, void* output, std::int64_t due_ns = 0) noexcept;
   // For callers of infer(), where the engine has early steps (BuildConfig::newest_row): computes what does not depend on the
   // newest row of the window that comes next. `next_window` is laid out as for infer(); its newest row and the other inputs
   // are not read. infer() compares the rows before the newest with these. If they are the same, only the rest is computed;

@@ -41,13 +41,22 @@ class TENFOLD_API MachineHold {
 struct RealTimeThrottling { double taken_ms = 0, period_ms = 0; };
 TENFOLD_API std::optional<RealTimeThrottling> real_time_throttling(const std::string& root = "");
 
+// What runs on the machine beside its CPUs: the mean number of threads that ran or waited for a CPU in the last minute.
+struct MachineLoad {
+  double threads = 0;
+  int cpus = 0;
+  bool busy = false;                   // threads for half of the CPUs or more: what is measured holds their work, too
+};
+TENFOLD_API std::optional<MachineLoad> machine_load(const std::string& root = "");   // nothing: the system does not say
+TENFOLD_API std::string text(const MachineLoad& load);   // "load average 4.2 on 2 CPUs"
+
 // One thing that bears on latency. `how` is the command or the boot parameter that makes it as wanted.
 struct MachineFinding {
   std::string topic, found, wanted, how;
   bool good = false;
 };
 // Looks at the machine for threads on these CPUs, and changes nothing. `root` is put in front of /proc and /sys. Throws
-// invalid_argument for a CPU that does not exist.
+// invalid_argument for a CPU that does not exist, and io where /proc or /sys is not there.
 TENFOLD_API std::vector<MachineFinding> look_at_machine(const std::vector<int>& cpus, const std::string& root = "");
 // What a GPU does now, as NVIDIA's management library tells it; its numbers are not CUDA's where some are hidden from
 // this process. -1 and empty: it does not say.

@@ -101,7 +101,8 @@ void bind_answer(nb::module_& m) {
       .def_ro("late", &Answer::late)
       .def_ro("not_finite", &Answer::not_finite)
       .def_ro("behind", &Answer::behind)
-      .def_ro("whole", &Answer::whole);
+      .def_ro("whole", &Answer::whole)
+      .def_ro("missing_rows", &Answer::missing_rows, "Where a row ring was given: rows of its window that were not pushed yet.");
   nb::class_<RungState>(m, "RungState", "A rung of a Runner.")
       .def_ro("name", &RungState::name)
       .def_ro("opened", &RungState::opened)

@@ -23,7 +23,16 @@ _WHEN_FULL = {'reject': 0, 'drop_oldest': 1, 'keep_newest': 2}
 
 
 def _ns(seconds: float) -> int:
-    return round(seconds * 1e9)
+    ns = seconds * 1e9
+    if not abs(ns) < 2**63:   # nor a NaN
+        raise InvalidArgument(f'{seconds} seconds are none that nanoseconds in 64 bits can count')
+    return round(ns)
+
+
+class _WindowAddress(int):
+    """Where a window lies, and how many of its rows were not pushed yet."""
+
+    missing_rows: int = 0
 
 
 def _number(when_full: str) -> int:
@@ -92,10 +101,10 @@ class _Message:
 class Answer:
     """What a request got: `outputs` by name, and how it was answered. Times are nanoseconds of time.monotonic_ns()."""
 
-    __slots__ = ('outputs', '_native')
+    __slots__ = ('outputs', '_native', '_missing_rows')
 
-    def __init__(self, native: Any, outputs: dict[str, NDArray[Any]]) -> None:
-        self._native, self.outputs = native, outputs
+    def __init__(self, native: Any, outputs: dict[str, NDArray[Any]], missing_rows: int = 0) -> None:
+        self._native, self.outputs, self._missing_rows = native, outputs, missing_rows
 
     @property
     def output(self) -> NDArray[Any]:
@@ -142,6 +151,11 @@ class Answer:
         return bool(self._native.whole)
 
     @property
+    def missing_rows(self) -> int:
+        """Of Runner.infer_at(): rows of the window that were not pushed yet, and are zeros. The answer is that of a window with zeros."""
+        return self._missing_rows or int(self._native.missing_rows)
+
+    @property
     def due_ns(self) -> int:
         return int(self._native.due_ns)
 
@@ -154,7 +168,9 @@ class Answer:
         return int(self._native.ended_ns)
 
     def __repr__(self) -> str:
-        return f'<Answer {self.id}: {self.status}, rung {self.rung}, {(self.ended_ns - self.due_ns) / 1000:.1f} us after it was due>'
+        missing = f', {self.missing_rows} rows missing' if self.missing_rows else ''
+        return (f'<Answer {self.id}: {self.status}, rung {self.rung}, {(self.ended_ns - self.due_ns) / 1000:.1f} us after it was due'
+                f'{missing}>')
 
 
 class Runner:
@@ -189,10 +205,14 @@ class Runner:
         return Answer(native, self._output.copies())
 
     def infer_at(self, window: int, due_ns: int = 0) -> Answer:
-        """The only input lies at this address, as RowRing.push_at() gives it: nothing is copied in Python."""
-        if self._input.only is None:
-            raise InvalidArgument(f'there are {len(self._input.arrays)} inputs, not one')
-        return Answer(self._native.infer(window, self._output.address, due_ns), self._output.copies())
+        """The only input lies at this address, as RowRing.push_at() gives it: nothing is copied in Python.
+
+        Before the window is full, Answer.missing_rows says how many of its rows are zeros. Another address than a ring's has to be
+        that of memory of the input's size: nothing can check it.
+        """
+        self._expect_window(window)
+        native = self._native.infer(window, self._output.address, due_ns)
+        return Answer(native, self._output.copies(), getattr(window, 'missing_rows', 0))
 
     def run_early(self, next_window: Arrays) -> str:
         """Computes what does not depend on the newest row of the window that comes next (build(..., newest_row='x:1')).
@@ -206,9 +226,14 @@ class Runner:
 
     def run_early_at(self, window: int) -> str:
         """The same for the only input at this address: a window whose newest row is still to come."""
+        self._expect_window(window)
+        return str(self._native.run_early(window))
+
+    def _expect_window(self, window: int) -> None:
         if self._input.only is None:
             raise InvalidArgument(f'there are {len(self._input.arrays)} inputs, not one')
-        return str(self._native.run_early(window))
+        if not 0 < window < 2**64:
+            raise InvalidArgument(f'a window lies at an address, not at {window}')
 
     def keep_warm(self) -> None:
         """Runs on a sample, without an answer: GPUs that idle slow down."""
@@ -360,7 +385,9 @@ class RowRing:
         array = np.ascontiguousarray(row, self.dtype)
         if array.shape != (self.width,):
             raise InvalidArgument(f'a row has the shape ({self.width},), not {array.shape}')
-        return self._address(self._native.push(stream, array.ctypes.data), stream)
+        address = _WindowAddress(self._address(self._native.push(stream, array.ctypes.data), stream))
+        address.missing_rows = self.rows - self.filled(stream)
+        return address
 
     def window(self, stream: int = 0) -> NDArray[Any]:
         return self._view(self._address(self._native.window(stream), stream))

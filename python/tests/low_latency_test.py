@@ -192,6 +192,30 @@ class Rows(Case):
             at = ring.push_at([value])
             np.testing.assert_array_equal(runner.infer_at(at).output, runner.infer(ring.window().reshape(1, 1, 32)).output)
 
+    def test_windows_that_are_none_are_refused(self):
+        runner, ring = tenfold.Runner(engine()), tenfold.RowRing(32, 1)
+        for address in (0, -1, 2 ** 64):
+            for ask in (runner.infer_at, runner.run_early_at):
+                with self.assertRaisesRegex(tenfold.InvalidArgument, 'a window lies at an address'):
+                    ask(address)
+        for stream in (-1, 1, 2 ** 40):
+            with self.assertRaisesRegex(tenfold.InvalidArgument, f'there is no stream {stream}'):
+                runner.infer_at(ring.push_at([1], stream))
+        for name in ('deadline', 'first_pause', 'longest_silence'):
+            for seconds in (math.nan, math.inf, 1e300):
+                with self.assertRaises(tenfold.InvalidArgument):
+                    tenfold.Runner(engine(), **{name: seconds})
+        with self.assertRaises(tenfold.InvalidArgument):
+            tenfold.Runner(engine(), tolerance=math.nan)
+
+    def test_rows_that_are_missing_are_told(self):
+        runner, ring = tenfold.Runner(engine()), tenfold.RowRing(32, 1)
+        for number in range(1, 40):
+            answer = runner.infer_at(ring.push_at([number]))
+            self.assertTrue(answer.ok)
+            self.assertEqual(answer.missing_rows, max(32 - number, 0))
+        self.assertEqual(runner.infer(ring.window().reshape(1, 1, 32)).missing_rows, 0)
+
 
 class Recorders(Case):
     def test_percentiles_are_numpys(self):

@@ -29,8 +29,11 @@ namespace {
 
 // A request that no engine could answer leaves its rung in place.
 bool is_the_requests_fault(Status::Code code) {
-  return code == Status::bad_index || code == Status::too_large || code == Status::invalid_shape;
+  return code == Status::invalid_input || code == Status::bad_index || code == Status::too_large || code == Status::invalid_shape ||
+         code == Status::invalid_binding;
 }
+// Another request may be answered: a context is ready when it opens, so what it has no memory for are sizes that the data give.
+bool is_of_this_request(Status::Code code) { return is_the_requests_fault(code) || code == Status::out_of_memory; }
 
 // Where all were left, the last one that opened goes on.
 std::size_t last_resort(const RungSet& set, bool strict) noexcept {
@@ -60,7 +63,7 @@ Status Runner::State::ask(RungSet& set, const std::byte* input, std::byte* outpu
     answer.rung = static_cast<std::int32_t>(i);
     const std::int64_t took = answer.ended_ns - start;
     if (limited && (status || status.code == Status::deadline) && took > options.deadline.count()) leave(rung, Status::ok, took);
-    else if (!status && !last && !is_the_requests_fault(status.code)) leave(rung, status.code, took);
+    else if (!status && !last && !is_of_this_request(status.code)) leave(rung, status.code, took);
     if (status || last || is_the_requests_fault(status.code)) {
       rung.answered.fetch_add(1, std::memory_order_relaxed);
       if (fell) counters.fell.fetch_add(1, std::memory_order_relaxed);
@@ -86,7 +89,7 @@ Answer Runner::State::answer(const std::byte* input, std::byte* output, std::int
     if (fails) answer.status = {Status::failed, -1};
   }
   in_use.store(nullptr, std::memory_order_release);
-  answer.late = options.deadline.count() > 0 && answer.ended_ns - answer.due_ns > options.deadline.count();
+  answer.late = options.deadline.count() > 0 && answer.due_ns < answer.ended_ns - options.deadline.count();   // due at any number
   count(counters.answered);
   if (answer.late) count(counters.late);
   if (answer.not_finite) count(counters.not_finite);

@@ -2,15 +2,12 @@
 #include "tenfold/c/latency.h"
 
 #include "api_run/c_common.h"
+#include "low_latency/c_row_ring.h"
 #include "tenfold/latency_recorder.h"
-#include "tenfold/row_ring.h"
 
 using namespace tenfold;
 using namespace tenfold::c;
 
-struct tenfold_row_ring {
-  RowRing ring;
-};
 struct tenfold_latency_recorder {
   LatencyRecorder recorder;
 };

@@ -1,5 +1,6 @@
 // Runners, ports and threads from C.
 #include "api_run/c_common.h"
+#include "low_latency/c_row_ring.h"
 #include "tenfold/c/low_latency.h"
 #include "tenfold/low_latency.h"
 #include "tenfold/port_server.h"
@@ -48,7 +49,9 @@ RunnerOptions options_for(const tenfold_runner_options* given) {
 tenfold_status status_of(Status status) { return status ? TENFOLD_OK : run_status(status.code); }
 
 tenfold_answer answer_of(const Answer& a) {
-  return {a.id, a.due_ns, a.started_ns, a.ended_ns, status_of(a.status), a.rung, a.late, a.not_finite, a.behind, a.whole};
+  return {a.id,   a.due_ns, a.started_ns, a.ended_ns, status_of(a.status),
+          a.rung, a.late,   a.not_finite, a.behind,   a.whole,
+          a.missing_rows};
 }
 
 PortOptions port_options(std::int32_t slots, std::int32_t when_full) {
@@ -93,6 +96,13 @@ extern "C" tenfold_status tenfold_runner_infer(tenfold_runner* runner, const voi
                                                tenfold_answer* answer) {
   if (!runner || !input || !output) return failed(TENFOLD_INVALID_ARGUMENT, "the runner, the input or the output is null");
   const Answer a = runner->runner->infer(input, output, due_ns);
+  if (answer) *answer = answer_of(a);
+  return status_of(a.status);
+}
+extern "C" tenfold_status tenfold_runner_infer_rows(tenfold_runner* runner, const tenfold_row_ring* rows, int64_t stream, void* output,
+                                                    int64_t due_ns, tenfold_answer* answer) {
+  if (!runner || !rows || !output) return failed(TENFOLD_INVALID_ARGUMENT, "the runner, the ring of rows or the output is null");
+  const Answer a = runner->runner->infer(rows->ring, stream, output, due_ns);
   if (answer) *answer = answer_of(a);
   return status_of(a.status);
 }
@@ -184,6 +194,10 @@ extern "C" tenfold_status tenfold_runner_port_binding(const tenfold_runner_port*
 extern "C" void tenfold_runner_port_free(tenfold_runner_port* port) { delete port; }
 extern "C" int32_t tenfold_runner_port_submit(tenfold_runner_port* port, uint64_t id, const void* input, int64_t due_ns) {
   return port && input && port->port.submit(id, input, due_ns);
+}
+extern "C" int32_t tenfold_runner_port_submit_rows(tenfold_runner_port* port, uint64_t id, const tenfold_row_ring* rows, int64_t stream,
+                                                   int64_t due_ns) {
+  return port && rows && port->port.submit(id, rows->ring, stream, due_ns);
 }
 extern "C" int32_t tenfold_runner_port_poll(tenfold_runner_port* port, tenfold_answer* answer, void* output) {
   Answer a;

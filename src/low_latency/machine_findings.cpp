@@ -1,6 +1,7 @@
 // What bears on latency, read from /proc and /sys. A topic is one function.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -15,6 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using Cpus = std::vector<int>;
+
+constexpr const char* kPresent = "/sys/devices/system/cpu/present";
 
 // A look at the machine below a root.
 struct Look {
@@ -47,6 +50,12 @@ Cpus missing(const Cpus& wanted, const Cpus& there) {
   for (const int cpu : wanted)
     if (std::find(there.begin(), there.end(), cpu) == there.end()) all.push_back(cpu);
   return all;
+}
+
+MachineFinding other_work(const Look& look) {
+  const auto found = machine_load(look.root);
+  return {"load", found ? text(*found) : "unknown", "no other work: it makes hiccups", "stop what runs beside (top), or isolate the CPUs",
+          !found || !found->busy};
 }
 
 // The CPUs that a parameter of the kernel names.
@@ -176,14 +185,29 @@ MachineFinding gpu_clocks(const Look&) {
 
 }  // namespace
 
+std::optional<MachineLoad> machine_load(const std::string& root) {
+  const Look look{root, {}};
+  MachineLoad load;
+  if (!(std::istringstream(look.text("/proc/loadavg")) >> load.threads)) return std::nullopt;
+  load.cpus = static_cast<int>(parse_cpu_list(look.text(kPresent)).size());
+  load.busy = load.threads >= std::max(load.cpus, 1) / 2.0;
+  return load;
+}
+
+std::string text(const MachineLoad& load) {
+  return cat("load average ", std::round(load.threads * 10) / 10, " on ", load.cpus, load.cpus == 1 ? " CPU" : " CPUs");
+}
+
 std::vector<MachineFinding> look_at_machine(const std::vector<int>& cpus, const std::string& root) {
   require(!cpus.empty(), ErrorKind::invalid_argument, "say which CPUs are looked at");
   const Look look{root, cpus};
-  const Cpus there = parse_cpu_list(look.text("/sys/devices/system/cpu/present"));
-  for (const int cpu : missing(cpus, there))
-    fail(ErrorKind::invalid_argument, cat("CPU ", cpu, " does not exist; there are ", look.text("/sys/devices/system/cpu/present")));
-  constexpr std::array topics = {isolated, tickless,   no_callbacks, governor, sleep_states, siblings,
-                                 interrupts, huge_pages, swap,         throttling, clock,        numa, gpu_clocks};
+  const std::string present = look.text(kPresent);
+  require(!present.empty() && !look.folder("/proc").empty(), ErrorKind::io, "the machine cannot be looked at: ", root,
+          present.empty() ? kPresent : "/proc", " is empty or not there; mount /proc and /sys");
+  for (const int cpu : missing(cpus, parse_cpu_list(present)))
+    fail(ErrorKind::invalid_argument, cat("CPU ", cpu, " does not exist; there are ", present));
+  constexpr std::array topics = {other_work, isolated,   tickless, no_callbacks, governor, sleep_states, siblings,
+                                 interrupts, huge_pages, swap,     throttling,   clock,    numa,         gpu_clocks};
   std::vector<MachineFinding> all;
   for (const auto topic : topics) all.push_back(topic(look));
   return all;

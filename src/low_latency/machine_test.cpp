@@ -42,6 +42,7 @@ const std::map<std::string, std::string> kPlain = {
     {"/sys/devices/system/cpu/isolated", ""},
     {"/sys/devices/system/cpu/nohz_full", "(null)"},
     {"/proc/cmdline", "quiet"},
+    {"/proc/loadavg", "4.27 3.00 2.00 5/200 1234"},
     {"/sys/devices/system/cpu/cpu2/cpufreq/scaling_governor", "powersave"},
     {"/sys/devices/system/cpu/cpu2/cpuidle/state1/name", "C1"},
     {"/sys/devices/system/cpu/cpu2/cpuidle/state1/latency", "2"},
@@ -66,8 +67,9 @@ const std::map<std::string, std::string> kPlain = {
 
 TEST(Machine, TellsWhatIsNotAsWanted) {
   const auto found = Machine(kPlain).look({2});
-  EXPECT_EQ(found.size(), 13u);
+  EXPECT_EQ(found.size(), 14u);
   for (const auto& [topic, f] : found) EXPECT_TRUE(!f.good || topic == "GPU clocks") << topic << ": " << f.found;
+  EXPECT_EQ(found.at("load").found, "load average 4.3 on 8 CPUs");
   EXPECT_EQ(found.at("isolcpus").found, "none");
   EXPECT_EQ(found.at("isolcpus").how, "boot with isolcpus=2");
   EXPECT_EQ(found.at("governor").found, "powersave");
@@ -82,6 +84,7 @@ TEST(Machine, TellsWhatIsAsWanted) {
   auto files = kPlain;
   files["/sys/devices/system/cpu/isolated"] = files["/sys/devices/system/cpu/nohz_full"] = "2-3";
   files["/proc/cmdline"] = "quiet rcu_nocbs=2-3";
+  files["/proc/loadavg"] = "3.9 9.00 9.00 5/200 1234";
   files["/sys/devices/system/cpu/cpu2/cpufreq/scaling_governor"] = "performance";
   files["/sys/devices/system/cpu/cpu2/cpuidle/state3/disable"] = "1";
   files["/sys/devices/system/cpu/cpu2/topology/thread_siblings_list"] = "2";
@@ -97,6 +100,21 @@ TEST(Machine, TellsWhatIsAsWanted) {
   EXPECT_FALSE(machine.look({2, 4}).at("NUMA").good);
   EXPECT_THROW(machine.look({8}), Error);
   EXPECT_THROW(machine.look({}), Error);
+}
+
+// A container without them has nothing to look at: no CPU is denied, nothing is praised.
+TEST(Machine, WithoutProcOrSys) {
+  for (const std::string gone : {"/sys", "/proc"}) {
+    auto files = kPlain;
+    std::erase_if(files, [&](const auto& file) { return file.first.starts_with(gone + "/"); });
+    try {
+      Machine(files).look({2});
+      ADD_FAILURE() << gone;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::io);
+      EXPECT_NE(std::string(e.what()).find("mount /proc and /sys"), std::string::npos) << e.what();
+    }
+  }
 }
 
 TEST(Machine, HoldsWhatItMay) {

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "low_latency/messages.h"
+#include "low_latency/runner.h"
 #include "low_latency/thread_use.h"
 
 namespace tenfold {
@@ -116,6 +117,11 @@ void check_inputs(const std::vector<const void*>& inputs) {
           "a loop needs an input, and none may be null");
 }
 
+void expect_free(const Runner& runner) {
+  require(!runner.state().has_thread.load(std::memory_order_acquire), ErrorKind::invalid_argument,
+          "a RunnerThread has the Runner: ask it through a port");
+}
+
 // Both parts of a loop, whose requests are made by `ask(due)` and whose waiting is filled by `idle(now)`. `thread` is the
 // one that computes.
 template <class Ask, class Idle, class End>
@@ -139,7 +145,7 @@ OpenLoopResult loop(const OpenLoopOptions& options, int thread, const Ask& ask, 
 }  // namespace
 
 OpenLoopResult run_open_loop(Runner& runner, const std::vector<const void*>& inputs, const OpenLoopOptions& options) {
-  check_inputs(inputs);
+  check_inputs(inputs), expect_free(runner);
   std::vector<std::byte> output(static_cast<std::size_t>(runner.output_bytes()));
   std::size_t next = 0;
   std::int64_t last = now_ns();
@@ -185,7 +191,7 @@ OpenLoopResult run_open_loop(RunnerPort& port, const RunnerThread& thread, const
 }
 
 double run_closed_loop(Runner& runner, const std::vector<const void*>& inputs, std::chrono::nanoseconds duration) {
-  check_inputs(inputs);
+  check_inputs(inputs), expect_free(runner);
   require(duration.count() > 0, ErrorKind::invalid_argument, "a closed loop needs a duration above 0");
   std::vector<std::byte> output(static_cast<std::size_t>(runner.output_bytes()));
   std::uint64_t done = 0;

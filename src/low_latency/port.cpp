@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "low_latency/ring_window.h"
 #include "low_latency/runner.h"
 
 namespace tenfold {
@@ -100,7 +101,8 @@ RunnerPort::State::~State() {
 RunnerPort Runner::open_port(const PortOptions& options) {
   low_latency::check_options(options);
   const std::lock_guard lock(state_->mutex);
-  require(!state_->pulse, ErrorKind::invalid_argument, "the Runner's thread has begun: open its ports before");
+  require(!state_->pulse, ErrorKind::invalid_argument,
+          "the Runner's RunnerThread has begun, which serves the ports that were there then: open ports first, then make the thread");
   const low_latency::PortSizes sizes = low_latency::sizes_of(state_->layout, options);
   low_latency::PortMemory memory(sizes, touched_memory(sizes.bytes()));
   memory.clear();
@@ -112,10 +114,24 @@ RunnerPort Runner::open_port(const PortOptions& options) {
 }
 
 bool RunnerPort::submit(std::uint64_t id, const void* input, std::int64_t due_ns) noexcept {
-  State& s = *state_;
+  return state_ && state_->submit({id, due_ns}, input);
+}
+bool RunnerPort::submit(std::uint64_t id, const RowRing& rows, std::int64_t stream, std::int64_t due_ns) noexcept {
+  if (!state_) return false;
+  const low_latency::RingWindow window = low_latency::window_of(rows, stream, state_->layout.input_bytes);
+  return state_->submit({id, due_ns, window.missing}, window.memory);
+}
+
+bool RunnerPort::State::submit(const low_latency::RequestHead& given, const void* input) noexcept {
+  State& s = *this;
   count(s.submitted);
+  if (!input && s.layout.input_bytes > 0) {
+    count(s.rejected);
+    return false;
+  }
   std::byte* const message = s.ask.message();
-  const low_latency::RequestHead head{id, due_ns != 0 ? due_ns : low_latency::now_ns()};
+  low_latency::RequestHead head = given;
+  if (head.due_ns == 0) head.due_ns = low_latency::now_ns();
   std::memcpy(message, &head, sizeof head);
   std::memcpy(message + sizeof head, input, static_cast<std::size_t>(s.layout.input_bytes));
   std::uint64_t dropped = 0;
@@ -128,6 +144,7 @@ bool RunnerPort::submit(std::uint64_t id, const void* input, std::int64_t due_ns
 }
 
 bool RunnerPort::poll(Answer& answer, void* output) noexcept {
+  if (!state_) return false;
   State& s = *state_;
   const std::byte* const message = s.fetch.pop();
   if (!message) return false;
@@ -138,17 +155,23 @@ bool RunnerPort::poll(Answer& answer, void* output) noexcept {
 }
 
 bool RunnerPort::served() const noexcept {
-  if (state_->memory.head().served.load(std::memory_order_acquire) == 0 || state_->ask.broken() || state_->fetch.broken()) return false;
+  if (!state_ || state_->memory.head().served.load(std::memory_order_acquire) == 0) return false;
+  if (state_->ask.broken() || state_->fetch.broken()) return false;
   if (state_->socket < 0) return true;
   char byte = 0;  // the other process sends nothing: it is there, or its end is
   return ::recv(state_->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
 }
 
-const std::vector<BindingInfo>& RunnerPort::bindings() const noexcept { return state_->layout.bindings; }
-std::int64_t RunnerPort::offset(int binding) const { return low_latency::offset_of(state_->layout, binding); }
-std::int64_t RunnerPort::input_bytes() const noexcept { return state_->layout.input_bytes; }
-std::int64_t RunnerPort::output_bytes() const noexcept { return state_->layout.output_bytes; }
+namespace {
+const low_latency::Layout kNothing;   // of a port that was moved from
+}  // namespace
+
+const std::vector<BindingInfo>& RunnerPort::bindings() const noexcept { return (state_ ? state_->layout : kNothing).bindings; }
+std::int64_t RunnerPort::offset(int binding) const { return low_latency::offset_of(state_ ? state_->layout : kNothing, binding); }
+std::int64_t RunnerPort::input_bytes() const noexcept { return state_ ? state_->layout.input_bytes : 0; }
+std::int64_t RunnerPort::output_bytes() const noexcept { return state_ ? state_->layout.output_bytes : 0; }
 RunnerPort::Counts RunnerPort::counts() const noexcept {
+  if (!state_) return {};
   return {state_->submitted.load(), state_->rejected.load(), state_->dropped.load(), state_->polled.load(),
           state_->memory.head().answers_dropped.load()};
 }

@@ -19,6 +19,7 @@ struct alignas(kLine) PortHead {
 struct alignas(kLine) RequestHead {
   std::uint64_t id = 0;
   std::int64_t due_ns = 0;
+  std::int32_t missing_rows = 0;
 };
 struct alignas(kLine) AnswerHead { Answer answer; };
 
@@ -94,6 +95,8 @@ struct RunnerPort::State {
   ~State();
   State(const State&) = delete;
   State& operator=(const State&) = delete;
+
+  bool submit(const low_latency::RequestHead& head, const void* input) noexcept;
 
   const low_latency::Layout layout;
   const low_latency::PortMemory memory;

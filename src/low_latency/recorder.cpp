@@ -58,7 +58,7 @@ double LatencyRecorder::standard_deviation() const noexcept {
 
 std::int64_t LatencyRecorder::percentile(double percent) const noexcept {
   const State& s = *state_;
-  if (s.count == 0) return 0;
+  if (s.count == 0 || std::isnan(percent)) return 0;
   // Rounding in the division must not ask for one more than there are.
   const double share = std::nextafter(std::clamp(percent, 0.0, 100.0), -1.0) / 100;
   const auto wanted = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(s.count))), 1, s.count);

@@ -122,6 +122,7 @@ std::string LatencyRecorder::percentile_distribution() const {
 }
 
 std::string histogram_log(double began_s, std::span<const HistogramLogEntry> entries) {
+  require(std::abs(began_s) < 1e15, ErrorKind::invalid_argument, "the log began at ", began_s, " seconds since 1970");   // nor a NaN
   const auto seconds = static_cast<std::time_t>(began_s);
   std::tm utc{};
   ::gmtime_r(&seconds, &utc);

@@ -1,9 +1,11 @@
 // Runner: what its owner sees of it, and the change of rungs under load.
 #include "low_latency/runner.h"
 
+#include <cmath>
 #include <utility>
 
 #include "low_latency/port.h"
+#include "low_latency/ring_window.h"
 
 namespace tenfold {
 
@@ -17,6 +19,9 @@ const RunnerOptions& checked(const RunnerOptions& o) {
   require(o.deadline.count() >= 0, ErrorKind::invalid_argument, "deadline is ", o.deadline.count(), " ns, expected 0 or more");
   require(o.first_pause.count() > 0 && o.longest_pause >= o.first_pause, ErrorKind::invalid_argument,
           "pauses between probes are above 0, and longest_pause is no less than first_pause");
+  require(!std::isnan(o.tolerance), ErrorKind::invalid_argument, "tolerance is no number");
+  require(o.not_finite <= NotFinite::fail, ErrorKind::invalid_argument, "there is no NotFinite of number ", static_cast<int>(o.not_finite));
+  require(o.warm_up_runs >= 0, ErrorKind::invalid_argument, "warm_up_runs is ", o.warm_up_runs, ", expected 0 or more");
   require(o.good_answers > 0, ErrorKind::invalid_argument, "good_answers is ", o.good_answers, ", expected 1 or more");
   require(o.longest_silence.count() > 0, ErrorKind::invalid_argument, "longest_silence must be above 0");
   return o;
@@ -67,11 +72,20 @@ WindowRows Runner::window_rows() const {
 
 Answer Runner::infer(const void* input, void* output, std::int64_t due_ns) noexcept {
   if (state_->has_thread.load(std::memory_order_acquire)) return {.status = {Status::not_ready, -1}};
+  if (state_->lacks(input, output)) return {.status = {Status::invalid_binding, -1}};
   return state_->answer(static_cast<const std::byte*>(input), static_cast<std::byte*>(output), due_ns);
+}
+
+Answer Runner::infer(const RowRing& rows, std::int64_t stream, void* output, std::int64_t due_ns) noexcept {
+  const low_latency::RingWindow window = low_latency::window_of(rows, stream, input_bytes());
+  Answer answer = infer(window.memory, output, due_ns);
+  answer.missing_rows = window.missing;
+  return answer;
 }
 
 Status Runner::run_early(const void* next_window) noexcept {
   if (state_->has_thread.load(std::memory_order_acquire)) return {Status::not_ready, -1};
+  if (!next_window && state_->layout.input_bytes > 0) return {Status::invalid_binding, -1};
   return state_->run_early(static_cast<const std::byte*>(next_window));
 }
 

@@ -29,6 +29,10 @@ struct Runner::State {
   State(std::vector<Rung> rungs, RunnerOptions given);
   ~State();
 
+  // Null where bytes are needed.
+  bool lacks(const void* input, const void* output) const noexcept {
+    return (!input && layout.input_bytes > 0) || (!output && layout.output_bytes > 0);
+  }
   // By the thread that has the Runner. `output` is written only where the status is ok.
   Answer answer(const std::byte* input, std::byte* output, std::int64_t due_ns) noexcept;
 

@@ -65,7 +65,7 @@ bool answer_one(Runner::State& runner, low_latency::PortSeat& seat) noexcept {
   std::memcpy(&head, message, sizeof head);
   std::byte* const to = rings.give.message();
   Answer answer = runner.answer(message + sizeof head, to + sizeof(low_latency::AnswerHead), head.due_ns);
-  answer.id = head.id;
+  answer.id = head.id, answer.missing_rows = head.missing_rows;
   std::memcpy(to, &answer, sizeof answer);
   std::uint64_t dropped = 0;
   rings.give.push(WhenFull::drop_oldest, dropped);
@@ -171,6 +171,10 @@ RunnerThread::RunnerThread(std::vector<Runner*> runners, RunnerThreadOptions opt
   State& s = *state_;
   s.options = std::move(options);
   require(!runners.empty(), ErrorKind::invalid_argument, "a RunnerThread needs a Runner");
+  require(s.options.cpu >= -1, ErrorKind::invalid_argument, "cpu is ", s.options.cpu, ", expected a CPU's number, or -1 for any");
+  require(s.options.priority >= 0, ErrorKind::invalid_argument, "priority is ", s.options.priority, ", expected 1 to 99, or 0");
+  require(s.options.keep_warm.count() >= 0, ErrorKind::invalid_argument, "keep_warm is ", s.options.keep_warm.count(),
+          " ns, expected 0 or more");
   s.pulse->beat_ns = now_ns();
   for (Runner* runner : runners) {
     require(runner != nullptr, ErrorKind::invalid_argument, "a Runner is null");

@@ -4,6 +4,7 @@
 
 #include "tenfold/c/engine.h"
 #include "tenfold/c/ladder.h"
+#include "tenfold/c/latency.h"
 #include "tenfold/c/log.h"
 #include "tenfold/c/status.h"
 #include "tenfold/c/types.h"
@@ -28,6 +29,7 @@ typedef struct {
   int32_t rung;                    /* which rung answered; -1: none */
   int32_t late, not_finite;        /* 0 or 1 */
   int32_t behind, whole;           /* 0 or 1; of engines with early steps */
+  int32_t missing_rows;            /* of a row ring's window: rows that were not pushed yet, and are zeros */
 } tenfold_answer;
 
 typedef struct {
@@ -56,6 +58,10 @@ TENFOLD_API tenfold_status tenfold_runner_offset(const tenfold_runner* runner, i
  * null. Returns its status. */
 TENFOLD_API tenfold_status tenfold_runner_infer(tenfold_runner* runner, const void* input, void* output, int64_t due_ns,
                                                 tenfold_answer* answer);
+/* For the window of a ring's stream, which is all of the input; answer->missing_rows says how much of it is there.
+ * TENFOLD_RUN_INVALID_BINDING: there is no such stream, or its window has another size. */
+TENFOLD_API tenfold_status tenfold_runner_infer_rows(tenfold_runner* runner, const tenfold_row_ring* rows, int64_t stream,
+                                                     void* output, int64_t due_ns, tenfold_answer* answer);
 /* For callers of tenfold_runner_infer(), where the engine has early steps: computes what does not depend on the newest row of
  * the window that comes next, whose newest row and other inputs are not read. A window with other rows before the newest is
  * computed as a whole. TENFOLD_RUN_NOT_READY: a thread has the runner; it does this by itself. */
@@ -88,6 +94,8 @@ TENFOLD_API tenfold_status tenfold_runner_open_port(tenfold_runner* runner, int3
 TENFOLD_API void tenfold_runner_port_free(tenfold_runner_port* port);
 /* Return 1 if the request was taken, or an answer was there; 0 if not. `output` may be null. */
 TENFOLD_API int32_t tenfold_runner_port_submit(tenfold_runner_port* port, uint64_t id, const void* input, int64_t due_ns);
+TENFOLD_API int32_t tenfold_runner_port_submit_rows(tenfold_runner_port* port, uint64_t id, const tenfold_row_ring* rows,
+                                                    int64_t stream, int64_t due_ns);
 TENFOLD_API int32_t tenfold_runner_port_poll(tenfold_runner_port* port, tenfold_answer* answer, void* output);
 /* Whether a thread serves it, and its process lives. Not for the hot path. */
 TENFOLD_API int32_t tenfold_runner_port_served(const tenfold_runner_port* port);
