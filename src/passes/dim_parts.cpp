@@ -95,7 +95,15 @@ std::optional<DimParts::Outermost> DimParts::outermost(std::size_t axis) const {
   return found;
 }
 
-void DimParts::resize(std::size_t axis, std::int64_t extent) { parts_[groups_[axis][0]].size = Dim(extent); }
+void DimParts::resize(std::size_t axis, std::int64_t extent) {
+  const std::size_t part = groups_[axis][0];
+  parts_[part].size = Dim(extent);
+  if (extent != 1) return;
+  groups_[axis].clear();
+  parts_.erase(parts_.begin() + static_cast<std::ptrdiff_t>(part));
+  for (Group& group : groups_)
+    for (std::size_t& other : group) other -= other > part ? 1 : 0;
+}
 
 ir::Value* DimParts::apply(ir::Graph& graph, ir::Value* source, const Dims& dims, ir::Node* before) const {
   // Parts of one dim of the source that also stay together in a dim of the result move as one.
