@@ -1,5 +1,5 @@
 // sink_reshape: a Reshape that regroups leading dims moves behind what works along the others: pointwise nodes, products, softmax,
-// norms, transposes. Products then meet their residuals, attention in three dims shows its heads, and pairs of reshapes cancel.
+// norms, reductions, transposes. Products then meet their residuals, attention in three dims shows its heads, and pairs of reshapes cancel.
 //
 // before: (x f32[6,8], w f32[8,4]!, r f32[2,3,4])
 //   to = i64[3]{2,3,4}
@@ -26,6 +26,21 @@
 //   s = MatMul(q, k)
 //   p = Softmax(s)
 //   y = Reshape(p, c) allowzero=1
+//
+// before: (x f32[6,8], w f32[8,4]!)
+//   to = i64[3]{2,3,4}
+//   p = MatMul(x, w)
+//   q = Reshape(p, to)
+//   m = ReduceMax(q) axes=[-1]
+//   s = Sub(q, m)
+//   y = Exp(s)
+// after: (x f32[6,8], w f32[8,4]!)
+//   to = i64[3]{2,3,4}
+//   p = MatMul(x, w)
+//   m = ReduceMax(p) axes=[-1]
+//   s = Sub(p, m)
+//   e = Exp(s)
+//   y = Reshape(e, to) allowzero=1
 //
 // kept: (x f32[2,3,4], r f32[6,1,4])
 //   to = i64[3]{6,1,4}
@@ -66,6 +81,11 @@ std::optional<Regrouping> regrouping(const Value* v) {
 Value* matching(ir::Graph& graph, Value* v, const Regrouping& r, Node* before) {
   if (v->dims() == r.to) return reshape_to(graph, v, r.from, before);
   const auto rank = static_cast<int>(v->dims().size());
+  if (rank == static_cast<int>(r.to.size()) && r.leading(v->dims()) == r.leading(r.to)) {   // one number for each row
+    Dims dims = r.leading(r.from);
+    dims.insert(dims.end(), v->dims().end() - r.tail, v->dims().end());
+    return reshape_to(graph, v, dims, before);
+  }
   for (int i = 0; i < rank - r.tail; ++i)
     if (v->dims()[static_cast<std::size_t>(i)] != ir::Dim(1)) return nullptr;
   return rank <= r.tail ? v : reshape_to(graph, v, Dims(v->dims().end() - r.tail, v->dims().end()), before);
@@ -97,6 +117,18 @@ Value* past_rows(ir::Graph& graph, Node& n) {
   std::vector<Value*> operands = n.inputs;
   operands[0] = r->source;
   return graph.add_like(n, operands, &n)->out();
+}
+
+// Along axes of the tail, which keep their place.
+Value* past_reduction(ir::Graph& graph, Node& n) {
+  const auto r = regrouping(n.in(0));
+  if (!r || n.inputs.size() > 1 || n.attributes.integer("keepdims", 1) == 0) return nullptr;
+  ir::Ints axes = *reduced_axes(n);
+  const auto rank = static_cast<std::int64_t>(r->to.size());
+  for (std::int64_t& axis : axes)
+    if ((axis -= rank) < -r->tail) return nullptr;
+  n.attributes.set("axes", axes);
+  return graph.add_like(n, {r->source}, &n)->out();
 }
 
 Value* past_product(ir::Graph& graph, Node& n) {
@@ -131,6 +163,7 @@ Value* past(ir::Graph& graph, Node& n) {
   if (n.def->scalar && n.def->pure && !n.inputs.empty()) return past_pointwise(graph, n);
   if (op == "Softmax" || op == "LogSoftmax" || op == "LayerNormalization" || op == "RMSNormalization") return past_rows(graph, n);
   if (op == "MatMul") return past_product(graph, n);
+  if (is_reduction(n)) return past_reduction(graph, n);
   return op == "Transpose" ? past_transpose(graph, n) : nullptr;
 }
 
