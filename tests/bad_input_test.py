@@ -71,6 +71,18 @@ class BadModels(CliCase):
         self.refuses(MODEL, 'axis 7 is out of range for 2 dimensions', [node('Softmax', ['x'], ['y'], axis=7)])
         self.refuses(MODEL, 'Cast', [node('Cast', ['x'], ['y'], to=12345)])
 
+    def test_integers_that_cannot_be_divided(self):
+        """-2^63 / -1 has no place in 64 bits, and processors trap on it."""
+
+        def constants(*values):
+            return [numpy_helper.from_array(np.int64(v), name) for v, name in zip(values, ('start', 'limit', 'delta'))]
+
+        nodes, outputs = [node('Range', ['start', 'limit', 'delta'], ['y'])], [('y', TensorProto.INT64, None)]
+        self.refuses(MODEL, 'further than can be counted', nodes, [], outputs, constants(0, -(2**63), -1))
+        model = save_model(self.path('bad.onnx'), nodes, [], outputs, constants(0, -(2**63), -1))
+        self.refused(MODEL, 'further than can be counted', 'check', model)
+        self.refuses(MODEL, 'delta is 0', nodes, [], outputs, constants(0, 5, 0))
+
     def test_graphs(self):
         self.refuses(
             MODEL, 'depends on its own result', [node('Relu', ['b'], ['a']), node('Relu', ['a'], ['b']), node('Add', ['a', 'x'], ['y'])]

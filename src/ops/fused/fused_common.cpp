@@ -47,10 +47,7 @@ void run_wide(Call& call) { run(call, Between::wide); }
 
 Tensor filled(DType type, const Shape& shape, double value) {
   Tensor t(type, shape);
-  for (std::int64_t i = 0; i < t.size(); ++i) {
-    if (is_float(type)) store_double(type, t.mutable_raw(), i, value);
-    else store_int(type, t.mutable_raw(), i, static_cast<std::int64_t>(value));
-  }
+  for (std::int64_t i = 0; i < t.size(); ++i) store_double(type, t.mutable_raw(), i, value);
   return t;
 }
 

@@ -96,6 +96,7 @@ void count_up(std::int32_t* to, std::int32_t count, std::int32_t first) {
 template <class Range>
 void for_runs(const std::uint8_t* keep, std::int64_t sequence, Range range) {
   const auto find = [&](std::int64_t from, int wanted) {
+    if (from == sequence) return sequence;   // of no tokens at all there need be no memory
     const void* at = std::memchr(keep + from, wanted, static_cast<std::size_t>(sequence - from));
     return at ? static_cast<const std::uint8_t*>(at) - keep : sequence;
   };

@@ -41,7 +41,7 @@ struct Line {
     const T size = shifted ? end - start : std::max(end - start, T(1)), bin = size / static_cast<T>(bins);
     call.need(std::isfinite(size) && std::isfinite(start) && (ratio > 0 || bin <= kMostOfBin), "a region reaches from ", start, " to ", end,
               " in an image of ", extent);
-    samples = ratio > 0 ? ratio : std::max<std::int64_t>(0, static_cast<std::int64_t>(std::ceil(bin)));
+    samples = ratio > 0 ? ratio : static_cast<std::int64_t>(std::max(T(0), std::ceil(bin)));
     call.need(samples == 0 || bins <= kMostOfRegion / samples, bins, " bins of ", samples, " samples each are more than ", kMostOfRegion);
     all.reserve(static_cast<std::size_t>(bins * samples));
     for (std::int64_t i = 0; i < bins * samples; ++i) {

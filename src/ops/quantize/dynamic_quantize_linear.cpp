@@ -18,7 +18,7 @@ void reference(Call& call) {
   float low = 0, high = 0;  // zero has to be among the values that can be written
   for (std::int64_t i = 0; i < size; ++i) low = std::min(low, x[i]), high = std::max(high, x[i]);
   const float scale = high == low ? 1.0f : (high - low) / 255.0f;
-  const float zero = std::clamp(__builtin_nearbyintf(-low / scale), 0.0f, 255.0f);
+  const float place = __builtin_nearbyintf(-low / scale), zero = place == place ? std::clamp(place, 0.0f, 255.0f) : 0;   // of an infinity
   auto* y = call.out[0].as<std::uint8_t>();
   for (std::int64_t i = 0; i < size; ++i) y[i] = static_cast<std::uint8_t>(ops::quantized(x[i], scale, zero, {0, 255}));
   store_double(call.out[1].dtype, call.out[1].data, 0, scale);

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "base/checked.h"
+
 namespace tenfold::ops {
 
 using ir::Dim;
@@ -12,8 +14,9 @@ namespace {
 
 // A default axis that a vector or scalar does not have is no mistake while one scale serves the whole tensor.
 std::int64_t axis_of(const ir::Call& call) {
-  const std::int64_t axis = call.attributes().integer("axis");
-  return axis < 0 ? axis + static_cast<std::int64_t>(call.in[0].shape.size()) : axis;
+  const std::int64_t given = call.attributes().integer("axis"), rank = static_cast<std::int64_t>(call.in[0].shape.size());
+  const std::int64_t axis = given < 0 ? given + rank : given;
+  return axis >= 0 && axis < rank ? axis : 0;
 }
 
 }  // namespace
@@ -45,7 +48,7 @@ void check_scales(ir::InferCall& call) {
 ScaleIndex::ScaleIndex(const ir::Call& call)
     : view_(call.in[0].shape, axis_of(call)), count_(call.in[1].size()), block_(call.attributes().integer("block_size")) {
   if (count_ != 1) {
-    if (block_ > 0) blocks_ = (view_.extent + block_ - 1) / block_;
+    if (block_ > 0) blocks_ = tenfold::ceil_div(view_.extent, block_);
     const std::int64_t expected = block_ == 0 ? view_.extent : view_.outer * blocks_ * view_.inner;
     call.need(count_ == expected, "the scale has ", count_, " values, expected ", expected);
   }
