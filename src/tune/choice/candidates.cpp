@@ -113,8 +113,9 @@ std::vector<const backends::Tactic*> Candidates::by_least_time(const ir::Node& n
   if (!timing()) return all;
   std::map<const backends::Tactic*, double> least;
   for (const backends::Tactic* t : all) {
+    if (!t->work || !source_allowed(t->source)) continue;  // a library that is left out is not asked: asking opens it
     const std::vector<backends::Formats> formats = formats_of(*t, problem_of(node, nullptr));
-    if (t->work && !formats.empty()) least[t] = least_of(*t, problem_of(node, &formats[0])).ns;
+    if (!formats.empty()) least[t] = least_of(*t, problem_of(node, &formats[0])).ns;
   }
   std::stable_sort(all.begin(), all.end(), [&](const auto* a, const auto* b) { return least[a] < least[b]; });
   return all;
@@ -130,7 +131,7 @@ bool Candidates::may_reach(const ir::Node& anchor, const ir::Node& fused, std::i
   if (!timing() || known_.count(plain.line()) || !agrees_at(anchor, options_.opt)) return true;
   if (options_.config->max_tactics > 0) return true;   // what is timed here would come on top of as many
   for (const backends::Tactic* t : tactics_.of(*anchor.def))
-    if (runs(*t, anchor) && !runs(*t, fused)) return true;
+    if (source_allowed(t->source) && runs(*t, anchor) && !runs(*t, fused)) return true;
   StepReport report{anchor.name, plain.line(), {}};
   const auto allowed = static_cast<double>(limit);
   for (const Candidate& c : of(fused)) {

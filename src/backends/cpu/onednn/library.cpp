@@ -5,6 +5,7 @@
 
 #if TENFOLD_WITH_ONEDNN
 #include <dlfcn.h>
+#include <link.h>
 
 #include "backends/cpu/onednn/functions.h"
 #endif
@@ -14,12 +15,25 @@ namespace tenfold::backends::cpu::onednn {
 #if TENFOLD_WITH_ONEDNN
 namespace {
 
+// A program without an interpreter has no loader of its own: the C++ library that oneDNN brings along crashes in it.
+bool is_static_program() {
+  const auto first = [](dl_phdr_info* program, std::size_t, void* interpreted) {
+    for (int i = 0; i < program->dlpi_phnum; ++i)
+      if (program->dlpi_phdr[i].p_type == PT_INTERP) *static_cast<bool*>(interpreted) = true;
+    return 1;  // the program itself comes first; libraries follow
+  };
+  bool interpreted = false;
+  dl_iterate_phdr(first, &interpreted);
+  return !interpreted;
+}
+
 struct Opened {
   Functions functions;
   Found found;
 
   Opened() { found.absence = open(); }
   std::string open() {
+    if (is_static_program()) return "a statically linked program cannot open libdnnl.so.2: link it dynamically";
     // Both stay open: OpenMP's threads must not outlive its code.
     void* library = dlopen("libdnnl.so.2", RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) return "libdnnl.so.2 cannot be opened (Debian's package is libdnnl2)";
