@@ -143,7 +143,11 @@ TEST_F(FakeGpu, WithoutMemoryTheErrorNamesWhatIsWantedAndFree) {
     ADD_FAILURE() << "a context was made of 32 bytes";
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), ErrorKind::out_of_memory);
-    EXPECT_NE(std::string(e.what()).find("bytes of GPU memory wanted, 32 of"), std::string::npos) << e.what();
+    const std::string text = e.what();
+    EXPECT_NE(text.find("bytes of GPU memory wanted, 32 of"), std::string::npos) << text;
+    EXPECT_NE(text.find("smaller shapes (--maxShapes, a smaller batch), less workspace"), std::string::npos) << text;
+    EXPECT_NE(text.find("fp16 take less"), std::string::npos) << text;
+    EXPECT_EQ(text.find("fewer threads"), std::string::npos) << text;  // they take nothing of a GPU's
   }
   const std::size_t taken = fake_->taken;
   EXPECT_NO_THROW(old->run(std::vector<Tensor>{x}));
@@ -151,6 +155,49 @@ TEST_F(FakeGpu, WithoutMemoryTheErrorNamesWhatIsWantedAndFree) {
   fake_->memory = std::size_t{1} << 30;
   EXPECT_NO_THROW(engine_->create_context()->run(std::vector<Tensor>{x}));
   EXPECT_EQ(fake_->taken, taken) << "a context left memory behind";
+}
+
+// A run whose sizes are data asks for memory while it runs: what it lacks is told with the same numbers, and later runs have it again.
+TEST_F(FakeGpu, ARunWithoutMemoryNamesWhatIsWantedAndFree) {
+  const auto context = engine("(n i64[1])\n zeros = ConstantOfShape(n)\n y = Relu(zeros)").create_context();
+  const auto run = [&](std::int64_t elements) {
+    Tensor n(DType::i64, {1});
+    n.data<std::int64_t>()[0] = elements;
+    return context->run(std::vector<Tensor>{n}).at(0).shape();
+  };
+  EXPECT_EQ(run(8), Shape{8});
+  fake_->memory = fake_->taken;
+  try {
+    run(100000);
+    ADD_FAILURE() << "100000 floats lie nowhere";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::out_of_memory);
+    const std::string text = e.what();
+    EXPECT_NE(text.find("bytes of GPU memory wanted, 0 of"), std::string::npos) << text;
+    EXPECT_NE(text.find("take less"), std::string::npos) << text;
+  }
+  EXPECT_EQ(run(8), Shape{8});
+  fake_->memory = std::size_t{1} << 30;
+  EXPECT_EQ(run(100000), Shape{100000});
+}
+
+// Weights are placed when a plan is loaded.
+TEST_F(FakeGpu, WithoutMemoryForWeightsTheErrorSaysSo) {
+  const Engine product = engine("(x f32[batch,6])\n w = f32[6,5]!\n y = MatMul(x, w)");
+  const std::filesystem::path path = std::filesystem::temp_directory_path() / cat("tenfold_fake_weights_", ::getpid(), ".plan");
+  product.save(path.string());
+  fake_->memory = fake_->taken;
+  try {
+    Engine::load(path.string(), {.device = cat("cuda:", FakeDriver::kOrdinal)});
+    ADD_FAILURE() << "weights lie nowhere";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::out_of_memory);
+    EXPECT_NE(std::string(e.what()).find("bytes of GPU memory wanted, 0 of"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("it is for the plan's weights"), std::string::npos) << e.what();
+  }
+  fake_->memory = std::size_t{1} << 30;
+  EXPECT_NO_THROW(Engine::load(path.string(), {.device = cat("cuda:", FakeDriver::kOrdinal)}));
+  std::filesystem::remove(path);
 }
 
 TEST_F(FakeGpu, APlanForAnotherArchitectureIsRefusedWithBothNamed) {

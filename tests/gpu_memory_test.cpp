@@ -49,6 +49,9 @@ TEST_F(Gpu, WithoutMemoryAnErrorAndAllGoesOn) {
   const auto old = engine.create_context();
   const Tensor x = ops::random_tensor(DType::f32, {4, 64}, 5), want = expected(graph, x);
   expect_near(old->run(std::vector<Tensor>{x}).at(0).data<float>(), want, "before");
+  BuildConfig config;
+  config.device = "cuda:0", config.optimization_level = 0;
+  const auto zeros = builder::build_graph(parsed("(n i64[1])\n zeros = ConstantOfShape(n)\n y = Relu(zeros)\n"), config).create_context();
   const Engine large = built(parsed("(x f32[batch,1024])\n  y = Relu(x)\n"), 1024, std::int64_t{1} << 22);  // 16 GiB in and 16 out
   {
     std::vector<std::shared_ptr<void>> all;
@@ -65,11 +68,23 @@ TEST_F(Gpu, WithoutMemoryAnErrorAndAllGoesOn) {
     } catch (const Error& e) {
       EXPECT_EQ(e.kind(), ErrorKind::out_of_memory);
       EXPECT_NE(std::string(e.what()).find("17179869184 bytes of GPU memory wanted"), std::string::npos) << e.what();
-      EXPECT_NE(std::string(e.what()).find(" are free"), std::string::npos) << e.what();
+      EXPECT_NE(std::string(e.what()).find(" are free; smaller shapes"), std::string::npos) << e.what();
+    }
+    try {  // sizes that only the run knows
+      Tensor n(DType::i64, {1});
+      n.data<std::int64_t>()[0] = std::int64_t{1} << 30;
+      zeros->run(std::vector<Tensor>{n});
+      ADD_FAILURE() << "there was memory left for 4 GiB";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::out_of_memory) << e.what();
+      EXPECT_NE(std::string(e.what()).find(" bytes of GPU memory wanted, "), std::string::npos) << e.what();
     }
     expect_near(old->run(std::vector<Tensor>{x}).at(0).data<float>(), want, "while there is no memory");
   }
   EXPECT_NO_THROW(large.create_context());
+  Tensor few(DType::i64, {1});
+  few.data<std::int64_t>()[0] = 8;
+  EXPECT_EQ(zeros->run(std::vector<Tensor>{few}).at(0).shape(), Shape{8});
   expect_near(engine.create_context()->run(std::vector<Tensor>{x}).at(0).data<float>(), want, "afterwards");
 }
 

@@ -124,7 +124,8 @@ std::string ExecutionContext::describe(Status status) const {
       what = cat("step '", step.name, "' (", step.op, plan::computed_text(c.engine->plan, step), "): ", what);
     }
   }
-  if (status.code == Status::device && !c.stream->error().empty()) what += cat(": ", c.stream->error());
+  const bool of_device = status.code == Status::device || (status.code == Status::out_of_memory && c.run.last_error.empty());
+  if (of_device && !c.stream->error().empty()) what += cat(": ", c.stream->error());
   if (!status && !c.run.last_error.empty()) what += ": " + c.run.last_error;
   return what;
 }

@@ -15,10 +15,11 @@ std::shared_ptr<void> allocate_arena(const EngineState& engine, std::int64_t are
   return engine.backend->memory().allocate(arena_bytes + engine.scratch_stride * workers);
 } catch (const Error& error) {
   if (error.kind() != ErrorKind::out_of_memory) throw;
+  const bool on_host = engine.backend->memory().host_reads();  // other devices' errors say themselves what takes less
   const std::string parts = cat("results of steps take ", arena_bytes, " at the largest shapes of the profiles, the scratch of ", workers,
                                 " threads ", engine.scratch_stride * workers);
-  throw Error(ErrorKind::out_of_memory,
-              cat(error.what(), " for a context: ", parts, "; smaller shapes (--maxShapes) or fewer threads take less"));
+  throw Error(ErrorKind::out_of_memory, cat(error.what(), on_host ? " for a context: " : "; it is for a context: ", parts,
+                                            on_host ? "; smaller shapes (--maxShapes) or fewer threads take less" : ""));
 }
 
 void own_arena(ContextState& c) {

@@ -8,6 +8,21 @@
 
 namespace tenfold::runtime {
 
+Status out_of_memory(ContextState& c) noexcept {
+  try {
+    throw;
+  } catch (const std::exception& e) {
+    try {
+      c.run.last_error = e.what();
+    } catch (...) {
+      c.run.last_error.clear();
+    }
+  } catch (...) {
+    c.run.last_error.clear();
+  }
+  return {Status::out_of_memory, -1};
+}
+
 bool grow(ContextState& c, GrownBuffer& buffer, std::int64_t bytes) noexcept {
   if (bytes <= buffer.bytes) return true;
   try {
@@ -17,7 +32,7 @@ bool grow(ContextState& c, GrownBuffer& buffer, std::int64_t bytes) noexcept {
     buffer.bytes = bytes;
     return true;
   } catch (...) {
-    return false;
+    return static_cast<bool>(out_of_memory(c));
   }
 }
 
@@ -28,7 +43,7 @@ bool grow_on_host(ContextState& c, GrownBuffer& buffer, std::int64_t bytes) noex
     buffer.bytes = bytes;
     return true;
   } catch (...) {
-    return false;
+    return static_cast<bool>(out_of_memory(c));
   }
 }
 

@@ -33,6 +33,8 @@ std::int64_t scratch_room(const EngineState& engine, std::int64_t workers);   //
 Status settle_memory(ContextState& context, bool in_run) noexcept;
 // At least `bytes` for one operand of growing size (a stack of unknown length), its content kept.
 Status grow_operand(ContextState& context, const Frame& frame, const plan::Operand& operand, std::int64_t bytes) noexcept;
+// In a catch block of an allocation: the exception's words become the run's error.
+Status out_of_memory(ContextState& context) noexcept;
 bool grow(ContextState& context, GrownBuffer& buffer, std::int64_t bytes) noexcept;
 bool grow_on_host(ContextState& context, GrownBuffer& buffer, std::int64_t bytes) noexcept;  // what was in it is lost
 

@@ -64,8 +64,14 @@ class CudaBackend final : public Backend, DeviceMemory, KernelTiming, CodeStore 
   std::shared_ptr<void> allocate_host(std::int64_t bytes) override {
     device_->make_current();
     void* memory = nullptr;
-    expect(driver()->allocate_host(&memory, static_cast<std::size_t>(std::max<std::int64_t>(bytes, 64)), 0), "cuMemHostAlloc",
-           "allocating host memory");
+    const int result = driver()->allocate_host(&memory, static_cast<std::size_t>(std::max<std::int64_t>(bytes, 64)), 0);
+    if (result == kOutOfMemory) {
+      note_failure(result, "cuMemHostAlloc");
+      fail(ErrorKind::out_of_memory, cat("cannot allocate ", bytes,
+                                         " bytes of host memory that the GPU can read (pinned); smaller shapes "
+                                         "(--maxShapes, a smaller batch) take less"));
+    }
+    expect(result, "cuMemHostAlloc", "allocating host memory");
     std::memset(memory, 0, static_cast<std::size_t>(bytes));
     return {memory, [device = device_](void* p) {
               device->make_current();

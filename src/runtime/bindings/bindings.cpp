@@ -116,7 +116,7 @@ Status ask_allocators(ContextState& c, bool late) noexcept {
     }
     return {};
   } catch (...) {
-    return {Status::out_of_memory, -1};
+    return out_of_memory(c);
   }
 }
 
@@ -134,7 +134,7 @@ Status before_preparing(ContextState& c) noexcept {
       if (c.extras->allocators[b].allocate && !c.bindings.memory[b]) use_own_memory(c, b), c.bindings.changed = true;
     return {};
   } catch (...) {
-    return {Status::out_of_memory, -1};
+    return out_of_memory(c);
   }
 }
 
@@ -228,7 +228,7 @@ Status bind_strided(ExecutionContext& context, int binding, void* memory, std::i
     c.bindings.changed = true;
     return {};
   } catch (...) {
-    return {Status::out_of_memory, -1};
+    return runtime::out_of_memory(c);
   }
 }
 
@@ -250,7 +250,7 @@ Status set_allocator(ExecutionContext& context, int output, OutputAllocator allo
     c.bindings.memory[b] = nullptr, c.bindings.bytes[b] = 0;
     return {};
   } catch (...) {
-    return {Status::out_of_memory, -1};
+    return runtime::out_of_memory(c);
   }
 }
 

@@ -130,9 +130,9 @@ Status bind_state(ExecutionContext& context, int output, int input, bool in_plac
   try {
     return runtime::link(c, output, input, in_place_too);
   } catch (const Error& e) {
-    return {e.kind() == ErrorKind::device ? Status::device : Status::out_of_memory, -1};
+    return {e.kind() == ErrorKind::device ? Status::device : runtime::out_of_memory(c).code, -1};
   } catch (...) {
-    return {Status::out_of_memory, -1};
+    return runtime::out_of_memory(c);
   }
 }
 

@@ -11,7 +11,14 @@ std::shared_ptr<DeviceLink> make_device_link(const EngineState& engine, backends
   link->recorder = stream.recorder();
   for (std::size_t b = 0; b < engine.bindings.size(); ++b) {
     const std::int64_t bytes = largest_bytes(engine, b);
-    link->mirrors.push_back({engine.backend->memory().allocate(bytes), bytes});
+    try {
+      link->mirrors.push_back({engine.backend->memory().allocate(bytes), bytes});
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::out_of_memory) throw;
+      const BindingInfo& info = engine.bindings[b];
+      throw Error(e.kind(), cat(e.what(), "; it is for ", info.is_input ? "input '" : "output '", info.name,
+                                "' at the largest shapes of the profiles"));
+    }
   }
   return link;
 }
@@ -20,7 +27,7 @@ Status grow_mirror(ContextState& c, Frame& frame, std::size_t b, std::int64_t by
   GrownBuffer& mirror = c.device->mirrors[b];
   const void* const old = mirror.memory.get();
   if (bytes <= mirror.bytes || frame.bindings[b] != old) return {};
-  if (!grow(c, mirror, bytes)) return {Status::out_of_memory, static_cast<int>(b)};
+  if (!grow(c, mirror, bytes)) return {Status::out_of_memory, -1};
   frame.bindings[b] = c.device->transfers[b].used = mirror.memory.get();
   moved = true;
   return {};

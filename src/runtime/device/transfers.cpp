@@ -71,7 +71,7 @@ Status choose_transfers(ContextState& c) noexcept {
     for (std::size_t b = 0; b < c.bindings.memory.size(); ++b) c.device->transfers[b] = way(c, b);
     return {};
   } catch (...) {
-    return {Status::out_of_memory, -1};
+    return out_of_memory(c);
   }
 }
 

@@ -237,9 +237,9 @@ std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& opt
   engine->registry = &registry_with(options.plugins.get());
   engine->tactics = tactics_with(*engine->backend, options.plugins.get());
   backends::DeviceMemory& memory = engine->backend->memory();
-  engine->constants = constants ? std::move(constants) : memory.place_constants(engine->plan.weights, engine->plan.weights_bytes);
+  engine->constants = constants ? std::move(constants) : place_weights(memory, engine->plan.weights, engine->plan.weights_bytes);
   for (const Tensor& t : engine->plan.replaced)
-    engine->replaced.push_back(t.defined() ? memory.place_constants(static_cast<const std::byte*>(t.raw()), t.bytes()) : nullptr);
+    engine->replaced.push_back(t.defined() ? place_weights(memory, static_cast<const std::byte*>(t.raw()), t.bytes()) : nullptr);
   describe_bindings(*engine);
   EngineInfo& info = engine->info;
   info.model_name = engine->plan.model_name, info.device = engine->backend->info().name, info.builder = engine->plan.builder;

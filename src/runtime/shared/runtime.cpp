@@ -66,11 +66,18 @@ std::shared_ptr<const void> join(const std::shared_ptr<Runtime>& runtime) {
 
 const std::shared_ptr<Runtime>& runtime_of(const std::shared_ptr<Runtime>& given) { return given ? given : Runtime::of_process(); }
 
+std::shared_ptr<const void> place_weights(backends::DeviceMemory& memory, const void* data, std::int64_t bytes) try {
+  return memory.place_constants(data, bytes);
+} catch (const Error& e) {
+  if (e.kind() != ErrorKind::out_of_memory) throw;
+  throw Error(e.kind(), cat(e.what(), "; it is for the plan's weights"));
+}
+
 std::shared_ptr<const void> SharedWeights::place(backends::Backend& backend) {
   const std::lock_guard lock(mutex_);
   std::weak_ptr<const void>& placed = placed_[cat(backend.name(), ":", backend.info().ordinal)];
   std::shared_ptr<const void> memory = placed.lock();
-  if (!memory) placed = memory = backend.memory().place_constants(bytes_.data(), static_cast<std::int64_t>(bytes_.size()));
+  if (!memory) placed = memory = place_weights(backend.memory(), bytes_.data(), static_cast<std::int64_t>(bytes_.size()));
   return memory;
 }
 

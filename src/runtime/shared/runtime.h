@@ -14,6 +14,9 @@
 
 namespace tenfold::runtime {
 
+// Constants on the backend's device; where it has no memory for them, the error says what it is for.
+std::shared_ptr<const void> place_weights(backends::DeviceMemory& memory, const void* data, std::int64_t bytes);
+
 // The weights of one plan, however many engines have it, in host memory and on devices.
 class SharedWeights {
  public:

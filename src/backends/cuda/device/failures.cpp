@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "backends/cuda/device/driver.h"
+#include "backends/cuda/device/memory_left.h"
 #include "base/check.h"
 
 namespace tenfold::backends::cuda {
@@ -115,6 +116,13 @@ std::optional<DeviceError> last_failure(int ordinal) {
   return e;
 }
 
+std::string memory_left() {
+  std::size_t free = 0, total = 0;
+  if (const Driver* d = driver()) d->memory_info(&free, &total);
+  return cat(free, " of ", total, " are free; smaller shapes (--maxShapes, a smaller batch), less workspace ",
+             "(--memPoolSize=workspace:MiB) or fp16 take less");
+}
+
 void expect(int result, const char* call, const char* doing) {
   if (result == kSuccess) return;
   note_failure(result, call);
@@ -122,8 +130,8 @@ void expect(int result, const char* call, const char* doing) {
   describe(result, call, words, sizeof words);
   const std::optional<DeviceError> all = last_failure(current);
   fail(result == kOutOfMemory ? ErrorKind::out_of_memory : ErrorKind::device,
-       cat("CUDA, ", doing, ": ", words, "; driver for CUDA ", version_text(driver_version()),
-           all && !all->libraries.empty() ? ", " : "", all ? all->libraries : ""));
+       cat("CUDA, ", doing, ": ", words, "; driver for CUDA ", version_text(driver_version()), all && !all->libraries.empty() ? ", " : "",
+           all ? all->libraries : "", result == kOutOfMemory ? cat("; of the GPU's bytes ", memory_left()) : ""));
 }
 
 void describe(int result, const char* call, char* text, std::size_t bytes) noexcept {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "backends/cuda/device/failures.h"
+#include "backends/cuda/device/memory_left.h"
 #include "base/check.h"
 
 namespace tenfold::backends::cuda {
@@ -49,9 +50,7 @@ DevicePointer MemoryPool::take(std::int64_t bytes) {
   const int result = bytes > device_bytes_ ? kOutOfMemory : ask(pointer, bytes);
   if (result == kOutOfMemory) {
     note_failure(result, pool_ ? "cuMemAllocFromPoolAsync" : "cuMemAlloc");
-    std::size_t free = 0, total = 0;
-    driver()->memory_info(&free, &total);
-    fail(ErrorKind::out_of_memory, cat(bytes, " bytes of GPU memory wanted, ", free, " of ", total, " are free"));
+    fail(ErrorKind::out_of_memory, cat(bytes, " bytes of GPU memory wanted, ", memory_left()));
   }
   expect(result, pool_ ? "cuMemAllocFromPoolAsync" : "cuMemAlloc", "allocating memory");
   taken_.emplace(pointer, bytes);
