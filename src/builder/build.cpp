@@ -78,6 +78,7 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const s
     ir::Graph rewritten = stages.rewrite(source, ranges);
     const passes::Found found = stages.look(source, rewritten, profile, ranges);
     std::vector<ir::Graph> forms = stages.settle(std::move(rewritten), found);
+    maker.share_constants(forms);
     PlanMaker::Tuned tuned = maker.choose(std::move(forms), ranges);
     maker.assemble(std::move(tuned), ranges);
   }

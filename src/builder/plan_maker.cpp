@@ -72,7 +72,12 @@ ir::Graph PlanMaker::source_of(const ir::Graph& graph) {
   runtime::expand_plugins(copy);
   ir::settle_names(copy, "expand_plugins");
   passes::tell_of_fused_attention(copy, config_, backends::traits_of(plan_.device));
+  shared_.know(copy);
   return copy;
+}
+
+void PlanMaker::share_constants(std::vector<ir::Graph>& forms) {
+  for (ir::Graph& form : forms) shared_.share(form);
 }
 
 void PlanMaker::keep_model_of(const ir::Graph& graph, const Findings& findings) {

@@ -9,6 +9,7 @@
 #include "builder/program/model_names.h"
 #include "builder/rebuild/portable.h"
 #include "builder/refit/refit_book.h"
+#include "builder/shared_constants.h"
 #include "tune/timing/timing_cache.h"
 #include "tune/tuner.h"
 
@@ -27,6 +28,8 @@ class PlanMaker {
     ir::Graph graph;
     tune::Chosen chosen;
   };
+  // What one profile's graph has in common with those before it is held once.
+  void share_constants(std::vector<ir::Graph>& forms);
   // Several forms of one graph, all computing the same: that is taken whose steps take least time, the first if they tie.
   Tuned choose(std::vector<ir::Graph> forms, const std::vector<plan::Range>& ranges);
   void assemble(Tuned tuned, const std::vector<plan::Range>& ranges);   // a program of the plan
@@ -55,6 +58,7 @@ class PlanMaker {
   ConstantPool constants_;
   PortableGraphs portable_;
   RefitBook refit_;
+  SharedConstants shared_;
   const plan::Refit* old_refit_ = nullptr;   // when re-tuning
   const ir::Registry* registry_ = nullptr;
   plan::Names names_;

@@ -14,6 +14,7 @@
 #include "backends/cpu/onednn/library.h"
 #include "backends/cpu/processors.h"
 #include "base/checked.h"
+#include "base/memory_limit.h"
 #include "base/threads/cpu_count.h"
 #include "base/threads/float_state.h"
 #include "base/threads/placed.h"
@@ -83,6 +84,7 @@ class CpuBackend final : public Backend, DeviceMemory, KernelTiming {
       return memory;
     }
     constexpr std::int64_t kHuge = 2 << 20;
+    expect_memory(bytes, "host memory");
     const std::int64_t alignment = bytes >= kHuge ? kHuge : 64;
     const std::int64_t size = round_up(std::max<std::int64_t>(bytes, 64), alignment == kHuge ? 4096 : 64);
     void* memory = std::aligned_alloc(static_cast<std::size_t>(alignment), static_cast<std::size_t>(round_up(size, alignment)));

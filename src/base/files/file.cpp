@@ -15,6 +15,7 @@
 #include "base/check.h"
 #include "base/files/lock_wait.h"
 #include "base/files/trust.h"
+#include "base/memory_limit.h"
 #include "base/threads/spread.h"
 
 namespace tenfold {
@@ -116,6 +117,7 @@ std::shared_ptr<const MappedFile> MappedFile::read(int descriptor, const std::st
   if (::fstat(descriptor, &before) != 0) fail_io("examine", path, errno);
   const std::size_t room = size < kHugePage ? size : size + kHugePage;
   require(size < SIZE_MAX - kHugePage, ErrorKind::out_of_memory, "cannot read '", path, "': it has ", size, " bytes");
+  expect_memory(static_cast<std::int64_t>(size), "memory for a file");
   void* const start = ::mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (start == MAP_FAILED) fail_io("allocate memory for", path, errno);
   std::unique_ptr<void, Unmap> guard(start, Unmap{room});

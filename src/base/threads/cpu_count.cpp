@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <fstream>
-#include <sstream>
 #include <string>
 
+#include "base/cgroups.h"
 #include "base/threads/parallel.h"
 
 namespace tenfold {
@@ -44,42 +44,12 @@ int limit_v1(const std::string& folder) {
   return quota_file >> quota && period_file >> period ? whole_cpus(quota, period) : 0;
 }
 
-// The least limit of `path` and its ancestors below `mount`. A container often sees the host's path but mounts only its own
-// part of the tree; folders that do not exist are passed over and the mount's top is read last.
-int least_limit(const std::string& mount, std::string path, int (*limit)(const std::string&)) {
-  int least = 0;
-  for (;;) {
-    const int here = limit(mount + path);
-    if (here > 0) least = least > 0 ? std::min(least, here) : here;
-    if (path.empty()) return least;
-    path.erase(path.find_last_of('/'));
-  }
-}
-
-bool has_cpu_controller(std::string_view list) {
-  std::istringstream words{std::string(list)};
-  for (std::string word; std::getline(words, word, ',');)
-    if (word == "cpu") return true;
-  return false;
-}
-
 }  // namespace
 
 int cgroup_cpus(std::string_view membership, std::string_view root) {
-  std::istringstream lines{std::string(membership)};
   int least = 0;
-  for (std::string line; std::getline(lines, line);) {   // "hierarchy:controllers:path"
-    const std::size_t first = line.find(':'), second = first == std::string::npos ? first : line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    std::string path = line.substr(second + 1);
-    if (path.empty() || path[0] != '/' || path == "/") path.clear();
-    int here = 0;
-    if (controllers.empty()) here = least_limit(std::string(root), path, limit_v2);
-    else if (has_cpu_controller(controllers)) {
-      here = least_limit(std::string(root) + "/" + controllers, path, limit_v1);
-      if (here == 0) here = least_limit(std::string(root) + "/cpu", path, limit_v1);
-    }
+  for (const CgroupFolder& folder : cgroup_folders(membership, root, "cpu")) {
+    const int here = folder.version == 2 ? limit_v2(folder.path) : limit_v1(folder.path);
     if (here > 0) least = least > 0 ? std::min(least, here) : here;
   }
   return least;
@@ -89,10 +59,7 @@ int machine_cpus() { return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSOR
 
 int default_threads() {
   int threads = affinity_cpus();
-  std::ifstream file("/proc/self/cgroup");
-  std::ostringstream membership;
-  membership << file.rdbuf();
-  if (const int quota = cgroup_cpus(membership.str(), "/sys/fs/cgroup"); quota > 0) threads = std::min(threads, quota);
+  if (const int quota = cgroup_cpus(own_cgroups(), kCgroupRoot); quota > 0) threads = std::min(threads, quota);
   return std::clamp(threads, 1, kMaxWorkers);
 }
 

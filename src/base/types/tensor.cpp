@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/files/huge_memory.h"
+#include "base/memory_limit.h"
 #include "base/types/element.h"
 
 namespace tenfold {
@@ -13,6 +14,7 @@ namespace {
 
 std::shared_ptr<void> allocate(std::int64_t bytes) {
   constexpr std::int64_t kLarge = 2 << 20;
+  expect_memory(bytes, "memory for a tensor");
   if (bytes >= kLarge) {
     std::shared_ptr<void> memory = map_huge(bytes);
     require(memory != nullptr, ErrorKind::out_of_memory, "cannot allocate ", bytes, " bytes for a tensor");

@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "base/files/hash.h"
 #include "base/files/huge_memory.h"
+#include "base/memory_limit.h"
 #include "base/threads/spread.h"
 #include "ir/op_def.h"
 #include "ir/recipe.h"
@@ -15,6 +16,8 @@
 namespace tenfold::builder {
 
 namespace {
+
+constexpr const char* kForWeights = "memory for the weights of the plan";
 
 std::uint64_t hash_of(const void* data, std::int64_t bytes) {
   return hash64(std::span(static_cast<const std::byte*>(data), static_cast<std::size_t>(bytes)));
@@ -103,6 +106,7 @@ std::vector<std::int32_t> ConstantPool::add_batch(std::span<const ToPack> batch)
     if (const auto [at, added] = hashes_.try_emplace(original, 0); added) unknown.emplace_back(original.get(), &at->second);
   }
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return batch[a].bytes > batch[b].bytes; });
+  expect_memory(bytes, kForWeights);
   auto* const memory = static_cast<std::byte*>(space(bytes));
   std::vector<std::uint64_t> hashes(batch.size());
   spread(static_cast<std::int64_t>(batch.size() + unknown.size()), 2 * bytes, [&](std::int64_t part) {
@@ -161,6 +165,8 @@ std::int32_t ConstantPool::add(const std::string& name, const void* data, std::i
                                const std::string& refit_key, SharedConstant origin) {
   const Key key{hash, bytes, refit_key};
   if (const std::int32_t known = find(data, bytes, key); known >= 0) return known;
+  const bool packed_here = data >= at(0) && data < at(capacity_);
+  if (!packed_here) expect_memory(bytes, kForWeights);
   auto* const place = static_cast<std::byte*>(space(bytes));
   if (place != data && bytes > 0) {   // perhaps packed a little further on
     std::memmove(place, data, static_cast<std::size_t>(bytes));
