@@ -72,7 +72,7 @@ Flags make_flags(Wish& w) {
               "weights of few bits. Ranges come from every second sample; the others show the error of what is written. All else in the\n"
               "file stays as it is.");
   flags.group("Flags");
-  flags.add_text("o", w.output, "FILE", "the file to write; external data that it goes on using must lie in the same folder");
+  flags.add_text("o", w.output, "FILE", "the file to write; it is tied to no other file: of external data it holds what it needs");
   flags.add_text("data", w.data, "PATH",
                  "samples: .npz by input name or .npy, first axis: samples; photographs; a folder of either; .txt, .csv:COLUMN");
   flags.add_text("tokenizer", w.tokenizer, "FILE", "the tokenizer.json of texts in --data, or a folder that holds it");
@@ -102,14 +102,15 @@ Flags make_flags(Wish& w) {
   flags.add_switch("reduceRange", w.options.reduce_range,
                    "weights of 7 bits: for ONNX Runtime on x86 without VNNI, whose products of bytes saturate");
   add_budget_flags(flags, w.budget);
-  flags.add_switch("externalData", w.options.external_data, "new weights lie in OUT.onnx.data; else only beyond 2 GiB");
+  flags.add_switch("externalData", w.options.external_data, "large weights lie in OUT.onnx.data; else only beyond 2 GiB");
   flags.add({"threads", "N", "run samples on N threads; default: what this process may use",
              [&w](const std::string& text) { w.config.threads = parse_int("threads", text, 1, kMostThreads); }});
   add_import_flags(flags, w.config);
   flags.add_switch("help", w.help, "this text");
   flags.footer(
-      "Without --data weights alone become narrower, each rounded to the nearest. Exit codes: 3 where no product can be quantised (within\n"
-      "--max-error), or nodes stand in the way of the opset that the type needs (13, fp8 19, int4 21), with what to do.");
+      "int8 and fp8 need samples. --type=int4 and --nbits do without: each weight is rounded to the nearest then. Exit codes: 3\n"
+      "where no product can be quantised (within --max-error), or nodes stand in the way of the opset that the type needs (13, fp8\n"
+      "19, int4 21), with what to do.");
   return flags;
 }
 
@@ -162,6 +163,11 @@ void print_report(const Wish& w, const QuantizeReport& r) {
 }
 
 }  // namespace
+
+void quantize_flags(const UseFlags& use) {
+  Wish w;
+  use(make_flags(w));
+}
 
 int quantize_main(const Arguments& arguments) {
   Wish w;

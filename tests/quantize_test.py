@@ -276,11 +276,34 @@ class Quantize(CliCase):
             self.assertEqual(os.path.exists(self.path('q.onnx.data')), bool(flags))
             raw = onnx.load(self.path('q.onnx'), load_external_data=False)
             where = {e.value for i in raw.graph.initializer for e in i.external_data if e.key == 'location'}
-            self.assertEqual(where, {'n.bin', 'q.onnx.data'} if flags else {'n.bin'})
+            self.assertEqual(where, {'q.onnx.data'} if flags else set())
             self.assertEqual(before, open(self.path('n.bin'), 'rb').read())
+        self.refused(2, "keeps weights in 'n.bin'", 'quantize', path, f"--data={self.path('data.npz')}", '-o', self.path('n.bin'))
+
+    def test_the_result_goes_to_another_folder_without_the_old_data(self):
+        """Tensors of bodies, attributes and functions, too, which lie in the same file of data."""
+        plain = everything()
+        inner_y = helper.make_tensor_value_info('inner_y', FLOAT, [40])
+        inner = helper.make_graph([node('Identity', ['far'], ['inner_y'])], 'b', [], [inner_y],
+                                  [numpy_helper.from_array(np.arange(40, dtype=np.float32), 'far')])
+        plain.graph.initializer.append(numpy_helper.from_array(np.array(True), 'always'))
+        plain.graph.node.append(node('If', ['always'], ['branch'], 'branch', then_branch=inner, else_branch=inner))
+        plain.graph.node.append(node('Constant', [], ['held'], 'held', value=numpy_helper.from_array(np.ones(300, np.float32), 'held')))
+        plain.graph.output.append(helper.make_tensor_value_info('branch', FLOAT, [40]))
+        plain.graph.output.append(helper.make_tensor_value_info('held', FLOAT, [300]))
+        path = self.save(plain, save_as_external_data=True, location='n.bin', size_threshold=64, convert_attribute=True)
+        feed = self.feed(self.samples[:20])
+        want = runs(path, feed)
         os.mkdir(self.path('other'))
-        self.refused(2, 'write it into the folder', 'quantize', path, f"--data={self.path('data.npz')}", '-o',
-                     self.path('other/q.onnx'))
+        for flags in ([], ['--externalData']):
+            self.tenfold('quantize', path, f"--data={self.path('data.npz')}", '-o', self.path('other/q.onnx'), *flags)
+            os.rename(self.path('n.bin'), self.path('away'))
+            found = runs(self.path('other/q.onnx'), feed, optimised=False)
+            os.rename(self.path('away'), self.path('n.bin'))
+            self.assertLess(relative(found[0], want[0]), 0.06)
+            for got, expected in zip(found[1:], want[1:], strict=True):
+                np.testing.assert_allclose(got, expected, atol=0.06 * np.abs(expected).max() + 1e-6)
+            self.assertEqual(os.path.exists(self.path('other/q.onnx.data')), bool(flags))
 
     def test_products_are_excluded_by_name(self):
         path = self.save(everything())
@@ -319,7 +342,7 @@ class Quantize(CliCase):
         path = self.save(everything())
         np.savez(self.path('other.npz'), z=self.samples)
         np.savez(self.path('wide.npz'), x=self.samples[:, :7], cond=np.ones(60, bool))
-        np.savez(self.path('double.npz'), x=self.samples.astype(np.float64), cond=np.ones(60, bool))
+        np.savez(self.path('words.npz'), x=self.samples.astype(str), cond=np.ones(60, bool))
         np.save(self.path('x0.npy'), np.ones((60, 6), np.float32))
         os.mkdir(self.path('empty'))
         self.write('cut.onnx', open(path, 'rb').read()[:3000])
@@ -330,7 +353,7 @@ class Quantize(CliCase):
             (1, 'no .npz or .npy', [path, f"--data={self.path('empty')}", *out]),
             (1, "no array 'x'", [path, f"--data={self.path('other.npz')}", *out]),
             (1, '[60,7,12,12]', [path, f"--data={self.path('wide.npz')}", *out]),
-            (1, 'double.npz', [path, f"--data={self.path('double.npz')}", *out]),
+            (1, 'words.npz', [path, f"--data={self.path('words.npz')}", *out]),
             (1, 'cannot write', [path, data, '-o', self.path('absent/q.onnx')]),
             (2, 'is the model itself', [path, data, '-o', path]),
             (2, 'say where to write', [path, data]),

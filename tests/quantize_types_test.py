@@ -36,6 +36,7 @@ class Types(CliCase):
 
         def w(*shape):
             return (random.standard_normal(shape) / np.sqrt(max(shape))).astype(np.float32)
+        self.weights = w
         mixing = random.standard_normal((64, 64)) * np.exp(random.standard_normal(64))   # data of uneven, correlated columns
         self.samples = (random.standard_normal((100, 4, 64)) @ mixing / 8).astype(np.float32)
         values = {'w1': w(64, 96), 'w2': w(64, 96), 'b2': w(64), 'w3': w(64, 40), 's': np.ones(64, np.float32), 'odd': w(40, 7)}
@@ -74,6 +75,52 @@ class Types(CliCase):
         kinds = {i.data_type for i in model.graph.initializer if len(i.dims) == 2}
         self.assertEqual(kinds, {onnx.TensorProto.FLOAT8E4M3FN})
         self.assertEqual(tensorrt_rules.broken_rules(model), [])
+
+    def test_operators_that_changed_between_opsets_17_and_21(self):
+        """All of ai.onnx's that models of opset 17 may have and whose schema changed up to 21, in forms that mean the same: as they are
+        where types came alone (onnx.defs), written anew where Split, GridSample and reductions changed. ONNX Runtime judges."""
+        ints, grid = np.array([4, 60], np.int64), np.random.default_rng(1).uniform(-1, 1, (1, 3, 4, 2)).astype(np.float32)
+        values = {'w': self.weights(64, 64), 'sizes': ints, 'axes0': np.array([0], np.int64), 'shape': np.array([1, 1, -1, 8], np.int64),
+                  'grid': grid, 'zero': np.float32(0), 'pads': np.array([0, 1, 0, 1], np.int64), 'one': np.array([1, 64], np.int64)}
+        nodes = [
+            node('MatMul', ['x', 'w'], ['m'], 'product'), node('Equal', ['m', 'zero'], ['e'], 'equal'),
+            node('Where', ['e', 'zero', 'm'], ['where'], 'where'), node('Split', ['where', 'sizes'], ['s1', 's2'], 'split', axis=1),
+            node('Split', ['where'], ['h1', 'h2'], 'halves', axis=1), node('Concat', ['s1', 's2'], ['c'], 'joined', axis=1),
+            node('Add', ['h1', 'h2'], ['h'], 'sum'), node('ReduceMean', ['c'], ['mean'], 'mean', axes=[1]),
+            node('ReduceMax', ['c'], ['most'], 'most'), node('IsNaN', ['c'], ['nan'], 'nan'), node('IsInf', ['c'], ['inf'], 'inf'),
+            node('Or', ['nan', 'inf'], ['odd'], 'odd'), node('Cast', ['odd'], ['oddf'], 'cast', to=FLOAT),
+            node('Flatten', ['c'], ['f'], 'flat'),
+            node('Identity', ['f'], ['i'], 'same'), node('Transpose', ['i'], ['t'], 'turned', perm=[1, 0]),
+            node('Shape', ['t'], ['sh'], 'shape_of'), node('Size', ['t'], ['size'], 'size'),
+            node('Cast', ['size'], ['sizef'], 'sizef', to=FLOAT),
+            node('ConstantOfShape', ['sh'], ['zeros'], 'zeros'), node('Add', ['t', 'zeros'], ['tz'], 'plus'),
+            node('Transpose', ['tz'], ['back'], 'back', perm=[1, 0]), node('Pad', ['back', 'pads'], ['p'], 'pad'),
+            node('Unsqueeze', ['p', 'axes0'], ['u'], 'unsqueeze'), node('Squeeze', ['u', 'axes0'], ['q'], 'squeeze'),
+            node('Reshape', ['where', 'shape'], ['picture'], 'picture'),
+            node('GridSample', ['picture', 'grid'], ['g'], 'grid', mode='bilinear', align_corners=1),
+            node('GridSample', ['picture', 'grid'], ['gn'], 'nearest', mode='nearest'),
+            node('Clip', ['h', 'zero'], ['clip'], 'clip'), node('Softmax', ['clip'], ['soft'], 'soft'),
+            node('Mul', ['q', 'sizef'], ['scaled'], 'scaled')]
+        results = ['where', 'c', 'mean', 'most', 'oddf', 'scaled', 'g', 'gn', 'soft']
+        info = helper.make_tensor_value_info
+        graph = helper.make_graph(nodes, 'g', [info('x', FLOAT, [4, 64])], [info(r, FLOAT, None) for r in results],
+                                  [numpy_helper.from_array(v, k) for k, v in values.items()])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=8)
+        onnx.checker.check_model(model, full_check=True)
+        self.model, x = self.path('many.onnx'), self.samples[1]
+        onnx.save(model, self.model)
+
+        def everything(path):
+            options = ort.SessionOptions()
+            options.log_severity_level = 3
+            return ort.InferenceSession(path, options, providers=['CPUExecutionProvider']).run(results, {'x': x})
+        want = everything(self.model)
+        for kind, opset, bound in (('int8', 17, 0.1), ('fp8', 19, 0.2), ('int4', 21, 0.3)):
+            made = self.quantize(f'--type={kind}')
+            self.assertEqual(made.opset_import[0].version, opset)
+            for name, got, expected in zip(results, everything(self.path('q.onnx')), want, strict=True):
+                self.assertEqual(got.shape, expected.shape, (kind, name))
+                self.assertLess(np.abs(got - expected).max(), bound * np.abs(expected).max() + 1e-6, (kind, name))
 
     def test_weights_of_4_bits_in_blocks(self):
         errors = {}

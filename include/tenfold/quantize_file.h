@@ -39,7 +39,8 @@ struct QuantizeOptions {
   // Products that stay in floats, by the names of their nodes; one '*' at most stands for any text. A pattern that fits no product throws
   // invalid_argument.
   std::vector<std::string> exclude = {};
-  bool external_data = false;   // new weights lie in OUTPUT.data beside the file; else only where the file would exceed 2 GiB
+  bool external_data = false;  // weights of 1 KiB and more that are new, or external data of the model, lie in OUTPUT.data beside the
+                               // file; else they lie in the file, unless it would exceed 2 GiB
 };
 
 struct QuantizeReport {
@@ -53,13 +54,14 @@ struct QuantizeReport {
   int opset_before = 0, opset_after = 0;            // of ai.onnx
 };
 
-// Writes `output`: the ONNX file `model` with its products quantised. Names, metadata, functions and whatever else the file holds stay;
-// weights that are not quantised stay where they are. Of `config` it takes what is about the model (profiles, external_data_dirs,
-// overridable, plugins), threads, cpu_features, log, `calibration`, without which only weights alone become narrower, and `budget`:
-// products that cost most stay in floats then, as many as it takes for the file's error, measured, to be within the bound. Without
-// profiles the samples' shapes are taken. Nothing is written unless all went well. Throws invalid_argument: the output is the model
-// itself, or lies in another folder than the external data that it goes on using. Throws unsupported: no product can be quantised, or none
-// within the budget; or the file's opset is below what the type needs and nodes stand in the way of raising it; they are named.
+// Writes `output`: the ONNX file `model` with its products quantised. Names, metadata, functions and whatever else the file
+// holds stay. Of the model's external data it holds what it still needs, and it names none of their files. Of `config` it
+// takes what is about the model (profiles, external_data_dirs, overridable, plugins), threads, cpu_features, log,
+// `calibration`, without which only weights alone become narrower, and `budget`: products that cost most stay in floats then,
+// as many as it takes for the file's error, measured, to be within the bound. Without profiles the samples' shapes are taken.
+// Nothing is written unless all went well. Throws invalid_argument: the output is the model itself or its external data.
+// Throws unsupported: no product can be quantised, or none within the budget; or the file's opset is below what the type
+// needs and nodes stand in the way of raising it; they are named.
 TENFOLD_API QuantizeReport quantize_file(const std::string& model, const std::string& output, const BuildConfig& config,
                                          const QuantizeOptions& options = {});
 

@@ -2,6 +2,7 @@
 #include "onnx_export/edit_model.h"
 
 #include "base/check.h"
+#include "onnx_export/own_data.h"
 #include "onnx_export/write_messages.h"
 #include "onnx_import/wire.h"
 
@@ -29,7 +30,7 @@ std::int64_t integer_in(Fields message, std::uint32_t number) {
 
 class Editor {
  public:
-  Editor(const Edits& edits, DataFile* aside) : edits_(edits), aside_(aside) {}
+  Editor(const Edits& edits, DataFile* aside, onnx_import::ExternalData* external) : edits_(edits), aside_(aside), data_(external, aside) {}
 
   Rope model(Fields in) {
     ir_version_ = integer_in(in, 1);
@@ -42,6 +43,7 @@ class Editor {
       case 1: if (!raised) out.refer(in.whole()); break;
       case 7: put_message(out, 7, graph(in.message("GraphProto"))); break;
       case 8: imports = opset(in, out, 8) || imports; break;
+      case 20: data_.keep(in, Holder::training_info, out); break;
       case 25: put_message(out, 25, function(in.message("FunctionProto"))); break;
       default: out.refer(in.whole());
     }
@@ -59,9 +61,16 @@ class Editor {
     Rope out;
     while (in.next()) switch (in.number()) {
       case 1: node(in, out); break;
-      case 5: keep_unless_left_out(in, out, text_in(in.message("TensorProto"), 8)); break;
-      case 11: case 13: keep_unless_left_out(in, out, text_in(in.message("ValueInfoProto"), 1)); break;
-      case 15: keep_unless_left_out(in, out, sparse_name(in.message("SparseTensorProto"))); break;
+      case 5:
+        if (stays(text_in(in.message("TensorProto"), 8))) data_.keep(in, Holder::tensor, out);
+        break;
+      case 11:
+      case 13:
+        if (stays(text_in(in.message("ValueInfoProto"), 1))) out.refer(in.whole());
+        break;
+      case 15:
+        if (stays(sparse_name(in.message("SparseTensorProto")))) data_.keep(in, Holder::sparse_tensor, out);
+        break;
       default: out.refer(in.whole());
     }
     if (first_graph_) add_initializers(out);
@@ -83,9 +92,7 @@ class Editor {
     return name;
   }
 
-  void keep_unless_left_out(const Fields& in, Rope& out, const std::string& name) const {
-    if (!edits_.left_out.count(name)) out.refer(in.whole());
-  }
+  bool stays(const std::string& name) const { return !edits_.left_out.count(name); }
 
   void node(const Fields& in, Rope& out) {
     const std::size_t place = nodes_++;
@@ -93,16 +100,19 @@ class Editor {
       for (const NewNode& one : added->second) put_message(out, 1, node_proto(one));
     if (edits_.left_out_nodes.count(place)) return;
     const auto changed = edits_.inputs.find(place);
-    if (changed == edits_.inputs.end()) return out.refer(in.whole());
+    if (changed == edits_.inputs.end()) return data_.keep(in, Holder::node, out);
     put_message(out, 1, with_inputs(in.message("NodeProto"), changed->second));
   }
 
-  static Rope with_inputs(Fields in, const std::map<std::size_t, std::string>& names) {
+  Rope with_inputs(Fields in, const std::map<std::size_t, std::string>& names) const {
     Rope out;
     std::size_t input = 0;
     while (in.next()) {
       const auto name = in.number() == 1 ? names.find(input++) : names.end();
-      if (name == names.end()) out.refer(in.whole());
+      if (in.number() == 5)
+        data_.keep(in, Holder::attribute, out);
+      else if (name == names.end())
+        out.refer(in.whole());
       else put_text(out, 1, name->second);
     }
     for (auto more = names.find(input); more != names.end(); more = names.find(++input)) put_text(out, 1, more->second);
@@ -126,6 +136,10 @@ class Editor {
     Rope out;
     while (in.next()) {
       if (in.number() == 9) opset(in, out, 9);
+      else if (in.number() == 7)
+        data_.keep(in, Holder::node, out);
+      else if (in.number() == 11)
+        data_.keep(in, Holder::attribute, out);
       else out.refer(in.whole());
     }
     return out;
@@ -133,6 +147,7 @@ class Editor {
 
   const Edits& edits_;
   DataFile* aside_;
+  const OwnData data_;
   std::int64_t ir_version_ = 0;
   std::size_t nodes_ = 0;
   std::set<std::string> imported_;   // domains
@@ -148,10 +163,10 @@ bool has_training_info(Rope::Bytes model) {
   return false;
 }
 
-Rope edit_model(Rope::Bytes model, const Edits& edits, DataFile* aside) {
+Rope edit_model(Rope::Bytes model, const Edits& edits, DataFile* aside, onnx_import::ExternalData* external) {
   require(!model.empty(), ErrorKind::invalid_model, "is empty, an ONNX model was expected");
   onnx_import::Source source{.bytes = model, .what = "an ONNX model"};
-  return Editor(edits, aside).model(Fields(source, "ModelProto"));
+  return Editor(edits, aside, external).model(Fields(source, "ModelProto"));
 }
 
 }  // namespace tenfold::onnx_export

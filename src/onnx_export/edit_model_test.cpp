@@ -153,7 +153,8 @@ TEST(RaiseOpset, NodesOfOneFormMayStay) {
   EXPECT_EQ(nodes_in_the_way(model, 13, registry),
             (std::vector<std::string>{"node '-> u' (Upsample)", "node 'inner' (Softmax)", "node 'in_a_body' (Squeeze)"}));
   Edits edits;
-  write_axes(model, 13, [](const std::string& stem) { return stem; }, edits);
+  write_raised(
+      model, 13, [](const std::string& stem) { return stem; }, edits);
   ASSERT_EQ(edits.before.size(), 1u);
   const NewNode& raised = edits.before.begin()->second.at(0);
   EXPECT_EQ(raised.inputs, (std::vector<std::string>{"y", "z_axes"}));
@@ -161,6 +162,50 @@ TEST(RaiseOpset, NodesOfOneFormMayStay) {
   EXPECT_EQ(edits.left_out_nodes.size(), 1u);
   model.opset_import[0].version = 13;
   EXPECT_TRUE(nodes_in_the_way(model, 13, registry).empty());
+}
+
+// Operators whose form changes between two versions, and nodes of them that mean the same before and after (onnx.defs).
+TEST(RaiseOpset, NodesStayWhereTheChangeIsNoneOfTheirs) {
+  const ir::Registry& registry = ir::Registry::builtin();
+  onnx::ModelProto model = chain(17);
+  add_node(*model.graph, "Equal", {"y", "y"}, {"e"}, "equal");
+  add_node(*model.graph, "Split", {"y", "sizes"}, {"s", "t"}, "split");
+  add_node(*model.graph, "GridSample", {"y", "grid"}, {"g"}, "grid");
+  onnx::NodeProto& branch = add_node(*model.graph, "If", {"c"}, {"v"}, "i");
+  onnx::GraphProto& body = add_attribute(branch, "then_branch", 5).g.edit();
+  add_node(body, "ReduceMean", {"y"}, {"m"}, "of_all"), add_node(body, "Equal", {"y", "y"}, {"q"}, "in_a_body");
+  add_attribute(branch, "else_branch", 5).g.edit();
+  EXPECT_TRUE(nodes_in_the_way(model, 21, registry).empty());
+  add_node(body, "Split", {"y"}, {"u", "w"}, "sizes_by_outputs");
+  add_attribute(add_node(body, "ReduceMean", {"y"}, {"m"}, "of_some"), "axes", 7).ints = {0};
+  add_attribute(add_node(body, "GridSample", {"y", "grid"}, {"h"}, "cubic"), "mode", 3).s = "bicubic";
+  add_node(body, "GroupNormalization", {"y", "a", "b"}, {"n"}, "norm");
+  EXPECT_EQ(nodes_in_the_way(model, 21, registry),
+            (std::vector<std::string>{"node 'sizes_by_outputs' (Split)", "node 'of_some' (ReduceMean)", "node 'cubic' (GridSample)",
+                                      "node 'norm' (GroupNormalization)"}));
+  EXPECT_EQ(nodes_in_the_way(model, 18, registry),
+            (std::vector<std::string>{"node 'sizes_by_outputs' (Split)", "node 'of_some' (ReduceMean)"}));
+}
+
+// In the model's own graph they are written anew.
+TEST(RaiseOpset, NodesAreWrittenInTheNewForm) {
+  const ir::Registry& registry = ir::Registry::builtin();
+  onnx::ModelProto model = chain(11);
+  add_node(*model.graph, "BatchNormalization", {"y", "s", "b", "m", "v"}, {"n"}, "norm");
+  add_attribute(add_node(*model.graph, "Dropout", {"y"}, {"d"}, "drop"), "ratio", 1).f = 0.5f;
+  EXPECT_TRUE(nodes_in_the_way(model, 21, registry).empty());
+  model.opset_import[0].version = 17;
+  add_attribute(add_node(*model.graph, "Split", {"y"}, {"a", "b", "c"}, "split"), "axis", 2).i = 1;
+  add_attribute(add_node(*model.graph, "GridSample", {"y", "grid"}, {"g"}, "grid"), "mode", 3).s = "bilinear";
+  model.graph->node.erase(model.graph->node.end() - 3);  // at opset 17 Dropout has no ratio
+  EXPECT_TRUE(nodes_in_the_way(model, 21, registry).empty());
+  Edits edits;
+  write_raised(
+      model, 21, [](const std::string& stem) { return stem; }, edits);
+  ASSERT_EQ(edits.before.size(), 2u);
+  const NewNode &split = edits.before.begin()->second.at(0), &grid = edits.before.rbegin()->second.at(0);
+  EXPECT_EQ(split.attributes, (std::map<std::string, std::int64_t>{{"axis", 1}, {"num_outputs", 3}}));
+  EXPECT_EQ(grid.texts, (std::map<std::string, std::string>{{"mode", "linear"}}));
 }
 
 TEST(EditModel, DamagedModelsAreRefusedOrEdited) {

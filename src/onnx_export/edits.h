@@ -17,6 +17,7 @@ struct NewNode {
   std::vector<std::string> inputs, outputs;
   std::map<std::string, std::int64_t> attributes = {};
   std::string domain = {};   // empty: ai.onnx
+  std::map<std::string, std::string> texts = {};  // attributes that are strings
 };
 
 // Nodes are told by their place in the list of the model's own graph, as the file has it.

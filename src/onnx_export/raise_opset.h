@@ -16,12 +16,13 @@ namespace onnx = onnx_import::onnx;
 int onnx_opset(const onnx::ModelProto& model);   // the version of ai.onnx that the model imports
 
 // Nodes that mean something else at that version, or nothing at all, those in bodies and functions too: "node 's' (Squeeze)". The tables of
-// ONNX operators tell: a node may stay where both versions have one form of it. Nodes of the model's own graph that write_axes() changes
-// are in nobody's way.
+// ONNX operators tell: a node may stay where both versions have one form of it, or where the forms differ in what it does not use. Nodes
+// of the model's own graph that write_raised() changes are in nobody's way.
 std::vector<std::string> nodes_in_the_way(const onnx::ModelProto& model, int opset, const ir::Registry& registry);
 
-// Axes of a reduction, Squeeze or Unsqueeze were an attribute at first, and became an operand. Nodes of the model's own graph that are to
-// move from one to the other are written anew. `fresh` makes names of values.
-void write_axes(const onnx::ModelProto& model, int opset, const std::function<std::string(const std::string&)>& fresh, Edits& edits);
+// Nodes of the model's own graph that mean the same in another form at that version are written in it: the axes of a reduction, Squeeze or
+// Unsqueeze become an operand, Split names the number of its outputs, GridSample's modes have other names, and Dropout's ratio, which
+// only training uses, goes. `fresh` makes names of values.
+void write_raised(const onnx::ModelProto& model, int opset, const std::function<std::string(const std::string&)>& fresh, Edits& edits);
 
 }  // namespace tenfold::onnx_export

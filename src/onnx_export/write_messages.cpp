@@ -8,13 +8,19 @@
 namespace tenfold::onnx_export {
 namespace {
 
-constexpr int kInt = 2;        // AttributeProto.AttributeType.INT
+constexpr int kInt = 2, kString = 3;  // AttributeProto.AttributeType
 constexpr int kExternal = 1;   // TensorProto.DataLocation.EXTERNAL
 constexpr std::size_t kPage = 4096;
 
 Rope integer_attribute(const std::string& name, std::int64_t value) {
   Rope m;
   put_text(m, 1, name), put_integer(m, 3, value), put_integer(m, 20, kInt);
+  return m;
+}
+
+Rope text_attribute(const std::string& name, const std::string& value) {
+  Rope m;
+  put_text(m, 1, name), put_text(m, 4, value), put_integer(m, 20, kString);
   return m;
 }
 
@@ -41,6 +47,7 @@ Rope node_proto(const NewNode& node) {
   for (const std::string& name : node.outputs) put_text(m, 2, name);
   put_text(m, 3, node.name), put_text(m, 4, node.op);
   for (const auto& [attribute, value] : node.attributes) put_message(m, 5, integer_attribute(attribute, value));
+  for (const auto& [attribute, value] : node.texts) put_message(m, 5, text_attribute(attribute, value));
   if (!node.domain.empty()) put_text(m, 7, node.domain);
   return m;
 }
@@ -49,6 +56,11 @@ Rope tensor_proto(const std::string& name, const Tensor& tensor, DataFile* aside
   Rope m;
   for (const std::int64_t extent : tensor.shape()) put_integer(m, 1, extent);
   put_integer(m, 2, ops::onnx_number(tensor.dtype())), put_text(m, 8, name);
+  put_data(m, tensor, aside);
+  return m;
+}
+
+void put_data(Rope& m, const Tensor& tensor, DataFile* aside) {
   const auto owner = std::make_shared<const Tensor>(tensor);
   const Rope::Bytes bytes(static_cast<const std::byte*>(owner->raw()), static_cast<std::size_t>(owner->bytes()));
   if (aside && bytes.size() >= kAside) {
@@ -58,7 +70,6 @@ Rope tensor_proto(const std::string& name, const Tensor& tensor, DataFile* aside
     raw.refer(bytes, owner);
     put_message(m, 9, std::move(raw));
   }
-  return m;
 }
 
 Rope value_info_proto(const std::string& name, const Tensor& tensor) {

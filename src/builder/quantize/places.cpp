@@ -59,21 +59,19 @@ void expect_places(const std::string& model_path, const std::string& output, con
   require(!output.empty(), ErrorKind::invalid_argument, "the output has no name");
   require(!same(model_path, output), ErrorKind::invalid_argument, "the output '", output, "' is the model itself, which would be lost: ",
           "give it another name");
-  const fs::path from = folder_of(model_path), to = folder_of(output);
+  const fs::path from = folder_of(model_path);
   each_external(model, [&](const onnx::TensorProto& tensor) {
     const std::string location = location_of(tensor);
-    require(same(from, to), ErrorKind::invalid_argument, "the model keeps weights in '", location, "' beside it, and what is written ",
-            "goes on reading them there: write it into the folder '", from.string(), "', not '", to.string(), "'");
     for (const std::string& written : {output, output + ".data"})
       require(!same(from / location, written), ErrorKind::invalid_argument, "the model keeps weights in '", location,
               "', which would be lost: give the output another name");
   });
 }
 
-std::int64_t external_bytes(const onnx::ModelProto& model, const std::set<std::string, std::less<>>& left_out) {
+std::int64_t external_bytes(const onnx::ModelProto& model) {
   std::int64_t bytes = 0;
   each_external(model, [&](const onnx::TensorProto& t) {
-    if (!left_out.count(t.name)) bytes += byte_size(ops::dtype_from_onnx(t.data_type), element_count(onnx_import::tensor_shape(t.dims)));
+    bytes += byte_size(ops::dtype_from_onnx(t.data_type), element_count(onnx_import::tensor_shape(t.dims)));
   });
   return bytes;
 }

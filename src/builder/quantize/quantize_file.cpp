@@ -15,6 +15,7 @@
 #include "builder/quantize/within_error.h"
 #include "onnx_export/edit_model.h"
 #include "onnx_export/raise_opset.h"
+#include "onnx_import/external_data.h"
 #include "onnx_import/read_messages.h"
 #include "passes/pass.h"
 #include "runtime/plugins/plugins.h"
@@ -99,9 +100,8 @@ class Quantizer {
     const ir::Graph source = graph.clone();
     passes::run(graph, {passes::find_pass("fold_constants")});   // weights that the file computes
     const FileEdits made = edits(source, graph);
-    const onnx_export::Rope bytes = onnx_export::edit_model(file_->bytes(), made.edits);
     if (config_.calibration) measure(source, made.edits);
-    write(bytes, made.edits);
+    write(made.edits);
     return std::move(report_);
   }
 
@@ -168,17 +168,19 @@ class Quantizer {
     report.compared = told.compared, report.errors = std::move(told.errors), report.seconds += told.seconds;
   }
 
-  void write(const onnx_export::Rope& bytes, const onnx_export::Edits& edits) {
+  // What the file needs of the model's external data comes along: it is tied to no other file.
+  void write(const onnx_export::Edits& edits) {
+    onnx_import::ExternalData external(folder(), {config_.external_data_dirs.begin(), config_.external_data_dirs.end()});
+    const onnx_export::Rope bytes = onnx_export::edit_model(file_->bytes(), edits, nullptr, &external);
     report_.opset_before = onnx_export::onnx_opset(model_), report_.opset_after = std::max(report_.opset_before, edits.opset);
-    const std::int64_t external = external_bytes(model_, {}), kept = external_bytes(model_, edits.left_out);
-    report_.bytes_before = static_cast<std::int64_t>(file_->bytes().size()) + external;
-    report_.bytes_after = static_cast<std::int64_t>(bytes.size()) + kept;
+    report_.bytes_before = static_cast<std::int64_t>(file_->bytes().size()) + external_bytes(model_);
+    report_.bytes_after = static_cast<std::int64_t>(bytes.size());
     if (!options_.external_data && bytes.size() <= kLargestFile) return save(output_, bytes);
     onnx_export::DataFile aside{.name = std::filesystem::path(output_).filename().string() + ".data"};
-    const onnx_export::Rope model = onnx_export::edit_model(file_->bytes(), edits, &aside);
+    const onnx_export::Rope model = onnx_export::edit_model(file_->bytes(), edits, &aside, &external);
     if (aside.bytes.size() > 0) save(output_ + ".data", aside.bytes);
     save(output_, model);
-    report_.bytes_after = static_cast<std::int64_t>(model.size() + aside.bytes.size()) + kept;
+    report_.bytes_after = static_cast<std::int64_t>(model.size() + aside.bytes.size());
   }
   static void save(const std::string& path, const onnx_export::Rope& bytes) {
     AtomicFile file(path);
@@ -209,7 +211,8 @@ int opset_of(QuantizeType type) {
 void raise_versions(const onnx::ModelProto& model, QuantizeType type, FileEdits& edits) {
   if (edits.quantised.empty()) return;
   FreshNames names(model);
-  onnx_export::write_axes(model, opset_of(type), [&](const std::string& stem) { return names.value(stem); }, edits.edits);
+  onnx_export::write_raised(
+      model, opset_of(type), [&](const std::string& stem) { return names.value(stem); }, edits.edits);
   edits.edits.opset = opset_of(type);
   edits.edits.ir_version = type == QuantizeType::fp8 ? 9 : type == QuantizeType::int4 ? 10 : 0;
 }
