@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "base/threads/spread.h"
 #include "base/types/element.h"
@@ -53,6 +54,13 @@ bool all_finite(const Tensor& tensor) {
       return codes_finite(tensor.dtype(), tensor.data<std::uint8_t>(), tensor.size());
     default: return true;
   }
+}
+
+bool is_mask(const Tensor& tensor) {
+  for (std::int64_t i = 0; i < tensor.size(); ++i)
+    if (const double value = load_double(tensor.dtype(), tensor.raw(), i); std::isnan(value) || value > std::numeric_limits<double>::max())
+      return false;
+  return true;
 }
 
 std::vector<bool> all_finite(const std::vector<Tensor>& tensors) {

@@ -209,6 +209,14 @@ TEST(Import, WarnsOfNanInWeights) {
   ImportOptions options{.log = Log([&](Severity severity, std::string_view text) { said += cat(name(severity), ":", text, ";"); })};
   import_model(model, options);
   EXPECT_EQ(said, "warning:the weight 'sick' contains NaN or infinity;");
+  model.graph->initializer.emplace_back() = floats("mask", {3}, {0, -INFINITY, 2});
+  model.graph->initializer.emplace_back() = floats("other", {2}, {-INFINITY, 0});
+  model.graph->initializer.emplace_back() = floats("large", {2}, {-INFINITY, INFINITY});
+  said.clear();
+  import_model(model, options);
+  EXPECT_EQ(said,
+            "warning:the weight 'sick' contains NaN or infinity;warning:the weight 'large' contains NaN or infinity;"
+            "info:weights with -infinity, as masks in front of a softmax have it: 'mask', 'other';");
   said.clear();
   options.check_finite = false;
   import_model(model, options);

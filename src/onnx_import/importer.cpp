@@ -207,8 +207,15 @@ void Importer::add_initializers(const onnx::GraphProto& proto, Scope& scope) {
   for (const auto& tensor : proto.sparse_initializer) add(tensor.name(), [&] { return to_tensor(tensor, &files_); });
   later_.copy();
   const std::vector<bool> finite = ir::all_finite(weights);
-  for (std::size_t i = 0; i < finite.size(); ++i)
-    if (!finite[i]) options_.log(Severity::warning, "the weight '", names[i], "' contains NaN or infinity");
+  std::string masks;
+  for (std::size_t i = 0; i < finite.size(); ++i) {
+    if (finite[i]) continue;
+    if (ir::is_mask(weights[i]))
+      masks += cat(masks.empty() ? "'" : ", '", names[i], "'");
+    else
+      options_.log(Severity::warning, "the weight '", names[i], "' contains NaN or infinity");
+  }
+  if (!masks.empty()) options_.log(Severity::info, "weights with -infinity, as masks in front of a softmax have it: ", masks);
 }
 
 void Importer::add_outputs(Scope& scope) {
