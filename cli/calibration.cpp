@@ -101,7 +101,8 @@ std::vector<std::string> parse_remedies(const std::string& text) {
 void check_calibration(ExecOptions& o) {
   if (!o.calibration_cache.empty()) {
     if (o.onnx.empty()) throw UsageError("--calib needs --onnx: a plan's ranges are fixed when it is built");
-    if (!o.int8_asked && !o.fp8_asked) throw UsageError("--calib is for --int8 and --fp8 (or --best): say one of them");
+    if (!o.int8_asked && !o.fp8_asked)
+      throw UsageError("--calib gives ranges for products of 8 bits, which no flag permits: add --int8 (or --fp8, --best)");
     std::error_code cannot_look;
     if (o.data.empty() && !std::filesystem::exists(o.calibration_cache, cannot_look))
       throw UsageError("--calib: there is no '" + o.calibration_cache + "'; give --data=PATH, and it is written");
@@ -114,7 +115,9 @@ void check_calibration(ExecOptions& o) {
   if (o.data.empty()) return;
   if (o.onnx.empty()) throw UsageError("--data needs --onnx: a plan's ranges are fixed when it is built");
   if (!o.int8_asked && !o.fp8_asked && !o.build.budget)
-    throw UsageError("--data is for --int8 and --fp8 (or --best) and --max-error: say one of them");
+    throw UsageError(
+        "--data gives samples for products of 8 bits or for a bound on the error, and no flag asks for either: add --int8 "
+        "(--fp8, --best), or --max-error=E, with which --bf16 and --fp16 are bounded, too");
   if (!o.dump_samples.empty() && extension(o.dump_samples) != ".npz")
     throw UsageError("--dumpSamples writes .npz; '" + o.dump_samples + "' ends in something else");
   expect_writable(o.dump_samples);

@@ -30,27 +30,41 @@ Json as_json(const std::vector<ModelProblem>& problems) {
   return list;
 }
 
-}  // namespace
-
-int check_main(const Arguments& arguments) {
+struct Wish {
   bool json = false, help = false;
   Console console{.show_info = false};
   BuildConfig config;
+};
+
+Flags make_flags(Wish& w) {
   Flags flags("tenfold check MODEL.onnx [--json] [--flags]",
               "Lists everything that is wrong with a model, or that Tenfold does not support of it. Exit code: 0 sound and "
               "supported, 3 not.");
   flags.group("Flags");
-  flags.add_switch("json", json,
+  flags.add_switch("json", w.json,
                    "a list of objects: kind, node, outputs, operator, domain, opset, message, hint; 1000 at most, then one with \"more\"");
-  add_import_flags(flags, config);
-  flags.add_switch("verbose", console.verbose, "what the import says");
-  flags.add_switch("help", help, "this text");
+  add_import_flags(flags, w.config);
+  flags.add_switch("verbose", w.console.verbose, "what the import says");
+  flags.add_switch("help", w.help, "this text");
+  return flags;
+}
+
+}  // namespace
+
+void check_flags(const UseFlags& use) {
+  Wish w;
+  use(make_flags(w));
+}
+
+int check_main(const Arguments& arguments) {
+  Wish w;
+  const Flags flags = make_flags(w);
   const auto words = flags.parse(arguments);
-  if (help) return std::fputs(flags.help().c_str(), stdout), kOk;
+  if (w.help) return std::fputs(flags.help().c_str(), stdout), kOk;
   if (words.size() != 1) throw UsageError("tenfold check takes one model, " + std::to_string(words.size()) + " given");
-  config.log = console.callback();
-  const std::vector<ModelProblem> problems = check_model(words[0], config);
-  if (json) {
+  w.config.log = w.console.callback();
+  const std::vector<ModelProblem> problems = check_model(words[0], w.config);
+  if (w.json) {
     std::printf("%s\n", as_json(problems).dump(2, ' ', true, Json::error_handler_t::replace).c_str());
   } else if (problems.empty()) {
     std::printf("%s: sound and supported\n", words[0].c_str());

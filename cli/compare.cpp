@@ -2,7 +2,9 @@
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "array_types.h"
 #include "compare_data.h"
 #include "console.h"
 #include "distance.h"
@@ -44,14 +46,16 @@ Outputs run_once(const Engine& engine, const std::map<std::string, Shape>& shape
   return outputs_of(engine, *context);
 }
 
-Outputs stored_outputs(const std::string& path, const Engine& engine) {
+Outputs stored_outputs(const std::string& path, const Engine& engine, const Console& console) {
   const std::string bytes = read_whole(path);
   Outputs outputs;
   for (const auto& [name, array] : parse_npz(bytes, path)) {
     DType type = DType::count_;  // what the engine calls it: NumPy has no name for some types
     for (const BindingInfo& b : engine.bindings())
       if (!b.is_input && b.name == name) type = b.dtype;
-    outputs.emplace_back(name, type == DType::count_ ? to_tensor(array, path) : to_tensor(array, type, path + "['" + name + "']"));
+    Converted made = type == DType::count_ ? Converted{to_tensor(array, path), ""} : converted_to(array, type, path + "['" + name + "']");
+    if (!made.told.empty()) console.info(made.told);
+    outputs.emplace_back(name, std::move(made.tensor));
   }
   return outputs;
 }
@@ -157,6 +161,11 @@ Flags make_flags(Question& q) {
 
 }  // namespace
 
+void compare_flags(const UseFlags& use) {
+  Question q;
+  use(make_flags(q));
+}
+
 int compare_main(const Arguments& arguments) {
   Question q;
   const Flags flags = make_flags(q);
@@ -164,6 +173,7 @@ int compare_main(const Arguments& arguments) {
   if (q.help) return std::fputs(flags.help().c_str(), stdout), kOk;
   if (words.size() + q.reference != 2)
     throw UsageError("tenfold compare takes two models, plans or stored outputs, or one model and --reference");
+  const Console console;
   q.config.log = Console{.show_info = false}.callback();
   if (q.data.data.empty() && !q.about_data.empty()) throw UsageError("--" + q.about_data + " is for --data=PATH: say which samples");
   if (!q.data.data.empty()) {
@@ -174,13 +184,16 @@ int compare_main(const Arguments& arguments) {
   }
   if (!q.config.profiles.empty())
     for (const auto& [name, range] : q.config.profiles[0]) q.shapes[name] = range.opt;
-  const InputFiles files(q.files);
+  InputFiles files(q.files);
+  std::optional<Engine> first;
+  if (is_plan(words[0])) first = open_model_or_plan(words[0], q.config);
+  if (!q.files.empty()) files.fit(first ? first->bindings() : model_bindings(words[0], q.config), console);
   if (q.config.profiles.empty()) q.config.profiles.emplace_back();
   for (const auto& [name, shape] : files.known_shapes()) q.config.profiles[0].emplace(name, ShapeRange{shape, shape, shape});
-  const Engine first = open_model_or_plan(words[0], q.config);
+  if (!first) first = open_model_or_plan(words[0], q.config);
   Layers layers;
   const bool has_layers = q.reference || extension(words[1]) != ".npz";
-  const Outputs a = run_once(first, q.shapes, files, has_layers ? layers.record() : nullptr);
+  const Outputs a = run_once(*first, q.shapes, files, has_layers ? layers.record() : nullptr);
   Outputs b;
   if (q.reference) {
     BuildConfig plain = q.config;
@@ -188,7 +201,7 @@ int compare_main(const Arguments& arguments) {
     if (is_plan(words[0])) plain.profiles.clear();   // re-tuning keeps the plan's
     b = run_once(is_plan(words[0]) ? retune_file(words[0], plain) : build_file(words[0], plain), q.shapes, files, layers.compare());
   } else if (!has_layers) {
-    b = stored_outputs(words[1], first);
+    b = stored_outputs(words[1], *first, console);
   } else {
     b = run_once(open_model_or_plan(words[1], q.config), q.shapes, files, layers.compare());
   }

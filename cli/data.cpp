@@ -82,7 +82,7 @@ std::unique_ptr<Samples> open_samples(SampleSource source) {
   std::erase_if(source.inputs, [](const BindingInfo& b) { return !b.is_input || b.has_default; });
   if (source.path.starts_with(kPython)) {
     if (source.image) throw UsageError("--image is for photographs, and '" + source.path + "' gives arrays");
-    return array_samples(arrays_of_python(source.path.substr(kPython.size())), std::move(source.inputs));
+    return array_samples(arrays_of_python(source.path.substr(kPython.size())), std::move(source.inputs), source.console);
   }
   if (is_text(source.path)) {
     if (source.image) throw UsageError("--image is for photographs, and '" + source.path + "' is text");
@@ -97,7 +97,7 @@ std::unique_ptr<Samples> open_samples(SampleSource source) {
                         (takes_images ? "photographs are used, for --image is given"
                                       : "arrays are used; --image=SPEC takes the photographs"));
   return takes_images ? image_samples(std::move(found.images), source)
-                      : array_samples(arrays_in_files(std::move(found.arrays)), std::move(source.inputs));
+                      : array_samples(arrays_in_files(std::move(found.arrays)), std::move(source.inputs), source.console);
 }
 
 InputSet joined_samples(Samples& samples, int most) {

@@ -52,7 +52,8 @@ struct ArrayBytes {
 using ArraySource = std::function<std::optional<ArrayBytes>(std::size_t number)>;   // piece 0, 1 and so on; nothing: there are no more
 // Arrays' first axis counts samples; a batch that the model fixes takes as many of them at a time. An array may also lack that axis (one
 // sample), or have it before the batch. One piece is held at a time.
-std::unique_ptr<Samples> array_samples(ArraySource source, std::vector<BindingInfo> inputs);
+// The console hears, once for each input, that elements of another type are converted to the model's.
+std::unique_ptr<Samples> array_samples(ArraySource source, std::vector<BindingInfo> inputs, Console console);
 ArraySource arrays_in_files(std::vector<std::string> files);
 // What NAME of a Python file gives ("FILE.py:NAME": an iterable, or a function), run once, in a process of its own. Throws Error(io) naming
 // file and line.

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 
+#include "array_types.h"
 #include "data.h"
 #include "files.h"
 #include "npz.h"
@@ -57,7 +59,8 @@ Tensor sample_of(const Tensor& array, const Shape& shape, std::int64_t number) {
 
 class ArraySamples : public Samples {
  public:
-  ArraySamples(ArraySource source, std::vector<BindingInfo> inputs) : source_(std::move(source)), inputs_(std::move(inputs)) {}
+  ArraySamples(ArraySource source, std::vector<BindingInfo> inputs, Console console)
+      : source_(std::move(source)), inputs_(std::move(inputs)), console_(std::move(console)) {}
   std::optional<InputSet> at(int index) override;
 
  private:
@@ -66,15 +69,17 @@ class ArraySamples : public Samples {
     std::map<std::string, Cut> cuts;
     std::int64_t count = 0;
   };
-  std::shared_ptr<const Piece> read(const ArrayBytes& from) const;
+  std::shared_ptr<const Piece> read(const ArrayBytes& from);
   ArraySource source_;
   std::vector<BindingInfo> inputs_;
+  Console console_;
+  std::set<std::string> told_;          // inputs whose elements are converted
   std::size_t reached_ = 0;             // the number of the piece after piece_
   std::shared_ptr<const Piece> piece_;  // null: none is read yet
   std::int64_t first_ = 0;              // the number of piece_'s first sample
 };
 
-std::shared_ptr<const ArraySamples::Piece> ArraySamples::read(const ArrayBytes& from) const {
+std::shared_ptr<const ArraySamples::Piece> ArraySamples::read(const ArrayBytes& from) {
   auto piece = std::make_shared<Piece>();
   if (from.alone && inputs_.size() != 1)
     throw Error(ErrorKind::io,
@@ -85,7 +90,8 @@ std::shared_ptr<const ArraySamples::Piece> ArraySamples::read(const ArrayBytes& 
     const auto at = arrays.find(input.name);
     const std::string what = from.alone ? from.what : from.what + "['" + input.name + "']";
     if (at == arrays.end()) throw Error(ErrorKind::io, from.what + " has no array '" + input.name + "', which is an input of the model");
-    const Tensor array = to_tensor(at->second, input.dtype, what);
+    const auto [array, told] = converted_to(at->second, input.dtype, what);
+    if (!told.empty() && told_.insert(input.name).second) console_.info(told);
     const Cut cut = cut_of(array, input, from.one_sample, what);
     if (&input == &inputs_.front()) piece->count = cut.count;
     if (cut.count != piece->count)
@@ -111,8 +117,8 @@ std::optional<InputSet> ArraySamples::at(int index) {
 
 }  // namespace
 
-std::unique_ptr<Samples> array_samples(ArraySource source, std::vector<BindingInfo> inputs) {
-  return std::make_unique<ArraySamples>(std::move(source), std::move(inputs));
+std::unique_ptr<Samples> array_samples(ArraySource source, std::vector<BindingInfo> inputs, Console console) {
+  return std::make_unique<ArraySamples>(std::move(source), std::move(inputs), std::move(console));
 }
 
 ArraySource arrays_in_files(std::vector<std::string> files) {

@@ -8,12 +8,26 @@
 
 namespace tenfold::cli {
 
-int devices_main(const Arguments& arguments) {
-  bool json = false, help = false;
+namespace {
+
+Flags make_flags(bool& json, bool& help) {
   Flags flags("tenfold devices [--json]", "Shows what plans can run on here: CPU features, GPUs and the libraries found for them.");
   flags.group("Flags");
   flags.add_switch("json", json, "as a JSON array");
   flags.add_switch("help", help, "this text");
+  return flags;
+}
+
+}  // namespace
+
+void devices_flags(const UseFlags& use) {
+  bool json = false, help = false;
+  use(make_flags(json, help));
+}
+
+int devices_main(const Arguments& arguments) {
+  bool json = false, help = false;
+  const Flags flags = make_flags(json, help);
   if (const auto words = flags.parse(arguments); !words.empty()) throw UsageError("tenfold devices takes no '" + words.front() + "'");
   if (help) return std::fputs(flags.help().c_str(), stdout), kOk;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();

@@ -58,32 +58,47 @@ std::string json_of(const std::vector<MachineFinding>& findings, const std::vect
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace
-
-int doctor_main(const Arguments& arguments) {
+struct Wish {
   bool latency = false, json = false, help = false;
   double seconds = 2;
   std::vector<int> cpus;
+};
+
+Flags make_flags(Wish& w) {
   Flags flags("tenfold doctor --latency [--flags]",
               "Tells what this machine has against threads in a hurry: found, wanted, how. Then two seconds of hiccups on each CPU.\n"
               "It changes nothing.");
   flags.group("Flags");
-  flags.add_switch("latency", latency, "look at what bears on latency");
-  flags.add({"cpus", "N[,N...]", "the CPUs that matter; default: all that this process may use", [&cpus](const std::string& text) {
-               for (const std::string& cpu : split(text, ',')) cpus.push_back(parse_int("cpus", cpu, 0));
+  flags.add_switch("latency", w.latency, "look at what bears on latency");
+  flags.add({"cpus", "N[,N...]", "the CPUs that matter; default: all that this process may use", [&w](const std::string& text) {
+               for (const std::string& cpu : split(text, ',')) w.cpus.push_back(parse_int("cpus", cpu, 0));
              }});
   flags.add({"duration", "S", "seconds of hiccups on each CPU (2); 0: none",
-             [&seconds](const std::string& text) { seconds = parse_number("duration", text, 0); }});
-  flags.add_switch("json", json, "JSON on the standard output"), flags.add_switch("help", help, "this text");
+             [&w](const std::string& text) { w.seconds = parse_number("duration", text, 0); }});
+  flags.add_switch("json", w.json, "JSON on the standard output"), flags.add_switch("help", w.help, "this text");
+  return flags;
+}
+
+}  // namespace
+
+void doctor_flags(const UseFlags& use) {
+  Wish w;
+  use(make_flags(w));
+}
+
+int doctor_main(const Arguments& arguments) {
+  Wish w;
+  const Flags flags = make_flags(w);
   const std::vector<std::string> words = flags.parse(arguments);
-  if (help) return std::fputs(flags.help().c_str(), stdout), kOk;
-  if (!words.empty() || !latency) throw UsageError("say what to look at: tenfold doctor --latency");
-  if (cpus.empty()) cpus = allowed_cpus();
-  const std::vector<MachineFinding> findings = look_at_machine(cpus);
+  if (w.help) return std::fputs(flags.help().c_str(), stdout), kOk;
+  if (!words.empty() || !w.latency) throw UsageError("say what to look at: tenfold doctor --latency");
+  if (w.cpus.empty()) w.cpus = allowed_cpus();
+  const std::vector<MachineFinding> findings = look_at_machine(w.cpus);
   std::vector<Hiccups> hiccups;
-  for (const int cpu : cpus)
-    if (seconds > 0) hiccups.push_back(hiccups_of(cpu, seconds));
-  if (json) std::fputs(json_of(findings, hiccups).c_str(), stdout);
+  for (const int cpu : w.cpus)
+    if (w.seconds > 0) hiccups.push_back(hiccups_of(cpu, w.seconds));
+  if (w.json)
+    std::fputs(json_of(findings, hiccups).c_str(), stdout);
   else print(findings, hiccups);
   return kOk;
 }

@@ -124,6 +124,11 @@ std::string precision_text(const Encoder& encoder) {
   return text.empty() ? "no precision" : text;
 }
 
+void embed_flags(const UseFlags& use) {
+  EmbedWish w;
+  use(make_flags(w));
+}
+
 int embed_main(const Arguments& arguments) {
   EmbedWish w;
   w.console.show_info = false;

@@ -15,6 +15,7 @@
 #include "inputs.h"
 #include "io_formats.h"
 #include "model_names.h"
+#include "model_or_plan.h"
 #include "notes.h"
 #include "progress.h"
 #include "report.h"
@@ -142,11 +143,12 @@ Measured measure_all(const ExecOptions& o, const Engine& engine, std::span<const
   return {measured.runs, measure(contexts, {o.iterations, std::min(o.warmup_ms, 20.0), std::min(o.duration_s, 1.0), o.idle_ms, true})};
 }
 
-Measured infer(const ExecOptions& o, const Made& made, const InputFiles& files) {
+Measured infer(const ExecOptions& o, const Made& made, InputFiles& files) {
   const Engine& engine = made.engine;
   if (o.use_profile >= engine.info().profiles)
     throw UsageError("--useProfile=" + std::to_string(o.use_profile) + ": the plan has " + std::to_string(engine.info().profiles) +
                      " profile(s), numbered from 0");
+  files.fit(engine.bindings(), o.console);
   const std::map<std::string, Shape> given = shapes_given(o);
   const std::vector<Shape> shapes = run_shapes(engine, o.use_profile, o.shapes, files);
   const std::vector<Tensor> inputs = make_inputs(engine, shapes, files, given, made.sample);
@@ -200,8 +202,9 @@ Measured infer(const ExecOptions& o, const Made& made, const InputFiles& files) 
     if (o.dump_profile) print_profile(o.console, layers);
   }
   if (o.dump_output) print_outputs(o.console, outputs);
-  if (o.average_given || o.console.verbose) print_averages(o.console, measured.parts, o.average_runs);
-  print_summary(o.console, trace, measured.parts, o.percentiles, settings_text(o, engine));
+  const bool on_gpu = engine.info().on_gpu || o.as_trtexec;  // whose readers look for these words
+  if (o.average_given || o.console.verbose) print_averages(o.console, measured.parts, o.average_runs, on_gpu ? "GPU" : "Compute");
+  print_summary(o.console, trace, measured.parts, o.percentiles, on_gpu ? "GPU Compute" : "Compute", settings_text(o, engine));
   if (engine.info().on_gpu)  // what the figures may have suffered from
     for (const GpuState& gpu : gpu_states()) o.console.info("GPU: " + text(gpu));
   return measured;
@@ -216,7 +219,17 @@ void check_files(const ExecOptions& o) {
     throw UsageError("--exportOutput writes .npz or .json; '" + o.export_output + "' ends in neither");
 }
 
-void answer(const ExecOptions& o, const Made& made, const InputFiles& files, const std::string& closing) {
+// What a build would take its time for, and then refuse. A plan's inputs are known once it is loaded.
+void fit_files(const ExecOptions& o, InputFiles& files) {
+  if (o.onnx.empty() || files.paths().empty() || is_plan(o.onnx)) return;
+  BuildConfig config = o.build;
+  config.profiles = profile_ranges(o, {});
+  const std::vector<BindingInfo> bindings = model_bindings(o.onnx, config);
+  files.fit(bindings, o.console);
+  files.expect_shapes(bindings, profile_ranges(o, files.known_shapes()));
+}
+
+void answer(const ExecOptions& o, const Made& made, InputFiles& files, const std::string& closing) {
   layer_info(o, made.engine);
   if (o.dump_profiles) print_profiles(o, made.engine);
   if (o.dump_refit) print_weights(o, made.engine);
@@ -248,9 +261,10 @@ void work(const ExecOptions& asked, const std::string& closing) {
     return;
   }
   check_files(asked);
-  const InputFiles files(asked.load_inputs);
+  InputFiles files(asked.load_inputs);
   ExecOptions o = asked;
   settle_io_formats(o);
+  fit_files(o, files);
   if (const std::vector<std::string> devices = split(o.build.device, ','); devices.size() > 1)
     return on_first_device(o, devices, files, [&](const ExecOptions& own, const Made& made) { answer(own, made, files, closing); });
   answer(o, make_and_save(o, files), files, closing);
@@ -260,6 +274,7 @@ void work(const ExecOptions& asked, const std::string& closing) {
 
 int exec_main(const Arguments& arguments, bool as_trtexec) {
   const ExecOptions options = parse_exec(arguments, as_trtexec);
+  if (options.version) return std::printf("tenfold %s\n", std::string(version()).c_str()), kOk;
   if (options.help) return std::fputs(exec_help(options.full_help).c_str(), stdout), kOk;
   // Scripts look for these lines by trtexec's own name when they call it so.
   std::string closing = std::string(as_trtexec ? "TensorRT.trtexec" : "Tenfold.exec") + " [Tenfold v" + std::string(version()) + "] # " +

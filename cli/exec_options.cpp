@@ -6,10 +6,11 @@
 
 #include "budget.h"
 #include "calibration.h"
-#include "precision.h"
 #include "model_or_plan.h"
+#include "precision.h"
 #include "specs.h"
 #include "tenfold/device.h"
+#include "verbs.h"
 
 namespace tenfold::cli {
 namespace {
@@ -199,6 +200,7 @@ void report_flags(Flags& f, ExecOptions& o) {
   f.add_text("exportProfile", o.export_profile, "FILE", "+what --dumpProfile prints, JSON");
   f.add_text("exportLayerInfo", o.export_layer_info, "FILE", "+what --dumpLayerInfo prints, JSON");
   f.add_switch("verbose", o.console.verbose, "+log everything");
+  f.add_switch("version", o.version, "+the version of this program");
   f.add({"help", "[all]", "+this text; =all: a line for every flag", [&o](const std::string& text) {
            if (!text.empty() && text != "all") throw UsageError("--help or --help=all");
            o.help = true, o.full_help = text == "all";
@@ -252,8 +254,9 @@ ExecOptions parse_exec(const std::vector<std::string>& arguments, bool as_trtexe
   ExecOptions o;
   int profile = 0;
   bool no_cache = false;
+  o.as_trtexec = as_trtexec;
   const std::vector<std::string> words = make_flags(o, profile, no_cache).parse(arguments);
-  if (o.help) return o;
+  if (o.help || o.version) return o;
   if (!words.empty()) throw UsageError("unexpected '" + words.front() + "': models are given as --onnx=FILE, plans as --loadEngine=FILE");
   if (o.refit_from_onnx) take_refit_model(o);
   if (o.onnx.empty() == o.load_engine.empty())
@@ -279,11 +282,17 @@ ExecOptions parse_exec(const std::vector<std::string>& arguments, bool as_trtexe
   return o;
 }
 
-std::string exec_help(bool full) {
+void exec_flags(const UseFlags& use) {
   ExecOptions o;
   int profile = 0;
   bool no_cache = false;
-  return make_flags(o, profile, no_cache).help(full);
+  use(make_flags(o, profile, no_cache));
+}
+
+std::string exec_help(bool full) {
+  std::string text;
+  exec_flags([&](const Flags& flags) { text = flags.help(full); });
+  return text;
 }
 
 }  // namespace tenfold::cli

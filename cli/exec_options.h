@@ -45,7 +45,8 @@ struct ExecOptions {
   Wait wait = Wait::spin_shortly;
   bool graphs = true, transfers = true, device_given = false;
   bool skip_inference = false, json = false, retune = false, verify_weights = true, device_code = true, monitor_memory = false;
-  bool help = false, full_help = false;
+  bool help = false, full_help = false, version = false;
+  bool as_trtexec = false;   // called by its name, by scripts that know its lines
   bool throughput = false;   // --hint
   bool dump_profiles = false, plan_version_only = false;
   bool detailed = false, layers_hidden = false;   // --profilingVerbosity

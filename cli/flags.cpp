@@ -20,14 +20,14 @@ T parse_with(const std::string& flag, const std::string& text, const char* what)
   return value;
 }
 
-std::string spelled(const Flag& flag) {
-  if (flag.name.size() == 1) return "-" + flag.name + " " + flag.value;
-  if (flag.value.empty()) return "--" + flag.name;
-  if (flag.value.front() == '[') return "--" + flag.name + "[=" + flag.value.substr(1);
-  return "--" + flag.name + "=" + flag.value;
-}
-
 }  // namespace
+
+std::string Flag::spelled() const {
+  if (name.size() == 1) return "-" + name + " " + value;
+  if (value.empty()) return "--" + name;
+  if (value.front() == '[') return "--" + name + "[=" + value.substr(1);
+  return "--" + name + "=" + value;
+}
 
 double parse_number(const std::string& flag, const std::string& text, double least) {
   const double value = parse_with<double>(flag, text, "a number");
@@ -97,7 +97,7 @@ std::vector<std::string> Flags::parse(const std::vector<std::string>& arguments)
     if (attached || flag->value.empty() || flag->value.front() == '[') {
       flag->apply(attached ? argument.substr(equals + 1) : "");
     } else {
-      if (i + 1 == arguments.size()) throw UsageError("--" + name + " needs a value: " + spelled(*flag));
+      if (i + 1 == arguments.size()) throw UsageError("--" + name + " needs a value: " + flag->spelled());
       flag->apply(arguments[++i]);
     }
   }
@@ -112,10 +112,10 @@ std::string Flags::help(bool full) const {
     text += "\n" + group.title + "\n";
     std::string also;
     for (const Flag& flag : group.flags) {
-      const std::string left = "  " + spelled(flag);
+      const std::string left = "  " + flag.spelled();
       const bool detail = flag.help.starts_with('+');
       if (full || !detail) {
-        text += left + std::string(left.size() + 2 > kColumn ? 2 : kColumn - left.size(), ' ') + flag.help.substr(detail) + "\n";
+        text += left + std::string(left.size() + 2 > kColumn ? 2 : kColumn - left.size(), ' ') + flag.words() + "\n";
       } else {
         if (also.size() - (also.rfind('\n') + 1) + left.size() > kWidth) also += "\n";
         also += also.empty() || also.back() == '\n' ? left : left.substr(1);

@@ -20,6 +20,8 @@ struct Flag {
   std::string value;  // what the help calls it: "FILE". Empty: a switch. In brackets, "[N]": optional, then only as --name=N.
   std::string help;   // begins with '+': only in the full help, the short one lists the name
   std::function<void(const std::string&)> apply;
+  std::string spelled() const;                                              // "--name=VALUE"
+  std::string words() const { return help.substr(help.starts_with('+')); }  // the help as people read it
 };
 
 class Flags {
@@ -38,13 +40,17 @@ class Flags {
   std::vector<std::string> parse(const std::vector<std::string>& arguments) const;
   // A screen of the flags that matter; `full`: a line for every flag.
   std::string help(bool full = false) const;
-
- private:
   struct Group {
     std::string title;
     std::vector<Flag> flags;
     bool full_only = false;
   };
+  const std::vector<Group>& groups() const { return groups_; }
+  const std::string& usage() const { return usage_; }
+  const std::string& about() const { return about_; }
+  const std::string& footer() const { return footer_; }
+
+ private:
   const Flag* find(const std::string& name) const;
   [[noreturn]] void unknown(const std::string& name, const std::string& spelled_as) const;
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <random>
 
+#include "array_types.h"
 #include "files.h"
 #include "npz.h"
 #include "tenfold/internal/shape_values.h"
@@ -31,8 +32,9 @@ bool is_raw(const std::string& path) {
 
 std::string member_name(const std::string& path, const std::string& input) { return path + "['" + input + "']"; }
 
-NpyArray member(const std::string& bytes, const std::string& path, const std::string& input) {
-  const std::map<std::string, NpyArray> arrays = parse_npz(bytes, path);
+using Arrays = std::map<std::string, NpyArray>;
+
+const NpyArray& member(const Arrays& arrays, const std::string& path, const std::string& input) {
   const auto found = arrays.find(input);
   if (found != arrays.end()) return found->second;
   std::string names;
@@ -86,47 +88,102 @@ InputFiles::InputFiles(const std::map<std::string, std::string>& files) : paths_
     if (is_raw(path)) expect_readable(path);
     else if (!read[path]) read[path] = std::make_shared<const std::string>(read_whole(path));
   }
+  std::map<std::string, Arrays> archives;
+  for (const auto& [path, bytes] : read)
+    if (extension(path) == ".npz") archives[path] = parse_npz(*bytes, path);
   if (const auto all = paths_.extract(""); !all.empty())
-    for (const auto& [name, array] : parse_npz(*read[all.mapped()], all.mapped())) paths_.emplace(name, all.mapped());
-  for (const auto& [input, path] : paths_)
-    if (!is_raw(path)) bytes_[input] = read[path];
+    for (const auto& [name, array] : archives[all.mapped()]) paths_.emplace(name, all.mapped());
+  for (const auto& [input, path] : paths_) {
+    if (is_raw(path)) continue;
+    bytes_[input] = read[path];
+    const std::string end = extension(path);
+    if (end == ".npy")
+      arrays_[input] = {parse_npy(*read[path], path), path};
+    else if (end == ".npz")
+      arrays_[input] = {member(archives[path], path, input), member_name(path, input)};
+    else
+      tensors_[input] = parse_tensor_proto(*read[path], path);
+  }
+}
+
+void InputFiles::fit(const std::vector<BindingInfo>& bindings, const Console& console) {
+  std::string names;
+  for (const BindingInfo& b : bindings)
+    if (b.is_input) names += (names.empty() ? "'" : ", '") + b.name + "'";
+  for (const auto& [input, path] : paths_) {
+    const auto is_it = [&, &input = input](const BindingInfo& b) { return b.name == input; };
+    const auto info = std::find_if(bindings.begin(), bindings.end(), is_it);
+    if (info == bindings.end())
+      throw Error(ErrorKind::invalid_argument, "there is no input or output '" + input + "': --loadInputs names the input '" + input +
+                                                   "'; the model has " + (names.empty() ? "none" : names));
+    if (!info->is_input) throw Error(ErrorKind::invalid_argument, "'" + input + "' is an output; shapes and values are given for inputs");
+    if (const auto array = arrays_.find(input); array != arrays_.end()) {
+      Converted made = converted_to(array->second.array, info->dtype, array->second.what);
+      if (!made.told.empty()) console.info("input '" + input + "' from " + made.told);
+      tensors_[input] = std::move(made.tensor);
+      arrays_.erase(array);
+    }
+    const auto tensor = tensors_.find(input);
+    if (tensor == tensors_.end()) continue;
+    expect_type(*info, tensor->second);
+    if (const std::optional<Shape> longer = with_leading_axes(tensor->second.shape(), info->shape)) {
+      console.info("input '" + input + "' from " + path + ": " + text(tensor->second.shape()) + " is taken as " + text(*longer));
+      tensor->second = tensor->second.dtype() == DType::string ? Tensor::strings(*longer, tensor->second.string_values())
+                                                               : tensor->second.reshaped(*longer);
+    }
+  }
+}
+
+void InputFiles::expect_type(const BindingInfo& info, const Tensor& t) const {
+  if (t.dtype() != info.dtype)
+    refuse(info, paths_.at(info.name), "it holds " + std::string(name(t.dtype())) + ", the engine needs " + std::string(name(info.dtype)));
+}
+
+void InputFiles::expect_shapes(const std::vector<BindingInfo>& bindings, const std::vector<OptimizationProfile>& profiles) const {
+  const std::map<std::string, Shape> known = known_shapes();
+  for (const BindingInfo& b : bindings) {
+    const auto found = known.find(b.name);
+    if (found == known.end() || !b.is_input) continue;
+    const Shape& shape = found->second;
+    bool fits = shape.size() == b.shape.size();
+    for (std::size_t d = 0; fits && d < shape.size(); ++d) fits = b.shape[d] < 0 || b.shape[d] == shape[d];
+    if (!fits) refuse(b, paths_.at(b.name), "its shape is " + text(shape) + ", the model takes " + text(b.shape) + " (-1: any length)");
+    bool covered = profiles.empty();
+    std::string ranges;
+    for (const OptimizationProfile& profile : profiles) {
+      const auto at = profile.find(b.name);
+      if (at == profile.end() || gives_values(b.dtype, b.shape, at->second.opt)) covered = true;
+      if (covered) break;
+      const ShapeRange& range = at->second;
+      bool inside = range.min.size() == shape.size() && range.max.size() == shape.size();
+      for (std::size_t d = 0; inside && d < shape.size(); ++d) inside = range.min[d] <= shape[d] && shape[d] <= range.max[d];
+      covered = inside;
+      ranges += (ranges.empty() ? "" : "; ") + text(range.min) + (range.min == range.max ? "" : " to " + text(range.max));
+    }
+    if (!covered)
+      refuse(b, paths_.at(b.name), "its shape is " + text(shape) + "; --shapes, or --minShapes and --maxShapes, give " + ranges);
+  }
 }
 
 std::map<std::string, Shape> InputFiles::known_shapes() const {
   std::map<std::string, Shape> shapes;
-  for (const auto& [input, bytes] : bytes_) {
-    const std::string& path = paths_.at(input);
-    if (extension(path) == ".npy") shapes[input] = parse_npy(*bytes, path).shape;
-    if (extension(path) == ".npz") shapes[input] = member(*bytes, path, input).shape;
-    if (extension(path) == ".pb") shapes[input] = parse_tensor_proto(*bytes, path).shape();
-  }
+  for (const auto& [input, array] : arrays_) shapes[input] = array.array.shape;
+  for (const auto& [input, tensor] : tensors_) shapes[input] = tensor.shape();
   return shapes;
 }
 
 std::map<std::string, Tensor> InputFiles::known_tensors() const {
-  std::map<std::string, Tensor> tensors;
-  for (const auto& [input, bytes] : bytes_) {
-    const std::string &path = paths_.at(input), end = extension(path);
-    if (end == ".npy") tensors[input] = to_tensor(parse_npy(*bytes, path), path);
-    if (end == ".npz") tensors[input] = to_tensor(member(*bytes, path, input), member_name(path, input));
-    if (end == ".pb") tensors[input] = parse_tensor_proto(*bytes, path);
-  }
+  std::map<std::string, Tensor> tensors = tensors_;
+  for (const auto& [input, array] : arrays_) tensors[input] = to_tensor(array.array, array.what);
   return tensors;
 }
 
 Tensor InputFiles::tensor(const BindingInfo& info, const Shape& shape) const {
-  const std::string &path = paths_.at(info.name), end = extension(path);
+  const std::string& path = paths_.at(info.name);
   if (is_raw(path)) return raw_tensor(info, shape);
-  const std::string& bytes = *bytes_.at(info.name);
-  Tensor t;
-  if (end == ".npy")
-    t = to_tensor(parse_npy(bytes, path), info.dtype, path);
-  else if (end == ".npz")
-    t = to_tensor(member(bytes, path, info.name), info.dtype, member_name(path, info.name));
-  else
-    t = parse_tensor_proto(bytes, path);
-  if (t.dtype() != info.dtype)
-    refuse(info, path, "it holds " + std::string(name(t.dtype())) + ", the engine needs " + std::string(name(info.dtype)));
+  const auto array = arrays_.find(info.name);
+  const Tensor t = array == arrays_.end() ? tensors_.at(info.name) : to_tensor(array->second.array, info.dtype, array->second.what);
+  expect_type(info, t);
   if (t.shape() != shape) refuse(info, path, "its shape is " + text(t.shape()) + ", the run needs " + text(shape));
   return t;
 }

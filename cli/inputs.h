@@ -6,7 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "console.h"
+#include "npy.h"
 #include "tenfold/engine.h"
+#include "tenfold/optimization_profile.h"
 #include "tenfold/quantize.h"
 
 namespace tenfold::cli {
@@ -16,6 +19,11 @@ namespace tenfold::cli {
 class InputFiles {
  public:
   explicit InputFiles(const std::map<std::string, std::string>& files);  // by input name, "": an .npz of all; throws Error(io)
+  // Names, element types and ranks against the inputs of a model or engine, before anything else is done with them: arrays become tensors
+  // of the inputs' types, with axes of length 1 in front where they have fewer, and the console hears of it. Throws Error.
+  void fit(const std::vector<BindingInfo>& bindings, const Console& console);
+  // Before a build: shapes against the model's, and against the ranges of profiles, of which one has to cover them. Throws Error(io).
+  void expect_shapes(const std::vector<BindingInfo>& bindings, const std::vector<OptimizationProfile>& profiles) const;
   std::map<std::string, Shape> known_shapes() const;                     // of inputs whose file says its shape
   std::map<std::string, Tensor> known_tensors() const;                   // of inputs whose file says its shape and type
   const std::map<std::string, std::string>& paths() const { return paths_; }   // by input
@@ -23,9 +31,16 @@ class InputFiles {
   Tensor tensor(const BindingInfo& info, const Shape& shape) const;  // checked against the type and the shape wanted
 
  private:
+  void expect_type(const BindingInfo& info, const Tensor& tensor) const;
   Tensor raw_tensor(const BindingInfo& info, const Shape& shape) const;
   std::map<std::string, std::string> paths_;
+  struct Array {  // of .npy and .npz
+    NpyArray array;
+    std::string what;
+  };
   std::map<std::string, std::shared_ptr<const std::string>> bytes_;   // of the others
+  std::map<std::string, Array> arrays_;                               // as the files have them, until fit()
+  std::map<std::string, Tensor> tensors_;                             // of .pb, and of all after fit()
   mutable std::map<std::string, Tensor> raw_;                          // read so far: a pipe gives its bytes once
 };
 

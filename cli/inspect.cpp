@@ -118,27 +118,41 @@ void show_unopened(const std::string& path, const std::string& why, const std::s
   }
 }
 
-}  // namespace
-
-int inspect_main(const Arguments& arguments) {
+struct Wish {
   bool json = false, why = false, help = false;
   Console console{.show_info = false};
   BuildConfig config;
-  config.optimization_level = 0;  // to look at the steps nothing needs to be timed
   int level = -1;
   std::string find;
+};
+
+Flags make_flags(Wish& w) {
   Flags flags("tenfold inspect MODEL.onnx | PLAN [--find=NAME] [--why] [--json] [--flags]",
               "Shows the steps of a plan, or of the plan that a model would become: operators, tactics, shapes, places in memory.");
   flags.group("Flags");
-  flags.add_switch("why", why, "builds the model and lists for every step each tactic tried, its time, or why it was refused");
-  flags.add_switch("json", json,
+  flags.add_switch("why", w.why, "builds the model and lists for every step each tactic tried, its time, or why it was refused");
+  flags.add_switch("json", w.json,
                    "the layer information of --exportLayerInfo; with --why a key \"Why\" beside it, with --fp16 on a GPU \"Overflow\"");
-  flags.add_text("find", find, "NAME", "where the model's node or tensor of this name is in the plan, or why it is nowhere");
-  flags.add_int("builderOptimizationLevel", level, "0 to 5; default: 3 with --why, else 0 (nothing is timed)");
-  add_build_flags(flags, config);
-  flags.add_switch("verbose", console.verbose, "what the build says");
-  flags.add_switch("help", help, "this text");
+  flags.add_text("find", w.find, "NAME", "where the model's node or tensor of this name is in the plan, or why it is nowhere");
+  flags.add_int("builderOptimizationLevel", w.level, "0 to 5; default: 3 with --why, else 0 (nothing is timed)");
+  add_build_flags(flags, w.config);
+  flags.add_switch("verbose", w.console.verbose, "what the build says");
+  flags.add_switch("help", w.help, "this text");
+  return flags;
+}
+
+}  // namespace
+
+void inspect_flags(const UseFlags& use) {
+  Wish w;
+  use(make_flags(w));
+}
+
+int inspect_main(const Arguments& arguments) {
+  Wish w;
+  const Flags flags = make_flags(w);
   const auto words = flags.parse(arguments);
+  auto& [json, why, help, console, config, level, find] = w;
   if (help) return std::fputs(flags.help().c_str(), stdout), kOk;
   if (words.size() != 1) throw UsageError("tenfold inspect takes one model or plan, " + std::to_string(words.size()) + " given");
   const bool plan = is_plan(words[0]);

@@ -219,6 +219,11 @@ int run(LatencyWish& w) {
 
 }  // namespace
 
+void latency_flags(const UseFlags& use) {
+  LatencyWish w;
+  use(make_flags(w));
+}
+
 int latency_main(const Arguments& arguments) {
   LatencyWish w;
   w.build.threads = 1;

@@ -10,9 +10,11 @@
 
 #include "console.h"
 #include "flags.h"
+#include "manual.h"
 #include "progress.h"
 #include "tenfold/device.h"
 #include "tenfold/error.h"
+#include "tenfold/internal/file.h"
 #include "tenfold/internal/nearest.h"
 #include "tenfold/version.h"
 #include "verbs.h"
@@ -20,28 +22,37 @@
 namespace tenfold::cli {
 namespace {
 
-constexpr const char* kHelp =
-    "usage: tenfold VERB [--flags]\n"
-    "Makes trained neural networks run fast: an ONNX model in, a plan out, answers at the speed of the machine.\n\n"
-    "  exec      build a model or load a plan, run it, measure it (trtexec's flags)\n"
-    "  inspect   show a model or plan step by step; --why: which kernels were tried, their times, why others were refused\n"
-    "  check     everything that is wrong with a model, or that it is sound and supported\n"
-    "  quantize  the model's own ONNX file with 8-bit products, by samples of its inputs\n"
-    "  embed     vectors of texts, by a sentence encoder's folder\n"
-    "  latency   how long callers wait for answers, by an open loop\n"
-    "  compare   differences between two models, plans or stored outputs\n"
-    "  ops       the ONNX operators that models may use\n"
-    "  devices   what this machine offers\n"
-    "  doctor    what this machine has against threads in a hurry\n\n"
-    "  tenfold VERB --help, tenfold --version\n\n"
-    "First steps:  tenfold exec --onnx=model.onnx --saveEngine=model.plan\n"
-    "              tenfold exec --loadEngine=model.plan --loadInputs=image:cat.npy --exportOutput=out.npz\n\n"
-    "Environment: TENFOLD_EARLY_LAUNCH=0     NVIDIA: no kernel starts before the one ahead has ended, to measure or to look for a fault\n"
-    "             TENFOLD_NVRTC_HELPER=FILE  NVIDIA: the program that compiles kernels beside a build; default: the one installed\n"
-    "             TENFOLD_CUDA_KERNELS=DIR   NVIDIA: CUDA files of kernels that lie in DIR, instead of the ones built in\n"
-    "             TENFOLD_CHECK_TYPES=1      compares all types with inference after each pass of a build; the tests do\n\n"
-    "Exit codes: 0 ok, 1 run failed or a file cannot be used (libraries of plug-ins, too), 2 usage, 3 model invalid or unsupported,\n"
-    "            4 plan refused, 5 accuracy, 6 out of memory\n";
+constexpr const char* kEnvironment =
+    "TENFOLD_EARLY_LAUNCH=0     NVIDIA: no kernel starts before the one ahead has ended, to measure or to look for a fault\n"
+    "TENFOLD_NVRTC_HELPER=FILE  NVIDIA: the program that compiles kernels beside a build; default: the one installed\n"
+    "TENFOLD_CUDA_KERNELS=DIR   NVIDIA: CUDA files of kernels that lie in DIR, instead of the ones built in\n"
+    "TENFOLD_CHECK_TYPES=1      compares all types with inference after each pass of a build; the tests do\n";
+constexpr const char* kExitCodes =
+    "0 ok, 1 run failed or a file cannot be used (libraries of plug-ins, too), 2 usage, 3 model invalid or unsupported,\n"
+    "4 plan refused, 5 accuracy, 6 out of memory\n";
+
+// Every line of `text` but the first, which follows `title`, is moved below the first.
+std::string titled(const std::string& title, std::string_view text) {
+  std::string out = title;
+  for (const char c : text) {
+    if (!out.empty() && out.back() == '\n') out += std::string(title.size(), ' ');
+    out += c;
+  }
+  return out;
+}
+
+std::string help_text() {
+  std::string text =
+      "usage: tenfold VERB [--flags]\n"
+      "Makes trained neural networks run fast: an ONNX model in, a plan out, answers at the speed of the machine.\n\n";
+  for (const Verb& verb : verbs())
+    text += "  " + std::string(verb.name) + std::string(10 - std::strlen(verb.name), ' ') + verb.summary + "\n";
+  return text +
+         "\n  tenfold help VERB (or tenfold VERB --help), tenfold completion bash|zsh|fish, tenfold --version\n\n"
+         "First steps:  tenfold exec --onnx=model.onnx --saveEngine=model.plan\n"
+         "              tenfold exec --loadEngine=model.plan --loadInputs=image:cat.npy --exportOutput=out.npz\n\n" +
+         titled("Environment: ", kEnvironment) + "\n" + titled("Exit codes: ", kExitCodes);
+}
 
 int exit_code(ErrorKind kind) {
   switch (kind) {
@@ -54,31 +65,71 @@ int exit_code(ErrorKind kind) {
   }
 }
 
+int print_version() { return std::printf("tenfold %s\n", std::string(version()).c_str()), kOk; }
+
+const Verb* find_verb(const std::string& name) {
+  for (const Verb& verb : verbs())
+    if (name == verb.name) return &verb;
+  return nullptr;
+}
+
+[[noreturn]] void unknown_verb(const std::string& name) {
+  std::vector<std::string> names{"help", "version"};
+  for (const Verb& verb : verbs()) names.emplace_back(verb.name);
+  const std::string hint = nearest(name, names);
+  throw UsageError("unknown verb '" + name + "'" +
+                   (hint.empty() ? "; tenfold --help lists them" : "; did you mean 'tenfold " + hint + "'?"));
+}
+
+int help_main(const Arguments& arguments) {
+  if (arguments.empty()) return std::fputs(help_text().c_str(), stdout), kOk;
+  const Verb* verb = find_verb(arguments[0]);
+  if (!verb) unknown_verb(arguments[0]);
+  return verb->run({"--help"});
+}
+
+// What packages put below share/: pages of `man`, and completions where shells look for them.
+void write_share(const std::filesystem::path& share) {
+  const auto write = [&](const char* folder, const std::string& file, const std::string& text) {
+    std::filesystem::create_directories(share / folder);
+    write_file((share / folder / file).string(), text);
+  };
+  write("man/man1", "tenfold.1", manual_of_program(kEnvironment, kExitCodes));
+  for (const Verb& verb : verbs()) write("man/man1", "tenfold-" + std::string(verb.name) + ".1", manual_of(verb));
+  write("bash-completion/completions", "tenfold", completion_for("bash"));
+  write("zsh/site-functions", "_tenfold", completion_for("zsh"));
+  write("fish/vendor_completions.d", "tenfold.fish", completion_for("fish"));
+}
+
+// A page of `man`, of the program without a verb; or, for packages, --share=DIR: all files of that kind.
+int manual_main(const Arguments& arguments) {
+  constexpr std::string_view kShare = "--share=";
+  if (arguments.size() == 1 && arguments[0].starts_with(kShare)) return write_share(arguments[0].substr(kShare.size())), kOk;
+  const Verb* verb = arguments.empty() ? nullptr : find_verb(arguments[0]);
+  if (!arguments.empty() && !verb) unknown_verb(arguments[0]);
+  return std::fputs((verb ? manual_of(*verb) : manual_of_program(kEnvironment, kExitCodes)).c_str(), stdout), kOk;
+}
+int completion_main(const Arguments& arguments) {
+  if (arguments.size() != 1) throw UsageError("tenfold completion takes the name of a shell: bash, zsh or fish");
+  return std::fputs(completion_for(arguments[0]).c_str(), stdout), kOk;
+}
+
 int dispatch(const std::string& program, Arguments arguments) {
   if (program == "trtexec") return exec_main(arguments, true);
-  if (arguments.empty())
-    throw UsageError(
-        "say what to do: tenfold exec, inspect, check, quantize, embed, latency, compare, ops, devices or doctor; tenfold "
-        "--help explains");
+  if (arguments.empty()) {
+    std::string names;
+    for (const Verb& verb : verbs()) names += (names.empty() ? "" : ", ") + std::string(verb.name);
+    throw UsageError("say what to do: tenfold " + names + "; tenfold --help explains");
+  }
   const std::string verb = arguments.front();
   arguments.erase(arguments.begin());
-  if (verb == "--help" || verb == "-h" || verb == "help") return std::fputs(kHelp, stdout), kOk;
-  if (verb == "--version") return std::printf("tenfold %s\n", std::string(version()).c_str()), kOk;
-  if (verb == "exec") return exec_main(arguments, false);
-  if (verb == "inspect") return inspect_main(arguments);
-  if (verb == "check") return check_main(arguments);
-  if (verb == "compare") return compare_main(arguments);
-  if (verb == "quantize") return quantize_main(arguments);
-  if (verb == "embed") return embed_main(arguments);
-  if (verb == "latency") return latency_main(arguments);
-  if (verb == "doctor") return doctor_main(arguments);
-  if (verb == "ops") return ops_main(arguments);
-  if (verb == "devices") return devices_main(arguments);
+  if (verb == "--help" || verb == "-h" || verb == "help") return help_main(arguments);
+  if (verb == "--version" || verb == "-v" || verb == "version") return print_version();
+  if (verb == "manual") return manual_main(arguments);
+  if (verb == "completion") return completion_main(arguments);
   if (verb == "build-request") return build_request_main(arguments);
-  const std::string hint =
-      nearest(verb, {"exec", "inspect", "check", "quantize", "embed", "latency", "compare", "ops", "devices", "doctor"});
-  throw UsageError("unknown verb '" + verb + "'" +
-                   (hint.empty() ? "; tenfold --help lists them" : "; did you mean 'tenfold " + hint + "'?"));
+  if (const Verb* found = find_verb(verb)) return found->run(arguments);
+  unknown_verb(verb);
 }
 
 int guarded(const std::string& program, const Arguments& arguments) {
@@ -100,6 +151,25 @@ int guarded(const std::string& program, const Arguments& arguments) {
 }
 
 }  // namespace
+
+const std::vector<Verb>& verbs() {
+  static const std::vector<Verb> all = {
+      {"exec", "build a model or load a plan, run it, measure it (trtexec's flags)",
+       [](const Arguments& arguments) { return exec_main(arguments, false); }, exec_flags},
+      {"inspect", "show a model or plan step by step; --why: which kernels were tried, their times, why others were refused", inspect_main,
+       inspect_flags},
+      {"check", "everything that is wrong with a model, or that it is sound and supported", check_main, check_flags},
+      {"quantize", "the model's own ONNX file with 8-bit products, by samples of its inputs", quantize_main, quantize_flags},
+      {"embed", "vectors of texts, by a sentence encoder's folder", embed_main, embed_flags},
+      {"latency", "how long callers wait for answers, by an open loop", latency_main, latency_flags},
+      {"compare", "differences between two models, plans or stored outputs", compare_main, compare_flags},
+      {"ops", "the ONNX operators that models may use", ops_main, ops_flags},
+      {"devices", "what this machine offers", devices_main, devices_flags},
+      {"doctor", "checks this machine for low-latency use", doctor_main, doctor_flags},
+  };
+  return all;
+}
+
 }  // namespace tenfold::cli
 
 int main(int count, char** values) {

@@ -1,6 +1,7 @@
 // Reading and writing .npy.
 #include "npy.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <optional>
@@ -95,6 +96,33 @@ std::u32string from_utf8(const std::string& text) {
   return out;
 }
 
+void swap_bytes(NpyArray& a) {
+  auto own = std::make_shared<std::string>(a.data);
+  const std::size_t unit = a.kind == 'U' ? 4 : static_cast<std::size_t>(a.width);  // characters of 4 bytes
+  for (auto at = own->begin(); at != own->end(); at += static_cast<std::ptrdiff_t>(unit))
+    std::reverse(at, at + static_cast<std::ptrdiff_t>(unit));
+  a.data = *own, a.own = std::move(own);
+}
+
+// From Fortran's order, in which the first axis is innermost.
+void to_c_order(NpyArray& a) {
+  auto own = std::make_shared<std::string>(a.data.size(), '\0');
+  const auto width = static_cast<std::size_t>(a.width);
+  const std::size_t rank = a.shape.size();
+  std::vector<std::size_t> step(rank, width), at(rank, 0);  // bytes from one element to the next along each axis
+  for (std::size_t d = 1; d < rank; ++d) step[d] = step[d - 1] * static_cast<std::size_t>(a.shape[d - 1]);
+  std::size_t from = 0;
+  for (std::size_t to = 0; to < own->size(); to += width) {
+    std::memcpy(own->data() + to, a.data.data() + from, width);
+    for (std::size_t d = rank; d-- > 0;) {
+      from += step[d];
+      if (++at[d] < static_cast<std::size_t>(a.shape[d])) break;
+      from -= step[d] * at[d], at[d] = 0;
+    }
+  }
+  a.data = *own, a.own = std::move(own);
+}
+
 Tensor strings_from(const NpyArray& a, std::int64_t count) {
   std::vector<std::string> values(static_cast<std::size_t>(count));
   const std::size_t letters = static_cast<std::size_t>(a.width) / 4;
@@ -129,10 +157,8 @@ NpyArray parse_npy(std::string_view bytes, const std::string& what) {
   NpyArray array{.shape = parse_extents(field(header, "shape", '(', ')', what), what), .data = bytes.substr(start + length)};
   const std::string_view descr = field(header, "descr", '\'', '\'', what);
   const std::size_t order = header.find("'fortran_order'");
-  if (order != header.npos && header.substr(order, 24).find("True") != header.npos)
-    bad(what, "the array is in Fortran order; save numpy.ascontiguousarray(array)");
-  if (descr.size() < 3 || descr[0] == '>')
-    bad(what, "element type '" + std::string(descr) + "' is not supported; little-endian numbers, bool and Unicode are");
+  const bool first_axis_innermost = order != header.npos && header.substr(order, 24).find("True") != header.npos;
+  if (descr.size() < 3) bad(what, "element type '" + std::string(descr) + "' is not supported; numbers, bool and Unicode are");
   array.kind = descr[1];
   const auto [end, error] = std::from_chars(descr.data() + 2, descr.data() + descr.size(), array.width);
   const bool known = std::string_view("fiubU").find(array.kind) != std::string_view::npos;
@@ -143,12 +169,19 @@ NpyArray parse_npy(std::string_view bytes, const std::string& what) {
   if (!need || *need > static_cast<std::int64_t>(array.data.size()))
     bad(what, "the array " + text(array.shape) + " needs more bytes than the file has");
   array.data = array.data.substr(0, static_cast<std::size_t>(*need));
+  if (descr[0] == '>') swap_bytes(array);
+  if (first_axis_innermost && array.shape.size() > 1) to_c_order(array);
   return array;
+}
+
+bool is_form_of(const NpyArray& a, DType type) {
+  const Form form = form_of(type);
+  return a.kind == form.kind && (a.kind == 'U' || a.width == form.width);
 }
 
 Tensor to_tensor(const NpyArray& a, DType wanted, const std::string& what) {
   const Form form = form_of(wanted);
-  if (a.kind != form.kind || (a.kind != 'U' && a.width != form.width))
+  if (!is_form_of(a, wanted))
     bad(what, "the array has type " + code(a.kind, a.width) + ", but " + std::string(name(wanted)) + " is needed (NumPy's " +
                   code(form.kind, form.width) + ")");
   const std::int64_t count = element_count(a.shape);
@@ -168,10 +201,8 @@ Tensor to_tensor(const NpyArray& a, DType wanted, const std::string& what) {
 
 Tensor to_tensor(const NpyArray& a, const std::string& what) {
   for (DType type : {DType::f32, DType::f64, DType::f16, DType::i64, DType::i32, DType::i16, DType::i8, DType::u64, DType::u32, DType::u16,
-                     DType::u8, DType::boolean, DType::string}) {
-    const Form form = form_of(type);
-    if (form.kind == a.kind && (a.kind == 'U' || form.width == a.width)) return to_tensor(a, type, what);
-  }
+                     DType::u8, DType::boolean, DType::string})
+    if (is_form_of(a, type)) return to_tensor(a, type, what);
   bad(what, "element type " + code(a.kind, a.width) + " is not supported");
 }
 

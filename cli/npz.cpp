@@ -4,12 +4,14 @@
 #include <array>
 #include <limits>
 
+#include "inflate.h"
 #include "tenfold/error.h"
 
 namespace tenfold::cli {
 namespace {
 
 constexpr std::uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50;
+constexpr std::uint64_t kStored = 0, kDeflated = 8;  // methods of members
 
 [[noreturn]] void bad(const std::string& what, const std::string& why) { throw Error(ErrorKind::io, what + ": " + why); }
 
@@ -85,12 +87,17 @@ std::map<std::string, NpyArray> parse_npz(std::string_view bytes, const std::str
     std::string member(in.span(at + 46, name_length));
     in.span(at + 46 + name_length, extra);
     read_zip64(in, at + 46 + name_length, extra, full, stored, local);
-    if (in.get(at + 10, 2) != 0) bad(what, "'" + member + "' is compressed; write the file with numpy.savez, not savez_compressed");
-    if (in.get(local, 4) != kLocal || stored != full) bad(what, "the archive's entry '" + member + "' is damaged");
-    const std::string_view data = in.span(local + 30 + in.get(local + 26, 2) + in.get(local + 28, 2), full);
+    const std::uint64_t method = in.get(at + 10, 2);
+    if (method != kStored && method != kDeflated)
+      bad(what, "'" + member + "' is compressed by method " + std::to_string(method) + "; numpy.savez and savez_compressed can be read");
+    if (in.get(local, 4) != kLocal || (method == kStored && stored != full)) bad(what, "the archive's entry '" + member + "' is damaged");
+    std::string_view data = in.span(local + 30 + in.get(local + 26, 2) + in.get(local + 28, 2), stored);
+    std::shared_ptr<const std::string> own;
+    if (method == kDeflated) own = std::make_shared<const std::string>(inflated(data, full, what + "['" + member + "']")), data = *own;
     if (crc32(data) != in.get(at + 16, 4)) bad(what, "the checksum of '" + member + "' is wrong");
     if (member.size() > 4 && member.ends_with(".npy")) member.resize(member.size() - 4);
-    arrays[member] = parse_npy(data, what + "['" + member + "']");
+    NpyArray& array = arrays[member] = parse_npy(data, what + "['" + member + "']");
+    if (!array.own) array.own = std::move(own);
     at += 46 + name_length + extra + comment;
   }
   return arrays;

@@ -1,4 +1,4 @@
-// NumPy's archives (.npz): a zip file of .npy members. Members are stored; compressed ones are refused.
+// NumPy's archives (.npz): a zip file of .npy members, stored or deflated. Those that are written here are stored.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace tenfold::cli {
 
-// Arrays by name; they refer to `bytes`. Throws Error(io).
+// Arrays by name; what is not compressed refers to `bytes`. Throws Error(io).
 std::map<std::string, NpyArray> parse_npz(std::string_view bytes, const std::string& what);
 std::string to_npz(const std::vector<std::pair<std::string, Tensor>>& arrays);
 

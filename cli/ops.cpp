@@ -25,15 +25,25 @@ void print_columns(const std::vector<OperatorInfo>& operators) {
   std::printf("%zu operators; the number is the first opset whose form is accepted\n", operators.size());
 }
 
-}  // namespace
-
-int ops_main(const Arguments& arguments) {
-  bool json = false, help = false;
+Flags make_flags(bool& json, bool& help) {
   Flags flags("tenfold ops [--json]",
               "Lists the ONNX operators that models may use, by domain, with the first opset whose form is accepted.");
   flags.group("Flags");
   flags.add_switch("json", json, "as a JSON array of {domain, name, since, types, attributes}");
   flags.add_switch("help", help, "this text");
+  return flags;
+}
+
+}  // namespace
+
+void ops_flags(const UseFlags& use) {
+  bool json = false, help = false;
+  use(make_flags(json, help));
+}
+
+int ops_main(const Arguments& arguments) {
+  bool json = false, help = false;
+  const Flags flags = make_flags(json, help);
   if (const auto words = flags.parse(arguments); !words.empty()) throw UsageError("tenfold ops takes no '" + words.front() + "'");
   if (help) return std::fputs(flags.help().c_str(), stdout), kOk;
   const std::vector<OperatorInfo> operators = supported_operators();

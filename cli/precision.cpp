@@ -94,14 +94,22 @@ void add_precision_flags(Flags& f, ExecOptions& o) {
 void check_precision(ExecOptions& o) {
   const bool builds = o.load_engine.empty();
   if (o.strongly_typed) keep_types_of_model(o);
-  if (builds && o.build.fp16 && !o.build.bf16 && o.build.device == "cpu")
-    o.notes.emplace_back("--fp16 has no effect on a CPU, which computes in float32; --bf16 is what saves time on one that has AMX");
   if (o.int4_asked) o.notes.emplace_back("--int4 has no effect yet: weights of 4 bits are unfolded to floats when a plan is built");
   if (!builds && !o.build.layer_types.precisions.empty())
     throw UsageError("--layerPrecisions needs --onnx: the types of a plan's layers are fixed when it is built");
   if (!builds && !o.build.layer_types.output_types.empty())
     throw UsageError("--layerOutputTypes needs --onnx: the types of a plan's layers are fixed when it is built");
 }
+
+namespace {
+std::string why_no_fp8(const ExecOptions& o, const BuildReport& report) {
+  if (!o.build.device.starts_with("cuda")) return "CPUs have no products of e4m3, GPUs do from compute capability 8.9 on";
+  if (report.budget)
+    return "no plan with products of e4m3 was quicker within --max-error, or this GPU has none (compute capability 8.9 and later)";
+  return "it is for products that the model quantises to e4m3, or that --data=PATH gives ranges (with --best and --max-error=E), on a GPU "
+         "of compute capability 8.9 and later";
+}
+}  // namespace
 
 void tell_of_precision(const ExecOptions& o, const BuildReport& report) {
   std::string counts;
@@ -113,11 +121,10 @@ void tell_of_precision(const ExecOptions& o, const BuildReport& report) {
     o.console.warn(std::string(o.best ? "--best left int8 out" : "--int8 was not used") +
                       ": the model has no QuantizeLinear and DequantizeLinear, and nothing gives ranges: --data=PATH (typical inputs) or "
                       "--calib=FILE does");
-  if ((o.fp8_asked || o.best) && !report.layers_by_type.count(DType::f8e4m3fn))
-    (o.best ? o.console.info("--best left fp8 out: it is for products that the model quantises to e4m3 on a GPU that has them, or, "
-                             "with --data, where --max-error=E bounds the error")
-            : o.console.warn("--fp8 was not used: it is for products that the model quantises to e4m3, or that --data=PATH gives "
-                             "ranges, on a GPU that has them"));
+  if ((o.fp8_asked || o.best) && !report.layers_by_type.count(DType::f8e4m3fn)) {
+    const std::string why = why_no_fp8(o, report);
+    o.best ? o.console.info("--best left fp8 out: " + why) : o.console.warn("--fp8 was not used: " + why);
+  }
 }
 
 }  // namespace tenfold::cli

@@ -60,7 +60,7 @@ std::vector<double> part(const Trace& trace, double RunTimes::*which) {
   return values;
 }
 
-void print_averages(const Console& console, const Trace& trace, int runs) {
+void print_averages(const Console& console, const Trace& trace, int runs, const std::string& compute) {
   console.result("=== Trace details ===");
   console.result(joined("Trace averages of ", runs, " runs:"));
   double gpu = 0, host = 0, enqueue = 0;
@@ -68,14 +68,14 @@ void print_averages(const Console& console, const Trace& trace, int runs) {
   for (const Sample& s : trace.samples) {
     gpu += s.parts.compute_ms, host += s.end_ms - s.start_ms, enqueue += s.parts.enqueue_ms;
     if (++count < runs) continue;
-    console.result(joined("Average on ", runs, " runs - GPU latency: ", gpu / runs, " ms - Host latency: ", host / runs, " ms (enqueue ",
-                          enqueue / runs, " ms)"));
+    console.result(joined("Average on ", runs, " runs - ", compute, " latency: ", gpu / runs, " ms - Host latency: ", host / runs,
+                          " ms (enqueue ", enqueue / runs, " ms)"));
     gpu = host = enqueue = 0, count = 0;
   }
 }
 
 void print_summary(const Console& console, const Trace& trace, const Trace& parts, const std::vector<double>& percentiles,
-                   const std::string& settings) {
+                   const std::string& compute, const std::string& settings) {
   const Statistics s = statistics(latencies(trace), percentiles);
   const auto line = [&](double RunTimes::*which) { return words(statistics(part(parts, which), percentiles), percentiles); };
   const double compute_s = statistics(part(parts, &RunTimes::compute_ms), {}).mean * static_cast<double>(trace.samples.size()) / 1e3;
@@ -87,10 +87,10 @@ void print_summary(const Console& console, const Trace& trace, const Trace& part
   console.result("Latency: " + words(s, percentiles));
   console.result("Enqueue Time: " + line(&RunTimes::enqueue_ms));
   console.result("H2D Latency: " + line(&RunTimes::host_to_device_ms));
-  console.result("GPU Compute Time: " + line(&RunTimes::compute_ms));
+  console.result(compute + " Time: " + line(&RunTimes::compute_ms));
   console.result("D2H Latency: " + line(&RunTimes::device_to_host_ms));
   console.result(joined("Total Host Walltime: ", trace.wall_s, " s"));
-  console.result(joined("Total GPU Compute Time: ", compute_s, " s"));
+  console.result(joined("Total ", compute, " Time: ", compute_s, " s"));
   console.result("Settings: " + settings);
   if (s.variation > 0.025 && trace.samples.size() > 1)
     console.warn(

@@ -18,10 +18,10 @@ Statistics statistics(std::vector<double> values, const std::vector<double>& per
 
 std::vector<double> latencies(const Trace& trace);
 std::vector<double> part(const Trace& trace, double RunTimes::*which);
-// `parts`: runs whose parts were timed.
+// `parts`: runs whose parts were timed. `compute`: what a run's computing is called, "GPU Compute" or "Compute".
 void print_summary(const Console& console, const Trace& trace, const Trace& parts, const std::vector<double>& percentiles,
-                   const std::string& settings);
-void print_averages(const Console& console, const Trace& trace, int runs);
+                   const std::string& compute, const std::string& settings);
+void print_averages(const Console& console, const Trace& trace, int runs, const std::string& compute);
 void print_profile(const Console& console, const std::vector<LayerTimes>& layers);
 void print_outputs(const Console& console, const std::vector<std::pair<std::string, Tensor>>& outputs);
 

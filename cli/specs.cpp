@@ -69,19 +69,19 @@ std::string lower(std::string text) {
 }
 
 std::int64_t parse_bytes(const std::string& flag, const std::string& text) {
-  std::string digits = text;
-  double unit = 1 << 20;
-  if (!digits.empty() && std::isalpha(static_cast<unsigned char>(digits.back()))) {
-    switch (std::toupper(static_cast<unsigned char>(digits.back()))) {
-      case 'B': unit = 1; break;
-      case 'K': unit = 1 << 10; break;
-      case 'M': unit = 1 << 20; break;
-      case 'G': unit = 1 << 30; break;
-      default: throw UsageError("--" + flag + ": '" + text + "' is no size; expected MiB, or a number with B, K, M or G");
-    }
-    digits.pop_back();
-  }
-  const double bytes = parse_number(flag, digits) * unit;
+  constexpr double kMiB = 1 << 20;
+  static const std::map<std::string, double> units{{"", kMiB}, {"b", 1}, {"k", kMiB / 1024}, {"m", kMiB}, {"g", kMiB * 1024}};
+  std::size_t digits = text.size();
+  while (digits > 0 && std::isalpha(static_cast<unsigned char>(text[digits - 1]))) --digits;
+  std::string unit = lower(text.substr(digits));
+  if (unit.ends_with("ib"))
+    unit.resize(unit.size() - 2);  // KiB, and KB for as many
+  else if (unit.size() == 2 && unit.back() == 'b')
+    unit.pop_back();
+  const auto factor = units.find(unit);
+  if (factor == units.end())
+    throw UsageError("--" + flag + ": '" + text + "' is no size; expected MiB, or a number with B, K, M or G (512M, 1GiB)");
+  const double bytes = parse_number(flag, text.substr(0, digits)) * factor->second;
   if (!(bytes >= 0 && bytes < 9e18)) throw UsageError("--" + flag + ": '" + text + "' is out of range, expected 0 to 8 EiB");
   return static_cast<std::int64_t>(bytes);
 }

@@ -37,6 +37,7 @@ const std::vector<Reason>& without_effect() {
       {"there is one runtime, and plans hold none", {"useRuntime=full|lean|dispatch", "leanDLLPath=FILE", "excludeLeanRuntime"}},
       {"a plan never names a library", {"ignoreParsedPluginLibs"}},
       {"there is no DLA: every layer runs on the device", {"allowGPUFallback"}},
+      {"float32 is what layers compute in unless another flag permits less; --noTF32 keeps its last bits, too", {"fp32"}},
   };
   return all;
 }

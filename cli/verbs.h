@@ -1,6 +1,7 @@
 // The verbs of the command line; each takes the arguments behind its name and returns the exit code.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,18 @@ namespace tenfold::cli {
 using Arguments = std::vector<std::string>;
 
 enum ExitCode { kOk = 0, kRunFailed = 1, kUsage = 2, kModelInvalid = 3, kPlanRefused = 4, kAccuracyFailed = 5, kOutOfMemory = 6 };
+
+class Flags;
+using UseFlags = std::function<void(const Flags&)>;  // a table is there for as long as the call
+
+// What people call. `flags` shows the table that `run` parses with.
+struct Verb {
+  const char* name;
+  const char* summary;
+  int (*run)(const Arguments&);
+  void (*flags)(const UseFlags& use);
+};
+const std::vector<Verb>& verbs();
 
 int exec_main(const Arguments& arguments, bool as_trtexec);
 int inspect_main(const Arguments& arguments);
@@ -20,6 +33,17 @@ int latency_main(const Arguments& arguments);
 int doctor_main(const Arguments& arguments);
 int ops_main(const Arguments& arguments);
 int devices_main(const Arguments& arguments);
+void exec_flags(const UseFlags& use);
+void inspect_flags(const UseFlags& use);
+void check_flags(const UseFlags& use);
+void compare_flags(const UseFlags& use);
+void quantize_flags(const UseFlags& use);
+void embed_flags(const UseFlags& use);
+void latency_flags(const UseFlags& use);
+void doctor_flags(const UseFlags& use);
+void ops_flags(const UseFlags& use);
+void devices_flags(const UseFlags& use);
+
 int build_request_main(const Arguments& arguments);   // of ModelEngines, not in the help
 
 }  // namespace tenfold::cli

@@ -207,7 +207,7 @@ class BadRuns(CliCase):
         return f"--loadInputs='x:0':{self.path(name)}"
 
     def test_inputs(self):
-        self.refuses(RUN_FAILED, 'has type <f8, but f32 is needed', self.array('f64.npy', (2, 6), np.float64))
+        self.refuses(RUN_FAILED, 'has type <U1, but f32 is needed', self.array('words.npy', (2, 6), str))
         self.refuses(USAGE, 'not 2x5', self.array('narrow.npy', (2, 5)))
         self.refuses(USAGE, 'not 2x6x1', self.array('rank.npy', (2, 6, 1)))
         self.refuses(USAGE, '9x6 lies outside every profile: 1..4x6', self.array('many.npy', (9, 6)))
@@ -218,12 +218,12 @@ class BadRuns(CliCase):
         self.refuses(USAGE, "gives 'x:0' two files", "--loadInputs='x:0':a.npy,'x:0':b.npy")
 
     def test_archives(self):
-        np.savez(self.path('f64.npz'), **{'x:0': np.ones((2, 6))})
+        np.savez(self.path('words.npz'), **{'x:0': np.ones((2, 6), str)})
         np.savez(self.path('other.npz'), z=np.ones((2, 6), np.float32))
-        whole = pathlib.Path(self.path('f64.npz')).read_bytes()
+        whole = pathlib.Path(self.path('words.npz')).read_bytes()
         self.write('cut.npz', whole[: len(whole) // 2])
         for code, expected, name in (
-            (RUN_FAILED, "f64.npz['x:0']: the array has type <f8, but f32 is needed", 'f64.npz'),
+            (RUN_FAILED, "words.npz['x:0']: the array has type <U1, but f32 is needed", 'words.npz'),
             (USAGE, "'z'", 'other.npz'),
             (RUN_FAILED, 'this is no .npz archive, or it is cut off', 'cut.npz'),
         ):

@@ -129,13 +129,13 @@ class Calibration(ResidualNet):
 
     def test_bad_data_is_refused_by_name(self):
         np.save(self.path('wide.npy'), self.samples[:, :7])
-        np.save(self.path('double.npy'), self.samples.astype(np.float64))
+        np.save(self.path('words.npy'), self.samples.astype(str))
         np.savez(self.path('other.npz'), y=self.samples)
         os.mkdir(self.path('empty'))
         self.write('cut.npy', open(self.path('samples.npy'), 'rb').read()[:2000])
         for data, words in (
             ('wide.npy', ['wide.npy is [60,7,12,12]', "input 'x'", '[?,8,12,12]']),
-            ('double.npy', ['double.npy']),
+            ('words.npy', ['words.npy', 'f32 is needed']),
             ('other.npz', ["has no array 'x'"]),
             ('empty', ['no images in', 'no .npz or .npy']),
             ('cut.npy', ['cut.npy']),
@@ -166,7 +166,7 @@ class Calibration(ResidualNet):
 
     def test_flags_that_need_others(self):
         for flags, words in (
-            ([f'--onnx={self.net}', f"--data={self.path('samples.npy')}"], '--data is for --int8'),
+            ([f'--onnx={self.net}', f"--data={self.path('samples.npy')}"], 'no flag asks for either: add --int8'),
             ([f'--onnx={self.net}', '--int8', '--samples=0', f"--data={self.path('samples.npy')}"], '--samples takes at least 1'),
             ([f'--onnx={self.net}', '--int8', '--calibrator=mse'], '--calibrator needs --data'),
             ([f'--onnx={self.net}', '--int8', '--remedies=bias'], '--remedies needs --data'),

@@ -2,6 +2,7 @@
 """What single flags of `tenfold exec` change on a CPU: cli_flags_test.py TENFOLD. Each test fails if its flag does nothing."""
 
 import json
+import os
 import pathlib
 
 import cli_case
@@ -27,7 +28,11 @@ class Flags(CliCase):
         self.assertIn('percentile(50%)', self.run_model('--percentile=50').stdout)
 
     def test_what_does_nothing_on_a_cpu_says_so(self):
-        self.assertIn('--fp16 has no effect on a CPU', self.run_model('--fp16').stderr)
+        told = [line for line in self.run_model('--fp16').stderr.splitlines() if 'fp16' in line]
+        self.assertEqual(len(told), 1, told)
+        self.assertIn('fp16 was allowed, but CPUs here have no fp16 arithmetic', told[0])
+        self.assertIn('--fp32 has no effect: float32 is what layers compute in', self.run_model('--fp32').stderr)
+        self.assertIn('--best left fp8 out: CPUs have no products of e4m3', self.run_model('--best').stderr)
         self.assertNotIn('--fp16', self.run_model('--best').stderr)
 
     def test_help_by_one_letter(self):
@@ -46,6 +51,23 @@ class Flags(CliCase):
         self.assertIn('kernel ', self.run_model('--dumpLayerInfo').stdout)
         self.assertNotIn('kernel ', self.run_model('--dumpLayerInfo', '--tacticSources=reference').stdout)
         self.refused(2, "unknown source 'mkl', expected reference", 'exec', f'--onnx={self.model}', '--tacticSources=+mkl', *ONCE)
+
+    def test_a_library_that_is_left_out_is_not_opened(self):
+        """By the loader's own record, which has the search for a library that is not installed, too."""
+        if 'no oneDNN: its header' in self.tenfold('devices').stdout:
+            self.skipTest('built without oneDNN')
+        for number, (flags, opened) in enumerate((([], False), (['--tacticSources=+onednn'], True))):
+            record = {**os.environ, 'LD_DEBUG': 'libs', 'LD_DEBUG_OUTPUT': self.path(f'loader{number}')}
+            self.run_model(*flags, times=TIMED, env=record)
+            told = ''.join(path.read_text() for path in pathlib.Path(self.folder).glob(f'loader{number}.*'))
+            self.assertIn('libstdc++', told)
+            self.assertEqual('libdnnl' in told, opened, flags)
+
+    def test_sizes(self):
+        for size in ('1024', '1GiB', '1gb', '1G', '1048576KiB', '1073741824B'):
+            self.run_model(f'--memPoolSize=workspace:{size}')
+        self.refused(2, "'1TiB' is no size; expected MiB, or a number with B, K, M or G", 'exec', f'--onnx={self.model}',
+                     '--memPoolSize=workspace:1TiB', *ONCE)
 
     def test_how_much_is_told_of_layers(self):
         for flag in ('--profilingVerbosity', '--nvtxVerbosity'):

@@ -116,7 +116,7 @@ class Outputs(CliCase):
             'Throughput: ',
             'Latency: min = ',
             'percentile(50%) = ',
-            'GPU Compute Time: min',
+            'GPU Compute Time: min',   # by which scripts of trtexec read it
             'Total Host Walltime: ',
             '&&&& PASSED TensorRT.trtexec',
             '=== Profile (',

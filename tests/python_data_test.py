@@ -25,9 +25,9 @@ def late():
 '''
 BAD = '''import numpy as np, os, time
 ok = np.zeros((2, 6), np.float32)
-def doubles():
+def words():
     yield ok
-    yield ok.astype(np.float64)
+    yield ok.astype(str)
 def wide():
     yield np.zeros((2, 7), np.float32)
 def objects():
@@ -88,7 +88,7 @@ class PythonData(CliCase):
 
     def test_what_goes_wrong_is_told_with_file_and_line(self):
         for name, words in (
-            ('doubles', 'line 5, sample 1'),
+            ('words', 'line 5, sample 1'),
             ('wide', 'line 7, sample 0 is [2,7]'),
             ('objects', 'line 9: a sample is an array'),
             ('other_name', "line 11, sample 0 has no array 'x:0'"),

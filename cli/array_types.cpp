@@ -1,0 +1,108 @@
+// Converting element by element.
+#include "array_types.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+
+#include "tenfold/error.h"
+
+namespace tenfold::cli {
+namespace {
+
+[[noreturn]] void bad(const std::string& what, const std::string& why) { throw Error(ErrorKind::io, what + ": " + why); }
+
+std::string numpy_name(const NpyArray& a) {
+  const char* const kind = a.kind == 'f' ? "float" : a.kind == 'i' ? "int" : a.kind == 'u' ? "uint" : a.kind == 'b' ? "bool" : "str";
+  return a.kind == 'b' || a.kind == 'U' ? kind : kind + std::to_string(8 * a.width);
+}
+
+// The bits of the float nearest to `value` (ties to even) with so many bits of mantissa and this least exponent of a normal number.
+std::uint16_t narrow_bits(double value, int mantissa, int least_exponent) {
+  const auto sign = static_cast<std::uint16_t>(std::signbit(value) ? 0x8000 : 0);
+  const int exponent_bits = 15 - mantissa;
+  const int infinity = ((1 << exponent_bits) - 1) << mantissa;
+  if (std::isnan(value)) return static_cast<std::uint16_t>(sign | infinity | 1 << (mantissa - 1));
+  if (std::isinf(value)) return static_cast<std::uint16_t>(sign | infinity);
+  int exponent = 0;
+  std::frexp(value, &exponent);
+  const int power = std::max(exponent - 1, least_exponent);   // of the first bit
+  const auto steps = static_cast<int>(std::nearbyint(std::ldexp(std::fabs(value), mantissa - power)));   // a carry enlarges the exponent
+  const int bits_of = (power - least_exponent) * (1 << mantissa) + steps;
+  return static_cast<std::uint16_t>(sign | std::min(bits_of, infinity));
+}
+
+double largest_of(DType type) {
+  switch (type) {
+    case DType::f16: return 65504;
+    case DType::bf16: return std::ldexp(255.0, 120);
+    case DType::f32: return static_cast<double>(std::numeric_limits<float>::max());
+    default: return std::numeric_limits<double>::max();
+  }
+}
+
+std::string number_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", value);
+  return text;
+}
+
+std::string element_text(std::int64_t i, const std::string& value) { return "element " + std::to_string(i) + " is " + value + ", which "; }
+
+void put_float(Tensor& to, std::int64_t i, double value, const std::string& what) {
+  if (std::isfinite(value) && std::fabs(value) > largest_of(to.dtype()))
+    bad(what, element_text(i, number_text(value)) + std::string(name(to.dtype())) + " does not reach");
+  switch (to.dtype()) {
+    case DType::f64: to.mutable_data<double>()[i] = value; break;
+    case DType::f32: to.mutable_data<float>()[i] = static_cast<float>(value); break;
+    case DType::f16: to.mutable_data<std::uint16_t>()[i] = narrow_bits(value, 10, -14); break;
+    default: to.mutable_data<std::uint16_t>()[i] = narrow_bits(value, 7, -126);
+  }
+}
+
+bool is_signed(DType type) { return type == DType::i64 || type == DType::i32 || type == DType::i16 || type == DType::i8; }
+
+// `value` has the bits of an unsigned number where `positive`.
+bool holds(DType type, std::int64_t value, bool positive) {
+  if (type == DType::boolean) return value == 0 || value == 1;
+  const int width = bits(type);
+  if (!is_signed(type)) return (value >= 0 || positive) && (width == 64 || static_cast<std::uint64_t>(value) >> width == 0);
+  if (value < 0 && positive) return false;
+  return width == 64 || (value >= -(std::int64_t{1} << (width - 1)) && value < std::int64_t{1} << (width - 1));
+}
+
+void put_integer(Tensor& to, std::int64_t i, std::int64_t value, bool of_unsigned, const std::string& what) {
+  if (!holds(to.dtype(), value, of_unsigned))
+    bad(what, element_text(i, of_unsigned ? std::to_string(static_cast<std::uint64_t>(value)) : std::to_string(value)) +
+                  std::string(name(to.dtype())) + " does not hold");
+  const auto width = static_cast<std::size_t>(bits(to.dtype())) / 8;
+  std::memcpy(static_cast<char*>(to.mutable_raw()) + static_cast<std::size_t>(i) * width, &value, width);   // little-endian
+}
+
+}  // namespace
+
+Converted converted_to(const NpyArray& array, DType wanted, const std::string& what) {
+  const bool is_wide_float = wanted == DType::f32 || wanted == DType::f64 || wanted == DType::f16 || wanted == DType::bf16;
+  const bool is_wide_integer = (is_integer(wanted) && bits(wanted) >= 8) || wanted == DType::boolean;
+  const bool converts = array.kind != 'U' && (is_wide_float || (is_wide_integer && array.kind != 'f'));
+  if (!converts || is_form_of(array, wanted)) return {to_tensor(array, wanted, what), ""};
+  const Tensor from = to_tensor(array, what);
+  Tensor to(wanted, from.shape());
+  for (std::int64_t i = 0; i < from.size(); ++i)
+    if (is_wide_float) put_float(to, i, from.as_double(i), what);
+    else put_integer(to, i, from.as_int(i), from.dtype() == DType::u64, what);
+  return {to, what + ": " + numpy_name(array) + " is converted to the model's " + std::string(name(wanted))};
+}
+
+std::optional<Shape> with_leading_axes(const Shape& shape, const Shape& declared) {
+  if (shape.size() >= declared.size()) return {};
+  Shape longer(declared.size() - shape.size(), 1);
+  longer.insert(longer.end(), shape.begin(), shape.end());
+  for (std::size_t d = 0; d < declared.size(); ++d)
+    if (declared[d] >= 0 && declared[d] != longer[d]) return {};
+  return longer;
+}
+
+}  // namespace tenfold::cli
