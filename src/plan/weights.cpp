@@ -9,11 +9,7 @@
 
 #include "base/check.h"
 #include "base/memory_limit.h"
-<<<<<<< HEAD
 #include "base/system_error.h"
-=======
-#include "base/memory_limit.h"
->>>>>>> adf27161 (builder: hold folded weights once, and heed cgroup memory limits)
 #include "base/threads/spread.h"
 
 namespace tenfold::plan {
@@ -56,18 +52,8 @@ void lock(std::span<const std::byte> bytes) {
 void place_weights(Plan& plan, std::span<const std::byte> bytes, std::shared_ptr<const void> owner, WeightsMode mode, bool own_memory) {
   plan.weights_bytes = static_cast<std::int64_t>(bytes.size());
   if (bytes.empty()) return;
-<<<<<<< HEAD
   if (owner && (own_memory || mode == WeightsMode::map)) {
     if (mode == WeightsMode::lock) lock(bytes);
-=======
-  constexpr std::size_t kLarge = 16 << 20;
-  const bool large = backends::traits_of(plan.device).host_arithmetic && bytes.size() >= kLarge, automatic = mode == WeightsMode::automatic;
-  const bool mapped = owner && (mode == WeightsMode::map || (automatic && !large));
-  const bool fits = mapped || !(owner && automatic) || has_memory(plan.weights_bytes);  // else they stay in the file
-  if (!mapped && fits) expect_memory(plan.weights_bytes, "memory for the plan's weights");
-  const std::shared_ptr<std::byte> own = mapped || !fits ? nullptr : allocate(bytes.size());
-  if (mapped || (!own && owner && automatic)) {
->>>>>>> adf27161 (builder: hold folded weights once, and heed cgroup memory limits)
     plan.weights = bytes.data();
     plan.weights_owner = std::move(owner);
     return;

@@ -170,7 +170,7 @@ class Quantizer {
 
   // What the file needs of the model's external data comes along: it is tied to no other file.
   void write(const onnx_export::Edits& edits) {
-    onnx_import::ExternalData external(folder(), {config_.external_data_dirs.begin(), config_.external_data_dirs.end()});
+    onnx_import::ExternalData external(path_, {config_.external_data_dirs.begin(), config_.external_data_dirs.end()});
     const onnx_export::Rope bytes = onnx_export::edit_model(file_->bytes(), edits, nullptr, &external);
     report_.opset_before = onnx_export::onnx_opset(model_), report_.opset_after = std::max(report_.opset_before, edits.opset);
     report_.bytes_before = static_cast<std::int64_t>(file_->bytes().size()) + external_bytes(model_);
