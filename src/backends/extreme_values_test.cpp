@@ -1,5 +1,7 @@
 // The extremes of indices, pads, steps and other integers that a CPU's tactics read while they run: results, or a status that tells what
 // is wrong, and nothing outside of the operands (which end at pages that may not be touched).
+#include <cstdlib>
+
 #include "backends/cpu/feature_sets.h"
 #include "backends/tactic_cases_for_tests.h"
 #include "backends/tactic_for_tests.h"
@@ -61,6 +63,7 @@ int sweep(const Tactic& tactic, const ir::OpDef& op, const std::string& text, co
       for (const std::int64_t value : extremes(own.dtype()))
         for (std::int64_t place = -1; place < std::min<std::int64_t>(own.size(), 8); ++place) {
           SCOPED_TRACE(cat(tactic.name, " ", op.name, " ", text, ": operand ", i, " with ", value, " at ", place));
+          if (std::getenv("TENFOLD_TELL")) std::fprintf(stderr, "%s: %s, operand %zu\n", tactic.name.data(), text.c_str(), i);
           std::vector<Tensor> operands;
           for (const ops::CaseOperand& o : c.operands) operands.push_back(o.data);
           operands[i] = with(own, value, place);

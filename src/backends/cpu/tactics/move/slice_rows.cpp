@@ -1,5 +1,6 @@
 // slice_rows: Slice as a copy from a view; starts and steps are read when it runs.
 #include <algorithm>
+#include <utility>
 
 #include "backends/cpu/tactics/movement_common.h"
 
@@ -31,21 +32,26 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const auto& kernel = *static_cast<const Kernel*>(self);
   const Bound &in = args.in[0], &out = args.out[0];
-  int64_t strides[kMaxRank];
-  for (int a = 0; a < in.rank; ++a) strides[a] = in.strides[a];
-  const char* from = in.as<const char>();
+  int64_t first[kMaxRank] = {}, step[kMaxRank], strides[kMaxRank];
+  bool is_cut[kMaxRank] = {};
+  std::fill_n(step, in.rank, 1);
   for (int64_t i = 0; i < args.in[1].dims[0]; ++i) {
     const int64_t given = kernel.has_axes ? integer_at(args.in[3], kernel.types[3], i) : i, axis = given < 0 ? given + in.rank : given;
-    const int64_t extent = axis >= 0 && axis < in.rank ? in.dims[axis] : 0;
-    const int64_t step = kernel.has_steps ? std::clamp(integer_at(args.in[4], kernel.types[4], i), -extent - 1, extent + 1) : 1;
-    if (axis < 0 || axis >= in.rank || step == 0) return Status::invalid_input;
+    if (axis < 0 || axis >= in.rank || std::exchange(is_cut[axis], true)) return Status::invalid_input;
+    const int64_t extent = in.dims[axis];
+    if (kernel.has_steps) step[axis] = std::clamp(integer_at(args.in[4], kernel.types[4], i), -extent - 1, extent + 1);
+    if (step[axis] == 0) return Status::invalid_input;
     int64_t start = integer_at(args.in[1], kernel.types[1], i);
     if (start < 0) start = std::max<int64_t>(start, -extent) + extent;
-    start = std::min(start, step > 0 ? extent : extent - 1);
-    const int64_t last = start + (out.dims[axis] - 1) * step;  // the shape was inferred from the same numbers: a last check
-    if (out.dims[axis] > 0 && (start < 0 || last < 0 || last >= extent || start >= extent)) return Status::bad_index;
-    from += start * in.strides[axis] * kernel.move->element_bytes();
-    strides[axis] = in.strides[axis] * step;
+    first[axis] = std::min(start, step[axis] > 0 ? extent : extent - 1);
+  }
+  const char* from = in.as<const char>();
+  for (int a = 0; a < in.rank; ++a) {   // the shape was inferred from the same numbers: a last check
+    strides[a] = in.strides[a] * step[a];
+    if (out.dims[a] == 0) return Status::ok;
+    const int64_t last = out.dims[a] <= in.dims[a] ? first[a] + (out.dims[a] - 1) * step[a] : -1;
+    if (first[a] < 0 || first[a] >= in.dims[a] || last < 0 || last >= in.dims[a]) return Status::bad_index;
+    from += first[a] * in.strides[a] * kernel.move->element_bytes();
   }
   kernel.move->copy.run(*args.parallel, out.dims, out.rank, out.data, out.strides, from, strides);
   return Status::ok;
