@@ -27,8 +27,10 @@ struct ImportOptions {
   bool check_finite = true;                             // warn of NaN and infinity in float weights
   // After functions are inlined and bodies read: a small file can ask for much by calls of functions in functions.
   std::int64_t max_nodes = 1'000'000;
+  std::int64_t max_unfolded = 1 << 16, max_unfolded_each = 64;   // nodes more than the file has; and for each that it has
   std::int64_t max_operands = 20'000'000;               // operands, results and attributes of nodes and of functions at each call
   std::int64_t max_name_bytes = 512 << 20;              // of nodes and values, with the names of what they are in
+  std::int64_t max_shape_bytes = 256 << 20;             // of the expressions that are shapes, and elements of shapes, as text
   Log log = {};
 };
 

@@ -43,6 +43,7 @@ ir::Graph Importer::run() {
     options_.log(Severity::warning, "the model's IR version ", model_.ir_version, " is newer than ", kNewestIr, ", the newest known");
   opsets_ = read_opsets(model_.opset_import, true);
   read_functions();
+  count_nodes();
   ir::Graph graph(registry_);
   graph.name = model_.graph->name;
   Scope scope{.graph = &graph, .opsets = &opsets_};
@@ -280,6 +281,30 @@ std::string Importer::within(const Scope& scope, const std::string& name) {
           "names of nodes and values, with those of the functions and bodies around them, have more than ", options_.max_name_bytes,
           " characters in all: use shorter names");
   return full;
+}
+
+void Importer::count_nodes() {
+  std::int64_t written = written_nodes(model_.graph->node);
+  for (const auto& function : model_.functions) written += written_nodes(function.node);
+  most_nodes_ = std::min(options_.max_nodes, options_.max_unfolded + options_.max_unfolded_each * written);
+  Unfolding unfolding(functions_);
+  std::int64_t all = 0;
+  for (const auto& node : model_.graph->node) {
+    const std::int64_t own = unfolding.of(node);
+    all += own;
+    require(all <= most_nodes_, ErrorKind::invalid_model, shown(node), " makes it ", all >= kMostCounted ? "at least " : "", all,
+            " nodes, ", own, " of its own, with functions inlined and bodies read: a model of ", written,
+            " nodes in the file may have no more than ", most_nodes_);
+  }
+}
+
+void Importer::charge_shapes(const ir::Value& value) {
+  const auto add = [this](const ir::Dims& dims) {
+    for (const ir::Dim& d : dims)
+      if (!d.is_constant()) shape_bytes_ += static_cast<std::int64_t>(d.text_size());
+  };
+  add(value.dims());
+  if (value.contents) add(*value.contents);
 }
 
 void Importer::charge(std::size_t operands) {

@@ -16,6 +16,7 @@
 #include "onnx_import/external_data.h"
 #include "onnx_import/import.h"
 #include "onnx_import/deferred_copies.h"
+#include "onnx_import/unfold.h"
 #include "onnx_ops/table.h"
 #include "tenfold/model_error.h"
 
@@ -23,7 +24,6 @@ namespace tenfold::onnx_import {
 
 using Opsets = std::map<std::string, int>;                              // version by domain; "" is ai.onnx
 using NodeAttributes = std::map<std::string, const onnx::AttributeProto*>;    // references to a function's attributes resolved
-using FunctionKey = std::tuple<std::string, std::string, std::string>;  // domain, name, overload
 
 // An operator refused its operands, which other shapes might mend: a branch of an If may wait with it until it is taken.
 class Disagreement : public Error {
@@ -101,6 +101,7 @@ class Importer {
 
  private:
   void read_functions();
+  void count_nodes();   // before any is made: throws where functions unfold to too many
   Opsets read_opsets(const std::vector<onnx::OperatorSetIdProto>& imports, bool main);
   void add_inputs(Scope& scope);
   std::map<std::string, const onnx::TensorProto*> overridable_inputs() const;
@@ -143,6 +144,7 @@ class Importer {
   static void tell_sources(std::int32_t entry, const std::vector<std::string>& outputs, const Scope& scope, std::uint32_t last);
   std::string within(const Scope& scope, const std::string& name);   // the name with the scope's prefix, counted
   void charge(std::size_t operands);   // counts what a node, or a call of a function, looks at
+  void charge_shapes(const ir::Value& value);   // and what its results' shapes and known contents take
   void settle_names(ir::Graph& graph) const;   // values that the model does not name get out of the way of those that it does
 
   const onnx::ModelProto& model_;
@@ -165,7 +167,8 @@ class Importer {
   std::vector<ModelProblem> problems_;                      // what is wrong with the model so far, as far as it is listed
   std::int64_t problem_count_ = 0;                          // all of it
   bool invalid_ = false, problems_of_nodes_ = true;         // is any problem more than unsupported; are all of them nodes'
-  std::int64_t node_count_ = 0, operand_count_ = 0, name_bytes_ = 0;
+  std::int64_t node_count_ = 0, operand_count_ = 0, name_bytes_ = 0, shape_bytes_ = 0;
+  std::int64_t most_nodes_ = 0;                             // after functions are inlined, for a file of this size
   int outermost_ = -1;                                      // number of the file's own node that is being imported
   int depth_ = 0;                                           // of bodies and function calls
 };

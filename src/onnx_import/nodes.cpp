@@ -7,6 +7,7 @@
 #include "onnx_import/attribute_table.h"
 #include "onnx_import/importer.h"
 #include "onnx_import/tensor_proto.h"
+#include "tenfold/internal/interrupts.h"
 
 namespace tenfold::onnx_import {
 namespace {
@@ -50,7 +51,11 @@ void Importer::outer_node(const onnx::NodeProto& proto, Scope& scope, int index)
 }
 
 void Importer::node(const onnx::NodeProto& proto, Scope& scope, int index) {
-  require(++node_count_ <= options_.max_nodes, ErrorKind::invalid_model, "the model has more than ", options_.max_nodes, " nodes");
+  ask_whether_to_go_on();
+  require(++node_count_ <= most_nodes_, ErrorKind::invalid_model, "the model has more than ", most_nodes_,
+          " nodes, with functions inlined and bodies read each time that they are; the last is ", shown(proto), " in '", scope.prefix, "'");
+  require(shape_bytes_ <= options_.max_shape_bytes, ErrorKind::unsupported, "the shapes in front of ", shown(proto),
+          " take more than ", options_.max_shape_bytes, " characters as expressions; fixed shapes of inputs (--shapes) make them numbers");
   charge(proto.input.size() + proto.output.size() + proto.attribute.size());
   const std::string name = within(scope, proto.name.empty() ? cat(proto.op_type, "_", index) : proto.name);
   const std::vector<std::string> outputs = trimmed(proto.output);
@@ -79,6 +84,7 @@ void Importer::node(const onnx::NodeProto& proto, Scope& scope, int index) {
       if (outputs[i].empty()) continue;
       require(i < results.size() && results[i], ErrorKind::unsupported, "its result ", i, " is not computed");
       expect_countable(*results[i]);
+      charge_shapes(*results[i]);
       define(scope, outputs[i], settled(*scope.graph, results[i]));
     }
     tell_sources(entry, outputs, scope, last);

@@ -1,4 +1,5 @@
 // What a small file may ask for is bounded: long names that everything inside repeats, empty messages, functions called often.
+#include "ir/dim_expr.h"
 #include "onnx_import/model_for_tests.h"
 #include "onnx_import/read_messages.h"
 
@@ -60,6 +61,106 @@ TEST(SmallFiles, MessagesAreCountedWhileTheyAreRead) {
   for (int i = 0; i < 1'000'001; ++i) sparse.bytes(15, "");
   EXPECT_NE(refusal(sparse.text()).find("more than 1000000 initializers"), std::string::npos) << refusal(sparse.text());
   EXPECT_LE(sizeof(onnx::SparseTensorProto), 64u);
+}
+
+// n times d / (d + 1) for a size d of the input: 2^n characters if nothing stops it.
+onnx::ModelProto quotients(int n) {
+  auto model = small_model();
+  auto& graph = *model.graph;
+  auto& at = graph.initializer.emplace_back();
+  at.name = "at", at.data_type = 7, at.int64_data = {0};
+  auto& one = graph.initializer.emplace_back();
+  one.name = "one", one.data_type = 7, one.int64_data = {1}, one.dims = {1};
+  add_node(graph, "Shape", {"x"}, {"shape"});
+  add_node(graph, "Gather", {"shape", "at"}, {"d0"});
+  for (int i = 0; i < n; ++i) {
+    add_node(graph, "Add", {cat("d", i), "one"}, {cat("s", i)});
+    add_node(graph, "Div", {cat("d", i), cat("s", i)}, {cat("d", i + 1)}, cat("quotient", i));
+  }
+  add_output(graph, cat("d", n));
+  return model;
+}
+
+TEST(SmallFiles, ShapesHaveBoundedExpressions) {
+  EXPECT_NO_THROW(import_model(quotients(6)));
+  expect_failure(quotients(40), ErrorKind::unsupported, "importing node 'quotient");
+  expect_failure(quotients(40), ErrorKind::unsupported, "16384 are the most");
+}
+
+TEST(SmallFiles, ShapesDieWithTheirGraph) {
+  const std::size_t before = ir::detail::interned();
+  for (int i = 0; i < 3; ++i) import_model(quotients(8));
+  EXPECT_EQ(ir::detail::interned(), before);
+}
+
+TEST(SmallFiles, ShapesAreBoundedTogether) {
+  EXPECT_NO_THROW(import_model(quotients(6), {.max_shape_bytes = 4000}));
+  expect_failure(quotients(6), ErrorKind::unsupported, "take more than 500 characters", {.max_shape_bytes = 500});
+}
+
+// Calls that double: refused before any of the nodes is made, in no time and memory.
+TEST(SmallFiles, WhatFunctionsUnfoldToIsCountedFirst) {
+  const auto doubling = [](int levels) {
+    auto model = small_model();
+    model.opset_import.push_back({"local", 1});
+    for (int i = 0; i < levels; ++i) {
+      auto& function = model.functions.emplace_back();
+      function.name = cat("F", i), function.domain = "local", function.input = {"a"}, function.output = {"r"};
+      function.opset_import = {{"", 17}, {"local", 1}};
+      for (int twice = 0; twice < 2; ++twice) {
+        auto& node = add_node(function, i == 0 ? "Neg" : cat("F", i - 1), {twice ? "t" : "a"}, {twice ? "r" : "t"});
+        if (i > 0) node.domain = "local";
+      }
+    }
+    add_node(*model.graph, cat("F", levels - 1), {"x"}, {"z"}, "caller").domain = "local";
+    return model;
+  };
+  EXPECT_EQ(import_model(doubling(8)).nodes().size(), 256u + 1);
+  expect_failure(doubling(40), ErrorKind::invalid_model, "node 'caller' (F39) makes it at least");
+  expect_failure(doubling(40), ErrorKind::invalid_model, "no more than 70");   // 65536 and 64 for each of the 82 of the file
+  expect_failure(doubling(17), ErrorKind::invalid_model, "262144 nodes");
+}
+
+// A graph that a function gets as an attribute is read at each use: counted as they are read.
+TEST(SmallFiles, BodiesAreCountedEachTimeTheyAreRead) {
+  auto model = small_model();
+  add_input(*model.graph, "c", {}, DType::boolean);
+  model.opset_import.push_back({"local", 1});
+  constexpr int kLevels = 20;
+  for (int i = 0; i < kLevels; ++i) {
+    auto& function = model.functions.emplace_back();
+    function.name = cat("F", i), function.domain = "local", function.input = {"a", "c"}, function.output = {"r"};
+    function.attribute = {"body"};
+    function.opset_import = {{"", 17}, {"local", 1}};
+    for (int twice = 0; twice < 2; ++twice) {
+      const Names inputs = i == 0 ? Names{"c"} : Names{twice ? "t" : "a", "c"};
+      auto& node = add_node(function, i == 0 ? "If" : cat("F", i - 1), inputs, {twice ? "r" : "t"});
+      if (i > 0) node.domain = "local";
+      for (const std::string& name : i == 0 ? Names{"then_branch", "else_branch"} : Names{"body"})
+        add_attribute(node, name, 5).ref_attr_name = "body";
+    }
+  }
+  auto& node = add_node(*model.graph, cat("F", kLevels - 1), {"x", "c"}, {"z"}, "caller");
+  node.domain = "local";
+  auto& body = add_attribute(node, "body", 5).g.edit();
+  for (int i = 0; i < 100; ++i) add_node(body, "Neg", {i == 0 ? "x" : cat("n", i - 1)}, {cat("n", i)});
+  add_output(body, "n99");
+  expect_failure(model, ErrorKind::invalid_model, "nodes");
+}
+
+TEST(SmallFiles, NamesAreUtf8) {
+  for (const char* name : {"\xff", "a\xc3", "\xed\xa0\x80", "\xc0\xaf", "\xf5\x80\x80\x80"}) {
+    auto model = small_model();
+    model.graph->node[0].name = name;
+    expect_failure(model, ErrorKind::invalid_model, "is no UTF-8");
+    expect_failure(model, ErrorKind::invalid_model, "\\x");
+    model = small_model();
+    model.graph->input[0].type.tensor_type->shape->dim[0].dim_param = name;
+    expect_failure(model, ErrorKind::invalid_model, "is no UTF-8");
+  }
+  auto model = small_model();
+  model.graph->node[0].name = "caf\xc3\xa9 \xf0\x9f\x8e\x89";
+  EXPECT_EQ(import_model(model).nodes().front()->name, "caf\xc3\xa9 \xf0\x9f\x8e\x89");
 }
 
 }  // namespace
