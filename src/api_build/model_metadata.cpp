@@ -12,16 +12,16 @@ using onnx_import::Fields;
 
 void read_graph(Fields in, ModelMetadata& m) {
   while (in.next()) {
-    if (in.number() == 2) m.graph_name = in.string();
-    if (in.number() == 10) m.graph_description = in.string();
+    if (in.number() == 2) m.graph_name = in.text();
+    if (in.number() == 10) m.graph_description = in.text();
   }
 }
 
 void read_property(Fields in, ModelMetadata& m) {
   std::string key, value;
   while (in.next()) {
-    if (in.number() == 1) key = in.string();
-    if (in.number() == 2) value = in.string();
+    if (in.number() == 1) key = in.text();
+    if (in.number() == 2) value = in.text();
   }
   m.properties[std::move(key)] = std::move(value);
 }
@@ -35,11 +35,11 @@ ModelMetadata model_metadata(std::span<const std::byte> onnx) {
   bool is_model = false;
   Fields in(source, "ModelProto");
   while (in.next()) switch (in.number()) {
-    case 2: m.producer_name = in.string(); break;
-    case 3: m.producer_version = in.string(); break;
-    case 4: m.domain = in.string(); break;
+    case 2: m.producer_name = in.text(); break;
+    case 3: m.producer_version = in.text(); break;
+    case 4: m.domain = in.text(); break;
     case 5: m.version = in.integer(); break;
-    case 6: m.description = in.string(); break;
+    case 6: m.description = in.text(); break;
     case 7: read_graph(in.message("GraphProto"), m), is_model = true; break;
     case 14: read_property(in.message("StringStringEntryProto"), m); break;
     default: break;

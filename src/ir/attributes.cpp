@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/types/utf8.h"
 #include "ir/fault.h"
 #include "ir/scan.h"
 
@@ -23,11 +24,16 @@ std::string number_text(double value, bool is_f32) {
   return out;
 }
 
+// Text stays UTF-8: of values that are something else each byte above 0x7f is written as "\xff".
 std::string quoted(const std::string& raw) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  const bool is_text = is_utf8(raw);
   std::string out = "\"";
   for (char c : raw) {
+    const auto byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\') (out += '\\') += c;
     else if (c == '\n') out += "\\n";
+    else if (!is_text && byte >= 0x80) ((out += "\\x") += kDigits[byte >> 4]) += kDigits[byte & 15];
     else out += c;
   }
   return out + "\"";

@@ -12,6 +12,7 @@
 #include "ir/fault.h"
 #include "ir/op_def.h"
 #include "ir/signature.h"
+#include "tenfold/internal/interrupts.h"
 
 namespace tenfold::ir {
 namespace {
@@ -162,6 +163,7 @@ void infer_epilogue(Node& node) {
 }  // namespace
 
 void Graph::infer(Node& node) {
+  ask_whether_to_go_on();
   for (Value* v : node.outputs) v->contents.reset();
   if (!node.def->infer) fail(ErrorKind::internal, cat(node.op(), " has no shape inference"));
   check_attributes(*node.def, node.attributes);

@@ -1,6 +1,7 @@
 // The scanner behind every text form.
 #include "ir/scan.h"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <limits>
@@ -59,13 +60,24 @@ std::string Scanner::number() {
   if (at_ == start) bad("a number expected");
   return std::string(text_.substr(start, at_ - start));
 }
+// Behind a backslash: "xff". Ends at its last digit.
+char Scanner::byte() {
+  unsigned value = 0;
+  const std::size_t digits = std::min<std::size_t>(2, text_.size() - at_ - 1);
+  const char* const first = text_.data() + at_ + 1;
+  const auto [end, error] = std::from_chars(first, first + digits, value, 16);
+  if (error != std::errc() || end != first + 2) bad("two hexadecimal digits expected behind \\x");
+  at_ += 2;
+  return static_cast<char>(value);
+}
 std::string Scanner::quoted() {
   expect('"');
   std::string out;
   while (at_ < text_.size() && text_[at_] != '"') {
     if (text_[at_] == '\\' && at_ + 1 < text_.size()) {
       ++at_;
-      out += text_[at_] == 'n' ? '\n' : text_[at_];
+      if (text_[at_] == 'x') out += byte();
+      else out += text_[at_] == 'n' ? '\n' : text_[at_];
     } else {
       out += text_[at_];
     }

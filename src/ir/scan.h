@@ -31,6 +31,7 @@ class Scanner {
 
  private:
   void skip_space();
+  char byte();
   std::string_view text_;
   std::size_t at_ = 0;
 };

@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "onnx_import/importer.h"
 #include "onnx_import/read_messages.h"
+#include "tenfold/internal/as_error.h"
 
 namespace tenfold::onnx_import {
 
@@ -11,13 +12,15 @@ namespace {
 
 ir::Graph import(std::span<const std::byte> bytes, const ImportOptions& options, const std::filesystem::path& path,
                  const ir::Registry& registry) {
-  std::vector<std::string> unknown;
-  const onnx::ModelProto model = read_model(bytes, &unknown);
-  for (const std::string& field : unknown)
-    options.log(Severity::warning, "the model has ", field, ", which the ONNX known here does not define; it is ignored");
-  ExternalData files(path, options.external_data_dirs);
-  DeferredCopies later;
-  return Importer(model, options, registry, files, later).run();
+  return as_error([&] {
+    std::vector<std::string> unknown;
+    const onnx::ModelProto model = read_model(bytes, &unknown);
+    for (const std::string& field : unknown)
+      options.log(Severity::warning, "the model has ", field, ", which the ONNX known here does not define; it is ignored");
+    ExternalData files(path, options.external_data_dirs);
+    DeferredCopies later;
+    return Importer(model, options, registry, files, later).run();
+  });
 }
 
 }  // namespace

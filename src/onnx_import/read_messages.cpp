@@ -103,8 +103,8 @@ void read_fields(Fields in, onnx::FunctionProto& m) {
 void read_fields(Fields in, onnx::ModelProto& m) {
   while (in.next()) switch (in.number()) {
     case 1: m.ir_version = in.integer(); break;
-    case 2: m.producer_name = in.string(); break;
-    case 3: m.producer_version = in.string(); break;
+    case 2: m.producer_name = in.text(); break;
+    case 3: m.producer_version = in.text(); break;
     case 4: case 5: case 6: case 14: break;   // domain, model_version, doc_string, metadata_props
     case 20: case 26: break;                  // training_info, configuration
     case 7: read_fields(in.message("GraphProto"), m.graph.edit()); break;

@@ -7,8 +7,8 @@ namespace {
 
 void read_fields(Fields in, onnx::StringStringEntryProto& m) {
   while (in.next()) switch (in.number()) {
-    case 1: m.key = in.string(); break;
-    case 2: m.value = in.string(); break;
+    case 1: m.key = in.text(); break;
+    case 2: m.value = in.text(); break;
     default: in.unknown();
   }
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/types/utf8.h"
 
 namespace tenfold::onnx_import {
 namespace {
@@ -97,7 +98,13 @@ std::string Fields::string() const {
 std::string Fields::name() const {
   if (bytes().size() > kLongestName)
     refuse(cat("a name has ", value_.size(), " characters (field ", number_, "), at most ", kLongestName, " are supported"));
-  return string();
+  return text();
+}
+
+std::string Fields::text() const {
+  std::string all = string();
+  if (!is_utf8(all)) bad(cat("field ", number_, " is a text, and '", readable(all.substr(0, 80)), "' is no UTF-8"));
+  return all;
 }
 
 Fields Fields::message(const char* name) const {

@@ -35,7 +35,8 @@ class Fields {
   float f32() const;
   Bytes bytes() const;
   std::string string() const;
-  std::string name() const;   // a string of at most kLongestName: names are kept many times over
+  std::string text() const;   // a string in UTF-8, as the standard's strings are; its bytes, such as values of tensors, need not be
+  std::string name() const;   // a text of at most kLongestName: names are kept many times over
   Fields message(const char* name) const;
   // One element of a list, or many packed into one field.
   void append(std::vector<std::int64_t>& list) const { varints(list); }

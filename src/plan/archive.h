@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/types/utf8.h"
 #include "ir/nesting.h"
 
 namespace tenfold::plan {
@@ -22,6 +23,15 @@ class Archive {
  public:
   template <class... Ts>
   void operator()(Ts&... values) { (one(values), ...); }
+  // Values of strings may hold any bytes; all other texts of a plan are UTF-8, so that every interface can show them.
+  void values(std::vector<std::string>& all) {
+    const std::uint32_t count = self().count(all.size());
+    if constexpr (Self::kReading) {
+      self().need(count, 1);
+      all.clear();
+    }
+    for (std::uint32_t i = 0; i < count; ++i) self().bytes_of(Self::kReading ? all.emplace_back() : all[i]);
+  }
 
  private:
   Self& self() { return static_cast<Self&>(*this); }
@@ -70,6 +80,10 @@ class Writer : public Archive<Writer> {
     return narrow;
   }
   void text(const std::string& value) {
+    require(is_utf8(value), ErrorKind::invalid_argument, "'", readable(value), "' cannot be stored in a plan: it is no UTF-8");
+    bytes_of(value);
+  }
+  void bytes_of(const std::string& value) {
     count(value.size());
     bytes += value;
   }
@@ -106,6 +120,10 @@ class Reader : public Archive<Reader> {
     return n;
   }
   void text(std::string& value) {
+    bytes_of(value);
+    if (!is_utf8(value)) refuse("the name '", readable(value), "' is no UTF-8");
+  }
+  void bytes_of(std::string& value) {
     const std::uint32_t size = count(0);
     need(size, 1);
     value.assign(reinterpret_cast<const char*>(bytes_.data()) + at_, size);

@@ -45,7 +45,7 @@ void fields(A& a, Tensor& x) {
   std::vector<std::string> strings;
   if (dtype == DType::string) {
     if constexpr (!A::kReading) strings = x.string_values();
-    a(strings);
+    a.values(strings);
     if constexpr (A::kReading) x = Tensor::strings(std::move(shape), std::move(strings));
   } else {
     const std::int64_t bytes = byte_size(dtype, element_count(shape));
@@ -80,7 +80,13 @@ void fields(A& a, ir::Attribute& x) {
   auto kind = static_cast<std::uint8_t>(x.index());
   a(kind);
   if constexpr (A::kReading) x = attribute_of_kind(kind);
-  std::visit([&](auto& value) { a(value); }, x);
+  const auto one = [&](auto& value) {
+    using T = std::remove_reference_t<decltype(value)>;
+    if constexpr (std::is_same_v<T, std::string>) a.bytes_of(value);
+    else if constexpr (std::is_same_v<T, std::vector<std::string>>) a.values(value);
+    else a(value);
+  };
+  std::visit(one, x);
 }
 template <class A>
 void fields(A& a, ir::Attributes& x) {

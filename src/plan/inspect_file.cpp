@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "plan/inspect.h"
 #include "plan/read.h"
+#include "tenfold/internal/as_error.h"
 
 namespace tenfold {
 namespace plan {
@@ -20,7 +21,7 @@ PlanFileInspection inspect_unopened(const Plan& plan) {
 
 PlanFileInspection inspect_plan(const std::string& path) {
   try {
-    return plan::inspect_unopened(plan::load(path, {.code = false}));
+    return as_error([&] { return plan::inspect_unopened(plan::load(path, {.code = false})); });
   } catch (Error& e) {
     throw e.within("inspecting plan '" + path + "'");
   }

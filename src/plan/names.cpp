@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/types/utf8.h"
 
 namespace tenfold::plan {
 namespace {
@@ -63,6 +64,7 @@ class NameReader {
     last_.resize(static_cast<std::size_t>(shared));
     last_.append(bytes_, at_, own);
     at_ += own;
+    if (!is_utf8(last_)) refuse("'", readable(last_), "' is no UTF-8");
     return last_;
   }
   ir::NameList list(std::size_t limit) {

@@ -311,5 +311,36 @@ TEST(PlanFile, RefusesToStoreADimensionThatCannotBeRead) {
   EXPECT_THROW(serialize(plan), Error);
 }
 
+// A name of one byte that is no character, written in the place of one that is.
+std::string renamed(const Plan& plan, const std::string& from, const std::string& to) {
+  std::string bytes = serialize(plan);
+  std::uint64_t at = 0, size = 0;
+  std::memcpy(&at, bytes.data() + kHeaderBytes + 8, 8);
+  std::memcpy(&size, bytes.data() + kHeaderBytes + 16, 8);
+  std::string metadata = bytes.substr(at, size);
+  const std::size_t place = metadata.find(from);
+  EXPECT_NE(place, std::string::npos) << from;
+  return metadata.replace(place, to.size(), to);
+}
+
+TEST(PlanFile, NamesAreUtf8AndValuesAnyBytes) {
+  Plan plan = sample_plan();
+  const std::string raw = "\xff\x80raw";
+  plan.programs[0].steps[1].attributes = {{"s", raw}, {"ss", ir::Strings{raw, ""}}, {"st", Tensor::strings({2}, {raw, "y"})}};
+  const Plan back = load(bytes_of(serialize(plan)));
+  EXPECT_TRUE(ir::equal(back.programs[0].steps[1].attributes, plan.programs[0].steps[1].attributes));
+  for (const std::string& name : {plan.bindings[0].name, plan.programs[0].steps[0].name, plan.programs[0].box[0].symbol}) {
+    try {
+      read_metadata(bytes_of(renamed(sample_plan(), name, "\xff")));
+      ADD_FAILURE() << "a plan without '" << name << "' was read";
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find("\\xff"), std::string::npos) << e.what();
+      EXPECT_NE(std::string(e.what()).find("is no UTF-8"), std::string::npos) << e.what();
+    }
+  }
+  plan.bindings[0].name = "\xff";
+  EXPECT_THROW(serialize(plan), Error);
+}
+
 }  // namespace
 }  // namespace tenfold::plan

@@ -5,7 +5,8 @@
 
 namespace tenfold::builder {
 
-// Throws unsupported naming the node or value: ranks over 64, bodies nested deeper than ir::kMostNested.
+// Throws unsupported naming the node or value: ranks over 64, bodies nested deeper than ir::kMostNested; invalid_model: names
+// that are no UTF-8.
 void check_limits(const ir::Graph& graph);
 
 }  // namespace tenfold::builder
