@@ -91,6 +91,8 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
          [&o](const std::string& text) { o.build.max_tactics = parse_int("maxTactics", text, 0); }});
   f.add({"avgTiming", "N", "+time N launches of each candidate; default: as many as the level has time for",
          [&o](const std::string& text) { o.build.timing_repetitions = parse_int("avgTiming", text, 0); }});
+  f.add({"buildTimeout", "SECONDS", "+end a build that takes longer, with an error that names its stage (default: no limit)",
+         [&o](const std::string& text) { o.build.time_limit_s = parse_number("buildTimeout", text, 0); }});
   f.add_switch("noBuilderCache", no_cache, "+forget --timingCacheFile");
   add_pass_flags(f, o.build);
   add_kernel_flags(f);

@@ -146,6 +146,12 @@ class Flags(CliCase):
         self.tenfold(*run)
         self.tenfold(*run, '--errorOnTimingCacheMiss')
 
+    def test_a_build_has_a_time_limit(self):
+        said = self.run_model('--buildTimeout=1e-9', code=1).stderr
+        self.assertIn('longer than its limit of 1e-09 s (time_limit_s, --buildTimeout) and was ended while reading the model', said)
+        self.run_model('--buildTimeout=600')
+        self.run_model('--buildTimeout=-1', code=2)
+
     def test_few_candidates(self):
         w = numpy_helper.from_array(np.ones((256, 256), np.float32), 'w')   # so large that blocks of many sizes are worth a try
         product = [helper.make_node('MatMul', ['x', 'w'], ['y'])]

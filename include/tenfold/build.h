@@ -141,6 +141,10 @@ struct BuildConfig {
   std::string timing_cache;                       // a file, read at the start and merged back at the end; empty: none
   std::shared_ptr<TimingCache> timings;           // the same in memory; several builds may share one at once
   bool error_on_cache_miss = false;               // the build throws where a time is not in the cache
+  // The longest that a build may take, in seconds; 0: as long as it takes. It is looked at between steps of the work (a node,
+  // a pass, a measurement, a run on samples). A build that has taken longer throws cancelled and names its stage; nothing
+  // is chosen in a hurry instead. A search within `budget` is one build.
+  double time_limit_s = 0;
   std::vector<std::string> disabled_passes;       // by name; an unknown name throws and lists the known ones
   std::vector<std::string> external_data_dirs;    // where a model's weights may lie, beside its own folder
   // Values of initialisers of an ONNX model, by name, in place of those that the file has or refers to. External data

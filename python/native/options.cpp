@@ -141,6 +141,7 @@ constexpr Option<B> kBuild[] = {
     FIELD(B, timing_cache),
     FIELD(B, timings),
     FIELD(B, error_on_cache_miss),
+    FIELD(B, time_limit_s),
     FIELD(B, disabled_passes),
     FIELD(B, external_data_dirs),
     FIELD(B, initializers),

@@ -134,6 +134,7 @@ void set_tuning(BuildConfig& config, const tenfold_build_config& c) {
   if (c.workspace_bytes > 0) config.workspace_bytes = c.workspace_bytes;
   config.cpu_features = c.cpu_features;
   config.error_on_cache_miss = c.error_on_cache_miss != 0;
+  config.time_limit_s = c.time_limit_s;
   config.random_choices = c.random_choices;
   if (c.timing_cache) config.timing_cache = c.timing_cache;
   if (c.timings) config.timings = c.timings->cache;

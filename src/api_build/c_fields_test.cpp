@@ -78,7 +78,8 @@ TEST(CFields, OfABuild) {
   c.no_tf32 = c.no_tf32_convolutions = c.no_tf32_products = c.no_winograd = c.no_strassen = c.no_fast_exp = 1, c.pack_tokens = 2,
   c.optimization_level = 5, c.max_tactics = 7;
   c.timing_repetitions = 11, c.tactic_sources = TENFOLD_TACTICS_NATIVE, c.workspace_bytes = 1 << 20, c.cpu_features = 1;
-  c.timing_cache = "/times", c.timings = h.timings, c.error_on_cache_miss = 1, c.disabled_passes = &pass, c.disabled_pass_count = 1;
+  c.timing_cache = "/times", c.timings = h.timings, c.error_on_cache_miss = 1, c.time_limit_s = 2.5;
+  c.disabled_passes = &pass, c.disabled_pass_count = 1;
   c.external_data_dirs = &folder, c.external_data_dir_count = 1, c.drop_portable_graph = c.version_compatible = c.hardware_compatible = 1;
   c.refittable = 1, c.random_choices = 13, c.forced_tactics = &forced, c.forced_tactic_count = 1, c.labels = &label, c.label_count = 1;
   c.choose = [](void*, const char*, const char*, const tenfold_candidate*, std::int32_t) -> std::int32_t { return 0; };
@@ -90,7 +91,8 @@ TEST(CFields, OfABuild) {
   const auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
                calibration, budget, auto_precision, layer_types, check_overflow, typical_inputs, tf32, tf32_convolutions, tf32_products,
                winograd, strassen, fast_exp, pack_tokens, newest_row, optimization_level, max_tactics, timing_repetitions, tactic_sources,
-               workspace_bytes, cpu_features, timing_cache, timings, error_on_cache_miss, disabled_passes, external_data_dirs, initializers,
+               workspace_bytes, cpu_features, timing_cache, timings, error_on_cache_miss,
+               time_limit_s, disabled_passes, external_data_dirs, initializers,
                keep_portable_graph, version_compatible, hardware_compatible, refittable, random_choices, forced_tactics, choose_tactic,
                labels, plugins, log, runtime, progress, dump] = made;
   EXPECT_EQ(device, "cuda:1");
@@ -113,6 +115,7 @@ TEST(CFields, OfABuild) {
   EXPECT_EQ(optimization_level, 5);
   EXPECT_EQ(max_tactics, 7);
   EXPECT_EQ(timing_repetitions, 11);
+  EXPECT_EQ(time_limit_s, 2.5);
   EXPECT_EQ(tactic_sources, static_cast<std::uint32_t>(TacticSource::native));
   EXPECT_EQ(workspace_bytes, 1 << 20);
   EXPECT_EQ(cpu_features, 1u);

@@ -89,6 +89,7 @@ const Change kWithoutEffect[] = {
     {"timing_cache", [](BuildConfig& c) { c.timing_cache = "/no/such/file"; }},
     {"timings", [](BuildConfig& c) { c.timings = std::make_shared<TimingCache>(); }},
     {"error_on_cache_miss", [](BuildConfig& c) { c.error_on_cache_miss = true; }},
+    {"time_limit_s", [](BuildConfig& c) { c.time_limit_s = 600; }},
     {"external_data_dirs", [](BuildConfig& c) { c.external_data_dirs = {"/no/such/folder"}; }},
     {"log", [](BuildConfig& c) { c.log = [](Severity, std::string_view) {}; }},
     {"progress", [](BuildConfig& c) { c.progress = [](const Progress&) { return true; }; }},

@@ -21,7 +21,8 @@ void pass_config(A& a, BuildConfig& c) {
   auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
          calibration, budget, auto_precision, layer_types, check_overflow, typical_inputs, tf32, tf32_convolutions, tf32_products, winograd,
          strassen, fast_exp, pack_tokens, newest_row, optimization_level, max_tactics, timing_repetitions, tactic_sources, workspace_bytes,
-         cpu_features, timing_cache, timings, error_on_cache_miss, disabled_passes, external_data_dirs, initializers, keep_portable_graph,
+         cpu_features, timing_cache, timings, error_on_cache_miss,
+         time_limit_s, disabled_passes, external_data_dirs, initializers, keep_portable_graph,
          version_compatible, hardware_compatible, refittable, random_choices, forced_tactics, choose_tactic, labels, plugins, log, runtime,
          progress, dump] = c;
   pass(a, device), pass(a, threads), pass(a, profiles), pass(a, input_formats), pass(a, output_formats),
@@ -32,7 +33,7 @@ void pass_config(A& a, BuildConfig& c) {
       pass(a, pack_tokens), pass(a, newest_row), pass(a, optimization_level);
   pass(a, max_tactics), pass(a, timing_repetitions), pass(a, tactic_sources), pass(a, workspace_bytes),
       pass(a, cpu_features);
-  pass(a, timing_cache), pass(a, error_on_cache_miss), pass(a, disabled_passes), pass(a, external_data_dirs),
+  pass(a, timing_cache), pass(a, error_on_cache_miss), pass(a, time_limit_s), pass(a, disabled_passes), pass(a, external_data_dirs),
       pass(a, initializers), pass(a, keep_portable_graph);
   pass(a, version_compatible), pass(a, hardware_compatible), pass(a, refittable), pass(a, random_choices),
       pass(a, forced_tactics);

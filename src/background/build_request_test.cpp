@@ -30,7 +30,7 @@ BuildConfig unusual() {
                       {{"x", Tensor()}}};
   c.pack_tokens = PackTokens::with_zeros, c.optimization_level = 5, c.max_tactics = 7, c.timing_repetitions = 9;
   c.tactic_sources = 1, c.workspace_bytes = 12345, c.cpu_features = 1, c.timing_cache = "/times",
-  c.error_on_cache_miss = true;
+  c.error_on_cache_miss = true, c.time_limit_s = 1.5;
   c.disabled_passes = {"fuse_norm", ""}, c.external_data_dirs = {"/w"}, c.initializers["w"] = numbers(DType::f32, {3});
   c.refittable = true, c.random_choices = 11, c.newest_row = "x:1";
   c.auto_precision = true;
@@ -53,6 +53,7 @@ TEST(BuildRequests, ArriveWhole) {
   EXPECT_FALSE(got.config.typical_inputs.at(1).at("x").defined());
   EXPECT_EQ(got.config.timing_cache, "/times");
   EXPECT_TRUE(got.config.error_on_cache_miss);
+  EXPECT_EQ(got.config.time_limit_s, 1.5);
   EXPECT_EQ(got.config.external_data_dirs, std::vector<std::string>{"/w"});
   EXPECT_EQ(got.asker, 42);
   EXPECT_EQ(got.key, "a\nkey");

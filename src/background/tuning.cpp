@@ -3,6 +3,7 @@
 
 #include "background/model_engines_impl.h"
 #include "base/threads/cpu_places.h"
+#include "tenfold/internal/interrupts.h"
 
 namespace tenfold {
 
@@ -33,7 +34,7 @@ void ModelEngines::Impl::tune(Place& place) {
   try {
     tune_for(place, ranges);
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::cancelled) failure = error.what();
+    if (error.kind() != ErrorKind::cancelled || !who_ends_work()) failure = error.what();   // a time limit ends the build, not this work
   } catch (const std::exception& error) {
     failure = error.what();
   } catch (...) {

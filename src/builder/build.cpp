@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/files/file.h"
 #include "base/threads/spread.h"
+#include "base/types/utf8.h"
 #include "builder/budget/search.h"
 #include "builder/model/formats.h"
 #include "builder/model/model.h"
@@ -20,27 +21,34 @@
 #include "builder/precision/choose_precision.h"
 #include "builder/stages.h"
 #include "builder/stopwatch.h"
+#include "builder/time_limit.h"
 #include "plan/verify.h"
 #include "runtime/engine/opened.h"
 #include "runtime/plugins/plugins.h"
 #include "runtime/shared/runtime.h"
+#include "tenfold/internal/as_error.h"
 
 namespace tenfold::builder {
 
 namespace {
 BuildConfig prepared(const BuildConfig& given, const NoteBook& book);
 Engine opened(plan::Plan plan, const BuildConfig& config, const std::shared_ptr<backends::Backend>& backend, BuildReport& report);
-}  // namespace
 
-Engine build(const Model& model, const BuildConfig& given, BuildReport& report) {
+Engine build_now(const Model& model, const BuildConfig& given, BuildReport& report) {
   const NoteBook book;
+  const TimeLimit limit(given);
   report.calibration.reset(), report.budget.reset(), report.tuned_ms = -1;   // an earlier build's, if one report is given to several
   BuildConfig config = prepared(given, book);
   OpeningDevice opening = open_aside(config);   // while the model is read
   const MaySpread may_spread;
   Stopwatch watch;
-  const std::shared_ptr<const ir::Graph> graph = model.read(config);
-  check_defaults(*graph, config);
+  const auto read = [&] {
+    const InStage stage("reading the model");
+    std::shared_ptr<const ir::Graph> graph = model.read(config);
+    check_defaults(*graph, config);
+    return graph;
+  };
+  const std::shared_ptr<const ir::Graph> graph = read();
   const std::string hash = model.hash ? model.hash() : "";
   report.import_s += watch.seconds();
   const std::shared_ptr<backends::Backend> backend = opening.get();
@@ -54,11 +62,20 @@ Engine build(const Model& model, const BuildConfig& given, BuildReport& report) 
   Findings findings;
   if (model.known) model.known(findings);
   Engine engine = config.budget ? engine_within_budget(*graph, config, backend->info(), make, report) : make(config, report, findings);
-  if (config.calibration && !config.budget) compare_with_floats(*graph, engine, config, *report.calibration);
+  if (config.calibration && !config.budget) {
+    const InStage stage("comparing the plan with the model in floats");
+    compare_with_floats(*graph, engine, config, *report.calibration);
+  }
   runtime::state_of(engine)->plan.built.options += precision_in_words(report);
   tell_of_forced(config, report);
   hand_over(book, report, engine);
   return engine;
+}
+
+}  // namespace
+
+Engine build(const Model& model, const BuildConfig& given, BuildReport& report) {
+  return as_error([&] { return build_now(model, given, report); });
 }
 
 plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const std::string& model_name,
@@ -90,6 +107,7 @@ namespace {
 
 Engine opened(plan::Plan plan, const BuildConfig& config, const std::shared_ptr<backends::Backend>& backend, BuildReport& report) {
   Stopwatch watch;
+  const InStage stage("opening the engine");
   plan::verify_built(plan, runtime::tactics_with(*backend, config.plugins.get()), runtime::registry_with(config.plugins.get()));
   Engine engine = open_built(std::move(plan), config, backend);
   report.open_s += watch.seconds();
@@ -100,6 +118,9 @@ BuildConfig prepared(const BuildConfig& given, const NoteBook& book) {
   BuildConfig config = book.listening(runtime::with_runtime(given));
   require(config.optimization_level >= 0 && config.optimization_level <= 5, ErrorKind::invalid_argument, "optimization_level is ",
           config.optimization_level, ", expected 0 to 5");
+  for (const auto& [key, text] : config.labels)
+    require(is_utf8(key) && is_utf8(text), ErrorKind::invalid_argument, "label '", readable(key), "': it or its text '",
+            readable(text.substr(0, 80)), "' is no UTF-8");
   if (config.hardware_compatible && config.cpu_features == 0) config.cpu_features = backends::common_features(config.device);
   return config;
 }

@@ -107,7 +107,8 @@ std::string options_text(const BuildConfig& config, const backends::DeviceInfo& 
   const auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
                calibration, budget, auto_precision, layer_types, check_overflow, typical_inputs, tf32, tf32_convolutions, tf32_products,
                winograd, strassen, fast_exp, pack_tokens, newest_row, optimization_level, max_tactics, timing_repetitions, tactic_sources,
-               workspace_bytes, cpu_features, timing_cache, timings, error_on_cache_miss, disabled_passes, external_data_dirs, initializers,
+               workspace_bytes, cpu_features, timing_cache, timings, error_on_cache_miss,
+               time_limit_s, disabled_passes, external_data_dirs, initializers,
                keep_portable_graph, version_compatible, hardware_compatible, refittable, random_choices, forced_tactics, choose_tactic,
                labels, plugins, log, runtime, progress, dump] = config;
   KeyText key;
@@ -118,6 +119,7 @@ std::string options_text(const BuildConfig& config, const backends::DeviceInfo& 
   // Of the engine that comes from the plan, or of who watches; and what only says how long tuning takes.
   static_cast<void>(pin_threads), static_cast<void>(log), static_cast<void>(progress), static_cast<void>(dump);
   static_cast<void>(timing_cache), static_cast<void>(timings), static_cast<void>(error_on_cache_miss);
+  static_cast<void>(time_limit_s);
   if (backends::traits_of(on).host_arithmetic)   // a GPU's kernels do not know how many processors the host has
     key.one("threads", threads > 0 ? threads : runtime::threads_of(*runtime::runtime_of(runtime)));
   key.each("profile", profiles);

@@ -6,10 +6,12 @@
 
 #include "backends/device_traits.h"
 #include "base/log.h"
+#include "base/types/utf8.h"
 #include "builder/model/typical_shapes.h"
 #include "builder/options_text.h"
 #include "builder/rebuild/kept_model.h"
 #include "builder/stopwatch.h"
+#include "builder/time_limit.h"
 #include "ir/lineage.h"
 #include "passes/newest_row.h"
 #include "passes/precision/notes.h"
@@ -25,7 +27,7 @@ PlanMaker::PlanMaker(const BuildConfig& config, const std::string& model_name, b
   plan_.device.opened = nullptr;
   plan_.needs = plan_.device.features;  // tactics were chosen among all of them
   plan_.keeps_denormals = !config.tf32;
-  plan_.model_name = model_name;
+  plan_.model_name = readable(model_name);
   plan_.builder = "tenfold " TENFOLD_VERSION;
   plan_.labels = config.labels;
   if (!config.timing_cache.empty()) cache_ = tune::TimingCache::load(config.timing_cache, Log(config.log));
@@ -92,6 +94,7 @@ tune::Chosen PlanMaker::time(ir::Graph& form, const std::vector<plan::Range>& ra
 
 PlanMaker::Tuned PlanMaker::choose(std::vector<ir::Graph> forms, const std::vector<plan::Range>& ranges) {
   Stopwatch watch;
+  const InStage stage("tuning");
   registry_ = &forms[0].registry();
   Tuned best{ir::Graph(*registry_), {}};
   std::size_t quickest = 0;
@@ -121,6 +124,7 @@ PlanMaker::Tuned PlanMaker::choose(std::vector<ir::Graph> forms, const std::vect
 
 void PlanMaker::assemble(Tuned tuned, const std::vector<plan::Range>& ranges) {
   Stopwatch watch;
+  const InStage stage("assembling the plan");
   ir::Graph& graph = tuned.graph;
   std::vector<plan::Range> open;  // ranges that are still ranges
   for (const plan::Range& r : ranges)
@@ -194,6 +198,7 @@ void PlanMaker::note_clocks() {
 }
 
 plan::Plan PlanMaker::finish() {
+  const InStage stage("finishing the plan");
   note_clocks();
   plan_.built.options = options_in_words(config_);
   if (config_.keep_portable_graph) plan_.portable = portable_.text(plan_, constants_, tactics_, *registry_, Log(config_.log));

@@ -13,6 +13,7 @@
 #include "builder/precision/overflow.h"
 #include "builder/program/limits.h"
 #include "builder/stopwatch.h"
+#include "builder/time_limit.h"
 #include "ir/text.h"
 #include "passes/newest_row.h"
 #include "passes/packing.h"
@@ -164,6 +165,7 @@ void Stages::check_layers(const ir::Graph& source) const {
 
 ir::Graph Stages::rewrite(const ir::Graph& source, const std::vector<plan::Range>& ranges) const {
   Stopwatch watch;
+  const InStage stage("rewriting the graph");
   const std::vector<passes::Pass> passes = passes::pipeline_for(device, config).rewrite;
   ir::Graph graph = source.clone();
   rewrite_at(graph, ranges, passes, pass_options(config));
@@ -175,6 +177,7 @@ ir::Graph Stages::rewrite(const ir::Graph& source, const std::vector<plan::Range
 
 void Stages::find_ranges(const ir::Graph& source, const ir::Graph& rewritten, const std::vector<plan::Range>& ranges) {
   if (findings.ranges) return;
+  const InStage stage("taking ranges of the calibration's samples");
   expect_types(config);
   const CacheOrigin origin(source, *config.calibration);
   BuildConfig watched = config;
@@ -193,6 +196,7 @@ void Stages::find_ranges_elsewhere(const ir::Graph& source) {
 passes::Found Stages::look(const ir::Graph& source, const ir::Graph& rewritten, const OptimizationProfile& profile,
                            const std::vector<plan::Range>& ranges) {
   Stopwatch watch;
+  const InStage stage("looking for what 16 bits cannot hold");
   passes::Found found{.quantised = passes::is_quantised(rewritten), .types = passes::own_types(source)};
   if (findings.keeps_rewritten && !findings.rewritten) findings.rewritten = rewritten.clone();
   if (config.calibration) {
@@ -223,6 +227,7 @@ passes::Found Stages::look(const ir::Graph& source, const ir::Graph& rewritten, 
 
 std::vector<ir::Graph> Stages::settle(ir::Graph rewritten, const passes::Found& found) const {
   Stopwatch watch;
+  const InStage stage("settling types and fusing nodes");
   const passes::Pipeline pipeline = passes::pipeline_for(device, config, found);
   std::vector<ir::Graph> forms;
   if (compares_f32(rewritten, backends::traits_of(device), config)) {

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "ops/body_interpret.h"
 #include "ops/control_run.h"
+#include "tenfold/internal/interrupts.h"
 
 namespace tenfold::ops {
 namespace {
@@ -124,6 +125,7 @@ RuntimeValue run_epilogue(const Node& node, const std::vector<RuntimeValue>& ope
 }  // namespace
 
 std::vector<RuntimeValue> run_node(const Node& node, const std::vector<RuntimeValue>& operands) {
+  ask_whether_to_go_on();
   try {
     if (!node.graphs.empty()) return run_control(node, operands);
     if (takes_values(node, operands)) return run_on_values(node, operands);

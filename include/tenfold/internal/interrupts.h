@@ -3,29 +3,34 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "tenfold/export.h"
 
 namespace tenfold {
 
-// While the object lives, work in this thread asks `go_on` before each pass and each measurement of a build, before each
-// step of a run and between texts, many times a second. If it returns false, the work ends with ErrorKind::cancelled, a
-// run with Status::cancelled. `go_on` must not throw.
+// While the object lives, work in this thread asks `go_on` before each node that is imported, typed or run by itself, each
+// pass and each measurement of a build, before each step of a run and between texts, many times a second. If it returns
+// false, the work ends with ErrorKind::cancelled and the words of `why`, a run with Status::cancelled. Neither may throw.
+// Objects may live inside each other: all are asked.
 class TENFOLD_API Interrupts {
  public:
-  explicit Interrupts(std::function<bool()> go_on);
+  explicit Interrupts(std::function<bool()> go_on, std::function<std::string()> why = {});
   ~Interrupts();
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
 
  private:
-  friend bool interrupted() noexcept;
+  friend TENFOLD_API const Interrupts* who_ends_work();
+  friend void ask_whether_to_go_on();
   std::function<bool()> go_on_;
+  std::function<std::string()> why_;
   Interrupts* outer_;
 };
 
-TENFOLD_API bool interruptible() noexcept;   // whether anybody is asked in this thread
-TENFOLD_API bool interrupted() noexcept;     // asks; false where nobody is asked
-TENFOLD_API void ask_whether_to_go_on();     // throws Error(cancelled)
+TENFOLD_API bool interruptible() noexcept;          // whether anybody is asked in this thread
+TENFOLD_API bool interrupted() noexcept;            // asks; false where nobody is asked
+TENFOLD_API void ask_whether_to_go_on();            // throws Error(cancelled)
+TENFOLD_API const Interrupts* who_ends_work();      // null: ask_whether_to_go_on() would not throw
 
 }  // namespace tenfold

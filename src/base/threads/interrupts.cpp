@@ -9,12 +9,21 @@ namespace {
 thread_local Interrupts* innermost = nullptr;
 }
 
-Interrupts::Interrupts(std::function<bool()> go_on) : go_on_(std::move(go_on)), outer_(std::exchange(innermost, this)) {}
+Interrupts::Interrupts(std::function<bool()> go_on, std::function<std::string()> why)
+    : go_on_(std::move(go_on)), why_(std::move(why)), outer_(std::exchange(innermost, this)) {}
 Interrupts::~Interrupts() { innermost = outer_; }
 
 bool interruptible() noexcept { return innermost != nullptr; }
-bool interrupted() noexcept { return innermost != nullptr && !innermost->go_on_(); }
+bool interrupted() noexcept { return who_ends_work() != nullptr; }
 
-void ask_whether_to_go_on() { require(!interrupted(), ErrorKind::cancelled, "the work was interrupted"); }
+const Interrupts* who_ends_work() {
+  for (const Interrupts* one = innermost; one != nullptr; one = one->outer_)
+    if (!one->go_on_()) return one;
+  return nullptr;
+}
+
+void ask_whether_to_go_on() {
+  if (const Interrupts* one = who_ends_work()) fail(ErrorKind::cancelled, one->why_ ? one->why_() : "the work was interrupted");
+}
 
 }  // namespace tenfold

@@ -10,19 +10,20 @@
 namespace tenfold {
 namespace {
 
-TEST(Interrupts, TheInnermostOfThisThreadIsAsked) {
+TEST(Interrupts, AllOfThisThreadAreAsked) {
   ask_whether_to_go_on();   // nobody: nothing happens
   EXPECT_FALSE(interruptible());
   EXPECT_FALSE(interrupted());
   int outer = 0, inner = 0;
   const Interrupts first([&] { return ++outer, true; });
   {
-    const Interrupts second([&] { return ++inner, false; });
+    const Interrupts second([&] { return ++inner, false; }, [] { return std::string("it took too long"); });
     try {
       ask_whether_to_go_on();
       FAIL() << "it goes on";
     } catch (const Error& e) {
       EXPECT_EQ(e.kind(), ErrorKind::cancelled);
+      EXPECT_STREQ(e.what(), "it took too long");
     }
     EXPECT_TRUE(interruptible());
     EXPECT_TRUE(interrupted());
@@ -31,6 +32,14 @@ TEST(Interrupts, TheInnermostOfThisThreadIsAsked) {
   ask_whether_to_go_on();
   EXPECT_EQ(outer, 1);
   EXPECT_EQ(inner, 2);
+}
+
+// Who asked to stop is heard, though work inside of it has a limit of its own.
+TEST(Interrupts, TheOuterOneEndsTheWorkOfTheInner) {
+  const Interrupts first([] { return false; });
+  const Interrupts second([] { return true; }, [] { return std::string("never"); });
+  EXPECT_EQ(who_ends_work(), &first);
+  EXPECT_THROW(ask_whether_to_go_on(), Error);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "onnx_import/read_messages.h"
 #include "passes/pass.h"
 #include "runtime/plugins/plugins.h"
+#include "tenfold/internal/as_error.h"
 
 namespace tenfold::builder {
 namespace {
@@ -224,7 +225,7 @@ namespace tenfold {
 QuantizeReport quantize_file(const std::string& model, const std::string& output, const BuildConfig& config,
                              const QuantizeOptions& options) {
   try {
-    return builder::Quantizer(model, output, config, options).run();
+    return as_error([&] { return builder::Quantizer(model, output, config, options).run(); });
   } catch (Error& error) {
     if (error.kind() == ErrorKind::invalid_model || error.kind() == ErrorKind::unsupported) error.within(model);
     throw;   // as what it is: a ModelError keeps its problems

@@ -6,6 +6,7 @@
 #include "builder/options_text.h"
 #include "builder/plan_maker.h"
 #include "builder/stopwatch.h"
+#include "builder/time_limit.h"
 #include "ir/op_def.h"
 #include "passes/precision/notes.h"
 #include "passes/precision/numerics.h"
@@ -14,12 +15,14 @@
 #include "runtime/engine/opened.h"
 #include "runtime/plugins/plugins.h"
 #include "runtime/shared/runtime.h"
+#include "tenfold/internal/as_error.h"
 
 namespace tenfold::builder {
 namespace {
 
 Engine retune(const plan::Plan& old, const BuildConfig& given, BuildReport& report) {
   const NoteBook book;
+  const TimeLimit limit(given);
   const BuildConfig config = book.listening(runtime::with_runtime(given));
   require(config.profiles.empty(), ErrorKind::invalid_argument, "re-tuning keeps the plan's profiles; build the model again for others");
   require(config.input_formats.empty() && config.output_formats.empty() && config.overridable.empty() && config.input_defaults.empty(),
@@ -63,13 +66,13 @@ namespace tenfold {
 
 Engine retune(const Engine& engine, const BuildConfig& config, BuildReport* report) {
   BuildReport unused;
-  return builder::retune(runtime::state_of(engine)->plan, config, report ? *report : unused);
+  return as_error([&] { return builder::retune(runtime::state_of(engine)->plan, config, report ? *report : unused); });
 }
 
 Engine retune_file(const std::string& path, const BuildConfig& config, BuildReport* report) {
   BuildReport unused;
   try {
-    return builder::retune(plan::load(path), config, report ? *report : unused);
+    return as_error([&] { return builder::retune(plan::load(path), config, report ? *report : unused); });
   } catch (Error& e) {
     throw e.within("re-tuning plan '" + path + "'");
   }

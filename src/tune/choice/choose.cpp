@@ -6,6 +6,7 @@
 #include "tune/choice/cuts.h"
 #include "tune/choice/layout_choice.h"
 #include "tune/timing/second_round.h"
+#include "tenfold/internal/interrupts.h"
 #include "tune/tuner.h"
 
 namespace tenfold::tune {
@@ -39,6 +40,7 @@ bool weights_leave_caches(const ir::Graph& graph, const backends::DeviceInfo& de
 }
 
 void ask_whether_to_go_on(const TuneOptions& options, int done, int total) {
+  tenfold::ask_whether_to_go_on();
   if (options.config->progress)
     require(options.config->progress({options.phase, done, total}), ErrorKind::cancelled, "the build was cancelled while tuning");
 }
