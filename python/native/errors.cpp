@@ -16,9 +16,14 @@ nb::object class_of(const char* name) {
   return nb::borrow(found == nullptr ? PyExc_RuntimeError : found);
 }
 
+// Messages quote names and paths, whose bytes may be no UTF-8.
+nb::object words(const std::string& message) {
+  return nb::steal(PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "backslashreplace"));
+}
+
 void set(const char* name, const std::string& message, const std::string& step = "", nb::object problems = {}) {
   try {
-    nb::object error = class_of(name)(nb::cast(message));
+    nb::object error = class_of(name)(words(message));
     if (!step.empty()) error.attr("step") = step;
     if (problems.is_valid()) {
       error.attr("problems") = problems;
@@ -61,6 +66,16 @@ void translate(const std::exception_ptr& p, void*) {
     set(kind_name(e.kind()), e.what(), "", problems);
   } catch (const Error& e) {
     set(kind_name(e.kind()), e.what());
+  } catch (const std::bad_alloc&) {
+    set(kind_name(ErrorKind::out_of_memory), "out of memory");
+  } catch (const nb::python_error&) {
+    throw;
+  } catch (const nb::builtin_exception&) {
+    throw;  // TypeError, StopIteration and the like, which nanobind knows
+  } catch (const nb::cast_error&) {
+    PyErr_SetString(PyExc_TypeError, "a value has another type than is expected there");
+  } catch (const std::exception& e) {
+    set(kind_name(ErrorKind::internal), std::string("an exception that is no error of Tenfold: ") + e.what());
   }
 }
 
@@ -91,8 +106,6 @@ void set_error_of(const std::exception_ptr& thrown) noexcept {
     translate(thrown, nullptr);
   } catch (nb::python_error& e) {
     e.restore();
-  } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
   } catch (const std::exception& e) {
     PyErr_SetString(PyExc_RuntimeError, e.what());
   } catch (...) {

@@ -14,6 +14,7 @@
 #include "runtime/shared/device_port.h"
 #include "tenfold/device_array.h"
 #include "tenfold/engine.h"
+#include "tenfold/internal/as_error.h"
 
 namespace tenfold {
 namespace {
@@ -73,21 +74,27 @@ Engine Loading::open(plan::Plan plan) {
 
 Engine Engine::load(const std::string& path, const LoadOptions& options) {
   try {
-    Loading loading(options);
-    return loading.open(plan::load(path, loading.read()));
+    return as_error([&] {
+      Loading loading(options);
+      return loading.open(plan::load(path, loading.read()));
+    });
   } catch (Error& e) {
     throw e.within("loading plan '" + path + "'");
   }
 }
 
 Engine Engine::load(std::span<const std::byte> bytes, const LoadOptions& options) {
-  Loading loading(options);
-  return loading.open(plan::load(bytes, loading.read()));
+  return as_error([&] {
+    Loading loading(options);
+    return loading.open(plan::load(bytes, loading.read()));
+  });
 }
 
 Engine Engine::load(const PlanReader& reader, const LoadOptions& options) {
-  Loading loading(options);
-  return loading.open(plan::load(reader, loading.read()));
+  return as_error([&] {
+    Loading loading(options);
+    return loading.open(plan::load(reader, loading.read()));
+  });
 }
 
 void Engine::save(const std::string& path) const { plan::save(state_->plan, path); }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tenfold/internal/as_error.h"
 #include "text/encoders/crew.h"
 #include "text/encoders/info.h"
 #include "text/encoders/text_reader.h"
@@ -62,7 +63,7 @@ struct Encoder::Impl {
     const auto read = [&](std::size_t first, std::size_t count, Tokens& out) {
       reader.read(all.subspan(first, count), first, call.prompt, out);
     };
-    crew.compute(all.size(), wanted, call, read, put);
+    as_error([&] { crew.compute(all.size(), wanted, call, read, put); });
   }
 };
 
@@ -73,7 +74,7 @@ Encoder::~Encoder() = default;
 
 Encoder Encoder::load(const std::string& folder, EncoderOptions options) {
   try {
-    return Encoder(std::make_unique<Impl>(std::make_shared<const Model>(read_model(folder)), options));
+    return as_error([&] { return Encoder(std::make_unique<Impl>(std::make_shared<const Model>(read_model(folder)), options)); });
   } catch (Error& e) {
     throw e.within("loading the encoder '" + folder + "'");
   }
