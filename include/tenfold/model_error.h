@@ -54,6 +54,21 @@ class TENFOLD_API ModelError : public Error {
 TENFOLD_API std::vector<ModelProblem> check_model(const std::string& path, const BuildConfig& config);
 TENFOLD_API std::vector<ModelProblem> check_model(std::span<const std::byte> onnx, const BuildConfig& config);
 
+// A dynamic dimension of an input that the model does not serve at every extent: often its exporter wrote the extents of an example
+// into nodes, and the model says otherwise. Such a model is sound, and a build for an extent that fits works.
+struct ExtentLimit {
+  std::string input, dimension;                // the input, and the dimension's name
+  std::vector<std::int64_t> fits;              // of 1 to 64, all that fit; if one at most does, a few up to 4096
+  std::int64_t refused = 0;                    // an extent that does not fit
+  std::string why;                             // what is wrong then, with the node
+  TENFOLD_API std::string text() const;        // in words
+};
+// Looks for such dimensions, one at a time, the others left open; where none is found and no small extents fit, the
+// others at 1. Dimensions that a profile of the configuration fixes are fixed. Empty for a model that check_model()
+// refuses. Throws as check_model(). Thread safe.
+TENFOLD_API std::vector<ExtentLimit> extent_limits(const std::string& path, const BuildConfig& config);
+TENFOLD_API std::vector<ExtentLimit> extent_limits(std::span<const std::byte> onnx, const BuildConfig& config);
+
 // Neighbouring nodes of a model that a build would all take, or would all refuse. It serves callers that split a model
 // between Tenfold and another engine.
 struct ModelPart {

@@ -94,6 +94,13 @@ std::vector<ModelProblem> problems_of(nb::handle model, const nb::dict& keywords
   return of_model(model, *callbacks, [&](const auto& from) { return check_model(from, config); });
 }
 
+std::vector<ExtentLimit> limits_of(nb::handle model, const nb::dict& keywords) {
+  BuildConfig config;
+  const auto callbacks = std::make_shared<Callbacks>();
+  read_options(keywords, config, callbacks, "extent_limits");
+  return of_model(model, *callbacks, [&](const auto& from) { return extent_limits(from, config); });
+}
+
 // [(nodes, supported), ...]
 nb::list parts_of(nb::handle model, const std::vector<ModelProblem>& problems) {
   const auto callbacks = std::make_shared<Callbacks>();
@@ -113,6 +120,14 @@ void bind_build(nb::module_& m) {
   m.def("weights", &weights_of, nb::arg("model"), nb::arg("options"));
   m.def("model_bindings", &bindings_of, nb::arg("model"), nb::arg("options"));
   m.def("check", &problems_of, nb::arg("model"), nb::arg("options"));
+  nb::class_<ExtentLimit>(m, "ExtentLimit", "A dynamic dimension that a model does not serve at every extent.")
+      .def_ro("input", &ExtentLimit::input)
+      .def_ro("dimension", &ExtentLimit::dimension, "Its name.")
+      .def_ro("fits", &ExtentLimit::fits, "Of 1 to 64, all that fit; if one at most does, a few up to 4096.")
+      .def_ro("refused", &ExtentLimit::refused, "An extent that does not fit.")
+      .def_ro("why", &ExtentLimit::why, "What is wrong then, with the node.")
+      .def("__str__", &ExtentLimit::text);
+  m.def("extent_limits", &limits_of, nb::arg("model"), nb::arg("options"));
   m.def("model_parts", &parts_of, nb::arg("model"), nb::arg("problems"),
         nb::sig("def model_parts(model: Any, problems: Sequence[ModelProblem]) -> list[tuple[list[int], bool]]"),
         "Neighbours among a model's nodes that a build would take, or not, given what check() found.");

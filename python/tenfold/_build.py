@@ -119,6 +119,11 @@ def check(model: Any, **options: Unpack[BuildOptions]) -> list[_native.ModelProb
     return _native.check(_model(model), put_plugins(dict(options)))
 
 
+def extent_limits(model: Any, **options: Unpack[BuildOptions]) -> list[_native.ExtentLimit]:
+    """Dynamic dimensions that a sound model does not serve at every extent, as exporters leave them that wrote an example's into nodes."""
+    return _native.extent_limits(_model(model), put_plugins(dict(options)))
+
+
 def inspect(plan: Any) -> _native.PlanInspection:
     """What a plan holds: of an engine, a file, or bytes."""
     return (plan if isinstance(plan, _native.Engine) else load(plan)).inspection()

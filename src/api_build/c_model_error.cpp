@@ -15,10 +15,38 @@ struct tenfold_problems {
   }
 };
 
+struct tenfold_extent_limits {
+  std::vector<ExtentLimit> list;
+  std::vector<std::string> texts = {};
+  explicit tenfold_extent_limits(std::vector<ExtentLimit> all) : list(std::move(all)) {
+    for (const ExtentLimit& l : list) texts.push_back(l.text());
+  }
+};
+
 extern "C" tenfold_status tenfold_model_check(const char* path, const tenfold_build_config* config, tenfold_problems** problems) {
   return guarded([&] {
     place(problems, "the place for the problems",
           [&] { return new tenfold_problems(check_model(&need(path, "the path"), config_of(config))); });
+  });
+}
+extern "C" tenfold_status tenfold_model_extent_limits(const char* path, const tenfold_build_config* config,
+                                                      tenfold_extent_limits** limits) {
+  return guarded([&] {
+    place(limits, "the place for the limits",
+          [&] { return new tenfold_extent_limits(extent_limits(&need(path, "the path"), config_of(config))); });
+  });
+}
+extern "C" void tenfold_extent_limits_free(tenfold_extent_limits* limits) { delete limits; }
+extern "C" int32_t tenfold_extent_limits_count(const tenfold_extent_limits* limits) {
+  return limits ? static_cast<std::int32_t>(limits->list.size()) : 0;
+}
+extern "C" tenfold_status tenfold_extent_limits_get(const tenfold_extent_limits* limits, int32_t index, tenfold_extent_limit* limit) {
+  return guarded([&] {
+    const ExtentLimit& l = element(need(limits, "the limits").list, index, "limit");
+    give(limit,
+         {0, l.input.c_str(), l.dimension.c_str(), l.why.c_str(), limits->texts[static_cast<std::size_t>(index)].c_str(), l.fits.data(),
+          static_cast<std::int32_t>(l.fits.size()), l.refused},
+         "the place for the limit");
   });
 }
 extern "C" tenfold_status tenfold_last_problems(tenfold_problems** problems) {

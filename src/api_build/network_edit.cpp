@@ -6,6 +6,7 @@
 #include "api_build/network_impl.h"
 #include "builder/model/model.h"
 #include "ir/effects.h"
+#include "ir/infer_named.h"
 #include "onnx_import/import.h"
 #include "runtime/plugins/plugins.h"
 #include "tenfold/build.h"
@@ -65,11 +66,7 @@ void Network::Impl::infer_from(ir::Node& first) {
     open.pop_front();
     std::vector<std::string> before;
     for (const ir::Value* v : node.outputs) before.push_back(ir::text(v->type));
-    try {
-      graph->infer(node);
-    } catch (Error& error) {
-      throw error.within("node '" + node.name + "' (" + node.op() + ")");
-    }
+    ir::infer_named(*graph, node);
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
       const ir::Value& v = *node.outputs[i];
       if (ir::text(v.type) == before[i] && !v.contents) continue;

@@ -6,6 +6,7 @@
 #include "backends/device_traits.h"
 #include "base/check.h"
 #include "base/files/file.h"
+#include "base/threads/cpu_count.h"
 #include "base/threads/spread.h"
 #include "base/types/utf8.h"
 #include "builder/budget/search.h"
@@ -33,6 +34,11 @@ namespace tenfold::builder {
 namespace {
 BuildConfig prepared(const BuildConfig& given, const NoteBook& book);
 Engine opened(plan::Plan plan, const BuildConfig& config, const std::shared_ptr<backends::Backend>& backend, BuildReport& report);
+<<<<<<< HEAD
+=======
+bool is_of_model(ErrorKind kind) { return kind == ErrorKind::invalid_model || kind == ErrorKind::unsupported; }
+}  // namespace
+>>>>>>> 3a4281d9 (builder: name node, operator and file in every shape error)
 
 Engine build_now(const Model& model, const BuildConfig& given, BuildReport& report) {
   const NoteBook book;
@@ -55,9 +61,15 @@ Engine build_now(const Model& model, const BuildConfig& given, BuildReport& repo
   report.device_s += watch.seconds();
   if (config.auto_precision) choose_precision(config, *graph, backend->info(), report);
   const auto make = [&](const BuildConfig& asked, BuildReport& told, Findings& findings) {
-    plan::Plan plan = build_plan(*graph, asked, model.name, backend, told, model.open_graph ? model.open_graph(asked) : nullptr, &findings);
-    plan.built.model_hash = hash;
-    return opened(std::move(plan), asked, backend, told);
+    try {
+      plan::Plan plan =
+          build_plan(*graph, asked, model.name, backend, told, model.open_graph ? model.open_graph(asked) : nullptr, &findings);
+      plan.built.model_hash = hash;
+      return opened(std::move(plan), asked, backend, told);
+    } catch (Error& e) {
+      if (is_of_model(e.kind()) && !model.name.empty()) e.within(model.name);
+      throw;
+    }
   };
   Findings findings;
   if (model.known) model.known(findings);
@@ -72,12 +84,31 @@ Engine build_now(const Model& model, const BuildConfig& given, BuildReport& repo
   return engine;
 }
 
+<<<<<<< HEAD
 }  // namespace
 
 Engine build(const Model& model, const BuildConfig& given, BuildReport& report) {
   return as_error([&] { return build_now(model, given, report); });
 }
 
+=======
+namespace {
+
+// What the model has against the extents of a profile, with those that nobody gave.
+ir::Graph rewritten_for(const OptimizationProfile& profile, const ir::Graph& source, const std::vector<plan::Range>& ranges,
+                        const Stages& stages) {
+  try {
+    return stages.rewrite(source, ranges);
+  } catch (const Error& e) {
+    const std::string fixed = is_of_model(e.kind()) ? fixed_by_default(source, profile) : "";
+    if (fixed.empty()) throw;
+    throw Error(e.kind(), cat(e.what(), "; ", fixed));
+  }
+}
+
+}  // namespace
+
+>>>>>>> 3a4281d9 (builder: name node, operator and file in every shape error)
 plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const std::string& model_name,
                       std::shared_ptr<backends::Backend> backend, BuildReport& report, const std::function<ir::Graph()>& open_graph,
                       Findings* findings) {
@@ -92,7 +123,7 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const s
   stages.find_ranges_elsewhere(source);
   for (const OptimizationProfile& profile : profiles_of(config)) {
     const std::vector<plan::Range> ranges = symbol_ranges(source, profile, config.log);
-    ir::Graph rewritten = stages.rewrite(source, ranges);
+    ir::Graph rewritten = rewritten_for(profile, source, ranges, stages);
     const passes::Found found = stages.look(source, rewritten, profile, ranges);
     std::vector<ir::Graph> forms = stages.settle(std::move(rewritten), found);
     maker.share_constants(forms);
@@ -118,9 +149,13 @@ BuildConfig prepared(const BuildConfig& given, const NoteBook& book) {
   BuildConfig config = book.listening(runtime::with_runtime(given));
   require(config.optimization_level >= 0 && config.optimization_level <= 5, ErrorKind::invalid_argument, "optimization_level is ",
           config.optimization_level, ", expected 0 to 5");
+<<<<<<< HEAD
   for (const auto& [key, text] : config.labels)
     require(is_utf8(key) && is_utf8(text), ErrorKind::invalid_argument, "label '", readable(key), "': it or its text '",
             readable(text.substr(0, 80)), "' is no UTF-8");
+=======
+  check_threads(config.threads, "a build");
+>>>>>>> 3a4281d9 (builder: name node, operator and file in every shape error)
   if (config.hardware_compatible && config.cpu_features == 0) config.cpu_features = backends::common_features(config.device);
   return config;
 }

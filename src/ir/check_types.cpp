@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "base/check.h"
+#include "ir/infer_named.h"
 #include "ir/op_def.h"
 
 namespace tenfold::ir {
@@ -26,7 +27,7 @@ bool agrees(const ValueType& stored, const ValueType& inferred, const Names& kno
 void check_node(Graph& graph, Node& node, const Names& known) {
   std::vector<std::pair<ValueType, std::optional<Dims>>> stored;
   for (const Value* v : node.outputs) stored.emplace_back(v->type, v->contents);
-  graph.infer(node);
+  infer_named(graph, node);
   for (std::size_t i = 0; i < stored.size(); ++i) {
     Value& v = *node.outputs[i];
     check(agrees(stored[i].first, v.type, known), "node '", node.name, "' (", node.op(), "): '", v.name, "' is ", text(stored[i].first),

@@ -41,6 +41,21 @@ TENFOLD_API tenfold_status tenfold_problems_supported(const tenfold_problems* pr
 /* The name of a result of the problem's node. Null for an index that is none. */
 TENFOLD_API const char* tenfold_problems_output(const tenfold_problems* problems, int32_t index, int32_t output);
 
+/* Dynamic dimensions that a sound model does not serve at every extent, as extent_limits() of tenfold/model_error.h explains. */
+typedef struct tenfold_extent_limits tenfold_extent_limits;
+TENFOLD_API tenfold_status tenfold_model_extent_limits(const char* onnx_path, const tenfold_build_config* config,
+                                                       tenfold_extent_limits** limits);
+TENFOLD_API void tenfold_extent_limits_free(tenfold_extent_limits* limits);
+TENFOLD_API int32_t tenfold_extent_limits_count(const tenfold_extent_limits* limits);
+typedef struct {
+  size_t struct_size;
+  const char *input, *dimension, *why, *text;
+  const int64_t* fits;             /* extents that fit */
+  int32_t fit_count;
+  int64_t refused;                 /* an extent that does not fit */
+} tenfold_extent_limit;
+TENFOLD_API tenfold_status tenfold_extent_limits_get(const tenfold_extent_limits* limits, int32_t index, tenfold_extent_limit* limit);
+
 #ifdef __cplusplus
 }
 #endif

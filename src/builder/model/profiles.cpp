@@ -1,7 +1,10 @@
 // Matching profiles with a model's inputs.
 #include "builder/model/profiles.h"
 
+#include <functional>
+
 #include "base/log.h"
+#include "ir/infer_named.h"
 #include "tenfold/internal/shape_values.h"
 
 namespace tenfold::builder {
@@ -56,7 +59,23 @@ void apply_shapes(const ir::Value& input, const ShapeRange& shapes, std::vector<
 }
 
 void infer_again(ir::Graph& graph) {
-  for (const auto& n : graph.nodes()) graph.infer(*n);  // control flow infers its bodies itself
+  for (const auto& n : graph.nodes()) ir::infer_named(graph, *n);  // control flow infers its bodies itself
+}
+
+constexpr const char* kGiveShapes =
+    "give its extents in `profiles`; to the program by --shapes, or --minShapes, --optShapes and --maxShapes";
+
+// Dynamic dimensions that no profile gives are 1. Each is told once.
+void fix_the_rest(const ir::Graph& graph, std::vector<plan::Range>& ranges,
+                  const std::function<void(const ir::Value&, const std::string&)>& tell) {
+  for (const ir::Value* v : graph.inputs)
+    for (ir::Dim d : v->type.is_tensor() ? v->dims() : ir::Dims())
+      for (const std::string& symbol : d.symbols()) {
+        plan::Range& r = range_of(ranges, symbol);
+        if (r.max >= 0) continue;
+        r.min = r.opt = r.max = 1;
+        tell(*v, symbol);
+      }
 }
 
 }  // namespace
@@ -74,16 +93,22 @@ std::vector<plan::Range> symbol_ranges(const ir::Graph& graph, const Optimizatio
     require(found != nullptr, ErrorKind::invalid_argument, "the profile names the input '", name, "'; the model has ", names);
     apply_shapes(*found, shapes, ranges);
   }
-  for (const ir::Value* v : graph.inputs)
-    for (ir::Dim d : v->type.is_tensor() ? v->dims() : ir::Dims())
-      for (const std::string& symbol : d.symbols()) {
-        plan::Range& r = range_of(ranges, symbol);
-        if (r.max >= 0) continue;
-        r.min = r.opt = r.max = 1;
-        log(Severity::warning, "input '", v->name, "' has the dynamic dimension '", symbol,
-            "' and no profile: it is fixed to 1 (use --shapes, or --minShapes, --optShapes and --maxShapes)");
-      }
+  fix_the_rest(graph, ranges, [&](const ir::Value& input, const std::string& symbol) {
+    log(Severity::warning, "input '", input.name, "' has the dynamic dimension '", symbol, "' and no profile: it is fixed to 1 (",
+        kGiveShapes, ")");
+  });
   return ranges;
+}
+
+std::string fixed_by_default(const ir::Graph& graph, const OptimizationProfile& profile) {
+  std::vector<plan::Range> ranges;
+  for (const ir::Value* v : graph.inputs)
+    if (const auto given = profile.find(v->name); given != profile.end()) apply_shapes(*v, given->second, ranges);
+  std::string all;
+  fix_the_rest(graph, ranges, [&](const ir::Value& input, const std::string& symbol) {
+    all += cat(all.empty() ? "" : ", ", "'", symbol, "' of input '", input.name, "'");
+  });
+  return all.empty() ? "" : cat(all, " had no profile and was fixed to 1 (", kGiveShapes, ")");
 }
 
 void specialise(ir::Graph& graph, const std::vector<plan::Range>& ranges) {

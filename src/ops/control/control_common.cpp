@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ir/infer_named.h"
+
 namespace tenfold::ops {
 
 using ir::Dim;
@@ -41,7 +43,7 @@ void infer_body(const Graph& outer, Graph& body, const std::vector<Formal>& inpu
     for (Dim dim : **inputs[i].contents) adopt_symbols(outer, body, dim);
     body.inputs[i]->contents = *inputs[i].contents;
   }
-  for (const auto& node : body.nodes()) body.infer(*node);
+  for (const auto& node : body.nodes()) infer_named(body, *node);
 }
 
 ValueType lift(ir::InferCall& call, const Graph& body, ValueType type, const std::string& stem) {
@@ -99,7 +101,7 @@ void fill_failing(ir::InferCall& call, Graph& body, const Graph& other) {
     types.push_back(ir::text(v->type));
   }
   node->attributes.set("types", types);
-  body.infer(*node);
+  infer_named(body, *node);
 }
 
 std::vector<Formal> captured(const ir::Node& node, std::size_t first) {

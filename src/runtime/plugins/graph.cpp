@@ -3,6 +3,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "ir/infer_named.h"
 #include "ir/text.h"
 #include "ops/elements.h"
 #include "ops/interpret.h"
@@ -162,7 +163,7 @@ void expand_plugins(ir::Graph& graph) {
     }
   }
   if (!changed) return;
-  for (ir::Node* node : graph.node_list()) graph.infer(*node);  // sizes that were found inside have other names now
+  for (ir::Node* node : graph.node_list()) ir::infer_named(graph, *node);  // sizes that were found inside have other names now
 }
 
 void infer_plugin_graph(ir::InferCall& call) {
