@@ -37,7 +37,7 @@ TEST(ExtentLimits, ProductsOfTwo) {
 // As a U-Net of one level: what was halved and doubled is joined with what was not.
 TEST(ExtentLimits, Multiples) {
   const auto found = limits(
-      "(x f32[1,1,z])\n half = MaxPool(x) kernel_shape=[2] strides=[2]\n scales = f32[3]{1,1,2}\n up = Resize(half, _, scales)\n"
+      "(x f32[1,1,z])\n scales = f32[3]{1,1,2}\n half = MaxPool(x) kernel_shape=[2] strides=[2]\n up = Resize(half, _, scales)\n"
       " y = Concat(up, x) axis=1");
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].fits.size(), 32u);
