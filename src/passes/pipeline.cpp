@@ -158,6 +158,7 @@ Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& confi
   const Lists lists(config.fast_exp || !device.host_arithmetic);   // fused attention on the host has an exponential of its own
   const bool own_kernels = config.tactic_sources & static_cast<std::uint32_t>(TacticSource::native);
   Pipeline p;
+  if (device.host_arithmetic || device.launches) lists.add(p.rewrite, {"remove_identity"});   // which would keep 16 bits between wide nodes
   if (device.host_arithmetic) lists.add(p.rewrite, {device.bf16_products ? "widen_f16" : "widen_halves"});  // no kernels are theirs
   if (device.launches) lists.add(p.rewrite, {"widen_for_rules"});
   lists.add(p.rewrite, canonical());
