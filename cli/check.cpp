@@ -30,19 +30,13 @@ Json as_json(const std::vector<ModelProblem>& problems) {
   return list;
 }
 
-<<<<<<< HEAD
-struct Wish {
-=======
 void add(Json& list, const std::vector<ExtentLimit>& limits) {
   for (const ExtentLimit& l : limits)
     list.push_back({{"kind", "extents"}, {"input", l.input}, {"dimension", l.dimension}, {"fits", l.fits}, {"refused", l.refused},
                     {"message", l.text()}});
 }
 
-}  // namespace
-
-int check_main(const Arguments& arguments) {
->>>>>>> 3a4281d9 (builder: name node, operator and file in every shape error)
+struct Wish {
   bool json = false, help = false;
   Console console{.show_info = false};
   BuildConfig config;
@@ -54,9 +48,9 @@ Flags make_flags(Wish& w) {
               "supported, 3 not.\n"
               "Of a sound model it tells the dynamic dimensions that do not work at every extent, as exporters leave them.");
   flags.group("Flags");
-<<<<<<< HEAD
   flags.add_switch("json", w.json,
-                   "a list of objects: kind, node, outputs, operator, domain, opset, message, hint; 1000 at most, then one with \"more\"");
+                   "a list of objects: kind, node, outputs, operator, domain, opset, message, hint; 1000 at most, then one with \"more\"; "
+                   "of a sound model, objects of kind \"extents\": input, dimension, fits, refused, message");
   add_import_flags(flags, w.config);
   flags.add_switch("verbose", w.console.verbose, "what the import says");
   flags.add_switch("help", w.help, "this text");
@@ -73,31 +67,16 @@ void check_flags(const UseFlags& use) {
 int check_main(const Arguments& arguments) {
   Wish w;
   const Flags flags = make_flags(w);
-=======
-  flags.add_switch("json", json,
-                   "a list of objects: kind, node, outputs, operator, domain, opset, message, hint; 1000 at most, then one with \"more\"; "
-                   "of a sound model, objects of kind \"extents\": input, dimension, fits, refused, message");
-  add_import_flags(flags, config);
-  flags.add_switch("verbose", console.verbose, "what the import says");
-  flags.add_switch("help", help, "this text");
->>>>>>> 3a4281d9 (builder: name node, operator and file in every shape error)
   const auto words = flags.parse(arguments);
   if (w.help) return std::fputs(flags.help().c_str(), stdout), kOk;
   if (words.size() != 1) throw UsageError("tenfold check takes one model, " + std::to_string(words.size()) + " given");
-<<<<<<< HEAD
   w.config.log = w.console.callback();
   const std::vector<ModelProblem> problems = check_model(words[0], w.config);
+  const std::vector<ExtentLimit> limits = problems.empty() ? extent_limits(words[0], w.config) : std::vector<ExtentLimit>();
   if (w.json) {
-    std::printf("%s\n", as_json(problems).dump(2, ' ', true, Json::error_handler_t::replace).c_str());
-=======
-  config.log = console.callback();
-  const std::vector<ModelProblem> problems = check_model(words[0], config);
-  const std::vector<ExtentLimit> limits = problems.empty() ? extent_limits(words[0], config) : std::vector<ExtentLimit>();
-  if (json) {
     Json list = as_json(problems);
     add(list, limits);
     std::printf("%s\n", list.dump(2, ' ', true, Json::error_handler_t::replace).c_str());
->>>>>>> 3a4281d9 (builder: name node, operator and file in every shape error)
   } else if (problems.empty()) {
     std::printf("%s: sound and supported%s\n", words[0].c_str(), limits.empty() ? "" : ", but not at every extent");
     for (const ExtentLimit& limit : limits) std::printf("  %s\n", printable(limit.text()).c_str());

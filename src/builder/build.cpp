@@ -34,11 +34,7 @@ namespace tenfold::builder {
 namespace {
 BuildConfig prepared(const BuildConfig& given, const NoteBook& book);
 Engine opened(plan::Plan plan, const BuildConfig& config, const std::shared_ptr<backends::Backend>& backend, BuildReport& report);
-<<<<<<< HEAD
-=======
 bool is_of_model(ErrorKind kind) { return kind == ErrorKind::invalid_model || kind == ErrorKind::unsupported; }
-}  // namespace
->>>>>>> 3a4281d9 (builder: name node, operator and file in every shape error)
 
 Engine build_now(const Model& model, const BuildConfig& given, BuildReport& report) {
   const NoteBook book;
@@ -84,16 +80,6 @@ Engine build_now(const Model& model, const BuildConfig& given, BuildReport& repo
   return engine;
 }
 
-<<<<<<< HEAD
-}  // namespace
-
-Engine build(const Model& model, const BuildConfig& given, BuildReport& report) {
-  return as_error([&] { return build_now(model, given, report); });
-}
-
-=======
-namespace {
-
 // What the model has against the extents of a profile, with those that nobody gave.
 ir::Graph rewritten_for(const OptimizationProfile& profile, const ir::Graph& source, const std::vector<plan::Range>& ranges,
                         const Stages& stages) {
@@ -108,7 +94,10 @@ ir::Graph rewritten_for(const OptimizationProfile& profile, const ir::Graph& sou
 
 }  // namespace
 
->>>>>>> 3a4281d9 (builder: name node, operator and file in every shape error)
+Engine build(const Model& model, const BuildConfig& given, BuildReport& report) {
+  return as_error([&] { return build_now(model, given, report); });
+}
+
 plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const std::string& model_name,
                       std::shared_ptr<backends::Backend> backend, BuildReport& report, const std::function<ir::Graph()>& open_graph,
                       Findings* findings) {
@@ -149,13 +138,10 @@ BuildConfig prepared(const BuildConfig& given, const NoteBook& book) {
   BuildConfig config = book.listening(runtime::with_runtime(given));
   require(config.optimization_level >= 0 && config.optimization_level <= 5, ErrorKind::invalid_argument, "optimization_level is ",
           config.optimization_level, ", expected 0 to 5");
-<<<<<<< HEAD
+  check_threads(config.threads, "a build");
   for (const auto& [key, text] : config.labels)
     require(is_utf8(key) && is_utf8(text), ErrorKind::invalid_argument, "label '", readable(key), "': it or its text '",
             readable(text.substr(0, 80)), "' is no UTF-8");
-=======
-  check_threads(config.threads, "a build");
->>>>>>> 3a4281d9 (builder: name node, operator and file in every shape error)
   if (config.hardware_compatible && config.cpu_features == 0) config.cpu_features = backends::common_features(config.device);
   return config;
 }
