@@ -62,7 +62,7 @@ struct BindingFormat {
 
 struct BuildConfig {
   std::string device = "cpu";                     // "cpu", "cuda:0", or "null" to plan without hardware
-  int threads = 0;                                // tuned for this many; 0: from affinity mask and cgroup quota
+  int threads = 0;                                // tuned for this many, up to 256; 0: from affinity mask and cgroup quota
   bool pin_threads = false;                       // LoadOptions::pin_threads of the engine that is returned
   std::vector<OptimizationProfile> profiles;      // each gets kernels of its own; empty: dynamic dims are fixed to 1
   // Types and orders of callers' arrays where they differ from the model's, by the name of the input or output. Types

@@ -18,6 +18,7 @@
 #include "tenfold/notes.h"
 #include "tenfold/run_options.h"
 #include "tenfold/tensor.h"
+#include "tenfold/version.h"
 
 namespace tenfold {
 
@@ -55,7 +56,7 @@ struct LoadOptions {
   bool verify_weights = true;          // loading reads all weights once and compares their checksum
   std::uint32_t cpu_features = 0;      // the plan may use these only (parse_cpu_features); 0: all that the machine has
   std::string device;                  // "cuda:1"; empty: the first device of the kind that the plan was built for
-  int threads = 0;                     // workers of each context; 0: from affinity mask and cgroup quota
+  int threads = 0;                     // workers of each context, up to 256; 0: from affinity mask and cgroup quota
   // Each context of a CPU has workers of its own, and each of its threads keeps one processor, with a core to itself
   // while there are enough. These threads are the workers and, from its first call on, the thread that calls run().
   // Pinning is for processes that have the machine to themselves. A context gives its processors back when it ends. A

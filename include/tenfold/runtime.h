@@ -13,7 +13,7 @@
 namespace tenfold {
 
 struct RuntimeOptions {
-  // Processors that the workers of all its engines share. 0: from affinity mask and cgroup quota.
+  // Processors that the workers of all its engines share. Up to 256; 0: from affinity mask and cgroup quota.
   int threads = 0;
   LogCallback log;     // the log of engines and builds that have none of their own
   // The most bytes of each GPU that its engines may use at once. Beyond that, they get out_of_memory. 0: no limit.

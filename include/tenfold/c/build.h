@@ -63,7 +63,7 @@ typedef void (*tenfold_dump_function)(void* user, const char* pass, const char* 
 typedef struct {
   size_t struct_size;
   const char* device;              /* null: "cpu" */
-  int32_t threads;                 /* 0: from affinity mask and cgroup quota */
+  int32_t threads;                 /* up to 256; 0: from affinity mask and cgroup quota */
   int32_t optimization_level;      /* 1 to 5, as in BuildConfig; 0: the default; TENFOLD_LEVEL_UNTIMED: level 0 */
   int32_t allow_bf16;
   const char* timing_cache;        /* file, or null */

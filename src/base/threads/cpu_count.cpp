@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/cgroups.h"
+#include "base/check.h"
 #include "base/threads/parallel.h"
 
 namespace tenfold {
@@ -53,6 +54,11 @@ int cgroup_cpus(std::string_view membership, std::string_view root) {
     if (here > 0) least = least > 0 ? std::min(least, here) : here;
   }
   return least;
+}
+
+void check_threads(int threads, std::string_view of) {
+  require(threads >= 0 && threads <= kMaxWorkers, ErrorKind::invalid_argument, of, " of ", threads,
+          " threads; 0 (all that this process may use) to ", kMaxWorkers, " were expected");
 }
 
 int machine_cpus() { return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))); }

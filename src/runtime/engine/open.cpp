@@ -2,6 +2,7 @@
 #include "runtime/engine/open.h"
 
 #include "base/check.h"
+#include "base/threads/cpu_count.h"
 #include "plan/front.h"
 #include "plan/step_node.h"
 #include "plan/step_problem.h"
@@ -229,6 +230,7 @@ void check_machine(const plan::Plan& plan, const backends::DeviceInfo& here) {
 
 std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& options, std::shared_ptr<backends::Backend> backend,
                                          std::shared_ptr<const void> constants) {
+  check_threads(options.threads, "an engine");
   auto engine = std::make_shared<EngineState>();
   engine->plan = std::move(plan);
   engine->options = options;

@@ -15,8 +15,7 @@ namespace tenfold {
 
 Runtime::Runtime(RuntimeOptions options) : impl_(std::make_unique<Impl>()) {
   impl_->ports = std::make_shared<runtime::DevicePorts>();
-  require(options.threads >= 0 && options.threads <= kMaxWorkers, ErrorKind::invalid_argument, "a runtime of ", options.threads,
-          " threads; 0 to ", kMaxWorkers, " were expected");
+  check_threads(options.threads, "a runtime");
   impl_->threads = options.threads > 0 ? options.threads : default_threads();
   require(options.gpu_memory_limit >= 0, ErrorKind::invalid_argument, "a limit of ", options.gpu_memory_limit,
           " bytes of GPU memory; 0 (none) or more was expected");
