@@ -31,7 +31,10 @@ void check_device(const ExecOptions& o) {
     names += (names.empty() ? "" : ", ") + d.device;
   }
   const std::string why = why_no_gpu();
-  throw UsageError("there is no device '" + o.build.device + "' here; Tenfold found " + names + (why.empty() ? "" : " (" + why + ")"));
+  const std::string words =
+      "there is no device '" + o.build.device + "' here; Tenfold found " + names + (why.empty() ? "" : " (" + why + ")");
+  if (o.build.device.starts_with("cuda")) throw Error(ErrorKind::device, words);   // as the library says it of a GPU that is not there
+  throw UsageError(words);
 }
 
 Engine refitted(const ExecOptions& o, const Engine& engine) {

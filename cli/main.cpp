@@ -26,10 +26,11 @@ constexpr const char* kEnvironment =
     "TENFOLD_EARLY_LAUNCH=0     NVIDIA: no kernel starts before the one ahead has ended, to measure or to look for a fault\n"
     "TENFOLD_NVRTC_HELPER=FILE  NVIDIA: the program that compiles kernels beside a build; default: the one installed\n"
     "TENFOLD_CUDA_KERNELS=DIR   NVIDIA: CUDA files of kernels that lie in DIR, instead of the ones built in\n"
-    "TENFOLD_CHECK_TYPES=1      compares all types with inference after each pass of a build; the tests do\n";
+    "TENFOLD_CHECK_TYPES=1      compares all types with inference after each pass of a build; the tests do\n"
+    "TENFOLD_DEVICE             is read by the Python package alone; here --device says it\n";
 constexpr const char* kExitCodes =
-    "0 ok, 1 run failed or a file cannot be used (libraries of plug-ins, too), 2 usage, 3 model invalid or unsupported,\n"
-    "4 plan refused, 5 accuracy, 6 out of memory\n";
+    "0 ok, 1 run failed, a device is not there, or a file cannot be used (libraries of plug-ins, too), 2 usage,\n"
+    "3 model invalid or unsupported, 4 plan refused, 5 accuracy, 6 out of memory\n";
 
 // Every line of `text` but the first, which follows `title`, is moved below the first.
 std::string titled(const std::string& title, std::string_view text) {
