@@ -190,6 +190,9 @@ TENFOLD_FAKE_NVML=${CMAKE_BINARY_DIR}/fake_nvml")
     add_test(NAME ctypes_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/ctypes_test.py $<TARGET_FILE:tenfold-runtime_shared>
       $<TARGET_FILE:tenfold-builder_shared>)
     set_tests_properties(ctypes_test PROPERTIES SKIP_RETURN_CODE 77)
+    add_test(NAME c_nulls_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/c_nulls_test.py ${CMAKE_SOURCE_DIR}/include/tenfold
+      $<TARGET_FILE:tenfold-runtime_shared> $<TARGET_FILE:tenfold-builder_shared>)
+    set_tests_properties(c_nulls_test PROPERTIES TIMEOUT 1200)
     add_test(NAME ctypes_min_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/ctypes_min_test.py
       $<TARGET_FILE:tenfold-builder_shared>)
   endif()

@@ -31,7 +31,10 @@ std::vector<tenfold_value> value_handles(tenfold_network& net, const Network::Te
 
 template <class Act>
 tenfold_status edit(tenfold_network* network, Act act) {
-  return guarded([&] { act(need(network, "the network"), *network->network); });
+  return guarded([&] {
+    tenfold_network& net = need(network, "the network");   // before it is looked into
+    act(net, *net.network);
+  });
 }
 
 static_assert(std::variant_size_v<NetworkAttribute> == TENFOLD_ATTRIBUTE_TENSOR + 1);

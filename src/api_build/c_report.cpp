@@ -91,8 +91,9 @@ extern "C" int64_t tenfold_timing_cache_size(const tenfold_timing_cache* cache) 
 }
 extern "C" tenfold_status tenfold_timing_cache_text(tenfold_timing_cache* cache, const char** text, size_t* bytes) {
   return guarded([&] {
-    need(cache, "the cache").text = cache->cache->text();
-    need(text, "the place for the text") = cache->text.c_str();
-    if (bytes) *bytes = cache->text.size();
+    tenfold_timing_cache& c = need(cache, "the cache");   // before it is looked into
+    c.text = c.cache->text();
+    need(text, "the place for the text") = c.text.c_str();
+    if (bytes) *bytes = c.text.size();
   });
 }
