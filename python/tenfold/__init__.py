@@ -16,22 +16,25 @@ from tenfold._cpu import check_cpu as _check_cpu
 
 _check_cpu()
 from tenfold import _native  # noqa: E402 (it holds AVX2 code)
-from tenfold._build import bindings, build, check, inspect, load, metadata, profile, refit, retune, weights  # noqa: E402
+from tenfold._build import (  # noqa: E402
+    bindings, build, check, extent_limits, inspect, load, metadata, profile, refit, retune, weights,
+)
 from tenfold._device import devices  # noqa: E402
 from tenfold._engine import Context, Engine  # noqa: E402
 from tenfold._low_latency import Answer, LatencyRecorder, Port, PortServer, RowRing, Runner, RunnerThread, connect  # noqa: E402
 from tenfold._native import (  # noqa: E402
-    Binding, CancelToken, Device, DeviceArray, EngineInfo, ModelMetadata, ModelProblem, Note, PlanInspection, Plugins, QuantizeReport,
-    Runtime, TimingCache, WeightInfo,
+    Binding, CancelToken, Device, DeviceArray, EngineInfo, ExtentLimit, ModelMetadata, ModelProblem, Note, PlanInspection, Plugins,
+    QuantizeReport, Runtime, TimingCache, WeightInfo,
     supported_operators, why_no_gpu,
 )
 from tenfold._network import Network, Node, Value  # noqa: E402
 from tenfold._quantize import quantize  # noqa: E402
+from tenfold._repr import give_reprs as _give_reprs  # noqa: E402
 from tenfold._stream import Stream  # noqa: E402
 from tenfold._tokenizer import Tokenizer  # noqa: E402
 from tenfold.errors import (  # noqa: E402
-    BadIndex, Cancelled, DeadlinePassed, DeviceError, Error, FileError, Internal, InvalidArgument, InvalidModel, OutOfMemory, PlanRefused,
-    Unsupported,
+    BadIndex, Cancelled, DeadlinePassed, DeviceError, Error, FileError, Internal, InvalidArgument, InvalidInput, InvalidModel,
+    OutOfMemory, PlanRefused, Unsupported,
 )
 
 if TYPE_CHECKING:
@@ -41,15 +44,17 @@ if TYPE_CHECKING:
 __version__: str = _native.__version__
 __all__ = [
     'Answer', 'BadIndex', 'Binding', 'CancelToken', 'Cancelled', 'Context', 'DeadlinePassed', 'Device', 'DeviceArray',
-    'DeviceError', 'Engine', 'EngineInfo', 'Error', 'FileError', 'Internal', 'InvalidArgument', 'InvalidModel',
-    'LatencyRecorder', 'ModelMetadata', 'ModelProblem', 'Network', 'Node', 'Note', 'OutOfMemory', 'PlanInspection',
+    'DeviceError', 'Engine', 'EngineInfo', 'Error', 'ExtentLimit', 'FileError', 'Internal', 'InvalidArgument', 'InvalidInput',
+    'InvalidModel', 'LatencyRecorder', 'ModelMetadata', 'ModelProblem', 'Network', 'Node', 'Note', 'OutOfMemory', 'PlanInspection',
     'PlanRefused', 'Plugins', 'Port', 'PortServer', 'QuantizeReport', 'RowRing', 'Runner', 'RunnerThread', 'Runtime', 'Session',
     'Stream', 'TimingCache', 'Tokenizer', 'Unsupported', 'Value', 'WeightInfo', 'bindings', 'build', 'check', 'connect', 'devices',
-    'get_include', 'inspect', 'load', 'metadata', 'profile', 'quantize', 'refit', 'retune', 'supported_operators',
+    'extent_limits', 'get_include', 'inspect', 'load', 'metadata', 'profile', 'quantize', 'refit', 'retune', 'supported_operators',
     'weights', 'why_no_gpu',
 ]
 
 _atexit.register(_native.leave)
+_give_reprs(vars(_native))
+_give_reprs(globals())
 
 
 def get_include() -> str:

@@ -16,6 +16,7 @@ from tenfold._device import devices, put_device
 from tenfold._engine import Engine
 from tenfold._network import Network
 from tenfold._registry import put_plugins
+from tenfold._repr import give_reprs as _give_reprs
 from tenfold._session_types import IOBinding, ModelMetadata, NodeArg, OrtValue, RunOptions, SessionOptions, look_at
 
 if TYPE_CHECKING:
@@ -238,3 +239,6 @@ class Session:
         with open(name, 'w') as file:
             json.dump(events, file)
         return name
+
+
+_give_reprs(globals())

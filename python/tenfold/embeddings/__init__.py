@@ -7,6 +7,7 @@ docs/embeddings.md tells the rest. Nothing is ever fetched from the network.
 """
 from __future__ import annotations
 
+from tenfold._repr import give_reprs as _give_reprs
 from tenfold.embeddings._cross_encoder import CrossEncoder
 from tenfold.embeddings._folders import find_folder
 from tenfold.embeddings._quantize import quantize_embeddings
@@ -14,3 +15,4 @@ from tenfold.embeddings._sentence_transformer import SentenceTransformer
 from tenfold.embeddings._similarity import pairwise_similarity, similarity
 
 __all__ = ['CrossEncoder', 'SentenceTransformer', 'find_folder', 'pairwise_similarity', 'quantize_embeddings', 'similarity']
+_give_reprs(globals())

@@ -3,6 +3,7 @@
 docs/python.md says which names there are, and what differs.
 """
 from tenfold import __version__
+from tenfold._repr import give_reprs as _give_reprs
 from tenfold._session_types import (
     ExecutionMode, GraphOptimizationLevel, IOBinding, ModelMetadata, NodeArg, OrtValue, RunOptions, SessionOptions,
 )
@@ -25,3 +26,4 @@ __all__ = [
     'ExecutionMode', 'GraphOptimizationLevel', 'IOBinding', 'InferenceSession', 'ModelMetadata', 'NodeArg', 'OrtValue', 'RunOptions',
     'SessionOptions', '__version__', 'get_all_providers', 'get_available_providers', 'get_device',
 ]
+_give_reprs(globals())

@@ -15,12 +15,15 @@ from __future__ import annotations
 import os
 
 from tenfold import _native, _registry
+from tenfold._repr import give_reprs as _give_reprs
 from tenfold.plugins._graph import Graph, graph
 from tenfold.plugins._operator import Operator, op
 from tenfold.plugins._tactic import Call
 from tenfold.plugins._types import Problem, Type
 
 __all__ = ['Call', 'Graph', 'Operator', 'Problem', 'Type', 'forget', 'graph', 'load', 'op']
+
+_give_reprs(globals())
 
 
 def load(path: str | os.PathLike[str]) -> None:

@@ -4,6 +4,7 @@ Which device is meant is tenfold's question: TENFOLD_DEVICE, else the first GPU,
 """
 from __future__ import annotations
 
+from tenfold._repr import give_reprs as _give_reprs
 from tenfold.pycuda._buffers import aligned_empty, pagelocked_empty, pagelocked_empty_like, pagelocked_zeros
 from tenfold.pycuda._context import Context, Device, get_driver_version, get_version, init, mem_get_info
 from tenfold.pycuda._memory import (DeviceAllocation, from_device, from_device_like, mem_alloc, mem_alloc_like, memcpy_dtod,
@@ -29,3 +30,6 @@ class event_flags:
 
 class host_alloc_flags:
     PORTABLE, DEVICEMAP, WRITECOMBINED = 1, 2, 4
+
+
+_give_reprs(globals())

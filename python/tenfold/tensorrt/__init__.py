@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenfold._repr import give_reprs as _give_reprs
 from tenfold.tensorrt._algorithms import IAlgorithm, IAlgorithmContext, IAlgorithmIOInfo, IAlgorithmSelector, IAlgorithmVariant
 from tenfold.tensorrt._allocator import IDebugListener, IOutputAllocator, IProfiler, Profiler
 from tenfold.tensorrt._attention import IAttention
@@ -126,6 +127,8 @@ __all__ = [
     '__version__',
     *(made.__name__ for made in [*_CLASSES.values(), *_BOUNDARIES]),
 ]
+
+_give_reprs(globals())
 
 
 def __getattr__(name: str) -> Any:
