@@ -1,5 +1,6 @@
 // Plans of every operator with damaged bytes and right checksums: what the verifier accepts runs in its own memory, all else is refused.
 //   TENFOLD_DAMAGE=COUNT[:SEED] build/release/plan_damage_test      other than the 20,000 of a usual run; says how many a second
+//   TENFOLD_DAMAGE=@FILE build/release/plan_damage_test             a file that was kept, in this process
 // Each batch runs in a process of its own. One that dies is run again, input by input, and the first that kills it is kept in the folder
 // of temporary files: script/fuzz's plan_run repeats it (its first byte chooses the form).
 #include <gtest/gtest.h>
@@ -100,7 +101,12 @@ int in_a_process(const Damage& damage, std::uint64_t seed, std::uint64_t first, 
 
 TEST(PlanDamage, EndsInAnErrorOrARun) {
   std::uint64_t count = 20'000, seed = 1;
-  if (const char* wanted = std::getenv("TENFOLD_DAMAGE")) {
+  const char* const wanted = std::getenv("TENFOLD_DAMAGE");
+  if (wanted && *wanted == '@') {
+    try_plan(read_file(wanted + 1).substr(1), backends::open_backend("cpu"));
+    return;
+  }
+  if (wanted) {
     char* rest = nullptr;
     count = std::strtoull(wanted, &rest, 10);
     if (*rest == ':') seed = std::strtoull(rest + 1, nullptr, 10);

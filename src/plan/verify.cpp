@@ -123,6 +123,9 @@ void verify_step(const VerifyScope& scope, const Program& program, const Step& s
        "its workspace does not lie in the arena");
   must(step.anchor_inputs >= 0 && static_cast<std::size_t>(step.anchor_inputs) <= step.in.size(), "it has ", step.anchor_inputs,
        " own operands of ", step.in.size());
+  // A tactic takes as many of them for the operator's.
+  must(step.kind != StepKind::kernel || step.has_body || static_cast<std::size_t>(step.anchor_inputs) == step.in.size(), "it has ",
+       step.anchor_inputs, " own operands of ", step.in.size(), " and no body that reads the others");
   must(step.workspace_grown >= -1 && step.workspace_grown < static_cast<std::int32_t>(scope.top.grown.size()),
        "its workspace is growing buffer ", step.workspace_grown, " of ", scope.top.grown.size());
   must(step.defines.empty() || (step.kind != StepKind::kernel && step.kind != StepKind::copy),

@@ -172,6 +172,10 @@ TEST(Verify, PointwiseOperatorsHaveTheirOperands) {
     expect_refused("of Pow is missing", [&](Program& g) { g.steps[1].op = "Pow", g.steps[1].in[missing] = {}; });
 }
 
+TEST(Verify, OperandsAreAllTheOperatorsOwnWhereNothingElseReadsThem) {
+  expect_refused("1 own operands of 2 and no body", [&](Program& g) { g.steps[1].kind = StepKind::kernel, g.steps[1].anchor_inputs = 1; });
+}
+
 // The body behind a kernel reads what the kernel gives and what else the step has, each in its own type.
 TEST(Verify, BodiesTakeTheTypesOfTheirOperands) {
   const auto with_body = [](std::vector<DType> types) {
