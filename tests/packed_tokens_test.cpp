@@ -24,8 +24,9 @@ void expect_as_padded(const std::string& text, PackTokens how, bool masked_rows_
     ASSERT_EQ(got.shape(), want.shape());
     for (std::int64_t i = 0; i < want.size(); ++i) {
       const bool hidden = masked_rows_are_zero && mask.as_double(i / want.shape().back()) == 0;
-      const bool empty = std::isnan(want.as_double(i));   // a sentence without tokens behind -inf: plans give zeros
-      const double expected = hidden ? 0 : empty ? other.as_double(i) : want.as_double(i);
+      const bool empty = std::isnan(want.as_double(i));   // a sentence from which -inf hides all: packed it has no rows, and the mean 0
+      const double expected = hidden || empty ? 0 : want.as_double(i);
+      EXPECT_EQ(std::isnan(other.as_double(i)), empty) << "padded, mask " << tenfold::text(mask.shape()) << ", element " << i;
       EXPECT_NEAR(got.as_double(i), expected, 1e-5) << "mask " << tenfold::text(mask.shape()) << ", element " << i;
     }
   }

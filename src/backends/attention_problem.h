@@ -13,6 +13,9 @@ inline bool has_offsets(const Problem& p) { return p.in.size() > 4 && !p.in[4].m
 // Above 0: a scaled score becomes cap * tanh(score / cap) before the mask.
 inline double soft_cap(const Problem& p) { return static_cast<double>(p.attributes->number("softcap", 0)); }
 
+// Whether a row from which every key is hidden gives NaN; else it gives zeros.
+inline bool hidden_rows_are_nan(const Problem& p) { return p.attributes->integer("nan_rows", 0) != 0; }
+
 // Operations at the upper bounds; rows see those of their own sentence only.
 inline double attention_work(const Problem& p) {
   const auto upper = [&](const ir::Dim& d) { return static_cast<double>(p.bounds(d).upper); };

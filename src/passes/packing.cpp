@@ -111,6 +111,7 @@ Value* Packer::pack_attention(const Node& n, TokenAxes axes) {
   if (std::count(operands.begin(), operands.end(), nullptr)) return nullptr;
   operands.push_back(nullptr), operands.push_back(offsets());
   ir::Attributes attributes = n.attributes;
+  attributes.erase("nan_rows");   // every row sees its own key
   const std::int64_t longest = mask_.root()->dims()[1].bounds(graph_.box()).upper;
   if (longest < ir::kUnbounded) attributes.set("longest", longest);
   ir::Node* packed = graph_.add("FusedAttention", operands, attributes);

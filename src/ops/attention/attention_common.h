@@ -16,10 +16,11 @@ struct Head {
   T* y;
   std::int64_t q_row, k_row, v_row, y_row;       // distance between rows
   std::int64_t queries, keys, size, value_size;  // S, T, head size of q and k, head size of v
+  double hidden_row = 0;                         // what a query gives from which every key is hidden
 };
 
 // `adjust(query, key, score)` turns a scaled score into the one that is normalised; minus infinity hides the key.
-// A query that may see no key at all gets zeros. `probability(query, key, p)` is told the weights.
+// `probability(query, key, p)` is told the weights, which are zero where a query sees no key.
 template <class T, class Adjust, class Probability>
 void attend(const Head<T>& head, double scale, Adjust&& adjust, Probability&& probability) {
   std::vector<double> weights(static_cast<std::size_t>(head.keys)), sums(static_cast<std::size_t>(head.value_size));
@@ -32,20 +33,22 @@ void attend(const Head<T>& head, double scale, Adjust&& adjust, Probability&& pr
       for (std::int64_t i = 0; i < head.size; ++i) dot += static_cast<double>(q[i]) * static_cast<double>(k[i]);
       const double score = adjust(s, t, dot * scale);
       weights[static_cast<std::size_t>(t)] = score;
-      largest = std::max(largest, score);
+      if (!std::isnan(largest) && !(score <= largest)) largest = score;   // NaN stays
     }
+    const bool hidden = largest == -INFINITY;
     std::fill(sums.begin(), sums.end(), 0.0);
-    for (std::int64_t t = 0; t < head.keys && largest > -INFINITY; ++t) {
+    for (std::int64_t t = 0; t < head.keys && !hidden; ++t) {
       const double weight = std::exp(weights[static_cast<std::size_t>(t)] - largest);
       total += weight;
       const T* v = head.v + t * head.v_row;
       for (std::int64_t i = 0; i < head.value_size; ++i) sums[static_cast<std::size_t>(i)] += weight * static_cast<double>(v[i]);
     }
     for (std::int64_t t = 0; t < head.keys; ++t) {
-      probability(s, t, total > 0 ? std::exp(weights[static_cast<std::size_t>(t)] - largest) / total : 0.0);
+      probability(s, t, hidden ? 0.0 : std::exp(weights[static_cast<std::size_t>(t)] - largest) / total);
     }
     T* y = head.y + s * head.y_row;
-    for (std::int64_t i = 0; i < head.value_size; ++i) y[i] = static_cast<T>(total > 0 ? sums[static_cast<std::size_t>(i)] / total : 0.0);
+    const double without = head.keys > 0 ? head.hidden_row : 0;
+    for (std::int64_t i = 0; i < head.value_size; ++i) y[i] = static_cast<T>(hidden ? without : sums[static_cast<std::size_t>(i)] / total);
   }
 }
 

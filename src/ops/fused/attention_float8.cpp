@@ -1,6 +1,6 @@
 // AttentionFloat8 (internal): softmax(scale * q * k' + mask) * v * value_scale over [batch, heads, rows, head size], of queries, keys and
-// values of e4m3; scores and sums are f32, and kernels round the softmax to e4m3 before they multiply it by v. Operands, result and
-// causal=1 as FusedAttention's. Made of a quantised model's products for GPUs.
+// values of e4m3; scores and sums are f32, and kernels round the softmax to e4m3 before they multiply it by v. Operands, result,
+// causal=1 and nan_rows=1 as FusedAttention's. Made of a quantised model's products for GPUs.
 #include "ops/fused/attention_dims.h"
 #include "ops/fused/fused_common.h"
 
@@ -14,7 +14,9 @@ std::vector<Value*> expand(Graph& graph, Node& node) {
   const Attributes& a = node.attributes;
   std::vector<Value*> operands;
   for (Value* v : node.inputs) operands.push_back(v ? x.cast(v, DType::f32) : nullptr);
-  Value* y = x("FusedAttention", operands, {{"scale", a.number("scale")}, {"causal", a.integer("causal")}});
+  Attributes attributes{{"scale", a.number("scale")}, {"causal", a.integer("causal")}};
+  if (a.has("nan_rows")) attributes.set("nan_rows", a.integer("nan_rows"));
+  Value* y = x("FusedAttention", operands, attributes);
   return {x("Mul", {y, x.number(DType::f32, static_cast<double>(a.number("value_scale")))})};
 }
 
@@ -27,6 +29,7 @@ OpDef op_attention_float8() {
        .max_inputs = 4,
        .types = "f8e4m3fn, f8e4m3fn, f8e4m3fn, dense -> f32",
        .attributes = {{"causal", 0}, {"scale", 1.0f}, {"value_scale", 1.0f}},
+       .optional_attributes = "nan_rows: int",
        .infer = infer,
        .expand = expand,
        .traits = {.anchor = true, .accumulates = true, .strided = true},

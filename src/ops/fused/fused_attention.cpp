@@ -2,7 +2,8 @@
 //
 // Operands: q [B, H, S, D], k [B, G, T, D], v [B, G, T, V] with G dividing H (heads that share keys follow each other), mask that
 // broadcasts to [B, H, S, T] and is added, offsets. causal=1 hides from query s every key past s. softcap=c makes c * tanh(x / c) of every
-// scaled score, before the mask.
+// scaled score, before the mask. A row from which minus infinity hides every key gives zeros, or NaN with nan_rows=1, as a softmax that
+// is written out gives.
 //
 // Offsets i32 [sentences + 1] make rows packed sentences: B is 1, S is T, and rows [offsets[i], offsets[i + 1]) see each other only. Rows
 // behind the last offset give zeros. `longest`: what one sentence holds at most, 0 if unknown.
@@ -51,6 +52,7 @@ namespace {
 
 void infer(InferCall& call) { call.out(0, call.dtype(0), attention_dims(call)); }
 
+double hidden_row(const Call& call) { return call.attributes().integer("nan_rows", 0) != 0 ? NAN : 0; }
 double soft_cap(const Call& call) { return call.attributes().number("softcap", 0); }
 double capped(double score, double cap) { return cap > 0 ? std::tanh(score / cap) * cap : score; }
 
@@ -88,7 +90,8 @@ void run_packed(Call& call) {
                               rows,
                               rows,
                               q[3],
-                              v[3]};
+                              v[3],
+                              hidden_row(call)};
       ops::attend(head, call.attributes().number("scale"),
                   [&](std::int64_t s, std::int64_t t, double score) { return causal && t > s ? -INFINITY + 0.0 : capped(score, cap); });
     }
@@ -117,7 +120,8 @@ void run(Call& call) {
                             q[2],
                             k[2],
                             q[3],
-                            v[3]};
+                            v[3],
+                            hidden_row(call)};
     ops::attend(head, scale, [&](std::int64_t s, std::int64_t t, double score) {
       if (causal && t > s) return -INFINITY + 0.0;
       score = capped(score, cap);
@@ -138,7 +142,7 @@ OpDef op_fused_attention() {
           .max_inputs = 5,
           .types = "T, T, T, dense, i32 -> T; T: float",
           .attributes = {{"causal", 0}, {"scale", 1.0f}},
-          .optional_attributes = "longest: int, softcap: float",
+          .optional_attributes = "longest: int, nan_rows: int, softcap: float",
           .infer = infer,
           .reference = reference,
           .traits = {.leave = {.rounding = true}, .offsets = {.operand = 4, .dim = 2}, .narrows = true, .strided = true},
@@ -148,6 +152,10 @@ OpDef op_fused_attention() {
                     "f32[1,2,6,4] f32[1,2,6,4] f32[1,2,6,4] causal=1 scale=0.5",
                     "f32[1,2,3,8] f32[1,2,20,8] f32[1,2,20,8] f32[1,1,1,20](-3.4028234e38,-3.4028234e38) scale=0.5",   // masked whole
                     "f32[1,2,3,8] f32[1,2,20,8] f32[1,2,20,8] f32[1,1,3,20](-3.4028234e38,-3.4028234e38) scale=0.5",
+                    "f32[1,2,3,8] f32[1,2,4,8] f32[1,2,4,8] f32[1,1,3,4]{0,0,0,0,-inf,-inf,-inf,-inf,0,-inf,1,0} scale=0.5",
+                    "f32[1,2,3,8] f32[1,2,4,8] f32[1,2,4,8] f32[1,1,3,4]{0,0,0,0,-inf,-inf,-inf,-inf,0,-inf,1,0} nan_rows=1 scale=0.5",
+                    "f32[2,2,3,8] f32[2,2,4,8] f32[2,2,4,8] f32[2,1,1,4]{-inf,-inf,-inf,-inf,0,-inf,1,0} scale=0.5",
+                    "f32[2,2,3,8] f32[2,2,4,8] f32[2,2,4,8] f32[2,1,1,4]{-inf,-inf,-inf,-inf,0,-inf,1,0} nan_rows=1 scale=0.5",
                     "f32[2,6,5,8] f32[2,2,9,8] f32[2,2,9,8] f32[2,6,5,9](-3,3) scale=0.5",
                     "f32[1,2,5,8](-4,4) f32[1,2,9,8](-4,4) f32[1,2,9,8] f32[1,1,5,9](-3,3) scale=0.5 softcap=2.0",
                     "f32[1,2,9,16](-4,4) f32[1,2,9,16](-4,4) f32[1,2,9,16] _ i32[3]{0,4,9} causal=1 scale=0.25 softcap=2.0",

@@ -1,9 +1,9 @@
 // fuse_attention: softmax(q k^T * scale + mask) v, as torch 1.x to 2.x exporters write it, becomes one FusedAttention.
 //
 // The scale may stand on q, on k, on both, or on the scores (as Mul or Div), before or behind the transposes; masks may be added or
-// put in place by Where, in either order, and several may follow each other; torch's guard against rows that are masked everywhere
-// (Where(IsNaN(p), 0, p)) is what FusedAttention does anyway. Heads in three dims get a batch of one. Keys and values that are
-// repeated for several query heads (GQA) are not.
+// put in place by Where, in either order, and several may follow each other. A row from which minus infinity hides every key is NaN
+// (nan_rows=1), or zeros where torch's guard Where(IsNaN(p), 0, p) follows. Heads in three dims get a batch of one. Keys and values that
+// are repeated for several query heads (GQA) are not.
 //
 // before: (q f32[1,2,8,4], k f32[1,2,8,4], v f32[1,2,8,4], m f32[1,1,8,8])
 //   s = f32[]{0.5}
@@ -14,7 +14,7 @@
 //   p = Softmax(b)
 //   y = MatMul(p, v)
 // after: (q f32[1,2,8,4], k f32[1,2,8,4], v f32[1,2,8,4], m f32[1,1,8,8])
-//   y = FusedAttention(q, k, v, m) scale=0.5
+//   y = FusedAttention(q, k, v, m) nan_rows=1 scale=0.5
 //
 // before: (q f32[1,4,8,4], k f32[1,2,8,4], v f32[1,2,8,4], m f32[1,1,8,8], c bool[1,1,8,8])
 //   five = i64[5]{1,2,1,8,4}
@@ -38,7 +38,19 @@
 // after: (q f32[1,4,8,4], k f32[1,2,8,4], v f32[1,2,8,4], m f32[1,1,8,8], c bool[1,1,8,8])
 //   low = f32[]{-1000000015047466219876688855040.0}
 //   b = Where(c, low, m)
-//   y = FusedAttention(q, k, v, b) scale=0.5
+//   y = FusedAttention(q, k, v, b) nan_rows=1 scale=0.5
+//
+// before: (q f32[1,2,8,4], k f32[1,2,8,4], v f32[1,2,8,4], m f32[1,1,8,8])
+//   zero = f32[]{0.0}
+//   kt = Transpose(k) perm=[0,1,3,2]
+//   a = MatMul(q, kt)
+//   b = Add(a, m)
+//   p = Softmax(b)
+//   n = IsNaN(p)
+//   g = Where(n, zero, p)
+//   y = MatMul(g, v)
+// after: (q f32[1,2,8,4], k f32[1,2,8,4], v f32[1,2,8,4], m f32[1,1,8,8])
+//   y = FusedAttention(q, k, v, m) scale=1.0
 #include <algorithm>
 #include <cmath>
 
@@ -58,9 +70,11 @@ Value* unscaled(Value* v, double& scale) {
   for (;;) {
     Node* mul = made_by(v, "Mul");
     Node* div = made_by(v, "Div");
-    if (mul && scalar_of(mul->in(1))) scale *= *scalar_of(mul->in(1)), v = mul->in(0);
-    else if (mul && scalar_of(mul->in(0))) scale *= *scalar_of(mul->in(0)), v = mul->in(1);
-    else if (div && scalar_of(div->in(1)) && *scalar_of(div->in(1)) != 0) scale /= *scalar_of(div->in(1)), v = div->in(0);
+    const Node* n = mul ? mul : div;
+    const auto right = n ? scalar_operand(*n, 1) : std::nullopt, left = mul && !right ? scalar_operand(*mul, 0) : std::nullopt;
+    if (mul && right) scale *= *right, v = mul->in(0);
+    else if (left) scale *= *left, v = mul->in(1);
+    else if (div && right && *right != 0) scale /= *right, v = div->in(0);
     else return v;
   }
 }
@@ -81,7 +95,7 @@ Value* unscaled_operand(ir::Graph& graph, Value* v, double& scale, Node* before)
 // The probabilities without the guard Where(IsNaN(p), 0, p).
 Value* unguarded(Value* v) {
   Node* where = made_by(v, "Where");
-  if (!where || !is_scalar(where->in(1), 0)) return v;
+  if (!where || !is_scalar(where->in(1), 0) || where->out()->dims() != where->in(2)->dims()) return v;
   Node* nan = made_by(where->in(0), "IsNaN");
   return nan && nan->in(0) == where->in(2) ? where->in(2) : v;
 }
@@ -190,7 +204,9 @@ ir::Node* fuse_attention_at(ir::Graph& graph, ir::Node& product) {
   Value *k = shared_heads(graph, operands[1], &product), *v = shared_heads(graph, operands[2], &product);
   if (k->dims()[1] == v->dims()[1]) operands[1] = k, operands[2] = v;
   if (mask) operands.push_back(mask);
-  Value* fused = graph.make("FusedAttention", operands, {{"scale", static_cast<float>(scale)}}, &product);
+  ir::Attributes attributes{{"scale", static_cast<float>(scale)}};
+  if (probabilities == product.in(0)) attributes.set("nan_rows", std::int64_t{1});   // no guard makes zeros of them
+  Value* fused = graph.make("FusedAttention", operands, attributes, &product);
   Value* out = rank == 3 ? reshape_to(graph, fused, product.out()->dims(), &product) : fused;
   if (!out) return nullptr;
   graph.replace_uses(product.out(), out);

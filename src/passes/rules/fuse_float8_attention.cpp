@@ -23,7 +23,7 @@
 //   xq = QuantizeLinear(x, s, z)
 //   k = Transpose(xq) perm=[0,2,3,1]
 //   kt = Transpose(k) perm=[0,1,3,2]
-//   y = AttentionFloat8(q, kt, v, m) scale=0.25 value_scale=0.5
+//   y = AttentionFloat8(q, kt, v, m) nan_rows=1 scale=0.25 value_scale=0.5
 //
 // kept: (q f32[1,2,8,4], k f32[1,2,4,8], v f8e4m3fn[1,2,8,4])
 //   s = f32[]{0.5}
@@ -129,7 +129,9 @@ bool try_fuse(ir::Graph& graph, Node& product) {
   }
   if (wide->in(3)) operands.push_back(wide->in(3));
   const float scale = wide->attributes.number("scale") * scales[0] * scales[1];
-  graph.replace_uses(wide->out(), graph.make("AttentionFloat8", operands, {{"scale", scale}, {"value_scale", scales[2]}}, wide));
+  ir::Attributes attributes{{"scale", scale}, {"value_scale", scales[2]}};
+  if (wide->attributes.has("nan_rows")) attributes.set("nan_rows", wide->attributes.integer("nan_rows"));
+  graph.replace_uses(wide->out(), graph.make("AttentionFloat8", operands, attributes, wide));
   return true;
 }
 

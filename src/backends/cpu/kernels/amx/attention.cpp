@@ -20,7 +20,7 @@ template <bool kNarrow>
 void finish(const AttentionHead& a, const Scratch& s, const Group& g, const float* sums) {
   for (int64_t r = 0; r < g.rows; ++r) {
     const float total = s.total[g.row + r];
-    const __m512 inverse = _mm512_set1_ps(total == 0 ? 0.f : 1.f / total);  // a row that sees no key gives zeros
+    const __m512 inverse = _mm512_set1_ps(total == 0 ? a.hidden_row : 1.f / total);
     const int64_t first = (g.row + r) * a.out_row, size = a.value_size;
     int64_t i = 0;
     const auto next = [&] { return _mm512_mul_ps(_mm512_load_ps(sums + r * s.width + i), inverse); };

@@ -107,7 +107,7 @@ Scratch lay_out(const AttentionHead& a, float* p) {
 }
 
 // In units of log 2 too, without becoming infinite there: a row that is masked whole by the lowest float is an even mean of all values, one
-// that is masked by infinity gives zeros.
+// that is masked by infinity sees no key.
 TENFOLD_INLINE vf finite(vf mask) {
   return blend(max(set1(kLowestMask), mask), mask, compare<_CMP_EQ_OQ>(mask, set1(kLowest)));
 }
@@ -147,8 +147,14 @@ TENFOLD_INLINE void soften(float highest, float* score, int64_t keys, int64_t se
                            bool first) {
   int64_t j = 0;
   const float before = *top, now = highest > before ? highest : before;
-  if (now == kLowest) {  // every key so far is hidden
-    for (; j < keys; j += kLanes) store(score + j, zero());
+  if (now == kLowest) {  // every key so far is hidden, or the maximum has left out scores that are NaN
+    vf odd = zero();
+    for (; j < keys; j += kLanes) {
+      const vf s = load(score + j), nan = blend(zero(), s, compare<_CMP_UNORD_Q>(s, s));
+      odd = add(odd, j + kLanes <= seen ? nan : j < seen ? blend(zero(), nan, lanes(seen - j)) : zero());
+      store(score + j, zero());
+    }
+    *total += sum(odd);
     return;
   }
   const vf shift = set1(now);
@@ -220,7 +226,7 @@ void head(const AttentionHead& a, void* scratch) {
     }
   }
   for (int64_t r = 0; r < a.rows; ++r) {
-    const vf inverse = set1(s.total[r] == 0 ? 0.f : 1.f / s.total[r]);  // a row that sees no key gives zeros
+    const vf inverse = set1(s.total[r] == 0 ? a.hidden_row : 1.f / s.total[r]);
     const float* from = s.sums + r * s.width;
     float* to = static_cast<float*>(a.out) + r * a.out_row;
     int64_t i = 0;

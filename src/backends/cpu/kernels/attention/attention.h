@@ -14,6 +14,7 @@ struct AttentionHead {
   std::int64_t first_row;                     // the first query row's number, for causal
   std::int64_t causal_shift;                  // row i sees keys up to i + causal_shift; any large number: all
   float scale;
+  float hidden_row;                           // what a row gives that sees no key: 0 or NaN
   bool narrow, narrow_mask;                   // q, k, v and out are bf16, mask is; else f32
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "base/checked.h"
 
@@ -58,6 +59,7 @@ AttentionHead piece_of(const RunArgs& args, const AttentionPlan& plan, const Pie
   head.first_row = piece.first;
   head.causal_shift = plan.causal ? 0 : int64_t{1} << 48;
   head.scale = plan.scale;
+  head.hidden_row = plan.nan_rows && piece.keys > 0 ? std::numeric_limits<float>::quiet_NaN() : 0;   // sums of nothing are zero
   head.narrow = plan.type == DType::bf16;
   head.narrow_mask = plan.mask_type == DType::bf16;
   return head;
@@ -126,6 +128,7 @@ AttentionPlan::AttentionPlan(const Problem& p, const AttentionKernels& all, int6
       causal(p.attributes->integer("causal") != 0),
       masked(has_mask(p)),
       packed(has_offsets(p)),
+      nan_rows(hidden_rows_are_nan(p)),
       type(p.in[0].dtype),
       mask_type(masked ? p.in[3].dtype : DType::f32) {}
 

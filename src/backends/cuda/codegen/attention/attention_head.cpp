@@ -34,6 +34,7 @@ void define_attention(KernelText& text, const AttentionProblem& p) {
   define("PART", attention_part(p)), define("ROW_BLOCKS", p.row_blocks);
   define("WARPS", p.warps), define("THREADS", kSimpleThreads);
   define("SCALE", cat("(float)", decimal(p.scale))), define("CAUSAL", p.causal ? "true" : "false"), define("MASKED", p.masked ? 1 : 0);
+  define("ZERO_ROWS", p.zero_rows ? 1 : 0);
   define("PACKED", p.packed ? 1 : 0), define("CAPPED", p.cap > 0 ? 1 : 0), define("CAP", decimal(p.cap));
 }
 

@@ -27,6 +27,7 @@ std::string generate_attention_wgmma(const AttentionProblem& p, const AttentionT
   text.define("WHOLE", most_keys <= tile.keys ? 1 : 0), text.define("CAUSAL", p.causal ? "true" : "false");
   text.define("MASKED", p.masked ? 1 : 0), text.define("MASK_ROW", p.masked && p.mask_row ? 1 : 0);
   text.define("CAPPED", p.cap > 0 ? 1 : 0), text.define("CAP", p.cap);
+  text.define("ZERO_ROWS", p.zero_rows ? 1 : 0);
   text.define("ARRIVING_LANES", arriving_lanes());
   text.declare(wgmma_text("wgmma", tile.keys, p.dtype, p.dtype));
   text.declare(wgmma_registers_text("wgmma_values", p.size, p.dtype));

@@ -25,6 +25,7 @@
 #define EXACTLY 0            // there are never fewer keys
 #define PACKED 0             // rows are sentences behind each other, each of which sees itself only
 #define CAUSAL false
+#define ZERO_ROWS 0          // a row that sees no key gives zeros, not NaN
 #define SCALE (float)0.125
 #define CAPPED 0             // scores have a soft cap: attention_simple.cu only
 #define CAP 50.0

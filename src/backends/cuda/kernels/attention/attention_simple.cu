@@ -39,6 +39,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) attention(Arguments a) {
     most = max_nan(most, x);
   }
   most = over_block<Max, THREADS>(most, -INFINITY_F, room);
+#if ZERO_ROWS
+  if (most == -INFINITY_F) most = 0.f;
+#endif
   float sum = 0;
   for (i64 key = threadIdx.x; key < keys; key += THREADS) sum += scores[key] = expf(scores[key] - most);
   sum = over_block<Sum, THREADS>(sum, 0.f, room);
@@ -46,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) attention(Arguments a) {
   for (int d = threadIdx.x; d < REAL_VALUE; d += THREADS) {
     float y = 0;
     for (i64 key = 0; key < keys; ++key) y += scores[key] * (float)LOAD(v[key * a.v_stride[2] + d]);
-    const float r = y / sum * VALUE_SCALE;
+    const float r = (ZERO_ROWS && sum == 0.f ? 0.f : y / sum) * VALUE_SCALE;
     a.y[batch * a.y_stride[0] + head * a.y_stride[1] + (rows.begin + row) * a.y_stride[2] + d] = STORE(epilogue(r));
   }
 }

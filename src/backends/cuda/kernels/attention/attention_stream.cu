@@ -183,7 +183,7 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
     for (int ih = 0; ih < 2 * ROW_BLOCKS; ++ih) {
       const int i = ih / 2, h = ih % 2, row = first + i * 16 + group + 8 * h;
       if (row >= queries) continue;
-      const float scale = 1.0f / sum[i][2 * h];
+      const float scale = share_of(sum[i][2 * h]);
       store_row<ALIGNED>(a.y + batch * a.y_stride[0] + head * a.y_stride[1] + row * a.y_stride[2], out[i], h, scale);
     }
     if (next < units) keep_mask(stage ^ 1);

@@ -38,6 +38,7 @@
 #define CAUSAL false
 #define MASKED 1
 #define MASK_ROW 1           // the mask is one row, the same for all queries
+#define ZERO_ROWS 0          // a row that sees no key gives zeros, not NaN
 #define ARRIVING_LANES 1
 __device__ __forceinline__ void wgmma(float (&)[64], u64, u64, int) {}                          // scores
 __device__ __forceinline__ void wgmma_values(float (&)[32], const u32 (&)[4], u64, int) {}      // weights times values
@@ -52,6 +53,7 @@ __device__ __forceinline__ void wgmma_values(float (&)[32], const u32 (&)[4], u6
 #include "backends/cuda/kernels/lib/wgmma.cuh"
 #include "backends/cuda/kernels/attention/attention_wgmma_args.h"
 #include "backends/cuda/kernels/attention/attention_wgmma_stores.cuh"
+#include "backends/cuda/kernels/attention/row_share.cuh"
 
 constexpr int kRow = CHUNK * 2, kChunks = (HEAD_SIZE + CHUNK - 1) / CHUNK, kRows = 64 * WARPGROUPS;
 constexpr int kThreads = 128 * (TEAMS * WARPGROUPS + 1);
@@ -251,7 +253,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) attention(const __grid
       if (arrives(lane)) mbarrier_arrive(empty(stage));
     }
     #pragma unroll
-    for (int h = 0; h < 2; ++h) sum[h] = 1.0f / over_warp<Sum, 4>(sum[h]);
+    for (int h = 0; h < 2; ++h) sum[h] = share_of(over_warp<Sum, 4>(sum[h]));
     #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const int row = u.row + consumer_row + h * 8;

@@ -105,12 +105,13 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
     #pragma unroll
     for (int h = 0; h < 2; ++h) {
       peak[h] = over_warp<Max, 4>(peak[h]);
-      if (!PACKED && peak[h] == -INFINITY_F) peak[h] = 0.f;   // a row of which nothing is seen has weights of zero
+      const float top = peak[h];
+      if (!PACKED && top == -INFINITY_F) peak[h] = 0.f;   // a row of which nothing is seen has weights of zero
       const float shrink = part == 0 ? 1.f : exp2_approx(most[h] - peak[h]);   // packed rows see their sentence's first key
       sum[h] *= shrink;
       #pragma unroll
       for (int n = 0; n < kValues / 8; ++n) out[n][2 * h] *= shrink, out[n][2 * h + 1] *= shrink;
-      most[h] = peak[h];
+      most[h] = top;
     }
     if (!PACKED) {
       cp_async_wait_group<0>();
@@ -122,7 +123,7 @@ template <bool ALIGNED> __device__ __forceinline__ void attend(const Arguments& 
       #pragma unroll
       for (int f = 0; f < 4; ++f) {   // of the two blocks of 8 keys, rows group and group + 8
         const int n = 2 * s + f / 2, h = f % 2;
-        const float x = exp2_approx(score[n][2 * h] - most[h]), y = exp2_approx(score[n][2 * h + 1] - most[h]);
+        const float x = exp2_approx(score[n][2 * h] - peak[h]), y = exp2_approx(score[n][2 * h + 1] - peak[h]);
         sum[h] += x + y;
         weight[f] = pair(x, y);
       }

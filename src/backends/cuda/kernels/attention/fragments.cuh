@@ -1,6 +1,7 @@
 // What attention kernels on tensor cores share: rows come to shared memory, results leave registers. Fragments are those of mma.m16n8k16:
 // thread t holds rows t/4 and t/4+8, columns 2(t%4) and the next, of every 8; those of mma.m16n8k8 for f32, rounded to tf32.
 #pragma once
+#include "backends/cuda/kernels/attention/row_share.cuh"
 #include "backends/cuda/kernels/attention/sentences.cuh"
 #include "backends/cuda/kernels/lib/cp_async.cuh"
 #include "backends/cuda/kernels/lib/exp2.cuh"
@@ -41,7 +42,7 @@ __device__ __forceinline__ void store_rows(const Arguments& a, const Rows& rows,
     const float all = over_warp<Sum, 4>(sum[h]);
     const int row = first + threadIdx.x % 32 / 4 + 8 * h;
     if (row >= rows.queries) continue;
-    store_row<ALIGNED>(a.y + batch * a.y_stride[0] + head * a.y_stride[1] + (rows.begin + row) * a.y_stride[2], out, h, 1.0f / all);
+    store_row<ALIGNED>(a.y + batch * a.y_stride[0] + head * a.y_stride[1] + (rows.begin + row) * a.y_stride[2], out, h, share_of(all));
   }
 }
 // ROWS rows of REAL elements into rows of PITCH in shared memory, or `rows` if only these are wanted; rows past `count` and columns past

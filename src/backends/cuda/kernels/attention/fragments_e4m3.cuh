@@ -18,7 +18,7 @@ __device__ __forceinline__ void store_fours(const Arguments& a, const Rows& rows
     const int row = first + threadIdx.x % 32 / 4 + 8 * h;
     if (row >= rows.queries) continue;
     RESULT* y = a.y + batch * a.y_stride[0] + head * a.y_stride[1] + (rows.begin + row) * a.y_stride[2];
-    const float scale = VALUE_SCALE / all[2 * h];
+    const float scale = share_of(all[2 * h], VALUE_SCALE);
     #pragma unroll
     for (int n = 0; n < BLOCKS_OF_8; n += 2) {
       const int column = n * 8 + threadIdx.x % 4 * 4;

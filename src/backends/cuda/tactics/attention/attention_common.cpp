@@ -69,7 +69,7 @@ AttentionProblem attention_problem(const Problem& p) {
   a.masked = p.in.size() > 3 && !p.in[3].missing, a.packed = has_offsets(p);
   if (!a.masked) return a;
   const OperandDesc& mask = p.in[3];
-  a.mask = mask.dtype;
+  a.mask = mask.dtype, a.zero_rows = !hidden_rows_are_nan(p);
   a.mask_row = mask.dims.size() < 2 || mask.dims[mask.dims.size() - 2] == ir::Dim(1);
   a.mask_tiles = bits(mask.dtype) == 16 && bits(a.dtype) == 16 && !mask.dims.empty() && mask.dims.back() == p.in[1].dims[2] &&
                  (mask.dense || mask.strides.back() == ir::Dim(1));
