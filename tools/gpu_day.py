@@ -19,7 +19,7 @@ PARTS = (
     ('python tests', PYTHON, ['--no-figures', '--jobs', '8', '--seconds', '420'], 430),
     ('torch tests', PYTHON, ['--torch', 'tests', '--seconds', '240'], 250),
     ('torch rows', PYTHON, ['--torch', 'rows', '--seconds', '560'], 565),
-    ('torch beside ONNX', PYTHON, ['--torch', 'exports', '--seconds', '560'], 565),
+    ('torch beside ONNX', PYTHON, ['--torch', 'onnx', '--seconds', '560'], 565),
     ('suite', NATIVE, ['--command', 'suite'], 300),
     ('initcheck of a detection network', NATIVE, ['--command', 'detection'], 180),
     *((f'{tool} {first}-{first + 3}', NATIVE,

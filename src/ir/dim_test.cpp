@@ -121,7 +121,7 @@ TEST(DimArithmetic, OfTheLeastAndTheGreatestNumbersIsRightOrAnError) {
 
 TEST(DimArithmetic, ReadsTheLeastNumber) {
   const Dim least(std::numeric_limits<std::int64_t>::min()), x = Dim::symbol("x");
-  for (const Dim d : {least, least * x, x + least, x * x + least * x, Dim(std::numeric_limits<std::int64_t>::max()) * x})
+  for (const Dim& d : {least, least * x, x + least, x * x + least * x, Dim(std::numeric_limits<std::int64_t>::max()) * x})
     EXPECT_EQ(Dim::parse(d.text()), d) << d.text();
   EXPECT_THROW(Dim::parse("9223372036854775808"), Error);
   EXPECT_THROW(Dim::parse("x - 9223372036854775809"), Error);
