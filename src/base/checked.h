@@ -23,16 +23,11 @@ inline std::int64_t checked_mul(std::int64_t a, std::int64_t b) {
   require(!__builtin_mul_overflow(a, b, &r), ErrorKind::invalid_model, "size overflow: ", a, " * ", b);
   return r;
 }
-inline std::int64_t checked_neg(std::int64_t a) { return checked_sub(0, a); }
 
 // Whether a / b and a % b have a value; processors trap on the others.
 constexpr bool divides(std::int64_t a, std::int64_t b) { return b != 0 && !(b == -1 && a == std::numeric_limits<std::int64_t>::min()); }
 [[noreturn, gnu::cold, gnu::noinline]] inline void fail_division(std::int64_t a, std::int64_t b) {
   fail(ErrorKind::invalid_model, b == 0 ? cat("division of ", a, " by zero") : cat("size overflow: ", a, " / ", b));
-}
-constexpr std::int64_t checked_div(std::int64_t a, std::int64_t b) {   // towards zero
-  if (!divides(a, b)) [[unlikely]] fail_division(a, b);
-  return a / b;
 }
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   if (!divides(a, b)) [[unlikely]] fail_division(a, b);
