@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "builder/model/profiles.h"
 #include "builder/precision/observed_runs.h"
+#include "builder/precision/odd_answers.h"
 #include "builder/precision/samples.h"
 #include "tenfold/bindings.h"
 
@@ -131,9 +132,11 @@ Judge::Judge(const ir::Graph& source, const BuildConfig& config, int first, int 
   ObservedRuns floats(std::move(graph), ranges, config, ObservedRuns::Processors::side_by_side);
   Calibration asked = *config.calibration;   // no sample is read or run that nobody judges by
   asked.samples = static_cast<int>(std::min<std::int64_t>(asked.samples, first + std::int64_t{2} * most));
+  const bool strict = !impl_->budget.measure && impl_->budget.labels.empty();   // our own metrics know no error of NaN
   for_each_batch(asked, first, floats.good_batch(), [&](const Batch& batch) {
     std::vector<std::vector<RuntimeValue>> answers = floats.run_all(batch);
     for (std::size_t i = 0; i < answers.size(); ++i) {
+      in_sample(batch.number(i), [&] { expect_numbers(batch.samples[i], impl_->outputs, answers[i], strict); });
       impl_->answered.push_back({batch.number(i), batch.samples[i], std::move(answers[i])});
       impl_->ask(samples(), most);
     }

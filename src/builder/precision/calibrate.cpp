@@ -8,6 +8,7 @@
 #include "base/files/file.h"
 #include "base/log.h"
 #include "builder/precision/observed_runs.h"
+#include "builder/precision/odd_answers.h"
 #include "builder/precision/range_trials.h"
 #include "builder/precision/samples.h"
 #include "builder/stopwatch.h"
@@ -42,7 +43,10 @@ int run_samples(ObservedRuns& runs, const Calibration& calibration, const quant:
   for (const auto& [name, histogram] : seen.histograms) values.insert(name);
   int done = 0;
   for_each_batch(calibration, 0, runs.good_batch(), [&](const Batch& batch) {
-    trials.keep(batch, runs.run_all(batch, look, values));
+    std::vector<std::vector<RuntimeValue>> answers = runs.run_all(batch, look, values);
+    for (std::size_t i = 0; i < answers.size(); ++i)
+      in_sample(batch.number(i), [&] { expect_numbers(batch.samples[i], runs.outputs(), answers[i]); });
+    trials.keep(batch, std::move(answers));
     done += static_cast<int>(batch.samples.size());
   });
   return done;

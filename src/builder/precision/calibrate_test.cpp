@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "ir/text.h"
@@ -71,6 +72,84 @@ TEST(Calibrate, EverySampleIsAskedForOnce) {
   EXPECT_EQ(report.calibration->samples, 30);
   EXPECT_EQ(report.calibration->compared, 30);
   for (const auto& [index, times] : asked) EXPECT_EQ(times, 1) << index;
+}
+
+// Sample `bad` has one number that is none.
+std::function<std::optional<InputSet>(int)> with_odd_number(int bad, float number) {
+  return [=](int index) {
+    std::optional<InputSet> sample = product_sample(index);
+    if (sample && index == bad) sample->at("x") = scaled(sample->at("x"), 1), sample->at("x").mutable_data<float>()[17] = number;
+    return sample;
+  };
+}
+
+TEST(Calibrate, ASampleThatGivesRangesAndIsNotFiniteIsNamed) {
+  for (const char* method : {"auto", "minmax", "percentile", "entropy", "mse"})
+    for (const float number : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
+      BuildConfig config = calibrated_by(with_odd_number(4, number));
+      config.calibration->method = method;
+      try {
+        build_graph(parse(kProduct), config);
+        FAIL() << method;
+      } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::invalid_argument);
+        const std::string text = e.what();
+        EXPECT_NE(text.find("sample 4 of the calibration"), std::string::npos) << text;
+        EXPECT_NE(text.find("input 'x' holds "), std::string::npos) << text;
+        EXPECT_NE(text.find(" at [1,1] (1 of 64 numbers are not finite)"), std::string::npos) << text;
+      }
+    }
+}
+
+TEST(Calibrate, ASampleThatIsNotFiniteDoesNotCountForTheError) {
+  for (const char* method : {"auto", "minmax", "dynamic"}) {
+    std::string warned;
+    BuildConfig config = calibrated_by(with_odd_number(5, std::nanf("")));
+    config.calibration->method = method;
+    config.log = [&](Severity severity, std::string_view text) {
+      if (severity == Severity::warning && text.find("does not count") != std::string_view::npos) warned = text;
+    };
+    BuildReport report;
+    build_graph(parse(kProduct), config, "", &report);
+    EXPECT_NE(warned.find("sample 5 of the calibration"), std::string::npos) << method << ": " << warned;
+    EXPECT_EQ(report.calibration->compared, 29) << method;
+    ASSERT_EQ(report.calibration->errors.size(), 1u) << method;
+    EXPECT_LT(report.calibration->errors[0].relative_l2, 0.05) << method;
+  }
+}
+
+TEST(Calibrate, ABudgetNamesTheSampleThatIsNotFinite) {
+  BuildConfig config = calibrated_by(with_odd_number(5, std::nanf("")));
+  config.budget = ErrorBudget{.max_error = 0.5};
+  try {
+    build_graph(parse(kProduct), config);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::invalid_argument);
+    EXPECT_NE(std::string(e.what()).find("sample 5 of the calibration"), std::string::npos) << e.what();
+  }
+}
+
+// As masks are: what hides is not what is wrong.
+TEST(Calibrate, MinusInfinityInAMaskIsData) {
+  const ir::Graph graph = parse(R"((x f32[4,16], m f32[4,16])
+    w = constant f32[16,8]
+    s = Add(x, m)
+    p = Softmax(s) axis=-1
+    y = MatMul(p, w)
+    return y, s)");
+  const auto sample = [](int index) {
+    std::optional<InputSet> made = product_sample(index);
+    Tensor mask = scaled(ops::random_tensor(DType::f32, {4, 16}, 5), 0);
+    mask.mutable_data<float>()[3] = -std::numeric_limits<float>::infinity();
+    if (made) made->emplace("m", mask);
+    return made;
+  };
+  BuildReport report;
+  build_graph(graph, calibrated_by(sample), "", &report);
+  EXPECT_EQ(report.calibration->samples, 30);
+  EXPECT_EQ(report.calibration->compared, 30);
+  for (const OutputError& e : report.calibration->errors) EXPECT_LT(e.relative_l2, 0.05) << e.output;
 }
 
 TEST(Calibrate, AReportServesALaterBuildWithoutOne) {

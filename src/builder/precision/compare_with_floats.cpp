@@ -5,6 +5,7 @@
 #include "builder/model/profiles.h"
 #include "builder/precision/calibrate.h"
 #include "builder/precision/observed_runs.h"
+#include "builder/precision/odd_answers.h"
 #include "builder/precision/samples.h"
 #include "builder/stopwatch.h"
 #include "tenfold/bindings.h"
@@ -16,7 +17,12 @@ void add_difference(const RuntimeValue& got, const RuntimeValue& want, double& e
   const Tensor &x = got.tensor(), &y = want.tensor();
   const bool alike = x.shape() == y.shape();
   for (std::int64_t i = 0; i < y.size(); ++i) {
-    const double wanted = y.as_double(i), difference = alike ? x.as_double(i) - wanted : wanted;
+    const double wanted = y.as_double(i), found = alike ? x.as_double(i) : 0;
+    if (alike && (found == wanted || (std::isnan(found) && std::isnan(wanted)))) {   // infinities and NaN that are kept are no error
+      size += std::isfinite(wanted) ? wanted * wanted : 0;
+      continue;
+    }
+    const double difference = found - wanted;
     error += difference * difference, size += wanted * wanted;
   }
 }
@@ -33,10 +39,15 @@ void compare(const ir::Graph& source, const Engine& engine, const BuildConfig& c
   std::vector<double> error(outputs.size()), size(outputs.size());
   std::optional<ObservedRuns> floats;
   constexpr std::size_t kBatch = 32;
+  const Log log(config.log);
   for_each_batch(*config.calibration, 1, kBatch, [&](const Batch& batch) {
     if (!floats) floats.emplace(std::move(graph), ranges, config, ObservedRuns::Processors::side_by_side);
     const std::vector<std::vector<RuntimeValue>> want = floats->run_all(batch);
     for (std::size_t i = 0; i < batch.samples.size(); ++i) {
+      if (const auto odd = odd_answer(batch.samples[i], floats->outputs(), want[i])) {
+        log(Severity::warning, "sample ", batch.number(i), " of the calibration does not count for the plan's error: ", odd->text);
+        continue;
+      }
       in_sample(batch.number(i), [&] {
         const std::vector<RuntimeValue> got = run_values(*context, in_order(batch.samples[i], inputs));
         for (std::size_t o = 0; o < outputs.size(); ++o) add_difference(got[o], want[i][o], error[o], size[o]);
@@ -44,7 +55,6 @@ void compare(const ir::Graph& source, const Engine& engine, const BuildConfig& c
       ++report.compared;
     }
   });
-  const Log log(config.log);
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     if (size[o] == 0) continue;   // no floats, or nothing but zeros
     report.errors.push_back({outputs[o], std::sqrt(error[o] / size[o])});

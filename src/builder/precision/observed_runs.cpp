@@ -36,7 +36,7 @@ std::size_t side_by_side(const plan::Plan& plan) {
 
 struct ObservedRuns::Impl {
   BuildConfig plain;
-  std::vector<std::string> inputs;
+  std::vector<std::string> inputs, outputs;
   std::optional<Engine> engine;
   std::size_t at_once = 1;
   std::mutex mutex;
@@ -80,6 +80,7 @@ ObservedRuns::ObservedRuns(ir::Graph graph, const std::vector<plan::Range>& rang
   BuildConfig& plain = impl_->plain;
   plain.optimization_level = 0, plain.keep_portable_graph = false, plain.tf32 = false, plain.plugins = config.plugins;
   for (const ir::Value* v : graph.inputs) impl_->inputs.push_back(v->name);
+  for (const ir::Value* v : graph.outputs) impl_->outputs.push_back(v->name);
   auto backend = backends::open_backend("cpu", config.cpu_features);
   BuildReport unused;
   PlanMaker maker(plain, "", *backend, unused);
@@ -99,6 +100,8 @@ std::vector<RuntimeValue> ObservedRuns::run(const InputSet& inputs) { return imp
 std::vector<RuntimeValue> ObservedRuns::run(const InputSet& inputs, const Look& look, const Values& values) {
   return impl_->run(inputs, look, values);
 }
+
+const std::vector<std::string>& ObservedRuns::outputs() const { return impl_->outputs; }
 
 std::size_t ObservedRuns::good_batch() const { return impl_->at_once == 1 ? 1 : 4 * impl_->at_once; }
 

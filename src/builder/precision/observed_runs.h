@@ -35,6 +35,7 @@ class ObservedRuns {
   // come out alike on any number of processors; looks at two values may meet. What the first sample to fail throws comes through.
   std::vector<std::vector<RuntimeValue>> run_all(const Batch& batch, const Look& look = {},
                                                  const std::set<std::string, std::less<>>& values = {});
+  const std::vector<std::string>& outputs() const;   // their names
   // Samples that keep all processors busy for a while.
   std::size_t good_batch() const;
 

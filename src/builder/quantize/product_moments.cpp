@@ -2,6 +2,7 @@
 
 #include "base/threads/spread.h"
 #include "builder/precision/observed_runs.h"
+#include "builder/precision/odd_answers.h"
 #include "builder/precision/samples.h"
 
 namespace tenfold::builder {
@@ -28,6 +29,7 @@ int run_samples(ObservedRuns& runs, const Calibration& calibration, const Output
   int done = 0;
   for_each_sample(calibration, 0, [&](const InputSet& sample) {
     const std::vector<RuntimeValue> outputs = runs.run(sample);
+    expect_numbers(sample, runs.outputs(), outputs);
     for (auto& [name, m] : moments) {
       const auto output = places.find(name);
       const auto input = sample.find(name);
