@@ -61,7 +61,8 @@ void export_profile(const std::string& path, const std::vector<LayerTimes>& laye
                    {"medianMs", s.median},
                    {"percentage", total > 0 ? 100 * sum / total : 0},
                    {"medianStartMs", statistics(l.start_ms, {}).median},
-                   {"nodes", l.nodes}});
+                   {"nodes", l.nodes},
+                   {"reference", l.reference}});
   }
   write_json(path, all);
 }

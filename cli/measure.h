@@ -49,6 +49,7 @@ struct LayerTimes {
   std::string name;
   std::vector<double> ms, start_ms;
   std::vector<std::string> nodes = {};   // of the model, that it computes (model_names.h)
+  bool reference = false;                // on a reference kernel, which runs on one thread
 };
 std::vector<LayerTimes> profile_layers(ExecutionContext& context, const MeasureOptions& options);
 // Copies of the outputs of the last run.

@@ -2,6 +2,7 @@
 #include "model_names.h"
 
 #include <map>
+#include <set>
 
 #include "flags.h"
 #include "tenfold/inspect.h"
@@ -10,14 +11,18 @@ namespace tenfold::cli {
 
 void name_layers(const Engine& engine, std::vector<LayerTimes>& layers) {
   std::map<std::string, std::vector<std::string>> nodes;   // of steps; profiles' programs name them alike
+  std::set<std::string> reference;
   for (const PlanProgram& program : engine.inspection().programs)
     for (const PlanStep& step : program.steps) {
+      if (step.kind == "reference") reference.insert(step.name);
       std::vector<std::string>& list = nodes[step.name];
       if (list.empty())
         for (const std::int32_t n : step.nodes) list.push_back(program.nodes[static_cast<std::size_t>(n)].name);
     }
-  for (LayerTimes& layer : layers)
+  for (LayerTimes& layer : layers) {
+    layer.reference = reference.contains(layer.name);
     if (const auto it = nodes.find(layer.name); it != nodes.end()) layer.nodes = it->second;
+  }
 }
 
 std::string nodes_text(const std::vector<std::string>& nodes) {

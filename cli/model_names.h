@@ -6,7 +6,7 @@
 
 namespace tenfold::cli {
 
-// Fills in LayerTimes::nodes.
+// Fills in LayerTimes::nodes and LayerTimes::reference.
 void name_layers(const Engine& engine, std::vector<LayerTimes>& layers);
 // "  (conv1, bn1, relu1)", the longer lists cut; empty for a step that Tenfold added.
 std::string nodes_text(const std::vector<std::string>& nodes);

@@ -98,7 +98,7 @@ void print_summary(const Console& console, const Trace& trace, const Trace& part
 }
 
 void print_profile(const Console& console, const std::vector<LayerTimes>& layers) {
-  double total = 0, average = 0, median = 0;
+  double total = 0, average = 0, median = 0, slow = 0, slow_average = 0, slow_median = 0;
   std::size_t count = 0;
   for (const LayerTimes& l : layers) total += std::accumulate(l.ms.begin(), l.ms.end(), 0.0), count = std::max(count, l.ms.size());
   const auto row = [&](double sum, double mean, double middle, const std::string& start, const std::string& name) {
@@ -112,9 +112,12 @@ void print_profile(const Console& console, const std::vector<LayerTimes>& layers
   for (const LayerTimes& l : layers) {
     const Statistics s = statistics(l.ms, {});
     row(s.mean * static_cast<double>(l.ms.size()), s.mean, s.median,
-        joined(std::fixed, std::setprecision(5), statistics(l.start_ms, {}).median), l.name + nodes_text(l.nodes));
+        joined(std::fixed, std::setprecision(5), statistics(l.start_ms, {}).median),
+        l.name + nodes_text(l.nodes) + (l.reference ? "  [reference kernel, one thread]" : ""));
     average += s.mean, median += s.median;
+    if (l.reference) slow += s.mean * static_cast<double>(l.ms.size()), slow_average += s.mean, slow_median += s.median;
   }
+  if (slow > 0) row(slow, slow_average, slow_median, "", "On reference kernels");
   row(total, average, median, "", "Total");
 }
 

@@ -41,6 +41,18 @@ class Notes(CliCase):
         _, notes = self.notes('exec', '--onnx=' + self.model, "--shapes='x:0':2x6", *ONCE)
         self.assertEqual(notes, [])
 
+    def test_a_build_that_times_tells_of_their_share(self):
+        plan, once = self.path('slow.plan'), ['--iterations=1', '--duration=0', '--warmUp=0']
+        done, notes = self.notes('exec', '--onnx=' + self.slow, '--saveEngine=' + plan, *once)
+        self.assertRegex(notes[0]['text'], r'on one thread it takes (\d+ %|less than 1 %) of a run\'s time \(')
+        self.assertRegex(done.stderr, r"reference kernels run on one thread, and take (\d+ %|less than 1 %) of a run's time: 'slow' ")
+        profile = self.path('profile.json')
+        out = self.tenfold('exec', '--loadEngine=' + plan, '--dumpProfile', '--exportProfile=' + profile, *ONCE).stdout
+        self.assertRegex(out, r'(?m)slow.*\[reference kernel, one thread\]$')
+        self.assertRegex(out, r'(?m) On reference kernels$')
+        with open(profile) as f:
+            self.assertEqual({layer['name']: layer['reference'] for layer in json.load(f)[1:]}, {'slow': True, 'quick': False})
+
     def test_inspect_shows_them(self):
         plan = self.make_plan('slow.plan', self.slow)
         self.assertRegex(self.tenfold('inspect', plan).stdout, r"Notes\n  info: step 'slow' \(Unique\) runs on the reference kernel")

@@ -20,6 +20,7 @@
 #include "builder/plan_maker.h"
 #include "builder/precision/calibrate.h"
 #include "builder/precision/choose_precision.h"
+#include "builder/reference_shares.h"
 #include "builder/stages.h"
 #include "builder/stopwatch.h"
 #include "builder/time_limit.h"
@@ -77,6 +78,7 @@ Engine build_now(const Model& model, const BuildConfig& given, BuildReport& repo
   runtime::state_of(engine)->plan.built.options += precision_in_words(report);
   tell_of_forced(config, report);
   hand_over(book, report, engine);
+  measure_reference_steps(engine, config);
   return engine;
 }
 

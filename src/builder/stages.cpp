@@ -62,11 +62,10 @@ void split_rows(ir::Graph& graph, const Stages& stages) {
   passes::run(graph, {{.name = "split_newest_row", .run = split}}, pass_options(stages.config));
 }
 
-bool times(const BuildConfig& config) { return config.optimization_level > 0 && !config.random_choices; }
 
 // Whether attention in e4m3 is to be compared with one in 16 bits, which has the quicker kernels where rows are short.
 bool compares_attention(const passes::Found& found, const backends::DeviceTraits& device, const BuildConfig& config) {
-  return found.quantised && config.fp8 && device.float8_products && times(config);
+  return found.quantised && config.fp8 && device.float8_products && times_kernels(config);
 }
 bool attends_in_float8(const ir::Graph& graph) {
   return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& node) { return node->op() == "AttentionFloat8"; });
@@ -74,7 +73,7 @@ bool attends_in_float8(const ir::Graph& graph) {
 
 // Whether f32 may be quicker than bf16: weights that stay in the caches are read so fast that converting values costs more than it saves.
 bool compares_f32(const ir::Graph& graph, const backends::DeviceTraits& device, const BuildConfig& config) {
-  if (!config.bf16 || !device.bf16_products || !times(config)) return false;
+  if (!config.bf16 || !device.bf16_products || !times_kernels(config)) return false;
   constexpr std::int64_t kSmall = 4 << 20;
   std::int64_t weights = 0;
   for (const auto& v : graph.values())

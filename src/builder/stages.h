@@ -14,6 +14,9 @@
 
 namespace tenfold::builder {
 
+// Whether the build times anything.
+inline bool times_kernels(const BuildConfig& config) { return config.optimization_level > 0 && !config.random_choices; }
+
 // What all stages of one build read, and the report that they add to.
 struct Stages {
   const BuildConfig& config;

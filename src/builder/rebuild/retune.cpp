@@ -5,6 +5,7 @@
 #include "builder/open_built.h"
 #include "builder/options_text.h"
 #include "builder/plan_maker.h"
+#include "builder/reference_shares.h"
 #include "builder/stopwatch.h"
 #include "builder/time_limit.h"
 #include "ir/op_def.h"
@@ -56,6 +57,7 @@ Engine retune(const plan::Plan& old, const BuildConfig& given, BuildReport& repo
   plan::verify(plan, tactics, registry);  // the graphs came from a file
   Engine engine = open_built(std::move(plan), config, std::move(backend));
   hand_over(book, report, engine);
+  measure_reference_steps(engine, config);
   return engine;
 }
 

@@ -30,7 +30,7 @@ void add_notes(EngineState& engine, const plan::Program& top, const plan::Progra
     const bool staged = is_staged(engine), first = staged && s < front;
     Note note{others || (staged && !first) ? Severity::warning : Severity::info, NoteKind::reference_kernel, step.name, ""};
     note.text = cat("step '", step.name, "' (", step.op, ") ", kRuns, step.op,
-                    others ? ": none of the faster kernels was chosen for it" : ": it has no other",
+                    others ? ", on one thread: none of the faster kernels was chosen for it" : ", on one thread: it has no other",
                     first    ? "; it comes before all that the device does"
                     : staged ? "; its operands go to the host and back in every run"
                              : "");
