@@ -42,7 +42,7 @@ def operators(program):
             text += ''.join(f'| {op["name"]} | {op["since"]} | {cell(op["types"])} | {cell(op["attributes"])} |\n' for op in typed)
             text += '\nComputed as others: '
         text += ', '.join(f'{op["name"]} {op["since"]}' for op in ops if not op['types']) + '\n'
-    return text
+    return text + (DOCS / 'operator-choices.md').read_text()
 
 
 def command_line(program):
