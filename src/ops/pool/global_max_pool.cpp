@@ -1,6 +1,4 @@
 // GlobalMaxPool: the largest element of each channel.
-#include <algorithm>
-
 #include "ops/pool/pool_common.h"
 
 namespace tenfold::ir {
@@ -10,7 +8,12 @@ void infer(InferCall& call) { call.out(0, call.dtype(0), ops::infer_global_pool(
 
 void reference(Call& call) {
   call.need(call.in[0].size() > 0 || call.out[0].size() == 0, "the largest element of an empty channel");
-  ops::pool_globally(call, [](const auto* x, std::int64_t count) { return *std::max_element(x, x + count); });
+  ops::pool_globally(call, [](const auto* x, std::int64_t count) {
+    auto best = *x;
+    for (std::int64_t i = 1; i < count; ++i)
+      if (x[i] > best || (x[i] != x[i] && best == best)) best = x[i];   // NaN stays, as in Max
+    return best;
+  });
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ void run(Call& call) {
                       T best = none;
                       std::int64_t where = -1;
                       ops::visit_window(g, o, [&](std::int64_t i) {
-                        if (where < 0 || image[i] > best) best = image[i], where = i;
+                        const bool is_nan = image[i] != image[i] && best == best;   // it stays, as in Max
+                        if (where < 0 || image[i] > best || is_nan) best = image[i], where = i;
                       });
                       if (indices) *indices++ = where < 0 ? -1 : flat_index(g, channel, where, column_major);
                       return best;

@@ -43,6 +43,9 @@ const ExpectedCase kCases[] = {
     {"GlobalLpPool", R"(f32[1,2,2,3]{-1.25,0.125,1.625,0.5,-1.375,-1.25,-1.75,1.875,-0.625,-0.875,1.5,-0.75} p=3)",
      R"(f32[1,2,1,1]{2.218835,2.554132})", 1e-6},
     // In double precision half the width is a hair more than 3: four samples in each row of a bin, not three.
+    // PyTorch's: NaN stays.
+    {"MaxPool", R"(f32[1,1,4]{1,nan,3,4} kernel_shape=[2] outputs=2)", R"(f32[1,1,3]{nan,nan,4} i64[1,1,3]{1,1,3})"},
+    {"GlobalMaxPool", R"(f32[1,2,3]{1,nan,3,4,5,2})", R"(f32[1,2,1]{nan,5})"},
     {"RoiAlign", R"(f32[1,1,4,5]{-1.625,-1,1.25,0.375,-1.625,-0.25,-0.125,-1.375,1,-1.5,-0.375,0.125,-0.25,0.375,1,1.875,-0.875,0.625,0.75,
         -0.875} f32[1,4]{1.5,2,9,7.5} i64[1]{0} output_width=2 spatial_scale=0.8)",
      R"(f32[1,1,1,2]{0.0553,-0.05416668})", 1e-6},

@@ -47,7 +47,6 @@ void mean_of(const Kernel& kernel, const void* x, const void* mask, int64_t firs
     const double weight = load_double(kernel.mask, mask, row);
     weights += weight;
     const float factor = static_cast<float>(weight);
-    if (factor == 0) continue;
     const float* from = kernel.rows.read(x, row * length, length, memory);
     for (int64_t i = 0; i < length; ++i) y[i] += factor * from[i];
   }
