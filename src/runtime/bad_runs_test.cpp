@@ -115,6 +115,24 @@ TEST(BadData, IndicesOutsideTheirTensor) {
   }
 }
 
+TEST(BadOptions, ThreadsThatNoPoolHas) {
+  BuildConfig config;
+  config.optimization_level = 0;
+  const Engine engine = builder::build_graph(parse("(x f32[2])\n y = Relu(x)"), config);
+  const std::vector<std::byte> plan = engine.serialize();
+  for (const int threads : {-1, 257, 100000, std::numeric_limits<int>::min(), std::numeric_limits<int>::max()}) {
+    config.threads = threads;
+    for (const bool load : {false, true}) try {
+        if (load) Engine::load(std::span(plan), {.threads = threads});
+        else builder::build_graph(parse("(x f32[2])\n y = Relu(x)"), config);
+        ADD_FAILURE() << threads;
+      } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::invalid_argument);
+        EXPECT_NE(std::string(e.what()).find("to 256 were expected"), std::string::npos) << e.what();
+      }
+  }
+}
+
 // Extents that are symbols when a plan is built: where the run's values do not suit each other, no kernel may start.
 struct Disagreement {
   const char *graph, *words;
