@@ -66,7 +66,8 @@ TEST(CApi, StatusesHaveNames) {
   EXPECT_STREQ(tenfold_status_name(TENFOLD_RUN_BAD_INDEX), "bad_index");
   EXPECT_STREQ(tenfold_status_name(TENFOLD_RUN_FAILED), "failed");
   EXPECT_STREQ(tenfold_status_name(TENFOLD_RUN_DEADLINE), "deadline");
-  for (const tenfold_status other : {-1, 10, 100, 111}) EXPECT_STREQ(tenfold_status_name(other), "unknown status");
+  EXPECT_STREQ(tenfold_status_name(TENFOLD_RUN_INVALID_INPUT), "invalid_input");
+  for (const tenfold_status other : {-1, 10, 100, 112}) EXPECT_STREQ(tenfold_status_name(other), "unknown status");
 }
 
 TEST(CApi, LevelsOfABuild) {  // zero is the default, which times; -1 times nothing
