@@ -31,7 +31,7 @@ class Model:
         refuse(**refused)
         if name is None:
             raise InvalidArgument(f'{type(self).__name__} needs a folder, or the name of a model in the cache')
-        self.folder = find_folder(name, cache_folder, revision, self._OWNER)
+        self.folder = os.path.abspath(find_folder(name, cache_folder, revision, self._OWNER))   # wherever a copy of it is opened
         self._made = dict(encoder_options(device, backend, model_kwargs or {}), cache=plan_cache, batch_tokens=batch_tokens,
                           max_tokens=max_tokens, dimensions=-1)   # -1: all; Python cuts what it hands out
         self._others: dict[tuple[str, ...], Any] = {}   # encoders on devices that single calls asked for
@@ -45,8 +45,7 @@ class Model:
 
     def __getstate__(self) -> dict[str, Any]:
         """The folder and the options: whoever unpickles or copies it opens the folder again, and finds the plan in the cache."""
-        state = {name: value for name, value in self.__dict__.items() if name not in ('_encoder', '_others', '_lock')}
-        return {**state, 'folder': os.path.abspath(self.folder)}
+        return {name: value for name, value in self.__dict__.items() if name not in ('_encoder', '_others', '_lock')}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
