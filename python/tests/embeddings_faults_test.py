@@ -78,7 +78,7 @@ class Folders(Case):
         self.config(hidden_act='cubic'), self.wrong("the activation 'cubic'", tenfold.Unsupported)
         self.config(position_embedding_type='relative_key'), self.wrong('only absolute')
         self.config(is_decoder=True), self.wrong('is_decoder is true')
-        self.config(model_type='modernbert'), self.wrong(["'modernbert'", 'model.onnx'], tenfold.Unsupported)
+        self.config(model_type='deberta-v2'), self.wrong(["'deberta-v2'", 'model.onnx'], tenfold.Unsupported)
         for number in (0, -1, 1 << 40, 'many', None, 1.5):
             self.config(num_hidden_layers=number), self.wrong('num_hidden_layers')
         self.encoder.weights['embeddings.word_embeddings.weight'] = np.ones((len(TOKENS) - 2, WIDTH), np.float32)
