@@ -19,7 +19,7 @@ import torch
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'python', 'tests', 'torch_backend')]
-import beside_onnx_case as beside  # noqa: E402
+import architectures_case as beside  # noqa: E402
 import torch_compile  # noqa: E402
 
 import tenfold  # noqa: E402

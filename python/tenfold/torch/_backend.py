@@ -22,7 +22,7 @@ from torch._functorch.aot_autograd import aot_module_simplified, make_boxed_func
 
 KEPT = ('hardswish', 'hardsigmoid', 'silu', 'mish', 'upsample_bicubic2d', 'upsample_nearest1d', 'upsample_nearest2d', 'upsample_nearest3d',
         'upsample_linear1d', 'upsample_bilinear2d', 'upsample_trilinear3d', '_fused_rms_norm', 'stack', 'unbind', 'split', 'all', 'sum',
-        'transpose', 't', 'detach', 'baddbmm')      # which have functions of ours: nothing is gained by taking them apart
+        'transpose', 't', 'detach', 'baddbmm', 'linear', 'matmul')      # which have functions of ours: taking them apart gains nothing
 
 
 Weights = Mapping[torch.fx.Node, torch.Tensor]     # placeholders of a graph, and what is constant behind them

@@ -18,6 +18,30 @@ class Counting(torch.nn.Module):
         return self.body(x) + self.calls
 
 
+class Cache(torch.nn.Module):
+    """A step of attention over a cache of keys and values, which it writes in place, as transformers' StaticCache does."""
+
+    def __init__(self, layers=3):
+        super().__init__()
+        self.products = torch.nn.ModuleList(torch.nn.Linear(8, 24) for _ in range(layers))
+        self.register_buffer('seen', torch.zeros(1, dtype=torch.int64))
+        for i in range(layers):
+            self.register_buffer(f'keys{i}', torch.zeros(2, 2, 16, 4))
+            self.register_buffer(f'values{i}', torch.zeros(2, 2, 16, 4))
+
+    def forward(self, x):
+        places = torch.arange(x.shape[1]) + self.seen
+        mask = torch.arange(16)[None] <= places[:, None]
+        for i, product in enumerate(self.products):
+            query, key, value = product(x).unflatten(-1, (3, 2, 4)).permute(2, 0, 3, 1, 4).unbind(0)
+            keys, values = getattr(self, f'keys{i}'), getattr(self, f'values{i}')
+            keys.index_copy_(2, places, key), values.index_copy_(2, places, value)
+            found = torch.nn.functional.scaled_dot_product_attention(query, keys, values, mask[None, None])
+            x = x + found.transpose(1, 2).flatten(2)
+        self.seen.add_(x.shape[1])
+        return x
+
+
 class Views(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -41,6 +65,29 @@ class Promises(TorchCase):
             self.same(mine, x)
             self.same(ours.calls, eager.calls)
         self.one_engine(reports)
+
+    def test_caches_that_are_written_in_place(self):
+        eager, ours = Cache().eval(), Cache().eval()
+        ours.load_state_dict(eager.state_dict())
+        run, reports = self.compiled(ours, dynamic=False)
+        for length in (3, 1, 1, 2, 1):
+            x = torch.randn(2, length, 8)
+            with torch.no_grad():
+                self.same(run(x), eager(x))
+            for (name, found), wanted in zip(ours.named_buffers(), eager.buffers(), strict=True):
+                with self.subTest(name):
+                    self.same(found, wanted)
+        self.assertEqual([b for r in reports for b in r.all_breaks()], [])
+
+    def test_inputs_that_change_places(self):
+        def swapped(x, y):
+            kept = x.clone()
+            x.copy_(y), y.copy_(kept)
+            return torch.tanh(torch.relu(x + 1) * y).exp()
+        run, _ = self.compiled(swapped)
+        mine, theirs = ([torch.arange(6.).reshape(2, 3), torch.ones(2, 3)] for _ in range(2))
+        self.same(run(*mine), swapped(*theirs))
+        self.same(mine, theirs)
 
     def test_views_of_inputs_and_of_results(self):
         module = Views().eval()

@@ -116,9 +116,37 @@ def put_by_mask(call: Call, x: Value, indices: Sequence[Value | None], values: V
     return call.Where(mask, call.reshape(call.computed(values), []), x)
 
 
+def counts_up(node: Any) -> bool:
+    """Whether an index is a position plus 0, 1, 2 ...: where a cache of keys or values is written."""
+    if not isinstance(node, torch.fx.Node) or node.target is not torch.ops.aten.add.Tensor or len(node.args) != 2 or node.kwargs:
+        return False
+    numbers, position = sorted(node.args, key=lambda a: getattr(a, 'target', None) is not torch.ops.aten.arange.start_step)
+    if not isinstance(position, torch.fx.Node) or getattr(numbers, 'target', None) is not torch.ops.aten.arange.start_step:
+        return False
+    first, end, *step = numbers.args
+    fake = position.meta['val']
+    return (first == 0 and isinstance(end, int) and step in ([], [1]) and not fake.dtype.is_floating_point
+            and all(s == 1 for s in fake.shape) and node.meta['val'].dim() == 1)
+
+
+def put_in_a_row(call: Call, x: Value, indices: Sequence[Value | None], values: Value) -> Value | None:
+    """Steps that follow each other along one axis: of a cache, which stays as it lies. None: the index is no such one."""
+    axes = [a for a, index in enumerate(indices) if index is not None]
+    if len(axes) != 1 or axes[0] == 0 or not counts_up(call.node.args[1][axes[0]]):
+        return None
+    (axis,), sizes = axes, list(call.argument(0).shape)
+    sizes[axis] = call.node.args[1][axis].meta['val'].shape[0]
+    values = call.Expand(call.computed(values), call.ints(sizes))
+    first = call.Slice(call.cast(indices[axis], 'i64'), call.ints([0]), call.ints([1]), call.ints([0]))
+    starts = call.Expand(first, call.ints([sizes[0]]))
+    return call.TensorScatter(x, values, starts, axis=axis)
+
+
 @aten('index_put', '_unsafe_index_put')
 def index_put(call: Call, x: Value, indices: Sequence[Value | None], values: Value, accumulate: bool = False) -> Value:
     if not accumulate and (made := put_by_mask(call, x, indices, values)) is not None:
+        return made
+    if not accumulate and (made := put_in_a_row(call, x, indices, values)) is not None:
         return made
     axes, given = joined(call, x, indices)
     rest = [a for a in range(call.rank(x)) if a not in axes]

@@ -6,8 +6,15 @@ from tenfold.torch._call import Call
 from tenfold.torch.aten.table import Number, aten
 
 
-@aten('mm', 'bmm')
+@aten('mm', 'bmm', 'matmul')
 def mm(call: Call, a: Value, b: Value) -> Value: return call.MatMul(a, b)
+
+
+@aten('linear')
+def linear(call: Call, x: Value, weight: Value, bias: Value | None = None) -> Value:
+    """In parts it would be a product for each of the first dims, where x does not lie row by row."""
+    product = call.MatMul(x, call.Transpose(weight, perm=[1, 0]) if call.rank(weight) == 2 else weight)
+    return product if bias is None else call.Add(product, bias)
 
 
 @aten('addmm', 'baddbmm')
