@@ -26,6 +26,7 @@ std::uint16_t narrow_bits(double value, int mantissa, int least_exponent) {
   const int infinity = ((1 << exponent_bits) - 1) << mantissa;
   if (std::isnan(value)) return static_cast<std::uint16_t>(sign | infinity | 1 << (mantissa - 1));
   if (std::isinf(value)) return static_cast<std::uint16_t>(sign | infinity);
+  if (value == 0) return sign;
   int exponent = 0;
   std::frexp(value, &exponent);
   const int power = std::max(exponent - 1, least_exponent);   // of the first bit

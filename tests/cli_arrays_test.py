@@ -77,7 +77,7 @@ class Arrays(CliCase):
 
     def test_all_is_refused_before_the_build(self):
         np.save(self.path('a.npy'), self.v)
-        expected = 'a.npy: its shape is 1x1x2x3x5; --shapes, or --minShapes and --maxShapes, give 1x1x4x4x4'
+        expected = 'a.npy: its shape is 1x1x2x3x5, the model takes 1x1x4x4x4'
         self.refuses(expected, 'a.npy', '--shapes=v:1x1x4x4x4')
         ranges = ('--minShapes=v:1x1x4x4x4', '--optShapes=v:1x1x8x8x8', '--maxShapes=v:1x1x9x9x9')
         self.refuses('give 1x1x4x4x4 to 1x1x9x9x9', 'a.npy', *ranges)

