@@ -166,6 +166,7 @@ const std::vector<Verb>& verbs() {
       {"compare", "differences between two models, plans or stored outputs", compare_main, compare_flags},
       {"ops", "the ONNX operators that models may use", ops_main, ops_flags},
       {"devices", "what this machine offers", devices_main, devices_flags},
+      {"cache", "the plans that are kept: how many, how large; removes them", cache_main, cache_flags},
       {"doctor", "checks this machine for low-latency use", doctor_main, doctor_flags},
   };
   return all;

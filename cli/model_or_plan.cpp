@@ -15,6 +15,9 @@
 namespace tenfold::cli {
 
 bool is_plan(const std::string& path) {
+  std::error_code none;   // of a named pipe the first bytes would be gone, and may never come
+  if (std::filesystem::exists(path, none) && !std::filesystem::is_directory(path, none) && !std::filesystem::is_regular_file(path, none))
+    throw Error(ErrorKind::io, "cannot open '" + path + "': it is no regular file");
   std::ifstream in(path, std::ios::binary);
   if (!in) throw Error(ErrorKind::io, "cannot open '" + path + "': " + std::generic_category().message(errno));
   char magic[8] = {};

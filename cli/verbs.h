@@ -33,6 +33,7 @@ int latency_main(const Arguments& arguments);
 int doctor_main(const Arguments& arguments);
 int ops_main(const Arguments& arguments);
 int devices_main(const Arguments& arguments);
+int cache_main(const Arguments& arguments);
 void exec_flags(const UseFlags& use);
 void inspect_flags(const UseFlags& use);
 void check_flags(const UseFlags& use);
@@ -43,6 +44,7 @@ void latency_flags(const UseFlags& use);
 void doctor_flags(const UseFlags& use);
 void ops_flags(const UseFlags& use);
 void devices_flags(const UseFlags& use);
+void cache_flags(const UseFlags& use);
 
 int build_request_main(const Arguments& arguments);   // of ModelEngines, not in the help
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Builds that share a timing cache, on a busy machine and at once: cli_cache_test.py TENFOLD. Equal plans are the truth."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -8,6 +9,30 @@ import sys
 
 import cli_case
 from cli_case import FLOAT, CliCase, helper, np, numpy_helper, save_model
+
+
+class PlanCache(CliCase):
+    def test_shows_and_removes_plans(self):
+        folder = pathlib.Path(self.path('plans'))
+        folder.mkdir()
+        (folder / 'torch.timings').write_text('no plan')
+        for digit in 'abc':   # names of entries; 'mine' is the user's own
+            self.tenfold('exec', f'--onnx={self.model}', f'--saveEngine={folder}/{digit * 16}.plan', '--skipInference',
+                         '--builderOptimizationLevel=0')
+        (folder / 'mine.plan').write_bytes((folder / f'{"a" * 16}.plan').read_bytes())
+        size = (folder / f'{"a" * 16}.plan').stat().st_size
+        for age, digit in enumerate('bca'):
+            os.utime(folder / f'{digit * 16}.plan', (10**9 + age, 10**9 + age))
+        shown = self.tenfold('cache', f'--planCache={folder}').stdout
+        self.assertIn(f'{folder}: 3 plans, {3 * size / 2**20:.1f} MiB', shown)
+        self.assertIn('beside them 2 other files', shown)
+        self.assertLess(shown.index('bbbb'), shown.index('cccc'))
+        left = json.loads(self.tenfold('cache', f'--planCache={folder}', f'--max-bytes={2 * size}B', '--json').stdout)
+        self.assertEqual([pathlib.Path(plan['path']).name[0] for plan in left['plans']], ['c', 'a'])
+        self.assertEqual(left['bytes'], 2 * size)
+        self.assertIn('2 plans removed', self.tenfold('cache', f'--planCache={folder}', '--clear').stdout)
+        self.assertEqual(sorted(p.name for p in folder.iterdir()), ['mine.plan', 'torch.timings'])
+        self.refused(2, "takes no 'all'", 'cache', 'all')
 
 
 class TimingCache(CliCase):

@@ -10,7 +10,7 @@ import sys
 DOCS = pathlib.Path(__file__).resolve().parent.parent / 'docs'
 VERBS = {'exec': ['--help=all'], 'inspect': ['--help'], 'check': ['--help'],
          'quantize': ['--help'], 'embed': ['--help'], 'latency': ['--help=all'], 'compare': ['--help'], 'ops': ['--help'],
-         'devices': ['--help'], 'doctor': ['--help']}
+         'devices': ['--help'], 'cache': ['--help'], 'doctor': ['--help']}
 NOTE = ('<!-- Written by tools/write_docs.py from the program itself: change the source, then run '
         '`tools/write_docs.py BUILD/cli/tenfold`. -->\n')
 
@@ -29,7 +29,8 @@ def operators(program):
         by_domain.setdefault(op['domain'], []).append(op)
     text = ('# Operators\n\n' + NOTE + '\nThe ONNX operators that models may use, with the first opset whose form is accepted; '
             'later forms are too. Element types: what the newest form takes and gives, as the graph checks it: operands, an arrow, '
-            'results, and what each letter may be. All operands of a letter have one type, `...` repeats the last, `*` is not declared. '
+            'results, and what each letter may be. All operands of a letter have one type, `...` repeats the last, `?` marks one that may '
+            'be left out though one that may not follows it, `*` is not declared. '
             '`any` are all types, `dense` all but strings, `number` floats and integers, `float` all floats, `real` those of 16 bits and '
             'more, `integer` all integers, `int` and `uint` those of 8 bits and more. '
             'Attributes: those that have a default, with it, then the others with their types. '

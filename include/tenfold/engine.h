@@ -44,12 +44,12 @@ struct WeightInfo {
 class Plugins;                         // tenfold/plugin.h
 class Runtime;                         // tenfold/runtime.h
 
-// Where the weights of a loaded plan lie.
-//   automatic  weights of 16 MiB and more for a CPU are copied if there is memory for it; all others are mapped
-//   copy       loading copies them into huge pages
-//   lock       loading copies them and locks them in memory
-//   map        they stay in the pages of the file, which processes share and the system may drop; small pages cost
-//              up to a tenth of the speed
+// Where the weights of a loaded plan lie. But for `map` the file is read whole: who writes over it or cuts it off does
+// not reach the engine, and each process has the file's size of memory, also where a GPU has the weights, too.
+//   automatic, copy  in memory of the process, in huge pages
+//   lock             the same, locked in memory
+//   map              in the file's pages, which processes share and the system may drop, at up to a tenth of the speed.
+//                    Writing over the file then changes answers or ends the process (SIGBUS): replace it by rename
 enum class WeightsMode : std::uint8_t { automatic, copy, lock, map };
 struct LoadOptions {
   WeightsMode weights = WeightsMode::automatic;

@@ -76,7 +76,7 @@ struct PlanProgram {
 struct PlanClock { std::string of; std::int64_t khz = 0; };
 
 struct PlanInspection {
-  std::string model_name, builder;     // the model's file name; the library that built the plan
+  std::string model_name, builder;     // ONNX's graph.name; the library that built the plan
   std::string device, device_kind;     // "AMD EPYC 7B13", "cpu"
   std::string needs;                   // features that its kernels need: "avx2 avx512"
   std::int64_t weight_bytes = 0;

@@ -2,6 +2,7 @@
 //
 //   T, Tind -> T; T: any; Tind: i32|i64      operands, results, and the types that each letter stands for
 //   T, T... -> T; T: number                  the last operand may be repeated
+//   T, float?, int? -> T; T: any             `?`: may be left out, though it is one of the first min_inputs or repeated (ir/signature.h)
 //   bool, T, T -> T; T: any                  a set of types stands for itself
 //   T, i64 -> *; T: float                    `*`: not declared, any value (a sequence, too), or a type that attributes decide
 //

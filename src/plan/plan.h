@@ -130,7 +130,7 @@ struct Plan {
   backends::DeviceInfo device;           // built for
   std::uint32_t needs = 0;               // features the chosen tactics use
   bool keeps_denormals = false;          // runs on a CPU do not flush them to zero
-  std::string model_name, builder;       // where from: model file name, library version
+  std::string model_name, builder;       // where from: ONNX's graph.name, library version
   std::vector<Binding> bindings;         // inputs, then outputs
   std::vector<StatePair> states;
   std::vector<Constant> constants;

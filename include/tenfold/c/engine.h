@@ -16,7 +16,7 @@ typedef struct {
   size_t struct_size;
   const char* device;              /* "cuda:1"; null: the first device of the kind that the plan was built for */
   int32_t threads;                 /* up to 256; 0: from affinity mask and cgroup quota */
-  int32_t weights;                 /* TENFOLD_WEIGHTS_*; auto: copied if they are large and for a CPU, else mapped */
+  int32_t weights;                 /* TENFOLD_WEIGHTS_*; auto: the file is read whole; map: it must not be written over */
   int32_t skip_verification;       /* 1: the weights are not compared with their checksums */
   tenfold_log_function log;        /* may be null */
   void* log_user;

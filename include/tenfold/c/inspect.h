@@ -22,7 +22,7 @@ TENFOLD_API tenfold_status tenfold_inspection_json(tenfold_inspection* inspectio
 
 typedef struct {
   size_t struct_size;
-  const char *model_name, *builder;   /* the model's file name; the library that built the plan */
+  const char *model_name, *builder;   /* ONNX's graph.name; the library that built the plan */
   const char *device, *device_kind, *needs;
   int64_t weight_bytes;
   int32_t constants, portable, programs;   /* one program for each profile */

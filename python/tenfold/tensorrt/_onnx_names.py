@@ -1,7 +1,6 @@
 """What the library calls the nodes of an ONNX file that a network was read from: layer types are asked for by these names."""
 from __future__ import annotations
 
-import mmap
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -75,8 +74,8 @@ class OnnxNames:
             return
         if not isinstance(model, str):
             return self._take(graph, *_read(memoryview(model).cast('B')))
-        with open(model, 'rb') as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            self._take(graph, *_read(data))
+        with open(model, 'rb') as file:   # and not mapped: whoever writes over it meanwhile would end the process
+            self._take(graph, *_read(memoryview(file.read())))
 
     def _take(self, graph: Any, nodes: list[_Node], functions: set[tuple[str, str]]) -> None:
         seen = set()
