@@ -121,33 +121,6 @@ TEST(SmallFiles, WhatFunctionsUnfoldToIsCountedFirst) {
   expect_failure(doubling(17), ErrorKind::invalid_model, "262144 nodes");
 }
 
-// A graph that a function gets as an attribute is read at each use: counted as they are read.
-TEST(SmallFiles, BodiesAreCountedEachTimeTheyAreRead) {
-  auto model = small_model();
-  add_input(*model.graph, "c", {}, DType::boolean);
-  model.opset_import.push_back({"local", 1});
-  constexpr int kLevels = 20;
-  for (int i = 0; i < kLevels; ++i) {
-    auto& function = model.functions.emplace_back();
-    function.name = cat("F", i), function.domain = "local", function.input = {"a", "c"}, function.output = {"r"};
-    function.attribute = {"body"};
-    function.opset_import = {{"", 17}, {"local", 1}};
-    for (int twice = 0; twice < 2; ++twice) {
-      const Names inputs = i == 0 ? Names{"c"} : Names{twice ? "t" : "a", "c"};
-      auto& node = add_node(function, i == 0 ? "If" : cat("F", i - 1), inputs, {twice ? "r" : "t"});
-      if (i > 0) node.domain = "local";
-      for (const std::string& name : i == 0 ? Names{"then_branch", "else_branch"} : Names{"body"})
-        add_attribute(node, name, 5).ref_attr_name = "body";
-    }
-  }
-  auto& node = add_node(*model.graph, cat("F", kLevels - 1), {"x", "c"}, {"z"}, "caller");
-  node.domain = "local";
-  auto& body = add_attribute(node, "body", 5).g.edit();
-  for (int i = 0; i < 100; ++i) add_node(body, "Neg", {i == 0 ? "x" : cat("n", i - 1)}, {cat("n", i)});
-  add_output(body, "n99");
-  expect_failure(model, ErrorKind::invalid_model, "nodes");
-}
-
 TEST(SmallFiles, NamesAreUtf8) {
   for (const char* name : {"\xff", "a\xc3", "\xed\xa0\x80", "\xc0\xaf", "\xf5\x80\x80\x80"}) {
     auto model = small_model();
