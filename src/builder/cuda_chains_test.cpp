@@ -111,7 +111,7 @@ const Chain kChains[] = {
       n = ReduceSum(m) axes=[1] keepdims=0
       c = Clip(n, least)
       y = Div(s, c))",
-     1, 2},
+     1, 1},
     {"cast, reduce a slice, cast", R"((x f16[64,600])
       from = i64[1]{8}
       to = i64[1]{520}
@@ -122,9 +122,9 @@ const Chain kChains[] = {
       d = Sub(h, m)
       y = Cast(d) to="f16")"},
     {"transpose, pointwise, reduce", "(x f32[64,32,48])\n t = Transpose(x) perm=[0,2,1]\n e = Exp(t)\n y = ReduceSum(e) axes=[-1]", 1, 2},
-    {"columns: reduce, pointwise", "(x f32[8,128,384])\n m = ReduceMax(x) axes=[1]\n y = Sub(x, m)", 2, 3},
-    {"columns: L2 normalisation of channels", "(x f32[8,128,28,28])\n n = ReduceL2(x) axes=[1]\n y = Div(x, n)", 2, 3},
-    {"columns: pointwise, reduce", "(x f32[8,128,384], z f32[8,128,384])\n p = Mul(x, z)\n y = ReduceSum(p) axes=[1]", 2, 4},
+    {"columns: reduce, pointwise", "(x f32[8,128,384])\n m = ReduceMax(x) axes=[1]\n y = Sub(x, m)", 2, 4},
+    {"columns: L2 normalisation of channels", "(x f32[8,128,28,28])\n n = ReduceL2(x) axes=[1]\n y = Div(x, n)", 2, 2},
+    {"columns: pointwise, reduce", "(x f32[8,128,384], z f32[8,128,384])\n p = Mul(x, z)\n y = ReduceSum(p) axes=[1]", 2, 2},
     {"concat, reduce", "(x f32[64,256], z f32[64,256])\n c = Concat(x, z) axis=1\n n = ReduceL2(c) axes=[-1]\n y = Div(c, n)", 2, 3},
     {"symbolic rows", "(x f32[n,m])\n k = ReduceMax(x) axes=[-1]\n d = Sub(x, k)\n y = Exp(d)"},
 };
