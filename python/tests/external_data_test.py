@@ -51,7 +51,7 @@ class ExternalData(Case):
                          lambda: tenfold.Network.read(raw), lambda: ort.InferenceSession(raw, providers=['CPUExecutionProvider'])):
                 with self.subTest(location), self.assertRaisesRegex(Exception, 'external data'):
                     call()
-            self.assertIn('external data', str(tenfold.check(raw)))
+            self.assertIn('external data', tenfold.check(raw)[0].message)
             parser = trt.OnnxParser(trt.Builder(trt.Logger()).create_network(), trt.Logger())
             self.assertFalse(parser.parse(raw))
             self.assertIn('external data', parser.get_error(0).desc())
@@ -76,7 +76,9 @@ class ExternalData(Case):
         session = ort.InferenceSession(path, providers=['CPUExecutionProvider'])
         np.testing.assert_array_equal(session.run(None, {'x': x})[0], np.full(300, 3, np.float32))
         logger = trt.Logger()
-        for way in (lambda p: p.parse_from_file(path), lambda p: p.parse(open(path, 'rb').read(), path)):
+        with open(path, 'rb') as file:
+            data = file.read()
+        for way in (lambda p: p.parse_from_file(path), lambda p: p.parse(data, path)):
             parser = trt.OnnxParser(trt.Builder(logger).create_network(), logger)
             self.assertTrue(way(parser), [parser.get_error(i).desc() for i in range(parser.num_errors)])
 
