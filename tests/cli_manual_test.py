@@ -48,8 +48,8 @@ class Manual(CliCase):
         if not groff:
             self.skipTest('groff is not installed')
         for verb, page in pages.items():
-            done = subprocess.run([groff, '-man', '-Tascii', '-ww', '-Wbreak', '-P-c'], input=page, capture_output=True, text=True,
-                                  timeout=60)
+            command = [groff, '-man', '-Tascii', '-ww', '-Wbreak', '-P-c']
+            done = subprocess.run(command, input=page, capture_output=True, text=True, timeout=60)
             self.assertEqual((done.returncode, done.stderr), (0, ''), verb)
             if verb != 'tenfold':
                 words = re.sub(r' +', ' ', re.sub(r'.\x08', '', done.stdout))
