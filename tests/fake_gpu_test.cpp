@@ -162,7 +162,7 @@ TEST_F(FakeGpu, ARunWithoutMemoryNamesWhatIsWantedAndFree) {
   const auto context = engine("(n i64[1])\n zeros = ConstantOfShape(n)\n y = Relu(zeros)").create_context();
   const auto run = [&](std::int64_t elements) {
     Tensor n(DType::i64, {1});
-    n.data<std::int64_t>()[0] = elements;
+    n.mutable_data<std::int64_t>()[0] = elements;
     return context->run(std::vector<Tensor>{n}).at(0).shape();
   };
   EXPECT_EQ(run(8), Shape{8});

@@ -72,7 +72,7 @@ TEST_F(Gpu, WithoutMemoryAnErrorAndAllGoesOn) {
     }
     try {  // sizes that only the run knows
       Tensor n(DType::i64, {1});
-      n.data<std::int64_t>()[0] = std::int64_t{1} << 30;
+      n.mutable_data<std::int64_t>()[0] = std::int64_t{1} << 30;
       zeros->run(std::vector<Tensor>{n});
       ADD_FAILURE() << "there was memory left for 4 GiB";
     } catch (const Error& e) {
@@ -83,7 +83,7 @@ TEST_F(Gpu, WithoutMemoryAnErrorAndAllGoesOn) {
   }
   EXPECT_NO_THROW(large.create_context());
   Tensor few(DType::i64, {1});
-  few.data<std::int64_t>()[0] = 8;
+  few.mutable_data<std::int64_t>()[0] = 8;
   EXPECT_EQ(zeros->run(std::vector<Tensor>{few}).at(0).shape(), Shape{8});
   expect_near(engine.create_context()->run(std::vector<Tensor>{x}).at(0).data<float>(), want, "afterwards");
 }
