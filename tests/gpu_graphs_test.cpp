@@ -2,7 +2,6 @@
 // whatever order sizes and streams come, and where one ends all the same the run goes on without a graph.
 #include <algorithm>
 
-#include "base/error.h"
 #include "on_a_fake_gpu.h"
 
 namespace tenfold {
@@ -17,8 +16,8 @@ class Graphs : public tests::FakeGpu {
     for (const std::int64_t batch : batches) {
       set_batch(*context, batch);
       for (int b = 0; b < 2; ++b) {
-        memory_.push_back(backend_->memory().allocate(4096));
-        ASSERT_TRUE(context->bind(b, memory_.back().get(), 4096));
+        memory_.push_back(backend_->memory().allocate(kBytes));
+        ASSERT_TRUE(context->bind(b, memory_.back().get(), kBytes));
       }
       if (prepares) {
         const Status status = context->prepare();
@@ -33,6 +32,7 @@ class Graphs : public tests::FakeGpu {
     }
     EXPECT_GT(fake_->own.begun, 0);
   }
+  static constexpr std::int64_t kBytes = 1 << 16;
   std::vector<std::shared_ptr<void>> memory_;
   void TearDown() override {
     memory_.clear();
@@ -52,7 +52,7 @@ TEST_F(Graphs, NoCaptureEndsInAnyOrderOfSizesAndStreams) {
     c = MatMul(x, v)
     d = LogSoftmax(c) axis=-1
     y = Concat(b, d) axis=0)");
-  for (const Engine* e : {engine_.get(), &branched})
+  for (const Engine* e : std::initializer_list<const Engine*>{engine_.get(), &branched})
     for (const auto& s : streams)
       for (const bool prepares : {false, true}) {
         std::vector<std::int64_t> batches{2, 3, 4};

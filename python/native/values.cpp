@@ -124,6 +124,14 @@ void take(nb::handle value, std::uint64_t& to) {
   if (number < 0) throw WrongValue{"a whole number from 0"};
   to = static_cast<std::uint64_t>(number);
 }
+void take(nb::handle value, double& to) {
+  const double number = PyFloat_AsDouble(value.ptr());
+  if (PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    throw WrongValue{"a number"};
+  }
+  to = number;
+}
 void take(nb::handle value, std::vector<std::string>& to) {
   constexpr const char* wanted = "a sequence of strings";
   need_sequence(value, wanted);

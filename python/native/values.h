@@ -25,6 +25,7 @@ void take(nb::handle value, bool& to);
 void take(nb::handle value, int& to);
 void take(nb::handle value, std::int64_t& to);
 void take(nb::handle value, std::uint64_t& to);
+void take(nb::handle value, double& to);
 void take(nb::handle value, std::vector<std::string>& to);
 void take(nb::handle value, OptimizationProfile& to);
 void take(nb::handle value, std::vector<OptimizationProfile>& to);
@@ -64,6 +65,10 @@ constexpr const char* annotation<std::int64_t>() {
 template <>
 constexpr const char* annotation<std::uint64_t>() {
   return "int";
+}
+template <>
+constexpr const char* annotation<double>() {
+  return "float";
 }
 template <>
 constexpr const char* annotation<std::uint32_t>() {
