@@ -204,7 +204,7 @@ class CommandLine(CliCase):
         self.tenfold('exec', f'--onnx={self.model}', f'--saveEngine={plan}', '--skipInference', '--builderOptimizationLevel=0')
         load = lambda name: ('exec', f'--loadEngine={plan}', f"--loadInputs='x:0':{self.path(name)}", *ONCE)
         self.tenfold(*load('good.npz'))
-        self.refused(1, 'savez_compressed', *load('packed.npz'))
+        self.tenfold(*load('packed.npz'))
         for cut in (0, 10, 40, 100, len(good) // 2, len(good) - 30, len(good) - 1):
             with open(self.path('cut.npz'), 'wb') as f:
                 f.write(good[:cut])

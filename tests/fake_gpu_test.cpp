@@ -183,7 +183,7 @@ TEST_F(FakeGpu, ARunWithoutMemoryNamesWhatIsWantedAndFree) {
 
 // Weights are placed when a plan is loaded.
 TEST_F(FakeGpu, WithoutMemoryForWeightsTheErrorSaysSo) {
-  const Engine product = engine("(x f32[batch,6])\n w = f32[6,5]!\n y = MatMul(x, w)");
+  const Engine product = engine("(x f32[batch,6], w f32[6,5]!)\n y = MatMul(x, w)");
   const std::filesystem::path path = std::filesystem::temp_directory_path() / cat("tenfold_fake_weights_", ::getpid(), ".plan");
   product.save(path.string());
   fake_->memory = fake_->taken;

