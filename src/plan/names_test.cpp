@@ -16,7 +16,7 @@ namespace tenfold::plan {
 namespace {
 
 // One more node and tensor than steps, some with letters beyond ASCII, or none at all.
-// One more node and tensor than steps, some with letters beyond ASCII, or none at all.
+Names sample_names(const Plan& plan) {
   Names names;
   names.table.tensors = {"x", "", "/encoder/layer.0/attention/output_0", "/encoder/layer.0/attention/output_1", "\u00ff\u0100",
                          "w\n\x1b[2J"};
