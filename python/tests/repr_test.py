@@ -36,8 +36,9 @@ class Printed(unittest.TestCase):
         cache, recorder = tenfold.TimingCache(), tenfold.LatencyRecorder()
         told = {
             'RungState': (runner.rungs()[0], "name='engine'"), 'RunnerCounts': (runner.counts, 'answered=1'),
-            'ModelMetadata': (tenfold.metadata(model), "producer='a test'"), 'PlanInspection': (tenfold.inspect(engine), 'bindings='),
-            'EngineInfo': (engine.info, 'threads='), 'Binding': (engine.bindings[0], 'x'), 
+            'ModelMetadata': (tenfold.metadata(model), "producer_name='a test'"),
+            'PlanInspection': (tenfold.inspect(engine), 'programs='), 'EngineInfo': (engine.info, 'threads='),
+            'Input': (engine.bindings[0], "'x' f32[1x4]"),
             'Answer': (runner.infer(np.ones((1, 4), np.float32)), 'ok'),
             'TimingCache': (cache, ''), 'LatencyRecorder': (recorder, ''), 'CancelToken': (tenfold.CancelToken(), ''),
             'Runner': (runner, ''), 'RowRing': (tenfold.RowRing(2, 3), ''), 'Context': (engine.create_context(), ''),
