@@ -91,6 +91,8 @@ class OnAGpu(TorchCase):
     def setUp(self):
         super().setUp()
         self.module = MLP().eval().cuda()
+        with torch.no_grad():
+            self.module(torch.ones(1, 8, device='cuda'))   # torch makes its handle of cuBLAS, which it cannot while it captures
 
     def captured(self, run, x):
         torch.cuda.synchronize()
