@@ -42,6 +42,11 @@
 //   e = Exp(s)
 //   y = Reshape(e, to) allowzero=1
 //
+// kept: (x f32[2,1,8], r f32[2,1])
+//   to = i64[2]{2,8}
+//   q = Reshape(x, to)
+//   y = Div(q, r)
+//
 // kept: (x f32[2,3,4], r f32[6,1,4])
 //   to = i64[3]{6,1,4}
 //   q = Reshape(x, to)
@@ -81,10 +86,11 @@ std::optional<Regrouping> regrouping(const Value* v) {
 Value* matching(ir::Graph& graph, Value* v, const Regrouping& r, Node* before) {
   if (v->dims() == r.to) return reshape_to(graph, v, r.from, before);
   const auto rank = static_cast<int>(v->dims().size());
-  if (rank == static_cast<int>(r.to.size()) && r.leading(v->dims()) == r.leading(r.to)) {   // one number for each row
+  // One number for each row, regrouped alike. A Reshape of its own would hide it from rules that look for it, as for a mean's count.
+  if (rank == static_cast<int>(r.to.size()) && r.leading(v->dims()) == r.leading(r.to) && v->producer && is_reshape(*v->producer)) {
     Dims dims = r.leading(r.from);
     dims.insert(dims.end(), v->dims().end() - r.tail, v->dims().end());
-    return reshape_to(graph, v, dims, before);
+    if (v->producer->in(0)->dims() == dims) return v->producer->in(0);
   }
   for (int i = 0; i < rank - r.tail; ++i)
     if (v->dims()[static_cast<std::size_t>(i)] != ir::Dim(1)) return nullptr;
