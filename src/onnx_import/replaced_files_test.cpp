@@ -17,7 +17,9 @@ TEST(ReplacedFiles, ModelAndItsWeightsAreRead) {
   const std::vector<float> values(kCount, 3.0f);
   const std::string raw(reinterpret_cast<const char*>(values.data()), kCount * sizeof(float));
   onnx::ModelProto model = small_model();
-  onnx::TensorProto &external = model.graph->initializer.emplace_back(), &inside = model.graph->initializer.emplace_back();
+  std::vector<onnx::TensorProto>& tensors = model.graph->initializer;
+  tensors.resize(tensors.size() + 2);
+  onnx::TensorProto &external = tensors.end()[-2], &inside = tensors.back();
   external.name = "w", external.data_type = 1, external.dims = {kCount}, external.data_location = 1;
   external.external_data = {{"location", "w.bin"}};
   inside.name = "v", inside.data_type = 1, inside.dims = {kCount}, inside.raw_data = kept(raw);
