@@ -183,8 +183,13 @@ TEST(RaiseOpset, NodesStayWhereTheChangeIsNoneOfTheirs) {
   EXPECT_EQ(nodes_in_the_way(model, 21, registry),
             (std::vector<std::string>{"node 'sizes_by_outputs' (Split)", "node 'of_some' (ReduceMean)", "node 'cubic' (GridSample)",
                                       "node 'norm' (GroupNormalization)"}));
-  EXPECT_EQ(nodes_in_the_way(model, 18, registry),
-            (std::vector<std::string>{"node 'sizes_by_outputs' (Split)", "node 'of_some' (ReduceMean)"}));
+  EXPECT_EQ(nodes_in_the_way(model, 18, registry),   // where GroupNormalization came: at 17 it is somebody else's
+            (std::vector<std::string>{"node 'sizes_by_outputs' (Split)", "node 'of_some' (ReduceMean)", "node 'norm' (GroupNormalization)"}));
+  onnx::ModelProto groups = chain(18);
+  add_attribute(add_node(*groups.graph, "GroupNormalization", {"y", "a", "b"}, {"n"}, "norm"), "num_groups", 2).i = 1;
+  EXPECT_TRUE(nodes_in_the_way(groups, 20, registry).empty());
+  EXPECT_EQ(nodes_in_the_way(groups, 21, registry),   // scale and bias by channel, no more by group
+            (std::vector<std::string>{"node 'norm' (GroupNormalization)"}));
 }
 
 // In the model's own graph they are written anew.
