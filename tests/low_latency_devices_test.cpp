@@ -97,7 +97,7 @@ TEST_F(LowLatencyDevices, AGpuThatRecoversComesBack) {
   Runner runner({gpu(FakeDriver::kOrdinal), cpu()}, options());
   float y[16] = {};
   EXPECT_EQ(runner.infer(kX, y).rung, 0);
-  fake_->failure = 2;   // out of memory
+  fake_->failure = 701;   // a launch that lacks resources
   for (int i = 0; i < 10; ++i) {
     const Answer a = runner.infer(kX, y);
     ASSERT_TRUE(a.status && a.rung == 1 && right(y));
@@ -107,6 +107,21 @@ TEST_F(LowLatencyDevices, AGpuThatRecoversComesBack) {
   fake_->failure = 0;
   EXPECT_TRUE(told("'gpu' is back after 10 good answers")) << told_;
   EXPECT_EQ(runner.infer(kX, y).rung, 0);
+}
+
+// The next rung answers what a rung has no memory for, and the rung is asked again: other requests may take less.
+TEST_F(LowLatencyDevices, AGpuWithoutMemoryIsNotLeft) {
+  Runner runner({gpu(FakeDriver::kOrdinal), cpu()}, options());
+  float y[16] = {};
+  fake_->failure = 2;   // out of memory
+  for (int i = 0; i < 10; ++i) {
+    const Answer a = runner.infer(kX, y);
+    ASSERT_TRUE(a.status && a.rung == 1 && right(y));
+  }
+  fake_->failure = 0;
+  EXPECT_EQ(runner.infer(kX, y).rung, 0);
+  EXPECT_EQ(runner.counts().fell, 10u);
+  EXPECT_EQ(runner.rungs()[0].left, 0u);
 }
 
 TEST_F(LowLatencyDevices, WithoutAGpuTheCpuAnswers) {
