@@ -107,7 +107,7 @@ TEST(Functions, CannotMultiplyWithoutBound) {
     }
   }
   call(model, "F0", {"x"}, {"y"});
-  expect_failure(model, ErrorKind::invalid_model, "more than 1000 nodes", {.max_nodes = 1000});
+  expect_failure(model, ErrorKind::invalid_model, "may have no more than 1000", {.max_nodes = 1000});
 }
 
 TEST(Functions, AreCheckedAtTheirCall) {
