@@ -61,6 +61,8 @@ class _Writer:
         inputs, attributes = change(node, [self.of(value) for value in node.inputs]), node.attributes
         if 'axes' in attributes:   # an operand, as the standard has it
             inputs = [*inputs, self.integers(*attributes.pop('axes'))]
+        if node.op == 'Cast':   # the network names types, the standard numbers them
+            attributes['to'] = element_type(attributes['to'])
         for value in node.outputs:
             self.bind(value, self.name())
         self.graph.node(node.op, inputs, [self.of(value) for value in node.outputs], **attributes)
