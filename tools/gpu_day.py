@@ -15,7 +15,7 @@ from gpu_common import HERE, keep, kept, smi, stamp
 NATIVE, PYTHON = (os.path.join(HERE, name, 'run') for name in ('bundle_gpu', 'bundle_python'))
 # Name, program, its words, and the seconds that it takes at most on a machine with 16 processors.
 PARTS = (
-    ('tests', NATIVE, ['--command', 'tests'], 330),
+    ('tests', NATIVE, ['--command', 'tests'], 480),
     ('python tests', PYTHON, ['--no-figures', '--jobs', '8', '--seconds', '420'], 430),
     ('torch tests', PYTHON, ['--torch', 'tests', '--seconds', '240'], 250),
     ('torch rows', PYTHON, ['--torch', 'rows', '--seconds', '560'], 565),

@@ -83,8 +83,7 @@ onnx::ModelProto quotients(int n) {
 
 TEST(SmallFiles, ShapesHaveBoundedExpressions) {
   EXPECT_NO_THROW(import_model(quotients(6)));
-  expect_failure(quotients(40), ErrorKind::unsupported, "importing node 'quotient");
-  expect_failure(quotients(40), ErrorKind::unsupported, "16384 are the most");
+  EXPECT_NO_THROW(import_model(quotients(40))) << "beyond the bound contents are just not known, and nothing doubles further";
 }
 
 TEST(SmallFiles, ShapesDieWithTheirGraph) {
