@@ -184,7 +184,8 @@ TEST(RaiseOpset, NodesStayWhereTheChangeIsNoneOfTheirs) {
             (std::vector<std::string>{"node 'sizes_by_outputs' (Split)", "node 'of_some' (ReduceMean)", "node 'cubic' (GridSample)",
                                       "node 'norm' (GroupNormalization)"}));
   EXPECT_EQ(nodes_in_the_way(model, 18, registry),   // where GroupNormalization came: at 17 it is somebody else's
-            (std::vector<std::string>{"node 'sizes_by_outputs' (Split)", "node 'of_some' (ReduceMean)", "node 'norm' (GroupNormalization)"}));
+            (std::vector<std::string>{"node 'sizes_by_outputs' (Split)", "node 'of_some' (ReduceMean)",
+                "node 'norm' (GroupNormalization)"}));
   onnx::ModelProto groups = chain(18);
   add_attribute(add_node(*groups.graph, "GroupNormalization", {"y", "a", "b"}, {"n"}, "norm"), "num_groups", 2).i = 1;
   EXPECT_TRUE(nodes_in_the_way(groups, 20, registry).empty());
