@@ -8,8 +8,7 @@ import tenfold
 
 F, I = TensorProto.FLOAT, TensorProto.INT64
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
-# operator, shape of its second operand, what works, what does not. Expand's result has a dimension that the build does not know: where it
-# knows all, no step reads the shape.
+# operator, shape of its second operand, what works, what does not
 NODES = [
     ('Tile', 2, [1, 2], [-1, 1]), ('Expand', 3, [2, 3, 4], [2, 2, 4]), ('Reshape', 2, [4, 3], [5, 3]), ('Unsqueeze', 1, [0], [7]),
     ('ReduceSum', 1, [1], [2]), ('ReduceMax', 1, [0], [-3]), ('CenterCropPad', 2, [2, 2], [-1, 2]), ('Pad', 4, [1, 1, 1, 1], [-9, 0, 0, 0]),
@@ -39,6 +38,25 @@ class InvalidInputs(Case):
                 self.assertIn(str(bad.flat[np.argmax(np.abs(bad))]), str(caught.exception))
                 self.assertIn(f'({op}', str(caught.exception))
                 engine({'x': X, 'd': good})
+
+    def test_a_shape_whose_result_is_known_before(self):
+        """The extents follow from the operand alone; a run still compares the numbers, whatever passes do with what stands around them."""
+        expand, reshape = helper.make_node('Expand', ['x', 'd'], ['e'], name='one'), helper.make_node('Reshape', ['x', 'd'], ['e'], name='one')
+        flat = helper.make_node('Flatten', ['e'], ['y'], axis=0)
+        relu, add = helper.make_node('Relu', ['e'], ['y']), helper.make_node('Add', ['e', 'x'], ['y'])
+        for nodes, length, good, bad in (([expand], 2, [3, 4], [2, 4]), ([expand, relu], 2, [1, 1], [3, 2]), ([expand, add], 1, [4], [3]),
+                                         ([reshape], 1, [-1], [11]), ([reshape, flat], 1, [12], [-12]), ([reshape, relu], 1, [12], [5])):
+            for level in (0, 3):
+                with self.subTest(ops=[n.op_type for n in nodes], level=level):
+                    y = nodes[-1].output[0]
+                    engine = tenfold.build(model(nodes, [('x', F, [3, 4]), ('d', I, [length])], [(y, F, None)]),
+                                           optimization_level=level, device='cpu')
+                    want = X.reshape(-1) if nodes[0] is reshape else X + X if add in nodes else X
+                    for _ in range(2):
+                        np.testing.assert_array_equal(engine({'x': X, 'd': np.array(good)}).reshape(want.shape), want)
+                        with self.assertRaises(tenfold.InvalidInput) as caught:
+                            engine({'x': X, 'd': np.array(bad)})
+                        self.assertEqual(caught.exception.step, 'one')
 
     def test_sessions_too(self):
         node = model([helper.make_node('Tile', ['x', 'd'], ['y'])], [('x', F, [3, 4]), ('d', I, [2])], [('y', F, None)])

@@ -6,6 +6,7 @@
 
 #include "ir/op_def.h"
 #include "ir/recipe.h"
+#include "ir/shape_operand.h"
 
 namespace tenfold::passes {
 
@@ -19,6 +20,11 @@ inline bool try_each(ir::Graph& graph, bool (*rule)(ir::Graph&, ir::Node&)) {
 // The node that makes `v`, if it is a plain (not fused) `op`; null otherwise.
 inline ir::Node* made_by(const ir::Value* v, std::string_view op) {
   return v && v->producer && v->producer->op() == op && !v->producer->body ? v->producer : nullptr;
+}
+// The Expand that makes `v`, if its result does not wait for a run to say whether its shape fits.
+inline ir::Node* expand_of(const ir::Value* v) {
+  ir::Node* expand = made_by(v, "Expand");
+  return expand && !ir::is_checked_by_run(*expand) ? expand : nullptr;
 }
 // The only reader of `v`, if there is exactly one and `v` is no graph output.
 inline ir::Node* only_user(const ir::Graph& graph, const ir::Value* v) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ir/shape_operand.h"
+
 namespace tenfold::passes {
 
 ir::Ints perm_of(const ir::Node& n) {
@@ -20,7 +22,7 @@ ir::Ints inverse(const ir::Ints& perm) {
 bool is_identity(const ir::Ints& perm) { return std::is_sorted(perm.begin(), perm.end()); }
 
 bool is_reshape(const ir::Node& n) {
-  return !n.body && n.def->traits.movement == ir::Movement::reshape;
+  return !n.body && n.def->traits.movement == ir::Movement::reshape && !ir::is_checked_by_run(n);
 }
 
 ir::Value* reshape_to(ir::Graph& graph, ir::Value* x, const ir::Dims& dims, ir::Node* before) {

@@ -157,7 +157,7 @@ Value* Packer::pack_broadcast(Value* v, TokenAxes axes, int rank) {
 Value* Packer::pack_leaf(Value* v, TokenAxes axes) {
   const Dims &dims = v->dims(), &mask = mask_.root()->dims();
   if (axes.batch != 0 || axes.token != 1 || !(dims[1] == mask[1])) return nullptr;
-  const Node* expand = made_by(v, "Expand");   // the same for all rows of the batch
+  const Node* expand = expand_of(v);   // the same for all rows of the batch
   if (expand && expand->in(0)->rank() == v->rank() && expand->in(0)->dims()[0] == kOne && expand->in(0)->dims()[1] == dims[1] &&
       std::equal(dims.begin() + 1, dims.end(), expand->in(0)->dims().begin() + 1))
     return pack(expand->in(0), axes);

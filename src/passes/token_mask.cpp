@@ -82,7 +82,7 @@ TokenMask::Known TokenMask::form_of(const Value* v) {
   const Node& n = *v->producer;
   if (n.op() == "Identity") return form(n.in(0));
   if (is_reshape(n)) return reshaped(n);
-  if (n.op() == "Expand") return expanded(n);
+  if (n.op() == "Expand" && !ir::is_checked_by_run(n)) return expanded(n);
   if (n.op() == "Gather") return gathered(n);
   if (is_pointwise(n)) return pointwise(n);
   return {};

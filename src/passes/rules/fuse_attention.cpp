@@ -153,7 +153,7 @@ Value* untransposed(ir::Graph& graph, Value* kt, Node* before) {
 // Keys or values that were repeated for groups of query heads, before that: Reshape(Expand or Tile of [batch, heads, 1, T, head]).
 Value* shared_heads(ir::Graph& graph, Value* v, Node* before) {
   Node* reshape = v->producer && is_reshape(*v->producer) ? v->producer : nullptr;
-  Node* expand = reshape ? made_by(reshape->in(0), "Expand") : nullptr;
+  Node* expand = reshape ? expand_of(reshape->in(0)) : nullptr;
   if (reshape && !expand) expand = made_by(reshape->in(0), "Tile");
   if (!expand || v->rank() != 4 || expand->in(0)->rank() != 5 || expand->out()->rank() != 5) return v;
   const ir::Dims &one = expand->in(0)->dims(), &all = expand->out()->dims(), &heads = v->dims();

@@ -75,7 +75,7 @@ Pooled pooled(const Value* v) {
 // The length that `v` is divided by: max(|v|, least), repeated or not.
 bool divides_by_length(const Node& div, const Value* v, double& least) {
   const Value* by = div.in(1);
-  if (const Node* expand = made_by(by, "Expand")) by = expand->in(0);
+  if (const Node* expand = expand_of(by)) by = expand->in(0);
   const Node* length = made_by(limited(by, least), "ReduceL2");
   const auto axes = length ? reduced_axes(*length) : std::nullopt;
   return axes && *axes == ir::Ints{1} && length->in(0) == v && by->rank() == 2;

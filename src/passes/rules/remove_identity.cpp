@@ -30,7 +30,7 @@ bool all_elements(const ir::Value* v, double wanted) {
 // Movement and casts are idle when the type stays: same element type, same dims, and nothing permuted.
 bool idle(const ir::Node& n) {
   const ir::Value* x = n.in(0);
-  if (!x || n.outputs.size() != 1 || x->type != n.out()->type) return false;
+  if (!x || n.outputs.size() != 1 || x->type != n.out()->type || ir::is_checked_by_run(n)) return false;
   const std::string& op = n.op();
   if (op == "Identity" || op == "Cast") return true;
   if (op == "Reshape" || op == "Flatten" || op == "Expand" || op == "Squeeze" || op == "Unsqueeze" || op == "Tile") return true;

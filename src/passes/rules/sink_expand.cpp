@@ -49,7 +49,7 @@ using ir::Value;
 
 // What an Expand repeats, if it is `v`.
 Value* narrow(const Value* v) {
-  Node* expand = made_by(v, "Expand");
+  Node* expand = expand_of(v);
   return expand ? expand->in(0) : nullptr;
 }
 // The one number in a mask that is constant: exporters combine the caller's with a causal one that hides nothing.
