@@ -234,6 +234,15 @@ class Refusals(ImageCase):
         said = self.build('p/a.png', model=two, code=2)
         self.assertIn("one input, and this one has 2 ('x', 'z'); --data=file.npz", said)
 
+    def test_a_small_file_of_many_pixels(self):
+        """Refused by what its header says, before memory is taken for it."""
+        data = open(self.save('p/a.png', picture(24, 24)), 'rb').read()
+        for width, height in ((1 << 13, (1 << 13) + 1), (60000, 60000), (68, 1000000)):
+            header = b'IHDR' + struct.pack('>II', width, height) + data[24:29]
+            self.write('p/a.png', data[:12] + header + struct.pack('>I', zlib.crc32(header)) + data[33:])
+            said = self.build('p/a.png', '--image=resize:24,crop:24', model=self.identity([1, 3, 24, 24]), code=1)
+            self.assertRegex(said, rf'a\.png.*{width} x {height} pixels, more than 2\^26')
+
     def test_a_folder_for_each_class(self):
         """ImageNet's: the first of each class, then the second of each; and what macOS leaves beside the files is none of them."""
         for i, name in enumerate(('n01/a.png', 'n01/b.png', 'n01/c.png', 'n02/a.png', 'n03/d.png', 'n03/e.png')):

@@ -111,20 +111,22 @@ def check(name, path):
     return wrong + compare(f'{name}, lines', path, reference, length, tokenizer_kinds.corpus())
 
 
-def added_tokens(path, count=60):
-    """Files whose added tokens have any ids or are in the vocabulary."""
+def added_tokens(path, count=150):
+    """Files whose added tokens have any ids, are in the vocabulary, come again in another form, or take an id of a vocabulary with gaps."""
     draw, wrong = random.Random(2), 0
     for number in range(count):
-        vocabulary = {'[UNK]': 0, **{'abcdef'[i]: i + 1 for i in range(draw.randint(1, 6))}}
+        letters = 'abcdef'[:draw.randint(1, 6)]
+        ids = sorted(draw.sample(range(1, 9), len(letters))) if draw.random() < 0.5 else range(1, 7)
+        vocabulary = {'[UNK]': 0, **dict(zip(letters, ids))}
         flag = lambda: draw.random() < 0.4
         added = [{'id': draw.randint(0, 15), 'content': content, 'single_word': flag(), 'lstrip': flag(), 'rstrip': flag(),
                   'normalized': flag(), 'special': flag()}
-                 for content in draw.sample(['<p>', '<q>', '<r>', 'a', 'b', ''], draw.randint(0, 5))]
+                 for content in draw.choices(['<p>', '<q>', '<r>', 'a', 'b', '', '<X>'], k=draw.randint(0, 5))]
         Path(path).write_text(json.dumps({
             'version': '1.0', 'truncation': None, 'padding': None, 'added_tokens': added, 'normalizer': {'type': 'Lowercase'},
             'pre_tokenizer': {'type': 'Whitespace'}, 'post_processor': None, 'decoder': None,
             'model': {'type': 'WordLevel', 'vocab': vocabulary, 'unk_token': '[UNK]'}}))
-        texts = [''.join(draw.choice(['<p>', '<q>', '<R>', 'a', 'B', 'c', ' ', '  ', 'x']) for _ in range(8)) for _ in range(20)]
+        texts = [''.join(draw.choice(['<p>', '<q>', '<R>', '<X>', 'a', 'B', 'c', ' ', '  ', 'x']) for _ in range(8)) for _ in range(20)]
         reference = Tokenizer.from_file(path)
         wrong += compare(f'added tokens {number}', path, reference, 0, texts)
         wrong += compare_decoded(f'added tokens {number}', path, reference, texts)

@@ -1,7 +1,5 @@
 #include "text/added_tokens.h"
 
-#include <algorithm>
-
 #include "text/unicode/unicode.h"
 
 namespace tenfold::tokenizing {
@@ -17,59 +15,59 @@ AddedToken read(const Json& json) {
   return one;
 }
 
-// Ids as Hugging Face's tokenizers gives them: the vocabulary's where it has the token, else numbers from its size on, in the list's order,
-// whatever the file says. Of a token that comes again the last form counts; it stays special.
-std::vector<AddedToken> numbered(const std::vector<Json>& list, const Vocabulary& vocabulary) {
-  std::vector<AddedToken> all;
-  std::unordered_map<std::string, std::size_t> places;
-  auto next = static_cast<std::int32_t>(vocabulary.size());
-  for (const Json& json : list) {
-    AddedToken one = read(json);
-    if (one.content.empty()) continue;
-    if (const auto [at, is_new] = places.emplace(one.content, all.size()); !is_new) {
-      AddedToken& before = all[at->second];
-      one.id = before.id, one.special |= before.special;
-      before = std::move(one);
-      continue;
-    }
-    const auto known = vocabulary.find(one.content);
-    one.id = known != vocabulary.end() ? known->second : next++;
-    all.push_back(std::move(one));
-  }
-  return all;
+// How it is looked for.
+Chars form_of(const AddedToken& one, const Normalizer* normalizer) {
+  Chars chars;
+  decode_utf8(one.content, chars);
+  if (one.normalized && normalizer) normalizer->run(chars, Room(chars.size()));
+  return chars;
 }
 
 bool is(const Char& one, Kind kind) { return Unicode::tables().is(one.c, kind); }
 
 }  // namespace
 
+// Ids as Hugging Face's tokenizers gives them: the vocabulary's where it has the token, else numbers from its size on, in the list's order,
+// whatever the file says. Of an id that comes again the last token counts, be it another form or, beside a vocabulary with gaps, another
+// content. A content that was special in one form stays so, and what was normalized once is shown so.
+void AddedTokens::number(const std::vector<Json>& list, const Normalizer* normalizer, const Vocabulary& vocabulary) {
+  std::unordered_map<std::int32_t, std::size_t> places;
+  auto next = static_cast<std::int32_t>(vocabulary.size());
+  for (const Json& json : list) {
+    AddedToken one = read(json);
+    if (one.content.empty()) continue;
+    const auto [content, is_new] = ids_.emplace(one.content, next);
+    if (const auto known = vocabulary.find(one.content); is_new) {
+      if (known != vocabulary.end()) content->second = known->second;
+      else ++next;
+    }
+    one.id = content->second;
+    if (one.special) special_.insert(one.content);
+    if (std::string form = utf8(form_of(one, normalizer)); form != one.content) shown_.insert_or_assign(one.id, std::move(form));
+    const auto [place, is_first] = places.emplace(one.id, all_.size());
+    if (is_first) all_.push_back(std::move(one));
+    else all_[place->second] = std::move(one);
+  }
+}
+
 AddedTokens::AddedTokens(const Json& file, const Normalizer* normalizer, const Vocabulary& vocabulary) {
   if (!file.has("added_tokens")) return;
-  all_ = numbered(file.list("added_tokens"), vocabulary);
+  number(file.list("added_tokens"), normalizer, vocabulary);
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const AddedToken& one = all_[i];
-    if (one.special) special_.push_back(one.id);
-    Chars chars;
-    decode_utf8(one.content, chars);
-    if (one.normalized && normalizer) {
-      normalizer->run(chars, Room(chars.size()));
-      if (std::string text = utf8(chars); text != one.content) changed_.emplace(one.id, std::move(text));
-    }
+    const Chars chars = form_of(one, normalizer);
     if (chars.empty()) continue;
-    Trie& trie = one.normalized ? normalised_ : given_;
-    (one.normalized ? normalised_starts_ : given_starts_).set(chars.front().c & 0xff);
+    Trie& trie = one.normalized ? normalized_ : given_;
+    (one.normalized ? normalized_starts_ : given_starts_).set(chars.front().c & 0xff);
     std::uint32_t node = Trie::kRoot;
     for (const Char& c : chars) node = trie.add(node, c.c);
     trie.set(node, static_cast<std::int32_t>(i));
   }
-  std::sort(special_.begin(), special_.end());
 }
 
-bool AddedTokens::is_special(std::int32_t id) const { return std::binary_search(special_.begin(), special_.end(), id); }
-
-const std::string* AddedTokens::normalised(std::int32_t id) const {
-  const auto at = changed_.find(id);
-  return at == changed_.end() ? nullptr : &at->second;
+const std::string* AddedTokens::shown(std::int32_t id) const {
+  const auto at = shown_.find(id);
+  return at == shown_.end() ? nullptr : &at->second;
 }
 
 AddedTokens::Match AddedTokens::longest(Word text, const Trie& trie) const {
@@ -84,8 +82,8 @@ AddedTokens::Match AddedTokens::longest(Word text, const Trie& trie) const {
 }
 
 void AddedTokens::find(Word text, bool normalized, std::vector<Part>& parts) const {
-  const Trie& trie = normalized ? normalised_ : given_;
-  const std::bitset<256>& starts = normalized ? normalised_starts_ : given_starts_;
+  const Trie& trie = normalized ? normalized_ : given_;
+  const std::bitset<256>& starts = normalized ? normalized_starts_ : given_starts_;
   std::size_t open = 0;   // what stands before is in `parts`
   for (std::size_t at = starts.any() ? 0 : text.size(); at < text.size();) {
     if (!starts[text[at].c & 0xff]) {

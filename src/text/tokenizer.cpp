@@ -78,10 +78,8 @@ struct Tokenizer::Impl {
     std::unordered_map<std::int32_t, std::string> texts;
     texts.reserve(ids.size() + added.all().size());
     for (const auto& [token, id] : ids) texts.emplace(id, token);
-    for (const AddedToken& one : added.all()) {
-      texts.insert_or_assign(one.id, one.content);   // a vocabulary with gaps may have the id, too
-      ids.emplace(one.content, one.id);
-    }
+    for (const AddedToken& one : added.all()) texts.insert_or_assign(one.id, one.content);   // a vocabulary with gaps may have the id, too
+    for (const auto& [content, id] : added.ids()) ids.emplace(content, id);
     return texts;
   }
 
@@ -240,9 +238,10 @@ std::string Tokenizer::decode(std::span<const std::int32_t> ids, bool skip_speci
   std::vector<std::string> tokens;
   for (const std::int32_t id : ids) {
     const auto known = impl_->tokens.find(id);
-    if (known == impl_->tokens.end() || (skip_special_tokens && impl_->added.is_special(id))) continue;
-    const std::string* const normalised = impl_->added.normalised(id);
-    tokens.push_back(normalised ? *normalised : known->second);
+    if (known == impl_->tokens.end()) continue;
+    const std::string* const shown = impl_->added.shown(id);
+    const std::string& text = shown ? *shown : known->second;
+    if (!skip_special_tokens || !impl_->added.is_special(text)) tokens.push_back(text);   // by the text, as tokenizers does
   }
   if (impl_->decoder && !tokens.empty()) impl_->run_decoder(tokens);
   std::string text;
