@@ -255,7 +255,7 @@ void Candidates::time_configs(const ir::Node& node, const backends::Tactic& tact
     if (options_.config->optimization_level > 0 || options_.config->random_choices)
       ns = timer_.time(tactic, fixed, config, slot ? static_cast<double>(slot->nanoseconds) : 0);
     if (ns >= kCannotRun) {
-      const char* const why = "it could not be opened here, or failed when it was tried";
+      const char* const why = "it could not be opened here, found no memory for its workspace, or failed when it was tried";
       report.tried.push_back({tactic.name, config_text(config, formats), why, -1, false});
       continue;
     }

@@ -53,9 +53,15 @@ class ClockTimer final : public Timer {
       if (e.kind() != ErrorKind::unsupported) throw;
       return kCannotRun;
     }
-    backends::RunArgs args{in, out, scratch(workspace, 0), nullptr};
+    backends::RunArgs args{in, out, nullptr, nullptr};
     args.scratch_stride = tactic.worker_scratch ? backends::scratch_stride(tactic.worker_scratch(problem, config).evaluate({})) : 0;
-    args.scratch = scratch(args.scratch_stride * stream_->parallel().workers(), 0);
+    try {
+      args.workspace = scratch(workspace, 0);
+      args.scratch = scratch(args.scratch_stride * stream_->parallel().workers(), 0);
+    } catch (const Error& e) {   // operands are needed by every candidate, this by one alone
+      if (e.kind() != ErrorKind::out_of_memory) throw;
+      return kCannotRun;
+    }
     if (cold_weights_) budget.cold = weights_;
     const double ns = backend_.timing().measure(*stream_, tactic, kernel.get(), args, budget);
     // A GPU that is kept busy slows down as it draws more power than it may: what is long and near the best is measured as it will run.
