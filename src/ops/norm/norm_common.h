@@ -20,6 +20,7 @@ struct Line {
 template <class F>
 void for_each_line(ir::Call& call, std::int64_t axis, F&& f) {
   const AxisView view(call.in[0].shape, wrap_axis(axis, static_cast<int>(call.in[0].shape.size())));
+  if (view.extent == 0) return;   // lines of nothing, of memory that may be null
   with_real(call.in[0].dtype, [&]<class T>(T) {
     const RealIn<T> x(call.in[0]);
     const RealOut<T> y(call.out[0]);
