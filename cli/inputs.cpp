@@ -10,7 +10,7 @@
 #include "files.h"
 #include "npz.h"
 #include "tenfold/internal/shape_values.h"
-#include "tensor_proto.h"
+#include "tenfold/internal/tensor_proto.h"
 
 namespace tenfold::cli {
 namespace {
@@ -28,6 +28,15 @@ bool is_raw(const std::string& path) {
 
 [[noreturn]] void refuse(const BindingInfo& info, const std::string& path, const std::string& why) {
   throw Error(ErrorKind::io, "input '" + info.name + "' from " + path + ": " + why);
+}
+
+// ONNX's test data.
+Tensor tensor_of(const std::string& bytes, const std::string& path) {
+  try {
+    return read_tensor_proto(std::as_bytes(std::span(bytes)));
+  } catch (const Error& e) {   // a file of values that cannot be used, and no fault of the model
+    throw Error(ErrorKind::io, path + ": " + e.what());
+  }
 }
 
 std::string member_name(const std::string& path, const std::string& input) { return path + "['" + input + "']"; }
@@ -102,7 +111,7 @@ InputFiles::InputFiles(const std::map<std::string, std::string>& files) : paths_
     else if (end == ".npz")
       arrays_[input] = {member(archives[path], path, input), member_name(path, input)};
     else
-      tensors_[input] = parse_tensor_proto(*read[path], path);
+      tensors_[input] = tensor_of(*read[path], path);
   }
 }
 

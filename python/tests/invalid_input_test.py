@@ -41,7 +41,7 @@ class InvalidInputs(Case):
 
     def test_a_shape_whose_result_is_known_before(self):
         """The extents follow from the operand alone; a run still compares the numbers, whatever passes do with what stands around them."""
-        expand, reshape = helper.make_node('Expand', ['x', 'd'], ['e'], name='one'), helper.make_node('Reshape', ['x', 'd'], ['e'], name='one')
+        expand, reshape = (helper.make_node(op, ['x', 'd'], ['e'], name='one') for op in ('Expand', 'Reshape'))
         flat = helper.make_node('Flatten', ['e'], ['y'], axis=0)
         relu, add = helper.make_node('Relu', ['e'], ['y']), helper.make_node('Add', ['e', 'x'], ['y'])
         for nodes, length, good, bad in (([expand], 2, [3, 4], [2, 4]), ([expand, relu], 2, [1, 1], [3, 2]), ([expand, add], 1, [4], [3]),

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "low_latency/recorder.h"
+#include "tenfold/internal/base64.h"
 
 namespace tenfold {
 
@@ -48,17 +49,6 @@ std::string zlib_stored(const std::string& bytes) {
   return out;
 }
 
-std::string base64(const std::string& bytes) {
-  static constexpr char kLetters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t three = 0;
-    for (std::size_t k = 0; k < 3; ++k) three = three << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0u);
-    for (std::size_t k = 0; k < 4; ++k) out += i + k > bytes.size() ? '=' : kLetters[three >> (18 - 6 * k) & 63];
-  }
-  return out;
-}
-
 template <class... Args>
 std::string formatted(const char* format, Args... args) {
   char line[256];
@@ -89,7 +79,7 @@ std::string LatencyRecorder::encode() const {
   std::string out;
   put(out, kCompressedCookie);
   put(out, static_cast<std::uint32_t>(stream.size()));
-  return base64(out + stream);
+  return to_base64(out + stream);
 }
 
 std::string LatencyRecorder::percentile_distribution() const {

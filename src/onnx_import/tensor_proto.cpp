@@ -6,7 +6,9 @@
 
 #include "base/checked.h"
 #include "base/types/element.h"
+#include "onnx_import/read_messages.h"
 #include "ops/onnx_dtype.h"
+#include "tenfold/internal/tensor_proto.h"
 
 namespace tenfold::onnx_import {
 namespace {
@@ -195,3 +197,9 @@ Tensor to_tensor(const onnx::SparseTensorProto& proto, ExternalData* files) {
 }
 
 }  // namespace tenfold::onnx_import
+
+namespace tenfold {
+
+Tensor read_tensor_proto(std::span<const std::byte> bytes) { return onnx_import::to_tensor(onnx_import::read_tensor(bytes), nullptr); }
+
+}  // namespace tenfold

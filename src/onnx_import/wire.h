@@ -1,4 +1,4 @@
-// The wire form of protocol buffers, which ONNX files have: fields of a number and a value, every length checked against what holds it.
+// Messages of an ONNX file: the wire form of protocol buffers (tenfold/internal/protobuf.h), with the place of every fault in the file.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "tenfold/internal/protobuf.h"
+
 namespace tenfold::onnx_import {
 
-using Bytes = std::span<const std::byte>;
+using Bytes = ProtobufFields::Bytes;
 
 inline constexpr std::size_t kMostMessages = 10'000'000;   // of a file: nodes, attributes, tensors, types and their parts
 inline constexpr std::size_t kLongestName = 4096;          // characters of a name
@@ -28,8 +30,8 @@ class Fields {
  public:
   explicit Fields(Source& source, const char* message) : Fields(source, message, source.bytes, 0) {}
   bool next();   // to the next field; false behind the last one
-  std::uint32_t number() const { return number_; }
-  Bytes whole() const { return whole_; }   // the field at hand as it stands: tag, length and value
+  std::uint32_t number() const { return fields_.number(); }
+  Bytes whole() const { return fields_.whole(); }   // the field at hand as it stands: tag, length and value
   // The value of the field at hand, of the wire type that the standard gives it.
   std::int64_t integer() const;
   float f32() const;
@@ -42,17 +44,15 @@ class Fields {
   void append(std::vector<std::int64_t>& list) const { varints(list); }
   void append(std::vector<std::uint64_t>& list) const { varints(list); }
   void append(std::vector<std::int32_t>& list) const { varints(list); }
-  void append(std::vector<float>& list) const { words(list, kFixed32); }
-  void append(std::vector<double>& list) const { words(list, kFixed64); }
+  void append(std::vector<float>& list) const { words(list, Wire::kFixed32); }
+  void append(std::vector<double>& list) const { words(list, Wire::kFixed64); }
   // Notes a field that is not the standard's; it is skipped.
   void unknown() const;
 
  private:
-  enum Wire : std::uint32_t { kVarint = 0, kFixed64 = 1, kLength = 2, kFixed32 = 5 };
+  using Wire = ProtobufFields::Wire;
   Fields(Source& source, const char* message, Bytes bytes, int depth);
-  void take_field();
-  std::uint64_t take_varint(Bytes& from) const;
-  void expect(Wire wire) const;
+  template <class Read> auto read(Read read) const;   // with the message and the place in the file where it throws
   [[noreturn]] void refuse(const std::string& why) const;   // what is well-formed, but too much
   [[noreturn]] void bad(const std::string& why) const;
   template <class T> void varints(std::vector<T>& list) const;
@@ -60,10 +60,8 @@ class Fields {
 
   Source& source_;
   const char* message_;
-  Bytes rest_, value_ = {}, whole_ = {};
+  ProtobufFields fields_;
   int depth_;
-  std::uint32_t number_ = 0, wire_ = 0;
-  std::uint64_t varint_ = 0;
 };
 
 }  // namespace tenfold::onnx_import

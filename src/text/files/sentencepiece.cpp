@@ -7,6 +7,7 @@
 #include "text/chars.h"
 #include "text/fail.h"
 #include "text/files/folder.h"
+#include "tenfold/internal/base64.h"
 #include "text/files/sentencepiece_model.h"
 
 namespace tenfold::tokenizing {
@@ -14,19 +15,6 @@ namespace {
 
 using nlohmann::json;
 const std::string kSpace = "\u2581";
-
-std::string to_base64(std::string_view bytes) {
-  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char c : bytes) {
-    bits = bits << 8 | static_cast<unsigned char>(c), count += 8;
-    for (; count >= 6; count -= 6) text += kDigits[bits >> (count - 6) & 63];
-  }
-  if (count > 0) text += kDigits[bits << (6 - count) & 63];
-  return text;
-}
 
 json precompiled(const SentencepieceModel& model) {
   return {{"type", "Precompiled"}, {"precompiled_charsmap", to_base64(model.charsmap)}};

@@ -18,13 +18,6 @@ std::uint32_t label_of(std::uint32_t unit) { return unit & 0x800000ff; }
 bool has_value(std::uint32_t unit) { return (unit & 0x100) != 0; }
 constexpr std::uint32_t kValue = 0x7fffffff;
 
-int digit_of(char c) {
-  if (c >= 'A' && c <= 'Z') return c - 'A';
-  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-  if (c >= '0' && c <= '9') return c - '0' + 52;
-  return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
 }  // namespace
 
 Charsmap::Charsmap(std::string_view bytes, const Json& where) {
@@ -56,20 +49,6 @@ std::optional<std::string_view> Charsmap::find(std::string_view text) const {
     return is_inside ? std::optional<std::string_view>(texts_.c_str() + begin) : std::nullopt;
   }
   return std::nullopt;
-}
-
-std::string from_base64(const std::string& text, const Json& where) {
-  std::string bytes;
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    if (c == '=') break;
-    const int digit = digit_of(c);
-    if (digit < 0) where.wrong("base64 was expected");
-    bits = bits << 6 | static_cast<std::uint32_t>(digit), count += 6;
-    if (count >= 8) count -= 8, bytes += static_cast<char>(bits >> count & 0xff);
-  }
-  return bytes;
 }
 
 }  // namespace tenfold::tokenizing

@@ -23,6 +23,4 @@ class Charsmap {
   std::string texts_;   // each ends with a zero
 };
 
-std::string from_base64(const std::string& text, const Json& where);   // throws invalid_model
-
 }  // namespace tenfold::tokenizing

@@ -1,6 +1,7 @@
 // SentencePiece's normal forms, which each model brings along as a map.
 #include <array>
 
+#include "tenfold/internal/base64.h"
 #include "text/normalize/charsmap.h"
 #include "text/normalize/normalizer.h"
 #include "text/unicode/cluster.h"
@@ -11,11 +12,15 @@ namespace {
 
 constexpr std::size_t kLongest = 5;   // bytes of a cluster that is looked for as a whole
 
+std::string bytes_of(const Json& json) {
+  std::optional<std::string> bytes = from_base64(json.text("precompiled_charsmap"));
+  if (!bytes) json.at("precompiled_charsmap").wrong("base64 was expected");
+  return *std::move(bytes);
+}
+
 class Precompiled : public Normalizer {
  public:
-  explicit Precompiled(const Json& json)
-      : map_(from_base64(json.text("precompiled_charsmap"), json.at("precompiled_charsmap")), json.at("precompiled_charsmap")),
-        rule_(json.where) {
+  explicit Precompiled(const Json& json) : map_(bytes_of(json), json.at("precompiled_charsmap")), rule_(json.where) {
     for (char c = 0; c >= 0 && c < 0x7f; ++c) stays_[static_cast<std::size_t>(c)] = !map_.find(std::string_view(&c, 1));
   }
 
