@@ -48,6 +48,11 @@ TEST(Type, RoundTrip) {
   EXPECT_THROW(parse_type("f32[2"), Error);
 }
 
+TEST(Type, ExtentsAreNotNegative) {
+  for (const char* text : {"i64[1 - 9223372036854775807]", "f32[2,-3]", "f32[n,2 - 3]"}) EXPECT_THROW(parse_type(text), Error) << text;
+  EXPECT_NO_THROW(parse_type("f32[n - 3,0]"));   // a run says what n is
+}
+
 TEST(Body, RoundTripAndSimplify) {
   BodyBuilder b({DType::f32, DType::f32});
   const auto zero = b.constant(DType::f32, 0), sum = b.binary(Prim::add, 0, 1), again = b.binary(Prim::add, 0, 1);

@@ -86,7 +86,9 @@ ValueType parse_layers(Scanner& in, std::size_t layers) {
     return type;
   }
   while (!in.take(']')) {
-    type.tensor.dims.push_back(Dim::parse(in.until(",]")));
+    const Dim extent = Dim::parse(in.until(",]"));
+    if (extent.is_constant() && extent.constant() < 0) in.bad("an extent of 0 or more expected, not " + extent.text());
+    type.tensor.dims.push_back(extent);
     if (!in.take(',') && in.peek() != ']') in.bad("',' or ']' expected");
   }
   return type;

@@ -36,10 +36,10 @@ std::vector<bool> reduced_dims(const Ints& axes, const Attributes& attributes, i
 void infer_any_axes(InferCall& call, bool keep) {
   const Dim count = call.rank(1) == 1 ? call.dims(1)[0] : Dim(1);
   call.supported(count.is_constant() || keep, "the number of axes is not known when building, and with it the result's rank");
+  call.need(keep || (count.constant() >= 0 && count.constant() <= call.rank(0)), count.text(), " axes of ", call.rank(0), " dimensions");
   Dim longest = 1;
   for (const Dim& d : call.dims(0)) longest = max(longest, d);
   const std::int64_t rank = keep ? call.rank(0) : count.constant() == 0 ? 0 : call.rank(0) - count.constant();
-  call.need(rank >= 0, count.constant(), " axes are more than the ", call.rank(0), " dimensions");
   Dims dims;
   for (std::int64_t d = 0; d < rank; ++d) {
     dims.push_back(call.new_symbol(cat("extent", d), 0, keep ? max(Dim(1), call.dims(0)[static_cast<std::size_t>(d)]) : longest));
