@@ -57,7 +57,9 @@ function(tenfold_folder name)
   endforeach()
   if(name STREQUAL "ir")
     target_precompile_headers(tenfold_ir PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled.h)
-  elseif(NOT name STREQUAL "base" AND NOT name STREQUAL "text")   # text sees the public headers only
+  elseif(name STREQUAL "text")   # sees the public headers only
+    target_precompile_headers(tenfold_text PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled_text.h)
+  elseif(NOT name STREQUAL "base")
     target_precompile_headers(tenfold_${name} REUSE_FROM tenfold_ir)
   endif()
 endfunction()
