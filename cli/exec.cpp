@@ -195,10 +195,11 @@ Measured infer(const ExecOptions& o, const Made& made, InputFiles& files) {
   const auto outputs = outputs_of(engine, *contexts.front());
   if (!o.export_output.empty()) export_outputs(o.export_output, outputs);
   if (!o.export_times.empty()) export_times(o.export_times, measured.parts);
-  if (o.dump_profile || !o.export_profile.empty()) {
+  if (o.dump_profile || !o.export_profile.empty() || !o.export_trace.empty()) {
     std::vector<LayerTimes> layers = profile_layers(*contexts.front(), {o.iterations, o.warmup_ms, o.duration_s, 0, false});
     name_layers(engine, layers);
     if (!o.export_profile.empty()) export_profile(o.export_profile, layers);
+    if (!o.export_trace.empty()) export_trace(o.export_trace, measured.parts, layers);
     if (o.dump_profile) print_profile(o.console, layers);
   }
   if (o.dump_output) print_outputs(o.console, outputs);
@@ -212,7 +213,7 @@ Measured infer(const ExecOptions& o, const Made& made, InputFiles& files) {
 
 // A wrong name or place is told before a build, which may take minutes.
 void check_files(const ExecOptions& o) {
-  for (const std::string& path : {o.save_engine, o.export_output, o.export_times, o.export_profile, o.export_layer_info})
+  for (const std::string& path : {o.save_engine, o.export_output, o.export_times, o.export_profile, o.export_trace, o.export_layer_info})
     expect_writable(path);
   const std::string end = extension(o.export_output);
   if (!o.export_output.empty() && end != ".npz" && end != ".json")

@@ -200,6 +200,8 @@ void report_flags(Flags& f, ExecOptions& o) {
   f.add_switch("dumpOutput", o.dump_output, "+print the values of the outputs");
   f.add_text("exportTimes", o.export_times, "FILE", "+times of each run, JSON");
   f.add_text("exportProfile", o.export_profile, "FILE", "+what --dumpProfile prints, JSON");
+  f.add_text("exportTrace", o.export_trace, "FILE",
+             "+a timeline of all runs by stream, with their copies, and of one run's layers, for Perfetto and chrome://tracing");
   f.add_text("exportLayerInfo", o.export_layer_info, "FILE", "+what --dumpLayerInfo prints, JSON");
   f.add_switch("verbose", o.console.verbose, "+log everything");
   f.add_switch("version", o.version, "+the version of this program");

@@ -36,7 +36,7 @@ struct ExecOptions {
   std::optional<std::vector<std::string>> remedies;   // of --remedies
   std::string calibrator, calibration_cache;   // no calibrator: entropy with a cache, as trtexec, else auto
   int samples = 100;
-  std::string export_output, export_times, export_profile, export_layer_info;
+  std::string export_output, export_times, export_profile, export_trace, export_layer_info;
   bool dump_profile = false, dump_layer_info = false, dump_output = false, average_given = false;
   int iterations = 10, average_runs = 10, streams = 0;   // streams 0: as the hint says
   double warmup_ms = 200, duration_s = 3, idle_ms = 0;

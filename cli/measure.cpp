@@ -70,11 +70,12 @@ Trace merge(const std::vector<Runner>& runners) {
   Trace trace;
   Clock::time_point begin = runners.front().begin, end = begin;
   for (const Runner& runner : runners) begin = std::min(begin, runner.begin);
-  for (const Runner& runner : runners) {
+  for (int stream = 0; const Runner& runner : runners) {
     trace.warmup_runs += runner.warmup_runs;
     trace.early_ms += ms(runner.early) / static_cast<double>(std::max<std::size_t>(runner.spans.size(), 1) * runners.size());
     for (const Span& s : runner.spans)
-      trace.samples.push_back({ms(s.start - begin), ms(s.end - begin), s.parts}), end = std::max(end, s.end);
+      trace.samples.push_back({ms(s.start - begin), ms(s.end - begin), s.parts, stream}), end = std::max(end, s.end);
+    ++stream;
   }
   if (runners.size() > 1)
     std::sort(trace.samples.begin(), trace.samples.end(), [](const Sample& a, const Sample& b) { return a.start_ms < b.start_ms; });

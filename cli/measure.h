@@ -15,6 +15,7 @@ namespace tenfold::cli {
 struct Sample {
   double start_ms = 0, end_ms = 0;  // since the start of measuring
   RunTimes parts;                   // on a CPU all is computing
+  int stream = 0;                   // whose run it is
 };
 
 struct Trace {

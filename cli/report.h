@@ -27,6 +27,7 @@ void print_outputs(const Console& console, const std::vector<std::pair<std::stri
 
 void export_times(const std::string& path, const Trace& trace);
 void export_profile(const std::string& path, const std::vector<LayerTimes>& layers);
+void export_trace(const std::string& path, const Trace& trace, const std::vector<LayerTimes>& layers);   // trace_file.cpp
 void export_outputs(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& outputs);  // .npz, otherwise JSON
 
 }  // namespace tenfold::cli

@@ -129,6 +129,33 @@ class Outputs(CliCase):
         self.assertGreater(len(read['exportLayerInfo']['Layers']), 0)
         self.assertEqual(read['exportOutput'][0]['dimensions'], '1x4')
 
+    def test_a_timeline(self):
+        """What chrome://tracing and Perfetto ask: complete events in microseconds that lie inside each other or behind each other."""
+        trace, times, profile = (self.path(name) for name in ('trace.json', 'times.json', 'profile.json'))
+        self.tenfold('exec', f'--onnx={self.model}', '--iterations=7', '--duration=0', '--warmUp=0', '--infStreams=2',
+                     f'--exportTrace={trace}', f'--exportTimes={times}', f'--exportProfile={profile}')
+        events = json.loads(pathlib.Path(trace).read_text())['traceEvents']
+        names = {(e['pid'], e['tid']): e['args']['name'] for e in events if e['name'] == 'thread_name'}
+        self.assertEqual(sorted(names.values()), ['steps', 'stream 0', 'stream 1'])
+        tracks = {}
+        for event in events:
+            if event['ph'] == 'X':
+                tracks.setdefault(names[event['pid'], event['tid']], []).append((event['ts'], event['ts'] + event['dur'], event))
+        for name, spans in tracks.items():
+            inside = []
+            for start, end, event in sorted(spans, key=lambda span: (span[0], -span[1])):
+                while inside and inside[-1] <= start + 1e-3:
+                    inside.pop()
+                self.assertTrue(not inside or end <= inside[-1] + 1e-3, f'{name}: {event}')
+                inside.append(end)
+        runs = sorted((s, e) for name in ('stream 0', 'stream 1') for s, e, event in tracks[name] if event['cat'] == 'run')
+        told = json.loads(pathlib.Path(times).read_text())
+        self.assertEqual(len(runs), 14)
+        np.testing.assert_allclose([s for s, _ in runs], [1e3 * t['startEnqMs'] for t in told], rtol=1e-9)
+        np.testing.assert_allclose([e - s for s, e in runs], [1e3 * t['latencyMs'] for t in told], rtol=1e-6)
+        layers = json.loads(pathlib.Path(profile).read_text())[1:]
+        self.assertEqual([e['name'] for *_, e in tracks['steps']], [layer['name'] for layer in layers])
+
     def test_ranges_for_a_profiler(self):
         listener, log = os.environ.get('TENFOLD_NVTX_LISTENER', ''), self.path('heard')
         if not os.path.exists(listener):

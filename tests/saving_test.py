@@ -33,7 +33,7 @@ class Saving(CliCase):
             self.refused(RUN_FAILED, expected, 'exec', f'--onnx={self.model}', f'--saveEngine={path}', '--noBuilderCache', *ONCE)
 
     def test_such_a_place_is_told_before_the_build(self):
-        for flag in ('saveEngine', 'exportOutput', 'exportTimes', 'exportProfile', 'exportLayerInfo'):
+        for flag in ('saveEngine', 'exportOutput', 'exportTimes', 'exportProfile', 'exportTrace', 'exportLayerInfo'):
             path = self.path('no/such.json')
             done = self.refused(RUN_FAILED, f"cannot write '{path}'", 'exec', f'--onnx={self.model}', f'--{flag}={path}', *ONCE)
             self.assertNotIn('Engine built', done.stdout)
@@ -79,6 +79,7 @@ class Saving(CliCase):
             ('exportOutput', 'o.json'),
             ('exportTimes', 'p'),
             ('exportProfile', 'p'),
+            ('exportTrace', 'p'),
             ('exportLayerInfo', 'p'),
         ):
             with self.subTest(flag):
