@@ -1,4 +1,5 @@
-// tenfold doctor: what the machine has against threads in a hurry. It changes nothing.
+// tenfold doctor: what a report of a fault needs to say of this machine, and what is wrong; --latency: what it has against threads in a
+// hurry. It changes nothing.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -6,6 +7,7 @@
 #include <thread>
 
 #include "console.h"
+#include "doctor_system.h"
 #include "flags.h"
 #include "specs.h"
 #include "tenfold/machine.h"
@@ -58,6 +60,31 @@ std::string json_of(const std::vector<MachineFinding>& findings, const std::vect
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+constexpr const char* kVerdicts[] = {"ok", "--", "FAIL"};
+
+void print(const std::vector<SystemCheck>& checks) {
+  for (const SystemCheck& c : checks) {
+    std::printf("%-4s %-18s %s\n", kVerdicts[c.verdict], c.topic.c_str(), printable(c.found).c_str());
+    if (!c.what_to_do.empty()) std::printf("     %-18s do: %s\n", "", c.what_to_do.c_str());
+  }
+}
+
+std::string json_of(const std::vector<SystemCheck>& checks) {
+  constexpr const char* kNames[] = {"ok", "missing", "fails"};
+  Json json;
+  for (const SystemCheck& c : checks)
+    json["checks"].push_back({{"topic", c.topic}, {"verdict", kNames[c.verdict]}, {"found", c.found}, {"what_to_do", c.what_to_do}});
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+int check(bool json) {
+  const std::vector<SystemCheck> checks = check_system();
+  if (json) std::fputs(json_of(checks).c_str(), stdout);
+  else print(checks);
+  const bool fails = std::any_of(checks.begin(), checks.end(), [](const SystemCheck& c) { return c.verdict == SystemCheck::fails; });
+  return fails ? kRunFailed : kOk;
+}
+
 struct Wish {
   bool latency = false, json = false, help = false;
   double seconds = 2;
@@ -65,9 +92,10 @@ struct Wish {
 };
 
 Flags make_flags(Wish& w) {
-  Flags flags("tenfold doctor --latency [--flags]",
-              "Tells what this machine has against threads in a hurry: found, wanted, how. Then two seconds of hiccups on each CPU.\n"
-              "It changes nothing.");
+  Flags flags("tenfold doctor [--latency] [--flags]",
+              "Shows what a bug report needs: versions, processor, memory, GPUs, libraries and where they lie, the folder of plans, and a\n"
+              "self-test of each device. Exit code 1: something will not work; the line below it says what to do. --latency looks at what\n"
+              "bears on latency instead: found, wanted, how, and two seconds of hiccups on each CPU. It changes nothing.");
   flags.group("Flags");
   flags.add_switch("latency", w.latency, "look at what bears on latency");
   flags.add({"cpus", "N[,N...]", "the CPUs that matter; default: all that this process may use", [&w](const std::string& text) {
@@ -91,7 +119,11 @@ int doctor_main(const Arguments& arguments) {
   const Flags flags = make_flags(w);
   const std::vector<std::string> words = flags.parse(arguments);
   if (w.help) return std::fputs(flags.help().c_str(), stdout), kOk;
-  if (!words.empty() || !w.latency) throw UsageError("say what to look at: tenfold doctor --latency");
+  if (!words.empty()) throw UsageError("tenfold doctor takes no '" + words.front() + "'");
+  if (!w.latency) {
+    if (!w.cpus.empty()) throw UsageError("--cpus needs --latency");
+    return check(w.json);
+  }
   if (w.cpus.empty()) w.cpus = allowed_cpus();
   const std::vector<MachineFinding> findings = look_at_machine(w.cpus);
   std::vector<Hiccups> hiccups;

@@ -167,7 +167,7 @@ const std::vector<Verb>& verbs() {
       {"ops", "the ONNX operators that models may use", ops_main, ops_flags},
       {"devices", "what this machine offers", devices_main, devices_flags},
       {"cache", "the plans that are kept: how many, how large; removes them", cache_main, cache_flags},
-      {"doctor", "checks this machine for low-latency use", doctor_main, doctor_flags},
+      {"doctor", "what a bug report needs to say of this machine, and what is wrong", doctor_main, doctor_flags},
   };
   return all;
 }

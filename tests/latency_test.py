@@ -207,7 +207,7 @@ class LatencyCase(CliCase):
         self.assertEqual(topics['real-time throttling']['good'], runtime < 0 or runtime >= 1_000_000)
         self.assertEqual({h['cpu'] for h in told['hiccups_us']}, os.sched_getaffinity(0))
         self.assertIn('hiccups of an idle loop', self.tenfold('doctor', '--latency', '--duration=0.05').stdout)
-        self.refused(2, 'say what to look at', 'doctor')
+        self.refused(2, '--cpus needs --latency', 'doctor', '--cpus=0')
         self.assertIn('load', {finding['topic'] for finding in told['findings']})
         self.refused(2, 'CPU 4000 does not exist', 'doctor', '--latency', '--cpus=4000')
 

@@ -1,0 +1,14 @@
+// A small model, built and run on a device, beside the same numbers in f64.
+#pragma once
+
+#include <string>
+
+namespace tenfold::cli {
+
+struct SelfTest {
+  bool passed = false;
+  std::string words;   // "a product and a softmax agree with f64 to 3e-07 (built in 0.2 s)", or what failed
+};
+SelfTest self_test(const std::string& device);   // never throws
+
+}  // namespace tenfold::cli
