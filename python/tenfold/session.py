@@ -53,7 +53,8 @@ class Session:
         if isinstance(path_or_bytes, Network):
             raise TypeError('a session takes a path, bytes of an ONNX file or an onnx.ModelProto; tenfold.build() takes a Network')
         if sess_options is not None and not isinstance(sess_options, SessionOptions):
-            raise TypeError(f'sess_options are SessionOptions, got {type(sess_options).__name__}')
+            kind = type(sess_options)
+            raise TypeError(f'sess_options are SessionOptions of tenfold.onnxruntime, got {kind.__module__}.{kind.__qualname__}')
         self._settings = settings = sess_options or SessionOptions()
         self._profile = Profile() if settings.enable_profiling else None
         self._plain = self._profile is None   # whether runs are no more than runs
