@@ -44,12 +44,11 @@ def build_options_of(provider: str, options: dict[str, Any]) -> dict[str, Any]:
 def chosen(providers: Any, provider_options: Sequence[dict[str, Any]] | None, device: str | None) -> Chosen:
     """Names with options, in the order in which they are tried. Behind all others comes the CPU, as in ONNX Runtime."""
     given = [*_pairs(providers, provider_options)] if providers else _of_device(device)
-    there = get_available_providers()
     named: Chosen = {}
     for name, options in given:
         if name in named:
             warnings.warn(f'the provider {name!r} is named twice, and taken once', stacklevel=4)
-        elif name in there:
+        elif name == CPU or name in (there := get_available_providers()):   # sessions on the CPU do not look for GPUs
             _look_at(name, options)
             named[name] = {} if name == CPU else options
         else:

@@ -257,6 +257,10 @@ class Settings(Case):
             self.refused(tenfold.InvalidArgument, ["'gpu_memlimit'", 'gpu_mem_limit'], _session_providers.chosen,
                          [('CUDAExecutionProvider', {'gpu_memlimit': 1})], None, None)
 
+    def test_sessions_on_the_cpu_do_not_look_for_gpus(self):
+        with unittest.mock.patch.object(_session_providers, 'devices', side_effect=AssertionError):
+            self.near(session().run(None, {'x': batch()})[0], truth(batch()))
+
     def test_no_fall_back(self):
         """A device that fails ends the session where that is asked for."""
         with unittest.mock.patch.object(_session_providers, 'get_available_providers', lambda: ['CUDAExecutionProvider', *CPU]):
