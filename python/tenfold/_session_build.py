@@ -2,8 +2,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -20,6 +18,8 @@ class Files:
     """Files in memory, in a folder as long as a session lives."""
 
     def __init__(self, files: dict[str, Any]) -> None:
+        import shutil   # here, for both take long to import
+        import tempfile
         self.path = tempfile.mkdtemp(prefix='tenfold')
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
         for name, buffer in files.items():
