@@ -10,6 +10,7 @@
 #include "network.h"
 #include "options.h"
 #include "runner.h"
+#include "tenfold/internal/write_model.h"
 #include "tenfold/model_error.h"
 #include "values.h"
 
@@ -101,6 +102,13 @@ std::vector<ExtentLimit> limits_of(nb::handle model, const nb::dict& keywords) {
   return of_model(model, *callbacks, [&](const auto& from) { return extent_limits(from, config); });
 }
 
+void write_file(nb::handle model, const std::string& output, const nb::dict& keywords) {
+  BuildConfig config;
+  const auto callbacks = std::make_shared<Callbacks>();
+  read_options(keywords, config, callbacks, "write_model");
+  of_model(model, *callbacks, [&](const auto& from) { return write_model(from, output, config), true; });
+}
+
 // [(nodes, supported), ...]
 nb::list parts_of(nb::handle model, const std::vector<ModelProblem>& problems) {
   const auto callbacks = std::make_shared<Callbacks>();
@@ -127,6 +135,8 @@ void bind_build(nb::module_& m) {
       .def_ro("refused", &ExtentLimit::refused, "An extent that does not fit.")
       .def_ro("why", &ExtentLimit::why, "What is wrong then, with the node.")
       .def("__str__", &ExtentLimit::text);
+  m.def("write_model", &write_file, nb::arg("model"), nb::arg("output"), nb::arg("options"),
+        "A model's file with the values of its initializers that the options give, and all data that lie in other files.");
   m.def("extent_limits", &limits_of, nb::arg("model"), nb::arg("options"));
   m.def("model_parts", &parts_of, nb::arg("model"), nb::arg("problems"),
         nb::sig("def model_parts(model: Any, problems: Sequence[ModelProblem]) -> list[tuple[list[int], bool]]"),

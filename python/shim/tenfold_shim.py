@@ -1,5 +1,6 @@
-"""Where there is no real tensorrt, pycuda or torch_tensorrt, `import tensorrt` means tenfold.tensorrt, `import pycuda` tenfold.pycuda, and
-`import torch_tensorrt` tenfold.torch_tensorrt. torch.compile's backends "tensorrt" and "torch_tensorrt" are Tenfold's then.
+"""Where there is no real tensorrt, pycuda, torch_tensorrt or onnxruntime, `import tensorrt` means tenfold.tensorrt, `import pycuda`
+tenfold.pycuda, `import torch_tensorrt` tenfold.torch_tensorrt, and `import onnxruntime` tenfold.onnxruntime. torch.compile's backends
+"tensorrt" and "torch_tensorrt" are Tenfold's then.
 
 tenfold-shim.pth imports this module as Python starts. It looks last: what is really installed is found before.
 """
@@ -9,7 +10,11 @@ from importlib.machinery import ModuleSpec
 
 OFFERED = {'tensorrt': 'tenfold.tensorrt', 'tensorrt.plugin': 'tenfold.tensorrt.plugin',
            'torch_tensorrt': 'tenfold.torch_tensorrt', 'torch_tensorrt.ptq': 'tenfold.torch_tensorrt.ptq',
-           'pycuda': 'tenfold.pycuda', 'pycuda.driver': 'tenfold.pycuda.driver'}
+           'pycuda': 'tenfold.pycuda', 'pycuda.driver': 'tenfold.pycuda.driver',
+           'onnxruntime': 'tenfold.onnxruntime', 'onnxruntime.capi': 'tenfold.onnxruntime.capi',
+           **{f'onnxruntime.capi.{name}': f'tenfold.onnxruntime.capi.{name}'
+              for name in ('onnxruntime_pybind11_state', '_pybind_state', 'onnxruntime_inference_collection')}}
+WHOLE = ('pycuda', 'onnxruntime')   # whose parts come along: else Python would find a second copy of them in their folder
 ORIGIN = 'tenfold-shim'   # by which tenfold.tensorrt.install() knows that this is no real one
 
 
@@ -22,8 +27,10 @@ class Loader:
     def exec_module(module):
         name = module.__spec__.name
         sys.modules[name] = importlib.import_module(OFFERED[name])
-        if name == 'pycuda':
-            sys.modules['pycuda.driver'] = importlib.import_module('tenfold.pycuda.driver')
+        if name in WHOLE:
+            for part, of_tenfold in OFFERED.items():
+                if part.startswith(name + '.'):
+                    sys.modules[part] = importlib.import_module(of_tenfold)
 
 
 class Finder:

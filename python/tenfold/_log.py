@@ -7,3 +7,13 @@ logger = logging.getLogger('tenfold')
 
 def line(severity: int, text: str) -> None:
     logger.log(_LEVELS[severity], '%s', text)
+
+
+_said: set[str] = set()
+
+
+def once(text: str) -> None:
+    """A warning that a process gives once."""
+    if text not in _said:
+        _said.add(text)
+        logger.warning('%s', text)

@@ -1,11 +1,13 @@
-"""What ONNX Runtime's sessions are given and give: options, arguments, values, bindings."""
+"""What ONNX Runtime's sessions are given and give: arguments, values, bindings."""
 from __future__ import annotations
 
-import enum
+import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tenfold import _native, errors
+from tenfold._session_errors import NoArray
+from tenfold._session_options import look_at
 
 if TYPE_CHECKING:
     from tenfold.session import Session
@@ -15,92 +17,47 @@ _ONNX_NAMES = {'f32': 'float', 'f64': 'double', 'f16': 'float16', 'bf16': 'bfloa
                'string': 'string', 'i4': 'int4', 'u4': 'uint4',
                'f8e4m3fn': 'float8e4m3fn', 'f8e4m3fnuz': 'float8e4m3fnuz', 'f8e5m2': 'float8e5m2',
                'f8e5m2fnuz': 'float8e5m2fnuz'}
-
-
-class GraphOptimizationLevel(enum.IntEnum):
-    """Taken for how long a build searches: ORT_DISABLE_ALL is optimization_level 0, the others are the default."""
-
-    ORT_DISABLE_ALL = 0
-    ORT_ENABLE_BASIC = 1
-    ORT_ENABLE_EXTENDED = 2
-    ORT_ENABLE_LAYOUT = 3
-    ORT_ENABLE_ALL = 99
-
-
-class ExecutionMode(enum.IntEnum):
-    ORT_SEQUENTIAL = 0
-    ORT_PARALLEL = 1
-
-
-class SessionOptions:
-    """Options of a session. What has no use here is kept and changes nothing: inter_op_num_threads, execution_mode, memory patterns."""
-
-    def __init__(self) -> None:
-        self.intra_op_num_threads = 0
-        self.inter_op_num_threads = 0
-        self.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_ALL
-        self.execution_mode = ExecutionMode.ORT_SEQUENTIAL
-        self.enable_profiling = False
-        self.profile_file_prefix = 'tenfold_profile'
-        self.enable_cpu_mem_arena = self.enable_mem_pattern = self.enable_mem_reuse = True
-        self.log_severity_level = 2
-        self.log_verbosity_level = 0
-        self.logid = ''
-        self.optimized_model_filepath = ''
-        self.use_deterministic_compute = False
-        self._entries: dict[str, str] = {}
-
-    def add_session_config_entry(self, key: str, value: str) -> None:
-        self._entries[key] = value
-
-    def get_session_config_entry(self, key: str) -> str:
-        if key not in self._entries:
-            raise errors.InvalidArgument(f'the session options have no entry {key!r}')
-        return self._entries[key]
-
-    def register_custom_ops_library(self, path: str) -> None:
-        raise errors.Unsupported("libraries of ONNX Runtime's custom operators cannot be loaded; tenfold.Plugins loads Tenfold's")
-
-    def add_free_dimension_override_by_name(self, name: str, size: int) -> None:
-        raise errors.Unsupported('free dimensions need no override: the session builds for the shapes that it meets')
-
-    def _build_options(self) -> dict[str, Any]:
-        options: dict[str, Any] = {'threads': self.intra_op_num_threads}
-        if self.graph_optimization_level == GraphOptimizationLevel.ORT_DISABLE_ALL:
-            options['optimization_level'] = 0
-        return options
-
-
-class RunOptions:
-    """Options of one run: `terminate` ends runs that begin after it is set."""
-
-    def __init__(self) -> None:
-        self.terminate = False
-        self.logid = ''
-        self.log_severity_level = 2
-        self.log_verbosity_level = 0
-        self.only_execute_path_to_fetches = False
-
-    def add_run_config_entry(self, key: str, value: str) -> None:
-        """Kept for scripts that set one; none has a meaning here."""
-
-
-def look_at(options: RunOptions | None) -> None:
-    """What options say of a run that is about to begin."""
-    if options is not None and options.terminate:
-        raise errors.Cancelled('the run was cancelled: RunOptions.terminate is set')
+_ONNX_NUMBERS = {'float': 1, 'uint8': 2, 'int8': 3, 'uint16': 4, 'int16': 5, 'int32': 6, 'int64': 7, 'string': 8, 'bool': 9, 'float16': 10,
+                 'double': 11, 'uint32': 12, 'uint64': 13, 'bfloat16': 16, 'float8e4m3fn': 17, 'float8e4m3fnuz': 18, 'float8e5m2': 19,
+                 'float8e5m2fnuz': 20, 'uint4': 21, 'int4': 22}
 
 
 class NodeArg:
-    """An input or output: name, shape (names or None where it is open), type ("tensor(float)")."""
+    """An input or output: name, shape (the file's names, or None, where it is open), type ("tensor(float)")."""
 
-    def __init__(self, binding: _native.Binding) -> None:
-        self.name = binding.name
-        self.shape: list[int | str | None] = [d if d != '' else None for d in binding.dims]
-        self.type = f'tensor({_ONNX_NAMES.get(binding.dtype, binding.dtype)})'
+    def __init__(self, name: str, type: str, shape: list[int | str | None]) -> None:
+        self.name, self.type, self.shape = name, type, shape
 
     def __repr__(self) -> str:
         return f'NodeArg(name={self.name!r}, type={self.type!r}, shape={self.shape})'
+
+
+def arguments(declared: list[_native.DeclaredValue], bindings: list[_native.Binding], fixed: dict[str, int],
+              names: dict[str, str | None]) -> list[NodeArg]:
+    """What the file declares, completed by what is known of the engines' bindings. `fixed`: extents by the file's names. `names`: the
+    file's, by the engines' own, to which inputs are added."""
+    known = {b.name: b for b in bindings}
+    return [_argument(one, known.get(one.name), fixed, names) for one in declared]
+
+
+def _argument(one: _native.DeclaredValue, known: _native.Binding | None, fixed: dict[str, int], names: dict[str, str | None]) -> NodeArg:
+    dims = [fixed.get(dim, dim) if isinstance(dim, str) else dim for dim in one.dims] if one.ranked else []
+    found = list(known.dims) if known is not None else []
+    if known is not None and known.is_input:
+        names.update((of_engine, dim) for dim, of_engine in zip(dims, found) if isinstance(of_engine, str) and not isinstance(dim, int))
+    if not one.ranked:
+        dims = [dim if isinstance(dim, int) else names.get(dim) for dim in found]
+    elif len(found) == len(dims):
+        dims = [of_engine if isinstance(of_engine, int) else dim for dim, of_engine in zip(dims, found, strict=True)]
+    return NodeArg(one.name, onnx_type(one.type), dims)
+
+
+def onnx_type(text: str) -> str:
+    """'tensor(float)' for 'tensor(f32)'."""
+    for short, long in _ONNX_NAMES.items():
+        for end in '),':
+            text = text.replace(f'({short}{end}', f'({long}{end}')
+    return text
 
 
 class ModelMetadata:
@@ -121,16 +78,25 @@ class OrtValue:
 
     @staticmethod
     def ortvalue_from_numpy(numpy_obj: Any, device_type: str = 'cpu', device_id: int = 0) -> OrtValue:
+        if not hasattr(numpy_obj, 'dtype') or numpy_obj.dtype.hasobject:
+            raise NoArray(f'an OrtValue is made of an array of numbers, got {type(numpy_obj).__name__}')
         if device_type == 'cpu':
             return OrtValue(numpy_obj)
         return OrtValue(_native.DeviceArray.of(numpy_obj, _device(device_type, device_id)))
 
     @staticmethod
     def ortvalue_from_shape_and_type(shape: Sequence[int], element_type: Any, device_type: str = 'cpu', device_id: int = 0) -> OrtValue:
+        """`element_type`: NumPy's, or ONNX's number of one."""
         import numpy as np
+        dtype = _dtype_of_number(element_type) if isinstance(element_type, int) else element_type
         if device_type == 'cpu':
-            return OrtValue(np.zeros(tuple(shape), element_type))
-        return OrtValue(_native.DeviceArray(shape, element_type, _device(device_type, device_id)))
+            return OrtValue(np.zeros(tuple(shape), dtype))
+        return OrtValue(_native.DeviceArray(shape, dtype, _device(device_type, device_id)))
+
+    @staticmethod
+    def ortvalue_from_numpy_with_onnx_type(data: Any, onnx_element_type: int) -> OrtValue:
+        """The bytes of an array as elements of another type of that size, such as bfloat16 (16) in uint16."""
+        return OrtValue(data.view(_dtype_of_number(onnx_element_type)))
 
     @staticmethod
     def from_dlpack(array: Any, is_bool_tensor: bool = False) -> OrtValue:
@@ -146,8 +112,12 @@ class OrtValue:
         names = {_native.numpy_name(short): long for short, long in _ONNX_NAMES.items() if short not in ('boolean', 'string')}
         return f'tensor({names.get(str(self._array.dtype), str(self._array.dtype))})'
 
-    def element_type(self) -> Any:
-        return self._array.dtype
+    def element_type(self) -> int:
+        """ONNX's number of it."""
+        return _ONNX_NUMBERS[self.data_type()[len('tensor('):-1]]
+
+    def tensor_size_in_bytes(self) -> int:
+        return int(self._array.nbytes)
 
     def device_name(self) -> str:
         return 'cuda' if hasattr(self._array, '__cuda_array_interface__') else 'cpu'
@@ -163,6 +133,8 @@ class OrtValue:
     def update_inplace(self, array: Any) -> None:
         if isinstance(self._array, _native.DeviceArray):
             self._array.copy_from(array)
+        elif tuple(array.shape) != tuple(self._array.shape):
+            raise NoArray(f'the OrtValue has the shape {list(self._array.shape)}, an array of {list(array.shape)} is given')
         else:
             self._array[...] = array
 
@@ -171,6 +143,17 @@ class OrtValue:
 
     def __dlpack_device__(self) -> Any:
         return self._array.__dlpack_device__()
+
+
+def _dtype_of_number(number: int) -> Any:
+    import numpy as np
+    names = {_ONNX_NUMBERS[long]: _native.numpy_name(short) for short, long in _ONNX_NAMES.items()
+             if short not in ('boolean', 'string') and long in _ONNX_NUMBERS}
+    if number not in names:
+        raise errors.InvalidArgument(f'there is no element type of number {number}; there are {sorted(names)}')
+    if names[number] in np.sctypeDict:
+        return np.dtype(names[number])
+    return np.dtype(getattr(importlib.import_module('ml_dtypes'), names[number]))
 
 
 def _device(device_type: str, device_id: int) -> str:
@@ -201,12 +184,16 @@ class IOBinding:
         self._unsettled = False   # a tuned engine may take its place
 
     def bind_cpu_input(self, name: str, arr_on_cpu: Any) -> None:
+        self._session._expect_input(name)
+        if not hasattr(arr_on_cpu, 'shape'):
+            raise NoArray(f'input {name!r} is bound to an array, got {type(arr_on_cpu).__name__}')
         self._inputs[name], self._changed = arr_on_cpu, True
 
     def bind_ortvalue_input(self, name: str, ortvalue: OrtValue) -> None:
         self.bind_cpu_input(name, ortvalue._array)
 
     def bind_ortvalue_output(self, name: str, ortvalue: OrtValue) -> None:
+        self._session._expect_output(name)
         self._outputs[name], self._changed = ortvalue._array, True
 
     def bind_input(self, name: str, device_type: str, device_id: int, element_type: Any, shape: Sequence[int], buffer_ptr: int) -> None:
@@ -214,6 +201,7 @@ class IOBinding:
 
     def bind_output(self, name: str, device_type: str = 'cpu', device_id: int = 0, element_type: Any = None,
                     shape: Sequence[int] | None = None, buffer_ptr: int | None = None) -> None:
+        self._session._expect_output(name)
         given = None
         if buffer_ptr is not None and shape is not None:
             given = _at(device_type, element_type, shape, buffer_ptr)
@@ -242,9 +230,9 @@ class IOBinding:
         import numpy as np
         return [np.array(_on_host(self._made[name])) for name in self._outputs]
 
-    def _run(self, options: RunOptions | None) -> None:
+    def _run(self, options: Any) -> None:
         look_at(options)
-        if self._changed or (self._unsettled and self._session._engine(self._inputs) is not self._engine):
+        if self._changed or (self._unsettled and self._session._ask(self._inputs)[0] is not self._engine):
             self._bind()
         self._context.run()
         if self._by_run:

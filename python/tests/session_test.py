@@ -155,8 +155,6 @@ class Beside(Case):
         self.refused(tenfold.InvalidArgument, "'x'", s.run, None, {'x': batch()[:, :5]})
         self.refused(tenfold.InvalidArgument, "'x'", s.run, None, {})
         self.refused(tenfold.InvalidArgument, "'q'", s.run, ['q'], {'x': batch()})
-        self.refused(tenfold.InvalidArgument, 'TensorrtExecutionProvider', tenfold.Session, tanh_model(),
-                     providers=['TensorrtExecutionProvider'])
         options = tenfold.onnxruntime.RunOptions()
         options.terminate = True
         self.refused(tenfold.Cancelled, 'terminate', s.run, None, {'x': batch()}, options)
@@ -208,13 +206,10 @@ class Own(Case):
     def test_sessions_fall_back_in_order_and_say_so(self):
         if any(d.device.startswith('cuda') for d in tenfold.devices()):
             self.skipTest('there is a GPU')
-        with self.assertLogs('tenfold', 'WARNING') as seen:
+        with self.assertWarnsRegex(UserWarning, 'CUDAExecutionProvider'):
             s = tenfold.Session(conv_model(), providers=['CUDAExecutionProvider', 'CPUExecutionProvider'], tune='never')
-            s.run(None, {'image': np.zeros((1, 3, 4, 4), np.float32)})
+        s.run(None, {'image': np.zeros((1, 3, 4, 4), np.float32)})
         self.assertEqual(s.get_providers(), ['CPUExecutionProvider'])
-        self.assertIn('CUDAExecutionProvider is not used', seen.output[0])
-        self.refused(tenfold.DeviceError, '', tenfold.Session(conv_model(), providers=['CUDAExecutionProvider'], tune='never').run, None,
-                     {'image': np.zeros((1, 3, 4, 4), np.float32)})
 
     def test_one_session_serves_many_threads_and_shapes(self):
         s, wrong = tenfold.Session(tanh_model(), providers=['CPUExecutionProvider'], tune='never'), []

@@ -28,6 +28,18 @@ TEST(Import, EqualNamesAreOneSymbolAndMissingOnesGetTheirOwn) {
   EXPECT_FALSE(graph.inputs[1]->dims()[2] == graph.inputs[1]->dims()[3]);   // two names that look alike once cleaned
 }
 
+TEST(Import, NamesThatSayNothingAreNoOnesName) {
+  auto model = small_model();
+  add_input(*model.graph, "z", {"?", "?", "??"});
+  add_input(*model.graph, "u", {"?", "*", "*"});
+  const ir::Graph graph = import_model(model);
+  EXPECT_EQ(ir::text(graph.inputs[1]->type), "f32[z_d0,z_d1,z_d2]");
+  EXPECT_EQ(ir::text(graph.inputs[2]->type), "f32[u_d0,u_d1,u_d2]");
+  const ir::Graph fixed = import_model(model, {.input_shapes = {{"z", {4, 5, 6}}, {"u", {1, 2, -1}}}});
+  EXPECT_EQ(ir::text(fixed.inputs[1]->type), "f32[4,5,6]");
+  EXPECT_EQ(ir::text(fixed.inputs[2]->type), "f32[1,2,u_d2]");
+}
+
 TEST(Import, FixedShapesHoldForTheNameEverywhere) {
   auto model = small_model();
   add_input(*model.graph, "z", {"batch", "n"});

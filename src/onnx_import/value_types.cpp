@@ -1,4 +1,4 @@
-// Types of graph inputs: named dimensions become symbols, missing ones get a name of their own, fixed shapes replace both.
+// Types of graph inputs: named dimensions become symbols, those of no name get one of their own, fixed shapes replace both.
 #include "onnx_import/value_types.h"
 
 #include <algorithm>
@@ -24,6 +24,11 @@ std::string identifier(const std::string& name) {
   while (!out.empty() && out.back() == '_') out.pop_back();
   if (out.empty() || std::isdigit(static_cast<unsigned char>(out[0]))) out.insert(0, "d");
   return out.substr(0, 64);
+}
+
+// Whether two dims of this name need not be equal: it says that nothing is known, as exporters write it ("?", "-1", "*").
+bool says_nothing(const std::string& name) {
+  return name == "-1" || std::none_of(name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)); });
 }
 
 // The elements of a shape tensor, which the run reads; they say nothing of its type.
@@ -58,7 +63,7 @@ void ValueTypes::fix_names(const onnx::GraphProto& graph) {
             shape.size(), " dimensions, the model declares ", declared.size());
     for (std::size_t d = 0; d < declared.size(); ++d) {
       const std::int64_t value = shape[d];
-      if (value < 0 || declared[d].dim_param.empty()) continue;
+      if (value < 0 || says_nothing(declared[d].dim_param)) continue;
       const auto [entry, fresh] = fixed_.try_emplace(declared[d].dim_param, value);
       require(fresh || entry->second == value, ErrorKind::invalid_argument, "the given shapes fix the dimension '", entry->first, "' to ",
               entry->second, " and to ", value);
@@ -96,7 +101,7 @@ ir::TensorType ValueTypes::tensor(const onnx::TypeProto::Tensor& type, const std
     } else if (wanted >= 0) {
       result.dims.push_back(extent(wanted));
     } else {
-      result.dims.push_back(named(dim.dim_param.empty() ? cat(stem, "_d", d) : dim.dim_param));
+      result.dims.push_back(named(says_nothing(dim.dim_param) ? cat(stem, "_d", d) : dim.dim_param));
     }
   }
   return result;

@@ -8,6 +8,7 @@
 #include "builder/builder.h"
 #include "builder/model/model.h"
 #include "builder/model/profiles.h"
+#include "builder/model/write_model.h"
 #include "builder/precision/calibrate.h"
 #include "builder/quantize/model_uses.h"
 #include "builder/quantize/places.h"
@@ -23,8 +24,6 @@
 
 namespace tenfold::builder {
 namespace {
-
-constexpr std::size_t kLargestFile = (std::size_t{1} << 31) - 1;   // that other readers of protocol buffers take
 
 void expect_raisable(const onnx::ModelProto& model, int wanted, const ir::Registry& registry) {
   const int opset = onnx_export::onnx_opset(model);
@@ -172,21 +171,10 @@ class Quantizer {
   // What the file needs of the model's external data comes along: it is tied to no other file.
   void write(const onnx_export::Edits& edits) {
     onnx_import::ExternalData external(path_, {config_.external_data_dirs.begin(), config_.external_data_dirs.end()});
-    const onnx_export::Rope bytes = onnx_export::edit_model(file_->bytes(), edits, nullptr, &external);
     report_.opset_before = onnx_export::onnx_opset(model_), report_.opset_after = std::max(report_.opset_before, edits.opset);
     report_.bytes_before = static_cast<std::int64_t>(file_->bytes().size()) + external_bytes(model_);
-    report_.bytes_after = static_cast<std::int64_t>(bytes.size());
-    if (!options_.external_data && bytes.size() <= kLargestFile) return save(output_, bytes);
-    onnx_export::DataFile aside{.name = std::filesystem::path(output_).filename().string() + ".data"};
-    const onnx_export::Rope model = onnx_export::edit_model(file_->bytes(), edits, &aside, &external);
-    if (aside.bytes.size() > 0) save(output_ + ".data", aside.bytes);
-    save(output_, model);
-    report_.bytes_after = static_cast<std::int64_t>(model.size() + aside.bytes.size());
-  }
-  static void save(const std::string& path, const onnx_export::Rope& bytes) {
-    AtomicFile file(path);
-    for (const auto piece : bytes.pieces()) file.write(piece);
-    file.commit();
+    report_.bytes_after =
+        static_cast<std::int64_t>(write_model(file_->bytes(), edits, external, output_, options_.external_data));
   }
 
   const std::string path_, output_;

@@ -1,0 +1,1 @@
+"""Where scripts look for ONNX Runtime's errors, and for its native names."""

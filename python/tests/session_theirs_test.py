@@ -1,0 +1,439 @@
+"""What scripts of ONNX Runtime write, under both modules: answers, warnings and kinds of errors are ONNX Runtime's."""
+import importlib
+import os
+import pickle
+import threading
+import time
+import warnings
+
+import numpy as np
+import onnxruntime
+from case import Case, TensorProto, batch, helper, model, numpy_helper, onnx, tanh_model
+from onnxruntime.capi import onnxruntime_pybind11_state as their_errors
+
+import tenfold
+import tenfold.onnxruntime
+
+FLOAT, INT = TensorProto.FLOAT, TensorProto.INT64
+BOTH = (onnxruntime, tenfold.onnxruntime)
+CPU = ['CPUExecutionProvider']
+ERRORS = importlib.import_module('tenfold.onnxruntime.capi.onnxruntime_pybind11_state')
+
+
+def node(op, inputs=('x',), outputs=('y',), **attributes):
+    return helper.make_node(op, list(inputs), list(outputs), **attributes)
+
+
+def relu(shape=(4,), dtype=FLOAT, op='Relu'):
+    shape = None if shape is None else list(shape)
+    return model([node(op)], [('x', dtype, shape)], [('y', dtype, shape)])
+
+
+def clip(version):
+    """Its least value is an initializer that is an input, too."""
+    proto = model([node('Clip', ['x', 'lo'])], [('x', FLOAT, [6]), ('lo', FLOAT, [])], [('y', FLOAT, [6])],
+                  [numpy_helper.from_array(np.float32(-.1), 'lo')])
+    proto.ir_version = version
+    return proto
+
+
+def biased(external=False):
+    proto = model([node('Add', ['x', 'w'])], [('x', FLOAT, [4])], [('y', FLOAT, [4])],
+                  [numpy_helper.from_array(np.ones(4, np.float32), 'w')])
+    if external:
+        onnx.external_data_helper.set_external_data(proto.graph.initializer[0], 'w.bin', 0, 16)
+        proto.graph.initializer[0].ClearField('raw_data')
+        proto.graph.initializer[0].data_location = TensorProto.EXTERNAL
+    return proto
+
+
+def session(module, proto, options=None, providers=CPU, **keywords):
+    if module is tenfold.onnxruntime:
+        keywords |= dict(tune='never', tf32=False)
+    return module.InferenceSession(proto.SerializeToString(), options, providers, **keywords)
+
+
+def told(function):
+    """What it gives or raises, and the categories of what it warns of."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter('always')
+        try:
+            result = function()
+        except Exception as error:
+            result = error
+    return result, [w.category for w in seen]
+
+
+class Beside(Case):
+    def same(self, function, *what, error=None):
+        """function(module, ...) ends alike under both. `error`: of ONNX Runtime's names, which both raise."""
+        (theirs, warned), (ours, also) = (told(lambda module=module: function(module, *what)) for module in BOTH)
+        self.assertEqual(also, warned)
+        if error is None:
+            for one in (theirs, ours):
+                if isinstance(one, Exception):
+                    raise one
+            self.equal(ours, theirs)
+            return ours
+        for result, names in ((theirs, their_errors), (ours, ERRORS)):
+            self.assertIsInstance(result, getattr(names, error) if isinstance(error, str) else error, result)
+        return ours
+
+    def equal(self, ours, theirs):
+        if isinstance(theirs, np.ndarray):
+            self.assertEqual((ours.dtype, ours.shape), (theirs.dtype, theirs.shape))
+            np.testing.assert_array_equal(ours, theirs)
+        elif isinstance(theirs, (list, tuple)):
+            self.assertEqual(len(ours), len(theirs))
+            for pair in zip(ours, theirs):
+                self.equal(*pair)
+        else:
+            self.assertEqual(ours, theirs)
+
+
+class Feeds(Beside):
+    def test_lists_are_arrays_of_the_inputs_type(self):
+        def run(module, proto, x):
+            return session(module, proto).run(None, {'x': x})
+        for x in ([1., 2., 3., 4.], [1, 2, 3, 4], [True, False, True, False], [float('nan')] * 4, [np.float32(1)] * 4, ['1', '2', '3', '4'],
+                  [None] * 4):
+            self.same(run, relu(), x)
+        for x in ([[1, 2, 3, 4]], [[1, 2, 3, 4], [5, 6, 7, -8]], [np.arange(4.), np.ones(4)]):
+            self.same(run, relu(['n', 4]), x)
+        self.same(run, relu([2], INT, 'Identity'), [1.5, 2])
+        self.same(run, relu([2], TensorProto.BOOL, 'Identity'), [0, 3])
+        self.same(run, relu([2], TensorProto.STRING, 'Identity'), ['a', 'b'])
+        self.same(run, relu(['n'], FLOAT), [])
+        for x in ([[1, 2], [3, 4]], [], [np.zeros(4, np.float32)]):
+            self.same(run, relu(), x, error='InvalidArgument')
+
+    def test_what_is_no_array_is_called_by_its_name(self):
+        sessions = {module: session(module, relu()) for module in BOTH}
+
+        def run(module, x):
+            return sessions[module].run(None, {'x': x})
+        for x, word in ((b'abcd', 'bytes'), ('abcd', 'str'), ((1, 2, 3, 4), 'tuple'), (range(4), 'range'), (object(), 'object'),
+                        ([[1], [2, 3]], 'list'), ([1, 'a', 2, 3], 'list'), (1.5, 'float')):
+            ours = self.same(run, x, error=RuntimeError)
+            self.assertIsInstance(ours, TypeError)
+            self.assertIn("'x'", str(ours))
+            self.assertIn(word, str(ours))
+        self.refused((TypeError, RuntimeError), ["'x'", 'None'], run, tenfold.onnxruntime, None)
+
+    def test_names_of_outputs(self):
+        x = np.array([-1, 0, 1, 2], np.float32)
+
+        sessions = {module: session(module, relu()) for module in BOTH}
+
+        def run(module, names):
+            return sessions[module].run(names() if callable(names) else names, {'x': x})
+        for names in (None, [], ['y'], ('y',), {'y'}, lambda: (n for n in ['y']), ['y', 'y'], np.array(['y'])):
+            self.same(run, names)
+        for names in ('y', 'yy', 3, [3], [None], {'y': 1}):
+            self.same(run, names, error=TypeError)
+        for names in (['q'], ['x']):
+            self.same(run, names, error='InvalidArgument')
+        self.refused(TypeError, ["'y'", '["name"]'], run, tenfold.onnxruntime, 'y')
+
+    def test_feeds_that_do_not_fit(self):
+        def made(module, profiled):
+            options = module.SessionOptions()
+            options.enable_profiling, options.profile_file_prefix = profiled, self.path('p')
+            return session(module, relu(), options)
+        sessions = {(module, profiled): made(module, profiled) for module in BOTH for profiled in (False, True)}
+
+        def run(module, feed, profiled):
+            return sessions[module, profiled].run(None, feed)
+        for profiled in (False, True):
+            for feed in ({}, {'q': np.zeros(4, np.float32)}, {1: 2}):
+                ours = self.same(run, feed, profiled, error=ValueError)
+                self.assertIn("'x'", str(ours))
+            for x in (np.zeros(5, np.float32), np.zeros((1, 4), np.float32), np.zeros(4), np.zeros(4, int), np.zeros(4, np.float16)):
+                self.same(run, {'x': x}, profiled, error='InvalidArgument')
+            self.same(run, {'x': np.zeros(4, np.float32), 'y': np.zeros(4, np.float32)}, profiled, error='InvalidArgument')
+        for feed in (None, [1], 'x'):
+            self.refused(TypeError, ['dict', type(feed).__name__], run, tenfold.onnxruntime, feed, False)
+
+
+class Shapes(Beside):
+    def test_dims_of_names_that_say_nothing_are_each_their_own(self):
+        for name in ('?', '*', '-1', ''):
+            proto = model([node('Add', ['x', 'z'])], [('x', FLOAT, [name, name]), ('z', FLOAT, [name, name])], [('y', FLOAT, [name, name])])
+
+            def run(module):
+                s = session(module, proto)
+                feeds = [{'x': np.ones(a, np.float32), 'z': np.ones(b, np.float32)} for a, b in (((2, 3), (2, 1)), ((1, 1), (4, 5)))]
+                return [[a.shape for a in s.get_inputs()], [s.run(None, feed) for feed in feeds]]
+            self.same(run)
+
+    def test_dims_have_the_files_names(self):
+        dims = ['past + 1', None, 'batch.size', 3]
+
+        def say(module, proto):
+            s = session(module, proto)
+            return [[(a.name, a.type, a.shape) for a in ask()] for ask in (s.get_inputs, s.get_outputs, s.get_overridable_initializers)]
+        self.same(say, relu(dims))
+        self.same(say, model([node('Transpose')], [('x', FLOAT, dims)], [('y', FLOAT, None)]))
+        self.same(say, model([node('Relu')], [('x', FLOAT, ['a', 3])], [('y', FLOAT, ['b', 'c'])]))
+        of_sequence = helper.make_sequence_type_proto(helper.make_tensor_type_proto(FLOAT, None))
+        proto = model([node('SequenceConstruct', ['x', 'x'])], [('x', FLOAT, [2])], [])
+        proto.graph.output.append(helper.make_value_info('y', of_sequence))
+        self.assertEqual(session(tenfold.onnxruntime, proto).get_outputs()[0].type, session(onnxruntime, proto).get_outputs()[0].type)
+
+    def test_ranks_that_only_a_run_tells(self):
+        x = np.arange(6, dtype=np.float32)
+        to = [('x', FLOAT, ['a']), ('s', INT, ['k'])]
+        shapes = [{'x': x, 's': np.array(s)} for s in ([2, 3], [1, 2, 3], [2, 3], [6])]
+        cases = [(relu(None), [{'x': x}, {'x': x.reshape(2, 3)}, {'x': x}]),
+                 (model([node('Reshape', ['x', 's'])], to, [('y', FLOAT, None)]), shapes),
+                 (model([node('Unsqueeze', ['x', 's'])], to, [('y', FLOAT, None)]), [{'x': x, 's': np.array(s)} for s in ([0], [0, 2])])]
+        squeezed = helper.make_graph([node('Squeeze', ['x', 'zero'], ['t'])], 'one', [], [helper.make_tensor_value_info('t', FLOAT, None)])
+        kept = helper.make_graph([node('Identity', ['x'], ['e'])], 'many', [], [helper.make_tensor_value_info('e', FLOAT, None)])
+        by_extent = [node('Shape', ['x'], ['s']), node('Gather', ['s', 'zero'], ['n']), node('Equal', ['n', 'one'], ['c']),
+                     node('If', ['c'], ['r'], then_branch=squeezed, else_branch=kept), node('Shape', ['r'])]   # as torch writes squeeze()
+        cases.append((model(by_extent, [('x', FLOAT, ['n', 3])], [('y', INT, None)],
+                            [numpy_helper.from_array(np.array([i]), n) for i, n in enumerate(('zero', 'one'))]),
+                      [{'x': np.ones((rows, 3), np.float32)} for rows in (1, 2)]))
+        for proto, feeds in cases:
+            def run(module):
+                s = session(module, proto)
+                return [[a.shape for a in s.get_inputs()], [s.run(['y'], feed) for feed in feeds]]
+            with self.assertLogs('tenfold', 'WARNING') as seen:
+                self.same(run)
+            self.assertTrue(any('an engine is built for each set of shapes' in line for line in seen.output), seen.output)
+
+    def test_other_faults_beside_a_rank_are_told_at_once(self):
+        proto = model([node('Relu', ['x'], ['r']), node('Nonsense', ['z'])], [('x', FLOAT, None), ('z', FLOAT, [2])], [('y', FLOAT, [2]),
+                                                                                                               ('r', FLOAT, None)])
+        self.assertIn('Nonsense', str(self.same(session, proto, error='InvalidGraph')))
+
+    def test_free_dimensions_are_fixed_by_name(self):
+        def run(module, name, size, rows):
+            options = module.SessionOptions()
+            options.add_free_dimension_override_by_name(name, size)
+            s = session(module, relu(['n', 4]), options)
+            return [s.get_inputs()[0].shape, s.run(None, {'x': np.ones((rows, 4), np.float32)})]
+        for given in (('n', 2, 2), ('m', 2, 3)):
+            self.same(run, *given)
+        self.assertIn('fixed to 2', str(self.same(run, 'n', 2, 3, error='InvalidArgument')))
+        options = tenfold.onnxruntime.SessionOptions()
+        options.add_free_dimension_override_by_name('n', 2)
+        s = session(tenfold.onnxruntime, relu(['n', 4]), options, profiles={'x': ([1, 4], [2, 4], [4, 4])})
+        self.assertEqual(s.run(None, {'x': np.ones((2, 4), np.float32)})[0].shape, (2, 4))
+        self.refused(tenfold.InvalidArgument, 'fixed to 2', s.run, None, {'x': np.ones((3, 4), np.float32)})
+
+
+class Initializers(Beside):
+    def test_those_that_are_inputs_may_be_fed(self):
+        x = np.linspace(-1, 1, 6).astype(np.float32)
+
+        def run(module, version, low):
+            s = session(module, clip(version))
+            names = [[(a.name, a.shape, a.type) for a in ask()] for ask in (s.get_inputs, s.get_overridable_initializers)]
+            feed = {'x': x} if low is None else {'x': x, 'lo': low}
+            return [names, s.run(None, feed), s.run(None, {'x': x})]
+        for version in (3, 4, 9):
+            self.same(run, version, None)
+        for low in (np.array(.3, np.float32), np.array(-.5, np.float32)):
+            self.same(run, 4, low)
+            self.same(run, 3, low, error='InvalidArgument')
+        self.same(run, 4, np.array(.3), error='InvalidArgument')
+        self.same(lambda module: session(module, clip(4)).run(None, {'lo': np.array(.3, np.float32)}), error=ValueError)
+
+    def test_of_a_dynamic_model_and_by_binding(self):
+        proto = model([node('Add', ['x', 'b'])], [('x', FLOAT, ['n', 2]), ('b', FLOAT, [2])], [('y', FLOAT, ['n', 2])],
+                      [numpy_helper.from_array(np.array([1, 2], np.float32), 'b')])
+
+        def run(module):
+            s, results = session(module, proto), []
+            for rows in (1, 3, 1):
+                x = np.ones((rows, 2), np.float32)
+                results += [s.run(None, {'x': x}), s.run(['y'], {'x': x, 'b': np.array([5, 6], np.float32)})]
+            return results
+        self.same(run)
+        s = session(tenfold.onnxruntime, proto)   # ONNX Runtime binds none of them
+        binding = s.io_binding()
+        binding.bind_cpu_input('x', np.ones((3, 2), np.float32))
+        binding.bind_cpu_input('b', np.array([7, 8], np.float32))
+        binding.bind_output('y')
+        s.run_with_iobinding(binding)
+        self.near(binding.copy_outputs_to_cpu()[0], np.tile([8, 9], (3, 1)))
+
+    def test_values_in_their_place(self):
+        x, five = np.zeros(4, np.float32), np.full(4, 5, np.float32)
+
+        def add(module, name='w', value=five, proto=None, wrap=True):
+            options, given = module.SessionOptions(), module.OrtValue.ortvalue_from_numpy(value) if wrap else value
+            options.add_initializer(name, given)   # which must live as long as the session
+            return session(module, proto or biased(), options).run(None, {'x': x})
+
+        def external(module, names, values, proto):
+            options = module.SessionOptions()
+            values = [module.OrtValue.ortvalue_from_numpy(v) for v in values]
+            options.add_external_initializers(names, values)
+            return session(module, proto, options).run(None, {'x': x})
+
+        def in_memory(module):
+            options, data = module.SessionOptions(), five.tobytes()   # which ONNX Runtime does not hold
+            options.add_external_initializers_from_files_in_memory(['w.bin'], [data], [16])
+            return session(module, biased(True), options).run(None, {'x': x})
+        self.same(add)
+        self.same(add, 'q')
+        self.same(add, 'w', five, None, False, error=RuntimeError)
+        self.refused(tenfold.InvalidArgument, "'w'", add, tenfold.onnxruntime, 'w', np.ones(3, np.float32))
+        self.refused(tenfold.InvalidArgument, "'w'", add, tenfold.onnxruntime, 'w', np.ones(4))
+        self.same(external, ['w'], [five], biased(True))
+        self.same(external, ['w'], [five], biased(), error='Fail')
+        self.same(external, ['q'], [five], biased(True), error='Fail')
+        self.same(external, ['w'], [], biased(True), error=RuntimeError)
+        self.same(external, [], [], biased(True), error='Fail')
+        self.same(in_memory)
+
+
+class Errors(Beside):
+    def test_of_files_and_models(self):
+        with open(self.path('text.onnx'), 'w') as file:
+            file.write('no model, but a text')
+        for what, error in ((self.path('none.onnx'), 'NoSuchFile'), (self.path('text.onnx'), 'InvalidProtobuf'),
+                            (b'abc', 'InvalidProtobuf')):
+            ours = self.same(lambda module: module.InferenceSession(what, providers=CPU), error=error)
+            self.assertIsInstance(ours, tenfold.Error)
+            again = pickle.loads(pickle.dumps(ours))
+            self.assertEqual((type(again), str(again), again.kind), (type(ours), str(ours), ours.kind))
+        self.same(session, relu(op='Nonsense'), error='InvalidGraph')
+        self.same(lambda module: module.InferenceSession(None), error=TypeError)
+        self.same(lambda module: module.InferenceSession(relu().SerializeToString(), 3), error=TypeError)
+
+    def test_all_of_their_names_are_there(self):
+        for name, kind in vars(their_errors).items():
+            if isinstance(kind, type) and issubclass(kind, Exception):
+                self.assertTrue(issubclass(getattr(ERRORS, name), Exception), name)
+
+    def test_the_native_names_are_found(self):
+        for name in ('_pybind_state', 'onnxruntime_pybind11_state', 'onnxruntime_inference_collection'):
+            theirs, ours = (importlib.import_module(f'{module.__name__}.capi.{name}') for module in BOTH)
+            self.assertTrue(hasattr(theirs, 'InferenceSession'))
+            self.assertIs(ours.InferenceSession, tenfold.onnxruntime.InferenceSession)
+
+    def test_data_that_no_step_can_compute_with(self):
+        proto = model([node('Gather', ['x', 'i'])], [('x', FLOAT, [4]), ('i', INT, [1])], [('y', FLOAT, [1])])
+        self.same(lambda module: session(module, proto).run(None, {'x': np.zeros(4, np.float32), 'i': np.array([9])}),
+                  error='InvalidArgument')
+
+
+class Providers(Beside):
+    def test_those_that_are_not_there_are_passed_over(self):
+        if any(d.device.startswith('cuda') for d in tenfold.devices()):
+            self.skipTest('there is a GPU')
+
+        def names(module, providers, **keywords):
+            return session(module, tanh_model(), None, providers, **keywords).get_providers()
+        for providers in (['TensorrtExecutionProvider', 'CUDAExecutionProvider', *CPU], ['TensorrtExecutionProvider'],
+                          ['CUDAExecutionProvider'],
+                          [('CUDAExecutionProvider', {'device_id': 0, 'arena_extend_strategy': 'kNextPowerOfTwo'}), *CPU], [], None, CPU,
+                          tuple(CPU), CPU * 2, [('CPUExecutionProvider', {})], ['OpenVINOExecutionProvider', *CPU]):
+            self.same(names, providers)
+        self.same(lambda module: names(module, ['CUDAExecutionProvider', *CPU], provider_options=[{'device_id': 1}, {}]))
+        with self.assertWarnsRegex(UserWarning, "'TensorrtExecutionProvider' is not there.*CPUExecutionProvider") as seen:
+            tenfold.onnxruntime.InferenceSession(tanh_model().SerializeToString(), providers=['TensorrtExecutionProvider'])
+        self.assertEqual(seen.filename, __file__)
+        for wrong in ([3], [('CPUExecutionProvider',)], [('CPUExecutionProvider', 3)]):
+            self.refused(tenfold.InvalidArgument, 'provider', names, tenfold.onnxruntime, wrong)
+        self.refused(tenfold.InvalidArgument, 'as many', names, tenfold.onnxruntime, CPU, provider_options=[{}, {}])
+
+    def test_options_name_some_too(self):
+        def names(module):
+            options = module.SessionOptions()
+            said = [options.has_providers()]
+            options.add_provider('CPUExecutionProvider', {})
+            return [*said, options.has_providers(), session(module, tanh_model(), options, None).get_providers()]
+        self.same(names)
+
+
+class Values(Beside):
+    def test_ort_values(self):
+        x = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+        def say(module, array):
+            v = module.OrtValue.ortvalue_from_numpy(array)
+            return [v.shape(), v.data_type(), v.element_type(), v.device_name(), v.is_tensor(), v.is_sparse_tensor(),
+                    v.is_tensor_sequence(), v.has_value(), v.tensor_size_in_bytes(), v.numpy()]
+        for kind in ('f4', 'f8', 'f2', 'i8', 'i4', 'i2', 'i1', 'u1', 'u2', 'u4', 'u8', '?'):
+            self.same(say, x.astype(kind))
+        self.same(say, x[:, ::2])
+        for element_type in (np.float32, 1, 7, 9, 10):
+            self.same(lambda module: (lambda v: [v.shape(), v.data_type()])(
+                module.OrtValue.ortvalue_from_shape_and_type([2, 2], element_type)))
+        self.same(lambda module: module.OrtValue.ortvalue_from_numpy_with_onnx_type(np.zeros(2, np.uint16), 16).data_type())
+        for wrong in ([1, 2], None, np.array(['a'], object)):
+            self.same(lambda module: module.OrtValue.ortvalue_from_numpy(wrong), error=(RuntimeError if wrong is not None else Exception))
+
+        def update(module, array):
+            v = module.OrtValue.ortvalue_from_numpy(x.copy())
+            v.update_inplace(array)
+            return v.numpy()
+        self.same(update, x + 1)
+        self.same(update, np.ones((3, 3), np.float32), error=RuntimeError)
+
+    def test_bindings(self):
+        x, sessions = np.ones((2, 4), np.float32), {module: session(module, relu(['n', 4])) for module in BOTH}
+
+        def bind(module, name, array):
+            sessions[module].io_binding().bind_cpu_input(name, array)
+        self.same(bind, 'x', x)
+        self.same(bind, 'q', x, error=RuntimeError)
+        self.same(bind, 'x', [[1., 2, 3, 4]], error=RuntimeError)
+        self.refused((tenfold.InvalidArgument, RuntimeError), ["'q'", "'y'"], sessions[tenfold.onnxruntime].io_binding().bind_output, 'q')
+
+        def elsewhere(module):
+            binding = session(module, relu(['n', 4])).io_binding()
+            sessions[module].run_with_iobinding(binding)
+        self.same(elsewhere, error=ValueError)
+        for ask in ('run', 'run_with_ort_values'):
+            self.same(lambda module: [getattr(v, 'numpy', lambda: v)() for v in getattr(sessions[module], ask)(
+                None, {'x': module.OrtValue.ortvalue_from_numpy(x)})])
+
+
+class Runs(Beside):
+    def test_a_run_that_is_not_begun(self):
+        def run(module):
+            options = module.RunOptions()
+            options.terminate = True
+            return session(module, relu()).run(None, {'x': np.zeros(4, np.float32)}, options)
+        self.same(run, error='Fail')
+        self.same(lambda module: session(module, relu()).run(None, {'x': np.zeros(4, np.float32)}, 3), error=TypeError)
+
+    def test_a_run_that_another_thread_ends(self):
+        """A loop of many steps."""
+        body = helper.make_graph([node('Identity', ['c'], ['c2']), node('Sin', ['v'], ['v2'])], 'body',
+                                 [helper.make_tensor_value_info('i', INT, []), helper.make_tensor_value_info('c', TensorProto.BOOL, []),
+                                  helper.make_tensor_value_info('v', FLOAT, [64])],
+                                 [helper.make_tensor_value_info('c2', TensorProto.BOOL, []),
+                                  helper.make_tensor_value_info('v2', FLOAT, [64])])
+        proto = model([helper.make_node('Loop', ['n', '', 'x'], ['y'], body=body)], [('x', FLOAT, [64]), ('n', INT, [])],
+                      [('y', FLOAT, [64])])
+        s = session(tenfold.onnxruntime, proto)
+        options = tenfold.onnxruntime.RunOptions()
+        timer = threading.Timer(0.3, lambda: setattr(options, 'terminate', True))
+        timer.start()
+        began = time.monotonic()
+        self.refused(ERRORS.Fail, 'cancel', s.run, None, {'x': np.zeros(64, np.float32), 'n': np.array(2**40)}, options)
+        self.assertLess(time.monotonic() - began, 60)
+        timer.join()
+        plain = tenfold.onnxruntime.RunOptions()
+        self.near(s.run(None, {'x': np.full(64, .5, np.float32), 'n': np.array(2)}, plain)[0], np.full(64, np.sin(np.sin(.5))))
+
+    def test_profiles_keep_the_errors_and_are_written_once(self):
+        def run(module):
+            options = module.SessionOptions()
+            options.enable_profiling, options.profile_file_prefix = True, self.path(module.__name__)
+            s = session(module, tanh_model(), options)
+            s.run(None, {'x': batch()})
+            first, second = s.end_profiling(), s.end_profiling()
+            return [os.path.exists(first), first.startswith(self.path(module.__name__)), second, session(module, relu()).end_profiling()]
+        self.same(run)
+
+
+if __name__ == '__main__':
+    import unittest
+    unittest.main()
