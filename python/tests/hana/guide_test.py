@@ -6,7 +6,7 @@ import unittest
 
 import numpy as np
 import tenfold
-from hana_case import MINILM, MPNET, TEXTS, HanaCase
+from hana_case import MINILM, MPNET, TEXTS, HanaCase, ids_of
 from tenfold_hana import TensorRTEmbeddings
 from tenfold_hana.export_onnx import export_onnx
 
@@ -83,6 +83,31 @@ assert again.embed_documents(["fine."]) == embeddings.embed_documents(["fine."])
 assert embeddings.embed_documents([]) == []
 ''' + SAVE)
         self.near_truth(self.rows(), MPNET)
+
+    def test_longer_texts_are_cut_as_everywhere(self):
+        """An engine of 12 tokens gives long texts the vectors of the model that is cut there: the last token is kept, and it is told."""
+        long = ['how are you? ' * 20, 'fine.', 'red blue ' * 9]
+
+        class Short(TensorRTEmbeddings):
+            def _build_engine(self, engine_path, trt_logger):
+                self.export_onnx(engine_path + '.onnx')
+                shapes = ((1, 1), (2, 12), (4, 12))
+                tenfold.build(engine_path + '.onnx', profiles={n: shapes for n in ('input_ids', 'attention_mask')}, optimization_level=0,
+                              tf32=False, device='cpu').save(engine_path)
+        with self.assertLogs('tenfold', 'WARNING') as told:
+            embeddings = Short(MINILM, precision='fp32')
+            rows = embeddings.embed_documents(long)
+        words = '\n'.join(told.output)
+        self.assertIn('takes texts of at most 12 tokens', words)
+        self.assertRegex(words, r'text 0 has \d+ tokens and is cut to 12')
+        self.near_cut(rows, long, 12)
+        self.near_cut([embeddings.embed_query(long[0])], long[:1], 12)
+
+    def near_cut(self, rows, texts, tokens):
+        model = self.models[MINILM]
+        ids = [found if len(found) <= tokens else [*found[:tokens - 1], found[-1]] for found in map(ids_of, texts)]
+        wanted = np.array([model.tokens(one, np.zeros(len(one), int)).mean(0) for one in ids])
+        np.testing.assert_allclose(rows, wanted / np.linalg.norm(wanted, axis=1, keepdims=True), atol=2e-5)
 
     def test_export(self):
         export, trtexec = block('000', 'langchain_hana.gpu.export_onnx').split('# Convert')
