@@ -13,7 +13,9 @@ import tell_skips
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / 'tools'))
 
+import age  # noqa: E402
 import gpu_day  # noqa: E402
+import gpu_figures  # noqa: E402
 import gpu_rows  # noqa: E402
 import gpu_table  # noqa: E402
 from gpu_commands import COMMANDS  # noqa: E402
@@ -57,6 +59,41 @@ class Page(unittest.TestCase):
             part = page.split({'masked': '## Sentences of mixed', 'most_tuned': "## torch.compile's max"}[name])[1].split('\n## ')[0]
             line = next(text for text in part.splitlines() if text.startswith(f'| {model} | {batch} |'))
             self.assertTrue(line.endswith('| not measured |'), line)
+
+    def test_each_table_has_the_card_and_the_age(self):
+        """The age is that of the code that was measured: what the history says, not what somebody wrote."""
+        page = gpu_table.text_of(gpu_table.Results(ROOT / 'docs' / 'gpu-results'))
+        heads = [line for line in page.splitlines() if line.startswith('| ') and ' measured |' in line and '---' not in line and
+                 not any(c in line for c in ('202', 'not measured'))]
+        self.assertGreater(len(heads), 6)
+        self.assertTrue(all(' card | measured |' in head for head in heads), heads)
+        if age.commits_since('HEAD') is None:
+            self.skipTest('there is no history here')
+        self.assertEqual((age.commits_since('HEAD'), age.mark('HEAD'), age.mark('0' * 40)), (0, '', ''))
+        for record in gpu_table.Results(ROOT / 'docs' / 'gpu-results').all['rows']:
+            if age.commits_since(record['measured']['commit']):
+                self.assertIn('stale: ', gpu_table.Results(ROOT / 'docs' / 'gpu-results').measured(record))
+
+    def test_ages_alone_change_no_page(self):
+        self.assertEqual(age.without_marks('of ff151a6, stale: 90 commits to its code since |'), 'of ff151a6 |')
+        self.assertEqual(age.without_marks('of ff151a6, stale: 1 commit to its code since |'), 'of ff151a6 |')
+
+    def test_what_misses_says_so(self):
+        own = {'measured': {'date': '2026-11-26 07:18', 'device': 'NVIDIA H200, driver 1', 'commit': 'a'}}
+        other = {'measured': {'date': '2026-11-24 12:57', 'device': 'NVIDIA H200, driver 1', 'commit': 'b'}}
+        self.assertTrue(gpu_table.one_run(own, own))
+        self.assertFalse(gpu_table.one_run(own, other))
+        self.assertEqual(gpu_table.ratio(1.28, 1, 1.3, gpu_table.one_run(own, other)), '1.28 (missed) (two runs)')
+        self.assertEqual(gpu_table.ratio(1.31, 1, 1.3, True), '1.31')
+        self.assertEqual([gpu_table.judged(value, 64, 1, most=True) for value in (65, 64, None)], ['65.0 (missed)', '64.0', ''])
+
+    def test_eight_bits_count_from_a_cosine_on(self):
+        figure = {'part': 'narrow-images', 'what': 'vit: fp16 / fp8', 'wanted': 1.35, 'got': 1.38}
+        for cosine, counts in (('0.943160', False), ('0.990001', True)):
+            one = dict(figure, detail=f'2.3 / 1.7 ms, cosine of the two {cosine}', **{'measured': {}})
+            self.assertEqual(gpu_figures.meets(one), counts)
+        page = gpu_table.text_of(gpu_table.Results(ROOT / 'docs' / 'gpu-results'))
+        self.assertIn('1.38 (does not count: cosine 0.943)', page)
 
 
 class Commands(unittest.TestCase):
