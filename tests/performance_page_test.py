@@ -1,7 +1,7 @@
-"""docs/performance.md's tools: what fell is found by script/bench --check, stale sections are marked, f32 is called by how it multiplies."""
+"""docs/performance.md's tools: script/bench --check finds what fell, stale sections are marked, f32 is called by how it multiplies."""
 import json
-import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -11,17 +11,23 @@ import tell_skips
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / 'tools'))
+import age  # noqa: E402
 import performance_table  # noqa: E402
 from performance_rows import read_runs  # noqa: E402
+
+
+def git(*words):
+    return subprocess.run(['git', *words], cwd=ROOT, capture_output=True, text=True).stdout.strip()
 
 
 def rows(ours, run, cases=('mlp256-b1', 'resnet50-b1')):
     """A run of the judge: ONNX Runtime takes 2 ms and OpenVINO 1.5, our default `ours` by case, --noTF32 a tenth more."""
     found = []
     for case in cases:
-        for peer, ms in (('onnxruntime', 2.0), ('openvino', 1.5), ('tenfold', ours[case]), ('tenfold_no_tf32', ours[case] * 1.1)):
+        times = {'onnxruntime': 2.0, 'openvino': 1.5, 'tenfold': ours[case], 'tenfold_no_tf32': ours[case] * 1.1}
+        for peer, ms in times.items():
             found.append(dict(case=case, threads=1, peer=peer, median_ms=ms * (1 + 0.01 * run), runs=20, agrees=True, max_rel_diff=1e-6,
-                              version='1', rss_mb=10, cold_ms=5))
+                              max_rel_diff=1e-6, version='1', rss_mb=10, cold_ms=5))
     return dict(cpu='A CPU', cores=2, flags=['avx512f'], rows=found)
 
 
@@ -47,7 +53,8 @@ class Check(unittest.TestCase):
         return done.returncode, done.stdout + done.stderr
 
     def test_the_same_machine_again(self):
-        self.assertEqual(self.check(), (0, 'nothing fell by more than its spread \n8 ratios of "AVX-512 (A CPU, 2 processors)" were compared, 0 fell\n'))
+        self.assertEqual(self.check(), (0, 'nothing fell by more than its spread \n'
+                                           '8 ratios of "AVX-512 (A CPU, 2 processors)" were compared, 0 fell\n'))
 
     def test_what_fell_is_named(self):
         self.write({'mlp256-b1': 1.0, 'resnet50-b1': 1.25})
@@ -91,16 +98,22 @@ class Words(unittest.TestCase):
 
 class Ages(unittest.TestCase):
     def test_marks(self):
-        known = subprocess.run(['git', 'rev-parse', '--short=8', 'HEAD'], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+        known = git('rev-parse', '--short=8', 'HEAD')
         if not known:
             self.skipTest('there is no history here')
         text = f'2026; Tenfold {known}, ONNX Runtime 1; Tenfold 00000000, x'
         self.assertEqual(performance_table.with_ages(text), text)
         self.assertEqual(performance_table.with_ages(text.replace(known, known + ', stale: 3 commits to its code since')), text)
-        oldest = subprocess.run(['git', 'rev-list', '-1', 'HEAD', '--', 'src/tune'], cwd=ROOT, capture_output=True, text=True).stdout.strip()
-        before = subprocess.run(['git', 'rev-parse', '-q', '--verify', f'{oldest}~1'], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+        before = git('rev-parse', '-q', '--verify', git('rev-list', '-1', 'HEAD', '--', 'src/tune') + '~1')
         if before:
             self.assertRegex(performance_table.with_ages(f'Tenfold {before[:10]}.'), r'stale: \d+ commits? to its code since\.$')
+
+    def test_what_is_old_is_marked(self):
+        """tools/performance_table.py --ages docs/performance.md marks it. Twenty commits may pass before."""
+        text = (ROOT / 'docs' / 'performance.md').read_text()
+        for named in re.finditer(r'Tenfold ([0-9a-f]{7,40})\b', text):
+            if (age.commits_since(named[1], age.CPU) or 0) > 20:
+                self.assertTrue(text[named.end():].startswith(', stale: '), named[0])
 
 
 if __name__ == '__main__':
