@@ -27,8 +27,10 @@ class BoundEngine:
         outputs = [binding.name for binding in engine.bindings if not binding.is_input]
         windows = list(self.runner.inputs.values())
         one = len(windows) == 1 and len(outputs) == 1
-        self.window, self.output = (windows[0], outputs[0]) if one else (np.zeros(0), '')
-        self.dtype, self.shape = (self.window.dtype, self.window.shape) if one else (None, None)
+        self.window: Array = windows[0] if one else np.zeros(0)
+        self.output = outputs[0] if one else ''
+        self.dtype: Any = self.window.dtype if one else None
+        self.shape: tuple[int, ...] | None = self.window.shape if one else None
 
     def fail(self, answer: tenfold.Answer) -> NoReturn:
         raise RuntimeError(f'TensorRT execution failed: {answer.status}: {self.runner.why_not_ready()}')

@@ -67,7 +67,7 @@ def columns(name: str, folder: str) -> dict[str, Call | None]:
     path = os.path.join(folder, name + '.onnx')
     with open(path, 'wb') as f:
         f.write(make_model(name, quiet=True).SerializeToString())
-    engines = {}
+    engines: dict[str, Call] = {}
     for label, fp16 in (('FP32', False), ('FP16', True)):
         engine = os.path.join(folder, f'{name}.{label}.engine')
         build_engine(path, engine, 256 << 20, fp16)
