@@ -1,11 +1,14 @@
 """docs/performance-gpu.md and its tools: the page is what the kept records say, and a command measures each row that it has."""
 
+import contextlib
+import io
 import json
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
 import tell_skips
@@ -16,6 +19,7 @@ sys.path.insert(0, str(ROOT / 'tools'))
 import age  # noqa: E402
 import gpu_day  # noqa: E402
 import gpu_figures  # noqa: E402
+import gpu_promises  # noqa: E402
 import gpu_rows  # noqa: E402
 import gpu_table  # noqa: E402
 from gpu_commands import COMMANDS  # noqa: E402
@@ -122,6 +126,15 @@ class Verdicts(unittest.TestCase):
                 'operator cases: 2 of 16 shares failed, 70 s\ngpu on cuda: FAILED, exit 1, 21 ran in 8.9 s\nsizes: passed, 3 s\n')
         self.assertEqual(gpu_day.failures(text), ['Gpu.Recorded', 'gpu on cuda', 'operator cases',
                                                   'test_sizes (__main__.Memory.test_sizes)', 'test_x (__main__.OnAGpu.test_x)'])
+
+    def test_a_verdict_keeps_the_cases_that_failed(self):
+        """gpu_promises.part() on a program that fails as the ONNX suite's does."""
+        with tempfile.TemporaryDirectory() as out:
+            said = 'printf "FAIL test_dft: element 0\\nunsupported test_x: none\\nnode: 3 pass, 1 fail, 1 unsupported\\n"; exit 1'
+            with contextlib.redirect_stdout(io.StringIO()):
+                self.assertFalse(gpu_promises.part(types.SimpleNamespace(out=out), 'suite', 'ONNX suite', ['sh', '-c', said], 2, 60))
+            kept = json.loads(pathlib.Path(out, 'promises.json').read_text())['suite']
+        self.assertEqual((kept['good'], kept['detail']), (False, 'test_dft'))
 
     def test_parts_end_in_ten_minutes_and_all_tests_come_first(self):
         self.assertTrue(all(limit <= 600 for *_, limit in gpu_day.PARTS))
