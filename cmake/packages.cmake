@@ -71,7 +71,8 @@ endif()
 
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/tenfold DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT runtime
   PATTERN internal EXCLUDE)   # what the program shares with the libraries
-install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
+install(FILES ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/NOTICE ${CMAKE_SOURCE_DIR}/THIRD-PARTY-NOTICES.txt
+  DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 
 set(package ${CMAKE_BINARY_DIR}/package)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/TenfoldConfig.cmake.in ${package}/TenfoldConfig.cmake

@@ -22,6 +22,7 @@ def main(folder: str, given: str = '0') -> None:
     threads = int(given) or len(os.sched_getaffinity(0))
     start = time.monotonic()
     print(f'\n1. A sentence encoder, {threads} threads: all-MiniLM-L6-v2 searches among sentences by meaning')
+    print('   (weights of sentence-transformers, Apache-2.0, pinned by their SHA-256; the detector is Silero VAD, MIT)')
     encoder = sentence_search.show(folder, threads)
     print('\n2. A speech detector: vowels made by the script, after silence, before noise and a tone\n')
     detector = speech.show(folder)

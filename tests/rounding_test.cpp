@@ -95,7 +95,7 @@ TEST(Rounding, StaysWithinWhatIsSaidOfIt) {
         Row{product(128, 768, 768), "MatMul", "matmul_amx_s24", kUsual}, Row{conv, "Conv", "conv_winograd", kUsual}}) {
     const double error = error_of(r.text, r.op, r.tactic);
     if (error < 0) {
-      std::printf("left out on this CPU: %s\n", r.tactic.c_str());
+      std::printf("left out: rounding_test: this CPU has no %s\n", r.tactic.c_str());
       continue;
     }
     ++ran;

@@ -1,6 +1,6 @@
 """What the parts of gpu_check.py share: processes with their logs, shares of long tests, what was promised and kept, cosines; when, where
 and from which commit a record was measured; what power the GPU takes meanwhile."""
-import json, os, statistics, subprocess, threading, time
+import json, os, re, statistics, subprocess, threading, time
 from concurrent.futures import ThreadPoolExecutor
 
 try:
@@ -45,6 +45,15 @@ def in_shares(tag, command, shares, variable, limit, log, only=None, env=None):
     for k, code, text in bad:
         print(f'  share {k}: exit {code}\n' + '\n'.join('    ' + line[:200] for line in text.splitlines()[-25:]))
     return not bad
+
+
+FAILED = re.compile(r'^\s*(?:\[  FAILED  \] ([A-Za-z]\S+)|(?:FAIL|ERROR): (\S+ \(\S+\))|FAIL (test_\S+): |'
+                    r'([^:\n]+): (?:FAILED|\d+ of \d+ shares failed))', re.M)
+
+
+def failures(text):
+    """The names of tests that failed, as GoogleTest, unittest, the ONNX suite's program and our own parts print them."""
+    return sorted({next(filter(None, found)).rstrip(',') for found in FAILED.findall(text)})[:40]
 
 
 def kept(a, name, otherwise):

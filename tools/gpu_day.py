@@ -10,7 +10,7 @@ writes docs/gpu-verdicts.md. Part of the bundle that script/gpu-check --day PYTH
 """
 import argparse, json, os, re, subprocess, sys, time
 
-from gpu_common import HERE, keep, kept, smi, stamp
+from gpu_common import HERE, failures, keep, kept, smi, stamp
 
 NATIVE, PYTHON = (os.path.join(HERE, name, 'run') for name in ('bundle_gpu', 'bundle_python'))
 # Name, program, its words, and the seconds that it takes at most on a machine with 16 processors.
@@ -26,13 +26,6 @@ PARTS = (
        ['--no-rows', '--no-sweep', '--no-tests', '--sanitize', tool, '--sanitize-shares', f'{first}-{first + 3}'], 210)
       for tool in ('memcheck', 'initcheck', 'racecheck') for first in (1, 5, 9, 13)),
 )
-FAILED = re.compile(r'^\s*(?:\[  FAILED  \] ([A-Za-z]\S+)|(?:FAIL|ERROR): (\S+ \(\S+\))|([^:\n]+): (?:FAILED|\d+ of \d+ shares failed))',
-                    re.M)
-
-
-def failures(text):
-    """The names of tests that failed, as GoogleTest, unittest and our own parts print them."""
-    return sorted({next(filter(None, found)).rstrip(',') for found in FAILED.findall(text)})[:40]
 
 
 def run(a, name, program, words, limit):

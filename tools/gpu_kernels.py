@@ -134,8 +134,8 @@ def table(results):
     out = ('\n## What ncu says\n\nThe first kernels of a run, each alone with cold caches (`--clock-control none`). The kinds that take '
            'most: how many there are, and of the longest: its time; SM, tensor pipes and memory in percent of their peaks; registers a '
            'thread, warps in percent of the most, waves of blocks, and what its warps wait for most.\n\n'
-           '| row | kernels | kind | share | us | SM | tensor | DRAM | registers | warps | waves | waits for | measured |\n'
-           '|---|---|---|---|---|---|---|---|---|---|---|---|---|\n')
+           '| row | kernels | kind | share | us | SM | tensor | DRAM | registers | warps | waves | waits for | card | measured |\n'
+           '|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n')
     for row, said in every.items():
         for i, kind in enumerate(said['kinds']):
             first = f"{row} | {said['kernels']}, {said['total_us']:.0f} us" if i == 0 else ' | '

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from glob import glob
 from shutil import which
 
-from gpu_common import HERE, TENFOLD, in_shares, remember, shell
+from gpu_common import HERE, TENFOLD, failures, in_shares, remember, shell
 
 
 def program(name):
@@ -15,8 +15,17 @@ def program(name):
 def part(a, what, tag, command, shares, limit, variable=None, **more):
     start = time.time()
     good = in_shares(tag, command, shares, variable, limit, a.out, **more)
-    remember(a, what, good, time.time() - start)
+    remember(a, what, good, time.time() - start, '' if good else failed_in(a.out, tag))
     return good
+
+
+def failed_in(folder, tag):
+    """Which cases failed, by the logs of a part's shares: a verdict without them tells nobody where to look."""
+    names = set()
+    for log in glob(os.path.join(folder, f'{tag}-*.log')):
+        with open(log, errors='replace') as file:
+            names.update(failures(file.read()))
+    return ', '.join(sorted(names)) or 'no case is named in the logs: a share crashed, or its time was up'
 
 
 def sweep(a):

@@ -5,12 +5,13 @@
     gpu_table.py --take OUT       first takes over what a run of gpu_check.py left in OUT, record by record
     gpu_table.py --check          whether both are what docs/gpu-results says
 
-A record says when, on what and from which commit it was measured; what is older than the newest of all says since when it was not.
+A record says when, on what and from which commit it was measured; what has had commits to its code since says so (age.py). A row that
+misses its aim says so in every table, and a ratio whose columns are of two runs does, too.
 """
 import json, pathlib, sys
 
-import gpu_figures, gpu_kernels
-from gpu_rows import MASKED, MOST_TUNED, PEER, ROWS
+import age, gpu_figures, gpu_kernels
+from gpu_rows import LEAST, MASKED, MOST_TUNED, PEER, ROWS
 
 FILES = ['rows', 'results', 'masked', 'most_tuned', 'promises', 'figures', 'kernels', 'sharp']
 SMALL = ('mlp256', 'smallcnn')   # a launch or two: what they take is the host's time, not the networks'
@@ -27,10 +28,12 @@ Event time: between two events around one replay of the graph, median. torch.com
 channels-last; its event time spans Python where that takes longer than the GPU's work (the small CNN and the MLP). Limit: an ideal kernel
 for each operator at 745 TFLOP/s (ViT: 790) and 4.3 TB/s, without launches, as a share of the event time. Cosine: all outputs against ONNX
 Runtime on the CPU in fp32, the same inputs, masks of ones. Power and clock: medians while the plan runs for two seconds; a clock below the
-card's most at its most power is the power cap's work.
+card's most at its most power is the power cap's work. torch's are those of the last half second before its line, which may be an idle
+card. Two runs: the columns of the ratio are of different days or commits.
 
-| model | batch | mode | event ms | torch ms | ratio | wanted | limit | power, clock | torch's | to host | cosine | build s | measured |
-|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
+| model | batch | mode | event ms | torch ms | ratio | wanted | limit | power, clock | torch's | to host | cosine | build s \
+| card | measured | torch measured |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
 '''
 OWN = '''
 ## Own kernels alone, and memory
@@ -39,8 +42,9 @@ Own kernels: `--tacticSources=-cublas_lt,-cudnn`; at most 1.5 times the time of 
 context take of the GPU beyond weights, arena, inputs and outputs, libraries included, and with own kernels alone; at most 64 is wanted.
 Workspaces: MB of the arena that cuBLASLt and cuDNN work in.
 
-| model | batch | mode | all sources ms | own kernels ms | ratio | cosine of own | MB beyond | MB beyond, own | workspaces MB | measured |
-|---|---|---|---|---|---|---|---|---|---|---|
+| model | batch | mode | all sources ms | own kernels ms | ratio | cosine of own | MB beyond | MB beyond, own | workspaces MB \
+| card | measured |
+|---|---|---|---|---|---|---|---|---|---|---|---|
 '''
 MASKS = '''
 ## Sentences of mixed lengths
@@ -48,16 +52,16 @@ MASKS = '''
 Padded to 128 tokens, 40 in the mean, under their real masks, beside the same batch with masks of ones; fp16, padding computed (without it:
 `--packTokens`, further figures). Milliseconds of event time.
 
-| model | batch | ones | torch, ones | ratio | real masks | torch, real masks | ratio | measured |
-|---|---|---|---|---|---|---|---|---|
+| model | batch | ones | torch, ones | ratio | real masks | torch, real masks | ratio | card | measured |
+|---|---|---|---|---|---|---|---|---|---|
 '''
 TUNED = '''
 ## torch.compile's max-autotune
 
 Beside reduce-overhead, which the rows above have; fp16. Its builds take minutes.
 
-| model | batch | ours ms | reduce-overhead ms | max-autotune ms | ratio | build s | power, clock | measured |
-|---|---|---|---|---|---|---|---|---|
+| model | batch | ours ms | reduce-overhead ms | max-autotune ms | ratio | build s | power, clock | card | measured |
+|---|---|---|---|---|---|---|---|---|---|
 '''
 
 
@@ -77,22 +81,44 @@ class Results:
             yield from value.values() if isinstance(value, dict) else value
 
     def measured(self, record):
-        """Where the newest commit has it: its date; else since when it was not."""
+        """Two cells: the card; and when it was, of which commit, and how many its code has had since."""
         if not record or 'measured' not in record:
-            return 'not measured'
-        stamp = record['measured']
-        return stamp['date'] if stamp['commit'] == self.newest['commit'] else f"not measured since {stamp['commit']}, {stamp['date']}"
+            return ' | not measured'
+        return f"{card(record)} | {when(record)}{age.mark(record['measured']['commit'])}"
 
     def by_row(self, name):
         return {(r['model'], r['batch']): r for r in self.all[name]}
+
+
+def card(record):
+    return record['measured']['device'].partition(', driver')[0]
+
+
+def when(record):
+    return f"{record['measured']['date']}, {record['measured']['commit']}"
+
+
+def one_run(*records):
+    """Whether these were measured on one day, one card and from one commit."""
+    stamps = {(r['measured']['date'][:10], r['measured']['device'], r['measured']['commit']) for r in records if r and 'measured' in r}
+    return len(stamps) == 1
+
+
+def judged(value, wanted, digits=2, most=False):
+    """A number beside what is wanted of it, at least or at most: one that misses says so."""
+    if value is None:
+        return ''
+    missed = wanted not in (None, '') and (value > wanted if most else value < wanted)
+    return f'{value:.{digits}f}' + (' (missed)' if missed else '')
 
 
 def number(value, digits):
     return f'{value:.{digits}f}' if value is not None else ''
 
 
-def ratio(other, own):
-    return f'{other / own:.2f}' if other and own else ''
+def ratio(other, own, wanted=None, together=True):
+    """`together`: whether both were measured in one run."""
+    return judged(other / own, wanted) + ('' if together else ' (two runs)') if other and own else ''
 
 
 def power(r):
@@ -109,23 +135,24 @@ def main_rows(results):
         r, (model, batch, mode) = rows.get(key), key
         start = f'| {model} | {batch} | {mode} |'
         if not r or 'event_ms' not in r:
-            yield start + f" {'failed' if r else ''} | | | | | | | | | | {results.measured(r)} |\n"
+            yield start + f" {'failed' if r else ''} | | | | | | | | | | {results.measured(r)} | |\n"
             continue
         other = rival.get((PEER[model], batch), {}) if mode == 'fp16' else {}
         aim, limit = ROWS.get(f'{model}:{batch}', ('', None)) if mode == 'fp16' else ('', None)
         share = f"{100 * limit / r['event_ms']:.0f} %" if limit else ''
         peer = other.get('event_ms')
-        yield (f"{start} {r['event_ms']:.4f} | {number(peer, 4)} | {ratio(peer, r['event_ms'])} | {aim} | "
-               f"{share} | {power(r)} | {power(other)} | {r['host_ms']:.4f} | {r['cosine']:.6f} | {r['build_s']:.1f} | "
-               f"{results.measured(r)} |\n")
+        yield (f"{start} {r['event_ms']:.4f} | {number(peer, 4)} | {ratio(peer, r['event_ms'], aim, one_run(r, other))} | {aim} | "
+               f"{share} | {power(r)} | {power(other)} | {r['host_ms']:.4f} | {judged(r['cosine'], LEAST.get(mode), 6)} | "
+               f"{r['build_s']:.1f} | {results.measured(r)} | {when(other) if other else ''} |\n")
 
 
 def own_rows(results):
     for r in results.all['rows']:
         if 'native_ms' in r or 'beyond_mb' in r:
-            yield (f"| {r['model']} | {r['batch']} | {r['mode']} | {r['event_ms']:.4f} | {number(r.get('native_ms'), 4)} | "
-                   f"{number(r['native_ms'] / r['event_ms'], 2) if r.get('native_ms') else (r.get('native_error') or '')[:60]} | "
-                   f"{number(r.get('native_cosine'), 6)} | {number(r.get('beyond_mb'), 1)} | {number(r.get('beyond_native_mb'), 1)} | "
+            own = judged(r['native_ms'] / r['event_ms'], 1.5, most=True) if r.get('native_ms') else (r.get('native_error') or '')[:60]
+            yield (f"| {r['model']} | {r['batch']} | {r['mode']} | {r['event_ms']:.4f} | {number(r.get('native_ms'), 4)} | {own} | "
+                   f"{judged(r.get('native_cosine'), LEAST.get(r['mode']), 6)} | {judged(r.get('beyond_mb'), 64, 1, most=True)} | "
+                   f"{judged(r.get('beyond_native_mb'), 64, 1, most=True)} | "
                    f"{number(r.get('library_mb'), 1)} | {results.measured(r)} |\n")
 
 
@@ -146,10 +173,12 @@ def tuned_rows(results):
     own = {(r['model'], r['batch']): r for r in results.all['rows'] if r['mode'] == 'fp16'}
     for key in MOST_TUNED:
         model, batch = key.split(':')[0], int(key.split(':')[1])
-        r, mine = found.get((model, batch), {}), own.get((model, batch), {}).get('event_ms')
+        r, ours = found.get((model, batch), {}), own.get((model, batch), {})
+        mine = ours.get('event_ms')
         reduced = rival.get((PEER[model], batch), {}).get('event_ms')
         yield (f"| {model} | {batch} | {number(mine, 4)} | {number(reduced, 4)} | {number(r.get('event_ms'), 4)} | "
-               f"{ratio(r.get('event_ms'), mine)} | {number(r.get('build_s'), 0)} | {power(r)} | {results.measured(r)} |\n")
+               f"{ratio(r.get('event_ms'), mine, None, one_run(r, ours))} | {number(r.get('build_s'), 0)} | {power(r)} | "
+               f"{results.measured(r)} |\n")
 
 
 def promises(results):
@@ -172,18 +201,26 @@ def text_of(results):
     parts += main_rows(results)
     parts += [OWN, *own_rows(results), MASKS, *mask_rows(results), TUNED, *tuned_rows(results)]
     parts += [gpu_figures.table(results), gpu_kernels.table(results)]
-    parts += ['\n## Promises tested\n\n| what | verdict | seconds | measured |\n|---|---|---|---|\n', *promises(results)]
+    parts += ['\n## Promises tested\n\n| what | verdict | seconds | card | measured |\n|---|---|---|---|---|\n', *promises(results)]
     return ''.join(parts)
 
 
 def range_of(results):
-    """The least and the largest ratio over networks of some size: "1.33 to 2.15"."""
+    """The least and the largest ratio over networks of some size, and what they are of: "1.33 to 2.15 times ... (card, date, commit)"."""
     rival, found = results.by_row('results'), []
     for r in results.all['rows']:
-        other = rival.get((PEER[r['model']], r['batch']), {}).get('event_ms')
-        if r['mode'] == 'fp16' and r['model'] not in SMALL and other and 'event_ms' in r:
-            found.append(other / r['event_ms'])
-    return f'{min(found):.2f} to {max(found):.2f}' if found else 'not measured'
+        other = rival.get((PEER[r['model']], r['batch']), {})
+        if r['mode'] == 'fp16' and r['model'] not in SMALL and 'event_ms' in other and 'event_ms' in r:
+            found.append((other['event_ms'] / r['event_ms'], r, other))
+    if not found:
+        return 'not measured'
+    own, peers = ({(card(r), when(r)[:10], r['measured']['commit']) for r in side} for side in ([r for _, r, _ in found],
+                                                                                               [o for *_, o in found]))
+    told = '; '.join(f'{device}, {date}, commit {commit}{age.mark(commit)}' for device, date, commit in sorted(own))
+    if own != peers:
+        told += ",\ntorch's times of " + ' and '.join(f'{date}, commit {commit}' for _, date, commit in sorted(peers))
+    ratios = [value for value, *_ in found]
+    return f'{min(ratios):.2f} to {max(ratios):.2f}\n({told})\n'
 
 
 def readme_with(text, results):
@@ -222,8 +259,10 @@ def main():
         take(sys.argv[sys.argv.index('--take') + 1], folder)
     results = Results(folder)
     wanted = {target: text_of(results), readme: readme_with(readme.read_text(), results)}
-    wrong = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
-    if '--check' in sys.argv:
+    checks = '--check' in sys.argv   # ages grow with every commit: they are right when the page is written
+    wrong = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text and
+             not (checks and age.without_marks(path.read_text()) == age.without_marks(text))]
+    if checks:
         for path in wrong:
             print(f'{path.relative_to(root)} is not what docs/gpu-results says: tools/gpu_table.py writes it')
         return 1 if wrong else 0

@@ -2,6 +2,7 @@
 """Writes one machine's section of docs/performance.md, and README.md's tables, from the runs of script/bench.
 
     performance_table.py BENCH_FOLDER OUT.md [TITLE]
+    performance_table.py --ages PAGE           marks what its commits' code has had since, and nothing else
     performance_table.py --few BENCH_FOLDER    only names the cases that an engine was timed on fewer than ten times: they are run again
 
 A section of the same title is replaced, the others stay. Without a title it names the widest instructions and the CPU. BENCH_FOLDER holds
@@ -14,10 +15,11 @@ import re
 import statistics
 import sys
 
+import age
 from performance_rows import (AS_IT_COMES, BF16, EXACT, NAMES, RIVALS, ROUNDED, commit, few, geometric_mean, import_floor_mb, median_of,
                               plan_bytes, ratios, read_runs, start_ms, there, timed_runs, to_the_better, version)
 
-# Equal terms first: exact f32 beside exact f32, bf16 beside bf16. Then our default, which rounds, and each engine as it comes.
+# Equal terms first: f32 beside f32, bf16 beside bf16. Then our default, which rounds, and each engine as it comes.
 PAIRS = [(EXACT, RIVALS[0]), (EXACT, RIVALS[1]), (ROUNDED, RIVALS[0]), (ROUNDED, RIVALS[1]), (ROUNDED, AS_IT_COMES), (BF16, AS_IT_COMES)]
 GROUPS = {'f32': lambda case: '.int8' not in case, 'int8': lambda case: '.int8' in case and '(s8)' not in case,
           'int8, signed activations': lambda case: '(s8)' in case}
@@ -104,6 +106,16 @@ def default_title(about):
     return f'{isa} ({about["cpu"]}, {about["cores"]} processors)'
 
 
+def f32_of(about):
+    """How f32 is multiplied with --noTF32: by FMA, or, where the CPU has AMX, as three terms of bf16."""
+    return 'f32 (bf16x3)' if 'amx_tile' in about.get('flags', ()) else 'f32 (FMA)'
+
+
+def with_ages(text):
+    """"Tenfold COMMIT" of each section, with what the CPU's code has had since."""
+    return re.sub(r'Tenfold ([0-9a-f]{7,40})\b', lambda m: m[0] + age.mark(m[1], age.CPU), age.without_marks(text))
+
+
 def terms(table, about):
     """Who was measured, how often, on what."""
     versions = ', '.join(f'{NAMES[r]} {version(table, r)}' for r in RIVALS if version(table, r))
@@ -134,10 +146,12 @@ SHORT = ['minilm-l6-s128-b1', 'minilm-l6-mixed-b32', 'bert-base-s128-b1', 'resne
 def short_tables(folder, table, about):
     """What README.md shows of it: some models at two threads, exact f32 first."""
     rows = [(case, table[case, 2]) for case in SHORT if (case, 2) in table]
-    yield '| model | exact (`--noTF32`), ms | to ONNX Runtime | to OpenVINO | rounded (default), ms | to the better | error |'
-    yield '|---|---|---|---|---|---|---|'
+    yield (f'| model | {f32_of(about)}, `--noTF32`, ms | its error | to ONNX Runtime | to OpenVINO | rounded (default), ms | '
+           'to the better | its error |')
+    yield '|---|---|---|---|---|---|---|---|'
     for case, runs in rows:
-        cells = [case, cell(median_of(runs, EXACT, 'median_ms')), *(cell(middle(ratios(runs, r, EXACT))) for r in RIVALS),
+        cells = [case, cell(median_of(runs, EXACT, 'median_ms')), error(case, runs, EXACT),
+                 *(cell(middle(ratios(runs, r, EXACT))) for r in RIVALS),
                  cell(median_of(runs, ROUNDED, 'median_ms')), cell(middle(to_the_better(runs, ROUNDED))), error(case, runs, ROUNDED)]
         yield '| ' + ' | '.join(cells) + ' |'
     if BF16 in there(table) and AS_IT_COMES in there(table):
@@ -180,6 +194,10 @@ if __name__ == '__main__':
     if len(sys.argv) == 3 and sys.argv[1] == '--few':
         print(*sorted({case for case, _ in few(sys.argv[2], read_runs(sys.argv[2])[0])}), sep=',')
         sys.exit()
+    if len(sys.argv) == 3 and sys.argv[1] == '--ages':
+        page = pathlib.Path(sys.argv[2])
+        page.write_text(with_ages(page.read_text()))
+        sys.exit()
     if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
     table, about = read_runs(sys.argv[1])
@@ -188,5 +206,5 @@ if __name__ == '__main__':
     before = open(sys.argv[2]).read() if os.path.exists(sys.argv[2]) else '# Performance\n'
     text = replace_section(before, title, '\n'.join(lines(sys.argv[1], table, about, floors)))
     with open(sys.argv[2], 'w') as f:
-        f.write(text)
+        f.write(with_ages(text))
     replace_in_readme(sys.argv[1], table, about)

@@ -214,6 +214,15 @@ class Runner:
         native = self._native.infer(window, self._output.address, due_ns)
         return Answer(native, self._output.copies(), getattr(window, 'missing_rows', 0))
 
+    @property
+    def inputs(self) -> Mapping[str, NDArray[Any]]:
+        """The memory of infer_bound(), by the inputs' names: whoever fills these arrays in place copies nothing else."""
+        return self._input.arrays
+
+    def infer_bound(self, due_ns: int = 0) -> Answer:
+        """infer() of what lies in `inputs`. Answer.outputs are the runner's own memory, which its next answer overwrites."""
+        return Answer(self._native.infer(self._input.address, self._output.address, due_ns), self._output.arrays)
+
     def run_early(self, next_window: Arrays) -> str:
         """Computes what does not depend on the newest row of the window that comes next (build(..., newest_row='x:1')).
 

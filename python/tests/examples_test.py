@@ -42,6 +42,13 @@ class AlexNet(Case):
         self.assertRegex(self.passes('benchmark.py', 'a.engine', '--batch=2', '--seconds=0.1'),
                          r'runs of 2: median [\d.]+ ms, p99 [\d.]+ ms, [\d.]+ images/s')
 
+    def test_benchmark_alone(self):
+        """Without an engine it makes the model, builds it, times it, and leaves nothing."""
+        before = set(os.listdir(self.folder))
+        self.assertRegex(self.passes('benchmark.py', '--seconds=0.1', '--width=0.05'),
+                         r'(?s)random weights.*alexnet\.engine: \d+ bytes\n.*runs of 1: median [\d.]+ ms, p99 [\d.]+ ms, [\d.]+ images/s')
+        self.assertEqual(set(os.listdir(self.folder)), before)
+
     def test_faults_end_with_a_reason(self):
         for name in ('a.onnx', 'a.engine', 'times'):
             with open(self.path(name), 'w') as f:

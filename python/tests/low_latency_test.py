@@ -49,6 +49,18 @@ class Runners(Case):
         self.assertEqual((runner.backend, runner.ready(), answer.rung, answer.late), ('engine', True, 0, False))
         self.assertEqual([b.name for b in runner.bindings], ['x', 'y'])
 
+    def test_bound_arrays(self):
+        """infer_bound() answers what lies in `inputs`; its outputs are the runner's own, until the next answer."""
+        session, runner = onnxruntime.InferenceSession(toy_cnn().SerializeToString()), tenfold.Runner(engine())
+        self.assertEqual(list(runner.inputs), ['x'])
+        for x in inputs(5):
+            runner.inputs['x'][...] = x
+            answer = runner.infer_bound()
+            self.assertTrue(answer.ok)
+            np.testing.assert_allclose(answer.output, session.run(None, {'x': x})[0], atol=1e-4, rtol=1e-3)
+        self.assertTrue(np.shares_memory(answer.output, runner.infer_bound().output))
+        self.assertFalse(np.shares_memory(answer.output, runner.infer(x).output))
+
     def test_what_does_not_fit_is_told(self):
         runner = tenfold.Runner(engine())
         for given, words in ((np.zeros((1, 1, 31), np.float32), 'float32[1, 1, 32]'), (np.zeros((1, 1, 32)), 'given was float64'),

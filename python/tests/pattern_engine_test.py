@@ -57,12 +57,13 @@ class Commands(PatternCase):
             self.near([float(row[2]) for row in found], [row[2] for row in wanted], 2e-3)   # products may be rounded to 16 bits
         self.assertIn("'engine' is not used", told)
         self.assertRegex(told, r'runner: cpu answers, on CPU')
-        self.assertIn('| Model Type | ONNX CPU | direct | TensorRT FP32 | TensorRT FP16 | errors |', said)
-        row = r'\| (.*?) \|(?: [\d.]+ / [\d.]+ \|){4} ONNX CPU (.+), direct (.+), TensorRT FP32 (.+), TensorRT FP16 (.+) \|'
+        self.assertIn('| Model Type | ONNX CPU | direct | TensorRT FP32 | Runner FP32 | TensorRT FP16 | Runner FP16 | errors |', said)
+        row = (r'\| (.*?) \|(?: [\d.]+ / [\d.]+ \|){6} ONNX CPU (.+), direct (.+), TensorRT FP32 (.+), Runner FP32 (.+), '
+               r'TensorRT FP16 (.+), Runner FP16 .+ \|')
         rows = re.findall(row, said)
         self.assertEqual([row[0] for row in rows], ['CNN (small)', 'CNN (large)', 'MLP'])
-        for _, peer, direct, fp32, fp16 in rows:
-            self.assertLess(max(map(float, (peer, direct, fp32))), 1e-4)
+        for _, peer, direct, fp32, runner, fp16 in rows:
+            self.assertLess(max(map(float, (peer, direct, fp32, runner))), 1e-4)
             self.assertLess(float(fp16), 2e-2)
 
     def test_pipeline_ends_with_the_first_failure(self):

@@ -1,7 +1,6 @@
-"""The blocks of Python in the documents that Tenfold was asked to run (seeds/, as they stand, with the rows of the list of demands), each
-behind what it leaves open and before a comparison with NumPy's results. Of 001, 002 and 004 these are all that want no torch (other
-blocks there are comments alone), and the calibrated one, whose Torch-TensorRT is seeds/torch_tensorrt.py. They run on
-TENFOLD_DEVICE, where that is set."""
+"""The blocks of Python in the documents that Tenfold was asked to run (seeds_case.py says where they are), each behind what it leaves open
+and before a comparison with NumPy's results. Of 001, 002 and 004 these are all that want no torch (other blocks there are comments
+alone), and the calibrated one, whose Torch-TensorRT is stand_ins/torch_tensorrt.py. They run on TENFOLD_DEVICE, where that is set."""
 import os
 import pathlib
 import subprocess
@@ -10,8 +9,9 @@ import unittest
 
 import numpy as np
 from case import WEIGHTS, Case, batch, helper, model, numpy_helper, onnx, tanh_model
+from seeds_case import TREE, block, blocks, documents
 
-SEEDS = pathlib.Path(__file__).resolve().parent / 'seeds'
+STAND_INS = str(pathlib.Path(__file__).resolve().parent / 'stand_ins')
 RUN = '''
 import numpy as np
 from tenfold.pycuda import autoinit, driver as cuda
@@ -96,20 +96,20 @@ class Seeds(Case):
         self.near(np.load(self.path('y.npy')), np.tanh(batch(5) @ WEIGHTS), 2e-3)   # FP16 is switched on
 
     def script(self, parts):
-        text = ''.join((SEEDS / part).read_text() if part.endswith('.py') else part for part in parts)
+        text = '\n'.join(parts)
         with open(self.path('script.py'), 'w') as f:
             f.write(text)
-        paths = os.pathsep.join([str(SEEDS), *filter(None, [os.environ.get('PYTHONPATH')])])
+        paths = os.pathsep.join([STAND_INS, *filter(None, [os.environ.get('PYTHONPATH')])])
         done = subprocess.run([sys.executable, '-m', 'tenfold.tensorrt', 'script.py'], cwd=self.folder, capture_output=True, text=True,
                               env={**os.environ, 'PYTHONPATH': paths})
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_001(self):
-        self.blocks('001_logger.py', BUILT, '001_config.py', 'import numpy as np', WRITTEN, '001_memory.py', '001_engine.py',
-                    '001_latency.py', MADE)
+        self.blocks(block('001', 'trt.Logger.VERBOSE'), BUILT, block('001', 'STRICT_TYPES'), 'import numpy as np', WRITTEN,
+                    block('001', 'make_context'), block('001', 'class TRTEngine'), block('001', 'def benchmark_inference'), MADE)
 
     def test_002_build_and_run(self):
-        self.blocks('002_build.py', '002_run.py', RUN)
+        self.blocks(block('002', 'build_serialized_network', since='import tensorrt'), block('002', 'deserialize_cuda_engine'), RUN)
         self.assertGreater(os.path.getsize(self.path('model.engine')), 100)
 
     def test_002_calibrate(self):
@@ -122,17 +122,29 @@ class Seeds(Case):
                   self.path('model.onnx'))
         x = images(1, 8)[0]
         np.save(self.path('data.npy'), images(25, 9)), np.save(self.path('x.npy'), x)
-        self.script([CALIBRATED, '002_calibrate.py', COMPILED])
+        self.script([CALIBRATED, block('002', 'DataLoaderCalibrator'), COMPILED])
         windows = np.lib.stride_tricks.sliding_window_view(x, (7, 7), (2, 3))[:, :, ::32, ::32]
         wanted = np.maximum(np.einsum('nchwij,mcij->nmhw', windows, kernel), 0).mean((2, 3)) @ weights
         error = np.linalg.norm(np.load(self.path('y.npy')) - wanted) / np.linalg.norm(wanted)
         self.assertTrue(1e-5 < error < 0.05, error)          # integers, and near to floats
         self.assertRegex(pathlib.Path(self.path('calibration.cache')).read_bytes(), rb'\ATRT-\d+-EntropyCalibration2\n(.+: [0-9a-f]+\n)+\Z')
         np.save(self.path('data.npy'), images(0, 9))         # the cache is enough
-        self.script([CALIBRATED, '002_calibrate.py', COMPILED])
+        self.script([CALIBRATED, block('002', 'DataLoaderCalibrator'), COMPILED])
 
     def test_004_profiler(self):
-        self.blocks('002_build.py', '002_run.py', RUN, '004_profiler.py', PROFILER)
+        self.blocks(block('002', 'build_serialized_network', since='import tensorrt'), block('002', 'deserialize_cuda_engine'), RUN,
+                    block('004', 'class CustomProfiler'), PROFILER)
+
+    def test_no_block_is_in_this_tree(self):
+        """Of four lines or more, however they are indented: the documents are others' work."""
+        lines = lambda text: [line.strip() for line in text.splitlines() if line.strip()]
+        written = {path: '\n'.join(lines(path.read_text(errors='replace'))) for folder in ('python', 'examples', 'docs', 'tests')
+                   for path in (TREE / folder).rglob('*') if path.suffix in ('.py', '.md', '.sh', '.txt') and path.stat().st_size < 1 << 20}
+        self.assertGreater(len(written), 100)
+        for document in documents():
+            for text in ('\n'.join(lines(one)) for one in blocks(document)):
+                if text.count('\n') >= 3:
+                    self.assertEqual([str(path) for path, all_ in written.items() if text in all_], [], text)
 
 
 if __name__ == '__main__':

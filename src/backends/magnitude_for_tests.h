@@ -20,8 +20,8 @@ inline const std::set<std::string_view> kNorms = {"LayerNormalization", "Instanc
 // Recurrences, in which errors pass through gates time and again; places that are computed in f32, between which values are mixed; what
 // turns and mixes by sines, or adds logarithms; several sums in one operator: held by the largest element alone.
 inline const std::set<std::string_view> kNotHeld = {
-    "LSTM", "GRU", "RNN", "Resize", "GridSample", "DeformConv", "RoiAlign", "DFT", "STFT", "RotaryEmbedding", "ReduceLogSum",
-    "ReduceLogSumExp", "SumNorm", "BatchNormalization", "ExpandDepthwise"};
+    "LSTM", "GRU", "RNN", "RecurrentStack", "RecurrentInt8", "Resize", "GridSample", "DeformConv", "RoiAlign", "DFT", "STFT",
+    "RotaryEmbedding", "ReduceLogSum", "ReduceLogSumExp", "SumNorm", "BatchNormalization", "ExpandDepthwise"};
 
 inline Tensor in_f64(const Tensor& t, bool absolute) {
   if (t.dtype() != DType::f32) return t;
@@ -34,10 +34,11 @@ inline Tensor in_f64(const Tensor& t, bool absolute) {
 class Magnitudes {
  public:
   // By result; nothing for a problem that the rule does not hold, and empty where a result is left out or not f32.
+  // `rounded`: also for one whose f32 may be rounded; its tactics are held to what they keep.
   static std::optional<std::vector<Held>> of(const ir::OpDef& op, const ir::Node& node, const std::vector<Tensor>& operands,
-                                             const std::vector<bool>& missing) {
+                                             const std::vector<bool>& missing, bool rounded = false) {
     if (kNotHeld.count(op.name)) return std::nullopt;
-    if (node.numerics.allows(ir::Rounding::tf32)) return std::nullopt;
+    if (node.numerics.allows(rounded ? ir::Rounding::bf16 : ir::Rounding::tf32)) return std::nullopt;
     for (const Tensor& t : operands)
       if (t.dtype() == DType::f16 || t.dtype() == DType::bf16 || t.dtype() == DType::f8e4m3fn) return std::nullopt;
     if (op.traits.region || op.scalar) return of_body(op, node, operands, missing);
@@ -175,14 +176,14 @@ class Magnitudes {
 };
 
 // The first element that breaks the rule, in words, or nothing. `held` counts those that were compared.
-inline std::string beyond_magnitude(const Tensor& got, const Held& want, std::int64_t& held) {
-  constexpr double kPart = 1e-5, kLeast = 0x1p-126, kMost = 3e38;
+inline std::string beyond_magnitude(const Tensor& got, const Held& want, std::int64_t& held, double part = 1e-5) {
+  constexpr double kLeast = 0x1p-126, kMost = 3e38;
   for (std::int64_t i = 0; i < got.size(); ++i) {
     const double value = want.value[static_cast<std::size_t>(i)], magnitude = want.magnitude[static_cast<std::size_t>(i)];
     if (!(std::abs(value) < kMost) || !(magnitude < kMost)) continue;   // f32 holds no such
     ++held;
     const double error = std::abs(got.as_double(i) - value);
-    if (error <= kPart * magnitude + kLeast) continue;
+    if (error <= part * magnitude + kLeast) continue;
     return cat("element ", i, ": ", got.as_double(i), " instead of ", value, ", which is ", error / magnitude, " of the magnitude ",
                magnitude);
   }

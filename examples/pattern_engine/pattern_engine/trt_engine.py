@@ -16,6 +16,8 @@ from pattern_engine.build import TRADING, build_engine
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from pattern_engine.bound import BoundEngine
+    from pattern_engine.inference import TRTInference
 
     Array = NDArray[Any]
     Inputs = Union[Array, Mapping[str, Array]]
@@ -29,7 +31,10 @@ def has_tensorrt() -> bool:
 
 
 class TRTEngine:
-    """An engine's file, loaded, with a context and memory that is allocated once. It belongs to one thread at a time.
+    """An engine's file, loaded, with memory that is bound once. It belongs to one thread at a time.
+
+    infer() runs through tenfold.Runner, or, where the engine's shapes are open, through TRTInference. `engine`, `context` and `inference`
+    have TensorRT's names; the first use of one of them loads the file again, under these names.
 
     `bindings` holds a dict for each input and output: index, name, is_input, dtype, shape (-1: any within the profile). `binding_map`
     finds them by name; `input_binding_idxs` and `output_binding_idxs` are their indices.
@@ -38,33 +43,68 @@ class TRTEngine:
     def __init__(self, engine_path: str) -> None:
         if not has_tensorrt():
             raise RuntimeError('TensorRT bindings not available in this environment')
-        import tenfold.tensorrt as trt
-        from pattern_engine.inference import TRTInference
-        from pattern_engine.log import Log
+        import tenfold
         self.engine_path = engine_path
-        log = Log()
-        with open(engine_path, 'rb') as f:
-            engine = trt.Runtime(log).deserialize_cuda_engine(f.read())
-        if engine is None:
-            raise RuntimeError(f'Failed to deserialize TRT engine: {engine_path}: {log.reasons()}')
-        self.engine = engine
+        with open(engine_path, 'rb'):   # what cannot be opened is an OSError
+            pass
+        try:
+            engine = tenfold.load(engine_path)
+        except tenfold.Error as error:
+            raise RuntimeError(f'Failed to deserialize TRT engine: {engine_path}: {error}') from error
         self.bindings: list[dict[str, Any]] = []
-        for index in range(engine.num_io_tensors):
-            name = engine.get_tensor_name(index)
-            self.bindings.append({'index': index, 'name': name, 'is_input': engine.get_tensor_mode(name) == trt.TensorIOMode.INPUT,
-                                  'dtype': trt.nptype(engine.get_tensor_dtype(name)), 'shape': tuple(engine.get_tensor_shape(name))})
+        for index, binding in enumerate(engine.bindings):
+            shape = tuple(size if isinstance(size, int) else -1 for size in binding.shape)
+            self.bindings.append({'index': index, 'name': binding.name, 'is_input': binding.is_input,
+                                  'dtype': np.dtype(binding.numpy_dtype).type, 'shape': shape})
         self.binding_map = {binding['name']: binding for binding in self.bindings}
         self.input_binding_idxs = [b['index'] for b in self.bindings if b['is_input']]
         self.output_binding_idxs = [b['index'] for b in self.bindings if not b['is_input']]
-        self.inference = TRTInference(engine, log)
-        self.inference.allocate_buffers()
-        self.context = self.inference.context
+        self._inference: TRTInference | None = None
+        self._bound: BoundEngine | None = None
+        if any(-1 in binding['shape'] for binding in self.bindings):
+            self._trt()
+        else:
+            from pattern_engine.bound import BoundEngine
+            self._bound = BoundEngine(engine)
 
     def infer(self, inputs: Inputs) -> Any:
         """One array where there is one input, else a dict of arrays by name. One output is an array, several are a list."""
-        outputs = self.inference.run({name: self._fitting(self.binding_map[name], array) for name, array in self._named(inputs).items()})
+        bound = self._bound
+        # An array as the only input wants it goes straight to its memory: Python's own calls are a part of a small model's time.
+        if bound is not None and type(inputs) is np.ndarray and inputs.dtype is bound.dtype and inputs.shape == bound.shape:
+            bound.window[...] = inputs
+            answer = bound.infer()
+            return answer.outputs[bound.output].copy() if answer.rung >= 0 else bound.fail(answer)
+        given = {name: self._fitting(self.binding_map[name], array) for name, array in self._named(inputs).items()}
+        outputs = self._trt().run(given) if bound is None else bound.run(given)
         ordered = [outputs[self.bindings[index]['name']] for index in self.output_binding_idxs]
         return ordered[0] if len(ordered) == 1 else ordered
+
+    def _trt(self) -> TRTInference:
+        if self._inference is None:
+            import tenfold.tensorrt as trt
+            from pattern_engine.inference import TRTInference
+            from pattern_engine.log import Log
+            log = Log()
+            with open(self.engine_path, 'rb') as f:
+                engine = trt.Runtime(log).deserialize_cuda_engine(f.read())
+            if engine is None:
+                raise RuntimeError(f'Failed to deserialize TRT engine: {self.engine_path}: {log.reasons()}')
+            self._inference = TRTInference(engine, log)
+            self._inference.allocate_buffers()
+        return self._inference
+
+    @property
+    def inference(self) -> TRTInference:
+        return self._trt()
+
+    @property
+    def engine(self) -> Any:
+        return self._trt().engine
+
+    @property
+    def context(self) -> Any:
+        return self._trt().context
 
     def _named(self, inputs: Inputs) -> Mapping[str, Array]:
         wanted = [self.bindings[index]['name'] for index in self.input_binding_idxs]

@@ -80,7 +80,7 @@ class MultiGPUEmbeddings(Embeddings):
 class HanaTensorRTMultiGPUEmbeddings(MultiGPUEmbeddings):
     """TensorRTEmbeddings on all GPUs, or on those of `device_ids`.
 
-    `use_fp16`: precision fp16, else fp32, where `precision` does not say another. `enable_tensor_cores`: False keeps f32 products exact.
+    `use_fp16`: precision fp16, else fp32, where `precision` does not say another. `enable_tensor_cores`: as TensorRTEmbeddings has it.
     Other keywords are TensorRTEmbeddings'."""
 
     def __init__(self, model_name: str = 'sentence-transformers/all-MiniLM-L6-v2', use_fp16: bool = True, enable_tensor_cores: bool = True,

@@ -27,18 +27,16 @@ class PaddedEngine:
         self._inputs = inputs
         self._output = next((b.name for b in outputs if b.name == 'embeddings'), outputs[0].name)
         least, _, most = engine.profile_shapes(0, IDS)
-        self._fewest, self._batch, self._shortest, self._longest = least[0], most[0], least[1], most[1]
+        self._fewest, self._batch, self._shortest, self.longest = least[0], most[0], least[1], most[1]
 
     def _run(self, texts: Sequence[str]) -> Any:
         import numpy as np
         tokens = self._client.tokenize(texts)
         length = tokens[IDS].shape[1]
-        if length > self._longest:
-            tokens = {name: ids[:, :self._longest] for name, ids in tokens.items()}
-        room = max(self._shortest, min(length, self._longest))
+        room = max(self._shortest, length)   # whoever opened it has the client cut texts at `longest`
         feed = {name: np.zeros((max(len(texts), self._fewest), room), binding.numpy_dtype) for name, binding in self._inputs.items()}
         for name, array in feed.items():
-            array[:len(texts), :min(length, room)] = tokens[name]
+            array[:len(texts), :length] = tokens[name]
         out = self.engine(feed)
         return np.asarray(out[self._output] if isinstance(out, dict) else out, np.float32)[:len(texts)]
 

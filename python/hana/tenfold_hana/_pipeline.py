@@ -118,7 +118,8 @@ class Pipeline:
         precision = self._base.precision
         if precision == 'int8':   # its ranges are those of the whole network
             precision = next_wider('int8', device)
-        return tenfold.build(network, device=device, optimization_level=1, profiles=profile, tf32=self._base.enable_tensor_cores,
+        return tenfold.build(network, device=device, optimization_level=1, profiles=profile,
+                             tf32=self._base.tf32 if precision == 'fp32' else self._base.enable_tensor_cores,
                              **build_options(precision, device, None))
 
     def _runs(self, texts: Sequence[str]) -> Iterator[list[int]]:

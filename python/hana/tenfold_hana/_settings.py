@@ -74,6 +74,12 @@ def is_set(field: str) -> bool:
     return bool(os.environ.get(_VARIABLES[field][0]))
 
 
+def who_said(**arguments: Any) -> dict[str, str]:
+    """{field: the argument, or the variable, that sets it}, of fields that are not left to their defaults."""
+    return {field: field if arguments.get(field) is not None else _VARIABLES[field][0]
+            for field in _VARIABLES if arguments.get(field) is not None or is_set(field)}
+
+
 def read_settings(**arguments: Any) -> Settings:
     """Arguments by the names of the fields; None: what the environment says. Raises InvalidArgument with the variable and its choices."""
     return Settings(**{field: _read(field, arguments.pop(field, None)) for field in _VARIABLES}, **arguments)

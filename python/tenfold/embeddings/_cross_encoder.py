@@ -38,6 +38,8 @@ class CrossEncoder(Model):
                  plan_cache: Any = None, batch_tokens: int = 0) -> None:
         super().__init__(model_name_or_path, refused=dict(modules=modules, processor_kwargs=processor_kwargs, config_kwargs=config_kwargs,
                                                           keep_in_fp32_modules=keep_in_fp32_modules),
+                         idle=dict(trust_remote_code=trust_remote_code, local_files_only=local_files_only, token=token,
+                                   model_card_data=model_card_data),
                          device=device, prompts=prompts, default_prompt_name=default_prompt_name, cache_folder=cache_folder,
                          revision=revision, model_kwargs=model_kwargs, backend=backend, plan_cache=plan_cache, max_tokens=max_length or 0,
                          batch_tokens=batch_tokens)
@@ -66,7 +68,7 @@ class CrossEncoder(Model):
                 convert_to_numpy: bool = True, convert_to_tensor: bool = False, device: Any = None, pool: Any = None,
                 chunk_size: int | None = None) -> Any:
         """f32[pairs] where there is one label, else f32[pairs, labels]; of one pair one row. A prompt is put in front of first texts."""
-        check_call(batch_size)
+        check_call(batch_size, chunk_size)
         function = self._default if activation_fn is None else _function(activation_fn)
         words, (pairs, one) = self._prompt(prompt_name, prompt), _pairs(inputs)
         scores: Any = self._encoder_for(device, pool).score([words + a if words else a for a, _ in pairs], [b for _, b in pairs], function,
@@ -88,7 +90,7 @@ class CrossEncoder(Model):
             raise TypeError('documents are a sequence of str, got str')
         documents = list(documents)
         scores = self.predict([(query, text) for text in documents], prompt_name, prompt, batch_size, show_progress_bar, activation_fn,
-                              device=device, pool=pool)
+                              device=device, pool=pool, chunk_size=chunk_size)
         order = sorted(range(len(documents)), key=lambda i: -scores[i])[:top_k]
         return [{'corpus_id': i, 'score': float(scores[i]), **({'text': documents[i]} if return_documents else {})} for i in order]
 

@@ -10,6 +10,7 @@ from tenfold import _native
 from tenfold._device import devices as all_devices
 from tenfold.embeddings._folders import find_folder
 from tenfold.embeddings._options import as_tensor, device_names, encoder_options, refuse
+from tenfold.embeddings._options import idle as say_idle
 from tenfold.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger('tenfold')
 _Self = TypeVar('_Self', bound='Model')
+_FETCHES = 'nothing is fetched: models are folders, and names in the cache'
+_IDLE = {'trust_remote_code': (False, 'no code of a folder is run'), 'local_files_only': (True, _FETCHES), 'token': (None, _FETCHES),
+         'use_auth_token': (None, _FETCHES), 'model_card_data': (None, 'no model card is written')}   # default, why
 
 
 class Model:
@@ -25,10 +29,12 @@ class Model:
     _OWNER = ''                             # whose models are meant by names without an owner
     _PROMPTS: dict[str, str] = {}           # prompts that every model has
 
-    def __init__(self, name: Any, *, refused: dict[str, Any], device: Any, prompts: dict[str, str] | None, default_prompt_name: str | None,
+    def __init__(self, name: Any, *, refused: dict[str, Any], idle: dict[str, Any],
+                 device: Any, prompts: dict[str, str] | None, default_prompt_name: str | None,
                  cache_folder: Any, revision: str | None, model_kwargs: dict[str, Any] | None, backend: str, plan_cache: Any,
                  max_tokens: int, batch_tokens: int) -> None:
         refuse(**refused)
+        say_idle(**{argument: (value, default, why) for argument, value in idle.items() for default, why in [_IDLE[argument]]})
         if name is None:
             raise InvalidArgument(f'{type(self).__name__} needs a folder, or the name of a model in the cache')
         self.folder = os.path.abspath(find_folder(name, cache_folder, revision, self._OWNER))   # wherever a copy of it is opened
@@ -153,10 +159,12 @@ class Model:
         return self.prompts[name] or ''
 
 
-def check_call(batch_size: int) -> None:
-    """Arguments of one call that are not looked at."""
+def check_call(batch_size: int, chunk_size: Any) -> None:
+    """Arguments of one call that have no effect."""
     if batch_size <= 0:
         raise InvalidArgument(f'batch_size is {batch_size}, 1 or more was expected')
+    say_idle(batch_size=(batch_size, 32, 'texts of one length are computed together, at most batch_tokens (of the class) tokens'),
+             chunk_size=(chunk_size, None, 'devices take pieces of at most batch_tokens (of the class) tokens'))
 
 
 def texts_of(inputs: Any) -> list[str]:

@@ -44,9 +44,9 @@ def build_options(device: Any, backend: str, options: dict[str, Any]) -> dict[st
     """Options of the build: `model_kwargs` holds fields of tenfold.build, besides what torch's classes take."""
     if backend not in BACKENDS:
         raise InvalidArgument(f'backend is {backend!r}, expected one of {", ".join(BACKENDS)}')
-    if backend != 'torch':
-        _log.info("backend=%r is not looked at: Tenfold computes", backend)
     options = dict(options)
+    idle(backend=(backend, 'torch', 'Tenfold computes'),
+         attn_implementation=(options.pop('attn_implementation', None), None, 'the engine chooses the kernels of attention'))
     types = {'float16': 'fp16', 'bfloat16': 'bf16', 'fp16': 'fp16', 'bf16': 'bf16'}
     wanted = options.pop('dtype', options.pop('torch_dtype', None))
     name = str(wanted).removeprefix('torch.')
@@ -54,10 +54,20 @@ def build_options(device: Any, backend: str, options: dict[str, Any]) -> dict[st
         options[types[name]] = True
     elif wanted is not None and name not in ('float32', 'fp32', 'auto'):
         raise InvalidArgument(f'dtype is {wanted!r}, expected float32, float16 or bfloat16')
-    options.pop('attn_implementation', None)
     if device is not None:
         options['device'] = device_names(device)[0]
     return options
+
+
+_told: set[str] = set()
+
+
+def idle(**given: tuple[Any, Any, str]) -> None:
+    """Arguments that have no effect, each with its value, its default and a reason: another value is told, once in a process."""
+    for name, (value, default, why) in given.items():
+        if value != default and name not in _told:
+            _told.add(name)
+            _log.warning('%s=%r has no effect: %s', name, value, why)
 
 
 def refuse(**given: Any) -> None:

@@ -25,8 +25,8 @@ class SentenceTransformer(Model):
     'memory', 'utilization', 'pipeline'); `packed` (whether texts of several lengths run together; None: on GPUs); and fields of
     tenfold.build (`threads`, `optimization_level` ...). `plan_cache`: the folder where plans are kept (None: the library's; False:
     nowhere). `batch_tokens`: how many tokens are computed at once at most.
-    `local_files_only`, `token`, `trust_remote_code` and `model_card_data` are not looked at: nothing is fetched, and no code of a folder
-    is run.
+    `local_files_only`, `token`, `trust_remote_code`, `model_card_data` and `backend` have no effect, which a warning tells once: nothing is
+    fetched, and no code of a folder is run.
     """
 
     _OWNER = 'sentence-transformers/'
@@ -40,6 +40,8 @@ class SentenceTransformer(Model):
                  similarity_fn_name: Any = None, truncate_dim: int | None = None, plan_cache: Any = None, max_seq_length: int = 0,
                  batch_tokens: int = 0) -> None:
         super().__init__(model_name_or_path, refused=dict(modules=modules, processor_kwargs=processor_kwargs, config_kwargs=config_kwargs),
+                         idle=dict(trust_remote_code=trust_remote_code, local_files_only=local_files_only, token=token,
+                                   use_auth_token=use_auth_token, model_card_data=model_card_data),
                          device=device, prompts=prompts, default_prompt_name=default_prompt_name, cache_folder=cache_folder,
                          revision=revision, model_kwargs=model_kwargs, backend=backend, plan_cache=plan_cache, max_tokens=max_seq_length,
                          batch_tokens=batch_tokens)
@@ -84,10 +86,11 @@ class SentenceTransformer(Model):
         """The vectors of texts, f32[texts, width], or of one text, f32[width].
 
         `output_value`: 'token_embeddings' gives an array f32[tokens, width] for each text; None gives a dict for each, with both and the
-        ids. `batch_size` and `chunk_size` are not looked at: texts of one length are computed together, at most `batch_tokens` tokens.
+        ids. `batch_size` and `chunk_size` have no effect, which is told once: texts of one length are computed together, at most
+        `batch_tokens` tokens.
         `pool`, of start_multi_process_pool(), or `device`, one or a list, computes in place of the model's own devices.
         """
-        check_call(batch_size)
+        check_call(batch_size, chunk_size)
         encoder = self._encoder_for(device, pool)
         check_precision(precision)
         if output_value not in _OUTPUTS:

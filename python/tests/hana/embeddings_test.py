@@ -1,16 +1,21 @@
 """TensorRTEmbeddings: vectors beside NumPy's, files of engines, the seven variables, precisions, benchmarks, bad input."""
+import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import time
 import unittest
 from unittest import mock
 
 import numpy as np
 import tenfold
 from hana_case import MINILM, MPNET, TEXTS, HanaCase, vectors_of
-from tenfold_hana import TensorRTEmbeddings, _precision
+from tenfold_hana import TensorRTEmbeddings, _benchmark, _precision, _progress
+from tenfold_hana import _tensorrt_embeddings
+from tenfold_hana._devices import log
 from tenfold_hana._settings import read_settings
 
 LOG = 'tenfold'
@@ -22,7 +27,8 @@ BUILD = tenfold.build
 
 def first_plan(*arguments, **options):
     """A build that takes all the 8 bits that are permitted, and looks for nothing quicker: so small a model is quicker in f32."""
-    return BUILD(*arguments, **options | {'budget': options['budget'] | {'search_seconds': 0.01}})
+    quick = {'budget': options['budget'] | {'search_seconds': 0.01}} if 'budget' in options else {}
+    return BUILD(*arguments, **options | quick)
 
 
 class Vectors(HanaCase):
@@ -133,7 +139,7 @@ class Files(HanaCase):
         os.makedirs(self.path_of())   # a folder where the file would be
         with self.assertLogs(LOG, 'WARNING') as told:
             self.near_truth(TensorRTEmbeddings(MPNET, precision='fp32').embed_documents(TEXTS), MPNET)
-        self.assertIn('the plan is not kept', told.output[-1])
+        self.assertTrue(any('the plan is not kept' in line for line in told.output), told.output)
 
     def test_processes_share_the_folder(self):
         code = ('from tenfold_hana import TensorRTEmbeddings; '
@@ -183,6 +189,82 @@ class Variables(HanaCase):
                 TensorRTEmbeddings()
         with self.assertRaisesRegex(tenfold.InvalidArgument, "precision is 'half', expected"):
             TensorRTEmbeddings(precision='half')
+
+
+class Effects(HanaCase):
+    """What was asked for has an effect, or a line says that it has none."""
+
+    def told(self, level='WARNING', **options):
+        with self.assertLogs(LOG, level) as told:
+            embeddings = TensorRTEmbeddings(MINILM, **options)
+            log.warning('the end')   # assertLogs wants one
+        return embeddings, [line for line in told.output if 'the end' not in line]
+
+    def test_every_variable_without_an_effect_is_named(self):
+        everything = {'TENSORRT_PRECISION': 'fp16', 'TENSORRT_CACHE_DIR': self.path('engines'), 'TENSORRT_MAX_WORKSPACE_SIZE': '64',
+                      'TENSORRT_ENGINE_REBUILD': 'true', 'TENSORRT_INT8_CALIBRATION': 'true',
+                      'TENSORRT_CALIBRATION_CACHE': self.path('calibration')}
+        with mock.patch.dict(os.environ, {'USE_TENSORRT': 'false', **everything}):
+            _, told = self.told()
+            line = next(line for line in told if 'no effect' in line)
+            for variable in everything:
+                self.assertIn(variable, line)
+            self.assertIn('USE_TENSORRT is false', line)
+        with mock.patch.dict(os.environ, {**everything, 'TENSORRT_PRECISION': 'fp32'}):
+            _, told = self.told()
+            self.assertEqual([line for line in told if 'no effect' in line],
+                             ['WARNING:tenfold.hana:no effect: TENSORRT_INT8_CALIBRATION, TENSORRT_CALIBRATION_CACHE '
+                              '(the engine is fp32, which takes no ranges)'])
+        os.environ.pop('TENSORRT_CALIBRATION_CACHE')
+        self.assertEqual([line for line in self.told(precision='fp32')[1] if 'no effect' in line], [])
+        _, told = self.told(precision='fp16', calibration_data=DATA, tf32=True)
+        self.assertEqual([line.partition('no effect: ')[2].partition(' (')[0] for line in told if 'no effect' in line],
+                         ['tf32', 'calibration_data'])
+
+    @mock.patch.object(tenfold, 'build', first_plan)
+    def test_calibration_beside_an_engine_that_lies_there(self):
+        for rebuild, effect in ((None, True), (None, False), (True, True)):
+            _, told = self.told(precision='int8', int8_calibration=True, force_engine_rebuild=rebuild)
+            found = [line for line in told if 'no effect: int8_calibration (the engine that lies there' in line]
+            self.assertEqual(len(found), 0 if effect else 1, told)
+
+    def test_settings_are_what_is_used(self):
+        embeddings, _ = self.told()   # auto
+        self.assertEqual((embeddings.settings.precision, embeddings.settings.use_tensorrt), (embeddings.precision, True))
+        embeddings, _ = self.told(use_tensorrt=False, precision='fp16', int8_calibration=True)
+        self.assertEqual((embeddings.settings.precision, embeddings.settings.use_tensorrt, embeddings.settings.int8_calibration),
+                         ('fp32', False, False))
+
+    def test_auto_without_texts_says_what_it_took(self):
+        with mock.patch.object(_tensorrt_embeddings, 'auto_precision', lambda device, ranges: 'int8' if ranges else 'fp16'):
+            _, told = self.told()
+        self.assertIn('precision auto is fp16 on cpu, and not int8: that takes ranges from calibration_data', told[0])
+
+    def test_fp32_is_fp32(self):
+        with mock.patch.object(tenfold, 'build', wraps=tenfold.build) as build:
+            for options, rounds in ((dict(), False), (dict(tf32=True), True), (dict(tf32=True), True),
+                                    (dict(precision='bf16'), True), (dict(precision='bf16', enable_tensor_cores=False), False)):
+                TensorRTEmbeddings(MINILM, force_engine_rebuild=True, **{'precision': 'fp32', **options})
+                self.assertEqual(build.call_args.kwargs['tf32'], rounds, options)
+            build.reset_mock()
+            TensorRTEmbeddings(MINILM, precision='fp32'), TensorRTEmbeddings(MINILM, precision='fp32', tf32=True)
+            self.assertEqual(build.call_count, 2)   # an engine that may round is another one
+
+    def test_a_load_tells_its_size_and_its_seconds(self):
+        for what in ('built', 'loaded'):
+            _, told = self.told('INFO', precision='fp32')
+            self.assertTrue(any(re.search(what + r' \S+_fp32.engine: \d+\.\d MB in \d+\.\d\d s', line) for line in told), told)
+
+    def test_long_builds_show_progress(self):
+        with mock.patch.object(_progress, '_SILENT', 0.0):
+            _, told = self.told('INFO', precision='fp32')
+        self.assertTrue(any('building sentence-transformers_all-MiniLM-L6-v2_fp32.engine: ' in line for line in told), told)
+        terminal = mock.Mock(isatty=lambda: True)
+        with mock.patch.object(_progress, '_SILENT', 0.0), mock.patch('sys.stderr', terminal):
+            bar = _progress.BuildProgress('x.engine')
+            self.assertTrue(bar('timing', 3, 7))
+            bar.end()
+        self.assertEqual([call.args[0] for call in terminal.write.call_args_list], ['\r\x1b[Kbuilding x.engine: timing 3 of 7, 0 s', '\n'])
 
 
 class Precisions(HanaCase):
@@ -249,7 +331,7 @@ class Precisions(HanaCase):
         self.assertEqual((list(results['batch_sizes']), results['device']), (['1', '4'], 'CPU'))
         four = results['batch_sizes']['4']
         self.assertLessEqual(four['min_latency_ms'], four['median_latency_ms'])
-        self.assertAlmostEqual(four['throughput_samples_per_second'], 4e3 / four['mean_latency_ms'])
+        self.assertAlmostEqual(four['throughput_samples_per_second'], 4e3 / four['median_latency_ms'])
         comparison = embeddings.benchmark_precision_comparison(iterations=2)
         modes = comparison['precision_modes']
         self.assertEqual(set(modes), {'fp32', 'fp16', 'int8'})
@@ -258,6 +340,32 @@ class Precisions(HanaCase):
         self.assertIn(comparison['recommended_precision'], modes)
         with self.assertRaises(tenfold.InvalidArgument):
             embeddings.benchmark([0])
+
+    def test_benchmarks_take_turns_until_the_time_is_up(self):
+        order = []
+        calls = {key: lambda key=key: (order.append(key), time.sleep(0.01)) for key in 'ab'}
+        with self.assertLogs(LOG, 'WARNING') as told:
+            turns = _benchmark.Turns(calls).run(1000, 1, 0.1, False)
+        self.assertEqual(order, ['a', 'b'] * (len(order) // 2))
+        self.assertTrue(1 <= len(turns.times['a']) == len(turns.times['b']) <= 10, turns.times)
+        self.assertRegex(told.output[0], r'ends after \d s: \d of 1000 rounds \(max_seconds is 0.1\)')
+
+        def short():
+            raise tenfold.OutOfMemory('12 bytes are free')
+        turns = _benchmark.Turns({'a': calls['a'], 'short': short}).run(3, 1, 60, False)
+        self.assertEqual((len(turns.times['a']), turns.errors), (3, {'short': '12 bytes are free'}))
+        with mock.patch('sys.stderr', io.StringIO()) as said:
+            _benchmark.Turns(calls).run(2, 0, 60, True)
+        self.assertRegex(said.getvalue(), r'\rbenchmark: round 1 of 2, 0 s\rbenchmark: round 2 of 2, 0 s\n')
+
+    def test_a_slow_machines_turns_do_not_turn_a_speedup_round(self):
+        """Whatever slows a third of the time down hits both: the medians keep their ratio, where one behind the other would not."""
+        clock = [0.0]
+        calls = {name: lambda cost=cost: clock.__setitem__(0, clock[0] + cost * (9 if 2 < clock[0] < 5 else 1))
+                 for name, cost in (('fast', 0.02), ('slow', 0.1))}
+        with mock.patch.object(time, 'perf_counter', lambda: clock[0]):
+            times = _benchmark.Turns(calls).run(60, 0, 1e9, False).times
+        self.assertAlmostEqual(np.median(times['slow']) / np.median(times['fast']), 5, 3)
 
 
 if __name__ == '__main__':

@@ -1,4 +1,4 @@
-"""The blocks of the HANA guide as they stand, ONNX files beside ONNX Runtime, and engines of the user's own. Needs tenfold-shim, too."""
+"""The blocks of the guide as they stand (../seeds_case.py), ONNX files beside ONNX Runtime, own engines. Needs tenfold-shim, too."""
 import os
 import subprocess
 import sys
@@ -6,11 +6,12 @@ import unittest
 
 import numpy as np
 import tenfold
-from hana_case import MINILM, MPNET, TEXTS, HanaCase
+from hana_case import MINILM, MPNET, TEXTS, HanaCase, ids_of
 from tenfold_hana import TensorRTEmbeddings
 from tenfold_hana.export_onnx import export_onnx
 
-SEEDS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'seeds')
+from seeds_case import block
+
 SAVE = '''
 import numpy as np
 np.save("rows.npy", embeddings.embed_documents(%r))
@@ -22,9 +23,8 @@ base_model = TensorRTEmbeddings("sentence-transformers/all-mpnet-base-v2", preci
 
 
 class Guide(HanaCase):
-    def block(self, name, before='', after=SAVE):
-        with open(os.path.join(SEEDS, name)) as file:
-            text = before + file.read() + after
+    def block(self, words, before='', after=SAVE):
+        text = before + block('000', words) + after
         done = subprocess.run([sys.executable, '-c', text], cwd=self.folder, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done
@@ -37,30 +37,30 @@ class Guide(HanaCase):
         return (exact * self.rows()).sum(1)
 
     def test_calibration(self):
-        self.block('000_calibration.py')
+        self.block('calibration_data=calibration_data')
         self.assertTrue(os.path.exists(self.path('engines/sentence-transformers_all-mpnet-base-v2_int8.engine')))
         self.assertGreater(self.cosines().mean(), 0.98)   # the budget is 0.99 on the block's own texts
 
     def test_benchmark(self):
-        said = self.block('000_benchmark.py').stdout
+        said = self.block('embeddings.benchmark(').stdout
         self.assertRegex(said, r'Single query latency: \d+\.\d\d ms\nBatch 32 throughput: \d+\.\d\d docs/s\n')
         self.assertGreater(self.cosines().min(), 0.999)
 
     def test_tensor_cores(self):
-        said = self.block('000_tensor_cores.py')
+        said = self.block('TensorCoreOptimizer()')
         gpu = any(float(d.features[3:] or 0) >= 70 for d in tenfold.devices() if d.features.startswith('sm_'))
         self.assertEqual(said.stdout, f'Tensor Cores supported: {gpu}\n')
         self.assertGreater(self.cosines().min(), 0.999)
 
     def test_pipeline(self):
-        done = self.block('000_pipeline.py', BASE)
+        done = self.block('configure_pipeline', BASE)
         self.near_truth(self.rows(), MPNET)
         if tenfold.why_no_gpu():
             self.assertIn('the CPU computes', done.stderr)
 
     def test_custom_engine(self):
         """The block defines a class; the parts that it leaves out are filled in by one that derives from it."""
-        self.block('000_custom_engine.py', after='''
+        self.block('class CustomTensorRTEmbeddings', after='''
 class Whole(TensorRTEmbeddings):
     def _build_engine(self, engine_path, trt_logger):
         self.export_onnx("model.onnx")
@@ -84,9 +84,33 @@ assert embeddings.embed_documents([]) == []
 ''' + SAVE)
         self.near_truth(self.rows(), MPNET)
 
+    def test_longer_texts_are_cut_as_everywhere(self):
+        """An engine of 12 tokens gives long texts the vectors of the model that is cut there: the last token is kept, and it is told."""
+        long = ['how are you? ' * 20, 'fine.', 'red blue ' * 9]
+
+        class Short(TensorRTEmbeddings):
+            def _build_engine(self, engine_path, trt_logger):
+                self.export_onnx(engine_path + '.onnx')
+                shapes = ((1, 1), (2, 12), (4, 12))
+                tenfold.build(engine_path + '.onnx', profiles={n: shapes for n in ('input_ids', 'attention_mask')}, optimization_level=0,
+                              tf32=False, device='cpu').save(engine_path)
+        with self.assertLogs('tenfold', 'WARNING') as told:
+            embeddings = Short(MINILM, precision='fp32')
+            rows = embeddings.embed_documents(long)
+        words = '\n'.join(told.output)
+        self.assertIn('takes texts of at most 12 tokens', words)
+        self.assertRegex(words, r'text 0 has \d+ tokens and is cut to 12')
+        self.near_cut(rows, long, 12)
+        self.near_cut([embeddings.embed_query(long[0])], long[:1], 12)
+
+    def near_cut(self, rows, texts, tokens):
+        model = self.models[MINILM]
+        ids = [found if len(found) <= tokens else [*found[:tokens - 1], found[-1]] for found in map(ids_of, texts)]
+        wanted = np.array([model.tokens(one, np.zeros(len(one), int)).mean(0) for one in ids])
+        np.testing.assert_allclose(rows, wanted / np.linalg.norm(wanted, axis=1, keepdims=True), atol=2e-5)
+
     def test_export(self):
-        with open(os.path.join(SEEDS, '000_export.sh')) as file:
-            export, trtexec = file.read().split('# Convert')
+        export, trtexec = block('000', 'langchain_hana.gpu.export_onnx').split('# Convert')
         path = os.pathsep.join([os.path.dirname(sys.executable), os.environ['PATH']])
         subprocess.run(['bash', '-ec', export], cwd=self.folder, check=True, env={**os.environ, 'PATH': path})
         # Random ids are beyond the small model's vocabulary, so that it is built and not timed.

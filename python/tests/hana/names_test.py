@@ -1,12 +1,16 @@
-"""The import hook: with SAP's langchain_hana (a stand-in, and the real one where it is installed) and without it; uninstalling."""
+"""The names of langchain_hana: beside SAP's package (a stand-in, and the real one where it is installed) and without it."""
 import importlib.util
 import os
+import pathlib
+import shutil
 import subprocess
 import sys
 import unittest
 
+import tenfold_hana
 from hana_case import HanaCase
 
+OURS = pathlib.Path(tenfold_hana.__file__).resolve().parent.parent
 REAL = importlib.util.find_spec('hdbcli') is not None
 
 
@@ -17,8 +21,8 @@ def python(code, folder, *flags, **environment):
 
 
 class Names(HanaCase):
-    def stand_in(self):
-        """A package as SAP's is built: what it has itself stays."""
+    def stand_in(self, apart=False):
+        """A package as SAP's is built, in the folder where pip has put our files, or `apart` from them: what it has itself stays."""
         for name, text in (('__init__', 'from langchain_hana.embeddings import HanaInternalEmbeddings\n'),
                            ('embeddings/__init__', 'from .own import HanaInternalEmbeddings\n__all__ = ["HanaInternalEmbeddings"]\n'),
                            ('embeddings/own', 'class HanaInternalEmbeddings: ...\nMultiGPUEmbeddings = 3\n')):
@@ -26,27 +30,44 @@ class Names(HanaCase):
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, 'w') as file:
                 file.write(text)
-        return {'PYTHONPATH': self.path('sap')}
+        for name in () if apart else ('gpu', 'embeddings.py'):
+            os.symlink(OURS / 'langchain_hana' / name, self.path(f'sap/langchain_hana/{name}'))
+        return {'PYTHONPATH': os.pathsep.join([self.path('sap'), os.environ.get('PYTHONPATH', '')])}
 
     def test_beside_a_package(self):
-        self.assertEqual(python('import langchain_hana.gpu as g, langchain_hana.embeddings as e, tenfold_hana as t; '
-                                'print(g.TensorRTEmbeddings is t.TensorRTEmbeddings, e.MultiGPUEmbeddings is t.MultiGPUEmbeddings, '
-                                'e.HanaInternalEmbeddings.__module__, "sap" in e.__file__)', self.folder, **self.stand_in()),
-                         (0, 'True True langchain_hana.embeddings.own True\n'))
-        code, said = python('import langchain_hana.embeddings as e; e.Nothing', self.folder, **self.stand_in())
-        self.assertIn("module 'langchain_hana.embeddings' has no attribute 'Nothing'", said)
+        for apart, first in ((False, ''), (True, 'import tenfold_hana; ')):
+            with self.subTest(apart=apart):
+                self.assertEqual(python(first + 'import langchain_hana.gpu as g, langchain_hana.embeddings as e, tenfold_hana as t; '
+                                        'print(g.TensorRTEmbeddings is t.TensorRTEmbeddings, e.MultiGPUEmbeddings is t.MultiGPUEmbeddings, '
+                                        'e.HanaInternalEmbeddings.__module__, "sap" in e.__file__)', self.folder, **self.stand_in(apart)),
+                                 (0, 'True True langchain_hana.embeddings.own True\n'))
+                code, said = python('import tenfold_hana, langchain_hana.embeddings as e; e.Nothing', self.folder, **self.stand_in(True))
+                self.assertIn("module 'langchain_hana.embeddings' has no attribute 'Nothing'", said)
+                shutil.rmtree(self.path('sap'))
+
+    def test_a_package_is_as_it_was_until_ours_is_imported(self):
+        asked = 'from langchain_hana.embeddings import MultiGPUEmbeddings; print(MultiGPUEmbeddings.__module__)'
+        environment = self.stand_in()
+        code, said = python(asked, self.folder, **environment)
+        self.assertEqual(code, 1)
+        self.assertIn("cannot import name 'MultiGPUEmbeddings'", said)
+        for first in ('import tenfold_hana', 'import langchain_hana.gpu', 'import langchain_hana.embeddings, tenfold_hana'):
+            self.assertEqual(python(f'{first}; {asked}', self.folder, **environment), (0, 'tenfold_hana._multi_gpu\n'))
 
     def test_a_name_of_the_packages_own_stays(self):
         environment = self.stand_in()
         with open(self.path('sap/langchain_hana/embeddings/__init__.py'), 'a') as file:
             file.write('from .own import MultiGPUEmbeddings\n')
-        self.assertEqual(python('from langchain_hana.embeddings import MultiGPUEmbeddings, TensorRTEmbeddings; print(MultiGPUEmbeddings)',
-                                self.folder, **environment), (0, '3\n'))
+        self.assertEqual(python('import tenfold_hana; from langchain_hana.embeddings import MultiGPUEmbeddings, TensorRTEmbeddings; '
+                                'print(MultiGPUEmbeddings)', self.folder, **environment), (0, '3\n'))
 
-    def test_nothing_is_imported_before_it_is_wanted(self):
-        code = 'import langchain_hana.embeddings, sys; print([m for m in sys.modules if m.partition(".")[0] in ("tenfold", "numpy")])'
-        self.assertEqual(python(code, self.folder, **self.stand_in()), (0, '[]\n'))
-        self.assertEqual(python('import sys; print([m for m in sys.modules if "hana" in m])', self.folder), (0, "['tenfold_hana_names']\n"))
+    def test_nothing_runs_when_python_starts(self):
+        for code in ('import langchain_hana.embeddings', ''):
+            found = (f'import sys\n{code}\nprint([m for m in sys.modules if m.partition(".")[0] in ("tenfold", "numpy", "tenfold_hana")], '
+                     '[f for f in sys.meta_path if "hana" in f.__module__])')
+            self.assertEqual(python(found, self.folder, **self.stand_in(True)), (0, '[] []\n'))
+            shutil.rmtree(self.path('sap'))
+        self.assertEqual([path.name for path in OURS.glob('*hana*') if path.suffix == '.pth'], [])
 
     @unittest.skipIf(REAL, "SAP's package is installed")
     def test_alone(self):
@@ -61,10 +82,6 @@ class Names(HanaCase):
                                 'print(HanaDB.__module__, HanaInternalEmbeddings.__module__, MultiGPUEmbeddings.__module__)', self.folder),
                          (0, 'langchain_hana.vectorstores.hana_db langchain_hana.embeddings.hana_internal_embeddings '
                              'tenfold_hana._multi_gpu\n'))
-
-    def test_without_the_hook_there_is_nothing(self):
-        code = 'import importlib.util as u; print(u.find_spec("langchain_hana"))'   # -S: site-packages and .pth files are left out
-        self.assertEqual(python(code, self.folder, '-S', PYTHONPATH=''), (0, 'None\n'))
 
 
 @unittest.skipUnless(REAL, 'langchain-hana is not installed')

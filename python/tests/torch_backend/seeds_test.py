@@ -1,4 +1,4 @@
-"""Document 002's blocks for torch, as they stand (../seeds), between what they leave open and a comparison with eager mode.
+"""Document 002's blocks for torch, as they stand (../seeds_case.py), between what they leave open and a comparison with eager mode.
 
 On a machine without a GPU, cuda() of the blocks' own module leaves it where it is.
 """
@@ -8,7 +8,8 @@ import sys
 
 from torch_case import TorchCase, unittest
 
-SEEDS = pathlib.Path(__file__).resolve().parent.parent / 'seeds'
+from seeds_case import block
+
 BEFORE = '''
 import torch
 torch.manual_seed(0)
@@ -52,19 +53,18 @@ assert os.path.getsize("calibration.cache") > 0
 
 class Seeds(TorchCase):
     def script(self, *parts):
-        text = ''.join((SEEDS / p).read_text() if p.endswith('.py') else p for p in parts)
-        pathlib.Path(self.path('script.py')).write_text(text)
+        pathlib.Path(self.path('script.py')).write_text('\n'.join(parts))
         done = subprocess.run([sys.executable, 'script.py'], cwd=self.folder, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_002_torch_compile(self):
-        self.script(BEFORE, INPUT, '002_torch_compile.py', AFTER_COMPILE)
+        self.script(BEFORE, INPUT, block('002', 'torch.compile('), AFTER_COMPILE)
 
     def test_002_torch_tensorrt(self):
-        self.script(BEFORE, '002_torch_tensorrt.py', AFTER_TENSORRT)
+        self.script(BEFORE, block('002', 'model_trt.ts'), AFTER_TENSORRT)
 
     def test_002_calibrate(self):
-        self.script(BEFORE, DATA, '002_calibrate.py', AFTER_CALIBRATE)
+        self.script(BEFORE, DATA, block('002', 'DataLoaderCalibrator'), AFTER_CALIBRATE)
 
 
 if __name__ == '__main__':

@@ -1,3 +1,0 @@
-# Enable verbose logging
-import tensorrt as trt
-logger = trt.Logger(trt.Logger.VERBOSE)
