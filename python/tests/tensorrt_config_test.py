@@ -131,9 +131,7 @@ class Refused(Config):
         network = parsed(self.logger, tanh_model())
         tensor, layer = network.get_input(0), network.get_layer(0)
         for words, call in ((['DLA'], lambda: setattr(self.config, 'default_device_type', trt.DeviceType.DLA)),
-                            (['DLA_core'], lambda: setattr(self.config, 'DLA_core', 0)),
                             (['SAFETY'], lambda: setattr(self.config, 'engine_capability', trt.EngineCapability.SAFETY)),
-                            (['DLA_MANAGED_SRAM'], lambda: self.config.set_memory_pool_limit(trt.MemoryPoolType.DLA_MANAGED_SRAM, 1)),
                             (['ALIASED'], lambda: self.config.set_preview_feature(trt.PreviewFeature.ALIASED_PLUGIN_IO_10_03, True)),
                             (['allowed_formats', "'x'"], lambda: setattr(tensor, 'allowed_formats', 1 << int(trt.TensorFormat.HWC))),
                             (['location'], lambda: setattr(tensor, 'location', trt.TensorLocation.HOST)),

@@ -11,7 +11,8 @@ from tenfold.tensorrt._layer_enums import (
     AttentionNormalizationOp, CumulativeOperation, ElementWiseOperation, FillOperation, GatherMode, KVCacheMode, MatrixOperation,
     PoolingType, ReduceOperation, ScaleMode, ScatterMode, TopKOperation, UnaryOperation,
 )
-from tenfold.tensorrt._layer_kinds import KINDS
+from tenfold.tensorrt._layer_at import MadeAt
+from tenfold.tensorrt._layer_kinds import KINDS, title_of
 from tenfold.tensorrt._made_layer import CLASSES, to_native
 from tenfold.tensorrt._names import refused
 from tenfold.tensorrt._tensor import ITensor
@@ -25,11 +26,10 @@ class AddLayers:
 
     def _add(self, of: str, /, *operands: Any, **options: Any) -> Any:
         made: Any = self._layers_made()   # type: ignore[attr-defined]
-        title = ''.join(part.title() for part in of.split('_'))
         types = {**KINDS[of].options, 'region': int}
         native = {name: to_native(types[name], value) for name, value in options.items() if value is not None}
-        number = made.add(of, [self._operand(t) for t in operands], native, f'(Unnamed Layer* {made.count()}) [{title}]')
-        return CLASSES[of](self, number)
+        number = made.add(of, [self._operand(t) for t in operands], native, f'(Unnamed Layer* {made.count()}) [{title_of(of)}]')
+        return CLASSES[of](self, MadeAt(self, number))
 
     def _operand(self, tensor: Any) -> Any:
         if tensor is not None and not isinstance(tensor, ITensor):

@@ -6,6 +6,8 @@ from typing import Any
 
 from tenfold.tensorrt._add_layers import AddLayers
 from tenfold.tensorrt._enums import NetworkDefinitionCreationFlag
+from tenfold.tensorrt._layer_at import MadeAt
+from tenfold.tensorrt._layer_kinds import title_of
 from tenfold.tensorrt._made_layer import CLASSES
 from tenfold.tensorrt._plugins.description import Description
 from tenfold.tensorrt._plugins.fields import PluginCapabilityType, PluginFieldCollection, QuickPluginCreationRequest
@@ -45,6 +47,6 @@ class AddPlugins(AddLayers):
     def _add_plugin(self, kind: str, operands: Sequence[Any], plugin: Any, description: Description, outputs: int) -> Any:
         made: Any = self._layers_made()   # type: ignore[attr-defined]
         options = {'domain': 'tensorrt', 'op': 'Plugin', 'data': description.text(), 'outputs': int(outputs)}
-        number = made.add(kind, [self._operand(t) for t in operands], options, f'(Unnamed Layer* {made.count()}) [{kind}]')
+        number = made.add(kind, [self._operand(t) for t in operands], options, f'(Unnamed Layer* {made.count()}) [{title_of(kind)}]')
         self._plugins[number] = plugin   # type: ignore[attr-defined]
-        return CLASSES[kind](self, number)
+        return CLASSES[kind](self, MadeAt(self, number))

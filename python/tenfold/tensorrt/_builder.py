@@ -143,6 +143,7 @@ class Builder(Allocated, Builder7):
         try:
             with Calibration(network, config, self._logger) as calibration:
                 self._tell_of_integers(network, config, calibration)
+                _tell_of_types(network, self._logger)
                 network._name_weights()
                 network._keep_debug()
                 engine = build(network._graph, log=calibration.log(), progress=progress, choose_tactic=selection, plugins=needed(on_host()),
@@ -180,6 +181,14 @@ def _contradiction(network: INetworkDefinition, config: IBuilderConfig) -> str:
     return ''
 
 
+def _tell_of_types(network: INetworkDefinition, logger: ILogger) -> None:
+    """Of tensors that were given a type and have not become outputs."""
+    for tensor, kind in network._types.values():
+        if not (tensor.is_network_input or tensor.is_network_output) and native_dtype(kind) != tensor._value.dtype:
+            say_once(logger, f"dtype = {kind} of '{tensor.name}' has no effect: it is neither input nor output of the "
+                             'network; add_cast() casts')
+
+
 def _options(network: INetworkDefinition, config: IBuilderConfig) -> dict[str, Any]:
     """Keywords of tenfold.build()."""
     profiles: list[dict[str, Any]] = [profile._native() for profile in config._profiles]
@@ -188,7 +197,7 @@ def _options(network: INetworkDefinition, config: IBuilderConfig) -> dict[str, A
         profiles = [{**fixed, **profile} for profile in profiles or [{}]]
 
     def formats(tensors: list[Any]) -> dict[str, str]:
-        return {t.name: native_dtype(t.dtype) for t in tensors if t._value in network._types}
+        return {t.name: native_dtype(t.dtype) for t in tensors if t._key() in network._types}
     return dict(config._native(), profiles=profiles, input_formats=formats(network._inputs()), output_formats=formats(network._outputs()),
                 labels={**({'network': network.name} if network.name else {}), LABEL: _told(network, config)})
 

@@ -80,10 +80,9 @@ class IBuilderConfig(Int8Config, _config_fixed.Fixed):
 
     def set_memory_pool_limit(self, pool: MemoryPoolType, pool_size: int) -> None:
         pool = MemoryPoolType(pool)
-        if 'DLA' in pool.name:
-            raise refused(str(pool), 'there is no DLA')
         if pool.name != 'WORKSPACE':
-            say_once(self._logger, f'{pool} has no effect in Tenfold: WORKSPACE limits what kernels work in')
+            why = 'there is no DLA' if 'DLA' in pool.name else 'WORKSPACE limits what kernels work in'
+            say_once(self._logger, f'{pool} has no effect in Tenfold: {why}')
         if pool_size < 0:
             raise ValueError(f'the limit of {pool} is a number of bytes, got {pool_size}')
         self._pools[pool] = int(pool_size)

@@ -26,7 +26,7 @@ class Fixed(Named):
     _logger: ILogger
 
     default_device_type = _only('default_device_type', DeviceType.GPU, 'there is no DLA')
-    DLA_core = _only('DLA_core', -1, 'there is no DLA')
+    DLA_core = noted('DLA_core', -1, 'there is no DLA')
     engine_capability = _only('engine_capability', EngineCapability.STANDARD,
                               'there is no safety runtime and no DLA')
 

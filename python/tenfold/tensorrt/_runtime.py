@@ -18,6 +18,7 @@ from tenfold.tensorrt._streams import IStreamReader, IStreamReaderV2, read_all
 
 class Runtime(Allocated, Recording):
     num_DLA_cores = 0
+    DLA_core = noted('DLA_core', -1, 'there is no DLA')
     max_threads = noted('max_threads', 1, 'a load uses the processors that this process may use')
     tempfile_control_flags = noted('tempfile_control_flags', 3, 'loading writes no files')
     temporary_directory = noted('temporary_directory', None, 'loading writes no files')
@@ -56,11 +57,3 @@ class Runtime(Allocated, Recording):
         raise refused('load_runtime()', 'plans hold no runtime and need no other: deserialize_cuda_engine() reads them')
 
     def get_plugin_registry(self) -> IPluginRegistry: return get_plugin_registry()
-
-    @property
-    def DLA_core(self) -> int: return -1
-
-    @DLA_core.setter
-    def DLA_core(self, core: int) -> None:
-        if core != -1:
-            raise refused(f'DLA_core = {core}', 'there is no DLA')

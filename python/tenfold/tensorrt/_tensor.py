@@ -44,15 +44,15 @@ class ITensor(Named):
 
     @property
     def dtype(self) -> DataType:
-        return self._network._types.get(self._value) or datatype(self._value.dtype, f"'{self.name}'")
+        given = self._network._types.get(self._key())
+        return given[1] if given else datatype(self._value.dtype, f"'{self.name}'")
 
     @dtype.setter
     def dtype(self, kind: DataType) -> None:
-        """Of an input or output: the type in the caller's memory; what the model has is cast from it or to it."""
-        if not (self.is_network_input or self.is_network_output):
-            raise refused(f"dtype = {kind} of '{self.name}'", 'it is neither input nor output of the network')
+        """Of an input or output, or of what becomes one before the build: the type in the caller's memory; what the model has is cast from
+        it or to it."""
         native_dtype(kind)
-        self._network._types[self._value] = DataType(kind)
+        self._network._types[self._key()] = self, DataType(kind)
 
     @property
     def is_network_input(self) -> bool: return self._value in self._network._graph.inputs
