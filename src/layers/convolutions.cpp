@@ -35,7 +35,8 @@ Shape kernel_shape(const LayerCall& call, std::int64_t channels, bool transposed
   return shape;
 }
 
-// The last window may begin inside and end behind the image: it gets the padding that it needs there.
+// The last window may begin inside and end behind the image: it gets the padding that it needs there. As Caffe counts, one that begins
+// behind the image and the padding before it is none.
 void round_up(const LayerCall& call, NetworkAttributes& attributes) {
   const Shape extents = call.known_shape(0, "EXPLICIT_ROUND_UP of a convolution");
   const Shape& window = call.list("kernel_size_nd");
@@ -45,14 +46,17 @@ void round_up(const LayerCall& call, NetworkAttributes& attributes) {
   for (std::size_t d = 0; d < window.size(); ++d) {
     const std::int64_t dilation = given == attributes.end() ? 1 : std::get<Shape>(given->second).at(d);
     const std::int64_t room = extents[d + 2] + pads[d] + pads[d + window.size()] - (window[d] - 1) * dilation - 1;
-    if (room > 0 && room % strides[d] != 0) pads[d + window.size()] += strides[d] - room % strides[d];
+    if (room <= 0 || room % strides[d] == 0) continue;
+    const std::int64_t begin = room - room % strides[d] + strides[d];   // of the last window, from where the padding begins
+    const bool behind = call.text("padding_mode") == "CAFFE_ROUND_UP" && begin >= extents[d + 2] + pads[d];
+    if (!behind) pads[d + window.size()] += begin - room;
   }
 }
 
 template <bool transposed>
 Network::Tensors make(const LayerCall& call) {
   NetworkAttributes attributes = window_of(call, call.list("kernel_size_nd"), call.in(0));
-  if (!transposed && call.text("padding_mode") == "EXPLICIT_ROUND_UP") round_up(call, attributes);
+  if (!transposed && rounds_up(call)) round_up(call, attributes);
   attributes["group"] = call.number("num_groups");
   NetworkTensor input = call.in(0), kernel = call.maybe(1);
   if (!kernel.defined()) {

@@ -32,9 +32,12 @@ NetworkAttributes window_of(const LayerCall& call, const Shape& window, NetworkT
   Shape after = of_option("post_padding", 0), pads = before;
   NetworkAttributes made{{"strides", strides}, {"kernel_shape", window}};
   if (call.knows("dilation_nd") && !call.list("dilation_nd").empty()) made["dilations"] = of_option("dilation_nd", 1);
-  switch (call.choice("padding_mode", {"EXPLICIT_ROUND_DOWN", "EXPLICIT_ROUND_UP", "SAME_UPPER", "SAME_LOWER"})) {
+  switch (call.choice("padding_mode",
+                      {"EXPLICIT_ROUND_DOWN", "EXPLICIT_ROUND_UP", "SAME_UPPER", "SAME_LOWER", "CAFFE_ROUND_DOWN", "CAFFE_ROUND_UP"})) {
     case 2: made["auto_pad"] = std::string("SAME_UPPER"); return made;
     case 3: made["auto_pad"] = std::string("SAME_LOWER"); return made;
+    case 4:
+    case 5: after = before; break;
     default: break;
   }
   pads.insert(pads.end(), after.begin(), after.end());

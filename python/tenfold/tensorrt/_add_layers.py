@@ -18,7 +18,7 @@ from tenfold.tensorrt._names import refused
 from tenfold.tensorrt._tensor import ITensor
 from tenfold.tensorrt._types import native_dtype
 
-_NOT_YET = ('plugin_ext', 'attention_v2', 'rnn_v2')
+_NOT_YET = ('plugin_ext', 'attention_v2')
 
 
 class AddLayers:
@@ -173,6 +173,9 @@ class AddLayers:
     def add_unary(self, input: Any, op: UnaryOperation) -> Any: return self._add('unary', input, op=op)
 
     add_convolution, add_deconvolution, add_padding, add_pooling = add_convolution_nd, add_deconvolution_nd, add_padding_nd, add_pooling_nd
+
+    def add_rnn_v2(self, input: Any, layer_count: int, hidden_size: int, max_seq_length: int, op: Any) -> Any:
+        raise refused('add_rnn_v2()', 'there are no such layers: parse LSTM, GRU and RNN from ONNX, or write a loop (add_loop)')
 
     def add_moe(self, hidden_states: Any, selected_experts_for_tokens: Any, scores_for_selected_experts: Any) -> Any:
         raise refused('add_moe()', 'there is no layer for mixtures of experts: write them as products, gathers and scatters')

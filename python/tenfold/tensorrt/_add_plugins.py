@@ -34,8 +34,12 @@ class AddPlugins(AddLayers):
                                   PluginFieldCollection(runtime.get_fields_to_serialize() or ()), None, len(shape_inputs), request)
         return self._add_plugin('plugin_v3', [*inputs, *shape_inputs], plugin, description, build.num_outputs)
 
-    def add_plugin(self, func: Any, aot: bool | None = None) -> Any:
+    def add_plugin(self, func: Any = None, aot: bool | None = None, *, tuple: Any = None) -> Any:
         """`func`: what tensorrt.plugin.op.NAMESPACE.NAME(...) gives. `aot`: aot_impl (True), impl (False), or what there is."""
+        if tuple is None and not callable(func):   # inputs, shape inputs and the plug-in itself
+            tuple = func
+        if tuple is not None:
+            return self.add_plugin_v3(*tuple)
         if aot is None:
             prefers_aot = self.get_flag(NetworkDefinitionCreationFlag.PREFER_AOT_PYTHON_PLUGINS)   # type: ignore[attr-defined]
             prefers_jit = self.get_flag(NetworkDefinitionCreationFlag.PREFER_JIT_PYTHON_PLUGINS)   # type: ignore[attr-defined]

@@ -41,7 +41,7 @@ class IAlgorithmContext(Named):
 class IAlgorithmIOInfo(Named):
     """Types and strides of one operand, which are told by the problem's line alone."""
 
-    dtype = strides = vectorized_dim = components_per_element = property(lambda self: self._told())
+    dtype = strides = vectorized_dim = components_per_element = tensor_format = property(lambda self: self._told())
 
     def _told(self) -> Any: raise refused('IAlgorithmIOInfo', _LINE)
 

@@ -84,7 +84,8 @@ KINDS = {
     'unsqueeze': Kind('IUnsqueezeLayer', {}),
 }
 # 8.x's names of options in two dims, and one name for both sides of a padding.
-ALIASES = {'stride': ('stride_nd',), 'kernel_size': ('kernel_size_nd',), 'window_size': ('window_size_nd',), 'dilation': ('dilation_nd',),
+ALIASES = {'pre_padding': ('pre_padding_nd',), 'post_padding': ('post_padding_nd',), 'stride': ('stride_nd',),
+           'kernel_size': ('kernel_size_nd',), 'window_size': ('window_size_nd',), 'dilation': ('dilation_nd',),
            'padding': ('pre_padding', 'post_padding'), 'padding_nd': ('pre_padding', 'post_padding')}
 # What TensorRT writes between brackets in a layer's name; others are their parts with capitals.
 _TITLES = {'elementwise': 'ElementWise', 'fully_connected': 'Fully Connected', 'lrn': 'LRN', 'matrix_multiply': 'Matrix Multiply',

@@ -22,6 +22,11 @@ from tenfold.tensorrt._tensor import ITensor
 class INetworkDefinition(Marks, AddPlugins, Recording):
     has_implicit_batch_dimension = False
 
+    @property
+    def has_explicit_precision(self) -> bool:
+        """Of 8.x: whether the flag was given."""
+        return self.get_flag(NetworkDefinitionCreationFlag.EXPLICIT_PRECISION)
+
     def __init__(self, logger: ILogger, flags: int, builder: Any) -> None:
         self._logger, self._creation_flags, self._name, self._builder = logger, flags, '', builder
         self._graph = Network(data=_native.NetworkData('network', operators(on_host())))

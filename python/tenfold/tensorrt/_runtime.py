@@ -29,8 +29,11 @@ class Runtime(Allocated, Recording):
     @property
     def logger(self) -> ILogger: return plain(self._logger)
 
-    def deserialize_cuda_engine(self, serialized_engine: Any) -> ICudaEngine | None:
+    def deserialize_cuda_engine(self, serialized_engine: Any = None, *, stream_reader: Any = None,
+                                stream_reader_v2: Any = None) -> ICudaEngine | None:
         """From any buffer, a slice of one, or a reader; None: the logger tells why."""
+        readers = [reader for reader in (stream_reader, stream_reader_v2) if reader is not None]
+        serialized_engine = readers[0] if readers else serialized_engine
         if isinstance(serialized_engine, (IStreamReader, IStreamReaderV2)):
             serialized_engine = read_all(serialized_engine)
         try:

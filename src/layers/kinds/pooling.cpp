@@ -25,7 +25,7 @@ Network::Tensors make(const LayerCall& call) {
   const bool folds = numbers > 0 && rank > numbers + 2;
   const NetworkTensor input = folds ? as_channels(call, call.in(0), rank, numbers) : call.in(0);
   NetworkAttributes window = window_of(call, call.list("window_size_nd"), input);
-  window["ceil_mode"] = std::int64_t{call.text("padding_mode") == "EXPLICIT_ROUND_UP"};
+  window["ceil_mode"] = std::int64_t{rounds_up(call)};
   const auto of = [&](const char* op) {
     NetworkAttributes attributes = window;
     if (std::string_view(op) == "AveragePool") attributes["count_include_pad"] = std::int64_t{!call.flag("average_count_excludes_padding")};
