@@ -6,8 +6,8 @@ from typing import Any
 
 # Operands whose elements decide the shape of the result.
 _DECIDING = {'Reshape': (1,), 'Expand': (1,), 'Resize': (1, 2, 3), 'Upsample': (1,), 'Range': (0, 1, 2), 'Slice': (1, 2, 3, 4),
-             'Tile': (1,), 'Pad': (1, 3), 'CenterCropPad': (1,), 'ConstantOfShape': (0,), 'TopK': (1,), 'OneHot': (1,), 'Split': (1,), 'Squeeze': (1,),
-             'Unsqueeze': (1,), 'MaxUnpool': (2,), 'DFT': (1,), 'STFT': (1, 3), 'HannWindow': (0,), 'HammingWindow': (0,),
+             'Tile': (1,), 'Pad': (1, 3), 'CenterCropPad': (1,), 'ConstantOfShape': (0,), 'TopK': (1,), 'OneHot': (1,), 'Split': (1,),
+             'Squeeze': (1,), 'Unsqueeze': (1,), 'MaxUnpool': (2,), 'DFT': (1,), 'STFT': (1, 3), 'HannWindow': (0,), 'HammingWindow': (0,),
              'BlackmanWindow': (0,), 'MelWeightMatrix': (0, 1), 'Col2Im': (1, 2), 'AffineGrid': (1,)}
 # Operators of these domains without a line above or below have shapes that follow from shapes.
 _PLAIN_DOMAINS = ('', 'ai.onnx')

@@ -63,8 +63,8 @@ class Run(KnownSizes, Recording):
 
     def _one(self, batch_size: int) -> bool:
         if batch_size != 1:
-            fail(self._logger, f'execute(batch_size={batch_size}): implicit-batch networks are not supported, and this one has its batch as a '
-                 'dim: set it by set_binding_shape()')
+            fail(self._logger, f'execute(batch_size={batch_size}): implicit-batch networks are not supported, and this one has its batch '
+                 'as a dim: set it by set_binding_shape()')
         return batch_size == 1
 
     def _take(self, bindings: Sequence[Any]) -> bool:

@@ -7,7 +7,7 @@ from tenfold._build import load
 from tenfold.errors import Error
 from tenfold.tensorrt._engine import ICudaEngine
 from tenfold.tensorrt._gpu_allocator import Allocated
-from tenfold.tensorrt._logger import ILogger, fail, native_log, need_logger
+from tenfold.tensorrt._logger import ILogger, fail, native_log, need_logger, say_once
 from tenfold.tensorrt._names import refused
 from tenfold.tensorrt._noted import noted
 from tenfold.tensorrt._plugins.operators import needed
@@ -50,11 +50,14 @@ class Runtime(Allocated, Recording):
 
     @property
     def engine_host_code_allowed(self) -> bool:
-        """Plans hold no code of the host, so leave or not is the same."""
+        """Plans hold no code of the host, so both values mean the same."""
         return self._host_code
 
     @engine_host_code_allowed.setter
-    def engine_host_code_allowed(self, allowed: bool) -> None: self._host_code = bool(allowed)
+    def engine_host_code_allowed(self, allowed: bool) -> None:
+        if allowed:
+            say_once(self._logger, 'engine_host_code_allowed = True has no effect in Tenfold: plans hold no code of the host', ILogger.INFO)
+        self._host_code = bool(allowed)
 
     def load_runtime(self, path: str) -> Any:
         raise refused('load_runtime()', 'plans hold no runtime and need no other: deserialize_cuda_engine() reads them')
