@@ -159,7 +159,7 @@ class Builder(Allocated, Builder7):
                                **self._runtime_option(), **_options(network, config),
                                **layer_types(network, config, self._logger), **calibration.options)
             if selection:
-                selection.report()
+                selection.report(json.loads(engine.inspect_json()).get('Removed', []))
             return engine
         except Error as error:
             self._raise_of_allocator()
