@@ -64,7 +64,8 @@ void tell_memory(const plan::Plan& plan, const BuildConfig& config) {
   log(Severity::verbose, "memory: ", kibibytes(plan.weights_bytes), " of weights in ", plan.constants.size(), " constants");
   for (std::size_t p = 0; p < plan.programs.size(); ++p)
     log(Severity::verbose, "memory of program ", p, ": ", plan.programs[p].steps.size(), " steps, ",
-        kibibytes(plan.programs[p].arena_bytes), " of activations, of which at most ", kibibytes(plan.programs[p].arena_live_bytes), " are in use at a time");
+        kibibytes(plan.programs[p].arena_bytes), " of activations, of which at most ",
+        kibibytes(plan.programs[p].arena_live_bytes), " are in use at a time");
 }
 
 }  // namespace tenfold::builder
