@@ -79,7 +79,7 @@ class Networks(Layers):
         self.assertEqual(conv.get_output(0).shape, (2, 4, 5, 4))
         self.refused(AttributeError, 'strides', setattr, conv, 'strides', (1, 1))
         self.refused(TypeError, 'get_output(0)', n.add_activation, conv, trt.ActivationType.RELU)
-        self.refused(tenfold.Unsupported, 'add_rnn_v2()', lambda: n.add_rnn_v2)
+        self.refused(tenfold.Unsupported, 'add_rnn_v2()', n.add_rnn_v2, x, 1, 4, 5, trt.RNNOperation.LSTM)
         self.refused(AttributeError, 'add_nonsense', lambda: n.add_nonsense)
         self.refused(tenfold.InvalidArgument, '(concatenation)', lambda: n.add_concatenation([x, None]).get_output(0).shape)
         late = n.add_identity(conv.get_output(0))
