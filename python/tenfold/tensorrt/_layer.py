@@ -14,6 +14,14 @@ class ILayer(Precisions):
     """`op` is ONNX's name of what a parsed layer computes, and the kind of one that was added."""
 
     _kind = ''   # of those classes that have options
+    # On the class, too: tools list what a layer has beyond ILayer.
+    _network: Any = None
+    _at: Any = None
+
+    @property
+    def _made(self) -> Any: return self._network._made
+    @property
+    def _number(self) -> int: return self._at.number   # type: ignore[no-any-return]
 
     def __init__(self, network: Any, at: ParsedNode | MadeAt) -> None:
         self._network, self._at = network, at

@@ -43,11 +43,6 @@ def from_native(kind: Any, value: Any) -> Any:
 class MadeLayer(ILayer):
     """`type` is the LayerType, but for activations and poolings, whose `type` is theirs, as in TensorRT."""
 
-    @property
-    def _made(self) -> Any: return self._network._made
-    @property
-    def _number(self) -> int: return self._at.number   # type: ignore[union-attr]
-
 
 def _one(value: Any) -> Any:
     """A number, also where it comes in a list or an array of one."""

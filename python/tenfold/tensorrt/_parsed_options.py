@@ -89,10 +89,12 @@ _CONVOLUTION: dict[str, Callable[[Any], Any]] = {
     'bias': lambda n: _value(n, 2)}
 _OPTIONS: dict[str, dict[str, Callable[[Any], Any]]] = {
     'convolution': _CONVOLUTION, 'deconvolution': _CONVOLUTION,
-    'pooling': {**_WINDOW, 'window_size_nd': _window,
+    'pooling': {**_WINDOW, 'window_size_nd': _window, 'blend_factor': lambda n: 0.0,
                 'average_count_excludes_padding': lambda n: not n.attributes.get('count_include_pad', 0)},
     'activation': {'alpha': lambda n: _slopes(n, 'alpha'), 'beta': lambda n: _slopes(n, 'beta')},
-    'concatenation': {'axis': _axis}, 'gather': {'axis': _axis}, 'scatter': {'axis': _axis},
+    'concatenation': {'axis': _axis},
+    'gather': {'axis': _axis, 'num_elementwise_dims': lambda n: n.attributes.get('batch_dims', 0)},
+    'scatter': {'axis': _axis},
     'softmax': {'axes': lambda n: 1 << _axis(n)},
     'topk': {'axes': lambda n: 1 << _axis(n), 'op': lambda n: 'MAX' if n.attributes.get('largest', 1) else 'MIN',
              'k': lambda n: int(_value(n, 1).reshape(-1)[0]) if _value(n, 1) is not None else 0},
@@ -102,6 +104,7 @@ _OPTIONS: dict[str, dict[str, Callable[[Any], Any]]] = {
     'constant': {'weights': lambda n: n.outputs[0].value, 'shape': lambda n: list(n.outputs[0].dims)},
     'shuffle': {'first_transpose': lambda n: list(n.attributes.get('perm') or range(_rank(n))),
                 'reshape_dims': lambda n: [d if isinstance(d, int) else -1 for d in n.outputs[0].dims],
+                'zero_is_placeholder': lambda n: not n.attributes.get('allowzero', 0),
                 'second_transpose': lambda n: list(range(len(n.outputs[0].dims)))},
     'lrn': {'window_size': lambda n: n.attributes['size'], 'alpha': lambda n: n.attributes.get('alpha', 1e-4),
             'beta': lambda n: n.attributes.get('beta', 0.75), 'k': lambda n: n.attributes.get('bias', 1.0)},
