@@ -39,7 +39,8 @@ class AddPlugins(AddLayers):
         if tuple is None and not callable(func):   # inputs, shape inputs and the plug-in itself
             tuple = func
         if tuple is not None:
-            return self.add_plugin_v3(*tuple)
+            inputs, shape_inputs, plugin = tuple
+            return self.add_plugin_v3(inputs, shape_inputs, plugin)
         if aot is None:
             prefers_aot = self.get_flag(NetworkDefinitionCreationFlag.PREFER_AOT_PYTHON_PLUGINS)   # type: ignore[attr-defined]
             prefers_jit = self.get_flag(NetworkDefinitionCreationFlag.PREFER_JIT_PYTHON_PLUGINS)   # type: ignore[attr-defined]

@@ -37,7 +37,8 @@ class IBuilderConfig(Int8Config, _config_fixed.Fixed):
         self.progress_monitor = None
         self.algorithm_selector = None
         self._level = HardwareCompatibilityLevel.NONE
-        self._features, self._noted = {}, {}
+        self._features = {}
+        self._noted: dict[str, Any] = {}
         self._reset_int8()
 
     # Flags.

@@ -68,7 +68,7 @@ class Fixed(Named):
 
     def get_preview_feature(self, feature: Any) -> bool:
         feature = PreviewFeature(feature)
-        return self._features.get(feature, feature == PreviewFeature.PROFILE_SHARING_0806)
+        return bool(self._features.get(feature, feature == PreviewFeature.PROFILE_SHARING_0806))
 
     @property
     def profiling_verbosity(self) -> Any:

@@ -16,12 +16,12 @@ class ILayer(Precisions):
     _kind = ''   # of those classes that have options
     # On the class, too: tools list what a layer has beyond ILayer.
     _network: Any = None
-    _at: Any = None
+    _at: ParsedNode | MadeAt = None   # type: ignore[assignment]
 
     @property
     def _made(self) -> Any: return self._network._made
     @property
-    def _number(self) -> int: return self._at.number   # type: ignore[no-any-return]
+    def _number(self) -> int: return self._at.number   # type: ignore[union-attr]
 
     def __init__(self, network: Any, at: ParsedNode | MadeAt) -> None:
         self._network, self._at = network, at

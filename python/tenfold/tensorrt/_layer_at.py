@@ -112,7 +112,7 @@ class MadeAt:
 
     def get_input(self, index: int) -> ITensor | None:
         operands = self._layers.operands(self.number)
-        return self.network._of_operand(operands[index]) if 0 <= index < len(operands) else None   # type: ignore[no-any-return]
+        return self.network._of_operand(operands[index]) if 0 <= index < len(operands) else None
 
     def set_input(self, index: int, tensor: ITensor) -> None:
         self._layers.set_operand(self.number, index, self.network._operand(tensor))

@@ -172,7 +172,7 @@ class Run(KnownSizes, Recording):
             return -1
         per_element, shape = self._engine.get_tensor_dtype(name).itemsize, self.get_tensor_shape(name)
         if -1 not in shape:
-            return math.ceil(math.prod(shape) * per_element)
+            return int(math.ceil(math.prod(shape) * per_element))
         largest = self._largest(name) if name in self._engine._by_data else None
         return -1 if largest is None else math.ceil(largest * per_element)
 

@@ -33,6 +33,7 @@ class Weights(Named):
         TypeError: neither an array nor a type."""
         import numpy as np
         self._address: int | None = None
+        self._given: Any = None
         if a is not None or not isinstance(type, DataType):
             if a is not None and type is not DataType.FLOAT or ptr is not None or count is not None:
                 raise TypeError('Weights() takes an array, or a type, an address and a count: not some of both')
@@ -43,7 +44,7 @@ class Weights(Named):
             return
         if (ptr is None) != (count is None):
             raise TypeError('Weights(type, ptr, count) takes an address and a count, one of them is missing')
-        self._given, self._kind, self._count = None, type, 0 if count is None else int(count)
+        self._kind, self._count = type, 0 if count is None else int(count)
         self._address = 0 if ptr is None else address_of(ptr, 'weights')
         if self._count < 0 or (self._count and not self._address):
             raise ValueError(f'Weights({type}, {self._address:#x}, {self._count}): there are no such elements')
@@ -57,7 +58,7 @@ class Weights(Named):
         numpy_dtype = _numpy_dtype(_native.numpy_name(native_dtype(self._kind)))
         if self._count < 1:
             return np.empty(0, numpy_dtype)
-        memory = np.frombuffer((ctypes.c_uint8 * self.nbytes).from_address(self._address or 0), np.uint8)
+        memory = np.frombuffer(memoryview((ctypes.c_uint8 * self.nbytes).from_address(self._address or 0)), np.uint8)
         return _unpacked(memory, self._count, numpy_dtype) if self._kind.name in _FOURS else memory.view(numpy_dtype)
 
     @property
