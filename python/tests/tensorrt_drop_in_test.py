@@ -3,7 +3,7 @@ import os
 import unittest
 
 import numpy as np
-from case import WEIGHTS, Case, batch, model, numpy_helper, onnx, tanh_model
+from case import WEIGHTS, Case, batch, model, numpy_helper, onnx, python, tanh_model
 from layers_case import RANDOM, Layers
 from tensorrt_case import Lines, parsed, tanh_build
 
@@ -132,6 +132,13 @@ class Scripts(Case):
         engine = builder.build_engine_with_config(network, config)
         refitter = trt.Refitter(engine, self.logger)
         self.assertTrue(trt.OnnxParserRefitter(refitter, self.logger).refit_from_bytes(text), self.logger.errors)
+
+    def test_the_extension_inside_the_package(self):
+        code = ('from tenfold.tensorrt import install; install()\n'
+                'import tensorrt.tensorrt as inner, tensorrt as trt\n'
+                'from tensorrt.tensorrt import Builder\n'
+                'assert Builder is trt.Builder is inner.Builder is trt.tensorrt.Builder; print("alike")')
+        self.assertEqual(python(code).stdout, 'alike\n')
 
     def test_refits_by_address(self):
         builder, network, config = tanh_build(self.logger)
