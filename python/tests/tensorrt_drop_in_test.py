@@ -176,6 +176,16 @@ class Scripts(Case):
         engine = network.builder.build_engine_with_config(network, network.builder.create_builder_config())
         self.assertEqual(engine.get_tensor_dtype(engine.get_tensor_name(1)), trt.float16)
 
+    def test_allocators_of_8(self):
+        class Old(trt.IGpuAllocator):
+            freed = None
+
+            def free(self, memory):
+                self.freed = memory
+        old = Old()
+        self.assertTrue(old.deallocate(64) and old.freed == 64)
+        self.refused(NotImplementedError, 'deallocate()', trt.IGpuAllocator().free, 64)
+
     def test_a_dla_that_is_not_there(self):
         config, runtime = trt.Builder(self.logger).create_builder_config(), trt.Runtime(self.logger)
         config.DLA_core, runtime.DLA_core = 0, 0

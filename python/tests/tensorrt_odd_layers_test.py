@@ -72,6 +72,23 @@ class Windows(Layers):
         layer = self.network.add_convolution_nd(self.input(random(1, 4, 6, 6), shape=(1, -1, 6, 6)), 6, (3, 3), random(100), None)
         self.refused(tenfold.InvalidArgument, ["'x_1'", "kernel's weights"], lambda: layer.get_output(0).shape)
 
+    def test_paddings_of_caffe(self):
+        x, kernel = random(1, 2, 6, 6), random(3, 2, 3, 3)
+        for mode, ceil, end in ((trt.PaddingMode.CAFFE_ROUND_DOWN, 0, 1), (trt.PaddingMode.CAFFE_ROUND_UP, 1, 2)):
+            self.setUp()
+            pool = self.network.add_pooling_nd(self.input(x), trt.PoolingType.MAX, (3, 3))
+            pool.stride_nd, pool.pre_padding, pool.padding_mode = (2, 2), (1, 1), mode
+            self.check(pool, runtime('MaxPool', [x], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4, ceil_mode=ceil))
+            self.setUp()
+            conv = self.network.add_convolution_nd(self.input(x), 3, (3, 3), kernel)
+            conv.stride_nd, conv.pre_padding, conv.padding_mode = (2, 2), (1, 1), mode
+            self.check(conv, runtime('Conv', [x, kernel], strides=[2, 2], pads=[1, 1, end, end]), 1e-4)
+        # A window that would begin behind the image and its first padding is none.
+        self.setUp()
+        conv = self.network.add_convolution_nd(self.input(x), 3, (3, 3), kernel)
+        conv.stride_nd, conv.pre_padding, conv.padding_mode = (4, 4), (2, 2), trt.PaddingMode.CAFFE_ROUND_UP
+        self.check(conv, runtime('Conv', [x, kernel], strides=[4, 4], pads=[2] * 4), 1e-4)
+
     def test_implicit_batches_are_refused_by_that_name(self):
         x = self.input(random(3, 8, 8))
         for layer in (self.network.add_convolution_nd(x, 2, (3, 3), random(2, 3, 3, 3)),
