@@ -204,7 +204,7 @@ Measured infer(const ExecOptions& o, const Made& made, InputFiles& files) {
   }
   if (o.dump_output) print_outputs(o.console, outputs);
   const bool on_gpu = engine.info().on_gpu || o.as_trtexec;  // whose readers look for these words
-  if (o.average_given || o.console.verbose) print_averages(o.console, measured.parts, o.average_runs, on_gpu ? "GPU" : "Compute");
+  if (o.average_given) print_averages(o.console, measured.parts, o.average_runs, on_gpu ? "GPU" : "Compute");
   print_summary(o.console, trace, measured.parts, o.percentiles, on_gpu ? "GPU Compute" : "Compute", settings_text(o, engine));
   if (engine.info().on_gpu)  // what the figures may have suffered from
     for (const GpuState& gpu : gpu_states()) o.console.info("GPU: " + text(gpu));

@@ -149,7 +149,7 @@ void run_flags(Flags& f, ExecOptions& o) {
          [&o](const std::string& text) { o.duration_s = parse_number("duration", text, 0); }});
   f.add({"warmUp", "MS", "after MS milliseconds that do not count (200)",
          [&o](const std::string& text) { o.warmup_ms = parse_number("warmUp", text, 0); }});
-  f.add({"avgRuns", "N", "+print averages of N runs (--verbose: of 10)", [&o](const std::string& text) {
+  f.add({"avgRuns", "N", "+print averages of N runs", [&o](const std::string& text) {
            o.average_runs = parse_int("avgRuns", text, 1), o.average_given = true;
          }});
   f.add({"percentile", "P,...", "+percentiles of the summary (90,95,99)", [&o](const std::string& text) {
@@ -203,7 +203,7 @@ void report_flags(Flags& f, ExecOptions& o) {
   f.add_text("exportTrace", o.export_trace, "FILE",
              "+a timeline of all runs by stream, with their copies, and of one run's layers, for Perfetto and chrome://tracing");
   f.add_text("exportLayerInfo", o.export_layer_info, "FILE", "+what --dumpLayerInfo prints, JSON");
-  f.add_switch("verbose", o.console.verbose, "+log everything");
+  f.add_switch("verbose", o.console.verbose, "+log everything: passes, candidates of each problem with times, memory");
   f.add_switch("version", o.version, "+the version of this program");
   f.add({"help", "[all]", "+this text; =all: a line for every flag", [&o](const std::string& text) {
            if (!text.empty() && text != "all") throw UsageError("--help or --help=all");

@@ -24,8 +24,15 @@ class Flags(CliCase):
         done = self.run_model('--avgRuns=2', '--iterations=6')
         self.assertEqual(done.stdout.count('Average on 2 runs'), 3)
         self.assertNotIn('Average on', self.run_model('--iterations=6').stdout)
-        self.assertIn('Average on 10 runs', self.run_model('--verbose', '--iterations=10').stdout)
+        self.assertNotIn('Average on', self.run_model('--verbose', '--iterations=10').stdout)
         self.assertIn('percentile(50%)', self.run_model('--percentile=50').stdout)
+
+    def test_verbose_tells_passes_candidates_and_memory(self):
+        told, plain = (self.run_model(*flags, '--builderOptimizationLevel=1').stderr for flags in (['--verbose'], []))
+        for words in ('[V] pass fuse_epilogue changed the graph, which has 1 node now', '[V] problem of step ', 'candidates can run',
+                      ' us, chosen', '[V] memory: ', '[V] memory of program 0: '):
+            self.assertIn(words, told)
+        self.assertNotIn('[V]', plain)
 
     def test_what_does_nothing_on_a_cpu_says_so(self):
         told = [line for line in self.run_model('--fp16').stderr.splitlines() if 'fp16' in line]

@@ -54,8 +54,12 @@ nb::object packed_copy(nb::handle array, Maker maker);
 
 // A Tensor of the array's elements: borrowed where they are dense in the host's memory, else copied once.
 Tensor tensor_of(nb::handle array, const std::string& what);
-// NumPy's array with a tensor's elements, which are shared and read-only.
+// NumPy's array with a tensor's elements, which are shared and read-only; of types of less than a byte a copy, in ml_dtypes' types.
 nb::object array_of(const Tensor& tensor);
+// Whether NumPy's array has elements of less than a byte, and its elements packed; packed_arrays.cpp.
+bool is_packed_type(nb::handle array);
+Tensor packed_tensor(nb::handle array, const std::string& what);
+nb::object unpacked_array(const Tensor& tensor);
 
 // NumPy's array over memory that `owner` keeps.
 nb::object array_over(void* data, bool writable, DType dtype, std::span<const std::int64_t> shape, nb::handle owner);

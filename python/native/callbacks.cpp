@@ -8,6 +8,7 @@
 #include "arrays.h"
 #include "errors.h"
 #include "values.h"
+#include "words.h"
 
 namespace tenfold::python {
 namespace {
@@ -48,7 +49,7 @@ LogCallback Callbacks::log() {
     if (leaving()) return;
     const Locked locked;
     try {
-      const nb::object words = text(line);
+      const nb::object words = text(python_words(line));
       if (self->log_)
         nb::borrow(self->log_.get())(name_of(severity), words);
       else

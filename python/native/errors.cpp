@@ -1,10 +1,12 @@
 #include "errors.h"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include "plugin_failures.h"
 #include "tenfold/model_error.h"
+#include "words.h"
 
 namespace tenfold::python {
 namespace {
@@ -17,7 +19,8 @@ nb::object class_of(const char* name) {
 }
 
 // Messages quote names and paths, whose bytes may be no UTF-8.
-nb::object words(const std::string& message) {
+nb::object words(const std::string& given) {
+  const std::string message = python_words(given);
   return nb::steal(PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "backslashreplace"));
 }
 
@@ -137,9 +140,10 @@ void bind_error(nb::module_& m) {
       .def_ro("domain", &ModelProblem::domain)
       .def_ro("opset", &ModelProblem::opset)
       .def_ro("node_index", &ModelProblem::node_index, "In the file's graph, from 0: of the node, or of the outermost one around it.")
-      .def_ro("message", &ModelProblem::message)
-      .def_ro("hint", &ModelProblem::hint)
-      .def("__str__", &ModelProblem::text);
+      .def_prop_ro("message", [](const ModelProblem& p) { return python_words(p.message); })
+      .def_prop_ro("hint", [](const ModelProblem& p) { return python_words(p.hint); })
+      .def("__str__", [](const ModelProblem& p) { return python_words(p.text()); });
+  m.def("python_words", &python_words, nb::arg("text"), "A sentence of the library with Python's keywords in place of flags.");
   m.def("set_error_classes", [](nb::dict of_kind) { classes = of_kind.release().ptr(); });
   nb::register_exception_translator(translate);
 }

@@ -68,6 +68,7 @@ nb::object new_array(Maker maker, nb::handle like, DType dtype, std::span<const 
 }
 
 Tensor tensor_of(nb::handle array, const std::string& what) {
+  if (is_packed_type(array)) return packed_tensor(array, what);
   ArrayView v;
   read_array(v, array, what);
   if (v.on_gpu()) raise_error(ErrorKind::invalid_argument, what + " lies on a GPU, the host's memory is wanted: copy it there");
@@ -94,6 +95,7 @@ nb::object array_of(const Tensor& t) {
     for (const std::string& s : t.string_values()) values.append(nb::str(s.data(), s.size()));
     return module_of("numpy").attr("array")(values, nb::arg("dtype") = "object").attr("reshape")(tuple_of(t.shape()));
   }
+  if (bits(t.dtype()) < 8) return unpacked_array(t);
   const nb::capsule owner(new Tensor(t), [](void* p) noexcept { delete static_cast<Tensor*>(p); });
   return array_over(const_cast<void*>(t.raw()), false, t.dtype(), t.shape(), owner);
 }

@@ -9,6 +9,7 @@ import sys
 from importlib.machinery import ModuleSpec
 
 OFFERED = {'tensorrt': 'tenfold.tensorrt', 'tensorrt.plugin': 'tenfold.tensorrt.plugin',
+           'tensorrt.tensorrt': 'tenfold.tensorrt.tensorrt',
            'torch_tensorrt': 'tenfold.torch_tensorrt', 'torch_tensorrt.ptq': 'tenfold.torch_tensorrt.ptq',
            'pycuda': 'tenfold.pycuda', 'pycuda.driver': 'tenfold.pycuda.driver',
            'onnxruntime': 'tenfold.onnxruntime', 'onnxruntime.capi': 'tenfold.onnxruntime.capi',

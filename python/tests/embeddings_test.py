@@ -129,7 +129,7 @@ class RandomModels(Case):
                 model.encode(bad)
         with self.assertRaisesRegex(tenfold.InvalidArgument, 'precision'):
             model.encode('a', precision='int4')
-        with self.assertRaisesRegex(tenfold.FileError, 'nothing is fetched'):
+        with self.assertRaisesRegex(tenfold.FileError, 'nothing is fetched: run `hf download '):
             SentenceTransformer('nobody/nothing', cache_folder=self.folder)
 
     def test_forms_of_results(self):

@@ -86,11 +86,11 @@ def images(count, seed):
 
 
 class Seeds(Case):
-    def blocks(self, *parts):
+    def blocks(self, *parts, **saving):
         proto = tanh_model()
         for value in (proto.graph.input[0], proto.graph.output[0]):   # the block gives no profile
             value.type.tensor_type.shape.dim[0].dim_value = 5
-        onnx.save(proto, self.path('model.onnx'))
+        onnx.save(proto, self.path('model.onnx'), **saving)
         np.save(self.path('x.npy'), batch(5))
         self.script(parts)
         self.near(np.load(self.path('y.npy')), np.tanh(batch(5) @ WEIGHTS), 2e-3)   # FP16 is switched on
@@ -111,6 +111,11 @@ class Seeds(Case):
     def test_002_build_and_run(self):
         self.blocks(block('002', 'build_serialized_network', since='import tensorrt'), block('002', 'deserialize_cuda_engine'), RUN)
         self.assertGreater(os.path.getsize(self.path('model.engine')), 100)
+
+    def test_002_of_a_model_with_its_weights_beside_it(self):
+        """As torch's exporter writes it; the block reads the file's bytes."""
+        self.blocks('002_build.py', '002_run.py', RUN, save_as_external_data=True, location='model.onnx.data', size_threshold=0)
+        self.assertTrue(os.path.exists(self.path('model.onnx.data')))
 
     def test_002_calibrate(self):
         random = np.random.default_rng(7)

@@ -47,6 +47,21 @@ class Selecting(Case):
                 break
         self.assertTrue(both)
 
+    def test_layers_that_vanish_are_told_with_no_time(self):
+        class All(trt.IAlgorithmSelector):
+            def report_algorithms(self, contexts, choices):
+                self.told = {c.name: a.timing_msec for c, a in zip(contexts, choices, strict=True)}
+        selector, logger = All(), Lines()
+        network = trt.Builder(logger).create_network()
+        x = network.add_identity(network.add_input('x', trt.float32, (2, 3)))
+        x.name = 'same'
+        network.mark_output(network.add_activation(x.get_output(0), trt.ActivationType.RELU).get_output(0))
+        config = network.builder.create_builder_config()
+        config.algorithm_selector, config.builder_optimization_level = selector, 1
+        self.assertIsNotNone(network.builder.build_engine(network, config), logger.errors)
+        self.assertEqual({name: ms for name, ms in selector.told.items() if name.startswith('same')}, {'same': 0})
+        self.assertTrue(all(ms > 0 for name, ms in selector.told.items() if name != 'same'), selector.told)
+
     def test_nothing_left(self):
         class Nothing(trt.IAlgorithmSelector):
             def select_algorithms(self, context, choices):

@@ -33,7 +33,7 @@ class Data:
         return self.cache
 
     def write_calibration_cache(self, cache):
-        self.written = cache
+        self.written = cache.tobytes()   # TensorRT gives a memoryview
 
 
 class Entropy(Data, trt.IInt8EntropyCalibrator2):

@@ -47,7 +47,7 @@ class Faults(Calibrators):
         self.no_engine(["0 as the address of 'x'"], gives([0]))
         for nothing in (None, [], ()):
             self.no_engine(['Wrong.get_batch() gave no batch at all'], gives(nothing))
-        self.no_engine(['Entropy.get_batch_size() gave 0'], Entropy(batches(), size=0))
+        self.no_engine(['Entropy.get_batch_size() gave -1'], Entropy(batches(), size=-1))
         self.no_engine(['Entropy.get_batch_size() gave 9', "1 to 8 in front of 'x'", 'set_calibration_profile()'], Entropy([], size=9))
         for answer, words in ((batch(), 'list of addresses'), ([batch()], 'array.ctypes.data'), ([1.5j], 'an address')):
             self.refused(TypeError, words, self.build, gives(answer))

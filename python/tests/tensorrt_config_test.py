@@ -39,7 +39,7 @@ class Enumerations(unittest.TestCase):
                                      (trt.PreviewFeature, dict(PROFILE_SHARING_0806=0, MULTIDEVICE_RUNTIME_10_16=3))):
             for name, value in members.items():
                 self.assertEqual(int(enumeration.__members__[name]), value, (enumeration, name))
-        self.assertEqual(len(trt.BuilderFlag), 29)
+        self.assertEqual(len(trt.BuilderFlag), 30)   # one of 8.x
 
     def test_they_behave_as_tensorrts(self):
         self.assertEqual((str(trt.float32), repr(trt.DataType.HALF)), ('DataType.FLOAT', '<DataType.HALF: 1>'))
@@ -80,7 +80,7 @@ class Flags(Config):
         for word in ('workspace=1048576', 'max_tactics=2', 'level=0', 'sources=19'):   # 1 reference, 2 native, 16 cuDNN
             self.assertIn(word, self.options())
         self.assertEqual(self.config.get_memory_pool_limit(trt.MemoryPoolType.WORKSPACE), 1 << 20)
-        self.assertEqual(self.config.get_tactic_sources(), 0b11100)
+        self.assertEqual(self.config.get_tactic_sources(), 0b00100)
         self.assertFalse(self.config.set_tactic_sources(1 << 9))
         self.config.reset()
         self.assertEqual((self.config.flags, self.config.num_optimization_profiles), (1 << int(trt.BuilderFlag.TF32), 0))
@@ -101,7 +101,7 @@ class Flags(Config):
         before = self.config.flags
         self.refused(tenfold.Unsupported, 'STRIP_PLAN', self.config.set_flags, 1 << int(trt.BuilderFlag.FP16) | 1 << 19)
         self.assertEqual(self.config.flags, before)
-        self.refused(ValueError, 'no BuilderFlag', self.config.set_flags, 1 << 40)
+        self.refused(ValueError, 'no BuilderFlag', self.config.set_flags, 1 << 41)
         self.config.set_flags(1 << int(trt.BuilderFlag.FP16) | 1 << int(trt.BuilderFlag.OBEY_PRECISION_CONSTRAINTS))
         self.assertTrue(self.config.get_flag(trt.BuilderFlag.STRICT_TYPES))
         self.assertFalse([line for line in self.logger.warnings if 'OBEY_PRECISION_CONSTRAINTS' in line])
@@ -131,10 +131,7 @@ class Refused(Config):
         network = parsed(self.logger, tanh_model())
         tensor, layer = network.get_input(0), network.get_layer(0)
         for words, call in ((['DLA'], lambda: setattr(self.config, 'default_device_type', trt.DeviceType.DLA)),
-                            (['DLA_core'], lambda: setattr(self.config, 'DLA_core', 0)),
                             (['SAFETY'], lambda: setattr(self.config, 'engine_capability', trt.EngineCapability.SAFETY)),
-                            (['DLA_MANAGED_SRAM'], lambda: self.config.set_memory_pool_limit(trt.MemoryPoolType.DLA_MANAGED_SRAM, 1)),
-                            (['ALIASED'], lambda: self.config.set_preview_feature(trt.PreviewFeature.ALIASED_PLUGIN_IO_10_03, True)),
                             (['allowed_formats', "'x'"], lambda: setattr(tensor, 'allowed_formats', 1 << int(trt.TensorFormat.HWC))),
                             (['location'], lambda: setattr(tensor, 'location', trt.TensorLocation.HOST)),
                             (['set_dimension_name', "'x'"], lambda: tensor.set_dimension_name(0, 'batch')),
@@ -157,7 +154,7 @@ class Refused(Config):
         self.refused(AttributeError, ["'ICaffeParser'", 'OnnxParser'], lambda: trt.ICaffeParser)
         self.refused(AttributeError, ["'no_such_field'", 'set_flag'], lambda: self.config.no_such_field)
         self.refused(AttributeError, ["'max_workspace_sise'", 'max_workspace_size'], setattr, self.config, 'max_workspace_sise', 1)
-        self.refused(tenfold.Unsupported, 'add_rnn_v2()', lambda: self.builder.create_network().add_rnn_v2)
+        self.refused(tenfold.Unsupported, 'add_rnn_v2()', lambda: self.builder.create_network().add_rnn_v2(None, 1, 1, 1, None))
         self.assertFalse(hasattr(self.config, 'no_other_field'))
         self.refused(TypeError, 'logger', trt.Builder, print)
         self.refused(NotImplementedError, 'log(severity, message)', trt.ILogger().log, trt.ILogger.INFO, 'x')

@@ -23,7 +23,7 @@ class Networks(Layers):
         self.assertEqual((n.num_layers, n[4].name, n.get_layer(1).type, kernel.get_output(0).shape, relu.get_output(0).shape),
                          (5, 'relu', trt.LayerType.MATRIX_MULTIPLY, (4, 5), (-1, 4)))
         self.assertEqual(n.get_layer(1).get_input(0), x)
-        self.assertEqual(product.name, '(Unnamed Layer* 1) [MatrixMultiply]')
+        self.assertEqual(product.name, '(Unnamed Layer* 1) [Matrix Multiply]')
         self.near(self.results(relu)[0], np.maximum(ROWS @ w.T + b, 0), 1e-4)
         self.assertEqual(n.get_output(0).name, 'prob')
 
@@ -52,7 +52,7 @@ class Networks(Layers):
         layer = self.network.add_constant((1000,), np.arange(1000, dtype=np.float32) + 1)
         [np.zeros(1000, np.float32) for _ in range(50)]
         self.near(self.results(layer)[0], np.arange(1, 1001))
-        self.assertEqual((layer.weights.numpy()[0], len(layer.weights), layer.weights.dtype, layer.shape), (1, 1000, trt.float32, (1000,)))
+        self.assertEqual((layer.weights[0], layer.weights.shape, layer.weights.dtype, layer.shape), (1, (1000,), np.float32, (1000,)))
 
     def test_layers_behind_a_model(self):
         parser = trt.OnnxParser(self.network, self.logger)
@@ -79,7 +79,7 @@ class Networks(Layers):
         self.assertEqual(conv.get_output(0).shape, (2, 4, 5, 4))
         self.refused(AttributeError, 'strides', setattr, conv, 'strides', (1, 1))
         self.refused(TypeError, 'get_output(0)', n.add_activation, conv, trt.ActivationType.RELU)
-        self.refused(tenfold.Unsupported, 'add_rnn_v2()', lambda: n.add_rnn_v2)
+        self.refused(tenfold.Unsupported, 'add_rnn_v2()', n.add_rnn_v2, x, 1, 4, 5, trt.RNNOperation.LSTM)
         self.refused(AttributeError, 'add_nonsense', lambda: n.add_nonsense)
         self.refused(tenfold.InvalidArgument, '(concatenation)', lambda: n.add_concatenation([x, None]).get_output(0).shape)
         late = n.add_identity(conv.get_output(0))

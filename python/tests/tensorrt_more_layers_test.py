@@ -65,7 +65,7 @@ class Numbers(Layers):
             scale = n.add_constant((1, len(numbers), 1, 1), numbers).get_output(0)
             layers.append(add(x, scale, scale, 0))
             layers[-1].num_groups = 2
-        self.assertEqual([layer.is_v2() for layer in layers], [False, True])
+        self.assertEqual([layer.is_v2 for layer in layers], [False, True])
         self.assertEqual(layers[0].compute_precision, trt.float32)
         halves = IMAGE.reshape(2, 2, -1)
         halves = ((halves - halves.mean(2, keepdims=True)) / np.sqrt(halves.var(2, keepdims=True) + 1e-5)).reshape(IMAGE.shape)

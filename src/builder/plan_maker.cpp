@@ -12,6 +12,7 @@
 #include "builder/rebuild/kept_model.h"
 #include "builder/stopwatch.h"
 #include "builder/time_limit.h"
+#include "builder/verbose.h"
 #include "ir/lineage.h"
 #include "passes/newest_row.h"
 #include "passes/precision/notes.h"
@@ -105,12 +106,14 @@ PlanMaker::Tuned PlanMaker::choose(std::vector<ir::Graph> forms, const std::vect
     report.steps = steps;
     tune::Chosen chosen = time(cut, ranges, report);
     if (forms.size() > 1)
-      Log(config_.log)(Severity::verbose, "form ", i + 1, " of ", forms.size(), ": ", static_cast<double>(chosen.nanoseconds) / 1e6, " ms");
+      Log(config_.log, Severity::verbose)(Severity::verbose, "form ", i + 1, " of ", forms.size(), ": ",
+                                          static_cast<double>(chosen.nanoseconds) / 1e6, " ms");
     const bool better = i == 0 || chosen.nanoseconds < best.chosen.nanoseconds;
     if (!better) report.steps = std::move(report_.steps);
     report_ = std::move(report);
     if (better) best = {std::move(cut), std::move(chosen)}, quickest = i;
   }
+  tell_problems(report_.steps, steps.size(), config_);
   if (report_.timed + report_.cache_hits > 0)
     report_.tuned_ms = std::max(report_.tuned_ms, 0.0) + static_cast<double>(best.chosen.nanoseconds) / 1e6;
   if (config_.keep_portable_graph) portable_.add(forms[quickest]);  // the form that was quicker here, without the cuts
@@ -205,6 +208,7 @@ plan::Plan PlanMaker::finish() {
   if (old_refit_ && !old_refit_->weights.empty()) plan_.refit = rebase(*old_refit_, constants_.origins(), *registry_);
   else if (config_.refittable) plan_.refit = refit_.write(constants_.origins(), *registry_);
   constants_.move_into(plan_);
+  tell_memory(plan_, config_);
   if (!names_.table.tensors.empty()) plan_.names = plan::write_names(names_);
   if (!config_.timing_cache.empty()) save_times();
   if (config_.timings) config_.timings->impl().merge(cache_);

@@ -14,6 +14,7 @@
 #include "builder/program/limits.h"
 #include "builder/stopwatch.h"
 #include "builder/time_limit.h"
+#include "builder/verbose.h"
 #include "ir/text.h"
 #include "passes/newest_row.h"
 #include "passes/packing.h"
@@ -27,7 +28,7 @@ namespace {
 passes::RunOptions pass_options(const BuildConfig& config) {
   passes::RunOptions options{.disabled = config.disabled_passes};
   if (config.dump) options.changed = [&config](std::string_view pass, const ir::Graph& graph) { config.dump(pass, ir::print(graph)); };
-  return options;
+  return with_told_passes(std::move(options), config);
 }
 
 void rewrite_at(ir::Graph& graph, const std::vector<plan::Range>& ranges, const std::vector<passes::Pass>& passes,

@@ -88,8 +88,11 @@ LayerKind region_kind(const char* name, RegionPart part, int inputs, const Netwo
 std::vector<LayerKind> all_kinds();  // written by cmake/registry.cmake
 
 DType dtype_of(const LayerCall& call, const std::string& name);  // "FLOAT", "HALF", ...
-// Attributes of a window over the spatial dims of operand 0: strides, dilations, pads.
-NetworkAttributes window_of(const LayerCall& call, const Shape& window);
+// Attributes of a window over the spatial dims of a tensor: strides, dilations, pads.
+NetworkAttributes window_of(const LayerCall& call, const Shape& window, NetworkTensor over);
+inline bool rounds_up(const LayerCall& call) {
+  return call.text("padding_mode") == "EXPLICIT_ROUND_UP" || call.text("padding_mode") == "CAFFE_ROUND_UP";
+}
 // Attributes of ONNX's operators that quantise: axis, and block_size if there are blocks. Operand 1 is the scale.
 NetworkAttributes scaled_along(const LayerCall& call);
 LayerKind convolution_kind(const char* name, bool transposed);

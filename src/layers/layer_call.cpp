@@ -71,6 +71,7 @@ NetworkTensor LayerCall::weights(const char* option, const Shape& shape) const {
   const Tensor& given = tensor(option);
   std::int64_t wanted = 1;
   for (const std::int64_t extent : shape) wanted *= extent;
+  if (!given.defined() && wanted == 0) return net.constant(Tensor(DType::f32, shape));
   if (!given.defined() || given.size() != wanted)
     refuse(std::string(option) + " has " + std::to_string(given.defined() ? given.size() : 0) + " elements, " + std::to_string(wanted) +
            " are needed");

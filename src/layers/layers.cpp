@@ -44,6 +44,7 @@ std::int32_t Layers::add(const std::string& kind, std::vector<LayerOperand> oper
   Layer layer{.kind = &kind_of(kind), .name = std::move(name), .operands = std::move(operands)};
   const auto number = impl_->all.size();
   if (layer.name.empty()) layer.name = kind + "_" + std::to_string(number);
+  layer.first_name = layer.name;
   const auto given = static_cast<int>(layer.operands.size());
   if (given < layer.kind->min_inputs || (layer.kind->max_inputs >= 0 && given > layer.kind->max_inputs))
     throw Error(ErrorKind::invalid_argument, "layer '" + layer.name + "' (" + kind + ") has " + std::to_string(given) + " operands");

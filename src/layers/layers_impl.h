@@ -17,6 +17,7 @@ using layers::RegionPart;
 struct Layer {
   const LayerKind* kind = nullptr;
   std::string name;
+  std::string first_name;             // which results are called after
   std::vector<LayerOperand> operands;
   NetworkAttributes options;
   std::map<int, std::string> names;   // of results, as the caller gave them
@@ -163,7 +164,17 @@ struct LayerStore {
     layer.nodes = call.nodes_made();
     finish(layer);
   }
+  // As TensorRT calls results that the caller gave no name: LAYER_output, or LAYER_output_1 and so on.
+  void name_results(const Layer& layer) const {
+    for (std::size_t i = 0; i < layer.made.size(); ++i) {
+      const NetworkNodeRef node = net->producer(layer.made[i]);
+      const std::string name = layer.first_name + "_output" + (layer.made.size() == 1 ? "" : "_" + std::to_string(i + 1));
+      const bool own = node.defined() && std::find(layer.nodes.begin(), layer.nodes.end(), node) != layer.nodes.end();
+      if (own && layer.names.count(static_cast<int>(i)) == 0 && !net->find(name).defined()) net->rename(layer.made[i], name);
+    }
+  }
   void finish(Layer& layer) const {
+    name_results(layer);
     for (const auto& [index, given] : layer.names)
       if (static_cast<std::size_t>(index) < layer.made.size()) net->rename(layer.made[static_cast<std::size_t>(index)], given);
     layer.state = Layer::State::made;

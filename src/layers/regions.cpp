@@ -167,6 +167,23 @@ class RegionMaker {
     throw Error(ErrorKind::invalid_argument,
                 "layer '" + at(output).name + "' (loop_output): a LAST_VALUE is that of a recurrence of its loop");
   }
+  // From [rounds, ...] to [length, ...], where the caller says how many rounds the result holds: zeros behind the last.
+  NetworkTensor of_length(Network& net, NetworkTensor stacked, NetworkTensor length) const {
+    const auto list = [&](std::int64_t v) {
+      Tensor t(DType::i64, {1});
+      *t.mutable_data<std::int64_t>() = v;
+      return net.constant(std::move(t));
+    };
+    const auto rank = static_cast<std::int64_t>(net.dims(stacked).size());
+    const NetworkTensor count = net.add_node("Reshape", {scalar(net, length, DType::i64), list(1)})[0];
+    const NetworkTensor rest = net.add_node("Slice", {net.shape(stacked), list(1), list(rank)})[0];
+    const NetworkTensor shape = net.add_node("Concat", {count, rest}, {{"axis", std::int64_t{0}}})[0];
+    Tensor zero(DType::f32, {});
+    *zero.mutable_data<float>() = 0;
+    const NetworkTensor zeros = net.add_node("Expand", {net.cast(net.constant(std::move(zero)), net.dtype(stacked)), shape})[0];
+    const NetworkTensor all = net.add_node("Concat", {stacked, zeros}, {{"axis", std::int64_t{0}}})[0];
+    return net.add_node("Reshape", {net.add_node("Slice", {all, list(0), count, list(0)})[0], shape})[0];
+  }
   // From [rounds, ...] to the place and the order that an output asks for.
   NetworkTensor arranged(Network& net, std::size_t output, NetworkTensor stacked) const {
     const auto rank = static_cast<std::int64_t>(net.dims(stacked).size());
@@ -241,11 +258,19 @@ class RegionMaker {
       return results;
     };
     const Network::Tensors made = net.loop(trips, condition, carried, captured, body);
-    if (used != nullptr) *used = reads;
     std::map<std::size_t, NetworkTensor> results;
     for (const std::size_t o : l.last) results[o] = made[recurrence_of(l, o)];
-    for (std::size_t o = 0; o < l.collected.size(); ++o)
-      results[l.collected[o]] = arranged(net, l.collected[o], made[l.recurrences.size() + o]);
+    for (std::size_t o = 0; o < l.collected.size(); ++o) {
+      const std::vector<LayerOperand>& given = at(l.collected[o]).operands;
+      NetworkTensor stacked = made[l.recurrences.size() + o];
+      const bool counts_so = l.count && !l.condition && given.size() > 1 && key_of(given[1]) == key_of(at(*l.count).operands[0]);
+      if (given.size() > 1 && given[1].given() && !counts_so) {
+        reads.push_back(value(frame, given[1]));
+        stacked = of_length(net, stacked, reads.back());
+      }
+      results[l.collected[o]] = arranged(net, l.collected[o], stacked);
+    }
+    if (used != nullptr) *used = reads;
     return results;
   }
 };

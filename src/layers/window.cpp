@@ -3,9 +3,9 @@
 
 namespace tenfold::layers {
 
-NetworkAttributes window_of(const LayerCall& call, const Shape& window) {
+NetworkAttributes window_of(const LayerCall& call, const Shape& window, NetworkTensor over) {
   constexpr std::int64_t kLargest = std::int64_t{1} << 31;   // keeps products of two numbers far from overflow
-  const int rank = call.rank(0);
+  const auto rank = static_cast<int>(call.net.dims(over).size());
   if (rank < 3) call.refuse("the input needs N, C and spatial dimensions, it has " + std::to_string(rank) + " in all");
   const auto n = static_cast<std::size_t>(rank - 2);
   const auto of_option = [&](const char* option, std::int64_t fallback) {
@@ -20,6 +20,9 @@ NetworkAttributes window_of(const LayerCall& call, const Shape& window) {
                   " spatial dimensions");
     return list;
   };
+  if (window.size() == n + 1)
+    call.refuse("the window has " + std::to_string(window.size()) + " numbers for an input of " + std::to_string(rank) +
+                " dims: implicit-batch networks are not supported, so give the input its batch as the first dim");
   if (window.size() != n)
     call.refuse("the window has " + std::to_string(window.size()) + " numbers for " + std::to_string(n) + " spatial dimensions");
   for (const std::int64_t number : window)
@@ -29,9 +32,12 @@ NetworkAttributes window_of(const LayerCall& call, const Shape& window) {
   Shape after = of_option("post_padding", 0), pads = before;
   NetworkAttributes made{{"strides", strides}, {"kernel_shape", window}};
   if (call.knows("dilation_nd") && !call.list("dilation_nd").empty()) made["dilations"] = of_option("dilation_nd", 1);
-  switch (call.choice("padding_mode", {"EXPLICIT_ROUND_DOWN", "EXPLICIT_ROUND_UP", "SAME_UPPER", "SAME_LOWER"})) {
+  switch (call.choice("padding_mode",
+                      {"EXPLICIT_ROUND_DOWN", "EXPLICIT_ROUND_UP", "SAME_UPPER", "SAME_LOWER", "CAFFE_ROUND_DOWN", "CAFFE_ROUND_UP"})) {
     case 2: made["auto_pad"] = std::string("SAME_UPPER"); return made;
     case 3: made["auto_pad"] = std::string("SAME_LOWER"); return made;
+    case 4:
+    case 5: after = before; break;
     default: break;
   }
   pads.insert(pads.end(), after.begin(), after.end());

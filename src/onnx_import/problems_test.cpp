@@ -126,6 +126,16 @@ TEST(Problems, AnotherDomainThatHasTheOperatorIsNamed) {
   expect_failure(model, ErrorKind::unsupported, "there is no operator 'QLinearAdd'; the domain 'com.microsoft' has it");
 }
 
+TEST(Problems, TrainingIsCalledSo) {
+  for (const char* domain : {"ai.onnx.preview.training", "ai.onnx.training"}) {
+    auto model = small_model();
+    add_node(*model.graph, "Adagrad", {"x", "x"}, {"z"}, "step").domain = domain;
+    model.opset_import.emplace_back().domain = domain;
+    model.opset_import.back().version = 1;
+    expect_failure(model, ErrorKind::unsupported, "is training, and plans compute what is trained");
+  }
+}
+
 TEST(Problems, TheContribDomainNeedsNoImport) {
   auto model = small_model();
   add_node(*model.graph, "FusedMatMul", {"w", "w"}, {"z"}, "product").domain = "com.microsoft";

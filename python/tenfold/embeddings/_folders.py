@@ -38,5 +38,7 @@ def find_folder(name: Any, cache_folder: Any = None, revision: str | None = None
         found = _snapshot(repository, revision or 'main')
         if found:
             return found
-    raise FileError(f"there is no folder '{path}', and the cache '{hub}' has no model of that name; nothing is fetched: give the folder, "
-                    'or set HF_HOME to where the model was downloaded')
+    named = path if '/' in path or path.startswith('.') else owner + path
+    fetch = '' if path.startswith(('.', '/')) or path.count('/') > 1 else f'run `hf download {named}`, '
+    raise FileError(f"there is no folder '{path}', and the cache '{hub}' has no model of that name; nothing is fetched: {fetch}give "
+                    'the folder, or set HF_HOME to where the model was downloaded')

@@ -4,6 +4,7 @@ Names and values of enumerations are those of 10.16, with spellings of 8.x besid
 """
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from tenfold._repr import give_reprs as _give_reprs
@@ -27,6 +28,10 @@ from tenfold.tensorrt._enums import (
 from tenfold.tensorrt._gpu_allocator import IGpuAllocator, IGpuAsyncAllocator
 from tenfold.tensorrt._install import install
 from tenfold.tensorrt._layer import ILayer
+from tenfold.tensorrt._legacy import (
+    CaffeParser, FieldCollection, FieldMap, FieldType, IBlobNameToTensor, ICaffePluginFactoryV2, IRNNv2Layer, RNNDirection, RNNGateType,
+    RNNInputMode, RNNOperation, shutdown_protobuf_library, UffInputOrder, UffParser,
+)
 from tenfold.tensorrt._layer_enums import (
     ActivationType, AttentionNormalizationOp, BoundingBoxFormat, CollectiveOperation, CumulativeOperation,
     ElementWiseOperation, FillOperation, GatherMode, InterpolationMode, KVCacheMode, LayerType, LoopOutput,
@@ -96,10 +101,13 @@ def get_nv_onnx_parser_version() -> int:
 
 __all__ = [
     'ActivationType', 'AllocatorFlag', 'APILanguage', 'AttentionNormalizationOp', 'bfloat16', 'bool',
-    'BoundingBoxFormat', 'Builder', 'BuilderFlag', 'CalibrationAlgoType', 'CollectiveOperation', 'CumulativeOperation',
+    'BoundingBoxFormat', 'Builder', 'BuilderFlag', 'CaffeParser', 'CalibrationAlgoType', 'CollectiveOperation', 'CumulativeOperation',
     'DataType', 'DeviceType', 'DimensionOperation', 'Dims', 'Dims2', 'Dims3', 'Dims4', 'DimsExprs', 'DimsHW',
     'DynamicPluginTensorDesc', 'e8m0', 'ElementWiseOperation', 'EngineCapability', 'EngineInspector', 'EngineStat',
-    'ErrorCode', 'ErrorCodeTRT', 'ExecutionContextAllocationStrategy', 'FallbackString', 'FillOperation', 'float16',
+    'ErrorCode', 'ErrorCodeTRT', 'ExecutionContextAllocationStrategy', 'FallbackString', 'FieldCollection', 'FieldMap',
+    'FieldType', 'FillOperation', 'IBlobNameToTensor',
+    'ICaffePluginFactoryV2', 'IRNNv2Layer', 'RNNDirection', 'RNNGateType', 'RNNInputMode', 'RNNOperation',
+    'shutdown_protobuf_library', 'UffInputOrder', 'UffParser', 'float16',
     'float32', 'fp4', 'fp8', 'GatherMode', 'get_builder_plugin_registry', 'get_nv_onnx_parser_version',
     'get_plugin_registry', 'HardwareCompatibilityLevel', 'IAlgorithm', 'IAlgorithmContext', 'IAlgorithmIOInfo',
     'IAlgorithmSelector', 'IAlgorithmVariant', 'IAttention', 'IBuilderConfig', 'ICudaEngine', 'IDebugListener',
@@ -129,6 +137,7 @@ __all__ = [
 ]
 
 _give_reprs(globals())
+sys.modules[__name__ + '.tensorrt'] = tensorrt = sys.modules[__name__]   # the extension inside TensorRT's package has the same names
 
 
 def __getattr__(name: str) -> Any:

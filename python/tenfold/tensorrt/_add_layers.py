@@ -11,13 +11,14 @@ from tenfold.tensorrt._layer_enums import (
     AttentionNormalizationOp, CumulativeOperation, ElementWiseOperation, FillOperation, GatherMode, KVCacheMode, MatrixOperation,
     PoolingType, ReduceOperation, ScaleMode, ScatterMode, TopKOperation, UnaryOperation,
 )
-from tenfold.tensorrt._layer_kinds import KINDS
+from tenfold.tensorrt._layer_at import MadeAt
+from tenfold.tensorrt._layer_kinds import KINDS, title_of
 from tenfold.tensorrt._made_layer import CLASSES, to_native
 from tenfold.tensorrt._names import refused
 from tenfold.tensorrt._tensor import ITensor
 from tenfold.tensorrt._types import native_dtype
 
-_NOT_YET = ('plugin_ext', 'attention_v2', 'rnn_v2')
+_NOT_YET = ('plugin_ext', 'attention_v2')
 
 
 class AddLayers:
@@ -25,11 +26,10 @@ class AddLayers:
 
     def _add(self, of: str, /, *operands: Any, **options: Any) -> Any:
         made: Any = self._layers_made()   # type: ignore[attr-defined]
-        title = ''.join(part.title() for part in of.split('_'))
         types = {**KINDS[of].options, 'region': int}
         native = {name: to_native(types[name], value) for name, value in options.items() if value is not None}
-        number = made.add(of, [self._operand(t) for t in operands], native, f'(Unnamed Layer* {made.count()}) [{title}]')
-        return CLASSES[of](self, number)
+        number = made.add(of, [self._operand(t) for t in operands], native, f'(Unnamed Layer* {made.count()}) [{title_of(of)}]')
+        return CLASSES[of](self, MadeAt(self, number))
 
     def _operand(self, tensor: Any) -> Any:
         if tensor is not None and not isinstance(tensor, ITensor):
@@ -173,6 +173,9 @@ class AddLayers:
     def add_unary(self, input: Any, op: UnaryOperation) -> Any: return self._add('unary', input, op=op)
 
     add_convolution, add_deconvolution, add_padding, add_pooling = add_convolution_nd, add_deconvolution_nd, add_padding_nd, add_pooling_nd
+
+    def add_rnn_v2(self, input: Any, layer_count: int, hidden_size: int, max_seq_length: int, op: Any) -> Any:
+        raise refused('add_rnn_v2()', 'there are no such layers: parse LSTM, GRU and RNN from ONNX, or write a loop (add_loop)')
 
     def add_moe(self, hidden_states: Any, selected_experts_for_tokens: Any, scores_for_selected_experts: Any) -> Any:
         raise refused('add_moe()', 'there is no layer for mixtures of experts: write them as products, gathers and scatters')

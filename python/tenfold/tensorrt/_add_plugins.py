@@ -6,6 +6,8 @@ from typing import Any
 
 from tenfold.tensorrt._add_layers import AddLayers
 from tenfold.tensorrt._enums import NetworkDefinitionCreationFlag
+from tenfold.tensorrt._layer_at import MadeAt
+from tenfold.tensorrt._layer_kinds import title_of
 from tenfold.tensorrt._made_layer import CLASSES
 from tenfold.tensorrt._plugins.description import Description
 from tenfold.tensorrt._plugins.fields import PluginCapabilityType, PluginFieldCollection, QuickPluginCreationRequest
@@ -32,8 +34,13 @@ class AddPlugins(AddLayers):
                                   PluginFieldCollection(runtime.get_fields_to_serialize() or ()), None, len(shape_inputs), request)
         return self._add_plugin('plugin_v3', [*inputs, *shape_inputs], plugin, description, build.num_outputs)
 
-    def add_plugin(self, func: Any, aot: bool | None = None) -> Any:
+    def add_plugin(self, func: Any = None, aot: bool | None = None, *, tuple: Any = None) -> Any:
         """`func`: what tensorrt.plugin.op.NAMESPACE.NAME(...) gives. `aot`: aot_impl (True), impl (False), or what there is."""
+        if tuple is None and not callable(func):   # inputs, shape inputs and the plug-in itself
+            tuple = func
+        if tuple is not None:
+            inputs, shape_inputs, plugin = tuple
+            return self.add_plugin_v3(inputs, shape_inputs, plugin)
         if aot is None:
             prefers_aot = self.get_flag(NetworkDefinitionCreationFlag.PREFER_AOT_PYTHON_PLUGINS)   # type: ignore[attr-defined]
             prefers_jit = self.get_flag(NetworkDefinitionCreationFlag.PREFER_JIT_PYTHON_PLUGINS)   # type: ignore[attr-defined]
@@ -45,6 +52,6 @@ class AddPlugins(AddLayers):
     def _add_plugin(self, kind: str, operands: Sequence[Any], plugin: Any, description: Description, outputs: int) -> Any:
         made: Any = self._layers_made()   # type: ignore[attr-defined]
         options = {'domain': 'tensorrt', 'op': 'Plugin', 'data': description.text(), 'outputs': int(outputs)}
-        number = made.add(kind, [self._operand(t) for t in operands], options, f'(Unnamed Layer* {made.count()}) [{kind}]')
+        number = made.add(kind, [self._operand(t) for t in operands], options, f'(Unnamed Layer* {made.count()}) [{title_of(kind)}]')
         self._plugins[number] = plugin   # type: ignore[attr-defined]
-        return CLASSES[kind](self, number)
+        return CLASSES[kind](self, MadeAt(self, number))

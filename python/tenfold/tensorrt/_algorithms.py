@@ -41,7 +41,7 @@ class IAlgorithmContext(Named):
 class IAlgorithmIOInfo(Named):
     """Types and strides of one operand, which are told by the problem's line alone."""
 
-    dtype = strides = vectorized_dim = components_per_element = property(lambda self: self._told())
+    dtype = strides = vectorized_dim = components_per_element = tensor_format = property(lambda self: self._told())
 
     def _told(self) -> Any: raise refused('IAlgorithmIOInfo', _LINE)
 
@@ -81,7 +81,7 @@ class IAlgorithmSelector:
         return range(len(choices))
 
     def report_algorithms(self, contexts: list[IAlgorithmContext], choices: list[IAlgorithm]) -> None:
-        """What was taken for each problem, after a build that succeeded."""
+        """What was taken for each problem, after a build that succeeded; and layers that became no step, with 0 ms."""
 
 
 class Selection:
@@ -103,5 +103,9 @@ class Selection:
         self._taken[problem] = context, choices[best]
         return best
 
-    def report(self) -> None:
-        self._selector.report_algorithms([c for c, _ in self._taken.values()], [a for _, a in self._taken.values()])
+    def report(self, removed: list[dict[str, str]]) -> None:
+        """With layers that have no step: their time is 0."""
+        gone = {each['Node']: each['By'] for each in removed}
+        none = [(IAlgorithmContext(node, f'no step: {by}'), IAlgorithm('no step', by, 0)) for node, by in gone.items()]
+        told = [*self._taken.values(), *none]
+        self._selector.report_algorithms([c for c, _ in told], [a for _, a in told])

@@ -7,6 +7,8 @@ from typing import Any
 class IOutputAllocator:
     """Gives memory to an output whose size only the run knows."""
 
+    tensorrt_version = 101600
+
     def __init__(self) -> None:
         pass
 

@@ -21,8 +21,8 @@ class Batches:
     def __init__(self, calibrator: Any, network: Any, config: Any, logger: ILogger) -> None:
         self._calibrator, self._config, self._logger = calibrator, config, logger
         self._rows = operator.index(calibrator.get_batch_size())
-        if self._rows < 1:
-            raise InvalidArgument(f'{self._title}.get_batch_size() gave {self._rows}, at least 1 is expected')
+        if self._rows < 0:
+            raise InvalidArgument(f'{self._title}.get_batch_size() gave {self._rows}, at least 0 is expected (0: what the profile says)')
         inputs = network._inputs()
         self._shapes = {tensor.name: self._shape(tensor) for tensor in inputs}
         self._types = {tensor.name: _numpy_dtype(_native.numpy_name(native_dtype(tensor.dtype))) for tensor in inputs}
@@ -44,7 +44,7 @@ class Batches:
         if not given:
             return (1, *shape[1:]) if shape[:1] == (-1,) else shape   # batches are 1 without a profile
         low, usual, high = given
-        if shape[0] != -1:
+        if shape[0] != -1 or not self._rows:
             return tuple(usual)
         if not low[0] <= self._rows <= high[0]:
             raise InvalidArgument(f"{self._title}.get_batch_size() gave {self._rows}, and profile 0 has {low[0]} to {high[0]} in front of "
@@ -52,7 +52,7 @@ class Batches:
         return (self._rows, *usual[1:])
 
     def _tell_of_fixed(self, name: str, shape: tuple[int, ...]) -> None:
-        if shape and self._rows not in (1, shape[0]):
+        if shape and self._rows not in (0, 1, shape[0]):
             say_once(self._logger, f"{self._title}.get_batch_size() gave {self._rows}, and '{name}' has {shape[0]} in front: "
                      'as much is read')
 

@@ -9,6 +9,17 @@ from tenfold.tensorrt._names import Named
 from tenfold.tensorrt._types import Dims
 
 
+def _by_number_or_name(method: Any) -> Any:
+    """Of one binding, which 8.x's scripts give by `index`, by `name`, or as they like."""
+    def call(self: Any, index: Any = None, *, name: Any = None, binding: Any = None) -> Any:
+        given = [each for each in (index, name, binding) if each is not None]
+        if len(given) != 1:
+            raise TypeError(f'{method.__name__}() takes the index or the name of one binding, got {len(given)}')
+        return method(self, self._binding(given[0]))
+    call.__name__ = call.__qualname__ = method.__name__
+    return call
+
+
 class Bindings(Named):
     max_batch_size = 1
     _names: list[str]
@@ -49,15 +60,30 @@ class Bindings(Named):
             raise IndexError(f'there is no binding {binding!r}; the engine has {", ".join(self)}')
         return self._names[index % len(self._names)]
 
-    def binding_is_input(self, binding: Any) -> bool: return bool(self._tensors[self._binding(binding)].is_input)
-    def get_binding_shape(self, binding: Any) -> Dims: return Dims(self.get_tensor_shape(self._binding(binding)))
-    def get_binding_dtype(self, binding: Any) -> Any: return self.get_tensor_dtype(self._binding(binding))
-    def get_binding_format(self, binding: Any) -> Any: return self.get_tensor_format(self._binding(binding))
-    def get_binding_format_desc(self, binding: Any) -> Any: return self.get_tensor_format_desc(self._binding(binding))
-    def get_location(self, binding: Any) -> Any: return self.get_tensor_location(self._binding(binding))
+    @_by_number_or_name
+    def binding_is_input(self, name: str) -> bool: return bool(self._tensors[name].is_input)
+    @_by_number_or_name
+    def get_binding_shape(self, name: str) -> Dims: return Dims(self.get_tensor_shape(name))
+    @_by_number_or_name
+    def get_binding_dtype(self, name: str) -> Any: return self.get_tensor_dtype(name)
+    @_by_number_or_name
+    def get_binding_format(self, name: str) -> Any: return self.get_tensor_format(name)
+    @_by_number_or_name
+    def get_binding_format_desc(self, name: str) -> Any: return self.get_tensor_format_desc(name)
+    @_by_number_or_name
+    def get_location(self, name: str) -> Any: return self.get_tensor_location(name)
+    def get_binding_bytes_per_component(self, index: int) -> int: return int(self.get_tensor_bytes_per_component(self._binding(index)))
+    def get_binding_components_per_element(self, index: int) -> int:
+        return int(self.get_tensor_components_per_element(self._binding(index)))
+
+    def get_binding_vectorized_dim(self, index: int) -> int: return int(self.get_tensor_vectorized_dim(self._binding(index)))
     def is_shape_binding(self, binding: Any) -> bool: return bool(self.is_shape_inference_io(self._binding(binding)))
     def is_execution_binding(self, binding: Any) -> bool: return bool(self._binding(binding))
 
     def get_profile_shape(self, profile_index: int, binding: Any) -> list[Dims]:
         """[min, opt, max] of an input."""
         return list(self.get_tensor_profile_shape(self._binding(binding), profile_index))
+
+    def get_profile_shape_input(self, profile_index: int, binding: Any) -> list[list[int]]:
+        """[min, opt, max] of the values of an input whose elements are extents."""
+        return list(self.get_tensor_profile_values(profile_index, self._binding(binding)))

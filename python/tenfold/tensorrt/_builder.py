@@ -17,8 +17,10 @@ from tenfold.tensorrt._engine import LABEL, ICudaEngine
 from tenfold.tensorrt._enums import BuilderFlag, NetworkDefinitionCreationFlag
 from tenfold.tensorrt._flags import QUANTISED
 from tenfold.tensorrt._gpu_allocator import Allocated
+from tenfold.tensorrt._host_sizes import told_of_sizes
 from tenfold.tensorrt._logger import ILogger, fail, need_logger, say_once
 from tenfold.tensorrt._memory import IHostMemory, plan_of
+from tenfold.tensorrt._names import refused
 from tenfold.tensorrt._network import INetworkDefinition
 from tenfold.tensorrt._plugins.operators import needed, on_host
 from tenfold.tensorrt._plugins.registry import IPluginRegistry, get_plugin_registry
@@ -44,7 +46,7 @@ class Builder(Allocated, Builder7):
     platform_has_tf32 = True   # BuilderFlag.TF32: products may round, on every device
 
     def __init__(self, logger: ILogger) -> None:
-        self._logger, self._threads = need_logger(logger), 1
+        self._logger, self._threads, self._batches = need_logger(logger), 1, 1
 
     @property
     def logger(self) -> ILogger: return plain(self._logger)
@@ -59,14 +61,19 @@ class Builder(Allocated, Builder7):
     def platform_has_fast_int8(self) -> bool: return self._has('vnni')
 
     @property
-    def max_batch_size(self) -> int: return 1
+    def max_batch_size(self) -> int:
+        """Of 8.x's implicit-batch networks, which are refused where they are built."""
+        return self._batches
 
     @max_batch_size.setter
     def max_batch_size(self, size: int) -> None:
-        say_once(self._logger, 'max_batch_size has no effect: networks have explicit batches, whose range a profile gives')
+        if size != 1:
+            say_once(self._logger, f'max_batch_size = {size} has no effect on networks with explicit batches, whose range a profile gives; '
+                     'implicit-batch networks are not supported')
+        self._batches = int(size)
 
     def create_network(self, flags: int = 0) -> INetworkDefinition | None:
-        if int(flags) >> len(NetworkDefinitionCreationFlag):
+        if NetworkDefinitionCreationFlag.unknown(int(flags)):
             fail(self._logger, f'create_network({int(flags):#x}): there are bits that are no NetworkDefinitionCreationFlag')
             return None
         return INetworkDefinition(self._logger, int(flags), self)
@@ -75,8 +82,10 @@ class Builder(Allocated, Builder7):
     def create_builder_config(self) -> IBuilderConfig: return IBuilderConfig(self._logger)
     def create_optimization_profile(self) -> IOptimizationProfile: return IOptimizationProfile()
 
-    def build_serialized_network(self, network: INetworkDefinition, config: IBuilderConfig) -> IHostMemory | None:
-        """A plan; None: the logger tells why there is none."""
+    def build_serialized_network(self, network: INetworkDefinition, config: IBuilderConfig, kernel_text: Any = None) -> IHostMemory | None:
+        """A plan; None: the logger tells why there is none. `kernel_text`, which is given its kernels for a safety runtime: None alone."""
+        if kernel_text is not None:
+            raise refused('kernel_text', 'there is no safety runtime, whose kernels it would be given')
         engine = self._build(network, config)
         return None if engine is None else plan_of(engine)
 
@@ -104,7 +113,7 @@ class Builder(Allocated, Builder7):
 
     def reset(self) -> None:
         """Back to what a new builder has."""
-        self._old, self._threads, self._asking = None, 1, None
+        self._old, self._threads, self._batches, self._asking = None, 1, 1, None
 
     @property
     def max_threads(self) -> int: return self._threads
@@ -143,13 +152,14 @@ class Builder(Allocated, Builder7):
         try:
             with Calibration(network, config, self._logger) as calibration:
                 self._tell_of_integers(network, config, calibration)
+                _tell_of_types(network, self._logger)
                 network._name_weights()
                 network._keep_debug()
                 engine = build(network._graph, log=calibration.log(), progress=progress, choose_tactic=selection, plugins=needed(on_host()),
                                **self._runtime_option(), **_options(network, config),
                                **layer_types(network, config, self._logger), **calibration.options)
             if selection:
-                selection.report()
+                selection.report(json.loads(engine.inspect_json()).get('Removed', []))
             return engine
         except Error as error:
             self._raise_of_allocator()
@@ -167,6 +177,10 @@ class Builder(Allocated, Builder7):
 def _contradiction(network: INetworkDefinition, config: IBuilderConfig) -> str:
     if not network.num_outputs:
         return 'the network has no outputs: nothing was parsed, or the parse failed'
+    if network.builder.max_batch_size > 1 and not network.get_flag(NetworkDefinitionCreationFlag.EXPLICIT_BATCH):
+        return (f'implicit-batch networks are not supported, and max_batch_size = {network.builder.max_batch_size} with a network that was '
+                'created without EXPLICIT_BATCH means one: create it with 1 << int(trt.NetworkDefinitionCreationFlag.EXPLICIT_BATCH), '
+                'and give its inputs the batch as first dim')
     named = [str(flag) for flag in _PRECISIONS if config.get_flag(flag)]
     if named and network.get_flag(NetworkDefinitionCreationFlag.STRONGLY_TYPED):
         return f'{", ".join(named)} contradicts STRONGLY_TYPED, which the network was created with: types are the model\'s'
@@ -180,6 +194,14 @@ def _contradiction(network: INetworkDefinition, config: IBuilderConfig) -> str:
     return ''
 
 
+def _tell_of_types(network: INetworkDefinition, logger: ILogger) -> None:
+    """Of tensors that were given a type and have not become outputs."""
+    for tensor, kind in network._types.values():
+        if not (tensor.is_network_input or tensor.is_network_output) and native_dtype(kind) != tensor._value.dtype:
+            say_once(logger, f"dtype = {kind} of '{tensor.name}' has no effect: it is neither input nor output of the "
+                             'network; add_cast() casts')
+
+
 def _options(network: INetworkDefinition, config: IBuilderConfig) -> dict[str, Any]:
     """Keywords of tenfold.build()."""
     profiles: list[dict[str, Any]] = [profile._native() for profile in config._profiles]
@@ -188,7 +210,7 @@ def _options(network: INetworkDefinition, config: IBuilderConfig) -> dict[str, A
         profiles = [{**fixed, **profile} for profile in profiles or [{}]]
 
     def formats(tensors: list[Any]) -> dict[str, str]:
-        return {t.name: native_dtype(t.dtype) for t in tensors if t._value in network._types}
+        return {t.name: native_dtype(t.dtype) for t in tensors if t._key() in network._types}
     return dict(config._native(), profiles=profiles, input_formats=formats(network._inputs()), output_formats=formats(network._outputs()),
                 labels={**({'network': network.name} if network.name else {}), LABEL: _told(network, config)})
 
@@ -196,4 +218,5 @@ def _options(network: INetworkDefinition, config: IBuilderConfig) -> dict[str, A
 def _told(network: INetworkDefinition, config: IBuilderConfig) -> str:
     """What the engine tells of its build, and what it hides."""
     return json.dumps({'hardware': int(config.hardware_compatibility_level), 'sources': config.get_tactic_sources(),
-                       'debug': network._debug_names(), 'unfused': network._unfused, 'aliases': network._aliases()})
+                       'debug': network._debug_names(), 'unfused': network._unfused, 'aliases': network._aliases(),
+                       **told_of_sizes(network, config._profiles)})

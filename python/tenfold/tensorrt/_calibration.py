@@ -114,4 +114,4 @@ class Calibration:
                     written = file.read()
                 assert self._calibrator is not None
                 head, ranges = written.split(b'\n', 1)
-                self._calibrator.write_calibration_cache(head[:head.rindex(b'-') + 1] + self._method[1] + b'\n' + ranges)
+                self._calibrator.write_calibration_cache(memoryview(head[:head.rindex(b'-') + 1] + self._method[1] + b'\n' + ranges))

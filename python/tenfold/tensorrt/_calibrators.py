@@ -26,7 +26,7 @@ class IInt8Calibrator:
         """Bytes that write_calibration_cache() was given before: the build asks for no batch then. None: there are none."""
         return None
 
-    def write_calibration_cache(self, cache: bytes) -> None: """With the bytes of the ranges that the batches gave."""
+    def write_calibration_cache(self, cache: memoryview) -> None: """With the bytes of the ranges that the batches gave."""
 
     def _lacks(self, what: str) -> NotImplementedError:
         return NotImplementedError(f'{type(self).__name__} derives from IInt8Calibrator and has no {what}')

@@ -8,7 +8,7 @@ from tenfold.errors import Error
 from tenfold.tensorrt import _config_fixed
 from tenfold.tensorrt._algorithms import IAlgorithmSelector, Selection
 from tenfold.tensorrt._config_int8 import Int8Config
-from tenfold.tensorrt._enums import BuilderFlag, HardwareCompatibilityLevel, MemoryPoolType, TacticSource
+from tenfold.tensorrt._enums import BuilderFlag, HardwareCompatibilityLevel, MemoryPoolType, PreviewFeature, TacticSource
 from tenfold.tensorrt._flags import FIELDS, NO_EFFECT, REFITTABLE, REFUSED
 from tenfold.tensorrt._logger import ILogger, fail, say_once
 from tenfold.tensorrt._names import refused
@@ -17,8 +17,8 @@ from tenfold.tensorrt._progress import IProgressMonitor
 from tenfold.tensorrt._timing_cache import ITimingCache
 
 
-def _all_sources() -> int:
-    return sum(1 << int(source) for source in TacticSource)
+# As of TensorRT 10, where cuBLAS and cuDNN are asked for; here they are tried all the same, unless set_tactic_sources() leaves them out.
+DEFAULT_SOURCES = 1 << int(TacticSource.EDGE_MASK_CONVOLUTIONS) | 1 << int(TacticSource.JIT_CONVOLUTIONS)
 
 
 class IBuilderConfig(Int8Config, _config_fixed.Fixed):
@@ -32,11 +32,13 @@ class IBuilderConfig(Int8Config, _config_fixed.Fixed):
         self._pools: dict[MemoryPoolType, int] = {}
         self._profiles: list[IOptimizationProfile] = []
         self._numbers: dict[str, int] = {}
-        self._sources = _all_sources()
+        self._sources, self._sources_set = DEFAULT_SOURCES, False
         self._cache: ITimingCache | None = None
         self.progress_monitor = None
         self.algorithm_selector = None
         self._level = HardwareCompatibilityLevel.NONE
+        self._features = {}
+        self._noted: dict[str, Any] = {}
         self._reset_int8()
 
     # Flags.
@@ -65,9 +67,9 @@ class IBuilderConfig(Int8Config, _config_fixed.Fixed):
         self.set_flags(mask)
 
     def set_flags(self, mask: int) -> None:
-        wanted = [flag for flag in BuilderFlag if mask >> int(flag) & 1]
-        if mask < 0 or mask != sum(1 << int(flag) for flag in wanted):
+        if BuilderFlag.unknown(mask):
             raise ValueError(f'flags {mask:#x} has bits that are no BuilderFlag')
+        wanted = [flag for flag in BuilderFlag if mask >> int(flag) & 1]
         before, self._flags = self._flags, set()
         try:
             for flag in wanted:
@@ -80,10 +82,9 @@ class IBuilderConfig(Int8Config, _config_fixed.Fixed):
 
     def set_memory_pool_limit(self, pool: MemoryPoolType, pool_size: int) -> None:
         pool = MemoryPoolType(pool)
-        if 'DLA' in pool.name:
-            raise refused(str(pool), 'there is no DLA')
         if pool.name != 'WORKSPACE':
-            say_once(self._logger, f'{pool} has no effect in Tenfold: WORKSPACE limits what kernels work in')
+            why = 'there is no DLA' if 'DLA' in pool.name else 'WORKSPACE limits what kernels work in'
+            say_once(self._logger, f'{pool} has no effect in Tenfold: {why}')
         if pool_size < 0:
             raise ValueError(f'the limit of {pool} is a number of bytes, got {pool_size}')
         self._pools[pool] = int(pool_size)
@@ -117,12 +118,14 @@ class IBuilderConfig(Int8Config, _config_fixed.Fixed):
     def avg_timing_iterations(self, count: int) -> None: self._numbers['timing_repetitions'] = int(count)
 
     def set_tactic_sources(self, tactic_sources: int) -> bool:
-        """A mask of TacticSource. Kernels of our own stand for the last two, and cannot be left out."""
-        own = 1 << int(TacticSource.EDGE_MASK_CONVOLUTIONS) | 1 << int(TacticSource.JIT_CONVOLUTIONS)
-        if tactic_sources & ~_all_sources():
+        """A mask of TacticSource: whether cuBLAS and cuDNN are tried. Kernels of our own stand for the last two, and are tried always."""
+        if TacticSource.unknown(tactic_sources):
             fail(self._logger, f'set_tactic_sources({tactic_sources:#x}) has bits that are no TacticSource')
             return False
-        self._sources = tactic_sources | own
+        if DEFAULT_SOURCES & ~tactic_sources:
+            say_once(self._logger, 'set_tactic_sources() without EDGE_MASK_CONVOLUTIONS or JIT_CONVOLUTIONS leaves nothing out in Tenfold: '
+                     'kernels of its own stand for them')
+        self._sources, self._sources_set = tactic_sources, True
         return True
 
     def get_tactic_sources(self) -> int: return self._sources
@@ -183,6 +186,11 @@ class IBuilderConfig(Int8Config, _config_fixed.Fixed):
         """Of one build."""
         return Selection(self._selector, self.get_flag(BuilderFlag.REJECT_EMPTY_ALGORITHMS)) if self._selector else None
 
+    def _tries(self, sources: int) -> bool:
+        """A library."""
+        without = self.get_preview_feature(PreviewFeature.DISABLE_EXTERNAL_TACTIC_SOURCES_FOR_CORE_0805)
+        return not without and (not self._sources_set or bool(self._sources & sources))
+
     def _native(self) -> dict[str, Any]:
         """Fields of BuildConfig."""
         options: dict[str, Any] = {field: flag in self._flags for flag, field in FIELDS.items()}
@@ -191,6 +199,6 @@ class IBuilderConfig(Int8Config, _config_fixed.Fixed):
         for pool, size in self._pools.items():
             if pool.name == 'WORKSPACE':
                 options['workspace_bytes'] = size
-        libraries = [name for name, bits in (('cublas_lt', 0b011), ('cudnn', 0b100)) if self._sources & bits]
+        libraries = [name for name, bits in (('cublas_lt', 0b011), ('cudnn', 0b100)) if self._tries(bits)]
         options['tactic_sources'] = ['reference', 'native', *libraries]
         return options

@@ -11,6 +11,14 @@ from tenfold.tensorrt._names import Named, refused
 from tenfold.tensorrt._noted import noted
 
 
+_PREVIEWS = {
+    PreviewFeature.PROFILE_SHARING_0806: 'contexts share profiles always',
+    PreviewFeature.ALIASED_PLUGIN_IO_10_03: 'results of plug-ins have memory of their own',
+    PreviewFeature.RUNTIME_ACTIVATION_RESIZE_10_10: 'contexts take what their largest shapes need',
+    PreviewFeature.MULTIDEVICE_RUNTIME_10_16: 'a run uses one device',
+    PreviewFeature.FASTER_DYNAMIC_SHAPES_0805: 'kernels for open extents are chosen as timing finds best'}
+
+
 def _only(name: str, value: Any, why: str) -> property:
     """A field that can be read, and set to what it is."""
     def get(self: Any) -> Any:
@@ -26,7 +34,7 @@ class Fixed(Named):
     _logger: ILogger
 
     default_device_type = _only('default_device_type', DeviceType.GPU, 'there is no DLA')
-    DLA_core = _only('DLA_core', -1, 'there is no DLA')
+    DLA_core = noted('DLA_core', -1, 'there is no DLA')
     engine_capability = _only('engine_capability', EngineCapability.STANDARD,
                               'there is no safety runtime and no DLA')
 
@@ -49,13 +57,18 @@ class Fixed(Named):
 
     remote_auto_tuning_config = _only('remote_auto_tuning_config', '', 'tactics are timed on the machine that builds')
 
+    _features: dict[PreviewFeature, bool] = {}   # that were set; never changed in place
+
     def set_preview_feature(self, feature: Any, enable: bool) -> None:
-        if enable:
-            raise refused(str(PreviewFeature(feature)), 'there are no preview features')
+        """Each permits something, which one line says has no effect; DISABLE_EXTERNAL_TACTIC_SOURCES_FOR_CORE_0805 takes libraries away."""
+        feature = PreviewFeature(feature)
+        if bool(enable) != self.get_preview_feature(feature) and feature in _PREVIEWS:
+            say_once(self._logger, f'{feature} = {bool(enable)} has no effect in Tenfold: {_PREVIEWS[feature]}')
+        self._features = {**self._features, feature: bool(enable)}
 
     def get_preview_feature(self, feature: Any) -> bool:
-        PreviewFeature(feature)
-        return False
+        feature = PreviewFeature(feature)
+        return bool(self._features.get(feature, feature == PreviewFeature.PROFILE_SHARING_0806))
 
     @property
     def profiling_verbosity(self) -> Any:

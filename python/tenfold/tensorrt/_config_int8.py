@@ -46,7 +46,7 @@ class Int8Config:
 
     @quantization_flags.setter
     def quantization_flags(self, mask: int) -> None:
-        if mask < 0 or mask >> len(QuantizationFlag):
+        if QuantizationFlag.unknown(mask):
             raise ValueError(f'quantization_flags {mask:#x} has bits that are no QuantizationFlag')
         self._quantization_flags = mask
 

@@ -23,6 +23,7 @@ class IExecutionContext(Debugging, DeviceMemory):
         self._profile, self._name = 0, ''
         self._shapes = self._fixed_shapes()   # of inputs
         self._addresses: dict[str, int] = {}
+        self._held, self._before = {}, {}
         self._bound: dict[str, tuple[int, tuple[int, ...]]] = {}
         self._by_run: set[str] = set()   # outputs whose sizes only the run knows
         self._allocators: dict[str, IOutputAllocator] = {}
@@ -85,8 +86,9 @@ class IExecutionContext(Debugging, DeviceMemory):
             self._shapes.pop(name, None)
             return False
         self._shapes[name] = wanted
+        self._before = {}
         self._unbind()
-        if not self.infer_shapes():   # the last one: only now it is known whether they fit each other and a profile
+        if not self._shapes_missing():   # the last one: only now it is known whether they fit each other and a profile
             if not self._try(self._context.shape, self._engine._names[-1]):   # an output
                 del self._shapes[name]
                 return False
@@ -95,9 +97,11 @@ class IExecutionContext(Debugging, DeviceMemory):
     def get_tensor_shape(self, name: str) -> Dims:
         """-1: not decided yet, or only by the run."""
         tensor = self._engine._tensor(name)
-        if tensor.is_input or self.infer_shapes():
+        if tensor.is_input or self._shapes_missing():
             return Dims(self._shapes.get(name, tensor.shape))
-        return Dims(self._context.shape(name))
+        if name in self._engine._by_hosts and any(self._hosts_missing()):
+            return Dims(self._context.shape(name))
+        return self._told_shape(name)
 
     def get_tensor_strides(self, name: str) -> Dims:
         """In elements, row major."""
@@ -109,13 +113,16 @@ class IExecutionContext(Debugging, DeviceMemory):
         return Dims(strides)
 
     def infer_shapes(self) -> list[str]:
-        """Names of inputs whose shapes are not set; empty: all shapes are known that can be before a run."""
-        return [name for name in self._engine._open if name not in self._shapes]
+        """Names of inputs whose shapes are not set, or whose elements decide sizes and have no address; empty: all shapes are known
+        that can be before a run."""
+        return [*self._shapes_missing(), *(name for name in self._hosts_missing() if name not in self._shapes_missing())]
+
+    def _shapes_missing(self) -> list[str]: return [name for name in self._engine._open if name not in self._shapes]
 
     @property
-    def all_binding_shapes_specified(self) -> bool: return not self.infer_shapes()
+    def all_binding_shapes_specified(self) -> bool: return not self._shapes_missing()
     @property
-    def all_shape_inputs_specified(self) -> bool: return not self.infer_shapes()
+    def all_shape_inputs_specified(self) -> bool: return not any(self._hosts_missing())
 
     # Addresses.
 
@@ -170,15 +177,14 @@ class IExecutionContext(Debugging, DeviceMemory):
 
     def get_runtime_config(self) -> IRuntimeConfig: return self._config
 
-    # What has no counterpart.
-
     def set_input_consumed_event(self, event: Any) -> bool:
-        """0 alone: None of ours is told before a run is over."""
-        if address_of(event or 0, 'input_consumed_event'):
-            raise refused('set_input_consumed_event()', 'no event is recorded before the run is over: inputs are free when its stream is')
+        """Recorded by execute_async_v3() behind its run: inputs may be overwritten when it has come. 0 or None: none is."""
+        self._consumed = address_of(event or 0, 'input_consumed_event')
         return True
 
-    def get_input_consumed_event(self) -> int: return 0
+    def get_input_consumed_event(self) -> int: return self._consumed
+
+    # What has no counterpart.
 
     def set_communicator(self, communicator: Any) -> bool:
         raise refused('set_communicator()', 'a run uses one device: there are no collectives')

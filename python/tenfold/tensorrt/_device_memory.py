@@ -24,7 +24,8 @@ class DeviceMemory(Run):
         """Of the engine's device, aligned to 256 bytes; `size`: the engine's device_memory_size, which is meant where none is given.
         False: the logger tells why; the memory is what it was."""
         if not self._managed:
-            fail(self._logger, 'this context has memory of its own; create_execution_context(USER_MANAGED) makes one that has none')
+            fail(self._logger, 'set_device_memory(): this context has memory of its own; create_execution_context(USER_MANAGED) makes one '
+                 'that has none')
             return False
         wanted = self._engine.device_memory_size if size is None else int(size)
         before = self._memory, self._owner

@@ -13,7 +13,7 @@ from tenfold.tensorrt._enums import (
     TensorIOMode, TensorLocation,
 )
 from tenfold.tensorrt._gpu_allocator import Asking
-from tenfold.tensorrt._logger import ILogger, fail
+from tenfold.tensorrt._logger import ILogger, fail, say_once
 from tenfold.tensorrt._memory import IHostMemory, plan_of
 from tenfold.tensorrt._recorder import Recording
 from tenfold.tensorrt._serialization import IRuntimeConfig, ISerializationConfig
@@ -43,6 +43,8 @@ class ICudaEngine(_engine_fixed.Fixed):
         self._inputs = [b.name for b in self._tensors.values() if b.is_input]
         self._open = [name for name in self._inputs if -1 in self._tensors[name].shape]
         self._on_gpu, self._profiles = engine.info.on_gpu, engine.info.profiles
+        self._hosts: list[str] = [] if self._on_gpu else list(self._told.get('hosts', ()))   # inputs whose elements decide sizes
+        self._by_hosts, self._by_data = ([] if self._on_gpu else list(self._told.get(key, ())) for key in ('by_hosts', 'by_data'))
 
     def _raise_of_allocator(self) -> None:
         """Behind a call that failed: what the caller's allocator has raised."""
@@ -113,14 +115,13 @@ class ICudaEngine(_engine_fixed.Fixed):
         return f'Row major linear {self._tensor(name).dtype}'
 
     def get_tensor_location(self, name: str) -> TensorLocation:
-        """DEVICE, where the engine runs: on a CPU that is the host's memory."""
-        self._tensor(name)
-        return TensorLocation.DEVICE
+        """DEVICE, where the engine runs: on a CPU that is the host's memory. HOST: elements that decide sizes."""
+        return TensorLocation.HOST if self.is_shape_inference_io(name) else TensorLocation.DEVICE
 
     def is_shape_inference_io(self, name: str) -> bool:
-        """False: no tensor has to lie on the host."""
+        """Whether the elements of an input decide sizes. On a GPU no tensor has to lie on the host."""
         self._tensor(name)
-        return False
+        return name in self._hosts
 
     def get_tensor_profile_shape(self, name: str, profile_index: int) -> list[Dims]:
         """[min, opt, max] of an input."""
@@ -142,12 +143,14 @@ class ICudaEngine(_engine_fixed.Fixed):
         """The caller gives memory of device_memory_size bytes before the first run."""
         return self.create_execution_context(ExecutionContextAllocationStrategy.USER_MANAGED)
 
-    def create_execution_context(self, strategy: Any = None) -> IExecutionContext | None:
+    def create_execution_context(self, strategy: Any = None, *, runtime_config: IRuntimeConfig | None = None) -> IExecutionContext | None:
         """`strategy`: an ExecutionContextAllocationStrategy or an IRuntimeConfig; STATIC unless told."""
-        config = strategy
-        if not isinstance(strategy, IRuntimeConfig):
+        config = strategy if runtime_config is None else runtime_config
+        if not isinstance(config, IRuntimeConfig):
             config = IRuntimeConfig()
             config.set_execution_context_allocation_strategy(ExecutionContextAllocationStrategy.STATIC if strategy is None else strategy)
+        if config.get_execution_context_allocation_strategy() == ExecutionContextAllocationStrategy.ON_PROFILE_CHANGE:
+            say_once(self._logger, 'ON_PROFILE_CHANGE has no effect in Tenfold: a context has the memory of its largest profile')
         try:
             return IExecutionContext(self, self._logger, config)
         except Error as error:
@@ -169,7 +172,13 @@ class EngineInspector(Recording):
     def execution_context(self) -> Any: return self._context
 
     @execution_context.setter
-    def execution_context(self, context: Any) -> None: self._context = context
+    def execution_context(self, context: Any) -> None:
+        if context is not None:
+            if not isinstance(context, IExecutionContext):
+                raise TypeError(f'execution_context takes what create_execution_context() makes, got {type(context).__name__}')
+            say_once(self._logger, 'execution_context of an EngineInspector has no effect in Tenfold: layers are told with the '
+                     'shapes of the plan')
+        self._context = context
 
     def _layers(self) -> Any: return json.loads(self._engine._engine.inspect_json())['Layers']
 

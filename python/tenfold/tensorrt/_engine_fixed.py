@@ -44,4 +44,10 @@ class Fixed(Bindings, Recording):
         """The cache that an output may lie on, of a KV cache's update; '': there is none."""
         return str(self._of(name, self._told.get('aliases', {}).get(name, '')))
 
-    def get_tensor_profile_values(self, profile_index: int, name: str) -> list[Any]: return list(self._of(name, []))
+    def get_tensor_profile_values(self, name: Any, profile_index: Any) -> list[Any]:
+        """[min, opt, max] of the values of an input that decides sizes; empty: the profile has none."""
+        if isinstance(name, int):   # TensorRT's own order of names, and that of its types
+            name, profile_index = profile_index, name
+        self._tensor(name)
+        values = self._told.get('values', [])
+        return list(values[profile_index].get(name, [])) if profile_index < len(values) else []

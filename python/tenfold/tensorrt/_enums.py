@@ -12,6 +12,11 @@ class Enum(enum.IntEnum):
     def __format__(self, form: str) -> str: return format(str(self), form)
     def __bool__(self) -> bool: return True
 
+    @classmethod
+    def unknown(cls, mask: int) -> bool:
+        """Whether a mask has bits of no member."""
+        return mask < 0 or mask & ~sum({1 << int(member) for member in cls}) != 0
+
 
 class DataType(Enum):
     FLOAT, HALF, INT8, INT32, BOOL, UINT8, FP8, BF16, INT64, INT4, FP4, E8M0 = range(12)
@@ -37,6 +42,7 @@ class BuilderFlag(Enum):
      STRICT_NANS, MONITOR_MEMORY, FP4, EDITABLE_TIMING_CACHE, DISTRIBUTIVE_INDEPENDENCE) = range(29)
     WEIGHTLESS = STRIP_PLAN
     STRICT_TYPES = OBEY_PRECISION_CONSTRAINTS   # 8.x
+    ENABLE_TACTIC_HEURISTIC = 40                # 8.x had another number for it, which is another's now
 
 
 class CalibrationAlgoType(Enum):
@@ -57,6 +63,7 @@ class DeviceType(Enum):
 
 class EngineCapability(Enum):
     STANDARD, SAFETY, DLA_STANDALONE = range(3)
+    DEFAULT, SAFE_GPU, SAFE_DLA = STANDARD, SAFETY, DLA_STANDALONE   # 8.x
 
 
 class ErrorCode(Enum):
@@ -88,6 +95,7 @@ class MemoryPoolType(Enum):
 
 class NetworkDefinitionCreationFlag(Enum):
     EXPLICIT_BATCH, STRONGLY_TYPED, PREFER_JIT_PYTHON_PLUGINS, PREFER_AOT_PYTHON_PLUGINS = range(4)
+    EXPLICIT_PRECISION = 40   # of 8.x, where it changed nothing
 
 
 class OnnxParserFlag(Enum):
@@ -97,10 +105,12 @@ class OnnxParserFlag(Enum):
 
 class PreviewFeature(Enum):
     PROFILE_SHARING_0806, ALIASED_PLUGIN_IO_10_03, RUNTIME_ACTIVATION_RESIZE_10_10, MULTIDEVICE_RUNTIME_10_16 = range(4)
+    FASTER_DYNAMIC_SHAPES_0805, DISABLE_EXTERNAL_TACTIC_SOURCES_FOR_CORE_0805 = 1000, 1001   # 8.x
 
 
 class ProfilingVerbosity(Enum):
     LAYER_NAMES_ONLY, NONE, DETAILED = range(3)
+    DEFAULT, VERBOSE = LAYER_NAMES_ONLY, DETAILED   # 8.x
 
 
 class QuantizationFlag(Enum):

@@ -21,19 +21,20 @@ NO_EFFECT = {
     F.SPARSE_WEIGHTS: 'no kernel uses sparsity',
     F.DIRECT_IO: 'inputs and outputs are linear always',
     F.EXCLUDE_LEAN_RUNTIME: 'plans hold no runtime',
-    F.DISABLE_COMPILATION_CACHE: 'a timing cache holds no code',
-    F.INT4: 'there are no plug-ins yet',
-    F.FP4: 'there are no plug-ins yet',
-    F.MONITOR_MEMORY: 'the build does not print its use of memory',
+    F.DISABLE_COMPILATION_CACHE: 'compiled kernels are shared within one build alone: an ITimingCache holds times, no code',
+    F.INT4: 'types are those of the model and of its plug-ins, with the flag or without',
+    F.FP4: 'types are those of the model and of its plug-ins, with the flag or without',
+    F.MONITOR_MEMORY: 'VERBOSE tells the memory of each build',
+    F.SAFETY_SCOPE: 'there are no restrictions for a safety runtime',
+    F.WEIGHT_STREAMING: 'weights of an engine lie on its device, all of them',
+    F.EDITABLE_TIMING_CACHE: 'entries of a timing cache cannot be set one by one: an algorithm selector chooses tactics',
+    F.ENABLE_TACTIC_HEURISTIC: 'builder_optimization_level says how long the build searches',
 }
 
 # These promise something of the engine that would not be kept.
 REFUSED = {
-    F.SAFETY_SCOPE: 'there is no safety runtime',
     F.STRIP_PLAN: 'plans keep their weights',
-    F.WEIGHT_STREAMING: 'weights of an engine lie on its device, all of them',
     F.REFIT_INDIVIDUAL: 'single weights cannot be marked; REFIT makes all refittable that can be',
     F.STRICT_NANS: 'no pass was held to it',
-    F.EDITABLE_TIMING_CACHE: 'entries of a timing cache cannot be set one by one',
     F.DISTRIBUTIVE_INDEPENDENCE: 'kernels are chosen by shape',
 }

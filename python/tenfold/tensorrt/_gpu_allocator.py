@@ -21,7 +21,14 @@ class IGpuAllocator(IVersionedInterface):
         raise NotImplementedError(f'{type(self).__name__} derives from {IGpuAllocator.__name__} and has no allocate()')
 
     def deallocate(self, memory: int) -> bool:
+        if type(self).free is not IGpuAllocator.free:   # 8.x's name
+            self.free(memory)
+            return True
         raise NotImplementedError(f'{type(self).__name__} derives from {IGpuAllocator.__name__} and has no deallocate()')
+
+    def free(self, memory: int) -> None:
+        """8.x's name of deallocate(), which is asked where a class has this one alone."""
+        self.deallocate(memory)
 
     def reallocate(self, address: int, alignment: int, new_size: int) -> int | None:
         """Not asked for: pieces are not resized (no AllocatorFlag is set)."""

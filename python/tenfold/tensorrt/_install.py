@@ -25,7 +25,7 @@ def install() -> bool:
     """Makes `import tensorrt` mean this package in this process, and `import pycuda` its stand-in. What is really installed stays; False:
     a real tensorrt is."""
     _offer('pycuda', 'tenfold.pycuda', 'driver')
-    return _offer('tensorrt', 'tenfold.tensorrt', 'plugin')
+    return _offer('tensorrt', 'tenfold.tensorrt', 'plugin', 'tensorrt')
 
 
 def main() -> None:

@@ -84,5 +84,13 @@ KINDS = {
     'unsqueeze': Kind('IUnsqueezeLayer', {}),
 }
 # 8.x's names of options in two dims, and one name for both sides of a padding.
-ALIASES = {'stride': ('stride_nd',), 'kernel_size': ('kernel_size_nd',), 'window_size': ('window_size_nd',), 'dilation': ('dilation_nd',),
+ALIASES = {'pre_padding': ('pre_padding_nd',), 'post_padding': ('post_padding_nd',), 'stride': ('stride_nd',),
+           'kernel_size': ('kernel_size_nd',), 'window_size': ('window_size_nd',), 'dilation': ('dilation_nd',),
            'padding': ('pre_padding', 'post_padding'), 'padding_nd': ('pre_padding', 'post_padding')}
+# What TensorRT writes between brackets in a layer's name; others are their parts with capitals.
+_TITLES = {'elementwise': 'ElementWise', 'fully_connected': 'Fully Connected', 'lrn': 'LRN', 'matrix_multiply': 'Matrix Multiply',
+           'nms': 'NMS', 'parametric_relu': 'ParametricReLU', 'plugin_v2': 'PluginV2DynamicExt', 'plugin_v3': 'PluginV3_V3ONE',
+           'ragged_softmax': 'RaggedSoftMax', 'topk': 'TopK'}
+
+
+def title_of(kind: str) -> str: return _TITLES.get(kind) or ''.join(part.title() for part in kind.split('_'))

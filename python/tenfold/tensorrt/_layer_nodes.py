@@ -42,8 +42,8 @@ class LayerNodes:
         """What a layer has become; empty: it is not needed, or lies in a loop or branch."""
         if layer._is_boundary():
             return []
-        if not layer._is_made():
-            return [node for node in [layer._node] if node.ref.key in self._needed]
+        if not layer._at.made:
+            return [node for node in [layer._at.node] if node.ref.key in self._needed]
         operands = [layer.get_input(i) for i in range(layer.num_inputs)]
         stop = {tensor._value.ref.key for tensor in operands if tensor is not None}
         results = [layer.get_output(i)._value for i in range(layer.num_outputs)]

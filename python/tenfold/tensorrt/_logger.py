@@ -21,6 +21,9 @@ class ILogger:
     def __init__(self) -> None:
         pass
 
+    def __enter__(self) -> ILogger: return self
+    def __exit__(self, *_: object) -> None: pass
+
     def log(self, severity: Any, msg: str) -> None:
         raise NotImplementedError(f'{type(self).__name__} derives from ILogger and has no log(severity, message)')
 

@@ -11,8 +11,15 @@ from tenfold.tensorrt._types import address_of
 
 
 def folders_of(path: str | None) -> list[str]:
-    """Where a file's weights may lie, which comes as bytes: beside it, and beside what it is a link to."""
-    return [os.path.dirname(os.path.abspath(path)), os.path.dirname(os.path.realpath(path))] if path else []
+    """Where weights of a file may lie that comes as bytes: beside it, and beside what it is a link to; in the working directory, where
+    nobody says which file it was."""
+    if path:
+        path = os.fspath(path)
+        return [os.path.dirname(os.path.abspath(path)), os.path.dirname(os.path.realpath(path))]
+    try:
+        return [os.getcwd()]
+    except OSError:   # it is gone
+        return []
 
 
 class ModelSource(Errors):

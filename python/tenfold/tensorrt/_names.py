@@ -17,6 +17,10 @@ def public(of: Any) -> str:
 
 class Named:
     def __getattr__(self, name: str) -> Any:
+        for kind in type(self).__mro__:
+            found = vars(kind).get(name)
+            if isinstance(found, property) and found.fget is not None:   # which raised an AttributeError itself: that is the one to tell
+                return found.fget(self)
         raise AttributeError(f"{type(self).__name__} of tenfold.tensorrt has no {name!r}; it has {public(type(self))}")
 
     def __setattr__(self, name: str, value: Any) -> None:

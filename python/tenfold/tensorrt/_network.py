@@ -9,8 +9,8 @@ from tenfold._network import Network, Value
 from tenfold.tensorrt._add_plugins import AddPlugins
 from tenfold.tensorrt._enums import NetworkDefinitionCreationFlag
 from tenfold.tensorrt._layer import ILayer
+from tenfold.tensorrt._layer_at import MadeAt, ParsedNode, ResultTensor
 from tenfold.tensorrt._logger import ILogger, say_once
-from tenfold.tensorrt._made_layer import CLASSES, ResultTensor
 from tenfold.tensorrt._marks import Marks
 from tenfold.tensorrt._names import refused
 from tenfold.tensorrt._onnx_names import OnnxNames
@@ -22,6 +22,11 @@ from tenfold.tensorrt._tensor import ITensor
 class INetworkDefinition(Marks, AddPlugins, Recording):
     has_implicit_batch_dimension = False
 
+    @property
+    def has_explicit_precision(self) -> bool:
+        """Of 8.x: whether the flag was given."""
+        return self.get_flag(NetworkDefinitionCreationFlag.EXPLICIT_PRECISION)
+
     def __init__(self, logger: ILogger, flags: int, builder: Any) -> None:
         self._logger, self._creation_flags, self._name, self._builder = logger, flags, '', builder
         self._graph = Network(data=_native.NetworkData('network', operators(on_host())))
@@ -30,10 +35,10 @@ class INetworkDefinition(Marks, AddPlugins, Recording):
         self._nodes: list[Any] | None = None               # of what was parsed, until something is changed there
         self._regions: list[Any] = []                      # loops and branches
         self._plugins: dict[int, Any] = {}                 # of layers, by their number
-        self._types: dict[Any, Any] = {}                   # of inputs and outputs, where the caller has others than the model
+        self._types: dict[Any, tuple[ITensor, Any]] = {}   # of inputs and outputs, where the caller has others than the model
         self._fixed: dict[Any, tuple[int, ...]] = {}       # shapes of inputs, as the caller has set them
         self._metadata: dict[Any, str] = {}                # of layers
-        self._notes: dict[tuple[int, str], Any] = {}       # fields of layers that change nothing
+        self._notes: dict[tuple[Any, str], Any] = {}       # fields of layers that change nothing
         self._ranges: dict[Any, tuple[ITensor, tuple[float, float]]] = {}   # of tensors, as the caller has set them
         self._onnx_names = OnnxNames()
         self._precisions: dict[Any, Any] = {}              # of layers, with the layers
@@ -83,14 +88,12 @@ class INetworkDefinition(Marks, AddPlugins, Recording):
     def num_layers(self) -> int: return len(self._parsed_nodes()) + (self._made.count() if self._made else 0)
 
     def get_layer(self, index: int) -> ILayer:
-        """Those that were parsed, then those that were added."""
+        """Those that were parsed, then those that were added. `layer.__class__ = trt.IConvolutionLayer` shows what only such have."""
         nodes, count = self._parsed_nodes(), self.num_layers
         number = index + count if index < 0 else index
         if not 0 <= number < count:
             raise IndexError(f'there is no layer {index}: the network has {count}')
-        if number < len(nodes):
-            return ILayer(self, nodes[number])
-        return CLASSES[self._made.kind(number - len(nodes))](self, number - len(nodes))
+        return ILayer(self, ParsedNode(self, nodes[number]) if number < len(nodes) else MadeAt(self, number - len(nodes)))
 
     def __len__(self) -> int: return self.num_layers
     def __bool__(self) -> bool: return True
@@ -132,7 +135,7 @@ class INetworkDefinition(Marks, AddPlugins, Recording):
             self._nodes = self._graph.nodes[:self._parsed] if self._made else self._graph.nodes
         return self._nodes
 
-    def _note(self, layer: int, name: str, value: Any, why: str) -> None:
+    def _note(self, layer: Any, name: str, value: Any, why: str) -> None:
         """A field of a layer that has no effect, which is said once."""
         say_once(self._logger, f'{name} = {value} of a layer has no effect in Tenfold: {why}')
         self._notes[layer, name] = value

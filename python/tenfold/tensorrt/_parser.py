@@ -74,6 +74,7 @@ class OnnxParser(Subgraphs):
         """What a model means does not depend on it."""
         if not isinstance(builder_config, IBuilderConfig):
             raise TypeError(f'set_builder_config() takes what create_builder_config() makes, got {type(builder_config).__name__}')
+        say_once(self._logger, 'set_builder_config() has no effect in Tenfold: what a model means does not depend on it', ILogger.INFO)
         return True
 
     def supports_operator(self, op_name: str) -> bool:
@@ -100,5 +101,10 @@ class OnnxParser(Subgraphs):
             say_once(self._logger, f'{flag} has no effect in Tenfold: operators of ONNX stay its own')
         self._flag_bits |= 1 << int(flag)
 
-    def clear_flag(self, flag: OnnxParserFlag) -> None: self._flag_bits &= ~(1 << int(OnnxParserFlag(flag)))
+    def clear_flag(self, flag: OnnxParserFlag) -> None:
+        flag = OnnxParserFlag(flag)
+        if flag.name == 'NATIVE_INSTANCENORM' and self.get_flag(flag):
+            say_once(self._logger, f'{flag} has no effect in Tenfold: there is one way to compute InstanceNormalization')
+        self._flag_bits &= ~(1 << int(flag))
+
     def get_flag(self, flag: OnnxParserFlag) -> bool: return bool(self._flag_bits >> int(OnnxParserFlag(flag)) & 1)

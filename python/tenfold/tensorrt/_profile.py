@@ -24,7 +24,7 @@ class IOptimizationProfile(Named):
         return list(self._shapes.get(input, ()))
 
     def set_shape_input(self, input: str, min: Sequence[int], opt: Sequence[int], max: Sequence[int]) -> None:
-        """Values of an input whose elements are extents."""
+        """Values of an input whose elements decide sizes: contexts hold set_shape_input() to them; kernels are the same for all."""
         self._values[input] = Dims(min), Dims(opt), Dims(max)
 
     def get_shape_input(self, input: str) -> list[list[int]]:
@@ -51,4 +51,4 @@ class IOptimizationProfile(Named):
     def __bool__(self) -> bool: return not self._wrong()
 
     def _native(self) -> dict[str, tuple[tuple[int, ...], ...]]:
-        return {name: tuple(tuple(shape) for shape in shapes) for name, shapes in {**self._shapes, **self._values}.items()}
+        return {name: tuple(tuple(shape) for shape in shapes) for name, shapes in self._shapes.items()}

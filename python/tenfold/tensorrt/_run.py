@@ -6,6 +6,8 @@ from typing import Any
 
 from tenfold import _native
 from tenfold.errors import Error, InvalidArgument, Unsupported
+from tenfold.pycuda import _gpu, _host
+from tenfold.tensorrt._known_sizes import KnownSizes
 from tenfold.tensorrt._logger import fail
 from tenfold.tensorrt._memory import array_at, copy_to
 from tenfold.tensorrt._recorder import Recording
@@ -14,7 +16,7 @@ from tenfold.tensorrt._types import Dims, address_of
 _ALIGNMENT = 256
 
 
-class Run(Recording):
+class Run(KnownSizes, Recording):
     _engine: Any
     _context: Any
     _made_of: Any
@@ -27,20 +29,22 @@ class Run(Recording):
     _memory: tuple[int, int]
     _settled: bool   # nothing changed since the last run
     _profiler: Any
+    _consumed = 0    # an event
 
     def _debugs(self) -> bool: raise NotImplementedError
     def _debugged_run(self) -> None: raise NotImplementedError
 
     def execute_async_v3(self, stream_handle: Any = 0) -> bool:
         """On a CPU the run is over when this returns. False: the logger tells why."""
-        return self._execute(stream_handle)
+        return self._execute(stream_handle, self._consumed)
 
     def execute_v2(self, bindings: Sequence[Any]) -> bool:
         """Addresses in the order of the engine's inputs and outputs; runs and waits."""
         return self._take(bindings) and self._execute(None)
 
     def execute_async_v2(self, bindings: Sequence[Any], stream_handle: Any = 0, input_consumed: Any = None) -> bool:
-        return self._take(bindings) and self._execute(stream_handle)
+        """`input_consumed`: an event, which is recorded behind the run: inputs may be overwritten when it has come."""
+        return self._take(bindings) and self._execute(stream_handle, input_consumed)
 
     def execute(self, batch_size: int = 1, bindings: Sequence[Any] = ()) -> bool:
         """8.x's form for batches that are no dim of the network; here they are."""
@@ -55,9 +59,12 @@ class Run(Recording):
     def get_binding_shape(self, binding: int) -> Dims:
         return Dims(self.get_tensor_shape(self._engine._binding(binding)))
 
+    def get_strides(self, binding: int) -> Dims: return Dims(self.get_tensor_strides(self._engine._binding(binding)))
+
     def _one(self, batch_size: int) -> bool:
         if batch_size != 1:
-            fail(self._logger, f'execute(batch_size={batch_size}): the batch is a dim of the network: set it by set_binding_shape()')
+            fail(self._logger, f'execute(batch_size={batch_size}): implicit-batch networks are not supported, and this one has its batch '
+                 'as a dim: set it by set_binding_shape()')
         return batch_size == 1
 
     def _take(self, bindings: Sequence[Any]) -> bool:
@@ -75,8 +82,9 @@ class Run(Recording):
         if self._addresses.get(name) != address:
             self._addresses[name], self._settled = address, False
 
-    def _execute(self, stream: Any) -> bool:
+    def _execute(self, stream: Any, consumed: Any = None) -> bool:
         try:
+            event = address_of(consumed or 0, 'input_consumed')
             if self._managed and not self._memory[0]:
                 raise InvalidArgument('the context has no memory: device_memory sets it')
             if self._made_of is not self._engine._engine:
@@ -86,6 +94,8 @@ class Run(Recording):
             self._start(stream is not None)
             for name in copied:
                 self._deliver(name)
+            if event:   # a run reads its inputs to its end
+                (_gpu if self._engine._on_gpu else _host).record(event, self._stream)
         except Error as error:
             self._unbind()
             self._engine._raise_of_allocator()
@@ -95,7 +105,7 @@ class Run(Recording):
 
     def _settle(self) -> list[str]:
         """Binds what changed. Outputs whose results are to be copied when the run is over: nobody knows their size before."""
-        if missing := self.infer_shapes():
+        if missing := self._shapes_missing():
             raise InvalidArgument(f'inputs without a shape: {", ".join(missing)}; set_input_shape() sets it')
         copied = [name for name in self._engine._names if not self._bind(name)]
         self._settled = not copied and not self._allocators
@@ -119,6 +129,8 @@ class Run(Recording):
         shape = self._context.shape(name)
         if -1 in shape:
             self._by_run.add(name)
+            if name in self._engine._by_data:
+                self._before[name] = tuple(shape)
         by_run = name in self._by_run
         if by_run and self._engine._on_gpu:
             raise Unsupported(f"the size of '{name}' is known only after the run; on a GPU such outputs need tenfold.Engine")
@@ -153,11 +165,16 @@ class Run(Recording):
             raise InvalidArgument(f"the allocator of '{name}' gave no memory for {tuple(shape)}")
 
     def get_max_output_size(self, name: str) -> int:
-        """Bytes at the shapes that are set; -1: only the run knows."""
+        """Bytes at the shapes that are set, and at most where data decides; -1: it is no output, not all is set, or there is no bound."""
         import math
-        shape = self.get_tensor_shape(name)
-        per_element = self._engine.get_tensor_dtype(name).itemsize
-        return -1 if name in self._by_run or any(extent < 0 for extent in shape) else math.ceil(math.prod(shape) * per_element)
+        tensor = self._engine._tensors.get(name)
+        if tensor is None or tensor.is_input or self.infer_shapes():
+            return -1
+        per_element, shape = self._engine.get_tensor_dtype(name).itemsize, self.get_tensor_shape(name)
+        if -1 not in shape:
+            return int(math.ceil(math.prod(shape) * per_element))
+        largest = self._largest(name) if name in self._engine._by_data else None
+        return -1 if largest is None else math.ceil(largest * per_element)
 
     def _deliver(self, name: str) -> None:
         result = self._context.output(name)

@@ -7,7 +7,7 @@ from tenfold._build import load
 from tenfold.errors import Error
 from tenfold.tensorrt._engine import ICudaEngine
 from tenfold.tensorrt._gpu_allocator import Allocated
-from tenfold.tensorrt._logger import ILogger, fail, native_log, need_logger
+from tenfold.tensorrt._logger import ILogger, fail, native_log, need_logger, say_once
 from tenfold.tensorrt._names import refused
 from tenfold.tensorrt._noted import noted
 from tenfold.tensorrt._plugins.operators import needed
@@ -18,6 +18,7 @@ from tenfold.tensorrt._streams import IStreamReader, IStreamReaderV2, read_all
 
 class Runtime(Allocated, Recording):
     num_DLA_cores = 0
+    DLA_core = noted('DLA_core', -1, 'there is no DLA')
     max_threads = noted('max_threads', 1, 'a load uses the processors that this process may use')
     tempfile_control_flags = noted('tempfile_control_flags', 3, 'loading writes no files')
     temporary_directory = noted('temporary_directory', None, 'loading writes no files')
@@ -28,8 +29,11 @@ class Runtime(Allocated, Recording):
     @property
     def logger(self) -> ILogger: return plain(self._logger)
 
-    def deserialize_cuda_engine(self, serialized_engine: Any) -> ICudaEngine | None:
+    def deserialize_cuda_engine(self, serialized_engine: Any = None, *, stream_reader: Any = None,
+                                stream_reader_v2: Any = None) -> ICudaEngine | None:
         """From any buffer, a slice of one, or a reader; None: the logger tells why."""
+        readers = [reader for reader in (stream_reader, stream_reader_v2) if reader is not None]
+        serialized_engine = readers[0] if readers else serialized_engine
         if isinstance(serialized_engine, (IStreamReader, IStreamReaderV2)):
             serialized_engine = read_all(serialized_engine)
         try:
@@ -46,21 +50,16 @@ class Runtime(Allocated, Recording):
 
     @property
     def engine_host_code_allowed(self) -> bool:
-        """Plans hold no code of the host, so leave or not is the same."""
+        """Plans hold no code of the host, so both values mean the same."""
         return self._host_code
 
     @engine_host_code_allowed.setter
-    def engine_host_code_allowed(self, allowed: bool) -> None: self._host_code = bool(allowed)
+    def engine_host_code_allowed(self, allowed: bool) -> None:
+        if allowed:
+            say_once(self._logger, 'engine_host_code_allowed = True has no effect in Tenfold: plans hold no code of the host', ILogger.INFO)
+        self._host_code = bool(allowed)
 
     def load_runtime(self, path: str) -> Any:
         raise refused('load_runtime()', 'plans hold no runtime and need no other: deserialize_cuda_engine() reads them')
 
     def get_plugin_registry(self) -> IPluginRegistry: return get_plugin_registry()
-
-    @property
-    def DLA_core(self) -> int: return -1
-
-    @DLA_core.setter
-    def DLA_core(self, core: int) -> None:
-        if core != -1:
-            raise refused(f'DLA_core = {core}', 'there is no DLA')

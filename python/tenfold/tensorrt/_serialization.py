@@ -37,7 +37,7 @@ class ISerializationConfig(Named):
 
     @flags.setter
     def flags(self, mask: int) -> None:
-        if mask < 0 or mask >> len(SerializationFlag):
+        if SerializationFlag.unknown(mask):
             raise ValueError(f'flags {mask:#x} has bits that are no SerializationFlag')
         self._flags = set()
         for flag in SerializationFlag:
@@ -49,7 +49,8 @@ class IRuntimeConfig(Named):
     def __init__(self) -> None:
         self._strategy = ExecutionContextAllocationStrategy.STATIC
 
-    def set_execution_context_allocation_strategy(self, strategy: ExecutionContextAllocationStrategy) -> None:
+    def set_execution_context_allocation_strategy(
+            self, strategy: ExecutionContextAllocationStrategy = ExecutionContextAllocationStrategy.STATIC) -> None:
         self._strategy = ExecutionContextAllocationStrategy(strategy)
 
     def get_execution_context_allocation_strategy(self) -> ExecutionContextAllocationStrategy: return self._strategy

@@ -7,6 +7,7 @@ from typing import Any
 from tenfold._network import Value
 from tenfold.tensorrt._dynamic_ranges import checked
 from tenfold.tensorrt._enums import DataType, TensorFormat, TensorLocation
+from tenfold.tensorrt._host_sizes import Sizes
 from tenfold.tensorrt._names import Named, refused
 from tenfold.tensorrt._types import Dims, datatype, native_dtype, shape_of
 
@@ -14,7 +15,6 @@ _LINEAR = 1 << int(TensorFormat.LINEAR)
 
 
 class ITensor(Named):
-    is_shape_tensor = False       # no tensor has to lie on the host
     is_execution_tensor = True
 
     def __init__(self, network: Any, value: Value) -> None:
@@ -44,15 +44,20 @@ class ITensor(Named):
 
     @property
     def dtype(self) -> DataType:
-        return self._network._types.get(self._value) or datatype(self._value.dtype, f"'{self.name}'")
+        given = self._network._types.get(self._key())
+        return given[1] if given else datatype(self._value.dtype, f"'{self.name}'")
 
     @dtype.setter
     def dtype(self, kind: DataType) -> None:
-        """Of an input or output: the type in the caller's memory; what the model has is cast from it or to it."""
-        if not (self.is_network_input or self.is_network_output):
-            raise refused(f"dtype = {kind} of '{self.name}'", 'it is neither input nor output of the network')
+        """Of an input or output, or of what becomes one before the build: the type in the caller's memory; what the model has is cast from
+        it or to it."""
         native_dtype(kind)
-        self._network._types[self._value] = DataType(kind)
+        self._network._types[self._key()] = self, DataType(kind)
+
+    @property
+    def is_shape_tensor(self) -> bool:
+        """Whether it is an input whose elements decide sizes: set_shape_input() gives their ranges."""
+        return self.is_network_input and self._value.dtype in ('i32', 'i64') and self.name in Sizes(self._network).hosts
 
     @property
     def is_network_input(self) -> bool: return self._value in self._network._graph.inputs

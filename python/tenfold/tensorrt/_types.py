@@ -58,32 +58,40 @@ class Dims(Sequence[int]):
     def __repr__(self) -> str: return repr(tuple(self._extents))
 
     def __getitem__(self, index: Any) -> Any:
+        """An extent; of a slice a tuple of them, as of TensorRT's: (1,) + shape[1:]."""
         found = self._extents[index]
-        return Dims(found) if isinstance(index, slice) else found
+        return tuple(found) if isinstance(index, slice) else found
 
 
 class Dims2(Dims):
     """Of two extents."""
 
-    _count = 2
+    _names: tuple[str, ...] = ('dim0', 'dim1')
 
-    def __init__(self, *extents: Any) -> None:
-        """From one sequence, or from the extents themselves."""
-        super().__init__(extents[0] if len(extents) == 1 else extents)
-        if len(self) != self._count:
-            raise ValueError(f'{type(self).__name__} has {self._count} extents, got {len(self)}')
+    def __init__(self, *extents: Any, **named: Any) -> None:
+        """From one sequence (`shape`), from the extents themselves, or from nothing. ValueError: another number of extents."""
+        if unknown := set(named) - {'shape', *self._names}:
+            raise TypeError(f'{type(self).__name__}() has no {", ".join(sorted(unknown))}: it takes shape, or {", ".join(self._names)}')
+        given = named['shape'] if 'shape' in named else extents[0] if len(extents) == 1 and not named else None
+        if given is None:
+            given = [*extents, *(named[name] for name in self._names if name in named)] if extents or named else [0] * len(self._names)
+        super().__init__(given)
+        if len(self) != len(self._names):
+            raise ValueError(f'{type(self).__name__} has {len(self._names)} extents, got {len(self)}')
 
 
 class Dims3(Dims2):
-    _count = 3
+    _names = ('dim0', 'dim1', 'dim2')
 
 
 class Dims4(Dims2):
-    _count = 4
+    _names = ('dim0', 'dim1', 'dim2', 'dim3')
 
 
 class DimsHW(Dims2):
     """Height and width."""
+
+    _names = ('h', 'w')
 
     @property
     def h(self) -> int: return self[0]   # type: ignore[no-any-return]

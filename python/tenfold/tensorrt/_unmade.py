@@ -10,7 +10,7 @@ _WHY = {'IMoELayer': 'there is no layer for mixtures of experts', 'IDistCollecti
 
 
 class _Unmade(ILayer):
-    def __init__(self, *_: Any) -> None: raise self._refusal(type(self).__name__)
+    def __init__(self, *_: Any, **__: Any) -> None: raise self._refusal(type(self).__name__)
 
     @classmethod
     def _refusal(cls, what: str) -> Exception: return refused(what, _WHY[cls.__name__])
@@ -32,11 +32,11 @@ class IMoELayer(_Unmade):
     swiglu_param_alpha, swiglu_param_beta = _field('swiglu_param_alpha'), _field('swiglu_param_beta')
     swiglu_param_limit = _field('swiglu_param_limit')
 
-    def set_gated_weights(self, *_: Any) -> None: raise self._refusal('set_gated_weights()')
-    def set_gated_biases(self, *_: Any) -> None: raise self._refusal('set_gated_biases()')
-    def set_quantization_static(self, *_: Any) -> None: raise self._refusal('set_quantization_static()')
-    def set_quantization_dynamic_dbl_q(self, *_: Any) -> None: raise self._refusal('set_quantization_dynamic_dbl_q()')
-    def set_swiglu_params(self, *_: Any) -> None: raise self._refusal('set_swiglu_params()')
+    def set_gated_weights(self, *_: Any, **__: Any) -> None: raise self._refusal('set_gated_weights()')
+    def set_gated_biases(self, *_: Any, **__: Any) -> None: raise self._refusal('set_gated_biases()')
+    def set_quantization_static(self, *_: Any, **__: Any) -> None: raise self._refusal('set_quantization_static()')
+    def set_quantization_dynamic_dbl_q(self, *_: Any, **__: Any) -> None: raise self._refusal('set_quantization_dynamic_dbl_q()')
+    def set_swiglu_params(self, *_: Any, **__: Any) -> None: raise self._refusal('set_swiglu_params()')
 
 
 class FallbackString(str):

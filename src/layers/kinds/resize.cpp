@@ -1,4 +1,4 @@
-// IResizeLayer: to shape, by scales, or to operand 1, one number for each dim.
+// IResizeLayer: to shape, by scales, or to operand 1, one number for each dim; without any of these, to what it is.
 #include "layers/layer.h"
 
 namespace tenfold::layers {
@@ -18,7 +18,7 @@ Network::Tensors make(const LayerCall& call) {
     sizes = call.integers(call.list("shape"));
   else {
     const std::vector<float>& factors = call.reals("scales");
-    if (factors.empty()) call.refuse("neither shape nor scales are set");
+    if (factors.empty()) return {call.node("Identity", {call.in(0)})};
     Tensor t(DType::f32, {static_cast<std::int64_t>(factors.size())});
     std::copy(factors.begin(), factors.end(), t.mutable_data<float>());
     scales = call.net.constant(std::move(t));

@@ -129,7 +129,7 @@ class IPluginV3OneRuntime(IPluginCapability):
 class IPluginCreatorInterface(_Interface):
     """`name`, `plugin_version`, `plugin_namespace`, `field_names`."""
 
-    name, plugin_version, plugin_namespace = '', '1', ''
+    name, plugin_version, plugin_namespace, tensorrt_version = '', '1', '', 101600
     field_names = PluginFieldCollection()
 
 
