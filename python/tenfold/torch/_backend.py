@@ -81,6 +81,8 @@ def compiled(module: torch.fx.GraphModule, args: Sequence[Any], options: Options
     except (torch._dynamo.exc.RestartAnalysis, torch._dynamo.exc.SkipFrame):       # which ask torch to do otherwise
         raise
     except Exception as error:                      # whatever torch's tracing or a function of ours raises: eager mode can do it
+        if options.raises:
+            raise
         report.leave_all(f'{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ""}')
         return module.forward
     return freeing(run, module, args, *made[0]) if options.free_weights and made else run
@@ -154,6 +156,8 @@ def attempted(part: torch.fx.GraphModule, weights: Weights, options: Options, re
     try:
         island = Island(part.graph, weights, options, part, report, made)
     except (Refused, tenfold.Error, MemoryError) as error:
+        if options.raises:
+            raise tenfold.Unsupported(str(error)) if isinstance(error, Refused) else error
         report.leave_all(f'{type(error).__name__}: {error}' if not isinstance(error, Refused) else str(error))
         return None
     report.engines.append(f'{island.operators} operators on {island.device}, {len(island.names)} inputs, '
