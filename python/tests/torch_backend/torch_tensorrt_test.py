@@ -233,7 +233,8 @@ class Submodules(TorchCase):
         ours = torch_tensorrt.compile(MLP().eval(), inputs=[torch_tensorrt.Input([3, 8])], optimization_level=0)
         self.assertIsInstance(ours, torch_tensorrt.runtime.TorchTensorRTModule)
         _report._told.clear()
-        with Lines() as lines, torch_tensorrt.runtime.enable_cudagraphs(ours) as run, torch_tensorrt.runtime.set_multi_device_safe_mode(True):
+        theirs = torch_tensorrt.runtime
+        with Lines() as lines, theirs.enable_cudagraphs(ours) as run, theirs.set_multi_device_safe_mode(True):
             run(torch.ones(3, 8))
         self.assertEqual(len(lines), 1, lines)
 

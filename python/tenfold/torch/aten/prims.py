@@ -1,4 +1,4 @@
-"""Primitives of torch's decompositions, also those with the names of ATen's functions of one and two numbers (UNARY, BINARY)."""
+"""Primitives of torch's decompositions that are not just as a function of ATen."""
 from __future__ import annotations
 
 from typing import Any
@@ -7,29 +7,7 @@ from tenfold._network import Value
 from tenfold.torch._call import Call
 from tenfold.torch.aten.binary import div_mode
 from tenfold.torch.aten.reduce import extreme, reduced
-from tenfold.torch.aten.table import OPERATORS, Axes, Number, Size, aten
-
-UNARY = ('abs acos acosh asin asinh atan atanh ceil cos cosh erf exp expm1 floor log log10 log1p log2 neg reciprocal round rsqrt sign sin '
-         'sinh sqrt tan tanh trunc bitwise_not').split()
-BINARY = {name: f'{name}.Tensor' for name in 'add sub mul eq ne lt le gt ge fmod remainder bitwise_and bitwise_or bitwise_xor'.split()}
-BINARY |= {'atan2': 'atan2.default', 'maximum': 'maximum.default', 'minimum': 'minimum.default', 'pow': 'pow.Tensor_Tensor'}
-
-
-def same_as(prim: str, overload: str) -> None:
-    aten(f'prims.{prim}.default')(OPERATORS[f'aten.{overload}'])
-
-
-def register() -> None:
-    import tenfold.torch.aten.logic  # noqa: F401
-    import tenfold.torch.aten.unary  # noqa: F401
-    for name in UNARY:
-        same_as(name, f'{name}.default')
-    for name, overload in BINARY.items():
-        same_as(name, overload)
-    same_as('where', 'where.self')
-
-
-register()
+from tenfold.torch.aten.table import Axes, Number, Size, aten
 
 
 @aten('prims.convert_element_type.default')
