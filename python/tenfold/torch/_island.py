@@ -60,6 +60,9 @@ class Island:
         self._watch = None if options.frozen or not self._weights else _native.TorchWatch(list(self._weights), self.weights)
         self._late = 0                                     # of the watch's count, what was told
         self._tells_of_captures = self._watch is not None and self.device.type == 'cuda'
+        if self._tells_of_captures:
+            log_once("writes to weights in a GPU's memory that torch does not count (through .data or its like) are not noticed: "
+                     'torch.autograd.graph.increment_version(weight) tells of them')
         self._digest = ''
         self.operators = sum(n.op == 'call_function' and not is_size(n) for n in graph.nodes)
         self._last = (self.ranges.around(self.ranges.hints), self._built(self.ranges.around(self.ranges.hints), self.ranges.hints))
