@@ -8,7 +8,7 @@
 namespace tenfold::python {
 namespace {
 
-constexpr std::size_t kPiece = 16 << 10;   // bytes that are looked at together, and at least in a call
+constexpr std::size_t kPiece = 16 << 10;  // bytes that are looked at together, and at least in a call
 constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15u;
 
 // Each step is a bijection of the word, so that one word that is another always shows. The rotation carries high bits, such as the signs of
