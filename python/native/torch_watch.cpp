@@ -149,7 +149,8 @@ void bind_torch_watch(nb::module_& m) {
            "Places of tensors that are others now, or hold other values.")
       .def_prop_ro("late", &TorchWatch::late,
                    "How many times changed() found what the look at all bytes alone shows, up to `late_calls` calls after it was written.")
-      .def_prop_ro_static("late_calls", [](nb::handle) { return WholeLook::kCalls; }, "So many calls of changed() look at all bytes.")
+      .def_prop_ro_static(
+          "late_calls", [](nb::handle) { return WholeLook::kCalls; }, "So many calls of changed() look at all bytes.")
       .def_prop_ro("quick", &TorchWatch::quick, "How many of the tensors are asked without Python.");
 }
 
