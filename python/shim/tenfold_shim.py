@@ -11,6 +11,8 @@ from importlib.machinery import ModuleSpec
 OFFERED = {'tensorrt': 'tenfold.tensorrt', 'tensorrt.plugin': 'tenfold.tensorrt.plugin',
            'tensorrt.tensorrt': 'tenfold.tensorrt.tensorrt',
            'torch_tensorrt': 'tenfold.torch_tensorrt', 'torch_tensorrt.ptq': 'tenfold.torch_tensorrt.ptq',
+           'torch_tensorrt.dynamo': 'tenfold.torch_tensorrt.dynamo', 'torch_tensorrt.logging': 'tenfold.torch_tensorrt.logging',
+           'torch_tensorrt.runtime': 'tenfold.torch_tensorrt.runtime',
            'pycuda': 'tenfold.pycuda', 'pycuda.driver': 'tenfold.pycuda.driver',
            'onnxruntime': 'tenfold.onnxruntime', 'onnxruntime.capi': 'tenfold.onnxruntime.capi',
            **{f'onnxruntime.capi.{name}': f'tenfold.onnxruntime.capi.{name}'
@@ -50,5 +52,5 @@ def backend(module, inputs, **options):
     if spec is not None and spec.origin != ORIGIN and spec.name == 'torch_tensorrt':   # ours has a longer name
         from torch_tensorrt.dynamo.backend import torch_tensorrt_backend
         return torch_tensorrt_backend(module, inputs, **options)
-    from tenfold.torch import backend as own
+    from tenfold.torch_tensorrt import backend as own
     return own(module, inputs, **options)

@@ -10,19 +10,20 @@ from tenfold.torch import _free, _partition, _weights
 from tenfold.torch._call import Refused
 from tenfold.torch._capture import Later, is_captured
 from tenfold.torch._convert import Conversion, main_device
-from tenfold.torch._gradients import modules, why_gradients
+from tenfold.torch._gradients import gradients_inside, modules, transforms, why_gradients
 from tenfold.torch._island import Island
 from tenfold.torch._options import Options, read_options
 from tenfold.torch._report import Report, log_once
 from tenfold.torch._whole import keep_whole
-from tenfold.torch._writes import Written, take_writes
+from tenfold.torch._writes import Written, groups_of, take_writes
 from torch._decomp import core_aten_decompositions
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch._functorch.aot_autograd import aot_module_simplified, make_boxed_func
 
 KEPT = ('hardswish', 'hardsigmoid', 'silu', 'mish', 'upsample_bicubic2d', 'upsample_nearest1d', 'upsample_nearest2d', 'upsample_nearest3d',
         'upsample_linear1d', 'upsample_bilinear2d', 'upsample_trilinear3d', '_fused_rms_norm', 'stack', 'unbind', 'split', 'all', 'sum',
-        'transpose', 't', 'detach', 'baddbmm', 'linear', 'matmul')      # which have functions of ours: taking them apart gains nothing
+        'transpose', 't', 'detach', 'baddbmm', 'linear', 'matmul',          # which have functions of ours: taking them apart gains nothing
+        '_scaled_dot_product_flash_attention_for_cpu')         # whose parts give no sums, which its gradients read
 
 
 Weights = Mapping[torch.fx.Node, torch.Tensor]     # placeholders of a graph, and what is constant behind them
@@ -56,6 +57,7 @@ def compiled(module: torch.fx.GraphModule, args: Sequence[Any], options: Options
 
     def compile_inference(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
         writes = take_writes(graph)
+        written = groups_of(graph.graph, writes)
         weights = _weights.behind(graph, module, args, static, writes)
 
         def make() -> Callable[..., Any]:
@@ -65,15 +67,22 @@ def compiled(module: torch.fx.GraphModule, args: Sequence[Any], options: Options
             return boxed(found) if isinstance(found, Island) else make_boxed_func(found)
         device = main_device(graph.graph)
         run = Later(graph, device, make) if is_captured(device) else make()
-        return boxed(Written(run, graph.graph, writes) if writes else run)
+        return boxed(Written(run, written) if writes else run)
 
-    try:
-        with torch.no_grad():
-            run = aot_module_simplified(keep_whole(module), args, fw_compiler=compile_inference, decompositions=decompositions(),
+    transformed = transforms(module)
+    if transformed and any(p.requires_grad for p in module.parameters()):
+        report.leave_all('it computes gradients of its own, and holds parameters as attributes')
+        return module.forward
+    try:      # operators of ours have no gradients, and no rule for a batch of torch.func's
+        whole = module if transformed else keep_whole(module)
+        with gradients_inside(module, args, transformed and torch.is_grad_enabled()), torch.no_grad():
+            run = aot_module_simplified(whole, args, fw_compiler=compile_inference, decompositions=decompositions(),
                                         keep_inference_input_mutations=True)
-    except torch._dynamo.exc.RestartAnalysis:       # which asks torch to trace anew
+    except (torch._dynamo.exc.RestartAnalysis, torch._dynamo.exc.SkipFrame):       # which ask torch to do otherwise
         raise
-    except (RuntimeError, NotImplementedError, AssertionError, MemoryError) as error:
+    except Exception as error:                      # whatever torch's tracing or a function of ours raises: eager mode can do it
+        if options.raises:
+            raise
         report.leave_all(f'{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ""}')
         return module.forward
     return freeing(run, module, args, *made[0]) if options.free_weights and made else run
@@ -147,6 +156,8 @@ def attempted(part: torch.fx.GraphModule, weights: Weights, options: Options, re
     try:
         island = Island(part.graph, weights, options, part, report, made)
     except (Refused, tenfold.Error, MemoryError) as error:
+        if options.raises:
+            raise tenfold.Unsupported(str(error)) if isinstance(error, Refused) else error
         report.leave_all(f'{type(error).__name__}: {error}' if not isinstance(error, Refused) else str(error))
         return None
     report.engines.append(f'{island.operators} operators on {island.device}, {len(island.names)} inputs, '

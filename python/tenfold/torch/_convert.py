@@ -14,6 +14,10 @@ from tenfold.torch.aten import OPERATORS
 
 RANDOM = torch.Tag.nondeterministic_seeded
 UNFORESEEN = 'an unforeseen'
+ATEN = torch.ops.aten
+# What checks what torch knows of types, or a size that the data decides, which no engine takes for granted; it gives nothing.
+CHECKS = (ATEN._assert_tensor_metadata.default, ATEN._assert_scalar.default, ATEN.sym_constrain_range.default,
+          ATEN.sym_constrain_range_for_size.default)
 
 
 class Conversion:
@@ -67,7 +71,7 @@ class Conversion:
             self._values[node] = self.network.constant(host(found))
 
     def _try(self, node: torch.fx.Node) -> None:
-        if is_size(node):
+        if is_size(node) or node.target in CHECKS:
             return
         if node.target is operator.getitem:
             whole = self._values.get(node.args[0])
@@ -97,7 +101,9 @@ class Conversion:
             if fake.device != self.device:
                 raise Refused(f'a result on {fake.device}, where the graph is on {self.device}')
         call = Call(self.network, node, self.extents)
-        return checked(function(call, *(self._argument(a) for a in positional(node))), node)
+        made = checked(function(call, *(self._argument(a) for a in positional(node))), node)
+        self.extents.add_result(made, node.meta['val'])
+        return made
 
     def _argument(self, given: Any) -> Any:
         if isinstance(given, (list, tuple)):

@@ -14,12 +14,12 @@ KINDS = ((sympy.Add, '+'), (sympy.Mul, '*'), (sizes_of_torch.FloorDiv, '//'), (s
          (sizes_of_torch.Max, 'max'), (sizes_of_torch.Min, 'min'))
 
 
-def written(e: sympy.Expr, places: Mapping[sympy.Symbol, tuple[int, int]]) -> Any:
-    """An expression as data. Raises ValueError for one that has no such form."""
+def written(e: sympy.Expr, places: Mapping[sympy.Symbol, Any]) -> Any:
+    """An expression as data; `places` has each symbol as data. Raises ValueError for one that has no such form."""
     if e.is_Integer:
         return int(e)
     if e in places:
-        return ['size', *places[e]]
+        return places[e]
     if isinstance(e, sympy.Pow) and e.exp.is_Integer and 0 < e.exp < 9:
         return folded('*', [written(e.base, places)] * int(e.exp))
     if isinstance(e, sympy.Mul) and e.as_numer_denom()[1] != 1:

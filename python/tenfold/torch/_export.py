@@ -96,7 +96,7 @@ def mark_outputs(program: torch.export.ExportedProgram, made: Conversion) -> lis
 
 def sizes_of(program: torch.export.ExportedProgram, ranges: Ranges) -> str:
     """Types and sizes of the results, from those of the inputs; empty: they have no such form."""
-    places = dict(zip(ranges.symbols, ranges.places, strict=True))
+    places = ranges.written()
     fakes = [n.meta['val'] for n in program.graph.output_node().args[0] if n is not None]
     try:
         return json.dumps([{'dtype': NAMES[f.dtype], 'sizes': [_dims.written(expression(s), places) for s in f.shape]} for f in fakes])

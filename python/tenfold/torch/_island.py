@@ -17,7 +17,7 @@ from tenfold.torch._capture import is_captured, tell
 from tenfold.torch._convert import Conversion, host, is_size
 from tenfold.torch._free import Freed, is_freed_from
 from tenfold.torch._options import Options, for_build
-from tenfold.torch._report import Report, first_time, log_once
+from tenfold.torch._report import Report, first_time, log_once, warn_once
 from tenfold.torch._results import Results
 from tenfold.torch._sizes import Ranges
 
@@ -58,7 +58,11 @@ class Island:
         self._lock = threading.RLock()
         self._engines: dict[tuple[tuple[int, int], ...], Any] = {}
         self._watch = None if options.frozen or not self._weights else _native.TorchWatch(list(self._weights), self.weights)
+        self._late = 0                                     # of the watch's count, what was told
         self._tells_of_captures = self._watch is not None and self.device.type == 'cuda'
+        if self._tells_of_captures:
+            log_once("writes to weights in a GPU's memory that torch does not count (through .data or its like) are not noticed: "
+                     'torch.autograd.graph.increment_version(weight) tells of them')
         self._digest = ''
         self.operators = sum(n.op == 'call_function' and not is_size(n) for n in graph.nodes)
         self._last = (self.ranges.around(self.ranges.hints), self._built(self.ranges.around(self.ranges.hints), self.ranges.hints))
@@ -149,6 +153,7 @@ class Island:
                 self.network[name].value = value
             self.weights, self._digest, self.holds_weights = now, '', True
             logger.info('%d weights of an engine have changed', len(given))
+            self._tell_of_late(len(given))
             if stale := sum(engine.captured_calls for engine in self._engines.values() if engine is not None):
                 warnings.warn(f'tenfold: weights have changed, and {stale} calls that CUDA graphs captured still compute with them as they '
                               'were: capture these graphs anew', stacklevel=2)
@@ -162,6 +167,14 @@ class Island:
                     self._engines[around] = self._attempt(around, [most for _, most in around])
             self._last = self._last[0], self._engines[self._last[0]]
             self._watch.keep(now)
+
+    def _tell_of_late(self, count: int) -> None:
+        """Of a write that nothing showed but the look at all bytes, a part of them at each call."""
+        before, self._late = self._late, self._watch.late
+        if self._late != before:
+            warn_once(f'tenfold: {count} weights were written to in a way that torch does not count (through .data, NumPy or their like): '
+                      f'this call computes with them as they are now, up to {self._watch.late_calls - 1} calls before it with them as '
+                      'they were. torch.autograd.graph.increment_version(weight) tells of such a write at once')
 
     def free(self, freed: Mapping[int, Freed]) -> None:
         """Engines alone hold these weights from now on. `freed`: what takes the place of a tensor, by its id."""

@@ -10,6 +10,9 @@ from tenfold import _native
 
 OWN = ('min_block_size', 'frozen', 'plan_cache', 'free_weights')
 FOLLOW = {'profiles': "torch's dynamic shapes", 'device': 'where the tensors lie', 'initializers': "the module's own weights"}
+OF_TORCH_TENSORRT = {'enabled_precisions': 'fp16=True, bf16=True or int8=True', 'workspace_size': 'workspace_bytes',
+                     'disable_tf32': 'tf32=False', 'make_refittable': 'refittable=True', 'immutable_weights': 'refittable',
+                     'require_full_compilation': 'tenfold.torch.export()'}
 LEVELS = {None: None, 'default': None, 'reduce-overhead': None, 'max-autotune': 5, 'max-autotune-no-cudagraphs': 5}
 
 
@@ -20,6 +23,7 @@ class Options:
     frozen: bool = False                     # weights are never looked at again
     plan_cache: Any = True                   # False: plans are kept nowhere; a folder; True: the usual one
     free_weights: bool = False               # torch's copy of weights goes, once engines hold them
+    raises: bool = False                     # what cannot be built is an error, not torch's; Torch-TensorRT's names ask for it
 
 
 def read_options(options: Mapping[str, Any] | None, mode: str | None) -> Options:
@@ -32,6 +36,10 @@ def read_options(options: Mapping[str, Any] | None, mode: str | None) -> Options
     for name, source in FOLLOW.items():
         if name in given:
             raise ValueError(f'options[{name!r}] follows from {source}: leave it out')
+    for name in given:
+        if name in OF_TORCH_TENSORRT:
+            raise ValueError(f'options[{name!r}] is a setting of Torch-TensorRT, which backend="torch_tensorrt" of the wheel tenfold-shim '
+                             f'takes; here it is {OF_TORCH_TENSORRT[name]}')
     _native.check_options(given, 'torch.compile(..., backend="tenfold")', [*OWN, *FOLLOW], 'docs/torch.md tells of them')
     if LEVELS[mode] is not None:
         given.setdefault('optimization_level', LEVELS[mode])

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-from tenfold.torch._convert import Conversion, is_size
+from tenfold.torch._convert import CHECKS, Conversion, is_size
 from tenfold.torch._report import Report
+from tenfold.torch._sizes import is_of_data
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
@@ -57,6 +58,7 @@ def split(module: torch.fx.GraphModule, weights: Mapping[torch.fx.Node, torch.Te
         if node.target is not operator.getitem and node not in views:
             report.leave(str(node.target), why)
     left = set(tried.failed) | views | stranded_sizes(graph)
+    left |= checks_and_what_they_read(graph) if left else set()
     if not left:
         if counted(graph.nodes) >= least:
             return module, tried
@@ -75,7 +77,13 @@ def split(module: torch.fx.GraphModule, weights: Mapping[torch.fx.Node, torch.Te
     return fused, [n for n in fused.graph.nodes if n.op == 'call_module']
 
 
+def checks_and_what_they_read(graph: torch.fx.Graph) -> set[torch.fx.Node]:
+    """Where torch computes a part, it counts on what these check of sizes that the data decides."""
+    return {n for n in graph.nodes if n.op == 'call_function' and (n.target in CHECKS or is_of_data(n.meta.get('val')))}
+
+
 def stranded_sizes(graph: torch.fx.Graph) -> set[torch.fx.Node]:
     """Symbolic numbers that are no sizes, which engines do not compute."""
     kinds = (torch.SymFloat, torch.SymBool, float, bool, type(None))
-    return {n for n in graph.nodes if n.op == 'call_function' and isinstance(n.meta.get('val'), kinds)}
+    return {n for n in graph.nodes if n.op == 'call_function' and isinstance(n.meta.get('val'), kinds) and n.target not in CHECKS
+            and not all(u.target in CHECKS for u in n.users)}

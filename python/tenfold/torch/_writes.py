@@ -25,17 +25,25 @@ def take_writes(module: torch.fx.GraphModule) -> dict[torch.fx.Node, torch.fx.No
     return found
 
 
+Groups = list[tuple[tuple[int, ...], tuple[int, ...]]]     # places of inputs, and of their sources behind the results
+
+
+def groups_of(graph: torch.fx.Graph, writes: dict[torch.fx.Node, torch.fx.Node]) -> Groups:
+    """Those of one type and device, which torch copies by one kernel. Who splits the graph behind this may copy its nodes."""
+    places = {node: i for i, node in enumerate(n for n in graph.nodes if n.op == 'placeholder')}
+    groups: dict[Any, list[tuple[int, int]]] = {}
+    for i, node in enumerate(writes):
+        fake = node.meta['val']
+        groups.setdefault((fake.dtype, fake.device), []).append((places[node], i - len(writes)))
+    return [tuple(zip(*pairs, strict=True)) for pairs in groups.values()]
+
+
 class Written:
     """What computes such a graph, and writes. It is called with a list of arguments."""
 
-    def __init__(self, run: Callable[..., Any], graph: torch.fx.Graph, writes: dict[torch.fx.Node, torch.fx.Node]) -> None:
-        self._run, self._count = run, len(writes)
-        places = {node: i for i, node in enumerate(n for n in graph.nodes if n.op == 'placeholder')}
-        groups: dict[Any, list[tuple[int, int]]] = {}        # of one type and device: torch copies them by one kernel
-        for i, node in enumerate(writes):
-            fake = node.meta['val']
-            groups.setdefault((fake.dtype, fake.device), []).append((places[node], i - len(writes)))
-        self._groups = [tuple(zip(*pairs, strict=True)) for pairs in groups.values()]
+    def __init__(self, run: Callable[..., Any], groups: Groups) -> None:
+        self._run, self._groups = run, groups
+        self._count = sum(len(to) for to, _ in groups)
 
     def __call__(self, args: Any) -> Any:
         inputs = list(args)                                  # which a graph of torch's lets go

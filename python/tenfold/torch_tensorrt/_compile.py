@@ -1,6 +1,8 @@
 """compile(), save() and load()."""
 from __future__ import annotations
 
+import dataclasses
+import functools
 import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -9,12 +11,15 @@ from typing import Any
 import tenfold
 import torch
 from tenfold.torch import _report
+from tenfold.torch._backend import compiled
 from tenfold.torch._export import export
+from tenfold.torch._options import read_options
 from tenfold.torch._plan_module import PlanModule
 from tenfold.torch._types import NAMES
+from tenfold.torch_tensorrt import logging
 from tenfold.torch_tensorrt._device import Device
 from tenfold.torch_tensorrt._input import Input
-from tenfold.torch_tensorrt._settings import build_fields, precisions
+from tenfold.torch_tensorrt._settings import SETTINGS, build_fields, no_effect, precisions
 
 WAYS = ('default', 'dynamo', 'ts', 'torchscript', 'torch_compile', 'exported_program')
 
@@ -32,8 +37,16 @@ def compile(module: Any, ir: str = 'default', inputs: Sequence[Any] | None = Non
     if isinstance(module, torch.jit.ScriptModule):
         raise TypeError('a ScriptModule has lost what torch.export reads: give the nn.Module that it was made of')
     options = {**build_fields(settings), **precisions(enabled_precisions)}
+    raises = settings.get('pass_through_build_failures', False)
+    if settings.get('debug', False):
+        logging.set_reportable_log_level(logging.Level.Debug)
+    if calibrator is not None and not options['int8']:
+        no_effect('compile(calibrator=...)', 'enabled_precisions has no torch.int8')
+    in_parts = {**options, 'min_block_size': min_block_size}
     if ir == 'torch_compile':
-        return torch.compile(module, backend='tenfold', options={**options, 'min_block_size': min_block_size})
+        if require_full_compilation or settings.get('strict', False):
+            raise ValueError('require_full_compilation and strict: torch.compile may end a graph anywhere; ir="dynamo" has them')
+        return torch.compile(module, backend=functools.partial(by_settings, raises=raises), options=in_parts)
     given = inputs if inputs is not None else arg_inputs
     if given is None and kwarg_inputs is None:
         raise ValueError('compile() needs inputs: an Input for each argument, or tensors')
@@ -46,26 +59,56 @@ def compile(module: Any, ir: str = 'default', inputs: Sequence[Any] | None = Non
     wanted = {name: NAMES[a.dtype] for name, a in zip(names, asked, strict=True) if differs(a, module)}
     if wanted:
         options['input_formats'] = wanted
+    for one, name in zip(asked, names, strict=True):
+        if one.name not in ('', name):
+            no_effect(f'Input(name={one.name!r})', f'an input has the name of the module\'s argument, {name!r}')
     try:
-        return PlanModule(exported(module, asked, names, place, kwarg_inputs, options))
-    except tenfold.Unsupported as error:
-        if require_full_compilation:
+        return PlanModule(exported(module, asked, names, place, kwarg_inputs, options, settings.get('strict', False)))
+    except (tenfold.Unsupported, tenfold.OutOfMemory, tenfold.Internal) as error:
+        if require_full_compilation or raises:
             raise
         _report.warn_once(f'torch_tensorrt.compile() of Tenfold: {error}; torch computes the rest, and the result cannot be saved')
-        options.pop('calibration', None), options.pop('input_formats', None)
-        return torch.compile(module, backend='tenfold', dynamic=any(a.min_shape != a.max_shape for a in asked) or None,
-                             options={**options, 'min_block_size': min_block_size})
+        return torch.compile(module, backend='tenfold', dynamic=any(a.min_shape != a.max_shape for a in asked) or None, options=in_parts)
+
+
+def by_settings(module: torch.fx.GraphModule, args: Sequence[Any], *, options: Mapping[str, Any], raises: bool) -> Callable[..., Any]:
+    return compiled(module, args, dataclasses.replace(read_options(options, None), raises=raises), [])
+
+
+def backend(module: torch.fx.GraphModule, args: Sequence[Any], *, options: Mapping[str, Any] | None = None, mode: str | None = None,
+            **rest: Any) -> Callable[..., Any]:
+    """torch.compile(m, backend="torch_tensorrt", options={...}): settings of compile(), and those of the backend "tenfold"."""
+    if rest:
+        raise TypeError(f'the backend "torch_tensorrt" of Tenfold has no argument {next(iter(rest))!r}')
+    given = dict(options or {})
+    known = {name: given.pop(name) for name in list(given) if name in SETTINGS}
+    made = build_fields(known)
+    if known.get('debug', False):
+        logging.set_reportable_log_level(logging.Level.Debug)
+    if known.get('strict', False):
+        raise ValueError('strict=True: torch.compile ends a graph where it must; torch_tensorrt.compile() has it')
+    if 'enabled_precisions' in given:
+        made.update(precisions(given.pop('enabled_precisions')))
+    chosen = read_options({**made, **given}, mode)
+    return compiled(module, args, dataclasses.replace(chosen, raises=known.get('pass_through_build_failures', False)), [])
 
 
 def exported(module: Any, asked: Sequence[Input], names: Sequence[str], place: torch.device, keywords: Mapping[str, Any] | None,
-             options: Mapping[str, Any]) -> tenfold.Engine:
+             options: Mapping[str, Any], strict: bool = False) -> tenfold.Engine:
     examples = tuple(a.example(place, weights_type(module) if differs(a, module) else a.dtype) for a in asked)
-    dims = tuple({axis: torch.export.Dim.DYNAMIC(min=least, max=most) for axis, (least, most) in
-                  enumerate(zip(a.min_shape, a.max_shape, strict=True)) if least != most} for a in asked)
+    dims = tuple(map(dims_of, asked))
     ranged = any(dims)
     profiles = {n: (a.min_shape, a.opt_shape, a.max_shape) for n, a in zip(names, asked, strict=True)} if ranged and not keywords else None
     shapes = None if not ranged else dims if not keywords else None
+    if strict and not isinstance(module, torch.export.ExportedProgram):
+        with torch.no_grad():
+            module = torch.export.export(module, examples, dict(keywords or {}), dynamic_shapes=shapes, strict=True)
     return export(module, examples, keywords, dynamic_shapes=shapes, profiles=profiles, **options)
+
+
+def dims_of(asked: Input) -> dict[int, Any]:
+    return {axis: torch.export.Dim.DYNAMIC(min=least, max=most)
+            for axis, (least, most) in enumerate(zip(asked.min_shape, asked.max_shape, strict=True)) if least != most}
 
 
 def names_of(module: Any, asked: Sequence[Input]) -> list[str]:
@@ -107,6 +150,8 @@ def save(module: Any, file_path: Any, *, output_format: str = 'exported_program'
     """As "exported_program" (torch.export.save) or "torchscript" (torch.jit.save)."""
     if rest:
         raise TypeError(f'torch_tensorrt.save() of Tenfold has no setting {next(iter(rest))!r}')
+    if not retrace:
+        no_effect('save(retrace=False)', 'a module is always traced to be saved')
     if not isinstance(module, PlanModule):
         raise TypeError('what torch computes in part cannot be saved: see the warning that compile() gave')
     if output_format == 'torchscript':

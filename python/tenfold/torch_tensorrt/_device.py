@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from tenfold.torch_tensorrt._settings import no_effect
 
 
 class Device:
@@ -12,6 +13,8 @@ class Device:
     def __init__(self, device: Any = None, *, gpu_id: int | None = None, dla_core: int = -1, allow_gpu_fallback: bool = False) -> None:
         if dla_core != -1:
             raise ValueError('dla_core: there are engines for GPUs and CPUs only')
+        if allow_gpu_fallback:
+            no_effect('Device(allow_gpu_fallback=True)', 'there is no DLA that a GPU would stand in for')
         if isinstance(device, Device):
             self.device = device.device
         elif device is not None:

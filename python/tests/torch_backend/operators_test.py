@@ -1,16 +1,19 @@
 """Core ATen overloads without torch's help: the samples that torch ships (OpInfo), one an overload in the short form, and samples of ours
 for overloads that none of those comes to."""
+import itertools
 import math
 import os
 import warnings
 
 import opinfo_case
+import torchvision  # noqa: F401 (whose operators are tried)
+import transformers.integrations.moe  # noqa: F401
 from torch_case import TorchCase, torch, unittest
 
 SHORT = bool(os.environ.get('TENFOLD_TORCH_SHORT'))
 SAMPLES, EACH = (4, 1) if SHORT else (1000, 3)      # of an operator and type; calls of one kind that are tried
 WITHOUT = 180                      # overloads that engines compute, at least
-A = torch.ops.aten
+A, P = torch.ops.aten, torch.ops.prims
 
 
 def own_samples():
@@ -58,6 +61,15 @@ def own_samples():
     yield A.view.default, (f, [2, -1])
     yield A.squeeze.dims, (torch.randn(1, 3, 1), [0, 1])
     yield from gradients(image)
+    yield from running()
+    yield from of_other_libraries()
+    yield A.empty_permuted.default, ([0, 3], [1, 0])
+    for x, vec in ((torch.randn(1, 2, 5), A.upsample_linear1d.vec), (torch.randn(1, 2, 3, 4, 5), A.upsample_trilinear3d.vec)):
+        yield vec, (x, [7] * (x.dim() - 2), True, None)
+        yield vec, (x, None, False, [2.0] * (x.dim() - 2))
+    for x, vec in ((torch.randn(1, 2, 5), A.upsample_nearest1d.vec), (torch.randn(1, 2, 3, 4, 5), A.upsample_nearest3d.vec)):
+        yield vec, (x, [7] * (x.dim() - 2), None)
+    yield A.upsample_bicubic2d.vec, (image, [9, 7], False, None)
     yield A._native_batch_norm_legit.default, (image, mean, mean, mean, variance, False, 0.1, 1e-5)
     yield A.atan2.out, (f, torch.randn(3, 4)), {'out': torch.empty(3, 4)}
     for op in (A.bitwise_and.Tensor, A.bitwise_or.Tensor, A.bitwise_xor.Tensor):
@@ -69,6 +81,62 @@ def own_samples():
     yield A.index_put.default, (f, [b], torch.tensor(2.0))
     yield A.empty.memory_format, ([2, 0],)
     yield A.empty_strided.default, ([0, 2], [2, 1])
+
+
+def running():
+    """Running extremes, histograms, reductions by places, and what counts for all elements."""
+    nan, f, i = math.nan, torch.randn(5, 7), torch.randint(-3, 3, (5, 7))
+    odd = torch.tensor([1.0, nan, 3.0, -math.inf, nan, 3.0, math.inf, 0.0])
+    for op in (A.cummax.default, A.cummin.default):
+        for x in (f, i, i > 0, odd, torch.tensor(2.0), torch.randn(3, 1), torch.zeros(2, 0)):
+            yield op, (x, -1)
+        yield op, (f, 0)
+    for op in (A.cumprod.default, A.logcumsumexp.default):
+        for x in (f, f.half(), torch.tensor([0.5, -math.inf, 3.0]), torch.tensor([math.inf, 1.0, nan]), torch.tensor(2.0)):
+            yield op, (x, -1)
+    yield A.cumprod.default, (i, 0)
+    for op in (A.max.default, A.min.default):
+        for x in (f, i, i > 0, odd, torch.tensor(2.0)):
+            yield op, (x,)
+    for x, *settings in ((f, 10, -2, 2), (f, 7), (f * 0 + 3, 4), (f, 5, 0.5, 0.5), (torch.tensor([nan, 1.0, 2.0]), 4, 1, 2),
+                         (f.double(), 9, 0, 1)):
+        yield A.histc.default, (x, *settings)
+    places, values = torch.tensor([0, 3, 3]), torch.arange(15.0).reshape(5, 3) - 4
+    for reduce in ('prod', 'mean', 'amax', 'amin'):
+        for include in (True, False):
+            yield A.index_reduce.default, (f, 1, places, values, reduce), {'include_self': include}
+            yield A.index_reduce.default, (f.t(), 0, places, values.t(), reduce), {'include_self': include}
+            if reduce != 'mean':
+                yield A.index_reduce.default, (i, 1, places, values.long(), reduce), {'include_self': include}
+
+
+def of_other_libraries():
+    """Primitives of torch's decompositions, torchvision's boxes, and transformers' grouped products."""
+    f, i = torch.randn(4, 6), torch.randint(-9, 9, (4, 6))
+    yield P.sum.default, (f, [0])
+    yield P.sum.default, (i, [0, 1])
+    yield P.prod.default, (f, [1])
+    for op in (P.amax.default, P.amin.default):
+        yield op, (f, [1])
+    for dtype in (torch.float64, torch.int32, torch.bool, torch.float16):
+        yield P.convert_element_type.default, (f, dtype)
+    yield P.div.default, (i, torch.full_like(i, -4))
+    yield P.div.default, (f, f + 9)
+    for op in (P.add, P.mul, P.lt, P.maximum, P.remainder, P.fmod):
+        yield op.default, (f, f.flip(0))
+    for op in (P.sin, P.abs, P.rsqrt, P.round):
+        yield op.default, (f,)
+    yield P.where.default, (f > 0, f, -f)
+    yield P.iota.default, (7,), {'start': 2, 'step': 3, 'dtype': torch.int64, 'device': torch.device('cpu'), 'requires_grad': False}
+    image, boxes = torch.randn(2, 3, 16, 20), torch.rand(6, 4) * 6
+    boxes[:, 2:] += boxes[:, :2] + 0.5
+    rois = torch.cat([torch.randint(0, 2, (6, 1)).float(), boxes], 1)
+    for samples, aligned in itertools.product((2, -1), (True, False)):
+        yield torch.ops.torchvision.roi_align.default, (image, rois, 0.7, 3, 4, samples, aligned)
+    for ends in ([4, 10, 16], [0, 16, 16], [3, 3, 9]):            # an expert without rows, and rows without an expert
+        x, weights = torch.randn(16, 8), torch.randn(3, 8, 16)
+        yield torch.ops.transformers.grouped_mm_fallback.default, (x, weights, torch.tensor(ends))
+    yield A._grouped_mm.default, (x.bfloat16(), weights.bfloat16(), torch.tensor([4, 10, 16], dtype=torch.int32))
 
 
 def corners():

@@ -1,5 +1,5 @@
 """Weights that change after the first call are noticed at the next one."""
-from torch_case import MLP, TorchCase, torch, unittest
+from torch_case import MLP, TorchCase, torch, unittest, warnings
 
 
 class Weights(TorchCase):
@@ -69,6 +69,101 @@ class Weights(TorchCase):
             module[1].running_mean += 1
             self.same(run(x), module(x))
         self.one_engine(reports)
+
+
+class WritesThatCountNowhere(TorchCase):
+    """Through .data or NumPy, to a part of a weight: found by a look at all bytes, a part of them at each call."""
+
+    def late(self, module, x, write, most=16):
+        """Calls until the result is that of the weights as they are; none in between is anything but that of the old or the new ones."""
+        run, _ = self.compiled(module)
+        with torch.no_grad(), warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter('always')
+            run(x), run(x)
+            before = module(x)
+            write(module)
+            wanted = module(x)
+            self.assertGreater(float((wanted - before).abs().max()), 1e-3)
+            for calls in range(1, most + 1):
+                found = run(x)
+                if torch.allclose(found, wanted, rtol=1e-4, atol=1e-5):
+                    break
+                self.same(found, before)
+            self.same(found, wanted)
+            self.same(run(x), wanted)
+        return calls, [str(w.message) for w in told if 'increment_version' in str(w.message)]
+
+    def table(self):
+        return torch.nn.Sequential(torch.nn.Embedding(5000, 32), torch.nn.Linear(32, 8), torch.nn.ReLU(), torch.nn.Linear(8, 8),
+                                   torch.nn.Tanh()).eval()
+
+    def test_few_weights_are_looked_at_in_each_call(self):
+        def element(module):
+            module.first.weight.data[3, 2] += 50
+        calls, told = self.late(MLP().eval(), torch.ones(3, 8), element)
+        self.assertEqual((calls, len(told)), (1, 1), told)
+
+    def test_a_row_of_a_table(self):
+        def row(module):
+            module[0].weight.data[7] = 3.0
+        calls, told = self.late(self.table(), torch.tensor([[7, 8]]), row)
+        self.assertEqual(len(told), 1, told)
+        self.assertIn('up to 15 calls', told[0])
+
+    def test_every_place_is_found_in_time(self):
+        for row in range(0, 5000, 311):
+            torch._dynamo.reset()
+
+            def write(module, row=row):
+                module[0].weight.data[row, 5] += 9
+            self.late(self.table(), torch.tensor([[row]]), write)
+
+    def test_rows_that_change_places(self):                       # their sum is the same
+        def swap(module):
+            module[0].weight.data[[7, 4000]] = module[0].weight.data[[4000, 7]].clone()
+        self.late(self.table(), torch.tensor([[7]]), swap)
+
+    def test_signs(self):
+        def negate(module):
+            module[0].weight.data[7].neg_()
+        self.late(self.table(), torch.tensor([[7]]), negate)
+
+    def test_a_pruned_column(self):
+        module = torch.nn.Sequential(torch.nn.Linear(512, 256), torch.nn.ReLU(), torch.nn.Linear(256, 8), torch.nn.ReLU(),
+                                     torch.nn.Linear(8, 8), torch.nn.Tanh()).eval()
+
+        def prune(module):
+            module[0].weight.data[:, 3] = 0
+        self.late(module, torch.ones(1, 512) * 9, prune)
+
+    def test_numpy(self):
+        def write(module):
+            module[0].weight.detach().numpy()[7] = 3
+        self.late(self.table(), torch.tensor([[7]]), write)
+
+    def test_a_kernel_that_lies_by_channels(self):                # channels_last: not row by row
+        module = torch.nn.Sequential(torch.nn.Conv2d(64, 64, 3), torch.nn.ReLU(), torch.nn.Conv2d(64, 8, 3), torch.nn.ReLU(),
+                                     torch.nn.Flatten(), torch.nn.Tanh()).eval().to(memory_format=torch.channels_last)
+
+        def write(module):
+            module[0].weight.data[5, 6] += 2
+        self.late(module, torch.randn(1, 64, 6, 6).contiguous(memory_format=torch.channels_last), write)
+
+    def test_weights_that_were_written_together_change_together(self):
+        module = torch.nn.Sequential(torch.nn.Embedding(5000, 32), torch.nn.Embedding(5000, 32)).eval()
+
+        class Both(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.tables = module
+
+            def forward(self, x):
+                return torch.tanh(self.tables[0](x) * 0.5) + torch.tanh(self.tables[1](x) * 0.25).exp()
+
+        def write(both):
+            for table in both.tables:
+                table.weight.data[7] += 1
+        self.late(Both().eval(), torch.tensor([[7]]), write)      # which refuses a result of one old and one new table
 
 
 class Watch(TorchCase):

@@ -1,20 +1,49 @@
 """Attention, by the names that torch gives it on each device."""
 from __future__ import annotations
 
+import math
+
+import torch
 from tenfold._network import Value
 from tenfold.torch._call import Call
-from tenfold.torch.aten.table import aten
+from tenfold.torch.aten.index import same
+from tenfold.torch.aten.table import Size, aten
 
 
 def attend(call: Call, query: Value, key: Value, value: Value, mask: Value | None = None, causal: bool = False,
            scale: float | None = None, shared: bool = False) -> Value:
     size = call.fixed([call.argument(0).shape[-1]], 'attention')[0]
     factor = size ** -0.5 if scale is None else float(scale)
-    if shared or call.rank(query) != 4:
-        call.refuse('attention of other than four axes, or with fewer keys than heads')
     if mask is not None and mask.dtype != 'bool':
         mask = call.cast(mask, query.dtype)
-    return call.Attention(query, key, value, mask, is_causal=int(causal), scale=factor)
+    rows = [list(call.argument(i).shape[:-2]) for i in range(3)]
+    heads = [r[-1:] if shared else [] for r in rows]              # who shares keys has fewer heads of them
+    front = list(torch.broadcast_shapes(*(r[:len(r) - len(h)] for r, h in zip(rows, heads, strict=True))))
+    parts = [in_four(call, x, i, [*front, *h], r) for i, (x, r, h) in enumerate(zip((query, key, value), rows, heads, strict=True))]
+    if mask is not None:
+        mask = mask_in_four(call, mask, [*front, *heads[0]])
+    found = call.Attention(*parts, mask, is_causal=int(causal), scale=factor)
+    return found if len(rows[0]) == 2 else call.reshape(found, list(call.fake.shape))
+
+
+def in_four(call: Call, x: Value, index: int, wanted: list[Size], rows: list[Size]) -> Value:
+    """As [batches, heads, ..., ...]: the first axes as one, or a one in their place."""
+    shape = list(call.argument(index).shape)
+    if len(rows) != len(wanted) or not all(same(a, b) for a, b in zip(rows, wanted, strict=True)):
+        x = call.Expand(x, call.ints([*wanted, *shape[-2:]]))
+    return x if len(wanted) == 2 else call.reshape(x, [*folded(wanted), *shape[-2:]])
+
+
+def folded(front: list[Size]) -> list[Size]:
+    """Two sizes of those in front of the last two axes."""
+    return [math.prod(front[:-1]), *(front[-1:] or [1])]
+
+
+def mask_in_four(call: Call, mask: Value, front: list[Size]) -> Value:
+    if len(front) <= 2 or call.rank(mask) < 3:
+        return mask
+    mask = call.Expand(mask, call.ints([*front[:-1], 1, 1, 1]))
+    return call.Reshape(mask, call.Concat(call.ints([-1]), call.Shape(mask, start=-3), axis=0))
 
 
 def rest(call: Call, y: Value, count: int) -> tuple[Value | None, ...]:

@@ -18,19 +18,19 @@ def terms(call: Call, x: Operand, y: Operand, alpha: Number) -> tuple[Value, Val
     return a, call.Mul(b, call.cast(alpha, b.dtype))
 
 
-@aten('add.Tensor', 'add.Scalar')
+@aten('add.Tensor', 'add.Scalar', 'prims.add.default')
 def add(call: Call, x: Operand, y: Operand, alpha: Number = 1) -> Value:
     if call.dtype == 'bool':
         return call.Or(*call.computed(x, y)) if alpha else call.computed(x)
     return call.computed(call.Add(*terms(call, x, y, alpha)))
 
 
-@aten('sub.Tensor', 'sub.Scalar')
+@aten('sub.Tensor', 'sub.Scalar', 'prims.sub.default')
 def sub(call: Call, x: Operand, y: Operand, alpha: Number = 1) -> Value:
     return call.computed(call.Sub(*terms(call, x, y, alpha)))
 
 
-@aten('mul.Tensor', 'mul.Scalar')
+@aten('mul.Tensor', 'mul.Scalar', 'prims.mul.default')
 def mul(call: Call, x: Operand, y: Operand) -> Value:
     x, y = call.computed(x, y)
     return call.And(x, y) if call.dtype == 'bool' else call.Mul(x, y)
@@ -56,7 +56,7 @@ def div_mode(call: Call, x: Operand, y: Operand, rounding_mode: str | None = Non
     return call.computed(call.Where(call.Equal(b, 0.0), plain, quotient))
 
 
-@aten('fmod.Tensor', 'fmod.Scalar')
+@aten('fmod.Tensor', 'fmod.Scalar', 'prims.fmod.default')
 def fmod(call: Call, x: Operand, y: Operand) -> Value: return call.Mod(*call.computed(x, y), fmod=1)
 
 
@@ -71,13 +71,13 @@ def other_sign(call: Call, rest: Value, y: Value) -> Value:
     return call.And(call.Xor(call.Less(rest, 0.0), call.Less(y, 0.0)), call.Not(call.Equal(rest, 0.0)))
 
 
-@aten('remainder.Tensor', 'remainder.Scalar', 'remainder.Scalar_Tensor')
+@aten('remainder.Tensor', 'remainder.Scalar', 'remainder.Scalar_Tensor', 'prims.remainder.default')
 def remainder(call: Call, x: Operand, y: Operand) -> Value:
     a, b = call.computed(x, y)
     return remainder_of(call, a, b) if call.is_float(a) else call.Mod(a, b)
 
 
-@aten('pow.Tensor_Tensor', 'pow.Tensor_Scalar', 'pow.Scalar')
+@aten('pow.Tensor_Tensor', 'pow.Tensor_Scalar', 'pow.Scalar', 'prims.pow.default')
 def pow_(call: Call, x: Operand, y: Operand) -> Value:
     base: Value = call.computed(x)
     if not isinstance(y, Value):
@@ -98,7 +98,7 @@ def pow_(call: Call, x: Operand, y: Operand) -> Value:
 def atan2_out(call: Call, y: Value, x: Value, out: Value) -> Value: return atan2(call, y, x)
 
 
-@aten('atan2')
+@aten('atan2', 'prims.atan2.default')
 def atan2(call: Call, y: Value, x: Value) -> Value:
     y, x = (call.wide(v) for v in call.computed(y, x))
     pi, high, wide = math.pi, call.Abs(y), call.Abs(x)
@@ -114,11 +114,11 @@ def below_zero(call: Call, x: Value) -> Value:
     return call.Less(call.Where(call.Equal(x, 0.0), call.Reciprocal(x), x), 0.0)
 
 
-@aten('maximum')
+@aten('maximum', 'prims.maximum.default')
 def maximum(call: Call, x: Value, y: Value) -> Value: return extreme(call, 'Max', 'Or', x, y)
 
 
-@aten('minimum')
+@aten('minimum', 'prims.minimum.default')
 def minimum(call: Call, x: Value, y: Value) -> Value: return extreme(call, 'Min', 'And', x, y)
 
 

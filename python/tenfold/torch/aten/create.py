@@ -31,7 +31,7 @@ def full_like(call: Call, x: Value, value: Number, *rest: Any) -> Value:
 def fill(call: Call, x: Value, value: Operand) -> Value: return filled(call, list(call.fake.shape), value)
 
 
-@aten('zeros', 'ones', 'empty.memory_format', 'empty_strided', 'new_zeros', 'new_ones', 'new_empty')
+@aten('zeros', 'ones', 'empty.memory_format', 'empty_strided', 'empty_permuted', 'new_zeros', 'new_ones', 'new_empty')
 def constant_fill(call: Call, *rest: Any) -> Value:
     """What nobody has written holds zeros."""
     return filled(call, list(call.fake.shape), 1 if 'ones' in str(call.node.target) else 0)

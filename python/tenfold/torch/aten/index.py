@@ -217,7 +217,24 @@ def least_or_most(dtype: torch.dtype, most: bool) -> Number:
 @aten('scatter_reduce.two')
 def scatter_reduce(call: Call, x: Value, axis: int, indices: Value, values: Value, reduce: str,
                    include_self: bool = True) -> Value:
-    values, dtype = as_indices(call, values, indices), TORCH[x.dtype]
+    return by_reduction(call, x, axis, indices, as_indices(call, values, indices), reduce, include_self)
+
+
+@aten('index_reduce')
+def index_reduce(call: Call, x: Value, axis: int, indices: Value, values: Value, reduce: str, include_self: bool = True) -> Value:
+    """As a scatter by the same indices along all other axes."""
+    rank, values = call.rank(x), call.computed(values)
+    if rank:
+        indices = call.reshape(indices, [-1 if a == call.axis(axis, x) else 1 for a in range(rank)])
+        values = call.reshape(values, [1]) if call.rank(values) == 0 else values
+        indices = call.Expand(indices, call.Shape(values))
+    else:
+        indices, values = call.reshape(indices, []), call.reshape(values, [])
+    return by_reduction(call, x, axis, indices, values, reduce, include_self)
+
+
+def by_reduction(call: Call, x: Value, axis: int, indices: Value, values: Value, reduce: str, include_self: bool) -> Value:
+    dtype = TORCH[x.dtype]
     if reduce == 'mean' and not dtype.is_floating_point:
         call.refuse('a mean of integers')
     if not include_self:

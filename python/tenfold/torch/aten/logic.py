@@ -14,27 +14,27 @@ def of_bool(call: Call, op: str, x: Value, y: Operand) -> Value:
     return call.add(op, x, y)
 
 
-@aten('eq.Tensor', 'eq.Scalar')
+@aten('eq.Tensor', 'eq.Scalar', 'prims.eq.default')
 def eq(call: Call, x: Value, y: Operand) -> Value: return of_bool(call, 'Equal', x, y)
 
 
-@aten('ne.Tensor', 'ne.Scalar')
+@aten('ne.Tensor', 'ne.Scalar', 'prims.ne.default')
 def ne(call: Call, x: Value, y: Operand) -> Value: return call.Not(of_bool(call, 'Equal', x, y))
 
 
-@aten('lt.Tensor', 'lt.Scalar')
+@aten('lt.Tensor', 'lt.Scalar', 'prims.lt.default')
 def lt(call: Call, x: Value, y: Operand) -> Value: return of_bool(call, 'Less', x, y)
 
 
-@aten('le.Tensor', 'le.Scalar')
+@aten('le.Tensor', 'le.Scalar', 'prims.le.default')
 def le(call: Call, x: Value, y: Operand) -> Value: return of_bool(call, 'LessOrEqual', x, y)
 
 
-@aten('gt.Tensor', 'gt.Scalar')
+@aten('gt.Tensor', 'gt.Scalar', 'prims.gt.default')
 def gt(call: Call, x: Value, y: Operand) -> Value: return of_bool(call, 'Greater', x, y)
 
 
-@aten('ge.Tensor', 'ge.Scalar')
+@aten('ge.Tensor', 'ge.Scalar', 'prims.ge.default')
 def ge(call: Call, x: Value, y: Operand) -> Value: return of_bool(call, 'GreaterOrEqual', x, y)
 
 
@@ -54,15 +54,15 @@ def logical_xor(call: Call, x: Value, y: Value) -> Value: return call.Xor(call.c
 def logical_not(call: Call, x: Value) -> Value: return call.Not(call.cast(x, 'bool'))
 
 
-@aten('bitwise_and.Tensor', 'bitwise_and.Scalar')
+@aten('bitwise_and.Tensor', 'bitwise_and.Scalar', 'prims.bitwise_and.default')
 def bitwise_and(call: Call, x: Value, y: Operand) -> Value: return bits(call, 'And', x, y)
 
 
-@aten('bitwise_or.Tensor', 'bitwise_or.Scalar')
+@aten('bitwise_or.Tensor', 'bitwise_or.Scalar', 'prims.bitwise_or.default')
 def bitwise_or(call: Call, x: Value, y: Operand) -> Value: return bits(call, 'Or', x, y)
 
 
-@aten('bitwise_xor.Tensor', 'bitwise_xor.Scalar')
+@aten('bitwise_xor.Tensor', 'bitwise_xor.Scalar', 'prims.bitwise_xor.default')
 def bitwise_xor(call: Call, x: Value, y: Operand) -> Value: return bits(call, 'Xor', x, y)
 
 
@@ -71,7 +71,7 @@ def bits(call: Call, op: str, x: Value, y: Operand) -> Value:
     return call.add(op if call.dtype == 'bool' else 'Bitwise' + op, x, y)
 
 
-@aten('bitwise_not')
+@aten('bitwise_not', 'prims.bitwise_not.default')
 def bitwise_not(call: Call, x: Value) -> Value: return call.Not(x) if x.dtype == 'bool' else call.BitwiseNot(x)
 
 
@@ -89,6 +89,6 @@ def isnan(call: Call, x: Value) -> Value:
     return call.Not(call.Equal(x, x))
 
 
-@aten('where.self')
+@aten('where.self', 'prims.where.default')
 def where(call: Call, condition: Value, x: Operand, y: Operand) -> Value:
     return call.Where(call.cast(condition, 'bool'), *call.computed(x, y))

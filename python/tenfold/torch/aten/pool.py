@@ -144,8 +144,8 @@ def by_factor(size: Size, wanted: Size, factor: float) -> bool:
     return float(torch.tensor(factor)) == factor and (factor <= 1 or factor >= 2)
 
 
-@aten('upsample_nearest2d.vec')
-def upsample_nearest2d_vec(call: Call, x: Value, sizes: Sequence[Size] | None, scales: Sequence[float | None] | None) -> Value:
+@aten('upsample_nearest1d.vec', 'upsample_nearest2d.vec', 'upsample_nearest3d.vec')
+def upsample_nearest_vec(call: Call, x: Value, sizes: Sequence[Size] | None, scales: Sequence[float | None] | None) -> Value:
     return nearest(call, x, scales)
 
 
@@ -165,9 +165,9 @@ def smooth(call: Call, x: Value, scales: Sequence[float | None] | None, align: b
     return resized(call, x, scales, coordinate_transformation_mode='half_pixel', **attributes)
 
 
-@aten('upsample_bilinear2d.vec')
-def upsample_bilinear2d_vec(call: Call, x: Value, sizes: Sequence[Size] | None, align: bool,
-                            scales: Sequence[float | None] | None) -> Value:
+@aten('upsample_linear1d.vec', 'upsample_bilinear2d.vec', 'upsample_trilinear3d.vec')
+def upsample_linear_vec(call: Call, x: Value, sizes: Sequence[Size] | None, align: bool,
+                        scales: Sequence[float | None] | None) -> Value:
     return smooth(call, x, scales, align, mode='linear')
 
 
@@ -178,6 +178,11 @@ def upsample_linear(call: Call, x: Value, sizes: Sequence[Size], align: bool, *s
 
 @aten('upsample_bicubic2d')
 def upsample_bicubic2d(call: Call, x: Value, sizes: Sequence[Size], align: bool, *scales: float | None) -> Value:
+    return smooth(call, x, scales, align, mode='cubic', cubic_coeff_a=-0.75)
+
+
+@aten('upsample_bicubic2d.vec')
+def upsample_bicubic2d_vec(call: Call, x: Value, sizes: Sequence[Size] | None, align: bool, scales: Sequence[float | None] | None) -> Value:
     return smooth(call, x, scales, align, mode='cubic', cubic_coeff_a=-0.75)
 
 

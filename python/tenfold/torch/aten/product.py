@@ -1,6 +1,9 @@
 """Products of matrices, and distances between rows."""
 from __future__ import annotations
 
+import math
+from typing import Any
+
 from tenfold._network import Value
 from tenfold.torch._call import Call
 from tenfold.torch.aten.table import Number, aten
@@ -29,6 +32,29 @@ def addmm(call: Call, x: Value, a: Value, b: Value, beta: Number = 1, alpha: Num
 
 @aten('dot', 'mv')
 def mv(call: Call, a: Value, b: Value) -> Value: return call.MatMul(a, b)
+
+
+MOST_GATHERED = 1 << 22    # elements of the weights that are copied for rows, where there are more rows than experts
+
+
+@aten('_grouped_mm', 'transformers.grouped_mm_fallback.default')
+def grouped_mm(call: Call, x: Value, weights: Value, ends: Value | None = None, bias: Value | None = None, dtype: Any = None) -> Value:
+    """Rows by the weights [expert, size, width] of the expert that they are given to: `ends` has where each expert's rows end."""
+    if bias is not None or (call.rank(x), call.rank(weights)) not in ((2, 3), (3, 3)) or (call.rank(x) == 2) != (ends is not None):
+        call.refuse('a grouped product of this kind')
+    if ends is None:
+        return call.computed(call.MatMul(x, weights))
+    rows, experts = call.argument(0).shape[0], *call.fixed(call.argument(1).shape[:1], 'the number of experts')
+    (count,) = call.fixed([rows], 'a grouped product')
+    if count > experts and count * math.prod(call.fixed(call.argument(1).shape[1:], 'an expert')) > MOST_GATHERED:
+        call.refuse('a grouped product of many rows, for which each would have a copy of its weights')
+    numbers = call.Range(call.constant(0, 'i64'), call.cast(rows, 'i64'), call.constant(1, 'i64'))
+    past = call.GreaterOrEqual(call.Unsqueeze(numbers, call.ints([1])), call.Unsqueeze(call.cast(ends, 'i64'), call.ints([0])))
+    expert = call.ReduceSum(call.cast(past, 'i64'), call.ints([1]), keepdims=0)
+    own = call.Gather(weights, call.Min(expert, experts - 1), axis=0)
+    made = call.Squeeze(call.MatMul(call.Unsqueeze(x, call.ints([1])), own), call.ints([1]))
+    given = call.Unsqueeze(call.Less(expert, experts), call.ints([1]))
+    return call.computed(call.Where(given, made, call.constant(0.0, made.dtype)))      # rows of no expert
 
 
 @aten('_cdist_forward')

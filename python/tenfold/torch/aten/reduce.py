@@ -63,6 +63,14 @@ def extreme(call: Call, op: str, x: Value, axes: Axes, keep: bool) -> Value:
     return call.cast(reduced(call, op, call.cast(x, 'i32'), axes, keep), 'bool')
 
 
+@aten('max')
+def max_all(call: Call, x: Value) -> Value: return extreme(call, 'ReduceMax', x, None, False)
+
+
+@aten('min')
+def min_all(call: Call, x: Value) -> Value: return extreme(call, 'ReduceMin', x, None, False)
+
+
 @aten('any', 'any.dim', 'any.dims')
 def any_(call: Call, x: Value, axes: Axes = None, keep: bool = False) -> Value:
     if isinstance(axes, list) and not axes:
@@ -165,3 +173,21 @@ def in_order(call: Call, x: Value, axis: int, descending: bool) -> tuple[Value |
 def cumsum(call: Call, x: Value, axis: int, dtype: Any = None) -> Value:
     x = call.computed(x)
     return call.CumSum(x, call.constant(axis, 'i64')) if call.rank(x) else call.Identity(x)
+
+
+@aten('histc')
+def histc(call: Call, x: Value, bins: int = 100, low: float = 0, high: float = 0) -> Value:
+    """Counts of elements between two bounds, which are the least and the largest element where both are equal."""
+    x = call.reshape(x, [-1])
+    ends: tuple[Value, ...] = tuple(call.constant(float(n), x.dtype) for n in (low, high))
+    if low == high:
+        ends = tuple(call.ReduceMin(x, keepdims=0) if n == 0 else call.ReduceMax(x, keepdims=0) for n in (0, 1))
+        flat = call.Equal(*ends)
+        ends = call.Where(flat, call.Sub(ends[0], 1.0), ends[0]), call.Where(flat, call.Add(ends[1], 1.0), ends[1])
+    inside = call.And(call.GreaterOrEqual(x, ends[0]), call.LessOrEqual(x, ends[1]))
+    place = call.Div(call.Mul(call.Sub(x, ends[0]), float(bins)), call.Sub(ends[1], ends[0]))
+    place = call.Where(inside, call.Min(place, float(bins - 1)), call.constant(float(bins), x.dtype))      # a bin more, for the others
+    nothing = call.Expand(call.constant(0.0, x.dtype), call.ints([bins + 1]))
+    ones = call.Expand(call.constant(1.0, x.dtype), call.Shape(x))
+    counts = call.ScatterElements(nothing, call.cast(place, 'i64'), ones, axis=0, reduction='add')
+    return call.Slice(counts, call.ints([0]), call.ints([bins]), call.ints([0]))

@@ -20,10 +20,10 @@ OPERATORS: dict[str, Callable[..., Any]] = {}
 
 
 def aten(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Registers a function for overloads: 'add.Tensor'; 'relu' is 'relu.default'."""
+    """Registers a function for overloads: 'add.Tensor'; 'relu' is 'relu.default'; 'prims.sum.default' is of another library."""
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         for name in names:
-            full = name if name.startswith('tenfold.') else f'aten.{name}' if '.' in name else f'aten.{name}.default'
+            full = name if name.count('.') == 2 else f'aten.{name}' if '.' in name else f'aten.{name}.default'
             if full in OPERATORS:
                 raise AssertionError(f'{full} is registered twice')
             OPERATORS[full] = function
