@@ -114,7 +114,8 @@ class Seeds(Case):
 
     def test_002_of_a_model_with_its_weights_beside_it(self):
         """As torch's exporter writes it; the block reads the file's bytes."""
-        self.blocks('002_build.py', '002_run.py', RUN, save_as_external_data=True, location='model.onnx.data', size_threshold=0)
+        self.blocks(block('002', 'build_serialized_network', since='import tensorrt'), block('002', 'deserialize_cuda_engine'), RUN,
+                    save_as_external_data=True, location='model.onnx.data', size_threshold=0)
         self.assertTrue(os.path.exists(self.path('model.onnx.data')))
 
     def test_002_calibrate(self):
