@@ -21,11 +21,12 @@ class Doctor(CliCase):
         for part in (platform.release(), platform.libc_ver()[1]):
             self.assertIn(part, checks['tenfold']['found'])
         self.assertIn(f"{len(os.sched_getaffinity(0))} threads", checks['processor']['found'])
-        total = os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30
+        with open('/proc/meminfo') as file:
+            total = int(re.search(r'MemTotal: +(\d+)', file.read())[1]) / 2**20
         self.assertIn(f' of {total:.1f} GiB free', checks['memory']['found'])
         self.assertIn(f"0 in {self.path('cache')}/tenfold/plans", checks['plans kept']['found'])
         room = float(re.search(r'disk has (\S+) GiB', checks['plans kept']['found'])[1])
-        self.assertAlmostEqual(room, shutil.disk_usage(self.path('.')).free / 2**30, delta=1)
+        self.assertAlmostEqual(room, shutil.disk_usage(self.path('.')).free / 2**30, delta=8)
         self.assertEqual(checks['self-test cpu']['verdict'], 'ok')
 
     def test_says_what_to_do(self):

@@ -4,6 +4,7 @@
 First as script/python-wheel does, then as `pip install .` does in environments of its own, which lie at another path each time. What is
 compiled is read from ninja's log.
 """
+import os
 import pathlib
 import subprocess
 import sys
@@ -21,7 +22,9 @@ def objects():
 
 def compiled_by(*command):
     before = objects()
-    made = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    pinned = dict.fromkeys(('PIP_CONSTRAINT', 'PIP_BUILD_CONSTRAINT'), str(ROOT / 'script/requirements-python.txt'))   # nanobind's version
+    made = subprocess.run(command, cwd=ROOT, env={**os.environ, **pinned}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          check=False)
     if made.returncode:
         sys.exit(f'second_build: {" ".join(map(str, command))}:\n{made.stdout[-4000:]}')
     return sorted(output for output, _ in objects() - before)

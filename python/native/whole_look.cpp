@@ -49,8 +49,8 @@ bool WholeLook::next_is_same() {
   std::size_t looked = 0;
   for (std::size_t turn = 0; turn < pieces_.size() && looked < share; ++turn) {
     const Piece& piece = pieces_[next_];
+    if (hash_of(piece.data, piece.bytes) != piece.hash) return false;   // and so the next call says, too, until somebody has acted
     next_ = next_ + 1 == pieces_.size() ? 0 : next_ + 1;
-    if (hash_of(piece.data, piece.bytes) != piece.hash) return false;
     looked += piece.bytes;
   }
   return true;

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import enum
 import os
+import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -171,14 +172,16 @@ class _Terminate(Setting):
     def __set__(self, options: Any, value: Any) -> None:
         super().__set__(options, value)
         if options.terminate:
-            for future in list(options._futures):
+            with options._lock:
+                futures = list(options._futures)
+            for future in futures:
                 future._token.cancel()
 
 
 class RunOptions(Options):
     """Options of one run. Setting `terminate` ends the runs that go on with them, and those that begin later."""
 
-    __slots__ = ('_futures',)
+    __slots__ = ('_futures', '_lock')
 
     log_severity_level = Setting(-1, 'The least that is told.', 'what a run tells, its session tells: SessionOptions.log_severity_level')
     log_verbosity_level = Setting(0, 'Levels of verbose lines.', 'verbose lines have one level')
@@ -189,6 +192,7 @@ class RunOptions(Options):
     def __init__(self) -> None:
         super().__init__()
         self._futures: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._lock = threading.Lock()   # other threads begin runs while one ends them
 
     def add_run_config_entry(self, key: str, value: str) -> None:
         self._add_entry(key, value)
@@ -201,7 +205,8 @@ class RunOptions(Options):
 
     def _watch(self, future: Any) -> None:
         """Of a run that begins."""
-        self._futures.add(future)
+        with self._lock:
+            self._futures.add(future)
         look_at(self)
 
 

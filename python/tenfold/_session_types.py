@@ -220,15 +220,20 @@ class IOBinding:
     def synchronize_outputs(self) -> None:
         """Runs are over when they return."""
 
+    def _results(self) -> list[Any]:
+        if missing := [name for name in self._outputs if name not in self._made]:
+            raise errors.InvalidArgument(f'output {missing[0]!r} has no value yet: run_with_iobinding() comes first')
+        return [self._made[name] for name in self._outputs]
+
     def get_outputs(self) -> list[OrtValue]:
-        return [OrtValue(self._made[name]) for name in self._outputs]
+        return [OrtValue(value) for value in self._results()]
 
     def get_outputs_as_ortvaluevector(self) -> list[OrtValue]:
         return self.get_outputs()
 
     def copy_outputs_to_cpu(self) -> list[Any]:
         import numpy as np
-        return [np.array(_on_host(self._made[name])) for name in self._outputs]
+        return [np.array(_on_host(value)) for value in self._results()]
 
     def _run(self, options: Any) -> None:
         look_at(options)

@@ -298,9 +298,9 @@ class Session:
     def end_profiling(self) -> str:
         """Writes what the steps of all profiled runs took, in Chrome's trace form; the file's name. '': nothing is profiled, or no more."""
         with self._lock:
-            profile, self._profile = self._profile, None
-            self._plain = True
-        return profile.write(self._settings.profile_file_prefix) if profile is not None else ''
+            written = self._profile.write(self._settings.profile_file_prefix) if self._profile is not None else ''
+            self._profile, self._plain = None, True   # where it cannot be written, another prefix may serve
+        return written
 
 
 _give_reprs(globals())

@@ -1,6 +1,9 @@
 """Every setting of ONNX Runtime's sessions has its effect, is refused by name, or says once, in one line, that it has none. The list of all
 settings is ONNX Runtime's own."""
 import os
+import sys
+import threading
+import time
 import unittest
 import unittest.mock
 import warnings
@@ -239,6 +242,53 @@ class Settings(Case):
         options.set_load_cancellation_flag(False)
         self.near(session(options).run(None, {'x': batch()})[0], truth(batch()))
         options.clear_ep_context_data_read_func()
+
+    def test_a_profile_that_cannot_be_written_is_kept(self):
+        options = SessionOptions()
+        options.enable_profiling, options.profile_file_prefix = True, self.path('no/such/p')
+        s = session(options)
+        s.run(None, {'x': batch()})
+        self.assertRaises(OSError, s.end_profiling)
+        os.makedirs(self.path('no/such'))
+        self.assertTrue(os.path.exists(s.end_profiling()))
+        self.assertEqual(s.end_profiling(), '')
+
+    def test_bound_outputs_without_a_run(self):
+        s = session()
+        binding = s.io_binding()
+        binding.bind_output('y')
+        for ask in (binding.get_outputs, binding.copy_outputs_to_cpu):
+            self.refused(tenfold.InvalidArgument, ["'y'", 'run_with_iobinding'], ask)
+
+    def test_runs_are_ended_while_others_begin(self):
+        """Beginning a run changes the set that ending all of them walks."""
+        class Run:
+            _token = unittest.mock.Mock()
+
+        options, done = RunOptions(), threading.Event()
+
+        def begin():
+            runs = []
+            while not done.is_set():
+                runs = [*runs[-50:], Run()]
+                try:
+                    options._watch(runs[-1])
+                except tenfold.Cancelled:
+                    pass
+        before, threads = sys.getswitchinterval(), [threading.Thread(target=begin) for _ in range(3)]
+        sys.setswitchinterval(1e-6)
+        try:
+            for thread in threads:
+                thread.start()
+            until = time.monotonic() + 0.5
+            while time.monotonic() < until:
+                options.terminate = True
+                options.terminate = False
+        finally:
+            done.set()
+            for thread in threads:
+                thread.join()
+            sys.setswitchinterval(before)
 
     def test_options_of_cudas_provider(self):
         with unittest.mock.patch.object(_session_providers, 'get_available_providers', lambda: ['CUDAExecutionProvider', *CPU]):

@@ -109,6 +109,7 @@ class Tuning(Case):
             self.assertTrue(s.wait_for_tuning())
             self.beside(s, theirs, batch(7))
         self.assertEqual(self.served(s), [(True, False, '')] * 2)
+        self.assertLess(len(seen.output), 20, 'passes and candidates are for VERBOSE, in the other process, too')
         told = [r for r in seen.records if r.levelname == 'WARNING']
         self.assertEqual(len([r for r in told if 'last bits' in r.getMessage()]), 1, seen.output)
         self.assertEqual(len([line for line in seen.output if 'has taken the place' in line]), 2, seen.output)

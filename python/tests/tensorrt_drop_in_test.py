@@ -91,7 +91,8 @@ class Shapes(unittest.TestCase):
                          ((1, 2), (1, 2, 3), (4, 5), (1, 2, 3, 4), (0, 0)))
         for call in (lambda: trt.Dims2(1, 2, 3), lambda: trt.DimsHW(h=1)):
             self.assertRaises(ValueError, call)
-        self.assertRaises(TypeError, lambda: trt.Dims2(height=1))
+        for call in (lambda: trt.Dims2(height=1), lambda: trt.DimsHW(3, h=5), lambda: trt.Dims3(1, dim0=7, dim1=8)):
+            self.assertRaises(TypeError, call)
 
 
 class Scripts(Case):

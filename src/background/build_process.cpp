@@ -142,7 +142,9 @@ class Answers {
     }
     const int number = line_[2] - '0';
     if (line_[1] == 'D') done = true;
-    if (line_[1] == 'L') log_(Severity::info, "tuning in the background: ", std::string_view(line_).substr(3));
+    const bool is_verbose = number == static_cast<int>(Severity::verbose);
+    if (line_[1] == 'L')
+      log_(is_verbose ? Severity::verbose : Severity::info, "tuning in the background: ", std::string_view(line_).substr(3));
     if (line_[1] == 'E' && number >= 0 && number <= static_cast<int>(ErrorKind::internal))
       error = Error(static_cast<ErrorKind>(number), line_.substr(3));
   }

@@ -75,8 +75,8 @@ Engine ModelEngines::Impl::tuned_engine(const Ranges& ranges) {
   }
   const bool here = !why_here->empty();
   if (here)
-    config.log = [log = log](Severity, std::string_view text) {
-      log(Severity::info, "tuning in the background: ", text);
+    config.log = [log = log](Severity severity, std::string_view text) {
+      log(severity == Severity::verbose ? severity : Severity::info, "tuning in the background: ", text);
     };
   return build_tuned(model, config, here ? "" : options.tuner, options.cache ? &*options.cache : nullptr);
 }

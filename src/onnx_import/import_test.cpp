@@ -40,6 +40,15 @@ TEST(Import, NamesThatSayNothingAreNoOnesName) {
   EXPECT_EQ(ir::text(fixed.inputs[2]->type), "f32[1,2,u_d2]");
 }
 
+TEST(Import, NamesOfAnyScriptAreNames) {
+  auto model = small_model();
+  add_input(*model.graph, "z", {"\u6279", "\u5217"});
+  add_input(*model.graph, "u", {"\u6279"});
+  const ir::Graph graph = import_model(model);
+  EXPECT_EQ(graph.inputs[1]->dims()[0], graph.inputs[2]->dims()[0]);
+  EXPECT_NE(graph.inputs[1]->dims()[0], graph.inputs[1]->dims()[1]);
+}
+
 TEST(Import, FixedShapesHoldForTheNameEverywhere) {
   auto model = small_model();
   add_input(*model.graph, "z", {"batch", "n"});

@@ -28,7 +28,8 @@ std::string identifier(const std::string& name) {
 
 // Whether two dims of this name need not be equal: it says that nothing is known, as exporters write it ("?", "-1", "*").
 bool says_nothing(const std::string& name) {
-  return name == "-1" || std::none_of(name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)); });
+  const auto is_letter = [](unsigned char c) { return std::isalnum(c) || c >= 0x80; };   // of any script, in UTF-8
+  return name == "-1" || std::none_of(name.begin(), name.end(), is_letter);
 }
 
 // The elements of a shape tensor, which the run reads; they say nothing of its type.

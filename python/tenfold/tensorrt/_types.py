@@ -72,6 +72,8 @@ class Dims2(Dims):
         """From one sequence (`shape`), from the extents themselves, or from nothing. ValueError: another number of extents."""
         if unknown := set(named) - {'shape', *self._names}:
             raise TypeError(f'{type(self).__name__}() has no {", ".join(sorted(unknown))}: it takes shape, or {", ".join(self._names)}')
+        if twice := [name for name in self._names[:len(extents)] if name in named]:
+            raise TypeError(f'{type(self).__name__}() got {", ".join(twice)} twice: by place and by name')
         given = named['shape'] if 'shape' in named else extents[0] if len(extents) == 1 and not named else None
         if given is None:
             given = [*extents, *(named[name] for name in self._names if name in named)] if extents or named else [0] * len(self._names)

@@ -153,10 +153,7 @@ class Island:
                 self.network[name].value = value
             self.weights, self._digest, self.holds_weights = now, '', True
             logger.info('%d weights of an engine have changed', len(given))
-            self._tell_of_late(len(given))
-            if stale := sum(engine.captured_calls for engine in self._engines.values() if engine is not None):
-                warnings.warn(f'tenfold: weights have changed, and {stale} calls that CUDA graphs captured still compute with them as they '
-                              'were: capture these graphs anew', stacklevel=2)
+            stale = sum(engine.captured_calls for engine in self._engines.values() if engine is not None)
             for around, engine in self._engines.items():
                 try:
                     self._engines[around] = None if engine is None else engine.refit(given)
@@ -167,6 +164,10 @@ class Island:
                     self._engines[around] = self._attempt(around, [most for _, most in around])
             self._last = self._last[0], self._engines[self._last[0]]
             self._watch.keep(now)
+            self._tell_of_late(len(given))   # warnings may be errors: all is done before
+            if stale:
+                warnings.warn(f'tenfold: weights have changed, and {stale} calls that CUDA graphs captured still compute with them as they '
+                              'were: capture these graphs anew', stacklevel=2)
 
     def _tell_of_late(self, count: int) -> None:
         """Of a write that nothing showed but the look at all bytes, a part of them at each call."""
