@@ -33,11 +33,21 @@ std::map<Context, int>& gpus_of_contexts() {   // the process's runtime keeps it
   return all;
 }
 
+// A thread captures for itself: the test's own in what it looks at, each other one beside it.
+FakeDriver::OwnCapture& own_capture() {
+  thread_local FakeDriver::OwnCapture other;
+  return std::this_thread::get_id() == fake().test_thread ? fake().own : other;
+}
+int& capture_mode() {
+  thread_local int other = 0;
+  return std::this_thread::get_id() == fake().test_thread ? fake().capture_mode : other;
+}
+
 // While a stream is captured, and its thread has not taken leave.
 constexpr int kRelaxed = 2;
 int run_one();
 void outside(const char* call) {
-  if (!fake().capturing.empty() && fake().capture_mode != kRelaxed) fake().forbidden.emplace_back(call);
+  if (!fake().capturing.empty() && capture_mode() != kRelaxed) fake().forbidden.emplace_back(call);
 }
 void into(StreamHandle stream, const char* call) {
   if (fake().capturing.empty()) return;
@@ -48,37 +58,37 @@ void into(StreamHandle stream, const char* call) {
 // What a thread may not ask while it captures a stream of its own in thread-local mode, and what must not leave the capture.
 constexpr int kNotPermitted = 900, kInvalidated = 901, kIsolated = 905;
 int breaks_capture(const char* call, int number) {
-  FakeDriver::OwnCapture& own = fake().own;
-  if (own.streams.empty() || fake().capture_mode == kRelaxed) return kSuccess;
+  FakeDriver::OwnCapture& own = own_capture();
+  if (own.streams.empty() || capture_mode() == kRelaxed) return kSuccess;
   if (own.broken_by.empty()) own.broken_by = call;
   return number;
 }
 int breaks_capture_of(const void* stream, const char* call) {
-  return fake().own.streams.count(stream) ? breaks_capture(call, kNotPermitted) : kSuccess + 0;
+  return own_capture().streams.count(stream) ? breaks_capture(call, kNotPermitted) : kSuccess + 0;
 }
 int begin_capture(StreamHandle stream, int) {
   outside("cuStreamBeginCapture");
   if (answer()) return answer();
-  FakeDriver::OwnCapture& own = fake().own;
+  FakeDriver::OwnCapture& own = own_capture();
   own.first = true, own.behind_event = own.following.count(stream) > 0;
   return own.streams = {stream}, own.events.clear(), own.broken_by.clear(), ++own.begun, kSuccess + 0;
 }
 int end_capture(StreamHandle, Graph* graph) {
   outside("cuStreamEndCapture");
-  FakeDriver::OwnCapture& own = fake().own;
+  FakeDriver::OwnCapture& own = own_capture();
   own.streams.clear();
   if (answer()) return answer();
   return own.broken_by.empty() ? make(graph) : (*graph = nullptr, ++own.broken, kInvalidated + 0);
 }
 int record_event(Event event, StreamHandle stream) {
   outside("cuEventRecord");
-  FakeDriver::OwnCapture& own = fake().own;
+  FakeDriver::OwnCapture& own = own_capture();
   own.streams.count(stream) ? static_cast<void>(own.events.insert(event)) : static_cast<void>(own.events.erase(event));
   return fake().recorded_on.push_back(stream), answer();
 }
 int follow_event(StreamHandle stream, Event event, unsigned) {
   outside("cuStreamWaitEvent");
-  FakeDriver::OwnCapture& own = fake().own;
+  FakeDriver::OwnCapture& own = own_capture();
   const bool inside = own.events.count(event) > 0;
   if (own.streams.count(stream) && !inside) return breaks_capture("cuStreamWaitEvent", kIsolated);
   inside ? own.streams.insert(stream) : own.following.insert(stream);
@@ -86,7 +96,7 @@ int follow_event(StreamHandle stream, Event event, unsigned) {
 }
 int launch(const LaunchConfig* config, Function, void**, void**) {
   into(config->stream, "cuLaunchKernelEx");
-  FakeDriver::OwnCapture& own = fake().own;
+  FakeDriver::OwnCapture& own = own_capture();
   ++fake().launches;
   if (!own.streams.count(config->stream)) return run_one();
   if (std::exchange(own.first, false) && own.behind_event && config->attribute_count > 0)
@@ -224,19 +234,19 @@ Driver table() {
   t.stream_wait = [](StreamHandle stream) {
     outside("cuStreamSynchronize");
     const int broken = breaks_capture_of(stream, "cuStreamSynchronize");
-    fake().own.following.erase(stream);
+    own_capture().following.erase(stream);
     return ++fake().waits, broken ? broken : answer();
   };
   t.stream_query = [](StreamHandle stream) {
     outside("cuStreamQuery");
     const int broken = breaks_capture_of(stream, "cuStreamQuery");
-    fake().own.following.erase(stream);
+    own_capture().following.erase(stream);
     return broken ? broken : answer();
   };
   t.stream_follow = follow_event;
   t.pointer_attributes = pointer_attributes;
   t.stream_capturing = [](StreamHandle stream, int* status) { return fake().stream_status(stream, *status), answer(); };
-  t.capture_mode = [](int* mode) { return std::swap(*mode, fake().capture_mode), kSuccess + 0; };
+  t.capture_mode = [](int* mode) { return std::swap(*mode, capture_mode()), kSuccess + 0; };
   t.capture_info = [](StreamHandle stream, int* status, unsigned long long*, Graph* graph, const void* const**, std::size_t*) {
     return *graph = reinterpret_cast<Graph>(stream), fake().stream_status(stream, *status), answer();
   };
@@ -260,7 +270,7 @@ Driver table() {
   t.event_record = record_event;
   t.event_wait = [](Event event) {
     outside("cuEventSynchronize");
-    const int broken = fake().own.events.count(event) ? breaks_capture("cuEventSynchronize", kNotPermitted) : kSuccess + 0;
+    const int broken = own_capture().events.count(event) ? breaks_capture("cuEventSynchronize", kNotPermitted) : kSuccess + 0;
     return ++fake().waits, broken ? broken : answer();
   };
   t.event_elapsed = [](float* ms, Event, Event) { return *ms = 1, answer(); };

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -47,7 +48,8 @@ struct FakeDriver {
   void stream_status(const void* stream, int& status) const;
   std::vector<std::string> forbidden;
   int captured = 0;
-  int capture_mode = 0;                    // of the only thread that a test captures in
+  std::thread::id test_thread = std::this_thread::get_id();   // which made this
+  int capture_mode = 0;                    // of that thread, as is `own`
   // A capture that the engine began: the streams in it, the events that lie in it, and what the driver would end it for (905 and 900,
   // then 901 from cuStreamEndCapture). `launches_till_break`: the test ends it so; below 0: it does not.
   struct OwnCapture {
