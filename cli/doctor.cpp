@@ -1,5 +1,5 @@
 // tenfold doctor: what a report of a fault needs to say of this machine, and what is wrong; --latency: what it has against threads in a
-// hurry. It changes nothing.
+// hurry. It changes no setting.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -95,7 +95,7 @@ Flags make_flags(Wish& w) {
   Flags flags("tenfold doctor [--latency] [--flags]",
               "Shows what a bug report needs: versions, processor, memory, GPUs, libraries and where they lie, the folder of plans, and a\n"
               "self-test of each device. Exit code 1: something will not work; the line below it says what to do. --latency looks at what\n"
-              "bears on latency instead: found, wanted, how, and two seconds of hiccups on each CPU. It changes nothing.");
+              "bears on latency instead: found, wanted, how, and two seconds of hiccups on each CPU. It changes no setting.");
   flags.group("Flags");
   flags.add_switch("latency", w.latency, "look at what bears on latency");
   flags.add({"cpus", "N[,N...]", "the CPUs that matter; default: all that this process may use", [&w](const std::string& text) {

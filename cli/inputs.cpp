@@ -34,7 +34,8 @@ bool is_raw(const std::string& path) {
 Tensor tensor_of(const std::string& bytes, const std::string& path) {
   try {
     return read_tensor_proto(std::as_bytes(std::span(bytes)));
-  } catch (const Error& e) {   // a file of values that cannot be used, and no fault of the model
+  } catch (Error& e) {   // a file of values that cannot be used is no fault of the model; memory that is short stays that
+    if (e.kind() == ErrorKind::out_of_memory) throw e.within(path);
     throw Error(ErrorKind::io, path + ": " + e.what());
   }
 }

@@ -35,7 +35,7 @@ class Session:
 
     `providers`: names, or (name, options); those that are not there are passed over with a warning, the first that builds is taken, and why
     others were not is told to the logger "tenfold". Behind all of them comes the CPU, unless `enable_fallback` is 0. Without providers:
-    TENFOLD_DEVICE, else the first GPU, else the CPU. `disabled_optimizers`: names of Tenfold's passes (tenfold build --help lists them);
+    TENFOLD_DEVICE, else the first GPU, else the CPU. `disabled_optimizers`: names of Tenfold's passes (a wrong one lists them all);
     those of ONNX Runtime's optimizers are told to have no effect. Other keywords are those of build().
 
     `tune`: "now", a build for new shapes times kernels; "never", it does not; "background", it does not, and another process makes a tuned

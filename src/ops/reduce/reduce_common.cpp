@@ -36,7 +36,8 @@ std::vector<bool> reduced_dims(const Ints& axes, const Attributes& attributes, i
 void infer_any_axes(InferCall& call, bool keep) {
   const Dim count = call.rank(1) == 1 ? call.dims(1)[0] : Dim(1);
   call.supported(count.is_constant() || keep, "the number of axes is not known when building, and with it the result's rank");
-  call.need(keep || (count.constant() >= 0 && count.constant() <= call.rank(0)), count.text(), " axes of ", call.rank(0), " dimensions");
+  const bool fit = keep || (count.constant() >= 0 && count.constant() <= call.rank(0));
+  call.need(fit, count.text(), " axes are given for an operand of ", call.rank(0), " dimensions");
   Dim longest = 1;
   for (const Dim& d : call.dims(0)) longest = max(longest, d);
   const std::int64_t rank = keep ? call.rank(0) : count.constant() == 0 ? 0 : call.rank(0) - count.constant();
