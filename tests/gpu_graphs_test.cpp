@@ -25,9 +25,13 @@ class Graphs : public tests::FakeGpu {
       }
       for (int times = 0; times < 3; ++times) {
         void* const stream = streams[at++ % streams.size()];
+        const std::size_t ran = fake_->graphs_ran_on.size();
         const Status status = stream ? context->enqueue(stream) : context->run();
         ASSERT_TRUE(status) << "batch " << batch << ": " << context->describe(status);
         EXPECT_EQ(fake_->own.broken, 0) << "batch " << batch << ": " << fake_->own.broken_by;
+        if (stream && fake_->graphs_ran_on.size() > ran) {
+          EXPECT_EQ(fake_->graphs_ran_on.back(), stream) << "batch " << batch << ", run " << times << " is not on the caller's stream";
+        }
       }
     }
     EXPECT_GT(fake_->own.begun, 0);
@@ -61,6 +65,26 @@ TEST_F(Graphs, NoCaptureEndsInAnyOrderOfSizesAndStreams) {
         run_all(*e, {3, 8, 3, 8, 3, 1}, s, prepares);
         memory_.clear();
       }
+}
+
+// The first size is captured at once, another when it comes again: not by the two looks that one enqueued run takes at its addresses.
+TEST_F(Graphs, ASecondSizeIsCapturedWhenItComesAgain) {
+  int mine = 0;
+  const auto context = engine_->create_context();
+  context->own_memory(0), context->own_memory(1);
+  const auto captures_of = [&](std::int64_t batch) {
+    const int before = fake_->own.begun;
+    set_batch(*context, batch);
+    EXPECT_TRUE(context->enqueue(&mine));
+    EXPECT_TRUE(context->wait());
+    return fake_->own.begun - before;
+  };
+  EXPECT_EQ(captures_of(3), 1);
+  EXPECT_EQ(captures_of(4), 0);
+  EXPECT_EQ(captures_of(4), 1);
+  EXPECT_EQ(captures_of(5), 0);
+  EXPECT_EQ(captures_of(3), 0) << "it has a graph";
+  EXPECT_EQ(captures_of(5), 1);
 }
 
 TEST_F(Graphs, ARunGoesOnWhereACaptureEnds) {

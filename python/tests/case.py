@@ -1,5 +1,6 @@
 """What the tests share: a small model with a dynamic batch, its truth in NumPy, and engines that are built once."""
 import functools
+import importlib.metadata
 import os
 import subprocess
 import sys
@@ -47,6 +48,16 @@ def truth(x):
 
 def batch(rows=4, seed=0):
     return np.random.default_rng(seed).standard_normal((rows, 6)).astype(np.float32)
+
+
+def needs(package, version):
+    """Skips tests whose judge is a package of which another place has an older version, with other rules."""
+    try:
+        found = importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return unittest.skip(f'{package} is not installed')
+    older = [int(n) for n in found.split('.')[:2]] < [int(n) for n in version.split('.')[:2]]
+    return unittest.skipIf(older, f'{package} is {found}, the rules are those of {version}')
 
 
 def python(code, **environment):

@@ -2,11 +2,12 @@
 
 sentence_transformers_names_test.py --write: writes that file anew, where sentence-transformers is installed.
 """
-import importlib.util
 import inspect
 import pathlib
 import sys
 import unittest
+
+from case import needs
 
 import tenfold.embeddings as ours
 
@@ -98,7 +99,7 @@ class Names(unittest.TestCase):
         self.assertEqual({name for kind, name in written() if not hasattr(getattr(ours, kind), name)} - fresh, set())
         self.assertEqual({name for name in LEFT_OUT if any(hasattr(k, name) for k in (ours.SentenceTransformer, ours.CrossEncoder))}, set())
 
-    @unittest.skipUnless(importlib.util.find_spec('sentence_transformers'), 'sentence-transformers is not installed')
+    @needs('sentence-transformers', '6.2')
     def test_the_file_is_theirs(self):
         self.assertEqual(written(), read())
 

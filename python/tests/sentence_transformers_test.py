@@ -17,7 +17,7 @@ from unittest import mock
 os.environ.setdefault('CUDA_VISIBLE_DEVICES', '')
 import numpy as np
 
-from case import Case
+from case import Case, needs
 from tenfold import embeddings as ours
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -43,6 +43,7 @@ def numbers(value):
 
 
 @unittest.skipUnless(HAVE, 'torch, transformers and sentence-transformers are not installed')
+@needs('sentence-transformers', '6.2')
 class Beside(Case):
     @classmethod
     def setUpClass(cls):

@@ -28,7 +28,7 @@ class OnAGpu(Case):
             self.assertEqual(self.served(s), [(True, False, '')], seen.output)
             for rows in (2, 3, 4):
                 self.near(s.run(None, {'x': batch(rows)})[0], truth(batch(rows)), 1e-4)
-            self.assertTrue(s._engine({'x': batch(3)}).info.on_gpu)
+            self.assertTrue(s._engines.engine_of({'x': batch(3)}, frozenset())[0].info.on_gpu)
         self.assertEqual(len([line for line in seen.output if 'last bits' in line]), 1, seen.output)
         self.assertEqual([line for line in seen.output if 'thread of this process' in line], [])
 

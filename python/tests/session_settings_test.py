@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 import onnxruntime
-from case import Case, TensorProto, batch, helper, model, numpy_helper, onnx, tanh_model, truth
+from case import Case, TensorProto, batch, helper, model, needs, numpy_helper, onnx, tanh_model, truth
 
 import tenfold
 import tenfold.onnxruntime
@@ -77,6 +77,7 @@ class Settings(Case):
         for word in [words] if isinstance(words, str) else words:
             self.assertIn(word, lines[0])
 
+    @needs('onnxruntime', '1.31')
     def test_all_of_them_are_decided(self):
         self.assertEqual(names(onnxruntime.SessionOptions), set(SILENT_SESSION) | WITH_EFFECT | set(REFUSED))
         self.assertEqual(names(onnxruntime.RunOptions), set(SILENT_RUN) | RUN_WITH_EFFECT | set(RUN_REFUSED))

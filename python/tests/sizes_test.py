@@ -179,7 +179,7 @@ class TensorRT(Orders):
         return run
 
     def test_on_a_stream(self):
-        stream = tenfold.Stream(DEVICE) if DEVICE != 'cpu' else None
+        stream = tenfold.Stream(device=DEVICE) if DEVICE != 'cpu' else None
 
         def execute(context, x, y):
             context.set_tensor_address('x', x), context.set_tensor_address('y', y)

@@ -148,7 +148,7 @@ Status settle(ContextState& c, bool in_advance = false) noexcept {
     if (Status s = runtime::check_overlaps(c); !s) return s;
   if (!c.device) runtime::resolve_addresses(c, frame);
   else if (Status s = runtime::prepare_staged(c, in_advance); !s) return s;
-  c.bindings.changed = c.device && c.device->asks_again;
+  c.bindings.changed = false;
   c.bindings.states_moved = false;
   return {};
 }
@@ -210,7 +210,11 @@ Status ExecutionContext::run_early() noexcept {
   return status;
 }
 
-void runtime::begin_run(ContextState& c) noexcept { c.run.phase.store(Phase::going, std::memory_order_relaxed); }
+// A graph is captured before a run, never in the middle of one: a run that is enqueued is settled twice.
+void runtime::begin_run(ContextState& c) noexcept {
+  c.run.phase.store(Phase::going, std::memory_order_relaxed);
+  if (c.device && c.device->asks_again) c.bindings.changed = true;
+}
 
 namespace {
 

@@ -44,14 +44,17 @@ void CudaStream::record_into(void* callers) noexcept {
 bool CudaStream::start() noexcept {
   if (const int lost = queue_.device.lost()) return noted(lost, "an earlier call"), false;
   queue_.device.make_current();
+  resumed_ = queue_.stream;
   queue_.redirect(queue_.own);
-  if (noted(driver()->capture_begin(queue_.own, kCaptureThreadLocal), "cuStreamBeginCapture") != Status::ok) return false;
-  return capturing_ = queue_.joined = true;
+  if (noted(driver()->capture_begin(queue_.own, kCaptureThreadLocal), "cuStreamBeginCapture") == Status::ok)
+    return capturing_ = queue_.joined = true;
+  queue_.redirect(resumed_);
+  return false;
 }
 
 std::shared_ptr<const void> CudaStream::finish(std::shared_ptr<const void> previous) noexcept {
   capturing_ = false;
-  queue_.redirect(queue_.own);
+  queue_.redirect(resumed_);
   queue_.joined = false;
   Graph graph = nullptr;
   if (noted(driver()->capture_end(queue_.own, &graph), "cuStreamEndCapture") != Status::ok || !graph) return nullptr;

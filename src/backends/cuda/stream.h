@@ -56,6 +56,7 @@ class CudaStream final : public Stream, public Recorder, public CallersStreams {
   Event end_ = nullptr;                        // see note_end(); made when it is first used
   bool own_has_work_ = false, callers_have_work_ = false;
   bool capturing_ = false;                     // between start() and finish(): nothing runs
+  StreamHandle resumed_ = nullptr;             // where work goes again behind finish()
   StreamHandle unnoted_ = nullptr;             // the default stream, where done_ is yet to be recorded behind its work
   StreamHandle strands_[kStrands - 1] = {};        // made when they are first used
   std::vector<Event> moments_;                     // of strands, by number
