@@ -38,7 +38,7 @@ def build(tenfold, plan, *flags, largest=1):
 
 
 def errors(tenfold, judged, labels, want):
-    rows = [(name, 'none') for name in ('minmax', 'entropy', 'mse', 'percentile')] + [('auto', 'equalise,smooth,round,bias')]
+    rows = [(name, 'none') for name in ('minmax', 'entropy', 'mse', 'percentile')] + [('auto', 'equalize,smooth,round,bias')]
     for name, remedies in rows:
         build(tenfold, 'm.plan', '--int8', '--data=data.npy', '--samples=200', f'--calibrator={name}', f'--remedies={remedies}',
               '--builderOptimizationLevel=1', largest=20)

@@ -3,7 +3,7 @@
 
     embeddings.py MODEL_FOLDER MODEL.onnx SENTENCES.csv [--threads 2] [--rounds 5] [--seconds 5] [--texts N] [--parts sentences,start,...]
 
-MODEL_FOLDER: as sentence-transformers saves it (all-MiniLM-L6-v2). MODEL.onnx: the same model with pooling and normalisation, which
+MODEL_FOLDER: as sentence-transformers saves it (all-MiniLM-L6-v2). MODEL.onnx: the same model with pooling and normalization, which
 examples/minilm_to_onnx.py writes. SENTENCES.csv: STS-B's test set, text, text, score. Peers: onnxruntime and OpenVINO with tokenizers;
 fastembed, which gets the folder's files; sentence-transformers. Those that are not installed are named and left out.
 

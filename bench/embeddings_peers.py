@@ -1,6 +1,6 @@
 """Encoders of a folder by every library that bench/embeddings.py compares: a function from texts to vectors for each.
 
-What a peer needs of `a`: folder (as sentence-transformers saves it), onnx (the same with pooling and normalisation, or None), threads,
+What a peer needs of `a`: folder (as sentence-transformers saves it), onnx (the same with pooling and normalization, or None), threads,
 level and plans (Tenfold's).
 """
 import importlib.util

@@ -92,7 +92,7 @@ struct Memory {
   std::shared_ptr<void> data;
 };
 
-// acc * scale + bias, quantised to u8: the epilogue of nearly every layer.
+// acc * scale + bias, quantized to u8: the epilogue of nearly every layer.
 ir::Body epilogue_of_layer() {
   ir::BodyBuilder b({DType::i32, DType::f32, DType::f32});
   std::uint16_t y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.cast(0, DType::f32), 1), 2);

@@ -1,5 +1,5 @@
 """Models for bench/int8_peers.py, from seeds, with numpy and onnx alone: MobileNet-v2, ResNet-50, MiniLM and BERT-base as they are built,
-with random weights. Batch and sequence are dynamic; normalisations are folded into convolutions, as most exporters do."""
+with random weights. Batch and sequence are dynamic; normalizations are folded into convolutions, as most exporters do."""
 import os
 import sys
 

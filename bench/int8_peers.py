@@ -3,7 +3,7 @@
 
     int8_peers.py TENFOLD FOLDER [--only mobilenet,...] [--threads 1,2] [--batch 1,8]
 
-Makes the models in FOLDER (bench/int8_models.py) and quantises each with everybody's own tools from the same data: ours as it builds, ONNX
+Makes the models in FOLDER (bench/int8_models.py) and quantizes each with everybody's own tools from the same data: ours as it builds, ONNX
 Runtime by quantize_static (u8, weights i8 by channel, min-max) and quantize_dynamic, OpenVINO by NNCF. Each engine is a process of its own
 on the same processors, stopped while another one is timed; every round visits all of them, each round beginning with another. Medians.
 --isa=vnni or avx2 narrows ours (--cpuFeatures) and OpenVINO (ONEDNN_MAX_CPU_ISA). ONNX Runtime has no such switch: --preload names the
@@ -28,7 +28,7 @@ SAMPLES = 8   # that give ranges
 ISA = {'all': ('', ''), 'vnni': ('avx2,avx512,vnni', 'AVX512_CORE_VNNI'), 'avx2': ('avx2', 'AVX2')}
 
 
-# ------------------------------------------------------------------------------------------------ models, quantised by each
+# ------------------------------------------------------------------------------------------------ models, quantized by each
 
 def prepare(name, folder):
     path = os.path.join(folder, name)
@@ -63,7 +63,7 @@ def by_onnxruntime(name, path, out, samples):
         def get_next(self):
             return next(self.left, None)
     scope = {}
-    if name in int8_models.TRANSFORMERS:   # only what goes into products: a quantised sum or mask costs accuracy and gains no speed
+    if name in int8_models.TRANSFORMERS:   # only what goes into products: a quantized sum or mask costs accuracy and gains no speed
         scope = dict(op_types_to_quantize=['MatMul', 'Gemm'], extra_options={'OpTypesToExcludeOutputQuantization': ['MatMul', 'Gemm']})
     quant_pre_process(path, out + '.tmp', skip_symbolic_shape=True)
     quantize_static(out + '.tmp', out, Reader(), quant_format=QuantFormat.QDQ, per_channel=True, activation_type=QuantType.QUInt8,

@@ -71,7 +71,7 @@ def recurrent(op, gates):
 
 def in_bytes(model):
     """The model with W and R of its LSTMs as i8, a scale for each row, behind a DequantizeLinear."""
-    graph, quantised = model.graph, []
+    graph, quantized = model.graph, []
     weights = {w.name: w for w in graph.initializer}
     for node in graph.node:
         for place in (1, 2) if node.op_type == 'LSTM' else ():
@@ -81,8 +81,8 @@ def in_bytes(model):
             integers = np.clip(np.rint(values / scales[None, :, None]), -127, 127).astype(np.int8)
             graph.initializer.remove(weights[name])
             graph.initializer.extend([numpy_helper.from_array(integers, name + '_q'), numpy_helper.from_array(scales, name + '_s')])
-            quantised.append(helper.make_node('DequantizeLinear', [name + '_q', name + '_s'], [name], axis=1))
-    for node in reversed(quantised):
+            quantized.append(helper.make_node('DequantizeLinear', [name + '_q', name + '_s'], [name], axis=1))
+    for node in reversed(quantized):
         graph.node.insert(0, node)
     onnx.checker.check_model(model)
     return model

@@ -5,7 +5,7 @@
     python bench/latency_peers.py --tenfold=build/release/cli/tenfold MODELS [--only=tcn,lstm_a] [--threads=1] [--rounds=5]
                                   [--seconds=1] [--flags='--noTF32'] [--json=ROWS.json]
 
-Every round times every engine in turn, so that neighbours on the machine hit all of them alike. A figure is the median
+Every round times every engine in turn, so that neighbors on the machine hit all of them alike. A figure is the median
 of the rounds' medians. `ratio` is that of the better peer to ours. `error` is the largest difference to ONNX Runtime's
 outputs on the same input, beside the largest output. *_step runs with the states that it was given each time. With
 --flags=--newestRow=x:1 ours is what follows the newest row's arrival, beside the peers' whole window; `early` is what

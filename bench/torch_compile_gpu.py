@@ -7,7 +7,7 @@ Each row is a process; it compiles beside others and measures alone. Of each way
 two events around the call, on a GPU that was kept busy until all was asked of it, and by the clock with a wait behind it. `engine` is the
 engine's own run on torch's stream, as `tenfold exec` times it; `empty` a backend that computes nothing. A row NAME:BATCH:dynamic has a
 batch that may vary from 2 to 64; NAME:BATCH:int8 has products of 8 bits, of images by ranges of four batches, of text by rows that are
-quantised as they run. Random weights. `decoder` is one step of 12 layers of 768 that reads a cache of 256 places. It wants torch,
+quantized as they run. Random weights. `decoder` is one step of 12 layers of 768 that reads a cache of 256 places. It wants torch,
 torchvision, transformers and the wheel. --device cpu is a trial of this script.
 """
 import argparse

@@ -93,7 +93,7 @@ Accuracy::Accuracy(const ExecOptions& o, const CalibrationData& data) : data_(da
       for (std::int64_t r = 0; r < rows; ++r) origins.push_back({row++, ""});
     }
     if (i < data.first() || (i - data.first()) % data.step() != 0) continue;
-    Labelled& one = samples_.emplace_back(Labelled{i, {}});
+    Labeled& one = samples_.emplace_back(Labeled{i, {}});
     for (const ImageOrigin& origin : origins) one.classes.push_back(labels.of(origin.number, origin.path));
   }
   if (samples_.empty()) throw Error(ErrorKind::io, "--labels: no sample checks; more of --data would, or --checkData=PATH");
@@ -101,7 +101,7 @@ Accuracy::Accuracy(const ExecOptions& o, const CalibrationData& data) : data_(da
 
 std::vector<std::int64_t> Accuracy::by_sample() const {
   std::vector<std::int64_t> labels;
-  for (const Labelled& one : samples_) {
+  for (const Labeled& one : samples_) {
     const int number = data_.step() == 1 ? 2 * one.index + 1 : one.index;   // samples of --checkData are the odd ones
     const std::size_t rows = one.classes.size(), first = static_cast<std::size_t>(number) * rows;
     if (labels.size() < first + rows) labels.resize(first + rows, -1);
@@ -115,7 +115,7 @@ void Accuracy::tell(const ExecOptions& o, const Engine& plan, const BuildConfig&
   Classifier of_plan(plan, output_), of_floats(floats, output_);
   std::int64_t plan_right = 0, floats_right = 0, same = 0;
   std::size_t all = 0;
-  for (const Labelled& one : samples_) {
+  for (const Labeled& one : samples_) {
     const InputSet sample = data_.samples().at(one.index).value();
     const std::vector<std::int64_t> got = of_plan(sample), want = of_floats(sample);
     if (got.size() != one.classes.size() || want.size() != one.classes.size())
@@ -124,7 +124,7 @@ void Accuracy::tell(const ExecOptions& o, const Engine& plan, const BuildConfig&
     for (std::size_t r = 0; r < got.size(); ++r)
       ++all, plan_right += got[r] == one.classes[r], floats_right += want[r] == one.classes[r], same += got[r] == want[r];
   }
-  o.console.info("accuracy by '" + output_ + "' on " + std::to_string(all) + " labelled samples that gave no ranges: the plan " +
+  o.console.info("accuracy by '" + output_ + "' on " + std::to_string(all) + " labeled samples that gave no ranges: the plan " +
                  percent(plan_right, all) + ", the model in f32 " + percent(floats_right, all) + "; both have the same class first for " +
                  percent(same, all));
 }

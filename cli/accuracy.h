@@ -21,14 +21,14 @@ class Accuracy {
 
  private:
   // A sample that checks, and the classes of its rows.
-  struct Labelled {
+  struct Labeled {
     int index = 0;
     std::vector<std::int64_t> classes;
   };
   const CalibrationData& data_;
   std::string output_;
   bool rows_ = false;   // the output has a row for each of a batch
-  std::vector<Labelled> samples_;
+  std::vector<Labeled> samples_;
 };
 
 }  // namespace tenfold::cli

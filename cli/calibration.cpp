@@ -54,7 +54,7 @@ std::vector<DType> types_of(const ExecOptions& o) {
 }  // namespace
 
 void add_calibration_flags(Flags& f, ExecOptions& o) {
-  f.add({"int8", "", "permission for integer products: of a quantised model (on by default), of any with --data; rows, without",
+  f.add({"int8", "", "permission for integer products: of a quantized model (on by default), of any with --data; rows, without",
          [&o](const std::string&) { o.build.int8 = o.int8_asked = true; }});
   f.add_text(
       "data", o.data, "PATH",
@@ -75,7 +75,7 @@ void add_calibration_flags(Flags& f, ExecOptions& o) {
              "+ranges for --int8 in TensorRT's form: read if FILE exists, else taken from --data and written");
   f.add_text("calibrator", o.calibrator, "NAME",
              "+how --int8 takes ranges from --data: auto (the best of them; the default), entropy (with --calib), minmax, mse, percentile; "
-             "dynamic: none, rows are quantised as they run");
+             "dynamic: none, rows are quantized as they run");
   f.add({"calibProfile", "N", "+samples have the shapes of profile N (0), see --profile",
          [&o](const std::string& text) { o.calibration_profile = parse_int("calibProfile", text, 0); }});
   const std::pair<const char*, std::map<std::string, Shape> ExecOptions::Ranges::*> shapes[] = {
@@ -85,7 +85,7 @@ void add_calibration_flags(Flags& f, ExecOptions& o) {
   for (const auto& [name, field] : shapes)
     f.add({name, "SHAPES", "+samples have shapes of their own, within these, and not those of a profile",
            [&o, name = name, field = field](const std::string& text) { o.calibration_shapes.*field = parse_shapes(name, text); }});
-  f.add({"remedies", "LIST", "+what may lessen the error of --int8, kept where it does: equalise,smooth,round,bias (the default), or none",
+  f.add({"remedies", "LIST", "+what may lessen the error of --int8, kept where it does: equalize,smooth,round,bias (the default), or none",
          [&o](const std::string& text) { o.remedies = parse_remedies(text); }});
 }
 
@@ -94,7 +94,7 @@ std::vector<std::string> parse_remedies(const std::string& text) {
   std::vector<std::string> names = split(text, ',');
   for (const std::string& name : names)
     if (name.empty())
-      throw UsageError("--remedies is none, or names with commas between them (equalise,smooth,round,bias), not '" + text + "'");
+      throw UsageError("--remedies is none, or names with commas between them (equalize,smooth,round,bias), not '" + text + "'");
   return names;
 }
 

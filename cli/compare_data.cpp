@@ -93,7 +93,7 @@ void print_table(const DataQuestion& q, std::size_t samples, const std::vector<M
     else std::printf("%-28s %s\n", printable(m.output).c_str(), m.problem.c_str());
   if (!right) return;
   const double all = std::max<double>(1, static_cast<double>(right->rows)) / 100;
-  std::printf("right by '%s', of %zu labelled rows: the first %.1f %%, the second %.1f %%\n", printable(right->output).c_str(), right->rows,
+  std::printf("right by '%s', of %zu labeled rows: the first %.1f %%, the second %.1f %%\n", printable(right->output).c_str(), right->rows,
               static_cast<double>(right->first) / all, static_cast<double>(right->second) / all);
 }
 

@@ -100,7 +100,7 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
   f.add({"cpuFeatures", "LIST", "+use only these: avx2,avx512,vnni,avx512bf16,amxint8,amxbf16",
          [&o](const std::string& text) { o.build.cpu_features = parse_cpu_features(text); }});
   f.add_switch("refit", o.build.refittable,
-               "+a plan whose weights can be replaced without a rebuild; scalars and quantisation parameters stay fixed");
+               "+a plan whose weights can be replaced without a rebuild; scalars and quantization parameters stay fixed");
   f.add({"refitFromOnnx", "[MODEL]", "+give a loaded plan the weights of MODEL, or of --onnx: same graph, other values",
          [&o](const std::string& text) { o.refit_from_onnx = true, o.refit_from = text; }});
   for (const char* name : {"versionCompatible", "vc"})

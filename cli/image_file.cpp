@@ -18,15 +18,15 @@ Pixels read_image(const std::string& path) {
   throw BrokenImage("it is neither JPEG nor PNG");
 }
 
-Pixels luminance(const Pixels& colours) {
+Pixels luminance(const Pixels& colors) {
   constexpr std::uint32_t kRed = 19595, kGreen = 38470, kBlue = 7471;   // of 65536
-  Pixels grey{colours.width, colours.height, 1, {}};
-  grey.values.resize(colours.values.size() / 3);
-  for (std::size_t i = 0; i < grey.values.size(); ++i) {
-    const std::uint8_t* p = &colours.values[3 * i];
-    grey.values[i] = static_cast<std::uint8_t>((kRed * p[0] + kGreen * p[1] + kBlue * p[2] + 0x8000) >> 16);
+  Pixels gray{colors.width, colors.height, 1, {}};
+  gray.values.resize(colors.values.size() / 3);
+  for (std::size_t i = 0; i < gray.values.size(); ++i) {
+    const std::uint8_t* p = &colors.values[3 * i];
+    gray.values[i] = static_cast<std::uint8_t>((kRed * p[0] + kGreen * p[1] + kBlue * p[2] + 0x8000) >> 16);
   }
-  return grey;
+  return gray;
 }
 
 void expect_size(std::int64_t width, std::int64_t height) {

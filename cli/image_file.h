@@ -22,11 +22,11 @@ struct BrokenImage : std::runtime_error {
 
 bool is_image_name(const std::string& path);   // by its ending
 
-// In colour, whatever the file holds; grey becomes three equal channels, and alpha is dropped. How the camera was held (EXIF) is not
+// In color, whatever the file holds; gray becomes three equal channels, and alpha is dropped. How the camera was held (EXIF) is not
 // looked at. Throws BrokenImage, or Error(io) for a file that cannot be opened or a decoder that is not installed.
 Pixels read_image(const std::string& path);
 // One channel of three: 0.299 red + 0.587 green + 0.114 blue (ITU-R BT.601).
-Pixels luminance(const Pixels& colours);
+Pixels luminance(const Pixels& colors);
 
 // A decoder for each form. `bytes` begin as such a file does.
 Pixels decode_jpeg(std::string_view bytes);
@@ -34,7 +34,7 @@ Pixels decode_png(std::string_view bytes);
 
 // Throws BrokenImage for a size that is none, or beyond any photograph: a small file may claim it.
 void expect_size(std::int64_t width, std::int64_t height);
-// Room for so many pixels in colour; the same throws.
+// Room for so many pixels in color; the same throws.
 Pixels room_for(std::int64_t width, std::int64_t height);
 
 }  // namespace tenfold::cli

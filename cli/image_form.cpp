@@ -48,7 +48,7 @@ ImageLayout layout_of(const ImageSpec& spec, const BindingInfo& input, int& chan
   if (!spec.layout && !counts(first) && !counts(last))
     throw UsageError("--image: " + what(input) +
                      " without 3 or 1 channels in a place where they can be told: say layout:nchw or layout:nhwc");
-  // 3 counts before 1: [N,1,W,3] is one line of colours.
+  // 3 counts before 1: [N,1,W,3] is one line of colors.
   const bool behind = spec.layout ? *spec.layout == ImageLayout::nhwc : counts(last) && (!counts(first) || (first == 1 && last == 3));
   const std::int64_t found = behind ? last : first;
   if (found >= 0 && !counts(found))

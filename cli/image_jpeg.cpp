@@ -15,7 +15,7 @@ constexpr int kLimitScans = 32768;    // TJFLAG_LIMITSCANS: of 500, for a few by
 
 struct TurboJpeg {
   Handle (*init)();
-  int (*header)(Handle, const unsigned char*, unsigned long, int* width, int* height, int* sampling, int* colours);
+  int (*header)(Handle, const unsigned char*, unsigned long, int* width, int* height, int* sampling, int* colors);
   int (*decompress)(Handle, const unsigned char*, unsigned long, unsigned char*, int width, int pitch, int height, int format, int flags);
   char* (*message)(Handle);
   int (*destroy)(Handle);
@@ -44,14 +44,14 @@ Pixels decode_jpeg(std::string_view bytes) {
   static const TurboJpeg jpeg;
   const Decoder decoder(jpeg);
   const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
-  int width = 0, height = 0, sampling = 0, colours = 0;
-  if (jpeg.header(decoder.handle, data, bytes.size(), &width, &height, &sampling, &colours) != 0)
+  int width = 0, height = 0, sampling = 0, colors = 0;
+  if (jpeg.header(decoder.handle, data, bytes.size(), &width, &height, &sampling, &colors) != 0)
     throw BrokenImage(jpeg.message(decoder.handle));
-  if (colours == kCmyk || colours == kYcck) throw BrokenImage("it is of four inks (CMYK), and models take red, green and blue");
+  if (colors == kCmyk || colors == kYcck) throw BrokenImage("it is of four inks (CMYK), and models take red, green and blue");
   Pixels pixels = room_for(width, height);
   const int failed = jpeg.decompress(decoder.handle, data, bytes.size(), pixels.values.data(), width, 0, height, kRgb,
                                      kAccurate | kLimitScans);
-  // A warning is a failure, too: of a file that was cut, what is missing is grey. Bytes too many between two parts harm no pixel.
+  // A warning is a failure, too: of a file that was cut, what is missing is gray. Bytes too many between two parts harm no pixel.
   if (const std::string why = failed ? jpeg.message(decoder.handle) : ""; failed && why.find("extraneous bytes") == why.npos)
     throw BrokenImage(why);
   return pixels;

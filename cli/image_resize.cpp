@@ -20,12 +20,12 @@ std::vector<Taps> taps_of(int from, int to) {
   const double step = static_cast<double>(from) / to, reach = std::max(step, 1.0);   // half the triangle's width
   std::vector<Taps> all(static_cast<std::size_t>(to));
   for (int i = 0; i < to; ++i) {
-    const double centre = (i + 0.5) * step;
-    const int first = std::max(0, static_cast<int>(centre - reach + 0.5)), end = std::min(from, static_cast<int>(centre + reach + 0.5));
+    const double center = (i + 0.5) * step;
+    const int first = std::max(0, static_cast<int>(center - reach + 0.5)), end = std::min(from, static_cast<int>(center + reach + 0.5));
     std::vector<double> weights;
     double sum = 0;
     for (int k = first; k < end; ++k) {
-      weights.push_back(std::max(0.0, 1 - std::abs(k + 0.5 - centre) / reach));
+      weights.push_back(std::max(0.0, 1 - std::abs(k + 0.5 - center) / reach));
       sum += weights.back();
     }
     Taps& taps = all[static_cast<std::size_t>(i)];

@@ -9,7 +9,7 @@ namespace tenfold::cli {
 // new pixels, or as two old ones if those are larger, first along rows and then along columns, each rounded to 8 bits. (Pillow 13
 // begins with the columns where it finds that shorter, so that a level may differ by 1 there.)
 Pixels resized(const Pixels& image, int width, int height);
-// From the centre; half a pixel goes to the even side. The image is at least as large.
+// From the center; half a pixel goes to the even side. The image is at least as large.
 Pixels cropped(const Pixels& image, int width, int height);
 
 }  // namespace tenfold::cli

@@ -40,10 +40,10 @@ class Field {
     text_ += formatted("<line x1='%.1f' x2='%.1f' y1='%g' y2='%g' class='grid'/><text x='%.1f' y='%g' text-anchor='middle'>%s</text>\n",
                        x(share), x(share), top_, top_ + kHeight, x(share), top_ + kHeight + 16, words.c_str());
   }
-  void line(const std::vector<std::pair<double, double>>& points, const char* colour, const char* name, int place) {
-    text_ += formatted("<polyline fill='none' stroke='%s' stroke-width='1.5' points='", colour);
+  void line(const std::vector<std::pair<double, double>>& points, const char* color, const char* name, int place) {
+    text_ += formatted("<polyline fill='none' stroke='%s' stroke-width='1.5' points='", color);
     for (const auto& [share, us] : points) text_ += formatted("%.1f,%.1f ", x(share), y(us));
-    text_ += formatted("'/><text x='%g' y='%g' fill='%s'>%s</text>\n", kLeft + kWidth - 270 + 90 * place, top_ - 12, colour, name);
+    text_ += formatted("'/><text x='%g' y='%g' fill='%s'>%s</text>\n", kLeft + kWidth - 270 + 90 * place, top_ - 12, color, name);
   }
   const std::string& text() const { return text_; }
 
@@ -61,11 +61,11 @@ std::string latency_plot(const LatencyReport& r) {
   Field over_nines(kTop, most, r.name + formatted(": %.0f a second, time at each percentile", r.rate));
   for (int n = 0; n <= static_cast<int>(nines); ++n) over_nines.mark(n / nines, formatted("%.10g%%", 100 * (1 - std::pow(10, -n))));
   int place = 0;
-  const auto percentiles = [&](const LatencyRecorder& recorder, const char* colour, const char* name) {
+  const auto percentiles = [&](const LatencyRecorder& recorder, const char* color, const char* name) {
     std::vector<std::pair<double, double>> points;
     for (int i = 0; i <= 300; ++i)
       points.emplace_back(i / 300.0, static_cast<double>(recorder.percentile(100 * (1 - std::pow(10, -nines * i / 300)))) / 1e3);
-    over_nines.line(points, colour, name, place++);
+    over_nines.line(points, color, name, place++);
   };
   percentiles(o.response, "#c03030", "response"), percentiles(o.service, "#2050b0", "service"),
       percentiles(r.hiccups, "#808080", "hiccups");

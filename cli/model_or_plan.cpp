@@ -70,7 +70,7 @@ void add_kernel_flags(Flags& flags) {
 
 void add_overridable_flag(Flags& flags, BuildConfig& config) {
   flags.add({"overridable", "[LIST]",
-             "+initialisers that are inputs, too, stay inputs, which have these values where nothing is given; without names: all of them",
+             "+initializers that are inputs, too, stay inputs, which have these values where nothing is given; without names: all of them",
              [&config](const std::string& text) {
                for (const std::string& name : split(text.empty() ? "*" : text, ',')) config.overridable.push_back(name);
              }});

@@ -79,7 +79,7 @@ void add_precision_flags(Flags& f, ExecOptions& o) {
   f.add({"best", "", "+permission for every precision", [&o](const std::string&) {
            o.best = o.build.fp16 = o.build.bf16 = o.build.int8 = o.build.fp8 = o.int8_asked = true;
          }});
-  f.add({"fp8", "", "+permission for e4m3 products on a GPU: of a model that is quantised so (on by default), of any with --data",
+  f.add({"fp8", "", "+permission for e4m3 products on a GPU: of a model that is quantized so (on by default), of any with --data",
          [&o](const std::string&) { o.build.fp8 = o.fp8_asked = true; }});
   f.add({"int4", "", "+weights of 4 bits are unfolded to floats when a plan is built", [&o](const std::string&) { o.int4_asked = true; }});
   f.add({"precision", "auto", "+fp16, bf16 and int8 as the device suggests; the build says which, and why", [&o](const std::string& text) {
@@ -106,7 +106,7 @@ std::string why_no_fp8(const ExecOptions& o, const BuildReport& report) {
   if (!o.build.device.starts_with("cuda")) return "CPUs have no products of e4m3, GPUs do from compute capability 8.9 on";
   if (report.budget)
     return "no plan with products of e4m3 was quicker within --max-error, or this GPU has none (compute capability 8.9 and later)";
-  return "it is for products that the model quantises to e4m3, or that --data=PATH gives ranges (with --best and --max-error=E), on a GPU "
+  return "it is for products that the model quantizes to e4m3, or that --data=PATH gives ranges (with --best and --max-error=E), on a GPU "
          "of compute capability 8.9 and later";
 }
 }  // namespace

@@ -1,4 +1,4 @@
-// From shape flags to optimisation profiles, filling gaps as trtexec does.
+// From shape flags to optimization profiles, filling gaps as trtexec does.
 #include <set>
 
 #include "exec_options.h"

@@ -88,7 +88,7 @@ Flags make_flags(Wish& w) {
              [&w](const std::string& text) { w.options.exclude.push_back(text); }});
   flags.add_text("calibrator", w.calibrator, "NAME",
                  "how ranges are taken: auto (the best of them; the default), entropy (with --calib), minmax, mse, percentile");
-  flags.add({"remedies", "LIST", "what may lessen the error, kept where it does: equalise,smooth,round,bias (the default), or none",
+  flags.add({"remedies", "LIST", "what may lessen the error, kept where it does: equalize,smooth,round,bias (the default), or none",
              [&w](const std::string& text) { w.remedies = parse_remedies(text); }});
   flags.add_text("calib", w.cache, "FILE", "ranges in TensorRT's form: read if FILE exists, else taken from --data and written");
   flags.add({"type", "int8|fp8|int4|mixed",
@@ -109,7 +109,7 @@ Flags make_flags(Wish& w) {
   flags.add_switch("help", w.help, "this text");
   flags.footer(
       "int8 and fp8 need samples. --type=int4 and --nbits do without: each weight is rounded to the nearest then. Exit codes: 3\n"
-      "where no product can be quantised (within --max-error), or nodes stand in the way of the opset that the type needs (13, fp8\n"
+      "where no product can be quantized (within --max-error), or nodes stand in the way of the opset that the type needs (13, fp8\n"
       "19, int4 21), with what to do.");
   return flags;
 }
@@ -144,7 +144,7 @@ void print_report(const Wish& w, const QuantizeReport& r) {
   const char* const what = w.options.type == QuantizeType::fp8 ? "are of e4m3"
                            : is_of_weights(w)                  ? "have weights of few bits"
                                                                : "have 8 bits";
-  std::printf("%d of %d products %s in %s\n", r.quantised, r.products, what, printable(w.output).c_str());
+  std::printf("%d of %d products %s in %s\n", r.quantized, r.products, what, printable(w.output).c_str());
   for (const QuantizeReport::Left& left : r.left)
     std::printf("  %zu in floats, because %s: %s\n", left.nodes.size(), left.why.c_str(), names_of(left.nodes).c_str());
   const CalibrationReport& c = r.calibration;
@@ -177,7 +177,7 @@ int quantize_main(const Arguments& arguments) {
   if (words.size() != 1)
     throw UsageError("tenfold quantize takes one model: tenfold quantize m.onnx --data=samples.npz -o m.qdq.onnx");
   if (w.output.empty()) throw UsageError("say where to write the file: -o OUT.onnx");
-  if (is_plan(words[0])) throw UsageError("'" + words[0] + "' is a plan: its kernels are chosen already; quantise the model");
+  if (is_plan(words[0])) throw UsageError("'" + words[0] + "' is a plan: its kernels are chosen already; quantize the model");
   check(w);
   w.config.log = Console{.show_info = false}.callback();
   expect_writable(w.output), expect_writable(w.data.empty() ? "" : w.cache);

@@ -204,6 +204,6 @@ endif()
 
 # What takes longest starts first, so that it does not run alone at the end.
 set_tests_properties(backends_test PROPERTIES COST 600)
-foreach(name build_time_test optimised_suite_test random_graph_test onnx_suite_test)
+foreach(name build_time_test optimized_suite_test random_graph_test onnx_suite_test)
   set_tests_properties(${name} PROPERTIES COST 100)
 endforeach()

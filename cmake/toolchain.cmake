@@ -18,7 +18,7 @@ target_include_directories(tenfold_options INTERFACE $<BUILD_INTERFACE:${CMAKE_C
 target_compile_options(tenfold_options INTERFACE -Wall -Wextra -Wvla -Walloca
   -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds -Wno-missing-field-initializers -fno-math-errno -ffp-contract=off
   $<$<CXX_COMPILER_ID:Clang>:-Wno-unknown-warning-option> $<$<BOOL:${TENFOLD_WERROR}>:-Werror>
-  # What GCC 12 concludes from the flow of optimised code depends on inlining, and is wrong now and then: told, no error.
+  # What GCC 12 concludes from the flow of optimized code depends on inlining, and is wrong now and then: told, no error.
   $<$<AND:$<BOOL:${TENFOLD_WERROR}>,$<CXX_COMPILER_ID:GNU>>:-Wno-error=maybe-uninitialized>
   $<$<AND:$<BOOL:${TENFOLD_WERROR}>,$<CXX_COMPILER_ID:GNU>>:-Wno-error=dangling-pointer>
   $<$<AND:$<BOOL:${TENFOLD_WERROR}>,$<CXX_COMPILER_ID:GNU>>:-Wno-error=free-nonheap-object> $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)

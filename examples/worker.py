@@ -29,7 +29,7 @@ def session(path: str, threads: int, shapes: dict[str, int] | None = None) -> An
     import onnxruntime as ort  # type: ignore[import-untyped, unused-ignore]
     options = ort.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
-    # Its best form: named dimensions fixed before it optimises, as Tenfold's plans of these rows have them.
+    # Its best form: named dimensions fixed before it optimizes, as Tenfold's plans of these rows have them.
     for name, size in (shapes or {}).items():
         options.add_free_dimension_override_by_name(name, size)
     return ort.InferenceSession(path, options, providers=['CPUExecutionProvider'])

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Real models beside ONNX Runtime, and on labelled data: accuracy_test.py TENFOLD. What it needs and does not find is skipped, by name.
+"""Real models beside ONNX Runtime, and on labeled data: accuracy_test.py TENFOLD. What it needs and does not find is skipped, by name.
 
 The models and data are in ../shared (or TENFOLD_SHARED); without them the sentence encoder and the speech detector of script/demo are still
 compared, on the demo's sentences and sound. TENFOLD_MODELS names a folder with what ../shared/peers/make_models.py writes: then the
-reference models are compared as well, each at the default optimisation level.
+reference models are compared as well, each at the default optimization level.
 """
 
 import csv
@@ -47,10 +47,10 @@ def pairs_of_sentences():
     return [text for row in rows for text in row[:2]], np.array([float(row[2]) for row in rows])
 
 
-def onnxruntime(model, optimised=True):
-    """A function from inputs to outputs. Without optimisations Q/DQ models are computed in float, as they are defined."""
+def onnxruntime(model, optimized=True):
+    """A function from inputs to outputs. Without optimizations Q/DQ models are computed in float, as they are defined."""
     options = ort.SessionOptions()
-    if not optimised:
+    if not optimized:
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = ort.InferenceSession(model, options, providers=['CPUExecutionProvider'])
     names = [o.name for o in session.get_outputs()]
@@ -180,15 +180,15 @@ class Accuracy(unittest.TestCase):
     def test_photographs(self):
         model = shared('models', 'mobilenet_v2_int8_qdq.onnx')
         pictures, labels = self.photographs()
-        ours, theirs, optimised = self.plan(model, {'image': pictures[:20]}), onnxruntime(model, False), onnxruntime(model)
+        ours, theirs, optimized = self.plan(model, {'image': pictures[:20]}), onnxruntime(model, False), onnxruntime(model)
         first = {}
-        for name, run in (('ours', ours), ('theirs', theirs), ('optimised', optimised)):
+        for name, run in (('ours', ours), ('theirs', theirs), ('optimized', optimized)):
             first[name] = np.concatenate([run({'image': pictures[i : i + 20]})['scores'].argmax(1) for i in range(0, len(pictures), 20)])
         agreement = (first['ours'] == first['theirs']).mean() * 100
         self.say(
             f'{len(labels)} photographs: first class as in float Q/DQ for {agreement:.1f} % (ONNX Runtime in int8: '
-            f'{(first["optimised"] == first["theirs"]).mean() * 100:.1f} %); right: ours {(first["ours"] == labels).mean() * 100:.1f} %, '
-            f'float {(first["theirs"] == labels).mean() * 100:.1f} %, ONNX Runtime {(first["optimised"] == labels).mean() * 100:.1f} %'
+            f'{(first["optimized"] == first["theirs"]).mean() * 100:.1f} %); right: ours {(first["ours"] == labels).mean() * 100:.1f} %, '
+            f'float {(first["theirs"] == labels).mean() * 100:.1f} %, ONNX Runtime {(first["optimized"] == labels).mean() * 100:.1f} %'
         )
         self.assertGreaterEqual(agreement, 99)
 
@@ -304,7 +304,7 @@ class Accuracy(unittest.TestCase):
         self.assertLess(cosine.mean(), 0.99999, 'nothing was in 8 bits')
 
     def test_embeddings_by_rows_of_8_bits(self):
-        """--int8 without data. ONNX Runtime's dynamic quantisation comes to 0.992 in the mean."""
+        """--int8 without data. ONNX Runtime's dynamic quantization comes to 0.992 in the mean."""
         model, encode = self.sentence_encoder()
         feeds = [encode(self.sentences(128)[i : i + 32]) for i in range(0, 128, 32)]
         theirs = onnxruntime(model)
@@ -371,7 +371,7 @@ class Accuracy(unittest.TestCase):
                 self.say(f'{name}: largest difference {worst:.1e}')
                 self.assertLessEqual(worst, 1e-4)
 
-    def test_quantised_reference_models(self):
+    def test_quantized_reference_models(self):
         """Two engines round differently, and random weights amplify it: neither may stray further from the fp32 model."""
         for name in ('minilm-l6.int8', 'bert-base.int8', 'resnet50.int8', 'mobilenet_v2.int8'):
             with self.subTest(name):

@@ -154,7 +154,7 @@ def methods(text):
     for name, body in re.findall(r'(?<!enum )class\s+(?:TENFOLD_API\s+)?(\w+)[^;{]*\{(.*?)\n\};', text, flags=re.S):
         public = body.split('\n private:')[0]
         names = re.findall(r'^\s+(?:static |explicit |template <class T> )?[\w:<>&*,\s]*?\b(~?\w+)\s*\(', public, flags=re.M)
-        bases = {'Error'} if name == 'ModelError' else set()   # of its constructor's initialiser
+        bases = {'Error'} if name == 'ModelError' else set()   # of its constructor's initializer
         own = {n for n in names if n.lstrip('~') != name and n not in bases and n != 'if'}
         if own:
             found[name] = own

@@ -121,7 +121,7 @@ class Calibration(ResidualNet):
         os.remove(cache + '.from')
         self.built(f'--calib={cache}', *self.shapes())   # TensorRT writes none
 
-    def test_a_refit_leaves_what_was_quantised_alone(self):
+    def test_a_refit_leaves_what_was_quantized_alone(self):
         self.built(f"--data={self.path('samples.npy')}", '--refit', *self.shapes())
         said = self.tenfold('exec', f"--loadEngine={self.path('n.plan')}", '--dumpRefit', '--skipInference').stdout
         fixed = [line for line in said.splitlines() if 'calibration' in line]   # rounded, scaled, corrected
@@ -177,7 +177,7 @@ class Calibration(ResidualNet):
         said = self.built(f"--data={self.path('samples.npy')}", '--calibrator=median', *self.shapes(), code=2)
         self.assertIn('entropy, minmax, mse, percentile', said)
         said = self.built(f"--data={self.path('samples.npy')}", '--remedies=hope', *self.shapes(), code=2)
-        self.assertIn("there is no remedy 'hope'; there are equalise, smooth, round, bias", said)
+        self.assertIn("there is no remedy 'hope'; there are equalize, smooth, round, bias", said)
 
 
 if __name__ == '__main__':

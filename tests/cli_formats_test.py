@@ -73,7 +73,7 @@ class Formats(CliCase):
 
 
 class OptionalInputs(CliCase):
-    """o.onnx: y = x w + b, where w and b are inputs with initialisers."""
+    """o.onnx: y = x w + b, where w and b are inputs with initializers."""
 
     def setUp(self):
         super().setUp()

@@ -53,9 +53,9 @@ def compare(name, got, want, bar):
     got, want = got[~zero], want[~zero]
     if not len(want):
         return None
-    least, centre = cosines(got, want).min(), want.mean(0)
+    least, center = cosines(got, want).min(), want.mean(0)
     tell(name, f'1 - least cosine of {len(got)}', f'{1 - least:.1e}', least >= bar)
-    least = np.quantile(cosines(got - centre, want - centre), 0.001)
+    least = np.quantile(cosines(got - center, want - center), 0.001)
     tell(name, 'less the mean, 1 of 1000', f'{1 - least:.1e}', least >= bar or bar < 0.9999)
     return None
 

@@ -1,11 +1,11 @@
-"""A model in floats from one with QuantizeLinear and DequantizeLinear: weights dequantised, all else left out."""
+"""A model in floats from one with QuantizeLinear and DequantizeLinear: weights dequantized, all else left out."""
 
 import numpy as np
 import onnx
 from onnx import numpy_helper
 
 
-def _dequantised(node, constants):
+def _dequantized(node, constants):
     w, s = (constants[name].astype(np.float64) for name in node.input[:2])
     z = constants[node.input[2]].astype(np.float64) if len(node.input) > 2 else np.zeros_like(s)
     if s.size > 1:
@@ -28,7 +28,7 @@ def float_form(model):
         if node.op_type == 'Identity' and source in constants:
             constants[node.output[0]] = constants[source]
         if node.op_type == 'DequantizeLinear' and source in constants:
-            made[node.output[0]] = _dequantised(node, constants)
+            made[node.output[0]] = _dequantized(node, constants)
         elif node.op_type == 'QuantizeLinear' or (node.op_type in ('Clip', 'Cast') and source in narrow):
             narrow.add(node.output[0])
             stands_for[node.output[0]] = source

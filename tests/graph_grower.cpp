@@ -22,7 +22,7 @@ std::string Grower::grow() {
                                  : Shape{pick({1, 6, 8, 33})};
   values_.push_back({"x", start});
   header_ = "x f32" + dims("batch", start);
-  if (quantised_) quantised();
+  if (quantized_) quantized();
   for (int left = 2 + below(9); left > 0; --left) step();
   std::string returned;
   for (const std::string& name : unused()) returned += (returned.empty() ? "" : ", ") + name;

@@ -12,7 +12,7 @@ namespace tenfold {
 // The batch is a symbol. Every value is f32 and keeps its batch in front.
 class Grower {
  public:
-  explicit Grower(std::uint64_t seed) : random_(seed), quantised_(seed % 8 == 7) {}
+  explicit Grower(std::uint64_t seed) : random_(seed), quantized_(seed % 8 == 7) {}
   std::string grow();
   Shape start() const { return values_[0].shape; }
 
@@ -57,15 +57,15 @@ class Grower {
   void attention(const Grown& v);
   void flat_product(const Grown& v);
   void rows(const Grown& v);
-  // Quantised layers (graph_grower_quantised.cpp).
-  void quantised();
-  void quantised_layer(std::string& name, Shape& shape);
+  // Quantized layers (graph_grower_quantized.cpp).
+  void quantized();
+  void quantized_layer(std::string& name, Shape& shape);
   std::string on_grid(const std::string& name);
   std::string weights(const Shape& shape, int axis);
   std::string power(int least, int most);
 
   std::mt19937_64 random_;
-  bool quantised_;   // begins with quantised layers
+  bool quantized_;   // begins with quantized layers
   std::vector<Grown> values_;
   std::string header_, lists_, body_;   // constants stand before the nodes
   int count_ = 0;

@@ -24,7 +24,7 @@ IMAGENET = 'mean:0.485/0.456/0.406,std:0.229/0.224/0.225'
 
 
 def picture(width, height, seed=0):
-    """Patches of colours with noise on them: edges, areas, and detail that a resize averages away."""
+    """Patches of colors with noise on them: edges, areas, and detail that a resize averages away."""
     random = np.random.default_rng(seed)
     patches = random.integers(0, 256, (height // 7 + 1, width // 9 + 1, 3)).repeat(7, 0).repeat(9, 1)[:height, :width]
     return Image.fromarray(np.clip(patches + random.normal(0, 20, patches.shape), 0, 255).astype(np.uint8))

@@ -40,7 +40,7 @@ class Reading(ImageCase):
         rgba = rgb.copy()
         rgba.putalpha(half)
         for name, image in (
-            ('grey', rgb.convert('L')), ('rgba', rgba), ('palette', rgb.quantize(32)), ('grey_alpha', rgba.convert('LA')),
+            ('gray', rgb.convert('L')), ('rgba', rgba), ('palette', rgb.quantize(32)), ('gray_alpha', rgba.convert('LA')),
             ('bits', rgb.convert('1')),
         ):  # fmt: skip
             with self.subTest(name):
@@ -63,7 +63,7 @@ class Reading(ImageCase):
             ('420', picture(70, 50), dict(quality=90)),
             ('444', picture(70, 50), dict(quality=75, subsampling=0)),
             ('progressive', picture(71, 53), dict(progressive=True)),
-            ('grey', picture(70, 50).convert('L'), dict()),
+            ('gray', picture(70, 50).convert('L'), dict()),
         ):
             with self.subTest(name):
                 path = self.save(f'{name}.jpg', image, **options)

@@ -9,7 +9,7 @@ from cli_case import FLOAT, helper, np, numpy_helper, save_model, ONCE
 from image_case import IMAGENET, Image, ImageCase, MEAN, PHOTOGRAPHS, STD, levels, ort, picture
 
 
-class Labelled(ImageCase):
+class Labeled(ImageCase):
     def setUp(self):
         super().setUp()
         self.model = self.net()
@@ -19,7 +19,7 @@ class Labelled(ImageCase):
         self.shapes = [f'--{which}Shapes=x:1x3x32x32' for which in ('min', 'opt', 'max')]
 
     def accuracy(self, said):
-        words = r"accuracy by 'y' on (\d+) labelled samples .*: the plan ([\d.]+) %, the model in f32 ([\d.]+) %; .* ([\d.]+) %"
+        words = r"accuracy by 'y' on (\d+) labeled samples .*: the plan ([\d.]+) %, the model in f32 ([\d.]+) %; .* ([\d.]+) %"
         found = re.search(words, said)
         self.assertTrue(found, said)
         return int(found[1]), *(float(g) for g in found.groups()[1:])

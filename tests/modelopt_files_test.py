@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Files in the forms that NVIDIA's ModelOpt 0.47 writes: modelopt_files_test.py TENFOLD. ONNX Runtime is the truth, without its optimiser.
+"""Files in the forms that NVIDIA's ModelOpt 0.47 writes: modelopt_files_test.py TENFOLD. ONNX Runtime is the truth, without its optimizer.
 
-bench/quantised_files.py tries files that ModelOpt itself has written.
+bench/quantized_files.py tries files that ModelOpt itself has written.
 """
 import cli_case
 from cli_case import CliCase, FLOAT, helper, make_model, np, numpy_helper, onnx
@@ -16,7 +16,7 @@ class ModelOpt(CliCase):
     def compare(self, model, shape):
         path, x = self.path('m.onnx'), np.random.default_rng(1).standard_normal(shape).astype(np.float32)
         onnx.save(model, path), np.save(self.path('x.npy'), x)
-        want = accuracy_test.onnxruntime(path, optimised=False)({'x': x})['y']
+        want = accuracy_test.onnxruntime(path, optimized=False)({'x': x})['y']
         self.tenfold('exec', f'--onnx={path}', f"--loadInputs=x:{self.path('x.npy')}", f"--exportOutput={self.path('y.npz')}",
                      '--iterations=1', '--duration=0', '--warmUp=0', '--builderOptimizationLevel=0', '--noBuilderCache')
         with np.load(self.path('y.npz')) as arrays:

@@ -41,7 +41,7 @@ TEST(Names, SurviveEveryPass) {
   Sum sum;
   ASSERT_GE(passes::all_passes().size(), 10u);
   for (const passes::Pass& pass : passes::all_passes())
-    if (pass.name == "remove_qdq" || pass.name == "fuse_float8_attention" || pass.name.starts_with("quantise_rows"))
+    if (pass.name == "remove_qdq" || pass.name == "fuse_float8_attention" || pass.name.starts_with("quantize_rows"))
       check_pass(pass, sum, 0.1);   // steps of up to 0.05
     else check_pass(pass, sum);
   std::printf("%d nodes stand for some of the model's, %d of them for exactly what lies between their values; %d values compared\n",
@@ -67,7 +67,7 @@ TEST(Names, SurviveAllPassesOfADevice) {
     for (const Passes* list : std::initializer_list<const Passes*>{&gpu, &cpu, &half}) {
       ir::Graph graph = original.clone();
       passes::run(graph, *list);
-      const double tolerance = list == &half ? HUGE_VAL : seed % 8 == 7 ? 0.1 : 2e-3;   // 16 bits overflow; quantised ones differ by steps
+      const double tolerance = list == &half ? HUGE_VAL : seed % 8 == 7 ? 0.1 : 2e-3;   // 16 bits overflow; quantized ones differ by steps
       const tests::NamesFound found = tests::check_names(original, graph, random_inputs(original), tolerance, true);
       EXPECT_EQ(found.fault, "") << "seed " << seed << (list == &gpu ? ", GPU" : list == &cpu ? ", CPU" : ", f16") << "\n"
                                  << text << ir::print(graph, {.names = true, .model_names = true});

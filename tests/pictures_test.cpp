@@ -80,7 +80,7 @@ TEST(Pictures, OfEveryPassHold) {
   ASSERT_GE(passes::all_passes().size(), 10u);
   for (const passes::Pass& pass : passes::all_passes())
     if (pass.name == "remove_qdq") check_pass(pass, 0.1);   // drops a rounding to steps of 0.05
-    else if (pass.name.starts_with("quantise_rows") || pass.name == "fuse_float8_attention") check_pass(pass, 0.05);   // rounds
+    else if (pass.name.starts_with("quantize_rows") || pass.name == "fuse_float8_attention") check_pass(pass, 0.05);   // rounds
     else check_pass(pass);
 }
 
@@ -160,7 +160,7 @@ std::string leave_asked_for(const ir::Node& n) {
   return asks_for_leave(n) ? ir::text(leave) : "";
 }
 
-// Whatever runs between quantisation and the tuner: the user's leave stands at the same nodes as if it were written at the end.
+// Whatever runs between quantization and the tuner: the user's leave stands at the same nodes as if it were written at the end.
 int check_leave(const std::string& text, const BuildConfig& config, const backends::DeviceInfo& device) {
   ir::Graph graph = parse_picture(text);
   for (const auto& n : graph.nodes()) n->numerics.type.reset();   // of single layers, which no flag gives

@@ -221,7 +221,7 @@ class Squash : public PluginGraph {
 };
 
 // x / (1 + |x|) times a half between two other operators: one step in all, as where the model writes it out.
-TEST(PluginAbi, AGraphFusesWithItsNeighbours) {
+TEST(PluginAbi, AGraphFusesWithItsNeighbors) {
   const auto plugins = std::make_shared<Plugins>();
   plugins->add(std::make_shared<Squash>());
   const Engine engine =

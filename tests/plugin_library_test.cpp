@@ -119,7 +119,7 @@ TEST(PluginLibrary, WhatIsWrongIsSaidByName) {
       {"null", "what tenfold_plugins() returns is null"},
       {"version", "it has version 2 of the plug-in interface, this version of Tenfold"},
       {"library_size", "what tenfold_plugins() returns says that it has 4 bytes"},
-      {"error", "it says: the licence is missing"},
+      {"error", "it says: the license is missing"},
       {"empty", "it gives no operators"},
       {"operators_null", "it gives 1 operators"},
       {"operator_null", "the plug-in operator of hostile.so is null"},

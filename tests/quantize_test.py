@@ -30,10 +30,10 @@ def relative(got, want):
     return np.linalg.norm(got - want) / np.linalg.norm(want)
 
 
-def runs(model, feed, optimised=True):
+def runs(model, feed, optimized=True):
     options = ort.SessionOptions()
     options.log_severity_level = 3
-    if not optimised:
+    if not optimized:
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     return ort.InferenceSession(model, options, providers=['CPUExecutionProvider']).run(None, feed)
 
@@ -90,7 +90,7 @@ def everything(opset=17):
 
 
 def without_placed(model, plain):
-    """The quantised model with all that was added taken out, and all that was left out put back in its place."""
+    """The quantized model with all that was added taken out, and all that was left out put back in its place."""
     model = onnx.ModelProto.FromString(model.SerializeToString())
     graph, source = model.graph, {}
     names = {i.name for i in plain.graph.initializer}
@@ -139,10 +139,10 @@ class Quantize(CliCase):
             want = runs(path, self.feed(self.samples[:20]))[0]
             for reader in READERS:
                 self.quantize(path, f'--for={reader}', '--calibrator=minmax')
-                for optimised in (False, True):
-                    got = runs(self.path('q.onnx'), self.feed(self.samples[:20]), optimised)
-                    if not optimised or EXACT:
-                        self.assertLess(relative(got[0], want), 0.06, (reader, optimised))
+                for optimized in (False, True):
+                    got = runs(self.path('q.onnx'), self.feed(self.samples[:20]), optimized)
+                    if not optimized or EXACT:
+                        self.assertLess(relative(got[0], want), 0.06, (reader, optimized))
                     self.assertGreater(relative(got[0], want), 1e-4, 'these are no 8 bits')
                     np.testing.assert_array_equal(got[1], weights(12, 12, seed=7))
                 told = float(re.search(r"error of 'y', on 30 other samples: ([\d.e-]+)", self.said)[1])
@@ -150,7 +150,7 @@ class Quantize(CliCase):
                                 np.concatenate([runs(path, self.feed(x[None]))[0] for x in self.samples[1::2]]))
                 self.assertAlmostEqual(told, real, delta=0.05 * real)
 
-    def test_what_is_not_quantised_stays_as_it_is(self):
+    def test_what_is_not_quantized_stays_as_it_is(self):
         plain = everything()
         path = self.save(plain)
         for reader in READERS:
@@ -218,7 +218,7 @@ class Quantize(CliCase):
         path = self.save(everything())
         for reader in READERS:
             self.quantize(path, f'--for={reader}')
-            want = runs(self.path('q.onnx'), self.feed(self.samples[:20]), optimised=False)[0]
+            want = runs(self.path('q.onnx'), self.feed(self.samples[:20]), optimized=False)[0]
             self.assertLess(relative(self.answers(self.plan(self.path('q.onnx')), self.samples[:20]), want), 1e-3, reader)
 
     def small(self, *extra, opset=11, op='Relu', shape=('batch', 4, 10, 10), **options):
@@ -232,8 +232,8 @@ class Quantize(CliCase):
             model = self.small(opset=opset)
             model.ir_version = 8
             path = self.save(model)
-            quantised = self.quantize(path, data='x.npy')
-            self.assertEqual(quantised.opset_import[0].version, max(opset, 13))
+            quantized = self.quantize(path, data='x.npy')
+            self.assertEqual(quantized.opset_import[0].version, max(opset, 13))
             self.assertIn(f'opset: 13, was {opset}' if opset < 13 else 'bytes', self.said)
             feed = {'x': self.samples[:4]}
             self.assertLess(relative(runs(self.path('q.onnx'), feed)[0], runs(path, feed)[0]), 0.05)
@@ -260,8 +260,8 @@ class Quantize(CliCase):
         model.ir_version = 3
         model.graph.input.append(helper.make_tensor_value_info('w', FLOAT, [4, 8, 3, 3]))
         path = self.save(model)
-        quantised = self.quantize(path, data='x.npy')
-        self.assertEqual({i.name for i in quantised.graph.input}, {'x'} | {i.name for i in quantised.graph.initializer})
+        quantized = self.quantize(path, data='x.npy')
+        self.assertEqual({i.name for i in quantized.graph.input}, {'x'} | {i.name for i in quantized.graph.initializer})
         feed = {'x': self.samples[:4]}
         self.assertLess(relative(runs(self.path('q.onnx'), feed)[0], runs(path, feed)[0]), 0.05)
 
@@ -272,7 +272,7 @@ class Quantize(CliCase):
         before = open(self.path('n.bin'), 'rb').read()
         for flags in ([], ['--externalData']):
             self.quantize(path, *flags)
-            self.assertLess(relative(runs(self.path('q.onnx'), self.feed(self.samples[:20]), optimised=False)[0], want), 0.06)
+            self.assertLess(relative(runs(self.path('q.onnx'), self.feed(self.samples[:20]), optimized=False)[0], want), 0.06)
             self.assertEqual(os.path.exists(self.path('q.onnx.data')), bool(flags))
             raw = onnx.load(self.path('q.onnx'), load_external_data=False)
             where = {e.value for i in raw.graph.initializer for e in i.external_data if e.key == 'location'}
@@ -298,7 +298,7 @@ class Quantize(CliCase):
         for flags in ([], ['--externalData']):
             self.tenfold('quantize', path, f"--data={self.path('data.npz')}", '-o', self.path('other/q.onnx'), *flags)
             os.rename(self.path('n.bin'), self.path('away'))
-            found = runs(self.path('other/q.onnx'), feed, optimised=False)
+            found = runs(self.path('other/q.onnx'), feed, optimized=False)
             os.rename(self.path('away'), self.path('n.bin'))
             self.assertLess(relative(found[0], want[0]), 0.06)
             for got, expected in zip(found[1:], want[1:], strict=True):
@@ -314,12 +314,12 @@ class Quantize(CliCase):
             self.refused(2, words, 'quantize', path, f"--data={self.path('data.npz')}", '-o', self.path('other.onnx'),
                          f'--exclude={pattern}')
 
-    def test_quantised_files_are_left_as_they_are(self):
+    def test_quantized_files_are_left_as_they_are(self):
         path = self.save(everything())
         self.quantize(path)
-        said = self.refused(3, 'their weights are quantised already', 'quantize', self.path('q.onnx'), f"--data={self.path('data.npz')}",
+        said = self.refused(3, 'their weights are quantized already', 'quantize', self.path('q.onnx'), f"--data={self.path('data.npz')}",
                             '-o', self.path('again.onnx')).stderr
-        self.assertIn('no product that can be quantised', said)
+        self.assertIn('no product that can be quantized', said)
         self.quantize(path, '--exclude=gemm', out='part.onnx')
         model = self.quantize(self.path('part.onnx'), out='rest.onnx')
         self.assertIn('1 of 10 products', self.said)
@@ -375,10 +375,10 @@ class MobileNet(CliCase):
         even, judged = pictures[0::2], pictures[1::2]
         np.save(self.path('data.npy'), np.repeat(even, 2, axis=0))   # so that all of them give ranges
 
-        def answers(name, optimised=True):
+        def answers(name, optimized=True):
             options = ort.SessionOptions()
             options.log_severity_level = 3
-            if not optimised:
+            if not optimized:
                 options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
             session = ort.InferenceSession(self.path(name), options, providers=['CPUExecutionProvider'])
             return np.concatenate([session.run(None, {'image': x[None]})[0] for x in judged])
@@ -387,12 +387,12 @@ class MobileNet(CliCase):
             self.tenfold('quantize', self.path('f.onnx'), f"--data={self.path('data.npy')}", '--samples=200', '-o', self.path('q.onnx'),
                          f'--for={reader}', f'--calibrator={name}')
             onnx.checker.check_model(self.path('q.onnx'), full_check=True)
-            for optimised in (False, True):   # as the file is defined; by ONNX Runtime's kernels for integers
-                got = answers('q.onnx', optimised)
+            for optimized in (False, True):   # as the file is defined; by ONNX Runtime's kernels for integers
+                got = answers('q.onnx', optimized)
                 error, same = relative(got, want), (got.argmax(1) == want.argmax(1)).mean()
-                print(f'MobileNet-v2, --for={reader}, {name}, optimised {optimised}: relative l2 {error:.4f}, same first class {same:.0%}',
+                print(f'MobileNet-v2, --for={reader}, {name}, optimized {optimized}: relative l2 {error:.4f}, same first class {same:.0%}',
                       flush=True)
-                if not optimised or EXACT:
+                if not optimized or EXACT:
                     self.assertLess(error, most)
                     self.assertGreaterEqual(same, 0.92)   # one photograph is one point
 

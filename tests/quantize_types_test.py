@@ -112,7 +112,7 @@ class Types(CliCase):
         onnx.save(model, self.model)
 
         def everything(path):
-            options = ort.SessionOptions()   # its optimiser makes products of e4m3, which its CPU kernels refuse
+            options = ort.SessionOptions()   # its optimizer makes products of e4m3, which its CPU kernels refuse
             options.log_severity_level, options.graph_optimization_level = 3, ort.GraphOptimizationLevel.ORT_DISABLE_ALL
             return ort.InferenceSession(path, options, providers=['CPUExecutionProvider']).run(list(results), {'x': x})
         want = everything(self.model)
@@ -194,7 +194,7 @@ class Types(CliCase):
         self.assertIn(f'* {wide} of 4 products in floats', self.said)
         self.quantize(f'--max-error={whole * 1.01:.6f}')
         self.assertIn('4 of 4 products have 8 bits', self.said)
-        self.refused(3, 'no product that can be quantised within an error of 1e-09', 'quantize', self.model, '-o', self.path('n.onnx'),
+        self.refused(3, 'no product that can be quantized within an error of 1e-09', 'quantize', self.model, '-o', self.path('n.onnx'),
                      f"--data={self.path('data.npz')}", '--max-error=1e-9')
 
     def test_our_plans_of_the_files(self):

@@ -94,7 +94,7 @@ bool check_seed(std::uint64_t seed) {
 // TENFOLD_GRAPH_SEED: one seed; TENFOLD_GRAPH_SECONDS: how long (else kGraphs, under sanitizers 20 s). TENFOLD_GRAPH_FIRST: the first seed.
 // TENFOLD_DEVICE: cuda:0, say.
 constexpr int kGraphs = 2500;
-TEST(RandomGraphs, OptimisedAsReference) {
+TEST(RandomGraphs, OptimizedAsReference) {
   if (const char* one = std::getenv("TENFOLD_GRAPH_SEED")) return static_cast<void>(check_seed(std::strtoull(one, nullptr, 10)));
   const char* given = std::getenv("TENFOLD_GRAPH_SECONDS");
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(given ? std::atoi(given) : 20);

@@ -54,8 +54,8 @@ class Recurrent(CliCase):
                 return constant(name, values, onnx_type), values[0].astype(np.float64)
             scales = (np.abs(values).max((0, 2)) / 127).astype(np.float32)
             integers = np.clip(np.rint(values / scales[None, :, None]), -127, 127).astype(np.int8)
-            quantised = [constant(name + '_q', integers), constant(name + '_s', scales)]
-            nodes.append(helper.make_node('DequantizeLinear', quantised, [name], axis=1))
+            quantized = [constant(name + '_q', integers), constant(name + '_s', scales)]
+            nodes.append(helper.make_node('DequantizeLinear', quantized, [name], axis=1))
             return name, integers[0] * scales[:, None].astype(np.float64)
 
         constant('one', np.array([1]))

@@ -174,7 +174,7 @@ TEST(Refit, ValuesThatAreUsedTwiceAtEachOfManySteps) {
   check_refit((text + " y = MatMul(x, c60)").c_str());
 }
 
-TEST(Refit, QuantisedWeightsPerChannel) {
+TEST(Refit, QuantizedWeightsPerChannel) {
   check_refit(R"((x f32[2,8,6,6], w i8[16,8,3,3]!, ws f32[16]!, bias i32[16]!, bs f32[16]!, v f32[16,8]!)
     s = f32[]{0.02}
     z = u8[]{120}

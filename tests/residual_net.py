@@ -1,4 +1,4 @@
-"""A small network for tests of quantisation: three products and a residual, with its answers by NumPy, and samples of its input."""
+"""A small network for tests of quantization: three products and a residual, with its answers by NumPy, and samples of its input."""
 
 from cli_case import FLOAT, ONCE, CliCase, helper, np, numpy_helper, save_model
 

@@ -51,7 +51,7 @@ def broken_rules(model):
             shape = list(constants[n.input[0]].dims)
             for reader in readers.get(n.output[0], []):
                 if reader.op_type not in PRODUCTS or reader.input[1] != n.output[0]:
-                    found.append(f'{n.name}: quantised constants are weights of products, not operand of {reader.name}')
+                    found.append(f'{n.name}: quantized constants are weights of products, not operand of {reader.name}')
                 elif blocks:
                     axis = attribute(n, 'axis', 1)
                     wanted = [d // blocks if i == axis else d for i, d in enumerate(shape)]
@@ -64,7 +64,7 @@ def broken_rules(model):
         if n.op_type == 'QuantizeLinear' and not all(r.op_type == 'DequantizeLinear' for r in readers.get(n.output[0], [])):
             found.append(f'{n.name}: stands before no DequantizeLinear')
         if n.op_type == 'QuantizeLinear' and n.input[0] in constants:
-            found.append(f'{n.name}: weights are stored quantised')
+            found.append(f'{n.name}: weights are stored quantized')
     for n in graph.node:
         if n.op_type not in PRODUCTS:
             continue
@@ -73,5 +73,5 @@ def broken_rules(model):
             found.append(f'{n.name}: biases stay in floats')
         if w is not None and w.op_type == 'DequantizeLinear' and not attribute(w, 'block_size', 0):
             if x is None or x.op_type != 'DequantizeLinear':
-                found.append(f'{n.name}: its weights are quantised, and its data are not')
+                found.append(f'{n.name}: its weights are quantized, and its data are not')
     return found

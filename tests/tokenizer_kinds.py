@@ -189,7 +189,7 @@ def pre_tokenized(pre_tokenizer, normalizer=None, kind=word_piece):
     return finish(t, trainer)
 
 
-def byte_normalised():
+def byte_normalized():
     t, trainer = bpe()
     trainer.initial_alphabet = pre_tokenizers.ByteLevel.alphabet()
     t.normalizer = normalizers.Sequence([normalizers.Nmt(), normalizers.ByteLevel()])
@@ -259,5 +259,5 @@ def all_kinds():
         kinds[f'punctuation {behavior}'] = lambda b=behavior: pre_tokenized(pre_tokenizers.Punctuation(behavior=b))
     kinds['scripts'] = lambda: pre_tokenized(pre_tokenizers.UnicodeScripts(), normalizers.NFD())
     kinds['delimiter'] = lambda: pre_tokenized(pre_tokenizers.CharDelimiterSplit('e'), normalizers.NFKC(), word_level)
-    kinds['bytes normalised'] = byte_normalised
+    kinds['bytes normalized'] = byte_normalized
     return kinds | sentencepiece_models()

@@ -94,11 +94,11 @@ def narrow(*models):
 
 
 def fp8(a, model_of, log):
-    """BERT-base whose products are quantised to e4m3, beside fp16, 32 sentences of 128 tokens."""
+    """BERT-base whose products are quantized to e4m3, beside fp16, 32 sentences of 128 tokens."""
     import make_models
     source, small = model_of('bert-base'), os.path.join(a.models, 'bert-base.fp8.onnx')
     if not os.path.exists(small):
-        subprocess.run([sys.executable, os.path.join(HERE, 'quantise_products.py'), source, small, 'float8', '2'], check=True, timeout=200)
+        subprocess.run([sys.executable, os.path.join(HERE, 'quantize_products.py'), source, small, 'float8', '2'], check=True, timeout=200)
     values = make_models.inputs('bert-base', batch=32, seq=128)
     inputs, shapes, plans = saved(a.models, 'fp8', values), spec(values), {}
     for name, model in (('fp16', source), ('fp8', small)):

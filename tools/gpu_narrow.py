@@ -1,9 +1,9 @@
 """Plans in 8 bits beside fp16 at the same batch: what gpu_figures.py's parts `narrow-...` measure. Part of the bundle that script/gpu-check
 makes.
 
-Text and ViT are quantised by quantise_products.py: every product with weights, int8 or e4m3. ResNet-50 comes as it is and gets its ranges
+Text and ViT are quantized by quantize_products.py: every product with weights, int8 or e4m3. ResNet-50 comes as it is and gets its ranges
 from random images, as a user's plain model does (--int8 --data, --fp8 --data); its weights are random, so its cosine is the worst case.
-`rows`: a plain model whose rows are quantised as they run (--int8). `fp8-attention`: e4m3 in the products of attention, too.
+`rows`: a plain model whose rows are quantized as they run (--int8). `fp8-attention`: e4m3 in the products of attention, too.
 """
 import os, statistics, subprocess, sys
 
@@ -17,11 +17,11 @@ ROUNDS = 5
 KIND = {'fp8': 'float8', 'int8': 'int8', 'fp8-attention': 'float8-attention'}
 
 
-def quantised(a, name, kind, model):
-    """The model's file with its products quantised, made once."""
+def quantized(a, name, kind, model):
+    """The model's file with its products quantized, made once."""
     small = os.path.join(a.models, f'{name}.{kind}.onnx')
     if not os.path.exists(small):
-        subprocess.run([sys.executable, os.path.join(HERE, 'quantise_products.py'), model, small, KIND[kind], '2'], check=True, timeout=200)
+        subprocess.run([sys.executable, os.path.join(HERE, 'quantize_products.py'), model, small, KIND[kind], '2'], check=True, timeout=200)
     return small
 
 
@@ -46,7 +46,7 @@ def rows(a, models, model_of, run):
         inputs, shapes, plans = saved(a.models, f'narrow-{name}', values), spec(values), {}
         for kind in ['fp16', *kinds]:
             plain = kind in ('fp16', 'rows') or (name, kind) in PLAIN
-            source = model_of(name) if plain else quantised(a, name, kind, model_of(name))
+            source = model_of(name) if plain else quantized(a, name, kind, model_of(name))
             plans[kind] = os.path.join(a.models, f'narrow-{name}-{batch}-{kind}.plan')
             more = ['--int8'] if kind == 'rows' else samples(a, name, kind) if (name, kind) in PLAIN else []
             run(f'--onnx={source}', '--fp16', shapes, inputs, f'--saveEngine={plans[kind]}', '--duration=0',

@@ -73,7 +73,7 @@ def suite(a):
     if not os.path.isdir(program('conformance')):
         print('the bundle has no ONNX suite: script/gpu-check says where it looks')
         return False
-    words, env = [program('optimised_suite'), '--device', 'cuda:0', '--rounds'], dict(TENFOLD_SHARED=HERE)
+    words, env = [program('optimized_suite'), '--device', 'cuda:0', '--rounds'], dict(TENFOLD_SHARED=HERE)
     good = part(a, 'ONNX suite, default rounding, nothing timed: what the CPU runs, loops and sizes without a bound included', 'ONNX suite',
                 [*words, '--level', '0', '--share', '{share}'], a.shares, 300, env=env)
     timed = list(range(1, 10 * a.shares, 10))   # of ten times as many shares every tenth, so that each is told K/N of its own

@@ -16,7 +16,7 @@ CONFIGS = {'minilm-l6': dict(hidden_size=384, num_hidden_layers=6, num_attention
 
 
 class Encoder(torch.nn.Module):
-    """Sentences' embeddings: the mean over tokens under the mask, normalised."""
+    """Sentences' embeddings: the mean over tokens under the mask, normalized."""
 
     def __init__(self, **config):
         super().__init__()

@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SHARED = pathlib.Path(os.environ.get('TENFOLD_SHARED', ROOT.parent / 'shared'))
 PAGE = ROOT / 'docs/reference-models.md'
 SAID = re.compile(r'^test_\w*reference_models: (\S+): (.*)$', re.M)
-TESTS = ('test_reference_models', 'test_quantised_reference_models')
+TESTS = ('test_reference_models', 'test_quantized_reference_models')
 
 
 def make(python, folder):

@@ -21,7 +21,7 @@ WIDTH = 136
 HANGUL = range(0xAC00, 0xD7A4)   # composed by arithmetic
 
 
-def normalised(normalizer):
+def normalized(normalizer):
     text = normalizer.normalize_str
     return {c: text(chr(c)) for c in SCALARS}
 
@@ -98,12 +98,12 @@ def flat(items):
 
 
 def files():
-    nfd, nfkd = normalised(normalizers.NFD()), normalised(normalizers.NFKD())
-    lower = normalised(normalizers.Lowercase())
-    combining = normalised(normalizers.StripAccents())
-    marks = normalised(normalizers.BertNormalizer(clean_text=False, handle_chinese_chars=False, strip_accents=True, lowercase=False))
-    clean = normalised(normalizers.BertNormalizer(clean_text=True, handle_chinese_chars=False, strip_accents=False, lowercase=False))
-    wide = normalised(normalizers.BertNormalizer(clean_text=False, handle_chinese_chars=True, strip_accents=False, lowercase=False))
+    nfd, nfkd = normalized(normalizers.NFD()), normalized(normalizers.NFKD())
+    lower = normalized(normalizers.Lowercase())
+    combining = normalized(normalizers.StripAccents())
+    marks = normalized(normalizers.BertNormalizer(clean_text=False, handle_chinese_chars=False, strip_accents=True, lowercase=False))
+    clean = normalized(normalizers.BertNormalizer(clean_text=True, handle_chinese_chars=False, strip_accents=False, lowercase=False))
+    wide = normalized(normalizers.BertNormalizer(clean_text=False, handle_chinese_chars=True, strip_accents=False, lowercase=False))
     classes = combining_classes(nfd)
     spaces = splits(pre_tokenizers.WhitespaceSplit())
     parted = set(splits(pre_tokenizers.Whitespace()))   # by \w+|[^\w\s]+

@@ -70,15 +70,15 @@ struct BuildConfig {
   // cannot hold is undefined), and nothing is scaled. The build throws invalid_argument for a name that is none, for
   // strings and values that are no tensors, and for an order of more dims than there are.
   std::map<std::string, BindingFormat> input_formats, output_formats;
-  // Initialisers of an ONNX model that the model also lists as inputs, by name ("*": all). They become inputs of the
-  // engine, whose value is the initialiser's where nothing is bound (BindingInfo::has_default). All others are
-  // constants, which is faster. Before IR version 4 all initialisers are inputs. An override has the initialiser's type
+  // Initializers of an ONNX model that the model also lists as inputs, by name ("*": all). They become inputs of the
+  // engine, whose value is the initializer's where nothing is bound (BindingInfo::has_default). All others are
+  // constants, which is faster. Before IR version 4 all initializers are inputs. An override has the initializer's type
   // and shape. The build throws invalid_argument for any other name.
   std::vector<std::string> overridable;
   // The same for inputs of any model, by name. A value has the type and shape of its input, whose shape must be fixed.
   std::map<std::string, Tensor> input_defaults;
   // Precisions that the build may use where they pay. Where the machine lacks one, its steps run in the next wider type
-  // and the log says so. int8 and fp8 apply to products of a model that is quantised already; other products stay as
+  // and the log says so. int8 and fp8 apply to products of a model that is quantized already; other products stay as
   // they are.
   bool fp16 = false, bf16 = false, int8 = true, fp8 = true;
   // Products of a plain model become integers or e4m3, too, with ranges that this data gives. It needs int8, or fp8, as
@@ -88,7 +88,7 @@ struct BuildConfig {
   // `calibration`, whose data shows the error.
   std::optional<ErrorBudget> budget;
   // fp16, bf16 and int8 follow from the device in place of the fields above: int8 for GPUs from compute capability 7.5 and
-  // CPUs with VNNI or AMX, if the model is quantised or has a calibration; else fp16 for GPUs from 7.0, and bf16 for CPUs
+  // CPUs with VNNI or AMX, if the model is quantized or has a calibration; else fp16 for GPUs from 7.0, and bf16 for CPUs
   // with AMX. A note tells what was chosen, and why.
   bool auto_precision = false;
   LayerTypes layer_types;                         // of single layers, before what is permitted for all
@@ -147,8 +147,8 @@ struct BuildConfig {
   double time_limit_s = 0;
   std::vector<std::string> disabled_passes;       // by name; an unknown name throws and lists the known ones
   std::vector<std::string> external_data_dirs;    // where a model's weights may lie, beside its own folder
-  // Values of initialisers of an ONNX model, by name, in place of those that the file has or refers to. External data
-  // of such an initialiser is not looked for. A value has the initialiser's type and shape, or is its bytes as
+  // Values of initializers of an ONNX model, by name, in place of those that the file has or refers to. External data
+  // of such an initializer is not looked for. A value has the initializer's type and shape, or is its bytes as
   // u8[bytes]. It is shared, not copied. The build throws invalid_argument for a name that the model's own graph does
   // not have, and for another type or shape.
   std::map<std::string, Tensor> initializers;
@@ -159,7 +159,7 @@ struct BuildConfig {
   // The same. Besides, on a CPU the plan uses no more than AVX2, so that every CPU which Tenfold supports runs it as it
   // is.
   bool hardware_compatible = false;
-  // The plan keeps what Engine::refit needs. Weights of rank 0, and integers that give shapes or quantisation
+  // The plan keeps what Engine::refit needs. Weights of rank 0, and integers that give shapes or quantization
   // parameters, stay fixed.
   bool refittable = false;
   // For tests: the builder chooses tactics, layouts and cuts by this seed instead of by time. 0: by time.

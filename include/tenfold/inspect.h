@@ -60,7 +60,7 @@ struct PlanTensor {
 
 // The values of a symbol in a profile.
 struct PlanRange { std::string symbol; std::int64_t min = 0, opt = 0, max = 0; };
-// The program for one optimisation profile.
+// The program for one optimization profile.
 struct PlanProgram {
   std::vector<PlanRange> ranges;       // of the symbols that the profile leaves open
   std::vector<PlanStep> steps;         // in the order in which they run; those of a branch or loop follow it

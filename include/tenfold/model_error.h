@@ -69,7 +69,7 @@ struct ExtentLimit {
 TENFOLD_API std::vector<ExtentLimit> extent_limits(const std::string& path, const BuildConfig& config);
 TENFOLD_API std::vector<ExtentLimit> extent_limits(std::span<const std::byte> onnx, const BuildConfig& config);
 
-// Neighbouring nodes of a model that a build would all take, or would all refuse. It serves callers that split a model
+// Neighboring nodes of a model that a build would all take, or would all refuse. It serves callers that split a model
 // between Tenfold and another engine.
 struct ModelPart {
   std::vector<std::int64_t> nodes;             // indices in the file's graph, from 0, in its order

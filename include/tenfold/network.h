@@ -100,7 +100,7 @@ struct ResizeOptions {                                                     // na
   float cubic_coefficient = -0.75f;
 };
 struct NormalizationOptions {
-  std::int64_t axis = -1;       // layer norm normalises the dims from here to the last
+  std::int64_t axis = -1;       // layer norm normalizes the dims from here to the last
   std::int64_t groups = 0;      // above 0: group norm over x[N,C,...] instead; C groups are instance norm
   float epsilon = 1e-5f;
 };

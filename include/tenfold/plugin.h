@@ -86,7 +86,7 @@ class TENFOLD_API PluginOperator {
   virtual std::vector<const tenfold_plugin_tactic*> tactics() const { return {}; }
 };
 
-// An operator that is a graph of known operators, which then fuse with their neighbours. Several threads call it at
+// An operator that is a graph of known operators, which then fuse with their neighbors. Several threads call it at
 // once.
 class TENFOLD_API PluginGraph {
  public:

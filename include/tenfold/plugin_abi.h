@@ -4,7 +4,7 @@
  * two things:
  *   - a computation: infer() gives the types of results, compute() is the plain kernel, and tactics are faster kernels
  *     for devices;
- *   - a graph: expand() gives a text of known operators, which then fuse with their neighbours like any others.
+ *   - a graph: expand() gives a text of known operators, which then fuse with their neighbors like any others.
  * Only the caller names libraries (Plugins::load(), tenfold_plugins_load(), --plugins=FILE); a plan never does. A plan
  * stores an operator's name and version and the attributes of each node, and no code. docs/plugins.md is the user's
  * guide, and examples/plugin.c is a whole plug-in. tenfold/plugin.h adapts C++ classes to this interface.

@@ -2,7 +2,7 @@
 //
 // The build runs the model in f32 on samples, looks at the data operands of convolutions and of products with constant
 // weights, and gives each a range that 8 bits cover. The plan then computes these products in integers, or in e4m3.
-// Softmax, normalisation and products of two activations stay in wider floats.
+// Softmax, normalization and products of two activations stay in wider floats.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ struct Calibration {
   //   minmax      everything that was seen
   //   mse         the least squared error (Choukroun 2019)
   //   percentile  99.99 % of what was seen
-  //   dynamic     none: the rows of products with constant weights are quantised as they run, convolutions stay wide;
+  //   dynamic     none: the rows of products with constant weights are quantized as they run, convolutions stay wide;
   //               `sample` may be empty, and shows the error where it is not
   // Any other name throws invalid_argument.
   std::string method = "auto";
@@ -56,11 +56,11 @@ struct Calibration {
   // What may lessen the error of the 8 bits, tried in this order on up to eight of the samples that gave ranges. Each is
   // kept where the outputs' error falls, and CalibrationReport::remedies tells of it. Any other name throws
   // invalid_argument. Without samples (a cache alone) there are none.
-  //   equalise  two products in a row share the range of the channels between them (Nagel 2019, arXiv 1906.04721)
+  //   equalize  two products in a row share the range of the channels between them (Nagel 2019, arXiv 1906.04721)
   //   smooth    what makes channels of an operand large goes into the weights (SmoothQuant, Xiao 2023, arXiv 2211.10438)
   //   round     weights round to the side that keeps the product's results (after AdaRound, Nagel 2020, arXiv 2004.10568)
   //   bias      the mean error of each output channel goes into the bias (Nagel 2019)
-  std::vector<std::string> remedies = {"equalise", "smooth", "round", "bias"};
+  std::vector<std::string> remedies = {"equalize", "smooth", "round", "bias"};
 };
 
 // How far a plan's outputs may be from the f32 model's. The build finds out which layers are worth 8 bits: it makes plans

@@ -46,7 +46,7 @@ struct QuantizeOptions {
 struct QuantizeReport {
   CalibrationReport calibration;   // its errors are those of the file that is written, run on the CPU
   std::optional<BudgetReport> budget;   // with BuildConfig::budget. Its layers are the products, its plans the files that were tried.
-  int products = 0, quantised = 0;
+  int products = 0, quantized = 0;
   // Products that stay in floats, and why, in words that follow "because".
   struct Left { std::string why; std::vector<std::string> nodes; };
   std::vector<Left> left;
@@ -54,13 +54,13 @@ struct QuantizeReport {
   int opset_before = 0, opset_after = 0;            // of ai.onnx
 };
 
-// Writes `output`: the ONNX file `model` with its products quantised. Names, metadata, functions and whatever else the file
+// Writes `output`: the ONNX file `model` with its products quantized. Names, metadata, functions and whatever else the file
 // holds stay. Of the model's external data it holds what it still needs, and it names none of their files. Of `config` it
 // takes what is about the model (profiles, external_data_dirs, overridable, plugins), threads, cpu_features, log,
 // `calibration`, without which only weights alone become narrower, and `budget`: products that cost most stay in floats then,
 // as many as it takes for the file's error, measured, to be within the bound. Without profiles the samples' shapes are taken.
 // Nothing is written unless all went well. Throws invalid_argument: the output is the model itself or its external data.
-// Throws unsupported: no product can be quantised, or none within the budget; or the file's opset is below what the type
+// Throws unsupported: no product can be quantized, or none within the budget; or the file's opset is below what the type
 // needs and nodes stand in the way of raising it; they are named.
 TENFOLD_API QuantizeReport quantize_file(const std::string& model, const std::string& output, const BuildConfig& config,
                                          const QuantizeOptions& options = {});

@@ -140,7 +140,7 @@ void bind_build(nb::module_& m) {
   m.def("extent_limits", &limits_of, nb::arg("model"), nb::arg("options"));
   m.def("model_parts", &parts_of, nb::arg("model"), nb::arg("problems"),
         nb::sig("def model_parts(model: Any, problems: Sequence[ModelProblem]) -> list[tuple[list[int], bool]]"),
-        "Neighbours among a model's nodes that a build would take, or not, given what check() found.");
+        "Neighbors among a model's nodes that a build would take, or not, given what check() found.");
   m.def(
       "supported_operators",
       [] {

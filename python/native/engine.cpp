@@ -116,7 +116,7 @@ void bind_info(nb::module_& m) {
 // engine(x): the type's own slot, since a method of nanobind would gather and spread the arguments twice.
 PyObject* call_slot(PyObject* self, PyObject* args, PyObject* keywords) noexcept {
   try {
-    if (!nb::inst_ready(self)) raise_type_error("the engine was not initialised: tenfold.build() and tenfold.load() make engines");
+    if (!nb::inst_ready(self)) raise_type_error("the engine was not initialized: tenfold.build() and tenfold.load() make engines");
     EngineState& state = *nb::inst_ptr<PyEngine>(self)->state;
     Call call(*state.slots);
     read_call(call, args, keywords);

@@ -54,12 +54,12 @@ void bind_steps(nb::module_& m) {
 
 void bind_inspect(nb::module_& m) {
   bind_steps(m);
-  nb::class_<PlanRange>(m, "PlanRange", "A range of an optimisation profile.")
+  nb::class_<PlanRange>(m, "PlanRange", "A range of an optimization profile.")
       .def_ro("symbol", &PlanRange::symbol)
       .def_ro("min", &PlanRange::min)
       .def_ro("opt", &PlanRange::opt)
       .def_ro("max", &PlanRange::max);
-  nb::class_<PlanProgram>(m, "PlanProgram", "What runs for one optimisation profile.")
+  nb::class_<PlanProgram>(m, "PlanProgram", "What runs for one optimization profile.")
       .def_ro("ranges", &PlanProgram::ranges)
       .def_ro("steps", &PlanProgram::steps)
       .def_ro("arena_bytes", &PlanProgram::arena_bytes)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def quantize(model: str | os.PathLike[str], output: str | os.PathLike[str], data: Any = None, *, type: str = 'int8', reader: str = 'any',
              group: int = 32, max_error: float | Mapping[str, Any] | None = None, exclude: Sequence[str] = (), reduce_range: bool = False,
              external_data: bool = False, **options: Unpack[BuildOptions]) -> _native.QuantizeReport:
-    """Writes `output`: the ONNX file `model` with its products quantised, all else as it is.
+    """Writes `output`: the ONNX file `model` with its products quantized, all else as it is.
 
     `data`: samples, as `calibration` of build() takes them (a sequence of dicts, a function, or a dict with method, samples, cache);
     every second one gives ranges, the others show the error. `type`: int8, fp8; or weights alone: int4 (DequantizeLinear with blocks),

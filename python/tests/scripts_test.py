@@ -119,7 +119,7 @@ class Scripts(Case):
     @unittest.skipUnless(ON_CPU, 'it runs on the addresses of NumPy arrays')
     def test_int8(self):
         """Scales are the model's; what is rounded to 8 bits may round the other way, so results are a few steps apart at most."""
-        proto = quantised(lenet('n', lenet_weights()))
+        proto = quantized(lenet('n', lenet_weights()))
         results, _ = self.run_script('int8_qdq.py', proto, images=images())
         wanted = peer(proto, images=images())
         self.assertLess(np.abs(results['scores'] - wanted).max(), 0.05 * np.abs(wanted).max())
@@ -148,7 +148,7 @@ class Scripts(Case):
         self.run_script('onnxruntime_classify.py', proto, before=(), images=images())   # and it is one of ONNX Runtime's
 
 
-def quantised(proto):
+def quantized(proto):
     """Q and DQ around the products of a LeNet: activations and weights in 8 bits."""
     made, nodes = onnx.ModelProto(), []
     made.CopyFrom(proto)

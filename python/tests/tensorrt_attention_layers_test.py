@@ -1,4 +1,4 @@
-"""tenfold.tensorrt's layers of transformers, and those that quantise in blocks. The truth is NumPy's, with ml_dtypes' small floats."""
+"""tenfold.tensorrt's layers of transformers, and those that quantize in blocks. The truth is NumPy's, with ml_dtypes' small floats."""
 import unittest
 
 import ml_dtypes
@@ -55,10 +55,10 @@ class Attention(Layers):
         scores = QUERY @ np.repeat(key, 2, 1).swapaxes(2, 3)
         self.check(self.attention(key=key, value=value), softmax(scores) @ np.repeat(value, 2, 1))
 
-    def test_without_normalisation(self):
+    def test_without_normalization(self):
         self.check(self.attention(op=OP.NONE), QUERY @ KEY.swapaxes(2, 3) @ VALUE, 1e-4)
 
-    def test_weights_are_quantised(self):
+    def test_weights_are_quantized(self):
         """As the layer says; a build leaves the rounding out, because it computes products of activations in floats."""
         made = self.attention()
         made.normalization_quantize_scale = self.network.add_constant((1,), np.array([1 / 127], np.float32)).get_output(0)
@@ -150,7 +150,7 @@ class Transformers(Layers):
 
 
 class Blocks(Layers):
-    def dequantised(self, layer, block, double=None):
+    def dequantized(self, layer, block, double=None):
         """Both results as the next layers use them."""
         scale = self.network.add_cast(layer.get_output(1), trt.float32).get_output(0)
         if double is not None:
@@ -171,7 +171,7 @@ class Blocks(Layers):
         scale = (np.abs(blocks).max(-1) / np.float32(6) / twice).astype(ml_dtypes.float8_e4m3fn).astype(np.float32) * twice
         safe = np.where(scale == 0, 1, scale)[..., None]
         wanted = (blocks / safe).astype(ml_dtypes.float4_e2m1fn).astype(np.float32) * scale[..., None]
-        found, scales = self.dequantised(layer, (1, 16), double)
+        found, scales = self.dequantized(layer, (1, 16), double)
         self.near(scales, scale)
         self.near(found, wanted.reshape(3, 32))
 
@@ -183,7 +183,7 @@ class Blocks(Layers):
         scale = 2.0 ** np.ceil(np.log2(most / 448))
         small = (x.reshape(2, 32, 3) / scale[:, None]).astype(np.float32).astype(ml_dtypes.float8_e4m3fn)
         wanted = small.astype(np.float32) * scale[:, None]
-        found, scales = self.dequantised(layer, (32, 1))
+        found, scales = self.dequantized(layer, (32, 1))
         self.near(scales, scale)
         self.near(found, wanted.reshape(64, 3))
 

@@ -80,7 +80,7 @@ class Faults(Calibrators):
         for words in ('int8_calibrator has no effect: BuilderFlag.INT8', 'int8_calibrator has no effect: the model has the ranges itself'):
             self.assertTrue([line for line in self.logger.warnings if words in line], words)
 
-    def test_flags_of_quantisation(self):
+    def test_flags_of_quantization(self):
         flag = trt.QuantizationFlag.CALIBRATE_BEFORE_FUSION
         self.assertEqual((self.config.quantization_flags, self.config.get_quantization_flag(flag)), (0, False))
         self.config.set_quantization_flag(flag)

@@ -108,22 +108,22 @@ class Flags(Config):
 
     def test_every_flag_has_an_effect_or_a_word(self):
         from tenfold.tensorrt import _flags
-        parts = [set(_flags.FIELDS), set(_flags.REFITTABLE), set(_flags.QUANTISED), set(_flags.SELECTING),
+        parts = [set(_flags.FIELDS), set(_flags.REFITTABLE), set(_flags.QUANTIZED), set(_flags.SELECTING),
                  set(_flags.CONSTRAINING), set(_flags.NO_EFFECT), set(_flags.REFUSED)]
         self.assertEqual(set.union(*parts), set(trt.BuilderFlag))
         self.assertEqual(sum(map(len, parts)), len(trt.BuilderFlag))
         for flag in _flags.REFUSED:
             self.refused((tenfold.Unsupported, NotImplementedError), flag.name, self.config.set_flag, flag)
 
-    def test_int8_on_a_model_that_is_not_quantised_is_told(self):
+    def test_int8_on_a_model_that_is_not_quantized_is_told(self):
         self.config.set_flag(trt.BuilderFlag.INT8)
         scale = [numpy_helper.from_array(np.array(v, d), n) for v, d, n in ((0.05, np.float32, 's'), (0, np.int8, 'z'))]
         nodes = [helper.make_node('QuantizeLinear', ['x', 's', 'z'], ['q']), helper.make_node('DequantizeLinear', ['q', 's', 'z'], ['y'])]
-        quantised = model(nodes, [('x', 1, ['n', 6])], [('y', 1, ['n', 6])], scale)
-        self.options(parsed(self.logger, quantised))
-        self.assertFalse([line for line in self.logger.warnings if 'quantised' in line])
+        quantized = model(nodes, [('x', 1, ['n', 6])], [('y', 1, ['n', 6])], scale)
+        self.options(parsed(self.logger, quantized))
+        self.assertFalse([line for line in self.logger.warnings if 'quantized' in line])
         self.options()
-        self.assertTrue([line for line in self.logger.warnings if 'quantised' in line])
+        self.assertTrue([line for line in self.logger.warnings if 'quantized' in line])
 
 
 class Refused(Config):

@@ -1,4 +1,4 @@
-"""tenfold.tensorrt's layers of images: windows, normalisations, sizes. The truth is NumPy's, or ONNX Runtime's where NumPy has none."""
+"""tenfold.tensorrt's layers of images: windows, normalizations, sizes. The truth is NumPy's, or ONNX Runtime's where NumPy has none."""
 import unittest
 
 import numpy as np
@@ -53,7 +53,7 @@ class Kinds(Layers):
         for found, truth in zip(self.results(most, mean, both, up), wanted, strict=True):
             self.near(found, truth)
 
-    def test_scale_and_normalisations(self):
+    def test_scale_and_normalizations(self):
         x, n = self.input(IMAGE), self.network
         c = np.arange(1, 5, dtype=np.float32)
         squared = n.add_scale(x, trt.ScaleMode.UNIFORM, np.float32([1]), np.float32([2]), np.float32([2]))
@@ -65,12 +65,12 @@ class Kinds(Layers):
         norm.epsilon, group.num_groups = 1e-3, 2
         found = self.results(squared, channel, each, lrn, norm, group)
         k = c.reshape(1, 4, 1, 1)
-        centred = IMAGE - IMAGE.mean((1, 2, 3), keepdims=True)
+        centered = IMAGE - IMAGE.mean((1, 2, 3), keepdims=True)
         halves = IMAGE.reshape(2, 2, -1)
         halves = ((halves - halves.mean(2, keepdims=True)) / np.sqrt(halves.var(2, keepdims=True) + 1e-5)).reshape(IMAGE.shape)
         truths = [(2 * IMAGE + 1) ** 2, 2 * k * IMAGE + k, IMAGE * IMAGE[0],
                   runtime('LRN', [IMAGE], size=3, alpha=0.1, beta=0.75, bias=2.0),
-                  centred / np.sqrt(IMAGE.var((1, 2, 3), keepdims=True) + 1e-3) * k - k, halves * k - k]
+                  centered / np.sqrt(IMAGE.var((1, 2, 3), keepdims=True) + 1e-3) * k - k, halves * k - k]
         for array, truth in zip(found, truths, strict=True):
             self.near(array, truth, 1e-4)
 

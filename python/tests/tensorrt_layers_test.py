@@ -177,7 +177,7 @@ class Kinds(Layers):
         self.assertTrue(9.8 < found[3].mean() < 10.2 and 0.9 < found[3].std() < 1.1)
         self.near(found[4], np.arange(6).reshape(2, 3))
 
-    def test_casts_and_quantised_numbers(self):
+    def test_casts_and_quantized_numbers(self):
         x, n = self.input(ROWS), self.network
         scale = n.add_constant((), np.float32(0.1)).get_output(0)
         q = n.add_quantize(x, scale)

@@ -143,7 +143,7 @@ class Others(Case):
         builder.int8_mode, builder.int8_calibrator = True, trt.IInt8MinMaxCalibrator()
         self.assertRaisesRegex(NotImplementedError, 'get_batch_size', builder.build_cuda_engine, network)
 
-    def test_serialisation_and_contexts_have_configurations(self):
+    def test_serialization_and_contexts_have_configurations(self):
         builder, config, network = engine_of(Lines())
         engine = builder.build_engine_with_config(network, config)
         serialization = engine.create_serialization_config()

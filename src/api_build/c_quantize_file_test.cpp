@@ -1,4 +1,4 @@
-// Quantised files from C: what is written, what is told, and what is refused.
+// Quantized files from C: what is written, what is told, and what is refused.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -70,7 +70,7 @@ TEST_F(CQuantizeFile, WeightsAloneNeedNoSamples) {
   auto info = sized<tenfold_quantize_info>();
   ASSERT_EQ(tenfold_quantize_report_info(report, &info), TENFOLD_OK);
   EXPECT_EQ(info.products, 2);
-  EXPECT_EQ(info.quantised, 1);
+  EXPECT_EQ(info.quantized, 1);
   EXPECT_EQ(info.left, 1);
   EXPECT_EQ(info.opset_after, 17);
   EXPECT_EQ(info.bytes_after, static_cast<std::int64_t>(std::filesystem::file_size(out_)));

@@ -147,8 +147,8 @@ TEST(Formats, DynamicDims) {
   }
 }
 
-// At the border casts and transposes meet their neighbours: none is left by itself.
-TEST(Formats, FuseWithTheirNeighbours) {
+// At the border casts and transposes meet their neighbors: none is left by itself.
+TEST(Formats, FuseWithTheirNeighbors) {
   Network net;
   NetworkTensor x = net.input("x", DType::f32, {64, 64});
   net.mark_output(net.activation(Activation::relu, net.unary(Unary::neg, x)), "y");

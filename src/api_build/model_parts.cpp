@@ -1,4 +1,4 @@
-// Which neighbours among a model's nodes a build would take.
+// Which neighbors among a model's nodes a build would take.
 #include "base/check.h"
 #include "base/files/file.h"
 #include "onnx_import/import.h"

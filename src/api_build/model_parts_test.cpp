@@ -63,7 +63,7 @@ TEST(ModelParts, RefuseAnotherModelsProblems) {
   EXPECT_THROW(model_parts(std::as_bytes(std::span(text)), {problem}), Error);
 }
 
-// Values of initialisers that the file refers to and does not have.
+// Values of initializers that the file refers to and does not have.
 TEST(Initializers, MayComeFromMemory) {
   auto model = onnx_import::new_model();
   onnx_import::add_input(*model.graph, "x", {"2"});

@@ -1,4 +1,4 @@
-// Inputs that need not be bound: initialisers that are inputs, too, and defaults that the caller gives.
+// Inputs that need not be bound: initializers that are inputs, too, and defaults that the caller gives.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -15,7 +15,7 @@ Tensor wave(Shape shape, double phase) {
   return t;
 }
 
-// Convolution, product, normalisation, a quantised convolution, a branch and a reshape: packed, stored and literal constants.
+// Convolution, product, normalization, a quantized convolution, a branch and a reshape: packed, stored and literal constants.
 Network model() {
   Network n("mixed");
   NetworkTensor x = n.input("x", DType::f32, {"batch", 8, 6, 6});
@@ -191,7 +191,7 @@ TEST(Retune, EqualBytesOfOtherShapes) {
 
 // Weights of products that the graph itself permits to round to bf16 need no other leave.
 TEST(Retune, RoundedByTheGraphItself) {
-  Network n("half quantised");
+  Network n("half quantized");
   const NetworkTensor scale = n.constant(floats({}, {0.02})), zero = n.constant(numbers(DType::i8, {}, {0}));
   Tensor bytes(DType::i8, {512, 512});
   for (int i = 0; i < 512 * 512; ++i) bytes.mutable_data<std::int8_t>()[i] = static_cast<std::int8_t>(i * 37 % 200 - 100);

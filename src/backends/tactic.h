@@ -136,7 +136,7 @@ struct Tactic {
   ir::Dim (*worker_scratch)(const Problem&, const Config&) = nullptr;
 
   // Packing of constant operand `input`. packed_bytes < 0: the operand is used as it is. `constants[i]` is null where in[i] is
-  // not constant; pack may look at its neighbours (zero points). unpack gives back what is multiplied: all bits, or rounded f32.
+  // not constant; pack may look at its neighbors (zero points). unpack gives back what is multiplied: all bits, or rounded f32.
   std::int64_t (*packed_bytes)(const Problem&, const Config&, int input) = nullptr;
   void (*pack)(const Problem&, const Config&, int input, std::span<const Tensor* const> constants, void* packed) = nullptr;
   Tensor (*unpack)(const Problem&, const Config&, int input, const void* packed) = nullptr;

@@ -19,15 +19,15 @@ const Chain kChains[] = {
     {"pointwise, reduce, dims dropped", "(x f32[64,512], z f32[64,512])\n p = Mul(x, z)\n y = ReduceSum(p) axes=[-1] keepdims=0"},
     {"reduce, pointwise", "(x f32[64,512])\n m = ReduceMax(x) axes=[-1]\n y = Sub(x, m)"},
     {"reduce, numbers alone", "(x f32[64,512])\n e = f32[]{0.5}\n m = ReduceSum(x) axes=[-1]\n a = Add(m, e)\n y = Sqrt(a)"},
-    {"L2 normalisation", "(x f32[64,512])\n n = ReduceL2(x) axes=[-1]\n y = Div(x, n)"},
-    {"L2 normalisation, limited, dims dropped and back", R"((x f32[64,512])
+    {"L2 normalization", "(x f32[64,512])\n n = ReduceL2(x) axes=[-1]\n y = Div(x, n)"},
+    {"L2 normalization, limited, dims dropped and back", R"((x f32[64,512])
       least = f32[]{1e-12}
       at = i64[1]{1}
       n = ReduceL2(x) axes=[-1] keepdims=0
       c = Max(n, least)
       u = Unsqueeze(c, at)
       y = Div(x, u))"},
-    {"L2 normalisation with Expand, as PyTorch exports it", R"((x f32[64,512])
+    {"L2 normalization with Expand, as PyTorch exports it", R"((x f32[64,512])
       least = f32[]{1e-12}
       to = i64[2]{64,512}
       n = ReduceL2(x) axes=[-1]
@@ -123,7 +123,7 @@ const Chain kChains[] = {
       y = Cast(d) to="f16")"},
     {"transpose, pointwise, reduce", "(x f32[64,32,48])\n t = Transpose(x) perm=[0,2,1]\n e = Exp(t)\n y = ReduceSum(e) axes=[-1]", 1, 2},
     {"columns: reduce, pointwise", "(x f32[8,128,384])\n m = ReduceMax(x) axes=[1]\n y = Sub(x, m)", 2, 4},
-    {"columns: L2 normalisation of channels", "(x f32[8,128,28,28])\n n = ReduceL2(x) axes=[1]\n y = Div(x, n)", 2, 2},
+    {"columns: L2 normalization of channels", "(x f32[8,128,28,28])\n n = ReduceL2(x) axes=[1]\n y = Div(x, n)", 2, 2},
     {"columns: pointwise, reduce", "(x f32[8,128,384], z f32[8,128,384])\n p = Mul(x, z)\n y = ReduceSum(p) axes=[1]", 2, 2},
     {"concat, reduce", "(x f32[64,256], z f32[64,256])\n c = Concat(x, z) axis=1\n n = ReduceL2(c) axes=[-1]\n y = Div(c, n)", 2, 3},
     {"symbolic rows", "(x f32[n,m])\n k = ReduceMax(x) axes=[-1]\n d = Sub(x, k)\n y = Exp(d)"},

@@ -177,8 +177,8 @@ TEST(CudaPlan, AConvolutionNetworkStaysOnTheGpu) {
   }
 }
 
-// Quantised models keep to the GPU too, and their products to 8 bits.
-TEST(CudaPlan, QuantisedNetworksStayOnTheGpuInEightBits) {
+// Quantized models keep to the GPU too, and their products to 8 bits.
+TEST(CudaPlan, QuantizedNetworksStayOnTheGpuInEightBits) {
   BuildConfig config;
   config.fp16 = true;
   const auto products = [](const plan::Plan& plan, const char* op) {
@@ -248,8 +248,8 @@ TEST(CudaPlan, QuantisedNetworksStayOnTheGpuInEightBits) {
   EXPECT_EQ(products(floats, "ConvFloat8"), 3);
 }
 
-// Attention between products, all of it quantised: operands are quantised by the products that make them, or by one step each.
-TEST(CudaPlan, QuantisedAttentionStaysOnTheGpuInEightBits) {
+// Attention between products, all of it quantized: operands are quantized by the products that make them, or by one step each.
+TEST(CudaPlan, QuantizedAttentionStaysOnTheGpuInEightBits) {
   BuildConfig config;
   config.fp16 = true;
   const plan::Plan plan = plan_of(R"((x f32[2,32,64], q f32[64,64]!, k f32[64,64]!, v f32[64,64]!, o f32[64,64]!)
@@ -295,8 +295,8 @@ TEST(CudaPlan, QuantisedAttentionStaysOnTheGpuInEightBits) {
   EXPECT_EQ(softmaxes, 0);
 }
 
-// A plain model without ranges: its rows are quantised as they run, once for queries, keys and values.
-TEST(CudaPlan, RowsAreQuantisedAsTheyRun) {
+// A plain model without ranges: its rows are quantized as they run, once for queries, keys and values.
+TEST(CudaPlan, RowsAreQuantizedAsTheyRun) {
   BuildConfig config;
   config.fp16 = true;
   config.calibration = Calibration{.sample = {}, .method = "dynamic"};

@@ -33,7 +33,7 @@ passes::RunOptions pass_options(const BuildConfig& config) {
 
 void rewrite_at(ir::Graph& graph, const std::vector<plan::Range>& ranges, const std::vector<passes::Pass>& passes,
                 const passes::RunOptions& options) {
-  specialise(graph, ranges);
+  specialize(graph, ranges);
   if (options.changed) options.changed("import", graph);
   passes::run(graph, passes, options);
 }
@@ -66,7 +66,7 @@ void split_rows(ir::Graph& graph, const Stages& stages) {
 
 // Whether attention in e4m3 is to be compared with one in 16 bits, which has the quicker kernels where rows are short.
 bool compares_attention(const passes::Found& found, const backends::DeviceTraits& device, const BuildConfig& config) {
-  return found.quantised && config.fp8 && device.float8_products && times_kernels(config);
+  return found.quantized && config.fp8 && device.float8_products && times_kernels(config);
 }
 bool attends_in_float8(const ir::Graph& graph) {
   return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& node) { return node->op() == "AttentionFloat8"; });
@@ -89,19 +89,19 @@ void tell_of_types(const ir::Graph& graph, const Stages& stages, const passes::F
   for (std::string& text : passes::unused_precisions(graph, config, stages.device))
     add_note({Severity::info, NoteKind::precision, "", std::move(text)}, config, stages.report);
   if (!passes::gives_layer_types(config)) return;
-  for (passes::UnmetType& one : passes::unmet_layer_types(graph, config, found.quantised, stages.device)) {
+  for (passes::UnmetType& one : passes::unmet_layer_types(graph, config, found.quantized, stages.device)) {
     if (config.layer_types.constraints == LayerConstraints::obey) throw Error(ErrorKind::unsupported, one.text);
     add_note({Severity::warning, NoteKind::precision, std::move(one.layer), std::move(one.text)}, config, stages.report);
   }
 }
 
-// Whether products quantise their rows as they run, as a calibration "dynamic" permits; told with what it costs, or why not.
-bool quantises_rows(bool quantised, const Stages& stages) {
-  if (quantised) return false;   // as its author left it
+// Whether products quantize their rows as they run, as a calibration "dynamic" permits; told with what it costs, or why not.
+bool quantizes_rows(bool quantized, const Stages& stages) {
+  if (quantized) return false;   // as its author left it
   const backends::DeviceTraits traits = backends::traits_of(stages.device);
   const bool can = traits.host_arithmetic || traits.tensor_products;
   const char* text = can ? "int8 without data, a cache or QuantizeLinear and DequantizeLinear: matrix products with constant weights "
-                           "quantise each row as they run, convolutions stay wide; ranges of typical inputs (--data=PATH) may be quicker"
+                           "quantize each row as they run, convolutions stay wide; ranges of typical inputs (--data=PATH) may be quicker"
                          : "int8 without ranges is for CPUs and GPUs: here it needs data (--data=PATH), a cache, or a model with "
                            "QuantizeLinear and DequantizeLinear";
   add_note({Severity::warning, NoteKind::precision, "", text}, stages.config, stages.report);
@@ -125,7 +125,7 @@ void run_settling(ir::Graph& graph, const passes::Pipeline& pipeline, const Stag
   passes::run(graph, pipeline.precision, pass_options(config));
   if (&config == &stages.config) tell_of_types(graph, stages, found);
   if (backends::traits_of(stages.device).tensor_products)
-    passes::tell_of_products(graph, found.quantised, Log(config.log, Severity::verbose));
+    passes::tell_of_products(graph, found.quantized, Log(config.log, Severity::verbose));
   passes::run(graph, pipeline.fuse, pass_options(config));
 }
 
@@ -197,13 +197,13 @@ passes::Found Stages::look(const ir::Graph& source, const ir::Graph& rewritten, 
                            const std::vector<plan::Range>& ranges) {
   Stopwatch watch;
   const InStage stage("looking for what 16 bits cannot hold");
-  passes::Found found{.quantised = passes::is_quantised(rewritten), .types = passes::own_types(source)};
+  passes::Found found{.quantized = passes::is_quantized(rewritten), .types = passes::own_types(source)};
   if (findings.keeps_rewritten && !findings.rewritten) findings.rewritten = rewritten.clone();
   if (config.calibration) {
     find_ranges(source, rewritten, ranges);
     report.calibration = findings.calibration;
-    if (config.calibration->method == quant::kDynamic) found.rows = quantises_rows(found.quantised, *this);
-    found.ranges = *findings.ranges, found.quantised |= found.rows || !found.ranges.empty();
+    if (config.calibration->method == quant::kDynamic) found.rows = quantizes_rows(found.quantized, *this);
+    found.ranges = *findings.ranges, found.quantized |= found.rows || !found.ranges.empty();
     watch.seconds();
   }
   for (std::string& text : passes::refused_precisions(rewritten, config, device))

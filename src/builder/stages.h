@@ -29,7 +29,7 @@ struct Stages {
   void check(const ir::Graph& graph) const;
   // Throws on types that are given to layers which the source does not have.
   void check_layers(const ir::Graph& source) const;
-  // The source at these ranges, in one form of everything; what frameworks write apart is recognised.
+  // The source at these ranges, in one form of everything; what frameworks write apart is recognized.
   ir::Graph rewrite(const ir::Graph& source, const std::vector<plan::Range>& ranges) const;
   // Runs a calibration's samples (calibrate.h), if nobody did so far; `ranges` are those of `rewritten`.
   void find_ranges(const ir::Graph& source, const ir::Graph& rewritten, const std::vector<plan::Range>& ranges);

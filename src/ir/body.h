@@ -1,4 +1,4 @@
-// Body: a flat, serialisable program of typed scalar primitives. The one definition of every pointwise computation.
+// Body: a flat, serializable program of typed scalar primitives. The one definition of every pointwise computation.
 //
 // A Body is what a pointwise operator means (OpDef.scalar), what follows a matmul or convolution (its epilogue), and what a
 // Region node computes. It runs once per element of an iteration space; each input is broadcast to that space as numpy does.

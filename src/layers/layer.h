@@ -93,7 +93,7 @@ NetworkAttributes window_of(const LayerCall& call, const Shape& window, NetworkT
 inline bool rounds_up(const LayerCall& call) {
   return call.text("padding_mode") == "EXPLICIT_ROUND_UP" || call.text("padding_mode") == "CAFFE_ROUND_UP";
 }
-// Attributes of ONNX's operators that quantise: axis, and block_size if there are blocks. Operand 1 is the scale.
+// Attributes of ONNX's operators that quantize: axis, and block_size if there are blocks. Operand 1 is the scale.
 NetworkAttributes scaled_along(const LayerCall& call);
 LayerKind convolution_kind(const char* name, bool transposed);
 LayerKind plugin_kind(const char* name);

@@ -15,7 +15,7 @@ namespace tenfold::memory {
 namespace {
 
 using Order = std::vector<int>;
-constexpr std::int64_t kImproveEffort = 3'000'000;   // neighbours looked at: about 0.2 s
+constexpr std::int64_t kImproveEffort = 3'000'000;   // neighbors looked at: about 0.2 s
 constexpr std::int64_t kSearchNodes = 1'000'000;
 constexpr int kExactBuffers = 10;
 constexpr std::int64_t kMostPairs = 2'000'000;       // of buffers that live together
@@ -26,7 +26,7 @@ class Solver {
       : buffers_(problem.buffers), count_(static_cast<int>(buffers_.size())), bound_(lower_bound(problem)) {
     for (int i = 0; i < count_; ++i)
       check(at(i).size >= 0 && at(i).first <= at(i).last && at(i).alignment > 0, "buffer ", i, " is malformed");
-    find_neighbours();
+    find_neighbors();
     best_.height = std::numeric_limits<std::int64_t>::max();
   }
 
@@ -45,11 +45,11 @@ class Solver {
  private:
   static constexpr std::int64_t kUnplaced = -1;
   const Buffer& at(int i) const { return buffers_[static_cast<std::size_t>(i)]; }
-  std::vector<int>& neighbours(int i) { return neighbours_[static_cast<std::size_t>(i)]; }
+  std::vector<int>& neighbors(int i) { return neighbors_[static_cast<std::size_t>(i)]; }
 
   // Buffers by their first step, beside those that still live then.
-  void find_neighbours() {
-    neighbours_.resize(buffers_.size());
+  void find_neighbors() {
+    neighbors_.resize(buffers_.size());
     Order order, living;
     for (int i = 0; i < count_; ++i)
       if (at(i).size > 0) order.push_back(i);
@@ -60,18 +60,18 @@ class Solver {
       pairs += static_cast<std::int64_t>(living.size());
       crowded_ = pairs > kMostPairs;
       if (crowded_) return;
-      for (int j : living) neighbours(i).push_back(j), neighbours(j).push_back(i);
+      for (int j : living) neighbors(i).push_back(j), neighbors(j).push_back(i);
       living.push_back(i);
     }
   }
 
-  // The lowest offset where buffer i fits between its placed neighbours.
+  // The lowest offset where buffer i fits between its placed neighbors.
   std::int64_t lowest(int i, const std::vector<std::int64_t>& offsets) {
     taken_.clear();
-    for (int j : neighbours(i))
+    for (int j : neighbors(i))
       if (const std::int64_t start = offsets[static_cast<std::size_t>(j)]; start != kUnplaced)
         taken_.emplace_back(start, start + at(j).size);
-    effort_ += static_cast<std::int64_t>(neighbours(i).size()) + 1;
+    effort_ += static_cast<std::int64_t>(neighbors(i).size()) + 1;
     std::sort(taken_.begin(), taken_.end());
     std::int64_t offset = 0;
     for (const auto& [start, end] : taken_) {
@@ -105,7 +105,7 @@ class Solver {
     const auto steps = [&](int i) { return std::int64_t{at(i).last} - at(i).first + 1; };
     const auto pressure = [&](int i) {   // bytes that live beside it
       double sum = 0;
-      for (int j : neighbours(i)) sum += static_cast<double>(at(j).size);
+      for (int j : neighbors(i)) sum += static_cast<double>(at(j).size);
       return sum;
     };
     attempt([&](int i) { return at(i).size; });
@@ -144,7 +144,7 @@ class Solver {
     }
   }
 
-  // All orders, each buffer on top of its placed neighbours: sorted by its offsets, every placement is at least as high as one of
+  // All orders, each buffer on top of its placed neighbors: sorted by its offsets, every placement is at least as high as one of
   // these, so the least of them is the optimum. Cut off where the best known height is reached.
   void search(Solution& partial, int placed) {
     if (placed == count_) {
@@ -155,7 +155,7 @@ class Solver {
       auto& offset = partial.offsets[static_cast<std::size_t>(i)];
       if (offset != kUnplaced) continue;
       std::int64_t low = 0;
-      for (int j : neighbours(i))
+      for (int j : neighbors(i))
         if (const std::int64_t o = partial.offsets[static_cast<std::size_t>(j)]; o != kUnplaced) low = std::max(low, o + at(j).size);
       low = round_up(low, at(i).alignment);
       const std::int64_t before = partial.height, height = std::max(before, low + at(i).size);
@@ -172,7 +172,7 @@ class Solver {
   int count_;
   std::int64_t bound_, effort_ = 0, nodes_ = 0;
   bool crowded_ = false;
-  std::vector<std::vector<int>> neighbours_;
+  std::vector<std::vector<int>> neighbors_;
   std::vector<std::pair<std::int64_t, std::int64_t>> taken_;
   Order best_order_;
   Solution best_;

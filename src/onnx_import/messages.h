@@ -71,7 +71,7 @@ struct TensorShapeProto {
   std::vector<Dimension> dim;
 };
 
-// Not inside of TypeProto: an optional of a nested class with initialisers cannot be filled there by every compiler.
+// Not inside of TypeProto: an optional of a nested class with initializers cannot be filled there by every compiler.
 struct TensorTypeProto {
   std::int64_t elem_type = 0;
   std::optional<TensorShapeProto> shape;

@@ -120,7 +120,7 @@ ModelProblem Importer::problem_of(const onnx::NodeProto& proto, const Scope& sco
 
 int Importer::opset(const Scope& scope, const std::string& domain) const {
   const auto version = scope.opsets->find(domain);
-  if (version == scope.opsets->end() && domain == kContrib) return 1;   // as ONNX Runtime takes nodes that its optimiser left in a model
+  if (version == scope.opsets->end() && domain == kContrib) return 1;   // as ONNX Runtime takes nodes that its optimizer left in a model
   require(version != scope.opsets->end(), ErrorKind::invalid_model, "the ", scope.function ? "function" : "model",
           " imports no version of the domain '", domain.empty() ? "ai.onnx" : domain, "'");
   return version->second;

@@ -25,7 +25,7 @@ Field typed_field(DType type) {
   }
 }
 
-// A boolean byte other than 0 or 1 is undefined behaviour as a C++ bool, so such tensors are copied and cleaned.
+// A boolean byte other than 0 or 1 is undefined behavior as a C++ bool, so such tensors are copied and cleaned.
 bool clean(DType type, std::span<const std::byte> bytes) {
   if (type != DType::boolean) return true;
   std::byte seen{0};

@@ -1,4 +1,4 @@
-// The graph's two operators of quantisation, between which everything else is computed in floats: one path of quantisation exists.
+// The graph's two operators of quantization, between which everything else is computed in floats: one path of quantization exists.
 #include "onnx_ops/quantize_common.h"
 
 #include "ops/onnx_dtype.h"

@@ -1,4 +1,4 @@
-// Walking an IndexMap: by runs of neighbouring elements for tensors, one by one for contents.
+// Walking an IndexMap: by runs of neighboring elements for tensors, one by one for contents.
 #include "ops/index_map.h"
 
 namespace tenfold::ops {

@@ -55,7 +55,7 @@ inline std::vector<double> exactly_converted(const ir::Call& call, int operand) 
   const ir::TensorRef& tensor = call.in[static_cast<std::size_t>(operand)];
   std::vector<double> values = converted<double>(tensor);
   if (tensor.dtype != DType::i64 && tensor.dtype != DType::u64) return values;
-  for (double v : values)   // of 2^53 and its neighbour above one double is left
+  for (double v : values)   // of 2^53 and its neighbor above one double is left
     call.supported(v > -0x1p53 && v < 0x1p53, "operand ", operand, " holds the integer ", v, ", which is weighed exactly below 2^53 alone");
   return values;
 }

@@ -23,9 +23,9 @@ std::uint16_t softmax(Code& c, std::uint16_t x, bool logarithm) {
   return logarithm ? c.emit(Prim::sub, apart, c.emit(Prim::log, sum)) : c.emit(Prim::mul, e, c.emit(Prim::reciprocal, sum));
 }
 
-std::uint16_t norm(Code& c, std::uint16_t x, bool centred, double length, double epsilon) {
+std::uint16_t norm(Code& c, std::uint16_t x, bool centered, double length, double epsilon) {
   const std::uint16_t share = c.constant(1 / length);
-  if (centred) x = c.emit(Prim::sub, x, c.emit(Prim::mul, c.emit(Prim::reduce_sum, x), share));
+  if (centered) x = c.emit(Prim::sub, x, c.emit(Prim::mul, c.emit(Prim::reduce_sum, x), share));
   const std::uint16_t mean = c.emit(Prim::mul, c.emit(Prim::reduce_sum, c.emit(Prim::mul, x, x)), share);
   return c.emit(Prim::mul, x, c.emit(Prim::rsqrt, c.emit(Prim::add, mean, c.constant(epsilon))));
 }
@@ -35,8 +35,8 @@ bool is_short_float(DType t) { return t == DType::f32 || t == DType::f16 || t ==
 }  // namespace
 
 std::optional<ir::Body> norm_body(const ir::Node& n) {
-  const bool softmaxes = n.op() == "Softmax" || n.op() == "LogSoftmax", centred = n.op() == "LayerNormalization";
-  if ((!softmaxes && !centred && n.op() != "RMSNormalization") || n.outputs.size() != 1) return std::nullopt;
+  const bool softmaxes = n.op() == "Softmax" || n.op() == "LogSoftmax", centered = n.op() == "LayerNormalization";
+  if ((!softmaxes && !centered && n.op() != "RMSNormalization") || n.outputs.size() != 1) return std::nullopt;
   for (const ir::Value* v : n.inputs)
     if (!v) return std::nullopt;
   const ir::Dims& dims = n.in(0)->dims();
@@ -55,7 +55,7 @@ std::optional<ir::Body> norm_body(const ir::Node& n) {
   Code c{.body = {.inputs = types, .code = {}, .outputs = {}, .reduced_rank = static_cast<int>(rank - axis)}};
   std::uint16_t y = c.widened(0);
   if (softmaxes) y = softmax(c, y, n.op() == "LogSoftmax");
-  else y = norm(c, y, centred, static_cast<double>(ir::product(row).constant()), static_cast<double>(n.attributes.number("epsilon")));
+  else y = norm(c, y, centered, static_cast<double>(ir::product(row).constant()), static_cast<double>(n.attributes.number("epsilon")));
   if (own > 1) y = c.emit(Prim::mul, y, c.widened(1));
   if (own > 2) y = c.emit(Prim::add, y, c.widened(2));
   const DType wanted = n.body ? n.body->inputs[0] : n.out()->dtype();

@@ -8,14 +8,14 @@
 #include "passes/precision/narrow_floats.h"
 #include "passes/precision/layer_types.h"
 #include "passes/precision/numerics.h"
-#include "passes/precision/quantise_rows.h"
+#include "passes/precision/quantize_rows.h"
 
 namespace tenfold::passes {
 namespace {
 
 using Names = std::vector<std::string_view>;
 
-// Simplify and recognise, on float and Q/DQ graphs alike.
+// Simplify and recognize, on float and Q/DQ graphs alike.
 Names canonical() {
   return {
       "fold_constants",     // shape arithmetic and constant expressions first: everything after sees clean shapes
@@ -50,8 +50,8 @@ Names canonical() {
 Names fuse() {
   return {
       "fold_constants",     // what settling the precision left constant
-      "fold_batchnorm",     // a quantised model's, whose parameters are constants only now
-      "lower_channel_scale",  // convolutions that came without a neighbour to fold them into
+      "fold_batchnorm",     // a quantized model's, whose parameters are constants only now
+      "lower_channel_scale",  // convolutions that came without a neighbor to fold them into
       "remove_identity",
       "sink_reshape",       // past what the precision made of products and masks
       "merge_movement",
@@ -96,8 +96,8 @@ Names settled_for_launches(bool own_kernels) {
   return {"lower_conv_transpose", "read_wide_images", "fuse_conv_max_pool", "fuse_channel_norm"};  // the last three no library computes
 }
 Names fuse_for_launches() {
-  return {"widen_at_reader", "lift_reshape", "merge_movement", "join_regions", "fuse_product_norm", "fuse_quantised_norm",
-          "fuse_quantised_attention", "lower_group_norm", "fold_constants", "fuse_long_reductions", "merge_common"};
+  return {"widen_at_reader", "lift_reshape", "merge_movement", "join_regions", "fuse_product_norm", "fuse_quantized_norm",
+          "fuse_quantized_attention", "lower_group_norm", "fold_constants", "fuse_long_reductions", "merge_common"};
 }
 // Norms that their readers compute, and norms of channels as rows.
 Names other_form_for_halves() {
@@ -107,14 +107,14 @@ Names other_form_for_halves() {
 Names fuse_for_blocks() { return {"join_bf16_regions", "fuse_reductions", "fuse_expand_depthwise", "merge_common"}; }
 
 // Q/DQ graphs. Where 8 bits are not allowed, or are not what the model has, these leave floats.
-Names quantised(const backends::DeviceTraits& device, const BuildConfig& config, const Found& found) {
+Names quantized(const backends::DeviceTraits& device, const BuildConfig& config, const Found& found) {
   const bool tensor = device.tensor_products;
   Names list;
-  if (found.rows && tensor && device.float8_products && config.fp8) list.push_back("quantise_rows_to_float8");
+  if (found.rows && tensor && device.float8_products && config.fp8) list.push_back("quantize_rows_to_float8");
   if (found.rows)   // what has no ranges
-    list.push_back(tensor ? "quantise_rows_for_gpu" : device.byte_pairs ? "quantise_rows_for_pairs" : "quantise_rows");
-  if (config.int8 && !tensor && !device.signed_bytes) list.push_back("unsign_qdq");   // while quantisation stands beside its inverse
-  if (config.int8) list.push_back("move_qdq");                                        // dequantised values reach the products
+    list.push_back(tensor ? "quantize_rows_for_gpu" : device.byte_pairs ? "quantize_rows_for_pairs" : "quantize_rows");
+  if (config.int8 && !tensor && !device.signed_bytes) list.push_back("unsign_qdq");   // while quantization stands beside its inverse
+  if (config.int8) list.push_back("move_qdq");                                        // dequantized values reach the products
   if (config.int8) list.push_back(tensor ? "fold_qdq_for_gpu" : "fold_qdq");          // products of 8-bit operands
   if (config.int8 && config.tf32 && config.tf32_products && device.host_arithmetic && !device.byte_pairs)
     list.push_back("fold_recurrent_int8");
@@ -135,7 +135,7 @@ std::vector<Pass> sixteen_bits(const backends::DeviceTraits& device, const Build
       passes.push_back(pass_narrow_floats(type, type == DType::f16 ? found.wide : std::set<std::string>{}, has_no_type));
   if (device.half_values && config.fp16) passes.push_back(pass_narrow_floats(DType::f16, found.wide, has_type));
   else if (device.half_values && config.bf16) passes.push_back(pass_narrow_floats(DType::bf16, {}, has_type));
-  else if (device.bf16_products && config.bf16 && !found.quantised) passes.push_back(pass_narrow_floats(DType::bf16, {}, is_f32_on_hosts));
+  else if (device.bf16_products && config.bf16 && !found.quantized) passes.push_back(pass_narrow_floats(DType::bf16, {}, is_f32_on_hosts));
   return passes;
 }
 
@@ -173,10 +173,10 @@ Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& confi
                              return quant::place_qdq(graph, ranges, placing);
                            }});
   if (found.rows && placing_for(info, config).float8)
-    p.precision.push_back({.name = "quantise_rows_to_float8", .run = [](ir::Graph& graph) {
-                             return quantise_rows(graph, {.type = DType::f8e4m3fn});
+    p.precision.push_back({.name = "quantize_rows_to_float8", .run = [](ir::Graph& graph) {
+                             return quantize_rows(graph, {.type = DType::f8e4m3fn});
                            }});
-  lists.add(p.precision, quantised(device, config, found));
+  lists.add(p.precision, quantized(device, config, found));
   for (Pass& pass : sixteen_bits(device, config, found)) p.precision.push_back(std::move(pass));
   if (gives_layer_types(config)) p.precision.push_back(pass_round_outputs(config.layer_types));
   p.precision.push_back(pass_permit_rounding(config, device));   // types are settled: what is left in f32 may round its operands

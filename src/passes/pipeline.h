@@ -15,15 +15,15 @@ namespace tenfold::passes {
 
 // What was found in a graph, and decides which passes settle its precision.
 struct Found {
-  bool quantised = false;            // it has DequantizeLinear nodes (precision/qdq.h)
+  bool quantized = false;            // it has DequantizeLinear nodes (precision/qdq.h)
   std::set<std::string> wide = {};   // names of values that f16 cannot hold
-  bool rows = false;                 // products quantise their rows as they run: a calibration "dynamic" of a plain model
+  bool rows = false;                 // products quantize their rows as they run: a calibration "dynamic" of a plain model
   quant::Ranges ranges = {};         // of values that a calibration saw: their products become products of 8 bits
   OwnTypes types = {};               // of a model that computes in 16 bits itself
 };
 
 struct Pipeline {
-  std::vector<Pass> rewrite;      // one form of everything; what frameworks write apart is recognised
+  std::vector<Pass> rewrite;      // one form of everything; what frameworks write apart is recognized
   std::vector<Pass> precision;    // 8-bit products, 16-bit values, and what each node may round
   std::vector<Pass> fuse;         // eagerly: the tuner cuts again what does not pay
   std::vector<Pass> other_form;   // on a copy of what these made: the tuner compares both. Empty: there is no other form

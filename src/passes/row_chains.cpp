@@ -1,4 +1,4 @@
-// Composing the bodies of reductions with those of their neighbours.
+// Composing the bodies of reductions with those of their neighbors.
 #include "passes/row_chains.h"
 
 #include "passes/bodies.h"

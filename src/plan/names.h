@@ -1,7 +1,7 @@
 // The model's names in a plan: which of its nodes each step computes, which of its tensors each operand is, and who removed the rest.
 //
 // They are an optional section of their own, and stay bytes until somebody asks: no run reads them. A list of names is written against
-// the name before it (length in common, the rest), for names of neighbours begin alike; a list of numbers as its steps upwards.
+// the name before it (length in common, the rest), for names of neighbors begin alike; a list of numbers as its steps upwards.
 #pragma once
 
 #include "ir/names.h"

@@ -269,7 +269,7 @@ TEST(Overlaps, ColumnsOfOneParentAreApart) {
     o.at = {Space::arena, 0, 64 + 4 * kColumns * k}, o.dims = {0, 1}, o.strides = {2, 3}, o.dense = false;
   }
   EXPECT_NO_THROW(verify_overlaps(scope, step));
-  for (const std::int64_t wrong : {-4, 4}) {   // a column of the neighbour before, or behind
+  for (const std::int64_t wrong : {-4, 4}) {   // a column of the neighbor before, or behind
     Step moved = step;
     moved.out[100].at.offset += wrong;
     EXPECT_THROW(verify_overlaps(scope, moved), Error) << wrong;

@@ -35,7 +35,7 @@ double squared_error(const Histogram& histogram, const Grid& grid, const Range& 
   double sum = 0;   // zeros are exact
   for (std::size_t b = 0; b < histogram.bins().size(); ++b) {
     if (histogram.bins()[b] == 0) continue;
-    const double x = histogram.centre(static_cast<int>(b)), outside = x > high ? x - high : x < low ? low - x : 0;
+    const double x = histogram.center(static_cast<int>(b)), outside = x > high ? x - high : x < low ? low - x : 0;
     sum += static_cast<double>(histogram.bins()[b]) * (outside > 0 ? outside * outside : step * step / 12);
   }
   return sum / static_cast<double>(histogram.count());

@@ -24,7 +24,7 @@ struct Calibrator {
   std::string_view name;
   Range (*range)(const Histogram& histogram, const Grid& grid);   // {0, 0} for a histogram without elements other than zero
 };
-// Of Calibration::method, beside these: no range at all, products quantise their rows as they run.
+// Of Calibration::method, beside these: no range at all, products quantize their rows as they run.
 inline constexpr std::string_view kDynamic = "dynamic";
 const std::vector<Calibrator>& calibrators();
 const Calibrator& calibrator(std::string_view name);   // throws invalid_argument naming those that there are

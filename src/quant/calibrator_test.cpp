@@ -51,7 +51,7 @@ TEST(Histogram, CountsEveryElementOnceWhateverTheOrder) {
   for (std::size_t b = 0; b < h.bins().size(); ++b) {
     in_bins += h.bins()[b];
     EXPECT_EQ(h.bins()[b], sorted.bins()[b]) << b;
-    const double low = h.centre(static_cast<int>(b)) - h.width() / 2;
+    const double low = h.center(static_cast<int>(b)) - h.width() / 2;
     const auto inside = std::count_if(values.begin(), values.end(), [&](float x) {
       return x != 0 && static_cast<double>(x) >= low && static_cast<double>(x) < low + h.width();
     });

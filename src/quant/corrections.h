@@ -14,7 +14,7 @@ struct Corrections {
   using Named = std::map<std::string, T, std::less<>>;
   // By the data operand of products: what its channels are multiplied by, and the products' weights divided by.
   Named<std::vector<float>> channels = {};
-  // By the result of a product. Weights have the scales that quantise_weights() gives them, once channels are scaled.
+  // By the result of a product. Weights have the scales that quantize_weights() gives them, once channels are scaled.
   Named<Tensor> weights = {};                // i8
   Named<std::vector<float>> biases = {};     // added to each output channel
 

@@ -27,7 +27,7 @@ Ints places_of(Floats x, const float (&bins)[2]) {
   return either(finite, either(x == 0, kZeros + Ints{0, 1, 2, 3}, bin), Ints{} + kNowhere);
 }
 
-// Elements go to two lots of counters in turns, so that neighbours that are alike do not wait for each other.
+// Elements go to two lots of counters in turns, so that neighbors that are alike do not wait for each other.
 void count_block(const float* x, std::size_t count, const float (&bins)[2], std::uint32_t* even, std::uint32_t* odd) {
   std::int32_t places[kBlock];
   for (std::size_t i = 0; i < count; i += kLanes) {
@@ -86,7 +86,7 @@ void Histogram::add(std::span<const float> values) {
   for (int k = 0; k < kLanes; ++k) zeros_ += counts[static_cast<std::size_t>(kZeros + k)];
 }
 
-// Doubling joins neighbours: away from zero on both sides, so that zero stays an edge.
+// Doubling joins neighbors: away from zero on both sides, so that zero stays an edge.
 void Histogram::reach_for(double magnitude) {
   if (magnitude <= reach_ || magnitude == 0) return;
   const double wanted = std::exp2(std::ceil(std::log2(magnitude)));

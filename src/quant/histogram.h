@@ -20,7 +20,7 @@ class Histogram {
   double high() const { return high_; }
   double width() const { return reach_ / kBins; }
   std::span<const std::int64_t> bins() const { return bins_; }        // 2 * kBins of them; empty while all elements are zero
-  double centre(int bin) const { return (bin - kBins + 0.5) * width(); }
+  double center(int bin) const { return (bin - kBins + 0.5) * width(); }
   std::int64_t zeros() const { return zeros_; }                       // which lie in no bin
 
  private:

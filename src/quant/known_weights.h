@@ -16,15 +16,15 @@ namespace tenfold::quant {
 // Threads may share one. Weights are told apart by their bytes, for clones of a graph and scaled channels make tensors anew.
 class KnownWeights {
  public:
-  // As quantise_weights() makes them.
-  QuantisedWeights of(const Tensor& weights, int axis, WeightForm form) {
+  // As quantize_weights() makes them.
+  QuantizedWeights of(const Tensor& weights, int axis, WeightForm form) {
     const std::span<const std::byte> bytes(static_cast<const std::byte*>(weights.raw()), static_cast<std::size_t>(weights.bytes()));
     const Key key{hash64(bytes), weights.shape(), axis, form};
     {
       const std::lock_guard lock(mutex_);
       if (const auto at = known_.find(key); at != known_.end()) return at->second;
     }
-    QuantisedWeights made = quantise_weights(weights, axis, form);
+    QuantizedWeights made = quantize_weights(weights, axis, form);
     const std::lock_guard lock(mutex_);
     constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
     if (bytes_ + made.values.bytes() <= kMostBytes && known_.emplace(key, made).second) bytes_ += made.values.bytes();
@@ -34,7 +34,7 @@ class KnownWeights {
  private:
   using Key = std::tuple<std::uint64_t, Shape, int, WeightForm>;
   std::mutex mutex_;
-  std::map<Key, QuantisedWeights> known_;
+  std::map<Key, QuantizedWeights> known_;
   std::int64_t bytes_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// place_qdq: a quantiser's own pass. It runs once a graph has one form of everything and convolutions have taken in what scales them; the
-// rules about Q/DQ (move_qdq, fold_qdq, remove_qdq, lower_qdq) then see what a quantised model would have given them.
+// place_qdq: a quantizer's own pass. It runs once a graph has one form of everything and convolutions have taken in what scales them; the
+// rules about Q/DQ (move_qdq, fold_qdq, remove_qdq, lower_qdq) then see what a quantized model would have given them.
 //
 // before: (x f32[1,3,8,8])
 //   w = constant f32[4,3,3,3]
@@ -41,9 +41,9 @@ std::optional<int> channels_of(const Node& node) {
 // The same, if 8 bits may stand for them.
 std::optional<int> channel_axis(const Node& node) { return is_product(node) && why_wide(node).empty() ? channels_of(node) : std::nullopt; }
 
-bool is_dequantised(const Value& v) { return v.producer && v.producer->op() == "DequantizeLinear"; }
-bool is_dequantised_from(const Value& v, bool float8) {
-  return is_dequantised(v) && (v.producer->in(0)->dtype() == DType::f8e4m3fn) == float8;
+bool is_dequantized(const Value& v) { return v.producer && v.producer->op() == "DequantizeLinear"; }
+bool is_dequantized_from(const Value& v, bool float8) {
+  return is_dequantized(v) && (v.producer->in(0)->dtype() == DType::f8e4m3fn) == float8;
 }
 
 constexpr double kLeastScale = std::numeric_limits<float>::min(), kLargestScale = std::numeric_limits<float>::max();
@@ -96,7 +96,7 @@ class Placer {
   bool run() {
     for (Node* node : graph_.node_list()) {
       const std::optional<int> axis = axis_of_bytes(*node, placing_);
-      Value* x = axis ? quantised(node->in(0), placing_.is_float8(*node)) : nullptr;
+      Value* x = axis ? quantized(node->in(0), placing_.is_float8(*node)) : nullptr;
       if (!x) continue;
       graph_.set_input(*node, 0, x);
       correct_bias(*node);   // while its weights are seen
@@ -123,21 +123,21 @@ class Placer {
     return {constant(std::move(scale), name + "_scale"), constant(std::move(zero), name + "_zero")};
   }
 
-  // The value, quantised and dequantised; null if its range is not known, or no float is its scale.
-  Value* quantised(Value* x, bool float8) {
+  // The value, quantized and dequantized; null if its range is not known, or no float is its scale.
+  Value* quantized(Value* x, bool float8) {
     if (const auto known = made_.find({x, float8}); known != made_.end()) return known->second;
-    if (is_dequantised(*x)) return is_dequantised_from(*x, float8) ? x : nullptr;
+    if (is_dequantized(*x)) return is_dequantized_from(*x, float8) ? x : nullptr;
     const auto range = ranges_.find(x->name);
     if (range == ranges_.end() || !has_scale(range->second)) return nullptr;
     return with(x, parameters(range->second, x->name, float8), float8);
   }
 
-  // Behind what only moves elements it is their operands that are quantised, all alike.
+  // Behind what only moves elements it is their operands that are quantized, all alike.
   Value* with(Value* x, const Parameters& p, bool float8) {
     if (x->producer && passes_on(*x->producer) && !graph_.is_output(x))
       for (std::size_t i = 0; i < x->producer->inputs.size(); ++i)
         if (Value* from = x->producer->in(static_cast<int>(i)); from && passes_on_from(*x->producer, i) && !made_.count({from, float8}))
-          if (!from->is_constant() && from->dtype() == DType::f32 && !is_dequantised(*from))
+          if (!from->is_constant() && from->dtype() == DType::f32 && !is_dequantized(*from))
             graph_.set_input(*x->producer, static_cast<int>(i), with(from, p, float8));
     Value* q = graph_.make("QuantizeLinear", {x, p.scale, p.zero});
     Value* d = graph_.make("DequantizeLinear", {q, p.scale, p.zero});
@@ -154,8 +154,8 @@ class Placer {
     if (known != weights_.end()) return known->second;
     ir::fix(*w->constant, "rounded to 8 bits, with ranges that a calibration found for it");
     const Tensor& floats = w->constant->tensor;
-    QuantisedWeights q = ranges_.known ? ranges_.known->of(floats, axis, form) : quantise_weights(floats, axis, form);
-    Value* values = constant(own == rounded.end() ? std::move(q.values) : own->second, w->name + "_quantised");
+    QuantizedWeights q = ranges_.known ? ranges_.known->of(floats, axis, form) : quantize_weights(floats, axis, form);
+    Value* values = constant(own == rounded.end() ? std::move(q.values) : own->second, w->name + "_quantized");
     Value* scales = constant(std::move(q.scales), w->name + "_scales");
     Value* made = graph_.make("DequantizeLinear", {values, scales}, {{"axis", static_cast<std::int64_t>(axis)}});
     if (own == rounded.end()) weights_[{w, axis, form}] = made;
@@ -191,7 +191,7 @@ class Placer {
     Value* beside = placing_.shortcuts ? shortcut_of(node) : nullptr;
     if (!beside || graph_.is_output(beside) || made_of(beside)) return;
     const int side = beside == node.in(0) ? 0 : 1;
-    if (Value* small = quantised(beside, placing_.is_float8(*beside->producer))) graph_.set_input(node, side, small), changed_ = true;
+    if (Value* small = quantized(beside, placing_.is_float8(*beside->producer))) graph_.set_input(node, side, small), changed_ = true;
   }
   // A sum that stays wide: where it is the only one left that reads a float, nobody has to write that.
   void share_alone(Node& node) {
@@ -207,8 +207,8 @@ class Placer {
   }
   // Read by QuantizeLinear, directly or behind one function of one operand.
   bool becomes_bytes(const Value* v) const {
-    const auto quantises = [](const Node* n) { return n->op() == "QuantizeLinear"; };
-    const auto reads = [&](const Value* x) { return std::any_of(x->users.begin(), x->users.end(), quantises); };
+    const auto quantizes = [](const Node* n) { return n->op() == "QuantizeLinear"; };
+    const auto reads = [&](const Value* x) { return std::any_of(x->users.begin(), x->users.end(), quantizes); };
     if (reads(v)) return true;
     return v->users.size() == 1 && v->users[0]->def->scalar && v->users[0]->out() && reads(v->users[0]->out());
   }
@@ -245,7 +245,7 @@ bool is_product(const Node& node) {
 std::string why_wide(const Node& node) {
   if (!is_product(node)) return "";
   const Value &x = *node.in(0), &w = *node.in(1);
-  if (is_dequantised(w)) return "their weights are quantised already";
+  if (is_dequantized(w)) return "their weights are quantized already";
   if (!w.is_constant()) return "both operands are computed";
   if (x.is_constant()) return "both operands are constant";
   if (!x.type.is_tensor() || x.dtype() != DType::f32 || w.dtype() != DType::f32) return "they are not of f32";
@@ -265,7 +265,7 @@ std::set<std::string> values_to_observe(const ir::Graph& graph, const Placing& p
   std::set<std::string> names;
   for (const auto& node : graph.nodes()) {
     if (!channel_axis(*node) || (placing.takes && !placing.takes(*node))) continue;
-    if (!is_dequantised(*node->in(0))) name_sources(*node->in(0), names);
+    if (!is_dequantized(*node->in(0))) name_sources(*node->in(0), names);
   }
   for (const auto& node : graph.nodes())
     if (const Value* beside = placing.shortcuts ? shortcut_of(*node) : nullptr; beside && names.count(beside->producer->in(0)->name))
@@ -273,7 +273,7 @@ std::set<std::string> values_to_observe(const ir::Graph& graph, const Placing& p
   return names;
 }
 
-std::vector<const Node*> products_to_quantise(const ir::Graph& graph, const Ranges& ranges, const Placing& placing) {
+std::vector<const Node*> products_to_quantize(const ir::Graph& graph, const Ranges& ranges, const Placing& placing) {
   std::vector<const Node*> products;
   for (const auto& node : graph.nodes())
     if (const auto range = axis_of_bytes(*node, placing) ? ranges.find(node->in(0)->name) : ranges.end(); range != ranges.end())

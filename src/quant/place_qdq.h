@@ -38,7 +38,7 @@ struct Placing {
   std::function<bool(const ir::Node& product)> other = {};   // which of these have the other of both; null: none
   bool has_other(const ir::Node& product) const { return other && other(product); }
   bool is_float8(const ir::Node& product) const { return float8 != has_other(product); }
-  bool around_zero(double low) const;  // whether a value whose least element is this is quantised around zero, by most products
+  bool around_zero(double low) const;  // whether a value whose least element is this is quantized around zero, by most products
   bool shortcuts = false;   // whether a product that only a residual's sum reads gives 8 bits, too, where the sum becomes 8 bits
 };
 
@@ -47,7 +47,7 @@ struct Placing {
 std::string why_wide(const ir::Node& node);
 bool is_product(const ir::Node& node);   // of those that 8 bits could stand for: Conv, MatMul, Gemm
 
-// Whether a node's results are elements of operand 0 (of a Concat: of all its operands), so that they have its quantisation.
+// Whether a node's results are elements of operand 0 (of a Concat: of all its operands), so that they have its quantization.
 bool passes_on(const ir::Node& node);
 bool passes_on_from(const ir::Node& node, std::size_t operand);
 
@@ -56,7 +56,7 @@ bool passes_on_from(const ir::Node& node, std::size_t operand);
 std::set<std::string> values_to_observe(const ir::Graph& graph, const Placing& placing);
 
 // The products that place_qdq() gives 8 bits, in the order of the graph.
-std::vector<const ir::Node*> products_to_quantise(const ir::Graph& graph, const Ranges& ranges, const Placing& placing);
+std::vector<const ir::Node*> products_to_quantize(const ir::Graph& graph, const Ranges& ranges, const Placing& placing);
 
 // Gives each such value that has a range one QuantizeLinear and DequantizeLinear, and constant weights the same with a scale for each
 // output channel. Concat and what only moves elements pass their parameters on to their operands. An operand of an Add whose sum becomes

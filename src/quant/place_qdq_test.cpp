@@ -204,10 +204,10 @@ TEST(PlaceQdq, RangesThatNoFloatScales) {
   }
 }
 
-TEST(QuantiseWeights, DenormalsAreZeros) {
+TEST(QuantizeWeights, DenormalsAreZeros) {
   Tensor w(DType::f32, {1, 4});
   for (std::int64_t i = 0; i < 4; ++i) w.mutable_data<float>()[i] = std::numeric_limits<float>::denorm_min() * static_cast<float>(i);
-  const QuantisedWeights q = quantise_weights(w, 0);
+  const QuantizedWeights q = quantize_weights(w, 0);
   EXPECT_EQ(q.scales.data<float>()[0], 1);
   for (std::int64_t i = 0; i < 4; ++i) EXPECT_EQ(q.values.data<std::int8_t>()[i], 0);
 }
@@ -225,11 +225,11 @@ TEST(PlaceQdq, ALongChainOfConcatsIsWalkedOnce) {
   EXPECT_EQ(values_to_observe(graph, {}).size(), kNodes + 1u);
 }
 
-TEST(QuantiseWeights, EachChannelHasItsOwnScaleAndZerosHaveOne) {
+TEST(QuantizeWeights, EachChannelHasItsOwnScaleAndZerosHaveOne) {
   Tensor w(DType::f32, {3, 2, 2});
   const float values[] = {1, -2, 0.5f, 0.25f, 0, 0, 0, 0, 1e-3f, -1e-3f, 5e-4f, 0};
   std::copy(std::begin(values), std::end(values), w.mutable_data<float>());
-  const QuantisedWeights q = quantise_weights(w, 0);
+  const QuantizedWeights q = quantize_weights(w, 0);
   EXPECT_EQ(q.scales.data<float>()[1], 1);
   for (std::int64_t i = 0; i < w.size(); ++i) {
     const float scale = q.scales.data<float>()[i / 4];
@@ -238,11 +238,11 @@ TEST(QuantiseWeights, EachChannelHasItsOwnScaleAndZerosHaveOne) {
   }
 }
 
-TEST(QuantiseWeights, AlongColumnsAsAlongRows) {
+TEST(QuantizeWeights, AlongColumnsAsAlongRows) {
   const Tensor w = ops::random_tensor(DType::f32, {5, 3}, 7);
   Tensor turned(DType::f32, {3, 5});
   for (std::int64_t i = 0; i < 15; ++i) turned.mutable_data<float>()[i % 3 * 5 + i / 3] = w.data<float>()[i];
-  const QuantisedWeights a = quantise_weights(w, 1), b = quantise_weights(turned, 0);
+  const QuantizedWeights a = quantize_weights(w, 1), b = quantize_weights(turned, 0);
   for (std::int64_t i = 0; i < 3; ++i) EXPECT_EQ(a.scales.data<float>()[i], b.scales.data<float>()[i]);
   for (std::int64_t i = 0; i < 15; ++i) EXPECT_EQ(a.values.data<std::int8_t>()[i], b.values.data<std::int8_t>()[i % 3 * 5 + i / 3]);
 }

@@ -6,13 +6,13 @@
 
 namespace tenfold::quant {
 
-Remedy remedy_equalise();
+Remedy remedy_equalize();
 Remedy remedy_smooth();
 Remedy remedy_round();
 Remedy remedy_bias();
 
 const std::vector<Remedy>& remedies() {
-  static const std::vector<Remedy> all{remedy_equalise(), remedy_smooth(), remedy_round(), remedy_bias()};
+  static const std::vector<Remedy> all{remedy_equalize(), remedy_smooth(), remedy_round(), remedy_bias()};
   return all;
 }
 

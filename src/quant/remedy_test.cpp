@@ -51,7 +51,7 @@ TEST(Remedy, ABiasGetsTheMeanErrorOfItsChannel) {
   const Ranges ranges{{"x", {0, 1.2}}};   // some are clipped
   const std::optional<Ranges> found = applied("bias", graph, ranges, x);
   ASSERT_TRUE(found);
-  const QuantisedWeights q = quantise_weights(w, 1);
+  const QuantizedWeights q = quantize_weights(w, 1);
   const std::vector<float>& correction = found->corrections.biases.at("a");
   ASSERT_EQ(correction.size(), 5u);
   const double step = static_cast<double>(static_cast<float>(1.2 / 255));
@@ -92,7 +92,7 @@ TEST(Remedy, WeightsRoundToTheSideThatTheirSumsWant) {
   const Tensor x = data(), w = weights(graph);
   const std::optional<Ranges> found = applied("round", graph, {{"x", {0, 1.5}}}, x);
   ASSERT_TRUE(found);
-  const QuantisedWeights q = quantise_weights(w, 1);
+  const QuantizedWeights q = quantize_weights(w, 1);
   const Tensor& bytes = found->corrections.weights.at("a");
   double before = 0, after = 0;
   for (std::int64_t o = 0; o < 5; ++o) {
@@ -138,7 +138,7 @@ TEST(Remedy, AnUnknownOneIsRefusedByName) {
     remedy("hope");
     FAIL();
   } catch (const Error& e) {
-    EXPECT_NE(std::string(e.what()).find("there is no remedy 'hope'; there are equalise, smooth, round, bias"), std::string::npos);
+    EXPECT_NE(std::string(e.what()).find("there is no remedy 'hope'; there are equalize, smooth, round, bias"), std::string::npos);
   }
 }
 

@@ -1,4 +1,4 @@
-// What equalise and smooth have in common.
+// What equalize and smooth have in common.
 #include <algorithm>
 #include <cmath>
 

@@ -261,7 +261,7 @@ TEST(TokenizerBounds, ANormalizerMakesATextLongerByABound) {
   EXPECT_SAYS(refused(ErrorKind::unsupported, [&] { Tokenizer::parse(one).encode("a"); }), "normalizer: it makes");
   const std::string before = "{" + kModel + R"(, "normalizer": {"type": "Prepend", "prepend": ")" + std::string(100'000, 'b') + "\"}}";
   EXPECT_SAYS(refused(ErrorKind::unsupported, [&] { Tokenizer::parse(before).encode("a"); }), "normalizer: it makes");
-  // Tokens that are looked for in normalised text are normalised themselves.
+  // Tokens that are looked for in normalized text are normalized themselves.
   const std::string added = R"(, "added_tokens": [{"id": 9, "content": "aaaaa", "normalized": true}])";
   refusal(normalizing(replaces(9, "aaaaaaaaaa"), added), ErrorKind::unsupported);
 }

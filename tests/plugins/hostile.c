@@ -148,6 +148,6 @@ const TENFOLD_PLUGIN_EXPORT tenfold_plugin_library* tenfold_plugins(const tenfol
   operators[0] = is("operator_null") ? NULL : op;
   tactics[1] = is("tactic_null") ? NULL : &other;
   library.operators = is("operators_null") ? NULL : operators, library.operator_count = is("empty") ? 0 : 1;
-  library.error = is("error") ? "the licence is missing" : NULL;
+  library.error = is("error") ? "the license is missing" : NULL;
   return &library;
 }

@@ -78,7 +78,7 @@ typedef struct {
   void* progress_user;
   int32_t pack_tokens;             /* PackTokens: 0 no, 1 where_equal, 2 with_zeros */
   int32_t no_winograd, no_strassen, no_fast_exp;   /* 1: a CPU does not use it, as with --noWinograd ... */
-  int32_t no_int8, no_fp8;         /* 1: products of a quantised model are not computed in this type */
+  int32_t no_int8, no_fp8;         /* 1: products of a quantized model are not computed in this type */
   int32_t no_overflow_check;       /* 1: with allow_fp16 on a GPU, no check for values that f16 cannot hold */
   int32_t pin_threads;             /* tenfold_load_options::pin_threads of the engine that is returned */
   int32_t max_tactics;             /* most candidates to time for a problem, over all layouts; 0: by level */
@@ -108,7 +108,7 @@ typedef struct {
   int32_t version_compatible;           /* 1: the plan keeps its model, for tenfold_load_compatible() */
   int32_t hardware_compatible;          /* 1: the same, and on a CPU kernels need no more than AVX2 */
   int32_t overridable_count;
-  /* initialisers that become inputs with defaults; "*": all that the model lists as inputs */
+  /* initializers that become inputs with defaults; "*": all that the model lists as inputs */
   const char* const* overridable;
   const tenfold_binding_format *input_formats, *output_formats; /* types and orders other than the model's */
   int32_t input_format_count, output_format_count;

@@ -32,7 +32,7 @@ typedef struct {
   int32_t samples;
   const char* method;             /* "auto", "entropy", "minmax", "mse", "percentile" or "dynamic" */
   const char* cache;              /* a file in the form of TensorRT's caches */
-  const char* const* remedies;    /* "equalise", "smooth", "round", "bias": tried in this order */
+  const char* const* remedies;    /* "equalize", "smooth", "round", "bias": tried in this order */
   int32_t remedy_count;           /* 0: all of them; -1: none */
   int32_t profile;                /* whose shapes samples have */
   const char* const* types;       /* "i8", "f8e4m3fn": the 8 bits that products may become, the usual one first */

@@ -1,4 +1,4 @@
-"""Vectors in fewer bits, as sentence-transformers quantises them."""
+"""Vectors in fewer bits, as sentence-transformers quantizes them."""
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Operators that are graphs of known ones, which fuse with their neighbours; plans do not need them any more."""
+"""Operators that are graphs of known ones, which fuse with their neighbors; plans do not need them any more."""
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -115,7 +115,7 @@ class AddLayers:
         return self._add('normalization', input, scale, bias, axes=axesMask)
 
     def add_normalization_v2(self, input: Any, scale: Any, bias: Any, axesMask: int) -> Any:
-        """Scale and bias of a normalisation by groups have a number for each channel; of add_normalization() for each group, too."""
+        """Scale and bias of a normalization by groups have a number for each channel; of add_normalization() for each group, too."""
         layer = self.add_normalization(input, scale, bias, axesMask)
         self._notes[layer._number, 'is_v2'] = True   # type: ignore[attr-defined]
         return layer

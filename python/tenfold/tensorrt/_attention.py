@@ -35,7 +35,7 @@ class IAttention(Named):
     def get_output(self, index: int) -> ITensor | None: return self._layer.get_output(index) if index == 0 else None
 
     def set_input(self, index: int, tensor: ITensor) -> bool:
-        """0 to 2: query, key, value; 3: the mask; 4: the scale of the quantised weights."""
+        """0 to 2: query, key, value; 3: the mask; 4: the scale of the quantized weights."""
         self._layer.set_input(index, tensor)
         return True
 

@@ -11,11 +11,11 @@ from tenfold._device import default_device, devices
 from tenfold._engine import Engine
 from tenfold.errors import Error
 from tenfold.tensorrt._builder_7 import Builder7
-from tenfold.tensorrt._calibration import Calibration, is_quantised
+from tenfold.tensorrt._calibration import Calibration, is_quantized
 from tenfold.tensorrt._config import IBuilderConfig
 from tenfold.tensorrt._engine import LABEL, ICudaEngine
 from tenfold.tensorrt._enums import BuilderFlag, NetworkDefinitionCreationFlag
-from tenfold.tensorrt._flags import QUANTISED
+from tenfold.tensorrt._flags import QUANTIZED
 from tenfold.tensorrt._gpu_allocator import Allocated
 from tenfold.tensorrt._host_sizes import told_of_sizes
 from tenfold.tensorrt._logger import ILogger, fail, need_logger, say_once
@@ -170,8 +170,8 @@ class Builder(Allocated, Builder7):
             finish()
 
     def _tell_of_integers(self, network: INetworkDefinition, config: IBuilderConfig, calibration: Calibration) -> None:
-        if any(config.get_flag(f) for f in QUANTISED) and not calibration.options and not is_quantised(network):
-            say_once(self._logger, 'INT8 and FP8 concern models that are quantised (Q/DQ nodes), which this one is not: it stays as it is')
+        if any(config.get_flag(f) for f in QUANTIZED) and not calibration.options and not is_quantized(network):
+            say_once(self._logger, 'INT8 and FP8 concern models that are quantized (Q/DQ nodes), which this one is not: it stays as it is')
 
 
 def _contradiction(network: INetworkDefinition, config: IBuilderConfig) -> str:

@@ -16,12 +16,12 @@ _METHODS = {CalibrationAlgoType.LEGACY_CALIBRATION: ('percentile', b'LegacyCalib
             CalibrationAlgoType.ENTROPY_CALIBRATION_2: ('entropy', b'EntropyCalibration2'),
             CalibrationAlgoType.MINMAX_CALIBRATION: ('minmax', b'MinMaxCalibration')}
 _FEW, _ENOUGH = 'calibration took ranges from ', 25   # how the library's warning begins, and samples that it finds enough
-_QUANTISING = ('QuantizeLinear', 'DequantizeLinear', 'QLinearConv', 'QLinearMatMul', 'ConvInteger', 'MatMulInteger')
+_QUANTIZING = ('QuantizeLinear', 'DequantizeLinear', 'QLinearConv', 'QLinearMatMul', 'ConvInteger', 'MatMulInteger')
 
 
-def is_quantised(network: Any) -> bool:
+def is_quantized(network: Any) -> bool:
     """Whether the model has integers of its own. The network is settled."""
-    return any(node.op in _QUANTISING for node in network._graph.nodes)
+    return any(node.op in _QUANTIZING for node in network._graph.nodes)
 
 
 class Calibration:
@@ -41,7 +41,7 @@ class Calibration:
         what = 'int8_calibrator' if self._calibrator else 'set_dynamic_range()' if network._ranges else ''
         if what and not config.get_flag(BuilderFlag.INT8):
             say_once(self._logger, f'{what} has no effect: BuilderFlag.INT8 is not set')
-        elif what and is_quantised(network):
+        elif what and is_quantized(network):
             say_once(self._logger, f'{what} has no effect: the model has the ranges itself (Q/DQ nodes)')
         else:
             return bool(what)

@@ -64,7 +64,7 @@ class IExecutionContext(Debugging, DeviceMemory):
     @active_optimization_profile.setter
     def active_optimization_profile(self, profile_index: int) -> None:
         if not self.set_optimization_profile_async(profile_index, 0):
-            raise RuntimeError(f'the engine has no optimisation profile {profile_index}')
+            raise RuntimeError(f'the engine has no optimization profile {profile_index}')
 
     def set_optimization_profile_async(self, profile_index: int, stream_handle: Any) -> bool:
         """Shapes that are open have to be set anew."""

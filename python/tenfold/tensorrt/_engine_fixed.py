@@ -1,4 +1,4 @@
-"""What every engine here answers alike: nothing is vectorised or streamed; and what is aliased."""
+"""What every engine here answers alike: nothing is vectorized or streamed; and what is aliased."""
 from __future__ import annotations
 
 from typing import Any

@@ -5,17 +5,17 @@ from tenfold.tensorrt._enums import BuilderFlag
 
 F = BuilderFlag
 
-# Flags that are switches of BuildConfig. FP16 and BF16 permit; INT8 and FP8 concern models that are quantised (_builder.py says so).
+# Flags that are switches of BuildConfig. FP16 and BF16 permit; INT8 and FP8 concern models that are quantized (_builder.py says so).
 FIELDS = {F.FP16: 'fp16', F.BF16: 'bf16', F.TF32: 'tf32', F.VERSION_COMPATIBLE: 'version_compatible',
           F.ERROR_ON_TIMING_CACHE_MISS: 'error_on_cache_miss'}
 REFITTABLE = (F.REFIT, F.REFIT_IDENTICAL)
-QUANTISED = (F.INT8, F.FP8)
+QUANTIZED = (F.INT8, F.FP8)
 CONSTRAINING = (F.OBEY_PRECISION_CONSTRAINTS, F.PREFER_PRECISION_CONSTRAINTS)   # what precisions of layers are: _layer_precisions.py
 SELECTING = (F.REJECT_EMPTY_ALGORITHMS,)   # beside an algorithm selector
 
 # These permit or ask for what does not arise here; that is said once.
 NO_EFFECT = {
-    F.DEBUG: 'there is no synchronisation after each layer',
+    F.DEBUG: 'there is no synchronization after each layer',
     F.GPU_FALLBACK: 'there is no DLA to fall back from',
     F.DISABLE_TIMING_CACHE: 'times are shared only by builds that were given a timing cache',
     F.SPARSE_WEIGHTS: 'no kernel uses sparsity',

@@ -120,7 +120,7 @@ class _Normalization(MadeLayer):
 
     @compute_precision.setter
     def compute_precision(self, kind: DataType) -> None:
-        self._network._note(self._key(), 'compute_precision', DataType(kind), 'sums of a normalisation are FLOAT')
+        self._network._note(self._key(), 'compute_precision', DataType(kind), 'sums of a normalization are FLOAT')
 
 
 # What kinds derive from beside MadeLayer.

@@ -1,4 +1,4 @@
-"""Serialised plans and memory at an address, as arrays."""
+"""Serialized plans and memory at an address, as arrays."""
 from __future__ import annotations
 
 import ctypes

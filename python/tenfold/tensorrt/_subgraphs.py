@@ -25,7 +25,7 @@ class Subgraphs(ModelSource):
     _parts: SubGraphCollection = SubGraphCollection()   # of the last model that was asked about; never changed in place
 
     def supports_model(self, model: Any, path: str | None = None) -> tuple[bool, SubGraphCollection]:
-        """Whether all of it is supported, and its parts: neighbours among its nodes that are alike, in the file's order. What
+        """Whether all of it is supported, and its parts: neighbors among its nodes that are alike, in the file's order. What
         reads results of an unsupported node is judged by operator and attributes alone. get_error(i) tells what is wrong."""
         whole = self.supports_model_v2(model, path)
         return whole, self._parts

@@ -116,7 +116,7 @@ def tensors(value):
     return [t for v in value for t in tensors(v)] if isinstance(value, (list, tuple)) else []
 
 
-def randomised(module, args):
+def randomized(module, args):
     """Weights that start as zeros would hide what comes before them, and moments that fit no data would let images grow alike."""
     with torch.no_grad():
         for tensor in module.parameters():
@@ -147,7 +147,7 @@ def tried(name, options):
     torch._dynamo.reset()
     torch.manual_seed(0)
     module, args, keywords = ARCHITECTURES[name]()
-    randomised(module, args)
+    randomized(module, args)
     reports, chosen = [], _options.read_options(options, None)
     run = torch.compile(module, backend=lambda graph, inputs: _backend.compiled(graph, inputs, chosen, reports))
     with torch.no_grad():
@@ -170,7 +170,7 @@ MOVING = {'Cast', 'Concat', 'DepthToSpace', 'Expand', 'Flatten', 'Gather', 'Gath
 def made(name, dtype=torch.float32):
     torch.manual_seed(0)
     module, args, keywords = ARCHITECTURES[name]()
-    randomised(module, args)
+    randomized(module, args)
 
     def typed(value):
         return value.to(dtype) if value.is_floating_point() else value

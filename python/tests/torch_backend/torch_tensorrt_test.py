@@ -20,12 +20,12 @@ RANGED = dict(min_shape=[1, 8], opt_shape=[3, 8], max_shape=[6, 8])
 
 
 class Names(TorchCase):
-    def optimised(self, module=None, **settings):
+    def optimized(self, module=None, **settings):
         return torch_tensorrt.compile(module or MLP().eval(), inputs=[torch_tensorrt.Input(**RANGED)], optimization_level=0, **settings)
 
     def test_ranges_of_shapes(self):
         module = MLP().eval()
-        ours = self.optimised(module)
+        ours = self.optimized(module)
         for rows in (1, 3, 6):
             x = torch.randn(rows, 8)
             self.same(ours(x), module(x).detach())
@@ -34,7 +34,7 @@ class Names(TorchCase):
 
     def saved_and_loaded(self, save, name='m.pt2'):
         module = MLP().eval()
-        ours = self.optimised(module)
+        ours = self.optimized(module)
         x = torch.randn(5, 8)
         save(ours, self.path(name))
         torch.save((x, module(x).detach()), self.path('x.pt'))
@@ -60,14 +60,14 @@ class Names(TorchCase):
         x = torch.randn(3, 8).half()
         self.same(ours(x), module(x.float()).detach(), rtol=2e-2, atol=2e-3)
 
-    def test_settings_are_honoured_or_refused(self):
-        ours = self.optimised(workspace_size=1 << 20, disable_tf32=True, make_refittable=True, sparse_weights=False)
+    def test_settings_are_honored_or_refused(self):
+        ours = self.optimized(workspace_size=1 << 20, disable_tf32=True, make_refittable=True, sparse_weights=False)
         self.assertTrue(ours.engine.refittable_weights)
         for wrong, kind in (({'no_such_setting': 1}, TypeError), ({'sparse_weights': True}, ValueError),
                             ({'enabled_precisions': {torch.float64}}, ValueError), ({'ir': 'fx'}, ValueError),
                             ({'device': 'cuda:0'}, ValueError)):
             with self.assertRaises(kind) as caught:
-                self.optimised(**wrong)
+                self.optimized(**wrong)
             self.assertIn(next(iter(wrong)), str(caught.exception))
         with self.assertRaises(ValueError):
             torch_tensorrt.Input(min_shape=[1], opt_shape=[3], max_shape=[2])
@@ -103,10 +103,10 @@ class Names(TorchCase):
                 _settings.build_fields({name: 'yes'})
 
     def test_arguments_beside_the_settings(self):
-        for make in (lambda: self.optimised(calibrator=torch_tensorrt.ptq.DataLoaderCalibrator([])),
+        for make in (lambda: self.optimized(calibrator=torch_tensorrt.ptq.DataLoaderCalibrator([])),
                      lambda: torch_tensorrt.Device('cpu', allow_gpu_fallback=True),
                      lambda: torch_tensorrt.compile(MLP().eval(), inputs=[torch_tensorrt.Input([3, 8], name='mine')], optimization_level=0),
-                     lambda: torch_tensorrt.save(self.optimised(), self.path('m.pt2'), retrace=False)):
+                     lambda: torch_tensorrt.save(self.optimized(), self.path('m.pt2'), retrace=False)):
             _report._told.clear()
             with Lines() as lines:
                 make()
@@ -118,7 +118,7 @@ class Names(TorchCase):
                 return torch.special.i0(x) + torch.fft.fft(x).real
         x = torch.ones(3, 8)
         with self.assertRaises(tenfold.Unsupported) as caught:
-            self.optimised(Odd().eval(), pass_through_build_failures=True)
+            self.optimized(Odd().eval(), pass_through_build_failures=True)
         self.assertIn('fft', str(caught.exception))
         for failure in (tenfold.OutOfMemory('none left'), tenfold.Internal('a fault')):
             for raises in (False, True):
@@ -129,10 +129,10 @@ class Names(TorchCase):
                         warnings.simplefilter('ignore')
                         module = MLP().eval()
                         if not raises:
-                            self.same(self.optimised(module, ir=ir)(x), module(x).detach())
+                            self.same(self.optimized(module, ir=ir)(x), module(x).detach())
                             continue
                         with self.assertRaises(Exception) as caught:
-                            self.optimised(module, ir=ir, pass_through_build_failures=True)(x)
+                            self.optimized(module, ir=ir, pass_through_build_failures=True)(x)
                         self.assertIn(str(failure), str(caught.exception))
 
     def test_strict(self):
@@ -141,15 +141,15 @@ class Names(TorchCase):
                 return torch.relu(x) * (1.0 if torch.compiler.is_dynamo_compiling() else 2.0)
         x = torch.ones(3, 8)
         for strict, wanted in ((True, 1.0), (False, 2.0)):
-            self.same(self.optimised(OfItsTime().eval(), strict=strict)(x), x * wanted)
+            self.same(self.optimized(OfItsTime().eval(), strict=strict)(x), x * wanted)
         with self.assertRaises(ValueError):
-            self.optimised(strict=True, ir='torch_compile')
+            self.optimized(strict=True, ir='torch_compile')
 
     def test_debug(self):
         logger = logging.getLogger('tenfold')
         before = logger.level
         try:
-            self.optimised(debug=True)
+            self.optimized(debug=True)
             self.assertEqual(logger.level, logging.DEBUG)
         finally:
             logger.setLevel(before)
@@ -191,11 +191,11 @@ class Names(TorchCase):
             def forward(self, x):
                 return torch.special.i0(x)
         with self.assertWarns(UserWarning) as told:
-            ours = self.optimised(Odd().eval())
+            ours = self.optimized(Odd().eval())
         self.assertIn('aten.i0.default', str(told.warning))
         self.same(ours(torch.ones(3, 8)), Odd()(torch.ones(3, 8)))
         with self.assertRaises(tenfold.Unsupported):
-            self.optimised(Odd().eval(), require_full_compilation=True)
+            self.optimized(Odd().eval(), require_full_compilation=True)
 
     def test_backends_by_name(self):
         module = MLP().eval()

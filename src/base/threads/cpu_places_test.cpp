@@ -43,7 +43,7 @@ TEST_F(Places, OneCpuOfEachCoreComesFirst) {
   EXPECT_EQ(some.cores(), 3);
 }
 
-TEST_F(Places, NeighboursAndOlderFilesAreUnderstood) {
+TEST_F(Places, NeighborsAndOlderFilesAreUnderstood) {
   for (int cpu = 0; cpu < 6; ++cpu) {
     const int first = cpu / 2 * 2;
     siblings("thread_siblings_list", cpu, std::to_string(first) + "-" + std::to_string(first + 1));

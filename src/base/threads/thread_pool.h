@@ -88,7 +88,7 @@ class ThreadPool final : public Parallel {
   void* context_ = nullptr;
   std::int64_t parts_ = 0;
   static constexpr int kWords = 4;
-  std::atomic<std::uint64_t> claimed_[kWords] = {};   // a bit for each chunk of neighbouring parts
+  std::atomic<std::uint64_t> claimed_[kWords] = {};   // a bit for each chunk of neighboring parts
 };
 
 }  // namespace tenfold

@@ -22,7 +22,7 @@ constexpr bool kThreadSanitizer = true;
 constexpr bool kThreadSanitizer = false;
 #endif
 
-// Each part writes its own slot without synchronisation: a part run twice or not waited for is a wrong count (or a race).
+// Each part writes its own slot without synchronization: a part run twice or not waited for is a wrong count (or a race).
 void run_and_count(ThreadPool& pool, int parts) {
   std::vector<int> counts(static_cast<std::size_t>(parts));
   pool.for_each(parts, [&](std::int64_t part, int worker) {

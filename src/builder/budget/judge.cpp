@@ -42,9 +42,9 @@ struct Judge::Impl {
     if (budget.measure) return by_callers_measure(got);
     Judged worst{-std::numeric_limits<double>::infinity(), 0, 0};
     bool any = false;
-    const std::size_t labelled = output_of_labels();
+    const std::size_t labeled = output_of_labels();
     for (std::size_t o = 0; o < bounds.size(); ++o) {
-      const std::vector<quant::SampleError> errors = errors_of(got, o, o == labelled);
+      const std::vector<quant::SampleError> errors = errors_of(got, o, o == labeled);
       if (errors.empty()) continue;
       const Judged one = share_of(errors, bounds[o]);
       if (!any || one.share >= worst.share) worst = one;
@@ -54,7 +54,7 @@ struct Judge::Impl {
   }
 
  private:
-  std::vector<quant::SampleError> errors_of(const Answers& got, std::size_t output, bool labelled) const {
+  std::vector<quant::SampleError> errors_of(const Answers& got, std::size_t output, bool labeled) const {
     std::vector<quant::SampleError> errors;
     for (std::size_t s = 0; s < answered.size(); ++s) {
       const RuntimeValue& want = answered[s].wanted.at(output);
@@ -63,7 +63,7 @@ struct Judge::Impl {
       // An answer of another shape is as far off as can be.
       if (!answer.is_tensor() || answer.tensor().shape() != want.tensor().shape())
         errors.push_back({std::numeric_limits<double>::infinity(), 1});
-      else if (labelled) errors.push_back(accuracy_lost(answer.tensor(), want.tensor(), answered[s].index));
+      else if (labeled) errors.push_back(accuracy_lost(answer.tensor(), want.tensor(), answered[s].index));
       else errors.push_back(metric.of_sample(answer.tensor(), want.tensor()));
     }
     return errors;
@@ -74,7 +74,7 @@ struct Judge::Impl {
       if (is_judged(answered.front().wanted.at(o)) && gives_classes(answered.front().wanted[o].tensor())) return o;
     return bounds.size();
   }
-  // Rows of a batch are labelled one after the other.
+  // Rows of a batch are labeled one after the other.
   quant::SampleError accuracy_lost(const Tensor& got, const Tensor& want, int index) const {
     const quant::Rows rows(want);
     quant::SampleError lost;
@@ -127,7 +127,7 @@ Judge::Judge(const ir::Graph& source, const BuildConfig& config, int first, int 
   }
   const std::vector<plan::Range> ranges = symbol_ranges(source, profile_of_samples(config), {});
   ir::Graph graph = source.clone();
-  specialise(graph, ranges);
+  specialize(graph, ranges);
   lower_for_kernels(graph);
   ObservedRuns floats(std::move(graph), ranges, config, ObservedRuns::Processors::side_by_side);
   Calibration asked = *config.calibration;   // no sample is read or run that nobody judges by

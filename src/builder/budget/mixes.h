@@ -6,7 +6,7 @@
 
 namespace tenfold::builder {
 
-// The states of a layer are its types, in their order. Where neighbours differ, a cast of what lies between them is added by the bytes
+// The states of a layer are its types, in their order. Where neighbors differ, a cast of what lies between them is added by the bytes
 // that it moves; where both have one type it is in the times already. `launches`: of a device on which a step is a launch.
 AllocationProblem problem_of(const Layers& layers, bool launches);
 

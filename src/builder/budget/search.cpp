@@ -145,7 +145,7 @@ class Search {
     return builder::first_within(
         line.size(), guess, [&](std::size_t i) { return consider_mix(line[i]); }, [&] { return trials_.has_time(); });
   }
-  // From the quicker of two neighbours on the frontier to the slower: those layers change first that lose least time for their error. What
+  // From the quicker of two neighbors on the frontier to the slower: those layers change first that lose least time for their error. What
   // lies between is no best allocation for any lambda, but may fit the budget better.
   std::vector<Allocation> between(const Allocation& quick, const Allocation& slow) const {
     std::vector<std::pair<double, std::size_t>> moves;

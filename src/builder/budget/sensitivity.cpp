@@ -85,7 +85,7 @@ class Alone {
     for (const auto& [input, shape] : shapes_of(sample)) profile[input] = {shape, shape, shape};
     std::vector<plan::Range> ranges = symbol_ranges(runs_.source, profile, {});
     ir::Graph graph = runs_.rewritten.clone();
-    specialise(graph, ranges);
+    specialize(graph, ranges);
     return std::make_unique<StoredRuns>(std::move(graph), std::move(ranges), cuts_, runs_.config);
   }
   bool can_keep(const InputSet& sample) {

@@ -171,7 +171,7 @@ void Trials::find_layers() {
   std::vector<plan::Range> at = ranges_;
   for (plan::Range& r : at) r.min = r.max = r.opt;
   try {
-    specialise(fixed, at);
+    specialize(fixed, at);
   } catch (const Error&) {   // sizes stay open, and nobody knows the work
     fixed = findings.rewritten->clone();
   }

@@ -1,5 +1,5 @@
 // Types and orders of inputs and outputs as callers have them: casts and transposes at the graph's border, in front of all passes, so that
-// they fuse with their neighbours. And values of inputs that need not be bound.
+// they fuse with their neighbors. And values of inputs that need not be bound.
 #pragma once
 
 #include "ir/op_def.h"

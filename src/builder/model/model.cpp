@@ -65,7 +65,7 @@ Model model_of(Import import, std::function<std::string()> hash, std::string nam
 Model model_of(const ir::Graph& graph, std::string name) {
   return {.name = std::move(name), .read = [&graph](BuildConfig& config) -> std::shared_ptr<const ir::Graph> {
     require(config.overridable.empty(), ErrorKind::invalid_argument,
-            "overridable names initialisers of an ONNX model; give an input of a network its default in input_defaults");
+            "overridable names initializers of an ONNX model; give an input of a network its default in input_defaults");
     if (config.input_formats.empty() && config.output_formats.empty()) return {std::shared_ptr<void>(), &graph};
     auto changed = std::make_shared<ir::Graph>(graph.clone());
     apply_formats(*changed, config);

@@ -111,7 +111,7 @@ std::string fixed_by_default(const ir::Graph& graph, const OptimizationProfile& 
   return all.empty() ? "" : cat(all, " had no profile and was fixed to 1 (", kGiveShapes, ")");
 }
 
-void specialise(ir::Graph& graph, const std::vector<plan::Range>& ranges) {
+void specialize(ir::Graph& graph, const std::vector<plan::Range>& ranges) {
   std::map<std::string, ir::Dim, std::less<>> fixed;
   for (const plan::Range& r : ranges)
     if (r.min == r.max) fixed.emplace(r.symbol, ir::Dim(r.min));

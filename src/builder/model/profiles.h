@@ -1,4 +1,4 @@
-// Profiles: from the shapes a user gives to ranges of symbols, and a graph specialised to what is fixed.
+// Profiles: from the shapes a user gives to ranges of symbols, and a graph specialized to what is fixed.
 #pragma once
 
 #include "ir/op_def.h"
@@ -18,6 +18,6 @@ std::vector<plan::Range> symbol_ranges(const ir::Graph& graph, const Optimizatio
 std::string fixed_by_default(const ir::Graph& graph, const OptimizationProfile& profile);
 
 // Replaces symbols whose range is one value by that value, narrows the others' bounds, and infers every type again.
-void specialise(ir::Graph& graph, const std::vector<plan::Range>& ranges);
+void specialize(ir::Graph& graph, const std::vector<plan::Range>& ranges);
 
 }  // namespace tenfold::builder

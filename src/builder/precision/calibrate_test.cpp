@@ -193,7 +193,7 @@ TEST(Calibrate, ASampleMayCancelWhileThePlanIsCompared) {
 }
 
 // "dynamic" asks for no data. With data, it only checks the plan with it.
-TEST(Calibrate, RowsAreQuantisedAsTheyRun) {
+TEST(Calibrate, RowsAreQuantizedAsTheyRun) {
   constexpr const char* kText = R"((x f32[4,64])
     w = constant f32[64,48]
     v = constant f32[48,8]
@@ -212,7 +212,7 @@ TEST(Calibrate, RowsAreQuantisedAsTheyRun) {
   const auto told = [&](std::string_view text) {
     return std::any_of(report.notes.begin(), report.notes.end(), [&](const Note& n) { return n.text.find(text) != std::string::npos; });
   };
-  EXPECT_TRUE(told("quantise each row as they run"));
+  EXPECT_TRUE(told("quantize each row as they run"));
   config.calibration->sample = [](int index) -> std::optional<InputSet> {
     if (index >= 8) return {};
     return InputSet{{"x", scaled(ops::random_tensor(DType::f32, {4, 64}, static_cast<std::uint64_t>(index) + 1), index == 1 ? 1e4f : 1)}};
@@ -223,7 +223,7 @@ TEST(Calibrate, RowsAreQuantisedAsTheyRun) {
   EXPECT_GT(report.calibration->errors.at(0).relative_l2, 1e-5);
 }
 
-TEST(Calibrate, RowsStayWideWhereNobodyQuantisesThem) {
+TEST(Calibrate, RowsStayWideWhereNobodyQuantizesThem) {
   BuildConfig config;
   config.optimization_level = 0;
   config.calibration = Calibration{.sample = {}, .method = "dynamic"};

@@ -31,7 +31,7 @@ namespace {
 void compare(const ir::Graph& source, const Engine& engine, const BuildConfig& config, CalibrationReport& report) {
   const std::vector<plan::Range> ranges = symbol_ranges(source, profile_of_samples(config), {});
   ir::Graph graph = source.clone();
-  specialise(graph, ranges);
+  specialize(graph, ranges);
   lower_for_kernels(graph);
   const auto context = engine.create_context();
   std::vector<std::string> inputs, outputs;

@@ -109,8 +109,8 @@ TEST(ExactForms, AttentionIsNotFusedWithoutTheFastExponential) {
   EXPECT_EQ(ops(false).find("fast_exp"), std::string::npos) << ops(false);
 }
 
-// Heads in three dims on quantised operands: once quantisation has settled, a Reshape sinks past the product and past the Softmax.
-constexpr const char* kQuantisedHeads = R"((q f32[2,3,40,16], k f32[2,3,16,30])
+// Heads in three dims on quantized operands: once quantization has settled, a Reshape sinks past the product and past the Softmax.
+constexpr const char* kQuantizedHeads = R"((q f32[2,3,40,16], k f32[2,3,16,30])
     s = f32[]{0.01}
     z = i8[]{0}
     a = i64[3]{6,40,16}
@@ -123,8 +123,8 @@ constexpr const char* kQuantisedHeads = R"((q f32[2,3,40,16], k f32[2,3,16,30])
     kd = DequantizeLinear(kq, s, z)
     p = MatMul(qd, kd)
     y = Softmax(p))";
-// Weights alone are quantised: the normalisation finds a constant only once quantisation has settled.
-constexpr const char* kQuantisedWeights = R"((x f32[1,16,20,20], w i8[16,16,3,3]!, g f32[16]!, b f32[16]!, m f32[16]!)
+// Weights alone are quantized: the normalization finds a constant only once quantization has settled.
+constexpr const char* kQuantizedWeights = R"((x f32[1,16,20,20], w i8[16,16,3,3]!, g f32[16]!, b f32[16]!, m f32[16]!)
     s = f32[]{0.01}
     z = i8[]{0}
     v = f32[16]{1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1}
@@ -144,13 +144,13 @@ TEST(ExactForms, LeaveOutlivesThePassesBehindIt) {
       else all += step.problem + "\n";
     return "no " + op + ": " + all;
   };
-  EXPECT_NE(problem(kQuantisedHeads, "Softmax f32[2,3,40,30]", true).find("fast_exp=1"), std::string::npos)
-      << problem(kQuantisedHeads, "Softmax", true);
-  EXPECT_EQ(problem(kQuantisedHeads, "Softmax f32[2,3,40,30]", false).find("fast_exp"), std::string::npos);
-  EXPECT_EQ(problem(kQuantisedHeads, "Softmax f32[2,3,40,30]", false).find("no "), std::string::npos);
-  const std::string conv = problem(kQuantisedWeights, "Conv", true);
+  EXPECT_NE(problem(kQuantizedHeads, "Softmax f32[2,3,40,30]", true).find("fast_exp=1"), std::string::npos)
+      << problem(kQuantizedHeads, "Softmax", true);
+  EXPECT_EQ(problem(kQuantizedHeads, "Softmax f32[2,3,40,30]", false).find("fast_exp"), std::string::npos);
+  EXPECT_EQ(problem(kQuantizedHeads, "Softmax f32[2,3,40,30]", false).find("no "), std::string::npos);
+  const std::string conv = problem(kQuantizedWeights, "Conv", true);
   EXPECT_NE(conv.find("round_to=tf32,winograd=1"), std::string::npos) << conv;
-  EXPECT_EQ(problem(kQuantisedWeights, "Conv", false).find("numerics"), std::string::npos);
+  EXPECT_EQ(problem(kQuantizedWeights, "Conv", false).find("numerics"), std::string::npos);
 }
 
 TEST(ExactForms, RetuningKeepsWhatWasSwitchedOffAndSwitchesOffMore) {

@@ -43,11 +43,11 @@ Checked checked(const char* text, BuildConfig config, std::int64_t batch = 3) {
   config.log = [&result](Severity, std::string_view line) { result.said += std::string(line) + "\n"; };
   const std::vector<plan::Range> ranges{{"batch", 1, batch, batch}};
   const ir::Graph source = result.narrowed.clone();
-  specialise(result.narrowed, ranges);
-  result.wide = values_beyond_f16(source, result.narrowed, ranges, {config, specialise, {}, &result.report});
+  specialize(result.narrowed, ranges);
+  result.wide = values_beyond_f16(source, result.narrowed, ranges, {config, specialize, {}, &result.report});
   backends::DeviceInfo gpu;
   gpu.kind = "cuda", gpu.arch = 90;
-  passes::run(result.narrowed, passes::pipeline_for(gpu, config, {.quantised = false, .wide = result.wide}).precision);
+  passes::run(result.narrowed, passes::pipeline_for(gpu, config, {.quantized = false, .wide = result.wide}).precision);
   return result;
 }
 
@@ -113,7 +113,7 @@ TEST(Overflow, OfAFixedBatchToo) {
   Tensor x = ops::random_tensor(DType::f32, {6, 8}, 1);
   BuildConfig config;
   const ir::Graph source = parse(fixed);
-  OverflowCheck check{.config = config, .rewrite = specialise, .open = {}, .report = nullptr};
+  OverflowCheck check{.config = config, .rewrite = specialize, .open = {}, .report = nullptr};
   for (const std::size_t row : {5u, 3u}) {
     x.mutable_data<float>()[row * 8] = 1000;
     config.typical_inputs = {{{"x", x}}};

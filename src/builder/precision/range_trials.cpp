@@ -19,12 +19,12 @@ void RangeTrials::keep(const Batch& batch, std::vector<std::vector<RuntimeValue>
 }
 
 double RangeTrials::error(const quant::Ranges& tried) const {
-  ir::Graph quantised = graph_.clone();
-  place_qdq(quantised, tried, placing_);
-  passes::run(quantised, {passes::find_pass("lower_qdq")});   // it is run by kernels then
-  lower_for_kernels(quantised);
-  passes::run(quantised, {passes::find_pass("fuse_regions")});
-  ObservedRuns runs(std::move(quantised), ranges_, config_, ObservedRuns::Processors::side_by_side);
+  ir::Graph quantized = graph_.clone();
+  place_qdq(quantized, tried, placing_);
+  passes::run(quantized, {passes::find_pass("lower_qdq")});   // it is run by kernels then
+  lower_for_kernels(quantized);
+  passes::run(quantized, {passes::find_pass("fuse_regions")});
+  ObservedRuns runs(std::move(quantized), ranges_, config_, ObservedRuns::Processors::side_by_side);
   const std::vector<std::vector<RuntimeValue>> got = runs.run_all(first_);
   double error = 0, size = 0;
   for (std::size_t i = 0; i < got.size(); ++i)

@@ -82,7 +82,7 @@ TEST(Remedies, ThePlanComputesWhatTheGraphWithThemMeans) {
     SCOPED_TRACE(seed);
     const Case one = random_case(seed);
     const ir::Graph graph = parse(one.text);
-    const BuildConfig config = with(one, {"equalise", "smooth", "round", "bias"});
+    const BuildConfig config = with(one, {"equalize", "smooth", "round", "bias"});
     CalibrationReport found;
     const quant::Placing placing;
     ir::Graph placed = graph.clone();

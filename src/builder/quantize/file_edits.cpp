@@ -64,7 +64,7 @@ class Maker {
     if (x) set(place, 0, data(place, *x, proto(place).input[0]));
     set(place, 1, weights(place, *w));
     if (!form_.integer_bias || !x || !bias(place, node, *x, *w)) constants(place, node);
-    out_.quantised.insert(place);
+    out_.quantized.insert(place);
   }
   // Those that remedies changed.
   void constants(std::size_t place, const ir::Node& node) {
@@ -126,7 +126,7 @@ class Maker {
     return made = name;
   }
 
-  std::string dequantised(std::size_t place, const std::string& stem, Tensor values, Tensor scales, std::int64_t axis) {
+  std::string dequantized(std::size_t place, const std::string& stem, Tensor values, Tensor scales, std::int64_t axis) {
     const DType type = values.dtype();
     const Shape shape = scales.shape();
     const std::string q = initializer(stem + "_quantized", std::move(values)), s = initializer(stem + "_scale", std::move(scales));
@@ -140,7 +140,7 @@ class Maker {
     replaced_.insert(old);
     std::string& made = written_[dq.out()];
     if (!made.empty()) return made;
-    return made = dequantised(place, old, dq.in(0)->constant->tensor, dq.in(1)->constant->tensor, dq.attributes.integer("axis", 0));
+    return made = dequantized(place, old, dq.in(0)->constant->tensor, dq.in(1)->constant->tensor, dq.attributes.integer("axis", 0));
   }
 
   // Whether it is written in integers.
@@ -156,7 +156,7 @@ class Maker {
     if (!values.defined()) return false;
     const std::string old = stem_of(place, 2, "");
     replaced_.insert(old);
-    set(place, 2, dequantised(place, old, std::move(values), std::move(scales), 0));
+    set(place, 2, dequantized(place, old, std::move(values), std::move(scales), 0));
     return true;
   }
 

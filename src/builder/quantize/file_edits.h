@@ -17,7 +17,7 @@ struct Before {
 
 struct FileEdits {
   onnx_export::Edits edits;      // without the versions that the types need (rewriting.h)
-  std::set<std::size_t> quantised;   // places of products
+  std::set<std::size_t> quantized;   // places of products
 };
 
 struct FileForm {

@@ -68,7 +68,7 @@ std::string GroupEditor::data(std::size_t place, const FileGroups& g) {
   return made;
 }
 
-void GroupEditor::dequantise(std::size_t place, const FileGroups& g) {
+void GroupEditor::dequantize(std::size_t place, const FileGroups& g) {
   const std::string& old = proto(place).input[1];
   replaced_.insert(old);
   std::vector<std::string>& made = written_[g.weights];
@@ -83,7 +83,7 @@ void GroupEditor::dequantise(std::size_t place, const FileGroups& g) {
   }
   out_.edits.inputs[place][1] = made[0];
   if (g.factors) out_.edits.inputs[place][0] = data(place, g);
-  out_.quantised.insert(place);
+  out_.quantized.insert(place);
 }
 
 void GroupEditor::replace_by_nbits(std::size_t place, const FileGroups& g) {
@@ -103,7 +103,7 @@ void GroupEditor::replace_by_nbits(std::size_t place, const FileGroups& g) {
   out_.edits.before[place].push_back(std::move(product));
   out_.edits.left_out_nodes.insert(place);
   out_.edits.domains["com.microsoft"] = 1;
-  out_.quantised.insert(place);
+  out_.quantized.insert(place);
 }
 
 FileEdits GroupEditor::finish(bool keeps_weights) {

@@ -18,7 +18,7 @@ struct FileGroups {
 class GroupEditor {
  public:
   explicit GroupEditor(const onnx::ModelProto& model) : model_(model), names_(model) {}
-  void dequantise(std::size_t place, const FileGroups& groups);
+  void dequantize(std::size_t place, const FileGroups& groups);
   void replace_by_nbits(std::size_t place, const FileGroups& groups);
   FileEdits finish(bool keeps_weights);
 

@@ -1,4 +1,4 @@
-// Where a quantised file may lie, and what it refers to.
+// Where a quantized file may lie, and what it refers to.
 #pragma once
 
 #include <string>

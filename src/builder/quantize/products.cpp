@@ -19,7 +19,7 @@ bool fits(const std::string& name, const std::string& pattern) {
 }
 
 // Those that Q/DQ can make products of integers.
-bool may_be_quantised(const onnx::NodeProto& node) { return node.op_type == "Conv" || node.op_type == "MatMul" || node.op_type == "Gemm"; }
+bool may_be_quantized(const onnx::NodeProto& node) { return node.op_type == "Conv" || node.op_type == "MatMul" || node.op_type == "Gemm"; }
 
 class Teller {
  public:
@@ -46,7 +46,7 @@ class Teller {
 };
 
 std::string why_left(const onnx::NodeProto& proto, const ir::Node* node) {
-  if (!may_be_quantised(proto)) return cat("there is no product of integers for ", proto.op_type);
+  if (!may_be_quantized(proto)) return cat("there is no product of integers for ", proto.op_type);
   if (!node) return "their results are constant, or nobody reads them";
   if (const std::string why = quant::why_wide(*node); !why.empty()) return why;
   if (!ir::all_finite(node->in(1)->constant->tensor)) return "their weights hold NaN or infinity";
@@ -57,7 +57,7 @@ std::string why_left(const onnx::NodeProto& proto, const ir::Node* node) {
 
 bool is_product(const onnx::NodeProto& node) {
   static const std::set<std::string_view> others{"ConvTranspose", "Einsum", "LSTM", "GRU", "RNN"};
-  return of_onnx(node) && (may_be_quantised(node) || others.count(node.op_type));
+  return of_onnx(node) && (may_be_quantized(node) || others.count(node.op_type));
 }
 
 std::string shown(const onnx::NodeProto& node) { return node.name.empty() && !node.output.empty() ? "-> " + node.output[0] : node.name; }
@@ -111,7 +111,7 @@ bool FileNodes::is_called(const ir::Value& value, const std::string& name) const
 }
 
 void tell_products(const onnx::ModelProto& model, const ir::Graph& graph, const FileNodes& file, const WhyLeft& left,
-                   const std::set<std::size_t>& quantised, QuantizeReport& report) {
+                   const std::set<std::size_t>& quantized, QuantizeReport& report) {
   std::map<std::size_t, const ir::Node*> nodes;
   for (const auto& node : graph.nodes())
     if (const auto place = file.place_of(*node)) nodes[*place] = node.get();
@@ -119,8 +119,8 @@ void tell_products(const onnx::ModelProto& model, const ir::Graph& graph, const 
   for (std::size_t i = 0; i < model.graph->node.size(); ++i) {
     const onnx::NodeProto& proto = model.graph->node[i];
     if (!is_product(proto)) continue;
-    if (quantised.count(i)) {
-      ++report.products, ++report.quantised;
+    if (quantized.count(i)) {
+      ++report.products, ++report.quantized;
       continue;
     }
     const auto node = nodes.find(i);

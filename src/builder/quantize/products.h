@@ -1,4 +1,4 @@
-// The products of a model file: which are to be quantised, and why the others are not.
+// The products of a model file: which are to be quantized, and why the others are not.
 #pragma once
 
 #include <cstddef>
@@ -43,8 +43,8 @@ class FileNodes {
 
 using WhyLeft = std::map<std::size_t, std::string>;   // why products stay in floats, in words that follow "because", by their places
 
-// Products that are not among `quantised`, by reason. `graph`: as it was before anything was placed; `left`: what it does not tell.
+// Products that are not among `quantized`, by reason. `graph`: as it was before anything was placed; `left`: what it does not tell.
 void tell_products(const onnx::ModelProto& model, const ir::Graph& graph, const FileNodes& nodes, const WhyLeft& left,
-                   const std::set<std::size_t>& quantised, QuantizeReport& report);
+                   const std::set<std::size_t>& quantized, QuantizeReport& report);
 
 }  // namespace tenfold::builder

@@ -126,16 +126,16 @@ class Quantizer {
     FileEdits made = rewriting->edits({});
     WhyLeft left = rewriting->why_left();
     for (const std::size_t place : excluded_) left[place] = "they are excluded";
-    tell_products(model_, graph, nodes, left, made.quantised, report_);
-    require(!made.quantised.empty(), ErrorKind::unsupported, "has no product that can be quantised", reasons());
+    tell_products(model_, graph, nodes, left, made.quantized, report_);
+    require(!made.quantized.empty(), ErrorKind::unsupported, "has no product that can be quantized", reasons());
     if (!config_.budget) return made;
     const Places wide = kept_in_floats(
-        source, config_, products(made.quantised), type_name(options_.type),
+        source, config_, products(made.quantized), type_name(options_.type),
         [&](const Places& in_floats) { return engine_of(rewriting->edits(in_floats).edits); }, report_.budget.emplace());
     for (const std::size_t place : wide) left[place] = "they cost most of the error";
     made = rewriting->edits(wide);
-    report_.products = report_.quantised = 0, report_.left.clear();
-    tell_products(model_, graph, nodes, left, made.quantised, report_);
+    report_.products = report_.quantized = 0, report_.left.clear();
+    tell_products(model_, graph, nodes, left, made.quantized, report_);
     return made;
   }
 
@@ -198,7 +198,7 @@ int opset_of(QuantizeType type) {
   }
 }
 void raise_versions(const onnx::ModelProto& model, QuantizeType type, FileEdits& edits) {
-  if (edits.quantised.empty()) return;
+  if (edits.quantized.empty()) return;
   FreshNames names(model);
   onnx_export::write_raised(
       model, opset_of(type), [&](const std::string& stem) { return names.value(stem); }, edits.edits);

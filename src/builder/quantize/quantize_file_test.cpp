@@ -93,7 +93,7 @@ TEST(QuantizeFile, ItsPlanIsThatOfThePlainModelWithTheSameTypes) {
                                             std::pair{QuantizeFor::onnxruntime, quant::Activations::unsigned_bytes},
                                             std::pair{QuantizeFor::openvino, quant::Activations::unsigned_if_never_negative}}) {
     const QuantizeReport report = quantize_file(plain, out, calibrating(), {.reader = reader});
-    EXPECT_EQ(report.quantised, 3);
+    EXPECT_EQ(report.quantized, 3);
     EXPECT_EQ(report.products, 3);
     ASSERT_EQ(report.calibration.errors.size(), 1u);
     const Tensor got = answer(build_file(out, built), x);

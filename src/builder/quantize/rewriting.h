@@ -41,6 +41,6 @@ std::unique_ptr<Rewriting> with_groups(const FileSource& source, const Places& e
                                        CalibrationReport& report);
 
 int opset_of(QuantizeType type);   // the least that it needs
-void raise_versions(const onnx::ModelProto& model, QuantizeType type, FileEdits& edits);   // to what it needs, if anything is quantised
+void raise_versions(const onnx::ModelProto& model, QuantizeType type, FileEdits& edits);   // to what it needs, if anything is quantized
 
 }  // namespace tenfold::builder

@@ -66,7 +66,7 @@ class WithGroups : public Rewriting {
       if (in_floats.count(place)) continue;
       const FileGroups groups = groups_of(weights_[index]);
       if (nbits_) editor.replace_by_nbits(place, groups);
-      else editor.dequantise(place, groups);
+      else editor.dequantize(place, groups);
     }
     FileEdits made = editor.finish(source_.keeps_weights);
     raise_versions(source_.model, source_.options.type, made);
@@ -124,7 +124,7 @@ class WithGroups : public Rewriting {
     for (const Weights& w : weights_)
       if (!w.data.empty()) sizes[w.data] = w.rows();
     ir::Graph runnable = source_.graph.clone();
-    specialise(runnable, source_.ranges);
+    specialize(runnable, source_.ranges);
     for (const auto& [data, size] : sizes) factors_[data];  // threads fill it
     report.samples = each_moments(runnable, source_.ranges, source_.config, sizes, [&](const std::string& data, const quant::Moments& m) {
       factors_.at(data) = quant::awq_factors(m);

@@ -25,7 +25,7 @@ class WithQdq : public Rewriting {
  public:
   WithQdq(const FileSource& source, const Places& excluded, CalibrationReport& report) : source_(source), excluded_(excluded) {
     ir::Graph runnable = source.graph.clone();   // what its shapes decide is not the file's
-    specialise(runnable, source.ranges);
+    specialize(runnable, source.ranges);
     const quant::Placing placing = placing_without({});
     const CacheOrigin origin(source.read, *source.config.calibration);
     BuildConfig config = source.config;

@@ -36,7 +36,7 @@ class Search {
           products_.size() - 1, predicted() - 1, [&](std::size_t i) { return within(i + 1); }, [&] { return go_on(); });
     };
     const std::size_t most = products_.empty() ? 0 : 1 + search();   // a user's metric may find fault with a file that is the model
-    require(most < products_.size(), ErrorKind::unsupported, "has no product that can be quantised within an error of ", bounds(),
+    require(most < products_.size(), ErrorKind::unsupported, "has no product that can be quantized within an error of ", bounds(),
             report_.plans.empty() ? "" : cat(": with all of them it is ", report_.plans.front().error));
     return taken(most);
   }

@@ -87,7 +87,7 @@ TEST(KeptCalibration, OfASearchWithinABudgetToo) {
   EXPECT_TRUE(answers_alike(again(engine), engine));
 }
 
-TEST(KeptCalibration, RowsGoOnBeingQuantisedAsTheyRun) {
+TEST(KeptCalibration, RowsGoOnBeingQuantizedAsTheyRun) {
   BuildConfig c = config();
   c.calibration = Calibration{.sample = {}, .method = "dynamic"};
   const Engine engine = build_graph(model(), c, "m");

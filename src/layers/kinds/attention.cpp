@@ -1,5 +1,5 @@
 // IAttention: query [batch, heads, places, size], key and value of as many heads or a divisor of that. Products are not scaled. Operand 3:
-// a mask, of booleans that keep or of numbers that are added; operand 4: the scale by which the weights of the places are quantised.
+// a mask, of booleans that keep or of numbers that are added; operand 4: the scale by which the weights of the places are quantized.
 // CAUSAL: place i sees the places up to i.
 #include <limits>
 
@@ -8,12 +8,12 @@
 namespace tenfold::layers {
 namespace {
 
-// The same in products of matrices: weights that are no softmax, or are quantised between.
+// The same in products of matrices: weights that are no softmax, or are quantized between.
 NetworkTensor in_parts(const LayerCall& call, bool softmax, bool causal) {
   const NetworkTensor query = call.in(0), key = call.in(1);
   const NetworkDim heads = call.net.dims(query)[1], keys = call.net.dims(key)[1];
   if (heads.name != keys.name || heads.extent != keys.extent)
-    call.refuse(ErrorKind::unsupported, "heads that share keys need SOFTMAX that is not quantised");
+    call.refuse(ErrorKind::unsupported, "heads that share keys need SOFTMAX that is not quantized");
   NetworkTensor weights = call.node("MatMul", {query, call.node("Transpose", {key}, {{"perm", Shape{0, 1, 3, 2}}})});
   const DType type = call.net.dtype(weights);
   NetworkTensor mask = call.maybe(3);

@@ -1,5 +1,5 @@
 // IDynamicQuantizeLayer: a scale for each block of elements along one axis, found in the run. To FP4 with scales of FP8, which operand 1
-// scales once more (NVFP4), or to FP8 with powers of two as scales (MXFP8). Results: the quantised tensor, and the scales.
+// scales once more (NVFP4), or to FP8 with powers of two as scales (MXFP8). Results: the quantized tensor, and the scales.
 #include "layers/layer.h"
 
 namespace tenfold::layers {
@@ -35,7 +35,7 @@ Block block_of(const LayerCall& call, const Shape& extents) {
 }
 
 Network::Tensors make(const LayerCall& call) {
-  const Shape extents = call.known_shape(0, "dynamic quantisation");
+  const Shape extents = call.known_shape(0, "dynamic quantization");
   const Block block = block_of(call, extents);
   const DType to = dtype_of(call, call.text("to_type")), scales = dtype_of(call, call.text("scale_type"));
   const bool four = to == DType::f4e2m1;

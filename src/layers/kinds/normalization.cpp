@@ -33,10 +33,10 @@ Network::Tensors make(const LayerCall& call) {
   const Shape axes = call.axes("axes", rank);
   if (axes.empty()) call.refuse("axes names no dimension");
   const NetworkTensor where = call.integers(axes);
-  const NetworkTensor centred = call.node("Sub", {x, call.node("ReduceMean", {x, where})});
-  const NetworkTensor variance = call.node("ReduceMean", {call.node("Mul", {centred, centred}), where});
+  const NetworkTensor centered = call.node("Sub", {x, call.node("ReduceMean", {x, where})});
+  const NetworkTensor variance = call.node("ReduceMean", {call.node("Mul", {centered, centered}), where});
   const NetworkTensor deviation = call.node("Sqrt", {call.node("Add", {variance, call.scalar(call.dtype(0), epsilon)})});
-  return {call.node("Add", {call.node("Mul", {call.node("Div", {centred, deviation}), scale}), bias})};
+  return {call.node("Add", {call.node("Mul", {call.node("Div", {centered, deviation}), scale}), bias})};
 }
 
 }  // namespace

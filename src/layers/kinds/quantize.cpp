@@ -1,4 +1,4 @@
-// IQuantizeLayer. The zero point is zero. axis -1: one scale for all. block_shape: see quantised.cpp.
+// IQuantizeLayer. The zero point is zero. axis -1: one scale for all. block_shape: see quantized.cpp.
 #include "layers/layer.h"
 
 namespace tenfold::layers {

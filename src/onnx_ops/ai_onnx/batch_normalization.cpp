@@ -10,10 +10,10 @@ std::vector<Value*> from_1(OnnxImport& call) {
   const bool spatial = call.attributes.integer("spatial", 1) != 0;
   const float epsilon = call.attributes.number("epsilon", 1e-5f);
   if (spatial) return call.add("BatchNormalization", call.inputs, {{"epsilon", epsilon}});
-  Value* centred = call.add("Sub", {call.given(0), call.given(3)}, {})[0];
+  Value* centered = call.add("Sub", {call.given(0), call.given(3)}, {})[0];
   Value* shifted = call.add("Add", {call.given(4), call.scalar(call.in(4)->dtype(), epsilon)}, {})[0];
   Value* deviation = call.add("Sqrt", {shifted}, {})[0];
-  Value* scaled = call.add("Mul", {call.add("Div", {centred, deviation}, {})[0], call.given(1)}, {})[0];
+  Value* scaled = call.add("Mul", {call.add("Div", {centered, deviation}, {})[0], call.given(1)}, {})[0];
   return call.add("Add", {scaled, call.given(2)}, {});
 }
 

@@ -7,7 +7,7 @@
 namespace tenfold::onnx_ops {
 namespace {
 
-// Parameters that differ along dims in front of `axis`, which broadcast to the whole of X: a product and a sum behind the normalisation.
+// Parameters that differ along dims in front of `axis`, which broadcast to the whole of X: a product and a sum behind the normalization.
 std::vector<Value*> from_1(OnnxImport& call) {
   check_attributes(call.graph().registry().get("LayerNormalization"), call.attributes);
   const Value* x = call.given(0);

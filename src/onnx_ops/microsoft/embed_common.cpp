@@ -1,4 +1,4 @@
-// Embeddings as Gather, their sum and its normalisation.
+// Embeddings as Gather, their sum and its normalization.
 #include "onnx_ops/microsoft/embed_common.h"
 
 namespace tenfold::onnx_ops {

@@ -1,4 +1,4 @@
-// What EmbedLayerNormalization and its quantised kin share: the sum of word, position and segment embeddings, normalised. Results: that,
+// What EmbedLayerNormalization and its quantized kin share: the sum of word, position and segment embeddings, normalized. Results: that,
 // the number of tokens of each sentence that the mask keeps, the sum.
 #pragma once
 

@@ -1,4 +1,4 @@
-// EmbedLayerNormalization: embeddings and their normalisation; operand 8 are position ids.
+// EmbedLayerNormalization: embeddings and their normalization; operand 8 are position ids.
 #include "onnx_ops/microsoft/embed_common.h"
 
 namespace tenfold::onnx_ops {

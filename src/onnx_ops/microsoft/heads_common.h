@@ -1,4 +1,4 @@
-// Attention of ONNX Runtime's optimiser as FusedAttention: heads, masks and a cache.
+// Attention of ONNX Runtime's optimizer as FusedAttention: heads, masks and a cache.
 #pragma once
 
 #include "onnx_ops/convert_common.h"

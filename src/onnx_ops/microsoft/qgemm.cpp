@@ -4,7 +4,7 @@
 namespace tenfold::onnx_ops {
 namespace {
 
-// The bias is quantised by the scales of both operands; without a scale the result stays float.
+// The bias is quantized by the scales of both operands; without a scale the result stays float.
 std::vector<Value*> from_1(OnnxImport& call) {
   const std::int64_t turned_b = call.attributes.integer("transB", 0);
   Value* b = one(call, "DequantizeLinear", {call.given(3), call.given(4), call.in(5)}, {{"axis", turned_b ? 0 : 1}});

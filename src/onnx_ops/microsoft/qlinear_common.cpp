@@ -1,4 +1,4 @@
-// Operands and results of quantised operators.
+// Operands and results of quantized operators.
 #include "onnx_ops/microsoft/qlinear_common.h"
 
 namespace tenfold::onnx_ops {

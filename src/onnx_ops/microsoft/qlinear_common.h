@@ -1,5 +1,5 @@
-// Operators of ONNX Runtime's quantiser that ONNX has no integer form of: floats between DequantizeLinear and QuantizeLinear, so that one
-// path of quantisation exists. Each operand comes with its scale and zero point.
+// Operators of ONNX Runtime's quantizer that ONNX has no integer form of: floats between DequantizeLinear and QuantizeLinear, so that one
+// path of quantization exists. Each operand comes with its scale and zero point.
 #pragma once
 
 #include "onnx_ops/convert_common.h"

@@ -1,4 +1,4 @@
-// SkipLayerNormalization: a residual and a bias are added, then rows are normalised. Results 1 and 2, statistics for training, are not
+// SkipLayerNormalization: a residual and a bias are added, then rows are normalized. Results 1 and 2, statistics for training, are not
 // computed; result 3 is the sum.
 #include "onnx_ops/onnx_op.h"
 

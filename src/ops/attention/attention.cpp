@@ -8,7 +8,7 @@ namespace tenfold::ir {
 namespace {
 
 enum Operand { kQuery, kKey, kValue, kMask, kPastKey, kPastValue, kValidKeys };
-enum ScoreStage { kRaw, kCapped, kBiased, kNormalised };
+enum ScoreStage { kRaw, kCapped, kBiased, kNormalized };
 
 // One operand as [batch, heads, rows, size], however it is packed.
 struct Packed {
@@ -55,7 +55,7 @@ void infer(InferCall& call) {
   }
   call.sound(call.has(kPastKey) == call.has(kPastValue), "a past key needs a past value");
   const std::int64_t stage = call.attributes().integer("qk_matmul_output_mode");
-  call.sound(stage >= kRaw && stage <= kNormalised, "qk_matmul_output_mode is ", stage);
+  call.sound(stage >= kRaw && stage <= kNormalized, "qk_matmul_output_mode is ", stage);
   Dim keys = k.rows;
   if (call.has(kPastKey)) {
     call.need(call.rank(kPastKey) == 4 && call.rank(kPastValue) == 4, "past key and value have ranks ", call.rank(kPastKey), " and ",
@@ -219,7 +219,7 @@ void run(Call& call) {
             note(kBiased, s, t, score);
             return score;
           },
-          [&](std::int64_t s, std::int64_t t, double p) { note(kNormalised, s, t, p); });
+          [&](std::int64_t s, std::int64_t t, double p) { note(kNormalized, s, t, p); });
     }
   }
   store_all(call, 1, key);

@@ -19,7 +19,7 @@ struct Head {
   double hidden_row = 0;                         // what a query gives from which every key is hidden
 };
 
-// `adjust(query, key, score)` turns a scaled score into the one that is normalised; minus infinity hides the key.
+// `adjust(query, key, score)` turns a scaled score into the one that is normalized; minus infinity hides the key.
 // `probability(query, key, p)` is told the weights, which are zero where a query sees no key.
 template <class T, class Adjust, class Probability>
 void attend(const Head<T>& head, double scale, Adjust&& adjust, Probability&& probability) {

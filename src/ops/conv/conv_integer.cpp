@@ -7,7 +7,7 @@ namespace {
 
 void infer(InferCall& call) { call.out(0, DType::i32, ops::infer_convolution(call)); }
 
-std::vector<std::int32_t> centred(const Call& call, int operand, int zero) {
+std::vector<std::int32_t> centered(const Call& call, int operand, int zero) {
   std::vector<std::int32_t> values = ops::converted<std::int32_t>(call.in[static_cast<std::size_t>(operand)]);
   if (!call.has(zero)) return values;
   const std::vector<std::int32_t> zeros = ops::converted<std::int32_t>(call.in[static_cast<std::size_t>(zero)]);
@@ -23,7 +23,7 @@ void reference(Call& call) {
   const Ints kernel(weight.begin() + 2, weight.end());
   const ops::Window window = ops::window_of(call.attributes(), ops::spatial_dims(input), kernel);
   const ops::Geometry g(input, call.out[0].shape, window);
-  const std::vector<std::int32_t> x = centred(call, 0, 2), w = centred(call, 1, 3);
+  const std::vector<std::int32_t> x = centered(call, 0, 2), w = centered(call, 1, 3);
   auto* y = call.out[0].as<std::int32_t>();
   ops::convolve<std::int64_t>(g, input, weight, call.attributes().integer("group"), x.data(), w.data(),
                               [&](std::int64_t i, std::int64_t, std::int64_t sum) { y[i] = static_cast<std::int32_t>(sum); });

@@ -1,6 +1,6 @@
 // AttentionFloat8 (internal): softmax(scale * q * k' + mask) * v * value_scale over [batch, heads, rows, head size], of queries, keys and
 // values of e4m3; scores and sums are f32, and kernels round the softmax to e4m3 before they multiply it by v. Operands, result,
-// causal=1 and nan_rows=1 as FusedAttention's. Made of a quantised model's products for GPUs.
+// causal=1 and nan_rows=1 as FusedAttention's. Made of a quantized model's products for GPUs.
 #include "ops/fused/attention_dims.h"
 #include "ops/fused/fused_common.h"
 

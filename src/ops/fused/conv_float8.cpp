@@ -1,4 +1,4 @@
-// ConvFloat8 (internal): the convolution of an image of e4m3 by filters of e4m3, added up and given in f32. Made of dequantised operands
+// ConvFloat8 (internal): the convolution of an image of e4m3 by filters of e4m3, added up and given in f32. Made of dequantized operands
 // for GPUs.
 #include "ops/conv/conv_common.h"
 #include "ops/fused/fused_common.h"

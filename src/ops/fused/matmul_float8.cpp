@@ -1,4 +1,4 @@
-// MatMulFloat8 (internal): the product of matrices of e4m3, added up and given in f32. Made of dequantised operands for GPUs.
+// MatMulFloat8 (internal): the product of matrices of e4m3, added up and given in f32. Made of dequantized operands for GPUs.
 #include "ops/fused/fused_common.h"
 #include "ops/matmul/matmul_common.h"
 

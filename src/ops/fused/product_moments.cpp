@@ -1,6 +1,6 @@
 // ProductMoments (internal): a product with a matrix, to which a row and a tensor of the result's shape may be added, and for each row of
-// that sum the inverse of its deviation, and its mean times that: whoever reads it normalises by sum * inverse - offset. Operands: x, the
-// matrix, the row or nothing, the tensor or nothing, then inverse, offset and scale if that tensor has yet to be normalised itself (the
+// that sum the inverse of its deviation, and its mean times that: whoever reads it normalizes by sum * inverse - offset. Operands: x, the
+// matrix, the row or nothing, the tensor or nothing, then inverse, offset and scale if that tensor has yet to be normalized itself (the
 // norm's bias is part of the row). Made by a pass for GPUs.
 #include "ops/fused/fused_common.h"
 
@@ -37,8 +37,8 @@ std::vector<Value*> expand(Graph& graph, Node& node) {
   Value* sum = x.add(std::move(product));
   const Attributes along_rows{{"axes", Ints{-1}}};
   Value* mean = x("ReduceMean", {sum}, along_rows);
-  Value* centred = x("Sub", {sum, mean});
-  Value* variance = x("ReduceMean", {x("Mul", {centred, centred})}, along_rows);
+  Value* centered = x("Sub", {sum, mean});
+  Value* variance = x("ReduceMean", {x("Mul", {centered, centered})}, along_rows);
   Value* deviation = x("Sqrt", {x("Add", {variance, x.number(sum->dtype(), node.attributes.number("epsilon"))})});
   return {sum, x.cast(x("Reciprocal", {deviation}), DType::f32), x.cast(x("Div", {mean, deviation}), DType::f32)};
 }

@@ -1,5 +1,5 @@
 // ProductNorm (internal): LayerNormalization over the last dim of a product with a matrix, to which a row and a tensor of the result's
-// shape may be added. Operands: x, the matrix, scale, bias, the row or nothing, the tensor or nothing. Results: what is normalised,
+// shape may be added. Operands: x, the matrix, scale, bias, the row or nothing, the tensor or nothing. Results: what is normalized,
 // then, if asked for, the sum before. Made by a fusion pass for GPUs.
 #include "ops/fused/fused_common.h"
 

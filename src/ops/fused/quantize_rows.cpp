@@ -19,7 +19,7 @@ void infer(InferCall& call) {
   call.sound(!scales.empty(), "there are no rows in a number");
   scales.back() = Dim(1);
   const auto to = type_of(call.attributes());
-  call.sound(to == DType::u8 || to == DType::i8 || to == DType::f8e4m3fn, "rows are quantised to \"", call.attributes().string("to"),
+  call.sound(to == DType::u8 || to == DType::i8 || to == DType::f8e4m3fn, "rows are quantized to \"", call.attributes().string("to"),
              "\", expected u8, i8 or f8e4m3fn");
   call.out(0, *to, call.dims(0));
   call.out(1, DType::f32, std::move(scales));
@@ -27,7 +27,7 @@ void infer(InferCall& call) {
 
 // `store` gets the elements of a row in units of its scale, which is given back. Rows next to zero are zeros.
 template <class Store>
-float quantise(const float* x, std::int64_t n, float largest, const Store& store) {
+float quantize(const float* x, std::int64_t n, float largest, const Store& store) {
   float most = 0;
   bool finite = true;
   for (std::int64_t i = 0; i < n; ++i) most = std::max(most, std::fabs(x[i])), finite = finite && std::isfinite(x[i]);
@@ -47,9 +47,9 @@ void reference(Call& call) {
     const float* row = x.data() + r * n;
     float& scale = call.out[1].as<float>()[r];
     if (to == DType::f8e4m3fn)
-      scale = quantise(row, n, kLargestE4m3, [&](std::int64_t i, float v) { store_double(to, y, r * n + i, static_cast<double>(v)); });
+      scale = quantize(row, n, kLargestE4m3, [&](std::int64_t i, float v) { store_double(to, y, r * n + i, static_cast<double>(v)); });
     else
-      scale = quantise(row, n, kLargestByte, [&](std::int64_t i, float v) {
+      scale = quantize(row, n, kLargestByte, [&](std::int64_t i, float v) {
         y[r * n + i] = static_cast<std::uint8_t>(static_cast<int>(std::clamp(std::nearbyint(v), -kLargestByte, kLargestByte)) + zero);
       });
   }

@@ -1,6 +1,6 @@
 // SumNorm (internal): a sum of rows of tables and of plain tensors, then LayerNormalization over the last dim. Operands: scale,
 // bias, then for each term a table and the indices of its rows, or a tensor that broadcasts and no indices. Results: the norm, then, if
-// asked for, the same quantised to 8 bits with one scale and zero point. Made by fusion passes for GPUs.
+// asked for, the same quantized to 8 bits with one scale and zero point. Made by fusion passes for GPUs.
 #include "ops/dim_rules.h"
 #include "ops/fused/fused_common.h"
 
@@ -24,13 +24,13 @@ void infer(InferCall& call) {
               result.back().text());
   call.out(0, call.dtype(2), result);
   if (call.outputs() < 2) return;
-  const auto type = dtype_from_name(call.attributes().string("quantised"));
-  call.sound(type == DType::u8 || type == DType::i8 || type == DType::f8e4m3fn, "the second result is quantised to \"",
-             call.attributes().string("quantised"), "\", expected u8, i8 or f8e4m3fn");
+  const auto type = dtype_from_name(call.attributes().string("quantized"));
+  call.sound(type == DType::u8 || type == DType::i8 || type == DType::f8e4m3fn, "the second result is quantized to \"",
+             call.attributes().string("quantized"), "\", expected u8, i8 or f8e4m3fn");
   call.out(1, *type, result);
 }
 
-// Nothing is rounded before the norm is stored, and what is quantised is the norm as it is stored.
+// Nothing is rounded before the norm is stored, and what is quantized is the norm as it is stored.
 std::vector<Value*> expand(Graph& graph, Node& node) {
   Expansion x(graph, node);
   Value* sum = nullptr;
@@ -43,7 +43,7 @@ std::vector<Value*> expand(Graph& graph, Node& node) {
   Value* norm = x("LayerNormalization", {sum, node.in(0), node.in(1)}, {{"epsilon", a.number("epsilon")}});
   Value* y = x.cast(norm, node.in(2)->dtype());
   if (node.outputs.size() < 2) return {y};
-  const DType small = *dtype_from_name(a.string("quantised"));
+  const DType small = *dtype_from_name(a.string("quantized"));
   return {y, x("QuantizeLinear", {x.cast(y, DType::f32), x.number(DType::f32, a.number("scale")), x.number(small, a.number("zero"))})};
 }
 
@@ -56,15 +56,15 @@ OpDef op_sum_norm() {
        .max_inputs = 10,
        .max_outputs = 2,
        .types = "float, float, T, int, float, int, float, int, float, int -> T, *; T: float",
-       .attributes = {{"epsilon", 1e-5f}, {"quantised", ""}, {"scale", 1.0f}, {"zero", 0.0f}},
+       .attributes = {{"epsilon", 1e-5f}, {"quantized", ""}, {"scale", 1.0f}, {"zero", 0.0f}},
        .infer = infer,
        .expand = expand,
        .traits = {.narrows = true},
        .cases = {"f32[8] f32[8] f32[10,8] i64[2,3](0,9)", "f16[64] f16[64] f16[9,64]! i64[2,5](0,8) f16[1,5,64]! _",
                  "f32[384]! f32[384]! f32[9,384]! i64[2,5](-9,8) f32[5,384]! _ f32[2,384]! i32[2,5](0,1)",
                  "f16[100] f16[100] f16[9,100] i64[1,5](0,8) f16[3,5,100] _", "f16[384] f16[384] f16[6,384] _ f16[6,384] _ f16[384]!",
-                 "f16[100] f16[100] f16[9,100] _ f16[9,100] outputs=2 quantised=\"f8e4m3fn\" scale=0.01",
-                 "f32[384] f32[384] f32[6,384] _ f32[6,384] outputs=2 quantised=\"u8\" scale=0.02 zero=128.0"}},
+                 "f16[100] f16[100] f16[9,100] _ f16[9,100] outputs=2 quantized=\"f8e4m3fn\" scale=0.01",
+                 "f32[384] f32[384] f32[6,384] _ f32[6,384] outputs=2 quantized=\"u8\" scale=0.02 zero=128.0"}},
       Between::as_stored);
 }
 

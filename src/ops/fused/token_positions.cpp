@@ -43,7 +43,7 @@ void refuse(const Call& call, double found, std::int64_t i) {
                  "]; with packed tokens this model takes 0 and 1 only: set it so, or build without packTokens");
 }
 
-// Which tokens are kept, a byte each. Eight at a time, for most have neighbours that are like them: a GPU waits for this.
+// Which tokens are kept, a byte each. Eight at a time, for most have neighbors that are like them: a GPU waits for this.
 template <class T>
 std::int64_t read_mask(const Call& call, std::vector<std::uint8_t>& keep) {
   const bool strict = call.attributes().integer("strict") != 0;

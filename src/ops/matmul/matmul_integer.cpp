@@ -11,7 +11,7 @@ void infer(InferCall& call) {
 }
 
 // Subtracts a zero point that is one value, one per row or column (`axis` from the back), or shaped to broadcast.
-std::vector<std::int32_t> centred(const Call& call, const TensorRef& tensor, const TensorRef* zero, std::size_t back) {
+std::vector<std::int32_t> centered(const Call& call, const TensorRef& tensor, const TensorRef* zero, std::size_t back) {
   std::vector<std::int32_t> values = ops::converted<std::int32_t>(tensor);
   if (zero == nullptr || zero->data == nullptr) return values;
   const std::vector<std::int32_t> zeros = ops::converted<std::int32_t>(*zero);
@@ -33,8 +33,8 @@ std::vector<std::int32_t> centred(const Call& call, const TensorRef& tensor, con
 }
 
 // One zero point per column of each matrix: columns are the innermost axis, so the batch is what lies before the rows.
-std::vector<std::int32_t> centred_columns(const Call& call, const TensorRef& tensor, const TensorRef* zero) {
-  if (zero == nullptr || zero->data == nullptr || zero->size() <= tensor.shape.back()) return centred(call, tensor, zero, 1);
+std::vector<std::int32_t> centered_columns(const Call& call, const TensorRef& tensor, const TensorRef* zero) {
+  if (zero == nullptr || zero->data == nullptr || zero->size() <= tensor.shape.back()) return centered(call, tensor, zero, 1);
   std::vector<std::int32_t> values = ops::converted<std::int32_t>(tensor);
   const std::vector<std::int32_t> zeros = ops::converted<std::int32_t>(*zero);
   const std::int64_t n = tensor.shape.back(), k = tensor.shape[tensor.shape.size() - 2];
@@ -47,8 +47,8 @@ std::vector<std::int32_t> centred_columns(const Call& call, const TensorRef& ten
 
 void reference(Call& call) {
   const ops::MatMulShape shape(call.in[0].shape, call.in[1].shape);
-  const std::vector<std::int32_t> a = centred(call, call.in[0], call.has(2) ? &call.in[2] : nullptr, 2);
-  const std::vector<std::int32_t> b = centred_columns(call, call.in[1], call.has(3) ? &call.in[3] : nullptr);
+  const std::vector<std::int32_t> a = centered(call, call.in[0], call.has(2) ? &call.in[2] : nullptr, 2);
+  const std::vector<std::int32_t> b = centered_columns(call, call.in[1], call.has(3) ? &call.in[3] : nullptr);
   auto* y = call.out[0].as<std::int32_t>();
   for (std::size_t i = 0; i < shape.a_matrix.size(); ++i, y += shape.m * shape.n) {
     ops::multiply<std::int64_t>(

@@ -16,7 +16,7 @@ void infer(InferCall& call) {
   call.out(0, call.dtype(0), call.dims(0));
 }
 
-void reference(Call& call) { ops::normalise_groups(call, call.attributes().integer("num_groups")); }
+void reference(Call& call) { ops::normalize_groups(call, call.attributes().integer("num_groups")); }
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// LRN: divides each element by a power of the squares of its neighbours across channels.
+// LRN: divides each element by a power of the squares of its neighbors across channels.
 #include <algorithm>
 
 #include "ops/norm/norm_common.h"

@@ -9,7 +9,7 @@ void infer(InferCall& call) {
   call.out(0, call.dtype(0), call.dims(0));
 }
 
-// For each element the group of elements it is normalised with: its index over the dims that are not reduced.
+// For each element the group of elements it is normalized with: its index over the dims that are not reduced.
 std::vector<std::int64_t> group_of_elements(const Shape& shape, const Ints& axes, std::int64_t& groups) {
   std::vector<bool> reduced(shape.size());
   for (std::int64_t axis : axes) reduced[static_cast<std::size_t>(ops::wrap_axis(axis, static_cast<int>(shape.size())))] = true;

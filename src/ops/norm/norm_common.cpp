@@ -1,4 +1,4 @@
-// Shapes and conversions of the normalisations.
+// Shapes and conversions of the normalizations.
 #include "ops/norm/norm_common.h"
 
 namespace tenfold::ops {
@@ -6,7 +6,7 @@ namespace tenfold::ops {
 using ir::Dim;
 using ir::Dims;
 
-void normalise_groups(ir::Call& call, std::int64_t groups) {
+void normalize_groups(ir::Call& call, std::int64_t groups) {
   if (groups == 0) return;   // as many as channels, and there are none
   const double epsilon = call.attributes().number("epsilon");
   const std::int64_t per_group = call.in[0].shape[1] / groups;

@@ -1,4 +1,4 @@
-// What the normalisations share: walks over lines and groups, statistics in double.
+// What the normalizations share: walks over lines and groups, statistics in double.
 #pragma once
 
 #include <cmath>
@@ -47,7 +47,7 @@ Moments moments(const T* x, std::int64_t count) {
 }
 
 // Zero mean and unit variance for each group of channels (dim 1), then scale (input 1) and bias (input 2) of each channel.
-void normalise_groups(ir::Call& call, std::int64_t groups);
+void normalize_groups(ir::Call& call, std::int64_t groups);
 
 // Infers "same type and shape as input 0", with an axis that has to exist.
 void infer_along_axis(ir::InferCall& call);
@@ -58,10 +58,10 @@ void need_per_channel(ir::InferCall& call, int i, const char* what);
 // Throws invalid_model unless a parameter of these dims has one element for each of `wanted`, as far as is known.
 void expect_broadcast(const ir::Dims& parameter, const ir::Dims& wanted);
 
-// Result shape of mean and inverse deviation of a layer normalisation: input 0 with the dims from `axis` on set to 1.
+// Result shape of mean and inverse deviation of a layer normalization: input 0 with the dims from `axis` on set to 1.
 ir::Dims statistics_dims(ir::InferCall& call, int axis);
 
-// Index of the parameter that belongs to element i of the normalised dims `tail`, for a parameter that broadcasts to them.
+// Index of the parameter that belongs to element i of the normalized dims `tail`, for a parameter that broadcasts to them.
 class Broadcast {
  public:
   Broadcast(const Shape& parameter, const Shape& tail);

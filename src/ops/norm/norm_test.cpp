@@ -1,4 +1,4 @@
-// Normalisations against ONNX Runtime.
+// Normalizations against ONNX Runtime.
 #include "ops/expect_case_for_tests.h"
 
 namespace tenfold::ops {

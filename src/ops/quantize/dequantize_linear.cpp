@@ -25,8 +25,8 @@ void reference(Call& call) {
   const std::int64_t size = x.size();
   for (std::int64_t i = 0; i < size; ++i) {
     const std::int64_t s = at(i);
-    const double centred = load_double(x.dtype, x.data, i) - (zero.data() ? zero[at.zero(s)] : 0.0);
-    store_double(y.dtype, y.data, i, static_cast<double>(static_cast<float>(centred) * scale[s]));
+    const double centered = load_double(x.dtype, x.data, i) - (zero.data() ? zero[at.zero(s)] : 0.0);
+    store_double(y.dtype, y.data, i, static_cast<double>(static_cast<float>(centered) * scale[s]));
   }
 }
 

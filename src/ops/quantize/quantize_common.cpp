@@ -1,4 +1,4 @@
-// Checks and arithmetic of quantisation parameters.
+// Checks and arithmetic of quantization parameters.
 #include "ops/quantize/quantize_common.h"
 
 #include <cmath>

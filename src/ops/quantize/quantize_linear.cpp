@@ -19,8 +19,8 @@ void infer(InferCall& call) {
     call.sound(asked.empty() || call.dtype(2) == type, "the zero point is ", name(call.dtype(2)), ", but output_dtype is ", asked);
     type = call.dtype(2);
   }
-  call.sound((is_integer(type) && bits(type) <= 32) || (is_float(type) && bits(type) <= 8), "cannot quantise to ", name(type));
-  call.supported(type != DType::f8e8m0 || call.attributes().integer("saturate") != 0, "quantising to f8e8m0 without saturation");
+  call.sound((is_integer(type) && bits(type) <= 32) || (is_float(type) && bits(type) <= 8), "cannot quantize to ", name(type));
+  call.supported(type != DType::f8e8m0 || call.attributes().integer("saturate") != 0, "quantizing to f8e8m0 without saturation");
   call.out(0, type, call.dims(0));
 }
 
@@ -31,7 +31,7 @@ std::uint8_t unsaturated(DType type, float value) {
     case DType::f8e4m3fnuz: return float_to_small(kE4M3FNUZ, value, false);
     case DType::f8e5m2: return float_to_small(kE5M2, value, false);
     case DType::f8e5m2fnuz: return float_to_small(kE5M2FNUZ, value, false);
-    default: check(false, "quantising to ", name(type), " without saturation");
+    default: check(false, "quantizing to ", name(type), " without saturation");
   }
   return 0;
 }

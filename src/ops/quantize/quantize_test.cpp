@@ -1,4 +1,4 @@
-// Quantisation against ONNX Runtime: ties, saturation, scales per tensor, axis and block.
+// Quantization against ONNX Runtime: ties, saturation, scales per tensor, axis and block.
 #include "ops/expect_case_for_tests.h"
 
 namespace tenfold::ops {

@@ -7,7 +7,7 @@
 namespace tenfold::ir {
 namespace {
 
-// Which axes go only the data says, but not how many: extent d of the result is one of `count` + 1 neighbours.
+// Which axes go only the data says, but not how many: extent d of the result is one of `count` + 1 neighbors.
 void infer_any_axes(InferCall& call) {
   const auto count = static_cast<std::size_t>(ops::need_length(call, 1, "axes"));
   call.need(count <= call.dims(0).size(), count, " axes of a tensor of rank ", call.rank(0));

@@ -7,7 +7,7 @@
 namespace tenfold::ir {
 namespace {
 
-// Where the new dims stand only the data says: extent d of the result is 1 or one of `added` + 1 neighbours.
+// Where the new dims stand only the data says: extent d of the result is 1 or one of `added` + 1 neighbors.
 void infer_any_axes(InferCall& call, int rank) {
   Dims dims;
   for (int d = 0; d < rank; ++d) {

@@ -12,7 +12,7 @@ struct PrecisionChoice {
   std::string why;   // a sentence
   bool operator==(const PrecisionChoice&) const = default;
 };
-// `has_ranges`: the model is quantised, or has a calibration. A function of the device's description alone: GPUs by compute capability,
+// `has_ranges`: the model is quantized, or has a calibration. A function of the device's description alone: GPUs by compute capability,
 // CPUs by VNNI and AMX.
 PrecisionChoice auto_precision(const backends::DeviceInfo& device, bool has_ranges);
 

@@ -47,7 +47,7 @@ std::optional<Operands> operands_of(const ir::Node& node, Kind kind) {
   return o;
 }
 
-// A constant of floats from a constant or the dequantisation of one (a bias of 32-bit integers); null if neither.
+// A constant of floats from a constant or the dequantization of one (a bias of 32-bit integers); null if neither.
 ir::Value* constant_floats(ir::Graph& graph, ir::Value* value) {
   if (!value->is_constant()) {
     const ir::Node* node = value->producer;

@@ -1,4 +1,4 @@
-// Products of dequantised operands as products of 8 bits: what fold_qdq, fold_qdq_for_gpu and fold_float8 do, each for one kind of product.
+// Products of dequantized operands as products of 8 bits: what fold_qdq, fold_qdq_for_gpu and fold_float8 do, each for one kind of product.
 #pragma once
 
 #include "passes/pass.h"
@@ -13,7 +13,7 @@ enum class NarrowProducts { integers, tensor_integers, float8 };
 // are better off as floats.
 bool fits_tensor_cores(const ir::Node& node);
 
-// A product or convolution of a dequantised activation with dequantised constant weights becomes one of 8 bits; scales and bias follow it
+// A product or convolution of a dequantized activation with dequantized constant weights becomes one of 8 bits; scales and bias follow it
 // as pointwise operators.
 bool fold_products(ir::Graph& graph, NarrowProducts kind);
 

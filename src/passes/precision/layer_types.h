@@ -34,8 +34,8 @@ std::unordered_map<std::int32_t, LayerCompute> compute_of_layers(const ir::Graph
 std::map<DType, int> layers_by_type(const ir::Graph& graph);
 
 struct UnmetType { std::string layer, text; };   // the text names layer, types, device and reason
-// Layers that compute in another type than theirs, or give another one. `graph` as above. `quantised`: by the model or a calibration.
-std::vector<UnmetType> unmet_layer_types(const ir::Graph& graph, const BuildConfig& config, bool quantised,
+// Layers that compute in another type than theirs, or give another one. `graph` as above. `quantized`: by the model or a calibration.
+std::vector<UnmetType> unmet_layer_types(const ir::Graph& graph, const BuildConfig& config, bool quantized,
                                          const backends::DeviceInfo& device);
 
 }  // namespace tenfold::passes

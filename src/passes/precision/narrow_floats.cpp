@@ -92,7 +92,7 @@ bool begins_small(const ir::Node& n) {
 bool made_of_rows(const ir::Value& scale) { return scale.producer && scale.producer->op() == "QuantizeRows"; }
 
 // The scale of a sum of 8-bit products (of rows and of columns, one behind the other), which itself may be beyond what f16 holds, and the
-// bias behind it, whose rounding would move what is quantised next by a step.
+// bias behind it, whose rounding would move what is quantized next by a step.
 bool scales_sum(const ir::Node& n) {
   if (n.op() == "Add" && (n.in(0)->is_constant() || n.in(1)->is_constant())) {
     const ir::Node* scaled = n.in(n.in(0)->is_constant() ? 1 : 0)->producer;

@@ -238,7 +238,7 @@ TEST(NarrowFloats, NodesMayStay) {
   EXPECT_EQ(types_of(graph, "Exp"), (std::map<std::string, int>{{"f32", 1}}));
 }
 
-// Grouped convolutions and what is quantised stay f32; their operands may be rounded, in bodies as outside of them.
+// Grouped convolutions and what is quantized stay f32; their operands may be rounded, in bodies as outside of them.
 TEST(Precision, ProductsInBranchesAreGivenLeaveToo) {
   ir::Graph graph = parse(R"((x f32[1,8,6,6], c bool[], w f32[8,4,3,3]!)
     o = Conv(x, w) group=2 pads=[1,1,1,1]

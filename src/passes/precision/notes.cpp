@@ -37,7 +37,7 @@ std::vector<std::string> refused_precisions(const ir::Graph& graph, const BuildC
   if (traits.half_values) {
     if (config.fp8 && !traits.float8_products && has_float8(graph))
       refused.push_back(cat("this GPU (sm_", device.arch, ") has no products of e4m3, sm_", backends::kFirstArchWithFloat8,
-                            " is the first with them: those that the model quantises so compute in wider floats"));
+                            " is the first with them: those that the model quantizes so compute in wider floats"));
     if (wants_float8(config) && !traits.float8_products)
       refused.push_back(cat("fp8 was allowed, but this GPU (sm_", device.arch, ") has no products of e4m3; sm_",
                             backends::kFirstArchWithFloat8, " is the first with them"));
@@ -45,7 +45,7 @@ std::vector<std::string> refused_precisions(const ir::Graph& graph, const BuildC
   }
   if (!traits.host_arithmetic) return refused;
   if (has_float8(graph))
-    refused.emplace_back("CPUs have no products of e4m3: those that the model quantises so compute in f32, on rounded operands");
+    refused.emplace_back("CPUs have no products of e4m3: those that the model quantizes so compute in f32, on rounded operands");
   if (wants_float8(config)) refused.emplace_back("fp8 was allowed, but CPUs have no products of e4m3; --int8 is for them");
   if (config.fp16)
     refused.emplace_back(
@@ -80,8 +80,8 @@ void tell_of_fused_attention(const ir::Graph& graph, const BuildConfig& config, 
     Log(config.log)(Severity::warning, "attention that is one operator already keeps its fast exponential under --noFastExp");
 }
 
-void tell_of_products(const ir::Graph& graph, bool quantised, const Log& log) {
-  if (!quantised)
+void tell_of_products(const ir::Graph& graph, bool quantized, const Log& log) {
+  if (!quantized)
     return log(Severity::verbose, "int8 and e4m3 are for models with QuantizeLinear and DequantizeLinear, of which this one has none");
   int integers = 0, floats8 = 0, floats = 0;
   for (const auto& n : graph.nodes()) {
@@ -89,8 +89,8 @@ void tell_of_products(const ir::Graph& graph, bool quantised, const Log& log) {
     if (traits.accumulates && traits.product != ir::Product::none) ++(is_float(n->in(0)->dtype()) ? floats8 : integers);
     else floats += traits.product != ir::Product::none && n->in(1)->is_constant();
   }
-  log(Severity::info, "of the quantised model's products with weights ", integers, " compute in int8, ", floats8, " in e4m3, ", floats,
-      " in floats, because they are not quantised on both sides or not as tensor cores take it");
+  log(Severity::info, "of the quantized model's products with weights ", integers, " compute in int8, ", floats8, " in e4m3, ", floats,
+      " in floats, because they are not quantized on both sides or not as tensor cores take it");
 }
 
 }  // namespace tenfold::passes

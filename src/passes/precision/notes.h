@@ -1,4 +1,4 @@
-// What is told of precision: what was allowed and cannot be had, and what became of a quantised model.
+// What is told of precision: what was allowed and cannot be had, and what became of a quantized model.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ std::vector<std::string> refused_precisions(const ir::Graph& graph, const BuildC
 std::vector<std::string> unused_precisions(const ir::Graph& graph, const BuildConfig& config, const backends::DeviceInfo& device);
 // Warns of what fast_exp does not reach: attention that the model, or a plan to re-tune, holds as one operator.
 void tell_of_fused_attention(const ir::Graph& graph, const BuildConfig& config, const backends::DeviceTraits& device);
-// What became of the products of a quantised model. `graph`: behind the passes that settle precision.
-void tell_of_products(const ir::Graph& graph, bool quantised, const Log& log);
+// What became of the products of a quantized model. `graph`: behind the passes that settle precision.
+void tell_of_products(const ir::Graph& graph, bool quantized, const Log& log);
 
 }  // namespace tenfold::passes

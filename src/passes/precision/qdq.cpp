@@ -6,7 +6,7 @@
 
 namespace tenfold::passes {
 namespace {
-constexpr std::string_view kBuiltIn = "built into the plan as a parameter of its quantisation";
+constexpr std::string_view kBuiltIn = "built into the plan as a parameter of its quantization";
 }  // namespace
 
 bool is_quantize(const ir::Node* node) { return node != nullptr && node->op() == "QuantizeLinear"; }
@@ -41,7 +41,7 @@ std::optional<Params> params_of(const ir::Node* node, bool float8) {
   return p;
 }
 
-bool is_quantised(const ir::Graph& graph) {
+bool is_quantized(const ir::Graph& graph) {
   return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& n) { return is_dequantize(n.get()); });
 }
 

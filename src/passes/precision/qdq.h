@@ -1,4 +1,4 @@
-// QuantizeLinear and DequantizeLinear as the passes on quantised graphs read them.
+// QuantizeLinear and DequantizeLinear as the passes on quantized graphs read them.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ struct Params {
   std::vector<float> scales;            // one, or one per slice along `axis`
   std::vector<std::int32_t> zeros;      // as many
   int axis = 0;
-  DType dtype = DType::u8;              // the quantised type
+  DType dtype = DType::u8;              // the quantized type
   bool per_tensor() const { return scales.size() == 1; }
   bool operator==(const Params&) const = default;
 };
@@ -21,6 +21,6 @@ struct Params {
 std::optional<Params> params_of(const ir::Node* node, bool float8 = false);
 bool is_quantize(const ir::Node* node);
 bool is_dequantize(const ir::Node* node);
-bool is_quantised(const ir::Graph& graph);   // it has DequantizeLinear nodes outside of bodies
+bool is_quantized(const ir::Graph& graph);   // it has DequantizeLinear nodes outside of bodies
 
 }  // namespace tenfold::passes

@@ -1,4 +1,4 @@
-// The passes on Q/DQ graphs: what they turn graphs into, and that results stay the same up to one step of the output's quantisation.
+// The passes on Q/DQ graphs: what they turn graphs into, and that results stay the same up to one step of the output's quantization.
 #include "passes/precision/qdq.h"
 
 #include <gtest/gtest.h>
@@ -157,7 +157,7 @@ TEST(Qdq, KeepsFloatWhatIsNoIntegerProduct) {
   )";
   const ir::Graph graph = run_all(text, 1e-4);
   EXPECT_EQ(count(graph, "MatMulInteger"), 0);
-  EXPECT_EQ(count(graph, "DequantizeLinear"), 0) << "constant weights are dequantised at build time";
+  EXPECT_EQ(count(graph, "DequantizeLinear"), 0) << "constant weights are dequantized at build time";
 }
 
 TEST(Qdq, ARectifierHiddenInTheRangeStays) {
@@ -174,7 +174,7 @@ TEST(Qdq, ARectifierHiddenInTheRangeStays) {
 
 // A depth that tensor cores do not take leaves a product with weights to floats, of the rounded activations as before.
 TEST(Qdq, WhatIsRoundedForWeightsStaysRounded) {
-  const auto quantised = [](const std::string& turn) {
+  const auto quantized = [](const std::string& turn) {
     return run_all(R"((x f32[4,5])
       xs = f32[]{0.5}
       xz = i8[]{3}
@@ -185,8 +185,8 @@ TEST(Qdq, WhatIsRoundedForWeightsStaysRounded) {
     )",
                    1e-4, on_gpu(true));
   };
-  EXPECT_EQ(count(quantised("5,7]\n  wt = DequantizeLinear(w, xs)"), "Region"), 2);
-  EXPECT_EQ(count(quantised("7,5]\n  wd = DequantizeLinear(w, xs)\n  wt = Transpose(wd) perm=[1,0]"), "Region"), 2);
+  EXPECT_EQ(count(quantized("5,7]\n  wt = DequantizeLinear(w, xs)"), "Region"), 2);
+  EXPECT_EQ(count(quantized("7,5]\n  wd = DequantizeLinear(w, xs)\n  wt = Transpose(wd) perm=[1,0]"), "Region"), 2);
 }
 
 TEST(Qdq, ProductsOfFloat8OnGpus) {
@@ -238,7 +238,7 @@ TEST(Qdq, RowsOnGpusKeepTheirScalesInFloats) {
   EXPECT_EQ(count(graph, "Mul") + count(graph, "Add") + count(graph, "Relu") + count(graph, "Region"), 0) << ir::print(graph);
 }
 
-// Operands are quantised where they are made, and the result where it is computed: memory between holds e4m3 alone.
+// Operands are quantized where they are made, and the result where it is computed: memory between holds e4m3 alone.
 TEST(Qdq, AttentionOfFloat8OnGpus) {
   BuildConfig config;
   config.fp16 = true;
@@ -267,12 +267,12 @@ TEST(Qdq, AttentionOfFloat8OnGpus) {
     y = QuantizeLinear(cr, s, z)
   )";
   ir::Graph graph = parse(text);
-  run(graph, pipeline_for({.kind = "cuda", .arch = 90}, config, {.quantised = true}).in_order());
+  run(graph, pipeline_for({.kind = "cuda", .arch = 90}, config, {.quantized = true}).in_order());
   EXPECT_EQ(count(graph, "AttentionFloat8"), 1) << ir::print(graph);
   EXPECT_EQ(count(graph, "Region"), 1) << "the input's\n" << ir::print(graph);
   EXPECT_EQ(count(graph, "Softmax") + count(graph, "Cast"), 0) << ir::print(graph);
   ir::Graph older = parse(text);
-  run(older, pipeline_for({.kind = "cuda", .arch = 80}, config, {.quantised = true}).in_order());
+  run(older, pipeline_for({.kind = "cuda", .arch = 80}, config, {.quantized = true}).in_order());
   EXPECT_EQ(count(older, "AttentionFloat8") + count(older, "MatMulFloat8"), 0) << ir::print(older);
 }
 

@@ -11,9 +11,9 @@ namespace {
 
 class Unmet {
  public:
-  Unmet(const ir::Graph& graph, const BuildConfig& config, bool quantised, const backends::DeviceInfo& device)
+  Unmet(const ir::Graph& graph, const BuildConfig& config, bool quantized, const backends::DeviceInfo& device)
       : graph_(graph), table_(*graph.model_names), config_(config), device_(device), traits_(backends::traits_of(device)),
-        quantised_(quantised) {}
+        quantized_(quantized) {}
 
   std::vector<UnmetType> all() {
     const LayerRules precisions = precision_rules(table_, config_.layer_types), outputs = output_rules(table_, config_.layer_types);
@@ -60,13 +60,13 @@ class Unmet {
       case DType::i4:
       case DType::f4e2m1: return "products of 4 bits are not there yet";
       case DType::f8e4m3fn:
-        return traits_.float8_products ? "e4m3 is for a MatMul or Conv that the model quantises so, or that a calibration gives a range"
+        return traits_.float8_products ? "e4m3 is for a MatMul or Conv that the model quantizes so, or that a calibration gives a range"
                                        : "this device has no products of e4m3";
       case DType::i8:
       case DType::u8:
         if (!config_.int8) return "int8 is switched off for the build";
         if (!product) return "only products with constant weights compute in int8";
-        return quantised_ ? "its operands are not quantised on both sides, or not as this device multiplies them"
+        return quantized_ ? "its operands are not quantized on both sides, or not as this device multiplies them"
                           : "nothing gives its range: give a calibration (--int8 --data=PATH), or QuantizeLinear and DequantizeLinear";
       case DType::f16:
       case DType::bf16: return why_not_sixteen_bits(wanted, got);
@@ -87,16 +87,16 @@ class Unmet {
   const BuildConfig& config_;
   const backends::DeviceInfo& device_;
   backends::DeviceTraits traits_;
-  bool quantised_;
+  bool quantized_;
   std::vector<UnmetType> unmet_;
 };
 
 }  // namespace
 
-std::vector<UnmetType> unmet_layer_types(const ir::Graph& graph, const BuildConfig& config, bool quantised,
+std::vector<UnmetType> unmet_layer_types(const ir::Graph& graph, const BuildConfig& config, bool quantized,
                                          const backends::DeviceInfo& device) {
   if (!graph.model_names) return {};
-  return Unmet(graph, config, quantised, device).all();
+  return Unmet(graph, config, quantized, device).all();
 }
 
 }  // namespace tenfold::passes

@@ -78,11 +78,11 @@ Norm defer(ir::Graph& graph, Node& n, const Norms& norms) {
 }
 
 // The matrix that multiplies the sum in place of what the norm makes, and what is to be added.
-std::vector<Value*> centred(ir::Graph& graph, Value* w, const Norm& norm) {
+std::vector<Value*> centered(ir::Graph& graph, Value* w, const Norm& norm) {
   Value matrix, shift;
-  matrix.name = w->name + "_centred", shift.name = w->name + "_shift";
+  matrix.name = w->name + "_centered", shift.name = w->name + "_shift";
   Node node;
-  node.def = &graph.registry().get("CentreWeights"), node.inputs = {w, norm.scale, norm.bias}, node.outputs = {&matrix, &shift};
+  node.def = &graph.registry().get("CenterWeights"), node.inputs = {w, norm.scale, norm.bias}, node.outputs = {&matrix, &shift};
   return ops::fold(graph, node);
 }
 
@@ -90,7 +90,7 @@ std::vector<Value*> centred(ir::Graph& graph, Value* w, const Norm& norm) {
 void multiply_sum(ir::Graph& graph, Node& n, const Norm& norm) {
   Value* w = n.in(1);
   const DType type = w->dtype();
-  const std::vector<Value*> constants = centred(graph, w, norm);
+  const std::vector<Value*> constants = centered(graph, w, norm);
   BodyBuilder b({type, DType::f32, type});
   ir::Body body = b.finish({narrow(b, b.binary(Prim::add, b.binary(Prim::mul, wide(b, 0), 1), wide(b, 2)), type)});
   if (n.body) {

@@ -20,7 +20,7 @@ using ir::BodyBuilder;
 using ir::Prim;
 using ir::Value;
 
-// What the normalisation multiplies each channel by, in f64: scale / sqrt(variance + epsilon). Null: not constant.
+// What the normalization multiplies each channel by, in f64: scale / sqrt(variance + epsilon). Null: not constant.
 Value* factor_of(ir::Graph& graph, const ir::Node& bn) {
   for (int i = 1; i <= 4; ++i)
     if (!bn.in(i) || !bn.in(i)->is_constant()) return nullptr;

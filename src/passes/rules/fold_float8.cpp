@@ -1,4 +1,4 @@
-// fold_float8: a product of a dequantised activation of e4m3 with dequantised constant weights of e4m3 becomes one of these, with the
+// fold_float8: a product of a dequantized activation of e4m3 with dequantized constant weights of e4m3 becomes one of these, with the
 // scales behind it.
 //
 // before: (x f8e4m3fn[2,16], xs f32[]!, ws f32[]!)

@@ -1,4 +1,4 @@
-// fold_qdq: a product or convolution of a dequantised activation with dequantised constant weights becomes one of integers; scales
+// fold_qdq: a product or convolution of a dequantized activation with dequantized constant weights becomes one of integers; scales
 // and bias follow it as ordinary pointwise operators, which fusion makes its epilogue. Signs and zero points may be any.
 //
 // before: (x u8[2,3], xs f32[]!, xz u8[]!, ws f32[]!)

@@ -1,4 +1,4 @@
-// fold_recurrent_int8: LSTM, GRU or RNN with dequantised constant weights of i8 keeps them in 8 bits: a step of one sample is bound by
+// fold_recurrent_int8: LSTM, GRU or RNN with dequantized constant weights of i8 keeps them in 8 bits: a step of one sample is bound by
 // reading them. What multiplies them is not rounded to 8 bits. For CPUs; lower_qdq makes floats of all others, small ones too.
 //
 // before: (x f32[6,1,100], ws f32[400]!, vs f32[400]!)
@@ -35,7 +35,7 @@ using ir::Node;
 using ir::Value;
 
 // i8 around zero, constant, with one scale or one for each row.
-const Node* dequantised(const Value* v) {
+const Node* dequantized(const Value* v) {
   const Node* n = v ? v->producer : nullptr;
   if (!is_dequantize(n) || !n->in(0)->is_constant() || n->in(0)->dtype() != DType::i8) return nullptr;
   const std::optional<Params> params = params_of(n);
@@ -44,11 +44,11 @@ const Node* dequantised(const Value* v) {
 }
 
 constexpr std::int64_t kLeastBytes = 64 << 10;   // the tuner rounds nothing where there is less to read
-std::int64_t elements(const Node& dequantise) { return dequantise.in(0)->constant->tensor.size(); }
+std::int64_t elements(const Node& dequantize) { return dequantize.in(0)->constant->tensor.size(); }
 
-Value* scales(ir::Graph& graph, const Node& dequantise) {
-  Value* const scale = dequantise.in(1);
-  const std::int64_t rows = dequantise.in(0)->dims()[1].constant();
+Value* scales(ir::Graph& graph, const Node& dequantize) {
+  Value* const scale = dequantize.in(1);
+  const std::int64_t rows = dequantize.in(0)->dims()[1].constant();
   if (scale->dims() == ir::Dims{rows}) return scale;
   Tensor shape(DType::i64, {1});
   *shape.mutable_data<std::int64_t>() = rows;
@@ -58,7 +58,7 @@ Value* scales(ir::Graph& graph, const Node& dequantise) {
 
 bool rule(ir::Graph& graph, Node& n) {
   if (!is_plain_recurrent(n) || n.in(0)->dtype() != DType::f32 || n.attributes.string("direction") == "bidirectional") return false;
-  const Node *const w = dequantised(n.in(1)), *const r = dequantised(n.in(2));
+  const Node *const w = dequantized(n.in(1)), *const r = dequantized(n.in(2));
   if (!w || !r || elements(*w) + elements(*r) < kLeastBytes) return false;
   Node node;
   node.def = &graph.registry().get("RecurrentInt8"), node.name = n.name, node.numerics = n.numerics;

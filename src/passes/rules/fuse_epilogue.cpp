@@ -1,4 +1,4 @@
-// fuse_epilogue: what follows a product or convolution element by element (bias, activation, residual, clip, requantisation)
+// fuse_epilogue: what follows a product or convolution element by element (bias, activation, residual, clip, requantization)
 // becomes its epilogue. The tuner may cut it off again.
 //
 // before: (x f32[8,512], w f32[512,64]!, b f32[64]!)
@@ -46,12 +46,12 @@ void bias_to_body(ir::Graph& graph, ir::Node& n) {
   n.anchor_inputs = 2;
 }
 
-// A region joins if it narrows the result (quantises it) or if it is what an integer accumulator is made for.
+// A region joins if it narrows the result (quantizes it) or if it is what an integer accumulator is made for.
 bool region_may_join(const ir::Node& anchor, const ir::Node& region) {
   return bits(region.out()->dtype()) < bits(anchor.out()->dtype()) || anchor.def->traits.accumulates;
 }
 
-// Operands that a region only widens (a dequantised residual), and a cast makes 16 bits of, are read as they were before, whoever else
+// Operands that a region only widens (a dequantized residual), and a cast makes 16 bits of, are read as they were before, whoever else
 // reads them.
 void take_narrow_operands(ir::Body& body, std::vector<ir::Value*>& operands) {
   for (std::size_t i = 0; i < operands.size(); ++i) {

@@ -1,5 +1,5 @@
-// fuse_float8_attention: an attention whose queries, keys, values and softmax the model quantises to e4m3 becomes one AttentionFloat8. Its
-// softmax gets a scale of the kernel's own, finer than the model's. What quantises an operand goes up past what only moves its elements, to
+// fuse_float8_attention: an attention whose queries, keys, values and softmax the model quantizes to e4m3 becomes one AttentionFloat8. Its
+// softmax gets a scale of the kernel's own, finer than the model's. What quantizes an operand goes up past what only moves its elements, to
 // the product that makes it. Where another operand is wide, the attention is one of floats. For GPUs.
 //
 // before: (q f8e4m3fn[1,2,8,4], x f32[1,8,2,4], v f8e4m3fn[1,2,8,4], m f32[1,1,8,8])
@@ -63,8 +63,8 @@ Value* moved_like(ir::Graph& graph, const Node& movement, Value* x, Node* before
   return graph.add_like(movement, std::move(inputs), before)->out();
 }
 
-// The same quantised value, with what quantises it in front of what moves it.
-Value* quantised_first(ir::Graph& graph, Value* small, Node* before) {
+// The same quantized value, with what quantizes it in front of what moves it.
+Value* quantized_first(ir::Graph& graph, Value* small, Node* before) {
   const Node* q = small->producer;
   if (!is_quantize(q) || !scale_of(q) || small->users.size() != 1) return small;
   std::vector<const Node*> movements;
@@ -84,14 +84,14 @@ Small small_of(ir::Graph& graph, Value* v, Node* before) {
   Node* n = v->producer;
   if (is_dequantize(n)) {
     const auto scale = scale_of(n);
-    return scale ? Small{quantised_first(graph, n->in(0), before), *scale} : Small{};
+    return scale ? Small{quantized_first(graph, n->in(0), before), *scale} : Small{};
   }
   if (!moves(n)) return {};
   const Small from = small_of(graph, n->in(0), before);
   return from.value ? Small{moved_like(graph, *n, from.value, before), from.scale} : Small{};
 }
 
-// Takes quantisation off the softmax that a product reads, if it cut off nothing. Gives its scale, nothing if it is another operand.
+// Takes quantization off the softmax that a product reads, if it cut off nothing. Gives its scale, nothing if it is another operand.
 struct Weights {
   Value *softmax = nullptr, *scale = nullptr, *zero = nullptr;
 };

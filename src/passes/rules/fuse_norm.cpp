@@ -74,10 +74,10 @@ Value* squared(const Value* v) {   // x, if v = x^2 or x*x
 }
 
 // What is divided by its own root mean square.
-struct Normalised { Value* x = nullptr; int dims = 0; double epsilon = 0; };
+struct Normalized { Value* x = nullptr; int dims = 0; double epsilon = 0; };
 
 // v = mean(x^2) + epsilon, where an exporter may have dropped an epsilon as too small to matter.
-Normalised mean_square(const Value* v) {
+Normalized mean_square(const Value* v) {
   const Value* square = v;
   double epsilon = 0;
   if (Node* add = made_by(v, "Add"))
@@ -85,29 +85,29 @@ Normalised mean_square(const Value* v) {
       if (const auto e = scalar_operand(*add, 1 - side); e && !scalar_of(add->in(side))) epsilon = *e, square = add->in(side);
   const Mean m = mean_beside(square);
   Value* x = m.of ? squared(m.of) : nullptr;
-  return x ? Normalised{x, m.dims, epsilon} : Normalised{};
+  return x ? Normalized{x, m.dims, epsilon} : Normalized{};
 }
 // v = sqrt(mean(x^2) + epsilon), or the inverse of that.
-Normalised root(const Value* v) {
+Normalized root(const Value* v) {
   if (Node* sqrt = made_by(v, "Sqrt")) return mean_square(sqrt->in(0));
   Node* pow = made_by(v, "Pow");
-  return pow && is_scalar_operand(*pow, 1, 0.5) ? mean_square(pow->in(0)) : Normalised{};
+  return pow && is_scalar_operand(*pow, 1, 0.5) ? mean_square(pow->in(0)) : Normalized{};
 }
-Normalised inverse_root(const Value* v) {
+Normalized inverse_root(const Value* v) {
   if (Node* inverse = made_by(v, "Reciprocal")) return root(inverse->in(0));
-  if (Node* div = made_by(v, "Div")) return is_scalar_operand(*div, 0, 1) ? root(div->in(1)) : Normalised{};
+  if (Node* div = made_by(v, "Div")) return is_scalar_operand(*div, 0, 1) ? root(div->in(1)) : Normalized{};
   Node* pow = made_by(v, "Pow");
-  return pow && is_scalar_operand(*pow, 1, -0.5) ? mean_square(pow->in(0)) : Normalised{};
+  return pow && is_scalar_operand(*pow, 1, -0.5) ? mean_square(pow->in(0)) : Normalized{};
 }
 
 // n = x / rms(x) or x * (1 / rms(x)).
-Normalised normalised(const Node& n) {
+Normalized normalized(const Node& n) {
   if (n.op() == "Div") {
-    const Normalised r = root(n.in(1));
-    return r.x == n.in(0) ? r : Normalised{};
+    const Normalized r = root(n.in(1));
+    return r.x == n.in(0) ? r : Normalized{};
   }
   for (int side = 0; n.op() == "Mul" && side < 2; ++side) {
-    const Normalised r = inverse_root(n.in(side));
+    const Normalized r = inverse_root(n.in(side));
     if (r.x && r.x == n.in(1 - side)) return r;
   }
   return {};
@@ -131,23 +131,23 @@ Value* affine_operand(ir::Graph& graph, Value*& v, const char* op, const ir::Dim
 
 bool try_fuse(ir::Graph& graph, Node& n) {
   if (n.body) return false;
-  const Normalised norm = normalised(n);
+  const Normalized norm = normalized(n);
   Value* x = norm.x;
   if (!x || x->dtype() != DType::f32) return false;
   const ir::Dims last(x->dims().end() - norm.dims, x->dims().end());
   if (!ir::is_constant(last)) return false;
   Node* sub = made_by(x, "Sub");
   const Mean mean = sub ? mean_beside(sub->in(1)) : Mean{};
-  const bool centred = mean.of && mean.of == sub->in(0) && mean.dims == norm.dims;
+  const bool centered = mean.of && mean.of == sub->in(0) && mean.dims == norm.dims;
   Value* result = n.out();
   Value* scale = affine_operand(graph, result, "Mul", last);
-  Value* shift = centred ? affine_operand(graph, result, "Add", last) : nullptr;
+  Value* shift = centered ? affine_operand(graph, result, "Add", last) : nullptr;
   if (!scale) scale = ones(graph, last);
   Node* end = result->producer;
-  std::vector<Value*> operands{centred ? sub->in(0) : x, scale};
+  std::vector<Value*> operands{centered ? sub->in(0) : x, scale};
   if (shift) operands.push_back(shift);
   const ir::Attributes attributes{{"epsilon", static_cast<float>(norm.epsilon)}, {"axis", std::int64_t{-norm.dims}}};
-  graph.replace_uses(result, graph.make(centred ? "LayerNormalization" : "RMSNormalization", operands, attributes, end));
+  graph.replace_uses(result, graph.make(centered ? "LayerNormalization" : "RMSNormalization", operands, attributes, end));
   return true;
 }
 

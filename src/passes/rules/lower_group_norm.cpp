@@ -1,4 +1,4 @@
-// lower_group_norm: GroupNormalization and InstanceNormalization are rows of channels that a Region normalises, with what follows element
+// lower_group_norm: GroupNormalization and InstanceNormalization are rows of channels that a Region normalizes, with what follows element
 // by element. For GPUs, whose kernel for such Regions holds a row in registers or shares it between blocks.
 //
 // before: (x f32[2,6,4,5], w f32[6], b f32[6])

@@ -1,5 +1,5 @@
-// move_qdq: dequantisation sinks past operators that only move elements or compare them, so that 8-bit data is moved and the
-// products behind see it; quantising again what was dequantised with the same parameters goes away.
+// move_qdq: dequantization sinks past operators that only move elements or compare them, so that 8-bit data is moved and the
+// products behind see it; quantizing again what was dequantized with the same parameters goes away.
 //
 // before: (x u8[1,4,6,6], s f32[]!, z u8[]!)
 //   a = DequantizeLinear(x, s, z)
@@ -32,7 +32,7 @@ bool commutes(const ir::Node& node) {
   return std::find(kMovement.begin(), kMovement.end(), node.op()) != kMovement.end() || node.op() == "MaxPool";
 }
 
-// Adds `node` on other data operands, dequantises its result and lets that take the old result's place.
+// Adds `node` on other data operands, dequantizes its result and lets that take the old result's place.
 void sink(ir::Graph& graph, ir::Node& node, std::vector<ir::Value*> inputs, const ir::Node& dequantize) {
   ir::Value* moved = graph.add_like(node, std::move(inputs), &node)->out();
   ir::Value* wide = graph.make("DequantizeLinear", {moved, dequantize.in(1), dequantize.in(2)}, dequantize.attributes, &node);

@@ -1,7 +1,7 @@
-// remove_qdq: a tensor that is quantised only to be dequantised for a product of two activations is left as it is.
+// remove_qdq: a tensor that is quantized only to be dequantized for a product of two activations is left as it is.
 //
 // Such products (attention) run in float, where the rounding costs time and accuracy and saves nothing. In front of a product with
-// weights it stays, whatever the device computes that in: results are the quantised model's. The pair also cuts off values, which may
+// weights it stays, whatever the device computes that in: results are the quantized model's. The pair also cuts off values, which may
 // stand for a rectifier that an exporter dropped: it is removed only where the whole range was used on both sides of zero, or where
 // the operand cannot be negative.
 //
@@ -41,7 +41,7 @@ bool uses_both_signs(const Params& p) {
   return p.zeros[0] > least && p.zeros[0] < most;
 }
 
-// Known when the plan is built, as it is or dequantised, moved about or cast.
+// Known when the plan is built, as it is or dequantized, moved about or cast.
 bool is_weight(const ir::Value* value) {
   const ir::Node* node = value->producer;
   if (value->is_constant()) return true;

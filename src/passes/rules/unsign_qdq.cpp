@@ -1,4 +1,4 @@
-// unsign_qdq: activations quantised to signed bytes become unsigned ones whose zero point is 128 more, which stand for the same numbers.
+// unsign_qdq: activations quantized to signed bytes become unsigned ones whose zero point is 128 more, which stand for the same numbers.
 //
 // CPUs without AMX multiply unsigned by signed bytes, so that each signed value is moved by 128 as it is loaded: on units that could
 // multiply meanwhile (ResNet-50 takes 1.25 of its time with AVX-512 VNNI).
@@ -21,7 +21,7 @@
 namespace tenfold::passes {
 namespace {
 
-// Null where others than its dequantisation see the bytes.
+// Null where others than its dequantization see the bytes.
 std::optional<Params> signed_params(const ir::Graph& graph, const ir::Node* node) {
   if (!is_quantize(node) || node->in(0)->is_constant() || graph.is_output(node->out())) return {};
   const auto p = params_of(node);

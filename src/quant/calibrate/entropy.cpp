@@ -1,4 +1,4 @@
-// entropy: the range whose quantised distribution of magnitudes differs least from the real one, by Kullback and Leibler's divergence
+// entropy: the range whose quantized distribution of magnitudes differs least from the real one, by Kullback and Leibler's divergence
 // (Migacz 2017, "8-bit inference with TensorRT"). 2,048 bins for 128 levels: with as many bins as levels nothing would ever be clipped.
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@ namespace {
 
 // What magnitudes look like in `levels` numbers over the first `used` bins: the elements of a level are spread evenly over those of its
 // bins that have any.
-std::vector<double> quantised(const std::vector<double>& magnitudes, int used, int levels) {
+std::vector<double> quantized(const std::vector<double>& magnitudes, int used, int levels) {
   std::vector<double> result(static_cast<std::size_t>(used), 0);
   for (int level = 0; level < levels; ++level) {
     const int begin = level * used / levels, end = (level + 1) * used / levels;
@@ -25,9 +25,9 @@ std::vector<double> quantised(const std::vector<double>& magnitudes, int used, i
   return result;
 }
 
-// Of P, whose last bin has what lies beyond it, from Q; both are normalised here. Infinite where Q has nothing and P has something.
+// Of P, whose last bin has what lies beyond it, from Q; both are normalized here. Infinite where Q has nothing and P has something.
 double divergence(const std::vector<double>& magnitudes, int used, double beyond, int levels) {
-  const std::vector<double> q = quantised(magnitudes, used, levels);
+  const std::vector<double> q = quantized(magnitudes, used, levels);
   double p_sum = beyond, q_sum = 0, result = 0;
   for (int b = 0; b < used; ++b) p_sum += magnitudes[static_cast<std::size_t>(b)], q_sum += q[static_cast<std::size_t>(b)];
   if (q_sum == 0) return std::numeric_limits<double>::infinity();

@@ -15,7 +15,7 @@ double edge(const Histogram& h, double beyond, bool from_above) {
   for (int i = 0; i < bins; ++i) {
     const int b = from_above ? bins - 1 - i : i;
     passed += static_cast<double>(h.bins()[static_cast<std::size_t>(b)]);
-    if (passed > beyond) return h.centre(b) + (from_above ? 0.5 : -0.5) * h.width();
+    if (passed > beyond) return h.center(b) + (from_above ? 0.5 : -0.5) * h.width();
   }
   return 0;
 }

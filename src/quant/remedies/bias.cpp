@@ -31,12 +31,12 @@ std::map<std::string_view, Node*> by_result(const ir::Graph& graph) {
   return nodes;
 }
 
-const Node* dequantised(const Node& product, int operand) {
+const Node* dequantized(const Node& product, int operand) {
   const Node* node = product.in(operand)->producer;
   return node && node->op() == "DequantizeLinear" ? node : nullptr;
 }
 
-// What a DequantizeLinear gives of a number that was quantised.
+// What a DequantizeLinear gives of a number that was quantized.
 class Rounding {
  public:
   explicit Rounding(const Node& dq)
@@ -81,7 +81,7 @@ void add(Means& to, const Tensor& t, const ChannelView& view, const std::vector<
 // What the bias has to gain, by output channel.
 std::vector<float> lost(const Pair& pair) {
   const ProductWeights w = *weights_of(*pair.exact);
-  const Node& dq = *dequantised(*pair.rounded, 1);
+  const Node& dq = *dequantized(*pair.rounded, 1);
   const float* exact = pair.exact->in(1)->constant->tensor.data<float>();
   const Tensor& rounded = dq.in(0)->constant->tensor;
   const float* scales = dq.in(1)->constant->tensor.data<float>();
@@ -109,7 +109,7 @@ std::optional<Ranges> apply(const Symptoms& s) {
     readers.emplace(operand.seen, &operand), values.insert(operand.seen);
     for (const Node* product : operand.products) {
       const auto a = of_exact.find(product->out()->name), b = of_rounded.find(product->out()->name);
-      if (a == of_exact.end() || b == of_rounded.end() || !dequantised(*b->second, 0) || !dequantised(*b->second, 1)) continue;
+      if (a == of_exact.end() || b == of_rounded.end() || !dequantized(*b->second, 0) || !dequantized(*b->second, 1)) continue;
       if (bias_place(*a->second)) pairs[product->out()->name] = {a->second, b->second, {}};
     }
   }
@@ -120,7 +120,7 @@ std::optional<Ranges> apply(const Symptoms& s) {
       const std::vector<float>* own = factors == s.ranges.corrections.channels.end() ? nullptr : &factors->second;
       for (const Node* product : at->second->products)
         if (const auto pair = pairs.find(product->out()->name); pair != pairs.end())
-          add(pair->second.means, t, at->second->view(t), own, *dequantised(*pair->second.rounded, 0));
+          add(pair->second.means, t, at->second->view(t), own, *dequantized(*pair->second.rounded, 0));
     }
   }, values, kFewSamples);
   Ranges result = s.ranges;

@@ -49,7 +49,7 @@ Tensor rounded(const Task& task, const Moments& moments, WeightForm form) {
   const ProductWeights& w = task.w;
   const auto n = static_cast<std::size_t>(w.terms());
   const Tensor& weights = task.product->in(1)->constant->tensor;
-  QuantisedWeights q = quantise_weights(weights, w.channels_last && w.row == 1 ? 1 : 0, form);
+  QuantizedWeights q = quantize_weights(weights, w.channels_last && w.row == 1 ? 1 : 0, form);
   auto* const bytes = q.values.mutable_data<std::int8_t>();
   const std::int64_t sums = w.out / w.groups;  // of each group
   for (std::int64_t g = 0; g < w.groups; ++g) {

@@ -7,7 +7,7 @@
 namespace tenfold::quant {
 namespace {
 
-// What only moves elements is quantised where they come from: a multiplication behind it would be in the way.
+// What only moves elements is quantized where they come from: a multiplication behind it would be in the way.
 bool is_for(const ir::Graph& graph, const DataOperand& operand) {
   const ir::Value& x = *operand.value;
   return operand.channels_last && made_by(graph, x) != MadeBy::product && (!x.producer || !passes_on(*x.producer));

@@ -95,13 +95,13 @@ struct E4m3 {
 };
 
 template <class Form>
-QuantisedWeights quantised(const Tensor& weights, int axis, DType type, const Form& form) {
+QuantizedWeights quantized(const Tensor& weights, int axis, DType type, const Form& form) {
   const Shape& shape = weights.shape();
   const std::int64_t channels = shape[static_cast<std::size_t>(axis)];
   std::int64_t inner = 1;
   for (std::size_t d = static_cast<std::size_t>(axis) + 1; d < shape.size(); ++d) inner *= shape[d];
   const std::int64_t outer = channels * inner == 0 ? 0 : weights.size() / (channels * inner);
-  QuantisedWeights q{Tensor(type, shape), Tensor(DType::f32, {channels})};
+  QuantizedWeights q{Tensor(type, shape), Tensor(DType::f32, {channels})};
   const float* from = weights.data<float>();
   void* const to = q.values.mutable_raw();
   float* scales = q.scales.mutable_data<float>();
@@ -130,9 +130,9 @@ QuantisedWeights quantised(const Tensor& weights, int axis, DType type, const Fo
 
 Levels levels_of(WeightForm form) { return form == WeightForm::seven_bits ? Levels{-64, 63} : Levels{}; }
 
-QuantisedWeights quantise_weights(const Tensor& weights, int axis, WeightForm form) {
-  if (form == WeightForm::e4m3) return quantised(weights, axis, DType::f8e4m3fn, E4m3{});
-  return quantised(weights, axis, DType::i8, Integers(levels_of(form)));
+QuantizedWeights quantize_weights(const Tensor& weights, int axis, WeightForm form) {
+  if (form == WeightForm::e4m3) return quantized(weights, axis, DType::f8e4m3fn, E4m3{});
+  return quantized(weights, axis, DType::i8, Integers(levels_of(form)));
 }
 
 }  // namespace tenfold::quant

@@ -12,14 +12,14 @@ enum class WeightForm {
   e4m3,
 };
 
-struct QuantisedWeights {
+struct QuantizedWeights {
   Tensor values;  // in the weights' shape
   Tensor scales;  // f32[channels]
 };
 
 // The slices lie along `axis`. Scales of integers have the least squared error of all that clip up to a half of the slice's range; of e4m3
 // the largest element becomes 448, the largest of the type. A slice of zeros (or denormals) has scale 1. `weights`: f32, dense, finite.
-QuantisedWeights quantise_weights(const Tensor& weights, int axis, WeightForm form = WeightForm::bytes);
+QuantizedWeights quantize_weights(const Tensor& weights, int axis, WeightForm form = WeightForm::bytes);
 
 // The integers of a form.
 struct Levels {

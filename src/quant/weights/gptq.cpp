@@ -44,7 +44,7 @@ struct Square {
 };
 
 // R with H = R R', in place of H's upper half; false: there is none.
-bool factorise(Square& h) {
+bool factorize(Square& h) {
   for (std::int64_t j = h.n - 1; j >= 0; --j) {
     double* const last = h.row(j);
     const std::int64_t behind = h.n - 1 - j;
@@ -134,7 +134,7 @@ GroupedWeights round_by_gptq(const Columns& weights, const Moments& moments, con
   const std::vector<float> damped = moments.damped();
   const Order order = by_moment(damped, weights.rows);
   Square h = ordered(damped, order);
-  if (!factorise(h)) return round_to_nearest(weights, form);
+  if (!factorize(h)) return round_to_nearest(weights, form);
   const Square u = inverted(h);
   GroupedWeights q = with_scales(weights, importance_of(u, order), form);
   for (std::int64_t c = 0; c < q.columns; ++c) {

@@ -142,7 +142,7 @@ TEST(ChannelWeights, E4m3AndSevenBits) {
   const Tensor w = ops::random_tensor(DType::f32, {4, 3, 5}, 3, -2, 2);
   for (const int axis : {0, 1, 2}) {
     const std::int64_t inner = axis == 0 ? 15 : axis == 1 ? 5 : 1, channels = w.shape()[static_cast<std::size_t>(axis)];
-    const QuantisedWeights e4m3 = quantise_weights(w, axis, WeightForm::e4m3), seven = quantise_weights(w, axis, WeightForm::seven_bits);
+    const QuantizedWeights e4m3 = quantize_weights(w, axis, WeightForm::e4m3), seven = quantize_weights(w, axis, WeightForm::seven_bits);
     ASSERT_EQ(e4m3.scales.size(), channels);
     for (std::int64_t i = 0; i < w.size(); ++i) {
       const std::int64_t c = i / inner % channels;

@@ -75,7 +75,7 @@ struct Planner {
     const int before = last[static_cast<std::size_t>(strand)];
     std::vector<int> over = before < 0 ? std::vector<int>(static_cast<std::size_t>(strands), -1) : seen[static_cast<std::size_t>(before)];
     StrandPlan::Place place{.strand = strand};
-    // A strand that takes no part yet has to be drawn into the recording: by its first step's neighbour if it needs nothing.
+    // A strand that takes no part yet has to be drawn into the recording: by its first step's neighbor if it needs nothing.
     if (strand > 0 && before < 0 && needs.empty()) needs.push_back(last[0]);
     for (int other : needs) {  // the latest first: it may stand for the others
       const auto at = static_cast<std::size_t>(plan.steps[static_cast<std::size_t>(other)].strand);

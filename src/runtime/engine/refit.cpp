@@ -138,12 +138,12 @@ class Packer {
   }
   static bool is_weight(const plan::Operand& o) { return o.at.space == plan::Space::weights; }
 
-  // What does not change of a packing that rounds f32: that cannot be undone, and it looks at no neighbour.
+  // What does not change of a packing that rounds f32: that cannot be undone, and it looks at no neighbor.
   bool stays(const plan::Operand& o, const backends::Tactic* tactic) const {
     return o.packed && tactic && tactic->rounds_f32 && !made_.count(o.at.index);
   }
 
-  // Other packings may look at their neighbours, so a step with any changed operand packs all of them again.
+  // Other packings may look at their neighbors, so a step with any changed operand packs all of them again.
   void follow(const plan::Program& top, const plan::Step& step) {
     const ir::SymbolBounds box = plan::program_box(top);
     const backends::Problem problem = plan::step_problem(step, top.dims, box, tactics_.device(), registry_);
@@ -185,7 +185,7 @@ class Packer {
     const std::byte* bytes = plan_.bytes_of(static_cast<std::size_t>(o.at.index)) + o.at.offset;
     if (!o.packed) return Tensor(o.dtype, shape, plan_.weights_owner, bytes);
     require(tactic && tactic->unpack, ErrorKind::unsupported, "the packing of tactic '", step.tactic,
-            "' cannot be undone, so its neighbours cannot change");
+            "' cannot be undone, so its neighbors cannot change");
     return tactic->unpack(problem, step.config, i, bytes);
   }
 

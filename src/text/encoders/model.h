@@ -43,7 +43,7 @@ ScoreFunction score_function(const Model& model, int labels);
 int most_places(const Model& model);
 // The ONNX file with masks and types taken out; gives the vectors of its tokens. onnx_file.cpp.
 Network read_onnx(const Model& model, const EncoderOptions& options, NetworkTensor& tokens);
-// Pooling, dense layers, norms, cut and normalisation; where tokens are wanted, what is in front of the pooling. modules.cpp.
+// Pooling, dense layers, norms, cut and normalization; where tokens are wanted, what is in front of the pooling. modules.cpp.
 NetworkTensor run_modules(const Model& model, const Blocks& blocks, NetworkTensor tokens, const Wanted& wanted,
                           const EncoderOptions& options);
 

@@ -1,4 +1,4 @@
-// Byte pair encoding's loop (Sennrich et al. 2016): the pair of neighbours of the lowest rank becomes one, until none can.
+// Byte pair encoding's loop (Sennrich et al. 2016): the pair of neighbors of the lowest rank becomes one, until none can.
 #pragma once
 
 #include "text/models/pair_table.h"

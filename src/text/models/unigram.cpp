@@ -96,7 +96,7 @@ class Unigram : public Model {
     unknown_score_ = least - kUnknownPenalty;
   }
 
-  // In their order. Neighbours that are unknown are one piece.
+  // In their order. Neighbors that are unknown are one piece.
   void find_best(Word word, std::vector<Piece>& pieces) const {
     thread_local std::vector<Best> best;
     const auto size = static_cast<std::uint32_t>(word.size());

@@ -1,4 +1,4 @@
-// Pre-tokenizers that look at single characters: neighbours of one group are a word, or each is one, or they are dropped.
+// Pre-tokenizers that look at single characters: neighbors of one group are a word, or each is one, or they are dropped.
 #include "text/pretokenize/behavior.h"
 #include "text/pretokenize/pre_tokenizer.h"
 #include "text/unicode/unicode.h"

@@ -37,7 +37,7 @@ class Net {
     const std::vector<Candidate>* candidates;
   };
 
-  // A candidate's time, and the reformats to and from neighbours that are plain for sure: inputs, outputs, views, control flow.
+  // A candidate's time, and the reformats to and from neighbors that are plain for sure: inputs, outputs, views, control flow.
   void add_node(std::size_t p) {
     const ir::Node& n = *parts_[p].node;
     std::vector<std::int64_t> costs;

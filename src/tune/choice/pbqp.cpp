@@ -1,4 +1,4 @@
-// The solver: nodes are taken out one by one, their costs folded into their neighbours; then their states are chosen in reverse.
+// The solver: nodes are taken out one by one, their costs folded into their neighbors; then their states are chosen in reverse.
 #include "tune/choice/pbqp.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ void verify(const Problem& problem) {
           "an edge does not fit its nodes");
 }
 
-// Costs between a node (rows) and one neighbour (columns).
+// Costs between a node (rows) and one neighbor (columns).
 struct Matrix {
   std::size_t rows = 0, columns = 0;
   std::vector<std::int64_t> cost;
@@ -36,7 +36,7 @@ struct Matrix {
 
 class Solver {
  public:
-  explicit Solver(const Problem& problem) : costs_(problem.nodes), neighbours_(problem.nodes.size()), choice_(problem.nodes.size(), 0) {
+  explicit Solver(const Problem& problem) : costs_(problem.nodes), neighbors_(problem.nodes.size()), choice_(problem.nodes.size(), 0) {
     for (const Edge& e : problem.edges) {
       const auto a = static_cast<std::size_t>(e.a), b = static_cast<std::size_t>(e.b);
       if (a == b) {
@@ -48,30 +48,30 @@ class Solver {
   }
 
   std::vector<int> solve() {
-    for (std::size_t x = 0; x < costs_.size(); ++x) open_.emplace(neighbours_[x].size(), x);
+    for (std::size_t x = 0; x < costs_.size(); ++x) open_.emplace(neighbors_[x].size(), x);
     while (!open_.empty()) {
       const std::size_t x = next();
-      open_.erase({neighbours_[x].size(), x});
-      for (const auto& [y, matrix] : neighbours_[x]) open_.erase({neighbours_[y].size(), y});
-      if (neighbours_[x].size() == 1) fold_one(x);
-      else if (neighbours_[x].size() == 2) fold_two(x);
-      else if (neighbours_[x].size() > 2) decide(x);
-      removed_.push_back({x, neighbours_[x], costs_[x]});
-      for (const auto& [y, matrix] : neighbours_[x]) {
-        neighbours_[y].erase(x);
-        open_.emplace(neighbours_[y].size(), y);
+      open_.erase({neighbors_[x].size(), x});
+      for (const auto& [y, matrix] : neighbors_[x]) open_.erase({neighbors_[y].size(), y});
+      if (neighbors_[x].size() == 1) fold_one(x);
+      else if (neighbors_[x].size() == 2) fold_two(x);
+      else if (neighbors_[x].size() > 2) decide(x);
+      removed_.push_back({x, neighbors_[x], costs_[x]});
+      for (const auto& [y, matrix] : neighbors_[x]) {
+        neighbors_[y].erase(x);
+        open_.emplace(neighbors_[y].size(), y);
       }
-      neighbours_[x].clear();
+      neighbors_[x].clear();
     }
     for (auto it = removed_.rbegin(); it != removed_.rend(); ++it) choice_[it->node] = static_cast<int>(best_state(*it));
     return choice_;
   }
 
  private:
-  // A node as it was when it was taken out: its neighbours come out later, so their states are known when it is chosen.
+  // A node as it was when it was taken out: its neighbors come out later, so their states are known when it is chosen.
   struct Removed {
     std::size_t node;
-    std::map<std::size_t, Matrix> neighbours;
+    std::map<std::size_t, Matrix> neighbors;
     std::vector<std::int64_t> costs;
   };
 
@@ -81,18 +81,18 @@ class Solver {
       else
         for (std::size_t i = 0; i < into.cost.size(); ++i) into.cost[i] = plus(into.cost[i], from.cost[i]);
     };
-    merge(neighbours_[b][a], matrix.transposed());
-    merge(neighbours_[a][b], matrix);
+    merge(neighbors_[b][a], matrix.transposed());
+    merge(neighbors_[a][b], matrix);
   }
 
-  // Fewest neighbours first, as long as that is exact; else the one with most, so that deciding it takes the graph apart.
+  // Fewest neighbors first, as long as that is exact; else the one with most, so that deciding it takes the graph apart.
   std::size_t next() const {
     const auto [fewest, least] = *open_.begin();
     return fewest <= 2 ? least : open_.lower_bound({open_.rbegin()->first, 0})->second;
   }
 
   void fold_one(std::size_t x) {
-    auto& [y, matrix] = *neighbours_[x].begin();
+    auto& [y, matrix] = *neighbors_[x].begin();
     for (std::size_t t = 0; t < costs_[y].size(); ++t) {
       std::int64_t least = kForbidden;
       for (std::size_t s = 0; s < costs_[x].size(); ++s) least = std::min(least, plus(costs_[x][s], matrix.at(s, t)));
@@ -101,7 +101,7 @@ class Solver {
   }
 
   void fold_two(std::size_t x) {
-    auto first = neighbours_[x].begin();
+    auto first = neighbors_[x].begin();
     auto second = std::next(first);
     Matrix between{costs_[first->first].size(), costs_[second->first].size(), {}};
     between.cost.assign(between.rows * between.columns, kForbidden);
@@ -112,23 +112,23 @@ class Solver {
     add_edge(first->first, second->first, std::move(between));
   }
 
-  // Heuristic: the state that is cheapest if every neighbour answers it best on its own. It becomes a cost of the neighbours.
+  // Heuristic: the state that is cheapest if every neighbor answers it best on its own. It becomes a cost of the neighbors.
   void decide(std::size_t x) {
     std::size_t chosen = 0;
     std::int64_t least = INT64_MAX;
     for (std::size_t s = 0; s < costs_[x].size(); ++s) {
       std::int64_t cost = costs_[x][s];
-      for (auto& [y, matrix] : neighbours_[x]) {
+      for (auto& [y, matrix] : neighbors_[x]) {
         std::int64_t answer = kForbidden;
         for (std::size_t t = 0; t < costs_[y].size(); ++t) answer = std::min(answer, plus(costs_[y][t], matrix.at(s, t)));
         cost = plus(cost, answer);
       }
       if (cost < least) least = cost, chosen = s;
     }
-    for (auto& [y, matrix] : neighbours_[x])
+    for (auto& [y, matrix] : neighbors_[x])
       for (std::size_t t = 0; t < costs_[y].size(); ++t) costs_[y][t] = plus(costs_[y][t], matrix.at(chosen, t));
     for (std::size_t s = 0; s < costs_[x].size(); ++s)
-      if (s != chosen) costs_[x][s] = kForbidden + 1;   // never chosen later, even beside forbidden neighbours
+      if (s != chosen) costs_[x][s] = kForbidden + 1;   // never chosen later, even beside forbidden neighbors
   }
 
   std::size_t best_state(Removed& r) const {
@@ -136,7 +136,7 @@ class Solver {
     std::int64_t least = INT64_MAX;
     for (std::size_t s = 0; s < r.costs.size(); ++s) {
       std::int64_t cost = r.costs[s];
-      for (auto& [y, matrix] : r.neighbours) {
+      for (auto& [y, matrix] : r.neighbors) {
         const std::int64_t edge = matrix.at(s, static_cast<std::size_t>(choice_[y]));
         cost = r.costs[s] > kForbidden ? r.costs[s] : plus(cost, edge);
       }
@@ -146,8 +146,8 @@ class Solver {
   }
 
   std::vector<std::vector<std::int64_t>> costs_;
-  std::vector<std::map<std::size_t, Matrix>> neighbours_;   // each edge from both ends; ordered, so that ties fall the same way
-  std::set<std::pair<std::size_t, std::size_t>> open_;      // nodes that are not taken out: number of neighbours, node
+  std::vector<std::map<std::size_t, Matrix>> neighbors_;   // each edge from both ends; ordered, so that ties fall the same way
+  std::set<std::pair<std::size_t, std::size_t>> open_;      // nodes that are not taken out: number of neighbors, node
   std::vector<Removed> removed_;
   std::vector<int> choice_;
 };

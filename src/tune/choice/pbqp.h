@@ -18,8 +18,8 @@ struct Problem {
   std::vector<Edge> edges;                        // several between the same nodes add up; an edge may lead back to its node
 };
 
-// The state of every node. Exact where reductions of nodes with at most two neighbours take the graph apart, which they do for
-// chains, trees and residual blocks; elsewhere a fixed heuristic decides the node with most neighbours, and single changes improve
+// The state of every node. Exact where reductions of nodes with at most two neighbors take the graph apart, which they do for
+// chains, trees and residual blocks; elsewhere a fixed heuristic decides the node with most neighbors, and single changes improve
 // the result. Ties go to the lowest number. Time: nodes times states cubed.
 std::vector<int> solve(const Problem& problem);
 

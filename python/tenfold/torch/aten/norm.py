@@ -1,4 +1,4 @@
-"""Normalisations."""
+"""Normalizations."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from tenfold.torch.aten.table import Number, Size, aten
 
 
 def filled(call: Call, sizes: Sequence[Size], value: Number, dtype: str) -> Value:
-    return call.tensor(torch.full(call.fixed(sizes, 'a normalisation without weights'), value, dtype=TORCH[dtype]))
+    return call.tensor(torch.full(call.fixed(sizes, 'a normalization without weights'), value, dtype=TORCH[dtype]))
 
 
 def moments(call: Call, x: Value, axes: Sequence[int], eps: float) -> tuple[Value, Value]:

@@ -1,4 +1,4 @@
-"""Pooling windows, and interpolation between neighbours."""
+"""Pooling windows, and interpolation between neighbors."""
 from __future__ import annotations
 
 import math

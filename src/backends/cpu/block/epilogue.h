@@ -21,7 +21,7 @@ struct TileAxes {
   static TileAxes spatial(int rank);        // rows: batch and axis 1; columns: spatial axes (convolution, plain)
 };
 
-// An operand's walk over rows and columns: neighbouring axes that go on in the same stride are merged.
+// An operand's walk over rows and columns: neighboring axes that go on in the same stride are merged.
 struct Walk {
   struct Axis {
     std::int64_t extent, stride;

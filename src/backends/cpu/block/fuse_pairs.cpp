@@ -1,4 +1,4 @@
-// Joins neighbouring operations into one loop where the tables have a combined form.
+// Joins neighboring operations into one loop where the tables have a combined form.
 #include <bit>
 #include <cmath>
 

@@ -170,10 +170,10 @@ std::string why_not_instr(const ir::Body& body, const ir::Instr& instr, const Po
 
 PointwiseTables PointwiseTables::of(std::uint32_t features) {
   PointwiseTables t{&tenfold_pointwise_f32_avx2, &tenfold_pointwise_lane_avx2, &tenfold_pointwise_cast_avx2, &tenfold_pointwise_row_avx2,
-                    &tenfold_pointwise_quantise_avx2};
+                    &tenfold_pointwise_quantize_avx2};
   if (features & kAvx512)
     t = {&tenfold_pointwise_f32_avx512, &tenfold_pointwise_lane_avx512, &tenfold_pointwise_cast_avx512, &tenfold_pointwise_row_avx512,
-         &tenfold_pointwise_quantise_avx512};
+         &tenfold_pointwise_quantize_avx512};
   const bool rounds = has_bf16(features);
   t.bf16 = rounds ? &tenfold_pointwise_bf16_avx512bf16 : nullptr;
   t.f32_to_bf16 = rounds ? t.bf16->f32_to_bf16 : t.cast->f32_to_bf16;
@@ -222,7 +222,7 @@ Lowered lower(const ir::Body& body, const PointwiseTables& tables, bool first_wi
   Lowered out = Lowering(ir::simplify(body), tables, first_wide).run();
   recognize(out, tables);
   fuse_pairs(out, tables);
-  fuse_quantise(out, tables);
+  fuse_quantize(out, tables);
   fuse_bf16(out, tables);
   out.sweep();
   return out;

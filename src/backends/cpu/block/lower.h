@@ -15,7 +15,7 @@ struct PointwiseTables {
   const PointwiseLaneKernels* lane;
   const PointwiseCastKernels* cast;
   const PointwiseRowKernels* row;
-  const PointwiseQuantiseKernels* quantise;
+  const PointwiseQuantizeKernels* quantize;
   PointwiseKernel f32_to_bf16, round_to_bf16;
   const PointwiseBf16Kernels* bf16;  // null: the CPU does not round to bf16 by itself
   static PointwiseTables of(std::uint32_t features);
@@ -54,13 +54,13 @@ struct Lowered {
 std::string why_not(const ir::Body& body);
 // `first_wide`: input 0, an f16 or bf16 to the body, comes as f32.
 Lowered lower(const ir::Body& body, const PointwiseTables& tables, bool first_wide = false);
-// Replaces subtrees that compute GELU or SiLU of one value, however they are written, by one operation: they are recognised by
+// Replaces subtrees that compute GELU or SiLU of one value, however they are written, by one operation: they are recognized by
 // their values at sample points, so no spelling has to be listed.
 void recognize(Lowered& program, const PointwiseTables& tables);
-// Joins neighbours for which there is a combined loop: products with sums, conversions with scales, sums with ReLU, small powers.
+// Joins neighbors for which there is a combined loop: products with sums, conversions with scales, sums with ReLU, small powers.
 void fuse_pairs(Lowered& program, const PointwiseTables& tables);
 // Joins what QuantizeLinear is made of where scale and zero point are constant.
-void fuse_quantise(Lowered& program, const PointwiseTables& tables);
+void fuse_quantize(Lowered& program, const PointwiseTables& tables);
 // Activations that end as bf16 are computed to its precision, and read bf16 where it comes from.
 void fuse_bf16(Lowered& program, const PointwiseTables& tables);
 

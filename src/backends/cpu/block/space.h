@@ -19,7 +19,7 @@ struct Space {
   void add(const Bound& operand);  // its dims are aligned to the right, extents of 1 broadcast
   // Orders axes [first, last) so that `operand` is walked with falling strides.
   void order(int operand, int first, int last);
-  // Drops axes of extent 1 and merges neighbours that every operand walks in one stride, within [first, last). Returns the new last.
+  // Drops axes of extent 1 and merges neighbors that every operand walks in one stride, within [first, last). Returns the new last.
   int merge(int first, int last);
 
   std::int64_t count(int first, int last) const {

@@ -27,7 +27,7 @@ class Bf16Windows {
   }
   // Whether planes count on from image to image: a window lies in one plane, and each plane makes one.
   bool flat() const { return shape_.kernel[0] == 1 && shape_.stride[0] == 1 && shape_.begin[0] == 0; }
-  // Bytes of a copy of `lines` output lines of `width` positions, in `planes` neighbouring planes each, of which fits() is true.
+  // Bytes of a copy of `lines` output lines of `width` positions, in `planes` neighboring planes each, of which fits() is true.
   template <class Number>
   Number bytes(std::int64_t planes, std::int64_t lines, Number width) const {
     return (width + Number(extra_[2])) * Number(deep(planes) * phases_[1] * phases_[2] * (lines + extra_[1]) * pixel_bytes()) +

@@ -18,7 +18,7 @@ struct GemmBf16InPlace {
   const char* last = nullptr;
   std::int64_t last_row_bytes = 0;
 };
-// Windows of neighbouring positions overlap in a copy of some lines of some planes of an image. Planes are treated alike.
+// Windows of neighboring positions overlap in a copy of some lines of some planes of an image. Planes are treated alike.
 struct GemmBf16Windows {
   // Not 0: rows are results alone, in whole tiles of a line of `line_rows`, and lines are that far apart. 0: rows go on from line to line,
   // and some between lines have no meaning.

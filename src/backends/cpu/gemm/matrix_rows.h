@@ -41,7 +41,7 @@ class MatrixRows {
 // Whether axes [first, last) of a described operand lie one stride apart, whatever their extents.
 inline bool uniform_rows(const OperandDesc& o, int first, int last) {
   if (o.dense) return true;
-  // The stride of an axis of one element says nothing about its neighbours.
+  // The stride of an axis of one element says nothing about its neighbors.
   std::size_t inner = 0;
   bool found = false;
   for (int i = last; i-- > first;) {

@@ -10,9 +10,9 @@ using ir::Instr;
 using ir::Prim;
 
 // Follows the one value that runs from the anchor's sum to the output, instruction by instruction.
-class Recogniser {
+class Recognizer {
  public:
-  Recogniser(const Problem& problem, int channel_axis, DType type) : problem_(problem), channel_axis_(channel_axis), type_(type) {}
+  Recognizer(const Problem& problem, int channel_axis, DType type) : problem_(problem), channel_axis_(channel_axis), type_(type) {}
 
   bool run() {
     const ir::Body& body = *problem_.body;
@@ -96,9 +96,9 @@ class Recogniser {
 std::optional<SimpleEpilogue> simple_epilogue(const Problem& problem, int channel_axis, DType type) {
   if (problem.out.size() != 1 || problem.out[0].dtype != type) return std::nullopt;
   if (problem.body == nullptr) return SimpleEpilogue{};
-  Recogniser recogniser(problem, channel_axis, type);
-  if (!recogniser.run()) return std::nullopt;
-  return recogniser.form;
+  Recognizer recognizer(problem, channel_axis, type);
+  if (!recognizer.run()) return std::nullopt;
+  return recognizer.form;
 }
 
 void tighten(float bound, bool lower, float& low, float& high) {

@@ -27,7 +27,7 @@ class WindowRows {
         edges_ = true, write_edge(entry, step);
       advance(1);
     }
-    // The same for `count` positions, whose entries are neighbours.
+    // The same for `count` positions, whose entries are neighbors.
     void write(const float** entry, std::int64_t step, std::int64_t count) noexcept;
 
     bool edges() const noexcept { return edges_; }  // some window written so far reaches over an edge
@@ -65,7 +65,7 @@ class WindowRows {
   std::int64_t offset_[kMostTaps];  // of a tap, in elements from the window's first
 };
 
-// Fills a table with the windows of neighbouring positions. A tap that all rows of a tile have in the padding gets a null pointer first:
+// Fills a table with the windows of neighboring positions. A tap that all rows of a tile have in the padding gets a null pointer first:
 // kernels skip it.
 inline void fill_windows(const WindowRows& windows, std::int64_t first, const RowTiles& tiles, int max_rows, const float** table) noexcept {
   WindowRows::Cursor cursor(windows, first);

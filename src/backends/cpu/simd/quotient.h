@@ -1,4 +1,4 @@
-// Quotients by one value, as quantisation has them, at a fifth of the time of a division.
+// Quotients by one value, as quantization has them, at a fifth of the time of a division.
 #pragma once
 
 #include "backends/cpu/simd/f32.h"

@@ -162,7 +162,7 @@ bool only_read_by(const ir::Body& body, std::uint16_t value, Rounds rounds) {
     return rounds(i);
   });
 }
-// To whole numbers or to 8 bits, as a quantisation does.
+// To whole numbers or to 8 bits, as a quantization does.
 bool rounds(const Instr& i) {
   return i.prim == Prim::round_even || i.prim == Prim::saturate || (i.prim == Prim::cast && bits(i.dtype) == 8);
 }

@@ -1,4 +1,4 @@
-// Finding how a quantisation rounds.
+// Finding how a quantization rounds.
 #include "backends/cuda/codegen/byte_rounding.h"
 
 #include <cmath>

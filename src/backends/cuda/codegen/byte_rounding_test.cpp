@@ -8,7 +8,7 @@ namespace {
 
 std::optional<ByteRounding> rounding_of(const char* text) { return byte_rounding(ir::parse_body(text)); }
 
-TEST(ByteRounding, IsFoundAsQuantisationsSpellIt) {
+TEST(ByteRounding, IsFoundAsQuantizationsSpellIt) {
   const ir::Body body = ir::parse_body("(i32,f32) %2=cast.f32(%0) %3=mul.f32(%2,%1) %4=constant.f32(0.5) %5=div.f32(%3,%4) "
                                        "%6=round_even.f32(%5) %7=constant.f32(-3) %8=add.f32(%6,%7) %9=saturate.i8(%8) -> %9");
   const auto found = byte_rounding(body);

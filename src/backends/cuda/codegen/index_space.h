@@ -28,7 +28,7 @@ class IndexSpace {
   // No, with the reason, if one extent may or may not be broadcast.
   const Verdict& verdict() const { return verdict_; }
 
-  // Puts the axes into the order in which `operand` lies in memory, joins neighbours that every operand walks in one stride.
+  // Puts the axes into the order in which `operand` lies in memory, joins neighbors that every operand walks in one stride.
   void order_by(int operand);
   void merge();
 

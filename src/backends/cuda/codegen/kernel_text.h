@@ -1,4 +1,4 @@
-// What NVRTC compiles: macros that specialise a file of kernels/ for a problem, what is printed for that problem alone, and the file.
+// What NVRTC compiles: macros that specialize a file of kernels/ for a problem, what is printed for that problem alone, and the file.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@ inline constexpr int kMostThreadsDims = std::extent_v<decltype(ThreadsOperand::d
 // follow.
 Verdict can_generate_threads(const Problem& p, bool finishes = false);
 
-// The text of a file that has such rules; `text`: what else specialises it.
+// The text of a file that has such rules; `text`: what else specializes it.
 std::string generate_threads(const Problem& p, std::string_view file, KernelText text);
 
 }  // namespace tenfold::backends::cuda

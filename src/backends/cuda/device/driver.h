@@ -142,7 +142,7 @@ struct Driver {
                            const unsigned* steps, int interleave, int swizzle, int promotion, int fill);
 };
 
-// The driver, opened and initialised once; null if this machine has none, and then `driver_why_not` says why in one line.
+// The driver, opened and initialized once; null if this machine has none, and then `driver_why_not` says why in one line.
 const Driver* driver();
 const std::string& driver_why_not();
 void use_driver(const Driver* other);  // tests: this one instead from now on; null: the machine's own again

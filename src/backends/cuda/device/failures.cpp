@@ -83,8 +83,8 @@ bool is_lost(int ordinal) noexcept {
 }
 
 int lost_by(int ordinal) noexcept {
-  constexpr int kNotInitialised = 3;   // CUDA's own answer, where it notices
-  if (is_fork.load(std::memory_order_relaxed)) return kNotInitialised;
+  constexpr int kNotInitialized = 3;   // CUDA's own answer, where it notices
+  if (is_fork.load(std::memory_order_relaxed)) return kNotInitialized;
   return is_lost(ordinal) ? slots()[static_cast<std::size_t>(ordinal)].number.load(std::memory_order_relaxed) : 0;
 }
 std::string why_lost(int ordinal) {

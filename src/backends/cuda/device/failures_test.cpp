@@ -10,11 +10,11 @@
 namespace tenfold::backends::cuda {
 namespace {
 
-constexpr int kNotInitialised = 3;
+constexpr int kNotInitialized = 3;
 
 std::string words() {
   char text[256];
-  describe(kNotInitialised, "cuMemAllocAsync", text, sizeof text);
+  describe(kNotInitialized, "cuMemAllocAsync", text, sizeof text);
   return text;
 }
 
@@ -25,7 +25,7 @@ TEST(Failures, AForkHasNoGpu) {
   const pid_t child = ::fork();
   if (child == 0) {   // the end of the words, too: they were not cut
     const bool told = words().find("'spawn'") != std::string::npos && why_lost(0).find("'spawn'") != std::string::npos;
-    ::_exit(told && is_lost(0) && lost_by(0) == kNotInitialised ? 0 : 1);
+    ::_exit(told && is_lost(0) && lost_by(0) == kNotInitialized ? 0 : 1);
   }
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);

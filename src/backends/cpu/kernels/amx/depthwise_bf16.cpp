@@ -57,7 +57,7 @@ TENFOLD_INLINE void add(Pair& sum, const Pair& x) {
 // The values in registers: compilers like to load them again for each use.
 TENFOLD_INLINE void hold(Pair& p) { asm("" : "+v"(p.even), "+v"(p.odd)); }
 
-// Neighbouring windows in a line: each position is read once and used by all windows it lies in.
+// Neighboring windows in a line: each position is read once and used by all windows it lies in.
 // kInside: all positions exist; else those of the first and the last window, of which some other tap is inside, may not.
 template <int kRows, int kTaps, int kStride, bool kInside, bool kWhole>
 TENFOLD_INLINE void sum_line(Pair (&sum)[kRows], const DepthwiseBf16Tile& t, const Channels<kWhole>& channels, const float* weights,

@@ -1,4 +1,4 @@
-// Layer normalisation of rows of bf16, in a fixed order of summation.
+// Layer normalization of rows of bf16, in a fixed order of summation.
 #include <immintrin.h>
 
 #include "backends/cpu/kernels/norm/norm.h"

@@ -21,7 +21,7 @@ struct DepthwiseBf16Tile {
   std::int64_t c_stride = 0;                        // of either
   const GemmBf16EpilogueArgs* epilogue = nullptr;   // of bf16 operands; with bare sums none
 };
-// So many neighbouring results of a line.
+// So many neighboring results of a line.
 using DepthwiseBf16Line = void (*)(const DepthwiseBf16Tile&, std::int64_t results);
 inline constexpr int kDepthwiseBf16Block = 32;  // channels of a vector
 

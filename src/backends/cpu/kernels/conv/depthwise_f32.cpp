@@ -54,7 +54,7 @@ TENFOLD_INLINE void sum_strip(vf (&sum)[kRows][kWidth], const GemmF32Tile& t, co
   }
 }
 
-// One vector of channels of neighbouring windows in a line: each position is read once and used by all windows it lies in.
+// One vector of channels of neighboring windows in a line: each position is read once and used by all windows it lies in.
 template <int kRows, int kTaps, int kStride, bool kWhole>
 TENFOLD_INLINE void sum_line(vf (&sum)[kRows][1], const GemmF32Tile& t, const DepthwiseF32Lines& lines, const float* weights,
                              std::int64_t channel) {

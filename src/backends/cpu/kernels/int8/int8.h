@@ -79,8 +79,8 @@ struct Int8Kernels {
   int mr, nr;                  // rows and columns of the largest register tile
   int row_step;                // blocks of rows had better be multiples of this
   int whole_rows;              // rows that are read and written together, whether they exist or not
-  int k_group;                 // neighbours in k that one 32-bit lane multiplies and adds
-  int k_step;                  // groups of k that a tile of B holds: 1, but 16 for AMX, whose panels lie as two neighbouring tiles
+  int k_group;                 // neighbors in k that one 32-bit lane multiplies and adds
+  int k_step;                  // groups of k that a tile of B holds: 1, but 16 for AMX, whose panels lie as two neighboring tiles
   int k_chunk;                 // values of k between two visits of an accumulator, so that a panel of B stays in L1
   bool ordered;                // whether the groups of a chunk come in classes (Int8Class), with a list that says where each was
   // What is added to signed A before it is multiplied, 128 where the instruction wants it unsigned; by `expand` or, else, by the panel.

@@ -21,7 +21,7 @@ struct Int8Tap {
 struct Int8DepthwiseKernels {
   int block;           // channels at a time
   int pixels;          // pixels that share a load of weights
-  // acc[p][c] = start[c] + sum over taps, for `pixels` neighbouring pixels or for one.
+  // acc[p][c] = start[c] + sum over taps, for `pixels` neighboring pixels or for one.
   void (*many)(const Int8Tap* taps, std::int64_t pairs, std::int64_t blocks, const std::int16_t* weights, const std::int32_t* start,
                std::int32_t* acc, std::int64_t acc_stride, bool is_signed);
   void (*one)(const Int8Tap* taps, std::int64_t pairs, std::int64_t blocks, const std::int16_t* weights, const std::int32_t* start,

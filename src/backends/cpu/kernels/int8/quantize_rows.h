@@ -1,4 +1,4 @@
-// What quantises floats by what they are: a row to bytes around 128 with what one of them is worth, and the extent of many.
+// What quantizes floats by what they are: a row to bytes around 128 with what one of them is worth, and the extent of many.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Layer and RMS normalisation and softmax of rows, in a fixed order of summation.
+// Layer and RMS normalization and softmax of rows, in a fixed order of summation.
 #include "backends/cpu/kernels/norm/norm.h"
 
 #include "backends/cpu/simd/isa.h"
@@ -31,12 +31,12 @@ TENFOLD_INLINE void scale_row(const float* x, float* y, const float* scale, cons
   const vf m = set1(mean), r = set1(inverse);
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
-    const vf centred = mul(sub(load(x + i), m), r);
-    store(y + i, kBias ? fma(centred, load(scale + i), load(bias + i)) : mul(centred, load(scale + i)));
+    const vf centered = mul(sub(load(x + i), m), r);
+    store(y + i, kBias ? fma(centered, load(scale + i), load(bias + i)) : mul(centered, load(scale + i)));
   }
   if (const int64_t rest = n - i; rest > 0) {
-    const vf centred = mul(sub(load_n(x + i, rest), m), r);
-    store_n(y + i, kBias ? fma(centred, load_n(scale + i, rest), load_n(bias + i, rest)) : mul(centred, load_n(scale + i, rest)), rest);
+    const vf centered = mul(sub(load_n(x + i, rest), m), r);
+    store_n(y + i, kBias ? fma(centered, load_n(scale + i, rest), load_n(bias + i, rest)) : mul(centered, load_n(scale + i, rest)), rest);
   }
 }
 
@@ -62,7 +62,7 @@ void affine(const float* x, float* y, int64_t n, float scale, float shift) {
   if (i < n) store_n(y + i, fma(load_n(x + i, n - i), a, b), n - i);
 }
 
-// kVectors vectors of neighbouring columns, over all rows.
+// kVectors vectors of neighboring columns, over all rows.
 template <int kVectors>
 TENFOLD_INLINE void columns_from(const float* x, int64_t rows, int64_t pitch, const float* shift, float* sum, float* squares) {
   vf k[kVectors], s[kVectors], q[kVectors];

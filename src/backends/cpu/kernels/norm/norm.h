@@ -1,4 +1,4 @@
-// Kernels on rows: layer and RMS normalisation, softmax.
+// Kernels on rows: layer and RMS normalization, softmax.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct NormKernels {
   void (*rms_norm)(const float* x, float* y, const float* scale, std::int64_t n, float epsilon);
   // Softmax of n contiguous elements, or log-softmax.
   void (*softmax)(const float* x, float* y, std::int64_t n, SoftmaxForm form);
-  // Softmax along an axis of n elements `stride` apart, for `columns` neighbouring columns at once.
+  // Softmax along an axis of n elements `stride` apart, for `columns` neighboring columns at once.
   void (*softmax_columns)(const float* x, float* y, std::int64_t n, std::int64_t stride, std::int64_t columns, SoftmaxForm form);
   // Mean and 1 / sqrt(variance + epsilon) of n elements; y = x * scale + shift.
   void (*moments)(const float* x, std::int64_t n, float epsilon, float* mean, float* inverse);

@@ -20,7 +20,7 @@ struct GemmF32EpilogueArgs {
 struct GemmF32Tile {
   const float* const* rows = nullptr;  // rows[tap * max_rows + r]; null for r = 0: the tap adds nothing to any row
   std::int64_t offset = 0;             // elements added to every pointer
-  std::int64_t taps = 1, k = 0;        // depth: k neighbouring elements for each tap
+  std::int64_t taps = 1, k = 0;        // depth: k neighboring elements for each tap
   const float* panel = nullptr;        // [taps * k][panel], zeros in columns that do not exist
   std::int64_t panel_step = 0;         // to the next panel, for kernels that take several
   float* c = nullptr;

@@ -108,7 +108,7 @@ struct PointwiseCastKernels {
 };
 // x, scale and, by index 1, zero point, which the same row has in all columns: saturate(round_even(x / scale) + zero point), for scales
 // that invert (simd/quotient.h) and zero points that are small whole numbers.
-struct PointwiseQuantiseKernels {
+struct PointwiseQuantizeKernels {
   PointwiseKernel to_u8[2], to_i8[2];
 };
 // Where the CPU rounds to bf16 by itself: what replaces kernels of the same names, and GELU to the precision of bf16.
@@ -131,7 +131,7 @@ extern "C" {
 extern const PointwiseF32Kernels tenfold_pointwise_f32_avx2, tenfold_pointwise_f32_avx512;
 extern const PointwiseLaneKernels tenfold_pointwise_lane_avx2, tenfold_pointwise_lane_avx512;
 extern const PointwiseCastKernels tenfold_pointwise_cast_avx2, tenfold_pointwise_cast_avx512;
-extern const PointwiseQuantiseKernels tenfold_pointwise_quantise_avx2, tenfold_pointwise_quantise_avx512;
+extern const PointwiseQuantizeKernels tenfold_pointwise_quantize_avx2, tenfold_pointwise_quantize_avx512;
 extern const PointwiseBf16Kernels tenfold_pointwise_bf16_avx512bf16;
 extern const PointwiseRowKernels tenfold_pointwise_row_avx2, tenfold_pointwise_row_avx512;
 }

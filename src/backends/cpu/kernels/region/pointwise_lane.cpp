@@ -1,4 +1,4 @@
-// Pointwise loops on every lane type but f32's SIMD: plain C++ that the compiler vectorises, with the C library's functions where
+// Pointwise loops on every lane type but f32's SIMD: plain C++ that the compiler vectorizes, with the C library's functions where
 // a primitive has no vector form. Also gives f32 the primitives that have none.
 #include "backends/cpu/kernels/region/pointwise_lane_ops.h"
 #include "backends/cpu/simd/isa.h"

@@ -124,7 +124,7 @@ class BlockRun {
   }
 
  private:
-  // Neighbouring positions of a line.
+  // Neighboring positions of a line.
   void segment(std::int64_t row, std::int64_t count) noexcept {
     GemmBf16EpilogueArgs epilogue = bound_.epilogue;
     if (!tile_.sums) {

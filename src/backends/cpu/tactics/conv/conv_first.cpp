@@ -151,7 +151,7 @@ void copy_line(const ConvShape& s, const ConvExtents& e, const float* image, std
     std::memcpy(to + first * c, line, static_cast<std::size_t>((last - first) * c) * 4);
     return;
   }
-  if (c == 3 && step == 1) {  // colours of one position are stored together
+  if (c == 3 && step == 1) {  // colors of one position are stored together
     const float *red = line, *green = line + channel_stride, *blue = green + channel_stride;
     float* out = to + first * 3;
     for (std::int64_t x = 0; x < last - first; ++x, out += 3) out[0] = red[x], out[1] = green[x], out[2] = blue[x];

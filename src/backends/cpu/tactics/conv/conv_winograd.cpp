@@ -115,7 +115,7 @@ void pack(const Problem& p, const Config& c, int input, std::span<const Tensor* 
   auto* to = static_cast<float*>(packed);
   std::memset(packed, 0, static_cast<std::size_t>(packed_bytes(p, c, input)));
   for (std::int64_t i = 0; i < s.channels; ++i) {
-    for (std::int64_t o = 0; o < s.filters; ++o) {  // neighbours in memory, in each matrix
+    for (std::int64_t o = 0; o < s.filters; ++o) {  // neighbors in memory, in each matrix
       double values[kWinogradMostPositions];
       tiles.transform(from + (o * s.channels + i) * s.taps(), values);
       for (std::int64_t m = 0; m < tiles.matrices(); ++m) to[m * w.floats() + w.slot(0, i, o)] = static_cast<float>(values[m]);
@@ -244,7 +244,7 @@ struct BlockRun {
     kernel.transforms->output(o);
   }
 
-  // The body over the lines of results that each stretch of neighbouring tiles makes.
+  // The body over the lines of results that each stretch of neighboring tiles makes.
   void apply_epilogue(std::int64_t first, std::int64_t count, void* scratch) const noexcept {
     const Bound& y = args.out[0];
     const Three& t = kernel.tiles.tile;

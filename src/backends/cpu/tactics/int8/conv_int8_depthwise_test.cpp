@@ -26,7 +26,7 @@ TEST(ConvInt8Depthwise, IsExact) {
 TEST(ConvInt8Depthwise, EpiloguesOfLayers) {
   for (const DType to : {DType::f32, DType::u8, DType::i8}) {
     Int8Case c{"ConvInteger", "u8[2,40,6,21](0,255) i8[40,1,3,3](-128,127)! u8[]{128} group=40 pads=[1,1,1,1]"};
-    c.body = quantised_epilogue(to, 0.05, to == DType::u8 ? 128 : 0);
+    c.body = quantized_epilogue(to, 0.05, to == DType::u8 ? 128 : 0);
     c.extra = {"f32[40,1,1](0.0001,0.002)!", "f32[40,1,1](-3,3)!"};
     check_int8(cpu_conv_int8_depthwise(), c, to == DType::f32 ? 1e-4 : 1);
   }
@@ -41,7 +41,7 @@ TEST(ConvInt8Depthwise, BytesOfLines) {
     for (const DType to : {DType::u8, DType::i8}) {
       for (const bool relu : {false, true}) {
         Int8Case c{"ConvInteger", text};
-        c.body = quantised_epilogue(to, 0.05, to == DType::u8 ? 128 : -20, DType::i32, relu);
+        c.body = quantized_epilogue(to, 0.05, to == DType::u8 ? 128 : -20, DType::i32, relu);
         c.extra = {"f32[" + channels + ",1,1](0.0001,0.002)!", "f32[" + channels + ",1,1](-3,3)!"};
         check_int8(cpu_conv_int8_depthwise(), c, 1);
       }

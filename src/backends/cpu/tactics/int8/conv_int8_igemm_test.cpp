@@ -82,7 +82,7 @@ TEST(ConvInt8Igemm, EpiloguesOfLayers) {
   for (const DType to : {DType::f32, DType::u8, DType::i8}) {
     for (const DType residual : {DType::i32, DType::f32, DType::u8, DType::i8}) {
       Int8Case c{"ConvInteger", "u8[2,16,6,7](0,255) i8[40,16,3,3](-128,127)! u8[]{128} pads=[1,1,1,1]"};
-      c.body = quantised_epilogue(to, 0.25, to == DType::u8 ? 128 : 0, residual, true);
+      c.body = quantized_epilogue(to, 0.25, to == DType::u8 ? 128 : 0, residual, true);
       c.extra = {"f32[40,1,1](0.0001,0.002)!", "f32[1,40,1,1](-3,3)!"};
       if (residual != DType::i32) c.extra.push_back(cat(name(residual), "[2,40,6,7]"));
       check_int8(cpu_conv_int8_igemm(), c, to == DType::f32 ? 1e-4 : 1);
@@ -95,7 +95,7 @@ TEST(ConvInt8Igemm, EpiloguesOfExpansions) {
   for (int k = 4; k <= 36; k += 4) {
     const DType to = k % 8 == 0 ? DType::u8 : DType::i8, residual = k == 16 ? DType::u8 : DType::i32;
     Int8Case c{"ConvInteger", cat("u8[2,", k, ",6,7](0,255) i8[176,", k, ",1,1](-128,127)! u8[]{128}")};
-    c.body = quantised_epilogue(to, 0.25, to == DType::u8 ? k : 0, residual, k % 3 == 0);
+    c.body = quantized_epilogue(to, 0.25, to == DType::u8 ? k : 0, residual, k % 3 == 0);
     c.extra = {"f32[176,1,1](0.001,0.004)!", "f32[1,176,1,1](-3,3)!"};
     if (residual != DType::i32) c.extra.push_back("u8[2,176,6,7]");
     check_int8(cpu_conv_int8_igemm(), c, 1);

@@ -2,7 +2,7 @@
 //
 // The lines that a block of windows sees are copied with their borders, one behind the other: then window x + 1 starts `stride`
 // pixels behind window x, and the first one of a line where the line before it ends. What lies between lines is computed and ignored.
-// Lines that a vertical stride takes from one window to the next become neighbours, too.
+// Lines that a vertical stride takes from one window to the next become neighbors, too.
 //
 // Bf16Windows lays out lines for bf16 by another plan: borders are not shared, pixels are padded to whole steps of k and sorted by the
 // horizontal stride. Here the pixels of a window's line are one run of k, so that few channels fill steps without padding.

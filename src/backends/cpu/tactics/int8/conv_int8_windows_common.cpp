@@ -11,7 +11,7 @@
 namespace tenfold::backends::cpu {
 namespace {
 
-// Neighbours along x that are also neighbours in memory make one run.
+// Neighbors along x that are also neighbors in memory make one run.
 bool merged(const ConvInt8Shape& s) { return s.groups == 1 && s.dilation[2] == 1; }
 
 }  // namespace
@@ -143,7 +143,7 @@ void ConvInt8Windows::window(const Int8Kernels& kernels, std::int64_t group, con
   }
 }
 
-// Bytes [from, until) of a line that starts at x, all channels and neighbouring taps in one go.
+// Bytes [from, until) of a line that starts at x, all channels and neighboring taps in one go.
 void ConvInt8Windows::run_of_taps(const Int8Kernels& kernels, const char* pixels, std::int64_t x, std::int64_t from, std::int64_t until,
                                   char* to) const noexcept {
   const std::int64_t offset = x * shape_.channels, end = extents_.in[2] * shape_.channels;

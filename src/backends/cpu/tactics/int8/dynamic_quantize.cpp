@@ -1,4 +1,4 @@
-// dynamic_quantize: a whole tensor to u8 by its own least and largest element: a walk that looks, and one that quantises.
+// dynamic_quantize: a whole tensor to u8 by its own least and largest element: a walk that looks, and one that quantizes.
 #include <algorithm>
 
 #include "backends/cpu/kernels/int8/quantize_rows.h"
@@ -25,7 +25,7 @@ struct Kernel {
 };
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
   return std::make_shared<Kernel>(Kernel{pick(p, tenfold_extent_of_avx2, tenfold_extent_of_avx512),
-                                         pick(p, tenfold_pointwise_quantise_avx2, tenfold_pointwise_quantise_avx512).to_u8[1]});
+                                         pick(p, tenfold_pointwise_quantize_avx2, tenfold_pointwise_quantize_avx512).to_u8[1]});
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {

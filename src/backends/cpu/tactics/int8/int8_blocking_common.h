@@ -5,8 +5,8 @@
 
 namespace tenfold::backends::cpu {
 
-// Parts follow each other so that a worker's neighbouring ones (ThreadPool) are some columns of all rows or, in stretches, all columns of
-// neighbouring rows, which then lie in its cache for the next product of the network, too.
+// Parts follow each other so that a worker's neighboring ones (ThreadPool) are some columns of all rows or, in stretches, all columns of
+// neighboring rows, which then lie in its cache for the next product of the network, too.
 struct Int8Blocking {
   std::int64_t blocks, groups = 1, pieces = 1, stretches = 1;   // stretches: of blocks, as many each; with groups there is one
 

@@ -1,4 +1,4 @@
-// Int8Body: the body behind an int8 product, as recognise_int8_form() reads it. Values are numbered: inputs, then what the code makes.
+// Int8Body: the body behind an int8 product, as recognize_int8_form() reads it. Values are numbered: inputs, then what the code makes.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Int8Epilogue: runs what was recognised in one fused kernel, and anything else in the block executor.
+// Int8Epilogue: runs what was recognized in one fused kernel, and anything else in the block executor.
 #include "backends/cpu/tactics/int8/int8_epilogue_common.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ Verdict Int8Epilogue::supports(const Problem& problem) { return Epilogue::suppor
 
 Int8Epilogue::Int8Epilogue(const Problem& problem, const Int8EpilogueKernels& kernels, int channel_axis)
     : epilogue_(problem, DType::i32),
-      form_(recognise_int8_form(problem, channel_axis)),
+      form_(recognize_int8_form(problem, channel_axis)),
       kernels_(&kernels),
       anchor_inputs_(problem.anchor_inputs),
       out_bytes_(bits(problem.out[0].dtype) / 8),

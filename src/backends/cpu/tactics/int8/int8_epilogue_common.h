@@ -1,4 +1,4 @@
-// Int8Epilogue: what follows an int8 product. Bodies of the usual quantised forms run in one fused kernel, any other in the block executor.
+// Int8Epilogue: what follows an int8 product. Bodies of the usual quantized forms run in one fused kernel, any other in the block executor.
 #pragma once
 
 #include "backends/cpu/block/epilogue.h"

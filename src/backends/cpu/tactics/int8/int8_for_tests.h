@@ -1,4 +1,4 @@
-// What the tests of the int8 tactics share: problems as text with random data, epilogues of quantised layers, exact comparison.
+// What the tests of the int8 tactics share: problems as text with random data, epilogues of quantized layers, exact comparison.
 #pragma once
 
 #include "backends/cpu/feature_sets.h"
@@ -71,27 +71,27 @@ inline void check_int8(const Tactic& tactic, const Int8Case& c, double quantum, 
   }
 }
 
-// Epilogues of quantised layers: operand 0 is the sum, 1 and 2 are scale and bias of each column.
+// Epilogues of quantized layers: operand 0 is the sum, 1 and 2 are scale and bias of each column.
 struct EpilogueBuilder : ir::BodyBuilder {
   using Id = std::uint16_t;
   using ir::BodyBuilder::BodyBuilder;
   Id number(double v) { return constant(DType::f32, v); }
   Id scaled() { return binary(ir::Prim::add, binary(ir::Prim::mul, cast(0, DType::f32), 1), 2); }
-  Id quantised(Id x, double scale, double zero, DType to) {
+  Id quantized(Id x, double scale, double zero, DType to) {
     x = unary(ir::Prim::round_even, binary(ir::Prim::div, x, number(scale)));
     if (zero != 0) x = binary(ir::Prim::add, x, number(zero));
     return emit({.prim = ir::Prim::saturate, .dtype = to, .a = x});
   }
-  // Quantised and dequantised again.
+  // Quantized and dequantized again.
   Id on_grid(Id x, double scale, double zero, DType grid = DType::u8) {
-    x = cast(quantised(x, scale, zero, grid), DType::f32);
+    x = cast(quantized(x, scale, zero, grid), DType::f32);
     if (zero != 0) x = binary(ir::Prim::sub, x, number(zero));
     return binary(ir::Prim::mul, x, number(scale));
   }
 };
 
-// acc * scale[column] + bias[column], quantised to `to`; with a residual of type `residual` before that if it is not i32.
-inline ir::Body quantised_epilogue(DType to, double scale, double zero, DType residual = DType::i32, bool relu = false,
+// acc * scale[column] + bias[column], quantized to `to`; with a residual of type `residual` before that if it is not i32.
+inline ir::Body quantized_epilogue(DType to, double scale, double zero, DType residual = DType::i32, bool relu = false,
                                    double residual_zero = 7) {
   std::vector<DType> inputs{DType::i32, DType::f32, DType::f32};
   if (residual != DType::i32) inputs.push_back(residual);
@@ -103,7 +103,7 @@ inline ir::Body quantised_epilogue(DType to, double scale, double zero, DType re
     y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, r, b.number(0.25)), y);
   }
   if (relu) y = b.binary(ir::Prim::max, y, b.number(0));
-  return b.finish({to == DType::f32 ? y : b.quantised(y, scale, zero, to)});
+  return b.finish({to == DType::f32 ? y : b.quantized(y, scale, zero, to)});
 }
 
 }  // namespace tenfold::backends::testing

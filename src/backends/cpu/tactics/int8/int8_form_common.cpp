@@ -1,4 +1,4 @@
-// Recognises the usual epilogues of quantised products in their body: Int8Form.
+// Recognizes the usual epilogues of quantized products in their body: Int8Form.
 #include "backends/cpu/tactics/int8/int8_form_common.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ class Matcher {
   }
 
  private:
-  enum Stage { integer, floating, scaled, biased, clamped, requantised, added, clamped2, divided, rounded, moved, saturated, recast, last };
+  enum Stage { integer, floating, scaled, biased, clamped, requantized, added, clamped2, divided, rounded, moved, saturated, recast, last };
   static bool append(Int8Form::Term* terms, int& count, const Int8Form::Term& t) {
     if (count == Int8Form::kMaxTerms) return false;
     terms[count++] = t;
@@ -63,7 +63,7 @@ class Matcher {
     const int root = stage_ < floating || stage_ > biased || grid_ != 0 ? -1 : body_.gelu_of(x);
     if (root < 0) return -1;
     gelu_ = true;
-    stage_ = requantised;   // only a quantisation may follow
+    stage_ = requantized;   // only a quantization may follow
     return root;
   }
 
@@ -136,16 +136,16 @@ class Matcher {
           return false;
         stage_ = stage_ == integer ? floating : recast;
         return true;
-      case ir::Prim::sub:  // dequantised again, with the same zero point
-        if (stage_ != recast || centred_ || instr.a != current || body_.number(instr.b) != static_cast<double>(form_.epilogue.out_zero))
+      case ir::Prim::sub:  // dequantized again, with the same zero point
+        if (stage_ != recast || centered_ || instr.a != current || body_.number(instr.b) != static_cast<double>(form_.epilogue.out_zero))
           return false;
-        centred_ = true;
+        centered_ = true;
         return true;
       case ir::Prim::mul: {
         if (stage_ == recast) return form_.residual > 0 ? take_last(body_.number(other)) : take_middle(body_.number(other));
         const auto t = body_.term(other);
         if (!t) return take_rows(other);
-        if (stage_ == requantised && !begin_second()) return false;
+        if (stage_ == requantized && !begin_second()) return false;
         if (stage_ < floating || stage_ > scaled) return false;
         stage_ = scaled;
         Int8Form::Affine& to = grid_ != 0 ? form_.second : form_.first;
@@ -156,13 +156,13 @@ class Matcher {
         const auto t = body_.term(other);
         if (stage_ == rounded || stage_ == divided) return take_zero(other);
         if (t) {
-          if (stage_ == requantised && !begin_second()) return false;
+          if (stage_ == requantized && !begin_second()) return false;
           if (stage_ > biased) return false;
           stage_ = biased;
           Int8Form::Affine& to = grid_ != 0 ? form_.second : form_.first;
           return append(to.biases, to.bias_count, *t);
         }
-        if (stage_ > requantised || !take_residual(other)) return false;
+        if (stage_ > requantized || !take_residual(other)) return false;
         stage_ = added;
         return true;
       }
@@ -187,22 +187,22 @@ class Matcher {
       default: return false;
     }
   }
-  // What was quantised is dequantised with the same parameters: the result lies on a grid before a residual is added.
+  // What was quantized is dequantized with the same parameters: the result lies on a grid before a residual is added.
   bool take_middle(std::optional<double> scale) {
     Int8EpilogueArgs& f = form_.epilogue;
-    if (!scale || static_cast<float>(*scale) != scale_ || (f.out_zero != 0 && !centred_)) return false;
+    if (!scale || static_cast<float>(*scale) != scale_ || (f.out_zero != 0 && !centered_)) return false;
     middle_ = scale_;
     f.middle_low = (saturated_to_ == DType::i8 ? -128.0f : 0.0f) - f.out_zero;
     f.middle_high = (saturated_to_ == DType::i8 ? 127.0f : 255.0f) - f.out_zero;
     f.out_zero = 0;
-    centred_ = false;
-    stage_ = requantised;
+    centered_ = false;
+    stage_ = requantized;
     return true;
   }
   // The same at the very end: the result lies on a grid.
   bool take_last(std::optional<double> scale) {
     Int8EpilogueArgs& f = form_.epilogue;
-    if (!scale || static_cast<float>(*scale) != scale_ || (f.out_zero != 0 && !centred_)) return false;
+    if (!scale || static_cast<float>(*scale) != scale_ || (f.out_zero != 0 && !centered_)) return false;
     f.last_scale = scale_;
     last_low_ = (saturated_to_ == DType::i8 ? -128.0f : 0.0f) - f.out_zero;
     last_high_ = last_low_ + 255.0f;
@@ -210,7 +210,7 @@ class Matcher {
     stage_ = last;
     return true;
   }
-  // What lies on a grid is scaled and shifted again, as by a normalisation that was not folded: all before belongs to the first part.
+  // What lies on a grid is scaled and shifted again, as by a normalization that was not folded: all before belongs to the first part.
   bool begin_second() {
     Int8EpilogueArgs& f = form_.epilogue;
     if (grid_ != 0 || gelu_) return false;
@@ -220,7 +220,7 @@ class Matcher {
     if (f.low <= f.high) clamp_grid(f.low / grid_, f.high / grid_, f.grid_low, f.grid_high);
     f.low = 1, f.high = 0;
     middle_ = 0;
-    centred_ = false;
+    centered_ = false;
     stage_ = floating;
     return true;
   }
@@ -273,15 +273,15 @@ class Matcher {
   const DType result_;
   Stage stage_ = integer;
   DType saturated_to_ = DType::u8;
-  bool centred_ = false, gelu_ = false;
-  // Scales: of the last quantisation, of one before a residual, and of one before a second scale and bias; 0: none.
+  bool centered_ = false, gelu_ = false;
+  // Scales: of the last quantization, of one before a residual, and of one before a second scale and bias; 0: none.
   float scale_ = 1, middle_ = 0, grid_ = 0, last_low_ = 0, last_high_ = 0;
   Int8Form form_;
 };
 
 }  // namespace
 
-std::optional<Int8Form> recognise_int8_form(const Problem& problem, int channel_axis) {
+std::optional<Int8Form> recognize_int8_form(const Problem& problem, int channel_axis) {
   const ir::Body* body = problem.body;
   if (body == nullptr || problem.out.size() != 1 || body->outputs.size() != 1 || body->reduced_rank != 0 || body->inputs[0] != DType::i32)
     return {};

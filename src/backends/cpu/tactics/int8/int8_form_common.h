@@ -8,9 +8,9 @@
 
 namespace tenfold::backends::cpu {
 
-// A body of the form   acc -> f32, (* a scale for each row,) * scales, + biases, (quantise, dequantise, * scales, + biases,) clamp,
-// (quantise, dequantise,) + residual, clamp, quantise (, dequantise)   or
-// acc -> f32, * scales, + biases, GELU, quantise   as far as it is static: which operands
+// A body of the form   acc -> f32, (* a scale for each row,) * scales, + biases, (quantize, dequantize, * scales, + biases,) clamp,
+// (quantize, dequantize,) + residual, clamp, quantize (, dequantize)   or
+// acc -> f32, * scales, + biases, GELU, quantize   as far as it is static: which operands
 // play which part. Operands are read when the step runs.
 struct Int8Form {
   static constexpr int kMaxTerms = 4;
@@ -26,6 +26,6 @@ struct Int8Form {
   Int8EpilogueArgs epilogue;                                 // the numbers; pointers are filled in per run
 };
 // Null if the body is not of this form. `channel_axis`: of the output.
-std::optional<Int8Form> recognise_int8_form(const Problem& problem, int channel_axis);
+std::optional<Int8Form> recognize_int8_form(const Problem& problem, int channel_axis);
 
 }  // namespace tenfold::backends::cpu

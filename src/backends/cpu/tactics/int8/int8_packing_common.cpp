@@ -70,7 +70,7 @@ Int8Packing::Int8Packing(const Int8Weights& weights, const Int8Kernels& kernels)
 }
 
 // Calls f(value, slot, step, count) for stretches of row `k` of the stored values: the value's number, where it lies in the body, the bytes
-// from it to its neighbour's. Half panels lie side by side where a tile of B is `k_step` groups deep (AMX); else the panel's columns do.
+// from it to its neighbor's. Half panels lie side by side where a tile of B is `k_step` groups deep (AMX); else the panel's columns do.
 template <class F>
 void Int8Packing::for_row(std::int64_t k, const F& f) const {
   const std::int64_t half = nr_ / 2, deep = k_group_ * k_step_;

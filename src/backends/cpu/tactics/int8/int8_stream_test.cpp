@@ -58,7 +58,7 @@ TEST(Int8Stream, Plain) {
       for (const double zero : {0, 100}) {
         if (zero != 0 && to == DType::i8) continue;
         if (!share.next()) continue;
-        c.body = quantised_epilogue(to, 0.25, zero, DType::i32, to == DType::u8);
+        c.body = quantized_epilogue(to, 0.25, zero, DType::i32, to == DType::u8);
         check_int8(tactic_of(s), c, 1, true);
       }
     }
@@ -68,7 +68,7 @@ TEST(Int8Stream, Plain) {
 // So large that workers' stretches of rows take them in pieces.
 TEST(Int8Stream, LargeWeights) {
   Int8Case c = case_of({"MatMulInteger", "u8[390,1040](0,255) i8[1040,512](-127,127)! u8[]{0}", 512, "[390,512]"});
-  c.body = quantised_epilogue(DType::u8, 0.25, 100, DType::i32, true);
+  c.body = quantized_epilogue(DType::u8, 0.25, 100, DType::i32, true);
   check_int8(cpu_matmul_int8(), c, 1, true);
 }
 
@@ -80,7 +80,7 @@ TEST(Int8Stream, Residual) {
       c.extra.push_back(cat(name(residual), s.out));
       for (const double zero : {0, 3}) {
         if (!share.next()) continue;
-        c.body = quantised_epilogue(DType::u8, 0.5, zero, residual, true, zero);
+        c.body = quantized_epilogue(DType::u8, 0.5, zero, residual, true, zero);
         check_int8(tactic_of(s), c, 1, true);
       }
     }
@@ -93,7 +93,7 @@ ir::Body epilogue_after_a_grid(double residual_zero) {
   y = b.on_grid(y, 0.3, 120);
   if (residual_zero != 0) r = b.binary(ir::Prim::sub, r, b.number(residual_zero));
   y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, r, b.number(0.5)), y);
-  return b.finish({b.quantised(b.binary(ir::Prim::max, y, b.number(0)), 0.4, 0, DType::u8)});
+  return b.finish({b.quantized(b.binary(ir::Prim::max, y, b.number(0)), 0.4, 0, DType::u8)});
 }
 
 TEST(Int8Stream, ResidualAfterAGrid) {

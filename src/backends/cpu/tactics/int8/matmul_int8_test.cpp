@@ -8,7 +8,7 @@ namespace {
 using namespace testing;
 
 // An epilogue that kernels have must not fall back to the block executor unnoticed. `columns`: operands of one value for each column.
-void expect_recognised(const ir::Body& body, DType to, std::size_t columns, DType residual = DType::i32) {
+void expect_recognized(const ir::Body& body, DType to, std::size_t columns, DType residual = DType::i32) {
   const ir::OpDef& op = ir::Registry::builtin().get("MatMulInteger");
   const ir::Graph graph = ops::case_graph(ir::Registry::builtin(), op, ops::parse_case(op, "u8[50,40] i8[40,70]!"));
   TacticRun run(cpu_matmul_int8(), graph, kAvx2);
@@ -16,7 +16,7 @@ void expect_recognised(const ir::Body& body, DType to, std::size_t columns, DTyp
   run.problem.in.insert(run.problem.in.end(), columns, {DType::f32, {ir::Dim(70)}});
   if (residual != DType::i32) run.problem.in.push_back({residual, {ir::Dim(50), ir::Dim(70)}});
   run.problem.out[0].dtype = to;
-  EXPECT_TRUE(cpu::recognise_int8_form(run.problem, 1).has_value()) << ir::text(body);
+  EXPECT_TRUE(cpu::recognize_int8_form(run.problem, 1).has_value()) << ir::text(body);
 }
 
 TEST(MatmulInt8, IsExactForAnySigns) {
@@ -52,7 +52,7 @@ TEST(MatmulInt8, EpiloguesOfLayers) {
     for (const DType residual : {DType::i32, DType::f32, DType::u8, DType::i8}) {
       for (const bool relu : {false, true}) {
         Int8Case c{"MatMulInteger", "u8[50,40](0,255) i8[40,70](-128,127)! u8[]{128}"};
-        c.body = quantised_epilogue(to, 0.5, to == DType::u8 ? 100 : -3, residual, relu);
+        c.body = quantized_epilogue(to, 0.5, to == DType::u8 ? 100 : -3, residual, relu);
         c.extra = {"f32[70](0.0001,0.002)!", "f32[70](-3,3)!"};
         if (residual != DType::i32) c.extra.push_back(cat(name(residual), "[50,70]"));
         check_int8(cpu_matmul_int8(), c, to == DType::f32 ? 1e-4 : 1);
@@ -61,21 +61,21 @@ TEST(MatmulInt8, EpiloguesOfLayers) {
   }
 }
 
-// A residual sum after a result that is quantised for itself, as residual networks have it.
-TEST(MatmulInt8, QuantisedMiddle) {
+// A residual sum after a result that is quantized for itself, as residual networks have it.
+TEST(MatmulInt8, QuantizedMiddle) {
   for (const double zero : {0.0, 20.0}) {
     EpilogueBuilder b({DType::i32, DType::f32, DType::f32, DType::u8});
     const std::uint16_t residual = b.binary(ir::Prim::sub, b.cast(3, DType::f32), b.number(9));
     std::uint16_t y = b.on_grid(b.scaled(), 0.3, zero);
     y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, residual, b.number(0.5)), y);
     Int8Case c{"MatMulInteger", "u8[50,40](0,255) i8[40,70](-128,127)! u8[]{128}"};
-    c.body = b.finish({b.quantised(b.binary(ir::Prim::max, y, b.number(0)), 0.4, 0, DType::u8)});
+    c.body = b.finish({b.quantized(b.binary(ir::Prim::max, y, b.number(0)), 0.4, 0, DType::u8)});
     c.extra = {"f32[70](0.0001,0.002)!", "f32[70](-3,3)!", "u8[50,70](0,255)"};
     check_int8(cpu_matmul_int8(), c, 1);
   }
 }
 
-// A normalisation that was not folded: a result that is quantised for itself is scaled and shifted by column, quantised once more,
+// A normalization that was not folded: a result that is quantized for itself is scaled and shifted by column, quantized once more,
 // and added to a residual, or not.
 TEST(MatmulInt8, ScaledAgainAfterAGrid) {
   for (const bool residual : {false, true}) {
@@ -86,24 +86,24 @@ TEST(MatmulInt8, ScaledAgainAfterAGrid) {
       std::uint16_t y = b.binary(ir::Prim::add, b.binary(ir::Prim::mul, b.on_grid(b.scaled(), 0.3, 120), 3), 4);
       if (residual) y = b.binary(ir::Prim::add, b.on_grid(y, 0.25, 100), b.binary(ir::Prim::mul, b.cast(5, DType::f32), b.number(0.5)));
       y = b.binary(ir::Prim::max, y, b.number(0));
-      if (to != DType::f32) y = b.quantised(y, 0.4, 0, to);
+      if (to != DType::f32) y = b.quantized(y, 0.4, 0, to);
       Int8Case c{"MatMulInteger", "u8[50,40](0,255) i8[40,70](-128,127)! u8[]{128}"};
       c.body = b.finish({y});
       c.extra = {"f32[70](0.0001,0.002)!", "f32[70](-3,3)!", "f32[70](0.5,1.5)!", "f32[70](-3,3)!"};
       if (residual) c.extra.push_back("u8[50,70](0,255)");
       check_int8(cpu_matmul_int8(), c, to == DType::f32 ? 0.5 : 2);
-      expect_recognised(*c.body, to, 4, residual ? DType::u8 : DType::i32);
+      expect_recognized(*c.body, to, 4, residual ? DType::u8 : DType::i32);
     }
   }
 }
 
-TEST(MatmulInt8, RecognisesTheUsualEpilogues) {
+TEST(MatmulInt8, RecognizesTheUsualEpilogues) {
   for (const DType residual : {DType::i32, DType::f32, DType::u8})
     for (const DType to : {DType::f32, DType::u8, DType::i8})
-      expect_recognised(quantised_epilogue(to, 0.5, 3, residual, true), to, 2, residual);
+      expect_recognized(quantized_epilogue(to, 0.5, 3, residual, true), to, 2, residual);
 }
 
-// Quantised with its residual and dequantised again, as before a step that is not quantised.
+// Quantized with its residual and dequantized again, as before a step that is not quantized.
 TEST(MatmulInt8, OnAGridAfterTheResidual) {
   for (const DType grid : {DType::u8, DType::i8}) {
     for (const double zero : {0.0, 100.0}) {
@@ -117,7 +117,7 @@ TEST(MatmulInt8, OnAGridAfterTheResidual) {
         c.extra = {"f32[70](0.00001,0.0002)!", "f32[70](-3,3)!", "u8[50,70](0,255)"};
         c.out = DType::f32;
         check_int8(cpu_matmul_int8(), c, 0.101);
-        expect_recognised(*c.body, DType::f32, 2, DType::u8);
+        expect_recognized(*c.body, DType::f32, 2, DType::u8);
       }
     }
   }
@@ -133,18 +133,18 @@ TEST(MatmulInt8, GeluAfterTheProduct) {
           divides ? b.binary(ir::Prim::div, x, b.number(1.4142135381698608)) : b.binary(ir::Prim::mul, x, b.number(0.70710678));
       const std::uint16_t twice = b.binary(ir::Prim::mul, x, b.binary(ir::Prim::add, b.unary(ir::Prim::erf, inner), b.number(1)));
       std::uint16_t y = b.binary(ir::Prim::mul, twice, b.number(0.5));
-      if (to != DType::f32) y = b.quantised(y, 0.02, to == DType::u8 ? 16 : 0, to);
+      if (to != DType::f32) y = b.quantized(y, 0.02, to == DType::u8 ? 16 : 0, to);
       Int8Case c{"MatMulInteger", "u8[50,40](0,255) i8[40,70](-128,127)! u8[]{128}"};
       c.body = b.finish({y});
       c.extra = {"f32[70](0.00001,0.0001)!", "f32[70](-3,3)!"};
       c.out = to;
       check_int8(cpu_matmul_int8(), c, to == DType::f32 ? 1e-5 : 1);
-      expect_recognised(*c.body, to, 2);
+      expect_recognized(*c.body, to, 2);
     }
   }
 }
 
-// Rows that were quantised as they ran have scales of their own: with the epilogues of layers, and shapes around the tile sizes.
+// Rows that were quantized as they ran have scales of their own: with the epilogues of layers, and shapes around the tile sizes.
 TEST(MatmulInt8, RowsWithScalesOfTheirOwn) {
   enum Kind { plain, relu, residual, gelu };
   for (const Kind kind : {plain, relu, residual, gelu}) {
@@ -176,7 +176,7 @@ TEST(MatmulInt8, RowsWithScalesOfTheirOwn) {
       run.problem.in.insert(run.problem.in.end(), 2, {DType::f32, {ir::Dim(70)}});
       if (kind == residual) run.problem.in.push_back({DType::f32, {ir::Dim(50), ir::Dim(70)}});
       run.problem.out[0].dtype = DType::f32;
-      const auto form = cpu::recognise_int8_form(run.problem, 1);
+      const auto form = cpu::recognize_int8_form(run.problem, 1);
       ASSERT_TRUE(form.has_value()) << "an epilogue of rows fell back to the block executor";
       EXPECT_EQ(form->rows, 1);
     }
@@ -209,7 +209,7 @@ TEST(MatmulInt8, SaturatesWhatIsLarge) {
   for (const char* scale : {"f32[70](-30,30)!", "f32[70](-1e12,1e12)!"}) {
     for (const DType to : {DType::u8, DType::i8}) {
       Int8Case c{"MatMulInteger", "i8[5,64](-128,127) i8[64,70](-128,127)! i8[]{3}"};
-      c.body = quantised_epilogue(to, 0.05, to == DType::u8 ? 128 : 0);
+      c.body = quantized_epilogue(to, 0.05, to == DType::u8 ? 128 : 0);
       c.extra = {scale, "f32[70](-3,3)!"};
       check_int8(cpu_matmul_int8(), c, 1);
     }

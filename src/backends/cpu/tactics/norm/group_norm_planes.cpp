@@ -1,4 +1,4 @@
-// group_norm_planes: normalisation of groups of channels: moments of the whole group, then one multiply-add for each
+// group_norm_planes: normalization of groups of channels: moments of the whole group, then one multiply-add for each
 // channel.
 #include "backends/cpu/kernels/norm/norm.h"
 #include "backends/cpu/tactics/row_problem_common.h"

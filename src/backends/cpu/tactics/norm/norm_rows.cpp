@@ -1,4 +1,4 @@
-// norm_rows: normalisation of contiguous rows, with an optional epilogue over blocks of finished rows.
+// norm_rows: normalization of contiguous rows, with an optional epilogue over blocks of finished rows.
 #include "backends/cpu/cpu_info.h"
 #include "backends/cpu/kernels/norm/norm.h"
 #include "backends/cpu/tactics/row_floats_common.h"

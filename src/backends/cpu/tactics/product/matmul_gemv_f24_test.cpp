@@ -37,7 +37,7 @@ TEST(MatmulGemvF24, WeightsThatCannotBeRounded) {
     // Columns: Inf; NaN; the largest number alone; ordinary ones, which must stay near.
     check_f32(cpu_matmul_gemv_f24(), {"MatMul", head + "{inf,0,3.4028235e38,.1, 1,nan,0,.2, 1,1,0,.3, 1,1,0,.4, 1,1,0,.5}"}, 4e-5, kParts);
     check_f32(cpu_matmul_gemv_f24(), {"MatMul", head + "{0,-inf,1e-40,.1, 0,1,0,.2, 0,1,0,.3, 0,1,0,.4, 0,1,0,.5}"}, 4e-5, kParts);
-    // Zeros stay zeros beside neighbours whose bits stand below them.
+    // Zeros stay zeros beside neighbors whose bits stand below them.
     check_f32(cpu_matmul_gemv_f24(), {"MatMul", head + "{0,0,0,0, 0,0,0,0, 0,0,0,0, .1,.2,.3,.7, 0,0,0,0}"}, 2e-5, kParts);
   }
 }

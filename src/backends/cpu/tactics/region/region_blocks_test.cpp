@@ -63,7 +63,7 @@ TEST(RegionBlocks, SoftmaxWithItsSum) {
   expect_agrees({body, {{5, 1}}});
 }
 
-TEST(RegionBlocks, NormalisationOverTwoDimsWithOperandsOfEveryExtent) {
+TEST(RegionBlocks, NormalizationOverTwoDimsWithOperandsOfEveryExtent) {
   // ((x + row) - mean) * rsqrt(mean of squares + 1e-5) * scale, the row operand constant along the reduced dims
   const char* body =
       "(f32,f32,f32) %3=add.f32(%0,%1) %4=reduce_sum.f32(%3) %5=constant.f32(0.0033333333) %6=mul.f32(%4,%5) %7=sub.f32(%3,%6) "

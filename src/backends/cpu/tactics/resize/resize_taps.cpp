@@ -72,7 +72,7 @@ ir::Dim workspace(const Problem& p, const Config&) {
   return n * ir::Dim(12);
 }
 
-// Left and right neighbour of every output position along one axis, and how far between them it lies.
+// Left and right neighbor of every output position along one axis, and how far between them it lies.
 struct Table {
   std::int32_t *left, *right;
   float* along;

@@ -1,4 +1,4 @@
-// Depthwise convolutions, a filter for each channel: channels last, neighbouring channels in a thread, any epilogue.
+// Depthwise convolutions, a filter for each channel: channels last, neighboring channels in a thread, any epilogue.
 #pragma once
 
 #include "backends/cuda/codegen/product/gemm.h"

@@ -1,4 +1,4 @@
-// Convolution without tensor cores: a thread for each result, neighbouring threads for neighbouring filters.
+// Convolution without tensor cores: a thread for each result, neighboring threads for neighboring filters.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // Convolutions that give each position few results, all from its own channels (the last layer of a segmentation network): a position's
-// channels are read once by neighbouring threads, which add up their sums.
+// channels are read once by neighboring threads, which add up their sums.
 #pragma once
 
 #include "backends/cuda/codegen/product/gemm.h"

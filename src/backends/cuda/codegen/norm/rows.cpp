@@ -27,24 +27,24 @@ std::string addition_of(const RowTerm& term, std::size_t t) {
 }
 
 // The second result of `at` and the elements behind it.
-std::string quantising(const RowProblem& p) {
-  if (p.quantised == DType::count_) return "";
-  const auto factor = std::bit_cast<std::int32_t>(static_cast<float>(1 / p.quantised_scale));
+std::string quantizing(const RowProblem& p) {
+  if (p.quantized == DType::count_) return "";
+  const auto factor = std::bit_cast<std::int32_t>(static_cast<float>(1 / p.quantized_scale));
   std::string value = cat(loaded(p.out, "raw[i]"), " * __int_as_float(", factor, ")");
-  if (is_float(p.quantised)) {
-    value = stored(p.quantised, value);
+  if (is_float(p.quantized)) {
+    value = stored(p.quantized, value);
   } else {
-    const bool is_signed = p.quantised == DType::i8;
-    if (p.quantised_zero != 0) value = cat("rintf(", value, ") + (float)", p.quantised_zero);
-    value = cat("saturated<QUANTISED>(", value, ", ", is_signed ? "-128, 127)" : "0, 255)");
+    const bool is_signed = p.quantized == DType::i8;
+    if (p.quantized_zero != 0) value = cat("rintf(", value, ") + (float)", p.quantized_zero);
+    value = cat("saturated<QUANTIZED>(", value, ", ", is_signed ? "-128, 127)" : "0, 255)");
   }
-  return cat("QUANTISED small[V];\n    for (int i = 0; i < V; ++i) small[i] = ", value,
-             ";\n    write<V>((QUANTISED*)a.quantised + row * N + at, small);");
+  return cat("QUANTIZED small[V];\n    for (int i = 0; i < V; ++i) small[i] = ", value,
+             ";\n    write<V>((QUANTIZED*)a.quantized + row * N + at, small);");
 }
 
-// How an element is stored: of rows that are quantised a number of steps.
+// How an element is stored: of rows that are quantized a number of steps.
 std::string storing(const RowProblem& p) {
-  if (p.kind != RowKind::quantise || is_float(p.out)) return stored(p.out, "(r)");
+  if (p.kind != RowKind::quantize || is_float(p.out)) return stored(p.out, "(r)");
   return cat("(", storage_type(p.out), ")(int)(rintf(r)", p.out == DType::u8 ? " + 128.f)" : ")");
 }
 
@@ -66,12 +66,12 @@ RowKernel generate_rows(const RowProblem& p) {
   text.define("SCALE", storage_type(p.scale)), text.define("BIAS", storage_type(p.bias)), text.define("HAS_BIAS", p.has_bias ? 1 : 0);
   text.define("N", p.length), text.define("THREADS", k.threads), text.define("ROWS", k.rows), text.define("WIDTH", k.width);
   text.define("EPSILON", cat(p.epsilon, "f")), text.define("LOAD(r)", loaded(p.in, "(r)")), text.define("STORE(r)", storing(p));
-  if (p.kind == RowKind::quantise) text.define("LARGEST", is_float(p.out) ? "448.f" : "127.f");
+  if (p.kind == RowKind::quantize) text.define("LARGEST", is_float(p.out) ? "448.f" : "127.f");
   text.define("LOAD_SCALE(r)", loaded(p.scale, "(r)")), text.define("LOAD_BIAS(r)", loaded(p.bias, "(r)"));
-  text.define("QUANTISED", p.quantised == DType::count_ ? "void" : storage_type(p.quantised)), text.define("TERMS", p.terms.size());
+  text.define("QUANTIZED", p.quantized == DType::count_ ? "void" : storage_type(p.quantized)), text.define("TERMS", p.terms.size());
   std::string places, additions;
   for (std::size_t t = 0; t < p.terms.size(); ++t) places += place_of(p.terms[t], t), additions += addition_of(p.terms[t], t);
-  text.define_code("PLACES", places), text.define_code("ADD_TERMS", additions), text.define_code("QUANTISE", quantising(p));
+  text.define_code("PLACES", places), text.define_code("ADD_TERMS", additions), text.define_code("QUANTIZE", quantizing(p));
   k.source = text.of("norm/rows.cu");
   return k;
 }

@@ -1,4 +1,4 @@
-// Kernels that turn each contiguous row into another: softmax, normalisations and quantisation, a warp or a block for a row, the row in
+// Kernels that turn each contiguous row into another: softmax, normalizations and quantization, a warp or a block for a row, the row in
 // registers.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace tenfold::backends::cuda {
 
-enum class RowKind { softmax, log_softmax, layer_norm, rms_norm, quantise };   // quantise: `out` is u8 around 128, i8 or e4m3
+enum class RowKind { softmax, log_softmax, layer_norm, rms_norm, quantize };   // quantize: `out` is u8 around 128, i8 or e4m3
 // Instead of a row that is read: a sum, of rows of tables that indices name (index: their type) and of rows that lie in order.
 struct RowTerm {
   bool indexed = false;
@@ -23,9 +23,9 @@ struct RowProblem {
   std::int64_t length = 0;
   double epsilon = 0;
   std::vector<RowTerm> terms = {};   // of type `in`
-  // With terms: a second result, the first one quantised to 8 bits.
-  DType quantised = DType::count_;
-  double quantised_scale = 1, quantised_zero = 0;
+  // With terms: a second result, the first one quantized to 8 bits.
+  DType quantized = DType::count_;
+  double quantized_scale = 1, quantized_zero = 0;
 };
 struct RowKernel {
   std::string source;  // exports `vectors` and `singles`, which take RowArguments or, with terms, RowTermArguments

@@ -1,4 +1,4 @@
-// Pooling windows: one thread for each result, or for some neighbouring channels of it.
+// Pooling windows: one thread for each result, or for some neighboring channels of it.
 #pragma once
 
 #include <array>

@@ -35,7 +35,7 @@ struct GemmProblem {
   std::vector<EpilogueOperand> epilogue;  // feed body inputs 1, 2, ...
   bool vectors = true;                    // rows of a, b and y lie at multiples of 16 bytes
   int zero_point = -1;                    // of the epilogue: the element that stands for nought, which pads of a convolution count as
-  bool moments = false;                   // gemm_wgmma.h: the results' rows are summarised, too
+  bool moments = false;                   // gemm_wgmma.h: the results' rows are summarized, too
   std::string weight_at;                  // without vectors: where element k of row n of b lies, if rows do not follow each other
   // A convolution over channels-last images: rows are output positions, k runs over taps, then channels.
   bool is_conv = false;
@@ -70,7 +70,7 @@ struct GemmProblem {
 };
 inline constexpr int kMostEpilogueOperands = 8;
 
-// The grid of `gemm` is blocks(), 1, split; neighbours share rows of a, for columns, groups and phases turn first.
+// The grid of `gemm` is blocks(), 1, split; neighbors share rows of a, for columns, groups and phases turn first.
 std::int64_t blocks(const GemmProblem& p, const GemmTile& tile, std::int64_t m);
 std::string generate_gemm(const GemmProblem& p, const GemmTile& tile);
 

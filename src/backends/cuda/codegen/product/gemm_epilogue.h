@@ -8,7 +8,7 @@
 
 namespace tenfold::backends::cuda {
 
-// Statements for WIDTH neighbouring results sum[0 .. WIDTH) at row `m`, column `n`. `store` prints what happens to result v.
+// Statements for WIDTH neighboring results sum[0 .. WIDTH) at row `m`, column `n`. `store` prints what happens to result v.
 // Operand `staged` was brought to shared memory and is read by read_staged(x) instead; -1: none. Operand o by row is the expression
 // `by_row`(o), by column `by_column`(o) for result v, if it prints any; by default they are read where they are needed.
 using Printer = std::function<std::string(const std::string&)>;

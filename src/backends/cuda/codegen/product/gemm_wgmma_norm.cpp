@@ -1,4 +1,4 @@
-// Printing products whose rows are normalised: the blocks of a cluster hold a row between them, and tell each other mean and variance
+// Printing products whose rows are normalized: the blocks of a cluster hold a row between them, and tell each other mean and variance
 // of their parts.
 #include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/codegen/product/gemm_wgmma.h"

@@ -1,4 +1,4 @@
-// What specialises kernels/product/gemm_wgmma.cu: how results are put, the loads of one step, and what comes before the epilogue.
+// What specializes kernels/product/gemm_wgmma.cu: how results are put, the loads of one step, and what comes before the epilogue.
 #pragma once
 
 #include "backends/cuda/codegen/byte_rounding.h"

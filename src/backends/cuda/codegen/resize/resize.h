@@ -1,5 +1,5 @@
 // Kernels of Resize: a thread walks down a strip of rows of the result and keeps the rows of the source that it has resampled along the
-// other axes, for neighbouring results are mixed of the same ones.
+// other axes, for neighboring results are mixed of the same ones.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What specialises attention kernels, with values for editors and the check of syntax.
+// What specializes attention kernels, with values for editors and the check of syntax.
 #pragma once
 
 #define T u16                // queries, keys and values

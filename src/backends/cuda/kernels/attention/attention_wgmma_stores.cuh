@@ -1,4 +1,4 @@
-// Two neighbouring results as they lie in memory, and eight of them, of 16 or of 8 bits.
+// Two neighboring results as they lie in memory, and eight of them, of 16 or of 8 bits.
 #pragma once
 #include "backends/cuda/kernels/lib/pair.cuh"
 

@@ -5,7 +5,7 @@
 __device__ __forceinline__ void mbarrier_init(u32 barrier, int count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" :: "r"(barrier), "r"(count) : "memory");
 }
-// Makes initialised barriers known to the other blocks of a cluster and to TMA.
+// Makes initialized barriers known to the other blocks of a cluster and to TMA.
 __device__ __forceinline__ void fence_mbarrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;\n\tfence.proxy.async;" ::: "memory");
 }

@@ -1,4 +1,4 @@
-// Two neighbouring results of 16 bits in a register. BF16 is 1 for bf16, 0 for f16.
+// Two neighboring results of 16 bits in a register. BF16 is 1 for bf16, 0 for f16.
 #pragma once
 #include "backends/cuda/kernels/lib/convert.cuh"
 

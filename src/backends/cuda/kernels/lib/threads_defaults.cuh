@@ -1,4 +1,4 @@
-// What specialises kernels with a thread for each element, with values for editors and the check of syntax; codegen/threads.cpp prints
+// What specializes kernels with a thread for each element, with values for editors and the check of syntax; codegen/threads.cpp prints
 // those of a problem.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Softmax and norms of contiguous rows, and their quantisation: a warp or a block for a row, the row in registers. A row is read, or is a
+// Softmax and norms of contiguous rows, and their quantization: a warp or a block for a row, the row in registers. A row is read, or is a
 // sum of rows of tables that indices name and of rows that lie in order (TERMS).
 #include "backends/cuda/kernels/lib/prelude.cuh"
 
@@ -9,13 +9,13 @@
 #define SCALE u16
 #define BIAS u16
 #define HAS_BIAS 1
-#define QUANTISED void       // a second result, the first one in 8 bits; void: there is none
+#define QUANTIZED void       // a second result, the first one in 8 bits; void: there is none
 #define N 384                // of a row
 #define THREADS 32           // of a row
 #define ROWS 4               // of a block
 #define WIDTH 8              // elements that `vectors` reads at once
 #define EPSILON 1e-5f
-#define LARGEST 127.f        // to which a quantised row's largest magnitude is scaled
+#define LARGEST 127.f        // to which a quantized row's largest magnitude is scaled
 #define LOAD(r) from_f16(r)
 #define STORE(r) to_f16(r)
 #define LOAD_SCALE(r) from_f16(r)
@@ -23,7 +23,7 @@
 #define TERMS 0
 #define PLACES               // where a row's terms begin
 #define ADD_TERMS            // their elements from `at`, added to v[k]
-#define QUANTISE             // raw to a.quantised
+#define QUANTIZE             // raw to a.quantized
 #endif
 
 // As RowKind (codegen/norm/rows.h).
@@ -31,7 +31,7 @@
 #define KIND_LOG_SOFTMAX 1
 #define KIND_LAYER_NORM 2
 #define KIND_RMS_NORM 3
-#define KIND_QUANTISE 4
+#define KIND_QUANTIZE 4
 #define IS_NORM (KIND == KIND_LAYER_NORM || KIND == KIND_RMS_NORM)
 
 #include "backends/cuda/kernels/norm/rows_args.h"
@@ -84,7 +84,7 @@ template <int V> __device__ __forceinline__ void compute(const Arguments& a) {
     IN raw[V];
     if (at < N) read<V>(x + at, raw);
     #pragma unroll
-    for (int i = 0; i < V; ++i) v[k][i] = at < N ? LOAD(raw[i]) : IS_NORM || KIND == KIND_QUANTISE ? 0.f : -INFINITY_F;
+    for (int i = 0; i < V; ++i) v[k][i] = at < N ? LOAD(raw[i]) : IS_NORM || KIND == KIND_QUANTIZE ? 0.f : -INFINITY_F;
 #endif
   }
 #if IS_NORM
@@ -109,13 +109,13 @@ template <int V> __device__ __forceinline__ void compute(const Arguments& a) {
   float squares = 0;
   EACH squares += v[k][i] * v[k][i];
   const float mean = 0.f, inverse = rsqrtf(over_block<Sum, THREADS>(squares, 0.f, room) * (1.0f / N) + EPSILON);
-#elif KIND == KIND_QUANTISE
+#elif KIND == KIND_QUANTIZE
   float most = 0.f;
   EACH most = max_nan(most, fabsf(v[k][i]));
   most = over_block<Max, THREADS>(most, 0.f, room);
   const bool finite = most < INFINITY_F;   // not if some element is not a number, either
   const float by = finite && most > LARGEST / 3.4028235e38f ? LARGEST / most : 0.f;   // rows next to zero are zeros
-  if (t == 0) ((float*)a.quantised)[row] = finite ? most / LARGEST : __int_as_float(0x7fffffff);
+  if (t == 0) ((float*)a.quantized)[row] = finite ? most / LARGEST : __int_as_float(0x7fffffff);
 #else
   float most = -INFINITY_F;
   EACH most = max_nan(most, v[k][i]);
@@ -139,7 +139,7 @@ template <int V> __device__ __forceinline__ void compute(const Arguments& a) {
     for (int i = 0; i < V; ++i) { const float r = v[k][i] * scale; raw[i] = STORE(r); }
 #elif KIND == KIND_LOG_SOFTMAX
     for (int i = 0; i < V; ++i) { const float r = v[k][i] - most - logf(sum); raw[i] = STORE(r); }
-#elif KIND == KIND_QUANTISE
+#elif KIND == KIND_QUANTIZE
     for (int i = 0; i < V; ++i) { const float r = by > 0.f ? v[k][i] * by : 0.f; raw[i] = STORE(r); }
 #else
     const int h = kHeld ? k : 0;
@@ -154,7 +154,7 @@ template <int V> __device__ __forceinline__ void compute(const Arguments& a) {
     }
 #endif
     write_whole(y + at, raw);
-    QUANTISE
+    QUANTIZE
   }
 }
 extern "C" __global__ void __launch_bounds__(THREADS * ROWS) singles(Arguments a) { enter(); compute<1>(a); }

@@ -4,13 +4,13 @@
 
 namespace tenfold::backends::cuda {
 
-// `quantised`: of KIND_QUANTISE the rows' scales, floats.
+// `quantized`: of KIND_QUANTIZE the rows' scales, floats.
 struct RowArguments {
   const void* x;
   void* y;
   const void *scale, *bias;
   i64 rows;
-  void *bad_index, *quantised;
+  void *bad_index, *quantized;
 };
 static_assert(sizeof(RowArguments) == 56 && TENFOLD_OFFSET(RowArguments, rows) == 32);
 
@@ -23,7 +23,7 @@ struct RowTermArguments {
   const void *scale, *bias;
   i64 rows;
   void* bad_index;
-  void* quantised;
+  void* quantized;
 };
 static_assert(sizeof(RowTermArguments) == 176 && TENFOLD_OFFSET(RowTermArguments, count) == 64 &&
               TENFOLD_OFFSET(RowTermArguments, y) == 128 && TENFOLD_OFFSET(RowTermArguments, rows) == 152);

@@ -1,4 +1,4 @@
-// Pooling windows: a thread for each result, or for V neighbouring channels of it.
+// Pooling windows: a thread for each result, or for V neighboring channels of it.
 #include "backends/cuda/kernels/lib/prelude.cuh"
 
 #ifndef CONFIGURED   // values for editors and the check of syntax; codegen/pool/pool.cpp prints those of a problem

@@ -1,4 +1,4 @@
-// Pooling windows, several results a thread: neighbours along a row (or channels), in a few rows below each other. All that a thread reads
+// Pooling windows, several results a thread: neighbors along a row (or channels), in a few rows below each other. All that a thread reads
 // is asked for before it computes, in pieces of up to 16 bytes, and rows that two results share are read once.
 #include "backends/cuda/kernels/lib/prelude.cuh"
 

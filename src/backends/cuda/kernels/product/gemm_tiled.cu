@@ -126,7 +126,7 @@ template <int V> __device__ __forceinline__ void compute(const TiledArguments& a
   }
   OUT* const y = (OUT*)a.y + matrix_at(a, a.at_y, batch);
   EPILOGUE_POINTERS
-  // Results go through the room, as many rows of each thread at a time as it holds: neighbouring threads then write neighbours.
+  // Results go through the room, as many rows of each thread at a time as it holds: neighboring threads then write neighbors.
   constexpr int kFit = kRoom / kLineB / (ROWS / kThreadRows);
   constexpr int kSlice = kFit >= kThreadRows ? kThreadRows : kFit >= 4 ? 4 : kFit >= 2 ? 2 : 1;
   #pragma unroll

@@ -17,7 +17,7 @@ struct TiledArguments {
   void* y;
   const void* epilogue[kTiledEpilogueOperands];
   int m, n, k, axes;
-  int a_along, b_along;   // singles: whether neighbouring threads read terms that follow each other, or neighbouring rows or columns
+  int a_along, b_along;   // singles: whether neighboring threads read terms that follow each other, or neighboring rows or columns
   i64 extent[kTiledAxes];
   TiledPlace at_a, at_b, at_y, at_epilogue[kTiledEpilogueOperands];
 };

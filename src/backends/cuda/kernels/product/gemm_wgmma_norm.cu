@@ -11,7 +11,7 @@
 //   | barriers: full, empty, slot_full, .._empty |
 //   | met: for each consumer warp two, in turns  |   mean and squares of rows -> parts of all blocks of the cluster
 //   | parts: [turn][block][row] mean, squares    |   met: all blocks' parts are there -> the row's mean and deviation
-//   | scale, bias, row: COLUMNS floats each      |   normalised results -> slot -> TMA store
+//   | scale, bias, row: COLUMNS floats each      |   normalized results -> slot -> TMA store
 //   +--------------------------------------------+
 #include "backends/cuda/kernels/lib/prelude.cuh"
 

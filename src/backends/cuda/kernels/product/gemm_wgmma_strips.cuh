@@ -1,4 +1,4 @@
-// Two neighbouring results in a strip in shared memory: put there, and another tensor's got from one. Bytes that floats are rounded to
+// Two neighboring results in a strip in shared memory: put there, and another tensor's got from one. Bytes that floats are rounded to
 // (STORED == 5) lie between BYTE_LOWER and BYTE_UPPER, and BYTE_ZERO is added to them.
 #pragma once
 #if STORED == 0

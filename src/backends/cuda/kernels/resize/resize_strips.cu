@@ -1,5 +1,5 @@
 // Resize: a thread walks down a strip of rows of the result and keeps the rows of the source that it has resampled along the other axes,
-// for neighbouring results are mixed of the same ones.
+// for neighboring results are mixed of the same ones.
 #include "backends/cuda/kernels/lib/prelude.cuh"
 
 #ifndef CONFIGURED   // values for editors and the check of syntax; codegen/resize/resize.cpp prints those of a problem

@@ -40,7 +40,7 @@ std::vector<Config> configs(const Problem& p) {
   if (epilogue.bias >= 0 && epilogue.residual >= 0) all.push_back({1, dnn::kModeA, 0}), all.push_back({1, dnn::kModeA, 1});
   all.push_back({0, dnn::kModeB, 0});
   for (int rank = 3; rank < 10; ++rank)
-    all.push_back({0, dnn::kModeA, rank});  // for high optimisation levels: some take half a second to make
+    all.push_back({0, dnn::kModeA, rank});  // for high optimization levels: some take half a second to make
   return all;
 }
 Verdict valid(const Problem&, const Config& c) {

@@ -29,7 +29,7 @@ Verdict read(const Problem& given, Read& r) {
   GemmProblem& g = r.points.gemm;
   g = product.gemm, r.epilogue = std::move(product.epilogue);
   g.epilogue = r.epilogue.operands;
-  if (g.is_conv) return Verdict::no("results depend on neighbours too");
+  if (g.is_conv) return Verdict::no("results depend on neighbors too");
   if (!is_float(g.out) || bits(g.out) > 32) return Verdict::no(cat("the result is ", name(g.out)));
   if (g.n > 8) return Verdict::no("a position has more than 8 results");
   const int64_t lanes = g.k / 8;

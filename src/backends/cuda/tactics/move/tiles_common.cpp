@@ -19,7 +19,7 @@ struct Axis {
   int64_t extent = 1, from = 0, to = 0;
 };
 
-// Axes of more than one element; neighbours that both sides walk through in one step are joined.
+// Axes of more than one element; neighbors that both sides walk through in one step are joined.
 int joined(const Bound& from, const Bound& to, Axis* axes) {
   int count = 0;
   for (int d = 0; d < to.rank; ++d) {

@@ -1,5 +1,5 @@
-// norm_lines: operators on lines along an axis, of any length (codegen/norm/lines.h): softmax and normalisations that
-// norm_rows refuses, statistics included, and others. Where groups are normalised, a block has one group of one
+// norm_lines: operators on lines along an axis, of any length (codegen/norm/lines.h): softmax and normalizations that
+// norm_rows refuses, statistics included, and others. Where groups are normalized, a block has one group of one
 // sample.
 #include "backends/cuda/codegen/norm/lines.h"
 #include "backends/cuda/device/launch.h"

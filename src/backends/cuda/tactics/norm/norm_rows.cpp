@@ -1,4 +1,4 @@
-// norm_rows: softmax, normalisations and quantisation of contiguous rows of a known length, which stay in registers.
+// norm_rows: softmax, normalizations and quantization of contiguous rows of a known length, which stay in registers.
 #include "backends/cuda/codegen/prelude.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/elements_common.h"

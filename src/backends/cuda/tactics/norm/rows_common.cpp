@@ -22,8 +22,8 @@ Verdict take_length(const ir::Dim& length, RowProblem& rows) {
   return Verdict::only_if(rows.length >= 1 && rows.length <= kLongestRow, "rows are empty or too long");
 }
 
-Verdict as_quantised_rows(const Problem& p, RowProblem& rows) {
-  rows.kind = RowKind::quantise;
+Verdict as_quantized_rows(const Problem& p, RowProblem& rows) {
+  rows.kind = RowKind::quantize;
   rows.in = rows.scale = rows.bias = p.in[0].dtype, rows.out = p.out[0].dtype;
   if (!is_computed(rows.in)) return Verdict::no(cat("rows are ", name(rows.in)));
   if (Verdict v = lie_plain(p); !v) return v;
@@ -35,7 +35,7 @@ Verdict as_quantised_rows(const Problem& p, RowProblem& rows) {
 
 Verdict as_rows(const Problem& p, RowProblem& rows) {
   if (p.body) return Verdict::no("no epilogue is possible");
-  if (p.op->name == "QuantizeRows") return as_quantised_rows(p, rows);
+  if (p.op->name == "QuantizeRows") return as_quantized_rows(p, rows);
   const OperandDesc& x = p.in[0];
   if (x.dims.empty()) return Verdict::no("a scalar has no rows");
   const bool softmax = p.op->name == "Softmax" || p.op->name == "LogSoftmax";

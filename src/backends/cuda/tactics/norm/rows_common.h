@@ -1,4 +1,4 @@
-// Softmax and normalisations over contiguous rows of a known length.
+// Softmax and normalizations over contiguous rows of a known length.
 #pragma once
 
 #include "backends/cuda/codegen/norm/rows.h"

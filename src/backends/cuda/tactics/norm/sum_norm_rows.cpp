@@ -63,9 +63,9 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& openi
   rows.has_bias = true, rows.length = p.out[0].dims.back().constant();
   rows.epsilon = static_cast<double>(p.attributes->number("epsilon"));
   if (p.out.size() > 1 && !p.out[1].missing) {
-    rows.quantised = p.out[1].dtype;
-    rows.quantised_scale = static_cast<double>(p.attributes->number("scale"));
-    rows.quantised_zero = static_cast<double>(p.attributes->number("zero"));
+    rows.quantized = p.out[1].dtype;
+    rows.quantized_scale = static_cast<double>(p.attributes->number("scale"));
+    rows.quantized_zero = static_cast<double>(p.attributes->number("zero"));
   }
   auto k = std::make_shared<Kernel>();
   for (std::size_t i = 2; i < p.in.size(); i += 2) {
@@ -92,8 +92,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   RowTermArguments a{};
   a.y = args.out[0].data, a.scale = args.in[0].data, a.bias = args.in[1].data, a.rows = elements(args.out[0]) / k.length;
   a.bad_index = queue_of(args).bad_index;
-  if (args.out.size() > 1) a.quantised = args.out[1].data;
-  auto bits = reinterpret_cast<std::uint64_t>(a.quantised) | reinterpret_cast<std::uint64_t>(a.y) |
+  if (args.out.size() > 1) a.quantized = args.out[1].data;
+  auto bits = reinterpret_cast<std::uint64_t>(a.quantized) | reinterpret_cast<std::uint64_t>(a.y) |
               reinterpret_cast<std::uint64_t>(a.scale) | reinterpret_cast<std::uint64_t>(a.bias);
   for (std::size_t t = 0; t < k.indexed.size(); ++t) {
     const Bound& term = args.in[2 + 2 * t];

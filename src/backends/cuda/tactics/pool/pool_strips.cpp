@@ -1,4 +1,4 @@
-// pool_strips: MaxPool and AveragePool in either layout, a thread for some neighbouring results.
+// pool_strips: MaxPool and AveragePool in either layout, a thread for some neighboring results.
 #include <numeric>
 
 #include "backends/cuda/codegen/pool/pool_strips.h"

@@ -13,7 +13,7 @@ using namespace cuda;
 using std::int64_t;
 
 constexpr int kThreads = 128;
-constexpr int64_t kSideBySide = 32;   // so many: neighbouring threads read neighbouring elements
+constexpr int64_t kSideBySide = 32;   // so many: neighboring threads read neighboring elements
 
 Verdict supports(const Problem& p) {
   if (p.in.size() > 1 && !p.in[1].missing) return Verdict::no("the axis is not known when building");

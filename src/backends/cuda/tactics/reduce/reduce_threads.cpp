@@ -106,7 +106,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& openi
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
   const Bound &x = args.in[0], &y = args.out[0];
-  // Axes in the order of the input's strides, so that neighbouring threads read neighbouring elements.
+  // Axes in the order of the input's strides, so that neighboring threads read neighboring elements.
   int order[kReduceAxes];
   for (int a = 0; a < x.rank; ++a) order[a] = a;
   std::stable_sort(order, order + x.rank, [&](int a, int b) { return x.strides[a] > x.strides[b]; });

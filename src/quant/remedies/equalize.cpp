@@ -1,4 +1,4 @@
-// equalise: channels between two products in a row become alike in range (Nagel et al. 2019, arXiv 1906.04721), by what the data shows of
+// equalize: channels between two products in a row become alike in range (Nagel et al. 2019, arXiv 1906.04721), by what the data shows of
 // them. The first product's weights have a scale for each output channel, which takes the factors in; those of the second take the inverse.
 #include "quant/remedy.h"
 #include "quant/scale_channels.h"
@@ -11,6 +11,6 @@ std::optional<Ranges> apply(const Symptoms& symptoms) { return with_scaled_chann
 
 }  // namespace
 
-Remedy remedy_equalise() { return {"equalise", apply}; }
+Remedy remedy_equalize() { return {"equalize", apply}; }
 
 }  // namespace tenfold::quant

@@ -1,4 +1,4 @@
-#include "passes/precision/quantise_regions.h"
+#include "passes/precision/quantize_regions.h"
 
 #include "ops/fold.h"
 
@@ -72,7 +72,7 @@ bool fold_constant(ir::Graph& graph, ir::Node& node) {
 
 }  // namespace
 
-bool quantise_regions(ir::Graph& graph, bool float8) {
+bool quantize_regions(ir::Graph& graph, bool float8) {
   bool changed = false;
   for (ir::Node* node : graph.node_list()) {
     if (!is_quantize(node) && !is_dequantize(node)) continue;

@@ -33,7 +33,7 @@ std::vector<float> awkward_values(float scale) {
   return x;
 }
 
-TEST(FuseQuantise, IsOneLoopAndExact) {
+TEST(FuseQuantize, IsOneLoopAndExact) {
   for (const std::uint32_t features : {std::uint32_t{kAvx2}, this_cpu().features})
     for (const float scale : {0.03608216345310211f, 0.1f, 7.f, -0.3f, 1e-20f})
       for (const int zero : {0, 124, -128, 255})
@@ -60,8 +60,8 @@ TEST(FuseQuantise, IsOneLoopAndExact) {
         }
 }
 
-// What is seen elsewhere, or is no quantisation, stays as it is.
-TEST(FuseQuantise, LeavesWhatItMayNotJoin) {
+// What is seen elsewhere, or is no quantization, stays as it is.
+TEST(FuseQuantize, LeavesWhatItMayNotJoin) {
   const PointwiseTables tables = PointwiseTables::of(kAvx2);
   for (const char* text :
        {"(f32) %1=constant.f32(0.1) %2=div.f32(%0,%1) %3=round_even.f32(%2) %4=saturate.u8(%3) -> %4 %3",

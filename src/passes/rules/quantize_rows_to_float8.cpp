@@ -1,4 +1,4 @@
-// quantise_rows_to_float8: as quantise_rows_for_gpu, in e4m3, of the layers that the user gave this type.
+// quantize_rows_to_float8: as quantize_rows_for_gpu, in e4m3, of the layers that the user gave this type.
 //
 // before: (x f32[2,64])
 //   w = constant f32[64,4]
@@ -15,13 +15,13 @@
 //   w = constant f32[64,4]
 //   y = MatMul(x, w)
 #include "passes/pass.h"
-#include "passes/precision/quantise_rows.h"
+#include "passes/precision/quantize_rows.h"
 
 namespace tenfold::passes {
 
-Pass pass_quantise_rows_to_float8() {
-  return {.name = "quantise_rows_to_float8",
-          .run = [](ir::Graph& graph) { return quantise_rows(graph, {.type = DType::f8e4m3fn, .usual = false}); }};
+Pass pass_quantize_rows_to_float8() {
+  return {.name = "quantize_rows_to_float8",
+          .run = [](ir::Graph& graph) { return quantize_rows(graph, {.type = DType::f8e4m3fn, .usual = false}); }};
 }
 
 }  // namespace tenfold::passes

@@ -1,4 +1,4 @@
-// CentreWeights (internal): what a product needs that reads the sum before a norm in place of what the norm makes: the matrix, its rows
+// CenterWeights (internal): what a product needs that reads the sum before a norm in place of what the norm makes: the matrix, its rows
 // times the norm's scale and without the mean of each column, and the norm's bias times the matrix. Operands: the matrix, scale, bias.
 // Only folded, by passes/rules/defer_norms.
 #include <algorithm>
@@ -52,8 +52,8 @@ void reference(Call& call) {
 
 }  // namespace
 
-OpDef op_centre_weights() {
-  return {.name = "CentreWeights",
+OpDef op_center_weights() {
+  return {.name = "CenterWeights",
           .min_inputs = 3,
           .max_inputs = 3,
           .min_outputs = 2,

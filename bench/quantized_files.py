@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""MobileNet-v2 in 8 bits as a file: who runs whose, and how near the f32 model: quantised_files.py TENFOLD [--others PYTHON]
+"""MobileNet-v2 in 8 bits as a file: who runs whose, and how near the f32 model: quantized_files.py TENFOLD [--others PYTHON]
 
 Files that `tenfold quantize` writes for each --for run in ONNX Runtime, in OpenVINO and in Tenfold; so do those of ONNX Runtime's own
-quantiser, of NNCF and of ModelOpt. The 100 even photographs of ../shared (or TENFOLD_SHARED) give ranges, the odd ones judge, by ONNX
+quantizer, of NNCF and of ModelOpt. The 100 even photographs of ../shared (or TENFOLD_SHARED) give ranges, the odd ones judge, by ONNX
 Runtime in f32. PYTHON has openvino and nncf (pip install openvino nncf onnx onnxruntime), which script/bootstrap does not install; without
 it their rows are left out. So are those of ModelOpt where PYTHON lacks it (pip install nvidia-modelopt[onnx], which brings torch; its
-quantiser of ONNX files needs no GPU).
+quantizer of ONNX files needs no GPU).
 """
 import argparse
 import os
@@ -36,10 +36,10 @@ quantize('floats.onnx', quantize_mode=mode, calibration_data={'image': np.load('
          output_path=f'modelopt_{mode}.onnx', calibration_eps=['cpu'], high_precision_dtype='fp32')'''
 
 
-def answers_of_onnxruntime(path, optimised):
+def answers_of_onnxruntime(path, optimized):
     options = ort.SessionOptions()
     options.log_severity_level = 3
-    if not optimised:
+    if not optimized:
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = ort.InferenceSession(path, options, providers=['CPUExecutionProvider'])
     return np.concatenate([session.run(None, {'image': x[None]})[0] for x in np.load('judged.npy')])
@@ -105,7 +105,7 @@ def main():
                     continue
                 try:
                     got = run()
-                except Exception as error:   # ONNX Runtime's optimiser refuses graphs of e4m3, OpenVINO some files
+                except Exception as error:   # ONNX Runtime's optimizer refuses graphs of e4m3, OpenVINO some files
                     cells.append(f'refused ({type(error).__name__})')
                     continue
                 cells.append(f'{np.linalg.norm(got - want) / np.linalg.norm(want):.3f}, {(got.argmax(1) == want.argmax(1)).mean():.0%}')

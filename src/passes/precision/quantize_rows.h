@@ -1,4 +1,4 @@
-// Products of a plain model that quantise their rows as they run: what the rules of this name share.
+// Products of a plain model that quantize their rows as they run: what the rules of this name share.
 #pragma once
 
 #include "ir/graph.h"
@@ -14,6 +14,6 @@ struct RowsForm {
 };
 
 // Each product of f32 with a constant matrix becomes one of 8 bits. True if anything changed.
-bool quantise_rows(ir::Graph& graph, const RowsForm& form);
+bool quantize_rows(ir::Graph& graph, const RowsForm& form);
 
 }  // namespace tenfold::passes

@@ -13,7 +13,7 @@ using std::int64_t;
 
 // The quotient is bounded to what fits behind the zero point, a whole number, so that rounding it is the last step. NaN becomes 0.
 template <class T, bool kZero>
-void quantise(void* out, int64_t out_row, const PointwiseArg* args, unsigned, int64_t rows, int64_t cols) {
+void quantize(void* out, int64_t out_row, const PointwiseArg* args, unsigned, int64_t rows, int64_t cols) {
   for (int64_t r = 0; r < rows; ++r) {
     const auto value = [&](int i) { return *(static_cast<const float*>(args[i].data) + r * args[i].row_stride); };
     const float divisor = value(1), zero_point = kZero ? value(2) : 0;
@@ -38,8 +38,8 @@ void quantise(void* out, int64_t out_row, const PointwiseArg* args, unsigned, in
 
 }  // namespace
 
-extern "C" constinit const PointwiseQuantiseKernels TENFOLD_TABLE(pointwise_quantise) = {
-    .to_u8 = {quantise<std::uint8_t, false>, quantise<std::uint8_t, true>},
-    .to_i8 = {quantise<std::int8_t, false>, quantise<std::int8_t, true>}};
+extern "C" constinit const PointwiseQuantizeKernels TENFOLD_TABLE(pointwise_quantize) = {
+    .to_u8 = {quantize<std::uint8_t, false>, quantize<std::uint8_t, true>},
+    .to_i8 = {quantize<std::int8_t, false>, quantize<std::int8_t, true>}};
 
 }  // namespace tenfold::backends::cpu

@@ -9,7 +9,7 @@ NetworkAttributes scaled_along(const LayerCall& call) {
   const Shape& shape = call.list("block_shape");
   const int rank = call.rank(0);
   if (shape.empty() && (call.rank(1) < 2 || call.rank(1) != rank)) return {{"axis", axis < 0 ? std::int64_t{1} : axis}};
-  const Shape extents = call.known_shape(0, "quantisation in blocks"), scales = call.known_shape(1, "quantisation in blocks");
+  const Shape extents = call.known_shape(0, "quantization in blocks"), scales = call.known_shape(1, "quantization in blocks");
   if (!shape.empty() && shape.size() != extents.size())
     call.refuse("block_shape has " + std::to_string(shape.size()) + " extents, the data " + std::to_string(extents.size()));
   if (scales.size() != extents.size()) call.refuse("a scale for each block was expected, of rank " + std::to_string(rank));

@@ -1,5 +1,5 @@
-// The products are found, their weights rounded, and the rows of what they share quantised once.
-#include "passes/precision/quantise_rows.h"
+// The products are found, their weights rounded, and the rows of what they share quantized once.
+#include "passes/precision/quantize_rows.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,7 @@ namespace {
 
 using ir::Value;
 
-// Shorter sums are not worth what quantising takes; longer ones may leave 32 bits.
+// Shorter sums are not worth what quantizing takes; longer ones may leave 32 bits.
 constexpr std::int64_t kLeastDepth = 32, kMostDepth = 65000;
 constexpr std::int64_t kMostRegisters = 32768;   // a GPU holds a row in registers
 
@@ -32,7 +32,7 @@ bool takes(const ir::Node& n, const RowsForm& form) {
 }
 
 // Within [-most, most], where that is less than what the weights have: as many steps less of each column's scale.
-void narrow(const Tensor& weights, quant::QuantisedWeights& q, int most) {
+void narrow(const Tensor& weights, quant::QuantizedWeights& q, int most) {
   constexpr int kMost = 127;
   if (most >= kMost) return;
   const std::int64_t columns = q.scales.size();
@@ -52,17 +52,17 @@ class Rows {
   bool run() {
     bool changed = false;
     for (ir::Node* n : graph_.node_list())
-      if (takes(*n, form_)) quantise(*n), changed = true;
+      if (takes(*n, form_)) quantize(*n), changed = true;
     return changed;
   }
 
  private:
-  void quantise(ir::Node& n) {
+  void quantize(ir::Node& n) {
     Value* w = n.in(1);
-    ir::fix(*w->constant, "rounded to 8 bits, for a product whose rows are quantised as they run");
+    ir::fix(*w->constant, "rounded to 8 bits, for a product whose rows are quantized as they run");
     const bool float8 = form_.type == DType::f8e4m3fn;
-    quant::QuantisedWeights weights =
-        quant::quantise_weights(w->constant->tensor, 1, float8 ? quant::WeightForm::e4m3 : quant::WeightForm::bytes);
+    quant::QuantizedWeights weights =
+        quant::quantize_weights(w->constant->tensor, 1, float8 ? quant::WeightForm::e4m3 : quant::WeightForm::bytes);
     narrow(w->constant->tensor, weights, form_.most);
     Value* values = graph_.add_constant(std::move(weights.values), graph_.unique_name(w->name + (float8 ? "_e4m3" : "_i8")));
     Value* scales = graph_.add_constant(std::move(weights.scales), graph_.unique_name(w->name + "_scales"));
@@ -93,6 +93,6 @@ class Rows {
 
 }  // namespace
 
-bool quantise_rows(ir::Graph& graph, const RowsForm& form) { return Rows(graph, form).run(); }
+bool quantize_rows(ir::Graph& graph, const RowsForm& form) { return Rows(graph, form).run(); }
 
 }  // namespace tenfold::passes

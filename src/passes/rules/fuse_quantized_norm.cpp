@@ -1,4 +1,4 @@
-// fuse_quantised_norm: a norm whose result is also read in 8 bits gives both: one step less, and the row is still in registers. For GPUs.
+// fuse_quantized_norm: a norm whose result is also read in 8 bits gives both: one step less, and the row is still in registers. For GPUs.
 //
 // before: (x f32[6,8], r f32[6,8], g f32[8]!, h f32[8]!)
 //   y = SumNorm(g, h, x, _, r)
@@ -6,7 +6,7 @@
 //   z = Relu(y)
 //   return q, z
 // after: (x f32[6,8], r f32[6,8], g f32[8]!, h f32[8]!)
-//   y, q = SumNorm(g, h, x, _, r) quantised="f8e4m3fn" scale=0.5
+//   y, q = SumNorm(g, h, x, _, r) quantized="f8e4m3fn" scale=0.5
 //   z = Relu(y)
 //   return q, z
 //
@@ -23,14 +23,14 @@
 namespace tenfold::passes {
 namespace {
 
-struct Quantisation {
+struct Quantization {
   DType type = DType::u8;
   double scale = 1, zero = 0;
 };
 
-// What a body does that only quantises: (cast,) divide by a number, (round, add a number,) saturate or cast to e4m3.
-std::optional<Quantisation> quantisation_in(const ir::Body& body) {
-  Quantisation q;
+// What a body does that only quantizes: (cast,) divide by a number, (round, add a number,) saturate or cast to e4m3.
+std::optional<Quantization> quantization_in(const ir::Body& body) {
+  Quantization q;
   std::uint16_t current = 0;
   bool divided = false, rounded = false, done = false;
   const auto number = [&](std::uint16_t v) -> std::optional<double> {
@@ -66,11 +66,11 @@ bool try_fuse(ir::Graph& graph, ir::Node& n) {
   if (n.op() != "SumNorm" || n.outputs.size() != 1) return false;
   for (ir::Node* user : n.out()->users) {
     const std::optional<ir::Body> body = user->op() == "Region" && user->inputs.size() == 1 ? body_of(*user) : std::nullopt;
-    const std::optional<Quantisation> q = body ? quantisation_in(*body) : std::nullopt;
+    const std::optional<Quantization> q = body ? quantization_in(*body) : std::nullopt;
     if (!q) continue;
     ir::Node both;
     both.def = n.def, both.name = n.name, both.numerics = n.numerics, both.inputs = n.inputs, both.attributes = n.attributes;
-    both.attributes.set("quantised", std::string(name(q->type)));
+    both.attributes.set("quantized", std::string(name(q->type)));
     both.attributes.set("scale", static_cast<float>(q->scale));
     both.attributes.set("zero", static_cast<float>(q->zero));
     const ir::Node* made = graph.add(std::move(both), 2, &n);
@@ -90,6 +90,6 @@ bool run(ir::Graph& graph) {
 
 }  // namespace
 
-Pass pass_fuse_quantised_norm() { return {.name = "fuse_quantised_norm", .run = run}; }
+Pass pass_fuse_quantized_norm() { return {.name = "fuse_quantized_norm", .run = run}; }
 
 }  // namespace tenfold::passes

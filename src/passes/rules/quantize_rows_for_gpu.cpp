@@ -1,5 +1,5 @@
-// quantise_rows_for_gpu: as quantise_rows, for tensor cores: rows are i8, whose sums need no correction, and sums are of 16 products or a
-// multiple of them. Layers that the user gave another type of 8 bits are for quantise_rows_to_float8.
+// quantize_rows_for_gpu: as quantize_rows, for tensor cores: rows are i8, whose sums need no correction, and sums are of 16 products or a
+// multiple of them. Layers that the user gave another type of 8 bits are for quantize_rows_to_float8.
 //
 // before: (x f32[2,64])
 //   w = constant f32[64,4]
@@ -21,12 +21,12 @@
 //   w = constant f32[64,4]
 //   y = MatMul(x, w) numerics={type=f8e4m3fn}
 #include "passes/pass.h"
-#include "passes/precision/quantise_rows.h"
+#include "passes/precision/quantize_rows.h"
 
 namespace tenfold::passes {
 
-Pass pass_quantise_rows_for_gpu() {
-  return {.name = "quantise_rows_for_gpu", .run = [](ir::Graph& graph) { return quantise_rows(graph, {.type = DType::i8}); }};
+Pass pass_quantize_rows_for_gpu() {
+  return {.name = "quantize_rows_for_gpu", .run = [](ir::Graph& graph) { return quantize_rows(graph, {.type = DType::i8}); }};
 }
 
 }  // namespace tenfold::passes

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes a model whose products and convolutions with weights are quantised:
-quantise_products.py IN.onnx OUT.onnx float8|int8|float8-attention [RUNS]
+"""Writes a model whose products and convolutions with weights are quantized:
+quantize_products.py IN.onnx OUT.onnx float8|int8|float8-attention [RUNS]
 
 Weights get a scale for each column or filter, activations one for each tensor: the largest magnitude in RUNS (4) runs on random inputs
 becomes the type's largest number, 448 or 127. With float8-attention products of two activations, too. Needs onnx,
-onnxruntime and numpy; dynamic dims are run with batch 2 and 128 elsewhere. (The optimiser of ONNX Runtime 1.31 computes such e4m3 models
+onnxruntime and numpy; dynamic dims are run with batch 2 and 128 elsewhere. (The optimizer of ONNX Runtime 1.31 computes such e4m3 models
 wrongly: compare with the float model, or switch it off.)
 """
 import sys
@@ -79,7 +79,7 @@ def of_activations(node, weights, made):
     return node.op_type == 'MatMul' and all(i in made and i not in weights for i in node.input)
 
 
-def quantise(model, kind, runs, attention=False):
+def quantize(model, kind, runs, attention=False):
     weights = {t.name: t for t in model.graph.initializer}
     made = {o: n.op_type for n in model.graph.node for o in n.output}
     products = [n for n in model.graph.node if channel_axis(n, weights) is not None]
@@ -138,4 +138,4 @@ if __name__ == '__main__':
     if wanted[0] not in TYPE or wanted[2] not in ('', 'attention') or wanted == ('int8', '-', 'attention'):
         sys.exit(__doc__)
     runs = int(sys.argv[4]) if len(sys.argv) > 4 else 4
-    onnx.save(quantise(onnx.load(sys.argv[1]), wanted[0], runs, wanted[2] == 'attention'), sys.argv[2])
+    onnx.save(quantize(onnx.load(sys.argv[1]), wanted[0], runs, wanted[2] == 'attention'), sys.argv[2])

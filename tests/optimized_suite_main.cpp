@@ -1,15 +1,15 @@
-// Usage: optimised_suite [--folder node] [--filter softmax] [--seed 1] [--device cuda:0] [--level 3] [--rounds] [--share 2/8] [--list]
+// Usage: optimized_suite [--folder node] [--filter softmax] [--seed 1] [--device cuda:0] [--level 3] [--rounds] [--share 2/8] [--list]
 // (TENFOLD_SHARED=DIR if ../shared is elsewhere)
 //
 // The device "far" is the CPU behind memory that the host cannot read: what a GPU asks of the runtime.
 // Runs cases of the ONNX suite through the builder and the runtime; prints those that do not pass and a total.
 // --level is that of the build, 0 if it is left out; --rounds lets f32 be rounded as it is by default.
-// --share K/N takes every N-th case from the K-th on, for N processes. --list prints them as lines of optimised_suite_expected.txt.
+// --share K/N takes every N-th case from the K-th on, for N processes. --list prints them as lines of optimized_suite_expected.txt.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
-#include "optimised_suite.h"
+#include "optimized_suite.h"
 
 int main(int argc, char** argv) {
   using namespace tenfold::tests;
@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
     else if (!std::strcmp(argv[i], "--level") && value) level = std::atoi(argv[++i]);
     else
       return std::fprintf(
-                 stderr, "usage: optimised_suite [--folder node] [--filter softmax] [--seed 1] [--device cuda:0] [--level 3] [--rounds] "
+                 stderr, "usage: optimized_suite [--folder node] [--filter softmax] [--seed 1] [--device cuda:0] [--level 3] [--rounds] "
                          "[--share 2/8] [--list]\n"),
              1;
   }
@@ -44,10 +44,10 @@ int main(int argc, char** argv) {
   for (const SuiteCase& test : suite_cases(*root, folder, filter)) {
     if (number++ % shares != share - 1) continue;
     std::fprintf(stderr, "\r%-80s\r", test.name.c_str());   // so that a crash names its case
-    CaseResult result = run_case(test, optimised_runner(seed, device, level, rounds));
+    CaseResult result = run_case(test, optimized_runner(seed, device, level, rounds));
     // What the CPU runs, every device has to run.
     if (result.verdict == Verdict::unsupported && device != "cpu" &&
-        run_case(test, optimised_runner(seed, "cpu", level, rounds)).verdict == Verdict::pass)
+        run_case(test, optimized_runner(seed, "cpu", level, rounds)).verdict == Verdict::pass)
       result.verdict = Verdict::fail;
     const int verdict = static_cast<int>(result.verdict);
     ++total[verdict];

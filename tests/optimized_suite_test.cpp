@@ -1,5 +1,5 @@
-// The ONNX suite through builder and runtime. What plans cannot hold yet stands in optimised_suite_expected.txt, which only shrinks.
-#include "optimised_suite.h"
+// The ONNX suite through builder and runtime. What plans cannot hold yet stands in optimized_suite_expected.txt, which only shrinks.
+#include "optimized_suite.h"
 
 #include <gtest/gtest.h>
 
@@ -17,13 +17,13 @@ void run_folder(const std::string& folder, std::uint64_t seed, const std::string
   const auto root = suite_root();
   if (!root) GTEST_SKIP() << "the conformance archive is not under " << shared_folder();
   // What even the reference kernels cannot run is the other test's matter.
-  const std::set<std::string> without_plans = listed_in("onnx_suite_expected.txt"), listed = listed_in("optimised_suite_expected.txt");
+  const std::set<std::string> without_plans = listed_in("onnx_suite_expected.txt"), listed = listed_in("optimized_suite_expected.txt");
   const auto cases = suite_cases(*root, folder);
   ASSERT_FALSE(cases.empty());
   for (const SuiteCase& test : cases) {
     const std::string name = folder + "/" + test.name;
     if (without_plans.count(name)) continue;
-    const CaseResult result = run_case(test, optimised_runner(seed, device, level, rounds));
+    const CaseResult result = run_case(test, optimized_runner(seed, device, level, rounds));
     if (rounds && kBeyondTheSuite.count(name)) continue;
     if (result.verdict != Verdict::pass && !listed.count(name))
       ADD_FAILURE() << name << ", seed " << seed << ", level " << level << ": " << result.why;
@@ -31,15 +31,15 @@ void run_folder(const std::string& folder, std::uint64_t seed, const std::string
   }
 }
 
-TEST(OptimisedSuite, Node) { run_folder("node", 0); }
-TEST(OptimisedSuite, NodeWithRandomChoices) { run_folder("node", 1); }
-TEST(OptimisedSuite, NodeWhereTheHostCannotReadTheMemory) { run_folder("node", 0, "far"); }
-TEST(OptimisedSuite, Simple) { run_folder("simple", 0); }
-TEST(OptimisedSuite, PytorchConverted) { run_folder("pytorch-converted", 0); }
-TEST(OptimisedSuite, PytorchConvertedWithRandomChoices) { run_folder("pytorch-converted", 2); }
-TEST(OptimisedSuite, PytorchOperator) { run_folder("pytorch-operator", 0); }
-TEST(OptimisedSuite, PytorchOperatorWithRandomChoices) { run_folder("pytorch-operator", 3); }
-TEST(OptimisedSuite, Light) {
+TEST(OptimizedSuite, Node) { run_folder("node", 0); }
+TEST(OptimizedSuite, NodeWithRandomChoices) { run_folder("node", 1); }
+TEST(OptimizedSuite, NodeWhereTheHostCannotReadTheMemory) { run_folder("node", 0, "far"); }
+TEST(OptimizedSuite, Simple) { run_folder("simple", 0); }
+TEST(OptimizedSuite, PytorchConverted) { run_folder("pytorch-converted", 0); }
+TEST(OptimizedSuite, PytorchConvertedWithRandomChoices) { run_folder("pytorch-converted", 2); }
+TEST(OptimizedSuite, PytorchOperator) { run_folder("pytorch-operator", 0); }
+TEST(OptimizedSuite, PytorchOperatorWithRandomChoices) { run_folder("pytorch-operator", 3); }
+TEST(OptimizedSuite, Light) {
 #ifdef TENFOLD_SANITIZED
   GTEST_SKIP() << "whole image networks take too long with sanitizers";
 #endif
@@ -48,20 +48,20 @@ TEST(OptimisedSuite, Light) {
 
 // As users build: float32 may be rounded, and every kernel is timed. The suite's own tolerances all the same.
 void run_as_users(const std::string& folder) { run_folder(folder, 0, "cpu", 3, true); }
-TEST(OptimisedSuiteAsUsersBuild, Node) { run_as_users("node"); }
-TEST(OptimisedSuiteAsUsersBuild, Simple) { run_as_users("simple"); }
-TEST(OptimisedSuiteAsUsersBuild, PytorchConverted) { run_as_users("pytorch-converted"); }
-TEST(OptimisedSuiteAsUsersBuild, PytorchOperator) { run_as_users("pytorch-operator"); }
+TEST(OptimizedSuiteAsUsersBuild, Node) { run_as_users("node"); }
+TEST(OptimizedSuiteAsUsersBuild, Simple) { run_as_users("simple"); }
+TEST(OptimizedSuiteAsUsersBuild, PytorchConverted) { run_as_users("pytorch-converted"); }
+TEST(OptimizedSuiteAsUsersBuild, PytorchOperator) { run_as_users("pytorch-operator"); }
 // What is timed rounds nothing below 64 KiB, which is where nearly all of these models are. Random choices are not bound by that, so that
 // models of one node meet every kernel that rounds, under the suite's own tolerances.
-TEST(OptimisedSuiteAsUsersBuild, KernelsThatRound) {
+TEST(OptimizedSuiteAsUsersBuild, KernelsThatRound) {
   const std::int64_t before = rounding_steps();
   for (const char* folder : {"node", "simple", "pytorch-converted", "pytorch-operator"}) run_folder(folder, 4, "cpu", 0, true);
   const std::int64_t met = rounding_steps() - before;
   std::printf("%lld steps by kernels that round\n", static_cast<long long>(met));
   EXPECT_TRUE(IsSkipped() || met > 20) << met;
 }
-TEST(OptimisedSuiteAsUsersBuild, Light) {
+TEST(OptimizedSuiteAsUsersBuild, Light) {
 #ifdef TENFOLD_SANITIZED
   GTEST_SKIP() << "whole image networks take too long with sanitizers";
 #endif

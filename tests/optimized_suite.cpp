@@ -1,5 +1,5 @@
-// Building, running, saving and loading for the suite; see optimised_suite.h.
-#include "optimised_suite.h"
+// Building, running, saving and loading for the suite; see optimized_suite.h.
+#include "optimized_suite.h"
 
 #include <unistd.h>
 
@@ -134,7 +134,7 @@ Values run_with_constants(const fs::path& model, const Values& inputs, const Bui
 
 std::int64_t rounding_steps() { return g_rounding_steps; }
 
-Values run_optimised(const fs::path& model, const Values& inputs, const BuildConfig& config) {
+Values run_optimized(const fs::path& model, const Values& inputs, const BuildConfig& config) {
   BuildConfig fixed = config;
   fixed.profiles = {profile_of(onnx_import::import_file(model), inputs)};
   const Engine built = build_for(model, fixed);
@@ -153,7 +153,7 @@ Values run_optimised(const fs::path& model, const Values& inputs, const BuildCon
   return results;
 }
 
-Runner optimised_runner(std::uint64_t seed, const std::string& device, int level, bool rounds) {
+Runner optimized_runner(std::uint64_t seed, const std::string& device, int level, bool rounds) {
   BuildConfig config;
   config.device = device;
   config.tf32 = rounds;
@@ -163,7 +163,7 @@ Runner optimised_runner(std::uint64_t seed, const std::string& device, int level
   if (rounds && seed) config.choose_tactic = one_that_rounds;
   const bool constants = rounds && seed != 0;
   return [config, constants](const fs::path& model, const Values& inputs) {
-    return constants ? run_with_constants(model, inputs, config) : run_optimised(model, inputs, config);
+    return constants ? run_with_constants(model, inputs, config) : run_optimized(model, inputs, config);
   };
 }
 

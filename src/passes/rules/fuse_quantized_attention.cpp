@@ -1,4 +1,4 @@
-// fuse_quantised_attention: what makes 8 bits of an attention's result (of one of e4m3 16 bits, too), once its heads lie beside each other
+// fuse_quantized_attention: what makes 8 bits of an attention's result (of one of e4m3 16 bits, too), once its heads lie beside each other
 // again, becomes its epilogue; then fewer bits are moved. For GPUs; the tuner cuts it off where no attention writes them.
 //
 // before: (q f16[2,3,5,8], k f16[2,3,7,8], v f16[2,3,7,8])
@@ -85,6 +85,6 @@ bool run(ir::Graph& graph) { return try_each(graph, try_fuse); }
 
 }  // namespace
 
-Pass pass_fuse_quantised_attention() { return {.name = "fuse_quantised_attention", .run = run}; }
+Pass pass_fuse_quantized_attention() { return {.name = "fuse_quantized_attention", .run = run}; }
 
 }  // namespace tenfold::passes

@@ -1,4 +1,4 @@
-// quantise_rows: products of a plain model's activations with constant weights become products of integers without any data: each row
+// quantize_rows: products of a plain model's activations with constant weights become products of integers without any data: each row
 // of the activations gets its scale as it runs, each column of the weights has one. For CPUs, where a calibration "dynamic" permits it.
 //
 // before: (x f32[2,64])
@@ -21,12 +21,12 @@
 // kept: (x f32[2,64], w f32[64,4])
 //   y = MatMul(x, w)
 #include "passes/pass.h"
-#include "passes/precision/quantise_rows.h"
+#include "passes/precision/quantize_rows.h"
 
 namespace tenfold::passes {
 
-Pass pass_quantise_rows() {
-  return {.name = "quantise_rows", .run = [](ir::Graph& graph) { return quantise_rows(graph, {}); }};
+Pass pass_quantize_rows() {
+  return {.name = "quantize_rows", .run = [](ir::Graph& graph) { return quantize_rows(graph, {}); }};
 }
 
 }  // namespace tenfold::passes

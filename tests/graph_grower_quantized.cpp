@@ -10,7 +10,7 @@ namespace tenfold {
 // At least 2^-6, which six decimals hold.
 std::string Grower::power(int least, int most) { return std::to_string(std::ldexp(1.0, least + below(most - least + 1))); }
 
-// A quantised and dequantised value; on a grid of its own.
+// A quantized and dequantized value; on a grid of its own.
 std::string Grower::on_grid(const std::string& name) {
   const bool is_signed = below(2);
   const std::string scale = cat("c", count_++), zero = cat("c", count_++);
@@ -20,7 +20,7 @@ std::string Grower::on_grid(const std::string& name) {
   return node(cat("DequantizeLinear(", q, ", ", scale, ", ", zero, ")"));
 }
 
-// Dequantised weights with a scale for each index of `axis`, or one.
+// Dequantized weights with a scale for each index of `axis`, or one.
 std::string Grower::weights(const Shape& shape, int axis) {
   const std::string name = cat("w", count_++), scale = cat("c", count_++);
   header_ += ", " + name + " i8[";
@@ -35,7 +35,7 @@ std::string Grower::weights(const Shape& shape, int axis) {
 }
 
 // From a value on a grid to another one, and its shape.
-void Grower::quantised_layer(std::string& name, Shape& shape) {
+void Grower::quantized_layer(std::string& name, Shape& shape) {
   const std::string before = name;
   const Shape was = shape;
   if (shape.size() == 3) {
@@ -62,10 +62,10 @@ void Grower::quantised_layer(std::string& name, Shape& shape) {
   }
 }
 
-void Grower::quantised() {
+void Grower::quantized() {
   std::string name = on_grid("x");
   Shape shape = values_[0].shape;
-  for (int layers = 1 + below(3); layers > 0; --layers) quantised_layer(name, shape);
+  for (int layers = 1 + below(3); layers > 0; --layers) quantized_layer(name, shape);
   add("Neg(" + name + ")", shape);   // a product of two activations would do without the rounding before it (remove_qdq)
 }
 

@@ -1,4 +1,4 @@
-// quantise_rows_for_pairs: as quantise_rows, for CPUs whose instruction adds two products of bytes in 16 bits (AVX2). Where both weights
+// quantize_rows_for_pairs: as quantize_rows, for CPUs whose instruction adds two products of bytes in 16 bits (AVX2). Where both weights
 // are large that does not fit, and takes twice as long (kernels/int8/int8.h, Int8Class): with a quarter fewer levels nearly all pairs fit.
 //
 // before: (x f32[2,64])
@@ -21,12 +21,12 @@
 // kept: (x f32[2,64], w f32[64,4])
 //   y = MatMul(x, w)
 #include "passes/pass.h"
-#include "passes/precision/quantise_rows.h"
+#include "passes/precision/quantize_rows.h"
 
 namespace tenfold::passes {
 
-Pass pass_quantise_rows_for_pairs() {
-  return {.name = "quantise_rows_for_pairs", .run = [](ir::Graph& graph) { return quantise_rows(graph, {.most = 95}); }};
+Pass pass_quantize_rows_for_pairs() {
+  return {.name = "quantize_rows_for_pairs", .run = [](ir::Graph& graph) { return quantize_rows(graph, {.most = 95}); }};
 }
 
 }  // namespace tenfold::passes

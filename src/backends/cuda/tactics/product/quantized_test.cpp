@@ -1,4 +1,4 @@
-// Products of 8 bits with the epilogues that quantised models give them: compiled for every architecture that claims them, and, where there
+// Products of 8 bits with the epilogues that quantized models give them: compiled for every architecture that claims them, and, where there
 // is a GPU, compared with the reference kernels.
 #include <cmath>
 #include <optional>
@@ -15,7 +15,7 @@ namespace {
 using testing::each_tactic;
 using testing::OneNode;
 
-struct QuantisedCase {
+struct QuantizedCase {
   std::string op, text;            // as in ops/cases.h; sums become operands of the body
   std::string body;                // ir::parse_body
   std::vector<std::string> extra;  // operands of the body
@@ -27,7 +27,7 @@ const std::string kGeluOfSums =
     "(i32,f32) %2=cast.f32(%0) %3=mul.f32(%2,%1) %4=cast.f16(%3) %5=constant.f16(0.70710678) %6=mul.f16(%4,%5) %7=erf.f16(%6) "
     "%8=constant.f16(1) %9=add.f16(%7,%8) %10=mul.f16(%4,%9) %11=constant.f16(0.5) %12=mul.f16(%10,%11) %13=cast.f32(%12) ";
 
-const QuantisedCase kCases[] = {
+const QuantizedCase kCases[] = {
     {"MatMulFloat8", "f8e4m3fn[1100,272] f8e4m3fn[272,144]!",
      "(f32,f32,f16) %3=mul.f32(%0,%1) %4=cast.f16(%3) %5=add.f16(%4,%2) %6=constant.f16(0) %7=max.f16(%5,%6) %8=cast.f32(%7) "
      "%9=constant.f32(0.37) %10=div.f32(%8,%9) %11=cast.f8e4m3fn(%10) -> %11",
@@ -102,10 +102,10 @@ const QuantisedCase kCases[] = {
      "(f32) %1=constant.f32(0.05) %2=div.f32(%0,%1) %3=cast.f8e4m3fn(%2) -> %3", {}, DType::f8e4m3fn, 0.126},
 };
 
-TEST(CudaQuantised, EpiloguesCompile) {
+TEST(CudaQuantized, EpiloguesCompile) {
   cuda::add_search_place(TENFOLD_SOURCE_DIR "/build/venv");
   if (const std::string why = cuda::compiler_why_not(); !why.empty()) GTEST_SKIP() << "no NVRTC: " << why;
-  for (const QuantisedCase& c : kCases) {
+  for (const QuantizedCase& c : kCases) {
     SCOPED_TRACE(cat(c.op, " ", c.text, " ", c.body));
     const OneNode one(c.op, c.text, c.body, c.extra);
     for (int arch : {75, 80, 89, 90, 120}) {
@@ -127,7 +127,7 @@ TEST(CudaQuantised, EpiloguesCompile) {
 
 // What an error of one sixteenth of each weight of the softmax, which kernels round to e4m3, makes of a sum in which values cancel:
 // the same attention of absolute values. Nothing for other operators.
-std::optional<Tensor> magnitudes_of(const QuantisedCase& c) {
+std::optional<Tensor> magnitudes_of(const QuantizedCase& c) {
   if (c.op != "AttentionFloat8") return std::nullopt;
   OneNode positive(c.op, c.text, c.body, c.extra);
   auto* bytes = static_cast<std::uint8_t*>(positive.operands[2].mutable_raw());
@@ -135,11 +135,11 @@ std::optional<Tensor> magnitudes_of(const QuantisedCase& c) {
   return positive.reference();
 }
 
-TEST(CudaQuantised, EpiloguesAgreeWithTheReference) {
+TEST(CudaQuantized, EpiloguesAgreeWithTheReference) {
   std::string lacks;
   if (cuda_devices(lacks).empty()) GTEST_SKIP() << "no GPU: " << lacks;
   const std::shared_ptr<Backend> backend = open_backend("cuda");
-  for (const QuantisedCase& c : kCases) {
+  for (const QuantizedCase& c : kCases) {
     const OneNode one(c.op, c.text, c.body, c.extra);
     const Tensor want = one.reference();
     const std::optional<Tensor> magnitudes = magnitudes_of(c);

@@ -12,7 +12,7 @@ bool is_zero_point(double value) { return value == std::nearbyint(value) && std:
 
 }  // namespace
 
-void fuse_quantise(Lowered& program, const PointwiseTables& tables) {
+void fuse_quantize(Lowered& program, const PointwiseTables& tables) {
   const std::vector<int> uses = program.use_counts();
   const auto is = [&](int v, Op op) {
     return !program.is_input(v) && program.item(v).op == op && program.item(v).lane == LaneType::f32 && !program.item(v).rounded &&
@@ -35,7 +35,7 @@ void fuse_quantise(Lowered& program, const PointwiseTables& tables) {
     if (program.is_constant(quotient[0]) || !program.is_constant(quotient[1]) || !inverts(program.item(quotient[1]).value)) continue;
     item.in[0] = quotient[0], item.in[1] = quotient[1], item.in[2] = std::max(zero, 0);
     item.arity = zero < 0 ? 2 : 3;
-    item.kernel = (to_u8 ? tables.quantise->to_u8 : tables.quantise->to_i8)[zero < 0 ? 0 : 1];
+    item.kernel = (to_u8 ? tables.quantize->to_u8 : tables.quantize->to_i8)[zero < 0 ? 0 : 1];
   }
 }
 
