@@ -39,8 +39,8 @@ def build(tenfold, plan, *flags, largest=1):
 
 def errors(tenfold, judged, labels, want):
     rows = [(name, 'none') for name in ('minmax', 'entropy', 'mse', 'percentile')] + [('auto', 'equalize,smooth,round,bias')]
-    for name, remedies in rows:
-        build(tenfold, 'm.plan', '--int8', '--data=data.npy', '--samples=200', f'--calibrator={name}', f'--remedies={remedies}',
+    for name, corrections in rows:
+        build(tenfold, 'm.plan', '--int8', '--data=data.npy', '--samples=200', f'--calibrator={name}', f'--corrections={corrections}',
               '--builderOptimizationLevel=1', largest=20)
         got = []
         for i in range(0, len(judged), 20):
@@ -51,7 +51,7 @@ def errors(tenfold, judged, labels, want):
         got = np.concatenate(got)
         error = np.linalg.norm(got - want) / np.linalg.norm(want)
         same, right = (got.argmax(1) == want.argmax(1)).mean(), (got.argmax(1) == labels).sum()
-        print(f'| {name}, {remedies} | {error:.4f} | {same:.0%} | {right} |', flush=True)
+        print(f'| {name}, {corrections} | {error:.4f} | {same:.0%} | {right} |', flush=True)
 
 
 class Reader:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""MiniLM in 8 bits from sentences, beside ONNX Runtime: calibrated_sentences.py TENFOLD [--remedies LIST,...] [--level 1]
+"""MiniLM in 8 bits from sentences, beside ONNX Runtime: calibrated_sentences.py TENFOLD [--corrections LIST,...] [--level 1]
 
 Makes rows of docs/precision.md: the first 128 sentences of STS-B give ranges, and all 1,379 pairs of ../shared (or TENFOLD_SHARED) judge by
 ONNX Runtime in f32: the cosine between embeddings, and the rank correlation (Spearman, x 100) of the pairs' cosines with what people said.
@@ -45,7 +45,7 @@ def build(tenfold, model, level, flags):
               for which, s in (('min', '1x1'), ('opt', f'{BATCH}x24'), ('max', f'{BATCH}x{LONGEST}'))]
     said = run(tenfold, f'--onnx={model}', *shapes, *flags, f'--builderOptimizationLevel={level}', '--saveEngine=m.plan', '--skipInference',
                '--noBuilderCache')
-    return [line for line in said.splitlines() if 'calibration:' in line or 'remedy' in line or 'calibrators' in line]
+    return [line for line in said.splitlines() if 'calibration:' in line or 'correction' in line or 'calibrators' in line]
 
 
 def embeddings(tenfold, feeds):
@@ -63,7 +63,7 @@ def embeddings(tenfold, feeds):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument('tenfold')
-    p.add_argument('--remedies', default='none all', help='lists with spaces between them; all: as they are by default')
+    p.add_argument('--corrections', default='none all', help='lists with spaces between them; all: as they are by default')
     p.add_argument('--calibrator', default='auto')
     p.add_argument('--level', type=int, default=1)
     a = p.parse_args()
@@ -82,15 +82,15 @@ def main():
         theirs = accuracy_test.onnxruntime(model)
         want = np.concatenate([theirs(feed)['embedding'] for feed in feeds])
         print(f'{len(rows)} pairs, ONNX Runtime in f32: Spearman {spearman(want, said):.3f}', flush=True)
-        for remedies in a.remedies.split():
+        for corrections in a.corrections.split():
             flags = ['--int8', '--data=data', '--checkData=check', f'--calibrator={a.calibrator}', '--verbose']
-            if remedies != 'all':
-                flags.append(f'--remedies={remedies}')
+            if corrections != 'all':
+                flags.append(f'--corrections={corrections}')
             for line in build(tenfold, model, a.level, flags):
                 print('  ' + line)
             got = embeddings(tenfold, feeds)
             cosine, error = accuracy_test.cosines(got, want), np.linalg.norm(got - want) / np.linalg.norm(want)
-            print(f'| {remedies} | {cosine.mean():.5f} | {cosine.min():.4f} | {error:.4f} | {spearman(got, said):.3f} |', flush=True)
+            print(f'| {corrections} | {cosine.mean():.5f} | {cosine.min():.4f} | {error:.4f} | {spearman(got, said):.3f} |', flush=True)
         os.chdir('/')
 
 

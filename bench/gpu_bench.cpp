@@ -157,7 +157,7 @@ class Bench {
     const Status::Code code = stream_->launch(tactic, kernel.get(), args);
     if (code != Status::ok || stream_->wait() != Status::ok) throw std::runtime_error(std::string(stream_->error()));
     const double error = difference(first);
-    const double us = backend_->timing().measure(*stream_, tactic, kernel.get(), args, {.least_ms = 5}) / 1000;
+    const double us = backend_->timing().measure(*stream_, tactic, kernel.get(), args, {.min_ms = 5}) / 1000;
     std::printf("  %-16s", tactic.name.c_str());
     for (std::int64_t c : config) std::printf(" %lld", static_cast<long long>(c));
     if (tactic.work) std::printf("  %.2f us  %.0f TFLOP/s", us, tactic.work(problem_) / us / 1e6);

@@ -4,7 +4,7 @@
 //
 // rings   one request directly behind the other, in turns: in this thread, by a RunnerThread, and by another process.
 // swaps   10,000 requests a second for ten seconds, in turns: without, and with 100 swaps that a thread on another CPU makes of the plan.
-// faults  10^6 requests to a rung that fails on the half-millionth, beside the second rung alone: the first answer of that one, and what
+// faults  10^6 requests to a candidate that fails on the half-millionth, beside the second candidate alone: the first answer of that one, and what
 //         is lost.
 #include <sched.h>
 #include <sys/prctl.h>
@@ -75,7 +75,7 @@ pid_t serving_process(const std::string& plan, const std::string& path) {
   const pid_t child = fork();
   if (child != 0) return child;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  Runner runner({plan_rung(plan)});
+  LatencyRunner runner({plan_candidate(plan)});
   PortServer server(runner, path);
   RunnerThread thread({&runner}, {.cpu = cpus()[1]});
   for (;;) pause();
@@ -91,7 +91,7 @@ void rings(const std::string& plan) {
   const std::string path = "/tmp/low_latency_costs-" + std::to_string(getpid());
   const pid_t child = serving_process(plan, path);
   stay_on(cpus()[0]);
-  Runner here({plan_rung(plan)}), there({plan_rung(plan)});
+  LatencyRunner here({plan_candidate(plan)}), there({plan_candidate(plan)});
   RunnerPort far = connected(path);
   std::vector<std::byte> x(static_cast<std::size_t>(here.input_bytes())), y(static_cast<std::size_t>(here.output_bytes()));
   LatencyRecorder times[3];
@@ -100,8 +100,8 @@ void rings(const std::string& plan) {
     // The other process's thread spins on the second CPU: while this one's has it, that is stopped.
     kill(child, SIGSTOP);
     {
-      static std::optional<Runner> one;
-      one.emplace(std::vector{plan_rung(plan)});
+      static std::optional<LatencyRunner> one;
+      one.emplace(std::vector{plan_candidate(plan)});
       RunnerPort port = one->open_port();
       RunnerThread thread({&*one}, {.cpu = cpus()[1]});
       time_calls(times[1], [&](std::uint64_t id) { ask_port(port, id, x.data(), y.data()); });
@@ -120,19 +120,19 @@ struct Both {
 };
 void print(const std::string& what, const Both& b) { print((what + ", response").c_str(), b.response), print("  service", b.service); }
 
-OpenLoopResult asked_while_swapped(Runner& asked, Runner* swapped, const std::string& plan) {
+OpenLoopResult asked_while_swapped(LatencyRunner& asked, LatencyRunner* swapped, const std::string& plan) {
   std::vector<std::byte> x(static_cast<std::size_t>(asked.input_bytes()));
   std::jthread swapper([&] {
     stay_on(cpus()[0]);
     std::this_thread::sleep_for(1s);   // the warm-up
-    for (int i = 0; swapped && i < 100; ++i) swapped->swap({plan_rung(plan)}), std::this_thread::sleep_for(90ms);
+    for (int i = 0; swapped && i < 100; ++i) swapped->swap({plan_candidate(plan)}), std::this_thread::sleep_for(90ms);
   });
   return run_open_loop(asked, {x.data()}, {.rate = 10'000, .duration = 10s});
 }
 
 void swaps(const std::string& plan) {
   stay_on(cpus()[1]);
-  Runner runner({plan_rung(plan)}), other({plan_rung(plan)});
+  LatencyRunner runner({plan_candidate(plan)}), other({plan_candidate(plan)});
   LatencyRecorder hiccups;
   Both without, of_other, with;
   std::uint64_t lost = 0;
@@ -164,7 +164,7 @@ class Fragile final : public PluginOperator {
  private:
   std::shared_ptr<std::int64_t> left_;
 };
-Rung rung_of(const char* name, std::shared_ptr<std::int64_t> left) {
+EngineCandidate candidate_of(const char* name, std::shared_ptr<std::int64_t> left) {
   return {name, [left] {
             auto plugins = std::make_shared<Plugins>();
             plugins->add(std::make_shared<Fragile>(left));
@@ -180,7 +180,7 @@ void faults() {
   constexpr int kRequests = 1'000'000;
   stay_on(cpus()[1]);
   const auto left = std::make_shared<std::int64_t>(std::int64_t{1} << 40);
-  Runner ladder({rung_of("fails", left), rung_of("cpu", nullptr)}), alone({rung_of("cpu", nullptr)});
+  LatencyRunner fallback_chain({candidate_of("fails", left), candidate_of("cpu", nullptr)}), alone({candidate_of("cpu", nullptr)});
   *left = kRequests / 2;
   std::vector<float> x(32), y(32);
   LatencyRecorder second, all;
@@ -194,14 +194,14 @@ void faults() {
     }
     x[0] = static_cast<float>(i % 4096);
     const std::int64_t start = now_ns();
-    const Answer a = ladder.infer(x.data(), y.data());
+    const Answer a = fallback_chain.infer(x.data(), y.data());
     const std::int64_t took = now_ns() - start;
     all.record(took);
     if (!a.status || y[0] != x[0] + 1) ++lost;
-    if (a.rung == 1 && first_by_second < 0) first_by_second = took;
+    if (a.candidate == 1 && first_by_second < 0) first_by_second = took;
   }
-  print("the second rung alone", second), print("the ladder", all);
-  std::printf("  %d requests lost; the first answer by the second rung took %.2f us\n", lost, us(first_by_second));
+  print("the second candidate alone", second), print("the fallback_chain", all);
+  std::printf("  %d requests lost; the first answer by the second candidate took %.2f us\n", lost, us(first_by_second));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace sweep {
 namespace {
 
 constexpr std::uint64_t kSeed = 2026;
-constexpr double kMostFlops = 0.5e9, kMostElements = 4e6;
+constexpr double kMaxFlops = 0.5e9, kMaxElements = 4e6;
 
 // splitmix64: the same numbers everywhere, which the standard's distributions do not promise.
 class Random {
@@ -126,7 +126,7 @@ Problem draw(Kind kind, int index) {
     p.bias = random.chance(0.6);
     p.after = random.chance(0.3) ? After::relu : random.chance(0.15) ? After::gelu : After::nothing;
     const double largest = std::max({elements(p.x), elements(p.y), elements(p.w)});
-    if (p.flops() > 0 && p.flops() <= kMostFlops && largest <= kMostElements) return p;
+    if (p.flops() > 0 && p.flops() <= kMaxFlops && largest <= kMaxElements) return p;
   }
 }
 

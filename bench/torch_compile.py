@@ -202,13 +202,13 @@ class Folded(torch.nn.Module):
 
 def run_of(module, x):
     """Calls of the engine's own run, arrays bound: what a call of it takes without torch, dynamo and Python's arguments."""
-    from tenfold.torch._island import Island
-    made, build = [], Island._build
+    from tenfold.torch._subgraph import Subgraph
+    made, build = [], Subgraph._build
 
     def kept(*args):
         made.append(build(*args))
         return made[-1]
-    with mock.patch.object(Island, '_build', kept):
+    with mock.patch.object(Subgraph, '_build', kept):
         torch.compile(module, backend='tenfold')(x)
     (engine,) = made
     context = engine.create_context()

@@ -88,27 +88,27 @@ def timed_once(device, run):
 
 def engine_run(module, keywords, options):
     """The compiled module, and a run of its engine at this call's tensors, which are bound; None: it is not one engine."""
-    from tenfold.torch._island import Island
-    seen, call = [], Island.__call__
+    from tenfold.torch._subgraph import Subgraph
+    seen, call = [], Subgraph.__call__
 
     def kept(self, args):
         seen.append((self, list(args)))
         return call(self, args)
     run = torch.compile(module, backend='tenfold', options=options)
-    with mock.patch.object(Island, '__call__', kept):
+    with mock.patch.object(Subgraph, '__call__', kept):
         for _ in range(3):
             seen.clear()
             run(**keywords)
     if len(seen) != 1:
         return run, None
-    island, args = seen[0]
-    engine = island._last[1]
-    bound = [args[i] for i in island._inputs]
+    subgraph, args = seen[0]
+    engine = subgraph._last[1]
+    bound = [args[i] for i in subgraph._inputs]
     context = engine.create_context()
     for i, value in enumerate(bound):
         context.bind(i, value)
     found = engine(*bound)
-    for o, value in enumerate([found] if len(island.results.names) == 1 else [found[n] for n in island.results.names]):
+    for o, value in enumerate([found] if len(subgraph.results.names) == 1 else [found[n] for n in subgraph.results.names]):
         context.bind(len(bound) + o, value)
     context.prepare()
     return run, (lambda: context.enqueue(torch.cuda.current_stream())) if bound[0].is_cuda else context.run

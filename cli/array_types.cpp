@@ -20,7 +20,7 @@ std::string numpy_name(const NpyArray& a) {
 }
 
 // The bits of the float nearest to `value` (ties to even) with so many bits of mantissa and this least exponent of a normal number.
-std::uint16_t narrow_bits(double value, int mantissa, int least_exponent) {
+std::uint16_t narrow_bits(double value, int mantissa, int min_exponent) {
   const auto sign = static_cast<std::uint16_t>(std::signbit(value) ? 0x8000 : 0);
   const int exponent_bits = 15 - mantissa;
   const int infinity = ((1 << exponent_bits) - 1) << mantissa;
@@ -29,9 +29,9 @@ std::uint16_t narrow_bits(double value, int mantissa, int least_exponent) {
   if (value == 0) return sign;
   int exponent = 0;
   std::frexp(value, &exponent);
-  const int power = std::max(exponent - 1, least_exponent);   // of the first bit
+  const int power = std::max(exponent - 1, min_exponent);   // of the first bit
   const auto steps = static_cast<int>(std::nearbyint(std::ldexp(std::fabs(value), mantissa - power)));   // a carry enlarges the exponent
-  const int bits_of = (power - least_exponent) * (1 << mantissa) + steps;
+  const int bits_of = (power - min_exponent) * (1 << mantissa) + steps;
   return static_cast<std::uint16_t>(sign | std::min(bits_of, infinity));
 }
 

@@ -73,14 +73,14 @@ void print_plans(const BudgetReport& report) {
 }
 
 void print_layers(const BudgetReport& report) {
-  constexpr std::size_t kMost = 10;
+  constexpr std::size_t kMax = 10;
   std::vector<const BudgetLayer*> layers;
   for (const BudgetLayer& layer : report.layers) layers.push_back(&layer);
   std::stable_sort(layers.begin(), layers.end(), [](const auto* a, const auto* b) { return a->error > b->error; });
   if (layers.empty()) return;
   std::printf("Layers that cost most, each alone in its narrowest type (relative l2):\n%s  %s  %s\n", cell("error", 10).c_str(),
               cell("ms saved", 9).c_str(), "layer");
-  for (std::size_t i = 0; i < std::min(kMost, layers.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kMax, layers.size()); ++i) {
     const BudgetLayer& l = *layers[i];
     std::printf("%s  %s  %s (%s), %s%s\n", cell(fixed(l.error, 5), 10).c_str(), cell(fixed(l.saved_milliseconds, 4), 9).c_str(),
                 printable(l.layer).c_str(), l.op.c_str(),

@@ -72,7 +72,7 @@ void print_json(const std::string& folder, const std::vector<PlanCacheEntry>& en
 
 struct Wish {
   PlanCacheOptions options;
-  std::int64_t most_bytes = -1;
+  std::int64_t max_bytes = -1;
   bool clear = false, json = false, help = false;
 };
 
@@ -82,7 +82,7 @@ Flags make_flags(Wish& w) {
   flags.add_text("planCache", w.options.folder, "DIR", "the folder; default: ~/.cache/tenfold/plans");
   flags.add_switch("clear", w.clear, "remove all plans; processes that use them go on");
   flags.add({"max-bytes", "MiB", "remove those used longest ago until the others take no more; MiB, or with B, K, M, G",
-             [&w](const std::string& text) { w.most_bytes = parse_bytes("max-bytes", text); }});
+             [&w](const std::string& text) { w.max_bytes = parse_bytes("max-bytes", text); }});
   flags.add_switch("json", w.json, "as JSON, what is left");
   flags.add_switch("help", w.help, "this text");
   return flags;
@@ -103,12 +103,12 @@ int cache_main(const Arguments& arguments) {
   const PlanCache cache(w.options);
   int removed = 0;
   if (w.clear) removed = cache.clear();
-  else if (w.most_bytes >= 0) removed = cache.trim(w.most_bytes);
+  else if (w.max_bytes >= 0) removed = cache.trim(w.max_bytes);
   const std::vector<PlanCacheEntry> entries = cache.entries();
   std::int64_t bytes = 0;
   for (const PlanCacheEntry& e : entries) bytes += e.bytes;
   if (w.json) return print_json(cache.folder(), entries, bytes), kOk;
-  if (w.clear || w.most_bytes >= 0) std::printf("%d plans removed\n", removed);
+  if (w.clear || w.max_bytes >= 0) std::printf("%d plans removed\n", removed);
   print_table(cache.folder(), entries, bytes);
   return kOk;
 }

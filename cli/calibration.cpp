@@ -24,7 +24,7 @@ void expect_data(const ExecOptions& o) {
   const std::pair<bool, const char*> needs[] = {
       {!o.calibrator.empty(), "--calibrator needs --data: it makes ranges of what samples show"},
       {o.image.has_value(), "--image needs --data=FOLDER: it says how photographs become the model's input"},
-      {o.remedies.has_value(), "--remedies needs --data: samples show what lessens the error"},
+      {o.corrections.has_value(), "--corrections needs --data: samples show what lessens the error"},
       {!o.check_data.empty(), "--checkData needs --data: it takes the place of every second of its samples"},
       {!o.labels.empty(), "--labels needs --data: it says which class each sample belongs to"},
       {!o.dump_samples.empty(), "--dumpSamples needs --data: it writes them as the model gets them"}};
@@ -85,16 +85,16 @@ void add_calibration_flags(Flags& f, ExecOptions& o) {
   for (const auto& [name, field] : shapes)
     f.add({name, "SHAPES", "+samples have shapes of their own, within these, and not those of a profile",
            [&o, name = name, field = field](const std::string& text) { o.calibration_shapes.*field = parse_shapes(name, text); }});
-  f.add({"remedies", "LIST", "+what may lessen the error of --int8, kept where it does: equalize,smooth,round,bias (the default), or none",
-         [&o](const std::string& text) { o.remedies = parse_remedies(text); }});
+  f.add({"corrections", "LIST", "+what may lessen the error of --int8, kept where it does: equalize,smooth,round,bias (the default), or none",
+         [&o](const std::string& text) { o.corrections = parse_corrections(text); }});
 }
 
-std::vector<std::string> parse_remedies(const std::string& text) {
+std::vector<std::string> parse_corrections(const std::string& text) {
   if (text == "none") return {};
   std::vector<std::string> names = split(text, ',');
   for (const std::string& name : names)
     if (name.empty())
-      throw UsageError("--remedies is none, or names with commas between them (equalize,smooth,round,bias), not '" + text + "'");
+      throw UsageError("--corrections is none, or names with commas between them (equalize,smooth,round,bias), not '" + text + "'");
   return names;
 }
 
@@ -138,7 +138,7 @@ Calibration CalibrationData::calibration(const ExecOptions& o) const {
     calibration.method = o.calibrator;
   else if (!o.calibration_cache.empty())
     calibration.method = "entropy";
-  if (o.remedies) calibration.remedies = *o.remedies;
+  if (o.corrections) calibration.corrections = *o.corrections;
   calibration.types = types_of(o), calibration.profile = o.calibration_profile.value_or(0);
   calibration.shapes = profile_of(o.calibration_shapes);
   if (data_) calibration.sample = [data = data_](int index) { return data->at(index); };

@@ -8,7 +8,7 @@
 namespace tenfold::cli {
 
 void add_calibration_flags(Flags& flags, ExecOptions& options);
-std::vector<std::string> parse_remedies(const std::string& text);   // of --remedies: names, or none of them
+std::vector<std::string> parse_corrections(const std::string& text);   // of --corrections: names, or none of them
 void check_calibration(ExecOptions& options);   // throws UsageError for flags that need others
 
 // Samples that give ranges, and those that show what became of them.

@@ -9,8 +9,8 @@
 namespace tenfold::cli {
 namespace {
 
-constexpr std::size_t kMostKept = std::size_t{1} << 28;   // bytes of prepared pixels; what is beyond is read again when it is asked for
-constexpr std::size_t kMostBroken = 20;                   // one in so many
+constexpr std::size_t kMaxKept = std::size_t{1} << 28;   // bytes of prepared pixels; what is beyond is read again when it is asked for
+constexpr std::size_t kMaxBroken = 20;                   // one in so many
 
 class ImageSamples : public Samples {
  public:
@@ -45,7 +45,7 @@ class ImageSamples : public Samples {
  private:
   struct Image {
     std::size_t number = 0;   // of files_
-    Pixels kept;              // prepared; empty beyond kMostKept
+    Pixels kept;              // prepared; empty beyond kMaxKept
   };
 
   std::size_t batch() const { return static_cast<std::size_t>(form_.batch); }
@@ -65,13 +65,13 @@ class ImageSamples : public Samples {
     for (; seen < files_.size() && images_.size() < wanted; ++seen) try {
         Pixels pixels = prepared(read_image(files_[seen]), form_);
         bytes += pixels.values.size();
-        images_.push_back({seen, bytes <= kMostKept ? std::move(pixels) : Pixels{}});
+        images_.push_back({seen, bytes <= kMaxKept ? std::move(pixels) : Pixels{}});
       } catch (const BrokenImage& e) {
         if (broken++ == 0) first = "'" + files_[seen] + "': " + e.what();
       }
     const std::string told =
         "--" + source.flag + ": " + std::to_string(broken) + " of " + std::to_string(seen) + " photographs cannot be used";
-    if (broken * kMostBroken > seen) throw Error(ErrorKind::io, told + (seen > 1 ? ", more than 5 %; the first is " : ": ") + first);
+    if (broken * kMaxBroken > seen) throw Error(ErrorKind::io, told + (seen > 1 ? ", more than 5 %; the first is " : ": ") + first);
     if (broken > 0) source.console.warn(told + " and are left out; the first is " + first);
     if (images_.size() < batch())
       throw Error(ErrorKind::io, "--" + source.flag + ": " + std::to_string(images_.size()) + " photographs in '" + source.path +

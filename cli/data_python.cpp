@@ -111,7 +111,7 @@ except BaseException as error:
 os._exit(0)   # threads of the file may go on
 )";
 
-constexpr long kMostBytes = 1L << 33;   // of a frame
+constexpr long kMaxBytes = 1L << 33;   // of a frame
 int patience() {                        // seconds for a frame
   const char* const given = std::getenv("TENFOLD_PYTHON_SECONDS");   // tests are in a hurry
   return given ? std::atoi(given) : 600;
@@ -154,8 +154,8 @@ class Process {
     while (head.size() < 64 && !head.ends_with('\n')) head += read(1);
     long where = -1, payload = -1;
     char kind = 0;
-    if (std::sscanf(head.c_str(), "%c %ld %ld", &kind, &where, &payload) != 3 || where < 0 || payload < 0 || where > kMostBytes ||
-        payload > kMostBytes)
+    if (std::sscanf(head.c_str(), "%c %ld %ld", &kind, &where, &payload) != 3 || where < 0 || payload < 0 || where > kMaxBytes ||
+        payload > kMaxBytes)
       failed("what its process writes is no sample");
     Frame frame{kind, read(where), read(payload)};
     if (kind == 'E') throw Error(ErrorKind::io, "--data=python: " + frame.where + ": " + frame.payload);

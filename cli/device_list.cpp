@@ -1,15 +1,15 @@
-// A ladder of devices: each rung builds or loads the engine for one of them.
+// A fallback chain of devices: each candidate builds or loads the engine for one of them.
 #include "device_list.h"
 
 #include <filesystem>
 #include <optional>
 
-#include "tenfold/ladder.h"
+#include "tenfold/fallback_chain.h"
 
 namespace tenfold::cli {
 namespace {
 
-// What no other device of the list mends. A ladder goes on at an Error, so this is none.
+// What no other device of the list mends. A fallback chain goes on at an Error, so this is none.
 struct Hopeless {
   std::exception_ptr why;
 };
@@ -48,28 +48,28 @@ class Attempt {
   std::exception_ptr failed;
 };
 
-void walk(Ladder& ladder, std::vector<Attempt>& attempts, const Console& console,
+void walk(FallbackChain& fallback_chain, std::vector<Attempt>& attempts, const Console& console,
           const std::function<void(const ExecOptions&, const Made&)>& answer) {
   std::size_t told = 0;
   const auto tell = [&] {
-    for (; told < ladder.failures().size(); ++told)
-      console.warn("'" + ladder.failures()[told].name + "' does not work: " + ladder.failures()[told].why);
+    for (; told < fallback_chain.failures().size(); ++told)
+      console.warn("'" + fallback_chain.failures()[told].name + "' does not work: " + fallback_chain.failures()[told].why);
   };
   for (;;) {
     try {
-      ladder.engine();
+      fallback_chain.engine();
     } catch (const Error&) {
       tell();
       throw;
     }
     tell();
-    const Attempt& own = attempts[static_cast<std::size_t>(ladder.rung())];
+    const Attempt& own = attempts[static_cast<std::size_t>(fallback_chain.candidate())];
     try {
       console.info("Answers come from '" + own.options.build.device + "' (" + own.made->engine.info().device + ").");
       return answer(own.options, *own.made);
     } catch (const Error& e) {
       if (!may_work_elsewhere(e)) throw;
-      ladder.hand_on(e.kind(), e.what());
+      fallback_chain.report_failure(e.kind(), e.what());
     }
   }
 }
@@ -80,13 +80,13 @@ void on_first_device(const ExecOptions& options, const std::vector<std::string>&
                      const std::function<void(const ExecOptions&, const Made&)>& answer) {
   std::vector<Attempt> attempts;
   for (const std::string& device : devices) attempts.emplace_back(options, device);
-  std::vector<Rung> rungs;
-  for (Attempt& a : attempts) rungs.push_back({a.options.build.device, [&a, &files] { return a.open(files); }});
+  std::vector<EngineCandidate> candidates;
+  for (Attempt& a : attempts) candidates.push_back({a.options.build.device, [&a, &files] { return a.open(files); }});
   try {
     if (!options.save_engine.empty())
       for (Attempt& a : attempts) a.make(files);   // each device's plan is wanted, not the first one's alone
-    Ladder ladder(std::move(rungs));
-    walk(ladder, attempts, options.console, answer);
+    FallbackChain fallback_chain(std::move(candidates));
+    walk(fallback_chain, attempts, options.console, answer);
   } catch (const Hopeless& e) {
     std::rethrow_exception(e.why);
   }

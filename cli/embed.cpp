@@ -49,15 +49,15 @@ Flags make_flags(EmbedWish& w) {
                w.options.precision = value_of("precision", [&] { return parse_encoder_precision(text); });
              }});
   flags.add_text("calibrationTexts", w.calibration, "FILE", "lines that int8 is calibrated on; default: the first texts of IN");
-  flags.add({"leastCosine", "C", "how near int8's vectors are to fp32's in the mean, or int8 is not taken (0.99)",
-             [&w](const std::string& text) { w.options.least_cosine = parse_number("leastCosine", text, 0); }});
+  flags.add({"minCosine", "C", "how near int8's vectors are to fp32's in the mean, or int8 is not taken (0.99)",
+             [&w](const std::string& text) { w.options.min_cosine = parse_number("minCosine", text, 0); }});
   flags.add_int("dimensions", w.options.dimensions, "only the first N of each vector; 0: what the folder says, else all");
   flags.add_switch("normalize", w.options.normalize, "vectors get length 1");
   flags.add_text("prompt", w.prompt, "TEXT", "put in front of each text");
   flags.add_int("maxTokens", w.options.max_tokens, "cut texts to N tokens; 0: what the folder says");
   flags.add_switch("resume", w.resume, "go on with OUT.part, which an earlier run left; the bytes are those of one run");
   flags.add({"threads", "N", "of each device; default: what this process may use",
-             [&w](const std::string& text) { w.options.build.threads = parse_int("threads", text, 1, kMostThreads); }});
+             [&w](const std::string& text) { w.options.build.threads = parse_int("threads", text, 1, kMaxThreads); }});
   flags.add({"builderOptimizationLevel", "N", "how long kernels are searched for, 0 to 5 (1)",
              [&w](const std::string& text) { w.options.build.optimization_level = parse_int("builderOptimizationLevel", text, 0, 5); }});
   flags.add_text("planCache", w.cache, "DIR", "where plans are kept; default: ~/.cache/tenfold/plans");

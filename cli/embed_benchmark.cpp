@@ -14,8 +14,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kMostSeconds = 20;  // of one batch size; a slow machine ends earlier than its iterations
-constexpr int kLeast = 3;
+constexpr double kMaxSeconds = 20;  // of one batch size; a slow machine ends earlier than its iterations
+constexpr int kMin = 3;
 
 struct Times {
   std::vector<double> milliseconds;
@@ -28,7 +28,7 @@ Times measure(const EmbedWish& w, const Encoder& encoder, const std::vector<std:
   std::size_t at = 0;
   std::vector<std::string_view> some;
   const EncodeCall call{.prompt = w.prompt, .progress = {}};
-  for (int i = -1; i < w.iterations && (times.seconds < kMostSeconds || i < kLeast); ++i) {
+  for (int i = -1; i < w.iterations && (times.seconds < kMaxSeconds || i < kMin); ++i) {
     some.clear();
     for (int n = 0; n < batch; ++n, at = (at + 1) % texts.size()) some.push_back(texts[at]);
     const std::int64_t tokens = encoder.counts().tokens;

@@ -102,7 +102,7 @@ void print_json(const ExecOptions& o, const Made& made, const Measured* measured
     const Trace& runs = measured->runs;
     const Statistics s = statistics(latencies(runs), {99});
     result["first_run_ms"] = runs.first_ms, result["median_ms"] = s.median, result["p99_ms"] = s.percentiles[0];
-    if (info.early_steps > 0) result["early_ms"] = runs.early_ms;
+    if (info.precomputed_steps > 0) result["precompute_ms"] = runs.precompute_ms;
     if (info.on_gpu) result["gpu_compute_ms"] = statistics(part(measured->parts, &RunTimes::compute_ms), {}).median;
     result["throughput_qps"] = runs.wall_s > 0 ? static_cast<double>(runs.samples.size()) / runs.wall_s : 0;
   }
@@ -186,10 +186,10 @@ Measured infer(const ExecOptions& o, const Made& made, InputFiles& files) {
   warmup << "Warmup completed " << trace.warmup_runs << " queries over " << trace.warmup_ms << " ms";
   counts << "Timing trace has " << trace.samples.size() << " queries over " << trace.wall_s << " s";
   o.console.result(first.str()), o.console.result(warmup.str()), o.console.result(counts.str());
-  if (const EngineInfo& info = engine.info(); info.early_steps > 0) {
+  if (const EngineInfo& info = engine.info(); info.precomputed_steps > 0) {
     std::ostringstream early;
-    early << "Newest row: times begin where it is there; " << info.early_steps << " of " << info.steps << " steps come before, "
-          << trace.early_ms << " ms in the mean, and no row may come in less";
+    early << "Newest row: times begin where it is there; " << info.precomputed_steps << " of " << info.steps << " steps come before, "
+          << trace.precompute_ms << " ms in the mean, and no row may come in less";
     o.console.result(early.str());
   }
   const auto outputs = outputs_of(engine, *contexts.front());

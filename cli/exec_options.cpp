@@ -64,7 +64,7 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
              "reuse and extend measured times, and GPU kernels in FILE.kernels: later builds are fast and identical");
   f.add({"threads", "[N]", "tune for and run on N threads; default: what this process may use", [&o](const std::string& text) {
            if (text.empty()) return o.notes.emplace_back("--threads: every stream already has its own thread"), void();
-           o.build.threads = parse_int("threads", text, 1, kMostThreads);
+           o.build.threads = parse_int("threads", text, 1, kMaxThreads);
          }});
   add_precision_flags(f, o);
   add_calibration_flags(f, o);

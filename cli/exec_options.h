@@ -33,7 +33,7 @@ struct ExecOptions {
   std::string data, check_data, tokenizer;    // samples that show the ranges of values; samples that check, instead of every second one
   std::optional<ImageSpec> image;  // how photographs among them become the input
   std::string labels, dump_samples, precision_report;
-  std::optional<std::vector<std::string>> remedies;   // of --remedies
+  std::optional<std::vector<std::string>> corrections;   // of --corrections
   std::string calibrator, calibration_cache;   // no calibrator: entropy with a cache, as trtexec, else auto
   int samples = 100;
   std::string export_output, export_times, export_profile, export_trace, export_layer_info;

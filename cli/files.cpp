@@ -39,9 +39,9 @@ std::string read_whole(const std::string& path) {
   expect_readable(path);
   const std::int64_t size = size_of_file(path);
   if (size >= 0) return read_at_most(path, static_cast<std::size_t>(size));
-  std::string text = read_at_most(path, kMostOfAPipe + 1);
-  if (text.size() > kMostOfAPipe)
-    throw Error(ErrorKind::io, "cannot read '" + path + "': it is no file, and gave more than " + std::to_string(kMostOfAPipe) + " bytes");
+  std::string text = read_at_most(path, kMaxOfAPipe + 1);
+  if (text.size() > kMaxOfAPipe)
+    throw Error(ErrorKind::io, "cannot read '" + path + "': it is no file, and gave more than " + std::to_string(kMaxOfAPipe) + " bytes");
   return text;
 }
 

@@ -8,7 +8,7 @@
 
 namespace tenfold::cli {
 
-constexpr std::size_t kMostOfAPipe = std::size_t{1} << 28;   // that is read of what is no regular file and may never end
+constexpr std::size_t kMaxOfAPipe = std::size_t{1} << 28;   // that is read of what is no regular file and may never end
 // Throws Error(io).
 std::string read_whole(const std::string& path);
 std::string read_at_most(const std::string& path, std::size_t bytes);   // the first of them; fewer if the file has fewer

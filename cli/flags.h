@@ -59,7 +59,7 @@ class Flags {
   std::map<std::string, std::string> refused_;
 };
 
-inline constexpr int kMostThreads = 256;   // of a pool
+inline constexpr int kMaxThreads = 256;   // of a pool
 
 int parse_int(const std::string& flag, const std::string& text, int least = std::numeric_limits<int>::min(),
               int largest = std::numeric_limits<int>::max());

@@ -31,9 +31,9 @@ Pixels luminance(const Pixels& colors) {
 
 void expect_size(std::int64_t width, std::int64_t height) {
   // Pixels. A PNG of that many takes half a gigabyte while it is read, however small its file is.
-  constexpr std::int64_t kMost = std::int64_t{1} << 26;
+  constexpr std::int64_t kMax = std::int64_t{1} << 26;
   if (width < 1 || height < 1) throw BrokenImage("it has no pixels");
-  if (width > kMost || height > kMost || width * height > kMost)
+  if (width > kMax || height > kMax || width * height > kMax)
     throw BrokenImage("it is of " + std::to_string(width) + " x " + std::to_string(height) + " pixels, more than 2^26");
 }
 

@@ -12,7 +12,7 @@ namespace tenfold::cli {
 namespace {
 
 constexpr const char* kFlag = "image";
-constexpr int kMostSide = 1 << 14;
+constexpr int kMaxSide = 1 << 14;
 const std::vector<std::string> kKeys{"resize", "crop", "scale", "mean", "std", "layout", "order"};
 
 std::string hint(const std::string& word, const std::vector<std::string>& known) {
@@ -30,7 +30,7 @@ std::vector<int> sides(const std::string& key, const std::string& value) {
   for (const std::string& word : split(value, 'x')) {
     if (word.empty() || word.size() > 6 || word.find_first_not_of("0123456789") != word.npos) wrong(key, value, "N or HxW");
     all.push_back(std::stoi(word));
-    if (all.back() < 1 || all.back() > kMostSide) wrong(key, value, "sides of 1 to " + std::to_string(kMostSide));
+    if (all.back() < 1 || all.back() > kMaxSide) wrong(key, value, "sides of 1 to " + std::to_string(kMaxSide));
   }
   if (all.size() > 2) wrong(key, value, "N or HxW");
   return all;

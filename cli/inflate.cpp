@@ -51,8 +51,8 @@ struct Session {
 }  // namespace
 
 std::string inflated(std::string_view deflated, std::uint64_t full, const std::string& what) {
-  constexpr std::uint64_t kMostRatio = 1032;   // of deflate: what claims more is damaged, and no memory is taken for it
-  if (full / kMostRatio > deflated.size() + 1) throw Error(ErrorKind::io, what + ": its size is damaged");
+  constexpr std::uint64_t kMaxRatio = 1032;   // of deflate: what claims more is damaged, and no memory is taken for it
+  if (full / kMaxRatio > deflated.size() + 1) throw Error(ErrorKind::io, what + ": its size is damaged");
   static const Zlib zlib;
   Session session(zlib);
   Stream& s = session.stream;

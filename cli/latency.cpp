@@ -87,11 +87,11 @@ void machine_flags(Flags& f, LatencyWish& w) {
          [&w](const std::string& t) { w.loop.keep_warm = from(positive("keepWarm", t), 1e6); }});
 }
 
-void ladder_flags(Flags& f, LatencyWish& w) {
-  f.group("Rungs: the plan, with --onnx also the model at level 0 on the GPU (direct) and on the CPU (cpu)");
-  f.add({"deadline", "US", "microseconds within which answers are wanted; a rung that is slower is left",
+void fallback_chain_flags(Flags& f, LatencyWish& w) {
+  f.group("Candidates: the plan, with --onnx also the model at level 0 on the GPU (direct) and on the CPU (cpu)");
+  f.add({"deadline", "US", "microseconds within which answers are wanted; a candidate that is slower is left",
          [&w](const std::string& t) { w.runner.deadline = from(positive("deadline", t), 1e3); }});
-  f.add_switch("strict", w.runner.strict, "the first rung alone; and what the machine refuses ends the program");
+  f.add_switch("strict", w.runner.strict, "the first candidate alone; and what the machine refuses ends the program");
   f.add({"nan", "pass|fail", "what becomes of requests with a NaN or an infinity; they are counted (pass)", [&w](const std::string& t) {
            w.runner.not_finite = choice<NotFinite>("nan", t, {{"pass", NotFinite::pass}, {"fail", NotFinite::fail}});
          }});
@@ -111,7 +111,7 @@ Flags make_flags(LatencyWish& w) {
          [&w](const std::string& t) { w.build.optimization_level = parse_int("builderOptimizationLevel", t, 0, 5); }});
   add_build_flags(f, w.build);
   f.add({"noTF32", "", "float32 is not rounded", [&w](const std::string&) { w.build.tf32 = false; }});
-  loop_flags(f, w), machine_flags(f, w), ladder_flags(f, w);
+  loop_flags(f, w), machine_flags(f, w), fallback_chain_flags(f, w);
   f.group("Results");
   f.add_text("exportHistogram", w.histogram, "FILE", "response, service and hiccups as HdrHistogram's log (.hlog)");
   f.add_text("exportPercentiles", w.percentiles, "FILE", "response times as HdrHistogram's percentile distribution, in us (.hgrm)");
@@ -142,7 +142,7 @@ LatencyRecorder hiccups(const LatencyWish& w, double rate) {
   return std::move(run_idle_loop(idle).response);
 }
 
-OpenLoopResult measure(Runner& runner, const LatencyWish& w, const std::vector<const void*>& inputs, const OpenLoopOptions& loop) {
+OpenLoopResult measure(LatencyRunner& runner, const LatencyWish& w, const std::vector<const void*>& inputs, const OpenLoopOptions& loop) {
   if (!w.rings) return run_open_loop(runner, inputs, loop);
   RunnerPort port = runner.open_port(*w.rings);
   const RunnerThread thread({&runner}, {.cpu = w.machine.cpus.empty() ? -1 : w.machine.cpus.front(),
@@ -152,7 +152,7 @@ OpenLoopResult measure(Runner& runner, const LatencyWish& w, const std::vector<c
   return run_open_loop(port, thread, inputs, loop);
 }
 
-LatencyReport measure_at(Runner& runner, const LatencyWish& w, const LatencyCase& one, double rate,
+LatencyReport measure_at(LatencyRunner& runner, const LatencyWish& w, const LatencyCase& one, double rate,
                          const std::vector<const void*>& inputs) {
   LatencyReport report;
   report.name = one.name, report.rate = rate;
@@ -163,7 +163,7 @@ LatencyReport measure_at(Runner& runner, const LatencyWish& w, const LatencyCase
   report.result = measure(runner, w, inputs, loop);
   report.hiccups.add(hiccups(w, rate));
   report.asked_seconds = std::max(report.result.seconds, 1e-9);
-  report.backend = runner.backend(), report.rungs = runner.rungs();
+  report.backend = runner.backend(), report.candidates = runner.candidates();
   report.has_deadline = w.runner.deadline.count() > 0;
   report.slides = runner.window_rows().input >= 0;
   if (report.slides) report.published = one.published;
@@ -171,7 +171,7 @@ LatencyReport measure_at(Runner& runner, const LatencyWish& w, const LatencyCase
 }
 
 void measure_case(const LatencyWish& w, const LatencyCase& one, std::vector<LatencyReport>& reports) {
-  Runner runner(one.rungs, w.runner);
+  LatencyRunner runner(one.candidates, w.runner);
   const LatencyInputs inputs(runner, w.streams);
   const double closed = run_closed_loop(runner, inputs.pointers(), std::min(w.loop.duration / 4, nanoseconds(1'000'000'000)));
   std::vector<double> rates = w.sweep ? *w.sweep : std::vector{w.loop.rate};

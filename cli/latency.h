@@ -29,14 +29,14 @@ struct LatencyWish {
   Console console;
 };
 
-// What is measured: its name, and the rungs that answer.
+// What is measured: its name, and the candidates that answer.
 struct Published {
   std::string who;
   double p99_us;
 };
 struct LatencyCase {
   std::string name;
-  std::vector<Rung> rungs;
+  std::vector<EngineCandidate> candidates;
   std::vector<Published> published;  // by others for this size on other machines: of the newest row
 };
 std::vector<LatencyCase> latency_cases(const LatencyWish& wish);   // throws UsageError, Error
@@ -48,7 +48,7 @@ struct LatencyReport {
   OpenLoopResult result;
   LatencyRecorder hiccups;
   double asked_seconds = 0, began_s = 0;
-  std::vector<RungState> rungs;
+  std::vector<CandidateState> candidates;
   bool has_deadline = false;             // else no answer is late
   bool slides = false;  // windows slid by one row, and times are those of the newest row
   std::vector<Published> published;

@@ -61,15 +61,15 @@ LatencyCase lstm_case(const std::string& name, const BuildConfig& config) {
   throw UsageError("--sizes: '" + name + "' is none of A, B and C");
 }
 
-Rung named(std::string name, Rung rung) {
-  rung.name = std::move(name);
-  return rung;
+EngineCandidate named(std::string name, EngineCandidate candidate) {
+  candidate.name = std::move(name);
+  return candidate;
 }
 
-Rung untimed(const std::string& name, const LatencyWish& w, const std::string& device) {
+EngineCandidate untimed(const std::string& name, const LatencyWish& w, const std::string& device) {
   BuildConfig config = w.build;
   config.optimization_level = 0, config.device = device;
-  return named(name, model_rung(w.onnx, config));
+  return named(name, model_candidate(w.onnx, config));
 }
 
 // Weights in huge pages, or locked: a plan is loaded so, and one that was just built is loaded again.
@@ -82,9 +82,9 @@ LoadOptions load_options(const LatencyWish& w) {
   return options;
 }
 
-Rung first_rung(const LatencyWish& w, bool device_given) {
+EngineCandidate first_candidate(const LatencyWish& w, bool device_given) {
   LoadOptions options = load_options(w);
-  if (!w.plan.empty()) return named("engine", compatible_rung(w.plan, device_given ? w.build.device : "", options));
+  if (!w.plan.empty()) return named("engine", compatible_candidate(w.plan, device_given ? w.build.device : "", options));
   options.device = w.build.device;
   return {"engine", [w, options] {
             const Engine built = build_file(w.onnx, w.build);
@@ -102,10 +102,10 @@ std::vector<LatencyCase> latency_cases(const LatencyWish& w) {
   for (const std::string& size : w.sizes) cases.push_back(lstm_case(size, w.build));
   if (!cases.empty()) return cases;
   const bool gpu = w.build.device.rfind("cuda", 0) == 0;
-  std::vector<Rung> rungs = {first_rung(w, gpu)};
-  if (model && gpu) rungs.push_back(untimed("direct", w, w.build.device));
-  if (model && (gpu || plan)) rungs.push_back(untimed("cpu", w, "cpu"));
-  return {{plan ? w.plan : w.onnx, std::move(rungs), {}}};
+  std::vector<EngineCandidate> candidates = {first_candidate(w, gpu)};
+  if (model && gpu) candidates.push_back(untimed("direct", w, w.build.device));
+  if (model && (gpu || plan)) candidates.push_back(untimed("cpu", w, "cpu"));
+  return {{plan ? w.plan : w.onnx, std::move(candidates), {}}};
 }
 
 }  // namespace tenfold::cli

@@ -6,9 +6,9 @@
 namespace tenfold::cli {
 namespace {
 
-constexpr std::int64_t kMostWindows = 16;   // of one stream: then its rows come again
+constexpr std::int64_t kMaxWindows = 16;   // of one stream: then its rows come again
 
-std::vector<std::byte> random_message(const Runner& runner, unsigned& seed) {
+std::vector<std::byte> random_message(const LatencyRunner& runner, unsigned& seed) {
   std::vector<std::byte> message(static_cast<std::size_t>(runner.input_bytes()));
   for (std::size_t b = 0; b < runner.bindings().size(); ++b) {
     const BindingInfo& info = runner.bindings()[b];
@@ -24,7 +24,7 @@ std::vector<std::byte> random_message(const Runner& runner, unsigned& seed) {
 }
 
 // The message whose window begins `by` rows later, where the first `period` rows of `from` come again and again.
-std::vector<std::byte> slid(const Runner& runner, const std::vector<std::byte>& from, std::int64_t by, std::int64_t period) {
+std::vector<std::byte> slid(const LatencyRunner& runner, const std::vector<std::byte>& from, std::int64_t by, std::int64_t period) {
   std::vector<std::byte> message = from;
   const WindowRows rows = runner.window_rows();
   const BindingInfo& info = runner.bindings()[static_cast<std::size_t>(rows.input)];
@@ -40,12 +40,12 @@ std::vector<std::byte> slid(const Runner& runner, const std::vector<std::byte>& 
 
 }  // namespace
 
-LatencyInputs::LatencyInputs(const Runner& runner, int streams) {
+LatencyInputs::LatencyInputs(const LatencyRunner& runner, int streams) {
   unsigned seed = 17;
   for (int s = 0; s < streams; ++s) messages_.push_back(random_message(runner, seed));
   if (const WindowRows rows = runner.window_rows(); rows.input >= 0) {
     const Shape& shape = runner.bindings()[static_cast<std::size_t>(rows.input)].shape;
-    const std::int64_t windows = std::min(shape[static_cast<std::size_t>(rows.axis)], kMostWindows);
+    const std::int64_t windows = std::min(shape[static_cast<std::size_t>(rows.axis)], kMaxWindows);
     const std::vector<std::vector<std::byte>> first = std::move(messages_);
     messages_.clear();
     for (std::int64_t by = 0; by < windows; ++by)

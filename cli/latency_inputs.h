@@ -12,7 +12,7 @@ namespace tenfold::cli {
 // several for each stream: each one's rows are those of the one before it, moved up by one, the first one's those of the last.
 class LatencyInputs {
  public:
-  LatencyInputs(const Runner& runner, int streams);
+  LatencyInputs(const LatencyRunner& runner, int streams);
   const std::vector<const void*>& pointers() const { return pointers_; }   // streams in turn
 
  private:

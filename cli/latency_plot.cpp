@@ -9,7 +9,7 @@ namespace tenfold::cli {
 namespace {
 
 constexpr double kWidth = 900, kHeight = 300, kLeft = 70, kTop = 40, kBelow = 50;
-constexpr double kLeast = 0.1;   // us
+constexpr double kMin = 0.1;   // us
 
 template <class... Args>
 std::string formatted(const char* format, Args... args) {
@@ -26,15 +26,15 @@ std::string escaped(const std::string& text) {
 // A field with a logarithmic axis of microseconds.
 class Field {
  public:
-  Field(double top, double most_us, std::string title) : top_(top), decades_(std::max(std::ceil(std::log10(most_us / kLeast)), 1.0)) {
+  Field(double top, double max_us, std::string title) : top_(top), decades_(std::max(std::ceil(std::log10(max_us / kMin)), 1.0)) {
     text_ = formatted("<text x='%g' y='%g' class='title'>", kLeft, top - 12) + escaped(title) + "</text>\n";
     for (int d = 0; d <= static_cast<int>(decades_); ++d) {
-      const double at = y(kLeast * std::pow(10, d));
+      const double at = y(kMin * std::pow(10, d));
       text_ += formatted("<line x1='%g' x2='%g' y1='%.1f' y2='%.1f' class='grid'/><text x='%g' y='%.1f' text-anchor='end'>%g us</text>\n",
-                         kLeft, kLeft + kWidth, at, at, kLeft - 6, at + 4, kLeast * std::pow(10, d));
+                         kLeft, kLeft + kWidth, at, at, kLeft - 6, at + 4, kMin * std::pow(10, d));
     }
   }
-  double y(double us) const { return top_ + kHeight * (1 - std::log10(std::max(us, kLeast) / kLeast) / decades_); }
+  double y(double us) const { return top_ + kHeight * (1 - std::log10(std::max(us, kMin) / kMin) / decades_); }
   static double x(double share) { return kLeft + kWidth * share; }
   void mark(double share, const std::string& words) {
     text_ += formatted("<line x1='%.1f' x2='%.1f' y1='%g' y2='%g' class='grid'/><text x='%.1f' y='%g' text-anchor='middle'>%s</text>\n",

@@ -37,16 +37,16 @@ Json json_of(const LatencyReport& r) {
   const OpenLoopResult& o = r.result;
   Json json = {{"name", r.name}, {"backend", r.backend}, {"rate_asked", r.rate}, {"rate", rate(r)}};
   json["response_us"] = times(o.response), json["service_us"] = times(o.service), json["hiccups_us"] = times(r.hiccups);
-  json["asked"] = o.asked, json["answered"] = o.answered, json["behind"] = o.behind, json["dropped"] = o.dropped;
+  json["asked"] = o.asked, json["answered"] = o.answered, json["late_start"] = o.late_start, json["dropped"] = o.dropped;
   json["failed"] = o.failed, json["not_finite"] = o.not_finite;
   json["late"] = r.has_deadline ? Json(o.late) : Json();   // null: there is no deadline
   json["page_faults"] = o.page_faults, json["forced_switches"] = o.forced_switches;
-  if (r.slides) json["newest_row"] = {{"behind", o.rows_behind}, {"whole", o.whole}};
+  if (r.slides) json["newest_row"] = {{"late_start", o.rows_behind}, {"full_recompute", o.full_recompute}};
   for (const Published& p : r.published) json["published_p99_us"][p.who] = p.p99_us;
   if (r.closed_loop > 0) json["closed_loop_rate"] = r.closed_loop;
-  for (const RungState& rung : r.rungs)
-    json["rungs"].push_back({{"name", rung.name}, {"opened", rung.opened}, {"answers", rung.answers}, {"answered", rung.answered},
-                             {"left", rung.left}, {"why", rung.why}});
+  for (const CandidateState& candidate : r.candidates)
+    json["candidates"].push_back({{"name", candidate.name}, {"opened", candidate.opened}, {"answers", candidate.answers}, {"answered", candidate.answered},
+                             {"left", candidate.left}, {"why", candidate.why}});
   return json;
 }
 
@@ -54,14 +54,14 @@ Json json_of(const LatencyReport& r) {
 
 void print_latency(const LatencyReport& r) {
   const OpenLoopResult& o = r.result;
-  std::printf("%s: rung '%s', %.0f asked a second, %.1f answered\n", printable(r.name).c_str(), printable(r.backend).c_str(), r.rate,
+  std::printf("%s: candidate '%s', %.0f asked a second, %.1f answered\n", printable(r.name).c_str(), printable(r.backend).c_str(), r.rate,
               rate(r));
   std::printf("  %-10s", "us");
   for (const Column& c : kColumns) std::printf(" %10s", c.title);
   std::printf(" %10s\n", "max");
   print_times("response", o.response), print_times("service", o.service), print_times("hiccups", r.hiccups);
   const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
-  std::printf("  asked %llu, answered %llu, behind %llu, dropped %llu, failed %llu", number(o.asked), number(o.answered), number(o.behind),
+  std::printf("  asked %llu, answered %llu, behind %llu, dropped %llu, failed %llu", number(o.asked), number(o.answered), number(o.late_start),
               number(o.dropped), number(o.failed));
   if (r.has_deadline) std::printf(", late %llu", number(o.late));
   std::printf(", not finite %llu\n", number(o.not_finite));
@@ -69,7 +69,7 @@ void print_latency(const LatencyReport& r) {
     std::printf(
         "  newest row: times begin where it is there; behind %llu (it came before the rows before it were computed), whole windows "
         "%llu\n",
-        number(o.rows_behind), number(o.whole));
+        number(o.rows_behind), number(o.full_recompute));
   if (!r.published.empty()) {
     std::printf("  p99 of this size, newest row: service %.2f here; published, on other machines and by other rules:",
                 us(o.service.percentile(99)));
@@ -80,8 +80,8 @@ void print_latency(const LatencyReport& r) {
     std::printf("  page faults %lld, forced switches %lld\n", static_cast<long long>(o.page_faults),
                 static_cast<long long>(o.forced_switches));
   if (r.closed_loop > 0) std::printf("  one directly behind the other: %.0f a second\n", r.closed_loop);
-  for (const RungState& rung : r.rungs)
-    if (!rung.why.empty()) std::printf("  rung '%s': %s\n", printable(rung.name).c_str(), printable(rung.why).c_str());
+  for (const CandidateState& candidate : r.candidates)
+    if (!candidate.why.empty()) std::printf("  candidate '%s': %s\n", printable(candidate.name).c_str(), printable(candidate.why).c_str());
   std::fflush(stdout);
 }
 

@@ -35,7 +35,7 @@ struct Runner {
   std::int64_t warmup_runs = 0;
   double first_ms = -1;
   Clock::time_point begin;
-  Clock::duration early{};   // what all run_early() took
+  Clock::duration early{};   // what all precompute() took
   Status status;
 
   void run(const MeasureOptions& options) {
@@ -53,7 +53,7 @@ struct Runner {
     Span span{begin, begin, {}};
     for (int i = 0; status && (i < options.iterations || span.end < until); ++i) {
       const Clock::time_point before = Clock::now();
-      if (status = context->run_early(); !status) break;
+      if (status = context->precompute(); !status) break;
       span.start = Clock::now();
       early += span.start - before;
       status = context->run();
@@ -72,7 +72,7 @@ Trace merge(const std::vector<Runner>& runners) {
   for (const Runner& runner : runners) begin = std::min(begin, runner.begin);
   for (int stream = 0; const Runner& runner : runners) {
     trace.warmup_runs += runner.warmup_runs;
-    trace.early_ms += ms(runner.early) / static_cast<double>(std::max<std::size_t>(runner.spans.size(), 1) * runners.size());
+    trace.precompute_ms += ms(runner.early) / static_cast<double>(std::max<std::size_t>(runner.spans.size(), 1) * runners.size());
     for (const Span& s : runner.spans)
       trace.samples.push_back({ms(s.start - begin), ms(s.end - begin), s.parts, stream}), end = std::max(end, s.end);
     ++stream;

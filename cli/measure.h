@@ -21,7 +21,7 @@ struct Sample {
 struct Trace {
   std::vector<Sample> samples;  // in order of their start
   double wall_s = 0, warmup_ms = 0;
-  double early_ms = 0;          // mean of what comes before the newest row, which is in no sample
+  double precompute_ms = 0;          // mean of what comes before the newest row, which is in no sample
   double first_ms = 0;          // of the first run of all, which finds caches cold
   std::int64_t warmup_runs = 0;
 };

@@ -113,7 +113,7 @@ class Shell {
 
   // All that it prints until it ends; false: time was up.
   bool read(std::string& said, Clock::time_point until) {
-    constexpr std::size_t kMost = 1 << 20;
+    constexpr std::size_t kMax = 1 << 20;
     char piece[4096];
     for (;;) {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
@@ -123,7 +123,7 @@ class Shell {
       if (ready <= 0) continue;
       const ssize_t got = ::read(out_, piece, sizeof piece);
       if (got <= 0) return true;
-      if (said.size() < kMost) said.append(piece, static_cast<std::size_t>(got));
+      if (said.size() < kMax) said.append(piece, static_cast<std::size_t>(got));
     }
   }
   // False: time was up.

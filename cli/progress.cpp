@@ -58,11 +58,11 @@ void draw(const Progress& p) {
 }  // namespace
 
 std::string bar_text(const Progress& p, int columns) {
-  constexpr int kMostCells = 30, kLeastCells = 4;
+  constexpr int kMaxCells = 30, kMinCells = 4;
   const int total = std::max(p.total, 1), done = std::clamp(p.done, 0, total);
   const std::string phase(p.phase), counts = std::to_string(done) + "/" + std::to_string(total);
-  const int cells = std::min(kMostCells, columns - static_cast<int>(phase.size() + counts.size() + 4));
-  if (cells >= kLeastCells) {
+  const int cells = std::min(kMaxCells, columns - static_cast<int>(phase.size() + counts.size() + 4));
+  if (cells >= kMinCells) {
     const auto filled = static_cast<std::size_t>(std::int64_t{cells} * done / total);
     return phase + " [" + std::string(filled, '#') + std::string(static_cast<std::size_t>(cells) - filled, '.') + "] " + counts;
   }

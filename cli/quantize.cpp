@@ -20,7 +20,7 @@ namespace {
 struct Wish {
   std::string output, data, tokenizer, cache, calibrator;
   std::optional<ImageSpec> image;   // how photographs become the input
-  std::optional<std::vector<std::string>> remedies;
+  std::optional<std::vector<std::string>> corrections;
   int samples = 100;
   Console console;
   QuantizeOptions options;
@@ -88,8 +88,8 @@ Flags make_flags(Wish& w) {
              [&w](const std::string& text) { w.options.exclude.push_back(text); }});
   flags.add_text("calibrator", w.calibrator, "NAME",
                  "how ranges are taken: auto (the best of them; the default), entropy (with --calib), minmax, mse, percentile");
-  flags.add({"remedies", "LIST", "what may lessen the error, kept where it does: equalize,smooth,round,bias (the default), or none",
-             [&w](const std::string& text) { w.remedies = parse_remedies(text); }});
+  flags.add({"corrections", "LIST", "what may lessen the error, kept where it does: equalize,smooth,round,bias (the default), or none",
+             [&w](const std::string& text) { w.corrections = parse_corrections(text); }});
   flags.add_text("calib", w.cache, "FILE", "ranges in TensorRT's form: read if FILE exists, else taken from --data and written");
   flags.add({"type", "int8|fp8|int4|mixed",
              "what products become: int8 (default), fp8 (e4m3), int4 (weights alone, in groups), mixed (int8 and floats, by --max-error)",
@@ -104,7 +104,7 @@ Flags make_flags(Wish& w) {
   add_budget_flags(flags, w.budget);
   flags.add_switch("externalData", w.options.external_data, "large weights lie in OUT.onnx.data; else only beyond 2 GiB");
   flags.add({"threads", "N", "run samples on N threads; default: what this process may use",
-             [&w](const std::string& text) { w.config.threads = parse_int("threads", text, 1, kMostThreads); }});
+             [&w](const std::string& text) { w.config.threads = parse_int("threads", text, 1, kMaxThreads); }});
   add_import_flags(flags, w.config);
   flags.add_switch("help", w.help, "this text");
   flags.footer(
@@ -118,7 +118,7 @@ std::optional<Calibration> calibration_of(const Wish& w, const std::string& mode
   Calibration calibration{.sample = {}, .samples = w.samples, .cache = w.cache};
   if (!w.calibrator.empty()) calibration.method = w.calibrator;
   else if (!w.cache.empty()) calibration.method = "entropy";
-  if (w.remedies) calibration.remedies = *w.remedies;
+  if (w.corrections) calibration.corrections = *w.corrections;
   if (w.data.empty()) {
     if (is_of_weights(w)) return {};
     if (w.cache.empty())
@@ -151,9 +151,9 @@ void print_report(const Wish& w, const QuantizeReport& r) {
   if (is_of_weights(w)) std::printf("weights: by %s, groups of %lld", c.method.c_str(), static_cast<long long>(w.options.group));
   else std::printf("ranges: %d values by %s, %d samples\n", c.values, c.method.c_str(), c.samples);
   if (is_of_weights(w)) std::printf(c.samples > 0 ? ", %d samples\n" : "\n", c.samples);
-  for (const RemedyReport& remedy : c.remedies)
-    std::printf("remedy %s: relative l2 error %.4g, without it %.4g: %s\n", remedy.name.c_str(), remedy.after, remedy.before,
-                remedy.kept ? "kept" : "left out");
+  for (const CorrectionReport& correction : c.corrections)
+    std::printf("correction %s: relative l2 error %.4g, without it %.4g: %s\n", correction.name.c_str(), correction.after, correction.before,
+                correction.kept ? "kept" : "left out");
   for (const OutputError& e : c.errors)
     std::printf("relative l2 error of '%s', on %d other samples: %.4g\n", printable(e.output).c_str(), c.compared, e.relative_l2);
   if (c.compared == 0)

@@ -16,7 +16,7 @@ namespace tenfold::cli {
 namespace {
 
 // Of one text, so that memory stays bounded where a file has no ends of lines, or a quote is never closed.
-constexpr std::size_t kMostOfAText = std::size_t{64} << 20;
+constexpr std::size_t kMaxOfAText = std::size_t{64} << 20;
 
 struct Lines {
   std::ifstream in;
@@ -48,11 +48,11 @@ struct Lines {
       text.append(piece.data(), got - (whole ? 1 : 0));   // the line's end counts, and is not there
       if (whole || ended || in.bad()) return whole || !text.empty();
       in.clear();   // the piece is full
-      if (got == 0 || text.size() > kMostOfAText) return true;
+      if (got == 0 || text.size() > kMaxOfAText) return true;
     }
   }
   void expect_bounded(const std::string& text) const {
-    if (text.size() > kMostOfAText) wrong("is a text of more than 64 MiB; a text for an encoder is a line or a field");
+    if (text.size() > kMaxOfAText) wrong("is a text of more than 64 MiB; a text for an encoder is a line or a field");
   }
   [[noreturn]] void wrong(const std::string& why) const { throw Error(ErrorKind::io, what + ": line " + std::to_string(line) + " " + why); }
 };
@@ -62,11 +62,11 @@ TextStream json_lines(const std::string& path, const std::string& column) {
     do
       if (!lines->next(text)) return false;
     while (text.empty());
-    constexpr int kDeepest = 128, kMostValues = 1 << 20;   // a value takes up to a hundred times its text in memory
+    constexpr int kDeepest = 128, kMaxValues = 1 << 20;   // a value takes up to a hundred times its text in memory
     int values = 0;
     const auto within = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
-      if (depth > kDeepest || ++values > kMostValues)
-        lines->wrong("has more than " + std::to_string(kMostValues) + " values of JSON, or more than " + std::to_string(kDeepest) +
+      if (depth > kDeepest || ++values > kMaxValues)
+        lines->wrong("has more than " + std::to_string(kMaxValues) + " values of JSON, or more than " + std::to_string(kDeepest) +
                      " inside each other");
       return true;
     };

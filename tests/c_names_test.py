@@ -38,8 +38,8 @@ FUNCTIONS = {
                  'bind_dlpack': 'tenfold_context_bind_dlpack', 'binding_to_dlpack': 'tenfold_context_dlpack'},
     'error.h': {'name': 'tenfold_status_name'},
     'inspect.h': {'inspect_plan': 'tenfold_inspect_plan', 'plan_version': 'tenfold_plan_version'},
-    'ladder.h': {'plan_rung': 'tenfold_ladder_add_plan', 'compatible_rung': 'tenfold_ladder_add_compatible_plan',
-                 'model_rung': 'tenfold_ladder_add_model'},
+    'fallback_chain.h': {'plan_candidate': 'tenfold_fallback_chain_add_plan', 'compatible_candidate': 'tenfold_fallback_chain_add_compatible_plan',
+                 'model_candidate': 'tenfold_fallback_chain_add_model'},
     'latency_recorder.h': {'histogram_log': 'tenfold_latency_recorder_log'},
     'machine.h': {name: OWN for name in ('real_time_throttling', 'look_at_machine', 'machine_load', 'allowed_cpus', 'gpu_states', 'text')},
     'model_engines.h': {'end_background_builds': 'tenfold_end_background_builds'},
@@ -50,7 +50,7 @@ FUNCTIONS = {
     'open_loop.h': {name: OWN for name in ('run_open_loop', 'run_idle_loop', 'run_closed_loop')},
     'plan_cache.h': {'plan_key': 'tenfold_plan_key', 'build_file': 'tenfold_plan_cache_build_file',
                      'build_bytes': 'tenfold_plan_cache_build_bytes'},
-    'port_server.h': {'connect_port': 'tenfold_runner_port_connect'},
+    'port_server.h': {'connect_port': 'tenfold_latency_runner_port_connect'},
     'quantize_file.h': {'quantize_file': 'tenfold_quantize_file'},
     'tensor.h': {'name': FIELD, 'dtype_from_name': 'tenfold_dtype_bits', 'bits': 'tenfold_dtype_bits', 'is_float': OWN, 'is_integer': OWN,
                  'byte_size': 'tenfold_dtype_bits', 'element_count': OWN, 'text': OWN},
@@ -73,12 +73,12 @@ METHODS = {
     'Error': {'kind': 'tenfold_status_name', 'what': 'tenfold_last_error', 'within': OWN},
     'ExecutionContext': {name: f'tenfold_context_{name}' for name in
                          ('bind', 'cancel', 'device_memory', 'last_times', 'mark_ranges', 'measure_parts', 'prepare', 'replay_runs', 'run',
-                          'run_early', 'run_with', 'set_observer', 'set_profile', 'set_profiler', 'set_step_timer', 'shape', 'wait',
+                          'precompute', 'run_with', 'set_observer', 'set_profile', 'set_profiler', 'set_step_timer', 'shape', 'wait',
                           'wait_how')}
     | {'describe': 'tenfold_last_error', 'enqueue': 'tenfold_context_enqueue_with', 'own_memory': 'tenfold_context_memory',
        'set_input_shape': 'tenfold_context_set_shape'},
-    'Ladder': {'engine': 'tenfold_ladder_open', 'failures': 'tenfold_ladder_failure_info', 'hand_on': 'tenfold_ladder_hand_on',
-               'open': 'tenfold_ladder_open', 'restart': 'tenfold_ladder_restart', 'rung': 'tenfold_ladder_open'},
+    'FallbackChain': {'engine': 'tenfold_fallback_chain_open', 'failures': 'tenfold_fallback_chain_failure_info', 'report_failure': 'tenfold_fallback_chain_report_failure',
+               'open': 'tenfold_fallback_chain_open', 'restart': 'tenfold_fallback_chain_restart', 'candidate': 'tenfold_fallback_chain_open'},
     'Layers': {name: f'tenfold_layers_{name}' for name in
                ('add', 'is_output', 'mark_output', 'option', 'rename', 'rename_result', 'result', 'set', 'set_operand', 'settle',
                 'unmark_output')}
@@ -125,13 +125,13 @@ METHODS = {
     'MachineHold': {'refused': OWN},
     'RowRing': {name: f'tenfold_row_ring_{name}' for name in ('clear', 'filled', 'push', 'window')}
     | {name: 'tenfold_row_ring_create' for name in ('row_bytes', 'rows', 'streams')},
-    'Runner': {name: f'tenfold_runner_{name}' for name in
-               ('backend', 'counts', 'infer', 'keep_warm', 'offset', 'open_port', 'ready', 'run_early', 'rungs', 'swap')}
-    | {'bindings': 'tenfold_engine_binding', 'input_bytes': 'tenfold_runner_sizes', 'output_bytes': 'tenfold_runner_sizes', 'state': OWN}
+    'LatencyRunner': {name: f'tenfold_latency_runner_{name}' for name in
+               ('backend', 'counts', 'infer', 'keep_warm', 'offset', 'open_port', 'ready', 'precompute', 'candidates', 'swap')}
+    | {'bindings': 'tenfold_engine_binding', 'input_bytes': 'tenfold_latency_runner_sizes', 'output_bytes': 'tenfold_latency_runner_sizes', 'state': OWN}
     | {'window_rows': 'tenfold_engine_window_rows'},
-    'RunnerThread': {'id': 'tenfold_runner_thread_id'},
-    'RunnerPort': {name: f'tenfold_runner_port_{name}' for name in ('counts', 'offset', 'poll', 'served', 'submit')}
-    | {'bindings': 'tenfold_runner_port_binding', 'input_bytes': 'tenfold_runner_port_sizes', 'output_bytes': 'tenfold_runner_port_sizes'},
+    'RunnerThread': {'id': 'tenfold_latency_runner_thread_id'},
+    'RunnerPort': {name: f'tenfold_latency_runner_port_{name}' for name in ('counts', 'offset', 'poll', 'served', 'submit')}
+    | {'bindings': 'tenfold_latency_runner_port_binding', 'input_bytes': 'tenfold_latency_runner_port_sizes', 'output_bytes': 'tenfold_latency_runner_port_sizes'},
     'PortServer': {'clients': 'tenfold_port_server_clients'},
     'TimingCache': {name: f'tenfold_timing_cache_{name}' for name in ('fastest', 'load', 'merge', 'parse', 'save', 'size', 'text')}
     | {'impl': OWN, 'keys': 'tenfold_timing_cache_fastest'},

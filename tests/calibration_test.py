@@ -153,31 +153,31 @@ class Calibration(ResidualNet):
         said = self.built(f"--data={self.path('two.npy')}", *plain, code=1)
         self.assertIn('[3,8,12,12]', said)
 
-    def test_remedies_are_tried_in_order_and_told(self):
+    def test_corrections_are_tried_in_order_and_told(self):
         data = f"--data={self.path('samples.npy')}"
-        said = self.built(data, '--remedies=round,bias', *self.shapes())
-        told = re.findall(r"remedy '(\w+)': relative l2 error ([\d.e-]+) before, ([\d.e-]+) after, on 8 samples: (kept|left out)", said)
+        said = self.built(data, '--corrections=round,bias', *self.shapes())
+        told = re.findall(r"correction '(\w+)': relative l2 error ([\d.e-]+) before, ([\d.e-]+) after, on 8 samples: (kept|left out)", said)
         self.assertEqual([name for name, *_ in told], ['round', 'bias'])
         for _, before, after, fate in told:
             self.assertEqual(fate, 'kept' if float(after) < float(before) else 'left out')
         kept = [name for name, *_, fate in told if fate == 'kept']
         self.assertIn(f"samples with {', '.join(kept)}" if kept else 'samples;', self.operators())
-        self.assertNotIn('remedy', self.built(data, '--remedies=none', *self.shapes()))
+        self.assertNotIn('correction', self.built(data, '--corrections=none', *self.shapes()))
 
     def test_flags_that_need_others(self):
         for flags, words in (
             ([f'--onnx={self.net}', f"--data={self.path('samples.npy')}"], 'no flag asks for either: add --int8'),
             ([f'--onnx={self.net}', '--int8', '--samples=0', f"--data={self.path('samples.npy')}"], '--samples takes at least 1'),
             ([f'--onnx={self.net}', '--int8', '--calibrator=mse'], '--calibrator needs --data'),
-            ([f'--onnx={self.net}', '--int8', '--remedies=bias'], '--remedies needs --data'),
-            ([f'--onnx={self.net}', '--int8', f"--data={self.path('samples.npy')}", '--remedies=bias,'], '--remedies is none, or names'),
+            ([f'--onnx={self.net}', '--int8', '--corrections=bias'], '--corrections needs --data'),
+            ([f'--onnx={self.net}', '--int8', f"--data={self.path('samples.npy')}", '--corrections=bias,'], '--corrections is none, or names'),
             ([f'--loadEngine={self.net}', '--int8', f"--data={self.path('samples.npy')}"], '--data needs --onnx'),
         ):
             self.assertIn(words, self.tenfold('exec', *flags, code=2).stderr)
         said = self.built(f"--data={self.path('samples.npy')}", '--calibrator=median', *self.shapes(), code=2)
         self.assertIn('entropy, minmax, mse, percentile', said)
-        said = self.built(f"--data={self.path('samples.npy')}", '--remedies=hope', *self.shapes(), code=2)
-        self.assertIn("there is no remedy 'hope'; there are equalize, smooth, round, bias", said)
+        said = self.built(f"--data={self.path('samples.npy')}", '--corrections=hope', *self.shapes(), code=2)
+        self.assertIn("there is no correction 'hope'; there are equalize, smooth, round, bias", said)
 
 
 if __name__ == '__main__':

@@ -145,7 +145,7 @@ class Embed(CliCase):
         long = [' '.join(TOKENS[4 + (i * k) % 5] for k in range(1, n)) for i, n in enumerate((3, 70, 12, 100, 130, 6) * 10)]
         texts = self.write('t.txt', '\n'.join(long).encode())
         self.embed(texts, 'wide.npy')
-        done = self.embed(texts, 'o.npy', '--precision=int8', '--leastCosine=0.8')
+        done = self.embed(texts, 'o.npy', '--precision=int8', '--minCosine=0.8')
         self.assertIn(' in int8 ', done.stdout)
         self.assertNotIn('is not known', done.stderr)
         wide, narrow = np.load(self.path('wide.npy')), np.load(self.path('o.npy'))
@@ -180,13 +180,13 @@ class Embed(CliCase):
         texts = self.many('t.txt', 600)
         self.embed(texts, 'wide.npy')
         wide = np.load(self.path('wide.npy'))
-        told = self.embed(texts, 'o.npy', '--precision=int8', '--leastCosine=0.9').stdout
+        told = self.embed(texts, 'o.npy', '--precision=int8', '--minCosine=0.9').stdout
         narrow = np.load(self.path('o.npy'))
         cosines = (wide * narrow).sum(1) / np.linalg.norm(wide, axis=1) / np.linalg.norm(narrow, axis=1)
         self.assertRegex(told, r"in int8 \(int8's cosine is 0\.9\d+\)")
         self.assertGreater(cosines.mean(), 0.9)
         self.assertLess(cosines.mean(), 0.999999, 'these are the vectors of fp32')
-        run = self.tenfold('embed', self.encoder.folder, texts, self.path('p.npy'), *QUICK, '--precision=int8', '--leastCosine=1')
+        run = self.tenfold('embed', self.encoder.folder, texts, self.path('p.npy'), *QUICK, '--precision=int8', '--minCosine=1')
         self.assertNotIn('in int8 ', run.stdout)
         self.assertIn('int8 is not near enough', run.stderr + run.stdout)
         np.testing.assert_allclose(np.load(self.path('p.npy')), wide, atol=0.05)

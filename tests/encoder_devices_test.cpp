@@ -139,7 +139,7 @@ TEST_F(EncoderDevices, TooLittleMemoryHalvesBatches) {
   const Encoder usual = load_within(256, free);
   usual.prepare();   // contexts for all threads that give it work, however many of them find some
   encode(usual);
-  const std::int64_t enough = free->gpu_memory().at(0).most_used_bytes;
+  const std::int64_t enough = free->gpu_memory().at(0).max_used_bytes;
   const Encoder encoder =
       load_within(1024, std::make_shared<Runtime>(RuntimeOptions{.log = {}, .gpu_memory_limit = enough, .allocator = {}}));
   EXPECT_EQ(of_gpus(encode(encoder)), static_cast<std::int64_t>(kTexts));

@@ -10,7 +10,7 @@
 #include "on_a_fake_gpu.h"
 #include "plan/write.h"
 #include "runtime/context.h"
-#include "runtime/device/strands.h"
+#include "runtime/device/graph_branches.h"
 #include "tenfold/device_error.h"
 #include "tenfold/runtime.h"
 
@@ -120,17 +120,17 @@ TEST_F(FakeGpu, BranchesGoToStrandsAndMeetAgain) {
   ASSERT_TRUE(top.dims.evaluate(symbols, dims, known));
   runtime::resolve_extents(frame, dims);
   runtime::resolve_addresses(c, frame);
-  const runtime::StrandPlan plan = runtime::plan_strands(frame, 4);
+  const runtime::BranchPlan plan = runtime::plan_branches(frame, 4);
   ASSERT_EQ(plan.steps.size(), frame.steps.size());
   EXPECT_TRUE(plan.several) << branched.inspect(1);
-  // Whoever follows another strand names a step before it, and that step knows that it is followed.
+  // Whoever follows another branch names a step before it, and that step knows that it is followed.
   for (std::size_t i = 0; i < plan.steps.size(); ++i)
     for (const int other : plan.steps[i].follows) {
       ASSERT_LT(other, static_cast<int>(i));
-      EXPECT_NE(plan.steps[static_cast<std::size_t>(other)].strand, plan.steps[i].strand);
+      EXPECT_NE(plan.steps[static_cast<std::size_t>(other)].branch, plan.steps[i].branch);
       EXPECT_TRUE(plan.steps[static_cast<std::size_t>(other)].followed);
     }
-  const runtime::StrandPlan alone = runtime::plan_strands(frame, 1);
+  const runtime::BranchPlan alone = runtime::plan_branches(frame, 1);
   EXPECT_FALSE(alone.several);
 }
 
@@ -247,7 +247,7 @@ TEST_F(FakeGpu, TheHostDecidesInLoopsAndSaysSo) {
   EXPECT_NO_THROW(context->run(std::vector<Tensor>{ops::random_tensor(DType::f32, {3, 6}, 1), m}));
 }
 
-// What lies at odd addresses in the arena has its kernels from the build, as what callers have at such addresses has: that is staged.
+// What lies at misaligned addresses in the arena has its kernels from the build, as what callers have at such addresses has: that is staged.
 TEST_F(FakeGpu, NothingIsCompiledInARun) {
   constexpr const char* kProduct = R"((x f16[8193], w f16[64,64]!)
     from = i64[1]{1}

@@ -77,7 +77,7 @@ TEST_F(Capture, OtherStreamsAreUsedAsBefore) {
   EXPECT_EQ(fake_->captured, 0);
 }
 
-TEST_F(Capture, CopiesOfOddAddressesBelongToTheGraph) {
+TEST_F(Capture, CopiesOfMisalignedAddressesBelongToTheGraph) {
   const auto context = ready(*engine_, 4);
   begin();
   ASSERT_TRUE(context->enqueue(&stream_));

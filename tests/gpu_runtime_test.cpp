@@ -89,7 +89,7 @@ TEST_F(GpuRuntime, FreedMemoryStaysUntilItIsTrimmed) {
   EXPECT_EQ(runtime->use().gpu_bytes, busy.used_bytes);
   context.reset();
   EXPECT_EQ(memory_of(*runtime).used_bytes, weights);
-  EXPECT_EQ(memory_of(*runtime).most_used_bytes, busy.used_bytes);
+  EXPECT_EQ(memory_of(*runtime).max_used_bytes, busy.used_bytes);
   const std::int64_t held = memory_of(*runtime).held_bytes;
   EXPECT_GE(held, busy.used_bytes);
   EXPECT_EQ(runtime->use().gpu_held_bytes, held);

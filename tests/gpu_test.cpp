@@ -53,7 +53,7 @@ TEST_F(Gpu, RunsInCallersMemoryOnCallersStream) {
   const auto stream = new_stream();
   for (std::int64_t batch : {2, 8, 2}) {
     ASSERT_TRUE(context->set_input_shape(0, Shape{batch, 64}));
-    for (int place = 0; place < 7; ++place) {  // more addresses than there are recordings of one shape; the last is not aligned
+    for (int place = 0; place < 7; ++place) {  // more addresses than there are graphs of one shape; the last is not aligned
       const Tensor x = ops::random_tensor(DType::f32, {batch, 64}, static_cast<std::uint64_t>(place + 10 * batch)),
                    want = expected(graph, x);
       const std::int64_t shift = place == 6 ? 4 : 0;

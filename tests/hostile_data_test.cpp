@@ -16,11 +16,11 @@
 namespace tenfold {
 namespace {
 
-constexpr std::int64_t kMostElements = 16;   // of an operand that says what to do: sizes, axes, indices, scales
+constexpr std::int64_t kMaxElements = 16;   // of an operand that says what to do: sizes, axes, indices, scales
 
 // As plans for data: whoever is short and no weight is given by the caller.
 bool is_data(const ops::CaseOperand& o) {
-  return !o.missing && o.data.dtype() != DType::string && o.data.size() <= kMostElements && o.data.rank() <= 1;
+  return !o.missing && o.data.dtype() != DType::string && o.data.size() <= kMaxElements && o.data.rank() <= 1;
 }
 
 // Sizes are small or beyond any memory, so that no test fills the machine's.

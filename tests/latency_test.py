@@ -105,29 +105,29 @@ class LatencyCase(CliCase):
         self.refused(2, "'D' is none of A, B and C", 'latency', '--sizes=D')
 
     def test_newest_row(self):
-        whole = self.latency('--sizes=A', '--rate=100')
-        self.assertNotIn('newest_row', whole)
+        full_recompute = self.latency('--sizes=A', '--rate=100')
+        self.assertNotIn('newest_row', full_recompute)
         told = self.latency('--sizes=A', '--newestRow=x:1', '--rate=100')
-        self.assertEqual((told['answered'], told['newest_row']['whole']), (50, 0))
+        self.assertEqual((told['answered'], told['newest_row']['full_recompute']), (50, 0))
         self.assertEqual(set(told['published_p99_us'].values()), {4.7, 35.2, 5.07})
-        self.assertNotIn('published_p99_us', whole)
-        self.assertLess(told['newest_row']['behind'], 25)
+        self.assertNotIn('published_p99_us', full_recompute)
+        self.assertLess(told['newest_row']['late_start'], 25)
         self.assertLess(3 * told['service_us']['p50'], whole['service_us']['p50'])
         many = self.latency('--sizes=A', '--newestRow=x:1', '--rate=100000', '--duration=0.02')
-        self.assertGreater(many['newest_row']['behind'], many['answered'] // 2)   # rows cannot come faster than windows take
+        self.assertGreater(many['newest_row']['late_start'], many['answered'] // 2)   # rows cannot come faster than windows take
         rings = self.latency('--sizes=A', '--newestRow=x:1', '--rate=100', '--rings')
-        self.assertLess(rings['newest_row']['whole'], rings['answered'] // 2)
+        self.assertLess(rings['newest_row']['full_recompute'], rings['answered'] // 2)
         mixed = self.latency('--sizes=A', '--newestRow=x:1', '--rate=100', '--rings', '--streams=3', '--duration=0.1')
-        self.assertEqual(mixed['newest_row']['whole'], mixed['answered'])
+        self.assertEqual(mixed['newest_row']['full_recompute'], mixed['answered'])
         text = self.tenfold('latency', *QUICK, '--sizes=A', '--newestRow=x:1', '--rate=100', '--duration=0.1').stdout
         self.assertRegex(text, r'newest row: .* behind \d+ .*, whole windows 0\n')
         self.assertRegex(text, r'p99 of this size, newest row: service [\d.]+ here; published, .*: 4.7 GH200')
         self.refused(2, "there is no input 'q'", 'latency', '--sizes=A', '--newestRow=q:1')
 
-    def test_rungs(self):
+    def test_candidates(self):
         plan = self.make_plan('toy.plan', self.toy)
         told = self.latency(f'--loadEngine={plan}', f'--onnx={self.toy}')
-        self.assertEqual([r['name'] for r in told['rungs']], ['engine', 'cpu'])
+        self.assertEqual([r['name'] for r in told['candidates']], ['engine', 'cpu'])
         self.assertEqual(told['backend'], 'engine')
         with open(plan, 'rb') as f:
             data = f.read()
@@ -137,13 +137,13 @@ class LatencyCase(CliCase):
             path = self.write(name, content)
             told = self.latency(f'--loadEngine={path}', f'--onnx={self.toy}')
             self.assertEqual(told['backend'], 'cpu')
-            self.assertTrue(told['rungs'][0]['why'])
+            self.assertTrue(told['candidates'][0]['why'])
             self.refused(4, "'engine' cannot be used", 'latency', *QUICK, f'--loadEngine={path}', f'--onnx={self.toy}', '--strict')
         self.refused(4, 'none.plan', 'latency', *QUICK, '--loadEngine=none.plan', f'--onnx={self.toy}', '--strict')
         self.assertEqual(self.latency('--loadEngine=none.plan', f'--onnx={self.toy}')['backend'], 'cpu')
         other = self.latency(f'--loadEngine={plan}', f'--onnx={self.save_toy("new.onnx", 2)}')
         self.assertEqual(other['backend'], 'cpu', 'the plan is of another model')
-        self.assertIn('differ from those of', other['rungs'][0]['why'])
+        self.assertIn('differ from those of', other['candidates'][0]['why'])
 
     def test_bad_input(self):
         onnx = f'--onnx={self.toy}'

@@ -41,7 +41,7 @@ double difference(const ir::Graph& graph, const Engine& engine, const std::vecto
 }
 Tensor rows(std::int64_t n, std::int64_t width) { return ops::random_tensor(DType::f32, {n, width}, 3); }
 
-// What merge_products joins is split again into as many pieces.
+// What merge_gemms joins is split again into as many pieces.
 TEST(Limits, ManyProductsOfOneInput) {
   for (const int branches : {64, 65, 300})
     for (const bool activated : {false, true}) {
@@ -89,7 +89,7 @@ TEST(Limits, LoopsInsideEachOtherAreLoaded) {
   }
   const ir::Graph deep = limits::parse(limits::loops(17, 1));
   EXPECT_EQ(difference(deep, loaded(built(deep)), {ops::random_tensor(DType::f32, {3}, 1)}), 0);
-  const ir::Graph deepest = limits::parse(limits::loops(ir::kMostNested, 1));
+  const ir::Graph deepest = limits::parse(limits::loops(ir::kMaxNested, 1));
   EXPECT_EQ(difference(deepest, loaded(built(deepest)), {ops::random_tensor(DType::f32, {3}, 1)}), 0);
 }
 
@@ -112,7 +112,7 @@ std::string refusal(const ir::Graph& graph) {
 }
 
 TEST(Limits, WhatNoPlanHoldsIsRefusedBeforeTheBuild) {
-  ir::Graph inner = limits::parse(limits::loops(ir::kMostNested, 1));
+  ir::Graph inner = limits::parse(limits::loops(ir::kMaxNested, 1));
   ir::Graph graph(ir::Registry::builtin());   // one loop around all of them
   ir::Value* x = graph.add_input("x", inner.inputs[0]->type);
   Tensor n(DType::i64, {}), t(DType::boolean, {});

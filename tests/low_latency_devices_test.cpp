@@ -1,4 +1,4 @@
-// Runners whose first rungs are on GPUs that fail, on a driver that computes nothing: no request is lost, no lost GPU is asked again.
+// Runners whose first candidates are on GPUs that fail, on a driver that computes nothing: no request is lost, no lost GPU is asked again.
 #include <atomic>
 #include <mutex>
 #include <thread>
@@ -17,7 +17,7 @@ const float kX[16] = {-1, 2, -3, 4, -5, 6};
 
 class LowLatencyDevices : public tests::FakeGpu {
  protected:
-  Rung gpu(int ordinal) {
+  EngineCandidate gpu(int ordinal) {
     return {"gpu", [this, ordinal] {
               const std::shared_ptr<backends::Backend> there = backend_;
               backend_ = backends::open_cuda(ordinal);
@@ -26,7 +26,7 @@ class LowLatencyDevices : public tests::FakeGpu {
               return made;
             }};
   }
-  static Rung cpu() {
+  static EngineCandidate cpu() {
     return {"cpu", [] {
               BuildConfig config;
               config.threads = 1, config.optimization_level = 0;
@@ -64,27 +64,27 @@ bool right(const float* y) {
 TEST_F(LowLatencyDevices, ALostGpuCostsNoRequest) {
   for (int ordinal = 0; ordinal < kGpus; ++ordinal) {
     fake_->launches_left[ordinal] = 1 + 2 * ordinal;
-    Runner runner({gpu(ordinal), cpu()}, options());
+    LatencyRunner runner({gpu(ordinal), cpu()}, options());
     const int warm = fake_->launches_of[ordinal];
     int by_gpu = 0, by_cpu = 0;
     for (int i = 0; i < 100; ++i) {
       float y[16] = {};
       const Answer a = runner.infer(kX, y);
       ASSERT_TRUE(a.status) << ordinal << " request " << i;
-      ++(a.rung == 0 ? by_gpu : by_cpu);
-      ASSERT_TRUE(a.rung == 0 || right(y)) << ordinal << " request " << i;
+      ++(a.candidate == 0 ? by_gpu : by_cpu);
+      ASSERT_TRUE(a.candidate == 0 || right(y)) << ordinal << " request " << i;
     }
     EXPECT_EQ(by_gpu, 1 + 2 * ordinal - warm) << "those launches that it had left";
     EXPECT_EQ(by_gpu + by_cpu, 100);
     EXPECT_TRUE(runner.ready());
     EXPECT_EQ(runner.backend(), "cpu");
     const int launched = fake_->launches_of[ordinal];
-    if (runner.rungs()[0].opened) {
+    if (runner.candidates()[0].opened) {
       EXPECT_TRUE(told("'gpu' was left: a run failed"));
       EXPECT_TRUE(told("unspecified launch failure")) << told_;
       EXPECT_TRUE(told("its device is lost for this process and is not asked again"));
     } else {
-      EXPECT_TRUE(told("the rung 'gpu' is not used: ")) << told_;
+      EXPECT_TRUE(told("the candidate 'gpu' is not used: ")) << told_;
     }
     std::this_thread::sleep_for(150ms);   // several pauses
     EXPECT_EQ(fake_->launches_of[ordinal], launched) << "it was asked again";
@@ -92,60 +92,60 @@ TEST_F(LowLatencyDevices, ALostGpuCostsNoRequest) {
   }
 }
 
-// An error that passes: the rung is left, probed, and comes back.
+// An error that passes: the candidate is left, probed, and comes back.
 TEST_F(LowLatencyDevices, AGpuThatRecoversComesBack) {
-  Runner runner({gpu(FakeDriver::kOrdinal), cpu()}, options());
+  LatencyRunner runner({gpu(FakeDriver::kOrdinal), cpu()}, options());
   float y[16] = {};
-  EXPECT_EQ(runner.infer(kX, y).rung, 0);
+  EXPECT_EQ(runner.infer(kX, y).candidate, 0);
   fake_->failure = 701;   // a launch that lacks resources
   for (int i = 0; i < 10; ++i) {
     const Answer a = runner.infer(kX, y);
-    ASSERT_TRUE(a.status && a.rung == 1 && right(y));
+    ASSERT_TRUE(a.status && a.candidate == 1 && right(y));
   }
   EXPECT_TRUE(runner.ready());
   EXPECT_TRUE(told("'gpu' was left: a run failed"));
   fake_->failure = 0;
   EXPECT_TRUE(told("'gpu' is back after 10 good answers")) << told_;
-  EXPECT_EQ(runner.infer(kX, y).rung, 0);
+  EXPECT_EQ(runner.infer(kX, y).candidate, 0);
 }
 
-// The next rung answers what a rung has no memory for, and the rung is asked again: other requests may take less.
+// The next candidate answers what a candidate has no memory for, and the candidate is asked again: other requests may take less.
 TEST_F(LowLatencyDevices, AGpuWithoutMemoryIsNotLeft) {
-  Runner runner({gpu(FakeDriver::kOrdinal), cpu()}, options());
+  LatencyRunner runner({gpu(FakeDriver::kOrdinal), cpu()}, options());
   float y[16] = {};
   fake_->failure = 2;   // out of memory
   for (int i = 0; i < 10; ++i) {
     const Answer a = runner.infer(kX, y);
-    ASSERT_TRUE(a.status && a.rung == 1 && right(y));
+    ASSERT_TRUE(a.status && a.candidate == 1 && right(y));
   }
   fake_->failure = 0;
-  EXPECT_EQ(runner.infer(kX, y).rung, 0);
+  EXPECT_EQ(runner.infer(kX, y).candidate, 0);
   EXPECT_EQ(runner.counts().fell, 10u);
-  EXPECT_EQ(runner.rungs()[0].left, 0u);
+  EXPECT_EQ(runner.candidates()[0].left, 0u);
 }
 
 TEST_F(LowLatencyDevices, WithoutAGpuTheCpuAnswers) {
   fake_->failures[FakeDriver::kOrdinal] = 100;   // no device
-  const Rung absent{"gpu", [] {
+  const EngineCandidate absent{"gpu", [] {
                       BuildConfig config;
                       config.device = "cuda:99";
                       return builder::build_graph(ir::parse_graph("(x f32[1,6])\n y = Relu(x)", ir::Registry::builtin()), config);
                     }};
-  Runner runner({absent, cpu()}, options());
+  LatencyRunner runner({absent, cpu()}, options());
   float y[16] = {};
-  EXPECT_EQ(runner.infer(kX, y).rung, 1);
+  EXPECT_EQ(runner.infer(kX, y).candidate, 1);
   EXPECT_TRUE(right(y) && runner.ready());
-  EXPECT_TRUE(told("the rung 'gpu' is not used: ")) << told_;
+  EXPECT_TRUE(told("the candidate 'gpu' is not used: ")) << told_;
   RunnerOptions strict = options();
   strict.strict = true;
-  EXPECT_THROW(Runner({absent, cpu()}, strict), Error);
+  EXPECT_THROW(LatencyRunner({absent, cpu()}, strict), Error);
   fake_->failures.clear();
 }
 
 // Through rings, while the GPU goes: nothing is lost or answered twice.
 TEST_F(LowLatencyDevices, RingsLoseNothing) {
   fake_->launches_left[kGpus] = 200;
-  Runner runner({gpu(kGpus), cpu()}, options());
+  LatencyRunner runner({gpu(kGpus), cpu()}, options());
   const int warm = fake_->launches_of[kGpus];
   RunnerPort port = runner.open_port({.slots = 32});
   RunnerThread thread({&runner});
@@ -155,8 +155,8 @@ TEST_F(LowLatencyDevices, RingsLoseNothing) {
     if (sent < 2000 && sent < got + 32) sent += port.submit(sent, kX);
     if (!port.poll(a, y)) continue;
     ASSERT_TRUE(a.status && a.id == got++);
-    by_gpu += a.rung == 0;
-    ASSERT_TRUE(a.rung == 0 || right(y));
+    by_gpu += a.candidate == 0;
+    ASSERT_TRUE(a.candidate == 0 || right(y));
   }
   EXPECT_EQ(by_gpu, static_cast<std::uint64_t>(200 - warm));
   EXPECT_TRUE(runner.ready());

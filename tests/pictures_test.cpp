@@ -85,7 +85,7 @@ TEST(Pictures, OfEveryPassHold) {
 }
 
 bool asks_for_leave(const ir::Node& n) {
-  static constexpr std::string_view kOps[] = {"MatMul", "Conv", "ConvTranspose", "ConvMaxPool", "FusedAttention", "ProductNorm",
+  static constexpr std::string_view kOps[] = {"MatMul", "Conv", "ConvTranspose", "ConvMaxPool", "FusedAttention", "GemmLayerNorm",
                                               "ExpandDepthwise", "Softmax", "LogSoftmax"};
   return std::find(std::begin(kOps), std::end(kOps), n.op()) != std::end(kOps);
 }
@@ -96,7 +96,7 @@ TEST(Pictures, KeepTheLeaveToRound) {
   std::map<std::string, passes::Pass> all;
   for (const char* kind : {"cpu", "cuda"})
     for (const passes::Pass& pass : passes::pipeline_for({.kind = kind, .arch = 90}, {}).fuse) all.emplace(pass.name, pass);
-  for (const char* name : {"defer_norms", "sink_transpose", "transpose_products"}) all.emplace(name, passes::find_pass(name));
+  for (const char* name : {"defer_norms", "sink_transpose", "transpose_gemms"}) all.emplace(name, passes::find_pass(name));
   int anchors = 0;
   for (const auto& [name, pass] : all)
     for (const Picture& picture : pictures_of(std::filesystem::path(TENFOLD_SOURCE_DIR) / "src/passes/rules" / (name + ".cpp")))

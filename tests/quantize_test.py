@@ -154,7 +154,7 @@ class Quantize(CliCase):
         plain = everything()
         path = self.save(plain)
         for reader in READERS:
-            model = self.quantize(path, f'--for={reader}', '--remedies=none')
+            model = self.quantize(path, f'--for={reader}', '--corrections=none')
             self.assertEqual(without_placed(model, plain), plain)
             self.assertIn('8 of 10 products', self.said)
             self.assertIn('in bodies of If, Loop or Scan', self.said)
@@ -207,8 +207,8 @@ class Quantize(CliCase):
         # i32 biases of the file are no f32 ones: what they move a little is then rounded to another step, layer by layer.
         for model, calibrator, most in ((without_bias, 'minmax', 1e-3), (without_bias, 'percentile', 1e-3), (everything(), 'minmax', 1e-2)):
             path = self.save(model)
-            want = self.answers(self.plan(path, '--int8', data, f'--calibrator={calibrator}', '--remedies=none'), self.samples[:20])
-            self.quantize(path, '--for=ort', f'--calibrator={calibrator}', '--remedies=none')
+            want = self.answers(self.plan(path, '--int8', data, f'--calibrator={calibrator}', '--corrections=none'), self.samples[:20])
+            self.quantize(path, '--for=ort', f'--calibrator={calibrator}', '--corrections=none')
             plan = self.plan(self.path('q.onnx'))
             self.assertLess(relative(self.answers(plan, self.samples[:20]), want), most)
             steps = self.tenfold('inspect', plan).stdout

@@ -138,7 +138,7 @@ class Types(CliCase):
 
     def test_gptq_is_better_than_the_nearest_and_both_are_what_they_say(self):
         self.quantize('--type=int4', '--group=32')
-        told = re.search(r'remedy gptq: relative l2 error ([\d.e-]+), without it ([\d.e-]+): kept', self.said)
+        told = re.search(r'correction gptq: relative l2 error ([\d.e-]+), without it ([\d.e-]+): kept', self.said)
         after, before = float(told[1]), float(told[2])
         self.assertLess(after, 0.8 * before)
         gptq = self.error()
@@ -149,7 +149,7 @@ class Types(CliCase):
     def test_awq_divides_data_in_front_of_products(self):
         model = self.quantize('--nbits=4', '--group=32')
         self.assertIn('by awq', self.said)
-        told = re.search(r'remedy awq: relative l2 error ([\d.e-]+), without it ([\d.e-]+): kept', self.said)
+        told = re.search(r'correction awq: relative l2 error ([\d.e-]+), without it ([\d.e-]+): kept', self.said)
         self.assertLess(float(told[1]), 0.95 * float(told[2]))
         made = [n for n in model.graph.node if n.op_type == 'Mul']
         self.assertEqual([list(n.input) for n in made], [['x', 'x_factors'], ['n', 'n_factors']])

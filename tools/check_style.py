@@ -43,7 +43,7 @@ def problems():
             if len(line) > WIDTH and not PICTURE.match(line):
                 yield f'{path}:{number}: {len(line)} characters, at most {WIDTH} are wanted'
             if is_operator(path) and REFUSALS.search(line):
-                yield f'{path}:{number}: operators refuse by need, sound or supported, see src/ir/fault.h'
+                yield f'{path}:{number}: operators refuse by check_shape, validate or supported, see src/ir/fault.h'
         for at in LATE_REASON.finditer('\n'.join(lines)) if path.suffix in ('.cpp', '.h') else ():
             number = '\n'.join(lines)[:at.start()].count('\n') + 1
             yield f'{path}:{number}: errno may be read before the call that fails; require_system() (src/base/system_error.h) does not'

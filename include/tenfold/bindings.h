@@ -24,7 +24,7 @@ struct BindingMemory {
 };
 TENFOLD_API BindingMemory binding_memory(const Engine& engine, int binding);   // throws invalid_argument
 
-// Where the rows lie of an engine that was built with BuildConfig::newest_row (EngineInfo::early_steps is above 0).
+// Where the rows lie of an engine that was built with BuildConfig::newest_row (EngineInfo::precomputed_steps is above 0).
 struct WindowRows {
   int input = -1;  // a binding; -1: nothing is computed before the newest row
   int axis = -1;   // along which the rows lie; the last one is the newest

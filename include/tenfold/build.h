@@ -111,7 +111,7 @@ struct BuildConfig {
   bool tf32 = true;
   // That leave for convolutions, transposed ones included, and for all other products; tf32 = false is for both. A
   // convolution that the builder computes as a product of matrices, such as one of patches, counts as that product.
-  bool tf32_convolutions = true, tf32_products = true;
+  bool tf32_convolutions = true, tf32_matmul = true;
   // Winograd's and Strassen's algorithms are parts of that leave, on CPUs, and each can be left out by itself. fast_exp
   // is no part of it: softmax and fused attention then use exponentials by powers of two, exact to 1e-7 in f32 and to
   // 1e-4 where bf16 follows. Without fast_exp, softmax uses the exponential of all other steps, and attention is not
@@ -119,7 +119,7 @@ struct BuildConfig {
   bool winograd = true, strassen = true, fast_exp = true;
   PackTokens pack_tokens = PackTokens::no;        // pays where batches hold padding
   // "x:1": windows of input `x` slide by one row along axis 1, whose extent is fixed. What does not depend on the newest
-  // row, the last of the window, is computed by ExecutionContext::run_early() before that row is there: forward LSTM, GRU
+  // row, the last of the window, is computed by ExecutionContext::precompute() before that row is there: forward LSTM, GRU
   // and RNN, causal convolutions, and what works row by row. Results are those of the whole window. For CPUs. The build
   // throws invalid_argument for an input or axis that is none, and unsupported, naming a node, where nothing can be
   // computed early (a reverse LSTM). Empty: windows come as a whole.

@@ -19,7 +19,7 @@
 #include "tenfold/c/device_array.h"
 #include "tenfold/c/engine.h"
 #include "tenfold/c/inspect.h"
-#include "tenfold/c/ladder.h"
+#include "tenfold/c/fallback_chain.h"
 #include "tenfold/c/latency.h"
 #include "tenfold/c/layers.h" /* tenfold-builder */
 #include "tenfold/c/log.h"

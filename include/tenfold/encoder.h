@@ -55,7 +55,7 @@ TENFOLD_API DeviceStrategy parse_device_strategy(std::string_view name);
 //   tf32       the same, but GPUs may round operands of products to tf32 (10 bits of mantissa)
 //   fp16, bf16 that type; where the machine lacks it, the next wider one, and the log says so
 //   int8       with ranges from EncoderOptions::calibration_texts. Afterwards the vectors of every other one of these
-//              texts are compared with those of fp32. If their mean cosine is below EncoderOptions::least_cosine, int8
+//              texts are compared with those of fp32. If their mean cosine is below EncoderOptions::min_cosine, int8
 //              gives way to the next wider type that pays on the device, and the log says so. Heads are never int8.
 //   automatic  what the device is quickest in (BuildConfig::auto_precision); int8 only with calibration_texts
 enum class EncoderPrecision : std::uint8_t { by_build, fp32, tf32, fp16, bf16, int8, automatic };
@@ -95,7 +95,7 @@ struct EncoderOptions {
   // Texts like those to come, for int8: up to 200 are used. Without any, int8 takes example_texts(), and the log warns
   // of it.
   std::vector<std::string> calibration_texts;
-  double least_cosine = 0.99;  // of int8's vectors to those of fp32; above 0, at most 1
+  double min_cosine = 0.99;  // of int8's vectors to those of fp32; above 0, at most 1
 };
 
 // What becomes of the outputs of a classification head.

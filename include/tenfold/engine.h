@@ -81,7 +81,7 @@ struct EngineInfo {
   std::int64_t binding_bytes = 0;      // on a GPU: a context's copies of bindings there, at the largest shapes
   std::int64_t pinned_bytes = 0;       // on a GPU: a context's host memory for host steps, at the largest shapes
   int profiles = 1, steps = 0, threads = 1;
-  int early_steps = 0;                 // of `steps`: those that run_early() runs
+  int precomputed_steps = 0;                 // of `steps`: those that precompute() runs
   bool on_gpu = false;
   bool waits_in_run = false;           // on a GPU: steps run or decide on the host, so enqueue() waits for them
   bool allocates_in_run = false;       // sequences, strings, steps on reference kernels or in oneDNN
@@ -197,7 +197,7 @@ class TENFOLD_API ExecutionContext {
   // run() without it, or behind a change of shapes or bindings, computes all. So it does where bindings are views or
   // states, and of other engines, for which this returns at once. No other context may run in this one's memory between
   // the two.
-  Status run_early() noexcept;
+  Status precompute() noexcept;
   Status run() noexcept;
   Status run_with(const RunOptions& options) noexcept;            // with a token that may stop it and a deadline
 

@@ -50,7 +50,7 @@ struct ModelEnginesOptions {
   // A folder to keep plans in. `now` and `never` keep all plans; `background` keeps the tuned ones, which the next
   // process has at once. If several processes want the same plan, one of them builds it.
   std::optional<PlanCache> cache;
-  int most_engines = 16;  // how many engines are kept; beyond that, the one that was used longest ago goes
+  int max_engines = 16;  // how many engines are kept; beyond that, the one that was used longest ago goes
   std::string tuner;      // the program `tenfold`; empty: the one that belongs to this library
 };
 

@@ -34,7 +34,7 @@ struct ModelProblem {
 };
 
 // How many problems are listed. One more entry says how many others there are.
-inline constexpr std::size_t kMostModelProblems = 1000;
+inline constexpr std::size_t kMaxModelProblems = 1000;
 
 // Thrown for a model that cannot be imported. Its kind() is unsupported if all of its problems are, else invalid_model.
 class TENFOLD_API ModelError : public Error {

@@ -37,20 +37,20 @@ struct OpenLoopResult {
   std::uint64_t asked = 0, answered = 0, dropped = 0;   // dropped: by full rings, or not answered a second after the end
   std::uint64_t failed = 0, late = 0, not_finite = 0;   // of those answered
   std::uint64_t behind = 0;                         // requests that were due before the thread could turn to them
-  std::uint64_t rows_behind = 0, whole = 0;         // of those answered: Answer::behind and whole
+  std::uint64_t rows_behind = 0, whole = 0;         // of those answered: Answer::late_start and whole
   std::int64_t page_faults = 0, forced_switches = 0;    // of the thread that computes; -1: the system does not say
   std::vector<OpenLoopSlice> slices;                // of response times, equally long
 };
 
-// Asks the Runner in this thread. `inputs` are messages of runner.input_bytes() each, used in turn; behind each answer,
-// Runner::run_early() is given the next one. Throws invalid_argument.
-TENFOLD_API OpenLoopResult run_open_loop(Runner& runner, const std::vector<const void*>& inputs, const OpenLoopOptions& options);
+// Asks the LatencyRunner in this thread. `inputs` are messages of runner.input_bytes() each, used in turn; behind each answer,
+// LatencyRunner::precompute() is given the next one. Throws invalid_argument.
+TENFOLD_API OpenLoopResult run_open_loop(LatencyRunner& runner, const std::vector<const void*>& inputs, const OpenLoopOptions& options);
 // Asks through rings, which `thread` serves. keep_warm is the thread's.
 TENFOLD_API OpenLoopResult run_open_loop(RunnerPort& port, const RunnerThread& thread, const std::vector<const void*>& inputs,
                                          const OpenLoopOptions& options);
 // The same without any work: what the machine alone takes away from a thread on this CPU.
 TENFOLD_API OpenLoopResult run_idle_loop(const OpenLoopOptions& options);
 // Runs one request directly behind the other for this long: requests a second. It is no latency.
-TENFOLD_API double run_closed_loop(Runner& runner, const std::vector<const void*>& inputs, std::chrono::nanoseconds duration);
+TENFOLD_API double run_closed_loop(LatencyRunner& runner, const std::vector<const void*>& inputs, std::chrono::nanoseconds duration);
 
 }  // namespace tenfold

@@ -34,7 +34,7 @@ struct PlanCacheOptions {
   std::string folder;
   // The most bytes that all plans take together. Beyond that, the plans used longest ago are removed. Below 0: no
   // limit.
-  std::int64_t most_bytes = std::int64_t{16} << 30;
+  std::int64_t max_bytes = std::int64_t{16} << 30;
   // Loads an entry; null: Engine::load. With load_compatible (tenfold/build.h), an entry that was built to be
   // compatible serves other versions and devices, too, if they ask for it by the same key. (plan_key() gives them
   // another key, so that build_file() builds anew at the level wanted instead of level 0.)
@@ -68,13 +68,13 @@ class TENFOLD_API PlanCache {
   void store(const std::string& key, const Engine& engine, const std::string& name = "") const;   // throws io
   // All entries, the one used longest ago first. Plans that a user keeps in the same folder are none.
   std::vector<PlanCacheEntry> entries() const;
-  // Removes those used longest ago until the others take at most `most_bytes`, and returns how many. Engines that were
+  // Removes those used longest ago until the others take at most `max_bytes`, and returns how many. Engines that were
   // loaded from them stay as they are.
-  int trim(std::int64_t most_bytes) const;
+  int trim(std::int64_t max_bytes) const;
   int clear() const;                                   // removes all entries and returns how many
 
  private:
-  int remove_oldest(std::int64_t most_bytes, const std::string& keep) const;
+  int remove_oldest(std::int64_t max_bytes, const std::string& keep) const;
   PlanCacheOptions options_;
 };
 

@@ -54,13 +54,13 @@ struct Calibration {
   // not, the build writes it. It holds magnitudes alone, so that ranges from samples are a little better. Empty: none.
   std::string cache;
   // What may lessen the error of the 8 bits, tried in this order on up to eight of the samples that gave ranges. Each is
-  // kept where the outputs' error falls, and CalibrationReport::remedies tells of it. Any other name throws
+  // kept where the outputs' error falls, and CalibrationReport::corrections tells of it. Any other name throws
   // invalid_argument. Without samples (a cache alone) there are none.
   //   equalize  two products in a row share the range of the channels between them (Nagel 2019, arXiv 1906.04721)
   //   smooth    what makes channels of an operand large goes into the weights (SmoothQuant, Xiao 2023, arXiv 2211.10438)
   //   round     weights round to the side that keeps the product's results (after AdaRound, Nagel 2020, arXiv 2004.10568)
   //   bias      the mean error of each output channel goes into the bias (Nagel 2019)
-  std::vector<std::string> remedies = {"equalize", "smooth", "round", "bias"};
+  std::vector<std::string> corrections = {"equalize", "smooth", "round", "bias"};
 };
 
 // How far a plan's outputs may be from the f32 model's. The build finds out which layers are worth 8 bits: it makes plans
@@ -119,8 +119,8 @@ struct BudgetReport {
 // that of the f32 model's answers.
 struct OutputError { std::string output; double relative_l2 = 0; };
 
-// A remedy that was tried, and the relative l2 error of all outputs together without it and with it.
-struct RemedyReport { std::string name; double before = 0, after = 0; bool kept = false; };
+// A correction that was tried, and the relative l2 error of all outputs together without it and with it.
+struct CorrectionReport { std::string name; double before = 0, after = 0; bool kept = false; };
 
 // What a calibration did. `values` have ranges; `without_range` names values of the graph that the data never reached
 // or left at zero, and whose products stay in floats. `errors` were measured on `compared` samples that gave no ranges;
@@ -130,7 +130,7 @@ struct CalibrationReport {
   int samples = 0, values = 0, compared = 0;
   std::vector<std::string> without_range;
   std::vector<OutputError> errors;
-  std::vector<RemedyReport> remedies;
+  std::vector<CorrectionReport> corrections;
   double seconds = 0;
 };
 

@@ -26,7 +26,7 @@ class TENFOLD_API RowRing {
   std::int64_t row_bytes() const noexcept { return row_bytes_; }
   std::int64_t streams() const noexcept { return streams_; }
   // Copies the row behind the others, and returns the window: the oldest of the last rows first. The window before it
-  // stays as it is until the next push. Null: there is no such stream, or `row` is null. Runner::infer()
+  // stays as it is until the next push. Null: there is no such stream, or `row` is null. LatencyRunner::infer()
   // then answers invalid_binding, and RunnerPort::submit() takes no such request.
   const void* push(std::int64_t stream, const void* row) noexcept;
   const void* window(std::int64_t stream) const noexcept;          // without a push; null: there is no such stream

@@ -38,7 +38,7 @@ struct RuntimeUse {
 // driver's own memory (kernels, a context) and what libraries allocate are not counted.
 struct GpuMemory {
   std::string device;              // "cuda:0"
-  std::int64_t used_bytes = 0, most_used_bytes = 0, held_bytes = 0;
+  std::int64_t used_bytes = 0, max_used_bytes = 0, held_bytes = 0;
 };
 
 // Engines of one runtime share

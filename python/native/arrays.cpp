@@ -40,7 +40,7 @@ void settle(ArrayView& v) {
 }
 
 void check_rank(std::int64_t rank, const std::string& what) {
-  if (rank > kMostDims) raise_error(ErrorKind::invalid_argument, what + " has " + std::to_string(rank) + " dims, at most 64 are possible");
+  if (rank > kMaxDims) raise_error(ErrorKind::invalid_argument, what + " has " + std::to_string(rank) + " dims, at most 64 are possible");
 }
 
 // False: the object has no buffer, or one whose elements no format describes (ml_dtypes).

@@ -12,7 +12,7 @@
 
 namespace tenfold::python {
 
-inline constexpr int kMostDims = 64;
+inline constexpr int kMaxDims = 64;
 
 // Streams as DLPack counts them: -1 none, 1 the default one, which is 0 for CUDA.
 inline constexpr std::int64_t kNoStream = -1;
@@ -28,7 +28,7 @@ struct ArrayView {
   DType dtype = DType::f32;
   int rank = 0;
   std::int64_t elements = 0;
-  std::array<std::int64_t, kMostDims> shape, strides;  // strides in elements
+  std::array<std::int64_t, kMaxDims> shape, strides;  // strides in elements
   bool dense = true;                                   // row major, nothing between elements
   bool odd = false;                                    // strides that are negative or no whole elements, or an address that is odd
   bool read_only = false;

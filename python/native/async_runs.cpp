@@ -11,13 +11,13 @@
 namespace tenfold::python {
 
 struct AsyncRun {
-  AsyncRun(std::shared_ptr<EngineState> s, nb::object f, CancelToken t)
+  AsyncRun(std::shared_ptr<SharedEngine> s, nb::object f, CancelToken t)
       : state(std::move(s)), future(std::move(f)), token(std::move(t)), call(*state->slots) {}
-  std::shared_ptr<EngineState> state;
+  std::shared_ptr<SharedEngine> state;
   nb::object future;
   CancelToken token;
   Call call;
-  std::unique_ptr<Runner> runner;
+  std::unique_ptr<BoundContext> runner;
 };
 
 namespace {
@@ -55,7 +55,7 @@ class Count {
 Count* all_runs = new Count;  // threads may outlive statics
 
 // What is the use of more? The processors are busy then, or the GPU.
-int most_at_once(const EngineState& state) {
+int max_at_once(const SharedEngine& state) {
   constexpr int kOnAGpu = 4;
   static const int processors = static_cast<int>(std::thread::hardware_concurrency());   // a question to the system
   return state.slots->on_gpu ? kOnAGpu : std::max(2, processors / std::max(state.engine.info().threads, 1) + 1);
@@ -87,7 +87,7 @@ void ended(void* user, Status status) {
     const Locked locked;
     telling = true;
     const std::unique_ptr<AsyncRun> run(static_cast<AsyncRun*>(user));
-    const std::shared_ptr<EngineState> state = run->state;
+    const std::shared_ptr<SharedEngine> state = run->state;
     nb::object error;
     const nb::object result = outcome_of(*run, status, error);
     run->runner->ended(), run->runner->forget();
@@ -103,7 +103,7 @@ void launch(std::unique_ptr<AsyncRun>& run) {
   Borrowed runner(*run->state, run->call.on);
   runner->settle(run->call.on);
   bind_call(run->call, *runner, true);
-  Runner& its = *runner;
+  BoundContext& its = *runner;
   run->runner = runner.keep();
   AsyncRun* const handed = run.release();   // it may have ended, and gone, before begin() returns
   try {
@@ -125,7 +125,7 @@ void begin(std::unique_ptr<AsyncRun> run) {
     PyErr_SetString(PyExc_RuntimeError, "no run can begin any more: the interpreter ends");
     throw nb::python_error();
   }
-  EngineState& state = *run->state;
+  SharedEngine& state = *run->state;
   state.runs.begin(std::move(run));
 }
 
@@ -143,8 +143,8 @@ void AsyncRuns::forget_the_parents() {
 
 void AsyncRuns::begin(std::unique_ptr<AsyncRun> run) {
   forget_the_parents();
-  EngineState& state = *run->state;
-  if (under_way_ >= most_at_once(state)) {
+  SharedEngine& state = *run->state;
+  if (under_way_ >= max_at_once(state)) {
     waiting_.push_back(std::move(run));
     return all_runs->add();
   }
@@ -172,13 +172,13 @@ void AsyncRuns::one_ended() {
   }
 }
 
-void start_call(std::shared_ptr<EngineState> state, nb::object future, CancelToken token, nb::handle args, nb::handle keywords) {
+void start_call(std::shared_ptr<SharedEngine> state, nb::object future, CancelToken token, nb::handle args, nb::handle keywords) {
   auto run = std::make_unique<AsyncRun>(std::move(state), std::move(future), std::move(token));
   read_call(run->call, args, keywords);
   begin(std::move(run));
 }
 
-void start_feed(std::shared_ptr<EngineState> state, nb::object future, CancelToken token, nb::handle names, nb::handle feed) {
+void start_feed(std::shared_ptr<SharedEngine> state, nb::object future, CancelToken token, nb::handle names, nb::handle feed) {
   auto run = std::make_unique<AsyncRun>(std::move(state), std::move(future), std::move(token));
   read_feed(run->call, names, feed);
   begin(std::move(run));

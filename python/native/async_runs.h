@@ -11,7 +11,7 @@
 namespace tenfold::python {
 
 struct AsyncRun;
-struct EngineState;
+struct SharedEngine;
 
 // Those of one engine. No more are under way at once than it can use; others wait for their turn. With the interpreter's lock.
 class AsyncRuns {
@@ -33,8 +33,8 @@ class AsyncRuns {
 };
 
 // `future._finish(result, error)` is called once, in some thread. `token` stops the run.
-void start_call(std::shared_ptr<EngineState> state, nb::object future, CancelToken token, nb::handle args, nb::handle keywords);
-void start_feed(std::shared_ptr<EngineState> state, nb::object future, CancelToken token, nb::handle names, nb::handle feed);
+void start_call(std::shared_ptr<SharedEngine> state, nb::object future, CancelToken token, nb::handle args, nb::handle keywords);
+void start_feed(std::shared_ptr<SharedEngine> state, nb::object future, CancelToken token, nb::handle names, nb::handle feed);
 
 void finish_runs();      // no run begins any more; returns when all are told. At the interpreter's end.
 void forget_runs();      // in a fork: they are the parent's

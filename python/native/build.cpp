@@ -9,7 +9,7 @@
 #include "errors.h"
 #include "network.h"
 #include "options.h"
-#include "runner.h"
+#include "bound_context.h"
 #include "tenfold/internal/write_model.h"
 #include "tenfold/model_error.h"
 #include "values.h"
@@ -17,7 +17,7 @@
 namespace tenfold::python {
 namespace {
 
-PyEngine as_engine(std::optional<Engine> made) { return {std::make_shared<EngineState>(std::move(*made))}; }
+PyEngine as_engine(std::optional<Engine> made) { return {std::make_shared<SharedEngine>(std::move(*made))}; }
 
 // `ask` of a model's path or of its bytes.
 template <class Ask>

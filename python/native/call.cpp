@@ -12,8 +12,8 @@ namespace {
   raise_error(ErrorKind::invalid_argument, slots.at(input).what() + " is missing, and it has no default");
 }
 
-void check_out(Runner& runner, int binding, const ArrayView& view) {
-  std::array<std::int64_t, kMostDims> shape;
+void check_out(BoundContext& runner, int binding, const ArrayView& view) {
+  std::array<std::int64_t, kMaxDims> shape;
   int rank = 0;
   const std::string& what = runner.slots().at(binding).what();
   if (!runner.output_shape(binding, shape, rank) || runner.sized_by_run(binding))
@@ -34,7 +34,7 @@ nb::object as_the_inputs(nb::object made, Maker maker, nb::handle like) {
   return made;
 }
 
-void bind_inputs(Call& call, Runner& runner, bool later) {
+void bind_inputs(Call& call, BoundContext& runner, bool later) {
   ArrayView view;
   Few<int> copied(call.slots.inputs);
   int copies = 0;
@@ -56,7 +56,7 @@ void bind_inputs(Call& call, Runner& runner, bool later) {
 
 }  // namespace
 
-void bind_call(Call& call, Runner& runner, bool later) {
+void bind_call(Call& call, BoundContext& runner, bool later) {
   if (call.slots.values)
     raise_error(ErrorKind::unsupported, "an engine that takes or gives strings, sequences, optionals or maps runs by engine(...) alone");
   bind_inputs(call, runner, later);
@@ -78,7 +78,7 @@ void bind_call(Call& call, Runner& runner, bool later) {
   }
 }
 
-nb::object result_of(Call& call, Runner& runner) {
+nb::object result_of(Call& call, BoundContext& runner) {
   const Slots& slots = call.slots;
   for (int o = 0; o < slots.outputs(); ++o)
     if (!call.outputs[o].is_valid() && (call.all || call.wanted[o]))
@@ -105,7 +105,7 @@ Borrowed::~Borrowed() {
   state_.give(std::move(runner_));
 }
 
-nb::object run_call(EngineState& state, Call& call) {
+nb::object run_call(SharedEngine& state, Call& call) {
   if (call.slots.values) return run_on_values(state, call);
   if (is_captured(call.on)) return capture_call(state, call);
   if (call.on.given) end_freed_captures();

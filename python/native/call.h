@@ -2,7 +2,7 @@
 #pragma once
 
 #include "few.h"
-#include "runner.h"
+#include "bound_context.h"
 
 namespace tenfold::python {
 
@@ -31,27 +31,27 @@ void read_call(Call& call, nb::handle args, nb::handle keywords);
 void read_feed(Call& call, nb::handle names, nb::handle feed);
 
 // `later`: nobody waits, so that a GPU's engine reads inputs of the host from memory of its own.
-void bind_call(Call& call, Runner& runner, bool later);
-nb::object result_of(Call& call, Runner& runner);  // when the run is over, or enqueued
+void bind_call(Call& call, BoundContext& runner, bool later);
+nb::object result_of(Call& call, BoundContext& runner);  // when the run is over, or enqueued
 
 // A runner out of the pool, and back into it; one whose run failed while its work may still be under way is waited for.
 class Borrowed {
  public:
-  Borrowed(EngineState& state, const StreamChoice& stream) : state_(state), runner_(state.take(stream)) {}
+  Borrowed(SharedEngine& state, const StreamChoice& stream) : state_(state), runner_(state.take(stream)) {}
   ~Borrowed();
   Borrowed(const Borrowed&) = delete;
   Borrowed& operator=(const Borrowed&) = delete;
-  Runner& operator*() { return *runner_; }
-  Runner* operator->() { return runner_.get(); }
-  std::unique_ptr<Runner> keep() { return std::move(runner_); }
+  BoundContext& operator*() { return *runner_; }
+  BoundContext* operator->() { return runner_.get(); }
+  std::unique_ptr<BoundContext> keep() { return std::move(runner_); }
 
  private:
-  EngineState& state_;
-  std::unique_ptr<Runner> runner_;
+  SharedEngine& state_;
+  std::unique_ptr<BoundContext> runner_;
 };
 
 nb::object named_results(Call& call);   // the outputs that it has, in the form that was asked for
 // Binds, runs and gives the result.
-nb::object run_call(EngineState& state, Call& call);
+nb::object run_call(SharedEngine& state, Call& call);
 
 }  // namespace tenfold::python

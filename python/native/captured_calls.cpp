@@ -11,7 +11,7 @@ namespace {
 // Runners whose graphs are gone. Graphs end in a thread of the driver's, where nothing of CUDA's may be asked.
 struct Freed {
   std::mutex mutex;
-  std::vector<std::unique_ptr<Runner>> runners;
+  std::vector<std::unique_ptr<BoundContext>> runners;
   std::atomic<bool> any = false;
 };
 Freed& freed() {
@@ -21,7 +21,7 @@ Freed& freed() {
 
 class OfGraph {
  public:
-  OfGraph(std::unique_ptr<Runner> runner, std::shared_ptr<std::atomic<int>> captured)
+  OfGraph(std::unique_ptr<BoundContext> runner, std::shared_ptr<std::atomic<int>> captured)
       : runner_(std::move(runner)), captured_(std::move(captured)) {
     ++*captured_;
   }
@@ -34,7 +34,7 @@ class OfGraph {
   }
 
  private:
-  std::unique_ptr<Runner> runner_;
+  std::unique_ptr<BoundContext> runner_;
   std::shared_ptr<std::atomic<int>> captured_;
 };
 
@@ -44,14 +44,14 @@ bool is_captured(const StreamChoice& stream) { return stream.given && tenfold::i
 
 void end_freed_captures() {
   if (!freed().any.load(std::memory_order_relaxed)) return;
-  std::vector<std::unique_ptr<Runner>> ended;
+  std::vector<std::unique_ptr<BoundContext>> ended;
   const std::lock_guard lock(freed().mutex);
   ended.swap(freed().runners), freed().any = false;
 }
 
-nb::object capture_call(EngineState& state, Call& call) {
+nb::object capture_call(SharedEngine& state, Call& call) {
   const CaptureLeave leave;
-  auto runner = std::make_unique<Runner>(state.engine, state.slots);
+  auto runner = std::make_unique<BoundContext>(state.engine, state.slots);
   bind_call(call, *runner, false);
   runner->context().replay_runs(false);   // the caller's graph is its recording
   if (const Status status = runner->context().prepare(); !status) runner->refuse(status);

@@ -19,7 +19,7 @@ class Context {
  public:
   Context(const PyEngine& engine, std::uintptr_t memory, std::int64_t bytes)
       : state_(engine.state),
-        runner_(std::make_unique<Runner>(state_->engine, state_->slots, ContextOptions{reinterpret_cast<void*>(memory), bytes})) {}
+        runner_(std::make_unique<BoundContext>(state_->engine, state_->slots, ContextOptions{reinterpret_cast<void*>(memory), bytes})) {}
 
   class Turn {
    public:
@@ -30,7 +30,7 @@ class Context {
     ~Turn() { context_.busy_.store(false); }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
-    Runner* operator->() { return context_.runner_.get(); }
+    BoundContext* operator->() { return context_.runner_.get(); }
 
    private:
     Context& context_;
@@ -46,11 +46,11 @@ class Context {
   }
   ExecutionContext& raw() { return runner_->context(); }
   const Slots& slots() const { return *state_->slots; }
-  const std::shared_ptr<EngineState>& state() const { return state_; }
+  const std::shared_ptr<SharedEngine>& state() const { return state_; }
 
  private:
-  std::shared_ptr<EngineState> state_;
-  std::unique_ptr<Runner> runner_;
+  std::shared_ptr<SharedEngine> state_;
+  std::unique_ptr<BoundContext> runner_;
   std::atomic<bool> busy_{false};
 };
 
@@ -83,7 +83,7 @@ RunOptions options_of(std::optional<double> seconds, nb::handle token) {
 
 nb::object shape(Context& c, nb::handle binding) {
   Context::Turn turn(c);
-  std::array<std::int64_t, kMostDims> extents;
+  std::array<std::int64_t, kMaxDims> extents;
   int rank = 0;
   turn->output_shape(c.index(binding), extents, rank);
   return tuple_of({extents.data(), static_cast<std::size_t>(rank)});
@@ -126,7 +126,7 @@ nb::list profile_run(Context& c) {
     ExecutionContext& context;
     ~Unset() { context.set_profiler(nullptr); }
   } unset{c.raw()};
-  turn->settle_outputs();
+  turn->bind_unbound_outputs();
   turn->run();
   nb::list told;
   for (const auto& [step, ms] : steps) told.append(nb::make_tuple(step, ms));
@@ -148,7 +148,7 @@ nb::list observe_run(Context& c, nb::handle names) {
     ExecutionContext& context;
     ~Unset() { context.set_observer(nullptr); }
   } unset{c.raw()};
-  turn->settle_outputs();
+  turn->bind_unbound_outputs();
   turn->run();
   nb::list told;
   for (const auto& [step, value, result] : seen) told.append(nb::make_tuple(step, value, array_of(result)));
@@ -181,7 +181,7 @@ void bind_context(nb::module_& m) {
           "prepare",
           [](Context& c) {
             Context::Turn turn(c);
-            turn->settle_outputs();
+            turn->bind_unbound_outputs();
             Status status;
             {
               const Unlocked unlocked;
@@ -191,14 +191,14 @@ void bind_context(nb::module_& m) {
           },
           "Does all that the first run at these shapes would do.")
       .def(
-          "run_early",
+          "precompute",
           [](Context& c) {
             Context::Turn turn(c);
-            turn->settle_outputs();
+            turn->bind_unbound_outputs();
             Status status;
             {
               const Unlocked unlocked;
-              status = c.raw().run_early();
+              status = c.raw().precompute();
             }
             if (!status) turn->refuse(status);
           },
@@ -208,7 +208,7 @@ void bind_context(nb::module_& m) {
           "run",
           [](Context& c, std::optional<double> timeout, nb::object token) {
             Context::Turn turn(c);
-            turn->settle_outputs();
+            turn->bind_unbound_outputs();
             turn->run(options_of(timeout, token));
           },
           nb::arg("timeout") = nb::none(), nb::arg("token") = nb::none(),
@@ -217,7 +217,7 @@ void bind_context(nb::module_& m) {
           "enqueue",
           [](Context& c, nb::object stream) {
             Context::Turn turn(c);
-            turn->settle_outputs();
+            turn->bind_unbound_outputs();
             StreamChoice on = stream_of(stream);
             if (!on.given && c.slots().on_gpu) on = entered_stream();
             if (on.given && !c.slots().on_gpu)

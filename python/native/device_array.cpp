@@ -7,7 +7,7 @@
 #include "array_types.h"
 #include "errors.h"
 #include "python_state.h"
-#include "runner.h"
+#include "bound_context.h"
 #include "tenfold/device_array.h"
 #include "tenfold/dlpack.h"
 #include "values.h"
@@ -195,7 +195,7 @@ bool read_device_array(ArrayView& v, nb::handle array) {
   static const nb::handle type = nb::type<DeviceArray>();
   if (reinterpret_cast<PyObject*>(Py_TYPE(array.ptr())) != type.ptr() || !nb::inst_ready(array)) return false;
   const DeviceArray& a = *nb::inst_ptr<DeviceArray>(array);
-  if (a.shape().size() > static_cast<std::size_t>(kMostDims)) return false;
+  if (a.shape().size() > static_cast<std::size_t>(kMaxDims)) return false;
   v.owner = nb::borrow(array);
   v.data = a.memory(), v.dtype = a.dtype(), v.rank = static_cast<int>(a.shape().size());
   std::int64_t stride = 1;

@@ -12,7 +12,7 @@
 #include "errors.h"
 #include "network.h"
 #include "options.h"
-#include "runner.h"
+#include "bound_context.h"
 #include "values.h"
 
 namespace tenfold::python {
@@ -77,7 +77,7 @@ struct PyEncoder {
 
   PyEncoder(nb::handle folder, const nb::dict& keywords, nb::handle cache, int max_tokens, int dimensions, bool normalize,
             std::int64_t batch_tokens, const std::vector<std::string>& devices, const std::string& strategy, const std::string& precision,
-            const std::vector<std::string>& calibration_texts, double least_cosine, std::optional<bool> packed) {
+            const std::vector<std::string>& calibration_texts, double min_cosine, std::optional<bool> packed) {
     EncoderOptions options;
     nb::dict build_options;   // all but what is the encoder's own
     for (auto [key, value] : keywords)
@@ -86,7 +86,7 @@ struct PyEncoder {
       else
         build_options[key] = value;
     read_options(build_options, options.build, callbacks, "an encoder");
-    options.devices = devices, options.calibration_texts = calibration_texts, options.least_cosine = least_cosine;
+    options.devices = devices, options.calibration_texts = calibration_texts, options.min_cosine = min_cosine;
     options.packed = packed;
     callbacks->run([&] {
       options.strategy = parse_device_strategy(strategy);
@@ -199,7 +199,7 @@ void bind_encoder(nb::module_& m) {
            nb::arg("folder"), nb::arg("options"), nb::arg("cache").none() = nb::none(), nb::arg("max_tokens") = 0,
            nb::arg("dimensions") = 0, nb::arg("normalize") = false, nb::arg("batch_tokens") = 0,
            nb::arg("devices") = std::vector<std::string>(), nb::arg("strategy") = "auto", nb::arg("precision") = "",
-           nb::arg("calibration_texts") = std::vector<std::string>(), nb::arg("least_cosine") = 0.99, nb::arg("packed") = nb::none())
+           nb::arg("calibration_texts") = std::vector<std::string>(), nb::arg("min_cosine") = 0.99, nb::arg("packed") = nb::none())
       .def_prop_ro("info", [](const PyEncoder& e) { return e.encoder->info(); })
       .def_prop_ro(
           "counts",

@@ -37,7 +37,7 @@ PyEngine refit(const PyEngine& e, nb::handle weights) {
   std::map<std::string, Tensor> named;
   take(weights, named);
   for (auto& [name, value] : named) values.emplace_back(name, std::move(value));
-  return {std::make_shared<EngineState>(LongCall().run([&] { return e.state->engine.refit(values); }))};
+  return {std::make_shared<SharedEngine>(LongCall().run([&] { return e.state->engine.refit(values); }))};
 }
 
 nb::object profile_shapes(const PyEngine& e, int profile, const std::string& input) {
@@ -105,7 +105,7 @@ void bind_info(nb::module_& m) {
       .def_ro("pinned_bytes", &EngineInfo::pinned_bytes)
       .def_ro("profiles", &EngineInfo::profiles)
       .def_ro("steps", &EngineInfo::steps)
-      .def_ro("early_steps", &EngineInfo::early_steps)
+      .def_ro("precomputed_steps", &EngineInfo::precomputed_steps)
       .def_ro("threads", &EngineInfo::threads)
       .def_ro("on_gpu", &EngineInfo::on_gpu)
       .def_ro("waits_in_run", &EngineInfo::waits_in_run)
@@ -117,7 +117,7 @@ void bind_info(nb::module_& m) {
 PyObject* call_slot(PyObject* self, PyObject* args, PyObject* keywords) noexcept {
   try {
     if (!nb::inst_ready(self)) raise_type_error("the engine was not initialized: tenfold.build() and tenfold.load() make engines");
-    EngineState& state = *nb::inst_ptr<PyEngine>(self)->state;
+    SharedEngine& state = *nb::inst_ptr<PyEngine>(self)->state;
     Call call(*state.slots);
     read_call(call, args, keywords);
     return run_call(state, call).release().ptr();

@@ -84,7 +84,7 @@ bool read_exchange(ArrayView& v, nb::handle array, const Exchange& exchange) {
   DLTensor t{};
   if (exchange.view(array.ptr(), &t) != 0) return PyErr_Clear(), false;
   v.maker = known_of(array).maker;
-  if (t.ndim < 0 || t.ndim > kMostDims || (v.maker == Maker::torch && is_negated(array))) return false;
+  if (t.ndim < 0 || t.ndim > kMaxDims || (v.maker == Maker::torch && is_negated(array))) return false;
   v.device = t.device;
   if (t.device.device_type != kDLCPU && t.device.device_type != kDLCUDAHost && !v.on_gpu()) return false;
   if (!known_type(t.dtype, v.dtype)) return false;

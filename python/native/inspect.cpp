@@ -6,7 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.h"
-#include "runner.h"
+#include "bound_context.h"
 
 namespace tenfold::python {
 namespace {

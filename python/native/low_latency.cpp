@@ -6,7 +6,7 @@
 
 #include "callbacks.h"
 #include "errors.h"
-#include "runner.h"
+#include "bound_context.h"
 #include "tenfold/latency_recorder.h"
 #include "tenfold/port_server.h"
 #include "tenfold/row_ring.h"
@@ -21,7 +21,7 @@ using std::chrono::nanoseconds;
 struct LowLatencyRunner {
   ~LowLatencyRunner() { drop_without_gil(runner); }
   std::shared_ptr<Callbacks> callbacks = std::make_shared<Callbacks>();
-  std::unique_ptr<tenfold::Runner> runner;
+  std::unique_ptr<tenfold::LatencyRunner> runner;
 };
 struct LowLatencyThread {
   ~LowLatencyThread() { stop(); }
@@ -29,8 +29,8 @@ struct LowLatencyThread {
   std::unique_ptr<RunnerThread> thread;
 };
 
-// Tenfold's errors and the system's are why a rung is not taken; all others end the call as they were raised.
-[[noreturn]] void refuse_rung(const nb::python_error& raised) {
+// Tenfold's errors and the system's are why a candidate is not taken; all others end the call as they were raised.
+[[noreturn]] void refuse_candidate(const nb::python_error& raised) {
   const nb::handle error = raised.value();
   if (PyObject_IsInstance(error.ptr(), PyExc_OSError) == 1 && !nb::hasattr(error, "kind")) throw Error(ErrorKind::io, raised.what());
   if (nb::hasattr(error, "kind"))
@@ -40,12 +40,12 @@ struct LowLatencyThread {
   throw;
 }
 
-Engine engine_of_rung(const Held& make) {
+Engine engine_of_candidate(const Held& make) {
   const Locked locked;
   try {
-    return engine_from(nb::borrow(make.get())(), "a rung");
+    return engine_from(nb::borrow(make.get())(), "a candidate");
   } catch (const nb::python_error& raised) {
-    refuse_rung(raised);
+    refuse_candidate(raised);
   }
 }
 
@@ -57,16 +57,16 @@ struct LowLatencyServer {
 };
 
 // (name, function that gives an engine) for each.
-std::vector<Rung> rungs_of(const nb::list& given) {
-  std::vector<Rung> rungs;
+std::vector<EngineCandidate> candidates_of(const nb::list& given) {
+  std::vector<EngineCandidate> candidates;
   for (const nb::handle one : given) {
     const nb::tuple pair = nb::cast<nb::tuple>(one);
-    rungs.push_back({nb::cast<std::string>(pair[0]), [make = hold(pair[1])] { return engine_of_rung(make); }});
+    candidates.push_back({nb::cast<std::string>(pair[0]), [make = hold(pair[1])] { return engine_of_candidate(make); }});
   }
-  return rungs;
+  return candidates;
 }
 
-void make_runner(LowLatencyRunner* self, const nb::list& rungs, std::int64_t deadline_ns, bool strict, bool fails, int warm_up_runs,
+void make_runner(LowLatencyRunner* self, const nb::list& candidates, std::int64_t deadline_ns, bool strict, bool fails, int warm_up_runs,
                  double tolerance, std::int64_t first_pause_ns, std::int64_t longest_pause_ns, int good_answers,
                  std::int64_t longest_silence_ns, nb::handle log) {
   new (self) LowLatencyRunner();
@@ -81,8 +81,8 @@ void make_runner(LowLatencyRunner* self, const nb::list& rungs, std::int64_t dea
                         .good_answers = good_answers,
                         .longest_silence = nanoseconds(longest_silence_ns),
                         .log = self->callbacks->log()};
-  std::vector<Rung> all = rungs_of(rungs);
-  self->callbacks->run([&] { self->runner = std::make_unique<tenfold::Runner>(std::move(all), std::move(options)); });
+  std::vector<EngineCandidate> all = candidates_of(candidates);
+  self->callbacks->run([&] { self->runner = std::make_unique<tenfold::LatencyRunner>(std::move(all), std::move(options)); });
 }
 
 template <class Pointer>
@@ -97,29 +97,29 @@ void bind_answer(nb::module_& m) {
       .def_ro("started_ns", &Answer::started_ns)
       .def_ro("ended_ns", &Answer::ended_ns)
       .def_prop_ro("status", [](const Answer& a) { return std::string(name(a.status.code)); })
-      .def_ro("rung", &Answer::rung)
+      .def_ro("candidate", &Answer::candidate)
       .def_ro("late", &Answer::late)
       .def_ro("not_finite", &Answer::not_finite)
-      .def_ro("behind", &Answer::behind)
-      .def_ro("whole", &Answer::whole)
+      .def_ro("late_start", &Answer::late_start)
+      .def_ro("full_recompute", &Answer::full_recompute)
       .def_ro("missing_rows", &Answer::missing_rows, "Where a row ring was given: rows of its window that were not pushed yet.");
-  nb::class_<RungState>(m, "RungState", "A rung of a Runner.")
-      .def_ro("name", &RungState::name)
-      .def_ro("opened", &RungState::opened)
-      .def_ro("answers", &RungState::answers)
-      .def_ro("why", &RungState::why, "Why it does not answer, the last time that it did not.")
-      .def_ro("answered", &RungState::answered)
-      .def_ro("left", &RungState::left, "How often it was left.")
-      .def_ro("difference", &RungState::difference, "To the last rung, as a part of the largest output; -1: not compared.");
-  nb::class_<RunnerCounts>(m, "RunnerCounts", "What a Runner has done since it was made.")
+  nb::class_<CandidateState>(m, "CandidateState", "A candidate of a LatencyRunner.")
+      .def_ro("name", &CandidateState::name)
+      .def_ro("opened", &CandidateState::opened)
+      .def_ro("answers", &CandidateState::answers)
+      .def_ro("why", &CandidateState::why, "Why it does not answer, the last time that it did not.")
+      .def_ro("answered", &CandidateState::answered)
+      .def_ro("left", &CandidateState::left, "How often it was left.")
+      .def_ro("difference", &CandidateState::difference, "To the last candidate, as a part of the largest output; -1: not compared.");
+  nb::class_<RunnerCounts>(m, "RunnerCounts", "What a LatencyRunner has done since it was made.")
       .def_ro("answered", &RunnerCounts::answered)
       .def_ro("late", &RunnerCounts::late)
       .def_ro("not_finite", &RunnerCounts::not_finite)
       .def_ro("failed", &RunnerCounts::failed)
       .def_ro("fell", &RunnerCounts::fell)
       .def_ro("swaps", &RunnerCounts::swaps)
-      .def_ro("behind", &RunnerCounts::behind, "Requests that were due before the rows before their newest were computed.")
-      .def_ro("whole", &RunnerCounts::whole, "Windows that were computed as a whole, by engines with early steps.");
+      .def_ro("late_start", &RunnerCounts::late_start, "Requests that were due before the rows before their newest were computed.")
+      .def_ro("full_recompute", &RunnerCounts::full_recompute, "Windows that were computed as a full_recompute, by engines with early steps.");
   nb::class_<RunnerPort::Counts>(m, "PortCounts", "What became of a port's requests.")
       .def_ro("submitted", &RunnerPort::Counts::submitted)
       .def_ro("rejected", &RunnerPort::Counts::rejected)
@@ -146,15 +146,15 @@ void bind_runner(nb::module_& m) {
   m.def("connect_port", [](const std::string& path) { return connect_port(path); });
   nb::class_<LowLatencyServer>(m, "PortServer")
       .def("__init__",
-           [](LowLatencyServer* self, LowLatencyRunner& runner, const std::string& path, int slots, int when_full, int most_clients) {
+           [](LowLatencyServer* self, LowLatencyRunner& runner, const std::string& path, int slots, int when_full, int max_clients) {
              new (self) LowLatencyServer();
              self->server = std::make_unique<PortServer>(*runner.runner, path,
-                                                         PortServerOptions{{slots, static_cast<WhenFull>(when_full)}, most_clients});
+                                                         PortServerOptions{{slots, static_cast<WhenFull>(when_full)}, max_clients});
            })
       .def("clients", [](const LowLatencyServer& s) { return s.server ? s.server->clients() : 0; })
       .def("stop", &LowLatencyServer::stop);
-  nb::class_<LowLatencyRunner>(m, "Runner")
-      .def("__init__", &make_runner, nb::arg("rungs"), nb::arg("deadline_ns"), nb::arg("strict"), nb::arg("fails"), nb::arg("warm_up_runs"),
+  nb::class_<LowLatencyRunner>(m, "LatencyRunner")
+      .def("__init__", &make_runner, nb::arg("candidates"), nb::arg("deadline_ns"), nb::arg("strict"), nb::arg("fails"), nb::arg("warm_up_runs"),
            nb::arg("tolerance"), nb::arg("first_pause_ns"), nb::arg("longest_pause_ns"), nb::arg("good_answers"),
            nb::arg("longest_silence_ns"), nb::arg("log").none())
       .def_prop_ro("bindings", [](const LowLatencyRunner& r) { return r.runner->bindings(); })
@@ -171,10 +171,10 @@ void bind_runner(nb::module_& m) {
              const Unlocked unlocked;
              return r.runner->infer(at<const void*>(input), at<void*>(output), due_ns);
            })
-      .def("run_early",
+      .def("precompute",
            [](LowLatencyRunner& r, std::uintptr_t window) {
              const Unlocked unlocked;
-             return std::string(name(r.runner->run_early(at<const void*>(window)).code));
+             return std::string(name(r.runner->precompute(at<const void*>(window)).code));
            })
       .def("keep_warm",
            [](LowLatencyRunner& r) {
@@ -186,12 +186,12 @@ void bind_runner(nb::module_& m) {
              return r.runner->open_port({slots, static_cast<WhenFull>(when_full)});
            })
       .def("swap",
-           [](LowLatencyRunner& r, const nb::list& rungs) {
-             std::vector<Rung> all = rungs_of(rungs);
+           [](LowLatencyRunner& r, const nb::list& candidates) {
+             std::vector<EngineCandidate> all = candidates_of(candidates);
              r.callbacks->run([&] { r.runner->swap(std::move(all)); });
            })
       .def("backend", [](const LowLatencyRunner& r) { return r.runner->backend(); })
-      .def("rungs", [](const LowLatencyRunner& r) { return r.runner->rungs(); })
+      .def("candidates", [](const LowLatencyRunner& r) { return r.runner->candidates(); })
       .def("counts", [](const LowLatencyRunner& r) { return r.runner->counts(); })
       .def("ready", [](const LowLatencyRunner& r) {
         std::string why;
@@ -201,7 +201,7 @@ void bind_runner(nb::module_& m) {
   nb::class_<LowLatencyThread>(m, "RunnerThread")
       .def("__init__",
            [](LowLatencyThread* self, const nb::list& runners, int cpu, int priority, std::int64_t spin_ns, std::int64_t keep_warm_ns) {
-             std::vector<tenfold::Runner*> all;
+             std::vector<tenfold::LatencyRunner*> all;
              for (const nb::handle one : runners) all.push_back(nb::cast<LowLatencyRunner*>(one)->runner.get());
              RunnerThreadOptions options{
                  .cpu = cpu, .priority = priority, .spin = nanoseconds(spin_ns), .keep_warm = nanoseconds(keep_warm_ns)};

@@ -10,7 +10,7 @@
 #include "bytes.h"
 #include "errors.h"
 #include "options.h"
-#include "runner.h"
+#include "bound_context.h"
 #include "tenfold/plan_cache.h"
 #include "values.h"
 
@@ -128,7 +128,7 @@ class PyModelEngines {
   // replaced go.
   nb::object wrapped(const ServedEngine& found) {
     if (const auto known = objects_.find(found.number); known != objects_.end()) return known->second;
-    const nb::object made = wrap_(PyEngine{std::make_shared<EngineState>(found.engine)});
+    const nb::object made = wrap_(PyEngine{std::make_shared<SharedEngine>(found.engine)});
     if (const auto known = objects_.find(found.number); known != objects_.end())
       return known->second;  // another thread was quicker
     std::map<std::uint64_t, nb::object> kept{{found.number, made}};

@@ -49,7 +49,7 @@ using Calls = const std::shared_ptr<Callbacks>&;
 void take_calibration(nb::handle value, BuildConfig& to, Calls calls) {
   constexpr const char* kWanted =
       "samples (a sequence of dicts, or a function from an index) or a dict of sample, samples, profile, shapes, types, method, cache, "
-      "remedies";
+      "corrections";
   Calibration& calibration = to.calibration.emplace();
   const auto take_sample = [&](nb::handle source) {
     const bool calls_it = PyCallable_Check(source.ptr()) != 0;
@@ -66,7 +66,7 @@ void take_calibration(nb::handle value, BuildConfig& to, Calls calls) {
     else if (name == "types") take(field, calibration.types);
     else if (name == "method") take(field, calibration.method);
     else if (name == "cache") take(field, calibration.cache);
-    else if (name == "remedies") take(field, calibration.remedies);
+    else if (name == "corrections") take(field, calibration.corrections);
     else throw WrongValue{kWanted};
   }
 }
@@ -126,7 +126,7 @@ constexpr Option<B> kBuild[] = {
     FIELD(B, typical_inputs),
     FIELD(B, tf32),
     FIELD(B, tf32_convolutions),
-    FIELD(B, tf32_products),
+    FIELD(B, tf32_matmul),
     FIELD(B, winograd),
     FIELD(B, strassen),
     FIELD(B, fast_exp),

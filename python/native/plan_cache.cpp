@@ -8,7 +8,7 @@
 #include "bytes.h"
 #include "errors.h"
 #include "options.h"
-#include "runner.h"
+#include "bound_context.h"
 #include "values.h"
 
 namespace tenfold::python {
@@ -27,7 +27,7 @@ nb::object build_cached(const PlanCache& cache, nb::handle model, const nb::dict
     const Bytes bytes(model);
     made = callbacks->run([&] { return std::optional(build_bytes(bytes.span(), config, cache, "", &cached)); });
   }
-  return nb::make_tuple(PyEngine{std::make_shared<EngineState>(std::move(*made))}, cached);
+  return nb::make_tuple(PyEngine{std::make_shared<SharedEngine>(std::move(*made))}, cached);
 }
 
 PyEngine get(const PlanCache& cache, const std::string& key, nb::handle make, const std::string& name, const nb::dict& keywords) {
@@ -39,7 +39,7 @@ PyEngine get(const PlanCache& cache, const std::string& key, nb::handle make, co
     return engine_from(make(), "the function that makes an entry of the plan cache");
   };
   Engine engine = callbacks->run([&] { return cache.get(key, made, options, name); });
-  return {std::make_shared<EngineState>(std::move(engine))};
+  return {std::make_shared<SharedEngine>(std::move(engine))};
 }
 
 }  // namespace
@@ -48,13 +48,13 @@ void bind_plan_cache(nb::module_& m) {
   nb::class_<PlanCache>(m, "PlanCache", "A folder of plans; processes share it.")
       .def(
           "__init__",
-          [](PlanCache* self, nb::handle folder, std::int64_t most_bytes) {
+          [](PlanCache* self, nb::handle folder, std::int64_t max_bytes) {
             PlanCacheOptions options{.folder = folder.is_none() ? "" : text_of(folder)};
-            if (most_bytes != 0) options.most_bytes = most_bytes;
+            if (max_bytes != 0) options.max_bytes = max_bytes;
             new (self) PlanCache(std::move(options));
           },
-          nb::arg("folder") = nb::none(), nb::arg("most_bytes") = 0,
-          nb::sig("def __init__(self, folder: str | os.PathLike[str] | None = None, most_bytes: int = 0) -> None"))
+          nb::arg("folder") = nb::none(), nb::arg("max_bytes") = 0,
+          nb::sig("def __init__(self, folder: str | os.PathLike[str] | None = None, max_bytes: int = 0) -> None"))
       .def_prop_ro("folder", &PlanCache::folder)
       .def("clear", &PlanCache::clear, "Removes all plans; how many.")
       .def("get", &get, nb::arg("key"), nb::arg("make"), nb::arg("name"), nb::arg("options"),

@@ -108,8 +108,8 @@ PythonOperator::PythonOperator(nb::handle definition) : definition_(hold(definit
 
 void PythonOperator::add_tactic(nb::handle tactic) {
   const std::size_t number = python_tactics_.size();
-  if (number == kMostPythonTactics)
-    raise_error(ErrorKind::unsupported, "an operator in Python has at most " + std::to_string(kMostPythonTactics) + " tactics");
+  if (number == kMaxPythonTactics)
+    raise_error(ErrorKind::unsupported, "an operator in Python has at most " + std::to_string(kMaxPythonTactics) + " tactics");
   python_tactics_.push_back(hold(tactic));
   names_[number] = nb::cast<std::string>(nb::object(tactic.attr("name")));
   tenfold_plugin_tactic& table = tactics_[number];

@@ -11,7 +11,7 @@
 
 namespace tenfold::python {
 
-inline constexpr int kMostPythonTactics = 16;  // of one operator
+inline constexpr int kMaxPythonTactics = 16;  // of one operator
 
 class PythonOperator {
  public:
@@ -27,8 +27,8 @@ class PythonOperator {
   std::unique_ptr<plugin_adapter::PluginAdapter> described_;  // keeps names and attributes
   tenfold_plugin_operator table_{};
   std::vector<Held> python_tactics_;
-  std::array<std::string, kMostPythonTactics> names_;
-  std::array<tenfold_plugin_tactic, kMostPythonTactics> tactics_{};
+  std::array<std::string, kMaxPythonTactics> names_;
+  std::array<tenfold_plugin_tactic, kMaxPythonTactics> tactics_{};
   std::vector<const tenfold_plugin_tactic*> tactic_list_;
 };
 

@@ -148,7 +148,7 @@ void fill_one(std::integer_sequence<int, numbers...>, tenfold_plugin_tactic& tab
 }  // namespace
 
 void set_tactic_functions(tenfold_plugin_tactic& table, int number, nb::handle tactic) {
-  fill_one(std::make_integer_sequence<int, kMostPythonTactics>(), table, number, tactic);
+  fill_one(std::make_integer_sequence<int, kMaxPythonTactics>(), table, number, tactic);
 }
 
 void bind_plugin_tactic(nb::module_& m) {

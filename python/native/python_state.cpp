@@ -20,8 +20,8 @@ bool leaving() noexcept { return is_leaving.load(std::memory_order_relaxed); }
 void wait_at_the_end() noexcept {
   static_cast<void>(Py_AtExit([] {
     has_ended.store(true);
-    constexpr int kMostLooks = 3000;   // a millisecond each
-    for (int i = 0; i < kMostLooks && working.load() > 0; ++i) ::usleep(1000);
+    constexpr int kMaxLooks = 3000;   // a millisecond each
+    for (int i = 0; i < kMaxLooks && working.load() > 0; ++i) ::usleep(1000);
   }));
 }
 void forget_threads() noexcept { working.store(0); }

@@ -95,7 +95,7 @@ nb::object object_of(const RuntimeValue& value) {
   return dict;
 }
 
-nb::object run_on_values(EngineState& state, Call& call) {
+nb::object run_on_values(SharedEngine& state, Call& call) {
   const Slots& slots = call.slots;
   if (call.on.given)
     raise_error(ErrorKind::unsupported, "an engine that takes or gives strings, sequences, optionals or maps has no stream=");

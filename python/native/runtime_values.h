@@ -12,6 +12,6 @@ RuntimeValue value_of(nb::handle object, const Slot& slot);
 // A tensor as NumPy's array, of strings with dtype object; a scalar in a map as Python's number or str, as ONNX Runtime gives them.
 nb::object object_of(const RuntimeValue& value);
 
-nb::object run_on_values(EngineState& state, Call& call);
+nb::object run_on_values(SharedEngine& state, Call& call);
 
 }  // namespace tenfold::python

@@ -1,7 +1,7 @@
 // Streams of `with tenfold.Stream`.
 #pragma once
 
-#include "runner.h"
+#include "bound_context.h"
 
 namespace tenfold::python {
 

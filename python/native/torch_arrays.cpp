@@ -58,7 +58,7 @@ bool dtype_of_torch(nb::handle dtype, DType& type) {
   return false;
 }
 
-void read_numbers(nb::handle tuple, std::array<std::int64_t, kMostDims>& to, int rank) {
+void read_numbers(nb::handle tuple, std::array<std::int64_t, kMaxDims>& to, int rank) {
   for (int d = 0; d < rank; ++d) {
     nb::object number = nb::steal(PySequence_GetItem(tuple.ptr(), d));
     if (!number.is_valid()) throw nb::python_error();
@@ -97,7 +97,7 @@ bool read_torch(ArrayView& v, nb::handle tensor, std::int64_t stream) {
   if (v.on_gpu() && stream != kNoStream && stream != as_dlpack(torch_stream(v.device.device_id))) return false;
   const nb::object extents = get(tensor, shape);
   const Py_ssize_t rank = PyObject_Size(extents.ptr());
-  if (rank < 0 || rank > kMostDims || !dtype_of_torch(get(tensor, dtype), v.dtype)) return PyErr_Clear(), false;
+  if (rank < 0 || rank > kMaxDims || !dtype_of_torch(get(tensor, dtype), v.dtype)) return PyErr_Clear(), false;
   v.rank = static_cast<int>(rank);
   read_numbers(extents, v.shape, v.rank);
   read_numbers(call(tensor, stride), v.strides, v.rank);

@@ -21,7 +21,7 @@ from tenfold._build import (  # noqa: E402
 )
 from tenfold._device import devices  # noqa: E402
 from tenfold._engine import Context, Engine  # noqa: E402
-from tenfold._low_latency import Answer, LatencyRecorder, Port, PortServer, RowRing, Runner, RunnerThread, connect  # noqa: E402
+from tenfold._low_latency import Answer, LatencyRecorder, Port, PortServer, RowRing, LatencyRunner, RunnerThread, connect  # noqa: E402
 from tenfold._native import (  # noqa: E402
     Binding, CancelToken, Device, DeviceArray, EngineInfo, ExtentLimit, ModelMetadata, ModelProblem, Note, PlanInspection, Plugins,
     QuantizeReport, Runtime, TimingCache, WeightInfo,
@@ -46,7 +46,7 @@ __all__ = [
     'Answer', 'BadIndex', 'Binding', 'CancelToken', 'Cancelled', 'Context', 'DeadlinePassed', 'Device', 'DeviceArray',
     'DeviceError', 'Engine', 'EngineInfo', 'Error', 'ExtentLimit', 'FileError', 'Internal', 'InvalidArgument', 'InvalidInput',
     'InvalidModel', 'LatencyRecorder', 'ModelMetadata', 'ModelProblem', 'Network', 'Node', 'Note', 'OutOfMemory', 'PlanInspection',
-    'PlanRefused', 'Plugins', 'Port', 'PortServer', 'QuantizeReport', 'RowRing', 'Runner', 'RunnerThread', 'Runtime', 'Session',
+    'PlanRefused', 'Plugins', 'Port', 'PortServer', 'QuantizeReport', 'RowRing', 'LatencyRunner', 'RunnerThread', 'Runtime', 'Session',
     'Stream', 'TimingCache', 'Tokenizer', 'Unsupported', 'Value', 'WeightInfo', 'bindings', 'build', 'check', 'connect', 'devices',
     'extent_limits', 'get_include', 'inspect', 'load', 'metadata', 'profile', 'quantize', 'refit', 'retune', 'supported_operators',
     'weights', 'why_no_gpu',

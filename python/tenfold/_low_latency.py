@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Rung = Union[Engine, str, os.PathLike[str], Callable[[], Engine]]
+    EngineCandidate = Union[Engine, str, os.PathLike[str], Callable[[], Engine]]
     Arrays = Union[NDArray[Any], Mapping[str, Any]]
 
 _WHEN_FULL = {'reject': 0, 'drop_oldest': 1, 'keep_newest': 2}
@@ -41,20 +41,20 @@ def _number(when_full: str) -> int:
     return _WHEN_FULL[when_full]
 
 
-def _opener(rung: Rung) -> Callable[[], Engine]:
-    if isinstance(rung, Engine):
-        return lambda: rung
-    if isinstance(rung, (str, os.PathLike)):
-        return lambda: load(rung)
-    if callable(rung):
-        return rung
-    raise TypeError(f'a rung is an engine, the path of a plan, or a function that gives an engine, not {type(rung).__name__}')
+def _opener(candidate: EngineCandidate) -> Callable[[], Engine]:
+    if isinstance(candidate, Engine):
+        return lambda: candidate
+    if isinstance(candidate, (str, os.PathLike)):
+        return lambda: load(candidate)
+    if callable(candidate):
+        return candidate
+    raise TypeError(f'a candidate is an engine, the path of a plan, or a function that gives an engine, not {type(candidate).__name__}')
 
 
-def _rungs(rungs: Any) -> list[tuple[str, Callable[[], Engine]]]:
-    if isinstance(rungs, Mapping):
-        return [(str(name), _opener(rung)) for name, rung in rungs.items()]
-    return [('engine', _opener(rungs))]
+def _candidates(candidates: Any) -> list[tuple[str, Callable[[], Engine]]]:
+    if isinstance(candidates, Mapping):
+        return [(str(name), _opener(candidate)) for name, candidate in candidates.items()]
+    return [('engine', _opener(candidates))]
 
 
 class _Message:
@@ -127,9 +127,9 @@ class Answer:
         return int(self._native.id)
 
     @property
-    def rung(self) -> int:
-        """Which of Runner.rungs() answered; -1: none."""
-        return int(self._native.rung)
+    def candidate(self) -> int:
+        """Which of LatencyRunner.candidates() answered; -1: none."""
+        return int(self._native.candidate)
 
     @property
     def late(self) -> bool:
@@ -143,16 +143,16 @@ class Answer:
     @property
     def behind(self) -> bool:
         """It was due before the rows before its newest row were computed, and waited for that."""
-        return bool(self._native.behind)
+        return bool(self._native.late_start)
 
     @property
     def whole(self) -> bool:
-        """The engine has early steps, and the window was computed as a whole: nobody ran early, or for another window."""
-        return bool(self._native.whole)
+        """The engine has early steps, and the window was computed as a full_recompute: nobody ran early, or for another window."""
+        return bool(self._native.full_recompute)
 
     @property
     def missing_rows(self) -> int:
-        """Of Runner.infer_at(): rows of the window that were not pushed yet, and are zeros. The answer is that of a window with zeros."""
+        """Of LatencyRunner.infer_at(): rows of the window that were not pushed yet, and are zeros. The answer is that of a window with zeros."""
         return self._missing_rows or int(self._native.missing_rows)
 
     @property
@@ -169,31 +169,31 @@ class Answer:
 
     def __repr__(self) -> str:
         missing = f', {self.missing_rows} rows missing' if self.missing_rows else ''
-        return (f'<Answer {self.id}: {self.status}, rung {self.rung}, {(self.ended_ns - self.due_ns) / 1000:.1f} us after it was due'
+        return (f'<Answer {self.id}: {self.status}, candidate {self.candidate}, {(self.ended_ns - self.due_ns) / 1000:.1f} us after it was due'
                 f'{missing}>')
 
 
-class Runner:
+class LatencyRunner:
     """Engines for one model, best first, made, compared and warmed here; answers in the caller's thread.
 
-        runner = tenfold.Runner({'engine': 'model.plan', 'cpu': lambda: tenfold.build('model.onnx', optimization_level=0)})
-        answer = runner.infer(x)          # answer.output, answer.rung, answer.late
+        runner = tenfold.LatencyRunner({'engine': 'model.plan', 'cpu': lambda: tenfold.build('model.onnx', optimization_level=0)})
+        answer = runner.infer(x)          # answer.output, answer.candidate, answer.late
 
-    `rungs` is an engine, the path of a plan, a function that gives an engine, or a dict of such by name. A rung that fails
+    `candidates` is an engine, the path of a plan, a function that gives an engine, or a dict of such by name. A candidate that fails
     or takes longer than `deadline` (seconds) is left, and the next one answers the same request; it is tried aside, and
     comes back after `good_answers` in a row. `strict`: the first alone. `nan`: 'pass' or 'fail'. `tolerance`: how far a
-    rung's outputs may be from the last one's, as a part of the largest; None: nothing is compared. Shapes are fixed.
+    candidate's outputs may be from the last one's, as a part of the largest; None: nothing is compared. Shapes are fixed.
 
     infer() belongs to one thread at a time. The Python around it allocates; what it calls does not.
     """
 
-    def __init__(self, rungs: Rung | Mapping[str, Rung], *, deadline: float = 0, strict: bool = False, nan: str = 'pass',
+    def __init__(self, candidates: EngineCandidate | Mapping[str, EngineCandidate], *, deadline: float = 0, strict: bool = False, nan: str = 'pass',
                  warm_up_runs: int = 100, tolerance: float | None = 0.02, first_pause: float = 0.1, longest_pause: float = 60,
                  good_answers: int = 10, longest_silence: float = 1, log: Callable[[str, str], None] | None = None) -> None:
         if nan not in ('pass', 'fail'):
             raise InvalidArgument(f"nan is 'pass' or 'fail', not {nan!r}")
-        self._native = _native.Runner(
-            _rungs(rungs), deadline_ns=_ns(deadline), strict=strict, fails=nan == 'fail', warm_up_runs=warm_up_runs,
+        self._native = _native.LatencyRunner(
+            _candidates(candidates), deadline_ns=_ns(deadline), strict=strict, fails=nan == 'fail', warm_up_runs=warm_up_runs,
             tolerance=-1.0 if tolerance is None else float(tolerance), first_pause_ns=_ns(first_pause), longest_pause_ns=_ns(longest_pause),
             good_answers=good_answers, longest_silence_ns=_ns(longest_silence), log=log)
         self._input, self._output = _Message(self._native, True), _Message(self._native, False)
@@ -223,7 +223,7 @@ class Runner:
         """infer() of what lies in `inputs`. Answer.outputs are the runner's own memory, which its next answer overwrites."""
         return Answer(self._native.infer(self._input.address, self._output.address, due_ns), self._output.arrays)
 
-    def run_early(self, next_window: Arrays) -> str:
+    def precompute(self, next_window: Arrays) -> str:
         """Computes what does not depend on the newest row of the window that comes next (build(..., newest_row='x:1')).
 
         The newest row and other inputs of `next_window` are not read. infer() compares the rows before the newest with
@@ -231,12 +231,12 @@ class Runner:
         RunnerThread has the runner, and does this by itself.
         """
         self._input.fill(next_window)
-        return str(self._native.run_early(self._input.address))
+        return str(self._native.precompute(self._input.address))
 
-    def run_early_at(self, window: int) -> str:
+    def precompute_at(self, window: int) -> str:
         """The same for the only input at this address: a window whose newest row is still to come."""
         self._expect_window(window)
-        return str(self._native.run_early(window))
+        return str(self._native.precompute(window))
 
     def _expect_window(self, window: int) -> None:
         if self._input.only is None:
@@ -252,13 +252,13 @@ class Runner:
         """Rings to the RunnerThread that will have this runner. Full rings reject, drop_oldest or keep_newest."""
         return Port(self._native.open_port(slots, _number(when_full)))
 
-    def serve(self, path: str | os.PathLike[str], slots: int = 64, when_full: str = 'reject', most_clients: int = 8) -> PortServer:
+    def serve(self, path: str | os.PathLike[str], slots: int = 64, when_full: str = 'reject', max_clients: int = 8) -> PortServer:
         """Gives ports to other processes of this user, over a Unix socket; call it before the RunnerThread begins."""
-        return PortServer(self, _native.PortServer(self._native, os.fspath(path), slots, _number(when_full), most_clients))
+        return PortServer(self, _native.PortServer(self._native, os.fspath(path), slots, _number(when_full), max_clients))
 
-    def swap(self, rungs: Rung | Mapping[str, Rung]) -> None:
-        """New rungs take the place of all, between two answers. If they cannot be used, this raises, and the old ones go on."""
-        self._native.swap(_rungs(rungs))
+    def swap(self, candidates: EngineCandidate | Mapping[str, EngineCandidate]) -> None:
+        """New candidates take the place of all, between two answers. If they cannot be used, this raises, and the old ones go on."""
+        self._native.swap(_candidates(candidates))
 
     @property
     def window_rows(self) -> tuple[int, int] | None:
@@ -268,11 +268,11 @@ class Runner:
 
     @property
     def backend(self) -> str:
-        """The name of the rung that answers next."""
+        """The name of the candidate that answers next."""
         return str(self._native.backend())
 
-    def rungs(self) -> list[_native.RungState]:
-        return list(self._native.rungs())
+    def candidates(self) -> list[_native.CandidateState]:
+        return list(self._native.candidates())
 
     @property
     def counts(self) -> _native.RunnerCounts:
@@ -291,7 +291,7 @@ class Runner:
 
 
 class Port:
-    """Two rings between one thread that asks and a RunnerThread; Runner.open_port() and connect() make it."""
+    """Two rings between one thread that asks and a RunnerThread; LatencyRunner.open_port() and connect() make it."""
 
     def __init__(self, native: Any) -> None:
         self._native = native
@@ -322,14 +322,14 @@ class Port:
 
 
 def connect(path: str | os.PathLike[str]) -> Port:
-    """A port of the runner that another process serves there, Runner.serve()."""
+    """A port of the runner that another process serves there, LatencyRunner.serve()."""
     return Port(_native.connect_port(os.fspath(path)))
 
 
 class PortServer:
-    """Hands out ports of a runner until stop() or the end of `with`; Runner.serve() makes it."""
+    """Hands out ports of a runner until stop() or the end of `with`; LatencyRunner.serve() makes it."""
 
-    def __init__(self, runner: Runner, native: Any) -> None:
+    def __init__(self, runner: LatencyRunner, native: Any) -> None:
         self._runner, self._native = runner, native   # the runner outlives it
 
     def stop(self) -> None:
@@ -353,9 +353,9 @@ class RunnerThread:
     `spin`: seconds for which it looks for work before it sleeps; None: it spins for ever. `keep_warm`: seconds.
     """
 
-    def __init__(self, runners: Runner | Sequence[Runner], *, cpu: int | None = None, priority: int = 0, spin: float | None = None,
+    def __init__(self, runners: LatencyRunner | Sequence[LatencyRunner], *, cpu: int | None = None, priority: int = 0, spin: float | None = None,
                  keep_warm: float = 0) -> None:
-        self._runners = [runners] if isinstance(runners, Runner) else list(runners)   # kept until it has ended
+        self._runners = [runners] if isinstance(runners, LatencyRunner) else list(runners)   # kept until it has ended
         self._native = _native.RunnerThread([r._native for r in self._runners], -1 if cpu is None else cpu, priority,
                                             -1 if spin is None else _ns(spin), _ns(keep_warm))
 
@@ -389,7 +389,7 @@ class RowRing:
         return self._view(self.push_at(row, stream))
 
     def push_at(self, row: Any, stream: int = 0) -> int:
-        """The same, as the window's address for Runner.infer_at()."""
+        """The same, as the window's address for LatencyRunner.infer_at()."""
         import numpy as np
         array = np.ascontiguousarray(row, self.dtype)
         if array.shape != (self.width,):

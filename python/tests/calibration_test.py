@@ -25,7 +25,7 @@ class Calibration(Case):
     def test_samples_as_a_sequence_a_function_and_in_a_dict(self):
         data = samples()
         for given in (data, tuple(data), lambda i: data[i] if i < len(data) else None,
-                      dict(sample=data, method='mse', samples=40), dict(sample=data, method='percentile', remedies=['round'])):
+                      dict(sample=data, method='mse', samples=40), dict(sample=data, method='percentile', corrections=['round'])):
             self.near_but_not_equal(tenfold.build(tanh_model(), calibration=given, **OPTIONS))
 
     def test_a_cache_is_written_and_read(self):
@@ -45,7 +45,7 @@ class Calibration(Case):
         refused = lambda words, given: self.refused(ValueError, words, tenfold.build, tanh_model(), calibration=given, **OPTIONS)
         refused("no value for the input 'x'", [{'y': np.zeros((2, 6), np.float32)}])
         refused('entropy, minmax, mse, percentile', dict(sample=samples(2), method='median'))
-        refused("no remedy 'hope'", dict(sample=samples(2), remedies=['hope']))
+        refused("no correction 'hope'", dict(sample=samples(2), corrections=['hope']))
         refused('gave no sample', [])
         refused('at least 1', dict(sample=samples(2), samples=0))
         for given in (3, 'abc', dict(data=[]), dict(sample=3)):

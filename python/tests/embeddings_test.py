@@ -261,16 +261,16 @@ class RandomModels(Case):
             model = SentenceTransformer(truth.folder, **{**QUICK, 'model_kwargs': {**QUICK['model_kwargs'], **options}})
             got = model.encode(TEXTS)
             return model.devices[0], (got * want).sum(1) / np.linalg.norm(got, axis=1) / np.linalg.norm(want, axis=1)
-        told, near = made(precision='int8', calibration_texts=TEXTS, least_cosine=0.9)
+        told, near = made(precision='int8', calibration_texts=TEXTS, min_cosine=0.9)
         self.assertEqual(told['precision'], 'int8')
         self.assertAlmostEqual(told['int8_cosine'], near[1::2].mean(), places=5)
-        told, near = made(precision='int8', calibration_texts=TEXTS, least_cosine=1)
+        told, near = made(precision='int8', calibration_texts=TEXTS, min_cosine=1)
         self.assertNotEqual(told['precision'], 'int8')
         self.assertGreater(near.min(), 0.999)
         self.assertEqual(made(precision='fp32')[0]['precision'], 'fp32')
         for options, words in (({'precision': 'int4'}, 'fp32, tf32, fp16, bf16, int8 or auto'),
                                ({'precision': 'fp16', 'dtype': 'float16'}, 'say the same'),
-                               ({'precision': 'int8', 'least_cosine': 2}, 'above 0 and at most 1')):
+                               ({'precision': 'int8', 'min_cosine': 2}, 'above 0 and at most 1')):
             with self.assertRaisesRegex(tenfold.InvalidArgument, words):
                 made(**options)
 
@@ -280,7 +280,7 @@ class RandomModels(Case):
         truth = RandomEncoder(self.path('bert'), 'bert', places=140)
         texts = [' '.join(TOKENS[4 + i * k % 5] for k in range(1, n)) for i, n in enumerate((3, 70, 12, 100, 130, 6) * 10)]
         want = SentenceTransformer(truth.folder, **QUICK).encode(texts)
-        options = {**QUICK['model_kwargs'], 'precision': 'int8', 'calibration_texts': texts, 'least_cosine': 0.8}
+        options = {**QUICK['model_kwargs'], 'precision': 'int8', 'calibration_texts': texts, 'min_cosine': 0.8}
         with self.assertLogs('tenfold', 'INFO') as told:
             model = SentenceTransformer(truth.folder, **{**QUICK, 'model_kwargs': options})
             got = model.encode(texts)

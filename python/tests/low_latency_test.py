@@ -1,4 +1,4 @@
-"""Low latency from Python: answers beside ONNX Runtime's, rungs, ports, swaps, rows and histograms beside NumPy's."""
+"""Low latency from Python: answers beside ONNX Runtime's, candidates, ports, swaps, rows and histograms beside NumPy's."""
 import fractions
 import math
 import threading
@@ -35,7 +35,7 @@ def inputs(count):
 class Runners(Case):
     def test_answers_are_onnx_runtimes(self):
         session = onnxruntime.InferenceSession(toy_cnn().SerializeToString())
-        runner = tenfold.Runner(engine())
+        runner = tenfold.LatencyRunner(engine())
         for x in inputs(50):
             before = time.monotonic_ns()
             answer = runner.infer(x)
@@ -46,12 +46,12 @@ class Runners(Case):
         runner.infer({'x': inputs(1)[0]})
         np.testing.assert_array_equal(answer.output, kept)   # answers are the caller's
         self.assertEqual(runner.counts.answered, 51)
-        self.assertEqual((runner.backend, runner.ready(), answer.rung, answer.late), ('engine', True, 0, False))
+        self.assertEqual((runner.backend, runner.ready(), answer.candidate, answer.late), ('engine', True, 0, False))
         self.assertEqual([b.name for b in runner.bindings], ['x', 'y'])
 
     def test_bound_arrays(self):
         """infer_bound() answers what lies in `inputs`; its outputs are the runner's own, until the next answer."""
-        session, runner = onnxruntime.InferenceSession(toy_cnn().SerializeToString()), tenfold.Runner(engine())
+        session, runner = onnxruntime.InferenceSession(toy_cnn().SerializeToString()), tenfold.LatencyRunner(engine())
         self.assertEqual(list(runner.inputs), ['x'])
         for x in inputs(5):
             runner.inputs['x'][...] = x
@@ -62,16 +62,16 @@ class Runners(Case):
         self.assertFalse(np.shares_memory(answer.output, runner.infer(x).output))
 
     def test_what_does_not_fit_is_told(self):
-        runner = tenfold.Runner(engine())
+        runner = tenfold.LatencyRunner(engine())
         for given, words in ((np.zeros((1, 1, 31), np.float32), 'float32[1, 1, 32]'), (np.zeros((1, 1, 32)), 'given was float64'),
                              ([0.0] * 32, "input 'x'"), ({'z': inputs(1)[0]}, 'inputs are x')):
             with self.assertRaisesRegex(tenfold.InvalidArgument, words.replace('[', r'\[')):
                 runner.infer(given)
         for arguments, words in (({'nan': 'maybe'}, 'pass'), ({'deadline': -1}, 'deadline'), ({'good_answers': 0}, 'good_answers')):
             with self.assertRaisesRegex(tenfold.InvalidArgument, words):
-                tenfold.Runner(engine(), **arguments)
+                tenfold.LatencyRunner(engine(), **arguments)
         with self.assertRaises(TypeError):
-            tenfold.Runner(3)
+            tenfold.LatencyRunner(3)
         with self.assertRaisesRegex(tenfold.InvalidArgument, 'when_full'):
             runner.open_port(when_full='wait')
         with self.assertRaisesRegex(tenfold.InvalidArgument, 'slots'):
@@ -79,22 +79,22 @@ class Runners(Case):
         with self.assertRaisesRegex(tenfold.InvalidArgument, 'CPU'):
             tenfold.RunnerThread(runner, cpu=4000)
 
-    def test_rungs(self):
+    def test_candidates(self):
         told = []
         broken = self.path('broken.plan')
         with open(broken, 'wb') as f:
             f.write(engine().serialize()[:-40])
-        runner = tenfold.Runner({'engine': broken, 'direct': self.path('missing.plan'), 'cpu': engine}, log=lambda *line: told.append(line))
+        runner = tenfold.LatencyRunner({'engine': broken, 'direct': self.path('missing.plan'), 'cpu': engine}, log=lambda *line: told.append(line))
         self.assertEqual(runner.backend, 'cpu')
-        self.assertEqual([r.opened for r in runner.rungs()], [False, False, True])
+        self.assertEqual([r.opened for r in runner.candidates()], [False, False, True])
         self.assertTrue(any("'engine' is not used" in text for _, text in told), told)
-        self.assertEqual(runner.infer(inputs(1)[0]).rung, 2)
+        self.assertEqual(runner.infer(inputs(1)[0]).candidate, 2)
         with self.assertRaises(tenfold.PlanRefused):
-            tenfold.Runner({'engine': broken, 'cpu': engine}, strict=True)
-        older = tenfold.Runner({'engine': engine(2), 'cpu': engine(1)})
+            tenfold.LatencyRunner({'engine': broken, 'cpu': engine}, strict=True)
+        older = tenfold.LatencyRunner({'engine': engine(2), 'cpu': engine(1)})
         self.assertEqual(older.backend, 'cpu')
-        self.assertGreater(older.rungs()[0].difference, 0.02)
-        self.assertEqual(tenfold.Runner({'engine': engine(2), 'cpu': engine(1)}, tolerance=None).backend, 'engine')
+        self.assertGreater(older.candidates()[0].difference, 0.02)
+        self.assertEqual(tenfold.LatencyRunner({'engine': engine(2), 'cpu': engine(1)}, tolerance=None).backend, 'engine')
 
         class Mine(Exception):
             pass
@@ -102,20 +102,20 @@ class Runners(Case):
         def fails():
             raise Mine
         with self.assertRaises(Mine):
-            tenfold.Runner({'engine': fails, 'cpu': engine})
+            tenfold.LatencyRunner({'engine': fails, 'cpu': engine})
 
     def test_not_finite(self):
         x = inputs(1)[0]
         x[0, 0, 3] = np.nan
-        passing, failing = tenfold.Runner(engine()), tenfold.Runner(engine(), nan='fail')
+        passing, failing = tenfold.LatencyRunner(engine()), tenfold.LatencyRunner(engine(), nan='fail')
         self.assertTrue(passing.infer(x).ok and passing.infer(x).not_finite)
         self.assertEqual((failing.infer(x).status, failing.counts.failed), ('failed', 1))
 
     def test_ports_and_swaps(self):
         first, second = engine(1), engine(2)
         xs = inputs(64)
-        truth = [[tenfold.Runner(e).infer(x).output for x in xs] for e in (first, second)]
-        runner = tenfold.Runner(first)
+        truth = [[tenfold.LatencyRunner(e).infer(x).output for x in xs] for e in (first, second)]
+        runner = tenfold.LatencyRunner(first)
         port = runner.open_port(slots=16)
         stop = threading.Event()
 
@@ -153,7 +153,7 @@ class Runners(Case):
 class Processes(Case):
     def test_another_process_joins(self):
         path = self.path('socket')
-        runner = tenfold.Runner(engine())
+        runner = tenfold.LatencyRunner(engine())
         truth = runner.infer(inputs(1)[0]).output
         with runner.serve(path) as server, tenfold.RunnerThread(runner, spin=0.001):
             done = python(f'''
@@ -199,15 +199,15 @@ class Rows(Case):
         self.assertEqual(view[-1, 0], 1, 'the view keeps the memory')
 
     def test_a_runner_reads_windows_where_they_lie(self):
-        runner, ring = tenfold.Runner(engine()), tenfold.RowRing(32, 1)
+        runner, ring = tenfold.LatencyRunner(engine()), tenfold.RowRing(32, 1)
         for value in np.sin(np.arange(100, dtype=np.float32)):
             at = ring.push_at([value])
             np.testing.assert_array_equal(runner.infer_at(at).output, runner.infer(ring.window().reshape(1, 1, 32)).output)
 
     def test_windows_that_are_none_are_refused(self):
-        runner, ring = tenfold.Runner(engine()), tenfold.RowRing(32, 1)
+        runner, ring = tenfold.LatencyRunner(engine()), tenfold.RowRing(32, 1)
         for address in (0, -1, 2 ** 64):
-            for ask in (runner.infer_at, runner.run_early_at):
+            for ask in (runner.infer_at, runner.precompute_at):
                 with self.assertRaisesRegex(tenfold.InvalidArgument, 'a window lies at an address'):
                     ask(address)
         for stream in (-1, 1, 2 ** 40):
@@ -216,12 +216,12 @@ class Rows(Case):
         for name in ('deadline', 'first_pause', 'longest_silence'):
             for seconds in (math.nan, math.inf, 1e300):
                 with self.assertRaises(tenfold.InvalidArgument):
-                    tenfold.Runner(engine(), **{name: seconds})
+                    tenfold.LatencyRunner(engine(), **{name: seconds})
         with self.assertRaises(tenfold.InvalidArgument):
-            tenfold.Runner(engine(), tolerance=math.nan)
+            tenfold.LatencyRunner(engine(), tolerance=math.nan)
 
     def test_rows_that_are_missing_are_told(self):
-        runner, ring = tenfold.Runner(engine()), tenfold.RowRing(32, 1)
+        runner, ring = tenfold.LatencyRunner(engine()), tenfold.RowRing(32, 1)
         for number in range(1, 40):
             answer = runner.infer_at(ring.push_at([number]))
             self.assertTrue(answer.ok)

@@ -1,4 +1,4 @@
-"""Windows that slide by one row: run_early() and run(), beside whole windows of ONNX Runtime and an LSTM in NumPy's doubles."""
+"""Windows that slide by one row: precompute() and run(), beside whole windows of ONNX Runtime and an LSTM in NumPy's doubles."""
 import time
 import unittest
 
@@ -53,7 +53,7 @@ class NewestRow(Case):
         count = 100_000
         stream = RANDOM.standard_normal((count + ROWS, FEATURES)).astype(np.float32)
         engine = tenfold.build(lstms(1), newest_row='x:1', threads=1, tf32=False, **QUICK)
-        self.assertGreater(engine.info.early_steps, 0)
+        self.assertGreater(engine.info.precomputed_steps, 0)
         context, window, answer = engine.create_context(), np.zeros((1, ROWS, FEATURES), np.float32), np.zeros((1, 1), np.float32)
         context.bind('x', window)
         context.bind('y', answer)
@@ -65,7 +65,7 @@ class NewestRow(Case):
                 window[0, :-1] = stream[at - ROWS + 1:at]
             if i % 10 != 7:                           # else the row is there before anybody computed early
                 window[0, -1] = np.nan                # nobody's yet
-                context.run_early()
+                context.precompute()
             window[0, -1] = stream[at]
             context.run()
             windows[i], answers[i] = window[0], answer[0]
@@ -78,7 +78,7 @@ class NewestRow(Case):
 
     def test_a_runner_answers_as_whole_windows(self):
         stream = RANDOM.standard_normal((600 + ROWS, FEATURES)).astype(np.float32)
-        runner = tenfold.Runner(tenfold.build(lstms(1), newest_row='x:1', threads=1, tf32=False, **QUICK))
+        runner = tenfold.LatencyRunner(tenfold.build(lstms(1), newest_row='x:1', threads=1, tf32=False, **QUICK))
         self.assertEqual(runner.window_rows, (0, 1))
         windows, answers, whole, at = np.zeros((500, ROWS, FEATURES), np.float32), np.zeros((500, 1)), 0, 0
         for i in range(500):
@@ -90,19 +90,19 @@ class NewestRow(Case):
                 promised = windows[i:i + 1].copy()
                 promised[0, -1] = np.nan              # nobody's yet
                 promised[0, 0, 0] += i % 10 == 3      # a window that does not come
-                self.assertEqual(runner.run_early(promised), 'ok')
+                self.assertEqual(runner.precompute(promised), 'ok')
             answer = runner.infer(windows[i:i + 1])
             self.assertEqual((answer.whole, answer.behind), (not early or i % 10 == 3, False))
             answers[i], whole, at = answer.output[0], whole + answer.whole, (at + 1) % 600
         self.assertLess(np.abs(answers - in_doubles(windows)).max(), 2e-6)
         self.assertEqual((runner.counts.whole, runner.counts.behind), (whole, 0))
         before = time.monotonic_ns()
-        runner.run_early(windows[:1])
+        runner.precompute(windows[:1])
         self.assertTrue(runner.infer(windows[:1], due_ns=before).behind)
         self.assertEqual(runner.counts.behind, 1)
         port = runner.open_port()
         with tenfold.RunnerThread(runner):
-            self.assertEqual(runner.run_early(windows[:1]), 'not_ready')
+            self.assertEqual(runner.precompute(windows[:1]), 'not_ready')
             for i in range(30):
                 self.assertTrue(port.submit(i, stream[None, i:i + ROWS]))
                 while (answer := port.poll()) is None:

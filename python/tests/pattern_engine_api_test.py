@@ -130,7 +130,7 @@ runpy.run_path(os.path.join({HERE!r}, 'scripts', 'build_trt_engine.py'), run_nam
     def test_infer_costs_little_beside_the_runner(self):
         """At most 1.3 times infer_at(), medians of calls that take turns; one quiet round of five is enough."""
         engine = self.engine(toy_models.make_model('toy_mlp', quiet=True))
-        runner = tenfold.Runner(self.path('model.engine'), tolerance=None)
+        runner = tenfold.LatencyRunner(self.path('model.engine'), tolerance=None)
         window = np.ones((1, 1, toy_models.WINDOW), np.float32)
         self.near(engine.infer(window), runner.infer_at(window.ctypes.data).output, 0)
         place, ratios = window.ctypes.data, []

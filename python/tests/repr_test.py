@@ -31,17 +31,17 @@ class Printed(unittest.TestCase):
     def test_results_print_their_fields(self):
         model = relu()
         engine = tenfold.build(model, optimization_level=0, device='cpu')
-        runner = tenfold.Runner(engine, warm_up_runs=1)
+        runner = tenfold.LatencyRunner(engine, warm_up_runs=1)
         runner.infer(np.ones((1, 4), np.float32))
         cache, recorder = tenfold.TimingCache(), tenfold.LatencyRecorder()
         told = {
-            'RungState': (runner.rungs()[0], "name='engine'"), 'RunnerCounts': (runner.counts, 'answered=1'),
+            'CandidateState': (runner.candidates()[0], "name='engine'"), 'RunnerCounts': (runner.counts, 'answered=1'),
             'ModelMetadata': (tenfold.metadata(model), "producer_name='a test'"),
             'PlanInspection': (tenfold.inspect(engine), 'programs='), 'EngineInfo': (engine.info, 'threads='),
             'Input': (engine.bindings[0], "'x' f32[1x4]"),
             'Answer': (runner.infer(np.ones((1, 4), np.float32)), 'ok'),
             'TimingCache': (cache, ''), 'LatencyRecorder': (recorder, ''), 'CancelToken': (tenfold.CancelToken(), ''),
-            'Runner': (runner, ''), 'RowRing': (tenfold.RowRing(2, 3), ''), 'Context': (engine.create_context(), ''),
+            'LatencyRunner': (runner, ''), 'RowRing': (tenfold.RowRing(2, 3), ''), 'Context': (engine.create_context(), ''),
         }
         for word, (one, field) in told.items():
             with self.subTest(word):

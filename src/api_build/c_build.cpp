@@ -63,7 +63,7 @@ void set_precision(BuildConfig& config, const tenfold_build_config& c) {
   config.int8 = c.no_int8 == 0, config.fp8 = c.no_fp8 == 0;
   config.check_overflow = c.no_overflow_check == 0;
   config.tf32 = c.no_tf32 == 0;
-  config.tf32_convolutions = c.no_tf32_convolutions == 0, config.tf32_products = c.no_tf32_products == 0;
+  config.tf32_convolutions = c.no_tf32_convolutions == 0, config.tf32_matmul = c.no_tf32_matmul == 0;
   config.winograd = c.no_winograd == 0, config.strassen = c.no_strassen == 0, config.fast_exp = c.no_fast_exp == 0;
   require(c.pack_tokens >= 0 && c.pack_tokens <= 2, ErrorKind::invalid_argument, "pack_tokens is ", c.pack_tokens, ", expected 0, 1 or 2");
   config.pack_tokens = static_cast<PackTokens>(c.pack_tokens);

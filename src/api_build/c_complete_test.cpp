@@ -1,4 +1,4 @@
-// The parts of the C interface that c_api_use.c leaves out: edits, bodies, tensors as attributes, reports, caches, ladders.
+// The parts of the C interface that c_api_use.c leaves out: edits, bodies, tensors as attributes, reports, caches, fallback chains.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -264,7 +264,7 @@ TEST(CBuild, TellsWhatItDid) {
   tenfold_engine_free(engine), tenfold_report_free(report), tenfold_timing_cache_free(times), tenfold_timing_cache_free(other);
 }
 
-TEST(CPlans, LieInCachesAndOnLadders) {
+TEST(CPlans, LieInCachesAndOnFallbackChains) {
   const std::string folder = testing::TempDir() + "tenfold_c_plans";
   std::filesystem::remove_all(folder);
   tenfold_plan_cache* cache = nullptr;
@@ -287,23 +287,23 @@ TEST(CPlans, LieInCachesAndOnLadders) {
   EXPECT_EQ(removed, 0);
   ok(tenfold_plan_cache_find(cache, "another key", "relu", nullptr, &engine));
   EXPECT_EQ(engine, nullptr);
-  tenfold_ladder* ladder = nullptr;
-  std::int32_t rung = -1, left = -1;
-  ok(tenfold_ladder_create(&ladder));
-  EXPECT_EQ(tenfold_ladder_open(ladder, &engine, &rung), TENFOLD_INVALID_ARGUMENT) << "it has no rung";
-  ok(tenfold_ladder_add_plan(ladder, "/no/such.plan", nullptr));
-  ok(tenfold_ladder_add_model(ladder, kRelu, &config, cache));
-  ok(tenfold_ladder_open(ladder, &engine, &rung));
-  EXPECT_EQ(rung, 1);
-  auto failure = sized<tenfold_ladder_failure>();
-  ASSERT_EQ(tenfold_ladder_failures(ladder), 1);
-  ok(tenfold_ladder_failure_info(ladder, 0, &failure));
+  tenfold_fallback_chain* fallback_chain = nullptr;
+  std::int32_t candidate = -1, left = -1;
+  ok(tenfold_fallback_chain_create(&fallback_chain));
+  EXPECT_EQ(tenfold_fallback_chain_open(fallback_chain, &engine, &candidate), TENFOLD_INVALID_ARGUMENT) << "it has no candidate";
+  ok(tenfold_fallback_chain_add_plan(fallback_chain, "/no/such.plan", nullptr));
+  ok(tenfold_fallback_chain_add_model(fallback_chain, kRelu, &config, cache));
+  ok(tenfold_fallback_chain_open(fallback_chain, &engine, &candidate));
+  EXPECT_EQ(candidate, 1);
+  auto failure = sized<tenfold_fallback_chain_failure>();
+  ASSERT_EQ(tenfold_fallback_chain_failures(fallback_chain), 1);
+  ok(tenfold_fallback_chain_failure_info(fallback_chain, 0, &failure));
   EXPECT_EQ(failure.status, TENFOLD_IO);
   tenfold_engine_free(engine);
-  ok(tenfold_ladder_hand_on(ladder, TENFOLD_RUN_DEVICE, "gone", &left));
+  ok(tenfold_fallback_chain_report_failure(fallback_chain, TENFOLD_RUN_DEVICE, "gone", &left));
   EXPECT_EQ(left, 0);
-  EXPECT_EQ(tenfold_ladder_open(ladder, &engine, &rung), TENFOLD_DEVICE);
-  tenfold_ladder_free(ladder), tenfold_plan_cache_free(cache);
+  EXPECT_EQ(tenfold_fallback_chain_open(fallback_chain, &engine, &candidate), TENFOLD_DEVICE);
+  tenfold_fallback_chain_free(fallback_chain), tenfold_plan_cache_free(cache);
   std::filesystem::remove_all(folder);
 }
 

@@ -46,8 +46,8 @@ TEST(CFields, OfABuild) {
     return 1 - index;  // one sample; -1 for the third
   };
   calibrated.sample_user = h.data, calibrated.samples = 17, calibrated.method = "mse", calibrated.cache = "/cache";
-  const char* remedy = "bias";
-  calibrated.remedies = &remedy, calibrated.remedy_count = 1;
+  const char* correction = "bias";
+  calibrated.corrections = &correction, calibrated.correction_count = 1;
   const char* kinds[] = {"f8e4m3fn", "i8"};
   calibrated.types = kinds, calibrated.type_count = 2, calibrated.profile = 2, calibrated.shapes = &range, calibrated.shape_count = 1;
   auto c = sized<tenfold_build_config>();
@@ -75,7 +75,7 @@ TEST(CFields, OfABuild) {
   c.overridable = &optional, c.overridable_count = 1, c.input_defaults = &otherwise, c.input_default_count = 1;
   c.initializers = &otherwise, c.initializer_count = 1;
   c.allow_fp16 = c.allow_bf16 = c.no_int8 = c.no_fp8 = c.no_overflow_check = 1, c.typical_inputs = &typical, c.typical_input_count = 1;
-  c.no_tf32 = c.no_tf32_convolutions = c.no_tf32_products = c.no_winograd = c.no_strassen = c.no_fast_exp = 1, c.pack_tokens = 2,
+  c.no_tf32 = c.no_tf32_convolutions = c.no_tf32_matmul = c.no_winograd = c.no_strassen = c.no_fast_exp = 1, c.pack_tokens = 2,
   c.optimization_level = 5, c.max_tactics = 7;
   c.timing_repetitions = 11, c.tactic_sources = TENFOLD_TACTICS_NATIVE, c.workspace_bytes = 1 << 20, c.cpu_features = 1;
   c.timing_cache = "/times", c.timings = h.timings, c.error_on_cache_miss = 1, c.time_limit_s = 2.5;
@@ -89,7 +89,7 @@ TEST(CFields, OfABuild) {
 
   const BuildConfig made = c::config_of(&c);
   const auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
-               calibration, budget, auto_precision, layer_types, check_overflow, typical_inputs, tf32, tf32_convolutions, tf32_products,
+               calibration, budget, auto_precision, layer_types, check_overflow, typical_inputs, tf32, tf32_convolutions, tf32_matmul,
                winograd, strassen, fast_exp, pack_tokens, newest_row, optimization_level, max_tactics, timing_repetitions, tactic_sources,
                workspace_bytes, cpu_features, timing_cache, timings, error_on_cache_miss,
                time_limit_s, disabled_passes, external_data_dirs, initializers,
@@ -98,7 +98,7 @@ TEST(CFields, OfABuild) {
   EXPECT_EQ(device, "cuda:1");
   EXPECT_EQ(threads, 3);
   EXPECT_TRUE(pin_threads && fp16 && bf16 && error_on_cache_miss && version_compatible && hardware_compatible && refittable);
-  EXPECT_FALSE(tf32_convolutions || tf32_products);
+  EXPECT_FALSE(tf32_convolutions || tf32_matmul);
   EXPECT_FALSE(int8 || fp8 || check_overflow || tf32 || winograd || strassen || fast_exp || keep_portable_graph);
   ASSERT_EQ(profiles.size(), 1u);
   EXPECT_EQ(profiles[0].at("x").opt, Shape{3});
@@ -145,12 +145,12 @@ TEST(CFields, OfABuild) {
   ASSERT_EQ(layer_types.output_types.size(), 1u);
   EXPECT_EQ(layer_types.output_types[0].types, (std::vector<DType>{DType::i8, DType::f32}));
   ASSERT_TRUE(calibration.has_value());
-  const auto& [sample, samples, profile, shapes, types, method, cache, remedies] = *calibration;
+  const auto& [sample, samples, profile, shapes, types, method, cache, corrections] = *calibration;
   EXPECT_EQ(profile, 2);
   EXPECT_EQ(shapes.at("x").opt, Shape{3});
   EXPECT_EQ(types, (std::vector<DType>{DType::f8e4m3fn, DType::i8}));
   EXPECT_EQ(std::tie(samples, method, cache), std::make_tuple(17, std::string("mse"), std::string("/cache")));
-  EXPECT_EQ(remedies, std::vector<std::string>{"bias"});
+  EXPECT_EQ(corrections, std::vector<std::string>{"bias"});
   EXPECT_EQ(sample(0)->at("x").shape(), Shape{1});
   EXPECT_FALSE(sample(1).has_value());
   EXPECT_THROW(sample(2), Error);
@@ -166,7 +166,7 @@ TEST(CFields, OfABuildThatIsZeroed) {
   EXPECT_EQ(made.tactic_sources, usual.tactic_sources);
   EXPECT_EQ(made.workspace_bytes, usual.workspace_bytes);
   EXPECT_EQ(made.pack_tokens, usual.pack_tokens);
-  EXPECT_TRUE(made.tf32_convolutions && made.tf32_products);
+  EXPECT_TRUE(made.tf32_convolutions && made.tf32_matmul);
   EXPECT_TRUE(made.tf32 && made.winograd && made.strassen && made.fast_exp && made.int8 && made.fp8 && made.check_overflow);
   EXPECT_TRUE(made.keep_portable_graph && !made.fp16 && !made.bf16 && !made.version_compatible && !made.runtime && !made.plugins);
 }
@@ -217,7 +217,7 @@ TEST(CFields, OfWhatIsTold) {
   ASSERT_EQ(tenfold_build_file(TENFOLD_SOURCE_DIR "/tests/install/relu.onnx", &config, &engine), TENFOLD_OK) << tenfold_last_error();
 
   const auto& [model_name, device, builder, weight_bytes, arena_bytes, scratch_bytes, arena_live_bytes, library_workspace_bytes,
-               workspace_bytes, binding_bytes, pinned_bytes, profiles, steps, threads, early_steps, on_gpu, waits_in_run, allocates_in_run,
+               workspace_bytes, binding_bytes, pinned_bytes, profiles, steps, threads, precomputed_steps, on_gpu, waits_in_run, allocates_in_run,
                notes] =
       engine->engine.info();
   auto i = sized<tenfold_engine_information>();
@@ -227,8 +227,8 @@ TEST(CFields, OfWhatIsTold) {
   EXPECT_EQ(std::tie(weight_bytes, arena_bytes, scratch_bytes, arena_live_bytes, library_workspace_bytes, workspace_bytes, binding_bytes),
             std::tie(i.weight_bytes, i.arena_bytes, i.scratch_bytes, i.arena_live_bytes, i.library_workspace_bytes, i.workspace_bytes,
                      i.binding_bytes));
-  EXPECT_EQ(std::tie(pinned_bytes, profiles, steps, threads, early_steps),
-            std::tie(i.pinned_bytes, i.profiles, i.steps, i.threads, i.early_steps));
+  EXPECT_EQ(std::tie(pinned_bytes, profiles, steps, threads, precomputed_steps),
+            std::tie(i.pinned_bytes, i.profiles, i.steps, i.threads, i.precomputed_steps));
   EXPECT_TRUE(on_gpu == i.on_gpu && waits_in_run == i.waits_in_run && allocates_in_run == i.allocates_in_run);
   ASSERT_EQ(i.notes, static_cast<std::int32_t>(notes.size()));
   ASSERT_GT(i.notes, 0);
@@ -263,11 +263,11 @@ TEST(CFields, OfWhatIsTold) {
   EXPECT_STREQ(calibrated.method, "mse");
   EXPECT_EQ(std::make_tuple(calibrated.samples, calibrated.values, calibrated.compared, calibrated.without_range, calibrated.errors),
             std::make_tuple(3, 5, 2, 1, 1));
-  EXPECT_TRUE(calibrated.seconds == 1.5 && calibrated.remedies == 1);
-  auto remedied = sized<tenfold_remedy>();
-  ASSERT_EQ(tenfold_report_remedy(report, 0, &remedied), TENFOLD_OK);
-  EXPECT_STREQ(remedied.name, "bias");
-  EXPECT_TRUE(remedied.before == 0.5 && remedied.after == 0.25 && remedied.kept == 1);
+  EXPECT_TRUE(calibrated.seconds == 1.5 && calibrated.corrections == 1);
+  auto corrected = sized<tenfold_correction>();
+  ASSERT_EQ(tenfold_report_correction(report, 0, &corrected), TENFOLD_OK);
+  EXPECT_STREQ(corrected.name, "bias");
+  EXPECT_TRUE(corrected.before == 0.5 && corrected.after == 0.25 && corrected.kept == 1);
   const char* text_of_it = nullptr;
   double relative_l2 = 0;
   ASSERT_EQ(tenfold_report_without_range(report, 0, &text_of_it), TENFOLD_OK);

@@ -1,6 +1,6 @@
-// Models that are not built, from C: bindings, weights, operators. And what builds into plan caches and ladders.
+// Models that are not built, from C: bindings, weights, operators. And what builds into plan caches and fallback chains.
 #include "api_build/c_builder.h"
-#include "tenfold/c/ladder.h"
+#include "tenfold/c/fallback_chain.h"
 #include "tenfold/c/plan_cache.h"
 
 using namespace tenfold;
@@ -98,10 +98,10 @@ extern "C" tenfold_status tenfold_plan_cache_build_bytes(const tenfold_plan_cach
     return built;
   });
 }
-extern "C" tenfold_status tenfold_plan_cache_create_compatible(const char* folder, int64_t most_bytes, tenfold_plan_cache** cache) {
+extern "C" tenfold_status tenfold_plan_cache_create_compatible(const char* folder, int64_t max_bytes, tenfold_plan_cache** cache) {
   return guarded([&] {
     PlanCacheOptions options{.folder = folder ? folder : ""};
-    if (most_bytes != 0) options.most_bytes = most_bytes;
+    if (max_bytes != 0) options.max_bytes = max_bytes;
     options.load = [](const std::string& path, const LoadOptions& load) { return load_compatible(path, load); };
     place(cache, "the place for the cache", [&] { return new tenfold_plan_cache{PlanCache(options)}; });
   });
@@ -113,17 +113,17 @@ extern "C" tenfold_status tenfold_plan_key(const char* path, const tenfold_build
     need(key, "the place for the key") = last.c_str();
   });
 }
-extern "C" tenfold_status tenfold_ladder_add_compatible_plan(tenfold_ladder* ladder, const char* path,
+extern "C" tenfold_status tenfold_fallback_chain_add_compatible_plan(tenfold_fallback_chain* fallback_chain, const char* path,
                                                              const tenfold_load_options* options) {
   return guarded([&] {
-    require(!need(ladder, "the ladder").ladder, ErrorKind::invalid_argument, "a rung comes after the first was opened");
-    ladder->rungs.push_back(compatible_rung(&need(path, "the path"), "", options_of(options)));
+    require(!need(fallback_chain, "the fallback_chain").fallback_chain, ErrorKind::invalid_argument, "a candidate comes after the first was opened");
+    fallback_chain->candidates.push_back(compatible_candidate(&need(path, "the path"), "", options_of(options)));
   });
 }
-extern "C" tenfold_status tenfold_ladder_add_model(tenfold_ladder* ladder, const char* path, const tenfold_build_config* config,
+extern "C" tenfold_status tenfold_fallback_chain_add_model(tenfold_fallback_chain* fallback_chain, const char* path, const tenfold_build_config* config,
                                                    const tenfold_plan_cache* cache) {
   return guarded([&] {
-    require(!need(ladder, "the ladder").ladder, ErrorKind::invalid_argument, "a rung comes after the first was opened");
-    ladder->rungs.push_back(model_rung(&need(path, "the path"), config_of(config), cache ? &cache->cache : nullptr));
+    require(!need(fallback_chain, "the fallback_chain").fallback_chain, ErrorKind::invalid_argument, "a candidate comes after the first was opened");
+    fallback_chain->candidates.push_back(model_candidate(&need(path, "the path"), config_of(config), cache ? &cache->cache : nullptr));
   });
 }

@@ -27,9 +27,9 @@ Calibration tenfold::c::calibration_of(const tenfold_calibration* given) {
   if (c.samples != 0) calibration.samples = c.samples;
   if (c.method) calibration.method = c.method;
   if (c.cache) calibration.cache = c.cache;
-  if (c.remedy_count != 0) calibration.remedies.clear();
-  if (c.remedy_count > 0) need(c.remedies, "the calibration's remedies");
-  for (std::int32_t i = 0; i < c.remedy_count; ++i) calibration.remedies.emplace_back(&need(c.remedies[i], "a remedy's name"));
+  if (c.correction_count != 0) calibration.corrections.clear();
+  if (c.correction_count > 0) need(c.corrections, "the calibration's corrections");
+  for (std::int32_t i = 0; i < c.correction_count; ++i) calibration.corrections.emplace_back(&need(c.corrections[i], "a correction's name"));
   calibration.profile = c.profile;
   if (c.type_count != 0) calibration.types.clear();
   if (c.type_count > 0) need(c.types, "the calibration's types");
@@ -47,17 +47,17 @@ extern "C" tenfold_status tenfold_report_calibration(const tenfold_report* repor
     const CalibrationReport& r = told_by(report);
     give(info,
          {0, r.method.c_str(), r.samples, r.values, r.compared, static_cast<std::int32_t>(r.without_range.size()),
-          static_cast<std::int32_t>(r.errors.size()), r.seconds, static_cast<std::int32_t>(r.remedies.size()), 0},
+          static_cast<std::int32_t>(r.errors.size()), r.seconds, static_cast<std::int32_t>(r.corrections.size()), 0},
          "the place for the information");
   });
 }
 extern "C" tenfold_status tenfold_report_without_range(const tenfold_report* report, int32_t index, const char** value) {
   return guarded([&] { need(value, "the place for the value's name") = element(told_by(report).without_range, index, "value").c_str(); });
 }
-extern "C" tenfold_status tenfold_report_remedy(const tenfold_report* report, int32_t index, tenfold_remedy* remedy) {
+extern "C" tenfold_status tenfold_report_correction(const tenfold_report* report, int32_t index, tenfold_correction* correction) {
   return guarded([&] {
-    const RemedyReport& r = element(told_by(report).remedies, index, "remedy");
-    give(remedy, {0, r.name.c_str(), r.before, r.after, r.kept ? 1 : 0, 0}, "the place for the remedy");
+    const CorrectionReport& r = element(told_by(report).corrections, index, "correction");
+    give(correction, {0, r.name.c_str(), r.before, r.after, r.kept ? 1 : 0, 0}, "the place for the correction");
   });
 }
 extern "C" tenfold_status tenfold_report_output_error(const tenfold_report* report, int32_t index, const char** output,

@@ -143,15 +143,15 @@ TEST(CCompatible, PlansAreBuiltAgain) {
   ok(tenfold_load_compatible_bytes(bytes.data(), bytes.size(), &elsewhere, &loaded));
   expect_rebuilt(loaded);
 
-  tenfold_ladder* ladder = nullptr;
-  std::int32_t rung = -1;
-  ok(tenfold_ladder_create(&ladder));
-  ok(tenfold_ladder_add_plan(ladder, plan.path.c_str(), &elsewhere));
-  ok(tenfold_ladder_add_compatible_plan(ladder, plan.path.c_str(), &elsewhere));
-  ok(tenfold_ladder_open(ladder, &loaded, &rung));
-  EXPECT_EQ(rung, 1);
+  tenfold_fallback_chain* fallback_chain = nullptr;
+  std::int32_t candidate = -1;
+  ok(tenfold_fallback_chain_create(&fallback_chain));
+  ok(tenfold_fallback_chain_add_plan(fallback_chain, plan.path.c_str(), &elsewhere));
+  ok(tenfold_fallback_chain_add_compatible_plan(fallback_chain, plan.path.c_str(), &elsewhere));
+  ok(tenfold_fallback_chain_open(fallback_chain, &loaded, &candidate));
+  EXPECT_EQ(candidate, 1);
   expect_rebuilt(loaded);
-  tenfold_ladder_free(ladder);
+  tenfold_fallback_chain_free(fallback_chain);
 
   const std::string folder = testing::TempDir() + "c_told_cache_" + std::to_string(::getpid());
   for (const bool compatible : {false, true}) {

@@ -1,4 +1,4 @@
-// Plans as bytes and through callbacks, with labels, in a cache and on a ladder; times that builds share.
+// Plans as bytes and through callbacks, with labels, in a cache and on a fallback chain; times that builds share.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 
 #include "api_build/network_for_tests.h"
 #include "tenfold/inspect.h"
-#include "tenfold/ladder.h"
+#include "tenfold/fallback_chain.h"
 #include "tenfold/plan_cache.h"
 #include "tenfold/timing_cache.h"
 
@@ -294,7 +294,7 @@ TEST(PlanCache, WhatWasUsedLongestAgoGoes) {
   const Folder folder;
   const Engine engine = build_file(kRelu, plain());
   const auto bytes = static_cast<std::int64_t>(engine.serialize().size());
-  const PlanCache cache({.folder = folder.path, .most_bytes = 2 * bytes + bytes / 2});   // a key makes an entry a little larger
+  const PlanCache cache({.folder = folder.path, .max_bytes = 2 * bytes + bytes / 2});   // a key makes an entry a little larger
   cache.store("a", engine), cache.store("b", engine);
   const auto now = fs::file_time_type::clock::now();
   fs::last_write_time(cache.path("a"), now - std::chrono::hours(2)), fs::last_write_time(cache.path("b"), now - std::chrono::hours(1));
@@ -318,32 +318,32 @@ TEST(PlanCache, ProcessesBuildOneAfterTheOther) {
   EXPECT_EQ(builds, 1);
 }
 
-TEST(Ladder, TakesTheFirstThatWorks) {
+TEST(FallbackChain, TakesTheFirstThatWorks) {
   const Folder folder;
   fs::create_directories(folder.path);
   const std::string plan = folder.path + "/relu.plan";
   build_file(kRelu, plain()).save(plan);
-  Ladder ladder({plan_rung(folder.path + "/none.plan"), plan_rung(plan), model_rung(kRelu, plain())});
-  expect_relu(ladder.engine());
-  EXPECT_EQ(ladder.rung(), 1);
-  ASSERT_EQ(ladder.failures().size(), 1u);
-  EXPECT_EQ(ladder.failures()[0].kind, ErrorKind::io);
-  EXPECT_TRUE(ladder.hand_on(ErrorKind::device, "the device is gone"));
-  expect_relu(ladder.engine());
-  EXPECT_EQ(ladder.rung(), 2);
-  EXPECT_EQ(ladder.failures()[1].why, "the device is gone");
-  EXPECT_FALSE(ladder.hand_on(ErrorKind::device, "that, too"));
+  FallbackChain fallback_chain({plan_candidate(folder.path + "/none.plan"), plan_candidate(plan), model_candidate(kRelu, plain())});
+  expect_relu(fallback_chain.engine());
+  EXPECT_EQ(fallback_chain.candidate(), 1);
+  ASSERT_EQ(fallback_chain.failures().size(), 1u);
+  EXPECT_EQ(fallback_chain.failures()[0].kind, ErrorKind::io);
+  EXPECT_TRUE(fallback_chain.report_failure(ErrorKind::device, "the device is gone"));
+  expect_relu(fallback_chain.engine());
+  EXPECT_EQ(fallback_chain.candidate(), 2);
+  EXPECT_EQ(fallback_chain.failures()[1].why, "the device is gone");
+  EXPECT_FALSE(fallback_chain.report_failure(ErrorKind::device, "that, too"));
   try {
-    ladder.engine();
+    fallback_chain.engine();
     ADD_FAILURE();
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), ErrorKind::device);
     EXPECT_NE(std::string(e.what()).find("the device is gone"), std::string::npos) << e.what();
   }
-  ladder.restart();
-  expect_relu(ladder.engine());
-  EXPECT_EQ(ladder.rung(), 1);
-  EXPECT_EQ(kind_of([] { Ladder({}); }), ErrorKind::invalid_argument);
+  fallback_chain.restart();
+  expect_relu(fallback_chain.engine());
+  EXPECT_EQ(fallback_chain.candidate(), 1);
+  EXPECT_EQ(kind_of([] { FallbackChain({}); }), ErrorKind::invalid_argument);
 }
 
 }  // namespace

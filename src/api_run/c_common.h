@@ -11,7 +11,7 @@
 #include "tenfold/c/status.h"
 #include "tenfold/c/types.h"
 #include "tenfold/engine.h"
-#include "tenfold/ladder.h"
+#include "tenfold/fallback_chain.h"
 #include "tenfold/model_error.h"
 #include "tenfold/plan_cache.h"
 #include "tenfold/runtime.h"
@@ -35,9 +35,9 @@ struct tenfold_plan_cache {
 struct tenfold_runtime {
   std::shared_ptr<tenfold::Runtime> runtime;
 };
-struct tenfold_ladder {
-  std::vector<tenfold::Rung> rungs;              // until the first is opened
-  std::optional<tenfold::Ladder> ladder;
+struct tenfold_fallback_chain {
+  std::vector<tenfold::EngineCandidate> candidates;              // until the first is opened
+  std::optional<tenfold::FallbackChain> fallback_chain;
 };
 
 namespace tenfold::c {

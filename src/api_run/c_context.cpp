@@ -45,9 +45,9 @@ extern "C" tenfold_status tenfold_context_run(tenfold_context* context) {
   if (!context) return failed(TENFOLD_INVALID_ARGUMENT, "the context is null");
   return outcome(*context->context, context->context->run());
 }
-extern "C" tenfold_status tenfold_context_run_early(tenfold_context* context) {
+extern "C" tenfold_status tenfold_context_precompute(tenfold_context* context) {
   if (!context) return failed(TENFOLD_INVALID_ARGUMENT, "the context is null");
-  return outcome(*context->context, context->context->run_early());
+  return outcome(*context->context, context->context->precompute());
 }
 extern "C" tenfold_status tenfold_context_enqueue(tenfold_context* context, void* stream) {
   if (!context) return failed(TENFOLD_INVALID_ARGUMENT, "the context is null");

@@ -84,7 +84,7 @@ extern "C" tenfold_status tenfold_engine_info(const tenfold_engine* engine, tenf
     give(info,
          {0, i.model_name.c_str(), i.device.c_str(), i.builder.c_str(), i.weight_bytes, i.arena_bytes, i.scratch_bytes, i.arena_live_bytes,
           i.library_workspace_bytes, i.profiles, i.steps, i.threads, i.on_gpu, i.waits_in_run, i.allocates_in_run,
-          static_cast<std::int32_t>(i.notes.size()), i.workspace_bytes, i.binding_bytes, i.pinned_bytes, i.early_steps, 0},
+          static_cast<std::int32_t>(i.notes.size()), i.workspace_bytes, i.binding_bytes, i.pinned_bytes, i.precomputed_steps, 0},
          "the place for the information");
   });
 }

@@ -5,10 +5,10 @@
 using namespace tenfold;
 using namespace tenfold::c;
 
-extern "C" tenfold_status tenfold_plan_cache_create(const char* folder, int64_t most_bytes, tenfold_plan_cache** cache) {
+extern "C" tenfold_status tenfold_plan_cache_create(const char* folder, int64_t max_bytes, tenfold_plan_cache** cache) {
   return guarded([&] {
     PlanCacheOptions options{.folder = folder ? folder : ""};
-    if (most_bytes != 0) options.most_bytes = most_bytes;
+    if (max_bytes != 0) options.max_bytes = max_bytes;
     place(cache, "the place for the cache", [&] { return new tenfold_plan_cache{PlanCache(options)}; });
   });
 }
@@ -51,9 +51,9 @@ extern "C" tenfold_status tenfold_plan_cache_sizes(const tenfold_plan_cache* cac
       if (bytes) *bytes += e.bytes;
   });
 }
-extern "C" tenfold_status tenfold_plan_cache_trim(const tenfold_plan_cache* cache, int64_t most_bytes, int32_t* removed) {
+extern "C" tenfold_status tenfold_plan_cache_trim(const tenfold_plan_cache* cache, int64_t max_bytes, int32_t* removed) {
   return guarded([&] {
-    const int count = need(cache, "the cache").cache.trim(most_bytes);
+    const int count = need(cache, "the cache").cache.trim(max_bytes);
     if (removed) *removed = count;
   });
 }

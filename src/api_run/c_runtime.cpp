@@ -62,7 +62,7 @@ extern "C" tenfold_status tenfold_runtime_gpu_memory(const tenfold_runtime* runt
     GpuMemory found;
     for (const GpuMemory& gpu : its_or_the_process(runtime).gpu_memory())
       if (gpu.device == wanted) found = gpu;
-    give(memory, {0, found.used_bytes, found.most_used_bytes, found.held_bytes}, "the place for the information");
+    give(memory, {0, found.used_bytes, found.max_used_bytes, found.held_bytes}, "the place for the information");
   });
 }
 extern "C" tenfold_status tenfold_runtime_trim_gpu_memory(const tenfold_runtime* runtime, int64_t kept, int64_t* freed) {

@@ -147,8 +147,8 @@ class Conformance : public ::testing::TestWithParam<Subject> {
     return run.tactic.supports(problem).yes;
   }
 
-  // What is unusual about a case, which is then run in the best config alone. odd_address: operands lie where vectors cannot be read.
-  enum class Unusual { nothing, odd_address, nan };
+  // What is unusual about a case, which is then run in the best config alone. misaligned: operands lie where vectors cannot be read.
+  enum class Unusual { nothing, misaligned, nan };
   // Every thirteenth element of a tensor of floats, from one in the middle on.
   static void plant_nan(Tensor& t) {
     t = t.clone();
@@ -157,7 +157,7 @@ class Conformance : public ::testing::TestWithParam<Subject> {
 
   // `runs`: else it is only asked which tactics accept the case.
   void sweep(const ir::OpDef& op, const std::string& text, bool runs = true, Unusual what = Unusual::nothing) {
-    const bool odd = what == Unusual::odd_address;
+    const bool odd = what == Unusual::misaligned;
     SCOPED_TRACE(cat(op.name, " ", text));
     const bool is_case = op.name != "Region";   // else a graph, whose node has a body
     const ops::Case c = is_case ? ops::parse_case(op, text) : ops::Case{};
@@ -183,7 +183,7 @@ class Conformance : public ::testing::TestWithParam<Subject> {
       if (!listed("TENFOLD_TACTICS", tactic->name) && !listed("TENFOLD_TACTICS", name(tactic->source))) continue;
       TacticRun run(*tactic, graph, backend->info().features);
       run.problem.device = &backend->info();
-      run.problem.let_be_odd(odd);
+      run.problem.let_be_misaligned(odd);
       const Formats plain{std::vector<Layout>(run.problem.in.size()), std::vector<Layout>(run.problem.out.size())};
       for (const Formats& formats : tactic->formats ? tactic->formats(run.problem) : std::vector<Formats>{plain}) {
         ASSERT_EQ(formats.in.size(), run.problem.in.size()) << tactic->name;
@@ -275,9 +275,9 @@ TEST_P(Conformance, EveryCaseAgreesWithTheReference) {
 }
 
 // On a CPU operands lie anywhere anyway.
-TEST_P(Conformance, EveryCaseAgreesAtOddAddresses) {
+TEST_P(Conformance, EveryCaseAgreesAtMisalignedAddresses) {
   if (backend->info().kind != "cuda") GTEST_SKIP() << "no GPU's backend";
-  sweep_all(Unusual::odd_address);
+  sweep_all(Unusual::misaligned);
 }
 
 // Extremes, orders and norms of data with NaN. What products make of it is asked where they are tested: padding multiplies it by zero, as

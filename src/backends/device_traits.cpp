@@ -5,12 +5,12 @@ namespace tenfold::backends {
 DeviceTraits traits_of(const DeviceInfo& device) {
   DeviceTraits t;
   if (device.kind == "cuda") {
-    t.launches = t.tensor_products = true;
+    t.launches = t.tensor_core_gemm = true;
     t.half_values = device.arch >= kFirstArchWithHalf;
-    t.float8_products = device.arch >= kFirstArchWithFloat8;
+    t.float8_gemm = device.arch >= kFirstArchWithFloat8;
   } else if (device.kind == "cpu") {
     t.blocks = t.host_arithmetic = true;
-    t.bf16_products = (device.features & kAmxBf16) != 0;
+    t.bf16_gemm = (device.features & kAmxBf16) != 0;
     t.byte_pairs = (device.features & kVnni) == 0;
     t.signed_bytes = (device.features & kAmxInt8) != 0;
   }

@@ -11,9 +11,9 @@ struct DeviceTraits {
   bool launches = false;          // each step is a launch of microseconds, and an epilogue costs next to nothing
   bool blocks = false;            // bodies run block by block, on tiles that stay in a core's cache
   bool half_values = false;       // all kernels read and write f16 and bf16
-  bool bf16_products = false;     // products of bf16 are quick, and values between kernels may be bf16 (AMX)
-  bool tensor_products = false;   // 8-bit products are those that tensor cores take
-  bool float8_products = false;   // products of e4m3
+  bool bf16_gemm = false;     // products of bf16 are quick, and values between kernels may be bf16 (AMX)
+  bool tensor_core_gemm = false;   // 8-bit products are those that tensor cores take
+  bool float8_gemm = false;   // products of e4m3
   bool signed_bytes = false;      // 8-bit products multiply signed activations as quickly as unsigned ones
   bool byte_pairs = false;        // they add two products in 16 bits, and take longer where weights are so large that this does not fit
   bool host_arithmetic = false;   // the host computes: Winograd's and Strassen's algorithms, quick exponentials, denormal numbers

@@ -11,7 +11,7 @@ struct GpuMemoryRules {
 };
 struct GpuMemory {
   int ordinal = 0;
-  std::int64_t used = 0, most_used = 0, held = 0;   // held: with what is free and kept
+  std::int64_t used = 0, max_used = 0, held = 0;   // held: with what is free and kept
 };
 
 }  // namespace tenfold::backends

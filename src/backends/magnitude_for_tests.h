@@ -16,12 +16,12 @@ namespace tenfold::backends::testing {
 inline const std::set<std::string_view> kSums = {
     "Conv", "ConvTranspose", "MatMul", "Gemm", "AveragePool", "GlobalAveragePool", "ReduceSum", "ReduceMean", "CumSum", "Col2Im",
     "ScatterElements", "ScatterND", "MaskedMean"};
-inline const std::set<std::string_view> kNorms = {"LayerNormalization", "InstanceNormalization", "GroupNormalization", "ChannelNorm"};
+inline const std::set<std::string_view> kNorms = {"LayerNormalization", "InstanceNormalization", "GroupNormalization", "GroupNormNhwc"};
 // Recurrences, in which errors pass through gates time and again; places that are computed in f32, between which values are mixed; what
 // turns and mixes by sines, or adds logarithms; several sums in one operator: held by the largest element alone.
 inline const std::set<std::string_view> kNotHeld = {
     "LSTM", "GRU", "RNN", "RecurrentStack", "RecurrentInt8", "Resize", "GridSample", "DeformConv", "RoiAlign", "DFT", "STFT",
-    "RotaryEmbedding", "ReduceLogSum", "ReduceLogSumExp", "SumNorm", "BatchNormalization", "ExpandDepthwise"};
+    "RotaryEmbedding", "ReduceLogSum", "ReduceLogSumExp", "SkipLayerNorm", "BatchNormalization", "ExpandDepthwise"};
 
 inline Tensor in_f64(const Tensor& t, bool absolute) {
   if (t.dtype() != DType::f32) return t;
@@ -177,13 +177,13 @@ class Magnitudes {
 
 // The first element that breaks the rule, in words, or nothing. `held` counts those that were compared.
 inline std::string beyond_magnitude(const Tensor& got, const Held& want, std::int64_t& held, double part = 1e-5) {
-  constexpr double kLeast = 0x1p-126, kMost = 3e38;
+  constexpr double kMin = 0x1p-126, kMax = 3e38;
   for (std::int64_t i = 0; i < got.size(); ++i) {
     const double value = want.value[static_cast<std::size_t>(i)], magnitude = want.magnitude[static_cast<std::size_t>(i)];
-    if (!(std::abs(value) < kMost) || !(magnitude < kMost)) continue;   // f32 holds no such
+    if (!(std::abs(value) < kMax) || !(magnitude < kMax)) continue;   // f32 holds no such
     ++held;
     const double error = std::abs(got.as_double(i) - value);
-    if (error <= part * magnitude + kLeast) continue;
+    if (error <= part * magnitude + kMin) continue;
     return cat("element ", i, ": ", got.as_double(i), " instead of ", value, ", which is ", error / magnitude, " of the magnitude ",
                magnitude);
   }

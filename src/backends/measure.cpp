@@ -29,11 +29,11 @@ double measure_host(const std::function<void()>& launch, const MeasureBudget& bu
     }
     if (best > budget.give_up_ns) return best;
   }
-  while (static_cast<int>(times.size()) < budget.most_runs &&
-         (static_cast<int>(times.size()) < budget.least_runs || total < budget.least_ms * 1e6)) {
+  while (static_cast<int>(times.size()) < budget.max_runs &&
+         (static_cast<int>(times.size()) < budget.min_runs || total < budget.min_ms * 1e6)) {
     times.push_back(once());
     total += times.back();
-    if (total > 20 * budget.least_ms * 1e6 && times.size() >= (times[0] > 2e7 ? 2 : 3)) break;  // a long problem: a few runs must do
+    if (total > 20 * budget.min_ms * 1e6 && times.size() >= (times[0] > 2e7 ? 2 : 3)) break;  // a long problem: a few runs must do
   }
   std::sort(times.begin(), times.end());
   return times[times.size() * 3 / 8];   // the median of the faster three quarters: interruptions only ever add time

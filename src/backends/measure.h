@@ -11,8 +11,8 @@ namespace tenfold::backends {
 inline constexpr double kFailed = 1e18;   // instead of a time
 
 struct MeasureBudget {
-  double least_ms = 1;      // stop when this much time is spent and `least_runs` are done ...
-  int least_runs = 5, most_runs = 200;
+  double min_ms = 1;      // stop when this much time is spent and `min_runs` are done ...
+  int min_runs = 5, max_runs = 200;
   double give_up_ns = 0;    // ... or at once, when the first two runs take longer than this (0: never)
   std::vector<std::span<const std::byte>> cold = {};   // to be out of the caches before every launch
 };

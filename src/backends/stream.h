@@ -10,21 +10,21 @@
 namespace tenfold::backends {
 
 // Keeps work of a stream, to run it at once again and again. Between start() and finish() nothing runs: launches and copies are kept.
-class Recorder {
+class GraphCapturer {
  public:
-  virtual ~Recorder() = default;
+  virtual ~GraphCapturer() = default;
   virtual bool start() noexcept = 0;   // false: not now
-  // Null: it could not be kept. `previous`: a recording of the same steps with other addresses that is no longer wanted and may become
+  // Null: it could not be kept. `previous`: a graph of the same steps with other addresses that is no longer wanted and may become
   // this one.
   virtual std::shared_ptr<const void> finish(std::shared_ptr<const void> previous = nullptr) noexcept = 0;
-  virtual Status::Code replay(const void* recording) noexcept = 0;
-  // While recording, work may go to several strands that do not wait for each other: note() gives the present moment of a strand a number,
-  // and what goes to a strand behind follow() comes after that moment. Every strand begins by following, and is followed by strand 0 at
+  virtual Status::Code replay(const void* graph) noexcept = 0;
+  // While graph, work may go to several branches that do not wait for each other: note() gives the present moment of a branch a number,
+  // and what goes to a branch behind follow() comes after that moment. Every branch begins by following, and is followed by branch 0 at
   // last.
-  virtual int strands() const noexcept { return 1; }
-  virtual Status::Code use_strand(int /*strand*/) noexcept { return Status::ok; }
-  virtual Status::Code note(int /*strand*/, int /*moment*/) noexcept { return Status::ok; }
-  virtual Status::Code follow(int /*strand*/, int /*moment*/) noexcept { return Status::ok; }
+  virtual int branches() const noexcept { return 1; }
+  virtual Status::Code use_branch(int /*branch*/) noexcept { return Status::ok; }
+  virtual Status::Code note(int /*branch*/, int /*moment*/) noexcept { return Status::ok; }
+  virtual Status::Code follow(int /*branch*/, int /*moment*/) noexcept { return Status::ok; }
 };
 
 // Lets a stream's work go to streams that callers have on the same device.
@@ -34,11 +34,11 @@ class CallersStreams {
   // From now on work goes to this stream of the caller's, behind all that was asked of this one so far; null: to the stream's own again,
   // behind what went to the caller's. False: it cannot.
   virtual bool use(void* callers) noexcept = 0;
-  // A stream of the caller's that is being captured: what is asked of it becomes part of the caller's graph. Between record_into(it) and
-  // record_into(null) work goes there, and nothing but launches, copies and fills is asked of the driver.
+  // A stream of the caller's that is being captured: what is asked of it becomes part of the caller's graph. Between capture_into(it) and
+  // capture_into(null) work goes there, and nothing but launches, copies and fills is asked of the driver.
   enum class Capture : std::uint8_t { none, active, broken };
   virtual Capture capture_of(void* callers) noexcept = 0;   // broken: an error ended it
-  virtual void record_into(void* callers) noexcept = 0;
+  virtual void capture_into(void* callers) noexcept = 0;
   // Notes the end of all that was asked so far; wait_end() waits for it in whatever thread, while others ask for more.
   virtual Status::Code note_end() noexcept = 0;
   virtual Status::Code wait_end() noexcept = 0;
@@ -59,7 +59,7 @@ class Stream {
   virtual void mark(int moment) noexcept = 0;
   virtual double between(int first, int last) const noexcept = 0;
 
-  virtual Recorder* recorder() noexcept { return nullptr; }      // null: it runs everything step by step
+  virtual GraphCapturer* capturer() noexcept { return nullptr; }      // null: it runs everything step by step
   virtual CallersStreams* callers() noexcept { return nullptr; } // null: callers have no streams on such a device
 };
 

@@ -16,7 +16,7 @@ std::string operand_text(const OperandDesc& operand) {
   if (operand.layout != kPlain) out += cat("@", text(operand.layout));
   if (!operand.dense) out += cat("/[", ir::text(operand.strides), "]");
   if (operand.constant) out += "!";
-  if (operand.odd_address) out += "@odd";
+  if (operand.misaligned) out += "@odd";
   return out;
 }
 
@@ -43,14 +43,14 @@ ir::Interval Problem::bounds(ir::Dim d) const {
   return d.bounds(box ? *box : nothing_known);
 }
 
-bool Problem::may_be_odd() const {
-  const auto odd = [](const OperandDesc& operand) { return operand.odd_address; };
+bool Problem::may_be_misaligned() const {
+  const auto odd = [](const OperandDesc& operand) { return operand.misaligned; };
   return std::any_of(in.begin(), in.end(), odd) || std::any_of(out.begin(), out.end(), odd);
 }
 
-void Problem::let_be_odd(bool odd) {
+void Problem::let_be_misaligned(bool odd) {
   for (auto* side : {&in, &out})
-    for (OperandDesc& operand : *side) operand.odd_address = odd && !operand.missing;
+    for (OperandDesc& operand : *side) operand.misaligned = odd && !operand.missing;
 }
 
 std::string Problem::line() const {

@@ -36,7 +36,7 @@ struct OperandDesc {
   bool constant = false;       // known at build time, so it may be packed
   bool dense = true;           // false: strided view; then `strides` holds element strides
   ir::Dims strides = {};
-  bool odd_address = false;    // it may lie at no multiple of kVectorBytes: what a tactic needs for that is made when it is opened
+  bool misaligned = false;    // it may lie at no multiple of kVectorBytes: what a tactic needs for that is made when it is opened
 };
 
 // What has to be computed. in[0 .. anchor_inputs) are the operator's own operands; the rest feed the epilogue body's
@@ -54,8 +54,8 @@ struct Problem {
   std::int64_t workspace_limit = std::int64_t{1} << 40;
 
   ir::Interval bounds(ir::Dim d) const;  // of a dim over the box
-  bool may_be_odd() const;               // an operand may lie at an odd address
-  void let_be_odd(bool odd);             // all of them
+  bool may_be_misaligned() const;               // an operand may lie at an misaligned address
+  void let_be_misaligned(bool odd);             // all of them
   // The one text form: timing-cache key, bench input, log line, `inspect`.
   // "MatMul f32[8,512,768] f32[768,3072]! -> f32[8,512,3072] body=(f32,f32) %2=add.f32(%0,%1) -> %2"; `!` constant, `@cl` layout,
   // `@odd` that the address may be no multiple of kVectorBytes.

@@ -220,7 +220,7 @@ struct TacticRun {
       m.in.push_back(bound(m, operands[i].shape(), d.layout));
       if (bytes < 0) {
         const Tensor& x = m.kept.emplace_back(relaid(operands[i], d.layout, operands[i].shape()));
-        m.in.back().data = target.place(x.raw(), x.bytes(), byte_size(x.dtype(), 1), d.odd_address && !d.constant);
+        m.in.back().data = target.place(x.raw(), x.bytes(), byte_size(x.dtype(), 1), d.misaligned && !d.constant);
         continue;
       }
       void* const packed = m.packed.emplace_back(room(bytes)).get();
@@ -245,7 +245,7 @@ struct TacticRun {
         std::memcpy(y.mutable_raw(), x.raw(), static_cast<std::size_t>(y.bytes()));
       }
       m.out.push_back(bound(m, m.shapes[o], d.layout));
-      m.out.back().data = target.place(y.raw(), y.bytes(), byte_size(y.dtype(), 1), d.odd_address);
+      m.out.back().data = target.place(y.raw(), y.bytes(), byte_size(y.dtype(), 1), d.misaligned);
       if (shared >= 0) m.in[static_cast<std::size_t>(shared)].data = m.out.back().data;
     }
   }

@@ -24,7 +24,7 @@ namespace tenfold::background {
 namespace {
 
 constexpr int kLookMilliseconds = 50;     // whether to go on
-constexpr std::size_t kMostStray = 2000;  // of what the process wrote beside its answers: the end of it, for messages
+constexpr std::size_t kMaxStray = 2000;  // of what the process wrote beside its answers: the end of it, for messages
 
 [[noreturn]] void fail_io(const char* doing) {
   fail(ErrorKind::io, cat("cannot ", doing, " for the process that tunes: ", std::generic_category().message(errno)));
@@ -137,7 +137,7 @@ class Answers {
   void take_line() {
     if (line_.size() < 3 || line_[0] != kMark) {
       stray_ += line_ + "\n";
-      if (stray_.size() > kMostStray) stray_.erase(0, stray_.size() - kMostStray);
+      if (stray_.size() > kMaxStray) stray_.erase(0, stray_.size() - kMaxStray);
       return;
     }
     const int number = line_[2] - '0';

@@ -19,7 +19,7 @@ constexpr std::string_view kHead = "tenfold build request of ";
 template <class A>
 void pass_config(A& a, BuildConfig& c) {
   auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
-         calibration, budget, auto_precision, layer_types, check_overflow, typical_inputs, tf32, tf32_convolutions, tf32_products, winograd,
+         calibration, budget, auto_precision, layer_types, check_overflow, typical_inputs, tf32, tf32_convolutions, tf32_matmul, winograd,
          strassen, fast_exp, pack_tokens, newest_row, optimization_level, max_tactics, timing_repetitions, tactic_sources, workspace_bytes,
          cpu_features, timing_cache, timings, error_on_cache_miss,
          time_limit_s, disabled_passes, external_data_dirs, initializers, keep_portable_graph,
@@ -29,7 +29,7 @@ void pass_config(A& a, BuildConfig& c) {
       pass(a, overridable);
   pass(a, input_defaults), pass(a, fp16), pass(a, bf16), pass(a, int8), pass(a, fp8), pass(a, check_overflow),
       pass(a, typical_inputs);
-  pass(a, tf32), pass(a, tf32_convolutions), pass(a, tf32_products), pass(a, winograd), pass(a, strassen), pass(a, fast_exp),
+  pass(a, tf32), pass(a, tf32_convolutions), pass(a, tf32_matmul), pass(a, winograd), pass(a, strassen), pass(a, fast_exp),
       pass(a, pack_tokens), pass(a, newest_row), pass(a, optimization_level);
   pass(a, max_tactics), pass(a, timing_repetitions), pass(a, tactic_sources), pass(a, workspace_bytes),
       pass(a, cpu_features);

@@ -21,7 +21,7 @@ Tensor numbers(DType dtype, Shape shape) {
 BuildConfig unusual() {
   BuildConfig c;
   c.device = "null", c.threads = 3, c.fp16 = c.bf16 = true, c.int8 = c.fp8 = c.check_overflow = c.tf32 = false;
-  c.tf32_convolutions = c.tf32_products = c.winograd = c.strassen = c.fast_exp = c.keep_portable_graph = false,
+  c.tf32_convolutions = c.tf32_matmul = c.winograd = c.strassen = c.fast_exp = c.keep_portable_graph = false,
   c.version_compatible = c.hardware_compatible = true;
   c.profiles = {{{"x", {{1}, {2}, {4}}}, {"y", {{}, {}, {}}}}, {{"x", {{5}, {6}, {7}}}}};
   c.input_formats["x"] = {DType::u8, BindingOrder::hwc}, c.output_formats["y"] = {std::nullopt, BindingOrder::dhwc};

@@ -26,7 +26,7 @@ ModelEnginesOptions options_for(const tenfold_build_config* config, const tenfol
   require(c.tune >= TENFOLD_TUNE_NOW && c.tune <= TENFOLD_TUNE_BACKGROUND, ErrorKind::invalid_argument, "tune is ",
           c.tune, ", one of TENFOLD_TUNE_NOW, _NEVER and _BACKGROUND was expected");
   options.tune = static_cast<Tune>(c.tune);
-  if (c.most_engines != 0) options.most_engines = c.most_engines;
+  if (c.max_engines != 0) options.max_engines = c.max_engines;
   if (c.cache) options.cache = c.cache->cache;
   if (c.tuner) options.tuner = c.tuner;
   return options;

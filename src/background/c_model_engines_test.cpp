@@ -42,7 +42,7 @@ TEST(CModelEngines, AreTunedInTheBackground) {
   auto config = sized<tenfold_build_config>();
   config.optimization_level = 1, config.threads = 1, config.no_tf32 = 1;
   auto options = sized<tenfold_model_engines_options>();
-  options.tune = TENFOLD_TUNE_BACKGROUND, options.tuner = TENFOLD_PROGRAM, options.cache = cache, options.most_engines = 2;
+  options.tune = TENFOLD_TUNE_BACKGROUND, options.tuner = TENFOLD_PROGRAM, options.cache = cache, options.max_engines = 2;
   const std::vector<std::byte> model = tanh_model();
   tenfold_model_engines* engines = nullptr;
   ok(tenfold_model_engines_create_bytes(model.data(), model.size(), &config, &options, &engines));

@@ -16,7 +16,7 @@ using namespace background;
 
 namespace {
 
-constexpr std::size_t kMostSeen = 64;  // sets of shapes that are counted
+constexpr std::size_t kMaxSeen = 64;  // sets of shapes that are counted
 
 std::string absolute(const std::string& path) { return path.empty() ? path : std::filesystem::absolute(path).string(); }
 
@@ -34,7 +34,7 @@ struct ModelEngines::Impl::Turn {
 
 ModelEngines::Impl::Impl(Model given, ModelEnginesOptions wanted)
     : model(std::move(given)), options(std::move(wanted)), processors(CpuPlaces::of_this_thread().order()) {
-  require(options.most_engines > 0, ErrorKind::invalid_argument, "most_engines is ", options.most_engines,
+  require(options.max_engines > 0, ErrorKind::invalid_argument, "max_engines is ", options.max_engines,
           ", expected 1 or more");
   require(options.tune <= Tune::background, ErrorKind::invalid_argument, "there is no way to tune of number ",
           static_cast<int>(options.tune));
@@ -74,7 +74,7 @@ std::optional<ServedEngine> ModelEngines::Impl::find(std::span<const Shape> shap
   if (!place) return std::nullopt;
   if (place->pending) {
     Shapes key(shapes.begin(), shapes.end());
-    if (place->seen.size() < kMostSeen || place->seen.count(key)) ++place->seen[std::move(key)];
+    if (place->seen.size() < kMaxSeen || place->seen.count(key)) ++place->seen[std::move(key)];
   }
   return given(*place);
 }
@@ -176,7 +176,7 @@ ServedEngine ModelEngines::Impl::keep(std::shared_ptr<Place> place, bool tune_it
   const Lock lock(worker.mutex());
   place->number = ++numbers;
   places.push_back(place);
-  while (static_cast<int>(places.size()) > options.most_engines) {
+  while (static_cast<int>(places.size()) > options.max_engines) {
     const auto oldest = std::min_element(places.begin(), places.end() - 1,
                                          [](const auto& a, const auto& b) { return a->used < b->used; });
     gone.push_back(std::move(*oldest));

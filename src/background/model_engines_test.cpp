@@ -177,7 +177,7 @@ TEST(ModelEngines, TheNextProcessFindsTheTunedPlanAtOnce) {
 
 TEST(ModelEngines, TheOneUsedLongestAgoGoes) {
   ModelEnginesOptions options = quick(Tune::never);
-  options.most_engines = 2;
+  options.max_engines = 2;
   ModelEngines engines(tanh_model(), options);
   const std::uint64_t three = served(engines, 3).number, four = served(engines, 4).number;
   EXPECT_EQ(served(engines, 3).number, three);
@@ -243,8 +243,8 @@ TEST(ModelEngines, RefusesWhatDoesNotFitAndSaysWhat) {
   EXPECT_FALSE(engines.find(std::vector<Shape>{}).has_value());
   EXPECT_FALSE(engines.find(std::vector<Shape>{{3}}).has_value());
   ModelEnginesOptions none = quick(Tune::never);
-  none.most_engines = 0;
-  EXPECT_EQ(refusal([&] { ModelEngines made(tanh_model(), none); }), "most_engines is 0, expected 1 or more");
+  none.max_engines = 0;
+  EXPECT_EQ(refusal([&] { ModelEngines made(tanh_model(), none); }), "max_engines is 0, expected 1 or more");
   EXPECT_THROW(ModelEngines("/no/such.onnx", quick(Tune::never)), Error);
 }
 

@@ -49,12 +49,12 @@ std::optional<MemoryLimit> limit_of_process() {
   struct sysinfo system {};
   const std::int64_t swap =
       ::sysinfo(&system) == 0 ? static_cast<std::int64_t>(system.freeswap) * static_cast<std::int64_t>(system.mem_unit) : 0;
-  return least_memory_left(own_cgroups(), kCgroupRoot, swap);
+  return min_memory_left(own_cgroups(), kCgroupRoot, swap);
 }
 
 }  // namespace
 
-std::optional<MemoryLimit> least_memory_left(std::string_view membership, std::string_view root, std::int64_t swap_free) {
+std::optional<MemoryLimit> min_memory_left(std::string_view membership, std::string_view root, std::int64_t swap_free) {
   std::optional<MemoryLimit> least;
   for (const CgroupFolder& folder : cgroup_folders(membership, root, "memory")) {
     const bool new_form = folder.version == 2;

@@ -15,7 +15,7 @@ struct MemoryLimit {
 
 // The level of the process's cgroup, or of its ancestors, that leaves least; nothing where none has a limit. Arguments as
 // cgroup_folders() takes them; `swap_free`: bytes of swap, which count where the group may use it.
-std::optional<MemoryLimit> least_memory_left(std::string_view membership, std::string_view root, std::int64_t swap_free);
+std::optional<MemoryLimit> min_memory_left(std::string_view membership, std::string_view root, std::int64_t swap_free);
 
 // Before memory is taken: throws out_of_memory with both numbers where a cgroup's limit leaves less than `bytes`. `what` follows "bytes
 // of". Small requests are added up, and looked at from 16 MiB on. Thread safe.

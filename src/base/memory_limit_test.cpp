@@ -22,7 +22,7 @@ struct MemoryLimits : testing::Test {
     std::ofstream(root / path) << text;
   }
   std::int64_t left(const char* membership, std::int64_t swap = 0) {
-    const auto limit = least_memory_left(membership, root.string(), swap);
+    const auto limit = min_memory_left(membership, root.string(), swap);
     return limit ? limit->left : -1;
   }
 };
@@ -43,7 +43,7 @@ TEST_F(MemoryLimits, OfVersion2) {
   EXPECT_EQ(left("0::/\n", 1000), 1000);   // nothing limits swap
   put("memory.swap.max", "300\n"), put("memory.swap.current", "100\n");
   EXPECT_EQ(left("0::/\n", 1000), 200);
-  EXPECT_EQ(least_memory_left("0::/\n", root.string(), 0)->file, (root / "memory.max").string());
+  EXPECT_EQ(min_memory_left("0::/\n", root.string(), 0)->file, (root / "memory.max").string());
 }
 
 TEST_F(MemoryLimits, OfVersion1) {

@@ -13,12 +13,12 @@ namespace {
 // As NVTX numbers them.
 constexpr unsigned kCallbacks = 1, kVersionInfo = 3;    // tables that the profiler asks for
 constexpr unsigned kCore = 1, kModules = 7;             // modules of functions
-constexpr unsigned kRangePush = 9, kRangePop = 11, kMost = 17;   // functions of kCore; the most that any module has
+constexpr unsigned kRangePush = 9, kRangePop = 11, kMax = 17;   // functions of kCore; the most that any module has
 constexpr unsigned kFunctions[kModules] = {0, 16, 9, 15, 7, 16, 7};   // of each module, the unused number 0 included
 
 using Function = void (*)();
-Function functions[kModules][kMost];
-Function* places[kModules][kMost];
+Function functions[kModules][kMax];
+Function* places[kModules][kMax];
 
 int functions_of(unsigned module, Function*** table, unsigned* size) {
   if (module == 0 || module >= kModules) return 0;

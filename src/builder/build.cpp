@@ -13,7 +13,7 @@
 #include "builder/model/formats.h"
 #include "builder/model/model.h"
 #include "builder/model/profiles.h"
-#include "builder/note_book.h"
+#include "builder/diagnostics.h"
 #include "builder/open_built.h"
 #include "builder/open_device.h"
 #include "builder/options_text.h"
@@ -33,12 +33,12 @@
 namespace tenfold::builder {
 
 namespace {
-BuildConfig prepared(const BuildConfig& given, const NoteBook& book);
+BuildConfig prepared(const BuildConfig& given, const Diagnostics& book);
 Engine opened(plan::Plan plan, const BuildConfig& config, const std::shared_ptr<backends::Backend>& backend, BuildReport& report);
 bool is_of_model(ErrorKind kind) { return kind == ErrorKind::invalid_model || kind == ErrorKind::unsupported; }
 
 Engine build_now(const Model& model, const BuildConfig& given, BuildReport& report) {
-  const NoteBook book;
+  const Diagnostics book;
   const TimeLimit limit(given);
   report.calibration.reset(), report.budget.reset(), report.tuned_ms = -1;   // an earlier build's, if one report is given to several
   BuildConfig config = prepared(given, book);
@@ -136,7 +136,7 @@ Engine opened(plan::Plan plan, const BuildConfig& config, const std::shared_ptr<
   return engine;
 }
 
-BuildConfig prepared(const BuildConfig& given, const NoteBook& book) {
+BuildConfig prepared(const BuildConfig& given, const Diagnostics& book) {
   BuildConfig config = book.listening(runtime::with_runtime(given));
   require(config.optimization_level >= 0 && config.optimization_level <= 5, ErrorKind::invalid_argument, "optimization_level is ",
           config.optimization_level, ", expected 0 to 5");

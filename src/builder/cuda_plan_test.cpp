@@ -92,7 +92,7 @@ TEST(CudaPlan, NormsAreComputedByTheirReadersWhereThatTakesLessTime) {
                                     config, choices);
     EXPECT_EQ(host_steps(plan), 0);
     const auto& steps = plan.programs[0].steps;
-    const auto norms = std::count_if(steps.begin(), steps.end(), [](const plan::Step& s) { return s.op == "ProductMoments"; });
+    const auto norms = std::count_if(steps.begin(), steps.end(), [](const plan::Step& s) { return s.op == "GemmRowStats"; });
     EXPECT_TRUE(norms == 0 || norms == 2) << norms;
     ++(norms > 0 ? deferred : kept);
   }
@@ -118,7 +118,7 @@ TEST(CudaPlan, NormsOfProductsAreTakenApartWhereNoKernelHoldsARow) {
     EXPECT_EQ(host_steps(plan), 0);
     for (const plan::Step& s : plan.programs[0].steps)
       if (batch == 4) {
-        EXPECT_NE(s.op, "ProductNorm");
+        EXPECT_NE(s.op, "GemmLayerNorm");
       }
   }
 }
@@ -151,7 +151,7 @@ TEST(CudaPlan, ProductsKeepTheirLeaveToRound) {
                                     config);
     int products = 0, rounded = 0;
     for (const plan::Step& s : plan.programs[0].steps) {
-      if (s.op != "MatMul" && s.op != "Conv" && s.op != "ProductNorm") continue;
+      if (s.op != "MatMul" && s.op != "Conv" && s.op != "GemmLayerNorm") continue;
       ++products, rounded += s.numerics.round_to == ir::Rounding::tf32;
     }
     EXPECT_EQ(products, 3);

@@ -23,7 +23,7 @@ std::string hash_text(std::span<const std::byte> bytes) {
 std::string choices(const BuildConfig& c, const char* mark) {
   std::string out =
       cat("fp16=", c.fp16, " bf16=", c.bf16, " int8=", c.int8, " fp8=", c.fp8, " tf32=", c.tf32, " tf32_convolutions=", c.tf32_convolutions,
-          " tf32_products=", c.tf32_products, " winograd=", c.winograd, " strassen=", c.strassen, " fast_exp=", c.fast_exp,
+          " tf32_matmul=", c.tf32_matmul, " winograd=", c.winograd, " strassen=", c.strassen, " fast_exp=", c.fast_exp,
           " check_overflow=", c.check_overflow, " pack=", static_cast<int>(c.pack_tokens), " level=", c.optimization_level,
           " max_tactics=", c.max_tactics, " sources=", c.tactic_sources, " workspace=", c.workspace_bytes, " features=", c.cpu_features,
           " portable=", c.keep_portable_graph, " refittable=", c.refittable, " random=", c.random_choices,
@@ -67,10 +67,10 @@ std::string precision_in_words(const BuildReport& report) {
     if (dynamic) out += "; rows of products quantized as they run";
     else if (c->samples > 0) out += cat("; calibrated by ", c->method, " on ", c->samples, " samples");
     else out += "; calibrated by a cache";
-    std::string remedies;
-    for (const RemedyReport& r : c->remedies)
-      if (r.kept) remedies += cat(remedies.empty() ? " with " : ", ", r.name);
-    out += remedies;
+    std::string corrections;
+    for (const CorrectionReport& r : c->corrections)
+      if (r.kept) corrections += cat(corrections.empty() ? " with " : ", ", r.name);
+    out += corrections;
     for (const OutputError& e : c->errors)
       out += cat("; relative l2 error of '", e.output, "' on ", c->compared, " other samples ", e.relative_l2);
   }

@@ -9,7 +9,7 @@
 #include "builder/rebuild/load_options.h"
 #include "runtime/plugins/plugins.h"
 #include "runtime/shared/runtime.h"
-#include "tenfold/ladder.h"
+#include "tenfold/fallback_chain.h"
 #include "tenfold/plan_cache.h"
 #include "tenfold/version.h"
 
@@ -105,7 +105,7 @@ class KeyText {
 // without effect on the plan.
 std::string options_text(const BuildConfig& config, const backends::DeviceInfo& on) {
   const auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
-               calibration, budget, auto_precision, layer_types, check_overflow, typical_inputs, tf32, tf32_convolutions, tf32_products,
+               calibration, budget, auto_precision, layer_types, check_overflow, typical_inputs, tf32, tf32_convolutions, tf32_matmul,
                winograd, strassen, fast_exp, pack_tokens, newest_row, optimization_level, max_tactics, timing_repetitions, tactic_sources,
                workspace_bytes, cpu_features, timing_cache, timings, error_on_cache_miss,
                time_limit_s, disabled_passes, external_data_dirs, initializers,
@@ -128,7 +128,7 @@ std::string options_text(const BuildConfig& config, const backends::DeviceInfo& 
   key.one("fp16", fp16), key.one("bf16", bf16), key.one("int8", int8), key.one("fp8", fp8);
   key.one("auto_precision", auto_precision), key.text += text_of(layer_types);
   key.one("check_overflow", check_overflow), key.each("typical", typical_inputs);
-  key.one("tf32", tf32), key.one("tf32_convolutions", tf32_convolutions), key.one("tf32_products", tf32_products);
+  key.one("tf32", tf32), key.one("tf32_convolutions", tf32_convolutions), key.one("tf32_matmul", tf32_matmul);
   key.one("winograd", winograd), key.one("strassen", strassen), key.one("fast_exp", fast_exp);
   if (!newest_row.empty()) key.text += "\nnewest " + newest_row;
   key.one("pack", pack_tokens), key.one("level", optimization_level);
@@ -196,7 +196,7 @@ Engine build_bytes(std::span<const std::byte> onnx, const BuildConfig& config, c
   return built_once(plan_key(onnx, config), config, cache, name, cached, [&] { return build_bytes(onnx, config); });
 }
 
-Rung model_rung(const std::string& path, const BuildConfig& config, const PlanCache* cache) {
+EngineCandidate model_candidate(const std::string& path, const BuildConfig& config, const PlanCache* cache) {
   return {path + " on " + config.device,
           [path, config, cache] { return cache ? build_file(path, config, *cache) : build_file(path, config); }};
 }

@@ -133,7 +133,7 @@ void PlanMaker::assemble(Tuned tuned, const std::vector<plan::Range>& ranges) {
   for (const plan::Range& r : ranges)
     if (r.min != r.max) open.push_back(r);
   std::set<const ir::Node*> early;
-  if (!config_.newest_row.empty()) early = passes::early_nodes(graph, passes::parse_newest_row(config_.newest_row));
+  if (!config_.newest_row.empty()) early = passes::precomputed_nodes(graph, passes::parse_newest_row(config_.newest_row));
   plan_.programs.push_back(builder::assemble(graph, tuned.chosen.choice, constants_, {open, &backend_, std::move(early)}, plan_.needs));
   if (plan::Program& program = plan_.programs.back(); program.early > 0) {
     const passes::NewestRow row = passes::parse_newest_row(config_.newest_row);
@@ -143,7 +143,7 @@ void PlanMaker::assemble(Tuned tuned, const std::vector<plan::Range>& ranges) {
   }
   if (!config_.newest_row.empty() && plan_.programs.back().early == 0)
     Log(config_.log)(Severity::warning, "newest_row: no step comes before the newest row, for the kernels that were chosen read '",
-                     config_.newest_row, "' in another layout, as a whole: run_early() does nothing");
+                     config_.newest_row, "' in another layout, as a whole: precompute() does nothing");
   ir::settle_names(graph, "tune");
   names_.programs.push_back(names_of(graph, plan_.programs.back()));
   if (graph.model_names) names_.table = *graph.model_names;
@@ -161,9 +161,9 @@ void PlanMaker::add(ir::Graph graph, const std::vector<plan::Range>& ranges) {
 // next build finds all it asks for. Times of other problems lead nowhere. The plan keeps to the times it was chosen by, and is finished
 // whatever happens here.
 void PlanMaker::save_times() {
-  constexpr int kMostTimes = 8;   // others may save again and again
+  constexpr int kMaxTimes = 8;   // others may save again and again
   Stopwatch watch;
-  for (int i = 0; i < kMostTimes; ++i) {
+  for (int i = 0; i < kMaxTimes; ++i) {
     tune::TimingCache shared = cache_.save(config_.timing_cache, Log(config_.log));
     const auto changed = [&](const tune::TimingKey& key) { return shared.find(key) != cache_.find(key); };
     if (std::none_of(asked_.begin(), asked_.end(), changed) || config_.error_on_cache_miss) return;

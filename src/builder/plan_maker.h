@@ -8,7 +8,7 @@
 #include "builder/program/assemble.h"
 #include "builder/program/model_names.h"
 #include "builder/rebuild/portable.h"
-#include "builder/refit/refit_book.h"
+#include "builder/refit/refit_recorder.h"
 #include "builder/shared_constants.h"
 #include "tune/timing/timing_cache.h"
 #include "tune/tuner.h"
@@ -57,7 +57,7 @@ class PlanMaker {
   std::vector<Timed> timed_;
   ConstantPool constants_;
   PortableGraphs portable_;
-  RefitBook refit_;
+  RefitRecorder refit_;
   SharedConstants shared_;
   const plan::Refit* old_refit_ = nullptr;   // when re-tuning
   const ir::Registry* registry_ = nullptr;

@@ -10,7 +10,7 @@
 namespace tenfold::builder {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{4} << 20;   // then it starts again
+constexpr std::size_t kMaxBytes = std::size_t{4} << 20;   // then it starts again
 
 }  // namespace
 
@@ -66,7 +66,7 @@ void RecordFile::add(const Hash128& key, const std::vector<std::string>& lines, 
       keep_damaged(path_, text, "file of records", log);
       text.clear();
     }
-    if (text.empty() || text.size() > kMostBytes) text = header_;
+    if (text.empty() || text.size() > kMaxBytes) text = header_;
     write_file(path_, text + record);
   } catch (const Error& e) {
     log(Severity::warning, "what this build found out is not kept for the next: ", e.what());

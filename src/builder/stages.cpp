@@ -7,7 +7,7 @@
 #include "backends/device_traits.h"
 #include "base/log.h"
 #include "builder/model/profiles.h"
-#include "builder/note_book.h"
+#include "builder/diagnostics.h"
 #include "builder/precision/cache_origin.h"
 #include "builder/precision/calibrate.h"
 #include "builder/precision/overflow.h"
@@ -66,7 +66,7 @@ void split_rows(ir::Graph& graph, const Stages& stages) {
 
 // Whether attention in e4m3 is to be compared with one in 16 bits, which has the quicker kernels where rows are short.
 bool compares_attention(const passes::Found& found, const backends::DeviceTraits& device, const BuildConfig& config) {
-  return found.quantized && config.fp8 && device.float8_products && times_kernels(config);
+  return found.quantized && config.fp8 && device.float8_gemm && times_kernels(config);
 }
 bool attends_in_float8(const ir::Graph& graph) {
   return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& node) { return node->op() == "AttentionFloat8"; });
@@ -74,7 +74,7 @@ bool attends_in_float8(const ir::Graph& graph) {
 
 // Whether f32 may be quicker than bf16: weights that stay in the caches are read so fast that converting values costs more than it saves.
 bool compares_f32(const ir::Graph& graph, const backends::DeviceTraits& device, const BuildConfig& config) {
-  if (!config.bf16 || !device.bf16_products || !times_kernels(config)) return false;
+  if (!config.bf16 || !device.bf16_gemm || !times_kernels(config)) return false;
   constexpr std::int64_t kSmall = 4 << 20;
   std::int64_t weights = 0;
   for (const auto& v : graph.values())
@@ -99,7 +99,7 @@ void tell_of_types(const ir::Graph& graph, const Stages& stages, const passes::F
 bool quantizes_rows(bool quantized, const Stages& stages) {
   if (quantized) return false;   // as its author left it
   const backends::DeviceTraits traits = backends::traits_of(stages.device);
-  const bool can = traits.host_arithmetic || traits.tensor_products;
+  const bool can = traits.host_arithmetic || traits.tensor_core_gemm;
   const char* text = can ? "int8 without data, a cache or QuantizeLinear and DequantizeLinear: matrix products with constant weights "
                            "quantize each row as they run, convolutions stay wide; ranges of typical inputs (--data=PATH) may be quicker"
                          : "int8 without ranges is for CPUs and GPUs: here it needs data (--data=PATH), a cache, or a model with "
@@ -124,7 +124,7 @@ void run_settling(ir::Graph& graph, const passes::Pipeline& pipeline, const Stag
                   const BuildConfig& config) {
   passes::run(graph, pipeline.precision, pass_options(config));
   if (&config == &stages.config) tell_of_types(graph, stages, found);
-  if (backends::traits_of(stages.device).tensor_products)
+  if (backends::traits_of(stages.device).tensor_core_gemm)
     passes::tell_of_products(graph, found.quantized, Log(config.log, Severity::verbose));
   passes::run(graph, pipeline.fuse, pass_options(config));
 }

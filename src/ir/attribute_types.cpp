@@ -53,9 +53,9 @@ void check_attributes(const Attributes& defaults, const AttributeTypes& others, 
   for (const auto& [name, value] : attributes) {
     const AttributeTypes::Kind* expected = others.find(name);
     const auto standard = std::find_if(defaults.begin(), defaults.end(), [&wanted = name](const auto& a) { return a.first == wanted; });
-    sound(expected || standard != defaults.end(), "it has no attribute '", name, "'");
+    validate(expected || standard != defaults.end(), "it has no attribute '", name, "'");
     const AttributeTypes::Kind kind = expected ? *expected : standard->second.index();
-    sound(kind == value.index(), "attribute '", name, "' is ", text_of(value.index()), ", ", text_of(kind), " was expected");
+    validate(kind == value.index(), "attribute '", name, "' is ", text_of(value.index()), ", ", text_of(kind), " was expected");
   }
 }
 

@@ -101,9 +101,9 @@ void Attributes::erase(std::string_view name) {
 template <class T>
 const T& Attributes::get(std::string_view name) const {
   auto it = values_.find(name);
-  sound(it != values_.end(), "attribute '", name, "' is missing");
+  validate(it != values_.end(), "attribute '", name, "' is missing");
   const T* value = std::get_if<T>(&it->second);
-  sound(value != nullptr, "attribute '", name, "' is ", kTypeNames[it->second.index()], ", expected ", kTypeNames[Attribute(T{}).index()]);
+  validate(value != nullptr, "attribute '", name, "' is ", kTypeNames[it->second.index()], ", expected ", kTypeNames[Attribute(T{}).index()]);
   return *value;
 }
 

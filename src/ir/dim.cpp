@@ -17,7 +17,7 @@ using detail::Op;
 using detail::Term;
 namespace {
 
-constexpr std::size_t kMostFactors = 1 << 19;   // in the terms of a product, before equal ones are merged
+constexpr std::size_t kMaxFactors = 1 << 19;   // in the terms of a product, before equal ones are merged
 
 const char* function_name(Op op) {
   switch (op) {
@@ -72,7 +72,7 @@ bool text_less(const Dim& a, const Dim& b) { return text_of(a) < text_of(b); }
 
 // Before an expression is made: what it would take.
 void expect_text(std::size_t size) {
-  require(size <= kMostDimText, ErrorKind::unsupported, "a shape expression would have ", size, " characters, ", kMostDimText,
+  require(size <= kMaxDimText, ErrorKind::unsupported, "a shape expression would have ", size, " characters, ", kMaxDimText,
           " are the most; fixed shapes of inputs (--shapes) make it a number");
 }
 
@@ -261,7 +261,7 @@ Dim operator*(Dim a, Dim b) {
   for (const Term& x : all)
     for (const Term& y : others) {
       factors += 1 + x.atoms.size() + y.atoms.size();
-      require(factors <= kMostFactors, ErrorKind::unsupported, "a product of two shape expressions has more than ", kMostFactors,
+      require(factors <= kMaxFactors, ErrorKind::unsupported, "a product of two shape expressions has more than ", kMaxFactors,
               " factors in its terms; fixed shapes of inputs (--shapes) make it a number");
       Term t{checked_mul(x.coefficient, y.coefficient), x.atoms};
       t.atoms.insert(t.atoms.end(), y.atoms.begin(), y.atoms.end());
@@ -376,8 +376,8 @@ std::vector<std::string> Dim::symbols() const {
 
 namespace {
 std::string shortened(std::string text) {
-  constexpr std::size_t kMost = 200, kEnds = 80;
-  if (text.size() <= kMost) return text;
+  constexpr std::size_t kMax = 200, kEnds = 80;
+  if (text.size() <= kMax) return text;
   return cat(text.substr(0, kEnds), " ... (", text.size() - 2 * kEnds, " more characters) ... ", text.substr(text.size() - kEnds));
 }
 }  // namespace

@@ -27,13 +27,13 @@ struct Interval {
 };
 // The longest expression, in characters of its text, which a few nodes of a model could double again and again. Plans hold
 // shorter ones (plan/fields.h).
-inline constexpr std::size_t kMostDimText = 1 << 14;
+inline constexpr std::size_t kMaxDimText = 1 << 14;
 inline constexpr std::int64_t kUnbounded = std::int64_t{1} << 48;   // the largest extent that any symbol may take
 
 using SymbolValues = std::map<std::string, std::int64_t, std::less<>>;
 using SymbolBounds = std::map<std::string, Interval, std::less<>>;   // a box; symbols not named lie in [0, kUnbounded]
 
-// Operations throw `unsupported` rather than make an expression of more than kMostDimText characters or 256 terms.
+// Operations throw `unsupported` rather than make an expression of more than kMaxDimText characters or 256 terms.
 class Dim {
  public:
   Dim() = default;

@@ -90,8 +90,8 @@ __int128 floor_of(__int128 a, __int128 b) {
 }
 
 TEST(DimArithmetic, OfTheLeastAndTheGreatestNumbersIsRightOrAnError) {
-  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min(), kGreatest = std::numeric_limits<std::int64_t>::max();
-  const std::vector<std::int64_t> extremes{kLeast, kLeast + 1, -2, -1, 0, 1, 2, kGreatest - 1, kGreatest};
+  constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min(), kGreatest = std::numeric_limits<std::int64_t>::max();
+  const std::vector<std::int64_t> extremes{kMin, kMin + 1, -2, -1, 0, 1, 2, kGreatest - 1, kGreatest};
   const Dim x = Dim::symbol("x"), y = Dim::symbol("y");
   const Dim dims[] = {floor_div(x, y), ceil_div(x, y), mod(x, y), min(x, y), max(x, y), equal(x, y), less(x, y), x + y, x - y, x * y};
   constexpr std::size_t kCount = std::size(dims);
@@ -102,8 +102,8 @@ TEST(DimArithmetic, OfTheLeastAndTheGreatestNumbersIsRightOrAnError) {
       const __int128 want[kCount] = {down, up, p - down * q, std::min(a, b), std::max(a, b), a == b, a < b, p + q, p - q, p * q};
       for (std::size_t k = 0; k < kCount; ++k) {
         SCOPED_TRACE(cat(dims[k].text(), " for ", a, " and ", b));
-        const bool negates = dims[k] == x - y && b == kLeast;   // it is x + -1*y
-        const bool known = (k > 2 || b != 0) && want[k] >= kLeast && want[k] <= kGreatest && !negates;
+        const bool negates = dims[k] == x - y && b == kMin;   // it is x + -1*y
+        const bool known = (k > 2 || b != 0) && want[k] >= kMin && want[k] <= kGreatest && !negates;
         std::int64_t compiled = 0;
         const bool compiles = DimCode(std::span(&dims[k], 1), symbols).evaluate(std::vector{a, b}, std::span(&compiled, 1));
         EXPECT_EQ(compiles, known);
@@ -164,7 +164,7 @@ TEST(DimSize, IsBounded) {
     Dim d = Dim::symbol("bounded_d");
     for (int i = 0; i < 64; ++i) {
       d = step(d);
-      ASSERT_LE(d.text().size(), kMostDimText);
+      ASSERT_LE(d.text().size(), kMaxDimText);
       ASSERT_LE(d.text().size(), d.text_size());
     }
   };
@@ -181,7 +181,7 @@ TEST(DimSize, IsBounded) {
     const bool says = why.find("16384 are the most") != std::string::npos || why.find("more than") != std::string::npos;
     EXPECT_TRUE(says) << why;
   }
-  EXPECT_NE(refusal([] { Dim::symbol(std::string(kMostDimText + 1, 'n')); }).find("16385 characters"), std::string::npos);
+  EXPECT_NE(refusal([] { Dim::symbol(std::string(kMaxDimText + 1, 'n')); }).find("16385 characters"), std::string::npos);
 }
 
 TEST(DimSize, ExpressionsDieWithTheirLastDim) {

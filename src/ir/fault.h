@@ -1,15 +1,15 @@
 // The three ways in which an operator refuses a node. Which one it is follows from one question: what would make the node right?
 //
-// need: other shapes, or other contents of what is computed from shapes. "axis 2 of 2 dimensions", "8 channels do not divide into 3
+// check_shape: other shapes, or other contents of what is computed from shapes. "axis 2 of 2 dimensions", "8 channels do not divide into 3
 //   groups". A branch of an If that contradicts the shapes is put off until it is taken (ops/control/if.cpp).
-// sound: nothing. An attribute, an element type, a word, the number of operands is wrong: "mode is 'linaer'". It is a Fault, which is
+// validate: nothing. An attribute, an element type, a word, the number of operands is wrong: "mode is 'linaer'". It is a Fault, which is
 //   refused like any other part of a model wherever it stands.
 // supported: nothing in the model, for ONNX allows it and Tenfold does not compute it: "more than three spatial dims". So is what only
 //   data tells, where a build has to know it.
 //
 // Whoever has a call of the node (ir/op_def.h) refuses through it: InferCall has all three. Call and ValueCall, which kernels are given,
-// have `need` and `supported` for what only the values of a run show: "repeat -1 is negative". Other inputs of the run would mend
-// that, so it is an invalid_argument and names the node. `need_inside` is the `need` of indices. Functions without a call use the ones
+// have `check_shape` and `supported` for what only the values of a run show: "repeat -1 is negative". Other inputs of the run would mend
+// that, so it is an invalid_argument and names the node. `check_index` is the `check_shape` of indices. Functions without a call use the ones
 // here. tools/check_style.py wants it so.
 //
 // In a run, what refuses a node of a finished plan are the values given: runtime/step_fault.h makes Status::invalid_input of all three.
@@ -31,15 +31,15 @@ class IndexFault : public Error {
 };
 
 template <class... Args>
-void need(bool condition, const Args&... args) {
+void check_shape(bool condition, const Args&... args) {
   require(condition, ErrorKind::invalid_model, args...);
 }
 template <class... Args>
-void need_inside(bool condition, const Args&... args) {
+void check_index(bool condition, const Args&... args) {
   if (!condition) [[unlikely]] throw IndexFault(Error(ErrorKind::invalid_model, cat(args...)));
 }
 template <class... Args>
-void sound(bool condition, const Args&... args) {
+void validate(bool condition, const Args&... args) {
   if (!condition) [[unlikely]] throw Fault(Error(ErrorKind::invalid_model, cat(args...)));
 }
 template <class... Args>

@@ -19,7 +19,7 @@ namespace {
 
 std::optional<Dims> contents_of(const Tensor& t) {
   if (!is_integer(t.dtype()) && t.dtype() != DType::boolean) return std::nullopt;
-  if (t.size() > kMostContents) return std::nullopt;
+  if (t.size() > kMaxContents) return std::nullopt;
   Dims values;
   for (std::int64_t i = 0; i < t.size(); ++i) values.emplace_back(t.as_int(i));
   return values;
@@ -109,12 +109,12 @@ Value* Graph::make(std::string_view op, std::vector<Value*> operands, Attributes
 Node* Graph::add(Node node, int outputs, Node* before) {
   const OpDef& def = *node.def;
   const int own = node.anchor_inputs >= 0 ? node.anchor_inputs : static_cast<int>(node.inputs.size());
-  sound(own >= def.min_inputs && (def.max_inputs < 0 || own <= def.max_inputs), def.name, " takes ", def.min_inputs,
+  validate(own >= def.min_inputs && (def.max_inputs < 0 || own <= def.max_inputs), def.name, " takes ", def.min_inputs,
         def.max_inputs < 0                 ? " or more"
         : def.max_inputs == def.min_inputs ? ""
                                            : cat(" to ", def.max_inputs),
         " operands, ", own, " given");
-  sound(outputs >= def.min_outputs && (def.max_outputs < 0 || outputs <= def.max_outputs), def.name, " cannot have ", outputs, " outputs");
+  validate(outputs >= def.min_outputs && (def.max_outputs < 0 || outputs <= def.max_outputs), def.name, " cannot have ", outputs, " outputs");
   for (const auto& [key, value] : def.attributes)
     if (!node.attributes.has(key)) node.attributes.set(key, value);
   node.name = unique_name(node.name.empty() ? def.name : node.name);
@@ -148,12 +148,12 @@ void infer_epilogue(Node& node) {
   const Body& body = *node.body;
   TensorType& type = node.outputs.at(0)->type.tensor;
   const auto own = static_cast<std::size_t>(node.anchor_inputs);
-  sound(node.anchor_inputs >= 0 && own <= node.inputs.size() && body.inputs.size() == node.inputs.size() - own + 1 && !body.outputs.empty(),
+  validate(node.anchor_inputs >= 0 && own <= node.inputs.size() && body.inputs.size() == node.inputs.size() - own + 1 && !body.outputs.empty(),
         "the body behind it has ", body.inputs.size(), " inputs, of ", node.inputs.size(), " operands ", node.anchor_inputs,
         " are its own");
-  sound(body.inputs[0] == type.dtype, "the body behind it takes ", name(body.inputs[0]), ", it gives ", name(type.dtype));
+  validate(body.inputs[0] == type.dtype, "the body behind it takes ", name(body.inputs[0]), ", it gives ", name(type.dtype));
   for (std::size_t i = own; i < node.inputs.size(); ++i) {
-    sound(node.inputs[i] && node.inputs[i]->dtype() == body.inputs[i - own + 1], "operand ", i, " is ",
+    validate(node.inputs[i] && node.inputs[i]->dtype() == body.inputs[i - own + 1], "operand ", i, " is ",
           node.inputs[i] ? name(node.inputs[i]->dtype()) : "missing", ", the body behind it takes ", name(body.inputs[i - own + 1]));
     type.dims = broadcast(type.dims, node.inputs[i]->dims());
   }

@@ -26,7 +26,7 @@ struct Node;
 struct Recipe;
 
 // A tensor of more integers than this is data, not a shape: nothing follows its elements.
-inline constexpr std::int64_t kMostContents = 64;
+inline constexpr std::int64_t kMaxContents = 64;
 
 struct Constant {
   Tensor tensor;
@@ -41,7 +41,7 @@ struct Value {
   int producer_index = 0;
   std::vector<Node*> users;                 // one entry per use, kept by Graph
   std::shared_ptr<const Constant> constant;
-  std::optional<Dims> contents;             // elements of an integer tensor of at most kMostContents as Dims, if known
+  std::optional<Dims> contents;             // elements of an integer tensor of at most kMaxContents as Dims, if known
   NameList names;                           // the model's tensors that it equals, but for the width of its numbers
   std::uint32_t id = 0;                     // given by Graph, never twice; a copy of the graph keeps it
 

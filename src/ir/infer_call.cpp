@@ -11,12 +11,12 @@ constexpr std::string_view kDecidesTypes = "used to infer shapes";
 
 const ValueType& InferCall::type(int i) const {
   const Value* v = node_.in(i);
-  sound(v != nullptr, "operand ", i, " of ", node_.op(), " is missing");
+  validate(v != nullptr, "operand ", i, " of ", node_.op(), " is missing");
   return v->type;
 }
 const TensorType& InferCall::in(int i) const {
   const ValueType& t = type(i);
-  if (t.kind != ValueType::Kind::tensor) sound(false, "operand ", i, " of ", node_.op(), " is ", text(t), ", a tensor expected");
+  if (t.kind != ValueType::Kind::tensor) validate(false, "operand ", i, " of ", node_.op(), " is ", text(t), ", a tensor expected");
   supported(t.ranked, "operand ", i, " ('", node_.in(i)->name, "') of ", node_.op(), " has an unknown number of dimensions");
   return t.tensor;
 }
@@ -44,13 +44,13 @@ void InferCall::out(int i, ValueType type) {
 }
 void InferCall::out_contents(int i, Dims values) {
   Value* v = node_.out(i);
-  if (v && static_cast<std::int64_t>(values.size()) <= kMostContents) v->contents = std::move(values);
+  if (v && static_cast<std::int64_t>(values.size()) <= kMaxContents) v->contents = std::move(values);
 }
 Dim InferCall::new_symbol(std::string_view stem, Dim lower, Dim upper, Origin origin) {
   return graph_.new_symbol(node_.name + "_" + std::string(stem), lower, upper, origin);
 }
 int InferCall::axis(std::int64_t value, int rank) const {
-  need(value >= -rank && value < rank, "axis ", value, " is out of range for ", rank, " dimensions");
+  check_shape(value >= -rank && value < rank, "axis ", value, " is out of range for ", rank, " dimensions");
   return static_cast<int>(value < 0 ? value + rank : value);
 }
 

@@ -3,6 +3,6 @@
 
 namespace tenfold::ir {
 
-inline constexpr int kMostNested = 64;   // bodies around the innermost node; the top graph does not count
+inline constexpr int kMaxNested = 64;   // bodies around the innermost node; the top graph does not count
 
 }  // namespace tenfold::ir

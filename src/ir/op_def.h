@@ -41,13 +41,13 @@ class InferCall {
 
   void out(int i, DType dtype, Dims dims);
   void out(int i, ValueType type);
-  void out_contents(int i, Dims values);                // only for integer and boolean tensors; of at most kMostContents
+  void out_contents(int i, Dims values);                // only for integer and boolean tensors; of at most kMaxContents
   // A symbol for a data-dependent size, its name derived from the node's name.
   Dim new_symbol(std::string_view stem, Dim lower, Dim upper, Origin origin = Origin::host_value);
   // The three ways to refuse the node, see ir/fault.h.
-  template <class... Args> void need(bool condition, const Args&... args) const { ir::need(condition, args...); }
-  template <class... Args> void need_inside(bool condition, const Args&... args) const { ir::need_inside(condition, args...); }
-  template <class... Args> void sound(bool condition, const Args&... args) const { ir::sound(condition, args...); }
+  template <class... Args> void check_shape(bool condition, const Args&... args) const { ir::check_shape(condition, args...); }
+  template <class... Args> void check_index(bool condition, const Args&... args) const { ir::check_index(condition, args...); }
+  template <class... Args> void validate(bool condition, const Args&... args) const { ir::validate(condition, args...); }
   template <class... Args> void supported(bool condition, const Args&... args) const { ir::supported(condition, args...); }
   int axis(std::int64_t value, int rank) const;         // negative axes wrapped, range checked
 
@@ -77,10 +77,10 @@ struct Call {
   const Attributes& attributes() const { return node->attributes; }
   void shrink(int output, Shape shape) { out[static_cast<std::size_t>(output)].shape = std::move(shape); }
   // For what only the values of this run show, see ir/fault.h.
-  template <class... Args> void need(bool condition, const Args&... args) const {
+  template <class... Args> void check_shape(bool condition, const Args&... args) const {
     if (!condition) [[unlikely]] refuse_run(ErrorKind::invalid_argument, *node, cat(args...));
   }
-  template <class... Args> void need_inside(bool condition, const Args&... args) const {
+  template <class... Args> void check_index(bool condition, const Args&... args) const {
     if (!condition) [[unlikely]] refuse_index(*node, cat(args...));
   }
   template <class... Args> void supported(bool condition, const Args&... args) const {
@@ -97,10 +97,10 @@ class ValueCall {
   int inputs() const { return static_cast<int>(in_.size()); }
   bool has(int i) const { return i < inputs() && !in_[static_cast<std::size_t>(i)].empty(); }
   // As Call's.
-  template <class... Args> void need(bool condition, const Args&... args) const {
+  template <class... Args> void check_shape(bool condition, const Args&... args) const {
     if (!condition) [[unlikely]] refuse_run(ErrorKind::invalid_argument, node_, cat(args...));
   }
-  template <class... Args> void need_inside(bool condition, const Args&... args) const {
+  template <class... Args> void check_index(bool condition, const Args&... args) const {
     if (!condition) [[unlikely]] refuse_index(node_, cat(args...));
   }
   template <class... Args> void supported(bool condition, const Args&... args) const {
@@ -134,7 +134,7 @@ struct OpDef {
   // Pointwise operators: the computation as a Body over inputs of these types. Reference and infer are then derived from it.
   Body (*scalar)(const Node& node) = nullptr;
   // A fused operator as the operators that it stands for: adds them in front of `node`, over its operands, and gives what its results
-  // are then. Its reference kernel (ops/fused/fused_common.h) and the tuner's other choice (`weighed`) follow from it.
+  // are then. Its reference kernel (ops/fused/fused_common.h) and the tuner's other choice (`autotuned`) follow from it.
   std::vector<Value*> (*expand)(Graph& graph, Node& node) = nullptr;
   OpTraits traits = {};                                 // what code asks that is to know no operator by name
   bool pure = true;                                     // false: random, not to be folded or merged

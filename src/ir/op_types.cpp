@@ -143,7 +143,7 @@ void OpTypes::check_operands(const Node& node) const {
             tensor ? std::string(name(value.dtype())) : ir::text(value.type), ", expected ", expected);
     // The standard lets many operators take strings or sequences that Tenfold only moves.
     supported(tensor && value.dtype() != DType::string, message);
-    sound(false, message);
+    validate(false, message);
   };
   for (int i = 0; i < own; ++i) {
     const Slot* slot = operand(i);

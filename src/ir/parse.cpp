@@ -193,7 +193,7 @@ struct Parser {
     return dtype_from_name(word).has_value();
   }
   Graph graph() {
-    if (++depth > kMostNested + 1) in.bad("graphs are nested too deeply");
+    if (++depth > kMaxNested + 1) in.bad("graphs are nested too deeply");
     Graph g(registry);
     Names names;
     symbols(g);
@@ -282,7 +282,7 @@ std::vector<Value*> add_definition(Graph& graph, std::string_view text, const st
   Parser::Names names;
   for (std::size_t i = 0; i < definition.operands.size(); ++i) {
     Value* const value = i < operands.size() ? operands[i] : nullptr;
-    sound(value || definition.operands[i].optional, "input ", i, " (", definition.operands[i].name, ") is missing");
+    validate(value || definition.operands[i].optional, "input ", i, " (", definition.operands[i].name, ") is missing");
     names[definition.operands[i].name] = value;
   }
   parser.statements(graph, names);

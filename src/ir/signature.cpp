@@ -32,7 +32,7 @@ bool is_required(const OpDef& def, int i) {
 
 void check_present(const Node& node) {
   const int all = static_cast<int>(node.inputs.size()), own = node.anchor_inputs >= 0 ? std::min(node.anchor_inputs, all) : all;
-  for (int i = 0; i < own; ++i) sound(node.in(i) || !is_required(*node.def, i), "operand ", i, " of ", node.op(), " is missing");
+  for (int i = 0; i < own; ++i) validate(node.in(i) || !is_required(*node.def, i), "operand ", i, " of ", node.op(), " is missing");
 }
 
 }  // namespace tenfold::ir

@@ -27,7 +27,7 @@ ValueType ValueType::without_dims() const {
 namespace {
 
 ValueType around(Kind kind, DType key, const ValueType& element) {
-  require(element.inner.back().kind == Kind::tensor, ErrorKind::unsupported, "a type with more than ", kMostLayers,
+  require(element.inner.back().kind == Kind::tensor, ErrorKind::unsupported, "a type with more than ", kMaxLayers,
           " sequences, optionals and maps around each other");
   ValueType type = element;
   for (std::size_t i = type.inner.size(); i-- > 1;) type.inner[i] = element.inner[i - 1];
@@ -41,7 +41,7 @@ ValueType around(Kind kind, DType key, const ValueType& element) {
 ValueType sequence_of(ValueType element) { return around(Kind::sequence, DType::f32, element); }
 ValueType optional_of(ValueType element) { return around(Kind::optional, DType::f32, element); }
 ValueType map_of(DType key, ValueType element) {
-  sound(key == DType::string || is_integer(key), "a map with keys of ", name(key), "; the standard has integers and strings");
+  validate(key == DType::string || is_integer(key), "a map with keys of ", name(key), "; the standard has integers and strings");
   return around(Kind::map, key, element);
 }
 
@@ -70,7 +70,7 @@ DType parse_dtype(Scanner& in, std::string_view stops) {
 ValueType parse_layers(Scanner& in, std::size_t layers) {
   const bool sequence = in.take("seq("), optional = !sequence && in.take("opt("), map = !sequence && !optional && in.take("map(");
   if (sequence || optional || map) {
-    if (layers == kMostLayers) in.bad(cat("at most ", kMostLayers, " sequences, optionals and maps around each other expected"));
+    if (layers == kMaxLayers) in.bad(cat("at most ", kMaxLayers, " sequences, optionals and maps around each other expected"));
     DType key = DType::f32;
     if (map) key = parse_dtype(in, ", "), in.expect(',');
     const ValueType element = parse_layers(in, layers + 1);

@@ -16,7 +16,7 @@ struct TensorType {
 };
 
 // A type is a chain: whatever stands around a tensor holds one type, so that layers from the outermost one inwards tell all of it. There
-// are kMostLayers of them at most: types from files are neither deep nor cyclic.
+// are kMaxLayers of them at most: types from files are neither deep nor cyclic.
 struct ValueType {
   enum class Kind : std::uint8_t { tensor, sequence, optional, map, count_ };
   struct Layer {
@@ -38,7 +38,7 @@ struct ValueType {
   // The same without what is known of shapes, for comparing kinds.
   ValueType without_dims() const;
 };
-inline constexpr std::size_t kMostLayers = 4;
+inline constexpr std::size_t kMaxLayers = 4;
 ValueType sequence_of(ValueType element);     // these throw unsupported for too many layers
 ValueType optional_of(ValueType element);
 ValueType map_of(DType key, ValueType element);

@@ -106,13 +106,13 @@ void Layers::rename_result(std::int32_t layer, int index, const std::string& nam
 }
 
 void Layers::mark_output(LayerOperand value, const std::string& name) {
-  impl_->settle_outputs();
+  impl_->bind_unbound_outputs();
   const NetworkTensor t = value.layer >= 0 ? result(value.layer, value.result) : value.tensor;
   impl_->net->mark_output(t, name);
   impl_->outputs.push_back({value, name});
 }
 void Layers::unmark_output(const std::string& name) {
-  impl_->settle_outputs();
+  impl_->bind_unbound_outputs();
   impl_->net->remove_output(name);
   std::erase_if(impl_->outputs, [&](const Output& o) { return o.name == name; });
 }

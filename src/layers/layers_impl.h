@@ -181,9 +181,9 @@ struct LayerStore {
   }
   void settle() {
     for (std::size_t i = 0; order.size() < all.size() && i < all.size(); ++i) make(i);
-    settle_outputs();
+    bind_unbound_outputs();
   }
-  void settle_outputs() {
+  void bind_unbound_outputs() {
     if (outputs_are_marked) return;
     for (const Output& output : outputs) {
       if (output.value.layer >= 0) make(static_cast<std::size_t>(output.value.layer));

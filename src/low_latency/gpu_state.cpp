@@ -38,7 +38,7 @@ class Nvml {
       unsigned value = 0;
       if (function && function(device, which, &value) == 0) to = static_cast<int>(value);
     };
-    number_of(clock_, kSm, gpu.sm_mhz), number_of(most_clock_, kSm, gpu.most_sm_mhz), number_of(clock_, kMemory, gpu.memory_mhz);
+    number_of(clock_, kSm, gpu.sm_mhz), number_of(max_clock_, kSm, gpu.most_sm_mhz), number_of(clock_, kMemory, gpu.memory_mhz);
     number_of(temperature_, 0, gpu.celsius);
     unsigned on = 0;
     gpu.persistent = persistence_ && persistence_(device, &on) == 0 && on != 0;
@@ -52,7 +52,7 @@ class Nvml {
     if (!library_) return "no NVIDIA driver";
     find("nvmlInit_v2", init_), find("nvmlShutdown", shutdown_), find("nvmlDeviceGetCount_v2", count_);
     find("nvmlDeviceGetHandleByIndex_v2", device_), find("nvmlDeviceGetName", name_), find("nvmlDeviceGetClockInfo", clock_);
-    find("nvmlDeviceGetMaxClockInfo", most_clock_), find("nvmlDeviceGetTemperature", temperature_);
+    find("nvmlDeviceGetMaxClockInfo", max_clock_), find("nvmlDeviceGetTemperature", temperature_);
     find("nvmlDeviceGetCurrentClocksThrottleReasons", slowed_), find("nvmlDeviceGetPersistenceMode", persistence_);
     if (!init_ || !shutdown_ || !count_ || !device_) return "libnvidia-ml.so.1 lacks functions";
     const int code = init_();
@@ -81,7 +81,7 @@ class Nvml {
   int (*device_)(unsigned, Device*) = nullptr;
   int (*name_)(Device, char*, unsigned) = nullptr;
   int (*clock_)(Device, int, unsigned*) = nullptr;
-  int (*most_clock_)(Device, int, unsigned*) = nullptr;
+  int (*max_clock_)(Device, int, unsigned*) = nullptr;
   int (*temperature_)(Device, int, unsigned*) = nullptr;
   int (*slowed_)(Device, unsigned long long*) = nullptr;
   int (*persistence_)(Device, unsigned*) = nullptr;

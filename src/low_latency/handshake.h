@@ -33,7 +33,7 @@ std::shared_ptr<void> map_shared(int file, std::size_t bytes);
 
 struct Offer {
   std::string refusal;   // empty: there is a port
-  Layout layout;
+  MessageLayout layout;
   PortOptions port;
 };
 std::string written(const Offer& offer);

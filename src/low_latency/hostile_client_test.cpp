@@ -1,4 +1,4 @@
-// A client whose data no engine can compute with: it is told, no rung is left for it, and others are answered as before.
+// A client whose data no engine can compute with: it is told, no candidate is left for it, and others are answered as before.
 #include <unistd.h>
 
 #include <limits>
@@ -13,7 +13,7 @@ using namespace low_latency;
 using namespace std::chrono_literals;
 
 // y = the sum of x[4], repeated r times.
-Rung repeated(const std::string& name) {
+EngineCandidate repeated(const std::string& name) {
   return {name, [] {
             Network net("repeated");
             const NetworkTensor x = net.input("x", DType::f32, {4}), r = net.input("r", DType::i64, {1});
@@ -38,11 +38,11 @@ bool is_of_the_request(Status::Code code) {
   return code == Status::invalid_input || code == Status::too_large || code == Status::out_of_memory;
 }
 
-TEST(HostileClient, LeavesNoRung) {
+TEST(HostileClient, LeavesNoCandidate) {
   Told told;
   RunnerOptions options;
   options.warm_up_runs = 2, options.first_pause = 10s, options.log = told.callback();
-  Runner runner({repeated("a"), repeated("b")}, options);
+  LatencyRunner runner({repeated("a"), repeated("b")}, options);
   const std::string path = "/tmp/tenfold_hostile_" + std::to_string(::getpid());
   PortServer server(runner, path);
   RunnerPort own = runner.open_port();
@@ -59,12 +59,12 @@ TEST(HostileClient, LeavesNoRung) {
     ASSERT_TRUE(own.submit(2, &good));
     ASSERT_TRUE(comes_true([&] { return own.poll(a, y); }));
     EXPECT_TRUE(a.status) << name(a.status.code);
-    EXPECT_EQ(a.rung, 0);
+    EXPECT_EQ(a.candidate, 0);
     EXPECT_EQ(y[0], 30);
   }
-  for (const RungState& rung : runner.rungs()) {
-    EXPECT_TRUE(rung.answers) << rung.name << ": " << rung.why;
-    EXPECT_EQ(rung.left, 0u) << rung.name << ": " << rung.why;
+  for (const CandidateState& candidate : runner.candidates()) {
+    EXPECT_TRUE(candidate.answers) << candidate.name << ": " << candidate.why;
+    EXPECT_EQ(candidate.left, 0u) << candidate.name << ": " << candidate.why;
   }
   EXPECT_EQ(runner.counts().failed, 50u);
   EXPECT_TRUE(runner.ready());

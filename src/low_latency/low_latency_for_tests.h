@@ -111,7 +111,7 @@ class Trouble : public PluginOperator {
 
 struct Troubled {
   std::shared_ptr<Trouble::Wish> wish = std::make_shared<Trouble::Wish>();
-  Rung rung(const std::string& name) const {
+  EngineCandidate candidate(const std::string& name) const {
     return {name, [wish = wish] {
               auto plugins = std::make_shared<Plugins>();
               plugins->add(std::make_shared<Trouble>(wish));

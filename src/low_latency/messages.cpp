@@ -58,8 +58,8 @@ std::int64_t now_ns() noexcept {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-Layout layout_of(std::vector<BindingInfo> bindings) {
-  Layout layout;
+MessageLayout layout_of(std::vector<BindingInfo> bindings) {
+  MessageLayout layout;
   layout.bindings = std::move(bindings);
   for (std::size_t i = 0; i < layout.bindings.size(); ++i) {
     const BindingInfo& b = layout.bindings[i];
@@ -70,7 +70,7 @@ Layout layout_of(std::vector<BindingInfo> bindings) {
   return layout;
 }
 
-Layout layout_of(const Engine& engine) {
+MessageLayout layout_of(const Engine& engine) {
   for (std::size_t i = 0; i < engine.bindings().size(); ++i) {
     const BindingInfo& b = engine.bindings()[i];
     const int binding = static_cast<int>(i);
@@ -80,14 +80,14 @@ Layout layout_of(const Engine& engine) {
   return layout_of(engine.bindings());
 }
 
-std::int64_t offset_of(const Layout& layout, int binding) {
+std::int64_t offset_of(const MessageLayout& layout, int binding) {
   for (const auto* parts : {&layout.inputs, &layout.outputs})
     for (const Part& p : *parts)
       if (p.binding == binding) return p.offset;
   fail(ErrorKind::invalid_argument, cat("there is no binding ", binding));
 }
 
-std::string difference(const Layout& a, const Layout& b) {
+std::string difference(const MessageLayout& a, const MessageLayout& b) {
   if (a.bindings.size() != b.bindings.size()) return cat(a.bindings.size(), " inputs and outputs against ", b.bindings.size());
   for (std::size_t i = 0; i < a.bindings.size(); ++i) {
     const BindingInfo &x = a.bindings[i], &y = b.bindings[i];
@@ -112,7 +112,7 @@ bool all_finite(const std::vector<Part>& parts, const std::byte* message) noexce
   return true;
 }
 
-std::vector<std::byte> random_inputs(const Layout& layout, unsigned seed) {
+std::vector<std::byte> random_inputs(const MessageLayout& layout, unsigned seed) {
   std::vector<std::byte> message(static_cast<std::size_t>(layout.input_bytes));
   for (const Part& p : layout.inputs)
     for (std::int64_t i = 0; i < p.elements; ++i) {
@@ -123,7 +123,7 @@ std::vector<std::byte> random_inputs(const Layout& layout, unsigned seed) {
   return message;
 }
 
-double distance(const Layout& layout, const std::byte* outputs, const std::byte* truth) {
+double distance(const MessageLayout& layout, const std::byte* outputs, const std::byte* truth) {
   double worst = 0;
   for (const Part& p : layout.outputs) {
     double largest = 0, off = 0;

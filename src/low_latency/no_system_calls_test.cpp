@@ -112,7 +112,7 @@ TEST(NoSystemCalls, TheTestCanFail) {
 TEST(NoSystemCalls, Inferences) {
   expect_right_in_a_process([] {
     const ToyCnn cnn;
-    Runner runner(cnn.engine(), {.deadline = std::chrono::seconds(10)});
+    LatencyRunner runner(cnn.engine(), {.deadline = std::chrono::seconds(10)});
     const std::vector<float> x = cnn.input(5);
     const std::vector<double> truth = cnn.answer(x.data());
     alignas(64) float y[16];
@@ -128,7 +128,7 @@ TEST(NoSystemCalls, Inferences) {
 TEST(NoSystemCalls, PushesAndPolls) {
   expect_right_in_a_process([] {
     const ToyCnn cnn;
-    Runner runner(cnn.engine());
+    LatencyRunner runner(cnn.engine());
     RunnerPort port = runner.open_port({.slots = 64});
     const std::vector<float> x = cnn.input(5);
     const std::vector<double> truth = cnn.answer(x.data());
@@ -148,11 +148,11 @@ TEST(NoSystemCalls, PushesAndPolls) {
   });
 }
 
-// Windows that slide, now and then not by one row; by the caller's run_early(), and by a thread's own.
+// Windows that slide, now and then not by one row; by the caller's precompute(), and by a thread's own.
 TEST(NoSystemCalls, RowsComputedEarly) {
   for (const bool by_thread : {false, true})
     expect_right_in_a_process([by_thread] {
-      Runner runner(SlidingLstm::engine("x:1")), whole(SlidingLstm::engine(""));
+      LatencyRunner runner(SlidingLstm::engine("x:1")), whole(SlidingLstm::engine(""));
       std::vector<std::vector<float>> windows;
       std::vector<std::vector<float>> wanted;
       for (int i = 0; i < 64; ++i) {
@@ -170,7 +170,7 @@ TEST(NoSystemCalls, RowsComputedEarly) {
       const auto runs = static_cast<std::size_t>(how_many() / (by_thread ? 200 : 5));
       RunnerPort port = runner.open_port({.slots = 1});
       std::unique_ptr<RunnerThread> thread;
-      if (by_thread) thread = std::make_unique<RunnerThread>(std::vector<Runner*>{&runner}, RunnerThreadOptions{.begin = allow_nothing});
+      if (by_thread) thread = std::make_unique<RunnerThread>(std::vector<LatencyRunner*>{&runner}, RunnerThreadOptions{.begin = allow_nothing});
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       allow_nothing();
       const std::uint64_t before = mallocs_of_all;
@@ -183,13 +183,13 @@ TEST(NoSystemCalls, RowsComputedEarly) {
           for (const std::int64_t until = a.ended_ns + 20'000; now_ns() < until;) {
           }  // time for the next window's rows
         } else {
-          if (!runner.run_early(windows[n % 5 == 0 ? 3 : i].data())) end(kWrong);
+          if (!runner.precompute(windows[n % 5 == 0 ? 3 : i].data())) end(kWrong);
           a = runner.infer(windows[i].data(), y);
         }
         if (!a.status || !right(i, y)) end(kWrong);
       }
       const RunnerCounts c = runner.counts();
-      if (c.whole == 0 || c.whole >= runs) end(kWrong);  // both ways were gone
+      if (c.full_recompute == 0 || c.full_recompute >= runs) end(kWrong);  // both ways were gone
       end(mallocs_of_all == before ? kRight : kWrong);
     });
 }
@@ -197,7 +197,7 @@ TEST(NoSystemCalls, RowsComputedEarly) {
 TEST(NoSystemCalls, NoPageFaults) {
   if (!COUNTS_MALLOCS) GTEST_SKIP() << "a sanitizer touches memory of its own";
   const ToyCnn cnn;
-  Runner runner(cnn.engine());
+  LatencyRunner runner(cnn.engine());
   const std::vector<float> x = cnn.input(5);
   alignas(64) float y[16];
   rusage before{}, after{};

@@ -82,7 +82,7 @@ class Books {
   void ask(std::int64_t due_ns, bool in_time) noexcept {
     if (!schedule_.counts(due_ns)) return;
     ++result_.asked;
-    if (!in_time) ++result_.behind;
+    if (!in_time) ++result_.late_start;
   }
   void note(const Answer& a, std::int64_t there_ns) noexcept {
     if (!schedule_.counts(a.due_ns)) return;
@@ -90,7 +90,7 @@ class Books {
     result_.response.record(response), result_.service.record(a.ended_ns - a.started_ns);
     ++result_.answered;
     result_.failed += !a.status, result_.late += a.late, result_.not_finite += a.not_finite;
-    result_.rows_behind += a.behind, result_.whole += a.whole;
+    result_.rows_behind += a.late_start, result_.full_recompute += a.full_recompute;
     OpenLoopSlice& slice = result_.slices[schedule_.slice(a.due_ns)];
     slice.worst_ns = std::max(slice.worst_ns, response), slice.sum_ns += response, ++slice.count;
     last_ns_ = there_ns;
@@ -117,9 +117,9 @@ void check_inputs(const std::vector<const void*>& inputs) {
           "a loop needs an input, and none may be null");
 }
 
-void expect_free(const Runner& runner) {
+void expect_free(const LatencyRunner& runner) {
   require(!runner.state().has_thread.load(std::memory_order_acquire), ErrorKind::invalid_argument,
-          "a RunnerThread has the Runner: ask it through a port");
+          "a RunnerThread has the LatencyRunner: ask it through a port");
 }
 
 // Both parts of a loop, whose requests are made by `ask(due)` and whose waiting is filled by `idle(now)`. `thread` is the
@@ -144,7 +144,7 @@ OpenLoopResult loop(const OpenLoopOptions& options, int thread, const Ask& ask, 
 
 }  // namespace
 
-OpenLoopResult run_open_loop(Runner& runner, const std::vector<const void*>& inputs, const OpenLoopOptions& options) {
+OpenLoopResult run_open_loop(LatencyRunner& runner, const std::vector<const void*>& inputs, const OpenLoopOptions& options) {
   check_inputs(inputs), expect_free(runner);
   std::vector<std::byte> output(static_cast<std::size_t>(runner.output_bytes()));
   std::size_t next = 0;
@@ -153,7 +153,7 @@ OpenLoopResult run_open_loop(Runner& runner, const std::vector<const void*>& inp
     const Answer a = runner.infer(inputs[next], output.data(), due);
     if (++next == inputs.size()) next = 0;
     books.note(a, a.ended_ns);
-    runner.run_early(inputs[next]);
+    runner.precompute(inputs[next]);
     last = a.ended_ns;
   };
   const auto idle = [&](Books&, std::int64_t now) noexcept {
@@ -190,7 +190,7 @@ OpenLoopResult run_open_loop(RunnerPort& port, const RunnerThread& thread, const
   return loop(options, thread.id(), ask, fetch, end);
 }
 
-double run_closed_loop(Runner& runner, const std::vector<const void*>& inputs, std::chrono::nanoseconds duration) {
+double run_closed_loop(LatencyRunner& runner, const std::vector<const void*>& inputs, std::chrono::nanoseconds duration) {
   check_inputs(inputs), expect_free(runner);
   require(duration.count() > 0, ErrorKind::invalid_argument, "a closed loop needs a duration above 0");
   std::vector<std::byte> output(static_cast<std::size_t>(runner.output_bytes()));

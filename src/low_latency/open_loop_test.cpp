@@ -25,7 +25,7 @@ struct Sleeper {
   Sleeper() {
     constexpr int kAsked = 3000;
     Troubled t;
-    Runner runner({t.rung("sleeps")}, {.warm_up_runs = 1});
+    LatencyRunner runner({t.candidate("sleeps")}, {.warm_up_runs = 1});
     std::vector<std::int64_t> ended;
     ended.reserve(2 * kAsked);
     t.wish->runs = 0, t.wish->sleep_every = 1000, t.wish->sleep_ns = 100'000'000, t.wish->ended_ns = &ended;
@@ -64,12 +64,12 @@ TEST(OpenLoop, AStallCountsForAllThatWaited) {
   EXPECT_EQ(r.dropped + r.failed, 0u);
   EXPECT_LT(r.service.percentile(99), 20'000'000) << "service time knows nothing of those that waited";
   EXPECT_GE(r.service.max(), 100'000'000);
-  EXPECT_GE(r.behind, 250u);
+  EXPECT_GE(r.late_start, 250u);
 }
 
 TEST(OpenLoop, ThroughRingsWhatIsDroppedIsCounted) {
   Troubled t;
-  Runner runner({t.rung("slow")}, {.warm_up_runs = 1});
+  LatencyRunner runner({t.candidate("slow")}, {.warm_up_runs = 1});
   t.wish->sleep_ns = 5'000'000;
   RunnerPort port = runner.open_port({.slots = 4, .when_full = WhenFull::drop_oldest});
   RunnerThread thread({&runner});
@@ -90,7 +90,7 @@ TEST(OpenLoop, PoissonArrivalsAreIndependent) {
 
 TEST(OpenLoop, KeepsWarmWhileNothingIsAsked) {
   Troubled t;
-  Runner runner({t.rung("x + 1")}, {.warm_up_runs = 1});
+  LatencyRunner runner({t.candidate("x + 1")}, {.warm_up_runs = 1});
   t.wish->runs = 0;
   run_open_loop(runner, {kX}, {.rate = 10, .duration = 300ms, .warm_up = 0s, .keep_warm = 5ms});
   EXPECT_GT(t.wish->runs, 15) << "three requests, the others between them";
@@ -106,7 +106,7 @@ TEST(OpenLoop, KeepsWarmWhileNothingIsAsked) {
 
 TEST(OpenLoop, ClosedLoopsAndMistakes) {
   const ToyCnn cnn;
-  Runner runner(cnn.engine());
+  LatencyRunner runner(cnn.engine());
   const std::vector<float> x = cnn.input(1);
   EXPECT_GT(run_closed_loop(runner, {x.data()}, 100ms), 1000);
   EXPECT_THROW(run_closed_loop(runner, {}, 100ms), Error);

@@ -7,7 +7,7 @@
 
 namespace tenfold::low_latency {
 
-PastRows::PastRows(const Layout& layout, const WindowRows& rows, std::byte* memory) {
+PastRows::PastRows(const MessageLayout& layout, const WindowRows& rows, std::byte* memory) {
   for (const Part& part : layout.inputs) {
     if (part.binding != rows.input) continue;
     const Shape& shape = layout.bindings[static_cast<std::size_t>(part.binding)].shape;

@@ -12,7 +12,7 @@ class PastRows {
  public:
   PastRows() = default;   // of an engine whose windows come as a whole
   // `memory`: the context's own, of the part that holds the rows.
-  PastRows(const Layout& layout, const WindowRows& rows, std::byte* memory);
+  PastRows(const MessageLayout& layout, const WindowRows& rows, std::byte* memory);
   explicit operator bool() const noexcept { return memory_ != nullptr; }
 
   // Whether the past rows of a message are those in memory.

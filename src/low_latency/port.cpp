@@ -19,14 +19,14 @@ namespace tenfold {
 
 namespace low_latency {
 
-void Bed::wake() noexcept {
+void ParkingEvent::wake() noexcept {
   std::atomic_thread_fence(std::memory_order_seq_cst);   // behind the request, as sleep() looks for requests behind `asleep`
   if (asleep.load(std::memory_order_relaxed) == 0) return;
   asleep.store(0, std::memory_order_seq_cst);
   ::syscall(SYS_futex, &asleep, FUTEX_WAKE_PRIVATE, std::numeric_limits<int>::max(), nullptr, nullptr, 0);
 }
 
-void Bed::sleep(std::chrono::nanoseconds longest) noexcept {
+void ParkingEvent::sleep(std::chrono::nanoseconds longest) noexcept {
   const timespec limit{longest.count() / 1000000000, longest.count() % 1000000000};
   ::syscall(SYS_futex, &asleep, FUTEX_WAIT_PRIVATE, 1, &limit, nullptr, 0);
 }
@@ -36,33 +36,33 @@ void PortMemory::clear() {
   requests().clear(), answers().clear();
 }
 
-PortSeat::~PortSeat() { delete next.load(), delete left.load(), delete serving; }
+PortSlot::~PortSlot() { delete next.load(), delete left.load(), delete serving; }
 
-void PortSeat::put(std::unique_ptr<ServedRings> rings) {
+void PortSlot::put(std::unique_ptr<ServedRings> rings) {
   head = &rings->memory.head();
   delete left.exchange(nullptr, std::memory_order_acq_rel);
   rings->memory.head().served.store(served.load(std::memory_order_acquire), std::memory_order_release);
   delete next.exchange(rings.release(), std::memory_order_acq_rel);  // what no thread has taken
 }
 
-void serve(PortSeat& seat, bool on) noexcept {
-  seat.served.store(on, std::memory_order_release);
-  if (seat.head) seat.head->served.store(on, std::memory_order_release);
+void serve(PortSlot& port_slot, bool on) noexcept {
+  port_slot.served.store(on, std::memory_order_release);
+  if (port_slot.head) port_slot.head->served.store(on, std::memory_order_release);
 }
 
 void check_options(const PortOptions& options) {
-  require(options.slots >= 1 && options.slots <= kMostSlots, ErrorKind::invalid_argument, "a port has ", options.slots,
-          " slots, expected 1 to ", kMostSlots);
+  require(options.slots >= 1 && options.slots <= kMaxSlots, ErrorKind::invalid_argument, "a port has ", options.slots,
+          " slots, expected 1 to ", kMaxSlots);
   require(options.when_full <= WhenFull::keep_newest, ErrorKind::invalid_argument, "there is no WhenFull of number ",
           static_cast<int>(options.when_full));
 }
 
-PortSizes sizes_of(const Layout& layout, const PortOptions& options) {
+PortSizes sizes_of(const MessageLayout& layout, const PortOptions& options) {
   check_options(options);
-  constexpr std::int64_t kMostBytes = std::int64_t{1} << 46;   // a process addresses no more
-  constexpr std::int64_t kMostOfAMessage = kMostBytes / (4 * (kMostSlots + 2));
-  const auto holds = [](std::int64_t bytes, std::int64_t slots) { return bytes >= 0 && bytes <= kMostBytes / 4 / (slots + 2); };
-  static_assert(kMostOfAMessage > static_cast<std::int64_t>(sizeof(AnswerHead) + kLine));   // so that heads and whole lines fit, too
+  constexpr std::int64_t kMaxBytes = std::int64_t{1} << 46;   // a process addresses no more
+  constexpr std::int64_t kMaxOfAMessage = kMaxBytes / (4 * (kMaxSlots + 2));
+  const auto holds = [](std::int64_t bytes, std::int64_t slots) { return bytes >= 0 && bytes <= kMaxBytes / 4 / (slots + 2); };
+  static_assert(kMaxOfAMessage > static_cast<std::int64_t>(sizeof(AnswerHead) + kLine));   // so that heads and whole lines fit, too
   require(holds(layout.input_bytes, options.slots) && holds(layout.output_bytes, options.slots), ErrorKind::invalid_argument,
           "a port of ", options.slots, " slots for inputs of ", layout.input_bytes, " and outputs of ", layout.output_bytes,
           " bytes is larger than memory");
@@ -84,12 +84,12 @@ std::shared_ptr<void> touched_memory(std::size_t bytes) {
 }
 }  // namespace
 
-RunnerPort::State::State(low_latency::Layout messages, const low_latency::PortMemory& where, WhenFull policy,
-                         std::shared_ptr<low_latency::PortSeat> place, int connection)
+RunnerPort::State::State(low_latency::MessageLayout messages, const low_latency::PortMemory& where, WhenFull policy,
+                         std::shared_ptr<low_latency::PortSlot> place, int connection)
     : layout(std::move(messages)),
       memory(where),
       when_full(policy),
-      seat(std::move(place)),
+      port_slot(std::move(place)),
       socket(connection),
       ask(memory.requests()),
       fetch(memory.answers()) {}
@@ -98,19 +98,19 @@ RunnerPort::State::~State() {
   if (socket >= 0) ::close(socket);
 }
 
-RunnerPort Runner::open_port(const PortOptions& options) {
+RunnerPort LatencyRunner::open_port(const PortOptions& options) {
   low_latency::check_options(options);
   const std::lock_guard lock(state_->mutex);
   require(!state_->pulse, ErrorKind::invalid_argument,
-          "the Runner's RunnerThread has begun, which serves the ports that were there then: open ports first, then make the thread");
+          "the LatencyRunner's RunnerThread has begun, which serves the ports that were there then: open ports first, then make the thread");
   const low_latency::PortSizes sizes = low_latency::sizes_of(state_->layout, options);
   low_latency::PortMemory memory(sizes, touched_memory(sizes.bytes()));
   memory.clear();
-  auto seat = std::make_shared<low_latency::PortSeat>(false);
-  seat->served = true;  // what is asked before the thread begins waits for it
-  seat->put(std::make_unique<low_latency::ServedRings>(memory));
-  state_->seats.push_back(seat);
-  return RunnerPort(std::make_shared<RunnerPort::State>(state_->layout, memory, options.when_full, std::move(seat), -1));
+  auto port_slot = std::make_shared<low_latency::PortSlot>(false);
+  port_slot->served = true;  // what is asked before the thread begins waits for it
+  port_slot->put(std::make_unique<low_latency::ServedRings>(memory));
+  state_->port_slots.push_back(port_slot);
+  return RunnerPort(std::make_shared<RunnerPort::State>(state_->layout, memory, options.when_full, std::move(port_slot), -1));
 }
 
 bool RunnerPort::submit(std::uint64_t id, const void* input, std::int64_t due_ns) noexcept {
@@ -138,8 +138,8 @@ bool RunnerPort::State::submit(const low_latency::RequestHead& given, const void
   const bool taken = s.memory.head().served.load(std::memory_order_acquire) != 0 && s.ask.push(s.when_full, dropped);
   count(s.dropped, dropped);
   if (!taken) count(s.rejected);
-  else if (low_latency::Bed* const bed = s.seat ? s.seat->bed.load(std::memory_order_acquire) : nullptr)
-    bed->wake();
+  else if (low_latency::ParkingEvent* const parking = s.port_slot ? s.port_slot->parking.load(std::memory_order_acquire) : nullptr)
+    parking->wake();
   return taken;
 }
 
@@ -163,7 +163,7 @@ bool RunnerPort::served() const noexcept {
 }
 
 namespace {
-const low_latency::Layout kNothing;   // of a port that was moved from
+const low_latency::MessageLayout kNothing;   // of a port that was moved from
 }  // namespace
 
 const std::vector<BindingInfo>& RunnerPort::bindings() const noexcept { return (state_ ? state_->layout : kNothing).bindings; }

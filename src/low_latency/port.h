@@ -49,13 +49,13 @@ class PortMemory {
 };
 
 // What a RunnerThread sleeps on.
-struct Bed {
+struct ParkingEvent {
   std::atomic<std::uint32_t> asleep{0};
   void wake() noexcept;                                        // only if it sleeps
   void sleep(std::chrono::nanoseconds longest) noexcept;       // after `asleep` was set to 1
 };
 
-// The rings that a RunnerThread serves at a seat.
+// The rings that a RunnerThread serves at a slot.
 struct ServedRings {
   explicit ServedRings(const PortMemory& where) : memory(where), take(memory.requests()), give(memory.answers()) {}
   PortMemory memory;
@@ -63,26 +63,26 @@ struct ServedRings {
   RingProducer give;
 };
 
-// A place in a RunnerThread's walk. Rings may take the place of those that are there: whoever owns the seat puts them into
+// A place in a RunnerThread's walk. Rings may take the place of those that are there: whoever owns the slot puts them into
 // `next`, and the thread leaves the old ones in `left`.
-struct PortSeat {
-  ~PortSeat();
-  // With the Runner's mutex. Rings that the thread left since the last call are freed here.
+struct PortSlot {
+  ~PortSlot();
+  // With the LatencyRunner's mutex. Rings that the thread left since the last call are freed here.
   void put(std::unique_ptr<ServedRings> rings);
   std::atomic<ServedRings*> next{nullptr}, left{nullptr};
   ServedRings* serving = nullptr;  // the thread's
   std::atomic<bool> served{false};
-  PortHead* head = nullptr;                // of the rings that were put last; with the Runner's mutex
+  PortHead* head = nullptr;                // of the rings that were put last; with the LatencyRunner's mutex
   const bool remote;                       // another process asks, which wakes nobody
-  std::atomic<Bed*> bed{nullptr};          // of the thread that serves it
-  std::vector<std::shared_ptr<Bed>> beds;  // all there were: who asks may still look
-  explicit PortSeat(bool another_process) : remote(another_process) {}
+  std::atomic<ParkingEvent*> parking{nullptr};          // of the thread that serves it
+  std::vector<std::shared_ptr<ParkingEvent>> parkings;  // all there were: who asks may still look
+  explicit PortSlot(bool another_process) : remote(another_process) {}
 };
 
 void check_options(const PortOptions& options);  // throws invalid_argument
 // The layout may come from another process. Throws invalid_argument for rings that no memory holds: all other arithmetic on
 // the sizes cannot overflow.
-PortSizes sizes_of(const Layout& layout, const PortOptions& options);
+PortSizes sizes_of(const MessageLayout& layout, const PortOptions& options);
 
 }  // namespace tenfold::low_latency
 
@@ -90,7 +90,7 @@ namespace tenfold {
 
 // The asking side.
 struct RunnerPort::State {
-  State(low_latency::Layout messages, const low_latency::PortMemory& where, WhenFull policy, std::shared_ptr<low_latency::PortSeat> place,
+  State(low_latency::MessageLayout messages, const low_latency::PortMemory& where, WhenFull policy, std::shared_ptr<low_latency::PortSlot> place,
         int connection);
   ~State();
   State(const State&) = delete;
@@ -98,10 +98,10 @@ struct RunnerPort::State {
 
   bool submit(const low_latency::RequestHead& head, const void* input) noexcept;
 
-  const low_latency::Layout layout;
+  const low_latency::MessageLayout layout;
   const low_latency::PortMemory memory;
   const WhenFull when_full;
-  const std::shared_ptr<low_latency::PortSeat> seat;  // null: another process serves it
+  const std::shared_ptr<low_latency::PortSlot> port_slot;  // null: another process serves it
   const int socket;                                   // to that process; -1: none
   low_latency::RingProducer ask;
   low_latency::RingConsumer fetch;

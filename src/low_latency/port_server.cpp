@@ -1,4 +1,4 @@
-// PortServer: a thread that sleeps until processes come and go, and gives each a seat in the RunnerThread's walk.
+// PortServer: a thread that sleeps until processes come and go, and gives each a slot in the RunnerThread's walk.
 #include "tenfold/port_server.h"
 
 #include <poll.h>
@@ -38,10 +38,10 @@ void remove_dead(const std::string& path) {
 
 struct PortServer::State {
   struct Client {
-    std::shared_ptr<PortSeat> seat;
-    Descriptor socket;   // -1: the seat is free
+    std::shared_ptr<PortSlot> port_slot;
+    Descriptor socket;   // -1: the slot is free
   };
-  Runner::State& runner;
+  LatencyRunner::State& runner;
   const std::string path;
   const PortServerOptions options;
   std::vector<Client> clients;
@@ -49,22 +49,22 @@ struct PortServer::State {
   std::atomic<int> connected{0};
   std::thread thread;
 
-  State(Runner::State& served, std::string where, const PortServerOptions& given)
+  State(LatencyRunner::State& served, std::string where, const PortServerOptions& given)
       : runner(served), path(std::move(where)), options(given), stop(::eventfd(0, EFD_CLOEXEC)) {
     check_options(options.port);
-    require(options.most_clients >= 1 && options.most_clients <= 1024, ErrorKind::invalid_argument, "most_clients is ",
-            options.most_clients, ", expected 1 to 1024");
+    require(options.max_clients >= 1 && options.max_clients <= 1024, ErrorKind::invalid_argument, "max_clients is ",
+            options.max_clients, ", expected 1 to 1024");
     require_system(stop.get() >= 0, ErrorKind::io, "no event for a server of ports");
     listen();
     const std::lock_guard lock(runner.mutex);
     if (runner.pulse) {
       ::unlink(path.c_str());
       fail(ErrorKind::invalid_argument,
-           "the Runner's RunnerThread has begun, which serves the ports that were there then: make the PortServer first, then the thread");
+           "the LatencyRunner's RunnerThread has begun, which serves the ports that were there then: make the PortServer first, then the thread");
     }
-    for (int i = 0; i < options.most_clients; ++i) {
-      clients.push_back({std::make_shared<PortSeat>(true), Descriptor()});
-      runner.seats.push_back(clients.back().seat);
+    for (int i = 0; i < options.max_clients; ++i) {
+      clients.push_back({std::make_shared<PortSlot>(true), Descriptor()});
+      runner.port_slots.push_back(clients.back().port_slot);
     }
     thread = std::thread([this] { serve_all(); });
   }
@@ -74,7 +74,7 @@ struct PortServer::State {
     thread.join();
     ::unlink(path.c_str());
     const std::lock_guard lock(runner.mutex);
-    for (const Client& client : clients) serve(*client.seat, false);
+    for (const Client& client : clients) serve(*client.port_slot, false);
   }
 
   void listen() {
@@ -112,7 +112,7 @@ struct PortServer::State {
     try {
       Offer offer{.layout = runner.layout, .port = options.port};
       if (place == clients.end()) {
-        offer.refusal = cat("all ", options.most_clients, " places for clients are taken");
+        offer.refusal = cat("all ", options.max_clients, " places for clients are taken");
         send_offer(socket.get(), written(offer), -1);
         return;
       }
@@ -122,7 +122,7 @@ struct PortServer::State {
       memory.clear();
       {
         const std::lock_guard lock(runner.mutex);
-        place->seat->put(std::make_unique<ServedRings>(memory));
+        place->port_slot->put(std::make_unique<ServedRings>(memory));
       }
       if (!send_offer(socket.get(), written(offer), file.get())) return;
       place->socket = std::move(socket);
@@ -133,7 +133,7 @@ struct PortServer::State {
   }
 };
 
-PortServer::PortServer(Runner& runner, const std::string& path, const PortServerOptions& options)
+PortServer::PortServer(LatencyRunner& runner, const std::string& path, const PortServerOptions& options)
     : state_(std::make_unique<State>(runner.state(), path, options)) {}
 PortServer::~PortServer() = default;
 int PortServer::clients() const noexcept { return state_->connected.load(); }

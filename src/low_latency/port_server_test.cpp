@@ -76,8 +76,8 @@ TEST(PortServer, ProcessesAskAndPlacesAreFreed) {
       if (port.input_bytes() != 128 || port.bindings().at(0).name != "input" || port.offset(1) != 0 || !port.served()) return 4;
       return ask(port, cnn, 2000);
     });
-  Runner runner(cnn.engine());
-  PortServer server(runner, path, {.port = {.slots = 16}, .most_clients = 2});
+  LatencyRunner runner(cnn.engine());
+  PortServer server(runner, path, {.port = {.slots = 16}, .max_clients = 2});
   RunnerPort own = runner.open_port();
   RunnerThread thread({&runner}, {.spin = 100us});
   struct stat info {};
@@ -110,8 +110,8 @@ TEST(PortServer, ADeadClientCostsNobodyAnything) {
     for (std::uint64_t i = 0;; ++i) port.submit(i, cnn.input(1).data());
     return 0;
   });
-  Runner runner(cnn.engine());
-  PortServer server(runner, path, {.most_clients = 1});
+  LatencyRunner runner(cnn.engine());
+  PortServer server(runner, path, {.max_clients = 1});
   RunnerPort own = runner.open_port();
   RunnerThread thread({&runner});
   EXPECT_TRUE(comes_true([&] { return server.clients() == 1; }));
@@ -127,7 +127,7 @@ TEST(PortServer, ADeadServerIsTold) {
   const ToyCnn cnn;
   const std::string path = socket_path("c");
   const Other dies([&] {
-    Runner runner(cnn.engine());
+    LatencyRunner runner(cnn.engine());
     PortServer server(runner, path);
     RunnerThread thread({&runner});
     std::this_thread::sleep_for(100s);
@@ -141,7 +141,7 @@ TEST(PortServer, ADeadServerIsTold) {
   for (std::uint64_t i = 0; i < 1000; ++i) port.submit(i, cnn.input(0).data());
   EXPECT_GT(port.counts().rejected, 900u) << "its ring is full, and nobody waits";
   EXPECT_THROW(connect_port(path), Error);
-  Runner runner(cnn.engine());
+  LatencyRunner runner(cnn.engine());
   {
     const PortServer replaces(runner, path);   // the socket that is left
     EXPECT_TRUE(connect_port(path).bindings().size() == 2);
@@ -152,7 +152,7 @@ TEST(PortServer, ADeadServerIsTold) {
 TEST(PortServer, HostileClientsHarmNobody) {
   const ToyCnn cnn;
   const std::string path = socket_path("d");
-  Runner runner(cnn.engine());
+  LatencyRunner runner(cnn.engine());
   PortServer server(runner, path, {.port = {.slots = 4}});
   RunnerPort own = runner.open_port();
   RunnerThread thread({&runner});
@@ -177,13 +177,13 @@ TEST(PortServer, HostileClientsHarmNobody) {
 
 TEST(PortServer, OffersThatAreCutOrChangedAreRefused) {
   const ToyCnn cnn;
-  Runner runner(cnn.engine());
-  const std::string whole = written({.layout = layout_of(runner.bindings()), .port = {}});
-  EXPECT_EQ(read_offer(whole).layout.input_bytes, 128);
+  LatencyRunner runner(cnn.engine());
+  const std::string full_recompute = written({.layout = layout_of(runner.bindings()), .port = {}});
+  EXPECT_EQ(read_offer(full_recompute).layout.input_bytes, 128);
   for (std::size_t cut = 0; cut < whole.size(); ++cut) EXPECT_THROW(read_offer(whole.substr(0, cut)), Error) << cut;
   unsigned random = 9;
   for (int i = 0; i < 5000; ++i) {
-    std::string changed = whole;
+    std::string changed = full_recompute;
     random = random * 1664525u + 1013904223u;
     changed[(random >> 8) % changed.size()] = static_cast<char>(random >> 24);
     try {
@@ -242,11 +242,11 @@ TEST(PortServer, HostileServersHarmNobody) {
 
 TEST(PortServer, RefusesWhatIsImpossible) {
   const ToyCnn cnn;
-  Runner runner(cnn.engine());
+  LatencyRunner runner(cnn.engine());
   const std::string path = socket_path("e");
   EXPECT_THROW(PortServer(runner, std::string(200, 'x')), Error);
   EXPECT_THROW(PortServer(runner, "/no/such/folder/socket"), Error);
-  EXPECT_THROW(PortServer(runner, path, {.most_clients = 0}), Error);
+  EXPECT_THROW(PortServer(runner, path, {.max_clients = 0}), Error);
   EXPECT_THROW(PortServer(runner, path, {.port = {.slots = 0}}), Error);
   EXPECT_THROW(connect_port(path), Error);
   std::ofstream(path) << "a file";

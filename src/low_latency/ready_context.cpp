@@ -8,7 +8,7 @@
 
 namespace tenfold::low_latency {
 
-ReadyContext::ReadyContext(const Engine& engine, const Layout& layout) : context_(engine.create_context()) {
+ReadyContext::ReadyContext(const Engine& engine, const MessageLayout& layout) : context_(engine.create_context()) {
   context_->wait_how(Wait::spin);   // of a GPU
   const WindowRows rows = window_rows(engine);
   if (rows.input >= 0) past_ = PastRows(layout, rows, static_cast<std::byte*>(context_->own_memory(rows.input)));
@@ -25,12 +25,12 @@ ReadyContext::ReadyContext(const Engine& engine, const Layout& layout) : context
 Status ReadyContext::run(const std::byte* input, std::byte* output, const RunOptions* options) noexcept {
   for (const Copy& c : inputs_) std::memcpy(c.memory, input + c.offset, static_cast<std::size_t>(c.bytes));
   if (past_) {
-    const bool was_early = std::exchange(early_, false);
-    whole_ = !was_early || !past_.same(input);
+    const bool was_precomputed = std::exchange(early_, false);
+    whole_ = !was_precomputed || !past_.same(input);
     if (whole_) past_.copy_past(input);
     past_.copy_newest(input);
-    if (whole_ && was_early)   // else the context would take the other window's half for this one's
-      if (const Status status = context_->run_early(); !status) return status;
+    if (whole_ && was_precomputed)   // else the context would take the other window's half for this one's
+      if (const Status status = context_->precompute(); !status) return status;
   }
   const Status status = options ? context_->run_with(*options) : context_->run();
   if (status)
@@ -38,20 +38,20 @@ Status ReadyContext::run(const std::byte* input, std::byte* output, const RunOpt
   return status;
 }
 
-Status ReadyContext::run_early(const std::byte* window) noexcept {
+Status ReadyContext::precompute(const std::byte* window) noexcept {
   early_ = false;
   past_.copy_past(window);
-  return run_early_again();
+  return precompute_again();
 }
 
-Status ReadyContext::run_early_of_next() noexcept {
+Status ReadyContext::precompute_next() noexcept {
   early_ = false;
   past_.move_up();
-  return run_early_again();
+  return precompute_again();
 }
 
-Status ReadyContext::run_early_again() noexcept {
-  const Status status = context_->run_early();
+Status ReadyContext::precompute_again() noexcept {
+  const Status status = context_->precompute();
   early_ = static_cast<bool>(status);
   return status;
 }

@@ -12,16 +12,16 @@ namespace tenfold::low_latency {
 // A context with memory of its own for all bindings, ready to run.
 class ReadyContext {
  public:
-  ReadyContext(const Engine& engine, const Layout& layout);   // throws Error
+  ReadyContext(const Engine& engine, const MessageLayout& layout);   // throws Error
   // Computes only the rest where the rows before the newest are those that were computed early.
   Status run(const std::byte* input, std::byte* output, const RunOptions* options) noexcept;
   std::string describe(Status status) const { return context_->describe(status); }
 
   // The rest is for engines with early steps.
-  bool has_early() const noexcept { return static_cast<bool>(past_); }
-  Status run_early(const std::byte* window) noexcept;   // whose newest row is not read
-  Status run_early_of_next() noexcept;                  // the last run's window, moved up by one row
-  Status run_early_again() noexcept;                    // where is_early()
+  bool has_precomputed() const noexcept { return static_cast<bool>(past_); }
+  Status precompute(const std::byte* window) noexcept;   // whose newest row is not read
+  Status precompute_next() noexcept;                  // the last run's window, moved up by one row
+  Status precompute_again() noexcept;                    // where is_early()
   bool can_move() const noexcept { return past_.can_move(); }
   bool is_early() const noexcept { return early_; }     // the next run may need only the rest
   bool was_whole() const noexcept { return whole_; }    // of the last run

@@ -17,7 +17,7 @@
 
 namespace tenfold::low_latency {
 
-inline constexpr int kMostSlots = 32000;
+inline constexpr int kMaxSlots = 32000;
 inline constexpr std::size_t kLine = 64;   // bytes of a cache line
 
 inline std::size_t whole_lines(std::size_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }

@@ -1,4 +1,4 @@
-// The window of a RowRing's stream as the input of a Runner.
+// The window of a RowRing's stream as the input of a LatencyRunner.
 #pragma once
 
 #include "tenfold/row_ring.h"

@@ -27,7 +27,7 @@ struct File {
   const int descriptor;
 };
 
-constexpr std::int64_t kMost = std::int64_t{1} << 46;   // bytes, of which a process has room for two of each
+constexpr std::int64_t kMax = std::int64_t{1} << 46;   // bytes, of which a process has room for two of each
 
 std::size_t size(std::int64_t bytes) { return static_cast<std::size_t>(bytes); }
 
@@ -40,8 +40,8 @@ RowRing::RowRing(std::int64_t rows, std::int64_t row_bytes, std::int64_t streams
   };
   positive("rows", rows), positive("row_bytes", row_bytes), positive("streams", streams);
   const std::int64_t page = ::sysconf(_SC_PAGESIZE);
-  require(rows < kMost && row_bytes <= kMost / (rows + 1) && streams <= kMost / ((rows + 1) * row_bytes + page),
-          ErrorKind::invalid_argument, rows, " rows of ", row_bytes, " bytes for ", streams, " streams take more than ", kMost, " bytes");
+  require(rows < kMax && row_bytes <= kMax / (rows + 1) && streams <= kMax / ((rows + 1) * row_bytes + page),
+          ErrorKind::invalid_argument, rows, " rows of ", row_bytes, " bytes for ", streams, " streams take more than ", kMax, " bytes");
   // A row more than the window has, so that a push leaves the window before it alone.
   ring_bytes_ = round_up((rows + 1) * row_bytes, page);
   const std::int64_t all = ring_bytes_ * streams;

@@ -1,4 +1,4 @@
-// Runner: what its owner sees of it, and the change of rungs under load.
+// LatencyRunner: what its owner sees of it, and the change of candidates under load.
 #include "low_latency/runner.h"
 
 #include <cmath>
@@ -9,8 +9,8 @@
 
 namespace tenfold {
 
-using low_latency::OpenRung;
-using low_latency::RungSet;
+using low_latency::OpenCandidate;
+using low_latency::CandidateSet;
 using low_latency::Use;
 
 namespace {
@@ -27,74 +27,74 @@ const RunnerOptions& checked(const RunnerOptions& o) {
   return o;
 }
 
-std::vector<Rung> only(Engine engine) {
+std::vector<EngineCandidate> only(Engine engine) {
   return {{"engine", [engine = std::move(engine)] { return engine; }}};
 }
 
 }  // namespace
 
-Runner::State::State(std::vector<Rung> rungs, RunnerOptions given)
-    : options(checked(given)), log(options.log), current(low_latency::open_rungs(rungs, options, log)) {
+LatencyRunner::State::State(std::vector<EngineCandidate> candidates, RunnerOptions given)
+    : options(checked(given)), log(options.log), current(low_latency::open_candidates(candidates, options, log)) {
   layout = current->layout;
   wanted = current.get();
   watcher_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
 }
 
-Runner::State::~State() {
+LatencyRunner::State::~State() {
   {
     const std::lock_guard lock(mutex);
     watcher_.request_stop();
-    for (const auto& seat : seats) low_latency::serve(*seat, false);
+    for (const auto& port_slot : port_slots) low_latency::serve(*port_slot, false);
   }
   wake_.notify_all();
 }
 
-void Runner::State::free_unused() {
-  const RungSet* const used = in_use.load(std::memory_order_seq_cst);
+void LatencyRunner::State::free_unused() {
+  const CandidateSet* const used = in_use.load(std::memory_order_seq_cst);
   std::erase_if(retired, [&](const auto& set) { return set.get() != used; });
 }
 
-Runner::Runner(std::vector<Rung> rungs, RunnerOptions options) : state_(std::make_unique<State>(std::move(rungs), std::move(options))) {}
-Runner::Runner(Engine engine, RunnerOptions options) : Runner(only(std::move(engine)), std::move(options)) {}
-Runner::~Runner() = default;
+LatencyRunner::LatencyRunner(std::vector<EngineCandidate> candidates, RunnerOptions options) : state_(std::make_unique<State>(std::move(candidates), std::move(options))) {}
+LatencyRunner::LatencyRunner(Engine engine, RunnerOptions options) : LatencyRunner(only(std::move(engine)), std::move(options)) {}
+LatencyRunner::~LatencyRunner() = default;
 
-const std::vector<BindingInfo>& Runner::bindings() const noexcept { return state_->layout.bindings; }
-std::int64_t Runner::input_bytes() const noexcept { return state_->layout.input_bytes; }
-std::int64_t Runner::output_bytes() const noexcept { return state_->layout.output_bytes; }
-std::int64_t Runner::offset(int binding) const { return low_latency::offset_of(state_->layout, binding); }
+const std::vector<BindingInfo>& LatencyRunner::bindings() const noexcept { return state_->layout.bindings; }
+std::int64_t LatencyRunner::input_bytes() const noexcept { return state_->layout.input_bytes; }
+std::int64_t LatencyRunner::output_bytes() const noexcept { return state_->layout.output_bytes; }
+std::int64_t LatencyRunner::offset(int binding) const { return low_latency::offset_of(state_->layout, binding); }
 
-WindowRows Runner::window_rows() const {
+WindowRows LatencyRunner::window_rows() const {
   const std::lock_guard lock(state_->mutex);
-  for (const auto& rung : state_->current->rungs)
-    if (rung->engine) return tenfold::window_rows(*rung->engine);
+  for (const auto& candidate : state_->current->candidates)
+    if (candidate->engine) return tenfold::window_rows(*candidate->engine);
   return {};
 }
 
-Answer Runner::infer(const void* input, void* output, std::int64_t due_ns) noexcept {
+Answer LatencyRunner::infer(const void* input, void* output, std::int64_t due_ns) noexcept {
   if (state_->has_thread.load(std::memory_order_acquire)) return {.status = {Status::not_ready, -1}};
   if (state_->lacks(input, output)) return {.status = {Status::invalid_binding, -1}};
   return state_->answer(static_cast<const std::byte*>(input), static_cast<std::byte*>(output), due_ns);
 }
 
-Answer Runner::infer(const RowRing& rows, std::int64_t stream, void* output, std::int64_t due_ns) noexcept {
+Answer LatencyRunner::infer(const RowRing& rows, std::int64_t stream, void* output, std::int64_t due_ns) noexcept {
   const low_latency::RingWindow window = low_latency::window_of(rows, stream, input_bytes());
   Answer answer = infer(window.memory, output, due_ns);
   answer.missing_rows = window.missing;
   return answer;
 }
 
-Status Runner::run_early(const void* next_window) noexcept {
+Status LatencyRunner::precompute(const void* next_window) noexcept {
   if (state_->has_thread.load(std::memory_order_acquire)) return {Status::not_ready, -1};
   if (!next_window && state_->layout.input_bytes > 0) return {Status::invalid_binding, -1};
-  return state_->run_early(static_cast<const std::byte*>(next_window));
+  return state_->precompute(static_cast<const std::byte*>(next_window));
 }
 
-void Runner::keep_warm() noexcept {
+void LatencyRunner::keep_warm() noexcept {
   if (!state_->has_thread.load(std::memory_order_acquire)) state_->keep_warm();
 }
 
-RetiredEngine Runner::swap(std::vector<Rung> rungs) {
-  std::shared_ptr<RungSet> next = low_latency::open_rungs(rungs, state_->options, state_->log);
+RetiredEngine LatencyRunner::swap(std::vector<EngineCandidate> candidates) {
+  std::shared_ptr<CandidateSet> next = low_latency::open_candidates(candidates, state_->options, state_->log);
   const std::string other = low_latency::difference(next->layout, state_->layout);
   require(other.empty(), ErrorKind::invalid_argument, "the new engine's inputs and outputs are not those of the old one: ", other);
   const Engine first = next->slot->get();
@@ -106,43 +106,43 @@ RetiredEngine Runner::swap(std::vector<Rung> rungs) {
   state_->free_unused();
   return old;
 }
-RetiredEngine Runner::swap(Engine engine) { return swap(only(std::move(engine))); }
+RetiredEngine LatencyRunner::swap(Engine engine) { return swap(only(std::move(engine))); }
 
-std::string Runner::backend() const {
+std::string LatencyRunner::backend() const {
   const std::lock_guard lock(state_->mutex);
-  for (const auto& rung : state_->current->rungs)
-    if (rung->use.load(std::memory_order_acquire) == Use::answers) return rung->name;
+  for (const auto& candidate : state_->current->candidates)
+    if (candidate->use.load(std::memory_order_acquire) == Use::answers) return candidate->name;
   return "";
 }
 
-std::vector<RungState> Runner::rungs() const {
+std::vector<CandidateState> LatencyRunner::candidates() const {
   const std::lock_guard lock(state_->mutex);
-  std::vector<RungState> all;
-  for (const auto& r : state_->current->rungs) {
+  std::vector<CandidateState> all;
+  for (const auto& r : state_->current->candidates) {
     const Use use = r->use.load(std::memory_order_acquire);
     all.push_back({r->name, use != Use::refused, use == Use::answers, r->why, r->answered.load(), r->left.load(), r->difference});
   }
   return all;
 }
 
-RunnerCounts Runner::counts() const noexcept {
+RunnerCounts LatencyRunner::counts() const noexcept {
   const State::Counters& c = state_->counters;
   return {c.answered.load(), c.late.load(),  c.not_finite.load(), c.failed.load(),
-          c.fell.load(),     c.swaps.load(), c.behind.load(),     c.whole.load()};
+          c.fell.load(),     c.swaps.load(), c.late_start.load(),     c.full_recompute.load()};
 }
 
-bool Runner::ready(std::string* why) const {
+bool LatencyRunner::ready(std::string* why) const {
   const auto say = [&](std::string text) {
     if (why) *why = std::move(text);
     return false;
   };
-  if (backend().empty()) return say("no rung answers: each was left, or its device is lost");
+  if (backend().empty()) return say("no candidate answers: each was left, or its device is lost");
   const std::lock_guard lock(state_->mutex);
   if (!state_->pulse || state_->pulse->asleep.load(std::memory_order_acquire)) return true;
-  if (state_->pulse->ended.load(std::memory_order_acquire)) return say("the Runner's thread has ended");
+  if (state_->pulse->ended.load(std::memory_order_acquire)) return say("the LatencyRunner's thread has ended");
   const std::int64_t silent = low_latency::now_ns() - state_->pulse->beat_ns.load(std::memory_order_acquire);
   if (silent <= state_->options.longest_silence.count()) return true;
-  return say(cat("the Runner's thread has shown no sign of life for ", static_cast<double>(silent) / 1e6, " ms, ",
+  return say(cat("the LatencyRunner's thread has shown no sign of life for ", static_cast<double>(silent) / 1e6, " ms, ",
                  static_cast<double>(state_->options.longest_silence.count()) / 1e6, " ms are allowed"));
 }
 

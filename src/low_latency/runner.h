@@ -1,4 +1,4 @@
-// What stands behind a Runner: its rungs, the thread that answers by them, and a thread that watches.
+// What stands behind a LatencyRunner: its candidates, the thread that answers by them, and a thread that watches.
 #pragma once
 
 #include <atomic>
@@ -8,12 +8,12 @@
 #include <thread>
 #include <vector>
 
-#include "low_latency/rung_set.h"
+#include "low_latency/candidate_set.h"
 
 namespace tenfold::low_latency {
 
-struct PortSeat;
-void serve(PortSeat& seat, bool on) noexcept;  // tells those who ask, from the seat's owner or with the Runner's mutex
+struct PortSlot;
+void serve(PortSlot& port_slot, bool on) noexcept;  // tells those who ask, from the slot's owner or with the LatencyRunner's mutex
 
 // A RunnerThread's sign of life.
 struct Pulse {
@@ -25,31 +25,31 @@ struct Pulse {
 
 namespace tenfold {
 
-struct Runner::State {
-  State(std::vector<Rung> rungs, RunnerOptions given);
+struct LatencyRunner::State {
+  State(std::vector<EngineCandidate> candidates, RunnerOptions given);
   ~State();
 
   // Null where bytes are needed.
   bool lacks(const void* input, const void* output) const noexcept {
     return (!input && layout.input_bytes > 0) || (!output && layout.output_bytes > 0);
   }
-  // By the thread that has the Runner. `output` is written only where the status is ok.
+  // By the thread that has the LatencyRunner. `output` is written only where the status is ok.
   Answer answer(const std::byte* input, std::byte* output, std::int64_t due_ns) noexcept;
 
   void keep_warm() noexcept;
-  Status run_early(const std::byte* next_window) noexcept;
+  Status precompute(const std::byte* next_window) noexcept;
   // The RunnerThread's: after an answer it expects the next window, and while it is idle it computes what it can of that.
   // False: nothing was left to do.
   void expect_next() noexcept;
-  bool run_early_of_next() noexcept;
+  bool precompute_next() noexcept;
 
   const RunnerOptions options;
   const Log log;
-  low_latency::Layout layout;                                   // the same for all sets, for ever
+  low_latency::MessageLayout layout;                                   // the same for all sets, for ever
 
   // The thread that answers says which set it uses, then looks again whether that is still the one to use: so the
   // others know which set nobody uses any more, and that thread waits for no one.
-  std::atomic<low_latency::RungSet*> wanted{nullptr}, in_use{nullptr};
+  std::atomic<low_latency::CandidateSet*> wanted{nullptr}, in_use{nullptr};
   std::atomic<bool> has_thread{false};
   struct Counters {
     std::atomic<std::uint64_t> answered{0}, late{0}, not_finite{0}, failed{0}, fell{0}, swaps{0}, behind{0}, whole{0};
@@ -59,28 +59,28 @@ struct Runner::State {
   struct Rows {
     const low_latency::ReadyContext* last = nullptr;  // that ran the last request; to be compared, not used
     bool early = false;                               // something was computed early for the request under way
-    bool expected = false;                            // run_early_of_next() is still to come
+    bool expected = false;                            // precompute_next() is still to come
     int wrong = 0;                                    // windows in a row that were not those that were expected
     std::int64_t ready_ns = 0;                        // when the last answer ended, or what was computed early
   } rows;
 
   mutable std::mutex mutex;                                     // of all that follows
-  std::shared_ptr<low_latency::RungSet> current;
-  std::vector<std::shared_ptr<low_latency::RungSet>> retired;   // until nobody uses them
-  std::vector<std::shared_ptr<low_latency::PortSeat>> seats;
-  std::shared_ptr<low_latency::Pulse> pulse;                    // of the thread that has the Runner; null: none
+  std::shared_ptr<low_latency::CandidateSet> current;
+  std::vector<std::shared_ptr<low_latency::CandidateSet>> retired;   // until nobody uses them
+  std::vector<std::shared_ptr<low_latency::PortSlot>> port_slots;
+  std::shared_ptr<low_latency::Pulse> pulse;                    // of the thread that has the LatencyRunner; null: none
   void free_unused();                                           // with the mutex
 
  private:
-  low_latency::RungSet& enter() noexcept;
-  void leave(low_latency::OpenRung& rung, Status::Code why, std::int64_t took_ns) noexcept;
-  Status ask(low_latency::RungSet& set, const std::byte* input, std::byte* output, Answer& answer) noexcept;
+  low_latency::CandidateSet& enter() noexcept;
+  void leave(low_latency::OpenCandidate& candidate, Status::Code why, std::int64_t took_ns) noexcept;
+  Status ask(low_latency::CandidateSet& set, const std::byte* input, std::byte* output, Answer& answer) noexcept;
   void before_rows(const low_latency::ReadyContext& context, const std::byte* input, Answer& answer) noexcept;
   void after_rows(const low_latency::ReadyContext& context, Answer& answer) noexcept;
   void watch(const std::stop_token& stop);
-  void look_after(low_latency::RungSet& set, std::unique_lock<std::mutex>& lock);
-  std::string failure_of_probes(const low_latency::RungSet& set, low_latency::OpenRung& rung) const;   // empty: all were good
-  void probe(const low_latency::RungSet& set, low_latency::OpenRung& rung, std::unique_lock<std::mutex>& lock);
+  void look_after(low_latency::CandidateSet& set, std::unique_lock<std::mutex>& lock);
+  std::string failure_of_probes(const low_latency::CandidateSet& set, low_latency::OpenCandidate& candidate) const;   // empty: all were good
+  void probe(const low_latency::CandidateSet& set, low_latency::OpenCandidate& candidate, std::unique_lock<std::mutex>& lock);
   std::condition_variable_any wake_;   // for the end
   std::jthread watcher_;
 };

@@ -16,9 +16,9 @@ void expect_right(const ToyCnn& cnn, unsigned number, const float* y) {
   for (std::size_t i = 0; i < truth.size(); ++i) EXPECT_NEAR(y[i], truth[i], 1e-4 + 1e-3 * std::abs(truth[i])) << number;
 }
 
-TEST(Runner, AnswersInTheCallersThread) {
+TEST(LatencyRunner, AnswersInTheCallersThread) {
   const ToyCnn cnn;
-  Runner runner(cnn.engine());
+  LatencyRunner runner(cnn.engine());
   EXPECT_EQ(runner.input_bytes(), 128);
   EXPECT_EQ(runner.output_bytes(), 8);
   EXPECT_EQ(runner.offset(0), 0);
@@ -29,7 +29,7 @@ TEST(Runner, AnswersInTheCallersThread) {
     const Answer a = runner.infer(cnn.input(n).data(), y, before - 1000);
     ASSERT_TRUE(a.status);
     expect_right(cnn, n, y);
-    EXPECT_EQ(a.rung, 0);
+    EXPECT_EQ(a.candidate, 0);
     EXPECT_EQ(a.due_ns, before - 1000);
     EXPECT_TRUE(before <= a.started_ns && a.started_ns <= a.ended_ns && a.ended_ns <= now_ns());
     EXPECT_FALSE(a.late || a.not_finite);
@@ -39,13 +39,13 @@ TEST(Runner, AnswersInTheCallersThread) {
   EXPECT_TRUE(runner.ready());
 }
 
-TEST(Runner, SeveralInputsAndOutputsLieAtMultiplesOf64Bytes) {
+TEST(LatencyRunner, SeveralInputsAndOutputsLieAtMultiplesOf64Bytes) {
   Network net;
   const auto a = net.input("a", DType::f32, {1, 3}), b = net.input("b", DType::f32, {1, 20}), c = net.input("c", DType::f32, {1, 3});
   net.mark_output(net.elementwise(Elementwise::sum, a, c), "sum"), net.mark_output(net.unary(Unary::neg, b), "neg");
   BuildConfig config;
   config.optimization_level = 0, config.threads = 1;
-  Runner runner(build(net, config));
+  LatencyRunner runner(build(net, config));
   EXPECT_EQ(runner.input_bytes(), 192 + 12);
   EXPECT_EQ(runner.output_bytes(), 64 + 80);
   std::vector<std::byte> in(204), out(144);  // no byte more is read or written (ASan)
@@ -68,9 +68,9 @@ TEST(Runner, SeveralInputsAndOutputsLieAtMultiplesOf64Bytes) {
   }
 }
 
-TEST(Runner, AnswersThroughRingsInOrder) {
+TEST(LatencyRunner, AnswersThroughRingsInOrder) {
   const ToyCnn cnn, other(7);
-  Runner runner(cnn.engine()), second(other.engine());
+  LatencyRunner runner(cnn.engine()), second(other.engine());
   RunnerPort port = runner.open_port({.slots = 8}), beside = second.open_port({.slots = 8});
   RunnerThread thread({&runner, &second});
   EXPECT_EQ(runner.infer(cnn.input(0).data(), nullptr).status.code, Status::not_ready) << "the thread has it";
@@ -97,9 +97,9 @@ TEST(Runner, AnswersThroughRingsInOrder) {
   EXPECT_TRUE(runner.ready());
 }
 
-TEST(Runner, FullRingsRejectOrDropAndNeverWait) {
+TEST(LatencyRunner, FullRingsRejectOrDropAndNeverWait) {
   const Troubled slow;
-  Runner runner({slow.rung("slow")}, {.warm_up_runs = 1});
+  LatencyRunner runner({slow.candidate("slow")}, {.warm_up_runs = 1});
   slow.wish->sleep_ns = 100'000'000;
   RunnerPort rejecting = runner.open_port({.slots = 2}), dropping = runner.open_port({.slots = 2, .when_full = WhenFull::drop_oldest}),
              newest = runner.open_port({.slots = 2, .when_full = WhenFull::keep_newest});
@@ -133,9 +133,9 @@ TEST(Runner, FullRingsRejectOrDropAndNeverWait) {
   EXPECT_FALSE(newest.submit(20, x)) << "nobody serves it any more";
 }
 
-TEST(Runner, ASleepingThreadIsWoken) {
+TEST(LatencyRunner, ASleepingThreadIsWoken) {
   const ToyCnn cnn;
-  Runner runner(cnn.engine());
+  LatencyRunner runner(cnn.engine());
   RunnerPort port = runner.open_port();
   RunnerThread thread({&runner}, {.spin = 0ns});
   alignas(64) float y[16];
@@ -150,10 +150,10 @@ TEST(Runner, ASleepingThreadIsWoken) {
   }
 }
 
-TEST(Runner, TellsAndCountsWhatIsNotFinite) {
+TEST(LatencyRunner, TellsAndCountsWhatIsNotFinite) {
   for (const NotFinite policy : {NotFinite::pass, NotFinite::fail}) {
     const Troubled t;
-    Runner runner({t.rung("x + 1")}, {.not_finite = policy});
+    LatencyRunner runner({t.candidate("x + 1")}, {.not_finite = policy});
     float x[16] = {1, 2, 3, 4}, y[16] = {};
     EXPECT_FALSE(runner.infer(x, y).not_finite);
     EXPECT_EQ(y[3], 5);
@@ -175,7 +175,7 @@ TEST(Runner, TellsAndCountsWhatIsNotFinite) {
   }
 }
 
-TEST(Runner, SeesWhatIsNotFiniteAnywhere) {
+TEST(LatencyRunner, SeesWhatIsNotFiniteAnywhere) {
   for (const DType type : {DType::f32, DType::f16, DType::bf16, DType::f64}) {
     const std::int64_t count = 133;  // vectors and a rest
     const std::vector<Part> parts = {{0, 0, byte_size(type, count), count, type}};
@@ -193,9 +193,9 @@ TEST(Runner, SeesWhatIsNotFiniteAnywhere) {
   }
 }
 
-TEST(Runner, AHangingThreadIsToldByReady) {
+TEST(LatencyRunner, AHangingThreadIsToldByReady) {
   const Troubled t;
-  Runner runner({t.rung("hangs")}, {.warm_up_runs = 1, .longest_silence = 200ms});
+  LatencyRunner runner({t.candidate("hangs")}, {.warm_up_runs = 1, .longest_silence = 200ms});
   RunnerPort port = runner.open_port();
   RunnerThread thread({&runner});
   EXPECT_TRUE(runner.ready());
@@ -211,7 +211,7 @@ TEST(Runner, AHangingThreadIsToldByReady) {
 void swap_under_load(int swaps) {
   const ToyCnn a(1), b(2);
   const Engine engine_a = a.engine(), engine_b = b.engine();
-  Runner runner(engine_a);
+  LatencyRunner runner(engine_a);
   RunnerPort port = runner.open_port({.slots = 16});
   RunnerThread thread({&runner});
   std::atomic<bool> done = false;
@@ -252,52 +252,52 @@ void swap_under_load(int swaps) {
   for (const RetiredEngine& engine : old) EXPECT_TRUE(engine.wait(10s)) << "nobody has it any more";
 }
 
-TEST(Runner, AHundredSwapsLoseAndMixNothing) { swap_under_load(100); }
+TEST(LatencyRunner, AHundredSwapsLoseAndMixNothing) { swap_under_load(100); }
 
-TEST(Runner, ABadNewEngineLeavesTheOldOneServing) {
+TEST(LatencyRunner, ABadNewEngineLeavesTheOldOneServing) {
   const ToyCnn cnn;
   const Troubled other;
-  Runner runner(cnn.engine());
+  LatencyRunner runner(cnn.engine());
   alignas(64) float y[16];
   EXPECT_THROW(runner.swap({{"bad", []() -> Engine { throw Error(ErrorKind::plan_refused, "cut"); }}}), Error);
   try {
-    runner.swap({other.rung("another shape")});
+    runner.swap({other.candidate("another shape")});
     ADD_FAILURE();
   } catch (const Error& e) {
     EXPECT_NE(std::string(e.what()).find("input 'x' f32[1x4] against input 'input' f32[1x1x32]"), std::string::npos) << e.what();
   }
   const Troubled first, second;
-  Runner four({first.rung("first")});
+  LatencyRunner four({first.candidate("first")});
   second.wish->fail = true;
-  EXPECT_THROW(four.swap({second.rung("fails when it is warmed")}), Error);
+  EXPECT_THROW(four.swap({second.candidate("fails when it is warmed")}), Error);
   ASSERT_TRUE(runner.infer(cnn.input(3).data(), y).status);
   expect_right(cnn, 3, y);
   EXPECT_EQ(runner.counts().swaps, 0u);
 }
 
-TEST(Runner, RefusesOpenShapesAndWhatIsImpossible) {
+TEST(LatencyRunner, RefusesOpenShapesAndWhatIsImpossible) {
   Network net;
   net.mark_output(net.activation(Activation::relu, net.input("x", DType::f32, {"batch", 3})), "y");
   BuildConfig config;
   config.profiles = {{{"x", {{1, 3}, {2, 3}, {4, 3}}}}};
   config.optimization_level = 0, config.threads = 1;
   try {
-    Runner runner(build(net, config));
+    LatencyRunner runner(build(net, config));
     ADD_FAILURE();
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), ErrorKind::invalid_argument);
     EXPECT_NE(std::string(e.what()).find("input 'x' has the shape -1x3"), std::string::npos) << e.what();
   }
-  EXPECT_THROW(Runner(std::vector<Rung>{}), Error);
+  EXPECT_THROW(LatencyRunner(std::vector<EngineCandidate>{}), Error);
   const ToyCnn cnn;
-  EXPECT_THROW(Runner(cnn.engine(), {.deadline = -1ns}), Error);
-  Runner runner(cnn.engine());
+  EXPECT_THROW(LatencyRunner(cnn.engine(), {.deadline = -1ns}), Error);
+  LatencyRunner runner(cnn.engine());
   EXPECT_THROW(RunnerThread({}), Error);
   EXPECT_THROW(RunnerThread({&runner, nullptr}), Error);
   EXPECT_THROW(RunnerThread({&runner}, {.cpu = 4000}), Error);
   EXPECT_THROW(RunnerThread({&runner}, {.priority = 100}), Error);
   alignas(64) float y[16];
-  EXPECT_TRUE(runner.infer(cnn.input(0).data(), y).status) << "a thread that did not begin leaves the Runner free";
+  EXPECT_TRUE(runner.infer(cnn.input(0).data(), y).status) << "a thread that did not begin leaves the LatencyRunner free";
 }
 
 }  // namespace

@@ -20,27 +20,27 @@ using low_latency::now_ns;
 
 struct RunnerThread::State {
   struct Place {
-    Runner::State* runner;
-    low_latency::PortSeat* seat;
+    LatencyRunner::State* runner;
+    low_latency::PortSlot* port_slot;
   };
   RunnerThreadOptions options;
-  std::vector<Runner::State*> runners;
-  std::vector<std::shared_ptr<low_latency::PortSeat>> seats;  // kept alive
+  std::vector<LatencyRunner::State*> runners;
+  std::vector<std::shared_ptr<low_latency::PortSlot>> port_slots;  // kept alive
   std::vector<Place> places;
   std::shared_ptr<low_latency::Pulse> pulse = std::make_shared<low_latency::Pulse>();
-  std::shared_ptr<low_latency::Bed> bed = std::make_shared<low_latency::Bed>();
+  std::shared_ptr<low_latency::ParkingEvent> parking = std::make_shared<low_latency::ParkingEvent>();
   std::atomic<bool> stop{false};
   int id = 0;
   bool remote = false;  // other processes ask, too
   std::thread thread;
 
   ~State();
-  void take(Runner::State& runner);
+  void take(LatencyRunner::State& runner);
   void give_back();
   void set_up() const;
   void serve() noexcept;
   bool walk() noexcept;
-  bool run_early() noexcept;
+  bool precompute() noexcept;
   void doze(std::int64_t& idle_since) noexcept;
 };
 
@@ -52,13 +52,13 @@ constexpr std::chrono::nanoseconds kGlance = std::chrono::microseconds(50);  // 
 void relax() noexcept { __builtin_ia32_pause(); }
 
 // Answers one request. The output goes where the asking thread will read it.
-bool answer_one(Runner::State& runner, low_latency::PortSeat& seat) noexcept {
-  if (seat.next.load(std::memory_order_relaxed)) {  // others asked for this seat
-    low_latency::ServedRings* const next = seat.next.exchange(nullptr, std::memory_order_acq_rel);
-    seat.left.store(std::exchange(seat.serving, next), std::memory_order_release);
+bool answer_one(LatencyRunner::State& runner, low_latency::PortSlot& port_slot) noexcept {
+  if (port_slot.next.load(std::memory_order_relaxed)) {  // others asked for this slot
+    low_latency::ServedRings* const next = port_slot.next.exchange(nullptr, std::memory_order_acq_rel);
+    port_slot.left.store(std::exchange(port_slot.serving, next), std::memory_order_release);
   }
-  if (!seat.serving) return false;
-  low_latency::ServedRings& rings = *seat.serving;
+  if (!port_slot.serving) return false;
+  low_latency::ServedRings& rings = *port_slot.serving;
   const std::byte* const message = rings.take.pop();
   if (!message) return false;
   low_latency::RequestHead head;
@@ -76,23 +76,23 @@ bool answer_one(Runner::State& runner, low_latency::PortSeat& seat) noexcept {
 
 }  // namespace
 
-void RunnerThread::State::take(Runner::State& runner) {
+void RunnerThread::State::take(LatencyRunner::State& runner) {
   const std::lock_guard lock(runner.mutex);
-  require(!runner.has_thread.exchange(true), ErrorKind::invalid_argument, "a thread has the Runner already");
+  require(!runner.has_thread.exchange(true), ErrorKind::invalid_argument, "a thread has the LatencyRunner already");
   runners.push_back(&runner);
   runner.pulse = pulse;
-  for (const auto& seat : runner.seats) {
-    seat->beds.push_back(bed);
-    seat->bed.store(bed.get(), std::memory_order_release);
-    low_latency::serve(*seat, true);
-    seats.push_back(seat);
-    places.push_back({&runner, seat.get()});
-    remote |= seat->remote;
+  for (const auto& port_slot : runner.port_slots) {
+    port_slot->parkings.push_back(parking);
+    port_slot->parking.store(parking.get(), std::memory_order_release);
+    low_latency::serve(*port_slot, true);
+    port_slots.push_back(port_slot);
+    places.push_back({&runner, port_slot.get()});
+    remote |= port_slot->remote;
   }
 }
 
 void RunnerThread::State::give_back() {
-  for (Runner::State* runner : runners) {
+  for (LatencyRunner::State* runner : runners) {
     const std::lock_guard lock(runner->mutex);
     runner->pulse.reset();
     runner->has_thread.store(false, std::memory_order_release);
@@ -100,12 +100,12 @@ void RunnerThread::State::give_back() {
 }
 
 RunnerThread::State::~State() {
-  for (Runner::State* runner : runners) {  // what comes now is rejected
+  for (LatencyRunner::State* runner : runners) {  // what comes now is rejected
     const std::lock_guard lock(runner->mutex);
-    for (const auto& seat : runner->seats) low_latency::serve(*seat, false);
+    for (const auto& port_slot : runner->port_slots) low_latency::serve(*port_slot, false);
   }
   stop.store(true, std::memory_order_release);
-  bed->wake();
+  parking->wake();
   if (thread.joinable()) thread.join();
   give_back();
 }
@@ -123,22 +123,22 @@ void RunnerThread::State::set_up() const {
 
 bool RunnerThread::State::walk() noexcept {
   bool any = false;
-  for (const Place& place : places) any |= answer_one(*place.runner, *place.seat);
+  for (const Place& place : places) any |= answer_one(*place.runner, *place.port_slot);
   return any;
 }
 
-// What comes next is computed only while no request waits, and requests are looked for behind each Runner's.
-bool RunnerThread::State::run_early() noexcept {
-  return std::any_of(runners.begin(), runners.end(), [](Runner::State* runner) { return runner->run_early_of_next(); });
+// What comes next is computed only while no request waits, and requests are looked for behind each LatencyRunner's.
+bool RunnerThread::State::precompute() noexcept {
+  return std::any_of(runners.begin(), runners.end(), [](LatencyRunner::State* runner) { return runner->precompute_next(); });
 }
 
 // A port that asks sees that we sleep, or we see its request.
 void RunnerThread::State::doze(std::int64_t& idle_since) noexcept {
   pulse->asleep.store(true, std::memory_order_release);
-  bed->asleep.store(1, std::memory_order_seq_cst);
+  parking->asleep.store(1, std::memory_order_seq_cst);
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (!walk() && !stop.load(std::memory_order_acquire)) bed->sleep(remote ? kGlance : kNap);
-  bed->asleep.store(0, std::memory_order_seq_cst);
+  if (!walk() && !stop.load(std::memory_order_acquire)) parking->sleep(remote ? kGlance : kNap);
+  parking->asleep.store(0, std::memory_order_seq_cst);
   idle_since = now_ns();
   pulse->beat_ns.store(idle_since, std::memory_order_release);
   pulse->asleep.store(false, std::memory_order_release);
@@ -149,7 +149,7 @@ void RunnerThread::State::serve() noexcept {
   std::int64_t idle_since = now_ns(), warm_at = idle_since;
   for (int looks = 0;; ++looks) {
     const bool stopping = stop.load(std::memory_order_acquire);   // before the walk, so that what was taken is answered
-    if (walk() || (!stopping && run_early())) {
+    if (walk() || (!stopping && precompute())) {
       idle_since = now_ns(), looks = 0;
       pulse->beat_ns.store(idle_since, std::memory_order_release);
       continue;
@@ -160,24 +160,24 @@ void RunnerThread::State::serve() noexcept {
     const std::int64_t now = now_ns();
     pulse->beat_ns.store(now, std::memory_order_release);
     if (options.keep_warm.count() > 0 && now - std::max(idle_since, warm_at) >= options.keep_warm.count()) {
-      for (Runner::State* runner : runners) runner->keep_warm();
+      for (LatencyRunner::State* runner : runners) runner->keep_warm();
       warm_at = now_ns();
     }
     if (options.spin.count() >= 0 && now - idle_since >= options.spin.count()) doze(idle_since);
   }
 }
 
-RunnerThread::RunnerThread(std::vector<Runner*> runners, RunnerThreadOptions options) : state_(std::make_unique<State>()) {
+RunnerThread::RunnerThread(std::vector<LatencyRunner*> runners, RunnerThreadOptions options) : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.options = std::move(options);
-  require(!runners.empty(), ErrorKind::invalid_argument, "a RunnerThread needs a Runner");
+  require(!runners.empty(), ErrorKind::invalid_argument, "a RunnerThread needs a LatencyRunner");
   require(s.options.cpu >= -1, ErrorKind::invalid_argument, "cpu is ", s.options.cpu, ", expected a CPU's number, or -1 for any");
   require(s.options.priority >= 0, ErrorKind::invalid_argument, "priority is ", s.options.priority, ", expected 1 to 99, or 0");
   require(s.options.keep_warm.count() >= 0, ErrorKind::invalid_argument, "keep_warm is ", s.options.keep_warm.count(),
           " ns, expected 0 or more");
   s.pulse->beat_ns = now_ns();
-  for (Runner* runner : runners) {
-    require(runner != nullptr, ErrorKind::invalid_argument, "a Runner is null");
+  for (LatencyRunner* runner : runners) {
+    require(runner != nullptr, ErrorKind::invalid_argument, "a LatencyRunner is null");
     s.take(runner->state());
   }
   std::promise<void> ready;

@@ -18,7 +18,7 @@ using Order = std::vector<int>;
 constexpr std::int64_t kImproveEffort = 3'000'000;   // neighbors looked at: about 0.2 s
 constexpr std::int64_t kSearchNodes = 1'000'000;
 constexpr int kExactBuffers = 10;
-constexpr std::int64_t kMostPairs = 2'000'000;       // of buffers that live together
+constexpr std::int64_t kMaxPairs = 2'000'000;       // of buffers that live together
 
 class Solver {
  public:
@@ -58,7 +58,7 @@ class Solver {
     for (int i : order) {
       std::erase_if(living, [&](int j) { return at(j).last < at(i).first; });
       pairs += static_cast<std::int64_t>(living.size());
-      crowded_ = pairs > kMostPairs;
+      crowded_ = pairs > kMaxPairs;
       if (crowded_) return;
       for (int j : living) neighbors(i).push_back(j), neighbors(j).push_back(i);
       living.push_back(i);

@@ -73,14 +73,14 @@ void check_against_standard(const std::string& op, int opset, const std::map<std
   if (!form) return;
   for (const auto& [name, type] : types) {
     const auto found = declared(form->attributes, name);
-    ir::sound(found.has_value(), "it has no attribute '", name, "' at opset ", opset, found ? "" : elsewhere(first, last, name));
+    ir::validate(found.has_value(), "it has no attribute '", name, "' at opset ", opset, found ? "" : elsewhere(first, last, name));
     const char is = kTypes[type].letter;
-    ir::sound(found->type == is, "attribute '", name, "' is ", words(is), ", ", words(found->type), " was expected");
+    ir::validate(found->type == is, "attribute '", name, "' is ", words(is), ", ", words(found->type), " was expected");
   }
   for (std::string_view rest = form->attributes; !rest.empty();) {
     const std::string name(rest.substr(0, rest.find(':')));
     const bool required = declared(rest, name)->required;
-    ir::sound(!required || types.count(name), "the attribute '", name, "' is missing");
+    ir::validate(!required || types.count(name), "the attribute '", name, "' is missing");
     const std::size_t next = rest.find(' ');
     rest = next == std::string_view::npos ? "" : rest.substr(next + 1);
   }

@@ -286,15 +286,15 @@ std::string Importer::within(const Scope& scope, const std::string& name) {
 void Importer::count_nodes() {
   std::int64_t written = written_nodes(model_.graph->node);
   for (const auto& function : model_.functions) written += written_nodes(function.node);
-  most_nodes_ = std::min(options_.max_nodes, options_.max_unfolded + options_.max_unfolded_each * written);
+  max_nodes_ = std::min(options_.max_nodes, options_.max_unfolded + options_.max_unfolded_each * written);
   Unfolding unfolding(functions_);
   std::int64_t all = 0;
   for (const auto& node : model_.graph->node) {
     const std::int64_t own = unfolding.of(node);
     all += own;
-    require(all <= most_nodes_, ErrorKind::invalid_model, shown(node), " makes it ", all >= kMostCounted ? "at least " : "", all,
+    require(all <= max_nodes_, ErrorKind::invalid_model, shown(node), " makes it ", all >= kMaxCounted ? "at least " : "", all,
             " nodes, ", own, " of its own, with functions inlined and bodies read: a model of ", written,
-            " nodes in the file may have no more than ", most_nodes_);
+            " nodes in the file may have no more than ", max_nodes_);
   }
 }
 

@@ -57,7 +57,7 @@ struct Scope {
 class Nesting {
  public:
   explicit Nesting(int& depth) : depth_(depth) {
-    ir::sound(depth < 64, "bodies and functions are nested more than 64 deep");
+    ir::validate(depth < 64, "bodies and functions are nested more than 64 deep");
     ++depth_;
   }
   ~Nesting() { --depth_; }
@@ -168,7 +168,7 @@ class Importer {
   std::int64_t problem_count_ = 0;                          // all of it
   bool invalid_ = false, problems_of_nodes_ = true;         // is any problem more than unsupported; are all of them nodes'
   std::int64_t node_count_ = 0, operand_count_ = 0, name_bytes_ = 0, shape_bytes_ = 0;
-  std::int64_t most_nodes_ = 0;                             // after functions are inlined, for a file of this size
+  std::int64_t max_nodes_ = 0;                             // after functions are inlined, for a file of this size
   int outermost_ = -1;                                      // number of the file's own node that is being imported
   int depth_ = 0;                                           // of bodies and function calls
 };

@@ -52,7 +52,7 @@ void Importer::outer_node(const onnx::NodeProto& proto, Scope& scope, int index)
 
 void Importer::node(const onnx::NodeProto& proto, Scope& scope, int index) {
   ask_whether_to_go_on();
-  require(++node_count_ <= most_nodes_, ErrorKind::invalid_model, "the model has more than ", most_nodes_,
+  require(++node_count_ <= max_nodes_, ErrorKind::invalid_model, "the model has more than ", max_nodes_,
           " nodes, with functions inlined and bodies read each time that they are; the last is ", shown(proto), " in '", scope.prefix, "'");
   require(shape_bytes_ <= options_.max_shape_bytes, ErrorKind::unsupported, "the shapes in front of ", shown(proto),
           " take more than ", options_.max_shape_bytes, " characters as expressions; fixed shapes of inputs (--shapes) make them numbers");

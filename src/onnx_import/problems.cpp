@@ -20,7 +20,7 @@ void Importer::add_problem(ModelProblem problem) {
   ++problem_count_;
   invalid_ |= problem.kind == ErrorKind::invalid_model, problems_of_nodes_ &= !problem.op.empty();
   if (!problem.op.empty()) problem.node_index = outermost_;
-  if (problems_.size() < kMostModelProblems) problems_.push_back(std::move(problem));
+  if (problems_.size() < kMaxModelProblems) problems_.push_back(std::move(problem));
 }
 
 // Of no node: an input, a weight, an output.

@@ -6,11 +6,11 @@
 namespace tenfold::onnx_import {
 namespace {
 
-constexpr std::size_t kMostInitializers = 1'000'000;
+constexpr std::size_t kMaxInitializers = 1'000'000;
 
 template <class Tensors>
 auto& one_more(Tensors& initializers) {
-  require(initializers.size() < kMostInitializers, ErrorKind::invalid_model, "a graph has more than ", kMostInitializers, " initializers");
+  require(initializers.size() < kMaxInitializers, ErrorKind::invalid_model, "a graph has more than ", kMaxInitializers, " initializers");
   return initializers.emplace_back();
 }
 
@@ -116,9 +116,9 @@ void read_fields(Fields in, onnx::ModelProto& m) {
 
 }  // namespace
 
-onnx::ModelProto read_model(Bytes bytes, std::vector<std::string>* unknown, std::size_t most_messages) {
+onnx::ModelProto read_model(Bytes bytes, std::vector<std::string>* unknown, std::size_t max_messages) {
   require(!bytes.empty(), ErrorKind::invalid_model, "is empty, an ONNX model was expected");
-  Source source{.bytes = bytes, .what = "an ONNX model", .most_messages = most_messages};
+  Source source{.bytes = bytes, .what = "an ONNX model", .max_messages = max_messages};
   onnx::ModelProto model;
   read_fields(Fields(source, "ModelProto"), model);
   if (unknown) *unknown = std::move(source.unknown);

@@ -42,10 +42,10 @@ TEST(SmallFiles, OperandsOfFunctionsAreCountedAtEachCall) {
   expect_failure(model, ErrorKind::invalid_model, "more than 9000 operands", {.max_operands = 9'000});
 }
 
-std::string refusal(const std::string& graph, std::size_t most_messages = kMostMessages) {
+std::string refusal(const std::string& graph, std::size_t max_messages = kMaxMessages) {
   const std::string bytes = Writer().bytes(7, graph).text();
   try {
-    read_model(std::as_bytes(std::span(bytes)), nullptr, most_messages);
+    read_model(std::as_bytes(std::span(bytes)), nullptr, max_messages);
   } catch (const Error& error) {
     return error.what();
   }

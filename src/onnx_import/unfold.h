@@ -13,7 +13,7 @@ namespace tenfold::onnx_import {
 using FunctionKey = std::tuple<std::string, std::string, std::string>;  // domain, name, overload
 
 // A node is one, with the nodes of its bodies and of the function that it calls; each function is looked at once. Counts
-// end at kMostCounted. A call inside of its own function, which the import refuses, counts as one node.
+// end at kMaxCounted. A call inside of its own function, which the import refuses, counts as one node.
 class Unfolding {
  public:
   explicit Unfolding(const std::map<FunctionKey, const onnx::FunctionProto*>& functions) : functions_(functions) {}
@@ -27,7 +27,7 @@ class Unfolding {
   int depth_ = 0;
 };
 
-inline constexpr std::int64_t kMostCounted = std::int64_t{1} << 40;
+inline constexpr std::int64_t kMaxCounted = std::int64_t{1} << 40;
 
 // As they stand in the file, bodies included.
 std::int64_t written_nodes(const std::vector<onnx::NodeProto>& nodes);

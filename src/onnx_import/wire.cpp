@@ -11,14 +11,14 @@
 namespace tenfold::onnx_import {
 namespace {
 
-constexpr int kMostNested = 100;              // messages inside each other, as other readers of this form allow
-constexpr std::size_t kMostUnknown = 16;      // fields that are listed
+constexpr int kMaxNested = 100;              // messages inside each other, as other readers of this form allow
+constexpr std::size_t kMaxUnknown = 16;      // fields that are listed
 
 }  // namespace
 
 Fields::Fields(Source& source, const char* message, Bytes bytes, int depth)
     : source_(source), message_(message), fields_(bytes), depth_(depth) {
-  if (depth > kMostNested) bad(cat("messages are nested more than ", kMostNested, " deep"));
+  if (depth > kMaxNested) bad(cat("messages are nested more than ", kMaxNested, " deep"));
 }
 
 void Fields::bad(const std::string& why) const {
@@ -72,8 +72,8 @@ std::string Fields::text() const {
 }
 
 Fields Fields::message(const char* name) const {
-  if (++source_.found > source_.most_messages)
-    refuse(cat("the file has more than ", source_.most_messages, " messages (nodes, attributes, tensors, types and their parts)"));
+  if (++source_.found > source_.max_messages)
+    refuse(cat("the file has more than ", source_.max_messages, " messages (nodes, attributes, tensors, types and their parts)"));
   return {source_, name, bytes(), depth_ + 1};
 }
 
@@ -106,7 +106,7 @@ template void Fields::words(std::vector<double>&, Wire) const;
 void Fields::unknown() const {
   const std::string field = cat("field ", number(), " of ", message_);
   auto& all = source_.unknown;
-  if (all.size() < kMostUnknown && std::find(all.begin(), all.end(), field) == all.end()) all.push_back(field);
+  if (all.size() < kMaxUnknown && std::find(all.begin(), all.end(), field) == all.end()) all.push_back(field);
 }
 
 }  // namespace tenfold::onnx_import

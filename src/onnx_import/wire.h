@@ -13,7 +13,7 @@ namespace tenfold::onnx_import {
 
 using Bytes = ProtobufFields::Bytes;
 
-inline constexpr std::size_t kMostMessages = 10'000'000;   // of a file: nodes, attributes, tensors, types and their parts
+inline constexpr std::size_t kMaxMessages = 10'000'000;   // of a file: nodes, attributes, tensors, types and their parts
 inline constexpr std::size_t kLongestName = 4096;          // characters of a name
 
 // The file that is being read: what complaints name, and what came up that the standard does not know (yet).
@@ -22,7 +22,7 @@ struct Source {
   const char* what;                      // "an ONNX model"
   std::vector<std::string> unknown = {};   // "field 30 of NodeProto", each once
   // An empty message takes two bytes of a file and hundreds of memory, so that their number is bounded. `found` counts them.
-  std::size_t most_messages = kMostMessages, found = 0;
+  std::size_t max_messages = kMaxMessages, found = 0;
 };
 
 // The fields of one message, in the order of the file. Throws invalid_model where the bytes are no such message. Values lie in the file.

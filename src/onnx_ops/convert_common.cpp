@@ -48,7 +48,7 @@ int known_rank(OnnxImport& call, int i) {
 
 void expect_float(OnnxImport& call, int i) {
   const DType type = call.given(i)->dtype();
-  sound(type == DType::f32 || type == DType::f64 || type == DType::f16 || type == DType::bf16, "operand ", i, " holds ", name(type),
+  validate(type == DType::f32 || type == DType::f64 || type == DType::f16 || type == DType::bf16, "operand ", i, " holds ", name(type),
         ", floats of 16 bits or more expected");
 }
 

@@ -16,14 +16,14 @@ Value* OnnxImport::ints(const std::vector<std::int64_t>& values) {
 }
 
 Value* OnnxImport::scalar(DType dtype, double value) {
-  sound(dtype != DType::string, "the number ", value, " cannot fill a tensor of strings");
+  validate(dtype != DType::string, "the number ", value, " cannot fill a tensor of strings");
   Tensor tensor(dtype, {});
   if (is_float(dtype)) {
     store_double(dtype, tensor.mutable_raw(), 0, value);
   } else {
     const bool countable = std::abs(value) < 0x1p63;
     if (countable) store_int(dtype, tensor.mutable_raw(), 0, static_cast<std::int64_t>(value));
-    sound(countable && load_int(dtype, tensor.raw(), 0) == static_cast<std::int64_t>(value), "the number ", value, " is no value of ",
+    validate(countable && load_int(dtype, tensor.raw(), 0) == static_cast<std::int64_t>(value), "the number ", value, " is no value of ",
           tenfold::name(dtype));
   }
   return graph_.add_constant(std::move(tensor));

@@ -28,7 +28,7 @@ class OnnxImport {
   Value* in(int i) const { return i < static_cast<int>(inputs.size()) ? inputs[static_cast<std::size_t>(i)] : nullptr; }
   // Operand i, which the model has to have given.
   Value* given(int i) const {
-    sound(in(i) != nullptr, "input ", i, " is missing");
+    validate(in(i) != nullptr, "input ", i, " is missing");
     return in(i);
   }
   // A constant operand, or an error that says which one has to be constant.

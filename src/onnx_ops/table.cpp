@@ -66,14 +66,14 @@ void check_attributes(const Found& found, const Attributes& attributes) {
   if (!found.form.definition) return;
   const Definition definition = read_definition(found.form.definition);
   ir::check_attributes(definition.attributes, definition.other_attributes, attributes);
-  for (const std::string& name : definition.needed_attributes) sound(attributes.has(name), "attribute '", name, "' is missing");
+  for (const std::string& name : definition.needed_attributes) validate(attributes.has(name), "attribute '", name, "' is missing");
 }
 
 std::vector<Value*> convert(OnnxImport& node, const Found& found) {
   if (found.form.convert) return found.form.convert(node);
   if (found.def) return node.add(found.def->name, node.inputs, node.attributes, node.outputs());
   const std::size_t most = read_definition(found.form.definition).operands.size();
-  sound(node.inputs.size() <= most, node.op(), " has ", node.inputs.size(), " inputs, at most ", most, " expected");
+  validate(node.inputs.size() <= most, node.op(), " has ", node.inputs.size(), " inputs, at most ", most, " expected");
   return add_definition(node.graph(), found.form.definition, node.inputs, node.attributes, node.name());
 }
 

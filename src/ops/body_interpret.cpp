@@ -21,7 +21,7 @@ Shape span_of(std::span<const ir::TensorRef> in, std::span<const ir::TensorRef> 
     for (std::size_t i = 0; i < shape.size(); ++i) {
       std::int64_t& extent = space[space.size() - shape.size() + i];
       if (extent == 1) extent = shape[i];
-      ir::need(shape[i] == extent || shape[i] == 1, "extents ", extent, " and ", shape[i], " cannot be broadcast together");
+      ir::check_shape(shape[i] == extent || shape[i] == 1, "extents ", extent, " and ", shape[i], " cannot be broadcast together");
     }
   };
   for (const ir::TensorRef& ref : in) widen(ref.shape);
@@ -78,7 +78,7 @@ class Interpreter {
       : body_(body), in_(in), out_(out), space_(span_of(in, out)) {
     check(in.size() == body.inputs.size(), "a body of ", body.inputs.size(), " inputs is given ", in.size());
     check(out.size() <= body.outputs.size(), "a body of ", body.outputs.size(), " outputs is asked for ", out.size());
-    ir::need(body.reduced_rank <= static_cast<int>(space_.size()), "a body reduces ", body.reduced_rank, " dims of a space of rank ",
+    ir::check_shape(body.reduced_rank <= static_cast<int>(space_.size()), "a body reduces ", body.reduced_rank, " dims of a space of rank ",
              space_.size());
     split_rows();
     make_elements();

@@ -18,13 +18,13 @@ using Values = std::vector<RuntimeValue>;
 
 const Tensor& tensor_of(const RuntimeValue& value, const char* what) {
   const Tensor* tensor = std::get_if<Tensor>(&value);
-  ir::need(tensor != nullptr, what, " is not a tensor");
+  ir::check_shape(tensor != nullptr, what, " is not a tensor");
   return *tensor;
 }
 
 bool condition_of(const RuntimeValue& value) {
   const Tensor& tensor = tensor_of(value, "a condition");
-  ir::need(tensor.size() == 1, "a condition has ", tensor.size(), " elements, expected one");
+  ir::check_shape(tensor.size() == 1, "a condition has ", tensor.size(), " elements, expected one");
   return tensor.as_int(0) != 0;
 }
 
@@ -61,11 +61,11 @@ Tensor stack(const std::vector<Tensor>& parts, const ir::TensorType& type, std::
   for (ir::Dim dim : type.dims) shape.push_back(dim.is_constant() ? dim.constant() : 0);
   if (!parts.empty()) shape = parts[0].shape();
   axis = wrap_axis(axis, static_cast<int>(shape.size()) + 1);
-  ir::need(axis >= 0 && axis <= static_cast<std::int64_t>(shape.size()), "scan axis ", axis, " is out of range");
+  ir::check_shape(axis >= 0 && axis <= static_cast<std::int64_t>(shape.size()), "scan axis ", axis, " is out of range");
   shape.insert(shape.begin() + axis, static_cast<std::int64_t>(parts.size()));
   Tensor whole(parts.empty() ? type.dtype : parts[0].dtype(), shape);
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    ir::need(parts[i].shape() == parts[0].shape(), "a scan output is ", text(parts[0].shape()), " in one iteration and ",
+    ir::check_shape(parts[i].shape() == parts[0].shape(), "a scan output is ", text(parts[0].shape()), " in one iteration and ",
              text(parts[i].shape()), " in another");
     copy_slice(parts[i], whole, axis, static_cast<std::int64_t>(i), true);
   }
@@ -103,7 +103,7 @@ struct ScanAttributes {
   const Node& node;
   std::int64_t entry(std::string_view name, std::size_t i) const {
     const ir::Ints& values = node.attributes.ints(name);
-    ir::sound(values.empty() || i < values.size(), name, " has ", values.size(), " values");
+    ir::validate(values.empty() || i < values.size(), name, " has ", values.size(), " values");
     return values.empty() ? 0 : values[i];
   }
 };
@@ -123,7 +123,7 @@ Values run_scan(const Node& node, const Values& operands) {
     Values inputs = results;
     for (std::size_t i = 0; i < scanned; ++i) {
       const Tensor& whole = tensor_of(operands.at(states + i), "a scan input");
-      ir::need(whole.shape().at(static_cast<std::size_t>(axis_of(i))) == length, "scan inputs differ in length");
+      ir::check_shape(whole.shape().at(static_cast<std::size_t>(axis_of(i))) == length, "scan inputs differ in length");
       inputs.emplace_back(take(whole, axis_of(i), attributes.entry("scan_input_directions", i) ? length - 1 - step : step));
     }
     inputs.insert(inputs.end(), operands.begin() + static_cast<std::ptrdiff_t>(states + scanned), operands.end());

@@ -44,7 +44,7 @@ void fill_elements(const ir::TensorRef& to, const void* value, std::int64_t i) {
 
 void copy_whole(ir::Call& call) {
   const ir::TensorRef& from = call.in[0];
-  call.need(from.size() == call.out[0].size(), "shape ", text(from.shape), " does not fit ", text(call.out[0].shape));
+  call.check_shape(from.size() == call.out[0].size(), "shape ", text(from.shape), " does not fit ", text(call.out[0].shape));
   move_elements(from.dtype, from.data, 0, call.out[0].data, 0, from.size());
 }
 
@@ -61,19 +61,19 @@ ir::Ints read_ints(const ir::TensorRef& operand) {
 }
 
 int wrap_axis(std::int64_t axis, int rank) {
-  ir::need(axis >= -rank && axis < rank, "axis ", axis, " is outside a tensor of rank ", rank);
+  ir::check_shape(axis >= -rank && axis < rank, "axis ", axis, " is outside a tensor of rank ", rank);
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
 std::int64_t wrap_index(const ir::Call& call, int operand, std::int64_t index, std::int64_t extent) {
-  call.need_inside(index >= -extent && index < extent, "index ", index, " in input ", operand, " is outside [", -extent, ", ", extent, ")");
+  call.check_index(index >= -extent && index < extent, "index ", index, " in input ", operand, " is outside [", -extent, ", ", extent, ")");
   return index < 0 ? index + extent : index;
 }
 
-void settle_shape(ir::Call& call, int output, Shape shape) {
+void fold_shape_constant(ir::Call& call, int output, Shape shape) {
   const Shape& allocated = call.out[static_cast<std::size_t>(output)].shape;
   if (allocated == shape) return;
-  call.need(element_count(shape) <= element_count(allocated), "output ", output, " has shape ", text(shape), ", which does not fit the ",
+  call.check_shape(element_count(shape) <= element_count(allocated), "output ", output, " has shape ", text(shape), ", which does not fit the ",
             text(allocated), " planned for it");
   call.shrink(output, std::move(shape));
 }

@@ -28,8 +28,8 @@ constexpr bool kBoundsMemory = true;
 constexpr bool kBoundsMemory = true;
 #endif
 
-constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min(), kGreatest = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kMostPlaces = 8;   // of an operand; of larger ones the first and the last
+constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min(), kGreatest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMaxPlaces = 8;   // of an operand; of larger ones the first and the last
 
 // Lets the process have little more than it has now: an extent of 2^31 is an Error then, and not an answer of gigabytes.
 class MemoryBound {
@@ -94,7 +94,7 @@ std::vector<Tensor> placed(const Tensor& operand, const Tensor& value, bool whol
   all.push_back(copy());
   for (std::int64_t i = 0; i < operand.size(); ++i) put(value, all[0], i);
   for (std::int64_t i = 0; i < operand.size() && operand.size() > 1 && !whole; ++i) {
-    if (operand.size() > kMostPlaces && i > 0 && i + 1 < operand.size()) continue;
+    if (operand.size() > kMaxPlaces && i > 0 && i + 1 < operand.size()) continue;
     all.push_back(copy());
     put(value, all.back(), i);
   }
@@ -213,7 +213,7 @@ void sweep_attributes(const ir::OpDef& op, const std::string& problem, Tally& ta
   for (const auto& [key, value] : op.attributes) known.emplace_back(key, value.index());
   for (const auto& [key, kind] : known) {
     std::vector<ir::Attribute> values;
-    for (const std::int64_t v : {kLeast, kLeast + 1, std::int64_t{-1}, std::int64_t{0}, std::int64_t{1}, kGreatest - 1, kGreatest}) {
+    for (const std::int64_t v : {kMin, kMin + 1, std::int64_t{-1}, std::int64_t{0}, std::int64_t{1}, kGreatest - 1, kGreatest}) {
       if (kind == ir::kind_from_name("int")) values.emplace_back(v);
       if (kind != ir::kind_from_name("ints")) continue;
       for (ir::Ints& list : lists(good, key, v)) values.emplace_back(std::move(list));

@@ -24,7 +24,7 @@ constexpr std::array kEntries{
 DType dtype_from_onnx(std::int64_t number) {
   const auto* found = std::find_if(kEntries.begin(), kEntries.end(), [number](const Entry& e) { return e.number == number; });
   ir::supported(number != 14 && number != 15, "element type ", number, " (complex) is not supported");
-  ir::sound(found != kEntries.end(), "element type ", number, " does not exist");
+  ir::validate(found != kEntries.end(), "element type ", number, " does not exist");
   return found->type;
 }
 

@@ -29,7 +29,7 @@ void infer_contents(InferCall& call, const Body& body, const std::vector<int>& o
   if (body.reduced_rank > 0 || !is_constant(dims)) return;
   const Shape shape = constants(dims);
   const std::int64_t count = element_count(shape);
-  if (count > kMostContents) return;
+  if (count > kMaxContents) return;
   std::vector<const Dims*> contents;
   std::vector<ops::Walk> walks;
   for (const int i : operands) {
@@ -86,20 +86,20 @@ const char* text(Operands accepted) {
 void infer_pointwise(InferCall& call) {
   const OpDef& def = *call.node().def;
   const int needed = def.max_inputs < 0 ? call.inputs() : def.min_inputs;   // none of any number of operands may be left out
-  for (int i = 0; i < needed; ++i) call.sound(call.has(i), "operand ", i, " of ", call.node().op(), " is missing");
+  for (int i = 0; i < needed; ++i) call.validate(call.has(i), "operand ", i, " of ", call.node().op(), " is missing");
   const std::vector<int> operands = present_operands(call);
   Dims space;
   for (const int i : operands) space = broadcast(space, call.dims(i));
   const Body body = def.scalar(call.node());
-  call.sound(body.inputs.size() == operands.size(), "the body has ", body.inputs.size(), " inputs, the node ", operands.size());
-  call.sound(call.outputs() <= static_cast<int>(body.outputs.size()), "the body has ", body.outputs.size(), " outputs, the node ",
+  call.validate(body.inputs.size() == operands.size(), "the body has ", body.inputs.size(), " inputs, the node ", operands.size());
+  call.validate(call.outputs() <= static_cast<int>(body.outputs.size()), "the body has ", body.outputs.size(), " outputs, the node ",
              call.outputs());
-  call.need(body.reduced_rank <= static_cast<int>(space.size()), "the body reduces ", body.reduced_rank, " dims, operands have ",
+  call.check_shape(body.reduced_rank <= static_cast<int>(space.size()), "the body reduces ", body.reduced_rank, " dims, operands have ",
             space.size());
   std::vector<bool> narrow_inputs;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const DType type = call.dtype(operands[i]);
-    call.sound(type == body.inputs[i], "operand ", operands[i], " is ", name(type), ", the body takes ", name(body.inputs[i]));
+    call.validate(type == body.inputs[i], "operand ", operands[i], " is ", name(type), ", the body takes ", name(body.inputs[i]));
     narrow_inputs.push_back(body.reduced_rank > 0 && trailing_ones(call.dims(operands[i]), body.reduced_rank));
   }
   const std::vector<bool> narrow = ops::narrow_values(body, narrow_inputs);
@@ -142,11 +142,11 @@ DType operand_type(const Node& node, Operands accepted, int first) {
     if (!node.inputs[i]) continue;
     const DType found = node.inputs[i]->dtype();
     supported(found != DType::string, "operand ", i, " holds strings; only numbers and booleans are computed");
-    sound(accepts(accepted, found), "operand ", i, " is ", name(found), ", but must hold ", text(accepted));
-    sound(!type || *type == found, "operand ", i, " is ", name(found), ", the operands before it are ", name(type.value_or(found)));
+    validate(accepts(accepted, found), "operand ", i, " is ", name(found), ", but must hold ", text(accepted));
+    validate(!type || *type == found, "operand ", i, " is ", name(found), ", the operands before it are ", name(type.value_or(found)));
     type = found;
   }
-  sound(type.has_value(), "no operand is given");
+  validate(type.has_value(), "no operand is given");
   return *type;
 }
 

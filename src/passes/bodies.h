@@ -19,9 +19,9 @@ ir::Body feed(const ir::Body& body, int input, const ir::Body& producer);
 bool read_by_alone(const ir::Graph& graph, const ir::Value* v, const ir::Node& reader);
 // One Region in the place of `n` and of the node before it, which makes `v` for it alone; `first` and `own` are their bodies.
 ir::Node* join_as_region(ir::Graph& graph, ir::Node& n, ir::Value* v, const ir::Body& first, const ir::Body& own);
-inline constexpr std::size_t kMostRegionOperands = 12;   // one that reads more streams than this runs out of registers and prefetchers
+inline constexpr std::size_t kMaxRegionOperands = 12;   // one that reads more streams than this runs out of registers and prefetchers
 // A longer body gains nothing: its operands and results are few beside its arithmetic. It keeps fusing linear in a chain's length.
-inline constexpr std::size_t kMostCode = 256;
+inline constexpr std::size_t kMaxCode = 256;
 
 void inline_scalars(ir::Body& body, std::vector<ir::Value*>& operands, int first_operand);
 

@@ -1,4 +1,4 @@
-// What conv_few (backends/cuda/tactics) takes.
+// What conv_small_c (backends/cuda/tactics) takes.
 #include "passes/first_convolutions.h"
 
 #include <algorithm>

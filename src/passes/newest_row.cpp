@@ -4,7 +4,7 @@
 #include <charconv>
 #include <map>
 
-#include "passes/cone.h"
+#include "passes/backward_slice.h"
 #include "passes/movement.h"
 #include "tenfold/error.h"
 
@@ -46,17 +46,17 @@ class Division {
     halves_[x_] = {cut_to(graph_, x_, {axis, {0, 1, rows - 1}}, nodes.front()), cut_to(graph_, x_, {axis, {rows - 1, 1, 1}}, nodes.front()),
                    axis, rows};
     for (Node* n : nodes)
-      if (reads_halves(*n) && !slice(*n) && !recurrent(*n) && !cones(*n)) join(*n);
+      if (reads_halves(*n) && !slice(*n) && !recurrent(*n) && !backward_slices(*n)) join(*n);
     for (const auto& [v, halves] : halves_)
       if (v != x_ && graph_.is_output(v)) graph_.replace_uses(const_cast<Value*>(v), joined(halves, v->producer));
     graph_.sweep();
     graph_.sort();
-    const std::set<const Node*> early = early_nodes(graph_, row_);
+    const std::set<const Node*> early = precomputed_nodes(graph_, row_);
     if (std::all_of(early.begin(), early.end(), [](const Node* n) { return moves(*n); })) refuse();
   }
 
  private:
-  struct Halves {
+  struct TwoParts {
     Value *past = nullptr, *newest = nullptr;
     std::size_t axis = 0;
     std::int64_t rows = 0;
@@ -72,16 +72,16 @@ class Division {
   bool reads_halves(const Node& n) const {
     return std::any_of(n.inputs.begin(), n.inputs.end(), [&](const Value* v) { return halves_.contains(v); });
   }
-  const Halves* halves_of(const Value* v) const {
+  const TwoParts* halves_of(const Value* v) const {
     const auto it = halves_.find(v);
     return it == halves_.end() ? nullptr : &it->second;
   }
 
-  Value* joined(const Halves& h, Node* before) {
+  Value* joined(const TwoParts& h, Node* before) {
     return graph_.make("Concat", {h.past, h.newest}, {{"axis", static_cast<std::int64_t>(h.axis)}}, before);
   }
   // Rows of a divided value, in one piece.
-  Value* take(const Halves& h, const Positions& at, Node& before) {
+  Value* take(const TwoParts& h, const Positions& at, Node& before) {
     if (at.last() + 1 < h.rows) return cut_to(graph_, h.past, {h.axis, at}, &before);
     if (at.count == 1) return h.newest;
     Positions past = at;
@@ -94,7 +94,7 @@ class Division {
 
   bool slice(Node& n) {
     const auto part = sliced(n);
-    const Halves* h = halves_of(n.in(0));
+    const TwoParts* h = halves_of(n.in(0));
     if (!part || !h || part->axis != h->axis) return false;
     const Positions& at = part->at;
     if (at.last() + 1 < h->rows || at.count == 1) {
@@ -110,7 +110,7 @@ class Division {
   // The layer over the past rows, and one step of it from the state behind them.
   bool recurrent(Node& n) {
     if (n.op() != "LSTM" && n.op() != "GRU" && n.op() != "RNN") return false;
-    const Halves* h = halves_of(n.in(0));
+    const TwoParts* h = halves_of(n.in(0));
     const std::size_t axis = n.attributes.integer("layout", 0) == 0 ? 0 : 1;
     const auto others = std::count_if(n.inputs.begin() + 1, n.inputs.end(), [&](const Value* v) { return halves_.contains(v); });
     if (!h || h->axis != axis || others > 0) return false;
@@ -139,27 +139,27 @@ class Division {
   }
 
   // The half of the node's result, if it reads no more than the past rows where `past`.
-  std::optional<Cone> half(const Node& n, const Part& part, bool past) const {
-    std::optional<Cone> cone = cone_of(n, part);
-    if (!cone) return std::nullopt;
+  std::optional<BackwardSlice> half(const Node& n, const AxisRange& part, bool past) const {
+    std::optional<BackwardSlice> backward_slice = backward_slice_of(n, part);
+    if (!backward_slice) return std::nullopt;
     for (std::size_t i = 0; i < n.inputs.size(); ++i) {
-      const Halves* h = halves_of(n.inputs[i]);
+      const TwoParts* h = halves_of(n.inputs[i]);
       if (!h) continue;
-      const auto& read = cone->reads[i];
+      const auto& read = backward_slice->reads[i];
       if (!read || read->axis != h->axis || (past && read->at.last() + 1 >= h->rows)) return std::nullopt;
     }
-    return cone;
+    return backward_slice;
   }
-  Value* made(Node& n, const Cone& cone) {
+  Value* made(Node& n, const BackwardSlice& backward_slice) {
     std::vector<Value*> operands = n.inputs;
     for (std::size_t i = 0; i < operands.size(); ++i) {
-      if (!operands[i] || !cone.reads[i]) continue;
-      const Halves* h = halves_of(operands[i]);
-      operands[i] = h ? take(*h, cone.reads[i]->at, n) : cut_to(graph_, operands[i], *cone.reads[i], &n);
+      if (!operands[i] || !backward_slice.reads[i]) continue;
+      const TwoParts* h = halves_of(operands[i]);
+      operands[i] = h ? take(*h, backward_slice.reads[i]->at, n) : cut_to(graph_, operands[i], *backward_slice.reads[i], &n);
     }
-    return cone.make(graph_, n, std::move(operands));
+    return backward_slice.make(graph_, n, std::move(operands));
   }
-  bool cones(Node& n) {
+  bool backward_slices(Node& n) {
     if (n.outputs.size() != 1 || !n.out()->type.is_tensor()) return false;
     for (std::size_t axis = 0; axis < n.out()->dims().size(); ++axis) {
       const ir::Dim rows = n.out()->dims()[axis];
@@ -177,13 +177,13 @@ class Division {
   void join(Node& n) {
     if (whole_.empty()) whole_ = cat("'", n.name, "' (", n.op(), ")");
     for (std::size_t i = 0; i < n.inputs.size(); ++i)
-      if (const Halves* h = halves_of(n.inputs[i]); h && n.inputs[i] != x_) graph_.set_input(n, static_cast<int>(i), joined(*h, &n));
+      if (const TwoParts* h = halves_of(n.inputs[i]); h && n.inputs[i] != x_) graph_.set_input(n, static_cast<int>(i), joined(*h, &n));
   }
 
   Graph& graph_;
   const NewestRow& row_;
   Value* x_;
-  std::map<const Value*, Halves> halves_;
+  std::map<const Value*, TwoParts> halves_;
   std::string whole_;   // the first node that needs all rows
 };
 
@@ -203,7 +203,7 @@ NewestRow parse_newest_row(const std::string& text) {
 
 void split_newest_row(Graph& graph, const NewestRow& row) { Division(graph, row).run(); }
 
-std::set<const Node*> early_nodes(const Graph& graph, const NewestRow& row) {
+std::set<const Node*> precomputed_nodes(const Graph& graph, const NewestRow& row) {
   const Value* x = input_of(graph, row.input);
   const std::int64_t rows = rows_of(*x, row);
   std::set<const Node*> early;

@@ -29,6 +29,6 @@ NewestRow parse_newest_row(const std::string& text);
 void split_newest_row(ir::Graph& graph, const NewestRow& row);
 
 // The nodes that need neither the newest row nor another input than that of the rows. Those that give outputs of the graph are none.
-std::set<const ir::Node*> early_nodes(const ir::Graph& graph, const NewestRow& row);
+std::set<const ir::Node*> precomputed_nodes(const ir::Graph& graph, const NewestRow& row);
 
 }  // namespace tenfold::passes

@@ -69,7 +69,7 @@ std::optional<ir::Body> norm_body(const ir::Node& n) {
   return ir::simplify(ir::compose(body, *n.body, links));
 }
 
-std::optional<ir::Body> channel_norm_body(const ir::Node& n, std::int64_t length) {
+std::optional<ir::Body> group_norm_nhwc_body(const ir::Node& n, std::int64_t length) {
   Code c{.body = {.inputs = {}, .code = {}, .outputs = {}, .reduced_rank = 2}};
   for (const ir::Value* v : n.inputs) {
     if (!v || !is_short_float(v->dtype())) return std::nullopt;

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "backends/device_traits.h"
-#include "passes/precision/fold_products.h"
+#include "passes/precision/fold_gemms.h"
 #include "passes/precision/narrow_floats.h"
 #include "passes/precision/layer_types.h"
 #include "passes/precision/numerics.h"
@@ -56,7 +56,7 @@ Names fuse() {
       "sink_reshape",       // past what the precision made of products and masks
       "merge_movement",
       "fuse_epilogue",      // anchors take what follows them first ...
-      "merge_products",     // queries, keys and values, with the epilogues they have now
+      "merge_gemms",     // queries, keys and values, with the epilogues they have now
       "fold_constants",     // their weights side by side
       "fuse_regions",       // ... and regions what is left
       "fuse_epilogue",      // a single node that only now has one reader
@@ -84,41 +84,41 @@ Names canonical_for_launches() {
       "lower_patches",       // a vision transformer's first product
       "regroup_heads",       // attention over tokens first reads views ...
       "merge_movement",
-      "transpose_products",  // ... of products that are computed batch first ...
+      "transpose_gemms",  // ... of products that are computed batch first ...
       "lift_slice",          // ... for queries, keys and values side by side
       "merge_movement",
       "fuse_masked_mean",
-      "fuse_sum_norm",
+      "fuse_skip_layer_norm",
   };
 }
 Names settled_for_launches(bool own_kernels) {
   if (!own_kernels) return {"lower_conv_transpose"};
-  return {"lower_conv_transpose", "read_wide_images", "fuse_conv_max_pool", "fuse_channel_norm"};  // the last three no library computes
+  return {"lower_conv_transpose", "read_wide_images", "fuse_conv_max_pool", "fuse_group_norm_nhwc"};  // the last three no library computes
 }
 Names fuse_for_launches() {
-  return {"widen_at_reader", "lift_reshape", "merge_movement", "join_regions", "fuse_product_norm", "fuse_quantized_norm",
+  return {"widen_at_reader", "lift_reshape", "merge_movement", "join_regions", "fuse_gemm_layer_norm", "fuse_quantized_norm",
           "fuse_quantized_attention", "lower_group_norm", "fold_constants", "fuse_long_reductions", "merge_common"};
 }
-// Norms that their readers compute, and norms of channels as rows.
+// Norms that their readers compute, and GroupNorms as rows.
 Names other_form_for_halves() {
-  return {"defer_norms", "lower_channel_norm", "lower_group_norm", "fold_constants", "fuse_long_reductions", "merge_common"};
+  return {"defer_norms", "lower_group_norm_nhwc", "lower_group_norm", "fold_constants", "fuse_long_reductions", "merge_common"};
 }
 // Bodies that run block by block take reductions in.
 Names fuse_for_blocks() { return {"join_bf16_regions", "fuse_reductions", "fuse_expand_depthwise", "merge_common"}; }
 
 // Q/DQ graphs. Where 8 bits are not allowed, or are not what the model has, these leave floats.
 Names quantized(const backends::DeviceTraits& device, const BuildConfig& config, const Found& found) {
-  const bool tensor = device.tensor_products;
+  const bool tensor = device.tensor_core_gemm;
   Names list;
-  if (found.rows && tensor && device.float8_products && config.fp8) list.push_back("quantize_rows_to_float8");
+  if (found.rows && tensor && device.float8_gemm && config.fp8) list.push_back("quantize_rows_to_float8");
   if (found.rows)   // what has no ranges
     list.push_back(tensor ? "quantize_rows_for_gpu" : device.byte_pairs ? "quantize_rows_for_pairs" : "quantize_rows");
   if (config.int8 && !tensor && !device.signed_bytes) list.push_back("unsign_qdq");   // while quantization stands beside its inverse
   if (config.int8) list.push_back("move_qdq");                                        // dequantized values reach the products
   if (config.int8) list.push_back(tensor ? "fold_qdq_for_gpu" : "fold_qdq");          // products of 8-bit operands
-  if (config.int8 && config.tf32 && config.tf32_products && device.host_arithmetic && !device.byte_pairs)
+  if (config.int8 && config.tf32 && config.tf32_matmul && device.host_arithmetic && !device.byte_pairs)
     list.push_back("fold_recurrent_int8");
-  if (config.fp8 && device.float8_products) list.insert(list.end(), {"fold_float8", "fuse_float8_attention"});
+  if (config.fp8 && device.float8_gemm) list.insert(list.end(), {"fold_float8", "fuse_float8_attention"});
   if (config.int8) list.push_back("remove_qdq");                                      // products of activations stay float ...
   if (config.int8 || tensor) list.push_back("fuse_attention");                        // ... and only now look like attention
   list.push_back(tensor ? "lower_qdq_for_gpu" : "lower_qdq");                         // the rest, for regions and epilogues to absorb
@@ -135,7 +135,7 @@ std::vector<Pass> sixteen_bits(const backends::DeviceTraits& device, const Build
       passes.push_back(pass_narrow_floats(type, type == DType::f16 ? found.wide : std::set<std::string>{}, has_no_type));
   if (device.half_values && config.fp16) passes.push_back(pass_narrow_floats(DType::f16, found.wide, has_type));
   else if (device.half_values && config.bf16) passes.push_back(pass_narrow_floats(DType::bf16, {}, has_type));
-  else if (device.bf16_products && config.bf16 && !found.quantized) passes.push_back(pass_narrow_floats(DType::bf16, {}, is_f32_on_hosts));
+  else if (device.bf16_gemm && config.bf16 && !found.quantized) passes.push_back(pass_narrow_floats(DType::bf16, {}, is_f32_on_hosts));
   return passes;
 }
 
@@ -159,7 +159,7 @@ Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& confi
   const bool own_kernels = config.tactic_sources & static_cast<std::uint32_t>(TacticSource::native);
   Pipeline p;
   if (device.host_arithmetic || device.launches) lists.add(p.rewrite, {"remove_identity"});   // which would keep 16 bits between wide nodes
-  if (device.host_arithmetic) lists.add(p.rewrite, {device.bf16_products ? "widen_f16" : "widen_halves"});  // no kernels are theirs
+  if (device.host_arithmetic) lists.add(p.rewrite, {device.bf16_gemm ? "widen_f16" : "widen_fp16"});  // no kernels are theirs
   if (device.launches) lists.add(p.rewrite, {"widen_for_rules"});
   lists.add(p.rewrite, canonical());
   lists.add(p.rewrite, pack_tokens(config.pack_tokens));
@@ -182,7 +182,7 @@ Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& confi
   p.precision.push_back(pass_permit_rounding(config, device));   // types are settled: what is left in f32 may round its operands
 
   if (device.launches) lists.add(p.fuse, settled_for_launches(own_kernels));
-  else if (own_kernels && device.host_arithmetic) lists.add(p.fuse, {"fuse_channel_norm_on_hosts"});
+  else if (own_kernels && device.host_arithmetic) lists.add(p.fuse, {"fuse_group_norm_nhwc_on_hosts"});
   lists.add(p.fuse, fuse());
   if (device.launches) lists.add(p.fuse, fuse_for_launches());
   if (device.blocks) lists.add(p.fuse, fuse_for_blocks());
@@ -195,7 +195,7 @@ Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& confi
 std::vector<DType> calibrated_types(const backends::DeviceInfo& device, const BuildConfig& config) {
   if (!config.calibration) return {DType::i8};   // another build's ranges
   std::vector<DType> types = config.calibration->types;
-  std::erase_if(types, [&, float8 = backends::traits_of(device).float8_products](DType type) {
+  std::erase_if(types, [&, float8 = backends::traits_of(device).float8_gemm](DType type) {
     return type == DType::i8 ? !config.int8 : !config.fp8 || !float8;
   });
   return types;
@@ -207,12 +207,12 @@ quant::Placing placing_for(const backends::DeviceInfo& device, const BuildConfig
   using quant::Activations;
   quant::Placing placing{.activations = traits.host_arithmetic ? Activations::unsigned_bytes : Activations::unsigned_if_never_negative,
                          .float8 = !types.empty() && types.front() == DType::f8e4m3fn,
-                         .shortcuts = traits.tensor_products};   // whose kernels take bytes to the sum as they take the block's own
-  placing.takes = [tensor = traits.tensor_products, any = !types.empty(), int8 = config.int8](const ir::Node& product) {
+                         .shortcuts = traits.tensor_core_gemm};   // whose kernels take bytes to the sum as they take the block's own
+  placing.takes = [tensor = traits.tensor_core_gemm, any = !types.empty(), int8 = config.int8](const ir::Node& product) {
     const std::optional<DType> given = product.numerics.type;   // its layer's
     return (given ? bits(*given) <= 8 && (any || int8) : any) && (!tensor || fits_tensor_cores(product));
   };
-  placing.other = [float8 = placing.float8, can = traits.float8_products && config.fp8](const ir::Node& product) {
+  placing.other = [float8 = placing.float8, can = traits.float8_gemm && config.fp8](const ir::Node& product) {
     const std::optional<DType> given = product.numerics.type;
     return can && given && bits(*given) <= 8 && (*given == DType::f8e4m3fn) != float8;
   };

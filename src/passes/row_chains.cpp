@@ -120,7 +120,7 @@ Node* absorb_one(ir::Graph& graph, Node& n, const RowChains& what) {
   if (!own) return nullptr;
   for (ir::Value* v : n.inputs) {
     Node* producer = v->producer;
-    if (!producer || !read_by_alone(graph, v, n) || producer->inputs.size() + n.inputs.size() > kMostRegionOperands) continue;
+    if (!producer || !read_by_alone(graph, v, n) || producer->inputs.size() + n.inputs.size() > kMaxRegionOperands) continue;
     const std::optional<ir::Body> first = row_body(*producer, what);
     if (!first) continue;
     const int reduced = std::max(first->reduced_rank, own->reduced_rank);

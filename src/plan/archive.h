@@ -143,7 +143,7 @@ class Reader : public Archive<Reader> {
   // Programs hold steps that hold programs: recursion that a file controls must end.
   struct Nested {
     explicit Nested(Reader& r) : reader(r) {
-      if (++r.depth_ > ir::kMostNested + 1) r.refuse("programs are nested too deeply");
+      if (++r.depth_ > ir::kMaxNested + 1) r.refuse("programs are nested too deeply");
     }
     ~Nested() { --reader.depth_; }
     Reader& reader;

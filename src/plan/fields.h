@@ -205,17 +205,17 @@ void fields(A& a, Constant& x) {
 template <class A>
 void fields(A& a, Step& x) {
   auto& [kind, name, op, attributes, numerics, has_body, body, anchor_inputs, tactic, tactic_version, config, in, out, programs,
-         workspace_offset, workspace_bytes, workspace_grown, defines] = x;
+         workspace_offset, workspace_bytes, workspace_dynamic, defines] = x;
   a(kind, name, op, attributes, numerics, has_body);
   if (has_body) a(body);
-  a(anchor_inputs, tactic, tactic_version, config, in, out, programs, workspace_offset, workspace_bytes, workspace_grown, defines);
+  a(anchor_inputs, tactic, tactic_version, config, in, out, programs, workspace_offset, workspace_bytes, workspace_dynamic, defines);
 }
 template <class A>
 void fields(A& a, Program& x) {
   const typename A::Nested nested(a);
-  auto& [box, symbols, dims, grown, objects, inputs, outputs, steps, early, rows_input, rows_axis, segments, arena_bytes,
+  auto& [box, symbols, dims, grown, objects, inputs, outputs, steps, precomputed, rows_input, rows_axis, segments, arena_bytes,
          arena_live_bytes] = x;
-  a(box, symbols, dims, grown, objects, inputs, outputs, steps, early, rows_input, rows_axis, segments, arena_bytes, arena_live_bytes);
+  a(box, symbols, dims, grown, objects, inputs, outputs, steps, precomputed, rows_input, rows_axis, segments, arena_bytes, arena_live_bytes);
 }
 template <class A>
 void fields(A& a, Plan& x) {

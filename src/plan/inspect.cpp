@@ -6,7 +6,7 @@
 #include "backends/device_traits.h"
 #include "base/check.h"
 #include "ir/op_def.h"
-#include "plan/front.h"
+#include "plan/host_prologue.h"
 #include "plan/loop_form.h"
 #include "plan/step_types.h"
 
@@ -91,11 +91,11 @@ void add_steps(std::string& out, const Plan& plan, const Program& top, const Pro
                Telling& telling) {
   int number = 0;
   for (const Step& step : program.steps) {
-    if (program.early > 0 && number == 0) out += cat(indent, "before the newest row:\n");
-    if (program.early > 0 && number == program.early) out += cat(indent, "with the newest row:\n");
+    if (program.precomputed > 0 && number == 0) out += cat(indent, "before the newest row:\n");
+    if (program.precomputed > 0 && number == program.precomputed) out += cat(indent, "with the newest row:\n");
     out += cat(indent, number++, "  ", step.name, "  ", step.op, step.has_body && !is_region(step) ? "+body" : "", "  ",
                kind_text(step.kind));
-    const bool in_front = &program == &top && static_cast<std::size_t>(number) <= front_steps(top);
+    const bool in_front = &program == &top && static_cast<std::size_t>(number) <= prologue_steps(top);
     if (backends::traits_of(plan.device).launches) out += waits_text(step, in_front);
     if (step.kind == StepKind::kernel) out += cat(" ", step.tactic, " v", step.tactic_version, " [", config_text(step), "]");
     out += "\n";
@@ -107,7 +107,7 @@ void add_steps(std::string& out, const Plan& plan, const Program& top, const Pro
       if (telling.program && !telling.program->steps[telling.step].nodes.empty())
         out += cat(indent, "     computes ", listed(telling.names.table, telling.program->steps[telling.step].nodes), "\n");
       add_operands(out, plan, top, step, telling, indent + "     ");
-      if (step.workspace_grown >= 0) out += cat(indent, "     work in grown ", step.workspace_grown, "\n");
+      if (step.workspace_dynamic >= 0) out += cat(indent, "     work in grown ", step.workspace_dynamic, "\n");
       if (step.workspace_bytes > 0) out += cat(indent, "     work ", step.workspace_bytes, " bytes at arena+", step.workspace_offset, "\n");
     }
     ++telling.step;

@@ -9,7 +9,7 @@
 namespace tenfold::plan {
 namespace {
 
-constexpr std::uint64_t kMostShared = 64, kSharedPerByte = 16;   // of a name, with the one before it
+constexpr std::uint64_t kMaxShared = 64, kSharedPerByte = 16;   // of a name, with the one before it
 
 class NameWriter {
  public:
@@ -22,7 +22,7 @@ class NameWriter {
   void text(const std::string& value) {
     std::size_t shared = 0;
     while (shared < std::min(value.size(), last_.size()) && value[shared] == last_[shared]) ++shared;
-    if (shared > kMostShared + kSharedPerByte * (value.size() - shared)) shared = kMostShared;
+    if (shared > kMaxShared + kSharedPerByte * (value.size() - shared)) shared = kMaxShared;
     number(shared), number(value.size() - shared);
     bytes.append(value, shared);
     last_ = value;
@@ -60,7 +60,7 @@ class NameReader {
   std::string text() {
     const std::uint64_t shared = number();
     const std::size_t own = count();
-    if (shared > last_.size() || shared > kMostShared + kSharedPerByte * own) refuse("a name shares ", shared, " bytes with the last");
+    if (shared > last_.size() || shared > kMaxShared + kSharedPerByte * own) refuse("a name shares ", shared, " bytes with the last");
     last_.resize(static_cast<std::size_t>(shared));
     last_.append(bytes_, at_, own);
     at_ += own;

@@ -70,7 +70,7 @@ struct Step {
   std::vector<Operand> in, out;
   std::vector<Program> programs;         // branch: then, else; loop: the body
   std::int64_t workspace_offset = 0, workspace_bytes = 0;   // in the arena; for branch and loop the bodies' arena
-  std::int32_t workspace_grown = -1;     // instead: a buffer of Program::grown
+  std::int32_t workspace_dynamic = -1;     // instead: a buffer of Program::grown
   std::vector<std::int32_t> defines;     // symbols (indices into Program::symbols of the top program) known after this step
 };
 
@@ -89,7 +89,7 @@ struct Program {
                                          // other bindings have entries that nothing uses; of top programs alone
   std::vector<Operand> inputs, outputs;  // formal types; Space::binding, or Space::object with the same number
   std::vector<Step> steps;
-  std::int32_t early = 0;                // the first steps, which depend on no newest row (passes/newest_row.h); of top programs alone
+  std::int32_t precomputed = 0;                // the first steps, which depend on no newest row (passes/newest_row.h); of top programs alone
   std::int32_t rows_input = -1, rows_axis = -1;  // where early > 0: the binding whose rows they read, all but the last along this axis
   std::vector<Segment> segments;
   std::int64_t arena_bytes = 0;

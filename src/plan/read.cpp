@@ -32,7 +32,7 @@ auto guarded(Read read) {
   }
 }
 
-constexpr std::size_t kMostTableBytes = kHeaderBytes + kTableEntryBytes * kMaxSections;
+constexpr std::size_t kMaxTableBytes = kHeaderBytes + kTableEntryBytes * kMaxSections;
 
 // `file`: its bytes, or as many of the first as header and table may take; `size` is that of all.
 std::vector<Section> read_table(Bytes file, std::uint64_t size, bool any_version = false, std::uint32_t* found = nullptr) {
@@ -195,7 +195,7 @@ namespace {
 
 // One small section of a plan of any version, of which no other byte is touched; empty if it has none.
 std::string read_section(const OpenFile& file, SectionId id, const char* what, std::uint32_t* version = nullptr) {
-  const std::string head = file.read(0, std::min<std::uint64_t>(file.size(), kMostTableBytes));
+  const std::string head = file.read(0, std::min<std::uint64_t>(file.size(), kMaxTableBytes));
   const std::vector<Section> sections = read_table(std::as_bytes(std::span(head)), file.size(), true, version);
   check_places(file.size(), sections, [&](std::uint64_t at, std::uint64_t bytes) {
     need(bytes <= kWeightsAlignment, "the plan has ", bytes, " bytes between two sections");

@@ -47,7 +47,7 @@ backends::OperandDesc describe(const Operand& o, const std::vector<ir::Dim>& dim
   for (DimIndex i : o.dims) d.dims.push_back(dims.at(static_cast<std::size_t>(i)));
   d.layout = o.layout;
   d.constant = o.constant;
-  d.odd_address = o.at.offset % backends::kVectorBytes != 0;   // views lie somewhere behind an aligned address
+  d.misaligned = o.at.offset % backends::kVectorBytes != 0;   // views lie somewhere behind an aligned address
   d.dense = o.dense;
   if (!o.dense)
     for (DimIndex i : o.strides) d.strides.push_back(dims.at(static_cast<std::size_t>(i)));

@@ -126,8 +126,8 @@ void verify_step(const VerifyScope& scope, const Program& program, const Step& s
   // A tactic takes as many of them for the operator's.
   must(step.kind != StepKind::kernel || step.has_body || static_cast<std::size_t>(step.anchor_inputs) == step.in.size(), "it has ",
        step.anchor_inputs, " own operands of ", step.in.size(), " and no body that reads the others");
-  must(step.workspace_grown >= -1 && step.workspace_grown < static_cast<std::int32_t>(scope.top.grown.size()),
-       "its workspace is growing buffer ", step.workspace_grown, " of ", scope.top.grown.size());
+  must(step.workspace_dynamic >= -1 && step.workspace_dynamic < static_cast<std::int32_t>(scope.top.grown.size()),
+       "its workspace is growing buffer ", step.workspace_dynamic, " of ", scope.top.grown.size());
   must(step.defines.empty() || (step.kind != StepKind::kernel && step.kind != StepKind::copy),
        "it defines sizes, which only host steps, branches and loops do");
   must(step.kind == StepKind::branch || step.kind == StepKind::loop || step.programs.empty(), "it owns programs but is no branch or loop");
@@ -203,15 +203,15 @@ void verify_program(const VerifyScope& scope, const Program& program, Known know
     covered += s.count;
   }
   must(covered == static_cast<std::int64_t>(program.steps.size()), "segments cover ", covered, " of ", program.steps.size(), " steps");
-  must(program.early >= 0 && program.early <= static_cast<std::int64_t>(program.steps.size()), program.early, " of ", program.steps.size(),
-       " steps are early");
-  for (std::int32_t i = 0; i < program.early; ++i)   // the run that follows forgets what steps defined
-    must(program.steps[static_cast<std::size_t>(i)].defines.empty(), "step ", i, " is early and defines sizes");
-  if (program.early > 0) {
+  must(program.precomputed >= 0 && program.precomputed <= static_cast<std::int64_t>(program.steps.size()), program.precomputed, " of ", program.steps.size(),
+       " steps are precomputed");
+  for (std::int32_t i = 0; i < program.precomputed; ++i)   // the run that follows forgets what steps defined
+    must(program.steps[static_cast<std::size_t>(i)].defines.empty(), "step ", i, " is precomputed and defines sizes");
+  if (program.precomputed > 0) {
     const auto count = static_cast<std::int64_t>(program.inputs.size());
-    must(program.rows_input >= 0 && program.rows_input < count, "early steps read rows of binding ", program.rows_input, " of ", count);
+    must(program.rows_input >= 0 && program.rows_input < count, "precomputed steps read rows of binding ", program.rows_input, " of ", count);
     const auto rank = static_cast<std::int64_t>(program.inputs[static_cast<std::size_t>(program.rows_input)].dims.size());
-    must(program.rows_axis >= 0 && program.rows_axis < rank, "early steps read rows along axis ", program.rows_axis, " of ", rank);
+    must(program.rows_axis >= 0 && program.rows_axis < rank, "precomputed steps read rows along axis ", program.rows_axis, " of ", rank);
   }
   for (const Step& step : program.steps) {
     try {

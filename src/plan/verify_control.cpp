@@ -122,7 +122,7 @@ void verify_order(const VerifyScope& scope, const Step& step, Known& known) {
     if (o.at.space == Space::grown) need_dim(scope.top.grown[static_cast<std::size_t>(o.at.index)]);
   };
   for (const Operand& o : step.in) need(o);
-  if (step.workspace_grown >= 0) need_dim(scope.top.grown[static_cast<std::size_t>(step.workspace_grown)]);
+  if (step.workspace_dynamic >= 0) need_dim(scope.top.grown[static_cast<std::size_t>(step.workspace_dynamic)]);
   for (std::int32_t s : step.defines) {
     must(s >= static_cast<std::int32_t>(scope.input_symbols) && static_cast<std::size_t>(s) < scope.symbols.size(), "it defines symbol ",
          s);

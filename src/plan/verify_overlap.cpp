@@ -128,7 +128,7 @@ void verify_overlaps(const VerifyScope& scope, const Step& step) {
   const backends::Tactic* tactic = step.kind == StepKind::kernel ? scope.tactics.find(step.tactic) : nullptr;
   const ByteRange workspace{step.workspace_offset, step.workspace_offset + step.workspace_bytes};
   const auto in_workspace = [&](const Placed& o) {
-    if (o.operand->at.space == Space::grown) return o.operand->at.index == step.workspace_grown;
+    if (o.operand->at.space == Space::grown) return o.operand->at.index == step.workspace_dynamic;
     return o.operand->at.space == Space::arena && o.range.overlaps(workspace);
   };
   const std::vector<Placed> ins = placed(scope, step.in), outs = placed(scope, step.out);

@@ -68,7 +68,7 @@ void verify_attributes(const ir::OpDef& def, const ir::Attributes& attributes) {
 
 // A size that depends on data is a new symbol each time it is inferred: there the bound must hold, elsewhere equality.
 // Not so for a step that defines no size: the builder knew it from contents (a Slice that ends at a Shape). Kernels fill what their
-// results hold, whatever their operands say, and reference kernels refuse to fill more than that (ops::settle_shape).
+// results hold, whatever their operands say, and reference kernels refuse to fill more than that (ops::fold_shape_constant).
 void verify_result(const VerifyScope& scope, const ir::Graph& graph, const ir::TensorType& inferred, const Operand& o,
                    bool sized_by_result) {
   must(inferred.dtype == o.dtype, "a result is ", name(o.dtype), ", the operator gives ", name(inferred.dtype));
@@ -246,8 +246,8 @@ void verify_tactic(const VerifyScope& scope, const Step& step) {
   if (tactic->workspace) {
     const ir::Dim bytes = tactic->workspace(problem, step.config);
     const std::int64_t wanted = bytes.bounds(scope.box).upper;
-    if (step.workspace_grown >= 0)
-      must(dim_at(scope, scope.top.grown[static_cast<std::size_t>(step.workspace_grown)]) == bytes, "tactic '", step.tactic, "' needs ",
+    if (step.workspace_dynamic >= 0)
+      must(dim_at(scope, scope.top.grown[static_cast<std::size_t>(step.workspace_dynamic)]) == bytes, "tactic '", step.tactic, "' needs ",
            bytes.text(), " bytes of workspace, its growing buffer has another size");
     else
       must(wanted <= step.workspace_bytes, "tactic '", step.tactic, "' needs ", wanted, " bytes of workspace, the step has ",

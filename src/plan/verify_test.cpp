@@ -69,11 +69,11 @@ TEST(Verify, SymbolsAndRanges) {
   expect_refused("twice", [](Program& g) { g.symbols.push_back({"n"}), g.symbols.push_back({"n"}); });
   expect_refused("segments", [](Program& g) { g.segments[0].count = 2; });
   expect_refused("segments", [](Program& g) { g.segments = {{0, -1}, {-1, 4}}; });
-  expect_refused("steps are early", [](Program& g) { g.early = static_cast<std::int32_t>(g.steps.size()) + 1; });
-  expect_refused("steps are early", [](Program& g) { g.early = -1; });
-  expect_refused("early steps read rows of binding", [](Program& g) { g.early = 1; });
-  expect_refused("early steps read rows of binding", [](Program& g) { g.early = 1, g.rows_input = 9, g.rows_axis = 0; });
-  expect_refused("early steps read rows along axis", [](Program& g) { g.early = 1, g.rows_input = 0, g.rows_axis = 9; });
+  expect_refused("steps are precomputed", [](Program& g) { g.precomputed = static_cast<std::int32_t>(g.steps.size()) + 1; });
+  expect_refused("steps are precomputed", [](Program& g) { g.precomputed = -1; });
+  expect_refused("precomputed steps read rows of binding", [](Program& g) { g.precomputed = 1; });
+  expect_refused("precomputed steps read rows of binding", [](Program& g) { g.precomputed = 1, g.rows_input = 9, g.rows_axis = 0; });
+  expect_refused("precomputed steps read rows along axis", [](Program& g) { g.precomputed = 1, g.rows_input = 0, g.rows_axis = 9; });
 }
 
 TEST(Verify, OperandsStayInTheirSpace) {
@@ -231,7 +231,7 @@ void grow(Program& g) {
 
 TEST(Verify, GrowingBuffersAreUsedOnceTheirSizeIsKnown) {
   EXPECT_EQ(refusal([](Plan& p) { grow(p.programs[0]); }), "");
-  EXPECT_NE(refusal([](Plan& p) { grow(p.programs[0]), p.programs[0].early = 1; }).find("step 0 is early and defines sizes"),
+  EXPECT_NE(refusal([](Plan& p) { grow(p.programs[0]), p.programs[0].precomputed = 1; }).find("step 0 is precomputed and defines sizes"),
             std::string::npos);
   const auto changed = [](auto change) {
     return [change](Program& g) { grow(g), change(g); };
@@ -239,8 +239,8 @@ TEST(Verify, GrowingBuffersAreUsedOnceTheirSizeIsKnown) {
   expect_refused("no step before it defines", changed([](Program& g) { std::swap(g.steps[0], g.steps[1]); }));
   expect_refused("no step before it defines", changed([](Program& g) { g.steps[0].defines.clear(); }));
   expect_refused("no step before it defines", changed([](Program& g) {   // constant extents in a buffer without a size
-    Operand& early = g.steps[0].in[0];
-    early.at = {Space::grown, 1, 0}, early.dims = {1}, early.strides = {2};
+    Operand& precomputed = g.steps[0].in[0];
+    precomputed.at = {Space::grown, 1, 0}, precomputed.dims = {1}, precomputed.strides = {2};
   }));
   expect_refused("known already", changed([](Program& g) { g.steps[1].kind = StepKind::host, g.steps[1].defines = {1}; }));
   expect_refused("defines symbol 0", changed([](Program& g) { g.steps[0].defines = {0}; }));

@@ -63,7 +63,7 @@ Factors narrowing(const ChannelStats& stats, double power) {
 // SmoothQuant's: what makes channels of the data wide is divided between them and the weights.
 Factors dividing(const ChannelStats& stats, const std::vector<Sums>& products, double power) {
   Factors f(stats.low.size(), 1);
-  constexpr double kMost = 64;   // dead channels decide nothing
+  constexpr double kMax = 64;   // dead channels decide nothing
   for (std::size_t c = 0; c < f.size(); ++c) {
     double most = 0;
     for (const Sums& p : products) most = std::max(most, p.largest[c]);
@@ -73,7 +73,7 @@ Factors dividing(const ChannelStats& stats, const std::vector<Sums>& products, d
   double logs = 0;
   for (const double x : f) logs += std::log(x);
   const double mean = std::exp(logs / static_cast<double>(f.size()));
-  for (double& x : f) x = std::clamp(x / mean, 1 / kMost, kMost);
+  for (double& x : f) x = std::clamp(x / mean, 1 / kMax, kMax);
   return f;
 }
 

@@ -1,4 +1,4 @@
-// What lessens the error of 8 bits, beside ranges: found by remedies, applied by place_qdq().
+// What lessens the error of 8 bits, beside ranges: found by correction methods, applied by place_qdq().
 #pragma once
 
 #include <map>

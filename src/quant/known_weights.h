@@ -26,8 +26,8 @@ class KnownWeights {
     }
     QuantizedWeights made = quantize_weights(weights, axis, form);
     const std::lock_guard lock(mutex_);
-    constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
-    if (bytes_ + made.values.bytes() <= kMostBytes && known_.emplace(key, made).second) bytes_ += made.values.bytes();
+    constexpr std::int64_t kMaxBytes = std::int64_t{1} << 30;
+    if (bytes_ + made.values.bytes() <= kMaxBytes && known_.emplace(key, made).second) bytes_ += made.values.bytes();
     return made;
   }
 

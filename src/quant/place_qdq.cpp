@@ -46,12 +46,12 @@ bool is_dequantized_from(const Value& v, bool float8) {
   return is_dequantized(v) && (v.producer->in(0)->dtype() == DType::f8e4m3fn) == float8;
 }
 
-constexpr double kLeastScale = std::numeric_limits<float>::min(), kLargestScale = std::numeric_limits<float>::max();
+constexpr double kMinScale = std::numeric_limits<float>::min(), kLargestScale = std::numeric_limits<float>::max();
 
 // Whether a float is the scale of this range.
 bool has_scale(const Range& range) {
   const double extent = range.high - range.low;
-  return extent / 255 >= kLeastScale && extent / 127 <= kLargestScale;
+  return extent / 255 >= kMinScale && extent / 127 <= kLargestScale;
 }
 
 // The same where the device multiplies it in 8 bits, and its weights have scales.

@@ -3,7 +3,7 @@
 namespace tenfold::quant {
 namespace {
 
-constexpr std::int64_t kMostRows = 64;   // of one sample
+constexpr std::int64_t kMaxRows = 64;   // of one sample
 
 float factor(const std::vector<float>& factors, std::int64_t c) { return factors.empty() ? 1 : factors[static_cast<std::size_t>(c)]; }
 
@@ -24,7 +24,7 @@ ProductRows::ProductRows(const ir::Node& product, const ProductWeights& w) : w_(
 
 std::vector<float> ProductRows::of_channels_last(const Tensor& data, const std::vector<float>& factors) const {
   const float* const x = data.data<float>();
-  const std::int64_t all = data.size() / w_.in, every = (all + kMostRows - 1) / kMostRows;
+  const std::int64_t all = data.size() / w_.in, every = (all + kMaxRows - 1) / kMaxRows;
   std::vector<float> rows;
   for (std::int64_t r = 0; r < all; r += every)
     for (std::int64_t c = 0; c < w_.in; ++c) rows.push_back(x[r * w_.in + c] * factor(factors, c));
@@ -41,7 +41,7 @@ std::vector<float> ProductRows::of(const Tensor& data, const std::vector<float>&
     places[d] = ((d ? width : height) + window_.begin[d] + window_.end[d] - (window_.size[d] - 1) * window_.dilation[d] - 1) /
                     window_.stride[d] + 1;
   if (places[0] < 1 || places[1] < 1) return {};
-  const std::int64_t all = data.shape()[0] * places[0] * places[1], every = (all + kMostRows - 1) / kMostRows;
+  const std::int64_t all = data.shape()[0] * places[0] * places[1], every = (all + kMaxRows - 1) / kMaxRows;
   std::vector<float> rows(static_cast<std::size_t>((all + every - 1) / every * length));
   float* to = rows.data();
   for (std::int64_t p = 0; p < all; p += every) {

@@ -4,7 +4,7 @@
 
 #include "quant/channel_strength.h"
 #include "quant/ranges.h"
-#include "quant/remedy.h"
+#include "quant/correction_method.h"
 #include "quant/scale_channels.h"
 
 namespace tenfold::quant {
@@ -34,7 +34,7 @@ double changed(double all, const std::vector<float>& extremes, const std::vector
 
 }  // namespace
 
-std::optional<Ranges> with_scaled_channels(const Symptoms& s, bool (*is_for)(const ir::Graph&, const DataOperand&), double least_gain) {
+std::optional<Ranges> with_scaled_channels(const CorrectionInput& s, bool (*is_for)(const ir::Graph&, const DataOperand&), double min_gain) {
   Ranges result = s.ranges;
   DataOperands scaled_operands;
   for (const auto& [name, operand] : data_operands(s.graph, s.placing)) {
@@ -44,7 +44,7 @@ std::optional<Ranges> with_scaled_channels(const Symptoms& s, bool (*is_for)(con
     if (s.ranges.corrections.channels.count(name)) continue;
     if (static_cast<std::int64_t>(stats->second.low.size()) != operand.channels || !is_for(s.graph, operand)) continue;
     Strength best = best_strength(operand, stats->second, s.placing.around_zero(range->second.low));
-    if (best.factors.empty() || best.after > best.before * (1 - least_gain)) continue;
+    if (best.factors.empty() || best.after > best.before * (1 - min_gain)) continue;
     result.corrections.channels[name] = std::move(best.factors), scaled_operands[name] = operand;
   }
   if (scaled_operands.empty()) return {};

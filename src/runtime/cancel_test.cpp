@@ -92,7 +92,7 @@ TEST_F(Cancel, DeadlinesStopBeforeAStep) {
   EXPECT_TRUE(context->run());
 }
 
-// On a device with memory of its own, too, where a cancelled run must not spoil recordings.
+// On a device with memory of its own, too, where a cancelled run must not spoil graphs.
 TEST_F(Cancel, AlsoWhereStepsAreRecorded) {
   BuildConfig config;
   config.optimization_level = 0, config.threads = 1;

@@ -121,7 +121,7 @@ Status check_sizes(const ContextState& c) noexcept {
 // Shapes and addresses for the run that comes.
 Status settle(ContextState& c, bool in_advance = false) noexcept {
   if (!c.shapes.changed && !c.bindings.changed && !c.bindings.states_moved) return {};
-  c.run.early = 0;   // they read what was bound before
+  c.run.precomputed = 0;   // they read what was bound before
   const bool anew = c.shapes.changed || c.bindings.changed;   // places of states that swap are nobody else's
   c.bindings.overlapping[0] = c.bindings.overlapping[1] = -1;
   c.run.last_error.clear();
@@ -161,13 +161,13 @@ Status start(ContextState& c) noexcept {
   if (c.extras)
     if (Status s = runtime::before_steps(c); !s) return s;
   runtime::Frame& frame = c.frame();
-  if (!frame.open->counts_in_front)
+  if (!frame.open->counts_in_prologue)
     if (Status s = runtime::forget_symbols(c, *frame.open); !s) return s;
   if (c.watch.step_timer) c.watch.run_start = std::chrono::steady_clock::now();
   const FloatState state(c.engine->plan.keeps_denormals ? Denormals::keep : Denormals::flush);   // the caller's comes back
   if (c.device) return runtime::start_staged(c);
   if (c.watch.parts) c.stream->mark(1);
-  const Status status = runtime::run_steps(c, frame, std::exchange(c.run.early, 0), frame.steps.size());
+  const Status status = runtime::run_steps(c, frame, std::exchange(c.run.precomputed, 0), frame.steps.size());
   if (c.watch.parts) c.stream->mark(2);
   return status;
 }
@@ -197,16 +197,16 @@ Status ExecutionContext::prepare() noexcept {
   return runtime::check_agreements(c);
 }
 
-Status ExecutionContext::run_early() noexcept {
+Status ExecutionContext::precompute() noexcept {
   ContextState& c = *state_;
-  c.run.early = 0, c.run.interruptible = interruptible();
+  c.run.precomputed = 0, c.run.interruptible = interruptible();
   if (c.device || c.extras) return {};   // run() does all
   if (Status s = settle(c); !s) return s;
-  const auto early = static_cast<std::size_t>(c.program().early);
-  if (early == 0) return {};
+  const auto precomputed = static_cast<std::size_t>(c.program().precomputed);
+  if (precomputed == 0) return {};
   const FloatState state(c.engine->plan.keeps_denormals ? Denormals::keep : Denormals::flush);
-  const Status status = runtime::run_steps(c, c.frame(), 0, early);
-  if (status) c.run.early = early;
+  const Status status = runtime::run_steps(c, c.frame(), 0, precomputed);
+  if (status) c.run.precomputed = precomputed;
   return status;
 }
 
@@ -268,7 +268,7 @@ Status ask(ContextState& c, void* stream) noexcept {
   Status status = start_with_extras(c);
   if (status && callers && c.device && c.device->notes_end) status.code = callers->note_end();
   if (callers) callers->use(nullptr);
-  if (c.device) runtime::record_seen(c);
+  if (c.device) runtime::capture_seen(c);
   return status;
 }
 
@@ -312,7 +312,7 @@ void* ExecutionContext::device_memory(int binding) noexcept {
   return there ? c.device->mirrors[static_cast<std::size_t>(binding)].memory.get() : nullptr;
 }
 void ExecutionContext::replay_runs(bool on) noexcept {
-  if (state_->device) state_->device->cannot_record = !on;
+  if (state_->device) state_->device->cannot_capture = !on;
   state_->bindings.changed = true;
 }
 

@@ -14,7 +14,7 @@
 namespace tenfold::runtime {
 namespace {
 
-constexpr float kLeast = std::numeric_limits<float>::min();
+constexpr float kMin = std::numeric_limits<float>::min();
 constexpr std::int64_t kRows = 4096;   // work for all threads
 
 Engine engine_of(const char* text, bool tf32, int threads, int level) {
@@ -26,7 +26,7 @@ Engine engine_of(const char* text, bool tf32, int threads, int level) {
 // Powers of two from the least normal number down to the least denormal, then zero.
 Tensor small_numbers() {
   Tensor x(DType::f32, {kRows, 32});
-  for (std::int64_t i = 0; i < x.size(); ++i) x.mutable_data<float>()[i] = std::ldexp(kLeast, -static_cast<int>(i % 32));
+  for (std::int64_t i = 0; i < x.size(); ++i) x.mutable_data<float>()[i] = std::ldexp(kMin, -static_cast<int>(i % 32));
   return x;
 }
 

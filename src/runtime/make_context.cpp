@@ -81,7 +81,7 @@ std::unique_ptr<ContextState> make_context(std::shared_ptr<EngineState> engine, 
   c.shapes.dims.assign(dims, 0);
   c.shapes.known.assign(symbols, ir::DimCode::Known::value);
   c.work.grown.resize(grown);
-  c.work.grown_bytes.assign(grown, -1);
+  c.work.dynamic_bytes.assign(grown, -1);
   const std::size_t bindings = c.engine->bindings.size();
   c.bindings.memory.assign(bindings, nullptr);
   c.bindings.bytes.assign(bindings, 0);

@@ -23,7 +23,7 @@ Status out_of_memory(ContextState& c) noexcept {
   return {Status::out_of_memory, -1};
 }
 
-bool grow(ContextState& c, GrownBuffer& buffer, std::int64_t bytes) noexcept {
+bool grow(ContextState& c, DynamicBuffer& buffer, std::int64_t bytes) noexcept {
   if (bytes <= buffer.bytes) return true;
   try {
     std::shared_ptr<void> larger = c.engine->backend->memory().allocate(bytes);
@@ -36,7 +36,7 @@ bool grow(ContextState& c, GrownBuffer& buffer, std::int64_t bytes) noexcept {
   }
 }
 
-bool grow_on_host(ContextState& c, GrownBuffer& buffer, std::int64_t bytes) noexcept {
+bool grow_on_host(ContextState& c, DynamicBuffer& buffer, std::int64_t bytes) noexcept {
   if (bytes <= buffer.bytes && buffer.memory) return true;
   try {
     buffer.memory = c.engine->backend->memory().allocate_host(bytes);
@@ -51,13 +51,13 @@ namespace {
 
 // Recordings hold what addresses were.
 void settle_addresses(ContextState& c, Frame& frame) noexcept {
-  if (c.device) c.device->recordings.clear();
+  if (c.device) c.device->graphs.clear();
   resolve_addresses(c, frame);
 }
 
 // `moved`: an output of the context's own had to. The caller's memory cannot grow: settle() compares it before each run at new shapes, so
 // that shapes can be asked for before there is memory for them; sizes found in a run are compared here.
-Status settle_outputs(ContextState& c, const plan::Program& program, Frame& frame, bool in_run, bool& moved) noexcept {
+Status bind_unbound_outputs(ContextState& c, const plan::Program& program, Frame& frame, bool in_run, bool& moved) noexcept {
   for (std::size_t b = program.inputs.size(); b < c.bindings.memory.size(); ++b) {
     const plan::Operand& formal = program.outputs[b - program.inputs.size()];
     if (!c.bindings.memory[b] || !is_known(c, formal.dims)) continue;   // prepare() asks for what is not bound
@@ -83,21 +83,21 @@ Status settle_outputs(ContextState& c, const plan::Program& program, Frame& fram
 
 }  // namespace
 
-Status settle_memory(ContextState& c, bool in_run) noexcept {
+Status ensure_memory(ContextState& c, bool in_run) noexcept {
   const plan::Program& program = c.program();
   Frame& frame = c.frame();
   bool moved = false;
   for (std::size_t g = 0; g < program.grown.size(); ++g) {
-    c.work.grown_bytes[g] = -1;
+    c.work.dynamic_bytes[g] = -1;
     if (!is_known(c, std::span(&program.grown[g], 1))) continue;
     const std::int64_t bytes = c.shapes.dims[static_cast<std::size_t>(program.grown[g])];
     if (bytes < 0) return {Status::invalid_shape, -1};
     moved = moved || bytes > c.work.grown[g].bytes;
     if (!grow(c, c.work.grown[g], bytes)) return {Status::out_of_memory, -1};
-    c.work.grown_bytes[g] = bytes;
+    c.work.dynamic_bytes[g] = bytes;
   }
-  if (Status s = settle_outputs(c, program, frame, in_run, moved); !s) return s;
-  if (!plan::extents_fit(c.engine->plan, program, c.shapes.dims, c.work.grown_bytes, c.shapes.known)) return {Status::invalid_shape, -1};
+  if (Status s = bind_unbound_outputs(c, program, frame, in_run, moved); !s) return s;
+  if (!plan::extents_fit(c.engine->plan, program, c.shapes.dims, c.work.dynamic_bytes, c.shapes.known)) return {Status::invalid_shape, -1};
   if (Status s = check_arena(c, program); !s) return s;
   resolve_extents(frame, c.shapes.dims);
   if (moved) settle_addresses(c, frame);

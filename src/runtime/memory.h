@@ -11,7 +11,7 @@ namespace tenfold::runtime {
 inline constexpr std::int64_t kContextAlignment = 256;
 
 // Memory that is allocated once its size is known, and kept.
-struct GrownBuffer {
+struct DynamicBuffer {
   std::shared_ptr<void> memory;
   std::int64_t bytes = 0;
 };
@@ -20,8 +20,8 @@ struct WorkMemory {
   std::shared_ptr<void> arena;                // and behind it every worker's scratch; the caller's begins with the scratch
   std::int64_t arena_room = 0;                // bytes for results of steps
   std::byte* scratch = nullptr;
-  std::vector<GrownBuffer> grown;
-  std::vector<std::int64_t> grown_bytes;      // as extents_fit() wants them
+  std::vector<DynamicBuffer> grown;
+  std::vector<std::int64_t> dynamic_bytes;      // as extents_fit() wants them
 };
 
 // out_of_memory where the caller's memory is too small for the dims that the context has.
@@ -30,12 +30,12 @@ std::int64_t scratch_room(const EngineState& engine, std::int64_t workers);   //
 
 // Gives growing buffers and own outputs the bytes that the dims ask for, and compares every operand with its memory. After any
 // change of dims, before a step runs.
-Status settle_memory(ContextState& context, bool in_run) noexcept;
+Status ensure_memory(ContextState& context, bool in_run) noexcept;
 // At least `bytes` for one operand of growing size (a stack of unknown length), its content kept.
 Status grow_operand(ContextState& context, const Frame& frame, const plan::Operand& operand, std::int64_t bytes) noexcept;
 // In a catch block of an allocation: the exception's words become the run's error.
 Status out_of_memory(ContextState& context) noexcept;
-bool grow(ContextState& context, GrownBuffer& buffer, std::int64_t bytes) noexcept;
-bool grow_on_host(ContextState& context, GrownBuffer& buffer, std::int64_t bytes) noexcept;  // what was in it is lost
+bool grow(ContextState& context, DynamicBuffer& buffer, std::int64_t bytes) noexcept;
+bool grow_on_host(ContextState& context, DynamicBuffer& buffer, std::int64_t bytes) noexcept;  // what was in it is lost
 
 }  // namespace tenfold::runtime

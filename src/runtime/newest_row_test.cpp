@@ -1,4 +1,4 @@
-// run_early() and run() over a stream of rows, beside whole windows by the reference kernels.
+// precompute() and run() over a stream of rows, beside whole windows by the reference kernels.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -65,7 +65,7 @@ class Stream {
   }
   void early() {
     put(rows() - 1);   // what lies in the newest row before it is there is nobody's
-    EXPECT_TRUE(context_->run_early());
+    EXPECT_TRUE(context_->precompute());
   }
   void expect_answer() {
     ASSERT_TRUE(context_->run());
@@ -107,8 +107,8 @@ void run_stream(Stream& stream) {
 
 TEST(NewestRow, StacksOfLayersAnswerAsWholeWindows) {
   Stream stream(kStack, {1, 6, 5}, 1);
-  EXPECT_GT(stream.engine().info().early_steps, 0);
-  EXPECT_LT(stream.engine().info().early_steps, stream.engine().info().steps);
+  EXPECT_GT(stream.engine().info().precomputed_steps, 0);
+  EXPECT_LT(stream.engine().info().precomputed_steps, stream.engine().info().steps);
   run_stream(stream);
 }
 
@@ -132,7 +132,7 @@ TEST(NewestRow, WhatComesBeforeItDoesNotReadIt) {
   EXPECT_NE(text.find("before the newest row:\n"), std::string::npos) << text;
   EXPECT_NE(text.find("with the newest row:\n"), std::string::npos) << text;
   stream.early();
-  EXPECT_TRUE(stream.context().run_early());   // twice is once
+  EXPECT_TRUE(stream.context().precompute());   // twice is once
   stream.put(stream.rows() - 1);
   stream.expect_answer();
 }

@@ -8,7 +8,7 @@
 #include "runtime/context.h"
 #include "runtime/device/link.h"
 #include "runtime/device/staging.h"
-#include "runtime/device/strands.h"
+#include "runtime/device/graph_branches.h"
 #include "runtime/engine/host_graphs.h"
 #include "runtime/loop.h"
 #include "runtime/plugins/operator.h"
@@ -76,7 +76,7 @@ Status run_step(ContextState& c, Frame& frame, BoundStep& bound) noexcept {
   const plan::Step& step = *open.step;
   switch (step.kind) {
     case StepKind::kernel: {
-      void* workspace = step.workspace_grown >= 0 ? c.work.grown[static_cast<std::size_t>(step.workspace_grown)].memory.get()
+      void* workspace = step.workspace_dynamic >= 0 ? c.work.grown[static_cast<std::size_t>(step.workspace_dynamic)].memory.get()
                                                   : frame.arena + step.workspace_offset;
       const backends::RunArgs args{bound.in, bound.out, workspace, &c.stream->parallel(), c.work.scratch, c.engine->scratch_stride};
       const Status::Code code = c.stream->launch(*open.tactic, bound.kernel.get(), args);
@@ -123,12 +123,12 @@ Status refusal(ContextState& c, const BoundStep& bound, Status status, int numbe
   return {status.code, top ? number : -1};
 }
 
-// Sends the step to its strand, behind those of other strands that it needs.
-Status enter_strand(ContextState& c, const StrandPlan& plan, int number) noexcept {
-  const StrandPlan::Place& place = plan.steps[static_cast<std::size_t>(number)];
-  Status status{c.device->recorder->use_strand(place.strand), -1};
+// Sends the step to its branch, behind those of other branches that it needs.
+Status enter_branch(ContextState& c, const BranchPlan& plan, int number) noexcept {
+  const BranchPlan::Place& place = plan.steps[static_cast<std::size_t>(number)];
+  Status status{c.device->capturer->use_branch(place.branch), -1};
   for (int other : place.follows)
-    if (status) status.code = c.device->recorder->follow(place.strand, other);
+    if (status) status.code = c.device->capturer->follow(place.branch, other);
   return status;
 }
 }  // namespace
@@ -138,15 +138,15 @@ Status run_frame(ContextState& c, Frame& frame) noexcept { return run_steps(c, f
 Status run_steps(ContextState& c, Frame& frame, std::size_t first, std::size_t last) noexcept {
   const bool top = &frame == &c.frame(), profiled = c.watch.step_timer && top;
   if (top) c.run.last_error.clear();
-  const StrandPlan* const strands = c.device ? c.device->strands : nullptr;
+  const BranchPlan* const branches = c.device ? c.device->branches : nullptr;
   for (std::size_t step = first; step < last; ++step) {
     BoundStep& bound = frame.steps[step];
     const auto number = static_cast<int>(step);
     if (const Status::Code stop = stopped(c.run); stop != Status::ok) return {stop, top ? number : -1};
     Status status;
     const MarkedRange range(c.watch, bound.open->step->name.c_str());
-    if (strands)
-      if (status = enter_strand(c, *strands, number); !status) return status;
+    if (branches)
+      if (status = enter_branch(c, *branches, number); !status) return status;
     if (profiled) {
       const auto start = std::chrono::steady_clock::now();
       status = run_step(c, frame, bound);
@@ -157,7 +157,7 @@ Status run_steps(ContextState& c, Frame& frame, std::size_t first, std::size_t l
       status = run_step(c, frame, bound);
     }
     if (status && c.watch.observer) status = observe(c, bound);
-    if (status && strands && strands->steps[step].followed) status.code = c.device->recorder->note(strands->steps[step].strand, number);
+    if (status && branches && branches->steps[step].followed) status.code = c.device->capturer->note(branches->steps[step].branch, number);
     if (!status) return refusal(c, bound, status, number, top);
   }
   return {};

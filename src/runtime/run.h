@@ -17,7 +17,7 @@ enum class Phase : std::uint8_t { idle, going, cancelled };
 struct RunState {
   std::atomic<Phase> phase{Phase::idle};
   const RunOptions* options = nullptr;        // of the run under way; null: none
-  std::size_t early = 0;                      // steps of the run that comes which run_early() has done
+  std::size_t precomputed = 0;                      // steps of the run that comes which precompute() has done
   bool interruptible = false;                 // somebody may be asked between steps (tenfold/internal/interrupts.h)
   bool outcome_counts = false;                // the last run was enqueue_then()'s: wait() tells its outcome
   std::string last_error;                     // of the step that failed: what its kernel or its extents have against it

@@ -80,7 +80,7 @@ Status resolve_shapes(ContextState& c) noexcept {
     if (!evaluate_shapes(top, s.inputs, symbols, {s.known.data(), symbols.size()}, {s.dims.data(), top.dims.size()}, status.step))
       continue;
     c.shapes.active = static_cast<int>(p);
-    if (const Status settled = settle_memory(c, false); settled.code == Status::invalid_shape) continue;
+    if (const Status settled = ensure_memory(c, false); settled.code == Status::invalid_shape) continue;
     else if (!settled) return settled;
     c.shapes.changed = false;
     c.bindings.changed = true;   // memory has to be compared with the new sizes
@@ -95,7 +95,7 @@ Status evaluate_dims(ContextState& c, const OpenTop& top) noexcept {
   const std::span dims(c.shapes.dims.data(), top.dims.size());
   if (!top.dims.evaluate({c.shapes.symbols.data(), top.symbols.size()}, dims, {c.shapes.known.data(), top.symbols.size()}))
     return {Status::invalid_shape, -1};
-  return settle_memory(c, true);
+  return ensure_memory(c, true);
 }
 
 }  // namespace

@@ -12,21 +12,21 @@ constexpr std::array<char32_t, 256> letters() {
   return all;
 }
 
-constexpr std::array<std::int16_t, kMostByteLetter + 1> bytes() {
-  std::array<std::int16_t, kMostByteLetter + 1> all{};
+constexpr std::array<std::int16_t, kMaxByteLetter + 1> bytes() {
+  std::array<std::int16_t, kMaxByteLetter + 1> all{};
   for (std::int16_t& one : all) one = -1;
   const std::array<char32_t, 256> given = letters();
   for (unsigned byte = 0; byte < 256; ++byte) all[given[byte]] = static_cast<std::int16_t>(byte);
   return all;
 }
 
-constexpr std::array<std::int16_t, kMostByteLetter + 1> kBytes = bytes();
+constexpr std::array<std::int16_t, kMaxByteLetter + 1> kBytes = bytes();
 
 }  // namespace
 
 constexpr std::array<char32_t, 256> kByteLetters = letters();
 
-int byte_of(char32_t letter) { return letter <= kMostByteLetter ? kBytes[letter] : -1; }
+int byte_of(char32_t letter) { return letter <= kMaxByteLetter ? kBytes[letter] : -1; }
 
 std::size_t utf8_length(std::span<const Char> chars) {
   std::size_t length = chars.size();

@@ -8,7 +8,7 @@
 
 namespace tenfold::tokenizing {
 
-constexpr char32_t kMostByteLetter = 0x143;
+constexpr char32_t kMaxByteLetter = 0x143;
 extern const std::array<char32_t, 256> kByteLetters;
 int byte_of(char32_t letter);   // -1: it stands for none
 

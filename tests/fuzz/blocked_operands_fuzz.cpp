@@ -82,12 +82,12 @@ onnx::ModelProto model_of(Input& in, std::deque<std::string>& kept) {
   return model;
 }
 
-constexpr std::int64_t kMostElements = 1 << 14;
+constexpr std::int64_t kMaxElements = 1 << 14;
 
 bool is_small(const ir::Graph& graph) {
   for (const auto& v : graph.values()) {
     if (!v->type.is_tensor() || !ir::is_constant(v->dims())) return false;
-    if (element_count(ir::constants(v->dims())) > kMostElements) return false;
+    if (element_count(ir::constants(v->dims())) > kMaxElements) return false;
   }
   return true;
 }

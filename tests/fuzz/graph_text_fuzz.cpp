@@ -11,7 +11,7 @@ using namespace tenfold;
 
 namespace {
 
-constexpr std::int64_t kMostElements = 1 << 12;
+constexpr std::int64_t kMaxElements = 1 << 12;
 
 // How long a graph may run is its maker's affair.
 bool is_small(const ir::Graph& graph) {
@@ -23,7 +23,7 @@ bool is_small(const ir::Graph& graph) {
     std::int64_t elements = 1;
     for (const ir::Dim& d : v->dims()) {
       const std::int64_t extent = d.bounds(box).upper;
-      if (extent > kMostElements || (elements *= std::max<std::int64_t>(extent, 1)) > kMostElements) return false;
+      if (extent > kMaxElements || (elements *= std::max<std::int64_t>(extent, 1)) > kMaxElements) return false;
     }
   }
   return graph.nodes().size() < 32;

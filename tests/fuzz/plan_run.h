@@ -12,11 +12,11 @@
 
 namespace tenfold::fuzz {
 
-inline constexpr std::int64_t kMostBytes = 1 << 20, kMostElements = 1 << 14;
+inline constexpr std::int64_t kMaxBytes = 1 << 20, kMaxElements = 1 << 14;
 
 // How long a plan may run is its maker's affair: only small ones are tried.
 inline bool is_small(const plan::Plan& p, const plan::Program& program, const std::vector<ir::Dim>& dims, const ir::SymbolBounds& box) {
-  if (program.arena_bytes > kMostBytes || program.steps.size() > 64) return false;
+  if (program.arena_bytes > kMaxBytes || program.steps.size() > 64) return false;
   for (const plan::Step& step : program.steps) {
     if (step.op == "Loop" || step.op == "Scan") return false;  // their data says how often
     for (const auto* side : {&step.in, &step.out})
@@ -24,7 +24,7 @@ inline bool is_small(const plan::Plan& p, const plan::Program& program, const st
         std::int64_t elements = 1;
         for (const plan::DimIndex d : o.dims) {
           elements *= std::max<std::int64_t>(1, dims[static_cast<std::size_t>(d)].bounds(box).upper);
-          if (elements > kMostElements) return false;
+          if (elements > kMaxElements) return false;
         }
       }
     for (const plan::Program& body : step.programs)
@@ -60,7 +60,7 @@ inline void run(plan::Plan p, std::shared_ptr<backends::Backend> cpu, int number
       if (!context->set_input_shape(static_cast<int>(i), shape)) return;
       std::int64_t bytes = 16;
       for (const std::int64_t extent : shape)
-        if (__builtin_mul_overflow(bytes, extent, &bytes) || bytes > kMostBytes) return;
+        if (__builtin_mul_overflow(bytes, extent, &bytes) || bytes > kMaxBytes) return;
       fill(context->own_memory(static_cast<int>(i)), binding.dtype, bytes / 16, numbers);
     } else {
       context->own_memory(static_cast<int>(i));

@@ -1,4 +1,4 @@
-"""An engine of fixed shapes behind tenfold.Runner, in memory that is bound once."""
+"""An engine of fixed shapes behind tenfold.LatencyRunner, in memory that is bound once."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -22,7 +22,7 @@ class BoundEngine:
     __slots__ = ('dtype', 'infer', 'output', 'runner', 'shape', 'window')
 
     def __init__(self, engine: tenfold.Engine) -> None:
-        self.runner = tenfold.Runner(engine, tolerance=None, warm_up_runs=10)
+        self.runner = tenfold.LatencyRunner(engine, tolerance=None, warm_up_runs=10)
         self.infer = self.runner.infer_bound
         outputs = [binding.name for binding in engine.bindings if not binding.is_input]
         windows = list(self.runner.inputs.values())
@@ -40,4 +40,4 @@ class BoundEngine:
         for name, array in given.items():
             self.runner.inputs[name][...] = array
         answer = self.infer()
-        return {name: array.copy() for name, array in answer.outputs.items()} if answer.rung >= 0 else self.fail(answer)
+        return {name: array.copy() for name, array in answer.outputs.items()} if answer.candidate >= 0 else self.fail(answer)

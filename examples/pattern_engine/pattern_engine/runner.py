@@ -3,7 +3,7 @@
     python pattern_engine/runner.py --ticks F.csv --model-engine models/toy_cnn.engine [--model-onnx models/toy_cnn.onnx]
 
 A symbol has no score before its 32nd price. A score is what the model gives for the window: the likelihood of the second class where it
-gives two numbers, else its one number. Nothing stands in for a score that the model did not give: where no rung answers, this ends.
+gives two numbers, else its one number. Nothing stands in for a score that the model did not give: where no candidate answers, this ends.
 
 Exit codes: 0; 1 for ticks that are malformed, with the line, and for windows that got no answer; 2 for wrong arguments; 4 where no engine
 can be used.
@@ -103,11 +103,11 @@ class Ways:
 
     def __init__(self, plan: str, model: str | None) -> None:
         self.devices: dict[str, str] = {}
-        self.rungs = {'engine': self._way('engine', tenfold.load, plan, threads=1)}
+        self.candidates = {'engine': self._way('engine', tenfold.load, plan, threads=1)}
         if model is not None:
             if any(device.device.startswith('cuda') for device in tenfold.devices()) and os.environ.get('TENFOLD_DEVICE') != 'cpu':
-                self.rungs['direct'] = self._way('direct', tenfold.build, model, optimization_level=0)
-            self.rungs['cpu'] = self._way('cpu', tenfold.build, model, optimization_level=0, threads=1, device='cpu')
+                self.candidates['direct'] = self._way('direct', tenfold.build, model, optimization_level=0)
+            self.candidates['cpu'] = self._way('cpu', tenfold.build, model, optimization_level=0, threads=1, device='cpu')
 
     def _way(self, name: str, make: Callable[..., tenfold.Engine], path: str, **options: Any) -> Callable[[], tenfold.Engine]:
         def opened() -> tenfold.Engine:
@@ -117,12 +117,12 @@ class Ways:
         return opened
 
 
-def open_runner(args: argparse.Namespace, ways: Ways) -> tenfold.Runner:
+def open_runner(args: argparse.Namespace, ways: Ways) -> tenfold.LatencyRunner:
     def log(severity: str, text: str) -> None:
         if severity in ('error', 'warning'):
             print(f'runner: {text}', file=sys.stderr)
     try:
-        runner = tenfold.Runner(ways.rungs, strict=args.strict, deadline=args.deadline_us / 1e6, tolerance=args.tolerance, nan='fail',
+        runner = tenfold.LatencyRunner(ways.candidates, strict=args.strict, deadline=args.deadline_us / 1e6, tolerance=args.tolerance, nan='fail',
                                 log=log)
     except tenfold.Error as error:
         raise Fault(f'no engine can be used: {error}', 4) from None
@@ -150,7 +150,7 @@ class Stopped(Exception):
 class Loop:
     """Scores ticks as they come. A signal ends it between two ticks: what was taken is answered."""
 
-    def __init__(self, runner: tenfold.Runner) -> None:
+    def __init__(self, runner: tenfold.LatencyRunner) -> None:
         self.runner = runner
         self.windows: dict[str, tenfold.RowRing] = {}
         self.ticks = self.scores = 0

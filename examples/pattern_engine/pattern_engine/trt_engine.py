@@ -33,7 +33,7 @@ def has_tensorrt() -> bool:
 class TRTEngine:
     """An engine's file, loaded, with memory that is bound once. It belongs to one thread at a time.
 
-    infer() runs through tenfold.Runner, or, where the engine's shapes are open, through TRTInference. `engine`, `context` and `inference`
+    infer() runs through tenfold.LatencyRunner, or, where the engine's shapes are open, through TRTInference. `engine`, `context` and `inference`
     have TensorRT's names; the first use of one of them loads the file again, under these names.
 
     `bindings` holds a dict for each input and output: index, name, is_input, dtype, shape (-1: any within the profile). `binding_map`
@@ -74,7 +74,7 @@ class TRTEngine:
         if bound is not None and type(inputs) is np.ndarray and inputs.dtype is bound.dtype and inputs.shape == bound.shape:
             bound.window[...] = inputs
             answer = bound.infer()
-            return answer.outputs[bound.output].copy() if answer.rung >= 0 else bound.fail(answer)
+            return answer.outputs[bound.output].copy() if answer.candidate >= 0 else bound.fail(answer)
         given = {name: self._fitting(self.binding_map[name], array) for name, array in self._named(inputs).items()}
         outputs = self._trt().run(given) if bound is None else bound.run(given)
         ordered = [outputs[self.bindings[index]['name']] for index in self.output_binding_idxs]

@@ -53,8 +53,8 @@ def direct(path: str) -> Call:
 
 
 def runner(path: str) -> Call:
-    """tenfold.Runner on windows where they lie, as rings of rows have them: the address of an array is found once."""
-    made = tenfold.Runner(path, tolerance=None)
+    """tenfold.LatencyRunner on windows where they lie, as rings of rows have them: the address of an array is found once."""
+    made = tenfold.LatencyRunner(path, tolerance=None)
     places: dict[int, tuple[NDArray[np.float32], int]] = {}
 
     def call(window: NDArray[np.float32]) -> Any:
@@ -115,7 +115,7 @@ def main() -> None:
             taken, off = times(calls, window, args.iterations), errors(calls, os.path.join(folder, name + '.onnx'), window)
             if row == next(iter(ROWS)):
                 print(f'device of direct, TensorRT and Runner: {cuda.Device(0).name()}. Microseconds, median / p99 of {args.iterations}; '
-                      'errors are parts of the largest output. TensorRT is TRTEngine.infer(), Runner is tenfold.Runner.infer_at().')
+                      'errors are parts of the largest output. TensorRT is TRTEngine.infer(), Runner is tenfold.LatencyRunner.infer_at().')
                 if 'direct' in calls:
                     print('direct: Tenfold without a search for kernels, in place of ONNX CUDA (onnxruntime-gpu is not there).')
                 print(f'| Model Type | {" | ".join(calls)} | errors |\n|{"---|" * (len(calls) + 2)}')

@@ -128,7 +128,7 @@ typedef struct {
   int32_t reserved4;              /* 0 */
   const tenfold_error_budget* budget; /* needs `calibration`; may be null */
   const char* newest_row;         /* "x:1", as in BuildConfig; null: windows come as a whole */
-  int32_t no_tf32_convolutions, no_tf32_products; /* 1: no_tf32 for convolutions, for all other products alone */
+  int32_t no_tf32_convolutions, no_tf32_matmul; /* 1: no_tf32 for convolutions, for all other products alone */
   double time_limit_s;            /* the longest that the build may take; then TENFOLD_CANCELLED. 0: as long as it takes */
 } tenfold_build_config;
 /* Build an engine from a model. `config` may be null, which means all defaults. */

@@ -45,8 +45,8 @@ TENFOLD_API tenfold_status tenfold_context_memory(tenfold_context* context, int3
 /* Runs. After a first run at these shapes it neither allocates nor locks. */
 TENFOLD_API tenfold_status tenfold_context_run(tenfold_context* context);
 /* Computes what does not depend on the newest row (tenfold_build_config::newest_row), before that row is there; the next
- * run computes the rest. ExecutionContext::run_early() tells when it does nothing. */
-TENFOLD_API tenfold_status tenfold_context_run_early(tenfold_context* context);
+ * run computes the rest. ExecutionContext::precompute() tells when it does nothing. */
+TENFOLD_API tenfold_status tenfold_context_precompute(tenfold_context* context);
 /* Starts a run on a CUstream or cudaStream_t of the engine's GPU (null: the context's own) and returns.
  * ExecutionContext::enqueue() says when it waits. Bindings may be GPU memory. */
 TENFOLD_API tenfold_status tenfold_context_enqueue(tenfold_context* context, void* stream);

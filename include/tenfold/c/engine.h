@@ -76,7 +76,7 @@ typedef struct {
   int64_t workspace_bytes; /* of the arena: the most that any step works in */
   int64_t binding_bytes;   /* on a GPU: a context's copies of inputs and outputs there, at the largest shapes */
   int64_t pinned_bytes;    /* on a GPU: the host's memory that a context keeps for host steps, at the largest shapes */
-  int32_t early_steps;     /* of `steps`: those that tenfold_context_run_early() runs */
+  int32_t precomputed_steps;     /* of `steps`: those that tenfold_context_precompute() runs */
   int32_t reserved;        /* 0 */
 } tenfold_engine_information;
 /* Set info->struct_size before the call. */

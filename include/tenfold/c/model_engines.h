@@ -22,7 +22,7 @@ enum {
 typedef struct {
   size_t struct_size;
   int32_t tune;
-  int32_t most_engines;            /* how many are kept; 0: the default */
+  int32_t max_engines;            /* how many are kept; 0: the default */
   const tenfold_plan_cache* cache; /* may be null; may be freed once the engines are created */
   const char* tuner;               /* the program `tenfold`; null: the one that belongs to this library */
 } tenfold_model_engines_options;

@@ -12,13 +12,13 @@
 extern "C" {
 #endif
 
-/* A null `folder` is $XDG_CACHE_HOME/tenfold/plans, else ~/.cache/tenfold/plans. `most_bytes` of 0 is the default (16
+/* A null `folder` is $XDG_CACHE_HOME/tenfold/plans, else ~/.cache/tenfold/plans. `max_bytes` of 0 is the default (16
  * GiB); below 0 there is no limit. */
-TENFOLD_API tenfold_status tenfold_plan_cache_create(const char* folder, int64_t most_bytes, tenfold_plan_cache** cache);
+TENFOLD_API tenfold_status tenfold_plan_cache_create(const char* folder, int64_t max_bytes, tenfold_plan_cache** cache);
 TENFOLD_API void tenfold_plan_cache_free(tenfold_plan_cache* cache);
 TENFOLD_API const char* tenfold_plan_cache_folder(const tenfold_plan_cache* cache);
 /* The same, but entries are loaded by tenfold_load_compatible(). It is in tenfold-builder. */
-TENFOLD_API tenfold_status tenfold_plan_cache_create_compatible(const char* folder, int64_t most_bytes, tenfold_plan_cache** cache);
+TENFOLD_API tenfold_status tenfold_plan_cache_create_compatible(const char* folder, int64_t max_bytes, tenfold_plan_cache** cache);
 /* Gives the path of an entry's file. The text lives until this thread's next call. */
 TENFOLD_API tenfold_status tenfold_plan_cache_path(const tenfold_plan_cache* cache, const char* key, const char* name, const char** path);
 /* `name` (may be null) is the file name of the entry. If there is no entry, the result is TENFOLD_OK and a null engine,
@@ -31,8 +31,8 @@ TENFOLD_API tenfold_status tenfold_plan_cache_store(const tenfold_plan_cache* ca
 TENFOLD_API tenfold_status tenfold_plan_cache_clear(const tenfold_plan_cache* cache, int32_t* removed);
 /* How many plans are kept, and their bytes in all. Either place may be NULL. */
 TENFOLD_API tenfold_status tenfold_plan_cache_sizes(const tenfold_plan_cache* cache, int32_t* plans, int64_t* bytes);
-/* Removes those used longest ago until the others take at most `most_bytes`. `removed` may be NULL. */
-TENFOLD_API tenfold_status tenfold_plan_cache_trim(const tenfold_plan_cache* cache, int64_t most_bytes, int32_t* removed);
+/* Removes those used longest ago until the others take at most `max_bytes`. `removed` may be NULL. */
+TENFOLD_API tenfold_status tenfold_plan_cache_trim(const tenfold_plan_cache* cache, int64_t max_bytes, int32_t* removed);
 /* Gives the key of a model for a configuration. The text lives until this thread's next call. It is in
  * tenfold-builder. */
 TENFOLD_API tenfold_status tenfold_plan_key(const char* onnx_path, const tenfold_build_config* config, const char** key);

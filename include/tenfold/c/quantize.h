@@ -32,8 +32,8 @@ typedef struct {
   int32_t samples;
   const char* method;             /* "auto", "entropy", "minmax", "mse", "percentile" or "dynamic" */
   const char* cache;              /* a file in the form of TensorRT's caches */
-  const char* const* remedies;    /* "equalize", "smooth", "round", "bias": tried in this order */
-  int32_t remedy_count;           /* 0: all of them; -1: none */
+  const char* const* corrections;    /* "equalize", "smooth", "round", "bias": tried in this order */
+  int32_t correction_count;           /* 0: all of them; -1: none */
   int32_t profile;                /* whose shapes samples have */
   const char* const* types;       /* "i8", "f8e4m3fn": the 8 bits that products may become, the usual one first */
   int32_t type_count;             /* 0: i8; -1: none, samples show errors alone */
@@ -77,7 +77,7 @@ typedef struct {
   int32_t samples, values, compared;
   int32_t without_range, errors; /* how many entries the functions below have */
   double seconds;
-  int32_t remedies;               /* that were tried */
+  int32_t corrections;               /* that were tried */
   int32_t reserved;               /* 0 */
 } tenfold_calibration_info;
 typedef struct {
@@ -86,11 +86,11 @@ typedef struct {
   double before, after;           /* the relative l2 error of all outputs together */
   int32_t kept;
   int32_t reserved;               /* 0 */
-} tenfold_remedy;
+} tenfold_correction;
 /* Fails with TENFOLD_INVALID_ARGUMENT where the build had no calibration. Text lives as long as the report. */
 TENFOLD_API tenfold_status tenfold_report_calibration(const tenfold_report* report, tenfold_calibration_info* info);
 TENFOLD_API tenfold_status tenfold_report_without_range(const tenfold_report* report, int32_t index, const char** value);
-TENFOLD_API tenfold_status tenfold_report_remedy(const tenfold_report* report, int32_t index, tenfold_remedy* remedy);
+TENFOLD_API tenfold_status tenfold_report_correction(const tenfold_report* report, int32_t index, tenfold_correction* correction);
 /* What the search within an error budget did. */
 typedef struct {
   size_t struct_size;

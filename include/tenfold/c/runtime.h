@@ -42,7 +42,7 @@ typedef struct {
 TENFOLD_API tenfold_status tenfold_runtime_tell(const tenfold_runtime* runtime, tenfold_runtime_use* use);
 typedef struct {
   size_t struct_size;
-  int64_t used_bytes, most_used_bytes; /* now, and the most at any time */
+  int64_t used_bytes, max_used_bytes; /* now, and the most at any time */
   int64_t held_bytes;                  /* now, with freed memory that is kept */
 } tenfold_gpu_memory;
 /* Tells what a runtime has of one GPU's memory ("cuda:0"). It is zeros if no engine of the runtime opened the GPU. Set

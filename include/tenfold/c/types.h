@@ -15,7 +15,7 @@ typedef struct tenfold_context tenfold_context;
 typedef struct tenfold_data tenfold_data;
 typedef struct tenfold_devices tenfold_devices;
 typedef struct tenfold_inspection tenfold_inspection;
-typedef struct tenfold_ladder tenfold_ladder;
+typedef struct tenfold_fallback_chain tenfold_fallback_chain;
 typedef struct tenfold_model tenfold_model;
 typedef struct tenfold_plan_cache tenfold_plan_cache;
 typedef struct tenfold_problems tenfold_problems;

@@ -19,7 +19,7 @@ def auto_precision(device: str, has_ranges: bool) -> str:
     x = network.input('x', 'f32', ('rows', 64))
     network.output(x @ network.constant(np.eye(64, dtype=np.float32)), 'y')
     samples = [{'x': np.full((1, 64), value, np.float32)} for value in (1.0, -1.0)]
-    data: dict[str, Any] = {'calibration': {'sample': samples, 'method': 'minmax', 'remedies': []}} if has_ranges else {}
+    data: dict[str, Any] = {'calibration': {'sample': samples, 'method': 'minmax', 'corrections': []}} if has_ranges else {}
     options = tenfold.build(network, device=device, optimization_level=0, auto_precision=True, profiles={'x': ((1, 64), (1, 64), (1, 64))},
                             threads=1, log=lambda severity, text: None, **data).inspection().build_options
     chosen = dict(re.findall(r'(\w+)=(\w+)', options))

@@ -21,7 +21,7 @@ class SentenceTransformer(Model):
 
     `model_name_or_path`: a folder, or a name in HF_HOME's cache. `device`: 'cpu', 'cuda:0', 'cpu:0-3' (these
     processors), or a list of them, which compute side by side. `model_kwargs`: `precision` ('fp32', 'tf32', 'fp16', 'bf16', 'int8', 'auto')
-    with `calibration_texts` and `least_cosine`; or `dtype` ('float16', 'bfloat16'); `strategy` of several devices ('auto', 'round_robin',
+    with `calibration_texts` and `min_cosine`; or `dtype` ('float16', 'bfloat16'); `strategy` of several devices ('auto', 'round_robin',
     'memory', 'utilization', 'pipeline'); `packed` (whether texts of several lengths run together; None: on GPUs); and fields of
     tenfold.build (`threads`, `optimization_level` ...). `plan_cache`: the folder where plans are kept (None: the library's; False:
     nowhere). `batch_tokens`: how many tokens are computed at once at most.

@@ -11,7 +11,7 @@ from tenfold.torch._call import Refused
 from tenfold.torch._capture import Later, is_captured
 from tenfold.torch._convert import Conversion, main_device
 from tenfold.torch._gradients import gradients_inside, modules, transforms, why_gradients
-from tenfold.torch._island import Island
+from tenfold.torch._subgraph import Subgraph
 from tenfold.torch._options import Options, read_options
 from tenfold.torch._report import Report, log_once
 from tenfold.torch._whole import keep_whole
@@ -62,9 +62,9 @@ def compiled(module: torch.fx.GraphModule, args: Sequence[Any], options: Options
 
         def make() -> Callable[..., Any]:
             with unset_fake_temporarily():   # weights are real
-                found, read = islands(graph, weights, options, report)
+                found, read = subgraphs(graph, weights, options, report)
             made.append((found, read))
-            return boxed(found) if isinstance(found, Island) else make_boxed_func(found)
+            return boxed(found) if isinstance(found, Subgraph) else make_boxed_func(found)
         device = main_device(graph.graph)
         run = Later(graph, device, make) if is_captured(device) else make()
         return boxed(Written(run, written) if writes else run)
@@ -101,21 +101,21 @@ def boxed(run: Callable[..., Any]) -> Callable[..., Any]:
 
 def freeing(run: Callable[..., Any], module: torch.fx.GraphModule, args: Sequence[Any], made: Any, weights: Weights) -> Callable[..., Any]:
     """The compiled graph, which drops the weights that engines alone read."""
-    def island_of(node: torch.fx.Node) -> Island | None:
-        if isinstance(made, Island):
+    def subgraph_of(node: torch.fx.Node) -> Subgraph | None:
+        if isinstance(made, Subgraph):
             return made if node.op != 'output' else None
         called = getattr(made, node.target) if node.op == 'call_module' else None
-        return called.island if isinstance(called, Called) else None
-    alone = _free.engines_alone(weights, island_of)
+        return called.subgraph if isinstance(called, Called) else None
+    alone = _free.engines_alone(weights, subgraph_of)
     if not (slots := _free.slots_of(modules(), alone)):
         log_once('free_weights: no weight is dropped, for the compiled function sees no module that holds one which engines alone read')
         return run
     _free.drop_guards(module, args, alone)
-    held = [made] if isinstance(made, Island) else [c.island for c in made.children() if isinstance(c, Called)]
+    held = [made] if isinstance(made, Subgraph) else [c.subgraph for c in made.children() if isinstance(c, Called)]
     return _free.Freeing(run, held, slots).__call__
 
 
-def islands(graph: torch.fx.GraphModule, weights: Weights, options: Options, report: Report) -> tuple[Any, Weights]:
+def subgraphs(graph: torch.fx.GraphModule, weights: Weights, options: Options, report: Report) -> tuple[Any, Weights]:
     """The graph with engines in the place of what they can compute, and the weights by its own nodes."""
     whole, calls = _partition.split(graph, weights, options.min_block_size, report)
     if isinstance(calls, Conversion):
@@ -126,8 +126,8 @@ def islands(graph: torch.fx.GraphModule, weights: Weights, options: Options, rep
         part = getattr(whole, node.target)
         inner = [n for n in part.graph.nodes if n.op == 'placeholder']
         given = {i: tensor for i, o in zip(inner, node.args, strict=True) if (tensor := known(whole, weights, o)) is not None}
-        if (island := attempted(part, given, options, report)) is not None:
-            setattr(whole, node.target, Called(island))
+        if (subgraph := attempted(part, given, options, report)) is not None:
+            setattr(whole, node.target, Called(subgraph))
     return whole, weights
 
 
@@ -140,26 +140,26 @@ def known(module: torch.fx.GraphModule, weights: Weights, argument: Any) -> torc
 
 
 class Called(torch.nn.Module):
-    """An island as a submodule."""
+    """An subgraph as a submodule."""
 
-    def __init__(self, island: Island) -> None:
+    def __init__(self, subgraph: Subgraph) -> None:
         super().__init__()
-        self.island = island
+        self.subgraph = subgraph
 
     def forward(self, *args: Any) -> Any:
-        return self.island(args)
+        return self.subgraph(args)
 
 
 def attempted(part: torch.fx.GraphModule, weights: Weights, options: Options, report: Report,
-              made: Conversion | None = None) -> Island | None:
+              made: Conversion | None = None) -> Subgraph | None:
     """None: torch computes the part, and the report tells why."""
     try:
-        island = Island(part.graph, weights, options, part, report, made)
+        subgraph = Subgraph(part.graph, weights, options, part, report, made)
     except (Refused, tenfold.Error, MemoryError) as error:
         if options.raises:
             raise tenfold.Unsupported(str(error)) if isinstance(error, Refused) else error
         report.leave_all(f'{type(error).__name__}: {error}' if not isinstance(error, Refused) else str(error))
         return None
-    report.engines.append(f'{island.operators} operators on {island.device}, {len(island.names)} inputs, '
-                          f'{len(island.results.names)} outputs, sizes {dict(zip(map(str, island.ranges.symbols), island.ranges.hints))}')
-    return island
+    report.engines.append(f'{subgraph.operators} operators on {subgraph.device}, {len(subgraph.names)} inputs, '
+                          f'{len(subgraph.results.names)} outputs, sizes {dict(zip(map(str, subgraph.ranges.symbols), subgraph.ranges.hints))}')
+    return subgraph

@@ -12,7 +12,7 @@ from tenfold.torch import _dims
 from tenfold.torch._backend import decompositions
 from tenfold.torch._call import Refused
 from tenfold.torch._convert import Conversion, is_size
-from tenfold.torch._island import device_of
+from tenfold.torch._subgraph import device_of
 from tenfold.torch._options import Options, for_build
 from tenfold.torch._sizes import Ranges, expression
 from tenfold.torch._types import NAMES

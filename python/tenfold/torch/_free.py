@@ -78,13 +78,13 @@ def drop_guards(module: torch.fx.GraphModule, args: Sequence[Any], tensors: Sequ
 class Freeing:
     """A compiled graph, behind whose first run torch's copy of the weights goes; and behind each run that was given other ones."""
 
-    def __init__(self, run: Callable[..., Any], islands: Sequence[Any], slots: Sequence[Slot]) -> None:
-        self.run, self.islands, self.slots = run, islands, slots
+    def __init__(self, run: Callable[..., Any], subgraphs: Sequence[Any], slots: Sequence[Slot]) -> None:
+        self.run, self.subgraphs, self.slots = run, subgraphs, slots
         self._lock = threading.Lock()
 
     def __call__(self, *args: Any) -> Any:
         found = self.run(*args)
-        if any(island.holds_weights for island in self.islands):
+        if any(subgraph.holds_weights for subgraph in self.subgraphs):
             self.free()
         return found
 
@@ -95,14 +95,14 @@ class Freeing:
                 weight = held.get(name)
                 if weight is not None and not isinstance(weight, Freed):
                     held[name] = freed.setdefault(id(weight), Freed(weight, name))
-            for island in self.islands:
-                island.free(freed)
+            for subgraph in self.subgraphs:
+                subgraph.free(freed)
             logger.info('%d weights lie in engines alone now', len(freed))
 
 
-def engines_alone(reads: Mapping[torch.fx.Node, torch.Tensor], island_of: Callable[[torch.fx.Node], Any]) -> list[torch.Tensor]:
-    """Weights of a graph that nobody but engines reads. `island_of`: of a node; None: torch computes it."""
+def engines_alone(reads: Mapping[torch.fx.Node, torch.Tensor], subgraph_of: Callable[[torch.fx.Node], Any]) -> list[torch.Tensor]:
+    """Weights of a graph that nobody but engines reads. `subgraph_of`: of a node; None: torch computes it."""
     def inside(node: torch.fx.Node, weight: torch.Tensor) -> bool:
-        islands = [island_of(user) for user in node.users]
-        return all(i is not None and any(weight is w for w in i.weights) for i in islands)
+        subgraphs = [subgraph_of(user) for user in node.users]
+        return all(i is not None and any(weight is w for w in i.weights) for i in subgraphs)
     return [weight for node, weight in reads.items() if inside(node, weight)]

@@ -51,7 +51,7 @@ def may_round(device: torch.device) -> dict[str, bool]:
     torchs = torch.backends
     parts = (torchs.cudnn.conv, torchs.cuda.matmul) if device.type == 'cuda' else (torchs.mkldnn.conv, torchs.mkldnn.matmul)
     convolutions, products = (part.fp32_precision in ('tf32', 'bf16') for part in parts)
-    return {'tf32': convolutions or products, 'tf32_convolutions': convolutions, 'tf32_products': products}
+    return {'tf32': convolutions or products, 'tf32_convolutions': convolutions, 'tf32_matmul': products}
 
 
 def for_build(options: Options, device: torch.device) -> dict[str, Any]:

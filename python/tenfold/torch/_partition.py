@@ -48,7 +48,7 @@ class Support(OperatorSupportBase):
 
 def split(module: torch.fx.GraphModule, weights: Mapping[torch.fx.Node, torch.Tensor], least: int,
           report: Report) -> tuple[torch.fx.GraphModule, list[torch.fx.Node] | Conversion]:
-    """The module with islands of operators as submodules, and the nodes that call them. A module that is one island stays as it is; then
+    """The module with subgraphs of operators as submodules, and the nodes that call them. A module that is one subgraph stays as it is; then
     the second is what it becomes."""
     graph = module.graph
     graph.eliminate_dead_code()
@@ -62,7 +62,7 @@ def split(module: torch.fx.GraphModule, weights: Mapping[torch.fx.Node, torch.Te
     if not left:
         if counted(graph.nodes) >= least:
             return module, tried
-        report.leave(f'{counted(graph.nodes)} operators', f'an island of fewer than {least}')
+        report.leave(f'{counted(graph.nodes)} operators', f'an subgraph of fewer than {least}')
         return module, []
     partitioner = CapabilityBasedPartitioner(module, Support(left), allows_single_node_partition=True)
     kept = []
@@ -70,7 +70,7 @@ def split(module: torch.fx.GraphModule, weights: Mapping[torch.fx.Node, torch.Te
         if (count := counted(part.nodes)) >= least:
             kept.append(part)
         elif count:
-            report.leave(f'{count} operators', f'an island of fewer than {least}')
+            report.leave(f'{count} operators', f'an subgraph of fewer than {least}')
     if not kept:
         return module, []
     fused = partitioner.fuse_partitions(kept)

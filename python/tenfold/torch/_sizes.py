@@ -169,12 +169,12 @@ class Ranges:
     def around(self, values: Sequence[int]) -> tuple[tuple[int, int], ...]:
         """The range of each symbol that has this value: as torch bounds it, else up to a power of two."""
         found = []
-        first_most = LEAST_MOST if len(self.symbols) < MANY else LESS_MOST
+        first_max = LEAST_MOST if len(self.symbols) < MANY else LESS_MOST
         for value, hint, (least, most) in zip(values, self._hints, self._bounds, strict=True):
             if most:
                 found.append((least, most))
                 continue
-            first = max(first_most, 1 << max(hint - 1, 0).bit_length())
+            first = max(first_max, 1 << max(hint - 1, 0).bit_length())
             above = first if value <= first else 1 << (value - 1).bit_length()
             found.append((least if above == first else above // 2 + 1, above))
         return tuple(found)

@@ -186,20 +186,20 @@ def onnx_of(module, args, keywords):
 
 def compiled_engine(module, args, keywords, **options):
     """The engine of the backend, and a call of it with this call's tensors; raises ValueError where there is more than one."""
-    from tenfold.torch._island import Island
-    seen, call = [], Island.__call__
+    from tenfold.torch._subgraph import Subgraph
+    seen, call = [], Subgraph.__call__
 
     def kept(self, given):
         seen.append((self, list(given)))
         return call(self, given)
     torch._dynamo.reset()
     run = torch.compile(module, backend='tenfold', options={'plan_cache': False, **options})
-    with mock.patch.object(Island, '__call__', kept), torch.no_grad():
+    with mock.patch.object(Subgraph, '__call__', kept), torch.no_grad():
         run(*args, **keywords)
     if len(seen) != 1:
         raise ValueError(f'{len(seen)} engines')
-    island, given = seen[0]
-    return island._last[1], [given[i] for i in island._inputs]
+    subgraph, given = seen[0]
+    return subgraph._last[1], [given[i] for i in subgraph._inputs]
 
 
 def onnx_engine(model, **options):

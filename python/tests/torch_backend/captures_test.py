@@ -4,7 +4,7 @@ from unittest import mock
 
 from torch_case import MLP, TorchCase, tenfold, torch, unittest, warnings
 
-from tenfold.torch import _backend, _capture, _island
+from tenfold.torch import _backend, _capture, _subgraph
 
 
 @contextlib.contextmanager
@@ -12,7 +12,7 @@ def capture():
     """A stream is captured, says torch; who builds or refits an engine meanwhile fails, as on a GPU."""
     fails = mock.Mock(side_effect=tenfold.DeviceError('operation not permitted when stream is capturing'))
     with contextlib.ExitStack() as stack:
-        for module in (_backend, _capture, _island):
+        for module in (_backend, _capture, _subgraph):
             stack.enter_context(mock.patch.object(module, 'is_captured', lambda device: True))
         stack.enter_context(mock.patch('tenfold.build', fails))
         stack.enter_context(mock.patch.object(tenfold.Engine, 'refit', fails))
@@ -41,7 +41,7 @@ class SaidToBeCaptured(TorchCase):
             self.assertEqual(len(told), 1, told)
             self.assertIn('before the capture', told[0])
             self.same(run(torch.ones(100, 8)), module(torch.ones(100, 8)))
-        self.assertEqual([island for r in reports for island in r.built], [[(2, 64)], [(65, 128)]])
+        self.assertEqual([subgraph for r in reports for subgraph in r.built], [[(2, 64)], [(65, 128)]])
         self.assertEqual([b for r in reports for b in r.all_breaks()], [])
 
     def test_a_graph_that_was_not_compiled(self):
@@ -121,7 +121,7 @@ class OnAGpu(TorchCase):
             graph, found = self.captured(run, x)
             self.replayed(graph, found, x)
         self.assertEqual([b for r in reports for b in r.all_breaks()], [])
-        self.assertEqual(len([island for r in reports for island in r.built]), 2)
+        self.assertEqual(len([subgraph for r in reports for subgraph in r.built]), 2)
 
     def test_a_batch_that_torch_traces_anew(self):
         run, reports = self.compiled(self.module)

@@ -11,7 +11,7 @@ import torch
 from tenfold.torch._backend import decompositions
 from tenfold.torch._call import Refused
 from tenfold.torch._convert import UNFORESEEN
-from tenfold.torch._island import Island
+from tenfold.torch._subgraph import Subgraph
 from tenfold.torch._options import Options
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.testing._internal.common_methods_invocations import op_db
@@ -123,8 +123,8 @@ def check(function, args, kwargs):
     graph, tensors = graph_of(function, args, kwargs)
     wanted = flat(function(*args, **kwargs))
     try:
-        island = Island(graph.graph, {}, QUICK, graph)
-        found = flat(island(tensors))
+        subgraph = Subgraph(graph.graph, {}, QUICK, graph)
+        found = flat(subgraph(tensors))
     except (Refused, tenfold.Error) as error:
         return f'{type(error).__name__}: {error}'
     if function is torch.ops.aten._embedding_bag.default or not flat(args):     # graph_of() has other results

@@ -58,7 +58,7 @@ class Partitions(TorchCase):
         self.assertEqual(int(module[1].num_batches_tracked), 2)
         self.assertTrue(reports[0].engines)
 
-    def test_small_islands_stay(self):
+    def test_small_subgraphs_stay(self):
         def small(x):
             return torch.relu(x) + 1
         run, reports = self.compiled(small)

@@ -211,7 +211,7 @@ class Promises(TorchCase):
 
         def may(device='cpu', **options):
             build = _options.for_build(_options.Options(options), torch.device(device))
-            return tuple(build.get(name) for name in ('tf32', 'tf32_convolutions', 'tf32_products'))
+            return tuple(build.get(name) for name in ('tf32', 'tf32_convolutions', 'tf32_matmul'))
         self.assertEqual(may(), (False, False, False))
         self.assertEqual(may('cuda'), (True, True, False))       # as torch is at first: cuDNN may, cuBLAS may not
         torch.set_float32_matmul_precision('medium')

@@ -39,7 +39,7 @@ class Shapes(TorchCase):
             for batch in (4, 65, 128, 129, 1000, 5, 600):
                 x = torch.randn(batch, 8)
                 self.same(run(x), module(x))
-        ranges = sorted(r for report in reports for island in report.built for r in island)
+        ranges = sorted(r for report in reports for subgraph in report.built for r in subgraph)
         self.assertEqual(ranges[0][1], 64)
         self.assertEqual(ranges[1:], [(65, 128), (129, 256), (513, 1024)])
 
@@ -50,7 +50,7 @@ class Shapes(TorchCase):
         for sizes in ((2, 3, 4, 5, 6), (16, 2, 3, 7, 20)):
             x = torch.randn(*sizes)
             self.same(run(x), whole(x))
-        ranges = [island for r in reports for island in r.built]
+        ranges = [subgraph for r in reports for subgraph in r.built]
         self.assertEqual([[most for _, most in r] for r in ranges], [[16] * 5, [16, 16, 16, 16, 32]])
 
     def test_a_bound_of_torchs(self):
@@ -62,7 +62,7 @@ class Shapes(TorchCase):
             self.same(run(x), module(x))
             for batch in (2, 200, 64):
                 self.same(run(torch.ones(batch, 8)), module(torch.ones(batch, 8)))
-        self.assertEqual([island for r in reports for island in r.built], [[(2, 200)]])
+        self.assertEqual([subgraph for r in reports for subgraph in r.built], [[(2, 200)]])
 
     def test_sizes_in_results_and_in_arithmetic(self):
         def shifted(x):

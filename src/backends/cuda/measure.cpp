@@ -28,15 +28,15 @@ double measure_device(CudaStream& stream, const Tactic& tactic, const void* kern
   if (!stream.start()) return once;
   Status::Code code = Status::ok;
   for (int i = 0; i < launches && code == Status::ok; ++i) code = launch();
-  const std::shared_ptr<const void> recording = stream.finish();
-  if (code != Status::ok || !recording) return kFailed;
-  const auto replay = [&] { return stream.replay(recording.get()); };
+  const std::shared_ptr<const void> graph = stream.finish();
+  if (code != Status::ok || !graph) return kFailed;
+  const auto replay = [&] { return stream.replay(graph.get()); };
   if (timed(stream, replay) >= kFailed) return kFailed;
   std::vector<double> times;
   double total = 0;
-  const bool exact = budget.least_runs == budget.most_runs;   // the caller's number of them
-  const auto least = static_cast<std::size_t>(exact ? budget.most_runs : 5), most = exact ? least : std::size_t{50};
-  while (times.size() < least || (total < budget.least_ms * 0.5e6 && times.size() < most)) {
+  const bool exact = budget.min_runs == budget.max_runs;   // the caller's number of them
+  const auto least = static_cast<std::size_t>(exact ? budget.max_runs : 5), most = exact ? least : std::size_t{50};
+  while (times.size() < least || (total < budget.min_ms * 0.5e6 && times.size() < most)) {
     times.push_back(timed(stream, replay));
     if (times.back() >= kFailed) return kFailed;
     total += times.back();

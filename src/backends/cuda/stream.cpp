@@ -27,7 +27,7 @@ CudaStream::~CudaStream() {
   wait();
   for (Event e : marks_) driver()->event_destroy(e);
   for (Event e : moments_) driver()->event_destroy(e);
-  for (StreamHandle s : strands_)
+  for (StreamHandle s : branches_)
     if (s) driver()->stream_destroy(s);
   driver()->event_destroy(done_);
   if (end_) driver()->event_destroy(end_);

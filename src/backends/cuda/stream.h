@@ -8,7 +8,7 @@
 
 namespace tenfold::backends::cuda {
 
-class CudaStream final : public Stream, public Recorder, public CallersStreams {
+class CudaStream final : public Stream, public GraphCapturer, public CallersStreams {
  public:
   explicit CudaStream(Device& device);
   ~CudaStream() override;
@@ -21,31 +21,31 @@ class CudaStream final : public Stream, public Recorder, public CallersStreams {
   std::string_view error() const noexcept override { return error_; }
   void mark(int moment) noexcept override;
   double between(int first, int last) const noexcept override;
-  Recorder* recorder() noexcept override { return this; }
+  GraphCapturer* capturer() noexcept override { return this; }
   CallersStreams* callers() noexcept override { return this; }
 
   bool use(void* callers) noexcept override;
   Capture capture_of(void* callers) noexcept override;
-  void record_into(void* callers) noexcept override;
+  void capture_into(void* callers) noexcept override;
   Status::Code note_end() noexcept override;
   Status::Code wait_end() noexcept override;
 
   bool start() noexcept override;
   std::shared_ptr<const void> finish(std::shared_ptr<const void> previous = nullptr) noexcept override;
-  Status::Code replay(const void* recording) noexcept override;
-  int strands() const noexcept override { return kStrands; }
-  Status::Code use_strand(int strand) noexcept override;
-  Status::Code note(int strand, int moment) noexcept override;
-  Status::Code follow(int strand, int moment) noexcept override;
+  Status::Code replay(const void* graph) noexcept override;
+  int branches() const noexcept override { return kBranches; }
+  Status::Code use_branch(int branch) noexcept override;
+  Status::Code note(int branch, int moment) noexcept override;
+  Status::Code follow(int branch, int moment) noexcept override;
 
  private:
-  static constexpr int kStrands = 4;
+  static constexpr int kBranches = 4;
   bool ready() noexcept;                       // the device is not lost, and the own stream follows what callers' streams were given
   Status::Code noted(int result, const char* call) noexcept;
   int wait_for_work() noexcept;
   void follow_callers(StreamHandle stream) noexcept;
   bool take_bad_index() noexcept;
-  StreamHandle strand(int number) noexcept { return number == 0 ? queue_.own : strands_[number - 1]; }
+  StreamHandle branch(int number) noexcept { return number == 0 ? queue_.own : branches_[number - 1]; }
 
   Queue queue_;
   Serial serial_;
@@ -58,8 +58,8 @@ class CudaStream final : public Stream, public Recorder, public CallersStreams {
   bool capturing_ = false;                     // between start() and finish(): nothing runs
   StreamHandle resumed_ = nullptr;             // where work goes again behind finish()
   StreamHandle unnoted_ = nullptr;             // the default stream, where done_ is yet to be recorded behind its work
-  StreamHandle strands_[kStrands - 1] = {};        // made when they are first used
-  std::vector<Event> moments_;                     // of strands, by number
+  StreamHandle branches_[kBranches - 1] = {};        // made when they are first used
+  std::vector<Event> moments_;                     // of branches, by number
 };
 
 }  // namespace tenfold::backends::cuda

@@ -69,11 +69,11 @@ void remove_left_behind(const std::string& path) {
   }
 }
 
-constexpr int kMostNames = 1000;   // that others may have taken
+constexpr int kMaxNames = 1000;   // that others may have taken
 
 // With a name from the start, where the file system knows no files without; locked before anybody takes it for one left behind.
 int open_temporary(const std::string& path, std::string& name) {
-  for (int i = 0; i < kMostNames; ++i) {
+  for (int i = 0; i < kMaxNames; ++i) {
     name = temporary_name(path);
     const int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (descriptor < 0 && errno == EEXIST) continue;
@@ -137,7 +137,7 @@ void AtomicFile::take_place() {
     remove_left_behind(path_);
     ::flock(descriptor_, LOCK_EX);
     std::string name;
-    for (int i = 0; i < kMostNames && temporary_.empty(); ++i)
+    for (int i = 0; i < kMaxNames && temporary_.empty(); ++i)
       if (link_as(name = temporary_name(path_))) temporary_ = std::move(name);
       else if (errno != EEXIST) break;
     if (temporary_.empty()) fail_write("name");

@@ -10,7 +10,7 @@
 namespace tenfold {
 namespace {
 
-constexpr int kMostCpus = CPU_SETSIZE;   // what a plain mask can name
+constexpr int kMaxCpus = CPU_SETSIZE;   // what a plain mask can name
 
 std::string first_line(const std::string& path) {
   std::ifstream file(path);
@@ -23,7 +23,7 @@ std::vector<int> allowed_cpus() {
   cpu_set_t set;
   std::vector<int> cpus;
   if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;   // more CPUs than a plain mask can name
-  for (int cpu = 0; cpu < kMostCpus; ++cpu)
+  for (int cpu = 0; cpu < kMaxCpus; ++cpu)
     if (CPU_ISSET(static_cast<std::size_t>(cpu), &set)) cpus.push_back(cpu);
   return cpus;
 }
@@ -44,7 +44,7 @@ std::vector<int> parse_cpu_list(std::string_view text) {
   const char *at = text.data(), *end = at + text.size();
   const auto number = [&](int& value) {
     const auto [next, error] = std::from_chars(at, end, value);
-    if (error != std::errc() || value < 0 || value >= kMostCpus) return false;
+    if (error != std::errc() || value < 0 || value >= kMaxCpus) return false;
     return at = next, true;
   };
   for (int first = 0, last = 0; number(first);) {
@@ -60,7 +60,7 @@ CpuPlaces::CpuPlaces(const std::vector<int>& allowed, const std::string& root) {
   std::map<int, std::vector<int>> members;
   const bool hyperthreads = first_line(root + "/smt/active") != "0";   // without, a file for each CPU need not be read
   for (const int cpu : allowed) {
-    if (cpu < 0 || cpu >= kMostCpus) continue;
+    if (cpu < 0 || cpu >= kMaxCpus) continue;
     const int core = hyperthreads ? core_key(cpu, root) : cpu;
     for (int next = static_cast<int>(core_of_.size()); next <= cpu; ++next) core_of_.push_back(next);
     core_of_[static_cast<std::size_t>(cpu)] = core;
@@ -80,7 +80,7 @@ bool stay_on(const std::vector<int>& cpus) noexcept {
   cpu_set_t set;
   CPU_ZERO(&set);
   for (const int cpu : cpus)
-    if (cpu >= 0 && cpu < kMostCpus) CPU_SET(static_cast<std::size_t>(cpu), &set);
+    if (cpu >= 0 && cpu < kMaxCpus) CPU_SET(static_cast<std::size_t>(cpu), &set);
   return CPU_COUNT(&set) > 0 && sched_setaffinity(0, sizeof set, &set) == 0;
 }
 

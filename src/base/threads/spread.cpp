@@ -14,7 +14,7 @@
 namespace tenfold {
 namespace {
 constexpr std::int64_t kBytesOfAThread = 512 << 10;   // some hundred microseconds: less is not worth a thread
-constexpr std::int64_t kMostThreads = 8;              // more wait for memory
+constexpr std::int64_t kMaxThreads = 8;              // more wait for memory
 thread_local int allowed = 0;
 }  // namespace
 
@@ -22,7 +22,7 @@ MaySpread::MaySpread() noexcept { ++allowed; }
 MaySpread::~MaySpread() { --allowed; }
 
 void spread(std::int64_t parts, std::int64_t bytes, const std::function<void(std::int64_t part)>& work) {
-  std::int64_t threads = allowed > 0 ? std::min({parts, bytes / kBytesOfAThread, kMostThreads}) : 1;
+  std::int64_t threads = allowed > 0 ? std::min({parts, bytes / kBytesOfAThread, kMaxThreads}) : 1;
   if (threads > 1) threads = std::min<std::int64_t>(threads, default_threads());
   std::atomic<std::int64_t> next = 0;
   const auto take = [&] {
@@ -43,7 +43,7 @@ void spread(std::int64_t parts, std::int64_t bytes, const std::function<void(std
 void spread_stretches(std::int64_t count, std::int64_t step, std::int64_t bytes,
                       const std::function<void(std::int64_t begin, std::int64_t end)>& work) {
   if (allowed == 0) return work(0, count);
-  constexpr std::int64_t kStretches = 4 * kMostThreads;   // the last thread does not wait long for the slowest
+  constexpr std::int64_t kStretches = 4 * kMaxThreads;   // the last thread does not wait long for the slowest
   const std::int64_t steps = (count + step - 1) / step, each = std::max<std::int64_t>((steps + kStretches - 1) / kStretches, 1) * step;
   spread((count + each - 1) / each, bytes, [&](std::int64_t part) { work(part * each, std::min(count, (part + 1) * each)); });
 }

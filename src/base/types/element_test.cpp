@@ -112,10 +112,10 @@ TEST(Element, IntegersOf64BitsTakeTheirGreatestAndLeast) {
     return stored;
   };
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-  for (const double v : {0x1p64, 1e300, kInfinity}) EXPECT_EQ(as_u64(v), kMost) << v;
-  EXPECT_EQ(as_u64(0x1.fffffffffffffp63), kMost - 2047);   // the greatest double below 2^64
-  EXPECT_EQ(as_u64(-1.5), kMost);   // as an integer cast has it
+  constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
+  for (const double v : {0x1p64, 1e300, kInfinity}) EXPECT_EQ(as_u64(v), kMax) << v;
+  EXPECT_EQ(as_u64(0x1.fffffffffffffp63), kMax - 2047);   // the greatest double below 2^64
+  EXPECT_EQ(as_u64(-1.5), kMax);   // as an integer cast has it
   EXPECT_EQ(as_u64(-kInfinity), std::uint64_t{1} << 63);
   EXPECT_EQ(as_u64(std::numeric_limits<double>::quiet_NaN()), 0);
   std::int64_t stored = 1;

@@ -52,13 +52,13 @@ double milliseconds_of(const AllocationProblem& problem, const Allocation& state
 double error_of(const AllocationProblem& problem, const Allocation& states) { return std::sqrt(squares(problem, states)); }
 
 std::vector<Allocation> frontier(const AllocationProblem& problem) {
-  constexpr int kLeast = -40, kMost = 40;   // powers of the root of two around the rate of the whole
+  constexpr int kMin = -40, kMax = 40;   // powers of the root of two around the rate of the whole
   double slowest = 0, worst = 0;
   for (const auto& layer : problem.layers)
     for (const AllocationProblem::State& s : layer) slowest += std::max(s.milliseconds, 0.0), worst += s.error * s.error;
   std::vector<Allocation> all{allocate(problem, 0)};
   if (worst == 0) return all;
-  for (int power = kLeast; power <= kMost; ++power) {
+  for (int power = kMin; power <= kMax; ++power) {
     Allocation one = allocate(problem, slowest / worst * std::pow(2.0, power / 2.0));
     const double error = error_of(problem, one);
     if (error >= error_of(problem, all.back())) continue;

@@ -73,7 +73,7 @@ TEST(BudgetBound, NoFinishedPlanIsOverItAndErrorsAreTrue) {
       Tensor x = ops::random_tensor(DType::f32, shape, seed * 1000 + static_cast<std::uint64_t>(i));
       for (std::int64_t k = 0; k < x.size(); ++k) x.mutable_data<float>()[k] *= static_cast<float>(size * (1 + i % 5));
       return i < 24 ? std::optional(InputSet{{"x", x}}) : std::nullopt;
-    }, .method = "minmax", .remedies = {}};
+    }, .method = "minmax", .corrections = {}};
     const char* const metrics[] = {"l2", "linf", "cosine", "top1"};
     config.budget =
         ErrorBudget{.max_error = std::pow(10.0, -static_cast<double>(random() % 300) / 100 - 0.5), .metric = metrics[random() % 4]};

@@ -30,11 +30,11 @@ bool is_layer(const ir::Node& node) {
 // Which layers a value comes from, nearest first. Along residuals all earlier ones would be: the last two are near.
 using Nearest = std::vector<std::size_t>;
 void merge(Nearest& into, const Nearest& more) {
-  constexpr std::size_t kMost = 2;
+  constexpr std::size_t kMax = 2;
   into.insert(into.end(), more.begin(), more.end());
   std::sort(into.rbegin(), into.rend());
   into.erase(std::unique(into.begin(), into.end()), into.end());
-  if (into.size() > kMost) into.resize(kMost);
+  if (into.size() > kMax) into.resize(kMax);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ std::string cache_text(const std::string& path) {
 
 std::string calibration_text(const Calibration& c) {
   std::string text = cat(" samples ", c.samples, " by ", c.method, " cache ", cache_text(c.cache));
-  for (const std::string& remedy : c.remedies) text += " " + remedy;
+  for (const std::string& correction : c.corrections) text += " " + correction;
   for (const DType type : c.types)
     if (c.types != Calibration().types) text += cat(" to ", name(type));
   if (c.profile != 0) text += cat(" profile ", c.profile);

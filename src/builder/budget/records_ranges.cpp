@@ -91,10 +91,10 @@ bool BudgetRecords::find_ranges(Findings& findings) const {
       ranges[in.rest()] = {low, high};
     } else if (what == "none") {
       told.without_range.push_back(in.rest());
-    } else if (what == "remedy") {
+    } else if (what == "correction") {
       const double before = in.number(), after = in.number();
       const bool kept = in.number() != 0;
-      told.remedies.push_back({in.rest(), before, after, kept});
+      told.corrections.push_back({in.rest(), before, after, kept});
     } else if (!read_correction(what, in, ranges.corrections)) {
       return false;
     }
@@ -108,7 +108,7 @@ void BudgetRecords::add_ranges(const Findings& findings) const {
   std::vector<std::string> lines{line(told.samples, told.values, told.method)};
   for (const auto& [value, range] : *findings.ranges) lines.push_back(line("range", exact(range.low), exact(range.high), value));
   for (const std::string& value : told.without_range) lines.push_back(line("none", value));
-  for (const RemedyReport& r : told.remedies) lines.push_back(line("remedy", exact(r.before), exact(r.after), r.kept, r.name));
+  for (const CorrectionReport& r : told.corrections) lines.push_back(line("correction", exact(r.before), exact(r.after), r.kept, r.name));
   write_corrections(findings.ranges->corrections, lines);
   file_of_ranges().add(key("ranges", calibration_), lines, log_);
 }

@@ -18,7 +18,7 @@ RunTimes::RunTimes(const Engine& engine, const InputSet& sample) : context_(engi
 }
 
 void RunTimes::run_for(double seconds) {
-  constexpr int kMostRuns = 1000;
+  constexpr int kMaxRuns = 1000;
   double sum = 0;
   int runs = 0;
   do {
@@ -26,7 +26,7 @@ void RunTimes::run_for(double seconds) {
     run_values(*context_, inputs_);
     taken_.push_back(watch.seconds());
     sum += taken_.back();
-  } while (sum < seconds && ++runs < kMostRuns);
+  } while (sum < seconds && ++runs < kMaxRuns);
 }
 
 double RunTimes::milliseconds() const {

@@ -181,7 +181,7 @@ class Search {
     std::stable_sort(moves.begin(), moves.end(), [](const Move& a, const Move& b) {
       return (a.won > 0) != (b.won > 0) ? a.won > 0 : a.rate > b.rate;
     });
-    const std::size_t most = states.size() > kManyLayers ? kMostExchanges / 2 : kMostExchanges;   // plans of many layers take longer
+    const std::size_t most = states.size() > kManyLayers ? kMaxExchanges / 2 : kMaxExchanges;   // plans of many layers take longer
     if (moves.size() > most) moves.resize(most);
     for (const Move& move : moves) {
       if (!trials_.has_time()) return;
@@ -216,7 +216,7 @@ class Search {
     return std::move(made.engine);
   }
 
-  static constexpr std::size_t kMostExchanges = 8, kManyLayers = 16;
+  static constexpr std::size_t kMaxExchanges = 8, kManyLayers = 16;
   static constexpr double kDoubtful = 0.05;  // predicted times that are longer by less may be shorter
   static constexpr double kHopeful = 1.02;   // expected errors up to so many budgets are tried
 

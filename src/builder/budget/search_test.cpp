@@ -45,7 +45,7 @@ BuildConfig with(double bound, std::string metric = "l2") {
                                    },
                                    .method = "minmax"};
   config.budget = ErrorBudget{.max_error = bound, .outputs = {}, .metric = std::move(metric)};
-  config.calibration->remedies = {};   // the errors that the tests expect are those of rounding alone
+  config.calibration->corrections = {};   // the errors that the tests expect are those of rounding alone
   return config;
 }
 

@@ -13,7 +13,7 @@
 namespace tenfold::builder {
 namespace {
 
-constexpr std::size_t kMostSamples = 8;
+constexpr std::size_t kMaxSamples = 8;
 constexpr double kShareOfSearch = 1.0 / 30;   // after which no further sample is begun
 
 // One node of a layer in one type.
@@ -57,7 +57,7 @@ class Alone {
     if (trials_.empty()) return;
     std::vector<InputSet> samples;
     for_each_sample(*runs_.config.calibration, 0, [&](const InputSet& sample) {
-      if (samples.size() < kMostSamples) samples.push_back(sample);
+      if (samples.size() < kMaxSamples) samples.push_back(sample);
     });
     total_ = static_cast<int>(trials_.size() * samples.size());
     if (can_keep(samples.front())) from_kept(samples);

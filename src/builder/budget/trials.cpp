@@ -179,8 +179,8 @@ void Trials::find_layers() {
 }
 
 void Trials::settle() {
-  constexpr int kMostRounds = 3;
-  for (int i = 0; records.used() && i < kMostRounds; ++i) {
+  constexpr int kMaxRounds = 3;
+  for (int i = 0; records.used() && i < kMaxRounds; ++i) {
     Made again = measure(best->plan.name, best->recipe);
     settled_ = again.hash == best->hash;
     if (settled_ || (best->plan.within && !again.plan.within)) break;

@@ -15,7 +15,7 @@ using Fixed = std::map<std::string, ir::Dim, std::less<>>;
 constexpr std::int64_t kFirstTries[] = {1, 2, 3, 5, 7};
 constexpr std::int64_t kAllTried = 64;     // extents for which the whole graph is looked at, where a first try failed
 constexpr std::int64_t kNodeTried = 4096;  // for which the node that refused is
-constexpr std::size_t kMostFits = 8;
+constexpr std::size_t kMaxFits = 8;
 
 void substitute(ir::Value& v, const Fixed& fixed) {
   for (ir::Dim& d : v.type.tensor.dims) d = d.substitute(fixed);
@@ -82,7 +82,7 @@ std::vector<std::int64_t> larger_fits(const ir::Graph& graph, const std::string&
   const ir::Node& node = **at;
   std::vector<std::int64_t> fits;
   if (!node.graphs.empty() || node.body) return fits;
-  for (std::int64_t extent = kAllTried + 1; extent <= kNodeTried && fits.size() < kMostFits; ++extent) {
+  for (std::int64_t extent = kAllTried + 1; extent <= kNodeTried && fits.size() < kMaxFits; ++extent) {
     const Fixed fixed = with(others, symbol, extent);
     if (takes(graph, node, fixed) && !refusal(graph, fixed)) fits.push_back(extent);
   }

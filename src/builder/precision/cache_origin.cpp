@@ -13,7 +13,7 @@ namespace tenfold::builder {
 namespace {
 
 constexpr std::string_view kHead = "tenfold calibration 1";
-constexpr std::int64_t kLeast = 16;   // elements of a weight that tells models apart; smaller constants come and go with shapes
+constexpr std::int64_t kMin = 16;   // elements of a weight that tells models apart; smaller constants come and go with shapes
 
 std::string file_beside(const std::string& cache) { return cache + ".from"; }
 
@@ -32,7 +32,7 @@ Hash128 hash_of(const Tensor& t) {
 Hash128 hash_of(const ir::Graph& source) {
   std::vector<const Tensor*> weights;
   for (const auto& value : source.values())
-    if (value->is_constant() && value->constant->tensor.size() >= kLeast) weights.push_back(&value->constant->tensor);
+    if (value->is_constant() && value->constant->tensor.size() >= kMin) weights.push_back(&value->constant->tensor);
   std::vector<Hash128> hashes(weights.size());
   std::int64_t bytes = 0;
   for (const Tensor* t : weights) bytes += t->bytes();

@@ -14,7 +14,7 @@
 #include "builder/stopwatch.h"
 #include "quant/calibration_cache.h"
 #include "quant/ranges.h"
-#include "quant/remedy.h"
+#include "quant/correction_method.h"
 
 namespace tenfold::builder {
 namespace {
@@ -25,7 +25,7 @@ using Channels = std::map<std::string, quant::ChannelStats, std::less<>>;
 // What the samples show of the model in f32.
 struct Seen {
   quant::Histograms histograms;
-  Channels channels;  // of data operands; only where remedies want them
+  Channels channels;  // of data operands; only where corrections want them
 };
 
 // Their number; the first of them are kept with their answers.
@@ -89,16 +89,16 @@ Tried best_calibrator(const std::function<quant::Ranges(const quant::Calibrator&
 }
 
 // One after another, each on top of those that were kept.
-quant::Ranges remedied(const quant::Symptoms& given, const std::vector<std::string>& names, const RangeTrials& trials, double error,
+quant::Ranges corrected(const quant::CorrectionInput& given, const std::vector<std::string>& names, const RangeTrials& trials, double error,
                        const Log& log, CalibrationReport& report) {
   quant::Ranges best = given.ranges;
   for (const std::string& name : names) {
-    const quant::Symptoms now{given.graph, best, given.placing, given.calibrator, given.channels, given.run};
-    std::optional<quant::Ranges> changed = quant::remedy(name).apply(now);
+    const quant::CorrectionInput now{given.graph, best, given.placing, given.calibrator, given.channels, given.run};
+    std::optional<quant::Ranges> changed = quant::correction_method(name).apply(now);
     if (!changed) continue;
     const double after = trials.error(*changed);
-    report.remedies.push_back({name, error, after, after < error});
-    log(Severity::info, "remedy '", name, "': relative l2 error ", error, " before, ", after, " after, on ", trials.count(),
+    report.corrections.push_back({name, error, after, after < error});
+    log(Severity::info, "correction '", name, "': relative l2 error ", error, " before, ", after, " after, on ", trials.count(),
         " samples: ", after < error ? "kept" : "left out");
     if (after < error) best = std::move(*changed), error = after;
   }
@@ -117,8 +117,8 @@ quant::Ranges ranges_by_samples(const ir::Graph& graph, const std::vector<plan::
   const Log log(config.log);
   Seen seen;
   for (const std::string& name : wanted) seen.histograms[name];
-  const bool remedies = !calibration.remedies.empty();
-  const quant::DataOperands operands = remedies ? data_operands(graph, placing) : quant::DataOperands{};
+  const bool corrections = !calibration.corrections.empty();
+  const quant::DataOperands operands = corrections ? data_operands(graph, placing) : quant::DataOperands{};
   RangeTrials trials(graph, ranges, placing, config);
   ir::Graph runnable = graph.clone();
   lower_for_kernels(runnable);
@@ -136,18 +136,18 @@ quant::Ranges ranges_by_samples(const ir::Graph& graph, const std::vector<plan::
   report.method = best.name;
   const quant::Calibrator& calibrator = quant::calibrator(report.method);
   const quant::Ranges result = ranges_by(calibrator);
-  if (!calibration.cache.empty()) {  // as they are without remedies, which a cache does not hold
+  if (!calibration.cache.empty()) {  // as they are without corrections, which a cache does not hold
     AtomicFile file(calibration.cache);
     file.write(write_calibration_cache(quant::cache_of(result, report.method)));
     file.commit();
   }
-  if (!remedies || result.empty()) return result;
+  if (!corrections || result.empty()) return result;
   const quant::RunAgain again = [&](const quant::Look& look, const std::set<std::string, std::less<>>& values, std::size_t most) {
     Batch batch = trials.aside();
     batch.samples.resize(std::min(most, batch.samples.size()));
     runs.run_all(batch, look, values);
   };
-  return remedied({graph, result, placing, calibrator, seen.channels, again}, calibration.remedies, trials,
+  return corrected({graph, result, placing, calibrator, seen.channels, again}, calibration.corrections, trials,
                   tries_all ? best.error : trials.error(result), log, report);
 }
 
@@ -167,7 +167,7 @@ quant::Ranges ranges_in_cache(const ir::Graph& graph, const std::set<std::string
           missing.size(), " of the ", wanted.size(), " values that need ranges ('", missing.empty() ? "" : missing.front(),
           "' is one): it is another model's");
   report.method = "cache";
-  if (!calibration.remedies.empty()) log(Severity::info, "remedies need samples: none is tried, for the ranges come from a cache");
+  if (!calibration.corrections.empty()) log(Severity::info, "corrections need samples: none is tried, for the ranges come from a cache");
   return ranges;
 }
 
@@ -188,7 +188,7 @@ quant::Ranges calibrated(const ir::Graph& graph, const std::vector<plan::Range>&
     log(Severity::warning, "calibration found no product that 8 bits could stand for: nothing was run");
     return {};
   }
-  for (const std::string& name : config.calibration->remedies) quant::remedy(name);  // an unknown one is refused before anything runs
+  for (const std::string& name : config.calibration->corrections) quant::correction_method(name);  // an unknown one is refused before anything runs
   const std::string& cache = config.calibration->cache;
   std::error_code cannot_look;
   const bool kept = !cache.empty() && std::filesystem::exists(cache, cannot_look);

@@ -1,7 +1,7 @@
 #include "builder/precision/choose_precision.h"
 
 #include "base/check.h"
-#include "builder/note_book.h"
+#include "builder/diagnostics.h"
 #include "passes/precision/auto_precision.h"
 #include "passes/precision/qdq.h"
 

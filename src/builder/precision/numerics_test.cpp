@@ -53,8 +53,8 @@ TEST(ExactForms, ConvolutionsAndOtherProductsHaveTheirOwnLeave) {
     const char *graph, *op, *tactic;
     bool BuildConfig::*own, BuildConfig::*other;
   };
-  for (const Case& c : {Case{kConv, "Conv", "conv_winograd", &BuildConfig::tf32_convolutions, &BuildConfig::tf32_products},
-                        Case{kProduct, "MatMul", "matmul_strassen", &BuildConfig::tf32_products, &BuildConfig::tf32_convolutions}}) {
+  for (const Case& c : {Case{kConv, "Conv", "conv_winograd", &BuildConfig::tf32_convolutions, &BuildConfig::tf32_matmul},
+                        Case{kProduct, "MatMul", "matmul_strassen", &BuildConfig::tf32_matmul, &BuildConfig::tf32_convolutions}}) {
     BuildConfig config;
     config.optimization_level = 1, config.*c.own = false;
     EXPECT_NE(told_of(c.graph, c.tactic, config).find("tf32_convolutions"), std::string::npos) << c.tactic;

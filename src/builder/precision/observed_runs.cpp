@@ -22,14 +22,14 @@ using Values = std::set<std::string, std::less<>>;
 constexpr std::int64_t kWorthAThread = 1 << 20;   // spread() goes by bytes
 
 // Contexts that side by side may take together, beside the first.
-constexpr std::int64_t kMostMemory = std::int64_t{1} << 30;
-constexpr std::size_t kMostSideBySide = 8;   // as many as spread() has threads
+constexpr std::int64_t kMaxMemory = std::int64_t{1} << 30;
+constexpr std::size_t kMaxSideBySide = 8;   // as many as spread() has threads
 
 std::size_t side_by_side(const plan::Plan& plan) {
   std::int64_t arena = 1;
   for (const plan::Program& program : plan.programs) arena = std::max(arena, program.arena_bytes);
-  const auto by_memory = static_cast<std::size_t>(kMostMemory / arena);
-  return std::clamp<std::size_t>(by_memory, 1, std::min(kMostSideBySide, static_cast<std::size_t>(default_threads())));
+  const auto by_memory = static_cast<std::size_t>(kMaxMemory / arena);
+  return std::clamp<std::size_t>(by_memory, 1, std::min(kMaxSideBySide, static_cast<std::size_t>(default_threads())));
 }
 
 }  // namespace

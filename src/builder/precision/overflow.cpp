@@ -14,7 +14,7 @@ namespace tenfold::builder {
 namespace {
 
 constexpr double kLargest = 65504 / 2;   // of f16, with room for inputs that go further than those tried
-constexpr std::size_t kMostNamed = 8;
+constexpr std::size_t kMaxNamed = 8;
 constexpr std::int64_t kExamples = 4;    // of a batch that is given: all 128 images of one would take a CPU half a minute
 
 using Inputs = InputSet;
@@ -162,10 +162,10 @@ void tell(const Found& found, const ir::Graph& graph, const OverflowCheck& check
     for (const ir::Value* v : node->outputs)
       if (const auto at = found.find(v->name); at != found.end()) {
         report_to(report, {node->name, std::string(node->op()), at->second});
-        if (++count <= kMostNamed)
+        if (++count <= kMaxNamed)
           names += cat(names.empty() ? "'" : ", '", node->name, "' (", node->op(), ", up to ", at->second, ")");
       }
-  if (count > kMostNamed) names += cat(" and ", count - kMostNamed, " more");
+  if (count > kMaxNamed) names += cat(" and ", count - kMaxNamed, " more");
   if (found.empty()) log(Severity::info, "fp16: no value came near 65504", source);
   else
     log(Severity::warning, "fp16: kept in float32, for their results come near 65504 or exceed it: ", names, *source ? "; looked" : "",

@@ -10,11 +10,11 @@ namespace tenfold::builder {
 
 void RangeTrials::keep(const Batch& batch, std::vector<std::vector<RuntimeValue>> answers) {
   for (std::size_t i = 0; i < batch.samples.size(); ++i) {
-    const bool first = first_.samples.size() < kMost;
+    const bool first = first_.samples.size() < kMax;
     Batch& to = first ? first_ : aside_;
     if (to.samples.empty()) to.first = batch.number(i);
     if (first) answers_.push_back(std::move(answers[i]));
-    if (first || to.samples.size() < kMostAside) to.samples.push_back(batch.samples[i]);
+    if (first || to.samples.size() < kMaxAside) to.samples.push_back(batch.samples[i]);
   }
 }
 

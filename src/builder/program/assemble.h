@@ -14,7 +14,7 @@ namespace tenfold::builder {
 struct AssembleOptions {
   std::vector<plan::Range> box;            // of the input symbols, with the tuned point
   backends::Backend* backend = nullptr;
-  std::set<const ir::Node*> early = {};    // what comes first: passes::early_nodes()
+  std::set<const ir::Node*> precomputed = {};    // what comes first: passes::precomputed_nodes()
 };
 
 // The ranges of a graph's symbols and of those that only its bodies know.

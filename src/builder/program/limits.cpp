@@ -22,8 +22,8 @@ void check_level(const ir::Graph& graph, int depth) {
     require(!v->type.ranked || static_cast<std::size_t>(v->rank()) <= plan::kMaxRank, ErrorKind::unsupported, "'", v->name, "' has ",
             v->rank(), " dimensions; plans hold tensors of ", plan::kMaxRank, " at most");
   for (const auto& n : graph.nodes()) {
-    require(n->graphs.empty() || depth < ir::kMostNested, ErrorKind::unsupported, "node '", n->name, "' (", n->op(), ") lies in ", depth,
-            " bodies and has another; plans hold ", ir::kMostNested, " inside each other at most");
+    require(n->graphs.empty() || depth < ir::kMaxNested, ErrorKind::unsupported, "node '", n->name, "' (", n->op(), ") lies in ", depth,
+            " bodies and has another; plans hold ", ir::kMaxNested, " inside each other at most");
     for (const auto& body : n->graphs) check_level(*body, depth + 1);
   }
 }

@@ -5,7 +5,7 @@
 
 namespace tenfold::builder {
 
-// Throws unsupported naming the node or value: ranks over 64, bodies nested deeper than ir::kMostNested; invalid_model: names
+// Throws unsupported naming the node or value: ranks over 64, bodies nested deeper than ir::kMaxNested; invalid_model: names
 // that are no UTF-8.
 void check_limits(const ir::Graph& graph);
 

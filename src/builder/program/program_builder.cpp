@@ -20,7 +20,7 @@ ProgramBuilder::ProgramBuilder(const ir::Graph& graph, const tune::Choice& choic
     : graph_(graph), choice_(choice), constants_(constants), table_(table), box_(box), backend_(*options.backend), needs_(needs),
       storage_(graph, choice, box, options.backend->info()) {
   for (const auto& node : graph.nodes())
-    if (options.early.contains(node.get()) && stays_early(*node)) early_.insert(node.get());
+    if (options.precomputed.contains(node.get()) && stays_early(*node)) early_.insert(node.get());
 }
 
 // An input that is brought into another layout is read in whole, with its newest row. What follows what waits for that, waits, too.
@@ -41,7 +41,7 @@ bool ProgramBuilder::stays_early(const Node& node) const {
 void ProgramBuilder::add_nodes() {
   for (const auto& node : graph_.nodes())
     if (early_.contains(node.get())) add_node(*node);
-  early_steps_ = steps_.size();
+  precomputed_steps_ = steps_.size();
   for (const bool first : {true, false})
     for (const auto& node : graph_.nodes())
       if (!early_.contains(node.get()) && stands_first(*node) == first) add_node(*node);
@@ -63,8 +63,8 @@ plan::Program ProgramBuilder::build() {
   place(program);
   program.objects = std::move(objects_);
   program.steps = std::move(steps_);
-  const auto last_early = program.steps.begin() + static_cast<std::ptrdiff_t>(early_steps_);
-  program.early = static_cast<std::int32_t>(std::find_if(program.steps.begin(), last_early, writes_binding) - program.steps.begin());
+  const auto last_precomputed = program.steps.begin() + static_cast<std::ptrdiff_t>(precomputed_steps_);
+  program.precomputed = static_cast<std::int32_t>(std::find_if(program.steps.begin(), last_precomputed, writes_binding) - program.steps.begin());
   for (std::size_t s = 0; s < program.steps.size(); ++s) {   // what follows a step that defines sizes waits for the host
     if (s == 0 || !program.steps[s - 1].defines.empty()) program.segments.push_back({static_cast<std::int32_t>(s), 0});
     ++program.segments.back().count;
@@ -94,7 +94,7 @@ void ProgramBuilder::bind_formals(plan::Program& program) {
   }
 }
 
-// What the host counts of inputs comes before all that a GPU computes (plan/front.h).
+// What the host counts of inputs comes before all that a GPU computes (plan/host_prologue.h).
 bool ProgramBuilder::stands_first(const Node& node) const {
   const auto given = [](const Value* v) { return !v || !v->producer; };
   return !backend_.memory().host_reads() && node.graphs.empty() && tune::sizes_depend_on_data(node) &&
@@ -167,7 +167,7 @@ void ProgramBuilder::add_kernel(const Node& node, const tune::NodeChoice& choice
     const Dim bytes = choice.tactic->workspace(problem, choice.config);
     const plan::Address place = bytes == Dim(0) ? plan::Address{} : new_place(bytes);
     if (place.space == Space::arena) workspaces_.emplace_back(steps_.size(), place.index);
-    if (place.space == Space::grown) step.workspace_grown = place.index;
+    if (place.space == Space::grown) step.workspace_dynamic = place.index;
   }
   define_symbols(node, step);
   needs_ |= choice.tactic->needs ? choice.tactic->needs(problem, choice.config) : 0;

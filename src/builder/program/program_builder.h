@@ -91,7 +91,7 @@ class ProgramBuilder {
   backends::Backend& backend_;
   std::uint32_t& needs_;
   std::set<const ir::Node*> early_;        // that run before the newest row is there
-  std::size_t early_steps_ = 0;
+  std::size_t precomputed_steps_ = 0;
   Storage storage_;
   std::unordered_map<const ir::Node*, backends::Problem> problems_;
   std::map<std::pair<const ir::Node*, int>, std::int32_t> packed_;   // operand -> constant; only ever looked up

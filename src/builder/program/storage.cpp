@@ -41,7 +41,7 @@ View Storage::view_or_self(const Value* v) const {
 }
 
 namespace {
-bool lies_odd(const Value* v, const View& view) {
+bool lies_misaligned(const Value* v, const View& view) {
   return !(view.offset * Dim(bits(v->dtype()))).divisible_by(8 * backends::kVectorBytes);
 }
 }  // namespace
@@ -52,7 +52,7 @@ backends::Problem stored_problem(const Node& node, const tune::NodeChoice& choic
   const auto place = [&](backends::OperandDesc& d, const Value* v) {
     const View* view = v ? storage.view(v) : nullptr;
     if (!view || d.layout != view->layout) return;
-    d.odd_address = lies_odd(v, *view);
+    d.misaligned = lies_misaligned(v, *view);
     if (view->dense) return;
     d.dense = false;
     d.strides = view->strides;
@@ -62,11 +62,11 @@ backends::Problem stored_problem(const Node& node, const tune::NodeChoice& choic
   return p;
 }
 
-// Whether a value lies at an odd address if values lie as `proposed` says.
+// Whether a value lies at an misaligned address if values lie as `proposed` says.
 bool Storage::is_odd(const Value* v, const Proposal& proposed) const {
   const auto it = proposed.find(v);
   const View* known = it != proposed.end() ? &it->second : v ? view(v) : nullptr;
-  return known && lies_odd(v, *known);
+  return known && lies_misaligned(v, *known);
 }
 bool Storage::any_odd(const Node& node, const Proposal& proposed) const {
   const auto odd = [&](const Value* v) { return is_odd(v, proposed); };
@@ -74,7 +74,7 @@ bool Storage::any_odd(const Node& node, const Proposal& proposed) const {
 }
 
 // Would the node's tactic still run if values lay as `proposed` says, with all other operands as they lie now? Steps without a tactic
-// read and write dense memory; of a node with graphs, the inner steps are not asked here what they make of odd addresses.
+// read and write dense memory; of a node with graphs, the inner steps are not asked here what they make of misaligned addresses.
 bool Storage::tactic_accepts(const Node& node, const Proposal& proposed) const {
   auto it = choice_.find(&node);
   if (it == choice_.end()) return false;
@@ -83,7 +83,7 @@ bool Storage::tactic_accepts(const Node& node, const Proposal& proposed) const {
   const tune::NodeChoice& c = it->second;
   backends::Problem p = stored_problem(node, c, *this, box_, device_);
   const auto change = [&](backends::OperandDesc& d, const Value* operand) {
-    d.odd_address = is_odd(operand, proposed);
+    d.misaligned = is_odd(operand, proposed);
     auto found = proposed.find(operand);
     if (found == proposed.end()) return true;
     const View& view = found->second;
@@ -105,7 +105,7 @@ bool Storage::accepts(const Node& node, const Value* v, const View& view) const 
     const std::vector<View> derived = derive(node, view);
     bool all = derived.size() == node.outputs.size();
     for (std::size_t i = 0; all && i < derived.size(); ++i)
-      all = !outputs_.count(node.outputs[i]) && ((derived[i].dense && !lies_odd(node.outputs[i], derived[i])) ||
+      all = !outputs_.count(node.outputs[i]) && ((derived[i].dense && !lies_misaligned(node.outputs[i], derived[i])) ||
                                                accepted_by_users(node.outputs[i], derived[i], nullptr));
     if (all) return true;
   }
@@ -192,12 +192,12 @@ namespace {
 bool derive_slice(const Node& node, const View& source, const ir::SymbolBounds& box, View& v) {
   const auto list = [&](int i) { return node.in(i) && node.in(i)->contents ? &*node.in(i)->contents : nullptr; };
   const Dims *starts = list(1), *axes = list(3), *steps = list(4);
-  constexpr std::int64_t kMostStep = std::int64_t{1} << 31;   // so that no stride overflows
+  constexpr std::int64_t kMaxStep = std::int64_t{1} << 31;   // so that no stride overflows
   if (!starts || (node.in(3) && !axes) || (node.in(4) && !steps)) return false;
   for (std::size_t k = 0; k < starts->size(); ++k) {
     const Dim start = (*starts)[k], step = steps ? (*steps)[k] : Dim(1), axis_dim = axes ? (*axes)[k] : Dim(static_cast<std::int64_t>(k));
     if (!start.is_constant() || !step.is_constant() || !axis_dim.is_constant() || step.constant() < 1 ||
-        step.constant() > kMostStep)
+        step.constant() > kMaxStep)
       return false;
     const auto rank = static_cast<std::int64_t>(v.strides.size());
     const auto axis = static_cast<std::size_t>((axis_dim.constant() + rank) % rank);
@@ -265,7 +265,7 @@ void Storage::read_as_view(const Node& node) {
           layout_of(root) != backends::kPlain || views[i].offset != Dim(0) || ir::product(root->dims()) != ir::product(v->dims()))
         return;
       output_roots_[root] = v;
-    } else if ((!views[i].dense || lies_odd(v, views[i])) && !accepted_by_users(v, views[i], nullptr)) {
+    } else if ((!views[i].dense || lies_misaligned(v, views[i])) && !accepted_by_users(v, views[i], nullptr)) {
       return;
     }
   }

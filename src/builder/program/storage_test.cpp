@@ -54,9 +54,9 @@ TEST(Storage, OtherTransposesAreSteps) {
     y = Transpose(b) perm=[0,3,2,1])"));
 }
 
-// A tactic is asked whether it takes odd addresses, however dense what lies there is: kernels that describe their operands to a library
+// A tactic is asked whether it takes misaligned addresses, however dense what lies there is: kernels that describe their operands to a library
 // load and then fail every run.
-TEST(Storage, OddAddressesAreAskedFor) {
+TEST(Storage, MisalignedAddressesAreAskedFor) {
   const auto viewed = [](int length, bool takes) {
     const ir::Graph graph = ir::parse_graph(cat("(x f16[2,1,", length, R"(], w f16[4,1,3])
     r = Relu(x)
@@ -65,7 +65,7 @@ TEST(Storage, OddAddressesAreAskedFor) {
     z = Conv(b, w)
     return y, z)"),
                                             ir::Registry::builtin());
-    const auto never = [](const backends::Problem& p) { return backends::Verdict::only_if(!p.may_be_odd(), "odd addresses"); };
+    const auto never = [](const backends::Problem& p) { return backends::Verdict::only_if(!p.may_be_misaligned(), "misaligned addresses"); };
     const backends::Tactic tactic{.name = "aligned", .ops = {"Conv"}, .supports = never};
     const auto always = [](const backends::Problem&) { return backends::Verdict::ok(); };
     const backends::Tactic any{.name = "any", .ops = {"Conv"}, .supports = always};

@@ -19,11 +19,11 @@ Tensor zeros(DType type, const Shape& shape) {
 
 // f32[channels] of a bias, by the scales of the sums that it is added to; undefined if i32 does not hold it.
 Tensor rounded_bias(const Tensor& bias, const Tensor& scales) {
-  constexpr double kMost = 1 << 30;
+  constexpr double kMax = 1 << 30;
   Tensor result(DType::i32, bias.shape());
   for (std::int64_t i = 0; i < bias.size(); ++i) {
     const double steps = static_cast<double>(bias.data<float>()[i]) / static_cast<double>(scales.data<float>()[i]);
-    if (!(std::fabs(steps) <= kMost)) return {};
+    if (!(std::fabs(steps) <= kMax)) return {};
     result.mutable_data<std::int32_t>()[i] = static_cast<std::int32_t>(std::llround(steps));
   }
   return result;
@@ -66,7 +66,7 @@ class Maker {
     if (!form_.integer_bias || !x || !bias(place, node, *x, *w)) constants(place, node);
     out_.quantized.insert(place);
   }
-  // Those that remedies changed.
+  // Those that corrections changed.
   void constants(std::size_t place, const ir::Node& node) {
     const std::vector<const ir::Value*>& old = before_.operands.at(node.id);
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
@@ -74,7 +74,7 @@ class Maker {
       if (!v || !v->is_constant() || (i < old.size() && old[i] && old[i]->id == v->id)) continue;
       const bool is_new = i >= old.size() || !old[i];
       require(is_new ? quant::is_product(node) : stands_there(place, node, i), ErrorKind::unsupported, "'", shown(proto(place)),
-              "' has no operand of its own that remedies could change; do without them (Calibration::remedies, --remedies=none)");
+              "' has no operand of its own that corrections could change; do without them (Calibration::corrections, --corrections=none)");
       if (!is_new) replaced_.insert(proto(place).input[i]);
       set(place, i, initializer(stem_of(place, i, "_corrected"), v->constant->tensor));
     }

@@ -6,7 +6,7 @@
 #include "builder/budget/judge.h"
 #include "builder/model/profiles.h"
 #include "builder/quantize/group_edits.h"
-#include "builder/quantize/product_moments.h"
+#include "builder/quantize/gemm_row_stats.h"
 #include "builder/quantize/rewriting.h"
 #include "ir/finite.h"
 
@@ -141,8 +141,8 @@ class WithGroups : public Rewriting {
     for (const auto& [way, name, gain] : {std::tuple{Way::gptq, "gptq", 1.0}, std::tuple{Way::awq, "awq", kAwqGain}}) {
       const Way before = std::exchange(way_, way);
       const double after = error();
-      report.remedies.push_back({name, best, after, after < gain * best});
-      if (report.remedies.back().kept)
+      report.corrections.push_back({name, best, after, after < gain * best});
+      if (report.corrections.back().kept)
         best = after, report.method = name;
       else
         way_ = before;

@@ -22,7 +22,7 @@ constexpr std::int64_t kAlignment = 64;
 template <class Visit>
 void each_option(BuildConfig& c, Visit visit) {
   visit("fp16", c.fp16), visit("bf16", c.bf16), visit("int8", c.int8), visit("fp8", c.fp8), visit("check_overflow", c.check_overflow);
-  visit("tf32", c.tf32), visit("tf32_convolutions", c.tf32_convolutions), visit("tf32_products", c.tf32_products);
+  visit("tf32", c.tf32), visit("tf32_convolutions", c.tf32_convolutions), visit("tf32_matmul", c.tf32_matmul);
   visit("winograd", c.winograd), visit("strassen", c.strassen), visit("fast_exp", c.fast_exp);
   visit("auto_precision", c.auto_precision), visit("version_compatible", c.version_compatible),
       visit("hardware_compatible", c.hardware_compatible);
@@ -140,7 +140,7 @@ void read_calibration(ir::Scanner& in, ModelOfPlan& model) {
     return static_cast<int>(std::clamp<std::int64_t>(in.integer(), 0, std::numeric_limits<int>::max()));
   };
   told.samples = count("samples="), told.values = count("values=");
-  model.config.calibration = Calibration{.sample = {}, .method = told.method, .cache = {}, .remedies = {}};
+  model.config.calibration = Calibration{.sample = {}, .method = told.method, .cache = {}, .corrections = {}};
   if (in.take("float8_first")) model.config.calibration->types = {DType::f8e4m3fn, DType::i8};
   model.ranges.emplace();
 }

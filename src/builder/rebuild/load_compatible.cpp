@@ -8,7 +8,7 @@
 #include "runtime/engine/opened.h"
 #include "runtime/plugins/plugins.h"
 #include "runtime/shared/runtime.h"
-#include "tenfold/ladder.h"
+#include "tenfold/fallback_chain.h"
 
 namespace tenfold {
 namespace {
@@ -66,11 +66,11 @@ Engine load_compatible(const std::string& path, const LoadOptions& options) {
                        options);
 }
 
-Rung compatible_rung(const std::string& path, const std::string& device, LoadOptions options) {
-  Rung rung = plan_rung(path, device, options);
+EngineCandidate compatible_candidate(const std::string& path, const std::string& device, LoadOptions options) {
+  EngineCandidate candidate = plan_candidate(path, device, options);
   if (!device.empty()) options.device = device;
-  rung.open = [path, options] { return load_compatible(path, options); };
-  return rung;
+  candidate.open = [path, options] { return load_compatible(path, options); };
+  return candidate;
 }
 
 Engine load_compatible(std::span<const std::byte> bytes, const LoadOptions& options) {

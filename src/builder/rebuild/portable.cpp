@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "base/check.h"
-#include "builder/refit/refit_book.h"
+#include "builder/refit/refit_recorder.h"
 #include "ir/recipe.h"
 #include "ir/scan.h"
 #include "ir/text.h"

@@ -1,7 +1,7 @@
 // Re-tuning: a plan's portable graphs through the tuner once more, on this machine.
 #include "backends/device_traits.h"
 #include "base/log.h"
-#include "builder/note_book.h"
+#include "builder/diagnostics.h"
 #include "builder/open_built.h"
 #include "builder/options_text.h"
 #include "builder/plan_maker.h"
@@ -22,7 +22,7 @@ namespace tenfold::builder {
 namespace {
 
 Engine retune(const plan::Plan& old, const BuildConfig& given, BuildReport& report) {
-  const NoteBook book;
+  const Diagnostics book;
   const TimeLimit limit(given);
   const BuildConfig config = book.listening(runtime::with_runtime(given));
   require(config.profiles.empty(), ErrorKind::invalid_argument, "re-tuning keeps the plan's profiles; build the model again for others");

@@ -1,6 +1,6 @@
 // The named weights of a model file.
 #include "builder/model/model.h"
-#include "builder/refit/refit_book.h"
+#include "builder/refit/refit_recorder.h"
 #include "onnx_import/import.h"
 #include "runtime/plugins/plugins.h"
 
@@ -9,7 +9,7 @@ namespace tenfold {
 namespace {
 
 std::vector<std::pair<std::string, Tensor>> weights_of(ir::Graph graph) {
-  builder::RefitBook book;
+  builder::RefitRecorder book;
   book.track(graph);
   std::vector<std::pair<std::string, Tensor>> weights;
   for (const builder::SharedConstant& c : book.weights()) weights.emplace_back(c->weight_name, c->tensor);

@@ -1,5 +1,5 @@
 // The recipes of a plan for the plan that re-tuning makes of it: the same, with other constants behind the results.
-#include "builder/refit/refit_book.h"
+#include "builder/refit/refit_recorder.h"
 
 #include "base/check.h"
 #include "ir/recipe.h"

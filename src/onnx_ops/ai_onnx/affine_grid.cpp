@@ -20,16 +20,16 @@ Value* coordinates(OnnxImport& call, const Shape& extents, std::size_t d, bool c
 Shape extents_of(OnnxImport& call) {
   supported(call.given(1)->contents.has_value(), "the size of an affine grid must be known");
   const Dims& size = *call.in(1)->contents;
-  need(size.size() == 4 || size.size() == 5, "the size has ", size.size(), " values, 4 or 5 expected");
+  check_shape(size.size() == 4 || size.size() == 5, "the size has ", size.size(), " values, 4 or 5 expected");
   Shape extents;
   for (std::size_t d = 2; d < size.size(); ++d) {
     supported(size[d].is_constant(), "an affine grid must have constant extents, not ", size[d].text());
     extents.push_back(size[d].constant());
-    need(extents.back() > 0, "the grid has an extent of ", extents.back());
+    check_shape(extents.back() > 0, "the grid has an extent of ", extents.back());
     supported(extents.back() < 1 << 20, "a grid with an extent of ", extents.back(), ", less than 2^20 are supported");
   }
   const Dims& theta = call.given(0)->dims();
-  need(known_rank(call, 0) == 3 && (!theta[0].is_constant() || !size[0].is_constant() || theta[0] == size[0]), "theta has the shape [",
+  check_shape(known_rank(call, 0) == 3 && (!theta[0].is_constant() || !size[0].is_constant() || theta[0] == size[0]), "theta has the shape [",
        text(theta), "], expected [", size[0].text(), ",", extents.size(), ",", extents.size() + 1, "]");
   return extents;
 }

@@ -15,7 +15,7 @@ std::vector<Value*> from_axis_broadcast(OnnxImport& node) {
   if (node.attributes.integer("broadcast", 0) != 0 && node.attributes.has("axis")) {
     const std::int64_t wanted = node.attributes.integer("axis"), axis = wanted < 0 ? wanted + a->rank() : wanted;
     const int room = a->rank() - b->rank();
-    need(axis >= 0 && axis <= room, "axis ", wanted, " puts an operand of rank ", b->rank(), " outside one of rank ", a->rank());
+    check_shape(axis >= 0 && axis <= room, "axis ", wanted, " puts an operand of rank ", b->rank(), " outside one of rank ", a->rank());
     b = append_ones(node, b, room - static_cast<int>(axis));
   }
   return node.add(node.op(), {a, b}, {});

@@ -8,7 +8,7 @@ std::vector<Value*> from_11(OnnxImport& call) {
   const auto known = elements(call, 0);
   if (!known) return as_it_is(call);
   std::vector<Value*> parts = *known;
-  sound(!parts.empty(), "an empty sequence cannot be concatenated");
+  validate(!parts.empty(), "an empty sequence cannot be concatenated");
   const std::int64_t axis = call.attributes.integer("axis");
   if (call.attributes.integer("new_axis", 0) != 0)
     for (Value*& part : parts) part = call.add("Unsqueeze", {part, call.ints({axis})}, {})[0];

@@ -4,7 +4,7 @@
 namespace tenfold::onnx_ops {
 
 Bodies import_bodies(OnnxImport& call, const std::vector<std::string>& attributes, const std::vector<std::vector<ValueType>>& formal) {
-  for (const std::string& name : attributes) sound(call.has_graph(name), "attribute ", name, " is missing");
+  for (const std::string& name : attributes) validate(call.has_graph(name), "attribute ", name, " is missing");
   Bodies bodies;
   bodies.graphs = call.closed_bodies(attributes, formal, bodies.captures);
   return bodies;

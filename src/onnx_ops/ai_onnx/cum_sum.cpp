@@ -8,7 +8,7 @@ std::vector<Value*> from_11(OnnxImport& node) {
   Attributes attributes = node.attributes;
   const auto axis = known_integers(*node.given(1));
   if (!axis) return node.add("CumSum", {node.given(0), node.given(1)}, std::move(attributes));
-  need(axis->size() == 1, "CumSum runs along one axis, ", axis->size(), " given");
+  check_shape(axis->size() == 1, "CumSum runs along one axis, ", axis->size(), " given");
   attributes.set("axis", axis->front());
   return node.add("CumSum", {node.given(0)}, std::move(attributes));
 }

@@ -35,21 +35,21 @@ std::vector<Value*> transformed(OnnxImport& call, std::int64_t axis) {
   const int rank = known_rank(call, 0);
   expect_float(call, 0);
   const Dims& dims = call.in(0)->dims();
-  need(rank >= 2 && rank < 20 && axis >= -rank && axis < rank, "axis ", axis, " of data of rank ", rank);
+  check_shape(rank >= 2 && rank < 20 && axis >= -rank && axis < rank, "axis ", axis, " of data of rank ", rank);
   if (axis < 0) axis += rank;
-  need(axis != rank - 1, "the last dim holds real and imaginary parts, and is no axis to transform");
+  check_shape(axis != rank - 1, "the last dim holds real and imaginary parts, and is no axis to transform");
   const Dim extent = dims[static_cast<std::size_t>(axis)], parts = dims.back();
   supported(extent.is_constant() && parts.is_constant(), "an axis to transform must have a constant extent, not ", extent.text());
-  need(parts == Dim(1) || parts == Dim(2), "the last dim is ", parts.text(), ", 1 or 2 expected");
-  supported(extent.constant() < kMostFourier, "a transform of ", extent.text(), " elements is too large to be done by a matrix");
+  check_shape(parts == Dim(1) || parts == Dim(2), "the last dim is ", parts.text(), ", 1 or 2 expected");
+  supported(extent.constant() < kMaxFourier, "a transform of ", extent.text(), " elements is too large to be done by a matrix");
   Transform t{.in = extent.constant(), .parts = parts.constant(), .inverse = call.attributes.integer("inverse", 0) != 0};
   const bool onesided = call.attributes.integer("onesided", 0) != 0;
   t.from_half = onesided && t.inverse;
   t.length = constant_integer(call, 1, "the length of a transform", t.from_half ? 2 * (t.in - 1) : t.in);
-  need(t.length > 0, "the length of a transform is ", t.length);
+  check_shape(t.length > 0, "the length of a transform is ", t.length);
   t.out = onesided && !t.inverse ? t.length / 2 + 1 : t.length;
   t.out_parts = t.from_half ? 1 : 2;
-  supported(t.length < kMostFourier && t.in * t.parts * t.out_parts <= kMostFourier / t.out, "a transform of ", t.in,
+  supported(t.length < kMaxFourier && t.in * t.parts * t.out_parts <= kMaxFourier / t.out, "a transform of ", t.in,
             " elements to ", t.out, " is too large to be done by a matrix");
   Value* m = filled(call, call.in(0)->dtype(), {t.in, t.parts, t.out, t.out_parts}, [&](auto* to) { write_matrix(t, to); });
   std::string from, to;

@@ -8,7 +8,7 @@ std::vector<Value*> from_flattened(OnnxImport& call) {
   supported(x->type.ranked, call.op(), " of an input whose number of dimensions is unknown");
   const auto rank = static_cast<std::int64_t>(x->rank());
   std::int64_t axis = call.attributes.integer("axis", 1);
-  need(axis >= -rank && axis <= rank, "axis ", axis, " is out of range for ", rank, " dimensions");
+  check_shape(axis >= -rank && axis <= rank, "axis ", axis, " is out of range for ", rank, " dimensions");
   if (axis < 0) axis += rank;
   std::int64_t wide = 0, last = axis;  // how many of the flattened dims are not 1, and which was the last such
   for (std::int64_t i = axis; i < rank; ++i) {

@@ -9,14 +9,14 @@
 namespace tenfold::onnx_ops {
 
 // At most this many numbers: 4096 real samples to the half of the bins that says it all. Beyond, a fast transform would be needed.
-inline constexpr std::int64_t kMostFourier = 4096 * 2049 * 2;
+inline constexpr std::int64_t kMaxFourier = 4096 * 2049 * 2;
 
 // An axis or a length that an attribute or a constant operand gives.
 inline std::int64_t constant_integer(OnnxImport& call, int i, const char* what, std::int64_t otherwise) {
   if (!call.in(i)) return otherwise;
   const Tensor& t = call.constant(i, what);
-  sound(is_integer(t.dtype()), what, " is ", name(t.dtype()), ", an integer expected");
-  need(t.size() == 1, what, " has ", t.size(), " elements, one expected");
+  validate(is_integer(t.dtype()), what, " is ", name(t.dtype()), ", an integer expected");
+  check_shape(t.size() == 1, what, " has ", t.size(), " elements, one expected");
   return t.as_int(0);
 }
 

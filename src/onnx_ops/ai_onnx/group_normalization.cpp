@@ -17,8 +17,8 @@ std::vector<Value*> from_18(OnnxImport& call) {
   supported(x->type.ranked && x->rank() >= 2 && x->dims()[1].is_constant(),
             "GroupNormalization of opset 18 needs a known number of channels");
   const std::int64_t channels = x->dims()[1].constant();
-  sound(groups > 0, "num_groups is ", groups);
-  need(channels % groups == 0, channels, " channels do not divide into ", groups, " groups");
+  validate(groups > 0, "num_groups is ", groups);
+  check_shape(channels % groups == 0, channels, " channels do not divide into ", groups, " groups");
   Value* scale = per_channel(call, call.given(1), groups, channels);
   Value* bias = per_channel(call, call.given(2), groups, channels);
   return call.add("GroupNormalization", {call.inputs[0], scale, bias}, call.attributes);

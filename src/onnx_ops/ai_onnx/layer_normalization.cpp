@@ -13,7 +13,7 @@ std::vector<Value*> from_1(OnnxImport& call) {
   const Value* x = call.given(0);
   const int rank = x->type.ranked ? x->rank() : 0;
   const std::int64_t axis = call.attributes.integer("axis", -1);
-  need(rank == 0 || (axis >= -rank && axis < rank), "axis ", axis, " is out of range for ", rank, " dimensions");
+  check_shape(rank == 0 || (axis >= -rank && axis < rank), "axis ", axis, " is out of range for ", rank, " dimensions");
   const std::int64_t tail = rank == 0 ? 0 : axis < 0 ? -axis : rank - axis;
   const auto wide = [&](Value* v) {
     if (!v || !v->type.ranked) return false;

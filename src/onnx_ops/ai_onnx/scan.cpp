@@ -6,9 +6,9 @@ namespace {
 
 std::int64_t listed_axis(const OnnxImport& call, const char* list, std::int64_t i, std::int64_t rank) {
   const Ints axes = call.attributes.ints(list, {});
-  sound(axes.empty() || i < static_cast<std::int64_t>(axes.size()), list, " has ", axes.size(), " values");
+  validate(axes.empty() || i < static_cast<std::int64_t>(axes.size()), list, " has ", axes.size(), " values");
   const std::int64_t axis = axes.empty() ? 0 : axes[static_cast<std::size_t>(i)];
-  need(axis >= -rank && axis < rank, "scan axis ", axis, " is out of range for ", rank, " dimensions");
+  check_shape(axis >= -rank && axis < rank, "scan axis ", axis, " is out of range for ", rank, " dimensions");
   return axis < 0 ? axis + rank : axis;
 }
 
@@ -31,7 +31,7 @@ Value* front_to_axis(OnnxImport& call, Value* value, std::int64_t axis) {
 std::vector<Value*> from_9(OnnxImport& call) {
   const std::int64_t scanned = call.attributes.integer("num_scan_inputs");
   const auto inputs = static_cast<std::int64_t>(call.inputs.size());
-  sound(scanned >= 1 && scanned <= inputs, "num_scan_inputs is ", scanned, " of ", inputs, " inputs");
+  validate(scanned >= 1 && scanned <= inputs, "num_scan_inputs is ", scanned, " of ", inputs, " inputs");
   std::vector<Value*> own = call.inputs;
   std::vector<ValueType> formal;
   for (std::int64_t i = 0; i < inputs; ++i) {
@@ -57,7 +57,7 @@ std::vector<Value*> from_9(OnnxImport& call) {
 std::vector<Value*> from_8(OnnxImport& call) {
   supported(call.in(0) == nullptr, "sequence_lens of Scan at opset 8; export the model with opset 9 or later");
   const std::int64_t scanned = call.attributes.integer("num_scan_inputs"), operands = static_cast<std::int64_t>(call.inputs.size()) - 1;
-  sound(scanned >= 1 && scanned <= operands, "num_scan_inputs is ", scanned, " of ", operands, " inputs");
+  validate(scanned >= 1 && scanned <= operands, "num_scan_inputs is ", scanned, " of ", operands, " inputs");
   const Dims& first = call.given(1)->dims();
   supported(!first.empty() && first[0].is_constant() && first[0].constant() >= 1 && first[0].constant() <= 64,
             "Scan at opset 8 over a batch of unknown or large size; export the model with opset 9 or later");
@@ -72,7 +72,7 @@ std::vector<Value*> from_8(OnnxImport& call) {
           call.add("Gather", {call.given(static_cast<int>(i) + 1), call.scalar(DType::i64, static_cast<double>(b))}, {{"axis", 0}})[0]);
       ValueType type = own.back()->type;
       if (i >= operands - scanned) {
-        need(!type.tensor.dims.empty(), "scan input ", i, " has no dim to scan");
+        check_shape(!type.tensor.dims.empty(), "scan input ", i, " has no dim to scan");
         type.tensor.dims.erase(type.tensor.dims.begin());
       }
       formal.push_back(type);

@@ -21,7 +21,7 @@ std::optional<std::size_t> place(OnnxImport& call, int i, std::int64_t size, std
   const std::optional<std::int64_t> given = number(call, i, otherwise);
   if (!given) return std::nullopt;
   const std::int64_t at = *given < 0 ? *given + size : *given;
-  need(at >= 0 && at < size, "place ", *given, " in a sequence of ", size);
+  check_shape(at >= 0 && at < size, "place ", *given, " in a sequence of ", size);
   return static_cast<std::size_t>(at);
 }
 

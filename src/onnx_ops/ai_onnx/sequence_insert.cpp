@@ -11,7 +11,7 @@ std::vector<Value*> from_11(OnnxImport& call) {
   call.given(1);
   if (!all || !given) return as_it_is(call);
   const std::int64_t before = *given < 0 ? *given + size : *given;
-  need(before >= 0 && before <= size, "place ", *given, " in a sequence of ", size);
+  check_shape(before >= 0 && before <= size, "place ", *given, " in a sequence of ", size);
   all->insert(all->begin() + before, call.given(1));
   return call.add("Sequence", *all, {});
 }

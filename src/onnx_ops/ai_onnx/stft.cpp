@@ -22,21 +22,21 @@ void write_filters(std::int64_t bins, std::int64_t parts, std::int64_t length, T
 std::vector<Value*> from_17(OnnxImport& call) {
   const int rank = known_rank(call, 0);
   expect_float(call, 0);
-  need(rank == 2 || rank == 3, "the signal has rank ", rank, ", 2 or 3 expected");
+  check_shape(rank == 2 || rank == 3, "the signal has rank ", rank, ", 2 or 3 expected");
   Value* signal = rank == 2 ? call.in(0) : transposed(call, call.in(0), {0, 2, 1});
   if (rank == 2) signal = unsqueezed(call, signal, {1});
   const Dim parts = signal->dims()[1];
   supported(parts.is_constant(), "the last dim of the signal is ", parts.text(), ", a constant one is supported");
-  need(parts == Dim(1) || parts == Dim(2), "the last dim of the signal is ", parts.text(), ", 1 or 2 expected");
+  check_shape(parts == Dim(1) || parts == Dim(2), "the last dim of the signal is ", parts.text(), ", 1 or 2 expected");
   Value* window = call.in(2);
   const bool sized = window && window->type.ranked && window->rank() == 1 && window->dims()[0].is_constant();
   supported(sized || call.in(3), "the length of frames is not known");
   const std::int64_t step = constant_integer(call, 1, "frame_step", 0),
                      length = constant_integer(call, 3, "frame_length", sized ? window->dims()[0].constant() : 0);
-  need(step > 0 && length > 0, "frame_step is ", step, ", frame_length ", length, ", both have to be more than 0");
-  need(!sized || window->dims()[0] == Dim(length), "a window of ", sized ? window->dims()[0].text() : "?", " for frames of ", length);
+  check_shape(step > 0 && length > 0, "frame_step is ", step, ", frame_length ", length, ", both have to be more than 0");
+  check_shape(!sized || window->dims()[0] == Dim(length), "a window of ", sized ? window->dims()[0].text() : "?", " for frames of ", length);
   const std::int64_t bins = call.attributes.integer("onesided", 1) != 0 ? length / 2 + 1 : length;
-  supported(length < kMostFourier && 2 * bins * parts.constant() <= kMostFourier / length, "frames of ", length,
+  supported(length < kMaxFourier && 2 * bins * parts.constant() <= kMaxFourier / length, "frames of ", length,
             " are too long to be transformed by filters");
   Value* weights = filled(call, signal->dtype(), {2 * bins, parts.constant(), length},
                                [&](auto* to) { write_filters(bins, parts.constant(), length, to); });

@@ -6,7 +6,7 @@ namespace {
 
 Value* activated(OnnxImport& call, Value* x, const std::string& activation, const Floats& p) {
   const auto takes = [&](std::size_t count) {
-    sound(p.size() >= count, activation, " has ", p.size(), " activation_params, ", count, " expected");
+    validate(p.size() >= count, activation, " has ", p.size(), " activation_params, ", count, " expected");
   };
   if (activation.empty()) return x;
   if (activation == "Relu" || activation == "Sigmoid" || activation == "Tanh" || activation == "HardSwish")

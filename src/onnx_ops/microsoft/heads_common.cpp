@@ -6,7 +6,7 @@
 namespace tenfold::onnx_ops {
 
 Heads::Heads(OnnxImport& c) : call(c), count(c.attributes.integer("num_heads", 0)) {
-  sound(count > 0, "num_heads is ", count);
+  validate(count > 0, "num_heads is ", count);
   for (const char* flag : {"do_rotary", "past_present_share_buffer"})
     supported(call.attributes.integer(flag, 0) == 0, flag, " is not supported");
 }
@@ -78,13 +78,13 @@ std::vector<Value*> attend_packed(OnnxImport& call, Value* packed, Value* mask, 
             "inputs of another rank than 3, or weights of unknown size");
   const std::int64_t all = packed->dims()[2].constant();
   const Ints sizes = call.attributes.ints("qkv_hidden_sizes", {all / 3, all / 3, all / 3});
-  sound(sizes.size() == 3, "qkv_hidden_sizes has ", sizes.size(), " values, 3 expected");
+  validate(sizes.size() == 3, "qkv_hidden_sizes has ", sizes.size(), " values, 3 expected");
   std::int64_t rest = all;   // a sum could overflow
   for (std::int64_t size : sizes) {
-    need(size > 0 && size <= rest, "qkv_hidden_sizes ", ir::text(Attribute(sizes)), " do not divide ", all, " columns");
+    check_shape(size > 0 && size <= rest, "qkv_hidden_sizes ", ir::text(Attribute(sizes)), " do not divide ", all, " columns");
     rest -= size;
   }
-  need(rest == 0, "qkv_hidden_sizes ", ir::text(Attribute(sizes)), " leave ", rest, " of ", all, " columns");
+  check_shape(rest == 0, "qkv_hidden_sizes ", ir::text(Attribute(sizes)), " leave ", rest, " of ", all, " columns");
   const std::vector<Value*> parts = call.add("Split", {packed, call.ints(sizes)}, {{"axis", -1}}, 3);
   heads.q = heads.apart(parts[0]), heads.k = heads.apart(parts[1]), heads.v = heads.apart(parts[2]);
   heads.mask = mask, heads.score_bias = score_bias;

@@ -11,9 +11,9 @@ struct Form {
   DType type;
   explicit Form(const Attributes& a)
       : k(a.integer("K")), n(a.integer("N")), bits(a.integer("bits", 4)), block(a.integer("block_size")) {
-    sound(k > 0 && n > 0, "K is ", k, ", N ", n, ", both have to be more than 0");
+    validate(k > 0 && n > 0, "K is ", k, ", N ", n, ", both have to be more than 0");
     supported(k <= 1 << 28 && n <= 1 << 28, "K is ", k, ", N ", n, ": at most 2^28 are supported");
-    sound(block >= 16 && block <= 1 << 28 && (block & (block - 1)) == 0, "block_size is ", block, ", a power of two from 16 on expected");
+    validate(block >= 16 && block <= 1 << 28 && (block & (block - 1)) == 0, "block_size is ", block, ", a power of two from 16 on expected");
     supported(a.integer("weight_prepacked", 0) == 0, "weights packed for one kind of processor (weight_prepacked) are not supported");
     supported(bits == 4 || bits == 8, "weights of ", bits, " bits are not supported: 4 or 8 are");
     blocks = (k + block - 1) / block;
@@ -25,7 +25,7 @@ struct Form {
 Value* unpacked(OnnxImport& call, const Form& form, int i, const char* what, std::int64_t columns, std::int64_t keep) {
   const Tensor& bytes = call.constant(i, what);
   supported(bytes.dtype() == DType::u8, what, " are ", name(bytes.dtype()), ", u8 is supported");
-  need(bytes.size() == byte_size(form.type, form.n * columns), what, " have ", bytes.size(), " bytes, ",
+  check_shape(bytes.size() == byte_size(form.type, form.n * columns), what, " have ", bytes.size(), " bytes, ",
        byte_size(form.type, form.n * columns), " expected");
   Tensor all(form.type, {form.n, columns}, std::make_shared<Tensor>(bytes), bytes.raw());
   Value* value = call.graph().add_constant(std::move(all));
@@ -40,7 +40,7 @@ std::vector<Value*> from_1(OnnxImport& call) {
   Value* scales = call.given(2);
   if (ir::is_constant(scales->dims())) {
     const std::int64_t count = element_count(ir::constants(scales->dims()));
-    need(count == form.n * form.blocks, "there are ", count, " scales, ", form.n * form.blocks, " expected: for each of ", form.n,
+    check_shape(count == form.n * form.blocks, "there are ", count, " scales, ", form.n * form.blocks, " expected: for each of ", form.n,
          " columns ", form.blocks, " blocks of ", form.block);
   }
   scales = reshaped(call, scales, {form.n, form.blocks});

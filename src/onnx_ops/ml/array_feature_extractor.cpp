@@ -6,7 +6,7 @@ namespace {
 
 std::vector<Value*> from_1(OnnxImport& call) {
   const int rank = known_rank(call, 0);
-  need(rank >= 1, "its operand is a scalar, [batch, features] expected");
+  check_shape(rank >= 1, "its operand is a scalar, [batch, features] expected");
   Value* columns = reshaped(call, call.given(1), {-1});
   if (rank == 1) return {reshaped(call, one(call, "Gather", {call.in(0), columns}, {{"axis", 0}}), {1, -1})};
   return call.add("Gather", {call.in(0), columns}, {{"axis", rank - 1}});

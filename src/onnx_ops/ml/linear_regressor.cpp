@@ -10,15 +10,15 @@ std::vector<Value*> from_1(OnnxImport& call) {
   const std::string post = call.attributes.string("post_transform", "NONE");
   supported(post == "NONE", "post_transform '", post, "' of a LinearRegressor");
   const std::int64_t targets = call.attributes.integer("targets", 1);
-  sound(call.attributes.has("coefficients"), "attribute 'coefficients' is missing");
+  validate(call.attributes.has("coefficients"), "attribute 'coefficients' is missing");
   const Floats weights = call.attributes.floats("coefficients");
   const auto count = static_cast<std::int64_t>(weights.size());
-  sound(targets >= 1 && count > 0 && count % targets == 0, count, " coefficients for ", targets, " targets");
+  validate(targets >= 1 && count > 0 && count % targets == 0, count, " coefficients for ", targets, " targets");
   Value* w = filled(call, DType::f32, {targets, count / targets}, [&](auto* to) { std::copy(weights.begin(), weights.end(), to); });
   Value* product = one(call, "MatMul", {x, transposed(call, w, {1, 0})});
   const Floats bias = call.attributes.has("intercepts") ? call.attributes.floats("intercepts") : Floats();
   if (bias.empty()) return {product};
-  sound(static_cast<std::int64_t>(bias.size()) == targets, bias.size(), " intercepts for ", targets, " targets");
+  validate(static_cast<std::int64_t>(bias.size()) == targets, bias.size(), " intercepts for ", targets, " targets");
   Value* b = filled(call, DType::f32, {targets}, [&](auto* to) { std::copy(bias.begin(), bias.end(), to); });
   return call.add("Add", {product, b}, {});
 }

@@ -8,7 +8,7 @@ std::vector<Value*> from_1(OnnxImport& call) {
   Value* x = call.given(0);
   if (x->dtype() != DType::f32) x = one(call, "Cast", {x}, {{"to", "f32"}});
   const std::string norm = call.attributes.string("norm", "MAX");
-  sound(norm == "MAX" || norm == "L1" || norm == "L2", "norm is '", norm, "'; the standard has MAX, L1 and L2");
+  validate(norm == "MAX" || norm == "L1" || norm == "L2", "norm is '", norm, "'; the standard has MAX, L1 and L2");
   const Attributes along{{"axes", Ints{-1}}, {"keepdims", 1}};
   Value* by = norm == "MAX" ? one(call, "ReduceMax", {one(call, "Abs", {x})}, along)
                             : one(call, norm == "L1" ? "ReduceL1" : "ReduceL2", {x}, along);

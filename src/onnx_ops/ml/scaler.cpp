@@ -6,7 +6,7 @@ namespace {
 
 Value* row_of(OnnxImport& call, const std::string& name, const Floats& standard) {
   const Floats list = call.attributes.has(name) ? call.attributes.floats(name) : standard;
-  sound(!list.empty(), "attribute '", name, "' is empty");
+  validate(!list.empty(), "attribute '", name, "' is empty");
   return filled(call, DType::f32, {static_cast<std::int64_t>(list.size())}, [&](auto* to) { std::copy(list.begin(), list.end(), to); });
 }
 

@@ -8,7 +8,7 @@ Body scalar(const Node& node) {
   operand_type(node, Operands::numbers);
   for (int i = 1; i < 3; ++i) {
     const Value* bound = node.in(i);
-    need(!bound || bound->rank() == 0 || (bound->rank() == 1 && bound->dims()[0] == Dim(1)), "bound ", i, " is not a scalar");
+    check_shape(!bound || bound->rank() == 0 || (bound->rank() == 1 && bound->dims()[0] == Dim(1)), "bound ", i, " is not a scalar");
   }
   BodyBuilder b = body_builder(node);
   Term x(b, 0);

@@ -8,7 +8,7 @@ namespace {
 
 Body scalar(const Node& node) {
   const std::string& approximate = node.attributes.string("approximate");
-  sound(approximate == "none" || approximate == "tanh", "approximate is '", approximate, "', none or tanh expected");
+  validate(approximate == "none" || approximate == "tanh", "approximate is '", approximate, "', none or tanh expected");
   if (approximate == "tanh") {
     const double scale = std::sqrt(2 / M_PI);
     return formula_body(node, [=](Term x) { return 0.5 * x * (1.0 + tanh(scale * (x + 0.044715 * (x * x * x)))); });

@@ -17,10 +17,10 @@ struct Packed {
 Packed unpack(const InferCall& call, int operand, const char* heads_attribute) {
   const Dims& dims = call.dims(operand);
   if (dims.size() == 4) return {dims[0], dims[1], dims[2], dims[3]};
-  call.need(dims.size() == 3, "operand ", operand, " has rank ", dims.size(), ", expected 3 or 4");
+  call.check_shape(dims.size() == 3, "operand ", operand, " has rank ", dims.size(), ", expected 3 or 4");
   const std::int64_t heads = call.attributes().integer(heads_attribute, 0);
-  call.need(heads > 0, heads_attribute, " is needed for operands of rank 3");
-  call.need(!dims[2].is_constant() || dims[2].constant() % heads == 0, dims[2].text(), " values do not divide into ", heads, " heads");
+  call.check_shape(heads > 0, heads_attribute, " is needed for operands of rank 3");
+  call.check_shape(!dims[2].is_constant() || dims[2].constant() % heads == 0, dims[2].text(), " values do not divide into ", heads, " heads");
   return {dims[0], heads, dims[1], floor_div(dims[2], heads)};
 }
 
@@ -30,38 +30,38 @@ bool differ(Dim a, Dim b) { return a.is_constant() && b.is_constant() && a != b;
 void infer_mask(InferCall& call, const Packed& q) {
   const Dims& mask = call.dims(kMask);
   const Dim scores[] = {q.rows, q.heads, q.batch};
-  call.need(mask.size() <= 4, "the mask has rank ", mask.size(), ", expected 4 at most");
+  call.check_shape(mask.size() <= 4, "the mask has rank ", mask.size(), ", expected 4 at most");
   for (std::size_t back = 1; back < mask.size(); ++back) {
     const Dim extent = mask[mask.size() - 1 - back], wanted = scores[back - 1];
-    call.need(!differ(extent, wanted) || extent == Dim(1), "the mask [", text(mask), "] has ", extent.text(), " where the scores have ",
+    call.check_shape(!differ(extent, wanted) || extent == Dim(1), "the mask [", text(mask), "] has ", extent.text(), " where the scores have ",
               wanted.text());
   }
 }
 
 void infer(InferCall& call) {
   const Packed q = unpack(call, kQuery, "q_num_heads"), k = unpack(call, kKey, "kv_num_heads"), v = unpack(call, kValue, "kv_num_heads");
-  call.need(!differ(q.batch, k.batch) && !differ(q.batch, v.batch) && !differ(k.heads, v.heads) && !differ(k.rows, v.rows) &&
+  call.check_shape(!differ(q.batch, k.batch) && !differ(q.batch, v.batch) && !differ(k.heads, v.heads) && !differ(k.rows, v.rows) &&
                 !differ(q.size, k.size),
             "queries [", text(call.dims(kQuery)), "], keys [", text(call.dims(kKey)), "] and values [", text(call.dims(kValue)),
             "] do not fit");
   if (q.heads.is_constant() && k.heads.is_constant()) {
-    call.need(k.heads.constant() > 0 && q.heads.constant() % k.heads.constant() == 0, q.heads.text(), " query heads do not divide among ",
+    call.check_shape(k.heads.constant() > 0 && q.heads.constant() % k.heads.constant() == 0, q.heads.text(), " query heads do not divide among ",
               k.heads.text(), " key heads");
   }
   if (call.has(kMask)) infer_mask(call, q);
   if (call.has(kValidKeys)) {
-    call.need(call.rank(kValidKeys) == 1 && !differ(call.dims(kValidKeys)[0], q.batch), "the numbers of valid keys are [",
+    call.check_shape(call.rank(kValidKeys) == 1 && !differ(call.dims(kValidKeys)[0], q.batch), "the numbers of valid keys are [",
               text(call.dims(kValidKeys)), "], expected one for each of ", q.batch.text(), " examples");
   }
-  call.sound(call.has(kPastKey) == call.has(kPastValue), "a past key needs a past value");
+  call.validate(call.has(kPastKey) == call.has(kPastValue), "a past key needs a past value");
   const std::int64_t stage = call.attributes().integer("qk_matmul_output_mode");
-  call.sound(stage >= kRaw && stage <= kNormalized, "qk_matmul_output_mode is ", stage);
+  call.validate(stage >= kRaw && stage <= kNormalized, "qk_matmul_output_mode is ", stage);
   Dim keys = k.rows;
   if (call.has(kPastKey)) {
-    call.need(call.rank(kPastKey) == 4 && call.rank(kPastValue) == 4, "past key and value have ranks ", call.rank(kPastKey), " and ",
+    call.check_shape(call.rank(kPastKey) == 4 && call.rank(kPastValue) == 4, "past key and value have ranks ", call.rank(kPastKey), " and ",
               call.rank(kPastValue), ", expected 4");
     const Dims &past = call.dims(kPastKey), &past_value = call.dims(kPastValue);
-    call.need(!differ(past[0], q.batch) && !differ(past[1], k.heads) && !differ(past[3], k.size) && !differ(past[2], past_value[2]) &&
+    call.check_shape(!differ(past[0], q.batch) && !differ(past[1], k.heads) && !differ(past[3], k.size) && !differ(past[2], past_value[2]) &&
                   !differ(past_value[0], q.batch) && !differ(past_value[1], v.heads) && !differ(past_value[3], v.size),
               "the past key [", text(past), "] or value [", text(past_value), "] does not fit");
     keys = keys + past[2];
@@ -97,7 +97,7 @@ std::vector<T> present(const Call& call, int operand, int past, std::int64_t hea
   const std::int64_t before = call.has(past) ? call.in[static_cast<std::size_t>(past)].shape[2] : 0;
   if (call.has(past)) {   // what `infer` could not know of symbolic dims
     const Shape &found = call.in[static_cast<std::size_t>(past)].shape, wanted{from.batch, from.heads, before, from.size};
-    call.need(found == wanted, "the past ", text(found), " is not ", text(wanted));
+    call.check_shape(found == wanted, "the past ", text(found), " is not ", text(wanted));
   }
   rows = before + from.rows;
   std::vector<T> all;
@@ -143,14 +143,14 @@ class Bias {
  private:
   // What `infer` could not know of symbolic dims.
   void check(const Layout& q) const {
-    call_.need(valid_.empty() || static_cast<std::int64_t>(valid_.size()) == q.batch, valid_.size(), " numbers of valid keys for ", q.batch,
+    call_.check_shape(valid_.empty() || static_cast<std::int64_t>(valid_.size()) == q.batch, valid_.size(), " numbers of valid keys for ", q.batch,
                " examples");
     if (!call_.has(kMask)) return;
     const Shape& mask = call_.in[kMask].shape;
     const std::int64_t scores[] = {q.rows, q.heads, q.batch};
     for (std::size_t back = 1; back < mask.size() && back < 4; ++back) {
       const std::int64_t extent = mask[mask.size() - 1 - back];
-      call_.need(extent == 1 || extent == scores[back - 1], "the mask ", text(mask), " has ", extent, " where the scores have ",
+      call_.check_shape(extent == 1 || extent == scores[back - 1], "the mask ", text(mask), " has ", extent, " where the scores have ",
                  scores[back - 1]);
     }
   }

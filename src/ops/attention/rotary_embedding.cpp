@@ -9,10 +9,10 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  call.need(call.rank(0) == 3 || call.rank(0) == 4, "the input has rank ", call.rank(0), ", expected 3 or 4");
-  call.need(call.rank(0) == 4 || call.attributes().integer("num_heads") > 0, "num_heads is needed for an input of rank 3");
+  call.check_shape(call.rank(0) == 3 || call.rank(0) == 4, "the input has rank ", call.rank(0), ", expected 3 or 4");
+  call.check_shape(call.rank(0) == 4 || call.attributes().integer("num_heads") > 0, "num_heads is needed for an input of rank 3");
   const int rank = call.has(3) ? 2 : 3;
-  call.need(call.rank(1) == rank && call.rank(2) == rank, "cosines and sines have the ranks ", call.rank(1), " and ", call.rank(2),
+  call.check_shape(call.rank(1) == rank && call.rank(2) == rank, "cosines and sines have the ranks ", call.rank(1), " and ", call.rank(2),
             ", expected ", rank);
   call.out(0, call.dtype(0), call.dims(0));
 }
@@ -30,10 +30,10 @@ struct Geometry {
     const std::int64_t asked = call.attributes().integer("rotary_embedding_dim");
     turned = asked == 0 ? size : asked;
     half = turned / 2;
-    call.need(turned > 0 && turned <= size && turned % 2 == 0, "rotary_embedding_dim is ", turned, " of ", size);
-    call.need(call.in[1].shape.back() == half && call.in[2].shape == call.in[1].shape, "cosines are [", text(call.in[1].shape),
+    call.check_shape(turned > 0 && turned <= size && turned % 2 == 0, "rotary_embedding_dim is ", turned, " of ", size);
+    call.check_shape(call.in[1].shape.back() == half && call.in[2].shape == call.in[1].shape, "cosines are [", text(call.in[1].shape),
               "] and sines [", text(call.in[2].shape), "], expected ", half, " angles");
-    call.need(call.has(3) || call.in[1].size() == batch * rows * half, "cosines are [", text(call.in[1].shape), "]");
+    call.check_shape(call.has(3) || call.in[1].size() == batch * rows * half, "cosines are [", text(call.in[1].shape), "]");
   }
   std::int64_t offset(std::int64_t b, std::int64_t h, std::int64_t r) const {
     return (apart ? (b * heads + h) * rows + r : (b * rows + r) * heads + h) * size;
@@ -44,7 +44,7 @@ struct Geometry {
 std::int64_t table_row(const Call& call, const Geometry& g, std::int64_t b, std::int64_t r) {
   if (!call.has(3)) return b * g.rows + r;
   const std::int64_t position = load_int(call.in[3].dtype, call.in[3].data, b * g.rows + r);
-  call.need_inside(position >= 0 && position < call.in[1].shape[0], "position ", position, " is outside a table of ", call.in[1].shape[0]);
+  call.check_index(position >= 0 && position < call.in[1].shape[0], "position ", position, " is outside a table of ", call.in[1].shape[0]);
   return position;
 }
 
@@ -52,7 +52,7 @@ template <class T>
 void run(Call& call) {
   const Geometry g(call);
   const bool interleaved = call.attributes().integer("interleaved") != 0;
-  call.need(!call.has(3) || call.in[3].size() == g.batch * g.rows, "there are ", call.has(3) ? call.in[3].size() : 0,
+  call.check_shape(!call.has(3) || call.in[3].size() == g.batch * g.rows, "there are ", call.has(3) ? call.in[3].size() : 0,
             " position ids, expected ", g.batch * g.rows);
   const ops::RealIn<T> x(call.in[0]), cosines(call.in[1]), sines(call.in[2]);
   const ops::RealOut<T> y(call.out[0]);

@@ -63,7 +63,7 @@ void start(Graph& graph, const std::string& node, std::size_t index, ValueType& 
 bool widen(Graph& graph, const std::string& node, std::size_t index, ValueType& type, ValueType next, Varies& varies) {
   // What enters as an optional may leave as what that holds: such a value is an optional that holds it.
   if (type.kind == ValueType::Kind::optional && next.kind != ValueType::Kind::optional) next = optional_of(next);
-  sound(type.without_dims() == next.without_dims(), "carried value ", index, " enters as ", text(type), " and leaves as ", text(next));
+  validate(type.without_dims() == next.without_dims(), "carried value ", index, " enters as ", text(type), " and leaves as ", text(next));
   if (type.unfilled && !next.unfilled) {   // what is put into it in the loop says what it holds
     type = next;
     return true;

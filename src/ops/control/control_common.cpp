@@ -33,7 +33,7 @@ void adopt_symbols(const Graph& outer, Graph& body, Dim dim) {
 }  // namespace
 
 void infer_body(const Graph& outer, Graph& body, const std::vector<Formal>& inputs) {
-  ir::sound(inputs.size() == body.inputs.size(), "a body has ", body.inputs.size(), " inputs, the node gives ", inputs.size());
+  ir::validate(inputs.size() == body.inputs.size(), "a body has ", body.inputs.size(), " inputs, the node gives ", inputs.size());
   body.symbols.clear();
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     for (Dim dim : inputs[i].type.tensor.dims) adopt_symbols(outer, body, dim);
@@ -63,7 +63,7 @@ ValueType lift(ir::InferCall& call, const Graph& body, ValueType type, const std
 }
 
 ValueType join(ir::InferCall& call, const ValueType& a, const ValueType& b, const std::string& stem) {
-  call.sound(a.without_dims() == b.without_dims(), "a result is ", ir::text(a), " on one path and ", ir::text(b),
+  call.validate(a.without_dims() == b.without_dims(), "a result is ", ir::text(a), " on one path and ", ir::text(b),
              " on another");
   if (a.unfilled) return b;
   if (b.unfilled) return a;
@@ -97,7 +97,7 @@ void fill_failing(ir::InferCall& call, Graph& body, const Graph& other) {
   for (const ir::Value* v : other.outputs) {
     for (Dim dim : v->type.tensor.dims)
       for (const std::string& name : dim.symbols())
-        call.need(find_symbol(call.graph(), name) != nullptr, node->attributes.string("message"));  // a size that only the other body knows
+        call.check_shape(find_symbol(call.graph(), name) != nullptr, node->attributes.string("message"));  // a size that only the other body knows
     types.push_back(ir::text(v->type));
   }
   node->attributes.set("types", types);

@@ -143,7 +143,7 @@ TEST(Control, LoopCarriesAndCollects) {
   expect_run(kLoop, {"i64[]{0}", "f32[2]{4,1}"}, "f32[2]{0,0} f32[0,2]{}");
 }
 
-const std::string kGrowing = R"((x f32[2])
+const std::string kDynamic = R"((x f32[2])
   trips = i64[]{3}
   y = Loop(trips, _, x) carried=1 graphs=[
     (i i64[], go bool[], s f32[2])
@@ -154,9 +154,9 @@ const std::string kGrowing = R"((x f32[2])
 )";
 
 TEST(Control, LoopWidensWhatGrows) {
-  const ir::Graph graph = parse(kGrowing);
+  const ir::Graph graph = parse(kDynamic);
   EXPECT_TRUE(graph.outputs[0]->dims()[0].is_symbol());
-  expect_run(kGrowing, {"f32[2]{1,2}"}, "f32[16]{1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2}");
+  expect_run(kDynamic, {"f32[2]{1,2}"}, "f32[16]{1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2}");
 }
 
 TEST(Control, LoopKnowsItsTripCount) {

@@ -28,10 +28,10 @@ void infer_branches(InferCall& call) {
 
 void infer(InferCall& call) {
   const Node& node = call.node();
-  call.sound(node.graphs.size() == 2, "If has ", node.graphs.size(), " bodies, expected two");
+  call.validate(node.graphs.size() == 2, "If has ", node.graphs.size(), " bodies, expected two");
   infer_branches(call);
   for (const auto& body : node.graphs) {
-    call.sound(static_cast<int>(body->outputs.size()) == call.outputs(), "a branch has ", body->outputs.size(), " results, If has ",
+    call.validate(static_cast<int>(body->outputs.size()) == call.outputs(), "a branch has ", body->outputs.size(), " results, If has ",
                call.outputs());
   }
   for (int i = 0; i < call.outputs(); ++i) {

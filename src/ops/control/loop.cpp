@@ -47,20 +47,20 @@ Dim trips(InferCall& call, const Graph& body) {
 
 void infer(InferCall& call) {
   const Node& node = call.node();
-  call.sound(node.graphs.size() == 1, "Loop has ", node.graphs.size(), " bodies, expected one");
+  call.validate(node.graphs.size() == 1, "Loop has ", node.graphs.size(), " bodies, expected one");
   Graph& body = *node.graphs[0];
   const std::int64_t count = call.attributes().integer("carried");
-  call.sound(count >= 0 && count + 2 <= call.inputs() && count <= call.outputs(), "Loop carries ", count, " values, but has ",
+  call.validate(count >= 0 && count + 2 <= call.inputs() && count <= call.outputs(), "Loop carries ", count, " values, but has ",
              call.inputs(), " operands and ", call.outputs(), " results");
   const auto carried = static_cast<std::size_t>(count);
-  call.sound(static_cast<int>(body.outputs.size()) == call.outputs() + 1, "the body has ", body.outputs.size(), " results, expected ",
+  call.validate(static_cast<int>(body.outputs.size()) == call.outputs() + 1, "the body has ", body.outputs.size(), " results, expected ",
              call.outputs() + 1);
   const std::vector<ValueType> types = settle(call, body, carried);
   const Dim iterations = trips(call, body);
   for (std::size_t i = 0; i < carried; ++i) call.out(static_cast<int>(i), types[i]);
   for (std::size_t i = carried; i + 1 < body.outputs.size(); ++i) {
     ValueType type = ops::lift(call, body, body.outputs[1 + i]->type, cat("scan", i));
-    call.sound(type.kind == ValueType::Kind::tensor, "scan output ", i, " is ", text(type), ", expected a tensor");
+    call.validate(type.kind == ValueType::Kind::tensor, "scan output ", i, " is ", text(type), ", expected a tensor");
     type.tensor.dims.insert(type.tensor.dims.begin(), iterations);
     call.out(static_cast<int>(i), type);
   }

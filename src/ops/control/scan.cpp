@@ -10,18 +10,18 @@ namespace {
 // Entry i of a list of axes, 0 where the list is left out.
 std::int64_t axis_of(InferCall& call, std::string_view name, std::size_t i, int rank) {
   const Ints axes = call.attributes().ints(name);
-  call.sound(axes.empty() || i < axes.size(), name, " has ", axes.size(), " values");
+  call.validate(axes.empty() || i < axes.size(), name, " has ", axes.size(), " values");
   return call.axis(axes.empty() ? 0 : axes[i], rank);
 }
 
 void infer(InferCall& call) {
   const Node& node = call.node();
-  call.sound(node.graphs.size() == 1, "Scan has ", node.graphs.size(), " bodies, expected one");
+  call.validate(node.graphs.size() == 1, "Scan has ", node.graphs.size(), " bodies, expected one");
   Graph& body = *node.graphs[0];
   const std::int64_t states = call.attributes().integer("num_states"), scanned = call.attributes().integer("num_scan_inputs");
-  call.sound(states >= 0 && scanned >= 1 && states <= call.inputs() && scanned <= call.inputs() - states && states <= call.outputs(),
+  call.validate(states >= 0 && scanned >= 1 && states <= call.inputs() && scanned <= call.inputs() - states && states <= call.outputs(),
              "Scan has ", call.inputs(), " operands, ", states, " states and ", scanned, " scan inputs");
-  call.sound(static_cast<int>(body.outputs.size()) == call.outputs(), "the body has ", body.outputs.size(), " results, expected ",
+  call.validate(static_cast<int>(body.outputs.size()) == call.outputs(), "the body has ", body.outputs.size(), " results, expected ",
              call.outputs());
   std::vector<ops::Formal> formal;
   for (int i = 0; i < states; ++i) formal.push_back({call.type(i)});
@@ -30,7 +30,7 @@ void infer(InferCall& call) {
     ValueType slice = call.type(static_cast<int>(states) + i);
     const auto axis = axis_of(call, "scan_input_axes", static_cast<std::size_t>(i), call.rank(static_cast<int>(states) + i));
     const Dim extent = slice.tensor.dims[static_cast<std::size_t>(axis)];
-    call.need(i == 0 || !extent.is_constant() || !length.is_constant() || extent == length, "scan inputs have the lengths ", length.text(),
+    call.check_shape(i == 0 || !extent.is_constant() || !length.is_constant() || extent == length, "scan inputs have the lengths ", length.text(),
               " and ", extent.text());
     length = i == 0 || extent.is_constant() ? extent : length;
     slice.tensor.dims.erase(slice.tensor.dims.begin() + axis);

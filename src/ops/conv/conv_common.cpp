@@ -17,9 +17,9 @@ constexpr std::int64_t kLargest = std::int64_t{1} << 31;  // keeps products of t
 Ints checked_ints(const ir::Attributes& attributes, std::string_view name, std::size_t count, std::int64_t otherwise, std::int64_t least) {
   Ints values = attributes.ints(name, {});
   if (values.empty()) values.assign(count, otherwise);
-  ir::need(values.size() == count, name, " has ", values.size(), " values, expected ", count);
+  ir::check_shape(values.size() == count, name, " has ", values.size(), " values, expected ", count);
   for (std::int64_t v : values) {
-    ir::sound(v >= least && v < kLargest, name, " has the value ", v, ", expected at least ", least);
+    ir::validate(v >= least && v < kLargest, name, " has the value ", v, ", expected at least ", least);
   }
   return values;
 }
@@ -28,8 +28,8 @@ Ints checked_ints(const ir::Attributes& attributes, std::string_view name, std::
 
 Window window_of(const ir::Attributes& attributes, std::span<const Dim> spatial, const Ints& kernel) {
   const std::size_t rank = spatial.size();
-  ir::need(kernel.size() == rank, "the kernel has ", kernel.size(), " spatial dims, the input ", rank);
-  for (std::int64_t k : kernel) ir::need(k > 0 && k < kLargest, "the kernel has the extent ", k);
+  ir::check_shape(kernel.size() == rank, "the kernel has ", kernel.size(), " spatial dims, the input ", rank);
+  for (std::int64_t k : kernel) ir::check_shape(k > 0 && k < kLargest, "the kernel has the extent ", k);
   Window window{.kernel = kernel,
                 .strides = checked_ints(attributes, "strides", rank, 1, 1),
                 .dilations = checked_ints(attributes, "dilations", rank, 1, 1),
@@ -41,7 +41,7 @@ Window window_of(const ir::Attributes& attributes, std::span<const Dim> spatial,
     for (std::size_t i = 0; i < rank; ++i) window.begin[i] = pads[i], window.end[i] = pads[rank + i];
     return window;
   }
-  ir::sound(mode == "VALID" || mode == "SAME_UPPER" || mode == "SAME_LOWER", "auto_pad is \"", mode, "\"");
+  ir::validate(mode == "VALID" || mode == "SAME_UPPER" || mode == "SAME_LOWER", "auto_pad is \"", mode, "\"");
   if (mode == "VALID") return window;
   for (std::size_t i = 0; i < rank; ++i) {
     const Dim covered = (ceil_div(spatial[i], window.strides[i]) - 1) * window.strides[i] + window.reach(i);
@@ -54,14 +54,14 @@ Window window_of(const ir::Attributes& attributes, std::span<const Dim> spatial,
 }
 
 Ints pool_kernel(const ir::Attributes& attributes, std::size_t spatial_rank) {
-  ir::sound(attributes.has("kernel_shape"), "kernel_shape is missing");
+  ir::validate(attributes.has("kernel_shape"), "kernel_shape is missing");
   return checked_ints(attributes, "kernel_shape", spatial_rank, 1, 1);
 }
 
 Ints conv_kernel(const ir::Attributes& attributes, std::span<const Dim> weight_spatial) {
   if (!ir::is_constant(weight_spatial)) return pool_kernel(attributes, weight_spatial.size());
   const Ints kernel = ir::constants(weight_spatial), given = attributes.ints("kernel_shape", {});
-  ir::need(given.empty() || given == kernel, "kernel_shape is ", text(given), ", the weight's is ", text(kernel));
+  ir::check_shape(given.empty() || given == kernel, "kernel_shape is ", text(given), ", the weight's is ", text(kernel));
   return kernel;
 }
 
@@ -69,7 +69,7 @@ Dim window_extent(const Window& window, std::size_t i, Dim input, bool ceil) {
   const Dim room = input + window.begin[i] + window.end[i] - window.reach(i);
   const Dim stride = window.strides[i];
   const Dim extent = ceil ? min(ceil_div(room, stride) + 1, ceil_div(input + window.begin[i], stride)) : floor_div(room, stride) + 1;
-  ir::need(!extent.is_constant() || extent.constant() >= 0, "a window of ", window.reach(i), " does not fit an extent of ", input.text(),
+  ir::check_shape(!extent.is_constant() || extent.constant() >= 0, "a window of ", window.reach(i), " does not fit an extent of ", input.text(),
            " with pads ", window.begin[i].text(), " and ", window.end[i].text());
   return extent;
 }
@@ -96,7 +96,7 @@ void spell_out(ir::Attributes& attributes, const Window& window, bool with_kerne
 
 Dims infer_window(ir::InferCall& call, const Ints& kernel, Dim channels, bool ceil) {
   const Dims& in = call.dims(0);
-  call.need(in.size() >= 3, "the input has rank ", in.size(), ", expected batch, channels and one to three spatial dims");
+  call.check_shape(in.size() >= 3, "the input has rank ", in.size(), ", expected batch, channels and one to three spatial dims");
   call.supported(in.size() <= 5, "more than three spatial dims: the input has rank ", in.size());
   const std::span<const Dim> spatial(in.begin() + 2, in.end());
   const Window window = window_of(call.attributes(), spatial, kernel);
@@ -115,13 +115,13 @@ DType convolution_dtype(ir::InferCall& call) {
 Dims infer_convolution(ir::InferCall& call) {
   const Dims &x = call.dims(0), &w = call.dims(1);
   const std::int64_t group = call.attributes().integer("group");
-  call.sound(group > 0, "group is ", group);
-  call.need(x.size() >= 3 && w.size() == x.size(), "the input has rank ", x.size(), " and the weight ", w.size(),
+  call.validate(group > 0, "group is ", group);
+  call.check_shape(x.size() >= 3 && w.size() == x.size(), "the input has rank ", x.size(), " and the weight ", w.size(),
             ", expected equal ranks of 3 or more");
   const Dim channels = w[1] * group;
-  call.need(!x[1].is_constant() || !channels.is_constant() || x[1] == channels, "the input has ", x[1].text(),
+  call.check_shape(!x[1].is_constant() || !channels.is_constant() || x[1] == channels, "the input has ", x[1].text(),
             " channels, the weight expects ", channels.text());
-  call.need(!w[0].is_constant() || w[0].constant() % group == 0, w[0].text(), " output channels do not divide into ", group, " groups");
+  call.check_shape(!w[0].is_constant() || w[0].constant() % group == 0, w[0].text(), " output channels do not divide into ", group, " groups");
   return infer_window(call, conv_kernel(call.attributes(), std::span(w).subspan(2)), w[0]);
 }
 
@@ -129,7 +129,7 @@ void expect_bias(const ir::InferCall& call, int i, Dim channels) {
   if (!call.has(i)) return;
   const Dims& bias = call.dims(i);
   const bool fits = bias.size() == 1 && (!bias[0].is_constant() || !channels.is_constant() || bias[0] == channels);
-  call.need(fits, "the bias is [", ir::text(bias), "], expected [", channels.text(), "], a number for each channel of the result");
+  call.check_shape(fits, "the bias is [", ir::text(bias), "], expected [", channels.text(), "], a number for each channel of the result");
 }
 
 Geometry::Geometry(const Shape& input, const Shape& output, const Window& window) {

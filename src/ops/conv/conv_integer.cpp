@@ -12,7 +12,7 @@ std::vector<std::int32_t> centered(const Call& call, int operand, int zero) {
   if (!call.has(zero)) return values;
   const std::vector<std::int32_t> zeros = ops::converted<std::int32_t>(call.in[static_cast<std::size_t>(zero)]);
   const std::int64_t channels = static_cast<std::int64_t>(zeros.size()), size = static_cast<std::int64_t>(values.size());
-  call.need(channels == 1 || (operand == 1 && channels == call.in[1].shape[0]), "a zero point has ", channels, " values, expected 1",
+  call.check_shape(channels == 1 || (operand == 1 && channels == call.in[1].shape[0]), "a zero point has ", channels, " values, expected 1",
             operand == 1 ? " or one per output channel" : "");
   for (std::int64_t i = 0; i < size; ++i) values[static_cast<std::size_t>(i)] -= zeros[static_cast<std::size_t>(i / (size / channels))];
   return values;

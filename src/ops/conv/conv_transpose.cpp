@@ -33,12 +33,12 @@ Placement place(const Attributes& attributes, std::span<const Dim> spatial, cons
   if (mode.starts_with("SAME")) plain.set("auto_pad", std::string("VALID"));  // the rule for SAME is another one here
   Placement p{.window = ops::window_of(plain, spatial, kernel), .output_padding = attributes.ints("output_padding", {}), .extents = {}};
   if (p.output_padding.empty()) p.output_padding.assign(rank, 0);
-  need(p.output_padding.size() == rank, "output_padding has ", p.output_padding.size(), " values, expected ", rank);
+  check_shape(p.output_padding.size() == rank, "output_padding has ", p.output_padding.size(), " values, expected ", rank);
   Ints shape = attributes.ints("output_shape", {});
   if (shape.size() == rank + 2) shape.erase(shape.begin(), shape.begin() + 2);  // some exporters write batch and channels too
-  need(shape.empty() || shape.size() == rank, "output_shape has ", shape.size(), " values, expected ", rank);
+  check_shape(shape.empty() || shape.size() == rank, "output_shape has ", shape.size(), " values, expected ", rank);
   for (std::size_t i = 0; i < rank; ++i) {
-    sound(p.output_padding[i] >= 0 && p.output_padding[i] < (std::int64_t{1} << 31), "output_padding has the value ", p.output_padding[i]);
+    validate(p.output_padding[i] >= 0 && p.output_padding[i] < (std::int64_t{1} << 31), "output_padding has the value ", p.output_padding[i]);
     const Dim full = (spatial[i] - 1) * p.window.strides[i] + p.output_padding[i] + p.window.reach(i);
     if (!shape.empty())
       pad_to(p, i, full, shape[i], mode == "SAME_UPPER");
@@ -46,7 +46,7 @@ Placement place(const Attributes& attributes, std::span<const Dim> spatial, cons
       pad_to(p, i, full, spatial[i] * p.window.strides[i], mode == "SAME_UPPER");
     else
       p.extents.push_back(full - p.window.begin[i] - p.window.end[i]);
-    need(!p.extents[i].is_constant() || p.extents[i].constant() >= 0, "the result would have an extent of ", p.extents[i].text());
+    check_shape(!p.extents[i].is_constant() || p.extents[i].constant() >= 0, "the result would have an extent of ", p.extents[i].text());
   }
   return p;
 }
@@ -54,13 +54,13 @@ Placement place(const Attributes& attributes, std::span<const Dim> spatial, cons
 void infer(InferCall& call) {
   const Dims &x = call.dims(0), &w = call.dims(1);
   const std::int64_t group = call.attributes().integer("group");
-  call.sound(group > 0, "group is ", group);
-  call.need(x.size() >= 3 && w.size() == x.size(), "the input has rank ", x.size(), " and the weight ", w.size(),
+  call.validate(group > 0, "group is ", group);
+  call.check_shape(x.size() >= 3 && w.size() == x.size(), "the input has rank ", x.size(), " and the weight ", w.size(),
             ", expected equal ranks of 3 or more");
   call.supported(x.size() <= 5, "more than three spatial dims: the input has rank ", x.size());
-  call.need(!x[1].is_constant() || !w[0].is_constant() || x[1] == w[0], "the input has ", x[1].text(), " channels, the weight expects ",
+  call.check_shape(!x[1].is_constant() || !w[0].is_constant() || x[1] == w[0], "the input has ", x[1].text(), " channels, the weight expects ",
             w[0].text());
-  call.need(!w[0].is_constant() || w[0].constant() % group == 0, w[0].text(), " input channels do not divide into ", group, " groups");
+  call.check_shape(!w[0].is_constant() || w[0].constant() % group == 0, w[0].text(), " input channels do not divide into ", group, " groups");
   const Placement p = place(call.attributes(), std::span(x).subspan(2), ops::conv_kernel(call.attributes(), std::span(w).subspan(2)));
   Dims dims{x[0], w[1] * group};
   ops::expect_bias(call, 2, dims[1]);

@@ -14,14 +14,14 @@ void infer(InferCall& call) {
   const Dims dims = ops::infer_convolution(call);
   const Dims& w = call.dims(1);
   const std::int64_t groups = call.attributes().integer("offset_group");
-  call.sound(groups > 0, "offset_group is ", groups);
+  call.validate(groups > 0, "offset_group is ", groups);
   const Dim channels = call.dims(0)[1];
-  call.need(!channels.is_constant() || channels.constant() % groups == 0, channels.text(), " channels do not divide into ", groups,
+  call.check_shape(!channels.is_constant() || channels.constant() % groups == 0, channels.text(), " channels do not divide into ", groups,
             " offset groups");
   const Dims offsets{dims[0], w[2] * w[3] * groups * 2, dims[2], dims[3]}, mask{dims[0], w[2] * w[3] * groups, dims[2], dims[3]};
   const auto fit = [&](int i, const Dims& expected, const char* what) {
     const bool known = is_constant(call.dims(i)) && is_constant(expected);
-    call.need(known ? call.dims(i) == expected : call.rank(i) == 4, what, " are [", text(call.dims(i)), "], expected [", text(expected),
+    call.check_shape(known ? call.dims(i) == expected : call.rank(i) == 4, what, " are [", text(call.dims(i)), "], expected [", text(expected),
               "]");
   };
   fit(2, offsets, "offsets");
@@ -53,7 +53,7 @@ void reference(Call& call) {
   const ops::RealOut<float> y(call.out[0]);
   const std::int64_t per_group = weight[0] / call.attributes().integer("group"), depth = weight[1], taps = g.taps(), size = g.out_size();
   const std::int64_t offset_groups = call.attributes().integer("offset_group"), per_offset = input[1] / offset_groups;
-  call.need(input[1] % offset_groups == 0, input[1], " channels do not divide into ", offset_groups, " offset groups");
+  call.check_shape(input[1] % offset_groups == 0, input[1], " channels do not divide into ", offset_groups, " offset groups");
   for (std::int64_t i = 0; i < call.out[0].size(); ++i) {
     const std::int64_t at = i % size, m = i / size % weight[0], n = i / size / weight[0], row = at / g.out[2], column = at % g.out[2];
     double sum = bias.data() ? static_cast<double>(bias[m]) : 0.0;

@@ -7,7 +7,7 @@ namespace {
 Body scalar(const Node& node) {
   operand_type(node, Operands::unsigned_integers);
   const std::string& direction = node.attributes.string("direction");
-  sound(direction == "LEFT" || direction == "RIGHT", "direction is '", direction, "', LEFT or RIGHT expected");
+  validate(direction == "LEFT" || direction == "RIGHT", "direction is '", direction, "', LEFT or RIGHT expected");
   BodyBuilder b = body_builder(node);
   return b.finish({b.binary(direction == "LEFT" ? Prim::shift_left : Prim::shift_right, 0, 1)});
 }

@@ -1,5 +1,5 @@
 // Cast: elements as another type, named by `to` ("f16"). Floats become integers by truncation, 8-bit floats saturate.
-#include "base/types/halves.h"
+#include "base/types/half_convert.h"
 #include "ops/elementwise/cast_common.h"
 #include "ops/pointwise_common.h"
 
@@ -24,7 +24,7 @@ void reference(Call& call) {
 DType cast_target(const Attributes& attributes) {
   const std::string& to = attributes.string("to");
   const std::optional<DType> type = dtype_from_name(to);
-  sound(type.has_value(), "Cast to unknown type '", to, "'");
+  validate(type.has_value(), "Cast to unknown type '", to, "'");
   supported(*type != DType::string, "Cast to strings is not supported");
   return *type;
 }

@@ -16,7 +16,7 @@ Body scalar(const Node& node) {
   BodyBuilder b = body_builder(node);
   const DType base = b.type_of(0), exponent = b.type_of(1);
   for (const DType type : {base, exponent}) {
-    sound(is_float(type) || is_integer(type), "an operand is ", name(type), ", but must hold numbers");
+    validate(is_float(type) || is_integer(type), "an operand is ", name(type), ", but must hold numbers");
   }
   const DType compute = compute_type(base, exponent);
   return b.finish({b.cast(b.binary(Prim::pow, b.cast(0, compute), b.cast(1, compute)), base)});

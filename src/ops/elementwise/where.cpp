@@ -7,7 +7,7 @@ namespace {
 Body scalar(const Node& node) {
   operand_type(node, Operands::any, 1);
   BodyBuilder b = body_builder(node);
-  sound(b.type_of(0) == DType::boolean, "the condition is ", name(b.type_of(0)), ", bool expected");
+  validate(b.type_of(0) == DType::boolean, "the condition is ", name(b.type_of(0)), ", bool expected");
   return b.finish({b.select(0, 1, 2)});
 }
 

@@ -10,7 +10,7 @@ namespace {
 void infer(InferCall& call) { call.out(0, DType::f32, attention_dims(call)); }
 
 std::vector<Value*> expand(Graph& graph, Node& node) {
-  Expansion x(graph, node);
+  Decomposition x(graph, node);
   const Attributes& a = node.attributes;
   std::vector<Value*> operands;
   for (Value* v : node.inputs) operands.push_back(v ? x.cast(v, DType::f32) : nullptr);

@@ -34,9 +34,9 @@ SmallFloat format_of(DType type) {
 
 void infer(InferCall& call) {
   const DType to = cast_target(call.attributes());
-  call.sound(bits(to) == 8 && is_float(to), "CastF8 makes 8-bit floats, not ", name(to));
+  call.validate(bits(to) == 8 && is_float(to), "CastF8 makes 8-bit floats, not ", name(to));
   const std::string& mode = call.attributes().string("round_mode");
-  call.sound(mode == "up" || mode == "down" || mode == "nearest", "round_mode is '", mode, "'; up, down or nearest expected");
+  call.validate(mode == "up" || mode == "down" || mode == "nearest", "round_mode is '", mode, "'; up, down or nearest expected");
   call.out(0, to, call.dims(0));
 }
 

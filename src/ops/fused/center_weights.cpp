@@ -4,16 +4,16 @@
 #include <algorithm>
 
 #include "base/types/half.h"
-#include "base/types/halves.h"
+#include "base/types/half_convert.h"
 #include "ops/norm/norm_common.h"
 
 namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  call.need(call.rank(0) == 2, "a matrix is needed");
+  call.check_shape(call.rank(0) == 2, "a matrix is needed");
   for (int i : {1, 2})
-    call.need(call.dims(i) == Dims{call.dims(0)[0]}, "operand ", i, " does not have one value for each row of the matrix");
+    call.check_shape(call.dims(i) == Dims{call.dims(0)[0]}, "operand ", i, " does not have one value for each row of the matrix");
   call.out(0, call.dtype(0), call.dims(0));
   call.out(1, call.dtype(0), {call.dims(0)[1]});
 }

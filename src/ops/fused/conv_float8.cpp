@@ -9,7 +9,7 @@ namespace {
 void infer(InferCall& call) { call.out(0, DType::f32, ops::infer_convolution(call)); }
 
 std::vector<Value*> expand(Graph& graph, Node& node) {
-  Expansion x(graph, node);
+  Decomposition x(graph, node);
   return {x("Conv", {x.cast(node.in(0), DType::f32), x.cast(node.in(1), DType::f32)}, node.attributes)};
 }
 

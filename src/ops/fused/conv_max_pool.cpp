@@ -9,13 +9,13 @@ namespace {
 void infer(InferCall& call) {
   Dims y = ops::infer_convolution(call);
   ops::expect_bias(call, 2, y[1]);
-  call.need(y.size() == 4 && y[2].is_constant() && y[3].is_constant(), "the results are no pictures of known extents");
+  call.check_shape(y.size() == 4 && y[2].is_constant() && y[3].is_constant(), "the results are no pictures of known extents");
   for (std::size_t d = 2; d < 4; ++d) y[d] = y[d].constant() / 2;
   call.out(0, ops::convolution_dtype(call), y);
 }
 
 std::vector<Value*> expand(Graph& graph, Node& node) {
-  Expansion x(graph, node);
+  Decomposition x(graph, node);
   Value* y = x("Conv", node.inputs, node.attributes);
   return {x("MaxPool", {y}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}})};
 }

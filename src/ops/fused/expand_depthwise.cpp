@@ -9,15 +9,15 @@ namespace {
 
 void infer(InferCall& call) {
   const Dims &x = call.dims(0), &matrix = call.dims(1), &filters = call.dims(3);
-  call.need(x.size() == 4 && matrix.size() == 4 && filters.size() == 4, "the image, the matrix and the filters need rank 4");
-  call.need(matrix == Dims{matrix[0], x[1], 1, 1}, "the matrix does not take ", x[1].text(), " channels in windows of one position");
-  call.need(call.dims(2) == Dims{matrix[0], 1, 1}, "the bias is not one value for each of ", matrix[0].text(), " channels");
-  call.need(filters[0] == matrix[0] && filters[1] == Dim(1), "not one filter for each of ", matrix[0].text(), " channels");
+  call.check_shape(x.size() == 4 && matrix.size() == 4 && filters.size() == 4, "the image, the matrix and the filters need rank 4");
+  call.check_shape(matrix == Dims{matrix[0], x[1], 1, 1}, "the matrix does not take ", x[1].text(), " channels in windows of one position");
+  call.check_shape(call.dims(2) == Dims{matrix[0], 1, 1}, "the bias is not one value for each of ", matrix[0].text(), " channels");
+  call.check_shape(filters[0] == matrix[0] && filters[1] == Dim(1), "not one filter for each of ", matrix[0].text(), " channels");
   call.out(0, call.dtype(0), ops::infer_window(call, ops::conv_kernel(call.attributes(), std::span(filters).subspan(2)), filters[0]));
 }
 
 // The 1x1 convolution with its bias and bounds.
-Value* expanded(Expansion& x, const Node& node) {
+Value* expanded(Decomposition& x, const Node& node) {
   Node first = x.part("Conv", {node.in(0), node.in(1), node.in(2)}, {{"kernel_shape", Ints{1, 1}}}, "_expansion");
   first.anchor_inputs = 2;
   const DType type = node.in(0)->dtype();
@@ -30,7 +30,7 @@ Value* expanded(Expansion& x, const Node& node) {
 }
 
 std::vector<Value*> expand(Graph& graph, Node& node) {
-  Expansion x(graph, node);
+  Decomposition x(graph, node);
   Attributes window = node.attributes;
   window.erase("low"), window.erase("high");
   window.set("group", node.in(3)->dims()[0].constant());
@@ -53,7 +53,7 @@ OpDef op_expand_depthwise() {
        .optional_attributes = "kernel_shape: ints, strides: ints, dilations: ints, pads: ints, low: float, high: float",
        .infer = infer,
        .expand = expand,
-       .traits = {.leave = {.rounding = true, .convolves = true}, .weighed = true},
+       .traits = {.leave = {.rounding = true, .convolves = true}, .autotuned = true},
        .cases = {"f32[2,5,9,11] f32[17,5,1,1]! f32[17,1,1]! f32[17,1,3,3]! pads=[1,1,1,1] low=0.0 high=6.0",
                  "f32[1,16,13,14] f32[48,16,1,1]! f32[48,1,1]! f32[48,1,3,3]! pads=[1,1,1,1] strides=[2,2] low=0.0",
                  "f32[1,3,12,10] f32[33,3,1,1]! f32[33,1,1]! f32[33,1,5,5]! pads=[2,2,2,2]",

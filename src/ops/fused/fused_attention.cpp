@@ -17,32 +17,32 @@ namespace tenfold::ir {
 namespace {
 
 void need_equal(const InferCall& call, Dim a, Dim b, const char* what) {
-  call.need(!a.is_constant() || !b.is_constant() || a == b, what, ": ", a.text(), " and ", b.text());
+  call.check_shape(!a.is_constant() || !b.is_constant() || a == b, what, ": ", a.text(), " and ", b.text());
 }
 
 }  // namespace
 
 Dims attention_dims(InferCall& call) {
   for (int i = 0; i < 3; ++i)
-    call.need(call.rank(i) == 4, "operand ", i, " has rank ", call.rank(i), ", expected batch, heads, rows, head size");
+    call.check_shape(call.rank(i) == 4, "operand ", i, " has rank ", call.rank(i), ", expected batch, heads, rows, head size");
   const Dims &q = call.dims(0), &k = call.dims(1), &v = call.dims(2);
   need_equal(call, q[0], k[0], "batches of queries and keys differ");
   need_equal(call, q[0], v[0], "batches of queries and values differ");
   need_equal(call, k[1], v[1], "heads of keys and values differ");
-  call.need(q[1] == k[1] || !q[1].is_constant() || !k[1].is_constant() || (k[1].constant() > 0 && q[1].constant() % k[1].constant() == 0),
+  call.check_shape(q[1] == k[1] || !q[1].is_constant() || !k[1].is_constant() || (k[1].constant() > 0 && q[1].constant() % k[1].constant() == 0),
             q[1].text(), " query heads do not divide among ", k[1].text(), " heads of keys");
   need_equal(call, q[3], k[3], "head sizes of queries and keys differ");
   need_equal(call, k[2], v[2], "keys and values differ in number");
   if (call.has(4)) {
-    call.sound(!call.has(3), "packed sentences and a mask at once");
-    call.need(call.rank(4) == 1 && q[0] == Dim(1), "offsets of rank ", call.rank(4), " and a batch of ", q[0].text(),
+    call.validate(!call.has(3), "packed sentences and a mask at once");
+    call.check_shape(call.rank(4) == 1 && q[0] == Dim(1), "offsets of rank ", call.rank(4), " and a batch of ", q[0].text(),
               ", expected rank 1 and a batch of 1");
     need_equal(call, q[2], k[2], "queries and keys of packed sentences differ in number");
   }
   const Dims scores{q[0], q[1], q[2], k[2]};
   if (call.has(3)) {
     const Dims all = broadcast(call.dims(3), scores);
-    call.need(call.rank(3) <= 4 && (!is_constant(all) || !is_constant(scores) || all == scores), "a mask of [", text(call.dims(3)),
+    call.check_shape(call.rank(3) <= 4 && (!is_constant(all) || !is_constant(scores) || all == scores), "a mask of [", text(call.dims(3)),
               "] does not broadcast to [", text(scores), "]");
   }
   return {q[0], q[1], q[2], v[3]};
@@ -62,7 +62,7 @@ void check_offsets(const Call& call) {
   const std::int64_t rows = call.in[0].shape[2];
   bool good = offsets.size() > 0 && call.in[1].shape[2] == rows && at[0] == 0 && at[offsets.size() - 1] <= rows;
   for (std::int64_t i = 0; i + 1 < offsets.size(); ++i) good = good && at[i] <= at[i + 1];
-  call.need_inside(good, "offsets must rise from 0 to ", rows, " at most");
+  call.check_index(good, "offsets must rise from 0 to ", rows, " at most");
 }
 
 // Every sentence as heads of its own.
@@ -100,7 +100,7 @@ void run_packed(Call& call) {
 template <class T>
 void run(Call& call) {
   const Shape &q = call.in[0].shape, &k = call.in[1].shape, &v = call.in[2].shape;
-  call.need(q[1] == k[1] || (k[1] > 0 && q[1] % k[1] == 0), q[1], " query heads do not divide among ", k[1], " heads of keys");
+  call.check_shape(q[1] == k[1] || (k[1] > 0 && q[1] % k[1] == 0), q[1], " query heads do not divide among ", k[1], " heads of keys");
   if (call.has(4)) return run_packed<T>(call);
   const bool masked = call.has(3), causal = call.attributes().integer("causal") != 0;
   const ops::RealIn<T> queries(call.in[0]), keys(call.in[1]), values(call.in[2]), mask(masked ? call.in[3] : TensorRef{});

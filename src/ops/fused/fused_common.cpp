@@ -1,4 +1,4 @@
-// Running the expansion of a fused operator as its reference kernel.
+// Running the decomposition of a fused operator as its reference kernel.
 #include "ops/fused/fused_common.h"
 
 #include "base/types/element.h"
@@ -18,7 +18,7 @@ Tensor operand(const TensorRef& from, bool widens) {
 }
 
 void store(const Tensor& result, const TensorRef& to) {
-  check(result.shape() == to.shape, "an expansion gives ", text(result.shape()), ", the operator ", text(to.shape));
+  check(result.shape() == to.shape, "an decomposition gives ", text(result.shape()), ", the operator ", text(to.shape));
   for (std::int64_t i = 0; i < to.size(); ++i) {
     if (is_float(to.dtype)) store_double(to.dtype, to.data, i, result.as_double(i));
     else store_int(to.dtype, to.data, i, result.as_int(i));
@@ -58,7 +58,7 @@ OpDef fused(OpDef def, Between between) {
   return def;
 }
 
-Node Expansion::part(std::string_view op, std::vector<Value*> operands, Attributes attributes, std::string_view suffix) const {
+Node Decomposition::part(std::string_view op, std::vector<Value*> operands, Attributes attributes, std::string_view suffix) const {
   Node part;
   part.def = &graph_.registry().get(op), part.name = cat(fused_.name, suffix);
   part.inputs = std::move(operands), part.attributes = std::move(attributes);
@@ -66,9 +66,9 @@ Node Expansion::part(std::string_view op, std::vector<Value*> operands, Attribut
   return part;
 }
 
-Value* Expansion::cast(Value* v, DType to) { return v->dtype() == to ? v : (*this)("Cast", {v}, {{"to", std::string(name(to))}}); }
-Value* Expansion::number(DType type, double value) { return graph_.add_constant(filled(type, {}, value)); }
-Value* Expansion::indices(const Ints& values) {
+Value* Decomposition::cast(Value* v, DType to) { return v->dtype() == to ? v : (*this)("Cast", {v}, {{"to", std::string(name(to))}}); }
+Value* Decomposition::number(DType type, double value) { return graph_.add_constant(filled(type, {}, value)); }
+Value* Decomposition::indices(const Ints& values) {
   Tensor t(DType::i64, {static_cast<std::int64_t>(values.size())});
   std::copy(values.begin(), values.end(), t.mutable_data<std::int64_t>());
   return graph_.add_constant(std::move(t));

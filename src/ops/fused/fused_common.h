@@ -8,7 +8,7 @@
 
 namespace tenfold::ir {
 
-// What lies between the operators of an expansion when the reference kernel runs it. as_stored: of the type that the operators give.
+// What lies between the operators of an decomposition when the reference kernel runs it. as_stored: of the type that the operators give.
 // wide: f64, in place of every operand of floats that may be f64, so that nothing but results is rounded: as in a kernel that keeps it in
 // registers.
 enum class Between { as_stored, wide };
@@ -16,10 +16,10 @@ enum class Between { as_stored, wide };
 // Completes the definition of an operator that has `expand`.
 OpDef fused(OpDef def, Between between);
 
-// Writes an expansion: nodes in front of the fused one, named after it.
-class Expansion {
+// Writes an decomposition: nodes in front of the fused one, named after it.
+class Decomposition {
  public:
-  Expansion(Graph& graph, Node& fused) : graph_(graph), fused_(fused) {}
+  Decomposition(Graph& graph, Node& fused) : graph_(graph), fused_(fused) {}
   // A node with everything but results. Products take the leave to round over.
   Node part(std::string_view op, std::vector<Value*> operands, Attributes attributes = {}, std::string_view suffix = "") const;
   Value* add(Node part) { return graph_.add(std::move(part), 1, &fused_)->out(); }

@@ -1,4 +1,4 @@
-// Fused operators: their reference kernels, which follow from their expansions, against NumPy; and the expansions themselves.
+// Fused operators: their reference kernels, which follow from their decompositions, against NumPy; and the decompositions themselves.
 #include "ops/expect_case_for_tests.h"
 
 namespace tenfold::ops {
@@ -6,23 +6,23 @@ namespace {
 
 // Expected values are NumPy's, computed in f64.
 const ExpectedCase kCases[] = {
-    {"ProductNorm", R"(f32[2,3]{2,0.5,0.75,1.75,0.25,1.25} f32[3,4]{1.5,-1.25,-2,-0.75,-1,1.5,1.75,-2,0,1.25,-1.5,1.25}
+    {"GemmLayerNorm", R"(f32[2,3]{2,0.5,0.75,1.75,0.25,1.25} f32[3,4]{1.5,-1.25,-2,-0.75,-1,1.5,1.75,-2,0,1.25,-1.5,1.25}
         f32[4]{-1.5,-0.25,1.25,-0.75} f32[4]{-0.75,-1,1,-1} epsilon=0.125)",
      R"(f32[2,4]{-2.927915,-1.022486,-0.6543159,-0.8361745,-2.52111,-1.048463,-0.9605575,-1.14539})", 1e-6},
-    {"ProductNorm", R"(f32[2,3]{2,0.5,0.75,1.75,0.25,1.25} f32[3,4]{1.5,-1.25,-2,-0.75,-1,1.5,1.75,-2,0,1.25,-1.5,1.25}
+    {"GemmLayerNorm", R"(f32[2,3]{2,0.5,0.75,1.75,0.25,1.25} f32[3,4]{1.5,-1.25,-2,-0.75,-1,1.5,1.75,-2,0,1.25,-1.5,1.25}
         f32[4]{-1.5,-0.25,1.25,-0.75} f32[4]{-0.75,-1,1,-1} f32[4]{2,-0.25,0,0} f32[2,4]{0.25,0.25,0,2,1.25,1.25,0.75,0.5}
         outputs=2 epsilon=0.125)",
      R"(f32[2,4]{-2.935068,-0.9348821,-0.6520659,-1.094059,-2.903613,-1.010064,-0.7164053,-0.9228456} f32[2,4]{4.75,-0.8125,-4.25,
         0.4375,5.625,0.75,-4.1875,0.25})", 1e-6},
-    {"ProductNorm", R"(f32[2,3]{2,0.5,0.75,1.75,0.25,1.25} f32[3,4]{1.5,-1.25,-2,-0.75,-1,1.5,1.75,-2,0,1.25,-1.5,1.25}
+    {"GemmLayerNorm", R"(f32[2,3]{2,0.5,0.75,1.75,0.25,1.25} f32[3,4]{1.5,-1.25,-2,-0.75,-1,1.5,1.75,-2,0,1.25,-1.5,1.25}
         f32[4]{-1.5,-0.25,1.25,-0.75} f32[4]{-0.75,-1,1,-1} _ f32[2,4]{0.25,0.25,0,2,1.25,1.25,0.75,0.5} epsilon=0.125)",
      R"(f32[2,4]{-2.607952,-0.9846704,-0.8855452,-1.24834,-2.577869,-1.07306,-0.922984,-1.020677})", 1e-6},
-    {"ProductMoments", R"(f32[2,3]{2,0.5,0.75,1.75,0.25,1.25} f32[3,4]{1.5,-1.25,-2,-0.75,-1,1.5,1.75,-2,0,1.25,-1.5,1.25}
+    {"GemmRowStats", R"(f32[2,3]{2,0.5,0.75,1.75,0.25,1.25} f32[3,4]{1.5,-1.25,-2,-0.75,-1,1.5,1.75,-2,0,1.25,-1.5,1.25}
         f32[4]{2,-0.25,0,0} f32[2,4]{0.25,0.25,0,2,1.25,1.25,0.75,0.5} f32[2,1]{-0.75,2} f32[2,1]{-0.25,-1.25} f32[4]{1.5,-1.5,
         1.5,0.5} epsilon=0.125)",
      R"(f32[2,4]{4.59375,-1.15625,-3.875,-2.1875,10,-6.125,-0.8125,0.875} f32[2,1]{0.3122806,0.1717732} f32[2,1]{-0.2049341,
         0.1690893})", 1e-6},
-    {"SumNorm", R"(f32[4]{-1.5,-0.25,1.25,-0.75} f32[4]{-0.75,-1,1,-1} f32[3,4]{-1.75,-2,-0.25,-2,-1.5,0,2,-0.25,1.25,1.75,1.25,
+    {"SkipLayerNorm", R"(f32[4]{-1.5,-0.25,1.25,-0.75} f32[4]{-0.75,-1,1,-1} f32[3,4]{-1.75,-2,-0.25,-2,-1.5,0,2,-0.25,1.25,1.75,1.25,
         0.5} i64[2,2]{0,2,-1,1} f32[1,2,4]{-0.25,0,-1,0,-0.5,-1,2,-2} _ outputs=2 quantized="u8" scale=0.05 zero=100.0 epsilon=0.125)",
      R"(f32[2,2,4]{-0.1641499,-0.9023583,2.464625,-0.707075,-0.6954094,-0.9909016,2.774194,0.009925904,-1.028543,-1.324967,
         -0.1605959,-0.5821855,0.2395725,-0.9328068,3.107423,-0.4319121} u8[2,2,4]{97,82,149,86,86,80,155,100,79,74,97,88,105,81,
@@ -57,16 +57,16 @@ TEST(Fused, SameResults) {
 }
 
 TEST(Fused, CasesRun) {
-  for (const char* op : {"AttentionFloat8", "ProductNorm", "ProductMoments", "SumNorm", "ExpandDepthwise", "ConvMaxPool", "ConvFloat8",
+  for (const char* op : {"AttentionFloat8", "GemmLayerNorm", "GemmRowStats", "SkipLayerNorm", "ExpandDepthwise", "ConvMaxPool", "ConvFloat8",
                          "MatMulFloat8", "RecurrentStack", "RecurrentInt8"})
     expect_cases_run(op);
 }
 
 // In the types that a graph has, in which the tuner sees them; the reference kernel may run them in wider ones.
-TEST(Fused, ExpansionsGiveTheTypesOfTheirOperators) {
+TEST(Fused, DecompositionsGiveTheTypesOfTheirOperators) {
   int expanded = 0;
   for (const ir::OpDef* def : ir::Registry::builtin().all()) {
-    EXPECT_TRUE(def->expand || !def->traits.weighed) << def->name;
+    EXPECT_TRUE(def->expand || !def->traits.autotuned) << def->name;
     if (!def->expand) continue;
     for (const std::string& line : def->cases) {
       SCOPED_TRACE(def->name + " " + line);
@@ -75,7 +75,7 @@ TEST(Fused, ExpansionsGiveTheTypesOfTheirOperators) {
       const std::vector<ir::Value*> results = def->expand(graph, node);
       ASSERT_EQ(results.size(), node.outputs.size());
       for (std::size_t i = 0; i < results.size(); ++i) EXPECT_EQ(ir::text(results[i]->type), ir::text(node.outputs[i]->type));
-      EXPECT_EQ(graph.nodes().back().get(), &node) << "nodes of an expansion stand in front of the node";
+      EXPECT_EQ(graph.nodes().back().get(), &node) << "nodes of an decomposition stand in front of the node";
       ++expanded;
     }
   }

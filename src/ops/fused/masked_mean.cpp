@@ -14,10 +14,10 @@ namespace {
 
 void infer(InferCall& call) {
   const Dims &x = call.dims(0), &mask = call.dims(1);
-  call.need(x.size() == 3 && mask.size() == 2 && mask[0] == x[0] && mask[1] == x[1], "[", text(x),
+  call.check_shape(x.size() == 3 && mask.size() == 2 && mask[0] == x[0] && mask[1] == x[1], "[", text(x),
             "] needs a mask of its first two dims, not [", text(mask), "]");
   if (!call.has(2)) return call.out(0, DType::f32, {x[0], x[2]});
-  call.need(call.rank(2) == 1 && x[0] == Dim(1), "offsets of rank ", call.rank(2), " and a batch of ", x[0].text(),
+  call.check_shape(call.rank(2) == 1 && x[0] == Dim(1), "offsets of rank ", call.rank(2), " and a batch of ", x[0].text(),
             ", expected rank 1 and a batch of 1");
   call.out(0, DType::f32, {ops::DimRules(call).not_negative(call.dims(2)[0] - Dim(1)), x[2]});
 }
@@ -27,7 +27,7 @@ std::pair<std::int64_t, std::int64_t> tokens_of(const Call& call, std::int64_t b
   const std::int64_t tokens = call.in[0].shape[1];
   if (!call.has(2)) return {b * tokens, (b + 1) * tokens};
   const auto* offsets = call.in[2].as<std::int32_t>();
-  call.need_inside(offsets[b] >= 0 && offsets[b] <= offsets[b + 1] && offsets[b + 1] <= tokens, "offsets must rise from 0 to ", tokens,
+  call.check_index(offsets[b] >= 0 && offsets[b] <= offsets[b + 1] && offsets[b + 1] <= tokens, "offsets must rise from 0 to ", tokens,
                    " at most");
   return {offsets[b], offsets[b + 1]};
 }
@@ -36,7 +36,7 @@ void reference(Call& call) {
   const Shape& shape = call.in[0].shape;
   const ops::RealIn<double> x(call.in[0]), mask(call.in[1]);
   const ops::RealOut<double> y(call.out[0]);
-  const double least = call.attributes().number("least"), least_length = call.attributes().number("least_length");
+  const double least = call.attributes().number("least"), min_length = call.attributes().number("min_length");
   const bool normalize = call.attributes().integer("normalize") != 0;
   for (std::int64_t b = 0; b < call.out[0].shape[0]; ++b) {
     const auto [first, last] = tokens_of(call, b);
@@ -48,7 +48,7 @@ void reference(Call& call) {
       y[b * shape[2] + h] = sum / std::max(weight, least);
       squares += y[b * shape[2] + h] * y[b * shape[2] + h];
     }
-    for (std::int64_t h = 0; normalize && h < shape[2]; ++h) y[b * shape[2] + h] /= std::max(std::sqrt(squares), least_length);
+    for (std::int64_t h = 0; normalize && h < shape[2]; ++h) y[b * shape[2] + h] /= std::max(std::sqrt(squares), min_length);
   }
 }
 
@@ -59,7 +59,7 @@ OpDef op_masked_mean() {
           .min_inputs = 2,
           .max_inputs = 3,
           .types = "float, dense, i32 -> f32",
-          .attributes = {{"least", 1e-9f}, {"least_length", 1e-12f}, {"normalize", 0}},
+          .attributes = {{"least", 1e-9f}, {"min_length", 1e-12f}, {"normalize", 0}},
           .infer = infer,
           .reference = reference,
           .traits = {.offsets = {.operand = 2, .dim = 1}, .narrows = true},

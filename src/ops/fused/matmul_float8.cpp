@@ -10,7 +10,7 @@ void infer(InferCall& call) {
 }
 
 std::vector<Value*> expand(Graph& graph, Node& node) {
-  Expansion x(graph, node);
+  Decomposition x(graph, node);
   return {x("MatMul", {x.cast(node.in(0), DType::f32), x.cast(node.in(1), DType::f32)})};
 }
 

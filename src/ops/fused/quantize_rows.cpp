@@ -16,10 +16,10 @@ std::optional<DType> type_of(const Attributes& attributes) { return dtype_from_n
 
 void infer(InferCall& call) {
   Dims scales = call.dims(0);
-  call.sound(!scales.empty(), "there are no rows in a number");
+  call.validate(!scales.empty(), "there are no rows in a number");
   scales.back() = Dim(1);
   const auto to = type_of(call.attributes());
-  call.sound(to == DType::u8 || to == DType::i8 || to == DType::f8e4m3fn, "rows are quantized to \"", call.attributes().string("to"),
+  call.validate(to == DType::u8 || to == DType::i8 || to == DType::f8e4m3fn, "rows are quantized to \"", call.attributes().string("to"),
              "\", expected u8, i8 or f8e4m3fn");
   call.out(0, *to, call.dims(0));
   call.out(1, DType::f32, std::move(scales));

@@ -15,9 +15,9 @@ namespace {
 
 void infer(InferCall& call) {
   const auto type = dtype_from_name(call.attributes().string("dtype"));
-  call.sound(type && is_float(*type), "random numbers are floats, not ", call.attributes().string("dtype"));
+  call.validate(type && is_float(*type), "random numbers are floats, not ", call.attributes().string("dtype"));
   const std::string& kind = call.attributes().string("distribution");
-  call.sound(kind == "normal" || kind == "uniform", "distribution is '", kind, "', normal or uniform expected");
+  call.validate(kind == "normal" || kind == "uniform", "distribution is '", kind, "', normal or uniform expected");
   call.out(0, *type, ops::need_shape(call, 0));
 }
 
@@ -35,7 +35,7 @@ std::uint64_t next_stream() {
 }
 
 void reference(Call& call) {
-  ops::settle_shape(call, 0, ops::read_ints(call.in[0]));
+  ops::fold_shape_constant(call, 0, ops::read_ints(call.in[0]));
   const Attributes& a = call.attributes();
   const bool seeded = a.has("seed");
   const std::uint64_t stream = seeded ? std::uint64_t{std::bit_cast<std::uint32_t>(a.number("seed"))} << 20 : next_stream();

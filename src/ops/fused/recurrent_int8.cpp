@@ -8,22 +8,22 @@ namespace {
 
 void infer(InferCall& call) {
   const std::string& cell = call.attributes().string("cell");
-  call.sound(cell == "LSTM" || cell == "GRU" || cell == "RNN", "cell is \"", cell, "\", expected LSTM, GRU or RNN");
+  call.validate(cell == "LSTM" || cell == "GRU" || cell == "RNN", "cell is \"", cell, "\", expected LSTM, GRU or RNN");
   const std::string& direction = call.attributes().string("direction");
-  call.sound(direction == "forward" || direction == "reverse", "direction is \"", direction, "\", expected forward or reverse");
+  call.validate(direction == "forward" || direction == "reverse", "direction is \"", direction, "\", expected forward or reverse");
   const std::int64_t gates = cell == "LSTM" ? 4 : cell == "GRU" ? 3 : 1;
-  call.need(call.rank(0) == 3 && call.rank(2) == 3 && !call.has(4), "X and R of rank 3, and no lengths, are expected");
+  call.check_shape(call.rank(0) == 3 && call.rank(2) == 3 && !call.has(4), "X and R of rank 3, and no lengths, are expected");
   const Dim steps = call.dims(0)[0], samples = call.dims(0)[1], hidden = call.dims(2)[2], rows = hidden * gates;
-  call.need(call.dims(1) == Dims{1, rows, call.dims(0)[2]} && call.dims(2) == Dims{1, rows, hidden}, "W and R are [", text(call.dims(1)),
+  call.check_shape(call.dims(1) == Dims{1, rows, call.dims(0)[2]} && call.dims(2) == Dims{1, rows, hidden}, "W and R are [", text(call.dims(1)),
             "] and [", text(call.dims(2)), "]: they do not fit");
-  call.need(call.dims(7) == Dims{rows} && call.dims(8) == Dims{rows}, "a scale for each of ", rows.text(), " rows is expected");
+  call.check_shape(call.dims(7) == Dims{rows} && call.dims(8) == Dims{rows}, "a scale for each of ", rows.text(), " rows is expected");
   call.out(0, call.dtype(0), {steps, 1, samples, hidden});
   call.out(1, call.dtype(0), {1, samples, hidden});
   call.out(2, call.dtype(0), {1, samples, hidden});
 }
 
 std::vector<Value*> expand(Graph& graph, Node& node) {
-  Expansion x(graph, node);
+  Decomposition x(graph, node);
   const auto floats = [&](int weights, int scales) {
     return x("DequantizeLinear", {node.in(weights), node.in(scales)}, {{"axis", 1}});
   };

@@ -26,18 +26,18 @@ int layers_of(const Node& node) { return RecurrentStackLayer::of(static_cast<std
 
 void infer(InferCall& call) {
   const std::string& cell = call.attributes().string("cell");
-  call.sound(cell == "LSTM" || cell == "GRU" || cell == "RNN", "cell is \"", cell, "\", expected LSTM, GRU or RNN");
+  call.validate(cell == "LSTM" || cell == "GRU" || cell == "RNN", "cell is \"", cell, "\", expected LSTM, GRU or RNN");
   const std::int64_t gates = cell == "LSTM" ? 4 : cell == "GRU" ? 3 : 1;
   const int layers = RecurrentStackLayer::of(call.inputs() - 1) + 1;
-  call.need(call.rank(0) == 3 && layers <= RecurrentStackLayer::kMostLayers, "X of rank 3 and at most ", RecurrentStackLayer::kMostLayers,
+  call.check_shape(call.rank(0) == 3 && layers <= RecurrentStackLayer::kMaxLayers, "X of rank 3 and at most ", RecurrentStackLayer::kMaxLayers,
             " layers are expected");
   const Dim steps = call.dims(0)[0], samples = call.dims(0)[1];
   Dim width = call.dims(0)[2];
   for (int layer = 0; layer < layers; ++layer) {
     const auto at = RecurrentStackLayer::operands(layer);
-    call.need(call.has(at[1]) && call.has(at[2]) && call.rank(at[2]) == 3, "layer ", layer, " has no W or R of rank 3");
+    call.check_shape(call.has(at[1]) && call.has(at[2]) && call.rank(at[2]) == 3, "layer ", layer, " has no W or R of rank 3");
     const Dim hidden = call.dims(at[2])[2];
-    call.need(call.dims(at[1]) == Dims{1, hidden * gates, width} && call.dims(at[2]) == Dims{1, hidden * gates, hidden},
+    call.check_shape(call.dims(at[1]) == Dims{1, hidden * gates, width} && call.dims(at[2]) == Dims{1, hidden * gates, hidden},
               "W and R of layer ", layer, " are [", text(call.dims(at[1])), "] and [", text(call.dims(at[2])), "]: they do not fit ",
               width.text(), " inputs");
     width = hidden;
@@ -48,7 +48,7 @@ void infer(InferCall& call) {
 }
 
 std::vector<Value*> expand(Graph& graph, Node& node) {
-  Expansion x(graph, node);
+  Decomposition x(graph, node);
   Value* rows = node.in(0);
   const int layers = layers_of(node);
   for (int layer = 0;; ++layer) {
@@ -74,7 +74,7 @@ OpDef op_recurrent_stack() {
        .attributes = {{"cell", "LSTM"}, {"linear_before_reset", 0}, {"activation", "Tanh"}},
        .infer = infer,
        .expand = expand,
-       .traits = {.leave = {.rounding = true}, .weighed = true},
+       .traits = {.leave = {.rounding = true}, .autotuned = true},
        .cases = {"f32[7,1,10] f32[1,20,10]! f32[1,20,5]! f32[1,40]! _ _ f32[1,28,5]! f32[1,28,7]! outputs=2",
                  "f32[13,3,10] f32[1,80,10]! f32[1,80,20]! f32[1,160]! f32[1,3,20] f32[1,3,20] f32[1,72,20]! f32[1,72,18]! _ _ _ "
                  "f32[1,20,18]! f32[1,20,5]! f32[1,40]! outputs=3",

@@ -10,7 +10,7 @@ namespace tenfold::ops {
 
 // Behind X, five operands for each layer: W, R, bias, first h, first c. All but the first two may be missing.
 struct RecurrentStackLayer {
-  static constexpr int kOperands = 5, kMostLayers = 8;
+  static constexpr int kOperands = 5, kMaxLayers = 8;
   static int of(std::int64_t operand) { return static_cast<int>((operand - 1) / kOperands); }   // the layer; `operand` is above 0
   // Where the layer's operands are in a stack, by their place in an LSTM, GRU or RNN: X, W, R, bias, lengths, first h, first c.
   // -1: nowhere.

@@ -5,7 +5,7 @@ namespace tenfold::ir {
 namespace {
 
 Body scalar(const Node& node) {
-  sound(node.body.has_value(), "a Region has no body");
+  validate(node.body.has_value(), "a Region has no body");
   return *node.body;
 }
 

@@ -20,8 +20,8 @@ namespace {
 void infer(InferCall& call) {
   const Dims& mask = call.dims(0);
   const Dim multiple(call.attributes().integer("multiple"));
-  call.need(mask.size() == 2, "a mask of [", text(mask), "], [batch, sequence] expected");
-  call.sound(multiple.constant() >= 1 && multiple.constant() <= 4096, "multiple is ", multiple.text(), ", expected 1 to 4096");
+  call.check_shape(mask.size() == 2, "a mask of [", text(mask), "], [batch, sequence] expected");
+  call.validate(multiple.constant() >= 1 && multiple.constant() <= 4096, "multiple is ", multiple.text(), ", expected 1 to 4096");
   const Dim most = multiple == Dim(1) ? mask[0] * mask[1] : ceil_div(mask[0] * mask[1], multiple) * multiple;
   const Dim tokens = call.new_symbol("tokens", 0, most);
   call.out(0, DType::i32, {mask[0] + Dim(1)});
@@ -113,8 +113,8 @@ void reference(Call& call) {
   call.supported(mask.size() < std::int64_t{1} << 31, "more than 2^31 tokens");
   std::vector<std::uint8_t> keep(static_cast<std::size_t>(mask.size()));
   const std::int64_t kept = read_mask(call, keep), tokens = with_added(kept, multiple, mask.size());
-  ops::settle_shape(call, 1, {1, tokens});
-  if (call.out.size() > 2) ops::settle_shape(call, 2, {1, tokens});
+  ops::fold_shape_constant(call, 1, {1, tokens});
+  if (call.out.size() > 2) ops::fold_shape_constant(call, 2, {1, tokens});
   auto* const offsets = call.out[0].as<std::int32_t>();
   auto* const positions = call.out[1].as<std::int32_t>();
   auto* const columns = call.out.size() > 2 ? call.out[2].as<std::int32_t>() : nullptr;

@@ -6,7 +6,7 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  call.need(call.rank(1) == 1, "the condition has rank ", call.rank(1), ", 1 expected");
+  call.check_shape(call.rank(1) == 1, "the condition has rank ", call.rank(1), ", 1 expected");
   if (!call.attributes().has("axis")) {
     return call.out(0, call.dtype(0), {call.new_symbol("count", 0, product(call.dims(0)))});
   }
@@ -31,7 +31,7 @@ void reference(Call& call) {
       map.offsets[d].push_back(ops::wrap_index(call, 1, static_cast<std::int64_t>(i), from.shape[d]) * strides[d]);
     }
   }
-  ops::settle_shape(call, 0, map.shape());
+  ops::fold_shape_constant(call, 0, map.shape());
   copy(map, from, call.out[0]);
 }
 

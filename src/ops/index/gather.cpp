@@ -27,7 +27,7 @@ void infer_contents(InferCall& call, int axis, const Dims& result) {
   Ints indices = constants(*call.contents(1));
   const std::int64_t extent = (*shape)[static_cast<std::size_t>(axis)];
   for (std::int64_t& index : indices) {
-    call.need_inside(index >= -extent && index < extent, "index ", index, " is outside [", -extent, ", ", extent, ")");
+    call.check_index(index >= -extent && index < extent, "index ", index, " is outside [", -extent, ", ", extent, ")");
     if (index < 0) index += extent;
   }
   call.out_contents(0, pick(map_of(*shape, axis, indices), *call.contents(0)));

@@ -6,11 +6,11 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  call.need(call.rank(1) == call.rank(0), "indices have rank ", call.rank(1), ", data has ", call.rank(0));
+  call.check_shape(call.rank(1) == call.rank(0), "indices have rank ", call.rank(1), ", data has ", call.rank(0));
   const int axis = call.axis(call.attributes().integer("axis"), call.rank(0));
   for (int d = 0; d < call.rank(0); ++d) {
     const Dim surplus = call.dims(1)[static_cast<std::size_t>(d)] - call.dims(0)[static_cast<std::size_t>(d)];
-    call.need(d == axis || !surplus.is_constant() || surplus.constant() <= 0, "indices are larger than the data in dim ", d);
+    call.check_shape(d == axis || !surplus.is_constant() || surplus.constant() <= 0, "indices are larger than the data in dim ", d);
   }
   call.out(0, call.dtype(0), call.dims(1));
 }
@@ -21,7 +21,7 @@ void reference(Call& call) {
   const Shape strides = ops::row_major_strides(from.shape);
   const auto axis = static_cast<std::size_t>(ops::wrap_axis(call.attributes().integer("axis"), static_cast<int>(from.shape.size())));
   for (std::size_t d = 0; d < from.shape.size(); ++d)
-    call.need(d == axis || call.in[1].shape[d] <= from.shape[d], "indices are larger than the data in dim ", d);
+    call.check_shape(d == axis || call.in[1].shape[d] <= from.shape[d], "indices are larger than the data in dim ", d);
   ops::for_each_index(call.in[1].shape, [&](const Shape& index, std::int64_t i) {
     std::int64_t source = ops::wrap_index(call, 1, indices[static_cast<std::size_t>(i)], from.shape[axis]) * strides[axis];
     for (std::size_t d = 0; d < index.size(); ++d) source += d == axis ? 0 : index[d] * strides[d];

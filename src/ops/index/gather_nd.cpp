@@ -8,13 +8,13 @@ namespace {
 
 void infer(InferCall& call) {
   const Dims &data = call.dims(0), &indices = call.dims(1);
-  call.need(!data.empty() && !indices.empty(), "data and indices need at least one dim");
+  call.check_shape(!data.empty() && !indices.empty(), "data and indices need at least one dim");
   const std::int64_t batch = call.attributes().integer("batch_dims");
-  call.need(batch >= 0 && batch < std::min(call.rank(0), call.rank(1)), "batch_dims is ", batch, ", below ",
+  call.check_shape(batch >= 0 && batch < std::min(call.rank(0), call.rank(1)), "batch_dims is ", batch, ", below ",
             std::min(call.rank(0), call.rank(1)), " expected");
   call.supported(indices.back().is_constant(), "the last dim of the indices is ", indices.back().text());
   const std::int64_t depth = indices.back().constant();
-  call.need(depth >= 1 && depth <= call.rank(0) - batch, "indices name ", depth, " dims, 1 to ", call.rank(0) - batch, " expected");
+  call.check_shape(depth >= 1 && depth <= call.rank(0) - batch, "indices name ", depth, " dims, 1 to ", call.rank(0) - batch, " expected");
   Dims dims(indices.begin(), indices.end() - 1);
   for (std::int64_t d = 0; d < batch; ++d)
     dims[static_cast<std::size_t>(d)] =

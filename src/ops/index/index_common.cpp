@@ -26,13 +26,13 @@ Reduction reduction_of(const ir::Attributes& attributes) {
   static constexpr std::string_view kNames[] = {"none", "add", "mul", "max", "min"};
   const std::string& name = attributes.string("reduction");
   const auto* found = std::find(std::begin(kNames), std::end(kNames), name);
-  ir::sound(found != std::end(kNames), "reduction is '", name, "'; the standard has none, add, mul, max and min");
+  ir::validate(found != std::end(kNames), "reduction is '", name, "'; the standard has none, add, mul, max and min");
   return static_cast<Reduction>(found - std::begin(kNames));
 }
 
 void expect_reduction(const ir::InferCall& call) {
   const bool reduces = reduction_of(call.attributes()) != Reduction::none;
-  call.sound(!reduces || call.dtype(0) != DType::string, "reduction is '", call.attributes().string("reduction"),
+  call.validate(!reduces || call.dtype(0) != DType::string, "reduction is '", call.attributes().string("reduction"),
              "', but strings cannot be reduced");
 }
 

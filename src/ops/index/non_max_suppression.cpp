@@ -12,8 +12,8 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  call.need(call.rank(0) == 3 && call.rank(1) == 3, "boxes and scores have ranks ", call.rank(0), " and ", call.rank(1), ", 3 expected");
-  call.need(!call.dims(0)[2].is_constant() || call.dims(0)[2] == Dim(4), "boxes have ", call.dims(0)[2].text(), " coordinates, 4 expected");
+  call.check_shape(call.rank(0) == 3 && call.rank(1) == 3, "boxes and scores have ranks ", call.rank(0), " and ", call.rank(1), ", 3 expected");
+  call.check_shape(!call.dims(0)[2].is_constant() || call.dims(0)[2] == Dim(4), "boxes have ", call.dims(0)[2].text(), " coordinates, 4 expected");
   Dim most = call.dims(0)[1];
   const ops::MaybeDim limit = call.has(2) ? ops::scalar_contents(call, 2) : ops::MaybeDim{true, 0};
   const ops::DimRules rules(call);
@@ -40,14 +40,14 @@ double overlap(const Box& a, const Box& b) {
 }
 
 double scalar(const Call& call, std::size_t i, double otherwise) {
-  call.need(!call.has(static_cast<int>(i)) || call.in[i].size() > 0, "operand ", i, " is no single number");
+  call.check_shape(!call.has(static_cast<int>(i)) || call.in[i].size() > 0, "operand ", i, " is no single number");
   return call.has(static_cast<int>(i)) ? load_double(call.in[i].dtype, call.in[i].data, 0) : otherwise;
 }
 
 // The chosen boxes of one class, best first.
 std::vector<std::int64_t> select(const Call& call, std::int64_t batch, const std::vector<double>& scores) {
   const auto most = static_cast<std::size_t>(std::max(0.0, scalar(call, 2, 0)));
-  const double most_overlap = scalar(call, 3, 0), least_score = scalar(call, 4, -std::numeric_limits<double>::infinity());
+  const double max_overlap = scalar(call, 3, 0), min_score = scalar(call, 4, -std::numeric_limits<double>::infinity());
   const bool center = call.attributes().integer("center_point_box") != 0;
   const auto count = static_cast<std::int64_t>(scores.size());
   std::vector<std::int64_t> order(scores.size()), chosen;
@@ -57,10 +57,10 @@ std::vector<std::int64_t> select(const Call& call, std::int64_t batch, const std
   });
   for (std::int64_t candidate : order) {
     if (chosen.size() >= most) break;
-    if (!(scores[static_cast<std::size_t>(candidate)] > least_score)) continue;
+    if (!(scores[static_cast<std::size_t>(candidate)] > min_score)) continue;
     const Box box = box_at(call.in[0], batch * count + candidate, center);
     const bool free = std::all_of(chosen.begin(), chosen.end(), [&](std::int64_t better) {
-      return overlap(box, box_at(call.in[0], batch * count + better, center)) <= most_overlap;
+      return overlap(box, box_at(call.in[0], batch * count + better, center)) <= max_overlap;
     });
     if (free) chosen.push_back(candidate);
   }
@@ -70,7 +70,7 @@ std::vector<std::int64_t> select(const Call& call, std::int64_t batch, const std
 void reference(Call& call) {
   const TensorRef& scores = call.in[1];
   const std::int64_t count = scores.shape[2];
-  call.need(call.in[0].shape == Shape({scores.shape[0], count, 4}), "boxes of shape ", text(call.in[0].shape),
+  call.check_shape(call.in[0].shape == Shape({scores.shape[0], count, 4}), "boxes of shape ", text(call.in[0].shape),
             " do not fit scores of shape ", text(scores.shape));
   Ints rows;
   ops::for_each_index({scores.shape[0], scores.shape[1]}, [&](const Shape& index, std::int64_t row) {
@@ -78,7 +78,7 @@ void reference(Call& call) {
     for (std::int64_t i = 0; i < count; ++i) own[static_cast<std::size_t>(i)] = load_double(scores.dtype, scores.data, row * count + i);
     for (std::int64_t box : select(call, index[0], own)) rows.insert(rows.end(), {index[0], index[1], box});
   });
-  ops::settle_shape(call, 0, {static_cast<std::int64_t>(rows.size()) / 3, 3});
+  ops::fold_shape_constant(call, 0, {static_cast<std::int64_t>(rows.size()) / 3, 3});
   std::copy(rows.begin(), rows.end(), call.out[0].as<std::int64_t>());
 }
 

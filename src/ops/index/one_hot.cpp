@@ -8,10 +8,10 @@ namespace {
 
 void infer(InferCall& call) {
   const Dim values = product(call.dims(2));
-  call.need(!values.is_constant() || values == Dim(2), "values has ", values.text(), " elements, 2 expected");
+  call.check_shape(!values.is_constant() || values == Dim(2), "values has ", values.text(), " elements, 2 expected");
   const int axis = call.axis(call.attributes().integer("axis"), call.rank(0) + 1);
   const ops::MaybeDim depth = ops::scalar_contents(call, 1);
-  call.need(!depth.known || !depth.value.is_constant() || depth.value.constant() >= 0, "depth is ", depth.value.text());
+  call.check_shape(!depth.known || !depth.value.is_constant() || depth.value.constant() >= 0, "depth is ", depth.value.text());
   Dims dims = call.dims(0);
   dims.insert(dims.begin() + axis, depth.known ? depth.value : call.new_symbol("depth", 0, kUnbounded));
   call.out(0, call.dtype(2), std::move(dims));
@@ -19,12 +19,12 @@ void infer(InferCall& call) {
 
 void reference(Call& call) {
   const TensorRef &indices = call.in[0], &values = call.in[2];
-  call.need(values.size() == 2, "values has ", values.size(), " elements, 2 expected");
+  call.check_shape(values.size() == 2, "values has ", values.size(), " elements, 2 expected");
   const auto axis = static_cast<std::size_t>(ops::wrap_axis(call.attributes().integer("axis"), static_cast<int>(indices.shape.size()) + 1));
   const std::int64_t depth = ops::read_ints(call.in[1]).at(0);
   Shape shape = indices.shape;
   shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), depth);
-  ops::settle_shape(call, 0, shape);
+  ops::fold_shape_constant(call, 0, shape);
   ops::fill_elements(call.out[0], values.data, 0);
   const std::int64_t inner = ops::row_major_strides(shape)[axis];
   for (std::int64_t i = 0; i < indices.size(); ++i) {

@@ -8,21 +8,21 @@ namespace {
 void infer(InferCall& call) {
   ops::expect_reduction(call);
   call.axis(call.attributes().integer("axis"), call.rank(0));
-  call.need(call.rank(1) == call.rank(0) && call.rank(2) == call.rank(0), "data, indices and updates have ranks ", call.rank(0), ", ",
+  call.check_shape(call.rank(1) == call.rank(0) && call.rank(2) == call.rank(0), "data, indices and updates have ranks ", call.rank(0), ", ",
             call.rank(1), " and ", call.rank(2), ", which have to be equal");
   call.out(0, call.dtype(0), call.dims(0));
 }
 
 void reference(Call& call) {
   const TensorRef &to = call.out[0], &updates = call.in[2];
-  call.need(updates.shape == call.in[1].shape, "indices have shape ", text(call.in[1].shape), ", updates ", text(updates.shape));
+  call.check_shape(updates.shape == call.in[1].shape, "indices have shape ", text(call.in[1].shape), ", updates ", text(updates.shape));
   ops::copy_whole(call);
   const ops::Reduction reduction = ops::reduction_of(call.attributes());
   const Ints indices = ops::read_ints(call.in[1]);
   const Shape strides = ops::row_major_strides(to.shape);
   const auto axis = static_cast<std::size_t>(ops::wrap_axis(call.attributes().integer("axis"), static_cast<int>(to.shape.size())));
   for (std::size_t d = 0; d < to.shape.size(); ++d)
-    call.need(d == axis || updates.shape[d] <= to.shape[d], "updates are larger than the data in dim ", d);
+    call.check_shape(d == axis || updates.shape[d] <= to.shape[d], "updates are larger than the data in dim ", d);
   ops::for_each_index(updates.shape, [&](const Shape& index, std::int64_t i) {
     std::int64_t target = ops::wrap_index(call, 1, indices[static_cast<std::size_t>(i)], to.shape[axis]) * strides[axis];
     for (std::size_t d = 0; d < index.size(); ++d) target += d == axis ? 0 : index[d] * strides[d];

@@ -9,12 +9,12 @@ namespace {
 void infer(InferCall& call) {
   const Dims &data = call.dims(0), &indices = call.dims(1);
   ops::expect_reduction(call);
-  call.need(!data.empty() && !indices.empty(), "data and indices need at least one dim");
+  call.check_shape(!data.empty() && !indices.empty(), "data and indices need at least one dim");
   call.supported(indices.back().is_constant(), "the last dim of the indices is ", indices.back().text());
   const std::int64_t depth = indices.back().constant();
-  call.need(depth >= 1 && depth <= call.rank(0), "indices name ", depth, " dims, 1 to ", call.rank(0), " expected");
+  call.check_shape(depth >= 1 && depth <= call.rank(0), "indices name ", depth, " dims, 1 to ", call.rank(0), " expected");
   const std::int64_t rank = call.rank(1) - 1 + call.rank(0) - depth;
-  call.need(call.rank(2) == rank, "updates have rank ", call.rank(2), ", ", rank, " expected");
+  call.check_shape(call.rank(2) == rank, "updates have rank ", call.rank(2), ", ", rank, " expected");
   call.out(0, call.dtype(0), data);
 }
 
@@ -27,7 +27,7 @@ void reference(Call& call) {
   const auto depth = static_cast<std::size_t>(call.in[1].shape.back());
   Shape expected = rows;
   expected.insert(expected.end(), to.shape.begin() + static_cast<std::ptrdiff_t>(depth), to.shape.end());
-  call.need(updates.shape == expected, "updates have shape ", text(updates.shape), ", ", text(expected), " expected");
+  call.check_shape(updates.shape == expected, "updates have shape ", text(updates.shape), ", ", text(expected), " expected");
   const std::int64_t count = element_count(rows), block = strides[depth - 1];
   for (std::int64_t row = 0; row < count; ++row) {
     std::int64_t target = 0;

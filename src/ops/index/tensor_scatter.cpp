@@ -8,10 +8,10 @@ namespace {
 
 void infer(InferCall& call) {
   const std::string& mode = call.attributes().string("mode");
-  call.sound(mode == "linear" || mode == "circular", "unknown mode '", mode, "'");
-  call.need(call.rank(0) == call.rank(1) && call.rank(0) >= 2, "cache and update have ranks ", call.rank(0), " and ", call.rank(1));
+  call.validate(mode == "linear" || mode == "circular", "unknown mode '", mode, "'");
+  call.check_shape(call.rank(0) == call.rank(1) && call.rank(0) >= 2, "cache and update have ranks ", call.rank(0), " and ", call.rank(1));
   const int axis = call.axis(call.attributes().integer("axis"), call.rank(0));
-  call.need(axis != 0, "axis 0 is the batch");
+  call.check_shape(axis != 0, "axis 0 is the batch");
   for (int d = 0; d < call.rank(0); ++d)
     if (d != axis)
       ops::same_extent(call, call.dims(0)[static_cast<std::size_t>(d)], call.dims(1)[static_cast<std::size_t>(d)],
@@ -25,13 +25,13 @@ void reference(Call& call) {
   const bool circular = call.attributes().string("mode") == "circular";
   Ints starts(static_cast<std::size_t>(to.shape[0]), 0);
   if (call.has(2)) starts = ops::read_ints(call.in[2]);
-  call.need(static_cast<std::int64_t>(starts.size()) == to.shape[0], starts.size(), " positions for a batch of ", to.shape[0]);
+  call.check_shape(static_cast<std::int64_t>(starts.size()) == to.shape[0], starts.size(), " positions for a batch of ", to.shape[0]);
   ops::copy_whole(call);
   const Shape outer(update.shape.begin(), update.shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1);
   const std::int64_t block = ops::row_major_strides(to.shape)[axis], extent = to.shape[axis];
   ops::for_each_index(outer, [&](const Shape& index, std::int64_t row) {
     const std::int64_t start = starts[static_cast<std::size_t>(index[0])];
-    call.need(start >= 0 && start < extent && (circular || update.shape[axis] <= extent - start), "position ", start,
+    call.check_shape(start >= 0 && start < extent && (circular || update.shape[axis] <= extent - start), "position ", start,
               " leaves no room for ", update.shape[axis], " of ", extent, " steps");
     const std::int64_t step = (start + index[axis]) % extent, line = row / update.shape[axis];
     ops::move_elements(to.dtype, update.data, row * block, to.data, (line * extent + step) * block, block);

@@ -16,8 +16,8 @@ void infer(InferCall& call) {
   Dim& extent = dims[static_cast<std::size_t>(axis)];
   const ops::MaybeDim k = ops::scalar_contents(call, 1);
   const Dim rest = extent - k.value;
-  call.need(!k.known || !k.value.is_constant() || k.value.constant() >= 0, "k is ", k.value.text());
-  call.need(!k.known || !rest.is_constant() || rest.constant() >= 0, "k is ", k.value.text(), ", the axis has only ", extent.text(),
+  call.check_shape(!k.known || !k.value.is_constant() || k.value.constant() >= 0, "k is ", k.value.text());
+  call.check_shape(!k.known || !rest.is_constant() || rest.constant() >= 0, "k is ", k.value.text(), ", the axis has only ", extent.text(),
             " elements");
   extent = k.known ? k.value : call.new_symbol("k", 0, extent);
   call.out(0, call.dtype(0), dims);
@@ -50,12 +50,12 @@ struct Keys {
 void reference(Call& call) {
   const TensorRef& from = call.in[0];
   const auto axis = static_cast<std::size_t>(ops::wrap_axis(call.attributes().integer("axis"), static_cast<int>(from.shape.size())));
-  call.need(call.in[1].size() == 1, "k is no single number");
+  call.check_shape(call.in[1].size() == 1, "k is no single number");
   const std::int64_t k = ops::read_ints(call.in[1]).at(0), extent = from.shape[axis];
-  call.need(k >= 0 && k <= extent, "k is ", k, ", the axis has ", extent, " elements");
+  call.check_shape(k >= 0 && k <= extent, "k is ", k, ", the axis has ", extent, " elements");
   Shape shape = from.shape;
   shape[axis] = k;
-  for (int i = 0; i < 2; ++i) ops::settle_shape(call, i, shape);
+  for (int i = 0; i < 2; ++i) ops::fold_shape_constant(call, i, shape);
   const bool largest = call.attributes().integer("largest") != 0;
   const std::int64_t inner = ops::row_major_strides(from.shape)[axis], rows = extent ? from.size() / extent : 0;
   for (std::int64_t row = 0; row < rows; ++row) {

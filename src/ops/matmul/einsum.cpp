@@ -22,13 +22,13 @@ Labels parse_term(std::string_view term, int covered) {
   bool ellipsis = false;
   for (std::size_t i = 0; i < term.size(); ++i) {
     if (term.substr(i, 3) == "...") {
-      sound(!ellipsis, "'", term, "' has two ellipses");
+      validate(!ellipsis, "'", term, "' has two ellipses");
       ellipsis = true;
       for (int k = covered; k-- > 0;) labels.push_back(kEllipsis + k);
       i += 2;
     } else {
       const char c = term[i];
-      sound((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'), "'", c, "' in '", term, "' is no label");
+      validate((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'), "'", c, "' in '", term, "' is no label");
       labels.push_back(c);
     }
   }
@@ -54,18 +54,18 @@ Equation parse(std::string equation, const std::vector<int>& ranks) {
   for (std::size_t comma; (comma = left.find(',')) != std::string_view::npos; left.remove_prefix(comma + 1))
     terms.push_back(left.substr(0, comma));
   terms.push_back(left);
-  sound(terms.size() == ranks.size(), "'", equation, "' names ", terms.size(), " operands, the node has ", ranks.size());
+  validate(terms.size() == ranks.size(), "'", equation, "' names ", terms.size(), " operands, the node has ", ranks.size());
   Equation parsed;
-  int most_covered = 0;
+  int max_covered = 0;
   for (std::size_t i = 0; i < terms.size(); ++i) {
     const bool ellipsis = terms[i].find("...") != std::string_view::npos;
     const int covered = ranks[i] - static_cast<int>(terms[i].size()) + (ellipsis ? 3 : 0);
-    need(ellipsis ? covered >= 0 : covered == 0, "'", terms[i], "' does not fit operand ", i, " of rank ", ranks[i]);
-    most_covered = std::max(most_covered, covered);
+    check_shape(ellipsis ? covered >= 0 : covered == 0, "'", terms[i], "' does not fit operand ", i, " of rank ", ranks[i]);
+    max_covered = std::max(max_covered, covered);
     parsed.operands.push_back(parse_term(terms[i], covered));
   }
-  parsed.result = arrow == std::string::npos ? implied_result(parsed.operands, most_covered)
-                                             : parse_term(std::string_view(equation).substr(arrow + 2), most_covered);
+  parsed.result = arrow == std::string::npos ? implied_result(parsed.operands, max_covered)
+                                             : parse_term(std::string_view(equation).substr(arrow + 2), max_covered);
   return parsed;
 }
 
@@ -79,8 +79,8 @@ std::map<int, Dim> extents_of(const Equation& equation, const std::vector<Dims>&
     }
   for (std::size_t k = 0; k < equation.result.size(); ++k) {
     const int label = equation.result[k];
-    sound(extents.count(label), "the result has a label that no operand has");
-    sound(std::count(equation.result.begin(), equation.result.end(), label) == 1, "the result repeats a label");
+    validate(extents.count(label), "the result has a label that no operand has");
+    validate(std::count(equation.result.begin(), equation.result.end(), label) == 1, "the result repeats a label");
   }
   return extents;
 }

@@ -9,14 +9,14 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  call.need(call.rank(0) == 2 && call.rank(1) == 2, "A has rank ", call.rank(0), " and B rank ", call.rank(1), ", expected matrices");
+  call.check_shape(call.rank(0) == 2 && call.rank(1) == 2, "A has rank ", call.rank(0), " and B rank ", call.rank(1), ", expected matrices");
   Dims a = call.dims(0), b = call.dims(1);
   if (call.attributes().integer("transA")) std::swap(a[0], a[1]);
   if (call.attributes().integer("transB")) std::swap(b[0], b[1]);
   const Dims dims = ops::matmul_dims(call, a, b);
   if (call.has(2)) {
     const Dims all = broadcast(call.dims(2), dims);
-    call.need(call.rank(2) <= 2 && (!is_constant(all) || !is_constant(dims) || all == dims), "C [", text(call.dims(2)),
+    call.check_shape(call.rank(2) <= 2 && (!is_constant(all) || !is_constant(dims) || all == dims), "C [", text(call.dims(2)),
               "] does not broadcast to [", text(dims), "]");
   }
   for (const char* factor : {"alpha", "beta"}) {
@@ -40,7 +40,7 @@ void run(Call& call) {
   const Sum alpha = factor("alpha"), beta = factor("beta");
   const Shape &a_shape = call.in[0].shape, &b_shape = call.in[1].shape;
   const std::int64_t m = a_shape[trans_a], k = a_shape[!trans_a], n = b_shape[!trans_b];
-  call.need(b_shape[trans_b] == k, "Gemm meets ", k, " columns and ", b_shape[trans_b], " rows");
+  call.check_shape(b_shape[trans_b] == k, "Gemm meets ", k, " columns and ", b_shape[trans_b], " rows");
   const ops::RealIn<T> a(call.in[0]), b(call.in[1]), c(call.has(2) ? call.in[2] : TensorRef{});
   const ops::RealOut<T> y(call.out[0]);
   std::int64_t c_row = 0, c_column = 0;

@@ -22,7 +22,7 @@ std::vector<std::int32_t> centered(const Call& call, const TensorRef& tensor, co
   }
   const ops::AxisView view(tensor.shape, std::max<std::int64_t>(rank - static_cast<std::int64_t>(back), 0));
   const bool per_matrix = count == view.outer * view.extent;  // [.., M, 1] or [.., 1, N]
-  call.need(count == view.extent || per_matrix, "a zero point has ", count, " values for ", view.extent, " lanes");
+  call.check_shape(count == view.extent || per_matrix, "a zero point has ", count, " values for ", view.extent, " lanes");
   for (std::int64_t o = 0; o < view.outer; ++o) {
     for (std::int64_t e = 0; e < view.extent; ++e) {
       const std::int32_t z = zeros[static_cast<std::size_t>(count == view.extent ? e : o * view.extent + e)];
@@ -38,7 +38,7 @@ std::vector<std::int32_t> centered_columns(const Call& call, const TensorRef& te
   std::vector<std::int32_t> values = ops::converted<std::int32_t>(tensor);
   const std::vector<std::int32_t> zeros = ops::converted<std::int32_t>(*zero);
   const std::int64_t n = tensor.shape.back(), k = tensor.shape[tensor.shape.size() - 2];
-  call.need(static_cast<std::int64_t>(zeros.size()) * k == tensor.size(), "a zero point has ", zeros.size(), " values, expected 1, ", n,
+  call.check_shape(static_cast<std::int64_t>(zeros.size()) * k == tensor.size(), "a zero point has ", zeros.size(), " values, expected 1, ", n,
             " or one per column of each matrix");
   for (std::int64_t i = 0; i < tensor.size(); ++i)
     values[static_cast<std::size_t>(i)] -= zeros[static_cast<std::size_t>(i / (k * n) * n + i % n)];

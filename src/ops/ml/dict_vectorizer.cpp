@@ -10,23 +10,23 @@ Tensor vocabulary_of(const Attributes& a) { return ops::class_labels(a, "int64_v
 void infer(InferCall& call) {
   const ValueType& type = call.type(0);
   const Tensor words = vocabulary_of(call.attributes());
-  call.sound(type.kind == ValueType::Kind::map && type.element().is_tensor(), "operand 0 of DictVectorizer is ", text(type),
+  call.validate(type.kind == ValueType::Kind::map && type.element().is_tensor(), "operand 0 of DictVectorizer is ", text(type),
              ", a map of tensors expected");
-  call.sound(type.key == words.dtype(), "the map's keys are ", name(type.key), ", the vocabulary's ", name(words.dtype()));
+  call.validate(type.key == words.dtype(), "the map's keys are ", name(type.key), ", the vocabulary's ", name(words.dtype()));
   call.out(0, type.tensor.dtype, {Dim(1), Dim(words.size())});
 }
 
 void on_values(ValueCall& call) {
   const Tensor words = vocabulary_of(call.attributes());
   const ValueMap& map = call.in(0).as_map();
-  call.need(map.keys.dtype() == words.dtype(), "the map's keys are ", name(map.keys.dtype()), ", the vocabulary's ", name(words.dtype()));
+  call.check_shape(map.keys.dtype() == words.dtype(), "the map's keys are ", name(map.keys.dtype()), ", the vocabulary's ", name(words.dtype()));
   Tensor y(call.node().out()->dtype(), {1, words.size()});
   const ops::KeyPlaces places(map.keys, words.dtype());
   for (std::int64_t w = 0; w < words.size(); ++w) {
     const std::int64_t k = places.find(words, w);
     if (k < 0) continue;
     const Tensor& value = map.values[static_cast<std::size_t>(k)].tensor();
-    call.need(value.dtype() == y.dtype() && value.size() == 1, "a value of the map is ", map.values[static_cast<std::size_t>(k)].text(),
+    call.check_shape(value.dtype() == y.dtype() && value.size() == 1, "a value of the map is ", map.values[static_cast<std::size_t>(k)].text(),
               ", one ", name(y.dtype()), " expected");
     ops::move_elements(y.dtype(), value.raw(), 0, y.mutable_raw(), w, 1);
   }

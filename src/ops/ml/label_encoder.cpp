@@ -27,7 +27,7 @@ Tensor list(const Attributes& a, const std::string& stem) {
   if (a.has(stem + "_floats")) found.push_back(list_of(a.floats(stem + "_floats")));
   if (a.has(stem + "_strings")) found.push_back(list_of(a.strings(stem + "_strings")));
   if (a.has(stem + "_tensor")) found.push_back(a.tensor(stem + "_tensor"));
-  sound(found.size() == 1, found.size(), " attributes give ", stem, "; one of ", stem, "_int64s, _floats, _strings and _tensor has to");
+  validate(found.size() == 1, found.size(), " attributes give ", stem, "; one of ", stem, "_int64s, _floats, _strings and _tensor has to");
   return found[0];
 }
 
@@ -39,7 +39,7 @@ struct Table {
 Tensor default_of(const Attributes& a, DType type) {
   if (a.has("default_tensor")) {
     const Tensor& t = a.tensor("default_tensor");
-    sound(t.dtype() == type && t.size() == 1, "default_tensor is ", name(t.dtype()), " of ", t.size(), " elements, one ", name(type),
+    validate(t.dtype() == type && t.size() == 1, "default_tensor is ", name(t.dtype()), " of ", t.size(), " elements, one ", name(type),
           " expected");
     return t;
   }
@@ -62,8 +62,8 @@ Table table_of(const Attributes& a, DType from) {
   } else {
     t.keys = list(a, "keys"), t.values = list(a, "values");
   }
-  sound(t.keys.size() == t.values.size(), "there are ", t.keys.size(), " keys and ", t.values.size(), " values");
-  sound(t.keys.dtype() == from, "the keys are ", name(t.keys.dtype()), ", the elements ", name(from));
+  validate(t.keys.size() == t.values.size(), "there are ", t.keys.size(), " keys and ", t.values.size(), " values");
+  validate(t.keys.dtype() == from, "the keys are ", name(t.keys.dtype()), ", the elements ", name(from));
   t.otherwise = default_of(a, t.values.dtype());
   return t;
 }

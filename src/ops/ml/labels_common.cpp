@@ -13,7 +13,7 @@ namespace tenfold::ops {
 Tensor class_labels(const ir::Attributes& attributes, const std::string& integers, const std::string& strings) {
   const ir::Ints numbers = attributes.ints(integers, {});
   const ir::Strings words = attributes.has(strings) ? attributes.strings(strings) : ir::Strings();
-  ir::sound(numbers.empty() != words.empty(), "one of the attributes '", integers, "' and '", strings, "' has to list labels, ",
+  ir::validate(numbers.empty() != words.empty(), "one of the attributes '", integers, "' and '", strings, "' has to list labels, ",
             numbers.empty() ? "neither does" : "both do");
   if (!words.empty()) return Tensor::strings({static_cast<std::int64_t>(words.size())}, words);
   Tensor list(DType::i64, {static_cast<std::int64_t>(numbers.size())});

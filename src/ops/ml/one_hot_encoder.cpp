@@ -8,7 +8,7 @@ Tensor categories_of(const Attributes& a) { return ops::class_labels(a, "cats_in
 
 void infer(InferCall& call) {
   const Tensor categories = categories_of(call.attributes());
-  call.sound((call.dtype(0) == DType::string) == (categories.dtype() == DType::string), "operand 0 is ", name(call.dtype(0)),
+  call.validate((call.dtype(0) == DType::string) == (categories.dtype() == DType::string), "operand 0 is ", name(call.dtype(0)),
              ", the categories are ", name(categories.dtype()));
   Dims dims = call.dims(0);
   dims.push_back(categories.size());
@@ -24,7 +24,7 @@ void on_values(ValueCall& call) {
   const ops::KeyPlaces places(categories, x.dtype());
   for (std::int64_t i = 0; i < x.size(); ++i) {
     const std::int64_t at = places.find(x, i);
-    call.need(at >= 0 || call.attributes().integer("zeros") != 0, "element ", i,
+    call.check_shape(at >= 0 || call.attributes().integer("zeros") != 0, "element ", i,
               " is none of the categories, and zeros = 0 allows no others");
     if (at >= 0) y.mutable_data<float>()[i * categories.size() + at] = 1;
   }

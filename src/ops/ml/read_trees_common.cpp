@@ -12,15 +12,15 @@ namespace tenfold::ops {
 namespace {
 
 using ir::Ints;
-using ir::sound;
+using ir::validate;
 
 template <class List>
 void expect_size(const List& list, std::size_t size, const std::string& name) {
-  sound(list.size() == size, "attribute '", name, "' has ", list.size(), " entries, ", size, " expected");
+  validate(list.size() == size, "attribute '", name, "' has ", list.size(), " entries, ", size, " expected");
 }
 
 std::size_t within(std::int64_t index, std::size_t size, const char* what) {
-  sound(index >= 0 && static_cast<std::size_t>(index) < size, what, " ", index, " of ", size);
+  validate(index >= 0 && static_cast<std::size_t>(index) < size, what, " ", index, " of ", size);
   return static_cast<std::size_t>(index);
 }
 
@@ -28,7 +28,7 @@ std::vector<double> numbers(const ir::Attributes& attributes, const std::string&
   std::vector<double> values;
   if (!attributes.has(name)) return values;
   const Tensor& t = attributes.tensor(name);
-  sound(t.dtype() != DType::string, "attribute '", name, "' holds strings");
+  validate(t.dtype() != DType::string, "attribute '", name, "' holds strings");
   for (std::int64_t i = 0; i < t.size(); ++i) values.push_back(t.as_double(i));
   return values;
 }
@@ -46,7 +46,7 @@ std::vector<std::set<double>> read_sets(const std::vector<double>& values) {
 }
 
 void note(Trees& trees, TreeNode node) {
-  sound(node.feature >= 0 && node.feature < ir::kUnbounded, "nodes_featureids has ", node.feature);
+  validate(node.feature >= 0 && node.feature < ir::kUnbounded, "nodes_featureids has ", node.feature);
   trees.features = std::max(trees.features, node.feature + 1);
   trees.nodes.push_back(node);
 }
@@ -61,7 +61,7 @@ TreeMode mode_of(const std::string& name) {
   static constexpr std::array<std::string_view, 6> names = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
                                                             "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ"};
   const auto* at = std::find(names.begin(), names.end(), name);
-  sound(at != names.end(), "nodes_modes has '", name, "'; the standard has BRANCH_LEQ, _LT, _GTE, _GT, _EQ, _NEQ and LEAF");
+  validate(at != names.end(), "nodes_modes has '", name, "'; the standard has BRANCH_LEQ, _LT, _GTE, _GT, _EQ, _NEQ and LEAF");
   return static_cast<TreeMode>(at - names.begin());
 }
 
@@ -70,7 +70,7 @@ TreeMode mode_of(const std::string& name) {
 Trees read_trees(const ir::Attributes& a) {
   Trees trees;
   trees.targets = a.integer("n_targets");
-  sound(trees.targets >= 1 && trees.targets <= ir::kUnbounded, "n_targets is ", trees.targets);
+  validate(trees.targets >= 1 && trees.targets <= ir::kUnbounded, "n_targets is ", trees.targets);
   const Ints &features = a.ints("nodes_featureids"), &yes = a.ints("nodes_truenodeids"), &no = a.ints("nodes_falsenodeids"),
              &yes_leaf = a.ints("nodes_trueleafs"), &no_leaf = a.ints("nodes_falseleafs"), &targets = a.ints("leaf_targetids");
   const Ints missing = a.ints("nodes_missing_value_tracks_true", Ints(features.size(), 0));
@@ -89,7 +89,7 @@ Trees read_trees(const ir::Attributes& a) {
   };
   std::int64_t sets = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    sound(modes[i] >= 0 && modes[i] <= 6, "nodes_modes has ", modes[i], ", 0 to 6 expected");
+    validate(modes[i] >= 0 && modes[i] <= 6, "nodes_modes has ", modes[i], ", 0 to 6 expected");
     TreeNode node{static_cast<TreeMode>(modes[i]), missing[i] != 0, features[i], splits[i]};
     if (node.mode == TreeMode::member)
       node.set = static_cast<std::int64_t>(within(sets++, trees.sets.size(), "membership_values has no set for member node"));
@@ -120,12 +120,12 @@ Trees read_old_trees(const ir::Attributes& a, const std::string& prefix, std::in
   std::int64_t nodes = 0, leaves = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::int64_t place = modes[i] == "LEAF" ? ~leaves++ : nodes++;
-    sound(places.emplace(std::pair(tree_ids[i], ids[i]), place).second, "tree ", tree_ids[i], " has node ", ids[i], " twice");
+    validate(places.emplace(std::pair(tree_ids[i], ids[i]), place).second, "tree ", tree_ids[i], " has node ", ids[i], " twice");
     if (begun.insert(tree_ids[i]).second) trees.roots.push_back(place);
   }
   const auto find = [&](std::int64_t tree, std::int64_t id) {
     const auto at = places.find({tree, id});
-    sound(at != places.end(), "tree ", tree, " has no node ", id);
+    validate(at != places.end(), "tree ", tree, " has no node ", id);
     return at->second;
   };
   trees.leaves.resize(static_cast<std::size_t>(leaves));
@@ -140,7 +140,7 @@ Trees read_old_trees(const ir::Attributes& a, const std::string& prefix, std::in
   expect_size(weights, of_tree.size(), prefix + "_weights");
   for (std::size_t i = 0; i < of_tree.size(); ++i) {
     const std::int64_t place = find(of_tree[i], of_node[i]);
-    sound(place < 0, prefix, "_nodeids names node ", of_node[i], " of tree ", of_tree[i], ", which is no leaf");
+    validate(place < 0, prefix, "_nodeids names node ", of_node[i], " of tree ", of_tree[i], ", which is no leaf");
     give(trees, trees.leaves[static_cast<std::size_t>(~place)], target[i], weights[i]);
   }
   return trees;

@@ -35,7 +35,7 @@ void softmax(std::span<double> scores, bool zero) {
 PostTransform post_transform(const std::string& name) {
   static constexpr std::array<std::string_view, 5> names = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
   const auto* at = std::find(names.begin(), names.end(), name);
-  ir::sound(at != names.end(), "post_transform '", name, "'; the standard has NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO and PROBIT");
+  ir::validate(at != names.end(), "post_transform '", name, "'; the standard has NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO and PROBIT");
   return static_cast<PostTransform>(at - names.begin());
 }
 

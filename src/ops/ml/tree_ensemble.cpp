@@ -9,8 +9,8 @@ namespace {
 void infer(InferCall& call) {
   const Attributes& a = call.attributes();
   const std::int64_t aggregate = a.integer("aggregate_function"), post = a.integer("post_transform");
-  call.sound(aggregate >= 0 && aggregate <= 3, "aggregate_function is ", aggregate, ", 0 to 3 expected");
-  call.sound(post >= 0 && post <= 4, "post_transform is ", post, ", 0 to 4 expected");
+  call.validate(aggregate >= 0 && aggregate <= 3, "aggregate_function is ", aggregate, ", 0 to 3 expected");
+  call.validate(post >= 0 && post <= 4, "post_transform is ", post, ", 0 to 4 expected");
   ops::infer_rows(call, 0, call.dtype(0), ops::read_trees(a).targets);
 }
 

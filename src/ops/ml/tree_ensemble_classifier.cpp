@@ -13,7 +13,7 @@ Tensor labels_of(const Attributes& a) { return ops::class_labels(a, "classlabels
 
 std::vector<double> base_of(const Attributes& a, std::int64_t classes) {
   std::vector<double> base = ops::floats_of(a, "base_values");
-  sound(base.size() <= 1 || base.size() == static_cast<std::size_t>(classes), "base_values has ", base.size(), " entries for ", classes,
+  validate(base.size() <= 1 || base.size() == static_cast<std::size_t>(classes), "base_values has ", base.size(), " entries for ", classes,
         " classes");
   return base;
 }

@@ -11,20 +11,20 @@ namespace {
 ops::Aggregate aggregate_of(const std::string& name) {
   static constexpr std::array<std::string_view, 4> names = {"AVERAGE", "SUM", "MIN", "MAX"};
   const auto* at = std::find(names.begin(), names.end(), name);
-  sound(at != names.end(), "aggregate_function is '", name, "'; the standard has AVERAGE, SUM, MIN and MAX");
+  validate(at != names.end(), "aggregate_function is '", name, "'; the standard has AVERAGE, SUM, MIN and MAX");
   return static_cast<ops::Aggregate>(at - names.begin());
 }
 
 std::vector<double> base_of(const Attributes& a, std::int64_t targets) {
   std::vector<double> base = ops::floats_of(a, "base_values");
-  sound(base.size() <= 1 || base.size() == static_cast<std::size_t>(targets), "base_values has ", base.size(), " entries for ", targets,
+  validate(base.size() <= 1 || base.size() == static_cast<std::size_t>(targets), "base_values has ", base.size(), " entries for ", targets,
         " targets");
   return base;
 }
 
 ops::Trees trees_of(const Attributes& a) {
   const std::int64_t targets = a.integer("n_targets");
-  sound(targets >= 1 && targets <= kUnbounded, "n_targets is ", targets);
+  validate(targets >= 1 && targets <= kUnbounded, "n_targets is ", targets);
   return ops::read_old_trees(a, "target", targets);
 }
 

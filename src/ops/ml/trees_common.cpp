@@ -28,7 +28,7 @@ bool holds(const TreeNode& node, double x, const std::vector<std::set<double>>& 
 const TreeLeaf& Trees::leaf_of(std::int64_t root, const double* row) const {
   std::int64_t at = root;
   for (std::size_t steps = 0; at >= 0; ++steps) {
-    ir::sound(steps <= nodes.size(), "a tree's nodes lead back to each other");
+    ir::validate(steps <= nodes.size(), "a tree's nodes lead back to each other");
     const TreeNode& node = nodes[static_cast<std::size_t>(at)];
     at = holds(node, row[node.feature], sets) ? node.when_true : node.when_false;
   }
@@ -55,10 +55,10 @@ std::vector<double> Trees::scores(const double* row, Aggregate how, const std::v
 
 std::vector<double> rows_of(const ir::ValueCall& call, int operand, std::int64_t features, std::int64_t& rows, std::int64_t& columns) {
   const Tensor& x = call.tensor(operand);
-  call.need((x.rank() == 1 || x.rank() == 2) && x.dtype() != DType::string, "operand ", operand, " is ", call.in(operand).text(),
+  call.check_shape((x.rank() == 1 || x.rank() == 2) && x.dtype() != DType::string, "operand ", operand, " is ", call.in(operand).text(),
             ", a matrix of numbers expected");
   rows = x.rank() == 2 ? x.shape()[0] : 1, columns = x.shape().back();
-  call.need(features <= columns, "it asks for feature ", features - 1, ", rows have ", columns);
+  call.check_shape(features <= columns, "it asks for feature ", features - 1, ", rows have ", columns);
   std::vector<double> values(static_cast<std::size_t>(x.size()));
   for (std::int64_t i = 0; i < x.size(); ++i) values[static_cast<std::size_t>(i)] = x.as_double(i);
   return values;
@@ -68,7 +68,7 @@ std::vector<double> floats_of(const ir::Attributes& attributes, const std::strin
   std::vector<double> values;
   if (const std::string tensor = name + "_as_tensor"; attributes.has(tensor)) {
     const Tensor& t = attributes.tensor(tensor);
-    ir::sound(t.dtype() != DType::string, "attribute '", tensor, "' holds strings");
+    ir::validate(t.dtype() != DType::string, "attribute '", tensor, "' holds strings");
     for (std::int64_t i = 0; i < t.size(); ++i) values.push_back(t.as_double(i));
     return values;
   }
@@ -78,7 +78,7 @@ std::vector<double> floats_of(const ir::Attributes& attributes, const std::strin
 }
 
 void infer_rows(ir::InferCall& call, int result, DType dtype, std::int64_t columns) {
-  call.need(call.rank(0) == 1 || call.rank(0) == 2, "operand 0 has ", call.rank(0), " dims, a matrix expected");
+  call.check_shape(call.rank(0) == 1 || call.rank(0) == 2, "operand 0 has ", call.rank(0), " dims, a matrix expected");
   ir::Dims dims{call.rank(0) == 2 ? call.dims(0)[0] : ir::Dim(1)};
   if (columns >= 0) dims.push_back(columns);
   call.out(result, dtype, dims);

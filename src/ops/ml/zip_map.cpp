@@ -8,9 +8,9 @@ Tensor labels_of(const Attributes& a) { return ops::class_labels(a, "classlabels
 
 void infer(InferCall& call) {
   const Tensor labels = labels_of(call.attributes());
-  call.need(call.rank(0) == 1 || call.rank(0) == 2, "operand 0 has ", call.rank(0), " dims, one or two expected");
+  call.check_shape(call.rank(0) == 1 || call.rank(0) == 2, "operand 0 has ", call.rank(0), " dims, one or two expected");
   const Dim columns = call.dims(0).back();
-  call.need(!columns.is_constant() || columns.constant() == labels.size(), "rows have ", columns.text(), " scores, there are ",
+  call.check_shape(!columns.is_constant() || columns.constant() == labels.size(), "rows have ", columns.text(), " scores, there are ",
             labels.size(), " labels");
   call.out(0, sequence_of(map_of(labels.dtype(), {.tensor = {DType::f32, {}}})));
 }
@@ -18,7 +18,7 @@ void infer(InferCall& call) {
 void on_values(ValueCall& call) {
   const Tensor labels = labels_of(call.attributes());
   const Tensor& x = call.tensor(0);
-  call.need(x.dtype() == DType::f32 && x.rank() >= 1 && x.shape().back() == labels.size(), "it has ", labels.size(), " labels for ",
+  call.check_shape(x.dtype() == DType::f32 && x.rank() >= 1 && x.shape().back() == labels.size(), "it has ", labels.size(), " labels for ",
             call.in(0).text());
   std::vector<RuntimeValue> maps;
   const std::int64_t rows = x.rank() == 1 ? 1 : x.shape()[0];

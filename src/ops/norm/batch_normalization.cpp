@@ -5,13 +5,13 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  call.need(call.rank(0) >= 1, "the input is a scalar, expected batch, channels and spatial dims");
+  call.check_shape(call.rank(0) >= 1, "the input is a scalar, expected batch, channels and spatial dims");
   if (call.rank(0) >= 2) {
     const char* names[] = {"", "scale", "bias", "mean", "variance"};
     for (int i = 1; i < 5; ++i) ops::need_per_channel(call, i, names[i]);
   }
   const bool training = call.attributes().integer("training_mode") != 0;
-  call.sound(call.outputs() == 1 || training, "running statistics are results of training mode only");
+  call.validate(call.outputs() == 1 || training, "running statistics are results of training mode only");
   call.out(0, call.dtype(0), call.dims(0));
   call.out(1, call.dtype(3), call.dims(3));
   call.out(2, call.dtype(4), call.dims(4));

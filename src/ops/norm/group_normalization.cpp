@@ -5,11 +5,11 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  call.need(call.rank(0) >= 2, "the input has rank ", call.rank(0), ", expected batch, channels and spatial dims");
+  call.check_shape(call.rank(0) >= 2, "the input has rank ", call.rank(0), ", expected batch, channels and spatial dims");
   const std::int64_t groups = call.attributes().integer("num_groups");
   const Dim channels = call.dims(0)[1];
-  call.sound(groups > 0, "num_groups is ", groups, ", expected a positive number");
-  call.need(!channels.is_constant() || channels.constant() % groups == 0, channels.text(), " channels do not divide into ", groups,
+  call.validate(groups > 0, "num_groups is ", groups, ", expected a positive number");
+  call.check_shape(!channels.is_constant() || channels.constant() % groups == 0, channels.text(), " channels do not divide into ", groups,
             " groups");
   ops::need_per_channel(call, 1, "scale");
   ops::need_per_channel(call, 2, "bias");

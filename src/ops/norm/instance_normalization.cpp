@@ -5,7 +5,7 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  call.need(call.rank(0) >= 2, "the input has rank ", call.rank(0), ", expected batch, channels and spatial dims");
+  call.check_shape(call.rank(0) >= 2, "the input has rank ", call.rank(0), ", expected batch, channels and spatial dims");
   ops::need_per_channel(call, 1, "scale");
   ops::need_per_channel(call, 2, "bias");
   call.out(0, call.dtype(0), call.dims(0));

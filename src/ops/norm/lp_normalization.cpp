@@ -6,7 +6,7 @@ namespace {
 
 void infer(InferCall& call) {
   const std::int64_t p = call.attributes().integer("p");
-  call.sound(p == 1 || p == 2, "p is ", p, ", expected 1 or 2");
+  call.validate(p == 1 || p == 2, "p is ", p, ", expected 1 or 2");
   ops::infer_along_axis(call);
 }
 

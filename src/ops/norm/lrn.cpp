@@ -7,8 +7,8 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  call.need(call.rank(0) >= 2, "the input has rank ", call.rank(0), ", expected batch, channels and spatial dims");
-  call.sound(call.attributes().has("size") && call.attributes().integer("size") > 0, "size is missing or not positive");
+  call.check_shape(call.rank(0) >= 2, "the input has rank ", call.rank(0), ", expected batch, channels and spatial dims");
+  call.validate(call.attributes().has("size") && call.attributes().integer("size") > 0, "size is missing or not positive");
   call.out(0, call.dtype(0), call.dims(0));
 }
 

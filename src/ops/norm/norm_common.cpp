@@ -33,9 +33,9 @@ void infer_along_axis(ir::InferCall& call) {
 
 void need_per_channel(ir::InferCall& call, int i, const char* what) {
   const Dims& dims = call.dims(i);
-  call.need(dims.size() == 1, what, " has rank ", dims.size(), ", expected 1");
+  call.check_shape(dims.size() == 1, what, " has rank ", dims.size(), ", expected 1");
   const Dim channels = call.dims(0)[1];
-  call.need(!dims[0].is_constant() || !channels.is_constant() || dims[0] == channels, what, " has ", dims[0].text(), " values for ",
+  call.check_shape(!dims[0].is_constant() || !channels.is_constant() || dims[0] == channels, what, " has ", dims[0].text(), " values for ",
             channels.text(), " channels");
 }
 
@@ -47,7 +47,7 @@ void expect_broadcast(const Dims& parameter, const Dims& wanted) {
     const Dim own = parameter[parameter.size() - back], asked = wanted[wanted.size() - back];
     fits = own == Dim(1) || own == asked || !own.is_constant() || !asked.is_constant();
   }
-  ir::need(fits, "a parameter of shape [", ir::text(parameter), "] does not broadcast to [", ir::text(wanted), "]");
+  ir::check_shape(fits, "a parameter of shape [", ir::text(parameter), "] does not broadcast to [", ir::text(wanted), "]");
 }
 
 Dims statistics_dims(ir::InferCall& call, int axis) {
@@ -59,10 +59,10 @@ Dims statistics_dims(ir::InferCall& call, int axis) {
 Broadcast::Broadcast(const Shape& parameter, const Shape& tail) {
   Shape own = parameter;
   while (own.size() > tail.size() && own.front() == 1) own.erase(own.begin());
-  ir::need(own.size() <= tail.size(), "a parameter of shape ", text(parameter), " does not broadcast to ", text(tail));
+  ir::check_shape(own.size() <= tail.size(), "a parameter of shape ", text(parameter), " does not broadcast to ", text(tail));
   const std::size_t lead = tail.size() - own.size();
   for (std::size_t i = 0; i < own.size(); ++i) {
-    ir::need(own[i] == 1 || own[i] == tail[lead + i], "a parameter of shape ", text(parameter), " does not broadcast to ", text(tail));
+    ir::check_shape(own[i] == 1 || own[i] == tail[lead + i], "a parameter of shape ", text(parameter), " does not broadcast to ", text(tail));
   }
   size_ = element_count(own);
   dense_ = std::equal(own.begin(), own.end(), tail.end() - static_cast<std::ptrdiff_t>(own.size())) && size_ > 0;

@@ -6,7 +6,7 @@ namespace {
 
 void infer(InferCall& call) {
   if (call.has(0)) return call.out(0, optional_of(call.type(0)));
-  call.sound(call.attributes().has("type"), "an Optional without an operand needs the attribute 'type'");
+  call.validate(call.attributes().has("type"), "an Optional without an operand needs the attribute 'type'");
   const ValueType type = parse_type(call.attributes().string("type"));
   call.out(0, optional_of(type));
 }

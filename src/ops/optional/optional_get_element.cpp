@@ -10,7 +10,7 @@ void infer(InferCall& call) {
 }
 
 void on_values(ValueCall& call) {
-  call.need(call.has(0), "its operand holds nothing; OptionalHasElement tells whether it does");
+  call.check_shape(call.has(0), "its operand holds nothing; OptionalHasElement tells whether it does");
   call.give(0, call.in(0));
 }
 

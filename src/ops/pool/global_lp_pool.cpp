@@ -7,7 +7,7 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  call.sound(call.attributes().integer("p") > 0, "p is ", call.attributes().integer("p"), ", expected a positive number");
+  call.validate(call.attributes().integer("p") > 0, "p is ", call.attributes().integer("p"), ", expected a positive number");
   call.out(0, call.dtype(0), ops::infer_global_pool(call));
 }
 

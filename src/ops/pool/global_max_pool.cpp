@@ -7,7 +7,7 @@ namespace {
 void infer(InferCall& call) { call.out(0, call.dtype(0), ops::infer_global_pool(call)); }
 
 void reference(Call& call) {
-  call.need(call.in[0].size() > 0 || call.out[0].size() == 0, "the largest element of an empty channel");
+  call.check_shape(call.in[0].size() > 0 || call.out[0].size() == 0, "the largest element of an empty channel");
   ops::pool_globally(call, [](const auto* x, std::int64_t count) {
     auto best = *x;
     for (std::int64_t i = 1; i < count; ++i)

@@ -9,21 +9,21 @@ namespace tenfold::ir {
 namespace {
 
 // In each direction: of a bin, and of a region, whose samples lie in memory.
-constexpr std::int64_t kMostOfBin = 4096, kMostOfRegion = std::int64_t{1} << 22;
+constexpr std::int64_t kMaxOfBin = 4096, kMaxOfRegion = std::int64_t{1} << 22;
 
 void infer(InferCall& call) {
   const Attributes& a = call.attributes();
   const std::string &mode = a.string("mode"), &coordinates = a.string("coordinate_transformation_mode");
-  call.sound(mode == "avg" || mode == "max", "mode is '", mode, "', avg or max expected");
-  call.sound(coordinates == "half_pixel" || coordinates == "output_half_pixel", "coordinate_transformation_mode is '", coordinates,
+  call.validate(mode == "avg" || mode == "max", "mode is '", mode, "', avg or max expected");
+  call.validate(coordinates == "half_pixel" || coordinates == "output_half_pixel", "coordinate_transformation_mode is '", coordinates,
              "', half_pixel or output_half_pixel expected");
-  call.sound(a.integer("output_height") > 0 && a.integer("output_width") > 0 && a.integer("sampling_ratio") >= 0 &&
-                 a.integer("sampling_ratio") <= kMostOfBin,
+  call.validate(a.integer("output_height") > 0 && a.integer("output_width") > 0 && a.integer("sampling_ratio") >= 0 &&
+                 a.integer("sampling_ratio") <= kMaxOfBin,
              "output_height is ", a.integer("output_height"), ", output_width ", a.integer("output_width"), ", sampling_ratio ",
-             a.integer("sampling_ratio"), ": positive extents and a ratio of 0 to ", kMostOfBin, " expected");
-  call.need(call.rank(0) == 4 && call.rank(1) == 2 && call.rank(2) == 1, "images, regions and their images have the ranks ", call.rank(0),
+             a.integer("sampling_ratio"), ": positive extents and a ratio of 0 to ", kMaxOfBin, " expected");
+  call.check_shape(call.rank(0) == 4 && call.rank(1) == 2 && call.rank(2) == 1, "images, regions and their images have the ranks ", call.rank(0),
             ", ", call.rank(1), " and ", call.rank(2), ", expected 4, 2 and 1");
-  call.need(!call.dims(1)[1].is_constant() || call.dims(1)[1] == Dim(4), "regions have ", call.dims(1)[1].text(),
+  call.check_shape(!call.dims(1)[1].is_constant() || call.dims(1)[1] == Dim(4), "regions have ", call.dims(1)[1].text(),
             " coordinates, 4 expected");
   call.out(0, call.dtype(0), {ops::same_extent(call, call.dims(1)[0], call.dims(2)[0], "regions"), call.dims(0)[1],
                               a.integer("output_height"), a.integer("output_width")});
@@ -39,10 +39,10 @@ struct Line {
   template <class T>
   Line(const Call& call, T start, T end, std::int64_t bins, std::int64_t extent, bool shifted, std::int64_t ratio) {
     const T size = shifted ? end - start : std::max(end - start, T(1)), bin = size / static_cast<T>(bins);
-    call.need(std::isfinite(size) && std::isfinite(start) && (ratio > 0 || bin <= kMostOfBin), "a region reaches from ", start, " to ", end,
+    call.check_shape(std::isfinite(size) && std::isfinite(start) && (ratio > 0 || bin <= kMaxOfBin), "a region reaches from ", start, " to ", end,
               " in an image of ", extent);
     samples = ratio > 0 ? ratio : static_cast<std::int64_t>(std::max(T(0), std::ceil(bin)));
-    call.need(samples == 0 || bins <= kMostOfRegion / samples, bins, " bins of ", samples, " samples each are more than ", kMostOfRegion);
+    call.check_shape(samples == 0 || bins <= kMaxOfRegion / samples, bins, " bins of ", samples, " samples each are more than ", kMaxOfRegion);
     all.reserve(static_cast<std::size_t>(bins * samples));
     for (std::int64_t i = 0; i < bins * samples; ++i) {
       const T at = start + static_cast<T>(i / samples) * bin + (static_cast<T>(i % samples) + T(0.5)) * bin / static_cast<T>(samples);
@@ -57,7 +57,7 @@ struct Line {
 // NaN where either is, as MaxPool has it.
 double larger(double a, double b) { return b != b || a < b ? b : a; }
 
-// The corners of a sample, weighed: their sum for an average; a maximum takes the largest of them, as the standard says.
+// The corners of a sample, autotuned: their sum for an average; a maximum takes the largest of them, as the standard says.
 template <class T>
 double sample(const T* plane, std::int64_t width, const Line::Sample& y, const Line::Sample& x, bool average) {
   if (y.outside || x.outside) return 0;
@@ -90,7 +90,7 @@ void run(Call& call) {
   const bool shifted = a.string("coordinate_transformation_mode") == "half_pixel", average = a.string("mode") == "avg";
   const T scale = static_cast<T>(a.number("spatial_scale")), shift = shifted ? T(0.5) : T(0);
   const std::int64_t plane = images[2] * images[3], ratio = a.integer("sampling_ratio");
-  call.need(call.in[1].shape == Shape({out[0], 4}) && call.in[2].shape[0] == out[0] && (plane > 0 || call.out[0].size() == 0),
+  call.check_shape(call.in[1].shape == Shape({out[0], 4}) && call.in[2].shape[0] == out[0] && (plane > 0 || call.out[0].size() == 0),
             "regions of shape ", text(call.in[1].shape), " and ", call.in[2].shape[0], " numbers of images do not fit, or images of shape ",
             text(images), " are empty");
   const ops::RealIn<T> x(call.in[0]), regions(call.in[1]);
@@ -98,7 +98,7 @@ void run(Call& call) {
   const ops::RealOut<T> y(call.out[0]);
   for (std::int64_t r = 0; r < out[0]; ++r) {
     const std::int64_t of = image[static_cast<std::size_t>(r)];
-    call.need(of >= 0 && of < images[0], "region ", r, " lies in image ", of, " of ", images[0]);
+    call.check_shape(of >= 0 && of < images[0], "region ", r, " lies in image ", of, " of ", images[0]);
     const auto edge = [&](std::int64_t i) { return regions[r * 4 + i] * scale - shift; };
     const Line rows(call, edge(1), edge(3), out[2], images[2], shifted, ratio),
         columns(call, edge(0), edge(2), out[3], images[3], shifted, ratio);

@@ -11,7 +11,7 @@ void infer(InferCall& call) {
   DType type = call.dtype(1);
   if (!asked.empty()) {
     const auto named = dtype_from_name(asked);
-    call.sound(named.has_value() && is_float(*named), "output_dtype is \"", asked, "\", expected a float");
+    call.validate(named.has_value() && is_float(*named), "output_dtype is \"", asked, "\", expected a float");
     type = *named;
   }
   call.out(0, type, call.dims(0));

@@ -24,23 +24,23 @@ std::int64_t axis_of(const ir::Call& call) {
 void check_scales(ir::InferCall& call) {
   const Dims &x = call.dims(0), &scale = call.dims(1);
   const std::int64_t block = call.attributes().integer("block_size");
-  call.sound(block >= 0, "block_size is ", block);
+  call.validate(block >= 0, "block_size is ", block);
   if (call.has(2)) {
-    call.need(call.rank(2) <= call.rank(1) || call.dims(2) == Dims{Dim(1)}, "the zero point has rank ", call.rank(2), ", the scale ",
+    call.check_shape(call.rank(2) <= call.rank(1) || call.dims(2) == Dims{Dim(1)}, "the zero point has rank ", call.rank(2), ", the scale ",
               call.rank(1));
   }
   if (scale.empty() || (scale.size() == 1 && scale[0] == Dim(1))) return;
   const auto axis = static_cast<std::size_t>(call.axis(call.attributes().integer("axis"), call.rank(0)));
   if (block == 0) {
-    call.need(scale.size() == 1, "the scale has rank ", scale.size(), ", expected one value, one per slice along an axis, or a block_size");
-    call.need(!scale[0].is_constant() || !x[axis].is_constant() || scale[0] == x[axis], "the scale has ", scale[0].text(), " values for ",
+    call.check_shape(scale.size() == 1, "the scale has rank ", scale.size(), ", expected one value, one per slice along an axis, or a block_size");
+    call.check_shape(!scale[0].is_constant() || !x[axis].is_constant() || scale[0] == x[axis], "the scale has ", scale[0].text(), " values for ",
               x[axis].text(), " slices along axis ", axis);
     return;
   }
-  call.need(scale.size() == x.size(), "a blocked scale has rank ", scale.size(), ", the tensor ", x.size());
+  call.check_shape(scale.size() == x.size(), "a blocked scale has rank ", scale.size(), ", the tensor ", x.size());
   for (std::size_t i = 0; i < x.size(); ++i) {
     const Dim expected = i == axis ? ceil_div(x[i], block) : x[i];
-    call.need(!expected.is_constant() || !scale[i].is_constant() || expected == scale[i], "the scale has the extent ", scale[i].text(),
+    call.check_shape(!expected.is_constant() || !scale[i].is_constant() || expected == scale[i], "the scale has the extent ", scale[i].text(),
               " at dim ", i, ", expected ", expected.text());
   }
 }
@@ -50,11 +50,11 @@ ScaleIndex::ScaleIndex(const ir::Call& call)
   if (count_ != 1) {
     if (block_ > 0) blocks_ = tenfold::ceil_div(view_.extent, block_);
     const std::int64_t expected = block_ == 0 ? view_.extent : view_.outer * blocks_ * view_.inner;
-    call.need(count_ == expected, "the scale has ", count_, " values, expected ", expected);
+    call.check_shape(count_ == expected, "the scale has ", count_, " values, expected ", expected);
   }
   if (!call.has(2)) return;
   one_zero_ = call.in[2].size() == 1;
-  call.need(one_zero_ || call.in[2].size() == count_, "the zero point has ", call.in[2].size(), " values, the scale ", count_);
+  call.check_shape(one_zero_ || call.in[2].size() == count_, "the zero point has ", call.in[2].size(), " values, the scale ", count_);
 }
 
 IntegerRange range_of(DType type) {

@@ -12,14 +12,14 @@ void infer(InferCall& call) {
   DType type = DType::u8;
   if (!asked.empty()) {
     const auto named = dtype_from_name(asked);
-    call.sound(named.has_value(), "output_dtype is \"", asked, "\"");
+    call.validate(named.has_value(), "output_dtype is \"", asked, "\"");
     type = *named;
   }
   if (call.has(2)) {
-    call.sound(asked.empty() || call.dtype(2) == type, "the zero point is ", name(call.dtype(2)), ", but output_dtype is ", asked);
+    call.validate(asked.empty() || call.dtype(2) == type, "the zero point is ", name(call.dtype(2)), ", but output_dtype is ", asked);
     type = call.dtype(2);
   }
-  call.sound((is_integer(type) && bits(type) <= 32) || (is_float(type) && bits(type) <= 8), "cannot quantize to ", name(type));
+  call.validate((is_integer(type) && bits(type) <= 32) || (is_float(type) && bits(type) <= 8), "cannot quantize to ", name(type));
   call.supported(type != DType::f8e8m0 || call.attributes().integer("saturate") != 0, "quantizing to f8e8m0 without saturation");
   call.out(0, type, call.dims(0));
 }

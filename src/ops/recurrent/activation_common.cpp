@@ -33,7 +33,7 @@ constexpr std::array kFunctions{
 const Entry& find(std::string name) {
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   const auto* entry = std::find_if(kFunctions.begin(), kFunctions.end(), [&](const Entry& e) { return e.name == name; });
-  ir::sound(entry != kFunctions.end(), "there is no activation '", name, "'");
+  ir::validate(entry != kFunctions.end(), "there is no activation '", name, "'");
   return *entry;
 }
 
@@ -47,7 +47,7 @@ std::vector<Activation> activations_of(const ir::Attributes& attributes, const R
   if (attributes.has("activations")) names = attributes.strings("activations");
   for (std::size_t i = 0; names.size() < count && !attributes.has("activations"); ++i)
     names.push_back(form.activations[i % form.activations.size()]);
-  ir::sound(names.size() == count, "activations has ", names.size(), " values, expected ", count);
+  ir::validate(names.size() == count, "activations has ", names.size(), " values, expected ", count);
   const ir::Floats alphas = attributes.has("activation_alpha") ? attributes.floats("activation_alpha") : ir::Floats{};
   const ir::Floats betas = attributes.has("activation_beta") ? attributes.floats("activation_beta") : ir::Floats{};
   std::vector<Activation> result;

@@ -11,7 +11,7 @@ using ir::Dims;
 
 std::int64_t directions_of(const ir::Attributes& attributes) {
   const std::string& direction = attributes.string("direction");
-  ir::sound(direction == "forward" || direction == "reverse" || direction == "bidirectional", "direction is \"", direction, "\"");
+  ir::validate(direction == "forward" || direction == "reverse" || direction == "bidirectional", "direction is \"", direction, "\"");
   return direction == "bidirectional" ? 2 : 1;
 }
 
@@ -21,7 +21,7 @@ void need_dims(const ir::InferCall& call, int i, const Dims& expected, const cha
   for (std::size_t d = 0; fits && d < found.size(); ++d) {
     fits = found[d] == expected[d] || !found[d].is_constant() || !expected[d].is_constant();
   }
-  call.need(fits, what, " is [", ir::text(found), "], expected [", ir::text(expected), "]");
+  call.check_shape(fits, what, " is [", ir::text(found), "], expected [", ir::text(expected), "]");
 }
 
 double dot(const double* a, const double* b, std::int64_t count) {
@@ -33,14 +33,14 @@ double dot(const double* a, const double* b, std::int64_t count) {
 }  // namespace
 
 void infer_recurrent(ir::InferCall& call, const RecurrentForm& form) {
-  call.need(call.rank(0) == 3 && call.rank(1) == 3 && call.rank(2) == 3, "X, W and R have the ranks ", call.rank(0), ", ", call.rank(1),
+  call.check_shape(call.rank(0) == 3 && call.rank(1) == 3 && call.rank(2) == 3, "X, W and R have the ranks ", call.rank(0), ", ", call.rank(1),
             " and ", call.rank(2), ", expected 3");
   const bool batch_first = call.attributes().integer("layout") != 0;
   const Dim steps = call.dims(0)[batch_first ? 1 : 0], batch = call.dims(0)[batch_first ? 0 : 1], hidden = call.dims(2)[2];
   const Dim directions = directions_of(call.attributes());
   activations_of(call.attributes(), form, directions_of(call.attributes()));   // throws where there are too few, or unknown ones
   const std::int64_t asked = call.attributes().integer("hidden_size", 0);
-  call.need(asked == 0 || !hidden.is_constant() || hidden == Dim(asked), "hidden_size is ", asked, ", R says ", hidden.text());
+  call.check_shape(asked == 0 || !hidden.is_constant() || hidden == Dim(asked), "hidden_size is ", asked, ", R says ", hidden.text());
   const Dim rows = hidden * form.gates;
   need_dims(call, 1, {directions, rows, call.dims(0)[2]}, "W");
   need_dims(call, 2, {directions, rows, hidden}, "R");
@@ -74,7 +74,7 @@ Recurrence::Recurrence(ir::Call& call, const RecurrentForm& form)
   lengths_.assign(static_cast<std::size_t>(batch_), steps_);
   for (std::size_t i = 0; call.has(4) && i < lengths_.size(); ++i) {
     lengths_[i] = load_int(call.in[4].dtype, call.in[4].data, static_cast<std::int64_t>(i));
-    call.need(lengths_[i] >= 0 && lengths_[i] <= steps_, "a sequence length is ", lengths_[i], ", expected 0 to ", steps_);
+    call.check_shape(lengths_[i] >= 0 && lengths_[i] <= steps_, "a sequence length is ", lengths_[i], ", expected 0 to ", steps_);
   }
   states_.assign(static_cast<std::size_t>(directions_ * batch_),
                  std::vector<double>(static_cast<std::size_t>(form.cell ? 2 * hidden_ : hidden_)));
@@ -89,7 +89,7 @@ void Recurrence::check_sizes() const {
   const auto expect = [&](int operand, const char* what, std::int64_t wanted) {
     if (!call_.has(operand)) return;
     const ir::TensorRef& found = call_.in[static_cast<std::size_t>(operand)];
-    call_.need(found.size() == wanted, what, " is [", ir::text(ir::to_dims(found.shape)), "], ", wanted, " elements expected");
+    call_.check_shape(found.size() == wanted, what, " is [", ir::text(ir::to_dims(found.shape)), "], ", wanted, " elements expected");
   };
   expect(1, "W", directions_ * rows * input_);
   expect(2, "R", directions_ * rows * hidden_);

@@ -9,7 +9,7 @@ namespace {
 void infer(InferCall& call) {
   const auto axis = static_cast<std::size_t>(call.axis(call.attributes().integer("axis"), call.rank(0)));
   Dims dims = call.dims(0);
-  call.need(dims[axis] != Dim(0), "axis ", axis, " is empty, so that no element can be chosen");
+  call.check_shape(dims[axis] != Dim(0), "axis ", axis, " is empty, so that no element can be chosen");
   if (call.attributes().integer("keepdims") != 0) dims[axis] = Dim(1);
   else dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
   call.out(0, DType::i64, std::move(dims));

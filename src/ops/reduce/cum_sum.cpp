@@ -10,7 +10,7 @@ namespace {
 void infer(InferCall& call) {
   if (call.has(1)) {
     const Dim elements = product(call.dims(1));
-    call.need(!elements.is_constant() || elements.constant() == 1, "the axis has ", elements.text(), " elements, 1 expected");
+    call.check_shape(!elements.is_constant() || elements.constant() == 1, "the axis has ", elements.text(), " elements, 1 expected");
   } else {
     call.axis(call.attributes().integer("axis"), call.rank(0));
   }
@@ -29,9 +29,9 @@ void for_each_line(const Shape& shape, std::size_t axis, std::int64_t inner, F&&
 void reference(Call& call) {
   const TensorRef &in = call.in[0], &out = call.out[0];
   const auto rank = static_cast<std::int64_t>(in.shape.size());
-  call.need(!call.has(1) || call.in[1].size() == 1, "the axis is no single number");
+  call.check_shape(!call.has(1) || call.in[1].size() == 1, "the axis is no single number");
   const std::int64_t wanted = call.has(1) ? load_int(call.in[1].dtype, call.in[1].data, 0) : call.attributes().integer("axis");
-  call.need(wanted >= -rank && wanted < rank, "axis ", wanted, " is out of range for ", rank, " dimensions");
+  call.check_shape(wanted >= -rank && wanted < rank, "axis ", wanted, " is out of range for ", rank, " dimensions");
   const auto axis = static_cast<std::size_t>(wanted < 0 ? wanted + rank : wanted);
   const bool exclusive = call.attributes().integer("exclusive") != 0, reverse = call.attributes().integer("reverse") != 0;
   const std::int64_t extent = in.shape[axis], inner = element_count(std::span(in.shape).subspan(axis + 1));

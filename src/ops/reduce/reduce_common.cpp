@@ -26,7 +26,7 @@ std::vector<bool> reduced_dims(const Ints& axes, const Attributes& attributes, i
   const bool all = axes.empty() && attributes.integer("noop_with_empty_axes") == 0;
   std::vector<bool> reduced(static_cast<std::size_t>(rank), all);
   for (const std::int64_t axis : axes) {
-    need(axis >= -rank && axis < rank, "axis ", axis, " is out of range for ", rank, " dimensions");
+    check_shape(axis >= -rank && axis < rank, "axis ", axis, " is out of range for ", rank, " dimensions");
     reduced[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)] = true;
   }
   return reduced;
@@ -37,7 +37,7 @@ void infer_any_axes(InferCall& call, bool keep) {
   const Dim count = call.rank(1) == 1 ? call.dims(1)[0] : Dim(1);
   call.supported(count.is_constant() || keep, "the number of axes is not known when building, and with it the result's rank");
   const bool fit = keep || (count.constant() >= 0 && count.constant() <= call.rank(0));
-  call.need(fit, count.text(), " axes are given for an operand of ", call.rank(0), " dimensions");
+  call.check_shape(fit, count.text(), " axes are given for an operand of ", call.rank(0), " dimensions");
   Dim longest = 1;
   for (const Dim& d : call.dims(0)) longest = max(longest, d);
   const std::int64_t rank = keep ? call.rank(0) : count.constant() == 0 ? 0 : call.rank(0) - count.constant();
@@ -79,7 +79,7 @@ std::vector<bool> settle_dims(Call& call) {
     if (!reduced[d]) result.push_back(shape[d]);
     else if (call.attributes().integer("keepdims") != 0) result.push_back(1);
   }
-  call.need(element_count(result) <= call.out[0].size(), "the axes leave ", text(result), ", more than there is room for");
+  call.check_shape(element_count(result) <= call.out[0].size(), "the axes leave ", text(result), ", more than there is room for");
   call.shrink(0, std::move(result));
   return reduced;
 }
@@ -90,8 +90,8 @@ std::optional<std::vector<std::int64_t>> known_integers(const Value& value) {
   if (value.contents && is_constant(*value.contents)) return constants(*value.contents);
   if (!value.is_constant()) return {};
   const Tensor& tensor = value.constant->tensor;
-  sound(is_integer(tensor.dtype()), "operand '", value.name, "' is ", text(value.type), ", integers expected");
-  need(tensor.rank() <= 1, "operand '", value.name, "' is ", text(value.type), ", a list expected");
+  validate(is_integer(tensor.dtype()), "operand '", value.name, "' is ", text(value.type), ", integers expected");
+  check_shape(tensor.rank() <= 1, "operand '", value.name, "' is ", text(value.type), ", a list expected");
   std::vector<std::int64_t> values;
   for (std::int64_t e = 0; e < tensor.size(); ++e) values.push_back(tensor.as_int(e));
   return values;

@@ -19,7 +19,7 @@ std::vector<std::size_t> axes_of(const Attributes& attributes, std::size_t rank)
   const Ints given = attributes.ints("axes", {});
   for (std::int64_t axis : given) {
     const std::int64_t wrapped = axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
-    need(wrapped >= 0 && wrapped < static_cast<std::int64_t>(rank), "axis ", axis, " is out of range for ", rank, " dimensions");
+    check_shape(wrapped >= 0 && wrapped < static_cast<std::int64_t>(rank), "axis ", axis, " is out of range for ", rank, " dimensions");
     axes.push_back(static_cast<std::size_t>(wrapped));
   }
   for (std::size_t i = 0; given.empty() && i < rank; ++i) axes.push_back(i);
@@ -27,7 +27,7 @@ std::vector<std::size_t> axes_of(const Attributes& attributes, std::size_t rank)
 }
 
 void need_count(std::size_t found, std::size_t expected, const char* what) {
-  need(found == expected, what, " has ", found, " values, expected ", expected);
+  check_shape(found == expected, what, " has ", found, " values, expected ", expected);
 }
 
 // Sizes under a policy that keeps the aspect ratio: one scale for all axes.
@@ -55,7 +55,7 @@ Dims sized(InferCall& call, Dims dims, const std::vector<std::size_t>& axes) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     if (!sizes[i].is_constant() || !dims[axes[i]].is_constant()) return unknown(call, dims, axes);
-    call.need(dims[axes[i]].constant() > 0, "resizing an extent of 0");
+    call.check_shape(dims[axes[i]].constant() > 0, "resizing an extent of 0");
     ratios.push_back(static_cast<double>(sizes[i].constant()) / static_cast<double>(dims[axes[i]].constant()));
   }
   const float scale = common_scale(call.attributes(), ratios).value_or(1.0f);
@@ -81,10 +81,10 @@ void infer(InferCall& call) {
   if (call.has(3)) {
     dims = sized(call, dims, axes);
   } else {
-    call.sound(call.has(2), "a Resize needs scales or sizes");
+    call.validate(call.has(2), "a Resize needs scales or sizes");
     dims = scaled(call, dims, axes);
   }
-  for (const Dim& dim : dims) call.need(!dim.is_constant() || dim.constant() >= 0, "a Resize to the extent ", dim.text());
+  for (const Dim& dim : dims) call.check_shape(!dim.is_constant() || dim.constant() >= 0, "a Resize to the extent ", dim.text());
   call.out(0, call.dtype(0), dims);
 }
 
@@ -156,7 +156,7 @@ void reference(Call& call) {
   const bool crop = call.attributes().string("coordinate_transformation_mode") == "tf_crop_and_resize";
   const double outside = call.attributes().number("extrapolation_value");
   if (call.out[0].size() == 0) return;
-  call.need(call.in[0].size() > 0, "resizing an empty tensor");
+  call.check_shape(call.in[0].size() > 0, "resizing an empty tensor");
   if (call.attributes().string("mode") == "nearest") return pick_nearest(call, axes, outside);
   std::vector<double> values = ops::exactly_converted(call, 0);
   Shape shape = call.in[0].shape;

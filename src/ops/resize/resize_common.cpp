@@ -16,7 +16,7 @@ float coordinate(const std::string& mode, const ResizeAxis& axis, std::int64_t i
   if (mode == "align_corners") return wanted == 1 ? 0.0f : x * (in - 1) / (wanted - 1);
   if (mode == "asymmetric") return x / axis.scale;
   if (mode == "tf_half_pixel_for_nn") return (x + 0.5f) / axis.scale;
-  ir::sound(mode == "tf_crop_and_resize", "coordinate_transformation_mode is \"", mode, "\"");
+  ir::validate(mode == "tf_crop_and_resize", "coordinate_transformation_mode is \"", mode, "\"");
   if (axis.output == 1) return 0.5f * (axis.start + axis.end) * (in - 1);
   return axis.start * (in - 1) + x * (axis.end - axis.start) * (in - 1) / (out - 1);
 }
@@ -26,7 +26,7 @@ std::int64_t nearest(const std::string& mode, double x) {
   if (mode == "round_prefer_floor") return static_cast<std::int64_t>(std::ceil(x - 0.5));
   if (mode == "round_prefer_ceil") return static_cast<std::int64_t>(std::floor(x + 0.5));
   if (mode == "floor") return static_cast<std::int64_t>(std::floor(x));
-  ir::sound(mode == "ceil", "nearest_mode is \"", mode, "\"");
+  ir::validate(mode == "ceil", "nearest_mode is \"", mode, "\"");
   return static_cast<std::int64_t>(std::ceil(x));
 }
 
@@ -80,20 +80,20 @@ std::vector<Tap> resize_taps(const ir::Attributes& attributes, const ResizeAxis&
   const auto exact = ratio_coordinates(transform, axis.output);
   if (mode == "nearest" && exact && is_ratio(axis.input, axis.output, axis.scale)) return at(exact->at(i, axis.input, axis.output));
   const float x = coordinate(transform, axis, i);
-  ir::need(std::fabs(x) < 1e9f, "a resize reads its input at ", x);
+  ir::check_shape(std::fabs(x) < 1e9f, "a resize reads its input at ", x);
   if (crop && (x < 0 || x > static_cast<float>(axis.input - 1))) return {};
   if (mode == "nearest") return at(x);
-  ir::sound(mode == "linear" || mode == "cubic", "mode is \"", mode, "\"");
+  ir::validate(mode == "linear" || mode == "cubic", "mode is \"", mode, "\"");
   return filter(attributes, axis, x, mode == "linear");
 }
 
 std::int64_t whole_extent(double extent) {
-  ir::need(extent >= 0 && extent < static_cast<double>(ir::kUnbounded), "a Resize to the extent ", extent);
+  ir::check_shape(extent >= 0 && extent < static_cast<double>(ir::kUnbounded), "a Resize to the extent ", extent);
   return static_cast<std::int64_t>(extent);
 }
 
 ir::Dim scaled_extent(ir::Dim extent, float scale) {
-  ir::need(std::isfinite(scale) && scale > 0 && scale < 1e6f, "a scale is ", scale, ", expected a positive number");
+  ir::check_shape(std::isfinite(scale) && scale > 0 && scale < 1e6f, "a scale is ", scale, ", expected a positive number");
   for (std::int64_t q = 1; q <= 64; ++q) {
     const double p = std::nearbyint(static_cast<double>(scale) * static_cast<double>(q));
     if (p > 0 && static_cast<float>(p / static_cast<double>(q)) == scale) return floor_div(extent * static_cast<std::int64_t>(p), q);
@@ -106,7 +106,7 @@ ir::Dim scaled_extent(ir::Dim extent, float scale) {
 void expect_resize_modes(const ir::Attributes& attributes) {
   const auto one_of = [&](const char* name, std::initializer_list<std::string_view> known) {
     const std::string& value = attributes.string(name);
-    ir::sound(std::find(known.begin(), known.end(), value) != known.end(), name, " is \"", value, "\"");
+    ir::validate(std::find(known.begin(), known.end(), value) != known.end(), name, " is \"", value, "\"");
   };
   one_of("mode", {"nearest", "linear", "cubic"});
   one_of("coordinate_transformation_mode", {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",

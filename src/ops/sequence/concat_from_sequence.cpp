@@ -6,7 +6,7 @@ namespace {
 
 void infer(InferCall& call) {
   ValueType type = ops::one_element(call, ops::sequence_type(call, 0), "element");
-  call.sound(type.is_tensor(), "ConcatFromSequence of ", text(call.type(0)), ", a sequence of tensors expected");
+  call.validate(type.is_tensor(), "ConcatFromSequence of ", text(call.type(0)), ", a sequence of tensors expected");
   if (type.ranked) {
     Dims& dims = type.tensor.dims;
     const bool fresh = call.attributes().integer("new_axis") != 0;
@@ -22,12 +22,12 @@ void on_values(ValueCall& call) {
   const bool fresh = call.attributes().integer("new_axis") != 0;
   std::vector<Tensor> parts;
   for (const RuntimeValue& element : call.elements(0)) parts.push_back(element.tensor());
-  call.need(!parts.empty(), "it joins an empty sequence");
+  call.check_shape(!parts.empty(), "it joins an empty sequence");
   const std::size_t axis = ops::axis_of(call, call.attributes().integer("axis"), parts[0].shape().size() + (fresh ? 1 : 0));
   for (Tensor& part : parts) {
     if (!fresh) break;
     Shape shape = part.shape();
-    call.need(axis <= shape.size(), "it joins tensors of rank ", parts[0].rank(), " and ", part.rank());
+    call.check_shape(axis <= shape.size(), "it joins tensors of rank ", parts[0].rank(), " and ", part.rank());
     shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), 1);
     part = part.reshaped(shape);
   }

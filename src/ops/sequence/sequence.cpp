@@ -9,7 +9,7 @@ namespace {
 
 void infer(InferCall& call) {
   const auto dtype = dtype_from_name(call.attributes().string("dtype"));
-  call.sound(dtype.has_value(), "dtype '", call.attributes().string("dtype"), "' is no element type");
+  call.validate(dtype.has_value(), "dtype '", call.attributes().string("dtype"), "' is no element type");
   ValueType type{.tensor = {*dtype, {}}, .ranked = false, .unfilled = true};
   for (int i = 0; i < call.inputs(); ++i) type = i == 0 ? call.type(0) : ops::with_element(call, sequence_of(type), call.type(i)).element();
   call.out(0, sequence_of(type));

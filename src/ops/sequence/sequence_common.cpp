@@ -15,7 +15,7 @@ using ir::ValueType;
 
 const ValueType& sequence_type(const InferCall& call, int i) {
   const ValueType& type = call.type(i);
-  call.sound(type.kind == ValueType::Kind::sequence, "operand ", i, " of ", call.node().op(), " is ", ir::text(type),
+  call.validate(type.kind == ValueType::Kind::sequence, "operand ", i, " of ", call.node().op(), " is ", ir::text(type),
              ", a sequence expected");
   return type;
 }
@@ -48,7 +48,7 @@ std::size_t place_in(const ir::ValueCall& call, int i, std::size_t size, std::si
   if (!call.has(i)) return otherwise;
   const auto extent = static_cast<std::int64_t>(size);
   const std::int64_t given = call.integer(i), at = given < 0 ? given + extent : given;
-  call.need_inside(at >= 0 && at < extent, "place ", given, " in operand ", i, " is outside [", -extent, ", ", extent, ")");
+  call.check_index(at >= 0 && at < extent, "place ", given, " in operand ", i, " is outside [", -extent, ", ", extent, ")");
   return static_cast<std::size_t>(at);
 }
 
@@ -71,7 +71,7 @@ Tensor joined(const ir::ValueCall& call, const std::vector<Tensor>& parts, std::
   for (const Tensor& part : parts) {
     Shape expected = shape;
     if (part.rank() == parts[0].rank()) expected[axis] = part.shape()[axis];
-    call.need(part.dtype() == parts[0].dtype() && part.shape() == expected, "it joins tensors of shape ", text(parts[0].shape()), " and ",
+    call.check_shape(part.dtype() == parts[0].dtype() && part.shape() == expected, "it joins tensors of shape ", text(parts[0].shape()), " and ",
               text(part.shape()), " along axis ", axis);
     shape[axis] += part.shape()[axis];
   }
@@ -90,7 +90,7 @@ Tensor joined(const ir::ValueCall& call, const std::vector<Tensor>& parts, std::
 
 std::size_t axis_of(const ir::ValueCall& call, std::int64_t axis, std::size_t rank) {
   const auto count = static_cast<std::int64_t>(rank);
-  call.need(axis >= -count && axis < count, "axis ", axis, " of a tensor of rank ", rank);
+  call.check_shape(axis >= -count && axis < count, "axis ", axis, " of a tensor of rank ", rank);
   return static_cast<std::size_t>(axis < 0 ? axis + count : axis);
 }
 

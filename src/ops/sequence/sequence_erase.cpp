@@ -8,7 +8,7 @@ void infer(InferCall& call) { call.out(0, ops::sequence_type(call, 0)); }
 
 void on_values(ValueCall& call) {
   std::vector<RuntimeValue> all = call.elements(0);
-  call.need(!all.empty(), "it takes an element from an empty sequence");
+  call.check_shape(!all.empty(), "it takes an element from an empty sequence");
   all.erase(all.begin() + static_cast<std::ptrdiff_t>(ops::place_in(call, 1, all.size(), all.size() - 1)));
   call.give(0, RuntimeValue::sequence(std::move(all)));
 }

@@ -16,7 +16,7 @@ void infer(InferCall& call) {
   call.out(0, sequence_of({.tensor = {call.dtype(0), dims}}));
 }
 
-constexpr std::int64_t kMostParts = std::int64_t{1} << 24;
+constexpr std::int64_t kMaxParts = std::int64_t{1} << 24;
 
 Ints extents_of_parts(const ValueCall& call, std::int64_t extent) {
   Ints parts;
@@ -24,16 +24,16 @@ Ints extents_of_parts(const ValueCall& call, std::int64_t extent) {
   if (call.has(1) && call.tensor(1).rank() == 1) {
     for (std::int64_t i = 0; i < call.tensor(1).size(); ++i) parts.push_back(call.tensor(1).as_int(i));
     for (std::int64_t part : parts) {
-      call.need(part >= 0 && part <= extent - sum, "an axis of ", extent, " elements has no room for parts of ", tenfold::text(parts));
+      call.check_shape(part >= 0 && part <= extent - sum, "an axis of ", extent, " elements has no room for parts of ", tenfold::text(parts));
       sum += part;
     }
-    call.need(sum == extent, "parts of ", tenfold::text(parts), " do not fill an axis of ", extent, " elements");
+    call.check_shape(sum == extent, "parts of ", tenfold::text(parts), " do not fill an axis of ", extent, " elements");
     return parts;
   }
   if (call.has(1)) each = call.integer(1);
-  call.need(each > 0, "parts of ", each, " elements");
+  call.check_shape(each > 0, "parts of ", each, " elements");
   // Without elements an axis may be longer than any memory.
-  call.supported(extent / each < kMostParts, extent / each, " parts");
+  call.supported(extent / each < kMaxParts, extent / each, " parts");
   for (std::int64_t rest = extent; rest > 0; rest -= each) parts.push_back(std::min(each, rest));
   return parts;
 }

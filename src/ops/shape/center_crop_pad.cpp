@@ -17,11 +17,11 @@ void infer(InferCall& call) {
   Dims dims = call.dims(0);
   const Ints axes = axes_of(call.attributes(), dims.size());
   const Dims* target = call.contents(1);
-  call.need(ops::need_length(call, 1, "shape") == static_cast<int>(axes.size()), "shape has not one entry for each of ", axes.size(),
+  call.check_shape(ops::need_length(call, 1, "shape") == static_cast<int>(axes.size()), "shape has not one entry for each of ", axes.size(),
             " axes");
   for (std::size_t k = 0; k < axes.size(); ++k) {
     const auto d = static_cast<std::size_t>(call.axis(axes[k], call.rank(0)));
-    if (target) call.need(!(*target)[k].is_constant() || (*target)[k].constant() >= 0, "extent ", (*target)[k].text(), " is negative");
+    if (target) call.check_shape(!(*target)[k].is_constant() || (*target)[k].constant() >= 0, "extent ", (*target)[k].text(), " is negative");
     dims[d] = target ? (*target)[k] : call.new_symbol(cat("extent", d), 0, kUnbounded);
   }
   call.out(0, call.dtype(0), std::move(dims));
@@ -34,7 +34,7 @@ void reference(Call& call) {
   Shape shape = from.shape;
   for (std::size_t k = 0; k < axes.size(); ++k)
     shape[static_cast<std::size_t>(ops::wrap_axis(axes[k], static_cast<int>(shape.size())))] = target.at(k);
-  ops::settle_shape(call, 0, shape);
+  ops::fold_shape_constant(call, 0, shape);
   if (call.out[0].size() == 0) return;
   ops::IndexMap map;
   for (std::size_t d = 0; d < shape.size(); ++d) {

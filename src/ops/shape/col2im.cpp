@@ -16,13 +16,13 @@ Window window_of(const Attributes& attributes, std::size_t rank) {
 }
 
 void infer(InferCall& call) {
-  call.need(call.rank(0) == 3, "the input has rank ", call.rank(0), ", 3 expected");
+  call.check_shape(call.rank(0) == 3, "the input has rank ", call.rank(0), ", 3 expected");
   const int rank = ops::need_length(call, 1, "image_shape");
-  call.need(rank > 0 && ops::need_length(call, 2, "block_shape") == rank, "image_shape and block_shape differ in length, or are empty");
+  call.check_shape(rank > 0 && ops::need_length(call, 2, "block_shape") == rank, "image_shape and block_shape differ in length, or are empty");
   const Window window = window_of(call.attributes(), static_cast<std::size_t>(rank));
-  call.need(static_cast<int>(window.dilations.size()) == rank && static_cast<int>(window.strides.size()) == rank &&
+  call.check_shape(static_cast<int>(window.dilations.size()) == rank && static_cast<int>(window.strides.size()) == rank &&
                 static_cast<int>(window.pads.size()) == 2 * rank, "dilations, pads or strides do not fit ", rank, " dims");
-  for (std::int64_t stride : window.strides) call.sound(stride > 0, "stride ", stride, " is not positive");
+  for (std::int64_t stride : window.strides) call.validate(stride > 0, "stride ", stride, " is not positive");
   const Dims *image = call.contents(1), *block = call.contents(2);
   Dims dims{call.dims(0)[0]};
   dims.push_back(block ? floor_div(call.dims(0)[1], product(*block)) : call.new_symbol("channels", 0, call.dims(0)[1]));
@@ -77,12 +77,12 @@ void reference(Call& call) {
   const Window window = window_of(call.attributes(), image.size());
   const Shape places = places_of(window, image, block);
   const std::int64_t block_size = element_count(block), count = element_count(places);
-  call.need(block_size > 0 && from.shape[1] % block_size == 0 && count == from.shape[2], "columns of shape ", text(from.shape),
+  call.check_shape(block_size > 0 && from.shape[1] % block_size == 0 && count == from.shape[2], "columns of shape ", text(from.shape),
             " do not fit ", count, " blocks of ", text(block));
   const std::int64_t channels = from.shape[1] / block_size;
   Shape shape{from.shape[0], channels};
   shape.insert(shape.end(), image.begin(), image.end());
-  ops::settle_shape(call, 0, shape);
+  ops::fold_shape_constant(call, 0, shape);
   if (call.out[0].size() == 0) return;
   ops::with_number(from.dtype, [&]<class T>(T) {
     using Sum = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;   // integers wrap

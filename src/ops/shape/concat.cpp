@@ -37,10 +37,10 @@ void infer_contents(InferCall& call, int axis, const Dims& dims) {
 
 void infer(InferCall& call) {
   Dims dims = call.dims(0);
-  call.need(!dims.empty(), "scalars cannot be concatenated");
+  call.check_shape(!dims.empty(), "scalars cannot be concatenated");
   const int axis = call.axis(call.attributes().integer("axis"), call.rank(0));
   for (int i = 1; i < call.inputs(); ++i) {
-    call.need(call.rank(i) == call.rank(0), "input ", i, " has rank ", call.rank(i), ", input 0 has ", call.rank(0));
+    call.check_shape(call.rank(i) == call.rank(0), "input ", i, " has rank ", call.rank(i), ", input 0 has ", call.rank(0));
     for (std::size_t d = 0; d < dims.size(); ++d) {
       const Dim extent = call.dims(i)[d];
       dims[d] = static_cast<int>(d) == axis ? dims[d] + extent : ops::same_extent(call, dims[d], extent, "extents beside the axis");

@@ -7,7 +7,7 @@ namespace {
 void infer(InferCall& call) {
   const Tensor& value = call.attributes().tensor("value");
   call.out(0, value.dtype(), to_dims(value.shape()));
-  if ((is_integer(value.dtype()) || value.dtype() == DType::boolean) && value.size() <= kMostContents) {
+  if ((is_integer(value.dtype()) || value.dtype() == DType::boolean) && value.size() <= kMaxContents) {
     Dims contents;
     for (std::int64_t i = 0; i < value.size(); ++i) contents.push_back(value.as_int(i));
     call.out_contents(0, std::move(contents));

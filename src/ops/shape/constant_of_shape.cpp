@@ -7,7 +7,7 @@ namespace {
 
 void infer(InferCall& call) {
   const Tensor& value = call.attributes().tensor("value");
-  call.sound(value.size() == 1, "value has ", value.size(), " elements, 1 expected");
+  call.validate(value.size() == 1, "value has ", value.size(), " elements, 1 expected");
   const Dims dims = ops::need_shape(call, 0);
   call.out(0, value.dtype(), dims);
   if (const auto shape = ops::constant_shape(dims); shape && (is_integer(value.dtype()) || value.dtype() == DType::boolean))
@@ -15,7 +15,7 @@ void infer(InferCall& call) {
 }
 
 void reference(Call& call) {
-  ops::settle_shape(call, 0, ops::read_ints(call.in[0]));
+  ops::fold_shape_constant(call, 0, ops::read_ints(call.in[0]));
   ops::fill_elements(call.out[0], call.attributes().tensor("value").raw());
 }
 

@@ -28,7 +28,7 @@ Dims unknown_shape(InferCall& call) {
 void infer(InferCall& call) {
   const Dims* shape = call.contents(1);
   for (std::size_t i = 0; shape && i < shape->size(); ++i)
-    call.need(!(*shape)[i].is_constant() || (*shape)[i].constant() >= 0, "extent ", (*shape)[i].text(), " in the shape is negative");
+    call.check_shape(!(*shape)[i].is_constant() || (*shape)[i].constant() >= 0, "extent ", (*shape)[i].text(), " in the shape is negative");
   const Dims dims = shape ? broadcast(call.dims(0), *shape) : unknown_shape(call);
   call.out(0, call.dtype(0), dims);
   const auto to = ops::constant_shape(dims);
@@ -37,7 +37,7 @@ void infer(InferCall& call) {
 
 void reference(Call& call) {
   const TensorRef& from = call.in[0];
-  ops::settle_shape(call, 0, constants(broadcast(to_dims(from.shape), to_dims(ops::read_ints(call.in[1])))));
+  ops::fold_shape_constant(call, 0, constants(broadcast(to_dims(from.shape), to_dims(ops::read_ints(call.in[1])))));
   if (call.out[0].size() == 0) return;
   copy(map_of(from.shape, call.out[0].shape), from, call.out[0]);
 }

@@ -6,9 +6,9 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  call.need(call.rank(0) == 2, "the input has rank ", call.rank(0), ", 2 expected");
+  call.check_shape(call.rank(0) == 2, "the input has rank ", call.rank(0), ", 2 expected");
   const auto type = dtype_from_name(call.attributes().string("dtype", name(call.dtype(0))));
-  call.sound(type && *type != DType::string, "dtype '", call.attributes().string("dtype", ""), "' is not a numeric type");
+  call.validate(type && *type != DType::string, "dtype '", call.attributes().string("dtype", ""), "' is not a numeric type");
   call.out(0, *type, call.dims(0));
 }
 

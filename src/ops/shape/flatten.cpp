@@ -7,7 +7,7 @@ namespace {
 void infer(InferCall& call) {
   const Dims& dims = call.dims(0);
   const std::int64_t value = call.attributes().integer("axis"), rank = call.rank(0);
-  call.need(value >= -rank && value <= rank, "axis ", value, " is outside [", -rank, ", ", rank, "]");
+  call.check_shape(value >= -rank && value <= rank, "axis ", value, " is outside [", -rank, ", ", rank, "]");
   const auto axis = static_cast<std::size_t>(value < 0 ? value + rank : value);
   call.out(0, call.dtype(0), {product(std::span(dims).first(axis)), product(std::span(dims).subspan(axis))});
   if (const Dims* contents = call.contents(0)) call.out_contents(0, *contents);

@@ -29,8 +29,8 @@ ops::IndexMap map_of(const C& call, const Shape& shape, const Ints& before, cons
     const std::int64_t cropped = -std::clamp<std::int64_t>(before[d], -shape[d], 0);
     const std::int64_t extent = std::max<std::int64_t>(0, shape[d] - cropped + std::min<std::int64_t>(0, after[d]));
     const std::int64_t result = checked_add(checked_add(shape[d], before[d]), after[d]);
-    call.need(result >= 0, "pads take away more than the ", shape[d], " elements of dim ", d);
-    call.need(mode == "constant" || extent > 0 || result == 0, "mode ", mode, " needs elements to repeat in dim ", d);
+    call.check_shape(result >= 0, "pads take away more than the ", shape[d], " elements of dim ", d);
+    call.check_shape(mode == "constant" || extent > 0 || result == 0, "mode ", mode, " needs elements to repeat in dim ", d);
     map.add_dim(result, 0);
     for (std::int64_t i = 0; i < result; ++i) {
       const std::int64_t source = source_of(mode, i - std::max<std::int64_t>(0, before[d]), extent);
@@ -64,17 +64,17 @@ void infer_contents(InferCall& call, const Dims& result, const Dims& before, con
 
 void infer(InferCall& call) {
   const std::string& mode = call.attributes().string("mode");
-  call.sound(mode == "constant" || mode == "reflect" || mode == "edge" || mode == "wrap", "unknown mode '", mode, "'");
+  call.validate(mode == "constant" || mode == "reflect" || mode == "edge" || mode == "wrap", "unknown mode '", mode, "'");
   if (call.has(2)) {
     const Dim values = product(call.dims(2));
-    call.need(!values.is_constant() || values == Dim(1), "constant_value has the shape [", text(call.dims(2)), "], one number expected");
+    call.check_shape(!values.is_constant() || values == Dim(1), "constant_value has the shape [", text(call.dims(2)), "], one number expected");
   }
   const bool any_axes = call.has(3) && !ops::knows_integers(call, 3);
   const std::vector<int> axes = call.has(3) && !any_axes ? ops::need_axes(call, 3, call.rank(0)) : all_axes(call.rank(0));
   Dims dims = call.dims(0);
   const Dims* pads = call.contents(1);
   const auto count = static_cast<std::size_t>(ops::need_length(call, 1, "pads"));
-  call.need(any_axes || count == 2 * axes.size(), "pads has ", count, " entries, ", 2 * axes.size(), " expected");
+  call.check_shape(any_axes || count == 2 * axes.size(), "pads has ", count, " entries, ", 2 * axes.size(), " expected");
   if (!pads || any_axes) {
     for (int axis : axes) dims[static_cast<std::size_t>(axis)] = call.new_symbol(cat("extent", axis), 0, kUnbounded);
     return call.out(0, call.dtype(0), std::move(dims));
@@ -82,7 +82,7 @@ void infer(InferCall& call) {
   const Dims before = spread(*pads, axes, dims.size(), false), after = spread(*pads, axes, dims.size(), true);
   for (std::size_t d = 0; d < dims.size(); ++d) {
     dims[d] = dims[d] + before[d] + after[d];
-    call.need(!dims[d].is_constant() || dims[d].constant() >= 0, "pads leave ", dims[d].text(), " elements in dim ", d);
+    call.check_shape(!dims[d].is_constant() || dims[d].constant() >= 0, "pads leave ", dims[d].text(), " elements in dim ", d);
   }
   call.out(0, call.dtype(0), dims);
   infer_contents(call, dims, before, after);
@@ -97,15 +97,15 @@ void reference(Call& call) {
     for (std::int64_t axis : ops::read_ints(call.in[3])) axes.push_back(ops::wrap_axis(axis, rank));
   }
   const Ints pads = ops::read_ints(call.in[1]);
-  call.need(pads.size() == 2 * axes.size(), pads.size(), " pads for ", axes.size(), " axes");
+  call.check_shape(pads.size() == 2 * axes.size(), pads.size(), " pads for ", axes.size(), " axes");
   const Ints before = spread(pads, axes, from.shape.size(), false), after = spread(pads, axes, from.shape.size(), true);
   Shape shape = from.shape;
   for (std::size_t d = 0; d < shape.size(); ++d) shape[d] = checked_add(checked_add(shape[d], before[d]), after[d]);
-  ops::settle_shape(call, 0, shape);
+  ops::fold_shape_constant(call, 0, shape);
   const TensorRef& to = call.out[0];
   if (to.size() == 0) return;
   if (call.has(2)) {
-    call.need(call.in[2].size() == 1, "constant_value is no single number");
+    call.check_shape(call.in[2].size() == 1, "constant_value is no single number");
     ops::fill_elements(to, call.in[2].data);
   } else {
     ops::fill_elements(to, Tensor(to.dtype, {1}).raw());

@@ -20,8 +20,8 @@ Dim left_over(const InferCall& call, Dims total, const Dims& known) {
     }
   }
   const Dim count = product(total);
-  call.need(!(divisor == Dim(0)), "-1 in the shape stands for any extent, since the others have a product of 0");
-  call.need(!(count.is_constant() && divisor.is_constant()) || count.constant() % divisor.constant() == 0, count.text(),
+  call.check_shape(!(divisor == Dim(0)), "-1 in the shape stands for any extent, since the others have a product of 0");
+  call.check_shape(!(count.is_constant() && divisor.is_constant()) || count.constant() % divisor.constant() == 0, count.text(),
             " elements do not divide by ", divisor.text());
   return floor_div(count, divisor);
 }
@@ -34,14 +34,14 @@ Dims solve(const InferCall& call, const Dims& wanted) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     Dim extent = wanted[i];
     if (extent == Dim(-1)) {
-      call.need(open < 0, "the shape ", text(wanted), " has more than one -1");
+      call.check_shape(open < 0, "the shape ", text(wanted), " has more than one -1");
       open = static_cast<int>(i);
     } else {
       if (extent == Dim(0) && !allow_zero) {
-        call.need(i < from.size(), "0 at position ", i, " of the shape has no extent to copy: the input has rank ", from.size());
+        call.check_shape(i < from.size(), "0 at position ", i, " of the shape has no extent to copy: the input has rank ", from.size());
         extent = from[i];
       }
-      call.need(!extent.is_constant() || extent.constant() >= 0, "the shape has a negative extent, ", extent.text());
+      call.check_shape(!extent.is_constant() || extent.constant() >= 0, "the shape has a negative extent, ", extent.text());
       known.push_back(extent);
     }
     dims.push_back(extent);
@@ -50,7 +50,7 @@ Dims solve(const InferCall& call, const Dims& wanted) {
     dims[static_cast<std::size_t>(open)] = left_over(call, from, known);
   } else {
     const Dim surplus = product(dims) - product(from);
-    call.need(!surplus.is_constant() || surplus.constant() == 0, "cannot reshape [", text(from), "] to [", text(dims), "]");
+    call.check_shape(!surplus.is_constant() || surplus.constant() == 0, "cannot reshape [", text(from), "] to [", text(dims), "]");
   }
   return dims;
 }
@@ -86,12 +86,12 @@ Shape solve(const Call& call) {
   }
   if (open >= 0) shape[static_cast<std::size_t>(open)] = known > 0 && from.size() % known == 0 ? from.size() / known : -1;
   const bool fits = std::all_of(shape.begin(), shape.end(), [](std::int64_t n) { return n >= 0; }) && element_count(shape) == from.size();
-  call.need(fits, "cannot reshape ", text(from.shape), " to ", text(ops::read_ints(call.in[1])));
+  call.check_shape(fits, "cannot reshape ", text(from.shape), " to ", text(ops::read_ints(call.in[1])));
   return shape;
 }
 
 void reference(Call& call) {
-  ops::settle_shape(call, 0, solve(call));
+  ops::fold_shape_constant(call, 0, solve(call));
   ops::copy_whole(call);
 }
 

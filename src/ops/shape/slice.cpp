@@ -52,8 +52,8 @@ Ints axes_of(const InferCall& call, std::size_t count) {
     const std::vector<int> given = ops::need_axes(call, 3, call.rank(0));
     axes.assign(given.begin(), given.end());
   }
-  call.need(axes.size() == count, "axes has ", axes.size(), " entries, starts has ", count);
-  call.need(count <= call.dims(0).size(), "starts has ", count, " entries, the input has rank ", call.rank(0));
+  call.check_shape(axes.size() == count, "axes has ", axes.size(), " entries, starts has ", count);
+  call.check_shape(count <= call.dims(0).size(), "starts has ", count, " entries, the input has rank ", call.rank(0));
   return axes;
 }
 
@@ -73,18 +73,18 @@ void infer_any_axes(InferCall& call) {
 
 void infer(InferCall& call) {
   const auto count = static_cast<std::size_t>(ops::need_length(call, 1, "starts"));
-  call.need(ops::need_length(call, 2, "ends") == static_cast<int>(count), "starts and ends differ in length");
+  call.check_shape(ops::need_length(call, 2, "ends") == static_cast<int>(count), "starts and ends differ in length");
   if (call.has(3) && !ops::knows_integers(call, 3)) return infer_any_axes(call);
   const Ints axes = axes_of(call, count);
   const Dims *starts = call.contents(1), *ends = call.contents(2), *given_steps = call.has(4) ? call.contents(4) : nullptr;
   const bool known = starts && ends && (!call.has(4) || (given_steps && is_constant(*given_steps)));
   const Ints steps = given_steps && known ? constants(*given_steps) : Ints(count, 1);
-  call.need(steps.size() == count, "steps has ", steps.size(), " entries, starts has ", count);
+  call.check_shape(steps.size() == count, "steps has ", steps.size(), " entries, starts has ", count);
   const ops::DimRules rules(call);
   Dims dims = call.dims(0);
   for (std::size_t k = 0; k < count; ++k) {
     Dim& extent = dims[static_cast<std::size_t>(axes[k])];
-    call.need(steps[k] != 0, "step ", k, " is 0");
+    call.check_shape(steps[k] != 0, "step ", k, " is 0");
     extent = known ? range_of(rules, extent, (*starts)[k], (*ends)[k], tame_step(steps[k], kUnbounded)).count
                    : call.new_symbol(cat("extent", axes[k]), 0, extent);
   }
@@ -99,11 +99,11 @@ void reference(Call& call) {
   for (std::size_t k = 0; k < axes.size(); ++k)
     axes[k] = call.has(3) ? ops::wrap_axis(axes[k], static_cast<int>(from.shape.size())) : static_cast<std::int64_t>(k);
   if (call.has(4)) steps = ops::read_ints(call.in[4]);
-  call.need(ends.size() == starts.size() && axes.size() == starts.size() && steps.size() == starts.size() &&
+  call.check_shape(ends.size() == starts.size() && axes.size() == starts.size() && steps.size() == starts.size() &&
                 std::find(steps.begin(), steps.end(), 0) == steps.end(),
             "starts, ends, axes and steps disagree, or a step is 0");
   const ops::IndexMap map = map_of(from.shape, axes, starts, ends, steps);
-  ops::settle_shape(call, 0, map.shape());
+  ops::fold_shape_constant(call, 0, map.shape());
   copy(map, from, call.out[0]);
 }
 

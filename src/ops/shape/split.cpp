@@ -24,7 +24,7 @@ std::optional<Dims> known_sizes(const InferCall& call) {
 Dims equal_sizes(const InferCall& call, Dim extent, const ops::DimRules& rules) {
   const int pieces = call.outputs();
   const std::int64_t asked = call.attributes().integer("num_outputs", pieces);
-  call.sound(asked == pieces, "num_outputs is ", asked, ", the node has ", pieces, " outputs");
+  call.validate(asked == pieces, "num_outputs is ", asked, ", the node has ", pieces, " outputs");
   const Dim piece = ceil_div(extent, Dim(pieces));
   Dims sizes;
   for (int i = 0; i < pieces; ++i)
@@ -61,10 +61,10 @@ void infer(InferCall& call) {
     sizes = equal_sizes(call, extent, ops::DimRules(call));
   } else if (std::optional<Dims> given = known_sizes(call)) {
     sizes = std::move(*given);
-    call.need(static_cast<int>(sizes.size()) == call.outputs(), "split has ", sizes.size(), " sizes for ", call.outputs(), " outputs");
+    call.check_shape(static_cast<int>(sizes.size()) == call.outputs(), "split has ", sizes.size(), " sizes for ", call.outputs(), " outputs");
     Dim sum(0);
     for (Dim size : sizes) {
-      call.need(!size.is_constant() || size.constant() >= 0, "split has a negative size, ", size.text());
+      call.check_shape(!size.is_constant() || size.constant() >= 0, "split has a negative size, ", size.text());
       sum = sum + size;
     }
     ops::same_extent(call, sum, extent, "the sum of split and the extent");
@@ -84,8 +84,8 @@ void reference(Call& call) {
     Shape shape = from.shape;
     std::int64_t& size = shape[static_cast<std::size_t>(axis)];
     size = call.has(1) ? ops::read_ints(call.in[1]).at(i) : call.out[i].shape[static_cast<std::size_t>(axis)];
-    call.need(size >= 0 && size <= extent - first, "piece ", i, " of size ", size, " starts at ", first, " of ", extent);
-    ops::settle_shape(call, static_cast<int>(i), shape);
+    call.check_shape(size >= 0 && size <= extent - first, "piece ", i, " of size ", size, " starts at ", first, " of ", extent);
+    ops::fold_shape_constant(call, static_cast<int>(i), shape);
     if (call.out[i].data) copy(piece_map(from.shape, axis, first, size), from, call.out[i]);
     first += size;
   }

@@ -10,7 +10,7 @@ namespace {
 // Which axes go only the data says, but not how many: extent d of the result is one of `count` + 1 neighbors.
 void infer_any_axes(InferCall& call) {
   const auto count = static_cast<std::size_t>(ops::need_length(call, 1, "axes"));
-  call.need(count <= call.dims(0).size(), count, " axes of a tensor of rank ", call.rank(0));
+  call.check_shape(count <= call.dims(0).size(), count, " axes of a tensor of rank ", call.rank(0));
   Dims kept;
   for (std::size_t d = 0; d + count < call.dims(0).size(); ++d)
     kept.push_back(call.new_symbol(cat("extent", d), 0, ops::largest(call, std::span(call.dims(0)).subspan(d, count + 1))));
@@ -33,7 +33,7 @@ void infer(InferCall& call) {
     if (std::find(axes.begin(), axes.end(), d) == axes.end()) {
       kept.push_back(extent);
     } else {
-      call.need(!extent.is_constant() || extent == Dim(1), "dim ", d, " has extent ", extent.text(), ", only 1 can be squeezed");
+      call.check_shape(!extent.is_constant() || extent == Dim(1), "dim ", d, " has extent ", extent.text(), ", only 1 can be squeezed");
     }
   }
   call.out(0, call.dtype(0), std::move(kept));
@@ -48,7 +48,7 @@ void reference(Call& call) {
       squeezed[static_cast<std::size_t>(ops::wrap_axis(axis, static_cast<int>(squeezed.size())))] = true;
     for (std::size_t d = 0; d < squeezed.size(); ++d)
       if (!squeezed[d]) kept.push_back(call.in[0].shape[d]);
-    ops::settle_shape(call, 0, kept);
+    ops::fold_shape_constant(call, 0, kept);
   }
   ops::copy_whole(call);
 }

@@ -20,9 +20,9 @@ void infer(InferCall& call) {
   Dims dims = call.dims(0);
   const Dims* repeats = call.contents(1);
   const int count = repeats ? static_cast<int>(repeats->size()) : ops::need_length(call, 1, "repeats");
-  call.need(count == call.rank(0), "repeats has ", count, " entries, the input has rank ", call.rank(0));
+  call.check_shape(count == call.rank(0), "repeats has ", count, " entries, the input has rank ", call.rank(0));
   for (std::size_t d = 0; d < dims.size(); ++d) {
-    if (repeats) call.need(!(*repeats)[d].is_constant() || (*repeats)[d].constant() >= 0, "repeat ", (*repeats)[d].text(), " is negative");
+    if (repeats) call.check_shape(!(*repeats)[d].is_constant() || (*repeats)[d].constant() >= 0, "repeat ", (*repeats)[d].text(), " is negative");
     dims[d] = repeats ? dims[d] * (*repeats)[d] : call.new_symbol(cat("extent", d), 0, kUnbounded);
   }
   call.out(0, call.dtype(0), dims);
@@ -35,7 +35,7 @@ void reference(Call& call) {
   Shape shape = from.shape;
   const Ints repeats = ops::read_ints(call.in[1]);
   for (std::size_t d = 0; d < shape.size(); ++d) shape[d] = checked_mul(shape[d], repeats.at(d));
-  ops::settle_shape(call, 0, shape);
+  ops::fold_shape_constant(call, 0, shape);
   if (call.out[0].size() == 0) return;
   copy(map_of(from.shape, shape), from, call.out[0]);
 }

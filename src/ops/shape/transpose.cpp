@@ -22,12 +22,12 @@ ops::IndexMap map_of(const Ints& order, const Shape& shape) {
 void infer(InferCall& call) {
   const Dims& dims = call.dims(0);
   const Ints order = order_of(call.attributes(), call.rank(0));
-  call.need(order.size() == dims.size(), "perm has ", order.size(), " entries, the input has rank ", dims.size());
+  call.check_shape(order.size() == dims.size(), "perm has ", order.size(), " entries, the input has rank ", dims.size());
   std::vector<bool> seen(dims.size());
   Dims moved;
   for (std::int64_t d : order) {
-    call.need(d >= 0 && d < call.rank(0), "perm has ", d, ", the input has rank ", call.rank(0));
-    call.sound(!seen[static_cast<std::size_t>(d)], "perm has ", d, " twice");
+    call.check_shape(d >= 0 && d < call.rank(0), "perm has ", d, ", the input has rank ", call.rank(0));
+    call.validate(!seen[static_cast<std::size_t>(d)], "perm has ", d, " twice");
     seen[static_cast<std::size_t>(d)] = true;
     moved.push_back(dims[static_cast<std::size_t>(d)]);
   }

@@ -8,13 +8,13 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  call.need(call.rank(0) >= 2, "the input has rank ", call.rank(0), ", at least 2 expected");
+  call.check_shape(call.rank(0) >= 2, "the input has rank ", call.rank(0), ", at least 2 expected");
   call.out(0, call.dtype(0), call.dims(0));
 }
 
 void reference(Call& call) {
   const TensorRef &from = call.in[0], &to = call.out[0];
-  call.need(!call.has(1) || call.in[1].size() == 1, "k is no single number");
+  call.check_shape(!call.has(1) || call.in[1].size() == 1, "k is no single number");
   const std::int64_t k = call.has(1) ? ops::read_ints(call.in[1]).at(0) : 0;
   const bool upper = call.attributes().integer("upper") != 0;
   std::memset(to.data, 0, static_cast<std::size_t>(byte_size(to.dtype, to.size())));

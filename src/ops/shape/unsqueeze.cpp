@@ -34,12 +34,12 @@ void reference(Call& call) {
   const int rank = static_cast<int>(call.out[0].shape.size());
   std::vector<bool> added(static_cast<std::size_t>(rank));
   for (std::int64_t axis : ops::read_ints(call.in[1])) added[static_cast<std::size_t>(ops::wrap_axis(axis, rank))] = true;
-  call.need(std::count(added.begin(), added.end(), false) == static_cast<std::ptrdiff_t>(call.in[0].shape.size()),
+  call.check_shape(std::count(added.begin(), added.end(), false) == static_cast<std::ptrdiff_t>(call.in[0].shape.size()),
             "an axis is given twice");
   Shape shape;
   auto next = call.in[0].shape.begin();
   for (bool is_new : added) shape.push_back(is_new ? 1 : *next++);
-  ops::settle_shape(call, 0, shape);
+  ops::fold_shape_constant(call, 0, shape);
   ops::copy_whole(call);
 }
 

@@ -66,8 +66,8 @@ std::optional<std::wstring> code_points(const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {
     std::uint32_t c = 0;
     const int length = decode_character(text, at, c);
-    constexpr std::uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};   // shorter forms have what is below
-    if (length == 0 || c < kLeast[length] || c > kLast) return std::nullopt;
+    constexpr std::uint32_t kMin[] = {0, 0, 0x80, 0x800, 0x10000};   // shorter forms have what is below
+    if (length == 0 || c < kMin[length] || c > kLast) return std::nullopt;
     result += static_cast<wchar_t>(c);
     at += static_cast<std::size_t>(length);
   }
@@ -77,12 +77,12 @@ std::optional<std::wstring> code_points(const std::string& text) {
 class Translation {
  public:
   explicit Translation(const std::string& pattern) : pattern_(pattern) {
-    supported(pattern.size() <= kMostPatternBytes, "it has more than ", kMostPatternBytes, " bytes");
+    supported(pattern.size() <= kMaxPatternBytes, "it has more than ", kMaxPatternBytes, " bytes");
     const std::optional<std::wstring> points = code_points(pattern);
-    sound(points.has_value(), "it is no UTF-8");
+    validate(points.has_value(), "it is no UTF-8");
     in_ = *points;
     const Part all = alternatives(0);
-    sound(at_ == in_.size(), "a ')' at character ", at_, " has no '('");
+    validate(at_ == in_.size(), "a ')' at character ", at_, " has no '('");
     text_ = all.text, cost_ = all.cost;
   }
   const std::wstring& text() const { return text_; }
@@ -94,8 +94,8 @@ class Translation {
     std::int64_t cost = 0;
   };
 
-  template <class... Args> void sound(bool condition, const Args&... args) const {
-    ir::sound(condition, "the pattern '", pattern_.substr(0, 200), "' is no regular expression of RE2: ", args...);
+  template <class... Args> void validate(bool condition, const Args&... args) const {
+    ir::validate(condition, "the pattern '", pattern_.substr(0, 200), "' is no regular expression of RE2: ", args...);
   }
   template <class... Args> void supported(bool condition, const Args&... args) const {
     ir::supported(condition, "the pattern '", pattern_.substr(0, 200), "' is not supported: ", args...);
@@ -106,7 +106,7 @@ class Translation {
   bool looking_at(std::wstring_view what) const { return std::wstring_view(in_).substr(at_).starts_with(what); }
   bool take(std::uint32_t c) { return !done() && peek() == c ? (++at_, true) : false; }
   Part priced(std::wstring text, std::int64_t cost) const {
-    supported(cost <= kMostPatternCost, "with its repeats written out it has more than ", kMostPatternCost, " parts");
+    supported(cost <= kMaxPatternCost, "with its repeats written out it has more than ", kMaxPatternCost, " parts");
     return {std::move(text), cost};
   }
 
@@ -128,7 +128,7 @@ class Translation {
   }
 
   Part alternatives(std::int64_t depth) {
-    supported(depth <= kMostPatternDepth, "it has groups inside of more than ", kMostPatternDepth, " others");
+    supported(depth <= kMaxPatternDepth, "it has groups inside of more than ", kMaxPatternDepth, " others");
     Part all = sequence(depth);
     while (take('|')) {
       const Part next = sequence(depth);
@@ -150,14 +150,14 @@ class Translation {
     const std::size_t start = at_;
     std::wstring times;
     std::int64_t most = 1;
-    sound(!repeat(times, most), "the repeat at character ", start, " has nothing before it");
+    validate(!repeat(times, most), "the repeat at character ", start, " has nothing before it");
     const std::uint32_t c = peek();
     ++at_;
     switch (c) {
       case '(': {
         open_group(start);
         Part inside = alternatives(depth + 1);
-        sound(take(')'), "the '(' at character ", start, " has no ')'");
+        validate(take(')'), "the '(' at character ", start, " has no ')'");
         return priced(L"(?:" + inside.text + L")", inside.cost + 1);
       }
       case '[': return char_class(start);
@@ -174,14 +174,14 @@ class Translation {
     if (!take('?')) return;
     if (take(':')) return;
     for (const wchar_t* looks : {L"=", L"!", L"<=", L"<!"})
-      sound(!looking_at(looks), "RE2 has no look-ahead and no look-behind ('(?' at character ", start, ")");
+      validate(!looking_at(looks), "RE2 has no look-ahead and no look-behind ('(?' at character ", start, ")");
     const bool named = looking_at(L"P<") || looking_at(L"<");
     supported(named || !(is_letter(peek()) || peek() == '-'), "flags of a group ('(?' at character ", start, ")");
-    sound(named, "what follows '(?' at character ", start, " is no group");
+    validate(named, "what follows '(?' at character ", start, " is no group");
     take('P'), take('<');
     const std::size_t first = at_;
     while (is_letter(peek()) || is_digit(peek()) || peek() == '_') ++at_;
-    sound(at_ > first && peek() == '>', "the group at character ", start, " has no name of letters, digits and '_'");
+    validate(at_ > first && peek() == '>', "the group at character ", start, " has no name of letters, digits and '_'");
     ++at_;
   }
 
@@ -194,7 +194,7 @@ class Translation {
     take('?');   // lazy
     std::wstring again;
     std::int64_t unused = 0;
-    sound(!repeat(again, unused), "a repeat of the repeat at character ", start);
+    validate(!repeat(again, unused), "a repeat of the repeat at character ", start);
     return priced(L"(?:" + one.text + L")" + times, one.cost * most + 1);
   }
   bool repeat(std::wstring& times, std::int64_t& most) {
@@ -207,8 +207,8 @@ class Translation {
     const bool open = range && !number(high);
     if (!take('}')) return at_ = start, false;
     if (!range) high = low;
-    sound(low <= 1000 && high <= 1000, "the repeat at character ", start, " is above 1000");
-    sound(open || high >= low, "the repeat at character ", start, " ends below its start");
+    validate(low <= 1000 && high <= 1000, "the repeat at character ", start, " is above 1000");
+    validate(open || high >= low, "the repeat at character ", start, " ends below its start");
     times.assign(in_, start, at_ - start);
     most = std::max<std::int64_t>(1, open ? low + 1 : high);
     return true;
@@ -220,7 +220,7 @@ class Translation {
   }
 
   Part escape() {
-    sound(!done(), "it ends with a '\\'");
+    validate(!done(), "it ends with a '\\'");
     const std::uint32_t c = peek();
     if (const std::optional<Ranges> some = perl_class(c)) return ++at_, one_of(*some);
     switch (c) {
@@ -236,7 +236,7 @@ class Translation {
 
   // What stands behind a '\' for one character, in classes, too.
   std::uint32_t escaped_character() {
-    sound(!done(), "it ends with a '\\'");
+    validate(!done(), "it ends with a '\\'");
     const std::size_t start = at_ - 1;
     const std::uint32_t c = peek();
     ++at_;
@@ -254,7 +254,7 @@ class Translation {
     supported(c != '0', "an octal number at character ", start);
     supported(!is_digit(c), "'\\", static_cast<char>(c), "' at character ", start,
               " (an octal number, or what RE2 has not: a back-reference)");
-    sound(c < 0x80 && !is_letter(c) && c != '_', "what follows the '\\' at character ", start);
+    validate(c < 0x80 && !is_letter(c) && c != '_', "what follows the '\\' at character ", start);
     return c;
   }
   std::uint32_t hex(std::size_t start) {
@@ -267,7 +267,7 @@ class Translation {
       else if (small >= 'a' && small <= 'f') value = value * 16 + small - 'a' + 10;
       else break;
     }
-    sound((braces ? digits > 0 && take('}') : digits == 2) && value <= kLast, "the number at character ", start, " is no code point");
+    validate((braces ? digits > 0 && take('}') : digits == 2) && value <= kLast, "the number at character ", start, " is no code point");
     return value;
   }
 
@@ -276,7 +276,7 @@ class Translation {
     Ranges ranges;
     const auto add = [&](const Ranges& more) { ranges.insert(ranges.end(), more.begin(), more.end()); };
     for (bool first = true; first || peek() != ']' || done(); first = false) {
-      sound(!done(), "the '[' at character ", start, " has no ']'");
+      validate(!done(), "the '[' at character ", start, " has no ']'");
       if (looking_at(L"[:") && named(add)) continue;
       if (peek() == '\\')
         if (const std::optional<Ranges> some = perl_class(peek(1))) {
@@ -290,14 +290,14 @@ class Translation {
       }
       ++at_;
       const std::uint32_t high = class_character(start);
-      sound(low <= high, "a range of the class at character ", start, " ends below its start");
+      validate(low <= high, "a range of the class at character ", start, " ends below its start");
       add({{low, high}});
     }
     ++at_;
     return one_of(ranges, others);
   }
   std::uint32_t class_character(std::size_t start) {
-    sound(!done(), "the '[' at character ", start, " has no ']'");
+    validate(!done(), "the '[' at character ", start, " has no ']'");
     const std::uint32_t c = peek();
     ++at_;
     return c == '\\' ? escaped_character() : c;
@@ -309,7 +309,7 @@ class Translation {
     std::string name;
     for (std::size_t i = at_ + (others ? 3 : 2); i < end; ++i) name += in_[i] < 0x80 ? static_cast<char>(in_[i]) : '?';
     const std::optional<Ranges> found = named_class(name);
-    sound(found.has_value(), "there is no class [:", name, ":]");
+    validate(found.has_value(), "there is no class [:", name, ":]");
     add(others ? without(*found) : *found);
     at_ = end + 2;
     return true;

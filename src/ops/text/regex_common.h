@@ -9,17 +9,17 @@
 
 namespace tenfold::ops {
 
-inline constexpr std::size_t kMostPatternBytes = 1000;
-inline constexpr std::int64_t kMostPatternCost = 1000;    // characters, classes and groups, with repeats written out
-inline constexpr std::int64_t kMostPatternDepth = 50;     // groups inside groups
-inline constexpr std::int64_t kMostMatchSteps = 1 << 24;  // of one string: its characters times the pattern's cost; some seconds
+inline constexpr std::size_t kMaxPatternBytes = 1000;
+inline constexpr std::int64_t kMaxPatternCost = 1000;    // characters, classes and groups, with repeats written out
+inline constexpr std::int64_t kMaxPatternDepth = 50;     // groups inside groups
+inline constexpr std::int64_t kMaxMatchSteps = 1 << 24;  // of one string: its characters times the pattern's cost; some seconds
 
 class FullMatch {
  public:
   // Throws a fault (invalid_model) for what RE2 does not have either, and unsupported for what Tenfold does not have or what is too large.
   explicit FullMatch(const std::string& pattern);
-  // The longest string that it may be asked for: what kMostMatchSteps leave for so many parts.
-  std::int64_t most_bytes() const { return kMostMatchSteps / cost_; }
+  // The longest string that it may be asked for: what kMaxMatchSteps leave for so many parts.
+  std::int64_t max_bytes() const { return kMaxMatchSteps / cost_; }
   // Does the whole string match? One that is no UTF-8 matches nothing, as in RE2.
   bool operator()(const std::string& text) const;
 

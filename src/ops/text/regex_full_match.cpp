@@ -7,7 +7,7 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  call.sound(call.attributes().has("pattern"), "pattern is missing");
+  call.validate(call.attributes().has("pattern"), "pattern is missing");
   ops::FullMatch{call.attributes().string("pattern")};   // throws what is wrong with it, before a plan is made and when one is loaded
   call.out(0, DType::boolean, call.dims(0));
 }
@@ -17,8 +17,8 @@ void on_values(ValueCall& call) {
   Tensor y(DType::boolean, call.tensor(0).shape());
   bool* to = y.mutable_data<bool>();
   for (const std::string& text : call.strings(0)) {
-    call.need(static_cast<std::int64_t>(text.size()) <= matches.most_bytes(), "a string of ", text.size(),
-              " bytes is too long for its pattern; at most ", matches.most_bytes(), " are matched");
+    call.check_shape(static_cast<std::int64_t>(text.size()) <= matches.max_bytes(), "a string of ", text.size(),
+              " bytes is too long for its pattern; at most ", matches.max_bytes(), " are matched");
     *to++ = matches(text);
   }
   call.give(0, y);

@@ -14,7 +14,7 @@ namespace {
 
 DType target(const Attributes& a) {
   const std::optional<DType> type = dtype_from_name(a.string("to"));
-  sound(type.has_value(), "cast to unknown type '", a.string("to"), "'");
+  validate(type.has_value(), "cast to unknown type '", a.string("to"), "'");
   return *type;
 }
 
@@ -30,7 +30,7 @@ std::string written(const Tensor& t, std::int64_t i) {
 }
 
 void expect(const ValueCall& call, bool read, const std::string& text, DType type) {
-  if (!read) call.need(false, "the string '", text.substr(0, 60), "' is no ", name(type));
+  if (!read) call.check_shape(false, "the string '", text.substr(0, 60), "' is no ", name(type));
 }
 
 void read(const ValueCall& call, const std::string& text, Tensor& to, std::int64_t i) {

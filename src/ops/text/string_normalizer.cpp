@@ -10,14 +10,14 @@ enum class Case { as_it_is, lower, upper };
 
 Case case_of(const Attributes& a) {
   const std::string& name = a.string("case_change_action");
-  sound(name == "NONE" || name == "LOWER" || name == "UPPER", "case_change_action is '", name, "'; the standard has NONE, LOWER and UPPER");
+  validate(name == "NONE" || name == "LOWER" || name == "UPPER", "case_change_action is '", name, "'; the standard has NONE, LOWER and UPPER");
   return name == "NONE" ? Case::as_it_is : name == "LOWER" ? Case::lower : Case::upper;
 }
 
 void infer(InferCall& call) {
   case_of(call.attributes());
-  call.need(call.rank(0) == 1 || call.rank(0) == 2, "operand 0 has ", call.rank(0), " dims; [C] or [1,C] expected");
-  call.need(call.rank(0) == 1 || !call.dims(0)[0].is_constant() || call.dims(0)[0] == Dim(1), "operand 0 is [", text(call.dims(0)),
+  call.check_shape(call.rank(0) == 1 || call.rank(0) == 2, "operand 0 has ", call.rank(0), " dims; [C] or [1,C] expected");
+  call.check_shape(call.rank(0) == 1 || !call.dims(0)[0].is_constant() || call.dims(0)[0] == Dim(1), "operand 0 is [", text(call.dims(0)),
             "]; [C] or [1,C] expected");
   Dims dims = call.dims(0);
   dims.back() = call.new_symbol("kept", 1, max(dims.back(), Dim(1)));
@@ -33,7 +33,7 @@ void on_values(ValueCall& call) {
   std::unordered_set<std::string> dropped;
   for (const std::string& word : a.strings("stopwords")) dropped.insert(compared(word));
   const Shape& from = call.tensor(0).shape();
-  call.need(from.size() == 1 || (from.size() == 2 && from[0] == 1), "operand 0 is ", call.in(0).text(), "; [C] or [1,C] expected");
+  call.check_shape(from.size() == 1 || (from.size() == 2 && from[0] == 1), "operand 0 is ", call.in(0).text(), "; [C] or [1,C] expected");
   std::vector<std::string> kept;
   for (const std::string& s : call.strings(0)) {
     if (!dropped.empty() && dropped.count(compared(s))) continue;

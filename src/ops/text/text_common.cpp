@@ -17,7 +17,7 @@ BroadcastPair broadcast_pair(const ir::ValueCall& call) {
   const auto extent = [&](const Shape& s, std::size_t d) { return d + s.size() < rank ? 1 : s[d + s.size() - rank]; };
   for (std::size_t d = 0; d < rank; ++d) {
     const std::int64_t x = extent(a, d), y = extent(b, d);
-    call.need(x == y || x == 1 || y == 1, "shapes ", text(a), " and ", text(b), " do not broadcast");
+    call.check_shape(x == y || x == 1 || y == 1, "shapes ", text(a), " and ", text(b), " do not broadcast");
     pair.shape.push_back(x == 1 ? y : x);
   }
   const auto place = [&](const Shape& s, const Shape& index) {

@@ -157,7 +157,7 @@ class Narrower {
       if (!v || v->type.kind != ir::ValueType::Kind::tensor || v->dtype() != DType::f32) continue;
       if (!may_narrow(node, v)) continue;
       if (v->is_constant() && !narrow_constant(*v)) return false;
-      any = any || !v->is_constant() || node.op() == "Gather" || node.op() == "SumNorm";   // rows of a table of weights
+      any = any || !v->is_constant() || node.op() == "Gather" || node.op() == "SkipLayerNorm";   // rows of a table of weights
     }
     bool gives = false;
     for (const ir::Value* v : node.outputs) gives = gives || v->dtype() == DType::f32;

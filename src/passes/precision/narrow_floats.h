@@ -19,7 +19,7 @@ Pass pass_narrow_floats(DType to, std::set<std::string> wide = {}, Stays stays =
 bool has_type(const ir::Node& n);
 bool has_no_type(const ir::Node& n);
 // What the CPU's kernels compute in f32 alone: convolutions of groups of channels (neither one group nor a group for each channel), and
-// norms of channels.
+// GroupNorms.
 bool is_f32_on_hosts(const ir::Node& n);
 
 }  // namespace tenfold::passes

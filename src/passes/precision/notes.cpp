@@ -35,10 +35,10 @@ std::vector<std::string> refused_precisions(const ir::Graph& graph, const BuildC
   if (device.kind == "cuda" && config.fp16 && !traits.half_values)
     refused.push_back(cat("fp16 was allowed, but this GPU (sm_", device.arch, ") is slow in it before sm_60: f32 is used"));
   if (traits.half_values) {
-    if (config.fp8 && !traits.float8_products && has_float8(graph))
+    if (config.fp8 && !traits.float8_gemm && has_float8(graph))
       refused.push_back(cat("this GPU (sm_", device.arch, ") has no products of e4m3, sm_", backends::kFirstArchWithFloat8,
                             " is the first with them: those that the model quantizes so compute in wider floats"));
-    if (wants_float8(config) && !traits.float8_products)
+    if (wants_float8(config) && !traits.float8_gemm)
       refused.push_back(cat("fp8 was allowed, but this GPU (sm_", device.arch, ") has no products of e4m3; sm_",
                             backends::kFirstArchWithFloat8, " is the first with them"));
     return refused;
@@ -50,7 +50,7 @@ std::vector<std::string> refused_precisions(const ir::Graph& graph, const BuildC
   if (config.fp16)
     refused.emplace_back(
         "fp16 was allowed, but CPUs here have no fp16 arithmetic that pays: f32 is used; bf16 saves time on one that has AMX");
-  if (config.bf16 && !traits.bf16_products)
+  if (config.bf16 && !traits.bf16_gemm)
     refused.emplace_back("bf16 was allowed, but this machine has no AMX bf16: f32 is used");
   return refused;
 }
@@ -61,7 +61,7 @@ std::vector<std::string> unused_precisions(const ir::Graph& graph, const BuildCo
   std::vector<std::string> unused;
   if (config.fp16 && traits.half_values && !layers.count(DType::f16))
     unused.emplace_back("fp16 was allowed, and no layer computes in it: none has a form of 16 bits whose values fp16 holds");
-  if (config.bf16 && (traits.bf16_products || (traits.half_values && !config.fp16)) && !layers.count(DType::bf16))
+  if (config.bf16 && (traits.bf16_gemm || (traits.half_values && !config.fp16)) && !layers.count(DType::bf16))
     unused.emplace_back("bf16 was allowed, and no layer computes in it: none has a form of 16 bits");
   if (config.bf16 && traits.half_values && config.fp16)
     unused.emplace_back("bf16 was allowed beside fp16, which goes before it: it has three more bits of fraction");

@@ -10,9 +10,9 @@ struct Flags {
   bool permits_bf16, has_bf16, convolutions, products, winograd, strassen, fast_exp;
   Flags(const BuildConfig& config, const backends::DeviceTraits& device)
       : permits_bf16(config.bf16),
-        has_bf16(device.bf16_products),
+        has_bf16(device.bf16_gemm),
         convolutions(config.tf32 && config.tf32_convolutions),
-        products(config.tf32 && config.tf32_products),
+        products(config.tf32 && config.tf32_matmul),
         winograd(config.winograd && device.host_arithmetic),
         strassen(config.strassen && device.host_arithmetic),
         fast_exp(config.fast_exp && device.host_arithmetic) {}

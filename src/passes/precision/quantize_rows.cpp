@@ -7,7 +7,7 @@
 
 #include "ir/finite.h"
 #include "ir/recipe.h"
-#include "passes/precision/fold_products.h"
+#include "passes/precision/fold_gemms.h"
 #include "quant/place_qdq.h"
 #include "quant/weights/channels.h"
 
@@ -17,8 +17,8 @@ namespace {
 using ir::Value;
 
 // Shorter sums are not worth what quantizing takes; longer ones may leave 32 bits.
-constexpr std::int64_t kLeastDepth = 32, kMostDepth = 65000;
-constexpr std::int64_t kMostRegisters = 32768;   // a GPU holds a row in registers
+constexpr std::int64_t kMinDepth = 32, kMaxDepth = 65000;
+constexpr std::int64_t kMaxRegisters = 32768;   // a GPU holds a row in registers
 
 bool takes(const ir::Node& n, const RowsForm& form) {
   if (n.op() != "MatMul" || !quant::is_product(n) || !quant::why_wide(n).empty()) return false;
@@ -27,17 +27,17 @@ bool takes(const ir::Node& n, const RowsForm& form) {
   const bool wanted = given ? (*given == DType::f8e4m3fn) == (form.type == DType::f8e4m3fn) : form.usual;
   if (form.for_tensor_cores() && (!fits_tensor_cores(n) || !wanted)) return false;
   const std::int64_t depth = n.in(1)->dims()[0].constant();
-  return depth >= kLeastDepth && depth <= (form.for_tensor_cores() ? kMostRegisters : kMostDepth) &&
+  return depth >= kMinDepth && depth <= (form.for_tensor_cores() ? kMaxRegisters : kMaxDepth) &&
          ir::all_finite(n.in(1)->constant->tensor);
 }
 
 // Within [-most, most], where that is less than what the weights have: as many steps less of each column's scale.
 void narrow(const Tensor& weights, quant::QuantizedWeights& q, int most) {
-  constexpr int kMost = 127;
-  if (most >= kMost) return;
+  constexpr int kMax = 127;
+  if (most >= kMax) return;
   const std::int64_t columns = q.scales.size();
   auto* scales = q.scales.mutable_data<float>();
-  for (std::int64_t j = 0; j < columns; ++j) scales[j] *= static_cast<float>(kMost) / static_cast<float>(most);
+  for (std::int64_t j = 0; j < columns; ++j) scales[j] *= static_cast<float>(kMax) / static_cast<float>(most);
   const auto* from = weights.data<float>();
   auto* to = q.values.mutable_data<std::int8_t>();
   const auto limit = static_cast<float>(most);

@@ -60,7 +60,7 @@ class Unmet {
       case DType::i4:
       case DType::f4e2m1: return "products of 4 bits are not there yet";
       case DType::f8e4m3fn:
-        return traits_.float8_products ? "e4m3 is for a MatMul or Conv that the model quantizes so, or that a calibration gives a range"
+        return traits_.float8_gemm ? "e4m3 is for a MatMul or Conv that the model quantizes so, or that a calibration gives a range"
                                        : "this device has no products of e4m3";
       case DType::i8:
       case DType::u8:
@@ -78,7 +78,7 @@ class Unmet {
     if (!is_float(got)) return "its values are no floats";
     if (traits_.half_values) return "the operator has no form of 16 bits, or its values exceed what fp16 holds (see the check of fp16)";
     if (wanted == DType::f16) return traits_.host_arithmetic ? "CPUs here have no fp16 arithmetic that pays" : "this device has no fp16";
-    if (!traits_.bf16_products) return "this machine has no AMX bf16";
+    if (!traits_.bf16_gemm) return "this machine has no AMX bf16";
     return "on a CPU only products compute in bf16";
   }
 

@@ -1,23 +1,23 @@
 // defer_norms: the norm of a product's rows is left to those who read it. The product tells each row's deviation along with the sum
-// that it writes (ProductMoments); a product behind it multiplies the sum itself by weights that hold the norm's scale, and no mean along
+// that it writes (GemmRowStats); a product behind it multiplies the sum itself by weights that hold the norm's scale, and no mean along
 // columns, so that a row's mean has no part in the result: only the deviation is left to divide by. Whoever adds the norm's result
 // computes it as it reads the sum; for all others a Region does. For GPUs and many rows, where a norm costs as much as its row's way to
 // memory and back; the builder keeps it where the whole graph takes less time so.
 //
 // before: (x f32[1100,8], w f32[8,16]!, r f32[1100,16], g f32[16]!, h f32[16]!, u f32[16,6]!, v f32[6,16]!, k f32[16]!, l f32[16]!)
-//   n = ProductNorm(x, w, g, h, _, r)
+//   n = GemmLayerNorm(x, w, g, h, _, r)
 //   e = MatMul(n, u) anchor_inputs=2 body={(f32) %1=abs.f32(%0) -> %1}
-//   y = ProductNorm(e, v, k, l, _, n)
+//   y = GemmLayerNorm(e, v, k, l, _, n)
 // after: (x f32[1100,8], w f32[8,16]!, r f32[1100,16], g f32[16]!, h f32[16]!, v f32[6,16]!, k f32[16]!, l f32[16]!)
 //   gu = constant f32[16,6]
 //   b = constant f32[6]
-//   s, i, o = ProductMoments(x, w, _, r)
+//   s, i, o = GemmRowStats(x, w, _, r)
 //   e = MatMul(s, gu, i, b) anchor_inputs=2 body={(f32,f32,f32) %3=mul.f32(%0,%1) %4=add.f32(%3,%2) %5=abs.f32(%4) -> %5}
-//   t, j, p = ProductMoments(e, v, h, s, i, o, g)
+//   t, j, p = GemmRowStats(e, v, h, s, i, o, g)
 //   y = Region(t, j, p, k, l) body={(f32,f32,f32,f32,f32) %5=mul.f32(%0,%1) %6=sub.f32(%5,%2) %7=mul.f32(%6,%3) %8=add.f32(%7,%4) -> %8}
 //
 // kept: (x f32[1100,8], w f32[8,16]!, g f32[16]!, h f32[16]!)
-//   n = ProductNorm(x, w, g, h)
+//   n = GemmLayerNorm(x, w, g, h)
 //   y = Softmax(n)
 #include <algorithm>
 #include <map>
@@ -50,7 +50,7 @@ bool multiplies(const Node& user, const Value* v) {
   if (user.op() != "MatMul" || user.outputs.size() != 1 || user.in(0) != v || !reads_once(user, v) || !user.out()) return false;
   return user.in(1)->is_constant() && user.in(1)->rank() == 2 && user.in(1)->dtype() == v->dtype();
 }
-bool adds(const Node& user, const Value* v) { return user.op() == "ProductNorm" && user.in(5) == v && reads_once(user, v); }
+bool adds(const Node& user, const Value* v) { return user.op() == "GemmLayerNorm" && user.in(5) == v && reads_once(user, v); }
 
 bool has_many_rows(const ir::Graph& graph, const Node& n) {
   const ir::Dims& dims = n.out()->dims();
@@ -72,7 +72,7 @@ Norm defer(ir::Graph& graph, Node& n, const Norms& norms) {
     operands.insert(operands.end(), {norm.inverse, norm.offset, norm.scale});
   }
   while (!operands.back()) operands.pop_back();
-  const Node* made = graph.add("ProductMoments", operands, {{"epsilon", n.attributes.number("epsilon")}}, 3, n.name, &n);
+  const Node* made = graph.add("GemmRowStats", operands, {{"epsilon", n.attributes.number("epsilon")}}, 3, n.name, &n);
   if (n.outputs.size() > 1) graph.replace_uses(n.outputs[1], made->outputs[0]);
   return {made->outputs[0], made->outputs[1], made->outputs[2], n.in(2), n.in(3)};
 }
@@ -125,7 +125,7 @@ bool run(ir::Graph& graph) {
   for (Node* n : graph.node_list()) {  // a norm stands before its readers
     Value* v = n->op() == "MatMul" ? n->in(0) : nullptr;
     if (const auto norm = norms.find(v); norm != norms.end() && multiplies(*n, v)) multiply_sum(graph, *n, norm->second);
-    if (n->op() != "ProductNorm" || !has_many_rows(graph, *n)) continue;
+    if (n->op() != "GemmLayerNorm" || !has_many_rows(graph, *n)) continue;
     Value* y = n->out();
     std::vector<Node*> without;
     for (Node* user : y->users)

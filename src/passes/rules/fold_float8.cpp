@@ -11,12 +11,12 @@
 //   s = constant f32[]
 //   a = MatMulFloat8(x, w)
 //   y = Mul(a, s)
-#include "passes/precision/fold_products.h"
+#include "passes/precision/fold_gemms.h"
 
 namespace tenfold::passes {
 
 Pass pass_fold_float8() {
-  return {.name = "fold_float8", .run = [](ir::Graph& graph) { return fold_products(graph, NarrowProducts::float8); }};
+  return {.name = "fold_float8", .run = [](ir::Graph& graph) { return fold_gemms(graph, NarrowProducts::float8); }};
 }
 
 }  // namespace tenfold::passes

@@ -12,12 +12,12 @@
 //   a = MatMulInteger(x, w, xz)
 //   b = Cast(a) to="f32"
 //   y = Mul(b, s)
-#include "passes/precision/fold_products.h"
+#include "passes/precision/fold_gemms.h"
 
 namespace tenfold::passes {
 
 Pass pass_fold_qdq() {
-  return {.name = "fold_qdq", .run = [](ir::Graph& graph) { return fold_products(graph, NarrowProducts::integers); }};
+  return {.name = "fold_qdq", .run = [](ir::Graph& graph) { return fold_gemms(graph, NarrowProducts::integers); }};
 }
 
 }  // namespace tenfold::passes

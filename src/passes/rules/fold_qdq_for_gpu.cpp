@@ -18,12 +18,12 @@
 //   a = DequantizeLinear(x, xs, xz)
 //   b = DequantizeLinear(w, ws)
 //   y = MatMul(a, b)
-#include "passes/precision/fold_products.h"
+#include "passes/precision/fold_gemms.h"
 
 namespace tenfold::passes {
 
 Pass pass_fold_qdq_for_gpu() {
-  return {.name = "fold_qdq_for_gpu", .run = [](ir::Graph& graph) { return fold_products(graph, NarrowProducts::tensor_integers); }};
+  return {.name = "fold_qdq_for_gpu", .run = [](ir::Graph& graph) { return fold_gemms(graph, NarrowProducts::tensor_integers); }};
 }
 
 }  // namespace tenfold::passes

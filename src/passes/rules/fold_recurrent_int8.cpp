@@ -43,7 +43,7 @@ const Node* dequantized(const Value* v) {
   return around_zero && (params->per_tensor() || params->axis == 1) ? n : nullptr;
 }
 
-constexpr std::int64_t kLeastBytes = 64 << 10;   // the tuner rounds nothing where there is less to read
+constexpr std::int64_t kMinBytes = 64 << 10;   // the tuner rounds nothing where there is less to read
 std::int64_t elements(const Node& dequantize) { return dequantize.in(0)->constant->tensor.size(); }
 
 Value* scales(ir::Graph& graph, const Node& dequantize) {
@@ -59,7 +59,7 @@ Value* scales(ir::Graph& graph, const Node& dequantize) {
 bool rule(ir::Graph& graph, Node& n) {
   if (!is_plain_recurrent(n) || n.in(0)->dtype() != DType::f32 || n.attributes.string("direction") == "bidirectional") return false;
   const Node *const w = dequantized(n.in(1)), *const r = dequantized(n.in(2));
-  if (!w || !r || elements(*w) + elements(*r) < kLeastBytes) return false;
+  if (!w || !r || elements(*w) + elements(*r) < kMinBytes) return false;
   Node node;
   node.def = &graph.registry().get("RecurrentInt8"), node.name = n.name, node.numerics = n.numerics;
   node.attributes = {{"cell", std::string(n.op())}, {"direction", n.attributes.string("direction")}};

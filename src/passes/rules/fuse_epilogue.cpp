@@ -72,7 +72,7 @@ using AlsoJoins = bool (*)(const ir::Node&, const ir::Node&);
 ir::Node* absorb(ir::Graph& graph, ir::Node& n, ir::Node* next, AlsoJoins also) {
   if (!next || (next->op() == "Region" && !region_may_join(n, *next) && !(also && also(n, *next)))) return nullptr;
   const std::optional<ir::Body> body = body_of(*next);
-  if (!body || next->out()->dims() != n.out()->dims() || body->code.size() + (n.body ? n.body->code.size() : 0) > kMostCode) return nullptr;
+  if (!body || next->out()->dims() != n.out()->dims() || body->code.size() + (n.body ? n.body->code.size() : 0) > kMaxCode) return nullptr;
   const int own = n.anchor_inputs >= 0 ? n.anchor_inputs : static_cast<int>(n.inputs.size());
   std::vector<ir::Value*> operands(n.inputs.begin() + own, n.inputs.end());
   ir::Body current = n.body ? *n.body : ir::Body{{n.out()->dtype()}, {}, {0}, 0};

@@ -1,5 +1,5 @@
 // fuse_expand_depthwise: a 1x1 convolution that only a depthwise one reads, both as one node: lines of the first's result are read
-// while they are in cache. For CPUs; the tuner takes it apart where that is faster (tune/choice/cuts.h).
+// while they are in cache. For CPUs; the tuner takes it apart where that is faster (tune/choice/unfuse.h).
 //
 // before: (x f32[1,4,6,6], w f32[8,4,1,1]!, b f32[8,1,1]!, f f32[8,1,3,3]!, c f32[8,1,1]!)
 //   e = Conv(x, w, b) dilations=[1,1] kernel_shape=[1,1] pads=[0,0,0,0] strides=[1,1] anchor_inputs=2 body={(f32,f32) %2=constant.f32(0)
@@ -81,7 +81,7 @@ bool all_are(const Ints& values, std::int64_t wanted) {
   return std::all_of(values.begin(), values.end(), [&](std::int64_t v) { return v == wanted; });
 }
 
-bool is_expansion(const Node& n, Ending& ending) {
+bool is_decomposition(const Node& n, Ending& ending) {
   if (!is_plain(n) || n.inputs.size() != 3 || n.attributes.integer("group", 1) != 1) return false;
   const Dims& w = n.in(1)->dims();
   if (w[2] != Dim(1) || w[3] != Dim(1) || !all_are(n.attributes.ints("strides", {}), 1) || !all_are(n.attributes.ints("pads", {}), 0))
@@ -119,7 +119,7 @@ bool fuse(ir::Graph& graph, Node& n) {
   if (filters[1] != Dim(1) || !filters[0].is_constant() || n.attributes.integer("group", 1) != filters[0].constant()) return false;
   Node* first = n.in(0)->producer;
   Ending ending;
-  if (!first || !only_user(graph, n.in(0)) || !is_expansion(*first, ending) || first->in(1)->dims()[0] != filters[0] ||
+  if (!first || !only_user(graph, n.in(0)) || !is_decomposition(*first, ending) || first->in(1)->dims()[0] != filters[0] ||
       first->in(0)->dtype() != n.in(0)->dtype() || first->numerics != n.numerics)
     return false;
   Node fused;

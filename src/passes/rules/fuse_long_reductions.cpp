@@ -99,7 +99,7 @@ ir::Value* with_ones(ir::Graph& graph, ir::Value* v, std::size_t ones, Node* bef
 
 // A sum of rows with its norm, of rows in order alone, is an Add and a norm where something pointwise follows, which then joins.
 bool split_sum(ir::Graph& graph, Node& n) {
-  if (n.op() != "SumNorm" || n.outputs.size() != 1 || n.inputs.size() < 5) return false;
+  if (n.op() != "SkipLayerNorm" || n.outputs.size() != 1 || n.inputs.size() < 5) return false;
   const Node* next = only_user(graph, n.out());
   if (!next || !body_of(*next) || next->out()->dims() != n.out()->dims()) return false;
   ir::Value* sum = nullptr;

@@ -91,7 +91,7 @@ bool try_fuse(ir::Graph& graph, Node& n) {
     if (user->op() == "Div" && !user->body && user->in(0) == n.out() && n.out()->users.size() == 2 && !graph.is_output(n.out()) &&
         divides_by_length(*user, n.out(), least))
       last = user;
-  if (last != &n) attributes.set("normalize", std::int64_t{1}), attributes.set("least_length", static_cast<float>(least));
+  if (last != &n) attributes.set("normalize", std::int64_t{1}), attributes.set("min_length", static_cast<float>(least));
   graph.replace_uses(last->out(), graph.make("MaskedMean", {p.x, p.mask}, attributes, last));
   return true;
 }

@@ -1,17 +1,17 @@
 // fuse_quantized_norm: a norm whose result is also read in 8 bits gives both: one step less, and the row is still in registers. For GPUs.
 //
 // before: (x f32[6,8], r f32[6,8], g f32[8]!, h f32[8]!)
-//   y = SumNorm(g, h, x, _, r)
+//   y = SkipLayerNorm(g, h, x, _, r)
 //   q = Region(y) body={(f32) %1=constant.f32(0.5) %2=div.f32(%0,%1) %3=cast.f8e4m3fn(%2) -> %3}
 //   z = Relu(y)
 //   return q, z
 // after: (x f32[6,8], r f32[6,8], g f32[8]!, h f32[8]!)
-//   y, q = SumNorm(g, h, x, _, r) quantized="f8e4m3fn" scale=0.5
+//   y, q = SkipLayerNorm(g, h, x, _, r) quantized="f8e4m3fn" scale=0.5
 //   z = Relu(y)
 //   return q, z
 //
 // kept: (x f32[6,8], r f32[6,8], g f32[8]!, h f32[8]!)
-//   y = SumNorm(g, h, x, _, r)
+//   y = SkipLayerNorm(g, h, x, _, r)
 //   q = Region(y) body={(f32) %1=constant.f32(0.5) %2=add.f32(%0,%1) %3=cast.f8e4m3fn(%2) -> %3}
 //   z = Relu(y)
 //   return q, z
@@ -63,7 +63,7 @@ std::optional<Quantization> quantization_in(const ir::Body& body) {
 }
 
 bool try_fuse(ir::Graph& graph, ir::Node& n) {
-  if (n.op() != "SumNorm" || n.outputs.size() != 1) return false;
+  if (n.op() != "SkipLayerNorm" || n.outputs.size() != 1) return false;
   for (ir::Node* user : n.out()->users) {
     const std::optional<ir::Body> body = user->op() == "Region" && user->inputs.size() == 1 ? body_of(*user) : std::nullopt;
     const std::optional<Quantization> q = body ? quantization_in(*body) : std::nullopt;

@@ -22,7 +22,7 @@ ir::Node* absorb_one(ir::Graph& graph, ir::Node& n) {
     ir::Node* producer = v->producer;
     if (!producer || producer->out() != v || v->dims() != n.out()->dims() || !read_by_alone(graph, v, n)) continue;
     const std::optional<ir::Body> first = body_of(*producer);
-    if (first && producer->inputs.size() + n.inputs.size() <= kMostRegionOperands && first->code.size() + own->code.size() <= kMostCode)
+    if (first && producer->inputs.size() + n.inputs.size() <= kMaxRegionOperands && first->code.size() + own->code.size() <= kMaxCode)
       return join_as_region(graph, n, v, *first, *own);
   }
   return nullptr;

@@ -48,7 +48,7 @@
 //   b = Transpose(a) perm=[3,1,0,2]
 //   c = Slice(b, first, end, axis)
 //   y = Relu(c)
-#include "passes/cone.h"
+#include "passes/backward_slice.h"
 #include "passes/dim_parts.h"
 #include "passes/match.h"
 #include "passes/movement.h"

@@ -50,7 +50,7 @@ bool try_lower(ir::Graph& graph, Node& n) {
   if (spatial.constant() < 1 || (each * spatial).constant() < 2) return false;
   for (int i = 1; i < 3; ++i)
     if (n.in(i)->dims() != ir::Dims{channels}) return false;
-  const std::optional<ir::Body> body = channel_norm_body(n, (each * spatial).constant());
+  const std::optional<ir::Body> body = group_norm_nhwc_body(n, (each * spatial).constant());
   if (!body) return false;
   Node region;
   region.def = &graph.registry().get("Region"), region.name = n.name, region.body = body;

@@ -19,14 +19,14 @@
 //   c = Conv(x, w) strides=[16,16]
 //   r = Reshape(c, s)
 //   y = Transpose(r) perm=[0,2,1]
-#include "backends/most_taps.h"
+#include "backends/max_taps.h"
 #include "passes/pass.h"
 #include "passes/patches.h"
 
 namespace tenfold::passes {
 
 Pass pass_lower_large_patches() {
-  return {.name = "lower_large_patches", .run = [](ir::Graph& graph) { return lower_patches(graph, backends::kMostTaps + 1); }};
+  return {.name = "lower_large_patches", .run = [](ir::Graph& graph) { return lower_patches(graph, backends::kMaxTaps + 1); }};
 }
 
 }  // namespace tenfold::passes

@@ -1,5 +1,5 @@
 // sink_slice: of a convolution, or of what stands before or behind it, only the positions are computed that slices read in the end.
-// The last column of causal convolutions needs a cone of columns: evenly spaced ones, so that a dilated convolution becomes a strided
+// The last column of causal convolutions needs a backward slice of columns: evenly spaced ones, so that a dilated convolution becomes a strided
 // one over just these. What several readers read is computed once.
 //
 // before: (x f32[2,4,16], w f32[4,4,3]!, u f32[4,4,3]!)
@@ -48,7 +48,7 @@
 //   axis = i64[1]{2}
 //   a = Relu(x)
 //   y = Slice(a, first, end, axis)
-#include "passes/cone.h"
+#include "passes/backward_slice.h"
 #include "passes/pass.h"
 
 namespace tenfold::passes {
@@ -85,26 +85,26 @@ class Sinking {
   }
 
   // A Slice hands on what it takes, or the part of that which its own readers need; null for what computes.
-  std::optional<Cone> cone(const Node& n) const {
+  std::optional<BackwardSlice> backward_slice(const Node& n) const {
     const Need need = n.outputs.size() == 1 ? need_of(n.out()) : std::nullopt;
     if (const std::optional<Part> taken = sliced(n)) {
       Part part = *taken;
-      if (need && need->axis != part.axis) return cone_of(n, *need);
+      if (need && need->axis != part.axis) return backward_slice_of(n, *need);
       if (need) part.at = composed(part.at, need->at);
-      Cone handing{std::vector<Need>(n.inputs.size()), [](ir::Graph&, Node&, std::vector<Value*> operands) { return operands[0]; }};
+      BackwardSlice handing{std::vector<Need>(n.inputs.size()), [](ir::Graph&, Node&, std::vector<Value*> operands) { return operands[0]; }};
       handing.reads[0] = part;
       return handing;
     }
-    return need ? cone_of(n, *need) : std::nullopt;
+    return need ? backward_slice_of(n, *need) : std::nullopt;
   }
   void ask(const Node& n) {
-    const std::optional<Cone> needed = cone(n);
+    const std::optional<BackwardSlice> needed = backward_slice(n);
     for (std::size_t i = 0; i < n.inputs.size(); ++i) add(n.inputs[i], needed ? needed->reads[i] : std::nullopt);
   }
 
   // What is computed in part already has to be read so. Else it pays only where a product becomes smaller by it: a slice in front of
   // others would cost more than one behind them, and would keep them from the product that stands before it.
-  bool pays(const Node& n, const Cone& needed) const {
+  bool pays(const Node& n, const BackwardSlice& needed) const {
     for (std::size_t i = 0; i < n.inputs.size(); ++i)
       if (n.inputs[i] && made_.contains(n.inputs[i])) return true;
     if (n.op() != "Conv" && n.op() != "MatMul") return false;
@@ -118,7 +118,7 @@ class Sinking {
     return cut_to(graph_, made->second, {read->axis, within(need_of(v)->at, read->at)}, &n);
   }
   void rewrite(Node& n) {
-    const std::optional<Cone> needed = cone(n);
+    const std::optional<BackwardSlice> needed = backward_slice(n);
     if (!needed || !pays(n, *needed)) return;
     std::vector<Value*> operands;
     for (std::size_t i = 0; i < n.inputs.size(); ++i) operands.push_back(operand(n.inputs[i], needed->reads[i], n));

@@ -68,7 +68,7 @@ std::string stack(std::mt19937& numbers) {
   return literals.substr(0, body) + literals.substr(body) + nodes + ends;
 }
 
-TEST(SinkSlice, StacksComputeTheSameFromTheirCone) {
+TEST(SinkSlice, StacksComputeTheSameFromTheirBackwardSlice) {
   std::mt19937 numbers(5);
   int smaller = 0;
   for (int i = 0; i < 60; ++i) {

@@ -18,7 +18,7 @@
 //   y = Conv(x, w) group=2 pads=[10,10,10,10]
 #include <algorithm>
 
-#include "backends/most_taps.h"
+#include "backends/max_taps.h"
 #include "ops/fold.h"
 #include "passes/match.h"
 #include "passes/pass.h"
@@ -26,7 +26,7 @@
 namespace tenfold::passes {
 namespace {
 
-using backends::kMostTaps;
+using backends::kMaxTaps;
 using ir::Ints;
 using ir::Node;
 using ir::Value;
@@ -78,8 +78,8 @@ bool try_split(ir::Graph& graph, Node& n) {
   if (n.op() != "Conv" || n.body || !n.in(1)->is_constant()) return false;
   if (n.in(0)->dtype() != DType::f32 || n.out()->dtype() != DType::f32) return false;
   const Windows w(n);
-  if (w.taps <= kMostTaps || n.attributes.string("auto_pad", "NOTSET") != "NOTSET") return false;
-  const std::int64_t most = std::max<std::int64_t>(kMostTaps / (w.taps / w.length), 1), parts = (w.length + most - 1) / most;
+  if (w.taps <= kMaxTaps || n.attributes.string("auto_pad", "NOTSET") != "NOTSET") return false;
+  const std::int64_t most = std::max<std::int64_t>(kMaxTaps / (w.taps / w.length), 1), parts = (w.length + most - 1) / most;
   Value* sum = nullptr;
   for (std::int64_t i = 0; i < parts; ++i) {
     Value* part = part_of(graph, n, w, i * w.length / parts, (i + 1) * w.length / parts);

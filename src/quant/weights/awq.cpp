@@ -9,7 +9,7 @@ namespace tenfold::quant {
 namespace {
 
 constexpr double kPower = 0.25;  // of an element's root mean square
-constexpr double kMost = 64;
+constexpr double kMax = 64;
 
 }  // namespace
 
@@ -19,15 +19,15 @@ std::vector<float> awq_factors(const Moments& moments) {
   double largest = 0, logs = 0;
   for (std::int64_t i = 0; i < n; ++i) largest = std::max(largest, static_cast<double>(m[i * n + i]));
   if (!(largest > 0) || !std::isfinite(largest)) return std::vector<float>(static_cast<std::size_t>(n), 1);
-  constexpr double kLeast = 1e-12;  // of the largest moment: dead elements decide nothing
+  constexpr double kMin = 1e-12;  // of the largest moment: dead elements decide nothing
   std::vector<double> factors;
   for (std::int64_t i = 0; i < n; ++i) {
-    const double square = std::max(static_cast<double>(m[i * n + i]), kLeast * largest);
+    const double square = std::max(static_cast<double>(m[i * n + i]), kMin * largest);
     factors.push_back(std::pow(square, kPower / 2)), logs += std::log(factors.back());
   }
   const double mean = std::exp(logs / static_cast<double>(n));
   std::vector<float> result;
-  for (const double f : factors) result.push_back(static_cast<float>(std::clamp(f / mean, 1 / kMost, kMost)));
+  for (const double f : factors) result.push_back(static_cast<float>(std::clamp(f / mean, 1 / kMax, kMax)));
   return result;
 }
 

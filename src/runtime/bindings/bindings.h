@@ -14,7 +14,7 @@ struct Occupied {
 struct BindingState {
   std::vector<void*> memory;                  // per binding: the caller's or own; with a DeviceLink on the host or on the device
   std::vector<std::int64_t> bytes;
-  std::vector<GrownBuffer> own;
+  std::vector<DynamicBuffer> own;
   bool changed = true;                        // since addresses were settled
   bool states_moved = false;                  // states swapped their places since then
   std::vector<Occupied> occupied;             // by address; see check_overlaps()

@@ -9,8 +9,8 @@
 namespace tenfold::runtime {
 namespace {
 
-constexpr std::int64_t kMostCopies = 1 << 14;     // that a device is asked for, for one binding
-constexpr std::size_t kMostAxes = 64;
+constexpr std::int64_t kMaxCopies = 1 << 14;     // that a device is asked for, for one binding
+constexpr std::size_t kMaxAxes = 64;
 
 const plan::Operand& formal_of(const ContextState& c, std::size_t b) noexcept {
   const plan::Program& program = c.program();
@@ -19,7 +19,7 @@ const plan::Operand& formal_of(const ContextState& c, std::size_t b) noexcept {
 
 // A binding's extents and strides, without axes of one element.
 struct Region {
-  std::array<std::int64_t, kMostAxes> extents, strides;
+  std::array<std::int64_t, kMaxAxes> extents, strides;
   std::size_t rank = 0;
   std::int64_t width = 0;                         // bytes of an element
   bool empty = false;
@@ -52,7 +52,7 @@ struct Region {
   }
   // No element of an output may be another's place.
   bool apart() const noexcept {
-    std::array<std::size_t, kMostAxes> order;
+    std::array<std::size_t, kMaxAxes> order;
     for (std::size_t d = 0; d < rank; ++d) order[d] = d;
     std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(rank),
               [&](std::size_t a, std::size_t b) { return strides[a] < strides[b]; });
@@ -70,7 +70,7 @@ struct Region {
 template <class Act>
 Status for_each_stretch(const Region& r, std::size_t dense_axes, std::int64_t stretch, Act act) noexcept {
   const std::size_t outer = r.rank - dense_axes;
-  std::array<std::int64_t, kMostAxes> index{};
+  std::array<std::int64_t, kMaxAxes> index{};
   std::int64_t at = 0, dense = 0;
   for (;;) {
     if (Status s = act(at, dense); !s) return s;
@@ -137,8 +137,8 @@ Status settle_border(ContextState& c, std::size_t b) {
   if (!border.on_device) return use_own_memory(c, b), Status{};
   if (!known) return refuse(c, b, "the run decides the output's size: give the host's memory, or dense one");
   std::int64_t copies = 1;
-  for (std::size_t d = 0; d < r.rank - r.dense_axes(); ++d) copies *= std::min(r.extents[d], kMostCopies);
-  if (copies > kMostCopies)
+  for (std::size_t d = 0; d < r.rank - r.dense_axes(); ++d) copies *= std::min(r.extents[d], kMaxCopies);
+  if (copies > kMaxCopies)
     return refuse(c, b, "the strides cut the device's memory into too many stretches: give dense memory, or the host's");
   c.bindings.memory[b] = c.device->mirrors[b].memory.get(), c.bindings.bytes[b] = c.device->mirrors[b].bytes;
   return {};

@@ -17,7 +17,7 @@ struct Border {
 // An output whose content is the next run's input.
 struct StateLink {
   std::size_t in = 0, out = 0;
-  GrownBuffer places[2];                      // the second one empty: in place
+  DynamicBuffer places[2];                      // the second one empty: in place
   Shape next;                                 // of the input in the next run, once one has made it
   bool pending = false;
 };

@@ -52,8 +52,8 @@ StateLink* link_of(ContextState& c, int input) noexcept {
   return nullptr;
 }
 
-GrownBuffer zeros(ContextState& c, std::int64_t bytes) {
-  GrownBuffer place{c.engine->backend->memory().allocate(bytes), bytes};
+DynamicBuffer zeros(ContextState& c, std::int64_t bytes) {
+  DynamicBuffer place{c.engine->backend->memory().allocate(bytes), bytes};
   require(c.stream->fill(place.memory.get(), 0, bytes) == Status::ok && c.stream->wait() == Status::ok, ErrorKind::device,
           "clearing the state failed");
   return place;
@@ -84,7 +84,7 @@ Status link(ContextState& c, int output, int input, bool in_place_too) {
     in_place = in_place && may_take_place(engine, top, in, out, true);
   }
   const std::int64_t bytes = std::max(largest_bytes(engine, in), largest_bytes(engine, out));
-  StateLink made{.in = in, .out = out, .places = {zeros(c, bytes), in_place ? GrownBuffer{} : zeros(c, bytes)},
+  StateLink made{.in = in, .out = out, .places = {zeros(c, bytes), in_place ? DynamicBuffer{} : zeros(c, bytes)},
                  .next = Shape(engine.bindings[in].shape.size())};
   forget_extras(c, in), forget_extras(c, out);
   extras_of(c).states.push_back(made);

@@ -92,9 +92,9 @@ Status capture_context(ContextState& c, void* stream) noexcept {
   } catch (const std::bad_alloc&) {
     return {Status::out_of_memory, -1};
   }
-  c.stream->callers()->record_into(stream);
+  c.stream->callers()->capture_into(stream);
   const Status status = enqueue_steps(c);
-  c.stream->callers()->record_into(nullptr);
+  c.stream->callers()->capture_into(nullptr);
   return status;
 }
 

@@ -21,7 +21,7 @@ inline void* far(void* p) { return p ? reinterpret_cast<void*>(reinterpret_cast<
 inline bool is_far(const void* p) { return (reinterpret_cast<std::uintptr_t>(p) & kFar) != 0; }
 inline void* near(const void* p) { return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(p) & ~kFar); }
 
-class FarStream final : public backends::Stream, backends::Recorder {
+class FarStream final : public backends::Stream, backends::GraphCapturer {
  public:
   explicit FarStream(std::unique_ptr<Stream> host) : host_(std::move(host)) {}
   Parallel& parallel() noexcept override { return host_->parallel(); }
@@ -48,28 +48,28 @@ class FarStream final : public backends::Stream, backends::Recorder {
   }
   Status::Code wait() noexcept override { return ++waits, Status::ok; }
   std::string_view error() const noexcept override { return error_; }
-  backends::Recorder* recorder() noexcept override { return this; }
+  backends::GraphCapturer* capturer() noexcept override { return this; }
   void mark(int moment) noexcept override { host_->mark(moment); }
   double between(int first, int last) const noexcept override { return host_->between(first, last); }
   static inline int replays = 0, launches = 0, copies_to_host = 0, waits = 0;  // copies: recorded ones count when they are recorded
 
  private:
   using Steps = std::vector<std::function<Status::Code()>>;
-  bool start() noexcept override { return recording_ = std::make_shared<Steps>(), true; }
-  std::shared_ptr<const void> finish(std::shared_ptr<const void>) noexcept override { return std::exchange(recording_, nullptr); }
-  Status::Code replay(const void* recording) noexcept override {
+  bool start() noexcept override { return captured_ = std::make_shared<Steps>(), true; }
+  std::shared_ptr<const void> finish(std::shared_ptr<const void>) noexcept override { return std::exchange(captured_, nullptr); }
+  Status::Code replay(const void* graph) noexcept override {
     ++replays;
-    for (const auto& step : *static_cast<const Steps*>(recording))
+    for (const auto& step : *static_cast<const Steps*>(graph))
       if (const Status::Code code = step(); code != Status::ok) return code;
     return Status::ok;
   }
   Status::Code now_or_later(std::function<Status::Code()> step) {
-    if (!recording_) return step();
-    recording_->push_back(std::move(step));
+    if (!captured_) return step();
+    captured_->push_back(std::move(step));
     return Status::ok;
   }
   std::unique_ptr<Stream> host_;
-  std::shared_ptr<Steps> recording_;
+  std::shared_ptr<Steps> captured_;
   const char* error_ = "";
 };
 

@@ -8,7 +8,7 @@ namespace tenfold::runtime {
 
 std::shared_ptr<DeviceLink> make_device_link(const EngineState& engine, backends::Stream& stream) {
   auto link = std::make_shared<DeviceLink>();
-  link->recorder = stream.recorder();
+  link->capturer = stream.capturer();
   for (std::size_t b = 0; b < engine.bindings.size(); ++b) {
     const std::int64_t bytes = largest_bytes(engine, b);
     try {
@@ -24,7 +24,7 @@ std::shared_ptr<DeviceLink> make_device_link(const EngineState& engine, backends
 }
 
 Status grow_mirror(ContextState& c, Frame& frame, std::size_t b, std::int64_t bytes, bool& moved) noexcept {
-  GrownBuffer& mirror = c.device->mirrors[b];
+  DynamicBuffer& mirror = c.device->mirrors[b];
   const void* const old = mirror.memory.get();
   if (bytes <= mirror.bytes || frame.bindings[b] != old) return {};
   if (!grow(c, mirror, bytes)) return {Status::out_of_memory, -1};

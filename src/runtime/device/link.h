@@ -3,48 +3,48 @@
 
 #include "runtime/memory.h"
 
-namespace tenfold::backends { class Recorder; class Stream; }
+namespace tenfold::backends { class GraphCapturer; class Stream; }
 
 namespace tenfold::runtime {
 
-struct StrandPlan;
+struct BranchPlan;
 
 // How a binding reaches the device (transfers.cpp).
 struct Transfer {
   void* used = nullptr;                       // what the steps read or write
-  void* pinned = nullptr;                     // what a recording copies to or from there, unless it is the same
+  void* pinned = nullptr;                     // what a graph copies to or from there, unless it is the same
   const void* on_host = nullptr;              // where the host reads it
   bool by_host = false;                       // the host copies between the caller's memory and `pinned`
-  bool apart = false;                         // the stream copies between the caller's memory and `used`, outside recordings
+  bool apart = false;                         // the stream copies between the caller's memory and `used`, outside graphs
 };
 // The steps of a program at one set of shapes and addresses, with the copies of what is pinned, as the stream can replay them.
-struct Recording {
+struct CapturedGraph {
   int program = -1;
   std::vector<std::int64_t> dims;
   std::vector<Transfer> transfers;
   std::shared_ptr<const void> steps;
-  bool strands = false;  // steps lie beside each other: at these shapes that is faster
+  bool branches = false;  // steps lie beside each other: at these shapes that is faster
   std::int64_t used = 0; // the run that replayed it last, by number
 };
 // Shapes of a run whose steps went one by one.
-struct Sighting {
+struct SeenShape {
   int program = -1;
   std::vector<std::int64_t> dims;
   std::int64_t run = 0;
 };
 
 struct DeviceLink {
-  std::vector<GrownBuffer> mirrors;           // per binding: its memory on the device
+  std::vector<DynamicBuffer> mirrors;           // per binding: its memory on the device
   std::vector<std::shared_ptr<void>> staging; // per binding: pinned memory for what the caller has elsewhere; made when needed
   std::vector<Transfer> transfers;            // per binding
-  std::vector<Recording> recordings;          // the last used last
-  std::vector<Sighting> sightings;            // shapes without a recording, the last seen last
+  std::vector<CapturedGraph> graphs;          // the last used last
+  std::vector<SeenShape> seen_shapes;            // shapes without a graph, the last seen last
   std::int64_t runs = 0;
-  backends::Recorder* recorder = nullptr;     // of the context's stream; null: it has none
-  bool cannot_record = false;                 // the recorder gave up, or the caller does not want it
+  backends::GraphCapturer* capturer = nullptr;     // of the context's stream; null: it has none
+  bool cannot_capture = false;                 // the capturer gave up, or the caller does not want it
   bool asks_again = false;                    // nothing is recorded for these shapes; if they come again, something may be
-  bool records_next = false;                  // the steps behind the front ran one by one: they are to be recorded
-  const StrandPlan* strands = nullptr;        // while steps are recorded beside each other
+  bool captures_next = false;                  // the steps behind the front ran one by one: they are to be recorded
+  const BranchPlan* branches = nullptr;        // while steps are recorded beside each other
   bool uploading = false;                     // what steps at the front gave may still be on its way to the device
   bool enqueuing = false;                     // runs are enqueued: the host copies nothing
   bool notes_end = false;                     // the stream is to note where a run that is enqueued ends

@@ -43,7 +43,7 @@ LoopHeader loop_header(BoundStep& bound) noexcept {
 void* placed_slice(const BoundStep& bound, std::size_t s) noexcept {
   void* const lies = loop_slice(bound, s).at;
   if (!bound.on_device) return lies;
-  const std::vector<GrownBuffer>& places = bound.on_device->slices;
+  const std::vector<DynamicBuffer>& places = bound.on_device->slices;
   return s < places.size() && places[s].memory && !aligned(lies) ? places[s].memory.get() : lies;
 }
 

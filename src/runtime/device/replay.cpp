@@ -1,4 +1,4 @@
-// A run on a device with memory of its own: the steps, and the copies of bindings in pinned memory, as one recording where that is
+// A run on a device with memory of its own: the steps, and the copies of bindings in pinned memory, as one graph where that is
 // possible.
 #include "runtime/device/replay.h"
 
@@ -9,19 +9,19 @@
 #include "base/log.h"
 #include "runtime/context.h"
 #include "runtime/device/staging.h"
-#include "runtime/device/strands.h"
+#include "runtime/device/graph_branches.h"
 #include "runtime/device/transfers.h"
 
 namespace tenfold::runtime {
 namespace {
 
-constexpr std::size_t kMostRecordings = 32;       // by shape and addresses; the one unused for longest goes first
-constexpr std::size_t kMostOfOneShape = 4;        // with other addresses: the one unused for longest is changed
-constexpr std::size_t kMostSightings = 256;
+constexpr std::size_t kMaxGraphs = 32;       // by shape and addresses; the one unused for longest goes first
+constexpr std::size_t kMaxOfOneShape = 4;        // with other addresses: the one unused for longest is changed
+constexpr std::size_t kMaxSeenShapes = 256;
 
-bool can_record(const ContextState& c, const Frame& frame) noexcept {
-  if (c.watch.step_timer || c.watch.observer || !c.device->recorder || c.device->cannot_record) return false;
-  for (std::size_t i = frame.open->front; i < frame.steps.size(); ++i) {
+bool can_capture(const ContextState& c, const Frame& frame) noexcept {
+  if (c.watch.step_timer || c.watch.observer || !c.device->capturer || c.device->cannot_capture) return false;
+  for (std::size_t i = frame.open->prologue; i < frame.steps.size(); ++i) {
     const OpenStep& step = *frame.steps[i].open;
     if (step.step->kind != plan::StepKind::kernel && step.step->kind != plan::StepKind::copy) return false;
     if (step.tactic && !step.tactic->capturable) return false;
@@ -37,8 +37,8 @@ bool same_shape(const ContextState& c, const Seen& r) noexcept {
   const auto dims = active_dims(c);
   return r.program == c.shapes.active && std::equal(dims.begin(), dims.end(), r.dims.begin(), r.dims.end());
 }
-bool same_addresses(const ContextState& c, const Recording& r) noexcept {
-  const bool copies = c.frame().open->front == 0;  // in the recording
+bool same_addresses(const ContextState& c, const CapturedGraph& r) noexcept {
+  const bool copies = c.frame().open->prologue == 0;  // in the graph
   const std::vector<Transfer>& now = c.device->transfers;
   return std::equal(now.begin(), now.end(), r.transfers.begin(), r.transfers.end(),
                     [&](const Transfer& a, const Transfer& b) { return a.used == b.used && (!copies || a.pinned == b.pinned); });
@@ -46,7 +46,7 @@ bool same_addresses(const ContextState& c, const Recording& r) noexcept {
 
 // Recordings are in order of use, the last used last.
 const void* known(ContextState& c) noexcept {
-  std::vector<Recording>& all = c.device->recordings;
+  std::vector<CapturedGraph>& all = c.device->graphs;
   for (auto it = all.rbegin(); it != all.rend(); ++it)
     if (same_shape(c, *it) && same_addresses(c, *it)) {
       if (it != all.rbegin()) std::rotate(it.base() - 1, it.base(), all.end());
@@ -63,11 +63,11 @@ void bind_frame(ContextState& c, Frame& frame, bool to_mirrors) noexcept {
   resolve_addresses(c, frame);
 }
 
-Status run_behind_front(ContextState& c, Frame& frame) noexcept { return run_steps(c, frame, frame.open->front, frame.steps.size()); }
+Status run_after_prologue(ContextState& c, Frame& frame) noexcept { return run_steps(c, frame, frame.open->prologue, frame.steps.size()); }
 
 // Results of steps at the front: nothing counted, and as many of everything as can be.
-Status clear_front(ContextState& c, Frame& frame) noexcept {
-  for (std::size_t s = 0; s < frame.open->front; ++s)
+Status clear_prologue(ContextState& c, Frame& frame) noexcept {
+  for (std::size_t s = 0; s < frame.open->prologue; ++s)
     for (std::size_t o = 0; o < frame.steps[s].out.size(); ++o) {
       const backends::Bound& out = frame.steps[s].out[o];
       std::int64_t elements = 1;
@@ -84,8 +84,8 @@ Status warm_up(ContextState& c, Frame& frame) noexcept {
     if (const Status::Code code = c.stream->fill(c.device->mirrors[b].memory.get(), 0, largest_bytes(*c.engine, b)); code != Status::ok)
       return {code, -1};
   bind_frame(c, frame, true);
-  Status status = clear_front(c, frame);
-  if (status) status = run_behind_front(c, frame);
+  Status status = clear_prologue(c, frame);
+  if (status) status = run_after_prologue(c, frame);
   const Status::Code code = c.stream->wait();   // zeros need not be good indices: the caller's own values will be looked at
   bind_frame(c, frame, false);
   return !status || code == Status::bad_index ? status : Status{code, -1};
@@ -94,40 +94,40 @@ Status warm_up(ContextState& c, Frame& frame) noexcept {
 // One of this shape (or of these steps, where what is counted makes the shapes) that is to be changed, out of the list; null if there is
 // room for another.
 std::shared_ptr<const void> retired(ContextState& c) noexcept {
-  std::vector<Recording>& all = c.device->recordings;
-  const auto same = [&](const Recording& r) { return same_shape(c, r); };
-  const bool many = std::count_if(all.begin(), all.end(), same) >= static_cast<std::ptrdiff_t>(kMostOfOneShape);
-  if (!many && all.size() < kMostRecordings) return nullptr;
+  std::vector<CapturedGraph>& all = c.device->graphs;
+  const auto same = [&](const CapturedGraph& r) { return same_shape(c, r); };
+  const bool many = std::count_if(all.begin(), all.end(), same) >= static_cast<std::ptrdiff_t>(kMaxOfOneShape);
+  if (!many && all.size() < kMaxGraphs) return nullptr;
   const auto it = many ? std::find_if(all.begin(), all.end(), same) : all.begin();
-  const bool alike = same(*it) || (it->program == c.shapes.active && c.frame().open->front > 0);
+  const bool alike = same(*it) || (it->program == c.shapes.active && c.frame().open->prologue > 0);
   std::shared_ptr<const void> steps = alike ? std::move(it->steps) : nullptr;
   all.erase(it);
   return steps;
 }
 
-// The steps, all behind each other or in strands.
-Status record_steps(ContextState& c, Frame& frame, const StrandPlan* strands) noexcept {
-  c.device->strands = strands;
-  Status status = run_behind_front(c, frame);
-  c.device->strands = nullptr;
-  if (!strands) return status;
-  for (int end : strands->joined_at_end)
-    if (status) status.code = c.device->recorder->follow(0, end);
-  if (status) status.code = c.device->recorder->use_strand(0);
+// The steps, all behind each other or in branches.
+Status capture_steps(ContextState& c, Frame& frame, const BranchPlan* branches) noexcept {
+  c.device->branches = branches;
+  Status status = run_after_prologue(c, frame);
+  c.device->branches = nullptr;
+  if (!branches) return status;
+  for (int end : branches->joined_at_end)
+    if (status) status.code = c.device->capturer->follow(0, end);
+  if (status) status.code = c.device->capturer->use_branch(0);
   return status;
 }
 
 // Milliseconds of the steps recorded in one way or the other, in memory of the context's own; 0 if that fails.
-double time_of(ContextState& c, Frame& frame, const StrandPlan* strands) noexcept {
-  backends::Recorder& recorder = *c.device->recorder;
-  if (!recorder.start()) return 0;
-  const Status status = record_steps(c, frame, strands);
-  const std::shared_ptr<const void> steps = recorder.finish();
+double time_of(ContextState& c, Frame& frame, const BranchPlan* branches) noexcept {
+  backends::GraphCapturer& capturer = *c.device->capturer;
+  if (!capturer.start()) return 0;
+  const Status status = capture_steps(c, frame, branches);
+  const std::shared_ptr<const void> steps = capturer.finish();
   if (!status || !steps) return 0;
   double best = 0;
   for (int i = 0; i < 5; ++i) {
     c.stream->mark(0);
-    if (recorder.replay(steps.get()) != Status::ok) return 0;
+    if (capturer.replay(steps.get()) != Status::ok) return 0;
     c.stream->mark(1);
     if (const Status::Code code = c.stream->wait(); code != Status::ok && code != Status::bad_index) return 0;
     if (const double ms = c.stream->between(0, 1); i > 0 && (best == 0 || ms < best)) best = ms;
@@ -135,16 +135,16 @@ double time_of(ContextState& c, Frame& frame, const StrandPlan* strands) noexcep
   return best;
 }
 
-// Whether strands pay is measured: branches may be too small, or fill the device each for itself.
-bool strands_pay(ContextState& c, Frame& frame) {
-  const int strands = c.device->recorder->strands();
-  if (strands < 2) return false;
+// Whether branches pay is measured: branches may be too small, or fill the device each for itself.
+bool branches_pay(ContextState& c, Frame& frame) {
+  const int branches = c.device->capturer->branches();
+  if (branches < 2) return false;
   bind_frame(c, frame, true);
-  const StrandPlan plan = plan_strands(frame, strands);
+  const BranchPlan plan = plan_branches(frame, branches);
   bool pay = false;
   if (plan.several) {
-    const double in_strands = time_of(c, frame, &plan), in_order = time_of(c, frame, nullptr);
-    pay = in_strands > 0 && in_strands < 0.98 * in_order;
+    const double in_branches = time_of(c, frame, &plan), in_order = time_of(c, frame, nullptr);
+    pay = in_branches > 0 && in_branches < 0.98 * in_order;
   }
   bind_frame(c, frame, false);
   return pay;
@@ -154,7 +154,7 @@ bool stopped_by_user(Status status) noexcept { return status.code == Status::can
 
 // From now on this context launches its steps one by one, and the log says why. A run that cannot work either has its own error.
 void give_up(ContextState& c, const char* what) noexcept {
-  c.device->cannot_record = true;
+  c.device->cannot_capture = true;
   try {
     const std::string why = c.run.last_error.empty() ? std::string(c.stream->error()) : c.run.last_error;
     Log(c.engine->options.log)(Severity::warning, "the steps of '", c.engine->info.model_name, "' are launched one by one, for ", what,
@@ -165,30 +165,30 @@ void give_up(ContextState& c, const char* what) noexcept {
 }
 
 // With the copies of what is pinned, but behind a front: those begin before the number of tokens is known, and stand apart. No error of
-// a recording is one of the run: without one, the run goes on step by step.
-Status record(ContextState& c, Frame& frame) noexcept {
+// a graph is one of the run: without one, the run goes on step by step.
+Status capture(ContextState& c, Frame& frame) noexcept {
   try {
     const auto dims = active_dims(c);
-    const bool copies = frame.open->front == 0;
-    std::vector<Recording>& all = c.device->recordings;
-    backends::Recorder& recorder = *c.device->recorder;
-    Recording made{c.shapes.active, {dims.begin(), dims.end()}, c.device->transfers, nullptr, false};
-    const auto known_shape = std::find_if(all.begin(), all.end(), [&](const Recording& r) { return same_shape(c, r); });
+    const bool copies = frame.open->prologue == 0;
+    std::vector<CapturedGraph>& all = c.device->graphs;
+    backends::GraphCapturer& capturer = *c.device->capturer;
+    CapturedGraph made{c.shapes.active, {dims.begin(), dims.end()}, c.device->transfers, nullptr, false};
+    const auto known_shape = std::find_if(all.begin(), all.end(), [&](const CapturedGraph& r) { return same_shape(c, r); });
     if (known_shape != all.end()) {
-      made.strands = known_shape->strands;
+      made.branches = known_shape->branches;
     } else if (copies) {
       if (Status s = warm_up(c, frame); stopped_by_user(s)) return s;
       else if (!s) return give_up(c, "they failed on zeros, ahead of a CUDA graph"), Status{};
-      made.strands = strands_pay(c, frame);
+      made.branches = branches_pay(c, frame);
     }
-    const StrandPlan plan = made.strands ? plan_strands(frame, recorder.strands()) : StrandPlan{};
+    const BranchPlan plan = made.branches ? plan_branches(frame, capturer.branches()) : BranchPlan{};
     std::shared_ptr<const void> previous = retired(c);
-    all.reserve(kMostRecordings);
-    if (!recorder.start()) return c.device->cannot_record = true, Status{};
+    all.reserve(kMaxGraphs);
+    if (!capturer.start()) return c.device->cannot_capture = true, Status{};
     Status status = copies ? copy_pinned(c, true) : Status{};
-    if (status) status = record_steps(c, frame, made.strands ? &plan : nullptr);
+    if (status) status = capture_steps(c, frame, made.branches ? &plan : nullptr);
     if (status && copies) status = copy_pinned(c, false);
-    made.steps = recorder.finish(std::move(previous));
+    made.steps = capturer.finish(std::move(previous));
     if (stopped_by_user(status)) return status;
     if (status && made.steps) all.push_back(std::move(made));
     else give_up(c, "a CUDA graph of them could not be captured");
@@ -198,34 +198,34 @@ Status record(ContextState& c, Frame& frame) noexcept {
   return {};
 }
 
-// A recording costs as much as some runs: the first shapes of a program get one at once, others when they come again, and then only in
+// A graph costs as much as some runs: the first shapes of a program get one at once, others when they come again, and then only in
 // place of shapes that came less lately. So a caller whose shapes are all different pays for none.
 bool pays(ContextState& c) noexcept try {
   DeviceLink& d = *c.device;
-  const auto of_program = [&](const Recording& r) { return r.program == c.shapes.active; };
+  const auto of_program = [&](const CapturedGraph& r) { return r.program == c.shapes.active; };
   const auto of_shape = [&](const auto& r) { return same_shape(c, r); };
-  if (std::none_of(d.recordings.begin(), d.recordings.end(), of_program)) return true;
-  if (std::any_of(d.recordings.begin(), d.recordings.end(), of_shape)) return true;   // at other addresses
-  const auto seen = std::find_if(d.sightings.begin(), d.sightings.end(), of_shape);
-  const bool again = seen != d.sightings.end();
-  const bool record = again && (d.recordings.size() < kMostRecordings || d.recordings.front().used < seen->run);
-  if (again) d.sightings.erase(seen);
-  else if (d.sightings.size() == kMostSightings) d.sightings.erase(d.sightings.begin());
+  if (std::none_of(d.graphs.begin(), d.graphs.end(), of_program)) return true;
+  if (std::any_of(d.graphs.begin(), d.graphs.end(), of_shape)) return true;   // at other addresses
+  const auto seen = std::find_if(d.seen_shapes.begin(), d.seen_shapes.end(), of_shape);
+  const bool again = seen != d.seen_shapes.end();
+  const bool record = again && (d.graphs.size() < kMaxGraphs || d.graphs.front().used < seen->run);
+  if (again) d.seen_shapes.erase(seen);
+  else if (d.seen_shapes.size() == kMaxSeenShapes) d.seen_shapes.erase(d.seen_shapes.begin());
   const auto dims = active_dims(c);
-  if (!record) d.sightings.push_back({c.shapes.active, {dims.begin(), dims.end()}, d.runs});
+  if (!record) d.seen_shapes.push_back({c.shapes.active, {dims.begin(), dims.end()}, d.runs});
   return record;
 } catch (const std::bad_alloc&) {
   return false;
 }
 
-Status run_behind(ContextState& c, Frame& frame) noexcept {
-  const bool records = can_record(c, frame), copies = frame.open->front == 0;
+Status run_device_steps(ContextState& c, Frame& frame) noexcept {
+  const bool records = can_capture(c, frame), copies = frame.open->prologue == 0;
   ++c.device->runs;
-  if (const void* recording = records ? known(c) : nullptr) return {c.device->recorder->replay(recording), -1};
+  if (const void* graph = records ? known(c) : nullptr) return {c.device->capturer->replay(graph), -1};
   if (copies)
     if (Status s = copy_pinned(c, true); !s) return s;
-  if (Status s = run_behind_front(c, frame); !s) return s;
-  c.device->records_next = records && !copies && pays(c);
+  if (Status s = run_after_prologue(c, frame); !s) return s;
+  c.device->captures_next = records && !copies && pays(c);
   return copies ? copy_pinned(c, false) : Status{};
 }
 
@@ -233,26 +233,26 @@ Status run_behind(ContextState& c, Frame& frame) noexcept {
 
 Status prepare_staged(ContextState& c, bool in_advance) noexcept {
   Frame& frame = c.frame();
-  c.device->records_next = c.device->asks_again = false;
+  c.device->captures_next = c.device->asks_again = false;
   if (Status s = choose_transfers(c); !s) return s;
   bind_frame(c, frame, false);
   note_largest_results(frame);
-  if (!can_record(c, frame)) return {};
-  if (frame.open->front == 0) {
+  if (!can_capture(c, frame)) return {};
+  if (frame.open->prologue == 0) {
     if (known(c)) return {};
-    if (in_advance || pays(c)) return record(c, frame);
+    if (in_advance || pays(c)) return capture(c, frame);
     c.device->asks_again = true;
     return {};
   }
-  const std::vector<Recording>& all = c.device->recordings;
-  const bool any = std::any_of(all.begin(), all.end(), [&](const Recording& r) { return r.program == c.shapes.active; });
+  const std::vector<CapturedGraph>& all = c.device->graphs;
+  const bool any = std::any_of(all.begin(), all.end(), [&](const CapturedGraph& r) { return r.program == c.shapes.active; });
   const Status status = any ? Status{} : warm_up(c, frame);
   return status || stopped_by_user(status) ? status : (give_up(c, "they failed on zeros, ahead of a CUDA graph"), Status{});
 }
 
 Status start_staged(ContextState& c) noexcept {
   Frame& frame = c.frame();
-  const bool front = frame.open->front > 0;
+  const bool front = frame.open->prologue > 0;
   // The host writes what an earlier run may still read, and reads what the caller's stream may still write.
   if (c.device->uploading || (front && c.device->enqueuing))
     if (const Status::Code code = c.stream->wait(); code != Status::ok) return {code, -1};
@@ -268,9 +268,9 @@ Status start_staged(ContextState& c) noexcept {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point asking = c.watch.parts ? Clock::now() : Clock::time_point{};
   if (front)
-    if (Status s = run_steps(c, frame, 0, frame.open->front); !s) return s;
+    if (Status s = run_steps(c, frame, 0, frame.open->prologue); !s) return s;
   mark(1);
-  if (Status s = run_behind(c, frame); !s) return s;
+  if (Status s = run_device_steps(c, frame); !s) return s;
   if (c.watch.parts) c.device->enqueue_ms = std::chrono::duration<double, std::milli>(Clock::now() - asking).count();
   mark(2);
   if (front)
@@ -280,14 +280,14 @@ Status start_staged(ContextState& c) noexcept {
   return {};
 }
 
-void record_seen(ContextState& c) noexcept {
-  if (!c.device->records_next) return;
-  c.device->records_next = false;
-  record(c, c.frame());
+void capture_seen(ContextState& c) noexcept {
+  if (!c.device->captures_next) return;
+  c.device->captures_next = false;
+  capture(c, c.frame());
 }
 
 Status finish_staged(ContextState& c) noexcept {
-  record_seen(c);
+  capture_seen(c);
   const Status status{c.stream->wait(), -1};
   c.device->uploading = false;
   if (status) copy_by_host(c, false);

@@ -16,16 +16,16 @@ std::int64_t bytes_now(const backends::Bound& bound, DType dtype) noexcept {
 }
 
 // Memory that is not owned: constants lie on the host anyway.
-GrownBuffer constant_on_host(const EngineState& engine, const plan::Operand& o) {
+DynamicBuffer constant_on_host(const EngineState& engine, const plan::Operand& o) {
   const std::byte* data = engine.plan.bytes_of(static_cast<std::size_t>(o.at.index)) + o.at.offset;
   return {{std::shared_ptr<void>(), const_cast<std::byte*>(data)}, 0};
 }
 
-GrownBuffer staging_for(const EngineState& engine, const plan::Operand& o, const OpenTop& top) {
+DynamicBuffer staging_for(const EngineState& engine, const plan::Operand& o, const OpenTop& top) {
   if (!plan::is_memory(o.at.space)) return {};
   if (o.at.space == plan::Space::weights) return constant_on_host(engine, o);
   if (output_grows(*top.body.program, o, top.box)) return {};
-  const std::int64_t bytes = most_bytes(o, top);
+  const std::int64_t bytes = max_bytes(o, top);
   return {engine.backend->memory().allocate_host(bytes), bytes};
 }
 
@@ -39,7 +39,7 @@ void make_staging(Frame& frame, const EngineState& engine, const OpenTop& top) {
   for (BoundStep& bound : frame.steps) {
     const plan::Step& step = *bound.open->step;
     if (step.kind != plan::StepKind::kernel && step.kind != plan::StepKind::copy) bound.on_device = std::make_shared<StepOnDevice>();
-    std::vector<GrownBuffer>* const staged = bound.on_device ? &bound.on_device->staged : nullptr;
+    std::vector<DynamicBuffer>* const staged = bound.on_device ? &bound.on_device->staged : nullptr;
     for (std::size_t i = 0; i < operands_on_host(*bound.open); ++i) staged->push_back(staging_for(engine, step.in[i], top));
     if (step.kind == plan::StepKind::host && !bound.open->grows && !bound.open->on_values)
       for (const plan::Operand& o : step.out) staged->push_back(staging_for(engine, o, top));
@@ -58,7 +58,7 @@ bool lies_on_device(const plan::Operand& o) { return plan::is_memory(o.at.space)
 // An input where the caller has it, if that is on the host: of steps at the front alone, for later an output may lie there.
 const void* read_on_host(const ContextState& c, const BoundStep& bound, std::size_t i) noexcept {
   const plan::Address& at = bound.open->step->in[i].at;
-  if (!bound.open->front || at.space != plan::Space::binding) return nullptr;
+  if (!bound.open->prologue || at.space != plan::Space::binding) return nullptr;
   const void* memory = c.device->transfers[static_cast<std::size_t>(at.index)].on_host;
   return memory ? static_cast<const std::byte*>(memory) + at.offset : nullptr;
 }
@@ -66,7 +66,7 @@ const void* read_on_host(const ContextState& c, const BoundStep& bound, std::siz
 // Staged operands and results of a host step have the room that they need now.
 Status make_room(ContextState& c, BoundStep& bound) noexcept {
   const plan::Step& step = *bound.open->step;
-  std::vector<GrownBuffer>& staged = bound.on_device->staged;
+  std::vector<DynamicBuffer>& staged = bound.on_device->staged;
   for (std::size_t i = 0; i < staged.size(); ++i) {
     const bool input = i < step.in.size();
     const std::size_t o = input ? i : i - step.in.size();
@@ -86,7 +86,7 @@ Status make_room(ContextState& c, BoundStep& bound) noexcept {
 
 Status stage_in(ContextState& c, BoundStep& bound) noexcept {
   if (!bound.on_device || bound.on_device->staged.empty()) return {};
-  const std::vector<GrownBuffer>& staged = bound.on_device->staged;
+  const std::vector<DynamicBuffer>& staged = bound.on_device->staged;
   if (Status s = make_room(c, bound); !s) return s;
   const plan::Step& step = *bound.open->step;
   bool copies = false;
@@ -96,13 +96,13 @@ Status stage_in(ContextState& c, BoundStep& bound) noexcept {
     if (code != Status::ok) return {code, -1};
     copies = true;
   }
-  if (bound.open->front)
+  if (bound.open->prologue)
     for (std::size_t o = 0; o < bound.call.out.size(); ++o) bound.call.out[o].shape = bound.result_shapes[o].shape;
   return copies ? Status{c.stream->wait(), -1} : Status{};
 }
 
 void note_largest_results(Frame& frame) noexcept {
-  for (std::size_t s = 0; s < frame.open->front; ++s) {
+  for (std::size_t s = 0; s < frame.open->prologue; ++s) {
     BoundStep& bound = frame.steps[s];
     for (std::size_t o = 0; o < bound.out.size(); ++o)
       std::copy_n(bound.out[o].dims, bound.out[o].rank, bound.result_shapes[o].shape.begin());
@@ -118,7 +118,7 @@ Status stage_out(ContextState& c, BoundStep& bound) noexcept {
     const Status::Code code = c.stream->copy(bound.out[o].data, from, bytes_now(bound.out[o], step.out[o].dtype));
     if (code != Status::ok) return {code, -1};
   }
-  if (bound.open->front) return c.device->uploading = true, Status{};  // the next run waits for it
+  if (bound.open->prologue) return c.device->uploading = true, Status{};  // the next run waits for it
   return {c.stream->wait(), -1};  // the next run of this step writes the same host memory
 }
 

@@ -9,9 +9,9 @@ namespace tenfold::runtime {
 struct StepOnDevice {
   // Host copies of a host step's operands, then results, and of what a branch or a loop decides by. Without memory until they are needed
   // where no bound is known.
-  std::vector<GrownBuffer> staged;
+  std::vector<DynamicBuffer> staged;
   std::shared_ptr<void> loop_header;          // of a loop's body: see device/loop.cpp
-  std::vector<GrownBuffer> slices;            // of a loop: places for slices that do not start where tactics may count on
+  std::vector<DynamicBuffer> slices;            // of a loop: places for slices that do not start where tactics may count on
 };
 
 void make_staging(Frame& frame, const EngineState& engine, const OpenTop& top);

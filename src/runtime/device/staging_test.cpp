@@ -81,7 +81,7 @@ TEST(Staging, WhatFollowsHostStepsOfInputsIsRecordedWhenItRan) {
                {1, 4}, 1);  // of the first; the second is recorded behind its second run
 }
 
-// Recording each of them anew, round after round, would cost more than it saves.
+// CapturedGraph each of them anew, round after round, would cost more than it saves.
 TEST(Staging, ShapesThatComeInTurnKeepTheRecordingsThatThereAre) {
   const auto context = relu_engine(64).create_context();
   const auto replayed = [&](std::int64_t last) {

@@ -1,4 +1,4 @@
-// How each binding reaches a device with memory of its own: read where it is, copied in the recording, by way of pinned memory of the
+// How each binding reaches a device with memory of its own: read where it is, copied in the graph, by way of pinned memory of the
 // context's own, or by the stream from wherever it lies.
 #include "runtime/device/transfers.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "plan/front.h"
+#include "plan/host_prologue.h"
 #include "runtime/engine/opened.h"
 
 namespace tenfold::runtime {
@@ -20,7 +20,7 @@ bool is_empty(const plan::Step& step, const plan::Program& top) {
 }
 
 void add_notes(EngineState& engine, const plan::Program& top, const plan::Program& program) {
-  const std::size_t front = &program == &top ? plan::front_steps(program) : 0;
+  const std::size_t front = &program == &top ? plan::prologue_steps(program) : 0;
   for (std::size_t s = 0; s < program.steps.size(); ++s) {
     const plan::Step& step = program.steps[s];
     for (const plan::Program& nested : step.programs) add_notes(engine, top, nested);

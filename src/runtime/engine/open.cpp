@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "base/threads/cpu_count.h"
-#include "plan/front.h"
+#include "plan/host_prologue.h"
 #include "plan/step_node.h"
 #include "plan/step_problem.h"
 #include "runtime/engine/host_graphs.h"
@@ -20,8 +20,8 @@ using plan::StepKind;
 
 // What the body of a branch or loop is given lies wherever that may be.
 backends::Problem within_body(backends::Problem problem, const Step& step) {
-  for (std::size_t i = 0; i < step.in.size(); ++i) problem.in[i].odd_address |= step.in[i].at.space == plan::Space::binding;
-  for (std::size_t o = 0; o < step.out.size(); ++o) problem.out[o].odd_address |= step.out[o].at.space == plan::Space::binding;
+  for (std::size_t i = 0; i < step.in.size(); ++i) problem.in[i].misaligned |= step.in[i].at.space == plan::Space::binding;
+  for (std::size_t o = 0; o < step.out.size(); ++o) problem.out[o].misaligned |= step.out[o].at.space == plan::Space::binding;
   return problem;
 }
 
@@ -124,19 +124,19 @@ struct Opener {
   }
 };
 
-void mark_front(OpenProgram& program) {
+void mark_prologue(OpenProgram& program) {
   std::size_t counted = 0;
-  program.front = plan::front_steps(*program.program);
+  program.front = plan::prologue_steps(*program.program);
   for (std::size_t s = 0; s < program.front; ++s) program.steps[s].front = true, counted += program.steps[s].step->defines.size();
-  program.counts_in_front = program.front > 0 && counted == program.defines.size();
+  program.counts_in_prologue = program.front > 0 && counted == program.defines.size();
 }
 
 // Sizes of results that grow are not even guessed before their step has run.
-void mark_growing(const OpenProgram& program, OpenTop& top) {
+void mark_dynamic(const OpenProgram& program, OpenTop& top) {
   for (const OpenStep& open : program.steps) {
     for (std::int32_t s : open.step->defines)
       if (open.grows) top.unknown[static_cast<std::size_t>(s)] = ir::DimCode::Known::nothing;
-    for (const OpenProgram& p : open.programs) mark_growing(p, top);
+    for (const OpenProgram& p : open.programs) mark_dynamic(p, top);
   }
 }
 
@@ -156,8 +156,8 @@ OpenTop open_top(EngineState& engine, const plan::Program& program, backends::Op
   top.dims = ir::DimCode(program.dims, top.symbols);
   Opener opener{engine, opening, &program.dims, &top.box, &program};
   top.body = opener.open(program);
-  mark_growing(top.body, top);
-  if (is_staged(engine)) mark_front(top.body);
+  mark_dynamic(top.body, top);
+  if (is_staged(engine)) mark_prologue(top.body);
   return top;
 }
 
@@ -258,7 +258,7 @@ std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& opt
     engine->programs.push_back(open_top(*engine, p, opening));
     if (p.arena_bytes >= info.arena_bytes) info.arena_bytes = p.arena_bytes, info.arena_live_bytes = p.arena_live_bytes;
     info.steps = std::max(info.steps, static_cast<int>(p.steps.size()));
-    info.early_steps = std::max(info.early_steps, static_cast<int>(p.early));
+    info.precomputed_steps = std::max(info.precomputed_steps, static_cast<int>(p.early));
     tell_memory(*engine, engine->programs.back());
     info.library_workspace_bytes = std::max(info.library_workspace_bytes, library_workspace(engine->programs.back().body));
   }

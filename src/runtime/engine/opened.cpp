@@ -9,7 +9,7 @@ namespace tenfold::runtime {
 
 bool is_staged(const EngineState& engine) noexcept { return !engine.backend->memory().host_reads(); }
 
-std::int64_t most_bytes(const plan::Operand& o, const OpenTop& top) {
+std::int64_t max_bytes(const plan::Operand& o, const OpenTop& top) {
   std::int64_t elements = 1;
   for (plan::DimIndex d : o.dims)
     elements = checked_mul(elements, top.body.program->dims[static_cast<std::size_t>(d)].bounds(top.box).upper);
@@ -22,7 +22,7 @@ std::int64_t largest_bytes(const EngineState& engine, std::size_t binding) {
   for (const OpenTop& top : engine.programs) {
     const plan::Program& p = *top.body.program;
     const plan::Operand& formal = binding < inputs ? p.inputs[binding] : p.outputs[binding - inputs];
-    if (!output_grows(p, formal, top.box)) largest = std::max(largest, most_bytes(formal, top));
+    if (!output_grows(p, formal, top.box)) largest = std::max(largest, max_bytes(formal, top));
   }
   return largest;
 }
@@ -52,7 +52,7 @@ std::int64_t staging_bytes(const EngineState& engine, const OpenTop& top, const 
   std::int64_t sum = 0;
   const auto add = [&](const plan::Operand& o) {
     const bool fixed = plan::is_memory(o.at.space) && o.at.space != plan::Space::weights;
-    if (fixed && !output_grows(*top.body.program, o, top.box)) sum += most_bytes(o, top);
+    if (fixed && !output_grows(*top.body.program, o, top.box)) sum += max_bytes(o, top);
   };
   for (const OpenStep& open : program.steps) {
     for (std::size_t i = 0; i < operands_on_host(open); ++i) add(open.step->in[i]);

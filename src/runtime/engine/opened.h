@@ -33,8 +33,8 @@ struct OpenProgram {
   const plan::Program* program = nullptr;
   std::vector<OpenStep> steps;
   std::vector<std::int32_t> defines;          // symbols that its steps define, and those of the programs that they own
-  std::size_t front = 0;                      // of a top program on a device with memory of its own: steps of its front (plan/front.h)
-  bool counts_in_front = false;               // all that is counted
+  std::size_t front = 0;                      // of a top program on a device with memory of its own: steps of its front (plan/host_prologue.h)
+  bool counts_in_prologue = false;               // all that is counted
 };
 // A top-level program: the dims table of all its nested programs, compiled.
 struct OpenTop {
@@ -76,7 +76,7 @@ struct EngineState {
 // The host cannot read the device's memory, so that contexts have a DeviceLink.
 bool is_staged(const EngineState& engine) noexcept;
 // An operand's bytes at the largest extents of the box.
-std::int64_t most_bytes(const plan::Operand& operand, const OpenTop& top);
+std::int64_t max_bytes(const plan::Operand& operand, const OpenTop& top);
 // Bytes of a binding over all profiles.
 std::int64_t largest_bytes(const EngineState& engine, std::size_t binding);
 // An output whose size has no usable bound: memory of the context's own grows to it in the run.

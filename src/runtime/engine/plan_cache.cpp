@@ -120,9 +120,9 @@ void PlanCache::store(const std::string& key, const Engine& engine, const std::s
   plan::Plan copy = runtime::state_of(engine)->plan;  // shares the weights
   copy.labels[kKey] = key;
   plan::save(copy, file);
-  if (options_.most_bytes < 0) return;
+  if (options_.max_bytes < 0) return;
   try {
-    remove_oldest(options_.most_bytes, file);
+    remove_oldest(options_.max_bytes, file);
   } catch (const Error&) {   // another process removes, or is stopped while it does: who stores next looks again
   }
 }
@@ -168,14 +168,14 @@ std::vector<PlanCacheEntry> PlanCache::entries() const {
 }
 
 // Loaded plans stay usable when their files go.
-int PlanCache::remove_oldest(std::int64_t most_bytes, const std::string& keep) const {
+int PlanCache::remove_oldest(std::int64_t max_bytes, const std::string& keep) const {
   const FileLock lock(options_.folder + "/trim" + kLock);
   const std::vector<PlanCacheEntry> list = entries();
   std::int64_t sum = 0;
   for (const PlanCacheEntry& e : list) sum += e.bytes;
   int removed = 0;
   for (const PlanCacheEntry& e : list) {
-    if (sum <= most_bytes) break;
+    if (sum <= max_bytes) break;
     std::error_code none;
     if (e.path == keep || !fs::remove(e.path, none)) continue;
     sum -= e.bytes, ++removed;
@@ -183,9 +183,9 @@ int PlanCache::remove_oldest(std::int64_t most_bytes, const std::string& keep) c
   return removed;
 }
 
-int PlanCache::trim(std::int64_t most_bytes) const {
-  require(most_bytes >= 0, ErrorKind::invalid_argument, "a plan cache cannot take ", most_bytes, " bytes");
-  return remove_oldest(most_bytes, "");
+int PlanCache::trim(std::int64_t max_bytes) const {
+  require(max_bytes >= 0, ErrorKind::invalid_argument, "a plan cache cannot take ", max_bytes, " bytes");
+  return remove_oldest(max_bytes, "");
 }
 
 int PlanCache::clear() const {

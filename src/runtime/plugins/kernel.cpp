@@ -84,7 +84,7 @@ struct Kernel {
   mutable PluginWhy why;
 };
 
-using Described = std::array<tenfold_plugin_tensor, kMostPluginOperands>;
+using Described = std::array<tenfold_plugin_tensor, kMaxPluginOperands>;
 void describe(Described& to, std::span<const Bound> from, const std::vector<std::int32_t>& types) noexcept {
   for (std::size_t i = 0; i < from.size(); ++i)
     to[i] = {types[i], from[i].rank, from[i].dims, from[i].strides, from[i].data, nullptr, {}};

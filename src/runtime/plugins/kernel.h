@@ -6,7 +6,7 @@
 
 namespace tenfold::runtime {
 
-inline constexpr std::size_t kMostPluginOperands = 16;  // of a kernel: their descriptions stand on the stack
+inline constexpr std::size_t kMaxPluginOperands = 16;  // of a kernel: their descriptions stand on the stack
 std::vector<PluginOperandType> plugin_operand_types(const std::vector<backends::OperandDesc>& operands);
 
 // A problem as one of the operator's tactics is asked about it.

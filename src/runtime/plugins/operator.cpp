@@ -8,7 +8,7 @@
 namespace tenfold::runtime {
 namespace {
 
-constexpr std::int32_t kMostRank = 64;
+constexpr std::int32_t kMaxRank = 64;
 
 void check_version(const ir::OpDef& def, const ir::Attributes& attributes) {
   const std::int64_t here = def.attributes.integer(kPluginVersion), there = attributes.integer(kPluginVersion, here);
@@ -44,7 +44,7 @@ struct Results {
             " of ", call.outputs());
     require(!given[static_cast<std::size_t>(output)], ErrorKind::invalid_argument, "it gives result ", output,
             " two types");
-    require(rank >= 0 && rank <= kMostRank && (rank == 0 || dims), ErrorKind::invalid_argument, "it gives result ",
+    require(rank >= 0 && rank <= kMaxRank && (rank == 0 || dims), ErrorKind::invalid_argument, "it gives result ",
             output, " rank ", rank);
     const DType type = ops::dtype_from_onnx(dtype);
     require(type != DType::string, ErrorKind::unsupported, "it gives result ", output, " strings");
@@ -145,7 +145,7 @@ void settle(ir::Call& call, const PluginTable& plugin, std::size_t output, const
             plugin_text(plugin), ": compute() gives extent ", d, " of result ", output, " as ", actual[d],
             found ? ", at most " : ", where infer() said ", bound, found ? " may be" : "");
   }
-  ops::settle_shape(call, static_cast<int>(output), actual);
+  ops::fold_shape_constant(call, static_cast<int>(output), actual);
 }
 
 void reference(ir::Call& call) {

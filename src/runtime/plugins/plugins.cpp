@@ -45,8 +45,8 @@ tenfold_plugin_library library_table(const void* handle) {
   library = runtime::take_struct(given, TENFOLD_BYTES_WITH(tenfold_plugin_library, operators),
                                  "what tenfold_plugins() returns");
   require(!library.error, ErrorKind::invalid_argument, "it says: ", library.error ? library.error : "");
-  constexpr std::int32_t kMost = 1 << 16;
-  require(library.operator_count >= 0 && library.operator_count <= kMost &&
+  constexpr std::int32_t kMax = 1 << 16;
+  require(library.operator_count >= 0 && library.operator_count <= kMax &&
               (library.operator_count == 0 || library.operators),
           ErrorKind::invalid_argument, "it gives ", library.operator_count, " operators");
   require(library.operator_count > 0, ErrorKind::invalid_argument, "it gives no operators");

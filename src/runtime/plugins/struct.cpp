@@ -6,7 +6,7 @@
 namespace tenfold::runtime {
 namespace {
 
-constexpr std::int32_t kMostAttributes = 1024, kMostTactics = 16, kMostList = 1 << 24;
+constexpr std::int32_t kMaxAttributes = 1024, kMaxTactics = 16, kMaxList = 1 << 24;
 
 bool is_name(const char* text) {
   if (!text || !*text || std::strlen(text) > 256) return false;
@@ -28,7 +28,7 @@ ir::Attribute take_attribute(const tenfold_plugin_attribute& a, const std::strin
   const bool plural =
       a.kind == TENFOLD_PLUGIN_INTS || a.kind == TENFOLD_PLUGIN_FLOATS || a.kind == TENFOLD_PLUGIN_STRINGS;
   const std::int32_t count = plural ? a.count : 1;
-  require(count >= 0 && count <= kMostList, ErrorKind::invalid_argument, of, " has ", count, " values");
+  require(count >= 0 && count <= kMaxList, ErrorKind::invalid_argument, of, " has ", count, " values");
   const auto list = [&](auto* values) {
     require(count == 0 || values, ErrorKind::invalid_argument, of, " has no values of its kind (", a.kind, ")");
     return std::span(values, static_cast<std::size_t>(count));
@@ -84,8 +84,8 @@ void check_operator(const PluginTable& plugin) {
                         : "functions",
             ": a computation needs infer() and compute(), a graph expand()");
   }
-  require(t.tactic_count >= 0 && t.tactic_count <= kMostTactics && (t.tactic_count == 0 || t.tactics),
-          ErrorKind::invalid_argument, of, " has ", t.tactic_count, " tactics, 0 to ", kMostTactics, " may be given");
+  require(t.tactic_count >= 0 && t.tactic_count <= kMaxTactics && (t.tactic_count == 0 || t.tactics),
+          ErrorKind::invalid_argument, of, " has ", t.tactic_count, " tactics, 0 to ", kMaxTactics, " may be given");
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ void expect_done(std::int32_t code, const PluginTable& plugin, const char* call,
 }
 
 ir::Attributes take_attributes(const tenfold_plugin_attribute* list, std::int32_t count, const std::string& of) {
-  require(count >= 0 && count <= kMostAttributes && (count == 0 || list), ErrorKind::invalid_argument, of, " has ",
+  require(count >= 0 && count <= kMaxAttributes && (count == 0 || list), ErrorKind::invalid_argument, of, " has ",
           count, " attributes");
   ir::Attributes attributes;
   for (std::int32_t i = 0; i < count; ++i) {

@@ -20,8 +20,8 @@ T take_struct(const T* given, std::size_t least, const std::string& what) {
   require(given != nullptr, ErrorKind::invalid_argument, what, " is null");
   std::size_t size = 0;
   std::memcpy(&size, given, sizeof size);
-  constexpr std::size_t kMost = 1 << 16;
-  require(size >= least && size <= kMost, ErrorKind::invalid_argument, what, " says that it has ", size,
+  constexpr std::size_t kMax = 1 << 16;
+  require(size >= least && size <= kMax, ErrorKind::invalid_argument, what, " says that it has ", size,
           " bytes; this version of Tenfold expects ", sizeof(T), " (", least,
           " are the least): set `size` to sizeof the struct");
   T taken{};

@@ -10,12 +10,12 @@ using backends::Formats;
 using backends::Problem;
 using backends::Verdict;
 
-constexpr int kMostTactics = 16;           // of one operator
-constexpr std::int32_t kMostNumbers = 16, kMostConfigs = 64, kMostFormats = 16;
+constexpr int kMaxTactics = 16;           // of one operator
+constexpr std::int32_t kMaxNumbers = 16, kMaxConfigs = 64, kMaxFormats = 16;
 
 Verdict supports(const Problem& p, int number) {
   if (p.body) return Verdict::no("it takes no epilogue");
-  if (p.in.size() > kMostPluginOperands || p.out.size() > kMostPluginOperands) return Verdict::no("it has too many operands");
+  if (p.in.size() > kMaxPluginOperands || p.out.size() > kMaxPluginOperands) return Verdict::no("it has too many operands");
   for (const auto* list : {&p.in, &p.out})
     for (const backends::OperandDesc& o : *list)
       if (!o.dense || (o.layout != backends::kPlain && o.layout != backends::kChannelsLast))
@@ -30,11 +30,11 @@ std::vector<Config> configs(const Problem& p, int number) {
   PluginQuestion asked(p, number);
   if (!asked.tactic.table.configs) return {{}};
   std::vector<Config> all;
-  for (std::int32_t which = 0; which < kMostConfigs; ++which) {
-    std::int64_t numbers[kMostNumbers] = {};
-    const std::int32_t count = asked.tactic.table.configs(asked.self(), &asked.problem, which, numbers, kMostNumbers);
+  for (std::int32_t which = 0; which < kMaxConfigs; ++which) {
+    std::int64_t numbers[kMaxNumbers] = {};
+    const std::int32_t count = asked.tactic.table.configs(asked.self(), &asked.problem, which, numbers, kMaxNumbers);
     if (count < 0) break;
-    asked.need(count <= kMostNumbers, "gives ", count, " numbers for a configuration, ", kMostNumbers, " are the most");
+    asked.need(count <= kMaxNumbers, "gives ", count, " numbers for a configuration, ", kMaxNumbers, " are the most");
     all.emplace_back(numbers, numbers + count);
   }
   asked.need(!all.empty(), "gives no configuration");
@@ -51,7 +51,7 @@ Verdict valid(const Problem& p, const Config& config, int number) {
 std::vector<Formats> formats(const Problem& p, int number) {
   PluginQuestion asked(p, number);
   std::vector<Formats> all;
-  for (std::int32_t which = 0; which < kMostFormats; ++which) {
+  for (std::int32_t which = 0; which < kMaxFormats; ++which) {
     std::vector<std::int32_t> in(p.in.size() + 1),
         out(p.out.size() + 1);  // never empty: a plug-in may look at the first
     const std::int32_t more = asked.tactic.table.layouts(asked.self(), &asked.problem, which, in.data(), out.data());
@@ -130,7 +130,7 @@ std::vector<backends::Tactic> all_tactics(const PluginTable& plugin, std::intege
 
 std::vector<PluginTactic> plugin_tactics(const PluginTable& plugin) {
   std::vector<PluginTactic> tactics;
-  for (backends::Tactic& t : all_tactics(plugin, std::make_integer_sequence<int, kMostTactics>()))
+  for (backends::Tactic& t : all_tactics(plugin, std::make_integer_sequence<int, kMaxTactics>()))
     tactics.push_back({plugin.tactics[tactics.size()].device, std::move(t)});
   return tactics;
 }

@@ -46,7 +46,7 @@ RuntimeUse Runtime::use() const {
 std::vector<GpuMemory> Runtime::gpu_memory() const {
   std::vector<GpuMemory> all;
   for (const backends::GpuMemory& gpu : backends::gpu_memory(*impl_->shared.gpus))
-    all.push_back({cat("cuda:", gpu.ordinal), gpu.used, gpu.most_used, gpu.held});
+    all.push_back({cat("cuda:", gpu.ordinal), gpu.used, gpu.max_used, gpu.held});
   return all;
 }
 std::int64_t Runtime::trim_gpu_memory(std::int64_t kept) { return backends::trim_gpu_memory(*impl_->shared.gpus, kept); }

@@ -5,19 +5,19 @@
 
 namespace tenfold::encoders {
 
-std::int64_t Piece::tokens() const {
+std::int64_t WorkItem::tokens() const {
   std::size_t all = 0;
   for (const std::size_t text : texts) all += window->tokens.length(text);
   return static_cast<std::int64_t>(all);
 }
 
-std::vector<Piece> pieces_of(const std::shared_ptr<const Window>& window, const std::function<std::int64_t(std::int64_t)>& most,
+std::vector<WorkItem> pieces_of(const std::shared_ptr<const Window>& window, const std::function<std::int64_t(std::int64_t)>& most,
                              bool packed) {
   const Tokens& tokens = window->tokens;
   std::vector<std::size_t> order(tokens.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return tokens.length(a) > tokens.length(b); });
-  std::vector<Piece> pieces;
+  std::vector<WorkItem> pieces;
   for (std::size_t at = 0; at < order.size();) {
     const std::size_t length = tokens.length(order[at]);
     std::size_t end = at;

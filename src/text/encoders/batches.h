@@ -25,7 +25,7 @@ struct Window {
 };
 
 // Texts by their places in their window, the longest first: what one device computes before it takes more.
-struct Piece {
+struct WorkItem {
   std::shared_ptr<const Window> window;
   std::vector<std::size_t> texts;
   bool packed = false;  // of any lengths; else of one
@@ -34,7 +34,7 @@ struct Piece {
 };
 
 // All texts of a window, at most most(the longest's length) in a piece; the longest first, so that no long piece is left for the end.
-std::vector<Piece> pieces_of(const std::shared_ptr<const Window>& window, const std::function<std::int64_t(std::int64_t length)>& most,
+std::vector<WorkItem> pieces_of(const std::shared_ptr<const Window>& window, const std::function<std::int64_t(std::int64_t length)>& most,
                              bool packed = false);
 
 }  // namespace tenfold::encoders

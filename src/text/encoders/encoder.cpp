@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "tenfold/internal/as_error.h"
-#include "text/encoders/crew.h"
+#include "text/encoders/pool.h"
 #include "text/encoders/info.h"
 #include "text/encoders/text_reader.h"
 #include "text/fail.h"
@@ -33,7 +33,7 @@ std::shared_ptr<const Tokens> samples_for(const EncoderOptions& options, const T
                         "int8 without calibration_texts: ten built-in sentences give the ranges; give texts like those to come");
   }
   const auto tokens = std::make_shared<Tokens>();
-  reader.read(std::span<const std::string_view>(texts).first(std::min(texts.size(), kMostSamples)), 0, "", *tokens);
+  reader.read(std::span<const std::string_view>(texts).first(std::min(texts.size(), kMaxSamples)), 0, "", *tokens);
   reader.forget_truncated();
   return tokens;
 }
@@ -44,26 +44,26 @@ struct Encoder::Impl {
   std::shared_ptr<const Model> model;
   EncoderInfo info;
   TextReader reader;
-  mutable Crew crew;
+  mutable DevicePool pool;
 
   Impl(std::shared_ptr<const Model> read, const EncoderOptions& options)
       : model(std::move(read)),
         info(info_of(*model, options)),
         reader(model->folder, info.max_tokens, info.labels > 0, options.build.threads, options.build.log),
-        crew(model, options, info.max_tokens, samples_for(options, reader)) {
+        pool(model, options, info.max_tokens, samples_for(options, reader)) {
     check_vocabulary(*model, reader.tokenizer());
   }
 
-  void encode(std::span<const std::string_view> all, Wanted::Output output, const EncodeCall& call, const Put& put) const {
+  void encode(std::span<const std::string_view> all, OutputRequest::Output output, const EncodeCall& call, const RowSink& sink) const {
     if (info.labels > 0)
       fail(ErrorKind::invalid_argument,
            "'" + model->folder.path + "' has a classification head, which gives scores of pairs and no vectors");
-    const bool skips = output == Wanted::vectors && !model->counts_prompts && !call.prompt.empty();
-    const Wanted wanted{.output = output, .skipped = skips ? reader.prompt_tokens(call.prompt) : 0};
+    const bool skips = output == OutputRequest::vectors && !model->counts_prompts && !call.prompt.empty();
+    const OutputRequest request{.output = output, .skipped = skips ? reader.prompt_tokens(call.prompt) : 0};
     const auto read = [&](std::size_t first, std::size_t count, Tokens& out) {
       reader.read(all.subspan(first, count), first, call.prompt, out);
     };
-    as_error([&] { crew.compute(all.size(), wanted, call, read, put); });
+    as_error([&] { pool.compute(all.size(), request, call, read, sink); });
   }
 };
 
@@ -83,12 +83,12 @@ Encoder Encoder::load(const std::string& folder, EncoderOptions options) {
 const EncoderInfo& Encoder::info() const { return impl_->info; }
 const Tokenizer& Encoder::tokenizer() const { return impl_->reader.tokenizer(); }
 EncoderCounts Encoder::counts() const {
-  EncoderCounts all = impl_->crew.counts();
+  EncoderCounts all = impl_->pool.counts();
   all.truncated = impl_->reader.truncated();
   return all;
 }
-std::string Encoder::fingerprint() const { return impl_->crew.fingerprint(); }
-std::vector<DeviceWork> Encoder::devices() const { return impl_->crew.work(); }
+std::string Encoder::fingerprint() const { return impl_->pool.fingerprint(); }
+std::vector<DeviceWork> Encoder::devices() const { return impl_->pool.work(); }
 
 void Encoder::encode_into(std::span<const std::string_view> texts, std::span<float> out, const EncodeCall& call) const {
   const auto width = static_cast<std::size_t>(impl_->info.width);
@@ -96,7 +96,7 @@ void Encoder::encode_into(std::span<const std::string_view> texts, std::span<flo
     fail(ErrorKind::invalid_argument, "Encoder::encode_into: " + std::to_string(texts.size()) + " vectors of " + std::to_string(width) +
                                           " floats need " + std::to_string(texts.size() * width) + ", and there is room for " +
                                           std::to_string(out.size()));
-  impl_->encode(texts, Wanted::vectors, call, [&](std::size_t text, std::span<const float> row) {
+  impl_->encode(texts, OutputRequest::vectors, call, [&](std::size_t text, std::span<const float> row) {
     std::copy(row.begin(), row.end(), out.begin() + static_cast<std::ptrdiff_t>(text * width));
   });
 }
@@ -109,7 +109,7 @@ std::vector<float> Encoder::encode(std::span<const std::string_view> texts, cons
 
 std::vector<TokenVectors> Encoder::encode_tokens(std::span<const std::string_view> texts, const EncodeCall& call) const {
   std::vector<TokenVectors> all(texts.size());
-  impl_->encode(texts, Wanted::tokens, call, [&](std::size_t text, std::span<const float> rows) {
+  impl_->encode(texts, OutputRequest::tokens, call, [&](std::size_t text, std::span<const float> rows) {
     all[text] = {static_cast<std::int64_t>(rows.size()) / std::max(1, impl_->info.token_width), {rows.begin(), rows.end()}};
   });
   return all;
@@ -128,11 +128,11 @@ std::vector<float> Encoder::score(std::span<const std::pair<std::string_view, st
     fail(ErrorKind::invalid_argument,
          "'" + impl_->model->folder.path + "' has no classification head (architectures of config.json name none)");
   std::vector<float> out(pairs.size() * labels);
-  const Wanted wanted{.output = Wanted::scores, .function = chosen(*impl_->model, impl_->info, function)};
+  const OutputRequest request{.output = OutputRequest::scores, .function = chosen(*impl_->model, impl_->info, function)};
   const auto read = [&](std::size_t first, std::size_t count, Tokens& tokens) {
     impl_->reader.read(pairs.subspan(first, count), first, tokens);
   };
-  impl_->crew.compute(pairs.size(), wanted, call, read, [&](std::size_t pair, std::span<const float> row) {
+  impl_->pool.compute(pairs.size(), request, call, read, [&](std::size_t pair, std::span<const float> row) {
     std::copy(row.begin(), row.end(), out.begin() + static_cast<std::ptrdiff_t>(pair * labels));
   });
   return out;
@@ -140,8 +140,8 @@ std::vector<float> Encoder::score(std::span<const std::pair<std::string_view, st
 
 void Encoder::prepare() const {
   const bool scores = impl_->info.labels > 0;
-  impl_->crew.prepare(scores ? Wanted{.output = Wanted::scores, .function = chosen(*impl_->model, impl_->info, ScoreFunction::by_folder)}
-                             : Wanted{});
+  impl_->pool.prepare(scores ? OutputRequest{.output = OutputRequest::scores, .function = chosen(*impl_->model, impl_->info, ScoreFunction::by_folder)}
+                             : OutputRequest{});
 }
 
 }  // namespace tenfold

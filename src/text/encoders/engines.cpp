@@ -22,9 +22,9 @@ LoadOptions load_options(const BuildConfig& config) {
   return load;
 }
 
-std::string text_of(const Wanted& wanted) {
-  return std::to_string(wanted.output) + " " + std::to_string(wanted.skipped) + " " + std::to_string(static_cast<int>(wanted.function)) +
-         (wanted.packed ? " packed" : "");
+std::string text_of(const OutputRequest& request) {
+  return std::to_string(request.output) + " " + std::to_string(request.skipped) + " " + std::to_string(static_cast<int>(request.function)) +
+         (request.packed ? " packed" : "");
 }
 
 // Of an engine that the caller made: run() binds by these names.
@@ -44,30 +44,30 @@ void check_bindings(const Engine& engine) {
 }  // namespace
 
 Engines::Engines(std::shared_ptr<const Model> model, EncoderOptions options, int max_tokens, PrecisionWish precision,
-                 std::shared_ptr<Shelf> shelf)
+                 std::shared_ptr<EngineCache> cache)
     : model_(std::move(model)),
       options_(std::move(options)),
       max_tokens_(max_tokens),
       batch_tokens_(options_.batch_tokens),
       precision_(std::move(precision)),
-      shelf_(std::move(shelf)) {
+      cache_(std::move(cache)) {
   if (batch_tokens_ < 0) fail(ErrorKind::invalid_argument, "batch_tokens is " + std::to_string(batch_tokens_));
   if (batch_tokens_ == 0) batch_tokens_ = options_.build.device.starts_with("cuda") ? kTokensOnAGpu : kTokensOnACpu;
 }
 
-bool Engines::packs(const Wanted& wanted) const {
+bool Engines::packs(const OutputRequest& request) const {
   if (!options_.packed.value_or(options_.build.device.starts_with("cuda"))) return false;
-  return !options_.make_engine && !precision_.samples && model_->packing(wanted) != PackTokens::no;
+  return !options_.make_engine && !precision_.samples && model_->packing(request) != PackTokens::no;
 }
 
-BuildConfig Engines::config_for(const Wanted& wanted, std::int64_t width) const {
+BuildConfig Engines::config_for(const OutputRequest& request, std::int64_t width) const {
   BuildConfig config = options_.build;
   if (!config.profiles.empty())
     fail(ErrorKind::invalid_argument, "EncoderOptions::build has profiles; an encoder makes its own from max_tokens and batch_tokens");
   std::vector<std::string> inputs{"ids"};
-  if (wanted.output == Wanted::scores && model_->has_types()) inputs.emplace_back("types");
-  if (wanted.packed) inputs.emplace_back("mask"), config.pack_tokens = model_->packing(wanted);
-  config.profiles = profiles_for(max_tokens_, wanted.skipped + 1, batch_tokens_, inputs, wanted.packed);
+  if (request.output == OutputRequest::scores && model_->has_types()) inputs.emplace_back("types");
+  if (request.packed) inputs.emplace_back("mask"), config.pack_tokens = model_->packing(request);
+  config.profiles = profiles_for(max_tokens_, request.skipped + 1, batch_tokens_, inputs, request.packed);
   if (width > 0)
     for (OptimizationProfile& profile : config.profiles) {
       ShapeRange range = profile.at("ids");
@@ -80,17 +80,17 @@ BuildConfig Engines::config_for(const Wanted& wanted, std::int64_t width) const 
   return config;
 }
 
-// What the plan is made of: the folder and what is asked for. Under the shelf's lock.
-std::string Engines::key(const Wanted& wanted, BuildConfig config) {
-  if (shelf_->identity.empty()) shelf_->identity = identity_of(*model_);
+// What the plan is made of: the folder and what is asked for. Under the cache's lock.
+std::string Engines::key(const OutputRequest& request, BuildConfig config) {
+  if (cache_->identity.empty()) cache_->identity = identity_of(*model_);
   permit(precision_.precision, config);
-  const std::string text = "encoder " + std::to_string(kNetworks) + " " + text_of(wanted) + " " + std::to_string(options_.dimensions) +
-                           " " + std::to_string(options_.normalize) + "\n" + text_of(precision_) + "\n" + shelf_->identity;
+  const std::string text = "encoder " + std::to_string(kNetworks) + " " + text_of(request) + " " + std::to_string(options_.dimensions) +
+                           " " + std::to_string(options_.normalize) + "\n" + text_of(precision_) + "\n" + cache_->identity;
   return plan_key(std::as_bytes(std::span(text)), config);
 }
 
 std::string Engines::fingerprint() {
-  const auto lock = lock_or_end(shelf_->mutex);
+  const auto lock = lock_or_end(cache_->mutex);
   return key({}, config_for({}, 0));
 }
 
@@ -108,16 +108,16 @@ bool Engines::halve(std::int64_t from) {
     options_.build.log(Severity::warning, "the device '" + options_.build.device + "' has too little memory for batches of " +
                                               std::to_string(from) + " tokens, and goes on with " + std::to_string(from / 2));
   runners_.clear();
-  const auto sharing = lock_or_end(shelf_->mutex);
-  std::erase_if(shelf_->engines, [start = kind()](const auto& one) { return one.first.starts_with(start); });
+  const auto sharing = lock_or_end(cache_->mutex);
+  std::erase_if(cache_->engines, [start = kind()](const auto& one) { return one.first.starts_with(start); });
   batch_tokens_ = from / 2;
   return true;
 }
 
 // An engine of the same kind on another device has the same plan. A device that refuses it gets one of its own.
-Graded Engines::copy_or_build(const Wanted& wanted, const Network& network, std::int64_t width, const BuildConfig& config) {
-  const std::string kind = this->kind() + text_of(wanted);
-  if (const auto it = shelf_->engines.find(kind); it != shelf_->engines.end()) {
+Graded Engines::copy_or_build(const OutputRequest& request, const Network& network, std::int64_t width, const BuildConfig& config) {
+  const std::string kind = this->kind() + text_of(request);
+  if (const auto it = cache_->engines.find(kind); it != cache_->engines.end()) {
     std::vector<std::byte> plan;
     it->second.engine.save([&](std::span<const std::byte> some) { plan.insert(plan.end(), some.begin(), some.end()); });
     try {
@@ -126,35 +126,35 @@ Graded Engines::copy_or_build(const Wanted& wanted, const Network& network, std:
       if (e.kind() != ErrorKind::plan_refused) throw;
     }
   }
-  return shelf_->engines.insert_or_assign(kind, build_graded(precision_, wanted, network, width, config)).first->second;
+  return cache_->engines.insert_or_assign(kind, build_graded(precision_, request, network, width, config)).first->second;
 }
 
-Graded Engines::make(const Wanted& wanted, Network network, std::int64_t width) {
+Graded Engines::make(const OutputRequest& request, Network network, std::int64_t width) {
   // The width of tokens' vectors is known of the network that takes them.
   const BuildConfig config =
-      config_for(wanted, wanted.output == Wanted::pooling ? network.dims(network.inputs().front()).back().extent : 0);
-  const auto lock = lock_or_end(shelf_->mutex);
-  if (options_.make_engine && wanted.output == Wanted::vectors && wanted.skipped == 0) {
-    Engine engine = options_.make_engine(std::move(network), config, key(wanted, config));
+      config_for(request, request.output == OutputRequest::pooling ? network.dims(network.inputs().front()).back().extent : 0);
+  const auto lock = lock_or_end(cache_->mutex);
+  if (options_.make_engine && request.output == OutputRequest::vectors && request.skipped == 0) {
+    Engine engine = options_.make_engine(std::move(network), config, key(request, config));
     check_bindings(engine);
     return {std::move(engine), -1};
   }
-  if (!options_.cache) return copy_or_build(wanted, network, width, config);
+  if (!options_.cache) return copy_or_build(request, network, width, config);
   std::optional<PlanCache> cache;
   try {
     cache.emplace(*options_.cache);
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::io) throw;
     if (config.log) config.log(Severity::warning, std::string("plans are not kept: ") + e.what());
-    return copy_or_build(wanted, network, width, config);
+    return copy_or_build(request, network, width, config);
   }
   double int8_cosine = -1;
   const auto make = [&] {
-    Graded graded = copy_or_build(wanted, network, width, config);
+    Graded graded = copy_or_build(request, network, width, config);
     int8_cosine = graded.int8_cosine;
     return graded.engine;
   };
-  Engine engine = cache->get(key(wanted, config), make, load_options(config));
+  Engine engine = cache->get(key(request, config), make, load_options(config));
   return {std::move(engine), int8_cosine};
 }
 
@@ -167,18 +167,18 @@ double Engines::int8_cosine() const {
   return int8_cosine_;
 }
 
-std::shared_ptr<Runner> Engines::get(const Wanted& wanted) {
+std::shared_ptr<PooledContext> Engines::get(const OutputRequest& request) {
   const auto lock = lock_or_end(mutex_);
-  std::shared_ptr<Runner>& runner = runners_[wanted];
+  std::shared_ptr<PooledContext>& runner = runners_[request];
   if (!runner) {
-    Network network = model_->network(wanted, options_);
+    Network network = model_->network(request, options_);
     const std::int64_t width = network.dims(network.outputs().front()).back().extent;
-    Graded graded = make(wanted, std::move(network), width);
+    Graded graded = make(request, std::move(network), width);
     {
       const std::lock_guard telling(told_mutex_);
       made_in_ = precision_of(graded.engine), int8_cosine_ = graded.int8_cosine;
     }
-    runner = std::make_shared<Runner>(std::move(graded.engine), width, batch_tokens_);
+    runner = std::make_shared<PooledContext>(std::move(graded.engine), width, batch_tokens_);
     if (model_->weights) model_->weights->forget();   // the engine has them in its own form
   }
   return runner;

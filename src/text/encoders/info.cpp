@@ -14,7 +14,7 @@ namespace {
 constexpr int kUsualTokens = 512;  // where nothing says how long texts may be
 
 int max_tokens_of(const Model& model, const EncoderOptions& options) {
-  const int places = most_places(model);
+  const int places = max_places(model);
   if (options.max_tokens < 0)
     fail(ErrorKind::invalid_argument, "max_tokens is " + std::to_string(options.max_tokens) + ", 0 or more was expected");
   if (options.dimensions < kAllDimensions)
@@ -23,9 +23,9 @@ int max_tokens_of(const Model& model, const EncoderOptions& options) {
   if (options.max_tokens > 0 && places > 0 && options.max_tokens > places)
     fail(ErrorKind::invalid_argument,
          "max_tokens is " + std::to_string(options.max_tokens) + ", but the model has places for " + std::to_string(places));
-  const int wanted = options.max_tokens > 0 ? options.max_tokens : model.folder.max_tokens;
-  if (wanted == 0) return places > 0 ? places : kUsualTokens;
-  return places > 0 ? std::min(wanted, places) : wanted;
+  const int request = options.max_tokens > 0 ? options.max_tokens : model.folder.max_tokens;
+  if (request == 0) return places > 0 ? places : kUsualTokens;
+  return places > 0 ? std::min(request, places) : request;
 }
 
 std::vector<std::string> label_names(const Model& model, int labels) {
@@ -49,15 +49,15 @@ EncoderInfo info_of(const Model& model, const EncoderOptions& options) {
   EncoderInfo info;
   info.architecture = model.architecture ? model.folder.json().text("model_type") : "onnx";
   info.max_tokens = max_tokens_of(model, options);
-  const auto width = [&](Wanted::Output output) {
+  const auto width = [&](OutputRequest::Output output) {
     const Network net = model.network({.output = output}, options);
     return static_cast<int>(net.dims(net.outputs().front()).back().extent);
   };
   if (model.folder.is_classifier() && model.architecture) {
-    info.labels = width(Wanted::scores);
+    info.labels = width(OutputRequest::scores);
     info.label_names = label_names(model, info.labels);
   } else {
-    info.width = width(Wanted::vectors), info.token_width = width(Wanted::tokens);
+    info.width = width(OutputRequest::vectors), info.token_width = width(OutputRequest::tokens);
   }
   info.prompts = model.folder.prompts, info.default_prompt = model.folder.default_prompt, info.similarity = model.folder.similarity;
   info.lower_case = model.folder.lower_case, info.truncate_dim = model.folder.truncate_dim;

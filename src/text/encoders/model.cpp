@@ -88,7 +88,7 @@ ScoreFunction score_function(const Model& model, int labels) {
   config.wrong("the activation '" + said + "' of scores is none of Sigmoid, Identity and Softmax");
 }
 
-int most_places(const Model& model) {
+int max_places(const Model& model) {
   const Json config = model.folder.json();
   if (!config.has("max_position_embeddings")) return 0;
   const int reserved = model.architecture ? model.architecture->reserved_positions : 0;
@@ -97,21 +97,21 @@ int most_places(const Model& model) {
 
 namespace {
 
-Network pooling_network(const Model& model, const Wanted& wanted, const EncoderOptions& options) {
-  const Network before = model.network({.output = Wanted::tokens}, options);
+Network pooling_network(const Model& model, const OutputRequest& request, const EncoderOptions& options) {
+  const Network before = model.network({.output = OutputRequest::tokens}, options);
   const std::int64_t width = before.dims(before.outputs().front()).back().extent;
   Network net("pooling");
   static const Weights none;
   const Blocks blocks(net, model.weights ? *model.weights : none);
   const NetworkTensor tokens = net.input("tokens", DType::f32, {"texts", "tokens", width});
-  net.mark_output(run_modules(model, blocks, tokens, wanted, options), "out");
+  net.mark_output(run_modules(model, blocks, tokens, request, options), "out");
   return net;
 }
 
 }  // namespace
 
-Network Model::network(const Wanted& wanted, const EncoderOptions& options) const {
-  if (wanted.output == Wanted::pooling) return pooling_network(*this, wanted, options);
+Network Model::network(const OutputRequest& request, const EncoderOptions& options) const {
+  if (request.output == OutputRequest::pooling) return pooling_network(*this, request, options);
   const std::string name = std::filesystem::path(folder.path).filename().string();
   Network net(name.empty() ? "encoder" : name);
   NetworkTensor tokens, mask;
@@ -119,22 +119,22 @@ Network Model::network(const Wanted& wanted, const EncoderOptions& options) cons
     const Json config = folder.json();
     Blocks blocks(net, *weights);
     Texts texts{blocks, config, prefix, table, net.input("ids", DType::i32, {"texts", "tokens"}), {}};
-    if (wanted.packed) blocks.set_mask(mask = net.input("mask", DType::boolean, {"texts", "tokens"}));
-    if (wanted.output == Wanted::scores && has_types()) texts.types = net.input("types", DType::i32, {"texts", "tokens"});
+    if (request.packed) blocks.set_mask(mask = net.input("mask", DType::boolean, {"texts", "tokens"}));
+    if (request.output == OutputRequest::scores && has_types()) texts.types = net.input("types", DType::i32, {"texts", "tokens"});
     tokens = architecture->tokens(texts);
-    if (wanted.output == Wanted::scores) {
-      net.mark_output(by_function(blocks, scores(texts, *architecture, tokens), wanted.function), "out");
+    if (request.output == OutputRequest::scores) {
+      net.mark_output(by_function(blocks, scores(texts, *architecture, tokens), request.function), "out");
       return net;
     }
   } else {
-    if (wanted.output == Wanted::scores)
+    if (request.output == OutputRequest::scores)
       fail(ErrorKind::unsupported, "'" + folder.path + "': scores are computed from safetensors, and the folder has an ONNX file alone");
     net = read_onnx(*this, options, tokens);
   }
   static const Weights none;
   Blocks blocks(net, weights ? *weights : none);
   blocks.mask = mask;
-  net.mark_output(run_modules(*this, blocks, tokens, wanted, options), "out");
+  net.mark_output(run_modules(*this, blocks, tokens, request, options), "out");
   net.remove_unused();
   return net;
 }

@@ -68,18 +68,18 @@ NetworkTensor normalized(const Blocks& b, NetworkTensor x) {
 
 }  // namespace
 
-NetworkTensor run_modules(const Model& model, const Blocks& b, NetworkTensor x, const Wanted& wanted, const EncoderOptions& options) {
+NetworkTensor run_modules(const Model& model, const Blocks& b, NetworkTensor x, const OutputRequest& request, const EncoderOptions& options) {
   for (const Module& module : model.folder.modules) {
-    if (module.type == "Pooling" && wanted.output == Wanted::tokens) return x;
+    if (module.type == "Pooling" && request.output == OutputRequest::tokens) return x;
     if (module.type == "Dense" || module.type == "Normalize") check_names(b, module, x);
     if (module.type == "Pooling")
-      x = pooled(b, module.json(), x, model.counts_prompts ? 0 : wanted.skipped);
+      x = pooled(b, module.json(), x, model.counts_prompts ? 0 : request.skipped);
     else if (module.type == "Dense")
       x = dense(b, module, x);
     else if (module.type == "Normalize")
       x = normalized(b, x);
   }
-  if (wanted.output == Wanted::tokens) return x;
+  if (request.output == OutputRequest::tokens) return x;
   if (b.net.dims(x).size() != 2)
     fail(ErrorKind::invalid_model,
          "'" + model.folder.path + "': no module makes one vector of a text's tokens; modules.json needs a Pooling");

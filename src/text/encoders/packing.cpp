@@ -7,10 +7,10 @@
 
 namespace tenfold::encoders {
 
-PackTokens Model::packing(const Wanted& wanted) const {
-  if (!architecture || !architecture->masks || wanted.skipped > 0) return PackTokens::no;
-  if (wanted.output == Wanted::scores) return PackTokens::with_zeros;   // of the first token's row
-  if (wanted.output != Wanted::vectors) return PackTokens::no;
+PackTokens Model::packing(const OutputRequest& request) const {
+  if (!architecture || !architecture->masks || request.skipped > 0) return PackTokens::no;
+  if (request.output == OutputRequest::scores) return PackTokens::with_zeros;   // of the first token's row
+  if (request.output != OutputRequest::vectors) return PackTokens::no;
   PackTokens needed = PackTokens::where_equal;
   for (const Module& module : folder.modules) {
     if (module.type != "Pooling") continue;

@@ -17,7 +17,7 @@ using tokenizing::fail;
 
 namespace {
 
-constexpr int kMostProcessors = CPU_SETSIZE;
+constexpr int kMaxProcessors = CPU_SETSIZE;
 
 [[noreturn]] void wrong(const std::string& name, const std::string& why) {
   fail(ErrorKind::invalid_argument,
@@ -27,7 +27,7 @@ constexpr int kMostProcessors = CPU_SETSIZE;
 int number(std::string_view text, const std::string& name) {
   int value = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0 || value >= kMostProcessors)
+  if (error != std::errc() || end != text.data() + text.size() || value < 0 || value >= kMaxProcessors)
     wrong(name, "has no number at '" + std::string(text) + "'");
   return value;
 }

@@ -6,7 +6,7 @@
 
 #include "tenfold/inspect.h"
 #include "text/encoders/engines.h"
-#include "text/encoders/runner.h"
+#include "text/encoders/pooled_context.h"
 #include "text/fail.h"
 
 namespace tenfold::encoders {
@@ -16,10 +16,10 @@ using tokenizing::fail;
 namespace {
 
 // Texts that the engine may run, by their places: those with a token behind the prompt's.
-std::vector<std::size_t> usable(const Tokens& samples, const Wanted& wanted) {
+std::vector<std::size_t> usable(const Tokens& samples, const OutputRequest& request) {
   std::vector<std::size_t> all;
-  for (std::size_t i = 0; i < samples.size() && all.size() < kMostSamples; ++i)
-    if (samples.length(i) > static_cast<std::size_t>(wanted.skipped)) all.push_back(i);
+  for (std::size_t i = 0; i < samples.size() && all.size() < kMaxSamples; ++i)
+    if (samples.length(i) > static_cast<std::size_t>(request.skipped)) all.push_back(i);
   return all;
 }
 
@@ -46,15 +46,15 @@ double cosine(std::span<const float> a, std::span<const float> b) {
 
 // The mean cosine of rows to those of a plan in fp32, over texts that gave no ranges. (One text alone gave them all.)
 double mean_cosine(const Engine& narrow, const Engine& wide, const Tokens& samples, const std::vector<std::size_t>& places,
-                   const Wanted& wanted, std::int64_t width) {
-  Runner narrow_runner(narrow, width, 0), wide_runner(wide, width, 0);
+                   const OutputRequest& request, std::int64_t width) {
+  PooledContext narrow_runner(narrow, width, 0), wide_runner(wide, width, 0);
   double sum = 0;
   std::int64_t rows = 0;
   for (std::size_t i = places.size() > 1 ? 1 : 0; i < places.size(); i += 2) {
-    const std::size_t length = samples.length(places[i]), count = wanted.output == Wanted::tokens ? length : 1;
+    const std::size_t length = samples.length(places[i]), count = request.output == OutputRequest::tokens ? length : 1;
     std::vector<float> a(count * static_cast<std::size_t>(width)), b(a.size());
     const std::int32_t* ids = samples.ids.data() + samples.begin(places[i]);
-    const auto run = [&](Runner& runner, std::vector<float>& rows) {
+    const auto run = [&](PooledContext& runner, std::vector<float>& rows) {
       runner.run(ids, nullptr, nullptr, 1, static_cast<std::int64_t>(length), rows.size(),
                  [&](std::span<const float> out) { std::copy(out.begin(), out.end(), rows.begin()); });
     };
@@ -86,7 +86,7 @@ std::vector<std::string> methods_for(const BuildConfig& config) {
 }  // namespace
 
 std::string text_of(const PrecisionWish& wish) {
-  std::string text = "precision " + std::to_string(static_cast<int>(wish.precision)) + " " + std::to_string(wish.least_cosine);
+  std::string text = "precision " + std::to_string(static_cast<int>(wish.precision)) + " " + std::to_string(wish.min_cosine);
   if (wish.samples)
     for (std::size_t i = 0; i < wish.samples->size(); ++i) {
       text += "\nsample";
@@ -105,16 +105,16 @@ void permit(EncoderPrecision precision, BuildConfig& config) {
   config.calibration.reset(), config.budget.reset();
 }
 
-Graded build_graded(const PrecisionWish& wish, const Wanted& wanted, const Network& network, std::int64_t width,
+Graded build_graded(const PrecisionWish& wish, const OutputRequest& request, const Network& network, std::int64_t width,
                     const BuildConfig& config) {
   BuildConfig wide = config;
   permit(wish.precision, wide);
-  if (!wish.samples || wanted.output == Wanted::scores || wanted.output == Wanted::pooling) {
-    if (wish.precision == EncoderPrecision::int8 && wanted.output == Wanted::scores)
+  if (!wish.samples || request.output == OutputRequest::scores || request.output == OutputRequest::pooling) {
+    if (wish.precision == EncoderPrecision::int8 && request.output == OutputRequest::scores)
       say(config, Severity::warning, "int8 is for vectors; the scores of a classification head are computed in the next wider type");
     return {build(network, wide)};
   }
-  const std::vector<std::size_t> places = usable(*wish.samples, wanted);
+  const std::vector<std::size_t> places = usable(*wish.samples, request);
   if (places.empty())
     fail(ErrorKind::invalid_argument, "calibration_texts: none of them has a token behind the prompt; give texts like those to come");
   Graded best{build_reference(network, config)};
@@ -127,15 +127,15 @@ Graded build_graded(const PrecisionWish& wish, const Wanted& wanted, const Netwo
       narrow.auto_precision = false, narrow.int8 = true, narrow.fp16 = config.device.starts_with("cuda");
     Engine engine = build(network, narrow);
     if (precision_of(engine) != "int8") continue;  // this device computes none of the products so
-    const double near = mean_cosine(engine, reference, *wish.samples, places, wanted, width);
+    const double near = mean_cosine(engine, reference, *wish.samples, places, request, width);
     best.int8_cosine = std::max(best.int8_cosine, near);
     const std::string told = "int8 (" + method + ") gives vectors with a mean cosine of " + std::to_string(near) +
                              " to those of fp32, on " + std::to_string(std::max<std::size_t>(1, places.size() / 2)) + " texts";
-    if (near >= wish.least_cosine) {
+    if (near >= wish.min_cosine) {
       say(config, Severity::info, told);
       return {std::move(engine), near};
     }
-    say(config, Severity::warning, told + ", and " + std::to_string(wish.least_cosine) + " was asked for");
+    say(config, Severity::warning, told + ", and " + std::to_string(wish.min_cosine) + " was asked for");
   }
   best.engine = build(network, wide);
   const bool judged = best.int8_cosine >= 0, must = wish.precision == EncoderPrecision::int8;

@@ -22,9 +22,9 @@ class Precision : public ::testing::Test {
     }
     want_ = encode(bert_.load());
   }
-  EncoderOptions options(EncoderPrecision precision, double least_cosine = 0.99) {
+  EncoderOptions options(EncoderPrecision precision, double min_cosine = 0.99) {
     EncoderOptions o;
-    o.precision = precision, o.least_cosine = least_cosine, o.calibration_texts = texts_;
+    o.precision = precision, o.min_cosine = min_cosine, o.calibration_texts = texts_;
     o.build.log = [this](Severity severity, std::string_view text) {
       if (severity == Severity::warning) told_ += std::string(text) + "\n";
     };

@@ -24,7 +24,7 @@ std::int64_t texts_in_a_run(std::int64_t tokens, int max_tokens, std::int64_t ba
   return std::max<std::int64_t>(1, batch_tokens / range_of(tokens, max_tokens, packed));
 }
 
-std::vector<OptimizationProfile> profiles_for(int max_tokens, int least_tokens, std::int64_t batch_tokens,
+std::vector<OptimizationProfile> profiles_for(int max_tokens, int min_tokens, std::int64_t batch_tokens,
                                               const std::vector<std::string>& inputs, bool packed) {
   std::vector<OptimizationProfile> profiles;
   const auto add = [&](std::int64_t texts, std::int64_t usual, std::int64_t least, std::int64_t tokens, std::int64_t usual_tokens) {
@@ -36,12 +36,12 @@ std::vector<OptimizationProfile> profiles_for(int max_tokens, int least_tokens, 
   const auto usual = [&](std::int64_t most, std::int64_t share, std::int64_t of) {
     return packed ? most : std::max<std::int64_t>(1, most * share / of);
   };
-  const int alone = std::clamp(kLongestAlone, least_tokens, std::max(least_tokens, max_tokens));
-  if (!packed) add(1, 1, least_tokens, alone, 16);
-  if (!packed && alone < max_tokens) add(1, 1, least_tokens, max_tokens, kUsualAlone);
+  const int alone = std::clamp(kLongestAlone, min_tokens, std::max(min_tokens, max_tokens));
+  if (!packed) add(1, 1, min_tokens, alone, 16);
+  if (!packed && alone < max_tokens) add(1, 1, min_tokens, max_tokens, kUsualAlone);
   for (int longest = std::min(kShortest, max_tokens);; longest = std::min(longest * factor(packed), max_tokens)) {
     const std::int64_t texts = texts_in_a_run(longest, max_tokens, batch_tokens, packed);
-    if (longest >= least_tokens) add(texts, usual(texts, 3, 4), least_tokens, longest, usual(longest, 5, 8));
+    if (longest >= min_tokens) add(texts, usual(texts, 3, 4), min_tokens, longest, usual(longest, 5, 8));
     if (longest >= max_tokens) break;
   }
   return profiles;

@@ -5,12 +5,12 @@
 namespace tenfold::encoders {
 namespace {
 
-constexpr std::size_t kMostWaiting = 4;  // pieces whose tokens' vectors are in memory
+constexpr std::size_t kMaxWaiting = 4;  // pieces whose tokens' vectors are in memory
 
 }  // namespace
 
-Stage::Stage(Seat& seat, const Wanted& wanted, const Put& put, Board& board, const LogCallback& log)
-    : seat_(seat), wanted_(wanted), put_(put), board_(board), log_(log), thread_([this] { run(); }) {}
+Stage::Stage(DeviceWorker& worker, const OutputRequest& request, const RowSink& sink, WorkQueue& queue, const LogCallback& log)
+    : worker_(worker), request_(request), sink_(sink), work_queue_(queue), log_(log), thread_([this] { run(); }) {}
 
 Stage::~Stage() {
   {
@@ -21,15 +21,15 @@ Stage::~Stage() {
   thread_.join();
 }
 
-void Stage::push(std::size_t member, Piece piece, std::vector<float> tokens, double seconds) {
+void Stage::push(std::size_t member, WorkItem piece, std::vector<float> tokens, double seconds) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return queue_.size() < kMostWaiting; });
+  changed_.wait(lock, [&] { return queue_.size() < kMaxWaiting; });
   queue_.push_back({member, std::move(piece), std::move(tokens), seconds});
   changed_.notify_all();
 }
 
 void Stage::run() {
-  const Interrupts interrupts([this] { return !board_.state().stopped; });
+  const Interrupts interrupts([this] { return !work_queue_.state().stopped; });
   for (;;) {
     Work work;
     {
@@ -40,22 +40,22 @@ void Stage::run() {
       queue_.pop_front();
       changed_.notify_all();
     }
-    if (!board_.state().stopped) finish(std::move(work));
+    if (!work_queue_.state().stopped) finish(std::move(work));
   }
 }
 
 void Stage::finish(Work work) {
   try {
-    if (!usable()) return board_.put_back(std::move(work.piece));
-    keep_to(seat_.place());
-    seat_.pool(work.piece, work.tokens, wanted_, put_);
-    board_.done(work.member, work.piece, work.seconds);
+    if (!usable()) return work_queue_.put_back(std::move(work.piece));
+    keep_to(worker_.place());
+    worker_.pool(work.piece, work.tokens, request_, sink_);
+    work_queue_.done(work.member, work.piece, work.seconds);
   } catch (const Error& e) {
-    if (!may_work_elsewhere(e.kind())) return board_.stop(std::current_exception());
-    lose(seat_, e, true, log_);
-    board_.put_back(std::move(work.piece));
+    if (!may_work_elsewhere(e.kind())) return work_queue_.stop(std::current_exception());
+    lose(worker_, e, true, log_);
+    work_queue_.put_back(std::move(work.piece));
   } catch (...) {
-    board_.stop(std::current_exception());
+    work_queue_.stop(std::current_exception());
   }
 }
 

@@ -3,37 +3,37 @@
 
 #include <thread>
 
-#include "text/encoders/board.h"
-#include "text/encoders/seat.h"
+#include "text/encoders/queue.h"
+#include "text/encoders/worker.h"
 
 namespace tenfold::encoders {
 
-// Where its device fails, pieces go back to the board, for the devices in front of it to compute as a whole.
+// Where its device fails, pieces go back to the queue, for the devices in front of it to compute as a whole.
 class Stage {
  public:
   // All that is given outlives the stage.
-  Stage(Seat& seat, const Wanted& wanted, const Put& put, Board& board, const LogCallback& log);
+  Stage(DeviceWorker& worker, const OutputRequest& request, const RowSink& sink, WorkQueue& queue, const LogCallback& log);
   ~Stage();  // behind the last push()
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
-  bool usable() const { return !seat_.lost(); }
+  bool usable() const { return !worker_.lost(); }
   // `tokens`: the rows of all tokens of the piece, which `member` computed in so many seconds. Waits while the stage has
   // enough to do.
-  void push(std::size_t member, Piece piece, std::vector<float> tokens, double seconds);
+  void push(std::size_t member, WorkItem piece, std::vector<float> tokens, double seconds);
 
  private:
   struct Work {
     std::size_t member = 0;
-    Piece piece;
+    WorkItem piece;
     std::vector<float> tokens;
     double seconds = 0;
   };
   void run();
   void finish(Work work);
-  Seat& seat_;
-  const Wanted& wanted_;
-  const Put& put_;
-  Board& board_;
+  DeviceWorker& worker_;
+  const OutputRequest& request_;
+  const RowSink& sink_;
+  WorkQueue& work_queue_;
   const LogCallback& log_;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -77,7 +77,7 @@ class Bpe : public Model {
   }
 
   void tokenize_part(Word word, std::vector<Token>& tokens) const {
-    const bool is_short = word.size() <= WordCache::kMostChars;
+    const bool is_short = word.size() <= WordCache::kMaxChars;
     WordCache::Entry* kept = is_short ? &WordCache::entry(number_, word) : nullptr;
     if (kept && kept->holds(number_, word)) return kept->give(word, tokens);
     std::vector<Symbol>& symbols = symbols_for_thread();
@@ -88,7 +88,7 @@ class Bpe : public Model {
       tokens.push_back({one.id, word[at].begin, word[at + one.length - 1].end});
       at += one.length;
     }
-    if (kept && symbols.size() <= WordCache::kMostTokens)
+    if (kept && symbols.size() <= WordCache::kMaxTokens)
       kept->keep(number_, word, symbols.size(), [&](std::size_t i) { return symbols[i].id; },
                  [&](std::size_t i) { return symbols[i].length; });
   }

@@ -71,13 +71,13 @@ class Unigram : public Model {
   }
 
   void tokenize(Word word, std::vector<Token>& tokens) const override {
-    WordCache::Entry* kept = word.size() <= WordCache::kMostChars ? &WordCache::entry(number_, word) : nullptr;
+    WordCache::Entry* kept = word.size() <= WordCache::kMaxChars ? &WordCache::entry(number_, word) : nullptr;
     if (kept && kept->holds(number_, word)) return kept->give(word, tokens);
     thread_local std::vector<Piece> pieces;
     find_best(word, pieces);
     bool is_plain = true;   // each piece is one token
     for (Piece& one : pieces) is_plain &= put(word, one, tokens);
-    if (kept && is_plain && pieces.size() <= WordCache::kMostTokens)
+    if (kept && is_plain && pieces.size() <= WordCache::kMaxTokens)
       kept->keep(number_, word, pieces.size(), [&](std::size_t i) { return pieces[i].id; },
                  [&](std::size_t i) { return pieces[i].end - pieces[i].begin; });
   }

@@ -11,14 +11,14 @@ namespace tenfold::tokenizing {
 
 class WordCache {
  public:
-  static constexpr std::size_t kMostChars = 15, kMostTokens = 8;
+  static constexpr std::size_t kMaxChars = 15, kMaxTokens = 8;
 
   struct Entry {
     std::uint32_t model = 0;   // 0: nothing is kept here
     std::uint8_t chars = 0, tokens = 0;
-    std::array<std::uint8_t, kMostTokens> ends;   // of each token, in characters of the word
-    std::array<std::int32_t, kMostTokens> ids;
-    std::array<char32_t, kMostChars> text;
+    std::array<std::uint8_t, kMaxTokens> ends;   // of each token, in characters of the word
+    std::array<std::int32_t, kMaxTokens> ids;
+    std::array<char32_t, kMaxChars> text;
 
     bool holds(std::uint32_t which, Word word) const {
       if (model != which || chars != word.size()) return false;

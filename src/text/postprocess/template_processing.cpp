@@ -23,11 +23,11 @@ Ids special_tokens(const Json& json) {
   return all;
 }
 
-constexpr std::size_t kMostPlaces = 256;   // of texts and tokens in what a model gets; a text may have many of them
+constexpr std::size_t kMaxPlaces = 256;   // of texts and tokens in what a model gets; a text may have many of them
 
 void expect_places(std::size_t count, const Json& list) {
-  if (count > kMostPlaces)
-    fail(ErrorKind::unsupported, list.where + ": it has more than " + std::to_string(kMostPlaces) +
+  if (count > kMaxPlaces)
+    fail(ErrorKind::unsupported, list.where + ": it has more than " + std::to_string(kMaxPlaces) +
                                      " texts and tokens, which are the most; leave out what stands there again");
 }
 

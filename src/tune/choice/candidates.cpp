@@ -108,20 +108,20 @@ bool Candidates::runs(const backends::Tactic& tactic, const ir::Node& node) cons
 }
 
 // Tactics that could be fastest go first, so that the others need not be timed where they cannot be.
-std::vector<const backends::Tactic*> Candidates::by_least_time(const ir::Node& node) {
+std::vector<const backends::Tactic*> Candidates::by_min_time(const ir::Node& node) {
   std::vector<const backends::Tactic*> all = tactics_.of(*node.def);
   if (!timing()) return all;
   std::map<const backends::Tactic*, double> least;
   for (const backends::Tactic* t : all) {
     if (!t->work || !source_allowed(t->source)) continue;  // a library that is left out is not asked: asking opens it
     const std::vector<backends::Formats> formats = formats_of(*t, problem_of(node, nullptr));
-    if (!formats.empty()) least[t] = least_of(*t, problem_of(node, &formats[0])).ns;
+    if (!formats.empty()) least[t] = min_of(*t, problem_of(node, &formats[0])).ns;
   }
   std::stable_sort(all.begin(), all.end(), [&](const auto* a, const auto* b) { return least[a] < least[b]; });
   return all;
 }
 
-Least Candidates::least_of(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config* config) {
+Least Candidates::min_of(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config* config) {
   if (!timing() || !tactic.work || !tactic.supports(problem)) return {};
   return roofline_.least(tactic, at_point(problem, options_.opt), config ? *config : tactic.configs(problem).at(0));
 }
@@ -141,7 +141,7 @@ bool Candidates::may_reach(const ir::Node& anchor, const ir::Node& fused, std::i
     formats.in.resize(plain.in.size());
     const backends::Problem problem = problem_of(anchor, &formats);
     if (!tactic->supports(problem) || (tactic->valid && !tactic->valid(problem, c.choice.config))) return true;
-    const Least least = least_of(*tactic, problem, &c.choice.config);
+    const Least least = min_of(*tactic, problem, &c.choice.config);
     const bool hopeless = limit <= 0 || least.ns > allowed;
     const double ns = hopeless ? -1 : timer_.time(*tactic, at_point(problem, options_.opt), c.choice.config, allowed);
     constexpr double kNear = 1.06;  // between the configuration that won with the epilogue and the best one without
@@ -163,7 +163,7 @@ const std::vector<Candidate>& Candidates::of(const ir::Node& node) {
   if (fresh) {
     all_.clear();
     const bool decides_sizes = sizes_depend_on_data(node), agrees = !timing() || agrees_at(node, options_.opt), empty = is_empty(node);
-    for (const backends::Tactic* tactic : empty ? tactics_.of(*node.def) : by_least_time(node)) {
+    for (const backends::Tactic* tactic : empty ? tactics_.of(*node.def) : by_min_time(node)) {
       if (decides_sizes) report.tried.push_back({tactic->name, "", "the size of the result depends on data", -1, false});
       else if (!agrees)
         report.tried.push_back({tactic->name, "", "extents disagree at the sizes to tune for", -1, false});
@@ -171,7 +171,7 @@ const std::vector<Candidate>& Candidates::of(const ir::Node& node) {
       else if (!source_allowed(tactic->source)) report.tried.push_back({tactic->name, "", "its source is switched off", -1, false});
       else if (tactic->rounds_f32 && !problem.numerics.allows(ir::Rounding::tf32))
         report.tried.push_back(
-            {tactic->name, "", "it rounds float32, for which there is no leave (--noTF32, tf32_convolutions, tf32_products)", -1, false});
+            {tactic->name, "", "it rounds float32, for which there is no leave (--noTF32, tf32_convolutions, tf32_matmul)", -1, false});
       else if (tactic->rounds_f32 && is_small(node))
         report.tried.push_back({tactic->name, "", "it rounds float32, and this problem has less than 64 KiB", -1, false});
       else if (forced_away(it->first, tactic->name)) report.tried.push_back({tactic->name, "", "another tactic is forced", -1, false});
@@ -246,7 +246,7 @@ void Candidates::time_configs(const ir::Node& node, const backends::Tactic& tact
       continue;
     }
     const bool asks = options_.config->choose_tactic != nullptr;   // then all are timed
-    const Least least = asks ? Least{} : least_of(tactic, problem, &config);
+    const Least least = asks ? Least{} : min_of(tactic, problem, &config);
     if (slot && least.ns > static_cast<double>(slot->nanoseconds)) {
       report.tried.push_back({tactic.name, config_text(config, formats), roofline_text(least, slot->nanoseconds), -1, false});
       continue;

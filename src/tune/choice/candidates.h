@@ -30,11 +30,11 @@ class Candidates {
  private:
   bool timing() const { return options_.config->optimization_level > 0 && !options_.config->random_choices; }
   // `config` null: the tactic's first.
-  Least least_of(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config* config = nullptr);
+  Least min_of(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config* config = nullptr);
   backends::Problem problem_of(const ir::Node& node, const backends::Formats* formats) const;
   std::vector<backends::Formats> formats_of(const backends::Tactic& tactic, const backends::Problem& plain) const;
   bool runs(const backends::Tactic& tactic, const ir::Node& node) const;
-  std::vector<const backends::Tactic*> by_least_time(const ir::Node& node);
+  std::vector<const backends::Tactic*> by_min_time(const ir::Node& node);
   void add(const ir::Node& node, const backends::Tactic& tactic, std::vector<Candidate>& found, StepReport& report);
   void time_configs(const ir::Node& node, const backends::Tactic& tactic, const backends::Formats& formats,
                     std::vector<Candidate>& found, StepReport& report);

@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "base/threads/cpu_count.h"
-#include "tune/choice/cuts.h"
+#include "tune/choice/unfuse.h"
 #include "tune/choice/layout_choice.h"
 #include "tune/timing/second_round.h"
 #include "tenfold/internal/interrupts.h"
@@ -34,8 +34,8 @@ bool weights_leave_caches(const ir::Graph& graph, const backends::DeviceInfo& de
   add_constants(graph, bytes);
   std::int64_t sum = 0;
   for (const auto& [constant, size] : bytes) sum += size;
-  constexpr std::int64_t kMostOfCpu = 4 << 20;
-  const std::int64_t share = std::min<std::int64_t>(device.l3_bytes / machine_cpus(), kMostOfCpu) * std::max(threads, 1);
+  constexpr std::int64_t kMaxOfCpu = 4 << 20;
+  const std::int64_t share = std::min<std::int64_t>(device.l3_bytes / machine_cpus(), kMaxOfCpu) * std::max(threads, 1);
   return sum > std::min(share, device.l3_bytes / 2);
 }
 
@@ -62,11 +62,11 @@ struct Chooser {
     for (ir::Node* node : graph.node_list())
       if (node->def->traits.product == ir::Product::matrix) products.push_back(node);
     for (ir::Node* node : products) unmerge_if_better(graph, *node, candidates);
-    for (ir::Node* node : graph.node_list()) expand_if_better(graph, *node, candidates);
+    for (ir::Node* node : graph.node_list()) decompose_if_better(graph, *node, candidates);
     total += static_cast<int>(graph.nodes().size()) - before;
     for (ir::Node* node : graph.node_list()) {
       for (const auto& body : node->graphs) run(*body);
-      if (node->graphs.empty() && !touches_objects(*node) && !is_view(*node)) cut_if_better(graph, *node, candidates);
+      if (node->graphs.empty() && !touches_objects(*node) && !is_view(*node)) unfuse_if_better(graph, *node, candidates);
       step();
     }
     graph.sort();

@@ -1,11 +1,11 @@
-// A product that passes/merge_products made of several, against its parts: weighed like a cut.
+// A product that passes/merge_gemms made of several, against its parts: autotuned like a cut.
 #include <algorithm>
 #include <iterator>
 
 #include "ir/lineage.h"
 #include "ops/fold.h"
 #include "ops/matmul/is_matmul.h"
-#include "tune/choice/cuts.h"
+#include "tune/choice/unfuse.h"
 
 namespace tenfold::tune {
 namespace {

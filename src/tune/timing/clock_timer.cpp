@@ -19,13 +19,13 @@ class ClockTimer final : public Timer {
 
   double time(const backends::Tactic& tactic, const Problem& problem, const backends::Config& config, double best) override {
     backends::MeasureBudget budget;
-    budget.least_ms = level_ >= 5 ? 10 : level_ >= 3 ? 2 : 1;
+    budget.min_ms = level_ >= 5 ? 10 : level_ >= 3 ? 2 : 1;
     budget.give_up_ns = best > 5e6 ? 1.2 * best : 2 * best;  // long launches vary less: one shows who lost
     return measure(tactic, problem, config, best, budget);
   }
   double again(const backends::Tactic& tactic, const Problem& problem, const backends::Config& config) override {
     backends::MeasureBudget budget;
-    budget.least_ms = level_ >= 5 ? 5 : 0.5, budget.least_runs = 1;
+    budget.min_ms = level_ >= 5 ? 5 : 0.5, budget.min_runs = 1;
     return measure(tactic, problem, config, 0, budget);
   }
   bool cold_weights() const override { return cold_weights_; }
@@ -35,7 +35,7 @@ class ClockTimer final : public Timer {
                  backends::MeasureBudget budget) {
     ask_whether_to_go_on();
     constexpr double kNoLimit = 1e9;
-    if (repetitions_ > 0) budget.most_runs = budget.least_runs = repetitions_, budget.least_ms = kNoLimit;   // exactly so many
+    if (repetitions_ > 0) budget.max_runs = budget.min_runs = repetitions_, budget.min_ms = kNoLimit;   // exactly so many
     used_ = 0;
     extents_.clear();
     weights_.clear();
@@ -67,7 +67,7 @@ class ClockTimer final : public Timer {
     // A GPU that is kept busy slows down as it draws more power than it may: what is long and near the best is measured as it will run.
     constexpr double kLong = 5e3, kNear = 1.1, kBusyMs = 20;
     if (backend_.memory().host_reads() || level_ < 3 || repetitions_ > 0 || ns < kLong || (best > 0 && ns > kNear * best)) return ns;
-    budget.least_ms = kBusyMs;
+    budget.min_ms = kBusyMs;
     return backend_.timing().measure(*stream_, tactic, kernel.get(), args, budget);
   }
   static std::int64_t storage_bytes(const OperandDesc& d) {

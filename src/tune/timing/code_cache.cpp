@@ -11,7 +11,7 @@ namespace tenfold::tune {
 namespace {
 
 constexpr std::string_view kHeader = "tenfold kernel cache 1\n";
-constexpr std::size_t kMostBytes = std::size_t{256} << 20;   // then it starts again with what the last build used
+constexpr std::size_t kMaxBytes = std::size_t{256} << 20;   // then it starts again with what the last build used
 
 backends::CodeList parse(const std::string& text, const std::string& path, const Log& log) {
   if (text.empty()) return {};
@@ -53,7 +53,7 @@ void save_code(const std::string& path, const backends::CodeList& list, const Lo
     const bool damaged = !before.empty() && !before.starts_with(kHeader);
     if (damaged) keep_damaged(path, before, "kernel cache", log);
     backends::CodeList merged = list;
-    if (!damaged && before.size() < kMostBytes && why_others_may_write(path).empty())
+    if (!damaged && before.size() < kMaxBytes && why_others_may_write(path).empty())
       for (auto& code : parse(before, path, {})) merged.push_back(std::move(code));
     if (const std::string after = std::string(kHeader) + backends::write_code(std::move(merged)); after != before) write_file(path, after);
   } catch (const Error& e) {

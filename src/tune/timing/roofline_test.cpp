@@ -37,7 +37,7 @@ const backends::Tactic& packed(const backends::Backend& backend) {
   throw std::logic_error("matmul_packed is gone");
 }
 
-Least least_of(Roofline& roofline, const backends::Backend& backend, const backends::Problem& problem) {
+Least min_of(Roofline& roofline, const backends::Backend& backend, const backends::Problem& problem) {
   const backends::Tactic& tactic = packed(backend);
   return roofline.least(tactic, problem, tactic.configs(problem).at(0));
 }
@@ -47,11 +47,11 @@ TEST(Roofline, WorkAtTheRateOfTheMachineWithAMargin) {
   TableTimer timer;
   Roofline roofline(*backend, timer);
   const ir::Attributes none{};
-  const double work = 2.0 * 64 * 512 * 256, least = least_of(roofline, *backend, product(*backend, none, 64)).ns;
+  const double work = 2.0 * 64 * 512 * 256, least = min_of(roofline, *backend, product(*backend, none, 64)).ns;
   EXPECT_GT(least, work / 1000 / 1.5);
   EXPECT_LT(least, work / 1000);
   const int asked = timer.asked;
-  EXPECT_NEAR(least_of(roofline, *backend, product(*backend, none, 128)).ns, 2 * least, 1e-6 * least);
+  EXPECT_NEAR(min_of(roofline, *backend, product(*backend, none, 128)).ns, 2 * least, 1e-6 * least);
   EXPECT_EQ(timer.asked, asked) << "the rate is measured once";
 }
 
@@ -62,11 +62,11 @@ TEST(Roofline, LearnsFromTimesThatBeatIt) {
   const ir::Attributes none{};
   const backends::Problem p = product(*backend, none, 64);
   const backends::Config config = packed(*backend).configs(p).at(0);
-  const double least = least_of(roofline, *backend, p).ns;
+  const double least = min_of(roofline, *backend, p).ns;
   roofline.learn(packed(*backend), p, config, 2 * least);
-  EXPECT_EQ(least_of(roofline, *backend, p).ns, least);
+  EXPECT_EQ(min_of(roofline, *backend, p).ns, least);
   roofline.learn(packed(*backend), p, config, least / 5);
-  EXPECT_NEAR(least_of(roofline, *backend, p).ns, least / 5, 1e-6 * least);
+  EXPECT_NEAR(min_of(roofline, *backend, p).ns, least / 5, 1e-6 * least);
 }
 
 TEST(Roofline, KnowsNoWorkOfSmallOrNarrowProducts) {
@@ -74,11 +74,11 @@ TEST(Roofline, KnowsNoWorkOfSmallOrNarrowProducts) {
   TableTimer timer;
   Roofline roofline(*backend, timer);
   const ir::Attributes attributes{};
-  EXPECT_TRUE(least_of(roofline, *backend, product(*backend, attributes, 1)).bytes);
-  EXPECT_TRUE(least_of(roofline, *backend, product(*backend, attributes, 64, DType::i8, 1024)).bytes);
+  EXPECT_TRUE(min_of(roofline, *backend, product(*backend, attributes, 1)).bytes);
+  EXPECT_TRUE(min_of(roofline, *backend, product(*backend, attributes, 64, DType::i8, 1024)).bytes);
   backends::Problem in_bf16 = product(*backend, attributes, 64);
   in_bf16.numerics.round_to = ir::Rounding::bf16;
-  EXPECT_TRUE(least_of(roofline, *backend, in_bf16).bytes);
+  EXPECT_TRUE(min_of(roofline, *backend, in_bf16).bytes);
   EXPECT_EQ(timer.asked, 1) << "only the rate of bytes";
 }
 
@@ -105,13 +105,13 @@ TEST(Roofline, BytesComeFromACacheOrFromMemory) {
     TableTimer timer;
     timer.cold = cold;
     Roofline roofline(*backend, timer);
-    const Least least = least_of(roofline, *backend, product(*backend, none, 1));
+    const Least least = min_of(roofline, *backend, product(*backend, none, 1));
     const double ns = cold ? weights / 2 : all / 1000;
     EXPECT_TRUE(least.bytes);
     EXPECT_GT(least.ns, ns / 2.5) << cold;
     EXPECT_LT(least.ns, ns) << cold;
     const backends::Problem small = product(*backend, none, 1, DType::f32, 64);
-    EXPECT_EQ(least_of(roofline, *backend, small).ns, 0) << "less is timed sooner than doubted";
+    EXPECT_EQ(min_of(roofline, *backend, small).ns, 0) << "less is timed sooner than doubted";
   }
 }
 

@@ -10,9 +10,9 @@ namespace {
 
 constexpr double kNear = 1.15;            // of the best: a repetition can change the order
 constexpr std::size_t kFinalists = 2;
-constexpr double kDisturbed = 1.3, kLeastNs = 2000;   // of two times, and between them: less is the clock's and the caches'
+constexpr double kDisturbed = 1.3, kMinNs = 2000;   // of two times, and between them: less is the clock's and the caches'
 constexpr double kManyDisturbed = 0.1;
-constexpr double kMostShared = 4;   // times slower, that other programs made all; one outlier may be larger
+constexpr double kMaxShared = 4;   // times slower, that other programs made all; one outlier may be larger
 
 }  // namespace
 
@@ -41,7 +41,7 @@ void SecondRound::time_again(Group& group, Measured& m, Timer& timer, TimingCach
   const double first = m.nanoseconds, second = timer.again(*m.tactic, group.problem, m.config);
   ++result.timed;
   const auto [less, more] = std::minmax(first, second);
-  if (more > kDisturbed * less && more > less + kLeastNs) {
+  if (more > kDisturbed * less && more > less + kMinNs) {
     ++result.disturbed;
     group.slower = std::max(group.slower, first / less);
     result.factor = std::max(result.factor, more / less);
@@ -62,7 +62,7 @@ void SecondRound::time_witness(Group& group, Timer& timer, TimingCache& cache, R
     if (static_cast<std::size_t>(end - at) > longest.size()) longest = std::span(at, end);
     at = end == in_time.end() ? end : end + 1;
   }
-  const double limit = kMostShared * group.measured.front().nanoseconds;
+  const double limit = kMaxShared * group.measured.front().nanoseconds;
   std::vector<Measured*> may_win;
   std::ranges::copy_if(longest, std::back_inserter(may_win), [&](const Measured* m) { return m->nanoseconds <= limit; });
   if (!may_win.empty()) time_again(group, *may_win[may_win.size() / 2], timer, cache, result);
@@ -80,7 +80,7 @@ SecondRound::Result SecondRound::run(Timer& timer, TimingCache& cache, const std
   }
   // A short disturbance hits one problem; a long one hits many, and some whose best came through.
   const bool long_one = result.disturbed > result.timed * kManyDisturbed;
-  const double longest = std::min(result.factor, kMostShared);
+  const double longest = std::min(result.factor, kMaxShared);
   for (auto& [line, group] : groups_) {
     between(++done, total);
     if (const double slower = long_one ? longest : group->slower; slower > 1)

@@ -206,7 +206,7 @@ NOTHING = {'sum': 0, 'mean': 0, 'prod': 1, 'amax': '-inf', 'amin': 'inf'}
 REDUCTIONS = {'sum': 'add', 'mean': 'add', 'prod': 'mul', 'amax': 'max', 'amin': 'min'}
 
 
-def least_or_most(dtype: torch.dtype, most: bool) -> Number:
+def min_or_max(dtype: torch.dtype, most: bool) -> Number:
     if dtype == torch.bool:
         return most
     if dtype.is_floating_point:
@@ -240,7 +240,7 @@ def by_reduction(call: Call, x: Value, axis: int, indices: Value, values: Value,
     if not include_self:
         nothing = NOTHING[reduce]
         if isinstance(nothing, str):
-            nothing = least_or_most(dtype, nothing == 'inf')
+            nothing = min_or_max(dtype, nothing == 'inf')
         x = scattered(call, x, axis, indices, call.Expand(call.constant(nothing, x.dtype), call.Shape(indices))
                       if call.rank(indices) else call.constant(nothing, x.dtype))
     made = scattered(call, x, axis, indices, values, REDUCTIONS[reduce])

@@ -6,7 +6,7 @@
 #include "backends/cpu/block/epilogue.h"
 #include "backends/cpu/gemm/bf16_verdicts.h"
 #include "backends/cpu/gemm/simple_epilogue.h"
-#include "backends/cpu/kernels/product/gemm_bf16.h"
+#include "backends/cpu/kernels/gemm/gemm_bf16.h"
 
 namespace tenfold::backends::cpu {
 

@@ -17,7 +17,7 @@ Verdict bf16_product(const Problem& p) {
   return Verdict::only_if((p.device->features & kAmxBf16) != 0, "this machine has no AMX");
 }
 
-Verdict split_product(const Problem& p) {
+Verdict split_gemm(const Problem& p) {
   if (p.in[0].dtype != DType::f32 || p.in[1].dtype != DType::f32) return Verdict::no("operands are not f32");
   if (bf16_terms(p) != 2) return Verdict::no("operands may be rounded to bf16");
   return Verdict::only_if((p.device->features & kAmxBf16) != 0, "this machine has no AMX");

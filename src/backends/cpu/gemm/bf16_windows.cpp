@@ -20,12 +20,12 @@ Bf16Windows::Bf16Windows(const ConvShape& shape, DType type, int terms) : shape_
 }
 
 bool Bf16Windows::fits(std::int64_t planes, std::int64_t lines) const {
-  constexpr double kMost = 1 << 28;
+  constexpr double kMax = 1 << 28;
   const double lines_deep = (static_cast<double>(planes) * static_cast<double>(shape_.stride[0]) +
                              static_cast<double>(shape_.kernel[0]) * static_cast<double>(shape_.dilation[0])) *
                             static_cast<double>(lines + extra_[1]);
-  return lines_deep * static_cast<double>(phases_[1]) * static_cast<double>(phases_[2]) * static_cast<double>(pixel_bytes()) <= kMost &&
-         static_cast<double>(shape_.stride[2]) * static_cast<double>(shape_.channels) <= kMost && static_cast<double>(extra_[2]) <= kMost;
+  return lines_deep * static_cast<double>(phases_[1]) * static_cast<double>(phases_[2]) * static_cast<double>(pixel_bytes()) <= kMax &&
+         static_cast<double>(shape_.stride[2]) * static_cast<double>(shape_.channels) <= kMax && static_cast<double>(extra_[2]) <= kMax;
 }
 
 // `from` is the image's line, null: outside.

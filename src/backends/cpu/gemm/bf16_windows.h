@@ -14,7 +14,7 @@ namespace tenfold::backends::cpu {
 
 class Bf16Windows {
  public:
-  static constexpr std::int64_t kMostTaps = 512;
+  static constexpr std::int64_t kMaxTaps = 512;
   Bf16Windows() = default;
   Bf16Windows(const ConvShape& shape, DType type, int terms);
 

@@ -8,7 +8,7 @@ namespace tenfold::backends::cpu {
 namespace {
 
 // Where vectors along K are worth a try: few columns would fill lanes, and sums of lanes are a small part.
-constexpr std::int64_t kMostDotColumns = 8, kLeastDotDepth = 6;
+constexpr std::int64_t kMaxDotColumns = 8, kMinDotDepth = 6;
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 // The piece size that cuts `whole` into the fewest nearly equal pieces of at most `most`, a multiple of `unit`.
@@ -68,11 +68,11 @@ GemmF32Blocking Blockings::blocking(std::int64_t isa, double deeper, std::int64_
   const auto depth = static_cast<std::int64_t>(static_cast<double>(panel_depth) * deeper);
   const bool whole = m_ <= 2 * kernels.max_rows || taps_ * k_ <= depth * 3 / 2;
   GemmF32Blocking c{isa, 0, 0, whole ? std::max<std::int64_t>(k_, 1) : even_piece(k_, std::max<std::int64_t>(depth / taps_, 1), 4)};
-  const std::int64_t most_rows =
+  const std::int64_t max_rows =
       std::min(table_rows(taps_, kernels.max_rows), std::max<std::int64_t>(l2 / 2 / (4 * taps_ * c.k), 2 * kernels.max_rows));
   const bool narrow = n_ * taps_ * k_ * 4 <= l2 / 2;  // B stays in L2: rows may be cut freely
   const std::int64_t row_parts = narrow ? divide_up(parts, apart_) : 1;
-  c.rows = even_piece(m_, std::min(most_rows, std::max<std::int64_t>(divide_up(m_, row_parts), kernels.max_rows)), kernels.max_rows);
+  c.rows = even_piece(m_, std::min(max_rows, std::max<std::int64_t>(divide_up(m_, row_parts), kernels.max_rows)), kernels.max_rows);
   const std::int64_t blocks = apart_ * divide_up(m_, c.rows);
   c.cols = even_piece(n_, std::max<std::int64_t>(divide_up(n_, divide_up(parts, blocks)), kernels.panel), kernels.panel);
   return c;
@@ -86,7 +86,7 @@ void Blockings::offer(const GemmF32Blocking& c) {
 
 // Few columns of much depth: lanes add up along k.
 void Blockings::offer_dots() {
-  if (n_ > kMostDotColumns || k_ < kLeastDotDepth) return;
+  if (n_ > kMaxDotColumns || k_ < kMinDotDepth) return;
   GemmF32Blocking c = all_[0];
   c.isa = isa_ == kGemmAvx512 ? kGemmDotAvx512 : kGemmDotAvx2, c.k = k_;
   const int max_rows = gemm_f32_kernels(c.isa).max_rows;
@@ -101,7 +101,7 @@ void Blockings::offer_deeper_and_shared() {
   if (flops_ < 2e7) offer(blocking(isa_, 1, 1));
   // Two parts of some microseconds pay only where weights are what has to be read: between cores without a common cache rows of
   // a result that change hands cost as much as their product.
-  if (flops_ >= kLeastSharedFlops || m_ <= gemm_f32_kernels(isa_).max_rows) offer(blocking(isa_, 1, 2));
+  if (flops_ >= kMinSharedFlops || m_ <= gemm_f32_kernels(isa_).max_rows) offer(blocking(isa_, 1, 2));
 }
 
 // Few values make each of many columns: the lines of some rows are written side by side to their ends.

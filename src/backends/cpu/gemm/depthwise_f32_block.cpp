@@ -71,8 +71,8 @@ void DepthwiseF32Block::windows_tiles(std::int64_t row, const RowTiles& tiles, c
 // Windows of which all taps lie within the line together, those at its ends one by one.
 void DepthwiseF32Block::in_strips(std::int64_t row, std::int64_t count) noexcept {
   const ConvShape& s = kernel_.shape;
-  const float* lines[kMostTaps];
-  std::int64_t numbers[kMostTaps];
+  const float* lines[kMaxTaps];
+  std::int64_t numbers[kMaxTaps];
   DepthwiseF32Strip strip{.lines = lines,
                           .first = numbers,
                           .count = existing_lines(row, lines, numbers),
@@ -120,8 +120,8 @@ std::int64_t DepthwiseF32Block::existing_lines(std::int64_t row, const float** l
 
 // A pointer for each line of the kernel.
 void DepthwiseF32Block::in_line(std::int64_t row, std::int64_t count) noexcept {
-  const float* lines[kMostTaps];
-  std::int64_t steps[kMostTaps];
+  const float* lines[kMaxTaps];
+  std::int64_t steps[kMaxTaps];
   const std::int64_t all = find_lines(row, lines, steps), stride = kernel_.shape.stride[2];
   std::int64_t x = row % extents_.out[2] * stride - kernel_.shape.begin[2];  // of the input
   tile_.rows = lines;

@@ -5,7 +5,7 @@
 
 #include "backends/cpu/block/epilogue.h"
 #include "backends/cpu/gemm/simple_epilogue.h"
-#include "backends/cpu/kernels/product/gemm_f32.h"
+#include "backends/cpu/kernels/gemm/gemm_f32.h"
 
 namespace tenfold::backends::cpu {
 

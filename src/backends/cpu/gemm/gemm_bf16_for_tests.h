@@ -132,7 +132,7 @@ inline void end_block(const GemmBf16EpilogueArgs& f, const GemmBf16StripState::B
 }
 inline void multiply_strip(const GemmBf16Strip& t, GemmBf16StripState& s) {
   EXPECT_TRUE(entered) << "tile registers are not set up";
-  EXPECT_TRUE(t.steps > 0 && t.steps <= GemmBf16Strip::kMostSteps);
+  EXPECT_TRUE(t.steps > 0 && t.steps <= GemmBf16Strip::kMaxSteps);
   for (std::int64_t panel = t.first; panel < t.last; panel += 2, ++s.turn) {
     s.block(0).rows = t.rows.table, s.block(0).count = t.rows.count, s.block(0).step = t.rows.step, s.block(0).column = panel * 32;
     end_block(*s.epilogue, s.block(2));

@@ -1,8 +1,8 @@
 // The tables of kernels of bf16 products.
 #pragma once
 
-#include "backends/cpu/kernels/product/gemm_bf16.h"
-#include "backends/cpu/kernels/product/gemm_bf16_strips.h"
+#include "backends/cpu/kernels/gemm/gemm_bf16.h"
+#include "backends/cpu/kernels/gemm/gemm_bf16_strips.h"
 
 namespace tenfold::backends::cpu {
 

@@ -1,23 +1,23 @@
 // Which modes a bf16 product runs by, and what memory they take.
 #include "backends/cpu/gemm/gemm_bf16_plan.h"
 
-#include "backends/cpu/kernels/product/gemm_bf16_strips.h"
+#include "backends/cpu/kernels/gemm/gemm_bf16_strips.h"
 
 namespace tenfold::backends::cpu {
 namespace {
 
 // Strips are for few steps of k: 64 columns of B fit the first cache, all of them easily the second one.
 bool suits_strips(const GemmBf16B& b, const Bf16Epilogue& epilogue) {
-  constexpr std::int64_t kMostBytes = 1 << 18;   // 256 to 1024 channels: rows come from the second cache for each pair
+  constexpr std::int64_t kMaxBytes = 1 << 18;   // 256 to 1024 channels: rows come from the second cache for each pair
   const std::int64_t steps = b.taps * b.steps();
-  return b.terms == 1 && steps > 0 && steps <= GemmBf16Strip::kMostSteps && b.bytes() <= kMostBytes && epilogue.all_bf16();
+  return b.terms == 1 && steps > 0 && steps <= GemmBf16Strip::kMaxSteps && b.bytes() <= kMaxBytes && epilogue.all_bf16();
 }
 
 // Sums of a call that takes k whole, and what the block executor needs.
 std::int64_t whole_k_bytes(bool beside_next, std::int64_t epilogue_bytes, std::int64_t columns) {
   using Plan = GemmBf16Plan;
   const std::int64_t waiting =
-      beside_next ? 2 * Plan::kNr : std::min(round_up(columns, Plan::kNr), Plan::kMostNc);  // two blocks take turns
+      beside_next ? 2 * Plan::kNr : std::min(round_up(columns, Plan::kNr), Plan::kMaxNc);  // two blocks take turns
   return std::max<std::int64_t>(waiting * Plan::kMr, GemmBf16StripState::kSums) * 4 + epilogue_bytes;
 }
 
@@ -44,9 +44,9 @@ std::int64_t GemmBf16Plan::scratch_bytes(std::int64_t columns, std::int64_t rows
 }
 
 std::int64_t gemm_bf16_k_pieces(const GemmBf16B& b, std::int64_t rows) {
-  constexpr std::int64_t kMost = 5 << 18, kPiece = 1 << 20;   // bytes of rows
+  constexpr std::int64_t kMax = 5 << 18, kPiece = 1 << 20;   // bytes of rows
   const std::int64_t bytes = rows * b.depth() * 2 * b.terms;
-  return b.taps > 1 || bytes <= kMost ? 1 : std::min(ceil_div(bytes, kPiece), b.steps());
+  return b.taps > 1 || bytes <= kMax ? 1 : std::min(ceil_div(bytes, kPiece), b.steps());
 }
 
 std::int64_t gemm_bf16_scratch_bytes(const Bf16Epilogue& epilogue, std::int64_t columns) {

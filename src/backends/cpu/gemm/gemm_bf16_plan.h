@@ -37,7 +37,7 @@ struct GemmBf16Plan {
   enum class MicroKernel : std::uint8_t { tiles, strips };
 
   static constexpr std::int64_t kMr = GemmBf16Kernels::kRows, kNr = GemmBf16Kernels::kColumns;
-  static constexpr std::int64_t kMostNc = 512;   // columns: of sums that wait for their epilogue
+  static constexpr std::int64_t kMaxNc = 512;   // columns: of sums that wait for their epilogue
 
   GemmBf16Plan() = default;
   // Of panels that are split on the way, in a call of `columns` columns.
@@ -56,7 +56,7 @@ struct GemmBf16Plan {
   std::int64_t k_pieces = 1;
   std::int64_t epilogue_bytes = 0;   // of scratch, for the block executor
 
-  static std::int64_t nc(Loops loops) { return loops == Loops::panels_inside ? kMostNc : kNr; }
+  static std::int64_t nc(Loops loops) { return loops == Loops::panels_inside ? kMaxNc : kNr; }
   std::int64_t nc() const { return nc(loops); }
   std::int64_t split_bytes(std::int64_t columns) const { return split_bytes(matrix, columns, loops); }
   // Of a call of at most `columns` columns and, where k comes in pieces, at most `rows` rows.

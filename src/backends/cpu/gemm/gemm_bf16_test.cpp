@@ -16,7 +16,7 @@ namespace tenfold::backends::cpu {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kMost = std::numeric_limits<float>::max();
+constexpr float kMax = std::numeric_limits<float>::max();
 
 std::vector<float> random_values(std::int64_t count, unsigned seed) {
   std::mt19937 random(seed);
@@ -28,7 +28,7 @@ std::vector<float> random_values(std::int64_t count, unsigned seed) {
 TEST(GemmBf16, CopiesSplitAsWeightsDo) {
   const testing::AmxOrPortable kernels;
   std::vector<float> from = random_values(75, 1);
-  const float odd[] = {kInfinity, -kInfinity, kNan, kMost, -kMost, 3.39e38f, 0.f, -0.f, 1.f, 1.00390625f, 1e-30f};
+  const float odd[] = {kInfinity, -kInfinity, kNan, kMax, -kMax, 3.39e38f, 0.f, -0.f, 1.f, 1.00390625f, 1e-30f};
   std::copy(std::begin(odd), std::end(odd), from.begin() + 27);
   constexpr std::int64_t kLow = 256;
   std::vector<std::uint16_t> to(256, 7);
@@ -133,10 +133,10 @@ TEST(GemmBf16, TwoTermsKeepWhatIsNotFinite) {
   constexpr std::int64_t kRows = 20, kDepth = 40, kColumns = 35;
   std::vector<float> a = random_values(kRows * kDepth, 4), b = random_values(kDepth * kColumns, 5);
   b[3 * kColumns + 1] = 1;   // its low term is zero
-  a[2 * kDepth + 3] = kInfinity, a[5 * kDepth + 7] = -kInfinity, a[9 * kDepth + 39] = kNan, a[18 * kDepth] = kMost;
+  a[2 * kDepth + 3] = kInfinity, a[5 * kDepth + 7] = -kInfinity, a[9 * kDepth + 39] = kNan, a[18 * kDepth] = kMax;
   for (std::int64_t j = 0; j < kColumns; ++j) b[static_cast<std::size_t>(j)] *= 0.25f;   // what the largest number is multiplied by
   compare(a, b, kRows, kDepth, kColumns);
-  b[11 * kColumns + 4] = kInfinity, b[12 * kColumns + 6] = kNan, b[13 * kColumns + 8] = -kMost;
+  b[11 * kColumns + 4] = kInfinity, b[12 * kColumns + 6] = kNan, b[13 * kColumns + 8] = -kMax;
   std::vector<float> finite = random_values(kRows * kDepth, 6);
   compare(finite, b, kRows, kDepth, kColumns);
 }

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "backends/cpu/gemm/f32_epilogue.h"
-#include "backends/cpu/kernels/product/gemm_f32.h"
+#include "backends/cpu/kernels/gemm/gemm_f32.h"
 
 namespace tenfold::backends::cpu {
 
@@ -90,7 +90,7 @@ inline double gemm_f32_flops(std::int64_t batch, std::int64_t m, std::int64_t n,
          (2.0 * static_cast<double>(depth) + 12);
 }
 // Less is over before another worker has answered: some microseconds.
-inline constexpr double kLeastSharedFlops = 4e5;
+inline constexpr double kMinSharedFlops = 4e5;
 
 // How a product is divided: rows and columns of a block, and k of a block.
 struct GemmF32Blocking {

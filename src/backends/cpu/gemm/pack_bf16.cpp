@@ -32,9 +32,9 @@ Bf16Terms split_to_bf16(float value) {
 }
 
 float join_bf16(Bf16Terms terms) {
-  constexpr float kMost = std::numeric_limits<float>::max();
+  constexpr float kMax = std::numeric_limits<float>::max();
   const float high = bf16_to_float(terms.high), low = bf16_to_float(terms.low), sum = high + low;
-  return std::isinf(sum) && std::isfinite(low) ? std::copysign(kMost, sum) : sum;   // a low term that was rounded up
+  return std::isinf(sum) && std::isfinite(low) ? std::copysign(kMax, sum) : sum;   // a low term that was rounded up
 }
 
 void Bf16Pairs::round(std::uint16_t* to) const {

@@ -1,4 +1,4 @@
-// f32 weights in 24 bits for kernels/product/gemv_f24.h.
+// f32 weights in 24 bits for kernels/gemm/gemv_f24.h.
 #pragma once
 
 #include <cstdint>

@@ -13,11 +13,11 @@
 namespace tenfold::backends::cpu {
 namespace {
 
-constexpr int kMostExponent = 40;   // of what balances a row, and of a column beside that: products of the two stay far from overflow
-bool middling(float value) { return value > std::ldexp(1.f, -kMostExponent) && value < std::ldexp(1.f, kMostExponent); }
+constexpr int kMaxExponent = 40;   // of what balances a row, and of a column beside that: products of the two stay far from overflow
+bool middling(float value) { return value > std::ldexp(1.f, -kMaxExponent) && value < std::ldexp(1.f, kMaxExponent); }
 
-constexpr float kLeast = std::numeric_limits<float>::min();
-constexpr double kMost = std::numeric_limits<float>::max();
+constexpr float kMin = std::numeric_limits<float>::min();
+constexpr double kMax = std::numeric_limits<float>::max();
 constexpr int kLine = 16;   // columns that are packed together
 using Line = std::array<int, kLine>;
 
@@ -70,7 +70,7 @@ bool FixedWeights::measure(const float* values, float* balance, float* step) con
       squares = 0, ordinary = false;
       for (std::int64_t n = 0; n < n_; ++n) squares += std::isfinite(row[n]) ? double{row[n]} * double{row[n]} : 0;
     }
-    balance[k] = squares == 0 ? 1.f : std::max(static_cast<float>(std::sqrt(squares / static_cast<double>(n_))), kLeast);
+    balance[k] = squares == 0 ? 1.f : std::max(static_cast<float>(std::sqrt(squares / static_cast<double>(n_))), kMin);
     ordinary = ordinary && middling(balance[k]);
     if (finite) rows.raise(row, n_, balance[k], step);
     for (std::int64_t n = 0; n < n_ && !finite; ++n)
@@ -79,7 +79,7 @@ bool FixedWeights::measure(const float* values, float* balance, float* step) con
   for (std::int64_t n = 0; n < n_; ++n) {
     if (step[n] == 0) continue;
     ordinary = ordinary && middling(step[n]);
-    step[n] = std::max(step[n] / static_cast<float>(largest_), kLeast);
+    step[n] = std::max(step[n] / static_cast<float>(largest_), kMin);
   }
   return ordinary;
 }
@@ -149,7 +149,7 @@ void FixedWeights::decode(const void* packed, std::int64_t first, std::int64_t l
       const int value = read(static_cast<const char*>(packed), k, column + c);
       if (value == -largest_ - 2) to[c] = std::numeric_limits<double>::quiet_NaN();
       else if (std::abs(value) > largest_) to[c] = std::copysign(std::numeric_limits<double>::infinity(), value);
-      else to[c] = std::clamp(value * (double{step(packed)[column + c]} * double{balance(packed)[k]}), -kMost, kMost);
+      else to[c] = std::clamp(value * (double{step(packed)[column + c]} * double{balance(packed)[k]}), -kMax, kMax);
     }
     for (std::int64_t c = count; c < kPanel; ++c) to[c] = 0;
   }

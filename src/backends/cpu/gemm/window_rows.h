@@ -3,7 +3,7 @@
 
 #include "backends/cpu/gemm/conv_shape.h"
 #include "backends/cpu/gemm/gemm_f32.h"
-#include "backends/most_taps.h"
+#include "backends/max_taps.h"
 
 namespace tenfold::backends::cpu {
 
@@ -62,7 +62,7 @@ class WindowRows {
   Three reach_{};                   // of the dilated kernel
   std::int64_t step_ = 0;           // elements from a window to the next one in its line
   std::int64_t first_inside_ = 0, end_inside_ = 0;  // positions of a line whose windows are whole
-  std::int64_t offset_[kMostTaps];  // of a tap, in elements from the window's first
+  std::int64_t offset_[kMaxTaps];  // of a tap, in elements from the window's first
 };
 
 // Fills a table with the windows of neighboring positions. A tap that all rows of a tile have in the padding gets a null pointer first:

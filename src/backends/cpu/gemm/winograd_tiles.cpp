@@ -34,7 +34,7 @@ ConvShape WinogradTiles::patches(const ConvShape& shape) const {
 void WinogradTiles::transform(const float* filter, double* values) const {
   Three extent{tile[0] > 1 ? 3 : 1, 3, 3};
   std::copy_n(filter, extent[0] * extent[1] * extent[2], values);
-  double before[kWinogradMostPositions];
+  double before[kWinogradMaxPositions];
   for (std::size_t d = 0; d < 3; ++d) {
     if (patch[d] == 1) continue;
     const auto* matrix = patch[d] == 6 ? kSix : kFour;

@@ -81,11 +81,11 @@ Verdict usable(const DeviceInfo& device) {
 
 Config stamped(std::int64_t parts) { return {parts, found().version, found().isa}; }
 
-Verdict stamp_fits(const Config& c, std::int64_t most_parts) {
+Verdict stamp_fits(const Config& c, std::int64_t max_parts) {
   if (c.size() != 3) return Verdict::no("its configuration has another length");
   if (c[1] != found().version || c[2] != found().isa)
     return Verdict::no("it was packed by another version of oneDNN, or for other CPU features");
-  return Verdict::only_if(c[0] >= 1 && c[0] <= most_parts, "its number of parts is out of range");
+  return Verdict::only_if(c[0] >= 1 && c[0] <= max_parts, "its number of parts is out of range");
 }
 
 }  // namespace tenfold::backends::cpu::onednn

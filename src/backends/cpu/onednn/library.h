@@ -23,6 +23,6 @@ Verdict usable(const DeviceInfo& device);
 
 // Packings and code differ between versions: the last two numbers of every config name what made it.
 Config stamped(std::int64_t parts);
-Verdict stamp_fits(const Config& config, std::int64_t most_parts);
+Verdict stamp_fits(const Config& config, std::int64_t max_parts);
 
 }  // namespace tenfold::backends::cpu::onednn

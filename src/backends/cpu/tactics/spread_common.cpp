@@ -29,7 +29,7 @@ bool fits(const SpreadShape& s, std::int64_t lanes) {
 std::int64_t spread_lanes(std::int64_t isa) { return kernels_of(isa).lanes; }
 
 Verdict spread_fits(const SpreadShape& s, const DeviceInfo& device) {
-  if (s.columns < 1 || s.columns > kMostSpreadColumns || s.depth() < 1) return Verdict::no("rows are empty or long");
+  if (s.columns < 1 || s.columns > kMaxSpreadColumns || s.depth() < 1) return Verdict::no("rows are empty or long");
   return Verdict::only_if(fits(s, kernels_of(best_gemm_isa(device)).lanes), "the inputs of a vector of results do not fit one vector");
 }
 

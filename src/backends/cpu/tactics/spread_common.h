@@ -1,8 +1,8 @@
-// What products and 1x1 convolutions of so few values share that vectors of results span rows (kernels/product/spread_f32.h).
+// What products and 1x1 convolutions of so few values share that vectors of results span rows (kernels/gemm/spread_f32.h).
 #pragma once
 
 #include "backends/cpu/gemm/gemm_f32.h"
-#include "backends/cpu/kernels/product/spread_f32.h"
+#include "backends/cpu/kernels/gemm/spread_f32.h"
 
 namespace tenfold::backends::cpu {
 
@@ -12,7 +12,7 @@ struct SpreadShape {
   std::int64_t depth() const { return inputs / groups; }
 };
 
-inline constexpr std::int64_t kMostSpreadColumns = 1024;
+inline constexpr std::int64_t kMaxSpreadColumns = 1024;
 
 // Do the inputs of any vector of results lie within one vector?
 Verdict spread_fits(const SpreadShape& shape, const DeviceInfo& device);
@@ -48,7 +48,7 @@ class SpreadRun {
   const float* x_end_;
   SpreadF32 s_;
   F32Epilogue::Binding bound_;
-  float bias_[kMostSpreadColumns + 16];
+  float bias_[kMaxSpreadColumns + 16];
 };
 
 std::int64_t spread_lanes(std::int64_t isa);

@@ -79,7 +79,7 @@ class Printer {
 
 Verdict can_generate(const ElementsProblem& p) {
   const std::vector<const OperandDesc*> all = all_operands(p);
-  if (all.size() > kMostElementsOperands) return Verdict::no("too many operands");
+  if (all.size() > kMaxElementsOperands) return Verdict::no("too many operands");
   for (const OperandDesc* o : all) {
     if (!has_c_type(o->dtype)) return Verdict::no(cat("an operand is ", name(o->dtype)));
   }

@@ -21,7 +21,7 @@ struct ElementsKernel {
   int inputs = 0, outputs = 0;
 };
 inline constexpr int kElementsThreads = 256;
-inline constexpr int kMostElementsOperands = 40;
+inline constexpr int kMaxElementsOperands = 40;
 
 Verdict can_generate(const ElementsProblem& p);
 ElementsKernel generate_elements(const ElementsProblem& p);

@@ -71,15 +71,15 @@ int IndexSpace::vector_width(int most, const ir::SymbolBounds*) const {
 bool IndexSpace::fits_32_bits(const ir::SymbolBounds* box) const {
   static const ir::SymbolBounds nothing_known;
   const ir::SymbolBounds& known = box ? *box : nothing_known;
-  constexpr std::int64_t kMost = std::int64_t{1} << 31;
+  constexpr std::int64_t kMax = std::int64_t{1} << 31;
   Dim count = 1;
   for (const IndexAxis& a : axes_) count = count * a.extent;
-  if (count.bounds(known).upper >= kMost) return false;
+  if (count.bounds(known).upper >= kMax) return false;
   for (std::size_t o = 0; o < layouts_.size(); ++o) {
     Dim reach = 1;
     for (const IndexAxis& a : axes_) reach = reach + a.extent * a.strides[o];
     const ir::Interval range = reach.bounds(known);
-    if (range.upper >= kMost || range.lower < 0) return false;
+    if (range.upper >= kMax || range.lower < 0) return false;
   }
   return true;
 }

@@ -9,7 +9,7 @@
 namespace tenfold::backends::cuda {
 
 struct KernelFile {
-  std::string_view name;   // "backends/cuda/kernels/product/gemm_wgmma.cu"
+  std::string_view name;   // "backends/cuda/kernels/gemm/gemm_wgmma.cu"
   std::string_view text;
 };
 

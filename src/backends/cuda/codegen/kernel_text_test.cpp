@@ -25,7 +25,7 @@ TEST(KernelText, HoldsMacrosThenDeclarationsThenTheFile) {
             "#define CONFIGURED\n#define N 8\n"
             "#define BODY \\\n  _Pragma(\"unroll\") \\\n  for (int i = 0; i < N; ++i) { \\\n  y[i] = 0; \\\n  }\n"
             "void f();\n"
-            "#include \"backends/cuda/kernels/product/gemm.cu\"\n");
+            "#include \"backends/cuda/kernels/gemm/gemm.cu\"\n");
 }
 
 TEST(KernelText, RefusesWhatAMacroCannotHold) {
@@ -42,7 +42,7 @@ TEST(KernelFiles, AreFoundThroughEachOtherOnce) {
   EXPECT_EQ(count("backends/cuda/kernels/attention/attention_mma.cu"), 1);
   EXPECT_EQ(count("backends/cuda/kernels/lib/types.cuh"), 1);
   EXPECT_EQ(count("backends/cuda/kernels/attention/attention_args.h"), 1);
-  EXPECT_EQ(count("backends/cuda/kernels/product/gemm.cu"), 0);
+  EXPECT_EQ(count("backends/cuda/kernels/gemm/gemm.cu"), 0);
   EXPECT_TRUE(included_kernel_files("extern \"C\" __global__ void kernel() {}").empty());
   EXPECT_THROW(included_kernel_files("#include \"backends/cuda/kernels/lib/none.cuh\"\n"), Error);
 }

@@ -57,13 +57,13 @@ Verdict can_generate_threads(const Problem& p, bool finishes) {
     for (const OperandDesc& o : p.out)
       if (o.dims != p.out[0].dims) return Verdict::no("the results differ in dims");
   }
-  if (p.in.size() > kMostThreadsOperands || p.out.size() > kMostThreadsOperands) return Verdict::no("too many operands");
+  if (p.in.size() > kMaxThreadsOperands || p.out.size() > kMaxThreadsOperands) return Verdict::no("too many operands");
   for (const auto* side : {&p.in, &p.out})
     for (const OperandDesc& o : *side) {
       if (o.missing) continue;
       if (o.layout != kPlain && !same_as_plain(o.layout, o.dims)) return Verdict::no("an operand is not plain");
       if (bits(o.dtype) < 8 || bits(o.dtype) > 64 || o.dtype == DType::string) return Verdict::no("elements are not of 8 to 64 bits");
-      if (o.dims.size() > kMostThreadsDims) return Verdict::no("too many dims");
+      if (o.dims.size() > kMaxThreadsDims) return Verdict::no("too many dims");
       if (p.bounds(ir::product(o.dims)).upper >= std::int64_t{1} << 38) return Verdict::no("too many elements");
     }
   return Verdict::only_if(!p.out.empty() && !p.out[0].missing, "nothing is asked for");
@@ -72,7 +72,7 @@ Verdict can_generate_threads(const Problem& p, bool finishes) {
 std::string generate_threads(const Problem& p, std::string_view file, KernelText text) {
   text.define("INPUTS", std::max<std::size_t>(p.in.size(), 1)), text.define("OUTPUTS", p.out.size());
   text.define("INDEX", is_narrow(p) ? "u32" : "u64"), text.define("THREADS", kThreadsOfBlock);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(kMostThreadsOperands); ++i) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(kMaxThreadsOperands); ++i) {
     const bool given = i < p.in.size() && !p.in[i].missing, wanted = i < p.out.size() && !p.out[i].missing;
     describe(text, given ? p.in[i] : OperandDesc{}, std::to_string(i), given);
     text.define(cat("OWN", i), given && static_cast<int>(i) < p.anchor_inputs ? 1 : 0);

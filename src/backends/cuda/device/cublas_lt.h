@@ -28,9 +28,9 @@ struct LtHeuristic {
 
 // Numbers that the interface fixes.
 enum LtCompute : int { kComputeF32 = 68, kComputeTf32 = 77, kComputeF64 = 70 };
-enum LtProduct : int { kTransposeA = 3, kTransposeB = 4, kEpilogue = 7, kBiasPointer = 8, kBiasType = 26 };
+enum LtGemm : int { kTransposeA = 3, kTransposeB = 4, kEpilogue = 7, kBiasPointer = 8, kBiasType = 26 };
 enum LtMatrix : int { kBatchCount = 5, kBatchStride = 6 };
-enum LtPreference : int { kMostWorkspace = 1 };
+enum LtPreference : int { kMaxWorkspace = 1 };
 inline constexpr std::uint32_t kNoEpilogue = 1, kRelu = 2, kBias = 4;
 
 struct CublasLt {

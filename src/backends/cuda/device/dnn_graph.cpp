@@ -17,7 +17,7 @@ struct Proposals {
   std::vector<DnnObject> configs;
   std::map<std::pair<int, bool>, std::shared_ptr<const DnnPlan>> plans;   // by rank, and whether made in a run
 };
-constexpr std::size_t kMostProposals = 1024;
+constexpr std::size_t kMaxProposals = 1024;
 
 // Plans are made with a handle of their own for each device; its lock also keeps makers apart.
 struct Maker {
@@ -142,7 +142,7 @@ std::string key_of(const DnnConvolution& c, int heuristic) {
 }
 
 Proposals ask(DnnHandle handle, const DnnConvolution& c, int heuristic) {
-  constexpr std::int64_t kMost = 16;
+  constexpr std::int64_t kMax = 16;
   Proposals p;
   GraphMaker made(c);
   p.graph = made.graph(handle);
@@ -151,10 +151,10 @@ Proposals ask(DnnHandle handle, const DnnConvolution& c, int heuristic) {
   p.heuristics.set(dnn::kHeuristicMode, dnn::kHeuristicType, 1, &heuristic);
   if (!p.heuristics.finish()) return p;
   std::vector<DnnDescriptor> list;
-  for (std::int64_t i = 0; i < kMost; ++i) list.push_back(p.configs.emplace_back(dnn::kEngineConfig).get());
+  for (std::int64_t i = 0; i < kMax; ++i) list.push_back(p.configs.emplace_back(dnn::kEngineConfig).get());
   std::int64_t found = 0;
-  if (cudnn()->get(p.heuristics.get(), dnn::kHeuristicResults, dnn::kDescriptor, kMost, &found, list.data()) != 0) found = 0;
-  p.configs.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(found, 0, kMost)));
+  if (cudnn()->get(p.heuristics.get(), dnn::kHeuristicResults, dnn::kDescriptor, kMax, &found, list.data()) != 0) found = 0;
+  p.configs.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(found, 0, kMax)));
   return p;
 }
 
@@ -169,7 +169,7 @@ bool compiled_at_run_time(const DnnObject& config) {
          notes + std::min<std::int64_t>(count, 8);
 }
 
-std::shared_ptr<const DnnPlan> make_plan(const Proposals& p, DnnHandle handle, std::size_t rank, std::int64_t most_workspace) {
+std::shared_ptr<const DnnPlan> make_plan(const Proposals& p, DnnHandle handle, std::size_t rank, std::int64_t max_workspace) {
   auto result = std::make_shared<DnnPlan>();
   if (rank >= p.configs.size()) return result;
   if (compiled_at_run_time(p.configs[rank]) &&
@@ -180,17 +180,17 @@ std::shared_ptr<const DnnPlan> make_plan(const Proposals& p, DnnHandle handle, s
   plan.set(dnn::kPlanConfig, p.configs[rank]);
   if (!plan.finish()) return result;
   std::int64_t count = 0;
-  if (cudnn()->get(plan.get(), dnn::kPlanWorkspace, dnn::kInt64, 1, &count, &result->workspace) == 0 && result->workspace <= most_workspace)
+  if (cudnn()->get(plan.get(), dnn::kPlanWorkspace, dnn::kInt64, 1, &count, &result->workspace) == 0 && result->workspace <= max_workspace)
     result->plan = std::move(plan);
   return result;
 }
 
 // Of engines that are not compiled at run time: the wanted one, or else the first that can be had.
-std::shared_ptr<const DnnPlan> make_plan_in_run(const Proposals& p, DnnHandle handle, std::size_t rank, std::int64_t most_workspace) {
+std::shared_ptr<const DnnPlan> make_plan_in_run(const Proposals& p, DnnHandle handle, std::size_t rank, std::int64_t max_workspace) {
   auto result = std::make_shared<const DnnPlan>();
   for (std::size_t i = 0; i <= p.configs.size() && !result->good(); ++i) {
     const std::size_t at = i == 0 ? rank : i - 1;
-    if (at < p.configs.size() && !compiled_at_run_time(p.configs[at])) result = make_plan(p, handle, at, most_workspace);
+    if (at < p.configs.size() && !compiled_at_run_time(p.configs[at])) result = make_plan(p, handle, at, max_workspace);
   }
   return result;
 }
@@ -198,14 +198,14 @@ std::shared_ptr<const DnnPlan> make_plan_in_run(const Proposals& p, DnnHandle ha
 }  // namespace
 
 std::shared_ptr<const DnnPlan> plan_convolution(Device& device, const DnnConvolution& c, int heuristic, int rank,
-                                                std::int64_t most_workspace, bool in_run) {
+                                                std::int64_t max_workspace, bool in_run) {
   Maker& m = device.keep<Maker>();
   std::lock_guard lock(m.mutex);
   if (!m.handle) require(cudnn()->create(&m.handle) == 0, ErrorKind::unsupported, "cuDNN does not start");
-  if (m.known.size() > kMostProposals) m.known.clear();
+  if (m.known.size() > kMaxProposals) m.known.clear();
   Proposals& proposals = find_or_make(m.known, key_of(c, heuristic), [&] { return ask(m.handle, c, heuristic); });
   std::shared_ptr<const DnnPlan>& plan = proposals.plans[{rank, in_run}];
-  if (!plan) plan = (in_run ? make_plan_in_run : make_plan)(proposals, m.handle, static_cast<std::size_t>(rank), most_workspace);
+  if (!plan) plan = (in_run ? make_plan_in_run : make_plan)(proposals, m.handle, static_cast<std::size_t>(rank), max_workspace);
   return plan;
 }
 

@@ -65,7 +65,7 @@ struct DnnPlan {
 // more workspace than allowed, or if it takes half a second to compile and is not the first such. `in_run`: nothing is compiled; where that
 // engine would be, or is none, the next best takes its place. Equal ones are made once.
 std::shared_ptr<const DnnPlan> plan_convolution(Device& device, const DnnConvolution& c, int heuristic, int rank,
-                                                std::int64_t most_workspace, bool in_run);
+                                                std::int64_t max_workspace, bool in_run);
 Status::Code run_plan(Queue& queue, const DnnPlan& plan, std::span<const std::int64_t> ids, std::span<void* const> pointers,
                       void* workspace) noexcept;
 

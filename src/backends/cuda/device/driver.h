@@ -66,7 +66,7 @@ struct LaunchConfig {
 struct PoolProperties {
   int kind = 1, shared_as = 0, place = 1, ordinal = 0;
   void* security = nullptr;
-  std::size_t most_bytes = 0;   // 0: whatever there is
+  std::size_t max_bytes = 0;   // 0: whatever there is
   char reserved[56] = {};
 };
 static_assert(sizeof(PoolProperties) == 88);

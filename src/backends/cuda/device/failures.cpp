@@ -15,7 +15,7 @@
 namespace tenfold::backends::cuda {
 namespace {
 
-constexpr int kMostDevices = 64;
+constexpr int kMaxDevices = 64;
 
 thread_local int current = -1;
 
@@ -24,15 +24,15 @@ struct Slot {
   std::atomic<bool> lost{false};
   std::atomic<const char*> call{""};
 };
-std::array<Slot, kMostDevices>& slots() {
-  static std::array<Slot, kMostDevices> all;
+std::array<Slot, kMaxDevices>& slots() {
+  static std::array<Slot, kMaxDevices> all;
   return all;
 }
-bool counts(int ordinal) { return ordinal >= 0 && ordinal < kMostDevices; }
+bool counts(int ordinal) { return ordinal >= 0 && ordinal < kMaxDevices; }
 
 struct Libraries {
   std::mutex mutex;
-  std::array<std::string, kMostDevices> names;
+  std::array<std::string, kMaxDevices> names;
 };
 Libraries& libraries() {
   static Libraries all;

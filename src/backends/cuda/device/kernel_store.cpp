@@ -10,7 +10,7 @@
 namespace tenfold::backends::cuda {
 namespace {
 
-constexpr int kMostHelpers = 16;
+constexpr int kMaxHelpers = 16;
 
 std::shared_ptr<const Code> as_code(Hash128 key, std::string compiler, std::string image) {
   return std::make_shared<const Code>(Code{key, std::move(compiler), std::move(image)});
@@ -54,7 +54,7 @@ HelperPool* KernelStore::helpers() {
   const std::string helper = find_helper();
   if (helper.empty() || !compiler_why_not().empty()) return nullptr;
   compiler_ = compiler_name();
-  helpers_ = std::make_unique<HelperPool>(helper, compiler_path(), std::clamp(default_threads(), 1, kMostHelpers));
+  helpers_ = std::make_unique<HelperPool>(helper, compiler_path(), std::clamp(default_threads(), 1, kMaxHelpers));
   return helpers_.get();
 }
 

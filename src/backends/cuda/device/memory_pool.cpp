@@ -55,7 +55,7 @@ DevicePointer MemoryPool::take(std::int64_t bytes) {
   expect(result, pool_ ? "cuMemAllocFromPoolAsync" : "cuMemAlloc", "allocating memory");
   taken_.emplace(pointer, bytes);
   used_ += bytes;
-  most_used_ = std::max(most_used_, used_);
+  max_used_ = std::max(max_used_, used_);
   return pointer;
 }
 
@@ -88,7 +88,7 @@ std::int64_t MemoryPool::trim(std::int64_t kept) {
 
 GpuMemory MemoryPool::use() const {
   const std::lock_guard lock(mutex_);
-  return {ordinal_, used_, most_used_, held()};
+  return {ordinal_, used_, max_used_, held()};
 }
 
 }  // namespace tenfold::backends::cuda

@@ -39,7 +39,7 @@ class MemoryPool {
   StreamHandle stream_ = nullptr;    // on which it allocates and frees
   mutable std::mutex mutex_;
   std::map<DevicePointer, std::int64_t> taken_;
-  std::int64_t used_ = 0, most_used_ = 0;
+  std::int64_t used_ = 0, max_used_ = 0;
 };
 
 }  // namespace tenfold::backends::cuda

@@ -11,7 +11,7 @@
 namespace tenfold::backends::cuda {
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 30;
 
 bool send_all(int socket, const char* data, std::size_t bytes) {
   while (bytes > 0) {
@@ -80,7 +80,7 @@ bool receive_message(int socket, Message& message) {
   if (!receive_all(socket, head, sizeof head)) return false;
   std::memcpy(&message.number, head, 4);
   std::memcpy(&bytes, head + 4, 8);
-  if (bytes > kMostBytes) return false;
+  if (bytes > kMaxBytes) return false;
   message.text.resize(bytes);
   return receive_all(socket, message.text.data(), bytes);
 }

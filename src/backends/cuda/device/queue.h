@@ -14,13 +14,13 @@ struct Queue {
   Queue& operator=(const Queue&) = delete;
   // Made on first use, which must not be while the stream records; null if cuDNN does not start.
   DnnHandle dnn() noexcept;
-  // Work goes to this stream from now on: the own one, one of its strands, or a caller's.
+  // Work goes to this stream from now on: the own one, one of its branches, or a caller's.
   void redirect(StreamHandle to) noexcept;
 
   Device& device;
   StreamHandle own = nullptr;
   StreamHandle stream = nullptr;
-  // The stream's last piece of work is of another strand: a kernel must not start before it has ended.
+  // The stream's last piece of work is of another branch: a kernel must not start before it has ended.
   mutable bool joined = false;
   mutable int failure = 0;   // the driver's number for the last launch that failed
   // Written by kernels that meet an index outside its table, read by the host after a wait. It lies in the host's memory.

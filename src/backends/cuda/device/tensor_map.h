@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "backends/cuda/codegen/product/gemm_wgmma.h"
+#include "backends/cuda/codegen/gemm/gemm_wgmma.h"
 #include "backends/cuda/device/driver.h"
 
 namespace tenfold::backends::cuda {

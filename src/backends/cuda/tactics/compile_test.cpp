@@ -53,7 +53,7 @@ class CompileSweep {
         ++opened[t.name];
         std::vector<Config> configs = t.configs(run.problem);
         Problem anywhere = run.problem;
-        anywhere.let_be_odd(true);   // the kernels for odd addresses, too
+        anywhere.let_be_misaligned(true);   // the kernels for misaligned addresses, too
         if (!every) configs.resize(1);
         for (const Config& config : configs) {
           Opening opening{.ahead = ahead_};

@@ -30,7 +30,7 @@ ElementsProblem problem(const OperandDesc& from, const OperandDesc& to, const ir
 }  // namespace
 
 Verdict can_copy(const OperandDesc& from, const OperandDesc& to, const ir::SymbolBounds* box) {
-  if (to.dims.size() > kMostDims || from.dims.size() > kMostDims) return Verdict::no("too many dims");
+  if (to.dims.size() > kMaxDims || from.dims.size() > kMaxDims) return Verdict::no("too many dims");
   const OperandDesc a = raw(from), b = raw(to);
   return can_generate(problem(a, b, box));
 }

@@ -5,7 +5,7 @@
 
 namespace tenfold::backends::cuda {
 
-inline constexpr int kMostDims = 16;
+inline constexpr int kMaxDims = 16;
 
 // A copy of `from` to `to`; both have the dims of `to`, or `from` broadcasts to them. Any element type of whole bytes.
 Verdict can_copy(const OperandDesc& from, const OperandDesc& to, const ir::SymbolBounds* box);
@@ -27,7 +27,7 @@ struct BoundView {
   BoundView(const BoundView& other) noexcept : BoundView(other.bound) {}
   BoundView& operator=(const BoundView&) = delete;
   Bound bound;
-  std::int64_t dims[kMostDims], strides[kMostDims];
+  std::int64_t dims[kMaxDims], strides[kMaxDims];
 };
 
 }  // namespace tenfold::backends::cuda

@@ -7,10 +7,10 @@
 
 namespace tenfold::backends::cuda {
 
-constexpr std::size_t kMostArguments = 96;
+constexpr std::size_t kMaxArguments = 96;
 
 OpenElements::OpenElements(const ElementsProblem& p, const DeviceInfo& device, Opening& opening) : kernel_(generate_elements(p)) {
-  require(kernel_.space.arguments().size() <= kMostArguments, ErrorKind::unsupported, "a kernel with too many sizes that are not known");
+  require(kernel_.space.arguments().size() <= kMaxArguments, ErrorKind::unsupported, "a kernel with too many sizes that are not known");
   module_ = device_of(device).load(kernel_.source, opening);
   vectors_ = module_->function("vectors");
   singles_ = kernel_.width > 1 ? module_->function("singles") : vectors_;
@@ -28,7 +28,7 @@ Status::Code OpenElements::run(const Queue& queue, const std::int64_t* dims, std
     for (int d : axis.source) count *= dims[d];
   if (count == 0) return Status::ok;
   // Laid out as ElementsArgumentsOf: inputs (at least one slot), outputs, numbers.
-  std::array<std::uint64_t, kMostElementsOperands + 1 + kMostArguments> argument{};
+  std::array<std::uint64_t, kMaxElementsOperands + 1 + kMaxArguments> argument{};
   const std::size_t first_out = static_cast<std::size_t>(std::max(kernel_.inputs, 1));
   bool aligned = true;
   for (std::size_t o = 0; o < operands.size(); ++o) {
@@ -37,7 +37,7 @@ Status::Code OpenElements::run(const Queue& queue, const std::int64_t* dims, std
     argument[o < inputs ? o : first_out + (o - inputs)] = address;
     aligned = aligned && address % static_cast<std::uint64_t>(vector_bytes_[o]) == 0;
   }
-  std::array<std::int64_t, kMostArguments> numbers{};
+  std::array<std::int64_t, kMaxArguments> numbers{};
   kernel_.space.fill(dims, operands, numbers.data());
   std::copy(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(kernel_.space.arguments().size()),
             argument.begin() + static_cast<std::ptrdiff_t>(first_out) + kernel_.outputs);

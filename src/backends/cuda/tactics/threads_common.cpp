@@ -24,11 +24,11 @@ Status::Code OpenThreads::run(const RunArgs& args, std::size_t function, std::in
     std::int64_t count;
     std::uint32_t* bad_index;
   };
-  alignas(8) std::array<std::byte, (2 * kMostThreadsOperands) * sizeof(ThreadsOperand) + sizeof(Rest)> room{};
+  alignas(8) std::array<std::byte, (2 * kMaxThreadsOperands) * sizeof(ThreadsOperand) + sizeof(Rest)> room{};
   std::byte* to = room.data();
   const auto put = [&](const Bound& b) {
     ThreadsOperand o{b.data, {}, {}};
-    for (int d = 0; d < b.rank && d < kMostThreadsDims; ++d) o.d[d] = b.dims[d], o.s[d] = b.strides[d];
+    for (int d = 0; d < b.rank && d < kMaxThreadsDims; ++d) o.d[d] = b.dims[d], o.s[d] = b.strides[d];
     std::memcpy(to, &o, sizeof o);
   };
   for (std::size_t i = 0; i < inputs_; ++i, to += sizeof(ThreadsOperand))

@@ -2,13 +2,13 @@
 //
 // Scores of 32 query rows are computed at once, weighed, rounded to bf16 in their place, and multiplied with the values. Keys are packed
 // as pairs along the head, values as pairs of rows, as tiles want them. Exponents are in units of log 2. Heads of f32 that may not be
-// rounded come in two terms, side by side, as in kernels/product/gemm_bf16.h.
+// rounded come in two terms, side by side, as in kernels/gemm/gemm_bf16.h.
 #include "backends/cpu/kernels/attention/attention.h"
 
 #include <immintrin.h>
 
 #include "backends/cpu/kernels/amx/attention_pack.h"
-#include "backends/cpu/kernels/amx/attention_product.h"
+#include "backends/cpu/kernels/amx/attention_gemm.h"
 #include "backends/cpu/kernels/amx/attention_softmax.h"
 #include "backends/cpu/kernels/amx/tile_shapes.h"
 #include "backends/cpu/simd/isa.h"

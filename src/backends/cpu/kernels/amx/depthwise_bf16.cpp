@@ -132,19 +132,19 @@ void tile(const DepthwiseBf16Tile& t) {
 // Cut into tiles of nearly equal height, whose pointers move along.
 template <int kTaps, int kStride>
 void line(const DepthwiseBf16Tile& all, std::int64_t results) {
-  constexpr int kMost = 8, kMostLines = 64;
-  constexpr void (*kTiles[2][kMost])(const DepthwiseBf16Tile&) = {
+  constexpr int kMax = 8, kMaxLines = 64;
+  constexpr void (*kTiles[2][kMax])(const DepthwiseBf16Tile&) = {
       {tile<1, kTaps, kStride, false>, tile<2, kTaps, kStride, false>, tile<3, kTaps, kStride, false>, tile<4, kTaps, kStride, false>,
        tile<5, kTaps, kStride, false>, tile<6, kTaps, kStride, false>, tile<7, kTaps, kStride, false>, tile<8, kTaps, kStride, false>},
       {tile<1, kTaps, kStride, true>, tile<2, kTaps, kStride, true>, tile<3, kTaps, kStride, true>, tile<4, kTaps, kStride, true>,
        tile<5, kTaps, kStride, true>, tile<6, kTaps, kStride, true>, tile<7, kTaps, kStride, true>, tile<8, kTaps, kStride, true>}};
-  const std::uint16_t* rows[kMostLines];
+  const std::uint16_t* rows[kMaxLines];
   DepthwiseBf16Tile t = all;
   GemmBf16EpilogueArgs f;
   if (all.epilogue) f = *all.epilogue, t.epilogue = &f;
   t.rows = rows;
   for (std::int64_t i = 0; i < all.lines; ++i) rows[i] = all.rows[i];
-  for (std::int64_t tiles = (results + kMost - 1) / kMost; tiles > 0; --tiles) {
+  for (std::int64_t tiles = (results + kMax - 1) / kMax; tiles > 0; --tiles) {
     const std::int64_t height = (results + tiles - 1) / tiles, move = height * kStride;
     const bool inside = t.first <= 0 && (height - 1) * kStride + kTaps <= t.last;
     kTiles[inside][height - 1](t);

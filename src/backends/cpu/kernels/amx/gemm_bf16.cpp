@@ -1,5 +1,5 @@
 // The bf16 product with AMX: two tiles of rows times two of columns keep four accumulators busy.
-#include "backends/cpu/kernels/product/gemm_bf16.h"
+#include "backends/cpu/kernels/gemm/gemm_bf16.h"
 
 #include <immintrin.h>
 

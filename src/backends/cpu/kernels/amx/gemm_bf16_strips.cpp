@@ -1,5 +1,5 @@
 // The bf16 product for few steps of k: one tile of rows times four of columns.
-#include "backends/cpu/kernels/product/gemm_bf16_strips.h"
+#include "backends/cpu/kernels/gemm/gemm_bf16_strips.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
-// The product of kernels/product/gemm_s24.h: six tiles of sums, one of rows, one of weights.
-#include "backends/cpu/kernels/product/gemm_s24.h"
+// The product of kernels/gemm/gemm_s24.h: six tiles of sums, one of rows, one of weights.
+#include "backends/cpu/kernels/gemm/gemm_s24.h"
 
 #include "backends/cpu/kernels/amx/tile_shapes.h"
-#include "backends/cpu/kernels/product/fixed_row.h"
-#include "backends/cpu/kernels/product/tile_f32.h"
+#include "backends/cpu/kernels/gemm/fixed_row.h"
+#include "backends/cpu/kernels/gemm/tile_f32.h"
 #include "backends/cpu/simd/isa.h"
 
 namespace tenfold::backends::cpu {

@@ -1,6 +1,6 @@
 // One row times panels of bf16: pairs of weights are widened to f32 by a shift and a mask. vdpbf16ps, which adds both products, takes as
 // long as all four instructions.
-#include "backends/cpu/kernels/product/gemv_bf16.h"
+#include "backends/cpu/kernels/gemm/gemv_bf16.h"
 
 #include <immintrin.h>
 

@@ -18,7 +18,7 @@ constexpr int kStreamTile = 256, kStreamRows = 16, kStreamNext = 1024;  // sums 
 // Sums 0 to 3 of a product, apart. What is stored and what is read meanwhile differ in the lower 12 bits of their addresses.
 constexpr int kStreamAt[4] = {0, kStreamTile, 4 * kStreamTile, 5 * kStreamTile};
 
-struct StreamProduct {
+struct StreamedGemm {
   const char *a[2], *b[2];  // tiles of rows, panels; two of one kind or none of them
   std::int64_t stride[2];
   const std::int32_t *offsets, *init;
@@ -57,7 +57,7 @@ inline void stream_add_square() {
 }
 
 template <bool kSigned, bool kFour, bool kFirst>
-inline void stream_row_step(const StreamProduct& p, const char* a, const char* b, const char* b2) {
+inline void stream_row_step(const StreamedGemm& p, const char* a, const char* b, const char* b2) {
   const auto start = [&]<int kSum>() {
     const bool exists = kFour || kSum < 2;
     if constexpr (kFirst) stream_start<kSum>(p.stored, exists && p.init ? p.init + 16 * kSum : nullptr);
@@ -79,7 +79,7 @@ inline void stream_row_step(const StreamProduct& p, const char* a, const char* b
 
 // One tile of rows times four of columns, or two.
 template <bool kSigned, bool kFour, class Between>
-__attribute__((always_inline)) inline void stream_row(const StreamProduct& p, Between&& between) {
+__attribute__((always_inline)) inline void stream_row(const StreamedGemm& p, Between&& between) {
   const char *b = p.b[0], *b2 = p.b[1];
   stream_row_step<kSigned, kFour, true>(p, p.a[0] + p.offsets[0], b, b2);
   between();
@@ -91,7 +91,7 @@ __attribute__((always_inline)) inline void stream_row(const StreamProduct& p, Be
 }
 
 template <bool kSigned, bool kTwo, bool kFirst>
-inline void stream_square_step(const StreamProduct& p, std::int64_t s, const char* b) {
+inline void stream_square_step(const StreamedGemm& p, std::int64_t s, const char* b) {
   const auto start = [&]<int kSum>() {
     if constexpr (kFirst) stream_start<kSum>(p.stored, p.init ? p.init + kSum % 2 * 16 : nullptr);
   };
@@ -111,7 +111,7 @@ inline void stream_square_step(const StreamProduct& p, std::int64_t s, const cha
 
 // Two tiles of rows, or one, times two of columns.
 template <bool kSigned, bool kTwo, class Between>
-__attribute__((always_inline)) inline void stream_square(const StreamProduct& p, Between&& between) {
+__attribute__((always_inline)) inline void stream_square(const StreamedGemm& p, Between&& between) {
   const char* b = p.b[0];
   stream_square_step<kSigned, kTwo, true>(p, 0, b);
   between();
@@ -149,7 +149,7 @@ class Streamer {
     const bool four = s_.columns - column >= 64;
     for (std::int64_t t = 0; t < s_.tile_count; ++t) {
       const Int8Stream::Tile& tile = s_.tiles[t];
-      const StreamProduct p = {{tile.a, nullptr}, {b, b + panel}, {tile.stride, 0}, s_.offsets, init_of(column), s_.steps, stored_};
+      const StreamedGemm p = {{tile.a, nullptr}, {b, b + panel}, {tile.stride, 0}, s_.offsets, init_of(column), s_.steps, stored_};
       beside_epilogue([&](auto&& between) __attribute__((always_inline)) {
         four ? stream_row<kSigned, true>(p, between) : stream_row<kSigned, false>(p, between);
       });
@@ -163,7 +163,7 @@ class Streamer {
       const Int8Stream::Tile *upper = &s_.tiles[t], *lower = t + 1 < s_.tile_count ? upper + 1 : nullptr;
       std::int32_t* const sums = ring_ + turn_ * 8 * kStreamTile;
       for (int half = 0; half < 2; ++half) {
-        const StreamProduct p = {{upper->a, lower ? lower->a : nullptr},
+        const StreamedGemm p = {{upper->a, lower ? lower->a : nullptr},
                                  {b + half * panel, nullptr},
                                  {upper->stride, lower ? lower->stride : 0},
                                  s_.offsets,

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "backends/cpu/kernels/avx512bf16/gelu.h"
-#include "backends/cpu/kernels/product/gemm_bf16.h"
+#include "backends/cpu/kernels/gemm/gemm_bf16.h"
 
 namespace tenfold::backends::cpu {
 namespace {

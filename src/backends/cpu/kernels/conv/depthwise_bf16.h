@@ -4,7 +4,7 @@
 // instruction so; both meet again when they are rounded.
 #pragma once
 
-#include "backends/cpu/kernels/product/gemm_bf16.h"
+#include "backends/cpu/kernels/gemm/gemm_bf16.h"
 
 namespace tenfold::backends::cpu {
 

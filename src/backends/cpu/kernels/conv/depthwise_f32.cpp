@@ -1,7 +1,7 @@
 // The f32 depthwise convolution: a few positions times one panel or vector of channels at a time, the sums kept in registers.
 #include "backends/cpu/kernels/conv/depthwise_f32.h"
 
-#include "backends/cpu/kernels/product/tile_f32.h"
+#include "backends/cpu/kernels/gemm/tile_f32.h"
 #include "backends/cpu/simd/isa.h"
 
 namespace tenfold::backends::cpu {

@@ -4,7 +4,7 @@
 // many panels. In a line of results positions lie one step apart, so that one pointer for each line of the kernel will do.
 #pragma once
 
-#include "backends/cpu/kernels/product/gemm_f32.h"
+#include "backends/cpu/kernels/gemm/gemm_f32.h"
 
 namespace tenfold::backends::cpu {
 
@@ -30,8 +30,8 @@ using DepthwiseF32StripFunction = void (*)(const GemmF32Tile&, const DepthwiseF3
 struct DepthwiseF32Kernels {
   int max_rows = 0, panel = 0;                   // rows of a table as for products
   // [rows - 1]: any windows, by pointers; that many tiles, which follow each other in the table and in C
-  void (*tile[kGemmMostRows])(const GemmF32Tile&, std::int64_t tiles) = {};
-  DepthwiseF32StripFunction strip[kGemmMostRows] = {};  // [results - 1], at most max_rows
+  void (*tile[kGemmMaxRows])(const GemmF32Tile&, std::int64_t tiles) = {};
+  DepthwiseF32StripFunction strip[kGemmMaxRows] = {};  // [results - 1], at most max_rows
   DepthwiseF32Line line[2][2][kDepthwiseLine] = {};  // [3 or 5 wide][stride 1 or 2][results - 1]
 };
 extern "C" const DepthwiseF32Kernels tenfold_depthwise_f32_avx2, tenfold_depthwise_f32_avx512;

@@ -1,7 +1,7 @@
 // Groups of few channels: each position's channels are spread over the lanes of the results that they belong to.
 #include "backends/cpu/kernels/conv/grouped_f32.h"
 
-#include "backends/cpu/kernels/product/tile_f32.h"
+#include "backends/cpu/kernels/gemm/tile_f32.h"
 #include "backends/cpu/simd/isa.h"
 
 namespace tenfold::backends::cpu {

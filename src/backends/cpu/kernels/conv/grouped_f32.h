@@ -2,7 +2,7 @@
 // whole groups.
 #pragma once
 
-#include "backends/cpu/kernels/product/gemm_f32.h"
+#include "backends/cpu/kernels/gemm/gemm_f32.h"
 
 namespace tenfold::backends::cpu {
 
@@ -16,7 +16,7 @@ using GroupedF32Function = void (*)(const GemmF32Tile&, const GroupedF32Lanes&);
 
 struct GroupedF32Kernels {
   int max_rows = 0, lanes = 0;
-  GroupedF32Function tile[kGemmMostRows] = {};  // [rows - 1]
+  GroupedF32Function tile[kGemmMaxRows] = {};  // [rows - 1]
 };
 extern "C" const GroupedF32Kernels tenfold_grouped_f32_avx2, tenfold_grouped_f32_avx512;
 

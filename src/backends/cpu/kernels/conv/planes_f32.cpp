@@ -43,11 +43,11 @@ TENFOLD_INLINE void tile(const PlanesF32& p, const float* x, float* y) {
 template <int kFilters>
 void run(const PlanesF32& p, const float* x, float* y, std::int64_t positions) {
   // As many sums as hide the latency and leave registers for weights and a vector of the input.
-  constexpr int kMost = kFilters == 1 ? 8 : kLanes == 16 ? (kFilters == 2 ? 8 : 4) : (kFilters == 4 ? 2 : 4);
+  constexpr int kMax = kFilters == 1 ? 8 : kLanes == 16 ? (kFilters == 2 ? 8 : 4) : (kFilters == 4 ? 2 : 4);
   std::int64_t i = 0;
-  for (; i + (kMost - 1) * kLanes < positions; i += kMost * kLanes) tile<kFilters, kMost>(p, x + i, y + i);
-  if (kMost > 4 && i + 3 * kLanes < positions) tile<kFilters, (kMost > 4 ? 4 : 1)>(p, x + i, y + i), i += 4 * kLanes;
-  if (kMost > 2 && i + kLanes < positions) tile<kFilters, (kMost > 2 ? 2 : 1)>(p, x + i, y + i), i += 2 * kLanes;
+  for (; i + (kMax - 1) * kLanes < positions; i += kMax * kLanes) tile<kFilters, kMax>(p, x + i, y + i);
+  if (kMax > 4 && i + 3 * kLanes < positions) tile<kFilters, (kMax > 4 ? 4 : 1)>(p, x + i, y + i), i += 4 * kLanes;
+  if (kMax > 2 && i + kLanes < positions) tile<kFilters, (kMax > 2 ? 2 : 1)>(p, x + i, y + i), i += 2 * kLanes;
   if (i < positions) tile<kFilters, 1>(p, x + i, y + i);
 }
 

@@ -16,11 +16,11 @@ struct PlanesF32 {
   std::int64_t pitch = 0;              // floats from the results of one filter to those of the next
 };
 
-inline constexpr int kPlanesMostFilters = 4;
+inline constexpr int kPlanesMaxFilters = 4;
 struct PlanesF32Kernels {
   int lanes = 0;
   // [filters - 1]: results of positions [0, positions), both sides with room for whole vectors.
-  void (*run[kPlanesMostFilters])(const PlanesF32& p, const float* x, float* y, std::int64_t positions) = {};
+  void (*run[kPlanesMaxFilters])(const PlanesF32& p, const float* x, float* y, std::int64_t positions) = {};
 };
 extern "C" const PlanesF32Kernels tenfold_planes_f32_avx2, tenfold_planes_f32_avx512;
 

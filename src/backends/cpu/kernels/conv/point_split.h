@@ -43,8 +43,8 @@ struct PointSplitKernels {
   // Steps of split rows that are kept: those of two tiles if several groups of panels read them. Never fewer for more columns, for the
   // scratch for a piece of columns also serves the last one, which may have less.
   static constexpr std::int64_t narrow_slots(std::int64_t k, std::int64_t columns) {
-    constexpr std::int64_t kLeast = 4;
-    return columns > kGroup * kPanel && 2 * steps(k) > kLeast ? 2 * steps(k) : kLeast;
+    constexpr std::int64_t kMin = 4;
+    return columns > kGroup * kPanel && 2 * steps(k) > kMin ? 2 * steps(k) : kMin;
   }
 };
 extern "C" const PointSplitKernels tenfold_point_split_amx;

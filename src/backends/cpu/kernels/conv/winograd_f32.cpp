@@ -1,7 +1,7 @@
 // Winograd's transforms, one vector of channels at a time. A transform of several dims is the one of a line along each of them.
 #include "backends/cpu/kernels/conv/winograd_f32.h"
 
-#include "backends/cpu/kernels/product/tile_f32.h"
+#include "backends/cpu/kernels/gemm/tile_f32.h"
 #include "backends/cpu/simd/isa.h"
 
 namespace tenfold::backends::cpu {

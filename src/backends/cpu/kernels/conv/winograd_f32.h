@@ -4,20 +4,20 @@
 
 #include <cstdint>
 
-#include "backends/cpu/kernels/product/gemm_f32.h"
+#include "backends/cpu/kernels/gemm/gemm_f32.h"
 
 namespace tenfold::backends::cpu {
 
 // Results of a tile from positions of a patch: 2x2 from 4x4, 4x4 from 6x6, 2x2x2 from 4x4x4.
 enum WinogradForm : int { kWinograd2x2, kWinograd4x4, kWinograd2x2x2, kWinogradForms };
-inline constexpr int kWinogradMostPositions = 64, kWinogradMostResults = 16;
+inline constexpr int kWinogradMaxPositions = 64, kWinogradMaxResults = 16;
 
 struct WinogradOutput {
   const float* sums = nullptr;  // of the first matrix
   std::int64_t step = 0;        // elements from one matrix to the next
   std::int64_t channels = 0;
-  float* to[kWinogradMostResults] = {};  // of the tile in row order; null: outside the result
-  const float* residual[kWinogradMostResults] = {};
+  float* to[kWinogradMaxResults] = {};  // of the tile in row order; null: outside the result
+  const float* residual[kWinogradMaxResults] = {};
   const GemmF32EpilogueArgs* epilogue = nullptr;  // bias and clamp; its residual is not used
 };
 

@@ -28,9 +28,9 @@ inline To cast_of(From x) {
   }
 }
 template <class T>
-constexpr T kLeast = std::is_signed_v<T> ? static_cast<T>(std::uint64_t{1} << (sizeof(T) * 8 - 1)) : T(0);
+constexpr T kMin = std::is_signed_v<T> ? static_cast<T>(std::uint64_t{1} << (sizeof(T) * 8 - 1)) : T(0);
 template <class T>
-constexpr T kMost = static_cast<T>(~kLeast<T>);
+constexpr T kMax = static_cast<T>(~kMin<T>);
 template <class To, class From>
 inline To saturate_of(From x) {
   if constexpr (std::is_floating_point_v<From>) {
@@ -40,16 +40,16 @@ inline To saturate_of(From x) {
     constexpr double kEdge = std::is_signed_v<To>
                                  ? (sizeof(To) == 8 ? 0x1p63 : static_cast<double>(std::uint64_t{1} << (sizeof(To) * 8 - 1)))
                                  : (sizeof(To) == 8 ? 0x1p64 : static_cast<double>(std::uint64_t{1} << (sizeof(To) * 8 % 64)));
-    if (r >= From(kEdge)) return kMost<To>;
-    if (r <= From(std::is_signed_v<To> ? -kEdge : 0.)) return kLeast<To>;
+    if (r >= From(kEdge)) return kMax<To>;
+    if (r <= From(std::is_signed_v<To> ? -kEdge : 0.)) return kMin<To>;
     return static_cast<To>(r);
   } else if constexpr (std::is_signed_v<From>) {
     if constexpr (std::is_signed_v<To>)
-      return x < kLeast<To> ? kLeast<To> : x > kMost<To> ? kMost<To> : static_cast<To>(x);
+      return x < kMin<To> ? kMin<To> : x > kMax<To> ? kMax<To> : static_cast<To>(x);
     else
-      return x < 0 ? To(0) : static_cast<std::uint64_t>(x) > kMost<To> ? kMost<To> : static_cast<To>(x);
+      return x < 0 ? To(0) : static_cast<std::uint64_t>(x) > kMax<To> ? kMax<To> : static_cast<To>(x);
   } else {
-    return static_cast<std::uint64_t>(x) > static_cast<std::uint64_t>(kMost<To>) ? kMost<To> : static_cast<To>(x);
+    return static_cast<std::uint64_t>(x) > static_cast<std::uint64_t>(kMax<To>) ? kMax<To> : static_cast<To>(x);
   }
 }
 enum class Kind { cast, saturate, test };
@@ -129,7 +129,7 @@ struct F32ToByte {  // rounds and saturates; NaN becomes 0
   TENFOLD_INLINE vi get(const From* p) {
     const vf x = load(p);
     const vf ordered = blend(x, zero(), compare<_CMP_UNORD_Q>(x, x));
-    return to_int(min(set1(float(kMost<T>)), max(set1(float(kLeast<T>)), ordered)));
+    return to_int(min(set1(float(kMax<T>)), max(set1(float(kMin<T>)), ordered)));
   }
   TENFOLD_INLINE void put(To* p, vi v) { narrow(reinterpret_cast<std::uint8_t*>(p), v); }
 };
@@ -137,7 +137,7 @@ template <class T>
 struct I32ToByte {
   using From = std::int32_t;
   using To = T;
-  TENFOLD_INLINE vi get(const From* p) { return mini(set1i(kMost<T>), maxi(set1i(kLeast<T>), loadi(p))); }
+  TENFOLD_INLINE vi get(const From* p) { return mini(set1i(kMax<T>), maxi(set1i(kMin<T>), loadi(p))); }
   TENFOLD_INLINE void put(To* p, vi v) { narrow(reinterpret_cast<std::uint8_t*>(p), v); }
 };
 

@@ -32,8 +32,8 @@ T identity() {
   if constexpr (kJoin == Join::sum) return T(0);
   constexpr bool kIsMax = kJoin == Join::max;
   if constexpr (std::is_floating_point_v<T>) return kIsMax ? -static_cast<T>(__builtin_inf()) : static_cast<T>(__builtin_inf());
-  constexpr T kLeast = std::is_signed_v<T> ? static_cast<T>(std::uint64_t{1} << (sizeof(T) * 8 - 1)) : T(0);
-  return kIsMax ? kLeast : static_cast<T>(~static_cast<std::make_unsigned_t<std::conditional_t<std::is_integral_v<T>, T, int>>>(kLeast));
+  constexpr T kMin = std::is_signed_v<T> ? static_cast<T>(std::uint64_t{1} << (sizeof(T) * 8 - 1)) : T(0);
+  return kIsMax ? kMin : static_cast<T>(~static_cast<std::make_unsigned_t<std::conditional_t<std::is_integral_v<T>, T, int>>>(kMin));
 }
 
 // Sixteen running values, then their tree: the order depends on the number of columns alone.

@@ -1,8 +1,8 @@
 // Products of few rows with weights of 16-bit fixed point: they are bound by reading the weights, of which this reads half.
-#include "backends/cpu/kernels/product/gemv_s16.h"
+#include "backends/cpu/kernels/gemm/gemv_s16.h"
 
-#include "backends/cpu/kernels/product/fixed_row.h"
-#include "backends/cpu/kernels/product/tile_f32.h"
+#include "backends/cpu/kernels/gemm/fixed_row.h"
+#include "backends/cpu/kernels/gemm/tile_f32.h"
 #include "backends/cpu/simd/isa.h"
 
 namespace tenfold::backends::cpu {

@@ -6,7 +6,7 @@ namespace tenfold::backends {
 namespace {
 
 Verdict supports(const Problem& p) {
-  if (const Verdict possible = cpu::split_product(p); !possible) return possible;
+  if (const Verdict possible = cpu::split_gemm(p); !possible) return possible;
   for (std::size_t i = 2; i < p.in.size() && i < 4; ++i)
     if (!p.in[i].missing && p.in[i].dtype != DType::f32) return Verdict::no("an operand is not f32");
   if (!(p.attributes->number("scale") > 0)) return Verdict::no("the scale is not positive");

@@ -68,8 +68,8 @@ AttentionHead piece_of(const RunArgs& args, const AttentionPlan& plan, const Pie
 // Query rows are shared out evenly, in multiples of the micro-kernel's rows. Each piece packs its head's keys again: there are more of
 // them than rows ask for only where workers would be without one. No row depends on how it is cut.
 int64_t rows_of_piece(const AttentionPlan& plan, int64_t rows, int64_t heads, int64_t workers) {
-  const int64_t pieces = std::max(ceil_div(rows, plan.most_rows), workers / heads);
-  return std::min(round_up(ceil_div(rows, pieces), plan.unit), plan.most_rows);
+  const int64_t pieces = std::max(ceil_div(rows, plan.max_rows), workers / heads);
+  return std::min(round_up(ceil_div(rows, pieces), plan.unit), plan.max_rows);
 }
 
 void clear_rows(const Bound& out, int64_t first, int64_t bytes) {
@@ -122,7 +122,7 @@ Verdict attention_supports(const Problem& p) {
 
 AttentionPlan::AttentionPlan(const Problem& p, const AttentionKernels& all, int64_t rows, int64_t multiple)
     : kernels(&all),
-      most_rows(rows),
+      max_rows(rows),
       unit(multiple),
       scale(p.attributes->number("scale")),
       causal(p.attributes->integer("causal") != 0),

@@ -12,12 +12,12 @@ Verdict attention_supports(const Problem& problem);
 
 struct AttentionPlan {
   const AttentionKernels* kernels = nullptr;
-  std::int64_t most_rows = 1, unit = 1;  // query rows of a part, which the kernel takes in multiples of `unit`
+  std::int64_t max_rows = 1, unit = 1;  // query rows of a part, which the kernel takes in multiples of `unit`
   float scale = 1;
   bool causal = false, masked = false, packed = false, nan_rows = false;
   DType type = DType::f32, mask_type = DType::f32;
 
-  AttentionPlan(const Problem& problem, const AttentionKernels& kernels, std::int64_t most_rows, std::int64_t unit);
+  AttentionPlan(const Problem& problem, const AttentionKernels& kernels, std::int64_t max_rows, std::int64_t unit);
   Status::Code run(const RunArgs& args) const noexcept;
 };
 

@@ -8,7 +8,7 @@
 namespace tenfold::backends::cpu {
 namespace {
 
-constexpr std::int64_t kMostSplit = 1 << 20;   // bytes of weights that stay in the second cache beside rows
+constexpr std::int64_t kMaxSplit = 1 << 20;   // bytes of weights that stay in the second cache beside rows
 
 // Terms of a value: f32 that may not be rounded has three. Two would do for one product, but not for what fifty layers amplify.
 int terms_of(const Problem& p) { return bf16_terms(p) == 1 ? 1 : 3; }
@@ -47,7 +47,7 @@ std::vector<Config> point_configs(const Problem& p) {
         const std::int64_t block = ceil_div(rows, ceil_div(rows, most)), columns = round_up(ceil_div(filters, pieces), 32);
         if (pieces > 1 && (columns >= filters || rows > 4096)) continue;
         if (columns <= 32 && inside == 0) continue;
-        if (inside && split_bytes(p, columns) > kMostSplit) continue;
+        if (inside && split_bytes(p, columns) > kMaxSplit) continue;
         const Config c{round_up(block, GemmBf16Plan::kMr), columns, inside, 1, 0};
         if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
       }
@@ -57,12 +57,12 @@ std::vector<Config> point_configs(const Problem& p) {
 // Planes of results one after the other, all columns at once: what comes first suits few threads.
 void add_rolling(const Problem& p, const Bf16Windows& windows, std::int64_t lines, std::int64_t planes, std::int64_t width,
                  std::vector<Config>& all) {
-  constexpr std::int64_t kMostBytes = 5 << 18;
+  constexpr std::int64_t kMaxBytes = 5 << 18;
   const std::int64_t columns = round_up(ConvShape(p).filters, 32);
   std::int64_t pieces = 1;
-  while (pieces < lines && windows.bytes<std::int64_t>(1, ceil_div(lines, pieces), width) > kMostBytes) pieces *= 2;
+  while (pieces < lines && windows.bytes<std::int64_t>(1, ceil_div(lines, pieces), width) > kMaxBytes) pieces *= 2;
   if (planes < 16 || !windows.fits(1, ceil_div(lines, pieces))) return;
-  const bool inside = columns <= 32 || split_bytes(p, columns) <= kMostSplit;
+  const bool inside = columns <= 32 || split_bytes(p, columns) <= kMaxSplit;
   all.push_back({ceil_div(lines, pieces), columns, inside, ceil_div(planes, 2), 1});
   if (lines >= 16) all.push_back({ceil_div(lines, 2 * pieces), columns, inside, ceil_div(planes, 2), 1});
   if (columns > 32 && inside) all.push_back({ceil_div(lines, pieces), columns, 0, ceil_div(planes, 2), 1});
@@ -72,7 +72,7 @@ void add_rolling(const Problem& p, const Bf16Windows& windows, std::int64_t line
 // {lines of a block, columns of a block, whether panels go round inside, planes of a block, whether those roll}: copies stay in the second
 // cache.
 std::vector<Config> window_configs(const Problem& p) {
-  constexpr std::int64_t kMostBytes = 1 << 20, kMostRows = 2048;
+  constexpr std::int64_t kMaxBytes = 1 << 20, kMaxRows = 2048;
   const ConvShape s(p);
   const Bf16Windows windows = conv_amx_windows(p);
   const ir::Dims& y = p.out[0].dims;
@@ -82,18 +82,18 @@ std::vector<Config> window_configs(const Problem& p) {
       std::max<std::int64_t>((rank < 5 ? 1 : likely(p, y[rank - 3], 16)) * (windows.flat() ? likely(p, y[0], 1) : 1), 1);
   std::vector<Config> all;
   if (windows.rolls()) add_rolling(p, windows, lines, rank < 5 ? 1 : likely(p, y[rank - 3], 16), width, all);
-  for (const std::int64_t most_planes : {1, 4, 8})
+  for (const std::int64_t max_planes : {1, 4, 8})
     for (const std::int64_t most : {8, 14, 32, 4, 2}) {
-      const std::int64_t deep = std::min(most_planes, planes), block = ceil_div(lines, ceil_div(lines, most));
+      const std::int64_t deep = std::min(max_planes, planes), block = ceil_div(lines, ceil_div(lines, most));
       const std::int64_t rows = deep * block * width;
       if (!windows.fits(deep, block)) continue;
-      if (!all.empty() && (windows.bytes<std::int64_t>(deep, block, width) > kMostBytes || (deep > 1 && rows > kMostRows))) continue;
+      if (!all.empty() && (windows.bytes<std::int64_t>(deep, block, width) > kMaxBytes || (deep > 1 && rows > kMaxRows))) continue;
       for (const std::int64_t pieces : {1, 2, 4, 8, 16})
         for (const std::int64_t inside : {1, 0}) {
           if (pieces == 4 && !many_threads()) continue;
           if (pieces > 8 && (rows < lines * planes * width || !many_threads())) continue;
           const std::int64_t columns = round_up(ceil_div(s.filters, pieces), 32);
-          if (inside && columns > 32 && split_bytes(p, columns) > kMostSplit) continue;
+          if (inside && columns > 32 && split_bytes(p, columns) > kMaxSplit) continue;
           if ((pieces > 1 && (columns >= s.filters || rows < lines * planes * width / 4)) || (columns <= 32 && inside == 0)) continue;
           const Config c{block, columns, inside, deep, 0};
           if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);

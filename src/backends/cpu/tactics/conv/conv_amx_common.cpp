@@ -20,7 +20,7 @@ int own_bias(const Problem& p) { return conv_has_bias(p) ? 2 : -1; }
 Verdict conv_amx_supports(const Problem& p) {
   if (const Verdict common = conv_extents_supported(p); !common) return common;
   const ConvShape s(p);
-  if (s.taps() > Bf16Windows::kMostTaps) return Verdict::no("the kernel has too many taps");
+  if (s.taps() > Bf16Windows::kMaxTaps) return Verdict::no("the kernel has too many taps");
   if (s.groups > 1) return Verdict::no("it has groups");
   if (!conv_amx_windows(p).fits(1, 1)) return Verdict::no("its windows reach too far to be copied");
   if (!unit_channels(p.in[0])) return Verdict::no("the input is not channels-last");
@@ -85,13 +85,13 @@ struct Shared {
   std::int64_t bytes() const { return table_bytes() + blocks * block_bytes; }
 };
 Shared shared_of(const Problem& p, const Config& c) {
-  constexpr std::int64_t kMostBytes = 1 << 26;
+  constexpr std::int64_t kMaxBytes = 1 << 26;
   const ir::Dims& y = p.out[0].dims;
   if (pieces_of(p, c) == 1 || plan_of(p, c).a == GemmBf16Plan::A::in_place || !ir::is_constant(y)) return {};
   Three out{1, 1, 1};
   for (std::size_t i = y.size(), d = 3; i-- > 2;) out[--d] = y[i].constant();
   const Shared all{Blocking(p, c).blocks(y[0].constant(), out), round_up(copy_bytes(p, c).constant(), 64)};
-  return all.blocks > kMostBytes / all.block_bytes ? Shared{} : all;
+  return all.blocks > kMaxBytes / all.block_bytes ? Shared{} : all;
 }
 ir::Dim workspace(const Problem& p, const Config& c) { return shared_of(p, c).bytes(); }
 // The product's scratch comes first: its extent is known. Then the border, then what is copied.
@@ -106,7 +106,7 @@ struct Kernel {
   GemmBf16Plan plan;
   Blocking blocking;
   Shared shared;
-  std::int64_t pieces, product_bytes, taps_bytes;   // pieces of the columns; of scratch
+  std::int64_t pieces, gemm_bytes, taps_bytes;   // pieces of the columns; of scratch
   DType type;
   Bf16Epilogue epilogue;
 };
@@ -208,7 +208,7 @@ const GemmBf16Rows* copy_all(const Kernel& k, const Blocks& blocks, const RunArg
   args.parallel->for_each(blocks.count() * parts, [&](std::int64_t part, int worker) noexcept {
     const std::int64_t i = part / parts;
     char* const to = memory + i * k.shared.block_bytes;
-    blocks.copy(i, {part % parts, parts}, to, args.scratch_of<char>(worker) + k.product_bytes);
+    blocks.copy(i, {part % parts, parts}, to, args.scratch_of<char>(worker) + k.gemm_bytes);
     if (part % parts == 0) std::construct_at(table + i, blocks.rows(i, to));
   });
   return table;
@@ -226,7 +226,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const std::int64_t border_bytes = k.blocking.points ? 0 : k.windows.border_bytes(extents.out[2]) / 64 * 64;
   const GemmBf16Rows* const table = k.shared.blocks > 0 ? copy_all(k, blocks, args) : nullptr;
   args.parallel->for_each(parts.blocks * parts.pieces, [&](std::int64_t part, int worker) noexcept {
-    char *const scratch = args.scratch_of<char>(worker), *const border = scratch + k.product_bytes, *const memory = border + border_bytes;
+    char *const scratch = args.scratch_of<char>(worker), *const border = scratch + k.gemm_bytes, *const memory = border + border_bytes;
     const std::int64_t i = part / parts.pieces, j = part % parts.pieces, panels = k.plan.matrix.panels();
     const auto multiply = [&](const GemmBf16Rows& rows) {
       gemm_bf16(k.plan, {rows, args.in[1].data, j * panels / parts.pieces, (j + 1) * panels / parts.pieces, k.epilogue, bound, scratch});

@@ -17,7 +17,7 @@ Verdict supports(const Problem& p) {
   if (const Verdict common = conv_supports(p); !common) return common;
   const ConvShape s(p);
   if (s.depth != 1 || s.width != 1) return Verdict::no("not every channel has exactly one filter of its own");
-  if (s.taps() > kMostTaps) return Verdict::no("the kernel has too many taps");
+  if (s.taps() > kMaxTaps) return Verdict::no("the kernel has too many taps");
   if (!unit_channels(p.in[0])) return Verdict::no("the input is not channels-last");
   if (!uniform_positions(p.out[0])) return Verdict::no("the result is not channels-last");
   return F32Epilogue::supports(p, 1, own_bias(p));

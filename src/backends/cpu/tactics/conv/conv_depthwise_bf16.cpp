@@ -11,7 +11,7 @@ namespace {
 
 using namespace cpu;
 
-constexpr std::int64_t kVector = kDepthwiseBf16Block, kMostTaps = 512, kMostLines = 64;
+constexpr std::int64_t kVector = kDepthwiseBf16Block, kMaxTaps = 512, kMaxLines = 64;
 constexpr std::int64_t kChunk = 192;  // channels of a pass over lines: their weights, as f32, stay in the first cache
 constexpr std::int64_t kSegment = 64;  // results of a line, of one vector of channels, whose sums wait for the epilogue
 static_assert(kVector == GemmBf16Kernels::kColumns);   // epilogues expect sums so far apart
@@ -25,7 +25,7 @@ Verdict supports(const Problem& p) {
   if (const Verdict common = conv_extents_supported(p); !common) return common;
   const ConvShape s(p);
   if (s.depth != 1 || s.width != 1) return Verdict::no("not every channel has exactly one filter of its own");
-  if (s.taps() > kMostTaps) return Verdict::no("the kernel has too many taps");
+  if (s.taps() > kMaxTaps) return Verdict::no("the kernel has too many taps");
   if (!unit_channels(p.in[0])) return Verdict::no("the input is not channels-last");
   if (!uniform_positions(p.out[0])) return Verdict::no("the result is not channels-last");
   return Bf16Epilogue::supports(p, 1, own_bias(p));
@@ -81,7 +81,7 @@ struct Kernel {
 DepthwiseBf16Line line_kernel(const ConvShape& s) {
   const std::int64_t wide = s.kernel[2], stride = s.stride[2];
   if ((wide != 3 && wide != 5) || stride > 2 || s.dilation[2] != 1 || s.begin[2] >= wide) return nullptr;
-  if (s.kernel[0] * s.kernel[1] > kMostLines) return nullptr;
+  if (s.kernel[0] * s.kernel[1] > kMaxLines) return nullptr;
   return tenfold_depthwise_bf16_amx.line[wide == 5][stride - 1];
 }
 
@@ -182,7 +182,7 @@ class BlockRun {
   std::int64_t first_;
   bool by_line_;
   DepthwiseBf16Tile tile_;
-  const std::uint16_t* rows_[kMostTaps];
+  const std::uint16_t* rows_[kMaxTaps];
 };
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {

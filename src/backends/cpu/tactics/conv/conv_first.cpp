@@ -28,7 +28,7 @@ Verdict supports(const Problem& p) {
   if (const Verdict common = conv_supports(p); !common) return common;
   const ConvShape s(p);
   if (s.groups != 1 || s.channels > 16) return Verdict::no("more than 16 channels, or groups");
-  if (s.taps() > kMostTaps) return Verdict::no("the kernel has too many taps");
+  if (s.taps() > kMaxTaps) return Verdict::no("the kernel has too many taps");
   if (!uniform_positions(p.out[0])) return Verdict::no("the result is not channels-last");
   return F32Epilogue::supports(p, 1, own_bias(p));
 }

@@ -25,7 +25,7 @@ Verdict supports(const Problem& p) {
   const ConvShape s(p);
   if (s.groups == 1 || (s.depth == 1 && s.width == 1)) return Verdict::no("there are no groups, or each is one channel");
   if (Sharing(s, best_gemm_isa(*p.device)).groups == 0) return Verdict::no("a group has more channels than a vector");
-  if (s.taps() > kMostTaps) return Verdict::no("the kernel has too many taps");
+  if (s.taps() > kMaxTaps) return Verdict::no("the kernel has too many taps");
   if (!unit_channels(p.in[0])) return Verdict::no("the input is not channels-last");
   if (!uniform_positions(p.out[0])) return Verdict::no("the result is not channels-last");
   return F32Epilogue::supports(p, 1, own_bias(p));

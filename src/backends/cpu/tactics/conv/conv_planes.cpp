@@ -16,7 +16,7 @@ namespace {
 
 using namespace cpu;
 
-constexpr std::int64_t kMostSteps = 1 << 14, kMostFloats = 1 << 20;   // of a sum; of a part's planes
+constexpr std::int64_t kMaxSteps = 1 << 14, kMaxFloats = 1 << 20;   // of a sum; of a part's planes
 
 const PlanesF32Kernels& kernels_of(std::int64_t isa) { return isa == kGemmAvx512 ? tenfold_planes_f32_avx512 : tenfold_planes_f32_avx2; }
 const MoveKernels& moves_of(std::int64_t isa) { return isa == kGemmAvx512 ? tenfold_move_avx512 : tenfold_move_avx2; }
@@ -28,7 +28,7 @@ Verdict supports(const Problem& p) {
   const ConvShape s(p);
   if (s.width > 15 || (s.groups > 1 && s.filters > 64)) return Verdict::no("filters fill vectors");
   if (s.depth == 1 && s.width == 1 && s.channels > 15) return Verdict::no("channels fill vectors");
-  if (steps_of(s) > kMostSteps || ConvPlanes(s, 1, 16).floats() > kMostFloats) return Verdict::no("the kernel is too large");
+  if (steps_of(s) > kMaxSteps || ConvPlanes(s, 1, 16).floats() > kMaxFloats) return Verdict::no("the kernel is too large");
   if (!uniform_positions(p.out[0])) return Verdict::no("the result is not channels-last");
   if (const auto form = simple_epilogue(p, 1); form && form->residual >= 0) return Verdict::no("a tensor is added to the result");
   return F32Epilogue::supports(p, 1, own_bias(p));
@@ -58,7 +58,7 @@ std::vector<Config> configs(const Problem& p) {
     const std::int64_t of_image = ceil_div(parts, images);
     Config c{isa, ceil_div(lines, std::min(of_image, lines)), columns};
     if (of_image > lines) c[2] = std::max<std::int64_t>(ceil_div(columns, ceil_div(of_image, lines)), 64);
-    while (Space(s, c).floats(s) > kMostFloats / 4 && (c[1] > 1 || c[2] > 32)) {
+    while (Space(s, c).floats(s) > kMaxFloats / 4 && (c[1] > 1 || c[2] > 32)) {
       std::int64_t& halved = c[1] > 1 ? c[1] : c[2];
       halved = ceil_div(halved, 2);
     }
@@ -78,7 +78,7 @@ Verdict valid(const Problem& p, const Config& c) {
 
 // Filters are taken by so many at a time, evenly in each group.
 std::int64_t block_begin(const ConvShape& s, std::int64_t block) {
-  return block * s.width / ceil_div(s.width, std::int64_t{kPlanesMostFilters});
+  return block * s.width / ceil_div(s.width, std::int64_t{kPlanesMaxFilters});
 }
 
 std::int64_t packed_bytes(const Problem& p, const Config&, int input) {

@@ -14,17 +14,17 @@ namespace {
 using namespace cpu;
 using Kernels = PointSplitKernels;
 
-constexpr std::int64_t kMostChannels = 1 << 16, kMostScratch = 1 << 28;
+constexpr std::int64_t kMaxChannels = 1 << 16, kMaxScratch = 1 << 28;
 
 int own_bias(const Problem& p) { return conv_has_bias(p) ? 2 : -1; }
 
 Verdict supports(const Problem& p) {
-  if (const Verdict possible = split_product(p); !possible) return possible;
+  if (const Verdict possible = split_gemm(p); !possible) return possible;
   if (const Verdict common = conv_supports(p); !common) return common;
   const ConvShape s(p);
   const ir::Ints pads = p.attributes->ints("pads", {});
   if (s.channels < 1 || s.filters < 1) return Verdict::no("there are no channels");
-  if (s.channels > kMostChannels) return Verdict::no("there are too many channels");
+  if (s.channels > kMaxChannels) return Verdict::no("there are too many channels");
   if (s.taps() != 1 || s.groups > 1) return Verdict::no("it is no 1x1 convolution without groups");
   if (s.stride != Three{1, 1, 1} || std::any_of(pads.begin(), pads.end(), [](std::int64_t v) { return v != 0; }))
     return Verdict::no("it has strides or pads");
@@ -41,10 +41,10 @@ std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChanne
 // {positions of a part, columns of a part, whether tiles of rows go by all panels instead of panels by all tiles}
 std::vector<Config> configs(const Problem& p) {
   const std::int64_t rows = std::max<std::int64_t>(conv_likely_rows(p), 1), filters = ConvShape(p).filters;
-  const std::int64_t few = many_threads() ? 256 : 128, most_pieces = many_threads() ? 16 : 4;
+  const std::int64_t few = many_threads() ? 256 : 128, max_pieces = many_threads() ? 16 : 4;
   std::vector<Config> all;
   for (const std::int64_t most : {256, 64, 512, 128})
-    for (std::int64_t pieces = 1; pieces <= most_pieces; pieces *= 2)
+    for (std::int64_t pieces = 1; pieces <= max_pieces; pieces *= 2)
       for (const std::int64_t narrow : {0, 1}) {
         const std::int64_t columns = round_up(ceil_div(filters, pieces), Kernels::kPanel);
         if (pieces > 1 && (rows > few || columns >= filters)) continue;
@@ -70,7 +70,7 @@ Verdict valid(const Problem& p, const Config& c) {
   if (!c[2] && ConvShape(p).channels <= Kernels::kStacked) return Verdict::no("panels of so few channels do not go by all tiles");
   if (c[0] <= 0 || c[0] > 1 << 16 || c[1] <= 0 || c[1] > 1 << 20 || c[1] % Kernels::kPanel != 0 || c[2] < 0 || c[2] > 1)
     return Verdict::no("its block sizes are out of range");
-  return Verdict::only_if(scratch_bytes(p, c) <= kMostScratch, "its scratch is too large");
+  return Verdict::only_if(scratch_bytes(p, c) <= kMaxScratch, "its scratch is too large");
 }
 
 PointWeights weights_of(const Problem& p) { return {ConvShape(p).channels, ConvShape(p).filters}; }

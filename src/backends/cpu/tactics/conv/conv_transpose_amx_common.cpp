@@ -62,7 +62,7 @@ Tensor unpack(const Problem& p, const Config&, int, const void* packed) {
 struct Kernel {
   ConvShape shape;
   GemmBf16Plan plan;
-  std::int64_t lines, product_bytes;   // of a part; of scratch
+  std::int64_t lines, gemm_bytes;   // of a part; of scratch
   DType type;
   Bf16Epilogue epilogue;
 };
@@ -93,7 +93,7 @@ void multiply(const Kernel& k, const ConvExtents& e, const Bf16Matrix& image, co
   const Three& taps = k.shape.kernel;
   const GemmBf16B& b_of_tap = k.plan.matrix;
   const std::int64_t first = (lines.plane * e.in[1] + lines.y) * e.in[2];
-  GemmBf16Rows rows = image.rows(b_of_tap, first, lines.count * e.in[2], scratch + k.product_bytes);
+  GemmBf16Rows rows = image.rows(b_of_tap, first, lines.count * e.in[2], scratch + k.gemm_bytes);
   rows.c.line = rows.c.pitch = e.in[2];
   rows.c.line_step = taps[1] * e.out[2];
   rows.c.step = taps[2];

@@ -6,7 +6,7 @@ namespace tenfold::backends {
 namespace {
 
 Verdict supports(const Problem& p) {
-  if (const Verdict possible = cpu::split_product(p); !possible) return possible;
+  if (const Verdict possible = cpu::split_gemm(p); !possible) return possible;
   return cpu::conv_transpose_amx_supports(p);
 }
 

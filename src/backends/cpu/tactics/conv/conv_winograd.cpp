@@ -116,7 +116,7 @@ void pack(const Problem& p, const Config& c, int input, std::span<const Tensor* 
   std::memset(packed, 0, static_cast<std::size_t>(packed_bytes(p, c, input)));
   for (std::int64_t i = 0; i < s.channels; ++i) {
     for (std::int64_t o = 0; o < s.filters; ++o) {  // neighbors in memory, in each matrix
-      double values[kWinogradMostPositions];
+      double values[kWinogradMaxPositions];
       tiles.transform(from + (o * s.channels + i) * s.taps(), values);
       for (std::int64_t m = 0; m < tiles.matrices(); ++m) to[m * w.floats() + w.slot(0, i, o)] = static_cast<float>(values[m]);
     }
@@ -195,7 +195,7 @@ struct BlockRun {
   void transform_input(std::int64_t first, std::int64_t count, float* values) const noexcept {
     WindowRows::Cursor cursor(patches, first);
     for (std::int64_t i = 0; i < count; ++i) {
-      const float* positions[kWinogradMostPositions];
+      const float* positions[kWinogradMaxPositions];
       cursor.write(positions, 1);
       kernel.transforms->input(positions, kernel.shape.channels, values + i * kernel.shape.channels, kernel.block * kernel.shape.channels);
     }

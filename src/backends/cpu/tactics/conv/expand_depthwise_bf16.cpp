@@ -7,7 +7,7 @@
 #include "backends/cpu/kernels/conv/depthwise_bf16.h"
 #include "backends/cpu/kernels/conv/expand_bf16.h"
 #include "backends/cpu/tactics/conv/expand_depthwise_common.h"
-#include "backends/cpu/tactics/product/constant_product_common.h"
+#include "backends/cpu/tactics/gemm/constant_gemm_common.h"
 #include "backends/packed_tactic.h"
 #include "base/types/half.h"
 
@@ -17,13 +17,13 @@ namespace {
 using namespace cpu;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr std::int64_t kVector = kDepthwiseBf16Block, kMostLines = 64;
+constexpr std::int64_t kVector = kDepthwiseBf16Block, kMaxLines = 64;
 constexpr std::int64_t kChunk = 192;  // channels whose filters, as f32, stay in the first cache
 
 Verdict supports(const Problem& p) {
   if (!(p.device->features & kAmxBf16)) return Verdict::no("this machine has no AMX");
   if (const Verdict common = expand_depthwise_supports(p, DType::bf16); !common) return common;
-  if (ExpandShape(p).high > kMostLines) return Verdict::no("the window is too high");
+  if (ExpandShape(p).high > kMaxLines) return Verdict::no("the window is too high");
   if (ExpandShape(p).channels % 2 != 0) return Verdict::no("an odd number of channels");
   if (const Verdict epilogue = Bf16Epilogue::supports(p, 1); !epilogue) return epilogue;
   return Verdict::only_if(Bf16Epilogue(p, 1).all_bf16(), "the epilogue is not a sum and a clamp of bf16");
@@ -144,7 +144,7 @@ struct Part {
 
   // Line `out` of the result.
   void filter(std::int64_t out) const noexcept {
-    const std::uint16_t* lines[kMostLines];
+    const std::uint16_t* lines[kMaxLines];
     for (std::int64_t l = 0; l < s.high; ++l) {
       const std::int64_t i = out * s.stride_y - s.top + l;
       lines[l] = i >= 0 && i < in_high ? line_of(i) - s.left * step : nullptr;

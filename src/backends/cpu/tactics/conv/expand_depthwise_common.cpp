@@ -36,7 +36,7 @@ Verdict expand_depthwise_supports(const Problem& p, DType type) {
     for (ir::Dim d : p.in[i].dims)
       if (d.constant() < 1 || d.constant() > 1 << 16) return Verdict::no("a weight is empty or too large");
   const ExpandShape s(p);
-  if ((s.wide != 3 && s.wide != 5) || s.high > kMostTaps / s.wide || s.stride_x > 2 || s.left >= s.wide || s.right >= s.wide)
+  if ((s.wide != 3 && s.wide != 5) || s.high > kMaxTaps / s.wide || s.stride_x > 2 || s.left >= s.wide || s.right >= s.wide)
     return Verdict::no("there is no kernel for lines of this window");
   if (!(y[0] == x[0] && y[1] == p.in[1].dims[0] && y.size() == 4)) return Verdict::no("the epilogue changes the result's extents");
   if (!unit_channels(p.in[0])) return Verdict::no("the input is not channels-last");

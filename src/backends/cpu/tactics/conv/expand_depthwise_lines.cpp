@@ -8,7 +8,7 @@
 #include "backends/cpu/gemm/window_rows.h"
 #include "backends/cpu/kernels/conv/depthwise_f32.h"
 #include "backends/cpu/tactics/conv/expand_depthwise_common.h"
-#include "backends/cpu/tactics/product/constant_product_common.h"
+#include "backends/cpu/tactics/gemm/constant_gemm_common.h"
 #include "backends/packed_tactic.h"
 #include "base/checked.h"
 
@@ -48,7 +48,7 @@ std::vector<Config> configs(const Problem& p) {
     for (const std::int64_t tiles : {0, 1})
       for (const std::int64_t parts : {1, 2, 4, 8}) {
         const Config c{isa, std::max<std::int64_t>(ceil_div(lines, parts), 1), tiles};
-        if (tiles && (isa == kGemmAvx2 || !split_product(p))) continue;
+        if (tiles && (isa == kGemmAvx2 || !split_gemm(p))) continue;
         if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
       }
   }
@@ -59,7 +59,7 @@ Verdict valid(const Problem& p, const Config& c) {
   if (c.size() != 3) return Verdict::no("its configuration has another length");
   if (const Verdict runs = gemm_isa_runs(*p.device, c[0]); !runs) return runs;
   if (c[2] == 1) {
-    if (const Verdict possible = split_product(p); !possible) return possible;
+    if (const Verdict possible = split_gemm(p); !possible) return possible;
   }
   return Verdict::only_if(c[1] > 0 && c[2] >= 0 && c[2] <= 1, "its block size is out of range");
 }
@@ -166,8 +166,8 @@ struct Part {
 
   // Line `out` of the result.
   void filter(std::int64_t out) const noexcept {
-    const float* lines[kMostTaps];
-    std::int64_t steps[kMostTaps];
+    const float* lines[kMaxTaps];
+    std::int64_t steps[kMaxTaps];
     for (std::int64_t k = 0; k < s.high; ++k) {
       const std::int64_t i = out * s.stride_y - s.top + k;
       const bool exists = i >= 0 && i < in_high;

@@ -13,7 +13,7 @@ namespace {
 
 using namespace cpu;
 
-constexpr std::int64_t kMaxTaps = 128, kChannels = kInt8MostColumns, kPixels = 16;  // channels and pixels of a block of accumulators
+constexpr std::int64_t kMaxTaps = 128, kChannels = kInt8MaxEpilogueColumns, kPixels = 16;  // channels and pixels of a block of accumulators
 
 const Int8DepthwiseKernels& kernels_of(std::int64_t isa) {
   return isa == kInt8Avx2 ? tenfold_int8_depthwise_avx2 : tenfold_int8_depthwise_avx512;

@@ -71,13 +71,13 @@ Tensor unpack(const Problem& p, const Config& c, int, const void* packed) {
 
 struct Kernel {
   ConvInt8Shape shape;
-  Int8Product product;
+  Int8Gemm product;
   DType x_type;
   bool has_zero;
 };
 
-Int8Product product(const Problem& p, const Config& c) {
-  return Int8Product(p, c, weights_of(ConvInt8Shape(p), c), p.in[0].dtype == DType::i8, 1);
+Int8Gemm product(const Problem& p, const Config& c) {
+  return Int8Gemm(p, c, weights_of(ConvInt8Shape(p), c), p.in[0].dtype == DType::i8, 1);
 }
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
@@ -101,7 +101,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
   const ConvInt8Shape s(p);
-  const Int8Product made = product(p, c);
+  const Int8Gemm made = product(p, c);
   return made.scratch_bytes() + (ConvInt8Laid::takes(s, *made.kernels, made.block_rows) ? ConvInt8Laid::bytes(s, made.block_rows) : 0);
 }
 ir::Dim workspace(const Problem& p, const Config& c) { return product(p, c).workspace_bytes(); }

@@ -9,7 +9,7 @@
 namespace tenfold::backends::cpu {
 namespace {
 
-constexpr std::int64_t kMostBytes = 4 << 20;   // of a block: beyond, windows are gathered
+constexpr std::int64_t kMaxBytes = 4 << 20;   // of a block: beyond, windows are gathered
 constexpr std::int64_t kFewRows = 64;
 constexpr std::int64_t kBlocks = 4, kBlocksBytes = 1 << 20;   // laid as one: half of the second cache at most
 
@@ -33,7 +33,7 @@ bool ConvInt8Laid::takes(const ConvInt8Shape& s, const Int8Kernels& kernels, std
   if (s.depth > most || s.kernel[1] > most || s.kernel[2] > most || s.stride[1] > most || s.stride[2] > most || s.dilation[1] > most ||
       s.begin[1] > most || s.begin[2] > most || s.begin[2] < 0)
     return false;
-  return s.kernel[1] * ceil_div(run_bytes(s), kStep) <= kInt8MaxSteps && block_bytes(s, block_rows) <= kMostBytes;
+  return s.kernel[1] * ceil_div(run_bytes(s), kStep) <= kInt8MaxSteps && block_bytes(s, block_rows) <= kMaxBytes;
 }
 
 // Fewer lines are copied for several blocks then, and kernels end fewer times with nothing to do meanwhile.

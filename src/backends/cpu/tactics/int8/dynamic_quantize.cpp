@@ -10,7 +10,7 @@ namespace {
 
 using namespace cpu;
 
-constexpr std::int64_t kMostParts = 64;   // a parallel loop's, of which each leaves its extent in the workspace
+constexpr std::int64_t kMaxParts = 64;   // a parallel loop's, of which each leaves its extent in the workspace
 
 Verdict supports(const Problem& p) {
   if (Verdict v = needs_avx2(p); !v) return v;
@@ -31,7 +31,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& kernel = *static_cast<const Kernel*>(self);
   const Bound& x = args.in[0];
-  const std::int64_t n = product(x.dims, 0, x.rank), parts = std::clamp(n / rows_per_part(1), std::int64_t{1}, kMostParts);
+  const std::int64_t n = product(x.dims, 0, x.rank), parts = std::clamp(n / rows_per_part(1), std::int64_t{1}, kMaxParts);
   const auto* from = x.as<const float>();
   auto* to = static_cast<std::uint8_t*>(args.out[0].data);
   auto* extents = static_cast<Extent*>(args.workspace);
@@ -52,7 +52,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   return Status::ok;
 }
 
-ir::Dim workspace(const Problem&, const Config&) { return static_cast<std::int64_t>(sizeof(Extent)) * kMostParts; }
+ir::Dim workspace(const Problem&, const Config&) { return static_cast<std::int64_t>(sizeof(Extent)) * kMaxParts; }
 
 }  // namespace
 

@@ -17,7 +17,7 @@ std::int64_t balanced(std::int64_t rows, std::int64_t limit, std::int64_t tile) 
   return std::min(ceil_div(ceil_div(rows, blocks), tile) * tile, limit);
 }
 
-std::int64_t most_rows_of(const Int8Kernels& kernels) { return kernels.laid ? kInt8MostRows : kInt8MaxRows; }
+std::int64_t max_rows_of(const Int8Kernels& kernels) { return kernels.laid ? kInt8MaxLaidRows : kInt8MaxRows; }
 
 }  // namespace
 
@@ -40,10 +40,10 @@ std::vector<Config> int8_configs(const DeviceInfo& device, std::int64_t rows, st
   for (int isa = 0; isa < kInt8IsaCount; ++isa) {
     if ((device.features & kNeeds[isa]) == kNeeds[isa]) best = isa;
   }
-  const auto offer = [&](std::int64_t isa, std::int64_t most_rows, std::int64_t most_columns) {
+  const auto offer = [&](std::int64_t isa, std::int64_t max_rows, std::int64_t max_columns) {
     const Int8Kernels& kernels = int8_kernels(isa);
-    const std::int64_t columns = std::min(balanced(n, most_columns, kernels.nr), kInt8MaxColumns);
-    const Config config{isa, balanced(rows, std::min(most_rows, most_rows_of(kernels)), kernels.row_step), columns};
+    const std::int64_t columns = std::min(balanced(n, max_columns, kernels.nr), kInt8MaxColumns);
+    const Config config{isa, balanced(rows, std::min(max_rows, max_rows_of(kernels)), kernels.row_step), columns};
     if (std::find(configs.begin(), configs.end(), config) == configs.end()) configs.push_back(config);
   };
   if (best < 0) return configs;
@@ -68,7 +68,7 @@ Verdict int8_valid(const DeviceInfo& device, const Config& config) {
   const std::uint32_t needs = kNeeds[config[0]];
   if ((device.features & needs) != needs) return Verdict::no(cat("needs ", feature_text(needs)));
   const Int8Kernels& kernels = int8_kernels(config[0]);
-  if (config[1] < 1 || config[1] > most_rows_of(kernels)) return Verdict::no("the block has too many rows");
+  if (config[1] < 1 || config[1] > max_rows_of(kernels)) return Verdict::no("the block has too many rows");
   if (config[2] < kernels.nr || config[2] % kernels.nr != 0 || config[2] > kInt8MaxColumns)
     return Verdict::no("the block's columns are no whole panels");
   return Verdict::only_if(round_up_to(config[1], kernels.whole_rows) * config[2] <= kInt8MaxCells, "the block has too many results");

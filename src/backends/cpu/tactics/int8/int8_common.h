@@ -20,9 +20,9 @@ namespace tenfold::backends::cpu {
 enum Int8Isa : std::int64_t { kInt8Avx2, kInt8Avx512, kInt8Vnni, kInt8Amx, kInt8IsaCount };
 constexpr std::int64_t round_up_to(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 // A block's rows, twice as many where kernels stream weights past them (`laid`); its columns, its accumulators; values of k at a time.
-inline constexpr std::int64_t kInt8MaxRows = 64, kInt8MostRows = 256, kInt8MaxColumns = 128, kInt8MaxCells = 64 * 128,
+inline constexpr std::int64_t kInt8MaxRows = 64, kInt8MaxLaidRows = 256, kInt8MaxColumns = 128, kInt8MaxCells = 64 * 128,
                               kInt8MaxChunkBytes = 1024, kInt8MaxSteps = 2048;
-static_assert(kInt8MaxColumns <= kInt8MostColumns);
+static_assert(kInt8MaxColumns <= kInt8MaxEpilogueColumns);
 
 const Int8Kernels& int8_kernels(std::int64_t isa);
 const Int8EpilogueKernels& int8_epilogue_kernels(std::int64_t isa);
@@ -133,7 +133,7 @@ class Int8Rows {
   virtual const Int8Laying* laying() const noexcept { return nullptr; }
 };
 
-struct Int8Product {
+struct Int8Gemm {
   const Int8Kernels* kernels = nullptr;
   Int8Weights weights;
   Int8Packing packing;
@@ -142,8 +142,8 @@ struct Int8Product {
   std::vector<std::uint16_t> spare_order, last_spare_order;   // of a whole chunk and of the last one
   Int8Epilogue epilogue;
 
-  Int8Product() = default;
-  Int8Product(const Problem& problem, const Config& config, const Int8Weights& weights, bool a_signed, int channel_axis);
+  Int8Gemm() = default;
+  Int8Gemm(const Problem& problem, const Config& config, const Int8Weights& weights, bool a_signed, int channel_axis);
   std::int64_t workspace_bytes() const { return epilogue.workspace_bytes() + packing.columns() * weights.groups * 4; }
   std::int64_t scratch_bytes() const {
     return round_up_to(epilogue.scratch_bytes(), 64);

@@ -6,7 +6,7 @@
 
 namespace tenfold::backends::cpu {
 
-inline constexpr std::int64_t kInt8MostColumns = 256;   // of one call of apply()
+inline constexpr std::int64_t kInt8MaxEpilogueColumns = 256;   // of one call of apply()
 
 class Int8Epilogue {
  public:

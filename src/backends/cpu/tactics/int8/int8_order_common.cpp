@@ -7,7 +7,7 @@
 namespace tenfold::backends::cpu {
 namespace {
 
-constexpr int kMost = 128, kPartners = 24;  // how many groups are tried as partner of a group
+constexpr int kMax = 128, kPartners = 24;  // how many groups are tried as partner of a group
 
 // The positive and the negative weights of each pair of a group, for all columns.
 struct Sums {
@@ -24,12 +24,12 @@ struct Sums {
     }
   }
   bool fit() const {
-    return std::all_of(positive.begin(), positive.end(), [](int x) { return x <= kMost; }) &&
-           std::all_of(negative.begin(), negative.end(), [](int x) { return x >= -kMost; });
+    return std::all_of(positive.begin(), positive.end(), [](int x) { return x <= kMax; }) &&
+           std::all_of(negative.begin(), negative.end(), [](int x) { return x >= -kMax; });
   }
   bool fit_with(const Sums& other) const {
     for (std::size_t i = 0; i < positive.size(); ++i) {
-      if (positive[i] + other.positive[i] > kMost || negative[i] + other.negative[i] < -kMost) return false;
+      if (positive[i] + other.positive[i] > kMax || negative[i] + other.negative[i] < -kMax) return false;
     }
     return true;
   }

@@ -8,14 +8,14 @@
 namespace tenfold::backends::cpu {
 namespace {
 
-constexpr std::int64_t kMostRows = 4 * kInt8MostRows, kMostBytes = 1 << 19;   // of a block: a quarter of the second cache
-constexpr std::int64_t kTileRows = 16, kMostTiles = kMostRows / kTileRows, kColumns = 64;
+constexpr std::int64_t kMaxRows = 4 * kInt8MaxLaidRows, kMaxBytes = 1 << 19;   // of a block: a quarter of the second cache
+constexpr std::int64_t kTileRows = 16, kMaxTiles = kMaxRows / kTileRows, kColumns = 64;
 constexpr std::int64_t kPartsOfWorker = 4, kPartBytes = 1 << 19;
 constexpr std::int64_t kUnitRows = 2 * kTileRows, kBlocksOfWorker = 2;  // rows that blocks share; blocks for each of several workers
 
 // The rows of a block as kernels want them: on the worker's stack.
 struct Tiles {
-  Int8Stream::Tile tiles[kMostTiles];
+  Int8Stream::Tile tiles[kMaxTiles];
   std::int64_t count;
   Int8Laid lines;  // of what rows come in
 
@@ -35,7 +35,7 @@ struct Tiles {
 };
 
 struct Space {
-  alignas(64) char a[kInt8MostRows * (kInt8MaxChunkBytes / 2 + 64) + 64];  // gathered rows
+  alignas(64) char a[kInt8MaxLaidRows * (kInt8MaxChunkBytes / 2 + 64) + 64];  // gathered rows
   std::int32_t offsets[kInt8MaxSteps];
   Tiles tiles;
 };
@@ -45,7 +45,7 @@ std::int64_t gathered_stride(std::int64_t depth) { return depth >= 512 ? depth +
 
 }  // namespace
 
-bool Int8Product::can_stream(const Int8Rows& rows) const noexcept {
+bool Int8Gemm::can_stream(const Int8Rows& rows) const noexcept {
   if (kernels->stream == nullptr || weights.n % kernels->nr != 0 || packing.depth() / (kernels->k_group * kernels->k_step) > kInt8MaxSteps)
     return false;
   if (rows.laying()) return true;
@@ -55,7 +55,7 @@ bool Int8Product::can_stream(const Int8Rows& rows) const noexcept {
          static_cast<std::int64_t>(sizeof(Space::a));
 }
 
-struct Int8Product::StreamBlocking : Int8Blocking {
+struct Int8Gemm::StreamBlocking : Int8Blocking {
   std::int64_t images = 1, units, most;   // units: what blocks of an image share, at most so many each ...
   std::int64_t unit_rows = 0;             // ... of so many rows; 0: blocks as they are laid
 
@@ -72,7 +72,7 @@ struct Int8Product::StreamBlocking : Int8Blocking {
   }
 };
 
-Int8Product::StreamBlocking Int8Product::stream_blocking(const Int8Rows& rows, std::int64_t count, bool has_residual,
+Int8Gemm::StreamBlocking Int8Gemm::stream_blocking(const Int8Rows& rows, std::int64_t count, bool has_residual,
                                                          std::int64_t workers) const noexcept {
   const Int8Laying* const laying = rows.laying();
   const std::int64_t bytes = packing.columns() * packing.depth(), panels = ceil_div(weights.n, kColumns);
@@ -85,7 +85,7 @@ Int8Product::StreamBlocking Int8Product::stream_blocking(const Int8Rows& rows, s
     // Rows that are gathered have to fit the space for that.
     std::int64_t stride;
     const bool direct = rows.direct(0, 0, stride) != nullptr;
-    const std::int64_t block = direct ? std::clamp(kMostBytes / std::max(stride, std::int64_t{1}), kInt8MostRows, kMostRows) : block_rows;
+    const std::int64_t block = direct ? std::clamp(kMaxBytes / std::max(stride, std::int64_t{1}), kInt8MaxLaidRows, kMaxRows) : block_rows;
     blocking.unit_rows = direct || block_rows % kUnitRows == 0 ? kUnitRows : block_rows;
     blocking.units = ceil_div(count, blocking.unit_rows), blocking.most = block / blocking.unit_rows;
   }
@@ -107,7 +107,7 @@ Int8Product::StreamBlocking Int8Product::stream_blocking(const Int8Rows& rows, s
   return blocking;
 }
 
-void Int8Product::stream(const Streaming& call, std::int64_t count, const RunArgs& args) const noexcept {
+void Int8Gemm::stream(const Streaming& call, std::int64_t count, const RunArgs& args) const noexcept {
   const StreamBlocking blocking = stream_blocking(call.rows, count, call.epilogue.residual != nullptr, args.parallel->workers());
   const std::int64_t panels = ceil_div(weights.n, kColumns);
   args.parallel->for_each(blocking.count(), [&](std::int64_t i, int worker) {
@@ -126,7 +126,7 @@ void Int8Product::stream(const Streaming& call, std::int64_t count, const RunArg
   });
 }
 
-void Int8Product::stream_part(const Streaming& call, const StreamPart& part, char* scratch) const noexcept {
+void Int8Gemm::stream_part(const Streaming& call, const StreamPart& part, char* scratch) const noexcept {
   Space s;
   const std::int64_t columns = weights.n * weights.groups, step = kernels->k_group * kernels->k_step, steps = packing.depth() / step;
   if (const Int8Laying* laying = call.rows.laying()) {

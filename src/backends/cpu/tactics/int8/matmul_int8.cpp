@@ -84,13 +84,13 @@ Tensor unpack(const Problem& p, const Config& c, int, const void* packed) {
 }
 
 struct Kernel {
-  Int8Product product;
+  Int8Gemm product;
   DType a_type;
   bool has_zero;
 };
 
-Int8Product product(const Problem& p, const Config& c) {
-  return Int8Product(p, c, weights_of(p), p.in[0].dtype == DType::i8, static_cast<int>(p.out[0].dims.size()) - 1);
+Int8Gemm product(const Problem& p, const Config& c) {
+  return Int8Gemm(p, c, weights_of(p), p.in[0].dtype == DType::i8, static_cast<int>(p.out[0].dims.size()) - 1);
 }
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {

@@ -65,7 +65,7 @@ bool may_alias(const Problem&, int in, int out) { return in == 0 && out == 0; }
 
 Tactic cpu_group_norm_planes() {
   return {.name = "group_norm_planes",
-          .ops = {"GroupNormalization", {"InstanceNormalization", "instance_norm_planes"}, {"ChannelNorm", "channel_norm_planes"}},
+          .ops = {"GroupNormalization", {"InstanceNormalization", "instance_norm_planes"}, {"GroupNormNhwc", "group_norm_nhwc_planes"}},
           .supports = supports,
           .configs = one_config,
           .open = open,

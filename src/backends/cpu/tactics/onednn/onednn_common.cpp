@@ -40,7 +40,7 @@ void OnednnEpilogue::bind(const RunArgs& args, const TileAxes& axes, Binding& bi
 
 namespace {
 
-constexpr std::int64_t kMostParts = 16;
+constexpr std::int64_t kMaxParts = 16;
 
 OnednnEpilogue epilogue_of(const Problem& p, const OnednnForm& form) { return OnednnEpilogue(p, form.channel_axis, form.own_bias); }
 
@@ -52,7 +52,7 @@ struct Kernel {
 
 }  // namespace
 
-std::shared_ptr<const onednn::Product> onednn_product(const Problem& problem, const OnednnForm& form, std::int64_t parts) {
+std::shared_ptr<const onednn::Product> onednn_matmul(const Problem& problem, const OnednnForm& form, std::int64_t parts) {
   thread_local std::string known;
   thread_local std::shared_ptr<const onednn::Product> product;
   std::string key = cat(parts, " ", problem.line());
@@ -66,34 +66,34 @@ std::shared_ptr<const onednn::Product> onednn_product(const Problem& problem, co
 
 Verdict onednn_supports(const Problem& problem, const OnednnForm& form) {
   if (const Verdict epilogue = OnednnEpilogue::supports(problem, form.channel_axis, form.own_bias); !epilogue) return epilogue;
-  return Verdict::only_if(onednn_product(problem, form, 1) != nullptr, "oneDNN has no implementation of it");
+  return Verdict::only_if(onednn_matmul(problem, form, 1) != nullptr, "oneDNN has no implementation of it");
 }
 
 // Numbers of parts worth timing.
 std::vector<Config> onednn_configs(const OnednnForm& form) {
   std::vector<Config> all;
   for (const std::int64_t parts : {2, 1, 4, 8, 16})
-    if (parts == 1 || form.rows / parts >= form.least_rows) all.push_back(onednn::stamped(parts));
+    if (parts == 1 || form.rows / parts >= form.min_rows) all.push_back(onednn::stamped(parts));
   return all;
 }
 
 Verdict onednn_valid(const Problem& problem, const OnednnForm& form, const Config& config) {
-  if (const Verdict fits = onednn::stamp_fits(config, std::min(kMostParts, form.rows)); !fits) return fits;
-  return Verdict::only_if(onednn_product(problem, form, config[0]) != nullptr, "oneDNN has no implementation of it");
+  if (const Verdict fits = onednn::stamp_fits(config, std::min(kMaxParts, form.rows)); !fits) return fits;
+  return Verdict::only_if(onednn_matmul(problem, form, config[0]) != nullptr, "oneDNN has no implementation of it");
 }
 
 Tensor onednn_unpack(const Problem& problem, const OnednnForm& form, const Config& config, const void* packed) {
   Tensor weight(DType::f32, ir::constants(problem.in[1].dims));
-  onednn_product(problem, form, config[0])->unpack(packed, weight.mutable_data<float>());
+  onednn_matmul(problem, form, config[0])->unpack(packed, weight.mutable_data<float>());
   return weight;
 }
 
 std::shared_ptr<const void> onednn_open(const Problem& problem, const OnednnForm& form, const Config& config) {
-  return std::make_shared<Kernel>(Kernel{form, epilogue_of(problem, form), onednn_product(problem, form, config[0])});
+  return std::make_shared<Kernel>(Kernel{form, epilogue_of(problem, form), onednn_matmul(problem, form, config[0])});
 }
 
 ir::Dim onednn_scratch(const Problem& problem, const OnednnForm& form, const Config& config) {
-  return onednn_product(problem, form, config[0])->scratch_bytes() + epilogue_of(problem, form).scratch_bytes();
+  return onednn_matmul(problem, form, config[0])->scratch_bytes() + epilogue_of(problem, form).scratch_bytes();
 }
 
 Status::Code onednn_run(const void* self, const RunArgs& args) noexcept {

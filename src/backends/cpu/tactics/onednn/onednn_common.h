@@ -3,7 +3,7 @@
 #pragma once
 
 #include "backends/cpu/gemm/f32_epilogue.h"
-#include "backends/cpu/onednn/product.h"
+#include "backends/cpu/onednn/matmul.h"
 
 namespace tenfold::backends::cpu {
 
@@ -39,7 +39,7 @@ class OnednnEpilogue {
 struct OnednnForm {
   std::shared_ptr<const onednn::Product> (*make)(const Problem& problem, std::int64_t parts, const OnednnEpilogue& epilogue) = nullptr;
   int channel_axis = 1, own_bias = -1;
-  std::int64_t rows = 1, least_rows = 1;              // what is cut into parts, and how many of them are worth one
+  std::int64_t rows = 1, min_rows = 1;              // what is cut into parts, and how many of them are worth one
   std::int64_t images = 1, x_image = 0, y_image = 0;  // products that follow each other, and the elements between them
   std::int64_t columns = 1, row_positions = 1;        // of the result; how many of its rows one of `rows` is
   bool channels_last = false;
@@ -55,7 +55,7 @@ void fill_onednn(Tactic& tactic);
 std::vector<Config> onednn_configs(const OnednnForm& form);
 Verdict onednn_valid(const Problem& problem, const OnednnForm& form, const Config& config);
 // The product of a problem; this thread keeps the last one, since a step asks for its size, its packing and its kernel in turn.
-std::shared_ptr<const onednn::Product> onednn_product(const Problem& problem, const OnednnForm& form, std::int64_t parts);
+std::shared_ptr<const onednn::Product> onednn_matmul(const Problem& problem, const OnednnForm& form, std::int64_t parts);
 std::shared_ptr<const void> onednn_open(const Problem& problem, const OnednnForm& form, const Config& config);
 ir::Dim onednn_scratch(const Problem& problem, const OnednnForm& form, const Config& config);
 Tensor onednn_unpack(const Problem& problem, const OnednnForm& form, const Config& config, const void* packed);
@@ -68,10 +68,10 @@ void fill_onednn(Tactic& t) {
   t.valid = [](const Problem& p, const Config& c) { return onednn_valid(p, form_of(p), c); };
   t.worker_scratch = [](const Problem& p, const Config& c) { return onednn_scratch(p, form_of(p), c); };
   t.packed_bytes = [](const Problem& p, const Config& c, int input) {
-    return input == 1 ? onednn_product(p, form_of(p), c[0])->weight_bytes() : std::int64_t{-1};
+    return input == 1 ? onednn_matmul(p, form_of(p), c[0])->weight_bytes() : std::int64_t{-1};
   };
   t.pack = [](const Problem& p, const Config& c, int, std::span<const Tensor* const> constants, void* packed) {
-    onednn_product(p, form_of(p), c[0])->pack(constants[1]->data<float>(), packed);
+    onednn_matmul(p, form_of(p), c[0])->pack(constants[1]->data<float>(), packed);
   };
   t.unpack = [](const Problem& p, const Config& c, int, const void* packed) { return onednn_unpack(p, form_of(p), c, packed); };
   t.open = [](const Problem& p, const Config& c, Opening&) { return onednn_open(p, form_of(p), c); };

@@ -9,7 +9,7 @@ using namespace cpu;
 
 std::shared_ptr<const onednn::Product> make(const Problem& p, std::int64_t parts, const OnednnEpilogue& epilogue) {
   const ir::Dims &x = p.in[0].dims, &y = p.out[0].dims;
-  onednn::ConvProduct product{.shape = ConvShape(p), .rank = static_cast<int>(x.size()) - 2};
+  onednn::ConvGemm product{.shape = ConvShape(p), .rank = static_cast<int>(x.size()) - 2};
   for (std::size_t i = 2; i < x.size(); ++i) {
     product.in[i + 3 - x.size()] = x[i].constant();
     product.out[i + 3 - x.size()] = y[i].constant();
@@ -19,7 +19,7 @@ std::shared_ptr<const onednn::Product> make(const Problem& p, std::int64_t parts
 
 OnednnForm form_of(const Problem& p) {
   const ir::Dims &x = p.in[0].dims, &y = p.out[0].dims;
-  OnednnForm form{.make = make, .own_bias = conv_has_bias(p) ? 2 : -1, .least_rows = 4, .channels_last = true};
+  OnednnForm form{.make = make, .own_bias = conv_has_bias(p) ? 2 : -1, .min_rows = 4, .channels_last = true};
   form.images = x[0].constant(), form.rows = y[2].constant(), form.columns = y[1].constant();
   form.x_image = form.y_image = 1;
   for (std::size_t i = 1; i < x.size(); ++i) form.x_image *= x[i].constant(), form.y_image *= y[i].constant();

@@ -18,7 +18,7 @@ std::shared_ptr<const onednn::Product> make(const Problem& p, std::int64_t parts
 OnednnForm form_of(const Problem& p) {
   const onednn::MatrixProduct product = product_of(p);
   const int last = static_cast<int>(p.out[0].dims.size()) - 1;
-  return {.make = make, .channel_axis = last, .rows = product.m, .least_rows = 8, .columns = product.n};
+  return {.make = make, .channel_axis = last, .rows = product.m, .min_rows = 8, .columns = product.n};
 }
 
 Verdict supports(const Problem& p) {

@@ -31,7 +31,7 @@ void for_recurrent_weights(const RecurrentExtents& e, int operand, std::int64_t 
 enum class RecurrentCell { lstm, gru, rnn };
 
 // out[rows x count] += x[rows x depth] * columns [first, first + count) of W or R, which is `operand`, for each of some gates.
-struct RecurrentProduct {
+struct RecurrentGemm {
   int operand;
   std::int64_t direction, first, count;
   const float* x;
@@ -47,7 +47,7 @@ struct RecurrentProduct {
 struct RecurrentKernel {
   RecurrentKernel(const Problem& p, const RecurrentExtents& extents);
   virtual ~RecurrentKernel() = default;
-  virtual void add(const RunArgs& args, const RecurrentProduct& product, int worker) const noexcept = 0;
+  virtual void add(const RunArgs& args, const RecurrentGemm& product, int worker) const noexcept = 0;
   const RecurrentKernels* kernels;
   RecurrentExtents e;
   RecurrentCell cell;

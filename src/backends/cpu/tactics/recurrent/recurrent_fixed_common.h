@@ -6,12 +6,12 @@
 
 #include "backends/cpu/gemm/weights_bytes.h"
 #include "backends/cpu/gemm/weights_fixed.h"
-#include "backends/cpu/kernels/product/gemv_s16.h"
+#include "backends/cpu/kernels/gemm/gemv_s16.h"
 #include "backends/cpu/tactics/recurrent/recurrent_run_common.h"
 
 namespace tenfold::backends::cpu {
 
-constexpr std::int64_t kFixedLanes = 16, kMostFixedRows = GemvS16Kernels::kMostRows;
+constexpr std::int64_t kFixedLanes = 16, kMaxFixedRows = GemvS16Kernels::kMaxRows;
 inline const GemvS16Kernels& s16() { return tenfold_gemv_s16_vnni; }
 inline void set_weights(GemvS16Tile& g, const FixedWeights&, const char* at, std::int64_t inside) {
   g.weights = reinterpret_cast<const std::int16_t*>(at) + inside * 2;
@@ -20,7 +20,7 @@ inline void set_weights(GemvS16Tile& g, const ByteWeights&, const char* at, std:
   g.bytes = reinterpret_cast<const std::int8_t*>(at) + inside * 2;
 }
 inline auto product_with(const FixedWeights&, std::int64_t rows, std::int64_t panels) { return s16().product[rows - 1][panels - 1]; }
-inline auto product_with(const ByteWeights&, std::int64_t rows, std::int64_t panels) { return s16().product_bytes[rows - 1][panels - 1]; }
+inline auto product_with(const ByteWeights&, std::int64_t rows, std::int64_t panels) { return s16().gemm_bytes[rows - 1][panels - 1]; }
 
 inline RecurrentExtents fixed_extents(const Problem& p) { return {p, kFixedLanes, kFixedLanes}; }
 // {parts of a step's units}: above 1, a core hands its part to others after each step, which takes half a microsecond.
@@ -31,12 +31,12 @@ template <class Weights>
 struct FixedKernel final : RecurrentKernel {
   FixedKernel(const Problem& p, const Config& c, const Weights& w, const Weights& r)
       : RecurrentKernel(p, fixed_extents(p)), weights{w, r}, unit_parts(c[0]) {}
-  void add(const RunArgs& args, const RecurrentProduct& p, int worker) const noexcept override {
+  void add(const RunArgs& args, const RecurrentGemm& p, int worker) const noexcept override {
     const Weights& w = weights[p.operand - 1];
     const char* packed = args.in[static_cast<std::size_t>(p.operand)].as<const char>() + p.direction * w.bytes();
-    for (std::int64_t row = 0; row < p.rows; row += kMostFixedRows) {
-      RecurrentProduct few = p;
-      few.x += row * p.x_row, few.out += row * p.out_row, few.rows = std::min(kMostFixedRows, p.rows - row);
+    for (std::int64_t row = 0; row < p.rows; row += kMaxFixedRows) {
+      RecurrentGemm few = p;
+      few.x += row * p.x_row, few.out += row * p.out_row, few.rows = std::min(kMaxFixedRows, p.rows - row);
       if (w.ordinary(packed) && multiply(w, packed, few, e.padded, args.scratch_of<std::int32_t>(worker))) continue;
       for (std::int64_t gate = 0; gate < p.gates; ++gate) multiply_whole(w, packed, few, gate * e.padded);
     }
@@ -47,15 +47,15 @@ struct FixedKernel final : RecurrentKernel {
 
  private:
   // False where fixed point cannot hold a row.
-  static bool multiply(const Weights& w, const void* packed, const RecurrentProduct& p, std::int64_t padded, std::int32_t* parts) noexcept {
-    float scale[kMostFixedRows];
+  static bool multiply(const Weights& w, const void* packed, const RecurrentGemm& p, std::int64_t padded, std::int32_t* parts) noexcept {
+    float scale[kMaxFixedRows];
     for (std::int64_t r = 0; r < p.rows; ++r)
       if (!s16().split(p.x + r * p.x_row, w.balance(packed), w.k(), parts + r * w.depth(), scale + r)) return false;
     GemvS16Tile g{.rows = parts, .row_scale = scale, .pairs = w.depth() / 2, .used = used_pairs(w.k())};
     for (std::int64_t i = 0; i < p.gates; ++i) multiply_gate(w, packed, p, (p.backwards ? p.gates - 1 - i : i) * padded, g);
     return true;
   }
-  static void multiply_gate(const Weights& w, const void* packed, const RecurrentProduct& p, std::int64_t gate, GemvS16Tile g) noexcept {
+  static void multiply_gate(const Weights& w, const void* packed, const RecurrentGemm& p, std::int64_t gate, GemvS16Tile g) noexcept {
     const std::int64_t begin = p.first + gate, end = begin + p.count, most = s16().panels[p.rows - 1] * kFixedLanes;
     // Columns at once, from the left or before `column` from the right: they are of one group.
     for (std::int64_t column = p.backwards ? end : begin, columns = 0; p.backwards ? column > begin : column < end;) {
@@ -73,11 +73,11 @@ struct FixedKernel final : RecurrentKernel {
       if (!p.backwards) column += columns;
     }
   }
-  static void multiply_whole(const Weights& w, const void* packed, const RecurrentProduct& p, std::int64_t gate) noexcept {
+  static void multiply_whole(const Weights& w, const void* packed, const RecurrentGemm& p, std::int64_t gate) noexcept {
     constexpr std::int64_t kColumns = Weights::kPanel;
-    double decoded[kColumns], sums[kMostFixedRows][kColumns];
+    double decoded[kColumns], sums[kMaxFixedRows][kColumns];
     for (std::int64_t done = 0; done < p.count; done += kColumns) {
-      std::fill_n(sums[0], kMostFixedRows * kColumns, 0.0);
+      std::fill_n(sums[0], kMaxFixedRows * kColumns, 0.0);
       for (std::int64_t i = 0; i < w.k(); ++i) {
         w.decode(packed, i, i + 1, p.first + gate + done, decoded);
         for (std::int64_t r = 0; r < p.rows; ++r)

@@ -74,7 +74,7 @@ Tensor unpack(const Problem& p, const Config&, int input, const void* packed) {
 
 struct Kernel final : RecurrentKernel {
   explicit Kernel(const Problem& p) : RecurrentKernel(p, extents(p)) {}
-  void add(const RunArgs& args, const RecurrentProduct& p, int) const noexcept override {
+  void add(const RunArgs& args, const RecurrentGemm& p, int) const noexcept override {
     const std::int64_t depth = e.depth(p.operand);
     const float* const weights = args.in[static_cast<std::size_t>(p.operand)].as<const float>() + p.direction * e.row() * depth;
     const auto add_columns = [&](std::int64_t gate, std::int64_t column, std::int64_t count) {

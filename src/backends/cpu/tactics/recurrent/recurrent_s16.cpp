@@ -52,7 +52,7 @@ ir::Dim workspace(const Problem& p, const Config&) { return recurrent_workspace(
 // Of a worker: both parts of a few rows.
 ir::Dim worker_scratch(const Problem& p, const Config&) {
   const RecurrentExtents e = fixed_extents(p);
-  return kMostFixedRows * 4 * std::max(weights_of(e, 1).depth(), weights_of(e, 2).depth());
+  return kMaxFixedRows * 4 * std::max(weights_of(e, 1).depth(), weights_of(e, 2).depth());
 }
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {

@@ -44,7 +44,7 @@ Tensor unpack(const Problem& p, const Config&, int input, const void* packed) {
 ir::Dim workspace(const Problem& p, const Config&) { return recurrent_workspace(p, fixed_extents(p)); }
 ir::Dim worker_scratch(const Problem& p, const Config&) {   // both parts of a few rows
   const RecurrentExtents e = fixed_extents(p);
-  return kMostFixedRows * 4 * std::max(weights_of(e, 1).depth(), weights_of(e, 2).depth());
+  return kMaxFixedRows * 4 * std::max(weights_of(e, 1).depth(), weights_of(e, 2).depth());
 }
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
   const RecurrentExtents e = fixed_extents(p);

@@ -31,7 +31,7 @@ StackLayer::StackLayer(const Problem& stack, int layer) : attributes_(ops::recur
 }
 
 Verdict supports_stack(const Problem& stack, const Tactic& layers) {
-  if (stack_layers(stack) > RecurrentStackLayer::kMostLayers) return Verdict::no("too many layers");
+  if (stack_layers(stack) > RecurrentStackLayer::kMaxLayers) return Verdict::no("too many layers");
   for (int layer = 0; layer < stack_layers(stack); ++layer) {
     const auto r = static_cast<std::size_t>(RecurrentStackLayer::operands(layer)[2]);
     if (r >= stack.in.size() || stack.in[0].dims.size() != 3 || stack.in[r - 1].dims.size() != 3 || stack.in[r].dims.size() != 3)
@@ -65,7 +65,7 @@ struct alignas(kLine) Progress {
 };
 struct Board {
   Progress claimed;                                // cells
-  Progress done[RecurrentStackLayer::kMostLayers];  // cells of a layer, which are done in order
+  Progress done[RecurrentStackLayer::kMaxLayers];  // cells of a layer, which are done in order
 };
 
 struct StackKernel {
@@ -166,14 +166,14 @@ class StackRun {
   const StackKernel& kernel_;
   int layers_;
   Board* board_;
-  LayerRun runs_[RecurrentStackLayer::kMostLayers];
+  LayerRun runs_[RecurrentStackLayer::kMaxLayers];
   int64_t cells_, steps_;
 };
 
 }  // namespace
 
 ir::Dim stack_workspace(const Problem& stack, const Tactic& layers) {
-  ir::Dim bytes = static_cast<int64_t>(sizeof(Board)) + 2 * kLine * RecurrentStackLayer::kMostLayers;
+  ir::Dim bytes = static_cast<int64_t>(sizeof(Board)) + 2 * kLine * RecurrentStackLayer::kMaxLayers;
   for (int l = 0; l < stack_layers(stack); ++l) {
     const StackLayer layer(stack, l);
     const Problem& p = layer.problem();

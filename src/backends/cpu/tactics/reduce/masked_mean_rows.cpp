@@ -25,12 +25,12 @@ Verdict supports(const Problem& p) {
 struct Kernel {
   RowFloats rows, out;
   DType mask;
-  float least, least_length;
+  float least, min_length;
   bool normalize, packed;
 };
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
   return std::make_shared<Kernel>(Kernel{RowFloats(p, p.in[0].dtype), RowFloats(p, p.out[0].dtype), p.in[1].dtype,
-                                         p.attributes->number("least"), p.attributes->number("least_length"),
+                                         p.attributes->number("least"), p.attributes->number("min_length"),
                                          p.attributes->integer("normalize") != 0, has_offsets(p)});
 }
 
@@ -57,7 +57,7 @@ void mean_of(const Kernel& kernel, const void* x, const void* mask, int64_t firs
     squares += static_cast<double>(y[i]) * static_cast<double>(y[i]);
   }
   if (!kernel.normalize) return;
-  const float by = std::max(static_cast<float>(std::sqrt(squares)), kernel.least_length);
+  const float by = std::max(static_cast<float>(std::sqrt(squares)), kernel.min_length);
   for (int64_t i = 0; i < length; ++i) y[i] /= by;
 }
 

@@ -11,7 +11,7 @@ namespace {
 using namespace cpu;
 using std::int64_t;
 
-constexpr int64_t kMost = 1024;  // the heap lies on the stack
+constexpr int64_t kMax = 1024;  // the heap lies on the stack
 
 Verdict supports(const Problem& p) {
   if (Verdict v = no_epilogue(p); !v) return v;
@@ -20,7 +20,7 @@ Verdict supports(const Problem& p) {
   if (!p.in[1].constant) return Verdict::no("k is not constant");
   if (p.out[0].missing || p.out[1].missing) return Verdict::no("an output is not wanted");
   const int axis = wrapped(p.attributes->integer("axis"), static_cast<int>(p.in[0].dims.size()));
-  if (p.bounds(p.out[0].dims[static_cast<std::size_t>(axis)]).upper > kMost) return Verdict::no(cat("k may be more than ", kMost));
+  if (p.bounds(p.out[0].dims[static_cast<std::size_t>(axis)]).upper > kMax) return Verdict::no(cat("k may be more than ", kMax));
   return dense_plain(p);
 }
 
@@ -50,10 +50,10 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Bound& x = args.in[0];
   const int axis = wrapped(kernel.axis, x.rank);
   const int64_t outer = product(x.dims, 0, axis), n = x.dims[axis], inner = product(x.dims, axis + 1, x.rank), k = args.out[0].dims[axis];
-  if (k > n || k > kMost) return Status::invalid_shape;
+  if (k > n || k > kMax) return Status::invalid_shape;
   if (k == 0) return Status::ok;
   for_row_parts(*args.parallel, outer * inner, rows_per_part(n * 4), [&](int64_t first, int64_t last, int) {
-    Entry best[kMost];
+    Entry best[kMax];
     for (int64_t r = first; r < last; ++r) {
       const float* from = x.as<const float>() + r / inner * n * inner + r % inner;
       for (int64_t i = 0; i < n; ++i) {

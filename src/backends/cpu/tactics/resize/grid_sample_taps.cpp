@@ -11,14 +11,14 @@ namespace {
 using namespace cpu;
 using std::int64_t;
 
-constexpr int kMostDims = 3, kMostTaps = 64, kBlock = 32;   // a block's taps lie on the stack
+constexpr int kMaxDims = 3, kMaxTaps = 64, kBlock = 32;   // a block's taps lie on the stack
 
 Verdict supports(const Problem& p) {
   if (Verdict v = no_epilogue(p); !v) return v;
   for (int i = 0; i < 2; ++i)
     if (p.in[static_cast<std::size_t>(i)].dtype != DType::f32)
       return Verdict::no(cat("operand ", i, " of type ", name(p.in[static_cast<std::size_t>(i)].dtype)));
-  if (p.in[0].dims.size() > kMostDims + 2) return Verdict::no(cat("more than ", kMostDims, " dims to sample"));
+  if (p.in[0].dims.size() > kMaxDims + 2) return Verdict::no(cat("more than ", kMaxDims, " dims to sample"));
   return dense_plain(p);
 }
 
@@ -27,8 +27,8 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) { re
 // What one place reads: offsets into a plane, and weights. What counts nothing is left out: it may be NaN.
 struct Reads {
   int count = 0;
-  int64_t offset[kMostTaps];
-  float weight[kMostTaps];
+  int64_t offset[kMaxTaps];
+  float weight[kMaxTaps];
 };
 
 void find(const ops::Sampling& sampling, const float* place, const int64_t* extents, int dims, Reads& reads) {

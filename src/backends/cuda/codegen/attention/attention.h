@@ -34,7 +34,7 @@ struct AttentionProblem {
   std::int64_t padded_value() const { return bits(dtype) == 8 ? (value_size + 15) / 16 * 16 : (value_size + 7) / 8 * 8; }
 };
 inline constexpr int kAttentionKeys = 64;  // that pass through shared memory at a time
-inline constexpr int kMostWholeKeys = 256;
+inline constexpr int kMaxWholeKeys = 256;
 inline constexpr int kSimpleThreads = 128;
 
 // Tensor cores: f16, bf16 and, keys in steps, f32 rounded to tf32 and e4m3; head sizes to 128. Exports `vectors`, for rows of Q, K, V and

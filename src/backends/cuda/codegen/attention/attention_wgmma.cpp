@@ -17,14 +17,14 @@ int AttentionTile::shared_bytes(const AttentionProblem& p) const {
   return 1024 + teams * ((team + 1023) / 1024 * 1024);
 }
 
-std::string generate_attention_wgmma(const AttentionProblem& p, const AttentionTile& tile, std::int64_t keys, std::int64_t most_keys) {
+std::string generate_attention_wgmma(const AttentionProblem& p, const AttentionTile& tile, std::int64_t keys, std::int64_t max_keys) {
   KernelText text;
   text.define("BF16", p.dtype == DType::bf16 ? 1 : 0), text.define("MASK", storage_type(p.mask));
   text.define("LOAD_MASK(x)", loaded(p.mask, "(x)")), text.define("RESULT", storage_type(p.out));
   text.define("HEAD_SIZE", p.size), text.define("CHUNK", attention_chunk(p)), text.define("SCALE", p.scale);
   text.define("WARPGROUPS", tile.groups), text.define("TEAMS", tile.teams), text.define("KEYS", tile.keys);
   text.define("STAGES", tile.stages), text.define("REGISTERS", tile.registers()), text.define("ALL_KEYS", keys);
-  text.define("WHOLE", most_keys <= tile.keys ? 1 : 0), text.define("CAUSAL", p.causal ? "true" : "false");
+  text.define("WHOLE", max_keys <= tile.keys ? 1 : 0), text.define("CAUSAL", p.causal ? "true" : "false");
   text.define("MASKED", p.masked ? 1 : 0), text.define("MASK_ROW", p.masked && p.mask_row ? 1 : 0);
   text.define("CAPPED", p.cap > 0 ? 1 : 0), text.define("CAP", p.cap);
   text.define("ZERO_ROWS", p.zero_rows ? 1 : 0);

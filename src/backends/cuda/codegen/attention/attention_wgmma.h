@@ -26,6 +26,6 @@ struct AttentionTile {
 };
 int attention_chunk(const AttentionProblem& p);
 // `keys`: how many there are, or -1 where only the run knows.
-std::string generate_attention_wgmma(const AttentionProblem& p, const AttentionTile& tile, std::int64_t keys, std::int64_t most_keys);
+std::string generate_attention_wgmma(const AttentionProblem& p, const AttentionTile& tile, std::int64_t keys, std::int64_t max_keys);
 
 }  // namespace tenfold::backends::cuda

@@ -1,7 +1,7 @@
 // Depthwise convolutions, a filter for each channel: channels last, neighboring channels in a thread, any epilogue.
 #pragma once
 
-#include "backends/cuda/codegen/product/gemm.h"
+#include "backends/cuda/codegen/gemm/gemm.h"
 
 namespace tenfold::backends::cuda {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "backends/cuda/codegen/kernel_text.h"
-#include "backends/cuda/codegen/product/gemm_epilogue.h"
+#include "backends/cuda/codegen/gemm/gemm_epilogue.h"
 #include "backends/cuda/codegen/wgmma_text.h"
 #include "base/check.h"
 

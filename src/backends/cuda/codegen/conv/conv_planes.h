@@ -3,7 +3,7 @@
 // planes of results grow at once; one is complete after each step.
 #pragma once
 
-#include "backends/cuda/codegen/product/gemm_wgmma.h"
+#include "backends/cuda/codegen/gemm/gemm_wgmma.h"
 #include "backends/cuda/kernels/conv/conv_planes_args.h"
 
 namespace tenfold::backends::cuda {

@@ -3,7 +3,7 @@
 
 #include "backends/cuda/codegen/kernel_text.h"
 #include "backends/cuda/codegen/prelude.h"
-#include "backends/cuda/codegen/product/gemm_epilogue.h"
+#include "backends/cuda/codegen/gemm/gemm_epilogue.h"
 #include "base/check.h"
 
 namespace tenfold::backends::cuda {

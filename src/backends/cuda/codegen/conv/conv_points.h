@@ -2,7 +2,7 @@
 // channels are read once by neighboring threads, which add up their sums.
 #pragma once
 
-#include "backends/cuda/codegen/product/gemm.h"
+#include "backends/cuda/codegen/gemm/gemm.h"
 #include "backends/cuda/kernels/conv/conv_points_args.h"
 
 namespace tenfold::backends::cuda {

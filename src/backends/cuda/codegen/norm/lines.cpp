@@ -18,7 +18,7 @@ std::string generate_lines(const LineProblem& p) {
   define("LOAD(r)", loaded(p.in, "(r)")), define("STORE(r)", stored(p.out, "(r)"));
   define("LOAD_SCALE(r)", loaded(p.scale, "(r)")), define("LOAD_BIAS(r)", loaded(p.bias, "(r)"));
   define("EPSILON", cat("__int_as_float(", std::bit_cast<std::int32_t>(static_cast<float>(p.epsilon)), ")"));
-  if (p.kind == LineKind::channel_norm)
+  if (p.kind == LineKind::group_norm_nhwc)
     define("AT(step)", "((u32)line % (u32)a.groups * (u32)a.per_group + (u32)k / (u32)a.spatial)");
   else
     define("AT(step)", "k * a.step");

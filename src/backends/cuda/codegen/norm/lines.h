@@ -9,7 +9,7 @@
 
 namespace tenfold::backends::cuda {
 
-enum class LineKind { softmax, log_softmax, layer_norm, rms_norm, channel_norm, hardmax, absolutes, squares };
+enum class LineKind { softmax, log_softmax, layer_norm, rms_norm, group_norm_nhwc, hardmax, absolutes, squares };
 struct LineProblem {
   LineKind kind = LineKind::softmax;
   DType in = DType::f32, out = DType::f32, scale = DType::f32, bias = DType::f32;

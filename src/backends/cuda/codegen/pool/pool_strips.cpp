@@ -18,7 +18,7 @@ int bytes_of(const PoolStripsProblem& p) { return bits(p.pool.dtype) / 8; }
 int floor_div(int a, int b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 
 // A word of what lies outside.
-const char* least_word(const PoolProblem& w) {
+const char* min_word(const PoolProblem& w) {
   if (!w.is_max || w.dtype == DType::u8) return "0u";
   if (w.dtype == DType::i8) return "0x80808080u";
   return w.dtype == DType::f32 ? "0xff800000u" : w.dtype == DType::f16 ? "0xfc00fc00u" : "0xff80ff80u";
@@ -105,7 +105,7 @@ std::string generate_pool_strips(const PoolStripsProblem& p) {
   define("READS", reads.from.size()), define("WORDS", reads.words);
   list("FROM", reads.from), list("WIDE", reads.wide), list("WORD", reads.word), list("AT", reads.at);
   define("LOAD(e)", loaded(w.dtype, "(e)")), define("STORE(f)", stored(w.dtype, "(f)"));
-  define("FILL", least_word(w));
+  define("FILL", min_word(w));
   define("BYTES", bits(w.dtype) == 8 ? 1 : 0);
   define("MAX_BYTES", w.dtype == DType::i8 ? "\"vmax4.s32.s32.s32\"" : "\"vmax4.u32.u32.u32\"");
   define("PAIRS", bits(w.dtype) == 16 ? 1 : 0), define("MAX_PAIR", w.dtype == DType::bf16 ? "\"max.NaN.bf16x2\"" : "\"max.NaN.f16x2\"");

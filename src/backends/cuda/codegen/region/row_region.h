@@ -30,7 +30,7 @@ struct RowRegionKernel {
   bool shares = false;
 };
 // Several blocks for a row: at most so many, and so many for all rows together, for which there is room in the workspace.
-inline constexpr int kRowRegionThreads = 512, kMostRowShares = 512, kRowSharesOfAll = 1056;
+inline constexpr int kRowRegionThreads = 512, kMaxRowShares = 512, kRowSharesOfAll = 1056;
 
 Verdict can_generate(const RowRegionProblem& p);
 RowRegionKernel generate_row_region(const RowRegionProblem& p);

@@ -36,7 +36,7 @@ int width_of(const RowRegionProblem& p, const IndexSpace& outer, const IndexSpac
 // Threads of a row: as few as can hold it with some reads under way each, more where there are few rows; several blocks of a cluster where
 // the registers of one are too few.
 RowShape row_shape(const RowRegionProblem& p, const IndexSpace& outer, const IndexSpace& row) {
-  constexpr std::int64_t kFewRows = 1056, kBytes = 128, kMostBytes = 256, kMostBlocks = 8;
+  constexpr std::int64_t kFewRows = 1056, kBytes = 128, kMaxBytes = 256, kMaxBlocks = 8;
   static const ir::SymbolBounds nothing_known;
   RowShape s{.width = width_of(p, outer, row)};
   const Dim length = ir::product(p.row);
@@ -51,8 +51,8 @@ RowShape row_shape(const RowRegionProblem& p, const IndexSpace& outer, const Ind
   const std::int64_t wanted = few ? 32 : operands > 1 ? 128 : 64;
   int threads = 8, cluster = 1;
   while (threads < kRowRegionThreads && of_thread(threads) > wanted) threads *= 2;
-  while (p.clusters && cluster < kMostBlocks && of_thread(threads * cluster) > kBytes) cluster *= 2;
-  if (of_thread(threads * cluster) > kMostBytes) return s;
+  while (p.clusters && cluster < kMaxBlocks && of_thread(threads * cluster) > kBytes) cluster *= 2;
+  if (of_thread(threads * cluster) > kMaxBytes) return s;
   s.held = true, s.threads = threads, s.cluster = cluster, s.rows_per_block = threads > 32 ? 1 : 128 / threads;
   // What is kept takes registers, too, 4 bytes for each element.
   std::int64_t kept = 0;

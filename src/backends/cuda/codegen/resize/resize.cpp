@@ -45,8 +45,8 @@ Windows windows_of(const Problem& p, int width, int taps) {
       w.weights += cat(v || t ? "," : "", std::showpoint, std::setprecision(9), t < mixed.size() ? mixed[t].weight : 0., "f");
     w.before = std::max(w.before, -first), w.behind = std::max(w.behind, first + taps - static_cast<int>(length));
   }
-  constexpr int kMostBeside = 4;
-  if (w.before > kMostBeside || w.behind > kMostBeside) return {};
+  constexpr int kMaxBeside = 4;
+  if (w.before > kMaxBeside || w.behind > kMaxBeside) return {};
   w.length = static_cast<int>(length);
   return w;
 }
@@ -84,8 +84,8 @@ ResizeKernel generate_resize(const Problem& p, int rows, int blocks) {
   for (std::size_t d = 0; d < axes; ++d)
     if (y[2 + d].is_constant()) extents = cat("(d) == ", 3 - axes + d, " ? ", y[2 + d].constant(), " : ", extents);
   for (std::size_t d = 0; d + axes < 3; ++d) extents = cat("(d) == ", d, " ? 1 : ", extents);
-  constexpr int64_t kMost32 = (int64_t{1} << 31) - 1;
-  const bool narrow = p.bounds(ir::product(y)).upper <= kMost32 && p.bounds(ir::product(x)).upper <= kMost32 && p.in[0].dense;
+  constexpr int64_t kMax32 = (int64_t{1} << 31) - 1;
+  const bool narrow = p.bounds(ir::product(y)).upper <= kMax32 && p.bounds(ir::product(x)).upper <= kMax32 && p.in[0].dense;
   KernelText text;
   const auto define = [&](std::string_view name, const auto& value) { text.define(name, value); };
   define("T", storage_type(t)), define("LOADED(x)", loaded(t, "(x)")), define("STORED(x)", stored(t, "(x)"));
@@ -99,8 +99,8 @@ ResizeKernel generate_resize(const Problem& p, int rows, int blocks) {
   define("BEFORE", w.before), define("BEHIND", w.behind), define("INDEX", narrow ? "u32" : "u64");
   define("OFFSET", narrow ? "int" : "i64"), define("EXTENT(d)", cat("(", extents, ")"));
   define("CHANNELS", y[1].is_constant() ? cat(y[1].constant()) : "a.channels");
-  constexpr int64_t kMostColumns = 512;
-  const bool few = y.back().is_constant() && y.back().constant() <= kMostColumns;
+  constexpr int64_t kMaxColumns = 512;
+  const bool few = y.back().is_constant() && y.back().constant() <= kMaxColumns;
   define("COLUMNS", few ? y.back().constant() : 0);
   const ir::Dim above = axes > 1 ? x[x.size() - 2] : 1, below = axes > 1 ? y[y.size() - 2] : 1;
   define("GROWS", above.is_constant() && below.is_constant() && above.constant() <= below.constant() && axes > 1 ? "true" : "false");

@@ -34,7 +34,7 @@
 #define BX 1
 #endif
 
-#include "backends/cuda/kernels/product/gemm_args.h"
+#include "backends/cuda/kernels/gemm/gemm_args.h"
 
 using namespace tenfold::backends::cuda;
 

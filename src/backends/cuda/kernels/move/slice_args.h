@@ -4,11 +4,11 @@
 
 namespace tenfold::backends::cuda {
 
-constexpr int kMostSliceDims = 8;
+constexpr int kMaxSliceDims = 8;
 struct SliceArguments {
   const void *x, *starts, *axes, *steps;
   void* y;
-  i64 count, elements, x_dims[kMostSliceDims], x_strides[kMostSliceDims], y_dims[kMostSliceDims];
+  i64 count, elements, x_dims[kMaxSliceDims], x_strides[kMaxSliceDims], y_dims[kMaxSliceDims];
 };
 static_assert(sizeof(SliceArguments) == 248 && TENFOLD_OFFSET(SliceArguments, count) == 40 &&
               TENFOLD_OFFSET(SliceArguments, y_dims) == 184);

@@ -22,7 +22,7 @@
 #define KIND_LOG_SOFTMAX 1
 #define KIND_LAYER_NORM 2
 #define KIND_RMS_NORM 3
-#define KIND_CHANNEL_NORM 4
+#define KIND_GROUP_NORM_NHWC 4
 #define KIND_HARDMAX 5
 #define KIND_ABSOLUTES 6
 #define KIND_SQUARES 7
@@ -71,7 +71,7 @@ template <int COLUMNS, int LANES> __device__ __forceinline__ void compute(const 
   most = all;
   const float factor = 1.f / sum, logarithm = logf(sum);
   (void)factor, (void)logarithm;
-#elif KIND == KIND_LAYER_NORM || KIND == KIND_CHANNEL_NORM
+#elif KIND == KIND_LAYER_NORM || KIND == KIND_GROUP_NORM_NHWC
   float sum = 0.f;
   EACH sum += LOAD(x[k * inner]);
   const float mean = over_lanes<Sum, COLUMNS, LANES>(sum, room) / (float)count;

@@ -5,7 +5,7 @@
 namespace tenfold::backends::cuda {
 
 // Element k of line r lies at r / inner * length * inner + r % inner + k * inner. Of the parameters it reads the one at k * step; of
-// channel_norm, whose lines are groups of channels, that of channel r % groups * per_group + k / spatial.
+// group_norm_nhwc, whose lines are groups of channels, that of channel r % groups * per_group + k / spatial.
 // Typed for the kernel: from casts of void* NVRTC makes other code. The tactic has it of void.
 template <class In, class Scale, class Bias, class Out, class Float> struct LineArgumentsOf {
   const In* x;

@@ -14,11 +14,11 @@ struct RowArguments {
 };
 static_assert(sizeof(RowArguments) == 56 && TENFOLD_OFFSET(RowArguments, rows) == 32);
 
-constexpr int kMostRowTerms = 4;
+constexpr int kMaxRowTerms = 4;
 // With terms: of each its rows, its indices and how many there are (they repeat), and how many rows a table has.
 struct RowTermArguments {
-  const void *x[kMostRowTerms], *index[kMostRowTerms];
-  i64 count[kMostRowTerms], extent[kMostRowTerms];
+  const void *x[kMaxRowTerms], *index[kMaxRowTerms];
+  i64 count[kMaxRowTerms], extent[kMaxRowTerms];
   void* y;
   const void *scale, *bias;
   i64 rows;

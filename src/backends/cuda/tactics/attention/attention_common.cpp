@@ -8,11 +8,11 @@
 
 namespace tenfold::backends::cuda {
 
-std::int64_t most_keys(const Problem& p) {
+std::int64_t max_keys(const Problem& p) {
   const std::int64_t rows = p.bounds(p.in[1].dims[2]).upper, longest = has_offsets(p) ? p.attributes->integer("longest", 0) : 0;
   return longest > 0 ? std::min(longest, rows) : rows;
 }
-std::int64_t most_queries(const Problem& p) { return has_offsets(p) ? most_keys(p) : p.bounds(p.in[0].dims[2]).upper; }
+std::int64_t max_queries(const Problem& p) { return has_offsets(p) ? max_keys(p) : p.bounds(p.in[0].dims[2]).upper; }
 
 namespace {
 bool is_computed(DType t) { return t == DType::f32 || t == DType::f16 || t == DType::bf16; }
@@ -31,9 +31,9 @@ Verdict ends_well(const Problem& p) {
 }  // namespace
 
 Verdict attention_is_regular(const Problem& p) {
-  constexpr std::int64_t kMostBatches = 65534;   // of a grid, and one that clears what is behind the last sentence
+  constexpr std::int64_t kMaxBatches = 65534;   // of a grid, and one that clears what is behind the last sentence
   if (has_offsets(p) && (p.in[4].dtype != DType::i32 || !p.in[4].dense)) return Verdict::no("offsets are not dense i32");
-  if (has_offsets(p) && p.bounds(p.in[4].dims[0]).upper > kMostBatches) return Verdict::no("more than 65533 sentences");
+  if (has_offsets(p) && p.bounds(p.in[4].dims[0]).upper > kMaxBatches) return Verdict::no("more than 65533 sentences");
   for (const auto* side : {&p.in, &p.out})
     for (const OperandDesc& o : *side) {
       if (o.missing || (side == &p.in && &o - p.in.data() == 4)) continue;
@@ -53,8 +53,8 @@ Verdict attention_is_regular(const Problem& p) {
 }
 
 Verdict heads_fit_a_grid(const Problem& p) {
-  constexpr std::int64_t kMost = 65535;
-  return Verdict::only_if((has_offsets(p) || p.bounds(p.in[0].dims[0]).upper <= kMost) && p.bounds(p.in[0].dims[1]).upper <= kMost,
+  constexpr std::int64_t kMax = 65535;
+  return Verdict::only_if((has_offsets(p) || p.bounds(p.in[0].dims[0]).upper <= kMax) && p.bounds(p.in[0].dims[1]).upper <= kMax,
                           "more than 65535 batches or heads");
 }
 

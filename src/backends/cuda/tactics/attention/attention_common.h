@@ -8,8 +8,8 @@ namespace tenfold::backends::cuda {
 
 inline bool is_of_float8(const Problem& p) { return p.op->name == "AttentionFloat8"; }
 
-std::int64_t most_keys(const Problem& p);          // of one batch or sentence, over the box
-std::int64_t most_queries(const Problem& p);
+std::int64_t max_keys(const Problem& p);          // of one batch or sentence, over the box
+std::int64_t max_queries(const Problem& p);
 Verdict attention_is_regular(const Problem& p);
 // Whether a grid has places for a block of every head of every batch.
 Verdict heads_fit_a_grid(const Problem& p);

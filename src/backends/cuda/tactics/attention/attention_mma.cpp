@@ -2,7 +2,7 @@
 // block, and how keys come: step by step, all at once, or all at once in blocks that stay; f32 and e4m3 step by step.
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/attention/attention_common.h"
-#include "backends/cuda/tactics/product/mma_common.h"
+#include "backends/cuda/tactics/gemm/mma_common.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
@@ -12,13 +12,13 @@ using namespace cuda;
 
 // {warps, 0 for keys in steps, 1 for all at once, 2 for blocks that stay, 3 for those with two rows of fragments}
 constexpr std::int64_t kSteps = 0, kAtOnce = 1, kStaying = 2, kTwoRows = 3;
-constexpr std::int64_t kMostWarps = 16;
+constexpr std::int64_t kMaxWarps = 16;
 AttentionProblem configured(const Problem& p, const Config& c) {
   AttentionProblem a = attention_problem(p);
   a.warps = static_cast<int>(c[0]);
   if (c[1] == kSteps) return a;
   const std::int64_t step = c[1] >= kStaying || a.packed ? 32 : 16;
-  a.whole = static_cast<int>(ceil_div(std::max<std::int64_t>(most_keys(p), 1), step) * step);
+  a.whole = static_cast<int>(ceil_div(std::max<std::int64_t>(max_keys(p), 1), step) * step);
   a.exactly = !a.packed && p.in[1].dims[2] == ir::Dim(a.whole);
   if (c[1] < kStaying) return a;
   a.row_blocks = c[1] == kTwoRows ? 2 : 1;
@@ -26,7 +26,7 @@ AttentionProblem configured(const Problem& p, const Config& c) {
   while (a.blocks > 1 && a.blocks * (attention_shared_bytes(a) + 1024) > shared_limit(p.device->arch)) --a.blocks;
   return a;
 }
-bool can_be_whole(const Problem& p) { return most_keys(p) <= kMostWholeKeys && bits(p.in[0].dtype) == 16; }
+bool can_be_whole(const Problem& p) { return max_keys(p) <= kMaxWholeKeys && bits(p.in[0].dtype) == 16; }
 bool fits(const Problem& p, const Config& c) { return attention_shared_bytes(configured(p, c)) <= shared_limit(p.device->arch); }
 
 Verdict supports(const Problem& p) {
@@ -45,8 +45,8 @@ Verdict supports(const Problem& p) {
 
 std::vector<Config> configs(const Problem& p) {
   std::vector<Config> all;
-  const std::int64_t blocks_of_queries = ceil_div(std::max<std::int64_t>(most_queries(p), 1), std::int64_t{16});
-  if (can_be_whole(p) && !has_offsets(p) && p.device->arch >= 80 && blocks_of_queries <= kMostWarps) {
+  const std::int64_t blocks_of_queries = ceil_div(std::max<std::int64_t>(max_queries(p), 1), std::int64_t{16});
+  if (can_be_whole(p) && !has_offsets(p) && p.device->arch >= 80 && blocks_of_queries <= kMaxWarps) {
     const std::int64_t half = std::max<std::int64_t>((blocks_of_queries + 1) / 2, 1);
     const Config quarter{std::max<std::int64_t>(half / 2, 1), kTwoRows};
     for (const Config& c : {Config{half, kTwoRows}, quarter, Config{blocks_of_queries, kStaying}})
@@ -61,7 +61,7 @@ std::vector<Config> configs(const Problem& p) {
   return all;
 }
 Verdict valid(const Problem& p, const Config& c) {
-  if (c.size() != 2 || c[0] < 1 || c[0] > kMostWarps) return Verdict::no("there is no such number of warps");
+  if (c.size() != 2 || c[0] < 1 || c[0] > kMaxWarps) return Verdict::no("there is no such number of warps");
   if (c[1] != kSteps && (c[1] < kAtOnce || c[1] > kTwoRows || !can_be_whole(p)))
     return Verdict::no("there are too many keys to be there at once");
   if (c[1] >= kStaying && has_offsets(p)) return Verdict::no("blocks stay where all heads have as many rows");
@@ -85,7 +85,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& ope
   k->shared_bytes = attention_shared_bytes(a);
   k->vectors = k->module->function("vectors", k->shared_bytes), k->singles = k->module->function("singles", k->shared_bytes);
   if (a.blocks > 0) k->resident = a.blocks * device_of(*p.device).multiprocessors();
-  if (a.packed) k->longest = std::max<std::int64_t>(most_keys(p), 1);
+  if (a.packed) k->longest = std::max<std::int64_t>(max_keys(p), 1);
   k->element = static_cast<std::uint64_t>(bits(a.dtype) / 8), k->result = static_cast<std::uint64_t>(bits(a.out) / 8);
   k->stored = (bits(a.dtype) == 8 ? 4 : 2) * k->result;
   k->queries = 16 * a.row_blocks * a.warps, k->warps = a.warps, k->masked = a.masked, k->mask_tiles = a.mask_tiles && a.whole == 0;

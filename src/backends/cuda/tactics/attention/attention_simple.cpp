@@ -7,12 +7,12 @@ namespace {
 
 using namespace cuda;
 
-constexpr std::int64_t kMostKeys = 8192;  // their scores lie in shared memory
+constexpr std::int64_t kMaxKeys = 8192;  // their scores lie in shared memory
 
 Verdict supports(const Problem& p) {
   if (Verdict v = attention_is_regular(p); !v) return v;
   if (Verdict v = heads_fit_a_grid(p); !v) return v;
-  return Verdict::only_if(most_keys(p) <= kMostKeys, "more than 8192 keys");
+  return Verdict::only_if(max_keys(p) <= kMaxKeys, "more than 8192 keys");
 }
 
 struct Kernel {
@@ -27,7 +27,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& openi
   k->module = device_of(*p.device).load(generate_attention_simple(a), opening);
   k->function = k->module->function("attention");
   k->masked = a.masked;
-  if (a.packed) k->longest = std::max<std::int64_t>(most_keys(p), 1);
+  if (a.packed) k->longest = std::max<std::int64_t>(max_keys(p), 1);
   return k;
 }
 Status::Code run(const void* self, const RunArgs& args) noexcept {

@@ -15,10 +15,10 @@ namespace {
 using namespace cuda;
 using std::int64_t;
 
-constexpr int kSharedBytes = 227 << 10, kMostStages = 4;
-constexpr int64_t kMostUnits = int64_t{1} << 30, kMostGroups = 4;
-constexpr int64_t kMostKeys = 8192;  // attention_simple takes over where addresses are odd
-constexpr double kMostCap = 1000;    // tanh is off by some 2^-22, of the cap
+constexpr int kSharedBytes = 227 << 10, kMaxStages = 4;
+constexpr int64_t kMaxUnits = int64_t{1} << 30, kMaxGroups = 4;
+constexpr int64_t kMaxKeys = 8192;  // attention_simple takes over where addresses are odd
+constexpr double kMaxCap = 1000;    // tanh is off by some 2^-22, of the cap
 
 int64_t upper(const Problem& p, std::size_t operand) { return std::max<int64_t>(p.bounds(p.in[operand].dims[2]).upper, 1); }
 AttentionTile tile_of(const Config& c) {
@@ -38,14 +38,14 @@ bool fits(const Problem& p, const AttentionTile& t) {
 
 std::vector<Config> configs(const Problem& p) {
   std::vector<Config> all;
-  const int64_t keys = upper(p, 1), groups = std::min(ceil_div(upper(p, 0), int64_t{64}), kMostGroups);
+  const int64_t keys = upper(p, 1), groups = std::min(ceil_div(upper(p, 0), int64_t{64}), kMaxGroups);
   // {groups, teams, keys of a step at most}
   constexpr int64_t kTiles[][3] = {{2, 2, 128}, {4, 1, 128}, {2, 1, 208}, {3, 1, 128}, {1, 4, 128},
                                    {1, 3, 128}, {2, 2, 96},  {4, 1, 96},  {2, 1, 128}, {1, 2, 64}};
   for (const auto& t : kTiles) {
     if (t[0] > groups) continue;
     const int64_t steps = ceil_div(keys, t[2]), step = ceil_div(ceil_div(keys, steps), int64_t{16}) * 16;
-    for (int stages = kMostStages; stages > 0; --stages) {  // as many as fit
+    for (int stages = kMaxStages; stages > 0; --stages) {  // as many as fit
       const Config c{t[0], t[1], step, stages};
       if (!fits(p, tile_of(c))) continue;
       if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
@@ -56,7 +56,7 @@ std::vector<Config> configs(const Problem& p) {
 }
 
 // Whether addresses or strides may be such that a simple kernel has to run, or there may be no keys or very many units.
-bool may_be_odd(const Problem& p) {
+bool may_be_misaligned(const Problem& p) {
   const auto odd = [](const OperandDesc& o, int bytes) {
     const ir::Dims all = o.dense ? strides(o.layout, o.dims) : o.strides;
     return std::any_of(all.begin(), all.end() - 1, [&](ir::Dim s) {
@@ -65,8 +65,8 @@ bool may_be_odd(const Problem& p) {
   };
   const OperandDesc& y = p.out[0];
   const ir::Dims& q = p.in[0].dims;
-  return p.may_be_odd() || odd(p.in[0], 16) || odd(p.in[1], 16) || odd(p.in[2], 16) ||
-         odd(y, bits(y.dtype)) || p.bounds(p.in[1].dims[2]).lower < 1 || p.bounds(q[0] * q[1] * q[2]).upper >= kMostUnits;
+  return p.may_be_misaligned() || odd(p.in[0], 16) || odd(p.in[1], 16) || odd(p.in[2], 16) ||
+         odd(y, bits(y.dtype)) || p.bounds(p.in[1].dims[2]).lower < 1 || p.bounds(q[0] * q[1] * q[2]).upper >= kMaxUnits;
 }
 
 Verdict supports(const Problem& p) {
@@ -79,15 +79,15 @@ Verdict supports(const Problem& p) {
   if (size != p.in[2].dims[3].constant()) return Verdict::no("values have another size than keys");
   if (size % 8 != 0 || (size > 64 && size != 128)) return Verdict::no("the head size is neither 128 nor a multiple of 8 up to 64");
   if (!(p.attributes->number("scale") > 0)) return Verdict::no("the scale is not positive");
-  if (soft_cap(p) > kMostCap) return Verdict::no("the soft cap is above 1000");
-  if (upper(p, 1) > kMostKeys) return Verdict::no("more than 8192 keys");
-  if (Verdict v = may_be_odd(p) ? heads_fit_a_grid(p) : Verdict::ok(); !v) return v;
+  if (soft_cap(p) > kMaxCap) return Verdict::no("the soft cap is above 1000");
+  if (upper(p, 1) > kMaxKeys) return Verdict::no("more than 8192 keys");
+  if (Verdict v = may_be_misaligned(p) ? heads_fit_a_grid(p) : Verdict::ok(); !v) return v;
   return Verdict::only_if(!configs(p).empty(), "no tile fits registers and shared memory");
 }
 
 Verdict valid(const Problem& p, const Config& c) {
-  if (c.size() != 4 || std::any_of(c.begin(), c.end(), [](int64_t n) { return n < 1; }) || c[0] * c[1] > kMostGroups || c[2] % 16 != 0 ||
-      c[2] > 256 || c[3] > kMostStages)
+  if (c.size() != 4 || std::any_of(c.begin(), c.end(), [](int64_t n) { return n < 1; }) || c[0] * c[1] > kMaxGroups || c[2] % 16 != 0 ||
+      c[2] > 256 || c[3] > kMaxStages)
     return Verdict::no("there is no such tile");
   return Verdict::only_if(fits(p, tile_of(c)), "the tile does not fit registers and shared memory");
 }
@@ -108,7 +108,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& ope
   k->module = gpu.load(generate_attention_wgmma(k->problem, k->tile, keys.is_constant() ? keys.constant() : -1, upper(p, 1)), opening);
   k->function = k->module->function("attention", k->tile.shared_bytes(k->problem));
   k->processors = gpu.multiprocessors();
-  if (may_be_odd(p)) {
+  if (may_be_misaligned(p)) {
     k->simple_module = gpu.load(generate_attention_simple(k->problem), opening);
     k->simple = k->simple_module->function("attention");
   }
@@ -134,7 +134,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const int y_bytes = bits(k.problem.out) / 8;   // eight results are written at once
   const auto read = bits_of(a.q, a.q_stride, 2) | bits_of(a.k, a.k_stride, 2) | bits_of(a.v, a.v_stride, 2);
   if (read % 16 != 0 || bits_of(a.y, a.y_stride, y_bytes) % static_cast<unsigned>(8 * y_bytes) != 0 || a.keys == 0 ||
-      units >= kMostUnits)
+      units >= kMaxUnits)
     return run_simple(k, args, a);
   AttentionWgmmaArguments w{};
   w.mask = a.mask, w.y = a.y;

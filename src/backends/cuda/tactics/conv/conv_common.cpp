@@ -2,7 +2,7 @@
 #include "backends/cuda/tactics/conv/conv_common.h"
 
 #include "backends/cuda/tactics/conv/conv_weights_common.h"
-#include "backends/cuda/tactics/product/product_common.h"
+#include "backends/cuda/tactics/gemm/gemm_common.h"
 
 namespace tenfold::backends::cuda {
 namespace {

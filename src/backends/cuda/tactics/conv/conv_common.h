@@ -1,7 +1,7 @@
 // What convolutions on a GPU ask of a problem, and what follows them.
 #pragma once
 
-#include "backends/cuda/tactics/product/library_epilogue_common.h"
+#include "backends/cuda/tactics/gemm/library_epilogue_common.h"
 
 namespace tenfold::backends::cuda {
 

@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "backends/cuda/tactics/conv/conv_common.h"
-#include "backends/cuda/tactics/conv/conv_product_common.h"
+#include "backends/cuda/tactics/conv/conv_gemm_common.h"
 #include "backends/cuda/tactics/elements_common.h"
-#include "backends/cuda/tactics/product/mma_common.h"
+#include "backends/cuda/tactics/gemm/mma_common.h"
 #include "backends/packed_tactic.h"
 #include "base/checked.h"
 
@@ -23,7 +23,7 @@ Verdict supports(const Problem& p) {
 double work(const Problem& p) {
   Product product;
   read_depthwise(p, product);
-  return product_work(product);
+  return gemm_work(product);
 }
 
 // Between [channel, tap] and [tap, channel].

@@ -20,7 +20,7 @@ enum Id : int64_t { kX = 1, kW = 2, kY = 3, kBiasId = 4, kResidualId = 5 };
 
 Verdict supports(const Problem& p) {
   if (!cudnn()) return Verdict::no(cudnn_why_not());
-  if (p.may_be_odd()) return Verdict::no("its operands are described as lying at multiples of 16 bytes");
+  if (p.may_be_misaligned()) return Verdict::no("its operands are described as lying at multiples of 16 bytes");
   const DType t = p.in[0].dtype;
   if (t != DType::f32 && t != DType::f16 && t != DType::bf16) return Verdict::no(cat("operands are ", name(t)));
   if (p.in[1].dtype != t || p.out[0].dtype != t) return Verdict::no("operands differ in type");

@@ -1,8 +1,8 @@
 // conv_mma: convolutions over channels-last images, in groups or not, as implicit products on tensor cores, with any epilogue.
 #include "backends/cuda/tactics/conv/conv_common.h"
-#include "backends/cuda/tactics/conv/conv_product_common.h"
+#include "backends/cuda/tactics/conv/conv_gemm_common.h"
 #include "backends/cuda/tactics/conv/conv_weights_common.h"
-#include "backends/cuda/tactics/product/mma_common.h"
+#include "backends/cuda/tactics/gemm/mma_common.h"
 #include "backends/packed_tactic.h"
 
 namespace tenfold::backends {

@@ -6,8 +6,8 @@
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/device/tensor_map.h"
 #include "backends/cuda/tactics/conv/conv_common.h"
-#include "backends/cuda/tactics/conv/conv_product_common.h"
-#include "backends/cuda/tactics/product/mma_common.h"
+#include "backends/cuda/tactics/conv/conv_gemm_common.h"
+#include "backends/cuda/tactics/gemm/mma_common.h"
 #include "backends/packed_tactic.h"
 #include "base/checked.h"
 
@@ -17,8 +17,8 @@ namespace {
 using namespace cuda;
 using std::int64_t;
 
-constexpr int kMostColumns = 256, kProcessors = 132;
-constexpr int64_t kMostRows = int64_t{1} << 30;  // TMA counts in 32 bits
+constexpr int kMaxColumns = 256, kProcessors = 132;
+constexpr int64_t kMaxRows = int64_t{1} << 30;  // TMA counts in 32 bits
 // {x, y, groups}
 constexpr int kTiles[][3] = {{16, 16, 2}, {32, 8, 2}, {8, 32, 2}, {8, 16, 2}, {16, 8, 2}, {16, 24, 3}, {24, 8, 3}, {8, 24, 3}};
 
@@ -26,7 +26,7 @@ PlanesTile tile_of(const Config& c) {
   return {static_cast<int>(c[0]), static_cast<int>(c[1]), static_cast<int>(c[2]), static_cast<int>(c[3])};
 }
 bool fits(const PlanesProblem& p, const PlanesTile& t) {
-  return p.gemm.n % t.filters == 0 && t.columns(p) <= kMostColumns && t.blocks() * t.columns(p) / 2 <= (t.groups == 2 ? 160 : 112) &&
+  return p.gemm.n % t.filters == 0 && t.columns(p) <= kMaxColumns && t.blocks() * t.columns(p) / 2 <= (t.groups == 2 ? 160 : 112) &&
          t.x + p.gemm.kernel[2] <= 256 && t.stages(p) >= 2;
 }
 
@@ -80,7 +80,7 @@ Verdict read(const Problem& p, Read& r) {
   if (g.channels % 16 != 0 || g.n % 16 != 0) return Verdict::no("channels are no multiple of 16");
   if (r.planes.fold() < 2 || r.planes.fold() > 5) return Verdict::no("the window has no extent of 2 to 5 along its first axis");
   for (const auto& extent : {product.rows, g.in_extent[0] * g.in_extent[1] * g.in_extent[2]})
-    if (extent >= kMostRows) return Verdict::no("an image is too large");
+    if (extent >= kMaxRows) return Verdict::no("an image is too large");
   return Verdict::ok();
 }
 
@@ -119,7 +119,7 @@ Verdict valid(const Problem& p, const Config& c) {
 double work(const Problem& p) {
   Product product;
   read_conv(p, product);
-  return product_work(product);
+  return gemm_work(product);
 }
 
 // Weights as PlanesArguments has them, and back.
@@ -163,7 +163,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& ope
   read(p, k->read);
   k->tile = tile_of(c), k->processors = gpu.multiprocessors();
   GemmProblem& g = k->read.planes.gemm;
-  if (p.may_be_odd()) {
+  if (p.may_be_misaligned()) {
     Product plain;
     read_conv(p, plain);
     plain.gemm.weight_at = planes_weight_at(k->read.planes, k->tile);
@@ -191,7 +191,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const PlanesProblem& planes = k.read.planes;
   const int64_t images = args.in[0].dims[0];
   if (images == 0) return Status::ok;
-  if (images * planes.gemm.out_extent[0] * planes.gemm.out_extent[1] * planes.gemm.out_extent[2] >= kMostRows) return Status::failed;
+  if (images * planes.gemm.out_extent[0] * planes.gemm.out_extent[1] * planes.gemm.out_extent[2] >= kMaxRows) return Status::failed;
   PlanesArguments a{};
   a.w = args.in[1].data, a.y = args.out[0].data, a.images = static_cast<int>(images);
   if (!lie_aligned(args, k.read.epilogue)) return k.plain ? k.plain->run(args, conv_rows(planes.gemm, args)) : Status::failed;

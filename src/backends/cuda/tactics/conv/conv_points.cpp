@@ -3,9 +3,9 @@
 
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/conv/conv_common.h"
-#include "backends/cuda/tactics/conv/conv_product_common.h"
+#include "backends/cuda/tactics/conv/conv_gemm_common.h"
 #include "backends/cuda/tactics/elements_common.h"
-#include "backends/cuda/tactics/product/mma_common.h"
+#include "backends/cuda/tactics/gemm/mma_common.h"
 #include "backends/packed_tactic.h"
 #include "base/checked.h"
 

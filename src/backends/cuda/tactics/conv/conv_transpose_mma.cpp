@@ -1,9 +1,9 @@
 // conv_transpose_mma: transposed convolutions over channels-last images on tensor cores, with any epilogue: where windows tile the
 // result, as products that put their columns where they belong in it; otherwise as a convolution for each phase.
 #include "backends/cuda/tactics/conv/conv_common.h"
-#include "backends/cuda/tactics/conv/conv_product_common.h"
+#include "backends/cuda/tactics/conv/conv_gemm_common.h"
 #include "backends/cuda/tactics/conv/conv_weights_common.h"
-#include "backends/cuda/tactics/product/mma_common.h"
+#include "backends/cuda/tactics/gemm/mma_common.h"
 #include "backends/packed_tactic.h"
 
 namespace tenfold::backends {

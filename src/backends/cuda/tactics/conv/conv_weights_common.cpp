@@ -13,7 +13,7 @@ namespace {
 
 using std::int64_t;
 
-constexpr int64_t kMostPhases = 1024, kMostTaps = 1 << 15, kFarthest = 1 << 27;  // of an axis's places
+constexpr int64_t kMaxPhases = 1024, kMaxTaps = 1 << 15, kFarthest = 1 << 27;  // of an axis's places
 
 int64_t modulo(int64_t a, int64_t b) { return a - floor_div(a, b) * b; }
 
@@ -98,8 +98,8 @@ Verdict read_phases(const Problem& p, GemmProblem& g) {
   int64_t phases = 1, taps = 1;
   for (std::size_t d = 0; d < 3; ++d) {
     const Axis& a = axes[d];
-    if (a.stride > kMostPhases || (phases *= a.stride) > kMostPhases) return Verdict::no("more phases than kernels are made for");
-    if (a.taps > kMostTaps || (taps *= a.taps) > kMostTaps) return Verdict::no("a window has too many taps");
+    if (a.stride > kMaxPhases || (phases *= a.stride) > kMaxPhases) return Verdict::no("more phases than kernels are made for");
+    if (a.taps > kMaxTaps || (taps *= a.taps) > kMaxTaps) return Verdict::no("a window has too many taps");
     for (const int64_t far : {a.taps * a.dilation, a.pad, -a.pad, a.result, a.extent})
       if (far > kFarthest) return Verdict::no("windows reach too far");
   }

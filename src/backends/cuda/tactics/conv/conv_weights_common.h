@@ -2,7 +2,7 @@
 // then channels.
 #pragma once
 
-#include "backends/cuda/tactics/product/product_common.h"
+#include "backends/cuda/tactics/gemm/gemm_common.h"
 
 namespace tenfold::backends::cuda {
 

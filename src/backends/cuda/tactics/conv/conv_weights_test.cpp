@@ -3,7 +3,7 @@
 #include "backends/cuda/tactics/conv/conv_weights_common.h"
 
 #include "backends/cuda/tactics/conv/conv_common.h"
-#include "backends/cuda/tactics/conv/conv_product_common.h"
+#include "backends/cuda/tactics/conv/conv_gemm_common.h"
 #include "backends/tactic_cases_for_tests.h"
 #include "backends/tactic_for_tests.h"
 #include "base/check.h"

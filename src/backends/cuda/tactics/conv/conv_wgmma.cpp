@@ -1,7 +1,7 @@
 // conv_wgmma: convolutions over channels-last images as implicit products on Hopper's tensor cores, with any epilogue.
 #include "backends/cuda/tactics/conv/conv_common.h"
-#include "backends/cuda/tactics/conv/conv_product_common.h"
-#include "backends/cuda/tactics/product/wgmma_common.h"
+#include "backends/cuda/tactics/conv/conv_gemm_common.h"
+#include "backends/cuda/tactics/gemm/wgmma_common.h"
 #include "backends/packed_tactic.h"
 
 namespace tenfold::backends {
@@ -20,7 +20,7 @@ Verdict supports(const Problem& p) {
   return v ? wgmma_fits(p, product) : v;
 }
 std::vector<Config> configs(const Problem& p) { return wgmma_configs(read(p)); }
-double work(const Problem& p) { return product_work(read(p)); }
+double work(const Problem& p) { return gemm_work(read(p)); }
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& opening) {
   return std::make_shared<WgmmaKernel>(read(p), c, p, opening);

@@ -14,7 +14,7 @@ namespace {
 using namespace cuda;
 using std::int64_t;
 
-constexpr int kThreads = 256, kMostDims = std::extent_v<decltype(GatherElementsArguments::x_dims)>;
+constexpr int kThreads = 256, kMaxDims = std::extent_v<decltype(GatherElementsArguments::x_dims)>;
 
 Verdict supports(const Problem& p) {
   if (p.body) return Verdict::no("no epilogue is possible");
@@ -25,7 +25,7 @@ Verdict supports(const Problem& p) {
   for (const OperandDesc* o : {&p.in[1], &p.out[0]})
     if (!o->dense || o->layout != kPlain) return Verdict::no("indices or result are not dense and plain");
   const std::size_t rank = p.in[0].dims.size();
-  if (rank < 1 || rank > kMostDims) return Verdict::no("too many dims, or none");
+  if (rank < 1 || rank > kMaxDims) return Verdict::no("too many dims, or none");
   return Verdict::only_if(p.bounds(ir::product(p.out[0].dims)).upper < int64_t{1} << 38, "too many elements");
 }
 

@@ -4,8 +4,8 @@
 namespace tenfold::backends::cuda {
 
 Verdict can_combine(const Problem& p, ir::Dim updates) {
-  constexpr std::int64_t kMostUpdates = 1 << 16;  // as long as a thread may take
-  if (p.bounds(updates).upper > kMostUpdates) return Verdict::no("too many updates for one thread, which takes them in turn");
+  constexpr std::int64_t kMaxUpdates = 1 << 16;  // as long as a thread may take
+  if (p.bounds(updates).upper > kMaxUpdates) return Verdict::no("too many updates for one thread, which takes them in turn");
   if (!is_index(p.in[1].dtype)) return Verdict::no("indices are not i32 or i64");
   if (!has_c_type(p.in[0].dtype) && p.attributes->string("reduction", "none") != "none")
     return Verdict::no(cat("elements are ", name(p.in[0].dtype)));

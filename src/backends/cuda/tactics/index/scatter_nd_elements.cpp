@@ -16,7 +16,7 @@ namespace {
 using namespace cuda;
 using std::int64_t;
 
-constexpr int kThreads = 256, kMostIndexed = std::extent_v<decltype(ScatterNdArguments::dims)>;
+constexpr int kThreads = 256, kMaxIndexed = std::extent_v<decltype(ScatterNdArguments::dims)>;
 
 Verdict supports(const Problem& p) {
   if (p.attributes->string("reduction", "none") != "none") return Verdict::no("updates are combined");
@@ -26,7 +26,7 @@ Verdict supports(const Problem& p) {
   for (const auto* side : {&p.in, &p.out})
     for (const OperandDesc& o : *side)
       if (!o.dense || o.layout != kPlain) return Verdict::no("an operand is not dense and plain");
-  if (!p.in[1].dims.back().is_constant() || p.in[1].dims.back().constant() > kMostIndexed) return Verdict::no("too many dims are indexed");
+  if (!p.in[1].dims.back().is_constant() || p.in[1].dims.back().constant() > kMaxIndexed) return Verdict::no("too many dims are indexed");
   // What the operator wants of the updates is compared by the reference alone, unless the types say it.
   const auto depth = static_cast<std::ptrdiff_t>(p.in[1].dims.back().constant());
   ir::Dims wanted(p.in[1].dims.begin(), p.in[1].dims.end() - 1);

@@ -15,7 +15,7 @@ namespace {
 using namespace cuda;
 using std::int64_t;
 
-constexpr int kThreads = 256, kBytes = 16, kMostDims = std::extent_v<decltype(PadArguments::x_dims)>;
+constexpr int kThreads = 256, kBytes = 16, kMaxDims = std::extent_v<decltype(PadArguments::x_dims)>;
 
 bool there(const Problem& p, std::size_t i) { return i < p.in.size() && !p.in[i].missing; }
 
@@ -30,7 +30,7 @@ Verdict supports(const Problem& p) {
   if (!p.out[0].dense) return Verdict::no("the result is not dense");
   if (p.in[0].layout != p.out[0].layout) return Verdict::no("layouts differ");
   const std::size_t rank = p.in[0].dims.size();
-  if (rank < 1 || rank > kMostDims) return Verdict::no("too many dims, or none");
+  if (rank < 1 || rank > kMaxDims) return Verdict::no("too many dims, or none");
   return Verdict::only_if(p.bounds(ir::product(p.out[0].dims)).upper < int64_t{1} << 38, "too many elements");
 }
 
@@ -45,7 +45,7 @@ struct Kernel {
   std::shared_ptr<const LoadedModule> module;
   Function vectors = nullptr, singles = nullptr;
   int width = 1;
-  int64_t most_blocks = 1;
+  int64_t max_blocks = 1;
   bool has_value = false, has_axes = false, channels_last = false;
   // The operator's axis that is dim `d` of the result's memory.
   int axis(int d, int rank) const { return !channels_last || d == 0 ? d : d == rank - 1 ? 1 : d + 1; }
@@ -58,8 +58,8 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& openi
   k->has_value = there(p, 2), k->has_axes = there(p, 3);
   k->channels_last = p.in[0].layout == kChannelsLast && rank > 2;
   k->width = kBytes / bytes;
-  constexpr int64_t kMost32 = int64_t{1} << 30;   // reflecting doubles an extent
-  const bool narrow = p.bounds(ir::product(y)).upper <= kMost32 && p.bounds(ir::product(x)).upper <= kMost32;
+  constexpr int64_t kMax32 = int64_t{1} << 30;   // reflecting doubles an extent
+  const bool narrow = p.bounds(ir::product(y)).upper <= kMax32 && p.bounds(ir::product(x)).upper <= kMax32;
   std::string extents = "a.y_dims[d]";   // those that are known are divided by without a division
   for (int d = 0; d < rank; ++d)
     if (const ir::Dim extent = y[static_cast<std::size_t>(k->axis(d, rank))]; extent.is_constant() && extent.constant() > 0)
@@ -74,7 +74,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& openi
   text.define("EXTENT(d)", cat("(", extents, ")")), text.define("LAST_STRIDE", p.in[0].dense ? "1" : "a.x_strides[RANK - 1]");
   Device& gpu = device_of(*p.device);
   constexpr int64_t kBlocksOfOne = 8;
-  k->most_blocks = kBlocksOfOne * gpu.multiprocessors();
+  k->max_blocks = kBlocksOfOne * gpu.multiprocessors();
   k->module = gpu.load(text.of("move/pad_elements.cu"), opening);
   k->vectors = k->module->function("vectors"), k->singles = k->module->function("singles");
   return k;
@@ -96,7 +96,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   // What a thread writes touches two rows at most.
   const bool wide = a.y_dims[x.rank - 1] >= k.width && reinterpret_cast<std::uintptr_t>(y.data) % kBytes == 0;
   const int64_t blocks = ceil_div(a.total, int64_t{kThreads} * (wide ? k.width : 1));
-  return launch(queue_of(args), wide ? k.vectors : k.singles, {static_cast<unsigned>(std::min(blocks, k.most_blocks))}, kThreads, 0, &a,
+  return launch(queue_of(args), wide ? k.vectors : k.singles, {static_cast<unsigned>(std::min(blocks, k.max_blocks))}, kThreads, 0, &a,
                 Start::early);
 }
 

@@ -18,7 +18,7 @@ Verdict supports(const Problem& p) {
     if (o->layout != kPlain) return Verdict::no("an operand is not in plain layout");
   if (!p.out[0].dense) return Verdict::no("the result is not dense");
   const std::size_t rank = p.in[0].dims.size();
-  if (rank < 1 || rank > kMostSliceDims) return Verdict::no("too many dims, or none");
+  if (rank < 1 || rank > kMaxSliceDims) return Verdict::no("too many dims, or none");
   for (std::size_t i = 1; i < p.in.size(); ++i) {
     if (!there(p, i)) continue;
     if (p.in[i].dtype != p.in[1].dtype || (p.in[i].dtype != DType::i64 && p.in[i].dtype != DType::i32))

@@ -81,7 +81,7 @@ Status::Code run_tiles(const void* opened, const Queue& queue, const Bound& from
   const Kernel& k = *static_cast<const Kernel*>(opened);
   for (int d = 0; d < to.rank; ++d)
     if (to.dims[d] == 0) return Status::ok;
-  Axis axes[kMostDims];
+  Axis axes[kMaxDims];
   int count = joined(from, to, axes);
   const Axis a = take_innermost(axes, count, &Axis::to), b = take_innermost(axes, count, &Axis::from);
   TileArguments t{from.data, to.data, a.extent, b.extent, a.from, b.from, a.to, b.to, ceil_div(a.extent, int64_t{k.side}),

@@ -24,7 +24,7 @@ LineKind kind_of(const Problem& p) {
   if (op == "RMSNormalization") return LineKind::rms_norm;
   if (op == "Hardmax") return LineKind::hardmax;
   if (op == "LpNormalization") return p.attributes->integer("p") == 1 ? LineKind::absolutes : LineKind::squares;
-  return LineKind::channel_norm;  // Instance- and GroupNormalization, ChannelNorm
+  return LineKind::group_norm_nhwc;  // Instance- and GroupNormalization, GroupNormNhwc
 }
 bool is_norm(LineKind kind) { return kind == LineKind::layer_norm || kind == LineKind::rms_norm; }
 
@@ -50,7 +50,7 @@ Verdict operands(const Problem& p) {
 Verdict supports(const Problem& p) {
   if (Verdict v = operands(p); !v) return v;
   const LineKind kind = kind_of(p);
-  if (kind == LineKind::channel_norm) {
+  if (kind == LineKind::group_norm_nhwc) {
     const int64_t groups = p.attributes->integer("num_groups", 1);
     for (std::size_t i = 1; i < 3; ++i)
       if (p.in[0].dims.size() >= 2 && given(p.in, i) && p.in[i].dims != ir::Dims{p.in[0].dims[1]})
@@ -95,7 +95,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& openi
   if (k->has_bias) lines.bias = p.in[2].dtype;
   lines.epsilon = static_cast<double>(p.attributes->number("epsilon", 0.f));
   for (std::size_t i = 0; i < 3; ++i) k->wants[i] = given(p.out, i);
-  if (lines.kind != LineKind::channel_norm)
+  if (lines.kind != LineKind::group_norm_nhwc)
     k->axis = axis_of(p);
   else
     k->groups = p.attributes->integer("num_groups", p.in[0].dims[1].constant());
@@ -128,7 +128,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
                   .groups = 1,
                   .per_group = 1,
                   .spatial = 1};
-  if (k.kind == LineKind::channel_norm) {
+  if (k.kind == LineKind::group_norm_nhwc) {
     a.groups = k.groups, a.per_group = x.dims[1] / k.groups, a.spatial = elements(x, 2, x.rank);
     a.lines = x.dims[0] * k.groups, a.length = a.per_group * a.spatial, a.inner = 1;
   } else {
@@ -152,7 +152,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 Tactic cuda_norm_lines() {
   return {.name = "norm_lines",
-          .ops = {{"ChannelNorm", "channel_norm_lines"},
+          .ops = {{"GroupNormNhwc", "group_norm_nhwc_lines"},
                   {"GroupNormalization", "group_norm_lines"},
                   {"Hardmax", "hardmax_lines"},
                   {"InstanceNormalization", "instance_norm_lines"},

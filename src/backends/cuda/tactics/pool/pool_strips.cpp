@@ -13,7 +13,7 @@ namespace {
 
 using namespace cuda;
 
-constexpr int kBytes = 16, kMostReads = 64, kMostResults = 16, kMostHeight = 128;
+constexpr int kBytes = 16, kMaxReads = 64, kMaxResults = 16, kMaxHeight = 128;
 
 // Elements of a row that lie at multiples of as many, rows of channels included.
 int piece_of(const OperandDesc& o) {
@@ -38,21 +38,21 @@ PoolStripsProblem problem(const Problem& p, const Config& c) {
   return strips;
 }
 // The fewest results side by side whose windows begin at a multiple of 16 bytes of the row, or of as many as its length leaves.
-int least_width(const Problem& p) {
+int min_width(const Problem& p) {
   if (p.in[0].layout == kChannelsLast) return pool_channels_side_by_side(p);
   const int piece = piece_of(p.in[0]);
   return piece / static_cast<int>(std::gcd(std::int64_t{piece}, pool_problem(p).stride[2]));
 }
 
 Verdict valid(const Problem& p, const Config& c) {
-  const bool power = c.size() == 2 && c[0] >= 1 && c[0] <= kMostResults && (c[0] & (c[0] - 1)) == 0;  // else results end within a word
+  const bool power = c.size() == 2 && c[0] >= 1 && c[0] <= kMaxResults && (c[0] & (c[0] - 1)) == 0;  // else results end within a word
   if (!power || c[1] < 1 || c[1] > 8) return Verdict::no("not 1, 2, 4, 8 or 16 results by 1 to 8 rows");
-  if (p.in[0].layout == kChannelsLast ? c[0] != least_width(p) : c[0] % least_width(p) != 0)
+  if (p.in[0].layout == kChannelsLast ? c[0] != min_width(p) : c[0] % min_width(p) != 0)
     return Verdict::no("results that are not aligned");
   const PoolProblem window = pool_problem(p);
-  if ((c[1] - 1) * window.stride[1] + (window.kernel[1] - 1) * window.dilation[1] + 1 > kMostHeight)
+  if ((c[1] - 1) * window.stride[1] + (window.kernel[1] - 1) * window.dilation[1] + 1 > kMaxHeight)
     return Verdict::no("windows that are higher than 128 rows");  // of which each is code of its own
-  return Verdict::only_if(pool_strips_reads(problem(p, c)) <= kMostReads, "more reads than registers hold");
+  return Verdict::only_if(pool_strips_reads(problem(p, c)) <= kMaxReads, "more reads than registers hold");
 }
 
 Verdict supports(const Problem& p) {
@@ -62,8 +62,8 @@ Verdict supports(const Problem& p) {
   if (bytes && p.in[0].layout != kChannelsLast) return Verdict::no("bytes in rows of a plane");
   if (t != DType::f32 && t != DType::f16 && t != DType::bf16 && !bytes) return Verdict::no(cat("elements are ", name(t)));
   const PoolProblem window = pool_problem(p);
-  if (window.kernel[0] * window.kernel[1] * window.kernel[2] > kMostReads) return Verdict::no("a window of more than 64 elements");
-  const int width = least_width(p);
+  if (window.kernel[0] * window.kernel[1] * window.kernel[2] > kMaxReads) return Verdict::no("a window of more than 64 elements");
+  const int width = min_width(p);
   if (p.in[0].layout == kChannelsLast) {
     if (p.out[0].layout != kChannelsLast) return Verdict::no("layouts differ");
     if (width * bits(t) < 32) return Verdict::no("channels do not come in vectors");
@@ -75,7 +75,7 @@ Verdict supports(const Problem& p) {
 }
 
 std::vector<Config> configs(const Problem& p) {
-  const int width = least_width(p);
+  const int width = min_width(p);
   const bool flat = p.in[0].dims.size() == 3;
   std::vector<Config> all;
   for (const int rows : {2, 1, 4})

@@ -11,11 +11,11 @@ namespace {
 using namespace cuda;
 using std::int64_t;
 
-constexpr int kMostK = 1024;
+constexpr int kMaxK = 1024;
 
 Verdict supports(const Problem& p) {
   if (Verdict v = topk_fits(p); !v) return v;
-  return Verdict::only_if(p.bounds(p.out[0].dims[topk_axis(p)]).upper <= kMostK, "k may be more than 1,024");
+  return Verdict::only_if(p.bounds(p.out[0].dims[topk_axis(p)]).upper <= kMaxK, "k may be more than 1,024");
 }
 
 struct Kernel {

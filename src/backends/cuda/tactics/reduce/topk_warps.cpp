@@ -11,14 +11,14 @@ namespace {
 using namespace cuda;
 using std::int64_t;
 
-constexpr int kMostK = 32, kMostOfRow = 1024, kWarps = 4, kRoom = 128;
+constexpr int kMaxK = 32, kMaxOfRow = 1024, kWarps = 4, kRoom = 128;
 
 Verdict supports(const Problem& p) {
   if (Verdict v = topk_fits(p); !v) return v;
   const std::size_t axis = topk_axis(p);
   if (axis + 1 != p.in[0].dims.size()) return Verdict::no("rows do not lie together");
-  if (p.bounds(p.out[0].dims[axis]).upper > kMostK) return Verdict::no(cat("k may be more than ", kMostK));
-  return Verdict::only_if(p.bounds(p.in[0].dims[axis]).upper <= kMostOfRow, "rows are longer than a warp holds");
+  if (p.bounds(p.out[0].dims[axis]).upper > kMaxK) return Verdict::no(cat("k may be more than ", kMaxK));
+  return Verdict::only_if(p.bounds(p.in[0].dims[axis]).upper <= kMaxOfRow, "rows are longer than a warp holds");
 }
 
 struct Kernel {
@@ -50,7 +50,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Bound &x = args.in[0], &y = args.out[0];
   TopkWarpsArguments a{x.data, y.data, args.out[1].as<int64_t>(), 1, x.dims[x.rank - 1], y.dims[y.rank - 1]};
   for (int d = 0; d + 1 < x.rank; ++d) a.rows *= x.dims[d];
-  if (a.k > a.n || a.k > kMostK || a.n > k.most) return Status::invalid_shape;
+  if (a.k > a.n || a.k > kMaxK || a.n > k.most) return Status::invalid_shape;
   if (a.k == 0 || a.rows == 0) return Status::ok;
   return launch(queue_of(args), k.function, {static_cast<unsigned>(ceil_div(a.rows, int64_t{kWarps}))}, 32 * kWarps, 0, &a, Start::early);
 }

@@ -46,7 +46,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& openi
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& kernel = *static_cast<const Kernel*>(self);
-  const Bound* operands[kMostElementsOperands];
+  const Bound* operands[kMaxElementsOperands];
   std::size_t n = 0;
   for (std::size_t i : kernel.inputs) operands[n++] = &args.in[i];
   for (const Bound& b : args.out) operands[n++] = &b;

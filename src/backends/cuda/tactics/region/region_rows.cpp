@@ -17,7 +17,7 @@ using namespace cuda;
 using ir::Dim;
 using ir::Dims;
 
-constexpr std::size_t kMostOperands = 24, kMostNumbers = 64, kMostRank = 16;
+constexpr std::size_t kMaxOperands = 24, kMaxNumbers = 64, kMaxRank = 16;
 
 // One number for each row: an operand of fewer dims than a row, all 1, is that, too.
 bool has_ones_last(const Dims& dims, std::size_t count) {
@@ -49,10 +49,10 @@ Verdict as_rows(const Problem& p, RowRegionProblem& r) {
       if (o.layout != kPlain && !same_as_plain(o.layout, o.dims)) return Verdict::no("an operand is not plain");
       if (side == &p.in) space = ir::broadcast(space, o.dims);
     }
-  if (p.in.size() + p.out.size() > kMostOperands) return Verdict::no("too many operands");
+  if (p.in.size() + p.out.size() > kMaxOperands) return Verdict::no("too many operands");
   if (r.body.inputs.size() != p.in.size() || r.body.outputs.size() < p.out.size()) return Verdict::no("the body has other operands");
   r.body.outputs.resize(p.out.size());
-  if (space.size() > kMostRank) return Verdict::no("too many dims");
+  if (space.size() > kMaxRank) return Verdict::no("too many dims");
   if (reduced > space.size()) return Verdict::no("the body reduces more dims than there are");
   const std::int64_t most = p.bounds(ir::product(space)).upper;
   // A launch tells of what data decide.
@@ -100,7 +100,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& openi
   as_rows(p, r);
   auto k = std::make_shared<Kernel>(Kernel{.kernel = generate_row_region(r), .module = {}, .functions = {}, .vector_bytes = {}});
   k->reduced = r.row.size(), k->outer_rank = r.outer.size();
-  require(k->kernel.outer.arguments().size() + k->kernel.row.arguments().size() <= kMostNumbers, ErrorKind::unsupported,
+  require(k->kernel.outer.arguments().size() + k->kernel.row.arguments().size() <= kMaxNumbers, ErrorKind::unsupported,
           "a kernel with too many sizes that are not known");
   k->module = device_of(*p.device).load(k->kernel.source, opening);
   const auto add = [&](const std::string& name) {
@@ -129,10 +129,10 @@ struct Shares {
   std::int64_t count = 1, chunk = 0;
 };
 Shares shares_of(const Kernel& k, std::int64_t rows, std::int64_t vectors) noexcept {
-  constexpr std::int64_t kBlocks = 528, kLeast = 2 * kRowRegionThreads;   // vectors of a block
+  constexpr std::int64_t kBlocks = 528, kMin = 2 * kRowRegionThreads;   // vectors of a block
   if (!k.kernel.shares || rows * 2 > kBlocks) return {};
   const std::int64_t count =
-      std::min({ceil_div(kBlocks, rows), ceil_div(vectors, kLeast), std::int64_t{kMostRowShares}, kRowSharesOfAll / rows});
+      std::min({ceil_div(kBlocks, rows), ceil_div(vectors, kMin), std::int64_t{kMaxRowShares}, kRowSharesOfAll / rows});
   if (count < 2) return {};
   const std::int64_t chunk = ceil_div(vectors, count);
   return {ceil_div(vectors, chunk), chunk};
@@ -140,10 +140,10 @@ Shares shares_of(const Kernel& k, std::int64_t rows, std::int64_t vectors) noexc
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
-  Bound operands[kMostOperands], outer[kMostOperands];
-  const Bound *all[kMostOperands], *leading[kMostOperands];
+  Bound operands[kMaxOperands], outer[kMaxOperands];
+  const Bound *all[kMaxOperands], *leading[kMaxOperands];
   const std::size_t inputs = args.in.size(), count = inputs + args.out.size();
-  std::int64_t space[kMostRank] = {};
+  std::int64_t space[kMaxRank] = {};
   const int rank = static_cast<int>(k.outer_rank + k.reduced);
   std::fill(space, space + rank, 1);
   bool aligned = true;
@@ -162,12 +162,12 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const std::int64_t vectors = length / (aligned ? k.kernel.width : 1);
   const Shares shares = shares_of(k, rows, vectors);
   // As RowRegionArgumentsOf: operands, rows, chunk, parts, numbers of both halves of the space.
-  std::array<std::uint64_t, kMostOperands + 4 + kMostNumbers + 2> argument{};
+  std::array<std::uint64_t, kMaxOperands + 4 + kMaxNumbers + 2> argument{};
   std::size_t at = 0;
   for (std::size_t o = 0; o < count; ++o) argument[at++] = reinterpret_cast<std::uint64_t>(operands[o].data);
   argument[at++] = static_cast<std::uint64_t>(rows), argument[at++] = static_cast<std::uint64_t>(shares.chunk);
   argument[at++] = reinterpret_cast<std::uint64_t>(args.workspace);
-  std::array<std::int64_t, kMostNumbers> numbers{};
+  std::array<std::int64_t, kMaxNumbers> numbers{};
   const auto put = [&](const IndexSpace& part, const std::int64_t* dims, const Bound* const* bound) {
     part.fill(dims, {bound, count}, numbers.data());
     for (std::size_t i = 0; i < std::max<std::size_t>(part.arguments().size(), 1); ++i)

@@ -36,13 +36,13 @@ Verdict supports(const Problem& p) {
   if (Verdict v = resizes_spatial_axes(p); !v) return v;
   for (ir::Dim d : x)
     if (p.bounds(d).lower < 1) return Verdict::no("the operand may be empty");
-  constexpr int64_t kMost = int64_t{1} << 30;   // extents, and blocks of a launch
+  constexpr int64_t kMax = int64_t{1} << 30;   // extents, and blocks of a launch
   ir::Dim rows = 1;
   for (std::size_t d = 2; d < x.size(); ++d) {
-    if (p.bounds(x[d]).upper > kMost || p.bounds(y[d]).upper > kMost) return Verdict::no("an extent of more than 2^30");
+    if (p.bounds(x[d]).upper > kMax || p.bounds(y[d]).upper > kMax) return Verdict::no("an extent of more than 2^30");
     if (d + 1 < x.size()) rows = rows * y[d];
   }
-  if (p.bounds(rows).upper > kMost) return Verdict::no("too many rows");
+  if (p.bounds(rows).upper > kMax) return Verdict::no("too many rows");
   return Verdict::only_if(p.bounds(ir::product(y)).upper < int64_t{1} << 38, "too many elements");
 }
 

@@ -1,0 +1,165 @@
+#include "text/encoders/worker.h"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+
+#include "text/fail.h"
+
+namespace tenfold::encoders {
+namespace {
+
+// In blocks, which compilers make vectors of. A float is finite if its exponent is not the largest.
+bool all_finite(std::span<const float> rows) {
+  constexpr std::size_t kBlock = 16;
+  constexpr std::uint32_t kExponent = 0x7f800000;
+  std::uint32_t largest[kBlock] = {};
+  std::size_t at = 0;
+  const auto exponent = [&](std::size_t i) { return std::bit_cast<std::uint32_t>(rows[i]) & kExponent; };
+  for (; at + kBlock <= rows.size(); at += kBlock)
+    for (std::size_t i = 0; i < kBlock; ++i) largest[i] = std::max(largest[i], exponent(at + i));
+  for (; at < rows.size(); ++at) largest[0] = std::max(largest[0], exponent(at));
+  return *std::max_element(largest, largest + kBlock) < kExponent;
+}
+
+// No NaN leaves: it would make every comparison with that vector false, and nobody would see where it came from.
+void put_finite(const RowSink& sink, std::size_t text, std::span<const float> rows) {
+  if (!all_finite(rows))
+    tokenizing::fail(ErrorKind::invalid_model, "text " + std::to_string(text) +
+                                                   " has a vector that is not finite: either the weights hold such numbers, or fp16 is "
+                                                   "too narrow for this model; bf16 and fp32 are wider");
+  sink(text, rows);
+}
+
+}  // namespace
+
+DeviceWorker::DeviceWorker(DevicePlace place, std::shared_ptr<const Model> model, EncoderOptions options, int max_tokens, PrecisionWish precision,
+           std::shared_ptr<EngineCache> cache)
+    : place_(std::move(place)),
+      max_tokens_(max_tokens),
+      engines_(std::move(model), std::move(options), max_tokens, std::move(precision), std::move(cache)) {}
+
+// Runs some texts, the longest first. Rows of texts without a token that counts are zeros.
+void DeviceWorker::run_some(const Tokens& batch, std::span<const std::size_t> texts, std::size_t first, PooledContext& runner, const OutputRequest& request,
+                    const RowSink& sink) {
+  thread_local std::vector<std::int32_t> ids, types;
+  thread_local std::vector<std::uint8_t> mask;
+  const std::size_t length = batch.length(texts.front());
+  const std::size_t row = static_cast<std::size_t>(runner.width()) * (request.output == OutputRequest::tokens ? length : 1);
+  ids.assign(texts.size() * length, 0), types.assign(batch.types.empty() ? 0 : ids.size(), 0);
+  mask.assign(request.packed ? ids.size() : 0, 0);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::size_t from = batch.begin(texts[i]), count = batch.length(texts[i]);
+    std::copy_n(batch.ids.data() + from, count, ids.data() + i * length);
+    if (!types.empty()) std::copy_n(batch.types.data() + from, count, types.data() + i * length);
+    if (request.packed) std::fill_n(mask.data() + i * length, count, std::uint8_t{1});
+  }
+  const auto take = [&](std::span<const float> out) {
+    for (std::size_t i = 0; i < texts.size(); ++i) put_finite(sink, first + texts[i], out.subspan(i * row, row));
+  };
+  ++runs_;
+  if (length <= static_cast<std::size_t>(request.skipped)) return take(std::vector<float>(texts.size() * row));
+  runner.run(ids.data(), types.data(), mask.data(), static_cast<std::int64_t>(texts.size()), static_cast<std::int64_t>(length),
+             texts.size() * row, take);
+}
+
+template <class Work>
+void DeviceWorker::within_memory(const Work& work) {
+  for (;;) {
+    const std::int64_t batch_tokens = engines_.batch_tokens();
+    try {
+      return work();
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::out_of_memory || !engines_.halve(batch_tokens)) throw;
+    }
+  }
+}
+
+void DeviceWorker::prepare(const OutputRequest& request) {
+  within_memory([&] { engines_.get(request); });
+  if (!packs(request)) return;
+  OutputRequest packed = request;
+  packed.packed = true;
+  within_memory([&] { engines_.get(packed)->make_contexts(lanes()); });
+}
+
+void DeviceWorker::count(const WorkItem& piece, std::chrono::steady_clock::time_point begin) {
+  const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
+  microseconds_ += static_cast<std::int64_t>(took.count());
+  texts_ += static_cast<std::int64_t>(piece.texts.size()), tokens_ += piece.tokens();
+}
+
+void DeviceWorker::pool(const WorkItem& piece, std::span<const float> tokens, const OutputRequest& request, const RowSink& sink) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::size_t texts = piece.texts.size(), length = piece.length(), width = tokens.size() / (texts * length);
+  within_memory([&] {
+    const std::shared_ptr<PooledContext> runner = engines_.get({.output = OutputRequest::pooling, .skipped = request.skipped});
+    const auto most =
+        static_cast<std::size_t>(texts_in_a_run(static_cast<std::int64_t>(length), max_tokens_, runner->batch_tokens(), false));
+    const auto row = static_cast<std::size_t>(runner->width());
+    std::vector<float> out;
+    for (std::size_t at = 0; at < texts; at += most) {
+      const std::size_t some = std::min(most, texts - at);
+      out.assign(some * row, 0.0f);
+      const Shape shape{static_cast<std::int64_t>(some), static_cast<std::int64_t>(length), static_cast<std::int64_t>(width)};
+      if (length > static_cast<std::size_t>(request.skipped)) runner->pool(tokens.data() + at * length * width, shape, out), ++runs_;
+      for (std::size_t i = 0; i < some; ++i) put_finite(sink, piece.window->first + piece.texts[at + i], {out.data() + i * row, row});
+    }
+  });
+  count(piece, begin);
+}
+
+// A piece may be larger than this device's budget: pieces are cut for the device with the largest one.
+void DeviceWorker::run(const WorkItem& piece, const OutputRequest& call, const RowSink& sink) {
+  const auto begin = std::chrono::steady_clock::now();
+  OutputRequest request = call;
+  request.packed = piece.packed;
+  within_memory([&] {
+    const std::shared_ptr<PooledContext> runner = engines_.get(request);
+    const auto most = static_cast<std::size_t>(
+        texts_in_a_run(static_cast<std::int64_t>(piece.length()), max_tokens_, runner->batch_tokens(), piece.packed));
+    const std::span<const std::size_t> texts(piece.texts);
+    for (std::size_t at = 0; at < texts.size(); at += most)
+      run_some(piece.window->tokens, texts.subspan(at, std::min(most, texts.size() - at)), piece.window->first, *runner, request, sink);
+  });
+  count(piece, begin);
+}
+
+bool may_work_elsewhere(ErrorKind kind) {
+  return kind == ErrorKind::device || kind == ErrorKind::out_of_memory || kind == ErrorKind::unsupported || kind == ErrorKind::plan_refused;
+}
+
+void lose(DeviceWorker& worker, const Error& why, bool others, const LogCallback& log) {
+  if (worker.lose(why.what()) && others && log)
+    log(Severity::warning, "the device '" + worker.place().name + "' failed, and the others do its work: " + why.what());
+}
+
+DeviceWork DeviceWorker::work() const {
+  const std::lock_guard lock(mutex_);
+  return {place_.name,           texts_, tokens_, runs_, static_cast<double>(microseconds_) / 1e6, lost_, engines_.precision(),
+          engines_.int8_cosine()};
+}
+
+double DeviceWorker::speed() const {
+  const std::int64_t tokens = tokens_, microseconds = microseconds_;
+  return tokens > 0 && microseconds > 0 ? static_cast<double>(tokens) / static_cast<double>(microseconds) * 1e6 : 1;
+}
+
+bool DeviceWorker::lost() const {
+  const std::lock_guard lock(mutex_);
+  return !lost_.empty();
+}
+
+bool DeviceWorker::lose(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  if (!lost_.empty()) return false;
+  lost_ = why.empty() ? "it failed" : why;
+  return true;
+}
+
+void DeviceWorker::restore() {
+  const std::lock_guard lock(mutex_);
+  lost_.clear();
+}
+
+}  // namespace tenfold::encoders
