@@ -84,17 +84,17 @@ void put_integer(Tensor& to, std::int64_t i, std::int64_t value, bool of_unsigne
 
 }  // namespace
 
-Converted converted_to(const NpyArray& array, DType wanted, const std::string& what) {
-  const bool is_wide_float = wanted == DType::f32 || wanted == DType::f64 || wanted == DType::f16 || wanted == DType::bf16;
-  const bool is_wide_integer = (is_integer(wanted) && bits(wanted) >= 8) || wanted == DType::boolean;
+Converted converted_to(const NpyArray& array, DType requested, const std::string& what) {
+  const bool is_wide_float = requested == DType::f32 || requested == DType::f64 || requested == DType::f16 || requested == DType::bf16;
+  const bool is_wide_integer = (is_integer(requested) && bits(requested) >= 8) || requested == DType::boolean;
   const bool converts = array.kind != 'U' && (is_wide_float || (is_wide_integer && array.kind != 'f'));
-  if (!converts || is_form_of(array, wanted)) return {to_tensor(array, wanted, what), ""};
+  if (!converts || is_form_of(array, requested)) return {to_tensor(array, requested, what), ""};
   const Tensor from = to_tensor(array, what);
-  Tensor to(wanted, from.shape());
+  Tensor to(requested, from.shape());
   for (std::int64_t i = 0; i < from.size(); ++i)
     if (is_wide_float) put_float(to, i, from.as_double(i), what);
     else put_integer(to, i, from.as_int(i), from.dtype() == DType::u64, what);
-  return {to, what + ": " + numpy_name(array) + " is converted to the model's " + std::string(name(wanted))};
+  return {to, what + ": " + numpy_name(array) + " is converted to the model's " + std::string(name(requested))};
 }
 
 std::optional<Shape> with_leading_axes(const Shape& shape, const Shape& declared) {

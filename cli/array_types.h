@@ -7,12 +7,12 @@ namespace tenfold::cli {
 
 struct Converted {
   Tensor tensor;
-  std::string told;   // what became of the elements, in one line; empty: they are as the array has them
+  std::string reported;   // what became of the elements, in one line; empty: they are as the array has them
 };
 
 // As to_tensor(array, wanted, what) where the array has NumPy's form of that type. Else numbers become the floats nearest to them, and
 // integers other integers that hold them. Throws Error(io) for what cannot: floats for integers, a value out of range, strings.
-Converted converted_to(const NpyArray& array, DType wanted, const std::string& what);
+Converted converted_to(const NpyArray& array, DType requested, const std::string& what);
 
 // Axes of length 1 in front of an array that has fewer than the model declares (-1: any length), where the others fit; else nothing.
 std::optional<Shape> with_leading_axes(const Shape& shape, const Shape& declared);

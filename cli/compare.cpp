@@ -54,7 +54,7 @@ Outputs stored_outputs(const std::string& path, const Engine& engine, const Cons
     for (const BindingInfo& b : engine.bindings())
       if (!b.is_input && b.name == name) type = b.dtype;
     Converted made = type == DType::count_ ? Converted{to_tensor(array, path), ""} : converted_to(array, type, path + "['" + name + "']");
-    if (!made.told.empty()) console.info(made.told);
+    if (!made.reported.empty()) console.info(made.reported);
     outputs.emplace_back(name, std::move(made.tensor));
   }
   return outputs;

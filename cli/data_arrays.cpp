@@ -24,9 +24,9 @@ struct Cut {
   Shape shape;  // of one sample
 };
 
-bool fits(const Shape& wanted, const Shape& shape) {
-  return wanted.size() == shape.size() &&
-         std::equal(wanted.begin(), wanted.end(), shape.begin(), [](std::int64_t w, std::int64_t d) { return w < 0 || w == d; });
+bool fits(const Shape& requested, const Shape& shape) {
+  return requested.size() == shape.size() &&
+         std::equal(requested.begin(), requested.end(), shape.begin(), [](std::int64_t w, std::int64_t d) { return w < 0 || w == d; });
 }
 
 Cut cut_of(const Tensor& array, const BindingInfo& input, bool one_sample, const std::string& what) {
@@ -73,7 +73,7 @@ class ArraySamples : public Samples {
   ArraySource source_;
   std::vector<BindingInfo> inputs_;
   Console console_;
-  std::set<std::string> told_;          // inputs whose elements are converted
+  std::set<std::string> reported_;          // inputs whose elements are converted
   std::size_t reached_ = 0;             // the number of the piece after piece_
   std::shared_ptr<const Piece> piece_;  // null: none is read yet
   std::int64_t first_ = 0;              // the number of piece_'s first sample
@@ -90,8 +90,8 @@ std::shared_ptr<const ArraySamples::Piece> ArraySamples::read(const ArrayBytes& 
     const auto at = arrays.find(input.name);
     const std::string what = from.alone ? from.what : from.what + "['" + input.name + "']";
     if (at == arrays.end()) throw Error(ErrorKind::io, from.what + " has no array '" + input.name + "', which is an input of the model");
-    const auto [array, told] = converted_to(at->second, input.dtype, what);
-    if (!told.empty() && told_.insert(input.name).second) console_.info(told);
+    const auto [array, reported] = converted_to(at->second, input.dtype, what);
+    if (!reported.empty() && reported_.insert(input.name).second) console_.info(reported);
     const Cut cut = cut_of(array, input, from.one_sample, what);
     if (&input == &inputs_.front()) piece->count = cut.count;
     if (cut.count != piece->count)

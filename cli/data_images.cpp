@@ -59,20 +59,20 @@ class ImageSamples : public Samples {
   }
 
   void look_at(const SampleSource& source) {
-    const std::size_t wanted = static_cast<std::size_t>(std::max(source.most, 1)) * batch();
+    const std::size_t requested = static_cast<std::size_t>(std::max(source.most, 1)) * batch();
     std::size_t seen = 0, broken = 0, bytes = 0;
     std::string first;
-    for (; seen < files_.size() && images_.size() < wanted; ++seen) try {
+    for (; seen < files_.size() && images_.size() < requested; ++seen) try {
         Pixels pixels = prepared(read_image(files_[seen]), form_);
         bytes += pixels.values.size();
         images_.push_back({seen, bytes <= kMaxKept ? std::move(pixels) : Pixels{}});
       } catch (const BrokenImage& e) {
         if (broken++ == 0) first = "'" + files_[seen] + "': " + e.what();
       }
-    const std::string told =
+    const std::string reported =
         "--" + source.flag + ": " + std::to_string(broken) + " of " + std::to_string(seen) + " photographs cannot be used";
-    if (broken * kMaxBroken > seen) throw Error(ErrorKind::io, told + (seen > 1 ? ", more than 5 %; the first is " : ": ") + first);
-    if (broken > 0) source.console.warn(told + " and are left out; the first is " + first);
+    if (broken * kMaxBroken > seen) throw Error(ErrorKind::io, reported + (seen > 1 ? ", more than 5 %; the first is " : ": ") + first);
+    if (broken > 0) source.console.warn(reported + " and are left out; the first is " + first);
     if (images_.size() < batch())
       throw Error(ErrorKind::io, "--" + source.flag + ": " + std::to_string(images_.size()) + " photographs in '" + source.path +
                                      "', and a batch of the input '" + form_.input + "' takes " + std::to_string(batch()));

@@ -50,10 +50,10 @@ class Attempt {
 
 void walk(FallbackChain& fallback_chain, std::vector<Attempt>& attempts, const Console& console,
           const std::function<void(const ExecOptions&, const Made&)>& answer) {
-  std::size_t told = 0;
+  std::size_t reported = 0;
   const auto tell = [&] {
-    for (; told < fallback_chain.failures().size(); ++told)
-      console.warn("'" + fallback_chain.failures()[told].name + "' does not work: " + fallback_chain.failures()[told].why);
+    for (; reported < fallback_chain.failures().size(); ++reported)
+      console.warn("'" + fallback_chain.failures()[reported].name + "' does not work: " + fallback_chain.failures()[reported].why);
   };
   for (;;) {
     try {

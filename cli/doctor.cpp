@@ -42,7 +42,7 @@ double us(std::int64_t ns) { return static_cast<double>(ns) / 1e3; }
 void print(const std::vector<MachineFinding>& findings, const std::vector<Hiccups>& hiccups) {
   for (const MachineFinding& f : findings) {
     std::printf("%-4s %-22s %s\n", f.good ? "ok" : "--", f.topic.c_str(), printable(f.found).c_str());
-    if (!f.good) std::printf("     %-22s wanted: %s\n     %-22s how: %s\n", "", f.wanted.c_str(), "", f.how.c_str());
+    if (!f.good) std::printf("     %-22s expected: %s\n     %-22s fix: %s\n", "", f.expected.c_str(), "", f.how.c_str());
   }
   std::printf("\nhiccups of an idle loop (us)   p50      p99    p99.9      max\n");
   for (const Hiccups& h : hiccups)
@@ -53,7 +53,7 @@ void print(const std::vector<MachineFinding>& findings, const std::vector<Hiccup
 std::string json_of(const std::vector<MachineFinding>& findings, const std::vector<Hiccups>& hiccups) {
   Json json;
   for (const MachineFinding& f : findings)
-    json["findings"].push_back({{"topic", f.topic}, {"good", f.good}, {"found", f.found}, {"wanted", f.wanted}, {"how", f.how}});
+    json["findings"].push_back({{"topic", f.topic}, {"good", f.good}, {"found", f.found}, {"expected", f.expected}, {"how", f.how}});
   for (const Hiccups& h : hiccups)
     json["hiccups_us"].push_back({{"cpu", h.cpu}, {"p50", us(h.times.percentile(50))}, {"p99", us(h.times.percentile(99))},
                                   {"p99_9", us(h.times.percentile(99.9))}, {"max", us(h.times.max())}});

@@ -44,9 +44,9 @@ struct Encoded {
 Encoded encode(const EmbedWish& w, const Encoder& encoder, const TextWindow& window, Meter& meter) {
   const Interrupts interrupts([] { return !StopSignal::came(); });
   const std::vector<std::string_view> views(window.texts.begin(), window.texts.end());
-  std::size_t told = 0;
+  std::size_t reported = 0;
   const EncodeCall call{.prompt = w.prompt, .progress = [&](std::size_t ready, std::size_t) {
-                          meter.add(static_cast<std::int64_t>(ready - std::exchange(told, ready)));
+                          meter.add(static_cast<std::int64_t>(ready - std::exchange(reported, ready)));
                           return true;
                         }};
   try {

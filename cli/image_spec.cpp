@@ -20,8 +20,8 @@ std::string hint(const std::string& word, const std::vector<std::string>& known)
   return near.empty() ? "" : "; did you mean " + near + "?";
 }
 
-[[noreturn]] void wrong(const std::string& key, const std::string& value, const std::string& wanted) {
-  throw UsageError("--image: " + key + " takes " + wanted + ", not '" + value + "'");
+[[noreturn]] void wrong(const std::string& key, const std::string& value, const std::string& requested) {
+  throw UsageError("--image: " + key + " takes " + requested + ", not '" + value + "'");
 }
 
 // Nothing if it is neither N nor HxW.

@@ -129,7 +129,7 @@ void InputFiles::fit(const std::vector<BindingInfo>& bindings, const Console& co
     if (!info->is_input) throw Error(ErrorKind::invalid_argument, "'" + input + "' is an output; shapes and values are given for inputs");
     if (const auto array = arrays_.find(input); array != arrays_.end()) {
       Converted made = converted_to(array->second.array, info->dtype, array->second.what);
-      if (!made.told.empty()) console.info("input '" + input + "' from " + made.told);
+      if (!made.reported.empty()) console.info("input '" + input + "' from " + made.reported);
       tensors_[input] = std::move(made.tensor);
       arrays_.erase(array);
     }

@@ -179,19 +179,19 @@ bool is_form_of(const NpyArray& a, DType type) {
   return a.kind == form.kind && (a.kind == 'U' || a.width == form.width);
 }
 
-Tensor to_tensor(const NpyArray& a, DType wanted, const std::string& what) {
-  const Form form = form_of(wanted);
-  if (!is_form_of(a, wanted))
-    bad(what, "the array has type " + code(a.kind, a.width) + ", but " + std::string(name(wanted)) + " is needed (NumPy's " +
+Tensor to_tensor(const NpyArray& a, DType requested, const std::string& what) {
+  const Form form = form_of(requested);
+  if (!is_form_of(a, requested))
+    bad(what, "the array has type " + code(a.kind, a.width) + ", but " + std::string(name(requested)) + " is needed (NumPy's " +
                   code(form.kind, form.width) + ")");
   const std::int64_t count = element_count(a.shape);
-  if (wanted == DType::string) return strings_from(a, count);
-  Tensor t(wanted, a.shape);
-  if (bits(wanted) >= 8) {
+  if (requested == DType::string) return strings_from(a, count);
+  Tensor t(requested, a.shape);
+  if (bits(requested) >= 8) {
     if (!a.data.empty()) std::memcpy(t.mutable_raw(), a.data.data(), a.data.size());
     return t;
   }
-  const int width = bits(wanted), per_byte = 8 / width;
+  const int width = bits(requested), per_byte = 8 / width;
   auto* packed = t.mutable_data<unsigned char>();
   for (std::int64_t i = 0; i < count; ++i)
     packed[i / per_byte] |= static_cast<unsigned char>(

@@ -22,7 +22,7 @@ struct NpyArray {
 NpyArray parse_npy(std::string_view bytes, const std::string& what);
 bool is_form_of(const NpyArray& array, DType type);
 // The array as a tensor of `wanted`; refused unless it is NumPy's form of that type.
-Tensor to_tensor(const NpyArray& array, DType wanted, const std::string& what);
+Tensor to_tensor(const NpyArray& array, DType requested, const std::string& what);
 Tensor to_tensor(const NpyArray& array, const std::string& what);  // the type that the array itself names
 std::string to_npy(const Tensor& tensor);
 

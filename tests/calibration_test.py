@@ -32,8 +32,8 @@ class Calibration(ResidualNet):
         for name in ('entropy', 'minmax', 'mse', 'percentile', ''):
             said = self.built(f"--data={self.path('samples.npy')}", *([f'--calibrator={name}'] if name else []), *self.shapes())
             self.assertIn(f'by {name}, 30 samples' if name else 'calibrators by their relative l2 error on 8 samples: entropy ', said)
-            told = float(re.search(r"relative l2 error of 'y', on 30 other samples: ([\d.e-]+)", said)[1])
-            self.assertAlmostEqual(told, self.error(self.samples[1::2]), delta=0.01 * told)
+            reported = float(re.search(r"relative l2 error of 'y', on 30 other samples: ([\d.e-]+)", said)[1])
+            self.assertAlmostEqual(reported, self.error(self.samples[1::2]), delta=0.01 * reported)
             steps = self.operators()
             self.assertEqual(steps.count('ConvInteger'), 2, steps)
             self.assertIn('MatMulInteger', steps)
@@ -106,9 +106,9 @@ class Calibration(ResidualNet):
         self.built(data, f'--calib={cache}', '--calibrator=mse', *self.shapes())
         with open(cache + '.from') as f:
             head, *lines = f.read().splitlines()
-        told = dict(line.split(' ', 1) for line in lines)
-        self.assertEqual((head, told['method'], told['samples']), ('tenfold calibration 1', 'mse', '30'))
-        self.assertRegex(told['model'] + ' ' + told['data'], r'^[0-9a-f]+\.[0-9a-f]+ [0-9a-f]+\.[0-9a-f]+$')
+        reported = dict(line.split(' ', 1) for line in lines)
+        self.assertEqual((head, reported['method'], reported['samples']), ('tenfold calibration 1', 'mse', '30'))
+        self.assertRegex(reported['model'] + ' ' + reported['data'], r'^[0-9a-f]+\.[0-9a-f]+ [0-9a-f]+\.[0-9a-f]+$')
         self.tenfold('quantize', self.net, f'--calib={cache}', '-o', self.path('q.onnx'))   # the same model
         model = onnx.load(self.net)
         for i in model.graph.initializer:   # of the same names
@@ -156,11 +156,11 @@ class Calibration(ResidualNet):
     def test_corrections_are_tried_in_order_and_told(self):
         data = f"--data={self.path('samples.npy')}"
         said = self.built(data, '--corrections=round,bias', *self.shapes())
-        told = re.findall(r"correction '(\w+)': relative l2 error ([\d.e-]+) before, ([\d.e-]+) after, on 8 samples: (kept|left out)", said)
-        self.assertEqual([name for name, *_ in told], ['round', 'bias'])
-        for _, before, after, fate in told:
+        reported = re.findall(r"correction '(\w+)': relative l2 error ([\d.e-]+) before, ([\d.e-]+) after, on 8 samples: (kept|left out)", said)
+        self.assertEqual([name for name, *_ in reported], ['round', 'bias'])
+        for _, before, after, fate in reported:
             self.assertEqual(fate, 'kept' if float(after) < float(before) else 'left out')
-        kept = [name for name, *_, fate in told if fate == 'kept']
+        kept = [name for name, *_, fate in reported if fate == 'kept']
         self.assertIn(f"samples with {', '.join(kept)}" if kept else 'samples;', self.operators())
         self.assertNotIn('correction', self.built(data, '--corrections=none', *self.shapes()))
 

@@ -29,20 +29,20 @@ class Arrays(CliCase):
         with np.load(self.path('o.npz')) as arrays:
             return arrays['y'], done.stderr
 
-    def gives(self, name, told='', **options):
+    def gives(self, name, reported='', **options):
         for model in (None, f'--loadEngine={self.plan}') if options.get('plan') else (None,):
             y, said = self.answer(name, model)
             np.testing.assert_array_equal(y, -self.v, name)
-            self.assertEqual(said.count(' is converted to the model'), 1 if told else 0, said)
-            self.assertIn(told, said)
+            self.assertEqual(said.count(' is converted to the model'), 1 if reported else 0, said)
+            self.assertIn(reported, said)
 
     def test_types_orders_and_archives(self):
         self.plan = self.make_plan('v.plan', self.volumes, *(f'--{k}Shapes=v:1x1x2x3x5' for k in ('min', 'opt', 'max')))
         for kind in (np.float64, np.float16, np.int8, np.int16, np.int32, np.int64, '>f4', '>f8', '>i2'):
             for form in (np.ascontiguousarray, np.asfortranarray):
                 np.save(self.path('a.npy'), form(self.v.astype(kind)))
-                told = '' if np.dtype(kind) == np.dtype('>f4') else f'{np.dtype(kind).name} is converted to the model\'s f32'
-                self.gives('a.npy', told, plan=True)
+                reported = '' if np.dtype(kind) == np.dtype('>f4') else f'{np.dtype(kind).name} is converted to the model\'s f32'
+                self.gives('a.npy', reported, plan=True)
         self.v = np.abs(self.v)
         for kind in (np.uint8, np.uint16, np.uint32, np.uint64):
             np.save(self.path('a.npy'), self.v.astype(kind))

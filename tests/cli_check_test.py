@@ -34,11 +34,11 @@ class Check(CliCase):
         return self.write('faulty.onnx', make_model(nodes, inputs, [('y', FLOAT, [2, 3])]).SerializeToString())
 
     def test_everything_at_once(self):
-        told = self.check(self.faulty(), code=MODEL_INVALID)
-        self.assertIn('faulty.onnx: 5 problems', told)
+        reported = self.check(self.faulty(), code=MODEL_INVALID)
+        self.assertIn('faulty.onnx: 5 problems', reported)
         for part in ("'first' (Frobnicate, opset 21)", "'second' (Softmax", "'third' (Relu", '-> d', 'if/then_branch/inner'):
-            self.assertIn(part, told)
-        self.assertEqual(len(told.splitlines()), 6, told)
+            self.assertIn(part, reported)
+        self.assertEqual(len(reported.splitlines()), 6, reported)
 
     def test_as_data(self):
         problems = json.loads(self.check(self.faulty(), '--json', code=MODEL_INVALID))
@@ -51,9 +51,9 @@ class Check(CliCase):
         nodes = [helper.make_node('Frobnicate', ['x'], [f'r{i}']) for i in range(1040)] + [helper.make_node('Relu', ['x'], ['y'])]
         proto = make_model(nodes, [('x', FLOAT, [2, 3])], [('y', FLOAT, [2, 3])])
         model = self.write('many.onnx', proto.SerializeToString())
-        told = self.check(model, code=MODEL_INVALID).splitlines()
-        self.assertIn('many.onnx: 1040 problems', told[0])
-        self.assertEqual((len(told), told[-1].strip()), (1002, 'and 40 more'))
+        reported = self.check(model, code=MODEL_INVALID).splitlines()
+        self.assertIn('many.onnx: 1040 problems', reported[0])
+        self.assertEqual((len(reported), reported[-1].strip()), (1002, 'and 40 more'))
         problems = json.loads(self.check(model, '--json', code=MODEL_INVALID))
         self.assertEqual((len(problems), problems[-1]['more'], 'more' in problems[0]), (1001, 40, False))
 
@@ -67,15 +67,15 @@ class Check(CliCase):
         self.check(self.write('text.onnx', b'hello'), code=MODEL_INVALID)
 
     def test_plugins_are_operators(self):
-        told = self.check(SNAKE, code=MODEL_INVALID)
-        self.assertIn('Snake', told)
-        self.assertIn('com.example', told)
+        reported = self.check(SNAKE, code=MODEL_INVALID)
+        self.assertIn('Snake', reported)
+        self.assertIn('com.example', reported)
         self.assertIn('sound and supported', self.check(SNAKE, f'--plugins={LIBRARY}'))
         bad = make_model([helper.make_node('Snake', ['x', 'x'], ['y'], domain='com.example', name='two')], [('x', FLOAT, [2, 4])],
                          [('y', FLOAT, [2, 4])])
         bad.opset_import.append(helper.make_opsetid('com.example', 1))
-        told = self.check(self.write('bad.onnx', bad.SerializeToString()), f'--plugins={LIBRARY}', code=MODEL_INVALID)
-        self.assertIn("'two' (com.example.Snake", told)
+        reported = self.check(self.write('bad.onnx', bad.SerializeToString()), f'--plugins={LIBRARY}', code=MODEL_INVALID)
+        self.assertIn("'two' (com.example.Snake", reported)
 
     def test_shapes_and_optional_inputs_as_a_build_has_them(self):
         self.refused(USAGE, "the model's inputs are", 'check', self.model, '--shapes=z:1x6')

@@ -28,16 +28,16 @@ class Flags(CliCase):
         self.assertIn('percentile(50%)', self.run_model('--percentile=50').stdout)
 
     def test_verbose_tells_passes_candidates_and_memory(self):
-        told, plain = (self.run_model(*flags, '--builderOptimizationLevel=1').stderr for flags in (['--verbose'], []))
+        reported, plain = (self.run_model(*flags, '--builderOptimizationLevel=1').stderr for flags in (['--verbose'], []))
         for words in ('[V] pass fuse_epilogue changed the graph, which has 1 node now', '[V] problem of step ', 'candidates can run',
                       ' us, chosen', '[V] memory: ', '[V] memory of program 0: '):
-            self.assertIn(words, told)
+            self.assertIn(words, reported)
         self.assertNotIn('[V]', plain)
 
     def test_what_does_nothing_on_a_cpu_says_so(self):
-        told = [line for line in self.run_model('--fp16').stderr.splitlines() if 'fp16' in line]
-        self.assertEqual(len(told), 1, told)
-        self.assertIn('fp16 was allowed, but CPUs here have no fp16 arithmetic', told[0])
+        reported = [line for line in self.run_model('--fp16').stderr.splitlines() if 'fp16' in line]
+        self.assertEqual(len(reported), 1, reported)
+        self.assertIn('fp16 was allowed, but CPUs here have no fp16 arithmetic', reported[0])
         self.assertIn('--fp32 has no effect: float32 is what layers compute in', self.run_model('--fp32').stderr)
         self.assertIn('--best left fp8 out: CPUs have no products of e4m3', self.run_model('--best').stderr)
         self.assertNotIn('--fp16', self.run_model('--best').stderr)
@@ -66,9 +66,9 @@ class Flags(CliCase):
         for number, (flags, opened) in enumerate((([], False), (['--tacticSources=+onednn'], True))):
             record = {**os.environ, 'LD_DEBUG': 'libs', 'LD_DEBUG_OUTPUT': self.path(f'loader{number}')}
             self.run_model(*flags, times=TIMED, env=record)
-            told = ''.join(path.read_text() for path in pathlib.Path(self.folder).glob(f'loader{number}.*'))
-            self.assertIn('libstdc++', told)
-            self.assertEqual('libdnnl' in told, opened, flags)
+            reported = ''.join(path.read_text() for path in pathlib.Path(self.folder).glob(f'loader{number}.*'))
+            self.assertIn('libstdc++', reported)
+            self.assertEqual('libdnnl' in reported, opened, flags)
 
     def test_sizes(self):
         for size in ('1024', '1GiB', '1gb', '1G', '1048576KiB', '1073741824B'):
@@ -78,16 +78,16 @@ class Flags(CliCase):
 
     def test_how_much_is_told_of_layers(self):
         for flag in ('--profilingVerbosity', '--nvtxVerbosity'):
-            told = {how: self.run_model('--dumpLayerInfo', f'{flag}={how}').stdout for how in ('none', 'layer_names_only', 'detailed')}
-            self.assertEqual([how for how, text in told.items() if 'MatMul' in text], ['layer_names_only', 'detailed'])
-            self.assertEqual([how for how, text in told.items() if 'constant 0' in text], ['detailed'])
+            reported = {how: self.run_model('--dumpLayerInfo', f'{flag}={how}').stdout for how in ('none', 'layer_names_only', 'detailed')}
+            self.assertEqual([how for how, text in reported.items() if 'MatMul' in text], ['layer_names_only', 'detailed'])
+            self.assertEqual([how for how, text in reported.items() if 'constant 0' in text], ['detailed'])
             expected = f"{flag} is layer_names_only, detailed or none, not 'loud'"
             self.refused(2, expected, 'exec', f'--onnx={self.model}', f'{flag}=loud', *ONCE)
 
     def test_values_of_outputs(self):
         np.save(self.path('x.npy'), np.zeros((3, 6), np.float32))
-        told = self.run_model('--dumpOutput', f"--loadInputs='x:0':{self.path('x.npy')}").stdout
-        self.assertRegex(told, r'y: \(3x4\)\n.*\] (0 ){11}0\n')
+        reported = self.run_model('--dumpOutput', f"--loadInputs='x:0':{self.path('x.npy')}").stdout
+        self.assertRegex(reported, r'y: \(3x4\)\n.*\] (0 ){11}0\n')
 
     def test_progress(self):
         steps = [json.loads(line) for line in self.run_model('--progress=json').stderr.splitlines() if line.startswith('{')]
@@ -113,10 +113,10 @@ class Flags(CliCase):
         self.assertIn('--precisionConstraints) is none', said('--layerPrecisions=*:fp32'))
         prefer, obey = '--precisionConstraints=prefer', '--precisionConstraints=obey'
         self.assertNotIn('as asked for', said(prefer, '--layerPrecisions=*:fp32', '--layerOutputTypes=*:fp32'))
-        told = said(prefer, '--layerPrecisions=*:fp16')
-        self.assertRegex(told, r"layer '.*' \(MatMul\) computes in f32 on .*, not f16 as asked for: CPUs here have no fp16 arithmetic")
-        told = said(obey, '--layerPrecisions=*:int8', code=3)
-        self.assertRegex(told, r"layer '.*' \(MatMul\) computes in f32 on .*, not i8 as asked for: nothing gives its range")
+        reported = said(prefer, '--layerPrecisions=*:fp16')
+        self.assertRegex(reported, r"layer '.*' \(MatMul\) computes in f32 on .*, not f16 as asked for: CPUs here have no fp16 arithmetic")
+        reported = said(obey, '--layerPrecisions=*:int8', code=3)
+        self.assertRegex(reported, r"layer '.*' \(MatMul\) computes in f32 on .*, not i8 as asked for: nothing gives its range")
         self.assertIn('no node of the model is called', said(obey, '--layerPrecisions=no_such_layer:fp32', code=2))
         self.assertIn("is not LAYER:TYPE", said('--layerPrecisions=fp32', code=2))
         self.assertIn("there is no type 'fp33'", said('--layerPrecisions=*:fp33', code=2))
@@ -210,9 +210,9 @@ class Flags(CliCase):
         rows = np.linspace(-2, 2, 21, dtype=np.float32).reshape(7, 1, 3)
         np.save(x, rows)
         flags = ['--newestRow=x:0', f'--loadInputs=x:{x}', f'--exportOutput={out}', '--dumpLayerInfo', *TIMED]
-        told = self.tenfold('exec', f'--onnx={model}', '--noTF32', *flags).stdout
-        self.assertRegex(told, 'before the newest row:\n.*GRU.*\n.*with the newest row:\n.*GRU')
-        self.assertRegex(told, 'Newest row: times begin where it is there; 1 of 2 steps come before')
+        reported = self.tenfold('exec', f'--onnx={model}', '--noTF32', *flags).stdout
+        self.assertRegex(reported, 'before the newest row:\n.*GRU.*\n.*with the newest row:\n.*GRU')
+        self.assertRegex(reported, 'Newest row: times begin where it is there; 1 of 2 steps come before')
         h = 0.0
         for row in rows:
             gate = 1 / (1 + np.exp(-(0.25 * row.sum() + h)))                    # 4 units of 0.25 each sum up to h

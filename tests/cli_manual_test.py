@@ -25,13 +25,13 @@ class Manual(CliCase):
             self.assertEqual(self.tenfold('help', verb).stdout, self.tenfold(verb, '--help').stdout)
         for words in (['help'], ['-h']):
             self.assertEqual(self.tenfold(*words).stdout, self.tenfold('--help').stdout)
-        told = self.tenfold('--version').stdout
-        self.assertRegex(told, r'^tenfold \d+\.\d+\.\d+\n$')
+        reported = self.tenfold('--version').stdout
+        self.assertRegex(reported, r'^tenfold \d+\.\d+\.\d+\n$')
         for words in (['version'], ['-v'], ['exec', '--version']):
-            self.assertEqual(self.tenfold(*words).stdout, told)
+            self.assertEqual(self.tenfold(*words).stdout, reported)
         link = self.path('trtexec')
         os.symlink(cli_case.TENFOLD, link)
-        self.assertEqual(self.tenfold('--version', program=[link]).stdout, told)
+        self.assertEqual(self.tenfold('--version', program=[link]).stdout, reported)
         self.refused(USAGE, "unknown verb 'exce'; did you mean 'tenfold exec'?", 'help', 'exce')
         self.refused(USAGE, 'bash, zsh or fish, not \'tcsh\'', 'completion', 'tcsh')
         self.refused(USAGE, "unknown verb 'exce'", 'manual', 'exce')

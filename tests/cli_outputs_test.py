@@ -20,9 +20,9 @@ class Outputs(CliCase):
         for flag in ((), ('--noTF32',)):
             self.tenfold('exec', f'--onnx={model}', f'--saveEngine={self.path("w.plan")}', *flag, *ONCE)
             steps = self.tenfold('inspect', self.path('w.plan')).stdout
-            told = self.tenfold('compare', self.path('w.plan'), '--reference', '--tolerance=1e-4').stderr
+            reported = self.tenfold('compare', self.path('w.plan'), '--reference', '--tolerance=1e-4').stderr
             rounds = re.search('_f24|_s16|_s24|_split', steps) is not None
-            self.assertEqual('rounded' in told, rounds, steps + told)
+            self.assertEqual('rounded' in reported, rounds, steps + reported)
             self.assertFalse(rounds and flag)
 
     def test_compare_names_the_first_layer_that_differs(self):
@@ -149,10 +149,10 @@ class Outputs(CliCase):
                 self.assertTrue(not inside or end <= inside[-1] + 1e-3, f'{name}: {event}')
                 inside.append(end)
         runs = sorted((s, e) for name in ('stream 0', 'stream 1') for s, e, event in tracks[name] if event['cat'] == 'run')
-        told = json.loads(pathlib.Path(times).read_text())
+        reported = json.loads(pathlib.Path(times).read_text())
         self.assertEqual(len(runs), 14)
-        np.testing.assert_allclose([s for s, _ in runs], [1e3 * t['startEnqMs'] for t in told], rtol=1e-9)
-        np.testing.assert_allclose([e - s for s, e in runs], [1e3 * t['latencyMs'] for t in told], rtol=1e-6)
+        np.testing.assert_allclose([s for s, _ in runs], [1e3 * t['startEnqMs'] for t in reported], rtol=1e-9)
+        np.testing.assert_allclose([e - s for s, e in runs], [1e3 * t['latencyMs'] for t in reported], rtol=1e-6)
         layers = json.loads(pathlib.Path(profile).read_text())[1:]
         self.assertEqual([e['name'] for *_, e in tracks['steps']], [layer['name'] for layer in layers])
 
@@ -219,8 +219,8 @@ class Outputs(CliCase):
             self.assertRegex(text, r'(?m)^ +computes product')
             self.assertRegex(text, r'(?m)^  no step of its own \(remove_identity\): nothing$')
             layers = json.loads(self.tenfold('inspect', source, '--json').stdout)
-            told = [name for layer in layers['Layers'] for name in layer['Metadata'].split('\x1f')]
-            self.assertEqual(sorted(told), ['[ONNX Layer: Tanh -> t]', '[ONNX Layer: end]', '[ONNX Layer: product]'])
+            reported = [name for layer in layers['Layers'] for name in layer['Metadata'].split('\x1f')]
+            self.assertEqual(sorted(reported), ['[ONNX Layer: Tanh -> t]', '[ONNX Layer: end]', '[ONNX Layer: product]'])
             products = [layer['Precision'] for layer in layers['Layers'] if 'product' in layer['Metadata']]
             self.assertEqual(products, [{'Compute': 'f32', 'Sum': 'f32', 'Storage': 'f32'}])
             self.assertRegex(text, r'(?m)^ +types in f32, sums in f32, gives f32$')

@@ -29,9 +29,9 @@ class CompareData(CliCase):
         for metric, expected in (('l2', np.linalg.norm(self.got - self.want) / np.linalg.norm(self.want)), ('cosine', 1 - cosines.mean()),
                                  ('linf', np.abs(self.got - self.want).max() / np.abs(self.want).max()),
                                  ('top1', (self.got.argmax(1) != self.want.argmax(1)).mean())):
-            told = self.compare(f'--metric={metric}')
-            self.assertEqual((told['metric'], told['samples']), (metric, 40))
-            (one,) = told['outputs']
+            reported = self.compare(f'--metric={metric}')
+            self.assertEqual((reported['metric'], reported['samples']), (metric, 40))
+            (one,) = reported['outputs']
             self.assertAlmostEqual(one['error'], expected, delta=1e-4, msg=metric)
             self.assertTrue(one['low'] <= one['error'] <= one['high'])
         self.assertEqual(self.compare('--samples=7')['samples'], 7)
@@ -41,8 +41,8 @@ class CompareData(CliCase):
         labels = self.want.argmax(1)
         labels[:4] = (labels[:4] + 1) % 4
         self.write('labels.txt', '\n'.join(map(str, labels)).encode())
-        told = self.compare('--metric=top1', f"--labels={self.path('labels.txt')}", a=self.path('o.plan'))
-        self.assertEqual(told['right'], {'rows': 40, 'first': int((self.got.argmax(1) == labels).sum()), 'second': 36})
+        reported = self.compare('--metric=top1', f"--labels={self.path('labels.txt')}", a=self.path('o.plan'))
+        self.assertEqual(reported['right'], {'rows': 40, 'first': int((self.got.argmax(1) == labels).sum()), 'second': 36})
         said = self.tenfold('compare', self.path('o.plan'), self.model, self.data, f"--labels={self.path('labels.txt')}").stdout
         self.assertIn('the second 90.0 %', said)
 

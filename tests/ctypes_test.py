@@ -216,14 +216,14 @@ class Ctypes(unittest.TestCase):
         nodes = [helper.make_node('Nonsense', ['x'], ['t'], name='one'), helper.make_node('Softmax', ['x'], ['y'], name='two', axis=4)]
         x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 3]) for name in 'xy')
         data = helper.make_model(helper.make_graph(nodes, 'bad', [x], [y]), opset_imports=[helper.make_opsetid('', 17)]).SerializeToString()
-        engine, problems, problem, told = P(), P(), Problem(), []
+        engine, problems, problem, reported = P(), P(), Problem(), []
         self.assertEqual(build.tenfold_build_bytes(data, N(len(data)), None, c.byref(engine)), 2)
         ok(build.tenfold_last_problems(c.byref(problems)))
         for i in range(build.tenfold_problems_count(problems)):
             ok(build.tenfold_problems_get(problems, i, c.byref(problem)))
-            told.append((problem.node, problem.op, problem.opset, problem.kind))
+            reported.append((problem.node, problem.op, problem.opset, problem.kind))
         build.tenfold_problems_free(problems)
-        self.assertEqual(told, [(b'one', b'Nonsense', 17, 3), (b'two', b'Softmax', 17, 2)])
+        self.assertEqual(reported, [(b'one', b'Nonsense', 17, 3), (b'two', b'Softmax', 17, 2)])
 
     def test_errors(self):
         engine = P()

@@ -109,10 +109,10 @@ class Embed(CliCase):
                 time.sleep(0.01)
             run.send_signal(number)
             sent = time.time()
-            told = run.communicate()[1]
+            reported = run.communicate()[1]
             self.assertEqual(run.returncode, -number)
             self.assertLess(time.time() - sent, 2)
-            rows = int(re.search(r"the first (\d+) vectors are in '.*o\.npy\.part', and --resume goes on", told)[1])
+            rows = int(re.search(r"the first (\d+) vectors are in '.*o\.npy\.part', and --resume goes on", reported)[1])
             self.assertGreaterEqual(rows, 1024)
             self.assertLess(rows, 200000)
             self.assertEqual(int(self.read('o.npy.part.how').split(b'\n')[-2].split()[0]), rows)
@@ -129,9 +129,9 @@ class Embed(CliCase):
             end.flush()
             time.sleep(2)   # it may be building its engine still, which the signal ends just so
             run.send_signal(signal.SIGINT)
-            told = run.communicate(timeout=20)[1]
+            reported = run.communicate(timeout=20)[1]
         self.assertEqual(run.returncode, -signal.SIGINT)
-        self.assertIn('stopped before the first vectors were there', told)
+        self.assertIn('stopped before the first vectors were there', reported)
         self.assertFalse(os.path.exists(self.path('o.npy.part')))
 
     def test_resume_says_that_there_is_nothing_to_go_on_with(self):
@@ -172,18 +172,18 @@ class Embed(CliCase):
         first = min(os.sched_getaffinity(0))
         for devices, strategy in (('cpu,cpu', 'auto'), (f'cpu:{first},cpu', 'round_robin'), ('cpu,cpu,cpu', 'utilization'),
                                   (f'cpu:{first}', 'memory'), (f'cpu,cpu:{first}', 'pipeline')):
-            told = self.embed(texts, 'more.npy', f'--device={devices}', f'--strategy={strategy}').stdout
-            self.assertIn(f'on {devices.replace(",", ", ")} in fp32', told)
+            reported = self.embed(texts, 'more.npy', f'--device={devices}', f'--strategy={strategy}').stdout
+            self.assertIn(f'on {devices.replace(",", ", ")} in fp32', reported)
             np.testing.assert_allclose(np.load(self.path('more.npy')), np.load(self.path('one.npy')), atol=1e-5)
 
     def test_int8_only_where_it_is_near(self):
         texts = self.many('t.txt', 600)
         self.embed(texts, 'wide.npy')
         wide = np.load(self.path('wide.npy'))
-        told = self.embed(texts, 'o.npy', '--precision=int8', '--minCosine=0.9').stdout
+        reported = self.embed(texts, 'o.npy', '--precision=int8', '--minCosine=0.9').stdout
         narrow = np.load(self.path('o.npy'))
         cosines = (wide * narrow).sum(1) / np.linalg.norm(wide, axis=1) / np.linalg.norm(narrow, axis=1)
-        self.assertRegex(told, r"in int8 \(int8's cosine is 0\.9\d+\)")
+        self.assertRegex(reported, r"in int8 \(int8's cosine is 0\.9\d+\)")
         self.assertGreater(cosines.mean(), 0.9)
         self.assertLess(cosines.mean(), 0.999999, 'these are the vectors of fp32')
         run = self.tenfold('embed', self.encoder.folder, texts, self.path('p.npy'), *QUICK, '--precision=int8', '--minCosine=1')
@@ -194,8 +194,8 @@ class Embed(CliCase):
     def test_benchmark(self):
         texts = self.many('t.txt', 50)
         flags = ('--benchmark', '--batchSizes=4,1', '--iterations=5', f'--exportJson={self.path("b.json")}')
-        told = self.tenfold('embed', self.encoder.folder, texts, *QUICK, *flags).stdout.splitlines()
-        self.assertEqual([line.split()[:2] for line in told[2:]], [['fp32', '4'], ['fp32', '1']])
+        reported = self.tenfold('embed', self.encoder.folder, texts, *QUICK, *flags).stdout.splitlines()
+        self.assertEqual([line.split()[:2] for line in reported[2:]], [['fp32', '4'], ['fp32', '1']])
         with open(self.path('b.json')) as file:
             results = json.load(file)
         four = results['batch_sizes']['4']

@@ -39,7 +39,7 @@ class EncoderDevices : public ::testing::Test {
     options.build.tactic_sources = static_cast<std::uint32_t>(TacticSource::reference | TacticSource::native);
     options.build.log = [this](Severity severity, std::string_view text) {
       const std::lock_guard lock(mutex_);
-      if (severity == Severity::warning && text.find("failed, and the others") != std::string_view::npos) told_.emplace_back(text);
+      if (severity == Severity::warning && text.find("failed, and the others") != std::string_view::npos) reported_.emplace_back(text);
     };
     return bert_.load(std::move(options));
   }
@@ -58,7 +58,7 @@ class EncoderDevices : public ::testing::Test {
   }
   FakeDriver* fake_ = nullptr;
   TinyBert bert_{"encoder-devices"};
-  std::vector<std::string> texts_, told_;
+  std::vector<std::string> texts_, reported_;
   std::vector<float> want_;
   std::mutex mutex_;
 };
@@ -72,7 +72,7 @@ TEST_F(EncoderDevices, TextsGoToAllDevicesInOrder) {
   EXPECT_EQ(work[0].texts + work[1].texts + work[2].texts, static_cast<std::int64_t>(kTexts));
   EXPECT_GT(fake_->launches_of[1], 0);
   EXPECT_GT(fake_->launches_of[0], 0);
-  EXPECT_TRUE(told_.empty());
+  EXPECT_TRUE(reported_.empty());
 }
 
 // One of two GPUs is lost in the middle: the vectors that it had not given come from the others, and a later call leaves it out.
@@ -86,12 +86,12 @@ TEST_F(EncoderDevices, OneLostInMidRunGivesItsPieceBack) {
   EXPECT_NE(work[0].lost.find("unspecified launch failure"), std::string::npos) << work[0].lost;
   EXPECT_EQ(work[1].lost + work[2].lost, "");
   EXPECT_EQ(work[0].texts + work[1].texts + work[2].texts, static_cast<std::int64_t>(kTexts));
-  ASSERT_EQ(told_.size(), 1u);
-  EXPECT_NE(told_[0].find("'cuda:3' failed, and the others do its work"), std::string::npos) << told_[0];
+  ASSERT_EQ(reported_.size(), 1u);
+  EXPECT_NE(reported_[0].find("'cuda:3' failed, and the others do its work"), std::string::npos) << reported_[0];
   const std::int64_t before = work[0].texts;
   encode(encoder);
   EXPECT_EQ(encoder.devices()[0].texts, before);
-  EXPECT_EQ(told_.size(), 1u);
+  EXPECT_EQ(reported_.size(), 1u);
 }
 
 // Both GPUs fail, one before it has an engine: everything is computed by the CPU, and is right.
@@ -99,7 +99,7 @@ TEST_F(EncoderDevices, TheLastOneDoesEverything) {
   for (const DeviceStrategy strategy : {DeviceStrategy::automatic, DeviceStrategy::memory, DeviceStrategy::utilization}) {
     fake_->failures[5] = 2;  // no memory is left on it
     fake_->failures[6] = 0, fake_->launches_left[6] = 0;
-    told_.clear();
+    reported_.clear();
     const Encoder encoder = load({"cuda:5", "cuda:6", "cpu"}, strategy);
     encoder.prepare();
     const std::vector<float> got = encode(encoder);
@@ -118,20 +118,20 @@ TEST_F(EncoderDevices, APipelineGoesOnWithoutItsLastDevice) {
   EXPECT_GT(work[1].texts, 0);
   EXPECT_EQ(of_gpus(got), work[1].texts);
   EXPECT_NE(work[1].lost, "");
-  EXPECT_EQ(told_.size(), 1u);
+  EXPECT_EQ(reported_.size(), 1u);
   EXPECT_EQ(of_gpus(encode(encoder)), 0);
 }
 
 // A GPU with memory for small batches alone computes with these, and is not lost.
 TEST_F(EncoderDevices, TooLittleMemoryHalvesBatches) {
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   const auto load_within = [&](std::int64_t batch_tokens, const std::shared_ptr<Runtime>& runtime) {
     EncoderOptions options;
     options.build.device = "cuda:1", options.batch_tokens = batch_tokens, options.build.runtime = runtime;
     options.build.tactic_sources = static_cast<std::uint32_t>(TacticSource::reference | TacticSource::native);
     options.build.log = [&](Severity severity, std::string_view text) {
       const std::lock_guard lock(mutex_);
-      if (severity == Severity::warning && text.find("too little memory") != std::string_view::npos) told.emplace_back(text);
+      if (severity == Severity::warning && text.find("too little memory") != std::string_view::npos) reported.emplace_back(text);
     };
     return bert_.load(std::move(options));
   };
@@ -144,9 +144,9 @@ TEST_F(EncoderDevices, TooLittleMemoryHalvesBatches) {
       load_within(1024, std::make_shared<Runtime>(RuntimeOptions{.log = {}, .gpu_memory_limit = enough, .allocator = {}}));
   EXPECT_EQ(of_gpus(encode(encoder)), static_cast<std::int64_t>(kTexts));
   EXPECT_EQ(encoder.devices()[0].lost, "");
-  ASSERT_FALSE(told.empty());
-  EXPECT_NE(told[0].find("batches of 1024 tokens, and goes on with 512"), std::string::npos) << told[0];
-  EXPECT_LE(told.size(), 3u);
+  ASSERT_FALSE(reported.empty());
+  EXPECT_NE(reported[0].find("batches of 1024 tokens, and goes on with 512"), std::string::npos) << reported[0];
+  EXPECT_LE(reported.size(), 3u);
 }
 
 TEST_F(EncoderDevices, WhereNoneWorksAllReasonsAreTold) {

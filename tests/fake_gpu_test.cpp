@@ -357,7 +357,7 @@ TEST_F(FakeGpu, ZLosingTheDeviceIsToldByEveryContextOfIt) {
   const Tensor x = ops::random_tensor(DType::f32, {3, 6}, 1);
   first->run(std::vector<Tensor>{x}), second->run(std::vector<Tensor>{x});
   fake_->failure = 719;
-  const auto told = [&](auto&& work) {
+  const auto reported = [&](auto&& work) {
     try {
       work();
       ADD_FAILURE() << "it went on";
@@ -366,19 +366,19 @@ TEST_F(FakeGpu, ZLosingTheDeviceIsToldByEveryContextOfIt) {
       EXPECT_NE(std::string(e.what()).find("start it again"), std::string::npos) << e.what();
     }
   };
-  told([&] { first->run(std::vector<Tensor>{x}); });
+  reported([&] { first->run(std::vector<Tensor>{x}); });
   const std::size_t ran = fake_->graphs_ran_on.size();
-  told([&] { second->run(std::vector<Tensor>{x}); });
-  told([&] { first->run(std::vector<Tensor>{x}); });
+  reported([&] { second->run(std::vector<Tensor>{x}); });
+  reported([&] { first->run(std::vector<Tensor>{x}); });
   EXPECT_EQ(fake_->graphs_ran_on.size(), ran) << "a lost device was given work";
-  told([&] { engine_->create_context(); });
+  reported([&] { engine_->create_context(); });
   EXPECT_TRUE(backends::cuda::is_lost(FakeDriver::kOrdinal));
   fake_->failure = 0;   // whatever the driver says from here on
-  told([&] { engine_->create_context(); });
-  told([&] { backend_->memory().allocate(64); });
+  reported([&] { engine_->create_context(); });
+  reported([&] { backend_->memory().allocate(64); });
   const std::string bytes = plan::serialize(runtime::state_of(*engine_)->plan);
   for (const auto& runtime : {Runtime::of_process(), std::make_shared<Runtime>()})
-    told([&] { Engine::load(std::as_bytes(std::span(bytes)), {.device = cat("cuda:", FakeDriver::kOrdinal), .runtime = runtime}); });
+    reported([&] { Engine::load(std::as_bytes(std::span(bytes)), {.device = cat("cuda:", FakeDriver::kOrdinal), .runtime = runtime}); });
   const DeviceHealth health = device_health(cat("cuda:", FakeDriver::kOrdinal));
   EXPECT_EQ(health.state, Health::lost);
   EXPECT_NE(health.reason.find("CUDA_ERROR_LAUNCH_FAILED (719)"), std::string::npos) << health.reason;

@@ -37,30 +37,30 @@ class Labeled(ImageCase):
         return '--labels=' + self.write('labels.txt', ('\n'.join(lines) + '\n').encode())
 
     def test_accuracy_on_every_second_sample(self):
-        wanted = self.classes.copy()
-        wanted[[1, 2, 4, 7]] = (wanted[[1, 2, 4, 7]] + 1) % 10   # two of them check
+        expected = self.classes.copy()
+        expected[[1, 2, 4, 7]] = (expected[[1, 2, 4, 7]] + 1) % 10   # two of them check
         names = [os.path.basename(p) for p in self.paths]
         forms = [
-            [str(c) for c in wanted],
-            ['# by file', *reversed([f'{n} {c}' for n, c in zip(names, wanted)])],
-            ['file,class', *[f'folder/{n},{c}' for n, c in zip(names, wanted)]],
+            [str(c) for c in expected],
+            ['# by file', *reversed([f'{n} {c}' for n, c in zip(names, expected)])],
+            ['file,class', *[f'folder/{n},{c}' for n, c in zip(names, expected)]],
         ]
         self.build('p', self.labels(forms[0]), f"--saveEngine={self.path('net.plan')}", *self.shapes, model=self.model)
         plan = self.plan_classes()
         odd = slice(1, None, 2)
-        want = [100 * np.mean(a[odd] == b[odd]) for a, b in ((plan, wanted), (self.classes, wanted), (plan, self.classes))]
+        want = [100 * np.mean(a[odd] == b[odd]) for a, b in ((plan, expected), (self.classes, expected), (plan, self.classes))]
         self.assertAlmostEqual(want[1], 100 * 10 / 12)
         for lines in forms:
-            count, *told = self.accuracy(self.build('p', self.labels(lines), *self.shapes, model=self.model))
+            count, *reported = self.accuracy(self.build('p', self.labels(lines), *self.shapes, model=self.model))
             self.assertEqual(count, 12)
-            np.testing.assert_allclose(told, want, atol=0.06)
+            np.testing.assert_allclose(reported, want, atol=0.06)
         np.savez(self.path('all.npz'), x=self.x)   # rows of arrays, by their number
-        count, *told = self.accuracy(self.build('all.npz', self.labels(forms[0]), *self.shapes, model=self.model))
-        np.testing.assert_allclose(told, want, atol=0.06)
+        count, *reported = self.accuracy(self.build('all.npz', self.labels(forms[0]), *self.shapes, model=self.model))
+        np.testing.assert_allclose(reported, want, atol=0.06)
         eight = [f'--{which}Shapes=x:8x3x32x32' for which in ('min', 'opt', 'max')]
-        count, *told = self.accuracy(self.build('p', self.labels(forms[0]), *eight, model=self.model))
+        count, *reported = self.accuracy(self.build('p', self.labels(forms[0]), *eight, model=self.model))
         self.assertEqual(count, 8)   # of three batches the second checks
-        self.assertAlmostEqual(told[1], 100 * np.mean(self.classes[8:16] == wanted[8:16]), delta=0.06)
+        self.assertAlmostEqual(reported[1], 100 * np.mean(self.classes[8:16] == expected[8:16]), delta=0.06)
 
     def test_other_data_checks(self):
         for i in (3, 5, 8):

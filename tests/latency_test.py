@@ -46,15 +46,15 @@ class LatencyCase(CliCase):
 
     def test_report_and_files(self):
         log, table, plot = self.path('l.hlog'), self.path('l.hgrm'), self.path('l.svg')
-        told = self.latency(f'--onnx={self.toy}', f'--exportHistogram={log}', f'--exportPercentiles={table}', f'--plot={plot}')
-        self.assertEqual((told['asked'], told['answered'], told['dropped'], told['failed']), (1000, 1000, 0, 0))
-        self.assertEqual(told['backend'], 'engine')
+        reported = self.latency(f'--onnx={self.toy}', f'--exportHistogram={log}', f'--exportPercentiles={table}', f'--plot={plot}')
+        self.assertEqual((reported['asked'], reported['answered'], reported['dropped'], reported['failed']), (1000, 1000, 0, 0))
+        self.assertEqual(reported['backend'], 'engine')
         for times in ('response_us', 'service_us', 'hiccups_us'):
-            values = [told[times][key] for key in ('p50', 'p95', 'p99', 'p99_9', 'p99_99', 'max')]
+            values = [reported[times][key] for key in ('p50', 'p95', 'p99', 'p99_9', 'p99_99', 'max')]
             self.assertEqual(values, sorted(values), times)
             self.assertGreater(values[-1], 0)
-        self.assertGreaterEqual(told['response_us']['p50'], told['service_us']['p50'])
-        self.assertGreater(told['closed_loop_rate'], 1000)
+        self.assertGreaterEqual(reported['response_us']['p50'], reported['service_us']['p50'])
+        self.assertGreater(reported['closed_loop_rate'], 1000)
         with open(table) as f:
             text = f.read()
         rows = [[float(cell) for cell in line.split()] for line in text.splitlines() if re.match(r' *\d', line)]
@@ -62,9 +62,9 @@ class LatencyCase(CliCase):
         self.assertEqual(rows[-1][1:], [1.0, 1000.0])
         self.assertIn('Total count    =         1000]', text)
         self.assertGreater(len(xml.etree.ElementTree.parse(plot).getroot()), 20)
-        self.read_log(log, told)
+        self.read_log(log, reported)
 
-    def read_log(self, path, told):
+    def read_log(self, path, reported):
         try:
             from hdrh.log import HistogramLogReader, HdrHistogram
         except ImportError as missing:
@@ -75,7 +75,7 @@ class LatencyCase(CliCase):
             found[histogram.get_tag()] = histogram
         self.assertEqual(set(found), {'response', 'service', 'hiccups'})
         for tag, histogram in found.items():
-            times = told[f'{tag}_us']
+            times = reported[f'{tag}_us']
             self.assertEqual(histogram.get_total_count(), times['count'])
             for percent, key in ((50, 'p50'), (95, 'p95'), (99, 'p99'), (99.9, 'p99_9')):
                 value = times[key] * 1000
@@ -90,29 +90,29 @@ class LatencyCase(CliCase):
         self.assertIn('page faults', text)
         self.assertNotIn('late ', text)   # than what? there is no deadline
         self.assertIn(', late ', self.tenfold('latency', f'--onnx={self.toy}', *QUICK, '--deadline=1e6').stdout)
-        told = self.latency(f'--onnx={self.toy}', '--rings=128', '--whenFull=drop_oldest', '--spin=200')
-        self.assertEqual(told['asked'], 1000)
-        self.assertEqual(told['answered'] + told['dropped'], 1000)
+        reported = self.latency(f'--onnx={self.toy}', '--rings=128', '--whenFull=drop_oldest', '--spin=200')
+        self.assertEqual(reported['asked'], 1000)
+        self.assertEqual(reported['answered'] + reported['dropped'], 1000)
         swept = self.latency(f'--onnx={self.toy}', '--sweep', '--duration=0.1')
         rates = [run['rate_asked'] for run in swept['runs']]
         self.assertEqual(len(rates), 5)
         self.assertEqual(rates, sorted(rates))
 
     def test_sizes(self):
-        told = self.latency('--sizes=A', '--rate=100')
-        self.assertEqual(told['name'], 'LSTM A')
-        self.assertEqual(told['failed'], 0)
+        reported = self.latency('--sizes=A', '--rate=100')
+        self.assertEqual(reported['name'], 'LSTM A')
+        self.assertEqual(reported['failed'], 0)
         self.refused(2, "'D' is none of A, B and C", 'latency', '--sizes=D')
 
     def test_newest_row(self):
         full_recompute = self.latency('--sizes=A', '--rate=100')
         self.assertNotIn('newest_row', full_recompute)
-        told = self.latency('--sizes=A', '--newestRow=x:1', '--rate=100')
-        self.assertEqual((told['answered'], told['newest_row']['full_recompute']), (50, 0))
-        self.assertEqual(set(told['published_p99_us'].values()), {4.7, 35.2, 5.07})
+        reported = self.latency('--sizes=A', '--newestRow=x:1', '--rate=100')
+        self.assertEqual((reported['answered'], reported['newest_row']['full_recompute']), (50, 0))
+        self.assertEqual(set(reported['published_p99_us'].values()), {4.7, 35.2, 5.07})
         self.assertNotIn('published_p99_us', full_recompute)
-        self.assertLess(told['newest_row']['late_start'], 25)
-        self.assertLess(3 * told['service_us']['p50'], whole['service_us']['p50'])
+        self.assertLess(reported['newest_row']['late_start'], 25)
+        self.assertLess(3 * reported['service_us']['p50'], whole['service_us']['p50'])
         many = self.latency('--sizes=A', '--newestRow=x:1', '--rate=100000', '--duration=0.02')
         self.assertGreater(many['newest_row']['late_start'], many['answered'] // 2)   # rows cannot come faster than windows take
         rings = self.latency('--sizes=A', '--newestRow=x:1', '--rate=100', '--rings')
@@ -126,18 +126,18 @@ class LatencyCase(CliCase):
 
     def test_candidates(self):
         plan = self.make_plan('toy.plan', self.toy)
-        told = self.latency(f'--loadEngine={plan}', f'--onnx={self.toy}')
-        self.assertEqual([r['name'] for r in told['candidates']], ['engine', 'cpu'])
-        self.assertEqual(told['backend'], 'engine')
+        reported = self.latency(f'--loadEngine={plan}', f'--onnx={self.toy}')
+        self.assertEqual([r['name'] for r in reported['candidates']], ['engine', 'cpu'])
+        self.assertEqual(reported['backend'], 'engine')
         with open(plan, 'rb') as f:
             data = f.read()
         flipped = bytearray(data)
         flipped[len(data) // 2] ^= 1
         for name, content in (('cut.plan', data[:-50]), ('flipped.plan', bytes(flipped))):
             path = self.write(name, content)
-            told = self.latency(f'--loadEngine={path}', f'--onnx={self.toy}')
-            self.assertEqual(told['backend'], 'cpu')
-            self.assertTrue(told['candidates'][0]['why'])
+            reported = self.latency(f'--loadEngine={path}', f'--onnx={self.toy}')
+            self.assertEqual(reported['backend'], 'cpu')
+            self.assertTrue(reported['candidates'][0]['why'])
             self.refused(4, "'engine' cannot be used", 'latency', *QUICK, f'--loadEngine={path}', f'--onnx={self.toy}', '--strict')
         self.refused(4, 'none.plan', 'latency', *QUICK, '--loadEngine=none.plan', f'--onnx={self.toy}', '--strict')
         self.assertEqual(self.latency('--loadEngine=none.plan', f'--onnx={self.toy}')['backend'], 'cpu')
@@ -174,10 +174,10 @@ class LatencyCase(CliCase):
         running.send_signal(signal.SIGTERM)
         out = running.communicate(timeout=20)[0]
         self.assertEqual(running.returncode, 0)
-        told = json.loads(out)
-        self.assertGreater(told['asked'], 0)
-        self.assertLess(told['asked'], 60 * 2000)
-        self.assertEqual(told['asked'], told['answered'] + told['dropped'])
+        reported = json.loads(out)
+        self.assertGreater(reported['asked'], 0)
+        self.assertLess(reported['asked'], 60 * 2000)
+        self.assertEqual(reported['asked'], reported['answered'] + reported['dropped'])
 
     def test_doctor_tells_of_gpus(self):
         folder = os.environ.get('TENFOLD_FAKE_NVML')
@@ -198,17 +198,17 @@ class LatencyCase(CliCase):
             return [open(p).read() for p in paths]
 
         before = settings()
-        told = json.loads(self.tenfold('doctor', '--latency', '--duration=0.05', '--json').stdout)
+        reported = json.loads(self.tenfold('doctor', '--latency', '--duration=0.05', '--json').stdout)
         self.assertEqual(settings(), before)
-        topics = {f['topic']: f for f in told['findings']}
-        wanted = {'isolcpus', 'nohz_full', 'rcu_nocbs', 'governor', 'C-states', 'swap', 'real-time throttling', 'NUMA'}
-        self.assertLessEqual(wanted, set(topics))
+        topics = {f['topic']: f for f in reported['findings']}
+        expected_value = {'isolcpus', 'nohz_full', 'rcu_nocbs', 'governor', 'C-states', 'swap', 'real-time throttling', 'NUMA'}
+        self.assertLessEqual(expected_value, set(topics))
         runtime = int(open('/proc/sys/kernel/sched_rt_runtime_us').read())
         self.assertEqual(topics['real-time throttling']['good'], runtime < 0 or runtime >= 1_000_000)
-        self.assertEqual({h['cpu'] for h in told['hiccups_us']}, os.sched_getaffinity(0))
+        self.assertEqual({h['cpu'] for h in reported['hiccups_us']}, os.sched_getaffinity(0))
         self.assertIn('hiccups of an idle loop', self.tenfold('doctor', '--latency', '--duration=0.05').stdout)
         self.refused(2, '--cpus needs --latency', 'doctor', '--cpus=0')
-        self.assertIn('load', {finding['topic'] for finding in told['findings']})
+        self.assertIn('load', {finding['topic'] for finding in reported['findings']})
         self.refused(2, 'CPU 4000 does not exist', 'doctor', '--latency', '--cpus=4000')
 
 

@@ -39,19 +39,19 @@ class LowLatencyDevices : public tests::FakeGpu {
     o.warm_up_runs = 3, o.first_pause = 20ms, o.longest_pause = 40ms;
     o.log = [this](Severity, std::string_view line) {
       const std::lock_guard lock(mutex_);
-      told_ += std::string(line) + "\n";
+      reported_ += std::string(line) + "\n";
     };
     return o;
   }
-  bool told(const std::string& part) {
+  bool reported(const std::string& part) {
     for (int i = 0; i < 1000; ++i, std::this_thread::sleep_for(5ms)) {
       const std::lock_guard lock(mutex_);
-      if (told_.find(part) != std::string::npos) return true;
+      if (reported_.find(part) != std::string::npos) return true;
     }
     return false;
   }
   std::mutex mutex_;
-  std::string told_;
+  std::string reported_;
 };
 
 bool right(const float* y) {
@@ -80,15 +80,15 @@ TEST_F(LowLatencyDevices, ALostGpuCostsNoRequest) {
     EXPECT_EQ(runner.backend(), "cpu");
     const int launched = fake_->launches_of[ordinal];
     if (runner.candidates()[0].opened) {
-      EXPECT_TRUE(told("'gpu' was left: a run failed"));
-      EXPECT_TRUE(told("unspecified launch failure")) << told_;
-      EXPECT_TRUE(told("its device is lost for this process and is not asked again"));
+      EXPECT_TRUE(reported("'gpu' was left: a run failed"));
+      EXPECT_TRUE(reported("unspecified launch failure")) << reported_;
+      EXPECT_TRUE(reported("its device is lost for this process and is not asked again"));
     } else {
-      EXPECT_TRUE(told("the candidate 'gpu' is not used: ")) << told_;
+      EXPECT_TRUE(reported("the candidate 'gpu' is not used: ")) << reported_;
     }
     std::this_thread::sleep_for(150ms);   // several pauses
     EXPECT_EQ(fake_->launches_of[ordinal], launched) << "it was asked again";
-    told_.clear();
+    reported_.clear();
   }
 }
 
@@ -103,9 +103,9 @@ TEST_F(LowLatencyDevices, AGpuThatRecoversComesBack) {
     ASSERT_TRUE(a.status && a.candidate == 1 && right(y));
   }
   EXPECT_TRUE(runner.ready());
-  EXPECT_TRUE(told("'gpu' was left: a run failed"));
+  EXPECT_TRUE(reported("'gpu' was left: a run failed"));
   fake_->failure = 0;
-  EXPECT_TRUE(told("'gpu' is back after 10 good answers")) << told_;
+  EXPECT_TRUE(reported("'gpu' is back after 10 good answers")) << reported_;
   EXPECT_EQ(runner.infer(kX, y).candidate, 0);
 }
 
@@ -135,7 +135,7 @@ TEST_F(LowLatencyDevices, WithoutAGpuTheCpuAnswers) {
   float y[16] = {};
   EXPECT_EQ(runner.infer(kX, y).candidate, 1);
   EXPECT_TRUE(right(y) && runner.ready());
-  EXPECT_TRUE(told("the candidate 'gpu' is not used: ")) << told_;
+  EXPECT_TRUE(reported("the candidate 'gpu' is not used: ")) << reported_;
   RunnerOptions strict = options();
   strict.strict = true;
   EXPECT_THROW(LatencyRunner({absent, cpu()}, strict), Error);

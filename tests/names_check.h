@@ -113,7 +113,7 @@ inline std::string wrong_sources(const Model& model, const ir::Graph& graph, Nam
   std::string fault;
   for (const auto& n : graph.nodes()) {
     const ir::NameList list = n->sources.all();
-    const NodeSet told(list.begin(), list.end());
+    const NodeSet reported(list.begin(), list.end());
     TensorSet from, to;
     bool known = true;
     for (const ir::Value* v : n->inputs)
@@ -122,7 +122,7 @@ inline std::string wrong_sources(const Model& model, const ir::Graph& graph, Nam
       to.insert(v->names.begin(), v->names.end());
       known = known && (!v->names.empty() || (v->users.empty() && !graph.is_output(v)));
     }
-    found.nodes += !told.empty();
+    found.nodes += !reported.empty();
     NodeSet expected;
     if (to.empty() || !model.between(from, to, expected)) continue;
     for (const std::int32_t r : removed) expected.erase(r);
@@ -132,11 +132,11 @@ inline std::string wrong_sources(const Model& model, const ir::Graph& graph, Nam
         return other != n && std::count(all.begin(), all.end(), source) > 0;
       });
     };
-    bool right = std::includes(expected.begin(), expected.end(), told.begin(), told.end());
-    for (const std::int32_t source : expected) right = right && (!known || told.count(source) || elsewhere(source));
-    found.exact += known && !told.empty();
+    bool right = std::includes(expected.begin(), expected.end(), reported.begin(), reported.end());
+    for (const std::int32_t source : expected) right = right && (!known || reported.count(source) || elsewhere(source));
+    found.exact += known && !reported.empty();
     if (!right)
-      fault += cat("'", n->name, "' (", n->op(), ") stands for ", model.text(told), ", between its values lies ", model.text(expected),
+      fault += cat("'", n->name, "' (", n->op(), ") stands for ", model.text(reported), ", between its values lies ", model.text(expected),
                    "; ");
   }
   return fault;

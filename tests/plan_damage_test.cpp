@@ -101,14 +101,14 @@ int in_a_process(const Damage& damage, std::uint64_t seed, std::uint64_t first, 
 
 TEST(PlanDamage, EndsInAnErrorOrARun) {
   std::uint64_t count = 20'000, seed = 1;
-  const char* const wanted = std::getenv("TENFOLD_DAMAGE");
-  if (wanted && *wanted == '@') {
-    try_plan(read_file(wanted + 1).substr(1), backends::open_backend("cpu"));
+  const char* const expected = std::getenv("TENFOLD_DAMAGE");
+  if (expected && *expected == '@') {
+    try_plan(read_file(expected + 1).substr(1), backends::open_backend("cpu"));
     return;
   }
-  if (wanted) {
+  if (expected) {
     char* rest = nullptr;
-    count = std::strtoull(wanted, &rest, 10);
+    count = std::strtoull(expected, &rest, 10);
     if (*rest == ':') seed = std::strtoull(rest + 1, nullptr, 10);
   }
   std::vector<std::string> left_out;

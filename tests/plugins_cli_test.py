@@ -54,13 +54,13 @@ class PluginLibraries(CliCase):
     def test_a_plan_is_shown_without_its_plugin(self):
         plan = self.path('snake.plan')
         self.tenfold('exec', f'--onnx={SNAKE}', f'--plugins={LIBRARY}', '--shapes=x:2x4', f'--saveEngine={plan}', *self.inputs)
-        told = self.tenfold('inspect', plan).stdout
-        self.assertIn("needs a plug-in that gives the operator Snake of the domain 'com.example'", told)
-        self.assertRegex(told, r'0  \S+  com\.example\.Snake')   # its step
-        told = json.loads(self.tenfold('inspect', plan, '--json').stdout)
-        self.assertEqual(told['PluginOperators'], ['com.example.Snake'])
-        self.assertIn('com.example.Snake', told['NotLoaded'])
-        self.assertEqual(told['Layers'][0]['LayerType'], 'com.example.Snake')
+        reported = self.tenfold('inspect', plan).stdout
+        self.assertIn("needs a plug-in that gives the operator Snake of the domain 'com.example'", reported)
+        self.assertRegex(reported, r'0  \S+  com\.example\.Snake')   # its step
+        reported = json.loads(self.tenfold('inspect', plan, '--json').stdout)
+        self.assertEqual(reported['PluginOperators'], ['com.example.Snake'])
+        self.assertIn('com.example.Snake', reported['NotLoaded'])
+        self.assertEqual(reported['Layers'][0]['LayerType'], 'com.example.Snake')
         self.assertIn("tensor 'x'", self.tenfold('inspect', plan, '--find=x').stdout)
         whole = pathlib.Path(plan).read_bytes()
         pathlib.Path(plan).write_bytes(whole[:-1])

@@ -145,10 +145,10 @@ class Quantize(CliCase):
                         self.assertLess(relative(got[0], want), 0.06, (reader, optimized))
                     self.assertGreater(relative(got[0], want), 1e-4, 'these are no 8 bits')
                     np.testing.assert_array_equal(got[1], weights(12, 12, seed=7))
-                told = float(re.search(r"error of 'y', on 30 other samples: ([\d.e-]+)", self.said)[1])
+                reported = float(re.search(r"error of 'y', on 30 other samples: ([\d.e-]+)", self.said)[1])
                 real = relative(np.concatenate([runs(self.path('q.onnx'), self.feed(x[None]), False)[0] for x in self.samples[1::2]]),
                                 np.concatenate([runs(path, self.feed(x[None]))[0] for x in self.samples[1::2]]))
-                self.assertAlmostEqual(told, real, delta=0.05 * real)
+                self.assertAlmostEqual(reported, real, delta=0.05 * real)
 
     def test_what_is_not_quantized_stays_as_it_is(self):
         plain = everything()

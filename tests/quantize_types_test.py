@@ -60,10 +60,10 @@ class Types(CliCase):
             onnx.checker.check_model(model, full_check=True)
         return model
 
-    def error(self, told=True):
+    def error(self, reported=True):
         """Of the written file in ONNX Runtime, which is what was told."""
         found = relative(runs(self.path('q.onnx'), self.samples[1::2].reshape(-1, 64)), self.want)
-        if told:
+        if reported:
             said = float(re.search(r"error of 'y', on 50 other samples: ([\d.e-]+)", self.said)[1])
             self.assertAlmostEqual(said, found, delta=0.02 * found)
         return found
@@ -138,19 +138,19 @@ class Types(CliCase):
 
     def test_gptq_is_better_than_the_nearest_and_both_are_what_they_say(self):
         self.quantize('--type=int4', '--group=32')
-        told = re.search(r'correction gptq: relative l2 error ([\d.e-]+), without it ([\d.e-]+): kept', self.said)
-        after, before = float(told[1]), float(told[2])
+        reported = re.search(r'correction gptq: relative l2 error ([\d.e-]+), without it ([\d.e-]+): kept', self.said)
+        after, before = float(reported[1]), float(reported[2])
         self.assertLess(after, 0.8 * before)
         gptq = self.error()
         self.quantize('--type=int4', '--group=32', data=False)
         self.assertIn('by nearest', self.said)
-        self.assertLess(gptq, 0.8 * self.error(told=False))
+        self.assertLess(gptq, 0.8 * self.error(reported=False))
 
     def test_awq_divides_data_in_front_of_products(self):
         model = self.quantize('--nbits=4', '--group=32')
         self.assertIn('by awq', self.said)
-        told = re.search(r'correction awq: relative l2 error ([\d.e-]+), without it ([\d.e-]+): kept', self.said)
-        self.assertLess(float(told[1]), 0.95 * float(told[2]))
+        reported = re.search(r'correction awq: relative l2 error ([\d.e-]+), without it ([\d.e-]+): kept', self.said)
+        self.assertLess(float(reported[1]), 0.95 * float(reported[2]))
         made = [n for n in model.graph.node if n.op_type == 'Mul']
         self.assertEqual([list(n.input) for n in made], [['x', 'x_factors'], ['n', 'n_factors']])
         self.assertLess(self.error(), 0.06)

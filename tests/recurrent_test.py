@@ -91,10 +91,10 @@ class Recurrent(CliCase):
         for w, r, b in weights:
             rows, last = run_layer(op, rows, w, r, b)
         with np.load(self.path('out.npz'), allow_pickle=False) as found:
-            for name, wanted in ((output, rows), ('last', last[None])):
+            for name, expected in ((output, rows), ('last', last[None])):
                 got = found[name]
                 got = (got.view(ml_dtypes.bfloat16) if kind == 'bf16' else got).astype(np.float64)
-                self.assertLess(np.abs(got - wanted).max(), tolerance * max(1, np.abs(wanted).max()), msg=f'{op} {kind} {flags} {name}')
+                self.assertLess(np.abs(got - expected).max(), tolerance * max(1, np.abs(expected).max()), msg=f'{op} {kind} {flags} {name}')
 
     def test_floats(self):
         for op in GATES:

@@ -114,8 +114,8 @@ TEST_F(SharedCaches, AStoppedProcessHoldsUpNobodyForLong) {
   }
   while (!fs::exists(at("held"))) ::usleep(1000);
   const Engine engine = engine_of("Relu");
-  std::string told[4];
-  const auto log = [&](int i) { return [&told, i](Severity, std::string_view text) { told[i] += std::string(text) + "\n"; }; };
+  std::string reported[4];
+  const auto log = [&](int i) { return [&reported, i](Severity, std::string_view text) { reported[i] += std::string(text) + "\n"; }; };
   const auto start = std::chrono::steady_clock::now();
   {
     tune::TimingCache fresh;
@@ -126,7 +126,7 @@ TEST_F(SharedCaches, AStoppedProcessHoldsUpNobodyForLong) {
     const std::jthread four([&] { cache.get("key", [&] { return engine; }, {.log = log(3)}); });
   }
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
-  for (const std::string& text : told) {
+  for (const std::string& text : reported) {
     EXPECT_NE(text.find(cat("waiting for process ", child)), std::string::npos) << text;
     EXPECT_NE(text.find("is stopped for 10 s"), std::string::npos) << text;
   }

@@ -24,7 +24,7 @@ CHUNK, CONTEXT = 512, 64
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 
 
-def wanted(model, sound):
+def expected(model, sound):
     """The probability of speech in each chunk, with the state carried by ONNX Runtime."""
     with wave.open(sound) as f:
         samples = np.frombuffer(f.readframes(f.getnframes()), np.int16).astype(np.float32) / 32768
@@ -46,7 +46,7 @@ class SpeechDetector(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             sound, plan = os.path.join(folder, 'sound.wav'), os.path.join(folder, 'speech.plan')
             make_sound.save(sound)
-            want = wanted(model, sound)
+            want = expected(model, sound)
             self.assertTrue(want.max() > 0.9 and want.min() < 0.1)
             for made in (False, True):
                 self.assertEqual(os.path.exists(plan), made)

@@ -54,8 +54,8 @@ def broken_rules(model):
                     found.append(f'{n.name}: quantized constants are weights of products, not operand of {reader.name}')
                 elif blocks:
                     axis = attribute(n, 'axis', 1)
-                    wanted = [d // blocks if i == axis else d for i, d in enumerate(shape)]
-                    if list(steps.shape) != wanted or shape[axis] % blocks or axis == channel_axis(reader):
+                    expected = [d // blocks if i == axis else d for i, d in enumerate(shape)]
+                    if list(steps.shape) != expected or shape[axis] % blocks or axis == channel_axis(reader):
                         found.append(f'{n.name}: blocks divide the axis that is summed over')
                 elif attribute(n, 'axis', 1) != channel_axis(reader) or list(steps.shape) != [shape[channel_axis(reader)]]:
                     found.append(f'{n.name}: the axis of scales is that of output channels')

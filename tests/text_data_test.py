@@ -41,14 +41,14 @@ class TextData(CliCase):
 
     def test_columns_and_lines(self):
         table = self.write('t.csv', b'id,text,"a ""name"""\r\n1,"Good, morning",x\r\n2,"bad\nbad",\r\n\r\n3,good night,z\n4,,z\n')
-        wanted = [[1, 3, 5, 4, 2, 0], [1, 6, 6, 2, 0, 0], [1, 3, 0, 2, 0, 0], [1, 2, 0, 0, 0, 0]]
+        expected = [[1, 3, 5, 4, 2, 0], [1, 6, 6, 2, 0, 0], [1, 3, 0, 2, 0, 0], [1, 2, 0, 0, 0, 0]]
         self.model = self.encoder([1, 6])
         for path in (f'{table}:text', self.write('t.txt', b'Good, morning\r\nbad bad\n\ngood night\ngood')):
             ids, mask = self.ids(path, 4)
             if path.endswith('.txt'):
-                wanted[3] = [1, 3, 2, 0, 0, 0]
-            np.testing.assert_array_equal(ids, wanted)
-            np.testing.assert_array_equal(mask, (np.cumsum(np.array(wanted)[:, ::-1] != 0, axis=1)[:, ::-1] > 0).astype(int))
+                expected[3] = [1, 3, 2, 0, 0, 0]
+            np.testing.assert_array_equal(ids, expected)
+            np.testing.assert_array_equal(mask, (np.cumsum(np.array(expected)[:, ::-1] != 0, axis=1)[:, ::-1] > 0).astype(int))
         self.assertEqual(self.ids(f"{self.write('n.csv', b'good,bad')}:1", 1)[0].tolist(), [[1, 6, 2, 0, 0, 0]])
 
     def test_types_and_batches(self):

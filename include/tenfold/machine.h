@@ -52,7 +52,7 @@ TENFOLD_API std::string text(const MachineLoad& load);   // "load average 4.2 on
 
 // One thing that bears on latency. `how` is the command or the boot parameter that makes it as wanted.
 struct MachineFinding {
-  std::string topic, found, wanted, how;
+  std::string topic, found, expected, how;
   bool good = false;
 };
 // Looks at the machine for threads on these CPUs, and changes nothing. `root` is put in front of /proc and /sys. Throws

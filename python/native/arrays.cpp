@@ -149,16 +149,16 @@ bool read_dlpack(ArrayView& v, nb::handle array, const std::string& what, std::i
 // numba's device arrays and others that know CUDA alone. Work on the producer's stream is waited for by who enqueues behind it.
 bool read_cuda_interface(ArrayView& v, nb::handle array, const std::string& what) {
   if (!nb::hasattr(array, "__cuda_array_interface__")) return false;
-  const nb::object told = array.attr("__cuda_array_interface__");
-  const nb::object shape = told["shape"], data = told["data"];
-  v.dtype = dtype_of(nb::object(told["typestr"]), what);
+  const nb::object reported = array.attr("__cuda_array_interface__");
+  const nb::object shape = reported["shape"], data = reported["data"];
+  v.dtype = dtype_of(nb::object(reported["typestr"]), what);
   v.rank = static_cast<int>(nb::len(shape));
   check_rank(v.rank, what);
   v.data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(nb::object(data[0])));
   v.read_only = nb::cast<bool>(nb::object(data[1]));
   v.device = {kDLCUDA, 0};
   const std::int64_t width = std::max(bits(v.dtype) / 8, 1);
-  nb::object strides = told.attr("get")("strides");
+  nb::object strides = reported.attr("get")("strides");
   std::int64_t stride = 1;
   for (int d = v.rank - 1; d >= 0; --d) {
     const auto i = static_cast<std::size_t>(d);

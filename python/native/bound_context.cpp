@@ -50,9 +50,9 @@ StreamChoice stream_of(nb::handle stream) {
   if (!stream.is_valid() || stream.is_none()) return {};
   nb::object number = nb::borrow(stream);
   if (nb::hasattr(stream, "__cuda_stream__")) {
-    const nb::object told = PyCallable_Check(stream.attr("__cuda_stream__").ptr()) ? stream.attr("__cuda_stream__")()
+    const nb::object reported = PyCallable_Check(stream.attr("__cuda_stream__").ptr()) ? stream.attr("__cuda_stream__")()
                                                                                    : nb::object(stream.attr("__cuda_stream__"));
-    number = told[1];
+    number = reported[1];
   } else if (nb::hasattr(stream, "cuda_stream")) {
     number = stream.attr("cuda_stream");
   } else if (nb::hasattr(stream, "ptr")) {

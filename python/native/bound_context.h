@@ -20,10 +20,10 @@ struct Slot {
   DType dtype = DType::f32;
   Shape shape;  // -1: dynamic
   bool is_input = true, has_default = false;
-  std::string told;  // "input 'x'"
+  std::string reported;  // "input 'x'"
   ValueKind kind = ValueKind::tensor;
   bool is_value = false;  // no array of numbers
-  const std::string& what() const { return told; }
+  const std::string& what() const { return reported; }
 };
 
 struct Slots {

@@ -112,10 +112,10 @@ void write_file(nb::handle model, const std::string& output, const nb::dict& key
 // [(nodes, supported), ...]
 nb::list parts_of(nb::handle model, const std::vector<ModelProblem>& problems) {
   const auto callbacks = std::make_shared<Callbacks>();
-  nb::list told;
+  nb::list reported;
   for (const ModelPart& part : of_model(model, *callbacks, [&](const auto& from) { return model_parts(from, problems); }))
-    told.append(nb::make_tuple(part.nodes, part.supported));
-  return told;
+    reported.append(nb::make_tuple(part.nodes, part.supported));
+  return reported;
 }
 
 }  // namespace
@@ -144,9 +144,9 @@ void bind_build(nb::module_& m) {
   m.def(
       "supported_operators",
       [] {
-        nb::list told;
-        for (const OperatorInfo& op : supported_operators()) told.append(nb::make_tuple(op.domain, op.name, op.since));
-        return told;
+        nb::list reported;
+        for (const OperatorInfo& op : supported_operators()) reported.append(nb::make_tuple(op.domain, op.name, op.since));
+        return reported;
       },
       nb::sig("def supported_operators() -> list[tuple[str, str, int]]"), "ONNX operators: domain, name, first opset.");
 }

@@ -69,7 +69,7 @@ void bind_call(Call& call, BoundContext& runner, bool later) {
       runner.bind(binding, output, view, call.on.for_dlpack(), !later);
       check_out(runner, binding, view);
       call.on_host = call.on_host || !view.on_gpu();
-    } else if ((!call.all && !call.wanted[o]) || copied_later) {
+    } else if ((!call.all && !call.requested[o]) || copied_later) {
       runner.bind_nothing(binding);
     } else {
       output = runner.bind_new(binding, call.maker, call.like);
@@ -81,7 +81,7 @@ void bind_call(Call& call, BoundContext& runner, bool later) {
 nb::object result_of(Call& call, BoundContext& runner) {
   const Slots& slots = call.slots;
   for (int o = 0; o < slots.outputs(); ++o)
-    if (!call.outputs[o].is_valid() && (call.all || call.wanted[o]))
+    if (!call.outputs[o].is_valid() && (call.all || call.requested[o]))
       call.outputs[o] = as_the_inputs(runner.copied(slots.inputs + o), call.maker, call.like);
   return named_results(call);
 }

@@ -8,7 +8,7 @@ namespace tenfold::python {
 
 // What a call is given, and what it gives back.
 struct Call {
-  explicit Call(const Slots& s) : slots(s), inputs(s.inputs), outputs(s.outputs()), wanted(s.outputs()) {}
+  explicit Call(const Slots& s) : slots(s), inputs(s.inputs), outputs(s.outputs()), requested(s.outputs()) {}
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
@@ -18,7 +18,7 @@ struct Call {
   bool as_list = false;              // the result: a list of `order`; else one array, or a dict of several
   std::vector<int> order;            // numbers of outputs
   bool all = true;                   // outputs are wanted, not those in `wanted` alone
-  Few<char> wanted;                 // of each output
+  Few<char> requested;                 // of each output
   StreamChoice on;                   // known before arrays are read, for their makers bring them up to date on it
   Maker maker = Maker::numpy;        // of results
   nb::object like;                   // an input of that maker

@@ -103,7 +103,7 @@ void read_feed(Call& call, nb::handle names, nb::handle feed) {
     for (nb::handle name : given) {
       const int o = call.slots.index(name) - call.slots.inputs;
       if (o < 0) raise_error(ErrorKind::invalid_argument, "an input is asked for as an output");
-      call.wanted[o] = true, call.order.push_back(o);
+      call.requested[o] = true, call.order.push_back(o);
     }
   call.on = stream_for(call, {});
 }

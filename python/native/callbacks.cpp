@@ -130,7 +130,7 @@ std::function<std::optional<InputSet>(int)> Callbacks::sample(nb::handle source)
       e.restore();
       self->keep_exception();
     } catch (const WrongValue& wrong) {
-      PyErr_SetString(PyExc_TypeError, ("a sample of the calibration is " + wrong.wanted).c_str());
+      PyErr_SetString(PyExc_TypeError, ("a sample of the calibration is " + wrong.requested).c_str());
       self->keep_exception();
     }
     throw Error(ErrorKind::cancelled, "the calibration's data raised an exception");

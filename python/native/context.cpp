@@ -66,7 +66,7 @@ void set_shape(Context& c, nb::handle binding, nb::handle shape) {
   try {
     turn->set_shape(c.index(binding), shape_of(shape));
   } catch (const WrongValue& wrong) {
-    raise_type_error("a shape is " + wrong.wanted + ", got " + class_name(shape));
+    raise_type_error("a shape is " + wrong.requested + ", got " + class_name(shape));
   }
 }
 
@@ -128,21 +128,21 @@ nb::list profile_run(Context& c) {
   } unset{c.raw()};
   turn->bind_unbound_outputs();
   turn->run();
-  nb::list told;
-  for (const auto& [step, ms] : steps) told.append(nb::make_tuple(step, ms));
-  return told;
+  nb::list reported;
+  for (const auto& [step, ms] : steps) reported.append(nb::make_tuple(step, ms));
+  return reported;
 }
 
 // Results of steps as one run makes them: of these names, or all that have one.
 nb::list observe_run(Context& c, nb::handle names) {
   Context::Turn turn(c);
-  std::unordered_set<std::string> wanted;
+  std::unordered_set<std::string> requested;
   if (!names.is_none())
-    for (nb::handle name : nb::borrow(names)) wanted.insert(nb::cast<std::string>(name));
+    for (nb::handle name : nb::borrow(names)) requested.insert(nb::cast<std::string>(name));
   std::vector<std::tuple<std::string, std::string, Tensor>> seen;
   const bool all = names.is_none();
   c.raw().set_observer([&](std::string_view step, std::string_view value, const Tensor& result) {
-    if (all || wanted.count(std::string(value)) > 0) seen.emplace_back(step, value, result);
+    if (all || requested.count(std::string(value)) > 0) seen.emplace_back(step, value, result);
   });
   const struct Unset {
     ExecutionContext& context;
@@ -150,9 +150,9 @@ nb::list observe_run(Context& c, nb::handle names) {
   } unset{c.raw()};
   turn->bind_unbound_outputs();
   turn->run();
-  nb::list told;
-  for (const auto& [step, value, result] : seen) told.append(nb::make_tuple(step, value, array_of(result)));
-  return told;
+  nb::list reported;
+  for (const auto& [step, value, result] : seen) reported.append(nb::make_tuple(step, value, array_of(result)));
+  return reported;
 }
 
 }  // namespace

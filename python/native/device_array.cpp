@@ -111,13 +111,13 @@ nb::object as_numpy(nb::handle self, nb::handle dtype, nb::handle copy) {
 nb::object cuda_interface(const DeviceArray& a) {
   if (!a.on_gpu()) throw nb::attribute_error("the array lies in the host's memory");
   const nb::object type = numpy_dtype(a.dtype());
-  nb::dict told;
-  told["shape"] = tuple_of(a.shape());
-  told["typestr"] = type.attr("str");
-  told["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(a.memory()), false);
-  told["strides"] = nb::none();
-  told["version"] = 3;
-  return told;
+  nb::dict reported;
+  reported["shape"] = tuple_of(a.shape());
+  reported["typestr"] = type.attr("str");
+  reported["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(a.memory()), false);
+  reported["strides"] = nb::none();
+  reported["version"] = 3;
+  return reported;
 }
 
 template <class Managed>

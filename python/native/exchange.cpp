@@ -71,9 +71,9 @@ bool known_type(DLDataType given, DType& type) {
 bool is_negated(nb::handle tensor) {
   static PyObject* const name = PyUnicode_InternFromString("is_neg");
   PyObject* arguments[] = {tensor.ptr()};
-  const nb::object told = nb::steal(PyObject_VectorcallMethod(name, arguments, 1, nullptr));
-  if (!told.is_valid()) throw nb::python_error();
-  return told.ptr() != Py_False;
+  const nb::object reported = nb::steal(PyObject_VectorcallMethod(name, arguments, 1, nullptr));
+  if (!reported.is_valid()) throw nb::python_error();
+  return reported.ptr() != Py_False;
 }
 
 }  // namespace

@@ -71,10 +71,10 @@ void take_calibration(nb::handle value, BuildConfig& to, Calls calls) {
   }
 }
 
-std::map<std::string, double> bounds_of(nb::handle value, const char* wanted) {
+std::map<std::string, double> bounds_of(nb::handle value, const char* requested) {
   std::map<std::string, double> bounds;
   for (auto [key, bound] : nb::borrow<nb::dict>(value)) {
-    if (!nb::isinstance<nb::str>(key) || (PyFloat_Check(bound.ptr()) == 0 && PyLong_Check(bound.ptr()) == 0)) throw WrongValue{wanted};
+    if (!nb::isinstance<nb::str>(key) || (PyFloat_Check(bound.ptr()) == 0 && PyLong_Check(bound.ptr()) == 0)) throw WrongValue{requested};
     bounds[nb::cast<std::string>(key)] = nb::cast<double>(bound);
   }
   return bounds;
@@ -195,7 +195,7 @@ void read(const Option<Config> (&table)[N], const nb::dict& keywords, Config& to
       option->set(to, value, callbacks);
     } catch (const WrongValue& wrong) {
       const std::string given = nb::cast<const char*>(nb::repr(value));
-      raise_type_error(asked.subject + ": '" + name + "' takes " + wrong.wanted + ", got " +
+      raise_type_error(asked.subject + ": '" + name + "' takes " + wrong.requested + ", got " +
                        (given.size() > 80 ? given.substr(0, 77) + "..." : given) + " (" + class_name(value) + ")");
     }
   }

@@ -12,35 +12,35 @@ namespace tenfold::python {
 namespace {
 
 template <class T>
-void take_shared(nb::handle value, std::shared_ptr<T>& to, const char* wanted) {
+void take_shared(nb::handle value, std::shared_ptr<T>& to, const char* requested) {
   std::shared_ptr<std::remove_const_t<T>> given;
-  if (!nb::try_cast(value, given)) throw WrongValue{wanted};
+  if (!nb::try_cast(value, given)) throw WrongValue{requested};
   to = std::move(given);
 }
 
-void need_sequence(nb::handle value, const char* wanted) {
-  if (PyUnicode_Check(value.ptr()) || PyBytes_Check(value.ptr()) || !PySequence_Check(value.ptr())) throw WrongValue{wanted};
+void need_sequence(nb::handle value, const char* requested) {
+  if (PyUnicode_Check(value.ptr()) || PyBytes_Check(value.ptr()) || !PySequence_Check(value.ptr())) throw WrongValue{requested};
 }
 
 template <class Function>
-void each_item(nb::handle mapping, const char* wanted, Function function) {
-  if (!PyMapping_Check(mapping.ptr()) || PyUnicode_Check(mapping.ptr()) || !nb::hasattr(mapping, "items")) throw WrongValue{wanted};
+void each_item(nb::handle mapping, const char* requested, Function function) {
+  if (!PyMapping_Check(mapping.ptr()) || PyUnicode_Check(mapping.ptr()) || !nb::hasattr(mapping, "items")) throw WrongValue{requested};
   for (nb::handle item : mapping.attr("items")()) {
     const nb::object key = item[0], value = item[1];
-    if (!PyUnicode_Check(key.ptr())) throw WrongValue{wanted};
+    if (!PyUnicode_Check(key.ptr())) throw WrongValue{requested};
     function(std::string(nb::cast<const char*>(key)), nb::handle(value));
   }
 }
 
 template <class T>
 T one_of(nb::handle value, std::initializer_list<std::pair<const char*, T>> names) {
-  std::string wanted = "one of";
+  std::string requested = "one of";
   const char* given = PyUnicode_Check(value.ptr()) ? nb::cast<const char*>(value) : "";
   for (const auto& [name, meaning] : names) {
     if (std::string_view(given) == name) return meaning;
-    wanted += std::string(" '") + name + "'";
+    requested += std::string(" '") + name + "'";
   }
-  throw WrongValue{wanted};
+  throw WrongValue{requested};
 }
 
 constexpr const char* kProfile = "a dict (or a list of dicts) from names of inputs to (min, opt, max), or to one shape";
@@ -133,8 +133,8 @@ void take(nb::handle value, double& to) {
   to = number;
 }
 void take(nb::handle value, std::vector<std::string>& to) {
-  constexpr const char* wanted = "a sequence of strings";
-  need_sequence(value, wanted);
+  constexpr const char* requested = "a sequence of strings";
+  need_sequence(value, requested);
   to.clear();
   for (nb::handle item : nb::borrow(value)) to.push_back(text_of(item));
 }

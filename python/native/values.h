@@ -13,7 +13,7 @@
 namespace tenfold::python {
 
 struct WrongValue {
-  std::string wanted;
+  std::string requested;
 };  // "a number"
 
 std::string text_of(nb::handle value);  // str, bytes or os.PathLike

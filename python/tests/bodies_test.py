@@ -26,10 +26,10 @@ class Bodies(Case):
         names = [output.name for output in session.get_outputs()]
         for feed in feeds:
             found = engine(feed)
-            for name, wanted in zip(names, session.run(None, feed), strict=True):
+            for name, expected in zip(names, session.run(None, feed), strict=True):
                 array = found if len(names) == 1 else found[name]
-                self.assertEqual(array.shape, wanted.shape)
-                self.near(array, wanted)
+                self.assertEqual(array.shape, expected.shape)
+                self.near(array, expected)
 
 
 class Branches(Bodies):
@@ -133,10 +133,10 @@ class Loops(Bodies):
         engine = tenfold.build(net, **QUICK)
         for yes in (True, False):
             v, w = np.array([1, -2], np.float32), np.array([3, 4], np.float32)
-            wanted = v
+            expected = v
             for i in range(4 if yes else 0):
-                wanted = wanted + v * w if i % 2 else wanted * w
-            self.near(engine(np.array(yes), v), wanted)
+                expected = expected + v * w if i % 2 else expected * w
+            self.near(engine(np.array(yes), v), expected)
 
 
 class Scans(Bodies):

@@ -101,12 +101,12 @@ class Keywords(Case):
         self.refused(TypeError, ["'zzz'", 'help'], tenfold.build, tanh_model(), zzz=1)
 
     def test_values_of_other_types_are_named(self):
-        for name, value, wanted in (('threads', 'two', 'whole number'), ('fp16', 'yes', 'True or False'), ('labels', ['a'], 'dict'),
+        for name, value, expected in (('threads', 'two', 'whole number'), ('fp16', 'yes', 'True or False'), ('labels', ['a'], 'dict'),
                                     ('threads', 2**40, '32 bits'), ('profiles', {'x': [[1], [2]]}, 'min, opt, max'),
                                     ('pack_tokens', 'maybe', "'where_equal'"), ('progress', 3, 'function'), ('timings', 'x', 'TimingCache'),
                                     ('disabled_passes', 'abc', 'sequence'), ('device', 3, 'string')):
             with self.subTest(name):
-                self.refused(TypeError, [f"'{name}'", wanted], tenfold.build, tanh_model(), **{name: value})
+                self.refused(TypeError, [f"'{name}'", expected], tenfold.build, tanh_model(), **{name: value})
         self.refused(TypeError, "'weights'", tenfold.load, b'', weights='fast')
 
     def test_keywords_reach_the_build(self):

@@ -76,8 +76,8 @@ class Case(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def near(self, found, wanted, tolerance=1e-5):
-        np.testing.assert_allclose(np.asarray(found, np.float64), np.asarray(wanted, np.float64), rtol=tolerance, atol=tolerance)
+    def near(self, found, expected, tolerance=1e-5):
+        np.testing.assert_allclose(np.asarray(found, np.float64), np.asarray(expected, np.float64), rtol=tolerance, atol=tolerance)
 
     def refused(self, kinds, words, function, *arguments, **keywords):
         """It raises what is of all these classes, and says each of these words."""

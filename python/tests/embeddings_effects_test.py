@@ -46,10 +46,10 @@ class Effects(Case):
                 self.assertEqual(names(function) - EFFECT - set(REFUSED) - set(TOLD), set(), function.__qualname__)
 
     def told_once(self, name, value, call):
-        with self.assertLogs('tenfold', 'WARNING') as told:
+        with self.assertLogs('tenfold', 'WARNING') as reported:
             call()
-        lines = [line for line in told.output if f'{name}={value!r} has no effect: ' in line]
-        self.assertEqual(len(lines), 1, told.output)
+        lines = [line for line in reported.output if f'{name}={value!r} has no effect: ' in line]
+        self.assertEqual(len(lines), 1, reported.output)
         with self.assertNoLogs('tenfold', 'WARNING'):
             call()
 

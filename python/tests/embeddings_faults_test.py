@@ -107,9 +107,9 @@ class Folders(Case):
         """sentence-transformers takes the mean; so does Tenfold, and says so."""
         self.encoder.save('modules.json', MODULES[:2])
         self.encoder.save('1_Pooling/config.json', {'pooling_mode_cls_token': False, 'pooling_mode_mean_tokens': False})
-        with self.assertLogs('tenfold', 'WARNING') as told:
+        with self.assertLogs('tenfold', 'WARNING') as reported:
             model = SentenceTransformer(self.encoder.folder, **QUICK)
-        self.assertIn('all pooling modes are false; the mean is taken', told.output[0])
+        self.assertIn('all pooling modes are false; the mean is taken', reported.output[0])
         np.testing.assert_allclose(model.encode('how'), model.encode('how', output_value='token_embeddings').mean(0), atol=1e-5)
 
     def test_modules_behind_a_head(self):
@@ -171,9 +171,9 @@ class Calls(Case):
         with open(file, 'w'):
             pass
         keep = {**QUICK, 'plan_cache': os.path.join(file, 'plans')}
-        with self.assertLogs('tenfold', 'WARNING') as told:
+        with self.assertLogs('tenfold', 'WARNING') as reported:
             self.assertEqual(SentenceTransformer(self.model.folder, **keep).encode('fine').shape, (WIDTH,))
-        self.assertIn('plans are not kept', told.output[0])
+        self.assertIn('plans are not kept', reported.output[0])
 
 
 class Tokenizers(Case):

@@ -79,12 +79,12 @@ class RandomModels(Case):
         sigmoid = 1 / (1 + np.exp(-plain))
         torch = 'torch.nn.modules.'
         older = {**truth.config(), 'sbert_ce_default_activation_function': torch + 'linear.Identity'}
-        for config, said, wanted in ((truth.config(), {}, sigmoid), (truth.config(), {'activation_fn': torch + 'linear.Identity'}, plain),
+        for config, said, expected in ((truth.config(), {}, sigmoid), (truth.config(), {'activation_fn': torch + 'linear.Identity'}, plain),
                                      (older, {}, plain), (older, {'activation_fn': torch + 'activation.Sigmoid'}, sigmoid),
                                      ({**older, 'sentence_transformers': {'activation_fn': torch + 'activation.Sigmoid'}}, {}, sigmoid)):
             truth.save('config.json', config)
             truth.save('config_sentence_transformers.json', said)
-            np.testing.assert_allclose(CrossEncoder(truth.folder, **QUICK).predict(pairs), wanted, atol=1e-5)
+            np.testing.assert_allclose(CrossEncoder(truth.folder, **QUICK).predict(pairs), expected, atol=1e-5)
 
     def test_a_head_that_pooling_passes_over(self):
         truth = RandomEncoder(self.path('head'), 'bert', 1)
@@ -158,10 +158,10 @@ class RandomModels(Case):
     def test_threads_share_a_model(self):
         model = SentenceTransformer(RandomEncoder(self.path('bert'), 'bert').folder, **QUICK)
         parts = [[' '.join(TOKENS[4 + (i + k * j) % 9] for j in range(1 + i % 7)) for i in range(300)] for k in range(8)]
-        wanted = [model.encode(part) for part in parts]
+        expected = [model.encode(part) for part in parts]
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             for _ in range(3):
-                for found, want in zip(pool.map(model.encode, parts), wanted):
+                for found, want in zip(pool.map(model.encode, parts), expected):
                     np.testing.assert_allclose(found, want, atol=1e-6)
         self.assertEqual(model.counts['texts'], 300 * 8 * 4)
 
@@ -190,9 +190,9 @@ class RandomModels(Case):
         save_safetensors(os.path.join(truth.folder, '1_Dense', 'model.safetensors'), {'linear.weight': tokens})
         save_safetensors(os.path.join(truth.folder, '3_Dense', 'model.safetensors'), {'linear.weight': out, 'residual.weight': past})
         model = SentenceTransformer(truth.folder, **QUICK)
-        wanted = truth.tokens(ids_of('how are you'), np.zeros(5, int)) @ tokens.T
-        np.testing.assert_allclose(model.encode('how are you', output_value='token_embeddings'), wanted, rtol=1e-4, atol=1e-4)
-        mean = wanted.mean(0)
+        expected = truth.tokens(ids_of('how are you'), np.zeros(5, int)) @ tokens.T
+        np.testing.assert_allclose(model.encode('how are you', output_value='token_embeddings'), expected, rtol=1e-4, atol=1e-4)
+        mean = expected.mean(0)
         np.testing.assert_allclose(model.encode('how are you'), np.tanh(out @ mean) + past @ mean, rtol=1e-4, atol=1e-4)
 
     def test_names_resolve_in_the_cache(self):
@@ -261,11 +261,11 @@ class RandomModels(Case):
             model = SentenceTransformer(truth.folder, **{**QUICK, 'model_kwargs': {**QUICK['model_kwargs'], **options}})
             got = model.encode(TEXTS)
             return model.devices[0], (got * want).sum(1) / np.linalg.norm(got, axis=1) / np.linalg.norm(want, axis=1)
-        told, near = made(precision='int8', calibration_texts=TEXTS, min_cosine=0.9)
-        self.assertEqual(told['precision'], 'int8')
-        self.assertAlmostEqual(told['int8_cosine'], near[1::2].mean(), places=5)
-        told, near = made(precision='int8', calibration_texts=TEXTS, min_cosine=1)
-        self.assertNotEqual(told['precision'], 'int8')
+        reported, near = made(precision='int8', calibration_texts=TEXTS, min_cosine=0.9)
+        self.assertEqual(reported['precision'], 'int8')
+        self.assertAlmostEqual(reported['int8_cosine'], near[1::2].mean(), places=5)
+        reported, near = made(precision='int8', calibration_texts=TEXTS, min_cosine=1)
+        self.assertNotEqual(reported['precision'], 'int8')
         self.assertGreater(near.min(), 0.999)
         self.assertEqual(made(precision='fp32')[0]['precision'], 'fp32')
         for options, words in (({'precision': 'int4'}, 'fp32, tf32, fp16, bf16, int8 or auto'),
@@ -281,11 +281,11 @@ class RandomModels(Case):
         texts = [' '.join(TOKENS[4 + i * k % 5] for k in range(1, n)) for i, n in enumerate((3, 70, 12, 100, 130, 6) * 10)]
         want = SentenceTransformer(truth.folder, **QUICK).encode(texts)
         options = {**QUICK['model_kwargs'], 'precision': 'int8', 'calibration_texts': texts, 'min_cosine': 0.8}
-        with self.assertLogs('tenfold', 'INFO') as told:
+        with self.assertLogs('tenfold', 'INFO') as reported:
             model = SentenceTransformer(truth.folder, **{**QUICK, 'model_kwargs': options})
             got = model.encode(texts)
         self.assertEqual(model.devices[0]['precision'], 'int8')
-        self.assertNotIn('is not known', ' '.join(told.output))
+        self.assertNotIn('is not known', ' '.join(reported.output))
         near = (got * want).sum(1) / np.linalg.norm(got, axis=1) / np.linalg.norm(want, axis=1)
         self.assertAlmostEqual(model.devices[0]['int8_cosine'], near[1::2].mean(), places=5)
 

@@ -32,9 +32,9 @@ class AlexNet(Case):
             self.assertIn('input  images (-1, 3, 224, 224)',
                           self.passes('build_engine.py', 'a.onnx', 'a.engine', '--max-batch=2', '--level=0', '--timing-cache=times'))
         text = self.passes('infer.py', 'a.engine', 'images.npy', '--profile')
-        wanted = onnxruntime.InferenceSession(self.path('a.onnx')).run(None, {'images': images})[0]
+        expected = onnxruntime.InferenceSession(self.path('a.onnx')).run(None, {'images': images})[0]
         found = [re.findall(r'class (\d+): ([-.\d]+)', line) for line in text.splitlines() if 'class' in line]
-        for row, line in zip(wanted, found, strict=True):
+        for row, line in zip(expected, found, strict=True):
             best = row.argsort()[::-1][:5]
             self.assertEqual([int(c) for c, _ in line], best.tolist())
             self.near([float(score) for _, score in line], row[best], 1e-3)

@@ -40,15 +40,15 @@ class ExtremeIntegers(Case):
         for inputs in ([], [0], [1], [2], [0, 1, 2]):
             with self.subTest(inputs=inputs), self.assertRaises(tenfold.Error):
                 answer('Range', [np.int64(0), LEAST, np.int64(-1)], inputs)
-            wanted = np.array([LEAST, -1, GREATEST - 1])
-            np.testing.assert_array_equal(answer('Range', [LEAST, np.int64(GREATEST), np.int64(GREATEST)], inputs), wanted)
+            expected = np.array([LEAST, -1, GREATEST - 1])
+            np.testing.assert_array_equal(answer('Range', [LEAST, np.int64(GREATEST), np.int64(GREATEST)], inputs), expected)
 
     def test_division_in_shapes(self):
         for op in ('Div', 'Mod'):
             for inputs in ([], [0], [1], [0, 1]):
                 with self.subTest(op=op, inputs=inputs):
-                    wanted = np.array([LEAST if op == 'Div' else 0])   # wraps, as the tensor's integers do
-                    np.testing.assert_array_equal(answer(op, [np.array([LEAST]), np.array([-1])], inputs), wanted)
+                    expected = np.array([LEAST if op == 'Div' else 0])   # wraps, as the tensor's integers do
+                    np.testing.assert_array_equal(answer(op, [np.array([LEAST]), np.array([-1])], inputs), expected)
 
     def test_steps_and_ends_of_slices(self):
         x = np.arange(5)

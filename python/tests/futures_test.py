@@ -95,29 +95,29 @@ class Futures(Case):
         self.assertEqual(wrong, [])
 
     def test_callbacks_may_call_the_engine(self):
-        engine, x, told, done = tanh_engine(), batch(), [], threading.Event()
+        engine, x, reported, done = tanh_engine(), batch(), [], threading.Event()
 
         def again(future):
-            told.append(engine(2 * future.result() @ np.ones((4, 6), np.float32)))
-            if len(told) < 5:
+            reported.append(engine(2 * future.result() @ np.ones((4, 6), np.float32)))
+            if len(reported) < 5:
                 engine.run_async(x).add_done_callback(again)
             else:
                 done.set()
         engine.run_async(x).add_done_callback(again)
         self.assertTrue(done.wait(30))
-        for y in told:
+        for y in reported:
             self.near(y, truth(2 * truth(x) @ np.ones((4, 6), np.float32)))
 
     def test_callbacks_may_wait_for_runs(self):
-        engine, x, told, done = tanh_engine(), batch(), [], threading.Event()
+        engine, x, reported, done = tanh_engine(), batch(), [], threading.Event()
 
         def wait(future):
-            told.extend(engine.run_async(x).result(30) for _ in range(3))
+            reported.extend(engine.run_async(x).result(30) for _ in range(3))
             done.set()
         futures = [engine.run_async(x) for _ in range(20)]   # so that some wait for their turn
         futures[0].add_done_callback(wait)
         self.assertTrue(done.wait(60))
-        for y in [*told, *(f.result(30) for f in futures)]:
+        for y in [*reported, *(f.result(30) for f in futures)]:
             self.near(y, truth(x))
 
     def test_arrays_live_until_the_end_and_no_longer(self):

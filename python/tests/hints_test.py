@@ -16,11 +16,11 @@ APART = ('low_latency/machine_findings', 'cuda/device/compiler', 'text/encoders/
 
 class Hints(Case):
     def test_a_build_without_a_profile(self):
-        told = []
-        tenfold.build(tanh_model(), log=lambda severity, text: told.append(text), **QUICK)
-        line = next(text for text in told if "'batch'" in text)
+        reported = []
+        tenfold.build(tanh_model(), log=lambda severity, text: reported.append(text), **QUICK)
+        line = next(text for text in reported if "'batch'" in text)
         self.assertIn('give its extents in `profiles`', line)
-        self.assertFalse([text for text in told if '--' in text or 'BuildConfig' in text], told)
+        self.assertFalse([text for text in reported if '--' in text or 'BuildConfig' in text], reported)
 
     def test_a_refit_of_a_plan_that_has_none(self):
         engine = tenfold.build(tanh_model(), profiles={'x': ([1, 6], [4, 6], [8, 6])}, **QUICK)

@@ -54,9 +54,9 @@ class Layers(Case):
         found = engine._engine(given)
         return [found[t.name] if isinstance(found, dict) else found for t in tensors]
 
-    def check(self, layer, wanted, tolerance=1e-5):
+    def check(self, layer, expected, tolerance=1e-5):
         (found,) = self.results(layer)
-        self.assertEqual(found.shape, np.shape(wanted))
+        self.assertEqual(found.shape, np.shape(expected))
         self.assertEqual(tuple(layer.get_output(0).shape), found.shape)
-        self.near(found, wanted, tolerance)
+        self.near(found, expected, tolerance)
         return found

@@ -80,14 +80,14 @@ class Runners(Case):
             tenfold.RunnerThread(runner, cpu=4000)
 
     def test_candidates(self):
-        told = []
+        reported = []
         broken = self.path('broken.plan')
         with open(broken, 'wb') as f:
             f.write(engine().serialize()[:-40])
-        runner = tenfold.LatencyRunner({'engine': broken, 'direct': self.path('missing.plan'), 'cpu': engine}, log=lambda *line: told.append(line))
+        runner = tenfold.LatencyRunner({'engine': broken, 'direct': self.path('missing.plan'), 'cpu': engine}, log=lambda *line: reported.append(line))
         self.assertEqual(runner.backend, 'cpu')
         self.assertEqual([r.opened for r in runner.candidates()], [False, False, True])
-        self.assertTrue(any("'engine' is not used" in text for _, text in told), told)
+        self.assertTrue(any("'engine' is not used" in text for _, text in reported), reported)
         self.assertEqual(runner.infer(inputs(1)[0]).candidate, 2)
         with self.assertRaises(tenfold.PlanRefused):
             tenfold.LatencyRunner({'engine': broken, 'cpu': engine}, strict=True)

@@ -43,9 +43,9 @@ class Engines(PatternCase):
 
     def test_lstm_sizes(self):
         """Parameters of the public sizes, with one bias for each gate; ONNX has two."""
-        for name, wanted in (('lstm_a', 160_901), ('lstm_b', 1_002_601), ('lstm_c', 30_017_001)):
+        for name, expected in (('lstm_a', 160_901), ('lstm_b', 1_002_601), ('lstm_c', 30_017_001)):
             _, width, layers, units = toy_models.LSTMS[name]
-            self.assertEqual(sum(4 * units * ((units if i else width) + units + 1) for i in range(layers)) + units + 1, wanted)
+            self.assertEqual(sum(4 * units * ((units if i else width) + units + 1) for i in range(layers)) + units + 1, expected)
         count = sum(int(np.prod(w.dims)) for w in toy_models.make_model('lstm_a').graph.initializer if w.data_type == TensorProto.FLOAT)
         self.assertEqual(count - 2 * 4 * 100, 160_901)
 
@@ -161,9 +161,9 @@ class Training(unittest.TestCase):
         chain = [layers.Conv(random, 2, 3), layers.Relu(), layers.Flatten(), layers.Dense(random, 24, 2)]
         for layer in chain:
             layer.parameters = [p.astype(np.float64) for p in layer.parameters]
-        x, wanted = random.standard_normal((4, 2, 8)), random.standard_normal((4, 2))
+        x, expected = random.standard_normal((4, 2, 8)), random.standard_normal((4, 2))
         toy_models.forward(chain, x)
-        gradient = wanted
+        gradient = expected
         for layer in reversed(chain):
             gradient = layer.backward(gradient)
         for layer in chain:
@@ -172,7 +172,7 @@ class Training(unittest.TestCase):
                 ends = []
                 for step in (1e-5, -2e-5):
                     parameter[at] += step
-                    ends.append((toy_models.forward(chain, x) * wanted).sum())
+                    ends.append((toy_models.forward(chain, x) * expected).sum())
                 self.assertAlmostEqual((ends[0] - ends[1]) / 2e-5, slope[at], delta=1e-5 * (1 + abs(slope[at])))
                 parameter[at] += 1e-5
 

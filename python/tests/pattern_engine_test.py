@@ -45,18 +45,18 @@ class Commands(PatternCase):
         return self.made_path('models/' + name)
 
     def test_pipeline(self):
-        code, said, told = self.pipeline
-        self.assertEqual(code, 0, said + told)
-        wanted = scores_of(self.made_path('ticks.csv'), self.models('toy_cnn.onnx'))
-        self.assertEqual(len(wanted), 400 - 2 * 31)
-        self.assertTrue(max(s for _, _, s in wanted) > 0.9 and min(s for _, _, s in wanted) < 0.2)
+        code, said, reported = self.pipeline
+        self.assertEqual(code, 0, said + reported)
+        expected = scores_of(self.made_path('ticks.csv'), self.models('toy_cnn.onnx'))
+        self.assertEqual(len(expected), 400 - 2 * 31)
+        self.assertTrue(max(s for _, _, s in expected) > 0.9 and min(s for _, _, s in expected) < 0.2)
         for name in ('scores.csv', 'fallback_scores.csv'):
             with open(self.made_path(name)) as f:
                 found = [line.split(',') for line in f.read().splitlines()]
-            self.assertEqual([row[:2] for row in found], [list(row[:2]) for row in wanted])
-            self.near([float(row[2]) for row in found], [row[2] for row in wanted], 2e-3)   # products may be rounded to 16 bits
-        self.assertIn("'engine' is not used", told)
-        self.assertRegex(told, r'runner: cpu answers, on CPU')
+            self.assertEqual([row[:2] for row in found], [list(row[:2]) for row in expected])
+            self.near([float(row[2]) for row in found], [row[2] for row in expected], 2e-3)   # products may be rounded to 16 bits
+        self.assertIn("'engine' is not used", reported)
+        self.assertRegex(reported, r'runner: cpu answers, on CPU')
         self.assertIn('| Model Type | ONNX CPU | direct | TensorRT FP32 | LatencyRunner FP32 | TensorRT FP16 | LatencyRunner FP16 | errors |', said)
         row = (r'\| (.*?) \|(?: [\d.]+ / [\d.]+ \|){6} ONNX CPU (.+), direct (.+), TensorRT FP32 (.+), LatencyRunner FP32 (.+), '
                r'TensorRT FP16 (.+), LatencyRunner FP16 .+ \|')
@@ -69,29 +69,29 @@ class Commands(PatternCase):
     def test_pipeline_ends_with_the_first_failure(self):
         python = self.write('python', '#!/bin/sh\ncase $1 in *_trt_smoke_cnn.py) exit 7 ;; esac\necho "ran $1"\n')
         os.chmod(python, 0o755)
-        code, said, told = self.command('pipeline.sh', PYTHON=python)
+        code, said, reported = self.command('pipeline.sh', PYTHON=python)
         self.assertEqual(code, 7)
-        self.assertIn("the stage 'smoke test toy_cnn' failed with exit code 7", told)
+        self.assertIn("the stage 'smoke test toy_cnn' failed with exit code 7", reported)
         self.assertIn('_trt_smoke.py', said)
         self.assertNotIn('compare', said)
 
     def test_smoke_tests_fail(self):
-        code, _, told = self.command('scripts/_trt_smoke_cnn.py', f'--engine={self.models("toy_mlp.engine")}',
+        code, _, reported = self.command('scripts/_trt_smoke_cnn.py', f'--engine={self.models("toy_mlp.engine")}',
                                      f'--onnx={self.models("toy_cnn.onnx")}')
         self.assertEqual(code, 1)
-        self.assertIn('outputs are off', told)
-        code, _, told = self.command('scripts/_trt_smoke.py')
-        self.assertEqual((code, 'models/toy_mlp.engine' in told, 'Traceback' in told), (1, True, False))
+        self.assertIn('outputs are off', reported)
+        code, _, reported = self.command('scripts/_trt_smoke.py')
+        self.assertEqual((code, 'models/toy_mlp.engine' in reported, 'Traceback' in reported), (1, True, False))
 
     def test_builds(self):
         build = 'scripts/build_trt_engine.py'
         onnx_path, engine = self.models('toy_cnn.onnx'), self.path('deep/a.engine')
-        code, said, told = self.command(build, '--onnx', onnx_path, '--engine', engine, '--max_workspace=256M', '--fp16', '--int8')
-        self.assertEqual((code, said.splitlines()[-1]), (0, f'Wrote engine to {engine}'), told)
+        code, said, reported = self.command(build, '--onnx', onnx_path, '--engine', engine, '--max_workspace=256M', '--fp16', '--int8')
+        self.assertEqual((code, said.splitlines()[-1]), (0, f'Wrote engine to {engine}'), reported)
         window = toy_models.spikes(np.random.default_rng(9), 4)[0][:1]
         found = importlib.import_module('pattern_engine.trt_engine').TRTEngine(engine).infer(window)
-        wanted = onnxruntime.InferenceSession(onnx_path).run(None, {'input': window})[0]
-        error = np.abs(found - wanted).max() / np.abs(wanted).max()
+        expected = onnxruntime.InferenceSession(onnx_path).run(None, {'input': window})[0]
+        error = np.abs(found - expected).max() / np.abs(expected).max()
         self.assertTrue(1e-5 < error < 0.05, error)   # integers, and near to floats
         alone = self.path('alone.onnx')
         onnx.save(onnx.load(onnx_path), alone)
@@ -99,9 +99,9 @@ class Commands(PatternCase):
         for code, words, said in ((1, ['--onnx', alone, '--int8'], 'calibration dataset: windows'),
                                   (1, ['--onnx', broken], 'Failed to parse ONNX model'),
                                   (2, ['--onnx', alone, '--max_workspace=12Q'], "'12Q' is no size")):
-            found, _, told = self.command(build, *words, '--engine', self.path('none.engine'))
-            self.assertEqual((found, 'Traceback' in told), (code, False), told)
-            self.assertIn(said, told)
+            found, _, reported = self.command(build, *words, '--engine', self.path('none.engine'))
+            self.assertEqual((found, 'Traceback' in reported), (code, False), reported)
+            self.assertIn(said, reported)
         self.assertFalse([name for name in os.listdir(self.folder) if name not in ('deep', 'alone.onnx', 'broken.onnx')])
 
     def test_a_missing_gpu_fails_where_one_is_wanted(self):
@@ -125,9 +125,9 @@ class Commands(PatternCase):
         with open(self.path('ticks.csv'), 'wb') as f:
             f.write(good.encode() + b'2,\xff,1,1\n')
         words = ['--ticks', self.path('ticks.csv'), '--model-engine', self.models('toy_cnn.engine')]
-        code, said, told = self.command('pattern_engine/runner.py', *words)
-        self.assertEqual((code, said, 'Traceback' in told), (1, '', False))
-        self.assertIn('no UTF-8', told)
+        code, said, reported = self.command('pattern_engine/runner.py', *words)
+        self.assertEqual((code, said, 'Traceback' in reported), (1, '', False))
+        self.assertIn('no UTF-8', reported)
 
     def test_runner_without_an_engine(self):
         lstm, engine = self.path('lstm.onnx'), self.path('lstm.engine')
@@ -136,9 +136,9 @@ class Commands(PatternCase):
         build_engine(lstm, engine)
         for words, said in (([self.models('damaged.engine'), '--model-onnx', self.models('toy_cnn.onnx'), '--strict'], 'damaged'),
                             ([self.path('none.engine')], 'none.engine'), ([engine], 'input float32[1, 50, 100]; this runner gives')):
-            code, printed, told = self.command('pattern_engine/runner.py', '--model-engine', *words, stdin='1,A,1,1\n')
-            self.assertEqual((code, printed, 'Traceback' in told), (4, '', False), told)
-            self.assertIn(said, told)
+            code, printed, reported = self.command('pattern_engine/runner.py', '--model-engine', *words, stdin='1,A,1,1\n')
+            self.assertEqual((code, printed, 'Traceback' in reported), (4, '', False), reported)
+            self.assertIn(said, reported)
 
     def test_a_signal_ends_it_behind_a_tick(self):
         given = [f'{i},A,{1 + 0.01 * (i % 3)},5\n' for i in range(40)]
@@ -150,9 +150,9 @@ class Commands(PatternCase):
         scores = [process.stdout.readline() for _ in range(9)]   # while it waits for more ticks
         self.assertTrue(all(line.startswith(f'{31 + i},A,0.') for i, line in enumerate(scores)), scores)
         process.send_signal(signal.SIGTERM)
-        said, told = process.communicate(timeout=60)
-        self.assertEqual((process.returncode, said), (0, ''), told)
-        self.assertIn('40 ticks, 9 scores', told)
+        said, reported = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, said), (0, ''), reported)
+        self.assertIn('40 ticks, 9 scores', reported)
 
 
 if __name__ == '__main__':

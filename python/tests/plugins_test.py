@@ -78,10 +78,10 @@ class References(Plugged):
             self.assertEqual((x.least[1], x.most[1]), (6, 6))
             return plugins.Type(x.dtype, (x.dims[0], at)), plugins.Type(np.int32, (x.dims[0], x.dims[1] - at))
         outputs = ('a', TensorProto.FLOAT, ['batch', 4]), ('b', TensorProto.INT32, ['batch', 2])
-        for inputs, wanted in ((('x',), batch()), (('x', 'x'), 2 * batch())):
+        for inputs, expected in ((('x',), batch()), (('x', 'x'), 2 * batch())):
             found = build(model_of('Split', inputs, outputs, at=4, words=['b', 'c']))({'x': batch()})
-            self.near(found['a'], wanted[:, :4])
-            np.testing.assert_array_equal(found['b'], wanted[:, 4:].astype(np.int32))
+            self.near(found['a'], expected[:, :4])
+            np.testing.assert_array_equal(found['b'], expected[:, 4:].astype(np.int32))
 
     def test_any_number_of_operands(self):
         @plugins.op('com.example::Sum')

@@ -34,7 +34,7 @@ class Printed(unittest.TestCase):
         runner = tenfold.LatencyRunner(engine, warm_up_runs=1)
         runner.infer(np.ones((1, 4), np.float32))
         cache, recorder = tenfold.TimingCache(), tenfold.LatencyRecorder()
-        told = {
+        reported = {
             'CandidateState': (runner.candidates()[0], "name='engine'"), 'RunnerCounts': (runner.counts, 'answered=1'),
             'ModelMetadata': (tenfold.metadata(model), "producer_name='a test'"),
             'PlanInspection': (tenfold.inspect(engine), 'programs='), 'EngineInfo': (engine.info, 'threads='),
@@ -43,7 +43,7 @@ class Printed(unittest.TestCase):
             'TimingCache': (cache, ''), 'LatencyRecorder': (recorder, ''), 'CancelToken': (tenfold.CancelToken(), ''),
             'LatencyRunner': (runner, ''), 'RowRing': (tenfold.RowRing(2, 3), ''), 'Context': (engine.create_context(), ''),
         }
-        for word, (one, field) in told.items():
+        for word, (one, field) in reported.items():
             with self.subTest(word):
                 self.assertIn(field, repr(one))
                 self.assertIn(word.lower(), repr(one).lower())

@@ -121,8 +121,8 @@ class Scripts(Case):
         """Scales are the model's; what is rounded to 8 bits may round the other way, so results are a few steps apart at most."""
         proto = quantized(lenet('n', lenet_weights()))
         results, _ = self.run_script('int8_qdq.py', proto, images=images())
-        wanted = peer(proto, images=images())
-        self.assertLess(np.abs(results['scores'] - wanted).max(), 0.05 * np.abs(wanted).max())
+        expected = peer(proto, images=images())
+        self.assertLess(np.abs(results['scores'] - expected).max(), 0.05 * np.abs(expected).max())
         self.assertGreater(np.abs(results['scores'] - peer(lenet('n', lenet_weights()), images=images())).max(), 0)
 
     def test_one_network_before_another(self):

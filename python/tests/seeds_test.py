@@ -130,8 +130,8 @@ class Seeds(Case):
         np.save(self.path('data.npy'), images(25, 9)), np.save(self.path('x.npy'), x)
         self.script([CALIBRATED, block('002', 'DataLoaderCalibrator'), COMPILED])
         windows = np.lib.stride_tricks.sliding_window_view(x, (7, 7), (2, 3))[:, :, ::32, ::32]
-        wanted = np.maximum(np.einsum('nchwij,mcij->nmhw', windows, kernel), 0).mean((2, 3)) @ weights
-        error = np.linalg.norm(np.load(self.path('y.npy')) - wanted) / np.linalg.norm(wanted)
+        expected = np.maximum(np.einsum('nchwij,mcij->nmhw', windows, kernel), 0).mean((2, 3)) @ weights
+        error = np.linalg.norm(np.load(self.path('y.npy')) - expected) / np.linalg.norm(expected)
         self.assertTrue(1e-5 < error < 0.05, error)          # integers, and near to floats
         self.assertRegex(pathlib.Path(self.path('calibration.cache')).read_bytes(), rb'\ATRT-\d+-EntropyCalibration2\n(.+: [0-9a-f]+\n)+\Z')
         np.save(self.path('data.npy'), images(0, 9))         # the cache is enough

@@ -90,9 +90,9 @@ class Names(unittest.TestCase):
                 continue
             with self.subTest(f'{kind}.{name}'):
                 mine = arguments(getattr(getattr(ours, kind), name))
-                wanted = [(a, DEFAULTS.get(a, default) if name == '__init__' else default, keyword) for a, default, keyword in rows]
-                self.assertEqual([row for row in mine if row[0] in {a for a, *_ in rows}], wanted)
-                self.assertEqual([row for row in mine if not row[2]], [row for row in wanted if not row[2]], 'the same places')
+                expected = [(a, DEFAULTS.get(a, default) if name == '__init__' else default, keyword) for a, default, keyword in rows]
+                self.assertEqual([row for row in mine if row[0] in {a for a, *_ in rows}], expected)
+                self.assertEqual([row for row in mine if not row[2]], [row for row in expected if not row[2]], 'the same places')
 
     def test_all_but_what_is_left_out_are_there(self):
         fresh = {'similarity_fn_name'}   # an attribute of each object

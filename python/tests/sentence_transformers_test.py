@@ -69,15 +69,15 @@ class Beside(Case):
         return (ours.SentenceTransformer(str(self.made[name]), **QUICK, **options),
                 theirs.SentenceTransformer(str(self.made[name]), device='cpu', **options))
 
-    def alike(self, found, wanted, levels=0):
-        found, wanted = numbers(found), numbers(wanted)
-        self.assertEqual((found.shape, found.dtype), (wanted.shape, wanted.dtype))
+    def alike(self, found, expected, levels=0):
+        found, expected = numbers(found), numbers(expected)
+        self.assertEqual((found.shape, found.dtype), (expected.shape, expected.dtype))
         if levels:
-            off = np.abs(found.astype(int) - wanted.astype(int))
+            off = np.abs(found.astype(int) - expected.astype(int))
             self.assertLessEqual(off.max(initial=0), levels)
             self.assertLess((off != 0).mean(), 0.05)   # a level is floor() of something near a whole number
         else:
-            np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=2e-5)
+            np.testing.assert_allclose(found, expected, rtol=1e-4, atol=2e-5)
 
     def test_forms_of_texts(self):
         a, b = self.both('plain')
@@ -94,9 +94,9 @@ class Beside(Case):
         for _ in range(60):
             call = {name: values[random.integers(len(values))] for name, values in choices.items()}
             with self.subTest(**call):
-                found, wanted = a.encode(TEXTS, **call), b.encode(TEXTS, **call)
-                self.assertIs(type(found), type(wanted))
-                self.alike(found, wanted, levels={'int8': 1, 'uint8': 1, 'binary': 255, 'ubinary': 255}.get(call['precision'], 0))
+                found, expected = a.encode(TEXTS, **call), b.encode(TEXTS, **call)
+                self.assertIs(type(found), type(expected))
+                self.alike(found, expected, levels={'int8': 1, 'uint8': 1, 'binary': 255, 'ubinary': 255}.get(call['precision'], 0))
 
     def test_binary_bits(self):
         a, b = self.both('plain')
@@ -124,8 +124,8 @@ class Beside(Case):
     def test_output_values(self):
         for name, texts in itertools.product(('prompts', 'tokens'), (TEXTS, TEXTS[0])):
             a, b = self.both(name)
-            found, wanted = a.encode(texts, output_value='token_embeddings'), b.encode(texts, output_value='token_embeddings')
-            for mine, its in zip(found, wanted) if isinstance(texts, list) else [(found, wanted)]:
+            found, expected = a.encode(texts, output_value='token_embeddings'), b.encode(texts, output_value='token_embeddings')
+            for mine, its in zip(found, expected) if isinstance(texts, list) else [(found, expected)]:
                 self.alike(mine, its)
         a, b = self.both('prompts')
         for mine, its in zip(a.encode(TEXTS, output_value=None), b.encode(TEXTS, output_value=None)):
@@ -179,10 +179,10 @@ class Beside(Case):
                 for inputs in (pairs, [list(p) for p in pairs], np.array(pairs), pairs[:1], pairs[0], list(pairs[1])):
                     with self.subTest(labels=labels, **call):
                         if isinstance(inputs, tuple) and isinstance(inputs[0], str):
-                            wanted = b.predict([inputs], **call)[0]
+                            expected = b.predict([inputs], **call)[0]
                         else:
-                            wanted = b.predict(inputs, **call)
-                        self.alike(a.predict(inputs, **call), wanted)
+                            expected = b.predict(inputs, **call)
+                        self.alike(a.predict(inputs, **call), expected)
             self.assertEqual(len(a.predict([])), 0)
 
     def test_scores_of_saved_models(self):
@@ -198,9 +198,9 @@ class Beside(Case):
     def test_ranks(self):
         a, b = ours.CrossEncoder(str(self.heads[1]), **QUICK), theirs.CrossEncoder(str(self.heads[1]), device='cpu')
         for call in ({}, dict(top_k=2), dict(return_documents=True), dict(prompt='now: '), dict(activation_fn=torch.nn.Identity())):
-            found, wanted = a.rank(TEXTS[0], TEXTS[:9], **call), b.rank(TEXTS[0], TEXTS[:9], **call)
-            self.assertEqual([{**r, 'score': 0} for r in found], [{**r, 'score': 0} for r in wanted])
-            self.near([r['score'] for r in found], [r['score'] for r in wanted], 1e-4)
+            found, expected = a.rank(TEXTS[0], TEXTS[:9], **call), b.rank(TEXTS[0], TEXTS[:9], **call)
+            self.assertEqual([{**r, 'score': 0} for r in found], [{**r, 'score': 0} for r in expected])
+            self.near([r['score'] for r in found], [r['score'] for r in expected], 1e-4)
         self.assertEqual(a.rank('a', []), [])
 
     def test_both_refuse(self):

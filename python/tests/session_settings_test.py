@@ -180,10 +180,10 @@ class Settings(Case):
         with self.assertLogs('tenfold', 'WARNING') as seen:
             session(options, newer())
         self.assertIn('the model of mine: ', seen.output[0])
-        for level, told in ((2, True), (3, False), (4, False)):
+        for level, reported in ((2, True), (3, False), (4, False)):
             options = SessionOptions()
             options.log_severity_level = level
-            with self.assertLogs('tenfold') if told else self.assertNoLogs('tenfold'):
+            with self.assertLogs('tenfold') if reported else self.assertNoLogs('tenfold'):
                 session(options, newer())
         with unittest.mock.patch.object(_session_log, '_default', -1):
             tenfold.onnxruntime.set_default_logger_severity(3)
@@ -302,9 +302,9 @@ class Settings(Case):
             self.assertEqual(last, *CPU)
             self.assertEqual(_session_providers.device_of(name, options), 'cuda:1')
             self.assertEqual(_session_providers.build_options_of(name, options), {'tf32': False})
-            for device, wanted in (('cuda:1', ['cuda:1', 'cpu']), ('cuda', ['cuda:0', 'cpu']), ('cpu', ['cpu'])):
+            for device, expected in (('cuda:1', ['cuda:1', 'cpu']), ('cuda', ['cuda:0', 'cpu']), ('cpu', ['cpu'])):
                 found = _session_providers.chosen(None, None, device)
-                self.assertEqual([_session_providers.device_of(*one) for one in found.items()], wanted)
+                self.assertEqual([_session_providers.device_of(*one) for one in found.items()], expected)
             self.refused(tenfold.InvalidArgument, ["'gpu_memlimit'", 'gpu_mem_limit'], _session_providers.chosen,
                          [('CUDAExecutionProvider', {'gpu_memlimit': 1})], None, None)
 

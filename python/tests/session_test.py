@@ -37,9 +37,9 @@ class Beside(Case):
         for shape in ((1, 3, 8, 8), (2, 3, 5, 7), (1, 3, 8, 8), (4, 3, 1, 1)):
             feed = {'image': np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32)}
             for names in (None, [], ['mean'], ['best', 'mean']):
-                for found, wanted in zip(ours.run(names, feed), theirs.run(names, feed), strict=True):
-                    self.assertEqual((found.dtype, found.shape), (wanted.dtype, wanted.shape))
-                    self.near(found, wanted)
+                for found, expected in zip(ours.run(names, feed), theirs.run(names, feed), strict=True):
+                    self.assertEqual((found.dtype, found.shape), (expected.dtype, expected.shape))
+                    self.near(found, expected)
 
     def test_arguments_of_the_model(self):
         for ask in ('get_inputs', 'get_outputs'):
@@ -90,8 +90,8 @@ class Beside(Case):
             for _ in range(2):
                 s.run_with_iobinding(into)
             value = module.OrtValue.ortvalue_from_numpy(x)
-            (told,) = s.run_with_ort_values(['y'], {'x': value})
-            answers.append((binding.copy_outputs_to_cpu()[0], binding.get_outputs()[0].numpy(), given, told.numpy(), value.shape(),
+            (reported,) = s.run_with_ort_values(['y'], {'x': value})
+            answers.append((binding.copy_outputs_to_cpu()[0], binding.get_outputs()[0].numpy(), given, reported.numpy(), value.shape(),
                             value.data_type(), value.is_tensor(), value.device_name()))
         for theirs, ours in zip(*answers, strict=True):
             if isinstance(theirs, np.ndarray):
@@ -102,14 +102,14 @@ class Beside(Case):
 
     def test_runs_in_other_threads(self):
         for module in BOTH:
-            done, told = threading.Event(), []
+            done, reported = threading.Event(), []
 
             def callback(results, user, error):
-                told.append((results, user, error))
+                reported.append((results, user, error))
                 done.set()
             session(module, tanh_model()).run_async(['y'], {'x': batch()}, callback, 'mine')
             self.assertTrue(done.wait(20))
-            (((y,), user, error),) = told
+            (((y,), user, error),) = reported
             self.near(y, truth(batch()))
             self.assertEqual((user, error), ('mine', ''))
 
@@ -126,10 +126,10 @@ class Beside(Case):
         self.assertEqual([b.dtype for b in tenfold.bindings(model(*nodes['input']))], ['string'] * 2)
 
     def test_runs_of_other_shapes_and_refusals_are_told_by_the_callback(self):
-        s, told, done = session(tenfold.onnxruntime, tanh_model()), [], threading.Semaphore(0)
+        s, reported, done = session(tenfold.onnxruntime, tanh_model()), [], threading.Semaphore(0)
 
         def callback(results, user, error):
-            told.append((user, results, error))
+            reported.append((user, results, error))
             done.release()
         options = tenfold.onnxruntime.RunOptions()
         options.terminate = True
@@ -141,13 +141,13 @@ class Beside(Case):
         s.run_async(None, {}, callback, 'missing')
         for _ in range(2):
             self.assertTrue(done.acquire(timeout=30))
-        told = {user: (results, error) for user, results, error in told}
+        reported = {user: (results, error) for user, results, error in reported}
         for user in ('first', 'again', 'other'):
-            self.assertEqual(told[user][1], '')
-            self.near(told[user][0][0], truth(given[user]))
+            self.assertEqual(reported[user][1], '')
+            self.near(reported[user][0][0], truth(given[user]))
         for user, word in (('wrong', 'float64'), ('shape', "'x'"), ('ended', 'terminate'), ('missing', 'missing')):
-            self.assertEqual(told[user][0], [])
-            self.assertIn(word, told[user][1])
+            self.assertEqual(reported[user][0], [])
+            self.assertIn(word, reported[user][1])
 
     def test_errors(self):
         s = session(tenfold.onnxruntime, tanh_model())

@@ -53,7 +53,7 @@ def session(module, proto, options=None, providers=CPU, **keywords):
     return module.InferenceSession(proto.SerializeToString(), options, providers, **keywords)
 
 
-def told(function):
+def reported(function):
     """What it gives or raises, and the categories of what it warns of."""
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter('always')
@@ -67,7 +67,7 @@ def told(function):
 class Beside(Case):
     def same(self, function, *what, error=None):
         """function(module, ...) ends alike under both. `error`: of ONNX Runtime's names, which both raise."""
-        (theirs, warned), (ours, also) = (told(lambda module=module: function(module, *what)) for module in BOTH)
+        (theirs, warned), (ours, also) = (reported(lambda module=module: function(module, *what)) for module in BOTH)
         self.assertEqual(also, warned)
         if error is None:
             for one in (theirs, ours):

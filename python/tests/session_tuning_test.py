@@ -83,8 +83,8 @@ class Tuning(Case):
         return onnxruntime.InferenceSession((proto or tanh_model()).SerializeToString(), providers=['CPUExecutionProvider'])
 
     def beside(self, ours, theirs, x):
-        (y,), (wanted,) = ours.run(None, {'x': x}), theirs.run(None, {'x': x})
-        self.near(y, wanted)
+        (y,), (expected,) = ours.run(None, {'x': x}), theirs.run(None, {'x': x})
+        self.near(y, expected)
 
     def served(self, session):
         return [(tuned, pending, failure) for _, tuned, pending, failure, _ in session._engines.served()]
@@ -110,8 +110,8 @@ class Tuning(Case):
             self.beside(s, theirs, batch(7))
         self.assertEqual(self.served(s), [(True, False, '')] * 2)
         self.assertLess(len(seen.output), 20, 'passes and candidates are for VERBOSE, in the other process, too')
-        told = [r for r in seen.records if r.levelname == 'WARNING']
-        self.assertEqual(len([r for r in told if 'last bits' in r.getMessage()]), 1, seen.output)
+        reported = [r for r in seen.records if r.levelname == 'WARNING']
+        self.assertEqual(len([r for r in reported if 'last bits' in r.getMessage()]), 1, seen.output)
         self.assertEqual(len([line for line in seen.output if 'has taken the place' in line]), 2, seen.output)
         self.assertEqual([line for line in seen.output if 'thread of this process' in line], [])
         self.assertEqual(children(), [])
@@ -161,7 +161,7 @@ class Tuning(Case):
         self.assertEqual(glob.glob(self.path('cache/*')), plans)
 
     def test_a_program_that_fails_or_is_killed_is_told_once(self):
-        for shell, told in (('echo no luck today >&2; exit 7', 'ended with code 7, having written: no luck today'),
+        for shell, reported in (('echo no luck today >&2; exit 7', 'ended with code 7, having written: no luck today'),
                             ('kill -9 $$', 'was ended by signal 9')):
             with self.assertLogs('tenfold', 'WARNING') as seen:
                 s = self.session(tuner=self.program(shell))
@@ -170,7 +170,7 @@ class Tuning(Case):
                     self.assertTrue(s.wait_for_tuning())
                     self.near(s.run(None, {'x': batch(rows)})[0], truth(batch(rows)))
             self.assertEqual(len(seen.output), 1, seen.output)
-            self.assertIn(told, seen.output[0])
+            self.assertIn(reported, seen.output[0])
             self.assertEqual([tuned for tuned, _, _ in self.served(s)], [False, False])
         self.refused(TypeError, 'tuner', self.session, tuner=3)
 

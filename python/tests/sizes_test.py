@@ -58,10 +58,10 @@ class Orders(Case):
     def in_every_order(self, make):
         """`make()` gives a function from x to y, of which each order of sizes gets one of its own."""
         for order in orders():
-            run, told = make(), []
+            run, reported = make(), []
             for seed, batch in enumerate(order):
-                told.append(batch)
-                with self.subTest(batches=told):
+                reported.append(batch)
+                with self.subTest(batches=reported):
                     x = data(batch, 2, seed)
                     self.near(run(x), truth(x), 1e-4)
 

@@ -31,9 +31,9 @@ class Selecting(Case):
 
         class Again(trt.IAlgorithmSelector):
             def select_algorithms(self, context, choices):
-                wanted = slow.taken.get(context.problem)
-                found = [i for i, a in enumerate(choices) if a.algorithm_variant == wanted]
-                assert wanted is None or found, (context, choices)
+                expected = slow.taken.get(context.problem)
+                found = [i for i, a in enumerate(choices) if a.algorithm_variant == expected]
+                assert expected is None or found, (context, choices)
                 return found or range(len(choices))
 
             def report_algorithms(self, contexts, choices):
@@ -50,7 +50,7 @@ class Selecting(Case):
     def test_layers_that_vanish_are_told_with_no_time(self):
         class All(trt.IAlgorithmSelector):
             def report_algorithms(self, contexts, choices):
-                self.told = {c.name: a.timing_msec for c, a in zip(contexts, choices, strict=True)}
+                self.reported = {c.name: a.timing_msec for c, a in zip(contexts, choices, strict=True)}
         selector, logger = All(), Lines()
         network = trt.Builder(logger).create_network()
         x = network.add_identity(network.add_input('x', trt.float32, (2, 3)))
@@ -59,8 +59,8 @@ class Selecting(Case):
         config = network.builder.create_builder_config()
         config.algorithm_selector, config.builder_optimization_level = selector, 1
         self.assertIsNotNone(network.builder.build_engine(network, config), logger.errors)
-        self.assertEqual({name: ms for name, ms in selector.told.items() if name.startswith('same')}, {'same': 0})
-        self.assertTrue(all(ms > 0 for name, ms in selector.told.items() if name != 'same'), selector.told)
+        self.assertEqual({name: ms for name, ms in selector.reported.items() if name.startswith('same')}, {'same': 0})
+        self.assertTrue(all(ms > 0 for name, ms in selector.reported.items() if name != 'same'), selector.reported)
 
     def test_nothing_left(self):
         class Nothing(trt.IAlgorithmSelector):

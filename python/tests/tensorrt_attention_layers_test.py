@@ -112,11 +112,11 @@ class Transformers(Layers):
         cache, update, at = random(2, 3, 8, 4), random(2, 3, 2, 4), np.array([1, 5], np.int32)
         tensors = self.input(cache, 'c'), self.input(update, 'u'), self.input(at, 'at')
         layer = self.network.add_kv_cache_update(*tensors, trt.KVCacheMode.LINEAR)
-        wanted = cache.copy()
+        expected = cache.copy()
         for b in range(2):
-            wanted[b, :, at[b]:at[b] + 2] = update[b]
+            expected[b, :, at[b]:at[b] + 2] = update[b]
         self.assertEqual(layer.cache_mode, trt.KVCacheMode.LINEAR)
-        self.check(layer, wanted)
+        self.check(layer, expected)
 
     def test_a_cache_is_updated_where_it_lies(self):
         n = self.network
@@ -129,18 +129,18 @@ class Transformers(Layers):
         self.assertEqual((engine.get_aliased_input_tensor('next'), engine.get_aliased_input_tensor('u')), ('c', ''))
         if engine._on_gpu:
             self.skipTest('addresses here are the host\'s: tensorrt_memory_gpu_test has a GPU\'s')
-        context, held, wanted = engine.create_execution_context(), cache.copy(), cache.copy()
+        context, held, expected = engine.create_execution_context(), cache.copy(), cache.copy()
         for name, array in (('c', held), ('u', update), ('at', at), ('next', held)):   # as TensorRT wants it: one address for both
             context.set_tensor_address(name, array.ctypes.data)
         for places in ((1, 5), (3, 6)):
             at[:] = places
             for b in range(2):
-                wanted[b, :, places[b]:places[b] + 2] = update[b]
+                expected[b, :, places[b]:places[b] + 2] = update[b]
             self.assertTrue(context.execute_async_v3(0), self.logger.errors)
-            np.testing.assert_array_equal(held, wanted)
+            np.testing.assert_array_equal(held, expected)
         at[1] = 7
         self.assertFalse(context.execute_async_v3(0), 'two places do not fit behind 7 of 8')
-        np.testing.assert_array_equal(held, wanted, 'nothing is written then')
+        np.testing.assert_array_equal(held, expected, 'nothing is written then')
 
     def test_ragged_softmax(self):
         x, bounds = random(2, 3, 5), np.array([[[5], [3], [1]], [[2], [0], [4]]], np.int32)
@@ -170,10 +170,10 @@ class Blocks(Layers):
         blocks = x.reshape(3, 2, 16)
         scale = (np.abs(blocks).max(-1) / np.float32(6) / twice).astype(ml_dtypes.float8_e4m3fn).astype(np.float32) * twice
         safe = np.where(scale == 0, 1, scale)[..., None]
-        wanted = (blocks / safe).astype(ml_dtypes.float4_e2m1fn).astype(np.float32) * scale[..., None]
+        expected = (blocks / safe).astype(ml_dtypes.float4_e2m1fn).astype(np.float32) * scale[..., None]
         found, scales = self.dequantized(layer, (1, 16), double)
         self.near(scales, scale)
-        self.near(found, wanted.reshape(3, 32))
+        self.near(found, expected.reshape(3, 32))
 
     def test_dynamic_quantize_to_fp8(self):
         x = random(64, 3)
@@ -182,25 +182,25 @@ class Blocks(Layers):
         most = np.abs(x.reshape(2, 32, 3)).max(1)
         scale = 2.0 ** np.ceil(np.log2(most / 448))
         small = (x.reshape(2, 32, 3) / scale[:, None]).astype(np.float32).astype(ml_dtypes.float8_e4m3fn)
-        wanted = small.astype(np.float32) * scale[:, None]
+        expected = small.astype(np.float32) * scale[:, None]
         found, scales = self.dequantized(layer, (32, 1))
         self.near(scales, scale)
-        self.near(found, wanted.reshape(64, 3))
+        self.near(found, expected.reshape(64, 3))
 
     def test_quantize_in_blocks(self):
         x, scale = random(4, 6), RANDOM.uniform(0.01, 0.05, (4, 2)).astype(np.float32)
         each = np.repeat(scale, 3, 1)
-        wanted = np.clip(np.round(x / each), -128, 127) * each
-        for told in (True, False):   # by block_shape, or by the scale's shape
-            with self.subTest(told):
+        expected = np.clip(np.round(x / each), -128, 127) * each
+        for reported in (True, False):   # by block_shape, or by the scale's shape
+            with self.subTest(reported):
                 self.setUp()
                 s = self.input(scale, 's')
                 there = self.network.add_quantize(self.input(x), s, trt.int8)
                 back = self.network.add_dequantize(there.get_output(0), s, trt.float32)
-                if told:
+                if reported:
                     there.block_shape = back.block_shape = (1, 3)
                     self.assertEqual(back.block_shape, (1, 3))
-                self.check(back, wanted)
+                self.check(back, expected)
 
     def test_what_does_not_fit(self):
         x = self.input(random(3, 32))

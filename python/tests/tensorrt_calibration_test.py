@@ -72,8 +72,8 @@ class Batches(Calibrators):
                 return self.memory and [dict(i=self.memory[0], x=self.memory[1])[name].ctypes.data for name in names]
         engine = self.build(Two(data, size=5), parsed(self.logger, proto))
         self.assertIsNotNone(engine, self.logger.errors)
-        wanted = (WEIGHTS[data[0][0]] + data[0][1]) @ WEIGHTS.T
-        error = np.linalg.norm(engine._engine({'i': data[0][0], 'x': data[0][1]}) - wanted) / np.linalg.norm(wanted)
+        expected = (WEIGHTS[data[0][0]] + data[0][1]) @ WEIGHTS.T
+        error = np.linalg.norm(engine._engine({'i': data[0][0], 'x': data[0][1]}) - expected) / np.linalg.norm(expected)
         self.assertTrue(1e-4 < error < 0.05, error)
 
 

@@ -226,12 +226,12 @@ class Progress(Config):
         for what, name, *number in steps.heard:     # start, steps 0 to n - 1, finish; and again
             if what == 'start':
                 self.assertIsNone(phase)
-                phase, wanted, at = name, number[0], 0
+                phase, expected, at = name, number[0], 0
             elif what == 'step':
                 self.assertEqual((name, number), (phase, [at]))
                 at += 1
             else:
-                self.assertEqual((name, at), (phase, wanted))
+                self.assertEqual((name, at), (phase, expected))
                 phase = None
         self.assertIsNone(phase)
 

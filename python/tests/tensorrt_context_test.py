@@ -50,8 +50,8 @@ class Shapes(Runs):
         self.assertEqual((context.get_tensor_shape('x'), context.get_tensor_shape('y')), ((-1, 6), (-1, 4)))
         self.assertTrue(context.set_input_shape('x', (3, 6)))
         self.assertEqual((context.infer_shapes(), context.all_binding_shapes_specified), ([], True))
-        told = context.get_tensor_shape('y'), context.get_tensor_strides('y'), context.get_max_output_size('y')
-        self.assertEqual(told, ((3, 4), (4, 1), 48))
+        reported = context.get_tensor_shape('y'), context.get_tensor_strides('y'), context.get_max_output_size('y')
+        self.assertEqual(reported, ((3, 4), (4, 1), 48))
         for shape, words in (((9, 6), ['9x6', '8x6']), ((3, 7), "'x'"), ((3,), "'x'")):
             self.fails(words, context.set_input_shape('x', shape))
             self.assertFalse(context.all_binding_shapes_specified)

@@ -48,9 +48,9 @@ class Kinds(Layers):
         self.assertEqual((mean.type, mean.window_size, mean.average_count_excludes_padding), (trt.PoolingType.AVERAGE, (3, 2), False))
         top = runtime('MaxPool', [IMAGE], kernel_shape=[3, 2], strides=[2, 2])
         average = runtime('AveragePool', [IMAGE], kernel_shape=[3, 2], strides=[2, 2])
-        wanted = [top, runtime('AveragePool', [IMAGE], kernel_shape=[3, 2], strides=[2, 2], pads=[1] * 4, count_include_pad=1),
+        expected = [top, runtime('AveragePool', [IMAGE], kernel_shape=[3, 2], strides=[2, 2], pads=[1] * 4, count_include_pad=1),
                   0.75 * top + 0.25 * average, runtime('MaxPool', [IMAGE], kernel_shape=[3, 4], strides=[3, 3], ceil_mode=1)]
-        for found, truth in zip(self.results(most, mean, both, up), wanted, strict=True):
+        for found, truth in zip(self.results(most, mean, both, up), expected, strict=True):
             self.near(found, truth)
 
     def test_scale_and_normalizations(self):

@@ -46,9 +46,9 @@ class Kinds(Layers):
         layers = [self.network.add_elementwise(y, x, t.POW), self.network.add_elementwise(x, y, t.DIV),
                   self.network.add_elementwise(x, y, t.FLOOR_DIV)]
         layers += [self.network.add_elementwise(p, q, k) for k in (t.AND, t.OR, t.XOR)]
-        wanted = [high ** ROWS, ROWS / high, np.floor(ROWS / high), (ROWS > 0) & (ROWS > 0.5), (ROWS > 0) | (ROWS > 0.5),
+        expected = [high ** ROWS, ROWS / high, np.floor(ROWS / high), (ROWS > 0) & (ROWS > 0.5), (ROWS > 0) | (ROWS > 0.5),
                   (ROWS > 0) ^ (ROWS > 0.5)]
-        for found, truth in zip(self.results(*layers), wanted, strict=True):
+        for found, truth in zip(self.results(*layers), expected, strict=True):
             self.near(found, truth, 1e-4)
 
     def test_unary(self):
@@ -130,10 +130,10 @@ class Kinds(Layers):
         n = self.network
         sizes = n.add_slice(n.add_shape(x).get_output(0), (0,), (2,), (1,))
         rest = n.add_constant((1,), np.array([42], np.int64))
-        wanted = n.add_concatenation([sizes.get_output(0), rest.get_output(0)])
-        wanted.axis = 0
+        expected = n.add_concatenation([sizes.get_output(0), rest.get_output(0)])
+        expected.axis = 0
         shuffle = n.add_shuffle(x)
-        shuffle.set_input(1, wanted.get_output(0))
+        shuffle.set_input(1, expected.get_output(0))
         part = n.add_slice(x, (0, 0, 0, 0), (0, 0, 0, 0), (1, 1, 1, 2))
         part.set_input(1, n.add_constant((4,), np.array([0, 1, 0, 0], np.int32)).get_output(0))
         part.set_input(2, n.add_constant((4,), np.array([1, 2, 7, 3], np.int32)).get_output(0))
@@ -204,10 +204,10 @@ class Kinds(Layers):
         grown = n.add_unsqueeze(x, constant(np.array([0])))
         back = n.add_squeeze(grown.get_output(0), constant(np.array([0])))
         found = self.results(n.add_parametric_relu(x, constant(slope)), hot, sums, turned, square, places, grown, back)
-        wanted = ROWS.copy()
+        expected = ROWS.copy()
         for column, length in enumerate([2, 3, 1, 0, 3]):
-            wanted[:length, column] = wanted[:length, column][::-1]
-        truths = [np.where(ROWS < 0, ROWS * slope, ROWS), 2 + 5 * np.eye(4)[[1, 3]], ROWS[:, ::-1].cumsum(1)[:, ::-1], wanted,
+            expected[:length, column] = expected[:length, column][::-1]
+        truths = [np.where(ROWS < 0, ROWS * slope, ROWS), 2 + 5 * np.eye(4)[[1, 3]], ROWS[:, ::-1].cumsum(1)[:, ::-1], expected,
                   ROWS @ ROWS.T, np.array(np.nonzero(ROWS)), ROWS[None], ROWS]
         for array, truth in zip(found, truths, strict=True):
             self.near(array, truth, 1e-4)

@@ -9,11 +9,11 @@ SUM, PROD = trt.ElementWiseOperation.SUM, trt.ElementWiseOperation.PROD
 
 
 class Loops(Layers):
-    def check_on(self, add, *arrays, wanted):
+    def check_on(self, add, *arrays, expected):
         """Of a new network: add(network, tensors) gives the layer."""
         self.network, self.arrays = self.builder.create_network(), {}
         inputs = [self.input(np.asarray(x), f'x{i}') for i, x in enumerate(arrays)]
-        self.check(add(self.network, *inputs), wanted)
+        self.check(add(self.network, *inputs), expected)
 
     def random(self, *shape):
         return np.random.default_rng(len(shape)).standard_normal(shape).astype(np.float32)
@@ -38,7 +38,7 @@ class Loops(Layers):
             self.assertEqual(tuple(value.get_output(0).shape), (2, 3))
             return loop.add_loop_output(value.get_output(0), trt.LoopOutput.LAST_VALUE)
         x = self.random(2, 3)
-        self.check_on(add, x, wanted=16 * x)
+        self.check_on(add, x, expected=16 * x)
 
     def test_running_sum_over_slices_in_all_arrangements(self):
         """Sums of rows so far; the collected ones along each axis, from the front and from the back."""
@@ -62,8 +62,8 @@ class Loops(Layers):
                             out.set_input(1, self.count(net, 5))
                             self.assertEqual((out.kind, out.axis), (kind, axis))
                             return out
-                        wanted = sums if kind == trt.LoopOutput.CONCATENATE else sums[::-1]
-                        self.check_on(add, x, wanted=np.moveaxis(wanted, 0, axis))
+                        expected = sums if kind == trt.LoopOutput.CONCATENATE else sums[::-1]
+                        self.check_on(add, x, expected=np.moveaxis(expected, 0, axis))
 
     def test_while_is_asked_before_each_round(self):
         """Doubles until the sum reaches 100; not once where it is there already."""
@@ -77,10 +77,10 @@ class Loops(Layers):
             return loop.add_loop_output(value.get_output(0), trt.LoopOutput.LAST_VALUE)
         for first in (1, 30, 60):
             x = np.array([first, first], np.float32)
-            wanted = x.copy()
-            while wanted.sum() < 100:
-                wanted = wanted * 2
-            self.check_on(add, x, wanted=wanted)
+            expected = x.copy()
+            while expected.sum() < 100:
+                expected = expected * 2
+            self.check_on(add, x, expected=expected)
 
     def test_both_limits_and_several_outputs(self):
         """Fibonacci: two recurrences, at most ten rounds, while below 50."""
@@ -95,7 +95,7 @@ class Loops(Layers):
             other = loop.add_loop_output(b.get_output(0), trt.LoopOutput.LAST_VALUE)
             return net.add_concatenation([net.add_unsqueeze(o.get_output(0), net.add_constant((1,), np.zeros(1, np.int64)).get_output(0))
                                           .get_output(0) for o in (last, other)])
-        self.check_on(add, np.array(1, np.float32), wanted=np.array([55, 89], np.float32))
+        self.check_on(add, np.array(1, np.float32), expected=np.array([55, 89], np.float32))
 
     def test_a_recurrent_network(self):
         """h = tanh(x_t W + h R), as people write RNNs by hand; weights are from outside the loop."""
@@ -113,11 +113,11 @@ class Loops(Layers):
             next.name = 'state'
             h.set_input(1, next)
             return loop.add_loop_output(next, trt.LoopOutput.CONCATENATE)
-        wanted, h = [], np.zeros((2, 4), np.float32)
+        expected, h = [], np.zeros((2, 4), np.float32)
         for each in x:
             h = np.tanh(each @ w + h @ r)
-            wanted.append(h)
-        self.check_on(add, x, wanted=np.stack(wanted))
+            expected.append(h)
+        self.check_on(add, x, expected=np.stack(expected))
 
     def test_a_loop_within_a_loop(self):
         """Rows times their number of rounds: the inner loop reads the outer one's slice and a value from outside of both."""
@@ -133,7 +133,7 @@ class Loops(Layers):
             last = inner.add_loop_output(value.get_output(0), trt.LoopOutput.LAST_VALUE).get_output(0)
             return outer.add_loop_output(last, trt.LoopOutput.CONCATENATE)
         x = self.random(4, 3)
-        self.check_on(add, x, wanted=4 * x + 3)
+        self.check_on(add, x, expected=4 * x + 3)
 
     def test_branches(self):
         def add(net, x, flag):
@@ -149,8 +149,8 @@ class Loops(Layers):
             return net.add_concatenation([first.get_output(0), second.get_output(0)])
         x = self.random(2, 3)
         for flag in (True, False):
-            wanted = 2 * x if flag else x * x + 1
-            self.check_on(add, x, np.array(flag), wanted=np.concatenate([wanted, x]))
+            expected = 2 * x if flag else x * x + 1
+            self.check_on(add, x, np.array(flag), expected=np.concatenate([expected, x]))
 
     def test_a_branch_within_a_loop(self):
         def add(net, x):
@@ -165,7 +165,7 @@ class Loops(Layers):
             value.set_input(1, branch.add_output(self.plus(net, inside, inside), inside).get_output(0))
             return loop.add_loop_output(now, trt.LoopOutput.LAST_VALUE)
         x = np.array([1, 2], np.float32)
-        self.check_on(add, x, wanted=4 * x)
+        self.check_on(add, x, expected=4 * x)
 
     def test_layers_inside_stay_mutable(self):
         def add(net, x):
@@ -182,10 +182,10 @@ class Loops(Layers):
             other.set_input(1, other.get_output(0))
             return out
         x = self.random(3)
-        self.check_on(add, x, wanted=x ** 8)
+        self.check_on(add, x, expected=x ** 8)
 
     def test_what_does_not_fit_is_told(self):
-        for wanted, act in (
+        for expected, act in (
                 ('has no trip limit', lambda net, loop, v: v.set_input(1, v.get_output(0))),
                 ('has no value for the next round', lambda net, loop, v: loop.add_trip_limit(self.count(net, 2), trt.TripLimit.COUNT)),
                 ('a second trip limit', lambda net, loop, v: (v.set_input(1, v.get_output(0)), *(
@@ -198,7 +198,7 @@ class Loops(Layers):
             value = loop.add_recurrence(x)
             act(net, loop, value)
             out = loop.add_loop_output(value.get_output(0), trt.LoopOutput.LAST_VALUE)
-            with self.assertRaisesRegex(ValueError, wanted):
+            with self.assertRaisesRegex(ValueError, expected):
                 net.mark_output(out.get_output(0))
                 net._settle()
         net = trt.Builder(self.logger).create_network()

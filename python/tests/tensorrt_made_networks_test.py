@@ -43,8 +43,8 @@ class Networks(Layers):
         truth = runtime('Conv', [IMAGE, w], pads=[1] * 4)
         found = self.results()
         self.assertEqual(found, [])
-        for array, wanted in zip(self.results(left, both), (truth, 2 * truth), strict=True):
-            self.near(array, wanted, 1e-4)
+        for array, expected in zip(self.results(left, both), (truth, 2 * truth), strict=True):
+            self.near(array, expected, 1e-4)
         n.unmark_output(n.get_output(0))
         self.assertEqual([n.get_output(i).name for i in range(n.num_outputs)], ['both'])
 

@@ -101,8 +101,8 @@ class Memory(Case):
         context.set_tensor_address('x', x.data_ptr()), context.set_tensor_address('y', got.data_ptr())
         self.assertTrue(context.execute_async_v3(torch.cuda.current_stream().cuda_stream), self.logger.errors)
         torch.cuda.synchronize()
-        wanted = np.tanh(np.tanh(x.cpu().numpy() @ square) @ square)
-        self.near(got.cpu().numpy(), wanted, 1e-2)   # tf32
+        expected = np.tanh(np.tanh(x.cpu().numpy() @ square) @ square)
+        self.near(got.cpu().numpy(), expected, 1e-2)   # tf32
         del context
         gc.collect()
         self.assertEqual(allocator.live, {})
@@ -117,15 +117,15 @@ class Memory(Case):
         engine = self.builder.build_engine_with_config(network, self.builder.create_builder_config())
         cache, update = torch.rand(2, 3, 8, 4, device='cuda'), torch.rand(2, 3, 2, 4, device='cuda')
         at = torch.tensor([1, 5], dtype=torch.int32, device='cuda')
-        wanted = cache.clone()
+        expected = cache.clone()
         for b, place in enumerate((1, 5)):
-            wanted[b, :, place:place + 2] = update[b]
+            expected[b, :, place:place + 2] = update[b]
         context = engine.create_execution_context()
         for name, tensor in (('c', cache), ('u', update), ('at', at), ('next', cache)):
             context.set_tensor_address(name, tensor.data_ptr())
         torch.cuda.synchronize()
         self.assertTrue(context.execute_v2([t.data_ptr() for t in (cache, update, at, cache)]), self.logger.errors)
-        np.testing.assert_array_equal(cache.cpu().numpy(), wanted.cpu().numpy())
+        np.testing.assert_array_equal(cache.cpu().numpy(), expected.cpu().numpy())
 
     def test_debug_tensors(self):
         class Listener(trt.IDebugListener):

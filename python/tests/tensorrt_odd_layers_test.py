@@ -122,11 +122,11 @@ class Lengths(Layers):
         return output
 
     def test_of_a_loop_that_ends_by_itself(self):
-        for kind, wanted in ((trt.LoopOutput.CONCATENATE, [1, 2, 4, 0, 0]), (trt.LoopOutput.REVERSE, [0, 0, 4, 2, 1])):
+        for kind, expected in ((trt.LoopOutput.CONCATENATE, [1, 2, 4, 0, 0]), (trt.LoopOutput.REVERSE, [0, 0, 4, 2, 1])):
             self.setUp()
             layer = self.loop(3, kind, 5)
             self.assertEqual(layer.get_output(0).shape, (5, 1))
-            self.check(layer, np.float32(wanted)[:, None])
+            self.check(layer, np.float32(expected)[:, None])
 
     def test_along_another_dim(self):
         layer = self.loop(2, trt.LoopOutput.CONCATENATE, 3, axis=1)

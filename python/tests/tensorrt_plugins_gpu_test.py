@@ -71,8 +71,8 @@ class Gpu(Plugged):
         for n, shape in enumerate(shapes):
             x = torch.randn(shape, device='cuda')
             context.set_input_shape('x', shape)
-            wanted = truth(x.cpu().numpy())
-            y = torch.empty(wanted.shape, device='cuda')
+            expected = truth(x.cpu().numpy())
+            y = torch.empty(expected.shape, device='cuda')
             context.set_tensor_address('x', x.data_ptr())
             context.set_tensor_address(name, y.data_ptr())
             torch.cuda.synchronize()
@@ -81,7 +81,7 @@ class Gpu(Plugged):
                 torch.cuda.synchronize()
                 self.assertTrue(context.execute_async_v3(stream.cuda_stream), self.logger.errors)
                 stream.synchronize()
-                np.testing.assert_allclose(y.cpu().numpy(), wanted, rtol=1e-6)
+                np.testing.assert_allclose(y.cpu().numpy(), expected, rtol=1e-6)
 
     def test_cupy_by_address_and_torch(self):
         for tactic in (1, 2):

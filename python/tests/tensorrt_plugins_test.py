@@ -157,14 +157,14 @@ class Layers(Plugged):
         plan = self.plan(network, x=RANGE)
         def broken(*_):
             raise RuntimeError('no luck')
-        for creator.enqueue, wanted in ((lambda *_: 7, 'enqueue() returned 7'), (broken, 'no luck')):
+        for creator.enqueue, expected in ((lambda *_: 7, 'enqueue() returned 7'), (broken, 'no luck')):
             context = self.loaded(plan).create_execution_context()
             x, out = np.zeros((2, 2, 5, 6), np.float32), np.empty((2, 2, 7, 8), np.float32)
             context.set_input_shape('x', x.shape)
             context.set_tensor_address('x', x.ctypes.data)
             context.set_tensor_address('w', out.ctypes.data)
             self.assertFalse(context.execute_async_v3(0))
-            self.assertIn(wanted, self.logger.errors[-1])
+            self.assertIn(expected, self.logger.errors[-1])
 
 
 class Registry(Case):
@@ -214,8 +214,8 @@ class Registry(Case):
     def test_extents_are_numbers_or_expressions(self):
         builder = trt.IExprBuilder()
         seven, two = builder.constant(7), builder.constant(2)
-        for op, wanted in dict(SUM=9, PROD=14, MAX=7, MIN=2, SUB=5, EQUAL=0, LESS=0, FLOOR_DIV=3, CEIL_DIV=4).items():
-            self.assertEqual(builder.operation(trt.DimensionOperation[op], seven, two).get_constant_value(), wanted)
+        for op, expected in dict(SUM=9, PROD=14, MAX=7, MIN=2, SUB=5, EQUAL=0, LESS=0, FLOOR_DIV=3, CEIL_DIV=4).items():
+            self.assertEqual(builder.operation(trt.DimensionOperation[op], seven, two).get_constant_value(), expected)
         with self.assertRaisesRegex(ValueError, 'by 0'):
             builder.operation(trt.DimensionOperation.FLOOR_DIV, seven, builder.constant(0))
         with self.assertRaisesRegex(TypeError, 'got int'):

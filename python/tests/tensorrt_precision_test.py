@@ -169,10 +169,10 @@ class Names(Precisions):
         network.mark_output(scale.get_output(0))
         scale.precision = trt.float16
         self.assertIsNotNone(self.build(PREFER, network), self.logger.errors)
-        told = ' '.join(line for _, line in self.logger.lines if 'not f16 as asked for' in line)
+        reported = ' '.join(line for _, line in self.logger.lines if 'not f16 as asked for' in line)
         for name in ("'scale'", "'scale_1'", "'scale_2'"):
-            self.assertIn(name, told)
-        self.assertNotIn(f"'{bend.name}'", told)
+            self.assertIn(name, reported)
+        self.assertNotIn(f"'{bend.name}'", reported)
 
     def test_stars(self):
         network, product, _ = self.made('x*', 'xy')

@@ -87,9 +87,9 @@ class Quick(Plugged):
         context = self.loaded(self.plan(network, x=RANGE)).create_execution_context()
         x, found, size = self.x(2), np.zeros(120, np.float32), np.zeros((), np.int32)
         self.run_on(context, {'found': found, 'size': size}, x=x)
-        wanted = x[x > 0]
-        self.assertEqual(int(size), wanted.size)
-        np.testing.assert_array_equal(found[:wanted.size], wanted)
+        expected = x[x > 0]
+        self.assertEqual(int(size), expected.size)
+        np.testing.assert_array_equal(found[:expected.size], expected)
 
     def test_autotune_tells_types_and_tactics(self):
         used, most = [], []
@@ -122,8 +122,8 @@ class Quick(Plugged):
     def test_combinations(self):
         f, h, i = trt.DataType.FLOAT, trt.DataType.HALF, trt.DataType.INT32
         made = trtp.AutoTuneCombination('FP32|FP16, FP32|FP16, FP32*FP16')
-        for types, wanted in (((f, f, f), True), ((h, h, f), True), ((f, h, f), False), ((f, f, i), False)):
-            self.assertEqual(made.takes(types), wanted)
+        for types, expected in (((f, f, f), True), ((h, h, f), True), ((f, h, f), False), ((f, f, i), False)):
+            self.assertEqual(made.takes(types), expected)
         by_place = trtp.AutoTuneCombination()
         by_place.pos([0, 1], 'FP32|FP16')
         by_place.pos(2, 'INT32')

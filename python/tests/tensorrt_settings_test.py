@@ -233,8 +233,8 @@ class Settings(Case):
     def test_reasons_are_true(self):
         """Sentences that were told of what had come meanwhile."""
         from tenfold.tensorrt._flags import NO_EFFECT, REFUSED
-        told = json.dumps({str(k): v for k, v in {**NO_EFFECT, **REFUSED}.items()})
-        self.assertNotIn('plug-ins yet', told)
+        reported = json.dumps({str(k): v for k, v in {**NO_EFFECT, **REFUSED}.items()})
+        self.assertNotIn('plug-ins yet', reported)
         self.assertIn('holds times, no code', NO_EFFECT[trt.BuilderFlag.DISABLE_COMPILATION_CACHE])
         cache = trt.Builder(self.logger).create_builder_config().create_timing_cache(b'')
         self.assertTrue(bytes(cache.serialize()).decode().isprintable() or bytes(cache.serialize()).decode().isascii())   # no machine code

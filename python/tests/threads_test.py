@@ -102,9 +102,9 @@ class Threads(Case):
 
         def work(seed):
             x = batch(1 + seed % 8, seed)
-            wanted = truth(x)
+            expected = truth(x)
             for _ in range(300):
-                if not np.allclose(engine(x), wanted, rtol=1e-5, atol=1e-5):
+                if not np.allclose(engine(x), expected, rtol=1e-5, atol=1e-5):
                     wrong.append(seed)
         threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
         for t in threads:

@@ -31,33 +31,33 @@ def ml_node(op, inputs, outputs, **attributes):
 
 
 class Values(Case):
-    def same(self, found, wanted):
-        if isinstance(wanted, dict):
-            self.assertEqual(sorted(found), sorted(wanted))
-            return [self.same(found[k], wanted[k]) for k in wanted]
-        if isinstance(wanted, list):
-            self.assertEqual(len(found), len(wanted))
-            return [self.same(f, w) for f, w in zip(found, wanted, strict=True)]
-        if wanted is None:
+    def same(self, found, expected):
+        if isinstance(expected, dict):
+            self.assertEqual(sorted(found), sorted(expected))
+            return [self.same(found[k], expected[k]) for k in expected]
+        if isinstance(expected, list):
+            self.assertEqual(len(found), len(expected))
+            return [self.same(f, w) for f, w in zip(found, expected, strict=True)]
+        if expected is None:
             return self.assertIsNone(found)
-        wanted = np.asarray(wanted)
+        expected = np.asarray(expected)
         found = np.asarray(found)
-        self.assertEqual(found.shape, wanted.shape)
-        if wanted.dtype.kind in 'OU':
-            return self.assertEqual(found.tolist(), wanted.tolist())
-        return np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+        self.assertEqual(found.shape, expected.shape)
+        if expected.dtype.kind in 'OU':
+            return self.assertEqual(found.tolist(), expected.tolist())
+        return np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
     def beside(self, proto, feed):
         """Ours as it is built and after a save and a load, and in a session, against ONNX Runtime's."""
-        wanted = onnxruntime.InferenceSession(proto.SerializeToString(), providers=['CPUExecutionProvider']).run(None, feed)
+        expected = onnxruntime.InferenceSession(proto.SerializeToString(), providers=['CPUExecutionProvider']).run(None, feed)
         profiles = {name: (a.shape, a.shape, a.shape) for name, a in feed.items() if isinstance(a, np.ndarray)}
         engine = tenfold.build(proto.SerializeToString(), profiles=profiles, **QUICK)
         engine.save(self.path('values.plan'))
         ours = tenfold.onnxruntime.InferenceSession(proto.SerializeToString(), providers=['CPUExecutionProvider'], tune='never')
         for runs in (lambda: engine.run_feed(None, feed), lambda: tenfold.load(self.path('values.plan')).run_feed(None, feed),
                      lambda: ours.run(None, feed)):
-            self.same(runs(), wanted)
-        return wanted
+            self.same(runs(), expected)
+        return expected
 
 
 class Strings(Values):

@@ -47,10 +47,10 @@ const BudgetReport& told_by(const tenfold_report* report) { return part_of(repor
 
 extern "C" tenfold_status tenfold_report_budget(const tenfold_report* report, tenfold_budget_info* info) {
   return guarded([&] {
-    const BudgetReport& told = told_by(report);
+    const BudgetReport& reported = told_by(report);
     give(info,
-         {0, static_cast<std::int32_t>(told.plans.size()), static_cast<std::int32_t>(told.layers.size()), told.samples, told.met,
-          told.out_of_time, told.seconds},
+         {0, static_cast<std::int32_t>(reported.plans.size()), static_cast<std::int32_t>(reported.layers.size()), reported.samples, reported.met,
+          reported.out_of_time, reported.seconds},
          "the place for the information");
   });
 }

@@ -42,9 +42,9 @@ ErrorBudget budget_of(const tenfold_error_budget* given);
 // A part of a report that not every build has. Throws invalid_argument naming it.
 template <class Part>
 const Part& part_of(const tenfold_report* report, std::optional<Part> BuildReport::*part, const char* name) {
-  const std::optional<Part>& told = need(report, "the report").report.*part;
-  require(told.has_value(), ErrorKind::invalid_argument, "the report tells of no ", name);
-  return *told;
+  const std::optional<Part>& reported = need(report, "the report").report.*part;
+  require(reported.has_value(), ErrorKind::invalid_argument, "the report tells of no ", name);
+  return *reported;
 }
 BuildReport* report_of(const tenfold_build_config* given);   // null: none is wanted
 

@@ -122,10 +122,10 @@ TEST(CNetwork, IsReadWalkedAndEdited) {
 TEST(CNetwork, TensorsAreAttributes) {   // ConstantOfShape's value
   tenfold_network* net = nullptr;
   ok(tenfold_network_create("c", &net));
-  const std::int64_t dims[1] = {2}, one[1] = {1}, wanted[1] = {2};
+  const std::int64_t dims[1] = {2}, one[1] = {1}, expected_value[1] = {2};
   tenfold_value x = -1, shape = -1, filled = -1, sum = -1;
   ok(tenfold_network_input(net, "x", "f32", dims, nullptr, 1, &x));
-  ok(tenfold_network_constant(net, nullptr, "i64", one, 1, wanted, sizeof wanted, &shape));
+  ok(tenfold_network_constant(net, nullptr, "i64", one, 1, expected_value, sizeof expected_value, &shape));
   const float seven = 7;
   tenfold_data* data = nullptr;
   ok(tenfold_data_tensor("f32", one, 1, &seven, sizeof seven, &data));

@@ -12,6 +12,6 @@ tenfold_value handle(tenfold_network& net, NetworkTensor value);
 NetworkAttribute attribute_of(const tenfold_attribute& a);
 NetworkAttributes attributes_of(const tenfold_attribute* list, std::int32_t count);
 // Texts and lists lie in `value`, a tensor becomes the caller's.
-tenfold_attribute told(tenfold_network& net, const std::string& name, const NetworkAttribute& value, tenfold_data** tensor);
+tenfold_attribute reported(tenfold_network& net, const std::string& name, const NetworkAttribute& value, tenfold_data** tensor);
 
 }  // namespace tenfold::c

@@ -42,7 +42,7 @@ static_assert(std::variant_size_v<NetworkAttribute> == TENFOLD_ATTRIBUTE_TENSOR 
 }  // namespace
 
 // The attribute as the caller's struct; texts and lists lie in the network's copy of the node, a tensor becomes the caller's.
-tenfold_attribute tenfold::c::told(tenfold_network& net, const std::string& name, const NetworkAttribute& value, tenfold_data** tensor) {
+tenfold_attribute tenfold::c::reported(tenfold_network& net, const std::string& name, const NetworkAttribute& value, tenfold_data** tensor) {
   tenfold_attribute a{};
   a.name = name.c_str(), a.kind = static_cast<std::int32_t>(value.index()), a.count = 1;
   const auto list = [&](const auto& all, auto& to) { to = all.data(), a.count = all.size(); };
@@ -108,7 +108,7 @@ extern "C" tenfold_status tenfold_network_node_attribute(tenfold_network* networ
     require(index >= 0 && static_cast<std::size_t>(index) < net.node.attributes.size(), ErrorKind::invalid_argument, "node '",
             net.node.name, "' has no attribute ", index);
     const auto& [name, value] = *std::next(net.node.attributes.begin(), index);
-    give(attribute, told(net, name, value, tensor), "the place for the attribute");
+    give(attribute, reported(net, name, value, tensor), "the place for the attribute");
   });
 }
 extern "C" tenfold_status tenfold_network_node_body(tenfold_network* network, tenfold_node node, int32_t index, tenfold_network** body) {

@@ -41,10 +41,10 @@ extern "C" tenfold_status tenfold_quantize_file(const char* model, const char* o
   return guarded([&] {
     if (report) *report = nullptr;
     BuildReport* const build = report_of(config);
-    QuantizeReport told = quantize_file(&need(model, "the model's path"), &need(output, "the output's path"), config_of(config),
+    QuantizeReport reported = quantize_file(&need(model, "the model's path"), &need(output, "the output's path"), config_of(config),
                                         quantize_options_of(options));
-    if (build) build->calibration = told.calibration, build->budget = told.budget;
-    if (report) *report = new tenfold_quantize_report{std::move(told)};
+    if (build) build->calibration = reported.calibration, build->budget = reported.budget;
+    if (report) *report = new tenfold_quantize_report{std::move(reported)};
   });
 }
 extern "C" void tenfold_quantize_report_free(tenfold_quantize_report* report) { delete report; }

@@ -101,11 +101,11 @@ TEST_F(CQuantizeFile, SamplesGiveRangesAndTheBuildsReportTellsOfThem) {
   ASSERT_EQ(tenfold_report_create(&config.report), TENFOLD_OK);
   config.calibration = &calibration;
   ASSERT_EQ(tenfold_quantize_file(plain_.c_str(), out_.c_str(), &config, nullptr, nullptr), TENFOLD_OK) << tenfold_last_error();
-  auto told = sized<tenfold_calibration_info>();
-  ASSERT_EQ(tenfold_report_calibration(config.report, &told), TENFOLD_OK);
-  EXPECT_EQ(told.samples, 2);
-  EXPECT_EQ(told.compared, 2);
-  EXPECT_EQ(told.errors, 1);
+  auto reported = sized<tenfold_calibration_info>();
+  ASSERT_EQ(tenfold_report_calibration(config.report, &reported), TENFOLD_OK);
+  EXPECT_EQ(reported.samples, 2);
+  EXPECT_EQ(reported.compared, 2);
+  EXPECT_EQ(reported.errors, 1);
   tenfold_report_free(config.report);
   tenfold_data_free(data);
 }

@@ -47,16 +47,16 @@ static void add_one(void* user, tenfold_status outcome) { *(int*)user += outcome
 static int use_options(tenfold_context* context) {
   tenfold_cancel_token* token;
   tenfold_run_options options;
-  int told = 0;
+  int reported = 0;
   memset(&options, 0, sizeof options);
   options.struct_size = sizeof options;
   EXPECT(tenfold_cancel_token_create(&token) == TENFOLD_OK);
   options.token = token;
   options.nanoseconds = (int64_t)3600 * 1000000000;
   EXPECT(tenfold_context_run_with(context, &options) == TENFOLD_OK);
-  EXPECT(tenfold_context_enqueue_then(context, NULL, &options, add_one, &told) == TENFOLD_OK);
+  EXPECT(tenfold_context_enqueue_then(context, NULL, &options, add_one, &reported) == TENFOLD_OK);
   EXPECT(tenfold_context_wait(context) == TENFOLD_OK);
-  EXPECT(told == 1);
+  EXPECT(reported == 1);
   options.nanoseconds = -1;
   EXPECT(tenfold_context_run_with(context, &options) == TENFOLD_RUN_DEADLINE);
   options.nanoseconds = 0;

@@ -273,10 +273,10 @@ TEST(CInspect, OfAFileNothingIsOpened) {
     ok(tenfold_inspection_text(of_engine, detail, &want));
     EXPECT_STREQ(text, want);
   }
-  const char *json = nullptr, *wanted = nullptr;
+  const char *json = nullptr, *expected = nullptr;
   ok(tenfold_inspection_json(of_file, &json));
-  ok(tenfold_inspection_json(of_engine, &wanted));
-  EXPECT_STREQ(json, wanted);
+  ok(tenfold_inspection_json(of_engine, &expected));
+  EXPECT_STREQ(json, expected);
   auto info = sized<tenfold_plan_info>();
   ok(tenfold_inspection_plan(of_file, &info));
   EXPECT_EQ(info.plugin_operators, 0);

@@ -103,21 +103,21 @@ TEST(ChooseTactic, TheCallersChoiceIsInThePlan) {
   BuildConfig config = plain();
   config.optimization_level = 2;
   for (const bool last : {false, true}) {
-    std::map<std::string, std::string> wanted;
+    std::map<std::string, std::string> expected;
     config.choose_tactic = [&](const TacticQuestion& q) {
       const std::size_t i = last ? q.candidates.size() - 1 : 0;
       EXPECT_GT(q.candidates[i].nanoseconds, 0);
-      wanted[std::string(q.node)] = q.candidates[i].tactic;
+      expected[std::string(q.node)] = q.candidates[i].tactic;
       return static_cast<int>(i);
     };
     const Engine engine = build_file(kRelu, config);
     const PlanInspection plan = engine.inspection();
     for (const PlanStep& step : plan.programs[0].steps) {
-      if (const auto it = wanted.find(step.name); it != wanted.end()) {
+      if (const auto it = expected.find(step.name); it != expected.end()) {
         EXPECT_EQ(step.tactic, it->second);
       }
     }
-    EXPECT_FALSE(wanted.empty());
+    EXPECT_FALSE(expected.empty());
     expect_relu(engine);
   }
   config.choose_tactic = [](const TacticQuestion&) { return 1000; };
@@ -236,10 +236,10 @@ TEST(PlanCache, AKeyIsInItsEntry) {
   std::ofstream(folder.path + "/mine.plan", std::ios::binary) << "damaged";
   EXPECT_FALSE(cache.find("one", {}, "mine", &why).has_value());
   EXPECT_NE(why.find("not a Tenfold plan"), std::string::npos) << why;
-  std::string told;
-  const LoadOptions load{.log = [&](Severity, std::string_view text) { told += text; }};
+  std::string reported;
+  const LoadOptions load{.log = [&](Severity, std::string_view text) { reported += text; }};
   expect_relu(cache.get("one", [&] { return engine; }, load, "mine"));
-  EXPECT_NE(told.find("is built anew: "), std::string::npos) << told;
+  EXPECT_NE(reported.find("is built anew: "), std::string::npos) << reported;
   expect_relu(cache.get("one", [&] { return engine; }, {}, "other.engine"));
   EXPECT_TRUE(fs::exists(folder.path + "/other.engine"));
   EXPECT_TRUE(cache.find("one", {}, "mine").has_value()) << "a damaged entry is replaced";
@@ -284,10 +284,10 @@ TEST(PlanCache, ANamedPipeIsNoPlan) {
   const Folder folder;
   const PlanCache cache({.folder = folder.path});
   ASSERT_EQ(::mkfifo(cache.path("key").c_str(), 0600), 0);
-  std::string told;
-  const LoadOptions load{.log = [&](Severity, std::string_view text) { told += text; }};
+  std::string reported;
+  const LoadOptions load{.log = [&](Severity, std::string_view text) { reported += text; }};
   expect_relu(cache.get("key", [] { return build_file(kRelu, plain()); }, load));
-  EXPECT_NE(told.find("no regular file"), std::string::npos) << told;
+  EXPECT_NE(reported.find("no regular file"), std::string::npos) << reported;
 }
 
 TEST(PlanCache, WhatWasUsedLongestAgoGoes) {

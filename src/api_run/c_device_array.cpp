@@ -61,10 +61,10 @@ extern "C" tenfold_status tenfold_device_array_to_dlpack_unversioned(const tenfo
 
 extern "C" tenfold_status tenfold_engine_device(const tenfold_engine* engine, const char** device) {
   return guarded([&] {
-    thread_local std::string told;
+    thread_local std::string reported;
     const char*& to = need(device, "the place for the device");
-    told = device_of(need(engine, "the engine").engine);
-    to = told.c_str();
+    reported = device_of(need(engine, "the engine").engine);
+    to = reported.c_str();
   });
 }
 

@@ -39,12 +39,12 @@ tenfold_status run(tenfold_context* context, const tenfold_run_options* given, A
 }
 
 // A callback of C behind one of C++; it goes once it was called.
-struct Told {
+struct Reported {
   tenfold_completion done;
   void* user;
   static void call(void* self, Status status) {
-    const std::unique_ptr<Told> told(static_cast<Told*>(self));
-    if (told->done) told->done(told->user, status ? TENFOLD_OK : run_status(status.code));
+    const std::unique_ptr<Reported> reported(static_cast<Reported*>(self));
+    if (reported->done) reported->done(reported->user, status ? TENFOLD_OK : run_status(status.code));
   }
 };
 
@@ -67,9 +67,9 @@ extern "C" tenfold_status tenfold_context_enqueue_with(tenfold_context* context,
 extern "C" tenfold_status tenfold_context_enqueue_then(tenfold_context* context, void* stream, const tenfold_run_options* options,
                                                        tenfold_completion done, void* user) {
   return run(context, options, [&](ExecutionContext& c, const RunOptions& o) {
-    auto told = std::make_unique<Told>(Told{done, user});
-    const Status status = enqueue_then(c, stream, o, {Told::call, told.get()});
-    if (status) told.release();
+    auto reported = std::make_unique<Reported>(Reported{done, user});
+    const Status status = enqueue_then(c, stream, o, {Reported::call, reported.get()});
+    if (status) reported.release();
     return status;
   });
 }

@@ -58,10 +58,10 @@ extern "C" tenfold_status tenfold_runtime_tell(const tenfold_runtime* runtime, t
 }
 extern "C" tenfold_status tenfold_runtime_gpu_memory(const tenfold_runtime* runtime, const char* device, tenfold_gpu_memory* memory) {
   return guarded([&] {
-    const std::string_view wanted = &need(device, "the device");
+    const std::string_view requested = &need(device, "the device");
     GpuMemory found;
     for (const GpuMemory& gpu : its_or_the_process(runtime).gpu_memory())
-      if (gpu.device == wanted) found = gpu;
+      if (gpu.device == requested) found = gpu;
     give(memory, {0, found.used_bytes, found.max_used_bytes, found.held_bytes}, "the place for the information");
   });
 }

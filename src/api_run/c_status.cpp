@@ -38,8 +38,8 @@ Tensor tensor_of(const char* dtype, const std::int64_t* dims, std::int32_t rank,
   const DType type = dtype_of(dtype);
   require(type != DType::string, ErrorKind::unsupported, what, " of strings");
   const Shape shape = shape_of(dims, rank);
-  const std::int64_t wanted = byte_size(type, element_count(shape));
-  require(static_cast<std::uint64_t>(wanted) == bytes && (data || bytes == 0), ErrorKind::invalid_argument, what, " of ", wanted,
+  const std::int64_t requested = byte_size(type, element_count(shape));
+  require(static_cast<std::uint64_t>(requested) == bytes && (data || bytes == 0), ErrorKind::invalid_argument, what, " of ", requested,
           " bytes is given ", bytes);
   Tensor tensor(type, shape);
   if (bytes) std::memcpy(tensor.mutable_raw(), data, bytes);

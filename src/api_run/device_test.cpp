@@ -34,8 +34,8 @@ TEST(Devices, ACpuIsAlwaysWell) {
 
 TEST(Devices, AnUnknownCpuFeatureInTheEnvironmentIsAnError) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const char* const told = "invalid_argument: .*TENFOLD_CPU_FEATURES: unknown CPU feature 'sse9', expected some of avx2 .*amxbf16";
-  EXPECT_EXIT(tell_of("avx2,sse9", [] { devices(); }), testing::ExitedWithCode(3), told);
+  const char* const reported = "invalid_argument: .*TENFOLD_CPU_FEATURES: unknown CPU feature 'sse9', expected some of avx2 .*amxbf16";
+  EXPECT_EXIT(tell_of("avx2,sse9", [] { devices(); }), testing::ExitedWithCode(3), reported);
   EXPECT_EXIT(tell_of("avx2,avx512", [] { devices(); }), testing::ExitedWithCode(0), "");
 }
 

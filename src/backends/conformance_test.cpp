@@ -90,13 +90,13 @@ class Conformance : public ::testing::TestWithParam<Subject> {
   }
 
   // What a case is compared with: the reference kernels' results and, for f32, what each element is a sum of.
-  struct Wanted {
+  struct Expected {
     std::vector<Tensor> results;
     std::optional<std::vector<testing::Held>> magnitudes;
   };
-  Wanted wanted(const ir::OpDef& op, const ir::Node& node, const std::vector<Tensor>& operands,
+  Expected expected_value(const ir::OpDef& op, const ir::Node& node, const std::vector<Tensor>& operands,
                 const std::vector<ops::RuntimeValue>& values) const {
-    Wanted w;
+    Expected w;
     for (const ops::RuntimeValue& v : ops::run_node(node, values)) w.results.push_back(std::get<Tensor>(v));
     std::vector<bool> missing;
     for (const ops::RuntimeValue& v : values) missing.push_back(!std::holds_alternative<Tensor>(v));
@@ -105,8 +105,8 @@ class Conformance : public ::testing::TestWithParam<Subject> {
     return w;
   }
 
-  void expect_runs(const TacticRun& run, const Config& config, const std::vector<Tensor>& operands, const Wanted& wanted) {
-    const std::vector<Tensor>& want = wanted.results;
+  void expect_runs(const TacticRun& run, const Config& config, const std::vector<Tensor>& operands, const Expected& expected_value) {
+    const std::vector<Tensor>& want = expected_value.results;
     const std::string what = cat(run.tactic.name, " on ", run.problem.line());
     OnStream stream(*backend);
     std::vector<Tensor> got;
@@ -126,9 +126,9 @@ class Conformance : public ::testing::TestWithParam<Subject> {
       expect_agrees(got[i], want[i], tolerance(*run.problem.op, run.problem, want[i].dtype(), run.tactic.rounds_f32), what);
       EXPECT_EQ(std::memcmp(got[i].raw(), again[i].raw(), static_cast<std::size_t>(got[i].bytes())), 0)
           << what << " depends on the workers";
-      if (!wanted.magnitudes || got[i].dtype() != DType::f32) continue;
+      if (!expected_value.magnitudes || got[i].dtype() != DType::f32) continue;
       std::int64_t& counted = run.tactic.rounds_f32 ? held_rounded : held;
-      EXPECT_EQ(testing::beyond_magnitude(got[i], (*wanted.magnitudes)[i], counted, run.tactic.rounds_f32 ? kRounded : kExact), "") << what;
+      EXPECT_EQ(testing::beyond_magnitude(got[i], (*expected_value.magnitudes)[i], counted, run.tactic.rounds_f32 ? kRounded : kExact), "") << what;
     }
   }
 
@@ -164,7 +164,7 @@ class Conformance : public ::testing::TestWithParam<Subject> {
     const ir::Graph graph = testing::graph_of({&op, text});
     if (graph.nodes().size() != 1) return;
     std::vector<Tensor> operands;
-    Wanted want;
+    Expected want;
     std::vector<ops::RuntimeValue> values;  // nothing where an operand is left out
     for (const ops::CaseOperand& o : c.operands) {
       operands.push_back(o.data);
@@ -204,7 +204,7 @@ class Conformance : public ::testing::TestWithParam<Subject> {
             continue;
           }
           if (std::getenv("TENFOLD_TELL")) std::fprintf(stderr, "%s: %s\n", tactic->name.data(), text.c_str());   // what a crash was in
-          if (want.results.empty()) want = wanted(op, *graph.nodes().front(), operands, values);
+          if (want.results.empty()) want = expected_value(op, *graph.nodes().front(), operands, values);
           if (what == Unusual::nan) want.magnitudes.reset();   // which NaN has none of
           expect_runs(run, config, operands, want);
         }

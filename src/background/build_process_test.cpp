@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 struct Failed {
   const char* what;
   std::string program;
-  const char* told;
+  const char* reported;
 };
 
 TEST(BuildProcess, ThatFailsIsToldOnceAndTheUntimedEngineStays) {
@@ -46,8 +46,8 @@ TEST(BuildProcess, ThatFailsIsToldOnceAndTheUntimedEngineStays) {
       EXPECT_LT(distance(stays.engine, rows), kNear);
     }
     EXPECT_EQ(lines.count("no tuned plan could be made"), 1) << lines.text();
-    EXPECT_EQ(lines.count(c.told), 1) << lines.text();
-    for (const ServedShapes& s : engines.served()) EXPECT_NE(s.failure.find(c.told), std::string::npos) << s.failure;
+    EXPECT_EQ(lines.count(c.reported), 1) << lines.text();
+    for (const ServedShapes& s : engines.served()) EXPECT_NE(s.failure.find(c.reported), std::string::npos) << s.failure;
     EXPECT_FALSE(has_children());
   }
 }

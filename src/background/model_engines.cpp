@@ -32,8 +32,8 @@ struct ModelEngines::Impl::Turn {
   }
 };
 
-ModelEngines::Impl::Impl(Model given, ModelEnginesOptions wanted)
-    : model(std::move(given)), options(std::move(wanted)), processors(CpuPlaces::of_this_thread().order()) {
+ModelEngines::Impl::Impl(Model given, ModelEnginesOptions requested)
+    : model(std::move(given)), options(std::move(requested)), processors(CpuPlaces::of_this_thread().order()) {
   require(options.max_engines > 0, ErrorKind::invalid_argument, "max_engines is ", options.max_engines,
           ", expected 1 or more");
   require(options.tune <= Tune::background, ErrorKind::invalid_argument, "there is no way to tune of number ",
@@ -116,13 +116,13 @@ ServedEngine ModelEngines::Impl::add(std::span<const Shape> shapes, const BuildW
   const bool behind = options.tune == Tune::background;
   if (behind) {
     std::shared_ptr<Place> near;
-    Ranges wanted;
+    Ranges requested;
     {
       const Lock lock(worker.mutex());
       for (const auto& place : places)
-        if (!exact_only && fit(place->wanted, shapes)) near = place, wanted = place->wanted;
+        if (!exact_only && fit(place->requested, shapes)) near = place, requested = place->requested;
     }
-    if (near && widen(*near, wanted, watch)) {
+    if (near && widen(*near, requested, watch)) {
       const Lock lock(worker.mutex());
       if (std::optional<ServedEngine> found = find(shapes)) return *std::move(found);
     }
@@ -134,12 +134,12 @@ ServedEngine ModelEngines::Impl::add(std::span<const Shape> shapes, const BuildW
     ranges = behind && !exact_only;
   }
   place->served = exactly(shapes);
-  place->wanted = ranges ? around(inputs, shapes) : place->served;
+  place->requested = ranges ? around(inputs, shapes) : place->served;
   if (behind && options.cache) {
-    const BuildConfig config = config_for(place->wanted, -1);
+    const BuildConfig config = config_for(place->requested, -1);
     if (std::optional<Engine> kept = options.cache->find(tuned_key(model, config), builder::load_options(config))) {
       place->slot = std::make_unique<EngineSlot>(*std::move(kept));
-      place->served = place->wanted, place->tuned = true;
+      place->served = place->requested, place->tuned = true;
       return keep(std::move(place), false);
     }
   }
@@ -151,9 +151,9 @@ ServedEngine ModelEngines::Impl::add(std::span<const Shape> shapes, const BuildW
 
 // An untimed engine for all shapes that the tuned one will serve, in the place of the one for its first shapes. False:
 // there can be none.
-bool ModelEngines::Impl::widen(Place& place, const Ranges& wanted, const BuildWatch& watch) {
+bool ModelEngines::Impl::widen(Place& place, const Ranges& requested, const BuildWatch& watch) {
   try {
-    put(place, built_for(wanted, watch), wanted, false);
+    put(place, built_for(requested, watch), requested, false);
     return true;
   } catch (const Error& error) {
     if (!is_the_ranges_fault(error.kind())) throw;

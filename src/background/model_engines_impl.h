@@ -19,7 +19,7 @@ struct ModelEngines::Impl : std::enable_shared_from_this<ModelEngines::Impl> {
 
   // The engine for some shapes, whichever it is now. All but `slot`'s own content is under the worker's lock.
   struct Place {
-    background::Ranges wanted, served;  // what a tuned engine is to serve; what the one that is here serves
+    background::Ranges requested, served;  // what a tuned engine is to serve; what the one that is here serves
     std::unique_ptr<EngineSlot> slot;
     std::uint64_t number = 0;
     bool tuned = false, pending = false;
@@ -55,7 +55,7 @@ struct ModelEngines::Impl : std::enable_shared_from_this<ModelEngines::Impl> {
   // For callers.
   Engine built_for(const background::Ranges& ranges, const BuildWatch& watch) const;
   ServedEngine add(std::span<const Shape> shapes, const BuildWatch& watch);
-  bool widen(Place& place, const background::Ranges& wanted, const BuildWatch& watch);
+  bool widen(Place& place, const background::Ranges& requested, const BuildWatch& watch);
   ServedEngine keep(std::shared_ptr<Place> place, bool tune_it);
   void put(Place& place, Engine engine, const background::Ranges& ranges, bool tuned);
   void no_ranges(const std::string& why);
@@ -73,7 +73,7 @@ struct ModelEngines::Impl : std::enable_shared_from_this<ModelEngines::Impl> {
   // Of the worker alone.
   std::optional<std::string> why_here;  // why builds stay in this process, once it was asked
   bool told_of_takeover = false;
-  std::set<std::string> told;  // failures
+  std::set<std::string> reported;  // failures
 };
 
 namespace background {

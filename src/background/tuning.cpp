@@ -16,7 +16,7 @@ void ModelEngines::Impl::put(Place& place, Engine engine, const Ranges& ranges, 
   if (!tuned && place.tuned) return;  // the better one was quicker
   place.slot->replace(std::move(engine));
   place.number = ++numbers, place.tuned = tuned, place.served = ranges;
-  if (tuned) place.wanted = ranges;
+  if (tuned) place.requested = ranges;
   worker.tell();
 }
 
@@ -27,7 +27,7 @@ void ModelEngines::Impl::tune(Place& place) {
     if (!place.pending) return;  // a fork between the last line of this work and its end: it was done
     const auto most = std::max_element(place.seen.begin(), place.seen.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
-    ranges = exact_only ? exactly(most->first) : background::tuned_for(place.wanted, most->first);
+    ranges = exact_only ? exactly(most->first) : background::tuned_for(place.requested, most->first);
   }
   stay_on(processors);
   std::string failure;
@@ -97,7 +97,7 @@ void ModelEngines::Impl::tell_of_takeover(const Ranges& ranges) {
 
 // The same reason for other shapes is heard once.
 void ModelEngines::Impl::tell_of_failure(const Ranges& ranges, const std::string& why) {
-  if (!told.insert(why).second) return;
+  if (!reported.insert(why).second) return;
   tell(Severity::warning, cat("no tuned plan could be made in the background for ", text_of(inputs, ranges),
                               ", the untimed one stays: ", why));
 }

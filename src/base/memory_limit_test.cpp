@@ -85,9 +85,9 @@ TEST(MemoryLimit, IsAskedBeforeMemoryIsTaken) {
       expect_memory(65 << 20, "a test");
     } catch (const Error& e) {
       const std::string text = e.what();
-      const bool told = e.kind() == ErrorKind::out_of_memory && text.find("cannot allocate 68157440 bytes of a test") != text.npos &&
+      const bool reported = e.kind() == ErrorKind::out_of_memory && text.find("cannot allocate 68157440 bytes of a test") != text.npos &&
                         text.find("limit of 67108864 bytes leaves") != text.npos && text.find(limit.string()) != text.npos;
-      ::_exit(told ? 0 : 2);
+      ::_exit(reported ? 0 : 2);
     }
     ::_exit(1);
   }

@@ -57,12 +57,12 @@ Engine build_now(const Model& model, const BuildConfig& given, BuildReport& repo
   const std::shared_ptr<backends::Backend> backend = opening.get();
   report.device_s += watch.seconds();
   if (config.auto_precision) choose_precision(config, *graph, backend->info(), report);
-  const auto make = [&](const BuildConfig& asked, BuildReport& told, Findings& findings) {
+  const auto make = [&](const BuildConfig& asked, BuildReport& reported, Findings& findings) {
     try {
       plan::Plan plan =
-          build_plan(*graph, asked, model.name, backend, told, model.open_graph ? model.open_graph(asked) : nullptr, &findings);
+          build_plan(*graph, asked, model.name, backend, reported, model.open_graph ? model.open_graph(asked) : nullptr, &findings);
       plan.built.model_hash = hash;
-      return opened(std::move(plan), asked, backend, told);
+      return opened(std::move(plan), asked, backend, reported);
     } catch (Error& e) {
       if (is_of_model(e.kind()) && !model.name.empty()) e.within(model.name);
       throw;

@@ -97,11 +97,11 @@ TEST(BuiltFrom, ClocksApartByATenthAreNoted) {
   plan::Plan plan = runtime::state_of(engine)->plan;
   EXPECT_TRUE(clock_notes(plan).empty()) << "nothing was timed";
   plan.built.clocks = {{"processor", 50'000'000}};   // no processor's
-  std::string told;
-  const std::vector<Note> notes = clock_notes(plan, [&](Severity, std::string_view text) { told += text; });
+  std::string reported;
+  const std::vector<Note> notes = clock_notes(plan, [&](Severity, std::string_view text) { reported += text; });
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_EQ(notes[0].severity, Severity::info);
-  EXPECT_NE(told.find("50.00 GHz"), std::string::npos) << told;
+  EXPECT_NE(reported.find("50.00 GHz"), std::string::npos) << reported;
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ void add_note(Note note, const BuildConfig& config, BuildReport& report) {
 }
 
 void tell_of_forced(const BuildConfig& config, BuildReport& report) {
-  for (const auto& [prefix, wanted] : config.forced_tactics) {
+  for (const auto& [prefix, requested] : config.forced_tactics) {
     int met = 0;
     bool ran = false;
     std::string why;
@@ -49,10 +49,10 @@ void tell_of_forced(const BuildConfig& config, BuildReport& report) {
       if (!step.problem.starts_with(prefix)) continue;
       ++met;
       for (const TacticReport& t : step.tried)
-        if (t.tactic == wanted) ran |= t.nanoseconds >= 0 || wanted == "reference", why = t.verdict.empty() ? why : t.verdict;
+        if (t.tactic == requested) ran |= t.nanoseconds >= 0 || requested == "reference", why = t.verdict.empty() ? why : t.verdict;
     }
     if (ran) continue;
-    const std::string what = cat("forced_tactics: '", prefix, "' -> '", wanted, "' has no effect: ");
+    const std::string what = cat("forced_tactics: '", prefix, "' -> '", requested, "' has no effect: ");
     const std::string said = met == 0       ? "no problem of this model begins with that (inspect prints the problems)"
                              : why.empty() ? "there is no such tactic for these problems, which run on reference kernels now"
                                            : cat("it cannot compute these problems, which run on reference kernels now: ", why);

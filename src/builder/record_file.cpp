@@ -36,7 +36,7 @@ std::string RecordFile::content() const {
 
 std::optional<std::vector<std::string>> RecordFile::find(const Hash128& key) const {
   std::istringstream in(content());
-  const std::string wanted = text_of(key);
+  const std::string requested = text_of(key);
   std::string line;
   std::getline(in, line);
   while (std::getline(in, line)) {
@@ -46,8 +46,8 @@ std::optional<std::vector<std::string>> RecordFile::find(const Hash128& key) con
     if (!(head >> found >> count)) return std::nullopt;
     std::vector<std::string> lines;
     for (; count > 0 && std::getline(in, line); --count)
-      if (found == wanted) lines.push_back(std::move(line));
-    if (count == 0 && found == wanted) return lines;
+      if (found == requested) lines.push_back(std::move(line));
+    if (count == 0 && found == requested) return lines;
   }
   return std::nullopt;
 }

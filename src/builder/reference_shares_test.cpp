@@ -21,11 +21,11 @@ std::vector<Note> notes_of(const BuildConfig& config) {
 }
 
 TEST(ReferenceShares, AreToldByABuildThatTimes) {
-  std::string told;
+  std::string reported;
   BuildConfig config;
   config.device = "cpu", config.optimization_level = 1;
   config.log = [&](Severity severity, std::string_view text) {
-    if (severity == Severity::warning && text.starts_with("reference kernels run on one thread")) told = text;
+    if (severity == Severity::warning && text.starts_with("reference kernels run on one thread")) reported = text;
   };
   const std::vector<Note> notes = notes_of(config);
   ASSERT_EQ(notes.size(), 1u);
@@ -33,7 +33,7 @@ TEST(ReferenceShares, AreToldByABuildThatTimes) {
   EXPECT_EQ(notes[0].severity, Severity::warning);   // it is most of the run
   EXPECT_NE(notes[0].text.find("on one thread it takes "), std::string::npos) << notes[0].text;
   EXPECT_NE(notes[0].text.find(" % of a run's time ("), std::string::npos) << notes[0].text;
-  EXPECT_NE(told.find(" % of a run's time: 'slow' "), std::string::npos) << told;
+  EXPECT_NE(reported.find(" % of a run's time: 'slow' "), std::string::npos) << reported;
 }
 
 TEST(ReferenceShares, AreNotMeasuredByOneThatDoesNot) {

@@ -26,8 +26,8 @@ std::size_t nodes_of(const ir::Graph& graph) {
 
 std::string candidate_text(const TacticReport& t, bool timed) {
   const std::string name = t.config.empty() ? t.tactic : cat(t.tactic, " ", t.config);
-  const std::string told = !t.verdict.empty() ? t.verdict : !timed ? "it can run; nothing is timed" : microseconds(t.nanoseconds);
-  return cat("  ", name, ": ", told, t.chosen ? ", chosen" : "");
+  const std::string reported = !t.verdict.empty() ? t.verdict : !timed ? "it can run; nothing is timed" : microseconds(t.nanoseconds);
+  return cat("  ", name, ": ", reported, t.chosen ? ", chosen" : "");
 }
 
 }  // namespace

@@ -4,11 +4,11 @@
 namespace tenfold::ir {
 
 namespace {
-std::string told(const Node& node, const std::string& why) { return cat(node.op(), " node '", node.name, "': ", why); }
+std::string reported(const Node& node, const std::string& why) { return cat(node.op(), " node '", node.name, "': ", why); }
 }  // namespace
 
-void refuse_run(ErrorKind kind, const Node& node, const std::string& why) { fail(kind, told(node, why)); }
-void refuse_index(const Node& node, const std::string& why) { throw IndexFault(Error(ErrorKind::invalid_argument, told(node, why))); }
+void refuse_run(ErrorKind kind, const Node& node, const std::string& why) { fail(kind, reported(node, why)); }
+void refuse_index(const Node& node, const std::string& why) { throw IndexFault(Error(ErrorKind::invalid_argument, reported(node, why))); }
 
 const RuntimeValue& ValueCall::in(int i) const {
   check_shape(i < inputs(), "operand ", i, " is missing");

@@ -79,7 +79,7 @@ extern "C" tenfold_status tenfold_layers_option(tenfold_layers* layers, int32_t 
       none.name = l.name.c_str(), none.kind = TENFOLD_ATTRIBUTE_TENSOR;
       return give(option, none, "the place for the option");
     }
-    give(option, told(l.net, l.name, l.option, tensor), "the place for the option");
+    give(option, reported(l.net, l.name, l.option, tensor), "the place for the option");
   });
 }
 extern "C" tenfold_status tenfold_layers_info(tenfold_layers* layers, int32_t layer, tenfold_layer_info* info) {

@@ -69,11 +69,11 @@ std::vector<NetworkNodeRef> LayerCall::nodes_made() const {
 
 NetworkTensor LayerCall::weights(const char* option, const Shape& shape) const {
   const Tensor& given = tensor(option);
-  std::int64_t wanted = 1;
-  for (const std::int64_t extent : shape) wanted *= extent;
-  if (!given.defined() && wanted == 0) return net.constant(Tensor(DType::f32, shape));
-  if (!given.defined() || given.size() != wanted)
-    refuse(std::string(option) + " has " + std::to_string(given.defined() ? given.size() : 0) + " elements, " + std::to_string(wanted) +
+  std::int64_t requested = 1;
+  for (const std::int64_t extent : shape) requested *= extent;
+  if (!given.defined() && requested == 0) return net.constant(Tensor(DType::f32, shape));
+  if (!given.defined() || given.size() != requested)
+    refuse(std::string(option) + " has " + std::to_string(given.defined() ? given.size() : 0) + " elements, " + std::to_string(requested) +
            " are needed");
   const auto owner = std::make_shared<const Tensor>(given);
   const std::string name = name_ + "." + option;

@@ -9,10 +9,10 @@ using low_latency::CandidateSet;
 using low_latency::Use;
 
 CandidateSet& LatencyRunner::State::enter() noexcept {
-  CandidateSet* set = wanted.load(std::memory_order_seq_cst);
+  CandidateSet* set = requested.load(std::memory_order_seq_cst);
   while (true) {
     in_use.store(set, std::memory_order_seq_cst);
-    CandidateSet* const again = wanted.load(std::memory_order_seq_cst);
+    CandidateSet* const again = requested.load(std::memory_order_seq_cst);
     if (again == set) return *set;
     set = again;
   }

@@ -37,7 +37,7 @@ struct OpenCandidate {
   std::string why;
   ErrorKind kind = ErrorKind::internal;             // of what refused it
   std::unique_ptr<ReadyContext> probe;
-  std::uint64_t told = 0;                           // `left`, when it was told last
+  std::uint64_t reported = 0;                           // `left`, when it was told last
   std::int64_t probe_at_ns = 0, pause_ns = 0, back_at_ns = 0;
 };
 

@@ -12,16 +12,16 @@ using namespace std::chrono_literals;
 
 const float kX[16] = {1, 2, 3, 4};
 
-RunnerOptions quick(Told& told) {
+RunnerOptions quick(Reported& reported) {
   RunnerOptions options;
-  options.warm_up_runs = 2, options.first_pause = 30ms, options.longest_pause = 200ms, options.log = told.callback();
+  options.warm_up_runs = 2, options.first_pause = 30ms, options.longest_pause = 200ms, options.log = reported.callback();
   return options;
 }
 
 TEST(Candidates, OneThatFailsIsLeftAndTheSameRequestAnswered) {
-  Told told;
+  Reported reported;
   const Troubled engine, cpu;
-  LatencyRunner runner({engine.candidate("engine"), cpu.candidate("cpu")}, quick(told));
+  LatencyRunner runner({engine.candidate("engine"), cpu.candidate("cpu")}, quick(reported));
   float y[16] = {};
   EXPECT_EQ(runner.infer(kX, y).candidate, 0);
   engine.wish->fail = true;
@@ -35,21 +35,21 @@ TEST(Candidates, OneThatFailsIsLeftAndTheSameRequestAnswered) {
   EXPECT_EQ(runner.infer(kX, y).candidate, 1);
   EXPECT_EQ(engine.wish->runs, runs) << "a candidate that was left is not asked";
   EXPECT_EQ(runner.counts().fell, 1u);
-  EXPECT_TRUE(comes_true([&] { return told.has("the candidate 'engine' was left: a run failed after"); })) << told.text();
+  EXPECT_TRUE(comes_true([&] { return reported.has("the candidate 'engine' was left: a run failed after"); })) << reported.text();
 
   EXPECT_TRUE(comes_true([&] { return engine.wish->runs >= runs + 2; })) << "probed aside";
   EXPECT_EQ(runner.backend(), "cpu") << "as long as probes fail";
   engine.wish->fail = false;
-  EXPECT_TRUE(comes_true([&] { return runner.backend() == "engine"; })) << told.text();
-  EXPECT_TRUE(comes_true([&] { return told.has("'engine' is back after 10 good answers"); }));
+  EXPECT_TRUE(comes_true([&] { return runner.backend() == "engine"; })) << reported.text();
+  EXPECT_TRUE(comes_true([&] { return reported.has("'engine' is back after 10 good answers"); }));
   EXPECT_EQ(runner.infer(kX, y).candidate, 0);
   EXPECT_EQ(runner.candidates()[0].left, 1u);
 }
 
 TEST(Candidates, AProbeWhoseAnswerIsWrongBringsNothingBack) {
-  Told told;
+  Reported reported;
   const Troubled engine, cpu;
-  LatencyRunner runner({engine.candidate("engine"), cpu.candidate("cpu")}, quick(told));
+  LatencyRunner runner({engine.candidate("engine"), cpu.candidate("cpu")}, quick(reported));
   engine.wish->fail = true;
   float y[16];
   runner.infer(kX, y);
@@ -59,9 +59,9 @@ TEST(Candidates, AProbeWhoseAnswerIsWrongBringsNothingBack) {
 }
 
 TEST(Candidates, TheDeadlineIsKeptByTheNextOne) {
-  Told told;
+  Reported reported;
   const Troubled engine, cpu;
-  RunnerOptions options = quick(told);
+  RunnerOptions options = quick(reported);
   options.deadline = 60ms;
   LatencyRunner runner({engine.candidate("engine"), cpu.candidate("cpu")}, options);
   float y[16] = {};
@@ -74,8 +74,8 @@ TEST(Candidates, TheDeadlineIsKeptByTheNextOne) {
   EXPECT_EQ(next.candidate, 1) << "the slow one was left at once";
   EXPECT_FALSE(next.late);
   EXPECT_EQ(runner.counts().late, 1u);
-  EXPECT_TRUE(comes_true([&] { return told.has("'engine' was left: it took 1"); })) << told.text();
-  EXPECT_TRUE(told.has("and the deadline is 60 ms")) << told.text();
+  EXPECT_TRUE(comes_true([&] { return reported.has("'engine' was left: it took 1"); })) << reported.text();
+  EXPECT_TRUE(reported.has("and the deadline is 60 ms")) << reported.text();
   cpu.wish->sleep_ns = 150'000'000;
   const Answer last = runner.infer(kX, y);
   EXPECT_TRUE(last.status && last.late) << "the last one goes on, and is told as late";
@@ -84,9 +84,9 @@ TEST(Candidates, TheDeadlineIsKeptByTheNextOne) {
 
 // Who asks for the LatencyRunner's health, or for another engine, waits for no candidate that is tried aside.
 TEST(Candidates, AProbeThatHangsHoldsUpNobody) {
-  Told told;
+  Reported reported;
   const Troubled engine, cpu;
-  LatencyRunner runner({engine.candidate("engine"), cpu.candidate("cpu")}, quick(told));
+  LatencyRunner runner({engine.candidate("engine"), cpu.candidate("cpu")}, quick(reported));
   float y[16];
   engine.wish->fail = true;
   runner.infer(kX, y);
@@ -127,14 +127,14 @@ TEST(Candidates, PlansThatAreMissingCutOrFlippedAreRefusedWithTheReason) {
   flipped[flipped.size() / 2] = static_cast<char>(flipped[flipped.size() / 2] ^ 0x10);
   const std::string cut = plan_file("cut.plan", bytes.substr(0, bytes.size() - 100)), bad = plan_file("flipped.plan", flipped);
   for (const std::string& path : {std::string("/nowhere/missing.plan"), cut, bad}) {
-    Told told;
+    Reported reported;
     const EngineCandidate direct{"direct", [&] { return cnn.engine(); }};
-    LatencyRunner runner({plan_candidate(path), direct}, {.log = told.callback()});
+    LatencyRunner runner({plan_candidate(path), direct}, {.log = reported.callback()});
     EXPECT_EQ(runner.backend(), "direct");
     const CandidateState first = runner.candidates()[0];
     EXPECT_FALSE(first.opened || first.answers);
     EXPECT_FALSE(first.why.empty());
-    EXPECT_TRUE(told.has("the candidate '" + path + "' is not used: " + first.why)) << told.text();
+    EXPECT_TRUE(reported.has("the candidate '" + path + "' is not used: " + first.why)) << reported.text();
     alignas(64) float y[16];
     EXPECT_EQ(runner.infer(cnn.input(1).data(), y).candidate, 1);
     try {
@@ -149,12 +149,12 @@ TEST(Candidates, PlansThatAreMissingCutOrFlippedAreRefusedWithTheReason) {
 }
 
 TEST(Candidates, APlanOlderThanItsModelShows) {
-  Told told;
+  Reported reported;
   const ToyCnn before(1), now(2);
   const std::vector<EngineCandidate> candidates = {{"engine", [&] { return before.engine(); }}, {"cpu", [&] { return now.engine(); }}};
-  LatencyRunner runner(candidates, {.log = told.callback()});
+  LatencyRunner runner(candidates, {.log = reported.callback()});
   EXPECT_EQ(runner.backend(), "cpu");
-  EXPECT_TRUE(told.has("its outputs differ from those of 'cpu' by ")) << told.text();
+  EXPECT_TRUE(reported.has("its outputs differ from those of 'cpu' by ")) << reported.text();
   EXPECT_GT(runner.candidates()[0].difference, 0.02);
   EXPECT_THROW(LatencyRunner(candidates, {.strict = true}), Error);
   LatencyRunner trusting(candidates, {.tolerance = -1});

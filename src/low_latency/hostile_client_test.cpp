@@ -39,9 +39,9 @@ bool is_of_the_request(Status::Code code) {
 }
 
 TEST(HostileClient, LeavesNoCandidate) {
-  Told told;
+  Reported reported;
   RunnerOptions options;
-  options.warm_up_runs = 2, options.first_pause = 10s, options.log = told.callback();
+  options.warm_up_runs = 2, options.first_pause = 10s, options.log = reported.callback();
   LatencyRunner runner({repeated("a"), repeated("b")}, options);
   const std::string path = "/tmp/tenfold_hostile_" + std::to_string(::getpid());
   PortServer server(runner, path);
@@ -68,7 +68,7 @@ TEST(HostileClient, LeavesNoCandidate) {
   }
   EXPECT_EQ(runner.counts().failed, 50u);
   EXPECT_TRUE(runner.ready());
-  EXPECT_FALSE(told.has("was left")) << told.text();
+  EXPECT_FALSE(reported.has("was left")) << reported.text();
 }
 
 }  // namespace

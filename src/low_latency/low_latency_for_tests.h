@@ -125,7 +125,7 @@ struct Troubled {
 };
 
 // Lines of a log.
-class Told {
+class Reported {
  public:
   LogCallback callback() {
     return [this](Severity, std::string_view line) {

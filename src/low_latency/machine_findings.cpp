@@ -45,9 +45,9 @@ std::string list(const Cpus& cpus) {
   for (const int cpu : cpus) all += cat(all.empty() ? "" : ",", cpu);
   return all.empty() ? "none" : all;
 }
-Cpus missing(const Cpus& wanted, const Cpus& there) {
+Cpus missing(const Cpus& expected, const Cpus& there) {
   Cpus all;
-  for (const int cpu : wanted)
+  for (const int cpu : expected)
     if (std::find(there.begin(), there.end(), cpu) == there.end()) all.push_back(cpu);
   return all;
 }

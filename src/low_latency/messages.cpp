@@ -91,10 +91,10 @@ std::string difference(const MessageLayout& a, const MessageLayout& b) {
   if (a.bindings.size() != b.bindings.size()) return cat(a.bindings.size(), " inputs and outputs against ", b.bindings.size());
   for (std::size_t i = 0; i < a.bindings.size(); ++i) {
     const BindingInfo &x = a.bindings[i], &y = b.bindings[i];
-    const auto told = [](const BindingInfo& info) {
+    const auto reported = [](const BindingInfo& info) {
       return cat(info.is_input ? "input '" : "output '", info.name, "' ", name(info.dtype), "[", text(info.shape), "]");
     };
-    if (x.name != y.name || x.dtype != y.dtype || x.shape != y.shape || x.is_input != y.is_input) return cat(told(x), " against ", told(y));
+    if (x.name != y.name || x.dtype != y.dtype || x.shape != y.shape || x.is_input != y.is_input) return cat(reported(x), " against ", reported(y));
   }
   return {};
 }

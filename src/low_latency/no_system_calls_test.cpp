@@ -154,15 +154,15 @@ TEST(NoSystemCalls, RowsComputedEarly) {
     expect_right_in_a_process([by_thread] {
       LatencyRunner runner(SlidingLstm::engine("x:1")), whole(SlidingLstm::engine(""));
       std::vector<std::vector<float>> windows;
-      std::vector<std::vector<float>> wanted;
+      std::vector<std::vector<float>> expected;
       for (int i = 0; i < 64; ++i) {
         windows.push_back(sliding_window(0, i % 16 == 15 ? 500 : i));
-        wanted.emplace_back(SlidingLstm::kUnits);
-        if (!whole.infer(windows.back().data(), wanted.back().data()).status) end(kWrong);
+        expected.emplace_back(SlidingLstm::kUnits);
+        if (!whole.infer(windows.back().data(), expected.back().data()).status) end(kWrong);
       }
       const auto right = [&](std::size_t i, const float* y) {
         for (int u = 0; u < SlidingLstm::kUnits; ++u)
-          if (!(std::abs(y[u] - wanted[i][static_cast<std::size_t>(u)]) <= 1e-6f)) return false;
+          if (!(std::abs(y[u] - expected[i][static_cast<std::size_t>(u)]) <= 1e-6f)) return false;
         return true;
       };
       float y[SlidingLstm::kUnits];

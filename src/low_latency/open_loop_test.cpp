@@ -19,7 +19,7 @@ double ms(const OpenLoopResult& r, double percent) { return static_cast<double>(
 // An engine that sleeps 100 ms once a second and is asked 1,000 times a second. So of 1,000 requests the first of the sleep waits 100 ms,
 // the next 99 ms, and so on: 50 wait 50 ms or longer, 10 wait 90 ms, one 99 ms.
 struct Sleeper {
-  OpenLoopResult told;
+  OpenLoopResult reported;
   std::vector<double> waited;  // ms, by the engine's own clock, sorted: longer than those above where others use the machine
 
   Sleeper() {
@@ -29,7 +29,7 @@ struct Sleeper {
     std::vector<std::int64_t> ended;
     ended.reserve(2 * kAsked);
     t.wish->runs = 0, t.wish->sleep_every = 1000, t.wish->sleep_ns = 100'000'000, t.wish->ended_ns = &ended;
-    told = run_open_loop(runner, {kX}, {.rate = 1000, .duration = std::chrono::milliseconds(kAsked), .warm_up = 0s});
+    reported = run_open_loop(runner, {kX}, {.rate = 1000, .duration = std::chrono::milliseconds(kAsked), .warm_up = 0s});
     // Requests are due a millisecond apart, so the quickest answer tells when the first was due.
     std::int64_t first = std::numeric_limits<std::int64_t>::max();
     for (std::size_t i = 0; i < ended.size(); ++i) first = std::min(first, ended[i] - static_cast<std::int64_t>(i) * 1'000'000);
@@ -49,7 +49,7 @@ TEST(OpenLoop, AStallCountsForAllThatWaited) {
                        [&](const auto& w) { return std::abs(sleeper.of_all(w.first) - w.second) < 0.01 * w.second; });
   };
   for (int again = 0; again < 3 && !machine_was_quiet(); ++again) sleeper = Sleeper();
-  const OpenLoopResult& r = sleeper.told;
+  const OpenLoopResult& r = sleeper.reported;
   const bool quiet = machine_was_quiet();
   for (const auto& [percent, wait] : wait_of) {
     const double is = sleeper.of_all(percent);

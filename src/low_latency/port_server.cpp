@@ -70,7 +70,7 @@ struct PortServer::State {
   }
   ~State() {
     const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t told = ::write(stop.get(), &one, sizeof one);
+    [[maybe_unused]] const ssize_t reported = ::write(stop.get(), &one, sizeof one);
     thread.join();
     ::unlink(path.c_str());
     const std::lock_guard lock(runner.mutex);

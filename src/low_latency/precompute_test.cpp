@@ -14,9 +14,9 @@ constexpr int kOut = SlidingLstm::kUnits;
 class Early : public testing::Test {
  protected:
   void expect_right(const std::vector<float>& window, const float* y) {
-    float wanted[kOut] = {};
-    ASSERT_TRUE(whole_.infer(window.data(), wanted).status);
-    for (int i = 0; i < kOut; ++i) ASSERT_NEAR(y[i], wanted[i], 1e-6);
+    float expected[kOut] = {};
+    ASSERT_TRUE(whole_.infer(window.data(), expected).status);
+    for (int i = 0; i < kOut; ++i) ASSERT_NEAR(y[i], expected[i], 1e-6);
   }
   Answer ask(const std::vector<float>& window, std::int64_t due_ns = 0) {
     float y[kOut] = {};
@@ -162,9 +162,9 @@ TEST_F(Early, RowsThatDoNotLieOneBehindTheOther) {
     return x;
   };
   const auto compare = [&](const std::vector<float>& x, const float* y) {
-    float wanted[4] = {};
-    ASSERT_TRUE(whole.infer(x.data(), wanted).status);
-    for (int i = 0; i < 4; ++i) ASSERT_NEAR(y[i], wanted[i], 1e-6);
+    float expected[4] = {};
+    ASSERT_TRUE(whole.infer(x.data(), expected).status);
+    for (int i = 0; i < 4; ++i) ASSERT_NEAR(y[i], expected[i], 1e-6);
   };
   float y[4] = {};
   for (int row = 0; row < 50; ++row) {

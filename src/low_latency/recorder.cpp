@@ -61,10 +61,10 @@ std::int64_t LatencyRecorder::percentile(double percent) const noexcept {
   if (s.count == 0 || std::isnan(percent)) return 0;
   // Rounding in the division must not ask for one more than there are.
   const double share = std::nextafter(std::clamp(percent, 0.0, 100.0), -1.0) / 100;
-  const auto wanted = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(s.count))), 1, s.count);
+  const auto requested = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(s.count))), 1, s.count);
   std::uint64_t seen = 0;
   for (int i = 0; i < kBuckets; ++i)
-    if ((seen += s.counts[static_cast<std::size_t>(i)]) >= wanted) return std::min(begin_of(i) + width_of(i) - 1, s.max);
+    if ((seen += s.counts[static_cast<std::size_t>(i)]) >= requested) return std::min(begin_of(i) + width_of(i) - 1, s.max);
   return s.max;
 }
 std::int64_t LatencyRecorder::bucket_width(std::int64_t ns) noexcept {

@@ -36,7 +36,7 @@ std::vector<EngineCandidate> only(Engine engine) {
 LatencyRunner::State::State(std::vector<EngineCandidate> candidates, RunnerOptions given)
     : options(checked(given)), log(options.log), current(low_latency::open_candidates(candidates, options, log)) {
   layout = current->layout;
-  wanted = current.get();
+  requested = current.get();
   watcher_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
 }
 
@@ -100,7 +100,7 @@ RetiredEngine LatencyRunner::swap(std::vector<EngineCandidate> candidates) {
   const Engine first = next->slot->get();
   const std::lock_guard lock(state_->mutex);
   state_->retired.push_back(std::exchange(state_->current, next));
-  state_->wanted.store(next.get(), std::memory_order_seq_cst);
+  state_->requested.store(next.get(), std::memory_order_seq_cst);
   state_->counters.swaps.fetch_add(1, std::memory_order_relaxed);
   RetiredEngine old = state_->retired.back()->slot->replace(first);
   state_->free_unused();

@@ -49,7 +49,7 @@ struct LatencyRunner::State {
 
   // The thread that answers says which set it uses, then looks again whether that is still the one to use: so the
   // others know which set nobody uses any more, and that thread waits for no one.
-  std::atomic<low_latency::CandidateSet*> wanted{nullptr}, in_use{nullptr};
+  std::atomic<low_latency::CandidateSet*> requested{nullptr}, in_use{nullptr};
   std::atomic<bool> has_thread{false};
   struct Counters {
     std::atomic<std::uint64_t> answered{0}, late{0}, not_finite{0}, failed{0}, fell{0}, swaps{0}, behind{0}, whole{0};

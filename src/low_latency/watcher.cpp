@@ -46,10 +46,10 @@ void LatencyRunner::State::look_after(CandidateSet& set, std::unique_lock<std::m
   for (const auto& candidate : set.candidates) {
     if (candidate->use.load(std::memory_order_acquire) != Use::left) continue;
     const std::int64_t now = low_latency::now_ns();
-    if (const std::uint64_t left = candidate->left.load(std::memory_order_relaxed); left != candidate->told) {
-      const bool soon = candidate->told > 0 && now - candidate->back_at_ns < 10 * candidate->pause_ns;
+    if (const std::uint64_t left = candidate->left.load(std::memory_order_relaxed); left != candidate->reported) {
+      const bool soon = candidate->reported > 0 && now - candidate->back_at_ns < 10 * candidate->pause_ns;
       candidate->pause_ns = soon ? std::min(2 * candidate->pause_ns, options.longest_pause.count()) : options.first_pause.count();
-      candidate->told = left;
+      candidate->reported = left;
       candidate->why = reason(*candidate, options.deadline);
       candidate->probe_at_ns = now + candidate->pause_ns;
       const bool lost = is_lost(*candidate);

@@ -45,7 +45,7 @@ std::vector<std::unique_ptr<ir::Graph>> OnnxNode::make_bodies(const std::vector<
   }
   std::vector<std::unique_ptr<ir::Graph>> bodies;
   bool failed = false;                // one branch: it fails when it is taken
-  std::exception_ptr told, untold;   // what is wrong with one body hides nothing of the next
+  std::exception_ptr reported, untold;   // what is wrong with one body hides nothing of the next
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto& proto = *attributes_.at(names[i])->g;
     // Symbols are named after nodes, so names of nodes must differ between bodies; a body imported again keeps its own.
@@ -57,15 +57,15 @@ std::vector<std::unique_ptr<ir::Graph>> OnnxNode::make_bodies(const std::vector<
       if (op() != "If" || failed) throw;
       failed = true;
       bodies.push_back(importer_.failing_body(proto, captures, prefix, e.what()));
-    } catch (const Told&) {
-      told = std::current_exception();
+    } catch (const ReportedError&) {
+      reported = std::current_exception();
     } catch (const Error& e) {
       if (!is_of_model(e.kind())) throw;
       if (!untold) untold = std::current_exception();
     }
   }
   if (untold) std::rethrow_exception(untold);
-  if (told) std::rethrow_exception(told);
+  if (reported) std::rethrow_exception(reported);
   return bodies;
 }
 
@@ -110,7 +110,7 @@ std::vector<ir::Value*> Importer::contents(const onnx::GraphProto& proto, Scope&
   const std::int64_t problems = problem_count_;
   add_initializers(proto, scope);
   nodes(proto.node, scope);
-  if (problem_count_ > problems) throw Told("its body has nodes that are not supported");
+  if (problem_count_ > problems) throw ReportedError("its body has nodes that are not supported");
   if (scope.failed) throw *scope.failed;
   std::vector<ir::Value*> results;
   for (const auto& output : proto.output) {

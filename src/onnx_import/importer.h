@@ -32,9 +32,9 @@ class Disagreement : public Error {
 };
 
 // A body or a function has nodes with faults, which are in the list of problems already.
-class Told : public Error {
+class ReportedError : public Error {
  public:
-  explicit Told(const std::string& what) : Error(ErrorKind::unsupported, what) {}
+  explicit ReportedError(const std::string& what) : Error(ErrorKind::unsupported, what) {}
 };
 
 // Where names have a meaning: the main graph, one body, or one call of a function.

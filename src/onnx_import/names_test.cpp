@@ -9,13 +9,13 @@
 namespace tenfold::onnx_import {
 namespace {
 
-void add_told(const ir::Graph& graph, std::multiset<std::string>& told) {
+void add_told(const ir::Graph& graph, std::multiset<std::string>& reported) {
   for (const auto& n : graph.nodes()) {
-    for (const std::int32_t s : n->sources.all()) told.insert(graph.model_names->nodes[static_cast<std::size_t>(s)].name);
-    for (const auto& body : n->graphs) add_told(*body, told);
+    for (const std::int32_t s : n->sources.all()) reported.insert(graph.model_names->nodes[static_cast<std::size_t>(s)].name);
+    for (const auto& body : n->graphs) add_told(*body, reported);
   }
 }
-std::multiset<std::string> told(const ir::Graph& graph) {
+std::multiset<std::string> reported(const ir::Graph& graph) {
   std::multiset<std::string> names;
   add_told(graph, names);
   return names;
@@ -43,7 +43,7 @@ TEST(ModelNames, OfNodesWithoutOneAndOfTwins) {
   model.graph.edit().input[0].type.tensor_type->shape->dim[0].dim_value = 4;
   model.graph.edit().input[0].type.tensor_type->shape->dim[0].dim_param = {};
   const ir::Graph graph = import_model(model);
-  EXPECT_EQ(told(graph), (std::multiset<std::string>{"copy", "Relu -> a", "Split -> b, c", "twin", "twin -> e"}));
+  EXPECT_EQ(reported(graph), (std::multiset<std::string>{"copy", "Relu -> a", "Split -> b, c", "twin", "twin -> e"}));
   EXPECT_TRUE(removed(graph).empty());
   EXPECT_EQ(tensors(graph, *graph.inputs[0]), "x");
   EXPECT_EQ(tensors(graph, *graph.outputs[1]), "d");
@@ -55,7 +55,7 @@ TEST(ModelNames, OfWhatImportKnows) {
   add_node(*model.graph, "Mul", {"y", "k"}, {"z"}, "scale");
   add_output(*model.graph, "z");
   const ir::Graph graph = import_model(model);
-  EXPECT_EQ(told(graph), (std::multiset<std::string>{"copy", "scale"}));
+  EXPECT_EQ(reported(graph), (std::multiset<std::string>{"copy", "scale"}));
   EXPECT_EQ(removed(graph), (std::map<std::string, std::string>{{"number", "import"}}));
 }
 
@@ -71,7 +71,7 @@ TEST(ModelNames, OfFunctions) {
   add_node(*model.graph, "Twice", {"t"}, {"y"}, "second").domain = "local";
   add_output(*model.graph, "y");
   const ir::Graph graph = import_model(model);
-  EXPECT_EQ(told(graph), (std::multiset<std::string>{"first/sum", "second/sum"}));
+  EXPECT_EQ(reported(graph), (std::multiset<std::string>{"first/sum", "second/sum"}));
   EXPECT_EQ(removed(graph), (std::map<std::string, std::string>{{"first", "import"}, {"second", "import"}}));
   EXPECT_EQ(tensors(graph, *graph.outputs[0]), "y second/r");   // known by both
 }
@@ -93,7 +93,7 @@ TEST(ModelNames, OfBodies) {
   add_output(body, "v_out");
   add_output(*model.graph, "y");
   const ir::Graph graph = import_model(model);
-  EXPECT_EQ(told(graph), (std::multiset<std::string>{"loop", "loop/body/more", "loop/body/on"}));
+  EXPECT_EQ(reported(graph), (std::multiset<std::string>{"loop", "loop/body/more", "loop/body/on"}));
   EXPECT_TRUE(removed(graph).empty());
   EXPECT_EQ(graph.model_names->nodes.size(), 3u);
 }

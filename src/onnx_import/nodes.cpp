@@ -94,7 +94,7 @@ void Importer::node(const onnx::NodeProto& proto, Scope& scope, int index) {
     const auto* disagreement = dynamic_cast<const Disagreement*>(&error);
     if (disagreement && scope.may_fail) {
       if (!scope.failed) scope.failed = Disagreement(Error(error.kind(), "importing " + problem.text()));
-    } else if (!dynamic_cast<const Told*>(&error)) {
+    } else if (!dynamic_cast<const ReportedError*>(&error)) {
       add_problem(std::move(problem));
     }
     // What reads its results can still be judged by itself.
@@ -255,7 +255,7 @@ std::vector<ir::Value*> Importer::call(const onnx::FunctionProto& function, Scop
   }
   const std::int64_t problems = problem_count_;
   nodes(function.node, inner);
-  if (problem_count_ > problems) throw Told("the function has nodes that are not supported");
+  if (problem_count_ > problems) throw ReportedError("the function has nodes that are not supported");
   std::vector<ir::Value*> results;
   for (std::size_t i = 0; i < outputs; ++i) {
     const std::string& output = function.output[i];

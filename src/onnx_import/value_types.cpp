@@ -94,13 +94,13 @@ ir::TensorType ValueTypes::tensor(const onnx::TypeProto::Tensor& type, const std
           " are allowed");
   for (const auto& dim : type.shape->dim) {
     const std::size_t d = result.dims.size();
-    const std::int64_t wanted = fixed ? (*fixed)[d] : -1;
+    const std::int64_t requested = fixed ? (*fixed)[d] : -1;
     if (dim.dim_value) {
-      require(wanted < 0 || wanted == *dim.dim_value, ErrorKind::invalid_argument, "dimension ", d, " is ", *dim.dim_value,
-              " in the model, but ", wanted, " in the shape given");
+      require(requested < 0 || requested == *dim.dim_value, ErrorKind::invalid_argument, "dimension ", d, " is ", *dim.dim_value,
+              " in the model, but ", requested, " in the shape given");
       result.dims.push_back(extent(*dim.dim_value));
-    } else if (wanted >= 0) {
-      result.dims.push_back(extent(wanted));
+    } else if (requested >= 0) {
+      result.dims.push_back(extent(requested));
     } else {
       result.dims.push_back(named(says_nothing(dim.dim_param) ? cat(stem, "_d", d) : dim.dim_param));
     }

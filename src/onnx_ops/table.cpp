@@ -27,10 +27,10 @@ using Key = std::pair<std::string_view, std::string_view>;
 Key key(const OnnxOp& op) { return {op.domain, op.name}; }
 
 const OnnxOp* find_file(std::string_view domain, std::string_view name) {
-  const Key wanted(domain, name);
+  const Key requested(domain, name);
   const std::vector<OnnxOp>& all = builtin();
-  const auto at = std::lower_bound(all.begin(), all.end(), wanted, [](const OnnxOp& op, const Key& w) { return key(op) < w; });
-  return at != all.end() && key(*at) == wanted ? &*at : nullptr;
+  const auto at = std::lower_bound(all.begin(), all.end(), requested, [](const OnnxOp& op, const Key& w) { return key(op) < w; });
+  return at != all.end() && key(*at) == requested ? &*at : nullptr;
 }
 
 bool is_written(const OpDef& def) { return def.onnx_since > 0; }

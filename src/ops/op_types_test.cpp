@@ -117,8 +117,8 @@ TEST(OpTypes, WhatIsMissingIsNamed) {
           EXPECT_FALSE(needed) << def->name << " " << text << ", operand " << i;
         } catch (const Error& e) {
           EXPECT_NE(e.kind(), ErrorKind::internal) << e.what();
-          const std::string wanted = cat("operand ", i, " of ", def->name, " is missing");
-          EXPECT_TRUE(!needed || std::string(e.what()).find(wanted) != std::string::npos) << e.what();
+          const std::string expected = cat("operand ", i, " of ", def->name, " is missing");
+          EXPECT_TRUE(!needed || std::string(e.what()).find(expected) != std::string::npos) << e.what();
           refused += needed;
         }
       }

@@ -46,15 +46,15 @@ bool DimParts::regroup(const Dims& to) {
   }()};
   std::vector<std::size_t> ends;
   std::size_t next = 0;
-  for (const Dim& wanted : to) {
+  for (const Dim& requested : to) {
     Dim have(1);
-    while (have != wanted) {
+    while (have != requested) {
       if (next == groups_[0].size()) return false;
       const std::size_t part = groups_[0][next];
       const Dim size = parts_[part].size;
-      if (wanted.is_constant() && have.is_constant() && size.is_constant() && have.constant() * size.constant() > wanted.constant()) {
-        const std::int64_t outer = wanted.constant() / have.constant();
-        if (outer < 2 || wanted.constant() % have.constant() != 0 || size.constant() % outer != 0) return false;
+      if (requested.is_constant() && have.is_constant() && size.is_constant() && have.constant() * size.constant() > requested.constant()) {
+        const std::int64_t outer = requested.constant() / have.constant();
+        if (outer < 2 || requested.constant() % have.constant() != 0 || size.constant() % outer != 0) return false;
         split(part, outer, size.constant() / outer);
       }
       have = have * parts_[part].size;

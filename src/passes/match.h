@@ -53,13 +53,13 @@ inline std::optional<double> scalar_operand(const ir::Node& n, int side) {
   return beside && n.out()->dims() == beside->dims() ? scalar_of(n.in(side)) : std::nullopt;
 }
 inline bool close(double a, double b, double relative = 1e-4) { return std::abs(a - b) <= relative * std::max(std::abs(a), std::abs(b)); }
-inline bool is_scalar(const ir::Value* v, double wanted) {
+inline bool is_scalar(const ir::Value* v, double requested) {
   const auto s = scalar_of(v);
-  return s && close(*s, wanted);
+  return s && close(*s, requested);
 }
-inline bool is_scalar_operand(const ir::Node& n, int side, double wanted) {
+inline bool is_scalar_operand(const ir::Node& n, int side, double requested) {
   const auto s = scalar_operand(n, side);
-  return s && close(*s, wanted);
+  return s && close(*s, requested);
 }
 inline ir::Value* number(ir::Graph& graph, float value) {
   Tensor t(DType::f32, {});

@@ -58,9 +58,9 @@ std::optional<ir::Body> norm_body(const ir::Node& n) {
   else y = norm(c, y, centered, static_cast<double>(ir::product(row).constant()), static_cast<double>(n.attributes.number("epsilon")));
   if (own > 1) y = c.emit(Prim::mul, y, c.widened(1));
   if (own > 2) y = c.emit(Prim::add, y, c.widened(2));
-  const DType wanted = n.body ? n.body->inputs[0] : n.out()->dtype();
-  if (!is_short_float(wanted)) return std::nullopt;
-  if (wanted != DType::f32) y = c.emit(Prim::cast, y, 0, wanted);
+  const DType requested = n.body ? n.body->inputs[0] : n.out()->dtype();
+  if (!is_short_float(requested)) return std::nullopt;
+  if (requested != DType::f32) y = c.emit(Prim::cast, y, 0, requested);
   c.body.outputs = {y};
   const ir::Body& body = c.body;
   if (!n.body) return body;

@@ -15,8 +15,8 @@ using ir::Ints;
 using ir::Node;
 using ir::Value;
 
-bool all_are(const Ints& values, std::int64_t wanted) {
-  return std::all_of(values.begin(), values.end(), [&](std::int64_t v) { return v == wanted; });
+bool all_are(const Ints& values, std::int64_t requested) {
+  return std::all_of(values.begin(), values.end(), [&](std::int64_t v) { return v == requested; });
 }
 
 // Do the windows tile the image? Shape inference has written out what auto_pad implies.

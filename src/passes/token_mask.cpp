@@ -199,7 +199,7 @@ std::optional<TokenMask::Index> TokenMask::index_of(const Value* v) {
   const Node* n = v->producer;
   if (!n || n->body) return {};
   if (n->op() == "Range") {
-    const auto is = [&](int i, Dim wanted) { return n->in(i)->contents && n->in(i)->contents->front() == wanted; };
+    const auto is = [&](int i, Dim requested) { return n->in(i)->contents && n->in(i)->contents->front() == requested; };
     if (is(0, Dim(0)) && is(2, kOne)) return Index{{kOne}, Dim(0)};
     return {};
   }

@@ -44,17 +44,17 @@ TEST(PlanNames, ComeBackFromTheFile) {
   const std::string bytes = serialize(plan);
   const Plan read = load(std::as_bytes(std::span(bytes)));
   EXPECT_EQ(read.names, plan.names);
-  const Names names = read_names(read), wanted = sample_names(plan);
-  EXPECT_EQ(names.table.tensors, wanted.table.tensors);
+  const Names names = read_names(read), expected = sample_names(plan);
+  EXPECT_EQ(names.table.tensors, expected.table.tensors);
   ASSERT_EQ(names.table.nodes.size(), 3u);
   for (std::size_t n = 0; n < 3; ++n) {
-    EXPECT_EQ(names.table.nodes[n].name, wanted.table.nodes[n].name);
-    EXPECT_EQ(names.table.nodes[n].inputs, wanted.table.nodes[n].inputs);
-    EXPECT_EQ(names.table.nodes[n].outputs, wanted.table.nodes[n].outputs);
+    EXPECT_EQ(names.table.nodes[n].name, expected.table.nodes[n].name);
+    EXPECT_EQ(names.table.nodes[n].inputs, expected.table.nodes[n].inputs);
+    EXPECT_EQ(names.table.nodes[n].outputs, expected.table.nodes[n].outputs);
   }
-  for (std::size_t s = 0; s < wanted.programs[0].steps.size(); ++s) {
-    EXPECT_EQ(names.programs[0].steps[s].nodes, wanted.programs[0].steps[s].nodes);
-    EXPECT_EQ(names.programs[0].steps[s].operands, wanted.programs[0].steps[s].operands);
+  for (std::size_t s = 0; s < expected.programs[0].steps.size(); ++s) {
+    EXPECT_EQ(names.programs[0].steps[s].nodes, expected.programs[0].steps[s].nodes);
+    EXPECT_EQ(names.programs[0].steps[s].operands, expected.programs[0].steps[s].operands);
   }
   EXPECT_EQ(names.programs[0].removed.at(0).by, "fold_constants");
   EXPECT_EQ(computed_text(read, read.programs[0].steps[0]), ", computes 'first', '\u00c3('");

@@ -76,12 +76,12 @@ void verify_result(const VerifyScope& scope, const ir::Graph& graph, const ir::T
   ir::SymbolBounds box = scope.box;
   for (const ir::Symbol& s : graph.symbols) box.try_emplace(s.name, ir::Interval{s.lower.bounds(box).lower, s.upper.bounds(box).upper});
   for (std::size_t d = 0; d < o.dims.size(); ++d) {
-    const ir::Dim stored = dim_at(scope, o.dims[d]), wanted = inferred.dims[d];
-    if (stored == wanted) continue;
-    const std::vector<std::string> symbols = wanted.symbols();
+    const ir::Dim stored = dim_at(scope, o.dims[d]), requested = inferred.dims[d];
+    if (stored == requested) continue;
+    const std::vector<std::string> symbols = requested.symbols();
     const bool depends_on_data = std::any_of(symbols.begin(), symbols.end(), [&](const std::string& s) { return !scope.box.count(s); });
-    must(depends_on_data && (sized_by_result || wanted.bounds(box).upper <= stored.bounds(box).upper), "dim ", d, " of a result is ",
-         stored.text(), ", the operator gives ", wanted.text());
+    must(depends_on_data && (sized_by_result || requested.bounds(box).upper <= stored.bounds(box).upper), "dim ", d, " of a result is ",
+         stored.text(), ", the operator gives ", requested.text());
   }
 }
 
@@ -109,12 +109,12 @@ void verify_packed(const VerifyScope& scope, const Step& step, const backends::T
   for (std::size_t i = 0; i < step.in.size(); ++i) {
     const Operand& o = step.in[i];
     if (o.at.space == Space::none) continue;
-    const std::int64_t wanted = o.constant && tactic.packed_bytes ? tactic.packed_bytes(problem, step.config, static_cast<int>(i)) : -1;
-    must(o.packed == (wanted >= 0), "operand ", i,
+    const std::int64_t requested = o.constant && tactic.packed_bytes ? tactic.packed_bytes(problem, step.config, static_cast<int>(i)) : -1;
+    must(o.packed == (requested >= 0), "operand ", i,
          o.packed ? " is packed, the tactic reads it as it is" : " is not packed as the tactic expects");
     if (!o.packed) continue;
     const std::int64_t stored = scope.plan.constants[static_cast<std::size_t>(o.at.index)].bytes;
-    must(o.at.offset == 0 && wanted <= stored, "packed operand ", i, " has ", stored, " bytes, the tactic reads ", wanted);
+    must(o.at.offset == 0 && requested <= stored, "packed operand ", i, " has ", stored, " bytes, the tactic reads ", requested);
   }
 }
 
@@ -245,12 +245,12 @@ void verify_tactic(const VerifyScope& scope, const Step& step) {
        "' does not run these layouts");
   if (tactic->workspace) {
     const ir::Dim bytes = tactic->workspace(problem, step.config);
-    const std::int64_t wanted = bytes.bounds(scope.box).upper;
+    const std::int64_t requested = bytes.bounds(scope.box).upper;
     if (step.workspace_dynamic >= 0)
       must(dim_at(scope, scope.top.grown[static_cast<std::size_t>(step.workspace_dynamic)]) == bytes, "tactic '", step.tactic, "' needs ",
            bytes.text(), " bytes of workspace, its growing buffer has another size");
     else
-      must(wanted <= step.workspace_bytes, "tactic '", step.tactic, "' needs ", wanted, " bytes of workspace, the step has ",
+      must(requested <= step.workspace_bytes, "tactic '", step.tactic, "' needs ", requested, " bytes of workspace, the step has ",
            step.workspace_bytes);
   }
   verify_packed(scope, step, *tactic, problem);

@@ -84,12 +84,12 @@ std::string write_calibration_cache(const CalibrationCache& cache) {
   return text;
 }
 
-Ranges ranges_of(const CalibrationCache& cache, const ir::Graph& graph, const std::set<std::string>& wanted) {
+Ranges ranges_of(const CalibrationCache& cache, const ir::Graph& graph, const std::set<std::string>& requested) {
   const std::map<std::string_view, float> scales(cache.scales.begin(), cache.scales.end());
   Ranges ranges;
   for (const auto& value : graph.values()) {
     const auto at = scales.find(value->name);
-    if (!wanted.count(value->name) || at == scales.end() || at->second == 0) continue;
+    if (!requested.count(value->name) || at == scales.end() || at->second == 0) continue;
     const double most = static_cast<double>(at->second) * static_cast<double>(kLevels);
     ranges[value->name] = {never_negative(value.get(), number_of) ? 0 : -most, most};
   }

@@ -22,7 +22,7 @@ CalibrationCache read_calibration_cache(std::string_view text, const std::string
 std::string write_calibration_cache(const CalibrationCache& cache);   // as TensorRT writes: no leading zeros
 
 // Ranges of these values of the graph. A cache has magnitudes alone: a value that cannot be negative has a range from zero on.
-Ranges ranges_of(const CalibrationCache& cache, const ir::Graph& graph, const std::set<std::string>& wanted);
+Ranges ranges_of(const CalibrationCache& cache, const ir::Graph& graph, const std::set<std::string>& requested);
 CalibrationCache cache_of(const Ranges& ranges, std::string_view method);
 
 }  // namespace tenfold::quant

@@ -89,12 +89,12 @@ void Histogram::add(std::span<const float> values) {
 // Doubling joins neighbors: away from zero on both sides, so that zero stays an edge.
 void Histogram::reach_for(double magnitude) {
   if (magnitude <= reach_ || magnitude == 0) return;
-  const double wanted = std::exp2(std::ceil(std::log2(magnitude)));
+  const double requested = std::exp2(std::ceil(std::log2(magnitude)));
   if (bins_.empty()) {
-    bins_.assign(2 * kBins, 0), reach_ = wanted;
+    bins_.assign(2 * kBins, 0), reach_ = requested;
     return;
   }
-  for (; reach_ < wanted; reach_ *= 2) {
+  for (; reach_ < requested; reach_ *= 2) {
     std::vector<std::int64_t> joined(2 * kBins, 0);
     for (int b = 0; b < 2 * kBins; ++b) joined[static_cast<std::size_t>(kBins / 2 + b / 2)] += bins_[static_cast<std::size_t>(b)];
     bins_ = std::move(joined);

@@ -81,12 +81,12 @@ Value* shortcut_of(const Node& node) {
 
 // Of operands that become 8 bits for at least one of their products.
 Corrections::Named<std::vector<float>> factors_for_bytes(const ir::Graph& graph, const Ranges& ranges, const Placing& placing) {
-  Corrections::Named<std::vector<float>> wanted;
+  Corrections::Named<std::vector<float>> requested;
   const auto& all = ranges.corrections.channels;
   for (const auto& node : graph.nodes())
     if (const auto at = all.empty() || !axis_of_bytes(*node, placing) ? all.end() : all.find(node->in(0)->name); at != all.end())
-      wanted.insert(*at);
-  return wanted;
+      requested.insert(*at);
+  return requested;
 }
 
 class Placer {

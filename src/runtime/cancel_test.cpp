@@ -41,10 +41,10 @@ class Cancel : public testing::Test {
 TEST_F(Cancel, MeetsTheRunUnderWayAndNoOther) {
   EXPECT_FALSE(context->cancel()) << "no run is under way";
   EXPECT_TRUE(context->run()) << "a cancel between runs hit the next one";
-  bool told = false;
-  behind_the_last_step([&] { told = context->cancel(); });
+  bool reported = false;
+  behind_the_last_step([&] { reported = context->cancel(); });
   const Status status = context->run();
-  EXPECT_TRUE(told);
+  EXPECT_TRUE(reported);
   EXPECT_EQ(status.code, Status::cancelled) << "a cancel behind the last step was lost";
   EXPECT_FALSE(context->cancel());
   context->set_profiler(nullptr);

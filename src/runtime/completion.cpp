@@ -93,11 +93,11 @@ void Completer::Shared::loop() noexcept {
     lock.unlock();
     const Status status = context.device ? finish_enqueued() : run_begun(context, &options);
     lock.lock();
-    const Completion told = done;
+    const Completion reported = done;
     options = {}, outcome = status;
     busy = false, telling = true;   // now the context is the caller's again
     lock.unlock();
-    if (told.call) told.call(told.user, status);
+    if (reported.call) reported.call(reported.user, status);
     lock.lock();
     telling = false;
     changed.notify_all();

@@ -18,13 +18,13 @@
 namespace tenfold {
 namespace {
 
-struct Told {
+struct Reported {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<Status> outcomes;
   std::thread::id thread;
   static void call(void* user, Status status) {
-    auto& self = *static_cast<Told*>(user);
+    auto& self = *static_cast<Reported*>(user);
     const std::lock_guard lock(self.mutex);
     self.outcomes.push_back(status);
     self.thread = std::this_thread::get_id();
@@ -55,18 +55,18 @@ INSTANTIATE_TEST_SUITE_P(Devices, Completions, testing::Bool(), [](const auto& i
 TEST_P(Completions, AreToldOnceInAnotherThread) {
   const Engine engine = build();
   const auto context = engine.create_context();
-  Told told;
+  Reported reported;
   auto* x = static_cast<float*>(context->own_memory(0));
   const auto* y = static_cast<const float*>(context->own_memory(1));
   for (int i = 1; i <= 20; ++i) {
     x[0] = static_cast<float>(i);
-    ASSERT_TRUE(enqueue_then(*context, nullptr, {}, {Told::call, &told}));
-    EXPECT_TRUE(told.next(static_cast<std::size_t>(i)));
+    ASSERT_TRUE(enqueue_then(*context, nullptr, {}, {Reported::call, &reported}));
+    EXPECT_TRUE(reported.next(static_cast<std::size_t>(i)));
     ASSERT_TRUE(context->wait());
     EXPECT_EQ(y[0], static_cast<float>(-i));
   }
-  EXPECT_EQ(told.outcomes.size(), 20u);
-  EXPECT_NE(told.thread, std::this_thread::get_id());
+  EXPECT_EQ(reported.outcomes.size(), 20u);
+  EXPECT_NE(reported.thread, std::this_thread::get_id());
   EXPECT_TRUE(context->run());
 }
 
@@ -83,22 +83,22 @@ TEST_P(Completions, ATrippedTokenAndAContextThatGoes) {
   const Engine engine = build();
   auto context = engine.create_context();
   for (int b = 0; b < 2; ++b) context->own_memory(b);
-  Told told;
+  Reported reported;
   const CancelToken token = CancelToken::create();
   token.cancel();
-  const Status status = enqueue_then(*context, nullptr, {.token = token, .deadline = {}}, {Told::call, &told});
+  const Status status = enqueue_then(*context, nullptr, {.token = token, .deadline = {}}, {Reported::call, &reported});
   if (GetParam()) {   // found while the run was asked for
     EXPECT_EQ(status.code, Status::cancelled);
   } else {
     EXPECT_TRUE(status);
-    EXPECT_EQ(told.next(1).code, Status::cancelled);
+    EXPECT_EQ(reported.next(1).code, Status::cancelled);
     EXPECT_EQ(context->wait().code, Status::cancelled);
     EXPECT_TRUE(context->wait()) << "an outcome is told once";
   }
-  const std::size_t before = told.outcomes.size();
-  ASSERT_TRUE(enqueue_then(*context, nullptr, {}, {Told::call, &told}));
+  const std::size_t before = reported.outcomes.size();
+  ASSERT_TRUE(enqueue_then(*context, nullptr, {}, {Reported::call, &reported}));
   context.reset();   // waits for the run and its callback
-  EXPECT_EQ(told.outcomes.size(), before + 1);
+  EXPECT_EQ(reported.outcomes.size(), before + 1);
 }
 
 TEST_P(Completions, WhatTheHostCopiesIsThereWhenToldAndEachRunHasItsOwn) {
@@ -107,10 +107,10 @@ TEST_P(Completions, WhatTheHostCopiesIsThereWhenToldAndEachRunHasItsOwn) {
   std::vector<float> x(8), y(8), other(8);
   const std::array<std::int64_t, 1> twos{2};
   ASSERT_TRUE(bind_strided(*context, 0, x.data(), 32, twos) && bind_strided(*context, 1, y.data(), 32, twos));
-  Told told;
+  Reported reported;
   x[2] = 5;
-  ASSERT_TRUE(enqueue_then(*context, nullptr, {}, {Told::call, &told}));
-  EXPECT_TRUE(told.next(1));
+  ASSERT_TRUE(enqueue_then(*context, nullptr, {}, {Reported::call, &reported}));
+  EXPECT_TRUE(reported.next(1));
   EXPECT_EQ(y[2], -5);
   if (!GetParam()) return;   // enqueue() runs at once there
   x[2] = 6;
@@ -131,11 +131,11 @@ TEST(CompletionsOnACpu, AnOutcomeIsNotTheNextRuns) {
   const Engine engine = builder::build_graph(ir::parse_graph("(x f32[4])\n y = Neg(x)", ir::Registry::builtin()), config);
   const auto context = engine.create_context();
   for (int b = 0; b < 2; ++b) context->own_memory(b);
-  Told told;
+  Reported reported;
   const CancelToken token = CancelToken::create();
   token.cancel();
-  ASSERT_TRUE(enqueue_then(*context, nullptr, {.token = token, .deadline = {}}, {Told::call, &told}));
-  EXPECT_EQ(told.next(1).code, Status::cancelled);
+  ASSERT_TRUE(enqueue_then(*context, nullptr, {.token = token, .deadline = {}}, {Reported::call, &reported}));
+  EXPECT_EQ(reported.next(1).code, Status::cancelled);
   ASSERT_TRUE(context->run());
   EXPECT_TRUE(context->wait()) << "the run before was cancelled, this one not";
 }
@@ -146,14 +146,14 @@ TEST_P(Completions, OneRunAtATime) {
   const auto context = engine.create_context();
   for (int b = 0; b < 2; ++b) context->own_memory(b);
   int refused = 0, begun = 0;
-  Told told;
+  Reported reported;
   for (int i = 0; i < 200; ++i) {
-    const Status status = enqueue_then(*context, nullptr, {}, {Told::call, &told});
+    const Status status = enqueue_then(*context, nullptr, {}, {Reported::call, &reported});
     EXPECT_TRUE(status || status.code == Status::not_ready);
     (status ? begun : refused) += 1;
   }
   context->wait();
-  EXPECT_TRUE(told.next(static_cast<std::size_t>(begun)));
+  EXPECT_TRUE(reported.next(static_cast<std::size_t>(begun)));
   EXPECT_EQ(begun + refused, 200);
   EXPECT_GE(begun, 1);
 }

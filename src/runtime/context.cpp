@@ -220,10 +220,10 @@ namespace {
 
 // Whoever was told that the run is cancelled is right, though it may have been behind the last step.
 Status end_run(ContextState& c, Status status) noexcept {
-  const bool told = c.run.phase.exchange(runtime::Phase::idle, std::memory_order_relaxed) == runtime::Phase::cancelled;
+  const bool reported = c.run.phase.exchange(runtime::Phase::idle, std::memory_order_relaxed) == runtime::Phase::cancelled;
   const bool tripped = c.run.options && c.run.options->token.cancelled();
   c.run.options = nullptr;
-  return status && (told || tripped) ? Status{Status::cancelled, -1} : status;
+  return status && (reported || tripped) ? Status{Status::cancelled, -1} : status;
 }
 
 // Of a run that failed or was cancelled nothing may be under way: the caller's memory is the caller's again. States stay.

@@ -69,9 +69,9 @@ class Stream {
   }
   void expect_answer() {
     ASSERT_TRUE(context_->run());
-    const Tensor wanted = ops::run_graph(graph_, {window_}).at(0).tensor();
+    const Tensor expected = ops::run_graph(graph_, {window_}).at(0).tensor();
     const auto* got = static_cast<const float*>(context_->own_memory(1));
-    for (std::int64_t i = 0; i < wanted.size(); ++i) ASSERT_NEAR(got[i], wanted.as_double(i), 1e-5) << "element " << i;
+    for (std::int64_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(got[i], expected.as_double(i), 1e-5) << "element " << i;
   }
 
  private:
@@ -144,8 +144,8 @@ TEST(NewestRow, ChangesBetweenTheHalvesAreSeen) {
   for (std::int64_t i = 0; i < other.size(); ++i) other.mutable_data<float>()[i] = 0.25f;
   ASSERT_TRUE(stream.context().bind(0, other.mutable_raw(), other.bytes()));
   ASSERT_TRUE(stream.context().run());
-  const Tensor wanted = ops::run_graph(parse(kStack), {other}).at(0).tensor();
-  EXPECT_NEAR(static_cast<const float*>(stream.context().own_memory(1))[0], wanted.as_double(0), 1e-5);
+  const Tensor expected = ops::run_graph(parse(kStack), {other}).at(0).tensor();
+  EXPECT_NEAR(static_cast<const float*>(stream.context().own_memory(1))[0], expected.as_double(0), 1e-5);
 }
 
 TEST(NewestRow, RefusalsNameNodeOrField) {

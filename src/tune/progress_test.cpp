@@ -16,9 +16,9 @@ class PartsAreFast final : public Timer {
   }
 };
 
-struct Told { std::string phase; int done, total; };
+struct Reported { std::string phase; int done, total; };
 
-std::vector<Told> told_of(bool twice, int& nodes) {
+std::vector<Reported> told_of(bool twice, int& nodes) {
   ir::Graph graph = ir::parse_graph(R"((x f32[96,64], w f32[64,192]!, v f32[48,48]!)
     qkv = MatMul(x, w)
     q, k, l, m = Split(qkv) axis=-1 num_outputs=4
@@ -31,9 +31,9 @@ std::vector<Told> told_of(bool twice, int& nodes) {
                                     {.random_constant = [](DType t, const Shape& shape, std::uint64_t) { return Tensor(t, shape); }});
   const auto backend = backends::open_backend("cpu");
   BuildConfig config;
-  std::vector<Told> told;
+  std::vector<Reported> reported;
   config.progress = [&](const Progress& p) {
-    told.push_back({std::string(p.phase), p.done, p.total});
+    reported.push_back({std::string(p.phase), p.done, p.total});
     return true;
   };
   TimingCache cache;
@@ -43,31 +43,31 @@ std::vector<Told> told_of(bool twice, int& nodes) {
   if (twice) choose_twice(graph, *backend, *backend, options, timer, false);
   else choose_once(graph, *backend, *backend, options, timer, false);
   nodes = static_cast<int>(graph.nodes().size());
-  return told;
+  return reported;
 }
 
 TEST(Progress, CountsWhatIsTakenApart) {
   int nodes = 0;
-  const std::vector<Told> told = told_of(false, nodes);
+  const std::vector<Reported> reported = told_of(false, nodes);
   EXPECT_EQ(nodes, 9);   // four parts in place of a product and its Split, and five others
-  ASSERT_EQ(told.size(), 9u);
-  for (std::size_t i = 0; i < told.size(); ++i) {
-    EXPECT_EQ(told[i].done, static_cast<int>(i) + 1);
-    EXPECT_EQ(told[i].total, 9);
+  ASSERT_EQ(reported.size(), 9u);
+  for (std::size_t i = 0; i < reported.size(); ++i) {
+    EXPECT_EQ(reported[i].done, static_cast<int>(i) + 1);
+    EXPECT_EQ(reported[i].total, 9);
   }
 }
 
 TEST(Progress, EveryWalkEndsAtItsTotal) {
   int nodes = 0;
-  const std::vector<Told> told = told_of(true, nodes);
-  ASSERT_FALSE(told.empty());
-  EXPECT_EQ(told.front().phase, "tune");
-  EXPECT_EQ(told.back().phase, "confirm");
-  for (std::size_t i = 0; i < told.size(); ++i) {
-    EXPECT_GE(told[i].done, 1);
-    EXPECT_LE(told[i].done, told[i].total) << told[i].phase;
-    const bool last = i + 1 == told.size() || told[i + 1].done <= told[i].done;
-    EXPECT_EQ(last, told[i].done == told[i].total) << told[i].phase << " " << i;
+  const std::vector<Reported> reported = told_of(true, nodes);
+  ASSERT_FALSE(reported.empty());
+  EXPECT_EQ(reported.front().phase, "tune");
+  EXPECT_EQ(reported.back().phase, "confirm");
+  for (std::size_t i = 0; i < reported.size(); ++i) {
+    EXPECT_GE(reported[i].done, 1);
+    EXPECT_LE(reported[i].done, reported[i].total) << reported[i].phase;
+    const bool last = i + 1 == reported.size() || reported[i + 1].done <= reported[i].done;
+    EXPECT_EQ(last, reported[i].done == reported[i].total) << reported[i].phase << " " << i;
   }
 }
 

@@ -26,12 +26,12 @@ AS_IS, SIGNED, METADATA, NAMES = 0, 1, 2, 3
 NULL, CPU = 0, 4
 
 
-def section(plan, wanted):
+def section(plan, expected):
     """The bytes of a section; src/plan/format.h has the layout."""
     (count,) = struct.unpack_from('<I', plan, 12)
     for entry in range(32, 32 + 32 * count, 32):
         number, _, offset, size = struct.unpack_from('<IIQQ', plan, entry)
-        if number == wanted:
+        if number == expected:
             return plan[offset : offset + size]
     return b''
 

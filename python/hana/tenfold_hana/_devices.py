@@ -55,11 +55,11 @@ def device_name(given: Any) -> str:
     raise InvalidArgument(f"a device is {given!r}, expected the number of a GPU, 'cuda:0' or 'cpu'")
 
 
-def usable_device(wanted: Any, memory_threshold: float) -> str:
+def usable_device(requested: Any, memory_threshold: float) -> str:
     """The device itself, or the CPU where the GPU is not there, or has less free memory than `memory_threshold` percent. It is told."""
-    device = device_name(default_device() if wanted is None else wanted)
+    device = device_name(default_device() if requested is None else requested)
     if not device.startswith('cuda'):
-        if wanted is None and not os.environ.get('TENFOLD_DEVICE') and tenfold.why_no_gpu():
+        if requested is None and not os.environ.get('TENFOLD_DEVICE') and tenfold.why_no_gpu():
             tell_once(f'no GPU can be used ({tenfold.why_no_gpu()}): the CPU computes')
         return device
     gpu = gpu_of(device)

@@ -29,11 +29,11 @@ def _devices(device_ids: Sequence[Any] | None) -> list[Any]:
         return list(there) or ['cpu']
     if not device_ids:
         raise tenfold.InvalidArgument('device_ids is empty; None means all GPUs')
-    wanted = [device_name(one) for one in device_ids]
-    missing = [name for name in wanted if name.startswith('cuda') and int(name[5:]) not in there]
+    requested = [device_name(one) for one in device_ids]
+    missing = [name for name in requested if name.startswith('cuda') and int(name[5:]) not in there]
     if missing:
         log.warning('%s cannot be used (%s): the CPU computes', ', '.join(missing), tenfold.why_no_gpu() or 'there is no such GPU')
-    return ['cpu' if name in missing or not name.startswith('cuda') else int(name[5:]) for name in wanted]
+    return ['cpu' if name in missing or not name.startswith('cuda') else int(name[5:]) for name in requested]
 
 
 class EnhancedMultiGPUManager:

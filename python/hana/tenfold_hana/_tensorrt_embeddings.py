@@ -179,11 +179,11 @@ class TensorRTEmbeddings(Benchmarks, Embeddings):
         self._wanted = (tenfold.Network(data=network), profiles)
         if self.requested_precision == 'int8':
             self._calibrator.prepare()
-        told = (key, self.requested_precision, self._asked.max_workspace_size, self._rounds(),
+        reported = (key, self.requested_precision, self._asked.max_workspace_size, self._rounds(),
                 self._calibrator.identity if self.requested_precision == 'int8' else '')
         self._built, begun = False, time.perf_counter()
         try:
-            engine = engine_at(self.engine_path, hashlib.sha256(repr(told).encode()).hexdigest(), self.device, self._build_by_hook,
+            engine = engine_at(self.engine_path, hashlib.sha256(repr(reported).encode()).hexdigest(), self.device, self._build_by_hook,
                                self._asked.engine_rebuild)
         finally:
             del self._wanted

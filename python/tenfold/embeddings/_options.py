@@ -48,12 +48,12 @@ def build_options(device: Any, backend: str, options: dict[str, Any]) -> dict[st
     idle(backend=(backend, 'torch', 'Tenfold computes'),
          attn_implementation=(options.pop('attn_implementation', None), None, 'the engine chooses the kernels of attention'))
     types = {'float16': 'fp16', 'bfloat16': 'bf16', 'fp16': 'fp16', 'bf16': 'bf16'}
-    wanted = options.pop('dtype', options.pop('torch_dtype', None))
-    name = str(wanted).removeprefix('torch.')
+    requested = options.pop('dtype', options.pop('torch_dtype', None))
+    name = str(requested).removeprefix('torch.')
     if name in types:
         options[types[name]] = True
-    elif wanted is not None and name not in ('float32', 'fp32', 'auto'):
-        raise InvalidArgument(f'dtype is {wanted!r}, expected float32, float16 or bfloat16')
+    elif requested is not None and name not in ('float32', 'fp32', 'auto'):
+        raise InvalidArgument(f'dtype is {requested!r}, expected float32, float16 or bfloat16')
     if device is not None:
         options['device'] = device_names(device)[0]
     return options

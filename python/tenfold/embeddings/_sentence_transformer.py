@@ -70,13 +70,13 @@ class SentenceTransformer(Model):
         finally:
             self.truncate_dim = before
 
-    def _dimensions(self, wanted: int | None) -> int:
-        if wanted is None:
+    def _dimensions(self, requested: int | None) -> int:
+        if requested is None:
             return self.get_embedding_dimension()
         width = self._encoder.info.width
-        if not 0 < wanted <= width:
-            raise InvalidArgument(f'truncate_dim is {wanted}, but vectors have {width} dimensions')
-        return wanted
+        if not 0 < requested <= width:
+            raise InvalidArgument(f'truncate_dim is {requested}, but vectors have {width} dimensions')
+        return requested
 
     @renamed(sentences='inputs')
     def encode(self, inputs: str | Sequence[str], prompt_name: str | None = None, prompt: str | None = None, batch_size: int = 32,
@@ -95,24 +95,24 @@ class SentenceTransformer(Model):
         check_precision(precision)
         if output_value not in _OUTPUTS:
             raise InvalidArgument(f"output_value is {output_value!r}, expected 'sentence_embedding', 'token_embeddings' or None")
-        wanted, words = self._dimensions(truncate_dim), self._prompt(prompt_name, prompt)
+        requested, words = self._dimensions(truncate_dim), self._prompt(prompt_name, prompt)
         one = isinstance(inputs, str)
         texts = [inputs] if isinstance(inputs, str) else texts_of(inputs)
         progress = progress_bar(show_progress_bar, 'texts')
         if output_value != 'sentence_embedding':
-            return self._parts(encoder, texts, words, progress, wanted, output_value, one, convert_to_tensor)
-        vectors = _finished(encoder.encode(texts, words, progress), wanted, normalize_embeddings)
+            return self._parts(encoder, texts, words, progress, requested, output_value, one, convert_to_tensor)
+        vectors = _finished(encoder.encode(texts, words, progress), requested, normalize_embeddings)
         if precision != 'float32':
             vectors = quantize_embeddings(vectors, precision)
         return hand_out(vectors, one, convert_to_numpy, convert_to_tensor)
 
-    def _parts(self, encoder: Any, texts: list[str], prompt: str, progress: Any, wanted: int, output: str | None, one: bool,
+    def _parts(self, encoder: Any, texts: list[str], prompt: str, progress: Any, requested: int, output: str | None, one: bool,
                tensors: bool) -> Any:
         """Vectors of tokens, or dicts of all that is known of a text."""
         rows: list[Any] = encoder.encode_tokens(texts, prompt, progress)
         if output is None:
             import numpy as np
-            vectors = _finished(encoder.encode(texts, prompt, None), wanted, False)
+            vectors = _finished(encoder.encode(texts, prompt, None), requested, False)
             ids = [np.array(row, np.int64) for row in encoder.token_ids(texts, prompt)]
             rows = [{'input_ids': i, 'attention_mask': np.ones_like(i), 'token_embeddings': t, 'sentence_embedding': v}
                     for i, t, v in zip(ids, rows, vectors)]
@@ -153,10 +153,10 @@ class SentenceTransformer(Model):
         return _similarity.pairwise_similarity(embeddings1, embeddings2, self.similarity_fn_name)
 
 
-def _finished(vectors: Any, wanted: int, normalize: bool) -> Any:
+def _finished(vectors: Any, requested: int, normalize: bool) -> Any:
     import numpy as np
-    if wanted < vectors.shape[1]:
-        vectors = np.ascontiguousarray(vectors[:, :wanted])
+    if requested < vectors.shape[1]:
+        vectors = np.ascontiguousarray(vectors[:, :requested])
     if normalize:
         vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     return vectors

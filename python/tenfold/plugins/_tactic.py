@@ -41,10 +41,10 @@ class Tactic:
         self._open, self._supports, self.configs, self.workspace = open, supports, _of(configs), _of(workspace)
         self._attributes = operator.attributes
         least, most = operands_of(function, operator.attributes, f'{operator}, tactic {self.name!r}', ('call',))
-        wanted = operator.outputs + operator.min_inputs
-        if most < wanted or least > operator.outputs + operator.max_inputs:
+        requested = operator.outputs + operator.min_inputs
+        if most < requested or least > operator.outputs + operator.max_inputs:
             raise TypeError(f'{operator}, tactic {self.name!r}: its parameters are the results, then the operands '
-                            f'(at least {wanted} in all), then attributes')
+                            f'(at least {requested} in all), then attributes')
         self._takes_call = takes(function, 'call')
 
     def supports(self, problem: dict[str, Any]) -> str | None:

@@ -107,5 +107,5 @@ class Selection:
         """With layers that have no step: their time is 0."""
         gone = {each['Node']: each['By'] for each in removed}
         none = [(IAlgorithmContext(node, f'no step: {by}'), IAlgorithm('no step', by, 0)) for node, by in gone.items()]
-        told = [*self._taken.values(), *none]
-        self._selector.report_algorithms([c for c, _ in told], [a for _, a in told])
+        reported = [*self._taken.values(), *none]
+        self._selector.report_algorithms([c for c, _ in reported], [a for _, a in reported])

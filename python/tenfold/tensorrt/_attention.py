@@ -9,11 +9,11 @@ from tenfold.tensorrt._tensor import ITensor
 _MASK, _SCALE = 3, 4   # numbers of operands
 
 
-def _of_layer(name: str, told: str) -> property:
+def _of_layer(name: str, reported: str) -> property:
     """An option of the layer that stands for the attention."""
     def get(self: IAttention) -> Any: return getattr(self._layer, name)
     def put(self: IAttention, value: Any) -> None: setattr(self._layer, name, value)
-    return property(get, put, doc=told)
+    return property(get, put, doc=reported)
 
 
 class IAttention(Named):

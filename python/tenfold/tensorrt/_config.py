@@ -69,10 +69,10 @@ class IBuilderConfig(Int8Config, _config_fixed.Fixed):
     def set_flags(self, mask: int) -> None:
         if BuilderFlag.unknown(mask):
             raise ValueError(f'flags {mask:#x} has bits that are no BuilderFlag')
-        wanted = [flag for flag in BuilderFlag if mask >> int(flag) & 1]
+        requested = [flag for flag in BuilderFlag if mask >> int(flag) & 1]
         before, self._flags = self._flags, set()
         try:
-            for flag in wanted:
+            for flag in requested:
                 self.set_flag(flag)
         except Error:
             self._flags = before

@@ -79,13 +79,13 @@ class IExecutionContext(Debugging, DeviceMemory):
 
     def set_input_shape(self, name: str, shape: Sequence[int]) -> bool:
         """False: the model or the profile does not have it; the logger tells more."""
-        wanted = tuple(shape)
-        if self._shapes.get(name) == wanted:
+        requested = tuple(shape)
+        if self._shapes.get(name) == requested:
             return True
-        if not self._try(self._context.set_shape, name, wanted):
+        if not self._try(self._context.set_shape, name, requested):
             self._shapes.pop(name, None)
             return False
-        self._shapes[name] = wanted
+        self._shapes[name] = requested
         self._before = {}
         self._unbind()
         if not self._shapes_missing():   # the last one: only now it is known whether they fit each other and a profile

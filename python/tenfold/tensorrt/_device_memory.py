@@ -27,9 +27,9 @@ class DeviceMemory(Run):
             fail(self._logger, 'set_device_memory(): this context has memory of its own; create_execution_context(USER_MANAGED) makes one '
                  'that has none')
             return False
-        wanted = self._engine.device_memory_size if size is None else int(size)
+        requested = self._engine.device_memory_size if size is None else int(size)
         before = self._memory, self._owner
-        self._memory, self._owner = (address_of(memory, 'device_memory'), wanted), memory
+        self._memory, self._owner = (address_of(memory, 'device_memory'), requested), memory
         try:
             self._begin()
         except Error as error:

@@ -26,10 +26,10 @@ LABEL = 'tenfold.tensorrt'   # of a plan: what an engine tells of its build
 def _told(engine: Engine) -> dict[str, Any]:
     """Plans come from anywhere, and labels are anybody's to set."""
     try:
-        told = json.loads(engine.labels.get(LABEL, '{}'))
+        reported = json.loads(engine.labels.get(LABEL, '{}'))
     except ValueError:
-        told = {}
-    return told if isinstance(told, dict) else {}
+        reported = {}
+    return reported if isinstance(reported, dict) else {}
 
 
 class ICudaEngine(_engine_fixed.Fixed):

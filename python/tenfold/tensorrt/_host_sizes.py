@@ -59,12 +59,12 @@ class Sizes:
 def told_of_sizes(network: Any, profiles: list[Any]) -> dict[str, Any]:
     """What a plan keeps: names, ranges of values by profile, and the largest extents of what data decides, as expressions of others."""
     sizes, graph = Sizes(network), network._graph
-    told: dict[str, Any] = {}
+    reported: dict[str, Any] = {}
     if sizes.hosts:
-        told.update(hosts=sizes.hosts, by_hosts=sizes.by_hosts,
+        reported.update(hosts=sizes.hosts, by_hosts=sizes.by_hosts,
                     values=[{name: [list(v) for v in p._values[name]] for name in sizes.hosts if name in p._values} for p in profiles])
     if sizes.by_data:
-        told.update(by_data={v.name: list(v.dims) for v in graph.outputs if v.name in sizes.by_data},
+        reported.update(by_data={v.name: list(v.dims) for v in graph.outputs if v.name in sizes.by_data},
                     extents={v.name: list(v.dims) for v in graph.inputs},
                     most={name: most for name, _, most in _SYMBOL.findall(str(graph))})
-    return told
+    return reported

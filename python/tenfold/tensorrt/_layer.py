@@ -31,12 +31,12 @@ class ILayer(Precisions):
             self._check_class(value)
         super().__setattr__(name, value)
 
-    def _check_class(self, wanted: Any) -> None:
+    def _check_class(self, requested: Any) -> None:
         """A cast to what the layer is; TensorRT reads other memory there, and here a wrong one is refused."""
-        if not (isinstance(wanted, type) and issubclass(wanted, ILayer)):
-            raise TypeError(f"the class of layer '{self.name}' can be ILayer or one that derives from it, got {wanted!r}")
-        if wanted._kind and type_of_kind(wanted._kind) != self._at.type:
-            raise TypeError(f"layer '{self.name}' is no {wanted.__name__}: its type is {self._at.type}")
+        if not (isinstance(requested, type) and issubclass(requested, ILayer)):
+            raise TypeError(f"the class of layer '{self.name}' can be ILayer or one that derives from it, got {requested!r}")
+        if requested._kind and type_of_kind(requested._kind) != self._at.type:
+            raise TypeError(f"layer '{self.name}' is no {requested.__name__}: its type is {self._at.type}")
 
     @property
     def name(self) -> str: return self._at.name

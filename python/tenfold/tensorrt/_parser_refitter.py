@@ -44,11 +44,11 @@ class OnnxParserRefitter(ModelSource):
             found = _native.weights(_model(model), put_plugins(options))
         except Error as error:
             return self._refuse_error(error)
-        wanted = self._refitter.get_all_weights()
-        if missing := [name for name in wanted if name not in found]:
+        requested = self._refitter.get_all_weights()
+        if missing := [name for name in requested if name not in found]:
             return self._refuse(ParserError('invalid_model', f'the model has no weights {", ".join(missing)}, which the engine has'))
         given = dict(self._refitter._given)
-        for name in wanted:
+        for name in requested:
             if not self._refitter.set_named_weights(name, found[name]):
                 self._refitter._given = given
                 return self._refuse(ParserError('invalid_model', f"the model's weights '{name}' do not fit the engine's"))

@@ -29,18 +29,18 @@ class Asked:
         self.output_types: dict[str, Any] = {}
         for layer, kind in network._precisions.values():
             self._add_precision(layer, kind)
-        wanted: dict[Any, tuple[Any, dict[int, DataType]]] = {}
+        requested: dict[Any, tuple[Any, dict[int, DataType]]] = {}
         for (key, index), (layer, kind) in network._output_types.items():
-            wanted.setdefault(key, (layer, {}))[1][index] = kind
-        for layer, kinds in wanted.values():
+            requested.setdefault(key, (layer, {}))[1][index] = kind
+        for layer, kinds in requested.values():
             self._add_outputs(layer, kinds)
         for asked in (self.precisions, self.output_types):
             self._check_patterns(asked)
 
-    def _put(self, into: dict[str, Any], node: Any, wanted: Any, layer: Any) -> None:
+    def _put(self, into: dict[str, Any], node: Any, requested: Any, layer: Any) -> None:
         name = self._nodes.name(node)
-        if into.setdefault(name, wanted) != wanted:
-            raise InvalidArgument(f"layer '{layer.name}' is to be {wanted}, and another layer of the same node '{name}' {into[name]}")
+        if into.setdefault(name, requested) != requested:
+            raise InvalidArgument(f"layer '{layer.name}' is to be {requested}, and another layer of the same node '{name}' {into[name]}")
 
     def _add_precision(self, layer: Any, kind: DataType) -> None:
         nodes = self._nodes.of(layer)
@@ -50,10 +50,10 @@ class Asked:
             if gives_floats(node):   # what gives integers, bools or shapes computes as it does
                 self._put(self.precisions, node, native_dtype(kind), layer)
 
-    def _add_outputs(self, layer: Any, wanted: dict[int, DataType]) -> None:
+    def _add_outputs(self, layer: Any, requested: dict[int, DataType]) -> None:
         needed = {node.ref.key for node in self._nodes.of(layer)}
         of_node: dict[Any, tuple[Any, dict[Any, str]]] = {}
-        for index, kind in wanted.items():
+        for index, kind in requested.items():
             value = layer.get_output(index)._value
             node = self._nodes.gives(value)
             if node is not None and node.ref.key in needed and (is_float(value) or value.dtype != native_dtype(kind)):
@@ -74,13 +74,13 @@ class Asked:
     def _check_patterns(self, asked: dict[str, Any]) -> None:
         """In the library a '*' stands for any characters; names that TensorRT makes up have one."""
         backwards = sorted(name[::-1] for name in self._nodes.names)
-        for name, wanted in asked.items():
+        for name, requested in asked.items():
             head, star, tail = name.partition('*')
             if '*' in tail:
                 raise InvalidArgument(f"layer '{name}' has a type of its own and more than one '*' in its name: give it another name")
             for other in _beginning_with(tail[::-1], backwards) if star else ():
                 other = other[::-1]
-                if other.startswith(head) and len(other) >= len(name) - 1 and asked.get(other) != wanted:
+                if other.startswith(head) and len(other) >= len(name) - 1 and asked.get(other) != requested:
                     raise InvalidArgument(f"layer '{name}' has a type of its own, and the '*' in its name would give it to '{other}', too: "
                                           'give it another name')
 

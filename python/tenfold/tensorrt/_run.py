@@ -158,8 +158,8 @@ class Run(KnownSizes, Recording):
         self._bound, self._settled = {}, False
 
     def _allocate(self, name: str, shape: Sequence[int], size: int | None = None) -> None:
-        wanted = self.get_max_output_size(name) if size is None else size
-        given = self._allocators[name].reallocate_output_async(name, self._addresses.get(name, 0), wanted, _ALIGNMENT, self._stream)
+        requested = self.get_max_output_size(name) if size is None else size
+        given = self._allocators[name].reallocate_output_async(name, self._addresses.get(name, 0), requested, _ALIGNMENT, self._stream)
         self._addresses[name] = address_of(given, f"{name}, by its allocator")
         if not self._addresses[name] and 0 not in shape:
             raise InvalidArgument(f"the allocator of '{name}' gave no memory for {tuple(shape)}")

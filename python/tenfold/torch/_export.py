@@ -55,8 +55,8 @@ def built(program: torch.export.ExportedProgram, profiles: Any, options: Mapping
             raise tenfold.Unsupported(f'the module writes to {spec.target}: an engine only reads its weights and inputs')
     made = Conversion(program.graph, weights_of(program), program.graph_module)
     if made.failed:
-        told = sorted({f'{n.target}: {why}' for n, why in made.failed.items()})
-        raise tenfold.Unsupported('no engine of the whole module can be had. ' + '; '.join(told))
+        reported = sorted({f'{n.target}: {why}' for n, why in made.failed.items()})
+        raise tenfold.Unsupported('no engine of the whole module can be had. ' + '; '.join(reported))
     inputs = list(made.inputs)
     for node in [n for n in inputs if not n.users]:
         made.network.remove_input(node.name)

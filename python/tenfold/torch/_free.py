@@ -57,9 +57,9 @@ Slot = tuple[dict[str, Any], str]        # parameters or buffers of a module, an
 
 def slots_of(modules: Sequence[torch.nn.Module], tensors: Sequence[torch.Tensor]) -> list[Slot]:
     """Where modules hold these tensors."""
-    wanted = {id(t) for t in tensors}
+    requested = {id(t) for t in tensors}
     return [(held, name) for root in modules for part in root.modules() for held in (part._parameters, part._buffers)
-            for name, value in held.items() if id(value) in wanted]
+            for name, value in held.items() if id(value) in requested]
 
 
 def drop_guards(module: torch.fx.GraphModule, args: Sequence[Any], tensors: Sequence[torch.Tensor]) -> None:
@@ -67,9 +67,9 @@ def drop_guards(module: torch.fx.GraphModule, args: Sequence[Any], tensors: Sequ
     context = torch._guards.TracingContext.try_get()
     if context is None:
         return
-    wanted = {id(t) for t in tensors}
+    requested = {id(t) for t in tensors}
     nodes = [n for n in module.graph.nodes if n.op == 'placeholder']
-    sources = {getattr(n, '_dynamo_source', None) for n, a in zip(nodes, args, strict=True) if id(a) in wanted}
+    sources = {getattr(n, '_dynamo_source', None) for n, a in zip(nodes, args, strict=True) if id(a) in requested}
     guards = context.guards_context.dynamo_guards
     for guard in [g for g in guards if g.originating_source in sources]:
         guards.inner.discard(guard)

@@ -49,10 +49,10 @@ def transforms(module: torch.fx.GraphModule) -> bool:
 
 
 @contextlib.contextmanager
-def gradients_inside(module: torch.fx.GraphModule, args: Sequence[Any], wanted: bool) -> Iterator[None]:
+def gradients_inside(module: torch.fx.GraphModule, args: Sequence[Any], requested: bool) -> Iterator[None]:
     """Gradients are on within the graph while it is traced without them around it: torch wrote the graph down for a caller who has them
     on, so that none of its nodes says so. Of weights none are asked for: else torch would trace what training needs."""
-    if not wanted:
+    if not requested:
         yield
         return
     graph, switch = module.graph, torch._C._set_grad_enabled

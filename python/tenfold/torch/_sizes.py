@@ -119,8 +119,8 @@ class Extents:
             of_data = {s: ValueRanges(0, LARGEST_OF_DATA) for s in e.free_symbols - set(ranges)}
             bounds = bound_sympy(e, ranges | of_data)
             if bounds.lower < -LARGEST or bounds.upper > LARGEST:
-                told = ', '.join(f'{s} to {r.upper}' for s, r in ranges.items())
-                raise tenfold.Unsupported(f'the size {e}, which may pass 2**60 for {told}')
+                reported = ', '.join(f'{s} to {r.upper}' for s, r in ranges.items())
+                raise tenfold.Unsupported(f'the size {e}, which may pass 2**60 for {reported}')
 
 
 def evaluate(e: sympy.Expr, symbols: Sequence[sympy.Symbol]) -> Callable[..., int]:

@@ -52,7 +52,7 @@ def whole_attention(node: torch.fx.Node) -> tuple[Any, ...] | None:
     return None if every['dropout_p'] != 0.0 else tuple(every.values())
 
 
-def wanted(size: Any, factor: float) -> Any:
+def requested(size: Any, factor: float) -> Any:
     return math.floor(size * factor) if isinstance(size, int) else None
 
 
@@ -72,7 +72,7 @@ def whole_interpolation(node: torch.fx.Node) -> tuple[Any, ...] | None:
     factors = each(factors)
     if factors is not None:
         known = all(isinstance(f, (int, float)) for f in factors)
-        if not known or not all(by_factor(s, wanted(s, f), f) for s, f in zip(example.shape[2:], factors, strict=True)):
+        if not known or not all(by_factor(s, requested(s, f), f) for s, f in zip(example.shape[2:], factors, strict=True)):
             return None
     return x, each(sizes), factors and [float(f) for f in factors], every['mode'], every['align_corners']
 

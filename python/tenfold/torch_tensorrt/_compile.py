@@ -56,9 +56,9 @@ def compile(module: Any, ir: str = 'default', inputs: Sequence[Any] | None = Non
     names = names_of(module, asked)
     if calibrator is not None and options['int8']:
         options['calibration'] = calibrator.options(names)
-    wanted = {name: NAMES[a.dtype] for name, a in zip(names, asked, strict=True) if differs(a, module)}
-    if wanted:
-        options['input_formats'] = wanted
+    requested = {name: NAMES[a.dtype] for name, a in zip(names, asked, strict=True) if differs(a, module)}
+    if requested:
+        options['input_formats'] = requested
     for one, name in zip(asked, names, strict=True):
         if one.name not in ('', name):
             no_effect(f'Input(name={one.name!r})', f'an input has the name of the module\'s argument, {name!r}')

@@ -40,9 +40,9 @@ class Described(HanaCase):
         self.gpus((90, 80000, 70000), (100, 80000, 8000))
         self.assertEqual(_devices.usable_device(0, 20.0), 'cuda:0')
         for device, reason in ((1, '8000 of 80000 MB free, less than the 20 %'), (2, 'there is no such GPU')):
-            with self.assertLogs(LOG, 'WARNING') as told:
+            with self.assertLogs(LOG, 'WARNING') as reported:
                 self.assertEqual(_devices.usable_device(device, 20.0), 'cpu')
-            self.assertIn(reason, told.output[0])
+            self.assertIn(reason, reported.output[0])
         self.assertEqual(_devices.usable_device(1, 10.0), 'cuda:1')
 
     def test_the_manager_takes_all_or_those_named(self):
@@ -54,9 +54,9 @@ class Described(HanaCase):
             self.assertEqual(manager.get_best_device(), 1)
             self.free['cuda:1'] = 0
             self.assertEqual(manager.get_best_device(), 0)
-        with self.assertLogs(LOG, 'WARNING') as told, EnhancedMultiGPUManager(device_ids=[0, 9]) as manager:
+        with self.assertLogs(LOG, 'WARNING') as reported, EnhancedMultiGPUManager(device_ids=[0, 9]) as manager:
             self.assertEqual(manager.devices, [0, 'cpu'])
-        self.assertIn('cuda:9 cannot be used', told.output[0])
+        self.assertIn('cuda:9 cannot be used', reported.output[0])
 
     def test_a_build_without_memory_has_half_the_batch(self):
         self.gpus((90, 80000, 70000))
@@ -66,10 +66,10 @@ class Described(HanaCase):
             opened.append((device, embeddings.max_batch_size))
             if embeddings.max_batch_size > 8:
                 raise tenfold.OutOfMemory('5 bytes are free')
-        with mock.patch.object(TensorRTEmbeddings, '_open_on', open_on), self.assertLogs(LOG, 'WARNING') as told:
+        with mock.patch.object(TensorRTEmbeddings, '_open_on', open_on), self.assertLogs(LOG, 'WARNING') as reported:
             TensorRTEmbeddings(MINILM, precision='fp16', device=0)
         self.assertEqual(opened, [('cuda:0', 32), ('cuda:0', 16), ('cuda:0', 8)])
-        self.assertIn('max_batch_size is 16 now', told.output[0])
+        self.assertIn('max_batch_size is 16 now', reported.output[0])
 
     def test_a_gpu_that_fails_leaves_it_to_the_cpu(self):
         self.gpus((90, 80000, 70000))
@@ -79,11 +79,11 @@ class Described(HanaCase):
             if device != 'cpu':
                 raise tenfold.DeviceError('fell off the bus')
             really(embeddings, device)
-        with mock.patch.object(TensorRTEmbeddings, '_open_on', open_on), self.assertLogs(LOG, 'WARNING') as told:
+        with mock.patch.object(TensorRTEmbeddings, '_open_on', open_on), self.assertLogs(LOG, 'WARNING') as reported:
             embeddings = TensorRTEmbeddings(MINILM, precision='fp32', device=0)
             self.near_truth(embeddings.embed_documents(TEXTS))
         self.assertEqual(embeddings.device, 'cpu')
-        self.assertIn('fell off the bus', told.output[0])
+        self.assertIn('fell off the bus', reported.output[0])
 
     def test_a_build_that_fails_names_the_next_precision(self):
         for precision, hint in (('bf16', "; try precision='fp32'"), ('fp32', 'no such kernel')):

@@ -36,18 +36,18 @@ class Manager(unittest.TestCase):
         self.assertTrue(manager.wait_for_task(blocked).result)
 
     def test_priorities_preferences_callbacks_timeouts(self):
-        manager, gate, told = self.manager('cpu'), threading.Event(), []
+        manager, gate, reported = self.manager('cpu'), threading.Event(), []
         first = manager.submit_task(gate.wait, (10,))
-        ids = [manager.submit_task(told.append, (i,), priority=i, task_id=str(i), device_preference='cpu') for i in (1, 3, 2)]
-        late = manager.submit_task(lambda: 1, timeout=0.01, callback=told.append)
+        ids = [manager.submit_task(reported.append, (i,), priority=i, task_id=str(i), device_preference='cpu') for i in (1, 3, 2)]
+        late = manager.submit_task(lambda: 1, timeout=0.01, callback=reported.append)
         time.sleep(0.05)
         gate.set()
         manager.results_of([first, *ids])
-        self.assertEqual(told[:3], [3, 2, 1])
+        self.assertEqual(reported[:3], [3, 2, 1])
         result = manager.wait_for_task(late)
         self.assertFalse(result.success)
         self.assertIsInstance(result.error, TimeoutError)
-        self.assertIs(told[3], result)
+        self.assertIs(reported[3], result)
         self.assertIsNone(manager.wait_for_task(manager.submit_task(time.sleep, (0.2,)), timeout=0.01))
 
     def test_a_device_that_fails_gives_its_work_back(self):
@@ -59,13 +59,13 @@ class Manager(unittest.TestCase):
                 raise tenfold.DeviceError('fell off the bus')
             time.sleep(0.001)
             return some
-        with self.assertLogs('tenfold.hana', 'WARNING') as told:
+        with self.assertLogs('tenfold.hana', 'WARNING') as reported:
             self.assertEqual(manager.batch_process(work, range(60), batch_size=2), list(range(60)))
-        self.assertEqual((len(lost), len(told.output)), (1, 1))
+        self.assertEqual((len(lost), len(reported.output)), (1, 1))
         self.assertEqual([d['is_available'] for d in manager.get_status()['devices']], [True, False, True])
 
     def test_callbacks_of_a_lost_devices_tasks_may_ask_the_manager(self):
-        gate, told = threading.Event(), []
+        gate, reported = threading.Event(), []
 
         def fails_on_the_first():
             gate.wait(10)
@@ -76,7 +76,7 @@ class Manager(unittest.TestCase):
             asking = threading.Thread(target=manager.get_status, daemon=True)
             asking.start()
             asking.join(10)
-            told.append((type(result.error), asking.is_alive()))
+            reported.append((type(result.error), asking.is_alive()))
         with EnhancedMultiGPUManager(device_ids=['cpu', 'cpu']) as manager:
             ids = [manager.submit_task(fails_on_the_first) for _ in range(2)]   # both workers wait
             while manager.get_status()['queue_sizes'] != {0: 0, 1: 0}:
@@ -86,9 +86,9 @@ class Manager(unittest.TestCase):
             manager.results_of(ids)
             self.assertIsInstance(manager.wait_for_task(pinned).error, tenfold.DeviceError)
             end = time.monotonic() + 30
-            while not told and time.monotonic() < end:   # the callback comes behind the result
+            while not reported and time.monotonic() < end:   # the callback comes behind the result
                 time.sleep(0.001)
-        self.assertEqual(told, [(tenfold.DeviceError, False)])
+        self.assertEqual(reported, [(tenfold.DeviceError, False)])
 
     def test_what_a_task_raises_is_raised(self):
         manager = self.manager('cpu')

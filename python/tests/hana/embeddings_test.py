@@ -63,9 +63,9 @@ class Vectors(HanaCase):
 
     def test_without_a_gpu_it_says_so(self):
         if tenfold.why_no_gpu():
-            with self.assertLogs(LOG, 'WARNING') as told:
+            with self.assertLogs(LOG, 'WARNING') as reported:
                 self.near_truth(TensorRTEmbeddings(device='cuda:0', precision='fp32').embed_documents(TEXTS))
-            self.assertIn('the CPU computes', told.output[0])
+            self.assertIn('the CPU computes', reported.output[0])
 
     def test_memory_that_is_short_halves_the_batch(self):
         embeddings, most = TensorRTEmbeddings(precision='fp32'), 5
@@ -76,10 +76,10 @@ class Vectors(HanaCase):
             if len(texts) > most:
                 raise tenfold.OutOfMemory('12 bytes are free')
             return encode(texts)
-        with mock.patch.object(embeddings._client, 'encode_document', short), self.assertLogs(LOG, 'WARNING') as told:
+        with mock.patch.object(embeddings._client, 'encode_document', short), self.assertLogs(LOG, 'WARNING') as reported:
             self.near_truth(embeddings.embed_documents(TEXTS))
             embeddings.embed_documents(TEXTS)
-        self.assertEqual(len(told.output), 1)
+        self.assertEqual(len(reported.output), 1)
         self.assertEqual(sizes[:4], [18, 9, 4, 4])
         self.assertEqual(max(sizes[2:]), 4)
 
@@ -106,12 +106,12 @@ class Files(HanaCase):
         for content, reason in ((foreign, 'something else'), (foreign[:len(foreign) // 2], 'built anew'), (b'', 'built anew')):
             with open(self.path_of(), 'wb') as file:
                 file.write(content)
-            with self.assertLogs(LOG, 'WARNING') as told:
+            with self.assertLogs(LOG, 'WARNING') as reported:
                 self.near_truth(TensorRTEmbeddings(MPNET, precision='fp32').embed_documents(TEXTS), MPNET)
-            self.assertIn(reason, told.output[0])
-        with self.assertLogs(LOG, 'WARNING') as told:   # other options
+            self.assertIn(reason, reported.output[0])
+        with self.assertLogs(LOG, 'WARNING') as reported:   # other options
             TensorRTEmbeddings(MPNET, precision='fp32', max_workspace_size=1)
-        self.assertIn('something else', told.output[0])
+        self.assertIn('something else', reported.output[0])
         self.assertIn('workspace=1048576 ', tenfold.load(self.path_of()).inspection().build_options)
 
     def test_the_folder_may_be_removed_at_any_time(self):
@@ -121,9 +121,9 @@ class Files(HanaCase):
             engine = build(*arguments, **options)
             shutil.rmtree(self.path('engines'))
             return engine
-        with mock.patch.object(tenfold, 'build', removed_meanwhile), self.assertLogs(LOG, 'WARNING') as told:
+        with mock.patch.object(tenfold, 'build', removed_meanwhile), self.assertLogs(LOG, 'WARNING') as reported:
             embeddings = TensorRTEmbeddings(MPNET, precision='fp32')
-        self.assertIn('the plan is not kept', told.output[0])
+        self.assertIn('the plan is not kept', reported.output[0])
         self.near_truth(embeddings.embed_documents(TEXTS), MPNET)
         embeddings = TensorRTEmbeddings(MPNET, precision='fp32')
         shutil.rmtree(self.path('engines'))
@@ -132,14 +132,14 @@ class Files(HanaCase):
     def test_where_nothing_can_be_kept(self):
         with open(self.path('file'), 'w'):
             pass
-        with self.assertLogs(LOG, 'WARNING') as told:
+        with self.assertLogs(LOG, 'WARNING') as reported:
             embeddings = TensorRTEmbeddings(MPNET, precision='fp32', cache_dir=self.path('file/engines'))
-        self.assertIn('not kept', told.output[0])
+        self.assertIn('not kept', reported.output[0])
         self.near_truth(embeddings.embed_documents(TEXTS), MPNET)
         os.makedirs(self.path_of())   # a folder where the file would be
-        with self.assertLogs(LOG, 'WARNING') as told:
+        with self.assertLogs(LOG, 'WARNING') as reported:
             self.near_truth(TensorRTEmbeddings(MPNET, precision='fp32').embed_documents(TEXTS), MPNET)
-        self.assertTrue(any('the plan is not kept' in line for line in told.output), told.output)
+        self.assertTrue(any('the plan is not kept' in line for line in reported.output), reported.output)
 
     def test_processes_share_the_folder(self):
         code = ('from tenfold_hana import TensorRTEmbeddings; '
@@ -194,51 +194,51 @@ class Variables(HanaCase):
 class Effects(HanaCase):
     """What was asked for has an effect, or a line says that it has none."""
 
-    def told(self, level='WARNING', **options):
-        with self.assertLogs(LOG, level) as told:
+    def reported(self, level='WARNING', **options):
+        with self.assertLogs(LOG, level) as reported:
             embeddings = TensorRTEmbeddings(MINILM, **options)
             log.warning('the end')   # assertLogs wants one
-        return embeddings, [line for line in told.output if 'the end' not in line]
+        return embeddings, [line for line in reported.output if 'the end' not in line]
 
     def test_every_variable_without_an_effect_is_named(self):
         everything = {'TENSORRT_PRECISION': 'fp16', 'TENSORRT_CACHE_DIR': self.path('engines'), 'TENSORRT_MAX_WORKSPACE_SIZE': '64',
                       'TENSORRT_ENGINE_REBUILD': 'true', 'TENSORRT_INT8_CALIBRATION': 'true',
                       'TENSORRT_CALIBRATION_CACHE': self.path('calibration')}
         with mock.patch.dict(os.environ, {'USE_TENSORRT': 'false', **everything}):
-            _, told = self.told()
-            line = next(line for line in told if 'no effect' in line)
+            _, reported = self.reported()
+            line = next(line for line in reported if 'no effect' in line)
             for variable in everything:
                 self.assertIn(variable, line)
             self.assertIn('USE_TENSORRT is false', line)
         with mock.patch.dict(os.environ, {**everything, 'TENSORRT_PRECISION': 'fp32'}):
-            _, told = self.told()
-            self.assertEqual([line for line in told if 'no effect' in line],
+            _, reported = self.reported()
+            self.assertEqual([line for line in reported if 'no effect' in line],
                              ['WARNING:tenfold.hana:no effect: TENSORRT_INT8_CALIBRATION, TENSORRT_CALIBRATION_CACHE '
                               '(the engine is fp32, which takes no ranges)'])
         os.environ.pop('TENSORRT_CALIBRATION_CACHE')
-        self.assertEqual([line for line in self.told(precision='fp32')[1] if 'no effect' in line], [])
-        _, told = self.told(precision='fp16', calibration_data=DATA, tf32=True)
-        self.assertEqual([line.partition('no effect: ')[2].partition(' (')[0] for line in told if 'no effect' in line],
+        self.assertEqual([line for line in self.reported(precision='fp32')[1] if 'no effect' in line], [])
+        _, reported = self.reported(precision='fp16', calibration_data=DATA, tf32=True)
+        self.assertEqual([line.partition('no effect: ')[2].partition(' (')[0] for line in reported if 'no effect' in line],
                          ['tf32', 'calibration_data'])
 
     @mock.patch.object(tenfold, 'build', first_plan)
     def test_calibration_beside_an_engine_that_lies_there(self):
         for rebuild, effect in ((None, True), (None, False), (True, True)):
-            _, told = self.told(precision='int8', int8_calibration=True, force_engine_rebuild=rebuild)
-            found = [line for line in told if 'no effect: int8_calibration (the engine that lies there' in line]
-            self.assertEqual(len(found), 0 if effect else 1, told)
+            _, reported = self.reported(precision='int8', int8_calibration=True, force_engine_rebuild=rebuild)
+            found = [line for line in reported if 'no effect: int8_calibration (the engine that lies there' in line]
+            self.assertEqual(len(found), 0 if effect else 1, reported)
 
     def test_settings_are_what_is_used(self):
-        embeddings, _ = self.told()   # auto
+        embeddings, _ = self.reported()   # auto
         self.assertEqual((embeddings.settings.precision, embeddings.settings.use_tensorrt), (embeddings.precision, True))
-        embeddings, _ = self.told(use_tensorrt=False, precision='fp16', int8_calibration=True)
+        embeddings, _ = self.reported(use_tensorrt=False, precision='fp16', int8_calibration=True)
         self.assertEqual((embeddings.settings.precision, embeddings.settings.use_tensorrt, embeddings.settings.int8_calibration),
                          ('fp32', False, False))
 
     def test_auto_without_texts_says_what_it_took(self):
         with mock.patch.object(_tensorrt_embeddings, 'auto_precision', lambda device, ranges: 'int8' if ranges else 'fp16'):
-            _, told = self.told()
-        self.assertIn('precision auto is fp16 on cpu, and not int8: that takes ranges from calibration_data', told[0])
+            _, reported = self.reported()
+        self.assertIn('precision auto is fp16 on cpu, and not int8: that takes ranges from calibration_data', reported[0])
 
     def test_fp32_is_fp32(self):
         with mock.patch.object(tenfold, 'build', wraps=tenfold.build) as build:
@@ -252,13 +252,13 @@ class Effects(HanaCase):
 
     def test_a_load_tells_its_size_and_its_seconds(self):
         for what in ('built', 'loaded'):
-            _, told = self.told('INFO', precision='fp32')
-            self.assertTrue(any(re.search(what + r' \S+_fp32.engine: \d+\.\d MB in \d+\.\d\d s', line) for line in told), told)
+            _, reported = self.reported('INFO', precision='fp32')
+            self.assertTrue(any(re.search(what + r' \S+_fp32.engine: \d+\.\d MB in \d+\.\d\d s', line) for line in reported), reported)
 
     def test_long_builds_show_progress(self):
         with mock.patch.object(_progress, '_SILENT', 0.0):
-            _, told = self.told('INFO', precision='fp32')
-        self.assertTrue(any('building sentence-transformers_all-MiniLM-L6-v2_fp32.engine: ' in line for line in told), told)
+            _, reported = self.reported('INFO', precision='fp32')
+        self.assertTrue(any('building sentence-transformers_all-MiniLM-L6-v2_fp32.engine: ' in line for line in reported), reported)
         terminal = mock.Mock(isatty=lambda: True)
         with mock.patch.object(_progress, '_SILENT', 0.0), mock.patch('sys.stderr', terminal):
             bar = _progress.BuildProgress('x.engine')
@@ -277,18 +277,18 @@ class Precisions(HanaCase):
         self.assertGreater(self.cosines(embeddings, DATA[1::2]).mean(), 0.99)
         files = os.listdir(self.path('calibration'))
         self.assertIn('sentence-transformers_all-MiniLM-L6-v2_calibration.cache', files)
-        with mock.patch.object(_precision, 'ERROR_BUDGET', 1e-12), self.assertLogs(LOG, 'WARNING') as told:
+        with mock.patch.object(_precision, 'ERROR_BUDGET', 1e-12), self.assertLogs(LOG, 'WARNING') as reported:
             wide = TensorRTEmbeddings(MINILM, precision='int8', calibration_data=DATA, force_engine_rebuild=True)
         self.assertNotEqual(wide.precision, 'int8')
-        self.assertTrue(any('not within its budget' in line for line in told.output), told.output)
+        self.assertTrue(any('not within its budget' in line for line in reported.output), reported.output)
         self.assertGreater(self.cosines(wide, DATA).min(), 0.999)
 
     @mock.patch.object(tenfold, 'build', first_plan)
     def test_calibrations(self):
         cache = self.path('calibration/sentence-transformers_all-MiniLM-L6-v2_calibration.cache')
-        with self.assertLogs(LOG, 'WARNING') as told:   # without data
+        with self.assertLogs(LOG, 'WARNING') as reported:   # without data
             TensorRTEmbeddings(MINILM, precision='int8')
-        self.assertTrue(any('10 built-in sentences' in line for line in told.output))
+        self.assertTrue(any('10 built-in sentences' in line for line in reported.output))
         self.assertFalse(os.path.exists(cache))
         embeddings = TensorRTEmbeddings(MINILM, precision='int8', calibration_data=DATA)
         self.assertEqual(embeddings.precision, 'int8')
@@ -301,17 +301,17 @@ class Precisions(HanaCase):
             self.assertEqual(build.call_count, 0)
             TensorRTEmbeddings(MINILM, precision='int8', force_engine_rebuild=True)
             self.assertEqual(build.call_args.kwargs['calibration']['cache'], cache)
-        with self.assertLogs(LOG, 'WARNING') as told:
+        with self.assertLogs(LOG, 'WARNING') as reported:
             TensorRTEmbeddings(MINILM, precision='int8', calibration_data=['red red', 'red red red'])
-        self.assertTrue(any('calibration_data has changed' in line for line in told.output))
+        self.assertTrue(any('calibration_data has changed' in line for line in reported.output))
         with open(cache) as file:
             text = file.read()
         self.assertNotEqual(text, first)
         with open(cache, 'w') as file:   # half-written
             file.write(text[:len(text) // 2 - 3])
-        with self.assertLogs(LOG, 'WARNING') as told:
+        with self.assertLogs(LOG, 'WARNING') as reported:
             TensorRTEmbeddings(MINILM, precision='int8', calibration_data=['red red', 'red red red'], force_engine_rebuild=True)
-        self.assertTrue(any('is written anew' in line for line in told.output), told.output)
+        self.assertTrue(any('is written anew' in line for line in reported.output), reported.output)
         with open(cache) as file:
             self.assertEqual(file.read(), text)
 
@@ -344,11 +344,11 @@ class Precisions(HanaCase):
     def test_benchmarks_take_turns_until_the_time_is_up(self):
         order = []
         calls = {key: lambda key=key: (order.append(key), time.sleep(0.01)) for key in 'ab'}
-        with self.assertLogs(LOG, 'WARNING') as told:
+        with self.assertLogs(LOG, 'WARNING') as reported:
             turns = _benchmark.Turns(calls).run(1000, 1, 0.1, False)
         self.assertEqual(order, ['a', 'b'] * (len(order) // 2))
         self.assertTrue(1 <= len(turns.times['a']) == len(turns.times['b']) <= 10, turns.times)
-        self.assertRegex(told.output[0], r'ends after \d s: \d of 1000 rounds \(max_seconds is 0.1\)')
+        self.assertRegex(reported.output[0], r'ends after \d s: \d of 1000 rounds \(max_seconds is 0.1\)')
 
         def short():
             raise tenfold.OutOfMemory('12 bytes are free')

@@ -94,10 +94,10 @@ assert embeddings.embed_documents([]) == []
                 shapes = ((1, 1), (2, 12), (4, 12))
                 tenfold.build(engine_path + '.onnx', profiles={n: shapes for n in ('input_ids', 'attention_mask')}, optimization_level=0,
                               tf32=False, device='cpu').save(engine_path)
-        with self.assertLogs('tenfold', 'WARNING') as told:
+        with self.assertLogs('tenfold', 'WARNING') as reported:
             embeddings = Short(MINILM, precision='fp32')
             rows = embeddings.embed_documents(long)
-        words = '\n'.join(told.output)
+        words = '\n'.join(reported.output)
         self.assertIn('takes texts of at most 12 tokens', words)
         self.assertRegex(words, r'text 0 has \d+ tokens and is cut to 12')
         self.near_cut(rows, long, 12)
@@ -106,8 +106,8 @@ assert embeddings.embed_documents([]) == []
     def near_cut(self, rows, texts, tokens):
         model = self.models[MINILM]
         ids = [found if len(found) <= tokens else [*found[:tokens - 1], found[-1]] for found in map(ids_of, texts)]
-        wanted = np.array([model.tokens(one, np.zeros(len(one), int)).mean(0) for one in ids])
-        np.testing.assert_allclose(rows, wanted / np.linalg.norm(wanted, axis=1, keepdims=True), atol=2e-5)
+        expected = np.array([model.tokens(one, np.zeros(len(one), int)).mean(0) for one in ids])
+        np.testing.assert_allclose(rows, expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=2e-5)
 
     def test_export(self):
         export, trtexec = block('000', 'langchain_hana.gpu.export_onnx').split('# Convert')

@@ -136,8 +136,8 @@ def randomized(module, args):
     return module
 
 
-def apart(found, wanted):
-    return max(float((f.double() - w.double()).abs().max() / w.double().abs().max()) for f, w in zip(found, wanted, strict=True))
+def apart(found, expected):
+    return max(float((f.double() - w.double()).abs().max() / w.double().abs().max()) for f, w in zip(found, expected, strict=True))
 
 
 def tried(name, options):
@@ -151,14 +151,14 @@ def tried(name, options):
     reports, chosen = [], _options.read_options(options, None)
     run = torch.compile(module, backend=lambda graph, inputs: _backend.compiled(graph, inputs, chosen, reports))
     with torch.no_grad():
-        wanted, found = tensors(module(*args, **keywords)), tensors(run(*args, **keywords))
-    if not all(bool(w.isfinite().all()) for w in wanted) or torch.allclose(wanted[0][:1], wanted[0][1:2], rtol=1e-4):
+        expected, found = tensors(module(*args, **keywords)), tensors(run(*args, **keywords))
+    if not all(bool(w.isfinite().all()) for w in expected) or torch.allclose(expected[0][:1], expected[0][1:2], rtol=1e-4):
         raise ValueError(f'{name}: results that tell nothing')
-    worst, own = apart(found, wanted), 0.0
+    worst, own = apart(found, expected), 0.0
     if worst > 1e-5:
         with torch.no_grad():
             exact = tensors(copy.deepcopy(module).double()(*(a.double() if a.is_floating_point() else a for a in args), **keywords))
-        own = apart(wanted, exact)
+        own = apart(expected, exact)
     return worst, own, sum(len(r.engines) for r in reports), [b for r in reports for b in r.all_breaks()]
 
 
@@ -215,5 +215,5 @@ def moving(counted):
     return {op: count for op, count in sorted(counted.items()) if op == 'copy' or op in MOVING}
 
 
-def told(counted):
+def reported(counted):
     return ' '.join(f'{count} {op}' for op, count in sorted(counted.items(), key=lambda pair: (-pair[1], pair[0])))

@@ -16,8 +16,8 @@ class Architectures(TorchCase):
                 worst, own, engines, breaks = tried(name, QUICK)
                 self.assertLess(worst, max(1e-4, 3 * own))
                 whole += engines == 1 and not breaks
-                told = f'{name}: {engines} engines, off by {worst:.1e} (eager itself {own:.1e})'
-                print(told + ''.join(f', torch: {o} ({w})' for o, w in breaks), flush=True)
+                reported = f'{name}: {engines} engines, off by {worst:.1e} (eager itself {own:.1e})'
+                print(reported + ''.join(f', torch: {o} ({w})' for o, w in breaks), flush=True)
         self.assertGreaterEqual(whole, min(IN_ONE, len(names)))
 
 

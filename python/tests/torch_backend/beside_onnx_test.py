@@ -28,14 +28,14 @@ CASES = {'vision': vision, 'bert': lambda dtype: beside.made('bert', dtype), 'll
 class BesideOnnx(TorchCase):
     def beside(self, name, module, args, keywords, exported=True):
         model = beside.onnx_of(module, args, keywords)
-        wanted = beside.steps(beside.onnx_engine(model, device='cpu', optimization_level=0, **EXACT))
+        expected = beside.steps(beside.onnx_engine(model, device='cpu', optimization_level=0, **EXACT))
         engine, _ = beside.compiled_engine(module, args, keywords, frozen=True, **{**QUICK, **EXACT})
         found = {'compiled': beside.steps(engine)}
         if exported:
             found['exported'] = beside.steps(tenfold.torch.export(module, args, keywords, optimization_level=0, **EXACT))
         for way, steps in found.items():
-            more, most = sum(beside.moving(steps).values()), sum(beside.moving(wanted).values()) + KNOWN.get(name, 0)
-            self.assertLessEqual(more, most, f'{way}: {beside.told(steps)}; its ONNX export: {beside.told(wanted)}')
+            more, most = sum(beside.moving(steps).values()), sum(beside.moving(expected).values()) + KNOWN.get(name, 0)
+            self.assertLessEqual(more, most, f'{way}: {beside.reported(steps)}; its ONNX export: {beside.reported(expected)}')
 
     def test_small_ones(self):
         for name, make in CASES.items():

@@ -52,14 +52,14 @@ class WithoutAFolder(TorchCase):
     def test_engines_are_built(self):
         for environment in self.variants():
             with self.subTest(environment):
-                told = self.run_in(BUILT, **environment)
-                self.assertEqual(told.count('engine: '), 2, told)
-                self.assertIn('1 lines []', told)
+                reported = self.run_in(BUILT, **environment)
+                self.assertEqual(reported.count('engine: '), 2, reported)
+                self.assertIn('1 lines []', reported)
 
     def test_of_ones_own(self):
-        told = self.run_in(BUILT, options='{"plan_cache": "/proc/x"}', HOME=self.folder)
-        self.assertIn('1 lines []', told)
-        self.assertEqual(told.count('engine: '), 2, told)
+        reported = self.run_in(BUILT, options='{"plan_cache": "/proc/x"}', HOME=self.folder)
+        self.assertIn('1 lines []', reported)
+        self.assertEqual(reported.count('engine: '), 2, reported)
 
     def test_exported_ones(self):
         for environment in self.variants()[::2]:

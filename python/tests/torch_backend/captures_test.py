@@ -22,10 +22,10 @@ def capture():
 @contextlib.contextmanager
 def warned():
     found = []
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as reported:
         warnings.simplefilter('always')
         yield found
-    found += [str(w.message) for w in told if 'tenfold' in str(w.message)]
+    found += [str(w.message) for w in reported if 'tenfold' in str(w.message)]
 
 
 class SaidToBeCaptured(TorchCase):
@@ -34,12 +34,12 @@ class SaidToBeCaptured(TorchCase):
         run, reports = self.compiled(module, dynamic=True)
         with torch.no_grad():
             self.same(run(torch.ones(3, 8)), module(torch.ones(3, 8)))
-            with capture(), warned() as told:
+            with capture(), warned() as reported:
                 for _ in range(2):
                     self.same(run(torch.ones(100, 8)), module(torch.ones(100, 8)))
                 self.same(run(torch.ones(5, 8)), module(torch.ones(5, 8)))        # which has an engine
-            self.assertEqual(len(told), 1, told)
-            self.assertIn('before the capture', told[0])
+            self.assertEqual(len(reported), 1, reported)
+            self.assertIn('before the capture', reported[0])
             self.same(run(torch.ones(100, 8)), module(torch.ones(100, 8)))
         self.assertEqual([subgraph for r in reports for subgraph in r.built], [[(2, 64)], [(65, 128)]])
         self.assertEqual([b for r in reports for b in r.all_breaks()], [])
@@ -48,13 +48,13 @@ class SaidToBeCaptured(TorchCase):
         module = MLP().eval()
         run, reports = self.compiled(module)
         with torch.no_grad():
-            with capture(), warned() as told:
+            with capture(), warned() as reported:
                 for _ in range(2):
                     self.same(run(torch.ones(3, 8)), module(torch.ones(3, 8)))
-            self.assertEqual((len(told), sum(len(r.engines) for r in reports)), (1, 0), told)
-            with warned() as told:
+            self.assertEqual((len(reported), sum(len(r.engines) for r in reports)), (1, 0), reported)
+            with warned() as reported:
                 self.same(run(torch.ones(3, 8)), module(torch.ones(3, 8)))
-        self.assertEqual((told, sum(len(r.engines) for r in reports)), ([], 1))
+        self.assertEqual((reported, sum(len(r.engines) for r in reports)), ([], 1))
         self.assertEqual([b for r in reports for b in r.all_breaks()], [])
 
     def test_weights_that_have_changed(self):
@@ -64,13 +64,13 @@ class SaidToBeCaptured(TorchCase):
         with torch.no_grad():
             run(x)
             module.second.weight.mul_(-2)
-            with capture(), warned() as told:
+            with capture(), warned() as reported:
                 self.same(run(x), module(x))
-            self.assertEqual(len(told), 1, told)
-            self.assertIn('weights have changed', told[0])
-            with warned() as told:
+            self.assertEqual(len(reported), 1, reported)
+            self.assertIn('weights have changed', reported[0])
+            with warned() as reported:
                 self.same(run(x), module(x))
-        self.assertEqual(told, [])
+        self.assertEqual(reported, [])
         self.one_engine(reports)
 
     def test_what_a_living_graph_keeps_is_told(self):
@@ -80,10 +80,10 @@ class SaidToBeCaptured(TorchCase):
         with torch.no_grad(), mock.patch.object(tenfold.Engine, 'captured_calls', 2):
             run(x)
             module.second.weight.mul_(-2)
-            with warned() as told:
+            with warned() as reported:
                 self.same(run(x), module(x))
-        self.assertEqual(len(told), 1, told)
-        self.assertIn('2 calls that CUDA graphs captured', told[0])
+        self.assertEqual(len(reported), 1, reported)
+        self.assertIn('2 calls that CUDA graphs captured', reported[0])
 
 
 @unittest.skipUnless(torch.cuda.is_available(), 'no GPU')
@@ -113,9 +113,9 @@ class OnAGpu(TorchCase):
         with torch.no_grad():
             run(torch.ones(3, 8, device='cuda'))
             x = torch.randn(100, 8, device='cuda')
-            with warned() as told:
+            with warned() as reported:
                 graph, found = self.captured(run, x)
-            self.assertEqual(len(told), 1, told)
+            self.assertEqual(len(reported), 1, reported)
             self.replayed(graph, found, x)
             self.same(run(x), self.module(x))
             graph, found = self.captured(run, x)
@@ -143,9 +143,9 @@ class OnAGpu(TorchCase):
             self.assertTrue(any('captured anew' in line for line in logged.output), logged.output)
             self.replayed(graph, found, x)
             self.module.second.weight.mul_(-2)
-            with warned() as told:
+            with warned() as reported:
                 self.same(run(x), self.module(x))
-            self.assertEqual(len(told), 1, told)
+            self.assertEqual(len(reported), 1, reported)
             del graph, found
             torch.cuda.synchronize()
             graph, found = self.captured(run, x)

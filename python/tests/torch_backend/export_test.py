@@ -57,11 +57,11 @@ class Export(TorchCase):
         x = torch.randn(3, 8)
         args, keywords = (x, torch.tensor(2.0)), {'shift': torch.tensor(0.5)}
         loaded = tenfold.torch.load(tenfold.torch.export(module, args, keywords, **QUICK))
-        found, wanted = loaded(*args, **keywords), module(*args, **keywords)
+        found, expected = loaded(*args, **keywords), module(*args, **keywords)
         self.assertIsNone(found['none'])
-        self.same(found['y'], wanted['y'].detach())
-        self.same(found['both'][0], wanted['both'][0].detach())
-        self.same(found['both'][1], wanted['both'][1])
+        self.same(found['y'], expected['y'].detach())
+        self.same(found['both'][0], expected['both'][0].detach())
+        self.same(found['both'][1], expected['both'][1])
 
     def test_what_an_engine_cannot_do_is_refused_by_name(self):
         x = torch.randn(3, 8)

@@ -29,12 +29,12 @@ print(sum(len(r.engines) for r in reports), "engines")
 
 class Faults(TorchCase):
     def eager_with_one_warning(self, module, word, *args, times=3):
-        with warnings.catch_warnings(record=True) as told, torch.no_grad():
+        with warnings.catch_warnings(record=True) as reported, torch.no_grad():
             warnings.simplefilter('always')
             run, reports = self.compiled(module)
             for _ in range(times):
                 self.same(run(*args), module(*args))
-        ours = [str(w.message) for w in told if 'tenfold' in str(w.message)]
+        ours = [str(w.message) for w in reported if 'tenfold' in str(w.message)]
         self.assertEqual(len(ours), 1, ours)
         self.assertIn(word, ours[0])
         self.assertFalse(any(r.engines for r in reports))
@@ -46,9 +46,9 @@ class Faults(TorchCase):
                 _version.check_version(text)
             self.assertIn(text, str(caught.exception))
         _version.check_version('2.11.0+cu130')
-        with self.assertWarns(UserWarning) as told:
+        with self.assertWarns(UserWarning) as reported:
             _version.check_version('2.99.0')
-        self.assertIn('2.99.0', str(told.warning))
+        self.assertIn('2.99.0', str(reported.warning))
 
     def test_out_of_memory_in_the_middle(self):
         with mock.patch('tenfold.build', side_effect=tenfold.OutOfMemory('no memory for weights')):
@@ -63,11 +63,11 @@ class Faults(TorchCase):
         run, _ = self.compiled(module, dynamic=True)
         with torch.no_grad():
             run(torch.ones(3, 8))
-            with mock.patch('tenfold.build', side_effect=tenfold.OutOfMemory('no memory')), warnings.catch_warnings(record=True) as told:
+            with mock.patch('tenfold.build', side_effect=tenfold.OutOfMemory('no memory')), warnings.catch_warnings(record=True) as reported:
                 warnings.simplefilter('always')
                 for _ in range(2):
                     self.same(run(torch.ones(100, 8)), module(torch.ones(100, 8)))
-            self.assertEqual(sum('no memory' in str(w.message) for w in told), 1)
+            self.assertEqual(sum('no memory' in str(w.message) for w in reported), 1)
             self.same(run(torch.ones(4, 8)), module(torch.ones(4, 8)))
 
     def test_results_that_are_no_tensors(self):
@@ -88,12 +88,12 @@ class Faults(TorchCase):
         run, reports = self.compiled(large, dynamic=True)
         for rows, word in ((30, ''), (999, '2**60'), (40, '')):
             x = torch.ones(rows, 8)
-            with warnings.catch_warnings(record=True) as told:
+            with warnings.catch_warnings(record=True) as reported:
                 warnings.simplefilter('always')
-                found, wanted = run(x), large(x)
-            self.same(found[0], wanted[0])
-            self.assertEqual(found[1], wanted[1])
-            self.assertEqual([word in str(w.message) for w in told if 'tenfold' in str(w.message)], [True] * bool(word))
+                found, expected = run(x), large(x)
+            self.same(found[0], expected[0])
+            self.assertEqual(found[1], expected[1])
+            self.assertEqual([word in str(w.message) for w in reported if 'tenfold' in str(w.message)], [True] * bool(word))
         self.assertEqual(sum(len(r.engines) for r in reports), 1)
 
     def test_sizes_below_zero(self):
@@ -111,8 +111,8 @@ class Faults(TorchCase):
             return y.sum(-1).exp(), torch.empty(3, device='meta') + 1
         run, reports = self.compiled(two)
         x = torch.ones(2, 8)
-        found, wanted = run(x), two(x)
-        self.same(found[0], wanted[0])
+        found, expected = run(x), two(x)
+        self.same(found[0], expected[0])
         self.assertEqual(found[1].device.type, 'meta')
 
     def test_weights_of_several_devices(self):
@@ -148,7 +148,7 @@ class Faults(TorchCase):
             before, found, after = module(x), run(x), module(x)
             self.assertTrue(times)
             self.assertGreater(float((before - after).abs().max()), 1e-3)
-            self.assertTrue(any(torch.allclose(found, wanted, rtol=1e-4, atol=1e-5) for wanted in (before, after)))
+            self.assertTrue(any(torch.allclose(found, expected, rtol=1e-4, atol=1e-5) for expected in (before, after)))
             self.same(run(x), after)
 
     def test_a_weight_that_changes_while_it_compiles(self):
@@ -163,14 +163,14 @@ class Faults(TorchCase):
         module = MLP().eval()
         run, reports = self.compiled(module)
         x = torch.ones(2, 8)
-        with torch.no_grad(), warnings.catch_warnings(record=True) as told:
+        with torch.no_grad(), warnings.catch_warnings(record=True) as reported:
             warnings.simplefilter('always')
             run(x)
             with mock.patch.object(tenfold.Engine, '__call__', side_effect=tenfold.OutOfMemory('no memory for a run')):
                 self.same(run(x), module(x))
                 self.same(run(x), module(x))
             self.same(run(x), module(x))
-        self.assertEqual(sum('no memory for a run' in str(w.message) for w in told), 1)
+        self.assertEqual(sum('no memory for a run' in str(w.message) for w in reported), 1)
 
     def test_memory_that_is_scarce(self):
         done = python(SCARCE, PYTHONPATH=os.pathsep.join(filter(None, [HERE, os.environ.get('PYTHONPATH')])))

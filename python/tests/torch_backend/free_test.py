@@ -75,8 +75,8 @@ class FreeWeights(TorchCase):
         x = torch.randn(3, 8)
         for _ in range(2):
             with torch.no_grad():
-                for found, wanted in zip(run(x), twin(x), strict=True):
-                    self.same(found, wanted)
+                for found, expected in zip(run(x), twin(x), strict=True):
+                    self.same(found, expected)
         gc.collect()
         self.assertGreater(sum(len(r.engines) for r in reports), 0)
         self.assertIs(module.first.weight, module.second.weight)
@@ -105,9 +105,9 @@ class FreeWeights(TorchCase):
         module = MLP().eval()
         held = [module]
         run, _ = self.compiled(lambda x: held[0](x), free_weights=True)
-        with torch.no_grad(), self.assertLogs('tenfold', 'INFO') as told:
+        with torch.no_grad(), self.assertLogs('tenfold', 'INFO') as reported:
             self.same(run(torch.ones(2, 8)), module(torch.ones(2, 8)))
-        self.assertTrue(any('no weight is dropped' in line for line in told.output), told.output)
+        self.assertTrue(any('no weight is dropped' in line for line in reported.output), reported.output)
 
 
 if __name__ == '__main__':

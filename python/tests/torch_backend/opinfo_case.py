@@ -81,13 +81,13 @@ def calls_of_samples(op, dtype, most):
 
 def described(function, args, kwargs):
     """A call but for the numbers in its tensors: calls of one description are one graph."""
-    def told(value):
+    def reported(value):
         if isinstance(value, torch.Tensor):
             return f'{value.dtype}{list(value.shape)}{list(value.stride())}+{value.storage_offset()}'.removeprefix('torch.')
         if isinstance(value, (list, tuple)):
-            return f'[{", ".join(map(told, value))}]'
+            return f'[{", ".join(map(reported, value))}]'
         return repr(value)
-    return f'{function}({", ".join([*map(told, args), *(f"{k}={told(v)}" for k, v in sorted(kwargs.items()))])})'
+    return f'{function}({", ".join([*map(told, args), *(f"{k}={reported(v)}" for k, v in sorted(kwargs.items()))])})'
 
 
 def flat(value):
@@ -121,35 +121,35 @@ def graph_of(function, args, kwargs):
 def check(function, args, kwargs):
     """None: an engine computes it as torch does. Else why not."""
     graph, tensors = graph_of(function, args, kwargs)
-    wanted = flat(function(*args, **kwargs))
+    expected = flat(function(*args, **kwargs))
     try:
         subgraph = Subgraph(graph.graph, {}, QUICK, graph)
         found = flat(subgraph(tensors))
     except (Refused, tenfold.Error) as error:
         return f'{type(error).__name__}: {error}'
     if function is torch.ops.aten._embedding_bag.default or not flat(args):     # graph_of() has other results
-        found, wanted = found[:1], wanted[:1]
+        found, expected = found[:1], expected[:1]
     if function in ORDERS:
-        by_places(function, args, kwargs, found, wanted)
-    return difference(function, found, wanted, lambda: flat(function(*doubled(args), **doubled(kwargs))))
+        by_places(function, args, kwargs, found, expected)
+    return difference(function, found, expected, lambda: flat(function(*doubled(args), **doubled(kwargs))))
 
 
 def doubled(value):
     return torch.utils._pytree.tree_map_only(torch.Tensor, lambda t: t.double() if t.is_floating_point() else t, value)
 
 
-def by_places(function, args, kwargs, found, wanted):
+def by_places(function, args, kwargs, found, expected):
     """Equal elements may come in any order: what lies at the places is compared instead of the places."""
     given = dict(zip((a.name for a in function._schema.arguments), args, strict=False)) | kwargs
     axis, x = given.get('dim', -1), given['self']
     if x.dim() and not given.get('stable'):
-        found[1], wanted[1] = (torch.gather(x, axis, places) for places in (found[1], wanted[1]))
+        found[1], expected[1] = (torch.gather(x, axis, places) for places in (found[1], expected[1]))
 
 
-def difference(function, found, wanted, exactly):
-    if len(found) != len(wanted):
-        return f'WRONG {len(found)} results, torch has {len(wanted)}'
-    for place, (ours, theirs) in enumerate(zip(found, wanted, strict=True)):
+def difference(function, found, expected, exactly):
+    if len(found) != len(expected):
+        return f'WRONG {len(found)} results, torch has {len(expected)}'
+    for place, (ours, theirs) in enumerate(zip(found, expected, strict=True)):
         if 'empty' in str(function):           # what nobody has written holds anything
             ours, theirs = torch.zeros_like(ours), torch.zeros_like(theirs)
         try:

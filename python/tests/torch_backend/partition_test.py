@@ -77,10 +77,10 @@ class Partitions(TorchCase):
             y = module(x)
             torch._dynamo.graph_break()
             return module(y @ torch.ones(4, 8))
-        told = tenfold.torch.explain(broken, torch.randn(3, 8), options=QUICK)
-        self.assertEqual(len(told.graphs), 2)
-        self.assertEqual(len(told.engines), 2, str(told))
-        self.assertEqual([o for o, _ in told.breaks], ['the rest of the module'])
+        reported = tenfold.torch.explain(broken, torch.randn(3, 8), options=QUICK)
+        self.assertEqual(len(reported.graphs), 2)
+        self.assertEqual(len(reported.engines), 2, str(reported))
+        self.assertEqual([o for o, _ in reported.breaks], ['the rest of the module'])
 
     def test_each_reason_is_logged_once(self):
         module = Between(lambda x: torch.special.i0(x)).eval()
@@ -91,9 +91,9 @@ class Partitions(TorchCase):
         self.assertEqual(sum('aten.i0' in line for line in logged.output), 1, logged.output)
 
     def test_explain(self):
-        told = tenfold.torch.explain(MLP().eval(), torch.randn(3, 8), options=QUICK)
-        self.assertEqual((len(told.graphs), len(told.engines), told.breaks), (1, 1, []))
-        self.assertIn('1 graphs, 1 engines', str(told))
+        reported = tenfold.torch.explain(MLP().eval(), torch.randn(3, 8), options=QUICK)
+        self.assertEqual((len(reported.graphs), len(reported.engines), reported.breaks), (1, 1, []))
+        self.assertIn('1 graphs, 1 engines', str(reported))
 
     def test_the_name_of_the_backend(self):
         self.assertIn('tenfold', torch._dynamo.list_backends())

@@ -74,9 +74,9 @@ class Promises(TorchCase):
             x = torch.randn(2, length, 8)
             with torch.no_grad():
                 self.same(run(x), eager(x))
-            for (name, found), wanted in zip(ours.named_buffers(), eager.buffers(), strict=True):
+            for (name, found), expected in zip(ours.named_buffers(), eager.buffers(), strict=True):
                 with self.subTest(name):
-                    self.same(found, wanted)
+                    self.same(found, expected)
         self.assertEqual([b for r in reports for b in r.all_breaks()], [])
 
     def test_inputs_that_change_places(self):
@@ -94,8 +94,8 @@ class Promises(TorchCase):
         run, reports = self.compiled(module)
         x = torch.randn(3, 8)
         with torch.no_grad():
-            found, wanted = run(x), module(x)
-        for ours, theirs in zip(found, wanted, strict=True):
+            found, expected = run(x), module(x)
+        for ours, theirs in zip(found, expected, strict=True):
             self.same(ours, theirs)
         self.assertIs(found[4], x)
         self.assertEqual(found[2].data_ptr(), x.data_ptr())
@@ -109,9 +109,9 @@ class Promises(TorchCase):
         run, reports = self.compiled(module)
         x = torch.randn(2, 3, 9, 7).contiguous(memory_format=torch.channels_last)
         with torch.no_grad():
-            found, wanted = run(x), module(x)
-        self.assertTrue(wanted.is_contiguous(memory_format=torch.channels_last))
-        self.same(found, wanted)
+            found, expected = run(x), module(x)
+        self.assertTrue(expected.is_contiguous(memory_format=torch.channels_last))
+        self.same(found, expected)
         self.one_engine(reports)
 
     def test_strided_inputs(self):
@@ -126,9 +126,9 @@ class Promises(TorchCase):
         run, reports = self.compiled(module)
         x = torch.randn(4, 8)
         with torch.no_grad(), torch.autocast('cpu', torch.bfloat16):
-            found, wanted = run(x), module(x)
+            found, expected = run(x), module(x)
         self.assertEqual(found.dtype, torch.bfloat16)
-        self.same(found, wanted, rtol=2e-2, atol=2e-2)
+        self.same(found, expected, rtol=2e-2, atol=2e-2)
         self.one_engine(reports)
 
     def test_threads(self):
@@ -137,7 +137,7 @@ class Promises(TorchCase):
         inputs = [torch.randn(2 + i % 5, 8) for i in range(40)]
         with torch.no_grad():
             run(inputs[0]), run(inputs[1])
-            wanted = [module(x) for x in inputs]
+            expected = [module(x) for x in inputs]
         found = [None] * len(inputs)
 
         def some(begin):
@@ -146,7 +146,7 @@ class Promises(TorchCase):
                     found[i] = run(inputs[i])
         threads = [threading.Thread(target=some, args=(i,)) for i in range(4)]
         [t.start() for t in threads], [t.join() for t in threads]
-        for ours, theirs in zip(found, wanted, strict=True):
+        for ours, theirs in zip(found, expected, strict=True):
             self.same(ours, theirs)
 
     def test_eval_gives_results_without_a_gradient(self):
@@ -162,7 +162,7 @@ class Promises(TorchCase):
     def test_who_asks_for_gradients_gets_torch_and_one_warning(self):
         module = MLP()                                        # in training mode
         run, reports = self.compiled(module)
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as reported:
             warnings.simplefilter('always')
             run(torch.ones(2, 8)).sum().backward()
             run(torch.ones(3, 8)).sum().backward()
@@ -172,7 +172,7 @@ class Promises(TorchCase):
             run(x)[0, 0].backward()
             run(torch.ones(4, 8, requires_grad=True))[0, 0].backward()
         self.assertIsNotNone(x.grad)
-        ours = [str(w.message) for w in told if 'tenfold' in str(w.message)]
+        ours = [str(w.message) for w in reported if 'tenfold' in str(w.message)]
         self.assertEqual(len(ours), 2, ours)                  # one for each reason
         self.assertIn('training mode', ours[0])
         self.assertFalse(any(r.engines for r in reports))
@@ -228,9 +228,9 @@ class Promises(TorchCase):
             return y * 1j, 'word', {'y': y, 'n': x.shape[0], 'none': None}
         run, _ = self.compiled(both)
         x = torch.randn(4, 8)
-        found, wanted = run(x), both(x)
-        self.same(found[0], wanted[0])
-        self.same(found[2]['y'], wanted[2]['y'])
+        found, expected = run(x), both(x)
+        self.same(found[0], expected[0])
+        self.same(found[2]['y'], expected[2]['y'])
         self.assertEqual((found[1], found[2]['n'], found[2]['none']), ('word', 4, None))
 
 

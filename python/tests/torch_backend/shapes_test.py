@@ -72,9 +72,9 @@ class Shapes(TorchCase):
         run, reports = self.compiled(shifted, dynamic=True)
         for rows in (4, 6, 9):
             x = torch.randn(rows, 8)
-            found, wanted = run(x), shifted(x)
-            self.same(found[0], wanted[0])
-            self.assertEqual(found[1], wanted[1])
+            found, expected = run(x), shifted(x)
+            self.same(found[0], expected[0])
+            self.assertEqual(found[1], expected[1])
 
     def test_an_empty_batch(self):
         module = MLP().eval()

@@ -41,9 +41,9 @@ class TorchCase(Case):
         made = torch.compile(module, dynamic=dynamic, backend=lambda graph, inputs: _backend.compiled(graph, inputs, chosen, reports))
         return made, reports
 
-    def same(self, found, wanted, **tolerance):
+    def same(self, found, expected, **tolerance):
         """Values, types, shapes and strides."""
-        torch.testing.assert_close(found, wanted, check_stride=True, **(tolerance or {'rtol': 1e-4, 'atol': 1e-5}))
+        torch.testing.assert_close(found, expected, check_stride=True, **(tolerance or {'rtol': 1e-4, 'atol': 1e-5}))
 
     def one_engine(self, reports, breaks=0):
         self.assertEqual([len(r.engines) for r in reports], [1], list(map(str, reports)))

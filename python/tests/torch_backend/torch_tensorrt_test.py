@@ -84,8 +84,8 @@ class Names(TorchCase):
             except ValueError as error:
                 self.assertIn(name, str(error))
                 return 'refused'
-        told = [line for line in lines if name in line and 'no effect' in line]
-        self.assertEqual(len(told), 0 if made else 1, f'{name}={value!r} does nothing and says nothing')
+        reported = [line for line in lines if name in line and 'no effect' in line]
+        self.assertEqual(len(reported), 0 if made else 1, f'{name}={value!r} does nothing and says nothing')
         return 'effect' if made else 'said'
 
     def test_every_setting_has_an_effect_is_refused_or_says_so(self):
@@ -140,8 +140,8 @@ class Names(TorchCase):
             def forward(self, x):
                 return torch.relu(x) * (1.0 if torch.compiler.is_dynamo_compiling() else 2.0)
         x = torch.ones(3, 8)
-        for strict, wanted in ((True, 1.0), (False, 2.0)):
-            self.same(self.optimized(OfItsTime().eval(), strict=strict)(x), x * wanted)
+        for strict, expected in ((True, 1.0), (False, 2.0)):
+            self.same(self.optimized(OfItsTime().eval(), strict=strict)(x), x * expected)
         with self.assertRaises(ValueError):
             self.optimized(strict=True, ir='torch_compile')
 
@@ -181,8 +181,8 @@ class Names(TorchCase):
                                                              algo_type=torch_tensorrt.ptq.CalibrationAlgo.ENTROPY_CALIBRATION_2)
         ours = torch_tensorrt.compile(module, inputs=[torch_tensorrt.Input([4, 64])], enabled_precisions={torch.int8, torch.float},
                                       calibrator=calibrator)
-        wanted = module(data[0]).detach()
-        error = float((ours(data[0]) - wanted).norm() / wanted.norm())
+        expected = module(data[0]).detach()
+        error = float((ours(data[0]) - expected).norm() / expected.norm())
         self.assertLess(error, 0.05)
         self.assertTrue(os.path.getsize(self.path('c.cache')))
 
@@ -190,9 +190,9 @@ class Names(TorchCase):
         class Odd(torch.nn.Module):
             def forward(self, x):
                 return torch.special.i0(x)
-        with self.assertWarns(UserWarning) as told:
+        with self.assertWarns(UserWarning) as reported:
             ours = self.optimized(Odd().eval())
-        self.assertIn('aten.i0.default', str(told.warning))
+        self.assertIn('aten.i0.default', str(reported.warning))
         self.same(ours(torch.ones(3, 8)), Odd()(torch.ones(3, 8)))
         with self.assertRaises(tenfold.Unsupported):
             self.optimized(Odd().eval(), require_full_compilation=True)

@@ -59,13 +59,13 @@ class Held(torch.nn.Module):
 
 class Transforms(TorchCase):
     def in_each_mode(self, function, x, **more):
-        wanted = function(x)
+        expected = function(x)
         for mode in (torch.enable_grad, torch.no_grad):
             torch._dynamo.reset()
             with mode(), self.subTest(mode.__name__, **more):
                 run, reports = self.compiled(function, min_block_size=1)
                 found = run(x)
-                torch.testing.assert_close(found, wanted.detach(), rtol=1e-4, atol=1e-5)
+                torch.testing.assert_close(found, expected.detach(), rtol=1e-4, atol=1e-5)
                 self.assertFalse(found.requires_grad)
                 self.assertTrue(any(r.engines for r in reports), list(map(str, reports)))
 
@@ -103,11 +103,11 @@ class Raised(TorchCase):
         for kind in (TypeError, KeyError, ValueError, IndexError, ZeroDivisionError, type('Own', (Exception,), {})):
             torch._dynamo.reset()
             with mock.patch('tenfold.torch._backend.aot_module_simplified', side_effect=kind('odd')), \
-                    warnings.catch_warnings(record=True) as told, torch.no_grad():
+                    warnings.catch_warnings(record=True) as reported, torch.no_grad():
                 warnings.simplefilter('always')
                 run, _ = self.compiled(module)
                 self.same(run(x), module(x))
-            ours = [str(w.message) for w in told if 'tenfold' in str(w.message)]
+            ours = [str(w.message) for w in reported if 'tenfold' in str(w.message)]
             self.assertEqual(len(ours), 1, ours)
             self.assertIn('odd', ours[0])
 

@@ -13,9 +13,9 @@ class Weights(TorchCase):
         return run(x), module(x).detach(), before, reports
 
     def noticed(self, change):
-        found, wanted, before, reports = self.changed(change)
-        self.assertGreater(float((wanted - before).abs().max()), 1e-3)
-        self.same(found, wanted)
+        found, expected, before, reports = self.changed(change)
+        self.assertGreater(float((expected - before).abs().max()), 1e-3)
+        self.same(found, expected)
         self.assertEqual(sum(len(r.engines) for r in reports), 1)       # a refit, no new graph
 
     def test_load_state_dict(self):
@@ -44,11 +44,11 @@ class Weights(TorchCase):
     def test_another_parameter(self):
         def change(module):
             module.second.weight = torch.nn.Parameter(torch.randn(4, 16))
-        found, wanted, _, _ = self.changed(change)
-        self.same(found, wanted)
+        found, expected, _, _ = self.changed(change)
+        self.same(found, expected)
 
     def test_frozen_skips_the_look(self):
-        found, wanted, before, _ = self.changed(lambda m: m.second.weight.mul_(-3), frozen=True)
+        found, expected, before, _ = self.changed(lambda m: m.second.weight.mul_(-3), frozen=True)
         self.same(found, before)
 
     def test_parameters_that_torch_makes_attributes(self):         # as it does for inductor's freezing
@@ -77,21 +77,21 @@ class WritesThatCountNowhere(TorchCase):
     def late(self, module, x, write, most=16):
         """Calls until the result is that of the weights as they are; none in between is anything but that of the old or the new ones."""
         run, _ = self.compiled(module)
-        with torch.no_grad(), warnings.catch_warnings(record=True) as told:
+        with torch.no_grad(), warnings.catch_warnings(record=True) as reported:
             warnings.simplefilter('always')
             run(x), run(x)
             before = module(x)
             write(module)
-            wanted = module(x)
-            self.assertGreater(float((wanted - before).abs().max()), 1e-3)
+            expected = module(x)
+            self.assertGreater(float((expected - before).abs().max()), 1e-3)
             for calls in range(1, most + 1):
                 found = run(x)
-                if torch.allclose(found, wanted, rtol=1e-4, atol=1e-5):
+                if torch.allclose(found, expected, rtol=1e-4, atol=1e-5):
                     break
                 self.same(found, before)
-            self.same(found, wanted)
-            self.same(run(x), wanted)
-        return calls, [str(w.message) for w in told if 'increment_version' in str(w.message)]
+            self.same(found, expected)
+            self.same(run(x), expected)
+        return calls, [str(w.message) for w in reported if 'increment_version' in str(w.message)]
 
     def table(self):
         return torch.nn.Sequential(torch.nn.Embedding(5000, 32), torch.nn.Linear(32, 8), torch.nn.ReLU(), torch.nn.Linear(8, 8),
@@ -100,15 +100,15 @@ class WritesThatCountNowhere(TorchCase):
     def test_few_weights_are_looked_at_in_each_call(self):
         def element(module):
             module.first.weight.data[3, 2] += 50
-        calls, told = self.late(MLP().eval(), torch.ones(3, 8), element)
-        self.assertEqual((calls, len(told)), (1, 1), told)
+        calls, reported = self.late(MLP().eval(), torch.ones(3, 8), element)
+        self.assertEqual((calls, len(reported)), (1, 1), reported)
 
     def test_a_row_of_a_table(self):
         def row(module):
             module[0].weight.data[7] = 3.0
-        calls, told = self.late(self.table(), torch.tensor([[7, 8]]), row)
-        self.assertEqual(len(told), 1, told)
-        self.assertIn('up to 15 calls', told[0])
+        calls, reported = self.late(self.table(), torch.tensor([[7, 8]]), row)
+        self.assertEqual(len(reported), 1, reported)
+        self.assertIn('up to 15 calls', reported[0])
 
     def test_every_place_is_found_in_time(self):
         for row in range(0, 5000, 311):

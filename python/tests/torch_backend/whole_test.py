@@ -87,8 +87,8 @@ class Whole(TorchCase):
         run, reports = self.compiled(lambda q, k, v: functional.scaled_dot_product_attention(q, k * 2, v, mask).tanh().exp() - 1)
         with torch.no_grad(), Networks() as networks:
             found = run(q, k, v)
-        wanted = functional.scaled_dot_product_attention(q.double(), k.double() * 2, v.double(), mask).tanh().exp() - 1
-        torch.testing.assert_close(found.double(), wanted, rtol=5e-3, atol=5e-3)
+        expected = functional.scaled_dot_product_attention(q.double(), k.double() * 2, v.double(), mask).tanh().exp() - 1
+        torch.testing.assert_close(found.double(), expected, rtol=5e-3, atol=5e-3)
         self.one_engine(reports)
         self.assertEqual((networks.of('FusedAttention'), networks.of('Attention')), (1, 0))
 

@@ -254,14 +254,14 @@ pid_t holding(const std::string& lock, const std::string& held, Body body) {
 
 TEST_F(File, WhoHoldsALockAndIsStoppedIsNotWaitedForForEver) {
   const pid_t child = holding(at("lock"), at("held"), [] { raise(SIGSTOP); });
-  std::string told;
-  const Log log([&](Severity, std::string_view text) { told += text; });
+  std::string reported;
+  const Log log([&](Severity, std::string_view text) { reported += text; });
   const std::string message = io_error([&] { FileLock mine(at("lock"), log, std::chrono::milliseconds(1500)); });
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   EXPECT_NE(message.find("process " + std::to_string(child)), std::string::npos) << message;
   EXPECT_NE(message.find("is stopped"), std::string::npos) << message;
-  EXPECT_NE(told.find("waiting for process " + std::to_string(child)), std::string::npos) << told;
+  EXPECT_NE(reported.find("waiting for process " + std::to_string(child)), std::string::npos) << reported;
   FileLock mine(at("lock"));   // what a process held that was killed is free
 }
 

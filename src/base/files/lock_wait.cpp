@@ -118,7 +118,7 @@ void wait_for_lock(int descriptor, const std::string& path, const Log& log, std:
   const Clock::time_point start = Clock::now();
   Clock::time_point last_work = start, next_look = start + std::min(kBetweenLooks, patience);
   LockHolder last;
-  bool told = false;
+  bool reported = false;
   for (milliseconds pause{1}; ::flock(descriptor, LOCK_EX | LOCK_NB) != 0; pause = std::min(2 * pause, kLongestPause)) {
     if (errno != EWOULDBLOCK && errno != EINTR)
       fail(ErrorKind::io, cat("cannot lock '", path, "': ", std::generic_category().message(errno)));
@@ -130,9 +130,9 @@ void wait_for_lock(int descriptor, const std::string& path, const Log& log, std:
     const LockHolder holder = holder_of_lock(descriptor);
     if (holder.process != last.process || holder.processor_time != last.processor_time) last_work = now;
     last = holder;
-    if (!told && now - start >= kSilent) {
+    if (!reported && now - start >= kSilent) {
       log(Severity::info, "waiting for ", holder.text(), ", which holds the lock '", path, "'");
-      told = true;
+      reported = true;
     }
     require(now - last_work < patience, ErrorKind::io, holder.text(), " holds the lock '", path, "' and ",
             holder.process == 0 ? "did not give it back" : holder.stopped ? "is stopped" : "has done nothing", " for ",

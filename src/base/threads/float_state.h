@@ -14,21 +14,21 @@ enum class Denormals : std::uint8_t { flush, keep };
 // Kernels give the same bits whatever the caller's settings are. The caller's state comes back when the object dies.
 class FloatState {
  public:
-  explicit FloatState(Denormals denormals = Denormals::flush) noexcept : saved_(_mm_getcsr()), before_(wanted_) { set(denormals); }
-  ~FloatState() { _mm_setcsr(saved_), wanted_ = before_; }
+  explicit FloatState(Denormals denormals = Denormals::flush) noexcept : saved_(_mm_getcsr()), before_(requested_) { set(denormals); }
+  ~FloatState() { _mm_setcsr(saved_), requested_ = before_; }
   FloatState(const FloatState&) = delete;
   FloatState& operator=(const FloatState&) = delete;
   // Sets the state for good: what a worker thread does.
   static void set(Denormals denormals = Denormals::flush) noexcept {
-    wanted_ = denormals;
+    requested_ = denormals;
     _mm_setcsr(kMaskTraps | (denormals == Denormals::flush ? kFlushResults | kFlushOperands : 0));
   }
   // Of the innermost FloatState of this thread, for workers that help it. Outside of any: flush.
-  static Denormals wanted() noexcept { return wanted_; }
+  static Denormals requested() noexcept { return requested_; }
 
  private:
   static constexpr unsigned kMaskTraps = 0x1f80, kFlushResults = 0x8000, kFlushOperands = 0x0040;
-  static inline thread_local constinit Denormals wanted_ = Denormals::flush;
+  static inline thread_local constinit Denormals requested_ = Denormals::flush;
   unsigned saved_;
   Denormals before_;
 };

@@ -18,15 +18,15 @@ using Clock = std::chrono::steady_clock;
 // A thread that runs and tells whether it has been on one CPU since it was asked: others' work may send it on at once.
 struct Runner {
   std::atomic<pid_t> number{0};
-  std::atomic<int> wanted{-1};
+  std::atomic<int> expected{-1};
   std::atomic<bool> been{false}, stop{false};
   std::thread thread{[this] {
     number = gettid();
     while (!stop)
-      if (const int where = wanted; where == sched_getcpu() && where == wanted) been = true;
+      if (const int where = expected; where == sched_getcpu() && where == expected) been = true;
   }};
   ~Runner() { stop = true, thread.join(); }
-  void look_for(int where) { wanted = where, been = false; }
+  void look_for(int where) { expected = where, been = false; }
   bool has_been_there(std::chrono::milliseconds patience) const {
     for (const auto until = Clock::now() + patience; Clock::now() < until;) {
       if (been) return true;

@@ -123,13 +123,13 @@ bool ThreadPool::lock() noexcept {
 }
 
 void ThreadPool::run(std::int64_t parts, Function function, void* context) noexcept {
-  const FloatState state(FloatState::wanted());
+  const FloatState state(FloatState::requested());
   if (parts <= 1 || size_ == 1 || !lock()) {
     for (std::int64_t part = 0; part < parts; ++part) function(context, part, 0);
     return;
   }
   if (made_in_ != fork_generation()) start_workers();
-  denormals_ = FloatState::wanted();
+  denormals_ = FloatState::requested();
   function_ = function;
   context_ = context;
   parts_ = parts;
@@ -241,7 +241,7 @@ void ThreadPool::work_loop(int worker) noexcept {
     const std::uint32_t seen = jobs_.load();   // before looking at the gate: a job opened after the look then ends the wait
     if (stop_.load()) return;
     if (enter(worker)) {
-      if (FloatState::wanted() != denormals_) FloatState::set(denormals_);
+      if (FloatState::requested() != denormals_) FloatState::set(denormals_);
       claim_parts(worker);
       leave(worker);
     }

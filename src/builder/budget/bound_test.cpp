@@ -83,8 +83,8 @@ TEST(BudgetBound, NoFinishedPlanIsOverItAndErrorsAreTrue) {
     EXPECT_LE(error_of(engine, graph, config), config.budget->max_error * (1 + 1e-3) + 1e-6) << seed << " " << config.budget->metric;
     BuildConfig narrow = config;  // "everything permitted", which is rarely the quickest of so small networks
     narrow.budget.reset();
-    const double told = report.budget->plans[0].error, error = error_of(builder::build_graph(graph, narrow), graph, config);
-    EXPECT_NEAR(told, error, 1e-5 + 1e-3 * error) << seed << " " << config.budget->metric;
+    const double reported = report.budget->plans[0].error, error = error_of(builder::build_graph(graph, narrow), graph, config);
+    EXPECT_NEAR(reported, error, 1e-5 + 1e-3 * error) << seed << " " << config.budget->metric;
     for (const BudgetPlan& p : report.budget->plans) over += !p.within;
   }
   EXPECT_GT(over, 3);  // the bounds bind

@@ -17,7 +17,7 @@ namespace {
 struct Answered {
   int index = 0;   // of the sample
   InputSet sample;
-  std::vector<RuntimeValue> wanted;
+  std::vector<RuntimeValue> requested;
 };
 using Answers = std::vector<std::vector<RuntimeValue>>;   // by sample, then by output
 
@@ -57,7 +57,7 @@ struct Judge::Impl {
   std::vector<quant::SampleError> errors_of(const Answers& got, std::size_t output, bool labeled) const {
     std::vector<quant::SampleError> errors;
     for (std::size_t s = 0; s < answered.size(); ++s) {
-      const RuntimeValue& want = answered[s].wanted.at(output);
+      const RuntimeValue& want = answered[s].requested.at(output);
       if (!is_judged(want)) continue;
       const RuntimeValue& answer = got[s].at(output);
       // An answer of another shape is as far off as can be.
@@ -71,7 +71,7 @@ struct Judge::Impl {
   // The first output of classes; none without labels.
   std::size_t output_of_labels() const {
     for (std::size_t o = 0; !budget.labels.empty() && o < bounds.size(); ++o)
-      if (is_judged(answered.front().wanted.at(o)) && gives_classes(answered.front().wanted[o].tensor())) return o;
+      if (is_judged(answered.front().requested.at(o)) && gives_classes(answered.front().requested[o].tensor())) return o;
     return bounds.size();
   }
   // Rows of a batch are labeled one after the other.
@@ -104,7 +104,7 @@ struct Judge::Impl {
   Judged by_callers_measure(const Answers& got) const {
     std::vector<OutputSet> reference, candidate;
     for (std::size_t s = 0; s < answered.size(); ++s)
-      reference.push_back(set_of(answered[s].wanted)), candidate.push_back(set_of(got[s]));
+      reference.push_back(set_of(answered[s].requested)), candidate.push_back(set_of(got[s]));
     const double error = budget.measure(reference, candidate);
     require(!std::isnan(error), ErrorKind::invalid_argument, "ErrorBudget::measure gave no number (NaN) for an error");
     const double share = error / budget.max_error;

@@ -79,10 +79,10 @@ RecordFile BudgetRecords::file_of_ranges() const {
 bool BudgetRecords::find_ranges(Findings& findings) const {
   const auto lines = file_of_ranges().find(key("ranges", calibration_));
   if (!lines || lines->empty()) return false;
-  CalibrationReport told;
+  CalibrationReport reported;
   quant::Ranges ranges;
   Reader head(lines->front());
-  told.samples = static_cast<int>(head.number()), told.values = static_cast<int>(head.number()), told.method = head.rest();
+  reported.samples = static_cast<int>(head.number()), reported.values = static_cast<int>(head.number()), reported.method = head.rest();
   for (std::size_t i = 1; i < lines->size(); ++i) {
     Reader in((*lines)[i]);
     const std::string_view what = in.next();
@@ -90,25 +90,25 @@ bool BudgetRecords::find_ranges(Findings& findings) const {
       const double low = in.number(), high = in.number();
       ranges[in.rest()] = {low, high};
     } else if (what == "none") {
-      told.without_range.push_back(in.rest());
+      reported.without_range.push_back(in.rest());
     } else if (what == "correction") {
       const double before = in.number(), after = in.number();
       const bool kept = in.number() != 0;
-      told.corrections.push_back({in.rest(), before, after, kept});
+      reported.corrections.push_back({in.rest(), before, after, kept});
     } else if (!read_correction(what, in, ranges.corrections)) {
       return false;
     }
   }
-  findings.ranges = std::move(ranges), findings.calibration = std::move(told);
+  findings.ranges = std::move(ranges), findings.calibration = std::move(reported);
   return true;
 }
 void BudgetRecords::add_ranges(const Findings& findings) const {
   if (!findings.ranges || !used()) return;
-  const CalibrationReport& told = findings.calibration;
-  std::vector<std::string> lines{line(told.samples, told.values, told.method)};
+  const CalibrationReport& reported = findings.calibration;
+  std::vector<std::string> lines{line(reported.samples, reported.values, reported.method)};
   for (const auto& [value, range] : *findings.ranges) lines.push_back(line("range", exact(range.low), exact(range.high), value));
-  for (const std::string& value : told.without_range) lines.push_back(line("none", value));
-  for (const CorrectionReport& r : told.corrections) lines.push_back(line("correction", exact(r.before), exact(r.after), r.kept, r.name));
+  for (const std::string& value : reported.without_range) lines.push_back(line("none", value));
+  for (const CorrectionReport& r : reported.corrections) lines.push_back(line("correction", exact(r.before), exact(r.after), r.kept, r.name));
   write_corrections(findings.ranges->corrections, lines);
   file_of_ranges().add(key("ranges", calibration_), lines, log_);
 }

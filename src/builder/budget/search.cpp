@@ -39,7 +39,7 @@ class Search {
     trials_.settle();
     trials_.tell_of_unfused();
     tell_of_layers();
-    trials_.told.met = trials_.best->plan.within;
+    trials_.reported.met = trials_.best->plan.within;
     trials_.remember();
     return handed_over(report, std::move(*trials_.best));
   }
@@ -83,7 +83,7 @@ class Search {
 
   void take_floats() {
     if (!trials_.consider("fp32 without rounding", {Recipe::exact_floats}, true))
-      Log(config_.log)(Severity::warning, "no plan is within the error budget, not even one of f32 (", trials_.told.plans.back().error,
+      Log(config_.log)(Severity::warning, "no plan is within the error budget, not even one of f32 (", trials_.reported.plans.back().error,
                        "): it is taken");
     else
       Log(config_.log)(Severity::warning, "nothing narrower than f32 is within the error budget: the plan is one of f32");
@@ -198,7 +198,7 @@ class Search {
       const auto own = trials_.best->computed.types.find(layer.name);
       const DType type = own == trials_.best->computed.types.end() ? DType::f32 : own->second;
       const auto error = layer.error.find(narrow);
-      trials_.told.layers.push_back({.layer = layer.name,
+      trials_.reported.layers.push_back({.layer = layer.name,
                                      .op = layer.op,
                                      .error = error == layer.error.end() ? 0 : error->second,
                                      .saved_milliseconds = layer.milliseconds.at(wide) - layer.milliseconds.at(narrow),
@@ -208,11 +208,11 @@ class Search {
     }
   }
   Engine handed_over(BuildReport& report, Made made) {
-    trials_.told.seconds = trials_.seconds();
+    trials_.reported.seconds = trials_.seconds();
     BuildReport& best = made.report;
     best.notes.insert(best.notes.begin(), report.notes.begin(), report.notes.end());
     best.device_s = report.device_s, best.import_s = report.import_s;
-    report = std::move(best), report.budget = std::move(trials_.told);
+    report = std::move(best), report.budget = std::move(trials_.reported);
     return std::move(made.engine);
   }
 

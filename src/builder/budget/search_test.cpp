@@ -74,24 +74,24 @@ TEST(BudgetSearch, KeepsTheLayersWideThatCostMost) {
   EXPECT_TRUE(loose.budget->met);
   const BuildConfig config = with(all / 3);
   const Engine engine = builder::build_graph(graph, config, "", &tight);
-  const BudgetReport& told = *tight.budget;
-  EXPECT_TRUE(told.met);
-  EXPECT_EQ(told.samples, 30);
-  const auto taken = std::find_if(told.plans.begin(), told.plans.end(), [](const BudgetPlan& p) { return p.taken; });
-  ASSERT_NE(taken, told.plans.end());
+  const BudgetReport& reported = *tight.budget;
+  EXPECT_TRUE(reported.met);
+  EXPECT_EQ(reported.samples, 30);
+  const auto taken = std::find_if(reported.plans.begin(), reported.plans.end(), [](const BudgetPlan& p) { return p.taken; });
+  ASSERT_NE(taken, reported.plans.end());
   EXPECT_LE(taken->error, all / 3);
   EXPECT_TRUE(taken->low <= taken->error && taken->error <= taken->high);
   EXPECT_NEAR(error_of(engine, config), taken->error, 1e-4 + 0.01 * taken->error);
   BuildConfig again;
   again.optimization_level = 0;
   EXPECT_NE(retune(engine, again).inspection().build_options.find("; within the error budget: "), std::string::npos);
-  for (const BudgetPlan& p : told.plans) {   // none that is within the budget is quicker, but for what a busy machine makes of times
+  for (const BudgetPlan& p : reported.plans) {   // none that is within the budget is quicker, but for what a busy machine makes of times
     EXPECT_GT(p.milliseconds, 0) << p.name;
     EXPECT_TRUE(!p.within || p.milliseconds > taken->milliseconds / 2) << p.name;
   }
-  ASSERT_EQ(told.layers.size(), 3u);
-  EXPECT_GT(told.layers[1].error, 3 * told.layers[0].error);   // the one that reads the outlier
-  EXPECT_GT(told.layers[1].error, 3 * told.layers[2].error);
+  ASSERT_EQ(reported.layers.size(), 3u);
+  EXPECT_GT(reported.layers[1].error, 3 * reported.layers[0].error);   // the one that reads the outlier
+  EXPECT_GT(reported.layers[1].error, 3 * reported.layers[2].error);
 }
 
 TEST(BudgetSearch, TakesFloatsWhereNothingNarrowerWillDo) {
@@ -126,26 +126,26 @@ TEST(BudgetSearch, EndsWithTheSamePlanWhereEverythingIsKnown) {
   BuildConfig config = with(all / 3);
   config.timing_cache = cache;
   std::vector<std::vector<std::byte>> plans;
-  std::vector<BudgetReport> told;
+  std::vector<BudgetReport> reported;
   int budget_steps = 0;
   config.progress = [&](const Progress& p) { return budget_steps += p.phase == "budget", true; };
   for (int i = 0; i < 3; ++i) {
     BuildReport report;
     budget_steps = 0;
     plans.push_back(builder::build_graph(graph, config, "", &report).serialize());
-    told.push_back(*report.budget);
+    reported.push_back(*report.budget);
     EXPECT_EQ(budget_steps == 0, i > 0);   // nothing is run again
   }
   EXPECT_EQ(plans[0], plans[1]);
   EXPECT_EQ(plans[1], plans[2]);
-  ASSERT_EQ(told[0].plans.size(), told[1].plans.size());
-  for (std::size_t i = 0; i < told[0].plans.size(); ++i) {
-    EXPECT_EQ(told[0].plans[i].name, told[1].plans[i].name);
-    EXPECT_EQ(told[0].plans[i].error, told[1].plans[i].error);
-    EXPECT_EQ(told[0].plans[i].work, told[1].plans[i].work);
+  ASSERT_EQ(reported[0].plans.size(), reported[1].plans.size());
+  for (std::size_t i = 0; i < reported[0].plans.size(); ++i) {
+    EXPECT_EQ(reported[0].plans[i].name, reported[1].plans[i].name);
+    EXPECT_EQ(reported[0].plans[i].error, reported[1].plans[i].error);
+    EXPECT_EQ(reported[0].plans[i].work, reported[1].plans[i].work);
   }
-  ASSERT_EQ(told[0].layers.size(), told[1].layers.size());
-  for (std::size_t i = 0; i < told[0].layers.size(); ++i) EXPECT_EQ(told[0].layers[i].advice, told[1].layers[i].advice);
+  ASSERT_EQ(reported[0].layers.size(), reported[1].layers.size());
+  for (std::size_t i = 0; i < reported[0].layers.size(); ++i) EXPECT_EQ(reported[0].layers[i].advice, reported[1].layers[i].advice);
   config.budget->max_error = all / 2;   // another question: what is known of plans serves again
   BuildReport other;
   builder::build_graph(graph, config, "", &other);

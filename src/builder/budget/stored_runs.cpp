@@ -14,12 +14,12 @@ namespace {
 using Names = std::vector<std::string>;
 
 // The part of a graph that computes `wanted` of what is `given`.
-ir::Graph piece_of(const ir::Graph& whole, const std::set<std::string, std::less<>>& given, const Names& wanted) {
+ir::Graph piece_of(const ir::Graph& whole, const std::set<std::string, std::less<>>& given, const Names& requested) {
   ir::Graph piece = whole.clone();
   std::map<std::string, ir::Value*> by_name;
   for (const auto& v : piece.values()) by_name[v->name] = v.get();
   piece.outputs.clear();
-  for (const std::string& name : wanted) piece.outputs.push_back(by_name.at(name));
+  for (const std::string& name : requested) piece.outputs.push_back(by_name.at(name));
   for (const std::string& name : given) {
     ir::Value* made = by_name.at(name);
     if (!made->producer) continue;
@@ -148,15 +148,15 @@ std::vector<RuntimeValue> StoredRuns::take(const InputSet& sample) {
 
 StoredRuns::Other StoredRuns::other(std::size_t i, const std::function<void(ir::Graph&, ir::Node&)>& change) const {
   const Impl& own = *impl_;
-  Names wanted;
+  Names requested;
   for (const auto& node : own.graph.nodes())
     if (node->name == own.nodes[i])
       for (const ir::Value* v : node->outputs)
-        if (std::count(own.made[i].begin(), own.made[i].end(), v->name)) wanted.push_back(v->name);
+        if (std::count(own.made[i].begin(), own.made[i].end(), v->name)) requested.push_back(v->name);
   Other other;
   other.impl_ = std::make_shared<Other::Impl>();
-  if (wanted.empty()) return other;
-  ir::Graph piece = piece_of(own.graph, own.given[i], wanted);
+  if (requested.empty()) return other;
+  ir::Graph piece = piece_of(own.graph, own.given[i], requested);
   for (ir::Node* node : piece.node_list())
     if (node->name == own.nodes[i]) change(piece, *node);
   piece.sweep(), piece.sort();

@@ -26,8 +26,8 @@ double in_turns(RunTimes& a, RunTimes& b) {
 
 // Of many plans each warning once.
 LogCallback warnings_once(const LogCallback& log) {
-  return [log = Log(log), told = std::make_shared<std::set<std::string, std::less<>>>()](Severity severity, std::string_view text) {
-    if (severity >= Severity::warning && told->emplace(text).second) log(severity, text);
+  return [log = Log(log), reported = std::make_shared<std::set<std::string, std::less<>>>()](Severity severity, std::string_view text) {
+    if (severity >= Severity::warning && reported->emplace(text).second) log(severity, text);
   };
 }
 
@@ -49,7 +49,7 @@ Trials::Trials(const ir::Graph& source, const BuildConfig& config, const backend
       ranges_(symbol_ranges(source, profiles_of(config).front(), {})) {
   require(records.samples() > 1, ErrorKind::invalid_argument,
           "an error budget needs two samples at least: the first gives ranges, the second shows the error");
-  told.samples = records.samples() / 2, findings.keeps_rewritten = true;
+  reported.samples = records.samples() / 2, findings.keeps_rewritten = true;
   base_ = config, base_.budget.reset(), base_.log = warnings_once(config.log);
   std::erase_if(base_.calibration->types, [&](DType type) { return type == DType::i8 ? !config.int8 : !config.fp8; });
   if (base_.calibration->types.empty()) base_.calibration.reset();   // its data shows errors, and no more
@@ -58,13 +58,13 @@ Trials::Trials(const ir::Graph& source, const BuildConfig& config, const backend
 }
 
 void Trials::begin() {
-  judge_.emplace(source, config, 1, told.samples, [this](int done, int total) { ask(done, total); });
+  judge_.emplace(source, config, 1, reported.samples, [this](int done, int total) { ask(done, total); });
 }
 
 double Trials::seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
 bool Trials::has_time() {
   const bool has = seconds() < config.budget->search_seconds;
-  told.out_of_time |= !has;
+  reported.out_of_time |= !has;
   return has;
 }
 void Trials::ask(int done, int total) const {
@@ -98,7 +98,7 @@ bool Trials::consider(std::string name, const Recipe& recipe, bool anyway, const
     if (look) look(made);
     return take(made, anyway);
   } catch (const Error& e) {
-    const bool may_fail = !told.plans.empty() && !anyway && config.layer_types.constraints == LayerConstraints::obey;
+    const bool may_fail = !reported.plans.empty() && !anyway && config.layer_types.constraints == LayerConstraints::obey;
     if (e.kind() != ErrorKind::unsupported || !may_fail) throw;
     Log(config.log)(Severity::info, "budget: a plan is left out: ", e.what());
     return false;
@@ -161,8 +161,8 @@ bool Trials::take(Made& made, bool anyway) {
     own = best->plan.milliseconds * in_turns(*made.times, *best->times);
   records.add_milliseconds(made.hash, own);
   const bool better = within ? first || own < best->plan.milliseconds : anyway && first;
-  told.plans.push_back(made.plan);
-  if (better) best.reset(), best.emplace(std::move(made)), taken_ = told.plans.size() - 1;
+  reported.plans.push_back(made.plan);
+  if (better) best.reset(), best.emplace(std::move(made)), taken_ = reported.plans.size() - 1;
   return within;
 }
 
@@ -184,26 +184,26 @@ void Trials::settle() {
     Made again = measure(best->plan.name, best->recipe);
     settled_ = again.hash == best->hash;
     if (settled_ || (best->plan.within && !again.plan.within)) break;
-    told.plans[taken_] = again.plan;
+    reported.plans[taken_] = again.plan;
     records.add_milliseconds(again.hash, again.plan.milliseconds);
     best.reset(), best.emplace(std::move(again));
   }
-  told.plans[taken_].taken = true;
+  reported.plans[taken_].taken = true;
 }
 
 void Trials::tell_of_unfused() {
   constexpr double kShare = 0.05, kTimesSlower = 8;
-  const double each = best->plan.milliseconds / 1e3 * told.samples * kTimesSlower + kRunSeconds;
+  const double each = best->plan.milliseconds / 1e3 * reported.samples * kTimesSlower + kRunSeconds;
   if (config.optimization_level == 0 || each > kShare * config.budget->search_seconds || !has_time()) return;
   for (const auto& [name, kind] :
        {std::pair("fp32, unfused, level 0", Recipe::unfused), std::pair("fp32, fused, level 0", Recipe::untuned)}) {
-    told.plans.push_back(measure(name, {kind}).plan);
-    told.plans.back().tuned_milliseconds = -1;
+    reported.plans.push_back(measure(name, {kind}).plan);
+    reported.plans.back().tuned_milliseconds = -1;
   }
 }
 
 void Trials::remember() const {
-  if (settled_ && !told.out_of_time) records.add_taken({best->recipe, best->hash, told});
+  if (settled_ && !reported.out_of_time) records.add_taken({best->recipe, best->hash, reported});
 }
 
 std::optional<Made> Trials::remembered() {
@@ -214,7 +214,7 @@ std::optional<Made> Trials::remembered() {
   findings = {}, findings.keeps_rewritten = true;   // those of such layers are no start for a search
   take_known_ranges();
   if (BudgetRecords::hash_of(engine) != known->plan) return {};
-  told = std::move(known->report);
+  reported = std::move(known->report);
   return Made{std::move(engine), std::move(report), {}, known->recipe, known->plan, {}};
 }
 

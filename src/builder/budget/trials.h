@@ -47,7 +47,7 @@ class Trials {
   BudgetRecords records;
   Findings findings;
   Layers layers;                          // known once a plan was made
-  BudgetReport told;
+  BudgetReport reported;
   std::optional<Made> best;
 
  private:

@@ -88,8 +88,8 @@ void change_input(ir::Graph& graph, ir::Value* v, const BindingFormat& format) {
 
 void change_output(ir::Graph& graph, std::size_t index, const BindingFormat& format) {
   ir::Value* const v = graph.outputs[index];
-  const DType wanted = format.dtype.value_or(v->dtype());
-  ir::Value* const made = ordered(graph, cast(graph, v, wanted, nullptr), to_caller(v->dims().size(), format.order), nullptr);
+  const DType requested = format.dtype.value_or(v->dtype());
+  ir::Value* const made = ordered(graph, cast(graph, v, requested, nullptr), to_caller(v->dims().size(), format.order), nullptr);
   if (made == v) return;
   const std::string name = v->name;
   if (v->producer) v->name = graph.unique_name(name);   // an input keeps its name

@@ -76,15 +76,15 @@ Tried best_calibrator(const std::function<quant::Ranges(const quant::Calibrator&
   constexpr std::string_view kWhole = "minmax";
   constexpr double kGain = 0.9;
   Tried best, whole;
-  std::string told;
+  std::string reported;
   for (const quant::Calibrator& calibrator : quant::calibrators()) {
     const double error = trials.error(ranges_by(calibrator));
-    told += cat(told.empty() ? "" : ", ", calibrator.name, " ", error);
+    reported += cat(reported.empty() ? "" : ", ", calibrator.name, " ", error);
     if (best.name.empty() || error < best.error) best = {std::string(calibrator.name), error};
     if (calibrator.name == kWhole) whole = {std::string(kWhole), error};
   }
   if (best.error > kGain * whole.error) best = whole;
-  log(Severity::info, "calibrators by their relative l2 error on ", trials.count(), " samples: ", told);
+  log(Severity::info, "calibrators by their relative l2 error on ", trials.count(), " samples: ", reported);
   return best;
 }
 
@@ -106,7 +106,7 @@ quant::Ranges corrected(const quant::CorrectionInput& given, const std::vector<s
 }
 
 // Of the values that samples show.
-quant::Ranges ranges_by_samples(const ir::Graph& graph, const std::vector<plan::Range>& ranges, const std::set<std::string>& wanted,
+quant::Ranges ranges_by_samples(const ir::Graph& graph, const std::vector<plan::Range>& ranges, const std::set<std::string>& requested,
                                 const quant::Placing& placing, const BuildConfig& config, CalibrationReport& report) {
   const Calibration& calibration = *config.calibration;
   require(calibration.sample != nullptr, ErrorKind::invalid_argument, "Calibration::sample is empty: it gives the data",
@@ -116,7 +116,7 @@ quant::Ranges ranges_by_samples(const ir::Graph& graph, const std::vector<plan::
   if (calibration.method != kAuto) quant::calibrator(calibration.method);  // an unknown one is refused before anything runs
   const Log log(config.log);
   Seen seen;
-  for (const std::string& name : wanted) seen.histograms[name];
+  for (const std::string& name : requested) seen.histograms[name];
   const bool corrections = !calibration.corrections.empty();
   const quant::DataOperands operands = corrections ? data_operands(graph, placing) : quant::DataOperands{};
   RangeTrials trials(graph, ranges, placing, config);
@@ -151,20 +151,20 @@ quant::Ranges ranges_by_samples(const ir::Graph& graph, const std::vector<plan::
                   tries_all ? best.error : trials.error(result), log, report);
 }
 
-quant::Ranges ranges_in_cache(const ir::Graph& graph, const std::set<std::string>& wanted, const Calibration& calibration, const Log& log,
+quant::Ranges ranges_in_cache(const ir::Graph& graph, const std::set<std::string>& requested, const Calibration& calibration, const Log& log,
                               CalibrationReport& report) {
   const std::string& path = calibration.cache;
   const auto file = MappedFile::read(path);
   const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());
   const quant::CalibrationCache cache = quant::read_calibration_cache(text, path);
-  quant::Ranges ranges = quant::ranges_of(cache, graph, wanted);
+  quant::Ranges ranges = quant::ranges_of(cache, graph, requested);
   std::set<std::string_view> named;
   for (const auto& [name, scale] : cache.scales) named.insert(name);
   std::vector<std::string> missing;
-  for (const std::string& name : wanted)
+  for (const std::string& name : requested)
     if (!named.count(name)) missing.push_back(name);
-  require(2 * missing.size() <= wanted.size(), ErrorKind::invalid_argument, "the calibration cache '", path, "' does not name ",
-          missing.size(), " of the ", wanted.size(), " values that need ranges ('", missing.empty() ? "" : missing.front(),
+  require(2 * missing.size() <= requested.size(), ErrorKind::invalid_argument, "the calibration cache '", path, "' does not name ",
+          missing.size(), " of the ", requested.size(), " values that need ranges ('", missing.empty() ? "" : missing.front(),
           "' is one): it is another model's");
   report.method = "cache";
   if (!calibration.corrections.empty()) log(Severity::info, "corrections need samples: none is tried, for the ranges come from a cache");
@@ -182,9 +182,9 @@ quant::Ranges calibrated(const ir::Graph& graph, const std::vector<plan::Range>&
     return {};
   }
   Stopwatch watch;
-  const std::set<std::string> wanted = values_to_observe(graph, placing);
+  const std::set<std::string> requested = values_to_observe(graph, placing);
   const Log log(config.log);
-  if (wanted.empty()) {
+  if (requested.empty()) {
     log(Severity::warning, "calibration found no product that 8 bits could stand for: nothing was run");
     return {};
   }
@@ -192,9 +192,9 @@ quant::Ranges calibrated(const ir::Graph& graph, const std::vector<plan::Range>&
   const std::string& cache = config.calibration->cache;
   std::error_code cannot_look;
   const bool kept = !cache.empty() && std::filesystem::exists(cache, cannot_look);
-  quant::Ranges result = kept ? ranges_in_cache(graph, wanted, *config.calibration, log, report)
-                              : ranges_by_samples(graph, ranges, wanted, placing, config, report);
-  for (const std::string& name : wanted)
+  quant::Ranges result = kept ? ranges_in_cache(graph, requested, *config.calibration, log, report)
+                              : ranges_by_samples(graph, ranges, requested, placing, config, report);
+  for (const std::string& name : requested)
     if (!result.count(name)) report.without_range.push_back(name);
   report.values = static_cast<int>(result.size()), report.seconds = watch.seconds();
   tell(report, log);

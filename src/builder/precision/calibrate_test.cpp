@@ -209,10 +209,10 @@ TEST(Calibrate, RowsAreQuantizedAsTheyRun) {
   EXPECT_EQ(report.layers_by_type.at(DType::i8), 2);
   EXPECT_EQ(report.calibration->method, "dynamic");
   EXPECT_EQ(report.calibration->samples, 0);
-  const auto told = [&](std::string_view text) {
+  const auto reported = [&](std::string_view text) {
     return std::any_of(report.notes.begin(), report.notes.end(), [&](const Note& n) { return n.text.find(text) != std::string::npos; });
   };
-  EXPECT_TRUE(told("quantize each row as they run"));
+  EXPECT_TRUE(reported("quantize each row as they run"));
   config.calibration->sample = [](int index) -> std::optional<InputSet> {
     if (index >= 8) return {};
     return InputSet{{"x", scaled(ops::random_tensor(DType::f32, {4, 64}, static_cast<std::uint64_t>(index) + 1), index == 1 ? 1e4f : 1)}};

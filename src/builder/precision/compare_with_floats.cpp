@@ -17,13 +17,13 @@ void add_difference(const RuntimeValue& got, const RuntimeValue& want, double& e
   const Tensor &x = got.tensor(), &y = want.tensor();
   const bool alike = x.shape() == y.shape();
   for (std::int64_t i = 0; i < y.size(); ++i) {
-    const double wanted = y.as_double(i), found = alike ? x.as_double(i) : 0;
-    if (alike && (found == wanted || (std::isnan(found) && std::isnan(wanted)))) {   // infinities and NaN that are kept are no error
-      size += std::isfinite(wanted) ? wanted * wanted : 0;
+    const double requested = y.as_double(i), found = alike ? x.as_double(i) : 0;
+    if (alike && (found == requested || (std::isnan(found) && std::isnan(requested)))) {   // infinities and NaN that are kept are no error
+      size += std::isfinite(requested) ? requested * requested : 0;
       continue;
     }
-    const double difference = found - wanted;
-    error += difference * difference, size += wanted * wanted;
+    const double difference = found - requested;
+    error += difference * difference, size += requested * requested;
   }
 }
 

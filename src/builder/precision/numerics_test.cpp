@@ -20,13 +20,13 @@ ir::Graph parse(const char* text) {
 std::string told_of(const char* text, const std::string& tactic, const BuildConfig& config) {
   BuildReport report;
   build_graph(parse(text), config, "exact", &report);
-  std::string told;
+  std::string reported;
   for (const StepReport& step : report.steps)
     for (const TacticReport& t : step.tried) {
       if (t.tactic == tactic && t.chosen) return "chosen";
-      if (t.tactic == tactic) told += t.verdict + "; ";
+      if (t.tactic == tactic) reported += t.verdict + "; ";
     }
-  return told;
+  return reported;
 }
 
 constexpr const char* kConv = "(x f32[1,32,28,28], w f32[32,32,3,3]!)\n y = Conv(x, w) pads=[1,1,1,1]";

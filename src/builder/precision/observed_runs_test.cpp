@@ -41,7 +41,7 @@ TEST(ObservedRuns, SideBySideEachValueIsSeenInTheOrderOfTheSamples) {
   const Batch batch = batch_of(kCount);
   ObservedRuns one_by_one(model(), {}, {}), side_by_side(model(), {}, {}, ObservedRuns::Processors::side_by_side);
   using Seen = std::map<std::string, std::vector<Tensor>, std::less<>>;
-  Seen wanted{{"x", {}}, {"r", {}}, {"y", {}}}, seen = wanted;
+  Seen expected{{"x", {}}, {"r", {}}, {"y", {}}}, seen = expected;
   const std::set<std::string, std::less<>> values{"x", "r", "y"};
   const auto into = [](Seen& to) {
     return [&to](std::string_view value, const Tensor& t) { to.find(value)->second.push_back(t.clone()); };
@@ -49,11 +49,11 @@ TEST(ObservedRuns, SideBySideEachValueIsSeenInTheOrderOfTheSamples) {
   const auto answers = side_by_side.run_all(batch, into(seen), values);
   ASSERT_EQ(answers.size(), batch.samples.size());
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    const std::vector<RuntimeValue> want = one_by_one.run(batch.samples[i], into(wanted), values);
+    const std::vector<RuntimeValue> want = one_by_one.run(batch.samples[i], into(expected), values);
     EXPECT_TRUE(equal(answers[i].at(0).tensor(), want.at(0).tensor())) << i;
-    EXPECT_TRUE(equal(wanted["y"][i], want[0].tensor())) << "however its elements lie in memory";
+    EXPECT_TRUE(equal(expected["y"][i], want[0].tensor())) << "however its elements lie in memory";
   }
-  for (const auto& [name, tensors] : wanted) {
+  for (const auto& [name, tensors] : expected) {
     ASSERT_EQ(seen[name].size(), tensors.size()) << name;
     for (std::size_t i = 0; i < tensors.size(); ++i) EXPECT_TRUE(equal(seen[name][i], tensors[i])) << name << " " << i;
   }

@@ -34,7 +34,7 @@ std::string place(const Shape& shape, std::int64_t at) {
   for (const std::int64_t i : index) all += cat(all.empty() ? "" : ",", i);
   return cat("[", all, "]");
 }
-std::string told(const Odd& odd, const Tensor& t) {
+std::string reported(const Odd& odd, const Tensor& t) {
   return cat(t.as_double(odd.first), " at ", place(t.shape(), odd.first), " (", odd.count, " of ", t.size(), " numbers are not finite)");
 }
 
@@ -49,10 +49,10 @@ std::optional<OddAnswer> odd_answer(const InputSet& sample, const std::vector<st
     if (!odd.any()) continue;
     for (const auto& [input, x] : sample)
       if (const Odd given = odd_of(x); given.nan || given.high || (given.low && (odd.nan || odd.high)))
-        return OddAnswer{true, cat("input '", input, "' holds ", told(given, x), ", and by it output '", outputs[o],
-                                   "' of the model in f32 holds ", told(odd, y), ": mend this sample, or leave it out")};
+        return OddAnswer{true, cat("input '", input, "' holds ", reported(given, x), ", and by it output '", outputs[o],
+                                   "' of the model in f32 holds ", reported(odd, y), ": mend this sample, or leave it out")};
     if (odd.nan)
-      return OddAnswer{false, cat("output '", outputs[o], "' of the model in f32 holds ", told(odd, y),
+      return OddAnswer{false, cat("output '", outputs[o], "' of the model in f32 holds ", reported(odd, y),
                                   ", though the sample is finite: the model has no answer to it, so leave it out")};
   }
   return std::nullopt;

@@ -146,15 +146,15 @@ std::int64_t ConstantPool::end() const {
 }
 
 void* ConstantPool::space(std::int64_t bytes) {
-  const std::int64_t wanted = checked_add(end(), bytes);
-  if (wanted > capacity_) {
+  const std::int64_t requested = checked_add(end(), bytes);
+  if (requested > capacity_) {
     // Far more than is known to be needed: only what is touched costs memory, and growing costs a copy.
     std::shared_ptr<void> larger;
-    for (capacity_ = std::max<std::int64_t>(2 * wanted, 1 << 30); !larger && capacity_ >= wanted; capacity_ /= 2) {
+    for (capacity_ = std::max<std::int64_t>(2 * requested, 1 << 30); !larger && capacity_ >= requested; capacity_ /= 2) {
       larger = map_huge(capacity_);
       if (larger) break;
     }
-    require(larger != nullptr, ErrorKind::out_of_memory, "cannot allocate ", wanted, " bytes for the weights of the plan");
+    require(larger != nullptr, ErrorKind::out_of_memory, "cannot allocate ", requested, " bytes for the weights of the plan");
     if (memory_) std::memcpy(larger.get(), memory_.get(), static_cast<std::size_t>(end()));
     memory_ = std::move(larger);
   }

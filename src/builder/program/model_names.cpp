@@ -22,7 +22,7 @@ void add_inner(const ir::Node& node, ir::NameList& nodes) {
 class Namer {
  public:
   plan::ProgramNames names = {};
-  std::unordered_set<std::int32_t> told = {};   // what a step computes
+  std::unordered_set<std::int32_t> reported = {};   // what a step computes
   std::vector<std::int32_t> all = {};           // what a node stands for, with a step or without
 
   void walk(const ir::Graph& graph, const plan::Program& program) {
@@ -46,7 +46,7 @@ class Namer {
     plan::StepNames of;
     if (node) of.nodes = node->sources.all();
     if (node && step.programs.empty()) add_inner(*node, of.nodes);   // it runs on the host with graphs of its own
-    told.insert(of.nodes.begin(), of.nodes.end());
+    reported.insert(of.nodes.begin(), of.nodes.end());
     const auto tell = [&](const plan::Operand& o, const std::vector<ir::Value*>* list, std::size_t i) {
       const auto named = values.find(o.name);
       const ir::Value* v = list && i < list->size() ? (*list)[i] : nullptr;
@@ -89,9 +89,9 @@ void adopt_names(ir::Graph& graph, const plan::Names& old, std::size_t program) 
 plan::ProgramNames names_of(const ir::Graph& graph, const plan::Program& program) {
   Namer namer;
   namer.walk(graph, program);
-  for (const ir::Removed& r : namer.names.removed) namer.told.insert(r.node);
+  for (const ir::Removed& r : namer.names.removed) namer.reported.insert(r.node);
   for (const std::int32_t source : namer.all)
-    if (namer.told.insert(source).second) namer.names.removed.push_back({source, kView});
+    if (namer.reported.insert(source).second) namer.names.removed.push_back({source, kView});
   return std::move(namer.names);
 }
 

@@ -25,15 +25,15 @@
 namespace tenfold::builder {
 namespace {
 
-void expect_raisable(const onnx::ModelProto& model, int wanted, const ir::Registry& registry) {
+void expect_raisable(const onnx::ModelProto& model, int requested, const ir::Registry& registry) {
   const int opset = onnx_export::onnx_opset(model);
-  if (opset >= wanted) return;
-  const std::vector<std::string> nodes = onnx_export::nodes_in_the_way(model, wanted, registry);
+  if (opset >= requested) return;
+  const std::vector<std::string> nodes = onnx_export::nodes_in_the_way(model, requested, registry);
   std::string names;
   for (std::size_t i = 0; i < nodes.size() && i < 5; ++i) names += (i ? ", " : "") + nodes[i];
-  require(nodes.empty(), ErrorKind::unsupported, "the model imports opset ", opset, ", and what is to be written needs ", wanted,
+  require(nodes.empty(), ErrorKind::unsupported, "the model imports opset ", opset, ", and what is to be written needs ", requested,
           ", where other nodes mean something else: ", names, nodes.size() > 5 ? cat(" and ", nodes.size() - 5, " more") : "",
-          ". Convert the model first, with onnx.version_converter.convert_version(model, ", wanted, ") in Python, or export it anew");
+          ". Convert the model first, with onnx.version_converter.convert_version(model, ", requested, ") in Python, or export it anew");
 }
 
 // The shapes of dynamic inputs, from the least to the largest of all samples.
@@ -162,10 +162,10 @@ class Quantizer {
   }
 
   void measure(const ir::Graph& source, const onnx_export::Edits& edits) {
-    CalibrationReport told{.values = 1};   // where weights alone are narrower, no value has a range
-    compare_with_floats(source, engine_of(edits), config_, told);
+    CalibrationReport reported{.values = 1};   // where weights alone are narrower, no value has a range
+    compare_with_floats(source, engine_of(edits), config_, reported);
     CalibrationReport& report = report_.calibration;
-    report.compared = told.compared, report.errors = std::move(told.errors), report.seconds += told.seconds;
+    report.compared = reported.compared, report.errors = std::move(reported.errors), report.seconds += reported.seconds;
   }
 
   // What the file needs of the model's external data comes along: it is tied to no other file.

@@ -133,14 +133,14 @@ Tensor read_value(ir::Scanner& in, const plan::KeptModel& kept) {
 }
 
 void read_calibration(ir::Scanner& in, ModelOfPlan& model) {
-  CalibrationReport& told = model.calibration;
-  told.method = in.quoted();
+  CalibrationReport& reported = model.calibration;
+  reported.method = in.quoted();
   const auto count = [&](const char* what) {
     if (!in.take(what)) in.bad("a number of a calibration expected");
     return static_cast<int>(std::clamp<std::int64_t>(in.integer(), 0, std::numeric_limits<int>::max()));
   };
-  told.samples = count("samples="), told.values = count("values=");
-  model.config.calibration = Calibration{.sample = {}, .method = told.method, .cache = {}, .corrections = {}};
+  reported.samples = count("samples="), reported.values = count("values=");
+  model.config.calibration = Calibration{.sample = {}, .method = reported.method, .cache = {}, .corrections = {}};
   if (in.take("float8_first")) model.config.calibration->types = {DType::f8e4m3fn, DType::i8};
   model.ranges.emplace();
 }
@@ -221,10 +221,10 @@ plan::KeptModel keep_model(const ir::Graph& graph, const BuildConfig& config, co
   };
   for (const auto& [input, value] : config.input_defaults) text += cat("default ", quoted(input), " "), keep(value);
   if (calibrated) {
-    const CalibrationReport& told = findings.calibration;
+    const CalibrationReport& reported = findings.calibration;
     const std::vector<DType>& types = config.calibration->types;
     const bool float8_first = !types.empty() && types.front() == DType::f8e4m3fn;
-    text += cat("calibration ", quoted(told.method), " samples=", told.samples, " values=", told.values,
+    text += cat("calibration ", quoted(reported.method), " samples=", reported.samples, " values=", reported.values,
                 float8_first ? " float8_first" : "", "\n");
     each_kept(*findings.ranges, [&](std::string_view seen, const std::string& value, const Tensor& t) {
       text += cat("seen ", seen, " ", quoted(value), " "), keep(t);

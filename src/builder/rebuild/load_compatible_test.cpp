@@ -66,15 +66,15 @@ TEST(LoadCompatible, OtherVersionsOfTheFormAreBuiltAgain) {
   for (const std::uint32_t version : {1u, 99u}) {
     const std::string other = of_version(plan, version);
     EXPECT_THROW(Engine::load(bytes_of(other)), Error);
-    std::vector<std::string> told;
+    std::vector<std::string> reported;
     LoadOptions options{.threads = 1};
     options.log = [&](Severity severity, std::string_view text) {
-      if (severity >= Severity::warning) told.emplace_back(text);
+      if (severity >= Severity::warning) reported.emplace_back(text);
     };
     const Engine engine = load_compatible(bytes_of(other), options);
     EXPECT_TRUE(tells_of_rebuilding(engine));
-    ASSERT_EQ(told.size(), 1u);
-    EXPECT_NE(told[0].find("format version " + std::to_string(version)), std::string::npos) << told[0];
+    ASSERT_EQ(reported.size(), 1u);
+    EXPECT_NE(reported[0].find("format version " + std::to_string(version)), std::string::npos) << reported[0];
     EXPECT_EQ(engine.info().profiles, 2);
     EXPECT_EQ(engine.info().model_name, "m.onnx");
     EXPECT_EQ(engine.bindings().at(0).name, "x");

@@ -6,8 +6,8 @@ namespace {
 
 Network::Tensors make(const LayerCall& call) {
   const NetworkTensor y = call.node("DequantizeLinear", {call.in(0), call.in(1), call.maybe(2)}, scaled_along(call));
-  const DType wanted = dtype_of(call, call.text("to_type"));
-  return {call.net.dtype(y) == wanted ? y : call.cast(y, wanted)};
+  const DType requested = dtype_of(call, call.text("to_type"));
+  return {call.net.dtype(y) == requested ? y : call.cast(y, requested)};
 }
 
 }  // namespace

@@ -13,9 +13,9 @@ Value* append_ones(OnnxImport& node, Value* value, int count) {
 std::vector<Value*> from_axis_broadcast(OnnxImport& node) {
   Value *a = node.given(0), *b = node.given(1);
   if (node.attributes.integer("broadcast", 0) != 0 && node.attributes.has("axis")) {
-    const std::int64_t wanted = node.attributes.integer("axis"), axis = wanted < 0 ? wanted + a->rank() : wanted;
+    const std::int64_t requested = node.attributes.integer("axis"), axis = requested < 0 ? requested + a->rank() : requested;
     const int room = a->rank() - b->rank();
-    check_shape(axis >= 0 && axis <= room, "axis ", wanted, " puts an operand of rank ", b->rank(), " outside one of rank ", a->rank());
+    check_shape(axis >= 0 && axis <= room, "axis ", requested, " puts an operand of rank ", b->rank(), " outside one of rank ", a->rank());
     b = append_ones(node, b, room - static_cast<int>(axis));
   }
   return node.add(node.op(), {a, b}, {});

@@ -32,9 +32,9 @@ void infer_mask(InferCall& call, const Packed& q) {
   const Dim scores[] = {q.rows, q.heads, q.batch};
   call.check_shape(mask.size() <= 4, "the mask has rank ", mask.size(), ", expected 4 at most");
   for (std::size_t back = 1; back < mask.size(); ++back) {
-    const Dim extent = mask[mask.size() - 1 - back], wanted = scores[back - 1];
-    call.check_shape(!differ(extent, wanted) || extent == Dim(1), "the mask [", text(mask), "] has ", extent.text(), " where the scores have ",
-              wanted.text());
+    const Dim extent = mask[mask.size() - 1 - back], requested = scores[back - 1];
+    call.check_shape(!differ(extent, requested) || extent == Dim(1), "the mask [", text(mask), "] has ", extent.text(), " where the scores have ",
+              requested.text());
   }
 }
 
@@ -96,8 +96,8 @@ std::vector<T> present(const Call& call, int operand, int past, std::int64_t hea
   const ops::RealIn<T> fresh(tensor), old(call.has(past) ? call.in[static_cast<std::size_t>(past)] : TensorRef{});
   const std::int64_t before = call.has(past) ? call.in[static_cast<std::size_t>(past)].shape[2] : 0;
   if (call.has(past)) {   // what `infer` could not know of symbolic dims
-    const Shape &found = call.in[static_cast<std::size_t>(past)].shape, wanted{from.batch, from.heads, before, from.size};
-    call.check_shape(found == wanted, "the past ", text(found), " is not ", text(wanted));
+    const Shape &found = call.in[static_cast<std::size_t>(past)].shape, requested{from.batch, from.heads, before, from.size};
+    call.check_shape(found == requested, "the past ", text(found), " is not ", text(requested));
   }
   rows = before + from.rows;
   std::vector<T> all;

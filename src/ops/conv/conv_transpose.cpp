@@ -14,16 +14,16 @@ struct Placement {
 };
 
 // Pads follow from the extents asked for, where output_shape or auto_pad asks; what pads cannot take off is added as output padding.
-void pad_to(Placement& p, std::size_t i, Dim full, Dim wanted, bool upper) {
-  const Dim total = max(full - wanted, 0), half = floor_div(total, 2);
+void pad_to(Placement& p, std::size_t i, Dim full, Dim requested, bool upper) {
+  const Dim total = max(full - requested, 0), half = floor_div(total, 2);
   p.window.begin[i] = upper ? half : total - half;
   p.window.end[i] = total - p.window.begin[i];
-  const Dim missing = max(wanted - full, 0);
+  const Dim missing = max(requested - full, 0);
   if (missing.is_constant())
     p.output_padding[i] += missing.constant();
   else
     p.spelled_out = false;
-  p.extents.push_back(wanted);
+  p.extents.push_back(requested);
 }
 
 Placement place(const Attributes& attributes, std::span<const Dim> spatial, const Ints& kernel) {

@@ -12,8 +12,8 @@ Body scalar(const Node& node) {
   if (negative && positive) return b.finish({infinite});
   const std::uint16_t zero = b.constant(b.type_of(0), 0);
   const std::uint16_t never = b.constant(DType::boolean, 0);
-  const std::uint16_t wanted = positive ? b.binary(Prim::gt, 0, zero) : negative ? b.binary(Prim::lt, 0, zero) : never;
-  return b.finish({b.binary(Prim::logical_and, infinite, wanted)});
+  const std::uint16_t requested = positive ? b.binary(Prim::gt, 0, zero) : negative ? b.binary(Prim::lt, 0, zero) : never;
+  return b.finish({b.binary(Prim::logical_and, infinite, requested)});
 }
 
 }  // namespace

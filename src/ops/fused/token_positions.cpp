@@ -95,9 +95,9 @@ void count_up(std::int32_t* to, std::int32_t count, std::int32_t first) {
 // Calls `range(first, last)` for each row's runs of kept tokens, by columns. (memchr looks at many at a time.)
 template <class Range>
 void for_runs(const std::uint8_t* keep, std::int64_t sequence, Range range) {
-  const auto find = [&](std::int64_t from, int wanted) {
+  const auto find = [&](std::int64_t from, int requested) {
     if (from == sequence) return sequence;   // of no tokens at all there need be no memory
-    const void* at = std::memchr(keep + from, wanted, static_cast<std::size_t>(sequence - from));
+    const void* at = std::memchr(keep + from, requested, static_cast<std::size_t>(sequence - from));
     return at ? static_cast<const std::uint8_t*>(at) - keep : sequence;
   };
   for (std::int64_t first = 0; (first = find(first, 1)) < sequence;) {

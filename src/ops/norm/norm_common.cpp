@@ -39,15 +39,15 @@ void need_per_channel(ir::InferCall& call, int i, const char* what) {
             channels.text(), " channels");
 }
 
-void expect_broadcast(const Dims& parameter, const Dims& wanted) {
+void expect_broadcast(const Dims& parameter, const Dims& requested) {
   std::size_t lead = 0;   // dims of 1 in front mean nothing
-  while (parameter.size() - lead > wanted.size() && parameter[lead] == Dim(1)) ++lead;
-  bool fits = parameter.size() - lead <= wanted.size();
+  while (parameter.size() - lead > requested.size() && parameter[lead] == Dim(1)) ++lead;
+  bool fits = parameter.size() - lead <= requested.size();
   for (std::size_t back = 1; fits && back <= parameter.size() - lead; ++back) {
-    const Dim own = parameter[parameter.size() - back], asked = wanted[wanted.size() - back];
+    const Dim own = parameter[parameter.size() - back], asked = requested[requested.size() - back];
     fits = own == Dim(1) || own == asked || !own.is_constant() || !asked.is_constant();
   }
-  ir::check_shape(fits, "a parameter of shape [", ir::text(parameter), "] does not broadcast to [", ir::text(wanted), "]");
+  ir::check_shape(fits, "a parameter of shape [", ir::text(parameter), "] does not broadcast to [", ir::text(requested), "]");
 }
 
 Dims statistics_dims(ir::InferCall& call, int axis) {

@@ -56,7 +56,7 @@ void infer_along_axis(ir::InferCall& call);
 void need_per_channel(ir::InferCall& call, int i, const char* what);
 
 // Throws invalid_model unless a parameter of these dims has one element for each of `wanted`, as far as is known.
-void expect_broadcast(const ir::Dims& parameter, const ir::Dims& wanted);
+void expect_broadcast(const ir::Dims& parameter, const ir::Dims& requested);
 
 // Result shape of mean and inverse deviation of a layer normalization: input 0 with the dims from `axis` on set to 1.
 ir::Dims statistics_dims(ir::InferCall& call, int axis);

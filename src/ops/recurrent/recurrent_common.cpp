@@ -86,10 +86,10 @@ Recurrence::Recurrence(ir::Call& call, const RecurrentForm& form)
 // What `infer` could not know of symbolic dims.
 void Recurrence::check_sizes() const {
   const std::int64_t rows = form_.gates * hidden_, states = directions_ * batch_ * hidden_;
-  const auto expect = [&](int operand, const char* what, std::int64_t wanted) {
+  const auto expect = [&](int operand, const char* what, std::int64_t requested) {
     if (!call_.has(operand)) return;
     const ir::TensorRef& found = call_.in[static_cast<std::size_t>(operand)];
-    call_.check_shape(found.size() == wanted, what, " is [", ir::text(ir::to_dims(found.shape)), "], ", wanted, " elements expected");
+    call_.check_shape(found.size() == requested, what, " is [", ir::text(ir::to_dims(found.shape)), "], ", requested, " elements expected");
   };
   expect(1, "W", directions_ * rows * input_);
   expect(2, "R", directions_ * rows * hidden_);

@@ -30,9 +30,9 @@ void reference(Call& call) {
   const TensorRef &in = call.in[0], &out = call.out[0];
   const auto rank = static_cast<std::int64_t>(in.shape.size());
   call.check_shape(!call.has(1) || call.in[1].size() == 1, "the axis is no single number");
-  const std::int64_t wanted = call.has(1) ? load_int(call.in[1].dtype, call.in[1].data, 0) : call.attributes().integer("axis");
-  call.check_shape(wanted >= -rank && wanted < rank, "axis ", wanted, " is out of range for ", rank, " dimensions");
-  const auto axis = static_cast<std::size_t>(wanted < 0 ? wanted + rank : wanted);
+  const std::int64_t requested = call.has(1) ? load_int(call.in[1].dtype, call.in[1].data, 0) : call.attributes().integer("axis");
+  call.check_shape(requested >= -rank && requested < rank, "axis ", requested, " is out of range for ", rank, " dimensions");
+  const auto axis = static_cast<std::size_t>(requested < 0 ? requested + rank : requested);
   const bool exclusive = call.attributes().integer("exclusive") != 0, reverse = call.attributes().integer("reverse") != 0;
   const std::int64_t extent = in.shape[axis], inner = element_count(std::span(in.shape).subspan(axis + 1));
   for_each_line(in.shape, axis, inner, [&](std::int64_t first) {

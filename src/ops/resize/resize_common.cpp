@@ -9,11 +9,11 @@ namespace {
 
 float coordinate(const std::string& mode, const ResizeAxis& axis, std::int64_t i) {
   const auto x = static_cast<float>(i), in = static_cast<float>(axis.input), out = static_cast<float>(axis.output);
-  const float wanted = axis.scale * in;  // the extent before it was rounded down
+  const float requested = axis.scale * in;  // the extent before it was rounded down
   if (mode == "half_pixel") return (x + 0.5f) / axis.scale - 0.5f;
-  if (mode == "half_pixel_symmetric") return in / 2 * (1 - out / wanted) + (x + 0.5f) / axis.scale - 0.5f;
+  if (mode == "half_pixel_symmetric") return in / 2 * (1 - out / requested) + (x + 0.5f) / axis.scale - 0.5f;
   if (mode == "pytorch_half_pixel") return axis.output > 1 ? (x + 0.5f) / axis.scale - 0.5f : 0.0f;
-  if (mode == "align_corners") return wanted == 1 ? 0.0f : x * (in - 1) / (wanted - 1);
+  if (mode == "align_corners") return requested == 1 ? 0.0f : x * (in - 1) / (requested - 1);
   if (mode == "asymmetric") return x / axis.scale;
   if (mode == "tf_half_pixel_for_nn") return (x + 0.5f) / axis.scale;
   ir::validate(mode == "tf_crop_and_resize", "coordinate_transformation_mode is \"", mode, "\"");

@@ -26,15 +26,15 @@ Dim left_over(const InferCall& call, Dims total, const Dims& known) {
   return floor_div(count, divisor);
 }
 
-Dims solve(const InferCall& call, const Dims& wanted) {
+Dims solve(const InferCall& call, const Dims& requested) {
   const Dims& from = call.dims(0);
   const bool allow_zero = call.attributes().integer("allowzero") != 0;
   int open = -1;
   Dims dims, known;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    Dim extent = wanted[i];
+  for (std::size_t i = 0; i < requested.size(); ++i) {
+    Dim extent = requested[i];
     if (extent == Dim(-1)) {
-      call.check_shape(open < 0, "the shape ", text(wanted), " has more than one -1");
+      call.check_shape(open < 0, "the shape ", text(requested), " has more than one -1");
       open = static_cast<int>(i);
     } else {
       if (extent == Dim(0) && !allow_zero) {
@@ -57,8 +57,8 @@ Dims solve(const InferCall& call, const Dims& wanted) {
 
 void infer(InferCall& call) {
   Dims dims;
-  if (const Dims* wanted = call.contents(1)) {
-    dims = solve(call, *wanted);
+  if (const Dims* requested = call.contents(1)) {
+    dims = solve(call, *requested);
   } else {
     const Dim total = product(call.dims(0));
     const int rank = ops::need_length(call, 1, "shape");

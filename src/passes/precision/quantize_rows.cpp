@@ -24,8 +24,8 @@ bool takes(const ir::Node& n, const RowsForm& form) {
   if (n.op() != "MatMul" || !quant::is_product(n) || !quant::why_wide(n).empty()) return false;
   const std::optional<DType> given = n.numerics.type;
   if (given && bits(*given) > 8) return false;   // the user wants this layer in floats
-  const bool wanted = given ? (*given == DType::f8e4m3fn) == (form.type == DType::f8e4m3fn) : form.usual;
-  if (form.for_tensor_cores() && (!fits_tensor_cores(n) || !wanted)) return false;
+  const bool requested = given ? (*given == DType::f8e4m3fn) == (form.type == DType::f8e4m3fn) : form.usual;
+  if (form.for_tensor_cores() && (!fits_tensor_cores(n) || !requested)) return false;
   const std::int64_t depth = n.in(1)->dims()[0].constant();
   return depth >= kMinDepth && depth <= (form.for_tensor_cores() ? kMaxRegisters : kMaxDepth) &&
          ir::all_finite(n.in(1)->constant->tensor);

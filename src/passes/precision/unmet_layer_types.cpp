@@ -29,34 +29,34 @@ class Unmet {
   }
 
  private:
-  static bool equal(DType wanted, DType got) { return wanted == got || (wanted == DType::u8 && got == DType::i8); }
+  static bool equal(DType requested, DType got) { return requested == got || (requested == DType::u8 && got == DType::i8); }
 
   void look_at_type(std::int32_t layer, const LayerRule& rule, const LayerCompute& found) {
-    const DType wanted = rule.types.front(), got = found.type;
-    if (equal(wanted, got) || (rule.by_pattern && !is_float(got) && got != DType::i8)) return;
-    add(layer, *found.node, "computes in", got, wanted, why_not(*found.node, wanted, got));
+    const DType requested = rule.types.front(), got = found.type;
+    if (equal(requested, got) || (rule.by_pattern && !is_float(got) && got != DType::i8)) return;
+    add(layer, *found.node, "computes in", got, requested, why_not(*found.node, requested, got));
   }
   void look_at_output(const ir::Node& node, std::size_t o, const LayerRules& rules) {
-    const std::optional<DType> wanted = output_type(table_, rules, node, o);
+    const std::optional<DType> requested = output_type(table_, rules, node, o);
     const ir::Value& v = *node.outputs[o];
-    if (!wanted || node.op() == "Cast" || equal(*wanted, v.dtype())) return;
-    const auto rounds = [&](const ir::Node* user) { return user->op() == "Cast" && user->out()->dtype() == *wanted; };
-    if (bits(*wanted) < bits(v.dtype()) && std::any_of(v.users.begin(), v.users.end(), rounds)) return;
+    if (!requested || node.op() == "Cast" || equal(*requested, v.dtype())) return;
+    const auto rounds = [&](const ir::Node* user) { return user->op() == "Cast" && user->out()->dtype() == *requested; };
+    if (bits(*requested) < bits(v.dtype()) && std::any_of(v.users.begin(), v.users.end(), rounds)) return;
     for (const std::int32_t layer : node.sources.own)
       if (rules.count(layer))
-        add(layer, node, "gives", v.dtype(), *wanted,
-            bits(*wanted) == 8 ? "8 bits need QuantizeLinear behind it in the model"
+        add(layer, node, "gives", v.dtype(), *requested,
+            bits(*requested) == 8 ? "8 bits need QuantizeLinear behind it in the model"
                                : "a result has the type that its layer computes in: give the layer that type");
   }
-  void add(std::int32_t layer, const ir::Node& node, const char* verb, DType got, DType wanted, const std::string& why) {
+  void add(std::int32_t layer, const ir::Node& node, const char* verb, DType got, DType requested, const std::string& why) {
     const std::string& named = table_.nodes[static_cast<std::size_t>(layer)].name;
     unmet_.push_back({named, cat("layer '", named, "' (", node.op(), ") ", verb, " ", name(got), " on ", device_.name, ", not ",
-                                 name(wanted), " as asked for: ", why)});
+                                 name(requested), " as asked for: ", why)});
   }
 
-  std::string why_not(const ir::Node& node, DType wanted, DType got) const {
+  std::string why_not(const ir::Node& node, DType requested, DType got) const {
     const bool product = node.def->traits.product != ir::Product::none || node.def->traits.accumulates;
-    switch (wanted) {
+    switch (requested) {
       case DType::i4:
       case DType::f4e2m1: return "products of 4 bits are not there yet";
       case DType::f8e4m3fn:
@@ -69,15 +69,15 @@ class Unmet {
         return quantized_ ? "its operands are not quantized on both sides, or not as this device multiplies them"
                           : "nothing gives its range: give a calibration (--int8 --data=PATH), or QuantizeLinear and DequantizeLinear";
       case DType::f16:
-      case DType::bf16: return why_not_sixteen_bits(wanted, got);
+      case DType::bf16: return why_not_sixteen_bits(requested, got);
       case DType::f32: return is_float(got) ? "it became one step with layers that compute so" : "its values are no floats";
       default: return "the model computes it otherwise";
     }
   }
-  std::string why_not_sixteen_bits(DType wanted, DType got) const {
+  std::string why_not_sixteen_bits(DType requested, DType got) const {
     if (!is_float(got)) return "its values are no floats";
     if (traits_.half_values) return "the operator has no form of 16 bits, or its values exceed what fp16 holds (see the check of fp16)";
-    if (wanted == DType::f16) return traits_.host_arithmetic ? "CPUs here have no fp16 arithmetic that pays" : "this device has no fp16";
+    if (requested == DType::f16) return traits_.host_arithmetic ? "CPUs here have no fp16 arithmetic that pays" : "this device has no fp16";
     if (!traits_.bf16_gemm) return "this machine has no AMX bf16";
     return "on a CPU only products compute in bf16";
   }

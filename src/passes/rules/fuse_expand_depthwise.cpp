@@ -77,8 +77,8 @@ bool is_plain(const Node& n) {
   return n.in(1)->is_constant() && n.in(1)->rank() == 4 && (type == DType::f32 || type == DType::bf16) && n.out()->dtype() == type &&
          n.in(1)->dtype() == type && !n.numerics.allows(ir::Rounding::bf16) && n.attributes.string("auto_pad", "NOTSET") == "NOTSET";
 }
-bool all_are(const Ints& values, std::int64_t wanted) {
-  return std::all_of(values.begin(), values.end(), [&](std::int64_t v) { return v == wanted; });
+bool all_are(const Ints& values, std::int64_t requested) {
+  return std::all_of(values.begin(), values.end(), [&](std::int64_t v) { return v == requested; });
 }
 
 bool is_decomposition(const Node& n, Ending& ending) {

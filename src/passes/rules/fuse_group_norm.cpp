@@ -53,11 +53,11 @@ using ir::Dim;
 using ir::Node;
 using ir::Value;
 
-bool all_are(const Value* v, double wanted) {
+bool all_are(const Value* v, double requested) {
   const Tensor* elements = v && v->dtype() == DType::f32 ? look(v) : nullptr;
   if (!elements) return false;
   for (std::int64_t i = 0; i < elements->size(); ++i)
-    if (elements->as_double(i) != wanted) return false;
+    if (elements->as_double(i) != requested) return false;
   return true;
 }
 

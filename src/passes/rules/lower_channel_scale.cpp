@@ -26,8 +26,8 @@
 namespace tenfold::passes {
 namespace {
 
-bool all_are(const ir::Ints& values, std::int64_t wanted) {
-  return std::all_of(values.begin(), values.end(), [&](std::int64_t v) { return v == wanted; });
+bool all_are(const ir::Ints& values, std::int64_t requested) {
+  return std::all_of(values.begin(), values.end(), [&](std::int64_t v) { return v == requested; });
 }
 
 bool scales_channels(const ir::Node& n) {

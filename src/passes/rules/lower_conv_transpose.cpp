@@ -33,8 +33,8 @@ using ir::Dims;
 using ir::Ints;
 using ir::Value;
 
-bool all_are(const Ints& values, std::int64_t wanted) {
-  return std::all_of(values.begin(), values.end(), [&](std::int64_t v) { return v == wanted; });
+bool all_are(const Ints& values, std::int64_t requested) {
+  return std::all_of(values.begin(), values.end(), [&](std::int64_t v) { return v == requested; });
 }
 
 // Do the windows tile the result? Shape inference has written out what auto_pad and output_shape imply.

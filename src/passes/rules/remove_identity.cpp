@@ -19,11 +19,11 @@
 namespace tenfold::passes {
 namespace {
 
-bool all_elements(const ir::Value* v, double wanted) {
+bool all_elements(const ir::Value* v, double requested) {
   if (!v || !v->is_constant() || v->constant->tensor.size() > 4096 || v->constant->tensor.size() == 0) return false;
   const Tensor* t = look(v);
   for (std::int64_t i = 0; t && i < t->size(); ++i)
-    if (t->as_double(i) != wanted) return false;
+    if (t->as_double(i) != requested) return false;
   return t != nullptr;
 }
 

@@ -80,10 +80,10 @@ TEST(SinkSlice, StacksComputeTheSameFromTheirBackwardSlice) {
     const std::vector<RuntimeValue> truth = results(before, {2, 3, 40}), made = results(after, {2, 3, 40});
     ASSERT_EQ(made.size(), truth.size()) << text;
     for (std::size_t o = 0; o < made.size(); ++o) {
-      const Tensor &wanted = truth[o].tensor(), &got = made[o].tensor();
-      ASSERT_EQ(got.shape(), wanted.shape()) << text;
+      const Tensor &expected = truth[o].tensor(), &got = made[o].tensor();
+      ASSERT_EQ(got.shape(), expected.shape()) << text;
       for (std::int64_t e = 0; e < got.size(); ++e)
-        ASSERT_NEAR(got.as_double(e), wanted.as_double(e), 1e-5 * (1 + std::abs(wanted.as_double(e)))) << text << ir::print(after);
+        ASSERT_NEAR(got.as_double(e), expected.as_double(e), 1e-5 * (1 + std::abs(expected.as_double(e)))) << text << ir::print(after);
     }
     EXPECT_FALSE(find_pass("sink_slice").run(after)) << text << ir::print(after);   // nothing is left to sink
   }

@@ -10,13 +10,13 @@ SampleError of_sample(const Tensor& got, const Tensor& want) {
   const Rows rows(want);
   SampleError sum{0, static_cast<double>(rows.count)};
   for (std::int64_t r = 0; r < rows.count; ++r) {
-    double product = 0, mine = 0, wanted = 0;
+    double product = 0, mine = 0, requested = 0;
     for (std::int64_t i = r * rows.length; i < (r + 1) * rows.length; ++i) {
       const double x = got.as_double(i), y = want.as_double(i);
-      product += x * y, mine += x * x, wanted += y * y;
+      product += x * y, mine += x * x, requested += y * y;
     }
-    const bool both_zero = mine == 0 && wanted == 0;
-    sum.error += both_zero ? 0 : 1 - (mine == 0 || wanted == 0 ? 0 : product / std::sqrt(mine * wanted));
+    const bool both_zero = mine == 0 && requested == 0;
+    sum.error += both_zero ? 0 : 1 - (mine == 0 || requested == 0 ? 0 : product / std::sqrt(mine * requested));
   }
   return sum;
 }

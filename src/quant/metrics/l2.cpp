@@ -9,8 +9,8 @@ namespace {
 SampleError of_sample(const Tensor& got, const Tensor& want) {
   SampleError sum;
   for (std::int64_t i = 0; i < want.size(); ++i) {
-    const double wanted = want.as_double(i), difference = got.as_double(i) - wanted;
-    sum.error += difference * difference, sum.size += wanted * wanted;
+    const double requested = want.as_double(i), difference = got.as_double(i) - requested;
+    sum.error += difference * difference, sum.size += requested * requested;
   }
   return sum;
 }

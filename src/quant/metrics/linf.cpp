@@ -10,9 +10,9 @@ namespace {
 SampleError of_sample(const Tensor& got, const Tensor& want) {
   SampleError most;
   for (std::int64_t i = 0; i < want.size(); ++i) {
-    const double wanted = want.as_double(i), difference = std::fabs(got.as_double(i) - wanted);
+    const double requested = want.as_double(i), difference = std::fabs(got.as_double(i) - requested);
     if (!(difference <= most.error)) most.error = difference;  // not a number, too
-    most.size = std::max(most.size, std::fabs(wanted));
+    most.size = std::max(most.size, std::fabs(requested));
   }
   return most;
 }

@@ -107,9 +107,9 @@ std::int64_t bytes_now(const ContextState& c, const StateLink& link) noexcept {
 Status transfer(ContextState& c, int input, void* host, std::int64_t bytes, bool out) noexcept {
   const StateLink* link = link_of(c, input);
   if (!link || !host) return {Status::invalid_binding, input};
-  const std::int64_t wanted = bytes_now(c, *link);
-  if (wanted < 0) return {Status::not_ready, input};
-  if (wanted != bytes || wanted > link->places[0].bytes) return {Status::invalid_binding, input};
+  const std::int64_t requested = bytes_now(c, *link);
+  if (requested < 0) return {Status::not_ready, input};
+  if (requested != bytes || requested > link->places[0].bytes) return {Status::invalid_binding, input};
   void* place = link->places[0].memory.get();
   if (Status s{c.stream->wait(), -1}; !s) return s;
   const Status::Code code = out ? c.stream->copy(host, place, bytes) : c.stream->copy(place, host, bytes);

@@ -113,13 +113,13 @@ const EngineInfo& Engine::info() const { return state_->info; }
 std::string device_of(const Engine& engine) { return runtime::numbered(*runtime::state_of(engine)->backend); }
 std::int64_t Engine::gpu_bytes() const { return state_->backend->memory().allocated_bytes(); }
 
-int Engine::binding_index(std::string_view wanted) const {
+int Engine::binding_index(std::string_view requested) const {
   std::string names;
   for (std::size_t i = 0; i < state_->bindings.size(); ++i) {
-    if (state_->bindings[i].name == wanted) return static_cast<int>(i);
+    if (state_->bindings[i].name == requested) return static_cast<int>(i);
     names += (i ? ", '" : "'") + state_->bindings[i].name + "'";
   }
-  fail(ErrorKind::invalid_argument, cat("there is no input or output '", wanted, "'; the engine has ", names));
+  fail(ErrorKind::invalid_argument, cat("there is no input or output '", requested, "'; the engine has ", names));
 }
 
 Engine::ProfileShapes Engine::profile_shapes(int profile, std::string_view input) const {

@@ -14,8 +14,8 @@ std::int32_t number(DType dtype) { return static_cast<std::int32_t>(ops::onnx_nu
 }  // namespace
 
 AttributeViews::AttributeViews(ir::Attributes attributes, const std::vector<std::string>& names) : attributes_(std::move(attributes)) {
-  for (const std::string& wanted : names) {
-    const auto held = std::find_if(attributes_.begin(), attributes_.end(), [&](const auto& a) { return a.first == wanted; });
+  for (const std::string& requested : names) {
+    const auto held = std::find_if(attributes_.begin(), attributes_.end(), [&](const auto& a) { return a.first == requested; });
     if (held == attributes_.end()) continue;
     const auto& [name, value] = *held;
     tenfold_plugin_attribute view{};

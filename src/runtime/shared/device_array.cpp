@@ -55,9 +55,9 @@ void* DeviceArray::memory() const noexcept { return state_ ? state_->memory.get(
 
 namespace {
 
-void check_bytes(const void* memory, std::int64_t given, std::int64_t wanted) {
+void check_bytes(const void* memory, std::int64_t given, std::int64_t requested) {
   require(memory != nullptr || given == 0, ErrorKind::invalid_argument, "a copy of ", given, " bytes from or to no memory (null)");
-  require(given == wanted, ErrorKind::invalid_argument, "a copy of ", given, " bytes, the array has ", wanted);
+  require(given == requested, ErrorKind::invalid_argument, "a copy of ", given, " bytes, the array has ", requested);
 }
 
 }  // namespace

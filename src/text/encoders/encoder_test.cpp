@@ -106,9 +106,9 @@ TEST(Encoder, CutsAndNormalizes) {
   const TinyBert bert("cut");
   EncoderOptions options;
   options.dimensions = 3, options.normalize = true, options.max_tokens = 5;
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   options.build.log = [&](Severity severity, std::string_view text) {
-    if (severity == Severity::warning) told.emplace_back(text);
+    if (severity == Severity::warning) reported.emplace_back(text);
   };
   const Encoder encoder = bert.load(options);
   EXPECT_EQ(encoder.info().width, 3);
@@ -116,8 +116,8 @@ TEST(Encoder, CutsAndNormalizes) {
   EXPECT_LE(difference(std::span(got).first(3), std::span(got).subspan(3, 3)), 1e-5f);  // cut to [C] a b c [S]
   EXPECT_NEAR(std::hypot(got[0], got[1], got[2]), 1, 1e-5);
   EXPECT_EQ(encoder.counts().truncated, 2);
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_SAYS(told[0], "text 0 has 6 tokens and is cut to 5");
+  ASSERT_EQ(reported.size(), 1u);
+  EXPECT_SAYS(reported[0], "text 0 has 6 tokens and is cut to 5");
 }
 
 TEST(Encoder, TakesTheFoldersDimensionsUnlessTold) {

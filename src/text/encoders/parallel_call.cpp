@@ -124,23 +124,23 @@ void ParallelCall::fail_with_why() {
   }
 }
 
-void ParallelCall::wait(std::size_t open, const Progress& told) {
+void ParallelCall::wait(std::size_t open, const Progress& reported) {
   for (;;) {
     const WorkQueue::State now = queue_.state();
     if (now.returned != known_.returned) start_lanes();  // a device may have got work that has no thread yet
     const bool more = now.ready != known_.ready;
     known_ = now;
     if (now.stopped) fail_with_why();
-    if (more) told(now.ready);
+    if (more) reported(now.ready);
     if (now.open <= open) return;
     ask_whether_to_go_on();
     queue_.wait_for_change(known_, kBetweenQuestions);
   }
 }
 
-void ParallelCall::finish(const Progress& told) {
+void ParallelCall::finish(const Progress& reported) {
   queue_.close();
-  wait(0, told);
+  wait(0, reported);
   end_lanes();
 }
 

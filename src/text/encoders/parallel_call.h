@@ -25,8 +25,8 @@ class ParallelCall {
 
   void add(std::vector<WorkItem> pieces);
   // Returns once at most `open` pieces are not done. Throws what stopped the work.
-  void wait(std::size_t open, const Progress& told);
-  void finish(const Progress& told);
+  void wait(std::size_t open, const Progress& reported);
+  void finish(const Progress& reported);
 
  private:
   void start_lanes();

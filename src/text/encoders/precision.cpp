@@ -129,13 +129,13 @@ Graded build_graded(const PrecisionWish& wish, const OutputRequest& request, con
     if (precision_of(engine) != "int8") continue;  // this device computes none of the products so
     const double near = mean_cosine(engine, reference, *wish.samples, places, request, width);
     best.int8_cosine = std::max(best.int8_cosine, near);
-    const std::string told = "int8 (" + method + ") gives vectors with a mean cosine of " + std::to_string(near) +
+    const std::string reported = "int8 (" + method + ") gives vectors with a mean cosine of " + std::to_string(near) +
                              " to those of fp32, on " + std::to_string(std::max<std::size_t>(1, places.size() / 2)) + " texts";
     if (near >= wish.min_cosine) {
-      say(config, Severity::info, told);
+      say(config, Severity::info, reported);
       return {std::move(engine), near};
     }
-    say(config, Severity::warning, told + ", and " + std::to_string(wish.min_cosine) + " was asked for");
+    say(config, Severity::warning, reported + ", and " + std::to_string(wish.min_cosine) + " was asked for");
   }
   best.engine = build(network, wide);
   const bool judged = best.int8_cosine >= 0, must = wish.precision == EncoderPrecision::int8;

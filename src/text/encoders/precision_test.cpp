@@ -26,7 +26,7 @@ class Precision : public ::testing::Test {
     EncoderOptions o;
     o.precision = precision, o.min_cosine = min_cosine, o.calibration_texts = texts_;
     o.build.log = [this](Severity severity, std::string_view text) {
-      if (severity == Severity::warning) told_ += std::string(text) + "\n";
+      if (severity == Severity::warning) reported_ += std::string(text) + "\n";
     };
     return o;
   }
@@ -46,7 +46,7 @@ class Precision : public ::testing::Test {
   TinyBert bert_{"precision"};
   std::vector<std::string> texts_;
   std::vector<float> want_;
-  std::string told_;
+  std::string reported_;
 };
 
 TEST_F(Precision, Int8IsTakenWhereItIsNear) {
@@ -57,7 +57,7 @@ TEST_F(Precision, Int8IsTakenWhereItIsNear) {
   EXPECT_EQ(work.precision, "int8");
   EXPECT_NEAR(work.int8_cosine, near, 1e-5);
   EXPECT_LT(near, 1 - 1e-6) << "these are vectors of fp32";
-  EXPECT_EQ(told_.find("not near enough"), std::string::npos) << told_;
+  EXPECT_EQ(reported_.find("not near enough"), std::string::npos) << reported_;
 }
 
 TEST_F(Precision, WhatIsTooFarIsTold) {
@@ -67,14 +67,14 @@ TEST_F(Precision, WhatIsTooFarIsTold) {
   EXPECT_NE(work.precision, "int8");
   EXPECT_GT(work.int8_cosine, 0.5);
   EXPECT_LT(work.int8_cosine, 1);
-  EXPECT_NE(told_.find("int8 is not near enough, so that " + work.precision + " is taken"), std::string::npos) << told_;
+  EXPECT_NE(reported_.find("int8 is not near enough, so that " + work.precision + " is taken"), std::string::npos) << reported_;
 }
 
 TEST_F(Precision, WithoutTextsExamplesAreTaken) {
   EncoderOptions o = options(EncoderPrecision::int8, 0.5);
   o.calibration_texts.clear();
   const Encoder encoder = bert_.load(std::move(o));
-  EXPECT_NE(told_.find("int8 without calibration_texts: ten built-in sentences"), std::string::npos) << told_;
+  EXPECT_NE(reported_.find("int8 without calibration_texts: ten built-in sentences"), std::string::npos) << reported_;
   encoder.prepare();
   EXPECT_EQ(encoder.devices()[0].precision, "int8");
 }
@@ -94,9 +94,9 @@ TEST_F(Precision, TextsOfAnyLengthGiveRangesAndCheck) {
   want_ = encode(bert_.load());
   const Encoder encoder = bert_.load(options(EncoderPrecision::int8, 0.8));
   const double near = cosine(encode(encoder));
-  EXPECT_EQ(encoder.devices()[0].precision, "int8") << told_;
+  EXPECT_EQ(encoder.devices()[0].precision, "int8") << reported_;
   EXPECT_NEAR(encoder.devices()[0].int8_cosine, near, 1e-5);
-  EXPECT_EQ(told_.find("is not known"), std::string::npos) << told_;
+  EXPECT_EQ(reported_.find("is not known"), std::string::npos) << reported_;
 }
 
 TEST_F(Precision, Fp32IsWhatItWas) {

@@ -65,7 +65,7 @@ void TextReader::note_cut(std::size_t place, std::size_t length, Part& part) con
 void TextReader::tell(const Part& part) const {
   if (part.cut == 0) return;
   truncated_ += static_cast<std::int64_t>(part.cut);
-  if (log_ && !told_.exchange(true))
+  if (log_ && !reported_.exchange(true))
     log_(Severity::warning, "text " + std::to_string(part.first_cut) + " has " + std::to_string(part.length) + " tokens and is cut to " +
                                 std::to_string(max_tokens_) + "; further ones are counted and not told");
 }

@@ -28,7 +28,7 @@ class TextReader {
   // How many tokens a prompt has in front of a text.
   int prompt_tokens(const std::string& prompt) const;
   std::int64_t truncated() const { return truncated_; }
-  void forget_truncated() const { truncated_ = 0, told_ = false; }  // of texts that are nobody's call
+  void forget_truncated() const { truncated_ = 0, reported_ = false; }  // of texts that are nobody's call
 
  private:
   // Texts that one thread reads, and what of them was cut off.
@@ -45,7 +45,7 @@ class TextReader {
   bool lower_case_, keeps_end_;
   LogCallback log_;
   mutable std::atomic<std::int64_t> truncated_{0};
-  mutable std::atomic<bool> told_{false};
+  mutable std::atomic<bool> reported_{false};
 };
 
 }  // namespace tenfold::encoders

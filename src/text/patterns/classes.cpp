@@ -33,11 +33,11 @@ void append(Ranges& ranges, char32_t first, char32_t last) {
   else ranges.emplace_back(first, last);
 }
 
-Ranges of_categories(std::uint32_t wanted) {
+Ranges of_categories(std::uint32_t requested) {
   Ranges ranges;
   for (std::size_t i = 0; i < data::general_size; ++i) {
     const char32_t behind = i + 1 < data::general_size ? data::general[i + 1] & 0xffffff : kLast + 1;
-    if (wanted >> (data::general[i] >> 24) & 1) append(ranges, data::general[i] & 0xffffff, behind - 1);
+    if (requested >> (data::general[i] >> 24) & 1) append(ranges, data::general[i] & 0xffffff, behind - 1);
   }
   return ranges;
 }

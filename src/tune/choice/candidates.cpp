@@ -85,8 +85,8 @@ bool Candidates::source_allowed(backends::Source source) const {
 }
 
 bool Candidates::forced_away(const std::string& line, const std::string& tactic) const {
-  for (const auto& [prefix, wanted] : options_.config->forced_tactics)
-    if (line.starts_with(prefix)) return wanted != tactic;
+  for (const auto& [prefix, requested] : options_.config->forced_tactics)
+    if (line.starts_with(prefix)) return requested != tactic;
   return false;
 }
 
@@ -194,11 +194,11 @@ const std::vector<Candidate>& Candidates::of(const ir::Node& node) {
 
 // The caller's callback may leave one candidate of all.
 void Candidates::ask(const ir::Node& node, const std::string& line, std::vector<Candidate>& found) {
-  std::vector<TacticCandidate> told;
+  std::vector<TacticCandidate> reported;
   for (const Candidate& c : all_)
-    told.push_back({c.choice.tactic->name, config_text(c.choice.config, c.choice.formats),
+    reported.push_back({c.choice.tactic->name, config_text(c.choice.config, c.choice.formats),
                     options_.config->optimization_level > 0 ? static_cast<double>(c.nanoseconds) : -1});
-  const int chosen = options_.config->choose_tactic({node.name, line, told});
+  const int chosen = options_.config->choose_tactic({node.name, line, reported});
   require(chosen >= -1 && chosen < static_cast<int>(all_.size()), ErrorKind::invalid_argument, "choose_tactic() answers ", chosen, " for ",
           line, ", which has ", all_.size(), " candidates");
   if (chosen >= 0) found = {all_[static_cast<std::size_t>(chosen)]};

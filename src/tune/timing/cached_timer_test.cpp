@@ -22,12 +22,12 @@ struct CachedTimer : testing::Test {
   TimingCache cache;
   BuildReport report;
   Counting timer;
-  std::string told;
+  std::string reported;
 
   void SetUp() override {
     config.log = [this](Severity severity, std::string_view text) {
       EXPECT_EQ(severity, Severity::info);
-      told += text;
+      reported += text;
     };
   }
   // How often the clock was asked.
@@ -44,17 +44,17 @@ struct CachedTimer : testing::Test {
 TEST_F(CachedTimer, OtherCpusMeasureTheirOwnTimes) {
   EXPECT_EQ(measured_on(device), 1);
   EXPECT_EQ(measured_on(device), 0);
-  EXPECT_EQ(told, "");   // an empty cache is no news, nor is one that holds what is needed
+  EXPECT_EQ(reported, "");   // an empty cache is no news, nor is one that holds what is needed
   backends::DeviceInfo later = device, smaller = device;
   later.name = "a CPU, family 6 model 207 stepping 2";
   smaller.l2_bytes /= 2;
   EXPECT_EQ(measured_on(later), 1);
-  EXPECT_NE(told.find("of the 1 times in the timing cache none is of this machine (a CPU, family 6 model 207"), std::string::npos) << told;
+  EXPECT_NE(reported.find("of the 1 times in the timing cache none is of this machine (a CPU, family 6 model 207"), std::string::npos) << reported;
   EXPECT_EQ(measured_on(smaller), 1);
   EXPECT_EQ(measured_on(device, 1), 1);
-  told.clear();
+  reported.clear();
   EXPECT_EQ(measured_on(device) + measured_on(later) + measured_on(smaller) + measured_on(device, 1), 0);
-  EXPECT_EQ(told, "");
+  EXPECT_EQ(reported, "");
 }
 
 // The least time of a key wins, so that times of few launches would stay for good.
@@ -70,7 +70,7 @@ TEST_F(CachedTimer, TimesOfSoManyLaunchesStayAmongThemselves) {
 TEST_F(CachedTimer, ATimeOfAnEarlierVersionIsNotUsed) {
   cache.insert({"a CPU; avx2; 2 threads", "anything", "some v1", ""}, 5);   // without the model
   EXPECT_EQ(measured_on(device), 1);
-  EXPECT_NE(told.find("none is of this machine"), std::string::npos) << told;
+  EXPECT_NE(reported.find("none is of this machine"), std::string::npos) << reported;
 }
 
 }  // namespace

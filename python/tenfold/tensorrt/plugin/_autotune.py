@@ -39,9 +39,9 @@ class AutoTuneCombination:
 
 def _fits(words: list[str], given: list[str]) -> bool:
     together: set[int] | None = None
-    for word, wanted in zip(words, given):
+    for word, requested in zip(words, given):
         options = [_NAMES.get(o.strip(), o.strip()) for o in word.replace('*', '|').split('|')]
-        places = {i for i, option in enumerate(options) if option == wanted}
+        places = {i for i, option in enumerate(options) if option == requested}
         if not places:
             return False
         if '|' in word:

@@ -149,8 +149,8 @@ class SizeTensorDesc(TensorDesc):
     def expr(self) -> SizeTensorShapeExpr: return SizeTensorShapeExpr(self._extent)
 
     def _settle(self, index: int) -> None:
-        told = _BUILDER.declare_size_tensor(index, self._opt._expr, self._upper._expr)
-        self._extent._extent, self._extent._size_of = told._extent, told._size_of
+        reported = _BUILDER.declare_size_tensor(index, self._opt._expr, self._upper._expr)
+        self._extent._extent, self._extent._size_of = reported._extent, reported._size_of
 
 
 def size_tensor(opt: int | ShapeExpr, upper_bound: int | ShapeExpr) -> SizeTensorDesc:

@@ -26,12 +26,12 @@ def attend(call: Call, query: Value, key: Value, value: Value, mask: Value | Non
     return found if len(rows[0]) == 2 else call.reshape(found, list(call.fake.shape))
 
 
-def in_four(call: Call, x: Value, index: int, wanted: list[Size], rows: list[Size]) -> Value:
+def in_four(call: Call, x: Value, index: int, requested: list[Size], rows: list[Size]) -> Value:
     """As [batches, heads, ..., ...]: the first axes as one, or a one in their place."""
     shape = list(call.argument(index).shape)
-    if len(rows) != len(wanted) or not all(same(a, b) for a, b in zip(rows, wanted, strict=True)):
-        x = call.Expand(x, call.ints([*wanted, *shape[-2:]]))
-    return x if len(wanted) == 2 else call.reshape(x, [*folded(wanted), *shape[-2:]])
+    if len(rows) != len(requested) or not all(same(a, b) for a, b in zip(rows, requested, strict=True)):
+        x = call.Expand(x, call.ints([*requested, *shape[-2:]]))
+    return x if len(requested) == 2 else call.reshape(x, [*folded(requested), *shape[-2:]])
 
 
 def folded(front: list[Size]) -> list[Size]:

@@ -88,8 +88,8 @@ def window_sizes(sizes: Sequence[int], window: Sequence[int], step: Sequence[int
 @aten('_adaptive_avg_pool2d_backward')
 def adaptive_avg_pool2d_backward(call: Call, grad: Value, x: Value) -> Value:
     sizes = call.fixed(call.argument(1).shape[-2:], 'a gradient of a pooling')
-    wanted = call.fixed(call.argument(0).shape[-2:], 'a gradient of a pooling')
-    rows, columns = (call.tensor(averages(s, w, TORCH[grad.dtype])) for s, w in zip(sizes, wanted, strict=True))
+    requested = call.fixed(call.argument(0).shape[-2:], 'a gradient of a pooling')
+    rows, columns = (call.tensor(averages(s, w, TORCH[grad.dtype])) for s, w in zip(sizes, requested, strict=True))
     return call.MatMul(call.Transpose(rows, perm=[1, 0]), call.MatMul(grad, columns))
 
 
@@ -157,6 +157,6 @@ def group_norm_backward(call: Call, grad: Value, x: Value, mean: Value, factor: 
     hat, wide = call.Mul(call.Sub(grouped(x), mean), factor), grouped(grad)
     scaled = wide if weight is None else call.Mul(wide, call.reshape(call.wide(weight), [1, groups, inside, 1]))
     first = call.reshape(through_norm(call, scaled, hat, factor, [2, 3], inside * rest), list(call.argument(1).shape)) if mask[0] else None
-    second, third = (call.reshape(call.ReduceSum(v, call.ints([0, 3]), keepdims=0), [channels]) if wanted else None
-                     for v, wanted in ((call.Mul(wide, hat), mask[1]), (wide, mask[2])))
+    second, third = (call.reshape(call.ReduceSum(v, call.ints([0, 3]), keepdims=0), [channels]) if requested else None
+                     for v, requested in ((call.Mul(wide, hat), mask[1]), (wide, mask[2])))
     return [None if v is None else call.cast(v, x.dtype) for v in (first, second, third)]

@@ -64,11 +64,11 @@ def gather(call: Call, x: Value, axis: int, indices: Value, *rest: Any) -> Value
 
 def shortened(call: Call, x: Value, axis: int, indices: Value) -> tuple[Value, Value]:
     """x as long as the indices along all other axes."""
-    sizes, wanted = call.argument(0).shape, call.argument(2).shape
+    sizes, requested = call.argument(0).shape, call.argument(2).shape
     axis = call.axis(axis, x)
-    axes = [a for a in range(call.rank(x)) if a != axis and not same(sizes[a], wanted[a])]
+    axes = [a for a in range(call.rank(x)) if a != axis and not same(sizes[a], requested[a])]
     if axes:
-        x = call.Slice(x, call.ints([0] * len(axes)), call.ints([wanted[a] for a in axes]), call.ints(axes))
+        x = call.Slice(x, call.ints([0] * len(axes)), call.ints([requested[a] for a in axes]), call.ints(axes))
     return x, indices
 
 
@@ -157,10 +157,10 @@ def index_put(call: Call, x: Value, indices: Sequence[Value | None], values: Val
     place_shape = list(torch.broadcast_shapes(*(f.shape for f in fakes)))
     inside = axes == list(range(axes[0], axes[-1] + 1)) and axes[0] > 0
     front, back = ([shape[a] for a in rest if a < axes[0]], [shape[a] for a in rest if a > axes[-1]]) if inside else ([], [])
-    wanted = [*front, *place_shape, *back] if inside else [*place_shape, *(shape[a] for a in rest)]
+    requested = [*front, *place_shape, *back] if inside else [*place_shape, *(shape[a] for a in rest)]
     values = call.computed(values)
-    if wanted:
-        values = call.Expand(values, call.ints(wanted))
+    if requested:
+        values = call.Expand(values, call.ints(requested))
     if inside:
         a, p, b = len(front), len(place_shape), len(back)
         values = permute(call, values, [*range(a, a + p), *range(a), *range(a + p, a + p + b)])
@@ -178,10 +178,10 @@ def scattered(call: Call, x: Value, axis: int, indices: Value, values: Value, re
 
 def as_indices(call: Call, values: Value, indices: Value, index: int = 3) -> Value:
     """The values, cut to the shape of the indices."""
-    sizes, wanted = call.argument(index).shape, call.argument(2).shape
-    axes = [a for a in range(len(wanted)) if not same(sizes[a], wanted[a])]
+    sizes, requested = call.argument(index).shape, call.argument(2).shape
+    axes = [a for a in range(len(requested)) if not same(sizes[a], requested[a])]
     if axes:
-        values = call.Slice(values, call.ints([0] * len(axes)), call.ints([wanted[a] for a in axes]), call.ints(axes))
+        values = call.Slice(values, call.ints([0] * len(axes)), call.ints([requested[a] for a in axes]), call.ints(axes))
     return values
 
 

@@ -87,26 +87,26 @@ def max_pool3d(call: Call, x: Value, kernel: Sequence[int], strides: Sequence[in
     return largest(call, 3, x, kernel, strides, pads, dilations, ceil)
 
 
-def averages(size: int, wanted: int, dtype: torch.dtype) -> torch.Tensor:
+def averages(size: int, requested: int, dtype: torch.dtype) -> torch.Tensor:
     """The matrix [wanted, size] of an adaptive average along one axis."""
-    made = torch.zeros(wanted, size, dtype=torch.float64)
-    for i in range(wanted):
-        begin, end = i * size // wanted, -((-(i + 1) * size) // wanted)
+    made = torch.zeros(requested, size, dtype=torch.float64)
+    for i in range(requested):
+        begin, end = i * size // requested, -((-(i + 1) * size) // requested)
         made[i, begin:end] = 1 / (end - begin)
     return made.to(dtype)
 
 
-def adaptive(call: Call, x: Value, wanted: Sequence[Size]) -> Value:
-    count = len(wanted)
-    if all(w == 1 for w in wanted):
+def adaptive(call: Call, x: Value, requested: Sequence[Size]) -> Value:
+    count = len(requested)
+    if all(w == 1 for w in requested):
         return call.ReduceMean(x, call.ints(range(-count, 0)), keepdims=1)
     sizes = call.fixed(call.argument(0).shape[-count:], 'an adaptive pooling')
-    wanted = call.fixed(wanted, 'an adaptive pooling')
-    if all(s % w == 0 for s, w in zip(sizes, wanted, strict=True)):
-        window = [s // w for s, w in zip(sizes, wanted, strict=True)]
+    requested = call.fixed(requested, 'an adaptive pooling')
+    if all(s % w == 0 for s, w in zip(sizes, requested, strict=True)):
+        window = [s // w for s, w in zip(sizes, requested, strict=True)]
         return batched(call, x, count, lambda v: call.AveragePool(v, kernel_shape=window, strides=window))
     wide = call.wide(x)
-    for k, (size, want) in enumerate(zip(sizes, wanted, strict=True)):      # along one axis after the other
+    for k, (size, want) in enumerate(zip(sizes, requested, strict=True)):      # along one axis after the other
         axes = list(range(call.rank(x)))
         axes[-1], axes[k - count] = axes[k - count], axes[-1]
         matrix = call.tensor(averages(size, want, TORCH[wide.dtype]).t())
@@ -115,32 +115,32 @@ def adaptive(call: Call, x: Value, wanted: Sequence[Size]) -> Value:
 
 
 @aten('adaptive_avg_pool1d')
-def adaptive_avg_pool1d(call: Call, x: Value, wanted: Sequence[Size]) -> Value: return adaptive(call, x, wanted)
+def adaptive_avg_pool1d(call: Call, x: Value, requested: Sequence[Size]) -> Value: return adaptive(call, x, requested)
 
 
 @aten('_adaptive_avg_pool2d')
-def adaptive_avg_pool2d(call: Call, x: Value, wanted: Sequence[Size]) -> Value: return adaptive(call, x, wanted)
+def adaptive_avg_pool2d(call: Call, x: Value, requested: Sequence[Size]) -> Value: return adaptive(call, x, requested)
 
 
 @aten('_adaptive_avg_pool3d')
-def adaptive_avg_pool3d(call: Call, x: Value, wanted: Sequence[Size]) -> Value: return adaptive(call, x, wanted)
+def adaptive_avg_pool3d(call: Call, x: Value, requested: Sequence[Size]) -> Value: return adaptive(call, x, requested)
 
 
 def resized(call: Call, x: Value, scales: Sequence[float | None] | None, **attributes: Any) -> Value:
     """To sizes, or by factors where torch computes places by them."""
-    shape, wanted = call.argument(0).shape, call.fake.shape[2:]
+    shape, requested = call.argument(0).shape, call.fake.shape[2:]
     factors = [float(s) for s in scales or () if s is not None]
     if not factors:
-        return call.Resize(x, None, None, call.ints([shape[0], shape[1], *wanted]), **attributes)
-    if len(factors) != len(wanted) or not all(map(by_factor, shape[2:], wanted, factors)):
+        return call.Resize(x, None, None, call.ints([shape[0], shape[1], *requested]), **attributes)
+    if len(factors) != len(requested) or not all(map(by_factor, shape[2:], requested, factors)):
         call.refuse(f'the factors {factors}, by which an engine would come to other places')
     return call.Resize(x, None, call.constant([1.0, 1.0, *factors], 'f32'), None, **attributes)
 
 
-def by_factor(size: Size, wanted: Size, factor: float) -> bool:
+def by_factor(size: Size, requested: Size, factor: float) -> bool:
     """Whether an engine moves along this axis as torch does. It takes an axis that keeps its size as it is, by whatever factor."""
-    if isinstance(size, int) and isinstance(wanted, int):
-        return math.floor(size * factor) == wanted and (size != wanted or factor == 1)
+    if isinstance(size, int) and isinstance(requested, int):
+        return math.floor(size * factor) == requested and (size != requested or factor == 1)
     return float(torch.tensor(factor)) == factor and (factor <= 1 or factor >= 2)
 
 

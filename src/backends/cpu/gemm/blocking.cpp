@@ -115,11 +115,11 @@ void Blockings::offer_finer() { offer(blocking(isa_, 1, parts(1e6))); }
 // Blocks of rows, too, where weights are large and columns few.
 void Blockings::offer_for_many_threads() {
   const GemmF32Kernels& kernels = gemm_f32_kernels(isa_);
-  for (const std::int64_t wanted : {16, 32, 64}) {
-    if (parts(1e6) < wanted || apart_ > 1) continue;
+  for (const std::int64_t requested : {16, 32, 64}) {
+    if (parts(1e6) < requested || apart_ > 1) continue;
     GemmF32Blocking c = all_[0];
     c.cols = even_piece(n_, std::max<std::int64_t>(divide_up(n_, 8), kernels.panel), kernels.panel);
-    const std::int64_t blocks = divide_up(wanted, divide_up(n_, c.cols));
+    const std::int64_t blocks = divide_up(requested, divide_up(n_, c.cols));
     c.rows = std::min(c.rows, even_piece(m_, std::max<std::int64_t>(divide_up(m_, blocks), kernels.max_rows), kernels.max_rows));
     offer(c);
   }

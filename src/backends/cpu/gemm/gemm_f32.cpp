@@ -52,9 +52,9 @@ struct BlockLoop {
     std::int64_t bytes = 0, of_tile = 0;
     int lines = 0;
     void give(GemmF32Tile& t, std::int64_t tile) const noexcept {
-      const bool wanted = tile * of_tile < bytes;
-      t.soon = wanted ? at + tile * of_tile : nullptr;
-      t.soon_lines = wanted ? lines : 0;
+      const bool requested = tile * of_tile < bytes;
+      t.soon = requested ? at + tile * of_tile : nullptr;
+      t.soon_lines = requested ? lines : 0;
     }
   };
   Next next(std::int64_t k_block, std::int64_t panel, const GemmF32Tile& t) const noexcept {

@@ -39,7 +39,7 @@ void for_row_parts(Parallel& parallel, std::int64_t rows, std::int64_t most, F&&
     if (rows > 0) f(std::int64_t{0}, rows, 0);
     return;
   }
-  const std::int64_t wanted = ((rows + most - 1) / most + 3) / 4 * 4, per_part = (rows + wanted - 1) / wanted;
+  const std::int64_t requested = ((rows + most - 1) / most + 3) / 4 * 4, per_part = (rows + requested - 1) / requested;
   const std::int64_t parts = (rows + per_part - 1) / per_part;
   parallel.for_each(parts, [&](std::int64_t part, int worker) {
     const std::int64_t first = part * per_part;

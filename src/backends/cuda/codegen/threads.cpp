@@ -73,10 +73,10 @@ std::string generate_threads(const Problem& p, std::string_view file, KernelText
   text.define("INPUTS", std::max<std::size_t>(p.in.size(), 1)), text.define("OUTPUTS", p.out.size());
   text.define("INDEX", is_narrow(p) ? "u32" : "u64"), text.define("THREADS", kThreadsOfBlock);
   for (std::size_t i = 0; i < static_cast<std::size_t>(kMaxThreadsOperands); ++i) {
-    const bool given = i < p.in.size() && !p.in[i].missing, wanted = i < p.out.size() && !p.out[i].missing;
+    const bool given = i < p.in.size() && !p.in[i].missing, requested = i < p.out.size() && !p.out[i].missing;
     describe(text, given ? p.in[i] : OperandDesc{}, std::to_string(i), given);
     text.define(cat("OWN", i), given && static_cast<int>(i) < p.anchor_inputs ? 1 : 0);
-    describe(text, wanted ? p.out[i] : OperandDesc{}, cat("Y", i), wanted);
+    describe(text, requested ? p.out[i] : OperandDesc{}, cat("Y", i), requested);
   }
   text.define_code("EPILOGUE", print_epilogue(p));
   return text.of(file);

@@ -113,9 +113,9 @@ std::string compile(const std::string& source, const std::vector<KernelFile>& fi
     ~Destroy() { n.destroy(program); }
   } destroy{n, &program};
   const std::string target = target_option(arch);
-  std::vector<const char*> wanted{target.c_str()};
-  wanted.insert(wanted.end(), options().begin(), options().end());
-  if (n.compile(program, static_cast<int>(wanted.size()), wanted.data()) != 0) {
+  std::vector<const char*> requested{target.c_str()};
+  requested.insert(requested.end(), options().begin(), options().end());
+  if (n.compile(program, static_cast<int>(requested.size()), requested.data()) != 0) {
     std::size_t bytes = 0;
     n.log_bytes(program, &bytes);
     std::string words(bytes, '\0');

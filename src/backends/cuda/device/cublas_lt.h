@@ -46,7 +46,7 @@ struct CublasLt {
   int (*preference_create)(LtObject* preference);
   int (*preference_set)(LtObject preference, int attribute, const void* value, std::size_t bytes);
   int (*preference_destroy)(LtObject preference);
-  int (*heuristic)(LtHandle handle, LtObject product, LtObject a, LtObject b, LtObject c, LtObject d, LtObject preference, int wanted,
+  int (*heuristic)(LtHandle handle, LtObject product, LtObject a, LtObject b, LtObject c, LtObject d, LtObject preference, int requested,
                    LtHeuristic* results, int* found);
   int (*multiply)(LtHandle handle, LtObject product, const void* alpha, const void* a, LtObject a_matrix, const void* b, LtObject b_matrix,
                   const void* beta, const void* c, LtObject c_matrix, void* d, LtObject d_matrix, const LtAlgorithm* algorithm,

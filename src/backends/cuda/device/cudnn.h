@@ -97,7 +97,7 @@ struct Cudnn {
   int (*descriptor_destroy)(DnnDescriptor descriptor);
   int (*finalize)(DnnDescriptor descriptor);
   int (*set)(DnnDescriptor descriptor, int attribute, int type, std::int64_t count, const void* values);
-  int (*get)(DnnDescriptor descriptor, int attribute, int type, std::int64_t wanted, std::int64_t* count, void* values);
+  int (*get)(DnnDescriptor descriptor, int attribute, int type, std::int64_t requested, std::int64_t* count, void* values);
   int (*execute)(DnnHandle handle, DnnDescriptor plan, DnnDescriptor pack);
   std::string version_text() const;
 };

@@ -24,8 +24,8 @@ TEST(Failures, AForkHasNoGpu) {
   EXPECT_FALSE(is_lost(0));
   const pid_t child = ::fork();
   if (child == 0) {   // the end of the words, too: they were not cut
-    const bool told = words().find("'spawn'") != std::string::npos && why_lost(0).find("'spawn'") != std::string::npos;
-    ::_exit(told && is_lost(0) && lost_by(0) == kNotInitialized ? 0 : 1);
+    const bool reported = words().find("'spawn'") != std::string::npos && why_lost(0).find("'spawn'") != std::string::npos;
+    ::_exit(reported && is_lost(0) && lost_by(0) == kNotInitialized ? 0 : 1);
   }
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);

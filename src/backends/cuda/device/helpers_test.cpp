@@ -24,7 +24,7 @@ class HelperPlaces : public testing::Test {
     fs::permissions(path, executable ? fs::perms::owner_all : fs::perms::owner_read);
     return path;
   }
-  static bool same(const std::string& found, const fs::path& wanted) { return !found.empty() && fs::equivalent(found, wanted); }
+  static bool same(const std::string& found, const fs::path& expected) { return !found.empty() && fs::equivalent(found, expected); }
 
   fs::path root_;
 };

@@ -34,10 +34,10 @@ MemoryPool::~MemoryPool() {
 // From the pool a piece is there for every stream once the pool's own has come to it.
 int MemoryPool::ask(DevicePointer& pointer, std::int64_t bytes) noexcept {
   const Driver& d = *driver();
-  const auto wanted = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 64));
-  if (!pool_) return d.allocate(&pointer, wanted);
-  int result = d.pool_allocate(&pointer, wanted, pool_, stream_);
-  if (result == kOutOfMemory && d.pool_trim(pool_, 0) == kSuccess) result = d.pool_allocate(&pointer, wanted, pool_, stream_);
+  const auto requested = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 64));
+  if (!pool_) return d.allocate(&pointer, requested);
+  int result = d.pool_allocate(&pointer, requested, pool_, stream_);
+  if (result == kOutOfMemory && d.pool_trim(pool_, 0) == kSuccess) result = d.pool_allocate(&pointer, requested, pool_, stream_);
   return result == kSuccess ? d.stream_wait(stream_) : result;
 }
 

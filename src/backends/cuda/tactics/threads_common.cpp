@@ -16,7 +16,7 @@ OpenThreads::OpenThreads(const Problem& p, Opening& opening, std::string_view fi
       outputs_(p.out.size()) {
   for (const std::string& f : functions) functions_.push_back(module_->function(cat("kernel_", f).c_str()));
   for (std::size_t i = 0; i < p.in.size(); ++i) given_ |= p.in[i].missing ? 0u : 1u << i;
-  for (std::size_t i = 0; i < p.out.size(); ++i) wanted_ |= p.out[i].missing ? 0u : 1u << i;
+  for (std::size_t i = 0; i < p.out.size(); ++i) requested_ |= p.out[i].missing ? 0u : 1u << i;
 }
 
 Status::Code OpenThreads::run(const RunArgs& args, std::size_t function, std::int64_t count, std::int64_t blocks) const noexcept {
@@ -34,7 +34,7 @@ Status::Code OpenThreads::run(const RunArgs& args, std::size_t function, std::in
   for (std::size_t i = 0; i < inputs_; ++i, to += sizeof(ThreadsOperand))
     if (given_ >> i & 1) put(args.in[i]);
   for (std::size_t i = 0; i < outputs_; ++i, to += sizeof(ThreadsOperand))
-    if (wanted_ >> i & 1) put(args.out[i]);
+    if (requested_ >> i & 1) put(args.out[i]);
   const Rest rest{count, queue_of(args).bad_index};
   std::memcpy(to, &rest, sizeof rest);
   if (blocks < 0) blocks = ceil_div(count, std::int64_t{kThreadsOfBlock});

@@ -23,7 +23,7 @@ class OpenThreads {
   std::shared_ptr<const LoadedModule> module_;
   std::vector<Function> functions_;
   std::size_t inputs_, outputs_;
-  std::uint32_t given_ = 0, wanted_ = 0;  // a bit for each operand
+  std::uint32_t given_ = 0, requested_ = 0;  // a bit for each operand
 };
 
 std::int64_t elements_of(const Bound& b) noexcept;

@@ -37,9 +37,9 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
 
 // Where the entry begins; below 0: the update does not fit there.
 int64_t position(const Kernel& kernel, const RunArgs& args, int64_t entry) noexcept {
-  const int64_t most = args.out[0].dims[kernel.axis], wanted = args.in[1].dims[kernel.axis];
+  const int64_t most = args.out[0].dims[kernel.axis], requested = args.in[1].dims[kernel.axis];
   const int64_t at = kernel.has_positions ? integer_at(args.in[2], kernel.positions, entry) : 0;
-  return at >= 0 && at < most && wanted <= (kernel.circular ? most : most - at) ? at : -1;
+  return at >= 0 && at < most && requested <= (kernel.circular ? most : most - at) ? at : -1;
 }
 
 // `count` places of an entry's update, from `from` on, to `to` of the result.

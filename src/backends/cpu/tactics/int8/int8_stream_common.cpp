@@ -66,8 +66,8 @@ struct Int8Gemm::StreamBlocking : Int8Blocking {
   }
   // As many blocks for each worker, at least `least` if there are units enough; 0 if that cannot be.
   std::int64_t shared(std::int64_t least, std::int64_t workers) const {
-    const std::int64_t step = workers / std::gcd(images, workers), wanted = std::max(ceil_div(least, images), ceil_div(units, most));
-    const std::int64_t each = std::min(round_up_to(wanted, step), units / step * step);
+    const std::int64_t step = workers / std::gcd(images, workers), requested = std::max(ceil_div(least, images), ceil_div(units, most));
+    const std::int64_t each = std::min(round_up_to(requested, step), units / step * step);
     return each * most >= units ? each * images : 0;
   }
 };

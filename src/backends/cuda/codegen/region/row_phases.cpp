@@ -35,16 +35,16 @@ class Parts {
   bool is_reduction(int value) const { return instr(value) && ir::is_reduction(instr(value)->prim); }
 
   // From inputs, reductions and, for elements, what is one number for each row. Constants are written where they are used.
-  RowPart part(const std::vector<int>& wanted, int own_level, bool of_elements) const {
+  RowPart part(const std::vector<int>& requested, int own_level, bool of_elements) const {
     const auto is_given = [&](int v) {
       const Instr* i = instr(v);
       if (!i || ir::is_reduction(i->prim)) return true;
       if (kept_[static_cast<std::size_t>(v)]) return true;
       return i->prim != ir::Prim::constant && is_narrow(v) && (of_elements || level(v) < own_level);
     };
-    const std::vector<bool> needed = closure(wanted, is_given);
+    const std::vector<bool> needed = closure(requested, is_given);
     RowPart p;
-    p.computed = wanted;
+    p.computed = requested;
     std::vector<std::uint16_t> number(narrow_.size(), 0);
     for (int v = 0; v < static_cast<int>(narrow_.size()); ++v)
       if (needed[static_cast<std::size_t>(v)] && is_given(v)) {
@@ -60,15 +60,15 @@ class Parts {
       p.body.code.push_back(i);
       number[static_cast<std::size_t>(v)] = static_cast<std::uint16_t>(p.body.value_count() - 1);
     }
-    for (int v : wanted) p.body.outputs.push_back(number[static_cast<std::size_t>(v)]);
+    for (int v : requested) p.body.outputs.push_back(number[static_cast<std::size_t>(v)]);
     return p;
   }
   // What is one number for each row and known once the reductions of this level are.
   RowPart numbers(int own_level) const {
-    std::vector<int> wanted;
+    std::vector<int> requested;
     for (int v = inputs(); v < static_cast<int>(narrow_.size()); ++v)
-      if (is_narrow(v) && level(v) == own_level && !is_reduction(v) && instr(v)->prim != ir::Prim::constant) wanted.push_back(v);
-    return part(wanted, own_level, false);
+      if (is_narrow(v) && level(v) == own_level && !is_reduction(v) && instr(v)->prim != ir::Prim::constant) requested.push_back(v);
+    return part(requested, own_level, false);
   }
 
   // Dear values among what computes `first` that `later` needs, too.
@@ -89,9 +89,9 @@ class Parts {
            i.prim == ir::Prim::pow;
   }
   template <class Given>
-  std::vector<bool> closure(const std::vector<int>& wanted, const Given& is_given) const {
+  std::vector<bool> closure(const std::vector<int>& requested, const Given& is_given) const {
     std::vector<bool> needed(narrow_.size(), false);
-    for (int v : wanted) needed[static_cast<std::size_t>(v)] = true;
+    for (int v : requested) needed[static_cast<std::size_t>(v)] = true;
     for (int v = static_cast<int>(narrow_.size()); v-- > inputs();)
       if (needed[static_cast<std::size_t>(v)] && !is_given(v)) each_operand(*instr(v), [&](std::uint16_t a) { needed[a] = true; });
     return needed;
@@ -139,13 +139,13 @@ RowPhases row_phases(const ir::Body& body, const std::vector<bool>& narrow_input
   };
   for (int level = 1; level <= parts.levels(); ++level) {
     RowPhase phase;
-    std::vector<int> wanted = reduced_at(level, &phase.reductions), later = results;
+    std::vector<int> requested = reduced_at(level, &phase.reductions), later = results;
     for (int next = level + 1; next <= parts.levels(); ++next)
       for (int v : reduced_at(next, nullptr)) later.push_back(v);
-    if (keeps) phase.kept = parts.worth_keeping(wanted, later);
-    r.reductions += static_cast<int>(wanted.size());
-    wanted.insert(wanted.end(), phase.kept.begin(), phase.kept.end());
-    phase.elements = parts.part(wanted, level, true);
+    if (keeps) phase.kept = parts.worth_keeping(requested, later);
+    r.reductions += static_cast<int>(requested.size());
+    requested.insert(requested.end(), phase.kept.begin(), phase.kept.end());
+    phase.elements = parts.part(requested, level, true);
     phase.behind = parts.numbers(level);
     for (int v : phase.kept) parts.keep(v);
     r.phases.push_back(std::move(phase));

@@ -48,9 +48,9 @@ RowShape row_shape(const RowRegionProblem& p, const IndexSpace& outer, const Ind
   const std::int64_t vectors = s.length / s.width, vector_bytes = std::max<std::int64_t>(bytes * s.width, 1);
   const auto of_thread = [&](std::int64_t threads) { return ceil_div(vectors, threads) * vector_bytes; };
   const bool few = ir::product(p.outer).bounds(p.box ? *p.box : nothing_known).upper <= kFewRows;
-  const std::int64_t wanted = few ? 32 : operands > 1 ? 128 : 64;
+  const std::int64_t requested = few ? 32 : operands > 1 ? 128 : 64;
   int threads = 8, cluster = 1;
-  while (threads < kRowRegionThreads && of_thread(threads) > wanted) threads *= 2;
+  while (threads < kRowRegionThreads && of_thread(threads) > requested) threads *= 2;
   while (p.clusters && cluster < kMaxBlocks && of_thread(threads * cluster) > kBytes) cluster *= 2;
   if (of_thread(threads * cluster) > kMaxBytes) return s;
   s.held = true, s.threads = threads, s.cluster = cluster, s.rows_per_block = threads > 32 ? 1 : 128 / threads;

@@ -19,8 +19,8 @@ Verdict supports(const Problem& p) {
   if (turned < 2 || turned > size || turned % 2 != 0) return Verdict::no("an odd number of elements is turned, or too many");
   const ir::Dim batch = x[0], rows = x[x.size() - 2], half(turned / 2);
   if (given(p, 3) && p.in[3].dims != ir::Dims{batch, rows}) return Verdict::no("positions are not one for each row");
-  const ir::Dims wanted = given(p, 3) ? ir::Dims{p.in[1].dims[0], half} : ir::Dims{batch, rows, half};
-  if (p.in[1].dims != wanted || p.in[2].dims != wanted) return Verdict::no("the tables' extents are not those that rows and heads ask for");
+  const ir::Dims requested = given(p, 3) ? ir::Dims{p.in[1].dims[0], half} : ir::Dims{batch, rows, half};
+  if (p.in[1].dims != requested || p.in[2].dims != requested) return Verdict::no("the tables' extents are not those that rows and heads ask for");
   return can_generate_threads(p);
 }
 

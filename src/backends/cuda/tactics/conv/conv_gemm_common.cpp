@@ -95,9 +95,9 @@ namespace {
 // Of a transposed convolution of one group: whether they lie side by side, all of them within the result.
 bool windows_tile(const Problem& p) {
   const std::span<const ir::Dim> taps = std::span(p.in[1].dims).subspan(2);
-  const auto all_are = [&](const char* which, int64_t wanted) {
+  const auto all_are = [&](const char* which, int64_t requested) {
     const ir::Ints values = p.attributes->ints(which, {});
-    return std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == wanted; });
+    return std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == requested; });
   };
   return p.attributes->integer("group", 1) == 1 && all_are("pads", 0) && all_are("output_padding", 0) && all_are("dilations", 1) &&
          p.attributes->ints("strides", ir::Ints(taps.size(), 1)) == ir::constants(taps);

@@ -12,8 +12,8 @@ bool with_zero_points(const Problem& p) { return p.op->name == "MatMulInteger"; 
 Verdict zero_points_suit(const Problem& p) {
   for (std::size_t i = 2; i < 4; ++i)
     if (own(p, i) && p.in[i].dims.size() > 1) return Verdict::no("zero points of more than one dim");
-  const auto suits = [&](std::size_t i, ir::Dim wanted) {
-    return !own(p, i) || p.in[i].dims.empty() || p.in[i].dims[0] == ir::Dim(1) || p.in[i].dims[0] == wanted;
+  const auto suits = [&](std::size_t i, ir::Dim requested) {
+    return !own(p, i) || p.in[i].dims.empty() || p.in[i].dims[0] == ir::Dim(1) || p.in[i].dims[0] == requested;
   };
   const ir::Dims& a = p.in[0].dims;
   if (!suits(2, a.size() > 1 ? a[a.size() - 2] : ir::Dim(1))) return Verdict::no("zero points are not one for each row");

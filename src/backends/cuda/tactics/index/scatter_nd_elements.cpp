@@ -29,10 +29,10 @@ Verdict supports(const Problem& p) {
   if (!p.in[1].dims.back().is_constant() || p.in[1].dims.back().constant() > kMaxIndexed) return Verdict::no("too many dims are indexed");
   // What the operator wants of the updates is compared by the reference alone, unless the types say it.
   const auto depth = static_cast<std::ptrdiff_t>(p.in[1].dims.back().constant());
-  ir::Dims wanted(p.in[1].dims.begin(), p.in[1].dims.end() - 1);
-  wanted.insert(wanted.end(), p.in[0].dims.begin() + depth, p.in[0].dims.end());
-  if (p.in[2].dims != wanted) return Verdict::no("the updates' extents are not those that indices and data ask for");
-  return Verdict::only_if(p.bounds(ir::product(wanted)).upper < int64_t{1} << 38, "too many elements");
+  ir::Dims requested(p.in[1].dims.begin(), p.in[1].dims.end() - 1);
+  requested.insert(requested.end(), p.in[0].dims.begin() + depth, p.in[0].dims.end());
+  if (p.in[2].dims != requested) return Verdict::no("the updates' extents are not those that indices and data ask for");
+  return Verdict::only_if(p.bounds(ir::product(requested)).upper < int64_t{1} << 38, "too many elements");
 }
 
 struct Kernel {

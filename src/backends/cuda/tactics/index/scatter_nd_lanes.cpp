@@ -13,9 +13,9 @@ Verdict supports(const Problem& p) {
   if (!p.in[1].dims.back().is_constant()) return Verdict::no("how many dims are indexed is not known");
   // What the operator wants of the updates is compared by the reference alone, unless the types say it.
   const auto depth = static_cast<std::ptrdiff_t>(p.in[1].dims.back().constant());
-  ir::Dims wanted(p.in[1].dims.begin(), p.in[1].dims.end() - 1);
-  wanted.insert(wanted.end(), p.in[0].dims.begin() + depth, p.in[0].dims.end());
-  if (p.in[2].dims != wanted) return Verdict::no("the updates' extents are not those that indices and data ask for");
+  ir::Dims requested(p.in[1].dims.begin(), p.in[1].dims.end() - 1);
+  requested.insert(requested.end(), p.in[0].dims.begin() + depth, p.in[0].dims.end());
+  if (p.in[2].dims != requested) return Verdict::no("the updates' extents are not those that indices and data ask for");
   return can_combine(p, ir::product(std::span(p.in[1].dims).first(p.in[1].dims.size() - 1)));
 }
 

@@ -60,8 +60,8 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& openi
 // Pixels of a block, so that there are blocks enough, and each has some for every thread.
 int64_t pixels_of_block(int64_t images, int64_t pixels, int64_t channels, int64_t max_blocks) noexcept {
   const int64_t rows = std::max<int64_t>(kGroupNormNhwcThreads / (channels / kNormChannelVector), 1);
-  const int64_t wanted = std::clamp<int64_t>(ceil_div(kBlocks, images), 1, max_blocks);
-  return std::max(ceil_div(pixels, wanted), std::min(pixels, 4 * rows));
+  const int64_t requested = std::clamp<int64_t>(ceil_div(kBlocks, images), 1, max_blocks);
+  return std::max(ceil_div(pixels, requested), std::min(pixels, 4 * rows));
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {

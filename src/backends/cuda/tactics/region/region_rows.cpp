@@ -72,9 +72,9 @@ Verdict as_rows(const Problem& p, RowRegionProblem& r) {
     const std::uint16_t value = r.body.outputs[i];
     if (value >= r.body.inputs.size() && r.body.code[value - r.body.inputs.size()].prim == ir::Prim::constant)
       return Verdict::no("a result is a constant");
-    Dims wanted = space;
-    if (narrow[value]) std::fill(wanted.end() - static_cast<std::ptrdiff_t>(reduced), wanted.end(), Dim(1));
-    if (o.dims != wanted) return Verdict::no("a result has other dims than the space");
+    Dims requested = space;
+    if (narrow[value]) std::fill(requested.end() - static_cast<std::ptrdiff_t>(reduced), requested.end(), Dim(1));
+    if (o.dims != requested) return Verdict::no("a result has other dims than the space");
     auto [first, second] = halves(o, reduced);
     r.narrow_out.push_back(narrow[value]);
     r.out.push_back(o), r.out_outer.push_back(std::move(first)), r.out_row.push_back(std::move(second));
