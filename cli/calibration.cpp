@@ -54,8 +54,10 @@ std::vector<DType> types_of(const ExecOptions& o) {
 }  // namespace
 
 void add_calibration_flags(Flags& f, ExecOptions& o) {
-  f.add({"int8", "", "permission for integer products: of a quantized model (on by default), of any with --data; rows, without",
-         [&o](const std::string&) { o.build.int8 = o.int8_asked = true; }});
+  f.add(
+      {"int8", "",
+       "enable INT8: a quantized model computes so (on by default), any model with --data; without: dynamic row-wise quantization of GEMMs",
+       [&o](const std::string&) { o.build.int8 = o.int8_asked = true; }});
   f.add_text(
       "data", o.data, "PATH",
       "samples for 8 bits: .npz by input name or .npy, first axis: samples; JPEG or PNG; a folder of either; .txt, .csv:COLUMN");
@@ -85,7 +87,8 @@ void add_calibration_flags(Flags& f, ExecOptions& o) {
   for (const auto& [name, field] : shapes)
     f.add({name, "SHAPES", "+samples have shapes of their own, within these, and not those of a profile",
            [&o, name = name, field = field](const std::string& text) { o.calibration_shapes.*field = parse_shapes(name, text); }});
-  f.add({"corrections", "LIST", "+what may lessen the error of --int8, kept where it does: equalize,smooth,round,bias (the default), or none",
+  f.add({"corrections", "LIST",
+         "+what may lessen the error of --int8, kept where it does: equalize,smooth,round,bias (the default), or none",
          [&o](const std::string& text) { o.corrections = parse_corrections(text); }});
 }
 

@@ -113,7 +113,7 @@ os._exit(0)   # threads of the file may go on
 
 constexpr long kMaxBytes = 1L << 33;   // of a frame
 int patience() {                        // seconds for a frame
-  const char* const given = std::getenv("TENFOLD_PYTHON_SECONDS");   // tests are in a hurry
+  const char* const given = std::getenv("TENFOLD_PYTHON_SECONDS");  // tests set it
   return given ? std::atoi(given) : 600;
 }
 

@@ -1,5 +1,5 @@
-// tenfold doctor: what a report of a fault needs to say of this machine, and what is wrong; --latency: what it has against threads in a
-// hurry. It changes no setting.
+// tenfold doctor: what a bug report needs to say of this machine, and what is wrong; --latency: checks it for low-latency use. It changes
+// no setting.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -45,8 +45,12 @@ Json json_of(const LatencyReport& r) {
   for (const Published& p : r.published) json["published_p99_us"][p.who] = p.p99_us;
   if (r.closed_loop > 0) json["closed_loop_rate"] = r.closed_loop;
   for (const CandidateState& candidate : r.candidates)
-    json["candidates"].push_back({{"name", candidate.name}, {"opened", candidate.opened}, {"answers", candidate.answers}, {"answered", candidate.answered},
-                             {"left", candidate.left}, {"why", candidate.why}});
+    json["candidates"].push_back({{"name", candidate.name},
+                                  {"opened", candidate.opened},
+                                  {"answers", candidate.answers},
+                                  {"answered", candidate.answered},
+                                  {"left", candidate.left},
+                                  {"why", candidate.why}});
   return json;
 }
 
@@ -61,8 +65,8 @@ void print_latency(const LatencyReport& r) {
   std::printf(" %10s\n", "max");
   print_times("response", o.response), print_times("service", o.service), print_times("hiccups", r.hiccups);
   const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
-  std::printf("  asked %llu, answered %llu, behind %llu, dropped %llu, failed %llu", number(o.asked), number(o.answered), number(o.late_start),
-              number(o.dropped), number(o.failed));
+  std::printf("  asked %llu, answered %llu, behind %llu, dropped %llu, failed %llu", number(o.asked), number(o.answered),
+              number(o.late_start), number(o.dropped), number(o.failed));
   if (r.has_deadline) std::printf(", late %llu", number(o.late));
   std::printf(", not finite %llu\n", number(o.not_finite));
   if (r.slides)

@@ -76,10 +76,9 @@ void keep_types_of_model(ExecOptions& o) {
 void add_precision_flags(Flags& f, ExecOptions& o) {
   f.add_switch("fp16", o.build.fp16, "permission to compute in fp16 on a GPU; CPUs use float32");
   f.add_switch("bf16", o.build.bf16, "permission to compute in bfloat16 where that pays (--best: every precision)");
-  f.add({"best", "", "+permission for every precision", [&o](const std::string&) {
-           o.best = o.build.fp16 = o.build.bf16 = o.build.int8 = o.build.fp8 = o.int8_asked = true;
-         }});
-  f.add({"fp8", "", "+permission for e4m3 products on a GPU: of a model that is quantized so (on by default), of any with --data",
+  f.add({"best", "", "+enable every precision: fp16, bf16, int8, fp8",
+         [&o](const std::string&) { o.best = o.build.fp16 = o.build.bf16 = o.build.int8 = o.build.fp8 = o.int8_asked = true; }});
+  f.add({"fp8", "", "+enable FP8 (e4m3) GEMMs on a GPU: a model quantized so computes so (on by default), any model with --data",
          [&o](const std::string&) { o.build.fp8 = o.fp8_asked = true; }});
   f.add({"int4", "", "+weights of 4 bits are unfolded to floats when a plan is built", [&o](const std::string&) { o.int4_asked = true; }});
   f.add({"precision", "auto", "+fp16, bf16 and int8 as the device suggests; the build says which, and why", [&o](const std::string& text) {

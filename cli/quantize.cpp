@@ -152,8 +152,8 @@ void print_report(const Wish& w, const QuantizeReport& r) {
   else std::printf("ranges: %d values by %s, %d samples\n", c.values, c.method.c_str(), c.samples);
   if (is_of_weights(w)) std::printf(c.samples > 0 ? ", %d samples\n" : "\n", c.samples);
   for (const CorrectionReport& correction : c.corrections)
-    std::printf("correction %s: relative l2 error %.4g, without it %.4g: %s\n", correction.name.c_str(), correction.after, correction.before,
-                correction.kept ? "kept" : "left out");
+    std::printf("correction %s: relative l2 error %.4g, without it %.4g: %s\n", correction.name.c_str(), correction.after,
+                correction.before, correction.kept ? "kept" : "left out");
   for (const OutputError& e : c.errors)
     std::printf("relative l2 error of '%s', on %d other samples: %.4g\n", printable(e.output).c_str(), c.compared, e.relative_l2);
   if (c.compared == 0)

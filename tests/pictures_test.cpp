@@ -84,7 +84,7 @@ TEST(Pictures, OfEveryPassHold) {
     else check_pass(pass);
 }
 
-bool asks_for_leave(const ir::Node& n) {
+bool asks_for_permission(const ir::Node& n) {
   static constexpr std::string_view kOps[] = {"MatMul", "Conv", "ConvTranspose", "ConvMaxPool", "FusedAttention", "GemmLayerNorm",
                                               "ExpandDepthwise", "Softmax", "LogSoftmax"};
   return std::find(std::begin(kOps), std::end(kOps), n.op()) != std::end(kOps);
@@ -92,7 +92,7 @@ bool asks_for_leave(const ir::Node& n) {
 
 // What may run once the user's leave stands at the nodes (passes/precision/numerics.h) hands it on: nothing is
 // rounded more, or less, than before.
-TEST(Pictures, KeepTheLeaveToRound) {
+TEST(Pictures, KeepThePermissionToRound) {
   std::map<std::string, passes::Pass> all;
   for (const char* kind : {"cpu", "cuda"})
     for (const passes::Pass& pass : passes::pipeline_for({.kind = kind, .arch = 90}, {}).fuse) all.emplace(pass.name, pass);
@@ -108,7 +108,7 @@ TEST(Pictures, KeepTheLeaveToRound) {
         for (const auto& n : graph.nodes()) n->numerics = leave;
         passes::run(graph, {pass});
         for (const auto& n : graph.nodes())
-          if (asks_for_leave(*n)) {
+          if (asks_for_permission(*n)) {
             ++anchors;
             EXPECT_EQ(ir::text(n->numerics), ir::text(leave)) << name << ": " << n->op() << " of\n" << picture.before;
           }
@@ -154,14 +154,14 @@ constexpr const char* kConvolutions =
 )";
 
 // The leave that the flags give to what a node is; of Numerics, what no tactic asks this operator for is left out.
-std::string leave_asked_for(const ir::Node& n) {
+std::string permission_asked_for(const ir::Node& n) {
   ir::Numerics leave = n.numerics;
   leave.winograd &= n.op() == "Conv", leave.strassen &= n.op() == "MatMul", leave.fast_exp &= n.op().ends_with("Softmax");
-  return asks_for_leave(n) ? ir::text(leave) : "";
+  return asks_for_permission(n) ? ir::text(leave) : "";
 }
 
 // Whatever runs between quantization and the tuner: the user's leave stands at the same nodes as if it were written at the end.
-int check_leave(const std::string& text, const BuildConfig& config, const backends::DeviceInfo& device) {
+int check_permission(const std::string& text, const BuildConfig& config, const backends::DeviceInfo& device) {
   ir::Graph graph = parse_picture(text);
   for (const auto& n : graph.nodes()) n->numerics.type.reset();   // of single layers, which no flag gives
   passes::run(graph, passes::pipeline_for(device, config).in_order());
@@ -171,8 +171,9 @@ int check_leave(const std::string& text, const BuildConfig& config, const backen
   auto fresh_node = again.nodes().begin();
   for (const auto& node : graph.nodes()) {
     const ir::Node &n = *node, &fresh = **fresh_node++;
-    EXPECT_EQ(leave_asked_for(n), leave_asked_for(fresh)) << n.op() << " on " << device.kind << " of\n" << text << ir::print(graph);
-    const std::string given = leave_asked_for(fresh);   // 16 bits may be the types' own rounding, which a rule wrote down
+    EXPECT_EQ(permission_asked_for(n), permission_asked_for(fresh)) << n.op() << " on " << device.kind << " of\n"
+                                                                    << text << ir::print(graph);
+    const std::string given = permission_asked_for(fresh);  // 16 bits may be the types' own rounding, which a rule wrote down
     asking += given.empty() || given == "round_to=f16" || given == "round_to=bf16" ? 0 : 1;
   }
   return asking;
@@ -190,8 +191,8 @@ TEST(Pictures, EveryNodeKeepsTheUsersLeave) {
   int asking = 0;
   for (const std::string& text : texts) {
     for (const backends::DeviceInfo* device : {&cpu, &amx, &gpu}) {
-      asking += check_leave(text, usual, *device) + check_leave(text, bf16, *device);
-      EXPECT_EQ(check_leave(text, exact, *device), 0) << "leave that nobody gave";
+      asking += check_permission(text, usual, *device) + check_permission(text, bf16, *device);
+      EXPECT_EQ(check_permission(text, exact, *device), 0) << "leave that nobody gave";
     }
   }
   EXPECT_GT(asking, 300);

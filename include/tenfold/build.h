@@ -109,7 +109,7 @@ struct BuildConfig {
   // A CPU flushes denormals to zero while a plan runs. With tf32 = false it keeps them, except in products by AMX,
   // whose tiles take terms of bf16 below 2^-126 for zeros.
   bool tf32 = true;
-  // That leave for convolutions, transposed ones included, and for all other products; tf32 = false is for both. A
+  // The same permission for convolutions, transposed ones included, and for all other products; tf32 = false is for both. A
   // convolution that the builder computes as a product of matrices, such as one of patches, counts as that product.
   bool tf32_convolutions = true, tf32_matmul = true;
   // Winograd's and Strassen's algorithms are parts of that leave, on CPUs, and each can be left out by itself. fast_exp
@@ -143,7 +143,7 @@ struct BuildConfig {
   bool error_on_cache_miss = false;               // the build throws where a time is not in the cache
   // The longest that a build may take, in seconds; 0: as long as it takes. It is looked at between steps of the work (a node,
   // a pass, a measurement, a run on samples). A build that has taken longer throws cancelled and names its stage; nothing
-  // is chosen in a hurry instead. A search within `budget` is one build.
+  // is chosen from fewer timings instead. A search within `budget` is one build.
   double time_limit_s = 0;
   std::vector<std::string> disabled_passes;       // by name; an unknown name throws and lists the known ones
   std::vector<std::string> external_data_dirs;    // where a model's weights may lie, beside its own folder

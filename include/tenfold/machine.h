@@ -1,4 +1,4 @@
-// What a machine takes away from a thread in a hurry: settings for this process, and what is found beside what is wanted.
+// Checks a machine for low-latency use: settings for this process, and what is found beside what is expected.
 #pragma once
 
 #include <memory>

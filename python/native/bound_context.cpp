@@ -76,7 +76,8 @@ StreamChoice current_stream(const ArrayView& array) {
   return {};
 }
 
-BoundContext::BoundContext(const Engine& engine, std::shared_ptr<const Slots> slots, const ContextOptions& options) : slots_(std::move(slots)) {
+BoundContext::BoundContext(const Engine& engine, std::shared_ptr<const Slots> slots, const ContextOptions& options)
+    : slots_(std::move(slots)) {
   const Unlocked unlocked;
   context_ = engine.create_context(options);
   kept_.resize(slots_->all.size()), bound_.resize(slots_->all.size()), by_run_.resize(slots_->all.size());

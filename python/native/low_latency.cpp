@@ -119,7 +119,8 @@ void bind_answer(nb::module_& m) {
       .def_ro("fell", &RunnerCounts::fell)
       .def_ro("swaps", &RunnerCounts::swaps)
       .def_ro("late_start", &RunnerCounts::late_start, "Requests that were due before the rows before their newest were computed.")
-      .def_ro("full_recompute", &RunnerCounts::full_recompute, "Windows that were computed as a full_recompute, by engines with early steps.");
+      .def_ro("full_recompute", &RunnerCounts::full_recompute,
+              "Windows that were computed as a full_recompute, by engines with early steps.");
   nb::class_<RunnerPort::Counts>(m, "PortCounts", "What became of a port's requests.")
       .def_ro("submitted", &RunnerPort::Counts::submitted)
       .def_ro("rejected", &RunnerPort::Counts::rejected)
@@ -154,8 +155,8 @@ void bind_runner(nb::module_& m) {
       .def("clients", [](const LowLatencyServer& s) { return s.server ? s.server->clients() : 0; })
       .def("stop", &LowLatencyServer::stop);
   nb::class_<LowLatencyRunner>(m, "LatencyRunner")
-      .def("__init__", &make_runner, nb::arg("candidates"), nb::arg("deadline_ns"), nb::arg("strict"), nb::arg("fails"), nb::arg("warm_up_runs"),
-           nb::arg("tolerance"), nb::arg("first_pause_ns"), nb::arg("longest_pause_ns"), nb::arg("good_answers"),
+      .def("__init__", &make_runner, nb::arg("candidates"), nb::arg("deadline_ns"), nb::arg("strict"), nb::arg("fails"),
+           nb::arg("warm_up_runs"), nb::arg("tolerance"), nb::arg("first_pause_ns"), nb::arg("longest_pause_ns"), nb::arg("good_answers"),
            nb::arg("longest_silence_ns"), nb::arg("log").none())
       .def_prop_ro("bindings", [](const LowLatencyRunner& r) { return r.runner->bindings(); })
       .def_prop_ro("input_bytes", [](const LowLatencyRunner& r) { return r.runner->input_bytes(); })

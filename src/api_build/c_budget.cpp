@@ -49,8 +49,8 @@ extern "C" tenfold_status tenfold_report_budget(const tenfold_report* report, te
   return guarded([&] {
     const BudgetReport& reported = told_by(report);
     give(info,
-         {0, static_cast<std::int32_t>(reported.plans.size()), static_cast<std::int32_t>(reported.layers.size()), reported.samples, reported.met,
-          reported.out_of_time, reported.seconds},
+         {0, static_cast<std::int32_t>(reported.plans.size()), static_cast<std::int32_t>(reported.layers.size()), reported.samples,
+          reported.met, reported.out_of_time, reported.seconds},
          "the place for the information");
   });
 }

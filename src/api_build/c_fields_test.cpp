@@ -217,9 +217,8 @@ TEST(CFields, OfWhatIsTold) {
   ASSERT_EQ(tenfold_build_file(TENFOLD_SOURCE_DIR "/tests/install/relu.onnx", &config, &engine), TENFOLD_OK) << tenfold_last_error();
 
   const auto& [model_name, device, builder, weight_bytes, arena_bytes, scratch_bytes, arena_live_bytes, library_workspace_bytes,
-               workspace_bytes, binding_bytes, pinned_bytes, profiles, steps, threads, precomputed_steps, on_gpu, waits_in_run, allocates_in_run,
-               notes] =
-      engine->engine.info();
+               workspace_bytes, binding_bytes, pinned_bytes, profiles, steps, threads, precomputed_steps, on_gpu, waits_in_run,
+               allocates_in_run, notes] = engine->engine.info();
   auto i = sized<tenfold_engine_information>();
   ASSERT_EQ(tenfold_engine_info(engine, &i), TENFOLD_OK);
   EXPECT_EQ(std::tie(model_name, device, builder),

@@ -42,7 +42,8 @@ static_assert(std::variant_size_v<NetworkAttribute> == TENFOLD_ATTRIBUTE_TENSOR 
 }  // namespace
 
 // The attribute as the caller's struct; texts and lists lie in the network's copy of the node, a tensor becomes the caller's.
-tenfold_attribute tenfold::c::reported(tenfold_network& net, const std::string& name, const NetworkAttribute& value, tenfold_data** tensor) {
+tenfold_attribute tenfold::c::reported(tenfold_network& net, const std::string& name, const NetworkAttribute& value,
+                                       tenfold_data** tensor) {
   tenfold_attribute a{};
   a.name = name.c_str(), a.kind = static_cast<std::int32_t>(value.index()), a.count = 1;
   const auto list = [&](const auto& all, auto& to) { to = all.data(), a.count = all.size(); };

@@ -29,7 +29,8 @@ Calibration tenfold::c::calibration_of(const tenfold_calibration* given) {
   if (c.cache) calibration.cache = c.cache;
   if (c.correction_count != 0) calibration.corrections.clear();
   if (c.correction_count > 0) need(c.corrections, "the calibration's corrections");
-  for (std::int32_t i = 0; i < c.correction_count; ++i) calibration.corrections.emplace_back(&need(c.corrections[i], "a correction's name"));
+  for (std::int32_t i = 0; i < c.correction_count; ++i)
+    calibration.corrections.emplace_back(&need(c.corrections[i], "a correction's name"));
   calibration.profile = c.profile;
   if (c.type_count != 0) calibration.types.clear();
   if (c.type_count > 0) need(c.types, "the calibration's types");

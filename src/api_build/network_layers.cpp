@@ -232,7 +232,8 @@ NetworkTensor Network::normalization(NetworkTensor x, NetworkTensor scale, Netwo
 }
 
 NetworkTensor Network::select(NetworkTensor condition, NetworkTensor yes, NetworkTensor no) {
-  return impl_->one("Where", {impl_->check_shape(condition, "the condition"), impl_->check_shape(yes, "an operand"), impl_->check_shape(no, "an operand")});
+  return impl_->one("Where", {impl_->check_shape(condition, "the condition"), impl_->check_shape(yes, "an operand"),
+                              impl_->check_shape(no, "an operand")});
 }
 
 NetworkTensor Network::shape(NetworkTensor x) { return impl_->one("Shape", {impl_->check_shape(x, "the operand")}); }
@@ -242,12 +243,14 @@ NetworkTensor Network::cast(NetworkTensor x, DType to) {
 }
 
 NetworkTensor Network::quantize(NetworkTensor x, NetworkTensor scale, NetworkTensor zero_point, std::int64_t axis) {
-  return impl_->one("QuantizeLinear", {impl_->check_shape(x, "the operand"), impl_->check_shape(scale, "the scale"), impl_->value(zero_point)},
+  return impl_->one("QuantizeLinear",
+                    {impl_->check_shape(x, "the operand"), impl_->check_shape(scale, "the scale"), impl_->value(zero_point)},
                     {{"axis", axis}});
 }
 
 NetworkTensor Network::dequantize(NetworkTensor x, NetworkTensor scale, NetworkTensor zero_point, std::int64_t axis) {
-  return impl_->one("DequantizeLinear", {impl_->check_shape(x, "the operand"), impl_->check_shape(scale, "the scale"), impl_->value(zero_point)},
+  return impl_->one("DequantizeLinear",
+                    {impl_->check_shape(x, "the operand"), impl_->check_shape(scale, "the scale"), impl_->value(zero_point)},
                     {{"axis", axis}});
 }
 

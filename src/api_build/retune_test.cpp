@@ -114,7 +114,7 @@ void refuses_no_tf32(const Engine& engine) {
   }
 }
 
-// A plan has the weights that it multiplies: where these were rounded, tuning again needs leave for that, too.
+// A plan has the weights that it multiplies: where these were rounded, tuning again needs permission for that, too.
 TEST(Retune, RoundedWeights) {
   Network n("rounded");
   const NetworkTensor x = n.input("x", DType::f32, {2, 300});

@@ -7,7 +7,7 @@
 
 namespace tenfold::backends {
 
-// Operand 4: where each sentence begins, for rows that are sentences behind each other.
+// Operand 4: where each sequence begins (cu_seqlens), of a packed variable-length batch.
 inline bool has_offsets(const Problem& p) { return p.in.size() > 4 && !p.in[4].missing; }
 
 // Above 0: a scaled score becomes cap * tanh(score / cap) before the mask.

@@ -21,7 +21,8 @@ std::shared_ptr<void> from_caller(const std::shared_ptr<DeviceAllocator>& alloca
     allocator->release(p);
   });
   require(reinterpret_cast<std::uintptr_t>(memory) % kCallersAlignment == 0, ErrorKind::out_of_memory,
-          "the allocator gave memory that is not aligned to ", kCallersAlignment, " bytes: ", requested, " bytes of ", device, " were wanted");
+          "the allocator gave memory that is not aligned to ", kCallersAlignment, " bytes: ", requested, " bytes of ", device,
+          " were wanted");
   return made;
 }
 

@@ -128,7 +128,8 @@ class Conformance : public ::testing::TestWithParam<Subject> {
           << what << " depends on the workers";
       if (!expected_value.magnitudes || got[i].dtype() != DType::f32) continue;
       std::int64_t& counted = run.tactic.rounds_f32 ? held_rounded : held;
-      EXPECT_EQ(testing::beyond_magnitude(got[i], (*expected_value.magnitudes)[i], counted, run.tactic.rounds_f32 ? kRounded : kExact), "") << what;
+      EXPECT_EQ(testing::beyond_magnitude(got[i], (*expected_value.magnitudes)[i], counted, run.tactic.rounds_f32 ? kRounded : kExact), "")
+          << what;
     }
   }
 
@@ -286,7 +287,7 @@ TEST_P(Conformance, NanIsWhereTheReferenceHasIt) {
   sweep_all(Unusual::nan, [](const ir::OpDef& op) {
     if (op.name == "Resize" || op.name == "QuantizeRows" || op.name == "Cast") return false;
     return op.traits.product == ir::Product::none && !op.traits.anchor && !op.traits.accumulates &&
-           (!op.traits.leave.rounding || op.name == "FusedAttention");
+           (!op.traits.permission.rounding || op.name == "FusedAttention");
   });
 }
 

@@ -64,7 +64,7 @@ bool takes(const Tactic& tactic, testing::TacticRun& run) {
   return false;
 }
 
-// The case of f32 is also asked in 16 bits, and with the leave to round.
+// The case of f32 is also asked in 16 bits, and with TF32 allowed.
 void ask(const ir::OpDef& op, const std::string& text, const std::vector<Column>& columns, Cells& cells) {
   const auto graph_of = [&](const std::string& t) -> std::optional<ir::Graph> {
     try {

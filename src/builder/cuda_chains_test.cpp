@@ -11,7 +11,7 @@ using builder::testing::plan_of;
 
 struct Chain {
   const char *what, *graph;
-  // In f32; with leave for f16, where a graph's f32 inputs are narrowed first unless what reads them does that.
+  // In f32; with f16 allowed, where a graph's f32 inputs are narrowed first unless what reads them does that.
   int kernels = 1, halves = 1;
 };
 const Chain kChains[] = {

@@ -135,8 +135,8 @@ TEST(CudaPlan, NormsOfAsManyRowsAsDataSayStayOnTheGpu) {
   EXPECT_EQ(region->tactic, "region_rows");
 }
 
-// Leave to round follows a product of f32 through whatever it becomes: a norm's, and again a product of its own.
-TEST(CudaPlan, ProductsKeepTheirLeaveToRound) {
+// Permission to round follows a product of f32 through whatever it becomes: a norm's, and again a product of its own.
+TEST(CudaPlan, GemmsKeepThePermissionToRound) {
   for (const bool tf32 : {false, true}) {
     BuildConfig config;
     config.tf32 = tf32;

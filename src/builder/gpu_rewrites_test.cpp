@@ -70,7 +70,7 @@ const Rewrite kRewrites[] = {
       p = LayerNormalization(s, w, b)
       q = Softmax(s) axis=-1
       y = Mul(p, q))"},
-    {"no axes, and leave to do nothing", "(x f32[4,16])\n m = ReduceSum(x) noop_with_empty_axes=1\n y = Exp(m)", false},
+    {"no axes, and noop_with_empty_axes", "(x f32[4,16])\n m = ReduceSum(x) noop_with_empty_axes=1\n y = Exp(m)", false},
     {"no axes: all of them", "(x f32[4,16])\n e = Exp(x)\n y = ReduceSum(e) keepdims=0", false},
     {"rows of no elements", "(x f32[4,m])\n e = Exp(x)\n y = ReduceSum(e) axes=[-1] keepdims=0\n"},
     {"a norm of halves whose squares f16 does not hold", R"((x f16[3,600], w f16[600])

@@ -115,8 +115,8 @@ void expect_types(const BuildConfig& config) {
     require(type == DType::i8 || type == DType::f8e4m3fn, ErrorKind::invalid_argument, "Calibration::types has ", name(type),
             ": i8 and f8e4m3fn are what products may become");
     const bool integers = type == DType::i8;
-    require(integers ? config.int8 : config.fp8, ErrorKind::invalid_argument, "a calibration for ", name(type), " without ",
-            integers ? "int8: BuildConfig::int8" : "fp8: BuildConfig::fp8", " gives leave for what it is for");
+    require(integers ? config.int8 : config.fp8, ErrorKind::invalid_argument, "calibration to ", name(type), " needs ",
+            integers ? "int8 (--int8, BuildConfig::int8 = true)" : "fp8 (--fp8, BuildConfig::fp8 = true)");
   }
 }
 

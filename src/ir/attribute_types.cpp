@@ -52,7 +52,8 @@ const AttributeTypes::Kind* AttributeTypes::find(std::string_view name) const {
 void check_attributes(const Attributes& defaults, const AttributeTypes& others, const Attributes& attributes) {
   for (const auto& [name, value] : attributes) {
     const AttributeTypes::Kind* expected = others.find(name);
-    const auto standard = std::find_if(defaults.begin(), defaults.end(), [&requested = name](const auto& a) { return a.first == requested; });
+    const auto standard =
+        std::find_if(defaults.begin(), defaults.end(), [&requested = name](const auto& a) { return a.first == requested; });
     validate(expected || standard != defaults.end(), "it has no attribute '", name, "'");
     const AttributeTypes::Kind kind = expected ? *expected : standard->second.index();
     validate(kind == value.index(), "attribute '", name, "' is ", text_of(value.index()), ", ", text_of(kind), " was expected");

@@ -103,7 +103,8 @@ const T& Attributes::get(std::string_view name) const {
   auto it = values_.find(name);
   validate(it != values_.end(), "attribute '", name, "' is missing");
   const T* value = std::get_if<T>(&it->second);
-  validate(value != nullptr, "attribute '", name, "' is ", kTypeNames[it->second.index()], ", expected ", kTypeNames[Attribute(T{}).index()]);
+  validate(value != nullptr, "attribute '", name, "' is ", kTypeNames[it->second.index()], ", expected ",
+           kTypeNames[Attribute(T{}).index()]);
   return *value;
 }
 

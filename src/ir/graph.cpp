@@ -114,7 +114,8 @@ Node* Graph::add(Node node, int outputs, Node* before) {
         : def.max_inputs == def.min_inputs ? ""
                                            : cat(" to ", def.max_inputs),
         " operands, ", own, " given");
-  validate(outputs >= def.min_outputs && (def.max_outputs < 0 || outputs <= def.max_outputs), def.name, " cannot have ", outputs, " outputs");
+  validate(outputs >= def.min_outputs && (def.max_outputs < 0 || outputs <= def.max_outputs), def.name, " cannot have ", outputs,
+           " outputs");
   for (const auto& [key, value] : def.attributes)
     if (!node.attributes.has(key)) node.attributes.set(key, value);
   node.name = unique_name(node.name.empty() ? def.name : node.name);
@@ -148,9 +149,9 @@ void infer_epilogue(Node& node) {
   const Body& body = *node.body;
   TensorType& type = node.outputs.at(0)->type.tensor;
   const auto own = static_cast<std::size_t>(node.anchor_inputs);
-  validate(node.anchor_inputs >= 0 && own <= node.inputs.size() && body.inputs.size() == node.inputs.size() - own + 1 && !body.outputs.empty(),
-        "the body behind it has ", body.inputs.size(), " inputs, of ", node.inputs.size(), " operands ", node.anchor_inputs,
-        " are its own");
+  validate(
+      node.anchor_inputs >= 0 && own <= node.inputs.size() && body.inputs.size() == node.inputs.size() - own + 1 && !body.outputs.empty(),
+      "the body behind it has ", body.inputs.size(), " inputs, of ", node.inputs.size(), " operands ", node.anchor_inputs, " are its own");
   validate(body.inputs[0] == type.dtype, "the body behind it takes ", name(body.inputs[0]), ", it gives ", name(type.dtype));
   for (std::size_t i = own; i < node.inputs.size(); ++i) {
     validate(node.inputs[i] && node.inputs[i]->dtype() == body.inputs[i - own + 1], "operand ", i, " is ",

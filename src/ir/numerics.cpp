@@ -31,7 +31,7 @@ void parse_flag(Scanner& in, const std::string& word, Numerics& numerics) {
     numerics.*flag.field = value == 1;
     return;
   }
-  in.bad("there is no leave '" + word + "': round_to, winograd, strassen, fast_exp or type expected");
+  in.bad("unknown permission '" + word + "': expected one of round_to, winograd, strassen, fast_exp, type");
 }
 
 DType parse_type_given(Scanner& in) {

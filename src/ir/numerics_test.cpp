@@ -28,7 +28,7 @@ TEST(Numerics, AllowsTheFormatItselfAndWhatIsFiner) {
 
 TEST(Numerics, TextRoundTrip) {
   EXPECT_EQ(text(Numerics{}), "");
-  EXPECT_EQ(text({.winograd = true, .fast_exp = true}), "winograd=1,fast_exp=1") << "no leave unless it is given";
+  EXPECT_EQ(text({.winograd = true, .fast_exp = true}), "winograd=1,fast_exp=1") << "nothing is allowed unless it is given";
   Scanner less("{winograd=0}");
   EXPECT_EQ(parse_numerics(less, {.winograd = true, .strassen = true}), (Numerics{.strassen = true})) << "what is not named stays";
   for (int flags = 0; flags < 8; ++flags)

@@ -27,9 +27,9 @@ enum class Product : std::uint8_t { none, matrix, convolution };  // of operand 
 enum class ReductionKind : std::uint8_t { none, sum, mean, max, min, absolutes, squares, norm, other };
 
 // Which of the user's permissions (ir/numerics.h) mean something to an operator.
-struct Leave {
+struct Permission {
   bool rounding = false;   // it has tactics that round f32, or fusion makes it of such
-  bool convolves = false;  // the leave for convolutions counts, and not that for other products
+  bool convolves = false;  // the permission for convolutions counts, and not that for GEMMs
   bool winograd = false, strassen = false, fast_exp = false;
 };
 
@@ -43,7 +43,7 @@ struct OpTraits {
   Control control = Control::none;
   Product product = Product::none;
   ReductionKind reduction = ReductionKind::none;
-  Leave leave = {};
+  Permission permission = {};
   Offsets offsets = {};
   int steps = -1;             // the operand whose integers are steps along axes, which are never 0
   bool region = false;        // Region alone: its body is all of its meaning, and its operands are the body's
@@ -51,7 +51,7 @@ struct OpTraits {
   bool accumulates = false;   // gives sums of 8-bit products, in a wider type
   bool narrows = false;       // computes on operands of 16 bits what it computes on f32; pointwise operators do without saying so
   bool strided = false;       // its kernels read slices in place
-  bool autotuned = false;       // the tuner times `expand` against it, and takes the quicker (tune/choice/unfuse.h)
+  bool autotuned = false;     // the tuner times `expand` against it, and takes the quicker (tune/choice/unfuse.h)
 };
 
 }  // namespace tenfold::ir

@@ -64,11 +64,12 @@ LatencyRunner& of(const tenfold_latency_runner* runner) { return *need(runner, "
 
 }  // namespace
 
-extern "C" tenfold_status tenfold_latency_runner_create(const tenfold_fallback_chain* fallback_chain, const tenfold_latency_runner_options* options,
-                                                tenfold_latency_runner** runner) {
+extern "C" tenfold_status tenfold_latency_runner_create(const tenfold_fallback_chain* fallback_chain,
+                                                        const tenfold_latency_runner_options* options, tenfold_latency_runner** runner) {
   return guarded([&] {
     place(runner, "the place for the runner", [&] {
-      return new tenfold_latency_runner{std::make_unique<LatencyRunner>(need(fallback_chain, "the fallback_chain").candidates, options_for(options))};
+      return new tenfold_latency_runner{
+          std::make_unique<LatencyRunner>(need(fallback_chain, "the fallback_chain").candidates, options_for(options))};
     });
   });
 }
@@ -99,8 +100,8 @@ extern "C" tenfold_status tenfold_latency_runner_infer(tenfold_latency_runner* r
   if (answer) *answer = answer_of(a);
   return status_of(a.status);
 }
-extern "C" tenfold_status tenfold_latency_runner_infer_rows(tenfold_latency_runner* runner, const tenfold_row_ring* rows, int64_t stream, void* output,
-                                                    int64_t due_ns, tenfold_answer* answer) {
+extern "C" tenfold_status tenfold_latency_runner_infer_rows(tenfold_latency_runner* runner, const tenfold_row_ring* rows, int64_t stream,
+                                                            void* output, int64_t due_ns, tenfold_answer* answer) {
   if (!runner || !rows || !output) return failed(TENFOLD_INVALID_ARGUMENT, "the runner, the ring of rows or the output is null");
   const Answer a = runner->runner->infer(rows->ring, stream, output, due_ns);
   if (answer) *answer = answer_of(a);
@@ -114,11 +115,15 @@ extern "C" void tenfold_latency_runner_keep_warm(tenfold_latency_runner* runner)
   if (runner) runner->runner->keep_warm();
 }
 
-extern "C" tenfold_status tenfold_latency_runner_swap(tenfold_latency_runner* runner, const tenfold_engine* engine, const tenfold_fallback_chain* fallback_chain) {
+extern "C" tenfold_status tenfold_latency_runner_swap(tenfold_latency_runner* runner, const tenfold_engine* engine,
+                                                      const tenfold_fallback_chain* fallback_chain) {
   return guarded([&] {
-    require((engine != nullptr) != (fallback_chain != nullptr), ErrorKind::invalid_argument, "give an engine or a fallback_chain, and not both");
-    if (engine) of(runner).swap(engine->engine);
-    else of(runner).swap(fallback_chain->candidates);
+    require((engine != nullptr) != (fallback_chain != nullptr), ErrorKind::invalid_argument,
+            "give an engine or a fallback_chain, and not both");
+    if (engine)
+      of(runner).swap(engine->engine);
+    else
+      of(runner).swap(fallback_chain->candidates);
   });
 }
 
@@ -140,7 +145,8 @@ extern "C" tenfold_status tenfold_latency_runner_ready(const tenfold_latency_run
 extern "C" int32_t tenfold_latency_runner_candidates(const tenfold_latency_runner* runner) {
   return runner ? static_cast<int32_t>(runner->runner->candidates().size()) : 0;
 }
-extern "C" tenfold_status tenfold_latency_runner_candidate(const tenfold_latency_runner* runner, int32_t candidate, tenfold_candidate_state* state) {
+extern "C" tenfold_status tenfold_latency_runner_candidate(const tenfold_latency_runner* runner, int32_t candidate,
+                                                           tenfold_candidate_state* state) {
   thread_local CandidateState last;
   return guarded([&] {
     const std::vector<CandidateState> all = of(runner).candidates();
@@ -152,11 +158,13 @@ extern "C" tenfold_status tenfold_latency_runner_candidate(const tenfold_latency
 extern "C" tenfold_status tenfold_latency_runner_counts(const tenfold_latency_runner* runner, tenfold_latency_runner_numbers* counts) {
   return guarded([&] {
     const RunnerCounts c = of(runner).counts();
-    give(counts, {0, c.answered, c.late, c.not_finite, c.failed, c.fell, c.swaps, c.late_start, c.full_recompute}, "the place for the counts");
+    give(counts, {0, c.answered, c.late, c.not_finite, c.failed, c.fell, c.swaps, c.late_start, c.full_recompute},
+         "the place for the counts");
   });
 }
 
-extern "C" tenfold_status tenfold_latency_runner_open_port(tenfold_latency_runner* runner, int32_t slots, int32_t when_full, tenfold_latency_runner_port** port) {
+extern "C" tenfold_status tenfold_latency_runner_open_port(tenfold_latency_runner* runner, int32_t slots, int32_t when_full,
+                                                           tenfold_latency_runner_port** port) {
   return guarded([&] {
     const PortOptions options = port_options(slots, when_full);
     place(port, "the place for the port", [&] { return new tenfold_latency_runner_port{of(runner).open_port(options)}; });
@@ -174,10 +182,12 @@ extern "C" tenfold_status tenfold_port_server_start(tenfold_latency_runner* runn
 extern "C" void tenfold_port_server_stop(tenfold_port_server* server) { delete server; }
 extern "C" int32_t tenfold_port_server_clients(const tenfold_port_server* server) { return server ? server->server->clients() : 0; }
 extern "C" tenfold_status tenfold_latency_runner_port_connect(const char* path, tenfold_latency_runner_port** port) {
-  return guarded(
-      [&] { place(port, "the place for the port", [&] { return new tenfold_latency_runner_port{connect_port(&need(path, "the path"))}; }); });
+  return guarded([&] {
+    place(port, "the place for the port", [&] { return new tenfold_latency_runner_port{connect_port(&need(path, "the path"))}; });
+  });
 }
-extern "C" tenfold_status tenfold_latency_runner_port_sizes(const tenfold_latency_runner_port* port, int64_t* input_bytes, int64_t* output_bytes) {
+extern "C" tenfold_status tenfold_latency_runner_port_sizes(const tenfold_latency_runner_port* port, int64_t* input_bytes,
+                                                            int64_t* output_bytes) {
   return guarded([&] {
     need(input_bytes, "the place for the inputs' size") = need(port, "the port").port.input_bytes();
     need(output_bytes, "the place for the outputs' size") = port->port.output_bytes();
@@ -186,7 +196,8 @@ extern "C" tenfold_status tenfold_latency_runner_port_sizes(const tenfold_latenc
 extern "C" tenfold_status tenfold_latency_runner_port_offset(const tenfold_latency_runner_port* port, int32_t binding, int64_t* offset) {
   return guarded([&] { need(offset, "the place for the offset") = need(port, "the port").port.offset(binding); });
 }
-extern "C" tenfold_status tenfold_latency_runner_port_binding(const tenfold_latency_runner_port* port, int32_t binding, tenfold_binding_info* info) {
+extern "C" tenfold_status tenfold_latency_runner_port_binding(const tenfold_latency_runner_port* port, int32_t binding,
+                                                              tenfold_binding_info* info) {
   return guarded([&] {
     give(info, information(element(need(port, "the port").port.bindings(), binding, "binding")), "the place for the information");
   });
@@ -195,8 +206,8 @@ extern "C" void tenfold_latency_runner_port_free(tenfold_latency_runner_port* po
 extern "C" int32_t tenfold_latency_runner_port_submit(tenfold_latency_runner_port* port, uint64_t id, const void* input, int64_t due_ns) {
   return port && input && port->port.submit(id, input, due_ns);
 }
-extern "C" int32_t tenfold_latency_runner_port_submit_rows(tenfold_latency_runner_port* port, uint64_t id, const tenfold_row_ring* rows, int64_t stream,
-                                                   int64_t due_ns) {
+extern "C" int32_t tenfold_latency_runner_port_submit_rows(tenfold_latency_runner_port* port, uint64_t id, const tenfold_row_ring* rows,
+                                                           int64_t stream, int64_t due_ns) {
   return port && rows && port->port.submit(id, rows->ring, stream, due_ns);
 }
 extern "C" int32_t tenfold_latency_runner_port_poll(tenfold_latency_runner_port* port, tenfold_answer* answer, void* output) {
@@ -205,7 +216,8 @@ extern "C" int32_t tenfold_latency_runner_port_poll(tenfold_latency_runner_port*
   if (answer) *answer = answer_of(a);
   return 1;
 }
-extern "C" tenfold_status tenfold_latency_runner_port_counts(const tenfold_latency_runner_port* port, tenfold_latency_runner_port_numbers* counts) {
+extern "C" tenfold_status tenfold_latency_runner_port_counts(const tenfold_latency_runner_port* port,
+                                                             tenfold_latency_runner_port_numbers* counts) {
   return guarded([&] {
     const RunnerPort::Counts c = need(port, "the port").port.counts();
     give(counts, {0, c.submitted, c.rejected, c.dropped, c.polled, c.answers_dropped}, "the place for the counts");
@@ -213,7 +225,8 @@ extern "C" tenfold_status tenfold_latency_runner_port_counts(const tenfold_laten
 }
 
 extern "C" tenfold_status tenfold_latency_runner_thread_start(tenfold_latency_runner* const* runners, int32_t count,
-                                                      const tenfold_latency_runner_thread_options* given, tenfold_latency_runner_thread** thread) {
+                                                              const tenfold_latency_runner_thread_options* given,
+                                                              tenfold_latency_runner_thread** thread) {
   return guarded([&] {
     RunnerThreadOptions options;
     if (given) {
@@ -231,4 +244,6 @@ extern "C" tenfold_status tenfold_latency_runner_thread_start(tenfold_latency_ru
   });
 }
 extern "C" void tenfold_latency_runner_thread_stop(tenfold_latency_runner_thread* thread) { delete thread; }
-extern "C" int32_t tenfold_latency_runner_thread_id(const tenfold_latency_runner_thread* thread) { return thread ? thread->thread->id() : -1; }
+extern "C" int32_t tenfold_latency_runner_thread_id(const tenfold_latency_runner_thread* thread) {
+  return thread ? thread->thread->id() : -1;
+}

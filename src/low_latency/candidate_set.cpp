@@ -68,7 +68,8 @@ void compare(CandidateSet& set, const std::vector<std::vector<std::byte>>& outpu
 
 }  // namespace
 
-std::shared_ptr<CandidateSet> open_candidates(const std::vector<EngineCandidate>& candidates, const RunnerOptions& options, const Log& log) {
+std::shared_ptr<CandidateSet> open_candidates(const std::vector<EngineCandidate>& candidates, const RunnerOptions& options,
+                                              const Log& log) {
   require(!candidates.empty(), ErrorKind::invalid_argument, "a LatencyRunner needs a candidate");
   auto set = std::make_shared<CandidateSet>();
   for (const EngineCandidate& way : candidates) {

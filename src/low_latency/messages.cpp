@@ -94,7 +94,8 @@ std::string difference(const MessageLayout& a, const MessageLayout& b) {
     const auto reported = [](const BindingInfo& info) {
       return cat(info.is_input ? "input '" : "output '", info.name, "' ", name(info.dtype), "[", text(info.shape), "]");
     };
-    if (x.name != y.name || x.dtype != y.dtype || x.shape != y.shape || x.is_input != y.is_input) return cat(reported(x), " against ", reported(y));
+    if (x.name != y.name || x.dtype != y.dtype || x.shape != y.shape || x.is_input != y.is_input)
+      return cat(reported(x), " against ", reported(y));
   }
   return {};
 }

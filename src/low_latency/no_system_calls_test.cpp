@@ -170,7 +170,8 @@ TEST(NoSystemCalls, RowsComputedEarly) {
       const auto runs = static_cast<std::size_t>(how_many() / (by_thread ? 200 : 5));
       RunnerPort port = runner.open_port({.slots = 1});
       std::unique_ptr<RunnerThread> thread;
-      if (by_thread) thread = std::make_unique<RunnerThread>(std::vector<LatencyRunner*>{&runner}, RunnerThreadOptions{.begin = allow_nothing});
+      if (by_thread)
+        thread = std::make_unique<RunnerThread>(std::vector<LatencyRunner*>{&runner}, RunnerThreadOptions{.begin = allow_nothing});
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       allow_nothing();
       const std::uint64_t before = mallocs_of_all;

@@ -101,8 +101,9 @@ RunnerPort::State::~State() {
 RunnerPort LatencyRunner::open_port(const PortOptions& options) {
   low_latency::check_options(options);
   const std::lock_guard lock(state_->mutex);
-  require(!state_->pulse, ErrorKind::invalid_argument,
-          "the LatencyRunner's RunnerThread has begun, which serves the ports that were there then: open ports first, then make the thread");
+  require(
+      !state_->pulse, ErrorKind::invalid_argument,
+      "the LatencyRunner's RunnerThread has begun, which serves the ports that were there then: open ports first, then make the thread");
   const low_latency::PortSizes sizes = low_latency::sizes_of(state_->layout, options);
   low_latency::PortMemory memory(sizes, touched_memory(sizes.bytes()));
   memory.clear();

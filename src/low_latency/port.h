@@ -90,8 +90,8 @@ namespace tenfold {
 
 // The asking side.
 struct RunnerPort::State {
-  State(low_latency::MessageLayout messages, const low_latency::PortMemory& where, WhenFull policy, std::shared_ptr<low_latency::PortSlot> place,
-        int connection);
+  State(low_latency::MessageLayout messages, const low_latency::PortMemory& where, WhenFull policy,
+        std::shared_ptr<low_latency::PortSlot> place, int connection);
   ~State();
   State(const State&) = delete;
   State& operator=(const State&) = delete;

@@ -60,7 +60,8 @@ struct PortServer::State {
     if (runner.pulse) {
       ::unlink(path.c_str());
       fail(ErrorKind::invalid_argument,
-           "the LatencyRunner's RunnerThread has begun, which serves the ports that were there then: make the PortServer first, then the thread");
+           "the LatencyRunner's RunnerThread has begun, which serves the ports that were there then: make the PortServer first, then the "
+           "thread");
     }
     for (int i = 0; i < options.max_clients; ++i) {
       clients.push_back({std::make_shared<PortSlot>(true), Descriptor()});

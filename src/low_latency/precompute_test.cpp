@@ -104,7 +104,8 @@ TEST_F(Early, WhatIsDoneBetweenTheTwo) {
 }
 
 TEST_F(Early, ACandidateWithoutEarlyStepsAnswersInPlaceOfOneThatHasThem) {
-  LatencyRunner runner({{"early", [this] { return engine_; }}, {"full_recompute", [] { return SlidingLstm::engine(""); }}}, {.deadline = 1ns});
+  LatencyRunner runner({{"early", [this] { return engine_; }}, {"full_recompute", [] { return SlidingLstm::engine(""); }}},
+                       {.deadline = 1ns});
   EXPECT_EQ(runner.window_rows().input, 0);
   float y[kOut] = {};
   for (int row = 0; row < 5; ++row) {

@@ -54,7 +54,8 @@ void LatencyRunner::State::free_unused() {
   std::erase_if(retired, [&](const auto& set) { return set.get() != used; });
 }
 
-LatencyRunner::LatencyRunner(std::vector<EngineCandidate> candidates, RunnerOptions options) : state_(std::make_unique<State>(std::move(candidates), std::move(options))) {}
+LatencyRunner::LatencyRunner(std::vector<EngineCandidate> candidates, RunnerOptions options)
+    : state_(std::make_unique<State>(std::move(candidates), std::move(options))) {}
 LatencyRunner::LatencyRunner(Engine engine, RunnerOptions options) : LatencyRunner(only(std::move(engine)), std::move(options)) {}
 LatencyRunner::~LatencyRunner() = default;
 

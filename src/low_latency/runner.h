@@ -79,7 +79,7 @@ struct LatencyRunner::State {
   void after_rows(const low_latency::ReadyContext& context, Answer& answer) noexcept;
   void watch(const std::stop_token& stop);
   void look_after(low_latency::CandidateSet& set, std::unique_lock<std::mutex>& lock);
-  std::string failure_of_probes(const low_latency::CandidateSet& set, low_latency::OpenCandidate& candidate) const;   // empty: all were good
+  std::string failure_of_probes(const low_latency::CandidateSet& set, low_latency::OpenCandidate& candidate) const;  // empty: all were good
   void probe(const low_latency::CandidateSet& set, low_latency::OpenCandidate& candidate, std::unique_lock<std::mutex>& lock);
   std::condition_variable_any wake_;   // for the end
   std::jthread watcher_;

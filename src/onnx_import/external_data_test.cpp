@@ -133,7 +133,7 @@ TEST_F(ExternalDataTest, FollowsLinksToWhereTheModelsOwnFileLies) {
   std::ofstream(root_ / "blobs" / "4567", std::ios::binary) << serialized(twice);
   fs::create_symlink("../../../blobs/0123.bin", snapshot / "model.onnx_data");
   std::ofstream(snapshot / "copy.onnx", std::ios::binary) << serialized(twice);
-  try {   // the link alone does not give leave: this model does not lie where it leads
+  try {  // the link alone gives no permission: this model does not lie where it leads
     import_file(snapshot / "copy.onnx");
     ADD_FAILURE() << "read through a link that leaves the model's folder";
   } catch (const Error& e) {

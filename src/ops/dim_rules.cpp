@@ -73,7 +73,8 @@ int need_length(const ir::InferCall& call, int i, const char* what) {
 
 ir::Dims need_shape(ir::InferCall& call, int i) {
   if (const ir::Dims* shape = call.contents(i)) {
-    for (ir::Dim extent : *shape) call.check_shape(!extent.is_constant() || extent.constant() >= 0, "extent ", extent.text(), " is negative");
+    for (ir::Dim extent : *shape)
+      call.check_shape(!extent.is_constant() || extent.constant() >= 0, "extent ", extent.text(), " is negative");
     return *shape;
   }
   ir::Dims dims;

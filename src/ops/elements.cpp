@@ -73,8 +73,8 @@ std::int64_t wrap_index(const ir::Call& call, int operand, std::int64_t index, s
 void fold_shape_constant(ir::Call& call, int output, Shape shape) {
   const Shape& allocated = call.out[static_cast<std::size_t>(output)].shape;
   if (allocated == shape) return;
-  call.check_shape(element_count(shape) <= element_count(allocated), "output ", output, " has shape ", text(shape), ", which does not fit the ",
-            text(allocated), " planned for it");
+  call.check_shape(element_count(shape) <= element_count(allocated), "output ", output, " has shape ", text(shape),
+                   ", which does not fit the ", text(allocated), " planned for it");
   call.shrink(output, std::move(shape));
 }
 

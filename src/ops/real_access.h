@@ -56,7 +56,8 @@ inline std::vector<double> exactly_converted(const ir::Call& call, int operand) 
   std::vector<double> values = converted<double>(tensor);
   if (tensor.dtype != DType::i64 && tensor.dtype != DType::u64) return values;
   for (double v : values)   // of 2^53 and its neighbor above one double is left
-    call.supported(v > -0x1p53 && v < 0x1p53, "operand ", operand, " holds the integer ", v, ", which is autotuned exactly below 2^53 alone");
+    call.supported(v > -0x1p53 && v < 0x1p53, "operand ", operand, " holds the integer ", v,
+                   ", which is autotuned exactly below 2^53 alone");
   return values;
 }
 

@@ -113,7 +113,9 @@ std::optional<BackwardSlice> of_reshape(const Node& n, const AxisRange& part) {
   BackwardSlice backward_slice = first_operand(n, {axis, part.at});
   ir::Dims dims = to;
   dims[part.axis] = part.at.count;
-  backward_slice.make = [dims](Graph& graph, Node& node, std::vector<Value*> operands) { return reshape_to(graph, operands[0], dims, &node); };
+  backward_slice.make = [dims](Graph& graph, Node& node, std::vector<Value*> operands) {
+    return reshape_to(graph, operands[0], dims, &node);
+  };
   return backward_slice;
 }
 

@@ -64,7 +64,7 @@ Names fuse() {
   };
 }
 
-// With leave to leave out the tokens that a mask hides.
+// Where it is allowed to leave out the tokens that a mask hides.
 Names pack_tokens(PackTokens how) {
   if (how == PackTokens::no) return {};
   return {

@@ -215,7 +215,8 @@ void fields(A& a, Program& x) {
   const typename A::Nested nested(a);
   auto& [box, symbols, dims, grown, objects, inputs, outputs, steps, precomputed, rows_input, rows_axis, segments, arena_bytes,
          arena_live_bytes] = x;
-  a(box, symbols, dims, grown, objects, inputs, outputs, steps, precomputed, rows_input, rows_axis, segments, arena_bytes, arena_live_bytes);
+  a(box, symbols, dims, grown, objects, inputs, outputs, steps, precomputed, rows_input, rows_axis, segments, arena_bytes,
+    arena_live_bytes);
 }
 template <class A>
 void fields(A& a, Plan& x) {

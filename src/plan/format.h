@@ -16,7 +16,7 @@ namespace tenfold::plan {
 static_assert(std::endian::native == std::endian::little, "plan files hold numbers as the machine does");
 
 inline constexpr std::string_view kMagic{"\x89TFPLAN\n", 8};   // the first byte and the line end show a transfer as text
-inline constexpr std::uint32_t kFormatVersion = 8;             // raised when the meaning of any section changes
+inline constexpr std::uint32_t kFormatVersion = 9;             // raised when the meaning of any section changes
 inline constexpr std::size_t kHeaderBytes = 32, kTableEntryBytes = 32;
 inline constexpr std::uint32_t kMaxSections = 64;
 inline constexpr std::size_t kMaxRank = 64;                    // dims of an operand

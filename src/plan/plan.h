@@ -89,7 +89,7 @@ struct Program {
                                          // other bindings have entries that nothing uses; of top programs alone
   std::vector<Operand> inputs, outputs;  // formal types; Space::binding, or Space::object with the same number
   std::vector<Step> steps;
-  std::int32_t precomputed = 0;                // the first steps, which depend on no newest row (passes/newest_row.h); of top programs alone
+  std::int32_t precomputed = 0;  // the first steps, which depend on no newest row (passes/newest_row.h); of top programs alone
   std::int32_t rows_input = -1, rows_axis = -1;  // where early > 0: the binding whose rows they read, all but the last along this axis
   std::vector<Segment> segments;
   std::int64_t arena_bytes = 0;

@@ -25,7 +25,8 @@ std::optional<DType> float_among(const std::vector<Operand>& operands) {
 
 bool sums(const ir::OpDef& def) {
   const ir::OpTraits& t = def.traits;
-  return t.product != ir::Product::none || t.accumulates || t.reduction != ir::ReductionKind::none || t.leave.rounding || t.leave.fast_exp;
+  return t.product != ir::Product::none || t.accumulates || t.reduction != ir::ReductionKind::none || t.permission.rounding ||
+         t.permission.fast_exp;
 }
 
 }  // namespace

@@ -203,13 +203,14 @@ void verify_program(const VerifyScope& scope, const Program& program, Known know
     covered += s.count;
   }
   must(covered == static_cast<std::int64_t>(program.steps.size()), "segments cover ", covered, " of ", program.steps.size(), " steps");
-  must(program.precomputed >= 0 && program.precomputed <= static_cast<std::int64_t>(program.steps.size()), program.precomputed, " of ", program.steps.size(),
-       " steps are precomputed");
+  must(program.precomputed >= 0 && program.precomputed <= static_cast<std::int64_t>(program.steps.size()), program.precomputed, " of ",
+       program.steps.size(), " steps are precomputed");
   for (std::int32_t i = 0; i < program.precomputed; ++i)   // the run that follows forgets what steps defined
     must(program.steps[static_cast<std::size_t>(i)].defines.empty(), "step ", i, " is precomputed and defines sizes");
   if (program.precomputed > 0) {
     const auto count = static_cast<std::int64_t>(program.inputs.size());
-    must(program.rows_input >= 0 && program.rows_input < count, "precomputed steps read rows of binding ", program.rows_input, " of ", count);
+    must(program.rows_input >= 0 && program.rows_input < count, "precomputed steps read rows of binding ", program.rows_input, " of ",
+         count);
     const auto rank = static_cast<std::int64_t>(program.inputs[static_cast<std::size_t>(program.rows_input)].dims.size());
     must(program.rows_axis >= 0 && program.rows_axis < rank, "precomputed steps read rows along axis ", program.rows_axis, " of ", rank);
   }

@@ -12,7 +12,8 @@ CorrectionMethod correction_method_round();
 CorrectionMethod correction_method_bias();
 
 const std::vector<CorrectionMethod>& correction_methods() {
-  static const std::vector<CorrectionMethod> all{correction_method_equalize(), correction_method_smooth(), correction_method_round(), correction_method_bias()};
+  static const std::vector<CorrectionMethod> all{correction_method_equalize(), correction_method_smooth(), correction_method_round(),
+                                                 correction_method_bias()};
   return all;
 }
 

@@ -34,7 +34,8 @@ double changed(double all, const std::vector<float>& extremes, const std::vector
 
 }  // namespace
 
-std::optional<Ranges> with_scaled_channels(const CorrectionInput& s, bool (*is_for)(const ir::Graph&, const DataOperand&), double min_gain) {
+std::optional<Ranges> with_scaled_channels(const CorrectionInput& s, bool (*is_for)(const ir::Graph&, const DataOperand&),
+                                           double min_gain) {
   Ranges result = s.ranges;
   DataOperands scaled_operands;
   for (const auto& [name, operand] : data_operands(s.graph, s.placing)) {

@@ -30,7 +30,8 @@ TENFOLD_API tenfold_status tenfold_fallback_chain_add_model(tenfold_fallback_cha
 TENFOLD_API tenfold_status tenfold_fallback_chain_open(tenfold_fallback_chain* fallback_chain, tenfold_engine** engine, int32_t* candidate);
 /* Says that the open engine failed: the next tenfold_fallback chain_open() goes on with the next candidate. `left` tells whether
  * there is one. */
-TENFOLD_API tenfold_status tenfold_fallback_chain_report_failure(tenfold_fallback_chain* fallback_chain, tenfold_status status, const char* why, int32_t* left);
+TENFOLD_API tenfold_status tenfold_fallback_chain_report_failure(tenfold_fallback_chain* fallback_chain, tenfold_status status,
+                                                                 const char* why, int32_t* left);
 /* Begins at the top again. */
 TENFOLD_API tenfold_status tenfold_fallback_chain_restart(tenfold_fallback_chain* fallback_chain);
 typedef struct {

@@ -45,8 +45,8 @@ typedef struct {
   void* log_user;
 } tenfold_latency_runner_options;
 /* Opens, warms and compares all candidates of the fallback chain, which stays the caller's. `options` may be null. */
-TENFOLD_API tenfold_status tenfold_latency_runner_create(const tenfold_fallback_chain* fallback_chain, const tenfold_latency_runner_options* options,
-                                                 tenfold_latency_runner** runner);
+TENFOLD_API tenfold_status tenfold_latency_runner_create(const tenfold_fallback_chain* fallback_chain,
+                                                         const tenfold_latency_runner_options* options, tenfold_latency_runner** runner);
 TENFOLD_API tenfold_status tenfold_latency_runner_create_for(const tenfold_engine* engine, const tenfold_latency_runner_options* options,
                                                      tenfold_latency_runner** runner);
 TENFOLD_API void tenfold_latency_runner_free(tenfold_latency_runner* runner);      /* its thread must have been stopped */
@@ -81,7 +81,8 @@ typedef struct {
   double difference;
 } tenfold_candidate_state;
 TENFOLD_API int32_t tenfold_latency_runner_candidates(const tenfold_latency_runner* runner);
-TENFOLD_API tenfold_status tenfold_latency_runner_candidate(const tenfold_latency_runner* runner, int32_t candidate, tenfold_candidate_state* state);
+TENFOLD_API tenfold_status tenfold_latency_runner_candidate(const tenfold_latency_runner* runner, int32_t candidate,
+                                                            tenfold_candidate_state* state);
 typedef struct {
   size_t struct_size;
   uint64_t answered, late, not_finite, failed, fell, swaps, late_start, full_recompute;
@@ -108,15 +109,18 @@ TENFOLD_API void tenfold_port_server_stop(tenfold_port_server* server);
 TENFOLD_API int32_t tenfold_port_server_clients(const tenfold_port_server* server);
 /* In another process. */
 TENFOLD_API tenfold_status tenfold_latency_runner_port_connect(const char* path, tenfold_latency_runner_port** port);
-TENFOLD_API tenfold_status tenfold_latency_runner_port_sizes(const tenfold_latency_runner_port* port, int64_t* input_bytes, int64_t* output_bytes);
+TENFOLD_API tenfold_status tenfold_latency_runner_port_sizes(const tenfold_latency_runner_port* port, int64_t* input_bytes,
+                                                             int64_t* output_bytes);
 TENFOLD_API tenfold_status tenfold_latency_runner_port_offset(const tenfold_latency_runner_port* port, int32_t binding, int64_t* offset);
 /* Its inputs and outputs, as tenfold_engine_binding() tells them. TENFOLD_INVALID_ARGUMENT: there are no more. */
-TENFOLD_API tenfold_status tenfold_latency_runner_port_binding(const tenfold_latency_runner_port* port, int32_t binding, tenfold_binding_info* info);
+TENFOLD_API tenfold_status tenfold_latency_runner_port_binding(const tenfold_latency_runner_port* port, int32_t binding,
+                                                               tenfold_binding_info* info);
 typedef struct {
   size_t struct_size;
   uint64_t submitted, rejected, dropped, polled, answers_dropped;
 } tenfold_latency_runner_port_numbers;
-TENFOLD_API tenfold_status tenfold_latency_runner_port_counts(const tenfold_latency_runner_port* port, tenfold_latency_runner_port_numbers* counts);
+TENFOLD_API tenfold_status tenfold_latency_runner_port_counts(const tenfold_latency_runner_port* port,
+                                                              tenfold_latency_runner_port_numbers* counts);
 
 typedef struct {
   size_t struct_size;

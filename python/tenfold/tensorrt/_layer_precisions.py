@@ -9,7 +9,7 @@ from tenfold.tensorrt._names import Named
 
 
 class Precisions(Named):
-    """Of a layer. A type that is set is leave for it, so that no flag is needed beside."""
+    """Of a layer. A type that is set permits it, so that no flag is needed beside."""
 
     _network: Any
     name: Any

@@ -1,4 +1,4 @@
-// Work on several threads: every part once, in the calling thread alone without leave, and errors come through.
+// Work on several threads: every part once, in the calling thread alone unless allowed, and errors come through.
 #include "base/threads/spread.h"
 
 #include <gtest/gtest.h>

@@ -108,7 +108,8 @@ void BudgetRecords::add_ranges(const Findings& findings) const {
   std::vector<std::string> lines{line(reported.samples, reported.values, reported.method)};
   for (const auto& [value, range] : *findings.ranges) lines.push_back(line("range", exact(range.low), exact(range.high), value));
   for (const std::string& value : reported.without_range) lines.push_back(line("none", value));
-  for (const CorrectionReport& r : reported.corrections) lines.push_back(line("correction", exact(r.before), exact(r.after), r.kept, r.name));
+  for (const CorrectionReport& r : reported.corrections)
+    lines.push_back(line("correction", exact(r.before), exact(r.after), r.kept, r.name));
   write_corrections(findings.ranges->corrections, lines);
   file_of_ranges().add(key("ranges", calibration_), lines, log_);
 }

@@ -151,8 +151,8 @@ quant::Ranges ranges_by_samples(const ir::Graph& graph, const std::vector<plan::
                   tries_all ? best.error : trials.error(result), log, report);
 }
 
-quant::Ranges ranges_in_cache(const ir::Graph& graph, const std::set<std::string>& requested, const Calibration& calibration, const Log& log,
-                              CalibrationReport& report) {
+quant::Ranges ranges_in_cache(const ir::Graph& graph, const std::set<std::string>& requested, const Calibration& calibration,
+                              const Log& log, CalibrationReport& report) {
   const std::string& path = calibration.cache;
   const auto file = MappedFile::read(path);
   const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());
@@ -188,7 +188,8 @@ quant::Ranges calibrated(const ir::Graph& graph, const std::vector<plan::Range>&
     log(Severity::warning, "calibration found no product that 8 bits could stand for: nothing was run");
     return {};
   }
-  for (const std::string& name : config.calibration->corrections) quant::correction_method(name);  // an unknown one is refused before anything runs
+  for (const std::string& name : config.calibration->corrections)
+    quant::correction_method(name);  // an unknown one is refused before anything runs
   const std::string& cache = config.calibration->cache;
   std::error_code cannot_look;
   const bool kept = !cache.empty() && std::filesystem::exists(cache, cannot_look);

@@ -64,7 +64,7 @@ TEST(LayerTypes, KeepOneLayerWideInAPlanOfHalves) {
   EXPECT_EQ(types.at(name_of(4)), DType::f16);
 }
 
-TEST(LayerTypes, AreLeaveForTheirLayersAlone) {
+TEST(LayerTypes, ArePermissionForTheirLayersAlone) {
   const auto types = products(with({{name_of(2), DType::f16}, {name_of(4), DType::bf16}}));
   EXPECT_EQ(types.at(name_of(0)), DType::f32);
   EXPECT_EQ(types.at(name_of(2)), DType::f16);

@@ -48,7 +48,7 @@ TEST(ExactForms, EachAlgorithmIsOfferedUnlessItIsSwitchedOff) {
   }
 }
 
-TEST(ExactForms, ConvolutionsAndOtherProductsHaveTheirOwnLeave) {
+TEST(ExactForms, ConvolutionsAndGemmsHaveTheirOwnPermission) {
   struct Case {
     const char *graph, *op, *tactic;
     bool BuildConfig::*own, BuildConfig::*other;
@@ -132,7 +132,7 @@ constexpr const char* kQuantizedWeights = R"((x f32[1,16,20,20], w i8[16,16,3,3]
     c = Conv(x, d) pads=[1,1,1,1]
     y = BatchNormalization(c, g, b, m, v))";
 
-TEST(ExactForms, LeaveOutlivesThePassesBehindIt) {
+TEST(ExactForms, PermissionOutlivesThePassesAfterIt) {
   const auto problem = [](const char* graph, const std::string& op, bool leave) {
     BuildConfig config;
     config.optimization_level = 1, config.fast_exp = config.winograd = config.strassen = leave, config.tf32 = leave;

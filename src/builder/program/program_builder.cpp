@@ -64,7 +64,8 @@ plan::Program ProgramBuilder::build() {
   program.objects = std::move(objects_);
   program.steps = std::move(steps_);
   const auto last_precomputed = program.steps.begin() + static_cast<std::ptrdiff_t>(precomputed_steps_);
-  program.precomputed = static_cast<std::int32_t>(std::find_if(program.steps.begin(), last_precomputed, writes_binding) - program.steps.begin());
+  program.precomputed =
+      static_cast<std::int32_t>(std::find_if(program.steps.begin(), last_precomputed, writes_binding) - program.steps.begin());
   for (std::size_t s = 0; s < program.steps.size(); ++s) {   // what follows a step that defines sizes waits for the host
     if (s == 0 || !program.steps[s - 1].defines.empty()) program.segments.push_back({static_cast<std::int32_t>(s), 0});
     ++program.segments.back().count;

@@ -65,7 +65,9 @@ TEST(Storage, MisalignedAddressesAreAskedFor) {
     z = Conv(b, w)
     return y, z)"),
                                             ir::Registry::builtin());
-    const auto never = [](const backends::Problem& p) { return backends::Verdict::only_if(!p.may_be_misaligned(), "misaligned addresses"); };
+    const auto never = [](const backends::Problem& p) {
+      return backends::Verdict::only_if(!p.may_be_misaligned(), "misaligned addresses");
+    };
     const backends::Tactic tactic{.name = "aligned", .ops = {"Conv"}, .supports = never};
     const auto always = [](const backends::Problem&) { return backends::Verdict::ok(); };
     const backends::Tactic any{.name = "any", .ops = {"Conv"}, .supports = always};

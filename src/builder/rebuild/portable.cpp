@@ -103,7 +103,7 @@ struct Restorer {
 // The packed copy of a constant that is nearest to it.
 struct Copy {
   std::int32_t index = -1;   // -1: no packing can be undone
-  bool rounded = false;      // or may be after a refit; not where the graph itself says bf16: no leave is asked for that
+  bool rounded = false;      // or may be after a refit; not where the graph itself says bf16: no permission is asked for that
   std::string tactic = "a tactic";
 };
 
@@ -127,11 +127,11 @@ Copy nearest_copy(const ir::Constant& constant, const std::vector<ConstantPool::
       if (reader && best.index < 0) best.tactic = reader->step->tactic;
       continue;
     }
-    const bool needs_leave = place.rounded && tactic->rounds_f32, compare = places.size() > 1 || (needs_leave && !may_change);
+    const bool needs_permission = place.rounded && tactic->rounds_f32, compare = places.size() > 1 || (needs_permission && !may_change);
     const double far =
         compare ? distance(unpacked(pool.bytes_of(place.index), *reader, *tactic, tactics.device(), registry), constant.tensor) : 0;
     if (best.index >= 0 && !(far < least)) continue;
-    best = {place.index, needs_leave && (may_change || far > 0), reader->step->tactic};
+    best = {place.index, needs_permission && (may_change || far > 0), reader->step->tactic};
     least = far;
   }
   return best;

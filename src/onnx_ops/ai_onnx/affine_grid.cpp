@@ -29,8 +29,8 @@ Shape extents_of(OnnxImport& call) {
     supported(extents.back() < 1 << 20, "a grid with an extent of ", extents.back(), ", less than 2^20 are supported");
   }
   const Dims& theta = call.given(0)->dims();
-  check_shape(known_rank(call, 0) == 3 && (!theta[0].is_constant() || !size[0].is_constant() || theta[0] == size[0]), "theta has the shape [",
-       text(theta), "], expected [", size[0].text(), ",", extents.size(), ",", extents.size() + 1, "]");
+  check_shape(known_rank(call, 0) == 3 && (!theta[0].is_constant() || !size[0].is_constant() || theta[0] == size[0]),
+              "theta has the shape [", text(theta), "], expected [", size[0].text(), ",", extents.size(), ",", extents.size() + 1, "]");
   return extents;
 }
 

@@ -22,7 +22,8 @@ Tensor value_of(const Attributes& attributes) {
   if (attributes.has("value_ints")) return list(DType::i64, attributes.ints("value_ints"), extent(attributes.ints("value_ints")));
   if (attributes.has("value_floats")) return list(DType::f32, attributes.floats("value_floats"), extent(attributes.floats("value_floats")));
   if (attributes.has("value_string")) return Tensor::strings({}, {attributes.string("value_string")});
-  validate(attributes.has("value_strings"), "none of the attributes that give a constant its value is there: value, value_floats and so on");
+  validate(attributes.has("value_strings"),
+           "none of the attributes that give a constant its value is there: value, value_floats and so on");
   return Tensor::strings(extent(attributes.strings("value_strings")), attributes.strings("value_strings"));
 }
 

@@ -19,7 +19,8 @@ std::vector<Value*> from_1(OnnxImport& call) {
     formal.insert(formal.end(), types.begin(), types.end());
     bodies = import_bodies(call, {"body"}, {formal});
     const std::vector<Value*>& results = bodies.graphs[0]->outputs;
-    validate(results.size() > carried, "the body has ", results.size(), " results, but beside the condition ", carried, " values are carried");
+    validate(results.size() > carried, "the body has ", results.size(), " results, but beside the condition ", carried,
+             " values are carried");
     return ops::types_of(results, 1, carried);
   });
   return add_control(call, std::move(bodies), own, {{"carried", static_cast<std::int64_t>(carried)}});

@@ -34,7 +34,8 @@ std::vector<Value*> from_17(OnnxImport& call) {
   const std::int64_t step = constant_integer(call, 1, "frame_step", 0),
                      length = constant_integer(call, 3, "frame_length", sized ? window->dims()[0].constant() : 0);
   check_shape(step > 0 && length > 0, "frame_step is ", step, ", frame_length ", length, ", both have to be more than 0");
-  check_shape(!sized || window->dims()[0] == Dim(length), "a window of ", sized ? window->dims()[0].text() : "?", " for frames of ", length);
+  check_shape(!sized || window->dims()[0] == Dim(length), "a window of ", sized ? window->dims()[0].text() : "?", " for frames of ",
+              length);
   const std::int64_t bins = call.attributes.integer("onesided", 1) != 0 ? length / 2 + 1 : length;
   supported(length < kMaxFourier && 2 * bins * parts.constant() <= kMaxFourier / length, "frames of ", length,
             " are too long to be transformed by filters");

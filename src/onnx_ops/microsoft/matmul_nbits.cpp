@@ -13,7 +13,8 @@ struct Form {
       : k(a.integer("K")), n(a.integer("N")), bits(a.integer("bits", 4)), block(a.integer("block_size")) {
     validate(k > 0 && n > 0, "K is ", k, ", N ", n, ", both have to be more than 0");
     supported(k <= 1 << 28 && n <= 1 << 28, "K is ", k, ", N ", n, ": at most 2^28 are supported");
-    validate(block >= 16 && block <= 1 << 28 && (block & (block - 1)) == 0, "block_size is ", block, ", a power of two from 16 on expected");
+    validate(block >= 16 && block <= 1 << 28 && (block & (block - 1)) == 0, "block_size is ", block,
+             ", a power of two from 16 on expected");
     supported(a.integer("weight_prepacked", 0) == 0, "weights packed for one kind of processor (weight_prepacked) are not supported");
     supported(bits == 4 || bits == 8, "weights of ", bits, " bits are not supported: 4 or 8 are");
     blocks = (k + block - 1) / block;

@@ -20,7 +20,8 @@ Packed unpack(const InferCall& call, int operand, const char* heads_attribute) {
   call.check_shape(dims.size() == 3, "operand ", operand, " has rank ", dims.size(), ", expected 3 or 4");
   const std::int64_t heads = call.attributes().integer(heads_attribute, 0);
   call.check_shape(heads > 0, heads_attribute, " is needed for operands of rank 3");
-  call.check_shape(!dims[2].is_constant() || dims[2].constant() % heads == 0, dims[2].text(), " values do not divide into ", heads, " heads");
+  call.check_shape(!dims[2].is_constant() || dims[2].constant() % heads == 0, dims[2].text(), " values do not divide into ", heads,
+                   " heads");
   return {dims[0], heads, dims[1], floor_div(dims[2], heads)};
 }
 
@@ -33,8 +34,8 @@ void infer_mask(InferCall& call, const Packed& q) {
   call.check_shape(mask.size() <= 4, "the mask has rank ", mask.size(), ", expected 4 at most");
   for (std::size_t back = 1; back < mask.size(); ++back) {
     const Dim extent = mask[mask.size() - 1 - back], requested = scores[back - 1];
-    call.check_shape(!differ(extent, requested) || extent == Dim(1), "the mask [", text(mask), "] has ", extent.text(), " where the scores have ",
-              requested.text());
+    call.check_shape(!differ(extent, requested) || extent == Dim(1), "the mask [", text(mask), "] has ", extent.text(),
+                     " where the scores have ", requested.text());
   }
 }
 
@@ -45,8 +46,8 @@ void infer(InferCall& call) {
             "queries [", text(call.dims(kQuery)), "], keys [", text(call.dims(kKey)), "] and values [", text(call.dims(kValue)),
             "] do not fit");
   if (q.heads.is_constant() && k.heads.is_constant()) {
-    call.check_shape(k.heads.constant() > 0 && q.heads.constant() % k.heads.constant() == 0, q.heads.text(), " query heads do not divide among ",
-              k.heads.text(), " key heads");
+    call.check_shape(k.heads.constant() > 0 && q.heads.constant() % k.heads.constant() == 0, q.heads.text(),
+                     " query heads do not divide among ", k.heads.text(), " key heads");
   }
   if (call.has(kMask)) infer_mask(call, q);
   if (call.has(kValidKeys)) {
@@ -61,9 +62,10 @@ void infer(InferCall& call) {
     call.check_shape(call.rank(kPastKey) == 4 && call.rank(kPastValue) == 4, "past key and value have ranks ", call.rank(kPastKey), " and ",
               call.rank(kPastValue), ", expected 4");
     const Dims &past = call.dims(kPastKey), &past_value = call.dims(kPastValue);
-    call.check_shape(!differ(past[0], q.batch) && !differ(past[1], k.heads) && !differ(past[3], k.size) && !differ(past[2], past_value[2]) &&
-                  !differ(past_value[0], q.batch) && !differ(past_value[1], v.heads) && !differ(past_value[3], v.size),
-              "the past key [", text(past), "] or value [", text(past_value), "] does not fit");
+    call.check_shape(!differ(past[0], q.batch) && !differ(past[1], k.heads) && !differ(past[3], k.size) &&
+                         !differ(past[2], past_value[2]) && !differ(past_value[0], q.batch) && !differ(past_value[1], v.heads) &&
+                         !differ(past_value[3], v.size),
+                     "the past key [", text(past), "] or value [", text(past_value), "] does not fit");
     keys = keys + past[2];
   }
   const bool apart = call.rank(kQuery) == 4;
@@ -143,8 +145,8 @@ class Bias {
  private:
   // What `infer` could not know of symbolic dims.
   void check(const Layout& q) const {
-    call_.check_shape(valid_.empty() || static_cast<std::int64_t>(valid_.size()) == q.batch, valid_.size(), " numbers of valid keys for ", q.batch,
-               " examples");
+    call_.check_shape(valid_.empty() || static_cast<std::int64_t>(valid_.size()) == q.batch, valid_.size(), " numbers of valid keys for ",
+                      q.batch, " examples");
     if (!call_.has(kMask)) return;
     const Shape& mask = call_.in[kMask].shape;
     const std::int64_t scores[] = {q.rows, q.heads, q.batch};

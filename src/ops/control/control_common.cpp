@@ -97,7 +97,8 @@ void fill_failing(ir::InferCall& call, Graph& body, const Graph& other) {
   for (const ir::Value* v : other.outputs) {
     for (Dim dim : v->type.tensor.dims)
       for (const std::string& name : dim.symbols())
-        call.check_shape(find_symbol(call.graph(), name) != nullptr, node->attributes.string("message"));  // a size that only the other body knows
+        call.check_shape(find_symbol(call.graph(), name) != nullptr,
+                         node->attributes.string("message"));  // a size that only the other body knows
     types.push_back(ir::text(v->type));
   }
   node->attributes.set("types", types);

@@ -30,8 +30,8 @@ void infer(InferCall& call) {
     ValueType slice = call.type(static_cast<int>(states) + i);
     const auto axis = axis_of(call, "scan_input_axes", static_cast<std::size_t>(i), call.rank(static_cast<int>(states) + i));
     const Dim extent = slice.tensor.dims[static_cast<std::size_t>(axis)];
-    call.check_shape(i == 0 || !extent.is_constant() || !length.is_constant() || extent == length, "scan inputs have the lengths ", length.text(),
-              " and ", extent.text());
+    call.check_shape(i == 0 || !extent.is_constant() || !length.is_constant() || extent == length, "scan inputs have the lengths ",
+                     length.text(), " and ", extent.text());
     length = i == 0 || extent.is_constant() ? extent : length;
     slice.tensor.dims.erase(slice.tensor.dims.begin() + axis);
     formal.push_back({slice});

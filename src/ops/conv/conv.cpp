@@ -43,7 +43,7 @@ OpDef op_conv() {
       .infer = infer,
       .reference = reference,
       .traits = {.product = Product::convolution,
-                 .leave = {.rounding = true, .convolves = true, .winograd = true},
+                 .permission = {.rounding = true, .convolves = true, .winograd = true},
                  .anchor = true,
                  .narrows = true},
       .onnx_since = 1,

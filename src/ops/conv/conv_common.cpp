@@ -69,8 +69,8 @@ Dim window_extent(const Window& window, std::size_t i, Dim input, bool ceil) {
   const Dim room = input + window.begin[i] + window.end[i] - window.reach(i);
   const Dim stride = window.strides[i];
   const Dim extent = ceil ? min(ceil_div(room, stride) + 1, ceil_div(input + window.begin[i], stride)) : floor_div(room, stride) + 1;
-  ir::check_shape(!extent.is_constant() || extent.constant() >= 0, "a window of ", window.reach(i), " does not fit an extent of ", input.text(),
-           " with pads ", window.begin[i].text(), " and ", window.end[i].text());
+  ir::check_shape(!extent.is_constant() || extent.constant() >= 0, "a window of ", window.reach(i), " does not fit an extent of ",
+                  input.text(), " with pads ", window.begin[i].text(), " and ", window.end[i].text());
   return extent;
 }
 
@@ -121,7 +121,8 @@ Dims infer_convolution(ir::InferCall& call) {
   const Dim channels = w[1] * group;
   call.check_shape(!x[1].is_constant() || !channels.is_constant() || x[1] == channels, "the input has ", x[1].text(),
             " channels, the weight expects ", channels.text());
-  call.check_shape(!w[0].is_constant() || w[0].constant() % group == 0, w[0].text(), " output channels do not divide into ", group, " groups");
+  call.check_shape(!w[0].is_constant() || w[0].constant() % group == 0, w[0].text(), " output channels do not divide into ", group,
+                   " groups");
   return infer_window(call, conv_kernel(call.attributes(), std::span(w).subspan(2)), w[0]);
 }
 

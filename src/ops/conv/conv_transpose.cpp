@@ -38,7 +38,8 @@ Placement place(const Attributes& attributes, std::span<const Dim> spatial, cons
   if (shape.size() == rank + 2) shape.erase(shape.begin(), shape.begin() + 2);  // some exporters write batch and channels too
   check_shape(shape.empty() || shape.size() == rank, "output_shape has ", shape.size(), " values, expected ", rank);
   for (std::size_t i = 0; i < rank; ++i) {
-    validate(p.output_padding[i] >= 0 && p.output_padding[i] < (std::int64_t{1} << 31), "output_padding has the value ", p.output_padding[i]);
+    validate(p.output_padding[i] >= 0 && p.output_padding[i] < (std::int64_t{1} << 31), "output_padding has the value ",
+             p.output_padding[i]);
     const Dim full = (spatial[i] - 1) * p.window.strides[i] + p.output_padding[i] + p.window.reach(i);
     if (!shape.empty())
       pad_to(p, i, full, shape[i], mode == "SAME_UPPER");
@@ -58,9 +59,10 @@ void infer(InferCall& call) {
   call.check_shape(x.size() >= 3 && w.size() == x.size(), "the input has rank ", x.size(), " and the weight ", w.size(),
             ", expected equal ranks of 3 or more");
   call.supported(x.size() <= 5, "more than three spatial dims: the input has rank ", x.size());
-  call.check_shape(!x[1].is_constant() || !w[0].is_constant() || x[1] == w[0], "the input has ", x[1].text(), " channels, the weight expects ",
-            w[0].text());
-  call.check_shape(!w[0].is_constant() || w[0].constant() % group == 0, w[0].text(), " input channels do not divide into ", group, " groups");
+  call.check_shape(!x[1].is_constant() || !w[0].is_constant() || x[1] == w[0], "the input has ", x[1].text(),
+                   " channels, the weight expects ", w[0].text());
+  call.check_shape(!w[0].is_constant() || w[0].constant() % group == 0, w[0].text(), " input channels do not divide into ", group,
+                   " groups");
   const Placement p = place(call.attributes(), std::span(x).subspan(2), ops::conv_kernel(call.attributes(), std::span(w).subspan(2)));
   Dims dims{x[0], w[1] * group};
   ops::expect_bias(call, 2, dims[1]);
@@ -132,7 +134,7 @@ OpDef op_conv_transpose() {
           .optional_attributes = "kernel_shape: ints, strides: ints, dilations: ints, pads: ints, output_padding: ints, output_shape: ints",
           .infer = infer,
           .reference = reference,
-          .traits = {.leave = {.rounding = true, .convolves = true}, .anchor = true, .narrows = true},
+          .traits = {.permission = {.rounding = true, .convolves = true}, .anchor = true, .narrows = true},
           .onnx_since = 1,
           .cases = {"f32[1,3,5,4] f32[3,2,3,3] f32[2]", "f32[1,4,6,6] f32[4,5,4,4]! f32[5]! strides=[2,2] pads=[1,1,1,1]",
                     "f32[2,4,5,7] f32[4,3,3,3] group=2 strides=[3,2] output_padding=[2,1] pads=[0,1,1,0]",

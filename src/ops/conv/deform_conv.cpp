@@ -21,8 +21,8 @@ void infer(InferCall& call) {
   const Dims offsets{dims[0], w[2] * w[3] * groups * 2, dims[2], dims[3]}, mask{dims[0], w[2] * w[3] * groups, dims[2], dims[3]};
   const auto fit = [&](int i, const Dims& expected, const char* what) {
     const bool known = is_constant(call.dims(i)) && is_constant(expected);
-    call.check_shape(known ? call.dims(i) == expected : call.rank(i) == 4, what, " are [", text(call.dims(i)), "], expected [", text(expected),
-              "]");
+    call.check_shape(known ? call.dims(i) == expected : call.rank(i) == 4, what, " are [", text(call.dims(i)), "], expected [",
+                     text(expected), "]");
   };
   fit(2, offsets, "offsets");
   ops::expect_bias(call, 3, dims[1]);

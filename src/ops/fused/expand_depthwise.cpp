@@ -44,27 +44,26 @@ std::vector<Value*> expand(Graph& graph, Node& node) {
 }  // namespace
 
 OpDef op_expand_depthwise() {
-  return fused(
-      {.name = "ExpandDepthwise",
-       .min_inputs = 4,
-       .max_inputs = 4,
-       .types = "T, float, float, float -> T; T: float",
-       .attributes = {{"auto_pad", "NOTSET"}},
-       .optional_attributes = "kernel_shape: ints, strides: ints, dilations: ints, pads: ints, low: float, high: float",
-       .infer = infer,
-       .expand = expand,
-       .traits = {.leave = {.rounding = true, .convolves = true}, .autotuned = true},
-       .cases = {"f32[2,5,9,11] f32[17,5,1,1]! f32[17,1,1]! f32[17,1,3,3]! pads=[1,1,1,1] low=0.0 high=6.0",
-                 "f32[1,16,13,14] f32[48,16,1,1]! f32[48,1,1]! f32[48,1,3,3]! pads=[1,1,1,1] strides=[2,2] low=0.0",
-                 "f32[1,3,12,10] f32[33,3,1,1]! f32[33,1,1]! f32[33,1,5,5]! pads=[2,2,2,2]",
-                 "f32[1,40,5,18] f32[72,40,1,1]! f32[72,1,1]! f32[72,1,3,3]! pads=[1,1,1,1] low=0.0 high=6.0",
-                 "f32[1,4,7,9] f32[8,4,1,1]! f32[8,1,1]! f32[8,1,3,3]! pads=[0,1,1,0] strides=[1,2] high=0.5",
-                 "bf16[2,5,9,11] bf16[17,5,1,1]! bf16[17,1,1]! bf16[17,1,3,3]! pads=[1,1,1,1] low=0.0 high=6.0",
-                 "bf16[1,32,13,14] bf16[72,32,1,1]! bf16[72,1,1]! bf16[72,1,3,3]! pads=[1,1,1,1] strides=[2,2] low=0.0",
-                 "bf16[1,40,12,17] bf16[230,40,1,1]! bf16[230,1,1]! bf16[230,1,5,5]! pads=[2,2,2,2]",
-                 "bf16[1,4,7,9] bf16[8,4,1,1]! bf16[8,1,1]! bf16[8,1,3,3]! pads=[0,1,1,0] strides=[1,2] high=0.5"},
-       .on_host = "it is made for CPUs alone"},
-      Between::wide);
+  return fused({.name = "ExpandDepthwise",
+                .min_inputs = 4,
+                .max_inputs = 4,
+                .types = "T, float, float, float -> T; T: float",
+                .attributes = {{"auto_pad", "NOTSET"}},
+                .optional_attributes = "kernel_shape: ints, strides: ints, dilations: ints, pads: ints, low: float, high: float",
+                .infer = infer,
+                .expand = expand,
+                .traits = {.permission = {.rounding = true, .convolves = true}, .autotuned = true},
+                .cases = {"f32[2,5,9,11] f32[17,5,1,1]! f32[17,1,1]! f32[17,1,3,3]! pads=[1,1,1,1] low=0.0 high=6.0",
+                          "f32[1,16,13,14] f32[48,16,1,1]! f32[48,1,1]! f32[48,1,3,3]! pads=[1,1,1,1] strides=[2,2] low=0.0",
+                          "f32[1,3,12,10] f32[33,3,1,1]! f32[33,1,1]! f32[33,1,5,5]! pads=[2,2,2,2]",
+                          "f32[1,40,5,18] f32[72,40,1,1]! f32[72,1,1]! f32[72,1,3,3]! pads=[1,1,1,1] low=0.0 high=6.0",
+                          "f32[1,4,7,9] f32[8,4,1,1]! f32[8,1,1]! f32[8,1,3,3]! pads=[0,1,1,0] strides=[1,2] high=0.5",
+                          "bf16[2,5,9,11] bf16[17,5,1,1]! bf16[17,1,1]! bf16[17,1,3,3]! pads=[1,1,1,1] low=0.0 high=6.0",
+                          "bf16[1,32,13,14] bf16[72,32,1,1]! bf16[72,1,1]! bf16[72,1,3,3]! pads=[1,1,1,1] strides=[2,2] low=0.0",
+                          "bf16[1,40,12,17] bf16[230,40,1,1]! bf16[230,1,1]! bf16[230,1,5,5]! pads=[2,2,2,2]",
+                          "bf16[1,4,7,9] bf16[8,4,1,1]! bf16[8,1,1]! bf16[8,1,3,3]! pads=[0,1,1,0] strides=[1,2] high=0.5"},
+                .on_host = "it is made for CPUs alone"},
+               Between::wide);
 }
 
 }  // namespace tenfold::ir

@@ -29,8 +29,9 @@ Dims attention_dims(InferCall& call) {
   need_equal(call, q[0], k[0], "batches of queries and keys differ");
   need_equal(call, q[0], v[0], "batches of queries and values differ");
   need_equal(call, k[1], v[1], "heads of keys and values differ");
-  call.check_shape(q[1] == k[1] || !q[1].is_constant() || !k[1].is_constant() || (k[1].constant() > 0 && q[1].constant() % k[1].constant() == 0),
-            q[1].text(), " query heads do not divide among ", k[1].text(), " heads of keys");
+  call.check_shape(
+      q[1] == k[1] || !q[1].is_constant() || !k[1].is_constant() || (k[1].constant() > 0 && q[1].constant() % k[1].constant() == 0),
+      q[1].text(), " query heads do not divide among ", k[1].text(), " heads of keys");
   need_equal(call, q[3], k[3], "head sizes of queries and keys differ");
   need_equal(call, k[2], v[2], "keys and values differ in number");
   if (call.has(4)) {
@@ -145,12 +146,12 @@ OpDef op_fused_attention() {
           .optional_attributes = "longest: int, nan_rows: int, softcap: float",
           .infer = infer,
           .reference = reference,
-          .traits = {.leave = {.rounding = true}, .offsets = {.operand = 4, .dim = 2}, .narrows = true, .strided = true},
+          .traits = {.permission = {.rounding = true}, .offsets = {.operand = 4, .dim = 2}, .narrows = true, .strided = true},
           .cases = {"f32[2,3,7,16] f32[2,3,7,16] f32[2,3,7,16] scale=0.25",
                     "f32[1,12,33,32] f32[1,12,33,32] f32[1,12,33,32] f32[1,1,1,33](-9,0) scale=0.17677669",
                     "f32[2,2,5,8] f32[2,2,9,8] f32[2,2,9,11] f32[2,1,5,9](-3,3) scale=0.5",
                     "f32[1,2,6,4] f32[1,2,6,4] f32[1,2,6,4] causal=1 scale=0.5",
-                    "f32[1,2,3,8] f32[1,2,20,8] f32[1,2,20,8] f32[1,1,1,20](-3.4028234e38,-3.4028234e38) scale=0.5",   // masked whole
+                    "f32[1,2,3,8] f32[1,2,20,8] f32[1,2,20,8] f32[1,1,1,20](-3.4028234e38,-3.4028234e38) scale=0.5",  // masked whole
                     "f32[1,2,3,8] f32[1,2,20,8] f32[1,2,20,8] f32[1,1,3,20](-3.4028234e38,-3.4028234e38) scale=0.5",
                     "f32[1,2,3,8] f32[1,2,4,8] f32[1,2,4,8] f32[1,1,3,4]{0,0,0,0,-inf,-inf,-inf,-inf,0,-inf,1,0} scale=0.5",
                     "f32[1,2,3,8] f32[1,2,4,8] f32[1,2,4,8] f32[1,1,3,4]{0,0,0,0,-inf,-inf,-inf,-inf,0,-inf,1,0} nan_rows=1 scale=0.5",

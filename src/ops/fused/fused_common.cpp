@@ -62,7 +62,7 @@ Node Decomposition::part(std::string_view op, std::vector<Value*> operands, Attr
   Node part;
   part.def = &graph_.registry().get(op), part.name = cat(fused_.name, suffix);
   part.inputs = std::move(operands), part.attributes = std::move(attributes);
-  if (part.def->traits.leave.rounding) part.numerics = fused_.numerics;
+  if (part.def->traits.permission.rounding) part.numerics = fused_.numerics;
   return part;
 }
 

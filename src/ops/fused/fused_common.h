@@ -20,7 +20,7 @@ OpDef fused(OpDef def, Between between);
 class Decomposition {
  public:
   Decomposition(Graph& graph, Node& fused) : graph_(graph), fused_(fused) {}
-  // A node with everything but results. Products take the leave to round over.
+  // A node with everything but results. GEMMs take the permission to round over.
   Node part(std::string_view op, std::vector<Value*> operands, Attributes attributes = {}, std::string_view suffix = "") const;
   Value* add(Node part) { return graph_.add(std::move(part), 1, &fused_)->out(); }
   Value* operator()(std::string_view op, std::vector<Value*> operands, Attributes attributes = {}) {

@@ -57,8 +57,8 @@ TEST(Fused, SameResults) {
 }
 
 TEST(Fused, CasesRun) {
-  for (const char* op : {"AttentionFloat8", "GemmLayerNorm", "GemmRowStats", "SkipLayerNorm", "ExpandDepthwise", "ConvMaxPool", "ConvFloat8",
-                         "MatMulFloat8", "RecurrentStack", "RecurrentInt8"})
+  for (const char* op : {"AttentionFloat8", "GemmLayerNorm", "GemmRowStats", "SkipLayerNorm", "ExpandDepthwise", "ConvMaxPool",
+                         "ConvFloat8", "MatMulFloat8", "RecurrentStack", "RecurrentInt8"})
     expect_cases_run(op);
 }
 

@@ -36,20 +36,19 @@ std::vector<Value*> expand(Graph& graph, Node& node) {
 }  // namespace
 
 OpDef op_gemm_layer_norm() {
-  return fused(
-      {.name = "GemmLayerNorm",
-       .min_inputs = 4,
-       .max_inputs = 6,
-       .max_outputs = 2,
-       .types = "T, T, float, float, float, float -> T, T; T: float",
-       .attributes = {{"epsilon", 1e-5f}},
-       .infer = infer,
-       .expand = expand,
-       .traits = {.leave = {.rounding = true}, .autotuned = true},
-       .cases = {"f32[2,3,5] f32[5,8]! f32[8]! f32[8]!", "f32[4,6] f32[6,9]! f32[9]! f32[9]! f32[9]! f32[4,9] outputs=2",
-                 "f16[3,16] f16[16,24]! f16[24]! f16[24]! _ f16[3,24]"},
-       .on_host = "products of few rows are cut into product and norm; those of many rows run on sm_90"},
-      Between::wide);
+  return fused({.name = "GemmLayerNorm",
+                .min_inputs = 4,
+                .max_inputs = 6,
+                .max_outputs = 2,
+                .types = "T, T, float, float, float, float -> T, T; T: float",
+                .attributes = {{"epsilon", 1e-5f}},
+                .infer = infer,
+                .expand = expand,
+                .traits = {.permission = {.rounding = true}, .autotuned = true},
+                .cases = {"f32[2,3,5] f32[5,8]! f32[8]! f32[8]!", "f32[4,6] f32[6,9]! f32[9]! f32[9]! f32[9]! f32[4,9] outputs=2",
+                          "f16[3,16] f16[16,24]! f16[24]! f16[24]! _ f16[3,24]"},
+                .on_host = "products of few rows are cut into product and norm; those of many rows run on sm_90"},
+               Between::wide);
 }
 
 }  // namespace tenfold::ir

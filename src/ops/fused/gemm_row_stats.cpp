@@ -15,7 +15,8 @@ void infer(InferCall& call) {
             call.dims(1)[0].text(), " rows");
   Dims result = call.dims(0), by_row = call.dims(0);
   result.back() = call.dims(1)[1], by_row.back() = Dim(1);
-  for (int i : {kRow, kScale}) call.check_shape(!call.has(i) || call.dims(i) == Dims{result.back()}, "operand ", i, " is no row of the result");
+  for (int i : {kRow, kScale})
+    call.check_shape(!call.has(i) || call.dims(i) == Dims{result.back()}, "operand ", i, " is no row of the result");
   call.check_shape(!call.has(kAdded) || call.dims(kAdded) == result, "operand 3 does not have the result's shape");
   for (int i : {kInverse, kOffset}) {
     call.validate(call.has(i) == call.has(kScale) && (!call.has(i) || call.has(kAdded)),

@@ -14,8 +14,8 @@ void infer(InferCall& call) {
   const std::int64_t gates = cell == "LSTM" ? 4 : cell == "GRU" ? 3 : 1;
   call.check_shape(call.rank(0) == 3 && call.rank(2) == 3 && !call.has(4), "X and R of rank 3, and no lengths, are expected");
   const Dim steps = call.dims(0)[0], samples = call.dims(0)[1], hidden = call.dims(2)[2], rows = hidden * gates;
-  call.check_shape(call.dims(1) == Dims{1, rows, call.dims(0)[2]} && call.dims(2) == Dims{1, rows, hidden}, "W and R are [", text(call.dims(1)),
-            "] and [", text(call.dims(2)), "]: they do not fit");
+  call.check_shape(call.dims(1) == Dims{1, rows, call.dims(0)[2]} && call.dims(2) == Dims{1, rows, hidden}, "W and R are [",
+                   text(call.dims(1)), "] and [", text(call.dims(2)), "]: they do not fit");
   call.check_shape(call.dims(7) == Dims{rows} && call.dims(8) == Dims{rows}, "a scale for each of ", rows.text(), " rows is expected");
   call.out(0, call.dtype(0), {steps, 1, samples, hidden});
   call.out(1, call.dtype(0), {1, samples, hidden});
@@ -47,7 +47,7 @@ OpDef op_recurrent_int8() {
                 .attributes = {{"cell", "LSTM"}, {"direction", "forward"}, {"linear_before_reset", 0}, {"activation", "Tanh"}},
                 .infer = infer,
                 .expand = expand,
-                .traits = {.leave = {.rounding = true}},
+                .traits = {.permission = {.rounding = true}},
                 .cases = {"f32[4,2,3] i8[1,20,3]! i8[1,20,5]! f32[1,40] _ f32[1,2,5] f32[1,2,5] f32[20](0.001,0.02)! f32[20](0.001,0.02)! "
                           "outputs=3",
                           "f32[3,1,4] i8[1,18,4]! i8[1,18,6]! _ _ _ _ f32[18](0.001,0.02)! f32[18](0.001,0.02)! cell=\"GRU\" "

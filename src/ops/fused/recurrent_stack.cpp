@@ -29,8 +29,8 @@ void infer(InferCall& call) {
   call.validate(cell == "LSTM" || cell == "GRU" || cell == "RNN", "cell is \"", cell, "\", expected LSTM, GRU or RNN");
   const std::int64_t gates = cell == "LSTM" ? 4 : cell == "GRU" ? 3 : 1;
   const int layers = RecurrentStackLayer::of(call.inputs() - 1) + 1;
-  call.check_shape(call.rank(0) == 3 && layers <= RecurrentStackLayer::kMaxLayers, "X of rank 3 and at most ", RecurrentStackLayer::kMaxLayers,
-            " layers are expected");
+  call.check_shape(call.rank(0) == 3 && layers <= RecurrentStackLayer::kMaxLayers, "X of rank 3 and at most ",
+                   RecurrentStackLayer::kMaxLayers, " layers are expected");
   const Dim steps = call.dims(0)[0], samples = call.dims(0)[1];
   Dim width = call.dims(0)[2];
   for (int layer = 0; layer < layers; ++layer) {
@@ -74,7 +74,7 @@ OpDef op_recurrent_stack() {
        .attributes = {{"cell", "LSTM"}, {"linear_before_reset", 0}, {"activation", "Tanh"}},
        .infer = infer,
        .expand = expand,
-       .traits = {.leave = {.rounding = true}, .autotuned = true},
+       .traits = {.permission = {.rounding = true}, .autotuned = true},
        .cases = {"f32[7,1,10] f32[1,20,10]! f32[1,20,5]! f32[1,40]! _ _ f32[1,28,5]! f32[1,28,7]! outputs=2",
                  "f32[13,3,10] f32[1,80,10]! f32[1,80,20]! f32[1,160]! f32[1,3,20] f32[1,3,20] f32[1,72,20]! f32[1,72,18]! _ _ _ "
                  "f32[1,20,18]! f32[1,20,5]! f32[1,40]! outputs=3",

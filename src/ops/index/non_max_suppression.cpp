@@ -12,8 +12,10 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  call.check_shape(call.rank(0) == 3 && call.rank(1) == 3, "boxes and scores have ranks ", call.rank(0), " and ", call.rank(1), ", 3 expected");
-  call.check_shape(!call.dims(0)[2].is_constant() || call.dims(0)[2] == Dim(4), "boxes have ", call.dims(0)[2].text(), " coordinates, 4 expected");
+  call.check_shape(call.rank(0) == 3 && call.rank(1) == 3, "boxes and scores have ranks ", call.rank(0), " and ", call.rank(1),
+                   ", 3 expected");
+  call.check_shape(!call.dims(0)[2].is_constant() || call.dims(0)[2] == Dim(4), "boxes have ", call.dims(0)[2].text(),
+                   " coordinates, 4 expected");
   Dim most = call.dims(0)[1];
   const ops::MaybeDim limit = call.has(2) ? ops::scalar_contents(call, 2) : ops::MaybeDim{true, 0};
   const ops::DimRules rules(call);

@@ -8,8 +8,8 @@ namespace {
 void infer(InferCall& call) {
   ops::expect_reduction(call);
   call.axis(call.attributes().integer("axis"), call.rank(0));
-  call.check_shape(call.rank(1) == call.rank(0) && call.rank(2) == call.rank(0), "data, indices and updates have ranks ", call.rank(0), ", ",
-            call.rank(1), " and ", call.rank(2), ", which have to be equal");
+  call.check_shape(call.rank(1) == call.rank(0) && call.rank(2) == call.rank(0), "data, indices and updates have ranks ", call.rank(0),
+                   ", ", call.rank(1), " and ", call.rank(2), ", which have to be equal");
   call.out(0, call.dtype(0), call.dims(0));
 }
 

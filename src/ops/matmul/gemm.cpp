@@ -9,7 +9,8 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  call.check_shape(call.rank(0) == 2 && call.rank(1) == 2, "A has rank ", call.rank(0), " and B rank ", call.rank(1), ", expected matrices");
+  call.check_shape(call.rank(0) == 2 && call.rank(1) == 2, "A has rank ", call.rank(0), " and B rank ", call.rank(1),
+                   ", expected matrices");
   Dims a = call.dims(0), b = call.dims(1);
   if (call.attributes().integer("transA")) std::swap(a[0], a[1]);
   if (call.attributes().integer("transB")) std::swap(b[0], b[1]);

@@ -30,7 +30,8 @@ ir::Dims matmul_dims(ir::InferCall& call, const ir::Dims& a, const ir::Dims& b) 
   call.check_shape(!a.empty() && !b.empty(), "a matrix product needs operands of rank 1 or more, found a scalar");
   const ir::Dim k_a = a.back(), k_b = b.size() == 1 ? b[0] : b[b.size() - 2];
   if (k_a.is_constant() && k_b.is_constant() && k_a != k_b)   // no words before they are needed: plans with many products load here
-    call.check_shape(false, "cannot multiply [", ir::text(a), "] by [", ir::text(b), "]: ", k_a.text(), " columns meet ", k_b.text(), " rows");
+    call.check_shape(false, "cannot multiply [", ir::text(a), "] by [", ir::text(b), "]: ", k_a.text(), " columns meet ", k_b.text(),
+                     " rows");
   const ir::Dims batch_a(a.begin(), a.size() < 2 ? a.begin() : a.end() - 2), batch_b(b.begin(), b.size() < 2 ? b.begin() : b.end() - 2);
   ir::Dims dims = ir::broadcast(batch_a, batch_b);
   if (a.size() > 1) dims.push_back(a[a.size() - 2]);

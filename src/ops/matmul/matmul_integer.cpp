@@ -38,8 +38,8 @@ std::vector<std::int32_t> centered_columns(const Call& call, const TensorRef& te
   std::vector<std::int32_t> values = ops::converted<std::int32_t>(tensor);
   const std::vector<std::int32_t> zeros = ops::converted<std::int32_t>(*zero);
   const std::int64_t n = tensor.shape.back(), k = tensor.shape[tensor.shape.size() - 2];
-  call.check_shape(static_cast<std::int64_t>(zeros.size()) * k == tensor.size(), "a zero point has ", zeros.size(), " values, expected 1, ", n,
-            " or one per column of each matrix");
+  call.check_shape(static_cast<std::int64_t>(zeros.size()) * k == tensor.size(), "a zero point has ", zeros.size(), " values, expected 1, ",
+                   n, " or one per column of each matrix");
   for (std::int64_t i = 0; i < tensor.size(); ++i)
     values[static_cast<std::size_t>(i)] -= zeros[static_cast<std::size_t>(i / (k * n) * n + i % n)];
   return values;

@@ -19,15 +19,16 @@ void infer(InferCall& call) {
 void on_values(ValueCall& call) {
   const Tensor words = vocabulary_of(call.attributes());
   const ValueMap& map = call.in(0).as_map();
-  call.check_shape(map.keys.dtype() == words.dtype(), "the map's keys are ", name(map.keys.dtype()), ", the vocabulary's ", name(words.dtype()));
+  call.check_shape(map.keys.dtype() == words.dtype(), "the map's keys are ", name(map.keys.dtype()), ", the vocabulary's ",
+                   name(words.dtype()));
   Tensor y(call.node().out()->dtype(), {1, words.size()});
   const ops::KeyPlaces places(map.keys, words.dtype());
   for (std::int64_t w = 0; w < words.size(); ++w) {
     const std::int64_t k = places.find(words, w);
     if (k < 0) continue;
     const Tensor& value = map.values[static_cast<std::size_t>(k)].tensor();
-    call.check_shape(value.dtype() == y.dtype() && value.size() == 1, "a value of the map is ", map.values[static_cast<std::size_t>(k)].text(),
-              ", one ", name(y.dtype()), " expected");
+    call.check_shape(value.dtype() == y.dtype() && value.size() == 1, "a value of the map is ",
+                     map.values[static_cast<std::size_t>(k)].text(), ", one ", name(y.dtype()), " expected");
     ops::move_elements(y.dtype(), value.raw(), 0, y.mutable_raw(), w, 1);
   }
   call.give(0, y);

@@ -62,7 +62,8 @@ Broadcast::Broadcast(const Shape& parameter, const Shape& tail) {
   ir::check_shape(own.size() <= tail.size(), "a parameter of shape ", text(parameter), " does not broadcast to ", text(tail));
   const std::size_t lead = tail.size() - own.size();
   for (std::size_t i = 0; i < own.size(); ++i) {
-    ir::check_shape(own[i] == 1 || own[i] == tail[lead + i], "a parameter of shape ", text(parameter), " does not broadcast to ", text(tail));
+    ir::check_shape(own[i] == 1 || own[i] == tail[lead + i], "a parameter of shape ", text(parameter), " does not broadcast to ",
+                    text(tail));
   }
   size_ = element_count(own);
   dense_ = std::equal(own.begin(), own.end(), tail.end() - static_cast<std::ptrdiff_t>(own.size())) && size_ > 0;

@@ -26,7 +26,7 @@ OpDef op_softmax() {
       .attributes = {{"axis", -1}},
       .infer = ops::infer_along_axis,
       .reference = reference,
-      .traits = {.leave = {.fast_exp = true}, .narrows = true},
+      .traits = {.permission = {.fast_exp = true}, .narrows = true},
       .cases = {"f32[2,8,16]", "f32[3,1000](-20,20)", "f32[4,7,5] axis=1", "f16[1,1,3] axis=0", "f32[4,0,5] axis=1", "f64[2,3] axis=-2"}};
 }
 

@@ -18,14 +18,16 @@ Dims pooled_extents(const Attributes& attributes, std::span<const Dim> dims) {
 }
 
 void infer(InferCall& call) {
-  call.check_shape(call.rank(0) >= 3 && call.rank(1) == call.rank(0), "data and indices have the ranks ", call.rank(0), " and ", call.rank(1));
+  call.check_shape(call.rank(0) >= 3 && call.rank(1) == call.rank(0), "data and indices have the ranks ", call.rank(0), " and ",
+                   call.rank(1));
   Dims dims = pooled_extents(call.attributes(), call.dims(0));
   if (call.has(2) && call.contents(2)) {
     dims = *call.contents(2);
   } else if (call.has(2)) {
     for (std::size_t i = 0; i < dims.size(); ++i) dims[i] = call.new_symbol(cat("extent", i), 0, kUnbounded);
   }
-  call.check_shape(static_cast<int>(dims.size()) == call.rank(0), "the shape asked for has ", dims.size(), " dims, expected ", call.rank(0));
+  call.check_shape(static_cast<int>(dims.size()) == call.rank(0), "the shape asked for has ", dims.size(), " dims, expected ",
+                   call.rank(0));
   for (const Dim& dim : dims) call.check_shape(!dim.is_constant() || dim.constant() >= 0, "the result would have the extent ", dim.text());
   call.out(0, call.dtype(0), dims);
 }
@@ -33,7 +35,8 @@ void infer(InferCall& call) {
 void reference(Call& call) {
   const Shape within = constants(pooled_extents(call.attributes(), to_dims(call.in[0].shape))), &out = call.out[0].shape;
   const std::int64_t count = element_count(within);
-  call.check_shape(call.in[1].size() == call.in[0].size(), "there are ", call.in[1].size(), " indices for ", call.in[0].size(), " elements");
+  call.check_shape(call.in[1].size() == call.in[0].size(), "there are ", call.in[1].size(), " indices for ", call.in[0].size(),
+                   " elements");
   const Ints indices = ops::read_ints(call.in[1]);
   for (std::int64_t i = 0; i < call.in[0].size(); ++i) {
     std::int64_t rest = indices[static_cast<std::size_t>(i)], at = 0, stride = 1;

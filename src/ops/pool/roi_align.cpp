@@ -21,8 +21,8 @@ void infer(InferCall& call) {
                  a.integer("sampling_ratio") <= kMaxOfBin,
              "output_height is ", a.integer("output_height"), ", output_width ", a.integer("output_width"), ", sampling_ratio ",
              a.integer("sampling_ratio"), ": positive extents and a ratio of 0 to ", kMaxOfBin, " expected");
-  call.check_shape(call.rank(0) == 4 && call.rank(1) == 2 && call.rank(2) == 1, "images, regions and their images have the ranks ", call.rank(0),
-            ", ", call.rank(1), " and ", call.rank(2), ", expected 4, 2 and 1");
+  call.check_shape(call.rank(0) == 4 && call.rank(1) == 2 && call.rank(2) == 1, "images, regions and their images have the ranks ",
+                   call.rank(0), ", ", call.rank(1), " and ", call.rank(2), ", expected 4, 2 and 1");
   call.check_shape(!call.dims(1)[1].is_constant() || call.dims(1)[1] == Dim(4), "regions have ", call.dims(1)[1].text(),
             " coordinates, 4 expected");
   call.out(0, call.dtype(0), {ops::same_extent(call, call.dims(1)[0], call.dims(2)[0], "regions"), call.dims(0)[1],
@@ -39,10 +39,11 @@ struct Line {
   template <class T>
   Line(const Call& call, T start, T end, std::int64_t bins, std::int64_t extent, bool shifted, std::int64_t ratio) {
     const T size = shifted ? end - start : std::max(end - start, T(1)), bin = size / static_cast<T>(bins);
-    call.check_shape(std::isfinite(size) && std::isfinite(start) && (ratio > 0 || bin <= kMaxOfBin), "a region reaches from ", start, " to ", end,
-              " in an image of ", extent);
+    call.check_shape(std::isfinite(size) && std::isfinite(start) && (ratio > 0 || bin <= kMaxOfBin), "a region reaches from ", start,
+                     " to ", end, " in an image of ", extent);
     samples = ratio > 0 ? ratio : static_cast<std::int64_t>(std::max(T(0), std::ceil(bin)));
-    call.check_shape(samples == 0 || bins <= kMaxOfRegion / samples, bins, " bins of ", samples, " samples each are more than ", kMaxOfRegion);
+    call.check_shape(samples == 0 || bins <= kMaxOfRegion / samples, bins, " bins of ", samples, " samples each are more than ",
+                     kMaxOfRegion);
     all.reserve(static_cast<std::size_t>(bins * samples));
     for (std::int64_t i = 0; i < bins * samples; ++i) {
       const T at = start + static_cast<T>(i / samples) * bin + (static_cast<T>(i % samples) + T(0.5)) * bin / static_cast<T>(samples);

@@ -32,16 +32,17 @@ void check_scales(ir::InferCall& call) {
   if (scale.empty() || (scale.size() == 1 && scale[0] == Dim(1))) return;
   const auto axis = static_cast<std::size_t>(call.axis(call.attributes().integer("axis"), call.rank(0)));
   if (block == 0) {
-    call.check_shape(scale.size() == 1, "the scale has rank ", scale.size(), ", expected one value, one per slice along an axis, or a block_size");
-    call.check_shape(!scale[0].is_constant() || !x[axis].is_constant() || scale[0] == x[axis], "the scale has ", scale[0].text(), " values for ",
-              x[axis].text(), " slices along axis ", axis);
+    call.check_shape(scale.size() == 1, "the scale has rank ", scale.size(),
+                     ", expected one value, one per slice along an axis, or a block_size");
+    call.check_shape(!scale[0].is_constant() || !x[axis].is_constant() || scale[0] == x[axis], "the scale has ", scale[0].text(),
+                     " values for ", x[axis].text(), " slices along axis ", axis);
     return;
   }
   call.check_shape(scale.size() == x.size(), "a blocked scale has rank ", scale.size(), ", the tensor ", x.size());
   for (std::size_t i = 0; i < x.size(); ++i) {
     const Dim expected = i == axis ? ceil_div(x[i], block) : x[i];
-    call.check_shape(!expected.is_constant() || !scale[i].is_constant() || expected == scale[i], "the scale has the extent ", scale[i].text(),
-              " at dim ", i, ", expected ", expected.text());
+    call.check_shape(!expected.is_constant() || !scale[i].is_constant() || expected == scale[i], "the scale has the extent ",
+                     scale[i].text(), " at dim ", i, ", expected ", expected.text());
   }
 }
 

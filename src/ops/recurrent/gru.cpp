@@ -44,7 +44,7 @@ OpDef op_gru() {
           .optional_attributes = "activations: strings, activation_alpha: floats, activation_beta: floats, clip: float, hidden_size: int",
           .infer = infer,
           .reference = reference,
-          .traits = {.leave = {.rounding = true}},
+          .traits = {.permission = {.rounding = true}},
           .cases = {"f32[4,2,3] f32[1,15,3] f32[1,15,5] f32[1,30] outputs=2",
                     "f32[4,2,3] f32[2,15,3]! f32[2,15,5]! f32[2,30]! i32[2]{4,2} f32[2,2,5] direction=\"bidirectional\" outputs=2 "
                     "linear_before_reset=1",

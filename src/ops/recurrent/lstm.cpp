@@ -45,7 +45,7 @@ OpDef op_lstm() {
       .optional_attributes = "activations: strings, activation_alpha: floats, activation_beta: floats, clip: float, hidden_size: int",
       .infer = infer,
       .reference = reference,
-      .traits = {.leave = {.rounding = true}},
+      .traits = {.permission = {.rounding = true}},
       .cases = {"f32[4,2,3] f32[1,20,3] f32[1,20,5] f32[1,40] outputs=3",
                 "f32[4,2,3] f32[2,20,3]! f32[2,20,5]! f32[2,40]! i32[2]{4,2} f32[2,2,5] f32[2,2,5] direction=\"bidirectional\" outputs=3",
                 "f32[2,4,3] f32[1,20,3] f32[1,20,5] layout=1 direction=\"reverse\" clip=0.5",

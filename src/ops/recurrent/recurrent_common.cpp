@@ -33,8 +33,8 @@ double dot(const double* a, const double* b, std::int64_t count) {
 }  // namespace
 
 void infer_recurrent(ir::InferCall& call, const RecurrentForm& form) {
-  call.check_shape(call.rank(0) == 3 && call.rank(1) == 3 && call.rank(2) == 3, "X, W and R have the ranks ", call.rank(0), ", ", call.rank(1),
-            " and ", call.rank(2), ", expected 3");
+  call.check_shape(call.rank(0) == 3 && call.rank(1) == 3 && call.rank(2) == 3, "X, W and R have the ranks ", call.rank(0), ", ",
+                   call.rank(1), " and ", call.rank(2), ", expected 3");
   const bool batch_first = call.attributes().integer("layout") != 0;
   const Dim steps = call.dims(0)[batch_first ? 1 : 0], batch = call.dims(0)[batch_first ? 0 : 1], hidden = call.dims(2)[2];
   const Dim directions = directions_of(call.attributes());

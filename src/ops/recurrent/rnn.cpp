@@ -32,7 +32,7 @@ OpDef op_rnn() {
           .optional_attributes = "activations: strings, activation_alpha: floats, activation_beta: floats, clip: float, hidden_size: int",
           .infer = infer,
           .reference = reference,
-          .traits = {.leave = {.rounding = true}},
+          .traits = {.permission = {.rounding = true}},
           .cases = {"f32[4,2,3] f32[1,5,3] f32[1,5,5] outputs=2",
                     "f32[4,2,3] f32[2,5,3]! f32[2,5,5]! f32[2,10]! i32[2]{4,2} f32[2,2,5] direction=\"bidirectional\" outputs=2",
                     "f32[2,4,3] f32[1,5,3] f32[1,5,5] layout=1 direction=\"reverse\" activations=[\"Relu\"] clip=0.5"}};

@@ -19,7 +19,8 @@ void infer(InferCall& call) {
   const Dims &data = call.dims(0), &grid = call.dims(1);
   call.check_shape(!grid.back().is_constant() || grid.back() == Dim(rank - 2), "the grid has ", grid.back().text(),
             " coordinates for each place, ", rank - 2, " expected");
-  for (std::size_t d = 2; d < data.size(); ++d) call.check_shape(data[d] != Dim(0), "data of shape [", text(data), "] have nothing to sample");
+  for (std::size_t d = 2; d < data.size(); ++d)
+    call.check_shape(data[d] != Dim(0), "data of shape [", text(data), "] have nothing to sample");
   Dims dims{ops::same_extent(call, data[0], grid[0], "batch"), data[1]};
   dims.insert(dims.end(), grid.begin() + 1, grid.end() - 1);
   call.out(0, call.dtype(0), std::move(dims));
@@ -43,8 +44,8 @@ void run(Call& call) {
   const ops::Sampling sampling(call.attributes());
   const Shape &data = call.in[0].shape, &out = call.out[0].shape;
   const Shape extents(data.begin() + 2, data.end()), strides = ops::row_major_strides(extents);
-  call.check_shape(call.in[1].shape[0] == data[0] && call.in[1].shape.back() == static_cast<std::int64_t>(extents.size()), "a grid of shape ",
-            text(call.in[1].shape), " does not fit data of shape ", text(data));
+  call.check_shape(call.in[1].shape[0] == data[0] && call.in[1].shape.back() == static_cast<std::int64_t>(extents.size()),
+                   "a grid of shape ", text(call.in[1].shape), " does not fit data of shape ", text(data));
   const std::int64_t plane = element_count(extents), places = element_count({out.begin() + 2, out.end()});
   call.check_shape(plane > 0 || call.out[0].size() == 0, "there is nothing to sample");
   const ops::RealIn<T> grid(call.in[1]);

@@ -71,8 +71,8 @@ Tensor joined(const ir::ValueCall& call, const std::vector<Tensor>& parts, std::
   for (const Tensor& part : parts) {
     Shape expected = shape;
     if (part.rank() == parts[0].rank()) expected[axis] = part.shape()[axis];
-    call.check_shape(part.dtype() == parts[0].dtype() && part.shape() == expected, "it joins tensors of shape ", text(parts[0].shape()), " and ",
-              text(part.shape()), " along axis ", axis);
+    call.check_shape(part.dtype() == parts[0].dtype() && part.shape() == expected, "it joins tensors of shape ", text(parts[0].shape()),
+                     " and ", text(part.shape()), " along axis ", axis);
     shape[axis] += part.shape()[axis];
   }
   Tensor whole(parts[0].dtype(), shape);

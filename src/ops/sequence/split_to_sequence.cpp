@@ -24,7 +24,8 @@ Ints extents_of_parts(const ValueCall& call, std::int64_t extent) {
   if (call.has(1) && call.tensor(1).rank() == 1) {
     for (std::int64_t i = 0; i < call.tensor(1).size(); ++i) parts.push_back(call.tensor(1).as_int(i));
     for (std::int64_t part : parts) {
-      call.check_shape(part >= 0 && part <= extent - sum, "an axis of ", extent, " elements has no room for parts of ", tenfold::text(parts));
+      call.check_shape(part >= 0 && part <= extent - sum, "an axis of ", extent, " elements has no room for parts of ",
+                       tenfold::text(parts));
       sum += part;
     }
     call.check_shape(sum == extent, "parts of ", tenfold::text(parts), " do not fill an axis of ", extent, " elements");

@@ -21,7 +21,8 @@ void infer(InferCall& call) {
             " axes");
   for (std::size_t k = 0; k < axes.size(); ++k) {
     const auto d = static_cast<std::size_t>(call.axis(axes[k], call.rank(0)));
-    if (target) call.check_shape(!(*target)[k].is_constant() || (*target)[k].constant() >= 0, "extent ", (*target)[k].text(), " is negative");
+    if (target)
+      call.check_shape(!(*target)[k].is_constant() || (*target)[k].constant() >= 0, "extent ", (*target)[k].text(), " is negative");
     dims[d] = target ? (*target)[k] : call.new_symbol(cat("extent", d), 0, kUnbounded);
   }
   call.out(0, call.dtype(0), std::move(dims));

@@ -18,7 +18,8 @@ Window window_of(const Attributes& attributes, std::size_t rank) {
 void infer(InferCall& call) {
   call.check_shape(call.rank(0) == 3, "the input has rank ", call.rank(0), ", 3 expected");
   const int rank = ops::need_length(call, 1, "image_shape");
-  call.check_shape(rank > 0 && ops::need_length(call, 2, "block_shape") == rank, "image_shape and block_shape differ in length, or are empty");
+  call.check_shape(rank > 0 && ops::need_length(call, 2, "block_shape") == rank,
+                   "image_shape and block_shape differ in length, or are empty");
   const Window window = window_of(call.attributes(), static_cast<std::size_t>(rank));
   call.check_shape(static_cast<int>(window.dilations.size()) == rank && static_cast<int>(window.strides.size()) == rank &&
                 static_cast<int>(window.pads.size()) == 2 * rank, "dilations, pads or strides do not fit ", rank, " dims");

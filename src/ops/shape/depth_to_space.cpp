@@ -12,8 +12,8 @@ void infer(InferCall& call) {
   call.check_shape(dims.size() == 4, "the input has rank ", dims.size(), ", 4 expected");
   call.validate(block > 0 && block < (1 << 20), "blocksize is ", block);
   call.validate(mode == "DCR" || mode == "CRD", "unknown mode '", mode, "'");
-  call.check_shape(!dims[1].is_constant() || dims[1].constant() % (block * block) == 0, dims[1].text(), " channels do not divide into blocks of ",
-            block);
+  call.check_shape(!dims[1].is_constant() || dims[1].constant() % (block * block) == 0, dims[1].text(),
+                   " channels do not divide into blocks of ", block);
   call.out(0, call.dtype(0), {dims[0], floor_div(dims[1], Dim(block * block)), dims[2] * Dim(block), dims[3] * Dim(block)});
 }
 

@@ -67,7 +67,8 @@ void infer(InferCall& call) {
   call.validate(mode == "constant" || mode == "reflect" || mode == "edge" || mode == "wrap", "unknown mode '", mode, "'");
   if (call.has(2)) {
     const Dim values = product(call.dims(2));
-    call.check_shape(!values.is_constant() || values == Dim(1), "constant_value has the shape [", text(call.dims(2)), "], one number expected");
+    call.check_shape(!values.is_constant() || values == Dim(1), "constant_value has the shape [", text(call.dims(2)),
+                     "], one number expected");
   }
   const bool any_axes = call.has(3) && !ops::knows_integers(call, 3);
   const std::vector<int> axes = call.has(3) && !any_axes ? ops::need_axes(call, 3, call.rank(0)) : all_axes(call.rank(0));

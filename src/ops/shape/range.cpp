@@ -34,8 +34,8 @@ struct Integers {
     if (is_unsigned ? low >= high : first >= last) return 0;
     const std::uint64_t step = is_unsigned ? static_cast<std::uint64_t>(delta) : unsigned_abs(delta), distance = high - low;
     const std::uint64_t result = distance / step + (distance % step != 0);
-    call.check_shape(result < static_cast<std::uint64_t>(kUnbounded), "it counts from ", text(start), " to ", text(limit), " by ", text(delta),
-              ", further than can be counted");
+    call.check_shape(result < static_cast<std::uint64_t>(kUnbounded), "it counts from ", text(start), " to ", text(limit), " by ",
+                     text(delta), ", further than can be counted");
     return static_cast<std::int64_t>(result);
   }
   // Products past 64 bits wrap, and the sums back.
@@ -95,7 +95,8 @@ void infer(InferCall& call) {
 
 void reference(Call& call) {
   const DType type = call.in[0].dtype;
-  for (const TensorRef& operand : call.in) call.check_shape(operand.size() == 1, "an operand has ", operand.size(), " elements, 1 expected");
+  for (const TensorRef& operand : call.in)
+    call.check_shape(operand.size() == 1, "an operand has ", operand.size(), " elements, 1 expected");
   auto number = [&](std::size_t i) { return load_double(type, call.in[i].data, 0); };
   auto integer = [&](std::size_t i) { return load_int(type, call.in[i].data, 0); };
   if (!is_integer(type)) {

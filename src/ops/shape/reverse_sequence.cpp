@@ -17,7 +17,8 @@ void reference(Call& call) {
   const TensorRef &from = call.in[0], &to = call.out[0];
   const auto batch = static_cast<std::size_t>(call.attributes().integer("batch_axis")), time = 1 - batch;
   const Ints lengths = ops::read_ints(call.in[1]);
-  call.check_shape(static_cast<std::int64_t>(lengths.size()) == from.shape[batch], lengths.size(), " lengths for a batch of ", from.shape[batch]);
+  call.check_shape(static_cast<std::int64_t>(lengths.size()) == from.shape[batch], lengths.size(), " lengths for a batch of ",
+                   from.shape[batch]);
   std::int64_t inner = 1;
   for (std::size_t d = 2; d < from.shape.size(); ++d) inner *= from.shape[d];
   ops::for_each_index({from.shape[0], from.shape[1]}, [&](const Shape& index, std::int64_t row) {

@@ -11,8 +11,8 @@ void infer(InferCall& call) {
   call.check_shape(dims.size() == 4, "the input has rank ", dims.size(), ", 4 expected");
   call.validate(block > 0 && block < (1 << 20), "blocksize is ", block);
   for (std::size_t d = 2; d < 4; ++d)
-    call.check_shape(!dims[d].is_constant() || dims[d].constant() % block == 0, "extent ", dims[d].text(), " does not divide into blocks of ",
-              block);
+    call.check_shape(!dims[d].is_constant() || dims[d].constant() % block == 0, "extent ", dims[d].text(),
+                     " does not divide into blocks of ", block);
   call.out(0, call.dtype(0), {dims[0], dims[1] * Dim(block * block), floor_div(dims[2], Dim(block)), floor_div(dims[3], Dim(block))});
 }
 

@@ -61,7 +61,8 @@ void infer(InferCall& call) {
     sizes = equal_sizes(call, extent, ops::DimRules(call));
   } else if (std::optional<Dims> given = known_sizes(call)) {
     sizes = std::move(*given);
-    call.check_shape(static_cast<int>(sizes.size()) == call.outputs(), "split has ", sizes.size(), " sizes for ", call.outputs(), " outputs");
+    call.check_shape(static_cast<int>(sizes.size()) == call.outputs(), "split has ", sizes.size(), " sizes for ", call.outputs(),
+                     " outputs");
     Dim sum(0);
     for (Dim size : sizes) {
       call.check_shape(!size.is_constant() || size.constant() >= 0, "split has a negative size, ", size.text());

@@ -22,7 +22,8 @@ void infer(InferCall& call) {
   const int count = repeats ? static_cast<int>(repeats->size()) : ops::need_length(call, 1, "repeats");
   call.check_shape(count == call.rank(0), "repeats has ", count, " entries, the input has rank ", call.rank(0));
   for (std::size_t d = 0; d < dims.size(); ++d) {
-    if (repeats) call.check_shape(!(*repeats)[d].is_constant() || (*repeats)[d].constant() >= 0, "repeat ", (*repeats)[d].text(), " is negative");
+    if (repeats)
+      call.check_shape(!(*repeats)[d].is_constant() || (*repeats)[d].constant() >= 0, "repeat ", (*repeats)[d].text(), " is negative");
     dims[d] = repeats ? dims[d] * (*repeats)[d] : call.new_symbol(cat("extent", d), 0, kUnbounded);
   }
   call.out(0, call.dtype(0), dims);

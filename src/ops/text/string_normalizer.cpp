@@ -10,7 +10,8 @@ enum class Case { as_it_is, lower, upper };
 
 Case case_of(const Attributes& a) {
   const std::string& name = a.string("case_change_action");
-  validate(name == "NONE" || name == "LOWER" || name == "UPPER", "case_change_action is '", name, "'; the standard has NONE, LOWER and UPPER");
+  validate(name == "NONE" || name == "LOWER" || name == "UPPER", "case_change_action is '", name,
+           "'; the standard has NONE, LOWER and UPPER");
   return name == "NONE" ? Case::as_it_is : name == "LOWER" ? Case::lower : Case::upper;
 }
 

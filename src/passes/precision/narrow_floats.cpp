@@ -126,7 +126,7 @@ bool reads_values(const ir::Node& n) {
   });
 }
 // What adds up products in f32 and writes them as the cast behind it says.
-bool has_wide_sums(const ir::Node& n) { return n.def->traits.anchor || n.def->traits.leave.rounding; }
+bool has_wide_sums(const ir::Node& n) { return n.def->traits.anchor || n.def->traits.permission.rounding; }
 
 class Narrower {
  public:

@@ -239,7 +239,7 @@ TEST(NarrowFloats, NodesMayStay) {
 }
 
 // Grouped convolutions and what is quantized stay f32; their operands may be rounded, in bodies as outside of them.
-TEST(Precision, ProductsInBranchesAreGivenLeaveToo) {
+TEST(Precision, GemmsInBranchesAreGivenPermissionToo) {
   ir::Graph graph = parse(R"((x f32[1,8,6,6], c bool[], w f32[8,4,3,3]!)
     o = Conv(x, w) group=2 pads=[1,1,1,1]
     y = If(c, o, w) graphs=[ (s f32[1,8,6,6], w f32[8,4,3,3])
@@ -251,15 +251,15 @@ TEST(Precision, ProductsInBranchesAreGivenLeaveToo) {
   BuildConfig config;
   config.bf16 = true;
   run(graph, pipeline_for({.features = ~0u}, config).precision);
-  const auto leave_of = [](const ir::Graph& g) {
+  const auto permission_of = [](const ir::Graph& g) {
     for (const auto& n : g.nodes())
       if (n->op() == "Conv") return std::string(ir::name(n->numerics.round_to));
     return std::string("no convolution");
   };
-  EXPECT_EQ(leave_of(graph), "bf16");
+  EXPECT_EQ(permission_of(graph), "bf16");
   const ir::Node* branch = graph.outputs[0]->producer;
   ASSERT_EQ(branch->op(), "If");
-  EXPECT_EQ(leave_of(*branch->graphs[0]), "bf16");
+  EXPECT_EQ(permission_of(*branch->graphs[0]), "bf16");
 }
 
 }  // namespace

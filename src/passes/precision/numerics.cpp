@@ -5,7 +5,7 @@
 namespace tenfold::passes {
 namespace {
 
-// The flags that give leave. What they mean to an operator, it says itself (ir::Leave).
+// The flags that give permissions. What they mean to an operator, it says itself (ir::Permission).
 struct Flags {
   bool permits_bf16, has_bf16, convolutions, products, winograd, strassen, fast_exp;
   Flags(const BuildConfig& config, const backends::DeviceTraits& device)
@@ -19,17 +19,17 @@ struct Flags {
 
   ir::Rounding rounding_of(const ir::Node& n) const {
     const ir::Rounding before = n.numerics.round_to;
-    if (!n.def->traits.leave.rounding || !is_f32(n) || before == ir::Rounding::f16 || before == ir::Rounding::bf16) return before;
+    if (!n.def->traits.permission.rounding || !is_f32(n) || before == ir::Rounding::f16 || before == ir::Rounding::bf16) return before;
     const bool bf16 = n.numerics.type ? n.numerics.type == DType::bf16 && has_bf16 : permits_bf16 && has_bf16;
-    const bool tf32 = n.def->traits.leave.convolves ? convolutions : products;
+    const bool tf32 = n.def->traits.permission.convolves ? convolutions : products;
     return bf16 ? ir::Rounding::bf16 : tf32 ? ir::Rounding::tf32 : ir::Rounding::none;
   }
   ir::Numerics of(const ir::Node& n) const {
-    const ir::Leave& may = n.def->traits.leave;
+    const ir::Permission& may = n.def->traits.permission;
     return {rounding_of(n), winograd && is_f32(n) && may.winograd, strassen && is_f32(n) && may.strassen, fast_exp && may.fast_exp,
             stays_f32(n) ? n.numerics.type : std::nullopt};
   }
-  static bool stays_f32(const ir::Node& n) { return n.def->traits.leave.rounding && is_f32(n) && n.numerics.type == DType::f32; }
+  static bool stays_f32(const ir::Node& n) { return n.def->traits.permission.rounding && is_f32(n) && n.numerics.type == DType::f32; }
   static bool is_f32(const ir::Node& n) { return n.in(0) && n.in(0)->dtype() == DType::f32; }
 };
 

@@ -91,7 +91,8 @@ class Sinking {
       Part part = *taken;
       if (need && need->axis != part.axis) return backward_slice_of(n, *need);
       if (need) part.at = composed(part.at, need->at);
-      BackwardSlice handing{std::vector<Need>(n.inputs.size()), [](ir::Graph&, Node&, std::vector<Value*> operands) { return operands[0]; }};
+      BackwardSlice handing{std::vector<Need>(n.inputs.size()),
+                            [](ir::Graph&, Node&, std::vector<Value*> operands) { return operands[0]; }};
       handing.reads[0] = part;
       return handing;
     }

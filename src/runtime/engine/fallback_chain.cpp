@@ -13,7 +13,8 @@ EngineCandidate plan_candidate(const std::string& path, const std::string& devic
 
 FallbackChain::FallbackChain(std::vector<EngineCandidate> candidates) : candidates_(std::move(candidates)) {
   require(!candidates_.empty(), ErrorKind::invalid_argument, "a fallback_chain needs a candidate");
-  for (const EngineCandidate& candidate : candidates_) require(candidate.open != nullptr, ErrorKind::invalid_argument, "the candidate '", candidate.name, "' opens nothing");
+  for (const EngineCandidate& candidate : candidates_)
+    require(candidate.open != nullptr, ErrorKind::invalid_argument, "the candidate '", candidate.name, "' opens nothing");
 }
 
 const Engine& FallbackChain::engine() {

@@ -33,7 +33,7 @@ struct OpenProgram {
   const plan::Program* program = nullptr;
   std::vector<OpenStep> steps;
   std::vector<std::int32_t> defines;          // symbols that its steps define, and those of the programs that they own
-  std::size_t front = 0;                      // of a top program on a device with memory of its own: steps of its front (plan/host_prologue.h)
+  std::size_t front = 0;  // of a top program on a device with memory of its own: steps of its front (plan/host_prologue.h)
   bool counts_in_prologue = false;               // all that is counted
 };
 // A top-level program: the dims table of all its nested programs, compiled.

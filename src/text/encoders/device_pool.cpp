@@ -26,7 +26,8 @@ void tell(const EncodeCall& call, std::size_t ready, std::size_t texts) {
 
 }  // namespace
 
-DevicePool::DevicePool(const std::shared_ptr<const Model>& model, const EncoderOptions& options, int max_tokens, std::shared_ptr<const Tokens> samples)
+DevicePool::DevicePool(const std::shared_ptr<const Model>& model, const EncoderOptions& options, int max_tokens,
+                       std::shared_ptr<const Tokens> samples)
     : strategy_(options.strategy == DeviceStrategy::pipeline ? DeviceStrategy::automatic : options.strategy),
       log_(options.build.log),
       max_tokens_(max_tokens) {
@@ -83,7 +84,8 @@ void DevicePool::compute(std::size_t texts, const OutputRequest& request, const 
       }
       continue;
     }
-    if (!call) call.emplace(workers_, strategy_, turn_++, request, sink, log_, request.output == OutputRequest::vectors ? pooler_.get() : nullptr);
+    if (!call)
+      call.emplace(workers_, strategy_, turn_++, request, sink, log_, request.output == OutputRequest::vectors ? pooler_.get() : nullptr);
     open = pieces.size();
     call->add(std::move(pieces));
   }

@@ -10,7 +10,8 @@ namespace tenfold::encoders {
 class DevicePool {
  public:
   // `samples`: ids of calibration texts, or null. Throws invalid_argument for names of devices and for wrong options.
-  DevicePool(const std::shared_ptr<const Model>& model, const EncoderOptions& options, int max_tokens, std::shared_ptr<const Tokens> samples);
+  DevicePool(const std::shared_ptr<const Model>& model, const EncoderOptions& options, int max_tokens,
+             std::shared_ptr<const Tokens> samples);
   // Gives the ids of `count` texts from `first` on.
   using Read = std::function<void(std::size_t first, std::size_t count, Tokens& out)>;
   // All texts, window by window. `call.progress` is told in the caller's thread. Of what devices throw, that comes out

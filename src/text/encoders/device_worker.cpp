@@ -33,15 +33,15 @@ void put_finite(const RowSink& sink, std::size_t text, std::span<const float> ro
 
 }  // namespace
 
-DeviceWorker::DeviceWorker(DevicePlace place, std::shared_ptr<const Model> model, EncoderOptions options, int max_tokens, PrecisionWish precision,
-           std::shared_ptr<EngineCache> cache)
+DeviceWorker::DeviceWorker(DevicePlace place, std::shared_ptr<const Model> model, EncoderOptions options, int max_tokens,
+                           PrecisionWish precision, std::shared_ptr<EngineCache> cache)
     : place_(std::move(place)),
       max_tokens_(max_tokens),
       engines_(std::move(model), std::move(options), max_tokens, std::move(precision), std::move(cache)) {}
 
 // Runs some texts, the longest first. Rows of texts without a token that counts are zeros.
-void DeviceWorker::run_some(const Tokens& batch, std::span<const std::size_t> texts, std::size_t first, PooledContext& runner, const OutputRequest& request,
-                    const RowSink& sink) {
+void DeviceWorker::run_some(const Tokens& batch, std::span<const std::size_t> texts, std::size_t first, PooledContext& runner,
+                            const OutputRequest& request, const RowSink& sink) {
   thread_local std::vector<std::int32_t> ids, types;
   thread_local std::vector<std::uint8_t> mask;
   const std::size_t length = batch.length(texts.front());

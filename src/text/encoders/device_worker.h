@@ -45,8 +45,8 @@ class DeviceWorker {
   void count(const WorkItem& piece, std::chrono::steady_clock::time_point begin);
   template <class Work>
   void within_memory(const Work& work);  // again with smaller batches after out_of_memory
-  void run_some(const Tokens& tokens, std::span<const std::size_t> texts, std::size_t first, PooledContext& runner, const OutputRequest& request,
-                const RowSink& sink);
+  void run_some(const Tokens& tokens, std::span<const std::size_t> texts, std::size_t first, PooledContext& runner,
+                const OutputRequest& request, const RowSink& sink);
   const DevicePlace place_;
   const int max_tokens_;
   Engines engines_;

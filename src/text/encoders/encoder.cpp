@@ -140,8 +140,9 @@ std::vector<float> Encoder::score(std::span<const std::pair<std::string_view, st
 
 void Encoder::prepare() const {
   const bool scores = impl_->info.labels > 0;
-  impl_->pool.prepare(scores ? OutputRequest{.output = OutputRequest::scores, .function = chosen(*impl_->model, impl_->info, ScoreFunction::by_folder)}
-                             : OutputRequest{});
+  impl_->pool.prepare(
+      scores ? OutputRequest{.output = OutputRequest::scores, .function = chosen(*impl_->model, impl_->info, ScoreFunction::by_folder)}
+             : OutputRequest{});
 }
 
 }  // namespace tenfold

@@ -68,7 +68,8 @@ NetworkTensor normalized(const Blocks& b, NetworkTensor x) {
 
 }  // namespace
 
-NetworkTensor run_modules(const Model& model, const Blocks& b, NetworkTensor x, const OutputRequest& request, const EncoderOptions& options) {
+NetworkTensor run_modules(const Model& model, const Blocks& b, NetworkTensor x, const OutputRequest& request,
+                          const EncoderOptions& options) {
   for (const Module& module : model.folder.modules) {
     if (module.type == "Pooling" && request.output == OutputRequest::tokens) return x;
     if (module.type == "Dense" || module.type == "Normalize") check_names(b, module, x);

@@ -12,7 +12,8 @@ namespace {
 // Devices that work now; all of them are tried again where none does.
 std::vector<WorkQueue::Member> members_of(const DeviceWorkers& workers, DeviceStrategy strategy) {
   const bool none = std::all_of(workers.begin(), workers.end(), [](const auto& worker) { return worker->lost(); });
-  const auto cpus = static_cast<int>(std::count_if(workers.begin(), workers.end(), [](const auto& worker) { return !worker->place().on_gpu(); }));
+  const auto cpus =
+      static_cast<int>(std::count_if(workers.begin(), workers.end(), [](const auto& worker) { return !worker->place().on_gpu(); }));
   std::vector<WorkQueue::Member> members;
   for (const auto& worker : workers) {
     if (none) worker->restore();
@@ -31,8 +32,8 @@ Error all_lost(const DeviceWorkers& workers, const Error& last) {
   return {last.kind(), text};
 }
 
-ParallelCall::ParallelCall(const DeviceWorkers& workers, DeviceStrategy strategy, std::size_t turn, const OutputRequest& request, const RowSink& sink, const LogCallback& log,
-             DeviceWorker* pooler)
+ParallelCall::ParallelCall(const DeviceWorkers& workers, DeviceStrategy strategy, std::size_t turn, const OutputRequest& request,
+                           const RowSink& sink, const LogCallback& log, DeviceWorker* pooler)
     : workers_(workers),
       request_(request),
       sink_(sink),

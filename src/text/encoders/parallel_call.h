@@ -17,8 +17,8 @@ class ParallelCall {
   using Progress = std::function<void(std::size_t ready)>;  // how many texts are done
   // `pooler`: the device that makes vectors of tokens' vectors; null: each makes its own. `turn`: the device that is the first to get
   // a piece, counted round. All that is given outlives the call.
-  ParallelCall(const DeviceWorkers& workers, DeviceStrategy strategy, std::size_t turn, const OutputRequest& request, const RowSink& sink, const LogCallback& log,
-        DeviceWorker* pooler = nullptr);
+  ParallelCall(const DeviceWorkers& workers, DeviceStrategy strategy, std::size_t turn, const OutputRequest& request, const RowSink& sink,
+               const LogCallback& log, DeviceWorker* pooler = nullptr);
   ~ParallelCall();  // stops what still runs
   ParallelCall(const ParallelCall&) = delete;
   ParallelCall& operator=(const ParallelCall&) = delete;

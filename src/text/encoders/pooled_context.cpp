@@ -65,8 +65,8 @@ void PooledContext::run_on(const Shape& shape, const Find& find, std::size_t ele
   idle_.push_back(std::move(context));
 }
 
-void PooledContext::run(const std::int32_t* ids, const std::int32_t* types, const std::uint8_t* mask, std::int64_t texts, std::int64_t tokens,
-                 std::size_t elements, const Take& take) {
+void PooledContext::run(const std::int32_t* ids, const std::int32_t* types, const std::uint8_t* mask, std::int64_t texts,
+                        std::int64_t tokens, std::size_t elements, const Take& take) {
   const auto find = [&](const std::string& name) -> const void* {
     if (name == "mask") return mask;
     return name == "types" ? types : ids;

@@ -26,7 +26,8 @@ struct Graded {
   double int8_cosine = -1;
 };  // of the int8 plan, whether it was taken or not
 // An engine of the narrowest type that the wish allows. `width`: of a row of its output. Throws what builds throw.
-Graded build_graded(const PrecisionWish& wish, const OutputRequest& request, const Network& network, std::int64_t width, const BuildConfig& config);
+Graded build_graded(const PrecisionWish& wish, const OutputRequest& request, const Network& network, std::int64_t width,
+                    const BuildConfig& config);
 // The narrowest type of a plan's values between steps: "int8", "fp16", "bf16", "fp32".
 std::string precision_of(const Engine& engine);
 

@@ -171,9 +171,9 @@ const std::vector<Candidate>& Candidates::of(const ir::Node& node) {
       else if (!source_allowed(tactic->source)) report.tried.push_back({tactic->name, "", "its source is switched off", -1, false});
       else if (tactic->rounds_f32 && !problem.numerics.allows(ir::Rounding::tf32))
         report.tried.push_back(
-            {tactic->name, "", "it rounds float32, for which there is no leave (--noTF32, tf32_convolutions, tf32_matmul)", -1, false});
+            {tactic->name, "", "TF32 is not allowed here: drop --noTF32, or set tf32_convolutions, tf32_matmul", -1, false});
       else if (tactic->rounds_f32 && is_small(node))
-        report.tried.push_back({tactic->name, "", "it rounds float32, and this problem has less than 64 KiB", -1, false});
+        report.tried.push_back({tactic->name, "", "it rounds to TF32, which gains nothing on a problem under 64 KiB", -1, false});
       else if (forced_away(it->first, tactic->name)) report.tried.push_back({tactic->name, "", "another tactic is forced", -1, false});
       else add(node, *tactic, found, report);
     }

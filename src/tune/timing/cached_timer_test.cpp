@@ -49,7 +49,8 @@ TEST_F(CachedTimer, OtherCpusMeasureTheirOwnTimes) {
   later.name = "a CPU, family 6 model 207 stepping 2";
   smaller.l2_bytes /= 2;
   EXPECT_EQ(measured_on(later), 1);
-  EXPECT_NE(reported.find("of the 1 times in the timing cache none is of this machine (a CPU, family 6 model 207"), std::string::npos) << reported;
+  EXPECT_NE(reported.find("of the 1 times in the timing cache none is of this machine (a CPU, family 6 model 207"), std::string::npos)
+      << reported;
   EXPECT_EQ(measured_on(smaller), 1);
   EXPECT_EQ(measured_on(device, 1), 1);
   reported.clear();

@@ -76,7 +76,7 @@ Verdict pads_are_known(const Problem& p) {
   return Verdict::only_if(known, "pads depend on the run's extents");
 }
 Verdict keeps_extents(const Problem& p, const ir::Dims& own) {
-  return Verdict::only_if(p.out[0].dims == own, "the epilogue enlarges the result");
+  return Verdict::only_if(p.out[0].dims == own, "the epilogue broadcasts the output");
 }
 ir::Dims conv_extents(const Problem& p, bool transposed) {
   const ir::Dims &x = p.in[0].dims, &w = p.in[1].dims;

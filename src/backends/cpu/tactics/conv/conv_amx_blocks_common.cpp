@@ -114,7 +114,8 @@ Verdict conv_amx_valid(const Problem& p, const Config& c) {
     return Verdict::no("its block is larger than what may be copied");
   if (conv_amx_is_pointwise(p) && c[0] % GemmBf16Plan::kMr != 0) return Verdict::no("its block is no whole number of tiles");
   if (c[4] != 0 && (c[4] != 1 || conv_amx_is_pointwise(p) || !conv_amx_windows(p).rolls() || c[1] < conv_amx_weights(p).panels() * 32))
-    return Verdict::no("its planes cannot roll");
+    return Verdict::no(
+        "a rolling input buffer needs a kernel depth above 1 with stride and dilation 1 along it, and all filters in one block");
   return Verdict::only_if(c[0] > 0 && c[0] <= 1 << 16 && c[1] > 0 && c[1] % 32 == 0 && c[1] < 1 << 30 && c[2] >= 0 && c[2] <= 1 &&
                               c[3] > 0 && c[3] <= 1 << 10,
                           "its block sizes are out of range");

@@ -20,7 +20,7 @@ Verdict supports_constant_gemm(const Problem& p) {
   if (!b.constant) return Verdict::no("the right operand is not a constant");
   if (b.dims.size() != 2 || a.dims.empty() || rank_of(a) > MatrixRows::kMaxAxes) return Verdict::no("the right operand is not one matrix");
   if (!unit_innermost(a) || !unit_innermost(y)) return Verdict::no("rows are not contiguous");
-  if (!result_is_product(p)) return Verdict::no("the epilogue enlarges the result");
+  if (!result_is_product(p)) return Verdict::no("the epilogue broadcasts the output");
   if (!uniform_rows(y, 0, rank_of(y) - 1)) return Verdict::no("rows of the result do not lie at one distance");
   return F32Epilogue::supports(p, rank_of(y) - 1);
 }

@@ -136,7 +136,7 @@ Verdict matmul_amx_supported(const Problem& p) {
   if (a.dims.empty() || rank_of(a) > MatrixRows::kMaxAxes) return Verdict::no("the left operand has no rows");
   if (!unit_innermost(a) || !unit_innermost(y)) return Verdict::no("rows are not contiguous");
   if (a.dims.size() != y.dims.size() || !std::equal(a.dims.begin(), a.dims.end() - 1, y.dims.begin()) || y.dims.back() != b.dims[1])
-    return Verdict::no("the epilogue enlarges the result");
+    return Verdict::no("the epilogue broadcasts the output");
   if (!uniform_rows(y, 0, rank_of(y) - 1)) return Verdict::no("rows of the result do not lie at one distance");
   return Bf16Epilogue::supports(p, rank_of(y) - 1);
 }

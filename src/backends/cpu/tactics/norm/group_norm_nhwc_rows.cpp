@@ -173,20 +173,21 @@ bool may_alias(const Problem& p, int in, int out) { return in == 0 && out == 0 &
 }  // namespace
 
 Tactic cpu_group_norm_nhwc_rows() {
-  return {.name = "group_norm_nhwc_rows",
-          .ops = {"GroupNormNhwc"},
-          .supports = supports,
-          .configs = one_config,
-          .formats = group_norm_nhwc_formats,
-          .workspace = workspace,
-          .worker_scratch = worker_scratch,
-          .open = open,
-          .run = run,
-          .may_alias = may_alias,
-          .cases = {"GroupNormNhwc f32[2,32,33,29] f32[32] f32[32] num_groups=8",
-                    "GroupNormNhwc f32[9,24,17,19](9,10) f32[24] f32[24] num_groups=3",
-                    "GroupNormNhwc f32[1,200,67,61] f32[200] f32[200] num_groups=40", "GroupNormNhwc f32[2,8,9,7,5] f32[8] f32[8] num_groups=8",
-                    "GroupNormNhwc f32[1,1000,3] f32[1000]! f32[1000]!", "GroupNormNhwc f32[1,16,520,512] f32[16] f32[16] num_groups=2"}};
+  return {
+      .name = "group_norm_nhwc_rows",
+      .ops = {"GroupNormNhwc"},
+      .supports = supports,
+      .configs = one_config,
+      .formats = group_norm_nhwc_formats,
+      .workspace = workspace,
+      .worker_scratch = worker_scratch,
+      .open = open,
+      .run = run,
+      .may_alias = may_alias,
+      .cases = {"GroupNormNhwc f32[2,32,33,29] f32[32] f32[32] num_groups=8",
+                "GroupNormNhwc f32[9,24,17,19](9,10) f32[24] f32[24] num_groups=3",
+                "GroupNormNhwc f32[1,200,67,61] f32[200] f32[200] num_groups=40", "GroupNormNhwc f32[2,8,9,7,5] f32[8] f32[8] num_groups=8",
+                "GroupNormNhwc f32[1,1000,3] f32[1000]! f32[1000]!", "GroupNormNhwc f32[1,16,520,512] f32[16] f32[16] num_groups=2"}};
 }
 
 }  // namespace tenfold::backends

@@ -46,7 +46,7 @@ Verdict supports_recurrent(const Problem& p) {
   if (given(p, 7) && !has_bytes(p)) return Verdict::no("peepholes");
   for (const char* option : {"activations", "activation_alpha", "activation_beta"})
     if (p.attributes->has(option) && (cell_of(p) != RecurrentCell::rnn || activation_of(p).empty()))
-      return Verdict::no("activations of its own");
+      return Verdict::no(cat(option, " is set; expected the default activations"));
   if (p.attributes->number("clip", 0) != 0) return Verdict::no("clipping");
   if (p.attributes->integer("input_forget", 0) != 0) return Verdict::no("input and forget gates are coupled");
   if (!has_bytes(p)) return dense_plain_f32(p);

@@ -21,7 +21,7 @@ struct AttentionProblem {
   double cap = 0;           // above 0: a score becomes cap * tanh(score / cap) before the mask, in `attention_wgmma` and `attention_simple`
   bool causal = false, masked = false;
   bool zero_rows = false;   // a row from which the mask hides every key gives zeros; else NaN
-  bool packed = false;      // rows are sentences behind each other, each of which sees itself only
+  bool packed = false;      // a packed variable-length batch (cu_seqlens): each sequence attends to itself only
   bool mask_row = false;    // the mask is one row, the same for all queries
   int whole = 0;            // 0: keys pass in steps; else all of them, at most so many, a multiple of 16, are there at once
   bool exactly = false;     // and there are never fewer

@@ -23,7 +23,7 @@
 #define MASK_ROW 0           // the mask is one row, the same for all queries
 #define MASK_TILES 0         // the mask passes through shared memory
 #define EXACTLY 0            // there are never fewer keys
-#define PACKED 0             // rows are sentences behind each other, each of which sees itself only
+#define PACKED 0             // a packed variable-length batch (cu_seqlens): each sequence attends to itself only
 #define CAUSAL false
 #define ZERO_ROWS 0          // a row that sees no key gives zeros, not NaN
 #define SCALE (float)0.125

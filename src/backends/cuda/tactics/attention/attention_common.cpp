@@ -22,7 +22,7 @@ Verdict ends_well(const Problem& p) {
   const DType out = p.out[0].dtype;
   if (!p.body && is_of_float8(p)) return Verdict::only_if(out == DType::f32, "the result is not f32");
   if (!p.body) return Verdict::only_if(out == p.in[0].dtype, "operands differ in type");
-  if (has_offsets(p)) return Verdict::no("no epilogue is possible where rows are sentences behind each other");
+  if (has_offsets(p)) return Verdict::no("a packed variable-length batch (cu_seqlens) takes no epilogue");
   if (p.in.size() != static_cast<std::size_t>(p.anchor_inputs)) return Verdict::no("the epilogue has operands of its own");
   const bool is_small = out == DType::f8e4m3fn || out == DType::i8 || out == DType::u8;
   if (!is_small && !(is_of_float8(p) && is_computed(out))) return Verdict::no("the epilogue does not make 8 bits of a result");

@@ -36,7 +36,7 @@ Verdict supports(const Problem& p) {
   if (Verdict v = heads_fit_a_grid(p); !v) return v;
   const DType type = p.in[0].dtype;
   if (type == DType::f32 && !p.numerics.allows(ir::Rounding::tf32))
-    return Verdict::no("tensor cores round f32 to tf32, which is not allowed");
+    return Verdict::no("TF32 is not allowed (--noTF32, BuildConfig::tf32 = false)");
   if (type == DType::f8e4m3fn && p.device->arch < 89) return Verdict::no("needs sm_89 for e4m3");
   if (type != DType::f16 && p.device->arch < 80) return Verdict::no(type == DType::f32 ? "needs sm_80 for tf32" : "needs sm_80 for bf16");
   if (p.in[0].dims[3].constant() > 128 || p.in[2].dims[3].constant() > 128) return Verdict::no("a head of more than 128");
@@ -64,7 +64,8 @@ Verdict valid(const Problem& p, const Config& c) {
   if (c.size() != 2 || c[0] < 1 || c[0] > kMaxWarps) return Verdict::no("there is no such number of warps");
   if (c[1] != kSteps && (c[1] < kAtOnce || c[1] > kTwoRows || !can_be_whole(p)))
     return Verdict::no("there are too many keys to be there at once");
-  if (c[1] >= kStaying && has_offsets(p)) return Verdict::no("blocks stay where all heads have as many rows");
+  if (c[1] >= kStaying && has_offsets(p))
+    return Verdict::no("a persistent block needs sequences of one length; this batch is packed (cu_seqlens)");
   return Verdict::only_if(fits(p, c), "a step needs more shared memory than a block may have");
 }
 

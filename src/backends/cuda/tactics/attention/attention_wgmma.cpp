@@ -71,7 +71,7 @@ bool may_be_misaligned(const Problem& p) {
 
 Verdict supports(const Problem& p) {
   if (Verdict v = attention_is_regular(p); !v) return v;
-  if (has_offsets(p)) return Verdict::no("rows are sentences behind each other");
+  if (has_offsets(p)) return Verdict::no("packed variable-length batches (cu_seqlens) are not supported");
   if (p.device->arch != 90) return Verdict::no("wgmma needs sm_90");
   if (driver() && !driver()->tensor_map_tiled) return Verdict::no("the driver is older than CUDA 12: it describes no tensors for TMA");
   if (p.in[0].dtype == DType::f32) return Verdict::no("f32 is computed without rounding to f16");

@@ -20,7 +20,8 @@ Verdict supports(const Problem& p) {
   const ir::Dim batch = x[0], rows = x[x.size() - 2], half(turned / 2);
   if (given(p, 3) && p.in[3].dims != ir::Dims{batch, rows}) return Verdict::no("positions are not one for each row");
   const ir::Dims requested = given(p, 3) ? ir::Dims{p.in[1].dims[0], half} : ir::Dims{batch, rows, half};
-  if (p.in[1].dims != requested || p.in[2].dims != requested) return Verdict::no("the tables' extents are not those that rows and heads ask for");
+  if (p.in[1].dims != requested || p.in[2].dims != requested)
+    return Verdict::no("the tables' extents are not those that rows and heads ask for");
   return can_generate_threads(p);
 }
 

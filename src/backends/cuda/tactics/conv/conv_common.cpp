@@ -58,7 +58,7 @@ Verdict conv_is_regular(const Problem& p, bool any_pitch) {
     return Verdict::no("not one to three spatial dims");
   if (p.attributes->string("auto_pad", "NOTSET") != "NOTSET") return Verdict::no("pads depend on the run's extents");
   if (!lies_last(x) || !(any_pitch ? position_pitch(y) > 0 : lies_last(y))) return Verdict::no("channels are not innermost");
-  if (!(y.dims[0] == x.dims[0]) || !(y.dims[1] == w.dims[0])) return Verdict::no("the epilogue enlarges the result");
+  if (!(y.dims[0] == x.dims[0]) || !(y.dims[1] == w.dims[0])) return Verdict::no("the epilogue broadcasts the output");
   for (ir::Dim d : w.dims)
     if (d.constant() < 1) return Verdict::no("the weight is empty");
   return Verdict::ok();

@@ -25,7 +25,7 @@ Verdict supports(const Problem& p) {
   if (t != DType::f32 && t != DType::f16 && t != DType::bf16) return Verdict::no(cat("operands are ", name(t)));
   if (p.in[1].dtype != t || p.out[0].dtype != t) return Verdict::no("operands differ in type");
   if (t == DType::f32 && !p.numerics.allows(ir::Rounding::tf32))
-    return Verdict::no("cuDNN's f32 convolutions round to TF32, which is not allowed");
+    return Verdict::no("cuDNN computes f32 convolutions in TF32, which is not allowed (--noTF32, BuildConfig::tf32 = false)");
   if (Verdict v = conv_is_regular(p); !v) return v;
   LibraryEpilogue epilogue;
   return match_conv_epilogue(p, epilogue);

@@ -118,7 +118,7 @@ Verdict read_conv_transpose(const Problem& p, Product& product) {
   for (std::size_t d = 1; d < x.size(); ++d)
     if (!x[d].is_constant() || !y[d].is_constant()) return Verdict::no("the extents of an image are not constant");
   if (x[1] != w[0] || w[0].constant() % groups != 0) return Verdict::no("channels do not suit the groups");
-  if (y != conv_extents(p, true)) return Verdict::no("the epilogue enlarges the result");
+  if (y != conv_extents(p, true)) return Verdict::no("the epilogue broadcasts the output");
   for (const ir::Dims* image : {&x, &y})
     if (ir::product(std::span(*image).subspan(1)).constant() >= int64_t{1} << 31) return Verdict::no("an image is too large");
   for (const ir::Dim& d : {ir::product(w), ir::product(std::span(x).subspan(2)), ir::product(std::span(y).subspan(2))})

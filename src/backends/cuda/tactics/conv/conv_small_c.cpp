@@ -55,19 +55,23 @@ Verdict read(const Problem& p, Read& r) {
   }
   r.few.pooled = p.op->name == "ConvMaxPool";
   if (r.few.pooled) {
-    if (!p.out[0].dense || p.in[0].dims.size() != 4) return Verdict::no("the result is not dense, or no picture");
+    if (p.in[0].dims.size() != 4) return Verdict::no(cat("the input is ", p.in[0].dims.size() - 2, "-D; expected NCHW with H and W"));
+    if (!p.out[0].dense) return Verdict::no("the output is strided; expected dense NHWC");
     narrow.out[0].dims = unpooled(p);
   }
   if (Verdict v = read_conv(narrow, product); !v) return v;
-  if (r.few.pooled && product.gemm.out_extent[0] != 1) return Verdict::no("windows lie side by side");
+  if (r.few.pooled && product.gemm.out_extent[0] != 1) return Verdict::no("the pooled output has depth; expected a 2-D convolution");
   r.few.gemm = product.gemm, r.epilogue = std::move(product.epilogue);
   GemmProblem& g = r.few.gemm;
   g.epilogue = r.epilogue.operands;
   const std::optional<ByteRounding> bytes = r.epilogue.has_body ? byte_rounding(r.epilogue.body) : std::nullopt;
   if (g.out != g.in && !(bytes && bytes->type == g.out)) return Verdict::no("the result has another type");
-  if (r.few.wide && p.in[1].dims[1] != ir::Dim(g.channels)) return Verdict::no("windows lie side by side");
-  if (!g.is_conv || g.channels > 7) return Verdict::no("there are more than 7 channels");
-  if (g.n % 8 != 0 || g.dilation[2] != 1) return Verdict::no("filters are no multiple of 8, or the innermost axis is dilated");
+  if (r.few.wide && p.in[1].dims[1] != ir::Dim(g.channels))
+    return Verdict::no(cat("the weights have another C than the input (C = ", g.channels, "): grouped convolution"));
+  if (!g.is_conv || g.channels > 7)
+    return Verdict::no(g.is_conv ? cat("C = ", g.channels, "; at most 7") : "it is computed as a GEMM of 1x1 taps");
+  if (g.n % 8 != 0 || g.dilation[2] != 1)
+    return Verdict::no(g.n % 8 != 0 ? cat("K % 8 != 0 (K = ", g.n, " filters)") : "the innermost axis is dilated");
   if (r.few.depth() > 256) return Verdict::no("the window is too large");
   return Verdict::ok();
 }

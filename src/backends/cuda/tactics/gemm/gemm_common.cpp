@@ -27,7 +27,7 @@ Verdict product_types(const Problem& p, F32 f32) {
   if (t != DType::f16 && t != DType::bf16 && !(f32 != F32::none && t == DType::f32)) return Verdict::no(cat("operands are ", name(t)));
   if (p.in[1].dtype != t) return Verdict::no("operands differ in type");
   if (t == DType::f32 && f32 == F32::tf32) {
-    if (!p.numerics.allows(ir::Rounding::tf32)) return Verdict::no("tensor cores round f32 to tf32, which is not allowed");
+    if (!p.numerics.allows(ir::Rounding::tf32)) return Verdict::no("TF32 is not allowed (--noTF32, BuildConfig::tf32 = false)");
     return Verdict::only_if(p.device->arch >= 80, "needs sm_80 for tf32");
   }
   return Verdict::only_if(t != DType::bf16 || p.device->arch >= 80, "needs sm_80 for bf16");
@@ -132,13 +132,13 @@ Verdict read_matmul(const Problem& p, Product& product, F32 f32) {
   if (Verdict v = product_types(p, f32); !v) return v;
   const OperandDesc &a = p.in[0], &b = p.in[1], &y = p.out[0];
   if (!b.constant || b.dims.size() != 2) return Verdict::no("the right operand is not one constant matrix");
-  if (a.dims.size() < 2 || y.dims.size() != a.dims.size())
-    return Verdict::no("the left operand is a vector, or the epilogue enlarges the result");
+  if (a.dims.size() < 2) return Verdict::no("the left operand is a vector; expected a matrix");
+  if (y.dims.size() != a.dims.size()) return Verdict::no("the epilogue broadcasts the output to another rank");
   for (const OperandDesc* o : {&a, &y})
     if (!o->dense || (o->layout != kPlain && !same_as_plain(o->layout, o->dims))) return Verdict::no("an operand is not dense and plain");
   product.rows = 1;
   for (std::size_t d = 0; d + 1 < a.dims.size(); ++d) {
-    if (!(a.dims[d] == y.dims[d])) return Verdict::no("the epilogue enlarges the result");
+    if (!(a.dims[d] == y.dims[d])) return Verdict::no("the epilogue broadcasts the output");
     product.rows = std::min<int64_t>(product.rows * std::clamp<int64_t>(p.bounds(a.dims[d]).upper, 1, 1 << 14), 1 << 24);
   }
   if (!(y.dims.back() == b.dims[1]) || b.dims[0].constant() < 1 || b.dims[1].constant() < 1)

@@ -19,7 +19,7 @@ struct Product {
   std::int64_t rows = 0;  // the most that are likely
 };
 // What a kernel makes of f32: it takes none, multiplies it as it is, or as tensor cores do: rounded to tf32, which has f16's ten bits of
-// fraction, where the build gave leave (BuildConfig::tf32). Weights stay f32 in plans; kernels round both operands to the nearest value.
+// fraction, where the build allows it (BuildConfig::tf32). Weights stay f32 in plans; kernels round both operands to the nearest value.
 enum class F32 { none, exact, tf32 };
 Verdict read_matmul(const Problem& p, Product& product, F32 f32 = F32::none);
 // What every such reading consists of. Whether our kernels multiply these types, zero points included:

@@ -22,12 +22,12 @@ Verdict supports(const Problem& p) {
   if (a.dtype != DType::f32 && a.dtype != DType::f16 && a.dtype != DType::bf16 && a.dtype != DType::f64)
     return Verdict::no(cat("operands are ", name(a.dtype)));
   if (y.dtype != a.dtype || b.dtype != a.dtype) return Verdict::no("the result has another type");
-  if (a.dims.size() < 2 || b.dims.size() < 2 || y.dims.size() != a.dims.size())
-    return Verdict::no("an operand is a vector, or the epilogue enlarges the result");
+  if (a.dims.size() < 2 || b.dims.size() < 2) return Verdict::no("an operand is a vector; expected matrices");
+  if (y.dims.size() != a.dims.size()) return Verdict::no("the epilogue broadcasts the output to another rank");
   for (const OperandDesc* o : {&a, &b, &y})
     if (!o->dense || (o->layout != kPlain && !same_as_plain(o->layout, o->dims))) return Verdict::no("an operand is not dense and plain");
   if (!(y.dims[y.dims.size() - 2] == a.dims[a.dims.size() - 2]) || !(y.dims.back() == b.dims.back()))
-    return Verdict::no("the epilogue enlarges the result");
+    return Verdict::no("the epilogue broadcasts the output");
   if (!b.dims.back().is_constant() || !a.dims.back().is_constant()) return Verdict::no("the matrices' widths are not constant");
   if (b.dims.back() == ir::Dim(0) || a.dims.back() == ir::Dim(0)) return Verdict::no("nothing to add up");
   if (b.dims.size() > 2) {  // batches pair by pair

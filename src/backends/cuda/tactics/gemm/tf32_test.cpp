@@ -68,7 +68,7 @@ TEST(CudaTf32, CompilesWhereItIsClaimed) {
   }
 }
 
-// Where the build gave no leave, and before Ampere: said in words.
+// Where the build does not allow it, and before Ampere: said in words.
 TEST(CudaTf32, RefusesWithTheReason) {
   const auto reason = [](std::string_view name, const OneNode& one, int arch) {
     const DeviceInfo device = testing::compile_only(arch);
@@ -86,10 +86,10 @@ TEST(CudaTf32, RefusesWithTheReason) {
   const OneNode image("Conv", "f32[6,64,19,23] f32[80,64,3,3]!", "", {});
   for (const char* name : {"matmul_mma", "matmul_wgmma", "matmul_skinny_wgmma"}) {
     EXPECT_EQ(reason(name, rounded, 75), "needs sm_80 for tf32") << name;
-    EXPECT_EQ(reason(name, exact, 90), "tensor cores round f32 to tf32, which is not allowed") << name;
+    EXPECT_EQ(reason(name, exact, 90), "TF32 is not allowed (--noTF32, BuildConfig::tf32 = false)") << name;
   }
   for (const char* name : {"conv_mma", "conv_wgmma"})
-    EXPECT_EQ(reason(name, image, 90), "tensor cores round f32 to tf32, which is not allowed") << name;
+    EXPECT_EQ(reason(name, image, 90), "TF32 is not allowed (--noTF32, BuildConfig::tf32 = false)") << name;
 }
 
 TEST(CudaTf32, EpiloguesAgreeWithTheReference) {

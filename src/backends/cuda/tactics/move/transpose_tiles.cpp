@@ -10,7 +10,8 @@ using namespace cuda;
 Verdict supports(const Problem& p) {
   if (p.in[0].layout != kPlain || p.out[0].layout != kPlain) return Verdict::no("an operand is not in plain layout");
   const std::vector<int> perm = transpose_permutation(p);
-  if (!perm.empty() && perm.back() == static_cast<int>(perm.size()) - 1) return Verdict::no("rows stay rows");
+  if (!perm.empty() && perm.back() == static_cast<int>(perm.size()) - 1)
+    return Verdict::no("the innermost axis is unchanged: a copy of rows does that");
   return can_tile(p.in[0], p.out[0]);
 }
 

@@ -28,8 +28,8 @@ Verdict supports(const Problem& p) {
     if (Verdict v = can_print(*p.body); !v) return v;
   if (!has_c_type(p.out[0].dtype)) return Verdict::no(cat("results are ", name(p.out[0].dtype)));
   const int64_t channels = p.in[0].dims[1].constant();
-  if (channels % kNormChannelVector != 0 || channels > kMaxNormChannels)
-    return Verdict::no("channels do not come in eights, or are more than 2048");
+  if (channels % kNormChannelVector != 0) return Verdict::no(cat("C % ", kNormChannelVector, " != 0 (C = ", channels, ")"));
+  if (channels > kMaxNormChannels) return Verdict::no(cat("C = ", channels, "; at most ", kMaxNormChannels, " fit"));
   return Verdict::only_if(p.bounds(p.in[0].dims[0]).upper < 1 << 16, "more than 65,535 images");
 }
 
@@ -71,7 +71,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   int64_t pixels = 1;
   for (int d = 2; d < x.rank; ++d) pixels *= x.dims[d];
   if (images == 0 || pixels == 0) return Status::ok;
-  GroupNormNhwcArguments a{x.data, args.in[1].data, args.in[2].data, args.out[0].data, static_cast<float*>(args.workspace), pixels, 1, 1, 1};
+  GroupNormNhwcArguments a{x.data, args.in[1].data, args.in[2].data, args.out[0].data, static_cast<float*>(args.workspace), pixels, 1, 1,
+                           1};
   a.split = pixels_of_block(images, pixels, k.channels, kMaxSplits);
   a.splits = ceil_div(pixels, a.split);
   a.part = pixels_of_block(images, pixels, k.channels, pixels);
@@ -84,18 +85,18 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }  // namespace
 
 Tactic cuda_group_norm_nhwc_pixels() {
-  return {
-      .name = "group_norm_nhwc_pixels",
-      .ops = {"GroupNormNhwc"},
-      .supports = supports,
-      .configs = one_config,
-      .formats = group_norm_nhwc_formats,
-      .workspace = workspace,
-      .open = open,
-      .run = run,
-      .cases = {"GroupNormNhwc f16[2,32,33,29] f16[32] f16[32] num_groups=8",
-                "GroupNormNhwc f16[1,256,17,19](90,91) f16[256] f16[256] num_groups=32", "GroupNormNhwc bf16[3,2048,5] bf16[2048] bf16[2048]",
-                "GroupNormNhwc f16[2,40,9,7,5] f16[40] f16[40] num_groups=40", "GroupNormNhwc f16[70,24,6,5] f16[24] f16[24] num_groups=3"}};
+  return {.name = "group_norm_nhwc_pixels",
+          .ops = {"GroupNormNhwc"},
+          .supports = supports,
+          .configs = one_config,
+          .formats = group_norm_nhwc_formats,
+          .workspace = workspace,
+          .open = open,
+          .run = run,
+          .cases = {"GroupNormNhwc f16[2,32,33,29] f16[32] f16[32] num_groups=8",
+                    "GroupNormNhwc f16[1,256,17,19](90,91) f16[256] f16[256] num_groups=32",
+                    "GroupNormNhwc bf16[3,2048,5] bf16[2048] bf16[2048]", "GroupNormNhwc f16[2,40,9,7,5] f16[40] f16[40] num_groups=40",
+                    "GroupNormNhwc f16[70,24,6,5] f16[24] f16[24] num_groups=3"}};
 }
 
 }  // namespace tenfold::backends

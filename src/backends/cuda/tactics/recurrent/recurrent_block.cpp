@@ -47,7 +47,7 @@ Verdict supports(const Problem& p) {
   }
   if (given(p, 4)) return Verdict::no("sequences of different lengths");
   if (given(p, 7)) return Verdict::no("peepholes");
-  if (gates_of(p) > 1 && p.attributes->has("activations")) return Verdict::no("activations of its own");
+  if (gates_of(p) > 1 && p.attributes->has("activations")) return Verdict::no("activations is set; expected the default activations");
   if (activation_of(p).empty()) return Verdict::no("an activation that is none of Tanh, Relu and Sigmoid, or several");
   if (p.attributes->number("clip", 0) != 0) return Verdict::no("clipping");
   if (p.attributes->integer("input_forget", 0) != 0) return Verdict::no("input and forget gates are coupled");

@@ -37,7 +37,7 @@ std::pair<OperandDesc, OperandDesc> halves(const OperandDesc& o, std::size_t red
 }
 
 Verdict as_rows(const Problem& p, RowRegionProblem& r) {
-  if (!p.op->scalar || (p.body && !p.op->traits.region)) return Verdict::no("no Region");
+  if (!p.op->scalar || (p.body && !p.op->traits.region)) return Verdict::no("the operator is not pointwise");
   r.body = whole_body(p), r.box = p.box, r.clusters = p.device->arch >= 90;
   if (r.body.reduced_rank == 0) return Verdict::no("nothing is reduced");
   const auto reduced = static_cast<std::size_t>(r.body.reduced_rank);
