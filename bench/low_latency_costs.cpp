@@ -4,7 +4,8 @@
 //
 // rings   one request directly behind the other, in turns: in this thread, by a RunnerThread, and by another process.
 // swaps   10,000 requests a second for ten seconds, in turns: without, and with 100 swaps that a thread on another CPU makes of the plan.
-// faults  10^6 requests to a candidate that fails on the half-millionth, beside the second candidate alone: the first answer of that one, and what
+// faults  10^6 requests to a candidate that fails on the half-millionth, beside the second candidate alone: the first
+// answer of that one, and what
 //         is lost.
 #include <sched.h>
 #include <sys/prctl.h>

@@ -38,7 +38,8 @@ FUNCTIONS = {
                  'bind_dlpack': 'tenfold_context_bind_dlpack', 'binding_to_dlpack': 'tenfold_context_dlpack'},
     'error.h': {'name': 'tenfold_status_name'},
     'inspect.h': {'inspect_plan': 'tenfold_inspect_plan', 'plan_version': 'tenfold_plan_version'},
-    'fallback_chain.h': {'plan_candidate': 'tenfold_fallback_chain_add_plan', 'compatible_candidate': 'tenfold_fallback_chain_add_compatible_plan',
+    'fallback_chain.h': {'plan_candidate': 'tenfold_fallback_chain_add_plan',
+                         'compatible_candidate': 'tenfold_fallback_chain_add_compatible_plan',
                  'model_candidate': 'tenfold_fallback_chain_add_model'},
     'latency_recorder.h': {'histogram_log': 'tenfold_latency_recorder_log'},
     'machine.h': {name: OWN for name in ('real_time_throttling', 'look_at_machine', 'machine_load', 'allowed_cpus', 'gpu_states', 'text')},
@@ -77,8 +78,10 @@ METHODS = {
                           'wait_how')}
     | {'describe': 'tenfold_last_error', 'enqueue': 'tenfold_context_enqueue_with', 'own_memory': 'tenfold_context_memory',
        'set_input_shape': 'tenfold_context_set_shape'},
-    'FallbackChain': {'engine': 'tenfold_fallback_chain_open', 'failures': 'tenfold_fallback_chain_failure_info', 'report_failure': 'tenfold_fallback_chain_report_failure',
-               'open': 'tenfold_fallback_chain_open', 'restart': 'tenfold_fallback_chain_restart', 'candidate': 'tenfold_fallback_chain_open'},
+    'FallbackChain': {'engine': 'tenfold_fallback_chain_open', 'failures': 'tenfold_fallback_chain_failure_info',
+                      'report_failure': 'tenfold_fallback_chain_report_failure',
+               'open': 'tenfold_fallback_chain_open', 'restart': 'tenfold_fallback_chain_restart',
+                      'candidate': 'tenfold_fallback_chain_open'},
     'Layers': {name: f'tenfold_layers_{name}' for name in
                ('add', 'is_output', 'mark_output', 'option', 'rename', 'rename_result', 'result', 'set', 'set_operand', 'settle',
                 'unmark_output')}
@@ -127,11 +130,13 @@ METHODS = {
     | {name: 'tenfold_row_ring_create' for name in ('row_bytes', 'rows', 'streams')},
     'LatencyRunner': {name: f'tenfold_latency_runner_{name}' for name in
                ('backend', 'counts', 'infer', 'keep_warm', 'offset', 'open_port', 'ready', 'precompute', 'candidates', 'swap')}
-    | {'bindings': 'tenfold_engine_binding', 'input_bytes': 'tenfold_latency_runner_sizes', 'output_bytes': 'tenfold_latency_runner_sizes', 'state': OWN}
+    | {'bindings': 'tenfold_engine_binding', 'input_bytes': 'tenfold_latency_runner_sizes', 'output_bytes': 'tenfold_latency_runner_sizes',
+       'state': OWN}
     | {'window_rows': 'tenfold_engine_window_rows'},
     'RunnerThread': {'id': 'tenfold_latency_runner_thread_id'},
     'RunnerPort': {name: f'tenfold_latency_runner_port_{name}' for name in ('counts', 'offset', 'poll', 'served', 'submit')}
-    | {'bindings': 'tenfold_latency_runner_port_binding', 'input_bytes': 'tenfold_latency_runner_port_sizes', 'output_bytes': 'tenfold_latency_runner_port_sizes'},
+    | {'bindings': 'tenfold_latency_runner_port_binding', 'input_bytes': 'tenfold_latency_runner_port_sizes', 
+       'output_bytes': 'tenfold_latency_runner_port_sizes'},
     'PortServer': {'clients': 'tenfold_port_server_clients'},
     'TimingCache': {name: f'tenfold_timing_cache_{name}' for name in ('fastest', 'load', 'merge', 'parse', 'save', 'size', 'text')}
     | {'impl': OWN, 'keys': 'tenfold_timing_cache_fastest'},

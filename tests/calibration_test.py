@@ -156,7 +156,8 @@ class Calibration(ResidualNet):
     def test_corrections_are_tried_in_order_and_told(self):
         data = f"--data={self.path('samples.npy')}"
         said = self.built(data, '--corrections=round,bias', *self.shapes())
-        reported = re.findall(r"correction '(\w+)': relative l2 error ([\d.e-]+) before, ([\d.e-]+) after, on 8 samples: (kept|left out)", said)
+        reported = re.findall(
+            r"correction '(\w+)': relative l2 error ([\d.e-]+) before, ([\d.e-]+) after, on 8 samples: (kept|left out)", said)
         self.assertEqual([name for name, *_ in reported], ['round', 'bias'])
         for _, before, after, fate in reported:
             self.assertEqual(fate, 'kept' if float(after) < float(before) else 'left out')
@@ -170,7 +171,8 @@ class Calibration(ResidualNet):
             ([f'--onnx={self.net}', '--int8', '--samples=0', f"--data={self.path('samples.npy')}"], '--samples takes at least 1'),
             ([f'--onnx={self.net}', '--int8', '--calibrator=mse'], '--calibrator needs --data'),
             ([f'--onnx={self.net}', '--int8', '--corrections=bias'], '--corrections needs --data'),
-            ([f'--onnx={self.net}', '--int8', f"--data={self.path('samples.npy')}", '--corrections=bias,'], '--corrections is none, or names'),
+            ([f'--onnx={self.net}', '--int8', f"--data={self.path('samples.npy')}", '--corrections=bias,'],
+             '--corrections is none, or names'),
             ([f'--loadEngine={self.net}', '--int8', f"--data={self.path('samples.npy')}"], '--data needs --onnx'),
         ):
             self.assertIn(words, self.tenfold('exec', *flags, code=2).stderr)

@@ -247,7 +247,8 @@ TEST_F(FakeGpu, TheHostDecidesInLoopsAndSaysSo) {
   EXPECT_NO_THROW(context->run(std::vector<Tensor>{ops::random_tensor(DType::f32, {3, 6}, 1), m}));
 }
 
-// What lies at misaligned addresses in the arena has its kernels from the build, as what callers have at such addresses has: that is staged.
+// What lies at misaligned addresses in the arena has its kernels from the build, as what callers have at such addresses
+// has: that is staged.
 TEST_F(FakeGpu, NothingIsCompiledInARun) {
   constexpr const char* kProduct = R"((x f16[8193], w f16[64,64]!)
     from = i64[1]{1}

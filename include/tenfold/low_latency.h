@@ -41,9 +41,9 @@ struct Answer {
   std::uint64_t id = 0;                // what submit() was given
   std::int64_t due_ns = 0;             // when the request was due: what the caller said, else when it was made
   std::int64_t started_ns = 0, ended_ns = 0;
-  // not_ready: a RunnerThread has the LatencyRunner, and another thread called infer(). invalid_binding: the input or the output is null, or
-  // the RowRing has no such stream, or rows of another size. invalid_input, bad_index, too_large: the data are at fault, and no candidate is
-  // left for it. failed, device: the last candidate failed.
+  // not_ready: a RunnerThread has the LatencyRunner, and another thread called infer(). invalid_binding: the input or
+  // the output is null, or the RowRing has no such stream, or rows of another size. invalid_input, bad_index,
+  // too_large: the data are at fault, and no candidate is left for it. failed, device: the last candidate failed.
   Status status;
   std::int32_t candidate = -1;              // which of LatencyRunner::candidates() answered; -1: none
   bool late = false;                   // it ended after due_ns + RunnerOptions::deadline
@@ -57,8 +57,8 @@ struct Answer {
 
 struct RunnerOptions {
   // The longest that a candidate may compute, and that an answer may take from when it was due. 0: no limit. A candidate that
-  // takes longer is left, and the same request is answered by the next one. The last candidate is not left. A candidate without memory for what
-  // a request asks for is not left either; the next one answers.
+  // takes longer is left, and the same request is answered by the next one. The last candidate is not left. A candidate
+  // without memory for what a request asks for is not left either; the next one answers.
   std::chrono::nanoseconds deadline{0};
   bool strict = false;                 // the first candidate alone answers; it must open
   NotFinite not_finite = NotFinite::pass;

@@ -152,7 +152,7 @@ class Answer:
 
     @property
     def missing_rows(self) -> int:
-        """Of LatencyRunner.infer_at(): rows of the window that were not pushed yet, and are zeros. The answer is that of a window with zeros."""
+        """Of LatencyRunner.infer_at(): rows of the window that were not pushed yet, and count as zeros."""
         return self._missing_rows or int(self._native.missing_rows)
 
     @property
@@ -169,7 +169,8 @@ class Answer:
 
     def __repr__(self) -> str:
         missing = f', {self.missing_rows} rows missing' if self.missing_rows else ''
-        return (f'<Answer {self.id}: {self.status}, candidate {self.candidate}, {(self.ended_ns - self.due_ns) / 1000:.1f} us after it was due'
+        return (f'<Answer {self.id}: {self.status}, candidate {self.candidate}, '
+                f'{(self.ended_ns - self.due_ns) / 1000:.1f} us after it was due'
                 f'{missing}>')
 
 
@@ -187,7 +188,8 @@ class LatencyRunner:
     infer() belongs to one thread at a time. The Python around it allocates; what it calls does not.
     """
 
-    def __init__(self, candidates: EngineCandidate | Mapping[str, EngineCandidate], *, deadline: float = 0, strict: bool = False, nan: str = 'pass',
+    def __init__(self, candidates: EngineCandidate | Mapping[str, EngineCandidate], *, deadline: float = 0, strict: bool = False,
+                 nan: str = 'pass',
                  warm_up_runs: int = 100, tolerance: float | None = 0.02, first_pause: float = 0.1, longest_pause: float = 60,
                  good_answers: int = 10, longest_silence: float = 1, log: Callable[[str, str], None] | None = None) -> None:
         if nan not in ('pass', 'fail'):
@@ -353,7 +355,8 @@ class RunnerThread:
     `spin`: seconds for which it looks for work before it sleeps; None: it spins for ever. `keep_warm`: seconds.
     """
 
-    def __init__(self, runners: LatencyRunner | Sequence[LatencyRunner], *, cpu: int | None = None, priority: int = 0, spin: float | None = None,
+    def __init__(self, runners: LatencyRunner | Sequence[LatencyRunner], *, cpu: int | None = None, priority: int = 0,
+                 spin: float | None = None,
                  keep_warm: float = 0) -> None:
         self._runners = [runners] if isinstance(runners, LatencyRunner) else list(runners)   # kept until it has ended
         self._native = _native.RunnerThread([r._native for r in self._runners], -1 if cpu is None else cpu, priority,

@@ -84,7 +84,8 @@ class Runners(Case):
         broken = self.path('broken.plan')
         with open(broken, 'wb') as f:
             f.write(engine().serialize()[:-40])
-        runner = tenfold.LatencyRunner({'engine': broken, 'direct': self.path('missing.plan'), 'cpu': engine}, log=lambda *line: reported.append(line))
+        runner = tenfold.LatencyRunner({'engine': broken, 'direct': self.path('missing.plan'), 'cpu': engine},
+                                       log=lambda *line: reported.append(line))
         self.assertEqual(runner.backend, 'cpu')
         self.assertEqual([r.opened for r in runner.candidates()], [False, False, True])
         self.assertTrue(any("'engine' is not used" in text for _, text in reported), reported)

@@ -57,9 +57,9 @@ class Commands(PatternCase):
             self.near([float(row[2]) for row in found], [row[2] for row in expected], 2e-3)   # products may be rounded to 16 bits
         self.assertIn("'engine' is not used", reported)
         self.assertRegex(reported, r'runner: cpu answers, on CPU')
-        self.assertIn('| Model Type | ONNX CPU | direct | TensorRT FP32 | LatencyRunner FP32 | TensorRT FP16 | LatencyRunner FP16 | errors |', said)
-        row = (r'\| (.*?) \|(?: [\d.]+ / [\d.]+ \|){6} ONNX CPU (.+), direct (.+), TensorRT FP32 (.+), LatencyRunner FP32 (.+), '
-               r'TensorRT FP16 (.+), LatencyRunner FP16 .+ \|')
+        self.assertIn('| Model Type | ONNX CPU | direct | TensorRT FP32 | Runner FP32 | TensorRT FP16 | Runner FP16 | errors |', said)
+        row = (r'\| (.*?) \|(?: [\d.]+ / [\d.]+ \|){6} ONNX CPU (.+), direct (.+), TensorRT FP32 (.+), Runner FP32 (.+), '
+               r'TensorRT FP16 (.+), Runner FP16 .+ \|')
         rows = re.findall(row, said)
         self.assertEqual([row[0] for row in rows], ['CNN (small)', 'CNN (large)', 'MLP'])
         for _, peer, direct, fp32, runner, fp16 in rows:

@@ -9,8 +9,8 @@
 //
 // Whoever has a call of the node (ir/op_def.h) refuses through it: InferCall has all three. Call and ValueCall, which kernels are given,
 // have `check_shape` and `supported` for what only the values of a run show: "repeat -1 is negative". Other inputs of the run would mend
-// that, so it is an invalid_argument and names the node. `check_index` is the `check_shape` of indices. Functions without a call use the ones
-// here. tools/check_style.py wants it so.
+// that, so it is an invalid_argument and names the node. `check_index` is the `check_shape` of indices. Functions
+// without a call use the ones here. tools/check_style.py wants it so.
 //
 // In a run, what refuses a node of a finished plan are the values given: runtime/step_fault.h makes Status::invalid_input of all three.
 #pragma once

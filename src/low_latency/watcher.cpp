@@ -82,7 +82,8 @@ std::string LatencyRunner::State::failure_of_probes(const CandidateSet& set, Ope
   return {};
 }
 
-// Without the lock while the candidate runs, which may take long or hang: whoever asks for the LatencyRunner's health or swaps waits for no probe.
+// Without the lock while the candidate runs, which may take long or hang: whoever asks for the LatencyRunner's health
+// or swaps waits for no probe.
 void LatencyRunner::State::probe(const CandidateSet& set, OpenCandidate& candidate, std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   const std::string failure = failure_of_probes(set, candidate);

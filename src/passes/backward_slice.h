@@ -1,5 +1,5 @@
-// The backward slice of a part: what a node reads of its operands for some positions of one axis of its result, and the node that computes just
-// those from just that.
+// The backward slice of a part: what a node reads of its operands for some positions of one axis of its result, and the
+// node that computes just those from just that.
 #pragma once
 
 #include <functional>

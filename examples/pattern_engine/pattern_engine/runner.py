@@ -122,7 +122,8 @@ def open_runner(args: argparse.Namespace, ways: Ways) -> tenfold.LatencyRunner:
         if severity in ('error', 'warning'):
             print(f'runner: {text}', file=sys.stderr)
     try:
-        runner = tenfold.LatencyRunner(ways.candidates, strict=args.strict, deadline=args.deadline_us / 1e6, tolerance=args.tolerance, nan='fail',
+        runner = tenfold.LatencyRunner(ways.candidates, strict=args.strict,
+                                       deadline=args.deadline_us / 1e6, tolerance=args.tolerance, nan='fail',
                                 log=log)
     except tenfold.Error as error:
         raise Fault(f'no engine can be used: {error}', 4) from None

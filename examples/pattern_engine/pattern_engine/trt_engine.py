@@ -33,7 +33,8 @@ def has_tensorrt() -> bool:
 class TRTEngine:
     """An engine's file, loaded, with memory that is bound once. It belongs to one thread at a time.
 
-    infer() runs through tenfold.LatencyRunner, or, where the engine's shapes are open, through TRTInference. `engine`, `context` and `inference`
+    infer() runs through tenfold.LatencyRunner, or, where the engine's shapes are open, through TRTInference. `engine`,
+    `context` and `inference`
     have TensorRT's names; the first use of one of them loads the file again, under these names.
 
     `bindings` holds a dict for each input and output: index, name, is_input, dtype, shape (-1: any within the profile). `binding_map`

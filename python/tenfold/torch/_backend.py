@@ -161,5 +161,6 @@ def attempted(part: torch.fx.GraphModule, weights: Weights, options: Options, re
         report.leave_all(f'{type(error).__name__}: {error}' if not isinstance(error, Refused) else str(error))
         return None
     report.engines.append(f'{subgraph.operators} operators on {subgraph.device}, {len(subgraph.names)} inputs, '
-                          f'{len(subgraph.results.names)} outputs, sizes {dict(zip(map(str, subgraph.ranges.symbols), subgraph.ranges.hints))}')
+                          f'{len(subgraph.results.names)} outputs, '
+                           f'sizes {dict(zip(map(str, subgraph.ranges.symbols), subgraph.ranges.hints))}')
     return subgraph

@@ -48,7 +48,8 @@ class Support(OperatorSupportBase):
 
 def split(module: torch.fx.GraphModule, weights: Mapping[torch.fx.Node, torch.Tensor], least: int,
           report: Report) -> tuple[torch.fx.GraphModule, list[torch.fx.Node] | Conversion]:
-    """The module with subgraphs of operators as submodules, and the nodes that call them. A module that is one subgraph stays as it is; then
+    """The module with subgraphs of operators as submodules, and the nodes that call them. A module that is one
+    subgraph stays as it is; then
     the second is what it becomes."""
     graph = module.graph
     graph.eliminate_dead_code()

@@ -63,7 +63,8 @@ class Faults(TorchCase):
         run, _ = self.compiled(module, dynamic=True)
         with torch.no_grad():
             run(torch.ones(3, 8))
-            with mock.patch('tenfold.build', side_effect=tenfold.OutOfMemory('no memory')), warnings.catch_warnings(record=True) as reported:
+            with mock.patch('tenfold.build', side_effect=tenfold.OutOfMemory('no memory')), \
+                    warnings.catch_warnings(record=True) as reported:
                 warnings.simplefilter('always')
                 for _ in range(2):
                     self.same(run(torch.ones(100, 8)), module(torch.ones(100, 8)))

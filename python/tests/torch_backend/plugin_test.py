@@ -38,7 +38,8 @@ class Plugin(TorchCase):
         module = Bent().eval()
         x = torch.randn(3, 8)
         reported = tenfold.torch.explain(module, x, options=QUICK)
-        self.assertEqual({o for o, _ in reported.breaks if 'tenfold_tests' in o}, {'tenfold_tests.bent.default', 'tenfold_tests.parts.default'})
+        self.assertEqual({o for o, _ in reported.breaks if 'tenfold_tests' in o},
+                         {'tenfold_tests.bent.default', 'tenfold_tests.parts.default'})
         tenfold.torch.plugin(bent), tenfold.torch.plugin(torch.ops.tenfold_tests.parts)
         run, reports = self.compiled(module, dynamic=True)
         with torch.no_grad():

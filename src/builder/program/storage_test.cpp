@@ -54,8 +54,8 @@ TEST(Storage, OtherTransposesAreSteps) {
     y = Transpose(b) perm=[0,3,2,1])"));
 }
 
-// A tactic is asked whether it takes misaligned addresses, however dense what lies there is: kernels that describe their operands to a library
-// load and then fail every run.
+// A tactic is asked whether it takes misaligned addresses, however dense what lies there is: kernels that describe
+// their operands to a library load and then fail every run.
 TEST(Storage, MisalignedAddressesAreAskedFor) {
   const auto viewed = [](int length, bool takes) {
     const ir::Graph graph = ir::parse_graph(cat("(x f16[2,1,", length, R"(], w f16[4,1,3])

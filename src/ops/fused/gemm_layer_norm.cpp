@@ -20,7 +20,8 @@ void infer(InferCall& call) {
   for (int i = 0; i < call.outputs(); ++i) call.out(i, call.dtype(0), result);
 }
 
-// The product with what is added to it: all of that where the sum is a result, else the row alone, for SkipLayerNorm adds the rest as quickly.
+// The product with what is added to it: all of that where the sum is a result, else the row alone, for SkipLayerNorm
+// adds the rest as quickly.
 std::vector<Value*> expand(Graph& graph, Node& node) {
   const bool kept = node.outputs.size() > 1, sums = !kept && node.in(5);
   Decomposition x(graph, node);

@@ -1,4 +1,5 @@
-// group_norm_nhwc_pixels: groups of channels, which lie innermost, in two walks over the pixels: moments, then results with what follows them.
+// group_norm_nhwc_pixels: groups of channels, which lie innermost, in two walks over the pixels: moments, then results
+// with what follows them.
 #include <algorithm>
 
 #include "backends/group_norm_nhwc_problem.h"

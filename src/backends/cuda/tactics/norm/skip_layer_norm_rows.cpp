@@ -1,5 +1,5 @@
-// skip_layer_norm_rows: the row kernel of LayerNormalization on a sum of rows that it looks up. An index outside its table adds nothing and is
-// noted.
+// skip_layer_norm_rows: the row kernel of LayerNormalization on a sum of rows that it looks up. An index outside its
+// table adds nothing and is noted.
 #include "backends/cuda/codegen/norm/rows.h"
 #include "backends/cuda/codegen/prelude.h"
 #include "backends/cuda/device/launch.h"
