@@ -40,7 +40,7 @@ struct SampleSource {
   std::string tokenizer = {};       // --tokenizer: tokenizer.json, for texts
 };
 // Throws Error(io) for a path that does not exist, a folder with neither, photographs of which too many are broken; UsageError for --image
-// beside arrays, and as settle_image_spec() does.
+// beside arrays, and as resolve_image_spec() does.
 std::unique_ptr<Samples> open_samples(SampleSource source);
 
 // A piece of arrays: .npz by the names of inputs, or .npy of a model with one input. `what` names it in messages.

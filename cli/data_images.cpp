@@ -15,7 +15,7 @@ constexpr std::size_t kMaxBroken = 20;                   // one in so many
 class ImageSamples : public Samples {
  public:
   ImageSamples(std::vector<std::string> files, const SampleSource& source)
-      : files_(std::move(files)), form_(settle_image_spec(source.image.value_or(ImageSpec{}), source.inputs)), elements_(form_) {
+      : files_(std::move(files)), form_(resolve_image_spec(source.image.value_or(ImageSpec{}), source.inputs)), elements_(form_) {
     look_at(source);
     source.console.info("--" + source.flag + ": " + std::to_string(images_.size()) + " photographs of '" + source.path +
                         "', as --image=" + form_.text());

@@ -264,7 +264,7 @@ void work(const ExecOptions& asked, const std::string& closing) {
   check_files(asked);
   InputFiles files(asked.load_inputs);
   ExecOptions o = asked;
-  settle_io_formats(o);
+  resolve_io_formats(o);
   fit_files(o, files);
   if (const std::vector<std::string> devices = split(o.build.device, ','); devices.size() > 1)
     return on_first_device(o, devices, files, [&](const ExecOptions& own, const Made& made) { answer(own, made, files, closing); });

@@ -58,7 +58,7 @@ ImageLayout layout_of(const ImageSpec& spec, const BindingInfo& input, int& chan
   return behind ? ImageLayout::nhwc : ImageLayout::nchw;
 }
 
-void settle_sizes(const ImageSpec& spec, const BindingInfo& input, ImageForm& form) {
+void resolve_sizes(const ImageSpec& spec, const BindingInfo& input, ImageForm& form) {
   const std::size_t rank = input.shape.size(), row = form.layout == ImageLayout::nchw ? rank - 2 : rank - 3;
   const std::int64_t height = input.shape[row], width = input.shape[row + 1];
   const std::optional<ImageSize> given = spec.crop ? spec.crop : spec.size;
@@ -92,7 +92,7 @@ std::string joined(const std::vector<float>& values) {
 
 }  // namespace
 
-ImageForm settle_image_spec(const ImageSpec& spec, const std::vector<BindingInfo>& inputs) {
+ImageForm resolve_image_spec(const ImageSpec& spec, const std::vector<BindingInfo>& inputs) {
   const BindingInfo& input = image_input(inputs);
   ImageForm form;
   form.input = input.name, form.type = input.dtype;
@@ -100,7 +100,7 @@ ImageForm settle_image_spec(const ImageSpec& spec, const std::vector<BindingInfo
   form.layout = layout_of(spec, input, channels);
   form.batched = input.shape.size() == 4;
   form.batch = form.batched && input.shape[0] > 0 ? static_cast<int>(input.shape[0]) : 1;
-  settle_sizes(spec, input, form);
+  resolve_sizes(spec, input, form);
   form.scale = spec.scale.value_or(is_float(form.type) ? 255.0f : 1.0f);
   form.mean = for_channels("mean", spec.mean, 0, channels), form.deviation = for_channels("std", spec.deviation, 1, channels);
   form.bgr = spec.bgr && channels == 3;

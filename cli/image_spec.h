@@ -44,7 +44,7 @@ struct ImageForm {
   std::string text() const;           // as --image takes it, nothing left out
 };
 // `inputs`: those that must be given. Throws UsageError where the specification does not fit the input or is not enough for it.
-ImageForm settle_image_spec(const ImageSpec& spec, const std::vector<BindingInfo>& inputs);
+ImageForm resolve_image_spec(const ImageSpec& spec, const std::vector<BindingInfo>& inputs);
 
 // Resized and cropped, with as many channels. Throws BrokenImage for one that has not enough pixels, or too many.
 Pixels prepared(Pixels image, const ImageForm& form);

@@ -97,7 +97,7 @@ std::vector<BindingFormat> parse_io_formats(const std::string& flag, const std::
   return formats;
 }
 
-void settle_io_formats(ExecOptions& o) {
+void resolve_io_formats(ExecOptions& o) {
   if (o.onnx.empty() || (o.input_formats.empty() && o.output_formats.empty())) return;
   BuildConfig config = o.build;
   config.profiles = profile_ranges(o, {});

@@ -8,7 +8,7 @@ namespace tenfold::cli {
 
 // Of a model that is to be built: formats by name, and the shapes of the flags, which are the model's as in trtexec, in the order that the
 // engine's inputs will have. Throws UsageError.
-void settle_io_formats(ExecOptions& options);
+void resolve_io_formats(ExecOptions& options);
 // Of a plan that is loaded: it has the types that the flags name. Throws UsageError.
 void check_io_formats(const ExecOptions& options, const std::vector<BindingInfo>& bindings);
 

@@ -83,7 +83,7 @@ METHODS = {
                'open': 'tenfold_fallback_chain_open', 'restart': 'tenfold_fallback_chain_restart',
                       'candidate': 'tenfold_fallback_chain_open'},
     'Layers': {name: f'tenfold_layers_{name}' for name in
-               ('add', 'is_output', 'mark_output', 'option', 'rename', 'rename_result', 'result', 'set', 'set_operand', 'settle',
+               ('add', 'is_output', 'mark_output', 'option', 'rename', 'rename_result', 'result', 'set', 'set_operand', 'finalize',
                 'unmark_output')}
     | {name: 'tenfold_layers_info' for name in ('count', 'name', 'operands')}
     | {'kind': 'tenfold_layers_info', 'kinds': 'tenfold_layers_kind', 'options_of': 'tenfold_layers_option',

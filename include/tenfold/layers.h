@@ -1,6 +1,6 @@
 // Layers with TensorRT's names, options and meanings, on a Network, for programs that are written layer by layer. Each
 // layer becomes a few ONNX nodes. Options and operands may change later. What follows from a change is made anew when a
-// shape is asked for, or by settle().
+// shape is asked for, or by finalize().
 //
 //   auto net = std::make_shared<Network>();
 //   Layers layers(net);
@@ -8,7 +8,7 @@
 //                         {{"num_output_maps", 8}, {"kernel_size_nd", Shape{3, 3}}, {"kernel", w}}, "conv1");
 //   layers.set(conv, "stride_nd", Shape{2, 2});
 //   layers.mark_output({.layer = conv}, "y");
-//   layers.settle();
+//   layers.finalize();
 //   Engine engine = build(*net, config);
 //
 // Options have the names that they have in TensorRT's Python module. Values of enumerations are the names of their
@@ -67,7 +67,7 @@ class TENFOLD_API Layers {
   bool is_output(std::int32_t layer, int index) const;
   // Makes anew the layers that changed and all layers that follow from them. Call it before a build. Throws where
   // something does not fit; the network must then not be built.
-  void settle();
+  void finalize();
 
  private:
   struct TENFOLD_NOT_EXPORTED Impl;

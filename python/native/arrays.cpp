@@ -24,7 +24,7 @@ bool read_where_it_lies(ArrayView& v, nb::handle array, std::int64_t stream) {
 }
 
 // Dense and odd, from shape, strides and address.
-void settle(ArrayView& v) {
+void finish_view(ArrayView& v) {
   std::int64_t expected = 1;
   v.elements = element_count(v.extents());
   v.dense = true;
@@ -60,7 +60,7 @@ bool read_buffer(ArrayView& v, nb::handle array, const std::string& what) {
     if (b.strides[d] % b.itemsize != 0 && b.shape[d] > 1) v.odd = true;
   }
   v.owner = nb::borrow(array);  // NumPy leaves memory that others refer to where it is
-  settle(v);
+  finish_view(v);
   return true;
 }
 
@@ -142,7 +142,7 @@ bool read_dlpack(ArrayView& v, nb::handle array, const std::string& what, std::i
   if (!take_capsule<DLManagedTensorVersioned>(v, capsule, "dltensor_versioned", "used_dltensor_versioned", what) &&
       !take_capsule<DLManagedTensor>(v, capsule, "dltensor", "used_dltensor", what))
     raise_type_error(what + ": __dlpack__() of " + class_name(array) + " gave no capsule of DLPack");
-  settle(v);
+  finish_view(v);
   return true;
 }
 
@@ -167,7 +167,7 @@ bool read_cuda_interface(ArrayView& v, nb::handle array, const std::string& what
     stride *= v.shape[i];
   }
   v.owner = nb::borrow(array);
-  settle(v);
+  finish_view(v);
   return true;
 }
 
@@ -184,9 +184,9 @@ std::int64_t ArrayView::reach() const {
 
 void read_array(ArrayView& v, nb::handle array, const std::string& what, std::int64_t stream, bool brief) {
   v.clear();
-  if (read_device_array(v, array) || (brief && read_where_it_lies(v, array, stream))) return settle(v);
+  if (read_device_array(v, array) || (brief && read_where_it_lies(v, array, stream))) return finish_view(v);
   if (PyObject_CheckBuffer(array.ptr()) && (read_buffer(v, array, what) || read_ml_dtypes(v, array, what))) return;
-  if (is_plain_tensor(array) && read_torch(v, array, stream)) return settle(v);
+  if (is_plain_tensor(array) && read_torch(v, array, stream)) return finish_view(v);
   v.clear();
   if (read_dlpack(v, array, what, stream) || read_cuda_interface(v, array, what)) return;
   raise_type_error(what + " is an array (NumPy, torch, CuPy, or any object with __dlpack__ or __cuda_array_interface__), got " +

@@ -101,7 +101,7 @@ void ended(void* user, Status status) {
 // Takes the run over once it is under way.
 void launch(std::unique_ptr<AsyncRun>& run) {
   Borrowed runner(*run->state, run->call.on);
-  runner->settle(run->call.on);
+  runner->synchronize(run->call.on);
   bind_call(run->call, *runner, true);
   BoundContext& its = *runner;
   run->runner = runner.keep();

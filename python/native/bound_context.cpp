@@ -242,7 +242,7 @@ void BoundContext::begin(const StreamChoice& stream, const RunOptions& options, 
   refuse(status);
 }
 
-void BoundContext::settle(const StreamChoice& stream) {
+void BoundContext::synchronize(const StreamChoice& stream) {
   if (pending_ && !(stream.given && stream_.number == stream.number)) wait();
 }
 

@@ -75,7 +75,7 @@ class BoundContext {
   void enqueue(const StreamChoice& stream, const RunOptions& options = {});
   void wait();
   void begin(const StreamChoice& stream, const RunOptions& options, Completion done);   // enqueue_then()
-  void settle(const StreamChoice& stream);   // what was enqueued is waited for where a run on this stream does not follow it
+  void synchronize(const StreamChoice& stream);   // what was enqueued is waited for where a run on this stream does not follow it
   void ended() { pending_ = false; }   // what begin() began
   void forget();   // arrays that are bound
   bool pending() const { return pending_; }

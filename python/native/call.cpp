@@ -110,7 +110,7 @@ nb::object run_call(SharedEngine& state, Call& call) {
   if (is_captured(call.on)) return capture_call(state, call);
   if (call.on.given) end_freed_captures();
   Borrowed runner(state, call.on);
-  runner->settle(call.on);
+  runner->synchronize(call.on);
   bind_call(call, *runner, false);
   if (!call.on.given)
     runner->run();

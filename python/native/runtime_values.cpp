@@ -118,7 +118,7 @@ nb::object run_on_values(SharedEngine& state, Call& call) {
       raise_error(ErrorKind::unsupported,
                   "an engine that takes or gives strings, sequences, optionals or maps makes its results: leave out= away");
   Borrowed runner(state, call.on);
-  runner->settle(call.on);
+  runner->synchronize(call.on);
   std::vector<RuntimeValue> results;
   {
     const Unlocked unlocked;

@@ -17,7 +17,7 @@ std::string steps_of(const plan::Plan& plan, const char* op) {
 }
 
 // Rules see f32 in them; each layer gets its own type back.
-TEST(CudaFp16, AModelOfHalvesTakesTheFormsOfFloatsAndKeepsItsTypes) {
+TEST(CudaFp16, AModelInFp16TakesTheFormsOfFloatsAndKeepsItsTypes) {
   for (const char* type : {"f16", "bf16"}) {
     std::string text = R"((x T[2,16,8,8], w T[16,16,3,3]!, s T[16]!, b T[16]!, m T[16]!, d T[16,64,64]!, v T[64,64]!)
       u = T[16]{1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2}

@@ -73,7 +73,7 @@ ir::Graph PlanMaker::source_of(const ir::Graph& graph) {
   if (config_.refittable) refit_.track(copy);
   ir::start_names(copy, "edit");
   runtime::expand_plugins(copy);
-  ir::settle_names(copy, "expand_plugins");
+  ir::finalize_names(copy, "expand_plugins");
   passes::tell_of_fused_attention(copy, config_, backends::traits_of(plan_.device));
   shared_.know(copy);
   return copy;
@@ -144,7 +144,7 @@ void PlanMaker::assemble(Tuned tuned, const std::vector<plan::Range>& ranges) {
   if (!config_.newest_row.empty() && plan_.programs.back().early == 0)
     Log(config_.log)(Severity::warning, "newest_row: no step comes before the newest row, for the kernels that were chosen read '",
                      config_.newest_row, "' in another layout, as a whole: precompute() does nothing");
-  ir::settle_names(graph, "tune");
+  ir::finalize_names(graph, "tune");
   names_.programs.push_back(names_of(graph, plan_.programs.back()));
   if (graph.model_names) names_.table = *graph.model_names;
   if (plan_.bindings.empty()) name_bindings(graph);

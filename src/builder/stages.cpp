@@ -225,7 +225,7 @@ passes::Found Stages::look(const ir::Graph& source, const ir::Graph& rewritten, 
   return found;
 }
 
-std::vector<ir::Graph> Stages::settle(ir::Graph rewritten, const passes::Found& found) const {
+std::vector<ir::Graph> Stages::set_precision(ir::Graph rewritten, const passes::Found& found) const {
   Stopwatch watch;
   const InStage stage("settling types and fusing nodes");
   const passes::Pipeline pipeline = passes::pipeline_for(device, config, found);

@@ -39,7 +39,7 @@ struct Stages {
   passes::Found look(const ir::Graph& source, const ir::Graph& rewritten, const OptimizationProfile& profile,
                      const std::vector<plan::Range>& ranges);
   // Precision settled and nodes fused: the graph, and behind it other forms of it that the tuner is to compare it with.
-  std::vector<ir::Graph> settle(ir::Graph rewritten, const passes::Found& found) const;
+  std::vector<ir::Graph> set_precision(ir::Graph rewritten, const passes::Found& found) const;
 };
 
 }  // namespace tenfold::builder

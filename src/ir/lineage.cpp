@@ -116,7 +116,7 @@ struct Cluster {
   std::vector<Node*> nodes = {};                       // in the graph's order
   std::vector<std::pair<const Dead*, Node*>> dead = {};   // with the node that makes what they led to
 
-  void settle(const Ruins& ruins, const std::unordered_set<std::int32_t>& held);
+  void assign_names(const Ruins& ruins, const std::unordered_set<std::int32_t>& held);
 
  private:
   Node* heir(const Dead& dead, Node* end) const;
@@ -135,7 +135,7 @@ Node* Cluster::heir(const Dead& dead, Node* end) const {
   return end;
 }
 
-void Cluster::settle(const Ruins& ruins, const std::unordered_set<std::int32_t>& held) {
+void Cluster::assign_names(const Ruins& ruins, const std::unordered_set<std::int32_t>& held) {
   among_.insert(nodes.begin(), nodes.end());
   const auto is_held = [&](std::int32_t source) { return held.count(source) > 0; };
   std::erase_if(dead, [&](const auto& d) {
@@ -267,13 +267,13 @@ void bury_the_rest(Graph& graph, const Ruins& ruins, std::string_view by) {
 
 }  // namespace
 
-void settle_names(Graph& graph, std::string_view by) {
+void finalize_names(Graph& graph, std::string_view by) {
   if (!graph.model_names) return;
   if (!graph.journal().dead.empty()) {
     const Ruins ruins(graph);
     std::unordered_set<std::int32_t> held;
     add_held(graph, held);
-    for (Cluster& cluster : clusters_of(graph, ruins)) cluster.settle(ruins, held);
+    for (Cluster& cluster : clusters_of(graph, ruins)) cluster.assign_names(ruins, held);
     bury_the_rest(graph, ruins, by);
   }
   graph.clear_journal();

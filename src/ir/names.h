@@ -38,7 +38,7 @@ struct Removed {
   std::string by;
 };
 
-// What a graph notes between two calls of settle_names (ir/lineage.h). Numbers are Node::id and Value::id.
+// What a graph notes between two calls of finalize_names (ir/lineage.h). Numbers are Node::id and Value::id.
 struct Journal {
   struct Dead {
     std::uint32_t id = 0, made_before = 0;

@@ -115,6 +115,6 @@ extern "C" tenfold_status tenfold_layers_unmark_output(tenfold_layers* layers, c
 extern "C" int32_t tenfold_layers_is_output(const tenfold_layers* layers, int32_t layer, int32_t result) {
   return layers && layers->layers.is_output(layer, result) ? 1 : 0;
 }
-extern "C" tenfold_status tenfold_layers_settle(tenfold_layers* layers) {
-  return with(layers, [](tenfold_layers& l) { l.layers.settle(); });
+extern "C" tenfold_status tenfold_layers_finalize(tenfold_layers* layers) {
+  return with(layers, [](tenfold_layers& l) { l.layers.finalize(); });
 }

@@ -121,6 +121,6 @@ bool Layers::is_output(std::int32_t layer, int index) const {
                      [&](const Output& o) { return o.value.layer == layer && o.value.result == index; });
 }
 
-void Layers::settle() { impl_->settle(); }
+void Layers::finalize() { impl_->finalize(); }
 
 }  // namespace tenfold

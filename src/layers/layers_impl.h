@@ -179,7 +179,7 @@ struct LayerStore {
       if (static_cast<std::size_t>(index) < layer.made.size()) net->rename(layer.made[static_cast<std::size_t>(index)], given);
     layer.state = Layer::State::made;
   }
-  void settle() {
+  void finalize() {
     for (std::size_t i = 0; order.size() < all.size() && i < all.size(); ++i) make(i);
     bind_unbound_outputs();
   }

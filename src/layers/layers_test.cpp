@@ -42,7 +42,7 @@ TEST(Layers, AreNodesWhoseOptionsMayChange) {
   EXPECT_EQ(s.net->describe(s.layers.result(s.relu, 0)), "f32[1,1,2,2]");
   s.layers.set(s.conv, "pre_padding", Shape{1, 1});
   s.layers.set(s.conv, "post_padding", Shape{1, 1});
-  s.layers.settle();
+  s.layers.finalize();
   EXPECT_EQ(s.net->nodes().size(), 2u);
   ASSERT_EQ(s.net->outputs().size(), 1u);
   EXPECT_EQ(s.net->describe(s.net->outputs()[0]), "f32[1,1,4,4]");
@@ -61,7 +61,7 @@ TEST(Layers, KeepTheirWeightsNames) {
   Small s;
   for (std::int64_t stride = 1; stride < 4; ++stride) {
     s.layers.set(s.conv, "stride_nd", Shape{stride, stride});
-    s.layers.settle();
+    s.layers.finalize();
     const NetworkTensor kernel = s.net->node(s.net->nodes()[0]).inputs[1];
     EXPECT_EQ(s.net->name(kernel), "conv.kernel");
   }
@@ -78,11 +78,11 @@ TEST(Layers, TellWhatDoesNotFit) {
   EXPECT_EQ(message([&] { s.layers.set(s.conv, "stride_nd", 1.0f); }, ErrorKind::invalid_argument),
             "layer 'conv' (convolution): option 'stride_nd' has another type");
   s.layers.set(s.conv, "stride_nd", Shape{1});
-  EXPECT_EQ(message([&] { s.layers.settle(); }, ErrorKind::invalid_argument),
+  EXPECT_EQ(message([&] { s.layers.finalize(); }, ErrorKind::invalid_argument),
             "layer 'conv' (convolution): stride_nd has 1 numbers for 2 spatial dimensions");
   s.layers.set(s.conv, "stride_nd", Shape{});
   s.layers.set_operand(s.conv, 0, {.layer = s.relu});
-  EXPECT_EQ(message([&] { s.layers.settle(); }, ErrorKind::invalid_argument), "layer 'conv' reads its own result, by way of others");
+  EXPECT_EQ(message([&] { s.layers.finalize(); }, ErrorKind::invalid_argument), "layer 'conv' reads its own result, by way of others");
   EXPECT_EQ(message([&] { s.layers.add("no such", {}); }, ErrorKind::invalid_argument), "there is no kind of layer 'no such'");
   EXPECT_EQ(message([&] { s.layers.add("unary", {}); }, ErrorKind::invalid_argument), "layer 'unary_2' (unary) has 0 operands");
   EXPECT_EQ(message([&] { s.layers.add("unary", {{.layer = 7}}); }, ErrorKind::invalid_argument),
@@ -99,7 +99,7 @@ TEST(Layers, AreMadeInALongChain) {
   EXPECT_EQ(net->describe(layers.result(kMany - 1, 0)), "f32[4]");
   layers.set(0, "type", std::string("TANH"));
   layers.mark_output(at, "y");
-  layers.settle();
+  layers.finalize();
   EXPECT_EQ(net->nodes().size(), static_cast<std::size_t>(kMany));
 }
 
@@ -108,7 +108,7 @@ TEST(Layers, RefuseWindowsWithoutSpatialDims) {
     const auto net = std::make_shared<Network>();
     Layers layers(net);
     layers.add(kind, {{.tensor = net->input("x", DType::f32, {4})}}, {}, "l");
-    EXPECT_EQ(message([&] { layers.settle(); }, ErrorKind::invalid_argument),
+    EXPECT_EQ(message([&] { layers.finalize(); }, ErrorKind::invalid_argument),
               "layer 'l' (" + std::string(kind) + "): the input needs N, C and spatial dimensions, it has 1 in all");
   }
 }
@@ -122,7 +122,7 @@ TEST(Layers, AssertionsEndRuns) {
   const std::int32_t assertion = layers.add("assertion", {{.layer = positive}}, {{"message", std::string("x > 0")}});
   EXPECT_EQ(layers.results(assertion), 0);
   layers.mark_output({.layer = layers.add("unary", {{.tensor = x}}, {{"op", std::string("NEG")}})}, "y");
-  layers.settle();
+  layers.finalize();
   EXPECT_EQ(net->remove_unused(), 0) << "nobody reads the assertion's node";
   const Engine engine = build(*net, {.optimization_level = 0});
   const auto context = engine.create_context();
@@ -140,7 +140,7 @@ TEST(Layers, AssertionsInBodiesAreRefused) {
   const std::int32_t positive =
       layers.add("elementwise", {{.layer = state}, {.tensor = net->constant(Tensor(DType::f32, {1}))}}, {{"op", std::string("GREATER")}});
   layers.add("assertion", {{.layer = positive}}, {}, "inside");
-  EXPECT_NE(message([&] { layers.settle(); }, ErrorKind::unsupported).find("layer 'inside' (assertion) lies in a loop or branch"),
+  EXPECT_NE(message([&] { layers.finalize(); }, ErrorKind::unsupported).find("layer 'inside' (assertion) lies in a loop or branch"),
             std::string::npos);
 }
 
@@ -150,11 +150,11 @@ TEST(Layers, AssertionsOfWhatIsKnownAreSettledAtOnce) {
   Tensor holds(DType::boolean, {2});
   for (int i = 0; i < 2; ++i) static_cast<std::uint8_t*>(holds.mutable_raw())[i] = 1;
   const std::int32_t first = layers.add("assertion", {{.tensor = net->constant(std::move(holds))}});
-  layers.settle();
+  layers.finalize();
   EXPECT_TRUE(net->nodes().empty());
   layers.set_operand(first, 0, {.tensor = net->constant(Tensor(DType::boolean, {1}))});
   layers.set(first, "message", std::string("never"));
-  EXPECT_EQ(message([&] { layers.settle(); }, ErrorKind::invalid_argument),
+  EXPECT_EQ(message([&] { layers.finalize(); }, ErrorKind::invalid_argument),
             "layer 'assertion_0' (assertion): the assertion does not hold: never");
 }
 
@@ -203,11 +203,11 @@ TEST(Layers, InC) {
   ASSERT_EQ(tenfold_layers_rename(layers, reduce, "most"), TENFOLD_OK);
   ASSERT_EQ(tenfold_layers_rename_result(layers, reduce, 0, "z"), TENFOLD_OK);
   ASSERT_EQ(tenfold_layers_set_operand(layers, reduce, 0, x), TENFOLD_OK);
-  ASSERT_EQ(tenfold_layers_settle(layers), TENFOLD_OK);
+  ASSERT_EQ(tenfold_layers_finalize(layers), TENFOLD_OK);
   ASSERT_EQ(tenfold_layers_unmark_output(layers, "z"), TENFOLD_OK) << tenfold_last_error();
   EXPECT_STREQ(tenfold_layers_kind(0), "activation");
   EXPECT_EQ(tenfold_layers_kind(1000), nullptr);
-  EXPECT_EQ(tenfold_layers_settle(nullptr), TENFOLD_INVALID_ARGUMENT);
+  EXPECT_EQ(tenfold_layers_finalize(nullptr), TENFOLD_INVALID_ARGUMENT);
   tenfold_layers_free(layers);
   tenfold_network_free(net);
 }

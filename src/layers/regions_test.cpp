@@ -27,7 +27,7 @@ struct Doubling {
     layers.mark_output({.layer = out}, "y");
   }
   float run() {
-    layers.settle();
+    layers.finalize();
     Engine engine = build(*net, {.optimization_level = 0});
     const auto context = engine.create_context();
     Tensor in(DType::f32, {2}), y(DType::f32, {2});
@@ -57,7 +57,7 @@ TEST(Regions, AreNotMadeOfTheirOwnResults) {
   Doubling d;
   try {
     d.layers.set_operand(d.value, 1, {.layer = d.out});
-    d.layers.settle();
+    d.layers.finalize();
     FAIL();
   } catch (const Error& e) {
     EXPECT_NE(std::string(e.what()).find("reads its own result"), std::string::npos) << e.what();

@@ -101,7 +101,7 @@ std::unique_ptr<ir::Graph> Importer::body(const onnx::GraphProto& proto, const S
   }
   graph->outputs = contents(proto, scope);
   drop_sequences(*graph);
-  settle_names(*graph);
+  finalize_names(*graph);
   return graph;
 }
 

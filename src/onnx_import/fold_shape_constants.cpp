@@ -51,7 +51,7 @@ Tensor computed(const ir::Value& v, int& nodes) {
 
 }  // namespace
 
-ir::Value* settled(ir::Graph& graph, ir::Value* value) {
+ir::Value* fold_shape_constant(ir::Graph& graph, ir::Value* value) {
   if (!value || value->type.kind != ir::ValueType::Kind::tensor || value->is_constant() || value->contents || !small(*value)) return value;
   int nodes = 0;
   try {

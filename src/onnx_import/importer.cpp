@@ -58,7 +58,7 @@ ir::Graph Importer::run() {
   }
   report_problems();
   drop_sequences(graph);
-  settle_names(graph);
+  finalize_names(graph);
   graph.model_names = table_;
   graph.clear_journal();
   ir::start_names(graph, "import");
@@ -313,7 +313,7 @@ void Importer::charge(std::size_t operands) {
           options_.max_operands, " operands, results and attributes");
 }
 
-void Importer::settle_names(ir::Graph& graph) const {
+void Importer::finalize_names(ir::Graph& graph) const {
   std::unordered_set<std::string> taken;
   for (const auto& value : graph.values())
     if (named_.count(value.get())) taken.insert(value->name);

@@ -145,7 +145,7 @@ class Importer {
   std::string within(const Scope& scope, const std::string& name);   // the name with the scope's prefix, counted
   void charge(std::size_t operands);   // counts what a node, or a call of a function, looks at
   void charge_shapes(const ir::Value& value);   // and what its results' shapes and known contents take
-  void settle_names(ir::Graph& graph) const;   // values that the model does not name get out of the way of those that it does
+  void finalize_names(ir::Graph& graph) const;   // values that the model does not name get out of the way of those that it does
 
   const onnx::ModelProto& model_;
   const ImportOptions& options_;
@@ -202,8 +202,8 @@ int attribute_type(const onnx::AttributeProto& proto);   // its number in the st
 ir::Attribute to_attribute(const onnx::AttributeProto& proto, ExternalData* files);
 bool is_graph(const onnx::AttributeProto& proto);
 
-// settle.cpp: the value, or a constant in its place.
-ir::Value* settled(ir::Graph& graph, ir::Value* value);
+// fold_shape_constants.cpp: the value, or a constant in its place.
+ir::Value* fold_shape_constant(ir::Graph& graph, ir::Value* value);
 
 // sequences.cpp: takes out sequences that nothing reads, once import has followed them.
 void drop_sequences(ir::Graph& graph);

@@ -85,7 +85,7 @@ void Importer::node(const onnx::NodeProto& proto, Scope& scope, int index) {
       require(i < results.size() && results[i], ErrorKind::unsupported, "its result ", i, " is not computed");
       expect_countable(*results[i]);
       charge_shapes(*results[i]);
-      define(scope, outputs[i], settled(*scope.graph, results[i]));
+      define(scope, outputs[i], fold_shape_constant(*scope.graph, results[i]));
     }
     tell_sources(entry, outputs, scope, last);
   } catch (Error& error) {

@@ -70,7 +70,7 @@ std::int64_t wrap_index(const ir::Call& call, int operand, std::int64_t index, s
   return index < 0 ? index + extent : index;
 }
 
-void fold_shape_constant(ir::Call& call, int output, Shape shape) {
+void set_output_shape(ir::Call& call, int output, Shape shape) {
   const Shape& allocated = call.out[static_cast<std::size_t>(output)].shape;
   if (allocated == shape) return;
   call.check_shape(element_count(shape) <= element_count(allocated), "output ", output, " has shape ", text(shape),

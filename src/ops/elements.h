@@ -18,7 +18,7 @@ int wrap_axis(std::int64_t axis, int rank);
 // A negative index counts from the end; outside [-extent, extent) it throws, naming the operand of the node.
 std::int64_t wrap_index(const ir::Call& call, int operand, std::int64_t index, std::int64_t extent);
 // Gives an output its real shape, which may be below the one it was allocated for; throws if it does not fit.
-void fold_shape_constant(ir::Call& call, int output, Shape shape);
+void set_output_shape(ir::Call& call, int output, Shape shape);
 
 // Calls f(index, number) for every multi-index of `shape` in row-major order.
 template <class F>

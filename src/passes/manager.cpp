@@ -34,7 +34,7 @@ bool run_one(ir::Graph& graph, const Pass& pass) {
   graph.sweep();
   graph.sort();
   check_results(graph, before);
-  ir::settle_names(graph, pass.name);
+  ir::finalize_names(graph, pass.name);
   return changed;
 }
 

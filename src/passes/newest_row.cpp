@@ -46,7 +46,7 @@ class Division {
     halves_[x_] = {cut_to(graph_, x_, {axis, {0, 1, rows - 1}}, nodes.front()), cut_to(graph_, x_, {axis, {rows - 1, 1, 1}}, nodes.front()),
                    axis, rows};
     for (Node* n : nodes)
-      if (reads_halves(*n) && !slice(*n) && !recurrent(*n) && !backward_slices(*n)) join(*n);
+      if (reads_fp16(*n) && !slice(*n) && !recurrent(*n) && !backward_slices(*n)) join(*n);
     for (const auto& [v, halves] : halves_)
       if (v != x_ && graph_.is_output(v)) graph_.replace_uses(const_cast<Value*>(v), joined(halves, v->producer));
     graph_.sweep();
@@ -69,7 +69,7 @@ class Division {
                                                              "newest one of '",
                                                              row_.input, "' is there: build without newest_row"));
   }
-  bool reads_halves(const Node& n) const {
+  bool reads_fp16(const Node& n) const {
     return std::any_of(n.inputs.begin(), n.inputs.end(), [&](const Value* v) { return halves_.contains(v); });
   }
   const TwoParts* halves_of(const Value* v) const {

@@ -91,7 +91,7 @@ Names canonical_for_launches() {
       "fuse_skip_layer_norm",
   };
 }
-Names settled_for_launches(bool own_kernels) {
+Names final_for_launches(bool own_kernels) {
   if (!own_kernels) return {"lower_conv_transpose"};
   return {"lower_conv_transpose", "read_wide_images", "fuse_conv_max_pool", "fuse_group_norm_nhwc"};  // the last three no library computes
 }
@@ -100,7 +100,7 @@ Names fuse_for_launches() {
           "fuse_quantized_attention", "lower_group_norm", "fold_constants", "fuse_long_reductions", "merge_common"};
 }
 // Norms that their readers compute, and GroupNorms as rows.
-Names other_form_for_halves() {
+Names other_form_for_fp16() {
   return {"defer_norms", "lower_group_norm_nhwc", "lower_group_norm", "fold_constants", "fuse_long_reductions", "merge_common"};
 }
 // Bodies that run block by block take reductions in.
@@ -181,14 +181,14 @@ Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& confi
   if (gives_layer_types(config)) p.precision.push_back(pass_round_outputs(config.layer_types));
   p.precision.push_back(pass_permit_rounding(config, device));   // types are settled: what is left in f32 may round its operands
 
-  if (device.launches) lists.add(p.fuse, settled_for_launches(own_kernels));
+  if (device.launches) lists.add(p.fuse, final_for_launches(own_kernels));
   else if (own_kernels && device.host_arithmetic) lists.add(p.fuse, {"fuse_group_norm_nhwc_on_hosts"});
   lists.add(p.fuse, fuse());
   if (device.launches) lists.add(p.fuse, fuse_for_launches());
   if (device.blocks) lists.add(p.fuse, fuse_for_blocks());
   if (device.blocks && config.threads != 1) lists.add(p.fuse, {"fuse_recurrent_stack"});   // for workers side by side
 
-  if (device.half_values && (config.fp16 || config.bf16 || !found.types.empty())) lists.add(p.other_form, other_form_for_halves());
+  if (device.half_values && (config.fp16 || config.bf16 || !found.types.empty())) lists.add(p.other_form, other_form_for_fp16());
   return p;
 }
 

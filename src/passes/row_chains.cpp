@@ -19,7 +19,7 @@ int reduced_rank(const Node& n, const RowChains& what) {
   const std::optional<ir::Ints> axes = reduced_axes(n);
   const DType type = n.in(0) ? n.in(0)->dtype() : DType::count_;
   const bool half = type == DType::f16 || type == DType::bf16;
-  if (!axes || n.attributes.integer("keepdims") == 0 || (type != DType::f32 && !(what.halves && half))) return 0;
+  if (!axes || n.attributes.integer("keepdims") == 0 || (type != DType::f32 && !(what.fp16 && half))) return 0;
   const Dims& dims = n.in(0)->dims();
   const std::size_t kept = dims.size() - axes->size();
   if (axes->size() > 1 && dims.size() > 3 && !what.pictures) return 0;

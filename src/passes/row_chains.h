@@ -10,7 +10,7 @@ namespace tenfold::passes {
 struct RowChains {
   std::int64_t longest = 0;    // elements of a row
   bool pictures = false;       // of four dims and more, over several of them: they may lie channels-last
-  bool halves = false;         // f16 and bf16, too; reduced in f32
+  bool fp16 = false;         // f16 and bf16, too; reduced in f32
   bool unknown = false;        // rows whose length only a run knows
   bool repeats = false;        // casts and the like of operands that are broadcast join too, and are computed again for each element
   bool norms = false;          // softmax and norms as well, where something pointwise stands beside them

@@ -68,7 +68,7 @@ void verify_attributes(const ir::OpDef& def, const ir::Attributes& attributes) {
 
 // A size that depends on data is a new symbol each time it is inferred: there the bound must hold, elsewhere equality.
 // Not so for a step that defines no size: the builder knew it from contents (a Slice that ends at a Shape). Kernels fill what their
-// results hold, whatever their operands say, and reference kernels refuse to fill more than that (ops::fold_shape_constant).
+// results hold, whatever their operands say, and reference kernels refuse to fill more than that (ops::set_output_shape).
 void verify_result(const VerifyScope& scope, const ir::Graph& graph, const ir::TensorType& inferred, const Operand& o,
                    bool sized_by_result) {
   must(inferred.dtype == o.dtype, "a result is ", name(o.dtype), ", the operator gives ", name(inferred.dtype));

@@ -119,7 +119,7 @@ Status check_sizes(const ContextState& c) noexcept {
 }
 
 // Shapes and addresses for the run that comes.
-Status settle(ContextState& c, bool in_advance = false) noexcept {
+Status prepare_run(ContextState& c, bool in_advance = false) noexcept {
   if (!c.shapes.changed && !c.bindings.changed && !c.bindings.states_moved) return {};
   c.run.precomputed = 0;   // they read what was bound before
   const bool anew = c.shapes.changed || c.bindings.changed;   // places of states that swap are nobody else's
@@ -131,7 +131,7 @@ Status settle(ContextState& c, bool in_advance = false) noexcept {
   for (std::size_t b = 0; b < c.objects.bound.size() && static_cast<int>(b) < c.engine->inputs; ++b)
     if (!c.objects.bound[b] && runtime::is_object(*c.engine, b)) return {Status::not_ready, static_cast<int>(b)};
   if (c.extras)
-    if (Status s = runtime::settle_borders(c); !s) return s;
+    if (Status s = runtime::prepare_borders(c); !s) return s;
   runtime::Frame& frame = c.frame();
   for (std::size_t b = 0; b < c.bindings.memory.size(); ++b) {
     if (!c.bindings.memory[b]) {
@@ -157,7 +157,7 @@ Status settle(ContextState& c, bool in_advance = false) noexcept {
 Status start(ContextState& c) noexcept {
   const runtime::MarkedRange range(c.watch, c.engine->info.model_name.c_str());
   if (const Status::Code stop = runtime::stopped(c.run); stop != Status::ok) return {stop, -1};
-  if (Status s = settle(c); !s) return s;
+  if (Status s = prepare_run(c); !s) return s;
   if (c.extras)
     if (Status s = runtime::before_steps(c); !s) return s;
   runtime::Frame& frame = c.frame();
@@ -177,7 +177,7 @@ Status start_with_extras(ContextState& c) noexcept {
   return status && c.extras ? runtime::after_steps(c) : status;
 }
 
-Status ask_for_memory(ContextState& c) noexcept { return c.extras ? runtime::before_settling(c) : Status{}; }
+Status ask_for_memory(ContextState& c) noexcept { return c.extras ? runtime::before_preparing_run(c) : Status{}; }
 
 void set_enqueuing(ContextState& c, bool on) noexcept {
   if (!c.device || c.device->enqueuing == on) return;
@@ -190,7 +190,7 @@ Status ExecutionContext::prepare() noexcept {
   ContextState& c = *state_;
   if (c.extras)
     if (Status s = runtime::before_preparing(c); !s) return s;
-  if (Status s = settle(c, true); !s) return s;
+  if (Status s = prepare_run(c, true); !s) return s;
   if (c.device) return {};
   const runtime::EngineState& engine = *c.engine;
   if (!engine.options.verify_weights && engine.options.weights <= WeightsMode::map) plan::touch_weights(engine.plan);
@@ -201,7 +201,7 @@ Status ExecutionContext::precompute() noexcept {
   ContextState& c = *state_;
   c.run.precomputed = 0, c.run.interruptible = interruptible();
   if (c.device || c.extras) return {};   // run() does all
-  if (Status s = settle(c); !s) return s;
+  if (Status s = prepare_run(c); !s) return s;
   const auto precomputed = static_cast<std::size_t>(c.program().precomputed);
   if (precomputed == 0) return {};
   const FloatState state(c.engine->plan.keeps_denormals ? Denormals::keep : Denormals::flush);
@@ -259,7 +259,7 @@ Status ask(ContextState& c, void* stream) noexcept {
   if (c.extras)
     if (Status s = runtime::before_enqueuing(c); !s) return s;
   if (Status s = ask_for_memory(c); !s) return s;
-  if (Status s = settle(c); !s) return s;
+  if (Status s = prepare_run(c); !s) return s;
   backends::CallersStreams* const callers = c.stream->callers();
   if (callers ? !callers->use(stream) : stream != nullptr) {
     c.run.last_error = "streams of the caller's belong to GPUs";

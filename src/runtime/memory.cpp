@@ -50,7 +50,7 @@ bool grow_on_host(ContextState& c, DynamicBuffer& buffer, std::int64_t bytes) no
 namespace {
 
 // Recordings hold what addresses were.
-void settle_addresses(ContextState& c, Frame& frame) noexcept {
+void fix_addresses(ContextState& c, Frame& frame) noexcept {
   if (c.device) c.device->graphs.clear();
   resolve_addresses(c, frame);
 }
@@ -100,7 +100,7 @@ Status ensure_memory(ContextState& c, bool in_run) noexcept {
   if (!plan::extents_fit(c.engine->plan, program, c.shapes.dims, c.work.dynamic_bytes, c.shapes.known)) return {Status::invalid_shape, -1};
   if (Status s = check_arena(c, program); !s) return s;
   resolve_extents(frame, c.shapes.dims);
-  if (moved) settle_addresses(c, frame);
+  if (moved) fix_addresses(c, frame);
   return {};
 }
 
@@ -113,7 +113,7 @@ Status grow_operand(ContextState& c, const Frame& frame, const plan::Operand& o,
   if (output && c.device && top.bindings[index] == c.device->mirrors[index].memory.get()) {
     bool moved = false;
     const Status settled = bytes <= c.device->mirrors[index].bytes ? Status{} : grow_mirror(c, top, index, bytes + bytes / 2, moved);
-    if (moved) settle_addresses(c, top);
+    if (moved) fix_addresses(c, top);
     return settled;
   }
   if (bytes <= (output ? c.bindings.bytes[index] : c.work.grown[index].bytes)) return {};
@@ -123,7 +123,7 @@ Status grow_operand(ContextState& c, const Frame& frame, const plan::Operand& o,
     top.bindings[index] = c.bindings.memory[index] = c.bindings.own[index].memory.get();
     c.bindings.bytes[index] = c.bindings.own[index].bytes;
   }
-  settle_addresses(c, top);
+  fix_addresses(c, top);
   return {};
 }
 

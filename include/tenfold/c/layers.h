@@ -55,7 +55,7 @@ TENFOLD_API tenfold_status tenfold_layers_unmark_output(tenfold_layers* layers, 
 /* 1 if the result is an output, else 0, also if there is no such layer. */
 TENFOLD_API int32_t tenfold_layers_is_output(const tenfold_layers* layers, int32_t layer, int32_t result);
 /* Makes anew the layers that changed. Call it before a build. */
-TENFOLD_API tenfold_status tenfold_layers_settle(tenfold_layers* layers);
+TENFOLD_API tenfold_status tenfold_layers_finalize(tenfold_layers* layers);
 
 #ifdef __cplusplus
 }

@@ -142,7 +142,7 @@ class INetworkDefinition(Marks, AddPlugins, Recording):
 
     def _settle(self) -> None:
         if self._made:
-            self._made.settle()
+            self._made.finalize()
 
     def _of_operand(self, operand: Any) -> ITensor | None:
         if operand is None:

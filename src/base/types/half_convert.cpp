@@ -25,7 +25,7 @@ __attribute__((target("avx,f16c"))) std::size_t by_instruction(const float* from
 }
 #endif
 
-void stretch_to_halves(const float* from, std::uint16_t* to, std::size_t count) {
+void stretch_to_fp16(const float* from, std::uint16_t* to, std::size_t count) {
   std::size_t i = 0;
 #if defined(__x86_64__)
   // Every processor with AVX2 has F16C, too; clang 14 does not know that name.
@@ -36,10 +36,10 @@ void stretch_to_halves(const float* from, std::uint16_t* to, std::size_t count) 
 
 }  // namespace
 
-void floats_to_halves(const float* from, std::uint16_t* to, std::size_t count) {
+void floats_to_fp16(const float* from, std::uint16_t* to, std::size_t count) {
   const auto all = static_cast<std::int64_t>(count);
   spread_stretches(all, 8, 6 * all, [&](std::int64_t begin, std::int64_t end) {
-    stretch_to_halves(from + begin, to + begin, static_cast<std::size_t>(end - begin));
+    stretch_to_fp16(from + begin, to + begin, static_cast<std::size_t>(end - begin));
   });
 }
 

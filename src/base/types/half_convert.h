@@ -7,6 +7,6 @@
 namespace tenfold {
 
 // As float_to_half() on each.
-void floats_to_halves(const float* from, std::uint16_t* to, std::size_t count);
+void floats_to_fp16(const float* from, std::uint16_t* to, std::size_t count);
 
 }  // namespace tenfold

@@ -16,11 +16,11 @@ TEST(Halves, AgreeWithSingleConversions) {
   for (std::uint32_t high = 0; high < 0x10000; ++high)
     for (std::uint32_t low : {0x0u, 0x1000u, 0x1001u, 0x2fffu, 0xffffu}) from.push_back(std::bit_cast<float>(high << 16 | low));
   std::vector<std::uint16_t> to(from.size() + 1, 0x1234);
-  floats_to_halves(from.data(), to.data(), from.size());
+  floats_to_fp16(from.data(), to.data(), from.size());
   for (std::size_t i = 0; i < from.size(); ++i) ASSERT_EQ(to[i], float_to_half(from[i])) << std::bit_cast<std::uint32_t>(from[i]);
   EXPECT_EQ(to.back(), 0x1234);
   std::uint16_t three[3] = {};
-  floats_to_halves(from.data() + 5 * 0x3f80, three, 3);
+  floats_to_fp16(from.data() + 5 * 0x3f80, three, 3);
   EXPECT_EQ(three[2], float_to_half(from[5 * 0x3f80 + 2]));
 }
 

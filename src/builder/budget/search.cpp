@@ -36,7 +36,7 @@ class Search {
     if (last_type_ != DType::f32 && trials_.has_time()) consider_single("fp32", {Recipe::floats});
     if (trials_.has_time()) mix();
     if (!trials_.best) take_floats();
-    trials_.settle();
+    trials_.choose_final();
     trials_.tell_of_unfused();
     tell_of_layers();
     trials_.reported.met = trials_.best->plan.within;

@@ -178,7 +178,7 @@ void Trials::find_layers() {
   layers = layers_of(fixed);
 }
 
-void Trials::settle() {
+void Trials::choose_final() {
   constexpr int kMaxRounds = 3;
   for (int i = 0; records.used() && i < kMaxRounds; ++i) {
     Made again = measure(best->plan.name, best->recipe);

@@ -11,7 +11,7 @@ namespace tenfold::ir {
 namespace {
 
 // Types of the carried values that hold in every iteration. Leaves the body inferred with them.
-std::vector<ValueType> settle(InferCall& call, Graph& body, std::size_t carried) {
+std::vector<ValueType> infer_carried_types(InferCall& call, Graph& body, std::size_t carried) {
   const Node& node = call.node();
   const Graph original = body.clone();  // inference may write extents into attributes; each try starts anew
   std::vector<ValueType> entering;
@@ -55,7 +55,7 @@ void infer(InferCall& call) {
   const auto carried = static_cast<std::size_t>(count);
   call.validate(static_cast<int>(body.outputs.size()) == call.outputs() + 1, "the body has ", body.outputs.size(), " results, expected ",
              call.outputs() + 1);
-  const std::vector<ValueType> types = settle(call, body, carried);
+  const std::vector<ValueType> types = infer_carried_types(call, body, carried);
   const Dim iterations = trips(call, body);
   for (std::size_t i = 0; i < carried; ++i) call.out(static_cast<int>(i), types[i]);
   for (std::size_t i = carried; i + 1 < body.outputs.size(); ++i) {

@@ -16,7 +16,7 @@ Body scalar(const Node& node) {
 void reference(Call& call) {
   const TensorRef &x = call.in[0], &y = call.out[0];
   if (x.dtype != DType::f32 || y.dtype != DType::f16 || call.node->body) return reference_pointwise(call);
-  floats_to_halves(x.as<float>(), y.as<std::uint16_t>(), static_cast<std::size_t>(x.size()));
+  floats_to_fp16(x.as<float>(), y.as<std::uint16_t>(), static_cast<std::size_t>(x.size()));
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ void reference(Call& call) {
   for (std::int64_t i = 0; i < rows; ++i, w += columns)
     for (std::size_t j = 0; j < width; ++j) w[j] -= least[j];
   if (call.out[0].dtype == DType::f16) {
-    floats_to_halves(matrix.data(), call.out[0].as<std::uint16_t>(), count);
+    floats_to_fp16(matrix.data(), call.out[0].as<std::uint16_t>(), count);
   } else {
     const ops::RealOut<float> y(call.out[0]);
     std::copy(matrix.begin(), matrix.end(), y.data());

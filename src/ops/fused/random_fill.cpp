@@ -35,7 +35,7 @@ std::uint64_t next_stream() {
 }
 
 void reference(Call& call) {
-  ops::fold_shape_constant(call, 0, ops::read_ints(call.in[0]));
+  ops::set_output_shape(call, 0, ops::read_ints(call.in[0]));
   const Attributes& a = call.attributes();
   const bool seeded = a.has("seed");
   const std::uint64_t stream = seeded ? std::uint64_t{std::bit_cast<std::uint32_t>(a.number("seed"))} << 20 : next_stream();

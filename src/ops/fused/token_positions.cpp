@@ -113,8 +113,8 @@ void reference(Call& call) {
   call.supported(mask.size() < std::int64_t{1} << 31, "more than 2^31 tokens");
   std::vector<std::uint8_t> keep(static_cast<std::size_t>(mask.size()));
   const std::int64_t kept = read_mask(call, keep), tokens = with_added(kept, multiple, mask.size());
-  ops::fold_shape_constant(call, 1, {1, tokens});
-  if (call.out.size() > 2) ops::fold_shape_constant(call, 2, {1, tokens});
+  ops::set_output_shape(call, 1, {1, tokens});
+  if (call.out.size() > 2) ops::set_output_shape(call, 2, {1, tokens});
   auto* const offsets = call.out[0].as<std::int32_t>();
   auto* const positions = call.out[1].as<std::int32_t>();
   auto* const columns = call.out.size() > 2 ? call.out[2].as<std::int32_t>() : nullptr;

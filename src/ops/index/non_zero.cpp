@@ -14,7 +14,7 @@ void reference(Call& call) {
   auto is_set = [&](std::int64_t i) { return load_double(from.dtype, from.data, i) != 0; };
   std::int64_t count = 0, found = 0;
   for (std::int64_t i = 0; i < from.size(); ++i) count += is_set(i);
-  ops::fold_shape_constant(call, 0, {static_cast<std::int64_t>(from.shape.size()), count});
+  ops::set_output_shape(call, 0, {static_cast<std::int64_t>(from.shape.size()), count});
   ops::for_each_index(from.shape, [&](const Shape& index, std::int64_t i) {
     if (!is_set(i)) return;
     for (std::size_t d = 0; d < index.size(); ++d) call.out[0].as<std::int64_t>()[static_cast<std::int64_t>(d) * count + found] = index[d];

@@ -24,7 +24,7 @@ void reference(Call& call) {
   const std::int64_t depth = ops::read_ints(call.in[1]).at(0);
   Shape shape = indices.shape;
   shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), depth);
-  ops::fold_shape_constant(call, 0, shape);
+  ops::set_output_shape(call, 0, shape);
   ops::fill_elements(call.out[0], values.data, 0);
   const std::int64_t inner = ops::row_major_strides(shape)[axis];
   for (std::int64_t i = 0; i < indices.size(); ++i) {

@@ -78,13 +78,13 @@ void reference(Call& call) {
     for (std::size_t k = 0; d == axis && k < first.size(); ++k) map.offsets[d].push_back(first[k] * strides[d]);
   }
   const auto count = static_cast<std::int64_t>(first.size());
-  ops::fold_shape_constant(call, 0, map.shape());
+  ops::set_output_shape(call, 0, map.shape());
   copy(map, from, call.out[0]);
   auto requested = [&](std::size_t i) { return i < call.out.size() && call.out[i].data; };
-  if (requested(1)) ops::fold_shape_constant(call, 1, {count}), std::copy(first.begin(), first.end(), call.out[1].as<std::int64_t>());
+  if (requested(1)) ops::set_output_shape(call, 1, {count}), std::copy(first.begin(), first.end(), call.out[1].as<std::int64_t>());
   if (requested(2)) std::copy(group_of.begin(), group_of.end(), call.out[2].as<std::int64_t>());
   if (!requested(3)) return;
-  ops::fold_shape_constant(call, 3, {count});
+  ops::set_output_shape(call, 3, {count});
   std::fill_n(call.out[3].as<std::int64_t>(), count, std::int64_t{0});
   for (std::int64_t group : group_of) ++call.out[3].as<std::int64_t>()[group];
 }

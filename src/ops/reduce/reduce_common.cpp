@@ -66,7 +66,7 @@ void infer(InferCall& call) {
 }
 
 // Which dims this call reduces; tells the result's shape if it became known only now.
-std::vector<bool> settle_dims(Call& call) {
+std::vector<bool> resolve_dims(Call& call) {
   const Shape& shape = call.in[0].shape;
   Ints axes = call.attributes().ints("axes", {});
   if (call.has(1)) {
@@ -99,7 +99,7 @@ std::optional<std::vector<std::int64_t>> known_integers(const Value& value) {
 
 void reduce(Call& call, const Reduction& reduction) {
   const TensorRef &in = call.in[0], &out = call.out[0];
-  const Split parts = split(in.shape, settle_dims(call));
+  const Split parts = split(in.shape, resolve_dims(call));
   const bool is_whole = !is_float(in.dtype) && reduction.whole;
   const std::int64_t results = element_count(parts.kept), count = element_count(parts.reduced);
   ops::Walk first(parts.kept, parts.kept_strides), walk(parts.reduced, parts.reduced_strides);

@@ -35,7 +35,7 @@ void reference(Call& call) {
   Shape shape = from.shape;
   for (std::size_t k = 0; k < axes.size(); ++k)
     shape[static_cast<std::size_t>(ops::wrap_axis(axes[k], static_cast<int>(shape.size())))] = target.at(k);
-  ops::fold_shape_constant(call, 0, shape);
+  ops::set_output_shape(call, 0, shape);
   if (call.out[0].size() == 0) return;
   ops::IndexMap map;
   for (std::size_t d = 0; d < shape.size(); ++d) {

@@ -101,13 +101,13 @@ void reference(Call& call) {
   auto integer = [&](std::size_t i) { return load_int(type, call.in[i].data, 0); };
   if (!is_integer(type)) {
     const std::int64_t count = count_of(call, number(0), number(1), number(2));
-    ops::fold_shape_constant(call, 0, {count});
+    ops::set_output_shape(call, 0, {count});
     for (std::int64_t i = 0; i < count; ++i) store_double(type, call.out[0].data, i, number(0) + static_cast<double>(i) * number(2));
     return;
   }
   const Integers range{integer(0), integer(1), integer(2), type == DType::u64};
   const std::int64_t count = range.count(call);
-  ops::fold_shape_constant(call, 0, {count});
+  ops::set_output_shape(call, 0, {count});
   for (std::int64_t i = 0; i < count; ++i) store_int(type, call.out[0].data, i, range.at(i));
 }
 

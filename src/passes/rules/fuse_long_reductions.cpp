@@ -135,7 +135,7 @@ bool run(ir::Graph& graph) {
   graph.sweep();   // what was copied, or begun in vain, would be read twice
   const bool dropped = try_each(graph, drop_behind);
   graph.sweep();
-  const RowChains what{.longest = kAny, .pictures = pictures, .halves = true, .unknown = true, .repeats = true, .norms = true};
+  const RowChains what{.longest = kAny, .pictures = pictures, .fp16 = true, .unknown = true, .repeats = true, .norms = true};
   return fuse_row_chains(graph, what) || split || kept || dropped;
 }
 

@@ -120,7 +120,7 @@ Status ask_allocators(ContextState& c, bool late) noexcept {
   }
 }
 
-Status before_settling(ContextState& c) noexcept {
+Status before_preparing_run(ContextState& c) noexcept {
   take_next_shapes(c);
   std::fill(c.extras->copied.begin(), c.extras->copied.end(), false);
   return ask_allocators(c, false);

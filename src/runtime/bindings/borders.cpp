@@ -122,7 +122,7 @@ Status copy_border(ContextState& c, std::size_t b, bool in) noexcept {
   });
 }
 
-Status settle_border(ContextState& c, std::size_t b) {
+Status prepare_border(ContextState& c, std::size_t b) {
   Border& border = c.extras->borders[b];
   const Region r(c, b);
   const bool known = is_known(c, formal_of(c, b).dims);
@@ -146,11 +146,11 @@ Status settle_border(ContextState& c, std::size_t b) {
 
 }  // namespace
 
-Status settle_borders(ContextState& c) noexcept {
+Status prepare_borders(ContextState& c) noexcept {
   try {
     for (std::size_t b = 0; b < c.bindings.memory.size(); ++b)
       if (c.extras->borders[b].base)
-        if (Status s = settle_border(c, b); !s) return s;
+        if (Status s = prepare_border(c, b); !s) return s;
     return check_expected(c);
   } catch (...) {
     return {Status::out_of_memory, -1};

@@ -37,7 +37,7 @@ struct Extras {
 
 Extras& extras_of(ContextState& context);     // made at first use; throws bad_alloc
 // Strides that fit the shapes set: dense ones are bound as they are. When shapes or addresses have changed.
-Status settle_borders(ContextState& context) noexcept;
+Status prepare_borders(ContextState& context) noexcept;
 Status copy_borders(ContextState& context, bool inputs, bool on_device) noexcept;   // those in the device's memory, or the host's
 // Early: before the steps, where the size is known. Late: behind them.
 Status ask_allocators(ContextState& context, bool late) noexcept;
@@ -55,7 +55,7 @@ void before_changes(ContextState& context) noexcept;
 Status before_enqueuing(ContextState& context) noexcept;
 Status before_preparing(ContextState& context) noexcept;
 // The moments of a run: before it is settled, before its steps, when they were asked for, when all is done.
-Status before_settling(ContextState& context) noexcept;
+Status before_preparing_run(ContextState& context) noexcept;
 Status before_steps(ContextState& context) noexcept;
 Status after_steps(ContextState& context) noexcept;
 Status after_run(ContextState& context) noexcept;

@@ -200,7 +200,7 @@ void run_plugin_graph(ir::Call& call) {
   for (std::size_t o = 0; o < results.size(); ++o) {
     const Tensor* result = std::get_if<Tensor>(&results[o]);
     require(result != nullptr, ErrorKind::unsupported, plugin_text(plugin), " gives a result that is no tensor");
-    ops::fold_shape_constant(call, static_cast<int>(o), result->shape());
+    ops::set_output_shape(call, static_cast<int>(o), result->shape());
     if (result->bytes() > 0) std::memcpy(call.out[o].data, result->raw(), static_cast<std::size_t>(result->bytes()));
   }
 }

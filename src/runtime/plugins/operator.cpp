@@ -136,7 +136,7 @@ bool is_found(const ir::Node& node, ir::Dim dim) {
   return true;
 }
 
-void settle(ir::Call& call, const PluginTable& plugin, std::size_t output, const Shape& actual) {
+void check_result(ir::Call& call, const PluginTable& plugin, std::size_t output, const Shape& actual) {
   const ir::Dims& dims = call.node->outputs[output]->dims();
   for (std::size_t d = 0; d < actual.size(); ++d) {
     const std::int64_t bound = call.out[output].shape[d];
@@ -145,7 +145,7 @@ void settle(ir::Call& call, const PluginTable& plugin, std::size_t output, const
             plugin_text(plugin), ": compute() gives extent ", d, " of result ", output, " as ", actual[d],
             found ? ", at most " : ", where infer() said ", bound, found ? " may be" : "");
   }
-  ops::fold_shape_constant(call, static_cast<int>(output), actual);
+  ops::set_output_shape(call, static_cast<int>(output), actual);
 }
 
 void reference(ir::Call& call) {
@@ -168,7 +168,7 @@ void reference(ir::Call& call) {
   const std::int32_t code = plugin.table.compute(plugin.table.self, &asked);
   expect_done(code, plugin, "compute", why.said());
   for (std::size_t o = 0; o < call.out.size(); ++o)
-    if (run.out[o].actual) settle(call, plugin, o, actual[o]);
+    if (run.out[o].actual) check_result(call, plugin, o, actual[o]);
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ struct Image {
   }
 
   // Channels of a group are put together by Chan's formula (1979).
-  void settle() const {
+  void finish() const {
     const int64_t c = k.channels, each = c / k.groups, many = repeats(c, kColumns);
     float *means = factors[0], *squares = factors[1];  // of channels, for now
     for (int64_t i = 0; i < c; ++i) {
@@ -154,14 +154,14 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     args.parallel->for_each(images, [&](int64_t i, int worker) {
       const Image one = image(i);
       for (int64_t s = 0; s < stretches; ++s) one.sum(s, floats(worker));
-      one.settle();
+      one.finish();
       for (int64_t s = 0; s < stretches; ++s) one.apply(s, args.scratch_of(worker));
     });
     return Status::ok;
   }
   args.parallel->for_each(images * stretches,
                           [&](int64_t part, int worker) { image(part / stretches).sum(part % stretches, floats(worker)); });
-  args.parallel->for_each(images, [&](int64_t i, int) { image(i).settle(); });
+  args.parallel->for_each(images, [&](int64_t i, int) { image(i).finish(); });
   args.parallel->for_each(images * stretches,
                           [&](int64_t part, int worker) { image(part / stretches).apply(part % stretches, args.scratch_of(worker)); });
   return Status::ok;
