@@ -43,7 +43,7 @@ def tokenizer_of(folder):
 
 
 def text_of(length, texts, tokenizer, random):
-    """Sentences behind each other, cut to so many tokens."""
+    """Packed variable-length batches, cut to so many tokens."""
     words, total = [], 0
     while total < length:
         words.append(texts[random.integers(len(texts))])

@@ -6,12 +6,16 @@ condition may be the call that sets it, and where two sources define classes of 
 namespace: the linker keeps the functions of one of them for both, and the program crashes. What is a source's own belongs in an unnamed
 namespace.
 
+Words of tools/words.txt are refused wherever they stand, with what to write instead (tools/check_words.py).
+
 Tables of problems and expectations (*.txt), presets and the like are data and may be as wide as they are; so is a node of a rule's
 picture, whose body is one line.
 """
 import pathlib
 import re
 import sys
+
+import check_words
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WIDTH, LENGTH = 140, 600
@@ -88,7 +92,7 @@ def clashes():
 
 
 def main():
-    found = list(problems()) + list(clashes())
+    found = list(problems()) + list(clashes()) + list(check_words.problems(ROOT))
     print('\n'.join(found) or 'style: ok')
     sys.exit(bool(found))
 

@@ -72,7 +72,7 @@ ThreadPool::ThreadPool(ThreadPoolOptions options) : options_(std::move(options))
   size_ = std::clamp(options_.threads > 0 ? options_.threads : default_threads(), 1, kMaxWorkers);
   cores_suffice_ = size_ <= places_.cores();
   threads_.reserve(static_cast<std::size_t>(size_));
-  seats_ = std::make_unique<Seat[]>(static_cast<std::size_t>(size_));
+  slots_ = std::make_unique<WorkerSlot[]>(static_cast<std::size_t>(size_));
   start_workers();
 }
 
@@ -92,7 +92,7 @@ void ThreadPool::start_workers() noexcept {
   gate_.store(0);
   sleepers_.store(0);
   brought_ = 0;
-  for (int worker = 0; worker < size_; ++worker) seats_[worker].inside.store(false), seats_[worker].moving.store(false);
+  for (int worker = 0; worker < size_; ++worker) slots_[worker].inside.store(false), slots_[worker].moving.store(false);
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -135,7 +135,7 @@ void ThreadPool::run(std::int64_t parts, Function function, void* context) noexc
   parts_ = parts;
   for (auto& word : claimed_) word.store(0, std::memory_order_relaxed);
   caller_cpu_.store(sched_getcpu(), std::memory_order_relaxed);
-  seats_[0].thread.store(this_thread(), std::memory_order_relaxed);
+  slots_[0].thread.store(this_thread(), std::memory_order_relaxed);
   if (brought_ != 0) send_back();
   gate_.store(kOpen, std::memory_order_release);
   jobs_.fetch_add(1);   // sequentially consistent with sleepers_: a worker going to sleep sees the job, or is seen here
@@ -176,7 +176,7 @@ void ThreadPool::claim_parts(int worker) noexcept {
 // find as it was. The other may itself wait for a CPU, so nobody waits for it.
 template <class Move>
 bool ThreadPool::alone(int worker, Move move) noexcept {
-  std::atomic<bool>& moving = seats_[worker].moving;
+  std::atomic<bool>& moving = slots_[worker].moving;
   if (moving.exchange(true, std::memory_order_acquire)) return false;
   const bool moved = move();
   moving.store(false, std::memory_order_release);
@@ -186,11 +186,11 @@ bool ThreadPool::alone(int worker, Move move) noexcept {
 // A worker inside that has stood still is brought to this CPU, for which the caller has no use meanwhile; 0 if there is none.
 int ThreadPool::bring_preempted_worker() noexcept {
   std::int64_t before[kMaxWorkers];
-  const auto ran = [&](int w) { return seats_[w].inside.load(std::memory_order_acquire) ? run_time(seats_[w].thread.load()) : -1; };
+  const auto ran = [&](int w) { return slots_[w].inside.load(std::memory_order_acquire) ? run_time(slots_[w].thread.load()) : -1; };
   for (int w = 1; w < size_; ++w) before[w] = ran(w);
   if (spin(kLookMicroseconds, [&] { return (gate_.load(std::memory_order_acquire) & kInside) == 0; }, [] { return false; })) return 0;
   for (int w = 1; w < size_; ++w)
-    if (before[w] >= 0 && ran(w) == before[w] && alone(w, [&] { return bring_here(seats_[w].thread.load()); })) return w;
+    if (before[w] >= 0 && ran(w) == before[w] && alone(w, [&] { return bring_here(slots_[w].thread.load()); })) return w;
   return 0;
 }
 
@@ -219,21 +219,21 @@ bool ThreadPool::enter(int worker) noexcept {
   std::uint32_t gate = gate_.load(std::memory_order_relaxed);
   while (gate & kOpen)
     if (gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acquire, std::memory_order_relaxed)) {
-      seats_[worker].inside.store(true, std::memory_order_release);
+      slots_[worker].inside.store(true, std::memory_order_release);
       return true;
     }
   return false;
 }
 
 void ThreadPool::leave(int worker) noexcept {
-  seats_[worker].inside.store(false, std::memory_order_relaxed);
+  slots_[worker].inside.store(false, std::memory_order_relaxed);
   const std::uint32_t before = gate_.fetch_sub(1, std::memory_order_acq_rel);
   if ((before & kCallerSleeps) && (before & kInside) == 1) futex_wake(gate_, 1);
 }
 
 void ThreadPool::work_loop(int worker) noexcept {
   FloatState::set();
-  seats_[worker].thread.store(this_thread());
+  slots_[worker].thread.store(this_thread());
   if (!options_.cpus.empty()) stay_on({options_.cpus[static_cast<std::size_t>(worker) % options_.cpus.size()]});
   if (options_.set_up) options_.set_up(worker);
   std::chrono::steady_clock::time_point moved{};
@@ -258,7 +258,7 @@ bool ThreadPool::in_the_way(int cpu) const noexcept {
 // Moves a worker to CPUs where it is not in the way, if it may use any; it may come back.
 void ThreadPool::leave_caller(int worker) noexcept {
   alone(worker, [&] {
-    const pid_t thread = seats_[worker].thread.load();
+    const pid_t thread = slots_[worker].thread.load();
     cpu_set_t mine, others;
     if (sched_getaffinity(thread, sizeof mine, &mine) != 0) return false;   // more CPUs than the set can name
     others = mine;
@@ -272,7 +272,7 @@ void ThreadPool::leave_caller(int worker) noexcept {
 bool ThreadPool::bring_preempted_caller(int worker) noexcept {
   return alone(0, [&] {
     if (!enter(worker)) return false;
-    const pid_t caller = seats_[0].thread.load(std::memory_order_relaxed);
+    const pid_t caller = slots_[0].thread.load(std::memory_order_relaxed);
     const std::int64_t before = run_time(caller);
     const auto came_back = [&] { return (gate_.load(std::memory_order_relaxed) & kOpen) == 0; };
     const auto stood_still = [&] { return before >= 0 && run_time(caller) == before; };

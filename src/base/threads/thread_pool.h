@@ -38,7 +38,7 @@ class ThreadPool final : public Parallel {
  private:
   struct Start;
   // What the others know of a thread of a job.
-  struct alignas(64) Seat {
+  struct alignas(64) WorkerSlot {
     std::atomic<pid_t> thread{0};
     std::atomic<bool> inside{false};   // a worker's: between enter() and leave()
     std::atomic<bool> moving{false};   // someone moves it: where it may run is not what it was, and not for others to take for that
@@ -69,7 +69,7 @@ class ThreadPool final : public Parallel {
   CpuPlaces places_;
   bool cores_suffice_ = false;                    // for a core to each thread
   std::vector<pthread_t> threads_;                // plain handles: a forked child drops them without touching dead threads
-  std::unique_ptr<Seat[]> seats_;                 // the caller's first
+  std::unique_ptr<WorkerSlot[]> slots_;           // the caller's first
   std::uint32_t made_in_ = 0;                     // fork generation in which threads_ were started
   std::atomic<bool> stop_{false};
 

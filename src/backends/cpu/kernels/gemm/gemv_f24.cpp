@@ -120,7 +120,7 @@ void rows_product(const GemmF32Tile& t) {
 }
 
 constexpr int kWide = kLanes == 16 ? 4 : 2;  // panels at once, as registers allow
-constexpr int kMaxRows = kLanes == 16 ? 16 : 8;
+constexpr int kMaxGemvRows = kLanes == 16 ? 16 : 8;
 
 }  // namespace
 
@@ -129,10 +129,10 @@ constexpr int kMaxRows = kLanes == 16 ? 16 : 8;
     {function<rows, 1, false>, function<rows, panels, false>}, { function<rows, 1, true>, function<rows, panels, true> } \
   }
 #define FEW(rows, panels) FORMS(product, rows, panels)
-#define MORE(rows) FORMS(rows_product, (rows <= kMaxRows ? rows : 3), (kLanes == 16 && rows < 8 ? 2 : 1))
+#define MORE(rows) FORMS(rows_product, (rows <= kMaxGemvRows ? rows : 3), (kLanes == 16 && rows < 8 ? 2 : 1))
 extern "C" const GemvF24Kernels TENFOLD_TABLE(gemv_f24) = {
     kLanes,
-    kMaxRows,
+    kMaxGemvRows,
     {kWide, kWide / 2, kWide / 2, kWide / 2, kWide / 2, kWide / 2, kWide / 2, 1, 1, 1, 1, 1, 1, 1, 1, 1},
     {FEW(1, kWide), FEW(2, kWide / 2), MORE(3), MORE(4), MORE(5), MORE(6), MORE(7), MORE(8), MORE(9), MORE(10), MORE(11), MORE(12),
      MORE(13), MORE(14), MORE(15), MORE(16)}};
