@@ -37,7 +37,7 @@ class Trials {
   // Makes a plan and measures it. True if it is within the budget. Without a name it has that of its type. `anyway`: it is taken if
   // there is none so far. One that cannot be had under types that the user wants obeyed is none. `look` sees it.
   bool consider(std::string name, const Recipe& recipe, bool anyway = false, const std::function<void(const Made&)>& look = {});
-  void choose_final();                          // the best plan becomes the one that the next build makes, if times that came last lead elsewhere
+  void choose_final();                    // the best plan becomes the one that the next build makes, if the last times lead elsewhere
   void tell_of_unfused();                 // what fusing and tuning won, where it takes no time worth speaking of
   void remember() const;                  // the best plan, for remembered()
 
