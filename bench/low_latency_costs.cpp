@@ -201,7 +201,7 @@ void faults() {
     if (!a.status || y[0] != x[0] + 1) ++lost;
     if (a.candidate == 1 && first_by_second < 0) first_by_second = took;
   }
-  print("the second candidate alone", second), print("the fallback_chain", all);
+  print("the second candidate alone", second), print("the fallback chain", all);
   std::printf("  %d requests lost; the first answer by the second candidate took %.2f us\n", lost, us(first_by_second));
 }
 

@@ -9,7 +9,6 @@ if(TENFOLD_ONEDNN)
     file(GLOB onednn_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/backends/cpu/onednn/*.cpp)
     set_source_files_properties(${onednn_sources} PROPERTIES
       COMPILE_DEFINITIONS TENFOLD_WITH_ONEDNN=1 INCLUDE_DIRECTORIES ${TENFOLD_DNNL_INCLUDE})
-    target_link_libraries(tenfold_backends PRIVATE ${CMAKE_DL_LIBS})
   else()
     message(STATUS "oneDNN: no header of version 2, its kernels are left out")
   endif()

@@ -116,7 +116,7 @@ extern "C" tenfold_status tenfold_plan_key(const char* path, const tenfold_build
 extern "C" tenfold_status tenfold_fallback_chain_add_compatible_plan(tenfold_fallback_chain* fallback_chain, const char* path,
                                                              const tenfold_load_options* options) {
   return guarded([&] {
-    require(!need(fallback_chain, "the fallback_chain").fallback_chain, ErrorKind::invalid_argument,
+    require(!need(fallback_chain, "the fallback chain").fallback_chain, ErrorKind::invalid_argument,
             "a candidate comes after the first was opened");
     fallback_chain->candidates.push_back(compatible_candidate(&need(path, "the path"), "", options_of(options)));
   });
@@ -124,7 +124,7 @@ extern "C" tenfold_status tenfold_fallback_chain_add_compatible_plan(tenfold_fal
 extern "C" tenfold_status tenfold_fallback_chain_add_model(tenfold_fallback_chain* fallback_chain, const char* path,
                                                            const tenfold_build_config* config, const tenfold_plan_cache* cache) {
   return guarded([&] {
-    require(!need(fallback_chain, "the fallback_chain").fallback_chain, ErrorKind::invalid_argument,
+    require(!need(fallback_chain, "the fallback chain").fallback_chain, ErrorKind::invalid_argument,
             "a candidate comes after the first was opened");
     fallback_chain->candidates.push_back(model_candidate(&need(path, "the path"), config_of(config), cache ? &cache->cache : nullptr));
   });

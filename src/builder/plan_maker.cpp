@@ -135,13 +135,13 @@ void PlanMaker::assemble(Tuned tuned, const std::vector<plan::Range>& ranges) {
   std::set<const ir::Node*> early;
   if (!config_.newest_row.empty()) early = passes::precomputed_nodes(graph, passes::parse_newest_row(config_.newest_row));
   plan_.programs.push_back(builder::assemble(graph, tuned.chosen.choice, constants_, {open, &backend_, std::move(early)}, plan_.needs));
-  if (plan::Program& program = plan_.programs.back(); program.early > 0) {
+  if (plan::Program& program = plan_.programs.back(); program.precomputed > 0) {
     const passes::NewestRow row = passes::parse_newest_row(config_.newest_row);
     const auto is_it = [&](const ir::Value* v) { return v->name == row.input; };
     program.rows_input = static_cast<std::int32_t>(std::find_if(graph.inputs.begin(), graph.inputs.end(), is_it) - graph.inputs.begin());
     program.rows_axis = row.axis;
   }
-  if (!config_.newest_row.empty() && plan_.programs.back().early == 0)
+  if (!config_.newest_row.empty() && plan_.programs.back().precomputed == 0)
     Log(config_.log)(Severity::warning, "newest_row: no step comes before the newest row, for the kernels that were chosen read '",
                      config_.newest_row, "' in another layout, as a whole: precompute() does nothing");
   ir::finalize_names(graph, "tune");

@@ -69,7 +69,7 @@ extern "C" tenfold_status tenfold_latency_runner_create(const tenfold_fallback_c
   return guarded([&] {
     place(runner, "the place for the runner", [&] {
       return new tenfold_latency_runner{
-          std::make_unique<LatencyRunner>(need(fallback_chain, "the fallback_chain").candidates, options_for(options))};
+          std::make_unique<LatencyRunner>(need(fallback_chain, "the fallback chain").candidates, options_for(options))};
     });
   });
 }

@@ -52,7 +52,7 @@ struct LatencyRunner::State {
   std::atomic<low_latency::CandidateSet*> requested{nullptr}, in_use{nullptr};
   std::atomic<bool> has_thread{false};
   struct Counters {
-    std::atomic<std::uint64_t> answered{0}, late{0}, not_finite{0}, failed{0}, fell{0}, swaps{0}, behind{0}, whole{0};
+    std::atomic<std::uint64_t> answered{0}, late{0}, not_finite{0}, failed{0}, fell{0}, swaps{0}, late_start{0}, full_recompute{0};
   } counters;
 
   // Of windows that slide by one row; the answering thread's.

@@ -70,7 +70,7 @@ Frame make_frame(const OpenProgram& program) {
       for (const plan::Operand& o : step.in) bound.call.in.push_back(host_reference(o));
       for (const plan::Operand& o : step.out) bound.call.out.push_back(host_reference(o));
     }
-    if (step.kind == plan::StepKind::branch || step.kind == plan::StepKind::loop || open.front)
+    if (step.kind == plan::StepKind::branch || step.kind == plan::StepKind::loop || open.prologue)
       for (const plan::Operand& o : step.out) bound.result_shapes.push_back(host_reference(o));
     for (const OpenProgram& p : open.programs) bound.frames.push_back(make_frame(p));
   }

@@ -7,7 +7,7 @@ namespace tenfold {
 
 WindowRows window_rows(const Engine& engine) noexcept {
   for (const plan::Program& program : runtime::state_of(engine)->plan.programs)
-    if (program.early > 0) return {program.rows_input, program.rows_axis};
+    if (program.precomputed > 0) return {program.rows_input, program.rows_axis};
   return {};
 }
 

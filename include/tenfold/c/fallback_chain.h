@@ -1,4 +1,4 @@
-/* A fallback chain: a list of ways to get an engine, the best first. The first that works is taken. tenfold/fallback chain.h says
+/* A fallback chain: a list of ways to get an engine, the best first. The first that works is taken. tenfold/fallback_chain.h says
  * more. */
 #ifndef TENFOLD_C_FALLBACK_CHAIN_H
 #define TENFOLD_C_FALLBACK_CHAIN_H
@@ -28,7 +28,7 @@ TENFOLD_API tenfold_status tenfold_fallback_chain_add_model(tenfold_fallback_cha
                                                     const tenfold_build_config* config, const tenfold_plan_cache* cache);
 /* Gives a handle to the engine of the first candidate from here on that opens. `candidate` (may be null) gets its number. */
 TENFOLD_API tenfold_status tenfold_fallback_chain_open(tenfold_fallback_chain* fallback_chain, tenfold_engine** engine, int32_t* candidate);
-/* Says that the open engine failed: the next tenfold_fallback chain_open() goes on with the next candidate. `left` tells whether
+/* Says that the open engine failed: the next tenfold_fallback_chain_open() goes on with the next candidate. `left` tells whether
  * there is one. */
 TENFOLD_API tenfold_status tenfold_fallback_chain_report_failure(tenfold_fallback_chain* fallback_chain, tenfold_status status,
                                                                  const char* why, int32_t* left);

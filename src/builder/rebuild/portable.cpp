@@ -56,7 +56,7 @@ const Reader* reader_of(const Readers& readers, std::int32_t index, const ir::Te
 }
 
 // A constant of the plan as it is without a step's packing.
-Tensor unpacked(const std::byte* packed, const Reader& reader, const backends::Tactic& tactic, const backends::DeviceInfo& device,
+Tensor unpack_constant(const std::byte* packed, const Reader& reader, const backends::Tactic& tactic, const backends::DeviceInfo& device,
                 const ir::Registry& registry) {
   const ir::SymbolBounds box = plan::program_box(*reader.top);
   const backends::Problem problem = plan::step_problem(*reader.step, reader.top->dims, box, device, registry);
@@ -93,7 +93,7 @@ struct Restorer {
     const backends::Tactic* tactic = tactics.find(reader.step->tactic);
     require(tactic && tactic->unpack, ErrorKind::plan_refused, "the packing of tactic '", reader.step->tactic, "' cannot be undone here");
     const plan::Operand& operand = reader.step->in[static_cast<std::size_t>(reader.operand)];
-    Tensor t = builder::unpacked(plan.bytes_of(static_cast<std::size_t>(operand.at.index)), reader, *tactic, plan.device, registry);
+    Tensor t = unpack_constant(plan.bytes_of(static_cast<std::size_t>(operand.at.index)), reader, *tactic, plan.device, registry);
     require(t.dtype() == type.dtype && ir::to_dims(t.shape()) == type.dims, ErrorKind::plan_refused, "constant ", index, " unpacks to ",
             type_text(t), ", the portable graph expects ", ir::text(type));
     return t;
@@ -129,7 +129,7 @@ Copy nearest_copy(const ir::Constant& constant, const std::vector<ConstantPool::
     }
     const bool needs_permission = place.rounded && tactic->rounds_f32, compare = places.size() > 1 || (needs_permission && !may_change);
     const double far =
-        compare ? distance(unpacked(pool.bytes_of(place.index), *reader, *tactic, tactics.device(), registry), constant.tensor) : 0;
+        compare ? distance(unpack_constant(pool.bytes_of(place.index), *reader, *tactic, tactics.device(), registry), constant.tensor) : 0;
     if (best.index >= 0 && !(far < least)) continue;
     best = {place.index, needs_permission && (may_change || far > 0), reader->step->tactic};
     least = far;

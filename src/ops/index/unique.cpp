@@ -24,7 +24,7 @@ void infer(InferCall& call) {
 }
 
 // -1, 0 or 1 as element a comes before, is, or comes after element b.
-int compare(const TensorRef& t, std::int64_t a, std::int64_t b) {
+int compare_elements(const TensorRef& t, std::int64_t a, std::int64_t b) {
   auto order = [](const auto& x, const auto& y) { return x < y ? -1 : y < x ? 1 : 0; };
   if (t.dtype == DType::string) return order(t.as<std::string>()[a], t.as<std::string>()[b]);
   if (is_float(t.dtype)) return order(load_double(t.dtype, t.data, a), load_double(t.dtype, t.data, b));
@@ -39,7 +39,7 @@ struct Items {
   int compare(std::int64_t a, std::int64_t b) const {
     for (std::int64_t i = 0; i < outer * inner; ++i) {
       const std::int64_t base = i / inner * count * inner + i % inner;
-      if (const int order = ir::compare(tensor, base + a * inner, base + b * inner)) return order;
+      if (const int order = compare_elements(tensor, base + a * inner, base + b * inner)) return order;
     }
     return 0;
   }

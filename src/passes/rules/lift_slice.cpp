@@ -70,9 +70,9 @@ std::vector<const Node*> row_before(const Value* v) {
 }
 
 // What each result of a Slice or a Split takes of its operand; empty: that is not known.
-std::vector<Part> taken(const Node& n) {
-  if (const std::optional<Part> one = sliced(n)) return {*one};
-  std::vector<Part> parts;
+std::vector<AxisRange> taken(const Node& n) {
+  if (const std::optional<AxisRange> one = sliced(n)) return {*one};
+  std::vector<AxisRange> parts;
   if (n.op() != "Split" || n.body) return parts;
   const std::int64_t given = n.attributes.integer("axis", 0);
   const auto axis = static_cast<std::size_t>(given < 0 ? given + n.in(0)->rank() : given);
@@ -87,7 +87,7 @@ std::vector<Part> taken(const Node& n) {
 }
 
 // The part of the source behind the same moves; null: there is no such part.
-Value* lifted(ir::Graph& graph, Node& n, Value* source, DimParts moves, const Part& part, const ir::Dims& dims) {
+Value* lifted(ir::Graph& graph, Node& n, Value* source, DimParts moves, const AxisRange& part, const ir::Dims& dims) {
   const auto outer = moves.outermost(part.axis);
   if (!outer || part.at.step != 1 || part.at.count < 1) return nullptr;
   moves.resize(part.axis, part.at.count);
@@ -96,7 +96,7 @@ Value* lifted(ir::Graph& graph, Node& n, Value* source, DimParts moves, const Pa
 }
 
 bool try_lift(ir::Graph& graph, Node& n) {
-  const std::vector<Part> parts = taken(n);
+  const std::vector<AxisRange> parts = taken(n);
   if (parts.empty() || n.in(0)->is_constant() || n.out()->contents) return false;
   const std::vector<const Node*> row = row_before(n.in(0));
   for (std::size_t from = 0; from < row.size(); ++from) {   // the longest row whose parts are known

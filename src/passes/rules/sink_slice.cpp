@@ -69,9 +69,9 @@ class Sinking {
   }
 
  private:
-  using Need = std::optional<Part>;   // nothing: all of it
+  using Need = std::optional<AxisRange>;   // nothing: all of it
 
-  bool is_all(const Value& v, const Part& part) const { return v.dims()[part.axis] == ir::Dim(part.at.count); }
+  bool is_all(const Value& v, const AxisRange& part) const { return v.dims()[part.axis] == ir::Dim(part.at.count); }
   Need need_of(const Value* v) const {
     const auto it = needs_.find(v);
     return it == needs_.end() || (it->second && is_all(*v, *it->second)) ? std::nullopt : it->second;
@@ -87,8 +87,8 @@ class Sinking {
   // A Slice hands on what it takes, or the part of that which its own readers need; null for what computes.
   std::optional<BackwardSlice> backward_slice(const Node& n) const {
     const Need need = n.outputs.size() == 1 ? need_of(n.out()) : std::nullopt;
-    if (const std::optional<Part> taken = sliced(n)) {
-      Part part = *taken;
+    if (const std::optional<AxisRange> taken = sliced(n)) {
+      AxisRange part = *taken;
       if (need && need->axis != part.axis) return backward_slice_of(n, *need);
       if (need) part.at = composed(part.at, need->at);
       BackwardSlice handing{std::vector<Need>(n.inputs.size()),
@@ -109,7 +109,7 @@ class Sinking {
     for (std::size_t i = 0; i < n.inputs.size(); ++i)
       if (n.inputs[i] && made_.contains(n.inputs[i])) return true;
     if (n.op() != "Conv" && n.op() != "MatMul") return false;
-    const Part part = *need_of(n.out());
+    const AxisRange part = *need_of(n.out());
     return is_all(*n.in(0), *needed.reads[0]) || 4 * part.at.count <= 3 * n.out()->dims()[part.axis].constant();
   }
   Value* operand(Value* v, const Need& read, Node& n) {

@@ -126,9 +126,9 @@ struct Opener {
 
 void mark_prologue(OpenProgram& program) {
   std::size_t counted = 0;
-  program.front = plan::prologue_steps(*program.program);
-  for (std::size_t s = 0; s < program.front; ++s) program.steps[s].front = true, counted += program.steps[s].step->defines.size();
-  program.counts_in_prologue = program.front > 0 && counted == program.defines.size();
+  program.prologue = plan::prologue_steps(*program.program);
+  for (std::size_t s = 0; s < program.prologue; ++s) program.steps[s].prologue = true, counted += program.steps[s].step->defines.size();
+  program.counts_in_prologue = program.prologue > 0 && counted == program.defines.size();
 }
 
 // Sizes of results that grow are not even guessed before their step has run.
@@ -258,7 +258,7 @@ std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& opt
     engine->programs.push_back(open_top(*engine, p, opening));
     if (p.arena_bytes >= info.arena_bytes) info.arena_bytes = p.arena_bytes, info.arena_live_bytes = p.arena_live_bytes;
     info.steps = std::max(info.steps, static_cast<int>(p.steps.size()));
-    info.precomputed_steps = std::max(info.precomputed_steps, static_cast<int>(p.early));
+    info.precomputed_steps = std::max(info.precomputed_steps, static_cast<int>(p.precomputed));
     tell_memory(*engine, engine->programs.back());
     info.library_workspace_bytes = std::max(info.library_workspace_bytes, library_workspace(engine->programs.back().body));
   }

@@ -24,7 +24,7 @@ struct OpenStep {
   bool may_disagree = false;                  // extents that are symbols have to be compared before it runs
   bool grows = false;                         // its results get their memory when their sizes are known
   bool on_values = false;                     // a host step that reads or gives whole values (runtime/run_values.cpp)
-  bool front = false;                         // see OpenProgram
+  bool prologue = false;                         // see OpenProgram
   plan::LoopForm loop;
   std::vector<char> in_backwards, out_backwards;   // Scan: by slice or stack
   std::vector<OpenProgram> programs;
@@ -33,7 +33,7 @@ struct OpenProgram {
   const plan::Program* program = nullptr;
   std::vector<OpenStep> steps;
   std::vector<std::int32_t> defines;          // symbols that its steps define, and those of the programs that they own
-  std::size_t front = 0;  // of a top program on a device with memory of its own: steps of its front (plan/host_prologue.h)
+  std::size_t prologue = 0;  // of a top program on a device with memory of its own: steps of its front (plan/host_prologue.h)
   bool counts_in_prologue = false;               // all that is counted
 };
 // A top-level program: the dims table of all its nested programs, compiled.

@@ -15,9 +15,9 @@ std::vector<const OperandDesc*> all_operands(const ElementsProblem& p) {
   return all;
 }
 
-class Printer {
+class ElementsPrinter {
  public:
-  Printer(const ElementsProblem& p, IndexSpace& space, int width)
+  ElementsPrinter(const ElementsProblem& p, IndexSpace& space, int width)
       : p_(p), space_(space), width_(width), last_(static_cast<int>(space.axes().size()) - 1) {}
 
   // What a thread does with its linear index i.
@@ -100,9 +100,9 @@ ElementsKernel generate_elements(const ElementsProblem& p) {
   const int width = space.vector_width(std::min(8, 16 / widest), p.box);
   KernelText text;
   text.define("COUNT", space.count_text()), text.define("WIDTH", width), text.define("THREADS", kElementsThreads);
-  text.define("INDEX", Printer(p, space, width).index());
-  text.define_code("VECTORS", Printer(p, space, width).statements());
-  if (width > 1) text.define_code("SINGLES", Printer(p, space, 1).statements());
+  text.define("INDEX", ElementsPrinter(p, space, width).index());
+  text.define_code("VECTORS", ElementsPrinter(p, space, width).statements());
+  if (width > 1) text.define_code("SINGLES", ElementsPrinter(p, space, 1).statements());
   text.define("INPUTS", std::max<std::size_t>(p.in.size(), 1)), text.define("OUTPUTS", p.out.size());
   text.define("NUMBERS", std::max<std::size_t>(space.arguments().size(), 1));   // known once all is printed
   return {text.of("lib/elements.cu"), width, std::move(space), static_cast<int>(p.in.size()), static_cast<int>(p.out.size())};

@@ -6,29 +6,29 @@
 namespace tenfold::backends::cpu {
 namespace {
 
-std::size_t rank_of(const OperandDesc& o) { return o.dims.size(); }
-ir::Dim from_end(const OperandDesc& o, std::size_t i) { return o.dims[rank_of(o) - i]; }
+std::size_t axes_of(const OperandDesc& o) { return o.dims.size(); }
+ir::Dim from_end(const OperandDesc& o, std::size_t i) { return o.dims[axes_of(o) - i]; }
 
 }  // namespace
 
 Verdict matmul_stacks_supported(const Problem& p) {
   const OperandDesc &a = p.in[0], &b = p.in[1], &y = p.out[0];
-  if (rank_of(a) < 2 || rank_of(b) < 2 || rank_of(y) > MatrixRows::kMaxAxes)
+  if (axes_of(a) < 2 || axes_of(b) < 2 || axes_of(y) > MatrixRows::kMaxAxes)
     return Verdict::no("operands are not matrices or stacks of them");
-  if (rank_of(y) != std::max(rank_of(a), rank_of(b)) || from_end(y, 1) != from_end(b, 1) || from_end(y, 2) != from_end(a, 2))
+  if (axes_of(y) != std::max(axes_of(a), axes_of(b)) || from_end(y, 1) != from_end(b, 1) || from_end(y, 2) != from_end(a, 2))
     return Verdict::no("the epilogue changes the result's extents");
-  for (std::size_t i = 3; i <= rank_of(y); ++i) {
-    const ir::Dim left = i <= rank_of(a) ? from_end(a, i) : ir::Dim(1), right = i <= rank_of(b) ? from_end(b, i) : ir::Dim(1);
+  for (std::size_t i = 3; i <= axes_of(y); ++i) {
+    const ir::Dim left = i <= axes_of(a) ? from_end(a, i) : ir::Dim(1), right = i <= axes_of(b) ? from_end(b, i) : ir::Dim(1);
     if (left != ir::Dim(1) && right != ir::Dim(1) && left != right) return Verdict::no("extents of the stacks are not known to be equal");
     if (from_end(y, i) != (left == ir::Dim(1) ? right : left)) return Verdict::no("the epilogue changes the result's extents");
   }
   if (!unit_innermost(a) || !unit_innermost(y)) return Verdict::no("rows are not contiguous");
-  if (!b.dense && b.strides.back() != ir::Dim(1) && b.strides[rank_of(b) - 2] != ir::Dim(1))
+  if (!b.dense && b.strides.back() != ir::Dim(1) && b.strides[axes_of(b) - 2] != ir::Dim(1))
     return Verdict::no("neither rows nor columns of the right operand are contiguous");
-  return Verdict::only_if(uniform_rows(y, 0, static_cast<int>(rank_of(y)) - 1), "rows of the result do not lie at one distance");
+  return Verdict::only_if(uniform_rows(y, 0, static_cast<int>(axes_of(y)) - 1), "rows of the result do not lie at one distance");
 }
 
-ir::Dim matmul_stacked(const OperandDesc& o) { return ir::product(std::span(o.dims).first(rank_of(o) - 2)); }
+ir::Dim matmul_stacked(const OperandDesc& o) { return ir::product(std::span(o.dims).first(axes_of(o) - 2)); }
 
 std::int64_t matmul_matrix_of(const Bound& operand, const Bound& y, std::int64_t matrix, bool count) noexcept {
   std::int64_t at = 0, below = 1;
