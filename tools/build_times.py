@@ -33,7 +33,9 @@ def target_and_source(output):
     inside = re.match(r'(?:.*/)?CMakeFiles/([^/]+)\.dir/(.+)\.o(bj)?$', output)
     if inside:
         return inside[1], inside[2]
-    return ('precompiled headers' if output.endswith('.gch') else 'links' if re.search(r'\.(a|so[\d.]*)$|/[\w-]+$', output) else 'other'), ''
+    if output.endswith('.gch'):
+        return 'precompiled headers', ''
+    return ('links' if re.search(r'\.(a|so[\d.]*)$|/[\w-]+$', output) else 'other'), ''
 
 
 def lines_of(source, build):

@@ -166,7 +166,7 @@ Network::Tensors Network::add_node(const std::string& op, const Tensors& inputs,
 void Network::mark_output(NetworkTensor tensor, const std::string& name) {
   ir::Graph& graph = *impl_->graph;
   impl_->may_add();
-  ir::Value* value = impl_->check_shape(tensor, "the output");
+  ir::Value* value = impl_->need(tensor, "the output");
   require(impl_->prefix.empty(), ErrorKind::invalid_argument, "output '", name, "': a body returns its results");
   require(!name.empty(), ErrorKind::invalid_argument, "an output needs a name");
   require(!impl_->outputs.count(name), ErrorKind::invalid_argument, "two outputs are named '", name, "'");
@@ -180,12 +180,12 @@ void Network::mark_output(NetworkTensor tensor, const std::string& name) {
   impl_->outputs[name] = value;
 }
 
-DType Network::dtype(NetworkTensor tensor) const { return impl_->check_shape(tensor, "the tensor")->dtype(); }
-std::string Network::describe(NetworkTensor tensor) const { return ir::text(impl_->check_shape(tensor, "the tensor")->type); }
+DType Network::dtype(NetworkTensor tensor) const { return impl_->need(tensor, "the tensor")->dtype(); }
+std::string Network::describe(NetworkTensor tensor) const { return ir::text(impl_->need(tensor, "the tensor")->type); }
 std::string Network::text() const { return ir::print(*impl_->graph); }
 
 std::vector<NetworkDim> Network::dims(NetworkTensor tensor) const {
-  const ir::Value* value = impl_->check_shape(tensor, "the tensor");
+  const ir::Value* value = impl_->need(tensor, "the tensor");
   require(value->type.ranked, ErrorKind::invalid_argument, "the tensor '", value->name, "' has an unknown number of dimensions");
   std::vector<NetworkDim> result;
   for (ir::Dim d : value->dims()) result.push_back(d.is_constant() ? NetworkDim(d.constant()) : NetworkDim(d.text()));

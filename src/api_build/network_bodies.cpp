@@ -75,7 +75,7 @@ NetworkNode::Made NetworkNode::call(const std::string& body_name, const std::vec
   for (std::size_t i = 0; i < formal.size(); ++i) inputs.push_back(inner.handle(body.add_input(cat("in", i), formal[i])));
   for (ir::Value* outer : bodies_->captures) inputs.push_back(inner.handle(inner.capture(outer)));
   const Network::Tensors results = (*bodies_->by_name.find(body_name)->second)(network, inputs);
-  for (NetworkTensor t : results) body.outputs.push_back(inner.check_shape(t, "a result of the body"));
+  for (NetworkTensor t : results) body.outputs.push_back(inner.need(t, "a result of the body"));
   body.sweep();
   made.captured = std::move(inner.captured), made.captures = std::move(inner.captures);
   return made;
@@ -84,8 +84,8 @@ NetworkNode::Made NetworkNode::call(const std::string& body_name, const std::vec
 Network::Tensors Network::if_conditional(NetworkTensor condition, const Tensors& captures, const Body& then_body, const Body& else_body) {
   require(then_body && else_body, ErrorKind::invalid_argument, "if_conditional needs two bodies");
   Impl::Bodies bodies{{{"then_branch", &then_body}, {"else_branch", &else_body}}, {}};
-  for (NetworkTensor t : captures) bodies.captures.push_back(impl_->check_shape(t, "a captured tensor"));
-  return impl_->append("If", {impl_->check_shape(condition, "the condition")}, {}, 0, "", &bodies);
+  for (NetworkTensor t : captures) bodies.captures.push_back(impl_->need(t, "a captured tensor"));
+  return impl_->append("If", {impl_->need(condition, "the condition")}, {}, 0, "", &bodies);
 }
 
 Network::Tensors Network::loop(NetworkTensor trips, NetworkTensor condition, const Tensors& carried, const Tensors& captures,
@@ -94,9 +94,9 @@ Network::Tensors Network::loop(NetworkTensor trips, NetworkTensor condition, con
   require(trips.defined() || condition.defined(), ErrorKind::invalid_argument,
           "loop needs a trip count or a condition: it would never end");
   Impl::Bodies bodies{{{"body", &body}}, {}};
-  for (NetworkTensor t : captures) bodies.captures.push_back(impl_->check_shape(t, "a captured tensor"));
+  for (NetworkTensor t : captures) bodies.captures.push_back(impl_->need(t, "a captured tensor"));
   std::vector<ir::Value*> inputs{impl_->value(trips), impl_->value(condition)};
-  for (NetworkTensor t : carried) inputs.push_back(impl_->check_shape(t, "a carried tensor"));
+  for (NetworkTensor t : carried) inputs.push_back(impl_->need(t, "a carried tensor"));
   return impl_->append("Loop", std::move(inputs), {}, 0, "", &bodies);
 }
 
@@ -105,7 +105,7 @@ Network::Tensors Network::scan(const Tensors& states, const Tensors& sequences, 
   require(body != nullptr, ErrorKind::invalid_argument, "scan needs a body");
   require(!sequences.empty(), ErrorKind::invalid_argument, "scan needs a sequence: it would never end");
   Impl::Bodies bodies{{{"body", &body}}, {}};
-  for (NetworkTensor t : captures) bodies.captures.push_back(impl_->check_shape(t, "a captured tensor"));
+  for (NetworkTensor t : captures) bodies.captures.push_back(impl_->need(t, "a captured tensor"));
   ir::Attributes own;
   for (const auto& [key, value] : attributes) {
     require(key.starts_with("scan_"), ErrorKind::invalid_argument, "Scan has no attribute '", key, "'");
@@ -113,8 +113,8 @@ Network::Tensors Network::scan(const Tensors& states, const Tensors& sequences, 
   }
   own.set("num_scan_inputs", static_cast<std::int64_t>(sequences.size()));
   std::vector<ir::Value*> inputs;
-  for (NetworkTensor t : states) inputs.push_back(impl_->check_shape(t, "a state"));
-  for (NetworkTensor t : sequences) inputs.push_back(impl_->check_shape(t, "a sequence"));
+  for (NetworkTensor t : states) inputs.push_back(impl_->need(t, "a state"));
+  for (NetworkTensor t : sequences) inputs.push_back(impl_->need(t, "a sequence"));
   return impl_->append("Scan", std::move(inputs), std::move(own), 0, "", &bodies);
 }
 

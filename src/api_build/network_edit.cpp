@@ -136,7 +136,7 @@ Network::Tensors Network::outputs() const {
   return list;
 }
 
-std::string Network::name(NetworkTensor value) const { return impl_->check_shape(value, "the tensor")->name; }
+std::string Network::name(NetworkTensor value) const { return impl_->need(value, "the tensor")->name; }
 
 NetworkTensor Network::find(std::string_view name) const {
   ir::Value* const v = impl_->find(std::string(name));
@@ -146,25 +146,25 @@ NetworkTensor Network::find(std::string_view name) const {
 }
 
 NetworkNodeRef Network::producer(NetworkTensor value) const {
-  ir::Node* const node = impl_->check_shape(value, "the tensor")->producer;
+  ir::Node* const node = impl_->need(value, "the tensor")->producer;
   return node ? impl_->handle(node) : NetworkNodeRef{};
 }
 
 std::vector<NetworkNodeRef> Network::users(NetworkTensor value) const {
   std::vector<NetworkNodeRef> list;
-  for (ir::Node* user : impl_->check_shape(value, "the tensor")->users)
+  for (ir::Node* user : impl_->need(value, "the tensor")->users)
     if (const NetworkNodeRef ref = impl_->handle(user); std::find(list.begin(), list.end(), ref) == list.end()) list.push_back(ref);
   return list;
 }
 
 std::optional<Tensor> Network::constant_value(NetworkTensor value) const {
-  const ir::Value* v = impl_->check_shape(value, "the tensor");
+  const ir::Value* v = impl_->need(value, "the tensor");
   return v->is_constant() ? std::optional(v->constant->tensor) : std::nullopt;
 }
 
 void Network::rename(NetworkTensor value, const std::string& name) {
   impl_->may_edit();
-  ir::Value* v = impl_->check_shape(value, "the tensor");
+  ir::Value* v = impl_->need(value, "the tensor");
   require(!name.empty(), ErrorKind::invalid_argument, "a value needs a name");
   require(!impl_->find(name, v), ErrorKind::invalid_argument, "another value is named '", name, "'");
   if (const auto it = impl_->outputs.find(v->name); it != impl_->outputs.end() && it->second == v) {
@@ -258,7 +258,7 @@ void Network::set_input(NetworkNodeRef ref, int index, NetworkTensor tensor) {
 
 void Network::set_constant(NetworkTensor tensor, Tensor content) {
   impl_->may_edit();
-  ir::Value* const v = impl_->check_shape(tensor, "the tensor");
+  ir::Value* const v = impl_->need(tensor, "the tensor");
   require(v->is_constant(), ErrorKind::invalid_argument, "'", v->name, "' is no constant");
   require(content.defined() && content.dtype() != DType::string, ErrorKind::invalid_argument, "the new content of '", v->name,
           "' must be a tensor of numbers");
@@ -283,8 +283,8 @@ void Network::set_constant(NetworkTensor tensor, Tensor content) {
 
 void Network::replace(NetworkTensor old_value, NetworkTensor by) {
   impl_->may_edit();
-  ir::Value* const from = impl_->check_shape(old_value, "the tensor to replace");
-  ir::Value* const to = impl_->check_shape(by, "the tensor to take its place");
+  ir::Value* const from = impl_->need(old_value, "the tensor to replace");
+  ir::Value* const to = impl_->need(by, "the tensor to take its place");
   if (from == to) return;
   ir::Graph& graph = *impl_->graph;
   // What makes the new value may read the old one, and goes on doing so.

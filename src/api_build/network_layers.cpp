@@ -85,18 +85,18 @@ std::int64_t flag(bool value) { return value ? 1 : 0; }
 
 NetworkTensor Network::convolution(NetworkTensor x, NetworkTensor kernel, NetworkTensor bias, const ConvolutionOptions& options) {
   require(options.output_padding.empty(), ErrorKind::invalid_argument, "output_padding belongs to deconvolution");
-  ir::Value* image = impl_->check_shape(x, "the convolution's input");
-  return impl_->one("Conv", {image, impl_->check_shape(kernel, "the kernel"), impl_->value(bias)}, convolution_attributes(image, options));
+  ir::Value* image = impl_->need(x, "the convolution's input");
+  return impl_->one("Conv", {image, impl_->need(kernel, "the kernel"), impl_->value(bias)}, convolution_attributes(image, options));
 }
 
 NetworkTensor Network::deconvolution(NetworkTensor x, NetworkTensor kernel, NetworkTensor bias, const ConvolutionOptions& options) {
-  ir::Value* image = impl_->check_shape(x, "the deconvolution's input");
-  return impl_->one("ConvTranspose", {image, impl_->check_shape(kernel, "the kernel"), impl_->value(bias)},
+  ir::Value* image = impl_->need(x, "the deconvolution's input");
+  return impl_->one("ConvTranspose", {image, impl_->need(kernel, "the kernel"), impl_->value(bias)},
                     convolution_attributes(image, options));
 }
 
 NetworkTensor Network::pooling(Pooling kind, NetworkTensor x, const Shape& window_shape, const PoolingOptions& o) {
-  ir::Value* image = impl_->check_shape(x, "the pooling's input");
+  ir::Value* image = impl_->need(x, "the pooling's input");
   ir::Attributes attributes = window(spatial_rank(image), o.strides, o.padding, o.dilations);
   attributes.set("kernel_shape", window_shape);
   attributes.set("ceil_mode", flag(o.ceil_mode));
@@ -107,7 +107,7 @@ NetworkTensor Network::pooling(Pooling kind, NetworkTensor x, const Shape& windo
 
 NetworkTensor Network::matrix_multiply(NetworkTensor a, NetworkTensor b, bool transpose_a, bool transpose_b) {
   const auto operand = [&](NetworkTensor t, bool transpose) {
-    ir::Value* v = impl_->check_shape(t, "an operand of the product");
+    ir::Value* v = impl_->need(t, "an operand of the product");
     if (!transpose) return v;
     require(v->rank() >= 2, ErrorKind::invalid_argument, "an operand of rank ", v->rank(), " cannot be transposed");
     Shape order(static_cast<std::size_t>(v->rank()));
@@ -120,18 +120,18 @@ NetworkTensor Network::matrix_multiply(NetworkTensor a, NetworkTensor b, bool tr
 }
 
 NetworkTensor Network::elementwise(Elementwise op, NetworkTensor a, NetworkTensor b) {
-  ir::Value *left = impl_->check_shape(a, "the left operand"), *right = impl_->check_shape(b, "the right operand");
+  ir::Value *left = impl_->need(a, "the left operand"), *right = impl_->need(b, "the right operand");
   ir::Attributes attributes;
   if (op == Elementwise::mod && is_float(left->dtype())) attributes.set("fmod", 1);  // ONNX has no other remainder of floats
   return impl_->one(pick(kElementwise, op), {left, right}, std::move(attributes));
 }
 
-NetworkTensor Network::unary(Unary op, NetworkTensor x) { return impl_->one(pick(kUnary, op), {impl_->check_shape(x, "the operand")}); }
+NetworkTensor Network::unary(Unary op, NetworkTensor x) { return impl_->one(pick(kUnary, op), {impl_->need(x, "the operand")}); }
 
 NetworkTensor Network::activation(Activation kind, NetworkTensor x, std::optional<float> alpha, std::optional<float> beta) {
   require(static_cast<std::size_t>(kind) < kActivations.size(), ErrorKind::invalid_argument, "there is no such activation");
   const ActivationForm& form = kActivations[static_cast<std::size_t>(kind)];
-  ir::Value* value = impl_->check_shape(x, "the activation's input");
+  ir::Value* value = impl_->need(x, "the activation's input");
   if (kind == Activation::clip) {
     ir::Value* low = alpha ? impl_->scalar(value->dtype(), *alpha) : nullptr;
     return impl_->one("Clip", {value, low, beta ? impl_->scalar(value->dtype(), *beta) : nullptr});
@@ -146,35 +146,35 @@ NetworkTensor Network::activation(Activation kind, NetworkTensor x, std::optiona
 }
 
 NetworkTensor Network::softmax(NetworkTensor x, std::int64_t axis) {
-  return impl_->one("Softmax", {impl_->check_shape(x, "the operand")}, {{"axis", axis}});
+  return impl_->one("Softmax", {impl_->need(x, "the operand")}, {{"axis", axis}});
 }
 
 NetworkTensor Network::reduce(Reduce op, NetworkTensor x, const Shape& axes, bool keep_dims) {
-  ir::Value* value = impl_->check_shape(x, "the operand");
+  ir::Value* value = impl_->need(x, "the operand");
   return impl_->one(pick(kReduce, op), {value, axes.empty() ? nullptr : impl_->ints(axes)}, {{"keepdims", flag(keep_dims)}});
 }
 
 Network::TopK Network::top_k(NetworkTensor x, std::int64_t k, std::int64_t axis, bool largest) {
-  ir::Value* value = impl_->check_shape(x, "the operand");
+  ir::Value* value = impl_->need(x, "the operand");
   const Tensors results = impl_->append("TopK", {value, impl_->ints({k})}, {{"axis", axis}, {"largest", flag(largest)}}, 2);
   return {results[0], results[1]};
 }
 
 NetworkTensor Network::gather(NetworkTensor data, NetworkTensor indices, std::int64_t axis) {
-  return impl_->one("Gather", {impl_->check_shape(data, "the data"), impl_->check_shape(indices, "the indices")}, {{"axis", axis}});
+  return impl_->one("Gather", {impl_->need(data, "the data"), impl_->need(indices, "the indices")}, {{"axis", axis}});
 }
 
 NetworkTensor Network::shuffle(NetworkTensor x, const Shape& first, const std::optional<Shape>& dims, const Shape& second) {
   NetworkTensor result = x;
-  if (!first.empty()) result = impl_->one("Transpose", {impl_->check_shape(result, "the operand")}, {{"perm", first}});
-  if (dims) result = impl_->one("Reshape", {impl_->check_shape(result, "the operand"), impl_->ints(*dims)});
-  if (!second.empty()) result = impl_->one("Transpose", {impl_->check_shape(result, "the operand")}, {{"perm", second}});
-  impl_->check_shape(result, "the operand");
+  if (!first.empty()) result = impl_->one("Transpose", {impl_->need(result, "the operand")}, {{"perm", first}});
+  if (dims) result = impl_->one("Reshape", {impl_->need(result, "the operand"), impl_->ints(*dims)});
+  if (!second.empty()) result = impl_->one("Transpose", {impl_->need(result, "the operand")}, {{"perm", second}});
+  impl_->need(result, "the operand");
   return result;
 }
 
 NetworkTensor Network::slice(NetworkTensor x, const Shape& start, const Shape& size, const Shape& stride) {
-  ir::Value* value = impl_->check_shape(x, "the operand");
+  ir::Value* value = impl_->need(x, "the operand");
   const auto rank = static_cast<std::size_t>(value->rank());
   require(start.size() == rank && size.size() == rank && (stride.empty() || stride.size() == rank), ErrorKind::invalid_argument,
           "slice: start, size and stride need ", rank, " entries for ", ir::text(value->type), ", they have ", start.size(), ", ",
@@ -198,7 +198,7 @@ NetworkTensor Network::slice(NetworkTensor x, const Shape& start, const Shape& s
 
 NetworkTensor Network::concatenation(const Tensors& parts, std::int64_t axis) {
   std::vector<ir::Value*> values;
-  for (NetworkTensor t : parts) values.push_back(impl_->check_shape(t, "a part of the concatenation"));
+  for (NetworkTensor t : parts) values.push_back(impl_->need(t, "a part of the concatenation"));
   return impl_->one("Concat", std::move(values), {{"axis", axis}});
 }
 
@@ -212,45 +212,45 @@ ir::Attributes resize_attributes(const ResizeOptions& o) {
 }  // namespace
 
 NetworkTensor Network::resize(NetworkTensor x, const Shape& sizes, const ResizeOptions& options) {
-  ir::Value* value = impl_->check_shape(x, "the operand");
+  ir::Value* value = impl_->need(x, "the operand");
   return impl_->one("Resize", {value, nullptr, nullptr, impl_->ints(sizes)}, resize_attributes(options));
 }
 
 NetworkTensor Network::resize_by(NetworkTensor x, const std::vector<float>& scales, const ResizeOptions& options) {
-  ir::Value* value = impl_->check_shape(x, "the operand");
+  ir::Value* value = impl_->need(x, "the operand");
   Tensor list(DType::f32, {static_cast<std::int64_t>(scales.size())});
   std::copy(scales.begin(), scales.end(), list.mutable_data<float>());
   return impl_->one("Resize", {value, nullptr, impl_->graph->add_constant(std::move(list))}, resize_attributes(options));
 }
 
 NetworkTensor Network::normalization(NetworkTensor x, NetworkTensor scale, NetworkTensor bias, const NormalizationOptions& options) {
-  ir::Value *value = impl_->check_shape(x, "the operand"), *factor = impl_->check_shape(scale, "the scale");
+  ir::Value *value = impl_->need(x, "the operand"), *factor = impl_->need(scale, "the scale");
   if (options.groups == 0)
     return impl_->one("LayerNormalization", {value, factor, impl_->value(bias)}, {{"axis", options.axis}, {"epsilon", options.epsilon}});
-  return impl_->one("GroupNormalization", {value, factor, impl_->check_shape(bias, "the bias")},
+  return impl_->one("GroupNormalization", {value, factor, impl_->need(bias, "the bias")},
                     {{"num_groups", options.groups}, {"epsilon", options.epsilon}});
 }
 
 NetworkTensor Network::select(NetworkTensor condition, NetworkTensor yes, NetworkTensor no) {
-  return impl_->one("Where", {impl_->check_shape(condition, "the condition"), impl_->check_shape(yes, "an operand"),
-                              impl_->check_shape(no, "an operand")});
+  return impl_->one("Where", {impl_->need(condition, "the condition"), impl_->need(yes, "an operand"),
+                              impl_->need(no, "an operand")});
 }
 
-NetworkTensor Network::shape(NetworkTensor x) { return impl_->one("Shape", {impl_->check_shape(x, "the operand")}); }
+NetworkTensor Network::shape(NetworkTensor x) { return impl_->one("Shape", {impl_->need(x, "the operand")}); }
 
 NetworkTensor Network::cast(NetworkTensor x, DType to) {
-  return impl_->one("Cast", {impl_->check_shape(x, "the operand")}, {{"to", ops::onnx_number(to)}});
+  return impl_->one("Cast", {impl_->need(x, "the operand")}, {{"to", ops::onnx_number(to)}});
 }
 
 NetworkTensor Network::quantize(NetworkTensor x, NetworkTensor scale, NetworkTensor zero_point, std::int64_t axis) {
   return impl_->one("QuantizeLinear",
-                    {impl_->check_shape(x, "the operand"), impl_->check_shape(scale, "the scale"), impl_->value(zero_point)},
+                    {impl_->need(x, "the operand"), impl_->need(scale, "the scale"), impl_->value(zero_point)},
                     {{"axis", axis}});
 }
 
 NetworkTensor Network::dequantize(NetworkTensor x, NetworkTensor scale, NetworkTensor zero_point, std::int64_t axis) {
   return impl_->one("DequantizeLinear",
-                    {impl_->check_shape(x, "the operand"), impl_->check_shape(scale, "the scale"), impl_->value(zero_point)},
+                    {impl_->need(x, "the operand"), impl_->need(scale, "the scale"), impl_->value(zero_point)},
                     {{"axis", axis}});
 }
 

@@ -29,7 +29,7 @@ extern "C" tenfold_status tenfold_fallback_chain_report_failure(tenfold_fallback
                                                                 const char* why, int32_t* left) {
   return guarded([&] {
     require(need(fallback_chain, "the fallback chain").fallback_chain.has_value(), ErrorKind::invalid_argument,
-            "no engine of the fallback_chain is open that could have failed");
+            "no engine of the fallback chain is open that could have failed");
     const bool another = fallback_chain->fallback_chain->report_failure(
         status >= TENFOLD_RUN_NOT_READY ? ErrorKind::device : kind_of(status), why ? why : "");
     if (left) *left = another;

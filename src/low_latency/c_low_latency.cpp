@@ -119,7 +119,7 @@ extern "C" tenfold_status tenfold_latency_runner_swap(tenfold_latency_runner* ru
                                                       const tenfold_fallback_chain* fallback_chain) {
   return guarded([&] {
     require((engine != nullptr) != (fallback_chain != nullptr), ErrorKind::invalid_argument,
-            "give an engine or a fallback_chain, and not both");
+            "give an engine or a fallback chain, and not both");
     if (engine)
       of(runner).swap(engine->engine);
     else

@@ -12,7 +12,7 @@ EngineCandidate plan_candidate(const std::string& path, const std::string& devic
 }
 
 FallbackChain::FallbackChain(std::vector<EngineCandidate> candidates) : candidates_(std::move(candidates)) {
-  require(!candidates_.empty(), ErrorKind::invalid_argument, "a fallback_chain needs a candidate");
+  require(!candidates_.empty(), ErrorKind::invalid_argument, "a fallback chain needs a candidate");
   for (const EngineCandidate& candidate : candidates_)
     require(candidate.open != nullptr, ErrorKind::invalid_argument, "the candidate '", candidate.name, "' opens nothing");
 }
@@ -37,7 +37,7 @@ const Engine& FallbackChain::engine() {
 }
 
 bool FallbackChain::report_failure(ErrorKind kind, const std::string& why) {
-  require(engine_.has_value(), ErrorKind::invalid_argument, "no engine of the fallback_chain is open that could have failed");
+  require(engine_.has_value(), ErrorKind::invalid_argument, "no engine of the fallback chain is open that could have failed");
   failures_.push_back({candidate_, candidates_[static_cast<std::size_t>(candidate_)].name, kind, why});
   engine_.reset();
   return ++candidate_ < static_cast<int>(candidates_.size());

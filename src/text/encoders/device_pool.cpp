@@ -1,4 +1,4 @@
-#include "text/encoders/pool.h"
+#include "text/encoders/device_pool.h"
 
 #include <algorithm>
 #include <atomic>

@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "text/encoders/call.h"
+#include "text/encoders/parallel_call.h"
 
 namespace tenfold::encoders {
 

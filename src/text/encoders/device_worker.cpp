@@ -1,4 +1,4 @@
-#include "text/encoders/worker.h"
+#include "text/encoders/device_worker.h"
 
 #include <algorithm>
 #include <bit>

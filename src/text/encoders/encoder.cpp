@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "tenfold/internal/as_error.h"
-#include "text/encoders/pool.h"
+#include "text/encoders/device_pool.h"
 #include "text/encoders/info.h"
 #include "text/encoders/text_reader.h"
 #include "text/fail.h"

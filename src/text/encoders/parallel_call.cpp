@@ -1,4 +1,4 @@
-#include "text/encoders/call.h"
+#include "text/encoders/parallel_call.h"
 
 #include <algorithm>
 #include <chrono>

@@ -3,8 +3,8 @@
 
 #include <thread>
 
-#include "text/encoders/queue.h"
-#include "text/encoders/worker.h"
+#include "text/encoders/work_queue.h"
+#include "text/encoders/device_worker.h"
 
 namespace tenfold::encoders {
 

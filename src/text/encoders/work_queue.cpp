@@ -1,4 +1,4 @@
-#include "text/encoders/queue.h"
+#include "text/encoders/work_queue.h"
 
 #include "text/fail.h"
 

@@ -1,5 +1,5 @@
 // Who gets which piece, and that each is computed once whoever fails.
-#include "text/encoders/queue.h"
+#include "text/encoders/work_queue.h"
 
 #include <gtest/gtest.h>
 
