@@ -69,10 +69,10 @@ bool DevicePool::packs(const OutputRequest& request) const {
 // the caller's thread does without others.
 void DevicePool::compute(std::size_t texts, const OutputRequest& request, const EncodeCall& call, const Read& read, const RowSink& sink) {
   const bool packed = packs(request);
-  std::optional<ParallelCall> call;
+  std::optional<ParallelCall> parallel;
   std::size_t open = 0, ready = 0;  // pieces of the last window; texts
   for (std::size_t at = 0; at < texts; at += kWindow) {
-    if (call) call->wait(open, [&](std::size_t done) { tell(call, done, texts); });
+    if (parallel) parallel->wait(open, [&](std::size_t done) { tell(call, done, texts); });
     const auto window = std::make_shared<Window>();
     window->first = at;
     read(at, std::min(kWindow, texts - at), window->tokens);
@@ -84,12 +84,13 @@ void DevicePool::compute(std::size_t texts, const OutputRequest& request, const 
       }
       continue;
     }
-    if (!call)
-      call.emplace(workers_, strategy_, turn_++, request, sink, log_, request.output == OutputRequest::vectors ? pooler_.get() : nullptr);
+    if (!parallel)
+      parallel.emplace(workers_, strategy_, turn_++, request, sink, log_,
+                       request.output == OutputRequest::vectors ? pooler_.get() : nullptr);
     open = pieces.size();
-    call->add(std::move(pieces));
+    parallel->add(std::move(pieces));
   }
-  if (call) call->finish([&](std::size_t done) { tell(call, done, texts); });
+  if (parallel) parallel->finish([&](std::size_t done) { tell(call, done, texts); });
 }
 
 bool DevicePool::is_one() const { return !pooler_ && workers_.size() == 1 && workers_.front()->place().processors.empty(); }
