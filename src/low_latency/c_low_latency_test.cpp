@@ -141,7 +141,7 @@ TEST(CLowLatency, TheNewestRow) {
   ok(tenfold_latency_runner_infer(runner, window.data(), early, 1, &answer));
   EXPECT_EQ(answer.full_recompute, 0);
   EXPECT_EQ(answer.late_start, 1) << "it was due long ago";
-  ok(tenfold_latency_runner_infer(runner, window.data(), full_recompute, 0, &answer));
+  ok(tenfold_latency_runner_infer(runner, window.data(), whole, 0, &answer));
   EXPECT_EQ(answer.full_recompute, 1);
   EXPECT_EQ(answer.late_start, 0);
   for (int i = 0; i < low_latency::SlidingLstm::kUnits; ++i) EXPECT_NEAR(early[i], whole[i], 1e-6);

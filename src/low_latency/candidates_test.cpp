@@ -121,8 +121,8 @@ std::string plan_file(const std::string& name, const std::string& bytes) {
 
 TEST(Candidates, PlansThatAreMissingCutOrFlippedAreRefusedWithTheReason) {
   const ToyCnn cnn;
-  const auto full_recompute = cnn.engine().serialize();
-  const std::string bytes(reinterpret_cast<const char*>(whole.data()), whole.size());
+  const auto plan = cnn.engine().serialize();
+  const std::string bytes(reinterpret_cast<const char*>(plan.data()), plan.size());
   std::string flipped = bytes;
   flipped[flipped.size() / 2] = static_cast<char>(flipped[flipped.size() / 2] ^ 0x10);
   const std::string cut = plan_file("cut.plan", bytes.substr(0, bytes.size() - 100)), bad = plan_file("flipped.plan", flipped);

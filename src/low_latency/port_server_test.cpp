@@ -178,12 +178,12 @@ TEST(PortServer, HostileClientsHarmNobody) {
 TEST(PortServer, OffersThatAreCutOrChangedAreRefused) {
   const ToyCnn cnn;
   LatencyRunner runner(cnn.engine());
-  const std::string full_recompute = written({.layout = layout_of(runner.bindings()), .port = {}});
-  EXPECT_EQ(read_offer(full_recompute).layout.input_bytes, 128);
-  for (std::size_t cut = 0; cut < whole.size(); ++cut) EXPECT_THROW(read_offer(whole.substr(0, cut)), Error) << cut;
+  const std::string full_offer = written({.layout = layout_of(runner.bindings()), .port = {}});
+  EXPECT_EQ(read_offer(full_offer).layout.input_bytes, 128);
+  for (std::size_t cut = 0; cut < full_offer.size(); ++cut) EXPECT_THROW(read_offer(full_offer.substr(0, cut)), Error) << cut;
   unsigned random = 9;
   for (int i = 0; i < 5000; ++i) {
-    std::string changed = full_recompute;
+    std::string changed = full_offer;
     random = random * 1664525u + 1013904223u;
     changed[(random >> 8) % changed.size()] = static_cast<char>(random >> 24);
     try {

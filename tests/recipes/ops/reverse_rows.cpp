@@ -6,7 +6,7 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  call.need(call.rank(0) >= 1, "a scalar has no rows");
+  call.check_shape(call.rank(0) >= 1, "a scalar has no rows");
   call.out(0, call.dtype(0), call.dims(0));
 }
 
