@@ -98,7 +98,7 @@ void bind_layers(nb::module_& m) {
       .def("mark_output", [](Layers& l, nb::handle operand, const std::string& name) { l.mark_output(operand_of(operand), name); })
       .def("unmark_output", &Layers::unmark_output)
       .def("is_output", &Layers::is_output)
-      .def("settle", &Layers::settle);
+      .def("finalize", &Layers::finalize);
 }
 
 }  // namespace tenfold::python

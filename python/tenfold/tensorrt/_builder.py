@@ -126,7 +126,7 @@ class Builder(Allocated, Builder7):
     def is_network_supported(self, network: INetworkDefinition, config: IBuilderConfig) -> bool:
         """Whether layers and configuration fit together; the logger tells what does not. A build may still end for want of memory."""
         try:
-            network._settle()
+            network._finalize()
         except Error as error:
             fail(self._logger, error)
             return False
@@ -140,7 +140,7 @@ class Builder(Allocated, Builder7):
                             f'{type(network).__name__} and {type(config).__name__}')
         say_device(self._logger)
         try:
-            network._settle()
+            network._finalize()
         except Error as error:
             fail(self._logger, error)
             return None

@@ -116,7 +116,7 @@ class INetworkDefinition(Marks, AddPlugins, Recording):
     def _inputs(self) -> list[ITensor]: return [ITensor(self, value) for value in self._graph.inputs]
 
     def _outputs(self) -> list[ITensor]:
-        self._settle()
+        self._finalize()
         return [self._of_value(value) for value in self._graph.outputs]
 
     # Layers that were added one by one.
@@ -140,7 +140,7 @@ class INetworkDefinition(Marks, AddPlugins, Recording):
         say_once(self._logger, f'{name} = {value} of a layer has no effect in Tenfold: {why}')
         self._notes[layer, name] = value
 
-    def _settle(self) -> None:
+    def _finalize(self) -> None:
         if self._made:
             self._made.finalize()
 

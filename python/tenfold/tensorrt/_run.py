@@ -90,7 +90,7 @@ class Run(KnownSizes, Recording):
             if self._made_of is not self._engine._engine:
                 self._begin()
             self._stream = address_of(stream or 0, 'stream_handle') if self._engine._on_gpu else 0
-            copied = [] if self._settled else self._settle()
+            copied = [] if self._settled else self._finalize()
             self._start(stream is not None)
             for name in copied:
                 self._deliver(name)
@@ -103,7 +103,7 @@ class Run(KnownSizes, Recording):
             return False
         return True
 
-    def _settle(self) -> list[str]:
+    def _finalize(self) -> list[str]:
         """Binds what changed. Outputs whose results are to be copied when the run is over: nobody knows their size before."""
         if missing := self._shapes_missing():
             raise InvalidArgument(f'inputs without a shape: {", ".join(missing)}; set_input_shape() sets it')

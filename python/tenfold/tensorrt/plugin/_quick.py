@@ -54,7 +54,7 @@ class Quick(IPluginV3, IPluginV3OneCore, IPluginV3OneBuild, IPluginV3OneRuntime)
             if not isinstance(each, TensorDesc):
                 raise TypeError(f'{self._definition.plugin_id}: the registered function returns TensorDescs, got {type(each).__name__}')
             if each.is_size_tensor:
-                each._settle(i)   # type: ignore[attr-defined]
+                each._finalize(i)   # type: ignore[attr-defined]
         return made
 
     def get_output_data_types(self, input_types: Any) -> Any:

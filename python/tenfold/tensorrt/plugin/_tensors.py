@@ -148,7 +148,7 @@ class SizeTensorDesc(TensorDesc):
 
     def expr(self) -> SizeTensorShapeExpr: return SizeTensorShapeExpr(self._extent)
 
-    def _settle(self, index: int) -> None:
+    def _finalize(self, index: int) -> None:
         reported = _BUILDER.declare_size_tensor(index, self._opt._expr, self._upper._expr)
         self._extent._extent, self._extent._size_of = reported._extent, reported._size_of
 
