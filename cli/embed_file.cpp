@@ -11,6 +11,7 @@
 #include "files.h"
 #include "stop_signal.h"
 #include "vector_file.h"
+#include "tenfold/device.h"
 
 namespace tenfold::cli {
 namespace {
@@ -74,7 +75,7 @@ void skip(TextWindows& windows, const VectorFile::Mark& mark) {
 // While a GPU computes one window, the next one is made into tokens. On a CPU both want the same processors.
 std::size_t windows_at_once(const Encoder& encoder) {
   for (const DeviceWork& one : encoder.devices())
-    if (!one.device.starts_with("cuda")) return 1;
+    if (!is_gpu(one.device)) return 1;
   return 2;
 }
 

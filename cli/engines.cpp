@@ -33,7 +33,7 @@ void check_device(const ExecOptions& o) {
   const std::string why = why_no_gpu();
   const std::string words =
       "there is no device '" + o.build.device + "' here; Tenfold found " + names + (why.empty() ? "" : " (" + why + ")");
-  if (o.build.device.starts_with("cuda")) throw Error(ErrorKind::device, words);   // as the library says it of a GPU that is not there
+  if (is_gpu(o.build.device)) throw Error(ErrorKind::device, words);   // as the library says it of a GPU that is not there
   throw UsageError(words);
 }
 

@@ -28,6 +28,9 @@ void merge(std::map<std::string, Shape>& into, const std::string& flag, const st
   for (auto& [name, shape] : parse_shapes(flag, text)) into[name] = shape;
 }
 
+void parse_to(const char* flag, const std::string& text, int& to) { to = parse_int(flag, text, 0); }
+void parse_to(const char* flag, const std::string& text, double& to) { to = parse_number(flag, text, 0); }
+
 void model_flags(Flags& f, ExecOptions& o, int& profile) {
   f.group("Model, plan and shapes");
   f.add_text("onnx", o.onnx, "FILE", "the model to build");
@@ -55,6 +58,17 @@ void model_flags(Flags& f, ExecOptions& o, int& profile) {
          [&o](const std::string& text) { o.build.external_data_dirs.push_back(text); }});
 }
 
+// Those that the table of fields describes: on, off, or a number.
+void add_field_flags(Flags& f, BuildConfig& config) {
+#define TF_FIELD(type, field, initial, forms, c, flag) \
+  if ([[maybe_unused]] type& to = config.field; true) { flag }
+#define TF_FLAG_ON(name, help) f.add_switch(name, to, help);
+#define TF_FLAG_OFF(name, help) f.add({name, "", help, [&to](const std::string&) { to = false; }});
+#define TF_FLAG_NUMBER(name, value, help) \
+  f.add({name, value, help, [&to](const std::string& text) { parse_to(name, text, to); }});
+#include "tenfold/build_fields.h"
+}
+
 void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
   f.group("Building");
   f.add({"builderOptimizationLevel", "N", "0 times nothing, 3 is the default, 5 searches longest", [&o](const std::string& text) {
@@ -69,16 +83,7 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
   add_precision_flags(f, o);
   add_calibration_flags(f, o);
   add_budget_flags(f, o);
-  f.add({"noTF32", "",
-         "+float32 is not rounded, denormals are kept: no TF32 on a GPU; on a CPU, where products of less than 64 KiB never are rounded, "
-         "no Winograd, Strassen, narrower weights or pairs of bf16",
-         [&o](const std::string&) { o.build.tf32 = false; }});
-  f.add({"noWinograd", "", "+no convolution by Winograd's transforms on a CPU", [&o](const std::string&) { o.build.winograd = false; }});
-  f.add({"noStrassen", "", "+no product by Strassen's algorithm on a CPU", [&o](const std::string&) { o.build.strassen = false; }});
-  f.add({"noFastExp", "", "+softmax on a CPU as the model writes it, by the exponential of all other steps; attention is not fused",
-         [&o](const std::string&) { o.build.fast_exp = false; }});
-  f.add({"noOverflowCheck", "", "+with --fp16 on a GPU, do not look first for what 16 bits cannot hold (on --loadInputs, or random values)",
-         [&o](const std::string&) { o.build.check_overflow = false; }});
+  add_field_flags(f, o.build);
   add_packing_flag(f, o.build);
   add_newest_row_flag(f, o.build);
   f.add({"memPoolSize", "workspace:MiB", "+memory that a tactic may use while it runs; MiB, or with B, K, M, G",
@@ -87,20 +92,11 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
          "+reference, native, onednn, cublas_lt, cudnn: exactly these, or changed with + and - (default: all but onednn); TensorRT's "
          "names, too",
          [&o](const std::string& text) { o.build.tactic_sources = parse_sources(o.build.tactic_sources, text, o.notes); }});
-  f.add({"maxTactics", "N", "+time at most N candidates for each problem, over all tactics and layouts",
-         [&o](const std::string& text) { o.build.max_tactics = parse_int("maxTactics", text, 0); }});
-  f.add({"avgTiming", "N", "+time N launches of each candidate; default: as many as the level has time for",
-         [&o](const std::string& text) { o.build.timing_repetitions = parse_int("avgTiming", text, 0); }});
-  f.add({"buildTimeout", "SECONDS", "+end a build that takes longer, with an error that names its stage (default: no limit)",
-         [&o](const std::string& text) { o.build.time_limit_s = parse_number("buildTimeout", text, 0); }});
   f.add_switch("noBuilderCache", no_cache, "+forget --timingCacheFile");
   add_pass_flags(f, o.build);
   add_kernel_flags(f);
-  f.add_switch("errorOnTimingCacheMiss", o.build.error_on_cache_miss, "+fail where a time is not in the cache");
   f.add({"cpuFeatures", "LIST", "+use only these: avx2,avx512,vnni,avx512bf16,amxint8,amxbf16",
          [&o](const std::string& text) { o.build.cpu_features = parse_cpu_features(text); }});
-  f.add_switch("refit", o.build.refittable,
-               "+a plan whose weights can be replaced without a rebuild; scalars and quantization parameters stay fixed");
   f.add({"refitFromOnnx", "[MODEL]", "+give a loaded plan the weights of MODEL, or of --onnx: same graph, other values",
          [&o](const std::string& text) { o.refit_from_onnx = true, o.refit_from = text; }});
   for (const char* name : {"versionCompatible", "vc"})
@@ -234,7 +230,7 @@ void take_refit_model(ExecOptions& o) {
 // trtexec works on a GPU. Where there is none the CPU is better than nothing, if that is said.
 void take_trtexec_device(ExecOptions& o) {
   for (const DeviceDescription& d : devices())
-    if (d.device.starts_with("cuda")) {
+    if (is_gpu(d.device)) {
       o.build.device = d.device;
       return o.notes.push_back("as trtexec the device is " + d.device + " (" + d.name + "); --device names another"), void();
     }

@@ -28,7 +28,7 @@ void add_hint_flag(Flags& f, ExecOptions& o) {
 }
 
 void follow_hint(ExecOptions& o) {
-  const bool cpu = o.build.device.rfind("cuda", 0) != 0;
+  const bool cpu = !is_gpu(o.build.device);
   if (o.throughput && cpu && o.build.threads == 0 && (o.load_engine.empty() || o.retune)) o.build.threads = 1;
 }
 

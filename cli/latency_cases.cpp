@@ -3,6 +3,7 @@
 
 #include "latency.h"
 #include "tenfold/network.h"
+#include "tenfold/device.h"
 
 namespace tenfold::cli {
 namespace {
@@ -101,7 +102,7 @@ std::vector<LatencyCase> latency_cases(const LatencyWish& w) {
   std::vector<LatencyCase> cases;
   for (const std::string& size : w.sizes) cases.push_back(lstm_case(size, w.build));
   if (!cases.empty()) return cases;
-  const bool gpu = w.build.device.rfind("cuda", 0) == 0;
+  const bool gpu = is_gpu(w.build.device);
   std::vector<EngineCandidate> candidates = {first_candidate(w, gpu)};
   if (model && gpu) candidates.push_back(untimed("direct", w, w.build.device));
   if (model && (gpu || plan)) candidates.push_back(untimed("cpu", w, "cpu"));

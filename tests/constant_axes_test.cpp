@@ -54,7 +54,7 @@ std::optional<ir::Graph> with_rank(const std::string& text, std::size_t which, i
 }
 
 double tolerance(const std::string& pass, const std::string& text) {
-  const bool rounds = pass.starts_with("quantize_rows") || pass == "fuse_float8_attention";
+  const bool rounds = pass.starts_with("quantize_rows") || pass.ends_with("_to_float8") || pass == "fuse_float8_attention";
   return text.find("QuantizeLinear") != std::string::npos || pass == "remove_qdq" ? 0.1 : rounds ? 0.05 : 1e-4;
 }
 

@@ -7,6 +7,8 @@ ALONE, the headers of src/backends and of its device. Test files may include any
 A third, `| room | may include |`, does that for the folders inside ROOMED, whose own files include none of them; `| in runtime |` for
 the folders of src/runtime, where `.` is what lies beside them, which may include all. `| in python | may import |` says which modules
 the folders of python/ import beside the standard library's.
+
+Fails, too, where code above the backends compares the name of a device, or looks into the name of an operator.
 """
 import pathlib
 import re
@@ -114,9 +116,30 @@ def problems_in_python():
                 yield f'{source.relative_to(ROOT)}:{number}: python/{folder} may not import {module}'
 
 
+# Names of devices and parts of operators' names, compared where a question is to be asked: backends/device_traits.h (kind_of,
+# gpu_ordinal), tenfold/device.h (is_gpu), ir/op_traits.h.
+COMPARED = re.compile(r'''(starts_with|rfind|find)\(["'](cuda|gpu)|[=!]= *"cuda"|\bkind *[=!]= *"(cpu|cuda|null)"|'''
+                      r'''\bop(\(\))?\.(r?find|starts_with|ends_with|contains)\("[A-Za-z]''')
+ASKED = ('src/backends/', 'src/onnx_')   # where devices get their names; where the standard's names are read and written
+# The text of a plug-in's table, which says "cpu" or "cuda".
+TABLES = ('src/runtime/plugins/struct.cpp', 'python/native/plugin_operator.cpp', 'python/native/plugin_tactic.cpp')
+
+
+def problems_of_names():
+    for folder in ('src', 'cli', 'include', 'python/native'):
+        for source in sources(ROOT / folder):
+            path = source.relative_to(ROOT).as_posix()
+            if path.startswith(ASKED) or path in TABLES:
+                continue
+            for number, line in enumerate(source.read_text().splitlines(), 1):
+                if COMPARED.search(line):
+                    yield (f'{path}:{number}: asks by a name: kind_of() or gpu_ordinal() of backends/device_traits.h, is_gpu() of '
+                           f'tenfold/device.h, or a trait of the operator')
+
+
 def main():
     allowed = table('folder')
-    problems = [*problems_in_backends(), *problems_in_rooms(), *problems_in_runtime()]
+    problems = [*problems_in_backends(), *problems_in_rooms(), *problems_in_runtime(), *problems_of_names()]
     for folder in sorted(p.name for p in (ROOT / 'src').iterdir() if p.is_dir()):
         if folder not in allowed:
             problems.append(f'src/{folder} is not in the layer table')

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes docs/operators.md and docs/cli.md from what the program says: write_docs.py TENFOLD; --check only compares,
-and looks for the examples of CONTRIBUTING.md in the sources."""
+"""Writes docs/operators.md and docs/cli.md from what the program says, and docs/build-options.md from the table of
+BuildConfig's fields: write_docs.py TENFOLD; --check only compares, and looks for the examples of CONTRIBUTING.md in the sources."""
 import json
 import pathlib
 import re
@@ -53,6 +53,37 @@ def command_line(program):
     return text + '\n' + (DOCS / 'cli-levels.md').read_text()
 
 
+def arguments_of(call):
+    """Of a macro's call: "(a, f(b, c), "d, e")" is a, f(b, c) and "d, e"."""
+    words, depth, start = [], 0, 1
+    for at, token in ((m.start(), m.group()) for m in re.finditer(r'"(?:[^"\\\\]|\\\\.)*"|[(){},]', call)):
+        depth += (token in '({') - (token in ')}')
+        if depth == 0 or (depth == 1 and token == ','):
+            words.append(' '.join(call[start:at].split()))
+            start = at + 1
+        if depth == 0:
+            return words
+
+
+def build_options(program):
+    table = (DOCS.parent / 'include' / 'tenfold' / 'build_fields.h').read_text()
+    text = ('# Options of a build\n\n' + NOTE + '\nThe fields of `BuildConfig`, which are the keywords of `tenfold.build()`, from '
+            '[tenfold/build_fields.h](../include/tenfold/build_fields.h), which says what each means. C: the member of '
+            '`tenfold_build_config`, whose zero means the default. Flag: of `tenfold exec`. Plan cache: whether plans of another value '
+            'have another key; device, plug-ins and files of weights count there by what they are. Worker: whether it travels to a process that builds in the background. Kept: whether a plan that keeps its '
+            'model keeps it.\n\n'
+            '| field | type | default | C | flag | plan cache | worker | kept |\n|---|---|---|---|---|---|---|---|\n')
+    for row in re.finditer(r'^TF_FIELD(?=\()', table, re.MULTILINE):
+        kind, name, default, forms, c, flag = arguments_of(table[row.end():])
+        members = re.findall(r'\w+', c.partition('(')[2])
+        member = name if c == 'TF_C_OWN' else members[1 if c.startswith('TF_C_NEW') else 0]
+        flags = re.findall(r'^\w+\("([\w-]+)"', flag)
+        text += (f'| `{name}` | {cell(kind)} | {cell(default) if default != "{}" else ""} | `{member}` | '
+                 f'{cell("--" + flags[0]) if flags else ""} | {"yes" if ".key" in forms else ""} | '
+                 f'{"yes" if ".request" in forms else ""} | {"yes" if ".kept" in forms else ""} |\n')
+    return text
+
+
 def invented_examples():
     """Code of CONTRIBUTING.md that stands nowhere in the sources."""
     sources = [path.read_text() for path in (DOCS.parent / 'src').rglob('*.cpp')]
@@ -67,7 +98,7 @@ def main():
     if len(words) != 1:
         sys.exit(__doc__)
     stale = []
-    for name, write in (('operators.md', operators), ('cli.md', command_line)):
+    for name, write in (('operators.md', operators), ('cli.md', command_line), ('build-options.md', build_options)):
         path, text = DOCS / name, write(words[0])
         if '--check' not in sys.argv:
             path.write_text(text)

@@ -26,6 +26,8 @@ struct DeviceDescription {
   int cores = 0;                                                  // cores of those threads, with all their hyperthreads
 };
 TENFOLD_API std::vector<DeviceDescription> devices();
+// Whether a name of a device ("cuda:0", "cpu") is that of a GPU, be it there or not.
+TENFOLD_API bool is_gpu(std::string_view device);
 // Bytes that a GPU ("cuda:0") has free now; -1 for a CPU.
 TENFOLD_API std::int64_t free_memory(const std::string& device);
 // Why no GPU can be used, in one line; empty if devices() lists one.

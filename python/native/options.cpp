@@ -1,4 +1,4 @@
-// The one table of keywords: the fields of BuildConfig and of LoadOptions.
+// Keywords: the fields of BuildConfig, as tenfold/build_fields.h has them, and of LoadOptions.
 #include "options.h"
 
 #include <nanobind/stl/string.h>
@@ -21,30 +21,12 @@ struct Option {
   void (*set)(Config& to, nb::handle value, const std::shared_ptr<Callbacks>& callbacks);
 };
 
-void need_callable(nb::handle value) {
+nb::handle callable(nb::handle value) {
   if (PyCallable_Check(value.ptr()) == 0) throw WrongValue{"a function"};
+  return value;
 }
 
 using Calls = const std::shared_ptr<Callbacks>&;
-#define FIELD(config, field)                                                                                             \
-  {                                                                                                                      \
-#field, annotation < decltype(config::field)>(), [](config & to, nb::handle value, Calls) { take(value, to.field); } \
-  }
-#define FIELD_BY(config, field, taker)                                                                                    \
-  {                                                                                                                       \
-#field, annotation < decltype(config::field)>(), [](config & to, nb::handle value, Calls) { taker(value, to.field); } \
-  }
-#define CALLBACK(config, field, statement)                                                                        \
-  {                                                                                                               \
-#field, annotation<decltype(config::field)>(), []([[maybe_unused]] config& to, nb::handle value, Calls calls) { \
-     need_callable(value);                                                               \
-     statement;                                                                          \
-   } \
-  }
-
-#define CALLBACK_OF(config, field, statement) \
-  { #field, annotation<decltype(config::field)>(), [](config& to, nb::handle value, Calls calls) { statement; } }
-
 // A dict of Calibration's fields, or its samples alone.
 void take_calibration(nb::handle value, BuildConfig& to, Calls calls) {
   constexpr const char* kWanted =
@@ -104,67 +86,45 @@ void take_budget(nb::handle value, ErrorBudget& to, Calls calls) {
   }
 }
 
+// What a keyword sets: as its type says (values.h), or as the field does.
+template <class Config, auto kField>
+void take_field(Config& to, nb::handle value, Calls) { take(value, to.*kField); }
+
 using B = BuildConfig;
+template <>
+void take_field<B, &B::tactic_sources>(B& to, nb::handle value, Calls) { take_tactic_sources(value, to.tactic_sources); }
+template <>
+void take_field<B, &B::cpu_features>(B& to, nb::handle value, Calls) { take_cpu_features(value, to.cpu_features); }
+template <>
+void take_field<B, &B::calibration>(B& to, nb::handle value, Calls calls) { take_calibration(value, to, calls); }
+template <>
+void take_field<B, &B::budget>(B& to, nb::handle value, Calls calls) { take_budget(value, to.budget.emplace(), calls); }
+template <>
+void take_field<B, &B::choose_tactic>(B& to, nb::handle value, Calls calls) { to.choose_tactic = calls->choose(callable(value)); }
+template <>
+void take_field<B, &B::dump>(B& to, nb::handle value, Calls calls) { to.dump = calls->dump(callable(value)); }
+template <>
+void take_field<B, &B::log>(B&, nb::handle value, Calls calls) { calls->log_to(callable(value)); }
+template <>
+void take_field<B, &B::progress>(B&, nb::handle value, Calls calls) { calls->progress_to(callable(value)); }
+
 constexpr Option<B> kBuild[] = {
-    FIELD(B, device),
-    FIELD(B, threads),
-    FIELD(B, pin_threads),
-    FIELD(B, profiles),
-    FIELD(B, input_formats),
-    FIELD(B, output_formats),
-    FIELD(B, overridable),
-    FIELD(B, input_defaults),
-    FIELD(B, fp16),
-    FIELD(B, bf16),
-    FIELD(B, int8),
-    FIELD(B, fp8),
-    CALLBACK_OF(B, calibration, take_calibration(value, to, calls)),
-    CALLBACK_OF(B, budget, take_budget(value, to.budget.emplace(), calls)),
-    FIELD(B, auto_precision),
-    FIELD(B, layer_types),
-    FIELD(B, check_overflow),
-    FIELD(B, typical_inputs),
-    FIELD(B, tf32),
-    FIELD(B, tf32_convolutions),
-    FIELD(B, tf32_matmul),
-    FIELD(B, winograd),
-    FIELD(B, strassen),
-    FIELD(B, fast_exp),
-    FIELD(B, pack_tokens),
-    FIELD(B, newest_row),
-    FIELD(B, optimization_level),
-    FIELD(B, max_tactics),
-    FIELD(B, timing_repetitions),
-    FIELD_BY(B, tactic_sources, take_tactic_sources),
-    FIELD(B, workspace_bytes),
-    FIELD_BY(B, cpu_features, take_cpu_features),
-    FIELD(B, timing_cache),
-    FIELD(B, timings),
-    FIELD(B, error_on_cache_miss),
-    FIELD(B, time_limit_s),
-    FIELD(B, disabled_passes),
-    FIELD(B, external_data_dirs),
-    FIELD(B, initializers),
-    FIELD(B, keep_portable_graph),
-    FIELD(B, version_compatible),
-    FIELD(B, hardware_compatible),
-    FIELD(B, refittable),
-    FIELD(B, random_choices),
-    FIELD(B, forced_tactics),
-    CALLBACK(B, choose_tactic, to.choose_tactic = calls->choose(value)),
-    FIELD(B, labels),
-    FIELD(B, plugins),
-    CALLBACK(B, log, calls->log_to(value)),
-    FIELD(B, runtime),
-    CALLBACK(B, progress, calls->progress_to(value)),
-    CALLBACK(B, dump, to.dump = calls->dump(value)),
+#define TF_FIELD(type, name, initial, forms, c, flag) {#name, annotation<decltype(B::name)>(), take_field<B, &B::name>},
+#include "tenfold/build_fields.h"
 };
 
 using L = LoadOptions;
+template <>
+void take_field<L, &L::cpu_features>(L& to, nb::handle value, Calls) { take_cpu_features(value, to.cpu_features); }
+template <>
+void take_field<L, &L::log>(L&, nb::handle value, Calls calls) { calls->log_to(callable(value)); }
+
+#define FIELD(name) {#name, annotation<decltype(L::name)>(), take_field<L, &L::name>}
 constexpr Option<L> kLoad[] = {
-    FIELD(L, weights),     FIELD(L, verify_weights), FIELD_BY(L, cpu_features, take_cpu_features), FIELD(L, device),  FIELD(L, threads),
-    FIELD(L, pin_threads), FIELD(L, plugins),        CALLBACK(L, log, calls->log_to(value)),       FIELD(L, runtime), FIELD(L, device_code),
+    FIELD(weights),     FIELD(verify_weights), FIELD(cpu_features), FIELD(device),  FIELD(threads),
+    FIELD(pin_threads), FIELD(plugins),        FIELD(log),          FIELD(runtime), FIELD(device_code),
 };
+#undef FIELD
 
 // How a message names what was called, and what it was given.
 struct Asked {

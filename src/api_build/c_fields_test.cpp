@@ -1,4 +1,5 @@
 // Every field of the C++ interface's structs is reached from C. Each is named here, so that a new one does not compile until C has it.
+// (Of BuildConfig, tenfold/build_fields.h has what C has in its place; src/background/build_fields_test.cpp tries its numbers.)
 #include <gtest/gtest.h>
 
 #include "api_build/c_builder.h"
@@ -88,49 +89,44 @@ TEST(CFields, OfABuild) {
   c.dump = [](void*, const char*, const char*) {};
 
   const BuildConfig made = c::config_of(&c);
-  const auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
-               calibration, budget, auto_precision, layer_types, check_overflow, typical_inputs, tf32, tf32_convolutions, tf32_matmul,
-               winograd, strassen, fast_exp, pack_tokens, newest_row, optimization_level, max_tactics, timing_repetitions, tactic_sources,
-               workspace_bytes, cpu_features, timing_cache, timings, error_on_cache_miss,
-               time_limit_s, disabled_passes, external_data_dirs, initializers,
-               keep_portable_graph, version_compatible, hardware_compatible, refittable, random_choices, forced_tactics, choose_tactic,
-               labels, plugins, log, runtime, progress, dump] = made;
-  EXPECT_EQ(device, "cuda:1");
-  EXPECT_EQ(threads, 3);
-  EXPECT_TRUE(pin_threads && fp16 && bf16 && error_on_cache_miss && version_compatible && hardware_compatible && refittable);
-  EXPECT_FALSE(tf32_convolutions || tf32_matmul);
-  EXPECT_FALSE(int8 || fp8 || check_overflow || tf32 || winograd || strassen || fast_exp || keep_portable_graph);
-  ASSERT_EQ(profiles.size(), 1u);
-  EXPECT_EQ(profiles[0].at("x").opt, Shape{3});
-  EXPECT_EQ(input_formats.at("x").dtype, DType::f16);
-  EXPECT_EQ(input_formats.at("x").order, BindingOrder::hwc);
-  EXPECT_EQ(output_formats.at("y").dtype, std::nullopt);
-  EXPECT_EQ(output_formats.at("y").order, BindingOrder::dhwc);
-  EXPECT_EQ(overridable, std::vector<std::string>{"w"});
-  EXPECT_EQ(input_defaults.at("b").shape(), Shape{1});
-  EXPECT_EQ(initializers.at("b").shape(), Shape{1});
-  EXPECT_EQ(typical_inputs.at(0).at("x").shape(), Shape{1});
-  EXPECT_EQ(pack_tokens, PackTokens::with_zeros);
-  EXPECT_EQ(newest_row, "x:1");
-  EXPECT_EQ(optimization_level, 5);
-  EXPECT_EQ(max_tactics, 7);
-  EXPECT_EQ(timing_repetitions, 11);
-  EXPECT_EQ(time_limit_s, 2.5);
-  EXPECT_EQ(tactic_sources, static_cast<std::uint32_t>(TacticSource::native));
-  EXPECT_EQ(workspace_bytes, 1 << 20);
-  EXPECT_EQ(cpu_features, 1u);
-  EXPECT_EQ(timing_cache, "/times");
-  EXPECT_EQ(timings, h.timings->cache);
-  EXPECT_EQ(disabled_passes, std::vector<std::string>{"fuse_norm"});
-  EXPECT_EQ(external_data_dirs, std::vector<std::string>{"/weights"});
-  EXPECT_EQ(random_choices, 13u);
-  EXPECT_EQ(forced_tactics.at("Relu"), "reference");
-  EXPECT_EQ(labels.at("who"), "a test");
-  EXPECT_EQ(runtime, h.runtime->runtime);
-  EXPECT_TRUE(plugins && choose_tactic && log && progress && dump);
-  EXPECT_TRUE(auto_precision);
-  ASSERT_TRUE(budget.has_value());
-  const auto& [max_error, bounds, metric, measure, labels_of_data, search_memory, search_seconds] = *budget;
+  EXPECT_EQ(made.device, "cuda:1");
+  EXPECT_EQ(made.threads, 3);
+  EXPECT_TRUE(made.pin_threads && made.fp16 && made.bf16 && made.error_on_cache_miss && made.refittable);
+  EXPECT_TRUE(made.version_compatible && made.hardware_compatible);
+  EXPECT_FALSE(made.tf32_convolutions || made.tf32_matmul);
+  EXPECT_FALSE(made.int8 || made.fp8 || made.check_overflow || made.tf32 || made.keep_portable_graph);
+  EXPECT_FALSE(made.winograd || made.strassen || made.fast_exp);
+  ASSERT_EQ(made.profiles.size(), 1u);
+  EXPECT_EQ(made.profiles[0].at("x").opt, Shape{3});
+  EXPECT_EQ(made.input_formats.at("x").dtype, DType::f16);
+  EXPECT_EQ(made.input_formats.at("x").order, BindingOrder::hwc);
+  EXPECT_EQ(made.output_formats.at("y").dtype, std::nullopt);
+  EXPECT_EQ(made.output_formats.at("y").order, BindingOrder::dhwc);
+  EXPECT_EQ(made.overridable, std::vector<std::string>{"w"});
+  EXPECT_EQ(made.input_defaults.at("b").shape(), Shape{1});
+  EXPECT_EQ(made.initializers.at("b").shape(), Shape{1});
+  EXPECT_EQ(made.typical_inputs.at(0).at("x").shape(), Shape{1});
+  EXPECT_EQ(made.pack_tokens, PackTokens::with_zeros);
+  EXPECT_EQ(made.newest_row, "x:1");
+  EXPECT_EQ(made.optimization_level, 5);
+  EXPECT_EQ(made.max_tactics, 7);
+  EXPECT_EQ(made.timing_repetitions, 11);
+  EXPECT_EQ(made.time_limit_s, 2.5);
+  EXPECT_EQ(made.tactic_sources, static_cast<std::uint32_t>(TacticSource::native));
+  EXPECT_EQ(made.workspace_bytes, 1 << 20);
+  EXPECT_EQ(made.cpu_features, 1u);
+  EXPECT_EQ(made.timing_cache, "/times");
+  EXPECT_EQ(made.timings, h.timings->cache);
+  EXPECT_EQ(made.disabled_passes, std::vector<std::string>{"fuse_norm"});
+  EXPECT_EQ(made.external_data_dirs, std::vector<std::string>{"/weights"});
+  EXPECT_EQ(made.random_choices, 13u);
+  EXPECT_EQ(made.forced_tactics.at("Relu"), "reference");
+  EXPECT_EQ(made.labels.at("who"), "a test");
+  EXPECT_EQ(made.runtime, h.runtime->runtime);
+  EXPECT_TRUE(made.plugins && made.choose_tactic && made.log && made.progress && made.dump);
+  EXPECT_TRUE(made.auto_precision);
+  ASSERT_TRUE(made.budget.has_value());
+  const auto& [max_error, bounds, metric, measure, labels_of_data, search_memory, search_seconds] = *made.budget;
   EXPECT_EQ(labels_of_data, (std::vector<std::int64_t>{3, -1}));
   EXPECT_EQ(search_memory, 1 << 10);
   const std::vector<OutputSet> answers(3, {{"y", Tensor(DType::f32, {2})}});
@@ -138,14 +134,14 @@ TEST(CFields, OfABuild) {
   EXPECT_THROW(measure(answers, answers), Error);
   EXPECT_EQ(std::tie(max_error, metric, search_seconds), std::make_tuple(0.25, std::string("top1"), 9.0));
   EXPECT_EQ(bounds, (std::map<std::string, double>{{"y", 0.5}}));
-  EXPECT_EQ(layer_types.constraints, LayerConstraints::obey);
-  ASSERT_EQ(layer_types.precisions.size(), 1u);
-  EXPECT_EQ(layer_types.precisions[0].layers, "a*");
-  EXPECT_EQ(layer_types.precisions[0].type, DType::f16);
-  ASSERT_EQ(layer_types.output_types.size(), 1u);
-  EXPECT_EQ(layer_types.output_types[0].types, (std::vector<DType>{DType::i8, DType::f32}));
-  ASSERT_TRUE(calibration.has_value());
-  const auto& [sample, samples, profile, shapes, types, method, cache, corrections] = *calibration;
+  EXPECT_EQ(made.layer_types.constraints, LayerConstraints::obey);
+  ASSERT_EQ(made.layer_types.precisions.size(), 1u);
+  EXPECT_EQ(made.layer_types.precisions[0].layers, "a*");
+  EXPECT_EQ(made.layer_types.precisions[0].type, DType::f16);
+  ASSERT_EQ(made.layer_types.output_types.size(), 1u);
+  EXPECT_EQ(made.layer_types.output_types[0].types, (std::vector<DType>{DType::i8, DType::f32}));
+  ASSERT_TRUE(made.calibration.has_value());
+  const auto& [sample, samples, profile, shapes, types, method, cache, corrections] = *made.calibration;
   EXPECT_EQ(profile, 2);
   EXPECT_EQ(shapes.at("x").opt, Shape{3});
   EXPECT_EQ(types, (std::vector<DType>{DType::f8e4m3fn, DType::i8}));

@@ -28,7 +28,8 @@ struct Change {
   void (*make)(BuildConfig&);
 };
 
-// One or more for every field of BuildConfig that a plan depends on; plan_key.cpp does not compile without a word on each field.
+// One or more for every field of BuildConfig that a plan depends on, and that is no number (src/background/build_fields_test.cpp), and for
+// some that are.
 const Change kChanges[] = {
     {"threads", [](BuildConfig& c) { c.threads = 3; }},
     {"profiles", [](BuildConfig& c) { c.profiles = {{{"x", {{3}, {3}, {3}}}}}; }},

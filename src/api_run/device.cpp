@@ -7,6 +7,7 @@
 #include "backends/backend.h"
 #include "backends/cuda/backend.h"
 #include "backends/cuda/device/library.h"
+#include "backends/device_traits.h"
 #include "base/check.h"
 #include "base/threads/cpu_count.h"
 #include "base/threads/cpu_places.h"
@@ -39,8 +40,11 @@ std::string why_no_gpu() {
   return backends::cuda_devices(lacks).empty() ? lacks : "";
 }
 
+bool is_gpu(std::string_view device) { return backends::gpu_ordinal(device).has_value(); }
+
 std::int64_t free_memory(const std::string& device) {
-  return device.starts_with("cuda:") ? backends::cuda_free_bytes(std::atoi(device.c_str() + 5)) : -1;
+  const std::optional<int> gpu = backends::gpu_ordinal(device);
+  return gpu ? backends::cuda_free_bytes(*gpu) : -1;
 }
 
 void look_for_libraries_in(const std::string& folder) { backends::cuda::add_search_place(folder); }

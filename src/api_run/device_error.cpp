@@ -1,9 +1,8 @@
 // The public view of failures of devices.
 #include "tenfold/device_error.h"
 
-#include <charconv>
-
 #include "backends/cuda/device/failures.h"
+#include "backends/device_traits.h"
 #include "base/check.h"
 
 namespace tenfold {
@@ -12,12 +11,9 @@ namespace {
 // -1: a CPU.
 int gpu_number(std::string_view device) {
   if (device == "cpu" || device.empty()) return -1;
-  int number = 0;
-  const std::string_view digits = device.starts_with("cuda:") ? device.substr(5) : device == "cuda" ? "0" : "";
-  const auto [end, wrong] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  require(wrong == std::errc() && end == digits.data() + digits.size() && !digits.empty() && number >= 0, ErrorKind::invalid_argument,
-          "there is no device '", device, "': cpu, cuda:0, cuda:1 ...");
-  return number;
+  const std::optional<int> number = backends::gpu_ordinal(device);
+  require(number.has_value(), ErrorKind::invalid_argument, "there is no device '", device, "': cpu, cuda:0, cuda:1 ...");
+  return *number;
 }
 
 }  // namespace

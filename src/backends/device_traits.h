@@ -1,11 +1,18 @@
-// What a kind of device wants of graphs and plans. Code above the backends asks for these traits, never for a device's name.
+// What a kind of device wants of graphs and plans, and what its name says. Code above the backends asks here, and compares no names
+// (tools/check_layers.py).
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "backends/device_info.h"
 
 namespace tenfold::backends {
+
+enum class DeviceKind : std::uint8_t { cpu, gpu, none };
+DeviceKind kind_of(const DeviceInfo& device);
+// Of "cuda" and "cuda:2": which GPU. Nothing for other names.
+std::optional<int> gpu_ordinal(std::string_view device);
 
 struct DeviceTraits {
   bool launches = false;          // each step is a launch of microseconds, and an epilogue costs next to nothing

@@ -7,6 +7,7 @@
 
 #include "background/archive.h"
 #include "base/system_error.h"
+#include "builder/fields.h"
 #include "runtime/plugins/plugins.h"
 
 namespace tenfold::background {
@@ -14,35 +15,11 @@ namespace {
 
 constexpr std::string_view kHead = "tenfold build request of ";
 
-// Every field of BuildConfig has a name here, so that a new one does not compile until it travels, or is named among
-// those that do not.
+// Libraries of plug-ins travel by their names. What else has .no_request() is of the process that asks, and why_not_elsewhere() refuses
+// what changes the plan.
 template <class A>
-void pass_config(A& a, BuildConfig& c) {
-  auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
-         calibration, budget, auto_precision, layer_types, check_overflow, typical_inputs, tf32, tf32_convolutions, tf32_matmul, winograd,
-         strassen, fast_exp, pack_tokens, newest_row, optimization_level, max_tactics, timing_repetitions, tactic_sources, workspace_bytes,
-         cpu_features, timing_cache, timings, error_on_cache_miss,
-         time_limit_s, disabled_passes, external_data_dirs, initializers, keep_portable_graph,
-         version_compatible, hardware_compatible, refittable, random_choices, forced_tactics, choose_tactic, labels, plugins, log, runtime,
-         progress, dump] = c;
-  pass(a, device), pass(a, threads), pass(a, profiles), pass(a, input_formats), pass(a, output_formats),
-      pass(a, overridable);
-  pass(a, input_defaults), pass(a, fp16), pass(a, bf16), pass(a, int8), pass(a, fp8), pass(a, check_overflow),
-      pass(a, typical_inputs);
-  pass(a, tf32), pass(a, tf32_convolutions), pass(a, tf32_matmul), pass(a, winograd), pass(a, strassen), pass(a, fast_exp),
-      pass(a, pack_tokens), pass(a, newest_row), pass(a, optimization_level);
-  pass(a, max_tactics), pass(a, timing_repetitions), pass(a, tactic_sources), pass(a, workspace_bytes),
-      pass(a, cpu_features);
-  pass(a, timing_cache), pass(a, error_on_cache_miss), pass(a, time_limit_s), pass(a, disabled_passes), pass(a, external_data_dirs),
-      pass(a, initializers), pass(a, keep_portable_graph);
-  pass(a, version_compatible), pass(a, hardware_compatible), pass(a, refittable), pass(a, random_choices),
-      pass(a, forced_tactics);
-  pass(a, labels), pass(a, auto_precision), pass(a, layer_types);
-  // Libraries of plug-ins travel by their names. All else is of the process that asks: why_not_elsewhere() refuses what
-  // changes the plan.
-  static_cast<void>(pin_threads), static_cast<void>(timings), static_cast<void>(choose_tactic),
-      static_cast<void>(plugins), static_cast<void>(calibration), static_cast<void>(budget);
-  static_cast<void>(log), static_cast<void>(runtime), static_cast<void>(progress), static_cast<void>(dump);
+void pass_config(A& a, BuildConfig& config) {
+  builder::each_field_in<&builder::FieldForms::in_request>([&](auto field) { pass(a, field.of(config)); });
 }
 
 template <class A>

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/files/hash.h"
 #include "base/threads/cpu_count.h"
+#include "builder/fields.h"
 #include "quant/calibrator.h"
 
 namespace tenfold::builder {
@@ -19,38 +20,57 @@ std::string hash_text(std::span<const std::byte> bytes) {
   return text;
 }
 
-// Between each and the next stands `mark`.
-std::string choices(const BuildConfig& c, const char* mark) {
-  std::string out =
-      cat("fp16=", c.fp16, " bf16=", c.bf16, " int8=", c.int8, " fp8=", c.fp8, " tf32=", c.tf32, " tf32_convolutions=", c.tf32_convolutions,
-          " tf32_matmul=", c.tf32_matmul, " winograd=", c.winograd, " strassen=", c.strassen, " fast_exp=", c.fast_exp,
-          " check_overflow=", c.check_overflow, " pack=", static_cast<int>(c.pack_tokens), " level=", c.optimization_level,
-          " max_tactics=", c.max_tactics, " sources=", c.tactic_sources, " workspace=", c.workspace_bytes, " features=", c.cpu_features,
-          " portable=", c.keep_portable_graph, " refittable=", c.refittable, " random=", c.random_choices,
-          " threads=", c.threads > 0 ? c.threads : default_threads());
-  if (!c.newest_row.empty()) out += " newest_row=" + c.newest_row;
-  if (c.auto_precision) out += " auto_precision=1";
-  if (c.calibration && c.calibration->types != Calibration().types) {
-    out += " calibrated_to=";
-    for (const DType type : c.calibration->types) out += cat(type == c.calibration->types.front() ? "" : "+", name(type));
+// Lists stand behind kMark, each entry for itself, and what is empty is left out.
+struct Summary {
+  static constexpr const char* kMark = "; ";
+  std::string text = {};
+
+  template <class Value>
+  requires std::is_arithmetic_v<Value> || std::is_enum_v<Value>
+  void add(const char* name, const Value& value) {
+    text += cat(text.empty() ? "" : " ", name, "=");
+    if constexpr (std::is_enum_v<Value>) text += cat(static_cast<int>(value));
+    else text += cat(value);
   }
-  const LayerTypes& layers = c.layer_types;
-  if (layers.constraints != LayerConstraints::none) {
-    out += cat(mark, "layer types are ", layers.constraints == LayerConstraints::obey ? "obeyed" : "preferred");
-    for (const LayerPrecision& one : layers.precisions) out += cat(mark, "layer ", one.layers, " in ", name(one.type));
+  void add(const char* name, const std::string& value) {
+    if (!value.empty()) text += cat(" ", name, "=", value);
+  }
+  void add(const char* name, const std::vector<std::string>& list) {
+    for (const std::string& value : list) text += cat(kMark, name, " ", value);
+  }
+  void add(const char* name, const NamedTexts& pairs) {
+    for (const auto& [key, value] : pairs) text += cat(kMark, name, " ", key, " -> ", value);
+  }
+  void add(const char*, const std::optional<Calibration>& value) {
+    if (!value || value->types == Calibration().types) return;
+    text += " calibrated_to=";
+    for (const DType type : value->types) text += cat(type == value->types.front() ? "" : "+", name(type));
+  }
+  void add(const char*, const LayerTypes& layers) {
+    if (layers.constraints == LayerConstraints::none) return;
+    text += cat(kMark, "layer types are ", layers.constraints == LayerConstraints::obey ? "obeyed" : "preferred");
+    for (const LayerPrecision& one : layers.precisions) text += cat(kMark, "layer ", one.layers, " in ", name(one.type));
     for (const LayerOutputTypes& one : layers.output_types)
-      for (const DType type : one.types) out += cat(mark, "layer ", one.layers, " gives ", name(type));
+      for (const DType type : one.types) text += cat(kMark, "layer ", one.layers, " gives ", name(type));
   }
-  for (const std::string& pass : c.disabled_passes) out += cat(mark, "without ", pass);
-  for (const auto& [problem, tactic] : c.forced_tactics) out += cat(mark, "forced ", problem, " -> ", tactic);
-  return out;
-}
+};
 
 }  // namespace
 
 std::string hash_of(std::span<const std::byte> bytes) { return cat(bytes.size(), ":", hash_text(bytes)); }
 
-std::string options_in_words(const BuildConfig& config) { return choices(config, "; "); }
+std::string options_in_words(const BuildConfig& config) {
+  Summary summary;
+  each_field_in<&FieldForms::in_summary>([&](auto field) {
+    const Place& place = field.kForms.in_summary;
+    if (left_out(field, place, config)) return;
+    if constexpr (std::is_same_v<decltype(field), fields::threads>)
+      summary.add(field.name_in(place), config.threads > 0 ? config.threads : default_threads());
+    else
+      summary.add(field.name_in(place), field.of(config));
+  });
+  return summary.text;
+}
 
 std::string precision_in_words(const std::string& options) {
   std::size_t first = options.size();

@@ -5,6 +5,7 @@
 #include "backends/device_traits.h"
 #include "base/files/file.h"
 #include "builder/builder.h"
+#include "builder/fields.h"
 #include "builder/options_text.h"
 #include "builder/rebuild/load_options.h"
 #include "runtime/plugins/plugins.h"
@@ -54,89 +55,71 @@ std::string tensor_text(const Tensor& tensor) {
 // Names are the caller's and may hold anything: with its length in front one cannot be taken for another line.
 std::string named(const std::string& name) { return cat(name.size(), ":", name); }
 
-std::string text_of(const LayerTypes& types) {
-  std::string text = cat("\nlayer_types ", static_cast<int>(types.constraints));
-  for (const LayerPrecision& one : types.precisions) text += cat("\nlayer ", named(one.layers), " ", name(one.type));
-  for (const LayerOutputTypes& one : types.output_types) {
-    text += "\nlayer output " + named(one.layers);
-    for (const DType type : one.types) text += cat(" ", name(type));
-  }
-  return text;
-}
-
 // A line for each thing that a plan depends on.
 class KeyText {
  public:
   std::string text;
 
   template <class Value>
-  void one(const char* key, const Value& value) {
+  requires std::is_arithmetic_v<Value> || std::is_enum_v<Value>
+  void add(const char* key, const Value& value) {
     if constexpr (std::is_enum_v<Value>)
       text += cat("\n", key, " ", static_cast<int>(value));
     else
       text += cat("\n", key, " ", value);
   }
-  template <class Value>
-  void each(const char* key, const std::vector<Value>& list) {
-    for (const Value& value : list) add(key, value);
+  void add(const char* key, const std::string& value) {
+    if (!value.empty()) text += cat("\n", key, " ", value);
   }
   template <class Value>
-  void each(const char* key, const std::map<std::string, Value>& list) {
-    for (const auto& [name, value] : list) add(cat(key, " ", named(name)), value);
+  void add(const char* key, const std::vector<Value>& list) {
+    for (const Value& value : list) one(key, value);
+  }
+  template <class Value>
+  void add(const char* key, const std::map<std::string, Value>& list) {
+    for (const auto& [name, value] : list) one(cat(key, " ", named(name)), value);
+  }
+  void add(const char* key, const LayerTypes& types) {
+    add(key, types.constraints);
+    for (const LayerPrecision& one : types.precisions) text += cat("\nlayer ", named(one.layers), " ", name(one.type));
+    for (const LayerOutputTypes& one : types.output_types) {
+      text += "\nlayer output " + named(one.layers);
+      for (const DType type : one.types) text += cat(" ", name(type));
+    }
   }
 
  private:
-  void add(const std::string& key, const std::string& value) { text += cat("\n", key, " ", named(value)); }
-  void add(const std::string& key, const Tensor& value) { text += cat("\n", key, " ", tensor_text(value)); }
-  void add(const std::string& key, const BindingFormat& value) {
+  void one(const std::string& key, const std::string& value) { text += cat("\n", key, " ", named(value)); }
+  void one(const std::string& key, const Tensor& value) { text += cat("\n", key, " ", tensor_text(value)); }
+  void one(const std::string& key, const BindingFormat& value) {
     text += cat("\n", key, " ", value.dtype ? tenfold::name(*value.dtype) : "as it is", " ", static_cast<int>(value.order));
   }
-  void add(const std::string& key, const ShapeRange& value) {
+  void one(const std::string& key, const ShapeRange& value) {
     text += cat("\n", key, " ", tenfold::text(value.min), "/", tenfold::text(value.opt), "/", tenfold::text(value.max));
   }
   template <class Value>
-  void add(const std::string& key, const std::map<std::string, Value>& value) {  // a profile, an example
+  void one(const std::string& key, const std::map<std::string, Value>& value) {  // a profile, an example
     text += "\n" + key;
-    each(key.c_str(), value);
+    add(key.c_str(), value);
   }
 };
 
-// Every field of BuildConfig has a name here, so that a new one does not compile until it is a line of the key, or is named among those
-// without effect on the plan.
+// Fields with .no_key() that change a plan all the same: `device` and `external_data_dirs` show in the device's own line and in the files
+// that are read, plug-ins have lines of their own, and choose_tactic and calibration are refused.
 std::string options_text(const BuildConfig& config, const backends::DeviceInfo& on) {
-  const auto& [device, threads, pin_threads, profiles, input_formats, output_formats, overridable, input_defaults, fp16, bf16, int8, fp8,
-               calibration, budget, auto_precision, layer_types, check_overflow, typical_inputs, tf32, tf32_convolutions, tf32_matmul,
-               winograd, strassen, fast_exp, pack_tokens, newest_row, optimization_level, max_tactics, timing_repetitions, tactic_sources,
-               workspace_bytes, cpu_features, timing_cache, timings, error_on_cache_miss,
-               time_limit_s, disabled_passes, external_data_dirs, initializers,
-               keep_portable_graph, version_compatible, hardware_compatible, refittable, random_choices, forced_tactics, choose_tactic,
-               labels, plugins, log, runtime, progress, dump] = config;
   KeyText key;
-  // Told by the device itself and by the files read: device, external_data_dirs. Plug-ins have lines of their own. choose_tactic and
-  // calibration, without which there is no budget, are refused.
-  static_cast<void>(device), static_cast<void>(external_data_dirs), static_cast<void>(plugins), static_cast<void>(choose_tactic);
-  static_cast<void>(calibration), static_cast<void>(budget);
-  // Of the engine that comes from the plan, or of who watches; and what only says how long tuning takes.
-  static_cast<void>(pin_threads), static_cast<void>(log), static_cast<void>(progress), static_cast<void>(dump);
-  static_cast<void>(timing_cache), static_cast<void>(timings), static_cast<void>(error_on_cache_miss);
-  static_cast<void>(time_limit_s);
-  if (backends::traits_of(on).host_arithmetic)   // a GPU's kernels do not know how many processors the host has
-    key.one("threads", threads > 0 ? threads : runtime::threads_of(*runtime::runtime_of(runtime)));
-  key.each("profile", profiles);
-  key.each("input", input_formats), key.each("output", output_formats);
-  key.each("overridable", overridable), key.each("default", input_defaults), key.each("initializer", initializers);
-  key.one("fp16", fp16), key.one("bf16", bf16), key.one("int8", int8), key.one("fp8", fp8);
-  key.one("auto_precision", auto_precision), key.text += text_of(layer_types);
-  key.one("check_overflow", check_overflow), key.each("typical", typical_inputs);
-  key.one("tf32", tf32), key.one("tf32_convolutions", tf32_convolutions), key.one("tf32_matmul", tf32_matmul);
-  key.one("winograd", winograd), key.one("strassen", strassen), key.one("fast_exp", fast_exp);
-  if (!newest_row.empty()) key.text += "\nnewest " + newest_row;
-  key.one("pack", pack_tokens), key.one("level", optimization_level);
-  key.one("max_tactics", max_tactics), key.one("repetitions", timing_repetitions);
-  key.one("sources", tactic_sources), key.one("workspace", workspace_bytes), key.one("features", cpu_features);
-  key.each("without", disabled_passes), key.one("portable", keep_portable_graph);
-  key.one("version_compatible", version_compatible), key.one("hardware_compatible", hardware_compatible);
-  key.one("refittable", refittable), key.one("random", random_choices), key.each("forced", forced_tactics), key.each("label", labels);
+  builder::each_field_in<&builder::FieldForms::in_key>([&](auto field) {
+    if (builder::left_out(field, field.kForms.in_key, config)) return;
+    const auto& value = field.of(config);
+    const char* const name = field.name_in(field.kForms.in_key);
+    if constexpr (std::is_same_v<decltype(field), builder::fields::threads>) {
+      // A GPU's kernels do not know how many processors the host has.
+      if (backends::traits_of(on).host_arithmetic)
+        key.add(name, value > 0 ? value : runtime::threads_of(*runtime::runtime_of(config.runtime)));
+    } else {
+      key.add(name, value);
+    }
+  });
   return key.text;
 }
 

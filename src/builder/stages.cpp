@@ -16,7 +16,6 @@
 #include "builder/time_limit.h"
 #include "builder/verbose.h"
 #include "ir/text.h"
-#include "passes/newest_row.h"
 #include "passes/packing.h"
 #include "passes/precision/layer_types.h"
 #include "passes/precision/notes.h"
@@ -50,19 +49,6 @@ void tell_of_padding(const ir::Graph& graph, const std::vector<passes::Pass>& pa
       Severity::warning, "tokens are not packed: no attention was found whose mask comes from an input of [batch, sequence] and ",
       zeros ? "whose results are read token by token" : "whose results are read by means under that mask alone (--packTokens=zeros)");
 }
-
-// What is written apart is of this graph alone, not of bodies of control flow.
-void split_rows(ir::Graph& graph, const Stages& stages) {
-  require(backends::traits_of(stages.device).host_arithmetic, ErrorKind::unsupported,
-          "newest_row is for CPUs, whose runs can be divided: build without it for this device");
-  const auto split = [top = &graph, row = passes::parse_newest_row(stages.config.newest_row)](ir::Graph& any) {
-    if (&any != top) return false;
-    passes::split_newest_row(any, row);
-    return true;
-  };
-  passes::run(graph, {{.name = "split_newest_row", .run = split}}, pass_options(stages.config));
-}
-
 
 // Whether attention in e4m3 is to be compared with one in 16 bits, which has the quicker kernels where rows are short.
 bool compares_attention(const passes::Found& found, const backends::DeviceTraits& device, const BuildConfig& config) {
@@ -153,6 +139,8 @@ void Stages::check(const ir::Graph& graph) const {
     for (const std::string& one : known) list += (list.empty() ? "" : ", ") + one;
     require(known.count(name), ErrorKind::invalid_argument, "there is no pass '", name, "' to switch off; there are ", list);
   }
+  require(config.newest_row.empty() || backends::traits_of(device).host_arithmetic, ErrorKind::unsupported,
+          "newest_row is for CPUs, whose runs can be divided: build without it for this device");
   check_limits(graph);
 }
 
@@ -170,7 +158,6 @@ ir::Graph Stages::rewrite(const ir::Graph& source, const std::vector<plan::Range
   ir::Graph graph = source.clone();
   rewrite_at(graph, ranges, passes, pass_options(config));
   tell_of_padding(graph, passes, config);
-  if (!config.newest_row.empty()) split_rows(graph, *this);
   report.passes_s += watch.seconds();
   return graph;
 }

@@ -28,8 +28,9 @@ void check_results(const ir::Graph& graph, const std::vector<ir::ValueType>& bef
 bool run_one(ir::Graph& graph, const Pass& pass) {
   bool changed = false;
   const std::vector<ir::ValueType> before = result_types(graph);
-  for (const auto& node : graph.nodes())
-    for (const auto& body : node->graphs) changed = run_one(*body, pass) || changed;
+  if (pass.bodies)
+    for (const auto& node : graph.nodes())
+      for (const auto& body : node->graphs) changed = run_one(*body, pass) || changed;
   changed = pass.run(graph) || changed;
   graph.sweep();
   graph.sort();

@@ -203,6 +203,14 @@ NewestRow parse_newest_row(const std::string& text) {
 
 void split_newest_row(Graph& graph, const NewestRow& row) { Division(graph, row).run(); }
 
+Pass pass_split_newest_row(const std::string& row) {
+  const auto split = [parsed = parse_newest_row(row)](Graph& graph) {
+    split_newest_row(graph, parsed);
+    return true;
+  };
+  return {.name = "split_newest_row", .run = split, .bodies = false};   // nodes of bodies are not divided
+}
+
 std::set<const Node*> precomputed_nodes(const Graph& graph, const NewestRow& row) {
   const Value* x = input_of(graph, row.input);
   const std::int64_t rows = rows_of(*x, row);

@@ -13,7 +13,7 @@
 #include <set>
 #include <string>
 
-#include "ir/op_def.h"
+#include "passes/pass.h"
 
 namespace tenfold::passes {
 
@@ -27,6 +27,7 @@ NewestRow parse_newest_row(const std::string& text);
 // Divides each value along the rows: into what the past rows give, and what the newest row adds. Throws invalid_argument for an input or
 // axis that is none, and unsupported, naming a node, where nothing can be computed early.
 void split_newest_row(ir::Graph& graph, const NewestRow& row);
+Pass pass_split_newest_row(const std::string& row);   // "x:1"
 
 // The nodes that need neither the newest row nor another input than that of the rows. Those that give outputs of the graph are none.
 std::set<const ir::Node*> precomputed_nodes(const ir::Graph& graph, const NewestRow& row);

@@ -23,6 +23,7 @@ struct Rewrite : std::function<bool(ir::Graph& graph)> {
 struct Pass {
   std::string name;
   Rewrite run = {};
+  bool bodies = true;   // runs on the bodies of control flow, too
 };
 
 std::vector<Pass> all_passes();              // generated from the file names, by name

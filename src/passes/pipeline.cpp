@@ -4,11 +4,12 @@
 #include <algorithm>
 
 #include "backends/device_traits.h"
+#include "base/check.h"
+#include "passes/newest_row.h"
 #include "passes/precision/fold_gemms.h"
 #include "passes/precision/narrow_floats.h"
 #include "passes/precision/layer_types.h"
 #include "passes/precision/numerics.h"
-#include "passes/precision/quantize_rows.h"
 
 namespace tenfold::passes {
 namespace {
@@ -47,7 +48,7 @@ Names canonical() {
 }
 
 // Fuse eagerly; the tuner cuts again what does not pay.
-Names fuse() {
+Names fuse_all() {
   return {
       "fold_constants",     // what settling the precision left constant
       "fold_batchnorm",     // a quantized model's, whose parameters are constants only now
@@ -64,16 +65,6 @@ Names fuse() {
   };
 }
 
-// Where it is allowed to leave out the tokens that a mask hides.
-Names pack_tokens(PackTokens how) {
-  if (how == PackTokens::no) return {};
-  return {
-      "fuse_masked_mean",   // where packed tokens end
-      how == PackTokens::with_zeros ? "pack_tokens_with_zeros" : "pack_tokens",
-      "merge_movement",
-      "merge_common",
-  };
-}
 
 // What a device wants besides on which each step is a launch of microseconds, and an epilogue costs next to nothing.
 Names canonical_for_launches() {
@@ -91,10 +82,6 @@ Names canonical_for_launches() {
       "fuse_skip_layer_norm",
   };
 }
-Names final_for_launches(bool own_kernels) {
-  if (!own_kernels) return {"lower_conv_transpose"};
-  return {"lower_conv_transpose", "read_wide_images", "fuse_conv_max_pool", "fuse_group_norm_nhwc"};  // the last three no library computes
-}
 Names fuse_for_launches() {
   return {"widen_at_reader", "lift_reshape", "merge_movement", "join_regions", "fuse_gemm_layer_norm", "fuse_quantized_norm",
           "fuse_quantized_attention", "lower_group_norm", "fold_constants", "fuse_long_reductions", "merge_common"};
@@ -106,90 +93,161 @@ Names other_form_for_fp16() {
 // Bodies that run block by block take reductions in.
 Names fuse_for_blocks() { return {"join_bf16_regions", "fuse_reductions", "fuse_expand_depthwise", "merge_common"}; }
 
+// A part of the pipeline. Each pass of it is added together with its condition, so that the part also says which passes there are at all:
+// then every pass is named, whatever its condition, and none is made.
+class Part {
+ public:
+  explicit Part(bool fused_attention) : fused_attention_(fused_attention) {}
+  explicit Part(std::set<std::string>& names) : names_(&names) {}
+
+  void add(bool condition, const Names& names) {
+    for (const std::string_view name : names) {
+      if (names_) names_->emplace(find_pass(name).name);
+      else if (condition && (fused_attention_ || name != "fuse_attention")) passes_.push_back(find_pass(name));
+    }
+  }
+  // A pass with arguments, which is no file of rules/.
+  template <class Make>
+  void add(bool condition, std::string_view name, const Make& make) {
+    if (names_) {
+      check(!is_rule(name), "two passes are called '", name, "'");
+      names_->emplace(name);
+    } else if (condition) {
+      passes_.push_back(make());
+      check(passes_.back().name == name, "the pass '", name, "' calls itself '", passes_.back().name, "'");
+    }
+  }
+  std::vector<Pass> take() { return std::move(passes_); }
+
+ private:
+  static bool is_rule(std::string_view name) {
+    static const std::vector<Pass> rules = all_passes();
+    return std::any_of(rules.begin(), rules.end(), [&](const Pass& rule) { return rule.name == name; });
+  }
+
+  std::vector<Pass> passes_;
+  std::set<std::string>* names_ = nullptr;
+  bool fused_attention_ = true;
+};
+
+struct Request {
+  const backends::DeviceInfo& info;
+  const BuildConfig& config;
+  const Found& found;
+  backends::DeviceTraits device = backends::traits_of(info);
+  bool host = device.host_arithmetic, launches = device.launches, tensor = device.tensor_core_gemm;
+  bool own_kernels = (config.tactic_sources & static_cast<std::uint32_t>(TacticSource::native)) != 0;
+};
+
+void rewrite(Part& part, const Request& r) {
+  const BuildConfig& config = r.config;
+  part.add(r.host || r.launches, {"remove_identity"});   // which would keep 16 bits between wide nodes
+  part.add(r.host && r.device.bf16_gemm, {"widen_f16"});   // no kernels are theirs
+  part.add(r.host && !r.device.bf16_gemm, {"widen_fp16"});
+  part.add(r.launches, {"widen_for_rules"});
+  part.add(true, canonical());
+  part.add(config.pack_tokens != PackTokens::no, {"fuse_masked_mean"});   // where packed tokens end
+  part.add(config.pack_tokens == PackTokens::where_equal, {"pack_tokens"});
+  part.add(config.pack_tokens == PackTokens::with_zeros, {"pack_tokens_with_zeros"});
+  part.add(config.pack_tokens != PackTokens::no, {"merge_movement", "merge_common"});
+  part.add(r.launches, canonical_for_launches());
+  part.add(r.host && !r.launches, {"lower_large_patches", "split_large_windows", "lift_slice", "merge_movement"});
+  part.add(gives_layer_types(config), "give_layer_types",   // sources are those of whole steps now
+           [&] { return pass_give_layer_types(config.layer_types); });
+  part.add(!config.newest_row.empty(), "split_newest_row", [&] { return pass_split_newest_row(config.newest_row); });
+}
+
 // Q/DQ graphs. Where 8 bits are not allowed, or are not what the model has, these leave floats.
-Names quantized(const backends::DeviceTraits& device, const BuildConfig& config, const Found& found) {
-  const bool tensor = device.tensor_core_gemm;
-  Names list;
-  if (found.rows && tensor && device.float8_gemm && config.fp8) list.push_back("quantize_rows_to_float8");
-  if (found.rows)   // what has no ranges
-    list.push_back(tensor ? "quantize_rows_for_gpu" : device.byte_pairs ? "quantize_rows_for_pairs" : "quantize_rows");
-  if (config.int8 && !tensor && !device.signed_bytes) list.push_back("unsign_qdq");   // while quantization stands beside its inverse
-  if (config.int8) list.push_back("move_qdq");                                        // dequantized values reach the products
-  if (config.int8) list.push_back(tensor ? "fold_qdq_for_gpu" : "fold_qdq");          // products of 8-bit operands
-  if (config.int8 && config.tf32 && config.tf32_matmul && device.host_arithmetic && !device.byte_pairs)
-    list.push_back("fold_recurrent_int8");
-  if (config.fp8 && device.float8_gemm) list.insert(list.end(), {"fold_float8", "fuse_float8_attention"});
-  if (config.int8) list.push_back("remove_qdq");                                      // products of activations stay float ...
-  if (config.int8 || tensor) list.push_back("fuse_attention");                        // ... and only now look like attention
-  list.push_back(tensor ? "lower_qdq_for_gpu" : "lower_qdq");                         // the rest, for regions and epilogues to absorb
-  return list;
+void quantized(Part& part, const Request& r) {
+  const BuildConfig& config = r.config;
+  const bool int8 = config.int8, rows = r.found.rows, pairs = r.device.byte_pairs;
+  const bool float8 = r.device.float8_gemm && config.fp8;
+  part.add(rows && r.tensor && float8, {"quantize_layers_to_float8"});
+  part.add(rows && r.tensor, {"quantize_rows_for_gpu"});   // what has no ranges
+  part.add(rows && !r.tensor && pairs, {"quantize_rows_for_pairs"});
+  part.add(rows && !r.tensor && !pairs, {"quantize_rows"});
+  part.add(int8 && !r.tensor && !r.device.signed_bytes, {"unsign_qdq"});   // while quantization stands beside its inverse
+  part.add(int8, {"move_qdq"});                                            // dequantized values reach the products
+  part.add(int8 && r.tensor, {"fold_qdq_for_gpu"});                        // products of 8-bit operands
+  part.add(int8 && !r.tensor, {"fold_qdq"});
+  part.add(int8 && config.tf32 && config.tf32_matmul && r.host && !pairs, {"fold_recurrent_int8"});
+  part.add(float8, {"fold_float8", "fuse_float8_attention"});
+  part.add(int8, {"remove_qdq"});                  // products of activations stay float ...
+  part.add(int8 || r.tensor, {"fuse_attention"});  // ... and only now look like attention
+  part.add(r.tensor, {"lower_qdq_for_gpu"});       // the rest, for regions and epilogues to absorb
+  part.add(!r.tensor, {"lower_qdq"});
 }
 
 // f16 goes before bf16 where both are allowed: three more bits of fraction, and what overflows it stays wide. What is between 8-bit
 // products on a CPU is finished in f32 with them.
-std::vector<Pass> sixteen_bits(const backends::DeviceTraits& device, const BuildConfig& config, const Found& found) {
-  std::vector<Pass> passes;
-  if (device.half_values && !found.types.empty()) passes.push_back(pass_give_own_types(found.types));
-  if (device.half_values && (gives_layer_types(config) || !found.types.empty()))
-    for (const DType type : {DType::f16, DType::bf16})
-      passes.push_back(pass_narrow_floats(type, type == DType::f16 ? found.wide : std::set<std::string>{}, has_no_type));
-  if (device.half_values && config.fp16) passes.push_back(pass_narrow_floats(DType::f16, found.wide, has_type));
-  else if (device.half_values && config.bf16) passes.push_back(pass_narrow_floats(DType::bf16, {}, has_type));
-  else if (device.bf16_gemm && config.bf16 && !found.quantized) passes.push_back(pass_narrow_floats(DType::bf16, {}, is_f32_on_hosts));
-  return passes;
+void sixteen_bits(Part& part, const Request& r) {
+  const BuildConfig& config = r.config;
+  const Found& found = r.found;
+  const bool halves = r.device.half_values;
+  const auto narrow = [&](bool condition, DType type, auto which) {
+    part.add(condition, "narrow_floats",
+             [&] { return pass_narrow_floats(type, type == DType::f16 ? found.wide : std::set<std::string>{}, which); });
+  };
+  part.add(halves && !found.types.empty(), "give_own_types", [&] { return pass_give_own_types(found.types); });
+  const bool given = halves && (gives_layer_types(config) || !found.types.empty());
+  narrow(given, DType::f16, has_no_type), narrow(given, DType::bf16, has_no_type);
+  narrow(halves && config.fp16, DType::f16, has_type);
+  narrow(halves && config.bf16 && !config.fp16, DType::bf16, has_type);
+  narrow(!(halves && (config.fp16 || config.bf16)) && r.device.bf16_gemm && config.bf16 && !found.quantized, DType::bf16,
+         is_f32_on_hosts);
 }
 
-class Lists {
- public:
-  explicit Lists(bool fused_attention) : fused_attention_(fused_attention) {}
-  void add(std::vector<Pass>& to, const Names& names) const {
-    for (const std::string_view name : names)
-      if (fused_attention_ || name != "fuse_attention") to.push_back(find_pass(name));
-  }
+void precision(Part& part, const Request& r) {
+  const BuildConfig& config = r.config;
+  part.add(!r.found.ranges.empty(), "place_qdq", [&]() -> Pass {
+    return {.name = "place_qdq", .run = [ranges = r.found.ranges, placing = placing_for(r.info, config)](ir::Graph& graph) {
+              return quant::place_qdq(graph, ranges, placing);
+            }};
+  });
+  part.add(r.found.rows && placing_for(r.info, config).float8, {"quantize_rows_to_float8"});
+  quantized(part, r);
+  sixteen_bits(part, r);
+  part.add(gives_layer_types(config), "round_outputs", [&] { return pass_round_outputs(config.layer_types); });
+  part.add(true, "permit_rounding",   // types are settled: what is left in f32 may round its operands
+           [&] { return pass_permit_rounding(config, r.device); });
+}
 
- private:
-  bool fused_attention_;
-};
+void fuse(Part& part, const Request& r) {
+  part.add(r.launches, {"lower_conv_transpose"});
+  part.add(r.launches && r.own_kernels, {"read_wide_images", "fuse_conv_max_pool", "fuse_group_norm_nhwc"});   // no library computes them
+  part.add(!r.launches && r.host && r.own_kernels, {"fuse_group_norm_nhwc_on_hosts"});
+  part.add(true, fuse_all());
+  part.add(r.launches, fuse_for_launches());
+  part.add(r.device.blocks, fuse_for_blocks());
+  part.add(r.device.blocks && r.config.threads != 1, {"fuse_recurrent_stack"});   // for workers side by side
+}
+
+void other_form(Part& part, const Request& r) {
+  part.add(r.device.half_values && (r.config.fp16 || r.config.bf16 || !r.found.types.empty()), other_form_for_fp16());
+}
 
 }  // namespace
 
 Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& config, const Found& found) {
-  const backends::DeviceTraits device = backends::traits_of(info);
-  const Lists lists(config.fast_exp || !device.host_arithmetic);   // fused attention on the host has an exponential of its own
-  const bool own_kernels = config.tactic_sources & static_cast<std::uint32_t>(TacticSource::native);
+  const Request request{info, config, found};
+  Part part(config.fast_exp || !request.host);   // fused attention on the host has an exponential of its own
   Pipeline p;
-  if (device.host_arithmetic || device.launches) lists.add(p.rewrite, {"remove_identity"});   // which would keep 16 bits between wide nodes
-  if (device.host_arithmetic) lists.add(p.rewrite, {device.bf16_gemm ? "widen_f16" : "widen_fp16"});  // no kernels are theirs
-  if (device.launches) lists.add(p.rewrite, {"widen_for_rules"});
-  lists.add(p.rewrite, canonical());
-  lists.add(p.rewrite, pack_tokens(config.pack_tokens));
-  if (device.launches) lists.add(p.rewrite, canonical_for_launches());
-  else if (device.host_arithmetic)
-    lists.add(p.rewrite, {"lower_large_patches", "split_large_windows", "lift_slice", "merge_movement"});
-  if (gives_layer_types(config)) p.rewrite.push_back(pass_give_layer_types(config.layer_types));   // sources are those of whole steps now
-
-  if (!found.ranges.empty())
-    p.precision.push_back({.name = "place_qdq", .run = [ranges = found.ranges, placing = placing_for(info, config)](ir::Graph& graph) {
-                             return quant::place_qdq(graph, ranges, placing);
-                           }});
-  if (found.rows && placing_for(info, config).float8)
-    p.precision.push_back({.name = "quantize_rows_to_float8", .run = [](ir::Graph& graph) {
-                             return quantize_rows(graph, {.type = DType::f8e4m3fn});
-                           }});
-  lists.add(p.precision, quantized(device, config, found));
-  for (Pass& pass : sixteen_bits(device, config, found)) p.precision.push_back(std::move(pass));
-  if (gives_layer_types(config)) p.precision.push_back(pass_round_outputs(config.layer_types));
-  p.precision.push_back(pass_permit_rounding(config, device));   // types are settled: what is left in f32 may round its operands
-
-  if (device.launches) lists.add(p.fuse, final_for_launches(own_kernels));
-  else if (own_kernels && device.host_arithmetic) lists.add(p.fuse, {"fuse_group_norm_nhwc_on_hosts"});
-  lists.add(p.fuse, fuse());
-  if (device.launches) lists.add(p.fuse, fuse_for_launches());
-  if (device.blocks) lists.add(p.fuse, fuse_for_blocks());
-  if (device.blocks && config.threads != 1) lists.add(p.fuse, {"fuse_recurrent_stack"});   // for workers side by side
-
-  if (device.half_values && (config.fp16 || config.bf16 || !found.types.empty())) lists.add(p.other_form, other_form_for_fp16());
+  rewrite(part, request), p.rewrite = part.take();
+  precision(part, request), p.precision = part.take();
+  fuse(part, request), p.fuse = part.take();
+  other_form(part, request), p.other_form = part.take();
   return p;
+}
+
+std::set<std::string> pass_names() {
+  const backends::DeviceInfo device;
+  const BuildConfig config;
+  const Found found;
+  const Request request{device, config, found};
+  std::set<std::string> names;
+  Part part(names);
+  for (const auto list : {&rewrite, &precision, &fuse, &other_form}) list(part, request);
+  return names;
 }
 
 std::vector<DType> calibrated_types(const backends::DeviceInfo& device, const BuildConfig& config) {
@@ -223,13 +281,6 @@ std::vector<Pass> Pipeline::in_order() const {
   std::vector<Pass> all = rewrite;
   for (const std::vector<Pass>* list : {&precision, &fuse}) all.insert(all.end(), list->begin(), list->end());
   return all;
-}
-
-std::set<std::string> pass_names() {
-  std::set<std::string> names{"give_layer_types", "give_own_types", "narrow_floats",   "permit_rounding",
-                              "place_qdq",        "round_outputs",  "split_newest_row"};
-  for (const Pass& pass : all_passes()) names.insert(pass.name);
-  return names;
 }
 
 }  // namespace tenfold::passes

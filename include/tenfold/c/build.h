@@ -130,6 +130,10 @@ typedef struct {
   const char* newest_row;         /* "x:1", as in BuildConfig; null: windows come as a whole */
   int32_t no_tf32_convolutions, no_tf32_matmul; /* 1: no_tf32 for convolutions, for all other products alone */
   double time_limit_s;            /* the longest that the build may take; then TENFOLD_CANCELLED. 0: as long as it takes */
+  /* members that rows of the table declare */
+#define TF_FIELD(type, name, initial, forms, c, flag) c
+#define TF_C_NEW(type, member, how) type member;
+#include "tenfold/build_fields.h"
 } tenfold_build_config;
 /* Build an engine from a model. `config` may be null, which means all defaults. */
 TENFOLD_API tenfold_status tenfold_build_file(const char* onnx_path, const tenfold_build_config* config,

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/checked.h"
+#include "builder/fields.h"
 #include "builder/rebuild/kept_ranges.h"
 #include "ir/scan.h"
 #include "ir/text.h"
@@ -18,14 +19,12 @@ constexpr std::string_view kHead = "kept model 1\n", kHeadOfCalibrated = "kept m
 constexpr std::int64_t kLongestLiteral = 256;   // elements; strings of any number
 constexpr std::int64_t kAlignment = 64;
 
-// The fields of BuildConfig that decide what is computed, each once for both directions.
+// Attributes are written by name: the places of fields do not count.
 template <class Visit>
-void each_option(BuildConfig& c, Visit visit) {
-  visit("fp16", c.fp16), visit("bf16", c.bf16), visit("int8", c.int8), visit("fp8", c.fp8), visit("check_overflow", c.check_overflow);
-  visit("tf32", c.tf32), visit("tf32_convolutions", c.tf32_convolutions), visit("tf32_matmul", c.tf32_matmul);
-  visit("winograd", c.winograd), visit("strassen", c.strassen), visit("fast_exp", c.fast_exp);
-  visit("auto_precision", c.auto_precision), visit("version_compatible", c.version_compatible),
-      visit("hardware_compatible", c.hardware_compatible);
+void each_field_in_kept_models(Visit visit) {
+  each_field([&](auto field) {
+    if constexpr (decltype(field)::kForms.in_kept.number > 0) visit(field);
+  });
 }
 
 std::string quoted(const std::string& text) { return ir::text(ir::Attribute(text)); }
@@ -43,16 +42,26 @@ std::vector<std::string> layer_lines(const LayerTypes& types) {
   return lines;
 }
 
+void keep(ir::Attributes& options, const char* name, bool value) { options.set(name, std::int64_t{value}); }
+void keep(ir::Attributes& options, const char* name, PackTokens value) { options.set(name, static_cast<std::int64_t>(value)); }
+void keep(ir::Attributes& options, const char* name, const std::string& value) {
+  if (!value.empty()) options.set(name, value);
+}
+void keep(ir::Attributes& options, const char* name, const std::vector<std::string>& value) {
+  if (!value.empty()) options.set(name, value);
+}
+void keep(ir::Attributes& options, const char*, const LayerTypes& value) {
+  if (value.constraints == LayerConstraints::none) return;
+  options.set("layer_constraints", static_cast<std::int64_t>(value.constraints));
+  options.set("layers", layer_lines(value));
+}
+
 std::string options_text(const BuildConfig& config) {
   ir::Attributes options;
-  each_option(const_cast<BuildConfig&>(config), [&](const char* name, bool& value) { options.set(name, std::int64_t{value}); });
-  options.set("pack_tokens", static_cast<std::int64_t>(config.pack_tokens));
-  if (!config.newest_row.empty()) options.set("newest_row", config.newest_row);
-  if (!config.disabled_passes.empty()) options.set("disabled", config.disabled_passes);
-  if (config.layer_types.constraints != LayerConstraints::none) {
-    options.set("layer_constraints", static_cast<std::int64_t>(config.layer_types.constraints));
-    options.set("layers", layer_lines(config.layer_types));
-  }
+  each_field_in_kept_models([&](auto field) {
+    const Place& place = field.kForms.in_kept;
+    if (!left_out(field, place, config)) keep(options, field.name_in(place), field.of(config));
+  });
   return ir::text(options);
 }
 
@@ -77,8 +86,44 @@ void read_layer_line(ir::Scanner& in, std::string_view line, LayerTypes& types) 
   types.output_types.push_back({std::string(line), std::move(outputs)});
 }
 
+// What `options` gave for one name, if it is of this kind; later versions may give others.
+struct Given {
+  ir::Scanner& in;
+  std::map<std::string, ir::Attribute> all = {};
+
+  template <class T>
+  const T* find(const std::string& name) const {
+    const auto at = all.find(name);
+    return at == all.end() ? nullptr : std::get_if<T>(&at->second);
+  }
+  template <class Enum>
+  void read(const std::string& name, Enum& value, Enum largest, const char* unknown) const {
+    const auto* number = find<std::int64_t>(name);
+    if (!number) return;
+    if (*number < 0 || *number > static_cast<std::int64_t>(largest)) in.bad(unknown);
+    value = static_cast<Enum>(*number);
+  }
+};
+void read(const Given& given, const char* name, bool& value) {
+  if (const auto* number = given.find<std::int64_t>(name)) value = *number != 0;
+}
+void read(const Given& given, const char* name, PackTokens& value) {
+  given.read(name, value, PackTokens::with_zeros, "an unknown way to pack tokens");
+}
+void read(const Given& given, const char* name, std::string& value) {
+  if (const auto* text = given.find<std::string>(name)) value = *text;
+}
+void read(const Given& given, const char* name, std::vector<std::string>& value) {
+  if (const auto* list = given.find<std::vector<std::string>>(name)) value = *list;
+}
+void read(const Given& given, const char*, LayerTypes& value) {
+  given.read("layer_constraints", value.constraints, LayerConstraints::obey, "an unknown constraint of layers");
+  if (const auto* lines = given.find<std::vector<std::string>>("layers"))
+    for (const std::string& line : *lines) read_layer_line(given.in, line, value);
+}
+
 void read_options(ir::Scanner& in, BuildConfig& config) {
-  std::map<std::string, ir::Attribute> given;
+  Given given{in};
   const auto at_next_part = [&] {
     constexpr const char* kParts[] = {"profile", "default", "calibration", "seen", "stored", "literal", "graph"};
     return std::any_of(std::begin(kParts), std::end(kParts), [&](const char* part) { return in.looking_at(part); });
@@ -86,26 +131,9 @@ void read_options(ir::Scanner& in, BuildConfig& config) {
   while (!at_next_part() && in.peek()) {
     const std::string name = in.name();
     in.expect('=');
-    given.emplace(name, ir::parse_attribute(in));
+    given.all.emplace(name, ir::parse_attribute(in));
   }
-  const auto number = [&](const std::string& name, std::int64_t otherwise) {
-    const auto at = given.find(name);
-    return at != given.end() && std::holds_alternative<std::int64_t>(at->second) ? std::get<std::int64_t>(at->second) : otherwise;
-  };
-  each_option(config, [&](const char* name, bool& value) { value = number(name, value) != 0; });
-  const std::int64_t pack = number("pack_tokens", 0);
-  if (pack < 0 || pack > static_cast<std::int64_t>(PackTokens::with_zeros)) in.bad("an unknown way to pack tokens");
-  config.pack_tokens = static_cast<PackTokens>(pack);
-  if (const auto at = given.find("newest_row"); at != given.end() && std::holds_alternative<std::string>(at->second))
-    config.newest_row = std::get<std::string>(at->second);
-  const std::int64_t constraints = number("layer_constraints", 0);
-  if (constraints < 0 || constraints > static_cast<std::int64_t>(LayerConstraints::obey)) in.bad("an unknown constraint of layers");
-  config.layer_types.constraints = static_cast<LayerConstraints>(constraints);
-  if (const auto at = given.find("layers"); at != given.end())
-    if (const auto* lines = std::get_if<std::vector<std::string>>(&at->second))
-      for (const std::string& line : *lines) read_layer_line(in, line, config.layer_types);
-  if (const auto at = given.find("disabled"); at != given.end())
-    if (const auto* names = std::get_if<std::vector<std::string>>(&at->second)) config.disabled_passes = *names;
+  each_field_in_kept_models([&](auto field) { read(given, field.name_in(field.kForms.in_kept), field.of(config)); });
 }
 
 Shape read_shape(ir::Scanner& in) {

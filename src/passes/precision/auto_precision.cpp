@@ -1,5 +1,6 @@
 #include "passes/precision/auto_precision.h"
 
+#include "backends/device_traits.h"
 #include "base/check.h"
 
 namespace tenfold::passes {
@@ -30,8 +31,11 @@ PrecisionChoice of_cpu(std::uint32_t features, bool has_ranges) {
 }  // namespace
 
 PrecisionChoice auto_precision(const backends::DeviceInfo& device, bool has_ranges) {
-  if (device.kind == "cuda") return of_gpu(device.arch, has_ranges);
-  if (device.kind == "cpu") return of_cpu(device.features, has_ranges);
+  switch (backends::kind_of(device)) {
+    case backends::DeviceKind::gpu: return of_gpu(device.arch, has_ranges);
+    case backends::DeviceKind::cpu: return of_cpu(device.features, has_ranges);
+    case backends::DeviceKind::none: break;
+  }
   return {false, false, false, "nothing is known of this device: fp32"};
 }
 

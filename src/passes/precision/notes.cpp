@@ -32,7 +32,7 @@ bool has_fused_attention(const ir::Graph& graph) {
 std::vector<std::string> refused_precisions(const ir::Graph& graph, const BuildConfig& config, const backends::DeviceInfo& device) {
   const backends::DeviceTraits traits = backends::traits_of(device);
   std::vector<std::string> refused;
-  if (device.kind == "cuda" && config.fp16 && !traits.half_values)
+  if (backends::kind_of(device) == backends::DeviceKind::gpu && config.fp16 && !traits.half_values)
     refused.push_back(cat("fp16 was allowed, but this GPU (sm_", device.arch, ") is slow in it before sm_60: f32 is used"));
   if (traits.half_values) {
     if (config.fp8 && !traits.float8_gemm && has_float8(graph))

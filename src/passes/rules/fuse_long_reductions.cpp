@@ -127,10 +127,15 @@ bool keep_dims(ir::Graph& graph, Node& n) {
   return true;
 }
 
+bool convolves(const Node& n) {
+  const ir::OpTraits& traits = n.def->traits;
+  return traits.product == ir::Product::convolution || traits.leave.convolves || n.op() == "DeformConv";
+}
+
 bool run(ir::Graph& graph) {
   constexpr std::int64_t kAny = std::int64_t{1} << 40;
   bool pictures = true;   // may lie channels-last where convolutions are
-  for (const auto& n : graph.nodes()) pictures = pictures && n->op().find("Conv") == std::string::npos;
+  for (const auto& n : graph.nodes()) pictures = pictures && !convolves(*n);
   const bool split = try_each(graph, split_sum), kept = try_each(graph, keep_dims);
   graph.sweep();   // what was copied, or begun in vain, would be read twice
   const bool dropped = try_each(graph, drop_behind);

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "backends/backend.h"
+#include "backends/device_traits.h"
 #include "base/files/file.h"
 #include "base/files/hash.h"
 #include "runtime/plugins/operator.h"
@@ -74,7 +75,7 @@ void Plugins::Impl::add(const tenfold_plugin_operator* given, const std::string&
   for (const runtime::PluginTacticTable& t : plugin->tactics) line += cat(", ", t.name, " for ", t.device, " version ", t.table.version);
   identity.push_back(std::move(line));
   for (runtime::PluginTactic& t : runtime::plugin_tactics(*plugin))
-    (t.device == "cuda" ? on_gpu : on_cpu).push_back(std::move(t.tactic));
+    (backends::gpu_ordinal(t.device) ? on_gpu : on_cpu).push_back(std::move(t.tactic));
 }
 
 Plugins::Plugins() : impl_(std::make_unique<Impl>()) {}
@@ -126,9 +127,13 @@ const ir::Registry& registry_with(const Plugins* plugins) {
 
 backends::TacticSet tactics_with(const backends::Backend& backend, const Plugins* plugins) {
   if (!plugins) return backend;
-  const std::string& kind = backend.info().kind;
   static const std::vector<backends::Tactic> none;
-  return {backend, kind == "cpu" ? plugins->impl().on_cpu : kind == "cuda" ? plugins->impl().on_gpu : none};
+  switch (backends::kind_of(backend.info())) {
+    case backends::DeviceKind::cpu: return {backend, plugins->impl().on_cpu};
+    case backends::DeviceKind::gpu: return {backend, plugins->impl().on_gpu};
+    case backends::DeviceKind::none: break;
+  }
+  return {backend, none};
 }
 
 }  // namespace runtime

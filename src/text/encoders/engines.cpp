@@ -3,6 +3,7 @@
 #include "text/encoders/identity.h"
 #include "text/fail.h"
 #include "text/files/folder.h"
+#include "tenfold/device.h"
 
 namespace tenfold::encoders {
 
@@ -17,7 +18,7 @@ constexpr int kNetworks = 4;
 LoadOptions load_options(const BuildConfig& config) {
   LoadOptions load;
   load.threads = config.threads, load.pin_threads = config.pin_threads, load.cpu_features = config.cpu_features;
-  if (config.device.starts_with("cuda")) load.device = config.device;
+  if (is_gpu(config.device)) load.device = config.device;
   load.plugins = config.plugins, load.log = config.log, load.runtime = config.runtime;
   return load;
 }
@@ -52,11 +53,11 @@ Engines::Engines(std::shared_ptr<const Model> model, EncoderOptions options, int
       precision_(std::move(precision)),
       cache_(std::move(cache)) {
   if (batch_tokens_ < 0) fail(ErrorKind::invalid_argument, "batch_tokens is " + std::to_string(batch_tokens_));
-  if (batch_tokens_ == 0) batch_tokens_ = options_.build.device.starts_with("cuda") ? kTokensOnAGpu : kTokensOnACpu;
+  if (batch_tokens_ == 0) batch_tokens_ = is_gpu(options_.build.device) ? kTokensOnAGpu : kTokensOnACpu;
 }
 
 bool Engines::packs(const OutputRequest& request) const {
-  if (!options_.packed.value_or(options_.build.device.starts_with("cuda"))) return false;
+  if (!options_.packed.value_or(is_gpu(options_.build.device))) return false;
   return !options_.make_engine && !precision_.samples && model_->packing(request) != PackTokens::no;
 }
 

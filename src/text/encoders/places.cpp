@@ -61,12 +61,12 @@ DevicePlace place_of(const std::string& name) {
     place.device = "cpu", place.processors = processors_of(std::string_view(name).substr(4), name);
     return place;
   }
-  if (name == "cuda")
-    place.device = "cuda:0";
-  else if (name.starts_with("cuda:"))
-    number(std::string_view(name).substr(5), name);
-  else
-    wrong(name, "is none");
+  if (!is_gpu(name)) {
+    const std::size_t colon = name.find(':');
+    if (colon == std::string::npos || !is_gpu(name.substr(0, colon))) wrong(name, "is none");
+    number(std::string_view(name).substr(colon + 1), name), wrong(name, "is none");
+  }
+  if (name.find(':') == std::string::npos) place.device += ":0";
   return place;
 }
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "tenfold/device.h"
+
 namespace tenfold::encoders {
 
 struct DevicePlace {
@@ -12,7 +14,7 @@ struct DevicePlace {
   std::string device;           // as BuildConfig::device takes it
   std::vector<int> processors;  // that its threads keep to; empty: any
   int threads = 0;              // of an engine; 0: whatever it would take alone
-  bool on_gpu() const { return device.starts_with("cuda"); }
+  bool on_gpu() const { return is_gpu(device); }
 };
 
 // Throws invalid_argument for a name that is none and for processors that this process may not use. `threads`: of one

@@ -8,6 +8,7 @@
 #include "text/encoders/engines.h"
 #include "text/encoders/pooled_context.h"
 #include "text/fail.h"
+#include "tenfold/device.h"
 
 namespace tenfold::encoders {
 
@@ -79,7 +80,7 @@ void say(const BuildConfig& config, Severity severity, const std::string& text) 
 
 // Ways to int8: fixed ranges, and on CPUs rows that get theirs as they run, which are nearer and slower.
 std::vector<std::string> methods_for(const BuildConfig& config) {
-  if (config.device.starts_with("cuda")) return {"auto"};
+  if (is_gpu(config.device)) return {"auto"};
   return {"auto", "dynamic"};
 }
 
@@ -99,7 +100,7 @@ void permit(EncoderPrecision precision, BuildConfig& config) {
   const bool asks = config.fp16 || config.bf16 || config.auto_precision || config.calibration || config.budget;
   if (precision == EncoderPrecision::by_build && asks) return;
   const bool exact = precision == EncoderPrecision::by_build || precision == EncoderPrecision::fp32;
-  if (exact && config.device.starts_with("cuda")) config.tf32 = false;
+  if (exact && is_gpu(config.device)) config.tf32 = false;
   config.fp16 = precision == EncoderPrecision::fp16, config.bf16 = precision == EncoderPrecision::bf16;
   config.auto_precision = precision == EncoderPrecision::automatic || precision == EncoderPrecision::int8;
   config.calibration.reset(), config.budget.reset();
@@ -124,7 +125,7 @@ Graded build_graded(const PrecisionWish& wish, const OutputRequest& request, con
     narrow.calibration = calibration_by(wish.samples, places), narrow.calibration->method = method;
     narrow.calibration->shapes = profile_of_samples(config.profiles);
     if (wish.precision == EncoderPrecision::int8)
-      narrow.auto_precision = false, narrow.int8 = true, narrow.fp16 = config.device.starts_with("cuda");
+      narrow.auto_precision = false, narrow.int8 = true, narrow.fp16 = is_gpu(config.device);
     Engine engine = build(network, narrow);
     if (precision_of(engine) != "int8") continue;  // this device computes none of the products so
     const double near = mean_cosine(engine, reference, *wish.samples, places, request, width);

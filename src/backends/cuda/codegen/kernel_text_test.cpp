@@ -20,7 +20,7 @@ TEST(KernelText, HoldsMacrosThenDeclarationsThenTheFile) {
   text.declare("void f();\n");
   text.define("N", 8);
   text.define_code("BODY", "    #pragma unroll\n    for (int i = 0; i < N; ++i) {\n      y[i] = 0;\n\n    }\n");
-  EXPECT_EQ(text.of("product/gemm.cu"),
+  EXPECT_EQ(text.of("gemm/gemm.cu"),
             "#include \"backends/cuda/kernels/lib/prelude.cuh\"\n"
             "#define CONFIGURED\n#define N 8\n"
             "#define BODY \\\n  _Pragma(\"unroll\") \\\n  for (int i = 0; i < N; ++i) { \\\n  y[i] = 0; \\\n  }\n"
@@ -55,7 +55,7 @@ TEST(KernelFiles, ComeFromAnotherFolderWhereTheyLieThere) {
   std::ofstream(folder / "product" / "gemv.cu") << "// other\n";
   const auto ask = [&] {
     ::setenv("TENFOLD_CUDA_KERNELS", folder.c_str(), 1);
-    const std::vector<KernelFile> files = included_kernel_files(KernelText().of("product/gemv.cu"));
+    const std::vector<KernelFile> files = included_kernel_files(KernelText().of("gemm/gemv.cu"));
     const auto it = std::find_if(files.begin(), files.end(), [](const KernelFile& f) { return f.name.ends_with("/gemv.cu"); });
     const bool said = kernel_override_note().starts_with("1 of ") && kernel_override_note().ends_with(folder.string());
     std::exit(it != files.end() && it->text == "// other\n" && files.size() > 1 && said ? 0 : 1);
@@ -65,7 +65,7 @@ TEST(KernelFiles, ComeFromAnotherFolderWhereTheyLieThere) {
   const auto ask_for_none = [&] {
     ::setenv("TENFOLD_CUDA_KERNELS", folder.c_str(), 1);
     try {
-      included_kernel_files(KernelText().of("product/gemv.cu"));
+      included_kernel_files(KernelText().of("gemm/gemv.cu"));
     } catch (const Error& e) {
       std::exit(std::string(e.what()).find("TENFOLD_CUDA_KERNELS") != std::string::npos ? 0 : 1);
     }

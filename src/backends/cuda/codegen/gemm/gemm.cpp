@@ -59,7 +59,7 @@ std::string generate_gemm(const GemmProblem& p, const GemmTile& tile) {
   text.define("ROW_LIST", list);
   text.define_code("EPILOGUE", print_epilogue(p, -1, [&](const std::string& y) { return cat("y[v] = ", stored(p.out, y), ";"); }));
   define_rows(text, p);
-  return text.of("product/gemm.cu");
+  return text.of("gemm/gemm.cu");
 }
 
 }  // namespace tenfold::backends::cuda

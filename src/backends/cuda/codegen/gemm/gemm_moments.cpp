@@ -11,7 +11,7 @@ std::string generate_moments(const GemmProblem& p, int columns, double epsilon) 
   text.define("N", p.n), text.define("COLUMNS", columns), text.define("THREADS", kMomentsThreads),
       text.define("EPSILON", cat(epsilon, "f"));
   text.define("LOAD(x)", loaded(p.out, "(x)"));
-  return text.of("product/gemm_moments.cu");
+  return text.of("gemm/gemm_moments.cu");
 }
 
 }  // namespace tenfold::backends::cuda

@@ -19,7 +19,7 @@ void define_norm(KernelText& text, const GemmLayerNormProblem& p) {
 std::string generate_plain_norm(const GemmLayerNormProblem& p) {
   KernelText text;
   define_norm(text, p);
-  return text.of("product/gemm_norm_plain.cu");
+  return text.of("gemm/gemm_norm_plain.cu");
 }
 
 }  // namespace tenfold::backends::cuda

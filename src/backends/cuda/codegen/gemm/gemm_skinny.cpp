@@ -35,7 +35,7 @@ std::string generate_gemm_skinny(const GemmProblem& p, const SkinnyTile& t) {
   text.define("CLUSTER", t.split > 1 ? cat("__cluster_dims__(1, 1, ", t.split, ")") : "");
   text.define_code("EPILOGUE", print_epilogue(p, -1, [&](const std::string& y) { return cat("y[v] = ", stored(p.out, y), ";"); }));
   text.declare(wgmma_text("wgmma", t.columns, p.in, p.in));
-  return text.of("product/gemm_skinny.cu");
+  return text.of("gemm/gemm_skinny.cu");
 }
 
 }  // namespace tenfold::backends::cuda

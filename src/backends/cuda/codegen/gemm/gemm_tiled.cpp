@@ -42,7 +42,7 @@ std::string generate_gemm_tiled(const TiledProblem& p, const TiledTile& tile) {
   text.define_code("EPILOGUE_POINTERS", epilogue_pointers(p)), text.define_code("EPILOGUE", epilogue_of_one(p));
   text.define("VECTORS", p.vectors ? 1 : 0), text.define("SINGLES", p.singles ? 1 : 0);
   text.define("VECTORS_ALONG", cat(p.a_along ? 1 : 0, ", ", p.b_along ? 1 : 0));
-  return text.of("product/gemm_tiled.cu");
+  return text.of("gemm/gemm_tiled.cu");
 }
 
 }  // namespace tenfold::backends::cuda

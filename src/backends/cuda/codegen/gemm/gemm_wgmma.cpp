@@ -74,7 +74,7 @@ std::string generate_wgmma(const GemmProblem& p, const WgmmaTile& tile) {
                                    }));
   if (gelu) define_gelu(text, *gelu);
   text.declare(wgmma_text("wgmma", tile.columns, p.in, p.weight));
-  return text.of("product/gemm_wgmma.cu");
+  return text.of("gemm/gemm_wgmma.cu");
 }
 
 }  // namespace tenfold::backends::cuda

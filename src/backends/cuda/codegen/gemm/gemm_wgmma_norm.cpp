@@ -18,7 +18,7 @@ std::string generate_wgmma_norm(const GemmLayerNormProblem& p, const WgmmaNormTi
   text.define("SLOTS", tile.slots), text.define("STRIP", tile.strip()), text.define("CLUSTER", t.cluster);
   text.define("kSteps", (p.k + kWgmmaDepth - 1) / kWgmmaDepth), text.define("ARRIVING_LANES", arriving_lanes());
   text.declare(wgmma_text("wgmma", t.columns, p.type, p.type));
-  return text.of("product/gemm_wgmma_norm.cu");
+  return text.of("gemm/gemm_wgmma_norm.cu");
 }
 
 }  // namespace tenfold::backends::cuda

@@ -37,7 +37,7 @@ std::string generate_gemv(const GemmProblem& p, int rows) {
   text.define("N", p.n), text.define("K", p.k), text.define("ROWS", rows), text.define("WARPS", gemv_warps(p, rows)),
       text.define("WIDTH", width);
   text.define_code("EPILOGUE", epilogue_of_one(p));
-  return text.of("product/gemv.cu");
+  return text.of("gemm/gemv.cu");
 }
 
 }  // namespace tenfold::backends::cuda

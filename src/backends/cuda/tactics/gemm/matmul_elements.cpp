@@ -46,7 +46,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& openi
   KernelText text;
   if (with_zero_points(p)) text.define("SUM", "int");
   else define_sum(text, p);
-  return std::make_shared<OpenThreads>(p, opening, "product/matmul_elements.cu", text);
+  return std::make_shared<OpenThreads>(p, opening, "gemm/matmul_elements.cu", text);
 }
 
 }  // namespace
