@@ -10,6 +10,7 @@
 #include "notes.h"
 #include "tenfold/inspect.h"
 #include "verbs.h"
+#include "why.h"
 
 namespace tenfold::cli {
 namespace {
@@ -26,21 +27,13 @@ std::string time_text(double nanoseconds) {
   return text;
 }
 
-constexpr const char* kCheckedOn[] = {"nothing", "random inputs", "typical inputs"};
-
 void print_overflow(const BuildReport& report) {
   if (report.overflow_checked_on == CheckedOn::nothing) return;
-  std::printf("\nResults beyond what f16 holds were looked for on %s%s: %s\n", kCheckedOn[static_cast<int>(report.overflow_checked_on)],
+  std::printf("\nResults beyond what f16 holds were looked for on %s%s: %s\n", name_of(report.overflow_checked_on),
               report.overflow_checked_on == CheckedOn::random_inputs ? " only (give real ones: --loadInputs)" : "",
               report.kept_in_f32.empty() ? "none" : "these stay f32");
   for (const WideReport& w : report.kept_in_f32)
     std::printf("  %s (%s), up to %g\n", w.node.c_str(), w.op.c_str(), w.largest);
-}
-
-Json overflow_json(const BuildReport& report) {
-  Json kept = Json::array();
-  for (const WideReport& w : report.kept_in_f32) kept.push_back({{"node", w.node}, {"op", w.op}, {"largest", w.largest}});
-  return {{"checked_on", kCheckedOn[static_cast<int>(report.overflow_checked_on)]}, {"kept_in_f32", std::move(kept)}};
 }
 
 void print_why(const BuildReport& report) {
@@ -61,21 +54,6 @@ void print_why(const BuildReport& report) {
   if (report.disturbed > 0)
     std::printf("%d of the times taken twice differ, by up to %.1f times: other programs took the processor meanwhile\n", report.disturbed,
                 report.disturbance);
-}
-
-Json why_json(const BuildReport& report) {
-  Json steps = Json::array();
-  for (const StepReport& step : report.steps) {
-    Json tried = Json::array();
-    for (const TacticReport& t : step.tried)
-      tried.push_back({{"tactic", t.tactic},
-                       {"config", t.config},
-                       {"nanoseconds", t.nanoseconds < 0 ? Json() : Json(t.nanoseconds)},
-                       {"verdict", t.verdict},
-                       {"chosen", t.chosen}});
-    steps.push_back({{"node", step.node}, {"problem", step.problem}, {"tried", std::move(tried)}});
-  }
-  return steps;
 }
 
 void print_text(const Engine& engine) {

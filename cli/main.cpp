@@ -159,6 +159,8 @@ const std::vector<Verb>& verbs() {
        [](const Arguments& arguments) { return exec_main(arguments, false); }, exec_flags},
       {"inspect", "show a model or plan step by step; --why: which kernels were tried, their times, why others were refused", inspect_main,
        inspect_flags},
+      {"report", "a picture of a plan as one HTML page: graph, times, memory, precision; of two plans: what changed", report_main,
+       report_flags},
       {"check", "everything that is wrong with a model, or that it is sound and supported", check_main, check_flags},
       {"quantize", "the model's own ONNX file with 8-bit products, by samples of its inputs", quantize_main, quantize_flags},
       {"embed", "vectors of texts, by a sentence encoder's folder", embed_main, embed_flags},

@@ -25,6 +25,7 @@ const std::vector<Verb>& verbs();
 
 int exec_main(const Arguments& arguments, bool as_trtexec);
 int inspect_main(const Arguments& arguments);
+int report_main(const Arguments& arguments);
 int check_main(const Arguments& arguments);
 int compare_main(const Arguments& arguments);
 int quantize_main(const Arguments& arguments);
@@ -36,6 +37,7 @@ int devices_main(const Arguments& arguments);
 int cache_main(const Arguments& arguments);
 void exec_flags(const UseFlags& use);
 void inspect_flags(const UseFlags& use);
+void report_flags(const UseFlags& use);
 void check_flags(const UseFlags& use);
 void compare_flags(const UseFlags& use);
 void quantize_flags(const UseFlags& use);

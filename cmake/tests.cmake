@@ -46,6 +46,11 @@ foreach(folder base ir ops onnx_ops onnx_import onnx_export quant passes backend
   endif()
   tenfold_test(${folder}_test SOURCES ${sources} USES ${uses})
 endforeach()
+# What `tenfold report` computes by itself.
+file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cli/report/*_test.cpp)
+list(TRANSFORM sources REPLACE "_test\\.cpp$" ".cpp" OUTPUT_VARIABLE tested)
+tenfold_test(cli_report_test SOURCES ${sources} ${tested} USES tenfold_api_run)
+target_include_directories(cli_report_test PRIVATE ${CMAKE_SOURCE_DIR}/cli)
 target_compile_definitions(background_test PRIVATE TENFOLD_PROGRAM="$<TARGET_FILE:tenfold>")
 add_dependencies(background_test tenfold)
 target_compile_definitions(backends_test PRIVATE TENFOLD_HELPER="$<TARGET_FILE:tenfold-nvrtc>")
@@ -176,7 +181,7 @@ if(TENFOLD_PYTHON3)
                cli_notes_test cli_check_test cli_arrays_test cli_manual_test cli_formats_test bad_input_test saving_test
                plugins_cli_test accuracy_test calibration_test
                budget_test images_test labels_test quantize_test quantize_types_test python_data_test compare_data_test
-               text_data_test modelopt_files_test embed_test latency_test recurrent_test)
+               text_data_test modelopt_files_test embed_test latency_test recurrent_test report_test)
     add_test(NAME ${name} COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/${name}.py $<TARGET_FILE:tenfold>)
     set_tests_properties(${name} PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77
       ENVIRONMENT "TENFOLD_NVTX_LISTENER=$<TARGET_FILE:nvtx_listener>;TENFOLD_PLUGIN_SNAKE=$<TARGET_FILE:plugin_snake>;\

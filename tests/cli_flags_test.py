@@ -43,7 +43,7 @@ class Flags(CliCase):
         self.assertNotIn('--fp16', self.run_model('--best').stderr)
 
     def test_help_by_one_letter(self):
-        for verb in ('exec', 'inspect', 'quantize', 'embed', 'compare', 'ops', 'devices', 'cache'):
+        for verb in ('exec', 'inspect', 'report', 'quantize', 'embed', 'compare', 'ops', 'devices', 'cache'):
             self.assertEqual(self.tenfold(verb, '-h').stdout, self.tenfold(verb, '--help').stdout)
 
     def test_building_alone(self):

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent / 'docs'
-VERBS = {'exec': ['--help=all'], 'inspect': ['--help'], 'check': ['--help'],
+VERBS = {'exec': ['--help=all'], 'inspect': ['--help'], 'report': ['--help'], 'check': ['--help'],
          'quantize': ['--help'], 'embed': ['--help'], 'latency': ['--help=all'], 'compare': ['--help'], 'ops': ['--help'],
          'devices': ['--help'], 'cache': ['--help'], 'doctor': ['--help']}
 NOTE = ('<!-- Written by tools/write_docs.py from the program itself: change the source, then run '

@@ -87,6 +87,10 @@ void add_layers(Json& layers, const Plan& plan, const Program& top, const Progra
     if (!step.attributes.empty()) layer["Attributes"] = clean(ir::text(step.attributes));
     if (const std::string words = ir::text(step.numerics); !words.empty()) layer["Numerics"] = words;
     if (step.has_body) layer["Body"] = clean(ir::text(step.body));
+    if (step.workspace_bytes > 0) {
+      layer["Workspace"] = {{"Bytes", step.workspace_bytes}};
+      if (step.workspace_dynamic < 0) layer["Workspace"]["ArenaOffset"] = step.workspace_offset;
+    }
     if (!parent.empty()) layer["Parent"] = clean(parent);
     layers.push_back(std::move(layer));
     ++telling.step;

@@ -1,0 +1,94 @@
+// tenfold report: a plan as one page to look at, or two plans side by side.
+#include <cstdio>
+
+#include "files.h"
+#include "flags.h"
+#include "model_or_plan.h"
+#include "report/changes.h"
+#include "report/gather.h"
+#include "report/page.h"
+#include "specs.h"
+#include "tenfold/internal/file.h"
+#include "tenfold/version.h"
+#include "verbs.h"
+
+namespace tenfold::cli {
+namespace {
+
+struct Request {
+  std::string output;
+  bool json = false, help = false;
+  int level = 3;
+  GatherOptions gather;
+};
+
+void add_run_flags(Flags& flags, GatherOptions& o) {
+  flags.add_switch("skipInference", o.skip_inference, "run nothing: a page without times and without a roofline");
+  flags.add({"iterations", "N", "time at least N runs (10) ...",
+             [&o](const std::string& text) { o.run.iterations = parse_int("iterations", text, 1); }});
+  flags.add({"duration", "S", "... and at least S seconds (1)",
+             [&o](const std::string& text) { o.run.duration_s = parse_number("duration", text, 0); }});
+  flags.add({"warmUp", "MS", "after MS milliseconds that do not count (200)",
+             [&o](const std::string& text) { o.run.warmup_ms = parse_number("warmUp", text, 0); }});
+  flags.add({"loadInputs", "SPEC", "values of inputs: name:file.npy,other:file.npy, or an .npz; default: random",
+             [&o](const std::string& text) { parse_files("loadInputs", text, o.load_inputs); }});
+  flags.add_int("useProfile", o.profile, "the optimization profile to show (0)");
+}
+
+Flags make_flags(Request& r) {
+  Flags flags(
+      "tenfold report MODEL.onnx | PLAN [OTHER] [-o report.html] [--flags]",
+      "Writes one HTML page that loads nothing else: the graph, each step with its time and its distance to the roofline, memory over\n"
+      "time, fusions, precisions, and what was tried and lost. With two models or plans: what changed, and what it costs.");
+  flags.group("Flags");
+  flags.add_text("o", r.output, "FILE", "the page (report.html)");
+  flags.add_switch("json", r.json, "print the page's data instead; the page is written only with -o");
+  add_run_flags(flags, r.gather);
+  flags.add_text("device", r.gather.build.device, "NAME", "build a model for cpu (the default) or cuda:0");
+  flags.add_switch("fp16", r.gather.build.fp16, "permission to compute in half precision");
+  flags.add_int("builderOptimizationLevel", r.level, "0 to 5, of a model (3); at 0 nothing is timed");
+  add_build_flags(flags, r.gather.build);
+  flags.add_switch("verbose", r.gather.console.verbose, "what the build says");
+  flags.add_switch("help", r.help, "this text");
+  return flags;
+}
+
+std::string size_text(std::size_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, bytes < 1000000 ? "%.0f kB" : "%.1f MB", static_cast<double>(bytes) / (bytes < 1000000 ? 1e3 : 1e6));
+  return text;
+}
+
+}  // namespace
+
+void report_flags(const UseFlags& use) {
+  Request r;
+  use(make_flags(r));
+}
+
+int report_main(const Arguments& arguments) {
+  Request r;
+  const Flags flags = make_flags(r);
+  const auto words = flags.parse(arguments);
+  if (r.help) return std::fputs(flags.help().c_str(), stdout), kOk;
+  if (words.empty() || words.size() > 2)
+    throw UsageError("tenfold report takes one model or plan, or two to compare; " + std::to_string(words.size()) + " given");
+  if (r.output.empty() && !r.json) r.output = "report.html";
+  expect_writable(r.output);
+  for (const std::string& word : words) is_plan(word);  // a file that is not there is named before a build, which may take minutes
+  BuildConfig& build = r.gather.build;
+  build.optimization_level = r.level, build.log = r.gather.console.callback();
+  if (!build.profiles.empty())
+    for (const auto& [name, shape] : build.profiles[0]) r.gather.shapes[name] = shape.opt;
+  Json data{{"tenfold", std::string(version())}, {"plans", Json::array()}};
+  for (const std::string& word : words) data["plans"].push_back(plan_json(gather(word, r.gather)));
+  if (words.size() == 2) data["changes"] = changes_json(data["plans"][0], data["plans"][1]);
+  if (r.json) std::printf("%s\n", data.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  if (r.output.empty()) return kOk;
+  const std::string page = page_of(data);
+  write_file(r.output, page);
+  if (!r.json) std::printf("%s: %s, %zu steps\n", r.output.c_str(), size_text(page.size()).c_str(), data["plans"][0]["steps"].size());
+  return kOk;
+}
+
+}  // namespace tenfold::cli
