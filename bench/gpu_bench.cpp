@@ -1,5 +1,5 @@
 // Every tactic and configuration of a GPU on problems of one node, results compared with each other, times from a graph of launches:
-// what docs/gpu-products.md was made with.
+// what docs/lab/gpu-products.md was made with.
 //
 //   gpu_bench problems.txt [filter [tactic]]     lines "name | graph in text form"; those whose line contains the filter; only tactics
 //                                                whose name contains that

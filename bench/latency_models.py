@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write the small models of low latency that docs/latency-rows.md times, as ONNX files.
+"""Write the small models of low latency that docs/reference/latency-rows.md times, as ONNX files.
 
     python bench/latency_models.py FOLDER [NAME ...]
 

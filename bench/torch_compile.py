@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""torch.compile(backend="tenfold") beside inductor, with and without freezing, on a CPU: the table of docs/torch.md.
+"""torch.compile(backend="tenfold") beside inductor, with and without freezing, on a CPU: the table of docs/guides/torch.md.
 
     torch_compile.py [--rows resnet50:1,...] [--seconds 6]     least milliseconds of single calls, all interleaved in one process
     torch_compile.py --float32 tf32                            the same with torch.backends.fp32_precision = "tf32", for all sides

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""torch.compile(backend="tenfold") on a GPU in fp16, beside inductor's reduce-overhead and eager mode: the GPU's tables of docs/torch.md.
+"""torch.compile(backend="tenfold") on a GPU in fp16, beside inductor's reduce-overhead and eager mode: tables of docs/guides/torch.md.
 
     torch_compile_gpu.py [--rows resnet50:1,decoder:32:dynamic,...] [--seconds 3] [--jobs 4] [--device cpu]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each architecture of docs/torch.md, as torch.compile(backend="tenfold") runs it, beside the engine of its own ONNX export.
+"""Each architecture of docs/guides/torch.md, as torch.compile(backend="tenfold") runs it, beside the engine of its own ONNX export.
 
     torch_compile_onnx.py [--rows resnet50,vit_b_16:32,...] [--type f16] [--device cuda] [--seconds 0.5] [--keep FILE]
     torch_compile_onnx.py --export FOLDER [--rows ...]     writes the ONNX files without weights, for machines without onnxscript

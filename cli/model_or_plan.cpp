@@ -77,7 +77,7 @@ void add_overridable_flag(Flags& flags, BuildConfig& config) {
 }
 
 void add_plugins_flag(Flags& flags, BuildConfig& config) {
-  flags.add({"plugins", "FILE", "+operators of this library of plug-ins, docs/plugins.md (repeatable)",
+  flags.add({"plugins", "FILE", "+operators of this library of plug-ins, docs/guides/plugins.md (repeatable)",
              [&config, set = std::shared_ptr<Plugins>()](const std::string& file) mutable {
                if (!set) config.plugins = set = std::make_shared<Plugins>();
                try {

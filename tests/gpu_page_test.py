@@ -1,4 +1,4 @@
-"""docs/performance-gpu.md and its tools: the page is what the kept records say, and a command measures each row that it has."""
+"""docs/reference/performance-gpu.md and its tools: the page is what the kept records say, and a command measures each row that it has."""
 
 import contextlib
 import io
@@ -49,7 +49,7 @@ class Page(unittest.TestCase):
             done = check(tree)
             self.assertEqual((done.returncode, 'performance-gpu.md' in done.stdout), (1, True), done.stdout)
             rows.write_text(kept)
-            page = tree / 'docs' / 'performance-gpu.md'
+            page = tree / 'docs' / 'reference' / 'performance-gpu.md'
             page.write_text(page.read_text().replace('not measured', '1.0', 1))
             self.assertEqual(check(tree).returncode, 1)
 

@@ -9,7 +9,7 @@
 namespace tenfold::tests {
 namespace {
 
-// A zero beside values of up to 99: rounded, it is 2.4e-4, which is 2.4e-6 of the largest (README, Limits, says 1e-5), and not within the
+// A zero beside values of up to 99: rounded, it is 2.4e-4, which is 2.4e-6 of the largest (accuracy.md: 1e-5), and not within the
 // suite's 1e-7.
 const std::set<std::string> kBeyondTheSuite = {"node/test_dft_irfft_opset19"};
 

@@ -1,4 +1,4 @@
-"""docs/performance.md's tools: script/bench --check finds what fell, stale sections are marked, f32 is called by how it multiplies."""
+"""docs/lab/performance-cpu.md's tools: script/bench --check finds what fell, stale sections are marked, tables and chart are current."""
 import json
 import pathlib
 import re
@@ -12,6 +12,7 @@ import tell_skips
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / 'tools'))
 import age  # noqa: E402
+import performance_page  # noqa: E402
 import performance_table  # noqa: E402
 from performance_rows import read_runs  # noqa: E402
 
@@ -77,22 +78,27 @@ class Check(unittest.TestCase):
 
 
 class Words(unittest.TestCase):
-    def test_f32_is_called_by_how_it_multiplies(self):
-        for flags, words in ((['avx512f'], 'f32 (FMA)'), (['avx512f', 'amx_tile'], 'f32 (bf16x3)')):
-            self.assertEqual(performance_table.f32_of({'flags': flags}), words)
+    def test_the_page_and_the_chart_are_what_the_notebook_says(self):
+        for tool in ('performance_page.py', 'readme_chart.py'):
+            done = subprocess.run([sys.executable, ROOT / 'tools' / tool, '--check'], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_the_page_reads_what_script_bench_writes(self):
         with tempfile.TemporaryDirectory() as folder:
-            ours = dict.fromkeys(('mlp256-b1', 'resnet50-b1'), 1.0)
-            data = rows(ours, 0)
-            for row in data['rows']:
-                row['threads'] = 2
+            data = rows({'resnet50-b1': 3.0}, 0, ['resnet50-b1'])
             pathlib.Path(folder, 'rows-0.json').write_text(json.dumps(data))
-            head, _, line, *_ = performance_table.short_tables(folder, *read_runs(folder))
-        self.assertIn('| f32 (FMA), `--noTF32`, ms | its error |', head)
-        self.assertEqual(head.count('|'), line.count('|'))
-        self.assertNotIn('exact', head)
+            table, about = read_runs(folder)
+            body = '\n'.join([performance_table.terms(table, about) + '.', '',
+                              *performance_table.speed_lines(folder, table, performance_table.pairs_of(table))])
+        section = performance_page.Section('A', f'# Performance\n\n## A\n\n{body}\n')
+        _, head, _, row = performance_page.table(section)
+        self.assertIn('| to ONNX Runtime | to OpenVINO |', head)
+        self.assertIn('| ResNet-50 | 1 | 3.300 | **0.61', row)      # 2 ms by 3.3: slower, and in bold
+        self.assertRegex(row, r'\d{4}-\d\d-\d\d, [0-9a-f]+.*, ONNX Runtime 1')
+        self.assertEqual(section.ratio('resnet50-b1', 1, 'to OpenVINO'), 0.45)
 
     def test_pages_say_no_exact_of_f32_by_bf16(self):
-        for page in ('docs/performance.md', 'docs/torch.md'):
+        for page in ('docs/lab/performance-cpu.md', 'docs/reference/performance.md', 'docs/guides/torch.md'):
             for number, line in enumerate((ROOT / page).read_text().splitlines(), 1):
                 self.assertNotRegex(line, r'\bexact f32\b|\| exact \||\*\*exact\*\*|exact \(`--noTF32`\)', f'{page}:{number}')
 
@@ -110,8 +116,8 @@ class Ages(unittest.TestCase):
             self.assertRegex(performance_table.with_ages(f'Tenfold {before[:10]}.'), r'stale: \d+ commits? to its code since\.$')
 
     def test_what_is_old_is_marked(self):
-        """tools/performance_table.py --ages docs/performance.md marks it. Twenty commits may pass before."""
-        text = (ROOT / 'docs' / 'performance.md').read_text()
+        """tools/performance_table.py --ages docs/lab/performance-cpu.md marks it. Twenty commits may pass before."""
+        text = (ROOT / 'docs' / 'lab' / 'performance-cpu.md').read_text()
         for named in re.finditer(r'Tenfold ([0-9a-f]{7,40})\b', text):
             if (age.commits_since(named[1], age.CPU) or 0) > 20:
                 self.assertTrue(text[named.end():].startswith(', stale: '), named[0])

@@ -1,4 +1,4 @@
-// What README and build.h say of rounding: which products are exempt, and by how much the others differ.
+// What docs/guides/accuracy.md and build.h say of rounding: which products are exempt, and by how much the others differ.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks Tenfold on a GPU: operator cases, model outputs against ONNX Runtime on the CPU, times beside torch.compile.
 
-    run OUT --all                  every row and figure of docs/performance-gpu.md: the commands below, each ten minutes at most
+    run OUT --all                  every row and figure of docs/reference/performance-gpu.md: the commands below, each ten minutes at most
     run OUT --command tests        one of them (--commands lists them): repeatable alone, in any order, on any day
     run OUT [--rows mlp256:1,resnet50:32,...] [--modes fp16,fp32] [--native] [--memory] [--peers] [--no-sweep] [--no-tests] [--no-rows]
             [--figures all|embed,sentences,fp8,narrow-images,narrow-text,unpadded,latency,builds] [--kernels] [--masks] [--most-tuned]

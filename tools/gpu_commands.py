@@ -1,4 +1,4 @@
-"""The commands of gpu_check.py that fill docs/performance-gpu.md: what each is short for."""
+"""The commands of gpu_check.py that fill docs/reference/performance-gpu.md: what each is short for."""
 import gpu_rows
 
 NOTHING_ELSE = ['--no-sweep', '--no-tests']

@@ -6,7 +6,7 @@
 Each part ends in ten minutes at most, and no part begins that may not end in --seconds: call it again, on the same OUT, for what is left.
 A part that passed at this bundle's commit is not run again, except with --again. OUT/verdicts.json keeps a verdict for each part: whether
 it passed, what failed by name, seconds, date, device and commit. `script/gpu-check --take OUT` takes them over into docs/gpu-results and
-writes docs/gpu-verdicts.md. Part of the bundle that script/gpu-check --day PYTHON makes.
+writes docs/reference/gpu-verdicts.md. Part of the bundle that script/gpu-check --day PYTHON makes.
 """
 import argparse, json, os, re, subprocess, sys, time
 

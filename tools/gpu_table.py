@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/performance-gpu.md and README's range, from what gpu_check.py's commands kept as JSON: nothing on the page is written by hand.
+"""docs/reference/performance-gpu.md and README's range, from what gpu_check.py's commands kept as JSON: nothing is written by hand.
 
     gpu_table.py                  writes both from docs/gpu-results
     gpu_table.py --take OUT       first takes over what a run of gpu_check.py left in OUT, record by record
@@ -17,9 +17,9 @@ FILES = ['rows', 'results', 'masked', 'most_tuned', 'promises', 'figures', 'kern
 SMALL = ('mlp256', 'smallcnn')   # a launch or two: what they take is the host's time, not the networks'
 HEAD = '''# Speed on a GPU
 
-Written by `tools/gpu_table.py` from [gpu-results](gpu-results), which holds what `script/gpu-check`'s commands measured, each record with
+Written by `tools/gpu_table.py` from [gpu-results](../gpu-results), which holds what `script/gpu-check`'s commands measured: each record has
 its date, device and commit. `build/bundle_gpu/run OUT --all` runs all of them, each ten minutes at most; `--command NAME` one. Newest:
-{newest}. What was read by hand, and why things are as they are: [gpu-notes.md](gpu-notes.md).
+{newest}. What was read by hand, and why things are as they are: [gpu-notes.md](../lab/gpu-notes.md).
 '''
 ROW_HEAD = '''
 ## Rows
@@ -253,7 +253,7 @@ def take(out, folder):
 
 def main():
     root = pathlib.Path(__file__).resolve().parent.parent
-    folder, readme, target = root / 'docs' / 'gpu-results', root / 'README.md', root / 'docs' / 'performance-gpu.md'
+    folder, readme, target = root / 'docs' / 'gpu-results', root / 'README.md', root / 'docs' / 'reference' / 'performance-gpu.md'
     if '--take' in sys.argv:
         folder.mkdir(exist_ok=True)
         take(sys.argv[sys.argv.index('--take') + 1], folder)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/gpu-verdicts.md: what each part of a day with a GPU said, from the verdicts that gpu_day.py kept.
+"""docs/reference/gpu-verdicts.md: what each part of a day with a GPU said, from the verdicts that gpu_day.py kept.
 
     gpu_verdicts.py                  writes the page from docs/gpu-results/verdicts.json
     gpu_verdicts.py --take OUT       first takes over OUT/verdicts.json, part by part
@@ -10,11 +10,11 @@ import json, pathlib, sys
 from gpu_day import PARTS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-KEPT, PAGE = ROOT / 'docs' / 'gpu-results' / 'verdicts.json', ROOT / 'docs' / 'gpu-verdicts.md'
+KEPT, PAGE = ROOT / 'docs' / 'gpu-results' / 'verdicts.json', ROOT / 'docs' / 'reference' / 'gpu-verdicts.md'
 HEAD = '''# Tests on a GPU
 
 CI has no GPU. Each day with one begins with `script/gpu-check --day PYTHON` here and `gpu_day/run OUT` there, which runs these parts in
-this order and keeps a verdict for each; `script/gpu-check --take OUT` writes this page ([gpu-results/verdicts.json](gpu-results)). A part
+this order and keeps a verdict for each; `script/gpu-check --take OUT` writes this page ([verdicts.json](../gpu-results)). A part
 that failed names the tests that did.
 
 | part | verdict | seconds | card | date | commit |

@@ -1,6 +1,7 @@
-"""script/bench --check: a machine's ratios beside those that docs/performance.md keeps of it. What fell by more than its spread is named.
+"""script/bench --check: a machine's ratios beside those that docs/lab/performance-cpu.md keeps of it.
+What fell by more than its spread is named.
 
-    performance_check.py BENCH_FOLDER docs/performance.md [TITLE]     exit code 1 where something fell, 2 where nothing can be compared
+    performance_check.py BENCH_FOLDER PAGE.md [TITLE]     exit code 1 where something fell, 2 where nothing can be compared
 """
 import re
 import statistics

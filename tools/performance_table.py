@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes one machine's section of docs/performance.md, and README.md's tables, from the runs of script/bench.
+"""Writes one machine's section of docs/lab/performance-cpu.md from the runs of script/bench.
 
     performance_table.py BENCH_FOLDER OUT.md [TITLE]
     performance_table.py --ages PAGE           marks what its commits' code has had since, and nothing else
@@ -106,11 +106,6 @@ def default_title(about):
     return f'{isa} ({about["cpu"]}, {about["cores"]} processors)'
 
 
-def f32_of(about):
-    """How f32 is multiplied with --noTF32: by FMA, or, where the CPU has AMX, as three terms of bf16."""
-    return 'f32 (bf16x3)' if 'amx_tile' in about.get('flags', ()) else 'f32 (FMA)'
-
-
 def with_ages(text):
     """"Tenfold COMMIT" of each section, with what the CPU's code has had since."""
     return re.sub(r'Tenfold ([0-9a-f]{7,40})\b', lambda m: m[0] + age.mark(m[1], age.CPU), age.without_marks(text))
@@ -138,46 +133,8 @@ def lines(folder, table, about, floors):
     yield from cost_lines(folder, table, floors)
 
 
-README = pathlib.Path(__file__).resolve().parent.parent / 'README.md'
-SHORT = ['minilm-l6-s128-b1', 'minilm-l6-mixed-b32', 'bert-base-s128-b1', 'resnet50-b1', 'mobilenet_v2-b1', 'vit-b16-b1', 'unet3d-b1',
-         'minilm-l6.int8-s128-b1', 'resnet50.int8-b1']
-
-
-def short_tables(folder, table, about):
-    """What README.md shows of it: some models at two threads, exact f32 first."""
-    rows = [(case, table[case, 2]) for case in SHORT if (case, 2) in table]
-    yield (f'| model | {f32_of(about)}, `--noTF32`, ms | its error | to ONNX Runtime | to OpenVINO | rounded (default), ms | '
-           'to the better | its error |')
-    yield '|---|---|---|---|---|---|---|---|'
-    for case, runs in rows:
-        cells = [case, cell(median_of(runs, EXACT, 'median_ms')), error(case, runs, EXACT),
-                 *(cell(middle(ratios(runs, r, EXACT))) for r in RIVALS),
-                 cell(median_of(runs, ROUNDED, 'median_ms')), cell(middle(to_the_better(runs, ROUNDED))), error(case, runs, ROUNDED)]
-        yield '| ' + ' | '.join(cells) + ' |'
-    if BF16 in there(table) and AS_IT_COMES in there(table):
-        yield ''
-        yield '| model | `--bf16`, ms | to OpenVINO as it comes (bf16) | our default to OpenVINO as it comes | error of `--bf16` |'
-        yield '|---|---|---|---|---|'
-        for case, runs in rows:
-            if '.int8' not in case:
-                yield (f'| {case} | {cell(median_of(runs, BF16, "median_ms"))} | {cell(middle(ratios(runs, AS_IT_COMES, BF16)))} | '
-                       f'{cell(middle(ratios(runs, AS_IT_COMES, ROUNDED)))} | {error(case, runs, BF16)} |')
-    yield ''
-    least = min((timed_runs(folder, case, 2, runs) for case, runs in rows), default=0)
-    yield f'Ratios: the other engine\'s time by ours, two threads. {terms(table, about)}, at least {least} timed inferences of each.'
-
-
 def middle(values):
     return statistics.median(values) if values else None
-
-
-def replace_in_readme(folder, table, about):
-    if not README.exists():   # a bundle without it
-        return
-    start, end = '<!-- from tools/performance_table.py -->\n', '<!-- end -->'
-    text = README.read_text()
-    before, rest = text.split(start)
-    README.write_text(before + start + '\n'.join(short_tables(folder, table, about)) + '\n' + rest[rest.index(end):])
 
 
 def replace_section(text, title, body):
@@ -207,4 +164,3 @@ if __name__ == '__main__':
     text = replace_section(before, title, '\n'.join(lines(sys.argv[1], table, about, floors)))
     with open(sys.argv[2], 'w') as f:
         f.write(with_ages(text))
-    replace_in_readme(sys.argv[1], table, about)

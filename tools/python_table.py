@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the figures of docs/python.md from docs/python-results: a file of python_figures.py --json for each machine, the tests of
+"""Writes the figures of docs/guides/python.md from docs/python-results: a file of python_figures.py --json for each machine, the tests of
 gpu_python.py beside it.
 
     python_table.py [--check]                 writes the page, or fails where it says something else
@@ -11,7 +11,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE, KEPT = ROOT / 'docs' / 'python.md', ROOT / 'docs' / 'python-results'
+PAGE, KEPT = ROOT / 'docs' / 'guides' / 'python.md', ROOT / 'docs' / 'python-results'
 BEGIN, END = '<!-- from tools/python_table.py -->\n', '<!-- end -->\n'
 
 
@@ -74,7 +74,7 @@ def main():
     if count != 1:
         sys.exit(f'{PAGE} has {count} places for the table, one is wanted')
     if words == ['--check']:
-        sys.exit('docs/python.md differs from docs/python-results: run tools/python_table.py' if made != page else None)
+        sys.exit('docs/guides/python.md differs from docs/python-results: run tools/python_table.py' if made != page else None)
     PAGE.write_text(made)
 
 

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Makes the reference models and compares them with ONNX Runtime: reference_models.py PYTHON TENFOLD writes docs/reference-models.md.
+"""Makes the reference models and compares them with ONNX Runtime.
+
+reference_models.py PYTHON TENFOLD writes docs/reference/reference-models.md.
 
 PYTHON has torch, torchvision, transformers, onnx and onnxruntime; build/venv has what compares. The models are made by make_models.py of
 the folder `shared/peers` beside the checkout (or TENFOLD_SHARED), into build/reference-models or --models=DIR, where they stay: 1.4 GB,
@@ -16,7 +18,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SHARED = pathlib.Path(os.environ.get('TENFOLD_SHARED', ROOT.parent / 'shared'))
-PAGE = ROOT / 'docs/reference-models.md'
+PAGE = ROOT / 'docs/reference/reference-models.md'
 SAID = re.compile(r'^test_\w*reference_models: (\S+): (.*)$', re.M)
 TESTS = ('test_reference_models', 'test_quantized_reference_models')
 

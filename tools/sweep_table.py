@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/performance-sweep.md from the lines of bench/sweep: sweep_table.py RESULTS_FOLDER ONEDNN_VERSION OUT.md
+"""Writes docs/lab/performance-sweep.md from the lines of bench/sweep: sweep_table.py RESULTS_FOLDER ONEDNN_VERSION OUT.md
 
 RESULTS_FOLDER holds *.tsv; of lines of the same problem and number of threads the last one counts.
 """

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Writes docs/operators.md and docs/cli.md from what the program says, and docs/build-options.md from the table of
-BuildConfig's fields: write_docs.py TENFOLD; --check only compares, and looks for the examples of CONTRIBUTING.md in the sources."""
+"""Writes docs/reference/operators.md and docs/reference/cli.md from what the program says, and docs/reference/build-options.md from the
+table of BuildConfig's fields: write_docs.py TENFOLD; --check only compares, and looks for the examples of CONTRIBUTING.md in the sources.
+"""
 import json
 import pathlib
 import re
 import subprocess
 import sys
 
-DOCS = pathlib.Path(__file__).resolve().parent.parent / 'docs'
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DOCS = ROOT / 'docs' / 'reference'
 VERBS = {'exec': ['--help=all'], 'inspect': ['--help'], 'report': ['--help'], 'check': ['--help'],
          'quantize': ['--help'], 'embed': ['--help'], 'latency': ['--help=all'], 'compare': ['--help'], 'ops': ['--help'],
          'devices': ['--help'], 'cache': ['--help'], 'doctor': ['--help']}
@@ -66,12 +68,12 @@ def arguments_of(call):
 
 
 def build_options(program):
-    table = (DOCS.parent / 'include' / 'tenfold' / 'build_fields.h').read_text()
+    table = (ROOT / 'include' / 'tenfold' / 'build_fields.h').read_text()
     text = ('# Options of a build\n\n' + NOTE + '\nThe fields of `BuildConfig`, which are the keywords of `tenfold.build()`, from '
-            '[tenfold/build_fields.h](../include/tenfold/build_fields.h), which says what each means. C: the member of '
+            '[tenfold/build_fields.h](../../include/tenfold/build_fields.h), which says what each means. C: the member of '
             '`tenfold_build_config`, whose zero means the default. Flag: of `tenfold exec`. Plan cache: whether plans of another value '
-            'have another key; device, plug-ins and files of weights count there by what they are. Worker: whether it travels to a process that builds in the background. Kept: whether a plan that keeps its '
-            'model keeps it.\n\n'
+            'have another key; device, plug-ins and files of weights count there by what they are. Worker: whether it travels to a '
+            'process that builds in the background. Kept: whether a plan that keeps its model keeps it.\n\n'
             '| field | type | default | C | flag | plan cache | worker | kept |\n|---|---|---|---|---|---|---|---|\n')
     for row in re.finditer(r'^TF_FIELD(?=\()', table, re.MULTILINE):
         kind, name, default, forms, c, flag = arguments_of(table[row.end():])
@@ -86,8 +88,8 @@ def build_options(program):
 
 def invented_examples():
     """Code of CONTRIBUTING.md that stands nowhere in the sources."""
-    sources = [path.read_text() for path in (DOCS.parent / 'src').rglob('*.cpp')]
-    blocks = re.findall(r'```c\+\+\n(.*?)```', (DOCS.parent / 'CONTRIBUTING.md').read_text(), re.DOTALL)
+    sources = [path.read_text() for path in (ROOT / 'src').rglob('*.cpp')]
+    blocks = re.findall(r'```c\+\+\n(.*?)```', (ROOT / 'CONTRIBUTING.md').read_text(), re.DOTALL)
     if not blocks:
         sys.exit('CONTRIBUTING.md: its examples are gone')
     return [block.splitlines()[0] for block in blocks if not any(block.strip() in text for text in sources)]
@@ -103,7 +105,7 @@ def main():
         if '--check' not in sys.argv:
             path.write_text(text)
         elif not path.exists() or path.read_text() != text:
-            stale.append(f'docs/{name}')
+            stale.append(f'docs/reference/{name}')
     for example in invented_examples():
         sys.exit(f'CONTRIBUTING.md: the example that begins with "{example}" is not what the sources say')
     if stale:

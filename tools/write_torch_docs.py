@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the list of ATen operators in docs/torch.md from python/tenfold/torch/aten: write_torch_docs.py [--check]
+"""Writes the list of ATen operators in docs/guides/torch.md from python/tenfold/torch/aten: write_torch_docs.py [--check]
 
 It reads the sources, so it needs no torch. With --check it fails where the page is not what it would write.
 """
@@ -8,7 +8,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / 'docs' / 'torch.md'
+PAGE = ROOT / 'docs' / 'guides' / 'torch.md'
 BEGIN, END = '<!-- operators: written by tools/write_torch_docs.py -->\n', '<!-- end of operators -->\n'
 
 
@@ -34,7 +34,7 @@ def main():
     head, rest = text.split(BEGIN)
     made = head + BEGIN + '\n' + table() + '\n' + END + rest.split(END)[1]
     if '--check' in sys.argv[1:]:
-        sys.exit('docs/torch.md is not what tools/write_torch_docs.py writes' if made != text else 0)
+        sys.exit('docs/guides/torch.md is not what tools/write_torch_docs.py writes' if made != text else 0)
     PAGE.write_text(made)
 
 

@@ -125,7 +125,7 @@ TENFOLD_API std::vector<std::pair<std::string, Tensor>> read_weights(const std::
 TENFOLD_API std::vector<std::pair<std::string, Tensor>> read_weights(std::span<const std::byte> onnx, const BuildConfig& config = {});
 
 // An ONNX operator that models may use. `since` is the first opset whose form is accepted. `types` are the element
-// types that its newest form takes and gives, as docs/operators.md explains them ("T, int -> T; T: any"). `attributes`
+// types that its newest form takes and gives, as docs/reference/operators.md explains them ("T, int -> T; T: any"). `attributes`
 // are those that have a default, with it, then the others with their types ("keepdims=1; axes: ints"). Both are empty
 // where a node of the model stands for other operators, which judge it.
 struct OperatorInfo { std::string domain, name; int since = 1; std::string types = {}, attributes = {}; };

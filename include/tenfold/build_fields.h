@@ -1,7 +1,7 @@
 /* The fields of BuildConfig, one row each. What is generated from a row: the members of BuildConfig and, with TF_C_NEW,
  * of tenfold_build_config; the key of the plan cache (plan_key), the request to a process that builds in the
  * background, the model that a compatible plan keeps, the summary of options in a plan; what C and Python set; flags of
- * `tenfold exec`; docs/build-options.md.
+ * `tenfold exec`; docs/reference/build-options.md.
  *
  *   TF_FIELD(type, name, default, forms, C, flag)
  *
@@ -192,7 +192,7 @@ TF_FIELD(std::string, newest_row, {}, .key(22, "newest").request(21).kept().summ
 //   3  times up to eight, for twice as long (the default)
 //   4  times every configuration
 //   5  times every configuration, each five times as long as level 3
-// docs/cli.md says what the levels take and gain. Any other level throws invalid_argument.
+// docs/reference/cli.md says what the levels take and gain. Any other level throws invalid_argument.
 TF_FIELD(int, optimization_level, 3, .key(24, "level").request(22).summary(13, "level"), TF_C_OWN,
          TF_FLAG_OWN("builderOptimizationLevel"))
 

@@ -5,7 +5,7 @@
 //
 // Of the folder these are read: config.json, modules.json with the folders that it names (pooling, dense layers,
 // normalization), sentence_bert_config.json, config_sentence_transformers.json, the tokenizer, and weights from
-// model.safetensors, from its shards, or from an ONNX file beside them. What kinds of encoders there are: docs/embeddings.md.
+// model.safetensors, from its shards, or from an ONNX file beside them. What kinds of encoders there are: docs/guides/embeddings.md.
 //
 // Texts of equal length are computed together, so nothing is padded, and a vector does not depend on the texts beside
 // it. It is in the library tenfold-text.

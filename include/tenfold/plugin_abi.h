@@ -6,7 +6,7 @@
  *     for devices;
  *   - a graph: expand() gives a text of known operators, which then fuse with their neighbors like any others.
  * Only the caller names libraries (Plugins::load(), tenfold_plugins_load(), --plugins=FILE); a plan never does. A plan
- * stores an operator's name and version and the attributes of each node, and no code. docs/plugins.md is the user's
+ * stores an operator's name and version and the attributes of each node, and no code. docs/guides/plugins.md is the user's
  * guide, and examples/plugin.c is a whole plug-in. tenfold/plugin.h adapts C++ classes to this interface.
  *
  * Only C crosses the border: numbers, pointers, and texts that end in a zero. No C++ type and no exception crosses it,
@@ -125,7 +125,7 @@ struct tenfold_plugin_expand {
    *     y = Mul(in0, k)
    *     return y
    * Constants stand before the first operator. `_` is an operand that is left out. Operators are those of
-   * docs/operators.md (newest opset), or of other plug-ins ("com.example.Snake"). */
+   * docs/reference/operators.md (newest opset), or of other plug-ins ("com.example.Snake"). */
   int32_t (*set_graph)(tenfold_plugin_expand* call, const char* text);
   char* why;
   size_t why_bytes;

@@ -1,6 +1,6 @@
 // Tokenizers: from text to the ids that a language model takes, equal to those of Hugging Face's `tokenizers`.
 //
-// A tokenizer is read from `tokenizer.json`, with all components that those have, or made of other files: docs/text.md.
+// A tokenizer is read from `tokenizer.json`, with all components that those have, or made of other files: docs/guides/text.md.
 // Positions are in characters (Unicode scalars) of the text, which is UTF-8.
 #pragma once
 

@@ -4,7 +4,7 @@
     engine.save("model.plan")                # next time: tenfold.load("model.plan")
     y = engine(x)                            # arrays of NumPy, torch, CuPy, DeviceArray; also {name: array}
 
-docs/python.md tells the rest. Importing starts no thread and touches no GPU; NumPy is imported with the first array.
+docs/guides/python.md tells the rest. Importing starts no thread and touches no GPU; NumPy is imported with the first array.
 """
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Python blocks of README.md and docs/python.md, as they stand there, on a small model."""
+"""The Python blocks of README.md and docs/guides/python.md, as they stand there, on a small model."""
 import os
 import pathlib
 import re
@@ -27,7 +27,7 @@ class Blocks(Case):
             yield names
 
     def test_the_page_of_python(self):
-        first, second, own, quick, third, looped, fourth, fifth = (dict(names) for names in self.run_blocks('docs/python.md', 4))
+        first, second, own, quick, third, looped, fourth, fifth = (dict(names) for names in self.run_blocks('docs/guides/python.md', 4))
         np.testing.assert_array_equal(first['y'], np.zeros((4, 4)))
         self.near(second['y'], truth(batch()))
         self.near(own['y'], truth(batch()))
@@ -38,6 +38,13 @@ class Blocks(Case):
         self.near(looped['engine'](squares), np.sqrt(squares))
         self.near(fourth['y'], batch() + np.sin(batch() / 2) ** 2 * 2)
         self.near(fifth['y'], truth(batch()), 1e-3)
+
+    def test_the_readme_counts_operators(self):
+        text = (ROOT / 'README.md').read_text()
+        said = re.search(r'\*\*Operators\*\*: (\d+) of ONNX, (\d+) of `com.microsoft`, (\d+) of `ai.onnx.ml`', text)
+        found = [domain for domain, *_ in tenfold.supported_operators()]
+        self.assertEqual([int(n) for n in said.groups()], [found.count(d) for d in ('ai.onnx', 'com.microsoft', 'ai.onnx.ml')])
+        self.assertIn(f'| {len(found)} operators |', text)
 
     def test_the_readme(self):
         (names,) = (dict(names) for names in self.run_blocks('README.md', 1))

@@ -22,7 +22,7 @@ from embeddings_case import TOKENS, WIDTH, RandomEncoder, save_safetensors
 from tenfold.embeddings import CrossEncoder, SentenceTransformer, quantize_embeddings, similarity
 
 QUICK = dict(device='cpu', model_kwargs=dict(optimization_level=0, threads=1), plan_cache=False)
-PAGE = pathlib.Path(__file__).resolve().parent.parent.parent / 'docs' / 'embeddings.md'
+PAGE = pathlib.Path(__file__).resolve().parent.parent.parent / 'docs' / 'guides' / 'embeddings.md'
 TEXTS = ['how are you?', 'fine.', '', 'red blue reds how are you fine thanks. how are you? fine fine fine', 'blue']
 
 
@@ -402,7 +402,7 @@ class LangChain(Case):
 
 class Page(Case):
     def test_the_blocks_of_the_page(self):
-        """docs/embeddings.md, as it stands; its names are random models in a cache."""
+        """docs/guides/embeddings.md, as it stands; its names are random models in a cache."""
         for name, labels in (('sentence-transformers--all-MiniLM-L6-v2', 0), ('cross-encoder--ms-marco-MiniLM-L6-v2', 1)):
             RandomEncoder(self.path(f'hub/models--{name}/snapshots/main'), 'bert', labels)
         blocks = re.findall(r'^```python\n(.*?)^```', PAGE.read_text(), re.M | re.S)

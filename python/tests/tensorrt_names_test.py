@@ -13,7 +13,7 @@ import unittest
 import tenfold.tensorrt as trt
 import tenfold.tensorrt.plugin as trtp
 
-PAGE = pathlib.Path(__file__).resolve().parent.parent.parent / 'docs' / 'tensorrt-python.md'
+PAGE = pathlib.Path(__file__).resolve().parent.parent.parent / 'docs' / 'guides' / 'tensorrt-python.md'
 
 # What tools that compare, convert and run touch by default: 30 names of the module, 54 members of 12 classes.
 MODULE = '''__version__ init_libnvinfer_plugins Builder Runtime OnnxParser ILogger IOutputAllocator IDebugListener ICudaEngine BuilderFlag 

@@ -1,5 +1,5 @@
-// docs/precision-types.md: in which types each operator computes on which device, asked of the tactics themselves. No hardware is needed.
-// TENFOLD_WRITE_DOCS=1 writes the page; without it the test compares.
+// docs/reference/precision-types.md: in which types each operator computes on which device, asked of the tactics themselves.
+// No hardware is needed. TENFOLD_WRITE_DOCS=1 writes the page; without it the test compares.
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -150,7 +150,7 @@ std::string page() {
 }
 
 TEST(PrecisionTypes, ThePageSaysWhatTacticsTake) {
-  const std::string path = TENFOLD_SOURCE_DIR "/docs/precision-types.md", now = page();
+  const std::string path = TENFOLD_SOURCE_DIR "/docs/reference/precision-types.md", now = page();
   if (std::getenv("TENFOLD_WRITE_DOCS")) std::ofstream(path) << now;
   std::stringstream there;
   there << std::ifstream(path).rdbuf();

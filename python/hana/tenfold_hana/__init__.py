@@ -1,4 +1,5 @@
-"""The class names of a community's guide to fast embeddings for SAP HANA, computed by Tenfold: docs/hana.md. SAP has no such classes.
+"""The class names of a community's guide to fast embeddings for SAP HANA, computed by Tenfold: docs/guides/hana.md.
+SAP has no such classes.
 
     embeddings = TensorRTEmbeddings('sentence-transformers/all-mpnet-base-v2', precision='fp16')
 

@@ -43,8 +43,8 @@ class TensorRTEmbeddings(Benchmarks, Embeddings):
     `gpu_memory_threshold`: the percentage of a GPU's memory that has to be free; else the CPU computes. `max_workspace_size`: MB.
     `use_tensorrt`: False computes in f32 on the CPU, without an engine's file. `tf32`: products of precision fp32 may round (to TF32 on a
     GPU); fp32 is f32 else. `enable_tensor_cores`: False lets no product round that a narrower precision leaves in f32; it says nothing of
-    fp32. `device`: 'cuda:0', 'cpu'. What is None follows from the environment (docs/hana.md); `settings` has what is used, and a setting
-    without an effect is told by a warning. Raises tenfold.InvalidArgument, FileError (no such model), Unsupported.
+    fp32. `device`: 'cuda:0', 'cpu'. What is None follows from the environment (docs/guides/hana.md); `settings` has what is used, and a
+    setting without an effect is told by a warning. Raises tenfold.InvalidArgument, FileError (no such model), Unsupported.
     """
 
     def __init__(self, model_name: str = 'sentence-transformers/all-MiniLM-L6-v2', cache_dir: Any = None,

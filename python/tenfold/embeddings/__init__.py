@@ -3,7 +3,7 @@
     model = SentenceTransformer('all-MiniLM-L6-v2')      # a folder, or a name of HF_HOME's cache
     vectors = model.encode(['How are you?', 'Fine.'])    # f32[2, 384]
 
-docs/embeddings.md tells the rest. Nothing is ever fetched from the network.
+docs/guides/embeddings.md tells the rest. Nothing is ever fetched from the network.
 """
 from __future__ import annotations
 

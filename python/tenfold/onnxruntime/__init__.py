@@ -1,6 +1,6 @@
 """ONNX Runtime's names on Tenfold: `import tenfold.onnxruntime as onnxruntime` is all that a script has to change.
 
-docs/python.md says which names there are, and what differs.
+docs/guides/python.md says which names there are, and what differs.
 """
 from tenfold import __version__ as _of_tenfold
 from tenfold._log import once as _once

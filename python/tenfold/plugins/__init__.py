@@ -1,4 +1,4 @@
-"""Operators of one's own: in Python, or of libraries (docs/plugins.md).
+"""Operators of one's own: in Python, or of libraries (docs/guides/plugins.md).
 
     @tenfold.plugins.op("com.example::Snake", alpha=1.0)
     def snake(x, alpha):                          # the reference, in NumPy: obviously right

@@ -9,7 +9,7 @@ from tenfold.plugins._types import types_of
 
 
 def graph(name: str, *, outputs: int = 1, version: int = 1, since: int = 1, **attributes: Any) -> Callable[[Callable[..., str]], Graph]:
-    """Makes an operator of a function from operands' types (Type, None) and attributes to the text of a graph, as docs/plugins.md has it:
+    """Makes an operator of a function from operands' types (Type, None) and attributes to the text of a graph, see docs/guides/plugins.md:
 
         @tenfold.plugins.graph("com.example::Scaled", factor=2.0)
         def scaled(x, factor):

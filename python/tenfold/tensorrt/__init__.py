@@ -1,6 +1,6 @@
 """TensorRT's names on Tenfold: `import tenfold.tensorrt as trt` is all that a script has to change.
 
-Names and values of enumerations are those of 10.16, with spellings of 8.x beside them. docs/tensorrt-python.md says what is there.
+Names and values of enumerations are those of 10.16, with spellings of 8.x beside them. docs/guides/tensorrt-python.md says what is there.
 """
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """torch.compile(m, backend="tenfold"): modules of torch as engines; export() and load(), with plans that need no torch; plugin().
 
-docs/torch.md tells all of it.
+docs/guides/torch.md tells all of it.
 """
 from __future__ import annotations
 

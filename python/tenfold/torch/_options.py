@@ -40,7 +40,7 @@ def read_options(options: Mapping[str, Any] | None, mode: str | None) -> Options
         if name in OF_TORCH_TENSORRT:
             raise ValueError(f'options[{name!r}] is a setting of Torch-TensorRT, which backend="torch_tensorrt" of the wheel tenfold-shim '
                              f'takes; here it is {OF_TORCH_TENSORRT[name]}')
-    _native.check_options(given, 'torch.compile(..., backend="tenfold")', [*OWN, *FOLLOW], 'docs/torch.md tells of them')
+    _native.check_options(given, 'torch.compile(..., backend="tenfold")', [*OWN, *FOLLOW], 'docs/guides/torch.md tells of them')
     if LEVELS[mode] is not None:
         given.setdefault('optimization_level', LEVELS[mode])
     return Options(build=given, **own)

@@ -1,4 +1,4 @@
-"""Torch-TensorRT's names for scripts that were written for it, over tenfold.torch. docs/torch.md tells what each setting does."""
+"""Torch-TensorRT's names for scripts that were written for it, over tenfold.torch. docs/guides/torch.md tells what each setting does."""
 from __future__ import annotations
 
 from tenfold.torch_tensorrt import dynamo, logging, ptq, runtime
