@@ -3,7 +3,7 @@
 
     write_fusions.py [--check]     --check only compares
 
-Devices and order are read from src/passes/pipeline.cpp: a rule stands in one of its lists of names, or beside a condition.
+Devices and order are read from src/passes/pipeline.cpp, where each rule stands beside a condition.
 """
 import pathlib
 import re
@@ -11,20 +11,25 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RULES, PIPELINE, PAGE = ROOT / 'src/passes/rules', ROOT / 'src/passes/pipeline.cpp', ROOT / 'docs/reference/fusions.md'
-LISTS = {   # functions of pipeline.cpp that give names: which devices run them, and when
-    'canonical': ('all', 'rewrite'), 'fuse': ('all', 'fuse'), 'pack_tokens': ('all, with `--packTokens`', 'rewrite'),
-    'canonical_for_launches': ('GPU', 'rewrite'), 'final_for_launches': ('GPU', 'fuse'), 'fuse_for_launches': ('GPU', 'fuse'),
-    'other_form_for_fp16': ('GPU, fp16 or bf16: a second form that the tuner times', 'second form'),
-    'fuse_for_blocks': ('CPU', 'fuse'), 'quantized': ('all, for int8 and Q/DQ', 'precision')}
-NARROWER = {   # of quantized(), by what stands beside them there
-    'quantize_rows_to_float8': 'GPU with fp8 (`--fp8`)', 'quantize_rows_for_gpu': 'GPU', 'lower_qdq_for_gpu': 'GPU',
-    'fold_qdq_for_gpu': 'GPU (`--int8`)', 'fold_float8': 'GPU with fp8', 'fuse_float8_attention': 'GPU with fp8',
-    'quantize_rows_for_pairs': 'CPU with AVX2 alone', 'quantize_rows': 'CPU with VNNI', 'unsign_qdq': 'CPU without signed int8 GEMM',
-    'fold_qdq': 'CPU', 'fold_recurrent_int8': 'CPU with VNNI, TF32 allowed', 'lower_qdq': 'CPU'}
-ELSEWHERE = {   # names inside of pipeline_for(), by the condition that stands before them
-    'widen_f16': ('CPU with bf16 GEMM', 'rewrite'), 'widen_fp16': ('CPU', 'rewrite'), 'widen_for_rules': ('GPU', 'rewrite'),
-    'lower_large_patches': ('CPU', 'rewrite'), 'split_large_windows': ('CPU', 'rewrite'),
-    'fuse_group_norm_nhwc_on_hosts': ('CPU', 'fuse'), 'fuse_recurrent_stack': ('CPU, several threads', 'fuse')}
+PARTS = {'rewrite': 'rewrite', 'quantized': 'precision', 'precision': 'precision', 'fuse': 'fuse', 'other_form': 'second form'}
+# Which devices and flags a condition of pipeline.cpp means.
+CONDITIONS = {
+    'true': 'all', 'r.host || r.launches': 'all', 'r.host && r.device.bf16_gemm': 'CPU with bf16 GEMM',
+    'r.host && !r.device.bf16_gemm': 'CPU without bf16 GEMM', 'r.launches': 'GPU', 'r.host && !r.launches': 'CPU',
+    'config.pack_tokens != PackTokens::no': 'all, with `--packTokens`',
+    'config.pack_tokens == PackTokens::where_equal': 'all, with `--packTokens`',
+    'config.pack_tokens == PackTokens::with_zeros': 'all, with `--packTokens=zeros`',
+    'rows && r.tensor && float8': 'GPU with fp8, for layers of that type', 'rows && r.tensor': 'GPU',
+    'rows && !r.tensor && pairs': 'CPU with AVX2 alone', 'rows && !r.tensor && !pairs': 'CPU with VNNI',
+    'int8 && !r.tensor && !r.device.signed_bytes': 'CPU without signed int8 GEMM', 'int8': 'all, with int8',
+    'int8 && r.tensor': 'GPU, with int8',
+    'int8 && !r.tensor': 'CPU, with int8', 'int8 && config.tf32 && config.tf32_matmul && r.host && !pairs': 'CPU with VNNI, TF32 allowed',
+    'float8': 'GPU with fp8', 'int8 || r.tensor': 'all', 'r.tensor': 'GPU', '!r.tensor': 'CPU',
+    'r.found.rows && placing_for(r.info, config).float8': 'GPU with fp8 (`--fp8`)', 'r.launches && r.own_kernels': 'GPU',
+    '!r.launches && r.host && r.own_kernels': 'CPU', 'r.device.blocks': 'CPU',
+    'r.device.blocks && r.config.threads != 1': 'CPU, several threads',
+    'r.device.half_values && (r.config.fp16 || r.config.bf16 || !r.found.types.empty())':
+        'GPU, fp16 or bf16: a second form that the tuner times'}
 STAGES = ('rewrite', 'precision', 'fuse', 'second form')
 HEAD = '''# Graph rewrites and fusions
 
@@ -37,7 +42,7 @@ precision, fuse, and for fp16 and bf16 on GPUs a second form that is timed besid
 '''
 
 
-def functions(text):
+def lists(text):
     """Names in quotes by the function that gives them."""
     found = {}
     for match in re.finditer(r'^Names (\w+)\([^)]*\) \{ (return .*?) \}$|^Names (\w+)\([^)]*\) \{$(.*?)^\}', text, re.M | re.S):
@@ -46,18 +51,18 @@ def functions(text):
 
 
 def places():
-    """(devices, stage) of each rule, and where in its stage it first stands."""
+    """[(devices, stage)] of each rule, in the order of the pipeline."""
     text, found = PIPELINE.read_text(), {}
-    for function, names in functions(text).items():
-        if function not in LISTS:
-            sys.exit(f'{PIPELINE.relative_to(ROOT)}: {function}() is a list that this tool does not know: add it to LISTS')
-        for name in names:
-            devices, stage = LISTS[function]
-            found.setdefault(name, []).append((NARROWER.get(name, devices) if stage == 'precision' else devices, stage))
-    for name, place in ELSEWHERE.items():
-        if f'"{name}"' not in text:
-            sys.exit(f'{PIPELINE.relative_to(ROOT)} no longer names {name}: take it out of ELSEWHERE')
-        found.setdefault(name, []).append(place)
+    named = lists(text)
+    for part, stage in PARTS.items():
+        body = re.search(rf'^void {part}\(Part& part.*?^}}', text, re.M | re.S)
+        if not body:
+            sys.exit(f'{PIPELINE.relative_to(ROOT)} has no part {part}(), which PARTS of this tool names')
+        for condition, names, function in re.findall(r'part\.add\(([^;{}]*?), (?:\{([^}]*)\}|(\w+)\(\))\);', body[0]):
+            if condition not in CONDITIONS:
+                sys.exit(f'{PIPELINE.relative_to(ROOT)}: the condition "{condition}" is not in CONDITIONS of this tool')
+            for name in named[function] if function else re.findall(r'"(\w+)"', names):
+                found.setdefault(name, []).append((CONDITIONS[condition], stage))
     return found
 
 
