@@ -23,7 +23,7 @@ const CorrectionMethod& correction_method(std::string_view name) {
     if (r.name == name) return r;
     names += (names.empty() ? "" : ", ") + std::string(r.name);
   }
-  throw Error(ErrorKind::invalid_argument, "there is no correction_method '" + std::string(name) + "'; there are " + names);
+  throw Error(ErrorKind::invalid_argument, "there is no correction '" + std::string(name) + "'; there are " + names);
 }
 
 }  // namespace tenfold::quant

@@ -138,7 +138,7 @@ TEST(CorrectionMethod, AnUnknownOneIsRefusedByName) {
     correction_method("hope");
     FAIL();
   } catch (const Error& e) {
-    EXPECT_NE(std::string(e.what()).find("there is no correction_method 'hope'; there are equalize, smooth, round, bias"),
+    EXPECT_NE(std::string(e.what()).find("there is no correction 'hope'; there are equalize, smooth, round, bias"),
               std::string::npos);
   }
 }
