@@ -75,8 +75,8 @@ void keep_types_of_model(ExecOptions& o) {
 }  // namespace
 
 void add_precision_flags(Flags& f, ExecOptions& o) {
-  f.add_switch("fp16", o.build.fp16, "permission to compute in fp16 on a GPU; CPUs use float32");
-  f.add_switch("bf16", o.build.bf16, "permission to compute in bfloat16 where that pays (--best: every precision)");
+  f.add_switch("fp16", o.build.fp16, "enable FP16 on a GPU; CPUs compute in float32");
+  f.add_switch("bf16", o.build.bf16, "enable BF16 where that pays (--best: every precision)");
   f.add({"best", "", "+enable every precision: fp16, bf16, int8, fp8",
          [&o](const std::string&) { o.best = o.build.fp16 = o.build.bf16 = o.build.int8 = o.build.fp8 = o.int8_asked = true; }});
   f.add({"fp8", "", "+enable FP8 (e4m3) GEMMs on a GPU: a model quantized so computes so (on by default), any model with --data",

@@ -17,14 +17,17 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def jobs(build):
-    """{output: seconds}, of the last time that it was made."""
+    """{output: seconds}, of the last time that it was made; outputs of earlier configurations do not count."""
     log = build / '.ninja_log'
     if not log.is_file():
         sys.exit(f'{log} is not there: build with Ninja first')
+    made = set(re.findall(r'^build ((?:[^:$|]|\$.)+?)(?: \||:)', (build / 'build.ninja').read_text(), re.M))
+    made = {name for names in made for name in names.split()}
     found = {}
     for line in log.read_text().splitlines()[1:]:
         begin, end, _, output, *_ = line.split('\t')
-        found[output] = (int(end) - int(begin)) / 1000
+        if output in made:
+            found[output] = (int(end) - int(begin)) / 1000
     return found
 
 
