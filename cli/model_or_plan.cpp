@@ -104,7 +104,7 @@ void add_build_flags(Flags& flags, BuildConfig& config) {
   flags.add({"threads", "N", "threads to tune for and run on",
              [&config](const std::string& text) { config.threads = parse_int("threads", text, 1, kMaxThreads); }});
   flags.add_text("timingCacheFile", config.timing_cache, "FILE", "reuse and extend measured times");
-  flags.add_switch("bf16", config.bf16, "permission to compute in bfloat16");
+  flags.add_switch("bf16", config.bf16, "enable BF16");
   flags.add({"cpuFeatures", "LIST", "use only these: avx2,avx512,vnni,avx512bf16,amxint8,amxbf16",
              [&config](const std::string& text) { config.cpu_features = parse_cpu_features(text); }});
   add_packing_flag(flags, config);

@@ -45,7 +45,7 @@ Flags make_flags(Request& r) {
   flags.add_switch("json", r.json, "print the page's data instead; the page is written only with -o");
   add_run_flags(flags, r.gather);
   flags.add_text("device", r.gather.build.device, "NAME", "build a model for cpu (the default) or cuda:0");
-  flags.add_switch("fp16", r.gather.build.fp16, "permission to compute in half precision");
+  flags.add_switch("fp16", r.gather.build.fp16, "enable FP16");
   flags.add_int("builderOptimizationLevel", r.level, "0 to 5, of a model (3); at 0 nothing is timed");
   add_build_flags(flags, r.gather.build);
   flags.add_switch("verbose", r.gather.console.verbose, "what the build says");

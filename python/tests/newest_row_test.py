@@ -92,14 +92,14 @@ class NewestRow(Case):
                 promised[0, 0, 0] += i % 10 == 3      # a window that does not come
                 self.assertEqual(runner.precompute(promised), 'ok')
             answer = runner.infer(windows[i:i + 1])
-            self.assertEqual((answer.whole, answer.behind), (not early or i % 10 == 3, False))
-            answers[i], whole, at = answer.output[0], whole + answer.whole, (at + 1) % 600
+            self.assertEqual((answer.full_recompute, answer.late_start), (not early or i % 10 == 3, False))
+            answers[i], whole, at = answer.output[0], whole + answer.full_recompute, (at + 1) % 600
         self.assertLess(np.abs(answers - in_doubles(windows)).max(), 2e-6)
-        self.assertEqual((runner.counts.whole, runner.counts.behind), (whole, 0))
+        self.assertEqual((runner.counts.full_recompute, runner.counts.late_start), (whole, 0))
         before = time.monotonic_ns()
         runner.precompute(windows[:1])
-        self.assertTrue(runner.infer(windows[:1], due_ns=before).behind)
-        self.assertEqual(runner.counts.behind, 1)
+        self.assertTrue(runner.infer(windows[:1], due_ns=before).late_start)
+        self.assertEqual(runner.counts.late_start, 1)
         port = runner.open_port()
         with tenfold.RunnerThread(runner):
             self.assertEqual(runner.precompute(windows[:1]), 'not_ready')
@@ -108,7 +108,7 @@ class NewestRow(Case):
                 while (answer := port.poll()) is None:
                     time.sleep(0.001)
                 self.assertLess(np.abs(answer.output - in_doubles(stream[None, i:i + ROWS])).max(), 2e-6)
-        self.assertLess(runner.counts.whole - whole, 30, 'the thread computes early by itself')
+        self.assertLess(runner.counts.full_recompute - whole, 30, 'the thread computes early by itself')
 
     def test_what_cannot_be_early_is_told(self):
         with self.assertRaisesRegex(tenfold.Error, "'first' \\(LSTM\\) walks the rows of 'x' backwards"):

@@ -102,7 +102,7 @@ void expect_types(const BuildConfig& config) {
             ": i8 and f8e4m3fn are what products may become");
     const bool integers = type == DType::i8;
     require(integers ? config.int8 : config.fp8, ErrorKind::invalid_argument, "calibration to ", name(type), " needs ",
-            integers ? "int8 (--int8, BuildConfig::int8 = true)" : "fp8 (--fp8, BuildConfig::fp8 = true)");
+            integers ? "BuildConfig::int8 = true" : "BuildConfig::fp8 = true");
   }
 }
 
