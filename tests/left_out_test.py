@@ -99,7 +99,10 @@ class Parts(unittest.TestCase):
                 os.chmod(os.path.join(copy, name), 0o755)
             test = pathlib.Path(copy, 'script/test')
             test.write_text('#!/bin/sh\ntools/ci_parts.py ran build\nexit 3\n')
-            test.chmod(0o755)
+            bootstrap = pathlib.Path(copy, 'script/bootstrap')
+            bootstrap.write_text('#!/bin/sh\n')
+            for script in (test, bootstrap):
+                script.chmod(0o755)
             done = subprocess.run([os.path.join(copy, '.ci/run')], capture_output=True, text=True)
             self.assertEqual(done.returncode, 3, done.stderr)
             parts = list(ci_parts.parts((ROOT / 'CONTRIBUTING.md').read_text()))

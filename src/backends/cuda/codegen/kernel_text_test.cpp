@@ -51,8 +51,8 @@ TEST(KernelFiles, AreFoundThroughEachOtherOnce) {
 TEST(KernelFiles, ComeFromAnotherFolderWhereTheyLieThere) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / cat("kernels", ::getpid());
-  std::filesystem::create_directories(folder / "product");
-  std::ofstream(folder / "product" / "gemv.cu") << "// other\n";
+  std::filesystem::create_directories(folder / "gemm");
+  std::ofstream(folder / "gemm" / "gemv.cu") << "// other\n";
   const auto ask = [&] {
     ::setenv("TENFOLD_CUDA_KERNELS", folder.c_str(), 1);
     const std::vector<KernelFile> files = included_kernel_files(KernelText().of("gemm/gemv.cu"));
