@@ -120,7 +120,7 @@ void bind_answer(nb::module_& m) {
       .def_ro("swaps", &RunnerCounts::swaps)
       .def_ro("late_start", &RunnerCounts::late_start, "Requests that were due before the rows before their newest were computed.")
       .def_ro("full_recompute", &RunnerCounts::full_recompute,
-              "Windows that were computed as a full_recompute, by engines with early steps.");
+              "Windows that were computed as a whole, by engines with early steps.");
   nb::class_<RunnerPort::Counts>(m, "PortCounts", "What became of a port's requests.")
       .def_ro("submitted", &RunnerPort::Counts::submitted)
       .def_ro("rejected", &RunnerPort::Counts::rejected)

@@ -141,13 +141,13 @@ class Answer:
         return bool(self._native.not_finite)
 
     @property
-    def behind(self) -> bool:
+    def late_start(self) -> bool:
         """It was due before the rows before its newest row were computed, and waited for that."""
         return bool(self._native.late_start)
 
     @property
-    def whole(self) -> bool:
-        """The engine has early steps, and the window was computed as a full_recompute: nobody ran early, or for another window."""
+    def full_recompute(self) -> bool:
+        """The engine has early steps, and the window was computed as a whole: nobody ran early, or for another window."""
         return bool(self._native.full_recompute)
 
     @property
