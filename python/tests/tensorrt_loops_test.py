@@ -200,7 +200,7 @@ class Loops(Layers):
             out = loop.add_loop_output(value.get_output(0), trt.LoopOutput.LAST_VALUE)
             with self.assertRaisesRegex(ValueError, expected):
                 net.mark_output(out.get_output(0))
-                net._settle()
+                net._finalize()
         net = trt.Builder(self.logger).create_network()
         x = net.add_input('x', F, (3,))
         loop = net.add_loop()
