@@ -37,11 +37,11 @@ Json json_of(const LatencyReport& r) {
   const OpenLoopResult& o = r.result;
   Json json = {{"name", r.name}, {"backend", r.backend}, {"rate_asked", r.rate}, {"rate", rate(r)}};
   json["response_us"] = times(o.response), json["service_us"] = times(o.service), json["hiccups_us"] = times(r.hiccups);
-  json["asked"] = o.asked, json["answered"] = o.answered, json["late_start"] = o.late_start, json["dropped"] = o.dropped;
+  json["asked"] = o.asked, json["answered"] = o.answered, json["asked_late"] = o.asked_late, json["dropped"] = o.dropped;
   json["failed"] = o.failed, json["not_finite"] = o.not_finite;
   json["late"] = r.has_deadline ? Json(o.late) : Json();   // null: there is no deadline
   json["page_faults"] = o.page_faults, json["forced_switches"] = o.forced_switches;
-  if (r.slides) json["newest_row"] = {{"late_start", o.rows_behind}, {"full_recompute", o.full_recompute}};
+  if (r.slides) json["newest_row"] = {{"late_start", o.late_start}, {"full_recompute", o.full_recompute}};
   for (const Published& p : r.published) json["published_p99_us"][p.who] = p.p99_us;
   if (r.closed_loop > 0) json["closed_loop_rate"] = r.closed_loop;
   for (const CandidateState& candidate : r.candidates)
@@ -66,14 +66,14 @@ void print_latency(const LatencyReport& r) {
   print_times("response", o.response), print_times("service", o.service), print_times("hiccups", r.hiccups);
   const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
   std::printf("  asked %llu, answered %llu, behind %llu, dropped %llu, failed %llu", number(o.asked), number(o.answered),
-              number(o.late_start), number(o.dropped), number(o.failed));
+              number(o.asked_late), number(o.dropped), number(o.failed));
   if (r.has_deadline) std::printf(", late %llu", number(o.late));
   std::printf(", not finite %llu\n", number(o.not_finite));
   if (r.slides)
     std::printf(
         "  newest row: times begin where it is there; behind %llu (it came before the rows before it were computed), whole windows "
         "%llu\n",
-        number(o.rows_behind), number(o.full_recompute));
+        number(o.late_start), number(o.full_recompute));
   if (!r.published.empty()) {
     std::printf("  p99 of this size, newest row: service %.2f here; published, on other machines and by other rules:",
                 us(o.service.percentile(99)));

@@ -82,7 +82,7 @@ class Books {
   void ask(std::int64_t due_ns, bool in_time) noexcept {
     if (!schedule_.counts(due_ns)) return;
     ++result_.asked;
-    if (!in_time) ++result_.late_start;
+    if (!in_time) ++result_.asked_late;
   }
   void note(const Answer& a, std::int64_t there_ns) noexcept {
     if (!schedule_.counts(a.due_ns)) return;
@@ -90,7 +90,7 @@ class Books {
     result_.response.record(response), result_.service.record(a.ended_ns - a.started_ns);
     ++result_.answered;
     result_.failed += !a.status, result_.late += a.late, result_.not_finite += a.not_finite;
-    result_.rows_behind += a.late_start, result_.full_recompute += a.full_recompute;
+    result_.late_start += a.late_start, result_.full_recompute += a.full_recompute;
     OpenLoopSlice& slice = result_.slices[schedule_.slice(a.due_ns)];
     slice.worst_ns = std::max(slice.worst_ns, response), slice.sum_ns += response, ++slice.count;
     last_ns_ = there_ns;

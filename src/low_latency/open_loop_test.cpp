@@ -64,7 +64,7 @@ TEST(OpenLoop, AStallCountsForAllThatWaited) {
   EXPECT_EQ(r.dropped + r.failed, 0u);
   EXPECT_LT(r.service.percentile(99), 20'000'000) << "service time knows nothing of those that waited";
   EXPECT_GE(r.service.max(), 100'000'000);
-  EXPECT_GE(r.late_start, 250u);
+  EXPECT_GE(r.asked_late, 250u);
 }
 
 TEST(OpenLoop, ThroughRingsWhatIsDroppedIsCounted) {

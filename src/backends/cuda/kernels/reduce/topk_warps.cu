@@ -59,18 +59,18 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) topk(const TopkWarpsArg
   #pragma unroll
   for (int i = 0; i < PER; ++i)
     if (i * 32 + lane < n) read[i] = x[i * 32 + lane];
-  u32 keys[PER], most = 0, max_rows_behind = 0;   // these: of the first and the second half
+  u32 keys[PER], most = 0, max_second = 0;   // these: of the first and the second half
   #pragma unroll
   for (int i = 0; i < PER; ++i) {
     keys[i] = i * 32 + lane < n ? first_part(read[i], i * 32 + lane) : 0;
-    if (HALVED && i >= PER / 2) max_rows_behind = max(max_rows_behind, keys[i]);
+    if (HALVED && i >= PER / 2) max_second = max(max_second, keys[i]);
     else most = max(most, keys[i]);
   }
   u32 sorted = most;
   sort(sorted, lane);
   if (HALVED) {
-    sort<true>(max_rows_behind, lane);
-    sorted = max(sorted, max_rows_behind);
+    sort<true>(max_second, lane);
+    sorted = max(sorted, max_second);
     merge(sorted, lane);
   }
   const u32 bound = __shfl_sync(~0u, sorted, k - 1);
