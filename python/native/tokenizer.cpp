@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "long_call.h"
+#include "tenfold/internal/interrupts.h"
 #include "values.h"
 
 namespace tenfold::python {
@@ -37,6 +38,7 @@ nb::tuple encode_batch(const Tokenizer& tokenizer, const nb::list& texts, bool s
     for (const Encoding& e : all) width = std::max(width, e.size());
     for (std::vector<std::int32_t>* one : {&ids, &mask, &types}) one->resize(all.size() * width);
     for (std::size_t i = 0; i < all.size(); ++i) {
+      if (i % 256 == 0) ask_whether_to_go_on();
       const auto at = static_cast<std::ptrdiff_t>(i * width);
       std::copy(all[i].ids.begin(), all[i].ids.end(), ids.begin() + at);
       std::copy(all[i].mask.begin(), all[i].mask.end(), mask.begin() + at);
