@@ -1,9 +1,21 @@
-# tenfold_folder(name [USES folders...] [LIBRARIES libs...] [REGISTRY kind] [TACTICS] [COLD]):
-# one static library per folder of src/, from its .cpp files (tests left out), linked to the folders it uses.
+# tenfold_folder(path [NAME name] [USES folders...] [LIBRARIES libs...] [REGISTRY kind] [TACTICS] [COLD]):
+# one static library tenfold_NAME per folder src/PATH, from its .cpp files (tests left out), linked to the folders it uses. NAME is the
+# path's last part by default. Includes begin with that part, whatever group the folder is in: TENFOLD_GROUPS.
 # COLD: runs while models are read and plans are made, never in a run; compiled with -O1, which takes a quarter less time than -O2.
-function(tenfold_folder name)
-  cmake_parse_arguments(ARG "TACTICS;COLD" "REGISTRY" "USES;LIBRARIES" ${ARGN})
-  set(root ${CMAKE_SOURCE_DIR}/src/${name})
+set(TENFOLD_GROUPS ${CMAKE_SOURCE_DIR}/src)
+foreach(group core onnx compiler execution interfaces serving)
+  list(APPEND TENFOLD_GROUPS ${CMAKE_SOURCE_DIR}/src/${group})
+endforeach()
+
+function(tenfold_folder path)
+  cmake_parse_arguments(ARG "TACTICS;COLD" "NAME;REGISTRY" "USES;LIBRARIES" ${ARGN})
+  set(root ${CMAKE_SOURCE_DIR}/src/${path})
+  get_filename_component(name ${path} NAME)
+  if(ARG_NAME)
+    set(name ${ARG_NAME})
+  endif()
+  set_property(GLOBAL APPEND PROPERTY TENFOLD_FOLDERS ${name})
+  set_property(GLOBAL PROPERTY TENFOLD_FOLDER_${name} ${root})
   tenfold_glob(sources ${root}/*.cpp)
   set(generated ${CMAKE_BINARY_DIR}/generated)
   if(ARG_REGISTRY STREQUAL "op")
@@ -48,7 +60,7 @@ function(tenfold_folder name)
   tenfold_unity(sources ${name})
   add_library(tenfold_${name} STATIC ${sources})
   target_compile_definitions(tenfold_${name} PRIVATE TENFOLD_VERSION="${PROJECT_VERSION}")
-  target_include_directories(tenfold_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${generated})
+  target_include_directories(tenfold_${name} PUBLIC ${TENFOLD_GROUPS} ${generated})
   target_link_libraries(tenfold_${name} PUBLIC tenfold_options ${ARG_LIBRARIES})
   if(ARG_COLD)
     target_compile_options(tenfold_${name} PRIVATE $<$<CONFIG:Release>:-O1>)

@@ -304,7 +304,7 @@ class BadPlans(CliCase):
             self.refused(code, os.path.basename(name), 'exec', f'--loadEngine={name}')
 
     def test_damage(self):
-        """A sample; src/plan/read_test.cpp tries every byte and bit."""
+        """A sample; src/execution/plan/read_test.cpp tries every byte and bit."""
         plan, dice = pathlib.Path(self.make_plan()).read_bytes(), random.Random(1)
         self.refused(PLAN, 'should have', 'exec', f'--loadEngine={self.write("long", plan + b"x")}')
         for cut in [1, 8, 31, 32, len(plan) - 1, *dice.sample(range(len(plan)), 15)]:

@@ -2,7 +2,7 @@
 """Whatever the C++ headers offer, C offers too: c_names_test.py INCLUDE_FOLDER
 
 Every free function and every public method of the headers below has a line here: what C has in its place, or why C needs nothing. A new
-one fails until it has one. (Fields of structs: src/api_build/c_fields_test.cpp.)
+one fails until it has one. (Fields of structs: src/interfaces/c/build/fields_test.cpp.)
 """
 import pathlib
 import re

@@ -76,7 +76,7 @@ TEST(ConstantAxes, ChangeNoRulesMeaning) {
   std::vector<List> lists;
   for (const char* kind : {"cpu", "cuda"})
     lists.push_back({kind, passes::pipeline_for({.kind = kind, .features = ~0u, .arch = 90}, {}).in_order()});
-  for (const char* folder : {"src/passes/rules", "src/passes/precision"})
+  for (const char* folder : {"src/compiler/passes/rules", "src/compiler/passes/precision"})
     for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(TENFOLD_SOURCE_DIR) / folder)) {
       const std::string name = file.path().stem();
       std::vector<List> own = lists;

@@ -25,7 +25,7 @@ struct Sum {
 };
 
 void check_pass(const passes::Pass& pass, Sum& sum, double tolerance = 1e-5) {
-  const std::filesystem::path folder = std::filesystem::path(TENFOLD_SOURCE_DIR) / "src/passes/rules";
+  const std::filesystem::path folder = std::filesystem::path(TENFOLD_SOURCE_DIR) / "src/compiler/passes/rules";
   for (const tests::Picture& picture : tests::pictures_of(folder / (pass.name + ".cpp"))) {
     ir::Graph graph = tests::parse_picture(picture.before);
     ir::start_names(graph, "edit");

@@ -111,7 +111,7 @@ class Ages(unittest.TestCase):
         text = f'2026; Tenfold {known}, ONNX Runtime 1; Tenfold 00000000, x'
         self.assertEqual(performance_table.with_ages(text), text)
         self.assertEqual(performance_table.with_ages(text.replace(known, known + ', stale: 3 commits to its code since')), text)
-        before = git('rev-parse', '-q', '--verify', git('rev-list', '-1', 'HEAD', '--', 'src/tune') + '~1')
+        before = git('rev-parse', '-q', '--verify', git('rev-list', '-1', 'HEAD', '--', 'src/compiler/tune') + '~1')
         if before:
             self.assertRegex(performance_table.with_ages(f'Tenfold {before[:10]}.'), r'stale: \d+ commits? to its code since\.$')
 

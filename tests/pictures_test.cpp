@@ -60,7 +60,8 @@ class Structure {
 
 void check_pass(const passes::Pass& pass, double tolerance = 1e-5) {
   SCOPED_TRACE(pass.name);
-  const std::vector<Picture> pictures = pictures_of(std::filesystem::path(TENFOLD_SOURCE_DIR) / "src/passes/rules" / (pass.name + ".cpp"));
+  const std::filesystem::path rules = std::filesystem::path(TENFOLD_SOURCE_DIR) / "src/compiler/passes/rules";
+  const std::vector<Picture> pictures = pictures_of(rules / (pass.name + ".cpp"));
   EXPECT_FALSE(pictures.empty() || pictures.front().after.empty()) << "its file opens without a before: and after: picture";
   for (const Picture& picture : pictures) {
     ir::Graph graph = parse_picture(picture.before);
@@ -100,7 +101,7 @@ TEST(Pictures, KeepThePermissionToRound) {
   for (const char* name : {"defer_norms", "sink_transpose", "transpose_gemms"}) all.emplace(name, passes::find_pass(name));
   int anchors = 0;
   for (const auto& [name, pass] : all)
-    for (const Picture& picture : pictures_of(std::filesystem::path(TENFOLD_SOURCE_DIR) / "src/passes/rules" / (name + ".cpp")))
+    for (const Picture& picture : pictures_of(std::filesystem::path(TENFOLD_SOURCE_DIR) / "src/compiler/passes/rules" / (name + ".cpp")))
       for (const ir::Rounding to : {ir::Rounding::tf32, ir::Rounding::none}) {
         if (name == "read_wide_images" && to == ir::Rounding::none) continue;   // writes down what a Cast that it takes in rounds anyway
         const bool algorithms = to != ir::Rounding::none;
@@ -186,7 +187,7 @@ TEST(Pictures, EveryNodeKeepsTheUsersLeave) {
   BuildConfig usual, exact, bf16;
   exact.tf32 = exact.winograd = exact.strassen = exact.fast_exp = false, bf16.bf16 = true;
   std::vector<std::string> texts{kEncoder, kConvolutions};
-  for (const char* folder : {"src/passes/rules", "src/passes/precision"})
+  for (const char* folder : {"src/compiler/passes/rules", "src/compiler/passes/precision"})
     for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(TENFOLD_SOURCE_DIR) / folder))
       for (const Picture& picture : pictures_of(file.path())) texts.push_back(picture.before);
   int asking = 0;

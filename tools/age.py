@@ -5,8 +5,8 @@ import re
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-GPU = ('src/backends/cuda', 'src/passes', 'src/tune')
-CPU = ('src/backends/cpu', 'src/passes', 'src/tune')
+GPU = ('src/backends/cuda', 'src/compiler/passes', 'src/compiler/tune')
+CPU = ('src/backends/cpu', 'src/compiler/passes', 'src/compiler/tune')
 MARK = re.compile(r', stale: \d+ commits? to its code since')   # what --check leaves out of the comparison: it grows by itself
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Fails on an include that goes up or sideways in the layer table of ARCHITECTURE.md.
 
-Its rows read `| folder | may include |`; the second column lists folders of src/, or "-". Rows of a second table, `| in backends | may
-include |`, do the same for folders of src/backends: a file there may also include what lies in its own folder, and, unless that is one of
-ALONE, the headers of src/backends and of its device. Test files may include anything below builder: they are not part of a library.
-A third, `| room | may include |`, does that for the folders inside ROOMED, whose own files include none of them; `| in runtime |` for
-the folders of src/runtime, where `.` is what lies beside them, which may include all. `| in python | may import |` says which modules
-the folders of python/ import beside the standard library's.
+Its rows read `| folder | may include |`; the second column lists folders as includes name them, without their group, or "-". Rows of a
+second table, `| in backends | may include |`, do the same for folders of src/backends: a file there may also include what lies in its own
+folder, and, unless that is one of ALONE, the headers of src/backends, of its problems/ and of its device. Test files may include anything
+below builder: they are not part of a library. A third, `| room | may include |`, does that for the folders inside ROOMED, whose own files
+include none of them; `| in runtime |` for the folders of src/execution/runtime, where `.` is what lies beside them, which may include all.
+`| in python | may import |` says which modules the folders of python/ import beside the standard library's.
 
 Fails, too, where code above the backends compares the name of a device, or looks into the name of an operator.
 """
@@ -51,7 +51,7 @@ def problems_in_backends():
         if folder not in allowed:
             yield f'src/backends/{folder} is not in the table of folders of backends'
             continue
-        near = {folder} | allowed[folder] | (set() if folder in ALONE else {'', folder.split('/')[0]})
+        near = {folder} | allowed[folder] | (set() if folder in ALONE else {'', 'problems', folder.split('/')[0]})
         for source in sources(root / folder):
             for number, line in enumerate(source.read_text().splitlines(), 1):
                 found = re.match(r'#include "(?:backends/)?([^"]*)"', line)
@@ -82,10 +82,10 @@ def problems_in_rooms():
 
 def problems_in_runtime():
     allowed = table('in runtime')
-    root = ROOT / 'src' / 'runtime'
+    root = ROOT / 'src' / 'execution' / 'runtime'
     for room in sorted(p.name for p in root.iterdir() if p.is_dir()):
         if room not in allowed:
-            yield f'src/runtime/{room} is not in the table of folders of runtime'
+            yield f'src/execution/runtime/{room} is not in the table of folders of runtime'
             continue
         for source in sources(root / room):
             for number, line in enumerate(source.read_text().splitlines(), 1):
@@ -120,9 +120,9 @@ def problems_in_python():
 # gpu_ordinal), tenfold/device.h (is_gpu), ir/op_traits.h.
 COMPARED = re.compile(r'''(starts_with|rfind|find)\(["'](cuda|gpu)|[=!]= *"cuda"|\bkind *[=!]= *"(cpu|cuda|null)"|'''
                       r'''\bop(\(\))?\.(r?find|starts_with|ends_with|contains)\("[A-Za-z]''')
-ASKED = ('src/backends/', 'src/onnx_')   # where devices get their names; where the standard's names are read and written
+ASKED = ('src/backends/', 'src/onnx/')   # where devices get their names; where the standard's names are read and written
 # The text of a plug-in's table, which says "cpu" or "cuda".
-TABLES = ('src/runtime/plugins/struct.cpp', 'python/native/plugin_operator.cpp', 'python/native/plugin_tactic.cpp')
+TABLES = ('src/execution/runtime/plugins/struct.cpp', 'python/native/plugin_operator.cpp', 'python/native/plugin_tactic.cpp')
 
 
 def problems_of_names():
@@ -137,28 +137,39 @@ def problems_of_names():
                            f'tenfold/device.h, or a trait of the operator')
 
 
-def main():
-    allowed = table('folder')
-    problems = [*problems_in_backends(), *problems_in_rooms(), *problems_in_runtime(), *problems_of_names()]
-    for folder in sorted(p.name for p in (ROOT / 'src').iterdir() if p.is_dir()):
-        if folder not in allowed:
-            problems.append(f'src/{folder} is not in the layer table')
+def folders():
+    """{how includes of a folder begin: the folder}: the layer table has paths in src/, of which the group in front is left out."""
+    return {path.split('/', 1)[-1]: ROOT / 'src' / path for path in table('folder')}
+
+
+def problems_in_layers():
+    allowed = {path.split('/', 1)[-1]: may for path, may in table('folder').items()}
+    known = folders()
+    for source in sources(ROOT / 'src'):
+        own = next((name for name, folder in known.items() if source.is_relative_to(folder)), None)
+        if not own:
+            yield f'{source.relative_to(ROOT)}: its folder is not in the layer table'
             continue
-        for source in sources(ROOT / 'src' / folder):
-            for number, line in enumerate(source.read_text().splitlines(), 1):
-                found = re.match(r'#include "([a-z_]+)/', line)
-                target = found and found.group(1)
-                if not target or target in ('tenfold', folder) or not (ROOT / 'src' / target).is_dir():
-                    continue
-                if target not in allowed[folder]:
-                    problems.append(f'{source.relative_to(ROOT)}:{number}: {folder} may not include {target}')
+        for number, line in enumerate(source.read_text().splitlines(), 1):
+            found = re.match(r'#include "([^"]*)/[^/"]*"', line)
+            target = found and next((name for name in known if (found.group(1) + '/').startswith(name + '/')), None)
+            if target and target != own and target not in allowed[own]:
+                yield f'{source.relative_to(ROOT)}:{number}: {own} may not include {target}'
+
+
+def problems_above():
+    known = folders()
     for folder in ('cli', 'examples', 'python'):
         for source in sorted((ROOT / folder).rglob('*.cpp')):
             for number, line in enumerate(source.read_text().splitlines(), 1):
                 found = re.match(r'#include "([a-z_]+)/', line)
-                if found and (ROOT / 'src' / found.group(1)).is_dir():
-                    problems.append(f'{source.relative_to(ROOT)}:{number}: {folder} includes public headers only')
-    problems += problems_in_python()
+                if found and found.group(1) in known:
+                    yield f'{source.relative_to(ROOT)}:{number}: {folder} includes public headers only'
+
+
+def main():
+    problems = [*problems_in_layers(), *problems_above(), *problems_in_backends(), *problems_in_rooms(), *problems_in_runtime(),
+                *problems_of_names(), *problems_in_python()]
     print('\n'.join(problems) or 'layers: ok')
     sys.exit(bool(problems))
 

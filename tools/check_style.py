@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Fails on a source line of more than 140 characters, a source file of more than 600 lines, and one that does not open with a comment.
 
-Also where an operator refuses a node by another name than src/ir/fault.h has, where errno is read among the arguments of require(), whose
-condition may be the call that sets it, and where two sources define classes of one name in one
+Also where an operator refuses a node by another name than src/core/ir/fault.h has, where errno is read among the arguments of
+require(), whose condition may be the call that sets it, and where two sources define classes of one name in one
 namespace: the linker keeps the functions of one of them for both, and the program crashes. What is a source's own belongs in an unnamed
 namespace.
 
@@ -24,7 +24,7 @@ SUFFIXES = ('.c', '.cmake', '.cpp', '.cu', '.cuh', '.h', '.proto', '.py')
 PICTURE = re.compile(r'//   [\w, ]+ = \w+(\[[\d,]*\])?[({]')   # in the graph's text form
 REFUSALS = re.compile(r'\b(require|fail)\(|\bthrow (ir::)?(Error|Fault)\(')
 LATE_REASON = re.compile(r'\brequire\([^;]*?\b(strerror|errno)\b')   # arguments are evaluated in any order
-INTERPRETER = 'src/ops/interpret.cpp'   # is called with what a caller gives it
+INTERPRETER = 'src/core/ops/interpret.cpp'   # is called with what a caller gives it
 OPENINGS = ('//', '/*', '#', '"""')
 
 
@@ -33,7 +33,7 @@ def is_source(path):
 
 
 def is_operator(path):
-    folder = path.as_posix().startswith(('src/ops/', 'src/onnx_ops/'))
+    folder = path.as_posix().startswith(('src/core/ops/', 'src/onnx/onnx_ops/'))
     return folder and path.as_posix() != INTERPRETER and not path.stem.endswith(('_test', '_for_tests'))
 
 
@@ -47,10 +47,10 @@ def problems():
             if len(line) > WIDTH and not PICTURE.match(line):
                 yield f'{path}:{number}: {len(line)} characters, at most {WIDTH} are wanted'
             if is_operator(path) and REFUSALS.search(line):
-                yield f'{path}:{number}: operators refuse by check_shape, validate or supported, see src/ir/fault.h'
+                yield f'{path}:{number}: operators refuse by check_shape, validate or supported, see src/core/ir/fault.h'
         for at in LATE_REASON.finditer('\n'.join(lines)) if path.suffix in ('.cpp', '.h') else ():
             number = '\n'.join(lines)[:at.start()].count('\n') + 1
-            yield f'{path}:{number}: errno may be read before the call that fails; require_system() (src/base/system_error.h) does not'
+            yield f'{path}:{number}: errno may be read before the call that fails; require_system() (src/core/base/system_error.h) does not'
         if len(lines) > LENGTH:
             yield f'{path}: {len(lines)} lines, at most {LENGTH} are wanted: split it by what its parts do'
         if lines and not lines[0].startswith(OPENINGS):

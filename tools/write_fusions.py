@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Writes docs/reference/fusions.md from the pictures that head src/passes/rules/*.cpp, which tests/pictures_test.cpp runs.
+"""Writes docs/reference/fusions.md from the pictures that head src/compiler/passes/rules/*.cpp, which tests/pictures_test.cpp runs.
 
     write_fusions.py [--check]     --check only compares
 
-Devices and order are read from src/passes/pipeline.cpp, where each rule stands beside a condition.
+Devices and order are read from src/compiler/passes/pipeline.cpp, where each rule stands beside a condition.
 """
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-RULES, PIPELINE, PAGE = ROOT / 'src/passes/rules', ROOT / 'src/passes/pipeline.cpp', ROOT / 'docs/reference/fusions.md'
+RULES, PIPELINE, PAGE = ROOT / 'src/compiler/passes/rules', ROOT / 'src/compiler/passes/pipeline.cpp', ROOT / 'docs/reference/fusions.md'
 PARTS = {'rewrite': 'rewrite', 'quantized': 'precision', 'precision': 'precision', 'fuse': 'fuse', 'other_form': 'second form'}
 # Which devices and flags a condition of pipeline.cpp means.
 CONDITIONS = {
@@ -33,7 +33,7 @@ CONDITIONS = {
 STAGES = ('rewrite', 'precision', 'fuse', 'second form')
 HEAD = '''# Graph rewrites and fusions
 
-Written by `tools/write_fusions.py` from the sources. Each pass of `src/passes/rules/` shows what it does as graphs in text:
+Written by `tools/write_fusions.py` from the sources. Each pass of `src/compiler/passes/rules/` shows what it does as graphs in text:
 `before` becomes `after`, `kept` stays as it is, which is its condition by example. `tests/pictures_test.cpp` runs every one
 of them. `f32[2,3]` is a type with its shape, `!` marks a constant, `body={...}` is a pointwise function.
 

@@ -3,10 +3,10 @@
 
 Operands and attributes are in the text form of cases: f32[2,3]{1,2,3,4,5,6} is a literal, f32[2,3] becomes one of random eighths in
 [-2, 2], i64[2] one of 0 to 3, and _ is an operand that is left out; axis=1, perm=[1,0], alpha=0.5, mode="edge" are attributes. It prints
-the line for kCases of src/onnx_ops/onnx_ops_test.cpp. DOMAIN "" is ai.onnx.
+the line for kCases of src/onnx/onnx_ops/onnx_ops_test.cpp. DOMAIN "" is ai.onnx.
 
     tools/write_golden.py com.microsoft FastGelu 1 'f32[2,3] f32[3]'
-    tools/write_golden.py --check src/onnx_ops/onnx_ops_test.cpp      computes every line anew, and tells which differ
+    tools/write_golden.py --check src/onnx/onnx_ops/onnx_ops_test.cpp      computes every line anew, and tells which differ
 
 On a CPU without VNNI ONNX Runtime's sums of 8-bit products may saturate: QAttention and MatMulIntegerToFloat then differ from their lines.
 """

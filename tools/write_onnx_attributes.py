@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes src/onnx_import/attribute_table.cpp: the attributes of ONNX's operators at each opset that changed them, from the package onnx.
+"""Writes src/onnx/onnx_import/attribute_table.cpp: attributes of ONNX's operators at each opset that changed them, from the package onnx.
 
   tools/write_onnx_attributes.py [--check]     --check: only says whether the file is what the installed package tells
 """
@@ -8,7 +8,7 @@ import sys
 
 import onnx.defs
 
-TARGET = pathlib.Path(__file__).resolve().parent.parent / "src/onnx_import/attribute_table.cpp"
+TARGET = pathlib.Path(__file__).resolve().parent.parent / "src/onnx/onnx_import/attribute_table.cpp"
 LETTERS = {"FLOAT": "f", "INT": "i", "STRING": "s", "TENSOR": "t", "GRAPH": "g", "FLOATS": "F", "INTS": "I", "STRINGS": "S",
            "TYPE_PROTO": "p", "SPARSE_TENSOR": "x"}
 HEAD = """// Written by tools/write_onnx_attributes.py from the standard's own definitions: change that, not this.

@@ -76,7 +76,7 @@ def array(name, kind, numbers):
 
 def file(what, arrays):
     return (f"// {what} As `tokenizers` {tokenizers.__version__} has it; written by tools/write_unicode_tables.py.\n"
-            '#include "text/unicode/data.h"\n\nnamespace tenfold::tokenizing::data {\n\n' + "\n".join(arrays) +
+            '#include "text/tokenizers/unicode/data.h"\n\nnamespace tenfold::tokenizing::data {\n\n' + "\n".join(arrays) +
             "\n}  // namespace tenfold::tokenizing::data\n")
 
 

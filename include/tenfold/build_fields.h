@@ -5,9 +5,9 @@
  *
  *   TF_FIELD(type, name, default, forms, C, flag)
  *
- * forms: where the field is written (src/builder/fields.h). Each has .key or .no_key, .request or .no_request:
+ * forms: where the field is written (src/compiler/builder/fields.h). Each has .key or .no_key, .request or .no_request:
  *   .key(n), .key(n, "name")  the plan depends on it
- *   .no_key()                 it does not, or says so in another way (src/builder/plan_key.cpp)
+ *   .no_key()                 it does not, or says so in another way (src/compiler/builder/plan_key.cpp)
  *   .request(n)               it travels to the process that builds in the background
  *   .no_request()             it is of this process
  *   .kept(), .kept("name")    a plan that keeps its model keeps it, too: it decides what is computed
@@ -20,7 +20,7 @@
  *   TF_C_VALUE(member)        as it is; of a pointer, where it is not null
  *   TF_C_POSITIVE(member)     where it is larger than 0
  *   TF_C_LIST(member, count), TF_C_CALL(member, user)
- *   TF_C_OWN                  from several members, by code of its own (src/api_build/c_build.cpp)
+ *   TF_C_OWN                  from several members, by code of its own (src/interfaces/api_build/c_build.cpp)
  *   TF_C_NEW(type, member, TF_C_IS)   the same, and declares the member. Rows with it go to the end of this file, for
  *                             members of a C struct stay where they are.
  *

@@ -27,7 +27,7 @@ NULL, CPU = 0, 4
 
 
 def section(plan, expected):
-    """The bytes of a section; src/plan/format.h has the layout."""
+    """The bytes of a section; src/execution/plan/format.h has the layout."""
     (count,) = struct.unpack_from('<I', plan, 12)
     for entry in range(32, 32 + 32 * count, 32):
         number, _, offset, size = struct.unpack_from('<IIQQ', plan, entry)

@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "cpu_limit.h"
-#include "text/files/sentencepiece_model.h"
+#include "text/tokenizers/files/sentencepiece_model.h"
 
 using namespace tenfold;
 

@@ -18,7 +18,7 @@ struct Leaf {
 };
 Leaf cpuid(unsigned leaf, unsigned sub = 0) {
   Leaf r;
-  if (leaf <= __get_cpuid_max(leaf & 0x80000000u, nullptr)) __cpuid_count(leaf, sub, r.a, r.b, r.c, r.d);
+  if (leaf <= static_cast<unsigned>(__get_cpuid_max(leaf & 0x80000000u, nullptr))) __cpuid_count(leaf, sub, r.a, r.b, r.c, r.d);
   return r;
 }
 bool bit(unsigned value, int n) { return value >> n & 1; }

@@ -1,9 +1,9 @@
 #include "text/encoders/engines.h"
 
+#include "tenfold/device.h"
 #include "text/encoders/identity.h"
 #include "text/fail.h"
-#include "text/files/folder.h"
-#include "tenfold/device.h"
+#include "text/tokenizers/files/folder.h"
 
 namespace tenfold::encoders {
 

@@ -5,7 +5,7 @@
 #include "tenfold/plan_cache.h"
 #include "text/encoders/json_file.h"
 #include "text/encoders/safetensors.h"
-#include "text/files/folder.h"
+#include "text/tokenizers/files/folder.h"
 
 namespace tenfold::encoders {
 namespace {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "text/fail.h"
-#include "text/files/folder.h"
+#include "text/tokenizers/files/folder.h"
 
 namespace tenfold::encoders {
 

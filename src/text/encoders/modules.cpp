@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "text/encoders/model.h"
+#include "text/encoders/pooling/pooling.h"
 #include "text/fail.h"
-#include "text/pooling/pooling.h"
 
 namespace tenfold::encoders {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "text/encoders/model.h"
-#include "text/pooling/pooling.h"
+#include "text/encoders/pooling/pooling.h"
 
 namespace tenfold::encoders {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "text/fail.h"
-#include "text/files/read_json.h"
+#include "text/tokenizers/files/read_json.h"
 
 namespace tenfold::encoders {
 

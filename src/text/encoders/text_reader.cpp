@@ -6,8 +6,8 @@
 
 #include "tenfold/internal/interrupts.h"
 #include "text/fail.h"
-#include "text/normalize/normalizer.h"
 #include "text/threads.h"
+#include "text/tokenizers/normalize/normalizer.h"
 
 namespace tenfold::encoders {
 

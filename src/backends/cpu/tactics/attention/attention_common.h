@@ -1,9 +1,9 @@
 // What the tactics of fused attention share: checks of their operands, and heads cut into parts that a kernel computes.
 #pragma once
 
-#include "backends/attention_problem.h"
 #include "backends/cpu/kernels/attention/attention.h"
 #include "backends/cpu/tactics/row_problem_common.h"
+#include "backends/problems/attention_problem.h"
 
 namespace tenfold::backends::cpu {
 

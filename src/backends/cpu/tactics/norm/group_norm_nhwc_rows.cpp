@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backends/group_norm_nhwc_problem.h"
 #include "backends/cpu/block/executor.h"
 #include "backends/cpu/kernels/norm/norm.h"
 #include "backends/cpu/tactics/row_problem_common.h"
+#include "backends/problems/group_norm_nhwc_problem.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {

@@ -5,7 +5,7 @@
 #include "backends/cpu/block/space.h"
 #include "backends/cpu/kernels/pool/pool.h"
 #include "backends/cpu/tactics/row_problem_common.h"
-#include "backends/reduce_axes.h"
+#include "backends/problems/reduce_axes.h"
 #include "base/checked.h"
 #include "base/types/half.h"
 

@@ -4,7 +4,7 @@
 #include "backends/cpu/gemm/conv_shape.h"
 #include "backends/cpu/kernels/resize/resize.h"
 #include "backends/cpu/tactics/row_problem_common.h"
-#include "backends/resize_axes.h"
+#include "backends/problems/resize_axes.h"
 #include "base/checked.h"
 #include "ops/resize/resize_common.h"
 

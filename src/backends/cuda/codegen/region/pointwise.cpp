@@ -1,7 +1,7 @@
 // The bodies of pointwise problems.
 #include "backends/cuda/codegen/region/pointwise.h"
 
-#include "backends/pointwise_body.h"
+#include "backends/problems/pointwise_body.h"
 #include "ir/op_def.h"
 
 namespace tenfold::backends::cuda {

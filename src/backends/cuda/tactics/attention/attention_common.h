@@ -1,8 +1,8 @@
 // What attention kernels ask of a problem, and what they are given.
 #pragma once
 
-#include "backends/attention_problem.h"
 #include "backends/cuda/codegen/attention/attention.h"
+#include "backends/problems/attention_problem.h"
 
 namespace tenfold::backends::cuda {
 

@@ -2,12 +2,12 @@
 // with what follows them.
 #include <algorithm>
 
-#include "backends/group_norm_nhwc_problem.h"
 #include "backends/cuda/codegen/body_text.h"
 #include "backends/cuda/codegen/norm/group_norm_nhwc.h"
 #include "backends/cuda/codegen/prelude.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/elements_common.h"
+#include "backends/problems/group_norm_nhwc_problem.h"
 #include "base/checked.h"
 #include "ir/op_def.h"
 

@@ -2,7 +2,7 @@
 // nothing at all. A thread for each result, or a block where much is reduced; both add up in an order that depends on
 // the problem alone.
 #include "backends/cuda/tactics/threads_common.h"
-#include "backends/reduce_axes.h"
+#include "backends/problems/reduce_axes.h"
 #include "ir/op_def.h"
 
 namespace tenfold::backends {

@@ -6,7 +6,7 @@
 #include "backends/cuda/codegen/reduce/reduce.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/copy_common.h"
-#include "backends/reduce_axes.h"
+#include "backends/problems/reduce_axes.h"
 #include "base/checked.h"
 #include "ir/op_def.h"
 

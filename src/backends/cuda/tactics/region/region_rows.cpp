@@ -6,7 +6,7 @@
 #include "backends/cuda/codegen/prelude.h"
 #include "backends/cuda/codegen/region/row_region.h"
 #include "backends/cuda/tactics/elements_common.h"
-#include "backends/pointwise_body.h"
+#include "backends/problems/pointwise_body.h"
 #include "base/checked.h"
 #include "ir/op_def.h"
 

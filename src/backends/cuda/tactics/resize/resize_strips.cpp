@@ -5,7 +5,7 @@
 #include "backends/cuda/codegen/resize/resize.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/tactics/copy_common.h"
-#include "backends/resize_axes.h"
+#include "backends/problems/resize_axes.h"
 #include "base/checked.h"
 
 namespace tenfold::backends {
