@@ -42,12 +42,8 @@ foreach(folder IN LISTS folders)
   set(uses tenfold_${folder})
   if(folder STREQUAL "passes" OR folder STREQUAL "runtime")
     set(uses tenfold_builder)
-  elseif(folder STREQUAL "low_latency")
-    set(uses tenfold_low_latency tenfold_api_build)
-  elseif(folder STREQUAL "c_run")
-    set(uses tenfold_c_build)
-  elseif(folder STREQUAL "background")
-    set(uses tenfold_background tenfold_c_build)   # a test of all forms of a field
+  elseif(folder MATCHES "^(c_run|low_latency|api_build|layers|background)$")
+    list(APPEND uses tenfold_c_build)   # tests ask from C, too
   endif()
   tenfold_test(${folder}_test SOURCES ${sources} USES ${uses})
 endforeach()
@@ -129,8 +125,8 @@ target_link_libraries(fake_gpu_test PRIVATE tenfold_api_run)
 target_link_libraries(replaced_files_test PRIVATE tenfold_api_run)
 target_link_libraries(low_latency_devices_test PRIVATE tenfold_low_latency)
 target_link_libraries(encoder_devices_test PRIVATE tenfold_text)
-target_link_libraries(plugin_abi_test PRIVATE tenfold_api_build)
-target_link_libraries(plugin_library_test PRIVATE tenfold_api_build)
+target_link_libraries(plugin_abi_test PRIVATE tenfold_c_build)
+target_link_libraries(plugin_library_test PRIVATE tenfold_c_build)
 
 # What a profiler would hear (tests/nvtx_listener.c says how); command-line tests and tools/gpu_cli.py load it.
 add_library(nvtx_listener MODULE ${CMAKE_SOURCE_DIR}/tests/nvtx_listener.c)
@@ -168,6 +164,20 @@ foreach(recipe "ops op OpDef ir/op_def.h tenfold::ir builtin_ops" "onnx_ops onnx
   list(APPEND recipe_sources ${own} ${CMAKE_BINARY_DIR}/generated/recipes_${folder}.cpp)
 endforeach()
 tenfold_test(recipes_test SOURCES ${recipes}/recipes_test.cpp ${recipe_sources} USES tenfold_builder)
+
+# The recipe for an option of a build: the row that CONTRIBUTING.md shows, at the end of a copy of the table of fields, and what reads it.
+file(READ ${CMAKE_SOURCE_DIR}/CONTRIBUTING.md recipe)
+string(REGEX MATCH "\n// [^\n]*\nTF_FIELD\\(int, smallest_product[^\n]*\n[^\n]*\n" row "${recipe}")
+file(READ ${CMAKE_SOURCE_DIR}/include/tenfold/build_fields.h table)
+string(REPLACE "\n#undef TF_FIELD\n" "${row}\n#undef TF_FIELD\n" table "${table}")
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/recipe_field/tenfold/build_fields.h CONTENT "@table@" @ONLY)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/CONTRIBUTING.md
+  ${CMAKE_SOURCE_DIR}/include/tenfold/build_fields.h)
+add_library(recipe_field OBJECT ${recipes}/fields/new_field.cpp ${CMAKE_SOURCE_DIR}/src/interfaces/c/build/build.cpp
+  ${CMAKE_SOURCE_DIR}/cli/exec_options.cpp)
+target_include_directories(recipe_field BEFORE PRIVATE ${CMAKE_BINARY_DIR}/generated/recipe_field)
+target_include_directories(recipe_field PRIVATE ${CMAKE_SOURCE_DIR}/cli ${CMAKE_SOURCE_DIR}/include ${TENFOLD_GROUPS})
+target_compile_options(recipe_field PRIVATE -O0)
 
 # The installed package, used by a project of its own; the examples of README.md.
 string(REPLACE "," " -fsanitize=" sanitize "${TENFOLD_SANITIZE}")

@@ -28,13 +28,19 @@ function(tenfold_unity_part result file line_file number)
     # What stands outside and needs the unnamed namespace in front of a function's body keeps the file alone: members of a constructor's
     # list, constants, templates, another namespace (or all of one), types of its own in a head.
     if(outside MATCHES "\\)( noexcept)?[ \n]+: [a-z_]+[({]" OR
-       outside MATCHES "\n(namespace|const|constexpr|static|inline|template|thread_local|extern)[ <]" OR
-       inside MATCHES "\nusing namespace ")
+       outside MATCHES "\n(namespace|const|constexpr|static|inline|template|thread_local|extern)[ <]")
       return()
     endif()
     # Functions begin at the left margin.
     set(head "\n[A-Za-z_][^;={}]*\\)( const| noexcept)*( -> [^;={}]*)? {")
     string(REGEX MATCHALL "${head}" heads "${outside}")
+    # Names that a using-directive brings in are not known in heads, which are plain ones then: "Tactic cpu_conv_direct() {".
+    if(inside MATCHES "\nusing namespace ")
+      string(REGEX MATCHALL "\n[A-Z][A-Za-z]+ [a-z_0-9]+\\(\\) {" plain "${outside}")
+      if(NOT "${plain}" STREQUAL "${heads}")
+        return()
+      endif()
+    endif()
     string(REGEX MATCHALL "\n((struct|class|enum class|enum) [A-Za-z_0-9]+|using [A-Za-z_0-9]+ =)" types "${inside}")
     foreach(type IN LISTS types)
       string(REGEX REPLACE "( =|.*(struct|class|enum|using) )" "" type "${type}")

@@ -25,7 +25,8 @@ FUNCTIONS = {
                 'model_bindings': 'tenfold_model_open_bytes', 'read_weights': 'tenfold_weights_read',
                 'supported_operators': 'tenfold_operator'},
     'completion.h': {'enqueue_then': 'tenfold_context_enqueue_then'},
-    'encoder.h': {name: OWN for name in ('example_texts', 'parse_device_strategy', 'parse_encoder_precision')},   # C has no encoders yet
+    'encoder.h': {name: OWN for name in ('example_texts', 'parse_encoder_precision')},   # C has no encoders yet
+    'device_strategy.h': {'parse_device_strategy': OWN},
     'device.h': {'devices': 'tenfold_devices_list', 'is_gpu': OWN, 'free_memory': 'tenfold_device_free_memory',
                  'why_no_gpu': 'tenfold_devices_why_no_gpu', 'look_for_libraries_in': 'tenfold_device_look_for_libraries_in',
                  'parse_cpu_features': 'tenfold_device_parse_cpu_features'},

@@ -91,7 +91,7 @@ std::string Engines::key(const OutputRequest& request, BuildConfig config) {
 }
 
 std::string Engines::fingerprint() {
-  const auto lock = lock_or_end(cache_->mutex);
+  const auto lock = serving::lock_or_end(cache_->mutex);
   return key({}, config_for({}, 0));
 }
 
@@ -102,14 +102,14 @@ std::string Engines::kind() const {
 }
 
 bool Engines::halve(std::int64_t from) {
-  const auto lock = lock_or_end(mutex_);
+  const auto lock = serving::lock_or_end(mutex_);
   if (batch_tokens_ != from) return true;  // another thread has done it
   if (from / 2 < max_tokens_) return false;
   if (options_.build.log)
     options_.build.log(Severity::warning, "the device '" + options_.build.device + "' has too little memory for batches of " +
                                               std::to_string(from) + " tokens, and goes on with " + std::to_string(from / 2));
   runners_.clear();
-  const auto sharing = lock_or_end(cache_->mutex);
+  const auto sharing = serving::lock_or_end(cache_->mutex);
   std::erase_if(cache_->engines, [start = kind()](const auto& one) { return one.first.starts_with(start); });
   batch_tokens_ = from / 2;
   return true;
@@ -134,7 +134,7 @@ Graded Engines::make(const OutputRequest& request, Network network, std::int64_t
   // The width of tokens' vectors is known of the network that takes them.
   const BuildConfig config =
       config_for(request, request.output == OutputRequest::pooling ? network.dims(network.inputs().front()).back().extent : 0);
-  const auto lock = lock_or_end(cache_->mutex);
+  const auto lock = serving::lock_or_end(cache_->mutex);
   if (options_.make_engine && request.output == OutputRequest::vectors && request.skipped == 0) {
     Engine engine = options_.make_engine(std::move(network), config, key(request, config));
     check_bindings(engine);
@@ -169,7 +169,7 @@ double Engines::int8_cosine() const {
 }
 
 std::shared_ptr<PooledContext> Engines::get(const OutputRequest& request) {
-  const auto lock = lock_or_end(mutex_);
+  const auto lock = serving::lock_or_end(mutex_);
   std::shared_ptr<PooledContext>& runner = runners_[request];
   if (!runner) {
     Network network = model_->network(request, options_);
