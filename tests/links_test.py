@@ -69,6 +69,14 @@ class Links(unittest.TestCase):
             lines = sum(len((ROOT / name).read_text().splitlines()) for name in files)
             self.assertTrue(500 < lines <= 1500, f'{row[:40]}: {lines} lines')
 
+    def test_refused_flags_of_trtexec_are_on_the_page(self):
+        """docs/start/migrate-from-tensorrt.md names each flag that the command line refuses."""
+        source = (ROOT / 'cli/trtexec_flags.cpp').read_text().partition('refused() {')[2].partition('return all;')[0]
+        refused = {name for group in re.findall(r'\{("\w+"(?:,\s*"\w+")*)\}', source) for name in re.findall(r'"(\w+)"', group)}
+        self.assertGreater(len(refused), 30)
+        page = (ROOT / 'docs/start/migrate-from-tensorrt.md').read_text()
+        self.assertEqual({name for name in refused if f'`--{name}`' not in page}, set())
+
     def test_every_page_is_on_the_map(self):
         linked = {(ROOT / 'docs' / match[1].partition('#')[0]).resolve() for match in LINK.finditer((ROOT / 'docs/README.md').read_text())
                   if match[1]}

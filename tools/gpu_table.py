@@ -206,7 +206,8 @@ def text_of(results):
 
 
 def range_of(results):
-    """The least and the largest ratio over networks of some size, and what they are of: "1.33 to 2.15 times ... (card, date, commit)". README has no ages."""
+    """The least and the largest ratio over networks of some size, and what they are of: "1.33 to 2.15 times ... (card, date, commit)".
+    README has no ages."""
     rival, found = results.by_row('results'), []
     for r in results.all['rows']:
         other = rival.get((PEER[r['model']], r['batch']), {})
