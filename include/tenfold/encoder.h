@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "tenfold/build.h"
+#include "tenfold/device_strategy.h"
 #include "tenfold/engine.h"
 #include "tenfold/export.h"
 #include "tenfold/network.h"
@@ -32,19 +33,6 @@
 namespace tenfold {
 
 constexpr int kAllDimensions = -1;
-
-// How the texts of a call are divided between several devices. All move in pieces of at most `batch_tokens` tokens. A
-// device that fails gives its piece back, and the others compute what it would have.
-//   automatic    whoever is free takes the next piece
-//   round_robin  pieces are dealt in turn
-//   memory       by how much memory a device has free when the call begins
-//   utilization  to the device that will be done first, by the tokens that it has to do and its speed so far
-//   pipeline     the last device makes the vectors (pooling, and what follows it) of what the others compute, as an engine
-//                of its own and beside their next pieces; if it fails, the others do this, too. Vectors of tokens and
-//                scores have no such stage
-enum class DeviceStrategy : std::uint8_t { automatic, round_robin, memory, utilization, pipeline };
-// By the names auto, round_robin, memory, utilization and pipeline. Throws invalid_argument, which lists them, for any other.
-TENFOLD_API DeviceStrategy parse_device_strategy(std::string_view name);
 
 // What products compute in.
 //   by_build   what fields of BuildConfig permit (fp16, bf16, auto_precision, calibration, budget); fp32 where they permit

@@ -1,7 +1,5 @@
 #include "text/threads.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <exception>
 #include <mutex>
@@ -9,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "device_pool/device_place.h"
 #include "tenfold/internal/interrupts.h"
 
 namespace tenfold::tokenizing {
@@ -62,13 +61,8 @@ class Work {
 
 }  // namespace
 
-std::size_t processors() {
-  cpu_set_t own;
-  return sched_getaffinity(0, sizeof own, &own) == 0 ? static_cast<std::size_t>(CPU_COUNT(&own)) : 1;
-}
-
 std::size_t threads_for(std::size_t bytes, int threads) {
-  const std::size_t most = threads > 0 ? static_cast<std::size_t>(threads) : processors();
+  const std::size_t most = threads > 0 ? static_cast<std::size_t>(threads) : serving::usable_processors();
   return std::clamp<std::size_t>(bytes / kBytesOfAThread, 1, most);
 }
 

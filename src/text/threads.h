@@ -8,8 +8,7 @@
 
 namespace tenfold::tokenizing {
 
-std::size_t processors();  // that this thread may use
-// How many threads are worth starting for so many bytes of text, at most `threads` (0: processors()).
+// How many threads are worth starting for so many bytes of text, at most `threads` (0: as there are processors).
 std::size_t threads_for(std::size_t bytes, int threads);
 
 // Calls `work` with 0 to count - 1, each in a thread of its own while the system gives any. Of what they throw, the first

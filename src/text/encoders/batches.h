@@ -31,6 +31,8 @@ struct WorkItem {
   bool packed = false;  // of any lengths; else of one
   std::size_t length() const { return window->tokens.length(texts.front()); }
   std::int64_t tokens() const;
+  std::size_t units() const { return texts.size(); }   // as serving::WorkQueue asks
+  std::int64_t cost() const { return tokens(); }
 };
 
 // All texts of a window, at most most(the longest's length) in a piece; the longest first, so that no long piece is left for the end.

@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "tenfold/runtime.h"
-#include "text/encoders/interrupts.h"
 #include "text/fail.h"
 
 namespace tenfold::encoders {
@@ -36,7 +35,7 @@ DevicePool::DevicePool(const std::shared_ptr<const Model>& model, const EncoderO
     fail(ErrorKind::invalid_argument, "min_cosine is " + std::to_string(options.min_cosine) + "; it is above 0 and at most 1");
   const PrecisionWish precision{options.precision, std::move(samples), options.min_cosine};
   const auto cache = std::make_shared<EngineCache>();
-  for (DevicePlace& place : places_of(names, options.build.threads)) {
+  for (serving::DevicePlace& place : serving::places_of(names, options.build.threads)) {
     EncoderOptions own = options;
     own.build.device = place.device;
     own.build.threads = place.threads;
@@ -103,12 +102,12 @@ void prepare_aside(DeviceWorker& worker, const OutputRequest& request) {
   std::atomic<bool> goes_on{true};
   std::packaged_task<void()> work([&] {
     const Interrupts interrupts([&goes_on] { return goes_on.load(); });
-    keep_to(worker.place());
+    serving::keep_to(worker.place());
     worker.prepare(request);
   });
   std::future<void> done = work.get_future();
   std::thread aside(std::ref(work));
-  while (done.wait_for(kBetweenQuestions) != std::future_status::ready)
+  while (done.wait_for(serving::kBetweenQuestions) != std::future_status::ready)
     if (interrupted()) goes_on = false;
   aside.join();
   done.get();
@@ -122,8 +121,8 @@ void DevicePool::prepare(const OutputRequest& request) {
   if (staged) try {
       prepare_aside(*pooler_, {.output = OutputRequest::pooling, .skipped = request.skipped});
     } catch (const Error& e) {
-      if (!may_work_elsewhere(e.kind())) throw;
-      lose(*pooler_, e, true, log_);
+      if (!serving::may_work_elsewhere(e.kind())) throw;
+      serving::lose(*pooler_, e, true, log_);
     }
   std::optional<Error> last;
   std::size_t ready = 0;
@@ -131,14 +130,12 @@ void DevicePool::prepare(const OutputRequest& request) {
       prepare_aside(*workers_[i], staged && !pooler_->lost() ? OutputRequest{.output = OutputRequest::tokens} : request);
       ++ready;
     } catch (const Error& e) {
-      if (!may_work_elsewhere(e.kind())) throw;
+      if (!serving::may_work_elsewhere(e.kind())) throw;
       last = e;
-      lose(*workers_[i], e, ready > 0 || i + 1 < workers_.size(), log_);
+      serving::lose(*workers_[i], e, ready > 0 || i + 1 < workers_.size(), log_);
     }
   if (ready > 0) return;
-  const Error all = all_lost(workers_, *last);
-  for (const auto& worker : workers_) worker->restore();
-  throw all;
+  throw serving::all_lost(devices_of(workers_), *last);
 }
 
 std::string DevicePool::fingerprint() {

@@ -33,9 +33,9 @@ void put_finite(const RowSink& sink, std::size_t text, std::span<const float> ro
 
 }  // namespace
 
-DeviceWorker::DeviceWorker(DevicePlace place, std::shared_ptr<const Model> model, EncoderOptions options, int max_tokens,
+DeviceWorker::DeviceWorker(serving::DevicePlace place, std::shared_ptr<const Model> model, EncoderOptions options, int max_tokens,
                            PrecisionWish precision, std::shared_ptr<EngineCache> cache)
-    : place_(std::move(place)),
+    : PoolDevice(std::move(place)),
       max_tokens_(max_tokens),
       engines_(std::move(model), std::move(options), max_tokens, std::move(precision), std::move(cache)) {}
 
@@ -83,12 +83,6 @@ void DeviceWorker::prepare(const OutputRequest& request) {
   within_memory([&] { engines_.get(packed)->make_contexts(lanes()); });
 }
 
-void DeviceWorker::count(const WorkItem& piece, std::chrono::steady_clock::time_point begin) {
-  const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
-  microseconds_ += static_cast<std::int64_t>(took.count());
-  texts_ += static_cast<std::int64_t>(piece.texts.size()), tokens_ += piece.tokens();
-}
-
 void DeviceWorker::pool(const WorkItem& piece, std::span<const float> tokens, const OutputRequest& request, const RowSink& sink) {
   const auto begin = std::chrono::steady_clock::now();
   const std::size_t texts = piece.texts.size(), length = piece.length(), width = tokens.size() / (texts * length);
@@ -106,7 +100,7 @@ void DeviceWorker::pool(const WorkItem& piece, std::span<const float> tokens, co
       for (std::size_t i = 0; i < some; ++i) put_finite(sink, piece.window->first + piece.texts[at + i], {out.data() + i * row, row});
     }
   });
-  count(piece, begin);
+  count(static_cast<std::int64_t>(piece.texts.size()), piece.tokens(), std::chrono::steady_clock::now() - begin);
 }
 
 // A piece may be larger than this device's budget: pieces are cut for the device with the largest one.
@@ -122,44 +116,12 @@ void DeviceWorker::run(const WorkItem& piece, const OutputRequest& call, const R
     for (std::size_t at = 0; at < texts.size(); at += most)
       run_some(piece.window->tokens, texts.subspan(at, std::min(most, texts.size() - at)), piece.window->first, *runner, request, sink);
   });
-  count(piece, begin);
-}
-
-bool may_work_elsewhere(ErrorKind kind) {
-  return kind == ErrorKind::device || kind == ErrorKind::out_of_memory || kind == ErrorKind::unsupported || kind == ErrorKind::plan_refused;
-}
-
-void lose(DeviceWorker& worker, const Error& why, bool others, const LogCallback& log) {
-  if (worker.lose(why.what()) && others && log)
-    log(Severity::warning, "the device '" + worker.place().name + "' failed, and the others do its work: " + why.what());
+  count(static_cast<std::int64_t>(piece.texts.size()), piece.tokens(), std::chrono::steady_clock::now() - begin);
 }
 
 DeviceWork DeviceWorker::work() const {
-  const std::lock_guard lock(mutex_);
-  return {place_.name,           texts_, tokens_, runs_, static_cast<double>(microseconds_) / 1e6, lost_, engines_.precision(),
-          engines_.int8_cosine()};
-}
-
-double DeviceWorker::speed() const {
-  const std::int64_t tokens = tokens_, microseconds = microseconds_;
-  return tokens > 0 && microseconds > 0 ? static_cast<double>(tokens) / static_cast<double>(microseconds) * 1e6 : 1;
-}
-
-bool DeviceWorker::lost() const {
-  const std::lock_guard lock(mutex_);
-  return !lost_.empty();
-}
-
-bool DeviceWorker::lose(const std::string& why) {
-  const std::lock_guard lock(mutex_);
-  if (!lost_.empty()) return false;
-  lost_ = why.empty() ? "it failed" : why;
-  return true;
-}
-
-void DeviceWorker::restore() {
-  const std::lock_guard lock(mutex_);
-  lost_.clear();
+  const Count all = counted();
+  return {place().name, all.units, all.cost, runs_, all.seconds, why_lost(), engines_.precision(), engines_.int8_cosine()};
 }
 
 }  // namespace tenfold::encoders

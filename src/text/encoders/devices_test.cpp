@@ -5,7 +5,6 @@
 #include <atomic>
 #include <thread>
 
-#include "text/encoders/places.h"
 #include "text/encoders/tiny_bert_for_tests.h"
 
 namespace tenfold::encoders {
@@ -162,8 +161,6 @@ TEST(Devices, RefusesWrongNames) {
       EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
     }
   }
-  const std::string range = "cpu:" + std::to_string(own) + "+" + std::to_string(own);
-  EXPECT_EQ(places_of(std::vector<std::string>{range}, 0)[0].processors, std::vector<int>{own});
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <memory>
 #include <mutex>
 
-#include "text/encoders/interrupts.h"
+#include "device_pool/wait.h"
 #include "text/encoders/precision.h"
 #include "text/encoders/pooled_context.h"
 

@@ -1,50 +1,35 @@
-// The threads of one call: those of each device take pieces until all are done.
+// One call of an encoder on several devices: device_pool's threads, with a pipeline's last stage beside them.
 #pragma once
 
-#include <thread>
-
+#include "device_pool/parallel_call.h"
 #include "text/encoders/stage.h"
 
 namespace tenfold::encoders {
 
 using DeviceWorkers = std::vector<std::unique_ptr<DeviceWorker>>;
 
-// What is thrown where every device is lost: the one's own error, or all reasons with the kind of the last.
-Error all_lost(const DeviceWorkers& workers, const Error& last);
+std::vector<serving::PoolDevice*> devices_of(const DeviceWorkers& workers);
 
 class ParallelCall {
  public:
-  using Progress = std::function<void(std::size_t ready)>;  // how many texts are done
+  using Progress = serving::ParallelCall<WorkItem>::Progress;  // counts texts
   // `pooler`: the device that makes vectors of tokens' vectors; null: each makes its own. `turn`: the device that is the first to get
   // a piece, counted round. All that is given outlives the call.
   ParallelCall(const DeviceWorkers& workers, DeviceStrategy strategy, std::size_t turn, const OutputRequest& request, const RowSink& sink,
                const LogCallback& log, DeviceWorker* pooler = nullptr);
-  ~ParallelCall();  // stops what still runs
-  ParallelCall(const ParallelCall&) = delete;
-  ParallelCall& operator=(const ParallelCall&) = delete;
 
-  void add(std::vector<WorkItem> pieces);
-  // Returns once at most `open` pieces are not done. Throws what stopped the work.
-  void wait(std::size_t open, const Progress& reported);
-  void finish(const Progress& reported);
+  void add(std::vector<WorkItem> pieces) { call_.add(std::move(pieces)); }
+  void wait(std::size_t open, const Progress& progress) { call_.wait(open, progress); }   // as serving::ParallelCall's
+  void finish(const Progress& progress) { call_.finish(progress); }
 
  private:
-  void start_lanes();
-  void end_lanes();
-  void compute(std::size_t member, WorkItem& piece);
-  void work(std::size_t member);
-  [[noreturn]] void fail_with_why();
+  bool compute(std::size_t member, WorkItem& piece);
   const DeviceWorkers& workers_;
   const OutputRequest& request_;
   const RowSink& sink_;
-  const LogCallback& log_;
-  WorkQueue queue_;
-  const std::size_t turn_;
-  const bool shared_;             // all devices take from one queue
-  std::unique_ptr<Stage> stage_;  // ends behind the threads that push into it
-  WorkQueue::State known_;            // what wait() has seen and dealt with
-  std::vector<int> lanes_;        // that were started, of each device
-  std::vector<std::thread> threads_;
+  serving::WorkQueue<WorkItem> queue_;
+  std::unique_ptr<Stage> stage_;
+  serving::ParallelCall<WorkItem> call_;   // ends first: its threads push into the stage
 };
 
 }  // namespace tenfold::encoders

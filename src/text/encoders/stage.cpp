@@ -9,7 +9,8 @@ constexpr std::size_t kMaxWaiting = 4;  // pieces whose tokens' vectors are in m
 
 }  // namespace
 
-Stage::Stage(DeviceWorker& worker, const OutputRequest& request, const RowSink& sink, WorkQueue& queue, const LogCallback& log)
+Stage::Stage(DeviceWorker& worker, const OutputRequest& request, const RowSink& sink, serving::WorkQueue<WorkItem>& queue,
+             const LogCallback& log)
     : worker_(worker), request_(request), sink_(sink), work_queue_(queue), log_(log), thread_([this] { run(); }) {}
 
 Stage::~Stage() {
@@ -47,12 +48,12 @@ void Stage::run() {
 void Stage::finish(Work work) {
   try {
     if (!usable()) return work_queue_.put_back(std::move(work.piece));
-    keep_to(worker_.place());
+    serving::keep_to(worker_.place());
     worker_.pool(work.piece, work.tokens, request_, sink_);
     work_queue_.done(work.member, work.piece, work.seconds);
   } catch (const Error& e) {
-    if (!may_work_elsewhere(e.kind())) return work_queue_.stop(std::current_exception());
-    lose(worker_, e, true, log_);
+    if (!serving::may_work_elsewhere(e.kind())) return work_queue_.stop(std::current_exception());
+    serving::lose(worker_, e, true, log_);
     work_queue_.put_back(std::move(work.piece));
   } catch (...) {
     work_queue_.stop(std::current_exception());

@@ -3,7 +3,6 @@
 
 #include <thread>
 
-#include "text/encoders/work_queue.h"
 #include "text/encoders/device_worker.h"
 
 namespace tenfold::encoders {
@@ -12,7 +11,8 @@ namespace tenfold::encoders {
 class Stage {
  public:
   // All that is given outlives the stage.
-  Stage(DeviceWorker& worker, const OutputRequest& request, const RowSink& sink, WorkQueue& queue, const LogCallback& log);
+  Stage(DeviceWorker& worker, const OutputRequest& request, const RowSink& sink, serving::WorkQueue<WorkItem>& queue,
+        const LogCallback& log);
   ~Stage();  // behind the last push()
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
@@ -33,7 +33,7 @@ class Stage {
   DeviceWorker& worker_;
   const OutputRequest& request_;
   const RowSink& sink_;
-  WorkQueue& work_queue_;
+  serving::WorkQueue<WorkItem>& work_queue_;
   const LogCallback& log_;
   std::mutex mutex_;
   std::condition_variable changed_;

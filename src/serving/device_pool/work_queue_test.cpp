@@ -1,28 +1,36 @@
 // Who gets which piece, and that each is computed once whoever fails.
-#include "text/encoders/work_queue.h"
+#include "device_pool/work_queue.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <numeric>
+#include <string_view>
 #include <thread>
 
-namespace tenfold::encoders {
+#include "tenfold/error.h"
+
+namespace tenfold::serving {
 namespace {
 
 constexpr auto kLong = std::chrono::minutes(1);
 
-// A window of so many texts of `length` tokens, a text in each piece.
-std::vector<WorkItem> pieces(std::size_t texts, std::size_t length = 4) {
-  const auto window = std::make_shared<Window>();
-  for (std::size_t i = 0; i < texts; ++i) window->tokens.ids.resize((i + 1) * length), window->tokens.ends.push_back((i + 1) * length);
-  return pieces_of(window, [](std::int64_t) { return 1; });
+struct Numbered {
+  std::size_t number = 0;
+  std::size_t units() const { return 1; }
+  std::int64_t cost() const { return 4; }
+};
+using Queue = WorkQueue<Numbered>;
+
+std::vector<Numbered> pieces(std::size_t count) {
+  std::vector<Numbered> all(count);
+  for (std::size_t i = 0; i < count; ++i) all[i].number = i;
+  return all;
 }
 
-std::vector<std::size_t> shares(DeviceStrategy strategy, std::vector<WorkQueue::Member> members, std::size_t texts, std::size_t turn = 0) {
+std::vector<std::size_t> shares(DeviceStrategy strategy, std::vector<PoolMember> members, std::size_t number, std::size_t turn = 0) {
   const std::size_t count = members.size();
-  WorkQueue queue(strategy, std::move(members), turn);
-  queue.add(pieces(texts));
+  Queue queue(strategy, std::move(members), turn);
+  queue.add(pieces(number));
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < count; ++i) all.push_back(queue.waiting(i));
   return all;
@@ -31,7 +39,7 @@ std::vector<std::size_t> shares(DeviceStrategy strategy, std::vector<WorkQueue::
 using Shares = std::vector<std::size_t>;
 
 TEST(WorkQueue, DealsByTurnsMemoryAndSpeed) {
-  const WorkQueue::Member one, gone{.here = false};
+  const PoolMember one, gone{.here = false};
   EXPECT_EQ(shares(DeviceStrategy::round_robin, {one, one, one}, 7), (Shares{3, 2, 2}));
   EXPECT_EQ(shares(DeviceStrategy::round_robin, {one, one, one}, 7, 4), (Shares{2, 3, 2}));
   EXPECT_EQ(shares(DeviceStrategy::round_robin, {one, gone, one}, 6), (Shares{3, 0, 3}));
@@ -41,7 +49,7 @@ TEST(WorkQueue, DealsByTurnsMemoryAndSpeed) {
 }
 
 TEST(WorkQueue, LearnsHowFastDevicesAre) {
-  WorkQueue queue(DeviceStrategy::utilization, {{}, {}}, 0);
+  Queue queue(DeviceStrategy::utilization, {{}, {}}, 0);
   queue.add(pieces(2));
   queue.done(0, *queue.take(0), 1.0), queue.done(1, *queue.take(1), 4.0);
   queue.add(pieces(10));
@@ -49,23 +57,12 @@ TEST(WorkQueue, LearnsHowFastDevicesAre) {
   EXPECT_EQ(queue.waiting(1), 2u);
 }
 
-TEST(WorkQueue, PiecesOfAWindowHoldEachTextOnceTheLongestFirst) {
-  const auto window = std::make_shared<Window>();
-  for (const std::size_t length : {3, 5, 3, 1, 3, 5})
-    window->tokens.ends.push_back((window->tokens.ends.empty() ? 0 : window->tokens.ends.back()) + length);
-  const std::vector<WorkItem> all = pieces_of(window, [](std::int64_t length) { return length == 3 ? 2 : 8; });
-  std::vector<std::vector<std::size_t>> texts;
-  for (const WorkItem& piece : all) texts.push_back(piece.texts);
-  EXPECT_EQ(texts, (std::vector<std::vector<std::size_t>>{{1, 5}, {0, 2}, {4}, {3}}));
-  EXPECT_EQ(all[0].tokens(), 10);
-}
-
 // Three devices with two threads each. The second fails at its fifth piece.
 class Failing : public ::testing::TestWithParam<DeviceStrategy> {};
 TEST_P(Failing, GivesItsPiecesToTheOthers) {
-  constexpr std::size_t kTexts = 500;
-  WorkQueue queue(GetParam(), {{}, {}, {}}, 0);
-  std::vector<std::atomic<int>> computed(kTexts);
+  constexpr std::size_t kPieces = 500;
+  Queue queue(GetParam(), {{}, {}, {}}, 0);
+  std::vector<std::atomic<int>> computed(kPieces);
   std::atomic<int> of_second{0};
   const auto work = [&](std::size_t member) {
     while (auto piece = queue.take(member)) {
@@ -73,18 +70,18 @@ TEST_P(Failing, GivesItsPiecesToTheOthers) {
         EXPECT_TRUE(queue.leave(1, std::move(*piece), nullptr));
         continue;
       }
-      for (const std::size_t text : piece->texts) ++computed[text];
+      ++computed[piece->number];
       queue.done(member, *piece, 1e-3);
     }
   };
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < 6; ++i) threads.emplace_back(work, i % 3);
-  queue.add(pieces(kTexts));
+  queue.add(pieces(kPieces));
   queue.close();
-  for (WorkQueue::State known = queue.state(); known.open > 0;) known = queue.wait_for_change(known, kLong);
+  for (WorkState known = queue.state(); known.open > 0;) known = queue.wait_for_change(known, kLong);
   for (std::thread& one : threads) one.join();
   for (const auto& times : computed) EXPECT_EQ(times, 1);
-  EXPECT_EQ(queue.state().ready, kTexts);
+  EXPECT_EQ(queue.state().ready, kPieces);
   EXPECT_TRUE(queue.anyone_here());
 }
 INSTANTIATE_TEST_SUITE_P(WorkQueue, Failing,
@@ -92,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(WorkQueue, Failing,
                                            DeviceStrategy::utilization));
 
 TEST(WorkQueue, StopsWhenNobodyIsLeft) {
-  WorkQueue queue(DeviceStrategy::round_robin, {{}, {}}, 0);
+  Queue queue(DeviceStrategy::round_robin, {{}, {}}, 0);
   queue.add(pieces(4));
   EXPECT_TRUE(queue.leave(0, *queue.take(0), nullptr));
   EXPECT_EQ(queue.waiting(1), 4u);
@@ -106,12 +103,12 @@ TEST(WorkQueue, StopsWhenNobodyIsLeft) {
 
 // A device's second thread gives back behind its first one. Whoever starts the others' threads must hear of it.
 TEST(WorkQueue, TellsOfEachPieceThatComesBack) {
-  WorkQueue queue(DeviceStrategy::round_robin, {{}, {.here = false}, {}}, 0);
+  Queue queue(DeviceStrategy::round_robin, {{}, {.here = false}, {}}, 0);
   queue.add(pieces(1));
   queue.add(pieces(1));
-  WorkItem first = *queue.take(0), second = *queue.take(2);
+  Numbered first = *queue.take(0), second = *queue.take(2);
   EXPECT_TRUE(queue.leave(0, std::move(first), nullptr));
-  const WorkQueue::State known = queue.state();
+  const WorkState known = queue.state();
   EXPECT_TRUE(queue.leave(0, std::move(second), nullptr));
   EXPECT_NE(queue.wait_for_change(known, kLong).returned, known.returned);
   EXPECT_EQ(queue.waiting(2), 2u);
@@ -131,4 +128,4 @@ TEST(WorkQueue, NamesOfStrategies) {
 }
 
 }  // namespace
-}  // namespace tenfold::encoders
+}  // namespace tenfold::serving

@@ -6,9 +6,9 @@
 
 #include "tenfold/internal/interrupts.h"
 
-namespace tenfold::encoders {
+namespace tenfold::serving {
 
-constexpr auto kBetweenQuestions = std::chrono::milliseconds(50);
+inline constexpr auto kBetweenQuestions = std::chrono::milliseconds(50);
 
 // Throws Error(cancelled). Who has the mutex may be building an engine.
 inline std::unique_lock<std::timed_mutex> lock_or_end(std::timed_mutex& mutex) {
@@ -17,4 +17,4 @@ inline std::unique_lock<std::timed_mutex> lock_or_end(std::timed_mutex& mutex) {
   return lock;
 }
 
-}  // namespace tenfold::encoders
+}  // namespace tenfold::serving

@@ -7,7 +7,7 @@
 
 #include "tenfold/device.h"
 
-namespace tenfold::encoders {
+namespace tenfold::serving {
 
 struct DevicePlace {
   std::string name;             // as the caller wrote it
@@ -22,7 +22,8 @@ struct DevicePlace {
 std::vector<DevicePlace> places_of(std::span<const std::string> names, int threads);
 // This thread, and those that it starts, keep to the processors of a place.
 void keep_to(const DevicePlace& place);
+std::size_t usable_processors();  // of this thread
 // Bytes that a device has free; of the machine's memory each of `cpus` devices gets a share.
 double free_bytes(const DevicePlace& place, int cpus);
 
-}  // namespace tenfold::encoders
+}  // namespace tenfold::serving

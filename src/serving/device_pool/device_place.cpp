@@ -1,4 +1,4 @@
-#include "text/encoders/places.h"
+#include "device_pool/device_place.h"
 
 #include <sched.h>
 
@@ -8,20 +8,18 @@
 #include <set>
 
 #include "tenfold/device.h"
-#include "text/fail.h"
-#include "text/threads.h"
+#include "tenfold/error.h"
 
-namespace tenfold::encoders {
-
-using tokenizing::fail;
+namespace tenfold::serving {
 
 namespace {
 
 constexpr int kMaxProcessors = CPU_SETSIZE;
 
 [[noreturn]] void wrong(const std::string& name, const std::string& why) {
-  fail(ErrorKind::invalid_argument,
-       "the device '" + name + "' " + why + "; devices are cpu, cpu:0-3 (these processors; cpu:0-3+8 for several ranges) and cuda:0");
+  throw Error(ErrorKind::invalid_argument,
+              "the device '" + name + "' " + why +
+                  "; devices are cpu, cpu:0-3 (these processors; cpu:0-3+8 for several ranges) and cuda:0");
 }
 
 int number(std::string_view text, const std::string& name) {
@@ -83,7 +81,7 @@ std::vector<DevicePlace> places_of(std::span<const std::string> names, int threa
       const auto size = static_cast<int>(place.processors.size());
       place.threads = threads > 0 ? std::min(threads, size) : size;
     } else if (whole(place) && sharers > 1 && threads == 0) {
-      place.threads = std::max(1, static_cast<int>(tokenizing::processors()) / sharers);
+      place.threads = std::max(1, static_cast<int>(usable_processors()) / sharers);
     }
   }
   return places;
@@ -95,7 +93,12 @@ void keep_to(const DevicePlace& place) {
   CPU_ZERO(&set);
   for (const int one : place.processors) CPU_SET(static_cast<std::size_t>(one), &set);
   if (sched_setaffinity(0, sizeof set, &set) != 0)
-    fail(ErrorKind::device, "the processors of '" + place.name + "' cannot be used any more: sched_setaffinity refuses them");
+    throw Error(ErrorKind::device, "the processors of '" + place.name + "' cannot be used any more: sched_setaffinity refuses them");
+}
+
+std::size_t usable_processors() {
+  cpu_set_t own;
+  return sched_getaffinity(0, sizeof own, &own) == 0 ? static_cast<std::size_t>(CPU_COUNT(&own)) : 1;
 }
 
 double free_bytes(const DevicePlace& place, int cpus) {
@@ -112,4 +115,4 @@ double free_bytes(const DevicePlace& place, int cpus) {
   return std::max(1.0, kilobytes * 1024 / std::max(1, cpus));
 }
 
-}  // namespace tenfold::encoders
+}  // namespace tenfold::serving
