@@ -6,7 +6,8 @@ second table, `| in backends | may include |`, do the same for folders of src/ba
 folder, and, unless that is one of ALONE, the headers of src/backends, of its problems/ and of its device. Test files may include anything
 below builder: they are not part of a library. A third, `| family | may include |`, does that for the folders inside BY_FAMILY, whose own
 files include none of them; `| in runtime |` for the folders of src/execution/runtime, where `.` is what lies beside them, which may
-include all. `| in python | may import |` says which modules the folders of python/ import beside the standard library's.
+include all. `| in python | may import |`, in python/README.md, says which modules these folders import beside the standard
+library's.
 
 Fails, too, where code above the backends compares the name of a device, or looks into the name of an operator.
 """
@@ -24,7 +25,8 @@ def table(title):
     """{folder: folders it may include}"""
     rows = {}
     inside = False
-    for line in (ROOT / 'ARCHITECTURE.md').read_text().splitlines():
+    page = 'python/README.md' if title == 'in python' else 'ARCHITECTURE.md'
+    for line in (ROOT / page).read_text().splitlines():
         if line.startswith(f'| {title} |'):
             inside = True
         elif inside and line.startswith('|'):
@@ -35,7 +37,7 @@ def table(title):
         elif inside:
             break
     if not rows:
-        sys.exit(f'ARCHITECTURE.md has no table of "{title}"')
+        sys.exit(f'{page} has no table of "{title}"')
     return rows
 
 
