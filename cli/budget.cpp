@@ -113,7 +113,7 @@ void check_budget(const ExecOptions& o) {
   if (o.build.budget->max_error == 0)
     throw UsageError("--metric, --searchTime and --searchMemory are for --max-error=E: say how far outputs may be off");
   if (o.onnx.empty()) throw UsageError("--max-error needs --onnx: a plan's types are fixed when it is built");
-  if (o.data.empty()) throw UsageError("--max-error needs --data=PATH: samples show the error");
+  if (o.data.empty()) throw UsageError("--max-error needs --data=PATH: samples to measure the error on");
   if (!o.int8_asked && !o.fp8_asked && !o.build.fp16 && !o.build.bf16 && !o.build.auto_precision)
     throw UsageError("--max-error chooses among the types that are permitted: say --best, or --int8, --fp8, --fp16 or --bf16");
   if (is_metric_command(o.build.budget->metric)) metric_by_command(o.build.budget->metric, 1);   // refuses what is none

@@ -107,10 +107,10 @@ void check_calibration(ExecOptions& o) {
   if (!o.calibration_cache.empty()) {
     if (o.onnx.empty()) throw UsageError("--calib needs --onnx: a plan's ranges are fixed when it is built");
     if (!o.int8_asked && !o.fp8_asked)
-      throw UsageError("--calib gives ranges for products of 8 bits, which no flag permits: add --int8 (or --fp8, --best)");
+      throw UsageError("--calib gives ranges for int8, which no flag enables: add --int8 (or --fp8, --best)");
     std::error_code cannot_look;
     if (o.data.empty() && !std::filesystem::exists(o.calibration_cache, cannot_look))
-      throw UsageError("--calib: there is no '" + o.calibration_cache + "'; give --data=PATH, and it is written");
+      throw UsageError("--calib: '" + o.calibration_cache + "' does not exist; --data=PATH creates it");
     expect_writable(o.data.empty() ? "" : o.calibration_cache);
   }
   expect_data(o);
@@ -121,8 +121,8 @@ void check_calibration(ExecOptions& o) {
   if (o.onnx.empty()) throw UsageError("--data needs --onnx: a plan's ranges are fixed when it is built");
   if (!o.int8_asked && !o.fp8_asked && !o.build.budget)
     throw UsageError(
-        "--data gives samples for products of 8 bits or for a bound on the error, and no flag asks for either: add --int8 "
-        "(--fp8, --best), or --max-error=E, with which --bf16 and --fp16 are bounded, too");
+        "--data gives samples for calibration or for an error budget, and no flag asks for either: add --int8 "
+        "(--fp8, --best), or --max-error=E, which also bounds --bf16 and --fp16");
   if (!o.dump_samples.empty() && extension(o.dump_samples) != ".npz")
     throw UsageError("--dumpSamples writes .npz; '" + o.dump_samples + "' ends in something else");
   expect_writable(o.dump_samples);

@@ -77,7 +77,7 @@ int check_main(const Arguments& arguments) {
     add(list, limits);
     std::printf("%s\n", list.dump(2, ' ', true, Json::error_handler_t::replace).c_str());
   } else if (problems.empty()) {
-    std::printf("%s: sound and supported%s\n", words[0].c_str(), limits.empty() ? "" : ", but not at every extent");
+    std::printf("%s: valid and supported%s\n", words[0].c_str(), limits.empty() ? "" : ", but not at every size");
     for (const ExtentLimit& limit : limits) std::printf("  %s\n", printable(limit.text()).c_str());
   } else {
     const std::int64_t more = problems.back().more, all = static_cast<std::int64_t>(problems.size()) + (more > 0 ? more - 1 : 0);

@@ -120,7 +120,7 @@ int dispatch(const std::string& program, Arguments arguments) {
   if (arguments.empty()) {
     std::string names;
     for (const Verb& verb : verbs()) names += (names.empty() ? "" : ", ") + std::string(verb.name);
-    throw UsageError("say what to do: tenfold " + names + "; tenfold --help explains");
+    throw UsageError("a verb is missing: tenfold " + names + "; tenfold --help explains");
   }
   const std::string verb = arguments.front();
   arguments.erase(arguments.begin());

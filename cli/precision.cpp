@@ -104,10 +104,10 @@ void check_precision(ExecOptions& o) {
 
 namespace {
 std::string why_no_fp8(const ExecOptions& o, const BuildReport& report) {
-  if (!is_gpu(o.build.device)) return "CPUs have no products of e4m3, GPUs do from compute capability 8.9 on";
+  if (!is_gpu(o.build.device)) return "CPUs have no e4m3 GEMMs; GPUs have them from compute capability 8.9 on";
   if (report.budget)
-    return "no plan with products of e4m3 was quicker within --max-error, or this GPU has none (compute capability 8.9 and later)";
-  return "it is for products that the model quantizes to e4m3, or that --data=PATH gives ranges (with --best and --max-error=E), on a GPU "
+    return "no plan with e4m3 GEMMs was faster within --max-error, or this GPU has none (compute capability 8.9 and later)";
+  return "it is for GEMMs that the model quantizes to e4m3, or that --data=PATH gives ranges (with --best and --max-error=E), on a GPU "
          "of compute capability 8.9 and later";
 }
 }  // namespace

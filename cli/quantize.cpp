@@ -55,7 +55,7 @@ void take_nbits(Wish& w, const std::string& text) {
 bool is_of_weights(const Wish& w) { return w.options.type != QuantizeType::int8 && w.options.type != QuantizeType::fp8; }
 
 void check(const Wish& w) {
-  if (w.nbits_given && w.type_given) throw UsageError("--nbits and --type are two ways to say what products become: give one of them");
+  if (w.nbits_given && w.type_given) throw UsageError("--nbits and --type are two ways to set the type of layers: give one of them");
   if (w.group_given && !is_of_weights(w)) throw UsageError("--group is for weights alone: say --nbits or --type=int4");
   if (w.options.reduce_range && w.options.type != QuantizeType::int8) throw UsageError("--reduceRange is for --type=int8");
   if (is_of_weights(w) && !(w.calibrator.empty() && w.cache.empty()))
@@ -63,7 +63,7 @@ void check(const Wish& w) {
   if (w.mixed && !w.budget.build.budget) throw UsageError("--type=mixed needs --max-error=E: it says how much may be narrower");
   if (w.budget.build.budget && w.budget.build.budget->max_error == 0)
     throw UsageError("--metric and --searchTime are for --max-error=E: say how far outputs may be off");
-  if (w.budget.build.budget && w.data.empty()) throw UsageError("--max-error needs --data=PATH: samples show the error");
+  if (w.budget.build.budget && w.data.empty()) throw UsageError("--max-error needs --data=PATH: samples to measure the error on");
 }
 
 Flags make_flags(Wish& w) {
@@ -127,7 +127,7 @@ std::optional<Calibration> calibration_of(const Wish& w, const std::string& mode
     if (is_of_weights(w)) return {};
     if (w.cache.empty())
       throw UsageError("--data=PATH is missing: samples show which ranges values have (or --calib=FILE, a cache of them)");
-    if (size_of_file(w.cache) < 0) throw UsageError("--calib: there is no '" + w.cache + "'; give --data=PATH, and it is written");
+    if (size_of_file(w.cache) < 0) throw UsageError("--calib: '" + w.cache + "' does not exist; --data=PATH creates it");
     return calibration;
   }
   const std::shared_ptr<Samples> samples =
@@ -148,7 +148,7 @@ void print_report(const Wish& w, const QuantizeReport& r) {
   const char* const what = w.options.type == QuantizeType::fp8 ? "are of e4m3"
                            : is_of_weights(w)                  ? "have weights of few bits"
                                                                : "have 8 bits";
-  std::printf("%d of %d products %s in %s\n", r.quantized, r.products, what, printable(w.output).c_str());
+  std::printf("%d of %d layers %s in %s\n", r.quantized, r.products, what, printable(w.output).c_str());
   for (const QuantizeReport::Left& left : r.left)
     std::printf("  %zu in floats, because %s: %s\n", left.nodes.size(), left.why.c_str(), names_of(left.nodes).c_str());
   const CalibrationReport& c = r.calibration;
