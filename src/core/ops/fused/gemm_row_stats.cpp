@@ -10,7 +10,7 @@ namespace {
 constexpr int kRow = 2, kAdded = 3, kInverse = 4, kOffset = 5, kScale = 6;
 
 void infer(InferCall& call) {
-  call.check_shape(call.rank(0) >= 2 && call.rank(1) == 2, "a product of rows with a matrix is needed");
+  call.check_shape(call.rank(0) >= 2 && call.rank(1) == 2, "the operands must be a matrix of rows and a 2-D weight");
   call.check_shape(call.dims(0).back() == call.dims(1)[0], "the rows have ", call.dims(0).back().text(), " elements, the matrix has ",
             call.dims(1)[0].text(), " rows");
   Dims result = call.dims(0), by_row = call.dims(0);
