@@ -4,7 +4,7 @@
 Builds every mix of int8 and f32 over the products of small models, and measures each one's error on the samples that gave no ranges. For
 bounds between the errors of these mixes it takes the quickest that is within, and the plan of `max_error=`; both run in turns, with
 the quickest of one type that is within. All have ranges by mse, for `auto` may take another calibrator for each mix. Needs the Python
-package, NumPy and onnx; ../shared (or TENFOLD_SHARED) has the digits. docs/guides/precision.md has the result.
+package, NumPy and onnx; ../shared (or TENFOLD_SHARED) has the digits. docs/lab/precision.md has the result.
 """
 import argparse
 import gzip

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """MobileNet-v2 in 8 bits from photographs, beside ONNX Runtime: calibrated_photographs.py TENFOLD [--rounds 7] [--threads 1]
 
-Makes the rows of docs/guides/precision.md: errors of each calibrator, and of all that is on by default, from the 100 even photographs of
+Makes the rows of docs/lab/precision.md: errors of each calibrator, and of all that is on by default, from the 100 even photographs of
 ../shared (or TENFOLD_SHARED) onto the odd ones, judged by ONNX Runtime in f32; then times at batch 1, the four in turns, medians. Needs
 NumPy, onnx, onnxruntime and Pillow (script/bootstrap python). Each even photograph stands twice in the data, so that all give ranges.
 """

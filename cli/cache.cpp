@@ -77,13 +77,13 @@ struct Wish {
 };
 
 Flags make_flags(Wish& w) {
-  Flags flags("tenfold cache [--flags]", "Shows the plans that are kept, the one used longest ago first, and removes them.");
+  Flags flags("tenfold cache [--flags]", "Lists the cached plans, the least recently used first, and removes them.");
   flags.group("Flags");
   flags.add_text("planCache", w.options.folder, "DIR", "the folder; default: ~/.cache/tenfold/plans");
-  flags.add_switch("clear", w.clear, "remove all plans; processes that use them go on");
-  flags.add({"max-bytes", "MiB", "remove those used longest ago until the others take no more; MiB, or with B, K, M, G",
+  flags.add_switch("clear", w.clear, "remove all plans; processes that use them are not affected");
+  flags.add({"max-bytes", "MiB", "remove the least recently used plans until the rest fits; MiB, or with B, K, M, G",
              [&w](const std::string& text) { w.max_bytes = parse_bytes("max-bytes", text); }});
-  flags.add_switch("json", w.json, "as JSON, what is left");
+  flags.add_switch("json", w.json, "print the remaining plans as JSON");
   flags.add_switch("help", w.help, "this text");
   return flags;
 }

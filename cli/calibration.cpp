@@ -56,28 +56,30 @@ std::vector<DType> types_of(const ExecOptions& o) {
 void add_calibration_flags(Flags& f, ExecOptions& o) {
   f.add(
       {"int8", "",
-       "enable INT8: a quantized model computes so (on by default), any model with --data; without: dynamic row-wise quantization of GEMMs",
+       "enable INT8: on by default for models with INT8 Q/DQ; other models are calibrated on --data; without samples: dynamic row-wise "
+       "quantization of GEMMs",
        [&o](const std::string&) { o.build.int8 = o.int8_asked = true; }});
   f.add_text(
       "data", o.data, "PATH",
-      "samples for 8 bits: .npz by input name or .npy, first axis: samples; JPEG or PNG; a folder of either; .txt, .csv:COLUMN");
+      "calibration samples: .npz by input name or .npy, one sample per index of the first axis; JPEG or PNG; a folder of either; .txt, "
+      ".csv:COLUMN");
   f.add_text("tokenizer", o.tokenizer, "FILE", "+the tokenizer.json of texts in --data, or a folder that holds it");
   f.add({"image", "SPEC",
-         "how photographs become the input: resize:256,crop:224,scale:255,mean:0.485/0.456/0.406,std:0.229/0.224/0.225,layout:nchw,"
-         "order:rgb; what is left out follows the input",
+         "preprocessing of photographs: resize:256,crop:224,scale:255,mean:0.485/0.456/0.406,std:0.229/0.224/0.225,layout:nchw,order:rgb; "
+         "defaults follow from the input",
          [&o](const std::string& text) { o.image = parse_image_spec(text); }});
-  f.add({"samples", "N", "+run at most N samples of --data (100): every second one gives ranges, the others show the plan's error",
+  f.add({"samples", "N", "+use at most N samples of --data (100): every second one for ranges, the others to measure the plan's error",
          [&o](const std::string& text) { o.samples = parse_int("samples", text, 1); }});
-  f.add_text("checkData", o.check_data, "PATH", "+N samples that show the plan's error; all N of --data then give ranges");
+  f.add_text("checkData", o.check_data, "PATH", "+N samples to measure the plan's error; all N of --data are then used for ranges");
   f.add_text("labels", o.labels, "FILE",
-             "+the class of each sample, a number or FILE NUMBER a line: the build tells how many of those that check the plan and the f32 "
-             "model get right");
-  f.add_text("dumpSamples", o.dump_samples, "FILE", "+write the samples of --data as the model gets them, .npz, which --data takes, too");
+             "+the class of each sample, a line with NUMBER or FILE NUMBER: the build reports the accuracy of the plan and of the f32 "
+             "model");
+  f.add_text("dumpSamples", o.dump_samples, "FILE", "+write the preprocessed samples of --data as .npz, which --data accepts");
   f.add_text("calib", o.calibration_cache, "FILE",
-             "+ranges for --int8 in TensorRT's form: read if FILE exists, else taken from --data and written");
+             "+calibration cache in TensorRT's format: read if FILE exists, else calibrated on --data and written");
   f.add_text("calibrator", o.calibrator, "NAME",
-             "+how --int8 takes ranges from --data: auto (the best of them; the default), entropy (with --calib), minmax, mse, percentile; "
-             "dynamic: none, rows are quantized as they run");
+             "+calibrator of --int8: auto (the best of them; default), entropy (default with --calib), minmax, mse, percentile; dynamic: "
+             "no calibration, rows are quantized at run time");
   f.add({"calibProfile", "N", "+samples have the shapes of profile N (0), see --profile",
          [&o](const std::string& text) { o.calibration_profile = parse_int("calibProfile", text, 0); }});
   const std::pair<const char*, std::map<std::string, Shape> ExecOptions::Ranges::*> shapes[] = {
@@ -85,10 +87,10 @@ void add_calibration_flags(Flags& f, ExecOptions& o) {
       {"optShapesCalib", &ExecOptions::Ranges::opt},
       {"maxShapesCalib", &ExecOptions::Ranges::max}};
   for (const auto& [name, field] : shapes)
-    f.add({name, "SHAPES", "+samples have shapes of their own, within these, and not those of a profile",
+    f.add({name, "SHAPES", "+shapes of samples, where they differ from the profile's",
            [&o, name = name, field = field](const std::string& text) { o.calibration_shapes.*field = parse_shapes(name, text); }});
   f.add({"corrections", "LIST",
-         "+what may lessen the error of --int8, kept where it does: equalize,smooth,round,bias (the default), or none",
+         "+corrections of --int8 to try: equalize,smooth,round,bias (default), or none; each is kept if it reduces the error",
          [&o](const std::string& text) { o.corrections = parse_corrections(text); }});
 }
 
@@ -105,10 +107,10 @@ void check_calibration(ExecOptions& o) {
   if (!o.calibration_cache.empty()) {
     if (o.onnx.empty()) throw UsageError("--calib needs --onnx: a plan's ranges are fixed when it is built");
     if (!o.int8_asked && !o.fp8_asked)
-      throw UsageError("--calib gives ranges for products of 8 bits, which no flag permits: add --int8 (or --fp8, --best)");
+      throw UsageError("--calib gives ranges for int8, which no flag enables: add --int8 (or --fp8, --best)");
     std::error_code cannot_look;
     if (o.data.empty() && !std::filesystem::exists(o.calibration_cache, cannot_look))
-      throw UsageError("--calib: there is no '" + o.calibration_cache + "'; give --data=PATH, and it is written");
+      throw UsageError("--calib: '" + o.calibration_cache + "' does not exist; --data=PATH creates it");
     expect_writable(o.data.empty() ? "" : o.calibration_cache);
   }
   expect_data(o);
@@ -119,8 +121,8 @@ void check_calibration(ExecOptions& o) {
   if (o.onnx.empty()) throw UsageError("--data needs --onnx: a plan's ranges are fixed when it is built");
   if (!o.int8_asked && !o.fp8_asked && !o.build.budget)
     throw UsageError(
-        "--data gives samples for products of 8 bits or for a bound on the error, and no flag asks for either: add --int8 "
-        "(--fp8, --best), or --max-error=E, with which --bf16 and --fp16 are bounded, too");
+        "--data gives samples for calibration or for an error budget, and no flag asks for either: add --int8 "
+        "(--fp8, --best), or --max-error=E, which also bounds --bf16 and --fp16");
   if (!o.dump_samples.empty() && extension(o.dump_samples) != ".npz")
     throw UsageError("--dumpSamples writes .npz; '" + o.dump_samples + "' ends in something else");
   expect_writable(o.dump_samples);

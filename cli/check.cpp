@@ -44,15 +44,14 @@ struct Wish {
 
 Flags make_flags(Wish& w) {
   Flags flags("tenfold check MODEL.onnx [--json] [--flags]",
-              "Lists everything that is wrong with a model, or that Tenfold does not support of it. Exit code: 0 sound and "
-              "supported, 3 not.\n"
-              "Of a sound model it tells the dynamic dimensions that do not work at every extent, as exporters leave them.");
+              "Lists everything in a model that is invalid or not supported. Exit code: 0 valid and supported, 3 not.\n"
+              "For a valid model, it also lists dynamic dimensions that do not work at every size (exporters bake sizes in).");
   flags.group("Flags");
   flags.add_switch("json", w.json,
                    "a list of objects: kind, node, outputs, operator, domain, opset, message, hint; 1000 at most, then one with \"more\"; "
-                   "of a sound model, objects of kind \"extents\": input, dimension, fits, refused, message");
+                   "for a valid model, objects of kind \"extents\": input, dimension, fits, refused, message");
   add_import_flags(flags, w.config);
-  flags.add_switch("verbose", w.console.verbose, "what the import says");
+  flags.add_switch("verbose", w.console.verbose, "log the import");
   flags.add_switch("help", w.help, "this text");
   return flags;
 }
@@ -78,7 +77,7 @@ int check_main(const Arguments& arguments) {
     add(list, limits);
     std::printf("%s\n", list.dump(2, ' ', true, Json::error_handler_t::replace).c_str());
   } else if (problems.empty()) {
-    std::printf("%s: sound and supported%s\n", words[0].c_str(), limits.empty() ? "" : ", but not at every extent");
+    std::printf("%s: valid and supported%s\n", words[0].c_str(), limits.empty() ? "" : ", but not at every size");
     for (const ExtentLimit& limit : limits) std::printf("  %s\n", printable(limit.text()).c_str());
   } else {
     const std::int64_t more = problems.back().more, all = static_cast<std::int64_t>(problems.size()) + (more > 0 ? more - 1 : 0);

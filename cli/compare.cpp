@@ -119,43 +119,42 @@ struct Question {
 
 void add_data_flags(Flags& flags, Question& q) {
   flags.add_text("data", q.data.data, "PATH",
-                 "compare on samples, by --metric: .npz, .npy, photographs, folders of them, texts, python:FILE.py:NAME; as in exec");
+                 "compare on samples, by --metric: .npz, .npy, JPEG, PNG, folders of them, texts, python:FILE.py:NAME; as in exec");
   const auto add = [&](const char* name, const char* value, const char* help, std::function<void(const std::string&)> apply) {
     flags.add({name, value, help, [&q, name, apply](const std::string& text) { q.about_data = name, apply(text); }});
   };
   add("metric", "NAME", "with --data: l2 (the default) and linf, both relative, cosine (1 - it), top1, top5 (share that differs)",
       [&q](const std::string& text) { q.data.metric = text; });
-  add("labels", "FILE", "with --data: the class of each sample; tells how many each has right",
+  add("labels", "FILE", "with --data: the class of each sample; reports the accuracy of each",
       [&q](const std::string& text) { q.data.labels = text; });
   add("tokenizer", "FILE", "with --data: the tokenizer.json of texts, or a folder that holds it",
       [&q](const std::string& text) { q.data.tokenizer = text; });
-  add("image", "SPEC", "with --data: how photographs become the input",
+  add("image", "SPEC", "with --data: preprocessing of photographs",
       [&q](const std::string& text) { q.data.image = parse_image_spec(text); });
-  add("samples", "N", "with --data: at most so many (100)",
+  add("samples", "N", "with --data: at most N samples (100)",
       [&q](const std::string& text) { q.data.samples = parse_int("samples", text, 1); });
 }
 
 Flags make_flags(Question& q) {
   Flags flags("tenfold compare A [B] [--flags]",
-              "Runs A and B (models or plans) on the same inputs and prints how far their outputs lie apart, and the first layer that\n"
-              "differs. B may be an .npz of stored outputs, or --reference: A's graph on the reference kernels. Inputs are random unless\n"
-              "given.");
+              "Runs A and B (models or plans) on the same inputs and prints the differences of their outputs, and the first layer that\n"
+              "differs. B may be an .npz of stored outputs, or --reference: A's graph on the reference kernels. Inputs are random by\n"
+              "default.");
   flags.group("Flags");
   flags.add_switch("reference", q.reference,
-                   "compare A with itself, run by the plain reference kernels (a plan: the graph that it was tuned from)");
+                   "compare A with its own graph on the reference kernels (of a plan: the graph before tuning)");
   flags.add({"loadInputs", "SPEC", "name:file, .npy .npz .pb or raw; or one .npz of all",
              [&q](const std::string& text) { parse_files("loadInputs", text, q.files); }});
   add_data_flags(flags, q);
   flags.add({"tolerance", "T",
-             "exit 5 if (with --data) the error, or lInf is above T times the largest value of B's output, or shapes differ; a layer "
-             "differs above T, or 0.001",
+             "exit 5 if lInf exceeds T times the largest value of B's output (with --data: if the error exceeds T), or if shapes differ; "
+             "also the threshold for layers (0.001)",
              [&q](const std::string& text) { q.tolerance = parse_number("tolerance", text, 0); }});
   flags.add_switch("json", q.json, "{outputs: [{name, l0, l1, l2, lInf, relative, cosine, agrees}], comparedLayers, firstDifference}");
   add_build_flags(flags, q.config);
   flags.add_switch("help", q.help, "this text");
   flags.footer(
-      "Columns: l0 counts the elements that differ; l1, l2 and lInf are norms of the difference; cosine is that of the angle between "
-      "both.");
+      "Columns: l0 counts the elements that differ; l1, l2 and lInf are norms of the difference; cosine is the cosine similarity.");
   return flags;
 }
 

@@ -1,4 +1,4 @@
-// tenfold devices: what this machine offers.
+// tenfold devices: list CPU features, GPUs and their libraries.
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -11,7 +11,7 @@ namespace tenfold::cli {
 namespace {
 
 Flags make_flags(bool& json, bool& help) {
-  Flags flags("tenfold devices [--json]", "Shows what plans can run on here: CPU features, GPUs and the libraries found for them.");
+  Flags flags("tenfold devices [--json]", "Lists the devices of this machine: CPU features, GPUs and the libraries found for them.");
   flags.group("Flags");
   flags.add_switch("json", json, "as a JSON array");
   flags.add_switch("help", help, "this text");

@@ -1,4 +1,4 @@
-// tenfold doctor: what a bug report needs to say of this machine, and what is wrong; --latency: checks it for low-latency use. It changes
+// tenfold doctor: check this machine and collect data for a bug report; --latency: checks it for low-latency use. It changes
 // no setting.
 #include <algorithm>
 #include <chrono>
@@ -93,17 +93,17 @@ struct Wish {
 
 Flags make_flags(Wish& w) {
   Flags flags("tenfold doctor [--latency] [--flags]",
-              "Shows what a bug report needs: versions, processor, memory, GPUs, libraries and where they lie, the folder of plans, and a\n"
-              "self-test of each device. Exit code 1: something will not work; the line below it says what to do. --latency looks at what\n"
-              "bears on latency instead: found, wanted, how, and two seconds of hiccups on each CPU. It changes no setting.");
+              "Prints data for a bug report: versions, processor, memory, GPUs, libraries and their paths, plan cache; and tests each\n"
+              "device. Exit code 1: something does not work; the line below it says what to do. --latency checks settings that affect\n"
+              "latency instead: current and recommended value, the command, and two seconds of hiccups on each CPU. It changes nothing.");
   flags.group("Flags");
-  flags.add_switch("latency", w.latency, "look at what bears on latency");
-  flags.add({"cpus", "N[,N...]", "the CPUs that matter; default: all that this process may use", [&w](const std::string& text) {
+  flags.add_switch("latency", w.latency, "check settings that affect latency");
+  flags.add({"cpus", "N[,N...]", "CPUs to check; default: all that this process may use", [&w](const std::string& text) {
                for (const std::string& cpu : split(text, ',')) w.cpus.push_back(parse_int("cpus", cpu, 0));
              }});
-  flags.add({"duration", "S", "seconds of hiccups on each CPU (2); 0: none",
+  flags.add({"duration", "S", "measure hiccups for S seconds on each CPU (2); 0: not at all",
              [&w](const std::string& text) { w.seconds = parse_number("duration", text, 0); }});
-  flags.add_switch("json", w.json, "JSON on the standard output"), flags.add_switch("help", w.help, "this text");
+  flags.add_switch("json", w.json, "print JSON"), flags.add_switch("help", w.help, "this text");
   return flags;
 }
 

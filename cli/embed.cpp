@@ -39,41 +39,42 @@ Flags make_flags(EmbedWish& w) {
       "IN: lines, or .jsonl, .csv, .tsv with --column. OUT: .npy (f32[texts, width]), .fvecs (length, floats) or .jsonl.");
   flags.group("Flags");
   flags.add_text("column", w.column, "NAME",
-                 "the texts of .csv and .tsv, by title or number from 0 on; the field of .jsonl's objects (text)");
-  flags.add({"device", "NAME[,NAME...]", "cpu (default), cpu:0-3 (these processors), cuda:0; several compute side by side",
+                 "column of .csv and .tsv, by title or number from 0; field of .jsonl (default: text)");
+  flags.add({"device", "NAME[,NAME...]", "cpu (default), cpu:0-3 (these processors), cuda:0; several run in parallel",
              [&w](const std::string& text) { w.options.devices = split(text); }});
-  flags.add({"strategy", "auto|round_robin|memory|utilization|pipeline", "how texts are divided between devices (auto: whoever is free)",
+  flags.add({"strategy", "auto|round_robin|memory|utilization|pipeline", "how batches are assigned to devices (auto: the next free device)",
              [&w](const std::string& text) { w.options.strategy = value_of("strategy", [&] { return parse_device_strategy(text); }); }});
   flags.add({"precision", "fp32|tf32|fp16|bf16|int8|auto",
-             "types of products (fp32); int8 only where its vectors are near fp32's; auto: the quickest", [&w](const std::string& text) {
+             "precision of GEMMs (fp32); int8 only if vectors stay near fp32's (--minCosine); auto: the fastest",
+             [&w](const std::string& text) {
                w.options.precision = value_of("precision", [&] { return parse_encoder_precision(text); });
              }});
-  flags.add_text("calibrationTexts", w.calibration, "FILE", "lines that int8 is calibrated on; default: the first texts of IN");
-  flags.add({"minCosine", "C", "how near int8's vectors are to fp32's in the mean, or int8 is not taken (0.99)",
+  flags.add_text("calibrationTexts", w.calibration, "FILE", "calibration texts of int8, one a line; default: the first texts of IN");
+  flags.add({"minCosine", "C", "lowest mean cosine between int8's and fp32's vectors to use int8 (0.99)",
              [&w](const std::string& text) { w.options.min_cosine = parse_number("minCosine", text, 0); }});
-  flags.add_int("dimensions", w.options.dimensions, "only the first N of each vector; 0: what the folder says, else all");
-  flags.add_switch("normalize", w.options.normalize, "vectors get length 1");
-  flags.add_text("prompt", w.prompt, "TEXT", "put in front of each text");
-  flags.add_int("maxTokens", w.options.max_tokens, "cut texts to N tokens; 0: what the folder says");
-  flags.add_switch("resume", w.resume, "go on with OUT.part, which an earlier run left; the bytes are those of one run");
+  flags.add_int("dimensions", w.options.dimensions, "keep the first N elements of each vector; 0: as the folder says, else all");
+  flags.add_switch("normalize", w.options.normalize, "normalize vectors to length 1");
+  flags.add_text("prompt", w.prompt, "TEXT", "put TEXT before each text");
+  flags.add_int("maxTokens", w.options.max_tokens, "truncate texts to N tokens; 0: as the folder says");
+  flags.add_switch("resume", w.resume, "continue OUT.part of an interrupted run; the result is the same as without interruption");
   flags.add({"threads", "N", "of each device; default: what this process may use",
              [&w](const std::string& text) { w.options.build.threads = parse_int("threads", text, 1, kMaxThreads); }});
-  flags.add({"builderOptimizationLevel", "N", "how long kernels are searched for, 0 to 5 (1)",
+  flags.add({"builderOptimizationLevel", "N", "optimization level, 0 to 5 (1)",
              [&w](const std::string& text) { w.options.build.optimization_level = parse_int("builderOptimizationLevel", text, 0, 5); }});
-  flags.add_text("planCache", w.cache, "DIR", "where plans are kept; default: ~/.cache/tenfold/plans");
-  flags.add_switch("noPlanCache", w.no_cache, "keep no plan");
+  flags.add_text("planCache", w.cache, "DIR", "folder of the plan cache; default: ~/.cache/tenfold/plans");
+  flags.add_switch("noPlanCache", w.no_cache, "do not use the plan cache");
   flags.add_switch("quiet", w.quiet, "no progress");
-  flags.add_switch("verbose", w.console.verbose, "what builds say");
+  flags.add_switch("verbose", w.console.verbose, "log builds");
   flags.add_switch("help", w.help, "this text");
   flags.group("Benchmark");
-  flags.add_switch("benchmark", w.benchmark, "how long batches take, from text to vectors; the texts of IN, or ten built-in ones");
-  flags.add({"batchSizes", "N,N...", "texts in a batch (1,8,16,32,64,128)", [&w](const std::string& text) {
+  flags.add_switch("benchmark", w.benchmark, "time batches from text to vectors, with the texts of IN or ten built-in ones");
+  flags.add({"batchSizes", "N,N...", "numbers of texts in a batch (1,8,16,32,64,128)", [&w](const std::string& text) {
                w.batch_sizes.clear();
                for (const std::string& one : split(text)) w.batch_sizes.push_back(parse_int("batchSizes", one, 1, 1 << 20));
              }});
-  flags.add({"iterations", "N", "runs of each batch size (100), fewer where they take more than 20 s",
+  flags.add({"iterations", "N", "runs of each batch size (100), fewer if they take more than 20 s",
              [&w](const std::string& text) { w.iterations = parse_int("iterations", text, 1); }});
-  flags.add_text("exportJson", w.json, "FILE", "the benchmark's results; batch sizes are keys");
+  flags.add_text("exportJson", w.json, "FILE", "write results as JSON, with batch sizes as keys");
   return flags;
 }
 

@@ -54,7 +54,7 @@ Encoded encode(const EmbedWish& w, const Encoder& encoder, const TextWindow& win
     return {encoder.encode(views, call), window.digest};
   } catch (Error& e) {  // which counts texts from the window's first one
     if (window.first == 0) throw;
-    throw e.within("behind the first " + std::to_string(window.first) + " texts");
+    throw e.within("after the first " + std::to_string(window.first) + " texts");
   }
 }
 
@@ -102,7 +102,7 @@ void write_all(const EmbedWish& w, const Encoder& encoder, TextWindows& windows,
 // The signal ended the work: what whole windows gave is in OUT.part.
 [[noreturn]] void stop(const EmbedWish& w, const VectorFile& out) {
   w.console.warn(out.rows() > 0 ? "stopped: the first " + std::to_string(out.rows()) + " vectors are in '" + w.out +
-                                      ".part', and --resume goes on behind them"
+                                      ".part', and --resume continues after them"
                                 : "stopped before the first vectors were there");
   StopSignal::end();
 }

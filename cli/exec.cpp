@@ -182,7 +182,7 @@ Measured infer(const ExecOptions& o, const Made& made, InputFiles& files) {
   }
   const Trace& trace = measured.runs;
   std::ostringstream warmup, counts, first;
-  first << "First run: " << trace.first_ms << " ms, on cold caches; those behind it are warm";
+  first << "First run: " << trace.first_ms << " ms, on cold caches; later runs are warm";
   warmup << "Warmup completed " << trace.warmup_runs << " queries over " << trace.warmup_ms << " ms";
   counts << "Timing trace has " << trace.samples.size() << " queries over " << trace.wall_s << " s";
   o.console.result(first.str()), o.console.result(warmup.str()), o.console.result(counts.str());

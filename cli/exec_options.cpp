@@ -35,7 +35,7 @@ void model_flags(Flags& f, ExecOptions& o, int& profile) {
   f.group("Model, plan and shapes");
   f.add_text("onnx", o.onnx, "FILE", "the model to build");
   f.add_text("loadEngine", o.load_engine, "FILE", "a plan to run instead");
-  f.add_text("saveEngine", o.save_engine, "FILE", "where to keep the plan that was built");
+  f.add_text("saveEngine", o.save_engine, "FILE", "where to write the plan");
   const auto shapes = [&](const char* name, auto member) {
     f.add({name, "SPEC", "+the range that the plan must serve, and the shape it is tuned for",
            [&o, &profile, name, member](const std::string& text) { merge(o.profiles[profile].*member, name, text); }});
@@ -44,17 +44,17 @@ void model_flags(Flags& f, ExecOptions& o, int& profile) {
       {"shapes", "SPEC", "shapes to run with: name:1x3x224x224,other:1x128", [&o](const std::string& t) { merge(o.shapes, "shapes", t); }});
   shapes("minShapes", &ExecOptions::Ranges::min), shapes("optShapes", &ExecOptions::Ranges::opt),
       shapes("maxShapes", &ExecOptions::Ranges::max);
-  f.add({"profile", "N", "+the shape ranges that follow belong to profile N",
+  f.add({"profile", "N", "+the shape ranges after this flag belong to profile N",
          [&profile](const std::string& text) { profile = parse_int("profile", text, 0); }});
-  f.add_int("useProfile", o.use_profile, "+run with profile N; default: the first that fits");
+  f.add_int("useProfile", o.use_profile, "+run with profile N; default: the first that fits the shapes");
   for (const auto& [name, formats] : {std::pair{"inputIOFormats", &o.input_formats}, std::pair{"outputIOFormats", &o.output_formats}})
     f.add({name, "SPEC",
-           "+types and orders other than the model's, for each or one for all: fp16:chw,uint8:hwc; values are cast, and hwc makes "
+           "+types and layouts other than the model's, one for each or one for all: fp16:chw,uint8:hwc; values are cast, and hwc makes "
            "[N,C,H,W] an array of [N,H,W,C] (shapes in flags stay the model's)",
            [name = name, formats = formats](const std::string& text) { *formats = parse_io_formats(name, text); }});
   add_overridable_flag(f, o.build);
   add_plugins_flag(f, o.build);
-  f.add({"externalDataDir", "DIR", "+a further folder that the model's weights may lie in (repeatable)",
+  f.add({"externalDataDir", "DIR", "+another folder to search for the model's external data (repeatable)",
          [&o](const std::string& text) { o.build.external_data_dirs.push_back(text); }});
 }
 
@@ -75,7 +75,7 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
            o.build.optimization_level = parse_int("builderOptimizationLevel", text, 0, 5);
          }});
   f.add_text("timingCacheFile", o.build.timing_cache, "FILE",
-             "reuse and extend measured times, and GPU kernels in FILE.kernels: later builds are fast and identical");
+             "timing cache, read and extended; GPU kernels in FILE.kernels; makes later builds fast and identical");
   f.add({"threads", "[N]", "tune for and run on N threads; default: what this process may use", [&o](const std::string& text) {
            if (text.empty()) return o.notes.emplace_back("--threads: every stream already has its own thread"), void();
            o.build.threads = parse_int("threads", text, 1, kMaxThreads);
@@ -89,21 +89,21 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
   f.add({"memPoolSize", "workspace:MiB", "+memory that a tactic may use while it runs; MiB, or with B, K, M, G",
          [&o](const std::string& text) { parse_pool(o, text); }});
   f.add({"tacticSources", "LIST",
-         "+reference, native, onednn, cublas_lt, cudnn: exactly these, or changed with + and - (default: all but onednn); TensorRT's "
-         "names, too",
+         "+use only these: reference, native, onednn, cublas_lt, cudnn; or add and remove with + and - (default: all but onednn); "
+         "TensorRT's names work, too",
          [&o](const std::string& text) { o.build.tactic_sources = parse_sources(o.build.tactic_sources, text, o.notes); }});
-  f.add_switch("noBuilderCache", no_cache, "+forget --timingCacheFile");
+  f.add_switch("noBuilderCache", no_cache, "+ignore --timingCacheFile");
   add_pass_flags(f, o.build);
   add_kernel_flags(f);
-  f.add({"cpuFeatures", "LIST", "+use only these: avx2,avx512,vnni,avx512bf16,amxint8,amxbf16",
+  f.add({"cpuFeatures", "LIST", "+use only these CPU features: avx2,avx512,vnni,avx512bf16,amxint8,amxbf16",
          [&o](const std::string& text) { o.build.cpu_features = parse_cpu_features(text); }});
-  f.add({"refitFromOnnx", "[MODEL]", "+give a loaded plan the weights of MODEL, or of --onnx: same graph, other values",
+  f.add({"refitFromOnnx", "[MODEL]", "+refit a loaded plan with the weights of MODEL or --onnx: same graph, other values",
          [&o](const std::string& text) { o.refit_from_onnx = true, o.refit_from = text; }});
   for (const char* name : {"versionCompatible", "vc"})
     f.add_switch(name, o.build.version_compatible,
-                 "+the plan keeps its model, and its weights once more: built again, at level 0, where another version or device loads it");
+                 "+store the model in the plan (weights twice): another version or device rebuilds it at level 0 on load");
   f.add({"hardwareCompatibilityLevel", "LEVEL",
-         "+none, ampere+ or sameComputeCapability: but for none the same as --versionCompatible, and on CPUs the plan uses AVX2 alone",
+         "+none, ampere+ or sameComputeCapability: all but none imply --versionCompatible, and on CPUs the plan uses AVX2 only",
          [&o](const std::string& text) {
            const std::string level = lower(text);
            if (level != "none" && level != "ampere+" && level != "samecomputecapability")
@@ -120,13 +120,13 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
   };
   verbosity(
       "profilingVerbosity",
-      "+how much --dumpLayerInfo says: layer_names_only; none: bindings alone; detailed: NVTX ranges too, of runs and (with --noCudaGraph) "
+      "+detail of --dumpLayerInfo: layer_names_only; none: bindings only; detailed: also NVTX ranges of runs and (with --noCudaGraph) "
       "steps, for nsys");
-  verbosity("nvtxVerbosity", "+an older name of it"), verbosity("nvtxMode", "+the oldest");
-  f.add_text("progress", o.progress, "auto|none|json", "+a bar if stderr is a terminal; none; or JSON lines on stderr");
+  verbosity("nvtxVerbosity", "+old name of --profilingVerbosity"), verbosity("nvtxMode", "+the oldest");
+  f.add_text("progress", o.progress, "auto|none|json", "+auto: a bar if stderr is a terminal; json: JSON lines on stderr");
   f.add({"device", "N",
-         "cpu (default) or cuda:N; N alone means cuda:N; of a list (cuda:0,cpu) the first that works; --saveEngine then keeps a plan "
-         "for each (m.cuda0.plan)",
+         "cpu (default) or cuda:N; N means cuda:N; of a list (cuda:0,cpu) the first that works, and --saveEngine writes a plan for each "
+         "(m.cuda0.plan)",
          [&o](const std::string& text) {
            o.build.device.clear(), o.device_given = true;
            for (const std::string& word : split(text, ',')) {
@@ -138,12 +138,13 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
 
 void run_flags(Flags& f, ExecOptions& o) {
   f.group("Running and measuring");
-  f.add({"loadInputs", "SPEC", "name:file of each input: raw, .npy, .npz, .pb; or one .npz of all; else --data's first, or random values",
+  f.add({"loadInputs", "SPEC", "name:file of each input: raw, .npy, .npz, .pb; or one .npz of all; default: the first sample of --data, or "
+                               "random values",
          [&o](const std::string& text) { parse_files("loadInputs", text, o.load_inputs); }});
   f.add_int("iterations", o.iterations, "at least N runs (10) ...");
   f.add({"duration", "S", "... and at least S seconds (3)",
          [&o](const std::string& text) { o.duration_s = parse_number("duration", text, 0); }});
-  f.add({"warmUp", "MS", "after MS milliseconds that do not count (200)",
+  f.add({"warmUp", "MS", "warm up for MS milliseconds (200)",
          [&o](const std::string& text) { o.warmup_ms = parse_number("warmUp", text, 0); }});
   f.add({"avgRuns", "N", "+print averages of N runs", [&o](const std::string& text) {
            o.average_runs = parse_int("avgRuns", text, 1), o.average_given = true;
@@ -159,10 +160,10 @@ void run_flags(Flags& f, ExecOptions& o) {
   const auto streams = [&o](const std::string& text) {
     o.streams = parse_int("infStreams", text, 1);
   };
-  f.add({"infStreams", "N", "+N contexts, each on its own thread, with workers of its own while there are processors", streams});
+  f.add({"infStreams", "N", "+N contexts in parallel, each on its own thread, with its own workers while there are processors", streams});
   f.add({"streams", "N", "+old name of --infStreams", streams});
   f.add_switch("pinThreads", o.build.pin_threads,
-               "+every thread of a context keeps a processor, and no two contexts share workers; off: the system places threads");
+               "+pin the threads of each context to processors, and do not share workers between contexts");
   add_hint_flag(f, o);
   f.add({"idleTime", "MS", "+wait MS milliseconds between two runs (0)",
          [&o](const std::string& text) { o.idle_ms = parse_number("idleTime", text, 0); }});
@@ -171,16 +172,16 @@ void run_flags(Flags& f, ExecOptions& o) {
   const auto choose = [&f](const char* name, const char* help, auto& option, auto value) {
     f.add({name, "", help, [&option, value](const std::string&) { option = value; }});
   };
-  choose("useSpinWait", "+while a GPU computes, look again and again; default: for 2 ms, then sleep", o.wait, Wait::spin);
-  choose("noSpinWait", "+while a GPU computes, sleep", o.wait, Wait::sleep);
-  choose("useCudaGraph", "+replay a run on a GPU as a CUDA graph (default)", o.graphs, true);
-  choose("noCudaGraph", "+launch the steps of a run on a GPU one by one", o.graphs, false);
-  choose("noDataTransfers", "+leave inputs and outputs in the GPU's memory", o.transfers, false);
-  choose("includeDataTransfers", "+copy inputs to a GPU and outputs from it in every run (default)", o.transfers, true);
-  f.add_switch("monitorMemory", o.monitor_memory, "+say how much of a GPU's memory the engine and its contexts took");
-  f.add({"noWeightVerification", "", "+do not read the weights' checksums when loading",
+  choose("useSpinWait", "+busy-wait for a GPU; default: for 2 ms, then sleep", o.wait, Wait::spin);
+  choose("noSpinWait", "+sleep while waiting for a GPU", o.wait, Wait::sleep);
+  choose("useCudaGraph", "+run on a GPU as a CUDA graph (default)", o.graphs, true);
+  choose("noCudaGraph", "+no CUDA graph: launch the steps one by one", o.graphs, false);
+  choose("noDataTransfers", "+exclude copies of inputs and outputs to and from the GPU", o.transfers, false);
+  choose("includeDataTransfers", "+include these copies in every run (default)", o.transfers, true);
+  f.add_switch("monitorMemory", o.monitor_memory, "+report the GPU memory of the engine and its contexts");
+  f.add({"noWeightVerification", "", "+do not verify the weights' checksums when loading",
          [&o](const std::string&) { o.verify_weights = false; }});
-  f.add({"noDeviceCode", "", "+run no GPU binary that a plan carries (one from a stranger): its kernels are compiled again",
+  f.add({"noDeviceCode", "", "+do not run machine code stored in a plan (untrusted files): compile its kernels again",
          [&o](const std::string&) { o.device_code = false; }});
 }
 
@@ -188,7 +189,7 @@ void report_flags(Flags& f, ExecOptions& o) {
   f.group("Reporting");
   f.add_text("exportOutput", o.export_output, "FILE", "outputs as .npz (arrays by tensor name) or .json");
   f.add_switch("json", o.json, "the result as one JSON object on the last line");
-  f.add_switch("dumpProfile", o.dump_profile, "time of every layer, from a run of its own");
+  f.add_switch("dumpProfile", o.dump_profile, "time of every layer, from a separate run");
   f.add_switch("dumpLayerInfo", o.dump_layer_info, "the layers of the plan");
   f.add_switch("dumpOptimizationProfile", o.dump_profiles, "+print the shape ranges that the plan serves");
   f.add_switch("getPlanVersionOnly", o.plan_version_only, "+print which version built the plan, and stop");
@@ -197,7 +198,7 @@ void report_flags(Flags& f, ExecOptions& o) {
   f.add_text("exportTimes", o.export_times, "FILE", "+times of each run, JSON");
   f.add_text("exportProfile", o.export_profile, "FILE", "+what --dumpProfile prints, JSON");
   f.add_text("exportTrace", o.export_trace, "FILE",
-             "+a timeline of all runs by stream, with their copies, and of one run's layers, for Perfetto and chrome://tracing");
+             "+timeline of all runs and copies by stream, and of the layers of one run, for Perfetto and chrome://tracing");
   f.add_text("exportLayerInfo", o.export_layer_info, "FILE", "+what --dumpLayerInfo prints, JSON");
   f.add_switch("verbose", o.console.verbose, "+log everything: passes, candidates of each problem with times, memory");
   f.add_switch("version", o.version, "+the version of this program");
@@ -209,7 +210,7 @@ void report_flags(Flags& f, ExecOptions& o) {
 
 Flags make_flags(ExecOptions& o, int& profile, bool& no_cache) {
   Flags f("tenfold exec --onnx=MODEL | --loadEngine=PLAN [--flags]          (--help=all explains every flag)",
-          "Builds a model or loads a plan, runs it on random or given inputs and prints its speed. trtexec's flags keep their meaning.");
+          "Builds a model or loads a plan, runs it on random or given inputs and prints its speed. Takes trtexec's flags.");
   model_flags(f, o, profile), build_flags(f, o, no_cache), run_flags(f, o), report_flags(f, o), trtexec_flags(f, o);
   f.footer(
       "SPEC is name:value,name:value; a name with ':' or ',' stands in 'single quotes'. Several shape ranges: --profile=0 --minShapes=... "

@@ -19,7 +19,7 @@ DeviceDescription cpu() {
 
 void add_hint_flag(Flags& f, ExecOptions& o) {
   f.add({"hint", "latency|throughput",
-         "latency (default): one context on all threads; throughput: a context for each core, of one thread, or as --threads and "
+         "latency (default): one context on all threads; throughput: one single-threaded context per core, or as --threads and "
          "--infStreams say; two contexts on a GPU",
          [&o](const std::string& text) {
            if (text != "latency" && text != "throughput") throw UsageError("--hint is latency or throughput, not '" + text + "'");

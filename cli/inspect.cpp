@@ -106,15 +106,15 @@ struct Wish {
 
 Flags make_flags(Wish& w) {
   Flags flags("tenfold inspect MODEL.onnx | PLAN [--find=NAME] [--why] [--json] [--flags]",
-              "Shows the steps of a plan, or of the plan that a model would become: operators, tactics, shapes, places in memory.");
+              "Shows the steps of a plan, or of a model's plan: operators, tactics, shapes, memory offsets.");
   flags.group("Flags");
-  flags.add_switch("why", w.why, "builds the model and lists for every step each tactic tried, its time, or why it was refused");
+  flags.add_switch("why", w.why, "build the model and list for each step every tactic with its time, or why it was refused");
   flags.add_switch("json", w.json,
                    "the layer information of --exportLayerInfo; with --why a key \"Why\" beside it, with --fp16 on a GPU \"Overflow\"");
-  flags.add_text("find", w.find, "NAME", "where the model's node or tensor of this name is in the plan, or why it is nowhere");
+  flags.add_text("find", w.find, "NAME", "find a node or tensor of the model in the plan, or why it is not there");
   flags.add_int("builderOptimizationLevel", w.level, "0 to 5; default: 3 with --why, else 0 (nothing is timed)");
   add_build_flags(flags, w.config);
-  flags.add_switch("verbose", w.console.verbose, "what the build says");
+  flags.add_switch("verbose", w.console.verbose, "log the build");
   flags.add_switch("help", w.help, "this text");
   return flags;
 }

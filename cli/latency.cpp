@@ -40,26 +40,27 @@ void loop_flags(Flags& f, LatencyWish& w) {
   f.group("Asking");
   f.add({"rate", "N", "requests a second (1000)", [&w](const std::string& t) { w.loop.rate = positive("rate", t); }});
   f.add(
-      {"arrivals", "constant|poisson", "requests at equal distances (constant), or independent of each other", [&w](const std::string& t) {
+      {"arrivals", "constant|poisson", "constant intervals (default), or a Poisson process", [&w](const std::string& t) {
          w.loop.arrivals = choice<Arrivals>("arrivals", t, {{"constant", Arrivals::constant}, {"poisson", Arrivals::poisson}});
        }});
-  f.add({"duration", "S", "for S seconds (10)", [&w](const std::string& t) { w.loop.duration = from(positive("duration", t), 1e9); }});
-  f.add({"warmUp", "MS", "after MS milliseconds at the same rate that do not count (1000)",
+  f.add({"duration", "S", "measure for S seconds (10)",
+         [&w](const std::string& t) { w.loop.duration = from(positive("duration", t), 1e9); }});
+  f.add({"warmUp", "MS", "warm up for MS milliseconds at the same rate (1000)",
          [&w](const std::string& t) { w.loop.warm_up = from(parse_number("warmUp", t, 0), 1e6); }});
-  f.add({"streams", "N", "N different inputs, or streams of windows, in turn (1)",
+  f.add({"streams", "N", "alternate between N inputs, or N streams of windows (1)",
          [&w](const std::string& t) { w.streams = parse_int("streams", t, 1, 1 << 20); }});
-  f.add({"sweep", "[R,R...]", "these rates, one after the other; without rates: 10, 25, 50, 75 and 90 % of the closed loop's",
+  f.add({"sweep", "[R,R...]", "measure these rates, one after the other; default: 10, 25, 50, 75 and 90 % of the closed-loop rate",
          [&w](const std::string& t) {
            w.sweep.emplace();
            if (t.empty()) return;
            for (const std::string& rate : split(t, ',')) w.sweep->push_back(positive("sweep", rate));
          }});
-  f.add({"rings", "[N]", "through rings of N slots (64) to a thread of its own, in place of computing in the thread that asks",
+  f.add({"rings", "[N]", "send requests through rings of N slots (64) to a separate thread, which computes",
          [&w](const std::string& t) {
            if (!w.rings) w.rings.emplace();
            if (!t.empty()) w.rings->slots = parse_int("rings", t, 1, 32000);
          }});
-  f.add({"whenFull", "WHAT", "+full rings reject, drop_oldest or keep_newest (reject)", [&w](const std::string& t) {
+  f.add({"whenFull", "WHAT", "+what a full ring does: reject (default), drop_oldest or keep_newest", [&w](const std::string& t) {
            if (!w.rings) w.rings.emplace();
            w.rings->when_full = choice<WhenFull>(
                "whenFull", t,
@@ -69,55 +70,56 @@ void loop_flags(Flags& f, LatencyWish& w) {
 
 void machine_flags(Flags& f, LatencyWish& w) {
   f.group("The machine");
-  f.add({"cpus", "N[,N]", "the thread that computes stays on the first, the one that asks through rings on the second",
+  f.add({"cpus", "N[,N]", "pin the computing thread to the first CPU, and the requesting thread (with --rings) to the second",
          [&w](const std::string& t) {
            for (const std::string& cpu : split(t, ',')) w.machine.cpus.push_back(parse_int("cpus", cpu, 0));
          }});
-  f.add({"priority", "N", "SCHED_FIFO priority of the thread that computes, 1 to 99",
+  f.add({"priority", "N", "SCHED_FIFO priority of the computing thread, 1 to 99",
          [&w](const std::string& t) { w.machine.priority = parse_int("priority", t, 1, 99); }});
-  f.add_switch("lockMemory", w.machine.lock_memory, "touch all pages and keep them (mlockall)");
+  f.add_switch("lockMemory", w.machine.lock_memory, "lock all pages in memory (mlockall)");
   f.add_switch("hugePages", w.huge_pages, "weights in huge pages");
-  f.add_switch("shallowSleep", w.machine.shallow_sleep, "hold /dev/cpu_dma_latency at 0, so that no CPU sleeps deeply");
+  f.add_switch("shallowSleep", w.machine.shallow_sleep, "hold /dev/cpu_dma_latency at 0, so that CPUs avoid deep sleep states");
   f.add({"spin", "forever|US", "spin while waiting (forever), or sleep until US microseconds before a request is due",
          [&w](const std::string& t) {
            w.machine.spins = t == "forever";
            w.loop.spin = t == "forever" ? nanoseconds(-1) : from(parse_number("spin", t, 0), 1e3);
          }});
-  f.add({"keepWarm", "MS", "run on a sample after MS milliseconds without a request (GPUs that idle slow down)",
+  f.add({"keepWarm", "MS", "run a sample after MS milliseconds without a request (idle GPUs lower their clocks)",
          [&w](const std::string& t) { w.loop.keep_warm = from(positive("keepWarm", t), 1e6); }});
 }
 
 void fallback_chain_flags(Flags& f, LatencyWish& w) {
   f.group("Candidates: the plan, with --onnx also the model at level 0 on the GPU (direct) and on the CPU (cpu)");
-  f.add({"deadline", "US", "microseconds within which answers are wanted; a candidate that is slower is left",
+  f.add({"deadline", "US", "deadline in microseconds; after a miss, the next candidate takes over",
          [&w](const std::string& t) { w.runner.deadline = from(positive("deadline", t), 1e3); }});
-  f.add_switch("strict", w.runner.strict, "the first candidate alone; and what the machine refuses ends the program");
-  f.add({"nan", "pass|fail", "what becomes of requests with a NaN or an infinity; they are counted (pass)", [&w](const std::string& t) {
+  f.add_switch("strict", w.runner.strict, "use the first candidate only, and fail if a machine setting is refused");
+  f.add({"nan", "pass|fail", "requests with NaN or infinity: compute them (pass, default) or fail them; both are counted",
+         [&w](const std::string& t) {
            w.runner.not_finite = choice<NotFinite>("nan", t, {{"pass", NotFinite::pass}, {"fail", NotFinite::fail}});
          }});
 }
 
 Flags make_flags(LatencyWish& w) {
   Flags f("tenfold latency [--flags]",
-          "Asks an engine at a rate that does not depend on its answers, and tells how long each request waited: time runs from\n"
-          "when it was due. Beside it the service time, and the hiccups of a loop on the same CPU that computes nothing.");
+          "Sends requests at a fixed rate, whether or not earlier ones have completed (an open loop), and reports response times,\n"
+          "which count from the time when a request was due; service times; and hiccups of an idle loop on the same CPU.");
   f.group("What runs");
   f.add_text("onnx", w.onnx, "FILE", "a model to build");
   f.add_text("loadEngine", w.plan, "FILE", "a plan");
-  f.add({"sizes", "A,B,C", "LSTMs with random weights of the sizes public for STAC-ML Markets (Inference); no result here is a STAC result",
+  f.add({"sizes", "A,B,C", "LSTMs with random weights, of the published sizes of STAC-ML Markets (Inference); results are not STAC results",
          [&w](const std::string& t) { w.sizes = split(t, ','); }});
   f.add_text("device", w.build.device, "NAME", "cpu (default) or cuda:N");
-  f.add({"builderOptimizationLevel", "N", "how long kernels are searched for, 0 to 5 (3)",
+  f.add({"builderOptimizationLevel", "N", "optimization level, 0 to 5 (3)",
          [&w](const std::string& t) { w.build.optimization_level = parse_int("builderOptimizationLevel", t, 0, 5); }});
   add_build_flags(f, w.build);
-  f.add({"noTF32", "", "float32 is not rounded", [&w](const std::string&) { w.build.tf32 = false; }});
+  f.add({"noTF32", "", "no rounding of fp32", [&w](const std::string&) { w.build.tf32 = false; }});
   loop_flags(f, w), machine_flags(f, w), fallback_chain_flags(f, w);
   f.group("Results");
-  f.add_text("exportHistogram", w.histogram, "FILE", "response, service and hiccups as HdrHistogram's log (.hlog)");
-  f.add_text("exportPercentiles", w.percentiles, "FILE", "response times as HdrHistogram's percentile distribution, in us (.hgrm)");
-  f.add_text("plot", w.plot, "FILE", "a picture (.svg)");
-  f.add_switch("json", w.json, "JSON on the standard output");
-  f.add_switch("verbose", w.console.verbose, "what builds and loads say");
+  f.add_text("exportHistogram", w.histogram, "FILE", "response times, service times and hiccups as an HdrHistogram log (.hlog)");
+  f.add_text("exportPercentiles", w.percentiles, "FILE", "response times as an HdrHistogram percentile distribution, in us (.hgrm)");
+  f.add_text("plot", w.plot, "FILE", "chart of the percentiles (.svg)");
+  f.add_switch("json", w.json, "print JSON");
+  f.add_switch("verbose", w.console.verbose, "log builds and loads");
   f.add({"help", "[all]", "this text; all: a line for every flag",
          [&w](const std::string& t) { (t == "all" ? w.full_help : w.help) = true; }});
   return f;

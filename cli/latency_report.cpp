@@ -83,7 +83,7 @@ void print_latency(const LatencyReport& r) {
   if (o.page_faults >= 0)
     std::printf("  page faults %lld, forced switches %lld\n", static_cast<long long>(o.page_faults),
                 static_cast<long long>(o.forced_switches));
-  if (r.closed_loop > 0) std::printf("  one directly behind the other: %.0f a second\n", r.closed_loop);
+  if (r.closed_loop > 0) std::printf("  one directly after the other: %.0f a second\n", r.closed_loop);
   for (const CandidateState& candidate : r.candidates)
     if (!candidate.why.empty()) std::printf("  candidate '%s': %s\n", printable(candidate.name).c_str(), printable(candidate.why).c_str());
   std::fflush(stdout);

@@ -23,13 +23,13 @@ namespace tenfold::cli {
 namespace {
 
 constexpr const char* kEnvironment =
-    "TENFOLD_EARLY_LAUNCH=0     NVIDIA: no kernel starts before the one ahead has ended, to measure or to look for a fault\n"
-    "TENFOLD_NVRTC_HELPER=FILE  NVIDIA: the program that compiles kernels beside a build; default: the one installed\n"
-    "TENFOLD_CUDA_KERNELS=DIR   NVIDIA: CUDA files of kernels that lie in DIR, instead of the ones built in\n"
-    "TENFOLD_CHECK_TYPES=1      compares all types with inference after each pass of a build; the tests do\n"
-    "TENFOLD_DEVICE             is read by the Python package alone; here --device says it\n";
+    "TENFOLD_EARLY_LAUNCH=0     NVIDIA: no programmatic dependent launch, for debugging: kernels start one after the other\n"
+    "TENFOLD_NVRTC_HELPER=FILE  NVIDIA: helper program that compiles kernels during a build; default: the installed one\n"
+    "TENFOLD_CUDA_KERNELS=DIR   NVIDIA: read kernel sources from DIR instead of the built-in ones\n"
+    "TENFOLD_CHECK_TYPES=1      check all types after each pass of a build (used by tests)\n"
+    "TENFOLD_DEVICE             read by the Python package only; this program takes --device\n";
 constexpr const char* kExitCodes =
-    "0 ok, 1 run failed, a device is not there, or a file cannot be used (libraries of plug-ins, too), 2 usage,\n"
+    "0 ok, 1 run failed, device missing, or file unusable (plug-in libraries, too), 2 usage,\n"
     "3 model invalid or unsupported, 4 plan refused, 5 accuracy, 6 out of memory\n";
 
 // Every line of `text` but the first, which follows `title`, is moved below the first.
@@ -45,7 +45,7 @@ std::string titled(const std::string& title, std::string_view text) {
 std::string help_text() {
   std::string text =
       "usage: tenfold VERB [--flags]\n"
-      "Makes trained neural networks run fast: an ONNX model in, a plan out, answers at the speed of the machine.\n\n";
+      "Compiles ONNX models into optimized plans and runs them on x86 CPUs and NVIDIA GPUs.\n\n";
   for (const Verb& verb : verbs())
     text += "  " + std::string(verb.name) + std::string(10 - std::strlen(verb.name), ' ') + verb.summary + "\n";
   return text +
@@ -120,7 +120,7 @@ int dispatch(const std::string& program, Arguments arguments) {
   if (arguments.empty()) {
     std::string names;
     for (const Verb& verb : verbs()) names += (names.empty() ? "" : ", ") + std::string(verb.name);
-    throw UsageError("say what to do: tenfold " + names + "; tenfold --help explains");
+    throw UsageError("a verb is missing: tenfold " + names + "; tenfold --help explains");
   }
   const std::string verb = arguments.front();
   arguments.erase(arguments.begin());
@@ -159,17 +159,17 @@ const std::vector<Verb>& verbs() {
        [](const Arguments& arguments) { return exec_main(arguments, false); }, exec_flags},
       {"inspect", "show a model or plan step by step; --why: which kernels were tried, their times, why others were refused", inspect_main,
        inspect_flags},
-      {"report", "a picture of a plan as one HTML page: graph, times, memory, precision; of two plans: what changed", report_main,
+      {"report", "one HTML page about a plan: graph, times, memory, precision; about two plans: what changed", report_main,
        report_flags},
-      {"check", "everything that is wrong with a model, or that it is sound and supported", check_main, check_flags},
-      {"quantize", "the model's own ONNX file with 8-bit products, by samples of its inputs", quantize_main, quantize_flags},
-      {"embed", "vectors of texts, by a sentence encoder's folder", embed_main, embed_flags},
-      {"latency", "how long callers wait for answers, by an open loop", latency_main, latency_flags},
-      {"compare", "differences between two models, plans or stored outputs", compare_main, compare_flags},
-      {"ops", "the ONNX operators that models may use", ops_main, ops_flags},
-      {"devices", "what this machine offers", devices_main, devices_flags},
-      {"cache", "the plans that are kept: how many, how large; removes them", cache_main, cache_flags},
-      {"doctor", "what a bug report needs to say of this machine, and what is wrong", doctor_main, doctor_flags},
+      {"check", "list everything that is invalid or unsupported in a model", check_main, check_flags},
+      {"quantize", "write an ONNX file with int8, fp8 or 4-bit layers, calibrated on samples", quantize_main, quantize_flags},
+      {"embed", "embed texts with a sentence encoder", embed_main, embed_flags},
+      {"latency", "measure response times in an open loop", latency_main, latency_flags},
+      {"compare", "compare two models, plans or stored outputs", compare_main, compare_flags},
+      {"ops", "list the supported ONNX operators", ops_main, ops_flags},
+      {"devices", "list CPU features, GPUs and their libraries", devices_main, devices_flags},
+      {"cache", "list or remove cached plans", cache_main, cache_flags},
+      {"doctor", "check this machine and collect data for a bug report", doctor_main, doctor_flags},
   };
   return all;
 }

@@ -27,8 +27,8 @@ bool is_plan(const std::string& path) {
 
 void add_packing_flag(Flags& flags, BuildConfig& config) {
   flags.add({"packTokens", "[zeros]",
-             "+text encoders compute only tokens that the mask keeps, where results are means under it; zeros: also where they have "
-             "rows for tokens, zeros for the others",
+             "+text encoders skip padding, if outputs are masked means; zeros: also if outputs have rows for tokens, which are zero for "
+             "padding",
              [&config](const std::string& text) {
                if (!text.empty() && text != "zeros") throw UsageError("--packTokens takes nothing or zeros, not '" + text + "'");
                config.pack_tokens = text.empty() ? PackTokens::where_equal : PackTokens::with_zeros;
@@ -37,12 +37,11 @@ void add_packing_flag(Flags& flags, BuildConfig& config) {
 
 void add_newest_row_flag(Flags& flags, BuildConfig& config) {
   flags.add_text("newestRow", config.newest_row, "INPUT:AXIS",
-                 "+windows of this input slide by one row along this axis: what does not depend on the last row is computed "
-                 "before it is there");
+                 "+windows of this input slide by one row along this axis: steps that do not depend on the last row run before it arrives");
 }
 
 void add_pass_flags(Flags& flags, BuildConfig& config) {
-  flags.add({"disablePasses", "LIST", "+leave out these graph passes: fuse_norm,fuse_attention (a wrong name lists all)",
+  flags.add({"disablePasses", "LIST", "+disable these graph passes: fuse_norm,fuse_attention (a wrong name lists all)",
              [&config](const std::string& text) {
                for (const std::string& name : split(text, ',')) config.disabled_passes.push_back(name);
              }});
@@ -59,25 +58,25 @@ void add_pass_flags(Flags& flags, BuildConfig& config) {
 
 // They are for diagnosis, and the library asks the environment for such.
 void add_kernel_flags(Flags& flags) {
-  flags.add({"dumpKernels", "DIR", "+write the CUDA C of each kernel of a GPU, and the files that it includes: DIR/gemm_wgmma-KEY-sm_90.cu",
+  flags.add({"dumpKernels", "DIR", "+write the CUDA C of each GPU kernel and its included files: DIR/gemm_wgmma-KEY-sm_90.cu",
              [](const std::string& dir) {
                std::filesystem::create_directories(dir);
                ::setenv("TENFOLD_DUMP_KERNELS", dir.c_str(), 1);
              }});
-  flags.add({"kernelLineInfo", "", "+compile kernels with line numbers, so that profilers show their CUDA C, as --dumpKernels writes it",
+  flags.add({"kernelLineInfo", "", "+compile kernels with line info, so that profilers show the CUDA C of --dumpKernels",
              [](const std::string&) { ::setenv("TENFOLD_KERNEL_LINE_INFO", "1", 1); }});
 }
 
 void add_overridable_flag(Flags& flags, BuildConfig& config) {
   flags.add({"overridable", "[LIST]",
-             "+initializers that are inputs, too, stay inputs, which have these values where nothing is given; without names: all of them",
+             "+initializers that are also graph inputs stay inputs, with the initializer as the default value; without names: all",
              [&config](const std::string& text) {
                for (const std::string& name : split(text.empty() ? "*" : text, ',')) config.overridable.push_back(name);
              }});
 }
 
 void add_plugins_flag(Flags& flags, BuildConfig& config) {
-  flags.add({"plugins", "FILE", "+operators of this library of plug-ins, docs/guides/plugins.md (repeatable)",
+  flags.add({"plugins", "FILE", "+load this plug-in library, docs/guides/plugins.md (repeatable)",
              [&config, set = std::shared_ptr<Plugins>()](const std::string& file) mutable {
                if (!set) config.plugins = set = std::make_shared<Plugins>();
                try {
@@ -95,7 +94,7 @@ void add_import_flags(Flags& flags, BuildConfig& config) {
              }});
   add_plugins_flag(flags, config);
   add_overridable_flag(flags, config);
-  flags.add({"externalDataDir", "DIR", "a further folder that weights may lie in",
+  flags.add({"externalDataDir", "DIR", "another folder to search for external data",
              [&config](const std::string& text) { config.external_data_dirs.push_back(text); }});
 }
 
@@ -103,9 +102,9 @@ void add_build_flags(Flags& flags, BuildConfig& config) {
   add_import_flags(flags, config);
   flags.add({"threads", "N", "threads to tune for and run on",
              [&config](const std::string& text) { config.threads = parse_int("threads", text, 1, kMaxThreads); }});
-  flags.add_text("timingCacheFile", config.timing_cache, "FILE", "reuse and extend measured times");
+  flags.add_text("timingCacheFile", config.timing_cache, "FILE", "timing cache, read and extended");
   flags.add_switch("bf16", config.bf16, "enable BF16");
-  flags.add({"cpuFeatures", "LIST", "use only these: avx2,avx512,vnni,avx512bf16,amxint8,amxbf16",
+  flags.add({"cpuFeatures", "LIST", "use only these CPU features: avx2,avx512,vnni,avx512bf16,amxint8,amxbf16",
              [&config](const std::string& text) { config.cpu_features = parse_cpu_features(text); }});
   add_packing_flag(flags, config);
   add_newest_row_flag(flags, config);

@@ -27,7 +27,7 @@ void print_columns(const std::vector<OperatorInfo>& operators) {
 
 Flags make_flags(bool& json, bool& help) {
   Flags flags("tenfold ops [--json]",
-              "Lists the ONNX operators that models may use, by domain, with the first opset whose form is accepted.");
+              "Lists the supported operators of ONNX by domain, with the oldest supported opset.");
   flags.group("Flags");
   flags.add_switch("json", json, "as a JSON array of {domain, name, since, types, attributes}");
   flags.add_switch("help", help, "this text");

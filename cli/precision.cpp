@@ -43,16 +43,16 @@ LayerConstraints constraints_of(const std::string& text) {
 
 void add_layer_flags(Flags& f, LayerTypes& types) {
   f.add({"precisionConstraints", "HOW",
-         "+none (--layerPrecisions and --layerOutputTypes are ignored), prefer, or obey (fail where one cannot be had)",
+         "+none (ignore --layerPrecisions and --layerOutputTypes), prefer, or obey (fail if one is not available)",
          [&types](const std::string& text) { types.constraints = constraints_of(text); }});
   f.add({"layerPrecisions", "LAYER:TYPE,...",
-         "+the type that a node of the model computes in; one * in a name stands for anything: norm*:fp32",
+         "+compute type of a model's node; one * in a name matches anything: norm*:fp32",
          [&types](const std::string& text) {
            for (const Spec& spec : layer_specs("layerPrecisions", text))
              types.precisions.push_back({spec.layers, type_of("layerPrecisions", spec.type)});
          }});
   f.add(
-      {"layerOutputTypes", "LAYER:TYPE+TYPE,...", "+the type of each output of a node, or one for all", [&types](const std::string& text) {
+      {"layerOutputTypes", "LAYER:TYPE+TYPE,...", "+type of each output of a node, or one for all", [&types](const std::string& text) {
          for (const Spec& spec : layer_specs("layerOutputTypes", text)) {
            LayerOutputTypes& one = types.output_types.emplace_back(LayerOutputTypes{spec.layers, {}});
            for (const std::string& type : split(spec.type, '+')) one.types.push_back(type_of("layerOutputTypes", type));
@@ -76,13 +76,14 @@ void keep_types_of_model(ExecOptions& o) {
 
 void add_precision_flags(Flags& f, ExecOptions& o) {
   f.add_switch("fp16", o.build.fp16, "enable FP16 on a GPU; CPUs compute in float32");
-  f.add_switch("bf16", o.build.bf16, "enable BF16 where that pays (--best: every precision)");
+  f.add_switch("bf16", o.build.bf16, "enable BF16 where it is faster (--best: every precision)");
   f.add({"best", "", "+enable every precision: fp16, bf16, int8, fp8",
          [&o](const std::string&) { o.best = o.build.fp16 = o.build.bf16 = o.build.int8 = o.build.fp8 = o.int8_asked = true; }});
-  f.add({"fp8", "", "+enable FP8 (e4m3) GEMMs on a GPU: a model quantized so computes so (on by default), any model with --data",
+  f.add({"fp8", "", "+enable FP8 (e4m3) GEMMs on a GPU: on by default for models with FP8 Q/DQ; other models need --data",
          [&o](const std::string&) { o.build.fp8 = o.fp8_asked = true; }});
-  f.add({"int4", "", "+weights of 4 bits are unfolded to floats when a plan is built", [&o](const std::string&) { o.int4_asked = true; }});
-  f.add({"precision", "auto", "+fp16, bf16 and int8 as the device suggests; the build says which, and why", [&o](const std::string& text) {
+  f.add({"int4", "", "+no effect yet: 4-bit weights are dequantized to floats at build time",
+         [&o](const std::string&) { o.int4_asked = true; }});
+  f.add({"precision", "auto", "+choose fp16, bf16 and int8 by device; the build says which, and why", [&o](const std::string& text) {
            if (lower(text) != "auto")
              throw UsageError("--precision is auto, not '" + text + "'; --fp16, --bf16 and --int8 permit one type each");
            o.build.auto_precision = o.int8_asked = true;
@@ -94,7 +95,7 @@ void add_precision_flags(Flags& f, ExecOptions& o) {
 void check_precision(ExecOptions& o) {
   const bool builds = o.load_engine.empty();
   if (o.strongly_typed) keep_types_of_model(o);
-  if (o.int4_asked) o.notes.emplace_back("--int4 has no effect yet: weights of 4 bits are unfolded to floats when a plan is built");
+  if (o.int4_asked) o.notes.emplace_back("--int4 has no effect yet: 4-bit weights are dequantized to floats at build time");
   if (!builds && !o.build.layer_types.precisions.empty())
     throw UsageError("--layerPrecisions needs --onnx: the types of a plan's layers are fixed when it is built");
   if (!builds && !o.build.layer_types.output_types.empty())
@@ -103,10 +104,10 @@ void check_precision(ExecOptions& o) {
 
 namespace {
 std::string why_no_fp8(const ExecOptions& o, const BuildReport& report) {
-  if (!is_gpu(o.build.device)) return "CPUs have no products of e4m3, GPUs do from compute capability 8.9 on";
+  if (!is_gpu(o.build.device)) return "CPUs have no e4m3 GEMMs; GPUs have them from compute capability 8.9 on";
   if (report.budget)
-    return "no plan with products of e4m3 was quicker within --max-error, or this GPU has none (compute capability 8.9 and later)";
-  return "it is for products that the model quantizes to e4m3, or that --data=PATH gives ranges (with --best and --max-error=E), on a GPU "
+    return "no plan with e4m3 GEMMs was faster within --max-error, or this GPU has none (compute capability 8.9 and later)";
+  return "it is for GEMMs that the model quantizes to e4m3, or that --data=PATH gives ranges (with --best and --max-error=E), on a GPU "
          "of compute capability 8.9 and later";
 }
 }  // namespace

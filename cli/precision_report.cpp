@@ -86,7 +86,7 @@ std::string json_beside(const std::string& path) { return std::filesystem::path(
 void write_precision_report(const std::string& path, const ExecOptions& o, const BudgetReport& report) {
   const double bound = o.build.budget->max_error;
   const std::string model = std::filesystem::path(o.onnx).filename().string();
-  std::string page = kHead + html(model) + kStyle + "<h1>Precision of " + html(model) + "</h1>\n<p>The quickest plan within an error of " +
+  std::string page = kHead + html(model) + kStyle + "<h1>Precision of " + html(model) + "</h1>\n<p>The fastest plan within an error of " +
                      number(bound, "%g") + " (" + html(o.build.budget->metric) + "), measured on " + std::to_string(report.samples) +
                      " samples that gave no ranges. The search took " + number(report.seconds, "%.1f") + " s" +
                      (report.out_of_time ? " and ended by --searchTime, before all was tried" : "") + ".</p>\n";

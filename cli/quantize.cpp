@@ -55,7 +55,7 @@ void take_nbits(Wish& w, const std::string& text) {
 bool is_of_weights(const Wish& w) { return w.options.type != QuantizeType::int8 && w.options.type != QuantizeType::fp8; }
 
 void check(const Wish& w) {
-  if (w.nbits_given && w.type_given) throw UsageError("--nbits and --type are two ways to say what products become: give one of them");
+  if (w.nbits_given && w.type_given) throw UsageError("--nbits and --type are two ways to set the type of layers: give one of them");
   if (w.group_given && !is_of_weights(w)) throw UsageError("--group is for weights alone: say --nbits or --type=int4");
   if (w.options.reduce_range && w.options.type != QuantizeType::int8) throw UsageError("--reduceRange is for --type=int8");
   if (is_of_weights(w) && !(w.calibrator.empty() && w.cache.empty()))
@@ -63,54 +63,58 @@ void check(const Wish& w) {
   if (w.mixed && !w.budget.build.budget) throw UsageError("--type=mixed needs --max-error=E: it says how much may be narrower");
   if (w.budget.build.budget && w.budget.build.budget->max_error == 0)
     throw UsageError("--metric and --searchTime are for --max-error=E: say how far outputs may be off");
-  if (w.budget.build.budget && w.data.empty()) throw UsageError("--max-error needs --data=PATH: samples show the error");
+  if (w.budget.build.budget && w.data.empty()) throw UsageError("--max-error needs --data=PATH: samples to measure the error on");
 }
 
 Flags make_flags(Wish& w) {
   Flags flags("tenfold quantize MODEL --data=PATH -o OUT.onnx [--flags]",
-              "Writes MODEL with QuantizeLinear and DequantizeLinear around its products, so that engines compute them in 8 bits, or with\n"
-              "weights of few bits. Ranges come from every second sample; the others show the error of what is written. All else in the\n"
-              "file stays as it is.");
+              "Writes MODEL with QuantizeLinear and DequantizeLinear around its GEMMs and convolutions, so that engines run them in\n"
+              "int8 or fp8, or with 4-bit weights. Every second sample is used for ranges, the others to measure the error. Everything\n"
+              "else in the file is unchanged.");
   flags.group("Flags");
-  flags.add_text("o", w.output, "FILE", "the file to write; it is tied to no other file: of external data it holds what it needs");
+  flags.add_text("o", w.output, "FILE", "the file to write; it refers to no other file (external data is included)");
   flags.add_text("data", w.data, "PATH",
-                 "samples: .npz by input name or .npy, first axis: samples; photographs; a folder of either; .txt, .csv:COLUMN");
+                 "samples: .npz by input name or .npy, one sample per index of the first axis; JPEG or PNG; a folder of either; .txt, "
+                 ".csv:COLUMN");
   flags.add_text("tokenizer", w.tokenizer, "FILE", "the tokenizer.json of texts in --data, or a folder that holds it");
-  flags.add({"image", "SPEC", "how photographs become the input, as in tenfold exec: resize:256,crop:224,scale:255,mean:...,std:...",
+  flags.add({"image", "SPEC", "preprocessing of photographs, as in tenfold exec: resize:256,crop:224,scale:255,mean:...,std:...",
              [&w](const std::string& text) { w.image = parse_image_spec(text); }});
   flags.add({"samples", "N", "take at most N samples of --data (100)",
              [&w](const std::string& text) { w.samples = parse_int("samples", text, 1); }});
   flags.add({"for", "any|ort|openvino",
-             "whose rules: any (default; i8 around zero, as TensorRT takes it), ort (u8 with zero points, i32 biases: ONNX Runtime "
-             "computes others in floats), openvino (u8 where nothing is negative, else i8)",
+             "target engine: any (default; symmetric i8, as for TensorRT), ort (u8 with zero points, i32 biases: ONNX Runtime computes "
+             "other forms in floats), openvino (u8 where nothing is negative, else i8)",
              [&w](const std::string& text) { w.options.reader = reader_named(text); }});
-  flags.add({"exclude", "PATTERN", "leave products in floats whose nodes are named so; one * stands for any text (repeatable)",
+  flags.add({"exclude", "PATTERN", "keep nodes with matching names in floats; one * matches any text (repeatable)",
              [&w](const std::string& text) { w.options.exclude.push_back(text); }});
   flags.add_text("calibrator", w.calibrator, "NAME",
-                 "how ranges are taken: auto (the best of them; the default), entropy (with --calib), minmax, mse, percentile");
-  flags.add({"corrections", "LIST", "what may lessen the error, kept where it does: equalize,smooth,round,bias (the default), or none",
+                 "calibrator: auto (the best of them; default), entropy (default with --calib), minmax, mse, percentile");
+  flags.add({"corrections", "LIST", "corrections to try: equalize,smooth,round,bias (default), or none; each is kept if it reduces the "
+                                    "error",
              [&w](const std::string& text) { w.corrections = parse_corrections(text); }});
-  flags.add_text("calib", w.cache, "FILE", "ranges in TensorRT's form: read if FILE exists, else taken from --data and written");
+  flags.add_text("calib", w.cache, "FILE", "calibration cache in TensorRT's format: read if FILE exists, else calibrated on --data and "
+                                           "written");
   flags.add({"type", "int8|fp8|int4|mixed",
-             "what products become: int8 (default), fp8 (e4m3), int4 (weights alone, in groups), mixed (int8 and floats, by --max-error)",
+             "type of GEMMs and convolutions: int8 (default), fp8 (e4m3), int4 (weights only, in groups), mixed (int8 and floats, by "
+             "--max-error)",
              [&w](const std::string& text) { take_type(w, text); }});
-  flags.add({"nbits", "4|8", "products become MatMulNBits with weights of so many bits, as ONNX Runtime has it",
+  flags.add({"nbits", "4|8", "turn GEMMs into ONNX Runtime's MatMulNBits with weights of N bits",
              [&w](const std::string& text) { take_nbits(w, text); }});
-  flags.add({"group", "N", "weights of --type=int4 and --nbits that share a scale (32)", [&w](const std::string& text) {
+  flags.add({"group", "N", "weights per scale of --type=int4 and --nbits (32)", [&w](const std::string& text) {
                w.options.group = parse_int("group", text, 1), w.group_given = true;
              }});
   flags.add_switch("reduceRange", w.options.reduce_range,
-                   "weights of 7 bits: for ONNX Runtime on x86 without VNNI, whose products of bytes saturate");
+                   "7-bit weights: for ONNX Runtime on x86 without VNNI, whose int8 GEMMs saturate");
   add_budget_flags(flags, w.budget);
-  flags.add_switch("externalData", w.options.external_data, "large weights lie in OUT.onnx.data; else only beyond 2 GiB");
+  flags.add_switch("externalData", w.options.external_data, "write large weights to OUT.onnx.data; default: only beyond 2 GiB");
   flags.add({"threads", "N", "run samples on N threads; default: what this process may use",
              [&w](const std::string& text) { w.config.threads = parse_int("threads", text, 1, kMaxThreads); }});
   add_import_flags(flags, w.config);
   flags.add_switch("help", w.help, "this text");
   flags.footer(
-      "int8 and fp8 need samples. --type=int4 and --nbits do without: each weight is rounded to the nearest then. Exit codes: 3\n"
-      "where no product can be quantized (within --max-error), or nodes stand in the way of the opset that the type needs (13, fp8\n"
-      "19, int4 21), with what to do.");
+      "int8 and fp8 need samples. --type=int4 and --nbits do not: without samples, weights are rounded to nearest. Exit code 3:\n"
+      "no layer can be quantized (within --max-error), or a node prevents the opset that the type needs (13, fp8 19, int4 21);\n"
+      "the message says what to do.");
   return flags;
 }
 
@@ -123,7 +127,7 @@ std::optional<Calibration> calibration_of(const Wish& w, const std::string& mode
     if (is_of_weights(w)) return {};
     if (w.cache.empty())
       throw UsageError("--data=PATH is missing: samples show which ranges values have (or --calib=FILE, a cache of them)");
-    if (size_of_file(w.cache) < 0) throw UsageError("--calib: there is no '" + w.cache + "'; give --data=PATH, and it is written");
+    if (size_of_file(w.cache) < 0) throw UsageError("--calib: '" + w.cache + "' does not exist; --data=PATH creates it");
     return calibration;
   }
   const std::shared_ptr<Samples> samples =
@@ -144,7 +148,7 @@ void print_report(const Wish& w, const QuantizeReport& r) {
   const char* const what = w.options.type == QuantizeType::fp8 ? "are of e4m3"
                            : is_of_weights(w)                  ? "have weights of few bits"
                                                                : "have 8 bits";
-  std::printf("%d of %d products %s in %s\n", r.quantized, r.products, what, printable(w.output).c_str());
+  std::printf("%d of %d layers %s in %s\n", r.quantized, r.products, what, printable(w.output).c_str());
   for (const QuantizeReport::Left& left : r.left)
     std::printf("  %zu in floats, because %s: %s\n", left.nodes.size(), left.why.c_str(), names_of(left.nodes).c_str());
   const CalibrationReport& c = r.calibration;

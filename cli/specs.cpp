@@ -80,7 +80,7 @@ std::int64_t parse_bytes(const std::string& flag, const std::string& text) {
     unit.pop_back();
   const auto factor = units.find(unit);
   if (factor == units.end())
-    throw UsageError("--" + flag + ": '" + text + "' is no size; expected MiB, or a number with B, K, M or G (512M, 1GiB)");
+    throw UsageError("--" + flag + ": '" + text + "' is not a size; expected MiB, or a number with B, K, M or G (512M, 1GiB)");
   const double bytes = parse_number(flag, text.substr(0, digits)) * factor->second;
   if (!(bytes >= 0 && bytes < 9e18)) throw UsageError("--" + flag + ": '" + text + "' is out of range, expected 0 to 8 EiB");
   return static_cast<std::int64_t>(bytes);

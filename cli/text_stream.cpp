@@ -30,7 +30,7 @@ struct Lines {
   }
   bool next(std::string& text) {
     if (!get(text)) {
-      if (in.bad()) throw Error(ErrorKind::io, what + " cannot be read behind line " + std::to_string(line));
+      if (in.bad()) throw Error(ErrorKind::io, what + " cannot be read after line " + std::to_string(line));
       return false;
     }
     ++line;

@@ -17,52 +17,55 @@ const std::vector<Reason>& without_effect() {
       {"layers are always profiled in a run of their own", {"separateProfileRun"}},
       {"the time is always printed", {"timeRefit", "timeDeserialize"}},
       {"inputs and outputs are always read and written in place, in the order that the model or --inputIOFormats gives them", {"directIO"}},
-      {"nothing is compiled ahead that could be cached", {"noCompilationCache"}},
+      {"there is no compilation cache", {"noCompilationCache"}},
       {"large plans are read in several threads, small ones mapped", {"asyncFileReader"}},
       {"the batch is always a dimension of the model's inputs", {"explicitBatch"}},
       {"precision always follows the model's QuantizeLinear and DequantizeLinear", {"explicitPrecision"}},
-      {"a candidate is timed until its time is known; --avgTiming=N times exactly N launches of each", {"minTiming=N"}},
-      {"the tuner leaves out what cannot win by itself", {"heuristic"}},
+      {"candidates are timed until their times are stable; --avgTiming=N times exactly N launches", {"minTiming=N"}},
+      {"the tuner always skips candidates that cannot win", {"heuristic"}},
       {"builds write no temporary files", {"tempdir=DIR", "tempfileControls=LIST"}},
-      {"what TensorRT previews is either always there or not known here", {"preview=LIST"}},
-      {"the copies of a run and its computing follow each other on one stream", {"exposeDMA"}},
-      {"a run begins as soon as it is asked for", {"sleepTime=MS"}},
-      {"the tuner decides by time how kernels use caches and which steps lie beside each other",
+      {"TensorRT's preview features are always on or do not exist here", {"preview=LIST"}},
+      {"copies and kernels of a run are on one stream", {"exposeDMA"}},
+      {"runs start immediately", {"sleepTime=MS"}},
+      {"the tuner chooses caching, tiling and parallel branches by time",
        {"tilingOptimizationLevel=N", "l2LimitForTiling=BYTES", "persistentCacheRatio=RATIO", "maxAuxStreams=N"}},
       {"a context holds one arena, as large as its largest profile needs", {"allocationStrategy=static|profile|runtime"}},
-      {"the host and a GPU have memory of their own, and pinned memory between them", {"useManagedMemory"}},
-      {"weights always lie in memory whole", {"allowWeightStreaming"}},
-      {"attention and normalization are recognized in any form, and cut again where that is faster",
+      {"copies use pinned host memory", {"useManagedMemory"}},
+      {"all weights are always in memory", {"allowWeightStreaming"}},
+      {"attention and normalization are fused from any form, and unfused where that is faster",
        {"pluginInstanceNorm", "decomposableAttentions"}},
-      {"there is one runtime, and plans hold none", {"useRuntime=full|lean|dispatch", "leanDLLPath=FILE", "excludeLeanRuntime"}},
+      {"there is only one runtime, and plans do not contain it",
+       {"useRuntime=full|lean|dispatch", "leanDLLPath=FILE", "excludeLeanRuntime"}},
       {"a plan never names a library", {"ignoreParsedPluginLibs"}},
-      {"there is no DLA: every layer runs on the device", {"allowGPUFallback"}},
-      {"float32 is what layers compute in unless another flag permits less; --noTF32 keeps its last bits, too", {"fp32"}},
+      {"there is no DLA, so every layer runs on the device", {"allowGPUFallback"}},
+      {"fp32 is the default; --noTF32 also forbids TF32-like rounding", {"fp32"}},
   };
   return all;
 }
 
 const std::vector<Reason>& refused() {
   static const std::vector<Reason> all = {
-      {"there is no DLA behind it",
+      {"there is no DLA",
        {"useDLACore", "buildDLAStandalone", "adjustForDLA", "reportCapabilityDLA", "uint8AsymmetricQuantizationDLA"}},
       {"there is no safety runtime", {"safe", "useSafe", "restricted", "consistency", "safetyPlugins"}},
       {"TensorRT's plug-ins cannot be loaded; those of Tenfold come with --plugins=FILE",
        {"staticPlugins", "dynamicPlugins", "setPluginsToSerialize", "enablePluginOverride"}},
-      {"a plan is built where it is to run, or with --versionCompatible and tuned again there", {"cpuOnly", "remoteAutoTuningConfig"}},
+      {"build the plan on the machine that runs it, or use --versionCompatible and tune again there",
+       {"cpuOnly", "remoteAutoTuningConfig"}},
       {"a plan is for one device; --device says which", {"layerDeviceTypes"}},
-      {"models come as ONNX (--onnx), and say their outputs", {"uff", "uffInput", "uffNHWC", "caffe", "deploy", "model", "output"}},
+      {"only ONNX models are read (--onnx), with the outputs of the file",
+       {"uff", "uffInput", "uffNHWC", "caffe", "deploy", "model", "output"}},
       {"plans hold their weights; --refit lets them be replaced", {"stripWeights", "stripAllWeights", "weightless"}},
-      {"weights always lie in memory whole: a plan of --bf16, --fp16 or of a quantized model has fewer bytes of them",
+      {"all weights are always in memory; --bf16, --fp16 or a quantized model make them smaller",
        {"weightStreamingBudget"}},
       {"tenfold compare shows every layer's values and the first that differs",
        {"markDebug", "markUnfusedTensorsAsDebugTensors", "saveDebugTensors", "saveAllDebugTensors", "loadRefOutputs", "refPair",
         "accuracyAlgorithm", "accuracyThreshold", "atol", "rtol"}},
-      {"say --exportOutput=FILE.npz", {"dumpRawBindingsToFile"}},
-      {"the tuner searches by itself, and --timingCacheFile keeps what it found",
+      {"use --exportOutput=FILE.npz", {"dumpRawBindingsToFile"}},
+      {"the tuner always searches; --timingCacheFile stores the times",
        {"tuneBuildRoutes", "tuneBuildRouteFile", "setBuildRoute", "helpBuildRoute", "tuningSearch", "tuningCacheFile", "tuningTimeOut",
         "saveAllEngines", "dryRun", "continue"}},
-      {"which results keep their bits when a model is cut apart is nothing that Tenfold promises", {"distributiveIndependence"}},
+      {"Tenfold does not guarantee equal bits when a model is split", {"distributiveIndependence"}},
       {"tenfold inspect shows each step's kernel", {"dumpKernelText"}},
   };
   return all;
@@ -85,7 +88,7 @@ void add_mapped(Flags& f, ExecOptions& o) {
            o.notes.push_back("--workspace=" + text + " is taken as --memPoolSize=workspace:" + text);
          }});
   for (const char* name : {"batch", "maxBatch"})
-    f.add({name, "1", "+1 alone: the batch is a dimension of the model's inputs", [&o, name](const std::string& text) {
+    f.add({name, "1", "+only 1: the batch is a dimension of the model's inputs", [&o, name](const std::string& text) {
              if (parse_int(name, text, 1) != 1)
                throw UsageError("--" + std::string(name) + "=" + text +
                                 " is not supported by Tenfold: the batch is a dimension of the model's inputs: --shapes=name:" + text +
@@ -108,7 +111,7 @@ void add_mapped(Flags& f, ExecOptions& o) {
 }  // namespace
 
 void trtexec_flags(Flags& f, ExecOptions& o) {
-  f.group("Of trtexec, accepted with a line that says what becomes of them", true);
+  f.group("trtexec's flags without effect, accepted with a note", true);
   add_mapped(f, o);
   add_without_effect(f, o);
   for (const Reason& reason : refused())

@@ -194,6 +194,7 @@ if(TENFOLD_PYTHON3)
   add_test(NAME notices_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/notices_test.py)
   add_test(NAME fusions_page_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tools/write_fusions.py --check)
   add_test(NAME links_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/links_test.py)
+  add_test(NAME page_names_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/page_names_test.py)
   add_test(NAME performance_page_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/performance_page_test.py)
   add_test(NAME gpu_page_test COMMAND ${TENFOLD_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/gpu_page_test.py)
   foreach(name cli_test cli_outputs_test cli_flags_test cli_cache_test cli_doctor_test cli_terminal_test trtexec_flags_test

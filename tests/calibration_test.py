@@ -99,7 +99,7 @@ class Calibration(ResidualNet):
             said = self.built(f"--calib={self.write('bad.cache', text.encode())}", *self.shapes(), code=code)
             self.assertIn(words, said)
         said = self.built(f"--calib={self.path('absent.cache')}", *self.shapes(), code=2)
-        self.assertIn('give --data=PATH', said)
+        self.assertIn('--data=PATH creates it', said)
 
     def test_another_models_cache_is_refused_by_what_lies_beside_it(self):
         cache, data = self.path('n.cache'), f"--data={self.path('samples.npy')}"

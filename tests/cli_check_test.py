@@ -58,7 +58,7 @@ class Check(CliCase):
         self.assertEqual((len(problems), problems[-1]['more'], 'more' in problems[0]), (1001, 40, False))
 
     def test_sound_ones(self):
-        self.assertIn('sound and supported', self.check(self.model))
+        self.assertIn('valid and supported', self.check(self.model))
         self.assertEqual(json.loads(self.check(self.model, '--json')), [])
 
     def test_nothing_can_be_said(self):
@@ -70,7 +70,7 @@ class Check(CliCase):
         reported = self.check(SNAKE, code=MODEL_INVALID)
         self.assertIn('Snake', reported)
         self.assertIn('com.example', reported)
-        self.assertIn('sound and supported', self.check(SNAKE, f'--plugins={LIBRARY}'))
+        self.assertIn('valid and supported', self.check(SNAKE, f'--plugins={LIBRARY}'))
         bad = make_model([helper.make_node('Snake', ['x', 'x'], ['y'], domain='com.example', name='two')], [('x', FLOAT, [2, 4])],
                          [('y', FLOAT, [2, 4])])
         bad.opset_import.append(helper.make_opsetid('com.example', 1))
@@ -83,7 +83,7 @@ class Check(CliCase):
         optional = make_model([helper.make_node('MatMul', ['x', 'w'], ['y'])], [('x', FLOAT, [2, 6]), ('w', FLOAT, [6, 4])],
                               [('y', FLOAT, [2, 4])], [weight])
         model = self.write('o.onnx', optional.SerializeToString())
-        self.assertIn('sound and supported', self.check(model, '--overridable'))
+        self.assertIn('valid and supported', self.check(model, '--overridable'))
         self.refused(USAGE, "'v' is to be overridable", 'check', model, '--overridable=v')
 
 

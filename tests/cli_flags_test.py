@@ -38,8 +38,8 @@ class Flags(CliCase):
         reported = [line for line in self.run_model('--fp16').stderr.splitlines() if 'fp16' in line]
         self.assertEqual(len(reported), 1, reported)
         self.assertIn('fp16 was allowed, but CPUs here have no fp16 arithmetic', reported[0])
-        self.assertIn('--fp32 has no effect: float32 is what layers compute in', self.run_model('--fp32').stderr)
-        self.assertIn('--best left fp8 out: CPUs have no products of e4m3', self.run_model('--best').stderr)
+        self.assertIn('--fp32 has no effect: fp32 is the default', self.run_model('--fp32').stderr)
+        self.assertIn('--best left fp8 out: CPUs have no e4m3 GEMMs', self.run_model('--best').stderr)
         self.assertNotIn('--fp16', self.run_model('--best').stderr)
 
     def test_help_by_one_letter(self):
@@ -73,7 +73,7 @@ class Flags(CliCase):
     def test_sizes(self):
         for size in ('1024', '1GiB', '1gb', '1G', '1048576KiB', '1073741824B'):
             self.run_model(f'--memPoolSize=workspace:{size}')
-        self.refused(2, "'1TiB' is no size; expected MiB, or a number with B, K, M or G", 'exec', f'--onnx={self.model}',
+        self.refused(2, "'1TiB' is not a size; expected MiB, or a number with B, K, M or G", 'exec', f'--onnx={self.model}',
                      '--memPoolSize=workspace:1TiB', *ONCE)
 
     def test_how_much_is_told_of_layers(self):

@@ -188,7 +188,7 @@ class Embed(CliCase):
         self.assertLess(cosines.mean(), 0.999999, 'these are the vectors of fp32')
         run = self.tenfold('embed', self.encoder.folder, texts, self.path('p.npy'), *QUICK, '--precision=int8', '--minCosine=1')
         self.assertNotIn('in int8 ', run.stdout)
-        self.assertIn('int8 is not near enough', run.stderr + run.stdout)
+        self.assertIn('int8 is not accurate enough', run.stderr + run.stdout)
         np.testing.assert_allclose(np.load(self.path('p.npy')), wide, atol=0.05)
 
     def test_benchmark(self):

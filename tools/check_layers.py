@@ -4,9 +4,10 @@
 Its rows read `| folder | may include |`; the second column lists folders as includes name them, without their group, or "-". Rows of a
 second table, `| in backends | may include |`, do the same for folders of src/backends: a file there may also include what lies in its own
 folder, and, unless that is one of ALONE, the headers of src/backends, of its problems/ and of its device. Test files may include anything
-below builder: they are not part of a library. A third, `| room | may include |`, does that for the folders inside ROOMED, whose own files
-include none of them; `| in runtime |` for the folders of src/execution/runtime, where `.` is what lies beside them, which may include all.
-`| in python | may import |` says which modules the folders of python/ import beside the standard library's.
+below builder: they are not part of a library. A third, `| family | may include |`, does that for the folders inside BY_FAMILY, whose own
+files include none of them; `| in runtime |` for the folders of src/execution/runtime, where `.` is what lies beside them, which may
+include all. `| in python | may import |`, in python/README.md, says which modules these folders import beside the standard
+library's.
 
 Fails, too, where code above the backends compares the name of a device, or looks into the name of an operator.
 """
@@ -16,15 +17,16 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ALONE = ('cpu/kernels', 'cpu/simd')   # isolated objects, compiled once per instruction set: see cmake/isa.cmake
-ROOMED = ('cpu/kernels', 'cpu/tactics', 'cuda/kernels', 'cuda/codegen', 'cuda/tactics')
-SHARED = 'lib'   # of cuda/kernels: the folder for what lies beside the rooms elsewhere
+BY_FAMILY = ('cpu/kernels', 'cpu/tactics', 'cuda/kernels', 'cuda/codegen', 'cuda/tactics')
+SHARED = 'lib'   # of cuda/kernels: the folder for files outside the families elsewhere
 
 
 def table(title):
     """{folder: folders it may include}"""
     rows = {}
     inside = False
-    for line in (ROOT / 'ARCHITECTURE.md').read_text().splitlines():
+    page = 'python/README.md' if title == 'in python' else 'ARCHITECTURE.md'
+    for line in (ROOT / page).read_text().splitlines():
         if line.startswith(f'| {title} |'):
             inside = True
         elif inside and line.startswith('|'):
@@ -35,7 +37,7 @@ def table(title):
         elif inside:
             break
     if not rows:
-        sys.exit(f'ARCHITECTURE.md has no table of "{title}"')
+        sys.exit(f'{page} has no table of "{title}"')
     return rows
 
 
@@ -62,37 +64,37 @@ def problems_in_backends():
                     yield f'{source.relative_to(ROOT)}:{number}: {folder} may not include {found.group(1)}'
 
 
-def problems_in_rooms():
-    allowed = table('room')
-    for heap in ROOMED:
+def problems_in_families():
+    allowed = table('family')
+    for heap in BY_FAMILY:
         root = ROOT / 'src' / 'backends' / heap
-        for room in sorted(p.name for p in root.iterdir() if p.is_dir()):
-            if room not in allowed and room != SHARED:
-                yield f'src/backends/{heap}/{room} is not in the table of rooms'
+        for family in sorted(p.name for p in root.iterdir() if p.is_dir()):
+            if family not in allowed and family != SHARED:
+                yield f'src/backends/{heap}/{family} is not in the table of families'
         for source in sources(root):
-            room = source.relative_to(root).parent.as_posix()
-            near = {room, '.', SHARED} | allowed.get(room, set())
+            family = source.relative_to(root).parent.as_posix()
+            near = {family, '.', SHARED} | allowed.get(family, set())
             for number, line in enumerate(source.read_text().splitlines(), 1):
                 found = re.match(rf'#include "backends/{heap}/(?:(.*)/)?[^/"]*"', line)
                 target = found and (found.group(1) or '.')
                 if target and target not in near:
-                    where = f'room {room}' if room != '.' else f'what lies beside the rooms of {heap}'
-                    yield f'{source.relative_to(ROOT)}:{number}: {where} may not include room {target}'
+                    where = f'family {family}' if family != '.' else f'a file outside the families of {heap}'
+                    yield f'{source.relative_to(ROOT)}:{number}: {where} may not include family {target}'
 
 
 def problems_in_runtime():
     allowed = table('in runtime')
     root = ROOT / 'src' / 'execution' / 'runtime'
-    for room in sorted(p.name for p in root.iterdir() if p.is_dir()):
-        if room not in allowed:
-            yield f'src/execution/runtime/{room} is not in the table of folders of runtime'
+    for folder in sorted(p.name for p in root.iterdir() if p.is_dir()):
+        if folder not in allowed:
+            yield f'src/execution/runtime/{folder} is not in the table of folders of runtime'
             continue
-        for source in sources(root / room):
+        for source in sources(root / folder):
             for number, line in enumerate(source.read_text().splitlines(), 1):
                 found = re.match(r'#include "runtime/(?:(.*)/)?[^/"]*"', line)
                 target = found and (found.group(1) or '.')
-                if target and target != room and target not in allowed[room]:
-                    yield f'{source.relative_to(ROOT)}:{number}: {room} may not include what lies in {target}'
+                if target and target != folder and target not in allowed[folder]:
+                    yield f'{source.relative_to(ROOT)}:{number}: {folder} may not include what lies in {target}'
 
 
 def problems_in_python():
@@ -168,7 +170,7 @@ def problems_above():
 
 
 def main():
-    problems = [*problems_in_layers(), *problems_above(), *problems_in_backends(), *problems_in_rooms(), *problems_in_runtime(),
+    problems = [*problems_in_layers(), *problems_above(), *problems_in_backends(), *problems_in_families(), *problems_in_runtime(),
                 *problems_of_names(), *problems_in_python()]
     print('\n'.join(problems) or 'layers: ok')
     sys.exit(bool(problems))

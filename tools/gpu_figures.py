@@ -86,7 +86,7 @@ def unpadded(a, model_of, log):
 
 
 def narrow(*models):
-    """8 bits beside fp16, the rows of docs/guides/precision.md that these models have."""
+    """8 bits beside fp16, the rows of docs/lab/precision.md that these models have."""
     def part(a, model_of, log):
         import gpu_narrow
         yield from gpu_narrow.rows(a, models, model_of, lambda *words: run(log, *words))

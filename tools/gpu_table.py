@@ -206,7 +206,8 @@ def text_of(results):
 
 
 def range_of(results):
-    """The least and the largest ratio over networks of some size, and what they are of: "1.33 to 2.15 times ... (card, date, commit)"."""
+    """The least and the largest ratio over networks of some size, and what they are of: "1.33 to 2.15 times ... (card, date, commit)".
+    README has no ages."""
     rival, found = results.by_row('results'), []
     for r in results.all['rows']:
         other = rival.get((PEER[r['model']], r['batch']), {})
@@ -216,7 +217,7 @@ def range_of(results):
         return 'not measured'
     own, peers = ({(card(r), when(r)[:10], r['measured']['commit']) for r in side} for side in ([r for _, r, _ in found],
                                                                                                [o for *_, o in found]))
-    told = '; '.join(f'{device}, {date}, commit {commit}{age.mark(commit)}' for device, date, commit in sorted(own))
+    told = '; '.join(f'{device}, {date}, commit {commit}' for device, date, commit in sorted(own))
     if own != peers:
         told += ",\ntorch's times of " + ' and '.join(f'{date}, commit {commit}' for _, date, commit in sorted(peers))
     ratios = [value for value, *_ in found]

@@ -72,12 +72,12 @@ class Section:
         text = self.cell(case, threads, column)
         return float(text.split()[0]) if text else None
 
-    def measured(self):
-        """Date, commit and the peers' versions, as every row repeats them."""
+    def measured(self, with_age=True):
+        """Date, commit with its age, and the peers' versions, as every row repeats them. README has no ages."""
         date = re.search(r'\d{4}-\d\d-\d\d', self.terms)[0]
         commit = re.search(r'Tenfold ([0-9a-f]{7,})', self.terms)
         versions = re.findall(r'(?:ONNX Runtime|OpenVINO) \d[\d.]*\b', self.terms)
-        told = f'{commit[1]}{age.mark(commit[1], age.CPU)}' if commit else 'commit not kept'
+        told = f"{commit[1]}{age.mark(commit[1], age.CPU) if with_age else ''}" if commit else 'commit not kept'
         return ', '.join([date, told, *(versions or ['versions not kept'])])
 
 
@@ -110,7 +110,7 @@ def readme_table(section):
         ratios = (section.ratio(case, 2, c) for c in ('to ONNX Runtime', 'to OpenVINO'))
         yield f'| {NAMES[case]} | {section.cell(case, 2, "unrounded, ms")} | ' + ' | '.join(marked(f'{r:.2f}') for r in ratios) + ' |'
     yield ''
-    yield f'{section.title}, two threads; {section.measured()}.'
+    yield f'{section.title}, two threads; measured ' + section.measured(with_age=False).replace(', ', ' at ', 1) + '.'
 
 
 def readme():

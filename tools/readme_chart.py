@@ -7,7 +7,6 @@
 import re
 import sys
 
-import age
 from performance_page import EIGHT, NAMES, ROOT, SHORT, Section
 
 CHART, TORCH = ROOT / 'docs/performance.svg', ROOT / 'docs/guides/torch.md'
@@ -56,7 +55,7 @@ def drawn():
         parts.append(f'<rect class="e{i}" x="{LEFT + i * 150}" y="26" width="12" height="12"/>'
                      f'<text x="{LEFT + i * 150 + 18}" y="36">{engine}</text>')
     notes = [f'{SHORT}, two threads, batch 1; fp32 by FMA (--noTF32), int8 where named.',
-             f'{age.without_marks(section.measured())}; medians.',
+             f'{section.measured(with_age=False)}; medians.',
              f'torch.compile: inductor, the better of with and without freezing; torch {version}, Tenfold {commit}, least times,',
              'another CPU with AVX-512 VNNI; torch modules of the same architectures instead of the ONNX files.']
     parts += [f'<text class="small" x="10" y="{y + 8 + 15 * i}">{line}</text>' for i, line in enumerate(notes)]

@@ -76,7 +76,7 @@ UNITS = [
     ('amx_s24', 'amxint8', 'amx int8', 32 / 6),              # six of the nine products of bytes
     ('conv_transpose_amx_split', 'amxbf16', 'amx', 16 / 6),  # three terms, six of nine products
     ('conv_amx_split', 'amxbf16', 'amx', 16 / 6),
-    ('conv_points_split', 'amxbf16', 'amx', 16 / 6),
+    ('conv_pointwise_split', 'amxbf16', 'amx', 16 / 6),
     ('expand_depthwise_lines', 'amxbf16', 'amx', 16 / 6),
     ('amx_whole', 'amxbf16', 'amx', 16 / 6),
     ('amx_split', 'amxbf16', 'amx', 16 / 3),                 # two terms

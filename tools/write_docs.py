@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes docs/reference/operators.md and docs/reference/cli.md from what the program says, and docs/reference/build-options.md from the
-table of BuildConfig's fields: write_docs.py TENFOLD; --check only compares, and looks for the examples of CONTRIBUTING.md in the sources.
+table of BuildConfig's fields: write_docs.py TENFOLD; --check only compares, looks for the examples of CONTRIBUTING.md in the sources, and
+counts the operators that README.md names.
 """
 import json
 import pathlib
@@ -95,6 +96,20 @@ def invented_examples():
     return [block.splitlines()[0] for block in blocks if not any(block.strip() in text for text in sources)]
 
 
+def operators_of_the_readme(program):
+    """What README.md should say of the operators and does not. ONNX's are those of the standard, as its attributes are in the sources."""
+    table = (ROOT / 'src' / 'onnx' / 'onnx_import' / 'attribute_table.cpp').read_text()
+    standard = set(re.findall(r'^ +\{"(\w+)", \d+,', table, re.MULTILINE))
+    domains = [(op['domain'], op['name']) for op in json.loads(said(program, 'ops', '--json'))]
+    count = {domain: sum(d == domain for d, _ in domains) for domain in ('com.microsoft', 'ai.onnx.ml')}
+    ours = sum(domain == 'ai.onnx' and name in standard for domain, name in domains)
+    of_onnx = f"{ours} of ONNX's {len(standard)}"
+    wanted = (f'**Operators**: {of_onnx}, {count["com.microsoft"]} of `com.microsoft`, {count["ai.onnx.ml"]} of `ai.onnx.ml`',
+              f'| {of_onnx} operators |')
+    readme = (ROOT / 'README.md').read_text()
+    return [text for text in wanted if text not in readme]
+
+
 def main():
     words = [word for word in sys.argv[1:] if word != '--check']
     if len(words) != 1:
@@ -106,6 +121,8 @@ def main():
             path.write_text(text)
         elif not path.exists() or path.read_text() != text:
             stale.append(f'docs/reference/{name}')
+    for text in operators_of_the_readme(words[0]):
+        sys.exit(f"README.md does not say '{text}'")
     for example in invented_examples():
         sys.exit(f'CONTRIBUTING.md: the example that begins with "{example}" is not what the sources say')
     if stale:

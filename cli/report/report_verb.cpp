@@ -28,7 +28,7 @@ void add_run_flags(Flags& flags, GatherOptions& o) {
              [&o](const std::string& text) { o.run.iterations = parse_int("iterations", text, 1); }});
   flags.add({"duration", "S", "... and at least S seconds (1)",
              [&o](const std::string& text) { o.run.duration_s = parse_number("duration", text, 0); }});
-  flags.add({"warmUp", "MS", "after MS milliseconds that do not count (200)",
+  flags.add({"warmUp", "MS", "warm up for MS milliseconds (200)",
              [&o](const std::string& text) { o.run.warmup_ms = parse_number("warmUp", text, 0); }});
   flags.add({"loadInputs", "SPEC", "values of inputs: name:file.npy,other:file.npy, or an .npz; default: random",
              [&o](const std::string& text) { parse_files("loadInputs", text, o.load_inputs); }});
@@ -48,7 +48,7 @@ Flags make_flags(Request& r) {
   flags.add_switch("fp16", r.gather.build.fp16, "enable FP16");
   flags.add_int("builderOptimizationLevel", r.level, "0 to 5, of a model (3); at 0 nothing is timed");
   add_build_flags(flags, r.gather.build);
-  flags.add_switch("verbose", r.gather.console.verbose, "what the build says");
+  flags.add_switch("verbose", r.gather.console.verbose, "log the build");
   flags.add_switch("help", r.help, "this text");
   return flags;
 }

@@ -133,8 +133,8 @@ TF_FIELD(LayerTypes, layer_types, {}, .key(13).request(42).kept().summary(25), T
 // It runs the first four examples of each set in `typical_inputs` (values by the name of the input). Without sets it
 // takes random values, and the log says so. What it finds is kept beside the timing cache.
 TF_FIELD(bool, check_overflow, true, .key(14).request(12).kept().summary(11), TF_C_NOT(no_overflow_check),
-         TF_FLAG_OFF("noOverflowCheck", "+with --fp16 on a GPU, do not look first for what 16 bits cannot hold (on "
-                                        "--loadInputs, or random values)"))
+         TF_FLAG_OFF("noOverflowCheck", "+with --fp16 on a GPU, do not check first for overflow of fp16 (on --loadInputs, or random "
+                                        "values)"))
 
 TF_FIELD(std::vector<NamedTensors>, typical_inputs, {},
          .key(15, "typical").request(13), TF_C_LIST(typical_inputs, typical_input_count), TF_FLAG_NONE)
@@ -151,9 +151,8 @@ TF_FIELD(std::vector<NamedTensors>, typical_inputs, {},
 // A CPU flushes denormals to zero while a plan runs. With tf32 = false it keeps them, except in products by AMX,
 // whose tiles take terms of bf16 below 2^-126 for zeros.
 TF_FIELD(bool, tf32, true, .key(16).request(14).kept().summary(5), TF_C_NOT(no_tf32),
-         TF_FLAG_OFF("noTF32", "+float32 is not rounded, denormals are kept: no TF32 on a GPU; on a CPU, where "
-                               "products of less than 64 KiB never are rounded, no Winograd, Strassen, narrower "
-                               "weights or pairs of bf16"))
+         TF_FLAG_OFF("noTF32", "+no rounding of fp32, denormals are kept: no TF32 on a GPU; on a CPU no Winograd, Strassen, narrower "
+                               "weights or bf16x2 (GEMMs of less than 64 KiB are never rounded)"))
 
 // The same permission for convolutions, transposed ones included, and for all other products; tf32 = false is for both. A
 // convolution that the builder computes as a product of matrices, such as one of patches, counts as that product.
@@ -166,12 +165,11 @@ TF_FIELD(bool, tf32_matmul, true, .key(18).request(16).kept().summary(7), TF_C_N
 // 1e-4 where bf16 follows. Without fast_exp, softmax uses the exponential of all other steps, and attention is not
 // fused.
 TF_FIELD(bool, winograd, true, .key(19).request(17).kept().summary(8), TF_C_NOT(no_winograd),
-         TF_FLAG_OFF("noWinograd", "+no convolution by Winograd's transforms on a CPU"))
+         TF_FLAG_OFF("noWinograd", "+no Winograd convolution on a CPU"))
 TF_FIELD(bool, strassen, true, .key(20).request(18).kept().summary(9), TF_C_NOT(no_strassen),
-         TF_FLAG_OFF("noStrassen", "+no product by Strassen's algorithm on a CPU"))
+         TF_FLAG_OFF("noStrassen", "+no Strassen GEMM on a CPU"))
 TF_FIELD(bool, fast_exp, true, .key(21).request(19).kept().summary(10), TF_C_NOT(no_fast_exp),
-         TF_FLAG_OFF("noFastExp", "+softmax on a CPU as the model writes it, by the exponential of all other steps; "
-                                  "attention is not fused"))
+         TF_FLAG_OFF("noFastExp", "+exact exp in softmax on a CPU; attention is not fused"))
 
 // pays where batches hold padding
 TF_FIELD(PackTokens, pack_tokens, PackTokens::no,
@@ -202,8 +200,7 @@ TF_FIELD(int, max_tactics, -1, .key(25).request(23).summary(14), TF_C_POSITIVE(m
 
 // launches to time of a candidate; 0: as many as there is time for
 TF_FIELD(int, timing_repetitions, 0, .key(26, "repetitions").request(24), TF_C_VALUE(timing_repetitions),
-         TF_FLAG_NUMBER("avgTiming", "N", "+time N launches of each candidate; default: as many as the level has "
-                                          "time for"))
+         TF_FLAG_NUMBER("avgTiming", "N", "+time N launches of each candidate; default: by optimization level"))
 
 // mask of TacticSource
 TF_FIELD(std::uint32_t, tactic_sources, kDefaultTacticSources,
@@ -227,7 +224,7 @@ TF_FIELD(std::shared_ptr<TimingCache>, timings, {}, .no_key().no_request(), TF_C
 
 // the build throws where a time is not in the cache
 TF_FIELD(bool, error_on_cache_miss, false, .no_key().request(29), TF_C_IS(error_on_cache_miss),
-         TF_FLAG_ON("errorOnTimingCacheMiss", "+fail where a time is not in the cache"))
+         TF_FLAG_ON("errorOnTimingCacheMiss", "+fail if a time is not in the timing cache"))
 
 // The longest that a build may take, in seconds; 0: as long as it takes. It is looked at between steps of the work (a
 // node, a pass, a measurement, a run on samples). A build that has taken longer throws cancelled and names its stage;
@@ -269,8 +266,8 @@ TF_FIELD(bool, hardware_compatible, false, .key(33).request(36).kept(), TF_C_IS(
 // The plan keeps what Engine::refit needs. Weights of rank 0, and integers that give shapes or quantization
 // parameters, stay fixed.
 TF_FIELD(bool, refittable, false, .key(34).request(37).summary(19), TF_C_IS(refittable),
-         TF_FLAG_ON("refit", "+a plan whose weights can be replaced without a rebuild; scalars and quantization "
-                             "parameters stay fixed"))
+         TF_FLAG_ON("refit", "+build a refittable plan: weights can be replaced without a rebuild, except scalars and quantization "
+                             "parameters"))
 
 // For tests: the builder chooses tactics, layouts and cuts by this seed instead of by time. 0: by time.
 TF_FIELD(std::uint64_t, random_choices, 0,

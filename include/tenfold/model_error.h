@@ -49,7 +49,7 @@ class TENFOLD_API ModelError : public Error {
 };
 
 // Imports the file as a build with this configuration would (profiles fix shapes, plug-ins give operators), and builds
-// nothing. Returns an empty list if the model is sound and supported. Throws Error (io, out_of_memory,
+// nothing. Returns an empty list if the model is valid and supported. Throws Error (io, out_of_memory,
 // invalid_argument) if nothing can be said of the model. Thread safe.
 TENFOLD_API std::vector<ModelProblem> check_model(const std::string& path, const BuildConfig& config);
 TENFOLD_API std::vector<ModelProblem> check_model(std::span<const std::byte> onnx, const BuildConfig& config);

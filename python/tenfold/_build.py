@@ -115,7 +115,7 @@ def metadata(model: Any) -> _native.ModelMetadata:
 
 
 def check(model: Any, **options: Unpack[BuildOptions]) -> list[_native.ModelProblem]:
-    """All that is wrong with a model (a path, bytes, an onnx.ModelProto); an empty list: it is sound and supported."""
+    """All that is wrong with a model (a path, bytes, an onnx.ModelProto); an empty list: it is valid and supported."""
     return _native.check(_model(model), put_plugins(dict(options)))
 
 

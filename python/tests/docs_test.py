@@ -22,7 +22,8 @@ class Blocks(Case):
         self.assertTrue(blocks)
         names = {}
         for block in blocks:
-            names.update(x=batch(rows), y=np.zeros((rows, 4), np.float32))
+            if rows:   # what the page takes for given
+                names.update(x=batch(rows), y=np.zeros((rows, 4), np.float32))
             exec(compile(block, page, 'exec'), names)
             yield names
 
@@ -39,16 +40,10 @@ class Blocks(Case):
         self.near(fourth['y'], batch() + np.sin(batch() / 2) ** 2 * 2)
         self.near(fifth['y'], truth(batch()), 1e-3)
 
-    def test_the_readme_counts_operators(self):
-        text = (ROOT / 'README.md').read_text()
-        said = re.search(r'\*\*Operators\*\*: (\d+) of ONNX, (\d+) of `com.microsoft`, (\d+) of `ai.onnx.ml`', text)
-        found = [domain for domain, *_ in tenfold.supported_operators()]
-        self.assertEqual([int(n) for n in said.groups()], [found.count(d) for d in ('ai.onnx', 'com.microsoft', 'ai.onnx.ml')])
-        self.assertIn(f'| {len(found)} operators |', text)
-
     def test_the_readme(self):
-        (names,) = (dict(names) for names in self.run_blocks('README.md', 1))
-        self.near(names['y'], truth(batch(1)), 1e-3)
+        """It needs nothing but model.onnx."""
+        (names,) = (dict(names) for names in self.run_blocks('README.md', None))
+        self.near(names['y'], truth(names['x']['x']), 1e-3)
         self.near(tenfold.load(self.path('model.plan'))(batch(1)), truth(batch(1)), 1e-3)
         self.assertEqual(set(PROFILE), {b.name for b in names['engine'].bindings if b.is_input})
 

@@ -116,7 +116,7 @@ class Folders(Case):
         head = RandomEncoder(self.path('head'), 'bert', 1)
         head.save('modules.json', [MODULES[0], MODULES[2]])
         head.save('2_Dense/config.json', DENSE)
-        self.refused(tenfold.Unsupported, ['behind a classification head', 'Dense'], CrossEncoder, head.folder, **QUICK)
+        self.refused(tenfold.Unsupported, ['after a classification head', 'Dense'], CrossEncoder, head.folder, **QUICK)
         head.save('modules.json', [MODULES[0]])
         head.save('config_sentence_transformers.json', {'activation_fn': 'torch.nn.modules.activation.ReLU'})
         self.refused(tenfold.InvalidModel, ["'torch.nn.modules.activation.ReLU'", 'Sigmoid'], CrossEncoder(head.folder, **QUICK).predict,

@@ -98,7 +98,7 @@ class Commands(PatternCase):
         broken = self.write('broken.onnx', 'no model')
         for code, words, said in ((1, ['--onnx', alone, '--int8'], 'calibration dataset: windows'),
                                   (1, ['--onnx', broken], 'Failed to parse ONNX model'),
-                                  (2, ['--onnx', alone, '--max_workspace=12Q'], "'12Q' is no size")):
+                                  (2, ['--onnx', alone, '--max_workspace=12Q'], "'12Q' is not a size")):
             found, _, reported = self.command(build, *words, '--engine', self.path('none.engine'))
             self.assertEqual((found, 'Traceback' in reported), (code, False), reported)
             self.assertIn(said, reported)

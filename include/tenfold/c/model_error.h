@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 /* Imports the file as a build with this configuration would, and builds nothing. TENFOLD_OK with an empty list means
- * that the model is sound and supported. Another status means that nothing can be said of the model. */
+ * that the model is valid and supported. Another status means that nothing can be said of the model. */
 TENFOLD_API tenfold_status tenfold_model_check(const char* onnx_path, const tenfold_build_config* config, tenfold_problems** problems);
 /* Gives the problems of this thread's last call that failed. The list is empty if the model was not the reason. */
 TENFOLD_API tenfold_status tenfold_last_problems(tenfold_problems** problems);

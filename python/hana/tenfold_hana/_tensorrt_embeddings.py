@@ -194,9 +194,9 @@ class TensorRTEmbeddings(Benchmarks, Embeddings):
             raise _OwnEngine(engine)
         self.precision = taken_precision(engine, self.requested_precision)
         if self.precision != self.requested_precision:
-            why = f'{self.device} has no products of {self.requested_precision}, or they did not pay'
+            why = f'{self.device} has no {self.requested_precision} GEMMs, or they were not faster'
             if self.requested_precision == 'int8':
-                why = 'int8 is not within its budget, a cosine of 0.99 on the calibration texts, or no quicker'
+                why = 'int8 is not within its budget, a cosine of 0.99 on the calibration texts, or not faster'
             log.warning('the engine is %s, not %s: %s', self.precision, self.requested_precision, why)
         return engine
 

@@ -84,7 +84,7 @@ std::string precision_in_words(const BuildReport& report) {
   const auto& c = report.calibration;
   const bool dynamic = c && c->method == quant::kDynamic;
   if (dynamic || (c && c->values > 0)) {
-    if (dynamic) out += "; rows of products quantized as they run";
+    if (dynamic) out += "; rows quantized at run time";
     else if (c->samples > 0) out += cat("; calibrated by ", c->method, " on ", c->samples, " samples");
     else out += "; calibrated by a cache";
     std::string corrections;

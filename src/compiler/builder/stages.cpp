@@ -99,7 +99,7 @@ void expect_types(const BuildConfig& config) {
   require(!types.empty(), ErrorKind::invalid_argument, "Calibration::types is empty: i8 or f8e4m3fn is needed");
   for (const DType type : types) {
     require(type == DType::i8 || type == DType::f8e4m3fn, ErrorKind::invalid_argument, "Calibration::types has ", name(type),
-            ": i8 and f8e4m3fn are what products may become");
+            ": i8 and f8e4m3fn are the types that layers can be quantized to");
     const bool integers = type == DType::i8;
     require(integers ? config.int8 : config.fp8, ErrorKind::invalid_argument, "calibration to ", name(type), " needs ",
             integers ? "BuildConfig::int8 = true" : "BuildConfig::fp8 = true");
@@ -137,7 +137,7 @@ void Stages::check(const ir::Graph& graph) const {
   for (const std::string& name : config.disabled_passes) {
     std::string list;
     for (const std::string& one : known) list += (list.empty() ? "" : ", ") + one;
-    require(known.count(name), ErrorKind::invalid_argument, "there is no pass '", name, "' to switch off; there are ", list);
+    require(known.count(name), ErrorKind::invalid_argument, "there is no pass '", name, "' to disable; the passes are ", list);
   }
   require(config.newest_row.empty() || backends::traits_of(device).host_arithmetic, ErrorKind::unsupported,
           "newest_row is for CPUs, whose runs can be divided: build without it for this device");

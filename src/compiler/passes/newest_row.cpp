@@ -196,7 +196,7 @@ NewestRow parse_newest_row(const std::string& text) {
   const char* const from = colon == std::string::npos ? end : text.data() + colon + 1;
   const auto [at, wrong] = std::from_chars(from, end, row.axis);
   require(colon != std::string::npos && colon > 0 && wrong == std::errc() && at == end && row.axis >= 0, ErrorKind::invalid_argument,
-          "newest_row is '", text, "', an input and the axis of its rows were expected, as x:1");
+          "newest_row is '", text, "', expected an input and the axis of its rows, such as x:1");
   row.input = text.substr(0, colon);
   return row;
 }

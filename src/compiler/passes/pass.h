@@ -1,6 +1,6 @@
 // Pass: one rule family that rewrites a graph, and the manager that runs a list of them.
 //
-// A pass file is passes/rules/<stem>.cpp and defines `Pass pass_<stem>()`; pipeline.h has their order. Its header comment
+// A pass file is passes/rules/<stem>.cpp and defines `Pass pass_<stem>()`; pipeline.cpp has their order. Its header comment
 // carries a picture: `before:` and `after:` blocks in the graph's text form (and `kept:` blocks that must stay as they are), which
 // tests/pictures_test.cpp parses, runs, compares, and executes on random data. See CONTRIBUTING.md.
 #pragma once

@@ -151,11 +151,11 @@ void infer_epilogue(Node& node) {
   const auto own = static_cast<std::size_t>(node.anchor_inputs);
   validate(
       node.anchor_inputs >= 0 && own <= node.inputs.size() && body.inputs.size() == node.inputs.size() - own + 1 && !body.outputs.empty(),
-      "the body behind it has ", body.inputs.size(), " inputs, of ", node.inputs.size(), " operands ", node.anchor_inputs, " are its own");
-  validate(body.inputs[0] == type.dtype, "the body behind it takes ", name(body.inputs[0]), ", it gives ", name(type.dtype));
+      "its epilogue has ", body.inputs.size(), " inputs, of ", node.inputs.size(), " operands ", node.anchor_inputs, " are its own");
+  validate(body.inputs[0] == type.dtype, "its epilogue takes ", name(body.inputs[0]), ", it gives ", name(type.dtype));
   for (std::size_t i = own; i < node.inputs.size(); ++i) {
     validate(node.inputs[i] && node.inputs[i]->dtype() == body.inputs[i - own + 1], "operand ", i, " is ",
-          node.inputs[i] ? name(node.inputs[i]->dtype()) : "missing", ", the body behind it takes ", name(body.inputs[i - own + 1]));
+          node.inputs[i] ? name(node.inputs[i]->dtype()) : "missing", ", its epilogue takes ", name(body.inputs[i - own + 1]));
     type.dims = broadcast(type.dims, node.inputs[i]->dims());
   }
   type.dtype = body.type_of(body.outputs[0]);

@@ -135,7 +135,7 @@ struct OpDef {
   Body (*scalar)(const Node& node) = nullptr;
   // A fused operator as the operators that it stands for: adds them in front of `node`, over its operands, and gives what its results
   // are then. Its reference kernel (ops/fused/fused_common.h) and the tuner's other choice (`autotuned`) follow from it.
-  std::vector<Value*> (*expand)(Graph& graph, Node& node) = nullptr;
+  std::vector<Value*> (*decompose)(Graph& graph, Node& node) = nullptr;
   OpTraits traits = {};                                 // what code asks that is to know no operator by name
   bool pure = true;                                     // false: random, not to be folded or merged
   bool returns = true;                                  // false: the kernel only throws; its results are never made room for

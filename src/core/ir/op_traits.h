@@ -51,7 +51,7 @@ struct OpTraits {
   bool accumulates = false;   // gives sums of 8-bit products, in a wider type
   bool narrows = false;       // computes on operands of 16 bits what it computes on f32; pointwise operators do without saying so
   bool strided = false;       // its kernels read slices in place
-  bool autotuned = false;     // the tuner times `expand` against it, and takes the quicker (tune/choice/unfuse.h)
+  bool autotuned = false;     // the tuner times its decomposition, too, and takes the faster (tune/choice/unfuse.h)
 };
 
 }  // namespace tenfold::ir

@@ -66,7 +66,7 @@ char Scanner::byte() {
   const std::size_t digits = std::min<std::size_t>(2, text_.size() - at_ - 1);
   const char* const first = text_.data() + at_ + 1;
   const auto [end, error] = std::from_chars(first, first + digits, value, 16);
-  if (error != std::errc() || end != first + 2) bad("two hexadecimal digits expected behind \\x");
+  if (error != std::errc() || end != first + 2) bad("two hexadecimal digits expected after \\x");
   at_ += 2;
   return static_cast<char>(value);
 }

@@ -79,7 +79,7 @@ void check_places(std::uint64_t size, const std::vector<Section>& sections, Piec
     for (const Section& other : sections) need(&other == &s || other.id != s.id, "the plan has section ", id, " twice");
     end = s.offset + s.bytes;
   }
-  need(end == size, "the plan has bytes behind its last section");
+  need(end == size, "the plan has bytes after its last section");
 }
 void check_places(Bytes file, const std::vector<Section>& sections) {
   check_places(file.size(), sections, [&](std::uint64_t at, std::uint64_t bytes) { return file.subspan(at, bytes); });

@@ -22,7 +22,7 @@ void verify_tables(const Plan& plan) {
   std::int32_t inputs = 0, outputs = 0;
   std::set<std::string> names[2];   // an output that is an input has its name
   for (const Binding& b : plan.bindings) {
-    must(!b.is_input || outputs == 0, "input '", b.name, "' stands behind an output");
+    must(!b.is_input || outputs == 0, "input '", b.name, "' stands after an output");
     ++(b.is_input ? inputs : outputs);
     must(names[b.is_input].insert(b.name).second, "two ", b.is_input ? "inputs" : "outputs", " are named '", b.name, "'");
     if (b.default_constant == -1) continue;
@@ -149,7 +149,7 @@ void verify_step(const VerifyScope& scope, const Program& program, const Step& s
       verify_overlaps(scope, step);   // asks the tactic, which must be able to trust the problem
       break;
     case StepKind::host:
-      must(!step.has_body || scope.registry.get(step.op).traits.region, "a host step with a body behind it");
+      must(!step.has_body || scope.registry.get(step.op).traits.region, "a host step with an epilogue");
       // Loops keep their graphs in attributes; the interpreter infers every type afresh and compares each result with its room.
       if (step.attributes.has("graphs"))
         must(scope.registry.get(step.op).traits.control != ir::Control::none, "it has graphs but is no control flow");

@@ -40,7 +40,7 @@ void verify_at_corners(const VerifyScope& scope, const Operand& o, Capacity&& ca
     must(!range || !capacity || range->empty() || (range->first >= 0 && range->end <= *capacity), "an operand at ", place(o),
          " ends at byte ", range ? range->end : 0, " of ", capacity.value_or(0));
   }
-  must(o.at.offset <= largest, "an operand at ", place(o), " starts behind the ", largest, " bytes there");
+  must(o.at.offset <= largest, "an operand at ", place(o), " starts after the ", largest, " bytes there");
 }
 
 // Inside fixed memory over the whole box; a growing buffer is sized in the run, where the runtime compares again.
@@ -56,7 +56,7 @@ void verify_extent(const VerifyScope& scope, const Program& program, const Opera
   }
   const std::int64_t capacity = o.at.space == Space::weights ? scope.plan.constants[index].bytes : program.arena_bytes;
   const ByteRange range = byte_range(o, scope.dims, scope.box);
-  must(o.at.offset <= capacity, "an operand at ", place(o), " starts behind the ", capacity, " bytes there");
+  must(o.at.offset <= capacity, "an operand at ", place(o), " starts after the ", capacity, " bytes there");
   must(range.empty() || (range.first >= 0 && range.end <= capacity), "an operand at ", place(o), " reaches from byte ", range.first, " to ",
        range.end, " of ", capacity);
 }

@@ -101,9 +101,9 @@ TEST(Verify, OperandsStayInTheirSpace) {
 
 // Nothing may be read there, but a kernel that looks at a first element all the same must find memory of the plan.
 TEST(Verify, EmptyOperandsStartInTheirSpaceToo) {
-  expect_refused("starts behind the 512 bytes", [](Program& g) { make_empty(g, g.steps[0].out[0]).at.offset = 516; });
-  expect_refused("starts behind the 16 bytes", [](Program& g) { make_empty(g, g.steps[1].in[1]).at.offset = 1 << 20; });
-  expect_refused("starts behind the 128 bytes", [](Program& g) { make_empty(g, g.steps[0].in[0]).at.offset = INT64_MAX - 3; });
+  expect_refused("starts after the 512 bytes", [](Program& g) { make_empty(g, g.steps[0].out[0]).at.offset = 516; });
+  expect_refused("starts after the 16 bytes", [](Program& g) { make_empty(g, g.steps[1].in[1]).at.offset = 1 << 20; });
+  expect_refused("starts after the 128 bytes", [](Program& g) { make_empty(g, g.steps[0].in[0]).at.offset = INT64_MAX - 3; });
 }
 
 TEST(Verify, WritesOnlyWhatMayBeWritten) {
@@ -188,9 +188,10 @@ TEST(Verify, BodiesTakeTheTypesOfTheirOperands) {
   };
   expect_refused("tactic 'sample' computes Region", with_body({DType::f32, DType::f32}));   // nothing is wrong with the body
   expect_refused("the body behind it takes f64, it gives f32", with_body({DType::f64, DType::f32}));
-  expect_refused("operand 1 is f32, the body behind it takes f64", with_body({DType::f32, DType::f64}));
+  expect_refused("operand 1 is f32, its epilogue takes f64", with_body({DType::f32, DType::f64}));
   expect_refused("its body has 1 inputs, 2 are given", with_body({DType::f32}));
-  expect_refused("a host step with a body", [&](Program& g) { with_body({DType::f32, DType::f32})(g), g.steps[1].kind = StepKind::host; });
+  expect_refused("a host step with an epilogue",
+                 [&](Program& g) { with_body({DType::f32, DType::f32})(g), g.steps[1].kind = StepKind::host; });
 }
 
 TEST(Verify, BranchesGiveTheirBodiesWhatTheyExpect) {
@@ -249,7 +250,7 @@ TEST(Verify, GrowingBuffersAreUsedOnceTheirSizeIsKnown) {
   expect_refused("growing buffer has dim", changed([](Program& g) { g.grown[0] = 6; }));
   expect_refused("ends at byte", changed([](Program& g) { g.grown[1] = 4; }));
   expect_refused("ends at byte", changed([](Program& g) { g.steps[1].out[0].at.offset = 8; }));
-  expect_refused("starts behind", changed([](Program& g) { make_empty(g, g.steps[1].in[0]).at.offset = std::int64_t{1} << 50; }));
+  expect_refused("starts after", changed([](Program& g) { make_empty(g, g.steps[1].in[0]).at.offset = std::int64_t{1} << 50; }));
   expect_refused("shape of an input", changed([](Program& g) { g.inputs[0].dims[0] = 4; }));
 }
 

@@ -219,12 +219,12 @@ std::string Importer::missing(const std::string& domain, const std::string& op, 
     if (known.domain != domain) elsewhere = cat("; the domain '", known.domain.empty() ? "ai.onnx" : known.domain, "' has it");
     else since = known.since;
   }
-  if (since > opset) return cat("known from opset ", since, " on; its form of opset ", opset, " would have to be added");
+  if (since > opset) return cat("supported from opset ", since, " on, and the model uses opset ", opset);
   if (domain == "ai.onnx.preview.training" || domain == "ai.onnx.training")
     return cat("the operator '", op, "' of the domain '", domain, "' is training, and plans compute what is trained: export the model for ",
                "inference, without its optimizer and gradients");
   return cat("there is no operator '", op, "'", domain.empty() ? "" : " in domain '" + domain + "'", elsewhere,
-             elsewhere.empty() ? "; it would have to be added to Tenfold or given by a plug-in" : "");
+             elsewhere.empty() ? "; a plug-in can add it (BuildConfig::plugins, --plugins=FILE)" : "");
 }
 
 std::vector<ir::Value*> Importer::call(const onnx::FunctionProto& function, Scope& scope, const std::string& name,

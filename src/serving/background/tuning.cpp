@@ -38,7 +38,7 @@ void ModelEngines::Impl::tune(Place& place) {
   } catch (const std::exception& error) {
     failure = error.what();
   } catch (...) {
-    failure = "a function that was to be told of the build threw what is no std::exception";
+    failure = "a build callback threw something other than a std::exception";
   }
   if (!failure.empty()) tell_of_failure(ranges, failure);
   const Lock lock(worker.mutex());

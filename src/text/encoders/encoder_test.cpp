@@ -241,7 +241,7 @@ TEST(Safetensors, RefusesHolesAndOverlaps) {
     const std::string file = std::string(reinterpret_cast<const char*>(&length), 8) + table + std::string(bytes, '\0');
     return refusal([&] { read_table(file, file.size(), "t"); }, ErrorKind::invalid_model);
   };
-  EXPECT_SAYS(read(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})", 12), "behind a hole");
+  EXPECT_SAYS(read(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})", 12), "after a hole");
   EXPECT_SAYS(read(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", 8),
               "inside the one before it");
   EXPECT_SAYS(read(R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", 8), "needs 12");

@@ -55,7 +55,7 @@ Model read_model(const std::string& path) {
   if (model.architecture) model.weights = Weights::read(model.folder.transformer);
   if (model.architecture && !model.weights && model.folder.onnx.empty()) no_weights(model.folder);
   if (model.folder.is_classifier() && !model.folder.modules.empty())
-    fail(ErrorKind::unsupported, "'" + path + "/modules.json': behind a classification head no module is supported, and it has " +
+    fail(ErrorKind::unsupported, "'" + path + "/modules.json': modules after a classification head are not supported, and it has " +
                                      model.folder.modules.front().type);
   if (!model.weights) {
     model.architecture = nullptr;

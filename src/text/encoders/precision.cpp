@@ -117,7 +117,7 @@ Graded build_graded(const PrecisionWish& wish, const OutputRequest& request, con
   }
   const std::vector<std::size_t> places = usable(*wish.samples, request);
   if (places.empty())
-    fail(ErrorKind::invalid_argument, "calibration_texts: none of them has a token behind the prompt; give texts like those to come");
+    fail(ErrorKind::invalid_argument, "calibration_texts: none of them has a token after the prompt; give typical texts");
   Graded best{build_reference(network, config)};
   const Engine reference = best.engine;
   for (const std::string& method : methods_for(config)) {
@@ -141,7 +141,7 @@ Graded build_graded(const PrecisionWish& wish, const OutputRequest& request, con
   best.engine = build(network, wide);
   const bool judged = best.int8_cosine >= 0, must = wish.precision == EncoderPrecision::int8;
   say(config, judged || must ? Severity::warning : Severity::info,
-      std::string(judged ? "int8 is not near enough" : "no product is computed in int8 on this device") + ", so that " +
+      std::string(judged ? "int8 is not accurate enough" : "this device has no int8 GEMMs") + ", so that " +
           precision_of(best.engine) + " is taken");
   return best;
 }

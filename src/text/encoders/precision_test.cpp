@@ -57,7 +57,7 @@ TEST_F(Precision, Int8IsTakenWhereItIsNear) {
   EXPECT_EQ(work.precision, "int8");
   EXPECT_NEAR(work.int8_cosine, near, 1e-5);
   EXPECT_LT(near, 1 - 1e-6) << "these are vectors of fp32";
-  EXPECT_EQ(reported_.find("not near enough"), std::string::npos) << reported_;
+  EXPECT_EQ(reported_.find("not accurate enough"), std::string::npos) << reported_;
 }
 
 TEST_F(Precision, WhatIsTooFarIsTold) {
@@ -67,7 +67,7 @@ TEST_F(Precision, WhatIsTooFarIsTold) {
   EXPECT_NE(work.precision, "int8");
   EXPECT_GT(work.int8_cosine, 0.5);
   EXPECT_LT(work.int8_cosine, 1);
-  EXPECT_NE(reported_.find("int8 is not near enough, so that " + work.precision + " is taken"), std::string::npos) << reported_;
+  EXPECT_NE(reported_.find("int8 is not accurate enough, so that " + work.precision + " is taken"), std::string::npos) << reported_;
 }
 
 TEST_F(Precision, WithoutTextsExamplesAreTaken) {

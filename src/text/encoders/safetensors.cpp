@@ -140,7 +140,7 @@ std::vector<Entry> entries_of(std::string_view file, std::size_t size, const std
   if (length > kTableLimits.bytes)
     refuse("its table has " + std::to_string(length) + " bytes; " + std::to_string(kTableLimits.bytes) + " are the most");
   if (length > size - kHead || length > file.size() - kHead)
-    refuse("its table of " + std::to_string(length) + " bytes ends behind the file's " + std::to_string(size));
+    refuse("its table of " + std::to_string(length) + " bytes ends after the file's " + std::to_string(size));
   body = kHead + static_cast<std::size_t>(length);
   const nlohmann::json table = tokenizing::parsed(file.substr(kHead, static_cast<std::size_t>(length)), what + ": its table", kTableLimits);
   if (!table.is_object()) fail(ErrorKind::invalid_model, what + ": its table is no JSON object");
@@ -158,7 +158,7 @@ void check_places(const std::vector<Entry>& entries, std::uint64_t bytes, const 
   for (const Entry& e : entries) {
     if (e.begin != at)
       fail(ErrorKind::invalid_model, what + ": tensor '" + e.name + "' begins at byte " + std::to_string(e.begin) +
-                                         (e.begin < at ? ", inside the one before it, which ends at " : ", behind a hole from byte ") +
+                                         (e.begin < at ? ", inside the one before it, which ends at " : ", after a hole from byte ") +
                                          std::to_string(at) + "; save the file anew");
     at = e.end;
   }

@@ -67,7 +67,7 @@ void TextReader::tell(const Part& part) const {
   truncated_ += static_cast<std::int64_t>(part.cut);
   if (log_ && !reported_.exchange(true))
     log_(Severity::warning, "text " + std::to_string(part.first_cut) + " has " + std::to_string(part.length) + " tokens and is cut to " +
-                                std::to_string(max_tokens_) + "; further ones are counted and not told");
+                                std::to_string(max_tokens_) + "; further ones are counted and not logged");
 }
 
 // Several threads take parts in their order; `out` and what is told do not depend on how many there are.

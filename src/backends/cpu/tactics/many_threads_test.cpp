@@ -7,7 +7,7 @@ namespace tenfold::backends {
 Tactic cpu_conv_amx_bf16();
 Tactic cpu_conv_amx_split();
 Tactic cpu_conv_igemm();
-Tactic cpu_conv_points_split();
+Tactic cpu_conv_pointwise_split();
 Tactic cpu_conv_winograd();
 namespace {
 
@@ -40,7 +40,7 @@ TEST(ManyThreads, FineBlockingsOfF32) {
 
 TEST(ManyThreads, FineBlockingsOnAmx) {
   if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
-  check(cpu_conv_points_split(), "f32[1,96,7,7] f32[500,96,1,1]!", {{49, 32, 0}, {25, 16, 1}, {13, 64, 0}}, 1e-6);
+  check(cpu_conv_pointwise_split(), "f32[1,96,7,7] f32[500,96,1,1]!", {{49, 32, 0}, {25, 16, 1}, {13, 64, 0}}, 1e-6);
   check(cpu_conv_amx_split(), "f32[1,96,7,7] f32[500,96,1,1]!", {{64, 32, 1, 1, 0}, {32, 64, 0, 1, 0}}, 1e-6);
   check(cpu_conv_amx_split(), "f32[1,40,7,7] f32[500,40,3,3]! pads=[1,1,1,1]", {{7, 32, 1, 1, 0}, {2, 64, 0, 1, 0}}, 1e-6);
 }

@@ -88,7 +88,7 @@ std::string advice_on(const Layer& layer, DType type, double max_error) {
   const double saves = value_in(layer.milliseconds, layer.types.back()) - value_in(layer.milliseconds, narrow);
   const double share = value_in(layer.error, narrow) / max_error;
   constexpr double kMuch = 0.25;
-  if (type != narrow && saves <= 0) return cat("no quicker in ", name(narrow), ": nothing is lost by ", name(type));
+  if (type != narrow && saves <= 0) return cat("not faster in ", name(narrow), ": ", name(type), " costs no time");
   if (share > 1)
     return cat("over the budget by itself in ", name(narrow), " (", percent(share),
                " of it): needs a wider type, other ranges "

@@ -60,7 +60,7 @@ void tell(const CalibrationReport& report, const Log& log) {
   std::string names;
   for (const std::string& name : report.without_range) names += (names.empty() ? "'" : ", '") + name + "'";
   if (!names.empty())
-    log(Severity::warning, "calibration knows nothing but zeros, or nothing at all, of ", names, ": products of them stay in floats");
+    log(Severity::warning, "calibration has only zeros, or no values, for ", names, ": layers that read them stay in floats");
   log(Severity::info, "calibration: ", report.values, " values by ", report.method, ", ", report.samples, " samples in ", report.seconds,
       " s");
 }
@@ -185,7 +185,7 @@ quant::Ranges calibrated(const ir::Graph& graph, const std::vector<plan::Range>&
   const std::set<std::string> requested = values_to_observe(graph, placing);
   const Log log(config.log);
   if (requested.empty()) {
-    log(Severity::warning, "calibration found no product that 8 bits could stand for: nothing was run");
+    log(Severity::warning, "calibration found no layer that int8 could compute: nothing was run");
     return {};
   }
   for (const std::string& name : config.calibration->corrections)

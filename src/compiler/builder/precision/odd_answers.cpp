@@ -50,7 +50,7 @@ std::optional<OddAnswer> odd_answer(const InputSet& sample, const std::vector<st
     for (const auto& [input, x] : sample)
       if (const Odd given = odd_of(x); given.nan || given.high || (given.low && (odd.nan || odd.high)))
         return OddAnswer{true, cat("input '", input, "' holds ", reported(given, x), ", and by it output '", outputs[o],
-                                   "' of the model in f32 holds ", reported(odd, y), ": mend this sample, or leave it out")};
+                                   "' of the model in f32 holds ", reported(odd, y), ": fix this sample, or leave it out")};
     if (odd.nan)
       return OddAnswer{false, cat("output '", outputs[o], "' of the model in f32 holds ", reported(odd, y),
                                   ", though the sample is finite: the model has no answer to it, so leave it out")};

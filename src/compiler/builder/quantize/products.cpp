@@ -46,7 +46,7 @@ class Teller {
 };
 
 std::string why_left(const onnx::NodeProto& proto, const ir::Node* node) {
-  if (!may_be_quantized(proto)) return cat("there is no product of integers for ", proto.op_type);
+  if (!may_be_quantized(proto)) return cat("there is no integer kernel for ", proto.op_type);
   if (!node) return "their results are constant, or nobody reads them";
   if (const std::string why = quant::why_wide(*node); !why.empty()) return why;
   if (!ir::all_finite(node->in(1)->constant->tensor)) return "their weights hold NaN or infinity";
@@ -66,7 +66,7 @@ std::set<std::size_t> products_named(const onnx::GraphProto& graph, const std::v
   std::set<std::size_t> places;
   for (const std::string& pattern : patterns) {
     require(std::count(pattern.begin(), pattern.end(), '*') <= 1, ErrorKind::invalid_argument, "'", pattern,
-            "' is to leave out products, but has more than one '*'");
+            "' of the excluded names has more than one '*'");
     std::vector<std::string> names;
     bool any = false;
     for (std::size_t i = 0; i < graph.node.size(); ++i) {
@@ -75,7 +75,7 @@ std::set<std::size_t> products_named(const onnx::GraphProto& graph, const std::v
       if (fits(names.back(), pattern)) places.insert(i), any = true;
     }
     const std::string near = nearest(pattern, names);
-    require(any, ErrorKind::invalid_argument, "'", pattern, "' is to leave out products, but no Conv, Gemm or MatMul of the model's graph ",
+    require(any, ErrorKind::invalid_argument, "'", pattern, "' excludes nothing: no Conv, Gemm or MatMul of the model's graph ",
             "has such a name", near.empty() ? names.empty() ? "; it has none" : cat("; the first is '", names.front(), "'")
                                             : cat("; did you mean '", near, "'?"));
   }

@@ -127,7 +127,7 @@ class Quantizer {
     WhyLeft left = rewriting->why_left();
     for (const std::size_t place : excluded_) left[place] = "they are excluded";
     tell_products(model_, graph, nodes, left, made.quantized, report_);
-    require(!made.quantized.empty(), ErrorKind::unsupported, "has no product that can be quantized", reasons());
+    require(!made.quantized.empty(), ErrorKind::unsupported, "has no GEMM or convolution that can be quantized", reasons());
     if (!config_.budget) return made;
     const Places wide = kept_in_floats(
         source, config_, products(made.quantized), type_name(options_.type),

@@ -36,8 +36,8 @@ class Search {
           products_.size() - 1, predicted() - 1, [&](std::size_t i) { return within(i + 1); }, [&] { return go_on(); });
     };
     const std::size_t most = products_.empty() ? 0 : 1 + search();   // a user's metric may find fault with a file that is the model
-    require(most < products_.size(), ErrorKind::unsupported, "has no product that can be quantized within an error of ", bounds(),
-            report_.plans.empty() ? "" : cat(": with all of them it is ", report_.plans.front().error));
+    require(most < products_.size(), ErrorKind::unsupported, "has no GEMM or convolution that can be quantized within an error of ",
+            bounds(), report_.plans.empty() ? "" : cat(": with all of them it is ", report_.plans.front().error));
     return taken(most);
   }
 
@@ -61,7 +61,7 @@ class Search {
   }
   bool within(std::size_t count) {
     const Judged judged = checks_.judge(engine_with_(in_floats(count)));
-    BudgetPlan plan{.name = count == 0 ? type_ : cat(count, " of ", products_.size(), " products in floats")};
+    BudgetPlan plan{.name = count == 0 ? type_ : cat(count, " of ", products_.size(), " layers in floats")};
     const double unit = config_.budget->max_error;
     plan.error = judged.share * unit, plan.low = judged.low * unit, plan.high = judged.high * unit, plan.within = judged.within();
     report_.plans.push_back(plan), counts_.push_back(count);

@@ -36,17 +36,17 @@ std::vector<std::string> refused_precisions(const ir::Graph& graph, const BuildC
     refused.push_back(cat("fp16 was allowed, but this GPU (sm_", device.arch, ") is slow in it before sm_60: f32 is used"));
   if (traits.half_values) {
     if (config.fp8 && !traits.float8_gemm && has_float8(graph))
-      refused.push_back(cat("this GPU (sm_", device.arch, ") has no products of e4m3, sm_", backends::kFirstArchWithFloat8,
+      refused.push_back(cat("this GPU (sm_", device.arch, ") has no e4m3 GEMMs, sm_", backends::kFirstArchWithFloat8,
                             " is the first with them: those that the model quantizes so compute in wider floats"));
     if (wants_float8(config) && !traits.float8_gemm)
-      refused.push_back(cat("fp8 was allowed, but this GPU (sm_", device.arch, ") has no products of e4m3; sm_",
+      refused.push_back(cat("fp8 was allowed, but this GPU (sm_", device.arch, ") has no e4m3 GEMMs; sm_",
                             backends::kFirstArchWithFloat8, " is the first with them"));
     return refused;
   }
   if (!traits.host_arithmetic) return refused;
   if (has_float8(graph))
-    refused.emplace_back("CPUs have no products of e4m3: those that the model quantizes so compute in f32, on rounded operands");
-  if (wants_float8(config)) refused.emplace_back("fp8 was allowed, but CPUs have no products of e4m3; --int8 is for them");
+    refused.emplace_back("CPUs have no e4m3 GEMMs: layers that the model quantizes to e4m3 compute in f32, on rounded operands");
+  if (wants_float8(config)) refused.emplace_back("fp8 was allowed, but CPUs have no e4m3 GEMMs; use --int8");
   if (config.fp16)
     refused.emplace_back(
         "fp16 was allowed, but CPUs here have no fp16 arithmetic that pays: f32 is used; bf16 saves time on one that has AMX");
@@ -89,7 +89,7 @@ void tell_of_products(const ir::Graph& graph, bool quantized, const Log& log) {
     if (traits.accumulates && traits.product != ir::Product::none) ++(is_float(n->in(0)->dtype()) ? floats8 : integers);
     else floats += traits.product != ir::Product::none && n->in(1)->is_constant();
   }
-  log(Severity::info, "of the quantized model's products with weights ", integers, " compute in int8, ", floats8, " in e4m3, ", floats,
+  log(Severity::info, "of the quantized model's GEMMs and convolutions ", integers, " compute in int8, ", floats8, " in e4m3, ", floats,
       " in floats, because they are not quantized on both sides or not as tensor cores take it");
 }
 

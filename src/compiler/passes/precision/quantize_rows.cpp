@@ -59,7 +59,7 @@ class Rows {
  private:
   void quantize(ir::Node& n) {
     Value* w = n.in(1);
-    ir::fix(*w->constant, "rounded to 8 bits, for a product whose rows are quantized as they run");
+    ir::fix(*w->constant, "rounded to int8, for a GEMM whose rows are quantized at run time");
     const bool float8 = form_.type == DType::f8e4m3fn;
     quant::QuantizedWeights weights =
         quant::quantize_weights(w->constant->tensor, 1, float8 ? quant::WeightForm::e4m3 : quant::WeightForm::bytes);

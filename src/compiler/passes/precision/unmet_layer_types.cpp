@@ -45,7 +45,7 @@ class Unmet {
     for (const std::int32_t layer : node.sources.own)
       if (rules.count(layer))
         add(layer, node, "gives", v.dtype(), *requested,
-            bits(*requested) == 8 ? "8 bits need QuantizeLinear behind it in the model"
+            bits(*requested) == 8 ? "int8 needs QuantizeLinear after it in the model"
                                : "a result has the type that its layer computes in: give the layer that type");
   }
   void add(std::int32_t layer, const ir::Node& node, const char* verb, DType got, DType requested, const std::string& why) {
@@ -58,14 +58,14 @@ class Unmet {
     const bool product = node.def->traits.product != ir::Product::none || node.def->traits.accumulates;
     switch (requested) {
       case DType::i4:
-      case DType::f4e2m1: return "products of 4 bits are not there yet";
+      case DType::f4e2m1: return "4-bit GEMMs are not supported yet";
       case DType::f8e4m3fn:
         return traits_.float8_gemm ? "e4m3 is for a MatMul or Conv that the model quantizes so, or that a calibration gives a range"
-                                       : "this device has no products of e4m3";
+                                       : "this device has no e4m3 GEMMs";
       case DType::i8:
       case DType::u8:
         if (!config_.int8) return "int8 is switched off for the build";
-        if (!product) return "only products with constant weights compute in int8";
+        if (!product) return "only GEMMs and convolutions with constant weights compute in int8";
         return quantized_ ? "its operands are not quantized on both sides, or not as this device multiplies them"
                           : "nothing gives its range: give a calibration (--int8 --data=PATH), or QuantizeLinear and DequantizeLinear";
       case DType::f16:
@@ -79,7 +79,7 @@ class Unmet {
     if (traits_.half_values) return "the operator has no form of 16 bits, or its values exceed what fp16 holds (see the check of fp16)";
     if (requested == DType::f16) return traits_.host_arithmetic ? "CPUs here have no fp16 arithmetic that pays" : "this device has no fp16";
     if (!traits_.bf16_gemm) return "this machine has no AMX bf16";
-    return "on a CPU only products compute in bf16";
+    return "on a CPU only GEMMs, convolutions and attention compute in bf16";
   }
 
   const ir::Graph& graph_;

@@ -92,7 +92,7 @@ bool decompose_if_better(ir::Graph& graph, ir::Node& node, Candidates& candidate
   if (!node.def->traits.autotuned) return false;
   const std::int64_t together = best(candidates.of(node));
   const std::uint32_t last = graph.last_node();
-  const std::vector<ir::Value*> results = node.def->expand(graph, node);
+  const std::vector<ir::Value*> results = node.def->decompose(graph, node);
   const std::vector<ir::Node*> parts = made_behind(graph, node, last);
   std::int64_t apart = 0;
   for (const ir::Node* part : parts)

@@ -41,7 +41,7 @@ std::string chosen(int extent, double fused) {
 
 constexpr int kSmall = 14, kLarge = 112;   // 50 kB and 3 MB between the convolutions
 
-TEST(Cuts, AnOperatorStaysWhereItsExpansionIsNotQuicker) {
+TEST(Cuts, AnOperatorStaysWhereItsDecompositionIsNotFaster) {
   EXPECT_EQ(chosen(kSmall, 1.9e5), "ExpandDepthwise+body ");
   EXPECT_EQ(chosen(kSmall, 2.0e5), "ExpandDepthwise+body ");
 }

@@ -21,7 +21,7 @@ backends::CodeList parse(const std::string& text, const std::string& path, const
   }
   bool damaged = false;
   backends::CodeList list = backends::read_code(std::as_bytes(std::span(text)).subspan(kHeader.size()), damaged);
-  if (damaged) log(Severity::warning, "kernel cache '", path, "' is damaged behind ", list.size(), " kernels: the rest is compiled again");
+  if (damaged) log(Severity::warning, "kernel cache '", path, "' is damaged after ", list.size(), " kernels: the rest is compiled again");
   return list;
 }
 

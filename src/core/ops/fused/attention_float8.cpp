@@ -9,7 +9,7 @@ namespace {
 
 void infer(InferCall& call) { call.out(0, DType::f32, attention_dims(call)); }
 
-std::vector<Value*> expand(Graph& graph, Node& node) {
+std::vector<Value*> decompose(Graph& graph, Node& node) {
   Decomposition x(graph, node);
   const Attributes& a = node.attributes;
   std::vector<Value*> operands;
@@ -31,7 +31,7 @@ OpDef op_attention_float8() {
        .attributes = {{"causal", 0}, {"scale", 1.0f}, {"value_scale", 1.0f}},
        .optional_attributes = "nan_rows: int",
        .infer = infer,
-       .expand = expand,
+       .decompose = decompose,
        .traits = {.anchor = true, .accumulates = true, .strided = true},
        .cases = {"f8e4m3fn[2,3,7,16] f8e4m3fn[2,3,7,16] f8e4m3fn[2,3,7,16] scale=0.25",
                  "f8e4m3fn[1,2,33,32] f8e4m3fn[1,2,33,32] f8e4m3fn[1,2,33,32] f32[1,1,1,33](-9,0) scale=0.17677669 value_scale=0.5",

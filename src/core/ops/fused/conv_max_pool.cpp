@@ -15,7 +15,7 @@ void infer(InferCall& call) {
   call.out(0, ops::convolution_dtype(call), y);
 }
 
-std::vector<Value*> expand(Graph& graph, Node& node) {
+std::vector<Value*> decompose(Graph& graph, Node& node) {
   Decomposition x(graph, node);
   Value* y = x("Conv", node.inputs, node.attributes);
   return {x("MaxPool", {y}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}})};
@@ -32,7 +32,7 @@ OpDef op_conv_max_pool() {
        .attributes = {{"auto_pad", "NOTSET"}, {"group", 1}},
        .optional_attributes = "kernel_shape: ints, strides: ints, dilations: ints, pads: ints",
        .infer = infer,
-       .expand = expand,
+       .decompose = decompose,
        .traits = {.permission = {.rounding = true, .convolves = true}, .anchor = true},
        .cases = {"f16[2,3,32,35] f16[32,3,3,3]! f16[32]! pads=[1,1,1,1]", "bf16[1,1,28,28] bf16[8,1,5,5]!",
                  "f32[3,3,57,45] f16[64,3,7,7]! f16[64]! pads=[3,3,3,3] strides=[2,2] numerics={round_to=f16}",

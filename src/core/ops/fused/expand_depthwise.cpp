@@ -29,7 +29,7 @@ Value* expanded(Decomposition& x, const Node& node) {
   return x.add(std::move(first));
 }
 
-std::vector<Value*> expand(Graph& graph, Node& node) {
+std::vector<Value*> decompose(Graph& graph, Node& node) {
   Decomposition x(graph, node);
   Attributes window = node.attributes;
   window.erase("low"), window.erase("high");
@@ -51,7 +51,7 @@ OpDef op_expand_depthwise() {
                 .attributes = {{"auto_pad", "NOTSET"}},
                 .optional_attributes = "kernel_shape: ints, strides: ints, dilations: ints, pads: ints, low: float, high: float",
                 .infer = infer,
-                .expand = expand,
+                .decompose = decompose,
                 .traits = {.permission = {.rounding = true, .convolves = true}, .autotuned = true},
                 .cases = {"f32[2,5,9,11] f32[17,5,1,1]! f32[17,1,1]! f32[17,1,3,3]! pads=[1,1,1,1] low=0.0 high=6.0",
                           "f32[1,16,13,14] f32[48,16,1,1]! f32[48,1,1]! f32[48,1,3,3]! pads=[1,1,1,1] strides=[2,2] low=0.0",

@@ -36,7 +36,7 @@ void run(Call& call, Between between) {
     node.inputs.push_back(call.in[i].data ? graph.add_constant(operand(call.in[i], widens)) : nullptr);
   }
   Node* whole = graph.add(std::move(node), static_cast<int>(call.out.size()));
-  graph.outputs = whole->def->expand(graph, *whole);
+  graph.outputs = whole->def->decompose(graph, *whole);
   graph.erase(*whole);
   const std::vector<ops::RuntimeValue> results = ops::run_graph(graph, {});
   for (std::size_t i = 0; i < call.out.size(); ++i) store(std::get<Tensor>(results[i]), call.out[i]);

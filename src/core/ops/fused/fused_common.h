@@ -13,7 +13,7 @@ namespace tenfold::ir {
 // registers.
 enum class Between { as_stored, wide };
 
-// Completes the definition of an operator that has `expand`.
+// Completes the definition of an operator that has `decompose`.
 OpDef fused(OpDef def, Between between);
 
 // Writes an decomposition: nodes in front of the fused one, named after it.

@@ -66,13 +66,13 @@ TEST(Fused, CasesRun) {
 TEST(Fused, DecompositionsGiveTheTypesOfTheirOperators) {
   int expanded = 0;
   for (const ir::OpDef* def : ir::Registry::builtin().all()) {
-    EXPECT_TRUE(def->expand || !def->traits.autotuned) << def->name;
-    if (!def->expand) continue;
+    EXPECT_TRUE(def->decompose || !def->traits.autotuned) << def->name;
+    if (!def->decompose) continue;
     for (const std::string& line : def->cases) {
       SCOPED_TRACE(def->name + " " + line);
       ir::Graph graph = case_graph(ir::Registry::builtin(), *def, parse_case(*def, line));
       ir::Node& node = *graph.nodes().front();
-      const std::vector<ir::Value*> results = def->expand(graph, node);
+      const std::vector<ir::Value*> results = def->decompose(graph, node);
       ASSERT_EQ(results.size(), node.outputs.size());
       for (std::size_t i = 0; i < results.size(); ++i) EXPECT_EQ(ir::text(results[i]->type), ir::text(node.outputs[i]->type));
       EXPECT_EQ(graph.nodes().back().get(), &node) << "nodes of an decomposition stand in front of the node";

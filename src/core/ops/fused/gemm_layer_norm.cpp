@@ -7,7 +7,7 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  call.check_shape(call.rank(0) >= 2 && call.rank(1) == 2, "a product of rows with a matrix is needed");
+  call.check_shape(call.rank(0) >= 2 && call.rank(1) == 2, "the operands must be a matrix of rows and a 2-D weight");
   call.check_shape(call.dims(0).back() == call.dims(1)[0], "the rows have ", call.dims(0).back().text(), " elements, the matrix has ",
             call.dims(1)[0].text(), " rows");
   Dims result = call.dims(0);
@@ -22,7 +22,7 @@ void infer(InferCall& call) {
 
 // The product with what is added to it: all of that where the sum is a result, else the row alone, for SkipLayerNorm
 // adds the rest as quickly.
-std::vector<Value*> expand(Graph& graph, Node& node) {
+std::vector<Value*> decompose(Graph& graph, Node& node) {
   const bool kept = node.outputs.size() > 1, sums = !kept && node.in(5);
   Decomposition x(graph, node);
   Node product = x.part("MatMul", {node.in(0), node.in(1)}, {}, "_product");
@@ -44,11 +44,11 @@ OpDef op_gemm_layer_norm() {
                 .types = "T, T, float, float, float, float -> T, T; T: float",
                 .attributes = {{"epsilon", 1e-5f}},
                 .infer = infer,
-                .expand = expand,
+                .decompose = decompose,
                 .traits = {.permission = {.rounding = true}, .autotuned = true},
                 .cases = {"f32[2,3,5] f32[5,8]! f32[8]! f32[8]!", "f32[4,6] f32[6,9]! f32[9]! f32[9]! f32[9]! f32[4,9] outputs=2",
                           "f16[3,16] f16[16,24]! f16[24]! f16[24]! _ f16[3,24]"},
-                .on_host = "products of few rows are cut into product and norm; those of many rows run on sm_90"},
+                .on_host = "with few rows, it is unfused into GEMM and norm; with many rows, it runs on sm_90"},
                Between::wide);
 }
 

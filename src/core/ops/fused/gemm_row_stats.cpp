@@ -10,7 +10,7 @@ namespace {
 constexpr int kRow = 2, kAdded = 3, kInverse = 4, kOffset = 5, kScale = 6;
 
 void infer(InferCall& call) {
-  call.check_shape(call.rank(0) >= 2 && call.rank(1) == 2, "a product of rows with a matrix is needed");
+  call.check_shape(call.rank(0) >= 2 && call.rank(1) == 2, "the operands must be a matrix of rows and a 2-D weight");
   call.check_shape(call.dims(0).back() == call.dims(1)[0], "the rows have ", call.dims(0).back().text(), " elements, the matrix has ",
             call.dims(1)[0].text(), " rows");
   Dims result = call.dims(0), by_row = call.dims(0);
@@ -28,7 +28,7 @@ void infer(InferCall& call) {
   call.out(2, DType::f32, by_row);
 }
 
-std::vector<Value*> expand(Graph& graph, Node& node) {
+std::vector<Value*> decompose(Graph& graph, Node& node) {
   Decomposition x(graph, node);
   Value* added = node.in(kAdded);
   if (added && node.in(kScale))
@@ -56,7 +56,7 @@ OpDef op_gemm_row_stats() {
        .types = "T, T, float, float, float, float, float -> T, f32, f32; T: float",
        .attributes = {{"epsilon", 1e-5f}},
        .infer = infer,
-       .expand = expand,
+       .decompose = decompose,
        .cases = {"f32[2,3,5] f32[5,8]!", "f32[4,6] f32[6,9]! f32[9]! f32[4,9] f32[4,1](0.5,2) f32[4,1] f32[9]!",
                  "f16[3,16] f16[16,24]! _ f16[3,24]"},
        .tolerance = 4e-3},  // of the rows as they are stored, in bf16 too

@@ -19,7 +19,7 @@ void infer(InferCall& call) {
   call.out(0, call.dtype(0), call.dims(0));
 }
 
-std::vector<Value*> expand(Graph& graph, Node& node) {
+std::vector<Value*> decompose(Graph& graph, Node& node) {
   const Attributes& a = node.attributes;
   const Attributes same{{"epsilon", a.number("epsilon")}, {"num_groups", a.integer("num_groups")}};
   return {Decomposition(graph, node)("GroupNormalization", {node.in(0), node.in(1), node.in(2)}, same)};
@@ -34,7 +34,7 @@ OpDef op_group_norm_nhwc() {
                 .types = "T, T, T -> T; T: float",
                 .attributes = {{"epsilon", 1e-5f}, {"num_groups", 1}},
                 .infer = infer,
-                .expand = expand,
+                .decompose = decompose,
                 .traits = {.anchor = true},
                 .cases = {"f16[2,24,5,7] f16[24] f16[24] num_groups=3", "bf16[1,8,16] bf16[8]! bf16[8]! num_groups=8 epsilon=0.01",
                           "f16[3,64,9,11](5,6) f16[64] f16[64] num_groups=16", "f16[2,16,3,4,5] f16[16] f16[16]"}},

@@ -9,7 +9,7 @@ void infer(InferCall& call) {
   call.out(0, DType::f32, ops::matmul_dims(call, call.dims(0), call.dims(1)));
 }
 
-std::vector<Value*> expand(Graph& graph, Node& node) {
+std::vector<Value*> decompose(Graph& graph, Node& node) {
   Decomposition x(graph, node);
   return {x("MatMul", {x.cast(node.in(0), DType::f32), x.cast(node.in(1), DType::f32)})};
 }
@@ -23,7 +23,7 @@ OpDef op_matmul_float8() {
        .max_inputs = 2,
        .types = "f8e4m3fn, f8e4m3fn -> f32",
        .infer = infer,
-       .expand = expand,
+       .decompose = decompose,
        .traits = {.product = Product::matrix, .anchor = true, .accumulates = true},
        .cases = {"f8e4m3fn[5,7] f8e4m3fn[7,3]", "f8e4m3fn[4,33] f8e4m3fn[33,17]!", "f8e4m3fn[2,3,64] f8e4m3fn[64,32]!",
                  "f8e4m3fn[0,4] f8e4m3fn[4,2]!"},

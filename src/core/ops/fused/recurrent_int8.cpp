@@ -22,7 +22,7 @@ void infer(InferCall& call) {
   call.out(2, call.dtype(0), {1, samples, hidden});
 }
 
-std::vector<Value*> expand(Graph& graph, Node& node) {
+std::vector<Value*> decompose(Graph& graph, Node& node) {
   Decomposition x(graph, node);
   const auto floats = [&](int weights, int scales) {
     return x("DequantizeLinear", {node.in(weights), node.in(scales)}, {{"axis", 1}});
@@ -46,7 +46,7 @@ OpDef op_recurrent_int8() {
                 .types = "f32, i8, i8, f32?, i64?, f32?, f32?, f32, f32 -> f32, f32, f32",
                 .attributes = {{"cell", "LSTM"}, {"direction", "forward"}, {"linear_before_reset", 0}, {"activation", "Tanh"}},
                 .infer = infer,
-                .expand = expand,
+                .decompose = decompose,
                 .traits = {.permission = {.rounding = true}},
                 .cases = {"f32[4,2,3] i8[1,20,3]! i8[1,20,5]! f32[1,40] _ f32[1,2,5] f32[1,2,5] f32[20](0.001,0.02)! f32[20](0.001,0.02)! "
                           "outputs=3",

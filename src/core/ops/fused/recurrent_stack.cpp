@@ -47,7 +47,7 @@ void infer(InferCall& call) {
   call.out(2, call.dtype(0), {1, samples, width});
 }
 
-std::vector<Value*> expand(Graph& graph, Node& node) {
+std::vector<Value*> decompose(Graph& graph, Node& node) {
   Decomposition x(graph, node);
   Value* rows = node.in(0);
   const int layers = layers_of(node);
@@ -73,7 +73,7 @@ OpDef op_recurrent_stack() {
        .types = "T, T, T, T?... -> T, T, T; T: float",
        .attributes = {{"cell", "LSTM"}, {"linear_before_reset", 0}, {"activation", "Tanh"}},
        .infer = infer,
-       .expand = expand,
+       .decompose = decompose,
        .traits = {.permission = {.rounding = true}, .autotuned = true},
        .cases = {"f32[7,1,10] f32[1,20,10]! f32[1,20,5]! f32[1,40]! _ _ f32[1,28,5]! f32[1,28,7]! outputs=2",
                  "f32[13,3,10] f32[1,80,10]! f32[1,80,20]! f32[1,160]! f32[1,3,20] f32[1,3,20] f32[1,72,20]! f32[1,72,18]! _ _ _ "

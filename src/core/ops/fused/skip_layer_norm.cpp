@@ -31,7 +31,7 @@ void infer(InferCall& call) {
 }
 
 // Nothing is rounded before the norm is stored, and what is quantized is the norm as it is stored.
-std::vector<Value*> expand(Graph& graph, Node& node) {
+std::vector<Value*> decompose(Graph& graph, Node& node) {
   Decomposition x(graph, node);
   Value* sum = nullptr;
   for (int i = 2; i < static_cast<int>(node.inputs.size()); i += 2) {
@@ -58,7 +58,7 @@ OpDef op_skip_layer_norm() {
        .types = "float, float, T, int, float, int, float, int, float, int -> T, *; T: float",
        .attributes = {{"epsilon", 1e-5f}, {"quantized", ""}, {"scale", 1.0f}, {"zero", 0.0f}},
        .infer = infer,
-       .expand = expand,
+       .decompose = decompose,
        .traits = {.narrows = true},
        .cases = {"f32[8] f32[8] f32[10,8] i64[2,3](0,9)", "f16[64] f16[64] f16[9,64]! i64[2,5](0,8) f16[1,5,64]! _",
                  "f32[384]! f32[384]! f32[9,384]! i64[2,5](-9,8) f32[5,384]! _ f32[2,384]! i32[2,5](0,1)",

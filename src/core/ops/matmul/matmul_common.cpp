@@ -27,7 +27,7 @@ std::vector<std::int64_t> matrix_order(const Shape& own, const Shape& result) {
 }  // namespace
 
 ir::Dims matmul_dims(ir::InferCall& call, const ir::Dims& a, const ir::Dims& b) {
-  call.check_shape(!a.empty() && !b.empty(), "a matrix product needs operands of rank 1 or more, found a scalar");
+  call.check_shape(!a.empty() && !b.empty(), "MatMul needs operands of rank 1 or more, found a scalar");
   const ir::Dim k_a = a.back(), k_b = b.size() == 1 ? b[0] : b[b.size() - 2];
   if (k_a.is_constant() && k_b.is_constant() && k_a != k_b)   // no words before they are needed: plans with many products load here
     call.check_shape(false, "cannot multiply [", ir::text(a), "] by [", ir::text(b), "]: ", k_a.text(), " columns meet ", k_b.text(),
@@ -44,7 +44,7 @@ MatMulShape::MatMulShape(const Shape& a, const Shape& b) {
   if (a.size() > 1) m = a[a.size() - 2];
   if (b.size() > 1) n = b.back();
   const std::int64_t rows = b.size() > 1 ? b[b.size() - 2] : b[0];
-  ir::check_shape(rows == k, "a matrix product meets ", k, " columns and ", rows, " rows");
+  ir::check_shape(rows == k, "MatMul has operands of ", k, " columns and ", rows, " rows");
   const Shape batch_a(a.begin(), a.size() < 2 ? a.begin() : a.end() - 2), batch_b(b.begin(), b.size() < 2 ? b.begin() : b.end() - 2);
   const Shape batch = ir::constants(ir::broadcast(ir::to_dims(batch_a), ir::to_dims(batch_b)));
   a_matrix = matrix_order(batch_a, batch);

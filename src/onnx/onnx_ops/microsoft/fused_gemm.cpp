@@ -17,7 +17,7 @@ std::vector<Value*> from_1(OnnxImport& call) {
   constexpr const char* kKnown[] = {"Elu",     "HardSigmoid", "LeakyRelu", "Relu", "Selu",
                                     "Sigmoid", "Softplus",    "Softsign",  "Tanh", "ThresholdedRelu"};
   supported(std::find(std::begin(kKnown), std::end(kKnown), activation) != std::end(kKnown), "the activation '", activation,
-            "' of a fused product is not known");
+            "' of a fused GEMM is not supported");
   return {one(call, activation, {one(call, "Gemm", call.inputs, rest)}, own)};
 }
 

@@ -45,7 +45,7 @@ class Translator {
       out_ += peek(0) == 'm' ? 's' : peek(0);
       ++at_;
     }
-    if (peek(0) == '~' || peek(0) == '@') refuse("an absence or a condition");
+    if (peek(0) == '~' || peek(0) == '@') refuse("an absent operator or a condition");
   }
   void close() {
     put(1);

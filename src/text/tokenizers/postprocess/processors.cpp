@@ -16,7 +16,7 @@ Template read_processors(const Json& json) {
     if (type == "ByteLevel") continue;
     if (!with_tokens.empty())
       fail(ErrorKind::unsupported,
-           one.where + ": a " + type + " behind a " + with_tokens + " is not supported; one that puts tokens in is");
+           one.where + ": a " + type + " after a " + with_tokens + " is not supported; one that adds tokens is");
     with_tokens = type, all.single = std::move(form.single), all.pair = std::move(form.pair);
   }
   return all;

@@ -7,7 +7,7 @@ Tactic cpu_conv_igemm();
 Tactic cpu_conv_depthwise();
 Tactic cpu_conv_grouped();
 Tactic cpu_conv_first();
-Tactic cpu_conv_planes();
+Tactic cpu_conv_nchw();
 Tactic cpu_conv_spread();
 Tactic cpu_conv_winograd();
 namespace {
@@ -104,12 +104,12 @@ TEST(ConvFirst, WindowsOfPlainAndChannelsLastInput) {
 }
 
 // Every number of filters up to what a block of registers holds, strides whose phases are used in part, windows that lie in the padding.
-TEST(ConvPlanes, Windows) {
+TEST(ConvNchw, Windows) {
   const std::vector<Config> odd_parts = {{0, 1, 3}, {0, 3, 5}, {0, 2, 100}, {1, 1, 17}, {1, 4, 7}, {1, 100, 100}};
   CaseShare share;
   for (const int filters : {1, 2, 3, 4, 5, 6, 7, 9, 11, 15})
     if (share.next())
-      check_f32(cpu_conv_planes(), {"Conv", cat("f32[2,2,9,23] f32[", filters, ",2,3,2]! f32[", filters, "]! pads=[1,1,1,1]")}, 2e-6,
+      check_f32(cpu_conv_nchw(), {"Conv", cat("f32[2,2,9,23] f32[", filters, ",2,3,2]! f32[", filters, "]! pads=[1,1,1,1]")}, 2e-6,
               odd_parts);
   for (const char* text :
        {"f32[1,3,11,9] f32[8,3,3,3]! f32[8]! pads=[1,1,1,1]", "f32[2,1,92,150] f32[1,1,1,1]!",
@@ -120,17 +120,17 @@ TEST(ConvPlanes, Windows) {
         "f32[2,6,9,31] f32[6,1,2,2]! f32[6]! group=6 strides=[2,2] pads=[1,1,1,1]",
         "f32[1,6,9,9] f32[9,2,3,3]! group=3 dilations=[2,3] strides=[3,2]",
         "f32[1,8,4,5,40] f32[5,8,1,1,1]! strides=[1,2,1]", "f32[0,4,3,3] f32[5,4,3,3]!", "f32[1,2,0,5] f32[3,2,1,1]!"})
-    if (share.next()) check_f32(cpu_conv_planes(), {"Conv", text}, 2e-6, odd_parts);
+    if (share.next()) check_f32(cpu_conv_nchw(), {"Conv", text}, 2e-6, odd_parts);
 }
 
-TEST(ConvPlanes, Epilogues) {
+TEST(ConvNchw, Epilogues) {
   const std::string text = "f32[2,3,9,23] f32[5,3,3,3]! f32[5]! pads=[1,1,1,1]";
   const std::vector<Config> odd_parts = {{0, 2, 9}, {1, 2, 100}, {1, 3, 20}};
-  check_f32(cpu_conv_planes(), {"Conv", text, "(f32) %1=constant.f32(0) %2=max.f32(%0,%1) %3=constant.f32(1) %4=min.f32(%2,%3) -> %4"},
+  check_f32(cpu_conv_nchw(), {"Conv", text, "(f32) %1=constant.f32(0) %2=max.f32(%0,%1) %3=constant.f32(1) %4=min.f32(%2,%3) -> %4"},
             2e-6, odd_parts);
-  check_f32(cpu_conv_planes(), {"Conv", text, "(f32) %1=sigmoid.f32(%0) %2=mul.f32(%0,%1) -> %2"}, 1e-5, odd_parts);
-  check_f32(cpu_conv_planes(), {"Conv", text, "(f32,f32) %2=mul.f32(%0,%1) -> %2", {"f32[2,5,9,23]"}}, 1e-5, odd_parts);
-  check_f32(cpu_conv_planes(),
+  check_f32(cpu_conv_nchw(), {"Conv", text, "(f32) %1=sigmoid.f32(%0) %2=mul.f32(%0,%1) -> %2"}, 1e-5, odd_parts);
+  check_f32(cpu_conv_nchw(), {"Conv", text, "(f32,f32) %2=mul.f32(%0,%1) -> %2", {"f32[2,5,9,23]"}}, 1e-5, odd_parts);
+  check_f32(cpu_conv_nchw(),
             {"Conv", "f32[1,1,1,3]{nan,1,2} f32[2,1,1,1]!", "(f32) %1=constant.f32(0) %2=max.f32(%0,%1) -> %2"});
 }
 

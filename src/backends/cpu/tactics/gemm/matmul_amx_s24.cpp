@@ -18,7 +18,7 @@ FixedWeights weights_of(const Problem& p) { return {k_of(p), n_of(p), FixedWeigh
 Verdict supports(const Problem& p) {
   if (const Verdict common = supports_constant_gemm(p); !common) return common;
   if (!(p.device->features & kAmxInt8) || !(p.device->features & kAmxBf16)) return Verdict::no("this machine has no AMX");
-  return Verdict::only_if(k_of(p) <= GemmS24Kernels::kMaxDepth, "sums of so many products overflow");
+  return Verdict::only_if(k_of(p) <= GemmS24Kernels::kMaxDepth, "sums over K this large overflow");
 }
 
 // {rows of a block, columns of a block}

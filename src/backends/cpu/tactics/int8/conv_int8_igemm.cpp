@@ -19,7 +19,7 @@ Verdict supports(const Problem& p) {
   const Verdict verdict = conv_int8_supports(p);
   if (!verdict) return verdict;
   const ConvInt8Shape s(p);
-  return Verdict::only_if(s.depth > 1 || s.filters > s.groups || s.groups == 1, "depthwise: every product would be a single column");
+  return Verdict::only_if(s.depth > 1 || s.filters > s.groups || s.groups == 1, "depthwise: N of each GEMM would be 1");
 }
 
 std::vector<Config> configs(const Problem& p) {

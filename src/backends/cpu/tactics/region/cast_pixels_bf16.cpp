@@ -17,7 +17,7 @@ Verdict supports(const Problem& p) {
   const ir::Dims& dims = p.in[0].dims;
   if (dims.size() < 3 || dims[1] != ir::Dim(3)) return Verdict::no("not three channels");
   if (!p.in[0].dense || !p.out[0].dense) return Verdict::no("an operand is strided");
-  return Verdict::only_if(p.in[0].layout == kPlain && p.out[0].layout == kChannelsLast, "not from planes to pixels");
+  return Verdict::only_if(p.in[0].layout == kPlain && p.out[0].layout == kChannelsLast, "not from NCHW to NHWC");
 }
 std::vector<Formats> formats(const Problem&) { return {{{kPlain}, {kChannelsLast}}}; }
 std::shared_ptr<const void> open(const Problem&, const Config&, Opening&) { return std::make_shared<int>(0); }

@@ -87,7 +87,7 @@ Verdict wgmma_fits(const Problem& p, const Product& product) {
   if (p.device->arch != 90) return Verdict::no("wgmma needs sm_90");
   if (driver() && !driver()->tensor_map_im2col) return Verdict::no("the driver is older than CUDA 12: it describes no tensors for TMA");
   if (g.out != g.in && !(bits(g.in) == 8 && bits(g.out) <= 32) && !has_8_bits(g.out)) return Verdict::no("the result has another type");
-  if (g.spreads || g.has_phases()) return Verdict::no("a row of the product does not lie together in the result");
+  if (g.spreads || g.has_phases()) return Verdict::no("a row of the GEMM is not contiguous in the result");
   if (g.groups > 1) return Verdict::no("channels are in groups");
   if (g.zero_point >= 0 && has_pads(g)) return Verdict::no("TMA pads with nought, not with the zero point");
   const auto aligned = [](int64_t elements, DType type) { return elements * bits(type) % 128 == 0; };

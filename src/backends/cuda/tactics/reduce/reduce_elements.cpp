@@ -58,7 +58,8 @@ Verdict supports(const Problem& p) {
   const DType t = p.in[0].dtype;
   if (!has_c_type(t) || t == DType::f8e4m3fn) return Verdict::no(cat("elements are ", name(t)));
   if (given(p, 1)) return Verdict::no("the axes are data");
-  if (is_integer(t) && p.op->name == "ReduceMean" && p.bounds(ir::product(p.in[0].dims)).lower < 1) return Verdict::no("a mean of nothing");
+  if (is_integer(t) && p.op->name == "ReduceMean" && p.bounds(ir::product(p.in[0].dims)).lower < 1) return Verdict::no("an integer mean "
+          "over no elements");
   if (is_integer(t) && rules().at(p.op->name).start[0] > '9' && p.bounds(ir::product(p.in[0].dims)).lower < 1)
     return Verdict::no("an extreme of nothing");
   if (is_integer(t) && sums_of(p).type == std::string_view("double") && !is_held_by_double(p)) return Verdict::no("sums past 53 bits");
@@ -66,7 +67,7 @@ Verdict supports(const Problem& p) {
   const bool plain = p.op->name != "ReduceProd" && !rules().at(p.op->name).logarithm && !rules().at(p.op->name).own;
   if (plain && is_short_float(t) && !p.in[0].dims.empty() && reduced_axes(p) != 0 &&
       p.bounds(ir::product(p.in[0].dims)).upper < std::int64_t{1} << 31)
-    return Verdict::no("there are quicker kernels for floats");
+    return Verdict::no("floats have faster kernels");
   if (p.bounds(ir::product(p.out[0].dims)).upper >= std::int64_t{1} << 31) return Verdict::no("too many results");
   return can_generate_threads(p);
 }

@@ -4,7 +4,7 @@
 #include "backends/cpu/tactics/f32_for_tests.h"
 
 namespace tenfold::backends {
-Tactic cpu_conv_points_split();
+Tactic cpu_conv_pointwise_split();
 namespace {
 
 using namespace testing;
@@ -20,12 +20,12 @@ const char* const kConvolutions[] = {"f32[2,16,14,14] f32[24,16,1,1]! f32[24]!",
                                      "f32[1,32,9] f32[8,32,1]!",
                                      "f32[1,130,1,1] f32[70,130,1,1]!"};
 
-TEST(ConvPointsSplit, Convolutions) {
+TEST(ConvPointwiseSplit, Convolutions) {
   if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
-  for (const char* text : kConvolutions) check_on_this_cpu(cpu_conv_points_split(), {"Conv", text}, kTolerance);
+  for (const char* text : kConvolutions) check_on_this_cpu(cpu_conv_pointwise_split(), {"Conv", text}, kTolerance);
   for (const char* text : {"f32[1,40,6,7] f32[145,40,1,1]! f32[145]!", "f32[2,150,16,17] f32[145,150,1,1]! f32[145]!"}) {
     const std::string type = text[4] == '1' ? "f32[1,145,6,7]" : "f32[2,145,16,17]";
-    check_on_this_cpu(cpu_conv_points_split(),
+    check_on_this_cpu(cpu_conv_pointwise_split(),
                       {"Conv", text, "(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(0) %4=max.f32(%2,%3) -> %4", {type}}, kTolerance);
   }
 }
@@ -35,14 +35,14 @@ constexpr char kUntouched = 0x5a;
 
 // The tactic with memory behind each worker's scratch that has to stay as it is.
 Tactic guarded() {
-  Tactic t = cpu_conv_points_split();
+  Tactic t = cpu_conv_pointwise_split();
   t.worker_scratch = [](const Problem& p, const Config& c) -> ir::Dim {
-    return scratch_stride(cpu_conv_points_split().worker_scratch(p, c).constant()) + kGuard;
+    return scratch_stride(cpu_conv_pointwise_split().worker_scratch(p, c).constant()) + kGuard;
   };
   t.run = [](const void* kernel, const RunArgs& args) noexcept {
     const std::int64_t size = args.scratch_stride - kGuard;
     for (int w = 0; w < args.parallel->workers(); ++w) std::fill_n(args.scratch_of<char>(w) + size, kGuard, kUntouched);
-    const Status::Code code = cpu_conv_points_split().run(kernel, args);
+    const Status::Code code = cpu_conv_pointwise_split().run(kernel, args);
     for (int w = 0; w < args.parallel->workers(); ++w) {
       const char* const guard = args.scratch_of<char>(w) + size;
       EXPECT_EQ(std::count(guard, guard + kGuard, kUntouched), kGuard) << "writes behind its scratch";
@@ -53,33 +53,33 @@ Tactic guarded() {
 }
 
 // Pieces of more and of fewer columns than a group of panels has, of one step and of several.
-TEST(ConvPointsSplit, StaysInItsScratch) {
+TEST(ConvPointwiseSplit, StaysInItsScratch) {
   if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
   for (const int channels : {16, 17, 32, 33, 100})
     for (const int filters : {48, 130, 144})
       check_on_this_cpu(guarded(), {"Conv", cat("f32[1,", channels, ",8,16] f32[", filters, ",", channels, ",1,1]!")}, kTolerance);
 }
 
-TEST(ConvPointsSplit, BoundsItsScratch) {
+TEST(ConvPointwiseSplit, BoundsItsScratch) {
   F32Problem problem({"Conv", "f32[1,1024,2,2] f32[16,1024,1,1]!"});
-  const Tactic tactic = cpu_conv_points_split();
+  const Tactic tactic = cpu_conv_pointwise_split();
   TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
   EXPECT_TRUE(tactic.valid(run.problem, {512, 16, 0}).yes);
   EXPECT_EQ(tactic.valid(run.problem, {1 << 16, 16, 0}).reason, "its scratch is too large");
 }
 
-TEST(ConvPointsSplit, WeightsComeBack) {
+TEST(ConvPointwiseSplit, WeightsComeBack) {
   for (const float value : {1.f, -0.f, 3e-42f, -1.2345678e-33f, 8.7654321e-32f, 1.9876543e-31f, -1.2345678e20f, -1.f,
                             std::numeric_limits<float>::infinity(), 3.4028235e38f}) {
     F32Problem problem({"Conv", value < 0 ? "f32[1,37,4,4] f32[19,37,1,1]!" : "f32[1,16,4,4] f32[19,16,1,1]!"});
     problem.operands[1].mutable_data<float>()[100] = value;
     SCOPED_TRACE(value);
-    check_unpacks(cpu_conv_points_split(), problem, Config{16, 32, 1});
+    check_unpacks(cpu_conv_pointwise_split(), problem, Config{16, 32, 1});
   }
 }
 
 // Terms of infinity must not make numbers of other rows into none.
-TEST(ConvPointsSplit, InfinityStaysInItsRow) {
+TEST(ConvPointwiseSplit, InfinityStaysInItsRow) {
   if (!has_amx()) GTEST_SKIP() << "this CPU has no AMX";
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const float signalling = std::bit_cast<float>(0x7f800001u);  // its upper half alone is infinity
@@ -93,7 +93,7 @@ TEST(ConvPointsSplit, InfinityStaysInItsRow) {
     F32Problem problem({"Conv", text});
     problem.operands[0].mutable_data<float>()[problem.operands[0].size() / 2] = value;
     const Tensor truth = problem.truth();
-    const Tactic tactic = cpu_conv_points_split();
+    const Tactic tactic = cpu_conv_pointwise_split();
     TacticRun run(tactic, problem.graph, cpu::this_cpu().features);
     run.use(tactic.formats(run.problem).front());
     for (const Config& config : tactic.configs(run.problem)) {
@@ -104,8 +104,8 @@ TEST(ConvPointsSplit, InfinityStaysInItsRow) {
   }
 }
 
-TEST(ConvPointsSplit, SaysWhatItRefuses) {
-  const Tactic tactic = cpu_conv_points_split();
+TEST(ConvPointwiseSplit, SaysWhatItRefuses) {
+  const Tactic tactic = cpu_conv_pointwise_split();
   const auto reason = [&](const F32Case& c, std::uint32_t features) {
     F32Problem problem(c);
     TacticRun run(tactic, problem.graph, features);

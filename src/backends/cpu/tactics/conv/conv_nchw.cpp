@@ -1,5 +1,5 @@
-// conv_planes: convolution of few filters, of which a vector along the filters would stay mostly empty: vectors along the positions, on
-// a copy of the input in planes. Each part lays out what it reads.
+// conv_nchw: direct convolution with few filters. A vector along the filters would stay mostly empty, so vectors run along the
+// positions, on an NCHW copy of the input (channel planes), which each part makes of what it reads.
 #include <cstring>
 
 #include "backends/cpu/gemm/conv_planes.h"
@@ -188,8 +188,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 }  // namespace
 
-Tactic cpu_conv_planes() {
-  return packed_tactic({.name = "conv_planes", .ops = {"Conv"}, .formats = formats,
+Tactic cpu_conv_nchw() {
+  return packed_tactic({.name = "conv_nchw", .ops = {"Conv"}, .formats = formats,
                         .worker_scratch = worker_scratch},
                        {supports, configs, valid, packed_bytes, pack, unpack, open, run, conv_work});
 }

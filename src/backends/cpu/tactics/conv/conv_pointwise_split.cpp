@@ -1,4 +1,4 @@
-// conv_points_split: 1x1 convolutions of f32 on AMX in three terms of bf16, as conv_amx_split, for products of which the epilogues and
+// conv_pointwise_split: 1x1 convolutions of f32 on AMX in three terms of bf16, as conv_amx_split, for products of which the epilogues and
 // packing weigh much: weights are packed in terms, tiles are as high as divides the positions best, and all epilogues run between products.
 #include "backends/cpu/gemm/bf16_verdicts.h"
 #include "backends/cpu/gemm/conv_shape.h"
@@ -127,8 +127,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 }  // namespace
 
-Tactic cpu_conv_points_split() {
-  return packed_tactic({.name = "conv_points_split", .ops = {"Conv"}, .formats = formats, .worker_scratch = worker_scratch},
+Tactic cpu_conv_pointwise_split() {
+  return packed_tactic({.name = "conv_pointwise_split", .ops = {"Conv"}, .formats = formats, .worker_scratch = worker_scratch},
                        {supports, configs, valid, packed_bytes, pack, unpack, open, run, conv_work});
 }
 
