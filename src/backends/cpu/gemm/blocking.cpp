@@ -1,7 +1,7 @@
 // Choice of block sizes: what fits the caches, and parts enough for several workers.
 #include <algorithm>
 
-#include "backends/cpu/gemm/gemm_f32.h"
+#include "backends/cpu/gemm/f32/gemm_f32.h"
 #include "backends/cpu/gemm/many_threads.h"
 
 namespace tenfold::backends::cpu {

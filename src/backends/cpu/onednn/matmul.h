@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "backends/cpu/gemm/conv_shape.h"
+#include "backends/cpu/gemm/conv/conv_shape.h"
 #include "backends/tactic.h"
 
 namespace tenfold::backends::cpu::onednn {

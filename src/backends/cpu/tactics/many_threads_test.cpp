@@ -1,6 +1,6 @@
 // Blockings that are timed only where there are many threads, and runs of many workers: the same bits as of one, near the reference.
-#include "backends/cpu/gemm/gemm_f32.h"
-#include "backends/cpu/gemm/winograd_tiles.h"
+#include "backends/cpu/gemm/conv/winograd_tiles.h"
+#include "backends/cpu/gemm/f32/gemm_f32.h"
 #include "backends/cpu/tactics/f32_for_tests.h"
 
 namespace tenfold::backends {

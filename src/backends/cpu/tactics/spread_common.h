@@ -1,7 +1,7 @@
 // What products and 1x1 convolutions of so few values share that vectors of results span rows (kernels/gemm/spread_f32.h).
 #pragma once
 
-#include "backends/cpu/gemm/gemm_f32.h"
+#include "backends/cpu/gemm/f32/gemm_f32.h"
 #include "backends/cpu/kernels/gemm/spread_f32.h"
 
 namespace tenfold::backends::cpu {

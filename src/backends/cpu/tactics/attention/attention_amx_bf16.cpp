@@ -1,5 +1,5 @@
 // attention_amx_bf16: fused attention with products of bf16 and sums of f32; heads are bf16, or f32 where bf16 is permitted.
-#include "backends/cpu/gemm/bf16_verdicts.h"
+#include "backends/cpu/gemm/bf16/bf16_verdicts.h"
 #include "backends/cpu/tactics/attention/attention_amx_common.h"
 
 namespace tenfold::backends {

@@ -1,5 +1,5 @@
 // attention_amx_split: fused attention of f32 heads, whose products take each f32 as two terms of bf16; exponentials and sums are f32.
-#include "backends/cpu/gemm/bf16_verdicts.h"
+#include "backends/cpu/gemm/bf16/bf16_verdicts.h"
 #include "backends/cpu/tactics/attention/attention_amx_common.h"
 
 namespace tenfold::backends {

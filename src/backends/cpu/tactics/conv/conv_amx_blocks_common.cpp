@@ -1,7 +1,7 @@
 // What an AMX convolution reads from its problem, and the blocks that are worth timing.
 #include "backends/cpu/tactics/conv/conv_amx_blocks_common.h"
 
-#include "backends/cpu/gemm/gemm_bf16_plan.h"
+#include "backends/cpu/gemm/bf16/gemm_bf16_plan.h"
 #include "backends/cpu/gemm/likely.h"
 #include "backends/cpu/gemm/many_threads.h"
 

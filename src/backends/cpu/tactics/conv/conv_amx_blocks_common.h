@@ -1,8 +1,8 @@
 // What an AMX convolution reads from its problem, and the blocks that it may be cut into.
 #pragma once
 
-#include "backends/cpu/gemm/bf16_windows.h"
-#include "backends/cpu/gemm/gemm_bf16_b.h"
+#include "backends/cpu/gemm/bf16/gemm_bf16_b.h"
+#include "backends/cpu/gemm/conv/bf16_windows.h"
 
 namespace tenfold::backends::cpu {
 

@@ -4,9 +4,9 @@
 
 #include <memory>
 
-#include "backends/cpu/gemm/bf16_matrix.h"
-#include "backends/cpu/gemm/gemm_bf16.h"
-#include "backends/cpu/gemm/pack_bf16.h"
+#include "backends/cpu/gemm/bf16/bf16_matrix.h"
+#include "backends/cpu/gemm/bf16/gemm_bf16.h"
+#include "backends/cpu/gemm/bf16/pack_bf16.h"
 #include "backends/cpu/tactics/conv/conv_amx_blocks_common.h"
 #include "backends/packed_tactic.h"
 

@@ -2,7 +2,7 @@
 // near as FMA does (Henry, Tang, Heinecke: Leveraging the bfloat16 Artificial Intelligence Datatype For Higher-Precision Computations).
 // So --noTF32 has no say in it. Values below 1e-33 keep 16 bits, below 3e-36 8: tiles take terms that are denormal for zero. An infinity
 // times a weight that is none is infinite; times an infinite weight it is NaN, for the terms behind infinities are zeros.
-#include "backends/cpu/gemm/bf16_verdicts.h"
+#include "backends/cpu/gemm/bf16/bf16_verdicts.h"
 #include "backends/cpu/tactics/conv/conv_amx_common.h"
 
 namespace tenfold::backends {

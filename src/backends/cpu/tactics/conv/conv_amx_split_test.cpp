@@ -1,5 +1,5 @@
 // The convolutions of f32 in three terms of bf16 against the reference, with a tolerance that two miss.
-#include "backends/cpu/gemm/gemm_bf16_for_tests.h"
+#include "backends/cpu/gemm/bf16/gemm_bf16_for_tests.h"
 #include "backends/cpu/tactics/f32_for_tests.h"
 
 namespace tenfold::backends {

@@ -1,5 +1,5 @@
 // conv_depthwise: convolution in which every channel has a filter of its own, vectors along the channels; channels-last.
-#include "backends/cpu/gemm/depthwise_f32_block.h"
+#include "backends/cpu/gemm/conv/depthwise_f32_block.h"
 #include "backends/packed_tactic.h"
 #include "base/checked.h"
 

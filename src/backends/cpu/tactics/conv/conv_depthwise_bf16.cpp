@@ -1,7 +1,7 @@
 // conv_depthwise_bf16: convolution of channels-last bf16 images in which every channel has a filter of its own, with f32 sums.
-#include "backends/cpu/gemm/bf16_epilogue.h"
-#include "backends/cpu/gemm/conv_shape.h"
-#include "backends/cpu/gemm/depthwise_bf16_filters.h"
+#include "backends/cpu/gemm/bf16/bf16_epilogue.h"
+#include "backends/cpu/gemm/conv/conv_shape.h"
+#include "backends/cpu/gemm/conv/depthwise_bf16_filters.h"
 #include "backends/cpu/kernels/conv/depthwise_bf16.h"
 #include "backends/packed_tactic.h"
 #include "base/checked.h"

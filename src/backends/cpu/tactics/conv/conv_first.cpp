@@ -2,8 +2,8 @@
 // kernel one contiguous stretch, so that the depth of the product is not cut into pieces of three. Takes plain input too.
 #include <cstring>
 
-#include "backends/cpu/gemm/gemm_f32.h"
-#include "backends/cpu/gemm/window_rows.h"
+#include "backends/cpu/gemm/conv/window_rows.h"
+#include "backends/cpu/gemm/f32/gemm_f32.h"
 #include "backends/packed_tactic.h"
 #include "base/checked.h"
 

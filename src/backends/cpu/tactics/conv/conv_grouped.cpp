@@ -1,6 +1,6 @@
 // conv_grouped: channels-last convolution in groups of few channels; vectors along the result's channels hold several groups.
-#include "backends/cpu/gemm/gemm_f32.h"
-#include "backends/cpu/gemm/window_rows.h"
+#include "backends/cpu/gemm/conv/window_rows.h"
+#include "backends/cpu/gemm/f32/gemm_f32.h"
 #include "backends/cpu/kernels/conv/grouped_f32.h"
 #include "backends/packed_tactic.h"
 #include "base/checked.h"

@@ -1,6 +1,6 @@
 // conv_igemm: channels-last convolution as a product whose rows are the windows of the image, read where they lie.
-#include "backends/cpu/gemm/gemm_f32.h"
-#include "backends/cpu/gemm/window_rows.h"
+#include "backends/cpu/gemm/conv/window_rows.h"
+#include "backends/cpu/gemm/f32/gemm_f32.h"
 #include "backends/packed_tactic.h"
 #include "base/checked.h"
 

@@ -2,9 +2,9 @@
 // positions, on an NCHW copy of the input (channel planes), which each part makes of what it reads.
 #include <cstring>
 
-#include "backends/cpu/gemm/conv_planes.h"
-#include "backends/cpu/gemm/f32_epilogue.h"
-#include "backends/cpu/gemm/gemm_f32.h"
+#include "backends/cpu/gemm/conv/conv_planes.h"
+#include "backends/cpu/gemm/f32/f32_epilogue.h"
+#include "backends/cpu/gemm/f32/gemm_f32.h"
 #include "backends/cpu/gemm/likely.h"
 #include "backends/cpu/kernels/conv/planes_f32.h"
 #include "base/checked.h"

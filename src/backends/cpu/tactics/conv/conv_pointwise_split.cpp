@@ -1,10 +1,10 @@
 // conv_pointwise_split: 1x1 convolutions of f32 on AMX in three terms of bf16, as conv_amx_split, for products of which the epilogues and
 // packing weigh much: weights are packed in terms, tiles are as high as divides the positions best, and all epilogues run between products.
-#include "backends/cpu/gemm/bf16_verdicts.h"
-#include "backends/cpu/gemm/conv_shape.h"
-#include "backends/cpu/gemm/gemm_f32.h"
+#include "backends/cpu/gemm/bf16/bf16_verdicts.h"
+#include "backends/cpu/gemm/conv/conv_shape.h"
+#include "backends/cpu/gemm/conv/point_weights.h"
+#include "backends/cpu/gemm/f32/gemm_f32.h"
 #include "backends/cpu/gemm/many_threads.h"
-#include "backends/cpu/gemm/point_weights.h"
 #include "backends/packed_tactic.h"
 #include "base/checked.h"
 

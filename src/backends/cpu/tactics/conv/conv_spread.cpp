@@ -1,5 +1,5 @@
 // conv_spread: 1x1 convolution of few channels, channels-last; vectors of results span positions.
-#include "backends/cpu/gemm/conv_shape.h"
+#include "backends/cpu/gemm/conv/conv_shape.h"
 #include "backends/cpu/tactics/spread_common.h"
 #include "backends/packed_tactic.h"
 #include "base/checked.h"

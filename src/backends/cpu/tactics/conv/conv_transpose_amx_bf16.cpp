@@ -1,5 +1,5 @@
 // conv_transpose_amx_bf16: transposed convolution without overlap in bf16 with f32 sums.
-#include "backends/cpu/gemm/bf16_verdicts.h"
+#include "backends/cpu/gemm/bf16/bf16_verdicts.h"
 #include "backends/cpu/tactics/conv/conv_transpose_amx_common.h"
 
 namespace tenfold::backends {

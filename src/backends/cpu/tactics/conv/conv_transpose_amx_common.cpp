@@ -1,9 +1,9 @@
 // Transposed convolutions on AMX: lines of the image times each tap's weights.
 #include "backends/cpu/tactics/conv/conv_transpose_amx_common.h"
 
-#include "backends/cpu/gemm/bf16_matrix.h"
-#include "backends/cpu/gemm/gemm_bf16.h"
-#include "backends/cpu/gemm/pack_bf16.h"
+#include "backends/cpu/gemm/bf16/bf16_matrix.h"
+#include "backends/cpu/gemm/bf16/gemm_bf16.h"
+#include "backends/cpu/gemm/bf16/pack_bf16.h"
 #include "backends/cpu/tactics/conv/conv_transpose_common.h"
 #include "backends/packed_tactic.h"
 

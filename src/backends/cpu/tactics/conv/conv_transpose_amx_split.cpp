@@ -1,5 +1,5 @@
 // conv_transpose_amx_split: transposed convolution of f32 without overlap, as conv_amx_split.
-#include "backends/cpu/gemm/bf16_verdicts.h"
+#include "backends/cpu/gemm/bf16/bf16_verdicts.h"
 #include "backends/cpu/tactics/conv/conv_transpose_amx_common.h"
 
 namespace tenfold::backends {

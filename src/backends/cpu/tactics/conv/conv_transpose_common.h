@@ -2,7 +2,7 @@
 // their own in the enlarged image.
 #pragma once
 
-#include "backends/cpu/gemm/conv_shape.h"
+#include "backends/cpu/gemm/conv/conv_shape.h"
 
 namespace tenfold::backends::cpu {
 

@@ -1,6 +1,6 @@
 // conv_transpose_gemm: transposed convolution whose windows do not overlap (stride equals kernel): one product per tap, each
 // result row written to its place in the enlarged image.
-#include "backends/cpu/gemm/gemm_f32.h"
+#include "backends/cpu/gemm/f32/gemm_f32.h"
 #include "backends/cpu/tactics/conv/conv_transpose_common.h"
 #include "backends/packed_tactic.h"
 #include "base/checked.h"

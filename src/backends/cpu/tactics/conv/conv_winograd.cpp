@@ -3,11 +3,11 @@
 // steps while they are in the cache.
 #include <cstring>
 
-#include "backends/cpu/gemm/gemm_f32.h"
+#include "backends/cpu/gemm/conv/window_rows.h"
+#include "backends/cpu/gemm/conv/winograd_tiles.h"
+#include "backends/cpu/gemm/f32/gemm_f32.h"
 #include "backends/cpu/gemm/likely.h"
 #include "backends/cpu/gemm/many_threads.h"
-#include "backends/cpu/gemm/window_rows.h"
-#include "backends/cpu/gemm/winograd_tiles.h"
 #include "backends/packed_tactic.h"
 #include "base/checked.h"
 

@@ -1,9 +1,9 @@
 // expand_depthwise_bf16: expand_depthwise_lines for bf16, the 1x1 convolution on AMX. A part is some lines of some channels: parts of
 // lines make their first lines of the first result twice, parts of channels nothing.
-#include "backends/cpu/gemm/bf16_epilogue.h"
-#include "backends/cpu/gemm/depthwise_bf16_filters.h"
+#include "backends/cpu/gemm/bf16/bf16_epilogue.h"
+#include "backends/cpu/gemm/bf16/pack_bf16.h"
+#include "backends/cpu/gemm/conv/depthwise_bf16_filters.h"
 #include "backends/cpu/gemm/likely.h"
-#include "backends/cpu/gemm/pack_bf16.h"
 #include "backends/cpu/kernels/conv/depthwise_bf16.h"
 #include "backends/cpu/kernels/conv/expand_bf16.h"
 #include "backends/cpu/tactics/conv/expand_depthwise_common.h"

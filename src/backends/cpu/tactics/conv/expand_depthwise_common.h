@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "backends/cpu/gemm/conv_shape.h"
+#include "backends/cpu/gemm/conv/conv_shape.h"
 
 namespace tenfold::backends::cpu {
 

@@ -1,11 +1,11 @@
 // expand_depthwise_lines: a 1x1 convolution and the depthwise one behind it, channels-last. Each line of the first's result is made when
 // the second needs it, and stays in the second cache for as many lines as its window is high. With AMX the first may run on tiles, in three
 // terms of bf16.
-#include "backends/cpu/gemm/bf16_verdicts.h"
-#include "backends/cpu/gemm/gemm_f32.h"
+#include "backends/cpu/gemm/bf16/bf16_verdicts.h"
+#include "backends/cpu/gemm/conv/point_weights.h"
+#include "backends/cpu/gemm/conv/window_rows.h"
+#include "backends/cpu/gemm/f32/gemm_f32.h"
 #include "backends/cpu/gemm/likely.h"
-#include "backends/cpu/gemm/point_weights.h"
-#include "backends/cpu/gemm/window_rows.h"
 #include "backends/cpu/kernels/conv/depthwise_f32.h"
 #include "backends/cpu/tactics/conv/expand_depthwise_common.h"
 #include "backends/cpu/tactics/gemm/constant_gemm_common.h"

@@ -1,7 +1,7 @@
 // The bf16 tactics against the reference on operands that bf16 holds exactly, so that only the order of sums may differ; they
 // need a CPU with AMX.
-#include "backends/cpu/gemm/bf16_epilogue.h"
-#include "backends/cpu/gemm/gemm_bf16_for_tests.h"
+#include "backends/cpu/gemm/bf16/bf16_epilogue.h"
+#include "backends/cpu/gemm/bf16/gemm_bf16_for_tests.h"
 #include "backends/cpu/tactics/f32_for_tests.h"
 
 namespace tenfold::backends {

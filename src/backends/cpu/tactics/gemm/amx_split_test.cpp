@@ -1,6 +1,6 @@
 // Tactics that take f32 as two terms of bf16 against the reference, to a tolerance a hundredth of what bf16 itself would need; they need a
 // CPU with AMX.
-#include "backends/cpu/gemm/gemm_bf16_for_tests.h"
+#include "backends/cpu/gemm/bf16/gemm_bf16_for_tests.h"
 #include "backends/cpu/tactics/f32_for_tests.h"
 
 namespace tenfold::backends {

@@ -1,6 +1,6 @@
 #include "backends/cpu/tactics/gemm/constant_gemm_common.h"
 
-#include "backends/cpu/gemm/f32_epilogue.h"
+#include "backends/cpu/gemm/f32/f32_epilogue.h"
 #include "backends/cpu/gemm/likely.h"
 #include "backends/cpu/gemm/matrix_rows.h"
 

@@ -2,9 +2,9 @@
 // are copied first.
 #include "backends/cpu/tactics/gemm/matmul_amx_common.h"
 
-#include "backends/cpu/gemm/bf16_matrix.h"
-#include "backends/cpu/gemm/gemm_bf16.h"
-#include "backends/cpu/gemm/pack_bf16.h"
+#include "backends/cpu/gemm/bf16/bf16_matrix.h"
+#include "backends/cpu/gemm/bf16/gemm_bf16.h"
+#include "backends/cpu/gemm/bf16/pack_bf16.h"
 #include "backends/cpu/tactics/gemm/constant_gemm_common.h"
 #include "backends/packed_tactic.h"
 

@@ -1,7 +1,7 @@
 // What products with a constant matrix on AMX tiles share, in one term of bf16, in two or in three.
 #pragma once
 
-#include "backends/cpu/gemm/gemm_bf16_b.h"
+#include "backends/cpu/gemm/bf16/gemm_bf16_b.h"
 #include "backends/tactic.h"
 
 namespace tenfold::backends::cpu {

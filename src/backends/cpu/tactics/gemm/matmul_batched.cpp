@@ -1,7 +1,7 @@
 // matmul_batched: stacks of products of two activations; the right operands are packed at run time, each once.
 #include <cstring>
 
-#include "backends/cpu/gemm/gemm_f32.h"
+#include "backends/cpu/gemm/f32/gemm_f32.h"
 #include "backends/cpu/gemm/likely.h"
 #include "backends/cpu/tactics/gemm/matmul_stacks_common.h"
 #include "base/checked.h"

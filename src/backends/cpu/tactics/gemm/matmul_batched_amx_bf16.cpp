@@ -1,6 +1,6 @@
 // matmul_batched_amx_bf16: stacks of products of two bf16 activations, with f32 sums; right operands are packed at run time, each once.
-#include "backends/cpu/gemm/bf16_matrix.h"
-#include "backends/cpu/gemm/gemm_bf16.h"
+#include "backends/cpu/gemm/bf16/bf16_matrix.h"
+#include "backends/cpu/gemm/bf16/gemm_bf16.h"
 #include "backends/cpu/tactics/gemm/matmul_stacks_common.h"
 
 namespace tenfold::backends {

@@ -1,9 +1,9 @@
 // What products with constant weights in fixed point share.
 #pragma once
 
-#include "backends/cpu/gemm/gemm_f32.h"
+#include "backends/cpu/gemm/f32/gemm_f32.h"
 #include "backends/cpu/gemm/matrix_rows.h"
-#include "backends/cpu/gemm/weights_fixed.h"
+#include "backends/cpu/gemm/weights/weights_fixed.h"
 #include "backends/cpu/tactics/gemm/constant_gemm_common.h"
 #include "base/checked.h"
 

@@ -2,7 +2,7 @@
 // values that fixed point cannot hold. They need AVX512_VNNI, or AMX.
 #include <bit>
 
-#include "backends/cpu/gemm/weights_fixed.h"
+#include "backends/cpu/gemm/weights/weights_fixed.h"
 #include "backends/cpu/tactics/f32_for_tests.h"
 #include "base/threads/thread_pool.h"
 

@@ -1,7 +1,7 @@
 // matmul_gemv_bf16: few rows times a constant matrix in bf16, row by row: such a product is bound by reading the weights, and AMX tiles of
 // so few rows take longer to set up and to end.
-#include "backends/cpu/gemm/bf16_epilogue.h"
-#include "backends/cpu/gemm/gemm_bf16_kernels.h"
+#include "backends/cpu/gemm/bf16/bf16_epilogue.h"
+#include "backends/cpu/gemm/bf16/gemm_bf16_kernels.h"
 #include "backends/cpu/gemm/matrix_rows.h"
 #include "backends/cpu/kernels/gemm/gemv_bf16.h"
 #include "backends/cpu/tactics/gemm/constant_gemm_common.h"

@@ -1,8 +1,8 @@
 // matmul_gemv_f24: few rows times a constant matrix, whose weights are read in 24 bits: such a product is bound by reading them.
 // Rounding to nearest changes each weight by at most 2^-16 of itself.
-#include "backends/cpu/gemm/gemm_f32.h"
+#include "backends/cpu/gemm/f32/gemm_f32.h"
 #include "backends/cpu/gemm/matrix_rows.h"
-#include "backends/cpu/gemm/weights_f24.h"
+#include "backends/cpu/gemm/weights/weights_f24.h"
 #include "backends/cpu/kernels/gemm/gemv_f24.h"
 #include "backends/cpu/tactics/gemm/constant_gemm_common.h"
 #include "backends/packed_tactic.h"

@@ -1,7 +1,7 @@
 // matmul_gemv_f24 against the reference: widths and depths around the panels, epilogues, and weights that rounding must not hurt.
 #include <bit>
 
-#include "backends/cpu/gemm/weights_f24.h"
+#include "backends/cpu/gemm/weights/weights_f24.h"
 #include "backends/cpu/tactics/f32_for_tests.h"
 
 namespace tenfold::backends {

@@ -1,5 +1,5 @@
 // matmul_packed: activations times a constant matrix, which is packed at build time.
-#include "backends/cpu/gemm/gemm_f32.h"
+#include "backends/cpu/gemm/f32/gemm_f32.h"
 #include "backends/cpu/gemm/matrix_rows.h"
 #include "backends/cpu/tactics/gemm/constant_gemm_common.h"
 #include "backends/packed_tactic.h"

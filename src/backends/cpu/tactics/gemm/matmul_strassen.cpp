@@ -2,7 +2,7 @@
 // level, in Winograd's form). Sums of quarters of the activations are made for a block of rows, those of the weights by the first
 // tile that needs them; what products add up to on their way to a result stays in the cache. So only weights are packed, once, and
 // a result is touched once for each block of K. After Huang, Smith, Henry and van de Geijn, "Strassen's Algorithm Reloaded" (SC16).
-#include "backends/cpu/gemm/gemm_f32.h"
+#include "backends/cpu/gemm/f32/gemm_f32.h"
 #include "backends/cpu/gemm/likely.h"
 #include "backends/cpu/gemm/matrix_rows.h"
 #include "backends/cpu/kernels/gemm/strassen_f32.h"

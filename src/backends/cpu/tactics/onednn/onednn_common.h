@@ -2,7 +2,7 @@
 // that is all, else our epilogue over each part.
 #pragma once
 
-#include "backends/cpu/gemm/f32_epilogue.h"
+#include "backends/cpu/gemm/f32/f32_epilogue.h"
 #include "backends/cpu/onednn/matmul.h"
 
 namespace tenfold::backends::cpu {

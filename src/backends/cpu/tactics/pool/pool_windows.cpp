@@ -2,7 +2,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "backends/cpu/gemm/conv_shape.h"
+#include "backends/cpu/gemm/conv/conv_shape.h"
 #include "backends/cpu/kernels/pool/pool.h"
 #include "backends/cpu/tactics/row_problem_common.h"
 #include "base/checked.h"

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "backends/cpu/gemm/weights_bytes.h"
-#include "backends/cpu/gemm/weights_fixed.h"
+#include "backends/cpu/gemm/weights/weights_bytes.h"
+#include "backends/cpu/gemm/weights/weights_fixed.h"
 #include "backends/cpu/kernels/gemm/gemv_s16.h"
 #include "backends/cpu/tactics/recurrent/recurrent_run_common.h"
 

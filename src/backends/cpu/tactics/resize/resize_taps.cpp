@@ -1,7 +1,7 @@
 // resize_taps: Resize over one to three spatial axes by nearest element or linearly, in both layouts, from tables of taps.
 #include <cmath>
 
-#include "backends/cpu/gemm/conv_shape.h"
+#include "backends/cpu/gemm/conv/conv_shape.h"
 #include "backends/cpu/kernels/resize/resize.h"
 #include "backends/cpu/tactics/row_problem_common.h"
 #include "backends/problems/resize_axes.h"
