@@ -76,7 +76,7 @@ std::string percent(std::int64_t part, std::size_t all) {
 }  // namespace
 
 Accuracy::Accuracy(const ExecOptions& o, const CalibrationData& data) : data_(data) {
-  const Labels labels(o.labels);
+  const formats::Labels labels(o.labels, "--labels");
   const BindingInfo& output = output_of_classes(data.bindings());
   output_ = output.name, rows_ = output.shape.size() == 2;
   if (output.shape.back() > 0 && labels.largest() >= output.shape.back())
@@ -84,7 +84,7 @@ Accuracy::Accuracy(const ExecOptions& o, const CalibrationData& data) : data_(da
                                    output_ + "' " + std::to_string(output.shape.back()) + " classes from 0 on");
   std::size_t row = 0;   // of arrays: counted through all samples, for labels are in their order
   for (int i = 0; i < data.most(); ++i) {
-    std::vector<ImageOrigin> origins = data.samples().origins(i);
+    std::vector<formats::ImageOrigin> origins = data.samples().origins(i);
     if (origins.empty()) {
       const std::optional<InputSet> sample = data.samples().at(i);
       if (!sample || sample->empty()) break;
@@ -94,7 +94,7 @@ Accuracy::Accuracy(const ExecOptions& o, const CalibrationData& data) : data_(da
     }
     if (i < data.first() || (i - data.first()) % data.step() != 0) continue;
     Labeled& one = samples_.emplace_back(Labeled{i, {}});
-    for (const ImageOrigin& origin : origins) one.classes.push_back(labels.of(origin.number, origin.path));
+    for (const formats::ImageOrigin& origin : origins) one.classes.push_back(labels.of(origin.number, origin.path));
   }
   if (samples_.empty()) throw Error(ErrorKind::io, "--labels: no sample checks; more of --data would, or --checkData=PATH");
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "calibration.h"
-#include "labels.h"
+#include "formats/samples/labels.h"
 
 namespace tenfold::cli {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "files.h"
+#include "formats/files.h"
 #include "metric_command.h"
 #include "precision_report.h"
 #include "specs.h"
@@ -117,10 +117,10 @@ void check_budget(const ExecOptions& o) {
   if (!o.int8_asked && !o.fp8_asked && !o.build.fp16 && !o.build.bf16 && !o.build.auto_precision)
     throw UsageError("--max-error chooses among the types that are permitted: say --best, or --int8, --fp8, --fp16 or --bf16");
   if (is_metric_command(o.build.budget->metric)) metric_by_command(o.build.budget->metric, 1);   // refuses what is none
-  if (!o.precision_report.empty() && extension(o.precision_report) != ".html")
+  if (!o.precision_report.empty() && formats::extension(o.precision_report) != ".html")
     throw UsageError("--precisionReport writes .html; '" + o.precision_report + "' ends in something else");
-  expect_writable(o.precision_report);
-  if (!o.precision_report.empty()) expect_writable(json_beside(o.precision_report));
+  formats::expect_writable(o.precision_report);
+  if (!o.precision_report.empty()) formats::expect_writable(json_beside(o.precision_report));
 }
 
 void complete_budget(BuildConfig& config, const Accuracy* accuracy) {

@@ -5,18 +5,18 @@
 #include <filesystem>
 #include <limits>
 
-#include "files.h"
-#include "npz.h"
+#include "formats/arrays/npz.h"
+#include "formats/files.h"
 #include "specs.h"
 #include "tenfold/internal/file.h"
 
 namespace tenfold::cli {
 namespace {
 
-void dump_samples(const std::string& path, Samples& samples, int most) {
+void dump_samples(const std::string& path, formats::Samples& samples, int most) {
   std::vector<std::pair<std::string, Tensor>> arrays;
-  for (auto& [input, tensor] : joined_samples(samples, most)) arrays.emplace_back(input, tensor);
-  write_file(path, to_npz(arrays));
+  for (auto& [input, tensor] : formats::join_samples(samples, most, "--dumpSamples")) arrays.emplace_back(input, tensor);
+  write_file(path, formats::to_npz(arrays));
 }
 
 void expect_data(const ExecOptions& o) {
@@ -65,7 +65,7 @@ void add_calibration_flags(Flags& f, ExecOptions& o) {
   f.add({"image", "SPEC",
          "how photographs become the input: resize:256,crop:224,scale:255,mean:0.485/0.456/0.406,std:0.229/0.224/0.225,layout:nchw,"
          "order:rgb; what is left out follows the input",
-         [&o](const std::string& text) { o.image = parse_image_spec(text); }});
+         [&o](const std::string& text) { o.image = formats::parse_image_spec(text, "--image"); }});
   f.add({"samples", "N", "+run at most N samples of --data (100): every second one gives ranges, the others show the plan's error",
          [&o](const std::string& text) { o.samples = parse_int("samples", text, 1); }});
   f.add_text("checkData", o.check_data, "PATH", "+N samples that show the plan's error; all N of --data then give ranges");
@@ -109,7 +109,7 @@ void check_calibration(ExecOptions& o) {
     std::error_code cannot_look;
     if (o.data.empty() && !std::filesystem::exists(o.calibration_cache, cannot_look))
       throw UsageError("--calib: there is no '" + o.calibration_cache + "'; give --data=PATH, and it is written");
-    expect_writable(o.data.empty() ? "" : o.calibration_cache);
+    formats::expect_writable(o.data.empty() ? "" : o.calibration_cache);
   }
   expect_data(o);
   if (!o.tokenizer.empty() && !is_text(o.data))
@@ -121,9 +121,9 @@ void check_calibration(ExecOptions& o) {
     throw UsageError(
         "--data gives samples for products of 8 bits or for a bound on the error, and no flag asks for either: add --int8 "
         "(--fp8, --best), or --max-error=E, with which --bf16 and --fp16 are bounded, too");
-  if (!o.dump_samples.empty() && extension(o.dump_samples) != ".npz")
+  if (!o.dump_samples.empty() && formats::extension(o.dump_samples) != ".npz")
     throw UsageError("--dumpSamples writes .npz; '" + o.dump_samples + "' ends in something else");
-  expect_writable(o.dump_samples);
+  formats::expect_writable(o.dump_samples);
 }
 
 CalibrationData::CalibrationData(const ExecOptions& o, const BuildConfig& config) : most_(o.samples) {

@@ -23,14 +23,14 @@ class CalibrationData {
 
   const std::vector<BindingInfo>& bindings() const { return bindings_; }  // of the model; none without --data
   // Where samples that check lie: in samples(), from first() on, every step() of most().
-  Samples& samples() const { return check_ ? *check_ : *data_; }
+  formats::Samples& samples() const { return check_ ? *check_ : *data_; }
   int first() const { return check_ ? 0 : 1; }
   int step() const { return check_ ? 1 : 2; }
   int most() const { return most_; }
 
  private:
   std::vector<BindingInfo> bindings_;
-  std::shared_ptr<Samples> data_, check_;
+  std::shared_ptr<formats::Samples> data_, check_;
   int most_ = 0;
 };
 

@@ -4,16 +4,16 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "array_types.h"
 #include "compare_data.h"
 #include "console.h"
 #include "distance.h"
-#include "files.h"
+#include "formats/arrays/convert.h"
+#include "formats/arrays/npz.h"
+#include "formats/files.h"
 #include "inputs.h"
 #include "layers.h"
 #include "measure.h"
 #include "model_or_plan.h"
-#include "npz.h"
 #include "specs.h"
 #include "verbs.h"
 
@@ -47,13 +47,14 @@ Outputs run_once(const Engine& engine, const std::map<std::string, Shape>& shape
 }
 
 Outputs stored_outputs(const std::string& path, const Engine& engine, const Console& console) {
-  const std::string bytes = read_whole(path);
+  const std::string bytes = formats::read_whole(path);
   Outputs outputs;
-  for (const auto& [name, array] : parse_npz(bytes, path)) {
+  for (const auto& [name, array] : formats::parse_npz(bytes, path)) {
     DType type = DType::count_;  // what the engine calls it: NumPy has no name for some types
     for (const BindingInfo& b : engine.bindings())
       if (!b.is_input && b.name == name) type = b.dtype;
-    Converted made = type == DType::count_ ? Converted{to_tensor(array, path), ""} : converted_to(array, type, path + "['" + name + "']");
+    formats::Converted made = type == DType::count_ ? formats::Converted{formats::to_tensor(array, path), ""}
+                                                    : formats::converted_to(array, type, path + "['" + name + "']");
     if (!made.reported.empty()) console.info(made.reported);
     outputs.emplace_back(name, std::move(made.tensor));
   }
@@ -130,7 +131,7 @@ void add_data_flags(Flags& flags, Question& q) {
   add("tokenizer", "FILE", "with --data: the tokenizer.json of texts, or a folder that holds it",
       [&q](const std::string& text) { q.data.tokenizer = text; });
   add("image", "SPEC", "with --data: how photographs become the input",
-      [&q](const std::string& text) { q.data.image = parse_image_spec(text); });
+      [&q](const std::string& text) { q.data.image = formats::parse_image_spec(text, "--image"); });
   add("samples", "N", "with --data: at most so many (100)",
       [&q](const std::string& text) { q.data.samples = parse_int("samples", text, 1); });
 }
@@ -177,7 +178,7 @@ int compare_main(const Arguments& arguments) {
   q.config.log = Console{.show_info = false}.callback();
   if (q.data.data.empty() && !q.about_data.empty()) throw UsageError("--" + q.about_data + " is for --data=PATH: say which samples");
   if (!q.data.data.empty()) {
-    if (q.reference || extension(words[1]) == ".npz" || !q.files.empty())
+    if (q.reference || formats::extension(words[1]) == ".npz" || !q.files.empty())
       throw UsageError("--data runs two models or plans on its samples: leave out --reference, stored outputs and --loadInputs");
     q.data.tolerance = q.tolerance, q.data.json = q.json;
     return compare_on_data(words[0], words[1], q.config, q.data);
@@ -192,7 +193,7 @@ int compare_main(const Arguments& arguments) {
   for (const auto& [name, shape] : files.known_shapes()) q.config.profiles[0].emplace(name, ShapeRange{shape, shape, shape});
   if (!first) first = open_model_or_plan(words[0], q.config);
   Layers layers;
-  const bool has_layers = q.reference || extension(words[1]) != ".npz";
+  const bool has_layers = q.reference || formats::extension(words[1]) != ".npz";
   const Outputs a = run_once(*first, q.shapes, files, has_layers ? layers.record() : nullptr);
   Outputs b;
   if (q.reference) {

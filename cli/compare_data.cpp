@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "accuracy.h"
-#include "labels.h"
+#include "formats/samples/labels.h"
 #include "model_or_plan.h"
 #include "tenfold/bindings.h"
 #include "tenfold/internal/measure_outputs.h"
@@ -15,7 +15,7 @@ namespace tenfold::cli {
 namespace {
 
 // From the least to the largest of all samples, for inputs whose shape the model leaves open.
-OptimizationProfile profile_of(Samples& samples, int most, const std::vector<BindingInfo>& bindings) {
+OptimizationProfile profile_of(formats::Samples& samples, int most, const std::vector<BindingInfo>& bindings) {
   OptimizationProfile profile;
   for (int i = 0; i < most; ++i) {
     const std::optional<InputSet> sample = samples.at(i);
@@ -32,7 +32,7 @@ OptimizationProfile profile_of(Samples& samples, int most, const std::vector<Bin
   return profile;
 }
 
-std::vector<OutputSet> answers(const Engine& engine, Samples& samples, int most) {
+std::vector<OutputSet> answers(const Engine& engine, formats::Samples& samples, int most) {
   const auto context = engine.create_context();
   std::vector<std::string> inputs, outputs;
   for (const BindingInfo& b : engine.bindings()) (b.is_input ? inputs : outputs).push_back(b.name);
@@ -58,12 +58,12 @@ struct Right {
   std::size_t rows = 0, first = 0, second = 0;
 };
 
-Right count_right(const Labels& labels, Samples& samples, const std::vector<BindingInfo>& bindings, const std::vector<OutputSet>& a,
-                  const std::vector<OutputSet>& b) {
+Right count_right(const formats::Labels& labels, formats::Samples& samples, const std::vector<BindingInfo>& bindings,
+                  const std::vector<OutputSet>& a, const std::vector<OutputSet>& b) {
   Right right{output_of_classes(bindings).name};
   for (std::size_t i = 0; i < a.size(); ++i) {
     const std::vector<std::int64_t> ours = largest_of_rows(a[i].at(right.output)), theirs = largest_of_rows(b[i].at(right.output));
-    const std::vector<ImageOrigin> origins = samples.origins(static_cast<int>(i));
+    const std::vector<formats::ImageOrigin> origins = samples.origins(static_cast<int>(i));
     if (ours.size() != theirs.size() || (!origins.empty() && origins.size() != ours.size()))
       throw Error(ErrorKind::io, "--labels: the output '" + right.output + "' has other rows than there are samples");
     for (std::size_t r = 0; r < ours.size(); ++r, ++right.rows) {
@@ -102,8 +102,9 @@ void print_table(const DataQuestion& q, std::size_t samples, const std::vector<M
 int compare_on_data(const std::string& first, const std::string& second, BuildConfig config, const DataQuestion& q) {
   const std::string& model = is_plan(first) && !is_plan(second) ? second : first;
   const std::vector<BindingInfo> bindings = is_plan(model) ? open_model_or_plan(model, config).bindings() : model_bindings(model, config);
-  const std::unique_ptr<Samples> samples = open_samples({"data", q.data, q.image, bindings, q.samples, {}, q.tokenizer});
-  const std::optional<Labels> labels = q.labels.empty() ? std::nullopt : std::optional<Labels>(q.labels);
+  const std::unique_ptr<formats::Samples> samples = open_samples({"data", q.data, q.image, bindings, q.samples, {}, q.tokenizer});
+  std::optional<formats::Labels> labels;
+  if (!q.labels.empty()) labels.emplace(q.labels, "--labels");
   if (config.profiles.empty()) config.profiles = {profile_of(*samples, q.samples, bindings)};
   const std::vector<OutputSet> a = answers(open_model_or_plan(first, config), *samples, q.samples);
   if (a.empty()) throw Error(ErrorKind::io, "--data: '" + q.data + "' holds no sample");

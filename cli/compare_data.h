@@ -8,7 +8,7 @@ namespace tenfold::cli {
 
 struct DataQuestion {
   std::string data, tokenizer, metric = "l2", labels;
-  std::optional<ImageSpec> image;
+  std::optional<formats::ImageSpec> image;
   int samples = 100;
   double tolerance = -1;   // below 0: none
   bool json = false;

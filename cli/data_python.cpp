@@ -208,11 +208,11 @@ class Spool {
   Spool(const Spool&) = delete;
   Spool& operator=(const Spool&) = delete;
 
-  std::optional<ArrayBytes> piece(std::size_t number) {
+  std::optional<formats::ArrayBytes> piece(std::size_t number) {
     while (process_ && number >= pieces_.size()) take(process_->next());
     if (number >= pieces_.size()) return {};
     const Piece& p = pieces_[number];
-    ArrayBytes bytes{p.what, std::string(p.size, '\0'), p.alone, p.one_sample};
+    formats::ArrayBytes bytes{p.what, std::string(p.size, '\0'), p.alone, p.one_sample};
     if (std::fseek(kept_, p.at, SEEK_SET) != 0 || std::fread(bytes.bytes.data(), 1, p.size, kept_) != p.size)
       throw Error(ErrorKind::io, "--data=python: its samples cannot be read back");
     return bytes;
@@ -241,7 +241,7 @@ class Spool {
 
 }  // namespace
 
-ArraySource arrays_of_python(const std::string& file_and_name) {
+formats::ArraySource arrays_of_python(const std::string& file_and_name) {
   const std::size_t colon = file_and_name.rfind(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == file_and_name.size())
     throw UsageError("--data=python:" + file_and_name + " is not python:FILE.py:NAME, such as python:samples.py:batches");

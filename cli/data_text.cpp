@@ -4,10 +4,10 @@
 #include <functional>
 #include <sstream>
 
-#include "csv.h"
 #include "data.h"
-#include "files.h"
 #include "flags.h"
+#include "formats/files.h"
+#include "formats/texts/csv.h"
 #include "tenfold/text.h"
 
 namespace tenfold::cli {
@@ -20,7 +20,7 @@ struct TextPath {
     const std::size_t colon = path.rfind(':');
     if (colon != std::string::npos && is_table(path.substr(0, colon))) file = path.substr(0, colon), column = path.substr(colon + 1);
   }
-  static bool is_table(const std::string& path) { return extension(path) == ".csv" || extension(path) == ".tsv"; }
+  static bool is_table(const std::string& path) { return formats::extension(path) == ".csv" || formats::extension(path) == ".tsv"; }
 };
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -38,7 +38,7 @@ std::vector<std::string> column_of(const std::string& text, const TextPath& path
   const std::string what = flag + ": '" + path.file + "'";
   if (path.column.empty())
     throw UsageError(flag + "=" + path.file + ": which column? Say FILE:COLUMN, by its title or its number from 0 on");
-  const std::vector<CsvRecord> records = parse_csv(text, extension(path.file) == ".tsv" ? '\t' : ',', what);
+  const std::vector<formats::CsvRecord> records = formats::parse_csv(text, formats::extension(path.file) == ".tsv" ? '\t' : ',', what);
   if (records.empty()) return {};
   const auto& titles = records[0].fields;
   const auto title = std::find(titles.begin(), titles.end(), path.column);
@@ -71,7 +71,7 @@ Part part_of(const std::string& input) {
   return nullptr;
 }
 
-class TextSamples : public Samples {
+class TextSamples : public formats::Samples {
  public:
   TextSamples(std::vector<std::string> texts, const SampleSource& source)
       : flag_(source.flag),
@@ -135,15 +135,15 @@ class TextSamples : public Samples {
 
 }  // namespace
 
-bool is_text(const std::string& path) { return TextPath::is_table(TextPath(path).file) || extension(path) == ".txt"; }
+bool is_text(const std::string& path) { return TextPath::is_table(TextPath(path).file) || formats::extension(path) == ".txt"; }
 
-std::unique_ptr<Samples> text_samples(const SampleSource& source) {
+std::unique_ptr<formats::Samples> text_samples(const SampleSource& source) {
   const std::string flag = "--" + source.flag;
   if (source.tokenizer.empty())
     throw UsageError(flag + "=" + source.path +
                      ": text takes the model's tokenizer: --tokenizer=tokenizer.json (or a folder that holds it)");
   const TextPath path(source.path);
-  const std::string text = read_whole(path.file);
+  const std::string text = formats::read_whole(path.file);
   std::vector<std::string> texts = TextPath::is_table(path.file) ? column_of(text, path, flag) : lines_of(text);
   if (texts.empty()) throw Error(ErrorKind::io, flag + ": there is no text in '" + path.file + "'");
   return std::make_unique<TextSamples>(std::move(texts), source);

@@ -96,7 +96,7 @@ std::vector<std::string> calibration_texts(const EmbedWish& w, TextWindows* wind
   }
   std::vector<std::string> texts;
   if (!w.calibration.empty()) {
-    const TextStream next = open_texts(w.calibration, "");
+    const formats::TextStream next = formats::open_texts(w.calibration, "", "--column");
     for (std::string text; texts.size() < kCalibrationTexts && next(text);) texts.push_back(text);
     if (texts.empty()) throw Error(ErrorKind::invalid_argument, "'" + w.calibration + "' has no texts to calibrate on");
   } else if (windows) {
@@ -143,7 +143,7 @@ int embed_main(const Arguments& arguments) {
   else
     w.options.cache->folder = w.cache;
   std::optional<TextWindows> windows;
-  if (!w.in.empty()) windows.emplace(open_texts(w.in, w.column));
+  if (!w.in.empty()) windows.emplace(formats::open_texts(w.in, w.column, "--column"));
   w.options.calibration_texts = calibration_texts(w, windows ? &*windows : nullptr);
   const Encoder encoder = Encoder::load(w.model, w.options);
   if (!w.benchmark) return embed_file(w, encoder, *windows), kOk;

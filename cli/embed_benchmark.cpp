@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "embed.h"
-#include "files.h"
+#include "formats/files.h"
 #include "report.h"
 
 namespace tenfold::cli {

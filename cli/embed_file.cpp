@@ -8,9 +8,9 @@
 #include <future>
 
 #include "embed.h"
-#include "files.h"
+#include "formats/arrays/vector_file.h"
+#include "formats/files.h"
 #include "stop_signal.h"
-#include "vector_file.h"
 #include "tenfold/device.h"
 
 namespace tenfold::cli {
@@ -59,7 +59,7 @@ Encoded encode(const EmbedWish& w, const Encoder& encoder, const TextWindow& win
 }
 
 // Goes over the texts whose vectors are there.
-void skip(TextWindows& windows, const VectorFile::Mark& mark) {
+void skip(TextWindows& windows, const formats::VectorFile::Mark& mark) {
   std::int64_t rows = 0;
   TextWindow window;
   while (rows < mark.rows) {
@@ -79,7 +79,7 @@ std::size_t windows_at_once(const Encoder& encoder) {
   return 2;
 }
 
-void write_all(const EmbedWish& w, const Encoder& encoder, TextWindows& windows, VectorFile& out, Meter& meter) {
+void write_all(const EmbedWish& w, const Encoder& encoder, TextWindows& windows, formats::VectorFile& out, Meter& meter) {
   const std::size_t most = windows_at_once(encoder);
   std::deque<std::future<Encoded>> computing;
   std::future<void> writing;
@@ -100,7 +100,7 @@ void write_all(const EmbedWish& w, const Encoder& encoder, TextWindows& windows,
 }
 
 // The signal ended the work: what whole windows gave is in OUT.part.
-[[noreturn]] void stop(const EmbedWish& w, const VectorFile& out) {
+[[noreturn]] void stop(const EmbedWish& w, const formats::VectorFile& out) {
   w.console.warn(out.rows() > 0 ? "stopped: the first " + std::to_string(out.rows()) + " vectors are in '" + w.out +
                                       ".part', and --resume goes on behind them"
                                 : "stopped before the first vectors were there");
@@ -113,7 +113,7 @@ void embed_file(const EmbedWish& w, const Encoder& encoder, TextWindows& windows
   const int width = encoder.info().width;
   const std::string how =
       "tenfold embed, smaller windows\nprompt " + w.prompt + "\nwidth " + std::to_string(width) + "\n" + encoder.fingerprint();
-  VectorFile out(w.out, width, how, w.resume);
+  formats::VectorFile out(w.out, width, how, w.resume);
   if (w.resume && !out.resumed())
     w.console.warn("--resume: there is no '" + w.out + ".part' with vectors to go on with: all texts are computed");
   Meter meter(!w.quiet);

@@ -8,7 +8,7 @@
 #include "accuracy.h"
 #include "budget.h"
 #include "calibration.h"
-#include "files.h"
+#include "formats/files.h"
 #include "inputs.h"
 #include "io_formats.h"
 #include "model_or_plan.h"
@@ -80,7 +80,7 @@ Made make_engine(const ExecOptions& o, const InputFiles& files) {
   config.log = o.console.callback();
   config.progress = progress_printer(o.progress);
   if (!o.onnx.empty() && is_plan(o.onnx)) throw Error(ErrorKind::invalid_model, "'" + o.onnx + "' is a plan: give it as --loadEngine=FILE");
-  if (extension(o.load_engine) == ".onnx")
+  if (formats::extension(o.load_engine) == ".onnx")
     throw Error(ErrorKind::plan_refused, "'" + o.load_engine + "' is a model: give it as --onnx=FILE");
   if (!o.load_engine.empty()) {
     Engine engine = o.retune ? retune_file(o.load_engine, config) : loaded(o, config);

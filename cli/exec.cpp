@@ -11,7 +11,7 @@
 #include "device_list.h"
 #include "engines.h"
 #include "exec_options.h"
-#include "files.h"
+#include "formats/files.h"
 #include "inputs.h"
 #include "io_formats.h"
 #include "model_names.h"
@@ -214,8 +214,8 @@ Measured infer(const ExecOptions& o, const Made& made, InputFiles& files) {
 // A wrong name or place is told before a build, which may take minutes.
 void check_files(const ExecOptions& o) {
   for (const std::string& path : {o.save_engine, o.export_output, o.export_times, o.export_profile, o.export_trace, o.export_layer_info})
-    expect_writable(path);
-  const std::string end = extension(o.export_output);
+    formats::expect_writable(path);
+  const std::string end = formats::extension(o.export_output);
   if (!o.export_output.empty() && end != ".npz" && end != ".json")
     throw UsageError("--exportOutput writes .npz or .json; '" + o.export_output + "' ends in neither");
 }

@@ -8,7 +8,7 @@
 
 #include "console.h"
 #include "flags.h"
-#include "image_spec.h"
+#include "formats/images/image_spec.h"
 #include "tenfold/build.h"
 
 namespace tenfold::cli {
@@ -31,7 +31,7 @@ struct ExecOptions {
   bool int8_asked = false;         // --int8 or --best: a plain model's products, too, if there is data
   bool fp8_asked = false, int4_asked = false, best = false, strongly_typed = false;
   std::string data, check_data, tokenizer;    // samples that show the ranges of values; samples that check, instead of every second one
-  std::optional<ImageSpec> image;  // how photographs among them become the input
+  std::optional<formats::ImageSpec> image;  // how photographs among them become the input
   std::string labels, dump_samples, precision_report;
   std::optional<std::vector<std::string>> corrections;   // of --corrections
   std::string calibrator, calibration_cache;   // no calibrator: entropy with a cache, as trtexec, else auto

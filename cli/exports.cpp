@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "files.h"
-#include "npz.h"
+#include "formats/arrays/npz.h"
+#include "formats/files.h"
 #include "report.h"
 #include "tenfold/error.h"
 #include "tenfold/internal/file.h"
@@ -68,8 +68,8 @@ void export_profile(const std::string& path, const std::vector<LayerTimes>& laye
 }
 
 void export_outputs(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& outputs) {
-  const std::string end = extension(path);
-  if (end == ".npz") return write_file(path, to_npz(outputs));
+  const std::string end = formats::extension(path);
+  if (end == ".npz") return write_file(path, formats::to_npz(outputs));
   if (end != ".json") throw Error(ErrorKind::invalid_argument, "--exportOutput writes .json or .npz, not '" + path + "'");
   Json all = Json::array();
   for (const auto& [name, tensor] : outputs) {

@@ -6,11 +6,11 @@
 #include <cstring>
 #include <random>
 
-#include "array_types.h"
-#include "files.h"
-#include "npz.h"
+#include "formats/arrays/convert.h"
+#include "formats/arrays/npz.h"
+#include "formats/arrays/tensor_proto.h"
+#include "formats/files.h"
 #include "tenfold/internal/shape_values.h"
-#include "tenfold/internal/tensor_proto.h"
 
 namespace tenfold::cli {
 namespace {
@@ -22,7 +22,7 @@ bool named_like(const std::string& name, std::string_view word) {
 
 // Bytes as a run has them, without a word on type or shape.
 bool is_raw(const std::string& path) {
-  const std::string end = extension(path);
+  const std::string end = formats::extension(path);
   return end != ".npy" && end != ".npz" && end != ".pb";
 }
 
@@ -30,21 +30,11 @@ bool is_raw(const std::string& path) {
   throw Error(ErrorKind::io, "input '" + info.name + "' from " + path + ": " + why);
 }
 
-// ONNX's test data.
-Tensor tensor_of(const std::string& bytes, const std::string& path) {
-  try {
-    return read_tensor_proto(std::as_bytes(std::span(bytes)));
-  } catch (Error& e) {   // a file of values that cannot be used is no fault of the model; memory that is short stays that
-    if (e.kind() == ErrorKind::out_of_memory) throw e.within(path);
-    throw Error(ErrorKind::io, path + ": " + e.what());
-  }
-}
-
 std::string member_name(const std::string& path, const std::string& input) { return path + "['" + input + "']"; }
 
-using Arrays = std::map<std::string, NpyArray>;
+using Arrays = std::map<std::string, formats::NpyArray>;
 
-const NpyArray& member(const Arrays& arrays, const std::string& path, const std::string& input) {
+const formats::NpyArray& member(const Arrays& arrays, const std::string& path, const std::string& input) {
   const auto found = arrays.find(input);
   if (found != arrays.end()) return found->second;
   std::string names;
@@ -95,24 +85,24 @@ void fill_int(Tensor& t, std::mt19937& random, std::uint32_t limit, std::uint32_
 InputFiles::InputFiles(const std::map<std::string, std::string>& files) : paths_(files) {
   std::map<std::string, std::shared_ptr<const std::string>> read;
   for (const auto& [input, path] : files) {
-    if (is_raw(path)) expect_readable(path);
-    else if (!read[path]) read[path] = std::make_shared<const std::string>(read_whole(path));
+    if (is_raw(path)) formats::expect_readable(path);
+    else if (!read[path]) read[path] = std::make_shared<const std::string>(formats::read_whole(path));
   }
   std::map<std::string, Arrays> archives;
   for (const auto& [path, bytes] : read)
-    if (extension(path) == ".npz") archives[path] = parse_npz(*bytes, path);
+    if (formats::extension(path) == ".npz") archives[path] = formats::parse_npz(*bytes, path);
   if (const auto all = paths_.extract(""); !all.empty())
     for (const auto& [name, array] : archives[all.mapped()]) paths_.emplace(name, all.mapped());
   for (const auto& [input, path] : paths_) {
     if (is_raw(path)) continue;
     bytes_[input] = read[path];
-    const std::string end = extension(path);
+    const std::string end = formats::extension(path);
     if (end == ".npy")
-      arrays_[input] = {parse_npy(*read[path], path), path};
+      arrays_[input] = {formats::parse_npy(*read[path], path), path};
     else if (end == ".npz")
       arrays_[input] = {member(archives[path], path, input), member_name(path, input)};
     else
-      tensors_[input] = tensor_of(*read[path], path);
+      tensors_[input] = formats::parse_tensor_proto(*read[path], path);
   }
 }
 
@@ -128,7 +118,7 @@ void InputFiles::fit(const std::vector<BindingInfo>& bindings, const Console& co
                                                    "'; the model has " + (names.empty() ? "none" : names));
     if (!info->is_input) throw Error(ErrorKind::invalid_argument, "'" + input + "' is an output; shapes and values are given for inputs");
     if (const auto array = arrays_.find(input); array != arrays_.end()) {
-      Converted made = converted_to(array->second.array, info->dtype, array->second.what);
+      formats::Converted made = formats::converted_to(array->second.array, info->dtype, array->second.what);
       if (!made.reported.empty()) console.info("input '" + input + "' from " + made.reported);
       tensors_[input] = std::move(made.tensor);
       arrays_.erase(array);
@@ -136,7 +126,7 @@ void InputFiles::fit(const std::vector<BindingInfo>& bindings, const Console& co
     const auto tensor = tensors_.find(input);
     if (tensor == tensors_.end()) continue;
     expect_type(*info, tensor->second);
-    if (const std::optional<Shape> longer = with_leading_axes(tensor->second.shape(), info->shape)) {
+    if (const std::optional<Shape> longer = formats::with_leading_axes(tensor->second.shape(), info->shape)) {
       console.info("input '" + input + "' from " + path + ": " + text(tensor->second.shape()) + " is taken as " + text(*longer));
       tensor->second = tensor->second.dtype() == DType::string ? Tensor::strings(*longer, tensor->second.string_values())
                                                                : tensor->second.reshaped(*longer);
@@ -184,7 +174,7 @@ std::map<std::string, Shape> InputFiles::known_shapes() const {
 
 std::map<std::string, Tensor> InputFiles::known_tensors() const {
   std::map<std::string, Tensor> tensors = tensors_;
-  for (const auto& [input, array] : arrays_) tensors[input] = to_tensor(array.array, array.what);
+  for (const auto& [input, array] : arrays_) tensors[input] = formats::to_tensor(array.array, array.what);
   return tensors;
 }
 
@@ -192,7 +182,8 @@ Tensor InputFiles::tensor(const BindingInfo& info, const Shape& shape) const {
   const std::string& path = paths_.at(info.name);
   if (is_raw(path)) return raw_tensor(info, shape);
   const auto array = arrays_.find(info.name);
-  const Tensor t = array == arrays_.end() ? tensors_.at(info.name) : to_tensor(array->second.array, info.dtype, array->second.what);
+  const Tensor t =
+      array == arrays_.end() ? tensors_.at(info.name) : formats::to_tensor(array->second.array, info.dtype, array->second.what);
   expect_type(info, t);
   if (t.shape() != shape) refuse(info, path, "its shape is " + text(t.shape()) + ", the run needs " + text(shape));
   return t;
@@ -206,9 +197,9 @@ Tensor InputFiles::raw_tensor(const BindingInfo& info, const Shape& shape) const
   if (t.defined() && t.shape() == shape && t.dtype() == info.dtype) return t;
   Tensor fresh(info.dtype, shape);
   const auto needed = static_cast<std::size_t>(fresh.bytes());
-  const std::int64_t size = size_of_file(path);
+  const std::int64_t size = formats::size_of_file(path);
   std::string bytes;
-  if (size < 0 || size == fresh.bytes()) bytes = read_at_most(path, needed + 1);
+  if (size < 0 || size == fresh.bytes()) bytes = formats::read_at_most(path, needed + 1);
   if (bytes.size() != needed) {
     const std::string has = size >= 0 ? std::to_string(size) : bytes.size() > needed ? "more than " + std::to_string(needed)
                                                                                      : std::to_string(bytes.size());

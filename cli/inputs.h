@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "console.h"
-#include "npy.h"
+#include "formats/arrays/npy.h"
 #include "tenfold/engine.h"
 #include "tenfold/optimization_profile.h"
 #include "tenfold/quantize.h"
@@ -35,7 +35,7 @@ class InputFiles {
   Tensor raw_tensor(const BindingInfo& info, const Shape& shape) const;
   std::map<std::string, std::string> paths_;
   struct Array {  // of .npy and .npz
-    NpyArray array;
+    formats::NpyArray array;
     std::string what;
   };
   std::map<std::string, std::shared_ptr<const std::string>> bytes_;   // of the others

@@ -6,7 +6,7 @@
 #include <csignal>
 #include <ctime>
 
-#include "files.h"
+#include "formats/files.h"
 #include "latency_inputs.h"
 #include "model_or_plan.h"
 #include "specs.h"
@@ -197,7 +197,7 @@ void export_all(const LatencyWish& w, const LatencyReport& r) {
 }
 
 int run(LatencyWish& w) {
-  for (const std::string& path : {w.histogram, w.percentiles, w.plot}) expect_writable(path);
+  for (const std::string& path : {w.histogram, w.percentiles, w.plot}) formats::expect_writable(path);
   const std::vector<LatencyCase> cases = latency_cases(w);
   MachineOptions machine = w.machine;
   if (w.rings) machine.priority = 0;   // the thread behind the rings has it, and the first CPU

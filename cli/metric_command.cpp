@@ -15,7 +15,7 @@
 
 #include "console.h"
 #include "flags.h"
-#include "npz.h"
+#include "formats/arrays/npz.h"
 #include "tenfold/error.h"
 #include "tenfold/internal/file.h"
 
@@ -71,7 +71,7 @@ std::string archive(std::span<const OutputSet> samples) {
     else
       for (std::size_t i = 0; i < samples.size(); ++i) arrays.emplace_back(output + "/" + std::to_string(i), samples[i].at(output));
   }
-  return to_npz(arrays);
+  return formats::to_npz(arrays);
 }
 
 std::string quoted(const std::string& path) {

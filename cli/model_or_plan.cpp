@@ -6,7 +6,7 @@
 #include <fstream>
 #include <system_error>
 
-#include "files.h"
+#include "formats/files.h"
 #include "specs.h"
 #include "tenfold/device.h"
 #include "tenfold/internal/file.h"

@@ -8,7 +8,7 @@
 #include "calibration.h"
 #include "console.h"
 #include "data.h"
-#include "files.h"
+#include "formats/files.h"
 #include "model_or_plan.h"
 #include "specs.h"
 #include "tenfold/quantize_file.h"
@@ -19,7 +19,7 @@ namespace {
 
 struct Wish {
   std::string output, data, tokenizer, cache, calibrator;
-  std::optional<ImageSpec> image;   // how photographs become the input
+  std::optional<formats::ImageSpec> image;   // how photographs become the input
   std::optional<std::vector<std::string>> corrections;
   int samples = 100;
   Console console;
@@ -77,7 +77,7 @@ Flags make_flags(Wish& w) {
                  "samples: .npz by input name or .npy, first axis: samples; photographs; a folder of either; .txt, .csv:COLUMN");
   flags.add_text("tokenizer", w.tokenizer, "FILE", "the tokenizer.json of texts in --data, or a folder that holds it");
   flags.add({"image", "SPEC", "how photographs become the input, as in tenfold exec: resize:256,crop:224,scale:255,mean:...,std:...",
-             [&w](const std::string& text) { w.image = parse_image_spec(text); }});
+             [&w](const std::string& text) { w.image = formats::parse_image_spec(text, "--image"); }});
   flags.add({"samples", "N", "take at most N samples of --data (100)",
              [&w](const std::string& text) { w.samples = parse_int("samples", text, 1); }});
   flags.add({"for", "any|ort|openvino",
@@ -123,10 +123,10 @@ std::optional<Calibration> calibration_of(const Wish& w, const std::string& mode
     if (is_of_weights(w)) return {};
     if (w.cache.empty())
       throw UsageError("--data=PATH is missing: samples show which ranges values have (or --calib=FILE, a cache of them)");
-    if (size_of_file(w.cache) < 0) throw UsageError("--calib: there is no '" + w.cache + "'; give --data=PATH, and it is written");
+    if (formats::size_of_file(w.cache) < 0) throw UsageError("--calib: there is no '" + w.cache + "'; give --data=PATH, and it is written");
     return calibration;
   }
-  const std::shared_ptr<Samples> samples =
+  const std::shared_ptr<formats::Samples> samples =
       open_samples({"data", w.data, w.image, model_bindings(model, w.config), w.samples, w.console, w.tokenizer});
   calibration.sample = [samples](int index) { return samples->at(index); };
   return calibration;
@@ -180,7 +180,7 @@ int quantize_main(const Arguments& arguments) {
   if (is_plan(words[0])) throw UsageError("'" + words[0] + "' is a plan: its kernels are chosen already; quantize the model");
   check(w);
   w.config.log = Console{.show_info = false}.callback();
-  expect_writable(w.output), expect_writable(w.data.empty() ? "" : w.cache);
+  formats::expect_writable(w.output), formats::expect_writable(w.data.empty() ? "" : w.cache);
   w.config.calibration = calibration_of(w, words[0]);
   w.config.budget = w.budget.build.budget;
   print_report(w, quantize_file(words[0], w.output, w.config, w.options));

@@ -23,7 +23,7 @@ void add(std::uint64_t& digest, const std::string& text) {
 
 }  // namespace
 
-TextWindows::TextWindows(TextStream next) : next_(std::move(next)), digest_(kStart) {}
+TextWindows::TextWindows(formats::TextStream next) : next_(std::move(next)), digest_(kStart) {}
 
 TextWindow TextWindows::read() {
   TextWindow window;

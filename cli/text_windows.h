@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "text_stream.h"
+#include "formats/texts/text_stream.h"
 
 namespace tenfold::cli {
 
@@ -19,13 +19,13 @@ struct TextWindow {
 // Windows depend on the texts alone, so that a later run finds the same ones.
 class TextWindows {
  public:
-  explicit TextWindows(TextStream next);
+  explicit TextWindows(formats::TextStream next);
   const TextWindow& peek();  // the window that next() gives
   TextWindow next();         // throws what the stream throws, and cancelled (tenfold/internal/interrupts.h)
 
  private:
   TextWindow read();
-  TextStream next_;
+  formats::TextStream next_;
   std::uint64_t digest_;
   std::size_t texts_ = 0, windows_ = 0;  // that were read
   std::future<TextWindow> reading_;

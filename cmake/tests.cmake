@@ -36,7 +36,7 @@ function(tenfold_test name)
 endfunction()
 
 foreach(folder base ir ops onnx_ops onnx_import onnx_export quant passes backends
-               tune memory plan runtime builder api_run api_build background layers text low_latency)
+               tune memory plan runtime builder api_run api_build background layers text formats low_latency)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*_test.cpp)
   set(uses tenfold_${folder})
   if(folder STREQUAL "passes" OR folder STREQUAL "runtime")

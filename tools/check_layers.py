@@ -8,6 +8,8 @@ A third, `| room | may include |`, does that for the folders inside ROOMED, whos
 the folders of src/runtime, where `.` is what lies beside them, which may include all. `| in python | may import |` says which modules
 the folders of python/ import beside the standard library's.
 
+PROGRAMS beside src/ include public headers, and the libraries of src/ that are made for them.
+
 Fails, too, where code above the backends compares the name of a device, or looks into the name of an operator.
 """
 import pathlib
@@ -17,6 +19,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ALONE = ('cpu/kernels', 'cpu/simd')   # isolated objects, compiled once per instruction set: see cmake/isa.cmake
 ROOMED = ('cpu/kernels', 'cpu/tactics', 'cuda/kernels', 'cuda/codegen', 'cuda/tactics')
+PROGRAMS = {'cli': {'formats'}, 'examples': set(), 'python': set()}   # on public headers, and these folders of src/
 SHARED = 'lib'   # of cuda/kernels: the folder for what lies beside the rooms elsewhere
 
 
@@ -152,12 +155,13 @@ def main():
                     continue
                 if target not in allowed[folder]:
                     problems.append(f'{source.relative_to(ROOT)}:{number}: {folder} may not include {target}')
-    for folder in ('cli', 'examples', 'python'):
-        for source in sorted((ROOT / folder).rglob('*.cpp')):
+    for folder, libraries in PROGRAMS.items():
+        for source in sources(ROOT / folder):
             for number, line in enumerate(source.read_text().splitlines(), 1):
                 found = re.match(r'#include "([a-z_]+)/', line)
-                if found and (ROOT / 'src' / found.group(1)).is_dir():
-                    problems.append(f'{source.relative_to(ROOT)}:{number}: {folder} includes public headers only')
+                if found and found.group(1) not in libraries and (ROOT / 'src' / found.group(1)).is_dir():
+                    may = ' and '.join(['public headers', *(f'src/{one}' for one in sorted(libraries))])
+                    problems.append(f'{source.relative_to(ROOT)}:{number}: {folder} includes {may} only')
     problems += problems_in_python()
     print('\n'.join(problems) or 'layers: ok')
     sys.exit(bool(problems))
