@@ -5,8 +5,8 @@ Its rows read `| folder | may include |`; the second column lists folders of src
 include |`, do the same for folders of src/backends: a file there may also include what lies in its own folder, and, unless that is one of
 ALONE, the headers of src/backends and of its device. Test files may include anything below builder: they are not part of a library.
 A third, `| room | may include |`, does that for the folders inside ROOMED, whose own files include none of them; `| in runtime |` for
-the folders of src/runtime, where `.` is what lies beside them, which may include all. `| in python | may import |` says which modules
-the folders of python/ import beside the standard library's.
+the folders of src/runtime, where `.` is what lies beside them, which may include all, and `| in cli |` for those of cli. `| in python |
+may import |` says which modules the folders of python/ import beside the standard library's.
 
 PROGRAMS beside src/ include public headers, and the libraries of src/ that are made for them.
 
@@ -83,18 +83,19 @@ def problems_in_rooms():
                     yield f'{source.relative_to(ROOT)}:{number}: {where} may not include room {target}'
 
 
-def problems_in_runtime():
-    allowed = table('in runtime')
-    root = ROOT / 'src' / 'runtime'
+def problems_inside(root, title, prefix, beside=False):
+    """Of the rooms of `root`, by the table `title`. Their includes begin with `prefix`; `beside`: what lies beside rooms serves all."""
+    allowed = table(title)
     for room in sorted(p.name for p in root.iterdir() if p.is_dir()):
         if room not in allowed:
-            yield f'src/runtime/{room} is not in the table of folders of runtime'
+            yield f'{(root / room).relative_to(ROOT)} is not in the table "{title}"'
             continue
+        near = {room} | allowed[room] | ({'.'} if beside else set())
         for source in sources(root / room):
             for number, line in enumerate(source.read_text().splitlines(), 1):
-                found = re.match(r'#include "runtime/(?:(.*)/)?[^/"]*"', line)
-                target = found and (found.group(1) or '.')
-                if target and target != room and target not in allowed[room]:
+                found = re.match(rf'#include "{prefix}(?:(.*)/)?[^/"]*"', line)
+                target = found and (found.group(1) or '.').split('/')[0]
+                if target and target not in near and (target == '.' or target in allowed):
                     yield f'{source.relative_to(ROOT)}:{number}: {room} may not include what lies in {target}'
 
 
@@ -142,7 +143,9 @@ def problems_of_names():
 
 def main():
     allowed = table('folder')
-    problems = [*problems_in_backends(), *problems_in_rooms(), *problems_in_runtime(), *problems_of_names()]
+    problems = [*problems_in_backends(), *problems_in_rooms(), *problems_of_names(),
+                *problems_inside(ROOT / 'src' / 'runtime', 'in runtime', 'runtime/'),
+                *problems_inside(ROOT / 'cli', 'in cli', '', beside=True)]
     for folder in sorted(p.name for p in (ROOT / 'src').iterdir() if p.is_dir()):
         if folder not in allowed:
             problems.append(f'src/{folder} is not in the layer table')

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
+#include "inspect/why.h"
+#include "measure/report.h"
 #include "notes.h"
-#include "report.h"
 #include "report/lifetime.h"
 #include "report/precision_reason.h"
 #include "report/work.h"
-#include "why.h"
 
 namespace tenfold::cli {
 namespace {

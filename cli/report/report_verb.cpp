@@ -1,16 +1,16 @@
 // tenfold report: a plan as one page to look at, or two plans side by side.
 #include <cstdio>
 
-#include "flags.h"
+#include "flags/flags.h"
+#include "flags/specs.h"
 #include "formats/files.h"
 #include "model_or_plan.h"
 #include "report/changes.h"
 #include "report/gather.h"
 #include "report/page.h"
-#include "specs.h"
+#include "verbs.h"
 #include "tenfold/internal/file.h"
 #include "tenfold/version.h"
-#include "verbs.h"
 
 namespace tenfold::cli {
 namespace {
