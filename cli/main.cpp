@@ -9,15 +9,15 @@
 #include <string>
 
 #include "console.h"
-#include "flags.h"
-#include "manual.h"
+#include "flags/flags.h"
+#include "flags/manual.h"
 #include "progress.h"
+#include "verbs.h"
 #include "tenfold/device.h"
 #include "tenfold/error.h"
 #include "tenfold/internal/file.h"
 #include "tenfold/internal/nearest.h"
 #include "tenfold/version.h"
-#include "verbs.h"
 
 namespace tenfold::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <system_error>
 
-#include "files.h"
-#include "specs.h"
+#include "flags/specs.h"
+#include "formats/files.h"
 #include "tenfold/device.h"
 #include "tenfold/internal/file.h"
 #include "tenfold/plugin.h"

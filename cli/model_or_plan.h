@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "flags.h"
+#include "flags/flags.h"
 #include "tenfold/build.h"
 
 namespace tenfold::cli {

@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "flags.h"
+#include "flags/flags.h"
 
 namespace tenfold::cli {
 namespace {

@@ -72,7 +72,7 @@ function(tenfold_folder path)
     target_precompile_headers(tenfold_ir PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled.h)
   elseif(name STREQUAL "text")   # sees the public headers only
     target_precompile_headers(tenfold_text PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled_text.h)
-  elseif(NOT name STREQUAL "base")
+  elseif(NOT name MATCHES "^(base|formats)$")
     target_precompile_headers(tenfold_${name} REUSE_FROM tenfold_ir)
   endif()
 endfunction()

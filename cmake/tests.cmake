@@ -174,7 +174,7 @@ file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/recipe_field/tenfold/build_f
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/CONTRIBUTING.md
   ${CMAKE_SOURCE_DIR}/include/tenfold/build_fields.h)
 add_library(recipe_field OBJECT ${recipes}/fields/new_field.cpp ${CMAKE_SOURCE_DIR}/src/interfaces/c/build/build.cpp
-  ${CMAKE_SOURCE_DIR}/cli/exec_options.cpp)
+  ${CMAKE_SOURCE_DIR}/cli/engines/exec_options.cpp)
 target_include_directories(recipe_field BEFORE PRIVATE ${CMAKE_BINARY_DIR}/generated/recipe_field)
 target_include_directories(recipe_field PRIVATE ${CMAKE_SOURCE_DIR}/cli ${CMAKE_SOURCE_DIR}/include ${TENFOLD_GROUPS})
 target_compile_options(recipe_field PRIVATE -O0)

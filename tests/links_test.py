@@ -75,7 +75,7 @@ class Links(unittest.TestCase):
 
     def test_refused_flags_of_trtexec_are_on_the_page(self):
         """docs/start/migrate-from-tensorrt.md names each flag that the command line refuses."""
-        source = (ROOT / 'cli/trtexec_flags.cpp').read_text().partition('refused() {')[2].partition('return all;')[0]
+        source = (ROOT / 'cli/engines/trtexec_flags.cpp').read_text().partition('refused() {')[2].partition('return all;')[0]
         refused = {name for group in re.findall(r'\{("\w+"(?:,\s*"\w+")*)\}', source) for name in re.findall(r'"(\w+)"', group)}
         self.assertGreater(len(refused), 30)
         page = (ROOT / 'docs/start/migrate-from-tensorrt.md').read_text()

@@ -6,8 +6,10 @@ second table, `| in backends | may include |`, do the same for folders of src/ba
 folder, and, unless that is one of ALONE, the headers of src/backends, of its problems/ and of its device. Test files may include anything
 below builder: they are not part of a library. A third, `| family | may include |`, does that for the folders inside BY_FAMILY, whose own
 files include none of them; `| in runtime |` for the folders of src/execution/runtime, where `.` is what lies beside them, which may
-include all. `| in python | may import |`, in python/README.md, says which modules these folders import beside the standard
-library's.
+include all, and `| in cli |` for those of cli. `| in python | may import |`, in python/README.md, says which modules these folders import
+beside the standard library's.
+
+PROGRAMS beside src/ include public headers, and the libraries of src/ that are made for them.
 
 Fails, too, where code above the backends compares the name of a device, or looks into the name of an operator.
 """
@@ -18,6 +20,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ALONE = ('cpu/kernels', 'cpu/simd')   # isolated objects, compiled once per instruction set: see cmake/isa.cmake
 BY_FAMILY = ('cpu/kernels', 'cpu/tactics', 'cuda/kernels', 'cuda/codegen', 'cuda/tactics')
+PROGRAMS = {'cli': {'formats'}, 'examples': set(), 'python': set()}   # on public headers, and these folders of src/
 SHARED = 'lib'   # of cuda/kernels: the folder for files outside the families elsewhere
 
 
@@ -82,18 +85,19 @@ def problems_in_families():
                     yield f'{source.relative_to(ROOT)}:{number}: {where} may not include family {target}'
 
 
-def problems_in_runtime():
-    allowed = table('in runtime')
-    root = ROOT / 'src' / 'execution' / 'runtime'
+def problems_inside(root, title, prefix, beside=False):
+    """Of the folders of `root`, by the table `title`. Their includes begin with `prefix`; `beside`: files beside them serve all."""
+    allowed = table(title)
     for folder in sorted(p.name for p in root.iterdir() if p.is_dir()):
         if folder not in allowed:
-            yield f'src/execution/runtime/{folder} is not in the table of folders of runtime'
+            yield f'{(root / folder).relative_to(ROOT)} is not in the table "{title}"'
             continue
+        near = {folder} | allowed[folder] | ({'.'} if beside else set())
         for source in sources(root / folder):
             for number, line in enumerate(source.read_text().splitlines(), 1):
-                found = re.match(r'#include "runtime/(?:(.*)/)?[^/"]*"', line)
-                target = found and (found.group(1) or '.')
-                if target and target != folder and target not in allowed[folder]:
+                found = re.match(rf'#include "{prefix}(?:(.*)/)?[^/"]*"', line)
+                target = found and (found.group(1) or '.').split('/')[0]
+                if target and target not in near and (target == '.' or target in allowed):
                     yield f'{source.relative_to(ROOT)}:{number}: {folder} may not include what lies in {target}'
 
 
@@ -161,17 +165,19 @@ def problems_in_layers():
 
 def problems_above():
     known = folders()
-    for folder in ('cli', 'examples', 'python'):
-        for source in sorted((ROOT / folder).rglob('*.cpp')):
+    for folder, libraries in PROGRAMS.items():
+        for source in sources(ROOT / folder):
             for number, line in enumerate(source.read_text().splitlines(), 1):
                 found = re.match(r'#include "([a-z_]+)/', line)
-                if found and found.group(1) in known:
-                    yield f'{source.relative_to(ROOT)}:{number}: {folder} includes public headers only'
+                if found and found.group(1) not in libraries and found.group(1) in known:
+                    may = ' and '.join(['public headers', *(f'src/{one}' for one in sorted(libraries))])
+                    yield f'{source.relative_to(ROOT)}:{number}: {folder} includes {may} only'
 
 
 def main():
-    problems = [*problems_in_layers(), *problems_above(), *problems_in_backends(), *problems_in_families(), *problems_in_runtime(),
-                *problems_of_names(), *problems_in_python()]
+    problems = [*problems_in_layers(), *problems_above(), *problems_in_backends(), *problems_in_families(), *problems_of_names(),
+                *problems_inside(ROOT / 'src' / 'execution' / 'runtime', 'in runtime', 'runtime/'),
+                *problems_inside(ROOT / 'cli', 'in cli', '', beside=True), *problems_in_python()]
     print('\n'.join(problems) or 'layers: ok')
     sys.exit(bool(problems))
 

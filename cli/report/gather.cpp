@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "flags.h"
-#include "inputs.h"
+#include "data/inputs.h"
+#include "flags/flags.h"
+#include "measure/report.h"
 #include "model_or_plan.h"
-#include "report.h"
 
 namespace tenfold::cli {
 namespace {

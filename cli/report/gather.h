@@ -4,7 +4,7 @@
 #include <map>
 
 #include "console.h"
-#include "measure.h"
+#include "measure/measure.h"
 #include "report/plan_data.h"
 
 namespace tenfold::cli {

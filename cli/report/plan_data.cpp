@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
+#include "inspect/why.h"
+#include "measure/report.h"
 #include "notes.h"
-#include "report.h"
 #include "report/lifetime.h"
 #include "report/precision_reason.h"
 #include "report/work.h"
-#include "why.h"
 
 namespace tenfold::cli {
 namespace {
@@ -156,8 +156,8 @@ class Steps {
     for (const PlanOperand& o : step.inputs) work.inputs.push_back(work_operand(o));
     for (const PlanOperand& o : step.outputs) work.outputs.push_back(work_operand(o));
     const bool computes = step.kind == "kernel" || step.kind == "reference" || step.kind == "copy";
-    const std::optional<std::int64_t> flops = computes ? flops_of(work) : std::nullopt;
-    const std::optional<std::int64_t> bytes = computes ? bytes_moved(work) : std::nullopt;
+    std::optional<std::int64_t> flops, bytes;
+    if (computes) flops = flops_of(work), bytes = bytes_moved(work);
     json["flops"] = or_null(flops), json["bytes"] = or_null(bytes);
     const auto time = ms_.find(step.name);
     const bool timed = time != ms_.end() && step.parent < 0;

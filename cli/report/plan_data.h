@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "measure.h"
+#include "measure/measure.h"
 #include "report/extent.h"
 #include "report/roof.h"
 #include "tenfold/build.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "why.h"
+#include "inspect/why.h"
 
 namespace tenfold::cli {
 namespace {

@@ -1,16 +1,16 @@
 // tenfold report: a plan as one page to look at, or two plans side by side.
 #include <cstdio>
 
-#include "files.h"
-#include "flags.h"
+#include "flags/flags.h"
+#include "flags/specs.h"
+#include "formats/files.h"
 #include "model_or_plan.h"
 #include "report/changes.h"
 #include "report/gather.h"
 #include "report/page.h"
-#include "specs.h"
+#include "verbs.h"
 #include "tenfold/internal/file.h"
 #include "tenfold/version.h"
-#include "verbs.h"
 
 namespace tenfold::cli {
 namespace {
@@ -74,7 +74,7 @@ int report_main(const Arguments& arguments) {
   if (words.empty() || words.size() > 2)
     throw UsageError("tenfold report takes one model or plan, or two to compare; " + std::to_string(words.size()) + " given");
   if (r.output.empty() && !r.json) r.output = "report.html";
-  expect_writable(r.output);
+  formats::expect_writable(r.output);
   for (const std::string& word : words) is_plan(word);  // a file that is not there is named before a build, which may take minutes
   BuildConfig& build = r.gather.build;
   build.optimization_level = r.level, build.log = r.gather.console.callback();

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Seeds for the fuzzers: seeds.py TENFOLD MODELS FOLDER writes FOLDER/onnx_import, plan_load, plan_run and graph_text.
+"""Seeds for the fuzzers: seeds.py TENFOLD MODELS FOLDER writes FOLDER/onnx_import, plan_load, plan_run, graph_text, arrays and images.
 
 MODELS is a folder or an archive of ONNX models; the small ones are taken. Plans are built from some of them, for the CPU and for the
 null device: whole, and as metadata sections, behind the byte by which the fuzzers of plans choose how to read them; and the graphs of
-their portable sections.
+their portable sections. Arrays and images are those of the unit tests of src/formats.
 """
 
+import base64
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -108,7 +110,23 @@ def extreme_models():
             yield f'extreme_{op}_{given}', model.SerializeToString()
 
 
+def files_of_formats():
+    """Fuzzer and bytes of each file in the headers that tools/write_format_cases.py writes, told by its first bytes."""
+    formats = pathlib.Path(__file__).resolve().parent.parent.parent / 'src' / 'formats'
+    for header in ('arrays', 'images'):
+        for text in re.findall(r'(?:"[A-Za-z0-9+/]{16,}=*"\s*)+', (formats / header / 'cases_for_tests.h').read_text()):
+            data = base64.b64decode(re.sub(r'["\s]', '', text))
+            if data.startswith((b'\x93NUMPY', b'PK')):
+                yield 'arrays', data
+            elif data.startswith(b'\x89PNG'):
+                yield 'images', data
+
+
 def main(tenfold, source, folder):
+    for number, (fuzzer, data) in enumerate(files_of_formats()):
+        os.makedirs(os.path.join(folder, fuzzer), exist_ok=True)
+        with open(os.path.join(folder, fuzzer, f'format_{number}'), 'wb') as f:
+            f.write(data)
     models, plans, runs, texts = (os.path.join(folder, name) for name in ('onnx_import', 'plan_load', 'plan_run', 'graph_text'))
     for path in (models, plans, runs, texts):
         os.makedirs(path, exist_ok=True)

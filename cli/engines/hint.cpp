@@ -1,0 +1,49 @@
+// --hint: what the machine is for, one answer soon or many in all. The flags that it stands for win over it.
+#include <algorithm>
+
+#include "engines/exec_options.h"
+#include "tenfold/device.h"
+
+namespace tenfold::cli {
+namespace {
+
+constexpr int kGpuStreams = 2;   // copies of one beside the kernels of the other
+
+DeviceDescription cpu() {
+  for (const DeviceDescription& d : devices())
+    if (d.device == "cpu") return d;
+  return {};
+}
+
+}  // namespace
+
+void add_hint_flag(Flags& f, ExecOptions& o) {
+  f.add({"hint", "latency|throughput",
+         "latency (default): one context on all threads; throughput: one single-threaded context per core, or as --threads and "
+         "--infStreams say; two contexts on a GPU",
+         [&o](const std::string& text) {
+           if (text != "latency" && text != "throughput") throw UsageError("--hint is latency or throughput, not '" + text + "'");
+           o.throughput = text == "throughput";
+         }});
+}
+
+void follow_hint(ExecOptions& o) {
+  const bool cpu = !is_gpu(o.build.device);
+  if (o.throughput && cpu && o.build.threads == 0 && (o.load_engine.empty() || o.retune)) o.build.threads = 1;
+}
+
+int streams_of(const ExecOptions& o, const EngineInfo& info) {
+  if (o.streams > 0) return o.streams;
+  if (!o.throughput) return 1;
+  return info.on_gpu ? kGpuStreams : std::max(1, cpu().cores / std::max(1, info.threads));
+}
+
+std::string workers_note(const ExecOptions& o, int streams, const EngineInfo& info) {
+  if (info.on_gpu || info.threads <= 1 || streams <= 1 || o.build.pin_threads) return "";
+  const int own = std::max(1, cpu().threads / info.threads);
+  if (streams <= own) return "";
+  return std::to_string(streams) + " contexts of " + std::to_string(info.threads) + " threads share the workers of " + std::to_string(own) +
+         ": one that finds them busy runs on its own thread";
+}
+
+}  // namespace tenfold::cli

@@ -1,0 +1,169 @@
+// tenfold inspect: a model or plan step by step, and with --why what the tuner tried for each step.
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "console.h"
+#include "flags/flags.h"
+#include "inspect/why.h"
+#include "measure/model_names.h"
+#include "model_or_plan.h"
+#include "notes.h"
+#include "verbs.h"
+#include "tenfold/inspect.h"
+
+namespace tenfold::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string time_text(double nanoseconds) {
+  if (nanoseconds < 0) return "-";
+  char text[32];
+  if (nanoseconds < 1e6)
+    std::snprintf(text, sizeof text, "%.2f us", nanoseconds / 1e3);
+  else
+    std::snprintf(text, sizeof text, "%.3f ms", nanoseconds / 1e6);
+  return text;
+}
+
+void print_overflow(const BuildReport& report) {
+  if (report.overflow_checked_on == CheckedOn::nothing) return;
+  std::printf("\nResults beyond what f16 holds were looked for on %s%s: %s\n", name_of(report.overflow_checked_on),
+              report.overflow_checked_on == CheckedOn::random_inputs ? " only (give real ones: --loadInputs)" : "",
+              report.kept_in_f32.empty() ? "none" : "these stay f32");
+  for (const WideReport& w : report.kept_in_f32)
+    std::printf("  %s (%s), up to %g\n", w.node.c_str(), w.op.c_str(), w.largest);
+}
+
+void print_why(const BuildReport& report) {
+  std::printf("Why each step runs as it does (* chosen; a time, or the reason against it)\n");
+  for (const StepReport& step : report.steps) {
+    std::printf("\n%s\n  %s\n", step.node.c_str(), step.problem.c_str());
+    for (const TacticReport& t : step.tried) {
+      const std::string tactic = t.tactic + (t.config.empty() ? "" : " [" + t.config + "]");
+      std::printf("  %c %-48s %12s%s%s\n", t.chosen ? '*' : ' ', tactic.c_str(), time_text(t.nanoseconds).c_str(),
+                  t.verdict.empty() ? "" : "  ", t.verdict.c_str());
+    }
+  }
+  std::printf("\n%zu steps, %d candidates timed, %d of them twice, %d times from the cache; ", report.steps.size(), report.timed,
+              report.timed_again, report.cache_hits);
+  std::printf("import %.3f s, passes %.3f s, tuning %.3f s, assembly %.3f s\n", report.import_s, report.passes_s, report.tune_s,
+              report.assemble_s);
+  print_overflow(report);
+  if (report.disturbed > 0)
+    std::printf("%d of the times taken twice differ, by up to %.1f times: other programs took the processor meanwhile\n", report.disturbed,
+                report.disturbance);
+}
+
+void print_text(const Engine& engine) {
+  const EngineInfo& info = engine.info();
+  for (const BindingInfo& b : engine.bindings()) {
+    std::string shape;
+    for (std::size_t d = 0; d < b.shape.size(); ++d) {
+      const bool named = b.shape[d] < 0 && d < b.names.size() && !b.names[d].empty();
+      shape += (d ? "," : "") + (named ? b.names[d] : std::to_string(b.shape[d]));
+    }
+    std::printf("%s %s %s[%s]\n", b.is_input ? "input " : "output", b.name.c_str(), std::string(name(b.dtype)).c_str(), shape.c_str());
+  }
+  const auto bytes = [](std::int64_t n) { return static_cast<long long>(n); };
+  std::printf("%d steps, %d profile(s), weights %lld bytes, arena %lld bytes (largest live sum %lld; workspaces of libraries %lld)\n\n",
+              info.steps, info.profiles, bytes(info.weight_bytes), bytes(info.arena_bytes), bytes(info.arena_live_bytes),
+              bytes(info.library_workspace_bytes));
+  print_notes(info.notes);
+  std::fputs(engine.inspect(1).c_str(), stdout);
+}
+
+// A plan that cannot be loaded here, and why.
+void show_unopened(const std::string& path, const std::string& why, const std::string& find, bool json) {
+  const PlanFileInspection file = inspect_plan(path);   // one that is damaged is refused
+  if (!find.empty()) {
+    std::fputs(found_text(file.plan, find).c_str(), stdout);
+  } else if (json) {
+    Json root = Json::parse(file.json);
+    root["NotLoaded"] = why;
+    root["PluginOperators"] = file.plan.plugin_operators;
+    std::printf("%s\n", root.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  } else {
+    std::printf("This plan cannot be loaded here: %s\n", printable(why).c_str());
+    for (const std::string& op : file.plan.plugin_operators) {
+      const std::size_t dot = op.rfind('.');
+      std::printf("It needs a plug-in that gives the operator %s of the domain '%s' (--plugins=FILE)\n",
+                  printable(op.substr(dot + 1)).c_str(), printable(dot == std::string::npos ? "" : op.substr(0, dot)).c_str());
+    }
+    std::printf("\n");
+    std::fputs(file.text[2].c_str(), stdout);
+  }
+}
+
+struct Wish {
+  bool json = false, why = false, help = false;
+  Console console{.show_info = false};
+  BuildConfig config;
+  int level = -1;
+  std::string find;
+};
+
+Flags make_flags(Wish& w) {
+  Flags flags("tenfold inspect MODEL.onnx | PLAN [--find=NAME] [--why] [--json] [--flags]",
+              "Shows the steps of a plan, or of a model's plan: operators, tactics, shapes, memory offsets.");
+  flags.group("Flags");
+  flags.add_switch("why", w.why, "build the model and list for each step every tactic with its time, or why it was refused");
+  flags.add_switch("json", w.json,
+                   "the layer information of --exportLayerInfo; with --why a key \"Why\" beside it, with --fp16 on a GPU \"Overflow\"");
+  flags.add_text("find", w.find, "NAME", "find a node or tensor of the model in the plan, or why it is not there");
+  flags.add_int("builderOptimizationLevel", w.level, "0 to 5; default: 3 with --why, else 0 (nothing is timed)");
+  add_build_flags(flags, w.config);
+  flags.add_switch("verbose", w.console.verbose, "log the build");
+  flags.add_switch("help", w.help, "this text");
+  return flags;
+}
+
+}  // namespace
+
+void inspect_flags(const UseFlags& use) {
+  Wish w;
+  use(make_flags(w));
+}
+
+int inspect_main(const Arguments& arguments) {
+  Wish w;
+  const Flags flags = make_flags(w);
+  const auto words = flags.parse(arguments);
+  auto& [json, why, help, console, config, level, find] = w;
+  if (help) return std::fputs(flags.help().c_str(), stdout), kOk;
+  if (words.size() != 1) throw UsageError("tenfold inspect takes one model or plan, " + std::to_string(words.size()) + " given");
+  const bool plan = is_plan(words[0]);
+  if (plan && why) throw UsageError("--why needs the model: a plan does not keep what was tried");
+  config.optimization_level = level >= 0 ? level : why ? 3 : 0;
+  config.log = console.callback();
+  BuildReport report;
+  const LoadOptions load{.plugins = config.plugins, .log = config.log};
+  std::optional<Engine> opened;
+  try {
+    opened = plan ? Engine::load(words[0], load) : build_file(words[0], config, &report);
+  } catch (const Error& e) {   // another device, other features, plug-ins that were not given: what the file says can be shown
+    if (!plan || e.kind() == ErrorKind::io || e.kind() == ErrorKind::out_of_memory) throw;
+    return show_unopened(words[0], e.what(), find, json), kOk;
+  }
+  const Engine& engine = *opened;
+  if (!find.empty()) {
+    std::fputs(found_text(engine.inspection(), find).c_str(), stdout);
+  } else if (json) {
+    Json root = Json::parse(engine.inspect_json());
+    root["Notes"] = notes_json(engine.info().notes);
+    if (why) root["Why"] = why_json(report);
+    if (report.overflow_checked_on != CheckedOn::nothing) root["Overflow"] = overflow_json(report);
+    std::printf("%s\n", root.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  } else if (why) {
+    print_why(report);
+    std::printf("\n");
+    print_notes(engine.info().notes);
+  } else {
+    print_text(engine);
+    print_overflow(report);
+  }
+  return kOk;
+}
+
+}  // namespace tenfold::cli

@@ -1,0 +1,42 @@
+// Photographs: JPEG and PNG files as 8-bit pixels. What decodes them is the system's, and opened when the first such file is read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tenfold/error.h"
+
+namespace tenfold::formats {
+
+// Rows from the top, `channels` values for each pixel: red, green, blue, or luminance alone.
+struct Pixels {
+  int width = 0, height = 0, channels = 3;
+  std::vector<std::uint8_t> values;
+};
+
+// A file that is no image that can be read. The text says why, without the file's name.
+struct BrokenImage : Error {
+  explicit BrokenImage(std::string why) : Error(ErrorKind::io, std::move(why)) {}
+};
+
+bool is_image_name(const std::string& path);   // by its ending
+
+// In color, whatever the file holds; gray becomes three equal channels, and alpha is dropped. How the camera was held (EXIF) is not
+// looked at. Throws BrokenImage, or Error(io) for a file that cannot be opened or a decoder that is not installed.
+Pixels read_image(const std::string& path);
+Pixels decode_image(std::string_view bytes);   // the same, of a file's bytes
+// One channel of three: 0.299 red + 0.587 green + 0.114 blue (ITU-R BT.601).
+Pixels luminance(const Pixels& colors);
+
+// A decoder for each form.
+Pixels decode_jpeg(std::string_view bytes);
+Pixels decode_png(std::string_view bytes);
+
+// Throws BrokenImage for a size that is none, or beyond any photograph: a small file may claim it.
+void expect_size(std::int64_t width, std::int64_t height);
+// Room for so many pixels in color; the same throws.
+Pixels room_for(std::int64_t width, std::int64_t height);
+
+}  // namespace tenfold::formats
