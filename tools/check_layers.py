@@ -6,7 +6,7 @@ include |`, do the same for folders of src/backends: a file there may also inclu
 ALONE, the headers of src/backends and of its device. Test files may include anything below builder: they are not part of a library.
 A third, `| room | may include |`, does that for the folders inside ROOMED, whose own files include none of them; `| in runtime |` for
 the folders of src/runtime, where `.` is what lies beside them, which may include all. `| in python | may import |` says which modules
-the folders of python/ import beside the standard library's.
+the folders of python/ import beside the standard library's; its rows of python/native/'s folders say which of these their C++ includes.
 
 Fails, too, where code above the backends compares the name of a device, or looks into the name of an operator.
 """
@@ -95,6 +95,20 @@ def problems_in_runtime():
                     yield f'{source.relative_to(ROOT)}:{number}: {room} may not include what lies in {target}'
 
 
+def problems_in_native():
+    """Rooms of the extension include each other as their rows say; what lies beside them may include all."""
+    allowed = table('in python')
+    for source in sources(ROOT / 'python' / 'native'):
+        room = source.relative_to(ROOT / 'python').parent.as_posix()
+        if room not in allowed:
+            yield f'python/{room} is not in the table of folders of python'
+        elif room != 'native':
+            for number, line in enumerate(source.read_text().splitlines(), 1):
+                found = re.match(r'#include "(native(?:/[^/"]+)*)/[^/"]+"', line)
+                if found and found.group(1) != room and found.group(1) not in allowed[room]:
+                    yield f'{source.relative_to(ROOT)}:{number}: python/{room} may not include what lies in {found.group(1)}'
+
+
 def problems_in_python():
     """Modules that a folder of python/ imports: of the package those that its row names, of others those too; the standard library."""
     allowed = table('in python')
@@ -122,7 +136,8 @@ COMPARED = re.compile(r'''(starts_with|rfind|find)\(["'](cuda|gpu)|[=!]= *"cuda"
                       r'''\bop(\(\))?\.(r?find|starts_with|ends_with|contains)\("[A-Za-z]''')
 ASKED = ('src/backends/', 'src/onnx_')   # where devices get their names; where the standard's names are read and written
 # The text of a plug-in's table, which says "cpu" or "cuda".
-TABLES = ('src/runtime/plugins/struct.cpp', 'python/native/plugin_operator.cpp', 'python/native/plugin_tactic.cpp')
+TABLES = ('src/runtime/plugins/struct.cpp', 'python/native/plugins/plugin_operator.cpp',
+          'python/native/plugins/plugin_tactic.cpp')
 
 
 def problems_of_names():
@@ -139,7 +154,7 @@ def problems_of_names():
 
 def main():
     allowed = table('folder')
-    problems = [*problems_in_backends(), *problems_in_rooms(), *problems_in_runtime(), *problems_of_names()]
+    problems = [*problems_in_backends(), *problems_in_rooms(), *problems_in_runtime(), *problems_in_native(), *problems_of_names()]
     for folder in sorted(p.name for p in (ROOT / 'src').iterdir() if p.is_dir()):
         if folder not in allowed:
             problems.append(f'src/{folder} is not in the layer table')

@@ -1,4 +1,5 @@
-#include "words.h"
+// Sentences of the library for readers who write Python: the program's flags and fields of C++ become keywords.
+#include "native/errors.h"
 
 #include <array>
 #include <cctype>

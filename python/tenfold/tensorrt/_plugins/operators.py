@@ -20,7 +20,7 @@ _MOST_OPERANDS = 16
 
 
 class PluginOperator:
-    """What native/plugin_operator.cpp asks; TensorRT's plug-ins have no reference, so it is enqueue(), too, on the host."""
+    """What native/plugins/plugin_operator.cpp asks; TensorRT's plug-ins have no reference, so it is enqueue(), too, on the host."""
 
     since = version = min_outputs = 1
     min_inputs = 0
