@@ -6,7 +6,8 @@ include |`, do the same for folders of src/backends: a file there may also inclu
 ALONE, the headers of src/backends and of its device. Test files may include anything below builder: they are not part of a library.
 A third, `| room | may include |`, does that for the folders inside ROOMED, whose own files include none of them; `| in runtime |` for
 the folders of src/runtime, where `.` is what lies beside them, which may include all. `| in python | may import |` says which modules
-the folders of python/ import beside the standard library's; its rows of python/native/'s folders say which of these their C++ includes.
+the folders of python/ import beside the standard library's; its rows of python/native/'s folders say which of these their C++ includes,
+and those of a package's private folders, its rooms, which of these they import.
 
 Fails, too, where code above the backends compares the name of a device, or looks into the name of an operator.
 """
@@ -109,6 +110,13 @@ def problems_in_native():
                     yield f'{source.relative_to(ROOT)}:{number}: python/{room} may not include what lies in {found.group(1)}'
 
 
+def room_of(module, source):
+    """Of the package around the folder of `source` that private folder in which the module lies; none: it lies in none, or elsewhere."""
+    package, _, rest = module.partition(source.parent.parent.name + '.')
+    inside = package and rest.split('.')[0]
+    return inside if inside and inside.startswith('_') and (source.parent.parent / inside).is_dir() else None
+
+
 def problems_in_python():
     """Modules that a folder of python/ imports: of the package those that its row names, of others those too; the standard library."""
     allowed = table('in python')
@@ -123,6 +131,9 @@ def problems_in_python():
             if not found or line.lstrip().startswith('from . '):
                 continue
             module = found.group(1)
+            room = room_of(module, source)
+            if room not in (None, source.parent.name) and room not in allowed[folder]:
+                yield f'{source.relative_to(ROOT)}:{number}: python/{folder} may not import of {room}'
             # A module of the tests that others share is named `case`, or ends so.
             if module.split('.')[0] in sys.stdlib_module_names or folder.endswith('tests') and re.fullmatch(r'(\w+_)?case', module):
                 continue

@@ -8,30 +8,22 @@ import sys
 from typing import Any
 
 from tenfold._repr import give_reprs as _give_reprs
-from tenfold.tensorrt._algorithms import IAlgorithm, IAlgorithmContext, IAlgorithmIOInfo, IAlgorithmSelector, IAlgorithmVariant
-from tenfold.tensorrt._allocator import IDebugListener, IOutputAllocator, IProfiler, Profiler
-from tenfold.tensorrt._attention import IAttention
-from tenfold.tensorrt._builder import Builder
-from tenfold.tensorrt._calibrators import (
+from tenfold.tensorrt._build.builder import Builder
+from tenfold.tensorrt._config.algorithms import IAlgorithm, IAlgorithmContext, IAlgorithmIOInfo, IAlgorithmSelector, IAlgorithmVariant
+from tenfold.tensorrt._config.calibrators import (
     IInt8Calibrator, IInt8EntropyCalibrator, IInt8EntropyCalibrator2, IInt8LegacyCalibrator, IInt8MinMaxCalibrator,
 )
-from tenfold.tensorrt._config import IBuilderConfig
-from tenfold.tensorrt._context import IExecutionContext
-from tenfold.tensorrt._control_flow import IIfConditional, ILoop
-from tenfold.tensorrt._engine import EngineInspector, ICudaEngine
+from tenfold.tensorrt._config.config import IBuilderConfig
+from tenfold.tensorrt._config.profile import IOptimizationProfile
+from tenfold.tensorrt._config.progress import IProgressMonitor
+from tenfold.tensorrt._config.timing_cache import ITimingCache, TimingCacheKey, TimingCacheValue
 from tenfold.tensorrt._enums import (
     AllocatorFlag, APILanguage, BuilderFlag, CalibrationAlgoType, DataType, DeviceType, EngineCapability, EngineStat, ErrorCode,
     ErrorCodeTRT, ExecutionContextAllocationStrategy, HardwareCompatibilityLevel, LayerInformationFormat, MemoryPoolType,
     NetworkDefinitionCreationFlag, OnnxParserFlag, PreviewFeature, ProfilingVerbosity, QuantizationFlag, RuntimePlatform, SeekPosition,
     SerializationFlag, TacticSource, TempfileControlFlag, TensorFormat, TensorIOMode, TensorLocation, TilingOptimizationLevel,
 )
-from tenfold.tensorrt._gpu_allocator import IGpuAllocator, IGpuAsyncAllocator
 from tenfold.tensorrt._install import install
-from tenfold.tensorrt._layer import ILayer
-from tenfold.tensorrt._legacy import (
-    CaffeParser, FieldCollection, FieldMap, FieldType, IBlobNameToTensor, ICaffePluginFactoryV2, IRNNv2Layer, RNNDirection, RNNGateType,
-    RNNInputMode, RNNOperation, shutdown_protobuf_library, UffInputOrder, UffParser,
-)
 from tenfold.tensorrt._layer_enums import (
     ActivationType, AttentionNormalizationOp, BoundingBoxFormat, CollectiveOperation, CumulativeOperation,
     ElementWiseOperation, FillOperation, GatherMode, InterpolationMode, KVCacheMode, LayerType, LoopOutput,
@@ -39,13 +31,23 @@ from tenfold.tensorrt._layer_enums import (
     ResizeRoundMode, ResizeSelector, SampleMode, ScaleMode, ScatterMode, SliceMode, TopKOperation, TripLimit,
     UnaryOperation,
 )
+from tenfold.tensorrt._legacy import (
+    CaffeParser, FieldCollection, FieldMap, FieldType, IBlobNameToTensor, ICaffePluginFactoryV2, IRNNv2Layer, RNNDirection, RNNGateType,
+    RNNInputMode, RNNOperation, shutdown_protobuf_library, UffInputOrder, UffParser,
+)
 from tenfold.tensorrt._logger import ILogger, Logger, need_logger, say_once
-from tenfold.tensorrt._made_layer import BOUNDARIES as _BOUNDARIES, CLASSES as _CLASSES
 from tenfold.tensorrt._memory import IHostMemory
-from tenfold.tensorrt._network import INetworkDefinition
-from tenfold.tensorrt._parser import OnnxParser
-from tenfold.tensorrt._parser_errors import ParserError
-from tenfold.tensorrt._parser_refitter import OnnxParserRefitter
+from tenfold.tensorrt._network.attention import IAttention
+from tenfold.tensorrt._network.control_flow import IIfConditional, ILoop
+from tenfold.tensorrt._network.layer import ILayer
+from tenfold.tensorrt._network.made_layer import BOUNDARIES as _BOUNDARIES, CLASSES as _CLASSES
+from tenfold.tensorrt._network.network import INetworkDefinition
+from tenfold.tensorrt._network.tensor import ITensor
+from tenfold.tensorrt._network.unmade import FallbackString, IDistCollectiveLayer, IMoELayer
+from tenfold.tensorrt._parser.parser import OnnxParser
+from tenfold.tensorrt._parser.parser_errors import ParserError
+from tenfold.tensorrt._parser.parser_refitter import OnnxParserRefitter
+from tenfold.tensorrt._parser.subgraphs import NodeIndices, SubGraphCollection
 from tenfold.tensorrt._plugins.fields import (
     PluginArgDataType, PluginArgType, PluginCapabilityType, PluginCreatorVersion, PluginField, PluginFieldCollection,
     PluginFieldCollection_, PluginFieldType, QuickPluginCreationRequest, TensorRTPhase,
@@ -62,18 +64,16 @@ from tenfold.tensorrt._plugins.registry import IPluginRegistry, get_plugin_regis
 from tenfold.tensorrt._plugins.shapes import (
     DimensionOperation, DimsExprs, DynamicPluginTensorDesc, IDimensionExpr, IExprBuilder, PluginTensorDesc,
 )
-from tenfold.tensorrt._profile import IOptimizationProfile
-from tenfold.tensorrt._progress import IProgressMonitor
 from tenfold.tensorrt._recorder import IErrorRecorder
-from tenfold.tensorrt._refitter import Refitter, WeightsRole
-from tenfold.tensorrt._runtime import Runtime
-from tenfold.tensorrt._serialization import IRuntimeConfig, ISerializationConfig
-from tenfold.tensorrt._streams import IStreamReader, IStreamReaderV2, IStreamWriter
-from tenfold.tensorrt._subgraphs import NodeIndices, SubGraphCollection
-from tenfold.tensorrt._tensor import ITensor
-from tenfold.tensorrt._timing_cache import ITimingCache, TimingCacheKey, TimingCacheValue
+from tenfold.tensorrt._run.allocator import IDebugListener, IOutputAllocator, IProfiler, Profiler
+from tenfold.tensorrt._run.context import IExecutionContext
+from tenfold.tensorrt._run.engine import EngineInspector, ICudaEngine
+from tenfold.tensorrt._run.gpu_allocator import IGpuAllocator, IGpuAsyncAllocator
+from tenfold.tensorrt._run.refitter import Refitter, WeightsRole
+from tenfold.tensorrt._run.runtime import Runtime
+from tenfold.tensorrt._run.serialization import IRuntimeConfig, ISerializationConfig
+from tenfold.tensorrt._run.streams import IStreamReader, IStreamReaderV2, IStreamWriter
 from tenfold.tensorrt._types import Dims, Dims2, Dims3, Dims4, DimsHW, Permutation, nptype, volume
-from tenfold.tensorrt._unmade import FallbackString, IDistCollectiveLayer, IMoELayer
 from tenfold.tensorrt._versioned import InterfaceInfo, IVersionedInterface
 from tenfold.tensorrt._weights import Weights
 

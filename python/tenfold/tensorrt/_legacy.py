@@ -4,8 +4,8 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.tensorrt._enums import Enum
-from tenfold.tensorrt._layer import ILayer
 from tenfold.tensorrt._names import Named, refused
+from tenfold.tensorrt._network.layer import ILayer
 
 _WHY = {'CaffeParser': 'Caffe models are not read: convert the model to ONNX',
         'UffParser': 'UFF models are not read: convert the model to ONNX',

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
+from tenfold.tensorrt._network.tensor import ITensor
 from tenfold.tensorrt._plugins.fields import (
     PluginField, PluginFieldCollection, PluginFieldType, QuickPluginCreationRequest, TensorRTPhase,
 )
 from tenfold.tensorrt._plugins.interfaces import IPluginCreatorV3Quick
 from tenfold.tensorrt._plugins.registry import get_plugin_registry
-from tenfold.tensorrt._tensor import ITensor
 from tenfold.tensorrt.plugin._quick import Quick
 from tenfold.tensorrt.plugin._tensors import TensorDesc
 
