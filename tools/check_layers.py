@@ -139,6 +139,10 @@ def problems_in_python():
                 continue
             if not any(module == a or module.startswith(a + '.') for a in allowed[folder]):
                 yield f'{source.relative_to(ROOT)}:{number}: python/{folder} may not import {module}'
+    for package in sorted(p.parent for p in (ROOT / 'python/compat').glob('*/__init__.py')):
+        link = ROOT / 'python/tenfold' / package.name
+        if link.resolve() != package:
+            yield f'{link.relative_to(ROOT)}: no link to python/compat/{package.name}, so no wheel has it: ln -s ../compat/{package.name}'
 
 
 # Names of devices and parts of operators' names, compared where a question is to be asked: backends/device_traits.h (kind_of,
