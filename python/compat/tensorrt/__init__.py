@@ -44,9 +44,9 @@ from tenfold.tensorrt._network.made_layer import BOUNDARIES as _BOUNDARIES, CLAS
 from tenfold.tensorrt._network.network import INetworkDefinition
 from tenfold.tensorrt._network.tensor import ITensor
 from tenfold.tensorrt._network.unmade import FallbackString, IDistCollectiveLayer, IMoELayer
+from tenfold.tensorrt._parser.errors import ParserError
 from tenfold.tensorrt._parser.parser import OnnxParser
-from tenfold.tensorrt._parser.parser_errors import ParserError
-from tenfold.tensorrt._parser.parser_refitter import OnnxParserRefitter
+from tenfold.tensorrt._parser.refitter import OnnxParserRefitter
 from tenfold.tensorrt._parser.subgraphs import NodeIndices, SubGraphCollection
 from tenfold.tensorrt._plugins.fields import (
     PluginArgDataType, PluginArgType, PluginCapabilityType, PluginCreatorVersion, PluginField, PluginFieldCollection,

@@ -5,10 +5,10 @@ from typing import Any
 
 from tenfold import _native
 from tenfold.errors import Error
-from tenfold.tensorrt._config import config_fixed
+from tenfold.tensorrt._config import fixed
 from tenfold.tensorrt._config.algorithms import IAlgorithmSelector, Selection
-from tenfold.tensorrt._config.config_int8 import Int8Config
 from tenfold.tensorrt._config.flags import FIELDS, NO_EFFECT, REFITTABLE, REFUSED
+from tenfold.tensorrt._config.int8 import Int8Config
 from tenfold.tensorrt._config.profile import IOptimizationProfile
 from tenfold.tensorrt._config.progress import IProgressMonitor
 from tenfold.tensorrt._config.timing_cache import ITimingCache
@@ -21,7 +21,7 @@ from tenfold.tensorrt._names import refused
 DEFAULT_SOURCES = 1 << int(TacticSource.EDGE_MASK_CONVOLUTIONS) | 1 << int(TacticSource.JIT_CONVOLUTIONS)
 
 
-class IBuilderConfig(Int8Config, config_fixed.Fixed):
+class IBuilderConfig(Int8Config, fixed.Fixed):
     def __init__(self, logger: ILogger) -> None:
         self._logger = logger
         self.reset()

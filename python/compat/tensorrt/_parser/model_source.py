@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from tenfold.tensorrt._logger import fail
-from tenfold.tensorrt._parser.parser_errors import Errors, ParserError
+from tenfold.tensorrt._parser.errors import Errors, ParserError
 from tenfold.tensorrt._types import address_of
 
 

@@ -13,8 +13,8 @@ from tenfold.tensorrt._logger import ILogger, native_log, need_logger, say_once
 from tenfold.tensorrt._names import refused
 from tenfold.tensorrt._network.network import INetworkDefinition
 from tenfold.tensorrt._network.tensor import ITensor
+from tenfold.tensorrt._parser.errors import ParserError
 from tenfold.tensorrt._parser.model_source import folders_of
-from tenfold.tensorrt._parser.parser_errors import ParserError
 from tenfold.tensorrt._parser.subgraphs import Subgraphs
 from tenfold.tensorrt._plugins.operators import on_host, operators
 from tenfold.tensorrt._plugins.registry import get_plugin_registry

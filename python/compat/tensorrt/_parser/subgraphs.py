@@ -8,8 +8,8 @@ from tenfold._build import _model
 from tenfold._registry import put_plugins
 from tenfold.errors import Error
 from tenfold.tensorrt._logger import native_log
+from tenfold.tensorrt._parser.errors import of_problem
 from tenfold.tensorrt._parser.model_source import ModelSource, folders_of
-from tenfold.tensorrt._parser.parser_errors import of_problem
 from tenfold.tensorrt._plugins.operators import on_host, operators
 
 

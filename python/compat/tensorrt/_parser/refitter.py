@@ -9,8 +9,8 @@ from tenfold._build import _model
 from tenfold._registry import put_plugins
 from tenfold.errors import Error
 from tenfold.tensorrt._logger import ILogger, native_log, need_logger
+from tenfold.tensorrt._parser.errors import ParserError
 from tenfold.tensorrt._parser.model_source import ModelSource, folders_of
-from tenfold.tensorrt._parser.parser_errors import ParserError
 from tenfold.tensorrt._plugins.operators import on_host, operators
 from tenfold.tensorrt._run.refitter import Refitter
 
