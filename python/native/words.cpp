@@ -1,9 +1,9 @@
 // Sentences of the library for readers who write Python: the program's flags and fields of C++ become keywords.
-#include "native/errors.h"
-
 #include <array>
 #include <cctype>
 #include <utility>
+
+#include "native/errors.h"
 
 namespace tenfold::python {
 namespace {

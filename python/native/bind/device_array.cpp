@@ -1,4 +1,6 @@
 // tenfold/device_array.h: memory of one's own on a device, as NumPy, torch, CuPy and DLPack's consumers see it.
+#include "tenfold/device_array.h"
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
@@ -7,7 +9,6 @@
 #include "native/errors.h"
 #include "native/options/values.h"
 #include "native/python_state.h"
-#include "tenfold/device_array.h"
 #include "tenfold/dlpack.h"
 
 namespace tenfold::python {

@@ -1,9 +1,8 @@
 // Calls on a stream that is being captured into a CUDA graph.
-#include "native/call/call.h"
-
 #include <atomic>
 #include <mutex>
 
+#include "native/call/call.h"
 #include "tenfold/internal/capture.h"
 
 namespace tenfold::python {
