@@ -1,4 +1,4 @@
-"""Memory of a request and of its answer, and what is told of the answer."""
+"""Memory of a request and of its answer, and Answer: outputs, and how they were computed."""
 from __future__ import annotations
 
 from collections.abc import Mapping

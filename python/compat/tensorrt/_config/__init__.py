@@ -1,1 +1,1 @@
-"""What a build is told: IBuilderConfig with its flags, profiles, calibrators, algorithm selectors and timing caches."""
+"""The settings of a build: IBuilderConfig with flags, profiles, calibrators, algorithm selectors and timing caches."""
