@@ -7,7 +7,8 @@ folder, and, unless that is one of ALONE, the headers of src/backends, of its pr
 below builder: they are not part of a library. A third, `| family | may include |`, does that for the folders inside BY_FAMILY, whose own
 files include none of them; `| in runtime |` for the folders of src/execution/runtime, where `.` is what lies beside them, which may
 include all, and `| in cli |` for those of cli. `| in python | may import |`, in python/README.md, says which modules these folders import
-beside the standard library's.
+beside the standard library's; rows of python/native's folders say which of these their C++ includes, and rows of a package's private
+folders which of these they import.
 
 PROGRAMS beside src/ include public headers, and the libraries of src/ that are made for them.
 
@@ -101,6 +102,27 @@ def problems_inside(root, title, prefix, beside=False):
                     yield f'{source.relative_to(ROOT)}:{number}: {folder} may not include what lies in {target}'
 
 
+def problems_in_native():
+    """Folders of the extension include each other as their rows say; what lies beside them may include all."""
+    allowed = table('in python')
+    for source in sources(ROOT / 'python' / 'native'):
+        folder = source.relative_to(ROOT / 'python').parent.as_posix()
+        if folder not in allowed:
+            yield f'python/{folder} is not in the table of folders of python'
+        elif folder != 'native':
+            for number, line in enumerate(source.read_text().splitlines(), 1):
+                found = re.match(r'#include "(native(?:/[^/"]+)*)/[^/"]+"', line)
+                if found and found.group(1) != folder and found.group(1) not in allowed[folder]:
+                    yield f'{source.relative_to(ROOT)}:{number}: python/{folder} may not include what lies in {found.group(1)}'
+
+
+def folder_of(module, source):
+    """Of the package around the folder of `source` that private folder in which the module lies; none: it lies in none, or elsewhere."""
+    package, _, rest = module.partition(source.parent.parent.name + '.')
+    inside = package and rest.split('.')[0]
+    return inside if inside and inside.startswith('_') and (source.parent.parent / inside).is_dir() else None
+
+
 def problems_in_python():
     """Modules that a folder of python/ imports: of the package those that its row names, of others those too; the standard library."""
     allowed = table('in python')
@@ -115,11 +137,18 @@ def problems_in_python():
             if not found or line.lstrip().startswith('from . '):
                 continue
             module = found.group(1)
+            inside = folder_of(module, source)
+            if inside not in (None, source.parent.name) and inside not in allowed[folder]:
+                yield f'{source.relative_to(ROOT)}:{number}: python/{folder} may not import of {inside}'
             # A module of the tests that others share is named `case`, or ends so.
             if module.split('.')[0] in sys.stdlib_module_names or folder.endswith('tests') and re.fullmatch(r'(\w+_)?case', module):
                 continue
             if not any(module == a or module.startswith(a + '.') for a in allowed[folder]):
                 yield f'{source.relative_to(ROOT)}:{number}: python/{folder} may not import {module}'
+    for package in sorted(p.parent for p in (ROOT / 'python/compat').glob('*/__init__.py')):
+        link = ROOT / 'python/tenfold' / package.name
+        if link.resolve() != package:
+            yield f'{link.relative_to(ROOT)}: no link to python/compat/{package.name}, so no wheel has it: ln -s ../compat/{package.name}'
 
 
 # Names of devices and parts of operators' names, compared where a question is to be asked: backends/device_traits.h (kind_of,
@@ -128,7 +157,8 @@ COMPARED = re.compile(r'''(starts_with|rfind|find)\(["'](cuda|gpu)|[=!]= *"cuda"
                       r'''\bop(\(\))?\.(r?find|starts_with|ends_with|contains)\("[A-Za-z]''')
 ASKED = ('src/backends/', 'src/onnx/')   # where devices get their names; where the standard's names are read and written
 # The text of a plug-in's table, which says "cpu" or "cuda".
-TABLES = ('src/execution/runtime/plugins/struct.cpp', 'python/native/plugin_operator.cpp', 'python/native/plugin_tactic.cpp')
+TABLES = ('src/execution/runtime/plugins/struct.cpp', 'python/native/plugins/plugin_operator.cpp',
+          'python/native/plugins/plugin_tactic.cpp')
 
 
 def problems_of_names():
@@ -177,7 +207,7 @@ def problems_above():
 def main():
     problems = [*problems_in_layers(), *problems_above(), *problems_in_backends(), *problems_in_families(), *problems_of_names(),
                 *problems_inside(ROOT / 'src' / 'execution' / 'runtime', 'in runtime', 'runtime/'),
-                *problems_inside(ROOT / 'cli', 'in cli', '', beside=True), *problems_in_python()]
+                *problems_inside(ROOT / 'cli', 'in cli', '', beside=True), *problems_in_native(), *problems_in_python()]
     print('\n'.join(problems) or 'layers: ok')
     sys.exit(bool(problems))
 

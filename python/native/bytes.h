@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-#include "native.h"
+#include "native/native.h"
 
 namespace tenfold::python {
 

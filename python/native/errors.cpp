@@ -1,12 +1,11 @@
-#include "errors.h"
+#include "native/errors.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include "plugin_failures.h"
+#include "native/plugins/plugin_failures.h"
 #include "tenfold/model_error.h"
-#include "words.h"
 
 namespace tenfold::python {
 namespace {

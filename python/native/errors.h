@@ -3,8 +3,9 @@
 
 #include <exception>
 #include <string>
+#include <string_view>
 
-#include "native.h"
+#include "native/native.h"
 #include "tenfold/error.h"
 
 namespace tenfold::python {
@@ -14,6 +15,9 @@ namespace tenfold::python {
 [[noreturn]] void raise_type_error(const std::string& message);
 // The status of a run or of a call of a context, whose describe() is given.
 [[noreturn]] void raise_status(Status status, const std::string& description);
+
+// A sentence of the library for a reader who writes Python: flags of the program and fields of C++ become keywords (words.cpp).
+std::string python_words(std::string_view text);
 
 // What was thrown becomes the interpreter's error: for code that nanobind does not call.
 void set_error_of(const std::exception_ptr& thrown) noexcept;

@@ -1,4 +1,4 @@
-#include "long_call.h"
+#include "native/long_call.h"
 
 #include <utility>
 

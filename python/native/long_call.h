@@ -4,7 +4,7 @@
 #include <chrono>
 #include <mutex>
 
-#include "python_state.h"
+#include "native/python_state.h"
 #include "tenfold/error.h"
 #include "tenfold/internal/interrupts.h"
 

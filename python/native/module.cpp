@@ -1,9 +1,9 @@
 // tenfold._native: the public headers as Python sees them. Names, argument forms and lifetimes are python/tenfold's.
 #include <nanobind/stl/string_view.h>
 
-#include "async_runs.h"
-#include "native.h"
-#include "python_state.h"
+#include "native/call/async_runs.h"
+#include "native/native.h"
+#include "native/python_state.h"
 #include "tenfold/version.h"
 
 NB_MODULE(_native, m) {

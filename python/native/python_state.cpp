@@ -1,4 +1,4 @@
-#include "python_state.h"
+#include "native/python_state.h"
 
 #include <unistd.h>
 

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "native.h"
+#include "native/native.h"
 
 namespace tenfold::python {
 

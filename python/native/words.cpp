@@ -1,8 +1,9 @@
-#include "words.h"
-
+// Sentences of the library for readers who write Python: the program's flags and fields of C++ become keywords.
 #include <array>
 #include <cctype>
 #include <utility>
+
+#include "native/errors.h"
 
 namespace tenfold::python {
 namespace {

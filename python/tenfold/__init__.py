@@ -21,15 +21,18 @@ from tenfold._build import (  # noqa: E402
 )
 from tenfold._device import devices  # noqa: E402
 from tenfold._engine import Context, Engine  # noqa: E402
-from tenfold._low_latency import Answer, LatencyRecorder, Port, PortServer, RowRing, LatencyRunner, RunnerThread, connect  # noqa: E402
+from tenfold._latency_answer import Answer  # noqa: E402
+from tenfold._latency_ports import Port, PortServer, connect  # noqa: E402
+from tenfold._latency_runner import LatencyRunner, RunnerThread  # noqa: E402
 from tenfold._native import (  # noqa: E402
-    Binding, CancelToken, Device, DeviceArray, EngineInfo, ExtentLimit, ModelMetadata, ModelProblem, Note, PlanInspection, Plugins,
-    QuantizeReport, Runtime, TimingCache, WeightInfo,
+    Binding, CancelToken, Device, DeviceArray, EngineInfo, ExtentLimit, LatencyRecorder, ModelMetadata, ModelProblem, Note,
+    PlanInspection, Plugins, QuantizeReport, Runtime, TimingCache, WeightInfo,
     supported_operators, why_no_gpu,
 )
 from tenfold._network import Network, Node, Value  # noqa: E402
 from tenfold._quantize import quantize  # noqa: E402
 from tenfold._repr import give_reprs as _give_reprs  # noqa: E402
+from tenfold._row_ring import RowRing  # noqa: E402
 from tenfold._stream import Stream  # noqa: E402
 from tenfold._tokenizer import Tokenizer  # noqa: E402
 from tenfold.errors import (  # noqa: E402

@@ -8,6 +8,8 @@ import numpy as np
 
 WIDTH, HEADS, LAYERS, WIDE, PLACES = 16, 4, 2, 32, 40
 TOKENS = ['<s>', '<pad>', '</s>', '[UNK]', 'how', 'are', 'you', '?', 'fine', 'thanks', '##s', 'red', 'blue', '.']
+QUICK = dict(device='cpu', model_kwargs=dict(optimization_level=0, threads=1), plan_cache=False)
+TEXTS = ['how are you?', 'fine.', '', 'red blue reds how are you fine thanks. how are you? fine fine fine', 'blue']
 
 
 def save_safetensors(path, tensors):
@@ -153,3 +155,9 @@ class RandomEncoder:
         dense, out = self.head()
         first = self.apply(dense, self.tokens(ids, types)[0])
         return self.apply(out, np.maximum(first, 0) if self.kind == 'distilbert' else np.tanh(first))
+
+
+def ids_of(text):
+    """By the words of the tests' vocabulary."""
+    words = text.replace('?', ' ?').replace('.', ' .').replace('reds', 'red ##s').split()
+    return [0, *(TOKENS.index(word) for word in words), 2]

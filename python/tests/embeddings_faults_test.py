@@ -1,5 +1,4 @@
 """What goes wrong with encoders' folders, texts, arguments and caches: each time one error that names what was expected."""
-import json
 import os
 import struct
 import unittest
@@ -8,10 +7,9 @@ import numpy as np
 
 import tenfold
 from case import Case
-from embeddings_case import TOKENS, WIDTH, RandomEncoder, save_safetensors
+from embeddings_case import QUICK, TOKENS, WIDTH, RandomEncoder, save_safetensors
 from tenfold.embeddings import CrossEncoder, SentenceTransformer
 
-QUICK = dict(device='cpu', model_kwargs=dict(optimization_level=0, threads=1), plan_cache=False)
 MODULES = [{'idx': 0, 'name': '0', 'path': '', 'type': 'sentence_transformers.models.Transformer'},
            {'idx': 1, 'name': '1', 'path': '1_Pooling', 'type': 'sentence_transformers.models.Pooling'},
            {'idx': 2, 'name': '2', 'path': '2_Dense', 'type': 'sentence_transformers.models.Dense'}]

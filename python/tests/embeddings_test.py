@@ -1,35 +1,21 @@
-"""tenfold.embeddings and tenfold.langchain: vectors beside NumPy's, sentence-transformers' names, bad input, MiniLM's real weights."""
-import asyncio
-import concurrent.futures
-import copy
+"""tenfold.embeddings: vectors and scores beside NumPy's, forms of results, bad input, MiniLM's real weights."""
 import importlib.util
 import json
-import multiprocessing
 import os
 import pathlib
-import pickle
 import re
-import struct
 import tempfile
 import unittest
 from unittest import mock
 
 import numpy as np
+from case import Case
+from embeddings_case import QUICK, TEXTS, WIDTH, RandomEncoder, ids_of, save_safetensors
 
 import tenfold
-from case import Case
-from embeddings_case import TOKENS, WIDTH, RandomEncoder, save_safetensors
 from tenfold.embeddings import CrossEncoder, SentenceTransformer, quantize_embeddings, similarity
 
-QUICK = dict(device='cpu', model_kwargs=dict(optimization_level=0, threads=1), plan_cache=False)
 PAGE = pathlib.Path(__file__).resolve().parent.parent.parent / 'docs' / 'guides' / 'embeddings.md'
-TEXTS = ['how are you?', 'fine.', '', 'red blue reds how are you fine thanks. how are you? fine fine fine', 'blue']
-
-
-def ids_of(text):
-    """By the words of the tests' vocabulary."""
-    words = text.replace('?', ' ?').replace('.', ' .').replace('reds', 'red ##s').split()
-    return [0, *(TOKENS.index(word) for word in words), 2]
 
 
 class RandomModels(Case):
@@ -155,16 +141,6 @@ class RandomModels(Case):
         model.max_seq_length = 4
         np.testing.assert_allclose(model.encode('how are you?'), model.encode('how are'), atol=1e-6)
 
-    def test_threads_share_a_model(self):
-        model = SentenceTransformer(RandomEncoder(self.path('bert'), 'bert').folder, **QUICK)
-        parts = [[' '.join(TOKENS[4 + (i + k * j) % 9] for j in range(1 + i % 7)) for i in range(300)] for k in range(8)]
-        expected = [model.encode(part) for part in parts]
-        with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            for _ in range(3):
-                for found, want in zip(pool.map(model.encode, parts), expected):
-                    np.testing.assert_allclose(found, want, atol=1e-6)
-        self.assertEqual(model.counts['texts'], 300 * 8 * 4)
-
     def test_empty_prompts_go_before_the_default_one(self):
         truth = RandomEncoder(self.path('bert'), 'bert')
         truth.save('config_sentence_transformers.json', {'prompts': {'title': 'red '}, 'default_prompt_name': 'title', 'truncate_dim': 4})
@@ -217,115 +193,6 @@ class RandomModels(Case):
         np.testing.assert_array_equal(SentenceTransformer(folder, **keep).encode(TEXTS), first)
 
 
-    def test_devices_and_pools(self):
-        folder = RandomEncoder(self.path('bert'), 'bert').folder
-        texts = [' '.join(TOKENS[4 + (i * n) % 9].replace('##', '') for n in range(1, 2 + i % 9)) for i in range(300)]
-        want = SentenceTransformer(folder, **QUICK).encode(texts)
-        first = min(os.sched_getaffinity(0))
-        for devices in (['cpu', 'cpu'], [f'cpu:{first}', 'cpu'], (f'cpu:{first}',)):
-            for strategy in ('auto', 'round_robin', 'memory', 'utilization', *(['pipeline'] if len(devices) > 1 else [])):
-                options = {**QUICK, 'device': devices, 'model_kwargs': {**QUICK['model_kwargs'], 'strategy': strategy}}
-                model = SentenceTransformer(folder, **options)
-                np.testing.assert_allclose(model.encode(texts), want, atol=1e-5)
-                self.assertEqual([d['device'] for d in model.devices], list(devices))
-                self.assertEqual(sum(d['texts'] for d in model.devices), 600 if strategy == 'pipeline' else 300)
-        model = SentenceTransformer(folder, **QUICK)
-        pool = model.start_multi_process_pool(['cpu', 'cpu'])
-        np.testing.assert_allclose(model.encode(texts, pool=pool), want, atol=1e-5)
-        np.testing.assert_allclose(model.encode(texts, device=['cpu', 'cpu']), want, atol=1e-5)
-        self.assertEqual(model.counts['texts'], 0, 'others computed')
-        model.stop_multi_process_pool(pool)
-        for wrong, words in ((lambda: model.encode(texts, pool=pool), 'was not stopped'),
-                             (lambda: SentenceTransformer(folder, device=[]), 'empty list'),
-                             (lambda: SentenceTransformer(folder, device=['cpu', 'gpu']), "'gpu' is none"),
-                             (lambda: SentenceTransformer(folder, device='cpu', model_kwargs={'strategy': 'best'}), 'round_robin')):
-            with self.assertRaisesRegex(tenfold.InvalidArgument, words):
-                wrong()
-
-    def test_tokens_and_scores_on_several_devices(self):
-        folder = RandomEncoder(self.path('bert'), 'bert').folder
-        two = {**QUICK, 'device': ['cpu', 'cpu']}
-        for got, want in zip(*(SentenceTransformer(folder, **o).encode(TEXTS * 20, output_value='token_embeddings') for o in (two, QUICK))):
-            np.testing.assert_allclose(got, want, atol=1e-5)
-        judge = RandomEncoder(self.path('head'), 'bert', 1).folder
-        pairs = [(TEXTS[i % 5], TEXTS[i * 3 % 4]) for i in range(100)]
-        model = CrossEncoder(judge, **two)
-        np.testing.assert_allclose(model.predict(pairs), CrossEncoder(judge, **QUICK).predict(pairs), atol=1e-5)
-        self.assertEqual(sum(d['texts'] for d in model.devices), 100)
-
-    def test_precisions_of_products(self):
-        truth = RandomEncoder(self.path('bert'), 'bert')
-        want = SentenceTransformer(truth.folder, **QUICK).encode(TEXTS)
-
-        def made(**options):
-            model = SentenceTransformer(truth.folder, **{**QUICK, 'model_kwargs': {**QUICK['model_kwargs'], **options}})
-            got = model.encode(TEXTS)
-            return model.devices[0], (got * want).sum(1) / np.linalg.norm(got, axis=1) / np.linalg.norm(want, axis=1)
-        reported, near = made(precision='int8', calibration_texts=TEXTS, min_cosine=0.9)
-        self.assertEqual(reported['precision'], 'int8')
-        self.assertAlmostEqual(reported['int8_cosine'], near[1::2].mean(), places=5)
-        reported, near = made(precision='int8', calibration_texts=TEXTS, min_cosine=1)
-        self.assertNotEqual(reported['precision'], 'int8')
-        self.assertGreater(near.min(), 0.999)
-        self.assertEqual(made(precision='fp32')[0]['precision'], 'fp32')
-        for options, words in (({'precision': 'int4'}, 'fp32, tf32, fp16, bf16, int8 or auto'),
-                               ({'precision': 'fp16', 'dtype': 'float16'}, 'say the same'),
-                               ({'precision': 'int8', 'min_cosine': 2}, 'above 0 and at most 1')):
-            with self.assertRaisesRegex(tenfold.InvalidArgument, words):
-                made(**options)
-
-
-    def test_int8_by_texts_of_any_length(self):
-        """Longer than 64 tokens, among those that give ranges and among those that check."""
-        truth = RandomEncoder(self.path('bert'), 'bert', places=140)
-        texts = [' '.join(TOKENS[4 + i * k % 5] for k in range(1, n)) for i, n in enumerate((3, 70, 12, 100, 130, 6) * 10)]
-        want = SentenceTransformer(truth.folder, **QUICK).encode(texts)
-        options = {**QUICK['model_kwargs'], 'precision': 'int8', 'calibration_texts': texts, 'min_cosine': 0.8}
-        with self.assertLogs('tenfold', 'INFO') as reported:
-            model = SentenceTransformer(truth.folder, **{**QUICK, 'model_kwargs': options})
-            got = model.encode(texts)
-        self.assertEqual(model.devices[0]['precision'], 'int8')
-        self.assertNotIn('is not known', ' '.join(reported.output))
-        near = (got * want).sum(1) / np.linalg.norm(got, axis=1) / np.linalg.norm(want, axis=1)
-        self.assertAlmostEqual(model.devices[0]['int8_cosine'], near[1::2].mean(), places=5)
-
-
-class Copies(Case):
-    """By pickle, to other processes, and by copy."""
-
-    def same(self, copy, model, call):
-        np.testing.assert_allclose(call(copy), call(model), atol=1e-6)
-
-    def test_by_pickle_and_deepcopy(self):
-        folder, head = RandomEncoder(self.path('bert'), 'bert').folder, RandomEncoder(self.path('head'), 'bert', 1).folder
-        own = dict(prompts={'query': 'how '}, default_prompt_name='query', truncate_dim=5, similarity_fn_name='dot', max_seq_length=7)
-        model = SentenceTransformer(folder, **QUICK, **own)
-        judge = CrossEncoder(head, **QUICK, activation_fn='none')
-        for way in (copy.deepcopy, copy.copy, lambda one: pickle.loads(pickle.dumps(one))):
-            again = way(model)
-            self.same(again, model, lambda m: m.encode(TEXTS))
-            self.assertEqual((again.prompts, again.max_seq_length, again.similarity_fn_name), (model.prompts, 7, 'dot'))
-            self.assertIsNot(again._encoder, model._encoder)
-            self.same(way(judge), judge, lambda m: m.predict([('red', 'blue'), ('fine', '')]))
-
-    def test_to_other_processes(self):
-        """Which start anew, and in another folder: what travels names the folder by its whole path."""
-        RandomEncoder(self.path('bert'), 'bert')
-        before = os.getcwd()
-        self.addCleanup(os.chdir, before)
-        os.chdir(self.path(''))
-        model = SentenceTransformer('bert', **QUICK)
-        want = model.encode(TEXTS)
-        os.chdir(before)
-        with concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context('spawn')) as pool:
-            for got in pool.map(_encoded, [model] * 2, [TEXTS] * 2):
-                np.testing.assert_allclose(got, want, atol=1e-6)
-
-
-def _encoded(model, texts):
-    return model.encode(texts)
-
-
 class Values(unittest.TestCase):
     def test_precisions(self):
         x = np.random.default_rng(1).standard_normal((50, 16)).astype(np.float32)
@@ -344,60 +211,6 @@ class Values(unittest.TestCase):
         np.testing.assert_allclose(similarity(a, b, 'dot'), [[24], [0]])
         np.testing.assert_allclose(similarity(a, b, 'euclidean'), [[-2**0.5], [-5]], rtol=1e-6)
         np.testing.assert_allclose(similarity(a, b, 'manhattan'), [[-2], [-7]])
-
-
-@unittest.skipUnless(importlib.util.find_spec('langchain_core'), 'langchain-core is not installed')
-class LangChain(Case):
-    def test_embeddings(self):
-        from tenfold.langchain import TenfoldEmbeddings
-        folder = RandomEncoder(self.path('bert'), 'bert').folder
-        model = TenfoldEmbeddings(model=folder, encode_kwargs={'normalize_embeddings': True}, **QUICK)
-        rows = model.embed_documents(TEXTS)
-        self.assertIs(type(rows[0][0]), float)
-        np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-5)
-        self.assertEqual(asyncio.run(model.aembed_documents(TEXTS)), rows)
-        np.testing.assert_allclose(model.embed_query(TEXTS[0]), rows[0], atol=1e-5)
-        packed = model.to_fvecs(TEXTS[:1])[0]
-        self.assertEqual(struct.unpack_from('<I', packed)[0], WIDTH)
-        np.testing.assert_array_equal(np.frombuffer(packed, '<f4', offset=4), np.float32(rows[0]))
-        with self.assertRaisesRegex(TypeError, "'devise'; 'device' is meant"):
-            TenfoldEmbeddings(model=folder, devise='cpu')
-        with self.assertRaisesRegex(TypeError, "'encode_kwarg'; 'encode_kwargs' is meant"):
-            TenfoldEmbeddings(model=folder, encode_kwarg={})
-        again = pickle.loads(pickle.dumps(model))
-        self.assertEqual(asyncio.run(again.aembed_query(TEXTS[0])), again.embed_query(TEXTS[0]))
-        self.assertEqual(copy.deepcopy(model).embed_documents(TEXTS), rows)
-
-    def test_queries_that_come_together(self):
-        from tenfold.langchain import TenfoldEmbeddings
-        model = TenfoldEmbeddings(model=RandomEncoder(self.path('bert'), 'bert').folder, **QUICK)
-        want, calls = model.client.encode_query(TEXTS), []
-        encode = model.client.encode_query
-
-        def counted(texts, **options):
-            calls.append(len(texts))
-            return encode(texts, **options)
-
-        async def all_of(texts, **how):
-            return await asyncio.gather(*map(model.aembed_query, texts), **how)
-        with mock.patch.object(model.client, 'encode_query', counted):
-            got = asyncio.run(all_of(TEXTS * 40))
-            self.assertLess(len(calls), 10)
-            self.assertEqual(sum(calls), 200)
-            np.testing.assert_allclose(got, np.tile(want, (40, 1)), atol=1e-5)
-            some = asyncio.run(all_of([TEXTS[0], '\ud800', TEXTS[3], None], return_exceptions=True))
-        for i, at in ((0, 0), (2, 3)):
-            np.testing.assert_allclose(some[i], want[at], atol=1e-5)
-        self.assertIsInstance(some[1], tenfold.InvalidArgument)
-        self.assertIsInstance(some[3], TypeError)
-
-        async def left():
-            first = asyncio.create_task(model.aembed_query(TEXTS[0]))
-            second = asyncio.create_task(model.aembed_query(TEXTS[3]))
-            await asyncio.sleep(0)
-            second.cancel()
-            return await first
-        np.testing.assert_allclose(asyncio.run(left()), want[0], atol=1e-5)
 
 
 class Page(Case):

@@ -11,10 +11,9 @@ import numpy as np
 
 import tenfold
 from case import Case
-from embeddings_case import TOKENS, RandomEncoder
+from embeddings_case import QUICK, TOKENS, RandomEncoder
 from tenfold.embeddings import CrossEncoder, SentenceTransformer
 
-QUICK = dict(device='cpu', model_kwargs=dict(optimization_level=0, threads=1), plan_cache=False)
 TEXTS = ['how are you?', 'fine.', 'red blue fine thanks. how are you? fine fine fine']
 SOON = 2   # seconds; half a second where nothing else runs
 

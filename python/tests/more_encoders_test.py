@@ -7,11 +7,10 @@ import numpy as np
 
 import tenfold
 from case import Case
-from embeddings_case import TOKENS, WIDTH, save_safetensors
+from embeddings_case import QUICK, TOKENS, WIDTH, save_safetensors
 from more_encoders_case import T5, Albert, Electra, ModernBert
 from tenfold.embeddings import CrossEncoder, SentenceTransformer
 
-QUICK = dict(device='cpu', model_kwargs=dict(optimization_level=0, threads=1), plan_cache=False)
 WORDS = TOKENS[4:9] + TOKENS[11:]
 # Longer than the window of ModernBERT's local layers, and than T5's farthest distance.
 TEXTS = [' '.join(WORDS[i * k % 8] for k in range(n)) for i, n in enumerate((3, 1, 0, 30, 12, 30, 7))]

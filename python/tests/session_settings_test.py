@@ -25,7 +25,7 @@ SILENT_SESSION = {'enable_cpu_mem_arena': False, 'enable_mem_pattern': False, 'e
                   'execution_order': tenfold.onnxruntime.ExecutionOrder.PRIORITY_BASED, 'inter_op_num_threads': 4, 'log_verbosity_level': 1,
                   'use_per_session_threads': False}
 SILENT_RUN = {'log_severity_level': 1, 'log_verbosity_level': 1, 'logid': 'mine', 'only_execute_path_to_fetches': True}
-# Each has a test here, or in session_theirs_test.
+# Each has a test here, or in a session_onnxruntime_*_test.
 WITH_EFFECT = {'enable_profiling', 'graph_optimization_level', 'intra_op_num_threads', 'log_severity_level', 'logid',
                'optimized_model_filepath', 'profile_file_prefix', 'use_deterministic_compute', 'add_session_config_entry',
                'get_session_config_entry', 'add_provider', 'has_providers', 'add_free_dimension_override_by_name', 'add_initializer',

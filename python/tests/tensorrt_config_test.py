@@ -107,12 +107,12 @@ class Flags(Config):
         self.assertFalse([line for line in self.logger.warnings if 'OBEY_PRECISION_CONSTRAINTS' in line])
 
     def test_every_flag_has_an_effect_or_a_word(self):
-        from tenfold.tensorrt import _flags
-        parts = [set(_flags.FIELDS), set(_flags.REFITTABLE), set(_flags.QUANTIZED), set(_flags.SELECTING),
-                 set(_flags.CONSTRAINING), set(_flags.NO_EFFECT), set(_flags.REFUSED)]
+        from tenfold.tensorrt._config import flags
+        parts = [set(flags.FIELDS), set(flags.REFITTABLE), set(flags.QUANTIZED), set(flags.SELECTING),
+                 set(flags.CONSTRAINING), set(flags.NO_EFFECT), set(flags.REFUSED)]
         self.assertEqual(set.union(*parts), set(trt.BuilderFlag))
         self.assertEqual(sum(map(len, parts)), len(trt.BuilderFlag))
-        for flag in _flags.REFUSED:
+        for flag in flags.REFUSED:
             self.refused((tenfold.Unsupported, NotImplementedError), flag.name, self.config.set_flag, flag)
 
     def test_int8_on_a_model_that_is_not_quantized_is_told(self):

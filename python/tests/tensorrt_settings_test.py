@@ -153,7 +153,7 @@ class Settings(Case):
         return tanh_build(self.logger)
 
     def label_of(self, network):
-        from tenfold.tensorrt._builder import _options
+        from tenfold.tensorrt._build.builder import _options
         return _options(network, network.builder.create_builder_config())['labels']['network']
 
     def answer(self, call, name):
@@ -232,7 +232,7 @@ class Settings(Case):
 
     def test_reasons_are_true(self):
         """Sentences that were told of what had come meanwhile."""
-        from tenfold.tensorrt._flags import NO_EFFECT, REFUSED
+        from tenfold.tensorrt._config.flags import NO_EFFECT, REFUSED
         reported = json.dumps({str(k): v for k, v in {**NO_EFFECT, **REFUSED}.items()})
         self.assertNotIn('plug-ins yet', reported)
         self.assertIn('holds times, no code', NO_EFFECT[trt.BuilderFlag.DISABLE_COMPILATION_CACHE])

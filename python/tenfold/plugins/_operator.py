@@ -67,7 +67,7 @@ class Operator(Declared):
             return function
         return add
 
-    # What native/plugin_operator.cpp asks.
+    # What native/plugins/plugin_operator.cpp asks.
 
     def infer_types(self, given: list[Any], attributes: dict[str, Any]) -> list[tuple[Any, list[str]]]:
         types = types_of(given)

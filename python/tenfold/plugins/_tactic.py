@@ -24,7 +24,7 @@ class Call:
 
 
 class Tactic:
-    """What native/plugin_tactic.cpp asks. Tables of functions that the user did not give stay empty."""
+    """What native/plugins/plugin_tactic.cpp asks. Tables of functions that the user did not give stay empty."""
 
     def __init__(self, operator: Any, function: Callable[..., Any], device: str, name: str | None, arrays: str | None, version: int,
                  open: Callable[[Problem], Any] | None, supports: Callable[[Problem], str | None] | None,
