@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "backends/cpu/gemm/gemm_f32.h"
-#include "backends/cpu/gemm/many_threads.h"
+#include "backends/cpu/gemm/heuristics.h"
 
 namespace tenfold::backends::cpu {
 namespace {

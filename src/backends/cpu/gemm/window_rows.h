@@ -3,7 +3,7 @@
 
 #include "backends/cpu/gemm/conv_shape.h"
 #include "backends/cpu/gemm/gemm_f32.h"
-#include "backends/max_taps.h"
+#include "backends/device_traits.h"
 
 namespace tenfold::backends::cpu {
 

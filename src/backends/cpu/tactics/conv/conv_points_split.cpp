@@ -3,7 +3,7 @@
 #include "backends/cpu/gemm/bf16_verdicts.h"
 #include "backends/cpu/gemm/conv_shape.h"
 #include "backends/cpu/gemm/gemm_f32.h"
-#include "backends/cpu/gemm/many_threads.h"
+#include "backends/cpu/gemm/heuristics.h"
 #include "backends/cpu/gemm/point_weights.h"
 #include "backends/packed_tactic.h"
 #include "base/checked.h"

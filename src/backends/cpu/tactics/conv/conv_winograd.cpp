@@ -4,8 +4,7 @@
 #include <cstring>
 
 #include "backends/cpu/gemm/gemm_f32.h"
-#include "backends/cpu/gemm/likely.h"
-#include "backends/cpu/gemm/many_threads.h"
+#include "backends/cpu/gemm/heuristics.h"
 #include "backends/cpu/gemm/window_rows.h"
 #include "backends/cpu/gemm/winograd_tiles.h"
 #include "backends/packed_tactic.h"

@@ -2,7 +2,7 @@
 // lines make their first lines of the first result twice, parts of channels nothing.
 #include "backends/cpu/gemm/bf16_epilogue.h"
 #include "backends/cpu/gemm/depthwise_bf16_filters.h"
-#include "backends/cpu/gemm/likely.h"
+#include "backends/cpu/gemm/heuristics.h"
 #include "backends/cpu/gemm/pack_bf16.h"
 #include "backends/cpu/kernels/conv/depthwise_bf16.h"
 #include "backends/cpu/kernels/conv/expand_bf16.h"

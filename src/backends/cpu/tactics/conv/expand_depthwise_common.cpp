@@ -1,7 +1,7 @@
 // Reading a 1x1 convolution with the depthwise one behind it.
 #include "backends/cpu/tactics/conv/expand_depthwise_common.h"
 
-#include "backends/cpu/gemm/likely.h"
+#include "backends/cpu/gemm/heuristics.h"
 #include "backends/cpu/gemm/window_rows.h"
 
 namespace tenfold::backends::cpu {

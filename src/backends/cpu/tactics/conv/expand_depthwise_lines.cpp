@@ -3,7 +3,7 @@
 // terms of bf16.
 #include "backends/cpu/gemm/bf16_verdicts.h"
 #include "backends/cpu/gemm/gemm_f32.h"
-#include "backends/cpu/gemm/likely.h"
+#include "backends/cpu/gemm/heuristics.h"
 #include "backends/cpu/gemm/point_weights.h"
 #include "backends/cpu/gemm/window_rows.h"
 #include "backends/cpu/kernels/conv/depthwise_f32.h"
