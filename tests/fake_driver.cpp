@@ -131,6 +131,7 @@ int attribute(int* value, int which, int) {
   *value = which == kCapabilityMajor   ? fake().major
            : which == kCapabilityMinor ? fake().minor
            : which == kMultiprocessors ? 132
+           : which == kSharedMemoryPerMultiprocessor ? 228 << 10
            : which == kMemoryPools     ? fake().has_pools
            : which == kClockKhz        ? fake().clock_khz
            : which == kMemoryClockKhz  ? 2619000 : 227 << 10;

@@ -30,6 +30,8 @@ DeviceTraits traits_of(const DeviceInfo& device);
 inline constexpr int kFirstArchWithHalf = 60;     // DeviceInfo::arch of the first GPUs whose f16 is no slower than f32
 inline constexpr int kFirstArchWithFloat8 = 89;   // DeviceInfo::arch of the first GPUs that multiply e4m3
 
+inline constexpr std::int64_t kMaxTaps = 512;   // of a window that a CPU's convolutions take: rules make larger ones into products
+
 // The features that every machine with this device has ("cpu": AVX2); 0 where there is nothing to restrict.
 std::uint32_t common_features(std::string_view device);
 

@@ -126,9 +126,7 @@ Status enqueue_then(ExecutionContext& context, void* stream, const RunOptions& o
     if (c.completer && c.completer->busy()) return {Status::not_ready, -1};
     if (!c.completer) c.completer = std::make_shared<runtime::Completer>(c);
     if (c.device) {
-      c.device->notes_end = true;
-      const Status status = runtime::enqueue_context(c, stream, &options);
-      c.device->notes_end = false;
+      const Status status = runtime::enqueue_context(c, stream, &options, runtime::Launch::enqueue_then);
       if (!status) return status;
     } else {
       if (stream) {

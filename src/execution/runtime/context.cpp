@@ -14,6 +14,8 @@
 namespace tenfold {
 
 using runtime::ContextState;
+using runtime::GraphPhase;
+using runtime::Launch;
 
 ExecutionContext::ExecutionContext(std::unique_ptr<ContextState> state) : state_(std::move(state)) {}
 ExecutionContext::~ExecutionContext() {
@@ -179,10 +181,11 @@ Status start_with_extras(ContextState& c) noexcept {
 
 Status ask_for_memory(ContextState& c) noexcept { return c.extras ? runtime::before_preparing_run(c) : Status{}; }
 
-void set_enqueuing(ContextState& c, bool on) noexcept {
-  if (!c.device || c.device->enqueuing == on) return;
-  c.device->enqueuing = on;
-  c.bindings.changed = true;
+// What is enqueued reaches the device in other ways than what the host waits for.
+void set_launch(ContextState& c, Launch launch) noexcept {
+  if (!c.device) return;
+  const Launch last = std::exchange(c.device->launch, launch);
+  if ((last == Launch::run) != (launch == Launch::run)) c.bindings.changed = true;
 }
 }  // namespace
 
@@ -213,7 +216,7 @@ Status ExecutionContext::precompute() noexcept {
 // A graph is captured before a run, never in the middle of one: a run that is enqueued is settled twice.
 void runtime::begin_run(ContextState& c) noexcept {
   c.run.phase.store(Phase::going, std::memory_order_relaxed);
-  if (c.device && c.device->asks_again) c.bindings.changed = true;
+  if (c.device && c.device->graph == GraphPhase::ask_again) c.bindings.changed = true;
 }
 
 namespace {
@@ -243,7 +246,7 @@ Status runtime::run_context(ContextState& c, const RunOptions* options) noexcept
 }
 
 Status runtime::run_begun(ContextState& c, const RunOptions* options) noexcept {
-  set_enqueuing(c, false);
+  set_launch(c, Launch::run);
   c.run.options = options, c.run.interruptible = interruptible();
   Status status = ask_for_memory(c);
   if (status) status = start_with_extras(c);
@@ -266,7 +269,7 @@ Status ask(ContextState& c, void* stream) noexcept {
     return {Status::failed, -1};
   }
   Status status = start_with_extras(c);
-  if (status && callers && c.device && c.device->notes_end) status.code = callers->note_end();
+  if (status && callers && c.device && c.device->launch == Launch::enqueue_then) status.code = callers->note_end();
   if (callers) callers->use(nullptr);
   if (c.device) runtime::capture_seen(c);
   return status;
@@ -276,16 +279,16 @@ Status ask(ContextState& c, void* stream) noexcept {
 
 using Capture = backends::CallersStreams::Capture;
 
-Status runtime::enqueue_context(ContextState& c, void* stream, const RunOptions* options) noexcept {
+Status runtime::enqueue_context(ContextState& c, void* stream, const RunOptions* options, Launch launch) noexcept {
   if (!c.device && !stream) return run_context(c, options);
   c.run.outcome_counts = false;
   backends::CallersStreams* const callers = c.stream->callers();
   if (const Capture capture = callers ? callers->capture_of(stream) : Capture::none; capture != Capture::none) {
-    if (capture == Capture::active) return capture_context(c, stream);
+    if (capture == Capture::active) return capture_context(c, stream, launch);
     c.run.last_error = "the caller's stream takes no work: an error ended its capture";
     return {Status::device, -1};
   }
-  set_enqueuing(c, true);
+  set_launch(c, launch);
   begin_run(c);
   c.run.options = options;
   return finish_run(c, end_run(c, ask(c, stream)));
@@ -312,7 +315,7 @@ void* ExecutionContext::device_memory(int binding) noexcept {
   return there ? c.device->mirrors[static_cast<std::size_t>(binding)].memory.get() : nullptr;
 }
 void ExecutionContext::replay_runs(bool on) noexcept {
-  if (state_->device) state_->device->cannot_capture = !on;
+  if (state_->device) state_->device->graph = on ? GraphPhase::decided : GraphPhase::off;
   state_->bindings.changed = true;
 }
 

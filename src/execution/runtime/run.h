@@ -14,6 +14,10 @@ namespace tenfold::runtime {
 // What cancel() meets: no run, one that goes on, or one that it has stopped already.
 enum class Phase : std::uint8_t { idle, going, cancelled };
 
+// The call that asks for a run. From run() the host copies pageable memory by itself and waits for the end; a run that is enqueued leaves
+// that to the stream. At the end of one by enqueue_then() the stream notes where it ends.
+enum class Launch : std::uint8_t { run, enqueue, enqueue_then };
+
 struct RunState {
   std::atomic<Phase> phase{Phase::idle};
   const RunOptions* options = nullptr;        // of the run under way; null: none
@@ -36,7 +40,7 @@ inline Status::Code stopped(const RunState& run) noexcept {
 Status run_context(ContextState& context, const RunOptions* options) noexcept;
 void begin_run(ContextState& context) noexcept;   // from here on cancel() meets it
 Status run_begun(ContextState& context, const RunOptions* options) noexcept;
-Status enqueue_context(ContextState& context, void* stream, const RunOptions* options) noexcept;
+Status enqueue_context(ContextState& context, void* stream, const RunOptions* options, Launch launch = Launch::enqueue) noexcept;
 // Until the thread of enqueue_then() is done with the last run, whose outcome it is; ok if there was none.
 Status wait_completed(ContextState& context) noexcept;
 

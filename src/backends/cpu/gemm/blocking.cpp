@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "backends/cpu/gemm/f32/gemm_f32.h"
-#include "backends/cpu/gemm/many_threads.h"
+#include "backends/cpu/gemm/heuristics.h"
 
 namespace tenfold::backends::cpu {
 namespace {

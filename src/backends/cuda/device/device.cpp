@@ -56,11 +56,14 @@ GpuFacts facts_of(int ordinal) {
   const auto ask = [&](int& value, int attribute) {
     expect(d.device_attribute(&value, attribute, facts.number), "cuDeviceGetAttribute", "asking what the device is");
   };
-  ask(major, kCapabilityMajor), ask(minor, kCapabilityMinor), ask(facts.multiprocessors, kMultiprocessors),
-      ask(facts.shared_bytes, kSharedMemoryPerBlockOptIn), ask(l2, kL2Bytes);
+  ask(major, kCapabilityMajor), ask(minor, kCapabilityMinor), ask(facts.figures.multiprocessors, kMultiprocessors),
+      ask(facts.shared_bytes, kSharedMemoryPerBlockOptIn), ask(facts.figures.shared_bytes, kSharedMemoryPerMultiprocessor),
+      ask(l2, kL2Bytes);
   facts.has_pools = d.pool_create && d.device_attribute(&pools, kMemoryPools, facts.number) == kSuccess && pools != 0;
   for (const auto& [attribute, name] : {std::pair{kClockKhz, "GPU"}, {kMemoryClockKhz, "GPU memory"}})
     if (int khz = 0; d.device_attribute(&khz, attribute, facts.number) == kSuccess && khz > 0) facts.clocks.push_back({name, khz});
+  if (int khz = 0; d.device_attribute(&khz, kClockKhz, facts.number) == kSuccess && khz > 0) facts.figures.clock_khz = khz;
+  facts.figures.mma_macs = mma_macs_of(major * 10 + minor);
   std::size_t memory = 0;
   expect(d.device_memory(&memory, facts.number), "cuDeviceTotalMem", "asking how much memory it has");
   facts.memory_bytes = static_cast<std::int64_t>(memory);
@@ -95,8 +98,9 @@ Device::Device(int ordinal, std::shared_ptr<KernelStore> kernels, const GpuMemor
   memory_ = std::make_unique<MemoryPool>(ordinal, facts_.memory_bytes, facts_.has_pools, rules);
 }
 
-Device::Device(int arch) : kernels_(std::make_shared<KernelStore>()) {
+Device::Device(int arch, const GpuFigures& figures) : kernels_(std::make_shared<KernelStore>()) {
   DeviceInfo& info = facts_.info;
+  facts_.figures = figures;
   info.kind = "cuda", info.name = "for compiling only", info.arch = arch, info.ordinal = -arch, info.opened = this;
 }
 
@@ -105,8 +109,12 @@ Device& Device::for_compiling(int arch) {
   static std::map<int, std::unique_ptr<Device>> made;
   const std::lock_guard lock(mutex);
   std::unique_ptr<Device>& slot = made[arch];
-  if (!slot) slot.reset(new Device(arch));
+  if (!slot) slot.reset(new Device(arch, {}));
   return *slot;
+}
+
+std::unique_ptr<Device> Device::for_ranking(int arch, const GpuFigures& figures) {
+  return std::unique_ptr<Device>(new Device(arch, figures));
 }
 
 Device::~Device() {
@@ -119,6 +127,11 @@ Device& device_of(const DeviceInfo& info) {
   if (info.opened) return *static_cast<Device*>(info.opened);
   check(info.ordinal < 0, "a kernel is opened for a GPU that is not open");
   return Device::for_compiling(-info.ordinal);
+}
+
+const GpuFigures& figures_of(const DeviceInfo& info) {
+  static const GpuFigures h200;
+  return info.opened ? static_cast<const Device*>(info.opened)->figures() : h200;
 }
 
 void Device::make_current() const noexcept {

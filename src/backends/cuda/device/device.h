@@ -13,6 +13,7 @@
 #include "backends/cuda/device/cublas_lt.h"
 #include "backends/cuda/device/driver.h"
 #include "backends/cuda/device/failures.h"
+#include "backends/cuda/device/figures.h"
 #include "backends/cuda/device/kernel_store.h"
 #include "backends/cuda/device/memory_pool.h"
 #include "backends/device_info.h"
@@ -28,7 +29,8 @@ struct GpuFacts {
   DeviceInfo info;
   int number = 0;   // the driver's, for its calls
   std::int64_t memory_bytes = 0;
-  int multiprocessors = 0, shared_bytes = 0;
+  int shared_bytes = 0;   // that a block may ask for
+  GpuFigures figures;
   bool has_pools = false;
   std::vector<Clock> clocks;   // the highest of multiprocessors and memory
 };
@@ -68,13 +70,16 @@ class Device {
   Device(int ordinal, std::shared_ptr<KernelStore> kernels, const GpuMemoryRules& rules);
   // No GPU but an architecture (90) that kernels are compiled for and never run on: tests need no hardware for that.
   static Device& for_compiling(int arch);
+  // The same with figures, for which configurations are ranked.
+  static std::unique_ptr<Device> for_ranking(int arch, const GpuFigures& figures);
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
   const DeviceInfo& info() const { return facts_.info; }
   const std::vector<Clock>& clocks() const { return facts_.clocks; }
-  int multiprocessors() const { return facts_.multiprocessors; }
+  int multiprocessors() const { return facts_.figures.multiprocessors; }
+  const GpuFigures& figures() const { return facts_.figures; }
   int shared_bytes() const { return facts_.shared_bytes; }  // a block may ask for
   MemoryPool& memory() { return *memory_; }
   KernelStore& kernels() { return *kernels_; }
@@ -95,7 +100,7 @@ class Device {
   }
 
  private:
-  explicit Device(int arch);
+  Device(int arch, const GpuFigures& figures);
   GpuFacts facts_;
   std::unique_ptr<PrimaryContext> context_;   // null: for compiling alone
   std::shared_ptr<KernelStore> kernels_;
@@ -108,5 +113,7 @@ class Device {
 
 // The GPU that a problem is for. Where only an ordinal below 0 is given (-90), the architecture that it is to be compiled for.
 Device& device_of(const DeviceInfo& info);
+// An H200's where no GPU is open.
+const GpuFigures& figures_of(const DeviceInfo& info);
 
 }  // namespace tenfold::backends::cuda

@@ -38,6 +38,7 @@ enum DeviceAttribute : int {
   kL2Bytes = 38,
   kCapabilityMajor = 75,
   kCapabilityMinor = 76,
+  kSharedMemoryPerMultiprocessor = 81,
   kSharedMemoryPerBlockOptIn = 97,
   kMemoryPools = 115,
 };

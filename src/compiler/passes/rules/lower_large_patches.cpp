@@ -19,7 +19,7 @@
 //   c = Conv(x, w) strides=[16,16]
 //   r = Reshape(c, s)
 //   y = Transpose(r) perm=[0,2,1]
-#include "backends/problems/max_taps.h"
+#include "backends/device_traits.h"
 #include "passes/pass.h"
 #include "passes/patches.h"
 

@@ -18,7 +18,7 @@
 //   y = Conv(x, w) group=2 pads=[10,10,10,10]
 #include <algorithm>
 
-#include "backends/problems/max_taps.h"
+#include "backends/device_traits.h"
 #include "ops/fold.h"
 #include "passes/match.h"
 #include "passes/pass.h"

@@ -46,12 +46,12 @@ std::string binding_refused(const ContextState& c) {
 }
 
 // Why this run cannot become part of a graph; empty: it can.
-std::string refused(const ContextState& c) {
+std::string refused(const ContextState& c, Launch launch) {
   const OpenTop& top = c.top();
   const Frame& frame = c.frame();
   if (std::string why = steps_refused(frame); !why.empty()) return why;
   if (top.steps_define() || !top.body.program->grown.empty()) return "sizes that only the run knows cannot become part of a graph";
-  if (c.device->notes_end)
+  if (launch == Launch::enqueue_then)
     return "enqueue_then() tells of the end of a run, which the graph's launches have, not its capture; call enqueue()";
   if (c.watch.step_timer || c.watch.observer || c.watch.parts)
     return "a profiler, an observer or measure_parts() waits between steps: take it off";
@@ -81,14 +81,14 @@ Status refuse(ContextState& c, Status::Code code, std::string why) noexcept {
 
 }  // namespace
 
-Status capture_context(ContextState& c, void* stream) noexcept {
+Status capture_context(ContextState& c, void* stream, Launch launch) noexcept {
   try {
     c.run.last_error.clear();
     if (c.extras) take_next_shapes(c);
     if (c.shapes.changed || c.bindings.changed || c.bindings.states_moved || c.shapes.active < 0)
       return refuse(c, Status::not_ready,
                     "call prepare() before the capture begins, behind the last change of shapes and bindings");
-    if (std::string why = refused(c); !why.empty()) return refuse(c, Status::failed, std::move(why));
+    if (std::string why = refused(c, launch); !why.empty()) return refuse(c, Status::failed, std::move(why));
   } catch (const std::bad_alloc&) {
     return {Status::out_of_memory, -1};
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/memory.h"
+#include "runtime/run.h"
 
 namespace tenfold::backends { class GraphCapturer; class Stream; }
 
@@ -33,6 +34,14 @@ struct SeenShape {
   std::int64_t run = 0;
 };
 
+// What becomes of the steps at the shapes and addresses of now: they are replayed, captured, or launched one by one.
+enum class GraphPhase : std::uint8_t {
+  decided,        // replayed if there is a graph of them, launched one by one if there is none
+  ask_again,      // launched one by one; if these shapes come again, a graph may pay
+  capture_next,   // the steps behind the prologue were launched one by one, and are captured while the device is busy with them
+  off             // the capturer gave up, or the caller wants no graphs
+};
+
 struct DeviceLink {
   std::vector<DynamicBuffer> mirrors;           // per binding: its memory on the device
   std::vector<std::shared_ptr<void>> staging; // per binding: pinned memory for what the caller has elsewhere; made when needed
@@ -41,14 +50,16 @@ struct DeviceLink {
   std::vector<SeenShape> seen_shapes;            // shapes without a graph, the last seen last
   std::int64_t runs = 0;
   backends::GraphCapturer* capturer = nullptr;     // of the context's stream; null: it has none
-  bool cannot_capture = false;                 // the capturer gave up, or the caller does not want it
-  bool asks_again = false;                    // nothing is recorded for these shapes; if they come again, something may be
-  bool captures_next = false;                  // the steps behind the front ran one by one: they are to be recorded
-  const BranchPlan* branches = nullptr;        // while steps are recorded beside each other
-  bool uploading = false;                     // what steps at the front gave may still be on its way to the device
-  bool enqueuing = false;                     // runs are enqueued: the host copies nothing
-  bool notes_end = false;                     // the stream is to note where a run that is enqueued ends
+  GraphPhase graph = GraphPhase::decided;
+  const BranchPlan* branches = nullptr;        // while steps are captured beside each other
+  Launch launch = Launch::run;                 // of the last run
+  bool prologue_uploads = false;               // what the prologue's steps gave may still be on its way to the device
   double enqueue_ms = 0;                      // of the last run whose parts were timed, where the host asks and the device computes
+
+  // What is off stays off.
+  void decide(GraphPhase next) noexcept {
+    if (graph != GraphPhase::off) graph = next;
+  }
 };
 
 // With device memory for every binding; throws out_of_memory.

@@ -20,7 +20,7 @@ constexpr std::size_t kMaxOfOneShape = 4;        // with other addresses: the on
 constexpr std::size_t kMaxSeenShapes = 256;
 
 bool can_capture(const ContextState& c, const Frame& frame) noexcept {
-  if (c.watch.step_timer || c.watch.observer || !c.device->capturer || c.device->cannot_capture) return false;
+  if (c.watch.step_timer || c.watch.observer || !c.device->capturer || c.device->graph == GraphPhase::off) return false;
   for (std::size_t i = frame.open->prologue; i < frame.steps.size(); ++i) {
     const OpenStep& step = *frame.steps[i].open;
     if (step.step->kind != plan::StepKind::kernel && step.step->kind != plan::StepKind::copy) return false;
@@ -65,7 +65,7 @@ void bind_frame(ContextState& c, Frame& frame, bool to_mirrors) noexcept {
 
 Status run_after_prologue(ContextState& c, Frame& frame) noexcept { return run_steps(c, frame, frame.open->prologue, frame.steps.size()); }
 
-// Results of steps at the front: nothing counted, and as many of everything as can be.
+// Results of steps of the prologue: nothing counted, and as many of everything as can be.
 Status clear_prologue(ContextState& c, Frame& frame) noexcept {
   for (std::size_t s = 0; s < frame.open->prologue; ++s)
     for (std::size_t o = 0; o < frame.steps[s].out.size(); ++o) {
@@ -154,7 +154,7 @@ bool stopped_by_user(Status status) noexcept { return status.code == Status::can
 
 // From now on this context launches its steps one by one, and the log says why. A run that cannot work either has its own error.
 void give_up(ContextState& c, const char* what) noexcept {
-  c.device->cannot_capture = true;
+  c.device->graph = GraphPhase::off;
   try {
     const std::string why = c.run.last_error.empty() ? std::string(c.stream->error()) : c.run.last_error;
     Log(c.engine->options.log)(Severity::warning, "the steps of '", c.engine->info.model_name, "' are launched one by one, for ", what,
@@ -164,7 +164,7 @@ void give_up(ContextState& c, const char* what) noexcept {
   c.run.last_error.clear();
 }
 
-// With the copies of what is pinned, but behind a front: those begin before the number of tokens is known, and stand apart. No error of
+// With the copies of what is pinned, but behind a prologue: those begin before the number of tokens is known, and stand apart. No error of
 // a graph is one of the run: without one, the run goes on step by step.
 Status capture(ContextState& c, Frame& frame) noexcept {
   try {
@@ -184,7 +184,7 @@ Status capture(ContextState& c, Frame& frame) noexcept {
     const BranchPlan plan = made.branches ? plan_branches(frame, capturer.branches()) : BranchPlan{};
     std::shared_ptr<const void> previous = retired(c);
     all.reserve(kMaxGraphs);
-    if (!capturer.start()) return c.device->cannot_capture = true, Status{};
+    if (!capturer.start()) return c.device->graph = GraphPhase::off, Status{};
     Status status = copies ? copy_pinned(c, true) : Status{};
     if (status) status = capture_steps(c, frame, made.branches ? &plan : nullptr);
     if (status && copies) status = copy_pinned(c, false);
@@ -219,21 +219,22 @@ bool pays(ContextState& c) noexcept try {
 }
 
 Status run_device_steps(ContextState& c, Frame& frame) noexcept {
-  const bool records = can_capture(c, frame), copies = frame.open->prologue == 0;
+  const bool capturable = can_capture(c, frame), copies = frame.open->prologue == 0;
   ++c.device->runs;
-  if (const void* graph = records ? known(c) : nullptr) return {c.device->capturer->replay(graph), -1};
+  if (const void* graph = capturable ? known(c) : nullptr) return {c.device->capturer->replay(graph), -1};
   if (copies)
     if (Status s = copy_pinned(c, true); !s) return s;
   if (Status s = run_after_prologue(c, frame); !s) return s;
-  c.device->captures_next = records && !copies && pays(c);
-  return copies ? copy_pinned(c, false) : Status{};
+  if (copies) return copy_pinned(c, false);
+  c.device->decide(capturable && pays(c) ? GraphPhase::capture_next : GraphPhase::decided);
+  return {};
 }
 
 }  // namespace
 
 Status prepare_staged(ContextState& c, bool in_advance) noexcept {
   Frame& frame = c.frame();
-  c.device->captures_next = c.device->asks_again = false;
+  c.device->decide(GraphPhase::decided);
   if (Status s = choose_transfers(c); !s) return s;
   bind_frame(c, frame, false);
   note_largest_results(frame);
@@ -241,8 +242,7 @@ Status prepare_staged(ContextState& c, bool in_advance) noexcept {
   if (frame.open->prologue == 0) {
     if (known(c)) return {};
     if (in_advance || pays(c)) return capture(c, frame);
-    c.device->asks_again = true;
-    return {};
+    return c.device->decide(GraphPhase::ask_again), Status{};
   }
   const std::vector<CapturedGraph>& all = c.device->graphs;
   const bool any = std::any_of(all.begin(), all.end(), [&](const CapturedGraph& r) { return r.program == c.shapes.active; });
@@ -252,28 +252,28 @@ Status prepare_staged(ContextState& c, bool in_advance) noexcept {
 
 Status start_staged(ContextState& c) noexcept {
   Frame& frame = c.frame();
-  const bool front = frame.open->prologue > 0;
+  const bool prologue = frame.open->prologue > 0;
   // The host writes what an earlier run may still read, and reads what the caller's stream may still write.
-  if (c.device->uploading || (front && c.device->enqueuing))
+  if (c.device->prologue_uploads || (prologue && c.device->launch != Launch::run))
     if (const Status::Code code = c.stream->wait(); code != Status::ok) return {code, -1};
-  c.device->uploading = false;
+  c.device->prologue_uploads = false;
   copy_by_host(c, true);
   const auto mark = [&](int moment) {
     if (c.watch.parts) c.stream->mark(moment);
   };
   mark(0);
   if (Status s = copy_apart(c, true); !s) return s;
-  if (front)
+  if (prologue)
     if (Status s = copy_pinned(c, true); !s) return s;
   using Clock = std::chrono::steady_clock;
   const Clock::time_point asking = c.watch.parts ? Clock::now() : Clock::time_point{};
-  if (front)
+  if (prologue)
     if (Status s = run_steps(c, frame, 0, frame.open->prologue); !s) return s;
   mark(1);
   if (Status s = run_device_steps(c, frame); !s) return s;
   if (c.watch.parts) c.device->enqueue_ms = std::chrono::duration<double, std::milli>(Clock::now() - asking).count();
   mark(2);
-  if (front)
+  if (prologue)
     if (Status s = copy_pinned(c, false); !s) return s;
   if (Status s = copy_apart(c, false); !s) return s;
   mark(3);
@@ -281,15 +281,15 @@ Status start_staged(ContextState& c) noexcept {
 }
 
 void capture_seen(ContextState& c) noexcept {
-  if (!c.device->captures_next) return;
-  c.device->captures_next = false;
+  if (c.device->graph != GraphPhase::capture_next) return;
+  c.device->graph = GraphPhase::decided;
   capture(c, c.frame());
 }
 
 Status finish_staged(ContextState& c) noexcept {
   capture_seen(c);
   const Status status{c.stream->wait(), -1};
-  c.device->uploading = false;
+  c.device->prologue_uploads = false;
   if (status) copy_by_host(c, false);
   return status;
 }

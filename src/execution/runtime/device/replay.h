@@ -1,7 +1,7 @@
 // A run on a device with memory of its own.
 #pragma once
 
-#include "runtime/frame.h"
+#include "runtime/run.h"
 
 namespace tenfold::runtime {
 
@@ -10,6 +10,7 @@ Status prepare_staged(ContextState& context, bool in_advance) noexcept;
 Status start_staged(ContextState& context) noexcept;                  // copies in, replays or runs, copies out; waits for nothing
 void capture_seen(ContextState& context) noexcept;                     // what ran step by step, while the device is busy with it
 Status finish_staged(ContextState& context) noexcept;
-Status capture_context(ContextState& context, void* stream) noexcept; // a run that becomes part of the graph being captured there
+// A run that becomes part of the graph being captured there.
+Status capture_context(ContextState& context, void* stream, Launch launch) noexcept;
 
 }  // namespace tenfold::runtime

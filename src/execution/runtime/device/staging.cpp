@@ -55,7 +55,7 @@ const void* decided_by(const BoundStep& bound, std::size_t i) noexcept {
 namespace {
 bool lies_on_device(const plan::Operand& o) { return plan::is_memory(o.at.space) && o.at.space != plan::Space::weights; }
 
-// An input where the caller has it, if that is on the host: of steps at the front alone, for later an output may lie there.
+// An input where the caller has it, if that is on the host: of steps of the prologue alone, for later an output may lie there.
 const void* read_on_host(const ContextState& c, const BoundStep& bound, std::size_t i) noexcept {
   const plan::Address& at = bound.open->step->in[i].at;
   if (!bound.open->prologue || at.space != plan::Space::binding) return nullptr;
@@ -118,7 +118,7 @@ Status stage_out(ContextState& c, BoundStep& bound) noexcept {
     const Status::Code code = c.stream->copy(bound.out[o].data, from, bytes_now(bound.out[o], step.out[o].dtype));
     if (code != Status::ok) return {code, -1};
   }
-  if (bound.open->prologue) return c.device->uploading = true, Status{};  // the next run waits for it
+  if (bound.open->prologue) return c.device->prologue_uploads = true, Status{};  // the next run waits for it
   return {c.stream->wait(), -1};  // the next run of this step writes the same host memory
 }
 

@@ -20,7 +20,7 @@ void* on_host(const BoundStep& bound, std::size_t i, void* data) noexcept;
 // The host's copy of an operand that a branch or a loop decides by, or the operand itself.
 const void* decided_by(const BoundStep& bound, std::size_t operand) noexcept;
 Status stage_in(ContextState& context, BoundStep& bound) noexcept;    // operands to the host; waits
-Status stage_out(ContextState& context, BoundStep& bound) noexcept;   // results of a host step to the device; waits, but at the front
-void note_largest_results(Frame& frame) noexcept;                     // of steps at the front, once dims are what they are at most
+Status stage_out(ContextState& context, BoundStep& bound) noexcept;   // results of a host step to the device; waits, but in the prologue
+void note_largest_results(Frame& frame) noexcept;                     // of steps of the prologue, once dims are what they are at most
 
 }  // namespace tenfold::runtime

@@ -110,5 +110,25 @@ TEST(Staging, AShapeThatStaysIsRecorded) {
   }
 }
 
+// What a caller switched off stays off at other shapes, also where steps behind a prologue would be captured later.
+TEST(Staging, NothingIsCapturedUntilReplayIsWantedAgain) {
+  const char* const with_prologue = "(x f32[batch,6])\n h = Hardmax(x) axis=-1\n a = Add(h, x)";
+  for (const char* text : {"(x f32[batch,6])\n y = Relu(x)", with_prologue}) {
+    const auto context = far_engine(ir::parse_graph(text, ir::Registry::builtin()), 8).create_context();
+    context->own_memory(0), context->own_memory(1);
+    const auto replayed = [&](std::int64_t batch) {
+      const int before = FarStream::replays;
+      EXPECT_TRUE(context->set_input_shape(0, Shape{batch, 6}));
+      for (int run = 0; run < 3; ++run) EXPECT_TRUE(context->run());
+      return FarStream::replays - before;
+    };
+    context->replay_runs(false);
+    EXPECT_EQ(replayed(2), 0);
+    EXPECT_EQ(replayed(3), 0);
+    context->replay_runs(true);
+    EXPECT_EQ(replayed(3), text == with_prologue ? 2 : 3);   // captured behind the first run, or ahead of it
+  }
+}
+
 }  // namespace
 }  // namespace tenfold

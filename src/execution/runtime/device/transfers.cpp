@@ -42,7 +42,7 @@ Transfer way(ContextState& c, std::size_t b) {
   const Transfer apart{.used = mirror, .on_host = on_host, .apart = true};
   if (c.watch.parts || kind == MemoryKind::device || output_grows(c, b)) return apart;
   const bool by_host = kind == MemoryKind::pageable;
-  if (by_host && (c.device->enqueuing || most > kByTheHost)) return apart;
+  if (by_host && (c.device->launch != Launch::run || most > kByTheHost)) return apart;
   if (by_host && !c.device->staging[b]) c.device->staging[b] = c.engine->backend->memory().allocate_host(most);
   void* pinned = by_host ? c.device->staging[b].get() : memory;
   const bool direct = c.engine->backend->memory().device_reads_pinned() && most <= kAcrossTheBus && aligned(pinned) &&

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "backends/cpu/gemm/likely.h"
+#include "backends/cpu/gemm/heuristics.h"
 
 namespace tenfold::backends::cpu {
 

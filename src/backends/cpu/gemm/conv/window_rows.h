@@ -3,7 +3,7 @@
 
 #include "backends/cpu/gemm/conv/conv_shape.h"
 #include "backends/cpu/gemm/f32/gemm_f32.h"
-#include "backends/problems/max_taps.h"
+#include "backends/device_traits.h"
 
 namespace tenfold::backends::cpu {
 

@@ -1,7 +1,7 @@
 // Fused attention on AMX tiles: what its tactics share, whatever the terms that values are taken in.
 #pragma once
 
-#include "backends/cpu/gemm/likely.h"
+#include "backends/cpu/gemm/heuristics.h"
 #include "backends/cpu/tactics/attention/attention_common.h"
 #include "base/checked.h"
 

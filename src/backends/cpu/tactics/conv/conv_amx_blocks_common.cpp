@@ -2,8 +2,7 @@
 #include "backends/cpu/tactics/conv/conv_amx_blocks_common.h"
 
 #include "backends/cpu/gemm/bf16/gemm_bf16_plan.h"
-#include "backends/cpu/gemm/likely.h"
-#include "backends/cpu/gemm/many_threads.h"
+#include "backends/cpu/gemm/heuristics.h"
 
 namespace tenfold::backends::cpu {
 namespace {

@@ -5,7 +5,7 @@
 #include "backends/cpu/gemm/conv/conv_planes.h"
 #include "backends/cpu/gemm/f32/f32_epilogue.h"
 #include "backends/cpu/gemm/f32/gemm_f32.h"
-#include "backends/cpu/gemm/likely.h"
+#include "backends/cpu/gemm/heuristics.h"
 #include "backends/cpu/kernels/conv/planes_f32.h"
 #include "base/checked.h"
 

@@ -4,7 +4,7 @@
 #include "backends/cpu/gemm/conv/conv_shape.h"
 #include "backends/cpu/gemm/conv/point_weights.h"
 #include "backends/cpu/gemm/f32/gemm_f32.h"
-#include "backends/cpu/gemm/many_threads.h"
+#include "backends/cpu/gemm/heuristics.h"
 #include "backends/packed_tactic.h"
 #include "base/checked.h"
 

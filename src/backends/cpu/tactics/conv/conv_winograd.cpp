@@ -6,8 +6,7 @@
 #include "backends/cpu/gemm/conv/window_rows.h"
 #include "backends/cpu/gemm/conv/winograd_tiles.h"
 #include "backends/cpu/gemm/f32/gemm_f32.h"
-#include "backends/cpu/gemm/likely.h"
-#include "backends/cpu/gemm/many_threads.h"
+#include "backends/cpu/gemm/heuristics.h"
 #include "backends/packed_tactic.h"
 #include "base/checked.h"
 

@@ -3,7 +3,7 @@
 #include "backends/cpu/gemm/bf16/bf16_epilogue.h"
 #include "backends/cpu/gemm/bf16/pack_bf16.h"
 #include "backends/cpu/gemm/conv/depthwise_bf16_filters.h"
-#include "backends/cpu/gemm/likely.h"
+#include "backends/cpu/gemm/heuristics.h"
 #include "backends/cpu/kernels/conv/depthwise_bf16.h"
 #include "backends/cpu/kernels/conv/expand_bf16.h"
 #include "backends/cpu/tactics/conv/expand_depthwise_common.h"

@@ -2,7 +2,7 @@
 #include "backends/cpu/tactics/conv/expand_depthwise_common.h"
 
 #include "backends/cpu/gemm/conv/window_rows.h"
-#include "backends/cpu/gemm/likely.h"
+#include "backends/cpu/gemm/heuristics.h"
 
 namespace tenfold::backends::cpu {
 namespace {

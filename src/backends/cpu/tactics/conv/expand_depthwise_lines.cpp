@@ -5,7 +5,7 @@
 #include "backends/cpu/gemm/conv/point_weights.h"
 #include "backends/cpu/gemm/conv/window_rows.h"
 #include "backends/cpu/gemm/f32/gemm_f32.h"
-#include "backends/cpu/gemm/likely.h"
+#include "backends/cpu/gemm/heuristics.h"
 #include "backends/cpu/kernels/conv/depthwise_f32.h"
 #include "backends/cpu/tactics/conv/expand_depthwise_common.h"
 #include "backends/cpu/tactics/gemm/constant_gemm_common.h"

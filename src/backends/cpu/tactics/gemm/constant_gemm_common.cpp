@@ -1,7 +1,7 @@
 #include "backends/cpu/tactics/gemm/constant_gemm_common.h"
 
 #include "backends/cpu/gemm/f32/f32_epilogue.h"
-#include "backends/cpu/gemm/likely.h"
+#include "backends/cpu/gemm/heuristics.h"
 #include "backends/cpu/gemm/matrix_rows.h"
 
 namespace tenfold::backends::cpu {

@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "backends/cpu/gemm/f32/gemm_f32.h"
-#include "backends/cpu/gemm/likely.h"
+#include "backends/cpu/gemm/heuristics.h"
 #include "backends/cpu/tactics/gemm/matmul_stacks_common.h"
 #include "base/checked.h"
 

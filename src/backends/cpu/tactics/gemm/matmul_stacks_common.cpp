@@ -1,7 +1,7 @@
 // Reading stacks of products.
 #include "backends/cpu/tactics/gemm/matmul_stacks_common.h"
 
-#include "backends/cpu/gemm/likely.h"
+#include "backends/cpu/gemm/heuristics.h"
 
 namespace tenfold::backends::cpu {
 namespace {

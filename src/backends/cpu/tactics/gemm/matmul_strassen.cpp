@@ -3,7 +3,7 @@
 // tile that needs them; what products add up to on their way to a result stays in the cache. So only weights are packed, once, and
 // a result is touched once for each block of K. After Huang, Smith, Henry and van de Geijn, "Strassen's Algorithm Reloaded" (SC16).
 #include "backends/cpu/gemm/f32/gemm_f32.h"
-#include "backends/cpu/gemm/likely.h"
+#include "backends/cpu/gemm/heuristics.h"
 #include "backends/cpu/gemm/matrix_rows.h"
 #include "backends/cpu/kernels/gemm/strassen_f32.h"
 #include "backends/cpu/tactics/gemm/constant_gemm_common.h"

@@ -1,6 +1,6 @@
 // region_blocks: any pointwise operator or Region, block by block through the executor; any layout the operands agree on is one long row.
 #include "backends/cpu/block/space.h"
-#include "backends/cpu/gemm/likely.h"
+#include "backends/cpu/gemm/heuristics.h"
 #include "backends/problems/pointwise_body.h"
 #include "base/checked.h"
 #include "ir/op_def.h"

@@ -17,7 +17,7 @@ namespace {
 using namespace cuda;
 using std::int64_t;
 
-constexpr int kMaxColumns = 256, kProcessors = 132;
+constexpr int kMaxColumns = 256;
 constexpr int64_t kMaxRows = int64_t{1} << 30;  // TMA counts in 32 bits
 // {x, y, groups}
 constexpr int kTiles[][3] = {{16, 16, 2}, {32, 8, 2}, {8, 32, 2}, {8, 16, 2}, {16, 8, 2}, {16, 24, 3}, {24, 8, 3}, {8, 24, 3}};
@@ -51,12 +51,12 @@ Walk walk_of(const PlanesProblem& p, const PlanesTile& t, int64_t images, int pr
 }
 
 // Cycles: each step multiplies a tile with all taps of its plane, or loads them.
-double guess(const PlanesProblem& p, const PlanesTile& t, int64_t images) {
+double guess(const PlanesProblem& p, const PlanesTile& t, int64_t images, int processors) {
   const double columns = t.columns(p), blocks = t.groups * t.blocks();
   const double product = std::max(columns / 2, (2048 + 32 * columns) / 128);
   const double step = p.taps() * static_cast<double>(p.gemm.channels) / 16 * blocks * product;
   const double load = static_cast<double>(p.gemm.channels / 16) * (t.x + 2) * (t.y + p.row_taps() - 1) * 2;
-  return walk_of(p, t, images, kProcessors).steps * (std::max(step, load) + (t.blocks() == 1 ? 500 : 250)) + 2.0 * t.weight_bytes(p) / 64;
+  return walk_of(p, t, images, processors).steps * (std::max(step, load) + (t.blocks() == 1 ? 500 : 250)) + 2.0 * t.weight_bytes(p) / 64;
 }
 
 struct Read {
@@ -84,12 +84,13 @@ Verdict read(const Problem& p, Read& r) {
   return Verdict::ok();
 }
 
-std::vector<Config> configs_of(const Read& r) {
+std::vector<Config> configs_of(const Problem& p, const Read& r) {
+  const int processors = figures_of(*p.device).multiprocessors;
   std::vector<std::pair<double, Config>> all;
   for (const auto& t : kTiles)
     for (int filters : {128, 96, 80, 64, 48, 32, 16}) {
       const PlanesTile tile{t[0], t[1], t[2], filters};
-      if (fits(r.planes, tile)) all.push_back({guess(r.planes, tile, r.images), {t[0], t[1], t[2], filters}});
+      if (fits(r.planes, tile)) all.push_back({guess(r.planes, tile, r.images, processors), {t[0], t[1], t[2], filters}});
     }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Config> best;
@@ -100,12 +101,12 @@ std::vector<Config> configs_of(const Read& r) {
 Verdict supports(const Problem& p) {
   Read r;
   if (Verdict v = read(p, r); !v) return v;
-  return Verdict::only_if(!configs_of(r).empty(), "the weights of few filters do not fit into shared memory");
+  return Verdict::only_if(!configs_of(p, r).empty(), "the weights of few filters do not fit into shared memory");
 }
 std::vector<Config> configs(const Problem& p) {
   Read r;
   read(p, r);
-  return configs_of(r);
+  return configs_of(p, r);
 }
 Verdict valid(const Problem& p, const Config& c) {
   if (c.size() != 4) return Verdict::no("its configuration has another length");

@@ -19,7 +19,7 @@ Verdict supports(const Problem& p) {
   const Verdict v = read_conv(p, product, F32::tf32);
   return v ? wgmma_fits(p, product) : v;
 }
-std::vector<Config> configs(const Problem& p) { return wgmma_configs(read(p)); }
+std::vector<Config> configs(const Problem& p) { return wgmma_configs(p, read(p)); }
 double work(const Problem& p) { return gemm_work(read(p)); }
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& opening) {

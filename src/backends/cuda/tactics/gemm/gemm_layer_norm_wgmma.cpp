@@ -96,7 +96,8 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& ope
   }
   const auto cluster = static_cast<unsigned>(k->tile.cluster);
   int held = 0;
-  const LaunchConfig config{{cluster * 132, 1, 1}, {static_cast<unsigned>(k->tile.tile().threads()), 1, 1},
+  const LaunchConfig config{{cluster * static_cast<unsigned>(gpu.multiprocessors()), 1, 1},
+                            {static_cast<unsigned>(k->tile.tile().threads()), 1, 1},
                             static_cast<unsigned>(k->tile.shared_bytes()), nullptr, nullptr, 0};
   if (k->function && driver() && driver()->max_clusters && driver()->max_clusters(&held, k->function, &config) == kSuccess && held > 0)
     k->clusters = held;

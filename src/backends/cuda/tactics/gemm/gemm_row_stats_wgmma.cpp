@@ -21,9 +21,9 @@ Verdict supports(const Problem& p) {
   if (Verdict v = read_gemm_row_stats(p, product); !v) return v;
   product.gemm.moments = true;
   if (Verdict v = wgmma_fits(p, product); !v) return v;
-  return Verdict::only_if(!wgmma_configs(product).empty(), "rows are no whole number of tiles");
+  return Verdict::only_if(!wgmma_configs(p, product).empty(), "rows are no whole number of tiles");
 }
-std::vector<Config> configs(const Problem& p) { return wgmma_configs(read(p)); }
+std::vector<Config> configs(const Problem& p) { return wgmma_configs(p, read(p)); }
 Verdict valid(const Problem& p, const Config& c) {
   if (Verdict v = wgmma_valid(p, c); !v) return v;
   return Verdict::only_if(p.in[1].dims[1].constant() % c[1] == 0, "rows are no whole number of tiles");

@@ -94,14 +94,15 @@ Verdict supports(const Problem& p) {
   return Verdict::only_if(tiles_of(e, 16, 32) < 2147483648.0, "more tiles than a grid has");
 }
 
-// The two tiles that should take least on a GPU like an H200: waves over its multiprocessors, which small tiles keep less busy.
+// The two tiles that should take least: waves over its multiprocessors, which small tiles keep less busy.
 std::vector<Config> configs(const Problem& p) {
-  constexpr double kProcessors = 132, kBusy[] = {1, 0.7, 0.4, 0.4};
+  constexpr double kBusy[] = {1, 0.7, 0.4, 0.4};
+  const int processors = figures_of(*p.device).multiprocessors;
   const Extents e = most(p);
   std::vector<std::pair<double, Config>> all;
   for (std::size_t i = 0; i < std::size(kTiles); ++i) {
     const auto& t = kTiles[i];
-    const double waves = std::ceil(tiles_of(e, t[0], t[1]) / kProcessors);
+    const double waves = std::ceil(tiles_of(e, t[0], t[1]) / processors);
     all.push_back({(waves + 0.2) * t[0] * t[1] / kBusy[i], {t[0], t[1]}});
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });

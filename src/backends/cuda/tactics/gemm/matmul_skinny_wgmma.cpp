@@ -25,21 +25,24 @@ Product read(const Problem& p) {
   return product;
 }
 
-// A guess in microseconds on an H200: what a block loads, in waves of as many blocks as shared memory lets in.
-double guess(const SkinnyTile& t, const Product& product) {
+// A guess in microseconds, fitted on an H200: what a block loads, in waves of as many blocks as shared memory lets in.
+double guess(const SkinnyTile& t, const Product& product, int processors) {
   const GemmProblem& g = product.gemm;
   const double blocks = static_cast<double>(ceil_div(product.rows, int64_t{64}) * ceil_div(g.n, int64_t{t.columns}) * t.split);
   const double at_once = std::min(4, kSharedBytes / t.shared_bytes(g.k));
-  return std::ceil(blocks / (132 * at_once)) * (1.5 + t.steps(g.k) * 0.1 * at_once * (64 + t.columns) / 128) + (t.split > 1 ? 0.4 : 0);
+  const double waves = std::ceil(blocks / (processors * at_once));
+  return waves * (1.5 + t.steps(g.k) * 0.1 * at_once * (64 + t.columns) / 128) + (t.split > 1 ? 0.4 : 0);
 }
 
-std::vector<Config> all_configs(const Product& product) {
+std::vector<Config> all_configs(const Problem& p, const Product& product) {
+  const int processors = figures_of(*p.device).multiprocessors;
   std::vector<std::pair<double, Config>> all;
   for (int columns : kColumns)
     for (int split : kSplits) {
       const SkinnyTile tile{columns, split, product.gemm.depth()};
       const bool whole_steps = ceil_div(product.gemm.k, int64_t{tile.depth}) >= split;
-      if (whole_steps && tile.shared_bytes(product.gemm.k) <= kSharedBytes) all.push_back({guess(tile, product), {columns, split}});
+      if (whole_steps && tile.shared_bytes(product.gemm.k) <= kSharedBytes)
+        all.push_back({guess(tile, product, processors), {columns, split}});
     }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Config> sorted;
@@ -55,17 +58,17 @@ Verdict supports(const Problem& p) {
   if (driver() && !driver()->tensor_map_tiled) return Verdict::no("the driver is older than CUDA 12: it describes no tensors for TMA");
   if (g.n % 8 != 0 || g.k % g.per_piece() != 0) return Verdict::no("rows do not begin at multiples of 16 bytes");
   if (product.rows > kMaxRows) return Verdict::no("more than a few rows");
-  return Verdict::only_if(!all_configs(product).empty(), "the matrix has too many rows to be in shared memory at once");
+  return Verdict::only_if(!all_configs(p, product).empty(), "the matrix has too many rows to be in shared memory at once");
 }
 
 std::vector<Config> configs(const Problem& p) {
   constexpr std::size_t kMax = 4;  // each has to be compiled
-  std::vector<Config> best = all_configs(read(p));
+  std::vector<Config> best = all_configs(p, read(p));
   if (best.size() > kMax) best.resize(kMax);
   return best;
 }
 Verdict valid(const Problem& p, const Config& c) {
-  const std::vector<Config> all = all_configs(read(p));
+  const std::vector<Config> all = all_configs(p, read(p));
   return Verdict::only_if(std::find(all.begin(), all.end(), c) != all.end(), "there is no such tile");
 }
 

@@ -22,16 +22,18 @@ GemmTile tile_of(const Config& c) {
           static_cast<int>(c[3]), static_cast<int>(c[4]), static_cast<int>(c[5])};
 }
 
-// A guess in microseconds on a GPU like an H200: tiles in waves over the multiprocessors, each limited by arithmetic or by loading.
-double guess(const GemmTile& t, const GemmProblem& p, int64_t m, int64_t tiles) {
-  constexpr double kProcessors = 132;
+// A guess in microseconds: tiles in waves over the multiprocessors, each limited by arithmetic or by loading. 1024 threads have the
+// registers that this kernel wants.
+double guess(const GpuFigures& gpu, const GemmTile& t, const GemmProblem& p, int64_t m, int64_t tiles) {
   const double blocks = static_cast<double>(cuda::blocks(p, t, m) * t.split);
-  const double at_once = std::max(1.0, std::min({2.0, std::floor(200e3 / t.shared_bytes()), std::floor(1024.0 / t.threads())}));
+  const double at_once =
+      std::max(1.0, std::min({2.0, std::floor(200e3 * gpu.shared() / t.shared_bytes()), std::floor(1024.0 / t.threads())}));
   const double steps = std::ceil(static_cast<double>(tiles) / t.split);
-  const double sharing = std::min(at_once, std::ceil(blocks / kProcessors));
-  const double arithmetic = sharing * t.rows * t.columns * 128.0 / 3.6e6, loading = sharing * (t.rows + t.columns) * 128.0 / 90e3;
+  const double sharing = std::min(at_once, std::ceil(blocks / gpu.multiprocessors));
+  const double arithmetic = sharing * t.rows * t.columns * 128.0 / (3.6e6 * gpu.mma_rate());
+  const double loading = sharing * (t.rows + t.columns) * 128.0 / (90e3 * gpu.clock());
   const double step = std::max({arithmetic, loading, 0.6 / t.stages});
-  return std::ceil(blocks / (kProcessors * at_once)) * (steps * step + 1.0 + 0.2 * sharing) + (t.split > 1 ? 0.7 : 0);
+  return std::ceil(blocks / (gpu.multiprocessors * at_once)) * (steps * step + 1.0 + 0.2 * sharing) + (t.split > 1 ? 0.7 : 0);
 }
 
 }  // namespace
@@ -49,6 +51,7 @@ std::int64_t shared_limit(int arch) {
 
 std::vector<Config> mma_configs(const Problem& p, const Product& product) {
   const int64_t m = product.rows, n = product.gemm.n, tiles = ceil_div(product.gemm.k, int64_t{product.gemm.depth()});
+  const GpuFigures& gpu = figures_of(*p.device);
   std::vector<std::pair<double, Config>> all;
   for (const auto& t : kTiles)
     for (int split : {1, 2, 4, 8}) {
@@ -58,13 +61,13 @@ std::vector<Config> mma_configs(const Problem& p, const Product& product) {
       if (split > 1 && (p.device->arch < 90 || tiles < 2 * split)) continue;
       if (tile.rows == 128 && tile.columns == 32 && n > 32) continue;  // for groups and phases of few columns
       if ((tile.rows > 16 && tile.rows >= 2 * m) || (tile.columns > 64 && tile.columns >= 2 * n)) continue;
-      all.push_back({guess(tile, product.gemm, m, tiles),
+      all.push_back({guess(gpu, tile, product.gemm, m, tiles),
                      {tile.rows, tile.columns, tile.warps_down, tile.warps_across, tile.stages, split}});
     }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   all.erase(std::unique(all.begin(), all.end()), all.end());  // tiles that differed in stages only
   std::vector<Config> best;
-  const bool for_wgmma = m * n > 64 * 64 * 264 && wgmma_fits(p, product);  // whose tiles then win
+  const bool for_wgmma = m * n > 64 * 64 * 2 * int64_t{gpu.multiprocessors} && wgmma_fits(p, product);  // whose tiles then win
   const std::size_t most = for_wgmma ? 1 : 4;                              // each has to be compiled
   for (std::size_t i = 0; i < all.size() && i < most; ++i) best.push_back(all[i].second);
   if (best.empty()) best.push_back({16, 64, 1, 4, 2, 1});

@@ -44,16 +44,18 @@ WgmmaTile with_rows_of(const GemmProblem& p, WgmmaTile tile) {
   return tile;
 }
 
-// A guess in microseconds on an H200, its constants fitted to 430 times of kernels measured there: tiles in waves over the
-// multiprocessors, each limited by arithmetic or by loading; results cost time of their own unless groups alternate.
-double guess(const WgmmaTile& t, const GemmProblem& p, bool staged, int64_t m) {
-  constexpr double kProcessors = 132, kClock = 1900;
+// A guess in microseconds, its constants fitted to 430 times of kernels measured on an H200: tiles in waves over the
+// multiprocessors, each limited by arithmetic or by loading; results cost time of their own unless groups alternate. The memory's speed
+// stays an H200's: it bounds all tiles alike.
+double guess(const GpuFigures& gpu, const WgmmaTile& t, const GemmProblem& p, bool staged, int64_t m) {
+  const double clock = 1900 * gpu.clock();
   const double rows = t.rows(), columns = t.columns,
                depth = static_cast<double>(p.is_conv ? ceil_div(p.channels, int64_t{p.row_depth()}) * (p.k / p.channels)
                                                      : ceil_div(p.k, int64_t{p.row_depth()})) *
                        p.row_bytes() / 128;   // steps of 128 bytes
-  const double waves = std::ceil(static_cast<double>(ceil_div(m, int64_t{t.rows()}) * ceil_div(p.n, int64_t{t.columns})) / kProcessors);
-  const double products = depth * std::max(rows * columns * 64 / 2000, (rows + columns) * 128 / 71) / kClock;
+  const auto tiles = static_cast<double>(ceil_div(m, int64_t{t.rows()}) * ceil_div(p.n, int64_t{t.columns}));
+  const double waves = std::ceil(tiles / gpu.multiprocessors);
+  const double products = depth * std::max(rows * columns * 64 / 2000, (rows + columns) * 128 / 71) / clock;
   const double results = rows * columns * (125 + (staged ? 7 : 0)) * 1e-6;
   double total = waves * (products + 0.55 * results);
   if (t.alternate) {
@@ -100,16 +102,17 @@ Verdict wgmma_fits(const Problem& p, const Product& product) {
   return Verdict::ok();
 }
 
-std::vector<Config> wgmma_configs(const Product& product) {
+std::vector<Config> wgmma_configs(const Problem& p, const Product& product) {
   GemmProblem g = product.gemm;
   g.epilogue = product.epilogue.operands;
   const bool staged = staged_operand(g) >= 0;
+  const GpuFigures& gpu = figures_of(*p.device);
   std::vector<std::pair<double, Config>> all;
   for (const auto& t : kTiles) {
     const WgmmaTile tile = tile_of(t, g, staged);
     if (tile.columns > 64 && tile.columns >= 2 * g.n) continue;
     if (g.moments && g.n % tile.columns != 0) continue;  // each part of a row counts the same
-    all.push_back({guess(tile, g, staged, product.rows), {t[0], t[1], t[2], t[3], tile.stages, tile.slots}});
+    all.push_back({guess(gpu, tile, g, staged, product.rows), {t[0], t[1], t[2], t[3], tile.stages, tile.slots}});
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   // Each has to be compiled. In 16 bits the best of all, or one within 2 %, was among three for each of 27 shapes; in 8 it was the fifth.

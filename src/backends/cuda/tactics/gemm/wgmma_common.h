@@ -10,7 +10,7 @@ namespace tenfold::backends::cuda {
 
 // Whether the product fits; `product` is as read_matmul() or read_conv() gave it.
 Verdict wgmma_fits(const Problem& p, const Product& product);
-std::vector<Config> wgmma_configs(const Product& product);
+std::vector<Config> wgmma_configs(const Problem& p, const Product& product);
 Verdict wgmma_valid(const Problem& p, const Config& c);
 
 class WgmmaKernel {
