@@ -52,6 +52,15 @@ std::string_view field(std::string_view header, std::string_view key, char open,
   return header.substr(begin + 1, end - begin - 1);
 }
 
+bool is_fortran_order(std::string_view header, const std::string& what) {
+  constexpr std::string_view kKey = "'fortran_order':";
+  const std::size_t at = header.find(kKey);
+  std::string_view value = at == header.npos ? "" : header.substr(at + kKey.size());
+  value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
+  if (!value.starts_with("True") && !value.starts_with("False")) bad(what, "the .npy header has no fortran_order of True or False");
+  return value.starts_with("True");
+}
+
 Shape parse_extents(std::string_view text, const std::string& what) {
   Shape shape;
   while (true) {
@@ -152,16 +161,18 @@ NpyArray parse_npy(std::string_view bytes, const std::string& what) {
   const bool first = byte(6) == 1;
   const std::size_t length = first ? byte(8) | byte(9) << 8 : byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24;
   const std::size_t start = first ? 10 : 12;
-  if (byte(6) < 1 || byte(6) > 3 || length > bytes.size() - start) bad(what, "the .npy header is damaged");
+  if (byte(6) < 1 || byte(6) > 3) bad(what, "its .npy format is version " + std::to_string(byte(6)) + "; 1 to 3 can be read");
+  if (length > bytes.size() - start)
+    bad(what, "the .npy header is to have " + std::to_string(length) + " bytes, and " + std::to_string(bytes.size() - start) + " follow");
   const std::string_view header = bytes.substr(start, length);
   NpyArray array{.shape = parse_extents(field(header, "shape", '(', ')', what), what), .data = bytes.substr(start + length)};
   const std::string_view descr = field(header, "descr", '\'', '\'', what);
-  const std::size_t order = header.find("'fortran_order'");
-  const bool first_axis_innermost = order != header.npos && header.substr(order, 24).find("True") != header.npos;
+  const bool first_axis_innermost = is_fortran_order(header, what);
   if (descr.size() < 3) bad(what, "element type '" + std::string(descr) + "' is not supported; numbers, bool and Unicode are");
   array.kind = descr[1];
   const auto [end, error] = std::from_chars(descr.data() + 2, descr.data() + descr.size(), array.width);
-  const bool known = std::string_view("fiubU").find(array.kind) != std::string_view::npos;
+  const bool known = std::string_view("fiubU").find(array.kind) != std::string_view::npos &&
+                     std::string_view("<>|=").find(descr[0]) != std::string_view::npos;
   if (error != std::errc() || end != descr.data() + descr.size() || array.width < 1 || array.width > (1 << 24) || !known)
     bad(what, "element type '" + std::string(descr) + "' is not supported; numbers, bool and Unicode are");
   if (array.kind == 'U') array.width *= 4;

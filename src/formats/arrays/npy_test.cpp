@@ -85,12 +85,15 @@ TEST(Npy, DamagedHeadersAreNamed) {
   const std::string four(4, '\0');
   const std::pair<std::string, const char*> cases[] = {
       {"GIF89a" + std::string(20, ' '), "this is no .npy file"},
-      {std::string("\x93NUMPY\x04\x00", 8) + std::string(20, '\0'), "the .npy header is damaged"},
-      {std::string("\x93NUMPY\x02\x00\xFF\xFF\xFF\xFF", 12) + four, "the .npy header is damaged"},   // a header of 4 GiB
-      {npy("{}", four, 60000), "the .npy header is damaged"},
+      {std::string("\x93NUMPY\x04\x00", 8) + std::string(20, '\0'), "its .npy format is version 4; 1 to 3 can be read"},
+      {std::string("\x93NUMPY\x02\x00\xFF\xFF\xFF\xFF", 12) + four, "the .npy header is to have 4294967295 bytes, and 4 follow"},
+      {npy("{}", four, 60000), "is to have 60000 bytes, and 6 follow"},
       {npy("{'descr': '<f4', 'fortran_order': False}", four), "no shape"},
       {npy("{'fortran_order': False, 'shape': (1,)}", four), "no descr"},
       {npy("{'descr': '<f4', 'shape': (1", four), "no shape"},
+      {npy("{'descr': '<f4', 'shape': (1,)}", four), "no fortran_order of True or False"},
+      {npy("{'descr': '<f4', 'fortran_order': 1, 'shape': (1,)}", four), "no fortran_order of True or False"},
+      {npy_of("xf4", "1,", four), "'xf4' is not supported"},
       {npy_of("<f4", "1, x", four), "no valid shape"},
       {npy_of("<f4", "-1,", four), "no valid shape"},
       {npy_of("<f4", "99999999999999999999,", four), "no valid shape"},

@@ -93,9 +93,14 @@ TEST(ImageSpec, PreparedIsResizedAndCropped) {
   EXPECT_EQ(got.values, std::vector<std::uint8_t>(192, 7));
   const ImageForm tall = resolve_image_spec(parse_image_spec("resize:10"), {input({1, 3, 10, 16})});
   EXPECT_THROW(prepared(Pixels{20, 40, 3, std::vector<std::uint8_t>(2400)}, tall), BrokenImage);   // 10 x 20 has no width of 16
-  // The longer side of a strip would be beyond all measure.
+  // The longer side of a strip would be beyond all measure: 2^32 + 2^14, which an int would take for 2^14.
   const ImageForm large = resolve_image_spec(parse_image_spec("resize:16384"), {input({1, 3, 8, 8})});
-  EXPECT_THROW(prepared(Pixels{1, 1 << 16, 3, std::vector<std::uint8_t>(3 << 16)}, large), BrokenImage);
+  constexpr int kLong = (1 << 18) + 1;
+  EXPECT_THROW(prepared(Pixels{kLong, 1, 3, std::vector<std::uint8_t>(3 * kLong)}, large), BrokenImage);
+  EXPECT_THROW(prepared(Pixels{1, kLong, 3, std::vector<std::uint8_t>(3 * kLong)}, large), BrokenImage);
+  // Between both passes 2^14 x 2^14 pixels would be held.
+  const ImageForm wide_form = resolve_image_spec(parse_image_spec("resize:8x16384"), {input({1, 3, 8, 8})});
+  EXPECT_THROW(prepared(Pixels{1, 1 << 14, 3, std::vector<std::uint8_t>(3 << 14)}, wide_form), BrokenImage);
 }
 
 }  // namespace
