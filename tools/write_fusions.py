@@ -34,10 +34,10 @@ STAGES = ('rewrite', 'precision', 'fuse', 'second form')
 HEAD = '''# Graph rewrites and fusions
 
 Written by `tools/write_fusions.py` from the sources. Each pass of `src/passes/rules/` shows what it does as graphs in text:
-`before` becomes `after`, `kept` stays as it is, which is its condition by example. `tests/pictures_test.cpp` runs every one
+`before` becomes `after`; `kept` is left unchanged, which shows the conditions by example. `tests/pictures_test.cpp` runs every one
 of them. `f32[2,3]` is a type with its shape, `!` marks a constant, `body={...}` is a pointwise function.
 
-`--disablePasses=NAME` leaves a pass out. The tuner undoes a fusion that does not pay. Passes run in four stages: rewrite,
+`--disablePasses=NAME` disables a pass. The tuner undoes a fusion that is not faster. Passes run in four stages: rewrite,
 precision, fuse, and for fp16 and bf16 on GPUs a second form that is timed beside the first.
 '''
 
