@@ -81,13 +81,14 @@ void tell_of_types(const ir::Graph& graph, const Stages& stages, const passes::F
   }
 }
 
-// Whether products quantize their rows as they run, as a calibration "dynamic" permits; told with what it costs, or why not.
+// Whether GEMMs quantize their rows at run time, as a calibration "dynamic" permits; a note says what it costs, or why not.
 bool quantizes_rows(bool quantized, const Stages& stages) {
   if (quantized) return false;   // as its author left it
   const backends::DeviceTraits traits = backends::traits_of(stages.device);
   const bool can = traits.host_arithmetic || traits.tensor_core_gemm;
-  const char* text = can ? "int8 without data, a cache or QuantizeLinear and DequantizeLinear: matrix products with constant weights "
-                           "quantize each row as they run, convolutions stay wide; ranges of typical inputs (--data=PATH) may be quicker"
+  const char* text = can ? "int8 without data, a cache or QuantizeLinear and DequantizeLinear: dynamic quantization: GEMMs with constant "
+                           "weights quantize each row at run time, convolutions stay wide; ranges of typical inputs (--data=PATH) may be "
+                           "faster"
                          : "int8 without ranges is for CPUs and GPUs: here it needs data (--data=PATH), a cache, or a model with "
                            "QuantizeLinear and DequantizeLinear";
   add_note({Severity::warning, NoteKind::precision, "", text}, stages.config, stages.report);
