@@ -1,4 +1,4 @@
-// An open loop asks at times that do not depend on the answers, as the world does. So a stall counts for every request
+// An open loop sends requests at times that do not depend on the answers. So a stall counts for every request
 // that waited for its end: times run from when a request was due, not from when its turn came.
 #pragma once
 

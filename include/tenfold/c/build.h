@@ -54,7 +54,7 @@ typedef struct {
   const char *tactic, *config;
   double nanoseconds;              /* -1: not timed */
 } tenfold_candidate;
-/* The builder asks it about each problem. It returns the index of a candidate, or -1 to choose by time. It may be asked
+/* Called for each problem. It returns the index of a candidate, or -1 to choose by time. It may be called
  * the same question more than once. */
 typedef int32_t (*tenfold_choose_function)(void* user, const char* node, const char* problem,
                                            const tenfold_candidate* candidates, int32_t count);
@@ -142,7 +142,7 @@ TENFOLD_API tenfold_status tenfold_build_bytes(const void* onnx, size_t bytes, c
                                                tenfold_engine** engine);
 TENFOLD_API tenfold_status tenfold_build_network(const tenfold_network* network, const tenfold_build_config* config,
                                                  tenfold_engine** engine);
-/* Choose kernels anew, for this machine, for a plan that was made on another. `config` must have no ranges. */
+/* Choose kernels again, for this machine, for a plan that was made on another. `config` must have no ranges. */
 TENFOLD_API tenfold_status tenfold_retune_file(const char* plan_path, const tenfold_build_config* config,
                                                tenfold_engine** engine);
 TENFOLD_API tenfold_status tenfold_retune(const tenfold_engine* old, const tenfold_build_config* config,
