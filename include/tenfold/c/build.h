@@ -55,7 +55,7 @@ typedef struct {
   double nanoseconds;              /* -1: not timed */
 } tenfold_candidate;
 /* Called for each problem. It returns the index of a candidate, or -1 to choose by time. It may be called
- * the same question more than once. */
+ * more than once for a problem. */
 typedef int32_t (*tenfold_choose_function)(void* user, const char* node, const char* problem,
                                            const tenfold_candidate* candidates, int32_t count);
 /* Receives the graph as text: after the import ("import"), and after each pass that changed it. */
