@@ -55,10 +55,10 @@ def places():
     text, found = PIPELINE.read_text(), {}
     named = lists(text)
     for part, stage in PARTS.items():
-        body = re.search(rf'^void {part}\(Part& part.*?^}}', text, re.M | re.S)
+        body = re.search(rf'^void {part}\(PassList& list.*?^}}', text, re.M | re.S)
         if not body:
             sys.exit(f'{PIPELINE.relative_to(ROOT)} has no part {part}(), which PARTS of this tool names')
-        for condition, names, function in re.findall(r'part\.add\(([^;{}]*?), (?:\{([^}]*)\}|(\w+)\(\))\);', body[0]):
+        for condition, names, function in re.findall(r'list\.add\(([^;{}]*?), (?:\{([^}]*)\}|(\w+)\(\))\);', body[0]):
             if condition not in CONDITIONS:
                 sys.exit(f'{PIPELINE.relative_to(ROOT)}: the condition "{condition}" is not in CONDITIONS of this tool')
             for name in named[function] if function else re.findall(r'"(\w+)"', names):
