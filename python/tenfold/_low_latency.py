@@ -201,7 +201,7 @@ class LatencyRunner:
         self._input, self._output = _Message(self._native, True), _Message(self._native, False)
 
     def infer(self, inputs: Arrays, due_ns: int = 0) -> Answer:
-        """One array, or a dict of arrays. `due_ns`: when the answer was wanted from, by time.monotonic_ns(); 0: now."""
+        """One array, or a dict of arrays. `due_ns`: when the request was due, by time.monotonic_ns(); 0: now."""
         self._input.fill(inputs)
         native = self._native.infer(self._input.address, self._output.address, due_ns)
         return Answer(native, self._output.copies())
@@ -388,7 +388,7 @@ class RowRing:
         self._native = _native.RowRing(rows, width * self.dtype.itemsize, streams)
 
     def push(self, row: Any, stream: int = 0) -> NDArray[Any]:
-        """The window behind the push, read-only: [rows, width], the oldest first. It stays as it is until the push after the next."""
+        """The window after the push, read-only: [rows, width], the oldest row first. It is valid until the push after the next."""
         return self._view(self.push_at(row, stream))
 
     def push_at(self, row: Any, stream: int = 0) -> int:
