@@ -50,7 +50,7 @@ void tell_of_padding(const ir::Graph& graph, const std::vector<passes::Pass>& pa
       zeros ? "whose results are read token by token" : "whose results are read by means under that mask alone (--packTokens=zeros)");
 }
 
-// Whether attention in e4m3 is to be compared with one in 16 bits, which has the quicker kernels where rows are short.
+// Whether attention in e4m3 is to be compared with one in 16 bits, which has the faster kernels where rows are short.
 bool compares_attention(const passes::Found& found, const backends::DeviceTraits& device, const BuildConfig& config) {
   return found.quantized && config.fp8 && device.float8_gemm && times_kernels(config);
 }
@@ -58,7 +58,7 @@ bool attends_in_float8(const ir::Graph& graph) {
   return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& node) { return node->op() == "AttentionFloat8"; });
 }
 
-// Whether f32 may be quicker than bf16: weights that stay in the caches are read so fast that converting values costs more than it saves.
+// Whether f32 may be faster than bf16: weights that stay in the caches are read so fast that converting values costs more than it saves.
 bool compares_f32(const ir::Graph& graph, const backends::DeviceTraits& device, const BuildConfig& config) {
   if (!config.bf16 || !device.bf16_gemm || !times_kernels(config)) return false;
   constexpr std::int64_t kSmall = 4 << 20;
