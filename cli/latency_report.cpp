@@ -58,8 +58,8 @@ Json json_of(const LatencyReport& r) {
 
 void print_latency(const LatencyReport& r) {
   const OpenLoopResult& o = r.result;
-  std::printf("%s: candidate '%s', %.0f requests a second, %.1f answered\n", printable(r.name).c_str(), printable(r.backend).c_str(), r.rate,
-              rate(r));
+  std::printf("%s: candidate '%s', %.0f requests a second, %.1f answered\n", printable(r.name).c_str(), printable(r.backend).c_str(),
+              r.rate, rate(r));
   std::printf("  %-10s", "us");
   for (const Column& c : kColumns) std::printf(" %10s", c.title);
   std::printf(" %10s\n", "max");
