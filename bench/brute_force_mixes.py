@@ -2,8 +2,8 @@
 """What a search within an error budget is worth: brute_force_mixes.py [--rounds 7] [--threads 1] [--models small,cntk,pytorch,burn]
 
 Builds every mix of int8 and f32 over the products of small models, and measures each one's error on the samples that gave no ranges. For
-bounds between the errors of these mixes it takes the quickest that is within, and the plan of `max_error=`; both run in turns, with
-the quickest of one type that is within. All have ranges by mse, for `auto` may take another calibrator for each mix. Needs the Python
+bounds between the errors of these mixes it takes the fastest that is within, and the plan of `max_error=`; both run in turns, with
+the fastest of one type that is within. All have ranges by mse, for `auto` may take another calibrator for each mix. Needs the Python
 package, NumPy and onnx; ../shared (or TENFOLD_SHARED) has the digits. docs/lab/precision.md has the result.
 """
 import argparse

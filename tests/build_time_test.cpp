@@ -41,7 +41,7 @@ struct Form {
 };
 class BuildTime : public testing::TestWithParam<Form> {};
 
-// Eight times the nodes may take forty times as long: what fits into a cache is quicker, and twenty times was seen. A quadratic part would
+// Eight times the nodes may take forty times as long: what fits into a cache is faster, and twenty times was seen. A quadratic part would
 // take sixty-four times once it counts. What shares the machine may slow a build down, so that the least of two counts.
 TEST_P(BuildTime, GrowsLinearly) {
   constexpr int kNodes = 2500;

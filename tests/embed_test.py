@@ -112,7 +112,7 @@ class Embed(CliCase):
             reported = run.communicate()[1]
             self.assertEqual(run.returncode, -number)
             self.assertLess(time.time() - sent, 2)
-            rows = int(re.search(r"the first (\d+) vectors are in '.*o\.npy\.part', and --resume goes on", reported)[1])
+            rows = int(re.search(r"the first (\d+) vectors are in '.*o\.npy\.part', and --resume continues", reported)[1])
             self.assertGreaterEqual(rows, 1024)
             self.assertLess(rows, 200000)
             self.assertEqual(int(self.read('o.npy.part.how').split(b'\n')[-2].split()[0]), rows)
@@ -222,7 +222,7 @@ class Embed(CliCase):
         texts = self.write('t.txt', b'fine\n' * 17000 + b'\xff\n')
         done = self.run_embed('exec "$0" embed "$@"', texts)   # what was written stays, for --resume
         self.assertEqual((done.returncode, done.stdout), (2, ''))
-        self.assertIn('behind the first 15360 texts: text 1640', done.stderr)
+        self.assertIn('after the first 15360 texts: text 1640', done.stderr)
 
     def test_a_full_disk(self):
         """A file that nobody can write to the end, by a limit on sizes."""

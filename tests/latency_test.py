@@ -85,8 +85,8 @@ class LatencyCase(CliCase):
     def test_text_streams_rings_and_sweep(self):
         text = self.tenfold('latency', f'--onnx={self.toy}', *QUICK, '--streams=5', '--sweep=1000,3000', '--arrivals=poisson').stdout
         self.assertEqual(text.count('  response '), 2)
-        self.assertIn('1000 asked a second', text)
-        self.assertIn('3000 asked a second', text)
+        self.assertIn('1000 requests a second', text)
+        self.assertIn('3000 requests a second', text)
         self.assertIn('page faults', text)
         self.assertNotIn('late ', text)   # than what? there is no deadline
         self.assertIn(', late ', self.tenfold('latency', f'--onnx={self.toy}', *QUICK, '--deadline=1e6').stdout)
@@ -120,7 +120,7 @@ class LatencyCase(CliCase):
         mixed = self.latency('--sizes=A', '--newestRow=x:1', '--rate=100', '--rings', '--streams=3', '--duration=0.1')
         self.assertEqual(mixed['newest_row']['full_recompute'], mixed['answered'])
         text = self.tenfold('latency', *QUICK, '--sizes=A', '--newestRow=x:1', '--rate=100', '--duration=0.1').stdout
-        self.assertRegex(text, r'newest row: .* behind \d+ .*, whole windows 0\n')
+        self.assertRegex(text, r'newest row: .* late start \d+ .*, whole windows 0\n')
         self.assertRegex(text, r'p99 of this size, newest row: service [\d.]+ here; published, .*: 4.7 GH200')
         self.refused(2, "there is no input 'q'", 'latency', '--sizes=A', '--newestRow=q:1')
 

@@ -156,7 +156,7 @@ class Quantize(CliCase):
         for reader in READERS:
             model = self.quantize(path, f'--for={reader}', '--corrections=none')
             self.assertEqual(without_placed(model, plain), plain)
-            self.assertIn('8 of 10 products', self.said)
+            self.assertIn('8 of 10 layers', self.said)
             self.assertIn('in bodies of If, Loop or Scan', self.said)
             names = {i.name for i in model.graph.initializer}
             self.assertTrue({'wm', 'wb'} <= names, 'an output, and what a body reads')
@@ -322,7 +322,7 @@ class Quantize(CliCase):
         self.assertIn('no GEMM or convolution that can be quantized', said)
         self.quantize(path, '--exclude=gemm', out='part.onnx')
         model = self.quantize(self.path('part.onnx'), out='rest.onnx')
-        self.assertIn('1 of 10 products', self.said)
+        self.assertIn('1 of 10 layers', self.said)
         whole = onnx.load(self.path('q.onnx'))
         count = [sum(n.op_type == 'DequantizeLinear' for n in m.graph.node) for m in (model, whole)]
         self.assertEqual(*count)

@@ -191,11 +191,11 @@ class Types(CliCase):
         wide = int(re.search(r'(\d) in floats, because they cost most of the error', self.said)[1])
         self.assertTrue(0 < wide < 4, self.said)
         self.assertEqual(tensorrt_rules.broken_rules(model), [])
-        self.assertIn(f'* {wide} of 4 products in floats', self.said)
+        self.assertIn(f'* {wide} of 4 layers in floats', self.said)
         self.quantize(f'--max-error={whole * 1.01:.6f}')
-        self.assertIn('4 of 4 products have 8 bits', self.said)
-        self.refused(3, 'no product that can be quantized within an error of 1e-09', 'quantize', self.model, '-o', self.path('n.onnx'),
-                     f"--data={self.path('data.npz')}", '--max-error=1e-9')
+        self.assertIn('4 of 4 layers are in int8', self.said)
+        self.refused(3, 'no GEMM or convolution that can be quantized within an error of 1e-09', 'quantize', self.model, '-o',
+                     self.path('n.onnx'), f"--data={self.path('data.npz')}", '--max-error=1e-9')
 
     def test_our_plans_of_the_files(self):
         np.save(self.path('x.npy'), self.samples[1])

@@ -210,8 +210,8 @@ def meets(figure):
 
 def table(results):
     """What measure() kept, as Markdown."""
-    out = ('\n## Further figures\n\nRatios: plans timed in turns, medians of five. What 8 bits gain counts where the cosine of both plans '
-           f'is {LEAST_COSINE} or more.\n\n| what | wanted | got | | card | measured |\n|---|---|---|---|---|---|\n')
+    out = ('\n## Further figures\n\nRatios: plans timed in turns, medians of five. Speedups of 8 bits count only if the cosine of both '
+           f'plans is {LEAST_COSINE} or more.\n\n| what | target | result | | card | measured |\n|---|---|---|---|---|---|\n')
     for k in results.all['figures']:
         wanted = '' if k['wanted'] is None else f"at least {k['wanted']:g}" if k['wanted'] >= 0 else f"at most {-k['wanted']:g}"
         digits = 6 if 'cosine' in k['what'] else 2

@@ -132,8 +132,8 @@ def table(results):
     if not every:
         return '\n## What ncu says\n\nNot measured.\n'
     out = ('\n## What ncu says\n\nThe first kernels of a run, each alone with cold caches (`--clock-control none`). The kinds that take '
-           'most: how many there are, and of the longest: its time; SM, tensor pipes and memory in percent of their peaks; registers a '
-           'thread, warps in percent of the most, waves of blocks, and what its warps wait for most.\n\n'
+           'most time: their number, and of the longest its time; SM, tensor pipes and memory in percent of their peaks; registers per '
+           'thread, warps in percent of the maximum, waves of blocks, and the main stall reason of its warps.\n\n'
            '| row | kernels | kind | share | us | SM | tensor | DRAM | registers | warps | waves | waits for | card | measured |\n'
            '|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n')
     for row, said in every.items():

@@ -19,28 +19,28 @@ HEAD = '''# Speed on a GPU
 
 Written by `tools/gpu_table.py` from [gpu-results](../gpu-results), which holds what `script/gpu-check`'s commands measured: each record has
 its date, device and commit. `build/bundle_gpu/run OUT --all` runs all of them, each ten minutes at most; `--command NAME` one. Newest:
-{newest}. What was read by hand, and why things are as they are: [gpu-notes.md](../lab/gpu-notes.md).
+{newest}. Manual measurements and explanations: [gpu-notes.md](../lab/gpu-notes.md).
 '''
 ROW_HEAD = '''
 ## Rows
 
-Event time: between two events around one replay of the graph, median. torch.compile: `../shared/peers/gpu_peers.py`, reduce-overhead, fp16,
-channels-last; its event time spans Python where that takes longer than the GPU's work (the small CNN and the MLP). Limit: an ideal kernel
-for each operator at 745 TFLOP/s (ViT: 790) and 4.3 TB/s, without launches, as a share of the event time. Cosine: all outputs against ONNX
-Runtime on the CPU in fp32, the same inputs, masks of ones. Power and clock: medians while the plan runs for two seconds; a clock below the
-card's most at its most power is the power cap's work. torch's are those of the last half second before its line, which may be an idle
-card. Two runs: the columns of the ratio are of different days or commits.
+Event time: the median time between two CUDA events around one replay of the graph. torch.compile: `../shared/peers/gpu_peers.py`,
+reduce-overhead, fp16, channels-last; its event time includes Python if that takes longer than the GPU's work (the small CNN and the MLP).
+Limit: the time of ideal kernels for each operator at 745 TFLOP/s (ViT: 790) and 4.3 TB/s, without launches, as a share of the event time.
+Cosine: all outputs against ONNX Runtime on the CPU in fp32, with the same inputs and masks of ones. Power and clock: medians while the plan
+runs for two seconds; a lower clock at maximum power is due to the power limit. torch's were taken in the last half second before its line,
+when the GPU may be idle. Two runs: both times of the ratio are from different days or commits.
 
-| model | batch | mode | event ms | torch ms | ratio | wanted | limit | power, clock | torch's | to host | cosine | build s \
+| model | batch | mode | event ms | torch ms | ratio | target | limit | power, clock | torch's | to host | cosine | build s \
 | card | measured | torch measured |
 |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
 '''
 OWN = '''
 ## Own kernels alone, and memory
 
-Own kernels: `--tacticSources=-cublas_lt,-cudnn`; at most 1.5 times the time of all sources is wanted. Memory: MB that a loaded plan and one
-context take of the GPU beyond weights, arena, inputs and outputs, libraries included, and with own kernels alone; at most 64 is wanted.
-Workspaces: MB of the arena that cuBLASLt and cuDNN work in.
+Own kernels: `--tacticSources=-cublas_lt,-cudnn`; the target is at most 1.5 times the time of all sources. Memory: MB of GPU memory that a
+loaded plan and one context take beyond weights, arena, inputs and outputs, with libraries and with own kernels only; the target is at most
+64. Workspaces: MB of the arena that cuBLASLt and cuDNN use.
 
 | model | batch | mode | all sources ms | own kernels ms | ratio | cosine of own | MB beyond | MB beyond, own | workspaces MB \
 | card | measured |
@@ -49,8 +49,8 @@ Workspaces: MB of the arena that cuBLASLt and cuDNN work in.
 MASKS = '''
 ## Sentences of mixed lengths
 
-Padded to 128 tokens, 40 in the mean, under their real masks, beside the same batch with masks of ones; fp16, padding computed (without it:
-`--packTokens`, further figures). Milliseconds of event time.
+Padded to 128 tokens, 40 in the mean, with their real masks, compared with the same batch with masks of ones; fp16, padding is computed
+(for `--packTokens`, see further figures). Milliseconds of event time.
 
 | model | batch | ones | torch, ones | ratio | real masks | torch, real masks | ratio | card | measured |
 |---|---|---|---|---|---|---|---|---|---|
@@ -58,7 +58,7 @@ Padded to 128 tokens, 40 in the mean, under their real masks, beside the same ba
 TUNED = '''
 ## torch.compile's max-autotune
 
-Beside reduce-overhead, which the rows above have; fp16. Its builds take minutes.
+Compared with reduce-overhead, as in the rows above; fp16. Its builds take minutes.
 
 | model | batch | ours ms | reduce-overhead ms | max-autotune ms | ratio | build s | power, clock | card | measured |
 |---|---|---|---|---|---|---|---|---|---|

@@ -33,12 +33,12 @@ Written by `tools/performance_page.py` from [the notebook](../lab/performance-cp
 it measured. Each number after "to" is the other engine's median time divided by ours: above 1 we are faster, below 1 (bold)
 slower. All engines run the same ONNX file and inputs, take turns on the same machine, and their outputs are compared.
 
-* **unrounded**: `--noTF32`, beside fp32 of the others. It multiplies by FMA; with AMX by bf16x3 emulation, which keeps all
-  24 bits.
-* **default**: products may be rounded ([accuracy](../guides/accuracy.md)), beside the same fp32 of the others. It does less
-  work than they do.
-* **bf16**: `--bf16`, beside OpenVINO's bf16, which is what OpenVINO does by itself on a CPU with AMX. There OpenVINO's
-  default is faster than ours on 19 of 22 rows, and less exact (1e-2 instead of 4e-5).
+* **unrounded**: `--noTF32`, compared with fp32 of the others. GEMMs use FMA; with AMX bf16x3 emulation, which keeps all 24
+  bits.
+* **default**: GEMMs and convolutions may be rounded ([accuracy](../guides/accuracy.md)), compared with the same fp32 of the
+  others, who do more work.
+* **bf16**: `--bf16`, compared with OpenVINO's bf16, its default on a CPU with AMX. There OpenVINO's default is faster than
+  ours on 19 of 22 rows, and less accurate (1e-2 instead of 4e-5).
 
 Errors, memory, start times, throughput, 16 threads: [the notebook](../lab/performance-cpu.md). GPUs:
 [performance-gpu.md](performance-gpu.md). Reference models and the program that times them are not in this repository.

@@ -52,7 +52,7 @@ def text():
     for machine in machines:
         for row in machine['rows']:
             rows.setdefault(row['what'], row)
-    lines = ['| what | wanted | ' + ' | '.join(m['title'] for m in machines) + ' |', '|---' * (2 + len(machines)) + '|']
+    lines = ['| what | target | ' + ' | '.join(m['title'] for m in machines) + ' |', '|---' * (2 + len(machines)) + '|']
     for what, first in rows.items():
         found = [next((r for r in m['rows'] if r['what'] == what), None) for m in machines]
         lines.append(f"| {what} | {first['wanted']} | " + ' | '.join(map(cell, found)) + ' |')

@@ -41,11 +41,11 @@ def page(tenfold, output, failed):
     wrong = ['These differ by more than they may:', '', *(f'* {name}' for name in failed)] if failed else ['All are within their bounds.']
     return '\n'.join([
         '# Reference models beside ONNX Runtime', '',
-        'Eight models as PyTorch exports them, and four of them in 8 bits, on inputs of a fixed seed. The default build, which',
-        'may round products of f32, is held to 1e-4 of the largest output; of 8 bits neither engine may stray further from the',
-        'f32 model than the other. `tools/reference_models.py` writes this page; CI does not run it.', '',
+        'Eight models as PyTorch exports them, and four of them in int8, on inputs of a fixed seed. The default build, which may',
+        'round fp32 GEMMs, has a tolerance of 1e-4 of the largest output; in int8, neither engine may differ more from the fp32',
+        'model than the other. `tools/reference_models.py` writes this page; CI does not run it.', '',
         f'{datetime.date.today()}, Tenfold {commit}, {cpu.removeprefix("cpu: ")}; {versions}.', '',
-        '| model | said |', '|---|---|', *rows, '', *wrong, ''])
+        '| model | result |', '|---|---|', *rows, '', *wrong, ''])
 
 
 def main():

@@ -34,10 +34,10 @@ STAGES = ('rewrite', 'precision', 'fuse', 'second form')
 HEAD = '''# Graph rewrites and fusions
 
 Written by `tools/write_fusions.py` from the sources. Each pass of `src/compiler/passes/rules/` shows what it does as graphs in text:
-`before` becomes `after`, `kept` stays as it is, which is its condition by example. `tests/pictures_test.cpp` runs every one
+`before` becomes `after`; `kept` is left unchanged, which shows the conditions by example. `tests/pictures_test.cpp` runs every one
 of them. `f32[2,3]` is a type with its shape, `!` marks a constant, `body={...}` is a pointwise function.
 
-`--disablePasses=NAME` leaves a pass out. The tuner undoes a fusion that does not pay. Passes run in four stages: rewrite,
+`--disablePasses=NAME` disables a pass. The tuner undoes a fusion that is not faster. Passes run in four stages: rewrite,
 precision, fuse, and for fp16 and bf16 on GPUs a second form that is timed beside the first.
 '''
 
@@ -55,10 +55,10 @@ def places():
     text, found = PIPELINE.read_text(), {}
     named = lists(text)
     for part, stage in PARTS.items():
-        body = re.search(rf'^void {part}\(Part& part.*?^}}', text, re.M | re.S)
+        body = re.search(rf'^void {part}\(PassList& list.*?^}}', text, re.M | re.S)
         if not body:
             sys.exit(f'{PIPELINE.relative_to(ROOT)} has no part {part}(), which PARTS of this tool names')
-        for condition, names, function in re.findall(r'part\.add\(([^;{}]*?), (?:\{([^}]*)\}|(\w+)\(\))\);', body[0]):
+        for condition, names, function in re.findall(r'list\.add\(([^;{}]*?), (?:\{([^}]*)\}|(\w+)\(\))\);', body[0]):
             if condition not in CONDITIONS:
                 sys.exit(f'{PIPELINE.relative_to(ROOT)}: the condition "{condition}" is not in CONDITIONS of this tool')
             for name in named[function] if function else re.findall(r'"(\w+)"', names):

@@ -132,13 +132,13 @@ std::string pareto_picture(const BudgetReport& report, double max_error) {
   for (const BudgetPlan& p : report.plans)
     if (is_drawn(p)) plans.push_back(&p);
   std::stable_sort(plans.begin(), plans.end(), [](const auto* a, const auto* b) { return a->milliseconds < b->milliseconds; });
-  double low = max_error, high = max_error, slowest = 0, quickest = plans.empty() ? 0 : plans.front()->milliseconds;
+  double low = max_error, high = max_error, slowest = 0, fastest = plans.empty() ? 0 : plans.front()->milliseconds;
   for (const BudgetPlan* p : plans) {
     high = std::max(high, p->error), slowest = std::max(slowest, p->milliseconds);
     if (p->error > 0) low = std::min(low, p->error);
   }
   const Scale error{std::max(low / 1.5, max_error / 1e3), high * 1.5, true};  // what rounding in f32 costs lies on the ground
-  const Scale time{quickest - 0.06 * (slowest - quickest) - 1e-9, slowest + 0.06 * (slowest - quickest) + 1e-9, false};
+  const Scale time{fastest - 0.06 * (slowest - fastest) - 1e-9, slowest + 0.06 * (slowest - fastest) + 1e-9, false};
   std::string out = open(kWidth, kHeight, "Time and error of the plans that were tried") + left_axis(error, "error");
   for (const double t : time.ticks()) out += text_at(time.x(t), kTop + kPlotHeight + 16, figure(t));
   out += text_at(kLeft + kPlotWidth, kHeight - 6, "ms of a run, measured", "end");

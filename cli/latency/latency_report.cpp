@@ -58,21 +58,20 @@ Json json_of(const LatencyReport& r) {
 
 void print_latency(const LatencyReport& r) {
   const OpenLoopResult& o = r.result;
-  std::printf("%s: candidate '%s', %.0f asked a second, %.1f answered\n", printable(r.name).c_str(), printable(r.backend).c_str(), r.rate,
-              rate(r));
+  std::printf("%s: candidate '%s', %.0f requests a second, %.1f answered\n", printable(r.name).c_str(), printable(r.backend).c_str(),
+              r.rate, rate(r));
   std::printf("  %-10s", "us");
   for (const Column& c : kColumns) std::printf(" %10s", c.title);
   std::printf(" %10s\n", "max");
   print_times("response", o.response), print_times("service", o.service), print_times("hiccups", r.hiccups);
   const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
-  std::printf("  asked %llu, answered %llu, behind %llu, dropped %llu, failed %llu", number(o.asked), number(o.answered),
+  std::printf("  requests %llu, answered %llu, sent late %llu, dropped %llu, failed %llu", number(o.asked), number(o.answered),
               number(o.asked_late), number(o.dropped), number(o.failed));
   if (r.has_deadline) std::printf(", late %llu", number(o.late));
   std::printf(", not finite %llu\n", number(o.not_finite));
   if (r.slides)
     std::printf(
-        "  newest row: times begin where it is there; behind %llu (it came before the rows before it were computed), whole windows "
-        "%llu\n",
+        "  newest row: times count from its arrival; late start %llu (precompute() had not ended), whole windows %llu\n",
         number(o.late_start), number(o.full_recompute));
   if (!r.published.empty()) {
     std::printf("  p99 of this size, newest row: service %.2f here; published, on other machines and by other rules:",
@@ -83,7 +82,7 @@ void print_latency(const LatencyReport& r) {
   if (o.page_faults >= 0)
     std::printf("  page faults %lld, forced switches %lld\n", static_cast<long long>(o.page_faults),
                 static_cast<long long>(o.forced_switches));
-  if (r.closed_loop > 0) std::printf("  one directly after the other: %.0f a second\n", r.closed_loop);
+  if (r.closed_loop > 0) std::printf("  closed loop: %.0f a second\n", r.closed_loop);
   for (const CandidateState& candidate : r.candidates)
     if (!candidate.why.empty()) std::printf("  candidate '%s': %s\n", printable(candidate.name).c_str(), printable(candidate.why).c_str());
   std::fflush(stdout);

@@ -145,9 +145,9 @@ std::string names_of(const std::vector<std::string>& nodes) {
 
 void print_report(const Wish& w, const QuantizeReport& r) {
   if (r.budget) print_budget(w.budget, *r.budget);
-  const char* const what = w.options.type == QuantizeType::fp8 ? "are of e4m3"
-                           : is_of_weights(w)                  ? "have weights of few bits"
-                                                               : "have 8 bits";
+  const char* const what = w.options.type == QuantizeType::fp8 ? "are in e4m3"
+                           : is_of_weights(w)                  ? "have weights of 4 or 8 bits"
+                                                               : "are in int8";
   std::printf("%d of %d layers %s in %s\n", r.quantized, r.products, what, printable(w.output).c_str());
   for (const QuantizeReport::Left& left : r.left)
     std::printf("  %zu in floats, because %s: %s\n", left.nodes.size(), left.why.c_str(), names_of(left.nodes).c_str());

@@ -92,7 +92,7 @@ struct BuildReport {
   std::optional<CalibrationReport> calibration;
   std::optional<BudgetReport> budget;
   double tuned_ms = -1;   // what the steps of all profiles take by the tuner's times; -1: nothing was timed
-  std::vector<Note> notes;   // what was asked for and could not be had; EngineInfo::notes has these and more
+  std::vector<Note> notes;   // requests that could not be met; EngineInfo::notes has these and more
 };
 
 // All builds throw Error. Several builds may run at the same time, also with one BuildConfig if its callbacks are
@@ -100,7 +100,7 @@ struct BuildReport {
 TENFOLD_API Engine build_file(const std::string& onnx_path, const BuildConfig& config, BuildReport* report = nullptr);
 TENFOLD_API Engine build_bytes(std::span<const std::byte> onnx, const BuildConfig& config, BuildReport* report = nullptr);
 TENFOLD_API Engine build(const Network& network, const BuildConfig& config, BuildReport* report = nullptr);
-// Chooses kernels anew, for this machine, for a plan that was made on another machine of the same kind (CPU or GPU)
+// Chooses kernels again, for this machine, for a plan that was made on another machine of the same kind (CPU or GPU)
 // with BuildConfig::keep_portable_graph. The plan's graph, precision, profiles and weights stay. `config` says how to
 // choose and where to run; it must have no profiles. A plan holds some f32 weights as its kernels multiply them, which
 // is rounded if BuildConfig::tf32 permitted that. The new plan starts from these weights, so `config` must permit it

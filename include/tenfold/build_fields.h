@@ -83,19 +83,19 @@ TF_FIELD(bool, pin_threads, false, .no_key().no_request(), TF_C_IS(pin_threads),
 TF_FIELD(std::vector<OptimizationProfile>, profiles, {}, .key(2, "profile").request(3), TF_C_LIST(ranges, range_count),
          TF_FLAG_OWN("minShapes"))
 
-// Types and orders of callers' arrays where they differ from the model's, by the name of the input or output. Types
-// change as by ONNX's Cast: floats are rounded to the nearest and become integers by truncation (what an integer
-// cannot hold is undefined), and nothing is scaled. The build throws invalid_argument for a name that is none, for
-// strings and values that are no tensors, and for an order of more dims than there are.
+// Types and layouts of callers' arrays where they differ from the model's, by the name of the input or output. Types are
+// converted as by ONNX's Cast: floats are rounded to nearest, and truncated to integers (values out of range are
+// undefined); nothing is scaled. The build throws invalid_argument for an unknown name, for strings and values that are
+// not tensors, and for a layout of more dims than the value has.
 TF_FIELD(NamedFormats, input_formats, {}, .key(3, "input").request(4), TF_C_LIST(input_formats, input_format_count),
          TF_FLAG_OWN("inputIOFormats"))
 TF_FIELD(NamedFormats, output_formats, {}, .key(4, "output").request(5), TF_C_LIST(output_formats, output_format_count),
          TF_FLAG_OWN("outputIOFormats"))
 
-// Initializers of an ONNX model that the model also lists as inputs, by name ("*": all). They become inputs of the
-// engine, whose value is the initializer's where nothing is bound (BindingInfo::has_default). All others are
-// constants, which is faster. Before IR version 4 all initializers are inputs. An override has the initializer's type
-// and shape. The build throws invalid_argument for any other name.
+// Initializers of an ONNX model that are also graph inputs, by name ("*": all). They become inputs of the engine, with
+// the initializer as the default value (BindingInfo::has_default). All others are constants, which is faster. Before IR
+// version 4 all initializers are inputs. An override has the initializer's type and shape. The build throws
+// invalid_argument for any other name.
 TF_FIELD(std::vector<std::string>, overridable, {}, .key(5).request(6), TF_C_LIST(overridable, overridable_count),
          TF_FLAG_OWN("overridable"))
 
@@ -103,35 +103,34 @@ TF_FIELD(std::vector<std::string>, overridable, {}, .key(5).request(6), TF_C_LIS
 TF_FIELD(NamedTensors, input_defaults, {},
          .key(6, "default").request(7), TF_C_LIST(input_defaults, input_default_count), TF_FLAG_NONE)
 
-// Precisions that the build may use where they pay. Where the machine lacks one, its steps run in the next wider type
-// and the log says so. int8 and fp8 apply to products of a model that is quantized already; other products stay as
-// they are.
+// Precisions that the build may use where they are faster. If the machine lacks one, steps run in the next wider type
+// and the log says so. int8 and fp8 apply to layers that the model quantizes (Q/DQ); other layers do not change.
 TF_FIELD(bool, fp16, false, .key(8).request(8).kept().summary(1), TF_C_IS(allow_fp16), TF_FLAG_OWN("fp16"))
 TF_FIELD(bool, bf16, false, .key(9).request(9).kept().summary(2), TF_C_IS(allow_bf16), TF_FLAG_OWN("bf16"))
 TF_FIELD(bool, int8, true, .key(10).request(10).kept().summary(3), TF_C_NOT(no_int8), TF_FLAG_OWN("int8"))
 TF_FIELD(bool, fp8, true, .key(11).request(11).kept().summary(4), TF_C_NOT(no_fp8), TF_FLAG_OWN("fp8"))
 
-// Products of a plain model become integers or e4m3, too, with ranges that this data gives. It needs int8, or fp8, as
-// Calibration::types says.
+// Calibration: GEMMs and convolutions of a plain model become int8 or e4m3, too, with ranges from this data. It needs
+// int8, or fp8, as Calibration::types says.
 TF_FIELD(std::optional<Calibration>, calibration, {}, .no_key().no_request().summary(24), TF_C_VALUE(calibration),
          TF_FLAG_OWN("calib"))
 
-// How far outputs may be from the f32 model's: the build searches for the quickest plan within it. It needs
-// `calibration`, whose data shows the error.
+// An error budget: the build searches for the fastest plan whose outputs differ from the fp32 model's by no more. It
+// needs `calibration`, on whose data the error is measured.
 TF_FIELD(std::optional<ErrorBudget>, budget, {}, .no_key().no_request(), TF_C_VALUE(budget), TF_FLAG_OWN("max-error"))
 
-// fp16, bf16 and int8 follow from the device in place of the fields above: int8 for GPUs from compute capability 7.5 and
+// fp16, bf16 and int8 are chosen by the device instead of the fields above: int8 for GPUs from compute capability 7.5 and
 // CPUs with VNNI or AMX, if the model is quantized or has a calibration; else fp16 for GPUs from 7.0, and bf16 for CPUs
-// with AMX. A note tells what was chosen, and why.
+// with AMX. A note says what was chosen, and why.
 TF_FIELD(bool, auto_precision, false, .key(12).request(41).kept().summary_if_set(23), TF_C_IS(auto_precision),
          TF_FLAG_OWN("precision"))
 
-// of single layers, before what is permitted for all
+// of single layers; takes precedence over the permissions above
 TF_FIELD(LayerTypes, layer_types, {}, .key(13).request(42).kept().summary(25), TF_C_OWN, TF_FLAG_OWN("layerPrecisions"))
 
-// With fp16 on GPUs, the builder first runs the model in f32 on the CPU, and keeps what 16 bits cannot hold in f32.
-// It runs the first four examples of each set in `typical_inputs` (values by the name of the input). Without sets it
-// takes random values, and the log says so. What it finds is kept beside the timing cache.
+// With fp16 on GPUs, the builder first runs the model in fp32 on the CPU, and keeps in fp32 what would overflow fp16.
+// It runs the first four examples of each set in `typical_inputs` (values by input name). Without sets it takes random
+// values, and the log says so. The result is stored beside the timing cache.
 TF_FIELD(bool, check_overflow, true, .key(14).request(12).kept().summary(11), TF_C_NOT(no_overflow_check),
          TF_FLAG_OFF("noOverflowCheck", "+with --fp16 on a GPU, do not check first for overflow of fp16 (on --loadInputs, or random "
                                         "values)"))
@@ -139,31 +138,29 @@ TF_FIELD(bool, check_overflow, true, .key(14).request(12).kept().summary(11), TF
 TF_FIELD(std::vector<NamedTensors>, typical_inputs, {},
          .key(15, "typical").request(13), TF_C_LIST(typical_inputs, typical_input_count), TF_FLAG_NONE)
 
-// Products of f32 tensors (matrix products, convolutions, fused attention, LSTM, GRU) may be rounded.
+// GEMMs, convolutions, fused attention, LSTM and GRU of fp32 tensors may be rounded.
 //
-// A GPU rounds operands to 11 significant bits, at any size. A CPU may round constants to 16 significant bits, and
-// operands to two terms of bf16 (16 bits) or to fixed point: 24 bits beside the largest of a row or column, or 16
-// bits for up to three rows and for LSTM and GRU. It may compute 3x3 windows by Winograd's transforms and large
-// products by Strassen's algorithm. On a CPU results stay within 1e-4 of the largest one. There a product is never
-// rounded if its operands and results take less than 64 KiB together at the sizes it is tuned for, whatever the
-// number of threads.
+// A GPU rounds operands to 11 significant bits (TF32), at any size. A CPU may round constants to 16 significant bits
+// (fp24), and operands to two bf16 terms (bf16x2, 16 bits) or to fixed point: 24 bits scaled by row or column, or 16 bits
+// for up to three rows and for LSTM and GRU. It may compute 3x3 convolutions by Winograd's algorithm and large GEMMs by
+// Strassen's. On a CPU, results stay within 1e-4 of the largest one, and nothing is rounded if the operands and results
+// of a layer take less than 64 KiB together at the sizes it is tuned for, whatever the number of threads.
 //
-// A CPU flushes denormals to zero while a plan runs. With tf32 = false it keeps them, except in products by AMX,
-// whose tiles take terms of bf16 below 2^-126 for zeros.
+// A CPU flushes denormals to zero while a plan runs. With tf32 = false it keeps them, except in AMX GEMMs, whose tiles
+// treat bf16 terms below 2^-126 as zero.
 TF_FIELD(bool, tf32, true, .key(16).request(14).kept().summary(5), TF_C_NOT(no_tf32),
          TF_FLAG_OFF("noTF32", "+no rounding of fp32, denormals are kept: no TF32 on a GPU; on a CPU no Winograd, Strassen, narrower "
                                "weights or bf16x2 (GEMMs of less than 64 KiB are never rounded)"))
 
-// The same permission for convolutions, transposed ones included, and for all other products; tf32 = false is for both. A
-// convolution that the builder computes as a product of matrices, such as one of patches, counts as that product.
+// The same permission for convolutions, transposed ones included, and for GEMMs and all others; tf32 = false forbids both.
+// A convolution that the builder computes as a GEMM, such as a patch embedding, counts as a GEMM.
 TF_FIELD(bool, tf32_convolutions, true, .key(17).request(15).kept().summary(6), TF_C_NOT(no_tf32_convolutions),
          TF_FLAG_NONE)
 TF_FIELD(bool, tf32_matmul, true, .key(18).request(16).kept().summary(7), TF_C_NOT(no_tf32_matmul), TF_FLAG_NONE)
 
-// Winograd's and Strassen's algorithms are parts of that permission, on CPUs, and each can be left out by itself. fast_exp
-// is no part of it: softmax and fused attention then use exponentials by powers of two, exact to 1e-7 in f32 and to
-// 1e-4 where bf16 follows. Without fast_exp, softmax uses the exponential of all other steps, and attention is not
-// fused.
+// Winograd's and Strassen's algorithms belong to that permission, on CPUs, and each can be disabled alone. fast_exp does
+// not: softmax and fused attention use a fast exp, with a relative error of 1e-7 in fp32 and of 1e-4 before bf16. Without
+// fast_exp, softmax uses the exact exp, and attention is not fused.
 TF_FIELD(bool, winograd, true, .key(19).request(17).kept().summary(8), TF_C_NOT(no_winograd),
          TF_FLAG_OFF("noWinograd", "+no Winograd convolution on a CPU"))
 TF_FIELD(bool, strassen, true, .key(20).request(18).kept().summary(9), TF_C_NOT(no_strassen),
@@ -175,22 +172,22 @@ TF_FIELD(bool, fast_exp, true, .key(21).request(19).kept().summary(10), TF_C_NOT
 TF_FIELD(PackTokens, pack_tokens, PackTokens::no,
          .key(23, "pack").request(20).kept().summary(12, "pack"), TF_C_VALUE(pack_tokens), TF_FLAG_OWN("packTokens"))
 
-// "x:1": windows of input `x` slide by one row along axis 1, whose extent is fixed. What does not depend on the newest
-// row, the last of the window, is computed by ExecutionContext::precompute() before that row is there: forward LSTM, GRU
-// and RNN, causal convolutions, and what works row by row. Results are those of the whole window. For CPUs. The build
-// throws invalid_argument for an input or axis that is none, and unsupported, naming a node, where nothing can be
-// computed early (a reverse LSTM). Empty: windows come as a whole.
+// "x:1": windows of input `x` slide by one row along axis 1, whose extent is fixed. ExecutionContext::precompute()
+// computes what does not depend on the newest row, the last of the window, before that row arrives: forward LSTM, GRU and
+// RNN, causal convolutions, and operators that work row by row. Results are those of the whole window. CPUs only. The
+// build throws invalid_argument for an unknown input or axis, and unsupported, naming a node, if nothing can be
+// precomputed (a reverse LSTM). Empty: whole windows.
 TF_FIELD(std::string, newest_row, {}, .key(22, "newest").request(21).kept().summary(22), TF_C_VALUE(newest_row),
          TF_FLAG_OWN("newestRow"))
 
 // How long the build searches, 0 to 5. A candidate is a tactic in one configuration and one layout.
-//   0  times nothing, and takes the first tactic that fits each node, in its first configuration
-//   1  times one configuration of each tactic and layout, once; on a GPU the least is compiled
-//   2  times up to four of each; on a CPU what may win is timed again
+//   0  times nothing, and takes the first tactic that supports each node, in its first configuration
+//   1  times one configuration of each tactic and layout, once; on a GPU few kernels are compiled
+//   2  times up to four of each; on a CPU the promising candidates are timed again
 //   3  times up to eight, for twice as long (the default)
 //   4  times every configuration
 //   5  times every configuration, each five times as long as level 3
-// docs/reference/cli.md says what the levels take and gain. Any other level throws invalid_argument.
+// docs/reference/cli.md has build and run times by level. Any other level throws invalid_argument.
 TF_FIELD(int, optimization_level, 3, .key(24, "level").request(22).summary(13, "level"), TF_C_OWN,
          TF_FLAG_OWN("builderOptimizationLevel"))
 
@@ -207,7 +204,7 @@ TF_FIELD(std::uint32_t, tactic_sources, kDefaultTacticSources,
          .key(27, "sources").request(25).summary(15, "sources"), TF_C_POSITIVE(tactic_sources),
          TF_FLAG_OWN("tacticSources"))
 
-// the most that a tactic may work in while it runs
+// the largest workspace of a tactic
 TF_FIELD(std::int64_t, workspace_bytes, std::int64_t{1} << 40,
          .key(28, "workspace").request(26).summary(16, "workspace"), TF_C_POSITIVE(workspace_bytes),
          TF_FLAG_OWN("memPoolSize"))
@@ -222,13 +219,13 @@ TF_FIELD(std::string, timing_cache, {}, .no_key().request(28), TF_C_VALUE(timing
 // the same in memory; several builds may share one at once
 TF_FIELD(std::shared_ptr<TimingCache>, timings, {}, .no_key().no_request(), TF_C_VALUE(timings), TF_FLAG_NONE)
 
-// the build throws where a time is not in the cache
+// the build throws if a time is not in the cache
 TF_FIELD(bool, error_on_cache_miss, false, .no_key().request(29), TF_C_IS(error_on_cache_miss),
          TF_FLAG_ON("errorOnTimingCacheMiss", "+fail if a time is not in the timing cache"))
 
-// The longest that a build may take, in seconds; 0: as long as it takes. It is looked at between steps of the work (a
-// node, a pass, a measurement, a run on samples). A build that has taken longer throws cancelled and names its stage;
-// nothing is chosen from fewer timings instead. A search within `budget` is one build.
+// Time limit of a build in seconds; 0: none. It is checked between steps of the work (a node, a pass, a measurement, a run
+// on samples). A build that has taken longer throws cancelled and names its stage; a plan is never chosen from fewer
+// timings instead. A search within `budget` is one build.
 TF_FIELD(double, time_limit_s, 0, .no_key().request(30), TF_C_VALUE(time_limit_s),
          TF_FLAG_NUMBER("buildTimeout", "SECONDS", "+end a build that takes longer, with an error that names its "
                                                    "stage (default: no limit)"))
@@ -238,12 +235,12 @@ TF_FIELD(std::vector<std::string>, disabled_passes, {},
          .key(30, "without").request(31).kept("disabled").summary(26, "without"),
          TF_C_LIST(disabled_passes, disabled_pass_count), TF_FLAG_OWN("disablePasses"))
 
-// where a model's weights may lie, beside its own folder
+// further folders to search for a model's external data
 TF_FIELD(std::vector<std::string>, external_data_dirs, {},
          .no_key().request(32), TF_C_LIST(external_data_dirs, external_data_dir_count), TF_FLAG_OWN("externalDataDir"))
 
-// Values of initializers of an ONNX model, by name, in place of those that the file has or refers to. External data
-// of such an initializer is not looked for. A value has the initializer's type and shape, or is its bytes as
+// Values of initializers of an ONNX model, by name, which replace those of the file. External data of such an initializer
+// is not looked for. A value has the initializer's type and shape, or is its bytes as
 // u8[bytes]. It is shared, not copied. The build throws invalid_argument for a name that the model's own graph does
 // not have, and for another type or shape.
 TF_FIELD(NamedTensors, initializers, {}, .key(7, "initializer").request(33), TF_C_LIST(initializers, initializer_count),
@@ -258,8 +255,7 @@ TF_FIELD(bool, keep_portable_graph, true,
 TF_FIELD(bool, version_compatible, false, .key(32).request(35).kept(), TF_C_IS(version_compatible),
          TF_FLAG_OWN("versionCompatible"))
 
-// The same. Besides, on a CPU the plan uses no more than AVX2, so that every CPU which Tenfold supports runs it as it
-// is.
+// The same. In addition, a CPU plan uses AVX2 only, so that every supported CPU runs it unchanged.
 TF_FIELD(bool, hardware_compatible, false, .key(33).request(36).kept(), TF_C_IS(hardware_compatible),
          TF_FLAG_OWN("hardwareCompatibilityLevel"))
 
@@ -269,19 +265,19 @@ TF_FIELD(bool, refittable, false, .key(34).request(37).summary(19), TF_C_IS(refi
          TF_FLAG_ON("refit", "+build a refittable plan: weights can be replaced without a rebuild, except scalars and quantization "
                              "parameters"))
 
-// For tests: the builder chooses tactics, layouts and cuts by this seed instead of by time. 0: by time.
+// For tests: the builder chooses tactics, layouts and fusions by this seed instead of by time. 0: by time.
 TF_FIELD(std::uint64_t, random_choices, 0,
          .key(35, "random").request(38).summary(20, "random"), TF_C_VALUE(random_choices), TF_FLAG_NONE)
 
-// From a problem's line, or how it begins, to the name of a tactic. A note (notes.h) tells of a line that matches no
-// problem, and of a tactic that cannot compute one.
+// From a problem's line, or its beginning, to the name of a tactic. A note (notes.h) reports a line that matches no
+// problem, and a tactic that does not support one.
 TF_FIELD(NamedTexts, forced_tactics, {},
          .key(36, "forced").request(39).summary(27, "forced"), TF_C_LIST(forced_tactics, forced_tactic_count),
          TF_FLAG_NONE)
 
-// The builder asks it about each problem. It returns the index of a candidate, or -1 for the usual choice by the time
-// of the whole graph. Candidates that rough estimates would leave out are timed, too. It may be asked the same
-// question more than once. Any other index throws invalid_argument.
+// Called for each problem. It returns the index of a candidate, or -1 for the default choice by the time of the whole
+// graph. Candidates that rough estimates would exclude are timed, too. It may be called more than once for a problem. Any
+// other index throws invalid_argument.
 TF_FIELD(std::function<int(const TacticQuestion&)>, choose_tactic, {},
          .no_key().no_request(), TF_C_CALL(choose, choose_user), TF_FLAG_NONE)
 

@@ -35,7 +35,7 @@ class TENFOLD_API DeviceArray {
   void* memory() const noexcept;       // null: no array
 
   // Copy all bytes from or to `memory`, which is the host's or the device's own. The copy is done when they return. It
-  // comes behind the work of `stream`, a CUstream of that GPU; if that is null, it waits for no stream. Throw
+  // runs after the work of `stream`, a CUstream of that GPU; if that is null, it waits for no stream. Throw
   // invalid_argument if `bytes` is not bytes() or a stream is given on a CPU, and device.
   void copy_from(const void* memory, std::int64_t bytes, void* stream = nullptr);
   void copy_to(void* memory, std::int64_t bytes, void* stream = nullptr) const;

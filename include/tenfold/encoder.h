@@ -34,18 +34,18 @@ namespace tenfold {
 
 constexpr int kAllDimensions = -1;
 
-// What products compute in.
-//   by_build   what fields of BuildConfig permit (fp16, bf16, auto_precision, calibration, budget); fp32 where they permit
+// The precision of GEMMs.
+//   by_build   what fields of BuildConfig permit (fp16, bf16, auto_precision, calibration, budget); fp32 if they permit
 //              nothing
-//   fp32       as torch computes: GPUs round nothing to tf32. CPUs may read weights in fixed point of 16 bits or more,
+//   fp32       as in torch: GPUs do not use tf32. CPUs may use fixed-point weights of 16 bits or more,
 //              if BuildConfig::tf32 permits it. Scaled to length 1, the vectors of a text alone and in any batch differ by at
 //              most 1e-5 in each element
-//   tf32       the same, but GPUs may round operands of products to tf32 (10 bits of mantissa)
-//   fp16, bf16 that type; where the machine lacks it, the next wider one, and the log says so
-//   int8       with ranges from EncoderOptions::calibration_texts. Afterwards the vectors of every other one of these
-//              texts are compared with those of fp32. If their mean cosine is below EncoderOptions::min_cosine, int8
-//              gives way to the next wider type that pays on the device, and the log says so. Heads are never int8.
-//   automatic  what the device is quickest in (BuildConfig::auto_precision); int8 only with calibration_texts
+//   tf32       the same, but GPUs may round operands of GEMMs to tf32 (10 bits of mantissa)
+//   fp16, bf16 that type; if the machine lacks it, the next wider one, and the log says so
+//   int8       with ranges from EncoderOptions::calibration_texts. Then the vectors of every other one of these texts
+//              are compared with fp32's. If their mean cosine is below EncoderOptions::min_cosine, the next wider type
+//              that is faster on the device is used, and the log says so. Heads are never int8.
+//   automatic  the fastest type of the device (BuildConfig::auto_precision); int8 only with calibration_texts
 enum class EncoderPrecision : std::uint8_t { by_build, fp32, tf32, fp16, bf16, int8, automatic };
 // By the names fp32, tf32, fp16, bf16, int8 and auto. Throws invalid_argument, which lists them, for any other.
 TENFOLD_API EncoderPrecision parse_encoder_precision(std::string_view name);
@@ -56,14 +56,14 @@ TENFOLD_API std::span<const std::string_view> example_texts();
 struct EncoderOptions {
   EncoderOptions() { build.optimization_level = 1; }
   BuildConfig build;             // device, precision, threads and so on; profiles are the encoder's own
-  // Whether a run has texts of several lengths, packed behind each other, where a model has a form for it (BERT's family
-  // with mean or cls pooling, and its heads). Nothing: on GPUs, where a run for each length would take longer.
+  // Whether a run packs texts of several lengths without padding, if the model supports it (BERT's family with mean or cls
+  // pooling, and its heads). Not set: on GPUs, where a run for each length would take longer.
   std::optional<bool> packed;
-  // Where plans are kept. They are found by the bytes of the folder, the device and the options. Nothing: nowhere.
+  // The plan cache. Plans are found by the contents of the folder, the device and the options. Not set: none.
   std::optional<PlanCacheOptions> cache = PlanCacheOptions{};
-  int max_tokens = 0;            // of a text, special ones included; 0: what the folder says
-  int dimensions = 0;            // only the first so many of a vector; 0: what the folder says; kAllDimensions: all
-  bool normalize = false;        // vectors get length 1, behind all else; one of zeros stays
+  int max_tokens = 0;            // of a text, special ones included; 0: as the folder says
+  int dimensions = 0;            // the first elements of a vector to keep; 0: as the folder says; kAllDimensions: all
+  bool normalize = false;        // vectors get length 1, as the last step; a zero vector stays
   // At most so many are computed at once; 0: 2048 on a CPU, 16384 on a GPU. A device without the memory for them goes on
   // with half as many, and the log says so.
   std::int64_t batch_tokens = 0;
@@ -151,7 +151,7 @@ class TENFOLD_API Encoder {
   // The same into the caller's memory, texts.size() rows of info().width.
   void encode_into(std::span<const std::string_view> texts, std::span<float> out, const EncodeCall& call = {}) const;
   std::vector<TokenVectors> encode_tokens(std::span<const std::string_view> texts, const EncodeCall& call = {}) const;
-  // The ids that the model is given for a text: behind the prompt, with special tokens, truncated (and counted so).
+  // The ids that the model is given for a text: after the prompt, with special tokens, truncated (and counted so).
   std::vector<std::int32_t> token_ids(std::string_view text, const std::string& prompt = {}) const;
   // By the classification head: a row of info().labels for each pair.
   std::vector<float> score(std::span<const std::pair<std::string_view, std::string_view>> pairs,

@@ -194,7 +194,7 @@ class TENFOLD_API ExecutionContext {
   Status prepare() noexcept;                                      // does all of a first run but the computing
   // Of an engine built with BuildConfig::newest_row: computes what does not depend on the newest row of the window that is
   // bound, whose rows before it are there. The next run() computes the rest, with the newest row and all other inputs. A
-  // run() without it, or behind a change of shapes or bindings, computes all. So it does where bindings are views or
+  // run() without it, or after a change of shapes or bindings, computes everything. So it does where bindings are views or
   // states, and of other engines, for which this returns at once. No other context may run in this one's memory between
   // the two.
   Status precompute() noexcept;
@@ -203,7 +203,7 @@ class TENFOLD_API ExecutionContext {
 
   // Starts a run on a stream of the caller's: a CUstream or cudaStream_t of the engine's GPU, or null for the context's
   // own. It returns without waiting for the run if prepare() was called at these shapes, bindings lie on the GPU or in
-  // pinned memory, and no step runs on the host (EngineInfo::waits_in_run). The run comes behind what the caller put on
+  // pinned memory, and no step runs on the host (EngineInfo::waits_in_run). The run comes after what the caller put on
   // the stream before, and in front of what he puts there after. Call wait() before you use another stream, before
   // bindings move to another kind of memory, and to learn whether an index lay outside a tensor. On CPUs enqueue() is
   // run(), and a stream is refused.

@@ -18,7 +18,7 @@ struct MachineOptions {
   bool shallow_sleep = false;          // /dev/cpu_dma_latency is held at 0: no CPU sleeps deeply
 };
 
-// Something that was wanted and could not be had: "--priority=80", why, and the command that permits it.
+// A setting that was requested and refused: "--priority=80", why, and the command that permits it.
 struct Refusal { std::string what, why, command; };
 
 // Settings of this thread and process. Destroying it gives back what is held; affinity, priority and locked memory stay.
@@ -50,7 +50,7 @@ struct MachineLoad {
 TENFOLD_API std::optional<MachineLoad> machine_load(const std::string& root = "");   // nothing: the system does not say
 TENFOLD_API std::string text(const MachineLoad& load);   // "load average 4.2 on 2 CPUs"
 
-// One thing that bears on latency. `how` is the command or the boot parameter that makes it as wanted.
+// A setting that affects latency. `how` is the command or the boot parameter for the recommended value.
 struct MachineFinding {
   std::string topic, found, expected, how;
   bool good = false;

@@ -17,7 +17,7 @@ struct BuildConfig;
 // One problem. Its strings stand as the model has them: escape them before you show them.
 struct ModelProblem {
   ErrorKind kind = ErrorKind::invalid_model;   // or unsupported: legal, but Tenfold has no implementation
-  // The node, behind the bodies and functions around it: "if_3/then_branch/conv1". A node without a name is
+  // The node, after the subgraphs and functions around it: "if_3/then_branch/conv1". A node without a name is
   // "-> RESULT".
   std::string node;
   std::vector<std::string> outputs;            // names of the node's results, which tell nodes without a name apart
@@ -78,7 +78,7 @@ struct ModelPart {
 // Divides all nodes of the model's own graph into such parts. If there is one part, the whole model is supported, or
 // none of it is. `problems` are those of the same model. A node that reads the result of an unsupported node was judged
 // by its operator and attributes alone, so a part that is cut out may still turn out otherwise. If a problem is no
-// node's, no node is supported. If the list was cut off, no node behind its end is.
+// node's, no node is supported. If the list was cut off, no node after its end is.
 TENFOLD_API std::vector<ModelPart> model_parts(const std::string& path, const std::vector<ModelProblem>& problems);
 TENFOLD_API std::vector<ModelPart> model_parts(std::span<const std::byte> onnx, const std::vector<ModelProblem>& problems);
 

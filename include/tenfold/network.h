@@ -140,7 +140,7 @@ class TENFOLD_API Network {
   // The transpose of a convolution, with kernel[C,M/groups,...].
   NetworkTensor deconvolution(NetworkTensor x, NetworkTensor kernel, NetworkTensor bias = {}, const ConvolutionOptions& options = {});
   NetworkTensor pooling(Pooling kind, NetworkTensor x, const Shape& window, const PoolingOptions& options = {});
-  // The product as numpy's matmul has it. A transposed operand has its last two dims swapped first.
+  // The matrix product, as numpy's matmul. A transposed operand has its last two dims swapped first.
   NetworkTensor matrix_multiply(NetworkTensor a, NetworkTensor b, bool transpose_a = false, bool transpose_b = false);
   NetworkTensor elementwise(Elementwise op, NetworkTensor a, NetworkTensor b);   // operands broadcast as in numpy
   NetworkTensor unary(Unary op, NetworkTensor x);
@@ -190,7 +190,7 @@ class TENFOLD_API Network {
   std::string describe(NetworkTensor value) const;                         // "f32[batch,3,224,224]"
   std::string text() const;                                                // the whole graph, for people to read
 
-  // Walking. Nodes come in an order in which each stands behind those whose results it reads.
+  // Walking. Nodes come in an order in which each comes after those whose results it reads.
   std::vector<NetworkNodeRef> nodes() const;
   NetworkNodeInfo node(NetworkNodeRef node) const;                         // throws invalid_argument if it was removed
   // A copy of body `index` of a node, to be walked. Its inputs are the operator's own, then what the body captures, in

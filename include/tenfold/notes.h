@@ -1,4 +1,4 @@
-// Notes of a build or a load about its result, as data: what was asked for and could not be had, and what will be slow.
+// Notes of a build or a load about its result, as data: requests that could not be met, and what will be slow.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// An open loop asks at times that do not depend on the answers, as the world does. So a stall counts for every request
+// An open loop sends requests at times that do not depend on the answers. So a stall counts for every request
 // that waited for its end: times run from when a request was due, not from when its turn came.
 #pragma once
 
@@ -42,7 +42,7 @@ struct OpenLoopResult {
   std::vector<OpenLoopSlice> slices;                // of response times, equally long
 };
 
-// Asks the LatencyRunner in this thread. `inputs` are messages of runner.input_bytes() each, used in turn; behind each answer,
+// Asks the LatencyRunner in this thread. `inputs` are messages of runner.input_bytes() each, used in turn; after each answer,
 // LatencyRunner::precompute() is given the next one. Throws invalid_argument.
 TENFOLD_API OpenLoopResult run_open_loop(LatencyRunner& runner, const std::vector<const void*>& inputs, const OpenLoopOptions& options);
 // Asks through rings, which `thread` serves. keep_warm is the thread's.
@@ -50,7 +50,7 @@ TENFOLD_API OpenLoopResult run_open_loop(RunnerPort& port, const RunnerThread& t
                                          const OpenLoopOptions& options);
 // The same without any work: what the machine alone takes away from a thread on this CPU.
 TENFOLD_API OpenLoopResult run_idle_loop(const OpenLoopOptions& options);
-// Runs one request directly behind the other for this long: requests a second. It is no latency.
+// Runs one request directly after the other for this long: requests a second. This is not a latency.
 TENFOLD_API double run_closed_loop(LatencyRunner& runner, const std::vector<const void*>& inputs, std::chrono::nanoseconds duration);
 
 }  // namespace tenfold

@@ -132,7 +132,7 @@ struct tenfold_plugin_expand {
   void* host;
 };
 
-/* What a tactic is asked about: one node, in one combination of layouts, with the extents as far as they are known. */
+/* A problem for a tactic: one node, in one combination of layouts, with the extents as far as they are known. */
 typedef struct {
   size_t size;
   const tenfold_plugin_attribute* attributes;

@@ -9,7 +9,7 @@
 
 namespace tenfold {
 
-// For each stream a ring of rows whose memory is mapped twice, one behind the other. So the last `rows` rows lie in one
+// For each stream a ring of rows whose memory is mapped twice, one after the other. So the last `rows` rows lie in one
 // piece, wherever the ring begins, and a push copies one row. A stream has zeros for rows that were not pushed yet.
 //
 // Pushes neither allocate, lock nor enter the kernel. One thread uses a stream at a time; streams are independent.
@@ -25,7 +25,7 @@ class TENFOLD_API RowRing {
   std::int64_t rows() const noexcept { return rows_; }
   std::int64_t row_bytes() const noexcept { return row_bytes_; }
   std::int64_t streams() const noexcept { return streams_; }
-  // Copies the row behind the others, and returns the window: the oldest of the last rows first. The window before it
+  // Copies the row after the others, and returns the window: the oldest of the last rows first. The window before it
   // stays as it is until the next push. Null: there is no such stream, or `row` is null. LatencyRunner::infer()
   // then answers invalid_binding, and RunnerPort::submit() takes no such request.
   const void* push(std::int64_t stream, const void* row) noexcept;

@@ -1,10 +1,10 @@
-"""Tenfold: makes trained neural networks run as fast as the machine allows.
+"""Tenfold: compiles ONNX and PyTorch models into optimized plans and runs them on x86 CPUs and NVIDIA GPUs.
 
     engine = tenfold.build("model.onnx")     # also bytes, an onnx.ModelProto, a tenfold.Network
     engine.save("model.plan")                # next time: tenfold.load("model.plan")
     y = engine(x)                            # arrays of NumPy, torch, CuPy, DeviceArray; also {name: array}
 
-docs/guides/python.md tells the rest. Importing starts no thread and touches no GPU; NumPy is imported with the first array.
+See docs/guides/python.md. Importing starts no thread and touches no GPU; NumPy is imported with the first array.
 """
 from __future__ import annotations
 

@@ -38,10 +38,10 @@ def _within_budget(options: dict[str, Any], data: Any, max_error: Any, metric: A
     if max_error is None:
         for name, given in (('metric', metric), ('classes', classes)):
             if given is not None:
-                raise TypeError(f"build(): '{name}' is for max_error=..., which says how far outputs may be off")
+                raise TypeError(f"build(): '{name}' needs max_error=..., the allowed error of the outputs")
     else:
         if data is None and options.get('calibration') is None:
-            raise TypeError("build(): 'max_error' needs data=..., samples that show the error")
+            raise TypeError("build(): 'max_error' needs data=..., samples to measure the error on")
         budget = {'metric': metric, 'labels': None if classes is None else [int(one) for one in classes]}
         if hasattr(max_error, 'keys'):
             budget |= {'max_error': max(max_error.values()), 'outputs': dict(max_error)}
@@ -56,15 +56,16 @@ def _within_budget(options: dict[str, Any], data: Any, max_error: Any, metric: A
 def build(model: Any, *, data: Any = None, max_error: float | Mapping[str, float] | None = None,
           metric: str | Callable[[list[dict[str, Any]], list[dict[str, Any]]], float] | None = None,
           classes: Sequence[int] | None = None, **options: Unpack[BuildOptions]) -> Engine:
-    """The engine of a model: a path, the bytes of an ONNX file, an onnx.ModelProto or a Network.
+    """Builds the engine of a model: a path, the bytes of an ONNX file, an onnx.ModelProto or a Network.
 
-    `max_error`: the quickest plan whose outputs are no further than this from the f32 model's (a dict: each output), by `metric` ('l2',
-    'linf', 'cosine', 'top1', 'top5', or a function of the reference's answers and the plan's, two lists of dicts, that gives the error).
-    `data`: a sequence of samples (dicts from inputs to arrays), or a function from an index; every second one gives ranges for 8 bits, the
-    others show the error. `classes`: with 'top1' and 'top5' the right class of each sample, so that accuracy lost is the error.
+    `max_error`: search for the fastest plan whose error to the fp32 model is at most this (a dict: by output), measured by `metric` ('l2',
+    'linf', 'cosine', 'top1', 'top5', or a function of the outputs of the reference and of the plan, two lists of dicts, that returns the
+    error). `data`: a sequence of samples (dicts from input names to arrays), or a function of an index; every second sample is used for
+    int8 ranges, the others to measure the error. `classes`: with 'top1' and 'top5' the class of each sample; the error is then the loss of
+    accuracy.
 
-    Keywords are the fields of tenfold::BuildConfig (tenfold/build.h tells all of them). `device`: TENFOLD_DEVICE if it is not given, else
-    the first GPU, else the CPU. `profiles`: {"x": (smallest, usual, largest shape)}, or one shape that is fixed; or a list of these.
+    Keywords are the fields of tenfold::BuildConfig (tenfold/build.h documents them). `device`: default TENFOLD_DEVICE, else the first GPU,
+    else the CPU. `profiles`: {"x": (min, opt, max shape)}, or one fixed shape; or a list of these.
     """
     given = _within_budget(dict(options), data, max_error, metric, classes)
     return Engine(_native.build(_model(model), put_plugins(put_device(given))))
@@ -79,7 +80,7 @@ def load(plan: Any, **options: Unpack[LoadOptions]) -> Engine:
 
 
 def retune(plan: Any, **options: Unpack[BuildOptions]) -> Engine:
-    """Chooses kernels anew for an engine, or for a plan's file, on this machine. Keywords as for build(), without profiles."""
+    """Chooses kernels again for an engine, or for a plan's file, on this machine. Keywords as for build(), without profiles."""
     _with_libraries()
     if options.get('device') is None:
         engine = plan if isinstance(plan, _native.Engine) else load(plan)
@@ -108,27 +109,27 @@ def bindings(model: Any, **options: Unpack[BuildOptions]) -> list[_native.Bindin
 
 
 def metadata(model: Any) -> _native.ModelMetadata:
-    """What a model's file says of itself (a path, bytes, an onnx.ModelProto): its makers, and the texts that tools left in it."""
+    """Metadata of a model's file (a path, bytes, an onnx.ModelProto): its producer, and custom entries."""
     if isinstance(model, Network):
         raise TypeError('a Network is made here, no file speaks of it; metadata() takes a path, bytes or an onnx.ModelProto')
     return _native.model_metadata(_model(model))
 
 
 def check(model: Any, **options: Unpack[BuildOptions]) -> list[_native.ModelProblem]:
-    """All that is wrong with a model (a path, bytes, an onnx.ModelProto); an empty list: it is valid and supported."""
+    """Everything that is invalid or unsupported in a model (a path, bytes, an onnx.ModelProto); an empty list if nothing is."""
     return _native.check(_model(model), put_plugins(dict(options)))
 
 
 def extent_limits(model: Any, **options: Unpack[BuildOptions]) -> list[_native.ExtentLimit]:
-    """Dynamic dimensions that a sound model does not serve at every extent, as exporters leave them that wrote an example's into nodes."""
+    """Dynamic dimensions of a valid model that do not work at every size, because an exporter baked an example's size into nodes."""
     return _native.extent_limits(_model(model), put_plugins(dict(options)))
 
 
 def inspect(plan: Any) -> _native.PlanInspection:
-    """What a plan holds: of an engine, a file, or bytes."""
+    """The contents of a plan: of an engine, a file, or bytes."""
     return (plan if isinstance(plan, _native.Engine) else load(plan)).inspection()
 
 
 def profile(engine: Engine, inputs: Any = None, runs: int = 10) -> list[tuple[str, float]]:
-    """Steps and their milliseconds: the median of some runs on these inputs (None: zeros at the usual shapes)."""
+    """Steps and their milliseconds: the median of some runs on these inputs (None: zeros at the opt shapes)."""
     return engine.create_context().profile(inputs, runs)

@@ -70,7 +70,7 @@ class LatencyRunner:
         self._input, self._output = Message(self._native, True), Message(self._native, False)
 
     def infer(self, inputs: Arrays, due_ns: int = 0) -> Answer:
-        """One array, or a dict of arrays. `due_ns`: when the answer was wanted from, by time.monotonic_ns(); 0: now."""
+        """One array, or a dict of arrays. `due_ns`: when the request was due, by time.monotonic_ns(); 0: now."""
         self._input.fill(inputs)
         native = self._native.infer(self._input.address, self._output.address, due_ns)
         return Answer(native, self._output.copies())

@@ -226,7 +226,7 @@ class Network:
 
     @property
     def nodes(self) -> list[Node]:
-        """Each behind those that it reads."""
+        """In topological order: each after those that it reads."""
         return [Node(self, ref) for ref in self._data.nodes()]
 
     def __iter__(self) -> Iterator[Node]: return iter(self.nodes)

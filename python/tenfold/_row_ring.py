@@ -27,7 +27,7 @@ class RowRing:
         self._native = _native.RowRing(rows, width * self.dtype.itemsize, streams)
 
     def push(self, row: Any, stream: int = 0) -> NDArray[Any]:
-        """The window behind the push, read-only: [rows, width], the oldest first. It stays as it is until the push after the next."""
+        """The window after the push, read-only: [rows, width], the oldest row first. It is valid until the push after the next."""
         return self._view(self.push_at(row, stream))
 
     def push_at(self, row: Any, stream: int = 0) -> int:

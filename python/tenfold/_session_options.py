@@ -54,7 +54,7 @@ class SessionOptions(Options):
                                        (GraphOptimizationLevel.ORT_DISABLE_ALL,))
     inter_op_num_threads = Setting(0, 'How many nodes run side by side.', _ONE_ORDER, (1,))
     intra_op_num_threads = Setting(0, 'Threads of a run, the `threads` of build(); 0: as many as there are processors.')
-    log_severity_level = Setting(-1, 'The least that is told: 0 verbose, 1 info, 2 warnings, 3 errors, 4 nothing; -1: the default.')
+    log_severity_level = Setting(-1, 'Lowest severity logged: 0 verbose, 1 info, 2 warnings, 3 errors, 4 nothing; -1: the default.')
     log_verbosity_level = Setting(0, 'Levels of verbose lines.', 'verbose lines have one level')
     logid = Setting('', 'What begins each line that the session tells.')
     optimized_model_filepath = Setting('', 'Where a session writes the ONNX file that it runs, with all its weights.')
@@ -183,7 +183,7 @@ class RunOptions(Options):
 
     __slots__ = ('_futures', '_lock')
 
-    log_severity_level = Setting(-1, 'The least that is told.', 'what a run tells, its session tells: SessionOptions.log_severity_level')
+    log_severity_level = Setting(-1, 'Lowest severity logged.', 'the session logs for its runs: SessionOptions.log_severity_level')
     log_verbosity_level = Setting(0, 'Levels of verbose lines.', 'verbose lines have one level')
     logid = Setting('', 'What begins each line.', 'what a run tells, its session tells: SessionOptions.logid')
     terminate = _Terminate(False, 'Ends the runs that go on with these options, between two of their steps, and those that begin later.')

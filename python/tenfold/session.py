@@ -33,17 +33,16 @@ if TYPE_CHECKING:
 class Session:
     """session.run(names of outputs or None, {name: array}) -> list of arrays. Thread safe.
 
-    `providers`: names, or (name, options); those that are not there are passed over with a warning, the first that builds is taken, and why
-    others were not is told to the logger "tenfold". Behind all of them comes the CPU, unless `enable_fallback` is 0. Without providers:
-    TENFOLD_DEVICE, else the first GPU, else the CPU. `disabled_optimizers`: names of Tenfold's passes (a wrong one lists them all);
-    those of ONNX Runtime's optimizers are told to have no effect. Other keywords are those of build().
+    `providers`: names, or (name, options). Unavailable ones are skipped with a warning, and the first that builds is used; the logger
+    "tenfold" says why others were not. The CPU is the last, unless `enable_fallback` is 0. Without providers: TENFOLD_DEVICE, else the
+    first GPU, else the CPU. `disabled_optimizers`: names of Tenfold's passes (a wrong one lists them all); names of ONNX Runtime's
+    optimizers have no effect, with a warning. Other keywords are those of build().
 
-    `tune`: "now", a build for new shapes times kernels; "never", it does not; "background", it does not, and another process makes a tuned
-    plan for the range around the shapes, which takes over (the log tells it once: last bits may change then). None: TENFOLD_TUNE of the
-    environment, for scripts that are run as they stand, else "now". `cache_dir`: where plans are kept. `tuner`: the program tenfold, where
-    it is not the package's own.
+    `tune`: "now": a build for new shapes times kernels; "never": it does not; "background": it does not, and another process builds a tuned
+    plan for a range around the shapes, which then takes over (the log says once that last bits may change). None: the environment variable
+    TENFOLD_TUNE, for unchanged scripts, else "now". `cache_dir`: a folder for plans. `tuner`: another program tenfold.
 
-    Errors are Tenfold's, and have ONNX Runtime's classes, too (tenfold.onnxruntime.capi.onnxruntime_pybind11_state).
+    Errors are Tenfold's, and also derive from ONNX Runtime's classes (tenfold.onnxruntime.capi.onnxruntime_pybind11_state).
     """
 
     def __init__(self, path_or_bytes: Any, sess_options: SessionOptions | None = None, providers: Sequence[Any] | None = None,
@@ -125,7 +124,7 @@ class Session:
         return self._settings
 
     def set_providers(self, providers: Sequence[Any] | None = None, provider_options: Sequence[dict[str, Any]] | None = None) -> None:
-        """Providers in the order in which they are tried; engines are built anew."""
+        """Providers in the order in which they are tried; engines are built again."""
         with AsTheirs(self._model), self._lock:
             self._providers = chosen(providers or self._settings._providers, provider_options, self._options.get('device'))
             self._take_first_provider()

@@ -57,7 +57,7 @@ class Budget(Case):
 
     def test_what_belongs_together(self):
         refused = lambda words, **given: self.refused(TypeError, words, tenfold.build, tanh_model(), **given, **OPTIONS)
-        refused('samples that show the error', max_error=0.1)
+        refused('samples to measure the error on', max_error=0.1)
         refused("'metric' is for max_error", metric='l2')
         refused("'classes' is for max_error", classes=[1])
 

@@ -42,7 +42,7 @@ class Faults(Plugged):
 
     def test_results_that_are_not_what_infer_said(self):
         for words, function in (('infer said float32', lambda x: x.astype(np.float64)), ('[4, 5]', lambda x: x[:, :5]),
-                                ('2 results, 1 wanted', lambda x: (x, x)), ('object', lambda x: None)):
+                                ('2 results, expected 1', lambda x: (x, x)), ('object', lambda x: None)):
             self.refused(tenfold.Error, words, self.failing(function)(), batch())
         for words, infer in (('tenfold.plugins.Type', lambda x: x.dims), ('tenfold.plugins.Type', lambda x: (x, x)),
                              ('f99', lambda x: plugins.Type('f99', x.dims)), ('batch +', lambda x: plugins.Type('f32', ('batch +', 6)))):

@@ -26,7 +26,7 @@ TENFOLD_API tenfold_status tenfold_engine_binding_memory(const tenfold_engine* e
 
 /* Creates a context in the caller's memory, which lies on the engine's device, aligned to 256 bytes. */
 TENFOLD_API tenfold_status tenfold_context_create_in(const tenfold_engine* engine, void* memory, size_t bytes, tenfold_context** context);
-/* Gives the bytes that such a context needs. `shapes` has the shapes of all inputs, one behind the other; null means
+/* Gives the bytes that such a context needs. `shapes` has the shapes of all inputs, one after the other; null means
  * the largest. Profile -1 is the first that fits. */
 TENFOLD_API tenfold_status tenfold_engine_arena_bytes(const tenfold_engine* engine, int32_t profile, const int64_t* shapes, size_t count,
                                                       size_t* bytes);

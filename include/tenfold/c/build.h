@@ -54,8 +54,8 @@ typedef struct {
   const char *tactic, *config;
   double nanoseconds;              /* -1: not timed */
 } tenfold_candidate;
-/* The builder asks it about each problem. It returns the index of a candidate, or -1 to choose by time. It may be asked
- * the same question more than once. */
+/* Called for each problem. It returns the index of a candidate, or -1 to choose by time. It may be called
+ * more than once for a problem. */
 typedef int32_t (*tenfold_choose_function)(void* user, const char* node, const char* problem,
                                            const tenfold_candidate* candidates, int32_t count);
 /* Receives the graph as text: after the import ("import"), and after each pass that changed it. */
@@ -78,7 +78,7 @@ typedef struct {
   void* progress_user;
   int32_t pack_tokens;             /* PackTokens: 0 no, 1 where_equal, 2 with_zeros */
   int32_t no_winograd, no_strassen, no_fast_exp;   /* 1: a CPU does not use it, as with --noWinograd ... */
-  int32_t no_int8, no_fp8;         /* 1: products of a quantized model are not computed in this type */
+  int32_t no_int8, no_fp8;         /* 1: layers of a quantized model are not computed in this type */
   int32_t no_overflow_check;       /* 1: with allow_fp16 on a GPU, no check for values that f16 cannot hold */
   int32_t pin_threads;             /* tenfold_load_options::pin_threads of the engine that is returned */
   int32_t max_tactics;             /* most candidates to time for a problem, over all layouts; 0: by level */
@@ -120,7 +120,7 @@ typedef struct {
   const tenfold_input_default* initializers;
   int32_t initializer_count;
   int32_t reserved3;              /* 0 */
-  const tenfold_calibration* calibration; /* integer products of a plain model; may be null */
+  const tenfold_calibration* calibration; /* int8 or e4m3 for a plain model; may be null */
   int32_t auto_precision;         /* 1: fp16, bf16 and int8 follow from the device */
   int32_t layer_constraints;      /* TENFOLD_LAYERS_*: what becomes of layer_types */
   const tenfold_layer_type* layer_types;
@@ -128,7 +128,7 @@ typedef struct {
   int32_t reserved4;              /* 0 */
   const tenfold_error_budget* budget; /* needs `calibration`; may be null */
   const char* newest_row;         /* "x:1", as in BuildConfig; null: windows come as a whole */
-  int32_t no_tf32_convolutions, no_tf32_matmul; /* 1: no_tf32 for convolutions, for all other products alone */
+  int32_t no_tf32_convolutions, no_tf32_matmul; /* 1: no_tf32 for convolutions only, for all other layers only */
   double time_limit_s;            /* the longest that the build may take; then TENFOLD_CANCELLED. 0: as long as it takes */
   /* members that rows of the table declare */
 #define TF_FIELD(type, name, initial, forms, c, flag) c
@@ -142,7 +142,7 @@ TENFOLD_API tenfold_status tenfold_build_bytes(const void* onnx, size_t bytes, c
                                                tenfold_engine** engine);
 TENFOLD_API tenfold_status tenfold_build_network(const tenfold_network* network, const tenfold_build_config* config,
                                                  tenfold_engine** engine);
-/* Choose kernels anew, for this machine, for a plan that was made on another. `config` must have no ranges. */
+/* Choose kernels again, for this machine, for a plan that was made on another. `config` must have no ranges. */
 TENFOLD_API tenfold_status tenfold_retune_file(const char* plan_path, const tenfold_build_config* config,
                                                tenfold_engine** engine);
 TENFOLD_API tenfold_status tenfold_retune(const tenfold_engine* old, const tenfold_build_config* config,

@@ -29,7 +29,7 @@ TENFOLD_API void tenfold_device_array_free(tenfold_device_array* array);
 /* Set info->struct_size before the call. */
 TENFOLD_API tenfold_status tenfold_device_array_tell(const tenfold_device_array* array, tenfold_device_array_info* info);
 /* Copy all bytes of the array from or to `memory`, which is the host's or the device's own. The copy is done when they
- * return. It comes behind the work of `stream`, a CUstream; if that is null, it waits for no stream. */
+ * return. It runs after the work of `stream`, a CUstream; if that is null, it waits for no stream. */
 TENFOLD_API tenfold_status tenfold_device_array_copy_from(tenfold_device_array* array, const void* memory, size_t bytes, void* stream);
 TENFOLD_API tenfold_status tenfold_device_array_copy_to(const tenfold_device_array* array, void* memory, size_t bytes, void* stream);
 /* The struct shares the memory. The caller calls the deleter. */

@@ -13,7 +13,7 @@ extern "C" {
 typedef struct tenfold_row_ring tenfold_row_ring;
 TENFOLD_API tenfold_status tenfold_row_ring_create(int64_t rows, int64_t row_bytes, int64_t streams, tenfold_row_ring** ring);
 TENFOLD_API void tenfold_row_ring_free(tenfold_row_ring* ring);
-/* The window behind the push: the last rows in one piece, the oldest first. Null: there is no such stream, or the row is
+/* The window after the push: the last rows in one piece, the oldest first. Null: there is no such stream, or the row is
  * null. */
 TENFOLD_API const void* tenfold_row_ring_push(tenfold_row_ring* ring, int64_t stream, const void* row);
 TENFOLD_API const void* tenfold_row_ring_window(const tenfold_row_ring* ring, int64_t stream);

@@ -22,7 +22,7 @@ typedef struct {
 
 TENFOLD_API tenfold_status tenfold_layers_create(tenfold_network* network, tenfold_layers** layers);
 TENFOLD_API void tenfold_layers_free(tenfold_layers* layers);
-/* Kind `index`, in the order of names; null behind the last. */
+/* Kind `index`, in the order of names; null after the last. */
 TENFOLD_API const char* tenfold_layers_kind(int32_t index);
 /* Adds a layer. `name` may be null. Tensors among the options are shared, and may be freed after the call. */
 TENFOLD_API tenfold_status tenfold_layers_add(tenfold_layers* layers, const char* kind, const char* name,
@@ -39,7 +39,7 @@ typedef struct {
   const tenfold_layer_operand* operands;
   int32_t operand_count;
 } tenfold_layer_info;
-/* Describes layer 0, 1 ... What the struct points to lives until the next call. TENFOLD_INVALID_ARGUMENT behind the
+/* Describes layer 0, 1 ... What the struct points to lives until the next call. TENFOLD_INVALID_ARGUMENT after the
  * last. */
 TENFOLD_API tenfold_status tenfold_layers_info(tenfold_layers* layers, int32_t layer, tenfold_layer_info* info);
 TENFOLD_API tenfold_status tenfold_layers_set_operand(tenfold_layers* layers, int32_t layer, int32_t index,

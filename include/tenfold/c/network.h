@@ -86,7 +86,7 @@ TENFOLD_API tenfold_status tenfold_network_read(const char* onnx_path, const ten
 TENFOLD_API tenfold_status tenfold_network_read_bytes(const void* onnx, size_t bytes, const tenfold_build_config* config,
                                                       tenfold_network** network);
 typedef int32_t tenfold_node; /* a node of one network; -1: no node */
-/* Gives the nodes in an order in which each stands behind those whose results it reads. On entry *count is the room in
+/* Gives the nodes in an order in which each comes after those whose results it reads. On entry *count is the room in
  * `nodes`, on return the number of nodes. The two functions that follow do the same for values. */
 TENFOLD_API tenfold_status tenfold_network_nodes(tenfold_network* network, tenfold_node* nodes, int32_t* count);
 TENFOLD_API tenfold_status tenfold_network_inputs(tenfold_network* network, tenfold_value* values, int32_t* count);

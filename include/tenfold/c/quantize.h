@@ -35,7 +35,7 @@ typedef struct {
   const char* const* corrections;    /* "equalize", "smooth", "round", "bias": tried in this order */
   int32_t correction_count;           /* 0: all of them; -1: none */
   int32_t profile;                /* whose shapes samples have */
-  const char* const* types;       /* "i8", "f8e4m3fn": the 8 bits that products may become, the usual one first */
+  const char* const* types;       /* "i8", "f8e4m3fn": types that layers may be quantized to, the default first */
   int32_t type_count;             /* 0: i8; -1: none, samples show errors alone */
   int32_t shape_count;            /* 0: samples have the shapes of `profile` */
   const tenfold_range* shapes;    /* the shapes of samples; their `profile` is 0 */

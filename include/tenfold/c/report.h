@@ -48,7 +48,7 @@ typedef struct {
 TENFOLD_API tenfold_status tenfold_report_wide(const tenfold_report* report, int32_t index, tenfold_wide_info* info);
 /* How many layers of the model compute in a type, "f16". */
 TENFOLD_API tenfold_status tenfold_report_layers_in(const tenfold_report* report, const char* dtype, int32_t* layers);
-/* Gives a note on what was asked for and could not be had. */
+/* Gives a note about a request that could not be met, or about what will be slow. */
 TENFOLD_API tenfold_status tenfold_report_note(const tenfold_report* report, int32_t index, tenfold_note* note);
 
 #ifdef __cplusplus

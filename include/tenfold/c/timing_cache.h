@@ -28,7 +28,7 @@ typedef struct {
   double nanoseconds;
 } tenfold_fastest_tactic;
 /* Gives the fastest tactic of key 0, 1 ..., in the order of keys. Strings live until the next call for this cache.
- * TENFOLD_INVALID_ARGUMENT behind the last. */
+ * TENFOLD_INVALID_ARGUMENT after the last. */
 TENFOLD_API tenfold_status tenfold_timing_cache_fastest(tenfold_timing_cache* cache, int32_t index, tenfold_fastest_tactic* fastest);
 
 #ifdef __cplusplus

@@ -21,7 +21,7 @@ class ProtobufFields {
   explicit ProtobufFields(Bytes message) : rest_(message) {}
   explicit ProtobufFields(std::string_view message) : rest_(std::as_bytes(std::span(message))) {}
 
-  // To the next field; false behind the last one.
+  // To the next field; false after the last one.
   bool next() {
     if (rest_.empty()) return false;
     const Bytes from = rest_;
@@ -40,7 +40,7 @@ class ProtobufFields {
   }
   std::uint32_t number() const { return number_; }
   Wire wire() const { return wire_; }
-  Bytes rest() const { return rest_; }     // behind the field at hand
+  Bytes rest() const { return rest_; }     // after the current field
   Bytes whole() const { return whole_; }   // the field at hand as it stands: tag, length and value
   // The value of the field at hand, which is of this wire type.
   std::uint64_t varint() const { return expect(kVarint), varint_; }

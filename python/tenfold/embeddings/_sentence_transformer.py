@@ -86,7 +86,7 @@ class SentenceTransformer(Model):
         """The vectors of texts, f32[texts, width], or of one text, f32[width].
 
         `output_value`: 'token_embeddings' gives an array f32[tokens, width] for each text; None gives a dict for each, with both and the
-        ids. `batch_size` and `chunk_size` have no effect, which is told once: texts of one length are computed together, at most
+        ids. `batch_size` and `chunk_size` have no effect, with one warning: texts of equal length are computed together, at most
         `batch_tokens` tokens.
         `pool`, of start_multi_process_pool(), or `device`, one or a list, computes in place of the model's own devices.
         """

@@ -86,7 +86,7 @@ class Operator(Declared):
         results = self._function(*(None if a is None else a.numpy() for a in inputs), **attributes)
         results = results if isinstance(results, (tuple, list)) else (results,)
         if len(results) != len(outputs):
-            raise TypeError(f'the reference returned {len(results)} results, {len(outputs)} wanted')
+            raise TypeError(f'the reference returned {len(results)} results, expected {len(outputs)}')
         return [_write(*each) for each in zip(range(len(results)), results, outputs, are_open)]
 
 

@@ -98,7 +98,7 @@ PlanMaker::Tuned PlanMaker::choose(std::vector<ir::Graph> forms, const std::vect
   const InStage stage("tuning");
   registry_ = &forms[0].registry();
   Tuned best{ir::Graph(*registry_), {}};
-  std::size_t quickest = 0;
+  std::size_t fastest = 0;
   const std::vector<StepReport> steps = report_.steps;
   for (std::size_t i = 0; i < forms.size(); ++i) {
     ir::Graph cut = forms[i].clone();
@@ -111,12 +111,12 @@ PlanMaker::Tuned PlanMaker::choose(std::vector<ir::Graph> forms, const std::vect
     const bool better = i == 0 || chosen.nanoseconds < best.chosen.nanoseconds;
     if (!better) report.steps = std::move(report_.steps);
     report_ = std::move(report);
-    if (better) best = {std::move(cut), std::move(chosen)}, quickest = i;
+    if (better) best = {std::move(cut), std::move(chosen)}, fastest = i;
   }
   tell_problems(report_.steps, steps.size(), config_);
   if (report_.timed + report_.cache_hits > 0)
     report_.tuned_ms = std::max(report_.tuned_ms, 0.0) + static_cast<double>(best.chosen.nanoseconds) / 1e6;
-  if (config_.keep_portable_graph) portable_.add(forms[quickest]);  // the form that was quicker here, without the cuts
+  if (config_.keep_portable_graph) portable_.add(forms[fastest]);  // the form that was faster here, without the cuts
   if (!config_.timing_cache.empty()) timed_.push_back({std::move(forms), ranges});
   report_.tune_s += watch.seconds();
   if (report_.disturbed > 0)

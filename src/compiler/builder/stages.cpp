@@ -50,7 +50,7 @@ void tell_of_padding(const ir::Graph& graph, const std::vector<passes::Pass>& pa
       zeros ? "whose results are read token by token" : "whose results are read by means under that mask alone (--packTokens=zeros)");
 }
 
-// Whether attention in e4m3 is to be compared with one in 16 bits, which has the quicker kernels where rows are short.
+// Whether attention in e4m3 is to be compared with one in 16 bits, which has the faster kernels where rows are short.
 bool compares_attention(const passes::Found& found, const backends::DeviceTraits& device, const BuildConfig& config) {
   return found.quantized && config.fp8 && device.float8_gemm && times_kernels(config);
 }
@@ -58,7 +58,7 @@ bool attends_in_float8(const ir::Graph& graph) {
   return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& node) { return node->op() == "AttentionFloat8"; });
 }
 
-// Whether f32 may be quicker than bf16: weights that stay in the caches are read so fast that converting values costs more than it saves.
+// Whether f32 may be faster than bf16: weights that stay in the caches are read so fast that converting values costs more than it saves.
 bool compares_f32(const ir::Graph& graph, const backends::DeviceTraits& device, const BuildConfig& config) {
   if (!config.bf16 || !device.bf16_gemm || !times_kernels(config)) return false;
   constexpr std::int64_t kSmall = 4 << 20;
@@ -81,13 +81,14 @@ void tell_of_types(const ir::Graph& graph, const Stages& stages, const passes::F
   }
 }
 
-// Whether products quantize their rows as they run, as a calibration "dynamic" permits; told with what it costs, or why not.
+// Whether GEMMs quantize their rows at run time, as a calibration "dynamic" permits; a note says what it costs, or why not.
 bool quantizes_rows(bool quantized, const Stages& stages) {
   if (quantized) return false;   // as its author left it
   const backends::DeviceTraits traits = backends::traits_of(stages.device);
   const bool can = traits.host_arithmetic || traits.tensor_core_gemm;
-  const char* text = can ? "int8 without data, a cache or QuantizeLinear and DequantizeLinear: matrix products with constant weights "
-                           "quantize each row as they run, convolutions stay wide; ranges of typical inputs (--data=PATH) may be quicker"
+  const char* text = can ? "int8 without data, a cache or QuantizeLinear and DequantizeLinear: dynamic quantization: GEMMs with constant "
+                           "weights quantize each row at run time, convolutions stay wide; ranges of typical inputs (--data=PATH) may be "
+                           "faster"
                          : "int8 without ranges is for CPUs and GPUs: here it needs data (--data=PATH), a cache, or a model with "
                            "QuantizeLinear and DequantizeLinear";
   add_note({Severity::warning, NoteKind::precision, "", text}, stages.config, stages.report);

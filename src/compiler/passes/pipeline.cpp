@@ -93,12 +93,12 @@ Names other_form_for_fp16() {
 // Bodies that run block by block take reductions in.
 Names fuse_for_blocks() { return {"join_bf16_regions", "fuse_reductions", "fuse_expand_depthwise", "merge_common"}; }
 
-// A part of the pipeline. Each pass of it is added together with its condition, so that the part also says which passes there are at all:
+// The passes of a stage. Each is added together with its condition, so that the list also says which passes there are at all:
 // then every pass is named, whatever its condition, and none is made.
-class Part {
+class PassList {
  public:
-  explicit Part(bool fused_attention) : fused_attention_(fused_attention) {}
-  explicit Part(std::set<std::string>& names) : names_(&names) {}
+  explicit PassList(bool fused_attention) : fused_attention_(fused_attention) {}
+  explicit PassList(std::set<std::string>& names) : names_(&names) {}
 
   void add(bool condition, const Names& names) {
     for (const std::string_view name : names) {
@@ -139,56 +139,56 @@ struct Request {
   bool own_kernels = (config.tactic_sources & static_cast<std::uint32_t>(TacticSource::native)) != 0;
 };
 
-void rewrite(Part& part, const Request& r) {
+void rewrite(PassList& list, const Request& r) {
   const BuildConfig& config = r.config;
-  part.add(r.host || r.launches, {"remove_identity"});   // which would keep 16 bits between wide nodes
-  part.add(r.host && r.device.bf16_gemm, {"widen_f16"});   // no kernels are theirs
-  part.add(r.host && !r.device.bf16_gemm, {"widen_fp16"});
-  part.add(r.launches, {"widen_for_rules"});
-  part.add(true, canonical());
-  part.add(config.pack_tokens != PackTokens::no, {"fuse_masked_mean"});   // where packed tokens end
-  part.add(config.pack_tokens == PackTokens::where_equal, {"pack_tokens"});
-  part.add(config.pack_tokens == PackTokens::with_zeros, {"pack_tokens_with_zeros"});
-  part.add(config.pack_tokens != PackTokens::no, {"merge_movement", "merge_common"});
-  part.add(r.launches, canonical_for_launches());
-  part.add(r.host && !r.launches, {"lower_large_patches", "split_large_windows", "lift_slice", "merge_movement"});
-  part.add(gives_layer_types(config), "give_layer_types",   // sources are those of whole steps now
+  list.add(r.host || r.launches, {"remove_identity"});   // which would keep 16 bits between wide nodes
+  list.add(r.host && r.device.bf16_gemm, {"widen_f16"});   // no kernels are theirs
+  list.add(r.host && !r.device.bf16_gemm, {"widen_fp16"});
+  list.add(r.launches, {"widen_for_rules"});
+  list.add(true, canonical());
+  list.add(config.pack_tokens != PackTokens::no, {"fuse_masked_mean"});   // where packed tokens end
+  list.add(config.pack_tokens == PackTokens::where_equal, {"pack_tokens"});
+  list.add(config.pack_tokens == PackTokens::with_zeros, {"pack_tokens_with_zeros"});
+  list.add(config.pack_tokens != PackTokens::no, {"merge_movement", "merge_common"});
+  list.add(r.launches, canonical_for_launches());
+  list.add(r.host && !r.launches, {"lower_large_patches", "split_large_windows", "lift_slice", "merge_movement"});
+  list.add(gives_layer_types(config), "give_layer_types",   // sources are those of whole steps now
            [&] { return pass_give_layer_types(config.layer_types); });
-  part.add(!config.newest_row.empty(), "split_newest_row", [&] { return pass_split_newest_row(config.newest_row); });
+  list.add(!config.newest_row.empty(), "split_newest_row", [&] { return pass_split_newest_row(config.newest_row); });
 }
 
 // Q/DQ graphs. Where 8 bits are not allowed, or are not what the model has, these leave floats.
-void quantized(Part& part, const Request& r) {
+void quantized(PassList& list, const Request& r) {
   const BuildConfig& config = r.config;
   const bool int8 = config.int8, rows = r.found.rows, pairs = r.device.byte_pairs;
   const bool float8 = r.device.float8_gemm && config.fp8;
-  part.add(rows && r.tensor && float8, {"quantize_layers_to_float8"});
-  part.add(rows && r.tensor, {"quantize_rows_for_gpu"});   // what has no ranges
-  part.add(rows && !r.tensor && pairs, {"quantize_rows_for_pairs"});
-  part.add(rows && !r.tensor && !pairs, {"quantize_rows"});
-  part.add(int8 && !r.tensor && !r.device.signed_bytes, {"unsign_qdq"});   // while quantization stands beside its inverse
-  part.add(int8, {"move_qdq"});                                            // dequantized values reach the products
-  part.add(int8 && r.tensor, {"fold_qdq_for_gpu"});                        // products of 8-bit operands
-  part.add(int8 && !r.tensor, {"fold_qdq"});
-  part.add(int8 && config.tf32 && config.tf32_matmul && r.host && !pairs, {"fold_recurrent_int8"});
-  part.add(float8, {"fold_float8", "fuse_float8_attention"});
-  part.add(int8, {"remove_qdq"});                  // products of activations stay float ...
-  part.add(int8 || r.tensor, {"fuse_attention"});  // ... and only now look like attention
-  part.add(r.tensor, {"lower_qdq_for_gpu"});       // the rest, for regions and epilogues to absorb
-  part.add(!r.tensor, {"lower_qdq"});
+  list.add(rows && r.tensor && float8, {"quantize_layers_to_float8"});
+  list.add(rows && r.tensor, {"quantize_rows_for_gpu"});   // what has no ranges
+  list.add(rows && !r.tensor && pairs, {"quantize_rows_for_pairs"});
+  list.add(rows && !r.tensor && !pairs, {"quantize_rows"});
+  list.add(int8 && !r.tensor && !r.device.signed_bytes, {"unsign_qdq"});   // while quantization stands beside its inverse
+  list.add(int8, {"move_qdq"});                                            // dequantized values reach the products
+  list.add(int8 && r.tensor, {"fold_qdq_for_gpu"});                        // products of 8-bit operands
+  list.add(int8 && !r.tensor, {"fold_qdq"});
+  list.add(int8 && config.tf32 && config.tf32_matmul && r.host && !pairs, {"fold_recurrent_int8"});
+  list.add(float8, {"fold_float8", "fuse_float8_attention"});
+  list.add(int8, {"remove_qdq"});                  // products of activations stay float ...
+  list.add(int8 || r.tensor, {"fuse_attention"});  // ... and only now look like attention
+  list.add(r.tensor, {"lower_qdq_for_gpu"});       // the rest, for regions and epilogues to absorb
+  list.add(!r.tensor, {"lower_qdq"});
 }
 
 // f16 goes before bf16 where both are allowed: three more bits of fraction, and what overflows it stays wide. What is between 8-bit
 // products on a CPU is finished in f32 with them.
-void sixteen_bits(Part& part, const Request& r) {
+void sixteen_bits(PassList& list, const Request& r) {
   const BuildConfig& config = r.config;
   const Found& found = r.found;
   const bool halves = r.device.half_values;
   const auto narrow = [&](bool condition, DType type, auto which) {
-    part.add(condition, "narrow_floats",
+    list.add(condition, "narrow_floats",
              [&] { return pass_narrow_floats(type, type == DType::f16 ? found.wide : std::set<std::string>{}, which); });
   };
-  part.add(halves && !found.types.empty(), "give_own_types", [&] { return pass_give_own_types(found.types); });
+  list.add(halves && !found.types.empty(), "give_own_types", [&] { return pass_give_own_types(found.types); });
   const bool given = halves && (gives_layer_types(config) || !found.types.empty());
   narrow(given, DType::f16, has_no_type), narrow(given, DType::bf16, has_no_type);
   narrow(halves && config.fp16, DType::f16, has_type);
@@ -197,45 +197,45 @@ void sixteen_bits(Part& part, const Request& r) {
          is_f32_on_hosts);
 }
 
-void precision(Part& part, const Request& r) {
+void precision(PassList& list, const Request& r) {
   const BuildConfig& config = r.config;
-  part.add(!r.found.ranges.empty(), "place_qdq", [&]() -> Pass {
+  list.add(!r.found.ranges.empty(), "place_qdq", [&]() -> Pass {
     return {.name = "place_qdq", .run = [ranges = r.found.ranges, placing = placing_for(r.info, config)](ir::Graph& graph) {
               return quant::place_qdq(graph, ranges, placing);
             }};
   });
-  part.add(r.found.rows && placing_for(r.info, config).float8, {"quantize_rows_to_float8"});
-  quantized(part, r);
-  sixteen_bits(part, r);
-  part.add(gives_layer_types(config), "round_outputs", [&] { return pass_round_outputs(config.layer_types); });
-  part.add(true, "permit_rounding",   // types are settled: what is left in f32 may round its operands
+  list.add(r.found.rows && placing_for(r.info, config).float8, {"quantize_rows_to_float8"});
+  quantized(list, r);
+  sixteen_bits(list, r);
+  list.add(gives_layer_types(config), "round_outputs", [&] { return pass_round_outputs(config.layer_types); });
+  list.add(true, "permit_rounding",   // types are settled: what is left in f32 may round its operands
            [&] { return pass_permit_rounding(config, r.device); });
 }
 
-void fuse(Part& part, const Request& r) {
-  part.add(r.launches, {"lower_conv_transpose"});
-  part.add(r.launches && r.own_kernels, {"read_wide_images", "fuse_conv_max_pool", "fuse_group_norm_nhwc"});   // no library computes them
-  part.add(!r.launches && r.host && r.own_kernels, {"fuse_group_norm_nhwc_on_hosts"});
-  part.add(true, fuse_all());
-  part.add(r.launches, fuse_for_launches());
-  part.add(r.device.blocks, fuse_for_blocks());
-  part.add(r.device.blocks && r.config.threads != 1, {"fuse_recurrent_stack"});   // for workers side by side
+void fuse(PassList& list, const Request& r) {
+  list.add(r.launches, {"lower_conv_transpose"});
+  list.add(r.launches && r.own_kernels, {"read_wide_images", "fuse_conv_max_pool", "fuse_group_norm_nhwc"});   // no library computes them
+  list.add(!r.launches && r.host && r.own_kernels, {"fuse_group_norm_nhwc_on_hosts"});
+  list.add(true, fuse_all());
+  list.add(r.launches, fuse_for_launches());
+  list.add(r.device.blocks, fuse_for_blocks());
+  list.add(r.device.blocks && r.config.threads != 1, {"fuse_recurrent_stack"});   // for workers side by side
 }
 
-void other_form(Part& part, const Request& r) {
-  part.add(r.device.half_values && (r.config.fp16 || r.config.bf16 || !r.found.types.empty()), other_form_for_fp16());
+void other_form(PassList& list, const Request& r) {
+  list.add(r.device.half_values && (r.config.fp16 || r.config.bf16 || !r.found.types.empty()), other_form_for_fp16());
 }
 
 }  // namespace
 
 Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& config, const Found& found) {
   const Request request{info, config, found};
-  Part part(config.fast_exp || !request.host);   // fused attention on the host has an exponential of its own
+  PassList list(config.fast_exp || !request.host);   // fused attention on the host has an exponential of its own
   Pipeline p;
-  rewrite(part, request), p.rewrite = part.take();
-  precision(part, request), p.precision = part.take();
-  fuse(part, request), p.fuse = part.take();
-  other_form(part, request), p.other_form = part.take();
+  rewrite(list, request), p.rewrite = list.take();
+  precision(list, request), p.precision = list.take();
+  fuse(list, request), p.fuse = list.take();
+  other_form(list, request), p.other_form = list.take();
   return p;
 }
 
@@ -245,8 +245,8 @@ std::set<std::string> pass_names() {
   const Found found;
   const Request request{device, config, found};
   std::set<std::string> names;
-  Part part(names);
-  for (const auto list : {&rewrite, &precision, &fuse, &other_form}) list(part, request);
+  PassList list(names);
+  for (const auto stage : {&rewrite, &precision, &fuse, &other_form}) stage(list, request);
   return names;
 }
 

@@ -187,7 +187,7 @@ TEST(Verify, BodiesTakeTheTypesOfTheirOperands) {
     };
   };
   expect_refused("tactic 'sample' computes Region", with_body({DType::f32, DType::f32}));   // nothing is wrong with the body
-  expect_refused("the body behind it takes f64, it gives f32", with_body({DType::f64, DType::f32}));
+  expect_refused("its epilogue takes f64, it gives f32", with_body({DType::f64, DType::f32}));
   expect_refused("operand 1 is f32, its epilogue takes f64", with_body({DType::f32, DType::f64}));
   expect_refused("its body has 1 inputs, 2 are given", with_body({DType::f32}));
   expect_refused("a host step with an epilogue",

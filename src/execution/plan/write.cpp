@@ -13,7 +13,7 @@ namespace {
 using Bytes = std::span<const std::byte>;
 Bytes bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
-struct Piece {
+struct NewSection {
   SectionId id;
   std::uint32_t flags;
   std::size_t alignment;
@@ -23,26 +23,26 @@ struct Piece {
 std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) { return (offset + alignment - 1) / alignment * alignment; }
 
 // Header and table, with the offsets that the sections get.
-std::string head(const std::vector<Piece>& pieces, std::vector<std::uint64_t>& offsets) {
-  std::uint64_t end = kHeaderBytes + kTableEntryBytes * pieces.size();
+std::string head(const std::vector<NewSection>& sections, std::vector<std::uint64_t>& offsets) {
+  std::uint64_t end = kHeaderBytes + kTableEntryBytes * sections.size();
   Writer table;
-  for (const Piece& piece : pieces) {
-    offsets.push_back(end = aligned(end, piece.alignment));
-    std::uint32_t id = static_cast<std::uint32_t>(piece.id), flags = piece.flags;
-    std::uint64_t size = piece.bytes.size(), checksum = hash64(piece.bytes);
+  for (const NewSection& section : sections) {
+    offsets.push_back(end = aligned(end, section.alignment));
+    std::uint32_t id = static_cast<std::uint32_t>(section.id), flags = section.flags;
+    std::uint64_t size = section.bytes.size(), checksum = hash64(section.bytes);
     table(id, flags, end, size, checksum);
     end += size;
   }
   Writer header;
   header.raw(kMagic.data(), kMagic.size());
-  std::uint32_t version = kFormatVersion, count = static_cast<std::uint32_t>(pieces.size());
+  std::uint32_t version = kFormatVersion, count = static_cast<std::uint32_t>(sections.size());
   header(version, count, end);
   std::uint64_t checksum = hash64(header.bytes + table.bytes);
   header(checksum);
   return header.bytes + table.bytes;
 }
 
-// The weights in one piece, as they are after refits.
+// The weights in one block, as they are after refits.
 std::string refitted_weights(const Plan& plan) {
   std::string bytes(reinterpret_cast<const char*>(plan.weights), static_cast<std::size_t>(plan.weights_bytes));
   for (std::size_t i = 0; i < plan.constants.size(); ++i)
@@ -58,38 +58,38 @@ void write(const Plan& plan, const std::function<void(Bytes)>& put) {
   check(plan.weights_bytes == 0 || plan.weights != nullptr, "a plan with weights has no bytes for them");
   const std::string refitted = plan.replaced.empty() ? "" : refitted_weights(plan);
   const Bytes weights = plan.replaced.empty() ? Bytes{plan.weights, static_cast<std::size_t>(plan.weights_bytes)} : bytes_of(refitted);
-  std::vector<Piece> pieces{{SectionId::metadata, 0, kSectionAlignment, bytes_of(metadata)},
+  std::vector<NewSection> sections{{SectionId::metadata, 0, kSectionAlignment, bytes_of(metadata)},
                             {SectionId::weights, 0, kWeightsAlignment, weights}};
-  if (!plan.portable.empty()) pieces.push_back({SectionId::portable, kOptional, kSectionAlignment, bytes_of(plan.portable)});
+  if (!plan.portable.empty()) sections.push_back({SectionId::portable, kOptional, kSectionAlignment, bytes_of(plan.portable)});
   const std::string code = backends::write_code(plan.code);
-  if (!code.empty()) pieces.push_back({SectionId::code, kOptional, kSectionAlignment, bytes_of(code)});
+  if (!code.empty()) sections.push_back({SectionId::code, kOptional, kSectionAlignment, bytes_of(code)});
   Writer labels;
   std::vector<std::pair<std::string, std::string>> list(plan.labels.begin(), plan.labels.end());
   labels(list);
-  if (!list.empty()) pieces.push_back({SectionId::labels, kOptional, kSectionAlignment, bytes_of(labels.bytes)});
-  if (!plan.builder.empty()) pieces.push_back({SectionId::builder, kOptional, kSectionAlignment, bytes_of(plan.builder)});
+  if (!list.empty()) sections.push_back({SectionId::labels, kOptional, kSectionAlignment, bytes_of(labels.bytes)});
+  if (!plan.builder.empty()) sections.push_back({SectionId::builder, kOptional, kSectionAlignment, bytes_of(plan.builder)});
   Writer built;
   fields(built, const_cast<Built&>(plan.built));   // as write_metadata()
-  pieces.push_back({SectionId::built, kOptional, kSectionAlignment, bytes_of(built.bytes)});
-  if (!plan.names.empty()) pieces.push_back({SectionId::names, kOptional, kSectionAlignment, bytes_of(plan.names)});
+  sections.push_back({SectionId::built, kOptional, kSectionAlignment, bytes_of(built.bytes)});
+  if (!plan.names.empty()) sections.push_back({SectionId::names, kOptional, kSectionAlignment, bytes_of(plan.names)});
   const RefitBytes refit = write_refit(plan.refit);
   if (!plan.refit.weights.empty()) {
-    pieces.push_back({SectionId::refit, kOptional, kSectionAlignment, bytes_of(refit.table)});
-    pieces.push_back({SectionId::refit_tensors, kOptional, kSectionAlignment, bytes_of(refit.tensors)});
+    sections.push_back({SectionId::refit, kOptional, kSectionAlignment, bytes_of(refit.table)});
+    sections.push_back({SectionId::refit_tensors, kOptional, kSectionAlignment, bytes_of(refit.tensors)});
   }
   if (!plan.kept.text.empty()) {
-    pieces.push_back({SectionId::kept_model, kOptional, kSectionAlignment, bytes_of(plan.kept.text)});
-    pieces.push_back({SectionId::kept_weights, kOptional, kSectionAlignment, plan.kept.weights});
+    sections.push_back({SectionId::kept_model, kOptional, kSectionAlignment, bytes_of(plan.kept.text)});
+    sections.push_back({SectionId::kept_weights, kOptional, kSectionAlignment, plan.kept.weights});
   }
   std::vector<std::uint64_t> offsets;
-  const std::string top = head(pieces, offsets);
+  const std::string top = head(sections, offsets);
   put(bytes_of(top));
   std::uint64_t at = top.size();
   static constexpr std::byte kZeros[kWeightsAlignment]{};
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
+  for (std::size_t i = 0; i < sections.size(); ++i) {
     put({kZeros, offsets[i] - at});
-    put(pieces[i].bytes);
-    at = offsets[i] + pieces[i].bytes.size();
+    put(sections[i].bytes);
+    at = offsets[i] + sections[i].bytes.size();
   }
 }
 

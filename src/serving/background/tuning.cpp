@@ -13,7 +13,7 @@ using namespace background;
 void ModelEngines::Impl::put(Place& place, Engine engine, const Ranges& ranges, bool tuned) {
   const Engine before = place.slot->get();
   const Lock lock(worker.mutex());
-  if (!tuned && place.tuned) return;  // the better one was quicker
+  if (!tuned && place.tuned) return;  // the better one was faster
   place.slot->replace(std::move(engine));
   place.number = ++numbers, place.tuned = tuned, place.served = ranges;
   if (tuned) place.requested = ranges;

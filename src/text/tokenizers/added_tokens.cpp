@@ -81,7 +81,7 @@ AddedTokens::Match AddedTokens::longest(Word text, const Trie& trie) const {
   return found;
 }
 
-void AddedTokens::find(Word text, bool normalized, std::vector<Part>& parts) const {
+void AddedTokens::find(Word text, bool normalized, std::vector<TextSpan>& parts) const {
   const Trie& trie = normalized ? normalized_ : given_;
   const std::bitset<256>& starts = normalized ? normalized_starts_ : given_starts_;
   std::size_t open = 0;   // what stands before is in `parts`

@@ -19,8 +19,8 @@ struct AddedToken {
   bool special = false, single_word = false, strips_left = false, strips_right = false, normalized = false;
 };
 
-// A piece of a text: a token of these, or what stands between two.
-struct Part {
+// A span of a text: an added token, or the text between two.
+struct TextSpan {
   Word text;
   std::int32_t id = -1;   // -1: no token
 };
@@ -35,7 +35,7 @@ class AddedTokens {
   bool is_special(const std::string& content) const { return special_.count(content) != 0; }
   const std::string* shown(std::int32_t id) const;   // what decoding gives, where that is normalized text; null: its content
   // The leftmost, longest ones: of text as it was given, or as it is normalized.
-  void find(Word text, bool normalized, std::vector<Part>& parts) const;
+  void find(Word text, bool normalized, std::vector<TextSpan>& parts) const;
 
  private:
   void number(const std::vector<Json>& list, const Normalizer* normalizer, const Vocabulary& vocabulary);

@@ -24,7 +24,7 @@ namespace {
 struct Scratch {
   Chars given, piece;
   Made made;
-  std::vector<Part> parts, inner;
+  std::vector<TextSpan> parts, inner;
   std::vector<Word> words;
   std::vector<Token> first, second;
 };
@@ -96,7 +96,7 @@ struct Tokenizer::Impl {
     out.clear(), s.given.clear(), s.parts.clear(), s.made.clear();
     decode_utf8(text, s.given);
     added.find(s.given, false, s.parts);
-    for (const Part& part : s.parts) {
+    for (const TextSpan& part : s.parts) {
       if (part.id >= 0) {
         put(part, out);
         continue;
@@ -109,10 +109,10 @@ struct Tokenizer::Impl {
       }
       s.inner.clear();
       added.find(text, true, s.inner);
-      for (const Part& inner : s.inner) tokenize_part(inner, s, out);
+      for (const TextSpan& inner : s.inner) tokenize_part(inner, s, out);
     }
   }
-  void tokenize_part(const Part& part, Scratch& s, std::vector<Token>& out) const {
+  void tokenize_part(const TextSpan& part, Scratch& s, std::vector<Token>& out) const {
     if (part.id >= 0) return put(part, out);
     s.words.clear();
     s.made.allow(part.text.size());
@@ -120,7 +120,7 @@ struct Tokenizer::Impl {
     else s.words.push_back(part.text);
     for (const Word word : s.words) model->tokenize(word, out);
   }
-  void put(const Part& part, std::vector<Token>& out) const {
+  void put(const TextSpan& part, std::vector<Token>& out) const {
     out.push_back({part.id, part.text.front().begin, part.text.back().end});
     if (!trimmer.does_nothing()) Trimmer::count_spaces(part.text, out.back());
   }

@@ -35,7 +35,7 @@ def next_wider(precision: str, device: str) -> str:
 
 
 def build_options(precision: str, device: str, calibration: dict[str, Any] | None) -> dict[str, Any]:
-    """Keywords of tenfold.build. int8: the quickest plan within the budget, whose other products have the next wider type."""
+    """Keywords of tenfold.build. int8: the fastest plan within the budget, whose other products have the next wider type."""
     if precision != 'int8':
         return {'fp16': precision == 'fp16', 'bf16': precision == 'bf16'}
     wide = next_wider('int8', device)

@@ -18,7 +18,7 @@ using Allocation = std::vector<int>;        // the state of each layer
 Allocation allocate(const AllocationProblem& problem, double lambda);
 double milliseconds_of(const AllocationProblem& problem, const Allocation& states);
 double error_of(const AllocationProblem& problem, const Allocation& states);   // the root of summed squares
-// Those that some lambda leads to, from the quickest to the one of least error. Each is slower and has less error than the one before.
+// Those that some lambda leads to, from the fastest to the one of least error. Each is slower and has less error than the one before.
 std::vector<Allocation> frontier(const AllocationProblem& problem);
 
 }  // namespace tenfold::builder

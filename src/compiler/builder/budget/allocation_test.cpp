@@ -9,7 +9,7 @@
 namespace tenfold::builder {
 namespace {
 
-// A chain with a skip, of three types: the narrower the quicker, mostly, and the less exact.
+// A chain with a skip, of three types: the narrower the faster, mostly, and the less exact.
 AllocationProblem random_problem(std::uint64_t seed, std::size_t layers) {
   std::mt19937_64 random(seed);
   const auto uniform = [&](double low, double high) { return low + (high - low) * static_cast<double>(random() % 10007) / 10007; };

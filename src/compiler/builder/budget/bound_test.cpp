@@ -81,7 +81,7 @@ TEST(BudgetBound, NoFinishedPlanIsOverItAndErrorsAreTrue) {
     const Engine engine = builder::build_graph(graph, config, "", &report);
     ASSERT_TRUE(report.budget->met) << seed;
     EXPECT_LE(error_of(engine, graph, config), config.budget->max_error * (1 + 1e-3) + 1e-6) << seed << " " << config.budget->metric;
-    BuildConfig narrow = config;  // "everything permitted", which is rarely the quickest of so small networks
+    BuildConfig narrow = config;  // "everything permitted", which is rarely the fastest of so small networks
     narrow.budget.reset();
     const double reported = report.budget->plans[0].error, error = error_of(builder::build_graph(graph, narrow), graph, config);
     EXPECT_NEAR(reported, error, 1e-5 + 1e-3 * error) << seed << " " << config.budget->metric;

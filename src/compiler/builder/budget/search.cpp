@@ -1,5 +1,5 @@
 // The search. Plans of one type for all come first: they are candidates, and tell what each layer takes in each type. Then mixed ones, in
-// the order of their predicted time: a bisection finds the quickest whose measured error is within the budget, and at last single layers
+// the order of their predicted time: a bisection finds the fastest whose measured error is within the budget, and at last single layers
 // become narrower again (Shoham and Gersho 1988; HAWQ-V3, Yao et al. 2021). Predictions order the candidates. What decides, and what is
 // told, was measured on finished plans.
 #include "builder/budget/search.h"
@@ -106,9 +106,9 @@ class Search {
     }
     problem_ = problem_of(all_, backends::traits_of(trials_.device).launches);
     const std::vector<Allocation> line = frontier(problem_);
-    const std::size_t quickest = first_within(line);
-    if (quickest > 0 && quickest < line.size()) first_within(between(line[quickest - 1], line[quickest]));
-    if (quickest < line.size()) exchange(states_of(types_in(trials_.best->computed)));
+    const std::size_t fastest = first_within(line);
+    if (fastest > 0 && fastest < line.size()) first_within(between(line[fastest - 1], line[fastest]));
+    if (fastest < line.size()) exchange(states_of(types_in(trials_.best->computed)));
   }
   std::vector<DType> types_in(const Computed& computed) const {
     std::vector<DType> types;
@@ -145,7 +145,7 @@ class Search {
     return builder::first_within(
         line.size(), guess, [&](std::size_t i) { return consider_mix(line[i]); }, [&] { return trials_.has_time(); });
   }
-  // From the quicker of two neighbors on the frontier to the slower: those layers change first that lose least time for their error. What
+  // From the faster of two neighbors on the frontier to the slower: those layers change first that lose least time for their error. What
   // lies between is no best allocation for any lambda, but may fit the budget better.
   std::vector<Allocation> between(const Allocation& quick, const Allocation& slow) const {
     std::vector<std::pair<double, std::size_t>> moves;
@@ -163,7 +163,7 @@ class Search {
     return path;
   }
   // Single layers in another type: first those that win most time for their error, then those that win nothing by a prediction that may
-  // be wrong. What is within the budget and quicker, measured, is where the next one starts.
+  // be wrong. What is within the budget and faster, measured, is where the next one starts.
   void exchange(Allocation states) {
     struct Move { std::size_t layer; int state; double won, rate; };
     std::vector<Move> moves;

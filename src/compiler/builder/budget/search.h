@@ -1,4 +1,4 @@
-// The quickest plan whose outputs stay within BuildConfig::budget.
+// The fastest plan whose outputs stay within BuildConfig::budget.
 #pragma once
 
 #include <functional>

@@ -85,7 +85,7 @@ TEST(BudgetSearch, KeepsTheLayersWideThatCostMost) {
   BuildConfig again;
   again.optimization_level = 0;
   EXPECT_NE(retune(engine, again).inspection().build_options.find("; within the error budget: "), std::string::npos);
-  for (const BudgetPlan& p : reported.plans) {   // none that is within the budget is quicker, but for what a busy machine makes of times
+  for (const BudgetPlan& p : reported.plans) {   // none that is within the budget is faster, but for what a busy machine makes of times
     EXPECT_GT(p.milliseconds, 0) << p.name;
     EXPECT_TRUE(!p.within || p.milliseconds > taken->milliseconds / 2) << p.name;
   }

@@ -153,7 +153,7 @@ std::map<DType, double> Trials::work_of(const Computed& computed) const {
   return work;
 }
 
-// The quicker of two that are within the budget stays.
+// The faster of two that are within the budget stays.
 bool Trials::take(Made& made, bool anyway) {
   const bool within = made.plan.within, first = !best;
   double& own = made.plan.milliseconds;

@@ -1,4 +1,4 @@
-// Plans of a search within an error budget: each is made, measured, and told; the quickest that is within stays.
+// Plans of a search within an error budget: each is made, measured, and told; the fastest that is within stays.
 #pragma once
 
 #include <chrono>

@@ -212,7 +212,7 @@ TEST(Calibrate, RowsAreQuantizedAsTheyRun) {
   const auto reported = [&](std::string_view text) {
     return std::any_of(report.notes.begin(), report.notes.end(), [&](const Note& n) { return n.text.find(text) != std::string::npos; });
   };
-  EXPECT_TRUE(reported("quantize each row as they run"));
+  EXPECT_TRUE(reported("quantize each row at run time"));
   config.calibration->sample = [](int index) -> std::optional<InputSet> {
     if (index >= 8) return {};
     return InputSet{{"x", scaled(ops::random_tensor(DType::f32, {4, 64}, static_cast<std::uint64_t>(index) + 1), index == 1 ? 1e4f : 1)}};

@@ -67,11 +67,11 @@ std::vector<std::string> unused_precisions(const ir::Graph& graph, const BuildCo
     unused.emplace_back("bf16 was allowed beside fp16, which goes before it: it has three more bits of fraction");
   const bool by_rows = config.calibration && config.calibration->method == quant::kDynamic;
   if (by_rows && !layers.count(DType::i8) && !layers.count(DType::f8e4m3fn))
-    unused.emplace_back("int8 was allowed without ranges, and no layer computes in it: that is for matrix products with constant weights "
-                        "of 32 rows and more, on a GPU of a multiple of 16");
+    unused.emplace_back("int8 was allowed without ranges, and no layer computes in it: it is for GEMMs with constant weights and "
+                        "K >= 32, on a GPU a multiple of 16");
   else if (config.calibration && !by_rows && !layers.count(DType::i8) && !layers.count(DType::f8e4m3fn))
-    unused.emplace_back("8 bits were allowed with a calibration, and no layer computes in them: no product has constant weights, or none "
-                        "that this device multiplies in 8 bits has a range");
+    unused.emplace_back("int8 or fp8 was allowed with a calibration, and no layer computes in it: no GEMM or convolution with constant "
+                        "weights that this device supports in 8 bits has a range");
   return unused;
 }
 

@@ -1,8 +1,8 @@
-// defer_norms: the norm of a product's rows is left to those who read it. The product tells each row's deviation along with the sum
-// that it writes (GemmRowStats); a product behind it multiplies the sum itself by weights that hold the norm's scale, and no mean along
-// columns, so that a row's mean has no part in the result: only the deviation is left to divide by. Whoever adds the norm's result
-// computes it as it reads the sum; for all others a Region does. For GPUs and many rows, where a norm costs as much as its row's way to
-// memory and back; the builder keeps it where the whole graph takes less time so.
+// defer_norms: the norm of a GEMM's rows is applied by its readers. The GEMM also computes each row's deviation along with the sum
+// that it writes (GemmRowStats). A following GEMM multiplies that sum by weights that contain the norm's scale and have zero mean
+// along their columns, so that a row's mean cancels and only the division by the deviation is left. A residual that adds the norm's
+// result computes it as it reads the sum; a Region does for all other readers. For GPUs and many rows, where a separate norm costs a
+// write and a read of each row; the builder keeps this form if the whole graph is faster.
 //
 // before: (x f32[1100,8], w f32[8,16]!, r f32[1100,16], g f32[16]!, h f32[16]!, u f32[16,6]!, v f32[6,16]!, k f32[16]!, l f32[16]!)
 //   n = GemmLayerNorm(x, w, g, h, _, r)

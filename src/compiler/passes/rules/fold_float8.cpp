@@ -1,5 +1,5 @@
-// fold_float8: a product of a dequantized activation of e4m3 with dequantized constant weights of e4m3 becomes one of these, with the
-// scales behind it.
+// fold_float8: a GEMM or convolution of a dequantized e4m3 activation with dequantized constant e4m3 weights becomes one in e4m3,
+// followed by the scales.
 //
 // before: (x f8e4m3fn[2,16], xs f32[]!, ws f32[]!)
 //   w = constant f8e4m3fn[16,8]

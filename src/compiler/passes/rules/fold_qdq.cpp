@@ -1,5 +1,5 @@
-// fold_qdq: a product or convolution of a dequantized activation with dequantized constant weights becomes one of integers; scales
-// and bias follow it as ordinary pointwise operators, which fusion makes its epilogue. Signs and zero points may be any.
+// fold_qdq: a GEMM or convolution of a dequantized activation with dequantized constant weights becomes an integer one; scales and
+// bias follow it as ordinary pointwise operators, which fusion makes its epilogue. Signs and zero points may be any.
 //
 // before: (x u8[2,3], xs f32[]!, xz u8[]!, ws f32[]!)
 //   w = constant i8[3,4]

@@ -1,5 +1,5 @@
-// fold_qdq_for_gpu: as fold_qdq, where tensor cores take the product: they read 16 elements at once and know no zero points of weights. A
-// first layer's few channels are better off as floats.
+// fold_qdq_for_gpu: as fold_qdq, for layers that tensor cores can compute: they read 16 elements at once and support no zero points
+// of weights. A first layer with few channels stays in floats.
 //
 // before: (x u8[2,16], xs f32[]!, xz u8[]!, ws f32[]!)
 //   w = constant i8[16,8]

@@ -1,5 +1,5 @@
-// fold_recurrent_int8: LSTM, GRU or RNN with dequantized constant weights of i8 keeps them in 8 bits: a step of one sample is bound by
-// reading them. What multiplies them is not rounded to 8 bits. For CPUs; lower_qdq makes floats of all others, small ones too.
+// fold_recurrent_int8: LSTM, GRU or RNN with dequantized constant i8 weights keeps them in int8, because reading them bounds a step
+// of one sample. The data are not quantized. For CPUs; lower_qdq dequantizes all other weights, small ones too.
 //
 // before: (x f32[6,1,100], ws f32[400]!, vs f32[400]!)
 //   w = constant i8[1,400,100]

@@ -1,9 +1,8 @@
-// fuse_attention: softmax(q k^T * scale + mask) v, as torch 1.x to 2.x exporters write it, becomes one FusedAttention.
-//
-// The scale may stand on q, on k, on both, or on the scores (as Mul or Div), before or behind the transposes; masks may be added or
-// put in place by Where, in either order, and several may follow each other. A row from which minus infinity hides every key is NaN
-// (nan_rows=1), or zeros where torch's guard Where(IsNaN(p), 0, p) follows. Heads in three dims get a batch of one. Keys and values that
-// are repeated for several query heads (GQA) are not.
+// fuse_attention: softmax(q k^T * scale + mask) v, as torch 1.x to 2.x exporters write it, becomes one FusedAttention. The scale may
+// be on q, on k, on both, or on the scores (as Mul or Div), before or after the transposes; masks may be added or inserted by Where,
+// in either order, and several may follow each other. A row whose keys are all hidden by minus infinity is NaN (nan_rows=1), or zeros
+// where torch's guard Where(IsNaN(p), 0, p) follows. Heads in three dims get a batch of one. Keys and values that are repeated for
+// several query heads (GQA) are not materialized.
 //
 // before: (q f32[1,2,8,4], k f32[1,2,8,4], v f32[1,2,8,4], m f32[1,1,8,8])
 //   s = f32[]{0.5}

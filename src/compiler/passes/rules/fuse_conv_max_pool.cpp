@@ -1,5 +1,5 @@
-// fuse_conv_max_pool: a first convolution whose results are pooled two by two writes only the largest of them. ReLU goes behind the pool,
-// which it may: it keeps the order of numbers. For GPUs, where the pool is a step of its own.
+// fuse_conv_max_pool: a first convolution followed by 2x2 max pooling writes only the pooled results. ReLU moves after the pool,
+// which is correct because it is monotonic. For GPUs, where the pool would be a separate step.
 //
 // before: (x f16[2,3,8,6], w f16[8,3,3,3]!, b f16[8]!)
 //   c = Conv(x, w, b) pads=[1,1,1,1]

@@ -1,5 +1,5 @@
-// fuse_epilogue: what follows a product or convolution element by element (bias, activation, residual, clip, requantization)
-// becomes its epilogue. The tuner may cut it off again.
+// fuse_epilogue: pointwise operators after a GEMM or convolution (bias, activation, residual, clip, requantization) become its
+// epilogue. The tuner may undo it.
 //
 // before: (x f32[8,512], w f32[512,64]!, b f32[64]!)
 //   t = MatMul(x, w)

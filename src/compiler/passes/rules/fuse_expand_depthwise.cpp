@@ -1,5 +1,5 @@
-// fuse_expand_depthwise: a 1x1 convolution that only a depthwise one reads, both as one node: lines of the first's result are read
-// while they are in cache. For CPUs; the tuner takes it apart where that is faster (tune/choice/unfuse.h).
+// fuse_expand_depthwise: a 1x1 convolution whose only reader is a depthwise convolution becomes one node with it: lines of the first
+// result are read while they are in cache. For CPUs; the tuner undoes it where that is faster (tune/choice/unfuse.h).
 //
 // before: (x f32[1,4,6,6], w f32[8,4,1,1]!, b f32[8,1,1]!, f f32[8,1,3,3]!, c f32[8,1,1]!)
 //   e = Conv(x, w, b) dilations=[1,1] kernel_shape=[1,1] pads=[0,0,0,0] strides=[1,1] anchor_inputs=2 body={(f32,f32) %2=constant.f32(0)

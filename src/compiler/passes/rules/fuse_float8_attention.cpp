@@ -1,6 +1,7 @@
-// fuse_float8_attention: an attention whose queries, keys, values and softmax the model quantizes to e4m3 becomes one AttentionFloat8. Its
-// softmax gets a scale of the kernel's own, finer than the model's. What quantizes an operand goes up past what only moves its elements, to
-// the product that makes it. Where another operand is wide, the attention is one of floats. For GPUs.
+// fuse_float8_attention: an attention whose queries, keys, values and softmax the model quantizes to e4m3 becomes one
+// AttentionFloat8. Its softmax gets a scale of the kernel's own, finer than the model's. The quantization of an operand moves up past
+// operators that only move elements, to the GEMM that makes it. If another operand is not quantized, the attention stays in floats.
+// For GPUs.
 //
 // before: (q f8e4m3fn[1,2,8,4], x f32[1,8,2,4], v f8e4m3fn[1,2,8,4], m f32[1,1,8,8])
 //   s = f32[]{0.5}

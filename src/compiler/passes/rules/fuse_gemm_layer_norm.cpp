@@ -1,5 +1,5 @@
-// fuse_gemm_layer_norm: a product with a constant matrix and the norm of its rows, with what is added between, as one node. For GPUs, where
-// neighboring blocks can hold a row between them; the tuner takes it apart where that is not faster (tune/choice/unfuse.h).
+// fuse_gemm_layer_norm: a GEMM with constant weights and the norm of its rows, with the additions between them, become one node. For
+// GPUs, where neighboring blocks can hold a row between them; the tuner undoes it where that is not faster (tune/choice/unfuse.h).
 //
 // before: (x f32[6,8], w f32[8,16]!, b f32[16]!, r f32[6,16], g f32[16]!, h f32[16]!)
 //   p = MatMul(x, w, b) anchor_inputs=2 body={(f32,f32) %2=add.f32(%0,%1) -> %2}

@@ -1,4 +1,4 @@
-// fuse_group_norm: torch writes GroupNorm as an InstanceNormalization of groups between two reshapes, with scale and bias behind (Wu
+// fuse_group_norm: torch writes GroupNorm as an InstanceNormalization of groups between two reshapes, followed by scale and bias (Wu
 // and He 2018).
 //
 // before: (x f32[2,6,4,4], w f32[6,1,1]!, b f32[6,1,1]!)

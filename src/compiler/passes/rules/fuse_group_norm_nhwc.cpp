@@ -1,5 +1,5 @@
-// fuse_group_norm_nhwc: beside convolutions, GroupNorms in 16 bits become GroupNormNhwc, whose kernel takes images as a GPU's
-// convolutions give them, channels innermost, and what follows element by element.
+// fuse_group_norm_nhwc: near convolutions, 16-bit GroupNorms become GroupNormNhwc, whose kernel works on the channels-last tensors of
+// a GPU's convolutions and includes the pointwise operators that follow.
 //
 // before: (x f16[2,8,6,6], k f16[16,8,3,3]!, w f16[16]!, b f16[16]!)
 //   c = Conv(x, k) kernel_shape=[3,3]

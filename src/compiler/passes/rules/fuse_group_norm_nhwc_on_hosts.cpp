@@ -1,5 +1,5 @@
-// fuse_group_norm_nhwc_on_hosts: what fuse_group_norm_nhwc does for GPUs, of f32: a CPU's convolutions, too, give
-// images with their channels innermost.
+// fuse_group_norm_nhwc_on_hosts: what fuse_group_norm_nhwc does for GPUs, in f32 for CPUs, whose convolutions write channels-last
+// tensors, too.
 //
 // before: (x f32[2,8,6,6], k f32[16,8,3,3]!, w f32[16]!, b f32[16]!)
 //   c = Conv(x, k) kernel_shape=[3,3]

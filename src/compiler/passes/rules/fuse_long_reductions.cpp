@@ -1,5 +1,6 @@
-// fuse_long_reductions: reductions over the last dims, softmax and norms among them, of any length and float type, join the pointwise nodes
-// around them in one Region. For GPUs, whose kernel holds a row in the registers of a block or a cluster, and shares longer ones.
+// fuse_long_reductions: reductions over the last dims, softmax and norms among them, of any length and float type, join the pointwise
+// nodes around them in one Region. For GPUs, whose kernel holds a row in the registers of a block or a cluster, or splits longer
+// ones.
 //
 // before: (x f16[4,3000])
 //   n = ReduceL2(x) axes=[-1]

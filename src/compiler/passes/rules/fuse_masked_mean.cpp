@@ -1,4 +1,4 @@
-// fuse_masked_mean: mean pooling of a sentence encoder as one node, with the normalization to length 1 that may follow. For GPUs, where
+// fuse_masked_mean: mean pooling of a sentence encoder becomes one node, with the L2 normalization that may follow. For GPUs, where
 // each of the small steps costs as much as all of them together.
 //
 // before: (x f32[2,5,8], k i64[2,5])

@@ -1,4 +1,4 @@
-// fuse_norm: LayerNorm and RMSNorm written out in pieces become one node (Ba et al. 2016; Zhang and Sennrich 2019).
+// fuse_norm: LayerNorm and RMSNorm written out as single operators become one node (Ba et al. 2016; Zhang and Sennrich 2019).
 //
 // before: (x f32[2,3,8], w f32[8]!, b f32[8]!)
 //   two = f32[]{2.0}

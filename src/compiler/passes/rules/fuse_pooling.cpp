@@ -1,5 +1,5 @@
-// fuse_pooling: a sum over tokens of vectors times a mask of one number a token, as in the mean pooling of sentence encoders, is a
-// product of the mask with the matrix of tokens: one pass over the tokens, and the masked ones are never stored.
+// fuse_pooling: a sum over tokens of vectors times a mask with one number a token, as in the mean pooling of sentence encoders,
+// becomes a GEMM of the mask with the matrix of tokens: one pass over the tokens, and the masked vectors are never stored.
 //
 // before: (x f32[2,5,8], m f32[2,5,1])
 //   p = Mul(x, m)

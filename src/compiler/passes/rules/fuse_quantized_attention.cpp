@@ -1,5 +1,6 @@
-// fuse_quantized_attention: what makes 8 bits of an attention's result (of one of e4m3 16 bits, too), once its heads lie beside each other
-// again, becomes its epilogue; then fewer bits are moved. For GPUs; the tuner cuts it off where no attention writes them.
+// fuse_quantized_attention: the quantization of an attention's result (for e4m3 also a cast to 16 bits), after its heads are
+// concatenated again, becomes its epilogue, so that fewer bytes are moved. For GPUs; the tuner undoes it where no attention kernel
+// supports it.
 //
 // before: (q f16[2,3,5,8], k f16[2,3,7,8], v f16[2,3,7,8])
 //   s = i64[3]{2,5,24}

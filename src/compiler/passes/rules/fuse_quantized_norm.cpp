@@ -1,4 +1,5 @@
-// fuse_quantized_norm: a norm whose result is also read in 8 bits gives both: one step less, and the row is still in registers. For GPUs.
+// fuse_quantized_norm: a norm whose result is also read in int8 writes both: one step less, while the row is still in registers. For
+// GPUs.
 //
 // before: (x f32[6,8], r f32[6,8], g f32[8]!, h f32[8]!)
 //   y = SkipLayerNorm(g, h, x, _, r)

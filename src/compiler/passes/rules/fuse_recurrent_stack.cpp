@@ -1,5 +1,5 @@
-// fuse_recurrent_stack: LSTM, GRU or RNN layers, each of which alone reads the one before it, as one node: two cores take two layers at
-// once, some steps apart. For CPUs; the tuner takes it apart where that is faster (tune/choice/unfuse.h).
+// fuse_recurrent_stack: LSTM, GRU or RNN layers, each the only reader of the one before it, become one node: two cores compute two
+// layers at once, some steps apart. For CPUs; the tuner undoes it where that is faster (tune/choice/unfuse.h).
 //
 // before: (x f32[6,1,4], w f32[1,12,4]!, r f32[1,12,3]!, v f32[1,8,3]!, s f32[1,8,2]!, b f32[1,16]!)
 //   k = i64[1]{1}

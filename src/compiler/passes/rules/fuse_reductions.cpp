@@ -1,5 +1,5 @@
-// fuse_reductions: reductions over the last dims join the pointwise nodes around them in one Region, which reads its rows while they are
-// in cache: L2 normalization, centring, pieces of a softmax or a norm that no rule knows. For CPUs.
+// fuse_reductions: reductions over the last dims join the pointwise nodes around them in one Region, which reads its rows while they
+// are in cache: L2 normalization, centering, parts of a softmax or a norm that no rule recognizes. For CPUs.
 //
 // before: (x f32[4,8])
 //   n = ReduceL2(x) axes=[-1]

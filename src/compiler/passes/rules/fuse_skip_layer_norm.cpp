@@ -1,6 +1,5 @@
-// fuse_skip_layer_norm: a sum and the LayerNormalization that alone reads it as one node: rows of tables in an
-// embedding, a residual behind a product. For GPUs, where a product without residual and a norm that adds it are faster
-// than the other way round.
+// fuse_skip_layer_norm: an addition and the LayerNormalization that is its only reader become one node: embeddings, or a residual
+// after a GEMM. For GPUs, where a GEMM without residual and a norm that adds it are faster than the other way round.
 //
 // before: (i i64[2,3], t f32[10,8]!, p f32[3,8]!, g f32[8]!, b f32[8]!)
 //   e = Gather(t, i)

@@ -1,6 +1,6 @@
-// fuse_softmax: exponentials over their sum become Softmax, whether or not the largest value is taken off before.
+// fuse_softmax: exponentials divided by their sum become Softmax, whether or not the maximum is subtracted before.
 //
-// Without taking it off, exp overflows above 88 and Softmax does not: results that were NaN become numbers.
+// Without this subtraction, exp overflows above 88 and Softmax does not: results that were NaN become numbers.
 //
 // before: (x f32[2,3,8])
 //   m = ReduceMax(x) axes=[-1]

@@ -1,5 +1,5 @@
-// join_bf16_regions: products of bf16 on CPUs end in f32 sums that have to be rounded anyhow, so what a region on bf16 makes of them (a
-// GELU) is computed there, from sums that were not rounded yet. The tuner may cut it off again.
+// join_bf16_regions: bf16 GEMMs on CPUs end in f32 sums that have to be rounded. A Region that follows in bf16 (a GELU) is computed
+// in the epilogue, from sums that are not rounded yet. The tuner may undo it.
 //
 // before: (x bf16[8,512], w bf16[512,64]!)
 //   t = MatMul(x, w)

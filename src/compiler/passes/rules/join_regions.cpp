@@ -1,5 +1,5 @@
-// join_regions: on devices that compute any epilogue in registers, a whole region joins the product before it: one step less. The tuner
-// may cut it off again.
+// join_regions: on devices that compute any epilogue in registers, a whole Region joins the GEMM before it: one step less. The tuner
+// may undo it.
 //
 // before: (x f32[8,512], w f32[512,64]!)
 //   t = MatMul(x, w)

@@ -1,4 +1,4 @@
-// lift_reshape: a Reshape behind a product moves in front of it, so that the product meets the residual that is added to it there.
+// lift_reshape: a Reshape after a GEMM moves before it, so that the GEMM meets the residual that is added to it there.
 //
 // before: (x f32[6,8], w f32[8,4]!, r f32[1,6,4])
 //   to = i64[3]{1,6,4}

@@ -1,5 +1,5 @@
-// lift_slice: a Slice along what a Reshape split off from a dim, and a Transpose moved to its place, is a Slice of that dim. So the packed
-// queries, keys and values of a product become views of it, where they were turned as a whole.
+// lift_slice: a Slice along a dim that a Reshape split off from another one, with a Transpose that moves it, becomes a Slice of the
+// original dim. So the packed queries, keys and values of a GEMM become views of it, instead of being transposed as a whole.
 //
 // before: (x f32[5,2,24])
 //   s = i64[4]{5,2,3,8}

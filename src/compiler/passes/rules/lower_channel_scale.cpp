@@ -1,5 +1,5 @@
-// lower_channel_scale: a 1x1 convolution whose every channel has one filter of its own is a factor and a shift per channel, which
-// joins the pointwise region around it and moves memory as fast as that does.
+// lower_channel_scale: a 1x1 convolution in which every channel has one filter of its own becomes a scale and a shift per channel,
+// which join the pointwise Region around them and run at its memory speed.
 //
 // before: (x f32[2,3,4,5], w f32[3,1,1,1]!, b f32[3]!)
 //   y = Conv(x, w, b) group=3

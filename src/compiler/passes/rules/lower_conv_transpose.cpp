@@ -1,5 +1,6 @@
-// lower_conv_transpose: a transposed convolution whose windows neither overlap nor leave gaps (the step up of a U-Net) is a 1x1 convolution
-// to every element of a window, moved to its place. For GPUs, whose convolutions are fast; in two-byte types they have tactics of its own.
+// lower_conv_transpose: a transposed convolution whose windows neither overlap nor leave gaps (the upsampling of a U-Net) becomes a
+// 1x1 convolution to every element of a window, followed by a move to its place. For GPUs, whose convolutions are fast; in 16-bit
+// types it has tactics of its own.
 //
 // before: (x f32[2,3,4,5], w f32[3,6,2,2]!, b f32[6]!)
 //   y = ConvTranspose(x, w, b) strides=[2,2] numerics={round_to=tf32}

@@ -1,4 +1,5 @@
-// lower_dynamic_quantize: DynamicQuantizeLinear is two reductions and what regions compute. For GPUs, which have no kernel for it.
+// lower_dynamic_quantize: DynamicQuantizeLinear becomes two reductions and pointwise operators. For GPUs, which have no kernel for
+// it.
 //
 // before: (x f32[2,3])
 //   y, s, z = DynamicQuantizeLinear(x)

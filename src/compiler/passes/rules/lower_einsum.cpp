@@ -1,4 +1,4 @@
-// lower_einsum: an Einsum of two operands that is a product of matrices becomes transposes, reshapes and a MatMul.
+// lower_einsum: an Einsum of two operands that is a matrix product becomes transposes, reshapes and a MatMul.
 //
 // before: (q f32[2,5,3,4], k f32[2,6,3,4])
 //   y = Einsum(q, k) equation="bihd,bjhd->bhij"

@@ -1,5 +1,5 @@
-// lower_gather: a Gather of one constant index, or of some that follow each other, is a Slice, which becomes a view where a Gather
-// copies.
+// lower_gather: a Gather with one constant index, or with consecutive ones, becomes a Slice, which is a view where a Gather would
+// copy.
 //
 // before: (x f32[3,4,5])
 //   i = i64[]{-1}

@@ -1,4 +1,4 @@
-// lower_gemm: Gemm becomes MatMul with its bias as an Add, so that products have one form.
+// lower_gemm: Gemm becomes MatMul with its bias as an Add, so that other rules meet one form.
 //
 // before: (x f32[4,8], w f32[16,8]!, b f32[16]!)
 //   y = Gemm(x, w, b) transB=1

@@ -1,5 +1,5 @@
-// lower_group_norm: GroupNormalization and InstanceNormalization are rows of channels that a Region normalizes, with what follows element
-// by element. For GPUs, whose kernel for such Regions holds a row in registers or shares it between blocks.
+// lower_group_norm: GroupNormalization and InstanceNormalization become rows of channels that a Region normalizes, together with the
+// pointwise operators that follow. For GPUs, whose kernel for such Regions holds a row in registers or splits it between blocks.
 //
 // before: (x f32[2,6,4,5], w f32[6], b f32[6])
 //   n = GroupNormalization(x, w, b) num_groups=3 epsilon=0.5

@@ -1,5 +1,5 @@
-// lower_group_norm_nhwc: GroupNormNhwc as the GroupNormalization that it stands for, and what followed it as a Region:
-// the other form of such graphs, whose norms are rows of plain images (lower_group_norm).
+// lower_group_norm_nhwc: GroupNormNhwc becomes the GroupNormalization that it stands for again, and its epilogue a Region: the second
+// form of such graphs, whose norms are rows of NCHW tensors (lower_group_norm).
 //
 // before: (x f16[2,16,6,6], w f16[16], b f16[16])
 //   y = GroupNormNhwc(x, w, b) anchor_inputs=3 num_groups=4 body={(f16) %1=neg.f16(%0) -> %1}

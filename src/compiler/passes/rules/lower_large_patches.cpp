@@ -1,4 +1,4 @@
-// lower_large_patches: what lower_patches does, where windows have more places than a CPU's convolutions take.
+// lower_large_patches: what lower_patches does, for kernels with more taps than a CPU's convolutions support.
 //
 // before: (x f32[1,1,32,64], w f32[8,1,32,32]!)
 //   s = i64[3]{1,8,2}

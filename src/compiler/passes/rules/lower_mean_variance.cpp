@@ -1,4 +1,4 @@
-// lower_mean_variance: MeanVarianceNormalization is two means and what regions compute. For GPUs, which have no kernel for it.
+// lower_mean_variance: MeanVarianceNormalization becomes two means and pointwise operators. For GPUs, which have no kernel for it.
 //
 // before: (x f32[2,3,4])
 //   y = MeanVarianceNormalization(x) axes=[0,2]

@@ -1,5 +1,5 @@
-// lower_patches: a convolution whose windows tile the image, and whose channels are put last behind it, is a product of the windows'
-// elements (how vision transformers embed patches). For GPUs: one copy in front instead of copies on both sides.
+// lower_patches: a convolution whose windows tile the image, and whose channels are moved last after it, becomes a GEMM over the
+// windows' elements (patch embedding of vision transformers). For GPUs: one copy before it instead of copies on both sides.
 //
 // before: (x f32[2,3,4,6], w f32[8,3,2,3]!, b f32[8]!)
 //   s = i64[3]{2,8,4}

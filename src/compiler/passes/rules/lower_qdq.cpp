@@ -1,5 +1,5 @@
-// lower_qdq: quantization and dequantization of activations become regions, so that products, pooling and sums absorb them; a
-// dequantized constant that no integer product took becomes a constant of floats, once, at build time.
+// lower_qdq: quantization and dequantization of activations become Regions, so that GEMMs, pooling and sums absorb them; a
+// dequantized constant that no integer GEMM took becomes a float constant at build time.
 //
 // before: (x u8[2,3])
 //   s = f32[]{0.5}

@@ -1,4 +1,4 @@
-// lower_qdq_for_gpu: as lower_qdq, and e4m3 too, which a GPU's kernels read and write.
+// lower_qdq_for_gpu: as lower_qdq, and also for e4m3, which a GPU's kernels read and write.
 //
 // before: (x f8e4m3fn[2,3])
 //   s = f32[]{0.5}

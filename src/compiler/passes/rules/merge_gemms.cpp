@@ -1,6 +1,6 @@
-// merge_gemms: products of one matrix with several constant ones (queries, keys and values) become one product with the weights
-// side by side, and a Split whose results are views. Epilogues go along; numbers in which they differ become vectors. The tuner takes
-// the product apart again where that is faster (tune/choice/unmerge.cpp).
+// merge_gemms: GEMMs of one matrix with several constant ones (queries, keys and values) become one GEMM with the weights side by
+// side, and a Split whose results are views. Epilogues are merged; scalars in which they differ become vectors. The tuner undoes it
+// where that is faster (tune/choice/unmerge.cpp).
 //
 // before: (x f32[6,8], w f32[8,4]!, b f32[4]!, u f32[8,2]!, c f32[2]!)
 //   p = MatMul(x, w, b) anchor_inputs=2 body={(f32,f32) %2=add.f32(%0,%1) -> %2}

@@ -1,5 +1,5 @@
-// move_qdq: dequantization sinks past operators that only move elements or compare them, so that 8-bit data is moved and the
-// products behind see it; quantizing again what was dequantized with the same parameters goes away.
+// move_qdq: dequantization sinks past operators that only move elements or compare them, so that int8 data is moved and the following
+// GEMMs see it; quantizing dequantized data again with the same parameters is removed.
 //
 // before: (x u8[1,4,6,6], s f32[]!, z u8[]!)
 //   a = DequantizeLinear(x, s, z)

@@ -1,5 +1,5 @@
-// pack_tokens: a text encoder whose results are means under its attention mask computes only the tokens that the mask keeps: they follow
-// each other without padding, and attention is told where each sentence begins. Only where allowed (BuildConfig::pack_tokens).
+// pack_tokens: a text encoder whose outputs are means under its attention mask computes only the tokens that the mask keeps: they are
+// packed without padding, and attention gets the start of each sentence. Only if permitted (BuildConfig::pack_tokens).
 //
 // before: (x f32[2,3,8], m bool[2,3], w f32[8,8]!)
 //   heads = i64[4]{2,3,2,4}

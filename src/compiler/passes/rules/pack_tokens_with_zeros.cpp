@@ -1,5 +1,5 @@
-// pack_tokens_with_zeros: as pack_tokens, also where results have a row for each token: the rows of masked tokens become zeros, which
-// changes them. Only where allowed (BuildConfig::pack_tokens).
+// pack_tokens_with_zeros: as pack_tokens, also if outputs have a row for each token: the rows of masked tokens become zeros, which
+// changes them. Only if permitted (BuildConfig::pack_tokens).
 //
 // before: (x f32[2,3,8], m bool[2,3])
 //   heads = i64[4]{2,3,2,4}

@@ -1,4 +1,4 @@
-// quantize_layers_to_float8: as quantize_rows_for_gpu, in e4m3, of the layers that the user gave this type.
+// quantize_layers_to_float8: as quantize_rows_for_gpu, in e4m3, for the layers to which the user gave this type.
 //
 // before: (x f32[2,64])
 //   w = constant f32[64,4]

@@ -1,5 +1,6 @@
-// quantize_rows: products of a plain model's activations with constant weights become products of integers without any data: each row
-// of the activations gets its scale as it runs, each column of the weights has one. For CPUs, where a calibration "dynamic" permits it.
+// quantize_rows: GEMMs of a plain model's activations with constant weights become integer GEMMs without calibration data: each row
+// of the activations gets its scale at run time, each column of the weights at build time. For CPUs, if a calibration "dynamic"
+// permits it.
 //
 // before: (x f32[2,64])
 //   w = constant f32[64,4]

@@ -1,5 +1,5 @@
-// quantize_rows_for_gpu: as quantize_rows, for tensor cores: rows are i8, whose sums need no correction, and sums are of 16 products or a
-// multiple of them. Layers that the user gave another type of 8 bits are for quantize_layers_to_float8.
+// quantize_rows_for_gpu: as quantize_rows, for tensor cores: rows are i8, whose sums need no correction, and K is a multiple of 16.
+// Layers to which the user gave another 8-bit type are left to quantize_layers_to_float8.
 //
 // before: (x f32[2,64])
 //   w = constant f32[64,4]

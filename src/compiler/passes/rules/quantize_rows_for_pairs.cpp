@@ -1,5 +1,5 @@
-// quantize_rows_for_pairs: as quantize_rows, for CPUs whose instruction adds two products of bytes in 16 bits (AVX2). Where both weights
-// are large that does not fit, and takes twice as long (kernels/int8/int8.h, Int8Class): with a quarter fewer levels nearly all pairs fit.
+// quantize_rows_for_pairs: as quantize_rows, for CPUs whose instruction adds two int8 products in 16 bits (AVX2). Two large weights
+// overflow it and take twice as long (kernels/int8/int8.h, Int8Class): with a quarter fewer levels nearly all pairs fit.
 //
 // before: (x f32[2,64])
 //   w = constant f32[64,4]

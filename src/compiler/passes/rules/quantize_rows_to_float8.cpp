@@ -1,5 +1,5 @@
-// quantize_rows_to_float8: as quantize_rows_for_gpu, in e4m3, of all layers that may compute in it: where a calibration prefers it to i8.
-// quantize_layers_to_float8 takes no more than those that the user gave the type.
+// quantize_rows_to_float8: as quantize_rows_for_gpu, in e4m3, for all layers that may compute in it, if a calibration prefers it to
+// i8. quantize_layers_to_float8 takes only those to which the user gave the type.
 //
 // before: (x f32[2,64])
 //   w = constant f32[64,4]

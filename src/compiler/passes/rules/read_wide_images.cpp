@@ -1,5 +1,5 @@
-// read_wide_images: a first convolution reads its image as it comes, f32 and plane by plane, in place of a copy in half the bits. For
-// GPUs, where that copy is a step of its own; `precision` says what the products' operands are rounded to.
+// read_wide_images: a first convolution reads its image as f32 NCHW, instead of a 16-bit channels-last copy. For GPUs, where that
+// copy would be a separate step; `precision` says to what the convolution's operands are rounded.
 //
 // before: (x f32[2,3,9,8], w f16[8,3,3,3]!, b f16[8]!)
 //   h = Cast(x) to="f16"

@@ -1,5 +1,5 @@
-// regroup_heads: torch's attention over [tokens, batch, channels] counts batch and heads as one dim, which no view of its operands
-// has. Kept apart, they are strides.
+// regroup_heads: torch's attention over [tokens, batch, channels] merges batch and heads into one dim, which no view of its operands
+// has. Kept separate, they are strides.
 //
 // before: (x f32[5,2,12], z f32[5,2,12], u f32[5,2,12])
 //   m = i64[3]{5,6,4}

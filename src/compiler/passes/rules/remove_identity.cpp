@@ -1,4 +1,4 @@
-// remove_identity: nodes that hand on their operand unchanged go away.
+// remove_identity: nodes that return their operand unchanged are removed.
 //
 // before: (x f32[2,3])
 //   a = Identity(x)

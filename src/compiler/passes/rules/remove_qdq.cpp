@@ -1,8 +1,8 @@
-// remove_qdq: a tensor that is quantized only to be dequantized for a product of two activations is left as it is.
+// remove_qdq: a tensor that is quantized only to be dequantized for a GEMM of two activations is left in floats.
 //
-// Such products (attention) run in float, where the rounding costs time and accuracy and saves nothing. In front of a product with
-// weights it stays, whatever the device computes that in: results are the quantized model's. The pair also cuts off values, which may
-// stand for a rectifier that an exporter dropped: it is removed only where the whole range was used on both sides of zero, or where
+// Such GEMMs (attention) run in floats, where the rounding costs time and accuracy and saves nothing. Before a GEMM or convolution
+// with weights the pair stays, whatever the device computes it in: results are the quantized model's. The pair also clips values,
+// which may stand for a ReLU that an exporter dropped: it is removed only if the whole range was used on both sides of zero, or if
 // the operand cannot be negative.
 //
 // before: (x f32[2,3,4], w f32[2,4,5])

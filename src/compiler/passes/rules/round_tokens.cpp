@@ -1,5 +1,5 @@
-// round_tokens: packed tokens in multiples of 64, with tokens that nothing reads behind the last. For GPUs, which record what they run
-// once for each number of tokens and compute in tiles.
+// round_tokens: packed tokens are padded to a multiple of 64 with tokens that nothing reads. For GPUs, which capture a graph for each
+// number of tokens and compute in tiles.
 //
 // before: (m bool[3,50])
 //   o, p = TokenPositions(m)

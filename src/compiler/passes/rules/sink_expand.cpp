@@ -1,5 +1,5 @@
-// sink_expand: an Expand moves behind pointwise nodes and reductions and goes where its reader broadcasts by itself, so that what was
-// repeated is computed once: masks above all.
+// sink_expand: an Expand moves after pointwise nodes and reductions and disappears where its reader broadcasts by itself, so that
+// repeated values are computed once: above all masks.
 //
 // before: (x f32[2,5,8], m f32[2,5,1])
 //   to = i64[3]{2,5,8}

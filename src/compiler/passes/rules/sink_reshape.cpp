@@ -1,5 +1,6 @@
-// sink_reshape: a Reshape that regroups leading dims moves behind what works along the others: pointwise nodes, products, softmax,
-// norms, reductions, transposes. Products then meet their residuals, attention in three dims shows its heads, and pairs of reshapes cancel.
+// sink_reshape: a Reshape that regroups leading dims moves after operators that work along the other dims: pointwise nodes, GEMMs,
+// softmax, norms, reductions, transposes. GEMMs then meet their residuals, attention in three dims shows its heads, and pairs of
+// reshapes cancel.
 //
 // before: (x f32[6,8], w f32[8,4]!, r f32[2,3,4])
 //   to = i64[3]{2,3,4}

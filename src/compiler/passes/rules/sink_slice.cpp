@@ -1,6 +1,6 @@
-// sink_slice: of a convolution, or of what stands before or behind it, only the positions are computed that slices read in the end.
-// The last column of causal convolutions needs a backward slice of columns: evenly spaced ones, so that a dilated
-// convolution becomes a strided one over just these. What several readers read is computed once.
+// sink_slice: of a convolution, or of operators before or after it, only those positions are computed that slices finally read. The
+// last column of causal convolutions needs a backward slice of columns: evenly spaced ones, so that a dilated convolution becomes a
+// strided one over just these. Positions with several readers are computed once.
 //
 // before: (x f32[2,4,16], w f32[4,4,3]!, u f32[4,4,3]!)
 //   first = i64[1]{-1}

@@ -1,6 +1,6 @@
-// sink_transpose: transposes move behind pointwise nodes, reductions, softmax, concat, split, slice and pad until they meet one that
-// undoes them, as around every convolution of a model that came from channels-last frameworks. The graph stays as it was unless some
-// transposes are gone at the end.
+// sink_transpose: transposes move after pointwise nodes, reductions, softmax, concat, split, slice and pad until they meet one that
+// undoes them, as around every convolution of a model from a channels-last framework. The graph is only changed if transposes
+// disappear.
 //
 // before: (x f32[1,4,6,3], w f32[8,3,3,3]!, b f32[8]!, u f32[5,8,1,1]!)
 //   a = Transpose(x) perm=[0,3,1,2]

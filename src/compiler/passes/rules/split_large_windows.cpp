@@ -1,4 +1,4 @@
-// split_large_windows: a convolution with more places in a window than a CPU's convolutions take, as a sum of some with fewer.
+// split_large_windows: a convolution with more taps than a CPU's convolutions support becomes a sum of convolutions with fewer.
 //
 // before: (x f32[1,2,40,40], w f32[2,1,31,31]!, b f32[2]!)
 //   y = Conv(x, w, b) group=2 pads=[15,15,15,15]

@@ -1,5 +1,5 @@
-// transpose_gemms: a Transpose of leading dims goes from in front of a product to behind it, and past a Reshape that only splits the
-// last dim; behind a product whose operand is transposed anyway it goes to its front. There it meets its like.
+// transpose_gemms: a Transpose of leading dims moves from before a GEMM to after it, and past a Reshape that only splits the last
+// dim; after a GEMM whose operand is transposed anyway it moves before it. There it meets its inverse.
 //
 // before: (x f32[3,5,8], w f32[8,12]!)
 //   s = i64[4]{5,3,2,6}

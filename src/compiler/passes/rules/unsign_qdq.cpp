@@ -1,6 +1,6 @@
-// unsign_qdq: activations quantized to signed bytes become unsigned ones whose zero point is 128 more, which stand for the same numbers.
+// unsign_qdq: activations quantized to i8 become u8 with a zero point that is 128 larger, which represent the same numbers.
 //
-// CPUs without AMX multiply unsigned by signed bytes, so that each signed value is moved by 128 as it is loaded: on units that could
+// CPUs without AMX multiply unsigned by signed bytes, so each signed value is shifted by 128 when it is loaded, on units that could
 // multiply meanwhile (ResNet-50 takes 1.25 of its time with AVX-512 VNNI).
 //
 // before: (x f32[2,3,4])

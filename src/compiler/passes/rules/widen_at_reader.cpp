@@ -1,5 +1,5 @@
-// widen_at_reader: a product that ends by making 8 bits and widens them at once, for a sum that is another product's epilogue, leaves the
-// widening to that: memory holds the bytes. For GPUs, whose epilogues read bytes as they read other operands.
+// widen_at_reader: a GEMM that ends by quantizing to int8 and dequantizes at once, for a sum in another GEMM's epilogue, leaves
+// dequantization to that epilogue: memory holds int8. For GPUs, whose epilogues read int8 like other operands.
 //
 // before: (x u8[8,32], w i8[32,16]!, z u8[8,64], v i8[64,16]!)
 //   s = MatMulInteger(x, w) anchor_inputs=2 body={(i32) %1=cast.f32(%0) %2=saturate.i8(%1) %3=cast.f32(%2) %4=constant.f32(0.5)

@@ -1,4 +1,4 @@
-// widen_f16: f16 is computed in f32, as widen_fp16 has it, and bf16 stays. For CPUs that multiply bf16.
+// widen_f16: fp16 is computed in f32, as by widen_fp16, and bf16 stays. For CPUs with bf16 GEMMs.
 //
 // before: (x f16[2,3], w f16[3,4]!)
 //   y = MatMul(x, w)

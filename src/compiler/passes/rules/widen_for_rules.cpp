@@ -1,5 +1,5 @@
-// widen_for_rules: f16 and bf16 as f32, for the rules that follow: they know one form of everything. On GPUs, where layers get their own
-// types back when precision is settled (precision/own_types.h). What no rule changes, and cannot be narrowed again, stays.
+// widen_for_rules: fp16 and bf16 become f32 for the rules that follow, which then meet one type. On GPUs, where layers get their own
+// types back after the choice of precision (precision/own_types.h). What no rule changes, and cannot be narrowed again, stays.
 //
 // before: (x f16[2,3], w f16[3,4]!)
 //   p = MatMul(x, w)

@@ -1,4 +1,4 @@
-// widen_fp16: f16 and bf16 are computed in f32, and rounded where they leave the graph. For CPUs without products of bf16.
+// widen_fp16: fp16 and bf16 are computed in f32, and rounded at the outputs of the graph. For CPUs without bf16 GEMMs.
 //
 // before: (x f16[2,3], w f16[3,4]!, b f16[4]!)
 //   p = MatMul(x, w)

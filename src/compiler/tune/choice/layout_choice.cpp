@@ -16,32 +16,32 @@ class Net {
   Net(const ir::Graph& graph, Candidates& candidates) : candidates_(candidates) {
     for (const auto& n : graph.nodes()) {
       if (is_view(*n) || is_control_flow(*n) || touches_objects(*n)) continue;
-      index_[n.get()] = parts_.size();
-      parts_.push_back({n.get(), &candidates.of(*n)});
+      index_[n.get()] = nodes_.size();
+      nodes_.push_back({n.get(), &candidates.of(*n)});
     }
-    for (std::size_t p = 0; p < parts_.size(); ++p) {
+    for (std::size_t p = 0; p < nodes_.size(); ++p) {
       add_node(p);
-      for (std::size_t i = 0; i < parts_[p].node->inputs.size(); ++i) add_edge(p, i);
+      for (std::size_t i = 0; i < nodes_[p].node->inputs.size(); ++i) add_edge(p, i);
     }
   }
   std::int64_t solve(Choice& choice) const {
     const std::vector<int> states = pbqp::solve(problem_);
-    for (std::size_t p = 0; p < parts_.size(); ++p)
-      choice[parts_[p].node] = (*parts_[p].candidates)[static_cast<std::size_t>(states[p])].choice;
+    for (std::size_t p = 0; p < nodes_.size(); ++p)
+      choice[nodes_[p].node] = (*nodes_[p].candidates)[static_cast<std::size_t>(states[p])].choice;
     return pbqp::evaluate(problem_, states);
   }
 
  private:
-  struct Part {
+  struct ChoiceNode {
     const ir::Node* node;
     const std::vector<Candidate>* candidates;
   };
 
   // A candidate's time, and the reformats to and from neighbors that are plain for sure: inputs, outputs, views, control flow.
   void add_node(std::size_t p) {
-    const ir::Node& n = *parts_[p].node;
+    const ir::Node& n = *nodes_[p].node;
     std::vector<std::int64_t> costs;
-    for (const Candidate& c : *parts_[p].candidates) {
+    for (const Candidate& c : *nodes_[p].candidates) {
       std::int64_t cost = c.nanoseconds;
       for (std::size_t i = 0; i < n.inputs.size(); ++i)
         if (n.inputs[i] && !n.inputs[i]->is_constant() && !has_part(n.inputs[i]->producer))
@@ -53,12 +53,12 @@ class Net {
     problem_.nodes.push_back(std::move(costs));
   }
   void add_edge(std::size_t to, std::size_t input) {
-    const ir::Value* v = parts_[to].node->inputs[input];
+    const ir::Value* v = nodes_[to].node->inputs[input];
     if (!v || !has_part(v->producer)) return;
     const std::size_t from = index_.at(v->producer);
     pbqp::Edge edge{static_cast<int>(from), static_cast<int>(to), {}};
-    for (const Candidate& a : *parts_[from].candidates)
-      for (const Candidate& b : *parts_[to].candidates)
+    for (const Candidate& a : *nodes_[from].candidates)
+      for (const Candidate& b : *nodes_[to].candidates)
         edge.cost.push_back(mismatch(a.choice.formats.out[static_cast<std::size_t>(v->producer_index)], b.choice.formats.in[input], *v));
     problem_.edges.push_back(std::move(edge));
   }
@@ -74,7 +74,7 @@ class Net {
   }
 
   Candidates& candidates_;
-  std::vector<Part> parts_;
+  std::vector<ChoiceNode> nodes_;
   std::unordered_map<const ir::Node*, std::size_t> index_;
   pbqp::Problem problem_;
 };

@@ -1,4 +1,4 @@
-// An operator against its decomposition: the quicker is taken, on a CPU clearly quicker where much lies between the parts.
+// An operator against its decomposition: the faster is taken, on a CPU clearly faster where much lies between the parts.
 #include <gtest/gtest.h>
 
 #include "ir/text.h"

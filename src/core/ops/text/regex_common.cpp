@@ -81,7 +81,7 @@ class Translation {
     const std::optional<std::wstring> points = code_points(pattern);
     validate(points.has_value(), "it is no UTF-8");
     in_ = *points;
-    const Part all = alternatives(0);
+    const Subpattern all = alternatives(0);
     validate(at_ == in_.size(), "a ')' at character ", at_, " has no '('");
     text_ = all.text, cost_ = all.cost;
   }
@@ -89,7 +89,7 @@ class Translation {
   std::int64_t cost() const { return cost_; }
 
  private:
-  struct Part {
+  struct Subpattern {
     std::wstring text;
     std::int64_t cost = 0;
   };
@@ -105,7 +105,7 @@ class Translation {
   std::uint32_t peek(std::size_t ahead = 0) const { return at_ + ahead < in_.size() ? static_cast<std::uint32_t>(in_[at_ + ahead]) : 0; }
   bool looking_at(std::wstring_view what) const { return std::wstring_view(in_).substr(at_).starts_with(what); }
   bool take(std::uint32_t c) { return !done() && peek() == c ? (++at_, true) : false; }
-  Part priced(std::wstring text, std::int64_t cost) const {
+  Subpattern priced(std::wstring text, std::int64_t cost) const {
     supported(cost <= kMaxPatternCost, "with its repeats written out it has more than ", kMaxPatternCost, " parts");
     return {std::move(text), cost};
   }
@@ -123,30 +123,30 @@ class Translation {
     }
     return text + L"]";
   }
-  Part one_of(const Ranges& ranges, bool others = false) const {
+  Subpattern one_of(const Ranges& ranges, bool others = false) const {
     return priced(written(ranges, others), 1 + static_cast<std::int64_t>(ranges.size()) / 4);
   }
 
-  Part alternatives(std::int64_t depth) {
+  Subpattern alternatives(std::int64_t depth) {
     supported(depth <= kMaxPatternDepth, "it has groups inside of more than ", kMaxPatternDepth, " others");
-    Part all = sequence(depth);
+    Subpattern all = sequence(depth);
     while (take('|')) {
-      const Part next = sequence(depth);
+      const Subpattern next = sequence(depth);
       all = priced(all.text + L"|" + next.text, all.cost + next.cost + 1);
     }
     return all;
   }
 
-  Part sequence(std::int64_t depth) {
-    Part all;
+  Subpattern sequence(std::int64_t depth) {
+    Subpattern all;
     while (!done() && peek() != '|' && peek() != ')') {
-      const Part next = repeated(atom(depth));
+      const Subpattern next = repeated(atom(depth));
       all = priced(all.text + next.text, all.cost + next.cost);
     }
     return all;
   }
 
-  Part atom(std::int64_t depth) {
+  Subpattern atom(std::int64_t depth) {
     const std::size_t start = at_;
     std::wstring times;
     std::int64_t most = 1;
@@ -156,7 +156,7 @@ class Translation {
     switch (c) {
       case '(': {
         open_group(start);
-        Part inside = alternatives(depth + 1);
+        Subpattern inside = alternatives(depth + 1);
         validate(take(')'), "the '(' at character ", start, " has no ')'");
         return priced(L"(?:" + inside.text + L")", inside.cost + 1);
       }
@@ -186,7 +186,7 @@ class Translation {
   }
 
   // A repeat behind an atom. RE2 refuses a second one.
-  Part repeated(Part one) {
+  Subpattern repeated(Subpattern one) {
     const std::size_t start = at_;
     std::wstring times;
     std::int64_t most = 1;
@@ -219,7 +219,7 @@ class Translation {
     return true;
   }
 
-  Part escape() {
+  Subpattern escape() {
     validate(!done(), "it ends with a '\\'");
     const std::uint32_t c = peek();
     if (const std::optional<Ranges> some = perl_class(c)) return ++at_, one_of(*some);
@@ -271,7 +271,7 @@ class Translation {
     return value;
   }
 
-  Part char_class(std::size_t start) {
+  Subpattern char_class(std::size_t start) {
     const bool others = take('^');
     Ranges ranges;
     const auto add = [&](const Ranges& more) { ranges.insert(ranges.end(), more.begin(), more.end()); };

@@ -30,7 +30,7 @@ struct Sleeper {
     ended.reserve(2 * kAsked);
     t.wish->runs = 0, t.wish->sleep_every = 1000, t.wish->sleep_ns = 100'000'000, t.wish->ended_ns = &ended;
     reported = run_open_loop(runner, {kX}, {.rate = 1000, .duration = std::chrono::milliseconds(kAsked), .warm_up = 0s});
-    // Requests are due a millisecond apart, so the quickest answer tells when the first was due.
+    // Requests are due a millisecond apart, so the fastest answer tells when the first was due.
     std::int64_t first = std::numeric_limits<std::int64_t>::max();
     for (std::size_t i = 0; i < ended.size(); ++i) first = std::min(first, ended[i] - static_cast<std::int64_t>(i) * 1'000'000);
     for (std::size_t i = 0; i < ended.size(); ++i) waited.push_back(static_cast<double>(ended[i] - first) / 1e6 - static_cast<double>(i));

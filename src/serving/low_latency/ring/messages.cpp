@@ -40,13 +40,13 @@ bool finite(const std::byte* at, std::int64_t count, Bits exponent) noexcept {
   return any >> (8 * sizeof(Bits) - 1) == 0;
 }
 
-Part part_of(const BindingInfo& b, int binding, std::int64_t& end) {
+MessageTensor part_of(const BindingInfo& b, int binding, std::int64_t& end) {
   for (const std::int64_t extent : b.shape)
     require(extent >= 0, ErrorKind::invalid_argument, b.is_input ? "input" : "output", " '", b.name, "' has the shape ", text(b.shape),
             ", where -1 is open: low latency needs fixed shapes, so build the engine with one shape for each input");
   require(bits(b.dtype) > 0, ErrorKind::invalid_argument, b.is_input ? "input" : "output", " '", b.name, "' is of ", name(b.dtype),
           ": low latency takes and gives tensors of numbers alone");
-  Part part{binding, round_up(end, kAlignment), 0, element_count(b.shape), b.dtype};
+  MessageTensor part{binding, round_up(end, kAlignment), 0, element_count(b.shape), b.dtype};
   part.bytes = byte_size(b.dtype, part.elements);
   end = checked_add(part.offset, part.bytes);
   return part;
@@ -82,7 +82,7 @@ MessageLayout layout_of(const Engine& engine) {
 
 std::int64_t offset_of(const MessageLayout& layout, int binding) {
   for (const auto* parts : {&layout.inputs, &layout.outputs})
-    for (const Part& p : *parts)
+    for (const MessageTensor& p : *parts)
       if (p.binding == binding) return p.offset;
   fail(ErrorKind::invalid_argument, cat("there is no binding ", binding));
 }
@@ -100,8 +100,8 @@ std::string difference(const MessageLayout& a, const MessageLayout& b) {
   return {};
 }
 
-bool all_finite(const std::vector<Part>& parts, const std::byte* message) noexcept {
-  for (const Part& p : parts) {
+bool all_finite(const std::vector<MessageTensor>& parts, const std::byte* message) noexcept {
+  for (const MessageTensor& p : parts) {
     const std::byte* const at = message + p.offset;
     const bool good = p.dtype == DType::f32    ? finite<std::uint32_t>(at, p.elements, 0x7f800000u)
                       : p.dtype == DType::f16  ? finite<std::uint16_t>(at, p.elements, 0x7c00)
@@ -115,7 +115,7 @@ bool all_finite(const std::vector<Part>& parts, const std::byte* message) noexce
 
 std::vector<std::byte> random_inputs(const MessageLayout& layout, unsigned seed) {
   std::vector<std::byte> message(static_cast<std::size_t>(layout.input_bytes));
-  for (const Part& p : layout.inputs)
+  for (const MessageTensor& p : layout.inputs)
     for (std::int64_t i = 0; i < p.elements; ++i) {
       seed = seed * 1664525u + 1013904223u;
       const double value = is_float(p.dtype) ? (seed >> 8) / double(1 << 23) - 1 : seed >> 31;
@@ -126,7 +126,7 @@ std::vector<std::byte> random_inputs(const MessageLayout& layout, unsigned seed)
 
 double distance(const MessageLayout& layout, const std::byte* outputs, const std::byte* truth) {
   double worst = 0;
-  for (const Part& p : layout.outputs) {
+  for (const MessageTensor& p : layout.outputs) {
     double largest = 0, off = 0;
     for (std::int64_t i = 0; i < p.elements; ++i) {
       const double a = load_double(p.dtype, outputs + p.offset, i), b = load_double(p.dtype, truth + p.offset, i);

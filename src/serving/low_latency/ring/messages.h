@@ -12,7 +12,7 @@ namespace tenfold::low_latency {
 
 std::int64_t now_ns() noexcept;   // of std::chrono::steady_clock
 
-struct Part {
+struct MessageTensor {   // of a message
   int binding = 0;
   std::int64_t offset = 0, bytes = 0, elements = 0;
   DType dtype = DType::f32;
@@ -20,7 +20,7 @@ struct Part {
 // A message holds all inputs, or all outputs, each at a multiple of 64 bytes.
 struct MessageLayout {
   std::vector<BindingInfo> bindings;
-  std::vector<Part> inputs, outputs;
+  std::vector<MessageTensor> inputs, outputs;
   std::int64_t input_bytes = 0, output_bytes = 0;
 };
 // Throws invalid_argument for dynamic shapes and what is no tensor of numbers.
@@ -31,7 +31,7 @@ MessageLayout layout_of(std::vector<BindingInfo> bindings);
 // Why messages of one are none for the other; empty: they fit.
 std::string difference(const MessageLayout& a, const MessageLayout& b);
 
-bool all_finite(const std::vector<Part>& parts, const std::byte* message) noexcept;
+bool all_finite(const std::vector<MessageTensor>& parts, const std::byte* message) noexcept;
 // Values between -1 and 1; integers are 0 or 1.
 std::vector<std::byte> random_inputs(const MessageLayout& layout, unsigned seed);
 // The largest difference of two outputs, beside the largest value of the tensor in `truth`. Infinite where one is finite

@@ -8,7 +8,7 @@
 namespace tenfold::low_latency {
 
 PastRows::PastRows(const MessageLayout& layout, const WindowRows& rows, std::byte* memory) {
-  for (const Part& part : layout.inputs) {
+  for (const MessageTensor& part : layout.inputs) {
     if (part.binding != rows.input) continue;
     const Shape& shape = layout.bindings[static_cast<std::size_t>(part.binding)].shape;
     const auto axis = static_cast<std::size_t>(rows.axis);

@@ -12,8 +12,8 @@ ReadyContext::ReadyContext(const Engine& engine, const MessageLayout& layout) : 
   context_->wait_how(Wait::spin);   // of a GPU
   const WindowRows rows = window_rows(engine);
   if (rows.input >= 0) past_ = PastRows(layout, rows, static_cast<std::byte*>(context_->own_memory(rows.input)));
-  const auto places = [&](const std::vector<Part>& parts, std::vector<Copy>& copies) {
-    for (const Part& p : parts)
+  const auto places = [&](const std::vector<MessageTensor>& parts, std::vector<Copy>& copies) {
+    for (const MessageTensor& p : parts)
       if (!past_ || p.binding != rows.input)
         copies.push_back({static_cast<std::byte*>(context_->own_memory(p.binding)), p.offset, p.bytes});
   };

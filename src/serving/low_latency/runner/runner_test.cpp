@@ -178,7 +178,7 @@ TEST(LatencyRunner, TellsAndCountsWhatIsNotFinite) {
 TEST(LatencyRunner, SeesWhatIsNotFiniteAnywhere) {
   for (const DType type : {DType::f32, DType::f16, DType::bf16, DType::f64}) {
     const std::int64_t count = 133;  // vectors and a rest
-    const std::vector<Part> parts = {{0, 0, byte_size(type, count), count, type}};
+    const std::vector<MessageTensor> parts = {{0, 0, byte_size(type, count), count, type}};
     std::vector<std::byte> message(static_cast<std::size_t>(parts[0].bytes));
     for (std::int64_t i = 0; i < count; ++i) store_double(type, message.data(), i, i % 2 ? -65504.0 : 6e-5);
     EXPECT_TRUE(all_finite(parts, message.data())) << name(type);

@@ -7,7 +7,7 @@
 namespace tenfold::tokenizing {
 namespace {
 
-// So many are merged by looking at all of them each time, which is quicker than a queue.
+// So many are merged by looking at all of them each time, which is faster than a queue.
 constexpr std::size_t kFew = 48;
 
 void merge_few(const PairTable& pairs, std::vector<Symbol>& symbols) {
