@@ -13,7 +13,8 @@ enum class ResidualBytes { none, counts, any };
 
 // Whether results are unsigned with a zero point of 0 and bounds that such bytes have anyway.
 inline bool int8_plain_bytes(const Int8EpilogueArgs& f) {
-  return f.out_type == Int8EpilogueArgs::u8 && f.out_zero == 0 && (f.low2 > f.high2 || (f.low2 <= 0 && f.high2 >= 255));
+  const Int8Range& clamp = f.result.clamp;
+  return f.result.type == Int8Type::u8 && f.result.zero == 0 && (clamp.low > clamp.high || (clamp.low <= 0 && clamp.high >= 255));
 }
 
 // kPlain: int8_plain_bytes(). Where each row asked for that, epilogues would be bound by branches and by the masks that GCC keeps flags in.
@@ -22,23 +23,24 @@ class Int8BytesEpilogue {
  public:
   static constexpr bool kResidual = kBytes != ResidualBytes::none;
   explicit Int8BytesEpilogue(const Int8EpilogueArgs& f)
-      : out_signed_(f.out_type == Int8EpilogueArgs::i8), residual_signed_(f.residual_type == Int8EpilogueArgs::i8) {
-    const float bottom = (out_signed_ ? -128.0f : 0.0f) - f.out_zero, top = bottom + 255;
-    const bool clamps = f.low2 <= f.high2;
-    float most = clamps && f.high2 < top ? f.high2 : top, least = clamps && f.low2 > bottom ? f.low2 : bottom;
+      : out_signed_(f.result.type == Int8Type::i8), residual_signed_(f.residual.type == Int8Type::i8) {
+    const float bottom = (out_signed_ ? -128.0f : 0.0f) - f.result.zero, top = bottom + 255;
+    const bool clamps = f.result.clamp.low <= f.result.clamp.high;
+    float most = clamps && f.result.clamp.high < top ? f.result.clamp.high : top;
+    float least = clamps && f.result.clamp.low > bottom ? f.result.clamp.low : bottom;
     most = most < bottom ? bottom : most;
     least = least > most ? most : least;
     clamps_ = least > bottom || most < top;
     // Rounding keeps order: whole numbers are clamped to the rounded bounds.
     least_ = _mm512_set1_epi16(static_cast<short>(__builtin_nearbyintf(least)));
     most_ = _mm512_set1_epi16(static_cast<short>(__builtin_nearbyintf(most)));
-    moved_ = f.out_zero != 0;
-    zero_ = _mm512_set1_epi16(static_cast<short>(f.out_zero));
-    middle_low_ = _mm512_set1_ps(f.middle_low), middle_high_ = _mm512_set1_ps(f.middle_high);
+    moved_ = f.result.zero != 0;
+    zero_ = _mm512_set1_epi16(static_cast<short>(f.result.zero));
+    middle_low_ = _mm512_set1_ps(f.middle.low), middle_high_ = _mm512_set1_ps(f.middle.high);
     middle_scale_ = _mm512_set1_ps(f.middle_scale);
-    residual_scale_ = _mm512_set1_ps(f.residual_scale);
+    residual_scale_ = _mm512_set1_ps(f.residual.scale);
     // A byte in the last bits of 2^23 is a float of that much more, exactly.
-    residual_start_ = _mm512_set1_ps((kBytes == ResidualBytes::counts ? -8388608.0f : -f.residual_zero) * f.residual_scale);
+    residual_start_ = _mm512_set1_ps((kBytes == ResidualBytes::counts ? -8388608.0f : -f.residual.zero) * f.residual.scale);
     const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     for (int i = 0; i < 4; ++i) part_[i] = _mm512_add_epi32(lanes, _mm512_set1_epi32(16 * i));
   }

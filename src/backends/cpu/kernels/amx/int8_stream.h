@@ -195,7 +195,7 @@ class Streamer {
     const std::int64_t count = e.tile ? e.tile->count : 0, each = each_, each_line = each_line_;
     const std::int64_t line_rows = s_.line_rows, line_outputs = s_.line_outputs, row_elements = s_.row_elements;
     std::int64_t row = 0, x = e.tile ? e.tile->x : 0, at = e.tile ? e.tile->at : 0;
-    const char *const all = static_cast<const char*>(s_.epilogue.residual), *const residual = all + e.column;
+    const char *const all = static_cast<const char*>(s_.epilogue.residual.data), *const residual = all + e.column;
     char* const out = static_cast<char*>(s_.out) + e.column;
     const std::int32_t* const sums = e.sums;
     const bool four = e.vectors == 4;
@@ -267,7 +267,7 @@ void int8_stream_with(const Int8Stream& s) {
 template <bool kMiddle>
 void int8_stream_residual(const Int8Stream& s) {
   const Int8EpilogueArgs& f = s.epilogue;
-  const bool plain = int8_plain_bytes(f), counts = f.residual_type == Int8EpilogueArgs::u8 && f.residual_zero == 0;
+  const bool plain = int8_plain_bytes(f), counts = f.residual.type == Int8Type::u8 && f.residual.zero == 0;
   if (plain && counts)
     int8_stream_with<Int8BytesEpilogue<ResidualBytes::counts, kMiddle, true>>(s);
   else if (plain)
@@ -277,7 +277,7 @@ void int8_stream_residual(const Int8Stream& s) {
 }
 
 void int8_stream(const Int8Stream& s) {
-  if (s.epilogue.residual)
+  if (s.epilogue.residual.data)
     s.epilogue.middle_scale != 0 ? int8_stream_residual<true>(s) : int8_stream_residual<false>(s);
   else if (int8_plain_bytes(s.epilogue))
     int8_stream_with<Int8BytesEpilogue<ResidualBytes::none, false, true>>(s);

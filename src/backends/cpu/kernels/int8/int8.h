@@ -24,32 +24,53 @@ struct Int8Ahead {
   std::int64_t bytes;
 };
 
+enum class Int8Type : std::int32_t { f32, u8, i8 };
+// At first: none.
+struct Int8Range {
+  float low = 1, high = 0;
+  constexpr bool there() const { return low <= high; }
+};
+
+// Values on a grid of their own that are scaled and shifted again.
+struct Int8Grid {
+  Int8Range range;
+  const float *scale = nullptr, *bias = nullptr;   // per column, as those of the sums
+};
+// What is added before the last clamp.
+struct Int8Residual {
+  const void* data = nullptr;   // null: none
+  Int8Type type = Int8Type::f32;
+  std::int64_t stride = 0;
+  float zero = 0, scale = 1;
+};
+// How values become results.
+struct Int8Result {
+  Int8Range clamp;
+  float grid_scale = 0;          // of a grid that a result of type f32 with a residual is rounded to, before its clamp; 0: none
+  Int8Type type = Int8Type::f32;
+  float zero = 0;                // added before the saturation
+  bool small = false;            // no value leaves 32 bits before it is clamped for the last time
+};
+
 // The common epilogue of an int8 product, on a tile that is still in L1:
-//   y = acc * scale[j] + bias[j];  round and clamp, * scale2[j] + bias2[j];  clamp;  round and clamp, * middle_scale;  + residual;  clamp;
+//   y = acc * scale[j] + bias[j];  round and clamp to the grid, * grid.scale[j] + grid.bias[j];  clamp;
+//   round and clamp to the middle, * middle_scale;  + residual;  result.clamp;
 // or
 //   y = gelu(x) * gelu_scale of x * gelu_scale = acc * scale[j] + bias[j];
 // with acc * rows[r] in place of acc where rows of A have scales of their own;
 //   then stored as f32, or rounded half to even, moved by its zero point and saturated, as QuantizeLinear defines it.
 // Scales are folded by the caller so that every rounding finds its value in units of its own grid: no division is left.
 struct Int8EpilogueArgs {
-  enum Type : std::int32_t { f32, u8, i8 };
   const float *scale = nullptr, *bias = nullptr;   // per column; readable up to the next multiple of 16 columns, like the accumulators
   const float* rows = nullptr;       // a factor for each row; null: none. With them results are f32, no grid or middle, a residual is f32
   float gelu_scale = 0;              // 0: no GELU (of erf); with one there is no grid, residual or clamp
-  bool has_grid = false;             // a result on a grid of its own that is scaled and shifted again
-  float grid_low = 0, grid_high = 0;
-  const float *scale2 = nullptr, *bias2 = nullptr;   // like scale and bias; unused without a grid
-  float low = 0, high = 0;           // first clamp; low > high: none; none where there is a middle
-  float middle_scale = 0, middle_low = 0, middle_high = 0;   // a result on a grid of its own before a residual; scale 0: none
-  const void* residual = nullptr;    // null: none
-  Type residual_type = f32;
-  std::int64_t residual_stride = 0;
-  float residual_zero = 0, residual_scale = 1;
-  float low2 = 0, high2 = 0;         // last clamp; low2 > high2: none
-  float last_scale = 0;              // of a grid that a result of type f32 with a residual is rounded to, before its clamp; 0: none
-  Type out_type = f32;
-  float out_zero = 0;                // added before the saturation
-  bool small = false;                // no value leaves 32 bits before it is clamped for the last time
+  bool has_grid = false;
+  Int8Grid grid;
+  Int8Range clamp;                   // none where there is a middle
+  float middle_scale = 0;            // a result on a grid of its own before a residual; 0: none
+  Int8Range middle;
+  Int8Residual residual;
+  Int8Result result;
 };
 
 // A product whose results are bytes, stored while later ones are added up: some tiles of 16 rows of A times panels of B.

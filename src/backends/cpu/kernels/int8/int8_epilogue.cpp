@@ -150,27 +150,28 @@ void epilogue_rows(const Int8EpilogueArgs& f, const std::int32_t* acc, std::int6
                    T* out, std::int64_t out_stride) {
   constexpr float kInfinity = __builtin_inff();
   constexpr bool kBytes = sizeof(T) == 1, kResidual = sizeof(R) != 16;
-  const bool clamps2 = f.low2 <= f.high2;
-  const F16 low = set(f.low), high = set(f.high), middle_low = set(f.middle_low), middle_high = set(f.middle_high);
-  const F16 middle_scale = set(f.middle_scale), residual_scale = set(f.residual_scale),
-            residual_start = set(-f.residual_zero * f.residual_scale);
-  const auto zero = static_cast<std::int32_t>(f.out_zero);
+  const bool clamps2 = f.result.clamp.low <= f.result.clamp.high;
+  const F16 low = set(f.clamp.low), high = set(f.clamp.high), middle_low = set(f.middle.low), middle_high = set(f.middle.high);
+  const F16 middle_scale = set(f.middle_scale), residual_scale = set(f.residual.scale),
+            residual_start = set(-f.residual.zero * f.residual.scale);
+  const auto zero = static_cast<std::int32_t>(f.result.zero);
   // Of the second clamp and the saturation only the tighter one is needed.
   float bottom = -kInfinity, top = kInfinity;
-  if (kBytes) bottom = (T(-1) < T(0) ? -128.f : 0.f) - f.out_zero, top = (T(-1) < T(0) ? 127.f : 255.f) - f.out_zero;
-  float highest = clamps2 && f.high2 < top ? f.high2 : top, lowest = clamps2 && f.low2 > bottom ? f.low2 : bottom;
+  if (kBytes) bottom = (T(-1) < T(0) ? -128.f : 0.f) - f.result.zero, top = (T(-1) < T(0) ? 127.f : 255.f) - f.result.zero;
+  float highest = clamps2 && f.result.clamp.high < top ? f.result.clamp.high : top;
+  float lowest = clamps2 && f.result.clamp.low > bottom ? f.result.clamp.low : bottom;
   highest = highest < bottom ? bottom : highest;
   lowest = lowest > highest ? highest : lowest;
   const F16 least = set(lowest), most = set(highest);
   // Rounding keeps order: whole numbers are clamped to the rounded bounds.
   const std::int32_t low_word = kBytes ? static_cast<std::int32_t>(__builtin_nearbyintf(lowest)) : 0,
                      high_word = kBytes ? static_cast<std::int32_t>(__builtin_nearbyintf(highest)) : 0;
-  const float *scale = f.scale, *bias = f.bias, *scale2 = f.scale2, *bias2 = f.bias2;
+  const float *scale = f.scale, *bias = f.bias, *scale2 = f.grid.scale, *bias2 = f.grid.bias;
   const simd::Gelu gelu(Gelu ? f.gelu_scale : 1.f);
-  const float last_scale = f.last_scale;
-  const F16 grid_low = set(f.grid_low), grid_high = set(f.grid_high);
-  const auto* residual = static_cast<const R*>(f.residual);
-  const std::int64_t residual_stride = f.residual_stride;
+  const float last_scale = f.result.grid_scale;
+  const F16 grid_low = set(f.grid.range.low), grid_high = set(f.grid.range.high);
+  const auto* residual = static_cast<const R*>(f.residual.data);
+  const std::int64_t residual_stride = f.residual.stride;
   // kWide x 16 columns of all rows: what belongs to the columns stays in registers. kLast: how bytes are clamped at last.
   const auto columns = [&]<int kWide, Last kLast>(std::int64_t j) __attribute__((always_inline)) {
     F16 scales[kWide], biases[kWide], scales2[kWide], biases2[kWide];
@@ -221,7 +222,7 @@ void epilogue_rows(const Int8EpilogueArgs& f, const std::int32_t* acc, std::int6
     if (j + 32 <= cols) columns.template operator()<2, kLast>(j), j += 32;
   };
   if constexpr (kWideBytes && kBytes) {
-    if (!f.small)
+    if (!f.result.small)
       wide.template operator()<in_float>();
     else if (lowest > bottom || highest < top)
       wide.template operator()<in_words>();
@@ -240,7 +241,7 @@ struct NoResidual {
 template <class T, class R, bool Grid>
 auto* pick(const Int8EpilogueArgs& f) {
   if (f.middle_scale != 0) return epilogue_rows<T, R, Grid, false, true>;
-  return f.low <= f.high ? epilogue_rows<T, R, Grid, true, false> : epilogue_rows<T, R, Grid, false, false>;
+  return f.clamp.low <= f.clamp.high ? epilogue_rows<T, R, Grid, true, false> : epilogue_rows<T, R, Grid, false, false>;
 }
 
 // Rows of A that have scales of their own.
@@ -251,7 +252,7 @@ void epilogue_of_rows(const Int8EpilogueArgs& f, const std::int32_t* acc, std::i
     if (f.gelu_scale != 0)
       return epilogue_rows<float, R, false, false, false, true, true>(f, acc, acc_stride, rows, cols, out, out_stride);
   }
-  auto* run = f.low <= f.high ? epilogue_rows<float, R, false, true, false, false, true>
+  auto* run = f.clamp.low <= f.clamp.high ? epilogue_rows<float, R, false, true, false, false, true>
                               : epilogue_rows<float, R, false, false, false, false, true>;
   run(f, acc, acc_stride, rows, cols, out, out_stride);
 }
@@ -270,24 +271,24 @@ void epilogue_with(const Int8EpilogueArgs& f, const std::int32_t* acc, std::int6
 template <class T>
 void epilogue_as(const Int8EpilogueArgs& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols,
                  void* out, std::int64_t out_stride) {
-  if (!f.residual) return epilogue_with<T, NoResidual>(f, acc, acc_stride, rows, cols, out, out_stride);
-  switch (f.residual_type) {
-    case Int8EpilogueArgs::f32: return epilogue_with<T, float>(f, acc, acc_stride, rows, cols, out, out_stride);
-    case Int8EpilogueArgs::u8: return epilogue_with<T, std::uint8_t>(f, acc, acc_stride, rows, cols, out, out_stride);
-    case Int8EpilogueArgs::i8: return epilogue_with<T, std::int8_t>(f, acc, acc_stride, rows, cols, out, out_stride);
+  if (!f.residual.data) return epilogue_with<T, NoResidual>(f, acc, acc_stride, rows, cols, out, out_stride);
+  switch (f.residual.type) {
+    case Int8Type::f32: return epilogue_with<T, float>(f, acc, acc_stride, rows, cols, out, out_stride);
+    case Int8Type::u8: return epilogue_with<T, std::uint8_t>(f, acc, acc_stride, rows, cols, out, out_stride);
+    case Int8Type::i8: return epilogue_with<T, std::int8_t>(f, acc, acc_stride, rows, cols, out, out_stride);
   }
 }
 
 void epilogue(const Int8EpilogueArgs& f, const std::int32_t* acc, std::int64_t acc_stride, std::int64_t rows, std::int64_t cols, void* out,
               std::int64_t out_stride) {
   if (f.rows) {
-    auto* run = f.residual ? epilogue_of_rows<float> : epilogue_of_rows<NoResidual>;
+    auto* run = f.residual.data ? epilogue_of_rows<float> : epilogue_of_rows<NoResidual>;
     return run(f, acc, acc_stride, rows, cols, static_cast<float*>(out), out_stride);
   }
-  switch (f.out_type) {
-    case Int8EpilogueArgs::f32: return epilogue_as<float>(f, acc, acc_stride, rows, cols, out, out_stride);
-    case Int8EpilogueArgs::u8: return epilogue_as<std::uint8_t>(f, acc, acc_stride, rows, cols, out, out_stride);
-    case Int8EpilogueArgs::i8: return epilogue_as<std::int8_t>(f, acc, acc_stride, rows, cols, out, out_stride);
+  switch (f.result.type) {
+    case Int8Type::f32: return epilogue_as<float>(f, acc, acc_stride, rows, cols, out, out_stride);
+    case Int8Type::u8: return epilogue_as<std::uint8_t>(f, acc, acc_stride, rows, cols, out, out_stride);
+    case Int8Type::i8: return epilogue_as<std::int8_t>(f, acc, acc_stride, rows, cols, out, out_stride);
   }
 }
 

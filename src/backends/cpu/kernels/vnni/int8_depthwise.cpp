@@ -102,9 +102,9 @@ struct WideBytes {
       scale[v] = _mm512_castsi512_ps(wide_order(f.scale + channel, v));
       bias[v] = _mm512_castsi512_ps(wide_order(f.bias + channel, v));
     }
-    least = _mm512_set1_epi16(static_cast<short>(__builtin_nearbyintf(f.low2)));
-    most = _mm512_set1_epi16(static_cast<short>(__builtin_nearbyintf(f.high2)));
-    zero = _mm512_set1_epi16(static_cast<short>(f.out_zero));
+    least = _mm512_set1_epi16(static_cast<short>(__builtin_nearbyintf(f.result.clamp.low)));
+    most = _mm512_set1_epi16(static_cast<short>(__builtin_nearbyintf(f.result.clamp.high)));
+    zero = _mm512_set1_epi16(static_cast<short>(f.result.zero));
   }
   INLINE __m512i words(__m512i a, __m512i b, int v) const {
     const auto scaled = [&](__m512i x, int i) { return _mm512_cvtps_epi32(_mm512_fmadd_ps(_mm512_cvtepi32_ps(x), scale[i], bias[i])); };
@@ -189,9 +189,9 @@ struct Bytes {
       scale[v] = _mm256_castsi256_ps(in_order(f.scale + channel, v));
       bias[v] = _mm256_castsi256_ps(in_order(f.bias + channel, v));
     }
-    least = _mm256_set1_epi16(static_cast<short>(__builtin_nearbyintf(f.low2)));
-    most = _mm256_set1_epi16(static_cast<short>(__builtin_nearbyintf(f.high2)));
-    zero = _mm256_set1_epi16(static_cast<short>(f.out_zero));
+    least = _mm256_set1_epi16(static_cast<short>(__builtin_nearbyintf(f.result.clamp.low)));
+    most = _mm256_set1_epi16(static_cast<short>(__builtin_nearbyintf(f.result.clamp.high)));
+    zero = _mm256_set1_epi16(static_cast<short>(f.result.zero));
   }
   INLINE __m256i words(__m256i a, __m256i b, int v) const {
     const auto scaled = [&](__m256i x, int i) { return _mm256_cvtps_epi32(_mm256_fmadd_ps(_mm256_cvtepi32_ps(x), scale[i], bias[i])); };
@@ -257,9 +257,9 @@ void blocks(const Int8DepthwiseLine& line, std::int64_t count, std::int64_t stri
 void run(const Int8DepthwiseLine& line, std::int64_t count, std::int64_t stride, void* out, std::int64_t out_stride) {
   if (line.epilogue == nullptr) return blocks<Sums>(line, count, stride, out, out_stride);
   const Int8EpilogueArgs& f = *line.epilogue;
-  const bool to_signed = f.out_type == Int8EpilogueArgs::i8;
-  const float bottom = (to_signed ? -128.0f : 0.0f) - f.out_zero, top = bottom + 255;
-  if (f.low2 > f.high2 || (f.low2 <= bottom && f.high2 >= top))
+  const bool to_signed = f.result.type == Int8Type::i8;
+  const float bottom = (to_signed ? -128.0f : 0.0f) - f.result.zero, top = bottom + 255;
+  if (f.result.clamp.low > f.result.clamp.high || (f.result.clamp.low <= bottom && f.result.clamp.high >= top))
     (to_signed ? blocks<Bytes<true, false>> : blocks<Bytes<false, false>>)(line, count, stride, out, out_stride);
   else
     (to_signed ? blocks<Bytes<true, true>> : blocks<Bytes<false, true>>)(line, count, stride, out, out_stride);

@@ -16,14 +16,14 @@ struct Epilogue {
   __m512i least, most, zero, flip, order;
   bool clamps;   // beyond what bytes do
   explicit Epilogue(const Int8EpilogueArgs& f) : scale(f.scale), bias(f.bias), init(nullptr) {
-    const bool is_signed = f.out_type == Int8EpilogueArgs::i8;
-    const float bottom = (is_signed ? -128.0f : 0.0f) - f.out_zero, top = bottom + 255;
-    clamps = f.low2 <= f.high2 && (f.low2 > bottom || f.high2 < top);
+    const bool is_signed = f.result.type == Int8Type::i8;
+    const float bottom = (is_signed ? -128.0f : 0.0f) - f.result.zero, top = bottom + 255;
+    clamps = f.result.clamp.low <= f.result.clamp.high && (f.result.clamp.low > bottom || f.result.clamp.high < top);
     // Rounding keeps order: whole numbers are clamped to the rounded bounds.
-    least = _mm512_set1_epi16(static_cast<short>(__builtin_nearbyintf(f.low2)));
-    most = _mm512_set1_epi16(static_cast<short>(__builtin_nearbyintf(f.high2)));
+    least = _mm512_set1_epi16(static_cast<short>(__builtin_nearbyintf(f.result.clamp.low)));
+    most = _mm512_set1_epi16(static_cast<short>(__builtin_nearbyintf(f.result.clamp.high)));
     // Unsigned bytes are packed as signed ones that are 128 less.
-    zero = _mm512_set1_epi16(static_cast<short>(f.out_zero - (is_signed ? 0 : 128)));
+    zero = _mm512_set1_epi16(static_cast<short>(f.result.zero - (is_signed ? 0 : 128)));
     flip = _mm512_set1_epi8(is_signed ? 0 : static_cast<char>(0x80));
     order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   }

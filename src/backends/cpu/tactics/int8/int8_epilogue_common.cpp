@@ -15,7 +15,7 @@ Int8Epilogue::Int8Epilogue(const Problem& problem, const Int8EpilogueKernels& ke
       anchor_inputs_(problem.anchor_inputs),
       out_bytes_(bits(problem.out[0].dtype) / 8),
       padded_columns_((problem.out[0].dims[static_cast<std::size_t>(channel_axis)].constant() + 31) / 16 * 16) {
-  if (form_ && form_->residual > 0) residual_bytes_ = form_->epilogue.residual_type == Int8EpilogueArgs::f32 ? 4 : 1;
+  if (form_ && form_->residual > 0) residual_bytes_ = form_->epilogue.residual.type == Int8Type::f32 ? 4 : 1;
 }
 
 namespace {
@@ -35,9 +35,9 @@ void gather(const Int8EpilogueKernels& kernels, bool multiply, const Int8Form::T
 constexpr float kScale = 0.5f, kBias = 1 << 29, kGridScale = 1 << 19;
 
 bool small_numbers(const Int8EpilogueArgs& f) {
-  const auto small = [](float low, float high) { return low > high || (low <= kBias && high >= -kBias); };
-  return small(f.low, f.high) && small(f.low2, f.high2) && std::abs(f.middle_scale) <= kGridScale &&
-         std::abs(f.residual_scale) <= kGridScale;
+  const auto small = [](Int8Range r) { return !r.there() || (r.low <= kBias && r.high >= -kBias); };
+  return small(f.clamp) && small(f.result.clamp) && std::abs(f.middle_scale) <= kGridScale &&
+         std::abs(f.residual.scale) <= kGridScale;
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ void Int8Epilogue::bind(const RunArgs& args, const TileAxes& axes, std::int64_t 
     at += padded_columns_;
     if (!form_->epilogue.has_grid) break;
   }
-  const bool float_residual = form_->residual > 0 && form_->epilogue.residual_type == Int8EpilogueArgs::f32;
+  const bool float_residual = form_->residual > 0 && form_->epilogue.residual.type == Int8Type::f32;
   const auto small = [&](const float* scales, float limit) {
     return kernels_->within(scales, limit, columns) && kernels_->within(scales + padded_columns_, kBias, columns);
   };
@@ -71,9 +71,9 @@ Int8EpilogueArgs Int8Epilogue::args_of(const Binding& binding, std::int64_t colu
   Int8EpilogueArgs epilogue = form_->epilogue;
   epilogue.scale = binding.scale + column;
   epilogue.bias = epilogue.scale + padded_columns_;
-  epilogue.scale2 = epilogue.bias + padded_columns_;
-  epilogue.bias2 = epilogue.scale2 + padded_columns_;
-  epilogue.small = binding.small;
+  epilogue.grid.scale = epilogue.bias + padded_columns_;
+  epilogue.grid.bias = epilogue.grid.scale + padded_columns_;
+  epilogue.result.small = binding.small;
   return epilogue;
 }
 
@@ -81,14 +81,13 @@ std::optional<Int8EpilogueArgs> Int8Epilogue::bytes(const Binding& binding, std:
   if (!form_ || form_->rows > 0 || !binding.small) return {};   // small: so a residual is one of bytes
   const Int8EpilogueArgs& f = form_->epilogue;
   const bool residual = form_->residual > 0;
-  if (f.out_type == Int8EpilogueArgs::f32 || f.gelu_scale != 0 || f.has_grid || (f.middle_scale != 0 && !residual) || f.low <= f.high)
-    return {};
+  if (f.result.type == Int8Type::f32 || f.gelu_scale != 0 || f.has_grid || (f.middle_scale != 0 && !residual) || f.clamp.there()) return {};
   Int8EpilogueArgs epilogue = args_of(binding, column);
-  if (residual) epilogue.residual = static_cast<const char*>(binding.operands[form_->residual - 1].data) + column;
-  if (f.low2 <= f.high2) {   // within what bytes can say, so that bounds fit 16 bits
-    const float bottom = (f.out_type == Int8EpilogueArgs::i8 ? -128.0f : 0.0f) - f.out_zero;
-    epilogue.low2 = std::clamp(f.low2, bottom, bottom + 255);
-    epilogue.high2 = std::clamp(f.high2, bottom, bottom + 255);
+  if (residual) epilogue.residual.data = static_cast<const char*>(binding.operands[form_->residual - 1].data) + column;
+  if (f.result.clamp.there()) {   // within what bytes can say, so that bounds fit 16 bits
+    const float bottom = (f.result.type == Int8Type::i8 ? -128.0f : 0.0f) - f.result.zero;
+    epilogue.result.clamp.low = std::clamp(f.result.clamp.low, bottom, bottom + 255);
+    epilogue.result.clamp.high = std::clamp(f.result.clamp.high, bottom, bottom + 255);
   }
   return epilogue;
 }
@@ -117,8 +116,8 @@ void Int8Epilogue::apply(const Binding& binding, std::int64_t row, std::int64_t 
   Int8EpilogueArgs epilogue = args_of(binding, column);
   const std::int64_t first = row * binding.columns + column;
   if (form_->residual > 0) {
-    epilogue.residual = static_cast<const char*>(binding.operands[form_->residual - 1].data) + first * residual_bytes_;
-    epilogue.residual_stride = binding.columns;
+    epilogue.residual.data = static_cast<const char*>(binding.operands[form_->residual - 1].data) + first * residual_bytes_;
+    epilogue.residual.stride = binding.columns;
   }
   if (form_->rows > 0) epilogue.rows = binding.operands[form_->rows - 1].as<const float>() + row;
   kernels_->epilogue(epilogue, acc, acc_stride, rows, columns, binding.out + first * out_bytes_, binding.columns);

@@ -28,7 +28,7 @@ class Int8Epilogue {
     char* out = nullptr;
     std::int64_t columns = 0;           // of the whole output
     const float* scale = nullptr;       // of all columns, followed by their biases
-    bool small = false;                 // Int8EpilogueArgs::small
+    bool small = false;                 // Int8Result::small
   };
   void bind(const RunArgs& args, const TileAxes& axes, std::int64_t columns, Binding& binding) const noexcept;
   // For kernels that compute it themselves: what they need if results are bytes of small values, scaled, shifted, clamped, perhaps with a

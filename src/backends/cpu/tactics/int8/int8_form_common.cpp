@@ -10,8 +10,8 @@
 namespace tenfold::backends::cpu {
 namespace {
 
-Int8EpilogueArgs::Type epilogue_type(DType type) {
-  return type == DType::u8 ? Int8EpilogueArgs::u8 : type == DType::i8 ? Int8EpilogueArgs::i8 : Int8EpilogueArgs::f32;
+Int8Type epilogue_type(DType type) {
+  return type == DType::u8 ? Int8Type::u8 : type == DType::i8 ? Int8Type::i8 : Int8Type::f32;
 }
 bool has_epilogue_type(DType type) { return type == DType::f32 || type == DType::u8 || type == DType::i8; }
 
@@ -22,8 +22,7 @@ class Matcher {
 
   std::optional<Int8Form> match() {
     if (!has_epilogue_type(result_)) return {};
-    form_.epilogue.out_type = epilogue_type(result_);
-    form_.epilogue.low = form_.epilogue.low2 = 1;  // no clamp
+    form_.epilogue.result.type = epilogue_type(result_);
     int current = 0;
     while (current != body_.result()) {
       const int next = body_.only_user(current);
@@ -35,7 +34,7 @@ class Matcher {
       if (!take(body_.code(next), current)) return {};
       current = next;
     }
-    const bool bytes = form_.epilogue.out_type != Int8EpilogueArgs::f32;
+    const bool bytes = form_.epilogue.result.type != Int8Type::f32;
     if (stage_ == last) return bytes ? std::nullopt : fold();
     if (bytes != (stage_ == saturated) || (bytes && saturated_to_ != result_)) return {};
     if (!bytes && (stage_ < floating || stage_ >= divided)) return {};
@@ -53,8 +52,8 @@ class Matcher {
   std::optional<Int8Form> fold() {
     if (gelu_ && (middle_ != 0 || form_.residual > 0)) return {};
     const Int8EpilogueArgs& f = form_.epilogue;
-    if (form_.rows > 0 && (f.out_type != Int8EpilogueArgs::f32 || grid_ != 0 || middle_ != 0)) return {};
-    if (form_.rows > 0 && form_.residual > 0 && f.residual_type != Int8EpilogueArgs::f32) return {};
+    if (form_.rows > 0 && (f.result.type != Int8Type::f32 || grid_ != 0 || middle_ != 0)) return {};
+    if (form_.rows > 0 && form_.residual > 0 && f.residual.type != Int8Type::f32) return {};
     fold_scales();
     return form_;
   }
@@ -75,13 +74,13 @@ class Matcher {
       const int rest = scale ? body_.code(value).a : body_.code(value).b;
       if (!scale) scale = body_.number(body_.code(value).a);
       if (!scale) return false;
-      f.residual_scale = static_cast<float>(*scale);
+      f.residual.scale = static_cast<float>(*scale);
       value = rest;
     }
     if (body_.is_code(value) && body_.code(value).prim == ir::Prim::sub && body_.code(value).dtype == DType::f32) {
       const auto zero = body_.number(body_.code(value).b);
       if (!zero) return false;
-      f.residual_zero = static_cast<float>(*zero);
+      f.residual.zero = static_cast<float>(*zero);
       value = body_.code(value).a;
     }
     if (body_.is_code(value) && body_.code(value).prim == ir::Prim::cast && body_.code(value).dtype == DType::f32)
@@ -89,26 +88,23 @@ class Matcher {
     if (body_.is_code(value) || value == 0 || !has_epilogue_type(body_.type_of(value))) return false;
     if (!body_.is_full(value)) return false;
     form_.residual = value;
-    f.residual_type = epilogue_type(body_.type_of(value));
+    f.residual.type = epilogue_type(body_.type_of(value));
     return true;
   }
 
   bool take_clamp(const ir::Instr& instr, double bound) {
     const Stage to = stage_ >= added ? clamped2 : clamped;
     if (stage_ > to || stage_ < floating) return false;
-    float& low = to == clamped ? form_.epilogue.low : form_.epilogue.low2;
-    float& high = to == clamped ? form_.epilogue.high : form_.epilogue.high2;
-    if (stage_ != to) {
-      low = -std::numeric_limits<float>::infinity();
-      high = std::numeric_limits<float>::infinity();
-    }
+    Int8Range& range = to == clamped ? form_.epilogue.clamp : form_.epilogue.result.clamp;
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    if (stage_ != to) range = {-kInfinity, kInfinity};
     const auto value = static_cast<float>(bound);
     if (instr.prim == ir::Prim::max) {
-      if (high < value) return false;  // an empty range: leave it to the executor
-      low = std::max(low, value);
+      if (range.high < value) return false;  // an empty range: leave it to the executor
+      range.low = std::max(range.low, value);
     } else {
-      if (value < low) return false;
-      high = std::min(high, value);
+      if (value < range.low) return false;
+      range.high = std::min(range.high, value);
     }
     stage_ = to;
     return true;
@@ -137,8 +133,8 @@ class Matcher {
         stage_ = stage_ == integer ? floating : recast;
         return true;
       case ir::Prim::sub:  // dequantized again, with the same zero point
-        if (stage_ != recast || centered_ || instr.a != current || body_.number(instr.b) != static_cast<double>(form_.epilogue.out_zero))
-          return false;
+        if (stage_ != recast || centered_ || instr.a != current) return false;
+        if (body_.number(instr.b) != static_cast<double>(form_.epilogue.result.zero)) return false;
         centered_ = true;
         return true;
       case ir::Prim::mul: {
@@ -190,11 +186,11 @@ class Matcher {
   // What was quantized is dequantized with the same parameters: the result lies on a grid before a residual is added.
   bool take_middle(std::optional<double> scale) {
     Int8EpilogueArgs& f = form_.epilogue;
-    if (!scale || static_cast<float>(*scale) != scale_ || (f.out_zero != 0 && !centered_)) return false;
+    if (!scale || static_cast<float>(*scale) != scale_ || (f.result.zero != 0 && !centered_)) return false;
     middle_ = scale_;
-    f.middle_low = (saturated_to_ == DType::i8 ? -128.0f : 0.0f) - f.out_zero;
-    f.middle_high = (saturated_to_ == DType::i8 ? 127.0f : 255.0f) - f.out_zero;
-    f.out_zero = 0;
+    f.middle.low = (saturated_to_ == DType::i8 ? -128.0f : 0.0f) - f.result.zero;
+    f.middle.high = (saturated_to_ == DType::i8 ? 127.0f : 255.0f) - f.result.zero;
+    f.result.zero = 0;
     centered_ = false;
     stage_ = requantized;
     return true;
@@ -202,11 +198,11 @@ class Matcher {
   // The same at the very end: the result lies on a grid.
   bool take_last(std::optional<double> scale) {
     Int8EpilogueArgs& f = form_.epilogue;
-    if (!scale || static_cast<float>(*scale) != scale_ || (f.out_zero != 0 && !centered_)) return false;
-    f.last_scale = scale_;
-    last_low_ = (saturated_to_ == DType::i8 ? -128.0f : 0.0f) - f.out_zero;
-    last_high_ = last_low_ + 255.0f;
-    f.out_zero = 0;
+    if (!scale || static_cast<float>(*scale) != scale_ || (f.result.zero != 0 && !centered_)) return false;
+    f.result.grid_scale = scale_;
+    last_.low = (saturated_to_ == DType::i8 ? -128.0f : 0.0f) - f.result.zero;
+    last_.high = last_.low + 255.0f;
+    f.result.zero = 0;
     stage_ = last;
     return true;
   }
@@ -215,25 +211,24 @@ class Matcher {
     Int8EpilogueArgs& f = form_.epilogue;
     if (grid_ != 0 || gelu_) return false;
     grid_ = middle_;
-    f.grid_low = f.middle_low;
-    f.grid_high = f.middle_high;
-    if (f.low <= f.high) clamp_grid(f.low / grid_, f.high / grid_, f.grid_low, f.grid_high);
-    f.low = 1, f.high = 0;
+    f.grid.range = f.middle;
+    if (f.clamp.there()) clamp_grid({f.clamp.low / grid_, f.clamp.high / grid_}, f.grid.range);
+    f.clamp = {};
     middle_ = 0;
     centered_ = false;
     stage_ = floating;
     return true;
   }
   // Rounding keeps order: a clamp before it may as well follow it.
-  static void clamp_grid(float least, float most, float& low, float& high) {
-    low = std::max(low, std::nearbyint(least));
-    high = std::max(std::min(high, std::nearbyint(most)), low);
+  static void clamp_grid(Int8Range by, Int8Range& grid) {
+    grid.low = std::max(grid.low, std::nearbyint(by.low));
+    grid.high = std::max(std::min(grid.high, std::nearbyint(by.high)), grid.low);
   }
   // Zero points are added after rounding; without a rounding only an even one gives the same result for ties, so only zero is taken.
   bool take_zero(int other) {
     const auto n = body_.number(other);
     if (!n || (stage_ == divided && *n != 0) || *n != static_cast<double>(static_cast<int>(*n)) || *n < -128 || *n > 255) return false;
-    form_.epilogue.out_zero = static_cast<float>(*n);
+    form_.epilogue.result.zero = static_cast<float>(*n);
     stage_ = moved;
     return true;
   }
@@ -242,31 +237,32 @@ class Matcher {
   // before it is rounded.
   void fold_scales() {
     Int8EpilogueArgs& f = form_.epilogue;
-    const float last = f.out_type == Int8EpilogueArgs::f32 && f.last_scale == 0 ? 1 : 1 / scale_, next = middle_ != 0 ? 1 / middle_ : last;
+    const float last = f.result.type == Int8Type::f32 && f.result.grid_scale == 0 ? 1 : 1 / scale_;
+    const float next = middle_ != 0 ? 1 / middle_ : last;
     f.has_grid = grid_ != 0;
     form_.first.scale_unit = form_.first.bias_unit = f.has_grid ? 1 / grid_ : next;
     if (gelu_) f.gelu_scale = last;
     form_.second.scale_unit = grid_ * next;
     form_.second.bias_unit = next;
-    const bool clamps = f.low <= f.high;
-    if (clamps) f.low *= next, f.high *= next;
-    if (f.low2 <= f.high2) f.low2 *= last, f.high2 *= last;
-    if (f.last_scale != 0) {
-      float low = last_low_, high = last_high_;
-      if (f.low2 <= f.high2) clamp_grid(f.low2, f.high2, low, high);
-      f.low2 = low, f.high2 = high;
+    const bool clamps = f.clamp.there();
+    if (clamps) f.clamp.low *= next, f.clamp.high *= next;
+    if (f.result.clamp.there()) f.result.clamp.low *= last, f.result.clamp.high *= last;
+    if (f.result.grid_scale != 0) {
+      Int8Range range = last_;
+      if (f.result.clamp.there()) clamp_grid(f.result.clamp, range);
+      f.result.clamp = range;
     }
-    f.residual_scale *= last;
+    f.residual.scale *= last;
     f.middle_scale = middle_ * last;
     if (!clamps) return;
     if (middle_ != 0) {
-      clamp_grid(f.low, f.high, f.middle_low, f.middle_high);
-    } else if (form_.residual <= 0 && f.out_type != Int8EpilogueArgs::f32) {
-      f.low2 = f.low, f.high2 = f.high;
+      clamp_grid(f.clamp, f.middle);
+    } else if (form_.residual <= 0 && f.result.type != Int8Type::f32) {
+      f.result.clamp = f.clamp;
     } else {
       return;
     }
-    f.low = 1, f.high = 0;
+    f.clamp = {};
   }
 
   const Int8Body body_;
@@ -275,7 +271,8 @@ class Matcher {
   DType saturated_to_ = DType::u8;
   bool centered_ = false, gelu_ = false;
   // Scales: of the last quantization, of one before a residual, and of one before a second scale and bias; 0: none.
-  float scale_ = 1, middle_ = 0, grid_ = 0, last_low_ = 0, last_high_ = 0;
+  float scale_ = 1, middle_ = 0, grid_ = 0;
+  Int8Range last_;
   Int8Form form_;
 };
 

@@ -108,7 +108,7 @@ Int8Gemm::StreamBlocking Int8Gemm::stream_blocking(const Int8Rows& rows, std::in
 }
 
 void Int8Gemm::stream(const Streaming& call, std::int64_t count, const RunArgs& args) const noexcept {
-  const StreamBlocking blocking = stream_blocking(call.rows, count, call.epilogue.residual != nullptr, args.parallel->workers());
+  const StreamBlocking blocking = stream_blocking(call.rows, count, call.epilogue.residual.data != nullptr, args.parallel->workers());
   const std::int64_t panels = ceil_div(weights.n, kColumns);
   args.parallel->for_each(blocking.count(), [&](std::int64_t i, int worker) {
     const Int8Blocking::Part part = blocking.part(i);
@@ -151,7 +151,7 @@ void Int8Gemm::stream_part(const Streaming& call, const StreamPart& part, char* 
   Int8EpilogueArgs epilogue = call.epilogue;
   epilogue.scale += column;
   epilogue.bias += column;
-  if (epilogue.residual) epilogue.residual = static_cast<const char*>(epilogue.residual) + column;
+  if (epilogue.residual.data) epilogue.residual.data = static_cast<const char*>(epilogue.residual.data) + column;
   kernels->enter(a_signed);
   kernels->stream({.tiles = s.tiles.tiles,
                    .tile_count = s.tiles.count,
