@@ -2,8 +2,8 @@
 if(NOT TENFOLD_SHARED)
   message(FATAL_ERROR "the Python package needs the shared libraries: TENFOLD_SHARED=ON")
 endif()
-# The command line a second time, of the same objects, against the shared libraries.
-add_executable(tenfold_program $<TARGET_OBJECTS:tenfold>)
+# The command line a second time, of the same objects and those of formats, against the shared libraries.
+add_executable(tenfold_program $<TARGET_OBJECTS:tenfold> $<TARGET_OBJECTS:tenfold_formats>)
 target_link_libraries(tenfold_program PRIVATE tenfold_options tenfold-text_shared tenfold-builder_shared tenfold-runtime_shared)
 set_target_properties(tenfold_program PROPERTIES OUTPUT_NAME tenfold RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/python/bin
   LINKER_LANGUAGE CXX BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/..")
