@@ -16,7 +16,7 @@ struct KernelFile {
 std::span<const KernelFile> embedded_kernel_files();   // sorted by name; cmake/kernels.cmake writes it
 
 // The files that `text` includes, and those that these include, each once. Files that lie in the folder TENFOLD_CUDA_KERNELS (as
-// product/gemm_wgmma.cu) are read from there, once for the process. Throws internal where `text` includes a file that is none of them,
+// gemm/gemm_wgmma.cu) are read from there, once for the process. Throws internal where `text` includes a file that is none of them,
 // and io where that variable names no folder.
 std::vector<KernelFile> included_kernel_files(std::string_view text);
 
