@@ -65,7 +65,7 @@ void print_latency(const LatencyReport& r) {
   std::printf(" %10s\n", "max");
   print_times("response", o.response), print_times("service", o.service), print_times("hiccups", r.hiccups);
   const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
-  std::printf("  requests %llu, answered %llu, sent late %llu, dropped %llu, failed %llu", number(o.asked), number(o.answered),
+  std::printf("  requests %llu, answered %llu, overdue %llu, dropped %llu, failed %llu", number(o.asked), number(o.answered),
               number(o.asked_late), number(o.dropped), number(o.failed));
   if (r.has_deadline) std::printf(", late %llu", number(o.late));
   std::printf(", not finite %llu\n", number(o.not_finite));

@@ -31,7 +31,7 @@ bool tiles(const Node& n) {
 }
 
 // The convolution behind a Reshape to one dim of positions and a Transpose that puts channels behind them.
-Node* conv_behind(const ir::Graph& graph, const Node& n) {
+Node* conv_after(const ir::Graph& graph, const Node& n) {
   if (n.op() != "Transpose" || n.body || perm_of(n) != Ints{0, 2, 1} || !only_user(graph, n.in(0))) return nullptr;
   const Node* reshape = n.in(0)->producer;
   if (!reshape || !is_reshape(*reshape) || !only_user(graph, reshape->in(0))) return nullptr;
@@ -67,7 +67,7 @@ Value* lowered(ir::Graph& graph, Node& end, Node& conv) {
 bool lower_patches(ir::Graph& graph, std::int64_t least) {
   bool changed = false;
   for (Node* n : graph.node_list()) {
-    Node* conv = conv_behind(graph, *n);
+    Node* conv = conv_after(graph, *n);
     if (!conv || ir::product(std::span(conv->in(1)->dims()).subspan(2)).constant() < least) continue;
     Value* made = lowered(graph, *n, *conv);
     if (!made) continue;

@@ -28,7 +28,7 @@ class Cancel : public testing::Test {
     ASSERT_GE(engine.info().steps, 2);
   }
   // `act` in the run's own thread, behind its last step.
-  void behind_the_last_step(std::function<void()> act) {
+  void after_the_last_step(std::function<void()> act) {
     context->set_profiler([this, act = std::move(act), steps = 0](std::string_view, double) mutable {
       if (++steps == engine.info().steps) act();
     });
@@ -42,7 +42,7 @@ TEST_F(Cancel, MeetsTheRunUnderWayAndNoOther) {
   EXPECT_FALSE(context->cancel()) << "no run is under way";
   EXPECT_TRUE(context->run()) << "a cancel between runs hit the next one";
   bool reported = false;
-  behind_the_last_step([&] { reported = context->cancel(); });
+  after_the_last_step([&] { reported = context->cancel(); });
   const Status status = context->run();
   EXPECT_TRUE(reported);
   EXPECT_EQ(status.code, Status::cancelled) << "a cancel behind the last step was lost";
@@ -61,7 +61,7 @@ TEST_F(Cancel, TokensStopTheirRunsAlone) {
   EXPECT_EQ(context->enqueue(nullptr, {.token = token, .deadline = {}}).code, Status::cancelled);
   EXPECT_TRUE(context->run());
   EXPECT_TRUE(context->run_with({.token = other, .deadline = {}}));
-  behind_the_last_step([&] { other.cancel(); });
+  after_the_last_step([&] { other.cancel(); });
   EXPECT_EQ(context->run_with({.token = other, .deadline = {}}).code, Status::cancelled);
   context->set_profiler(nullptr);
   EXPECT_TRUE(context->run());

@@ -31,14 +31,14 @@ Trimmer::Trimmer(std::vector<Trim> trims, const std::unordered_map<std::int32_t,
 void Trimmer::count_spaces(Word text, Token& token) {
   const auto [before, behind] = spaces_of(text, [](const Char& one) { return one.c; });
   token.spaces_before = static_cast<std::uint16_t>(std::min<std::size_t>(before, Token::kSpacesOfId - 1));
-  token.spaces_behind = static_cast<std::uint16_t>(std::min<std::size_t>(behind, Token::kSpacesOfId - 1));
+  token.spaces_after = static_cast<std::uint16_t>(std::min<std::size_t>(behind, Token::kSpacesOfId - 1));
 }
 
 void Trimmer::run(std::vector<Token>& tokens) const {
   for (const Trim& trim : trims_) {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       Token& one = tokens[i];
-      Spaces spaces{one.spaces_before, one.spaces_behind};
+      Spaces spaces{one.spaces_before, one.spaces_after};
       if (one.spaces_before == Token::kSpacesOfId) {
         const auto known = spaces_.find(one.id);
         if (known == spaces_.end()) continue;

@@ -54,7 +54,7 @@ bool only_adds(const ir::Body& body) {
 }
 
 // The product that makes `v`, and what its epilogue adds.
-Node* product_behind(const Value* v, Sum& sum) {
+Node* product_after(const Value* v, Sum& sum) {
   Node* n = v && v->producer && v->producer->op() == "MatMul" ? v->producer : nullptr;
   if (!n || n->outputs.size() != 1 || !n->in(1)->is_constant() || n->in(1)->rank() != 2 || n->in(0)->rank() < 2) return nullptr;
   if (n->in(0)->rank() != v->rank() || n->in(0)->dtype() != v->dtype() || !v->dims().back().is_constant()) return nullptr;
@@ -89,7 +89,7 @@ bool try_skip_layer_norm(ir::Graph& graph, Node& n) {
     if (n.inputs[i]) return false;
   for (std::size_t at = 2; at < n.inputs.size(); at += 2) {
     Sum sum;
-    Node* product = only_user(graph, n.inputs[at]) ? product_behind(n.inputs[at], sum) : nullptr;
+    Node* product = only_user(graph, n.inputs[at]) ? product_after(n.inputs[at], sum) : nullptr;
     if (!product || n.inputs[at]->dims() != n.out()->dims()) continue;
     bool fits = true;
     for (std::size_t i = 2; i < n.inputs.size(); i += 2) fits = fits && (i == at || sum.add(n.inputs[i], n.out()));
@@ -102,7 +102,7 @@ bool try_layer_norm(ir::Graph& graph, Node& n) {
   if (n.op() != "LayerNormalization" || n.body || n.outputs.size() != 1) return false;
   const std::int64_t axis = n.attributes.integer("axis", -1);
   Sum sum;
-  Node* product = axis == -1 || axis == n.out()->rank() - 1 ? product_behind(n.in(0), sum) : nullptr;
+  Node* product = axis == -1 || axis == n.out()->rank() - 1 ? product_after(n.in(0), sum) : nullptr;
   if (!product || n.in(0)->dims() != n.out()->dims() || n.out()->dtype() != n.in(0)->dtype()) return false;
   return fuse(graph, n, *product, sum, n.in(1), n.in(2), !only_user(graph, n.in(0)));
 }

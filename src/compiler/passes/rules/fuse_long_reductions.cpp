@@ -66,7 +66,7 @@ ir::Value* with_dims_kept(ir::Graph& graph, const Node& n, const ir::Ints& axes,
 }
 
 // They are dropped behind it instead, where the node ahead may join it.
-bool drop_behind(ir::Graph& graph, Node& n) {
+bool drop_after(ir::Graph& graph, Node& n) {
   const std::optional<ir::Ints> axes = dropped_dims(n);
   if (!axes || !n.in(0)->producer || !read_by_alone(graph, n.in(0), n) || !body_of(*n.in(0)->producer)) return false;
   if (static_cast<std::size_t>(n.in(0)->rank()) == axes->size()) return false;
@@ -139,7 +139,7 @@ bool run(ir::Graph& graph) {
   for (const auto& n : graph.nodes()) pictures = pictures && !convolves(*n);
   const bool split = try_each(graph, split_sum), kept = try_each(graph, keep_dims);
   graph.sweep();   // what was copied, or begun in vain, would be read twice
-  const bool dropped = try_each(graph, drop_behind);
+  const bool dropped = try_each(graph, drop_after);
   graph.sweep();
   const RowChains what{.longest = kAny, .pictures = pictures, .fp16 = true, .unknown = true, .repeats = true, .norms = true};
   return fuse_row_chains(graph, what) || split || kept || dropped;

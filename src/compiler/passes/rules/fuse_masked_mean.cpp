@@ -43,7 +43,7 @@ Value* unshaped(Value* v) {
   return v;
 }
 // The mask as the model gets it, if only its type was changed and what it is has the dims wanted.
-Value* mask_behind(Value* v, const Dims& dims) {
+Value* mask_after(Value* v, const Dims& dims) {
   Value* found = nullptr;
   for (v = unshaped(v); v; v = unshaped(v->producer->in(0))) {
     if (v->dims() == dims) found = v;
@@ -69,7 +69,7 @@ Pooled pooled(const Value* v) {
   const auto axes = sum ? reduced_axes(*sum) : std::nullopt;
   Value* weights = unshaped(product->in(0));
   if (!axes || *axes != ir::Ints{1} || unshaped(sum->in(0)) != weights || div->in(1)->dims() != Dims{v->dims()[0], ir::Dim(1)}) return {};
-  p.mask = mask_behind(weights, {p.x->dims()[0], p.x->dims()[1]});
+  p.mask = mask_after(weights, {p.x->dims()[0], p.x->dims()[1]});
   return p.mask && p.x->dtype() == DType::f32 && v->dims()[1] == p.x->dims()[2] ? p : Pooled{};
 }
 // The length that `v` is divided by: max(|v|, least), repeated or not.

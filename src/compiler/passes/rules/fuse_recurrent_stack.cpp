@@ -48,7 +48,7 @@ bool alike(const Node& a, const Node& b) {
 }
 
 // The layer that alone reads this one's rows, and they alone are read.
-Node* layer_behind(const ir::Graph& graph, const Node& n) {
+Node* layer_after(const ir::Graph& graph, const Node& n) {
   for (std::size_t i = 1; i < n.outputs.size(); ++i)
     if (!n.outputs[i]->users.empty() || graph.is_output(n.outputs[i])) return nullptr;
   const Node* view = only_user(graph, n.out());
@@ -62,7 +62,7 @@ Node* layer_behind(const ir::Graph& graph, const Node& n) {
 bool fuse(ir::Graph& graph, Node& first) {
   std::vector<Node*> layers{&first};
   while (layers.size() < RecurrentStackLayer::kMaxLayers)
-    if (Node* next = layer_behind(graph, *layers.back())) layers.push_back(next);
+    if (Node* next = layer_after(graph, *layers.back())) layers.push_back(next);
     else break;
   if (layers.size() < 2) return false;
   Node stack;
@@ -86,7 +86,7 @@ bool rule(ir::Graph& graph, Node& n) {
   const Value* x = n.in(0);
   const Node* view = x->producer;
   const Node* before = view && view->in(0) ? view->in(0)->producer : nullptr;
-  if (before && is_layer(*before) && layer_behind(graph, *before) == &n) return false;
+  if (before && is_layer(*before) && layer_after(graph, *before) == &n) return false;
   return fuse(graph, n);
 }
 

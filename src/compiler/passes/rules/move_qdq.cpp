@@ -19,7 +19,7 @@ namespace tenfold::passes {
 namespace {
 
 // The DequantizeLinear behind a value, if it has one scale and its operand is no weight.
-const ir::Node* dequantize_behind(const ir::Value* value) {
+const ir::Node* dequantize_after(const ir::Value* value) {
   if (value == nullptr || !is_dequantize(value->producer) || value->producer->in(0)->is_constant()) return nullptr;
   const auto p = params_of(value->producer);
   return p && p->per_tensor() ? value->producer : nullptr;
@@ -40,7 +40,7 @@ void sink(ir::Graph& graph, ir::Node& node, std::vector<ir::Value*> inputs, cons
 }
 
 bool sink_past(ir::Graph& graph, ir::Node& node) {
-  const ir::Node* dequantize = dequantize_behind(node.in(0));
+  const ir::Node* dequantize = dequantize_after(node.in(0));
   if (dequantize == nullptr) return false;
   if (commutes(node)) {
     std::vector<ir::Value*> inputs = node.inputs;
@@ -51,7 +51,7 @@ bool sink_past(ir::Graph& graph, ir::Node& node) {
   if (node.op() != "Concat" || node.body) return false;
   std::vector<ir::Value*> inputs;
   for (const ir::Value* v : node.inputs) {
-    const ir::Node* other = dequantize_behind(v);
+    const ir::Node* other = dequantize_after(v);
     if (other == nullptr || params_of(other) != params_of(dequantize)) return false;
     inputs.push_back(other->in(0));
   }

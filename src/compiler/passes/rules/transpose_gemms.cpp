@@ -60,7 +60,7 @@ bool is_split_next(const ir::Graph& graph, const Value* v) {
 }
 
 // MatMul(T(x), w) = T(MatMul(x, w)), and T(x) + b = T(x + b)
-Value* behind_product(ir::Graph& graph, Node& n) {
+Value* after_product(ir::Graph& graph, Node& n) {
   const bool sum = n.op() == "Add" && is_vector(n.in(1 - (made_by(n.in(0), "Transpose") ? 0 : 1)));
   if ((!sum && !is_plain_gemm(&n)) || !is_split_next(graph, n.out())) return nullptr;
   const std::size_t side = sum && !made_by(n.in(0), "Transpose") ? 1 : 0;
@@ -73,7 +73,7 @@ Value* behind_product(ir::Graph& graph, Node& n) {
 }
 
 // Reshape(T(x)), where the Reshape splits the last dim and may put ones in front.
-Value* behind_split(ir::Graph& graph, Node& n) {
+Value* after_split(ir::Graph& graph, Node& n) {
   const Node* t = is_reshape(n) ? made_by(n.in(0), "Transpose") : nullptr;
   const Ints perm = leading_perm(t);
   const Dims &from = n.in(0)->dims(), &to = n.out()->dims();
@@ -134,8 +134,8 @@ bool run(ir::Graph& graph) {
   bool changed = false;
   for (Node* n : graph.node_list()) {
     if (n->body || n->outputs.size() != 1 || graph.is_output(n->out())) continue;
-    Value* moved = behind_product(graph, *n);
-    if (!moved) moved = behind_split(graph, *n);
+    Value* moved = after_product(graph, *n);
+    if (!moved) moved = after_split(graph, *n);
     if (!moved) moved = before_product(graph, *n);
     if (!moved || moved->dims() != n->out()->dims()) continue;
     graph.replace_uses(n->out(), moved);

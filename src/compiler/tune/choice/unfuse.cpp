@@ -68,7 +68,7 @@ bool unfuse_if_better(ir::Graph& graph, ir::Node& node, Candidates& candidates) 
 namespace {
 
 // The nodes in front of `node` that came after the one with this number, in order.
-std::vector<ir::Node*> made_behind(const ir::Graph& graph, const ir::Node& node, std::uint32_t last) {
+std::vector<ir::Node*> made_after(const ir::Graph& graph, const ir::Node& node, std::uint32_t last) {
   std::vector<ir::Node*> made;
   for (auto at = node.self; at != graph.nodes().begin() && (*std::prev(at))->id > last; --at) made.push_back(std::prev(at)->get());
   std::reverse(made.begin(), made.end());
@@ -93,7 +93,7 @@ bool decompose_if_better(ir::Graph& graph, ir::Node& node, Candidates& candidate
   const std::int64_t together = best(candidates.of(node));
   const std::uint32_t last = graph.last_node();
   const std::vector<ir::Value*> results = node.def->decompose(graph, node);
-  const std::vector<ir::Node*> parts = made_behind(graph, node, last);
+  const std::vector<ir::Node*> parts = made_after(graph, node, last);
   std::int64_t apart = 0;
   for (const ir::Node* part : parts)
     if (!is_view(*part)) apart += best(candidates.of(*part));

@@ -11,7 +11,7 @@ namespace tenfold::tune {
 namespace {
 
 // The Split along columns that alone reads a product with constant weights, or null.
-const ir::Node* split_behind(const ir::Graph& graph, const ir::Node& n) {
+const ir::Node* split_after(const ir::Graph& graph, const ir::Node& n) {
   if (!ops::is_matmul(n) || n.outputs.size() != 1 || graph.is_output(n.out()) || n.out()->users.size() != 1) return nullptr;
   const ir::Node* split = n.out()->users[0];
   if (split->def->traits.movement != ir::Movement::split || split->body || !n.in(1)->is_constant() || n.in(1)->rank() != 2 ||
@@ -74,7 +74,7 @@ bool read_in_place(const ir::Value* v) {
 }  // namespace
 
 bool unmerge_if_better(ir::Graph& graph, ir::Node& node, Candidates& candidates) {
-  const ir::Node* split = split_behind(graph, node);
+  const ir::Node* split = split_after(graph, node);
   if (!split) return false;
   for (std::size_t i = node.body ? static_cast<std::size_t>(node.anchor_inputs) : node.inputs.size(); i < node.inputs.size(); ++i)
     if (kind_of(node.inputs[i], node.in(1)->dims()[1]) == Operand::other) return false;

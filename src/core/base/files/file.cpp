@@ -159,7 +159,7 @@ std::string OpenFile::read(std::uint64_t offset, std::uint64_t bytes) const {
   return text;
 }
 
-FileLock::FileLock(const std::string& path, const Log& log, std::chrono::milliseconds patience) : path_(behind_own_links(path)) {
+FileLock::FileLock(const std::string& path, const Log& log, std::chrono::milliseconds patience) : path_(past_own_links(path)) {
   constexpr int kHow = O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
   for (;;) {
     descriptor_ = ::open(path_.c_str(), kHow | O_EXCL, 0666);

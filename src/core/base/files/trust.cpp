@@ -31,7 +31,7 @@ std::string why_others_may_write(const std::string& path) {
   return "";
 }
 
-std::string behind_own_links(const std::string& path) {
+std::string past_own_links(const std::string& path) {
   struct stat link {};
   if (::lstat(path.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) return path;
   require(is_trusted(link.st_uid), ErrorKind::io, "'", path, "' is a symbolic link of user ", link.st_uid,

@@ -11,6 +11,6 @@ std::string why_others_may_write(const std::string& path);
 
 // The file behind links that belong to this user or root, where such links name one; else the path itself. Throws io for a
 // link of somebody else: in a folder that others may write to, it could lead to any file of this user.
-std::string behind_own_links(const std::string& path);
+std::string past_own_links(const std::string& path);
 
 }  // namespace tenfold

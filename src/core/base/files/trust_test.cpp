@@ -42,10 +42,10 @@ TEST_F(Trust, FilesAndLinksOfOthersAreNot) {
   ASSERT_EQ(::chown(at("a").c_str(), 12345, 12345), 0);
   EXPECT_EQ(why_others_may_write(at("a")), "it belongs to user 12345");
   fs::create_symlink(at("a"), at("link"));
-  EXPECT_EQ(behind_own_links(at("link")), fs::canonical(at("a")).string());
+  EXPECT_EQ(past_own_links(at("link")), fs::canonical(at("a")).string());
   { const FileLock lock(at("link")); }   // one's own is followed
   ASSERT_EQ(::lchown(at("link").c_str(), 12345, 12345), 0);
-  EXPECT_THROW(behind_own_links(at("link")), Error);
+  EXPECT_THROW(past_own_links(at("link")), Error);
   EXPECT_THROW(FileLock lock(at("link")), Error);
 }
 

@@ -74,7 +74,7 @@ Value* Decomposition::indices(const Ints& values) {
   return graph_.add_constant(std::move(t));
 }
 
-void add_behind(Node& part, const std::vector<Value*>& addends) {
+void add_after(Node& part, const std::vector<Value*>& addends) {
   std::vector<DType> types{part.in(0)->dtype()};
   const int own = static_cast<int>(part.inputs.size());
   for (Value* v : addends)

@@ -36,6 +36,6 @@ class Decomposition {
 };
 
 // A body behind `part`, of operands beside its own: their sum with its result.
-void add_behind(Node& part, const std::vector<Value*>& addends);
+void add_after(Node& part, const std::vector<Value*>& addends);
 
 }  // namespace tenfold::ir

@@ -26,7 +26,7 @@ std::vector<Value*> decompose(Graph& graph, Node& node) {
   const bool kept = node.outputs.size() > 1, sums = !kept && node.in(5);
   Decomposition x(graph, node);
   Node product = x.part("MatMul", {node.in(0), node.in(1)}, {}, "_product");
-  add_behind(product, {node.in(4), kept ? node.in(5) : nullptr});
+  add_after(product, {node.in(4), kept ? node.in(5) : nullptr});
   Value* sum = x.add(std::move(product));
   const Attributes epsilon{{"epsilon", node.attributes.number("epsilon")}};
   Value* y = sums ? x("SkipLayerNorm", {node.in(2), node.in(3), sum, nullptr, node.in(5)}, epsilon)

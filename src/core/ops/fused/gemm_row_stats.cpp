@@ -34,7 +34,7 @@ std::vector<Value*> decompose(Graph& graph, Node& node) {
   if (added && node.in(kScale))
     added = x("Mul", {x("Sub", {x("Mul", {added, node.in(kInverse)}), node.in(kOffset)}), node.in(kScale)});
   Node product = x.part("MatMul", {node.in(0), node.in(1)}, {}, "_product");
-  add_behind(product, {node.in(kRow), added});
+  add_after(product, {node.in(kRow), added});
   Value* sum = x.add(std::move(product));
   const Attributes along_rows{{"axes", Ints{-1}}};
   Value* mean = x("ReduceMean", {sum}, along_rows);

@@ -15,7 +15,7 @@ struct Token {
   std::uint32_t begin, end;   // in characters of the caller's text
   // Spaces at the ends of a token that was added; kSpacesOfId: those that the token of this id has.
   static constexpr std::uint16_t kSpacesOfId = UINT16_MAX;
-  std::uint16_t spaces_before = kSpacesOfId, spaces_behind = kSpacesOfId;
+  std::uint16_t spaces_before = kSpacesOfId, spaces_after = kSpacesOfId;
 };
 
 struct Hash {
