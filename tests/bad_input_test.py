@@ -299,6 +299,7 @@ class BadPlans(CliCase):
             (RUN_FAILED, '/dev/null'),
             (PLAN, self.write('empty', b'')),
             (PLAN, self.write('text', b'hello, this is no plan\n')),
+            (PLAN, self.write('trt.engine', b'ftrt' + bytes(4000))),
             (PLAN, self.model),
         ):
             self.refused(code, os.path.basename(name), 'exec', f'--loadEngine={name}')
