@@ -72,11 +72,14 @@ bool compares_f32(const ir::Graph& graph, const backends::DeviceTraits& device, 
 void tell_of_types(const ir::Graph& graph, const Stages& stages, const passes::Found& found) {
   const BuildConfig& config = stages.config;
   for (const auto& [type, layers] : passes::layers_by_type(graph)) stages.report.layers_by_type[type] = layers;
+  const bool alone = config.fp16 && !config.bf16 && backends::traits_of(stages.device).host_arithmetic;   // it was asked for by name
   for (std::string& text : passes::unused_precisions(graph, config, stages.device))
-    add_note({Severity::info, NoteKind::precision, "", std::move(text)}, config, stages.report);
+    add_note({alone && text.starts_with("fp16") ? Severity::warning : Severity::info, NoteKind::precision, "", std::move(text)}, config,
+             stages.report);
   if (!passes::gives_layer_types(config)) return;
   for (passes::UnmetType& one : passes::unmet_layer_types(graph, config, found.quantized, stages.device)) {
-    if (config.layer_types.constraints == LayerConstraints::obey) throw Error(ErrorKind::unsupported, one.text);
+    if (config.layer_types.constraints == LayerConstraints::obey)
+      throw Error(ErrorKind::unsupported, one.text + "; ask for another type, or let layers prefer it (--precisionConstraints=prefer)");
     add_note({Severity::warning, NoteKind::precision, std::move(one.layer), std::move(one.text)}, config, stages.report);
   }
 }
