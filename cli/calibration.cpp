@@ -53,11 +53,14 @@ std::vector<DType> types_of(const ExecOptions& o) {
 
 }  // namespace
 
-void add_calibration_flags(Flags& f, ExecOptions& o) {
+void add_int8_flag(Flags& f, ExecOptions& o) {
   f.add(
       {"int8", "",
        "enable INT8: a quantized model computes so (on by default), any model with --data; without: dynamic row-wise quantization of GEMMs",
        [&o](const std::string&) { o.build.int8 = o.int8_asked = true; }});
+}
+
+void add_calibration_flags(Flags& f, ExecOptions& o) {
   f.add_text(
       "data", o.data, "PATH",
       "samples for 8 bits: .npz by input name or .npy, first axis: samples; JPEG or PNG; a folder of either; .txt, .csv:COLUMN");
