@@ -147,8 +147,9 @@ Measured measure_all(const ExecOptions& o, const Engine& engine, std::span<const
 std::string in_short(const Trace& trace) {
   const Statistics s = statistics(latencies(trace), {99});
   char text[160];
-  std::snprintf(text, sizeof text, "In short: a run takes %.3g ms (median; 99 %% take at most %.3g ms), %.4g runs a second", s.median,
-                s.percentiles[0], trace.wall_s > 0 ? static_cast<double>(trace.samples.size()) / trace.wall_s : 0);
+  const double rate = trace.wall_s > 0 ? static_cast<double>(trace.samples.size()) / trace.wall_s : 0;
+  std::snprintf(text, sizeof text, "In short: a run takes %.3g ms (median; 99 %% take at most %.3g ms), %.*f runs a second", s.median,
+                s.percentiles[0], rate < 100 ? 1 : 0, rate);
   return text;
 }
 

@@ -101,7 +101,8 @@ class Keywords(Case):
 
     def test_what_people_try_first_is_told_the_way(self):
         self.refused(TypeError, ["'shapes'", 'profiles={"x": shape}'], tenfold.build, tanh_model(), shapes={'x': [1, 6]})
-        self.refused(tenfold.PlanRefused, 'it looks like an ONNX model: tenfold.build() makes an engine of it', tenfold.load, tanh_model().SerializeToString())
+        words = 'it looks like an ONNX model: tenfold.build() makes an engine of it'
+        self.refused(tenfold.PlanRefused, words, tenfold.load, tanh_model().SerializeToString())
         plan = tanh_engine().serialize()
         self.refused(tenfold.InvalidModel, 'a plan of Tenfold, which is loaded and not built: tenfold.load()', tenfold.build, plan)
 
