@@ -116,7 +116,7 @@ std::vector<BindingInfo> bindings_of(const std::string& model, const ExecOptions
   return model_bindings(model, config);
 }
 
-// The graph of a model or plan on the plain kernels of the CPU, in the types that it has: what is compared with it is the plan's choice.
+// The graph of a model or plan on the reference kernels of the CPU, in its own types: what is compared with it is the plan's choice.
 Engine on_reference_kernels(const std::string& path, ExecOptions exec, const InputFiles& files) {
   exec.build.tactic_sources = static_cast<std::uint32_t>(TacticSource::reference);
   exec.build.device = "cpu";
@@ -129,7 +129,7 @@ Engine on_reference_kernels(const std::string& path, ExecOptions exec, const Inp
 
 std::string with_itself(const std::string& model) {
   return "'" + model + "' was built here, so Tenfold was compared with Tenfold: the flags of the build decide what that shows. "
-         "--reference compares with the plain kernels; outputs of another runtime are compared as an .npz of arrays by output name";
+         "--reference compares with the reference kernels; outputs of another runtime are compared as an .npz of arrays by output name";
 }
 
 struct Question {

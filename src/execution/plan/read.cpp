@@ -35,7 +35,7 @@ std::string section_text(SectionId id) {
     case SectionId::labels: return "its labels";
     case SectionId::kept_model: return "the model that it keeps";
     case SectionId::kept_weights: return "the weights of the model that it keeps";
-    case SectionId::built: return "what its build says";
+    case SectionId::built: return "the record of its build";
     case SectionId::names: return "the model's names";
     case SectionId::builder: return "the name of its builder";
   }
