@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include "flags/flag_words.h"
 #include "progress.h"
 
 namespace tenfold::cli {
@@ -37,8 +38,9 @@ std::string printable(std::string_view text) {
 
 void Console::log(Severity severity, const std::string& text) const {
   if ((severity == Severity::verbose && !verbose) || (severity == Severity::info && !show_info)) return;
+  if (!hidden.empty() && text.find(hidden) != std::string::npos) return;
   clear_bar();
-  std::fprintf(stderr, "%s%s\n", prefix(severity).c_str(), printable(text).c_str());
+  std::fprintf(stderr, "%s%s\n", prefix(severity).c_str(), printable(in_flags(text)).c_str());
 }
 
 void Console::result(const std::string& text) const {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "console.h"
+#include "flags/flag_words.h"
 #include "flags/flags.h"
 #include "flags/manual.h"
 #include "progress.h"
@@ -136,7 +137,7 @@ int dispatch(const std::string& program, Arguments arguments) {
 int guarded(const std::string& program, const Arguments& arguments) {
   const auto report = [](const char* text, int code) {
     clear_bar();
-    return std::fprintf(stderr, "tenfold: %s\n", printable(text).c_str()), code;
+    return std::fprintf(stderr, "tenfold: %s\n", printable(in_flags(text)).c_str()), code;
   };
   try {
     return dispatch(program, arguments);

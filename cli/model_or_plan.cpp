@@ -1,4 +1,4 @@
-// Opening whatever a path names: a plan is loaded, anything else is taken for a model and built.
+// The first bytes of a plan, and flags of reading and building models.
 #include "model_or_plan.h"
 
 #include <cerrno>
@@ -96,26 +96,6 @@ void add_import_flags(Flags& flags, BuildConfig& config) {
   add_overridable_flag(flags, config);
   flags.add({"externalDataDir", "DIR", "another folder to search for external data",
              [&config](const std::string& text) { config.external_data_dirs.push_back(text); }});
-}
-
-void add_build_flags(Flags& flags, BuildConfig& config) {
-  add_import_flags(flags, config);
-  flags.add({"threads", "N", "threads to tune for and run on",
-             [&config](const std::string& text) { config.threads = parse_int("threads", text, 1, kMaxThreads); }});
-  flags.add_text("timingCacheFile", config.timing_cache, "FILE", "timing cache, read and extended");
-  flags.add_switch("bf16", config.bf16, "enable BF16");
-  flags.add({"cpuFeatures", "LIST", "use only these CPU features: avx2,avx512,vnni,avx512bf16,amxint8,amxbf16",
-             [&config](const std::string& text) { config.cpu_features = parse_cpu_features(text); }});
-  add_packing_flag(flags, config);
-  add_newest_row_flag(flags, config);
-  add_pass_flags(flags, config);
-  add_kernel_flags(flags);
-}
-
-Engine open_model_or_plan(const std::string& path, const BuildConfig& config) {
-  if (!is_plan(path)) return build_file(path, config);
-  return load_compatible(
-      path, {.cpu_features = config.cpu_features, .threads = config.threads, .plugins = config.plugins, .log = config.log});
 }
 
 }  // namespace tenfold::cli

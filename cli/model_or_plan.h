@@ -1,4 +1,4 @@
-// What inspect, compare and check share: telling a plan from a model, and the flags of a build.
+// Telling a plan from a model, and flags that several verbs have.
 #pragma once
 
 #include <string>
@@ -16,7 +16,5 @@ void add_kernel_flags(Flags& flags);   // --dumpKernels, --kernelLineInfo; among
 void add_overridable_flag(Flags& flags, BuildConfig& config);  // --overridable; among the build flags below
 void add_plugins_flag(Flags& flags, BuildConfig& config);   // --plugins, once for each library; among the flags below
 void add_import_flags(Flags& flags, BuildConfig& config);  // of reading a model: shapes, plug-ins, external data
-void add_build_flags(Flags& flags, BuildConfig& config);   // these, and of building it
-Engine open_model_or_plan(const std::string& path, const BuildConfig& config);
 
 }  // namespace tenfold::cli

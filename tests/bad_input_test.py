@@ -212,7 +212,7 @@ class BadRuns(CliCase):
         self.refuses(USAGE, 'not 2x6x1', self.array('rank.npy', (2, 6, 1)))
         self.refuses(USAGE, '9x6 lies outside every profile: 1..4x6', self.array('many.npy', (9, 6)))
         self.refuses(USAGE, '0x6 lies outside every profile', self.array('none.npy', (0, 6)))
-        self.refuses(USAGE, "no input or output 'z'", f'--loadInputs=z:{self.path("many.npy")}')
+        self.refuses(USAGE, "the model has no input 'z'; its inputs are: 'x:0'", f'--loadInputs=z:{self.path("many.npy")}')
         self.refuses(RUN_FAILED, 'No such file', "--loadInputs='x:0':" + self.path('absent.npy'))
         self.refuses(RUN_FAILED, 'it is a folder', "--loadInputs='x:0':" + self.folder)
         self.refuses(USAGE, "gives 'x:0' two files", "--loadInputs='x:0':a.npy,'x:0':b.npy")
@@ -299,6 +299,7 @@ class BadPlans(CliCase):
             (RUN_FAILED, '/dev/null'),
             (PLAN, self.write('empty', b'')),
             (PLAN, self.write('text', b'hello, this is no plan\n')),
+            (PLAN, self.write('trt.engine', b'ftrt' + bytes(4000))),
             (PLAN, self.model),
         ):
             self.refused(code, os.path.basename(name), 'exec', f'--loadEngine={name}')

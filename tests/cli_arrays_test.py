@@ -84,7 +84,7 @@ class Arrays(CliCase):
         np.save(self.path('s.npy'), np.full((1, 1, 2, 3, 5), 'a'))
         self.refuses("the array has type <U1, but f32 is needed", 's.npy')
         np.savez(self.path('w.npz'), w=self.v)
-        self.refuses("--loadInputs names the input 'w'; the model has 'v'", 'w.npz', code=USAGE)
+        self.refuses("--loadInputs: the model has no input 'w'; its inputs are: 'v'", 'w.npz', code=USAGE)
         np.save(self.path('large.npy'), np.full((1, 1, 2, 3, 5), 1e300))
         self.refuses('element 0 is 1e+300, which f32 does not reach', 'large.npy')
 

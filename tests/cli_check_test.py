@@ -6,7 +6,7 @@ import os
 import pathlib
 
 import cli_case
-from cli_case import FLOAT, CliCase, helper, make_model, np, numpy_helper
+from cli_case import FLOAT, CliCase, TensorProto, helper, make_model, np, numpy_helper, save_model
 
 LIBRARY = os.environ.get('TENFOLD_PLUGIN_SNAKE', '')
 SNAKE = pathlib.Path(__file__).parent.parent / 'examples' / 'snake.onnx'
@@ -65,6 +65,23 @@ class Check(CliCase):
         self.refused(RUN_FAILED, 'no.onnx', 'check', self.path('no.onnx'))
         self.refused(USAGE, 'takes one model, 2 given', 'check', self.model, self.model)
         self.check(self.write('text.onnx', b'hello'), code=MODEL_INVALID)
+
+    def test_what_shapes_may_decide_says_how_to_give_them(self):
+        """As exporters write squeeze(): the extent decides the rank."""
+        node, info = helper.make_node, helper.make_tensor_value_info
+        one = lambda name, op, *inputs: helper.make_graph([node(op, [*inputs], [name])], name, [], [info(name, FLOAT, None)])
+        model = save_model(
+            self.path('open.onnx'),
+            [node('Shape', ['x:0'], ['s'], start=1), node('Equal', ['s', 'one'], ['e']), node('Squeeze', ['e'], ['c']),
+             node('If', ['c'], ['i'], then_branch=one('t', 'Squeeze', 'x:0', 'one'), else_branch=one('u', 'Identity', 'x:0')),
+             node('Shape', ['i'], ['y'])],
+            [('x:0', FLOAT, ['batch', 'n']), ('k', FLOAT, [2])], [('y', TensorProto.INT64, None)],
+            [numpy_helper.from_array(np.array([1]), 'one')])
+        said = self.check(model, code=3)
+        self.assertIn('1 problem, which the shapes of inputs may decide: check it again with --shapes', said)
+        self.assertIn("the shapes of inputs may decide this: 'x:0' [batch,n], 'k' [2]; give extents for those with names, such as "
+                      "--shapes='x:0':1x1, or --minShapes", said)
+        self.assertNotIn('config', said)
 
     def test_plugins_are_operators(self):
         reported = self.check(SNAKE, code=MODEL_INVALID)

@@ -38,9 +38,34 @@ class Flags(CliCase):
         reported = [line for line in self.run_model('--fp16').stderr.splitlines() if 'fp16' in line]
         self.assertEqual(len(reported), 1, reported)
         self.assertIn('fp16 was allowed, but CPUs here have no fp16 arithmetic', reported[0])
+        self.assertIn('[W] fp16 was allowed', reported[0])
+        self.assertIn('--device=cuda:0', reported[0])
         self.assertIn('--fp32 has no effect: fp32 is the default', self.run_model('--fp32').stderr)
         self.assertIn('--best left fp8 out: CPUs have no e4m3 GEMMs', self.run_model('--best').stderr)
         self.assertNotIn('--fp16', self.run_model('--best').stderr)
+
+    def test_messages_name_flags(self):
+        said = self.tenfold('exec', '--onnx=' + self.model, *ONCE).stderr
+        self.assertIn("it is fixed to 1 (give its extents: --shapes='x:0':1x6, or --minShapes, --optShapes and --maxShapes)", said)
+        self.assertIn('--buildOnly is added', self.run_model('--buildOnly').stderr)
+        self.refused(2, "--layerPrecisions, --layerOutputTypes: no node of the model is called 'none'", 'exec', '--onnx=' + self.model,
+                     '--layerPrecisions=none:fp32', '--precisionConstraints=obey', *ONCE)
+        self.refused(2, 'did you mean -o?', 'report', self.model, '--out=r.html')
+        self.refused(2, "there is no device 'gpu': devices are cpu and cuda:N; Tenfold found cpu", 'exec', '--onnx=' + self.model,
+                     '--device=gpu')
+        self.refused(4, 'an engine of TensorRT', 'exec', '--loadEngine=' + self.write('trt.plan', b'ftrt' + bytes(4000)))
+        for verb in ('inspect', 'report'):
+            self.refused(3, "trt.plan' is neither a plan nor an ONNX model: it is an engine of TensorRT", verb, self.path('trt.plan'))
+        self.refused(3, 'neither a plan nor an ONNX model', 'inspect', self.write('text.plan', b'no plan at all'))
+        plan = self.make_plan()
+        with open(plan, 'r+b') as f:
+            f.seek(-1, 2)
+            f.write(b'~')
+        self.refused(4, 'does not match; copy it again, or build it again', 'exec', '--loadEngine=' + plan)
+
+    def test_the_last_line_of_the_summary_is_for_people(self):
+        lines = self.run_model().stdout.splitlines()
+        self.assertRegex(lines[-2], r'In short: a run takes [\d.e-]+ ms \(median; .*runs a second$')
 
     def test_help_by_one_letter(self):
         for verb in ('exec', 'inspect', 'report', 'quantize', 'embed', 'compare', 'ops', 'devices', 'cache'):
@@ -110,7 +135,7 @@ class Flags(CliCase):
             return self.run_model(*flags, code=code).stderr
 
         layer = self.layers()[0]['Name']
-        self.assertIn('--precisionConstraints) is none', said('--layerPrecisions=*:fp32'))
+        self.assertIn('types of layers are ignored: --precisionConstraints is none', said('--layerPrecisions=*:fp32'))
         prefer, obey = '--precisionConstraints=prefer', '--precisionConstraints=obey'
         self.assertNotIn('as asked for', said(prefer, '--layerPrecisions=*:fp32', '--layerOutputTypes=*:fp32'))
         reported = said(prefer, '--layerPrecisions=*:fp16')

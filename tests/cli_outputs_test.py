@@ -241,8 +241,60 @@ class Outputs(CliCase):
         operators = json.loads(self.tenfold('ops', '--json').stdout)
         self.assertIn('MatMul', {o['name'] for o in operators if o['domain'] == 'ai.onnx'})
         self.assertEqual(json.loads(self.tenfold('devices', '--json').stdout)[0]['device'], 'cpu')
-        for verb in ('exec', 'inspect', 'quantize', 'embed', 'compare', 'ops', 'devices'):
+        for verb in ('exec', 'inspect', 'report', 'quantize', 'embed', 'compare', 'ops', 'devices'):
             self.assertLess(len(self.tenfold(verb, '--help').stdout.splitlines()), 54, verb)
+
+    def test_verbs_that_build_take_the_flags_of_exec(self):
+        build = ['--noTF32', '--bf16', '--int8', "--minShapes='x:0':1x6", "--maxShapes='x:0':4x6", '--builderOptimizationLevel=1']
+        plan = self.make_plan('n.plan', self.model, *build)
+        self.assertRegex(self.tenfold('inspect', self.model, '--why', *build).stdout, r'\[batch,6\]')
+        self.assertIn('min 1x6', self.tenfold('exec', '--loadEngine=' + plan, '--dumpOptimizationProfile', *ONCE).stdout)
+        steps = lambda source, *flags: json.loads(self.tenfold('inspect', source, '--json', *flags).stdout)['Layers']
+        self.assertEqual([s['Name'] for s in steps(plan)], [s['Name'] for s in steps(self.model, *build)])
+        self.tenfold('compare', self.model, plan, *build, "--shapes='x:0':2x6", '--tolerance=1e-2')
+        self.tenfold('report', self.model, '-o', self.path('r.html'), '--skipInference', *build)
+        for verb in (['inspect', self.model], ['compare', self.model, plan], ['report', self.model, '--json']):
+            self.refused(2, "there is no device", *verb, '--device=gpu')
+            self.refused(2, 'did you mean --noTF32?', *verb, '--notf32')
+        self.assertIn('--noTF32 has no effect: the plan', self.tenfold('inspect', plan, '--noTF32').stderr)
+
+    def test_a_comparison_with_itself_says_so(self):
+        plan = self.make_plan()
+        said = self.tenfold('compare', plan, self.model).stderr
+        self.assertIn("m.onnx' was built here, so Tenfold was compared with Tenfold", said)
+        self.assertIn('--reference', said)
+        self.assertNotIn('Tenfold was compared', self.tenfold('compare', plan, '--reference').stderr)
+
+    def test_the_only_input_needs_no_name(self):
+        np.save(self.path('x.npy'), np.zeros((3, 6), np.float32))
+        for flag in ('--shapes=3x6', '--loadInputs=' + self.path('x.npy'), '--minShapes=1x6 --maxShapes=3x6 --optShapes=3x6'):
+            said = self.tenfold('exec', '--onnx=' + self.model, *flag.split(), *ONCE).stderr
+            self.assertIn("Input 'x:0': f32[3x6]", said)
+            self.assertNotIn('fixed to 1', said)
+        plan = self.make_plan('p.plan', self.model, "--minShapes='x:0':1x6", "--maxShapes='x:0':4x6")
+        self.assertIn('f32[2x6]', self.tenfold('exec', '--loadEngine=' + plan, '--shapes=2x6', *ONCE).stderr)
+        self.assertIn('f32[3x6]', self.tenfold('exec', '--loadEngine=' + plan, '--loadInputs=' + self.path('x.npy'), *ONCE).stderr)
+        pair = save_model(self.path('pair.onnx'), [helper.make_node('Add', ['a', 'b'], ['y'])], [('a', FLOAT, ['n']), ('b', FLOAT, ['n'])],
+                          [('y', FLOAT, ['n'])])
+        for flag in ('--shapes=3', '--loadInputs=' + self.path('x.npy')):
+            self.refused(2, flag + " names no input, and there are several: 'a', 'b'", 'exec', '--onnx=' + pair, flag, *ONCE)
+        self.refused(2, "for 'image', but the model's inputs are: x:0", 'exec', '--onnx=' + self.model, '--shapes=image:1x6', *ONCE)
+
+    def test_inspect_says_what_was_asked_for(self):
+        plain, asked = self.make_plan(), self.make_plan('n.plan', self.model, '--noTF32', '--bf16', '--threads=1')
+        self.assertRegex(self.tenfold('inspect', asked).stdout, r'(?m)^options  bf16, no tf32, optimization level 0, threads 1$')
+        self.assertRegex(self.tenfold('inspect', plain).stdout, r'(?m)^options  optimization level 0, threads \d+$')
+        self.assertEqual(self.tenfold('inspect', plain).stdout.count('x:0  f32['), 1)
+        why = self.tenfold('inspect', self.model, '--why').stdout
+        self.assertIn('! a constant', why)
+        self.assertIn("in brackets the kernel's parameters", why)
+
+    def test_reference_kernels_that_were_asked_for_are_no_news(self):
+        self.assertNotIn('reference kernel', self.tenfold('compare', self.model, '--reference').stderr)
+
+    def test_nothing_in_common_is_a_failure(self):
+        other = save_model(self.path('other.onnx'), [helper.make_node('Abs', ['a'], ['b'])], [('a', FLOAT, [2])], [('b', FLOAT, [2])])
+        self.assertIn('nothing could be compared: no tensor name in common', self.tenfold('compare', self.model, other, code=5).stdout)
 
 
 if __name__ == '__main__':

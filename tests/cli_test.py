@@ -27,7 +27,7 @@ class CommandLine(CliCase):
             "--maxShapes='x:0':4x6",
         )
         self.refused(2, "the model's inputs are", 'exec', f'--onnx={self.model}', '--shapes=z:1x6')
-        self.refused(2, 'in single quotes', 'exec', f'--onnx={self.model}', '--shapes=1x6')
+        self.refused(2, 'in single quotes', 'exec', f'--onnx={self.model}', '--shapes=1y6')
         self.refused(2, "there is no type 'half'", 'exec', f'--onnx={self.model}', '--inputIOFormats=half:chw', '--skipInference')
 
     def test_shape_tensors_take_values(self):

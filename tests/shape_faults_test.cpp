@@ -65,7 +65,7 @@ void try_case(const ir::OpDef& op, const std::string& text, Tally& tally) {
       EXPECT_NE(words.find("node '"), std::string::npos) << words;
       EXPECT_NE(words.find("(" + op.name + ")"), std::string::npos) << words;
       if (round == 5 && !open->shapes[0].empty()) {
-        EXPECT_NE(words.find("was fixed to 1 (give its extents in `profiles`"), std::string::npos) << words;
+        EXPECT_NE(words.find("was fixed to 1 (give its extents: config.profiles = {{"), std::string::npos) << words;
       }
     }
   }

@@ -9,6 +9,7 @@
 #include "compare/layers.h"
 #include "console.h"
 #include "data/inputs.h"
+#include "engines/engines.h"
 #include "flags/specs.h"
 #include "formats/arrays/convert.h"
 #include "formats/arrays/npz.h"
@@ -28,13 +29,13 @@ std::vector<Distance> distances(const Outputs& a, const Outputs& b) {
     const auto same = [&, &name = name](const auto& other) { return other.first == name; };
     const auto other = std::find_if(b.begin(), b.end(), same);
     if (other == b.end())
-      all.push_back({.name = name, .problem = "the second has no such output"});
+      all.push_back({.name = name, .problem = "the second has no such output", .missing = true});
     else
       all.push_back(distance(name, tensor, other->second));
   }
   for (const auto& [name, tensor] : b)
     if (std::none_of(a.begin(), a.end(), [&, &name = name](const auto& mine) { return mine.first == name; }))
-      all.push_back({.name = name, .problem = "the first has no such output"});
+      all.push_back({.name = name, .problem = "the first has no such output", .missing = true});
   return all;
 }
 
@@ -78,6 +79,7 @@ double layer_tolerance(double tolerance) { return tolerance >= 0 ? tolerance : 1
 
 void print_first_difference(const Layers& layers, double tolerance) {
   const double t = layer_tolerance(tolerance);
+  if (layers.compared() == 0) return std::printf("\nno layer could be compared: no value inside has the same name in both\n"), void();
   if (const auto first = layers.first_difference(t))
     std::printf("\nfirst layer that differs: %s, value %s: lInf %.4g, lInf/max %.4g, cosine %.8f%s%s\n", first->step.c_str(),
                 first->distance.name.c_str(), first->distance.l_inf, first->distance.relative, first->distance.cosine,
@@ -108,14 +110,34 @@ void print_json(const std::vector<Distance>& all, const Layers* layers, double t
   std::printf("%s\n", root.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
+std::vector<BindingInfo> bindings_of(const std::string& model, const ExecOptions& exec) {
+  BuildConfig config = exec.build;
+  config.profiles = profile_ranges(exec, {});
+  return model_bindings(model, config);
+}
+
+// The graph of a model or plan on the reference kernels of the CPU, in its own types: what is compared with it is the plan's choice.
+Engine on_reference_kernels(const std::string& path, ExecOptions exec, const InputFiles& files) {
+  exec.build.tactic_sources = static_cast<std::uint32_t>(TacticSource::reference);
+  exec.build.device = "cpu";
+  exec.console.hidden = "reference kernel";   // which were asked for
+  exec.build.fp16 = exec.build.bf16 = exec.build.auto_precision = exec.int8_asked = exec.fp8_asked = exec.best = false;
+  if (!is_plan(path)) return open_model_or_plan(path, exec, files);
+  exec.build.log = exec.console.callback();
+  return retune_file(path, exec.build);   // which keeps the plan's profiles
+}
+
+std::string with_itself(const std::string& model) {
+  return "'" + model + "' was built here, so Tenfold was compared with Tenfold: the flags of the build decide what that shows. "
+         "--reference compares with the reference kernels; outputs of another runtime are compared as an .npz of arrays by output name";
+}
+
 struct Question {
-  std::map<std::string, Shape> shapes;
-  std::map<std::string, std::string> files;
-  BuildConfig config;
+  ExecOptions exec;
   double tolerance = -1;
   DataQuestion data;
   std::string about_data;   // a flag that needs --data
-  bool reference = false, json = false, help = false;
+  bool reference = false, json = false, help = false, full_help = false;
 };
 
 void add_data_flags(Flags& flags, Question& q) {
@@ -137,7 +159,8 @@ void add_data_flags(Flags& flags, Question& q) {
 }
 
 Flags make_flags(Question& q) {
-  Flags flags("tenfold compare A [B] [--flags]",
+  q.exec.console.show_info = false, q.exec.progress = "none";
+  Flags flags("tenfold compare A [B] [--flags]          (--help=all explains every flag)",
               "Runs A and B (models or plans) on the same inputs and prints the differences of their outputs, and the first layer that\n"
               "differs. B may be an .npz of stored outputs, or --reference: A's graph on the reference kernels. Inputs are random by\n"
               "default.");
@@ -145,15 +168,18 @@ Flags make_flags(Question& q) {
   flags.add_switch("reference", q.reference,
                    "compare A with its own graph on the reference kernels (of a plan: the graph before tuning)");
   flags.add({"loadInputs", "SPEC", "name:file, .npy .npz .pb or raw; or one .npz of all",
-             [&q](const std::string& text) { parse_files("loadInputs", text, q.files); }});
+             [&q](const std::string& text) { parse_files("loadInputs", text, q.exec.load_inputs); }});
   add_data_flags(flags, q);
   flags.add({"tolerance", "T",
              "exit 5 if lInf exceeds T times the largest value of B's output (with --data: if the error exceeds T), or if shapes differ; "
              "also the threshold for layers (0.001)",
              [&q](const std::string& text) { q.tolerance = parse_number("tolerance", text, 0); }});
   flags.add_switch("json", q.json, "{outputs: [{name, l0, l1, l2, lInf, relative, cosine, agrees}], comparedLayers, firstDifference}");
-  add_build_flags(flags, q.config);
-  flags.add_switch("help", q.help, "this text");
+  flags.add_switch("verbose", q.exec.console.verbose, "log builds");
+  flags.add({"help", "[all]", "this text; =all: a line for every flag",
+             [&q](const std::string& text) { q.help = true, q.full_help = text == "all"; }});
+  flags.group("Flags of a build, as in exec");
+  add_plan_flags(flags, q.exec, false);
   flags.footer(
       "Columns: l0 counts the elements that differ; l1, l2 and lInf are norms of the difference; cosine is the cosine similarity.");
   return flags;
@@ -170,45 +196,41 @@ int compare_main(const Arguments& arguments) {
   Question q;
   const Flags flags = make_flags(q);
   const auto words = flags.parse(arguments);
-  if (q.help) return std::fputs(flags.help().c_str(), stdout), kOk;
+  if (q.help) return std::fputs(flags.help(q.full_help).c_str(), stdout), kOk;
   if (words.size() + q.reference != 2)
     throw UsageError("tenfold compare takes two models, plans or stored outputs, or one model and --reference");
   const Console console;
-  q.config.log = Console{.show_info = false}.callback();
   if (q.data.data.empty() && !q.about_data.empty()) throw UsageError("--" + q.about_data + " is for --data=PATH: say which samples");
+  const bool stored = !q.reference && formats::extension(words[1]) == ".npz";
+  const std::string& other = q.reference || stored ? words[0] : words[1];
+  const std::string& model = is_plan(words[0]) ? other : words[0];
+  ExecOptions& exec = q.exec;
+  (is_plan(model) ? exec.load_engine : exec.onnx) = model;
+  check_plan_flags(exec);
+  exec.load_engine.clear(), exec.onnx.clear();
   if (!q.data.data.empty()) {
-    if (q.reference || formats::extension(words[1]) == ".npz" || !q.files.empty())
+    if (q.reference || stored || !exec.load_inputs.empty())
       throw UsageError("--data runs two models or plans on its samples: leave out --reference, stored outputs and --loadInputs");
     q.data.tolerance = q.tolerance, q.data.json = q.json;
-    return compare_on_data(words[0], words[1], q.config, q.data);
+    return compare_on_data(words[0], words[1], exec, q.data);
   }
-  if (!q.config.profiles.empty())
-    for (const auto& [name, range] : q.config.profiles[0]) q.shapes[name] = range.opt;
-  InputFiles files(q.files);
+  InputFiles files(exec.load_inputs);
   std::optional<Engine> first;
-  if (is_plan(words[0])) first = open_model_or_plan(words[0], q.config);
-  if (!q.files.empty()) files.fit(first ? first->bindings() : model_bindings(words[0], q.config), console);
-  if (q.config.profiles.empty()) q.config.profiles.emplace_back();
-  for (const auto& [name, shape] : files.known_shapes()) q.config.profiles[0].emplace(name, ShapeRange{shape, shape, shape});
-  if (!first) first = open_model_or_plan(words[0], q.config);
+  if (is_plan(words[0])) first = open_model_or_plan(words[0], exec, files);
+  if (!exec.load_inputs.empty()) files.fit(first ? first->bindings() : bindings_of(words[0], exec), console);
+  if (!first) first = open_model_or_plan(words[0], exec, files);
   Layers layers;
-  const bool has_layers = q.reference || formats::extension(words[1]) != ".npz";
-  const Outputs a = run_once(*first, q.shapes, files, has_layers ? layers.record() : nullptr);
-  Outputs b;
-  if (q.reference) {
-    BuildConfig plain = q.config;
-    plain.tactic_sources = static_cast<std::uint32_t>(TacticSource::reference);
-    if (is_plan(words[0])) plain.profiles.clear();   // re-tuning keeps the plan's
-    b = run_once(is_plan(words[0]) ? retune_file(words[0], plain) : build_file(words[0], plain), q.shapes, files, layers.compare());
-  } else if (!has_layers) {
-    b = stored_outputs(words[1], *first, console);
-  } else {
-    b = run_once(open_model_or_plan(words[1], q.config), q.shapes, files, layers.compare());
-  }
+  const Outputs a = run_once(*first, exec.shapes, files, stored ? nullptr : layers.record());
+  const Outputs b = stored        ? stored_outputs(words[1], *first, console)
+                    : q.reference ? run_once(on_reference_kernels(words[0], exec, files), exec.shapes, files, layers.compare())
+                                  : run_once(open_model_or_plan(words[1], exec, files), exec.shapes, files, layers.compare());
   const std::vector<Distance> all = distances(a, b);
-  if (q.json) print_json(all, has_layers ? &layers : nullptr, q.tolerance);
+  const bool compared = std::any_of(all.begin(), all.end(), [](const Distance& d) { return !d.missing; });
+  if (q.json) print_json(all, stored ? nullptr : &layers, q.tolerance);
   else print_table(all);
-  if (!q.json && has_layers) print_first_difference(layers, q.tolerance);
+  if (!q.json && !compared) std::printf("\nnothing could be compared: no tensor name in common\n");
+  else if (!q.json && !stored) print_first_difference(layers, q.tolerance);
+  if (compared && !q.reference && !stored && is_plan(words[0]) != is_plan(words[1])) console.info(with_itself(model));
   for (const Distance& d : all)
     if (!within(d, q.tolerance)) return kAccuracyFailed;
   return kOk;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engines/accuracy.h"
+#include "engines/engines.h"
 #include "formats/samples/labels.h"
 #include "model_or_plan.h"
 #include "verbs.h"
@@ -15,8 +16,8 @@ namespace tenfold::cli {
 namespace {
 
 // From the least to the largest of all samples, for inputs whose shape the model leaves open.
-OptimizationProfile profile_of(formats::Samples& samples, int most, const std::vector<BindingInfo>& bindings) {
-  OptimizationProfile profile;
+ExecOptions::Ranges ranges_of(formats::Samples& samples, int most, const std::vector<BindingInfo>& bindings) {
+  ExecOptions::Ranges ranges;
   for (int i = 0; i < most; ++i) {
     const std::optional<InputSet> sample = samples.at(i);
     if (!sample) break;
@@ -24,12 +25,13 @@ OptimizationProfile profile_of(formats::Samples& samples, int most, const std::v
       const auto binding = std::find_if(bindings.begin(), bindings.end(), [&name = input](const BindingInfo& b) { return b.name == name; });
       if (binding == bindings.end() || std::count(binding->shape.begin(), binding->shape.end(), -1) == 0) continue;
       const Shape& shape = tensor.shape();
-      ShapeRange& range = profile.try_emplace(input, ShapeRange{shape, shape, shape}).first->second;
-      for (std::size_t d = 0; d < shape.size() && d < range.min.size(); ++d)
-        range.min[d] = std::min(range.min[d], shape[d]), range.max[d] = std::max(range.max[d], shape[d]);
+      Shape &min = ranges.min.try_emplace(input, shape).first->second, &max = ranges.max.try_emplace(input, shape).first->second;
+      ranges.opt.try_emplace(input, shape);
+      for (std::size_t d = 0; d < shape.size() && d < min.size(); ++d)
+        min[d] = std::min(min[d], shape[d]), max[d] = std::max(max[d], shape[d]);
     }
   }
-  return profile;
+  return ranges;
 }
 
 std::vector<OutputSet> answers(const Engine& engine, formats::Samples& samples, int most) {
@@ -99,16 +101,20 @@ void print_table(const DataQuestion& q, std::size_t samples, const std::vector<M
 
 }  // namespace
 
-int compare_on_data(const std::string& first, const std::string& second, BuildConfig config, const DataQuestion& q) {
+int compare_on_data(const std::string& first, const std::string& second, ExecOptions exec, const DataQuestion& q) {
   const std::string& model = is_plan(first) && !is_plan(second) ? second : first;
-  const std::vector<BindingInfo> bindings = is_plan(model) ? open_model_or_plan(model, config).bindings() : model_bindings(model, config);
+  const InputFiles none({});
+  BuildConfig config = exec.build;
+  config.profiles = profile_ranges(exec, {});
+  const std::vector<BindingInfo> bindings =
+      is_plan(model) ? open_model_or_plan(model, exec, none).bindings() : model_bindings(model, config);
   const std::unique_ptr<formats::Samples> samples = open_samples({"data", q.data, q.image, bindings, q.samples, {}, q.tokenizer});
   std::optional<formats::Labels> labels;
   if (!q.labels.empty()) labels.emplace(q.labels, "--labels");
-  if (config.profiles.empty()) config.profiles = {profile_of(*samples, q.samples, bindings)};
-  const std::vector<OutputSet> a = answers(open_model_or_plan(first, config), *samples, q.samples);
+  if (config.profiles.empty()) exec.profiles[0] = ranges_of(*samples, q.samples, bindings);
+  const std::vector<OutputSet> a = answers(open_model_or_plan(first, exec, none), *samples, q.samples);
   if (a.empty()) throw Error(ErrorKind::io, "--data: '" + q.data + "' holds no sample");
-  const std::vector<OutputSet> b = answers(open_model_or_plan(second, config), *samples, q.samples);
+  const std::vector<OutputSet> b = answers(open_model_or_plan(second, exec, none), *samples, q.samples);
   const std::vector<MeasuredOutput> measured = measure_outputs(q.metric, b, a);
   const std::optional<Right> right = labels ? std::optional(count_right(*labels, *samples, bindings, a, b)) : std::nullopt;
   q.json ? print_json(q, a.size(), measured, right) : print_table(q, a.size(), measured, right);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "data/data.h"
-#include "tenfold/build.h"
+#include "engines/exec_options.h"
 
 namespace tenfold::cli {
 
@@ -15,6 +15,6 @@ struct DataQuestion {
 };
 
 // Runs both on each sample and prints the error; gives the exit code.
-int compare_on_data(const std::string& first, const std::string& second, BuildConfig config, const DataQuestion& question);
+int compare_on_data(const std::string& first, const std::string& second, ExecOptions exec, const DataQuestion& question);
 
 }  // namespace tenfold::cli

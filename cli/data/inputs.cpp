@@ -6,6 +6,7 @@
 #include <cstring>
 #include <random>
 
+#include "flags/flags.h"
 #include "formats/arrays/convert.h"
 #include "formats/arrays/npz.h"
 #include "formats/arrays/tensor_proto.h"
@@ -91,8 +92,11 @@ InputFiles::InputFiles(const std::map<std::string, std::string>& files) : paths_
   std::map<std::string, Arrays> archives;
   for (const auto& [path, bytes] : read)
     if (formats::extension(path) == ".npz") archives[path] = formats::parse_npz(*bytes, path);
-  if (const auto all = paths_.extract(""); !all.empty())
-    for (const auto& [name, array] : archives[all.mapped()]) paths_.emplace(name, all.mapped());
+  if (const auto all = paths_.find(""); all != paths_.end() && formats::extension(all->second) == ".npz") {
+    const std::string archive = all->second;
+    paths_.erase(all);
+    for (const auto& [name, array] : archives[archive]) paths_.emplace(name, archive);
+  }
   for (const auto& [input, path] : paths_) {
     if (is_raw(path)) continue;
     bytes_[input] = read[path];
@@ -106,16 +110,54 @@ InputFiles::InputFiles(const std::map<std::string, std::string>& files) : paths_
   }
 }
 
-void InputFiles::fit(const std::vector<BindingInfo>& bindings, const Console& console) {
+namespace {
+
+std::string names_of_inputs(const std::vector<BindingInfo>& bindings) {
   std::string names;
   for (const BindingInfo& b : bindings)
     if (b.is_input) names += (names.empty() ? "'" : ", '") + b.name + "'";
+  return names.empty() ? "none" : names;
+}
+
+const std::string& only_input(const std::string& given, const std::vector<BindingInfo>& bindings) {
+  const BindingInfo* found = nullptr;
+  for (const BindingInfo& b : bindings) {
+    if (!b.is_input) continue;
+    if (found) throw UsageError(given + " names no input, and there are several: " + names_of_inputs(bindings));
+    found = &b;
+  }
+  if (!found) throw UsageError(given + " is for an input, and there is none");
+  return found->name;
+}
+
+}  // namespace
+
+std::map<std::string, Shape> with_names(std::map<std::string, Shape> shapes, const std::string& flag,
+                                        const std::vector<BindingInfo>& bindings) {
+  if (auto unnamed = shapes.extract(""); !unnamed.empty()) {
+    unnamed.key() = only_input("--" + flag + "=" + text(unnamed.mapped()), bindings);
+    if (!shapes.insert(std::move(unnamed)).inserted) throw UsageError("--" + flag + " gives the only input two shapes");
+  }
+  return shapes;
+}
+
+void InputFiles::name_the_file(const std::vector<BindingInfo>& bindings) {
+  if (paths_.count("") == 0) return;
+  const std::string& name = only_input("--loadInputs=" + paths_.at(""), bindings);
+  const auto rename = [&](auto& by_input) {
+    if (auto unnamed = by_input.extract(""); !unnamed.empty()) unnamed.key() = name, by_input.insert(std::move(unnamed));
+  };
+  rename(paths_), rename(bytes_), rename(arrays_), rename(tensors_);
+}
+
+void InputFiles::fit(const std::vector<BindingInfo>& bindings, const Console& console) {
+  name_the_file(bindings);
   for (const auto& [input, path] : paths_) {
     const auto is_it = [&, &input = input](const BindingInfo& b) { return b.name == input; };
     const auto info = std::find_if(bindings.begin(), bindings.end(), is_it);
     if (info == bindings.end())
-      throw Error(ErrorKind::invalid_argument, "there is no input or output '" + input + "': --loadInputs names the input '" + input +
-                                                   "'; the model has " + (names.empty() ? "none" : names));
+      throw Error(ErrorKind::invalid_argument,
+                  "--loadInputs: the model has no input '" + input + "'; its inputs are: " + names_of_inputs(bindings));
     if (!info->is_input) throw Error(ErrorKind::invalid_argument, "'" + input + "' is an output; shapes and values are given for inputs");
     if (const auto array = arrays_.find(input); array != arrays_.end()) {
       formats::Converted made = formats::converted_to(array->second.array, info->dtype, array->second.what);
@@ -169,6 +211,7 @@ std::map<std::string, Shape> InputFiles::known_shapes() const {
   std::map<std::string, Shape> shapes;
   for (const auto& [input, array] : arrays_) shapes[input] = array.array.shape;
   for (const auto& [input, tensor] : tensors_) shapes[input] = tensor.shape();
+  shapes.erase("");   // nobody knows yet whose it is
   return shapes;
 }
 
@@ -227,7 +270,8 @@ Tensor random_input(const BindingInfo& info, const Shape& shape) {
   return t;
 }
 
-std::vector<Shape> run_shapes(const Engine& engine, int profile, const std::map<std::string, Shape>& given, const InputFiles& files) {
+std::vector<Shape> run_shapes(const Engine& engine, int profile, const std::map<std::string, Shape>& asked, const InputFiles& files) {
+  const std::map<std::string, Shape> given = with_names(asked, "shapes", engine.bindings());
   const std::map<std::string, Shape> known = files.known_shapes();
   std::vector<Shape> shapes;
   std::map<std::string, std::int64_t> settled;   // sizes that have a name, by what is given
@@ -297,7 +341,8 @@ bool gives(const InputSet& sample, const BindingInfo& info) {
 }
 
 std::vector<Tensor> make_inputs(const Engine& engine, const std::vector<Shape>& shapes, const InputFiles& files,
-                                const std::map<std::string, Shape>& given, const InputSet& sample) {
+                                const std::map<std::string, Shape>& asked, const InputSet& sample) {
+  const std::map<std::string, Shape> given = with_names(asked, "shapes", engine.bindings());
   std::vector<Tensor> inputs;
   for (const BindingInfo& b : engine.bindings()) {
     if (!b.is_input) continue;

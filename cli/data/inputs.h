@@ -33,7 +33,8 @@ class InputFiles {
  private:
   void expect_type(const BindingInfo& info, const Tensor& tensor) const;
   Tensor raw_tensor(const BindingInfo& info, const Shape& shape) const;
-  std::map<std::string, std::string> paths_;
+  void name_the_file(const std::vector<BindingInfo>& bindings);
+  std::map<std::string, std::string> paths_;   // "": of the only input, until fit()
   struct Array {  // of .npy and .npz
     formats::NpyArray array;
     std::string what;
@@ -47,6 +48,9 @@ class InputFiles {
 // Floats in [-1, 1], small non-negative integers; integers of an input named like a mask are ones. The same for the same name.
 Tensor random_input(const BindingInfo& info, const Shape& shape);
 
+// What has the name "" gets that of the only input. `flag` names it where there are several, or none. Throws UsageError.
+std::map<std::string, Shape> with_names(std::map<std::string, Shape> shapes, const std::string& flag,
+                                        const std::vector<BindingInfo>& bindings);
 // The shape of each input for a run: --shapes, else what its file says, else the profile's opt, with the sizes that the others settle.
 std::vector<Shape> run_shapes(const Engine& engine, int profile, const std::map<std::string, Shape>& given, const InputFiles& files);
 // Whether make_inputs() can fill this input from a sample.

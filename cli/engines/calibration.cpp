@@ -53,12 +53,15 @@ std::vector<DType> types_of(const ExecOptions& o) {
 
 }  // namespace
 
-void add_calibration_flags(Flags& f, ExecOptions& o) {
+void add_int8_flag(Flags& f, ExecOptions& o) {
   f.add(
       {"int8", "",
        "enable INT8: on by default for models with INT8 Q/DQ; other models are calibrated on --data; without samples: dynamic row-wise "
        "quantization of GEMMs",
        [&o](const std::string&) { o.build.int8 = o.int8_asked = true; }});
+}
+
+void add_calibration_flags(Flags& f, ExecOptions& o) {
   f.add_text(
       "data", o.data, "PATH",
       "calibration samples: .npz by input name or .npy, one sample per index of the first axis; JPEG or PNG; a folder of either; .txt, "

@@ -7,7 +7,8 @@
 
 namespace tenfold::cli {
 
-void add_calibration_flags(Flags& flags, ExecOptions& options);
+void add_int8_flag(Flags& flags, ExecOptions& options);
+void add_calibration_flags(Flags& flags, ExecOptions& options);   // of samples
 std::vector<std::string> parse_corrections(const std::string& text);   // of --corrections: names, or none of them
 void check_calibration(ExecOptions& options);   // throws UsageError for flags that need others
 

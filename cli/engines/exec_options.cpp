@@ -25,37 +25,49 @@ void parse_pool(ExecOptions& o, const std::string& text) {
 }
 
 void merge(std::map<std::string, Shape>& into, const std::string& flag, const std::string& text) {
-  for (auto& [name, shape] : parse_shapes(flag, text)) into[name] = shape;
+  for (auto& [name, shape] : parse_shapes(flag, text, true)) into[name] = shape;
 }
 
 void parse_to(const char* flag, const std::string& text, int& to) { to = parse_int(flag, text, 0); }
 void parse_to(const char* flag, const std::string& text, double& to) { to = parse_number(flag, text, 0); }
 
-void model_flags(Flags& f, ExecOptions& o, int& profile) {
-  f.group("Model, plan and shapes");
-  f.add_text("onnx", o.onnx, "FILE", "the model to build");
-  f.add_text("loadEngine", o.load_engine, "FILE", "a plan to run instead");
-  f.add_text("saveEngine", o.save_engine, "FILE", "where to write the plan");
+void range_flags(Flags& f, ExecOptions& o) {
   const auto shapes = [&](const char* name, auto member) {
     f.add({name, "SPEC", "+the range that the plan must serve, and the shape it is tuned for",
-           [&o, &profile, name, member](const std::string& text) { merge(o.profiles[profile].*member, name, text); }});
+           [&o, name, member](const std::string& text) { merge(o.profiles[o.flagged_profile].*member, name, text); }});
   };
-  f.add(
-      {"shapes", "SPEC", "shapes to run with: name:1x3x224x224,other:1x128", [&o](const std::string& t) { merge(o.shapes, "shapes", t); }});
+  f.add({"shapes", "SPEC", "shapes to run with: name:1x3x224x224,other:1x128; 1x3x224x224 alone if there is one input",
+         [&o](const std::string& t) { merge(o.shapes, "shapes", t); }});
   shapes("minShapes", &ExecOptions::Ranges::min), shapes("optShapes", &ExecOptions::Ranges::opt),
       shapes("maxShapes", &ExecOptions::Ranges::max);
   f.add({"profile", "N", "+the shape ranges after this flag belong to profile N",
-         [&profile](const std::string& text) { profile = parse_int("profile", text, 0); }});
-  f.add_int("useProfile", o.use_profile, "+run with profile N; default: the first that fits the shapes");
+         [&o](const std::string& text) { o.flagged_profile = parse_int("profile", text, 0); }});
+}
+
+void format_flags(Flags& f, ExecOptions& o) {
   for (const auto& [name, formats] : {std::pair{"inputIOFormats", &o.input_formats}, std::pair{"outputIOFormats", &o.output_formats}})
     f.add({name, "SPEC",
            "+types and layouts other than the model's, one for each or one for all: fp16:chw,uint8:hwc; values are cast, and hwc makes "
            "[N,C,H,W] an array of [N,H,W,C] (shapes in flags stay the model's)",
            [name = name, formats = formats](const std::string& text) { *formats = parse_io_formats(name, text); }});
+}
+
+void import_flags(Flags& f, ExecOptions& o) {
   add_overridable_flag(f, o.build);
   add_plugins_flag(f, o.build);
   f.add({"externalDataDir", "DIR", "+another folder to search for the model's external data (repeatable)",
          [&o](const std::string& text) { o.build.external_data_dirs.push_back(text); }});
+}
+
+void model_flags(Flags& f, ExecOptions& o) {
+  f.group("Model, plan and shapes");
+  f.add_text("onnx", o.onnx, "FILE", "the model to build");
+  f.add_text("loadEngine", o.load_engine, "FILE", "a plan to run instead");
+  f.add_text("saveEngine", o.save_engine, "FILE", "where to write the plan");
+  range_flags(f, o);
+  f.add_int("useProfile", o.use_profile, "+run with profile N; default: the first that fits the shapes");
+  format_flags(f, o);
+  import_flags(f, o);
 }
 
 // Those that the table of fields describes: on, off, or a number.
@@ -69,10 +81,10 @@ void add_field_flags(Flags& f, BuildConfig& config) {
 #include "tenfold/build_fields.h"
 }
 
-void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
-  f.group("Building");
+// What shapes a plan, but for its ranges and the reading of its model.
+void choice_flags(Flags& f, ExecOptions& o, bool with_samples) {
   f.add({"builderOptimizationLevel", "N", "0 times nothing, 3 is the default, 5 searches longest", [&o](const std::string& text) {
-           o.build.optimization_level = parse_int("builderOptimizationLevel", text, 0, 5);
+           o.build.optimization_level = parse_int("builderOptimizationLevel", text, 0, 5), o.level_given = true;
          }});
   f.add_text("timingCacheFile", o.build.timing_cache, "FILE",
              "timing cache, read and extended; GPU kernels in FILE.kernels; makes later builds fast and identical");
@@ -81,8 +93,8 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
            o.build.threads = parse_int("threads", text, 1, kMaxThreads);
          }});
   add_precision_flags(f, o);
-  add_calibration_flags(f, o);
-  add_budget_flags(f, o);
+  add_int8_flag(f, o);
+  if (with_samples) add_calibration_flags(f, o), add_budget_flags(f, o);
   add_field_flags(f, o.build);
   add_packing_flag(f, o.build);
   add_newest_row_flag(f, o.build);
@@ -92,13 +104,11 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
          "+use only these: reference, native, onednn, cublas_lt, cudnn; or add and remove with + and - (default: all but onednn); "
          "TensorRT's names work, too",
          [&o](const std::string& text) { o.build.tactic_sources = parse_sources(o.build.tactic_sources, text, o.notes); }});
-  f.add_switch("noBuilderCache", no_cache, "+ignore --timingCacheFile");
+  f.add_switch("noBuilderCache", o.no_cache, "+ignore --timingCacheFile");
   add_pass_flags(f, o.build);
   add_kernel_flags(f);
   f.add({"cpuFeatures", "LIST", "+use only these CPU features: avx2,avx512,vnni,avx512bf16,amxint8,amxbf16",
          [&o](const std::string& text) { o.build.cpu_features = parse_cpu_features(text); }});
-  f.add({"refitFromOnnx", "[MODEL]", "+refit a loaded plan with the weights of MODEL or --onnx: same graph, other values",
-         [&o](const std::string& text) { o.refit_from_onnx = true, o.refit_from = text; }});
   for (const char* name : {"versionCompatible", "vc"})
     f.add_switch(name, o.build.version_compatible,
                  "+store the model in the plan (weights twice): another version or device rebuilds it at level 0 on load");
@@ -110,6 +120,23 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
              throw UsageError("--hardwareCompatibilityLevel is none, ampere+ or sameComputeCapability, not '" + text + "'");
            o.build.hardware_compatible = level != "none";
          }});
+  f.add({"device", "N",
+         "cpu (default) or cuda:N; N means cuda:N; of a list (cuda:0,cpu) the first that works, and --saveEngine writes a plan for each "
+         "(m.cuda0.plan)",
+         [&o](const std::string& text) {
+           o.build.device.clear(), o.device_given = true;
+           for (const std::string& word : split(text, ',')) {
+             const bool number = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
+             o.build.device += (o.build.device.empty() ? "" : ",") + (number ? "cuda:" + word : word);
+           }
+         }});
+}
+
+void build_flags(Flags& f, ExecOptions& o) {
+  f.group("Building");
+  choice_flags(f, o, true);
+  f.add({"refitFromOnnx", "[MODEL]", "+refit a loaded plan with the weights of MODEL or --onnx: same graph, other values",
+         [&o](const std::string& text) { o.refit_from_onnx = true, o.refit_from = text; }});
   f.add_switch("retune", o.retune, "+tune a plan made elsewhere for this machine");
   const auto verbosity = [&f, &o](const char* name, const char* help) {
     f.add({name, "LEVEL", help, [&o, name](const std::string& text) {
@@ -124,16 +151,6 @@ void build_flags(Flags& f, ExecOptions& o, bool& no_cache) {
       "steps, for nsys");
   verbosity("nvtxVerbosity", "+old name of --profilingVerbosity"), verbosity("nvtxMode", "+the oldest");
   f.add_text("progress", o.progress, "auto|none|json", "+auto: a bar if stderr is a terminal; json: JSON lines on stderr");
-  f.add({"device", "N",
-         "cpu (default) or cuda:N; N means cuda:N; of a list (cuda:0,cpu) the first that works, and --saveEngine writes a plan for each "
-         "(m.cuda0.plan)",
-         [&o](const std::string& text) {
-           o.build.device.clear(), o.device_given = true;
-           for (const std::string& word : split(text, ',')) {
-             const bool number = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
-             o.build.device += (o.build.device.empty() ? "" : ",") + (number ? "cuda:" + word : word);
-           }
-         }});
 }
 
 void run_flags(Flags& f, ExecOptions& o) {
@@ -167,8 +184,8 @@ void run_flags(Flags& f, ExecOptions& o) {
   add_hint_flag(f, o);
   f.add({"idleTime", "MS", "+wait MS milliseconds between two runs (0)",
          [&o](const std::string& text) { o.idle_ms = parse_number("idleTime", text, 0); }});
-  f.add_switch("skipInference", o.skip_inference, "+stop when the plan is built");
-  f.add_switch("buildOnly", o.skip_inference, "+the same");
+  for (const auto& [name, help] : {std::pair{"skipInference", "+stop when the plan is built"}, {"buildOnly", "+the same"}})
+    f.add({name, "", help, [&o, name = name](const std::string&) { o.skip_inference = true, o.skip_flag = name; }});
   const auto choose = [&f](const char* name, const char* help, auto& option, auto value) {
     f.add({name, "", help, [&option, value](const std::string&) { option = value; }});
   };
@@ -208,10 +225,10 @@ void report_flags(Flags& f, ExecOptions& o) {
          }});
 }
 
-Flags make_flags(ExecOptions& o, int& profile, bool& no_cache) {
+Flags make_flags(ExecOptions& o) {
   Flags f("tenfold exec --onnx=MODEL | --loadEngine=PLAN [--flags]          (--help=all explains every flag)",
           "Builds a model or loads a plan, runs it on random or given inputs and prints its speed. Takes trtexec's flags.");
-  model_flags(f, o, profile), build_flags(f, o, no_cache), run_flags(f, o), report_flags(f, o), trtexec_flags(f, o);
+  model_flags(f, o), build_flags(f, o), run_flags(f, o), report_flags(f, o), trtexec_flags(f, o);
   f.footer(
       "SPEC is name:value,name:value; a name with ':' or ',' stands in 'single quotes'. Several shape ranges: --profile=0 --minShapes=... "
       "--profile=1 ...\n"
@@ -249,21 +266,25 @@ void note_what_a_plan_has_settled(ExecOptions& o) {
   note(!o.build.timing_cache.empty(), "--timingCacheFile"), note(o.build.tactic_sources != BuildConfig{}.tactic_sources, "--tacticSources");
 }
 
+void check_numbers(const ExecOptions& o) {
+  for (auto it = o.profiles.begin(); it != o.profiles.end(); ++it)
+    if (it->first != std::distance(o.profiles.begin(), it))
+      throw UsageError("profiles are numbered from 0 without gaps; there is a profile " + std::to_string(it->first));
+}
+
 }  // namespace
 
 ExecOptions parse_exec(const std::vector<std::string>& arguments, bool as_trtexec) {
   ExecOptions o;
-  int profile = 0;
-  bool no_cache = false;
   o.as_trtexec = as_trtexec;
-  const std::vector<std::string> words = make_flags(o, profile, no_cache).parse(arguments);
+  const std::vector<std::string> words = make_flags(o).parse(arguments);
   if (o.help || o.version) return o;
   if (!words.empty()) throw UsageError("unexpected '" + words.front() + "': models are given as --onnx=FILE, plans as --loadEngine=FILE");
   if (o.refit_from_onnx) take_refit_model(o);
   if (o.onnx.empty() == o.load_engine.empty())
     throw UsageError(o.onnx.empty() ? "give a model with --onnx=FILE or a plan with --loadEngine=FILE"
                                     : "--onnx and --loadEngine exclude each other");
-  if (no_cache) o.build.timing_cache.clear();
+  if (o.no_cache) o.build.timing_cache.clear();
   if (o.plan_version_only && o.load_engine.empty()) throw UsageError("--getPlanVersionOnly needs --loadEngine=PLAN");
   if (as_trtexec && !o.device_given && (o.load_engine.empty() || o.retune)) take_trtexec_device(o);
   follow_hint(o);
@@ -277,17 +298,24 @@ ExecOptions parse_exec(const std::vector<std::string>& arguments, bool as_trtexe
     throw UsageError("--minShapes, --optShapes and --maxShapes need --onnx: a plan's ranges are fixed when it is built");
   if (o.retune && o.load_engine.empty()) throw UsageError("--retune needs --loadEngine=PLAN");
   check_calibration(o);
-  for (auto it = o.profiles.begin(); it != o.profiles.end(); ++it)
-    if (it->first != std::distance(o.profiles.begin(), it))
-      throw UsageError("profiles are numbered from 0 without gaps; there is a profile " + std::to_string(it->first));
+  check_numbers(o);
   return o;
+}
+
+void add_plan_flags(Flags& f, ExecOptions& o, bool with_samples) {
+  range_flags(f, o), import_flags(f, o), choice_flags(f, o, with_samples);
+}
+
+void check_plan_flags(ExecOptions& o) {
+  if (o.no_cache) o.build.timing_cache.clear();
+  if (!o.load_engine.empty()) note_what_a_plan_has_settled(o);
+  check_precision(o), check_budget(o), check_calibration(o), check_numbers(o);
+  for (const std::string& note : std::exchange(o.notes, {})) o.console.warn(note);
 }
 
 void exec_flags(const UseFlags& use) {
   ExecOptions o;
-  int profile = 0;
-  bool no_cache = false;
-  use(make_flags(o, profile, no_cache));
+  use(make_flags(o));
 }
 
 std::string exec_help(bool full) {

@@ -36,6 +36,8 @@ struct ExecOptions {
   std::optional<std::vector<std::string>> corrections;   // of --corrections
   std::string calibrator, calibration_cache;   // no calibrator: entropy with a cache, as trtexec, else auto
   int samples = 100;
+  int flagged_profile = 0;         // whose ranges the flags that follow --profile give
+  bool no_cache = false, level_given = false;
   std::string export_output, export_times, export_profile, export_trace, export_layer_info;
   bool dump_profile = false, dump_layer_info = false, dump_output = false, average_given = false;
   int iterations = 10, average_runs = 10, streams = 0;   // streams 0: as the hint says
@@ -44,6 +46,7 @@ struct ExecOptions {
   // How a GPU is run: --useSpinWait, --useCudaGraph, --noDataTransfers and their opposites.
   Wait wait = Wait::spin_shortly;
   bool graphs = true, transfers = true, device_given = false;
+  std::string skip_flag;           // of the two that skip it
   bool skip_inference = false, json = false, retune = false, verify_weights = true, device_code = true, monitor_memory = false;
   bool help = false, full_help = false, version = false;
   bool as_trtexec = false;   // called by its name, by scripts that know its lines
@@ -60,6 +63,10 @@ struct ExecOptions {
 // As trtexec the device is the first GPU unless it is given.
 ExecOptions parse_exec(const std::vector<std::string>& arguments, bool as_trtexec);
 std::string exec_help(bool full);
+// The flags of exec that shape a plan, for other verbs that build one; `with_samples`: those of --data and --max-error among them.
+void add_plan_flags(Flags& flags, ExecOptions& options, bool with_samples);
+// Once all of them are known, with options.onnx or options.load_engine set; notes go to the console. Throws UsageError.
+void check_plan_flags(ExecOptions& options);
 void add_hint_flag(Flags& flags, ExecOptions& options);
 // The threads that were not given, once all flags are known; of a plan that is loaded engines.cpp decides, for it names the device.
 void follow_hint(ExecOptions& options);

@@ -76,8 +76,10 @@ void Flags::unknown(const std::string& name, const std::string& spelled_as) cons
   std::vector<std::string> names;
   for (const Group& group : groups_)
     for (const Flag& flag : group.flags) names.push_back(flag.name);
-  const std::string hint = nearest(name, names);
-  throw UsageError("unknown flag " + spelled_as + (hint.empty() ? "; --help lists the flags" : "; did you mean --" + hint + "?"));
+  std::string hint = nearest(name, names);
+  if (hint.empty() && find(name.substr(0, 1))) hint = name.substr(0, 1);   // --out is -o
+  throw UsageError("unknown flag " + spelled_as +
+                   (hint.empty() ? "; --help lists the flags" : "; did you mean " + (hint.size() > 1 ? "--" + hint : "-" + hint) + "?"));
 }
 
 std::vector<std::string> Flags::parse(const std::vector<std::string>& arguments) const {

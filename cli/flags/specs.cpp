@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 
 #include "flags/flags.h"
 
@@ -39,15 +40,18 @@ std::vector<std::pair<std::string, std::string>> parse_pairs(const std::string& 
 }
 
 void parse_files(const std::string& flag, const std::string& text, std::map<std::string, std::string>& files) {
-  if (text.ends_with(".npz") && text.find(':') == std::string::npos) files[""] = text;
+  std::error_code none;
+  const bool is_file = text.ends_with(".npz") || text.ends_with(".npy") || text.ends_with(".pb") || std::filesystem::exists(text, none);
+  if (is_file && text.find(':') == std::string::npos) files[""] = text;
   else
     for (auto& [name, file] : parse_pairs(flag, text))
       if (!files.emplace(name, file).second) throw UsageError("--" + flag + " gives '" + name + "' two files");
 }
 
-std::map<std::string, Shape> parse_shapes(const std::string& flag, const std::string& text) {
+std::map<std::string, Shape> parse_shapes(const std::string& flag, const std::string& text, bool may_be_unnamed) {
   std::map<std::string, Shape> shapes;
-  for (const auto& [name, value] : parse_pairs(flag, text)) {
+  const bool unnamed = may_be_unnamed && !text.empty() && text.find_first_not_of("0123456789x") == std::string::npos;
+  for (const auto& [name, value] : unnamed ? std::vector{std::pair{std::string(), text}} : parse_pairs(flag, text)) {
     Shape shape;
     if (!value.empty() && value != "scalar") {
       for (const std::string& word : split(value, 'x')) {

@@ -4,7 +4,9 @@
 #include <optional>
 
 #include "console.h"
+#include "engines/engines.h"
 #include "flags/flags.h"
+#include "flags/specs.h"
 #include "inspect/why.h"
 #include "measure/model_names.h"
 #include "model_or_plan.h"
@@ -37,7 +39,8 @@ void print_overflow(const BuildReport& report) {
 }
 
 void print_why(const BuildReport& report) {
-  std::printf("Why each step runs as it does (* chosen; a time, or the reason against it)\n");
+  std::printf("Why each step runs as it does. Below a step: its operator with operands (! a constant), attributes, results.\n"
+              "Below that what was tried: * chosen; in brackets the kernel's parameters; a time, or the reason against it.\n");
   for (const StepReport& step : report.steps) {
     std::printf("\n%s\n  %s\n", step.node.c_str(), step.problem.c_str());
     for (const TacticReport& t : step.tried) {
@@ -52,24 +55,17 @@ void print_why(const BuildReport& report) {
               report.assemble_s);
   print_overflow(report);
   if (report.disturbed > 0)
-    std::printf("%d of the times taken twice differ, by up to %.1f times: other programs took the processor meanwhile\n", report.disturbed,
-                report.disturbance);
+    std::printf("%d of the times taken twice differ, by up to %.*f times: other programs took the processor meanwhile; build again on an "
+                "idle machine, or time each more often (--avgTiming=N)\n",
+                report.disturbed, report.disturbance < 10 ? 1 : 0, report.disturbance);
 }
 
 void print_text(const Engine& engine) {
   const EngineInfo& info = engine.info();
-  for (const BindingInfo& b : engine.bindings()) {
-    std::string shape;
-    for (std::size_t d = 0; d < b.shape.size(); ++d) {
-      const bool named = b.shape[d] < 0 && d < b.names.size() && !b.names[d].empty();
-      shape += (d ? "," : "") + (named ? b.names[d] : std::to_string(b.shape[d]));
-    }
-    std::printf("%s %s %s[%s]\n", b.is_input ? "input " : "output", b.name.c_str(), std::string(name(b.dtype)).c_str(), shape.c_str());
-  }
   const auto bytes = [](std::int64_t n) { return static_cast<long long>(n); };
-  std::printf("%d steps, %d profile(s), weights %lld bytes, arena %lld bytes (largest live sum %lld; workspaces of libraries %lld)\n\n",
-              info.steps, info.profiles, bytes(info.weight_bytes), bytes(info.arena_bytes), bytes(info.arena_live_bytes),
-              bytes(info.library_workspace_bytes));
+  std::printf("%d %s, %d %s, weights %lld bytes, arena %lld bytes (largest live sum %lld; workspaces of libraries %lld)\n\n",
+              info.steps, info.steps == 1 ? "step" : "steps", info.profiles, info.profiles == 1 ? "profile" : "profiles",
+              bytes(info.weight_bytes), bytes(info.arena_bytes), bytes(info.arena_live_bytes), bytes(info.library_workspace_bytes));
   print_notes(info.notes);
   std::fputs(engine.inspect(1).c_str(), stdout);
 }
@@ -97,25 +93,27 @@ void show_unopened(const std::string& path, const std::string& why, const std::s
 }
 
 struct Wish {
-  bool json = false, why = false, help = false;
-  Console console{.show_info = false};
-  BuildConfig config;
-  int level = -1;
+  bool json = false, why = false, help = false, full_help = false;
+  ExecOptions exec;
   std::string find;
 };
 
 Flags make_flags(Wish& w) {
-  Flags flags("tenfold inspect MODEL.onnx | PLAN [--find=NAME] [--why] [--json] [--flags]",
+  w.exec.console.show_info = false, w.exec.progress = "none";
+  Flags flags("tenfold inspect MODEL.onnx | PLAN [--find=NAME] [--why] [--json] [--flags]          (--help=all explains every flag)",
               "Shows the steps of a plan, or of a model's plan: operators, tactics, shapes, memory offsets.");
   flags.group("Flags");
   flags.add_switch("why", w.why, "build the model and list for each step every tactic with its time, or why it was refused");
   flags.add_switch("json", w.json,
                    "the layer information of --exportLayerInfo; with --why a key \"Why\" beside it, with --fp16 on a GPU \"Overflow\"");
   flags.add_text("find", w.find, "NAME", "find a node or tensor of the model in the plan, or why it is not there");
-  flags.add_int("builderOptimizationLevel", w.level, "0 to 5; default: 3 with --why, else 0 (nothing is timed)");
-  add_build_flags(flags, w.config);
-  flags.add_switch("verbose", w.console.verbose, "log the build");
-  flags.add_switch("help", w.help, "this text");
+  flags.add_switch("verbose", w.exec.console.verbose, "log the build");
+  flags.add({"help", "[all]", "this text; =all: a line for every flag",
+             [&w](const std::string& text) { w.help = true, w.full_help = text == "all"; }});
+  flags.group("Flags of the build, as in exec; without --why nothing is timed (--builderOptimizationLevel=0)");
+  add_plan_flags(flags, w.exec, true);
+  flags.add({"loadInputs", "SPEC", "+values of inputs: --fp16 finds values that fp16 cannot hold, as in exec",
+             [&w](const std::string& text) { parse_files("loadInputs", text, w.exec.load_inputs); }});
   return flags;
 }
 
@@ -130,18 +128,19 @@ int inspect_main(const Arguments& arguments) {
   Wish w;
   const Flags flags = make_flags(w);
   const auto words = flags.parse(arguments);
-  auto& [json, why, help, console, config, level, find] = w;
-  if (help) return std::fputs(flags.help().c_str(), stdout), kOk;
+  const auto& [json, why, help, full_help, exec, find] = w;
+  if (help) return std::fputs(flags.help(full_help).c_str(), stdout), kOk;
   if (words.size() != 1) throw UsageError("tenfold inspect takes one model or plan, " + std::to_string(words.size()) + " given");
   const bool plan = is_plan(words[0]);
   if (plan && why) throw UsageError("--why needs the model: a plan does not keep what was tried");
-  config.optimization_level = level >= 0 ? level : why ? 3 : 0;
-  config.log = console.callback();
+  if (!exec.level_given && !why) w.exec.build.optimization_level = 0;
+  (plan ? w.exec.load_engine : w.exec.onnx) = words[0];
+  check_plan_flags(w.exec);
   BuildReport report;
-  const LoadOptions load{.plugins = config.plugins, .log = config.log};
+  const LoadOptions load{.plugins = exec.build.plugins, .log = exec.console.callback()};
   std::optional<Engine> opened;
   try {
-    opened = plan ? Engine::load(words[0], load) : build_file(words[0], config, &report);
+    opened = plan ? Engine::load(words[0], load) : build_model(exec, InputFiles(exec.load_inputs), &report);
   } catch (const Error& e) {   // another device, other features, plug-ins that were not given: what the file says can be shown
     if (!plan || e.kind() == ErrorKind::io || e.kind() == ErrorKind::out_of_memory) throw;
     return show_unopened(words[0], e.what(), find, json), kOk;

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <ctime>
 
+#include "engines/engines.h"
 #include "flags/specs.h"
 #include "formats/files.h"
 #include "latency/latency_inputs.h"
@@ -100,6 +101,7 @@ void fallback_chain_flags(Flags& f, LatencyWish& w) {
 }
 
 Flags make_flags(LatencyWish& w) {
+  w.exec.progress = "none";
   Flags f("tenfold latency [--flags]",
           "Sends requests at a fixed rate, whether or not earlier ones have completed (an open loop), and reports response times,\n"
           "which count from the time when a request was due; service times; and hiccups of an idle loop on the same CPU.");
@@ -108,11 +110,7 @@ Flags make_flags(LatencyWish& w) {
   f.add_text("loadEngine", w.plan, "FILE", "a plan");
   f.add({"sizes", "A,B,C", "LSTMs with random weights, of the published sizes of STAC-ML Markets (Inference); results are not STAC results",
          [&w](const std::string& t) { w.sizes = split(t, ','); }});
-  f.add_text("device", w.build.device, "NAME", "cpu (default) or cuda:N");
-  f.add({"builderOptimizationLevel", "N", "optimization level, 0 to 5 (3)",
-         [&w](const std::string& t) { w.build.optimization_level = parse_int("builderOptimizationLevel", t, 0, 5); }});
-  add_build_flags(f, w.build);
-  f.add({"noTF32", "", "no rounding of fp32", [&w](const std::string&) { w.build.tf32 = false; }});
+  add_plan_flags(f, w.exec, false);
   loop_flags(f, w), machine_flags(f, w), fallback_chain_flags(f, w);
   f.group("Results");
   f.add_text("exportHistogram", w.histogram, "FILE", "response times, service times and hiccups as an HdrHistogram log (.hlog)");
@@ -228,13 +226,17 @@ void latency_flags(const UseFlags& use) {
 
 int latency_main(const Arguments& arguments) {
   LatencyWish w;
-  w.build.threads = 1;
+  w.exec.build.threads = 1;
   const Flags flags = make_flags(w);
   const std::vector<std::string> words = flags.parse(arguments);
   if (w.help || w.full_help) return std::fputs(flags.help(w.full_help).c_str(), stdout), kOk;
   if (!words.empty()) throw UsageError("tenfold latency takes flags alone, not '" + words.front() + "'");
   w.console.show_info = w.console.verbose;
-  w.build.log = w.runner.log = w.console.callback();
+  w.exec.console = w.console;
+  w.exec.onnx = w.onnx, w.exec.load_engine = w.onnx.empty() ? w.plan : "";
+  check_plan_flags(w.exec);
+  w.build = build_config(w.exec);
+  w.runner.log = w.console.callback();
   try {
     return run(w);
   } catch (const Error& error) {   // a plan that is missing is refused like one that is cut

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "console.h"
-#include "flags/flags.h"
+#include "engines/exec_options.h"
 #include "tenfold/build.h"
 #include "tenfold/low_latency.h"
 #include "tenfold/machine.h"
@@ -25,7 +24,8 @@ struct LatencyWish {
   OpenLoopOptions loop;
   MachineOptions machine;
   RunnerOptions runner;
-  BuildConfig build;
+  ExecOptions exec;                      // the flags that shape a plan
+  BuildConfig build;                     // what they ask for, once all are known
   Console console;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "data/inputs.h"
+#include "engines/engines.h"
 #include "flags/flags.h"
 #include "measure/report.h"
 #include "model_or_plan.h"
@@ -28,8 +29,8 @@ void take_file(PlanFacts& facts, const std::string& path, const std::string& why
 }
 
 std::vector<Shape> shapes_of_run(PlanFacts& facts, const Engine& engine, const GatherOptions& o, InputFiles& files) {
-  files.fit(engine.bindings(), o.console);
-  std::vector<Shape> shapes = run_shapes(engine, facts.profile, o.shapes, files);
+  files.fit(engine.bindings(), o.exec.console);
+  std::vector<Shape> shapes = run_shapes(engine, facts.profile, o.exec.shapes, files);
   for (std::size_t b = 0; b < shapes.size(); ++b) {
     const BindingInfo& info = engine.bindings()[b];
     for (std::size_t d = 0; info.is_input && d < std::min(shapes[b].size(), info.names.size()); ++d)
@@ -40,7 +41,7 @@ std::vector<Shape> shapes_of_run(PlanFacts& facts, const Engine& engine, const G
 
 RunTimesOfSteps run(const PlanFacts& facts, const Engine& engine, const std::vector<Shape>& shapes, const GatherOptions& o,
                     const InputFiles& files) {
-  const std::vector<Tensor> inputs = make_inputs(engine, shapes, files, o.shapes);
+  const std::vector<Tensor> inputs = make_inputs(engine, shapes, files, o.exec.shapes);
   const std::unique_ptr<ExecutionContext> context = make_context(engine, inputs, {.profile = facts.profile});
   const Trace trace = measure({&context, 1}, o.run);
   RunTimesOfSteps times{profile_layers(*context, o.run), statistics(latencies(trace), {}).median, trace.samples.size(), 0};
@@ -63,7 +64,7 @@ void add_roof(PlanFacts& facts) {
 }
 
 void add_times(PlanFacts& facts, const Engine& engine, const GatherOptions& o) {
-  InputFiles files(o.load_inputs);  // a wrong file is a mistake of the caller
+  InputFiles files(o.exec.load_inputs);  // a wrong file is a mistake of the caller
   try {
     const std::vector<Shape> shapes = shapes_of_run(facts, engine, o, files);
     if (o.skip_inference) return facts.absent.push_back({"times", "--skipInference was given", "leave it out"}), void();
@@ -77,7 +78,7 @@ void note_absent_build(PlanFacts& facts, const GatherOptions& o) {
   if (!facts.build)
     facts.absent.push_back({"tried and lost", "a plan keeps the kernels that were chosen, and not what was tried beside them",
                             "tenfold report MODEL.onnx, with the flags of the build"});
-  else if (o.build.optimization_level == 0)
+  else if (o.exec.build.optimization_level == 0)
     facts.absent.push_back({"times of what was tried", "at --builderOptimizationLevel=0 nothing is timed", "leave the flag out"});
 }
 
@@ -89,11 +90,14 @@ PlanFacts gather(const std::string& path, const GatherOptions& o) {
   std::optional<Engine> engine;
   if (facts.from_model) {
     facts.build.emplace();
-    engine = build_file(path, o.build, &*facts.build);
+    ExecOptions exec = o.exec;
+    exec.onnx = path;
+    engine = build_model(exec, InputFiles(exec.load_inputs), &*facts.build);
   } else {
     try {
       engine = Engine::load(
-          path, {.cpu_features = o.build.cpu_features, .threads = o.build.threads, .plugins = o.build.plugins, .log = o.build.log});
+          path, {.cpu_features = o.exec.build.cpu_features, .threads = o.exec.build.threads, .plugins = o.exec.build.plugins,
+                 .log = o.exec.console.callback()});
     } catch (const Error& e) {
       if (e.kind() == ErrorKind::io || e.kind() == ErrorKind::out_of_memory) throw;
       take_file(facts, path, e.what());

@@ -3,20 +3,17 @@
 
 #include <map>
 
-#include "console.h"
+#include "engines/exec_options.h"
 #include "measure/measure.h"
 #include "report/plan_data.h"
 
 namespace tenfold::cli {
 
 struct GatherOptions {
-  BuildConfig build;
-  Console console{.show_info = false};
+  ExecOptions exec;
   MeasureOptions run{.iterations = 10, .warmup_ms = 200, .duration_s = 1};
   bool skip_inference = false;
   int profile = 0;
-  std::map<std::string, Shape> shapes;  // of this run
-  std::map<std::string, std::string> load_inputs;
 };
 
 // Throws Error where there is no plan to show. Whatever else fails is missing on the page, which says why.

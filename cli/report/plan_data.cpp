@@ -9,6 +9,7 @@
 #include "report/lifetime.h"
 #include "report/precision_reason.h"
 #include "report/work.h"
+#include "tenfold/internal/options_shown.h"
 
 namespace tenfold::cli {
 namespace {
@@ -233,6 +234,7 @@ Json plan_json(const PlanFacts& facts) {
             {"device_kind", plan.device_kind},
             {"needs", plan.needs},
             {"options", plan.build_options},
+            {"options_shown", options_shown(plan.build_options)},
             {"model_hash", plan.model_hash},
             {"threads", facts.info ? Json(facts.info->threads) : Json()},
             {"profile", facts.profile},

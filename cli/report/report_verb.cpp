@@ -17,8 +17,7 @@ namespace {
 
 struct Request {
   std::string output;
-  bool json = false, help = false;
-  int level = 3;
+  bool json = false, help = false, full_help = false;
   GatherOptions gather;
 };
 
@@ -31,25 +30,25 @@ void add_run_flags(Flags& flags, GatherOptions& o) {
   flags.add({"warmUp", "MS", "warm up for MS milliseconds (200)",
              [&o](const std::string& text) { o.run.warmup_ms = parse_number("warmUp", text, 0); }});
   flags.add({"loadInputs", "SPEC", "values of inputs: name:file.npy,other:file.npy, or an .npz; default: random",
-             [&o](const std::string& text) { parse_files("loadInputs", text, o.load_inputs); }});
+             [&o](const std::string& text) { parse_files("loadInputs", text, o.exec.load_inputs); }});
   flags.add_int("useProfile", o.profile, "the optimization profile to show (0)");
 }
 
 Flags make_flags(Request& r) {
+  r.gather.exec.console.show_info = false, r.gather.exec.progress = "none";
   Flags flags(
-      "tenfold report MODEL.onnx | PLAN [OTHER] [-o report.html] [--flags]",
+      "tenfold report MODEL.onnx | PLAN [OTHER] [-o report.html] [--flags]          (--help=all explains every flag)",
       "Writes one HTML page that loads nothing else: the graph, each step with its time and its distance to the roofline, memory over\n"
       "time, fusions, precisions, and what was tried and lost. With two models or plans: what changed, and what it costs.");
   flags.group("Flags");
   flags.add_text("o", r.output, "FILE", "the page (report.html)");
   flags.add_switch("json", r.json, "print the page's data instead; the page is written only with -o");
   add_run_flags(flags, r.gather);
-  flags.add_text("device", r.gather.build.device, "NAME", "build a model for cpu (the default) or cuda:0");
-  flags.add_switch("fp16", r.gather.build.fp16, "enable FP16");
-  flags.add_int("builderOptimizationLevel", r.level, "0 to 5, of a model (3); at 0 nothing is timed");
-  add_build_flags(flags, r.gather.build);
-  flags.add_switch("verbose", r.gather.console.verbose, "log the build");
-  flags.add_switch("help", r.help, "this text");
+  flags.add_switch("verbose", r.gather.exec.console.verbose, "log the build");
+  flags.add({"help", "[all]", "this text; =all: a line for every flag",
+             [&r](const std::string& text) { r.help = true, r.full_help = text == "all"; }});
+  flags.group("Flags of the build, as in exec");
+  add_plan_flags(flags, r.gather.exec, true);
   return flags;
 }
 
@@ -70,16 +69,16 @@ int report_main(const Arguments& arguments) {
   Request r;
   const Flags flags = make_flags(r);
   const auto words = flags.parse(arguments);
-  if (r.help) return std::fputs(flags.help().c_str(), stdout), kOk;
+  if (r.help) return std::fputs(flags.help(r.full_help).c_str(), stdout), kOk;
   if (words.empty() || words.size() > 2)
     throw UsageError("tenfold report takes one model or plan, or two to compare; " + std::to_string(words.size()) + " given");
   if (r.output.empty() && !r.json) r.output = "report.html";
   formats::expect_writable(r.output);
-  for (const std::string& word : words) is_plan(word);  // a file that is not there is named before a build, which may take minutes
-  BuildConfig& build = r.gather.build;
-  build.optimization_level = r.level, build.log = r.gather.console.callback();
-  if (!build.profiles.empty())
-    for (const auto& [name, shape] : build.profiles[0]) r.gather.shapes[name] = shape.opt;
+  std::string model;   // a file that is not there is named before a build, which may take minutes
+  for (const std::string& word : words)
+    if (!is_plan(word)) model = word;
+  (model.empty() ? r.gather.exec.load_engine : r.gather.exec.onnx) = model.empty() ? words[0] : model;
+  check_plan_flags(r.gather.exec);
   Json data{{"tenfold", std::string(version())}, {"plans", Json::array()}};
   for (const std::string& word : words) data["plans"].push_back(plan_json(gather(word, r.gather)));
   if (words.size() == 2) data["changes"] = changes_json(data["plans"][0], data["plans"][1]);

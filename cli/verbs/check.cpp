@@ -1,8 +1,10 @@
 // tenfold check: everything that is wrong with a model, without a build.
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "console.h"
+#include "flags/flag_words.h"
 #include "flags/flags.h"
 #include "model_or_plan.h"
 #include "verbs.h"
@@ -35,6 +37,8 @@ void add(Json& list, const std::vector<ExtentLimit>& limits) {
     list.push_back({{"kind", "extents"}, {"input", l.input}, {"dimension", l.dimension}, {"fits", l.fits}, {"refused", l.refused},
                     {"message", l.text()}});
 }
+
+bool is_of_shapes(const ModelProblem& problem) { return problem.hint.find("shapes of inputs") != std::string::npos; }
 
 struct Wish {
   bool json = false, help = false;
@@ -81,8 +85,10 @@ int check_main(const Arguments& arguments) {
     for (const ExtentLimit& limit : limits) std::printf("  %s\n", printable(limit.text()).c_str());
   } else {
     const std::int64_t more = problems.back().more, all = static_cast<std::int64_t>(problems.size()) + (more > 0 ? more - 1 : 0);
-    std::printf("%s: %lld %s\n", words[0].c_str(), static_cast<long long>(all), all == 1 ? "problem" : "problems");
-    for (const ModelProblem& problem : problems) std::printf("  %s\n", printable(problem.text()).c_str());
+    const bool open = std::all_of(problems.begin(), problems.end(), [](const ModelProblem& p) { return is_of_shapes(p) || p.more > 0; });
+    std::printf("%s: %lld %s%s\n", words[0].c_str(), static_cast<long long>(all), all == 1 ? "problem" : "problems",
+                open ? ", which the shapes of inputs may decide: check it again with --shapes" : "");
+    for (const ModelProblem& problem : problems) std::printf("  %s\n", printable(in_flags(problem.text())).c_str());
   }
   return problems.empty() ? kOk : kModelInvalid;
 }

@@ -143,6 +143,16 @@ Measured measure_all(const ExecOptions& o, const Engine& engine, std::span<const
   return {measured.runs, measure(contexts, {o.iterations, std::min(o.warmup_ms, 20.0), std::min(o.duration_s, 1.0), o.idle_ms, true})};
 }
 
+// The summary's figures that people look for; scripts of trtexec look for the lines above it.
+std::string in_short(const Trace& trace) {
+  const Statistics s = statistics(latencies(trace), {99});
+  char text[160];
+  const double rate = trace.wall_s > 0 ? static_cast<double>(trace.samples.size()) / trace.wall_s : 0;
+  std::snprintf(text, sizeof text, "In short: a run takes %.3g ms (median; 99 %% take at most %.3g ms), %.*f runs a second", s.median,
+                s.percentiles[0], rate < 100 ? 1 : 0, rate);
+  return text;
+}
+
 Measured infer(const ExecOptions& o, const Made& made, InputFiles& files) {
   const Engine& engine = made.engine;
   if (o.use_profile >= engine.info().profiles)
@@ -208,6 +218,7 @@ Measured infer(const ExecOptions& o, const Made& made, InputFiles& files) {
   print_summary(o.console, trace, measured.parts, o.percentiles, on_gpu ? "GPU Compute" : "Compute", settings_text(o, engine));
   if (engine.info().on_gpu)  // what the figures may have suffered from
     for (const GpuState& gpu : gpu_states()) o.console.info("GPU: " + text(gpu));
+  if (!o.as_trtexec) o.console.result(in_short(trace));
   return measured;
 }
 
@@ -235,7 +246,7 @@ void answer(const ExecOptions& o, const Made& made, InputFiles& files, const std
   if (o.dump_profiles) print_profiles(o, made.engine);
   if (o.dump_refit) print_weights(o, made.engine);
   if (o.skip_inference) {
-    o.console.info("Skipped inference phase since --skipInference is added.");
+    o.console.info("Skipped inference phase since --" + o.skip_flag + " is added.");
     std::printf("&&&& PASSED %s\n", closing.c_str());
     if (o.json) print_json(o, made, nullptr);
     return;
@@ -264,6 +275,7 @@ void work(const ExecOptions& asked, const std::string& closing) {
   check_files(asked);
   InputFiles files(asked.load_inputs);
   ExecOptions o = asked;
+  if (!o.onnx.empty() && !is_plan(o.onnx)) name_shapes(o);
   resolve_io_formats(o);
   fit_files(o, files);
   if (const std::vector<std::string> devices = split(o.build.device, ','); devices.size() > 1)

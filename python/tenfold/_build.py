@@ -25,6 +25,9 @@ def _model(model: Any) -> Any:
         return model.SerializeToString()
     if isinstance(model, str) or hasattr(model, '__fspath__'):
         return model
+    if hasattr(model, 'state_dict') and hasattr(model, 'forward'):   # torch.nn.Module
+        raise TypeError(f'{type(model).__name__} is a module of torch: torch.compile(module, backend="tenfold"), or '
+                        'tenfold.torch.export(module, example_inputs) for a module that runs a plan')
     try:
         memoryview(model)
     except TypeError:
@@ -69,6 +72,10 @@ def build(model: Any, *, data: Any = None, max_error: float | Mapping[str, float
     """
     given = _within_budget(dict(options), data, max_error, metric, classes)
     return Engine(_native.build(_model(model), put_plugins(put_device(given))))
+
+
+if build.__doc__:   # not under python -OO
+    build.__doc__ += '\n    All of them: ' + ', '.join(name for name, _ in _native.build_options()) + '.\n'
 
 
 def load(plan: Any, **options: Unpack[LoadOptions]) -> Engine:

@@ -99,6 +99,22 @@ class Keywords(Case):
         self.refused(TypeError, ["'verify_weight'", "'verify_weights'"], tenfold.load, b'', verify_weight=True)
         self.refused(TypeError, ["'zzz'", 'help'], tenfold.build, tanh_model(), zzz=1)
 
+    def test_what_people_try_first_is_told_the_way(self):
+        self.refused(TypeError, ["'shapes'", 'profiles={"x": shape}'], tenfold.build, tanh_model(), shapes={'x': [1, 6]})
+        words = 'it looks like an ONNX model: tenfold.build() makes an engine of it'
+        self.refused(tenfold.PlanRefused, words, tenfold.load, tanh_model().SerializeToString())
+        plan = tanh_engine().serialize()
+        self.refused(tenfold.InvalidModel, 'a plan of Tenfold, which is loaded and not built: tenfold.load()', tenfold.build, plan)
+
+        class Module:   # as of torch.nn
+            def state_dict(self): pass
+            def forward(self): pass
+        self.refused(TypeError, ['torch.compile(module, backend="tenfold")', 'tenfold.torch.export'], tenfold.build, Module())
+        self.assertIn('optimization_level', tenfold.build.__doc__)
+        fixed = tenfold.build(tanh_model(), profiles={'x': [1, 6]}, **QUICK)
+        self.refused(tenfold.InvalidArgument, ['axis 0 is fixed', 'profiles={', 'dynamic shapes'], fixed, batch(2))
+        self.refused(tenfold.InvalidArgument, '2 arrays are given, the engine has 1 input', fixed, batch(1), batch(1))
+
     def test_values_of_other_types_are_named(self):
         for name, value, expected in (('threads', 'two', 'whole number'), ('fp16', 'yes', 'True or False'), ('labels', ['a'], 'dict'),
                                     ('threads', 2**40, '32 bits'), ('profiles', {'x': [[1], [2]]}, 'min, opt, max'),

@@ -19,7 +19,7 @@ class Hints(Case):
         reported = []
         tenfold.build(tanh_model(), log=lambda severity, text: reported.append(text), **QUICK)
         line = next(text for text in reported if "'batch'" in text)
-        self.assertIn('give its extents in `profiles`', line)
+        self.assertIn('give its extents: profiles={"x": (1, 6)}, or (smallest, usual, largest shape)', line)
         self.assertFalse([text for text in reported if '--' in text or 'BuildConfig' in text], reported)
 
     def test_a_refit_of_a_plan_that_has_none(self):

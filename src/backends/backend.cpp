@@ -28,7 +28,7 @@ std::shared_ptr<Backend> open_backend(std::string_view name, std::uint32_t featu
     std::from_chars(number.data(), number.data() + number.size(), ordinal);
     return open_cuda(ordinal, shared.gpus, shared.allocator);
   }
-  fail(ErrorKind::unsupported, cat("there is no backend '", name, "'; this build has: cpu, cuda:N, null"));
+  fail(ErrorKind::unsupported, cat("there is no device '", name, "': devices are cpu and cuda:N"));
 }
 
 }  // namespace tenfold::backends

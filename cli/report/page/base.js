@@ -38,6 +38,11 @@ const count = n => n === null || n === undefined ? '–' : scaled(n, ['', 'K', '
 const percent = x => x === null || x === undefined ? '–' : (100 * x).toFixed(Math.abs(x) < 0.1 ? 1 : 0) + ' %';
 const signed = (x, text) => x === null || x === undefined ? '–' : (x > 0 ? '+' : x < 0 ? '−' : '±') + text(Math.abs(x));
 
+// Operations of a type: those of integers are none of floating point.
+const rate = (type, giga) => digits(giga) + (/^[iu]\d/.test(type || '') ? ' GOP/s' : ' GFLOP/s');
+const counted = (n, word) => `${n} ${word}${n === 1 ? '' : 's'}`;
+const OF_ROOF = 'The least time that arithmetic or memory allow the step on this machine, as a share of the time it takes: 100 % is the best.';
+
 // A family gives a step its color.
 const FAMILIES = {
   gemm: ['GEMM, attention, RNN', /MatMul|Gemm|Einsum|Product|Attention|LSTM|GRU|RNN|Recurrent/],
@@ -99,7 +104,7 @@ function paged(rows, render, body, portion = 50) {
   return more;
 }
 const table = (heads, body) =>
-    el('table', {}, el('thead', {}, el('tr', {}, heads.map(h => el(/^[#]/.test(h) ? 'th.num' : 'th', {}, h.replace(/^#/, ''))))), body);
+    el('table', {}, el('thead', {}, el('tr', {}, heads.map(h => el(/^[#]/.test(h) ? 'th.num' : 'th', {title: /of (its )?roof$/.test(h) ? OF_ROOF : undefined}, h.replace(/^#/, ''))))), body);
 
 // Names of nodes as chips; the longer lists are cut until asked.
 function chips(names, shown = 8) {

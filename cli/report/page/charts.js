@@ -97,7 +97,7 @@ function rooflineChart(plan, onSelect) {
     if (from < 10 ** x1)
       lines.push(
           svg('path.roof', {d: `M${x(from)} ${y(gflops)}H${W - m.r}`}),
-          svg('text.rooftext', {x: W - m.r - 4 - shift, y: y(gflops) - 5, 'text-anchor': 'end'}, `${type} ${digits(gflops)} GFLOP/s`));
+          svg('text.rooftext', {x: W - m.r - 4 - shift, y: y(gflops) - 5, 'text-anchor': 'end'}, `${type} ${rate(type, gflops)}`));
   }
   const dots =
       [...points]
@@ -108,7 +108,7 @@ function rooflineChart(plan, onSelect) {
                   'circle.f-' + s.family,
                   {cx: x(intensity(s)), cy: y(speed(s)), r: 3 + 9 * Math.sqrt(s.share || 0), onclick: () => onSelect(plan, s, true)},
                   svg('title', {},
-                      `${s.names.join(', ') || s.name}\n${digits(speed(s))} GFLOP/s, ${percent(s.of_roof)} of its roof\n${time(s.ms)}`)));
+                      `${s.names.join(', ') || s.name}\n${rate(s.compute, speed(s))}, ${percent(s.of_roof)} of its roof\n${time(s.ms)}`)));
   return svg(
       'svg.roofline', {viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': 'roofline'}, grid, lines, dots,
       svg('text.tick', {x: (W + m.l) / 2, y: H - 6, 'text-anchor': 'middle'}, 'FLOP per byte moved'),

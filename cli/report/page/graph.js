@@ -97,7 +97,7 @@ class Graph {
       else into.append(item instanceof Group ? this.folded(item, x + item.x, y + item.y) : this.step(item, x + item.x, y + item.y));
     }
   }
-  groupText(group) { return `${group.steps} steps` + (this.plan.timed ? ` · ${time(group.ms)} · ${percent(group.share)}` : ''); }
+  groupText(group) { return counted(group.steps, 'step') + (this.plan.timed ? ` · ${time(group.ms)} · ${percent(group.share)}` : ''); }
   bar(share) {
     return this.plan.timed ?
         svg('rect.bar', {x: 6, y: BOX.h - 5, width: Math.max(0, Math.min(1, share)) * (BOX.w - 12), height: 3, rx: 1.5}) :
@@ -125,7 +125,8 @@ class Graph {
         svg('rect.body', {width: BOX.w, height: BOX.h, rx: 7}), svg('rect.strip', {width: 5, height: BOX.h, rx: 2}),
         svg('text.name', {x: 13, y: 21}, cut(name, this.plan.timed ? 18 : 26)),
         svg('text.right', {x: BOX.w - 10, y: 21}, this.plan.timed ? time(step.ms) : ''),
-        svg('text.sub', {x: 13, y: 39}, cut(`${step.kernel || step.kind} · ${this.plan.result(step)}`, 31)), this.bar(step.share || 0),
+        svg('text.sub', {x: 13, y: 38}, cut(step.kernel || step.kind, 31)), svg('text.sub', {x: 13, y: 54}, cut(this.plan.result(step), 31)),
+        this.bar(step.share || 0),
         svg('title', {}, [step.names.join(', ') || step.name, step.kernel, this.plan.result(step), time(step.ms)].join('\n')));
   }
   select(step) {

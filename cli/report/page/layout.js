@@ -3,7 +3,7 @@
 'use strict';
 const BOX = {
   w: 216,
-  h: 54
+  h: 68
 },
       GAP = {
         x: 22,

@@ -7,7 +7,7 @@ const roofBar = s => s.of_roof === undefined ?
        el('span.fill', {style: `width:${Math.min(100, 100 * s.of_roof)}%`}), el('span', {}, percent(s.of_roof)));
 const stepLink = (plan, s, onSelect) =>
     el('button.link.mono', {title: s.names.join(', ') || s.name, onclick: () => onSelect(plan, s, true)},
-       cut(s.names.length === 1 ? s.names[0] : s.name, 48));
+       cut(s.names.length ? s.names.join(' + ') : s.name, 48));
 
 function alerts(plan) {
   const box = el('div.alerts');
@@ -31,7 +31,7 @@ function summary(plan) {
   const cards = [
     [plan.run_ms === null ? '–' : time(plan.run_ms), 'a run', plan.run_ms, 'run_ms', `median of ${plan.runs} runs, without the step timer`],
     [time(plan.steps_ms), 'all steps', plan.steps_ms, 'steps_ms', 'sum of the medians of steps, each timed by itself'],
-    [String(plan.steps.length), 'steps', plan.steps.length, 'steps', `of ${plan.nodes.length} nodes of the model`],
+    [String(plan.steps.length), plan.steps.length === 1 ? 'step' : 'steps', plan.steps.length, 'steps', `of ${plan.nodes.length} nodes of the model`],
     [bytes(plan.weight_bytes), 'weights', plan.weight_bytes, 'weight_bytes', 'as the plan stores them, packed'],
     [bytes(plan.arena_bytes), 'arena', plan.arena_bytes, 'arena_bytes', `largest live sum ${bytes(plan.arena_live_bytes)}`],
   ];
@@ -128,7 +128,7 @@ function roofline(plan, onSelect) {
   const levels =
       plan.roof.memory.map(l => `${l.of} ${digits(l.gb_s)} GB/s` + (l.up_to_bytes ? ` (data up to ${bytes(l.up_to_bytes)})` : ''))
           .join(', ');
-  const peaks = Object.entries(plan.roof.gflops).map(([t, g]) => `${t} ${digits(g)} GFLOP/s`).join(', ');
+  const peaks = Object.entries(plan.roof.gflops).map(([t, g]) => `${t} ${rate(t, g)}`).join(', ');
   const none = plan.steps.filter(s => s.ms && s.of_roof === undefined).length;
   return el(
       'div', {}, rooflineChart(plan, onSelect),
@@ -185,7 +185,7 @@ function precision(plan, onSelect) {
   const moved = plan.steps.filter(s => !s.compute).length;
   return el(
       'div.scroll', {}, table(['computes in', 'sums in', 'stores', '#steps', '#share', 'why', 'layers'], body),
-      el('p.dim', {}, `${moved} steps only move elements. Whole build: ${plan.options || 'the plan keeps no options'}.`));
+      el('p.dim', {}, `${counted(moved, 'step')} only ${moved === 1 ? 'moves' : 'move'} elements. Whole build: ${plan.options_shown || 'the plan keeps no options'}.`));
 }
 
 // Two plans: what changed and what it costs.
@@ -240,5 +240,5 @@ function facts(plan) {
          row('profile', plan.profiles > 1 ? `${plan.profile} of ${plan.profiles} (--useProfile shows another)` : ''),
          row('sizes on this page', sizes(plan.sizes)), row('largest sizes, for the arena', sizes(plan.max_sizes)),
          row('inputs', plan.inputs.map(binding).join(', ')), row('outputs', plan.outputs.map(binding).join(', ')),
-         row('timed with', plan.clocks.map(c => `${c.of} at ${(c.khz / 1e6).toFixed(2)} GHz`).join(', ')), row('options', plan.options)));
+         row('timed with', plan.clocks.map(c => `${c.of} at ${(c.khz / 1e6).toFixed(2)} GHz`).join(', ')), row('options', plan.options_shown)));
 }

@@ -56,13 +56,26 @@ BoundContext::~BoundContext() { drop_without_gil(context_); }
 
 void BoundContext::refuse(Status status) { raise_status(status, context_->describe(status)); }
 
+namespace {
+// Where the engine has other extents, but as many axes.
+std::string how_to_open(std::span<const std::int64_t> declared, std::span<const std::int64_t> given) {
+  if (declared.size() != given.size()) return "";
+  std::string axes;
+  for (std::size_t d = 0; d < given.size(); ++d)
+    if (declared[d] >= 0 && declared[d] != given[d]) axes += (axes.empty() ? "" : ", ") + std::to_string(d);
+  if (axes.empty()) return "";
+  return ": axis " + axes + " is fixed. Build with profiles={name: (smallest, usual, largest shape)} where the model leaves it open, else "
+         "export the model with dynamic shapes first";
+}
+}  // namespace
+
 void BoundContext::set_shape(int binding, std::span<const std::int64_t> shape) {
   const Slot& slot = slots_->at(binding);
   if (context_->set_input_shape(binding, shape)) return;
   const bool dynamic = std::find(slot.shape.begin(), slot.shape.end(), -1) != slot.shape.end();
   raise_error(ErrorKind::invalid_argument,
               slot.what() + " has the shape [" + text(slot.shape) + "]" + (dynamic ? " (-1: dynamic)" : "") + ", an array of [" +
-                  text(shape) + "] is given");
+                  text(shape) + "] is given" + how_to_open(slot.shape, shape));
 }
 
 bool BoundContext::output_shape(int binding, std::span<std::int64_t> to, int& rank) {

@@ -43,7 +43,8 @@ void take_inputs(Call& call, nb::handle args) {
   if (first != nullptr && PyDict_Check(first)) return take_named(call, first);
   if (count > call.slots.inputs)
     raise_error(ErrorKind::invalid_argument,
-                std::to_string(count) + " arrays are given, the engine has " + std::to_string(call.slots.inputs) + " inputs");
+                std::to_string(count) + (count == 1 ? " array is given, the engine has " : " arrays are given, the engine has ") +
+                    std::to_string(call.slots.inputs) + (call.slots.inputs == 1 ? " input" : " inputs"));
   for (int i = 0; i < count; ++i)
     if (PyObject* array = PyTuple_GetItem(args.ptr(), i); array != Py_None) call.inputs[i] = nb::borrow(array);
 }

@@ -147,6 +147,9 @@ void read(const Option<Config> (&table)[N], const nb::dict& keywords, Config& to
       std::vector<std::string> names = asked.others;
       for (const Option<Config>& o : table) names.emplace_back(o.name);
       const std::string near = nearest(name, names);
+      if (name == "shapes" || name == "input_shapes" || name == "dynamic_shapes")
+        raise_type_error(asked.subject + " has no " + asked.word + " '" + name +
+                         "': shapes are given as profiles={\"x\": shape}, or {\"x\": (smallest, usual, largest shape)} for a range");
       raise_type_error(asked.subject + " has no " + asked.word + " '" + name + "'" +
                        (near.empty() ? "; " + asked.list : ": did you mean '" + near + "'?"));
     }

@@ -119,9 +119,11 @@ PlanMaker::Tuned PlanMaker::choose(std::vector<ir::Graph> forms, const std::vect
   if (config_.keep_portable_graph) portable_.add(forms[fastest]);  // the form that was faster here, without the cuts
   if (!config_.timing_cache.empty()) timed_.push_back({std::move(forms), ranges});
   report_.tune_s += watch.seconds();
+  const double apart = std::round(report_.disturbance * (report_.disturbance < 10 ? 10 : 1)) / (report_.disturbance < 10 ? 10 : 1);
   if (report_.disturbed > 0)
     Log(config_.log)(Severity::info, "the machine was busy while candidates were timed: ", report_.disturbed, " of ", report_.timed_again,
-                     " that were timed twice differ, by up to ", report_.disturbance, " times");
+                     " that were timed twice differ, by up to ", apart,
+                     " times: build again on an idle machine, or time each more often (--avgTiming=N)");
   return best;
 }
 

@@ -76,8 +76,11 @@ void tell(Engine& engine, const Times& times, const Log& log) {
   }
   if (shares.empty()) return;
   std::stable_sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  constexpr std::size_t kNamed = 5;
   std::string named;
-  for (const auto& [share, text] : shares) named += cat(named.empty() ? "" : ", ", text);
+  for (std::size_t i = 0; i < std::min(kNamed, shares.size()); ++i) named += cat(i ? ", " : "", shares[i].second);
+  if (const std::size_t more = shares.size() - std::min(kNamed, shares.size()); more > 0)
+    named += cat(" and ", more, more == 1 ? " other" : " others");
   log(slow >= kMuch ? Severity::warning : Severity::info, "reference kernels run on one thread, and take ", percent(slow),
       " of a run's time: ", named);
 }

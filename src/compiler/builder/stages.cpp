@@ -76,7 +76,8 @@ void tell_of_types(const ir::Graph& graph, const Stages& stages, const passes::F
     add_note({Severity::info, NoteKind::precision, "", std::move(text)}, config, stages.report);
   if (!passes::gives_layer_types(config)) return;
   for (passes::UnmetType& one : passes::unmet_layer_types(graph, config, found.quantized, stages.device)) {
-    if (config.layer_types.constraints == LayerConstraints::obey) throw Error(ErrorKind::unsupported, one.text);
+    if (config.layer_types.constraints == LayerConstraints::obey)
+      throw Error(ErrorKind::unsupported, one.text + "; ask for another type, or let layers prefer it (--precisionConstraints=prefer)");
     add_note({Severity::warning, NoteKind::precision, std::move(one.layer), std::move(one.text)}, config, stages.report);
   }
 }
@@ -194,8 +195,11 @@ passes::Found Stages::look(const ir::Graph& source, const ir::Graph& rewritten, 
     found.ranges = *findings.ranges, found.quantized |= found.rows || !found.ranges.empty();
     watch.seconds();
   }
-  for (std::string& text : passes::refused_precisions(rewritten, config, device))
-    add_note({Severity::info, NoteKind::precision, "", std::move(text)}, config, report);
+  const bool alone = config.fp16 && !config.bf16;   // it was asked for by name, and not with all others
+  for (std::string& text : passes::refused_precisions(rewritten, config, device)) {
+    const Severity severity = alone && text.starts_with("fp16") ? Severity::warning : Severity::info;
+    add_note({severity, NoteKind::precision, "", std::move(text)}, config, report);
+  }
   if (!backends::traits_of(device).half_values || !passes::may_use_fp16(config) || !config.check_overflow) return found;
   const passes::RunOptions quiet{.disabled = config.disabled_passes};
   const std::vector<passes::Pass> passes = passes::pipeline_for(device, config).rewrite;

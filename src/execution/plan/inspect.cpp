@@ -9,6 +9,7 @@
 #include "plan/host_prologue.h"
 #include "plan/loop_form.h"
 #include "plan/step_types.h"
+#include "tenfold/internal/options_shown.h"
 
 namespace tenfold::plan {
 namespace {
@@ -176,7 +177,7 @@ std::string inspect_text(const Plan& plan, int detail) {
   if (backends::traits_of(plan.device).host_arithmetic)
     out += cat("denormal ", plan.keeps_denormals ? "numbers are kept\n" : "numbers are flushed to zero\n");
   if (!plan.built.model_hash.empty()) out += cat("model    ", plan.built.model_hash, " (bytes, XXH3)\n");
-  if (!plan.built.options.empty()) out += cat("options  ", plan.built.options, "\n");
+  if (!plan.built.options.empty()) out += cat("options  ", options_shown(plan.built.options), "\n");
   if (!plan.built.clocks.empty()) out += cat("timed    with ", clocks_text(plan.built.clocks), "\n");
   for (const Binding& b : plan.bindings)
     out +=

@@ -2,6 +2,7 @@
 #include "plan/read.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/files/file.h"
 #include "base/files/hash.h"
@@ -21,6 +22,41 @@ using Bytes = std::span<const std::byte>;
 template <class... Args>
 void need(bool condition, const Args&... args) { require(condition, ErrorKind::plan_refused, args...); }
 
+constexpr const char* kMend = "; copy it again, or build it again";
+
+std::string section_text(SectionId id) {
+  switch (id) {
+    case SectionId::metadata: return "its steps";
+    case SectionId::weights: return "its weights";
+    case SectionId::portable: return "the graph that it is tuned from";
+    case SectionId::refit: return "what its refit needs";
+    case SectionId::refit_tensors: return "the tensors of its refit";
+    case SectionId::code: return "its device code";
+    case SectionId::labels: return "its labels";
+    case SectionId::kept_model: return "the model that it keeps";
+    case SectionId::kept_weights: return "the weights of the model that it keeps";
+    case SectionId::built: return "the record of its build";
+    case SectionId::names: return "the model's names";
+    case SectionId::builder: return "the name of its builder";
+  }
+  return cat("section ", static_cast<std::uint32_t>(id));
+}
+
+// What begins otherwise than a plan. Engines of TensorRT and models are what people take for one.
+std::string not_a_plan(Bytes file, std::uint64_t size) {
+  const auto begins = [&](std::string_view bytes) {
+    return file.size() >= bytes.size() && std::memcmp(file.data(), bytes.data(), bytes.size()) == 0;
+  };
+  if (begins("ftrt"))
+    return "this is not a Tenfold plan but an engine of TensorRT, which cannot be loaded: build a plan from the ONNX file that it was "
+           "made of";
+  const std::string facts = cat("this is not a Tenfold plan (", size, " bytes, and the first ", kMagic.size(), " are not a plan's)");
+  constexpr int kVersions = 32;   // an ONNX file mostly begins with its version
+  if (file.size() > 2 && begins("\x08") && std::to_integer<int>(file[1]) < kVersions)
+    return facts + ": it looks like an ONNX model, of which a plan is built first";
+  return facts + ": plans are built from ONNX files";
+}
+
 // Sizes that overflow and texts that do not parse are faults of the plan here.
 template <class Read>
 auto guarded(Read read) {
@@ -36,9 +72,8 @@ constexpr std::size_t kMaxTableBytes = kHeaderBytes + kTableEntryBytes * kMaxSec
 
 // `file`: its bytes, or as many of the first as header and table may take; `size` is that of all.
 std::vector<Section> read_table(Bytes file, std::uint64_t size, bool any_version = false, std::uint32_t* found = nullptr) {
-  need(file.size() >= kMagic.size() && std::memcmp(file.data(), kMagic.data(), kMagic.size()) == 0, "this is not a Tenfold plan (", size,
-       " bytes, and the first ", kMagic.size(), " are not a plan's)");
-  need(file.size() >= kHeaderBytes, "the plan is cut off: ", size, " bytes, the header alone has ", kHeaderBytes);
+  need(file.size() >= kMagic.size() && std::memcmp(file.data(), kMagic.data(), kMagic.size()) == 0, not_a_plan(file, size));
+  need(file.size() >= kHeaderBytes, "the plan is cut off: ", size, " bytes, the header alone has ", kHeaderBytes, kMend);
   Reader header(file.subspan(kMagic.size()));
   std::uint32_t version = 0, count = 0;
   std::uint64_t file_bytes = 0, checksum = 0;
@@ -46,14 +81,14 @@ std::vector<Section> read_table(Bytes file, std::uint64_t size, bool any_version
   if (found) *found = version;
   need(any_version || version == kFormatVersion, "the plan has format version ", version, ", this library reads version ", kFormatVersion,
        ": rebuild it with this version");
-  need(count <= kMaxSections, "the plan claims ", count, " sections");
-  need(file_bytes == size, "the plan is damaged: it should have ", file_bytes, " bytes and has ", size);
+  need(count <= kMaxSections, "the plan claims ", count, " sections", kMend);
+  need(file_bytes == size, "the plan is damaged: it should have ", file_bytes, " bytes and has ", size, kMend);
   const std::size_t table_end = kHeaderBytes + kTableEntryBytes * count;
-  need(table_end <= file.size(), "the plan is cut off inside its table of sections");
+  need(table_end <= file.size(), "the plan is cut off inside its table of contents", kMend);
   const Bytes table = file.subspan(kHeaderBytes, table_end - kHeaderBytes);
   std::string checked(reinterpret_cast<const char*>(file.data()), kHeaderBytes - sizeof checksum);
   checked.append(reinterpret_cast<const char*>(table.data()), table.size());
-  need(hash64(checked) == checksum, "the plan is damaged: the checksum of its header does not match");
+  need(hash64(checked) == checksum, "the plan is damaged: the checksum of its header does not match", kMend);
   Reader reader(table);
   std::vector<Section> sections(count);
   for (Section& s : sections) {
@@ -70,16 +105,17 @@ template <class Piece>
 void check_places(std::uint64_t size, const std::vector<Section>& sections, Piece&& piece) {
   std::uint64_t end = kHeaderBytes + kTableEntryBytes * sections.size();
   for (const Section& s : sections) {
-    const auto id = static_cast<std::uint32_t>(s.id);
     const std::uint64_t alignment = s.id == SectionId::weights ? kWeightsAlignment : kSectionAlignment;
-    need(s.offset >= end && s.offset % alignment == 0 && s.offset <= size && s.bytes <= size - s.offset, "section ", id,
-         " of the plan does not lie where it may");
+    need(s.offset >= end && s.offset % alignment == 0 && s.offset <= size && s.bytes <= size - s.offset,
+         "the plan is damaged: ", section_text(s.id), " cannot lie where the header says", kMend);
     const auto gap = piece(end, s.offset - end);
-    need(std::all_of(gap.begin(), gap.end(), [](auto b) { return b == decltype(b){}; }), "the plan is damaged before section ", id);
-    for (const Section& other : sections) need(&other == &s || other.id != s.id, "the plan has section ", id, " twice");
+    need(std::all_of(gap.begin(), gap.end(), [](auto b) { return b == decltype(b){}; }), "the plan is damaged before ",
+         section_text(s.id), kMend);
+    for (const Section& other : sections)
+      need(&other == &s || other.id != s.id, "the plan is damaged: it has ", section_text(s.id), " twice", kMend);
     end = s.offset + s.bytes;
   }
-  need(end == size, "the plan has bytes after its last section");
+  need(end == size, "the plan is damaged: it has bytes after its last section", kMend);
 }
 void check_places(Bytes file, const std::vector<Section>& sections) {
   check_places(file.size(), sections, [&](std::uint64_t at, std::uint64_t bytes) { return file.subspan(at, bytes); });
@@ -118,11 +154,10 @@ Plan parse(Bytes file, std::shared_ptr<const void> owner, const ReadOptions& opt
   Bytes metadata, weights, portable, refit, refit_tensors, code, labels, names, kept_model, kept_weights, built;
   std::uint64_t weights_checksum = 0;
   for (const Section& s : sections) {
-    const auto id = static_cast<std::uint32_t>(s.id);
     const Bytes bytes = file.subspan(s.offset, s.bytes);
     const bool bulk = s.id == SectionId::weights || s.id == SectionId::refit_tensors || s.id == SectionId::kept_weights;
     if (!bulk || options.verify_weights)
-      need(hash64(bytes) == s.checksum, "the plan is damaged: the checksum of section ", id, " does not match");
+      need(hash64(bytes) == s.checksum, "the plan is damaged: the checksum of ", section_text(s.id), " does not match", kMend);
     switch (s.id) {
       case SectionId::metadata: metadata = bytes; break;
       case SectionId::weights: weights = bytes, weights_checksum = s.checksum; break;
@@ -137,11 +172,11 @@ Plan parse(Bytes file, std::shared_ptr<const void> owner, const ReadOptions& opt
       case SectionId::built: built = bytes; break;
       case SectionId::builder: break;   // the metadata say it, too
       default:
-        need((s.flags & kOptional) != 0, "the plan needs section ", id,
+        need((s.flags & kOptional) != 0, "the plan needs ", section_text(s.id),
              ", which this version does not know: use the version that built it");
     }
   }
-  need(!metadata.empty(), "the plan has no metadata");
+  need(!metadata.empty(), "the plan is damaged: it has no steps", kMend);
   Plan plan = read_metadata(metadata);
   plan.portable.assign(reinterpret_cast<const char*>(portable.data()), portable.size());
   if (!labels.empty()) plan.labels = guarded([&] { return labels_in(labels); });
@@ -150,7 +185,7 @@ Plan parse(Bytes file, std::shared_ptr<const void> owner, const ReadOptions& opt
   guarded([&] { return read_names(plan); });
   bool damaged = false;
   if (options.code) plan.code = backends::read_code(code, damaged);
-  need(!damaged, "the plan is damaged: its device code is not in the form it should have");
+  need(!damaged, "the plan is damaged: its device code is not in the form it should have", kMend);
   if (!refit.empty()) plan.refit = guarded([&] { return read_refit(refit, refit_tensors, owner, plan); });
   if (!kept_model.empty()) plan.kept = kept(kept_model, kept_weights, owner);
   if (auto known = options.known_weights && !weights.empty() ? options.known_weights(weights, weights_checksum) : nullptr) {
@@ -181,8 +216,7 @@ KeptPart read_kept(Bytes file, const std::shared_ptr<const void>& owner) {
   Bytes text, weights, labels;
   for (const Section& s : sections) {
     const Bytes bytes = file.subspan(s.offset, s.bytes);
-    need(hash64(bytes) == s.checksum, "the plan is damaged: the checksum of section ", static_cast<std::uint32_t>(s.id),
-         " does not match");
+    need(hash64(bytes) == s.checksum, "the plan is damaged: the checksum of ", section_text(s.id), " does not match", kMend);
     if (s.id == SectionId::kept_model) text = bytes;
     if (s.id == SectionId::kept_weights) weights = bytes;
     if (s.id == SectionId::labels) labels = bytes;

@@ -118,6 +118,8 @@ TEST(PlanFile, NamesBothVersions) {
   EXPECT_NE(message.find(std::to_string(kFormatVersion + 7)), std::string::npos);
   EXPECT_NE(message.find("version " + std::to_string(kFormatVersion) + ":"), std::string::npos);
   EXPECT_NE(refusal("a text file").find("not a Tenfold plan"), std::string::npos);
+  EXPECT_NE(refusal("ftrt, and more").find("an engine of TensorRT, which cannot be loaded"), std::string::npos);
+  EXPECT_NE(refusal("\x08\x0a, and more").find("it looks like an ONNX model"), std::string::npos);
 }
 
 PlanVersion version_of(const std::string& bytes) {

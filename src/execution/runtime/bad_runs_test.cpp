@@ -1,6 +1,7 @@
 // What a caller can do wrong at run time ends in a status with words for it, and the context works on afterwards.
 #include <gtest/gtest.h>
 
+#include "base/checked.h"
 #include "builder/builder.h"
 #include "ir/text.h"
 #include "ops/cases.h"
@@ -63,7 +64,9 @@ TEST_F(BadRuns, TypesAndShapes) {
   expect_thrown({ops::random_tensor(DType::f64, {2, 6}, 1), z}, "input 'x' is f32, f64 given");
   expect_thrown({ops::random_tensor(DType::f32, {2, 5}, 1), z}, "2x5");
   expect_thrown({ops::random_tensor(DType::f32, {2, 6, 1}, 1), z}, "2x6x1");
-  expect_thrown({ops::random_tensor(DType::f32, {3, 6}, 1), z}, "disagrees with the shapes of other inputs");
+  expect_thrown({ops::random_tensor(DType::f32, {3, 6}, 1), z},
+                "input 'z': invalid shape: 2x4 disagrees with the shapes of other inputs: 'z' axis 0 ('batch') is 2; "
+                "'x' axis 0 ('batch') is 3");
   bind_all(2);
   EXPECT_TRUE(context->run());
   expect(set(0, {2, 5}), Status::invalid_shape, "declared as -1x6");
@@ -78,11 +81,38 @@ TEST_F(BadRuns, OutsideTheProfile) {
   EXPECT_TRUE(context->run());
   for (const std::int64_t batch : {std::int64_t{0}, std::int64_t{5}, std::int64_t{1} << 40, INT64_MAX}) {
     EXPECT_TRUE(set(0, {batch, 6}) && set(1, {batch, 4}));
-    expect(context->run(), Status::invalid_shape, "outside every profile: 1..4x");
+    expect(context->run(), Status::invalid_shape, cat("input 'x': invalid shape: ", batch, "x6 lies outside every profile: 1..4x6"));
   }
+  EXPECT_TRUE(set(0, {2, 6}) && set(1, {5, 4}));   // the one that is outside is blamed, not the one that disagrees with it
+  expect(context->run(), Status::invalid_shape, "input 'z': invalid shape: 5x4 lies outside every profile: 1..4x4");
+  EXPECT_TRUE(set(0, {5, 6}) && set(1, {2, 4}));
+  expect(context->run(), Status::invalid_shape, "input 'x': invalid shape: 5x6 lies outside every profile: 1..4x6");
   expect(context->set_profile(2), Status::invalid_shape, "no profile 2: the plan has 1, numbered from 0");
   expect(context->set_profile(-2), Status::invalid_shape, "no profile -2");
   EXPECT_TRUE(context->set_profile(0));
+}
+
+TEST(BadShapes, BlameTheInputThatEveryProfileRefuses) {
+  BuildConfig config;
+  config.optimization_level = 0, config.threads = 1;
+  for (const std::int64_t first : {1, 20}) {
+    OptimizationProfile& profile = config.profiles.emplace_back();
+    profile["x"] = {{first}, {first}, {first + 7}}, profile["s"] = {{}, {}, {}}, profile["z"] = {{first}, {first}, {first + 3}};
+  }
+  const Engine engine = builder::build_graph(parse("(x f32[n], z f32[m], s f32[])\n y = Mul(x, s)\n w = Mul(z, s)"), config);
+  const auto context = engine.create_context();
+  const auto refusal = [&](std::int64_t x, std::int64_t z) {
+    for (const auto& [input, shape] : {std::pair{"x", Shape{x}}, {"z", Shape{z}}, {"s", Shape{}}})
+      EXPECT_TRUE(context->set_input_shape(engine.binding_index(input), shape));
+    for (std::size_t b = 0; b < engine.bindings().size(); ++b) context->own_memory(static_cast<int>(b));
+    const Status status = context->run();
+    EXPECT_EQ(status.code, Status::invalid_shape);
+    return context->describe(status);
+  };
+  EXPECT_EQ(refusal(16, 2), "input 'x': invalid shape: 16 lies outside every profile: 1..8, 20..27");
+  EXPECT_EQ(refusal(21, 9), "input 'z': invalid shape: 9 lies outside every profile: 1..4, 20..23");
+  EXPECT_EQ(refusal(21, 2),
+            "input 'z': invalid shape: no profile covers 2 together with the shapes of the other inputs; it allows here 1..4, 20..23");
 }
 
 TEST_F(BadRuns, Memory) {

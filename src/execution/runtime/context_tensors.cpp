@@ -3,38 +3,11 @@
 #include "base/checked.h"
 #include "plan/names.h"
 #include "runtime/context.h"
+#include "runtime/shape_refusal.h"
 #include "tenfold/bindings.h"
 
 namespace tenfold {
 namespace {
-
-// Why input `b` may not have the shape that it was given: what each profile allows, or that other inputs have other extents.
-std::string shape_refusal(const runtime::ContextState& c, std::size_t b) {
-  if (!c.shapes.changed)
-    return cat(": it is declared as ", runtime::declared_text(c.engine->bindings[b].shape));  // another was not even kept
-  if (!c.shapes.set[b]) return "";
-  const Shape& given = c.shapes.inputs[b];
-  std::string allowed;
-  bool inside = false;
-  for (std::size_t p = 0; p < c.engine->programs.size(); ++p) {
-    if (c.shapes.profile >= 0 && static_cast<int>(p) != c.shapes.profile) continue;
-    const runtime::OpenTop& top = c.engine->programs[p];
-    const plan::Program& program = *top.body.program;
-    bool fits = true;
-    std::string ranges;
-    for (std::size_t d = 0; d < given.size(); ++d) {
-      const ir::Interval range = program.dims[static_cast<std::size_t>(program.inputs[b].dims[d])].bounds(top.box);
-      fits &= given[d] >= range.lower && given[d] <= range.upper;
-      ranges += cat(d ? "x" : "", range.lower);
-      if (range.upper != range.lower) ranges += cat("..", range.upper);
-    }
-    inside |= fits;
-    allowed += (allowed.empty() ? "" : ", ") + ranges;
-  }
-  if (inside) return cat(": ", text(given), " disagrees with the shapes of other inputs");
-  const int profile = c.shapes.profile;
-  return cat(": ", text(given), " lies outside ", profile < 0 ? "every profile: " : cat("profile ", profile, ": "), allowed);
-}
 
 // What is wrong with the memory of binding `b`, where that is its size.
 std::string memory_refusal(const runtime::ContextState& c, std::size_t b) {
@@ -109,7 +82,7 @@ std::string ExecutionContext::describe(Status status) const {
       what += overlap_refusal(c, static_cast<std::size_t>(status.step));
       if (!c.run.last_error.empty()) what += ": " + c.run.last_error;
     }
-    if (status.code == Status::invalid_shape && b.is_input) what += shape_refusal(c, static_cast<std::size_t>(status.step));
+    if (status.code == Status::invalid_shape && b.is_input) what += runtime::shape_refusal(c, static_cast<std::size_t>(status.step));
     if (status.code == Status::invalid_binding) what += memory_refusal(c, static_cast<std::size_t>(status.step));
     return what;
   }

@@ -7,7 +7,9 @@
 namespace tenfold::runtime {
 namespace {
 
-// Symbol values from the input shapes; false with `bad` set to the input that contradicts.
+bool is_within(const plan::Range& range, std::int64_t v) noexcept { return range.min <= v && v <= range.max; }
+
+// Symbol values from the input shapes; false with `bad` set to the input that lies outside, or that contradicts one before it.
 bool read_symbols(const std::vector<Shape>& shapes, const OpenTop& top, std::span<std::int64_t> symbols, int& bad) noexcept {
   const plan::Program& program = *top.body.program;
   for (int s = 0; s < top.input_symbols; ++s) symbols[static_cast<std::size_t>(s)] = -1;
@@ -21,17 +23,40 @@ bool read_symbols(const std::vector<Shape>& shapes, const OpenTop& top, std::spa
       if (!dim.is_symbol()) continue;
       for (std::size_t s = 0; s < top.symbols.size(); ++s) {
         if (top.symbol_dims[s] != dim) continue;
-        if (symbols[s] >= 0 && symbols[s] != shape[d] && static_cast<int>(s) < top.input_symbols) return false;
+        if (static_cast<int>(s) < top.input_symbols) {
+          if (!is_within(program.box[s], shape[d])) return false;
+          if (symbols[s] >= 0 && symbols[s] != shape[d]) return false;
+        }
         symbols[s] = shape[d];
       }
     }
   }
-  for (int s = 0; s < top.input_symbols; ++s) {
-    const plan::Range& range = program.box[static_cast<std::size_t>(s)];
-    const std::int64_t v = symbols[static_cast<std::size_t>(s)];
-    if (v < range.min || v > range.max) return false;
-  }
+  for (std::size_t s = 0; s < static_cast<std::size_t>(top.input_symbols); ++s)   // those that stand in no input alone
+    if (!is_within(program.box[s], symbols[s])) return false;
   return true;
+}
+
+bool is_outside(const OpenTop& top, std::size_t input, const Shape& shape) noexcept {
+  const plan::Program& program = *top.body.program;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    for (std::size_t s = 0; s < static_cast<std::size_t>(top.input_symbols); ++s)
+      if (program.dims[static_cast<std::size_t>(program.inputs[input].dims[d])] == top.symbol_dims[s] &&
+          !is_within(program.box[s], shape[d]))
+        return true;
+  return false;
+}
+
+// The input that no profile takes, whatever the others are; else the one that the last profile refused.
+int blamed_input(const ContextState& c, int refused) noexcept {
+  const EngineState& engine = *c.engine;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(engine.inputs); ++i) {
+    bool outside = true;
+    for (std::size_t p = 0; p < engine.programs.size(); ++p)
+      if (c.shapes.profile < 0 || static_cast<int>(p) == c.shapes.profile)
+        outside = outside && is_outside(engine.programs[p], i, c.shapes.inputs[i]);
+    if (outside) return static_cast<int>(i);
+  }
+  return refused;
 }
 
 // Every input dim, symbol or expression, must come out as the caller set it.
@@ -86,6 +111,7 @@ Status resolve_shapes(ContextState& c) noexcept {
     c.bindings.changed = true;   // memory has to be compared with the new sizes
     return {};
   }
+  status.step = blamed_input(c, status.step);
   return status;
 }
 

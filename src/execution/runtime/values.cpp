@@ -135,7 +135,8 @@ RuntimeValue bound_value(const ExecutionContext& context, int binding) {
 std::vector<RuntimeValue> run_values(ExecutionContext& context, const std::vector<RuntimeValue>& inputs, const RunOptions& options) {
   ContextState& c = ContextAccess::of(context);
   const auto count = static_cast<std::size_t>(c.engine->inputs);
-  require(inputs.size() == count, ErrorKind::invalid_argument, "the engine has ", count, " inputs, ", inputs.size(), " given");
+  require(inputs.size() == count, ErrorKind::invalid_argument, "the engine has ", count, count == 1 ? " input, " : " inputs, ",
+          inputs.size(), " given");
   const auto expect_ok = [&](Status s) { require(s.code == Status::ok, ErrorKind::invalid_argument, context.describe(s)); };
   for (std::size_t b = 0; b < count; ++b)
     if (runtime::is_object(*c.engine, b)) expect_ok(bind_value(context, static_cast<int>(b), inputs[b]));

@@ -1,6 +1,8 @@
 // The two ways in: a file, whose folder may hold external weights, or bytes.
 #include "onnx_import/import.h"
 
+#include <cstring>
+
 #include "base/check.h"
 #include "onnx_import/importer.h"
 #include "onnx_import/read_messages.h"
@@ -10,9 +12,17 @@ namespace tenfold::onnx_import {
 
 namespace {
 
+// What is taken for a model by mistake.
+bool is_plan(std::span<const std::byte> bytes) {
+  constexpr std::string_view kMagic = "\x89TFPLAN\n";
+  return bytes.size() >= kMagic.size() && std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) == 0;
+}
+
 ir::Graph import(std::span<const std::byte> bytes, const ImportOptions& options, const std::filesystem::path& path,
                  const ir::Registry& registry) {
   return as_error([&] {
+    require(!is_plan(bytes), ErrorKind::invalid_model,
+            "this is a plan of Tenfold, which is loaded and not built: Engine::load (--loadEngine=FILE)");
     std::vector<std::string> unknown;
     const onnx::ModelProto model = read_model(bytes, &unknown);
     for (const std::string& field : unknown)

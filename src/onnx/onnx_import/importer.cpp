@@ -145,6 +145,7 @@ void Importer::add_inputs(Scope& scope) {
       require(!scope.names.count(input.name), ErrorKind::invalid_model, "two inputs are named '", input.name, "'");
       const ir::ValueType type = optional == overridable.end() ? types.input(input) : with_default(input, *optional->second);
       define(scope, input.name, scope.graph->add_input(input.name, type));
+      inputs_.push_back(scope.graph->inputs.back());
     } catch (const Error& error) {
       note(error);
       scope.broken.insert(input.name);

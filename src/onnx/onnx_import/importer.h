@@ -129,7 +129,8 @@ class Importer {
                                const std::vector<ir::Value*>& inputs, const NodeAttributes& attributes, std::size_t outputs);
   std::vector<ir::Value*> ask(OnnxNode& node, const onnx_ops::Found& found);
   void judge_alone(const onnx::NodeProto& proto, const Scope& scope);
-  static ModelProblem problem_of(const onnx::NodeProto& proto, const Scope& scope, const std::string& name, const Error& error);
+  ModelProblem problem_of(const onnx::NodeProto& proto, const Scope& scope, const std::string& name, const Error& error) const;
+  std::string shapes_may_decide() const;   // how the caller gives shapes to inputs; empty: none is open
   static void make_lists(ir::Attributes& given, const ir::Attributes& declared);
   ir::Attributes plain_attributes(const onnx::NodeProto& proto, const NodeAttributes& attributes, const onnx_ops::Found& found,
                                   int opset);
@@ -164,6 +165,7 @@ class Importer {
   std::shared_ptr<ir::NameTable> table_ = std::make_shared<ir::NameTable>();
   std::unordered_map<std::string, std::int32_t> entries_;   // of table_: by scope and place in it
   std::unordered_set<std::string> node_names_;
+  std::vector<const ir::Value*> inputs_;                    // of the main graph
   std::vector<ModelProblem> problems_;                      // what is wrong with the model so far, as far as it is listed
   std::int64_t problem_count_ = 0;                          // all of it
   bool invalid_ = false, problems_of_nodes_ = true;         // is any problem more than unsupported; are all of them nodes'

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/find_or_make.h"
 #include "onnx_import/attribute_table.h"
+#include "ir/shape_advice.h"
 #include "onnx_import/importer.h"
 #include "onnx_import/tensor_proto.h"
 #include "tenfold/internal/interrupts.h"
@@ -102,7 +103,7 @@ void Importer::node(const onnx::NodeProto& proto, Scope& scope, int index) {
   }
 }
 
-ModelProblem Importer::problem_of(const onnx::NodeProto& proto, const Scope& scope, const std::string& name, const Error& error) {
+ModelProblem Importer::problem_of(const onnx::NodeProto& proto, const Scope& scope, const std::string& name, const Error& error) const {
   const std::string domain = domain_of(proto), message = error.what();
   const auto version = scope.opsets->find(domain);
   const bool nameless = proto.name.empty() && !proto.output.empty();
@@ -115,7 +116,19 @@ ModelProblem Importer::problem_of(const onnx::NodeProto& proto, const Scope& sco
           .domain = domain,
           .opset = version == scope.opsets->end() ? 0 : version->second,
           .message = message,
-          .hint = ranks ? "Fixing the shapes of inputs (--shapes) may decide this" : ""};
+          .hint = ranks ? shapes_may_decide() : ""};
+}
+
+std::string Importer::shapes_may_decide() const {
+  std::string inputs;
+  std::vector<const ir::Value*> open;
+  for (const ir::Value* v : inputs_) {
+    if (!v->type.is_tensor()) continue;
+    inputs += cat(inputs.empty() ? "" : ", ", "'", v->name, "' [", ir::text(v->dims()), "]");
+    if (!ir::is_constant(v->dims())) open.push_back(v);
+  }
+  if (open.empty()) return "";
+  return cat("the shapes of inputs may decide this: ", inputs, "; give extents for those with names, such as ", ir::shape_advice(open));
 }
 
 int Importer::opset(const Scope& scope, const std::string& domain) const {

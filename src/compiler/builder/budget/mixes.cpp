@@ -93,7 +93,10 @@ std::string advice_on(const Layer& layer, DType type, double max_error) {
     return cat("over the budget by itself in ", name(narrow), " (", percent(share),
                " of it): needs a wider type, other ranges "
                "(--calibrator, more --data), or a larger --max-error");
-  if (type != narrow) return cat(percent(share), " of the budget by itself in ", name(narrow), ": a larger --max-error frees it first");
+  constexpr double kLittle = 0.01;
+  if (type != narrow && share < kLittle)
+    return cat("almost nothing of the budget in ", name(narrow), ": plans with it narrow were slower, or over the budget as a whole");
+  if (type != narrow) return cat(percent(share), " of the budget by itself in ", name(narrow), ": a larger --max-error lets it be narrow");
   if (share > kMuch) return cat(percent(share), " of the budget by itself: --layerPrecisions keeps it wide where its error matters");
   return "";
 }

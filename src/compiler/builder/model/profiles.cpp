@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "ir/infer_named.h"
+#include "ir/shape_advice.h"
 #include "tenfold/internal/shape_values.h"
 
 namespace tenfold::builder {
@@ -62,9 +63,6 @@ void infer_again(ir::Graph& graph) {
   for (const auto& n : graph.nodes()) ir::infer_named(graph, *n);  // control flow infers its bodies itself
 }
 
-constexpr const char* kGiveShapes =
-    "give its extents in `profiles`; to the program by --shapes, or --minShapes, --optShapes and --maxShapes";
-
 // Dynamic dimensions that no profile gives are 1. Each is told once.
 void fix_the_rest(const ir::Graph& graph, std::vector<plan::Range>& ranges,
                   const std::function<void(const ir::Value&, const std::string&)>& tell) {
@@ -90,12 +88,13 @@ std::vector<plan::Range> symbol_ranges(const ir::Graph& graph, const Optimizatio
       if (v->name == name) found = v;
       names += (names.empty() ? "'" : ", '") + v->name + "'";
     }
-    require(found != nullptr, ErrorKind::invalid_argument, "the profile names the input '", name, "'; the model has ", names);
+    require(found != nullptr, ErrorKind::invalid_argument, "the model has no input '", name,
+            "', which the profile (--shapes, --minShapes) names; its inputs are: ", names);
     apply_shapes(*found, shapes, ranges);
   }
   fix_the_rest(graph, ranges, [&](const ir::Value& input, const std::string& symbol) {
-    log(Severity::warning, "input '", input.name, "' has the dynamic dimension '", symbol, "' and no profile: it is fixed to 1 (",
-        kGiveShapes, ")");
+    log(Severity::warning, "input '", input.name, "' has the dynamic dimension '", symbol, "' and no profile: it is fixed to 1 (give "
+        "its extents: ", ir::shape_advice({&input}), ")");
   });
   return ranges;
 }
@@ -105,10 +104,12 @@ std::string fixed_by_default(const ir::Graph& graph, const OptimizationProfile& 
   for (const ir::Value* v : graph.inputs)
     if (const auto given = profile.find(v->name); given != profile.end()) apply_shapes(*v, given->second, ranges);
   std::string all;
+  std::vector<const ir::Value*> inputs;
   fix_the_rest(graph, ranges, [&](const ir::Value& input, const std::string& symbol) {
+    if (inputs.empty() || inputs.back() != &input) inputs.push_back(&input);
     all += cat(all.empty() ? "" : ", ", "'", symbol, "' of input '", input.name, "'");
   });
-  return all.empty() ? "" : cat(all, " had no profile and was fixed to 1 (", kGiveShapes, ")");
+  return all.empty() ? "" : cat(all, " had no profile and was fixed to 1 (give its extents: ", ir::shape_advice(inputs), ")");
 }
 
 void specialize(ir::Graph& graph, const std::vector<plan::Range>& ranges) {

@@ -11,6 +11,8 @@
 namespace tenfold::passes {
 namespace {
 
+constexpr const char* kWho = "layer_types (--layerPrecisions, --layerOutputTypes): ";
+
 bool gives_floats(const ir::Node& node) {
   return std::any_of(node.outputs.begin(), node.outputs.end(),
                      [](const ir::Value* v) { return v->type.is_tensor() && is_float(v->dtype()); });
@@ -21,7 +23,7 @@ bool is_sixteen_bits(DType type) { return type == DType::f16 || type == DType::b
 void check_names(const ir::NameTable& table, const LayerNames& index, const std::string& layers) {
   const std::size_t star = star_of(layers);
   require(star == std::string::npos || !is_pattern(std::string_view(layers).substr(star + 1)), ErrorKind::invalid_argument,
-          "layer_types: '", layers, "' has more than one '*'");
+          kWho, "'", layers, "' has more than one '*'");
   if (!index.that_fit(layers).empty()) return;
   std::vector<std::string> names;
   for (const ir::NameTable::Node& node : table.nodes) names.push_back(node.name);
@@ -29,7 +31,7 @@ void check_names(const ir::NameTable& table, const LayerNames& index, const std:
   std::string some;
   for (std::size_t i = 0; near.empty() && i < names.size() && i < 3; ++i) some += (i ? "', '" : "'") + names[i];
   throw Error(ErrorKind::invalid_argument,
-              cat("layer_types: no node of the model is called '", layers, "'",
+              cat(kWho, "no node of the model is called '", layers, "'",
                   !near.empty()  ? cat("; '", near, "' is near")
                   : some.empty() ? std::string("; the model has none")
                                  : cat("; its nodes are ", some, "' and so on (tenfold inspect lists them)")));
@@ -38,7 +40,7 @@ void check_names(const ir::NameTable& table, const LayerNames& index, const std:
 void check_type(const std::string& layers, DType type) {
   static const std::set<DType> known{DType::f32, DType::f16, DType::bf16, DType::i32,      DType::i64,
                                      DType::i8,  DType::u8,  DType::i4,   DType::f8e4m3fn, DType::f4e2m1};
-  require(known.count(type), ErrorKind::invalid_argument, "layer_types: layer '", layers, "' cannot have type ", name(type),
+  require(known.count(type), ErrorKind::invalid_argument, kWho, "layer '", layers, "' cannot have type ", name(type),
           ": f32, f16, bf16, f8e4m3fn, f4e2m1, i8, i4, i32 and i64 are known");
 }
 
@@ -83,7 +85,7 @@ void check_layer_types(const ir::Graph& model, const LayerTypes& types) {
   for (const LayerPrecision& one : types.precisions) check_names(table, index, one.layers), check_type(one.layers, one.type);
   for (const LayerOutputTypes& one : types.output_types) {
     check_names(table, index, one.layers);
-    require(!one.types.empty(), ErrorKind::invalid_argument, "layer_types: layer '", one.layers, "' is given no output type");
+    require(!one.types.empty(), ErrorKind::invalid_argument, kWho, "layer '", one.layers, "' is given no output type");
     for (const DType type : one.types) check_type(one.layers, type);
   }
 }

@@ -77,7 +77,7 @@ void tell_notes(std::span<const Note> notes, const LogCallback& callback) {
   }
   if (count > 0)
     log(severity, count, count == 1 ? " step runs on a reference kernel: " : " steps run on reference kernels: ", names,
-        count > kNamed ? " and others" : "");
+        count > kNamed ? cat(" and ", count - kNamed, count == kNamed + 1 ? " other" : " others") : "");
 }
 
 }  // namespace tenfold::runtime
