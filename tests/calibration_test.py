@@ -72,7 +72,7 @@ class Calibration(ResidualNet):
     def test_what_the_data_never_reaches_stays_in_floats(self):
         np.save(self.path('zeros.npy'), np.zeros((60, 8, 12, 12), np.float32))
         said = self.built(f"--data={self.path('zeros.npy')}", *self.shapes())
-        self.assertIn("knows nothing but zeros, or nothing at all, of", said)
+        self.assertIn("calibration has only zeros, or no values, for", said)
 
     def test_a_cache_is_written_and_then_read(self):
         cache = self.path('n.cache')

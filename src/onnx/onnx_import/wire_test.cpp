@@ -68,7 +68,7 @@ TEST(Wire, FieldsThatNobodyKnowsAreTold) {
 
 TEST(Wire, DamageIsNamedWithItsPlace) {
   expect_damaged("", "is empty, an ONNX model was expected");
-  expect_damaged("\x08", "is not an ONNX model, or it is truncated or damaged: ModelProto, byte 1: a number is cut off");
+  expect_damaged("\x08", "is not an ONNX model, or it is cut off or damaged: ModelProto, byte 1: a number is cut off");
   expect_damaged("\x08" + std::string(10, '\xff') + "\x01", "a number has more than 10 bytes");
   expect_damaged(std::string("\x00\x00", 2), "there is no field 0");
   expect_damaged("\x0b", "field 1 has the wire type 3");   // a group

@@ -50,7 +50,7 @@ std::string why_left(const onnx::NodeProto& proto, const ir::Node* node) {
   if (!node) return "their results are constant, or nobody reads them";
   if (const std::string why = quant::why_wide(*node); !why.empty()) return why;
   if (!ir::all_finite(node->in(1)->constant->tensor)) return "their weights hold NaN or infinity";
-  return "calibration knows nothing but zeros, or nothing at all, of their data";
+  return "calibration has only zeros, or no values, for their data";
 }
 
 }  // namespace
