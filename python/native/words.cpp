@@ -26,7 +26,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 47> kWords{{
     {"a calibration (--int8 --data=PATH)", "calibration"},
     {"time_limit_s, --buildTimeout", "time_limit_s"},
     {"--loadInputs, typical_inputs", "typical_inputs"},
-    {"--noTF32, tf32_convolutions, tf32_matmul", "tf32, tf32_convolutions, tf32_matmul"},
+    {"drop --noTF32, or set tf32_convolutions, tf32_matmul", "set tf32=True, or tf32_convolutions, tf32_matmul"},
     {"a build with --noTF32 keeps", "a build with tf32=False keeps"},
     {"less workspace (--memPoolSize=workspace:MiB)", "less workspace (workspace_bytes)"},
     {"--calibrator, more --data", "method of calibration, more samples"},
