@@ -1,8 +1,9 @@
 // Whose fault it is that a step failed, and the words for it.
 //
-// All that a node can be refused for beside its values was looked at when the plan was made and loaded. So whatever refuses a step in a
-// run (need, sound and supported of ir/fault.h, extents that disagree) speaks of the values given: Status::invalid_input, or bad_index for
-// an index. Status::failed is left for what no other inputs would mend: a kernel that cannot be launched, a plug-in, a bug of ours.
+// All that a node can be refused for beside its values was looked at when the plan was made and loaded. So whatever refuses a
+// step in a run (check_shape, validate and supported of ir/fault.h, extents that disagree) speaks of the values given:
+// Status::invalid_input, or bad_index for an index. Status::failed is left for what no other inputs would mend: a kernel that
+// cannot be launched, a plug-in, a bug of ours.
 #pragma once
 
 #include "runtime/frame.h"
