@@ -250,7 +250,9 @@ class Outputs(CliCase):
         self.assertRegex(self.tenfold('inspect', self.model, '--why', *build).stdout, r'\[batch,6\]')
         self.assertIn('min 1x6', self.tenfold('exec', '--loadEngine=' + plan, '--dumpOptimizationProfile', *ONCE).stdout)
         steps = lambda source, *flags: json.loads(self.tenfold('inspect', source, '--json', *flags).stdout)['Layers']
-        self.assertEqual([s['Name'] for s in steps(plan)], [s['Name'] for s in steps(self.model, *build)])
+        untimed = [*build[:-1], '--builderOptimizationLevel=0']   # two builds that are timed may unfuse differently
+        self.assertEqual([s['Name'] for s in steps(self.make_plan('u.plan', self.model, *untimed))],
+                         [s['Name'] for s in steps(self.model, *untimed)])
         self.tenfold('compare', self.model, plan, *build, "--shapes='x:0':2x6", '--tolerance=1e-2')
         self.tenfold('report', self.model, '-o', self.path('r.html'), '--skipInference', *build)
         for verb in (['inspect', self.model], ['compare', self.model, plan], ['report', self.model, '--json']):
