@@ -18,6 +18,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 47> kWords{{
     {"it looks like an ONNX model, of which a plan is built first", "it looks like an ONNX model: tenfold.build() makes an engine of it"},
     {"(--precisionConstraints=prefer)", "(constraints of layer_types)"},
     {"(--device=cuda:0)", "(device='cuda:0')"},
+    {"(BuildConfig::plugins, --plugins=FILE)", "(plugins=)"},
     {"BuildConfig::refittable (--refit)", "refittable=True"},
     {"BuildConfig::disabled_passes, --disablePasses=", "disabled_passes="},
     {"LayerTypes::constraints (--precisionConstraints)", "constraints of layer_types"},

@@ -58,8 +58,8 @@ class Budget(Case):
     def test_what_belongs_together(self):
         refused = lambda words, **given: self.refused(TypeError, words, tenfold.build, tanh_model(), **given, **OPTIONS)
         refused('samples to measure the error on', max_error=0.1)
-        refused("'metric' is for max_error", metric='l2')
-        refused("'classes' is for max_error", classes=[1])
+        refused("'metric' needs max_error", metric='l2')
+        refused("'classes' needs max_error", classes=[1])
 
     def test_a_build_can_be_cancelled_while_it_searches(self):
         phases = []

@@ -11,7 +11,7 @@ from tenfold import _native
 
 SOURCES = pathlib.Path(__file__).resolve().parent.parent.parent / 'src'
 # What is told by the program alone: `tenfold doctor`, and what NVIDIA's compiler is given.
-APART = ('low_latency/machine_findings', 'cuda/device/compiler', 'text/encoders/model')
+APART = ('machine/machine_findings', 'cuda/device/compiler', 'text/encoders/model', 'src/formats/')
 
 
 class Hints(Case):

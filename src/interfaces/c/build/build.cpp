@@ -45,6 +45,12 @@ struct Call {
   Function function;
   void* user;
 };
+template <class T>   // clang 14 deduces none for aggregates
+Positive(T) -> Positive<T>;
+template <class T>
+List(const T*, std::int32_t, const char*) -> List<T>;
+template <class Function>
+Call(Function, void*) -> Call<Function>;
 
 template <class T, class U>
 requires std::is_arithmetic_v<T> && std::is_arithmetic_v<U>
