@@ -128,7 +128,7 @@ class Settings(Case):
                 self.refused(tenfold.Unsupported, words, getattr(cls(), name), *arguments)
         for key, value in (('session.load_model_format', 'ORT'), ('session.save_model_format', 'ORT'), ('ep.context_enable', '1')):
             self.refused(tenfold.Unsupported, [key, value], session, with_entry(key, value))
-        self.refused(tenfold.InvalidArgument, ["'no_such_pass'", 'there are'],
+        self.refused(tenfold.InvalidArgument, ["'no_such_pass'", 'the passes are'],
                      lambda: session(disabled_optimizers=['no_such_pass']).run(None, {'x': batch()}))
         self.refused(TypeError, 'nonsense', session, nonsense=1)
 

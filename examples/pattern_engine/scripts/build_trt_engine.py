@@ -27,7 +27,7 @@ def size(text: str) -> int:
     """Bytes: '256M', '0.5G', '1048576'."""
     found = re.fullmatch(r'(\d+(?:\.\d+)?)([KMG]?)B?', text.strip().upper())
     if not found:
-        raise argparse.ArgumentTypeError(f"'{text}' is no size: write bytes, or a number with K, M or G, like 256M")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a size: write bytes, or a number with K, M or G, like 256M")
     return int(float(found[1]) * UNITS[found[2]])
 
 
