@@ -62,8 +62,9 @@ class Work {
 }  // namespace
 
 std::size_t threads_for(std::size_t bytes, int threads) {
-  const std::size_t most = threads > 0 ? static_cast<std::size_t>(threads) : serving::usable_processors();
-  return std::clamp<std::size_t>(bytes / kBytesOfAThread, 1, most);
+  const std::size_t worth = bytes / kBytesOfAThread;
+  if (worth <= 1) return 1;   // little text does not ask how many processors there are
+  return std::min(worth, threads > 0 ? static_cast<std::size_t>(threads) : serving::usable_processors());
 }
 
 void on_threads(std::size_t count, const std::function<void(std::size_t)>& work) {

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <set>
 
+#include "base/threads/cpu_count.h"
 #include "tenfold/device.h"
 #include "tenfold/error.h"
 
@@ -96,10 +97,7 @@ void keep_to(const DevicePlace& place) {
     throw Error(ErrorKind::device, "the processors of '" + place.name + "' cannot be used any more: sched_setaffinity refuses them");
 }
 
-std::size_t usable_processors() {
-  cpu_set_t own;
-  return sched_getaffinity(0, sizeof own, &own) == 0 ? static_cast<std::size_t>(CPU_COUNT(&own)) : 1;
-}
+std::size_t usable_processors() { return static_cast<std::size_t>(default_threads()); }
 
 double free_bytes(const DevicePlace& place, int cpus) {
   if (place.on_gpu()) try {

@@ -22,7 +22,8 @@ struct DevicePlace {
 std::vector<DevicePlace> places_of(std::span<const std::string> names, int threads);
 // This thread, and those that it starts, keep to the processors of a place.
 void keep_to(const DevicePlace& place);
-std::size_t usable_processors();  // of this thread
+// By this thread's affinity and its cgroup's quota, whose files are read at each call.
+std::size_t usable_processors();
 // Bytes that a device has free; of the machine's memory each of `cpus` devices gets a share.
 double free_bytes(const DevicePlace& place, int cpus);
 

@@ -68,7 +68,7 @@ bool DevicePool::packs(const OutputRequest& request) const {
 // the caller's thread does without others.
 void DevicePool::compute(std::size_t texts, const OutputRequest& request, const EncodeCall& call, const Read& read, const RowSink& sink) {
   const bool packed = packs(request);
-  std::optional<ParallelCall> parallel;
+  std::optional<EncoderRun> parallel;
   std::size_t open = 0, ready = 0;  // pieces of the last window; texts
   for (std::size_t at = 0; at < texts; at += kWindow) {
     if (parallel) parallel->wait(open, [&](std::size_t done) { tell(call, done, texts); });

@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "text/encoders/parallel_call.h"
+#include "text/encoders/encoder_run.h"
 
 namespace tenfold::encoders {
 

@@ -10,12 +10,12 @@ using DeviceWorkers = std::vector<std::unique_ptr<DeviceWorker>>;
 
 std::vector<serving::PoolDevice*> devices_of(const DeviceWorkers& workers);
 
-class ParallelCall {
+class EncoderRun {
  public:
   using Progress = serving::ParallelCall<WorkItem>::Progress;  // counts texts
   // `pooler`: the device that makes vectors of tokens' vectors; null: each makes its own. `turn`: the device that is the first to get
   // a piece, counted round. All that is given outlives the call.
-  ParallelCall(const DeviceWorkers& workers, DeviceStrategy strategy, std::size_t turn, const OutputRequest& request, const RowSink& sink,
+  EncoderRun(const DeviceWorkers& workers, DeviceStrategy strategy, std::size_t turn, const OutputRequest& request, const RowSink& sink,
                const LogCallback& log, DeviceWorker* pooler = nullptr);
 
   void add(std::vector<WorkItem> pieces) { call_.add(std::move(pieces)); }

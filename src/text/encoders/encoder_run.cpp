@@ -1,4 +1,4 @@
-#include "text/encoders/parallel_call.h"
+#include "text/encoders/encoder_run.h"
 
 #include <chrono>
 
@@ -10,7 +10,7 @@ std::vector<serving::PoolDevice*> devices_of(const DeviceWorkers& workers) {
   return devices;
 }
 
-ParallelCall::ParallelCall(const DeviceWorkers& workers, DeviceStrategy strategy, std::size_t turn, const OutputRequest& request,
+EncoderRun::EncoderRun(const DeviceWorkers& workers, DeviceStrategy strategy, std::size_t turn, const OutputRequest& request,
                            const RowSink& sink, const LogCallback& log, DeviceWorker* pooler)
     : workers_(workers),
       request_(request),
@@ -20,7 +20,7 @@ ParallelCall::ParallelCall(const DeviceWorkers& workers, DeviceStrategy strategy
       call_(
           devices_of(workers), queue_, turn, [this](std::size_t member, WorkItem& piece) { return compute(member, piece); }, log) {}
 
-bool ParallelCall::compute(std::size_t member, WorkItem& piece) {
+bool EncoderRun::compute(std::size_t member, WorkItem& piece) {
   if (!stage_ || !stage_->usable()) {
     workers_[member]->run(piece, request_, sink_);
     return true;
