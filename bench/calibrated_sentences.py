@@ -81,7 +81,7 @@ def main():
         feeds = [encode(texts[i:i + BATCH]) for i in range(0, len(texts), BATCH)]
         theirs = accuracy_test.onnxruntime(model)
         want = np.concatenate([theirs(feed)['embedding'] for feed in feeds])
-        print(f'{len(rows)} pairs, ONNX Runtime in f32: Spearman {spearman(want, said):.3f}', flush=True)
+        print(f'{len(texts) // 2} pairs, ONNX Runtime in f32: Spearman {spearman(want, said):.3f}', flush=True)
         for corrections in a.corrections.split():
             flags = ['--int8', '--data=data', '--checkData=check', f'--calibrator={a.calibrator}', '--verbose']
             if corrections != 'all':

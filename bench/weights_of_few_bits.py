@@ -55,7 +55,7 @@ def main():
         model, encode = case.sentence_encoder()
         samples('first', encode, texts[:SAMPLES], texts[10::21]), samples('every', encode, texts[3::21][:SAMPLES], texts[10::21])
         want = embeddings(model, encode, texts)
-        print(f'{len(rows)} pairs, f32: Spearman {spearman(want, said):.2f}')
+        print(f'{len(texts) // 2} pairs, f32: Spearman {spearman(want, said):.2f}')
         print('| file | sentences | mean cosine to f32 | least | Spearman | MB | quantized in |\n|---|---|---|---|---|---|---|', flush=True)
         for flags in a.files:
             for sentences in a.sentences:

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import sys
-import unittest
 import xml.dom.minidom
 
 import cli_case

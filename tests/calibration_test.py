@@ -3,11 +3,10 @@
 
 import os
 import re
-import unittest
 
 import cli_case
-from cli_case import FLOAT, ONCE, helper, np, numpy_helper, onnx, save_model
-from residual_net import ResidualNet, weights
+from cli_case import np, numpy_helper, onnx
+from residual_net import ResidualNet
 
 TOLERANCE = 0.04   # relative l2 of two products in 8 bits
 

@@ -4,7 +4,7 @@
 import json
 
 import cli_case
-from cli_case import FLOAT, ONCE, CliCase, TensorProto, helper, save_model
+from cli_case import FLOAT, ONCE, CliCase, helper, save_model
 
 
 class Notes(CliCase):

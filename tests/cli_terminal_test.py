@@ -8,7 +8,6 @@ import re
 import struct
 import subprocess
 import termios
-import unittest
 
 import cli_case
 from cli_case import FLOAT, CliCase, helper, np, numpy_helper, save_model

@@ -5,7 +5,7 @@ import os
 import re
 
 import cli_case
-from cli_case import FLOAT, helper, np, numpy_helper, save_model, ONCE
+from cli_case import FLOAT, helper, np, numpy_helper, save_model
 from image_case import IMAGENET, Image, ImageCase, MEAN, PHOTOGRAPHS, STD, levels, ort, picture
 
 

@@ -6,7 +6,7 @@ import os
 import cli_case
 from cli_case import FLOAT, helper, make_model, np, numpy_helper, onnx
 
-from quantize_case import QuantizeCase, branch, everything, node, relative, runs, weights
+from quantize_case import QuantizeCase, everything, node, relative, runs, weights
 
 
 class Files(QuantizeCase):

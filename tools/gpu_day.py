@@ -8,7 +8,7 @@ A part that passed at this bundle's commit is not run again, except with --again
 it passed, what failed by name, seconds, date, device and commit. `script/gpu-check --take OUT` takes them over into docs/gpu-results and
 writes docs/reference/gpu-verdicts.md. Part of the bundle that script/gpu-check --day PYTHON makes.
 """
-import argparse, json, os, re, subprocess, sys, time
+import argparse, os, re, subprocess, sys, time
 
 from gpu_common import HERE, failures, keep, kept, smi, stamp
 

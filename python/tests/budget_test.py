@@ -2,7 +2,7 @@
 import unittest
 
 import numpy as np
-from case import PROFILE, QUICK, Case, batch, tanh_model, truth
+from case import PROFILE, QUICK, Case, tanh_model, truth
 
 import tenfold
 

@@ -2,12 +2,11 @@
 import os
 import subprocess
 import sys
-import threading
 import unittest
 
 import numpy as np
 from case import QUICK, TensorProto, batch, helper, model
-from plugins_case import DOMAIN, Plugged, build, model_of
+from plugins_case import Plugged, build, model_of
 
 import tenfold
 from tenfold import plugins

@@ -3,7 +3,6 @@ import importlib
 import unittest
 
 import numpy as np
-import onnx
 from onnx import TensorProto, helper
 
 import tenfold

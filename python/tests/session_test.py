@@ -58,8 +58,8 @@ class Beside(Case):
             ours, theirs = (session(runtime, proto).get_modelmeta() for runtime in (tenfold.onnxruntime, onnxruntime))
             self.assertEqual(*([getattr(meta, field) for field in fields] for meta in (ours, theirs)))
         onnx.save(said, self.path('m.onnx'))
-        for model in (self.path('m.onnx'), said, said.SerializeToString()):
-            self.assertEqual(tenfold.metadata(model).properties['stride'], '32')
+        for form in (self.path('m.onnx'), said, said.SerializeToString()):
+            self.assertEqual(tenfold.metadata(form).properties['stride'], '32')
         self.assertIsNone(tenfold.metadata(tanh_model()).version)
         self.refused(tenfold.InvalidModel, 'ONNX model', tenfold.metadata, b'nothing of that kind')
         self.refused(tenfold.FileError, 'none.onnx', tenfold.metadata, self.path('none.onnx'))

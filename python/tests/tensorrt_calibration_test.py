@@ -4,7 +4,7 @@ import struct
 import unittest
 
 import numpy as np
-from case import WEIGHTS, TensorProto, batch, helper, model, numpy_helper
+from case import WEIGHTS, TensorProto, helper, model, numpy_helper
 from tensorrt_calibration_case import Calibrators, Data, Entropy, batches
 from tensorrt_case import parsed
 

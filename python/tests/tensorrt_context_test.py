@@ -6,7 +6,6 @@ import numpy as np
 from case import Case, batch, helper, model, tanh_model, truth
 from tensorrt_case import Lines
 
-import tenfold
 import tenfold.tensorrt as trt
 
 SHAPES = [dict(x=((1, 6), (1, 6), (1, 6))), dict(x=((2, 6), (4, 6), (8, 6)))]

@@ -4,8 +4,8 @@ import json
 import unittest
 
 import numpy as np
-from case import Case, tanh_model
-from tensorrt_case import Lines, parsed, tanh_build
+from case import Case
+from tensorrt_case import Lines, tanh_build
 
 import tenfold
 import tenfold.tensorrt as trt

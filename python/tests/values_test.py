@@ -2,7 +2,6 @@
 import unittest
 
 import numpy as np
-import onnx
 import onnxruntime
 from case import QUICK, Case, TensorProto, helper
 

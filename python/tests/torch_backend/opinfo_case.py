@@ -87,7 +87,7 @@ def described(function, args, kwargs):
         if isinstance(value, (list, tuple)):
             return f'[{", ".join(map(reported, value))}]'
         return repr(value)
-    return f'{function}({", ".join([*map(told, args), *(f"{k}={reported(v)}" for k, v in sorted(kwargs.items()))])})'
+    return f'{function}({", ".join([*map(reported, args), *(f"{k}={reported(v)}" for k, v in sorted(kwargs.items()))])})'
 
 
 def flat(value):

@@ -1,7 +1,6 @@
 """How an engine is written and how its contexts are made: ISerializationConfig, IRuntimeConfig."""
 from __future__ import annotations
 
-from typing import Any
 
 from tenfold.tensorrt._enums import ExecutionContextAllocationStrategy, SerializationFlag
 from tenfold.tensorrt._logger import ILogger, say_once
