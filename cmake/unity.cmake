@@ -2,52 +2,111 @@
 #
 # Half of what a file of this tree takes to compile is what every file reads anew; a batch reads it once. What a file has in its unnamed
 # namespace stays its own: a batch has a copy in which that namespace lies in another one (unity_3), where the functions outside look, too.
-# #line leads errors and debuggers to the file itself. A file of another form (macros, two unnamed namespaces) or with flags of its own is
+# #line leads errors and debuggers to the file itself. A file of another form (macros, templates outside) or with flags of its own is
 # compiled alone.
 #
 # Run as a script (cmake -P) it writes the batch OUT of FILES, whose paths are relative to FROM.
-set(TENFOLD_UNITY_SIZE 8)         # files of a batch, at most,
-set(TENFOLD_UNITY_BYTES 60000)    # and about so much text
+set(TENFOLD_UNITY_SIZE 16)        # files of a batch, at most,
+set(TENFOLD_UNITY_BYTES 100000)   # and about so much text
+
+# Names that unnamed namespaces (`inside`) declare at the left margin: types, functions, variables.
+function(tenfold_unity_names result inside)
+  set(names "")
+  string(REGEX REPLACE "[][]" "(" inside "${inside}")   # which lists of CMake take for their own
+  string(REGEX MATCHALL "\n((struct|class|enum class|enum) [A-Za-z_0-9]+|using [A-Za-z_0-9]+ =)" types "${inside}")
+  string(REGEX MATCHALL "\n[A-Za-z_][A-Za-z_0-9:<>, *&]*[ *&][A-Za-z_0-9]+ ?[{(=;]" values "${inside}")
+  foreach(declaration IN LISTS types values)
+    string(REGEX REPLACE " ?[{(=]$" "" declaration "${declaration}")
+    string(REGEX REPLACE ".*[^A-Za-z_0-9]" "" declaration "${declaration}")
+    list(APPEND names ${declaration})
+  endforeach()
+  list(REMOVE_DUPLICATES names)
+  list(JOIN names "|" names)
+  set(${result} "${names}" PARENT_SCOPE)
+endfunction()
+
+# Whether what stands outside of unnamed namespaces needs them in front of a function's body, where no using-directive can stand: members
+# of a constructor's list, constants, classes, templates, another namespace (or all of one), types in a head.
+function(tenfold_unity_alone result inside outside heads)
+  set(${result} TRUE PARENT_SCOPE)
+  if(outside MATCHES "\n(namespace|template)[ <]" OR outside MATCHES "\n}  // namespace [a-z_:]+\n+[^}]" OR
+     outside MATCHES "\n(struct|class) [^;]*{" OR outside MATCHES "\nextern [^\"]" OR
+     outside MATCHES "\n(const|constexpr|static|inline|thread_local) [^(;\n]*[={;]")
+    return()
+  endif()
+  tenfold_unity_names(names "${inside}")
+  string(REGEX MATCHALL "\\)( noexcept)?[ \n]+: [A-Za-z_:]+[({][^;]*" lists "${outside}")
+  if(names AND lists MATCHES "[^A-Za-z_0-9](${names})[^A-Za-z_0-9]")
+    return()
+  endif()
+  # A constructor whose list has braces is none of the heads, so that its body would not look into the unnamed namespace.
+  set(constructor "\n[A-Z][A-Za-z_0-9:]*::[A-Z][A-Za-z_0-9]*\\([^;={}]*\\)( noexcept)?[ \n]+: ")
+  string(REGEX MATCHALL "${constructor}" constructors "${outside}")
+  string(REGEX MATCHALL "${constructor}" found "${heads}")
+  if(NOT "${constructors}" STREQUAL "${found}")
+    return()
+  endif()
+  # Names that a using-directive brings in are not known in heads, which are plain ones then: "Tactic cpu_conv_direct() {".
+  if(inside MATCHES "\nusing namespace ")
+    string(REGEX MATCHALL "\n[A-Z][A-Za-z]+ [a-z_0-9]+\\(\\) {" plain "${outside}")
+    if(NOT "${plain}" STREQUAL "${heads}")
+      return()
+    endif()
+  endif()
+  string(REGEX MATCHALL "\n((struct|class|enum class|enum) [A-Za-z_0-9]+|(using|namespace) [A-Za-z_0-9]+ =)" types "${inside}")
+  foreach(type IN LISTS types)
+    string(REGEX REPLACE "( =|.*(struct|class|enum|using|namespace) )" "" type "${type}")
+    if(heads MATCHES "[^A-Za-z_0-9]${type}[^A-Za-z_0-9]")
+      return()
+    endif()
+  endforeach()
+  set(${result} FALSE PARENT_SCOPE)
+endfunction()
 
 # The file as part `number` of a batch; empty where it has another form.
 function(tenfold_unity_part result file line_file number)
-  file(READ ${file} text)
+  file(READ ${file} rest)
   set(${result} "" PARENT_SCOPE)
-  string(REGEX MATCHALL "\nnamespace {\n" opened "${text}")
-  list(LENGTH opened count)
-  string(FIND "${text}" "\nnamespace {\n" opens)
-  string(FIND "${text}" "\n}  // namespace\n" closes)
-  if(count GREATER 1 OR text MATCHES "\n#(define|undef|pragma|if)" OR (count EQUAL 1 AND closes LESS opens))
+  if(rest MATCHES "\n#(define|undef|pragma|if)")
     return()
   endif()
-  if(count EQUAL 1)
-    math(EXPR length "${closes} - ${opens}")
-    string(SUBSTRING "${text}" 0 ${opens} before)
-    string(SUBSTRING "${text}" ${opens} ${length} inside)
-    string(SUBSTRING "${text}" ${closes} -1 outside)
-    # What stands outside and needs the unnamed namespace in front of a function's body keeps the file alone: members of a constructor's
-    # list, constants, templates, another namespace (or all of one), types of its own in a head.
-    if(outside MATCHES "\\)( noexcept)?[ \n]+: [a-z_]+[({]" OR
-       outside MATCHES "\n(namespace|const|constexpr|static|inline|template|thread_local|extern)[ <]")
+  # outside_0, inside_1, outside_1, ...: an inside without the lines that open and close it.
+  set(opening "\nnamespace {\n")
+  set(closing "\n}  // namespace\n")
+  set(count 0)
+  set(inside "")
+  string(FIND "${rest}" "${opening}" opens)
+  while(NOT opens EQUAL -1)
+    string(SUBSTRING "${rest}" 0 ${opens} outside_${count})
+    string(FIND "${rest}" "${closing}" closes)
+    if(closes LESS opens)
       return()
     endif()
+    math(EXPR count "${count} + 1")
+    math(EXPR begins "${opens} + 12")
+    math(EXPR length "${closes} - ${begins}")
+    if(length GREATER 0)
+      string(SUBSTRING "${rest}" ${begins} ${length} inside_${count})
+    endif()
+    string(APPEND inside "${inside_${count}}")
+    math(EXPR closes "${closes} + 16")   # the sections keep the line ends around them
+    string(SUBSTRING "${rest}" ${closes} -1 rest)
+    string(FIND "${rest}" "${opening}" opens)
+  endwhile()
+  set(outside_${count} "${rest}")
+  set(text "${outside_0}")
+  if(count)
+    set(outside "")
+    foreach(place RANGE 1 ${count})
+      string(APPEND outside "${outside_${place}}")
+    endforeach()
     # Functions begin at the left margin.
     set(head "\n[A-Za-z_][^;={}]*\\)( const| noexcept)*( -> [^;={}]*)? {")
     string(REGEX MATCHALL "${head}" heads "${outside}")
-    # Names that a using-directive brings in are not known in heads, which are plain ones then: "Tactic cpu_conv_direct() {".
-    if(inside MATCHES "\nusing namespace ")
-      string(REGEX MATCHALL "\n[A-Z][A-Za-z]+ [a-z_0-9]+\\(\\) {" plain "${outside}")
-      if(NOT "${plain}" STREQUAL "${heads}")
-        return()
-      endif()
+    tenfold_unity_alone(alone "${inside}" "${outside}" "${heads}")
+    if(alone)
+      return()
     endif()
-    string(REGEX MATCHALL "\n((struct|class|enum class|enum) [A-Za-z_0-9]+|using [A-Za-z_0-9]+ =)" types "${inside}")
-    foreach(type IN LISTS types)
-      string(REGEX REPLACE "( =|.*(struct|class|enum|using) )" "" type "${type}")
-      if(heads MATCHES "[^A-Za-z_0-9]${type}[^A-Za-z_0-9]")
-        return()
-      endif()
-    endforeach()
     # using-declarations that a head needs stand in front as well.
     string(REGEX MATCHALL "\nusing [a-z_][A-Za-z_0-9]*::[A-Za-z_0-9:]+" declared "${inside}")
     set(used "")
@@ -58,10 +117,11 @@ function(tenfold_unity_part result file line_file number)
         string(APPEND used "${declaration}; ")
       endif()
     endforeach()
-    string(REGEX REPLACE "^\nnamespace {\n" "\n${used}namespace unity_${number} { namespace {\n" inside "${inside}")
-    string(REGEX REPLACE "^\n}  // namespace\n" "\n} }\n" outside "${outside}")
-    string(REGEX REPLACE "(${head})" "\\1 using namespace unity_${number};" outside "${outside}")
-    set(text "${before}${inside}${outside}")
+    foreach(place RANGE 1 ${count})
+      string(REGEX REPLACE "(${head})" "\\1 using namespace unity_${number};" outside "${outside_${place}}")
+      string(APPEND text "\n${used}namespace unity_${number} { namespace {${inside_${place}}\n} }${outside}")
+      set(used "")
+    endforeach()
   endif()
   set(${result} "#line 1 \"${line_file}\"\n${text}\n" PARENT_SCOPE)
 endfunction()
@@ -74,7 +134,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
     file(RELATIVE_PATH line_file ${FROM} ${file})
     tenfold_unity_part(part ${file} ${line_file} ${number})
     if(NOT part)
-      message(FATAL_ERROR "${file} has got a form that no batch takes (macros, or two unnamed namespaces): run cmake again")
+      message(FATAL_ERROR "${file} has got a form that no batch takes (macros, templates outside of unnamed namespaces): run cmake again")
     endif()
     string(APPEND content "${part}")
   endforeach()
