@@ -16,7 +16,7 @@ import tempfile
 import unittest
 import wave
 
-import tell_skips
+import report_skips
 
 try:
     import numpy as np
@@ -385,4 +385,4 @@ class Accuracy(unittest.TestCase):
 
 if __name__ == '__main__':
     TENFOLD = os.path.abspath(sys.argv.pop(1))
-    tell_skips.run()
+    report_skips.run()

@@ -11,7 +11,7 @@ import tempfile
 import types
 import unittest
 
-import tell_skips
+import report_skips
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / 'tools'))
@@ -146,4 +146,4 @@ class Verdicts(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    tell_skips.run()
+    report_skips.run()

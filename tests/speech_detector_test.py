@@ -8,7 +8,7 @@ import tempfile
 import unittest
 import wave
 
-import tell_skips
+import report_skips
 
 try:
     import numpy as np
@@ -62,4 +62,4 @@ class SpeechDetector(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    tell_skips.run()
+    report_skips.run()
