@@ -23,7 +23,7 @@ class Quantize(Case):
     def test_int8_and_fp8(self):
         for kind, most in (('int8', 0.05), ('fp8', 0.1)):
             report = tenfold.quantize(self.model, self.out, samples(), type=kind, reader='onnxruntime')
-            self.assertEqual((report.products, report.quantized, report.samples, report.compared), (1, 1, 30, 30))
+            self.assertEqual((report.layers, report.quantized, report.samples, report.compared), (1, 1, 30, 30))
             (error,) = report.errors.values()
             self.assertTrue(1e-5 < error < most, error)
             engine = tenfold.build(self.out, profiles=PROFILE, **QUICK)
