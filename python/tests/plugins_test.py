@@ -75,7 +75,7 @@ class References(Plugged):
 
         @split.infer
         def _(x, shift=None, *, at, words):
-            self.assertEqual((x.least[1], x.most[1]), (6, 6))
+            self.assertEqual((x.min[1], x.max[1]), (6, 6))
             return plugins.Type(x.dtype, (x.dims[0], at)), plugins.Type(np.int32, (x.dims[0], x.dims[1] - at))
         outputs = ('a', TensorProto.FLOAT, ['batch', 4]), ('b', TensorProto.INT32, ['batch', 2])
         for inputs, expected in ((('x',), batch()), (('x', 'x'), 2 * batch())):
