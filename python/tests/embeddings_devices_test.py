@@ -53,7 +53,8 @@ class Devices(Case):
     def test_tokens_and_scores_on_several_devices(self):
         folder = RandomEncoder(self.path('bert'), 'bert').folder
         two = {**QUICK, 'device': ['cpu', 'cpu']}
-        for got, reference in zip(*(SentenceTransformer(folder, **o).encode(TEXTS * 20, output_value='token_embeddings') for o in (two, QUICK))):
+        both = (SentenceTransformer(folder, **o).encode(TEXTS * 20, output_value='token_embeddings') for o in (two, QUICK))
+        for got, reference in zip(*both):
             np.testing.assert_allclose(got, reference, atol=1e-5)
         judge = RandomEncoder(self.path('head'), 'bert', 1).folder
         pairs = [(TEXTS[i % 5], TEXTS[i * 3 % 4]) for i in range(100)]

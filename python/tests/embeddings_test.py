@@ -65,7 +65,8 @@ class RandomModels(Case):
         sigmoid = 1 / (1 + np.exp(-plain))
         torch = 'torch.nn.modules.'
         older = {**truth.config(), 'sbert_ce_default_activation_function': torch + 'linear.Identity'}
-        for config, output, expected in ((truth.config(), {}, sigmoid), (truth.config(), {'activation_fn': torch + 'linear.Identity'}, plain),
+        for config, output, expected in ((truth.config(), {}, sigmoid), (truth.config(), {'activation_fn': torch + 'linear.Identity'},
+                                          plain),
                                      (older, {}, plain), (older, {'activation_fn': torch + 'activation.Sigmoid'}, sigmoid),
                                      ({**older, 'sentence_transformers': {'activation_fn': torch + 'activation.Sigmoid'}}, {}, sigmoid)):
             truth.save('config.json', config)
