@@ -116,7 +116,7 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const s
     const std::vector<plan::Range> ranges = symbol_ranges(source, profile, config.log);
     ir::Graph rewritten = rewritten_for(profile, source, ranges, stages);
     const passes::PrecisionFacts facts = stages.look(source, rewritten, profile, ranges);
-    std::vector<ir::Graph> forms = stages.set_precision(std::move(rewritten), found);
+    std::vector<ir::Graph> forms = stages.set_precision(std::move(rewritten), facts);
     maker.share_constants(forms);
     PlanMaker::Tuned tuned = maker.choose(std::move(forms), ranges);
     maker.assemble(std::move(tuned), ranges);

@@ -36,7 +36,7 @@ double work(const Problem& p) { return gemm_work(read(p)); }
 
 struct Kernel {
   Kernel(const Problem& p, const Config& c, Opening& opening)
-      : product(read(p), c, p, opening), moments(p, fused.gemm(), fused.tile().columns, opening) {}
+      : fused(read(p), c, p, opening), moments(p, fused.gemm(), fused.tile().columns, opening) {}
   WgmmaKernel fused;
   MomentsKernel moments;
 };

@@ -79,7 +79,7 @@ struct Kernel {
   Function function = nullptr;
   std::unique_ptr<const MmaKernel> plain;  // for addresses that TMA does not take; null: there are none
   Kernel(FusedGemm given, const Config& c, const Problem& p, Opening& opening)
-      : product(std::move(given)), tile{static_cast<int>(c[0]), static_cast<int>(c[1]), fused.gemm.depth()} {
+      : fused(std::move(given)), tile{static_cast<int>(c[0]), static_cast<int>(c[1]), fused.gemm.depth()} {
     if (p.may_be_misaligned()) plain = std::make_unique<const MmaKernel>(fused, p, opening);
     GemmProblem& g = fused.gemm;
     g.body = fused.epilogue.has_body ? &fused.epilogue.body : nullptr;

@@ -131,7 +131,7 @@ Verdict wgmma_valid(const Problem& p, const Config& c) {
 }
 
 WgmmaKernel::WgmmaKernel(FusedGemm fused, const Config& c, const Problem& p, Opening& opening)
-    : product_(std::move(fused)), tile_(with_rows_of(fused_.gemm, tile_of(c, fused_.gemm.out))) {
+    : fused_(std::move(fused)), tile_(with_rows_of(fused_.gemm, tile_of(c, fused_.gemm.out))) {
   if (p.may_be_misaligned()) plain_ = std::make_unique<const MmaKernel>(fused_, p, opening);
   GemmProblem& g = fused_.gemm;
   g.body = fused_.epilogue.has_body ? &fused_.epilogue.body : nullptr;
