@@ -37,7 +37,7 @@ def build(tenfold, plan, *flags, largest=1):
     return run(tenfold, '--onnx=floats.onnx', *flags, *shapes, f'--saveEngine={plan}', '--buildOnly')
 
 
-def errors(tenfold, judged, labels, want):
+def errors(tenfold, judged, labels, expected):
     rows = [(name, 'none') for name in ('minmax', 'entropy', 'mse', 'percentile')] + [('auto', 'equalize,smooth,round,bias')]
     for name, corrections in rows:
         build(tenfold, 'm.plan', '--int8', '--data=data.npy', '--samples=200', f'--calibrator={name}', f'--corrections={corrections}',
@@ -49,8 +49,8 @@ def errors(tenfold, judged, labels, want):
                 '--warmUp=0')
             got.append(np.load('out.npz')['scores'])
         got = np.concatenate(got)
-        error = np.linalg.norm(got - want) / np.linalg.norm(want)
-        same, right = (got.argmax(1) == want.argmax(1)).mean(), (got.argmax(1) == labels).sum()
+        error = np.linalg.norm(got - expected) / np.linalg.norm(expected)
+        same, right = (got.argmax(1) == expected.argmax(1)).mean(), (got.argmax(1) == labels).sum()
         print(f'| {name}, {corrections} | {error:.4f} | {same:.0%} | {right} |', flush=True)
 
 
@@ -73,8 +73,8 @@ def times(tenfold, a, even):
     options.intra_op_num_threads = a.threads
 
     def ours(plan):
-        said = run(tenfold, f'--loadEngine={plan}', f'--threads={a.threads}', '--duration=1')
-        return float(re.search(r'Latency: .*?median = ([\d.]+)', said)[1])
+        output = run(tenfold, f'--loadEngine={plan}', f'--threads={a.threads}', '--duration=1')
+        return float(re.search(r'Latency: .*?median = ([\d.]+)', output)[1])
 
     def theirs(session):
         took = []
@@ -109,9 +109,9 @@ def main():
         onnx.save(model, 'floats.onnx')
         np.save('data.npy', np.repeat(even, 2, axis=0))
         session = ort.InferenceSession('floats.onnx', providers=['CPUExecutionProvider'])
-        want = np.concatenate([session.run(None, {'image': x[None]})[0] for x in judged])
-        print(f'ONNX Runtime {ort.__version__}; right in f32: {(want.argmax(1) == labels[1::2]).sum()} of {len(judged)}')
-        errors(tenfold, judged, labels[1::2], want)
+        expected = np.concatenate([session.run(None, {'image': x[None]})[0] for x in judged])
+        print(f'ONNX Runtime {ort.__version__}; right in f32: {(expected.argmax(1) == labels[1::2]).sum()} of {len(judged)}')
+        errors(tenfold, judged, labels[1::2], expected)
         times(tenfold, a, even)
         os.chdir('/')
 

@@ -80,8 +80,8 @@ def main():
                 np.savez(f'{name}/{i:03d}.npz', **encode([text]))
         feeds = [encode(texts[i:i + BATCH]) for i in range(0, len(texts), BATCH)]
         theirs = accuracy_test.onnxruntime(model)
-        want = np.concatenate([theirs(feed)['embedding'] for feed in feeds])
-        print(f'{len(texts) // 2} pairs, ONNX Runtime in f32: Spearman {spearman(want, said):.3f}', flush=True)
+        expected = np.concatenate([theirs(feed)['embedding'] for feed in feeds])
+        print(f'{len(texts) // 2} pairs, ONNX Runtime in f32: Spearman {spearman(expected, said):.3f}', flush=True)
         for corrections in a.corrections.split():
             flags = ['--int8', '--data=data', '--checkData=check', f'--calibrator={a.calibrator}', '--verbose']
             if corrections != 'all':
@@ -89,7 +89,7 @@ def main():
             for line in build(tenfold, model, a.level, flags):
                 print('  ' + line)
             got = embeddings(tenfold, feeds)
-            cosine, error = accuracy_test.cosines(got, want), np.linalg.norm(got - want) / np.linalg.norm(want)
+            cosine, error = accuracy_test.cosines(got, expected), np.linalg.norm(got - expected) / np.linalg.norm(expected)
             print(f'| {corrections} | {cosine.mean():.5f} | {cosine.min():.4f} | {error:.4f} | {spearman(got, said):.3f} |', flush=True)
         os.chdir('/')
 

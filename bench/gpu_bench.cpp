@@ -53,7 +53,7 @@ Tensor random_values(DType dtype, const Shape& shape, std::uint64_t seed) {
 class Bench {
  public:
   Bench(std::string name, ir::Graph graph, std::string tactic)
-      : name_(std::move(name)), graph_(std::move(graph)), node_(*graph_.nodes().front()), op_(*node_.def), wanted_(std::move(tactic)) {
+      : name_(std::move(name)), graph_(std::move(graph)), node_(*graph_.nodes().front()), op_(*node_.def), filter_(std::move(tactic)) {
     const ir::Node& node = node_;
     problem_.op = &op_, problem_.attributes = &node.attributes, problem_.body = node.body ? &*node.body : nullptr;
     problem_.anchor_inputs = node.anchor_inputs < 0 ? static_cast<int>(node.inputs.size()) : node.anchor_inputs;
@@ -89,7 +89,7 @@ class Bench {
   template <class F>
   void for_each(F&& f) {
     for (const Tactic* tactic : TacticSet(*backend_).of(op_)) {
-      if (tactic->source == Source::reference || tactic->name.find(wanted_) == std::string::npos || !tactic->supports(problem_)) continue;
+      if (tactic->source == Source::reference || tactic->name.find(filter_) == std::string::npos || !tactic->supports(problem_)) continue;
       if (!takes_layouts(*tactic)) continue;
       for (const Config& config : tactic->configs(problem_)) f(*tactic, config);
     }
@@ -199,7 +199,7 @@ class Bench {
   ir::Graph graph_;
   const ir::Node& node_;
   const ir::OpDef& op_;
-  std::string wanted_;
+  std::string filter_;
   std::shared_ptr<Backend> backend_ = open_backend("cuda:0");
   std::unique_ptr<Stream> stream_ = backend_->open_stream({});
   Problem problem_;

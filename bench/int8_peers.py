@@ -180,8 +180,8 @@ class Ours:
         return done.stdout
 
     def time(self, seconds):
-        said = self.run(f'--loadEngine={self.plan}', f'--duration={seconds}', '--warmUp=100')
-        return float(re.search(r'Latency: .*?median = ([\d.]+)', said)[1])
+        printed = self.run(f'--loadEngine={self.plan}', f'--duration={seconds}', '--warmUp=100')
+        return float(re.search(r'Latency: .*?median = ([\d.]+)', printed)[1])
 
     def close(self):
         for at in os.listdir(self.a.folder):
@@ -285,9 +285,9 @@ def main():
                 rows.append(row)
                 row['gain'] = ratio(row, 'Tenfold', ('ONNX Runtime', 'OpenVINO'))
                 row['gain_rows'] = ratio(row, 'Tenfold rows', ('ONNX Runtime dynamic',))
-                told = '  '.join(f'{n} {ms:.3f} (cos {row["cosine"][n]:.4f})' for n, ms in row['ms'].items())
+                reported = '  '.join(f'{n} {ms:.3f} (cos {row["cosine"][n]:.4f})' for n, ms in row['ms'].items())
                 gains = '  '.join(f'{k} {row[k]:.2f}' for k in ('gain', 'gain_rows') if row[k])
-                print(f'{name} b{batch} t{threads} {a.isa}: {told}  {gains}', flush=True)
+                print(f'{name} b{batch} t{threads} {a.isa}: {reported}  {gains}', flush=True)
                 with open(a.out, 'w') as f:
                     json.dump(rows, f, indent=1)
     for key in ('gain', 'gain_rows'):

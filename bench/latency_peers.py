@@ -151,10 +151,10 @@ def main():
     heads = ''.join(f'{word:>10}' for word in ('ORT', 'p99', 'OpenVINO', 'p99', 'Tenfold', 'p99'))
     print(f'{"model":14}{heads}{"ratio":>7}{"error":>9}{"runs":>8}{"early":>10}')
     rows = []
-    wanted = [w for w in options.only.split(',') if w]
+    expected = [w for w in options.only.split(',') if w]
     paths = sorted(pathlib.Path(options.models).glob('*.onnx'))
     for path in paths:
-        if wanted and path.stem not in wanted:
+        if expected and path.stem not in expected:
             continue
         row = row_of(path, options)
         rows.append(row)

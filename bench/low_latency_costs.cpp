@@ -55,15 +55,15 @@ const std::vector<int>& cpus() {
   return two;
 }
 
-template <class Ask>
-void time_calls(LatencyRecorder& times, Ask ask) {
+template <class Call>
+void time_calls(LatencyRecorder& times, Call call) {
   for (int i = 0; i < 110'000; ++i) {
     const std::int64_t start = now_ns();
-    ask(static_cast<std::uint64_t>(i));
+    call(static_cast<std::uint64_t>(i));
     if (i >= 10'000) times.record(now_ns() - start);
   }
 }
-void ask_port(RunnerPort& port, std::uint64_t id, const void* x, void* y) {
+void call_port(RunnerPort& port, std::uint64_t id, const void* x, void* y) {
   Answer answer;
   if (!port.submit(id, x)) std::exit(1);
   while (!port.poll(answer, y)) {
@@ -105,10 +105,10 @@ void rings(const std::string& plan) {
       one.emplace(std::vector{plan_candidate(plan)});
       RunnerPort port = one->open_port();
       RunnerThread thread({&*one}, {.cpu = cpus()[1]});
-      time_calls(times[1], [&](std::uint64_t id) { ask_port(port, id, x.data(), y.data()); });
+      time_calls(times[1], [&](std::uint64_t id) { call_port(port, id, x.data(), y.data()); });
     }
     kill(child, SIGCONT);
-    time_calls(times[2], [&](std::uint64_t id) { ask_port(far, id, x.data(), y.data()); });
+    time_calls(times[2], [&](std::uint64_t id) { call_port(far, id, x.data(), y.data()); });
   }
   kill(child, SIGKILL), waitpid(child, nullptr, 0);
   unlink(path.c_str());
@@ -121,14 +121,14 @@ struct Both {
 };
 void print(const std::string& what, const Both& b) { print((what + ", response").c_str(), b.response), print("  service", b.service); }
 
-OpenLoopResult asked_while_swapped(LatencyRunner& asked, LatencyRunner* swapped, const std::string& plan) {
-  std::vector<std::byte> x(static_cast<std::size_t>(asked.input_bytes()));
+OpenLoopResult load_while_swapped(LatencyRunner& loaded, LatencyRunner* swapped, const std::string& plan) {
+  std::vector<std::byte> x(static_cast<std::size_t>(loaded.input_bytes()));
   std::jthread swapper([&] {
     stay_on(cpus()[0]);
     std::this_thread::sleep_for(1s);   // the warm-up
     for (int i = 0; swapped && i < 100; ++i) swapped->swap({plan_candidate(plan)}), std::this_thread::sleep_for(90ms);
   });
-  return run_open_loop(asked, {x.data()}, {.rate = 10'000, .duration = 10s});
+  return run_open_loop(loaded, {x.data()}, {.rate = 10'000, .duration = 10s});
 }
 
 void swaps(const std::string& plan) {
@@ -139,11 +139,11 @@ void swaps(const std::string& plan) {
   std::uint64_t lost = 0;
   for (int round = 0; round < 3; ++round) {
     hiccups.add(run_idle_loop({.rate = 10'000, .duration = 3s}).response);
-    without.add(asked_while_swapped(runner, nullptr, plan));
-    of_other.add(asked_while_swapped(runner, &other, plan));
-    const OpenLoopResult r = asked_while_swapped(runner, &runner, plan);
+    without.add(load_while_swapped(runner, nullptr, plan));
+    of_other.add(load_while_swapped(runner, &other, plan));
+    const OpenLoopResult r = load_while_swapped(runner, &runner, plan);
     with.add(r);
-    lost += r.asked - r.answered + r.failed;
+    lost += r.requests - r.answered + r.failed;
   }
   std::printf("  %llu swaps, %llu requests lost\n", static_cast<unsigned long long>(runner.counts().swaps),
               static_cast<unsigned long long>(lost));
@@ -210,12 +210,12 @@ void faults() {
 int main(int argc, char** argv) {
   cpus();
   if (argc < 2) return std::fprintf(stderr, "low_latency_costs PLAN [rings|swaps|faults]...\n"), 2;
-  const auto wanted = [&](const char* part) {
+  const auto selected = [&](const char* part) {
     return argc == 2 || std::any_of(argv + 2, argv + argc, [&](const char* a) { return std::strcmp(a, part) == 0; });
   };
   // Each in a thread of its own, for it stays on the CPU that it was put on.
   const auto run = [&](const char* part, auto measure) {
-    if (wanted(part)) std::printf("%s\n", part), std::async(std::launch::async, measure).get();
+    if (selected(part)) std::printf("%s\n", part), std::async(std::launch::async, measure).get();
   };
   try {
     run("rings", [&] { rings(argv[1]); });

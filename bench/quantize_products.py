@@ -83,10 +83,10 @@ def quantize(model, kind, runs, attention=False):
     weights = {t.name: t for t in model.graph.initializer}
     made = {o: n.op_type for n in model.graph.node for o in n.output}
     products = [n for n in model.graph.node if channel_axis(n, weights) is not None]
-    wanted = [n.input[0] for n in products]
+    expected = [n.input[0] for n in products]
     if attention:
-        wanted += [i for n in model.graph.node if of_activations(n, weights, made) for i in n.input]
-    largest = largest_magnitudes(model, list(dict.fromkeys(wanted)), runs)
+        expected += [i for n in model.graph.node if of_activations(n, weights, made) for i in n.input]
+    largest = largest_magnitudes(model, list(dict.fromkeys(expected)), runs)
     largest.update({name: 1.0 for name in largest if made.get(name) == 'Softmax'})   # whatever a run shows
     model = version_converter.convert_version(model, 19)   # the first with e4m3
     weights = {t.name: t for t in model.graph.initializer}
@@ -134,8 +134,8 @@ def quantize(model, kind, runs, attention=False):
 
 
 if __name__ == '__main__':
-    wanted = sys.argv[3].partition('-') if len(sys.argv) in (4, 5) else ('', '', '')
-    if wanted[0] not in TYPE or wanted[2] not in ('', 'attention') or wanted == ('int8', '-', 'attention'):
+    expected = sys.argv[3].partition('-') if len(sys.argv) in (4, 5) else ('', '', '')
+    if expected[0] not in TYPE or expected[2] not in ('', 'attention') or expected == ('int8', '-', 'attention'):
         sys.exit(__doc__)
     runs = int(sys.argv[4]) if len(sys.argv) > 4 else 4
-    onnx.save(quantize(onnx.load(sys.argv[1]), wanted[0], runs, wanted[2] == 'attention'), sys.argv[2])
+    onnx.save(quantize(onnx.load(sys.argv[1]), expected[0], runs, expected[2] == 'attention'), sys.argv[2])

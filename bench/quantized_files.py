@@ -74,7 +74,7 @@ def main():
         onnx.save(float_form(onnx.load(accuracy_test.shared('models', 'mobilenet_v2_int8_qdq.onnx'))), 'floats.onnx')
         np.save('even.npy', pictures[0::2]), np.save('judged.npy', pictures[1::2])
         np.save('data.npy', np.repeat(pictures[0::2], 2, axis=0))   # so that all of them give ranges
-        want = answers_of_onnxruntime('floats.onnx', True)
+        expected = answers_of_onnxruntime('floats.onnx', True)
         files = []
         for name, flags in (('any', []), ('ort', []), ('ort, --reduceRange', ['--reduceRange']), ('openvino', []),
                             ('openvino, --reduceRange', ['--reduceRange'])):
@@ -108,7 +108,8 @@ def main():
                 except Exception as error:   # ONNX Runtime's optimizer refuses graphs of e4m3, OpenVINO some files
                     cells.append(f'refused ({type(error).__name__})')
                     continue
-                cells.append(f'{np.linalg.norm(got - want) / np.linalg.norm(want):.3f}, {(got.argmax(1) == want.argmax(1)).mean():.0%}')
+                cells.append(f'{np.linalg.norm(got - expected) / np.linalg.norm(expected):.3f}, '
+                             f'{(got.argmax(1) == expected.argmax(1)).mean():.0%}')
             print(f'| {name} | {" | ".join(cells)} |', flush=True)
         os.chdir('/')
 

@@ -72,7 +72,7 @@ tenfold::Engine build_engine(const Problem& p, const Tensor& w, const Tensor& bi
 struct Side {
   std::function<void()> call;
   int repeat = 1;
-  double least = 1e18;  // nanoseconds of one call
+  double min_ns = 1e18;  // nanoseconds of one call
 };
 
 // One thread is timed by its own clock, which stands still while others have the processor.
@@ -104,7 +104,7 @@ void time_in_turns(std::vector<Side>& sides, bool own_clock) {
       double spent = 0;
       do spent += slice(side, own_clock) * side.repeat;
       while (spent < settle);
-      side.least = std::min(side.least, slice(side, own_clock));
+      side.min_ns = std::min(side.min_ns, slice(side, own_clock));
     }
 }
 
@@ -135,10 +135,10 @@ void compare(Kind kind, int index, int threads) {
   }}};
   for (auto& primitive : primitives) sides.push_back({[&] { primitive->run(); }});
   time_in_turns(sides, threads == 1);
-  const auto best = std::min_element(sides.begin() + 1, sides.end(), [](const Side& a, const Side& b) { return a.least < b.least; });
+  const auto best = std::min_element(sides.begin() + 1, sides.end(), [](const Side& a, const Side& b) { return a.min_ns < b.min_ns; });
   const auto chosen = static_cast<std::size_t>(best - sides.begin() - 1);
   std::printf("%s\t%d\t%d\t%.0f\t%.0f\t%.1e\t%.0f\t%s\t%s\t%s\n", kind == Kind::product ? "product" : "convolution", index, threads,
-              sides[0].least, best->least, difference(y, primitives[chosen]->result()), p.flops(), p.text().c_str(), tactics.c_str(),
+              sides[0].min_ns, best->min_ns, difference(y, primitives[chosen]->result()), p.flops(), p.text().c_str(), tactics.c_str(),
               primitives[chosen]->implementation().c_str());
   std::fflush(stdout);
 }

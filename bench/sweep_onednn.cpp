@@ -40,7 +40,7 @@ dnnl::primitive_attr attributes(After after) {
 
 // What the primitive wants against how the problem's tensors lie.
 struct Operand {
-  memory::desc wanted, given;
+  memory::desc preferred, given;
   const tenfold::Tensor* data;
 };
 
@@ -71,9 +71,9 @@ class Made final : public Primitive {
     stream().wait();
   }
   void add(int argument, const Operand& o) {
-    memory given(o.given, engine(), const_cast<void*>(o.data->raw())), wanted(o.wanted, engine());
-    copy(given, wanted);
-    arguments_.insert({argument, wanted});
+    memory given(o.given, engine(), const_cast<void*>(o.data->raw())), preferred(o.preferred, engine());
+    copy(given, preferred);
+    arguments_.insert({argument, preferred});
   }
   std::string implementation_;
   dnnl::primitive primitive_;

@@ -54,8 +54,8 @@ def main():
         os.chdir(folder)
         model, encode = case.sentence_encoder()
         samples('first', encode, texts[:SAMPLES], texts[10::21]), samples('every', encode, texts[3::21][:SAMPLES], texts[10::21])
-        want = embeddings(model, encode, texts)
-        print(f'{len(texts) // 2} pairs, f32: Spearman {spearman(want, said):.2f}')
+        expected = embeddings(model, encode, texts)
+        print(f'{len(texts) // 2} pairs, f32: Spearman {spearman(expected, said):.2f}')
         print('| file | sentences | mean cosine to f32 | least | Spearman | MB | quantized in |\n|---|---|---|---|---|---|---|', flush=True)
         for flags in a.files:
             for sentences in a.sentences:
@@ -65,7 +65,7 @@ def main():
                 if done.returncode:
                     sys.exit(done.stderr)
                 took, got = time.time() - start, embeddings('q.onnx', encode, texts)
-                cosine = accuracy_test.cosines(got, want)
+                cosine = accuracy_test.cosines(got, expected)
                 print(f'| `{flags}` | {sentences} | {cosine.mean():.5f} | {cosine.min():.3f} | {spearman(got, said):.2f} | '
                       f'{os.path.getsize("q.onnx") / 1e6:.1f} | {took:.0f} s |', flush=True)
         os.chdir('/')

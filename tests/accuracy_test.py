@@ -16,7 +16,7 @@ import tempfile
 import unittest
 import wave
 
-import tell_skips
+import report_skips
 
 try:
     import numpy as np
@@ -273,14 +273,14 @@ class Accuracy(unittest.TestCase):
         feeds = [encode(texts[i : i + 32]) for i in range(0, len(texts), 32)]
         theirs = onnxruntime(model)
         want = np.concatenate([theirs(feed)['embedding'] for feed in feeds])
-        for flags, least in (((), 0.9999), (('--bf16',), 0.999)):
+        for flags, minimum in (((), 0.9999), (('--bf16',), 0.999)):
             with self.subTest(flags):
                 ours = self.plan(model, feeds[0], {n: (32, 128) for n in feeds[0]}, flags)
                 got = np.concatenate([ours(feed)['embedding'] for feed in feeds])
                 cosine, worst = cosines(got, want), relative_difference(got, want)
                 self.say(f'{len(texts)} sentences {" ".join(flags)}: cosine {cosine.mean():.8f} in the mean, {cosine.min():.8f} at least; '
                          f'largest difference {worst:.1e}')
-                self.assertGreaterEqual(cosine.min(), least)
+                self.assertGreaterEqual(cosine.min(), minimum)
                 if not flags:
                     self.assertLessEqual(worst, 1e-4)
 
@@ -385,4 +385,4 @@ class Accuracy(unittest.TestCase):
 
 if __name__ == '__main__':
     TENFOLD = os.path.abspath(sys.argv.pop(1))
-    tell_skips.run()
+    report_skips.run()

@@ -146,8 +146,8 @@ class BadModels(CliCase):
         shape = [numpy_helper.from_array(np.array([2**40]), 's')]
         nodes = [node('ConstantOfShape', ['s'], ['c']), node('ReduceMax', ['c'], ['m'], keepdims=0), node('Add', ['x', 'm'], ['y'])]
         model = save_model(self.path('big.onnx'), nodes, X, Y, shape)
-        said = self.refused(MEMORY, 'bytes of host memory for a context', 'exec', f'--onnx={model}', '--noBuilderCache', *ONCE).stderr
-        self.assertIn('smaller shapes (--maxShapes) or fewer threads take less', said)
+        output = self.refused(MEMORY, 'bytes of host memory for a context', 'exec', f'--onnx={model}', '--noBuilderCache', *ONCE).stderr
+        self.assertIn('smaller shapes (--maxShapes) or fewer threads take less', output)
 
     def test_initializers(self):
         add = [node('Add', ['x', 'w'], ['y'])]

@@ -22,8 +22,8 @@ std::string behind_passes(const std::string& device, bool fp16, const std::strin
   config.fp16 = fp16;
   ir::Graph graph = tests::parse_picture(text);
   ir::start_names(graph, "import");
-  const passes::Found found{.types = passes::own_types(graph)};
-  passes::run(graph, passes::pipeline_for(info, config, found).in_order());
+  const passes::PrecisionFacts facts{.types = passes::own_types(graph)};
+  passes::run(graph, passes::pipeline_for(info, config, facts).in_order());
   return ir::print(graph, {.types = true});
 }
 

@@ -35,15 +35,15 @@ class Budget(ResidualNet):
         ]
 
     def error(self, metric):
-        want = np.concatenate([self.truth(x[None]) for x in self.samples[1::2]])
+        expected = np.concatenate([self.truth(x[None]) for x in self.samples[1::2]])
         got = np.concatenate([self.answers(x[None]) for x in self.samples[1::2]])
         if metric == 'l2':
-            return np.linalg.norm(got - want) / np.linalg.norm(want)
+            return np.linalg.norm(got - expected) / np.linalg.norm(expected)
         if metric == 'linf':
-            return np.abs(got - want).max() / np.abs(want).max()
+            return np.abs(got - expected).max() / np.abs(expected).max()
         if metric == 'cosine':
-            return 1 - np.mean((got * want).sum(1) / np.linalg.norm(got, axis=1) / np.linalg.norm(want, axis=1))
-        return np.mean(got.argmax(1) != want.argmax(1))
+            return 1 - np.mean((got * expected).sum(1) / np.linalg.norm(got, axis=1) / np.linalg.norm(expected, axis=1))
+        return np.mean(got.argmax(1) != expected.argmax(1))
 
     def test_what_is_told_is_what_numpy_measures(self):
         for metric, bound in (('l2', 0.02), ('linf', 0.03), ('cosine', 2e-4), ('top1', 0.2)):

@@ -61,7 +61,7 @@ FUNCTIONS = {
 METHODS = {
     'CancelToken': {'create': 'tenfold_cancel_token_create', 'cancel': 'tenfold_cancel_token_trip', 'cancelled': OWN},
     'DeviceAllocator': {name: 'tenfold_runtime_create' for name in ('allocate', 'release')},
-    'DeviceArray': {name: 'tenfold_device_array_tell' for name in ('bytes', 'device', 'dtype', 'memory', 'on_gpu', 'ordinal', 'shape')}
+    'DeviceArray': {name: 'tenfold_device_array_get_info' for name in ('bytes', 'device', 'dtype', 'memory', 'on_gpu', 'ordinal', 'shape')}
     | {'copy_from': 'tenfold_device_array_copy_from', 'copy_to': 'tenfold_device_array_copy_to', 'defined': OWN},
     'DeviceStream': {'handle': 'tenfold_device_stream_handle'},
     'Engine': {'gpu_bytes': 'tenfold_engine_gpu_bytes', 'arena_bytes': 'tenfold_engine_arena_bytes',
@@ -107,7 +107,7 @@ METHODS = {
                   'entries': 'tenfold_plan_cache_sizes', 'trim': 'tenfold_plan_cache_trim',
                   'get': 'tenfold_plan_cache_build_file', 'path': 'tenfold_plan_cache_path', 'store': 'tenfold_plan_cache_store'},
     'RetiredEngine': {'drained': 'tenfold_engine_slot_replace', 'wait': 'tenfold_engine_slot_replace'},
-    'Runtime': {'impl': OWN, 'of_process': 'tenfold_runtime_tell', 'use': 'tenfold_runtime_tell',
+    'Runtime': {'impl': OWN, 'of_process': 'tenfold_runtime_get_use', 'use': 'tenfold_runtime_get_use',
                 'gpu_memory': 'tenfold_runtime_gpu_memory', 'trim_gpu_memory': 'tenfold_runtime_trim_gpu_memory'},
     'RuntimeValue': {name: 'tenfold_data_kind' for name in ('empty', 'is_map', 'is_sequence', 'is_tensor')}
     | {'as_map': 'tenfold_data_keys', 'elements': 'tenfold_data_element', 'map': 'tenfold_data_map', 'sequence': 'tenfold_data_sequence',

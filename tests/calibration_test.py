@@ -21,8 +21,8 @@ class Calibration(ResidualNet):
         return result.stdout + result.stderr
 
     def error(self, x):
-        want = self.truth(x)
-        return np.linalg.norm(self.answers(x) - want) / np.linalg.norm(want)
+        expected = self.truth(x)
+        return np.linalg.norm(self.answers(x) - expected) / np.linalg.norm(expected)
 
     def operators(self):
         return self.tenfold('inspect', self.path('n.plan')).stdout

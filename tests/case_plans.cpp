@@ -18,7 +18,7 @@ bool has_step(const plan::Program& program, const std::string& op) {
 
 }  // namespace
 
-std::vector<CasePlan> case_plans(int most, std::vector<std::string>& left_out) {
+std::vector<CasePlan> case_plans(int max, std::vector<std::string>& left_out) {
   BuildConfig config;
   const std::set<std::string> passes = passes::pass_names();
   config.optimization_level = 0, config.threads = 1, config.disabled_passes.assign(passes.begin(), passes.end());
@@ -26,7 +26,7 @@ std::vector<CasePlan> case_plans(int most, std::vector<std::string>& left_out) {
   for (const ir::OpDef* def : ir::Registry::builtin().all()) {
     int made = 0;
     for (const std::string& text : def->cases) {
-      if (made == most) break;
+      if (made == max) break;
       try {
         const ops::Case c = ops::parse_case(*def, text);
         const Engine engine = builder::build_graph(ops::case_graph(ir::Registry::builtin(), *def, c), config);

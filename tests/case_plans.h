@@ -13,8 +13,8 @@ struct CasePlan {
   std::string op;
   plan::Plan plan;
 };
-// Of the first cases of each operator, as many as `most`, for the CPU, at level 0 and without the passes that may be left out. `left_out`
+// Of the first cases of each operator, as many as `max`, for the CPU, at level 0 and without the passes that may be left out. `left_out`
 // gets the names of operators of which no case is a step of its plan.
-std::vector<CasePlan> case_plans(int most, std::vector<std::string>& left_out);
+std::vector<CasePlan> case_plans(int max, std::vector<std::string>& left_out);
 
 }  // namespace tenfold::tests

@@ -6,7 +6,7 @@ import sys
 import tempfile
 import unittest
 
-import tell_skips
+import report_skips
 
 try:
     import numpy as np
@@ -91,4 +91,4 @@ class CliCase(unittest.TestCase):
 def main():
     global TENFOLD
     TENFOLD = os.path.abspath(sys.argv.pop(1))
-    tell_skips.run()
+    report_skips.run()

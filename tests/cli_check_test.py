@@ -77,11 +77,11 @@ class Check(CliCase):
              node('Shape', ['i'], ['y'])],
             [('x:0', FLOAT, ['batch', 'n']), ('k', FLOAT, [2])], [('y', TensorProto.INT64, None)],
             [numpy_helper.from_array(np.array([1]), 'one')])
-        said = self.check(model, code=3)
-        self.assertIn('1 problem, which the shapes of inputs may decide: check it again with --shapes', said)
+        output = self.check(model, code=3)
+        self.assertIn('1 problem, which the shapes of inputs may decide: check it again with --shapes', output)
         self.assertIn("the shapes of inputs may decide this: 'x:0' [batch,n], 'k' [2]; give extents for those with names, such as "
-                      "--shapes='x:0':1x1, or --minShapes", said)
-        self.assertNotIn('config', said)
+                      "--shapes='x:0':1x1, or --minShapes", output)
+        self.assertNotIn('config', output)
 
     def test_plugins_are_operators(self):
         reported = self.check(SNAKE, code=MODEL_INVALID)

@@ -48,8 +48,8 @@ class Doctor(CliCase):
         self.assertIn('libcuda.so.1', gpu['what_to_do'])
 
     def test_for_people(self):
-        said = self.tenfold('doctor').stdout
-        self.assertRegex(said, r'(?m)^ok   self-test cpu +a product and a softmax differ from f64 by \d\.\de-\d\d')
+        output = self.tenfold('doctor').stdout
+        self.assertRegex(output, r'(?m)^ok   self-test cpu +a product and a softmax differ from f64 by \d\.\de-\d\d')
         self.refused(2, "takes no 'all'", 'doctor', 'all')
 
 

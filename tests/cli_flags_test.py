@@ -197,13 +197,13 @@ class Flags(CliCase):
             return count
 
         # A busy machine makes the first candidate seem slow, and rules out the others of its kind: then fewer are timed, never more.
-        for most in (1, 2, 3):   # of the product, over all tactics and layouts
+        for maximum in (1, 2, 3):   # of the product, over all tactics and layouts
             for _ in range(8):
-                count = timed(f'--maxTactics={most}')
-                self.assertLessEqual(count, most)
-                if count == most:
+                count = timed(f'--maxTactics={maximum}')
+                self.assertLessEqual(count, maximum)
+                if count == maximum:
                     break
-            self.assertEqual(count, most)
+            self.assertEqual(count, maximum)
         self.assertTrue(any(timed() > 3 for _ in range(8)))
 
     def test_repetitions_of_timing(self):

@@ -262,17 +262,17 @@ class Outputs(CliCase):
 
     def test_a_comparison_with_itself_says_so(self):
         plan = self.make_plan()
-        said = self.tenfold('compare', plan, self.model).stderr
-        self.assertIn("m.onnx' was built here, so Tenfold was compared with Tenfold", said)
-        self.assertIn('--reference', said)
+        output = self.tenfold('compare', plan, self.model).stderr
+        self.assertIn("m.onnx' was built here, so Tenfold was compared with Tenfold", output)
+        self.assertIn('--reference', output)
         self.assertNotIn('Tenfold was compared', self.tenfold('compare', plan, '--reference').stderr)
 
     def test_the_only_input_needs_no_name(self):
         np.save(self.path('x.npy'), np.zeros((3, 6), np.float32))
         for flag in ('--shapes=3x6', '--loadInputs=' + self.path('x.npy'), '--minShapes=1x6 --maxShapes=3x6 --optShapes=3x6'):
-            said = self.tenfold('exec', '--onnx=' + self.model, *flag.split(), *ONCE).stderr
-            self.assertIn("Input 'x:0': f32[3x6]", said)
-            self.assertNotIn('fixed to 1', said)
+            output = self.tenfold('exec', '--onnx=' + self.model, *flag.split(), *ONCE).stderr
+            self.assertIn("Input 'x:0': f32[3x6]", output)
+            self.assertNotIn('fixed to 1', output)
         plan = self.make_plan('p.plan', self.model, "--minShapes='x:0':1x6", "--maxShapes='x:0':4x6")
         self.assertIn('f32[2x6]', self.tenfold('exec', '--loadEngine=' + plan, '--shapes=2x6', *ONCE).stderr)
         self.assertIn('f32[3x6]', self.tenfold('exec', '--loadEngine=' + plan, '--loadInputs=' + self.path('x.npy'), *ONCE).stderr)

@@ -161,8 +161,8 @@ class CommandLine(CliCase):
 
     def test_hints(self):
         def settings(*flags):
-            said = self.tenfold('exec', f'--onnx={self.model}', *flags, *ONCE).stdout
-            return re.search(r'threads = (\d+), streams = (\d+)', said).groups()
+            output = self.tenfold('exec', f'--onnx={self.model}', *flags, *ONCE).stdout
+            return re.search(r'threads = (\d+), streams = (\d+)', output).groups()
 
         cores = len(os.sched_getaffinity(0))
         self.assertEqual(settings('--hint=latency')[1], '1')

@@ -43,8 +43,8 @@ class CompareData(CliCase):
         self.write('labels.txt', '\n'.join(map(str, labels)).encode())
         reported = self.compare('--metric=top1', f"--labels={self.path('labels.txt')}", a=self.path('o.plan'))
         self.assertEqual(reported['right'], {'rows': 40, 'first': int((self.got.argmax(1) == labels).sum()), 'second': 36})
-        said = self.tenfold('compare', self.path('o.plan'), self.model, self.data, f"--labels={self.path('labels.txt')}").stdout
-        self.assertIn('the second 90.0 %', said)
+        output = self.tenfold('compare', self.path('o.plan'), self.model, self.data, f"--labels={self.path('labels.txt')}").stdout
+        self.assertIn('the second 90.0 %', output)
 
     def test_a_tolerance(self):
         self.compare('--tolerance=0.9')

@@ -28,7 +28,7 @@ class EncoderDevices : public ::testing::Test {
       for (std::size_t n = i; n > 0; n /= 4) text += std::string(text.empty() ? "" : " ") + "abcd"[n % 4];
       texts_.push_back(text);
     }
-    want_ = bert_.load().encode(std::vector<std::string_view>(texts_.begin(), texts_.end()));
+    expected_ = bert_.load().encode(std::vector<std::string_view>(texts_.begin(), texts_.end()));
   }
   void TearDown() override {
     if (fake_) FakeDriver::put();
@@ -47,19 +47,19 @@ class EncoderDevices : public ::testing::Test {
   // How many vectors are a GPU's; all others are right.
   std::int64_t of_gpus(const std::vector<float>& got) const {
     std::int64_t count = 0;
-    EXPECT_EQ(got.size(), want_.size());
+    EXPECT_EQ(got.size(), expected_.size());
     for (std::size_t i = 0; i < kTexts; ++i) {
       bool gpus = true;
       for (std::size_t c = 0; c < kWidth; ++c) gpus &= got[i * kWidth + c] == 0;
       count += gpus;
-      for (std::size_t c = 0; c < kWidth && !gpus; ++c) EXPECT_NEAR(got[i * kWidth + c], want_[i * kWidth + c], 1e-5f) << texts_[i];
+      for (std::size_t c = 0; c < kWidth && !gpus; ++c) EXPECT_NEAR(got[i * kWidth + c], expected_[i * kWidth + c], 1e-5f) << texts_[i];
     }
     return count;
   }
   FakeDriver* fake_ = nullptr;
   TinyBert bert_{"encoder-devices"};
   std::vector<std::string> texts_, reported_;
-  std::vector<float> want_;
+  std::vector<float> expected_;
   std::mutex mutex_;
 };
 

@@ -53,10 +53,10 @@ def compare(name, got, want, bar):
     got, want = got[~zero], want[~zero]
     if not len(want):
         return None
-    least, center = cosines(got, want).min(), want.mean(0)
-    tell(name, f'1 - least cosine of {len(got)}', f'{1 - least:.1e}', least >= bar)
-    least = np.quantile(cosines(got - center, want - center), 0.001)
-    tell(name, 'less the mean, 1 of 1000', f'{1 - least:.1e}', least >= bar or bar < 0.9999)
+    minimum, center = cosines(got, want).min(), want.mean(0)
+    tell(name, f'1 - least cosine of {len(got)}', f'{1 - minimum:.1e}', minimum >= bar)
+    minimum = np.quantile(cosines(got - center, want - center), 0.001)
+    tell(name, 'less the mean, 1 of 1000', f'{1 - minimum:.1e}', minimum >= bar or bar < 0.9999)
     return None
 
 
@@ -177,10 +177,10 @@ class Run:
             rows = [(a, b, float(score)) for a, b, score in csv.reader(file)]
         sentences, scores = [t for a, b, _ in rows for t in (a, b)], [score for *_, score in rows]
         want = spearman(self.vectors('MiniLM on STS-B', folder, sentences), scores)
-        for precision, most in (('fp32', 0.1), ('fp16', 0.1), ('bf16', 1.0)):
+        for precision, upper in (('fp32', 0.1), ('fp16', 0.1), ('bf16', 1.0)):
             if precision in self.options.types:
                 got = spearman(self.load(ours.SentenceTransformer, folder, precision).encode(sentences), scores)
-                tell(f'MiniLM on STS-B, {precision}', 'Spearman, torch and ours', f'{want:.3f} {got:.3f}', abs(want - got) <= most)
+                tell(f'MiniLM on STS-B, {precision}', 'Spearman, torch and ours', f'{want:.3f} {got:.3f}', abs(want - got) <= upper)
 
 
 def spearman(vectors, scores):

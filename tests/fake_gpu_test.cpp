@@ -306,7 +306,7 @@ TEST_F(FakeGpu, NothingIsCompiledInARun) {
 
 // Of what GPU or driver must not be older, which number was found and which is needed.
 TEST_F(FakeGpu, WhatIsTooOldIsRefusedWithBothNumbers) {
-  const auto said = [] {
+  const auto message = [] {
     try {
       backends::open_cuda(FakeDriver::kOrdinal - 1);
     } catch (const Error& e) {
@@ -316,17 +316,17 @@ TEST_F(FakeGpu, WhatIsTooOldIsRefusedWithBothNumbers) {
     return std::string("it was opened");
   };
   fake_->version = 11040;
-  EXPECT_NE(said().find("CUDA 11.4"), std::string::npos) << said();
-  EXPECT_NE(said().find("CUDA 11.8"), std::string::npos) << said();
+  EXPECT_NE(message().find("CUDA 11.4"), std::string::npos) << message();
+  EXPECT_NE(message().find("CUDA 11.8"), std::string::npos) << message();
   fake_->version = 13000, fake_->major = 6, fake_->minor = 1;
-  EXPECT_NE(said().find("6.1"), std::string::npos) << said();
-  EXPECT_NE(said().find("7.5"), std::string::npos) << said();
+  EXPECT_NE(message().find("6.1"), std::string::npos) << message();
+  EXPECT_NE(message().find("7.5"), std::string::npos) << message();
   std::string lacks;
   EXPECT_TRUE(backends::cuda_devices(lacks).empty());   // nor are such listed, and the reason is told
   EXPECT_NE(lacks.find("6.1"), std::string::npos) << lacks;
   EXPECT_NE(lacks.find("7.5"), std::string::npos) << lacks;
   fake_->major = 7, fake_->minor = 5;
-  EXPECT_EQ(said(), "it was opened");
+  EXPECT_EQ(message(), "it was opened");
 }
 
 TEST_F(FakeGpu, AFailureIsData) {

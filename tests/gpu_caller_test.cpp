@@ -52,10 +52,10 @@ TEST_F(Gpu, ARuntimeKeepsMemoryUntilItIsTrimmed) {
   LoadOptions options;
   options.device = "cuda:0", options.runtime = runtime;
   const Engine engine = Engine::load(plan, options);
-  const Tensor x = ops::random_tensor(DType::f32, {4, 64}, 5), want = expected(graph, x);
+  const Tensor x = ops::random_tensor(DType::f32, {4, 64}, 5), reference = expected(graph, x);
   std::int64_t held = 0;
   for (int i = 0; i < 20; ++i) {
-    expect_near(engine.create_context()->run(std::vector<Tensor>{x}).at(0).data<float>(), want, "a context from kept memory");
+    expect_near(engine.create_context()->run(std::vector<Tensor>{x}).at(0).data<float>(), reference, "a context from kept memory");
     const GpuMemory memory = runtime->gpu_memory().at(0);
     EXPECT_LT(memory.used_bytes, memory.max_used_bytes);
     if (i == 0) held = memory.held_bytes;
@@ -65,7 +65,7 @@ TEST_F(Gpu, ARuntimeKeepsMemoryUntilItIsTrimmed) {
   const std::int64_t freed = runtime->trim_gpu_memory();
   EXPECT_GT(freed, 0);
   EXPECT_EQ(free_bytes(), before + static_cast<std::size_t>(freed));
-  expect_near(engine.create_context()->run(std::vector<Tensor>{x}).at(0).data<float>(), want, "after trimming");
+  expect_near(engine.create_context()->run(std::vector<Tensor>{x}).at(0).data<float>(), reference, "after trimming");
 }
 
 }  // namespace

@@ -134,11 +134,11 @@ TEST_F(Capture, WhatTheHostDecidesIsRefusedByName) {
   ASSERT_TRUE(profiled->prepare());
   expect_refused(*profiled, Status::failed, "profiler");
 
-  const auto asking = ready(*engine_);
+  const auto allocating = ready(*engine_);
   const auto none = [](void*, int, std::int64_t) -> void* { return nullptr; };
-  ASSERT_TRUE(set_allocator(*asking, 1, none, nullptr));
-  asking->prepare();
-  const Status status = (begin(), asking->enqueue(&stream_));
+  ASSERT_TRUE(set_allocator(*allocating, 1, none, nullptr));
+  allocating->prepare();
+  const Status status = (begin(), allocating->enqueue(&stream_));
   EXPECT_FALSE(status);
   EXPECT_EQ(fake_->captured, 0);
   expect_nothing_forbidden();

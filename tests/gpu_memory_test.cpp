@@ -14,13 +14,13 @@ using namespace on_a_gpu;
 TEST_F(Gpu, CreatingAndDestroyingLeavesMemoryWhereItWas) {
   const ir::Graph graph = small_graph();
   const Engine engine = built(graph, 64);
-  const Tensor x = ops::random_tensor(DType::f32, {4, 64}, 5), want = expected(graph, x);
+  const Tensor x = ops::random_tensor(DType::f32, {4, 64}, 5), reference = expected(graph, x);
   std::size_t before = 0;
   for (int i = 0; i < 1020; ++i) {
     if (i == 20) before = free_bytes();  // by then the driver has what it keeps
     const auto context = engine.create_context();
     const Tensor got = context->run(std::vector<Tensor>{x}).at(0);
-    if (i % 100 == 0) expect_near(got.data<float>(), want, "cycle");
+    if (i % 100 == 0) expect_near(got.data<float>(), reference, "cycle");
   }
   EXPECT_EQ(free_bytes(), before);
 }
@@ -31,13 +31,13 @@ TEST_F(Gpu, LoadingAndUnloadingLeavesMemoryWhereItWas) {
   const ir::Graph graph = small_graph();
   const std::filesystem::path path = std::filesystem::temp_directory_path() / cat("tenfold_gpu_memory_", ::getpid(), ".plan");
   built(graph, 64).save(path.string());
-  const Tensor x = ops::random_tensor(DType::f32, {4, 64}, 5), want = expected(graph, x);
+  const Tensor x = ops::random_tensor(DType::f32, {4, 64}, 5), reference = expected(graph, x);
   std::size_t before = 0;
   for (int i = 0; i < 1020; ++i) {
     if (i == 20) before = free_bytes();
     const Engine engine = Engine::load(path.string(), {.device = "cuda:0"});
     const Tensor got = engine.create_context()->run(std::vector<Tensor>{x}).at(0);
-    if (i % 100 == 0) expect_near(got.data<float>(), want, "cycle");
+    if (i % 100 == 0) expect_near(got.data<float>(), reference, "cycle");
   }
   EXPECT_GE(free_bytes() + (std::size_t{128} << 10), before);
   std::filesystem::remove(path);
@@ -47,8 +47,8 @@ TEST_F(Gpu, WithoutMemoryAnErrorAndAllGoesOn) {
   const ir::Graph graph = small_graph();
   const Engine engine = built(graph, 64);
   const auto old = engine.create_context();
-  const Tensor x = ops::random_tensor(DType::f32, {4, 64}, 5), want = expected(graph, x);
-  expect_near(old->run(std::vector<Tensor>{x}).at(0).data<float>(), want, "before");
+  const Tensor x = ops::random_tensor(DType::f32, {4, 64}, 5), reference = expected(graph, x);
+  expect_near(old->run(std::vector<Tensor>{x}).at(0).data<float>(), reference, "before");
   BuildConfig config;
   config.device = "cuda:0", config.optimization_level = 0;
   const auto zeros = builder::build_graph(parsed("(n i64[1])\n zeros = ConstantOfShape(n)\n y = Relu(zeros)\n"), config).create_context();
@@ -79,13 +79,13 @@ TEST_F(Gpu, WithoutMemoryAnErrorAndAllGoesOn) {
       EXPECT_EQ(e.kind(), ErrorKind::out_of_memory) << e.what();
       EXPECT_NE(std::string(e.what()).find(" bytes of GPU memory wanted, "), std::string::npos) << e.what();
     }
-    expect_near(old->run(std::vector<Tensor>{x}).at(0).data<float>(), want, "while there is no memory");
+    expect_near(old->run(std::vector<Tensor>{x}).at(0).data<float>(), reference, "while there is no memory");
   }
   EXPECT_NO_THROW(large.create_context());
   Tensor few(DType::i64, {1});
   few.mutable_data<std::int64_t>()[0] = 8;
   EXPECT_EQ(zeros->run(std::vector<Tensor>{few}).at(0).shape(), Shape{8});
-  expect_near(engine.create_context()->run(std::vector<Tensor>{x}).at(0).data<float>(), want, "afterwards");
+  expect_near(engine.create_context()->run(std::vector<Tensor>{x}).at(0).data<float>(), reference, "afterwards");
 }
 
 }  // namespace

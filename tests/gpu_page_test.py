@@ -11,7 +11,7 @@ import tempfile
 import types
 import unittest
 
-import tell_skips
+import report_skips
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / 'tools'))
@@ -130,9 +130,9 @@ class Verdicts(unittest.TestCase):
     def test_a_verdict_keeps_the_cases_that_failed(self):
         """gpu_promises.part() on a program that fails as the ONNX suite's does."""
         with tempfile.TemporaryDirectory() as out:
-            said = 'printf "FAIL test_dft: element 0\\nunsupported test_x: none\\nnode: 3 pass, 1 fail, 1 unsupported\\n"; exit 1'
+            output = 'printf "FAIL test_dft: element 0\\nunsupported test_x: none\\nnode: 3 pass, 1 fail, 1 unsupported\\n"; exit 1'
             with contextlib.redirect_stdout(io.StringIO()):
-                self.assertFalse(gpu_promises.part(types.SimpleNamespace(out=out), 'suite', 'ONNX suite', ['sh', '-c', said], 2, 60))
+                self.assertFalse(gpu_promises.part(types.SimpleNamespace(out=out), 'suite', 'ONNX suite', ['sh', '-c', output], 2, 60))
             kept = json.loads(pathlib.Path(out, 'promises.json').read_text())['suite']
         self.assertEqual((kept['good'], kept['detail']), (False, 'test_dft'))
 
@@ -146,4 +146,4 @@ class Verdicts(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    tell_skips.run()
+    report_skips.run()

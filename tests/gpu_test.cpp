@@ -27,14 +27,14 @@ TEST_F(Gpu, EightContextsOnEightThreads) {
   for (int t = 0; t < 8; ++t)
     threads.emplace_back([&, t] {
       const auto context = engine.create_context();
-      std::vector<Tensor> inputs, wants;
+      std::vector<Tensor> inputs, references;
       for (std::int64_t batch : {1, 3, 8})
         inputs.push_back(ops::random_tensor(DType::f32, {batch, 64}, static_cast<std::uint64_t>(100 * t + batch))),
-            wants.push_back(expected(graph, inputs.back()));
+            references.push_back(expected(graph, inputs.back()));
       for (std::size_t i = 0; Clock::now() < until; ++i) {
-        const Tensor got = context->run(std::vector<Tensor>{inputs[i % 3]}).at(0), &want = wants[i % 3];
-        bool right = got.shape() == want.shape();
-        for (std::int64_t e = 0; right && e < want.size(); ++e) right = std::abs(got.as_double(e) - want.as_double(e)) < 1e-4;
+        const Tensor got = context->run(std::vector<Tensor>{inputs[i % 3]}).at(0), &reference = references[i % 3];
+        bool right = got.shape() == reference.shape();
+        for (std::int64_t e = 0; right && e < reference.size(); ++e) right = std::abs(got.as_double(e) - reference.as_double(e)) < 1e-4;
         ++runs, wrong += !right;
       }
     });
@@ -55,36 +55,36 @@ TEST_F(Gpu, RunsInCallersMemoryOnCallersStream) {
     ASSERT_TRUE(context->set_input_shape(0, Shape{batch, 64}));
     for (int place = 0; place < 7; ++place) {  // more addresses than there are graphs of one shape; the last is not aligned
       const Tensor x = ops::random_tensor(DType::f32, {batch, 64}, static_cast<std::uint64_t>(place + 10 * batch)),
-                   want = expected(graph, x);
+                   reference = expected(graph, x);
       const std::int64_t shift = place == 6 ? 4 : 0;
-      const auto in = backend_->memory().allocate(x.bytes() + shift), out = backend_->memory().allocate(want.bytes() + shift);
+      const auto in = backend_->memory().allocate(x.bytes() + shift), out = backend_->memory().allocate(reference.bytes() + shift);
       auto *in_at = static_cast<char*>(in.get()) + shift, *out_at = static_cast<char*>(out.get()) + shift;
-      const auto pinned = backend_->memory().allocate_host(std::max(x.bytes(), want.bytes()));
+      const auto pinned = backend_->memory().allocate_host(std::max(x.bytes(), reference.bytes()));
       ASSERT_TRUE(context->bind(0, in_at, x.bytes()));
-      ASSERT_TRUE(context->bind(1, out_at, want.bytes()));
+      ASSERT_TRUE(context->bind(1, out_at, reference.bytes()));
       ASSERT_TRUE(context->prepare());
       std::memcpy(pinned.get(), x.raw(), static_cast<std::size_t>(x.bytes()));
       const auto at = [](void* p) { return reinterpret_cast<backends::cuda::DevicePointer>(p); };
       ASSERT_EQ(driver()->copy(at(in_at), at(pinned.get()), static_cast<std::size_t>(x.bytes()), stream), 0);
       const Status status = context->enqueue(stream);
       ASSERT_TRUE(status) << context->describe(status);
-      ASSERT_EQ(driver()->copy(at(pinned.get()), at(out_at), static_cast<std::size_t>(want.bytes()), stream), 0);
+      ASSERT_EQ(driver()->copy(at(pinned.get()), at(out_at), static_cast<std::size_t>(reference.bytes()), stream), 0);
       ASSERT_EQ(driver()->stream_wait(stream), 0);
-      expect_near(static_cast<const float*>(pinned.get()), want, "in the GPU's memory");
+      expect_near(static_cast<const float*>(pinned.get()), reference, "in the GPU's memory");
       ASSERT_TRUE(context->wait());
     }
   }
   // The host's memory, on no stream in particular, then a plain run: all in one context.
-  const Tensor x = ops::random_tensor(DType::f32, {2, 64}, 77), want = expected(graph, x);
-  std::vector<float> y(static_cast<std::size_t>(want.size()));
+  const Tensor x = ops::random_tensor(DType::f32, {2, 64}, 77), reference = expected(graph, x);
+  std::vector<float> y(static_cast<std::size_t>(reference.size()));
   ASSERT_TRUE(context->bind(0, const_cast<void*>(x.raw()), x.bytes()));
-  ASSERT_TRUE(context->bind(1, y.data(), want.bytes()));
+  ASSERT_TRUE(context->bind(1, y.data(), reference.bytes()));
   ASSERT_TRUE(context->enqueue());
   ASSERT_TRUE(context->wait());
-  expect_near(y.data(), want, "in pageable memory");
+  expect_near(y.data(), reference, "in pageable memory");
   std::fill(y.begin(), y.end(), 0.f);
   ASSERT_TRUE(context->run());
-  expect_near(y.data(), want, "in a run");
+  expect_near(y.data(), reference, "in a run");
   EXPECT_EQ(backends::cuda::compilations(), compiled) << "kernels of runs";
   driver()->stream_destroy(stream);
 }
@@ -109,23 +109,23 @@ TEST_F(Gpu, TwoContextsOverlapAndEnqueueDoesNotWait) {
     contexts[i]->own_memory(1);
     ASSERT_TRUE(contexts[i]->prepare());
   }
-  const auto time_of = [&](int count, double* asked) {
+  const auto time_of = [&](int count, double* enqueue_ms) {
     double best = 1e9;
     for (int again = 0; again < 5; ++again) {
       const auto start = Clock::now();
       for (int round = 0; round < 5; ++round)
         for (int i = 0; i < count; ++i) EXPECT_TRUE(contexts[i]->enqueue(streams[i]));
-      if (asked) *asked = std::min(*asked, ms_since(start));
+      if (enqueue_ms) *enqueue_ms = std::min(*enqueue_ms, ms_since(start));
       for (int i = 0; i < count; ++i) EXPECT_TRUE(contexts[i]->wait());
       best = std::min(best, ms_since(start));
     }
     return best;
   };
-  double asked = 1e9;
-  const double one = time_of(1, &asked), two = time_of(2, nullptr);
-  std::printf("five runs: one context %.2f ms (asked for in %.3f), two %.2f ms\n", one, asked, two);
+  double enqueue_ms = 1e9;
+  const double one = time_of(1, &enqueue_ms), two = time_of(2, nullptr);
+  std::printf("five runs: one context %.2f ms (asked for in %.3f), two %.2f ms\n", one, enqueue_ms, two);
   EXPECT_LT(two, 1.6 * one) << "two contexts wait for each other";
-  EXPECT_LT(asked, 0.5 * one) << "enqueue() waits";
+  EXPECT_LT(enqueue_ms, 0.5 * one) << "enqueue() waits";
   for (const auto stream : streams) driver()->stream_destroy(stream);
 }
 
@@ -147,10 +147,10 @@ TEST_F(Gpu, ProductsWhoseSizesOnlyARunKnows) {
     for (const std::int64_t m : {1, 77, 300})
       for (const std::int64_t n : {1, 64, 131, 300}) {
         const Tensor q = ops::random_tensor(DType::f32, {b, 3, m, 16}, 3), k = ops::random_tensor(DType::f32, {b, 1, 16, n}, 4);
-        const Tensor want = std::get<Tensor>(ops::run_graph(graph, {q, k}).at(0)), got = context->run(std::vector<Tensor>{q, k}).at(0);
-        ASSERT_EQ(got.shape(), want.shape());
-        for (std::int64_t i = 0; i < want.size(); ++i)
-          ASSERT_NEAR(got.as_double(i), want.as_double(i), 1e-3) << b << " x " << m << " x " << n << ", element " << i;
+        const Tensor reference = std::get<Tensor>(ops::run_graph(graph, {q, k}).at(0)), got = context->run(std::vector<Tensor>{q, k}).at(0);
+        ASSERT_EQ(got.shape(), reference.shape());
+        for (std::int64_t i = 0; i < reference.size(); ++i)
+          ASSERT_NEAR(got.as_double(i), reference.as_double(i), 1e-3) << b << " x " << m << " x " << n << ", element " << i;
       }
 }
 
@@ -170,10 +170,11 @@ TEST_F(Gpu, GroupedAndTransposedConvolutionsWithWhatFollowsThem) {
   const auto context = engine.create_context();
   for (const std::int64_t b : {1, 5}) {
     const Tensor x = ops::random_tensor(DType::f16, {b, 64, 9, 11}, 3), r = ops::random_tensor(DType::f16, {b, 48, 19, 22}, 4);
-    const Tensor want = std::get<Tensor>(ops::run_graph(graph, {x, r}).at(0)), got = context->run(std::vector<Tensor>{x, r}).at(0);
-    ASSERT_EQ(got.shape(), want.shape());
-    for (std::int64_t i = 0; i < want.size(); ++i)
-      ASSERT_NEAR(got.as_double(i), want.as_double(i), 0.05 + 0.01 * std::abs(want.as_double(i))) << "batch " << b << ", element " << i;
+    const Tensor reference = std::get<Tensor>(ops::run_graph(graph, {x, r}).at(0)), got = context->run(std::vector<Tensor>{x, r}).at(0);
+    ASSERT_EQ(got.shape(), reference.shape());
+    for (std::int64_t i = 0; i < reference.size(); ++i)
+      ASSERT_NEAR(got.as_double(i), reference.as_double(i), 0.05 + 0.01 * std::abs(reference.as_double(i)))
+          << "batch " << b << ", element " << i;
   }
 }
 
@@ -227,7 +228,7 @@ int lose_the_gpu() {
   on_cpu.profiles = {{{"x", {{1, 64}, {2, 64}, {8, 64}}}}};
   const Engine cpu = builder::build_graph(graph, on_cpu);
   const auto first = engine.create_context(), second = engine.create_context(), other = cpu.create_context();
-  const Tensor x = ops::random_tensor(DType::f32, {4, 64}, 5), want = expected(graph, x);
+  const Tensor x = ops::random_tensor(DType::f32, {4, 64}, 5), reference = expected(graph, x);
   first->run(std::vector<Tensor>{x}), second->run(std::vector<Tensor>{x});
   Device& device = device_of(runtime::state_of(engine)->backend->info());
   Queue queue(device);
@@ -249,8 +250,8 @@ int lose_the_gpu() {
     if (e.kind() != ErrorKind::device || !std::strstr(e.what(), "start it again")) return say(e.what());
   }
   const Tensor got = other->run(std::vector<Tensor>{x}).at(0);
-  for (std::int64_t i = 0; i < want.size(); ++i)
-    if (std::abs(got.as_double(i) - want.as_double(i)) > 1e-4) return say("the CPU's answer is wrong");
+  for (std::int64_t i = 0; i < reference.size(); ++i)
+    if (std::abs(got.as_double(i) - reference.as_double(i)) > 1e-4) return say("the CPU's answer is wrong");
   return 0;
 }
 
@@ -292,9 +293,10 @@ TEST_F(Gpu, NormsTakeAsManyRowsAsDataSay) {
                              ops::random_tensor(DType::f32, {64}, 3)};
   for (const std::int64_t rows : {5, 1, 700}) {
     inputs[1].mutable_data<std::int64_t>()[0] = rows, inputs[1].mutable_data<std::int64_t>()[1] = 64;
-    const Tensor want = std::get<Tensor>(ops::run_graph(graph, {inputs.begin(), inputs.end()}).at(0)), got = context->run(inputs).at(0);
-    ASSERT_EQ(got.shape(), want.shape());
-    expect_near(got.data<float>(), want, cat(rows, " rows"));
+    const Tensor reference = std::get<Tensor>(ops::run_graph(graph, {inputs.begin(), inputs.end()}).at(0)),
+                 got = context->run(inputs).at(0);
+    ASSERT_EQ(got.shape(), reference.shape());
+    expect_near(got.data<float>(), reference, cat(rows, " rows"));
   }
 }
 

@@ -62,7 +62,7 @@ class Grower {
   void quantized_layer(std::string& name, Shape& shape);
   std::string on_grid(const std::string& name);
   std::string weights(const Shape& shape, int axis);
-  std::string power(int least, int most);
+  std::string power(int min, int max);
 
   std::mt19937_64 random_;
   bool quantized_;   // begins with quantized layers

@@ -8,7 +8,7 @@
 namespace tenfold {
 
 // At least 2^-6, which six decimals hold.
-std::string Grower::power(int least, int most) { return std::to_string(std::ldexp(1.0, least + below(most - least + 1))); }
+std::string Grower::power(int min, int max) { return std::to_string(std::ldexp(1.0, min + below(max - min + 1))); }
 
 // A quantized and dequantized value; on a grid of its own.
 std::string Grower::on_grid(const std::string& name) {

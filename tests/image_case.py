@@ -68,8 +68,8 @@ class ImageCase(CliCase):
         """What the model is given, and what is said about it."""
         out = self.path('given.npz')
         image = [f'--image={spec}'] if spec else []
-        said = self.build(data, *image, f'--dumpSamples={out}', *flags, model=self.identity(shape, type))
-        return np.load(out)['x'], said
+        output = self.build(data, *image, f'--dumpSamples={out}', *flags, model=self.identity(shape, type))
+        return np.load(out)['x'], output
 
     def net(self, side=32, batch='n'):
         """Two convolutions and a product: [n,3,side,side] to 10 classes."""

@@ -11,10 +11,10 @@ from image_case import IMAGENET, Image, ImageCase, MEAN, STD, cropped, levels, p
 
 
 class Reading(ImageCase):
-    def near(self, got, want, most, mean=0.05):
-        self.assertEqual(got.shape, want.shape)
-        off = np.abs(got.astype(np.float64) - want)
-        self.assertLessEqual(off.max(), most)
+    def near(self, got, expected, maximum, mean=0.05):
+        self.assertEqual(got.shape, expected.shape)
+        off = np.abs(got.astype(np.float64) - expected)
+        self.assertLessEqual(off.max(), maximum)
         self.assertLessEqual(off.mean(), mean)
 
     def test_png_is_resized_as_by_pillow(self):
@@ -76,7 +76,7 @@ class Reading(ImageCase):
         normal = (x / 255 - np.float32(MEAN)[:, None, None]) / np.float32(STD)[:, None, None]
         one = np.asarray(cropped(resized(Image.open(path).convert('L'), 28), 24, 20), np.float32)
         size = 'resize:28,crop:24x20'
-        for spec, shape, want in (
+        for spec, shape, expected in (
             (f'{size},{IMAGENET}', [1, 3, 24, 20], normal[None]),
             (f'{size},{IMAGENET}', ['n', 24, 20, 3], normal.transpose(1, 2, 0)[None]),
             (f'{size},{IMAGENET}', [3, 24, 20], normal),
@@ -91,12 +91,12 @@ class Reading(ImageCase):
             with self.subTest(spec=spec, shape=shape):
                 got, _ = self.given('a.png', spec, shape)
                 self.assertEqual(got.dtype, np.float32)
-                self.near(got, want, 1.1 * (1 if 'scale:1' in spec else 1 / 255 / min(STD)), mean=0.01)
+                self.near(got, expected, 1.1 * (1 if 'scale:1' in spec else 1 / 255 / min(STD)), mean=0.01)
 
     def test_types_of_inputs(self):
         path = self.save('a.png', picture(24, 24))
         x = levels(path, 24, (24, 24))[None]
-        for type, spec, want in (
+        for type, spec, expected in (
             (TensorProto.UINT8, '', x.astype(np.uint8)),
             (TensorProto.INT8, 'mean:128', (x - 128).astype(np.int8)),
             (TensorProto.INT32, '', x.astype(np.int32)),
@@ -105,11 +105,11 @@ class Reading(ImageCase):
         ):
             with self.subTest(type=type):
                 got, _ = self.given('a.png', spec, type=type)
-                if want is None:
+                if expected is None:
                     normal = (x[0] / np.float32(255) - np.float32(MEAN)[:, None, None]) / np.float32(STD)[:, None, None]
-                    want = normal.astype(np.float32).astype(np.float16)[None]
-                self.assertEqual(got.dtype, want.dtype)
-                np.testing.assert_array_equal(got, want)
+                    expected = normal.astype(np.float32).astype(np.float16)[None]
+                self.assertEqual(got.dtype, expected.dtype)
+                np.testing.assert_array_equal(got, expected)
         said = self.build('a.png', model=self.identity([1, 3, 24, 24], TensorProto.INT8), code=2)
         self.assertIn('level 128 becomes 128', said)
 
@@ -129,10 +129,10 @@ class Reading(ImageCase):
         paths = [self.save(f'p/{n}', picture(24, 24, seed=i)) for i, n in enumerate(('c.png', 'a.png', 'B.PNG', 'd.png', 'e.png'))]
         self.save('p/inner/z.png', picture(24, 24))
         self.write('p/notes.txt', b'no image')
-        want = np.stack([levels(p, 24, (24, 24)) for p in sorted(paths)])
-        np.testing.assert_array_equal(self.given('p', 'scale:1')[0], want)
-        np.testing.assert_array_equal(self.given('p', 'scale:1', (2, 3, 24, 24))[0], want[:4])   # the last is no batch
-        np.testing.assert_array_equal(self.given('p', 'scale:1', flags=['--samples=3'])[0], want[:3])
+        expected = np.stack([levels(p, 24, (24, 24)) for p in sorted(paths)])
+        np.testing.assert_array_equal(self.given('p', 'scale:1')[0], expected)
+        np.testing.assert_array_equal(self.given('p', 'scale:1', (2, 3, 24, 24))[0], expected[:4])   # the last is no batch
+        np.testing.assert_array_equal(self.given('p', 'scale:1', flags=['--samples=3'])[0], expected[:3])
         self.assertIn('5 photographs', self.build('p', model=self.identity([8, 3, 24, 24]), code=1))
 
 

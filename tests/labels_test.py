@@ -18,10 +18,10 @@ class Labeled(ImageCase):
         self.classes = ort.InferenceSession(self.model).run(None, {'x': self.x})[0].argmax(1)
         self.shapes = [f'--{which}Shapes=x:1x3x32x32' for which in ('min', 'opt', 'max')]
 
-    def accuracy(self, said):
+    def accuracy(self, output):
         words = r"accuracy by 'y' on (\d+) labeled samples .*: the plan ([\d.]+) %, the model in f32 ([\d.]+) %; .* ([\d.]+) %"
-        found = re.search(words, said)
-        self.assertTrue(found, said)
+        found = re.search(words, output)
+        self.assertTrue(found, output)
         return int(found[1]), *(float(g) for g in found.groups()[1:])
 
     def plan_classes(self):
@@ -48,15 +48,15 @@ class Labeled(ImageCase):
         self.build('p', self.labels(forms[0]), f"--saveEngine={self.path('net.plan')}", *self.shapes, model=self.model)
         plan = self.plan_classes()
         odd = slice(1, None, 2)
-        want = [100 * np.mean(a[odd] == b[odd]) for a, b in ((plan, expected), (self.classes, expected), (plan, self.classes))]
-        self.assertAlmostEqual(want[1], 100 * 10 / 12)
+        reference = [100 * np.mean(a[odd] == b[odd]) for a, b in ((plan, expected), (self.classes, expected), (plan, self.classes))]
+        self.assertAlmostEqual(reference[1], 100 * 10 / 12)
         for lines in forms:
             count, *reported = self.accuracy(self.build('p', self.labels(lines), *self.shapes, model=self.model))
             self.assertEqual(count, 12)
-            np.testing.assert_allclose(reported, want, atol=0.06)
+            np.testing.assert_allclose(reported, reference, atol=0.06)
         np.savez(self.path('all.npz'), x=self.x)   # rows of arrays, by their number
         count, *reported = self.accuracy(self.build('all.npz', self.labels(forms[0]), *self.shapes, model=self.model))
-        np.testing.assert_allclose(reported, want, atol=0.06)
+        np.testing.assert_allclose(reported, reference, atol=0.06)
         eight = [f'--{which}Shapes=x:8x3x32x32' for which in ('min', 'opt', 'max')]
         count, *reported = self.accuracy(self.build('p', self.labels(forms[0]), *eight, model=self.model))
         self.assertEqual(count, 8)   # of three batches the second checks
@@ -66,11 +66,11 @@ class Labeled(ImageCase):
         for i in (3, 5, 8):
             self.save(f'q/{i}.png', Image.open(self.paths[i]))
         lines = [str(self.classes[3]), str((self.classes[5] + 1) % 10), str(self.classes[8])]
-        said = self.build('p', f"--checkData={self.path('q')}", self.labels(lines), *self.shapes, model=self.model)
-        self.assertIn("3 photographs of '" + self.path('q'), said)
-        self.assertIn('24 samples in', said)             # all of --data gave ranges
-        self.assertIn("'y', on 3 other samples", said)
-        count, _, floats, _ = self.accuracy(said)
+        output = self.build('p', f"--checkData={self.path('q')}", self.labels(lines), *self.shapes, model=self.model)
+        self.assertIn("3 photographs of '" + self.path('q'), output)
+        self.assertIn('24 samples in', output)             # all of --data gave ranges
+        self.assertIn("'y', on 3 other samples", output)
+        count, _, floats, _ = self.accuracy(output)
         self.assertEqual(count, 3)
         self.assertAlmostEqual(floats, 66.7, delta=0.06)
         self.assertIn('--checkData: there is no', self.build('p', '--checkData=absent', model=self.model, code=1))
@@ -86,9 +86,9 @@ class Labeled(ImageCase):
                 numpy_helper.from_array(np.array([2, 3]), 'axes'),
             ],
         )
-        said = self.build('p', '--image=crop:24x20', model=model)
-        self.assertIn("'x' has dynamic sides and no profile: it is built for 1x3x24x20", said)
-        self.assertIn("'y', on 12 other samples", said)
+        output = self.build('p', '--image=crop:24x20', model=model)
+        self.assertIn("'x' has dynamic sides and no profile: it is built for 1x3x24x20", output)
+        self.assertIn("'y', on 12 other samples", output)
 
     def test_labels_that_do_not_fit(self):
         good = [str(c) for c in self.classes]
@@ -103,8 +103,8 @@ class Labeled(ImageCase):
             (['# nothing'], 'no labels in'),
         ):
             with self.subTest(words):
-                said = self.build('p', self.labels(lines), f"--saveEngine={self.path('no.plan')}", *self.shapes, model=self.model, code=1)
-                self.assertIn(words, said)
+                output = self.build('p', self.labels(lines), f"--saveEngine={self.path('no.plan')}", *self.shapes, model=self.model, code=1)
+                self.assertIn(words, output)
                 self.assertFalse(os.path.exists(self.path('no.plan')))
         self.assertIn('no output of classes', self.build('p', self.labels(good), model=self.identity([1, 3, 32, 32]), code=1))
         self.assertIn('no sample checks', self.build('p/00.png', self.labels(good), *self.shapes, model=self.model, code=1))
@@ -121,11 +121,11 @@ class Photographs(ImageCase):
         model = self.net(side=64)
         spec = f'resize:73,crop:64,scale:255,{IMAGENET},layout:nchw'
         shapes = ['--samples=200', *(f'--{which}Shapes=x:1x3x64x64' for which in ('min', 'opt', 'max'))]
-        said = {
+        output = {
             'folder': self.build(PHOTOGRAPHS, f'--image={spec}', f"--dumpSamples={self.path('ours.npz')}", *shapes, model=model),
             'arrays': self.build('pillow.npz', *shapes, model=model),
         }
-        errors = {k: float(re.search(r"relative l2 error of 'y', on 100 other samples: ([\d.e-]+)", s)[1]) for k, s in said.items()}
+        errors = {k: float(re.search(r"relative l2 error of 'y', on 100 other samples: ([\d.e-]+)", s)[1]) for k, s in output.items()}
         self.assertAlmostEqual(errors['folder'], errors['arrays'], delta=0.1 * errors['arrays'])
         self.assertLess(errors['folder'], 0.1)
         off = np.abs(np.load(self.path('ours.npz'))['x'] - x) * 255 * np.float32(STD)[:, None, None]

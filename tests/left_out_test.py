@@ -7,7 +7,7 @@ import sys
 import tempfile
 import unittest
 
-import tell_skips
+import report_skips
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / 'tools'))
@@ -56,7 +56,7 @@ class Skips(unittest.TestCase):
         (self.folder / 'tests').mkdir()
         file = self.folder / 'tests' / 'gpu_test.py'
         file.write_text(text)
-        done = subprocess.run([sys.executable, ROOT / 'tests' / 'tell_skips.py', file, '-q'], capture_output=True, text=True)
+        done = subprocess.run([sys.executable, ROOT / 'tests' / 'report_skips.py', file, '-q'], capture_output=True, text=True)
         return done.returncode, done.stdout
 
     def test_a_file_that_knows_nothing_of_it(self):
@@ -71,7 +71,7 @@ class Skips(unittest.TestCase):
     def test_they_are_counted(self):
         log = self.folder / 'log'
         log.write_text(GOOGLES + self.ran(SKIPPING % 1)[1])
-        done = subprocess.run([sys.executable, ROOT / 'tests' / 'tell_skips.py', '--gather', log, self.folder / 'none'],
+        done = subprocess.run([sys.executable, ROOT / 'tests' / 'report_skips.py', '--gather', log, self.folder / 'none'],
                               capture_output=True, text=True, check=True)
         self.assertEqual(done.stdout.splitlines(), ['left out, 1: accuracy_test: no models', 'left out, 2: gpu_test: no GPU',
                                                     'left out, 1: gpu_test: torch is not installed', 'left out, 1: there is no GPU',
@@ -112,4 +112,4 @@ class Parts(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    tell_skips.run()
+    report_skips.run()

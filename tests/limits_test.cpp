@@ -27,10 +27,10 @@ Engine built(const ir::Graph& graph, int level = 0) {
 // Largest difference from the reference kernels, relative to the largest element; infinite if shapes differ.
 double difference(const ir::Graph& graph, const Engine& engine, const std::vector<Tensor>& inputs) {
   const std::vector<Tensor> got = engine.create_context()->run(inputs);
-  const std::vector<ops::RuntimeValue> want = ops::run_graph(graph, {inputs.begin(), inputs.end()});
+  const std::vector<ops::RuntimeValue> expected = ops::run_graph(graph, {inputs.begin(), inputs.end()});
   double largest = 1e-3, worst = 0;
-  for (std::size_t o = 0; o < want.size(); ++o) {
-    const Tensor& w = std::get<Tensor>(want[o]);
+  for (std::size_t o = 0; o < expected.size(); ++o) {
+    const Tensor& w = std::get<Tensor>(expected[o]);
     if (got.at(o).shape() != w.shape()) return INFINITY;
     for (std::int64_t i = 0; i < w.size(); ++i) {
       largest = std::max(largest, std::abs(w.as_double(i)));

@@ -70,8 +70,8 @@ class Links(unittest.TestCase):
             self.assertTrue(500 < lines <= 1500, f'{row[:40]}: {lines} lines')
             for name, words in files:
                 text = (ROOT / name).read_text()
-                for said in re.findall(r'`([\w:]+)(?:\(\))?`', words):
-                    self.assertRegex(text, rf'\b{said}\b', f'{row[:40]}: {name} has no {said}')
+                for output in re.findall(r'`([\w:]+)(?:\(\))?`', words):
+                    self.assertRegex(text, rf'\b{output}\b', f'{row[:40]}: {name} has no {output}')
 
     def test_refused_flags_of_trtexec_are_on_the_page(self):
         """docs/start/migrate-from-tensorrt.md names each flag that the command line refuses."""

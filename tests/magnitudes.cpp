@@ -153,14 +153,14 @@ std::vector<Judged> judge(const ir::Graph& graph, const std::vector<Tensor>& inp
   return outputs;
 }
 
-std::string beyond(const Tensor& got, const Judged& want, double tolerance, double least) {
-  if (got.shape() != want.value.shape()) return "shape [" + text(got.shape()) + "], [" + text(want.value.shape()) + "] expected";
+std::string beyond(const Tensor& got, const Judged& expected, double tolerance, double min) {
+  if (got.shape() != expected.value.shape()) return "shape [" + text(got.shape()) + "], [" + text(expected.value.shape()) + "] expected";
   for (std::int64_t i = 0; i < got.size(); ++i) {
-    const double g = got.as_double(i), w = want.value.as_double(i);
+    const double g = got.as_double(i), w = expected.value.as_double(i);
     if (g == w || (std::isnan(g) && std::isnan(w)) || (std::abs(w) > std::numeric_limits<float>::max() && g == std::copysign(INFINITY, w)))
       continue;   // beyond f32
-    const double magnitude = is_real(want.value) ? want.magnitude.as_double(i) : 0, off = std::abs(g - w);
-    if (off <= tolerance * magnitude + least) continue;
+    const double magnitude = is_real(expected.value) ? expected.magnitude.as_double(i) : 0, off = std::abs(g - w);
+    if (off <= tolerance * magnitude + min) continue;
     return cat("element ", i, " is ", g, ", ", w, " expected: ", off / magnitude, " of its magnitude, ", magnitude);
   }
   return "";

@@ -18,8 +18,8 @@ struct Judged {
 // `inputs` in the order of graph.inputs; floats are widened to f64. Nodes that refuse f64 run in f32.
 std::vector<Judged> judge(const ir::Graph& graph, const std::vector<Tensor>& inputs, double step = 1e-5);
 
-// The first element that is further from its value than `tolerance` times its magnitude; "" if there is none. Below `least` f32 has no
+// The first element that is further from its value than `tolerance` times its magnitude; "" if there is none. Below `min` f32 has no
 // digits left: less is no difference.
-std::string beyond(const Tensor& got, const Judged& want, double tolerance, double least = 1e-37);
+std::string beyond(const Tensor& got, const Judged& expected, double tolerance, double min = 1e-37);
 
 }  // namespace tenfold::tests

@@ -16,14 +16,14 @@ class ModelOpt(CliCase):
     def compare(self, model, shape):
         path, x = self.path('m.onnx'), np.random.default_rng(1).standard_normal(shape).astype(np.float32)
         onnx.save(model, path), np.save(self.path('x.npy'), x)
-        want = accuracy_test.onnxruntime(path, optimized=False)({'x': x})['y']
+        expected = accuracy_test.onnxruntime(path, optimized=False)({'x': x})['y']
         self.tenfold('exec', f'--onnx={path}', f"--loadInputs=x:{self.path('x.npy')}", f"--exportOutput={self.path('y.npz')}",
                      '--iterations=1', '--duration=0', '--warmUp=0', '--builderOptimizationLevel=0', '--noBuilderCache')
         with np.load(self.path('y.npz')) as arrays:
             got = arrays['y']
         # A rounding may fall to the other side where sums have another order.
-        self.assertLess(np.linalg.norm(got - want) / np.linalg.norm(want), 5e-3)
-        return want
+        self.assertLess(np.linalg.norm(got - expected) / np.linalg.norm(expected), 5e-3)
+        return expected
 
     def test_floats_behind_q_dq(self):
         """Weights stay floats: QuantizeLinear and DequantizeLinear with a scale for each channel stand behind them."""

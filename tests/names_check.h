@@ -59,7 +59,7 @@ class Model {
   TensorSet inputs_;
 };
 
-struct NamesFound {
+struct NameCounts {
   std::string fault;                 // empty: none
   int nodes = 0, exact = 0, values = 0;   // nodes that stand for something; of these, held to be exactly right; values compared
 };
@@ -108,7 +108,7 @@ inline std::string wrongly_removed(const Model& model, const ir::Graph& graph, b
 
 // Where a node's operands and results are the model's, it stands for what lies between them there; what it computes again although another
 // node does, it need not tell.
-inline std::string wrong_sources(const Model& model, const ir::Graph& graph, NamesFound& found) {
+inline std::string wrong_sources(const Model& model, const ir::Graph& graph, NameCounts& found) {
   const NodeSet removed = removed_of(graph);
   std::string fault;
   for (const auto& n : graph.nodes()) {
@@ -155,12 +155,12 @@ inline Tensors named_values(const ir::Graph& graph, const std::vector<Tensor>& i
 }
 
 // In parts of the largest element.
-inline std::string differs(const std::string& name, const Tensor& want, const Tensor& got, double tolerance) {
-  if (want.shape() != got.shape())
-    return cat("'", name, "' has the shape [", text(got.shape()), "], the model's is [", text(want.shape()), "]; ");
+inline std::string differs(const std::string& name, const Tensor& reference, const Tensor& got, double tolerance) {
+  if (reference.shape() != got.shape())
+    return cat("'", name, "' has the shape [", text(got.shape()), "], the model's is [", text(reference.shape()), "]; ");
   double largest = 0.05, difference = 0;   // sums that cancel leave what rounding left of their terms
-  for (std::int64_t i = 0; i < want.size(); ++i) {
-    const double a = want.as_double(i), b = got.as_double(i);
+  for (std::int64_t i = 0; i < reference.size(); ++i) {
+    const double a = reference.as_double(i), b = got.as_double(i);
     if (std::isfinite(a)) largest = std::max(largest, std::abs(a));
     if (a != b && !(std::isnan(a) && std::isnan(b))) difference = std::max(difference, std::abs(a - b));
   }
@@ -168,15 +168,15 @@ inline std::string differs(const std::string& name, const Tensor& want, const Te
 }
 
 // `original` with its names started, and what rules made of it.
-inline NamesFound check_names(const ir::Graph& original, const ir::Graph& graph, const std::vector<Tensor>& inputs, double tolerance,
+inline NameCounts check_names(const ir::Graph& original, const ir::Graph& graph, const std::vector<Tensor>& inputs, double tolerance,
                               bool later) {
   const Model model(original);
-  NamesFound found;
+  NameCounts found;
   found.fault = lost_names(model, graph) + wrongly_removed(model, graph, later) + wrong_sources(model, graph, found);
-  const Tensors want = named_values(original, inputs);
+  const Tensors reference = named_values(original, inputs);
   for (const auto& [number, got] : named_values(graph, inputs)) {
-    const auto known = want.find(number);
-    if (known == want.end() || known->second.dtype() == DType::string) continue;
+    const auto known = reference.find(number);
+    if (known == reference.end() || known->second.dtype() == DType::string) continue;
     const double allowed = got.dtype() == DType::bf16 || got.dtype() == DType::f16 ? std::max(tolerance, 8e-3) : tolerance;
     found.fault += differs(model.table.tensors.at(static_cast<std::size_t>(number)), known->second, got, allowed);
     ++found.values;

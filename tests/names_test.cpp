@@ -21,7 +21,7 @@ std::vector<Tensor> random_inputs(const ir::Graph& graph) {
 
 struct Sum {
   int nodes = 0, exact = 0, values = 0;
-  void add(const tests::NamesFound& found) { nodes += found.nodes, exact += found.exact, values += found.values; }
+  void add(const tests::NameCounts& found) { nodes += found.nodes, exact += found.exact, values += found.values; }
 };
 
 void check_pass(const passes::Pass& pass, Sum& sum, double tolerance = 1e-5) {
@@ -31,7 +31,7 @@ void check_pass(const passes::Pass& pass, Sum& sum, double tolerance = 1e-5) {
     ir::start_names(graph, "edit");
     const ir::Graph original = graph.clone();
     passes::run(graph, {pass});
-    const tests::NamesFound found = tests::check_names(original, graph, random_inputs(original), tolerance, false);
+    const tests::NameCounts found = tests::check_names(original, graph, random_inputs(original), tolerance, false);
     EXPECT_EQ(found.fault, "") << pass.name << "\n" << ir::print(original) << ir::print(graph, {.names = true, .model_names = true});
     sum.add(found);
   }
@@ -69,7 +69,7 @@ TEST(Names, SurviveAllPassesOfADevice) {
       ir::Graph graph = original.clone();
       passes::run(graph, *list);
       const double tolerance = list == &half ? HUGE_VAL : seed % 8 == 7 ? 0.1 : 2e-3;   // 16 bits overflow; quantized ones differ by steps
-      const tests::NamesFound found = tests::check_names(original, graph, random_inputs(original), tolerance, true);
+      const tests::NameCounts found = tests::check_names(original, graph, random_inputs(original), tolerance, true);
       EXPECT_EQ(found.fault, "") << "seed " << seed << (list == &gpu ? ", GPU" : list == &cpu ? ", CPU" : ", f16") << "\n"
                                  << text << ir::print(graph, {.names = true, .model_names = true});
       sum.add(found);

@@ -6,7 +6,7 @@ import sys
 import tomllib
 import unittest
 
-import tell_skips
+import report_skips
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / 'examples'))
@@ -38,9 +38,9 @@ class Notices(unittest.TestCase):
 
     def test_all_that_is_linked_in_has_its_notice(self):
         cmake = '\n'.join(text(path) for path in sources('.cmake', 'CMakeLists.txt', '.cmake.in'))
-        asked = set(re.findall(r'find_package\((\w+)', cmake)) - NOT_LINKED - {'Tenfold'}
+        requested = set(re.findall(r'find_package\((\w+)', cmake)) - NOT_LINKED - {'Tenfold'}
         known = set('|'.join(LINKED).split('|'))
-        self.assertEqual({name for name in asked if name not in known}, set(), 'say in LINKED or NOT_LINKED whether it is linked in')
+        self.assertEqual({name for name in requested if name not in known}, set(), 'say in LINKED or NOT_LINKED whether it is linked in')
         notices = text('THIRD-PARTY-NOTICES.txt')
         for name in (*LINKED.values(), 'robin_map', 'Unicode data'):
             self.assertRegex(notices, rf'(?m)^={{80}}\n{name}.*: (MIT|BSD-2-Clause|BSD-3-Clause|Unicode-3.0)$')
@@ -80,4 +80,4 @@ class Notices(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    tell_skips.run()
+    report_skips.run()

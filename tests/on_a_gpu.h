@@ -36,17 +36,17 @@ inline ir::Graph small_graph() {
     k = MatMul(j, v)
     y = Softmax(k) axis=-1)");
 }
-inline Engine built(const ir::Graph& graph, std::int64_t width, std::int64_t most = 8) {
+inline Engine built(const ir::Graph& graph, std::int64_t width, std::int64_t max = 8) {
   BuildConfig config;
   config.device = "cuda:0";
   config.tf32 = false;
   config.optimization_level = 0;
-  config.profiles = {{{"x", {{1, width}, {std::min<std::int64_t>(2, most), width}, {most, width}}}}};
+  config.profiles = {{{"x", {{1, width}, {std::min<std::int64_t>(2, max), width}, {max, width}}}}};
   return builder::build_graph(graph, config);
 }
 inline Tensor expected(const ir::Graph& graph, const Tensor& x) { return std::get<Tensor>(ops::run_graph(graph, {x}).at(0)); }
-inline void expect_near(const float* got, const Tensor& want, const std::string& what) {
-  for (std::int64_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want.as_double(i), 1e-4) << what << " element " << i;
+inline void expect_near(const float* got, const Tensor& reference, const std::string& what) {
+  for (std::int64_t i = 0; i < reference.size(); ++i) ASSERT_NEAR(got[i], reference.as_double(i), 1e-4) << what << " element " << i;
 }
 
 class Gpu : public ::testing::Test {

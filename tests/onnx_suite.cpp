@@ -17,22 +17,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string tensor_difference(const Tensor& got, const Tensor& want, double rtol, double atol, bool values) {
-  if (got.dtype() != want.dtype()) return cat("type ", name(got.dtype()), ", ", name(want.dtype()), " expected");
-  if (got.shape() != want.shape()) return cat("shape [", text(got.shape()), "], [", text(want.shape()), "] expected");
+std::string tensor_difference(const Tensor& got, const Tensor& expected, double rtol, double atol, bool values) {
+  if (got.dtype() != expected.dtype()) return cat("type ", name(got.dtype()), ", ", name(expected.dtype()), " expected");
+  if (got.shape() != expected.shape()) return cat("shape [", text(got.shape()), "], [", text(expected.shape()), "] expected");
   if (!values) return "";
-  for (std::int64_t i = 0; i < want.size(); ++i) {
-    if (want.dtype() == DType::string) {
+  for (std::int64_t i = 0; i < expected.size(); ++i) {
+    if (expected.dtype() == DType::string) {
       const auto at = static_cast<std::size_t>(i);
-      if (got.string_values()[at] != want.string_values()[at])
-        return cat("element ", i, " is '", got.string_values()[at], "', '", want.string_values()[at], "' expected");
+      if (got.string_values()[at] != expected.string_values()[at])
+        return cat("element ", i, " is '", got.string_values()[at], "', '", expected.string_values()[at], "' expected");
       continue;
     }
-    const bool integer = is_integer(want.dtype());
+    const bool integer = is_integer(expected.dtype());
     const double g = integer ? static_cast<double>(got.as_int(i)) : got.as_double(i);
-    const double w = integer ? static_cast<double>(want.as_int(i)) : want.as_double(i);
+    const double w = integer ? static_cast<double>(expected.as_int(i)) : expected.as_double(i);
     const bool close = g == w || (std::isnan(g) && std::isnan(w)) || std::abs(g - w) <= atol + rtol * std::abs(w);
-    if (!close) return cat("element ", i, " of ", want.size(), " is ", g, ", ", w, " expected");
+    if (!close) return cat("element ", i, " of ", expected.size(), " is ", g, ", ", w, " expected");
   }
   return "";
 }
@@ -54,14 +54,14 @@ Values read_values(const fs::path& folder, const char* stem, const std::vector<i
 }
 
 // "" if all outputs are as stored. Random operators are judged by type and shape only.
-std::string judge(const SuiteCase& test, const Values& got, const Values& want) {
-  if (got.size() != want.size()) return cat(got.size(), " outputs, ", want.size(), " expected");
+std::string judge(const SuiteCase& test, const Values& got, const Values& expected) {
+  if (got.size() != expected.size()) return cat(got.size(), " outputs, ", expected.size(), " expected");
   const bool random = test.name.rfind("test_bernoulli", 0) == 0;
   const double rtol = test.name == "light_densenet121" ? 2e-3 : 1e-3;
   // Of an inverse DFT values of 2e-7 are stored where they should be 0, beside others of up to 54.
   const double atol = test.name.rfind("test_dft_inverse", 0) == 0 ? 1e-6 : 1e-7;
   for (std::size_t i = 0; i < got.size(); ++i) {
-    const std::string found = difference(got[i], want[i], rtol, atol, !random);
+    const std::string found = difference(got[i], expected[i], rtol, atol, !random);
     if (!found.empty()) return cat("output ", i, ": ", found);
   }
   return "";
@@ -76,8 +76,8 @@ std::string run_sets(const SuiteCase& test, const Runner& runner) {
   for (;; ++sets) {
     const fs::path data = test.model.parent_path() / cat("test_data_set_", sets);
     if (!fs::exists(data)) break;
-    const Values want = read_values(data, "output", graph.outputs);
-    const std::string found = judge(test, runner(test.model, read_values(data, "input", graph.inputs)), want);
+    const Values expected = read_values(data, "output", graph.outputs);
+    const std::string found = judge(test, runner(test.model, read_values(data, "input", graph.inputs)), expected);
     if (!found.empty()) return found;
   }
   return sets > 0 ? "" : "there is no test data";
@@ -87,9 +87,9 @@ std::string run_sets(const SuiteCase& test, const Runner& runner) {
 
 Values run_reference(const fs::path& model, const Values& inputs) { return ops::run_graph(onnx_import::import_file(model), inputs); }
 
-std::string difference(const ops::RuntimeValue& got, const ops::RuntimeValue& want, double rtol, double atol, bool values) {
-  if (got.index() != want.index()) return cat(got.text(), ", ", want.text(), " expected");
-  if (want.empty()) return "";
+std::string difference(const ops::RuntimeValue& got, const ops::RuntimeValue& expected, double rtol, double atol, bool values) {
+  if (got.index() != expected.index()) return cat(got.text(), ", ", expected.text(), " expected");
+  if (expected.empty()) return "";
   const auto all = [&](const Values& found, const Values& expected) {
     if (found.size() != expected.size()) return cat(found.size(), " elements, ", expected.size(), " expected");
     for (std::size_t i = 0; i < found.size(); ++i)
@@ -97,12 +97,12 @@ std::string difference(const ops::RuntimeValue& got, const ops::RuntimeValue& wa
         return cat("element ", i, ": ", what);
     return std::string();
   };
-  if (want.is_sequence()) return all(got.elements(), want.elements());
-  if (want.is_map()) {
-    const std::string keys = tensor_difference(got.as_map().keys, want.as_map().keys, 0, 0, true);
-    return keys.empty() ? all(got.as_map().values, want.as_map().values) : "keys: " + keys;
+  if (expected.is_sequence()) return all(got.elements(), expected.elements());
+  if (expected.is_map()) {
+    const std::string keys = tensor_difference(got.as_map().keys, expected.as_map().keys, 0, 0, true);
+    return keys.empty() ? all(got.as_map().values, expected.as_map().values) : "keys: " + keys;
   }
-  return tensor_difference(std::get<Tensor>(got), std::get<Tensor>(want), rtol, atol, values);
+  return tensor_difference(std::get<Tensor>(got), std::get<Tensor>(expected), rtol, atol, values);
 }
 
 fs::path shared_folder() {

@@ -38,8 +38,8 @@ std::vector<SuiteCase> suite_cases(const std::filesystem::path& root, const std:
 std::set<std::string> listed_in(const std::string& file);
 CaseResult run_case(const SuiteCase& test, const Runner& runner);
 
-// Empty if `got` is `want`: same type and shape, strings equal, numbers within atol + rtol * |want|, NaN equal to NaN.
-std::string difference(const ops::RuntimeValue& got, const ops::RuntimeValue& want, double rtol = 1e-3, double atol = 1e-7,
+// Empty if `got` is `expected`: same type and shape, strings equal, numbers within atol + rtol * |want|, NaN equal to NaN.
+std::string difference(const ops::RuntimeValue& got, const ops::RuntimeValue& expected, double rtol = 1e-3, double atol = 1e-7,
                        bool values = true);
 
 }  // namespace tenfold::tests

@@ -33,10 +33,10 @@ class PackedOnAGpu : public ::testing::Test {
 };
 
 // Expected results of sentences that hold a token; others are 0 / 0 in the interpreter behind -inf.
-void expect_means(const float* got, const Tensor& want) {
-  for (std::int64_t i = 0; i < want.size(); ++i)
-    if (!std::isnan(want.as_double(i))) {
-      ASSERT_NEAR(got[i], want.as_double(i), 1e-4) << "element " << i;
+void expect_means(const float* got, const Tensor& expected) {
+  for (std::int64_t i = 0; i < expected.size(); ++i)
+    if (!std::isnan(expected.as_double(i))) {
+      ASSERT_NEAR(got[i], expected.as_double(i), 1e-4) << "element " << i;
     }
 }
 
@@ -47,22 +47,22 @@ TEST_F(PackedOnAGpu, AsTheInterpreterWhereverTheMaskLies) {
     for (int again = 0; again < 3; ++again)   // step by step, recorded, replayed
       for (const Tensor& mask : masks()) {
         const Tensor ids = words(mask.shape());
-        const Tensor want = std::get<Tensor>(ops::run_graph(graph, {ids, mask}).at(0));
-        expect_means(context->run({ids, mask}).at(0).data<float>(), want);
+        const Tensor expected = std::get<Tensor>(ops::run_graph(graph, {ids, mask}).at(0));
+        expect_means(context->run({ids, mask}).at(0).data<float>(), expected);
         const auto far_ids = on_device(ids), far_mask = on_device(mask);
-        auto y = backend_->memory().allocate_host(want.bytes());
+        auto y = backend_->memory().allocate_host(expected.bytes());
         for (const bool enqueued : {false, true}) {
-          std::fill_n(static_cast<float*>(y.get()), want.size(), -1.f);
+          std::fill_n(static_cast<float*>(y.get()), expected.size(), -1.f);
           ASSERT_TRUE(context->bind(0, far_ids.get(), ids.bytes()));
           ASSERT_TRUE(context->bind(1, far_mask.get(), mask.bytes()));
-          ASSERT_TRUE(context->bind(2, y.get(), want.bytes()));
+          ASSERT_TRUE(context->bind(2, y.get(), expected.bytes()));
           ASSERT_TRUE(context->prepare());
           ASSERT_TRUE(enqueued ? context->enqueue() : context->run());
           if (enqueued) {
             ASSERT_TRUE(context->enqueue());   // the second may not overwrite what the first still reads
             ASSERT_TRUE(context->wait());
           }
-          expect_means(static_cast<const float*>(y.get()), want);
+          expect_means(static_cast<const float*>(y.get()), expected);
         }
         for (int b : {0, 1, 2}) ASSERT_TRUE(context->bind(b, nullptr, 0));
       }

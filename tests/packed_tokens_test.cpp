@@ -19,13 +19,13 @@ void expect_as_padded(const std::string& text, PackTokens how, bool masked_rows_
   const auto padded = builder::build_graph(graph, config(PackTokens::no)).create_context();
   for (const Tensor& mask : masks()) {
     const Tensor ids = words(mask.shape());
-    const Tensor want = std::get<Tensor>(ops::run_graph(graph, {ids, mask}).at(0));
+    const Tensor reference = std::get<Tensor>(ops::run_graph(graph, {ids, mask}).at(0));
     const Tensor got = context->run({ids, mask}).at(0), other = padded->run({ids, mask}).at(0);
-    ASSERT_EQ(got.shape(), want.shape());
-    for (std::int64_t i = 0; i < want.size(); ++i) {
-      const bool hidden = masked_rows_are_zero && mask.as_double(i / want.shape().back()) == 0;
-      const bool empty = std::isnan(want.as_double(i));   // a sentence from which -inf hides all: packed it has no rows, and the mean 0
-      const double expected = hidden || empty ? 0 : want.as_double(i);
+    ASSERT_EQ(got.shape(), reference.shape());
+    for (std::int64_t i = 0; i < reference.size(); ++i) {
+      const bool hidden = masked_rows_are_zero && mask.as_double(i / reference.shape().back()) == 0;
+      const bool empty = std::isnan(reference.as_double(i));   // -inf hides the whole sentence: packed it has no rows, and the mean 0
+      const double expected = hidden || empty ? 0 : reference.as_double(i);
       EXPECT_EQ(std::isnan(other.as_double(i)), empty) << "padded, mask " << tenfold::text(mask.shape()) << ", element " << i;
       EXPECT_NEAR(got.as_double(i), expected, 1e-5) << "mask " << tenfold::text(mask.shape()) << ", element " << i;
     }
@@ -55,9 +55,9 @@ TEST(PackedTokens, NotUnderOtherMasks) {
 TEST(PackedTokens, OtherNumbersInTheMask) {
   const Tensor mask = numbers({2, 3}, {3, 1, 0, 1, 0, -2}), ids = words(mask.shape());
   const ir::Graph graph = parse(encoder(kWhere, kMean));
-  const Tensor want = std::get<Tensor>(ops::run_graph(graph, {ids, mask}).at(0));
+  const Tensor reference = std::get<Tensor>(ops::run_graph(graph, {ids, mask}).at(0));
   const Tensor got = builder::build_graph(graph, config(PackTokens::where_equal)).create_context()->run({ids, mask}).at(0);
-  for (std::int64_t i = 0; i < want.size() / 2; ++i) EXPECT_NEAR(got.as_double(i), want.as_double(i), 1e-5);
+  for (std::int64_t i = 0; i < reference.size() / 2; ++i) EXPECT_NEAR(got.as_double(i), reference.as_double(i), 1e-5);
   const auto strict = builder::build_graph(parse(encoder(kTimes, kMean)), config(PackTokens::where_equal)).create_context();
   try {
     strict->run({ids, mask});
@@ -99,9 +99,9 @@ TEST(PackedTokens, TwoEncodersWithTwoMasks) {
   };
   const std::vector<Tensor> inputs = {x, mask({1, 1, 0, 1, 0, 0}), mask({1, 1, 1, 0, 1, 1})};
   const std::vector<Tensor> got = engine.create_context()->run(inputs);
-  const auto want = ops::run_graph(graph, {inputs[0], inputs[1], inputs[2]});
+  const auto reference = ops::run_graph(graph, {inputs[0], inputs[1], inputs[2]});
   for (std::size_t o = 0; o < 2; ++o)
-    for (std::int64_t i = 0; i < got[o].size(); ++i) EXPECT_NEAR(got[o].as_double(i), std::get<Tensor>(want[o]).as_double(i), 1e-5);
+    for (std::int64_t i = 0; i < got[o].size(); ++i) EXPECT_NEAR(got[o].as_double(i), std::get<Tensor>(reference[o]).as_double(i), 1e-5);
 }
 
 // GPUs record what they run for each number of tokens: there must be few numbers, none much larger than what was counted.
@@ -145,8 +145,8 @@ TEST(PackedTokens, RecordedForEachNumberOfTokens) {
   std::vector<int> replays;
   for (const auto* kept : {&kSix, &kOtherSix, &kEleven, &kSix, &kEleven, &kOtherSix, &kEleven}) {
     const Tensor mask = numbers({3, 4}, *kept), ids = words(mask.shape());
-    const Tensor want = std::get<Tensor>(ops::run_graph(graph, {ids, mask}).at(0)), got = device.context->run({ids, mask}).at(0);
-    for (std::int64_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got.as_double(i), want.as_double(i), 1e-5) << i;
+    const Tensor reference = std::get<Tensor>(ops::run_graph(graph, {ids, mask}).at(0)), got = device.context->run({ids, mask}).at(0);
+    for (std::int64_t i = 0; i < reference.size(); ++i) EXPECT_NEAR(got.as_double(i), reference.as_double(i), 1e-5) << i;
     replays.push_back(runtime::FarStream::replays - before);
   }
   EXPECT_EQ(replays, (std::vector<int>{0, 1, 1, 2, 2, 3, 4}));
@@ -172,8 +172,8 @@ TEST(PackedTokens, MasksAreReadWhereTheyLie) {
       ASSERT_TRUE(context.run());
       EXPECT_EQ(runtime::FarStream::copies_to_host - copies, on_device ? 2 : 1);  // the result, and the mask
       EXPECT_EQ(runtime::FarStream::waits - waits, on_device ? 2 : 1);
-      const Tensor want = std::get<Tensor>(ops::run_graph(graph, {ids, mask}).at(0));
-      for (std::int64_t i = 0; i < want.size(); ++i) EXPECT_NEAR(y[i], want.as_double(i), 1e-5) << i;
+      const Tensor reference = std::get<Tensor>(ops::run_graph(graph, {ids, mask}).at(0));
+      for (std::int64_t i = 0; i < reference.size(); ++i) EXPECT_NEAR(y[i], reference.as_double(i), 1e-5) << i;
     }
 }
 
@@ -187,8 +187,8 @@ TEST(PackedTokens, AMaskThatIsRefusedLeavesTheContextUsable) {
     wrong[5] = 3;
     EXPECT_THROW(device.context->run({ids, numbers({3, 4}, wrong)}), Error);
     const Tensor mask = numbers({3, 4}, *kept);
-    const Tensor want = std::get<Tensor>(ops::run_graph(graph, {ids, mask}).at(0)), got = device.context->run({ids, mask}).at(0);
-    for (std::int64_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got.as_double(i), want.as_double(i), 1e-5) << i;
+    const Tensor reference = std::get<Tensor>(ops::run_graph(graph, {ids, mask}).at(0)), got = device.context->run({ids, mask}).at(0);
+    for (std::int64_t i = 0; i < reference.size(); ++i) EXPECT_NEAR(got.as_double(i), reference.as_double(i), 1e-5) << i;
   }
 }
 

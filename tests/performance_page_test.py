@@ -7,7 +7,7 @@ import sys
 import tempfile
 import unittest
 
-import tell_skips
+import report_skips
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / 'tools'))
@@ -124,4 +124,4 @@ class Ages(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    tell_skips.run()
+    report_skips.run()

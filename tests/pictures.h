@@ -56,18 +56,18 @@ inline std::vector<Tensor> results(const ir::Graph& graph) {
 }
 
 // Passes that drop a rounding may move a result by more than a change of the order of operations does.
-inline void expect_same_meaning(const std::vector<Tensor>& want, const std::vector<Tensor>& got, double tolerance) {
-  ASSERT_EQ(want.size(), got.size());
-  for (std::size_t o = 0; o < want.size(); ++o) {
-    ASSERT_EQ(want[o].shape(), got[o].shape()) << "output " << o;
-    ASSERT_EQ(want[o].dtype(), got[o].dtype()) << "output " << o;
-    const double own = want[o].dtype() == DType::bf16 ? 8e-3 : want[o].dtype() == DType::f16 ? 1e-3 : 0;   // rounding
+inline void expect_same_meaning(const std::vector<Tensor>& expected, const std::vector<Tensor>& got, double tolerance) {
+  ASSERT_EQ(expected.size(), got.size());
+  for (std::size_t o = 0; o < expected.size(); ++o) {
+    ASSERT_EQ(expected[o].shape(), got[o].shape()) << "output " << o;
+    ASSERT_EQ(expected[o].dtype(), got[o].dtype()) << "output " << o;
+    const double own = expected[o].dtype() == DType::bf16 ? 8e-3 : expected[o].dtype() == DType::f16 ? 1e-3 : 0;   // rounding
     const double allowed = std::max(tolerance, own);
     double largest = 1;
-    for (std::int64_t i = 0; i < want[o].size(); ++i)
-      if (std::isfinite(want[o].as_double(i))) largest = std::max(largest, std::abs(want[o].as_double(i)));
-    for (std::int64_t i = 0; i < want[o].size(); ++i) {
-      const double w = want[o].as_double(i), g = got[o].as_double(i);
+    for (std::int64_t i = 0; i < expected[o].size(); ++i)
+      if (std::isfinite(expected[o].as_double(i))) largest = std::max(largest, std::abs(expected[o].as_double(i)));
+    for (std::int64_t i = 0; i < expected[o].size(); ++i) {
+      const double w = expected[o].as_double(i), g = got[o].as_double(i);
       if (w == g || (std::isnan(w) && std::isnan(g))) continue;
       ASSERT_NEAR(w, g, allowed * largest) << "output " << o << ", element " << i;
     }

@@ -86,7 +86,7 @@ TEST(Pictures, OfEveryPassHold) {
     else check_pass(pass);
 }
 
-bool asks_for_permission(const ir::Node& n) {
+bool needs_permission(const ir::Node& n) {
   static constexpr std::string_view kOps[] = {"MatMul", "Conv", "ConvTranspose", "ConvMaxPool", "FusedAttention", "GemmLayerNorm",
                                               "ExpandDepthwise", "Softmax", "LogSoftmax"};
   return std::find(std::begin(kOps), std::end(kOps), n.op()) != std::end(kOps);
@@ -110,7 +110,7 @@ TEST(Pictures, KeepThePermissionToRound) {
         for (const auto& n : graph.nodes()) n->numerics = leave;
         passes::run(graph, {pass});
         for (const auto& n : graph.nodes())
-          if (asks_for_permission(*n)) {
+          if (needs_permission(*n)) {
             ++anchors;
             EXPECT_EQ(ir::text(n->numerics), ir::text(leave)) << name << ": " << n->op() << " of\n" << picture.before;
           }
@@ -156,10 +156,10 @@ constexpr const char* kConvolutions =
 )";
 
 // The leave that the flags give to what a node is; of Numerics, what no tactic asks this operator for is left out.
-std::string permission_asked_for(const ir::Node& n) {
+std::string needed_permission(const ir::Node& n) {
   ir::Numerics leave = n.numerics;
   leave.winograd &= n.op() == "Conv", leave.strassen &= n.op() == "MatMul", leave.fast_exp &= n.op().ends_with("Softmax");
-  return asks_for_permission(n) ? ir::text(leave) : "";
+  return needs_permission(n) ? ir::text(leave) : "";
 }
 
 // Whatever runs between quantization and the tuner: the user's leave stands at the same nodes as if it were written at the end.
@@ -169,16 +169,16 @@ int check_permission(const std::string& text, const BuildConfig& config, const b
   passes::run(graph, passes::pipeline_for(device, config).in_order());
   ir::Graph again = graph.clone();
   passes::run(again, {passes::pass_permit_rounding(config, backends::traits_of(device))});
-  int asking = 0;
+  int permissions = 0;
   auto fresh_node = again.nodes().begin();
   for (const auto& node : graph.nodes()) {
     const ir::Node &n = *node, &fresh = **fresh_node++;
-    EXPECT_EQ(permission_asked_for(n), permission_asked_for(fresh)) << n.op() << " on " << device.kind << " of\n"
+    EXPECT_EQ(needed_permission(n), needed_permission(fresh)) << n.op() << " on " << device.kind << " of\n"
                                                                     << text << ir::print(graph);
-    const std::string given = permission_asked_for(fresh);  // 16 bits may be the types' own rounding, which a rule wrote down
-    asking += given.empty() || given == "round_to=f16" || given == "round_to=bf16" ? 0 : 1;
+    const std::string given = needed_permission(fresh);  // 16 bits may be the types' own rounding, which a rule wrote down
+    permissions += given.empty() || given == "round_to=f16" || given == "round_to=bf16" ? 0 : 1;
   }
-  return asking;
+  return permissions;
 }
 
 TEST(Pictures, EveryNodeKeepsTheUsersLeave) {
@@ -190,14 +190,14 @@ TEST(Pictures, EveryNodeKeepsTheUsersLeave) {
   for (const char* folder : {"src/compiler/passes/rules", "src/compiler/passes/precision"})
     for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(TENFOLD_SOURCE_DIR) / folder))
       for (const Picture& picture : pictures_of(file.path())) texts.push_back(picture.before);
-  int asking = 0;
+  int permissions = 0;
   for (const std::string& text : texts) {
     for (const backends::DeviceInfo* device : {&cpu, &amx, &gpu}) {
-      asking += check_permission(text, usual, *device) + check_permission(text, bf16, *device);
+      permissions += check_permission(text, usual, *device) + check_permission(text, bf16, *device);
       EXPECT_EQ(check_permission(text, exact, *device), 0) << "leave that nobody gave";
     }
   }
-  EXPECT_GT(asking, 300);
+  EXPECT_GT(permissions, 300);
 }
 
 }  // namespace

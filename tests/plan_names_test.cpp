@@ -39,8 +39,9 @@ std::string other_numbers(const ir::Graph& graph, const Engine& engine, const st
                           int& compared) {
   ir::Graph model = graph.clone();
   if (!model.model_names) ir::start_names(model, "edit");
-  std::map<std::string, Tensor> want;
-  for (const auto& [number, t] : tests::named_values(model, inputs)) want[model.model_names->tensors[static_cast<std::size_t>(number)]] = t;
+  std::map<std::string, Tensor> expected;
+  for (const auto& [number, t] : tests::named_values(model, inputs))
+    expected[model.model_names->tensors[static_cast<std::size_t>(number)]] = t;
   const PlanInspection plan = engine.inspection();
   std::map<std::string, std::set<std::string>> names;   // of results
   for (const PlanStep& step : plan.programs[0].steps)
@@ -50,7 +51,7 @@ std::string other_numbers(const ir::Graph& graph, const Engine& engine, const st
   std::string fault;
   context->set_observer([&](std::string_view, std::string_view value, const Tensor& got) {
     for (const std::string& name : names[std::string(value)])
-      if (const auto it = want.find(name); it != want.end()) ++compared, fault += tests::differs(name, it->second, got, tolerance);
+      if (const auto it = expected.find(name); it != expected.end()) ++compared, fault += tests::differs(name, it->second, got, tolerance);
   });
   context->run(inputs);
   return fault;

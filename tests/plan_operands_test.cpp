@@ -47,21 +47,21 @@ void try_without(const tests::CasePlan& made, const Place& place, std::shared_pt
   if (operand.at.space == plan::Space::none) return;
   const bool needed = is_needed(step, place);
   operand = Operand{};   // as plans write it: no dims, no bytes
-  std::string said = "it runs";
+  std::string outcome = "it runs";
   bool right = !needed;
   try {
     plan::verify(plan, *cpu, ir::Registry::builtin());
     fuzz::run(std::move(plan), cpu);
     ++counts.ran;
   } catch (const Error& e) {
-    said = e.what();
+    outcome = e.what();
     right = needed ? e.kind() == ErrorKind::plan_refused : e.kind() != ErrorKind::internal;
     counts.refused += needed;
   }
   if (right) return;
   ++counts.wrong;
   std::fprintf(stderr, "%s: step %zu without %s %zu: %s\n", made.name.c_str(), place.step, place.result ? "result" : "operand",
-               place.operand, said.c_str());
+               place.operand, outcome.c_str());
 }
 
 // In a process of its own: what reads an operand that is not there ends it.

@@ -119,13 +119,13 @@ TEST(PluginAbi, ChannelsLastOperandsComeWithTheirStrides) {
   const ir::Graph graph = ir::parse_graph(
       kText, plugins->impl().registry,
       {.random_constant = [](DType d, const Shape& s, std::uint64_t n) { return ops::random_tensor(d, s, n); }});
-  const Tensor want = std::get<Tensor>(ops::run_graph(graph, {x}).at(0));
+  const Tensor expected = std::get<Tensor>(ops::run_graph(graph, {x}).at(0));
   int last = 0;
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     plugin.saw_channels_last = false;
     const Tensor got = build_with(plugins, kText, seed).create_context()->run({x})[0];
     last += plugin.saw_channels_last;
-    for (std::int64_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got.as_double(i), want.as_double(i), 1e-3);
+    for (std::int64_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(got.as_double(i), expected.as_double(i), 1e-3);
   }
   EXPECT_GT(last, 0) << "no choice was channels-last: nothing was tested";
 }
@@ -189,12 +189,12 @@ TEST(PluginAbi, SizesThatOnlyTheRunKnowsReachWhatReadsThem) {
   const auto context = engine.create_context();
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     const Tensor x = ops::random_tensor(DType::f32, {7}, seed);
-    std::vector<double> want;
+    std::vector<double> expected;
     for (std::int64_t i = 0; i < 7; ++i)
-      if (x.as_double(i) > 0) want.push_back(-std::exp(x.as_double(i)));
+      if (x.as_double(i) > 0) expected.push_back(-std::exp(x.as_double(i)));
     const Tensor y = context->run({x})[0];
-    ASSERT_EQ(y.shape(), Shape{static_cast<std::int64_t>(want.size())});
-    for (std::size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(y.as_double(static_cast<std::int64_t>(i)), want[i], 1e-5);
+    ASSERT_EQ(y.shape(), Shape{static_cast<std::int64_t>(expected.size())});
+    for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(y.as_double(static_cast<std::int64_t>(i)), expected[i], 1e-5);
   }
 }
 

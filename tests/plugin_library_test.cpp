@@ -28,7 +28,7 @@ Engine build_with(const std::shared_ptr<const Plugins>& plugins, const char* tex
 }
 
 // Runs the plan as built, and as loaded from its bytes with the same library opened anew.
-void expect_each(const char* library, const char* text, double (*want)(double)) {
+void expect_each(const char* library, const char* text, double (*expected)(double)) {
   const auto plugins = std::make_shared<Plugins>(), again = std::make_shared<Plugins>();
   plugins->load(library), again->load(library);
   const Engine engine = build_with(plugins, text);
@@ -37,7 +37,7 @@ void expect_each(const char* library, const char* text, double (*want)(double)) 
   const Tensor x = ops::random_tensor(DType::f32, {4, 3}, 7);
   for (const Engine* e : {&engine, &loaded}) {
     const Tensor y = e->create_context()->run({x})[0];
-    for (std::int64_t i = 0; i < x.size(); ++i) EXPECT_NEAR(y.as_double(i), want(x.as_double(i)), 1e-6) << text;
+    for (std::int64_t i = 0; i < x.size(); ++i) EXPECT_NEAR(y.as_double(i), expected(x.as_double(i)), 1e-6) << text;
   }
 }
 
@@ -91,7 +91,7 @@ TEST(PluginLibrary, WhatALibraryThrowsIsOurError) {
 // Loads, builds and runs with the library wrong in one way; what is said.
 std::string complaint(const char* way) {
   ::setenv("TENFOLD_HOSTILE", way, 1);
-  std::string said;
+  std::string message;
   try {
     const auto plugins = std::make_shared<Plugins>();
     plugins->load(TENFOLD_PLUGIN_HOSTILE);
@@ -102,10 +102,10 @@ std::string complaint(const char* way) {
     const Tensor y = engine.create_context()->run({x})[0];
     for (std::int64_t i = 0; i < x.size(); ++i) EXPECT_FLOAT_EQ(y.data<float>()[i], -2 * x.data<float>()[i]) << way;
   } catch (const Error& e) {
-    said = e.what();
+    message = e.what();
   }
   ::unsetenv("TENFOLD_HOSTILE");
-  return said;
+  return message;
 }
 
 TEST(PluginLibrary, StructsOfOtherSizesAreRead) {
@@ -174,8 +174,8 @@ TEST(PluginLibrary, WhatIsWrongIsSaidByName) {
       {"graph_itself", "graphs stand for graphs, more than 16 deep"},
   };
   for (const auto& [way, part] : ways) {
-    const std::string said = complaint(way);
-    EXPECT_NE(said.find(part), std::string::npos) << way << ": " << (said.empty() ? "nothing was said" : said);
+    const std::string message = complaint(way);
+    EXPECT_NE(message.find(part), std::string::npos) << way << ": " << (message.empty() ? "nothing was said" : message);
   }
 }
 

@@ -101,11 +101,11 @@ TEST_F(Promises, Bf16NeedsNoReferenceKernel) {
   const Engine engine = builder::build_graph(graph, c);
   EXPECT_EQ(engine.inspect(0).find(" reference"), std::string::npos) << engine.inspect(0);
   const Tensor x = ops::random_tensor(DType::f32, {2, 8, 12, 12}, 1);
-  const Tensor got = engine.create_context()->run({x})[0], want = std::get<Tensor>(ops::run_graph(graph, {x})[0]);
+  const Tensor got = engine.create_context()->run({x})[0], expected = std::get<Tensor>(ops::run_graph(graph, {x})[0]);
   double worst = 0, largest = 1e-30;
-  for (std::int64_t i = 0; i < want.size(); ++i) {
-    worst = std::max(worst, std::abs(got.as_double(i) - want.as_double(i)));
-    largest = std::max(largest, std::abs(want.as_double(i)));
+  for (std::int64_t i = 0; i < expected.size(); ++i) {
+    worst = std::max(worst, std::abs(got.as_double(i) - expected.as_double(i)));
+    largest = std::max(largest, std::abs(expected.as_double(i)));
   }
   EXPECT_LE(worst, 5e-2 * largest);
 }
@@ -193,14 +193,14 @@ TEST_F(Promises, LayersSideBySideGiveTheSameBits) {
 
 TEST_F(Promises, ContextsDoNotMeet) {
   const Engine engine = builder::build_graph(network(), config(1));
-  std::vector<Tensor> want;
-  for (std::uint64_t t = 0; t < 8; ++t) want.push_back(engine.create_context()->run({input(t)})[0]);
+  std::vector<Tensor> expected;
+  for (std::uint64_t t = 0; t < 8; ++t) expected.push_back(engine.create_context()->run({input(t)})[0]);
   std::atomic<int> wrong = 0;
   std::vector<std::thread> threads;
   for (std::uint64_t t = 0; t < 8; ++t)
     threads.emplace_back([&, t] {
       const auto context = engine.create_context();
-      for (int round = 0; round < 20; ++round) wrong += !same_bits(context->run({input(t)})[0], want[t]);
+      for (int round = 0; round < 20; ++round) wrong += !same_bits(context->run({input(t)})[0], expected[t]);
     });
   for (std::thread& t : threads) t.join();
   EXPECT_EQ(wrong, 0);

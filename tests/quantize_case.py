@@ -13,8 +13,8 @@ def weights(*shape, seed, like=1):
     return (np.random.default_rng(seed).standard_normal(shape) / np.sqrt(np.prod(shape[like:]))).astype(np.float32)
 
 
-def relative(got, want):
-    return np.linalg.norm(got - want) / np.linalg.norm(want)
+def relative(got, expected):
+    return np.linalg.norm(got - expected) / np.linalg.norm(expected)
 
 
 def runs(model, feed, optimized=True):

@@ -57,11 +57,11 @@ class Files(QuantizeCase):
     def test_external_data(self):
         plain = everything()
         path = self.save(plain, save_as_external_data=True, location='n.bin', size_threshold=64)
-        want = runs(path, self.feed(self.samples[:20]))[0]
+        reference = runs(path, self.feed(self.samples[:20]))[0]
         before = open(self.path('n.bin'), 'rb').read()
         for flags in ([], ['--externalData']):
             self.quantize(path, *flags)
-            self.assertLess(relative(runs(self.path('q.onnx'), self.feed(self.samples[:20]), optimized=False)[0], want), 0.06)
+            self.assertLess(relative(runs(self.path('q.onnx'), self.feed(self.samples[:20]), optimized=False)[0], reference), 0.06)
             self.assertEqual(os.path.exists(self.path('q.onnx.data')), bool(flags))
             raw = onnx.load(self.path('q.onnx'), load_external_data=False)
             where = {e.value for i in raw.graph.initializer for e in i.external_data if e.key == 'location'}
@@ -82,15 +82,15 @@ class Files(QuantizeCase):
         plain.graph.output.append(helper.make_tensor_value_info('held', FLOAT, [300]))
         path = self.save(plain, save_as_external_data=True, location='n.bin', size_threshold=64, convert_attribute=True)
         feed = self.feed(self.samples[:20])
-        want = runs(path, feed)
+        reference = runs(path, feed)
         os.mkdir(self.path('other'))
         for flags in ([], ['--externalData']):
             self.tenfold('quantize', path, f"--data={self.path('data.npz')}", '-o', self.path('other/q.onnx'), *flags)
             os.rename(self.path('n.bin'), self.path('away'))
             found = runs(self.path('other/q.onnx'), feed, optimized=False)
             os.rename(self.path('away'), self.path('n.bin'))
-            self.assertLess(relative(found[0], want[0]), 0.06)
-            for got, expected in zip(found[1:], want[1:], strict=True):
+            self.assertLess(relative(found[0], reference[0]), 0.06)
+            for got, expected in zip(found[1:], reference[1:], strict=True):
                 np.testing.assert_allclose(got, expected, atol=0.06 * np.abs(expected).max() + 1e-6)
             self.assertEqual(os.path.exists(self.path('other/q.onnx.data')), bool(flags))
 

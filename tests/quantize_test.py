@@ -92,12 +92,13 @@ class Quantize(QuantizeCase):
             if n.op_type in ('Conv', 'Gemm'):
                 del n.input[2:]
         # i32 biases of the file are no f32 ones: what they move a little is then rounded to another step, layer by layer.
-        for model, calibrator, most in ((without_bias, 'minmax', 1e-3), (without_bias, 'percentile', 1e-3), (everything(), 'minmax', 1e-2)):
+        for model, calibrator, maximum in ((without_bias, 'minmax', 1e-3), (without_bias, 'percentile', 1e-3),
+                                           (everything(), 'minmax', 1e-2)):
             path = self.save(model)
             want = self.answers(self.plan(path, '--int8', data, f'--calibrator={calibrator}', '--corrections=none'), self.samples[:20])
             self.quantize(path, '--for=ort', f'--calibrator={calibrator}', '--corrections=none')
             plan = self.plan(self.path('q.onnx'))
-            self.assertLess(relative(self.answers(plan, self.samples[:20]), want), most)
+            self.assertLess(relative(self.answers(plan, self.samples[:20]), want), maximum)
             steps = self.tenfold('inspect', plan).stdout
             self.assertGreaterEqual(steps.count('ConvInteger'), 4, steps)
 
@@ -124,7 +125,7 @@ class MobileNet(CliCase):
             session = ort.InferenceSession(self.path(name), options, providers=['CPUExecutionProvider'])
             return np.concatenate([session.run(None, {'image': x[None]})[0] for x in judged])
         want = answers('f.onnx')
-        for reader, most, name in (('any', 0.19, 'percentile'), ('ort', 0.12, 'percentile')):
+        for reader, maximum, name in (('any', 0.19, 'percentile'), ('ort', 0.12, 'percentile')):
             self.tenfold('quantize', self.path('f.onnx'), f"--data={self.path('data.npy')}", '--samples=200', '-o', self.path('q.onnx'),
                          f'--for={reader}', f'--calibrator={name}')
             onnx.checker.check_model(self.path('q.onnx'), full_check=True)
@@ -134,7 +135,7 @@ class MobileNet(CliCase):
                 print(f'MobileNet-v2, --for={reader}, {name}, optimized {optimized}: relative l2 {error:.4f}, same first class {same:.0%}',
                       flush=True)
                 if not optimized or EXACT:
-                    self.assertLess(error, most)
+                    self.assertLess(error, maximum)
                     self.assertGreaterEqual(same, 0.92)   # one photograph is one point
 
 

@@ -29,9 +29,9 @@ std::string run_both(const ir::Graph& graph, const Engine& engine, Shape shape, 
   shape.insert(shape.begin(), batch);
   const Tensor x = ops::random_tensor(DType::f32, shape, static_cast<std::uint64_t>(batch));
   const std::vector<Tensor> got = engine.create_context()->run({x});
-  const std::vector<tests::Judged> want = tests::judge(graph, {x}, tolerance);
-  for (std::size_t i = 0; i < want.size(); ++i)
-    if (const std::string found = tests::beyond(got.at(i), want[i], tolerance); !found.empty())
+  const std::vector<tests::Judged> expected = tests::judge(graph, {x}, tolerance);
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    if (const std::string found = tests::beyond(got.at(i), expected[i], tolerance); !found.empty())
       return cat("batch ", batch, ", output ", i, ": ", found);
   return "";
 }
@@ -134,9 +134,9 @@ TEST(RandomGraphs, RewrittenForGpus) {
     shape.insert(shape.begin(), 2);
     const Tensor x = ops::random_tensor(DType::f32, shape, seed);
     const std::vector<ops::RuntimeValue> got = ops::run_graph(rewritten, {x});
-    const std::vector<tests::Judged> want = tests::judge(graph, {x}, kExact);
-    for (std::size_t i = 0; i < want.size(); ++i)
-      EXPECT_EQ(tests::beyond(std::get<Tensor>(got.at(i)), want[i], kExact), "")
+    const std::vector<tests::Judged> expected = tests::judge(graph, {x}, kExact);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      EXPECT_EQ(tests::beyond(std::get<Tensor>(got.at(i)), expected[i], kExact), "")
           << "seed " << seed << ", output " << i << "\n" << text << ir::print(rewritten);
     if (one) break;
   }

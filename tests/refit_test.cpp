@@ -244,8 +244,8 @@ TEST(Refit, SurvivesRetuning) {
   const Engine engine = builder::build_graph(parse<0>(kResidual), exact);
   const Engine tuned = retune(engine, config(5));
   EXPECT_EQ(tuned.refittable_weights().size(), engine.refittable_weights().size());
-  const std::vector<Tensor> got = run(tuned.refit(weights_of(second))), want = run(retune(engine.refit(weights_of(second)), config(5)));
-  EXPECT_TRUE(same_bits(got, want));
+  const std::vector<Tensor> got = run(tuned.refit(weights_of(second))), expected = run(retune(engine.refit(weights_of(second)), config(5)));
+  EXPECT_TRUE(same_bits(got, expected));
 }
 
 void refused(const Engine& engine, const Weights& weights, ErrorKind kind, const char* part) {

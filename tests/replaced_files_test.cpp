@@ -46,15 +46,15 @@ bool equal(const Tensor& a, const Tensor& b) {
 TEST_F(ReplacedFiles, AnEngineKeepsItsPlan) {
   const Engine built = small_engine();
   const Tensor x = ops::random_tensor(DType::f32, {2, 65536}, 1);
-  const Tensor want = built.create_context()->run({x})[0];
+  const Tensor expected = built.create_context()->run({x})[0];
   const std::string path = at("live.plan");
   built.save(path);
   const std::string bytes = read_file(path);
   const Engine live = Engine::load(path);
   const auto context = live.create_context();
   write_over(path);
-  EXPECT_TRUE(equal(context->run({x})[0], want));
-  EXPECT_TRUE(equal(live.create_context()->run({x})[0], want));
+  EXPECT_TRUE(equal(context->run({x})[0], expected));
+  EXPECT_TRUE(equal(live.create_context()->run({x})[0], expected));
   live.save(at("again.plan"));
   EXPECT_EQ(read_file(at("again.plan")), bytes);
   EXPECT_THROW(Engine::load(path), Error);

@@ -62,17 +62,17 @@ double error_of(const std::string& text, const std::string& op, const std::strin
   const Engine engine = builder::build_graph(graph, config);
   if (engine.inspect().find(" " + tactic + " v") == std::string::npos) return -1;
   const Tensor x = ops::random_tensor(DType::f32, ir::constants(graph.inputs[0]->dims()), 3);
-  const Tensor got = engine.create_context()->run({x})[0], want = judge(graph, {x})[0].value;
+  const Tensor got = engine.create_context()->run({x})[0], expected = judge(graph, {x})[0].value;
   double worst = 0, largest = 0;
-  for (std::int64_t i = 0; i < want.size(); ++i) {
-    worst = std::max(worst, std::abs(got.as_double(i) - want.as_double(i)));
-    largest = std::max(largest, std::abs(want.as_double(i)));
+  for (std::int64_t i = 0; i < expected.size(); ++i) {
+    worst = std::max(worst, std::abs(got.as_double(i) - expected.as_double(i)));
+    largest = std::max(largest, std::abs(expected.as_double(i)));
   }
   return worst / largest;
 }
 
 TEST(Rounding, StaysWithinWhatIsSaidOfIt) {
-  struct Row { std::string text, op, tactic; double most; };
+  struct Row { std::string text, op, tactic; double max_error; };
   const char* conv = "(x f32[1,64,28,28], w f32[64,64,3,3]!)\n y = Conv(x, w) pads=[1,1,1,1]";
   constexpr double kUsual = 1e-5, kSixteenBits = 4e-5;
   // Of a layer, the states of all steps: those of the last hold the errors of all before.
@@ -100,7 +100,7 @@ TEST(Rounding, StaysWithinWhatIsSaidOfIt) {
     }
     ++ran;
     std::printf("%s: %.1e of the largest result\n", r.tactic.c_str(), error);
-    EXPECT_LE(error, r.most) << r.tactic << "\n" << r.text;
+    EXPECT_LE(error, r.max_error) << r.tactic << "\n" << r.text;
     EXPECT_GT(error, 1e-8) << r.tactic << " rounds nothing?";
   }
   EXPECT_GE(ran, 3);   // every CPU has two ways and Winograd's

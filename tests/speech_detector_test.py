@@ -8,7 +8,7 @@ import tempfile
 import unittest
 import wave
 
-import tell_skips
+import report_skips
 
 try:
     import numpy as np
@@ -46,14 +46,14 @@ class SpeechDetector(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             sound, plan = os.path.join(folder, 'sound.wav'), os.path.join(folder, 'speech.plan')
             make_sound.save(sound)
-            want = expected(model, sound)
-            self.assertTrue(want.max() > 0.9 and want.min() < 0.1)
+            reference = expected(model, sound)
+            self.assertTrue(reference.max() > 0.9 and reference.min() < 0.1)
             for made in (False, True):
                 self.assertEqual(os.path.exists(plan), made)
                 done = subprocess.run([PROGRAM, model, sound, plan], capture_output=True, text=True, timeout=600)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 found = [float(line.split()[1]) for line in done.stdout.splitlines()]
-                np.testing.assert_allclose(found, want, rtol=0, atol=1e-3)
+                np.testing.assert_allclose(found, reference, rtol=0, atol=1e-3)
 
     def test_it_says_what_is_wrong(self):
         done = subprocess.run([PROGRAM, '/no/such.onnx', '/no/such.wav'], capture_output=True, text=True)
@@ -62,4 +62,4 @@ class SpeechDetector(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    tell_skips.run()
+    report_skips.run()

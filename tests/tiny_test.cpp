@@ -11,12 +11,12 @@ namespace {
 
 Tensor random_constant(DType dtype, const Shape& shape, std::uint64_t seed) { return ops::random_tensor(dtype, shape, seed); }
 
-void expect_close(const Tensor& got, const Tensor& want, double tolerance) {
-  ASSERT_EQ(got.shape(), want.shape());
+void expect_close(const Tensor& got, const Tensor& expected, double tolerance) {
+  ASSERT_EQ(got.shape(), expected.shape());
   double largest = 1e-30, worst = 0;
-  for (std::int64_t i = 0; i < want.size(); ++i) {
-    largest = std::max(largest, std::abs(want.as_double(i)));
-    worst = std::max(worst, std::abs(want.as_double(i) - got.as_double(i)));
+  for (std::int64_t i = 0; i < expected.size(); ++i) {
+    largest = std::max(largest, std::abs(expected.as_double(i)));
+    worst = std::max(worst, std::abs(expected.as_double(i) - got.as_double(i)));
   }
   EXPECT_LE(worst, tolerance * largest);
 }
@@ -32,10 +32,10 @@ void check_graph(const char* text, const std::vector<Shape>& shapes, BuildConfig
   }
   const Engine engine = builder::build_graph(graph, config);
   const std::vector<Tensor> got = engine.create_context()->run(inputs);
-  const std::vector<ops::RuntimeValue> want = ops::run_graph(graph, values);
-  ASSERT_EQ(got.size(), want.size());
+  const std::vector<ops::RuntimeValue> expected = ops::run_graph(graph, values);
+  ASSERT_EQ(got.size(), expected.size());
   const double tolerance = config.random_choices ? 5e-5 : 1e-5;   // chosen at random, a kernel may round; timed, not in so small a graph
-  for (std::size_t i = 0; i < got.size(); ++i) expect_close(got[i], std::get<Tensor>(want[i]), tolerance);
+  for (std::size_t i = 0; i < got.size(); ++i) expect_close(got[i], std::get<Tensor>(expected[i]), tolerance);
 }
 
 TEST(Tiny, Pointwise) {

@@ -62,21 +62,21 @@ def theirs(e):
 def compare(what, path, reference, length, texts, *how):
     got = ours(path, length, texts, *how)
     if how:
-        want = [reference.encode(*texts[i:i + 2]) for i in range(len(texts))]
+        expected = [reference.encode(*texts[i:i + 2]) for i in range(len(texts))]
     else:
-        want = reference.encode_batch(texts)
-    assert len(got) == len(want), (what, len(got), len(want))
-    wrong = [i for i in range(len(texts)) if not np.array_equal(got[i], theirs(want[i]))]
+        expected = reference.encode_batch(texts)
+    assert len(got) == len(expected), (what, len(got), len(expected))
+    wrong = [i for i in range(len(texts)) if not np.array_equal(got[i], theirs(expected[i]))]
     if wrong or len(texts) > 100:
         print(f'{what}: {len(texts)} texts, {len(wrong)} differ')
     for i in wrong[:3]:
-        print(' ', ascii(texts[i:i + 2]), '\n   ours', got[i].tolist(), '\n   theirs', theirs(want[i]).tolist())
+        print(' ', ascii(texts[i:i + 2]), '\n   ours', got[i].tolist(), '\n   theirs', theirs(expected[i]).tolist())
     return len(wrong)
 
 
 def compare_decoded(name, path, reference, texts):
     reference.no_truncation()
-    want = [reference.decode(e.ids).encode() if e.ids else b'' for e in reference.encode_batch(texts)]
+    expected = [reference.decode(e.ids).encode() if e.ids else b'' for e in reference.encode_batch(texts)]
     reference.enable_truncation(24)
     out = subprocess.run([TOKENIZE, path, '0', 'decode'], input=records(texts), stdout=subprocess.PIPE, check=True).stdout
     got, at = [], 0
@@ -84,11 +84,11 @@ def compare_decoded(name, path, reference, texts):
         size = struct.unpack_from('<I', out, at)[0]
         got.append(out[at + 4:at + 4 + size])
         at += 4 + size
-    wrong = [i for i in range(len(texts)) if got[i] != want[i]]
+    wrong = [i for i in range(len(texts)) if got[i] != expected[i]]
     if wrong or len(texts) > 100:
         print(f'{name}, decoded: {len(texts)} texts, {len(wrong)} differ')
     for i in wrong[:3]:
-        print(' ', ascii(texts[i]), '\n   ours', got[i], '\n   theirs', want[i])
+        print(' ', ascii(texts[i]), '\n   ours', got[i], '\n   theirs', expected[i])
     return len(wrong)
 
 

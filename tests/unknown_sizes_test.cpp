@@ -26,11 +26,11 @@ BuildConfig plain(std::vector<OptimizationProfile> profiles = {}) {
   return config;
 }
 
-void expect_near(const Tensor& got, const Tensor& want) {
-  ASSERT_EQ(got.dtype(), want.dtype());
-  ASSERT_EQ(got.shape(), want.shape());
-  for (std::int64_t i = 0; i < want.size(); ++i)
-    EXPECT_NEAR(got.as_double(i), want.as_double(i), 1e-5 * (1 + std::abs(want.as_double(i)))) << i;
+void expect_near(const Tensor& got, const Tensor& expected) {
+  ASSERT_EQ(got.dtype(), expected.dtype());
+  ASSERT_EQ(got.shape(), expected.shape());
+  for (std::int64_t i = 0; i < expected.size(); ++i)
+    EXPECT_NEAR(got.as_double(i), expected.as_double(i), 1e-5 * (1 + std::abs(expected.as_double(i)))) << i;
 }
 
 Engine on_far_device(const ir::Graph& graph, const BuildConfig& config) {
@@ -49,10 +49,10 @@ void expect_as_interpreted(const std::string& text, const std::vector<std::vecto
   for (const Engine& engine : {built, Engine::load(path, {.threads = 1}), on_far_device(graph, config)}) {
     const auto context = engine.create_context();
     for (const std::vector<Tensor>& inputs : sets) {
-      const auto want = ops::run_graph(graph, {inputs.begin(), inputs.end()});
+      const auto expected = ops::run_graph(graph, {inputs.begin(), inputs.end()});
       const std::vector<Tensor> got = context->run(inputs);
-      ASSERT_EQ(got.size(), want.size());
-      for (std::size_t i = 0; i < got.size(); ++i) expect_near(got[i], std::get<Tensor>(want[i]));
+      ASSERT_EQ(got.size(), expected.size());
+      for (std::size_t i = 0; i < got.size(); ++i) expect_near(got[i], std::get<Tensor>(expected[i]));
     }
   }
   std::remove(path.c_str());

@@ -57,9 +57,9 @@ void expect_as_interpreted(const std::string& text, const std::vector<Values>& s
   for (const Engine& engine : {built, Engine::load(path, {.threads = 1}), on_far_device(graph, config)}) {
     const auto context = engine.create_context();
     for (const Values& inputs : sets) {
-      const Values want = ops::run_graph(graph, inputs), got = run_values(*context, inputs);
-      ASSERT_EQ(got.size(), want.size());
-      for (std::size_t i = 0; i < got.size(); ++i) EXPECT_EQ(tests::difference(got[i], want[i]), "");
+      const Values expected = ops::run_graph(graph, inputs), got = run_values(*context, inputs);
+      ASSERT_EQ(got.size(), expected.size());
+      for (std::size_t i = 0; i < got.size(); ++i) EXPECT_EQ(tests::difference(got[i], expected[i]), "");
     }
   }
   std::remove(path.c_str());

@@ -96,9 +96,9 @@ def check_rows(a, wanted_rows, making):
             right = False
             continue
         values = gpu_rows.feeds(name, batch)
-        wanted = truth(os.path.join(a.models, name + '.onnx'), values)
+        expected = truth(os.path.join(a.models, name + '.onnx'), values)
         for mode in a.modes.split(','):
-            row = gpu_rows.check_row(a, name, batch, mode, wanted, values)
+            row = gpu_rows.check_row(a, name, batch, mode, expected, values)
             right = gpu_rows.good(row) and right
             rows = [r for r in rows if (r['model'], r['batch'], r['mode']) != (name, batch, mode)] + [row]
             print('ok ' if gpu_rows.good(row) else 'BAD', json.dumps(row), flush=True)

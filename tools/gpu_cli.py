@@ -139,9 +139,10 @@ def memory(runs):
     """--monitorMemory: what was taken, in parts."""
     text = runs.run(f'--loadEngine={runs.plan}', '--device=cuda:0', '--iterations=3', '--duration=0', '--warmUp=0', '--monitorMemory',
                     '--json')
-    said = json.loads(next(line for line in text.splitlines() if line.startswith('{')))
-    rest = said['device_bytes'] - said['weight_bytes'] - said['arena_bytes']
-    want(0 <= said['library_workspace_bytes'] <= said['arena_bytes'], f'workspaces of libraries: {said["library_workspace_bytes"]}')
+    printed = json.loads(next(line for line in text.splitlines() if line.startswith('{')))
+    rest = printed['device_bytes'] - printed['weight_bytes'] - printed['arena_bytes']
+    want(0 <= printed['library_workspace_bytes'] <= printed['arena_bytes'],
+         f'workspaces of libraries: {printed["library_workspace_bytes"]}')
     want(0 <= rest <= 64e6, f'{rest} bytes beyond weights and arena')
     want('of which workspaces of libraries' in text, 'no parts are named')
     return f'{rest / 1e6:.1f} MB beyond weights and arena'

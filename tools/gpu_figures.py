@@ -49,16 +49,16 @@ def sentences(a, model_of, log):
     model = os.path.join(folder, 'model.onnx')
     with np.load(os.path.join(folder, 'tokens.npz')) as arrays:
         values = dict(arrays)
-    want, = truth(model, values).values()
+    expected, = truth(model, values).values()
     inputs, shapes, out = saved(a.models, 'sentences', values), spec(values), os.path.join(a.models, 'sentences.npz')
-    count, tokens = len(want), values['attention_mask'].sum()
-    for name, least, flags in (('fp32, no TF32', 0.9999, ['--noTF32']), ('fp16', 0.9999, ['--fp16']), ('bf16', 0.999, ['--bf16']),
+    count, tokens = len(expected), values['attention_mask'].sum()
+    for name, minimum, flags in (('fp32, no TF32', 0.9999, ['--noTF32']), ('fp16', 0.9999, ['--fp16']), ('bf16', 0.999, ['--bf16']),
                                ('fp16, padding not computed', 0.9999, ['--fp16', '--packTokens'])):
         run(log, f'--onnx={model}', shapes, inputs, f'--exportOutput={out}', f'--timingCacheFile={a.out}/timing.cache', '--iterations=1',
             '--duration=0', '--warmUp=0', *flags)
         with np.load(out) as arrays:
-            found = cosines(next(iter(dict(arrays).values())), want)
-        yield (f'MiniLM-L6, real weights, {count} real sentences of {tokens / count:.0f} tokens in the mean, {name}: mean cosine', least,
+            found = cosines(next(iter(dict(arrays).values())), expected)
+        yield (f'MiniLM-L6, real weights, {count} real sentences of {tokens / count:.0f} tokens in the mean, {name}: mean cosine', minimum,
                float(found.mean()), f'{found.min():.6f} at least')
 
 
@@ -118,10 +118,10 @@ def latency(a, model_of, log):
     values = make_models.inputs('mlp256', batch=1)
     inputs, shapes, plan = saved(a.models, 'latency', values), spec(values), os.path.join(a.models, 'latency.plan')
     run(log, f"--onnx={model_of('mlp256')}", '--fp16', shapes, f'--saveEngine={plan}', '--duration=0')
-    said = [run(log, f'--loadEngine={plan}', inputs, shapes, '--duration=1')[0] for _ in range(ROUNDS)]
-    middle, late = (statistics.median(s[key] for s in said) * 1e3 for key in ('median_ms', 'p99_ms'))
-    yield 'MLP 256-256-10, host to host: median, us', -12.0, middle, f"{min(s['median_ms'] for s in said) * 1e3:.1f} at best"
-    yield 'the same: p99, us', -30.0, late, f"{max(s['p99_ms'] for s in said) * 1e3:.1f} at worst"
+    output = [run(log, f'--loadEngine={plan}', inputs, shapes, '--duration=1')[0] for _ in range(ROUNDS)]
+    middle, late = (statistics.median(s[key] for s in output) * 1e3 for key in ('median_ms', 'p99_ms'))
+    yield 'MLP 256-256-10, host to host: median, us', -12.0, middle, f"{min(s['median_ms'] for s in output) * 1e3:.1f} at best"
+    yield 'the same: p99, us', -30.0, late, f"{max(s['p99_ms'] for s in output) * 1e3:.1f} at worst"
 
 
 def builds(a, model_of, log):
@@ -199,8 +199,8 @@ LEAST_COSINE = 0.99   # to the wider plan: what 8 bits gain counts from there on
 
 def too_far(figure):
     """The cosine of plans in 8 bits that is below that, or None."""
-    told = re.search(r'cosine of the two ([\d.]+)', figure['detail'])
-    return float(told[1]) if told and float(told[1]) < LEAST_COSINE else None
+    reported = re.search(r'cosine of the two ([\d.]+)', figure['detail'])
+    return float(reported[1]) if reported and float(reported[1]) < LEAST_COSINE else None
 
 
 def meets(figure):

@@ -136,11 +136,11 @@ def table(results):
            'thread, warps in percent of the maximum, waves of blocks, and the main stall reason of its warps.\n\n'
            '| row | kernels | kind | share | us | SM | tensor | DRAM | registers | warps | waves | waits for | card | measured |\n'
            '|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n')
-    for row, said in every.items():
-        for i, kind in enumerate(said['kinds']):
-            first = f"{row} | {said['kernels']}, {said['total_us']:.0f} us" if i == 0 else ' | '
+    for row, output in every.items():
+        for i, kind in enumerate(output['kinds']):
+            first = f"{row} | {output['kernels']}, {output['total_us']:.0f} us" if i == 0 else ' | '
             out += (f"| {first} | {kind['times']} x {kind['name'][:60]} | {100 * kind['share']:.0f} % | {kind['us']:.1f} | "
                     f"{percent(kind['sm'])} | {percent(kind['tensor'])} | {percent(kind['dram'])} | {percent(kind['registers'])} | "
                     f"{percent(kind['occupancy'])} | {kind['waves'] if kind['waves'] is not None else ''} | {kind['stall']} | "
-                    f"{results.measured(said)} |\n")
+                    f"{results.measured(output)} |\n")
     return out

@@ -41,7 +41,7 @@ def rows(a, models, model_of, run):
     """What, wanted, got and detail of each row of these models; `run` is gpu_figures' own."""
     import make_models
     for name, batch in dict.fromkeys((name, batch) for name, batch, _, _ in ROWS if name in models):
-        kinds = {kind: least for n, b, kind, least in ROWS if (n, b) == (name, batch)}
+        kinds = {kind: minimum for n, b, kind, minimum in ROWS if (n, b) == (name, batch)}
         values = make_models.inputs(name, batch=batch, seq=128)
         inputs, shapes, plans = saved(a.models, f'narrow-{name}', values), spec(values), {}
         for kind in ['fp16', *kinds]:
@@ -54,13 +54,14 @@ def rows(a, models, model_of, run):
         found = {kind: [] for kind in plans}
         for _ in range(ROUNDS):
             for kind, plan in plans.items():
-                said, _ = run(f'--loadEngine={plan}', inputs, shapes, f'--duration={a.seconds}', '--noDataTransfers')
-                found[kind].append(said['gpu_compute_ms'])
+                output, _ = run(f'--loadEngine={plan}', inputs, shapes, f'--duration={a.seconds}', '--noDataTransfers')
+                found[kind].append(output['gpu_compute_ms'])
         wide = statistics.median(found['fp16'])
-        want = np.load(plans['fp16'] + '.npz')
-        for kind, least in kinds.items():
+        expected = np.load(plans['fp16'] + '.npz')
+        for kind, minimum in kinds.items():
             ms, got = statistics.median(found[kind]), np.load(plans[kind] + '.npz')
-            agree = min(float((want[k].astype(float) * got[k]).sum() / np.linalg.norm(want[k].astype(float)) / np.linalg.norm(got[k]))
-                        for k in want.files)
-            yield (f'{name}, batch {batch}: fp16 / {kind}', least, wide / ms,
+            agree = min(float((expected[k].astype(float) * got[k]).sum() /
+                              np.linalg.norm(expected[k].astype(float)) / np.linalg.norm(got[k]))
+                        for k in expected.files)
+            yield (f'{name}, batch {batch}: fp16 / {kind}', minimum, wide / ms,
                    f'{wide:.4f} / {ms:.4f} ms, {min(found[kind]):.4f} to {max(found[kind]):.4f}, cosine of the two {agree:.6f}')

@@ -58,8 +58,8 @@ def record(name, device, code, text, seconds):
     """What unittest said."""
     found = dict(failures=0, errors=0, skipped=0)
     for what in found:
-        if said := re.findall(rf'{what}=(\d+)', text):
-            found[what] = int(said[-1])
+        if output := re.findall(rf'{what}=(\d+)', text):
+            found[what] = int(output[-1])
     reasons = sorted(set(re.findall(r"skipped '(.*)'$", text, re.M) + re.findall(r'skipped "(.*)"$', text, re.M)))
     ran = len(re.findall(r'^(?:.* \.\.\. )?(?:ok|FAIL|ERROR)$', text, re.M))
     return dict(stamp(), test=name, device=device or 'cpu', code=code, ran=ran, seconds=round(seconds, 1), left_out=reasons, **found)
@@ -139,10 +139,10 @@ def main():
     try:
         python = install(os.path.join(work, 'plain'), 'tenfold-*.whl')
         with_shim = install(os.path.join(work, 'with_shim'), 'tenfold-*.whl', 'tenfold_shim-*.whl')
-        said = subprocess.run([python, '-c', 'import tenfold; print(tenfold.__version__, tenfold.devices())'], cwd=work,
+        output = subprocess.run([python, '-c', 'import tenfold; print(tenfold.__version__, tenfold.devices())'], cwd=work,
                               capture_output=True, text=True)
-        print(f'Python {sys.version.split()[0]}: {said.stdout or said.stderr}', flush=True)
-        if said.returncode:
+        print(f'Python {sys.version.split()[0]}: {output.stdout or output.stderr}', flush=True)
+        if output.returncode:
             sys.exit(1)
         if a.torch:
             sys.exit(not torch_backend(a, python))

@@ -33,15 +33,15 @@ def feeds(name, batch):
     return make_models.inputs(name, batch=batch, seq=SEQUENCE)
 
 
-def check_row(a, name, batch, mode, wanted, values):
+def check_row(a, name, batch, mode, expected, values):
     start = time.time()
-    row = measured(a, name, batch, mode, wanted, values, f'{name}-b{batch}-{mode}', [])
+    row = measured(a, name, batch, mode, expected, values, f'{name}-b{batch}-{mode}', [])
     if a.native and row['code'] == 0:   # our own kernels alone
-        alone = measured(a, name, batch, mode, wanted, values, f'{name}-b{batch}-{mode}-native', ['--tacticSources=-cublas_lt,-cudnn'])
+        alone = measured(a, name, batch, mode, expected, values, f'{name}-b{batch}-{mode}-native', ['--tacticSources=-cublas_lt,-cudnn'])
         row['native_ms'], row['native_cosine'] = alone.get('event_ms'), alone.get('cosine')
         row['native_error'] = alone.get('error')
     if a.memory and row['code'] == 0:
-        row.update(memory(a, f'{name}-b{batch}-{mode}', sum(v.nbytes for v in [*values.values(), *wanted.values()])))
+        row.update(memory(a, f'{name}-b{batch}-{mode}', sum(v.nbytes for v in [*values.values(), *expected.values()])))
     if row['code'] == 0 and row['event_ms'] > 0.5:   # long enough for its power to be seen
         row.update(power(a, f'{name}-b{batch}-{mode}'))
     row['took_s'], row['measured'] = round(time.time() - start, 1), stamp()
@@ -76,7 +76,7 @@ def memory(a, tag, bindings):
     return found
 
 
-def measured(a, name, batch, mode, wanted, values, tag, more):
+def measured(a, name, batch, mode, expected, values, tag, more):
     model = os.path.join(a.models, name + '.onnx')
     out = os.path.join(a.models, tag + '.npz')
     flags = {'fp16': ['--fp16'], 'bf16': ['--bf16'], 'fp32': ['--noTF32'], 'tf32': []}[mode]
@@ -96,9 +96,9 @@ def measured(a, name, batch, mode, wanted, values, tag, more):
     row.update(event_ms=result['gpu_compute_ms'], host_ms=result['median_ms'], p99_ms=result['p99_ms'], build_s=result['build_s'])
     row['host_steps'] = len(re.findall(r', operands and results copied|, before the GPU begins|, the host (?:decides|counts)', text))
     got = np.load(out)
-    row['cosine'] = min(cosine(got[k], v) for k, v in wanted.items())
-    row['finite'] = all(bool(np.isfinite(got[k]).all()) for k in wanted)
-    row['largest_error'] = max(float(np.abs(got[k].astype(np.float64) - v).max()) for k, v in wanted.items())
+    row['cosine'] = min(cosine(got[k], v) for k, v in expected.items())
+    row['finite'] = all(bool(np.isfinite(got[k]).all()) for k in expected)
+    row['largest_error'] = max(float(np.abs(got[k].astype(np.float64) - v).max()) for k, v in expected.items())
     return row
 
 

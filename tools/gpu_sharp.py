@@ -195,8 +195,8 @@ def in_f64(net, model):
     return values['y']
 
 
-def off(got, want):
-    return float(np.abs(got - want).max() / max(np.abs(want).max(), 1e-30))
+def off(got, expected):
+    return float(np.abs(got - expected).max() / max(np.abs(expected).max(), 1e-30))
 
 
 def judge(folder, seed, device):
@@ -205,8 +205,8 @@ def judge(folder, seed, device):
     net = Net(seed)
     model = net.model()
     with np.errstate(all='ignore'):
-        want = in_f64(net, model)
-    if not np.isfinite(want).all() or np.abs(want).max() > 1e20:
+        expected = in_f64(net, model)
+    if not np.isfinite(expected).all() or np.abs(expected).max() > 1e20:
         return None
     path = os.path.join(folder, f'sharp{seed}')
     onnx.save(model, path + '.onnx')
@@ -214,19 +214,19 @@ def judge(folder, seed, device):
     options = ort.SessionOptions()
     options.intra_op_num_threads, options.log_severity_level = 1, 3
     got = ort.InferenceSession(path + '.onnx', options, providers=['CPUExecutionProvider']).run(None, {'x': net.input})[0]
-    said = dict(seed=seed, onnxruntime=off(got, want))
+    printed = dict(seed=seed, onnxruntime=off(got, expected))
     for tag, where in (('gpu', device), ('cpu', 'cpu')):
         done = subprocess.run([TENFOLD, 'exec', f'--onnx={path}.onnx', f'--device={where}', '--noTF32', '--builderOptimizationLevel=0',
                                f'--loadInputs=x:{path}.npy', f'--exportOutput={path}-{tag}.npz', '--iterations=1', '--duration=0',
                                '--warmUp=0'], capture_output=True, text=True, timeout=200)
         if done.returncode != 0:
-            return dict(said, **{tag: None}, why=(done.stderr + done.stdout).strip()[-300:])
-        said[tag] = off(next(iter(np.load(f'{path}-{tag}.npz').values())), want)
-    return said
+            return dict(printed, **{tag: None}, why=(done.stderr + done.stdout).strip()[-300:])
+        printed[tag] = off(next(iter(np.load(f'{path}-{tag}.npz').values())), expected)
+    return printed
 
 
-def good(said):
-    return said.get('gpu') is not None and said['gpu'] <= max(1e-5, 10 * max(said['onnxruntime'], said.get('cpu') or 0))
+def good(printed):
+    return printed.get('gpu') is not None and printed['gpu'] <= max(1e-5, 10 * max(printed['onnxruntime'], printed.get('cpu') or 0))
 
 
 def check(a, device='cuda:0'):

@@ -182,9 +182,10 @@ def tuned_rows(results):
 
 
 def promises(results):
-    for what, said in results.all['promises'].items():
-        verdict = 'passed' if said['good'] else 'FAILED'
-        yield f"| {what} | {verdict}{', ' + said['detail'] if said['detail'] else ''} | {said['took_s']} | {results.measured(said)} |\n"
+    for what, output in results.all['promises'].items():
+        verdict = 'passed' if output['good'] else 'FAILED'
+        yield f"| {what} | {verdict}{', ' + output['detail'] if output['detail'] else ''} | " \
+              f"{output['took_s']} | {results.measured(output)} |\n"
 
 
 def page(folder):
@@ -217,11 +218,11 @@ def range_of(results):
         return 'not measured'
     own, peers = ({(card(r), when(r)[:10], r['measured']['commit']) for r in side} for side in ([r for _, r, _ in found],
                                                                                                [o for *_, o in found]))
-    told = '; '.join(f'{device}, {date}, commit {commit}' for device, date, commit in sorted(own))
+    reported = '; '.join(f'{device}, {date}, commit {commit}' for device, date, commit in sorted(own))
     if own != peers:
-        told += ",\ntorch's times of " + ' and '.join(f'{date}, commit {commit}' for _, date, commit in sorted(peers))
+        reported += ",\ntorch's times of " + ' and '.join(f'{date}, commit {commit}' for _, date, commit in sorted(peers))
     ratios = [value for value, *_ in found]
-    return f'{min(ratios):.2f} to {max(ratios):.2f}\n({told})\n'
+    return f'{min(ratios):.2f} to {max(ratios):.2f}\n({reported})\n'
 
 
 def readme_with(text, results):

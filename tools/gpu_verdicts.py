@@ -27,8 +27,8 @@ def row(name, verdict):
         return f'| {name} | not run | | | | |\n'
     m = verdict['measured']
     failed = ', '.join(f'`{f}`' for f in verdict['failed'])
-    said = 'passed' if verdict['good'] else f'FAILED{": " + failed if failed else ""}'
-    return f"| {name} | {said} | {verdict['seconds']:.0f} | {m['device'].split(',')[0]} | {m['date']} | {m['commit']} |\n"
+    output = 'passed' if verdict['good'] else f'FAILED{": " + failed if failed else ""}'
+    return f"| {name} | {output} | {verdict['seconds']:.0f} | {m['device'].split(',')[0]} | {m['date']} | {m['commit']} |\n"
 
 
 def page():

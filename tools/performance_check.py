@@ -54,11 +54,12 @@ def compare(before, now):
     """Lines of what fell, and how many ratios are in both."""
     fell, both = [], sorted(before.keys() & now.keys())
     for key in both:
-        (old, least, most), (new, low, high) = before[key], now[key]
-        spread = max(most - least, high - low, LEAST_SPREAD * old)
+        (old, minimum, maximum), (new, low, high) = before[key], now[key]
+        spread = max(maximum - minimum, high - low, LEAST_SPREAD * old)
         if old - new > spread:
             case, threads, pair = key
-            fell.append(f'{case}, {threads} threads, {pair}: {new:.2f} ({low:.2f}-{high:.2f}), it was {old:.2f} ({least:.2f}-{most:.2f})')
+            fell.append(f'{case}, {threads} threads, {pair}: {new:.2f} ({low:.2f}-{high:.2f}), '
+                        f'it was {old:.2f} ({minimum:.2f}-{maximum:.2f})')
     return fell, len(both)
 
 

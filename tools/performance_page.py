@@ -77,8 +77,8 @@ class Section:
         date = re.search(r'\d{4}-\d\d-\d\d', self.terms)[0]
         commit = re.search(r'Tenfold ([0-9a-f]{7,})', self.terms)
         versions = re.findall(r'(?:ONNX Runtime|OpenVINO) \d[\d.]*\b', self.terms)
-        told = f"{commit[1]}{age.mark(commit[1], age.CPU) if with_age else ''}" if commit else 'commit not kept'
-        return ', '.join([date, told, *(versions or ['versions not kept'])])
+        reported = f"{commit[1]}{age.mark(commit[1], age.CPU) if with_age else ''}" if commit else 'commit not kept'
+        return ', '.join([date, reported, *(versions or ['versions not kept'])])
 
 
 def marked(text):
@@ -120,14 +120,14 @@ def readme():
 
 
 def main():
-    wanted = {PAGE: page(), README: readme()}
-    wrong = [path for path, text in wanted.items()
+    expected = {PAGE: page(), README: readme()}
+    wrong = [path for path, text in expected.items()
              if not path.exists() or age.without_marks(path.read_text()) != age.without_marks(text)]
     if '--check' in sys.argv:
         for path in wrong:
             print(f'{path.relative_to(ROOT)} is not what {SOURCE.relative_to(ROOT)} says: run tools/performance_page.py')
         return 1 if wrong else 0
-    for path, text in wanted.items():
+    for path, text in expected.items():
         path.write_text(text)
     return 0
 

@@ -140,15 +140,15 @@ def sizes(path):
     """Of a wheel, as it is loaded and installed."""
     with zipfile.ZipFile(path) as wheel:
         installed = sum(item.file_size for item in wheel.infolist())
-    for what, most, size in (('wheel, MB', 12, os.path.getsize(path)), ('wheel installed, MB', 35, installed)):
-        yield what, f'at most {most}', {'tenfold': size / 1e6}, ''
+    for what, maximum, size in (('wheel, MB', 12, os.path.getsize(path)), ('wheel installed, MB', 35, installed)):
+        yield what, f'at most {maximum}', {'tenfold': size / 1e6}, ''
 
 
 def machine():
     import tenfold
     with open('/proc/cpuinfo') as f:
-        said = {key.strip(): value.strip() for key, _, value in (line.partition(':') for line in f.read().split('\n\n')[0].splitlines())}
-    cpu = f"{said.get('model name', 'unknown')} (family {said.get('cpu family')} model {said.get('model')})"
+        output = {key.strip(): value.strip() for key, _, value in (line.partition(':') for line in f.read().split('\n\n')[0].splitlines())}
+    cpu = f"{output.get('model name', 'unknown')} (family {output.get('cpu family')} model {output.get('model')})"
     return ', '.join([*(d.name for d in tenfold.devices() if d.device != 'cpu'), f'{cpu}, {len(os.sched_getaffinity(0))} processors'])
 
 

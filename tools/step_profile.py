@@ -32,8 +32,8 @@ def profile(tenfold, model, flags):
         if run.returncode != 0:
             sys.exit(run.stdout[-2000:] + run.stderr[-2000:])
         with open(times) as t, open(layers) as l:
-            told = json.load(l)
-            return [x for x in json.load(t) if 'name' in x], told['Layers'], told['Summary']['WeightBytes']
+            reported = json.load(l)
+            return [x for x in json.load(t) if 'name' in x], reported['Layers'], reported['Summary']['WeightBytes']
 
 
 def size(operand):

@@ -91,8 +91,8 @@ class Tenfold:
                         f'--infStreams={streams}', '--json', '--warmUp=200', '--iterations=1', *(['--pinThreads'] if pinned else [])]
 
     def slice(self, seconds):
-        said = subprocess.run([*self.command, f'--duration={seconds}'], check=True, capture_output=True, text=True).stdout
-        return json.loads(said.strip().splitlines()[-1])['throughput_qps'] * self.batch
+        output = subprocess.run([*self.command, f'--duration={seconds}'], check=True, capture_output=True, text=True).stdout
+        return json.loads(output.strip().splitlines()[-1])['throughput_qps'] * self.batch
 
     def close(self):
         pass

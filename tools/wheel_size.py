@@ -16,15 +16,15 @@ def main(path):
         files = {i.filename: i.file_size for i in wheel.infolist()}
     packed, installed = os.path.getsize(path), sum(files.values())
     print(f'{os.path.basename(path)}: {packed / 1e6:.1f} MB, {installed / 1e6:.1f} MB installed')
-    wrong = [f'{what} is over {most / 1e6:.0f} MB' for what, size, most in
-             (('the wheel', packed, MOST), ('what it installs', installed, MOST_INSTALLED)) if size > most]
+    wrong = [f'{what} is over {maximum / 1e6:.0f} MB' for what, size, maximum in
+             (('the wheel', packed, MOST), ('what it installs', installed, MOST_INSTALLED)) if size > maximum]
     libraries = [os.path.basename(f) for f in files if re.search(r'\.so(\.|$)', f)]
     wrong += [f'{name} is there twice' for name in set(libraries) if libraries.count(name) > 1]
     wrong += [f'{name} is not ours' for name in libraries if not re.match(r'(libtenfold(-builder|-text)?\.so\.0|_native\..*so)$', name)]
-    wanted = ('tenfold/libtenfold.so.0', 'tenfold/libtenfold-builder.so.0', 'tenfold/libtenfold-text.so.0', 'tenfold/bin/tenfold',
+    expected = ('tenfold/libtenfold.so.0', 'tenfold/libtenfold-builder.so.0', 'tenfold/libtenfold-text.so.0', 'tenfold/bin/tenfold',
               'tenfold/bin/tenfold-nvrtc', 'tenfold/py.typed', 'tenfold/_native.pyi', 'tenfold/_options.pyi',
               'tenfold/include/tenfold/plugin_abi.h')
-    wrong += [f'{name} is missing' for name in wanted if name not in files]
+    wrong += [f'{name} is missing' for name in expected if name not in files]
     sys.exit('\n'.join(wrong) or None)   # an empty text would be a failure
 
 

@@ -104,10 +104,10 @@ def operators_of_the_readme(program):
     count = {domain: sum(d == domain for d, _ in domains) for domain in ('com.microsoft', 'ai.onnx.ml')}
     ours = sum(domain == 'ai.onnx' and name in standard for domain, name in domains)
     of_onnx = f"{ours} of ONNX's {len(standard)}"
-    wanted = (f'**Operators**: {of_onnx}, {count["com.microsoft"]} of `com.microsoft`, {count["ai.onnx.ml"]} of `ai.onnx.ml`',
+    expected = (f'**Operators**: {of_onnx}, {count["com.microsoft"]} of `com.microsoft`, {count["ai.onnx.ml"]} of `ai.onnx.ml`',
               f'| {of_onnx} operators |')
     readme = (ROOT / 'README.md').read_text()
-    return [text for text in wanted if text not in readme]
+    return [text for text in expected if text not in readme]
 
 
 def main():

@@ -75,8 +75,8 @@ def rule(path):
         head.append(line[2:].removeprefix(' '))
     text = '\n'.join(head)
     words, *rest = re.split(r'(?m)^(?=(?:before|after|kept):)', text)
-    said = ' '.join(words.split())
-    name, _, sentence = said.partition(': ')
+    output = ' '.join(words.split())
+    name, _, sentence = output.partition(': ')
     if name != path.stem or not rest:
         sys.exit(f'{path.relative_to(ROOT)}: its head has no "{path.stem}: ..." or no picture')
     return sentence, [part.rstrip() for part in rest]

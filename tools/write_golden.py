@@ -92,17 +92,17 @@ def check(path):
     for domain, op, opset, outputs, problem, results, tolerance in lines:
         try:
             operands, attributes = parsed(problem, random)
-            want = computed(domain, op, int(opset), operands, attributes, [int(o) for o in outputs.split(',')])
+            expected = computed(domain, op, int(opset), operands, attributes, [int(o) for o in outputs.split(',')])
             have = parsed(results, random)[0]
         except Exception as error:   # a type or an operator that ONNX Runtime has not on a CPU
             print(f'{op}: not computed: {str(error).splitlines()[0][:100]}')
             left += 1
             continue
-        near = len(want) == len(have) and all(
+        near = len(expected) == len(have) and all(
             w.shape == h.shape and np.allclose(w.astype(np.float64), h.astype(np.float64), rtol=1e-5, atol=max(1e-6, float(tolerance)))
-            for w, h in zip(want, have))
+            for w, h in zip(expected, have))
         if not near:
-            print(f'{op}: {problem.strip()[:80]} ...\n  has   {results.strip()[:100]}\n  wants {" ".join(map(text, want))[:100]}')
+            print(f'{op}: {problem.strip()[:80]} ...\n  has   {results.strip()[:100]}\n  wants {" ".join(map(text, expected))[:100]}')
         same, wrong = same + near, wrong + (not near)
     print(f'{same} lines are what ONNX Runtime {ort.__version__} computes, {wrong} are not, {left} it does not compute')
     sys.exit(1 if wrong or not same else 0)

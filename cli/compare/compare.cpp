@@ -121,7 +121,7 @@ Engine on_reference_kernels(const std::string& path, ExecOptions exec, const Inp
   exec.build.tactic_sources = static_cast<std::uint32_t>(TacticSource::reference);
   exec.build.device = "cpu";
   exec.console.hidden = "reference kernel";   // which were asked for
-  exec.build.fp16 = exec.build.bf16 = exec.build.auto_precision = exec.int8_asked = exec.fp8_asked = exec.best = false;
+  exec.build.fp16 = exec.build.bf16 = exec.build.auto_precision = exec.int8_requested = exec.fp8_requested = exec.best = false;
   if (!is_plan(path)) return open_model_or_plan(path, exec, files);
   exec.build.log = exec.console.callback();
   return retune_file(path, exec.build);   // which keeps the plan's profiles

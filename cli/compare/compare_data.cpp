@@ -16,9 +16,9 @@ namespace tenfold::cli {
 namespace {
 
 // From the least to the largest of all samples, for inputs whose shape the model leaves open.
-ExecOptions::Ranges ranges_of(formats::Samples& samples, int most, const std::vector<BindingInfo>& bindings) {
+ExecOptions::Ranges ranges_of(formats::Samples& samples, int max_samples, const std::vector<BindingInfo>& bindings) {
   ExecOptions::Ranges ranges;
-  for (int i = 0; i < most; ++i) {
+  for (int i = 0; i < max_samples; ++i) {
     const std::optional<InputSet> sample = samples.at(i);
     if (!sample) break;
     for (const auto& [input, tensor] : *sample) {
@@ -34,12 +34,12 @@ ExecOptions::Ranges ranges_of(formats::Samples& samples, int most, const std::ve
   return ranges;
 }
 
-std::vector<OutputSet> answers(const Engine& engine, formats::Samples& samples, int most) {
+std::vector<OutputSet> answers(const Engine& engine, formats::Samples& samples, int max_samples) {
   const auto context = engine.create_context();
   std::vector<std::string> inputs, outputs;
   for (const BindingInfo& b : engine.bindings()) (b.is_input ? inputs : outputs).push_back(b.name);
   std::vector<OutputSet> all;
-  for (int i = 0; i < most; ++i) {
+  for (int i = 0; i < max_samples; ++i) {
     const std::optional<InputSet> sample = samples.at(i);
     if (!sample) break;
     std::vector<RuntimeValue> values;

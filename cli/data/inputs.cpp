@@ -69,11 +69,11 @@ void fill_float(Tensor& t, std::mt19937& random) {
   }
 }
 
-void fill_int(Tensor& t, std::mt19937& random, std::uint32_t limit, std::uint32_t least) {
+void fill_int(Tensor& t, std::mt19937& random, std::uint32_t limit, std::uint32_t min_value) {
   const int width = bits(t.dtype());
   auto* bytes = t.mutable_data<unsigned char>();
   for (std::int64_t i = 0; i < t.size(); ++i) {
-    const std::uint64_t value = least + random() % limit;
+    const std::uint64_t value = min_value + random() % limit;
     if (width >= 8)
       std::memcpy(bytes + i * width / 8, &value, static_cast<std::size_t>(width / 8));  // little-endian
     else
@@ -270,8 +270,8 @@ Tensor random_input(const BindingInfo& info, const Shape& shape) {
   return t;
 }
 
-std::vector<Shape> run_shapes(const Engine& engine, int profile, const std::map<std::string, Shape>& asked, const InputFiles& files) {
-  const std::map<std::string, Shape> given = with_names(asked, "shapes", engine.bindings());
+std::vector<Shape> run_shapes(const Engine& engine, int profile, const std::map<std::string, Shape>& requested, const InputFiles& files) {
+  const std::map<std::string, Shape> given = with_names(requested, "shapes", engine.bindings());
   const std::map<std::string, Shape> known = files.known_shapes();
   std::vector<Shape> shapes;
   std::map<std::string, std::int64_t> settled;   // sizes that have a name, by what is given
@@ -341,8 +341,8 @@ bool gives(const InputSet& sample, const BindingInfo& info) {
 }
 
 std::vector<Tensor> make_inputs(const Engine& engine, const std::vector<Shape>& shapes, const InputFiles& files,
-                                const std::map<std::string, Shape>& asked, const InputSet& sample) {
-  const std::map<std::string, Shape> given = with_names(asked, "shapes", engine.bindings());
+                                const std::map<std::string, Shape>& requested, const InputSet& sample) {
+  const std::map<std::string, Shape> given = with_names(requested, "shapes", engine.bindings());
   std::vector<Tensor> inputs;
   for (const BindingInfo& b : engine.bindings()) {
     if (!b.is_input) continue;

@@ -79,8 +79,8 @@ Flags make_flags(EmbedWish& w) {
 }
 
 void take_words(EmbedWish& w, const std::vector<std::string>& words) {
-  const std::size_t least = w.benchmark ? 1 : 3, most = w.benchmark ? 2 : 3;
-  if (words.size() < least || words.size() > most)
+  const std::size_t min = w.benchmark ? 1 : 3, max = w.benchmark ? 2 : 3;
+  if (words.size() < min || words.size() > max)
     throw UsageError(std::string("tenfold embed takes ") + (w.benchmark ? "MODEL [IN] with --benchmark" : "MODEL IN OUT") + ", " +
                      std::to_string(words.size()) + " given");
   if (w.benchmark && w.resume) throw UsageError("--benchmark writes no vectors, so there is nothing to --resume");

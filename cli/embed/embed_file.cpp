@@ -80,7 +80,7 @@ std::size_t windows_at_once(const Encoder& encoder) {
 }
 
 void write_all(const EmbedWish& w, const Encoder& encoder, TextWindows& windows, formats::VectorFile& out, Meter& meter) {
-  const std::size_t most = windows_at_once(encoder);
+  const std::size_t max_windows = windows_at_once(encoder);
   std::deque<std::future<Encoded>> computing;
   std::future<void> writing;
   for (bool more = true; more || !computing.empty();) {
@@ -90,7 +90,7 @@ void write_all(const EmbedWish& w, const Encoder& encoder, TextWindows& windows,
       if (more)
         computing.push_back(std::async(std::launch::async, [&, window = std::move(window)] { return encode(w, encoder, window, meter); }));
     }
-    if (computing.empty() || (more && computing.size() < most)) continue;
+    if (computing.empty() || (more && computing.size() < max_windows)) continue;
     Encoded ready = computing.front().get();
     computing.pop_front();
     if (writing.valid()) writing.get();

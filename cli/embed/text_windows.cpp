@@ -29,8 +29,8 @@ TextWindow TextWindows::read() {
   TextWindow window;
   window.first = texts_;
   std::string text;
-  const std::size_t most = kTexts >> (kSmaller - std::min(kSmaller, windows_++));
-  for (std::size_t bytes = 0; window.texts.size() < most && bytes < kBytes && next_(text);) {
+  const std::size_t max_texts = kTexts >> (kSmaller - std::min(kSmaller, windows_++));
+  for (std::size_t bytes = 0; window.texts.size() < max_texts && bytes < kBytes && next_(text);) {
     add(digest_, text);
     bytes += text.size();
     window.texts.push_back(std::move(text));
@@ -52,7 +52,7 @@ TextWindow TextWindows::next() {
   if (ended_) return {};
   const auto ahead = [this] { reading_ = std::async(std::launch::async, [this] { return read(); }); };
   if (!reading_.valid()) ahead();
-  while (reading_.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) ask_whether_to_go_on();  // it may be a pipe
+  while (reading_.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) throw_if_cancelled();  // it may be a pipe
   TextWindow window = reading_.get();
   if (window.texts.empty())
     ended_ = true;

@@ -22,9 +22,9 @@ std::vector<std::int64_t> largest_of_rows(const Tensor& t) {
   std::vector<std::int64_t> found;
   for (std::int64_t first = 0; classes > 0 && first < t.size(); first += classes) {
     std::int64_t best = -1;
-    double most = -std::numeric_limits<double>::infinity();
+    double max_samples = -std::numeric_limits<double>::infinity();
     for (std::int64_t c = 0; c < classes; ++c)
-      if (const double value = t.as_double(first + c); value > most) most = value, best = c;
+      if (const double value = t.as_double(first + c); value > max_samples) max_samples = value, best = c;
     found.push_back(best);
   }
   return found;
@@ -83,7 +83,7 @@ Accuracy::Accuracy(const ExecOptions& o, const CalibrationData& data) : data_(da
     throw Error(ErrorKind::io, "--labels: '" + o.labels + "' has class " + std::to_string(labels.largest()) + ", and the output '" +
                                    output_ + "' " + std::to_string(output.shape.back()) + " classes from 0 on");
   std::size_t row = 0;   // of arrays: counted through all samples, for labels are in their order
-  for (int i = 0; i < data.most(); ++i) {
+  for (int i = 0; i < data.max_samples(); ++i) {
     std::vector<formats::ImageOrigin> origins = data.samples().origins(i);
     if (origins.empty()) {
       const std::optional<InputSet> sample = data.samples().at(i);
@@ -110,19 +110,19 @@ std::vector<std::int64_t> Accuracy::by_sample() const {
   return labels;
 }
 
-void Accuracy::tell(const ExecOptions& o, const Engine& plan, const BuildConfig& config) const {
+void Accuracy::log_accuracy(const ExecOptions& o, const Engine& plan, const BuildConfig& config) const {
   const Engine floats = floats_of(o.onnx, config);
   Classifier of_plan(plan, output_), of_floats(floats, output_);
   std::int64_t plan_right = 0, floats_right = 0, same = 0;
   std::size_t all = 0;
   for (const Labeled& one : samples_) {
     const InputSet sample = data_.samples().at(one.index).value();
-    const std::vector<std::int64_t> got = of_plan(sample), want = of_floats(sample);
-    if (got.size() != one.classes.size() || want.size() != one.classes.size())
+    const std::vector<std::int64_t> got = of_plan(sample), expected = of_floats(sample);
+    if (got.size() != one.classes.size() || expected.size() != one.classes.size())
       throw Error(ErrorKind::io, "--labels: the output '" + output_ + "' has " + std::to_string(got.size()) + " rows for " +
                                      std::to_string(one.classes.size()) + " labels");
     for (std::size_t r = 0; r < got.size(); ++r)
-      ++all, plan_right += got[r] == one.classes[r], floats_right += want[r] == one.classes[r], same += got[r] == want[r];
+      ++all, plan_right += got[r] == one.classes[r], floats_right += expected[r] == one.classes[r], same += got[r] == expected[r];
   }
   o.console.info("accuracy by '" + output_ + "' on " + std::to_string(all) + " labeled samples that gave no ranges: the plan " +
                  percent(plan_right, all) + ", the model in f32 " + percent(floats_right, all) + "; both have the same class first for " +

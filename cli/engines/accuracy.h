@@ -17,7 +17,7 @@ class Accuracy {
   // For ErrorBudget::labels, by the numbers of the calibration's samples; -1 for those that give ranges.
   std::vector<std::int64_t> by_sample() const;
   // Builds the model in f32, runs both, and says how often each has the label's class first.
-  void tell(const ExecOptions& options, const Engine& plan, const BuildConfig& config) const;
+  void log_accuracy(const ExecOptions& options, const Engine& plan, const BuildConfig& config) const;
 
  private:
   // A sample that checks, and the classes of its rows.

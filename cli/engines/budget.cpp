@@ -114,7 +114,7 @@ void check_budget(const ExecOptions& o) {
     throw UsageError("--metric, --searchTime and --searchMemory are for --max-error=E: say how far outputs may be off");
   if (o.onnx.empty()) throw UsageError("--max-error needs --onnx: a plan's types are fixed when it is built");
   if (o.data.empty()) throw UsageError("--max-error needs --data=PATH: samples to measure the error on");
-  if (!o.int8_asked && !o.fp8_asked && !o.build.fp16 && !o.build.bf16 && !o.build.auto_precision)
+  if (!o.int8_requested && !o.fp8_requested && !o.build.fp16 && !o.build.bf16 && !o.build.auto_precision)
     throw UsageError("--max-error chooses among the types that are permitted: say --best, or --int8, --fp8, --fp16 or --bf16");
   if (is_metric_command(o.build.budget->metric)) metric_by_command(o.build.budget->metric, 1);   // refuses what is none
   if (!o.precision_report.empty() && formats::extension(o.precision_report) != ".html")

@@ -13,9 +13,9 @@
 namespace tenfold::cli {
 namespace {
 
-void dump_samples(const std::string& path, formats::Samples& samples, int most) {
+void dump_samples(const std::string& path, formats::Samples& samples, int max_samples) {
   std::vector<std::pair<std::string, Tensor>> arrays;
-  for (auto& [input, tensor] : formats::join_samples(samples, most, "--dumpSamples")) arrays.emplace_back(input, tensor);
+  for (auto& [input, tensor] : formats::join_samples(samples, max_samples, "--dumpSamples")) arrays.emplace_back(input, tensor);
   write_file(path, formats::to_npz(arrays));
 }
 
@@ -32,22 +32,22 @@ void expect_data(const ExecOptions& o) {
     if (given) throw UsageError(why);
 }
 
-void tell_of_shapes(ExecOptions& o) {
-  const auto tell = [&](const char* flag, bool given) {
+void note_unused_shapes(ExecOptions& o) {
+  const auto note = [&](const char* flag, bool given) {
     if (given && o.data.empty())
       o.notes.push_back(std::string("--") + flag + " has no effect without --data: it says which shapes samples have");
   };
-  tell("calibProfile", o.calibration_profile.has_value());
+  note("calibProfile", o.calibration_profile.has_value());
   const ExecOptions::Ranges& shapes = o.calibration_shapes;
-  tell("minShapesCalib", !shapes.min.empty()), tell("optShapesCalib", !shapes.opt.empty()), tell("maxShapesCalib", !shapes.max.empty());
+  note("minShapesCalib", !shapes.min.empty()), note("optShapesCalib", !shapes.opt.empty()), note("maxShapesCalib", !shapes.max.empty());
 }
 
 // Without --max-error all layers have the first. --best asks for e4m3 only where an error bound watches over it. Where neither is asked
 // for, samples show errors alone.
 std::vector<DType> types_of(const ExecOptions& o) {
   std::vector<DType> types;
-  if (o.int8_asked) types.push_back(DType::i8);
-  if (o.fp8_asked || (o.best && o.build.budget)) types.push_back(DType::f8e4m3fn);
+  if (o.int8_requested) types.push_back(DType::i8);
+  if (o.fp8_requested || (o.best && o.build.budget)) types.push_back(DType::f8e4m3fn);
   return types;
 }
 
@@ -58,7 +58,7 @@ void add_int8_flag(Flags& f, ExecOptions& o) {
       {"int8", "",
        "enable INT8: on by default for models with INT8 Q/DQ; other models are calibrated on --data; without samples: dynamic row-wise "
        "quantization of GEMMs",
-       [&o](const std::string&) { o.build.int8 = o.int8_asked = true; }});
+       [&o](const std::string&) { o.build.int8 = o.int8_requested = true; }});
 }
 
 void add_calibration_flags(Flags& f, ExecOptions& o) {
@@ -109,7 +109,7 @@ std::vector<std::string> parse_corrections(const std::string& text) {
 void check_calibration(ExecOptions& o) {
   if (!o.calibration_cache.empty()) {
     if (o.onnx.empty()) throw UsageError("--calib needs --onnx: a plan's ranges are fixed when it is built");
-    if (!o.int8_asked && !o.fp8_asked)
+    if (!o.int8_requested && !o.fp8_requested)
       throw UsageError("--calib gives ranges for int8, which no flag enables: add --int8 (or --fp8, --best)");
     std::error_code cannot_look;
     if (o.data.empty() && !std::filesystem::exists(o.calibration_cache, cannot_look))
@@ -119,10 +119,10 @@ void check_calibration(ExecOptions& o) {
   expect_data(o);
   if (!o.tokenizer.empty() && !is_text(o.data))
     throw UsageError("--tokenizer is for texts: say which with --data=FILE.txt or --data=FILE.csv:COLUMN");
-  tell_of_shapes(o);
+  note_unused_shapes(o);
   if (o.data.empty()) return;
   if (o.onnx.empty()) throw UsageError("--data needs --onnx: a plan's ranges are fixed when it is built");
-  if (!o.int8_asked && !o.fp8_asked && !o.build.budget)
+  if (!o.int8_requested && !o.fp8_requested && !o.build.budget)
     throw UsageError(
         "--data gives samples for calibration or for an error budget, and no flag asks for either: add --int8 "
         "(--fp8, --best), or --max-error=E, which also bounds --bf16 and --fp16");
@@ -131,7 +131,7 @@ void check_calibration(ExecOptions& o) {
   formats::expect_writable(o.dump_samples);
 }
 
-CalibrationData::CalibrationData(const ExecOptions& o, const BuildConfig& config) : most_(o.samples) {
+CalibrationData::CalibrationData(const ExecOptions& o, const BuildConfig& config) : max_samples_(o.samples) {
   if (o.data.empty()) return;
   bindings_ = model_bindings(o.onnx, config);
   SampleSource source{"data", o.data, o.image, bindings_, o.samples, o.console, o.tokenizer};

@@ -27,12 +27,12 @@ class CalibrationData {
   formats::Samples& samples() const { return check_ ? *check_ : *data_; }
   int first() const { return check_ ? 0 : 1; }
   int step() const { return check_ ? 1 : 2; }
-  int most() const { return most_; }
+  int max_samples() const { return max_samples_; }
 
  private:
   std::vector<BindingInfo> bindings_;
   std::shared_ptr<formats::Samples> data_, check_;
-  int most_ = 0;
+  int max_samples_ = 0;
 };
 
 }  // namespace tenfold::cli

@@ -22,10 +22,10 @@ bool may_work_elsewhere(const Error& e) {
 // One device's part of what was asked. Made once, also if that fails.
 class Attempt {
  public:
-  Attempt(const ExecOptions& asked, const std::string& device) : options(asked) {
+  Attempt(const ExecOptions& requested, const std::string& device) : options(requested) {
     options.build.device = device;
-    options.save_engine = plan_name_for(asked.save_engine, device);
-    if (const std::string own = plan_name_for(asked.load_engine, device); std::filesystem::exists(own)) options.load_engine = own;
+    options.save_engine = plan_name_for(requested.save_engine, device);
+    if (const std::string own = plan_name_for(requested.load_engine, device); std::filesystem::exists(own)) options.load_engine = own;
   }
   Engine open(const InputFiles& files) {
     if (!made && !failed) make(files);
@@ -51,7 +51,7 @@ class Attempt {
 void walk(FallbackChain& fallback_chain, std::vector<Attempt>& attempts, const Console& console,
           const std::function<void(const ExecOptions&, const Made&)>& answer) {
   std::size_t reported = 0;
-  const auto tell = [&] {
+  const auto warn = [&] {
     for (; reported < fallback_chain.failures().size(); ++reported)
       console.warn("'" + fallback_chain.failures()[reported].name + "' does not work: " + fallback_chain.failures()[reported].why);
   };
@@ -59,10 +59,10 @@ void walk(FallbackChain& fallback_chain, std::vector<Attempt>& attempts, const C
     try {
       fallback_chain.engine();
     } catch (const Error&) {
-      tell();
+      warn();
       throw;
     }
-    tell();
+    warn();
     const Attempt& own = attempts[static_cast<std::size_t>(fallback_chain.candidate())];
     try {
       console.info("Answers come from '" + own.options.build.device + "' (" + own.made->engine.info().device + ").");

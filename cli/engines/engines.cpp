@@ -80,7 +80,7 @@ struct ModelBuild {
   ModelBuild(const ExecOptions& o, const InputFiles& files) : config(config_of(o, files)), data(o, config) {
     if (config.profiles.empty()) config.profiles = data.profiles(o);
     if (!o.data.empty() || !o.calibration_cache.empty()) config.calibration = data.calibration(o);
-    else if (o.int8_asked && !o.best && !config.auto_precision) config.calibration = Calibration{.sample = {}, .method = "dynamic"};
+    else if (o.int8_requested && !o.best && !config.auto_precision) config.calibration = Calibration{.sample = {}, .method = "dynamic"};
     if (!o.labels.empty()) accuracy.emplace(o, data);
     complete_budget(config, accuracy ? &*accuracy : nullptr);
   }
@@ -125,9 +125,9 @@ Made make_engine(const ExecOptions& o, const InputFiles& files) {
   Engine engine = build_file(o.onnx, build.config, &report);
   const double took = seconds_since(start);
   o.console.info("Engine built in " + std::to_string(took) + " sec.");
-  tell_of_precision(o, report);
+  report_precision(o, report);
   if (report.budget) print_budget(o, *report.budget);
-  if (build.accuracy) build.accuracy->tell(o, engine, build.config);
+  if (build.accuracy) build.accuracy->log_accuracy(o, engine, build.config);
   std::ostringstream parts;
   parts << "of which: opening the device " << report.device_s << ", import " << report.import_s << ", passes " << report.passes_s
         << ", check of fp16 " << report.check_s << ", choice " << report.tune_s << ", assembling " << report.assemble_s
@@ -150,16 +150,16 @@ void name_shapes(ExecOptions& o) {
   for (const auto& [flag, shapes] : flags) *shapes = with_names(std::move(*shapes), flag, bindings);
 }
 
-Engine build_model(const ExecOptions& asked, const InputFiles& files, BuildReport* report) {
-  check_device(asked);
-  ExecOptions o = asked;
+Engine build_model(const ExecOptions& requested, const InputFiles& files, BuildReport* report) {
+  check_device(requested);
+  ExecOptions o = requested;
   BuildReport own;
   if (!report) report = &own;
   try {
     name_shapes(o);
     const ModelBuild build(o, files);
     Engine engine = build_file(o.onnx, build.config, report);
-    tell_of_precision(o, *report);
+    report_precision(o, *report);
     return engine;
   } catch (const Error& e) {   // what is called a model may be called a plan as well
     constexpr std::string_view kNoModel = "is not an ONNX model";

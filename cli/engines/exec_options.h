@@ -28,8 +28,8 @@ struct ExecOptions {
   std::vector<BindingFormat> input_formats, output_formats;  // of --inputIOFormats and --outputIOFormats: of each, or one for all
   int use_profile = -1;
   std::map<std::string, std::string> load_inputs;
-  bool int8_asked = false;         // --int8 or --best: a plain model's products, too, if there is data
-  bool fp8_asked = false, int4_asked = false, best = false, strongly_typed = false;
+  bool int8_requested = false;         // --int8 or --best: a plain model's products, too, if there is data
+  bool fp8_requested = false, int4_requested = false, best = false, strongly_typed = false;
   std::string data, check_data, tokenizer;    // samples that show the ranges of values; samples that check, instead of every second one
   std::optional<formats::ImageSpec> image;  // how photographs among them become the input
   std::string labels, dump_samples, precision_report;

@@ -112,7 +112,7 @@ class Shell {
   Shell(const Shell&) = delete;
 
   // All that it prints until it ends; false: time was up.
-  bool read(std::string& said, Clock::time_point until) {
+  bool read(std::string& output, Clock::time_point until) {
     constexpr std::size_t kMax = 1 << 20;
     char piece[4096];
     for (;;) {
@@ -123,7 +123,7 @@ class Shell {
       if (ready <= 0) continue;
       const ssize_t got = ::read(out_, piece, sizeof piece);
       if (got <= 0) return true;
-      if (said.size() < kMax) said.append(piece, static_cast<std::size_t>(got));
+      if (output.size() < kMax) output.append(piece, static_cast<std::size_t>(got));
     }
   }
   // False: time was up.
@@ -140,8 +140,8 @@ class Shell {
   pid_t pid_ = -1;
 };
 
-double number_in(const std::string& command, const std::string& said) {
-  std::string text = said;
+double number_in(const std::string& command, const std::string& output) {
+  std::string text = output;
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.pop_back();
   const std::string last = text.substr(text.find_last_of('\n') == std::string::npos ? 0 : text.find_last_of('\n') + 1);
   char* end = nullptr;
@@ -157,9 +157,9 @@ double run(const std::string& command, const std::string& filled, double seconds
   constexpr double kLongest = 1e8;
   const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::min(seconds, kLongest)));
   Shell shell(filled);
-  std::string said;
+  std::string output;
   int status = 0;
-  if (!shell.read(said, until) || !shell.wait(status, until)) {
+  if (!shell.read(output, until) || !shell.wait(status, until)) {
     char limit[32];
     std::snprintf(limit, sizeof limit, "%g", seconds);
     throw Error(ErrorKind::io, "--metric: '" + printable(command) + "' ran longer than " + limit + " s (--searchTime) and was ended");
@@ -168,7 +168,7 @@ double run(const std::string& command, const std::string& filled, double seconds
     throw Error(ErrorKind::io, "--metric: '" + printable(command) + "' ended by signal " + std::to_string(WTERMSIG(status)));
   if (WEXITSTATUS(status) != 0)
     throw Error(ErrorKind::io, "--metric: '" + printable(command) + "' ended with status " + std::to_string(WEXITSTATUS(status)));
-  return number_in(command, said);
+  return number_in(command, output);
 }
 
 }  // namespace
@@ -182,9 +182,9 @@ std::function<double(std::span<const OutputSet>, std::span<const OutputSet>)> me
       throw UsageError("--metric: '" + command + "' is a command without " + place + ", which stands for the answers in an .npz");
   return [command, seconds](std::span<const OutputSet> reference, std::span<const OutputSet> candidate) {
     const Folder folder;
-    const std::string want = folder.path + "/reference.npz", got = folder.path + "/candidate.npz";
-    write_file(want, archive(reference)), write_file(got, archive(candidate));
-    return run(command, with(with(command, kReference, want), kCandidate, got), seconds);
+    const std::string expected = folder.path + "/reference.npz", got = folder.path + "/candidate.npz";
+    write_file(expected, archive(reference)), write_file(got, archive(candidate));
+    return run(command, with(with(command, kReference, expected), kCandidate, got), seconds);
   };
 }
 

@@ -60,15 +60,15 @@ void add_layer_flags(Flags& f, LayerTypes& types) {
        }});
 }
 
-bool any_asked(const ExecOptions& o) { return o.build.fp16 || o.build.bf16 || o.int8_asked || o.fp8_asked || o.int4_asked; }
+bool any_requested(const ExecOptions& o) { return o.build.fp16 || o.build.bf16 || o.int8_requested || o.fp8_requested || o.int4_requested; }
 
 void keep_types_of_model(ExecOptions& o) {
   if (o.best) throw UsageError("--stronglyTyped and --best exclude each other: one keeps the model's types, the other permits all");
-  if (any_asked(o) || o.build.auto_precision)
+  if (any_requested(o) || o.build.auto_precision)
     o.notes.emplace_back("precision flags beside --stronglyTyped are ignored: every layer computes in the model's types");
   if (!o.data.empty() || !o.calibration_cache.empty())
     throw UsageError("--stronglyTyped keeps the model's types: --data and --calib are for --int8 without it");
-  o.build.fp16 = o.build.bf16 = o.int8_asked = o.fp8_asked = o.int4_asked = o.build.auto_precision = false;
+  o.build.fp16 = o.build.bf16 = o.int8_requested = o.fp8_requested = o.int4_requested = o.build.auto_precision = false;
   o.build.int8 = o.build.fp8 = true;   // as the model has them
 }
 
@@ -78,15 +78,15 @@ void add_precision_flags(Flags& f, ExecOptions& o) {
   f.add_switch("fp16", o.build.fp16, "enable FP16 on a GPU; CPUs compute in float32");
   f.add_switch("bf16", o.build.bf16, "enable BF16 where it is faster (--best: every precision)");
   f.add({"best", "", "+enable every precision: fp16, bf16, int8, fp8",
-         [&o](const std::string&) { o.best = o.build.fp16 = o.build.bf16 = o.build.int8 = o.build.fp8 = o.int8_asked = true; }});
+         [&o](const std::string&) { o.best = o.build.fp16 = o.build.bf16 = o.build.int8 = o.build.fp8 = o.int8_requested = true; }});
   f.add({"fp8", "", "+enable FP8 (e4m3) GEMMs on a GPU: on by default for models with FP8 Q/DQ; other models need --data",
-         [&o](const std::string&) { o.build.fp8 = o.fp8_asked = true; }});
+         [&o](const std::string&) { o.build.fp8 = o.fp8_requested = true; }});
   f.add({"int4", "", "+no effect yet: 4-bit weights are dequantized to floats at build time",
-         [&o](const std::string&) { o.int4_asked = true; }});
+         [&o](const std::string&) { o.int4_requested = true; }});
   f.add({"precision", "auto", "+choose fp16, bf16 and int8 by device; the build says which, and why", [&o](const std::string& text) {
            if (lower(text) != "auto")
              throw UsageError("--precision is auto, not '" + text + "'; --fp16, --bf16 and --int8 permit one type each");
-           o.build.auto_precision = o.int8_asked = true;
+           o.build.auto_precision = o.int8_requested = true;
          }});
   f.add_switch("stronglyTyped", o.strongly_typed, "+every layer computes in the model's types; precision flags are ignored");
   add_layer_flags(f, o.build.layer_types);
@@ -95,7 +95,7 @@ void add_precision_flags(Flags& f, ExecOptions& o) {
 void check_precision(ExecOptions& o) {
   const bool builds = o.load_engine.empty();
   if (o.strongly_typed) keep_types_of_model(o);
-  if (o.int4_asked) o.notes.emplace_back("--int4 has no effect yet: 4-bit weights are dequantized to floats at build time");
+  if (o.int4_requested) o.notes.emplace_back("--int4 has no effect yet: 4-bit weights are dequantized to floats at build time");
   if (!builds && !o.build.layer_types.precisions.empty())
     throw UsageError("--layerPrecisions needs --onnx: the types of a plan's layers are fixed when it is built");
   if (!builds && !o.build.layer_types.output_types.empty())
@@ -112,17 +112,17 @@ std::string why_no_fp8(const ExecOptions& o, const BuildReport& report) {
 }
 }  // namespace
 
-void tell_of_precision(const ExecOptions& o, const BuildReport& report) {
+void report_precision(const ExecOptions& o, const BuildReport& report) {
   std::string counts;
   for (const auto& [type, layers] : report.layers_by_type)
     counts += (counts.empty() ? "" : ", ") + std::to_string(layers) + " in " + std::string(name(type));
-  if (!counts.empty() && (any_asked(o) || o.build.auto_precision)) o.console.info("Layers compute: " + counts + ".");
+  if (!counts.empty() && (any_requested(o) || o.build.auto_precision)) o.console.info("Layers compute: " + counts + ".");
   const bool has_ranges = report.calibration.has_value() || report.budget.has_value();
-  if (o.int8_asked && !o.build.auto_precision && !has_ranges && !report.layers_by_type.count(DType::i8))
+  if (o.int8_requested && !o.build.auto_precision && !has_ranges && !report.layers_by_type.count(DType::i8))
     o.console.warn(std::string(o.best ? "--best left int8 out" : "--int8 was not used") +
                       ": the model has no QuantizeLinear and DequantizeLinear, and nothing gives ranges: --data=PATH (typical inputs) or "
                       "--calib=FILE does");
-  if ((o.fp8_asked || o.best) && !report.layers_by_type.count(DType::f8e4m3fn)) {
+  if ((o.fp8_requested || o.best) && !report.layers_by_type.count(DType::f8e4m3fn)) {
     const std::string why = why_no_fp8(o, report);
     o.best ? o.console.info("--best left fp8 out: " + why) : o.console.warn("--fp8 was not used: " + why);
   }

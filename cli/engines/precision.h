@@ -9,6 +9,6 @@ void add_precision_flags(Flags& flags, ExecOptions& options);
 // Once all flags are known: what excludes what, and what --stronglyTyped leaves of the others. Throws UsageError.
 void check_precision(ExecOptions& options);
 // How many layers compute in each type, and which permission was not used for what reason.
-void tell_of_precision(const ExecOptions& options, const BuildReport& report);
+void report_precision(const ExecOptions& options, const BuildReport& report);
 
 }  // namespace tenfold::cli

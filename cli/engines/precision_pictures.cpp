@@ -109,10 +109,10 @@ const char* color_of(DType type) {
 }
 
 std::string sensitivity_picture(const BudgetReport& report, double max_error) {
-  double most = 0;
-  for (const BudgetLayer& l : report.layers) most = std::max(most, l.error);
-  const bool line = most > max_error / 20;   // else it would press all bars to the ground
-  const Scale scale{0, std::max({most * 1.05, line ? max_error * 1.05 : 0.0, 1e-12}), false};
+  double max = 0;
+  for (const BudgetLayer& l : report.layers) max = std::max(max, l.error);
+  const bool line = max > max_error / 20;   // else it would press all bars to the ground
+  const Scale scale{0, std::max({max * 1.05, line ? max_error * 1.05 : 0.0, 1e-12}), false};
   const double each = kPlotWidth / static_cast<double>(std::max<std::size_t>(report.layers.size(), 1));
   std::string out = open(kWidth, kHeight, "Error of the outputs where one layer alone is narrow") + left_axis(scale, "relative l2 error");
   for (std::size_t i = 0; i < report.layers.size(); ++i) {

@@ -29,20 +29,20 @@ std::string Flag::spelled() const {
   return "--" + name + "=" + value;
 }
 
-double parse_number(const std::string& flag, const std::string& text, double least) {
+double parse_number(const std::string& flag, const std::string& text, double min) {
   const double value = parse_with<double>(flag, text, "a number");
   if (!std::isfinite(value)) throw UsageError("--" + flag + " takes a finite number, not '" + text + "'");
-  if (value < least)
-    throw UsageError("--" + flag + " takes a number of at least " + std::to_string(static_cast<int>(least)) + ", not " + text);
+  if (value < min)
+    throw UsageError("--" + flag + " takes a number of at least " + std::to_string(static_cast<int>(min)) + ", not " + text);
   return value;
 }
 
-int parse_int(const std::string& flag, const std::string& text, int least, int largest) {
+int parse_int(const std::string& flag, const std::string& text, int min, int largest) {
   const int value = parse_with<int>(flag, text, "a whole number");
-  if (value < least || value > largest)
+  if (value < min || value > largest)
     throw UsageError("--" + flag + " takes " +
-                     (largest == std::numeric_limits<int>::max() ? "at least " + std::to_string(least)
-                                                                 : std::to_string(least) + " to " + std::to_string(largest)) +
+                     (largest == std::numeric_limits<int>::max() ? "at least " + std::to_string(min)
+                                                                 : std::to_string(min) + " to " + std::to_string(largest)) +
                      ", not " + text);
   return value;
 }

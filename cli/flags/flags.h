@@ -61,8 +61,8 @@ class Flags {
 
 inline constexpr int kMaxThreads = 256;   // of a pool
 
-int parse_int(const std::string& flag, const std::string& text, int least = std::numeric_limits<int>::min(),
+int parse_int(const std::string& flag, const std::string& text, int min = std::numeric_limits<int>::min(),
               int largest = std::numeric_limits<int>::max());
-double parse_number(const std::string& flag, const std::string& text, double least = std::numeric_limits<double>::lowest());
+double parse_number(const std::string& flag, const std::string& text, double min = std::numeric_limits<double>::lowest());
 
 }  // namespace tenfold::cli

@@ -74,7 +74,7 @@ void print_text(const Engine& engine) {
 void show_unopened(const std::string& path, const std::string& why, const std::string& find, bool json) {
   const PlanFileInspection file = inspect_plan(path);   // one that is damaged is refused
   if (!find.empty()) {
-    std::fputs(found_text(file.plan, find).c_str(), stdout);
+    std::fputs(matches_text(file.plan, find).c_str(), stdout);
   } else if (json) {
     Json root = Json::parse(file.json);
     root["NotLoaded"] = why;
@@ -147,7 +147,7 @@ int inspect_main(const Arguments& arguments) {
   }
   const Engine& engine = *opened;
   if (!find.empty()) {
-    std::fputs(found_text(engine.inspection(), find).c_str(), stdout);
+    std::fputs(matches_text(engine.inspection(), find).c_str(), stdout);
   } else if (json) {
     Json root = Json::parse(engine.inspect_json());
     root["Notes"] = notes_json(engine.info().notes);

@@ -162,7 +162,7 @@ LatencyReport measure_at(LatencyRunner& runner, const LatencyWish& w, const Late
   report.began_s = static_cast<double>(std::time(nullptr));
   report.result = measure(runner, w, inputs, loop);
   report.hiccups.add(hiccups(w, rate));
-  report.asked_seconds = std::max(report.result.seconds, 1e-9);
+  report.load_seconds = std::max(report.result.seconds, 1e-9);
   report.backend = runner.backend(), report.candidates = runner.candidates();
   report.has_deadline = w.runner.deadline.count() > 0;
   report.slides = runner.window_rows().input >= 0;
@@ -187,9 +187,9 @@ void measure_case(const LatencyWish& w, const LatencyCase& one, std::vector<Late
 
 void export_all(const LatencyWish& w, const LatencyReport& r) {
   if (!w.histogram.empty()) {
-    const HistogramLogEntry entries[] = {{"response", &r.result.response, 0, r.asked_seconds},
-                                         {"service", &r.result.service, 0, r.asked_seconds},
-                                         {"hiccups", &r.hiccups, 0, r.asked_seconds}};
+    const HistogramLogEntry entries[] = {{"response", &r.result.response, 0, r.load_seconds},
+                                         {"service", &r.result.service, 0, r.load_seconds},
+                                         {"hiccups", &r.hiccups, 0, r.load_seconds}};
     write_file(w.histogram, histogram_log(r.began_s, entries));
   }
   if (!w.percentiles.empty()) write_file(w.percentiles, r.result.response.percentile_distribution());

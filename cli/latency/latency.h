@@ -47,7 +47,7 @@ struct LatencyReport {
   double rate = 0, closed_loop = 0;      // asked for; one request directly behind the other, both a second
   OpenLoopResult result;
   LatencyRecorder hiccups;
-  double asked_seconds = 0, began_s = 0;
+  double load_seconds = 0, began_s = 0;
   std::vector<CandidateState> candidates;
   bool has_deadline = false;             // else no answer is late
   bool slides = false;  // windows slid by one row, and times are those of the newest row

@@ -56,9 +56,9 @@ class Field {
 
 std::string latency_plot(const LatencyReport& r) {
   const OpenLoopResult& o = r.result;
-  const double most = static_cast<double>(std::max({o.response.max(), o.service.max(), r.hiccups.max(), std::int64_t{1000}})) / 1e3;
+  const double max = static_cast<double>(std::max({o.response.max(), o.service.max(), r.hiccups.max(), std::int64_t{1000}})) / 1e3;
   const double nines = std::max(1.0, std::ceil(std::log10(std::max<double>(static_cast<double>(o.response.count()), 10))));
-  Field over_nines(kTop, most, r.name + formatted(": %.0f a second, time at each percentile", r.rate));
+  Field over_nines(kTop, max, r.name + formatted(": %.0f a second, time at each percentile", r.rate));
   for (int n = 0; n <= static_cast<int>(nines); ++n) over_nines.mark(n / nines, formatted("%.10g%%", 100 * (1 - std::pow(10, -n))));
   int place = 0;
   const auto percentiles = [&](const LatencyRecorder& recorder, const char* color, const char* name) {
@@ -70,8 +70,8 @@ std::string latency_plot(const LatencyReport& r) {
   percentiles(o.response, "#c03030", "response"), percentiles(o.service, "#2050b0", "service"),
       percentiles(r.hiccups, "#808080", "hiccups");
 
-  Field over_time(kTop + kHeight + kBelow + kTop, most, "the worst response of each part of the run");
-  for (int i = 0; i <= 6; ++i) over_time.mark(i / 6.0, formatted("%.3g s", r.asked_seconds * i / 6));
+  Field over_time(kTop + kHeight + kBelow + kTop, max, "the worst response of each part of the run");
+  for (int i = 0; i <= 6; ++i) over_time.mark(i / 6.0, formatted("%.3g s", r.load_seconds * i / 6));
   std::vector<std::pair<double, double>> worst;
   for (std::size_t i = 0; i < o.slices.size(); ++i)
     if (o.slices[i].count > 0)

@@ -31,13 +31,13 @@ Json times(const LatencyRecorder& r) {
   return json;
 }
 
-double rate(const LatencyReport& r) { return r.asked_seconds > 0 ? static_cast<double>(r.result.answered) / r.asked_seconds : 0; }
+double rate(const LatencyReport& r) { return r.load_seconds > 0 ? static_cast<double>(r.result.answered) / r.load_seconds : 0; }
 
 Json json_of(const LatencyReport& r) {
   const OpenLoopResult& o = r.result;
   Json json = {{"name", r.name}, {"backend", r.backend}, {"rate_asked", r.rate}, {"rate", rate(r)}};
   json["response_us"] = times(o.response), json["service_us"] = times(o.service), json["hiccups_us"] = times(r.hiccups);
-  json["asked"] = o.asked, json["answered"] = o.answered, json["asked_late"] = o.asked_late, json["dropped"] = o.dropped;
+  json["asked"] = o.requests, json["answered"] = o.answered, json["asked_late"] = o.late_requests, json["dropped"] = o.dropped;
   json["failed"] = o.failed, json["not_finite"] = o.not_finite;
   json["late"] = r.has_deadline ? Json(o.late) : Json();   // null: there is no deadline
   json["page_faults"] = o.page_faults, json["forced_switches"] = o.forced_switches;
@@ -65,8 +65,8 @@ void print_latency(const LatencyReport& r) {
   std::printf(" %10s\n", "max");
   print_times("response", o.response), print_times("service", o.service), print_times("hiccups", r.hiccups);
   const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
-  std::printf("  requests %llu, answered %llu, overdue %llu, dropped %llu, failed %llu", number(o.asked), number(o.answered),
-              number(o.asked_late), number(o.dropped), number(o.failed));
+  std::printf("  requests %llu, answered %llu, overdue %llu, dropped %llu, failed %llu", number(o.requests), number(o.answered),
+              number(o.late_requests), number(o.dropped), number(o.failed));
   if (r.has_deadline) std::printf(", late %llu", number(o.late));
   std::printf(", not finite %llu\n", number(o.not_finite));
   if (r.slides)

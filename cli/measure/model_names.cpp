@@ -33,7 +33,7 @@ std::string nodes_text(const std::vector<std::string>& nodes) {
   return text.empty() ? "" : "  (" + text + ")";
 }
 
-std::string found_text(const PlanInspection& plan, const std::string& name) {
+std::string matches_text(const PlanInspection& plan, const std::string& name) {
   std::string text;
   bool kept = false;
   for (std::size_t p = 0; p < plan.programs.size(); ++p) {

@@ -265,16 +265,16 @@ void print_plan_version(const ExecOptions& o) {
                    (version.format == version.reads ? ", which this version reads." : "; this version reads format " + reads + "."));
 }
 
-void work(const ExecOptions& asked, const std::string& closing) {
-  for (const std::string& note : asked.notes) asked.console.warn(note);
-  if (asked.plan_version_only) {
-    print_plan_version(asked);
+void work(const ExecOptions& requested, const std::string& closing) {
+  for (const std::string& note : requested.notes) requested.console.warn(note);
+  if (requested.plan_version_only) {
+    print_plan_version(requested);
     std::printf("&&&& PASSED %s\n", closing.c_str());
     return;
   }
-  check_files(asked);
-  InputFiles files(asked.load_inputs);
-  ExecOptions o = asked;
+  check_files(requested);
+  InputFiles files(requested.load_inputs);
+  ExecOptions o = requested;
   if (!o.onnx.empty() && !is_plan(o.onnx)) name_shapes(o);
   resolve_io_formats(o);
   fit_files(o, files);

@@ -148,7 +148,7 @@ void print_report(const Wish& w, const QuantizeReport& r) {
   const char* const what = w.options.type == QuantizeType::fp8 ? "are in e4m3"
                            : is_of_weights(w)                  ? "have weights of 4 or 8 bits"
                                                                : "are in int8";
-  std::printf("%d of %d layers %s in %s\n", r.quantized, r.products, what, printable(w.output).c_str());
+  std::printf("%d of %d layers %s in %s\n", r.quantized, r.layers, what, printable(w.output).c_str());
   for (const QuantizeReport::Left& left : r.left)
     std::printf("  %zu in floats, because %s: %s\n", left.nodes.size(), left.why.c_str(), names_of(left.nodes).c_str());
   const CalibrationReport& c = r.calibration;

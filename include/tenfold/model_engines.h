@@ -60,7 +60,7 @@ struct ServedShapes {
   bool tuned = false;          // the engine was timed, or comes from the cache
   bool pending = false;        // a tuned plan will follow
   std::string failure;         // why no tuned plan could be made; empty: nothing failed
-  std::int64_t asked = 0;      // how often the engine was given
+  std::int64_t requests = 0;      // how often the engine was given
   std::uint64_t number = 0;    // ServedEngine::number of the engine that serves them now
 };
 

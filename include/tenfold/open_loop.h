@@ -34,9 +34,9 @@ struct OpenLoopResult {
   LatencyRecorder response;                         // from when a request was due to when its answer was there
   LatencyRecorder service;                          // from when its computing began to when it ended
   double seconds = 0;                               // until the last answer
-  std::uint64_t asked = 0, answered = 0, dropped = 0;   // dropped: by full rings, or not answered a second after the end
+  std::uint64_t requests = 0, answered = 0, dropped = 0;   // dropped: by full rings, or not answered a second after the end
   std::uint64_t failed = 0, late = 0, not_finite = 0;   // of those answered
-  std::uint64_t asked_late = 0;                     // requests that were due before the thread could turn to them
+  std::uint64_t late_requests = 0;                     // requests that were due before the thread could turn to them
   std::uint64_t late_start = 0, full_recompute = 0; // of those answered: as Answer says
   std::int64_t page_faults = 0, forced_switches = 0;    // of the thread that computes; -1: the system does not say
   std::vector<OpenLoopSlice> slices;                // of response times, equally long

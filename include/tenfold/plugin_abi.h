@@ -56,7 +56,7 @@ enum { TENFOLD_LAYOUT_PLAIN = 0, TENFOLD_LAYOUT_CHANNELS_LAST = 1 };
 typedef struct {
   int32_t dtype, rank;
   const char* const* dims;      /* `rank` extents, in the order N,C,spatial whatever the layout */
-  const int64_t *least, *most;  /* what each extent may be in this build */
+  const int64_t *min, *max;  /* what each extent may be in this build */
   const char* const* contents;  /* elements of a small integer tensor, as extents; null: they are not known */
   int64_t content_count;
   int32_t layout;               /* TENFOLD_LAYOUT_* */

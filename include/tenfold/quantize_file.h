@@ -45,7 +45,7 @@ struct QuantizeOptions {
 struct QuantizeReport {
   CalibrationReport calibration;   // its errors are those of the file that is written, run on the CPU
   std::optional<BudgetReport> budget;   // with BuildConfig::budget. Its layers are those that can be quantized, its plans the files.
-  int products = 0, quantized = 0;   // GEMMs and convolutions
+  int layers = 0, quantized = 0;   // GEMMs and convolutions
   // Layers that stay in floats, and why, in words that follow "because".
   struct Left { std::string why; std::vector<std::string> nodes; };
   std::vector<Left> left;

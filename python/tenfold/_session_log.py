@@ -23,15 +23,15 @@ def severity_of(options: SessionOptions) -> int:
 
 def log_of(options: SessionOptions) -> Callable[[str, str], None] | None:
     """None: all goes to the logger "tenfold". What is asked for and this logger does not show goes to stderr."""
-    least, begin = severity_of(options), f'{options.logid}: ' if options.logid else ''
-    if least < 0 and not begin:
+    minimum, begin = severity_of(options), f'{options.logid}: ' if options.logid else ''
+    if minimum < 0 and not begin:
         return None
 
     def log(severity: str, text: str) -> None:
         number, level = _SEVERITIES[severity]
-        if number < least:
+        if number < minimum:
             return
-        if least >= 0 and not logger.isEnabledFor(level):
+        if minimum >= 0 and not logger.isEnabledFor(level):
             print(f'{begin}{text}', file=sys.stderr)
         else:
             logger.log(level, '%s%s', begin, text)

@@ -134,7 +134,7 @@ class SessionOptions(Options):
     def set_provider_selection_policy_delegate(self, delegate: Callable[..., Any]) -> None:
         raise errors.Unsupported(_NOT_HERE.format('set_provider_selection_policy_delegate', 'add_provider() takes names, the best first'))
 
-    def set_ep_context_data_read_func(self, function: Callable[..., Any], most: int) -> None:
+    def set_ep_context_data_read_func(self, function: Callable[..., Any], maximum: int) -> None:
         raise errors.Unsupported(_NOT_HERE.format('set_ep_context_data_read_func', 'there are no EPContext models'))
 
     def clear_ep_context_data_read_func(self) -> None:

@@ -63,11 +63,11 @@ def onnx_type(text: str) -> str:
 class ModelMetadata:
     """What the model's file says of itself."""
 
-    def __init__(self, said: _native.ModelMetadata) -> None:
-        self.producer_name, self.domain, self.description = said.producer_name, said.domain, said.description
-        self.graph_name, self.graph_description = said.graph_name, said.graph_description
-        self.version = 2**63 - 1 if said.version is None else said.version   # what ONNX Runtime says where there is none
-        self.custom_metadata_map: dict[str, str] = dict(said.properties)
+    def __init__(self, metadata: _native.ModelMetadata) -> None:
+        self.producer_name, self.domain, self.description = metadata.producer_name, metadata.domain, metadata.description
+        self.graph_name, self.graph_description = metadata.graph_name, metadata.graph_description
+        self.version = 2**63 - 1 if metadata.version is None else metadata.version   # what ONNX Runtime says where there is none
+        self.custom_metadata_map: dict[str, str] = dict(metadata.properties)
 
 
 class OrtValue:

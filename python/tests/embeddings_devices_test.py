@@ -21,26 +21,26 @@ class Devices(Case):
         expected = [model.encode(part) for part in parts]
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             for _ in range(3):
-                for found, want in zip(pool.map(model.encode, parts), expected):
-                    np.testing.assert_allclose(found, want, atol=1e-6)
+                for found, reference in zip(pool.map(model.encode, parts), expected):
+                    np.testing.assert_allclose(found, reference, atol=1e-6)
         self.assertEqual(model.counts['texts'], 300 * 8 * 4)
 
     def test_devices_and_pools(self):
         folder = RandomEncoder(self.path('bert'), 'bert').folder
         texts = [' '.join(TOKENS[4 + (i * n) % 9].replace('##', '') for n in range(1, 2 + i % 9)) for i in range(300)]
-        want = SentenceTransformer(folder, **QUICK).encode(texts)
+        reference = SentenceTransformer(folder, **QUICK).encode(texts)
         first = min(os.sched_getaffinity(0))
         for devices in (['cpu', 'cpu'], [f'cpu:{first}', 'cpu'], (f'cpu:{first}',)):
             for strategy in ('auto', 'round_robin', 'memory', 'utilization', *(['pipeline'] if len(devices) > 1 else [])):
                 options = {**QUICK, 'device': devices, 'model_kwargs': {**QUICK['model_kwargs'], 'strategy': strategy}}
                 model = SentenceTransformer(folder, **options)
-                np.testing.assert_allclose(model.encode(texts), want, atol=1e-5)
+                np.testing.assert_allclose(model.encode(texts), reference, atol=1e-5)
                 self.assertEqual([d['device'] for d in model.devices], list(devices))
                 self.assertEqual(sum(d['texts'] for d in model.devices), 600 if strategy == 'pipeline' else 300)
         model = SentenceTransformer(folder, **QUICK)
         pool = model.start_multi_process_pool(['cpu', 'cpu'])
-        np.testing.assert_allclose(model.encode(texts, pool=pool), want, atol=1e-5)
-        np.testing.assert_allclose(model.encode(texts, device=['cpu', 'cpu']), want, atol=1e-5)
+        np.testing.assert_allclose(model.encode(texts, pool=pool), reference, atol=1e-5)
+        np.testing.assert_allclose(model.encode(texts, device=['cpu', 'cpu']), reference, atol=1e-5)
         self.assertEqual(model.counts['texts'], 0, 'others computed')
         model.stop_multi_process_pool(pool)
         for wrong, words in ((lambda: model.encode(texts, pool=pool), 'was not stopped'),
@@ -53,8 +53,9 @@ class Devices(Case):
     def test_tokens_and_scores_on_several_devices(self):
         folder = RandomEncoder(self.path('bert'), 'bert').folder
         two = {**QUICK, 'device': ['cpu', 'cpu']}
-        for got, want in zip(*(SentenceTransformer(folder, **o).encode(TEXTS * 20, output_value='token_embeddings') for o in (two, QUICK))):
-            np.testing.assert_allclose(got, want, atol=1e-5)
+        both = (SentenceTransformer(folder, **o).encode(TEXTS * 20, output_value='token_embeddings') for o in (two, QUICK))
+        for got, reference in zip(*both):
+            np.testing.assert_allclose(got, reference, atol=1e-5)
         judge = RandomEncoder(self.path('head'), 'bert', 1).folder
         pairs = [(TEXTS[i % 5], TEXTS[i * 3 % 4]) for i in range(100)]
         model = CrossEncoder(judge, **two)
@@ -65,12 +66,12 @@ class Devices(Case):
 class Precisions(Case):
     def test_precisions_of_products(self):
         truth = RandomEncoder(self.path('bert'), 'bert')
-        want = SentenceTransformer(truth.folder, **QUICK).encode(TEXTS)
+        reference = SentenceTransformer(truth.folder, **QUICK).encode(TEXTS)
 
         def made(**options):
             model = SentenceTransformer(truth.folder, **{**QUICK, 'model_kwargs': {**QUICK['model_kwargs'], **options}})
             got = model.encode(TEXTS)
-            return model.devices[0], (got * want).sum(1) / np.linalg.norm(got, axis=1) / np.linalg.norm(want, axis=1)
+            return model.devices[0], (got * reference).sum(1) / np.linalg.norm(got, axis=1) / np.linalg.norm(reference, axis=1)
         reported, near = made(precision='int8', calibration_texts=TEXTS, min_cosine=0.9)
         self.assertEqual(reported['precision'], 'int8')
         self.assertAlmostEqual(reported['int8_cosine'], near[1::2].mean(), places=5)
@@ -88,14 +89,14 @@ class Precisions(Case):
         """Longer than 64 tokens, among those that give ranges and among those that check."""
         truth = RandomEncoder(self.path('bert'), 'bert', places=140)
         texts = [' '.join(TOKENS[4 + i * k % 5] for k in range(1, n)) for i, n in enumerate((3, 70, 12, 100, 130, 6) * 10)]
-        want = SentenceTransformer(truth.folder, **QUICK).encode(texts)
+        reference = SentenceTransformer(truth.folder, **QUICK).encode(texts)
         options = {**QUICK['model_kwargs'], 'precision': 'int8', 'calibration_texts': texts, 'min_cosine': 0.8}
         with self.assertLogs('tenfold', 'INFO') as reported:
             model = SentenceTransformer(truth.folder, **{**QUICK, 'model_kwargs': options})
             got = model.encode(texts)
         self.assertEqual(model.devices[0]['precision'], 'int8')
         self.assertNotIn('is not known', ' '.join(reported.output))
-        near = (got * want).sum(1) / np.linalg.norm(got, axis=1) / np.linalg.norm(want, axis=1)
+        near = (got * reference).sum(1) / np.linalg.norm(got, axis=1) / np.linalg.norm(reference, axis=1)
         self.assertAlmostEqual(model.devices[0]['int8_cosine'], near[1::2].mean(), places=5)
 
 
@@ -124,11 +125,11 @@ class Copies(Case):
         self.addCleanup(os.chdir, before)
         os.chdir(self.path(''))
         model = SentenceTransformer('bert', **QUICK)
-        want = model.encode(TEXTS)
+        reference = model.encode(TEXTS)
         os.chdir(before)
         with concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context('spawn')) as pool:
             for got in pool.map(_encoded, [model] * 2, [TEXTS] * 2):
-                np.testing.assert_allclose(got, want, atol=1e-6)
+                np.testing.assert_allclose(got, reference, atol=1e-6)
 
 
 def _encoded(model, texts):

@@ -65,11 +65,12 @@ class RandomModels(Case):
         sigmoid = 1 / (1 + np.exp(-plain))
         torch = 'torch.nn.modules.'
         older = {**truth.config(), 'sbert_ce_default_activation_function': torch + 'linear.Identity'}
-        for config, said, expected in ((truth.config(), {}, sigmoid), (truth.config(), {'activation_fn': torch + 'linear.Identity'}, plain),
+        for config, output, expected in ((truth.config(), {}, sigmoid), (truth.config(), {'activation_fn': torch + 'linear.Identity'},
+                                          plain),
                                      (older, {}, plain), (older, {'activation_fn': torch + 'activation.Sigmoid'}, sigmoid),
                                      ({**older, 'sentence_transformers': {'activation_fn': torch + 'activation.Sigmoid'}}, {}, sigmoid)):
             truth.save('config.json', config)
-            truth.save('config_sentence_transformers.json', said)
+            truth.save('config_sentence_transformers.json', output)
             np.testing.assert_allclose(CrossEncoder(truth.folder, **QUICK).predict(pairs), expected, atol=1e-5)
 
     def test_a_head_that_pooling_passes_over(self):

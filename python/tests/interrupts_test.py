@@ -52,11 +52,11 @@ class Encoders(Case):
 
     def test_encode(self):
         model = SentenceTransformer(self.encoder, **QUICK).prepare()
-        want = model.encode(TEXTS)
+        expected = model.encode(TEXTS)
         self.interrupted(lambda: model.encode(self.many))
         self.interrupted(lambda: model.encode(self.many, output_value='token_embeddings'))
         self.interrupted(lambda: model.encode(self.many, pool=model.start_multi_process_pool(['cpu', 'cpu'])))
-        np.testing.assert_array_equal(model.encode(TEXTS), want)
+        np.testing.assert_array_equal(model.encode(TEXTS), expected)
 
     def test_the_handler_decides_what_is_raised(self):
         model = SentenceTransformer(self.encoder, **QUICK).prepare()
@@ -132,13 +132,13 @@ class Others(Case):
                      [numpy_helper.from_array(np.eye(512, dtype=np.float32), 'w')])
         engine = tenfold.build(made, device='cpu', optimization_level=0, threads=1)
         x = np.ones((512, 512), np.float32)
-        want = engine(x)
+        expected = engine(x)
 
         def runs():
             while True:
                 engine(x)
         self.interrupted(runs)
-        np.testing.assert_array_equal(engine(x), want)
+        np.testing.assert_array_equal(engine(x), expected)
 
 
 if __name__ == '__main__':

@@ -51,9 +51,9 @@ class InvalidInputs(Case):
                     y = nodes[-1].output[0]
                     engine = tenfold.build(model(nodes, [('x', F, [3, 4]), ('d', I, [length])], [(y, F, None)]),
                                            optimization_level=level, device='cpu')
-                    want = X.reshape(-1) if nodes[0] is reshape else X + X if add in nodes else X
+                    expected = X.reshape(-1) if nodes[0] is reshape else X + X if add in nodes else X
                     for _ in range(2):
-                        np.testing.assert_array_equal(engine({'x': X, 'd': np.array(good)}).reshape(want.shape), want)
+                        np.testing.assert_array_equal(engine({'x': X, 'd': np.array(good)}).reshape(expected.shape), expected)
                         with self.assertRaises(tenfold.InvalidInput) as caught:
                             engine({'x': X, 'd': np.array(bad)})
                         self.assertEqual(caught.exception.step, 'one')

@@ -39,7 +39,7 @@ class LangChain(Case):
     def test_queries_that_come_together(self):
         from tenfold.langchain import TenfoldEmbeddings
         model = TenfoldEmbeddings(model=RandomEncoder(self.path('bert'), 'bert').folder, **QUICK)
-        want, calls = model.client.encode_query(TEXTS), []
+        expected, calls = model.client.encode_query(TEXTS), []
         encode = model.client.encode_query
 
         def counted(texts, **options):
@@ -52,10 +52,10 @@ class LangChain(Case):
             got = asyncio.run(all_of(TEXTS * 40))
             self.assertLess(len(calls), 10)
             self.assertEqual(sum(calls), 200)
-            np.testing.assert_allclose(got, np.tile(want, (40, 1)), atol=1e-5)
+            np.testing.assert_allclose(got, np.tile(expected, (40, 1)), atol=1e-5)
             some = asyncio.run(all_of([TEXTS[0], '\ud800', TEXTS[3], None], return_exceptions=True))
         for i, at in ((0, 0), (2, 3)):
-            np.testing.assert_allclose(some[i], want[at], atol=1e-5)
+            np.testing.assert_allclose(some[i], expected[at], atol=1e-5)
         self.assertIsInstance(some[1], tenfold.InvalidArgument)
         self.assertIsInstance(some[3], TypeError)
 
@@ -65,7 +65,7 @@ class LangChain(Case):
             await asyncio.sleep(0)
             second.cancel()
             return await first
-        np.testing.assert_allclose(asyncio.run(left()), want[0], atol=1e-5)
+        np.testing.assert_allclose(asyncio.run(left()), expected[0], atol=1e-5)
 
 
 if __name__ == '__main__':

@@ -29,9 +29,9 @@ class MoreEncoders(Case):
             with self.subTest(kind):
                 truth = make(self.path(kind))
                 model = SentenceTransformer(truth.folder, **QUICK)
-                want = [truth.tokens(ids_of(text), [0] * len(ids_of(text))) for text in TEXTS]
-                np.testing.assert_allclose(model.encode(TEXTS), [rows.mean(0) for rows in want], rtol=5e-5, atol=5e-5)
-                for got, rows in zip(model.encode(TEXTS, output_value='token_embeddings'), want):
+                expected = [truth.tokens(ids_of(text), [0] * len(ids_of(text))) for text in TEXTS]
+                np.testing.assert_allclose(model.encode(TEXTS), [rows.mean(0) for rows in expected], rtol=5e-5, atol=5e-5)
+                for got, rows in zip(model.encode(TEXTS, output_value='token_embeddings'), expected):
                     np.testing.assert_allclose(got, rows, rtol=5e-5, atol=5e-5)
                 self.assertEqual(model.get_embedding_dimension(), WIDTH)
 
@@ -41,12 +41,12 @@ class MoreEncoders(Case):
                 truth = make(self.path(make.__name__), labels, places=80)
                 model = CrossEncoder(truth.folder, **QUICK)
                 pairs = [(TEXTS[i], TEXTS[i + 2]) for i in range(4)]
-                want = []
+                expected = []
                 for a, b in pairs:
                     first, second = ids_of(a), ids_of(b)[1:]
-                    want.append(truth.scores(first + second, [0] * len(first) + [1] * len(second)))
+                    expected.append(truth.scores(first + second, [0] * len(first) + [1] * len(second)))
                 got = model.predict(pairs, activation_fn='none')
-                np.testing.assert_allclose(got.reshape(len(pairs), labels), want, rtol=5e-5, atol=5e-5)
+                np.testing.assert_allclose(got.reshape(len(pairs), labels), expected, rtol=5e-5, atol=5e-5)
 
     def test_sentence_t5(self):
         """Its modules: the mean, a product without bias, and length 1."""
@@ -59,9 +59,9 @@ class MoreEncoders(Case):
         truth.save('2_Dense/config.json', {'in_features': WIDTH, 'out_features': 24, 'bias': False,
                                            'activation_function': 'torch.nn.modules.linear.Identity'})
         save_safetensors(os.path.join(truth.folder, '2_Dense', 'model.safetensors'), {'linear.weight': dense})
-        want = np.array([truth.tokens(ids_of(text)).mean(0) @ dense.T.astype(np.float64) for text in TEXTS])
+        expected = np.array([truth.tokens(ids_of(text)).mean(0) @ dense.T.astype(np.float64) for text in TEXTS])
         got = SentenceTransformer(truth.folder, **QUICK).encode(TEXTS)
-        np.testing.assert_allclose(got, want / np.linalg.norm(want, axis=1, keepdims=True), rtol=5e-5, atol=5e-6)
+        np.testing.assert_allclose(got, expected / np.linalg.norm(expected, axis=1, keepdims=True), rtol=5e-5, atol=5e-6)
 
     def refused(self, truth, words, kind=SentenceTransformer, **changed):
         path = os.path.join(truth.folder, 'config.json')

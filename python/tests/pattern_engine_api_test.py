@@ -97,9 +97,9 @@ runpy.run_path(os.path.join({HERE!r}, 'scripts', 'build_trt_engine.py'), run_nam
     def test_open_shapes(self):
         """build_engine() fixes them to 1, and says so; an engine with a profile runs what lies in it, in memory for the largest."""
         proto = model([helper.make_node('Abs', ['x'], ['y'])], [('x', TensorProto.FLOAT, ['n', 3])], [('y', TensorProto.FLOAT, ['n', 3])])
-        with self.assertLogs('pattern_engine', 'WARNING') as told:
+        with self.assertLogs('pattern_engine', 'WARNING') as reported:
             self.assertEqual(self.engine(proto).bindings[0]['shape'], (1, 3))
-        self.assertIn("'n' and no profile: it is fixed to 1", told.output[-1])
+        self.assertIn("'n' and no profile: it is fixed to 1", reported.output[-1])
         logger = trt.Logger(trt.Logger.ERROR)
         builder = trt.Builder(logger)
         network, config, profile = builder.create_network(0), builder.create_builder_config(), builder.create_optimization_profile()

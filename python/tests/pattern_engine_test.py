@@ -45,8 +45,8 @@ class Commands(PatternCase):
         return self.made_path('models/' + name)
 
     def test_pipeline(self):
-        code, said, reported = self.pipeline
-        self.assertEqual(code, 0, said + reported)
+        code, output, reported = self.pipeline
+        self.assertEqual(code, 0, output + reported)
         expected = scores_of(self.made_path('ticks.csv'), self.models('toy_cnn.onnx'))
         self.assertEqual(len(expected), 400 - 2 * 31)
         self.assertTrue(max(s for _, _, s in expected) > 0.9 and min(s for _, _, s in expected) < 0.2)
@@ -57,10 +57,10 @@ class Commands(PatternCase):
             self.near([float(row[2]) for row in found], [row[2] for row in expected], 2e-3)   # products may be rounded to 16 bits
         self.assertIn("'engine' is not used", reported)
         self.assertRegex(reported, r'runner: cpu answers, on CPU')
-        self.assertIn('| Model Type | ONNX CPU | direct | TensorRT FP32 | Runner FP32 | TensorRT FP16 | Runner FP16 | errors |', said)
+        self.assertIn('| Model Type | ONNX CPU | direct | TensorRT FP32 | Runner FP32 | TensorRT FP16 | Runner FP16 | errors |', output)
         row = (r'\| (.*?) \|(?: [\d.]+ / [\d.]+ \|){6} ONNX CPU (.+), direct (.+), TensorRT FP32 (.+), Runner FP32 (.+), '
                r'TensorRT FP16 (.+), Runner FP16 .+ \|')
-        rows = re.findall(row, said)
+        rows = re.findall(row, output)
         self.assertEqual([row[0] for row in rows], ['CNN (small)', 'CNN (large)', 'MLP'])
         for _, peer, direct, fp32, runner, fp16 in rows:
             self.assertLess(max(map(float, (peer, direct, fp32, runner))), 1e-4)
@@ -69,11 +69,11 @@ class Commands(PatternCase):
     def test_pipeline_ends_with_the_first_failure(self):
         python = self.write('python', '#!/bin/sh\ncase $1 in *_trt_smoke_cnn.py) exit 7 ;; esac\necho "ran $1"\n')
         os.chmod(python, 0o755)
-        code, said, reported = self.command('pipeline.sh', PYTHON=python)
+        code, output, reported = self.command('pipeline.sh', PYTHON=python)
         self.assertEqual(code, 7)
         self.assertIn("the stage 'smoke test toy_cnn' failed with exit code 7", reported)
-        self.assertIn('_trt_smoke.py', said)
-        self.assertNotIn('compare', said)
+        self.assertIn('_trt_smoke.py', output)
+        self.assertNotIn('compare', output)
 
     def test_smoke_tests_fail(self):
         code, _, reported = self.command('scripts/_trt_smoke_cnn.py', f'--engine={self.models("toy_mlp.engine")}',
@@ -86,8 +86,8 @@ class Commands(PatternCase):
     def test_builds(self):
         build = 'scripts/build_trt_engine.py'
         onnx_path, engine = self.models('toy_cnn.onnx'), self.path('deep/a.engine')
-        code, said, reported = self.command(build, '--onnx', onnx_path, '--engine', engine, '--max_workspace=256M', '--fp16', '--int8')
-        self.assertEqual((code, said.splitlines()[-1]), (0, f'Wrote engine to {engine}'), reported)
+        code, output, reported = self.command(build, '--onnx', onnx_path, '--engine', engine, '--max_workspace=256M', '--fp16', '--int8')
+        self.assertEqual((code, output.splitlines()[-1]), (0, f'Wrote engine to {engine}'), reported)
         window = toy_models.spikes(np.random.default_rng(9), 4)[0][:1]
         found = importlib.import_module('pattern_engine.trt_engine').TRTEngine(engine).infer(window)
         expected = onnxruntime.InferenceSession(onnx_path).run(None, {'input': window})[0]
@@ -96,12 +96,12 @@ class Commands(PatternCase):
         alone = self.path('alone.onnx')
         onnx.save(onnx.load(onnx_path), alone)
         broken = self.write('broken.onnx', 'no model')
-        for code, words, said in ((1, ['--onnx', alone, '--int8'], 'calibration dataset: windows'),
+        for code, words, output in ((1, ['--onnx', alone, '--int8'], 'calibration dataset: windows'),
                                   (1, ['--onnx', broken], 'Failed to parse ONNX model'),
                                   (2, ['--onnx', alone, '--max_workspace=12Q'], "'12Q' is not a size")):
             found, _, reported = self.command(build, *words, '--engine', self.path('none.engine'))
             self.assertEqual((found, 'Traceback' in reported), (code, False), reported)
-            self.assertIn(said, reported)
+            self.assertIn(output, reported)
         self.assertFalse([name for name in os.listdir(self.folder) if name not in ('deep', 'alone.onnx', 'broken.onnx')])
 
     def test_a_missing_gpu_fails_where_one_is_wanted(self):
@@ -125,8 +125,8 @@ class Commands(PatternCase):
         with open(self.path('ticks.csv'), 'wb') as f:
             f.write(good.encode() + b'2,\xff,1,1\n')
         words = ['--ticks', self.path('ticks.csv'), '--model-engine', self.models('toy_cnn.engine')]
-        code, said, reported = self.command('pattern_engine/runner.py', *words)
-        self.assertEqual((code, said, 'Traceback' in reported), (1, '', False))
+        code, output, reported = self.command('pattern_engine/runner.py', *words)
+        self.assertEqual((code, output, 'Traceback' in reported), (1, '', False))
         self.assertIn('no UTF-8', reported)
 
     def test_runner_without_an_engine(self):
@@ -134,11 +134,11 @@ class Commands(PatternCase):
         onnx.save(toy_models.make_model('lstm_a'), lstm)
         build_engine = importlib.import_module('pattern_engine.trt_engine').build_engine
         build_engine(lstm, engine)
-        for words, said in (([self.models('damaged.engine'), '--model-onnx', self.models('toy_cnn.onnx'), '--strict'], 'damaged'),
+        for words, output in (([self.models('damaged.engine'), '--model-onnx', self.models('toy_cnn.onnx'), '--strict'], 'damaged'),
                             ([self.path('none.engine')], 'none.engine'), ([engine], 'input float32[1, 50, 100]; this runner gives')):
             code, printed, reported = self.command('pattern_engine/runner.py', '--model-engine', *words, stdin='1,A,1,1\n')
             self.assertEqual((code, printed, 'Traceback' in reported), (4, '', False), reported)
-            self.assertIn(said, reported)
+            self.assertIn(output, reported)
 
     def test_a_signal_ends_it_behind_a_tick(self):
         given = [f'{i},A,{1 + 0.01 * (i % 3)},5\n' for i in range(40)]
@@ -150,8 +150,8 @@ class Commands(PatternCase):
         scores = [process.stdout.readline() for _ in range(9)]   # while it waits for more ticks
         self.assertTrue(all(line.startswith(f'{31 + i},A,0.') for i, line in enumerate(scores)), scores)
         process.send_signal(signal.SIGTERM)
-        said, reported = process.communicate(timeout=60)
-        self.assertEqual((process.returncode, said), (0, ''), reported)
+        output, reported = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, output), (0, ''), reported)
         self.assertIn('40 ticks, 9 scores', reported)
 
 

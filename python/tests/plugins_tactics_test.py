@@ -46,12 +46,12 @@ class Tactics(Plugged):
 
     def test_configurations_are_asked_for_all_at_once(self):
         """As often for 8 as for 2: the list is not made anew for each of its entries."""
-        asked = {}
+        requested = {}
         for count in (2, 8):
-            asked[count] = 0
+            requested[count] = 0
 
             def configs(problem, count=count):
-                asked[count] += 1
+                requested[count] += 1
                 return [[i] for i in range(count)]
             snake = self.snake()
 
@@ -60,8 +60,8 @@ class Tactics(Plugged):
                 out[:] = snake_truth(x, np.float32(alpha))
             engine = build(model_of('Snake', alpha=0.5), optimization_level=0, choose_tactic=only('fast'))
             self.near(engine(batch()), snake_truth(batch(), 0.5))
-        self.assertEqual(asked[8], asked[2])
-        self.assertGreater(asked[2], 0)
+        self.assertEqual(requested[8], requested[2])
+        self.assertGreater(requested[2], 0)
 
     def test_a_set_is_made_once_and_again_when_something_changes(self):
         from tenfold import _registry

@@ -50,21 +50,21 @@ class References(Plugged):
         self.near(session.run(None, {'x': batch(3)})[0], snake_truth(batch(3), 1.0))
 
     def test_constants_are_folded(self):
-        asked = []
+        requested = []
 
         @plugins.op('com.example::Counted')
         def counted(x):
-            asked.append(x.shape)
+            requested.append(x.shape)
             return x + 1
         made = model_of('Counted', inputs=('w',))
         del made.graph.input[:]
         made.graph.initializer.append(numpy_helper.from_array(batch(), 'w'))
         made.graph.output[0].type.tensor_type.shape.dim[0].dim_value = 4
         engine = tenfold.build(made, **QUICK)
-        before = len(asked)
+        before = len(requested)
         self.assertGreater(before, 0)
         self.near(engine({}), batch() + 1)
-        self.assertEqual(len(asked), before)
+        self.assertEqual(len(requested), before)
 
     def test_optional_operands_several_results_and_other_types(self):
         @plugins.op('com.example::Split', outputs=2, at=2, words=['a'])
@@ -75,7 +75,7 @@ class References(Plugged):
 
         @split.infer
         def _(x, shift=None, *, at, words):
-            self.assertEqual((x.least[1], x.most[1]), (6, 6))
+            self.assertEqual((x.min[1], x.max[1]), (6, 6))
             return plugins.Type(x.dtype, (x.dims[0], at)), plugins.Type(np.int32, (x.dims[0], x.dims[1] - at))
         outputs = ('a', TensorProto.FLOAT, ['batch', 4]), ('b', TensorProto.INT32, ['batch', 2])
         for inputs, expected in ((('x',), batch()), (('x', 'x'), 2 * batch())):

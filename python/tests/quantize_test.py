@@ -21,14 +21,14 @@ class Quantize(Case):
             f.write(tanh_model().SerializeToString())
 
     def test_int8_and_fp8(self):
-        for kind, most in (('int8', 0.05), ('fp8', 0.1)):
+        for kind, maximum in (('int8', 0.05), ('fp8', 0.1)):
             report = tenfold.quantize(self.model, self.out, samples(), type=kind, reader='onnxruntime')
-            self.assertEqual((report.products, report.quantized, report.samples, report.compared), (1, 1, 30, 30))
+            self.assertEqual((report.layers, report.quantized, report.samples, report.compared), (1, 1, 30, 30))
             (error,) = report.errors.values()
-            self.assertTrue(1e-5 < error < most, error)
+            self.assertTrue(1e-5 < error < maximum, error)
             engine = tenfold.build(self.out, profiles=PROFILE, **QUICK)
             x = batch()
-            self.assertLess(np.linalg.norm(engine(x) - truth(x)) / np.linalg.norm(truth(x)), 2 * most)
+            self.assertLess(np.linalg.norm(engine(x) - truth(x)) / np.linalg.norm(truth(x)), 2 * maximum)
             self.assertEqual(report.bytes_after, os.path.getsize(self.out))
 
     def test_weights_alone(self):

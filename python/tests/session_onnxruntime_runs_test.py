@@ -68,9 +68,9 @@ class Providers(Beside):
     def test_options_name_some_too(self):
         def names(module):
             options = module.SessionOptions()
-            said = [options.has_providers()]
+            output = [options.has_providers()]
             options.add_provider('CPUExecutionProvider', {})
-            return [*said, options.has_providers(), session(module, tanh_model(), options, None).get_providers()]
+            return [*output, options.has_providers(), session(module, tanh_model(), options, None).get_providers()]
         self.same(names)
 
 

@@ -49,16 +49,16 @@ class Beside(Case):
 
     def test_what_the_file_says_of_itself(self):
         """All of it, as ONNX Runtime tells it; and of a path, a ModelProto and bytes alike."""
-        said = tanh_model()
-        said.producer_name, said.domain, said.doc_string, said.model_version = 'a test', 'com.example', 'counts sheep', 7
-        said.graph.doc_string = 'a flock'
-        onnx.helper.set_model_props(said, {'names': '{0: "ewe"}', 'stride': '32'})
+        output = tanh_model()
+        output.producer_name, output.domain, output.doc_string, output.model_version = 'a test', 'com.example', 'counts sheep', 7
+        output.graph.doc_string = 'a flock'
+        onnx.helper.set_model_props(output, {'names': '{0: "ewe"}', 'stride': '32'})
         fields = ('producer_name', 'graph_name', 'domain', 'description', 'graph_description', 'version', 'custom_metadata_map')
-        for proto in (said, tanh_model()):
+        for proto in (output, tanh_model()):
             ours, theirs = (session(runtime, proto).get_modelmeta() for runtime in (tenfold.onnxruntime, onnxruntime))
             self.assertEqual(*([getattr(meta, field) for field in fields] for meta in (ours, theirs)))
-        onnx.save(said, self.path('m.onnx'))
-        for form in (self.path('m.onnx'), said, said.SerializeToString()):
+        onnx.save(output, self.path('m.onnx'))
+        for form in (self.path('m.onnx'), output, output.SerializeToString()):
             self.assertEqual(tenfold.metadata(form).properties['stride'], '32')
         self.assertIsNone(tenfold.metadata(tanh_model()).version)
         self.refused(tenfold.InvalidModel, 'ONNX model', tenfold.metadata, b'nothing of that kind')

@@ -179,8 +179,8 @@ class Blocks(Layers):
         x = random(64, 3)
         layer = self.network.add_dynamic_quantize_v2(self.input(x), (32, 1), trt.fp8, trt.e8m0)
         self.assertEqual(layer.block_shape, (32, 1))
-        most = np.abs(x.reshape(2, 32, 3)).max(1)
-        scale = 2.0 ** np.ceil(np.log2(most / 448))
+        upper = np.abs(x.reshape(2, 32, 3)).max(1)
+        scale = 2.0 ** np.ceil(np.log2(upper / 448))
         small = (x.reshape(2, 32, 3) / scale[:, None]).astype(np.float32).astype(ml_dtypes.float8_e4m3fn)
         expected = small.astype(np.float32) * scale[:, None]
         found, scales = self.dequantized(layer, (32, 1))

@@ -33,8 +33,8 @@ class Ranges(Calibrators):
                                               trt.MatrixOperation.NONE)
         bend = network.add_activation(product.get_output(0), trt.ActivationType.TANH)
         network.mark_output(bend.get_output(0))
-        for tensor, most in ((x, 4), (product.get_output(0), 12), (bend.get_output(0), 1)):
-            tensor.dynamic_range = -most, most
+        for tensor, maximum in ((x, 4), (product.get_output(0), 12), (bend.get_output(0), 1)):
+            tensor.dynamic_range = -maximum, maximum
         self.assertEqual(product.get_output(0).dynamic_range, (-12, 12))
         self.of_integers(self.build(None, network))
 

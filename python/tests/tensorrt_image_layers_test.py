@@ -37,11 +37,11 @@ class Kinds(Layers):
 
     def test_poolings(self):
         x = self.input(IMAGE)
-        most = self.network.add_pooling_nd(x, trt.PoolingType.MAX, (3, 2))
+        maximum = self.network.add_pooling_nd(x, trt.PoolingType.MAX, (3, 2))
         mean = self.network.add_pooling(x, trt.PoolingType.AVERAGE, (3, 2))
         both = self.network.add_pooling_nd(x, trt.PoolingType.MAX_AVERAGE_BLEND, (3, 2))
         up = self.network.add_pooling_nd(x, trt.PoolingType.MAX, (3, 4))
-        for pool in (most, mean, both):
+        for pool in (maximum, mean, both):
             pool.stride_nd = (2, 2)
         mean.padding_nd, mean.average_count_excludes_padding, both.blend_factor = (1, 1), False, 0.25
         up.stride_nd, up.padding_mode = (3, 3), trt.PaddingMode.EXPLICIT_ROUND_UP
@@ -50,7 +50,7 @@ class Kinds(Layers):
         average = runtime('AveragePool', [IMAGE], kernel_shape=[3, 2], strides=[2, 2])
         expected = [top, runtime('AveragePool', [IMAGE], kernel_shape=[3, 2], strides=[2, 2], pads=[1] * 4, count_include_pad=1),
                   0.75 * top + 0.25 * average, runtime('MaxPool', [IMAGE], kernel_shape=[3, 4], strides=[3, 3], ceil_mode=1)]
-        for found, truth in zip(self.results(most, mean, both, up), expected, strict=True):
+        for found, truth in zip(self.results(maximum, mean, both, up), expected, strict=True):
             self.near(found, truth)
 
     def test_scale_and_normalizations(self):

@@ -93,8 +93,8 @@ class Windows(Layers):
 class Assertions(Layers):
     def test_a_run_ends_where_one_does_not_hold(self):
         x, n = self.input(ROWS), self.network
-        least = n.add_constant((1, 1), np.array([-100], np.float32)).get_output(0)
-        layer = n.add_assertion(n.add_elementwise(x, least, trt.ElementWiseOperation.GREATER).get_output(0), 'too small')
+        minimum = n.add_constant((1, 1), np.array([-100], np.float32)).get_output(0)
+        layer = n.add_assertion(n.add_elementwise(x, minimum, trt.ElementWiseOperation.GREATER).get_output(0), 'too small')
         self.assertEqual((layer.message, layer.num_outputs, layer.type), ('too small', 0, trt.LayerType.ASSERTION))
         self.assertIsNone(layer.get_output(1))
         y = n.add_unary(x, trt.UnaryOperation.NEG).get_output(0)

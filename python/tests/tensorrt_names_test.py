@@ -58,11 +58,11 @@ COUNTS = r'(\d+)(\s+names,\s+)(\d+)(\s+of\s+them\s+enumerations\s+with\s+)(\d+)(
 def write():
     """Rows in the order of names; members of an enumeration in that of their values."""
     text = PAGE.read_text()
-    for heading, wanted in (('Enumerations', True), ('Classes', False)):
+    for heading, expected in (('Enumerations', True), ('Classes', False)):
         rows = []
         for name, kind in sorted(classes().items(), key=lambda item: item[0].lower()):
-            if issubclass(kind, enum.Enum) == wanted:
-                names = kind.__members__ if wanted else sorted(members(kind))
+            if issubclass(kind, enum.Enum) == expected:
+                names = kind.__members__ if expected else sorted(members(kind))
                 rows.append(f'| `{name}` | {", ".join(f"`{n}`" for n in names)} |\n')
         text = re.sub(rf'(?s)(## {heading}\n\n.*?\|---\|---\|\n)(?:\|[^\n]*\n)+', lambda m: m.group(1) + ''.join(rows), text)
     rest = sorted(set(trt.__all__) - set(classes()), key=lambda n: (n[0] == '_', n.lower()))
@@ -136,12 +136,12 @@ class Names(unittest.TestCase):
 
     def test_the_page_tells_every_name_and_no_other(self):
         text = PAGE.read_text()
-        told = {}
+        reported = {}
         for name, cell in re.findall(r'^\| `(\w+)` \| (.*) \|$', text, re.M):
-            told[name] = set(re.findall(r'`(\w+)`', cell))
-        self.assertEqual(set(told), set(classes()))
+            reported[name] = set(re.findall(r'`(\w+)`', cell))
+        self.assertEqual(set(reported), set(classes()))
         for name, kind in classes().items():
-            self.assertEqual(told[name], members(kind), name)
+            self.assertEqual(reported[name], members(kind), name)
         for name in set(trt.__all__) - set(classes()):
             self.assertIn(f'`{name}`', text)
 
@@ -151,8 +151,8 @@ class Names(unittest.TestCase):
         self.assertEqual(set(trt.__all__), public | {'__version__', 'KernelLaunchParams'})   # which is imported where it is used
 
     def test_the_counts_are_right(self):
-        told = re.search(COUNTS, PAGE.read_text())
-        self.assertEqual([int(n) for n in told.groups()[::2]], counts())
+        reported = re.search(COUNTS, PAGE.read_text())
+        self.assertEqual([int(n) for n in reported.groups()[::2]], counts())
 
 
 if __name__ == '__main__':

@@ -91,13 +91,13 @@ class Sizes(Case):
         self.assertEqual(context.get_max_output_size('y'), -1)
         x = np.eye(3, 6, dtype=np.float32)
         context.set_input_shape('x', x.shape)
-        most = 2 * 18 * 8
+        maximum = 2 * 18 * 8
         self.assertEqual((context.get_tensor_shape('y'), context.get_max_output_size('y'), context.get_max_output_size('x')),
-                         ((2, -1), most, -1))
-        y = np.zeros(most // 8, np.int64)
+                         ((2, -1), maximum, -1))
+        y = np.zeros(maximum // 8, np.int64)
         context.set_tensor_address('x', x.ctypes.data), context.set_tensor_address('y', y.ctypes.data)
         self.assertTrue(context.execute_async_v3(0), self.logger.errors)
-        self.assertEqual((context.get_tensor_shape('y'), context.get_max_output_size('y')), ((2, -1), most))
+        self.assertEqual((context.get_tensor_shape('y'), context.get_max_output_size('y')), ((2, -1), maximum))
         np.testing.assert_array_equal(y[:6].reshape(2, 3), np.nonzero(x))
 
     def test_ranges_of_one_value(self):

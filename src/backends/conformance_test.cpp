@@ -54,14 +54,14 @@ double tolerance(const ir::OpDef& op, const Problem& problem, DType result, bool
   return problem.device->kind == "cuda" ? std::max(op.tolerance, 2e-5) : op.tolerance;  // GPUs' functions are right to two bits or so
 }
 
-void expect_agrees(const Tensor& got, const Tensor& want, double tolerance, const std::string& what) {
-  ASSERT_EQ(got.dtype(), want.dtype()) << what;
-  ASSERT_EQ(got.shape(), want.shape()) << what;
+void expect_agrees(const Tensor& got, const Tensor& reference, double tolerance, const std::string& what) {
+  ASSERT_EQ(got.dtype(), reference.dtype()) << what;
+  ASSERT_EQ(got.shape(), reference.shape()) << what;
   double largest = 1e-30;
-  for (std::int64_t i = 0; i < want.size(); ++i)
-    if (std::isfinite(want.as_double(i))) largest = std::max(largest, std::fabs(want.as_double(i)));
-  for (std::int64_t i = 0; i < want.size(); ++i) {
-    const double g = got.as_double(i), w = want.as_double(i);
+  for (std::int64_t i = 0; i < reference.size(); ++i)
+    if (std::isfinite(reference.as_double(i))) largest = std::max(largest, std::fabs(reference.as_double(i)));
+  for (std::int64_t i = 0; i < reference.size(); ++i) {
+    const double g = got.as_double(i), w = reference.as_double(i);
     if (g == w || (std::isnan(g) && std::isnan(w))) continue;
     ASSERT_LE(std::fabs(g - w), tolerance * largest) << what << " element " << i << ": " << g << " instead of " << w;
   }
@@ -106,7 +106,7 @@ class Conformance : public ::testing::TestWithParam<Subject> {
   }
 
   void expect_runs(const TacticRun& run, const Config& config, const std::vector<Tensor>& operands, const Expected& expected_value) {
-    const std::vector<Tensor>& want = expected_value.results;
+    const std::vector<Tensor>& reference = expected_value.results;
     const std::string what = cat(run.tactic.name, " on ", run.problem.line());
     OnStream stream(*backend);
     std::vector<Tensor> got;
@@ -123,7 +123,7 @@ class Conformance : public ::testing::TestWithParam<Subject> {
     }
     for (std::size_t i = 0; i < got.size(); ++i) {
       if (run.problem.out[i].missing) continue;
-      expect_agrees(got[i], want[i], tolerance(*run.problem.op, run.problem, want[i].dtype(), run.tactic.rounds_f32), what);
+      expect_agrees(got[i], reference[i], tolerance(*run.problem.op, run.problem, reference[i].dtype(), run.tactic.rounds_f32), what);
       EXPECT_EQ(std::memcmp(got[i].raw(), again[i].raw(), static_cast<std::size_t>(got[i].bytes())), 0)
           << what << " depends on the workers";
       if (!expected_value.magnitudes || got[i].dtype() != DType::f32) continue;
@@ -165,7 +165,7 @@ class Conformance : public ::testing::TestWithParam<Subject> {
     const ir::Graph graph = testing::graph_of({&op, text});
     if (graph.nodes().size() != 1) return;
     std::vector<Tensor> operands;
-    Expected want;
+    Expected reference;
     std::vector<ops::RuntimeValue> values;  // nothing where an operand is left out
     for (const ops::CaseOperand& o : c.operands) {
       operands.push_back(o.data);
@@ -205,9 +205,9 @@ class Conformance : public ::testing::TestWithParam<Subject> {
             continue;
           }
           if (std::getenv("TENFOLD_TELL")) std::fprintf(stderr, "%s: %s\n", tactic->name.data(), text.c_str());   // what a crash was in
-          if (want.results.empty()) want = expected_value(op, *graph.nodes().front(), operands, values);
-          if (what == Unusual::nan) want.magnitudes.reset();   // which NaN has none of
-          expect_runs(run, config, operands, want);
+          if (reference.results.empty()) reference = expected_value(op, *graph.nodes().front(), operands, values);
+          if (what == Unusual::nan) reference.magnitudes.reset();   // which NaN has none of
+          expect_runs(run, config, operands, reference);
         }
       }
     }
@@ -286,7 +286,7 @@ TEST_P(Conformance, EveryCaseAgreesAtMisalignedAddresses) {
 TEST_P(Conformance, NanIsWhereTheReferenceHasIt) {
   sweep_all(Unusual::nan, [](const ir::OpDef& op) {
     if (op.name == "Resize" || op.name == "QuantizeRows" || op.name == "Cast") return false;
-    return op.traits.product == ir::Product::none && !op.traits.anchor && !op.traits.accumulates &&
+    return op.traits.gemm_kind == ir::GemmKind::none && !op.traits.anchor && !op.traits.accumulates &&
            (!op.traits.permission.rounding || op.name == "FusedAttention");
   });
 }

@@ -41,7 +41,7 @@ Tensor with(const Tensor& operand, std::int64_t value, std::int64_t place) {   /
 }
 
 std::vector<std::int64_t> extremes(DType type) {
-  return {ops::least(type), ops::least(type) + 1, -1, 0, 1, ops::greatest(type) - 1, ops::greatest(type)};
+  return {ops::min_integer(type), ops::min_integer(type) + 1, -1, 0, 1, ops::max_integer(type) - 1, ops::max_integer(type)};
 }
 
 // The graph has the shapes that the case's own integers give, and the run other integers, as with a plan that lies.

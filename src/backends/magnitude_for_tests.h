@@ -154,10 +154,10 @@ class Magnitudes {
   }
   // x less the largest element and less the logarithm of the sum.
   static void log_softmax(const Tensor& x, Held& y) {
-    double most = 0;
+    double max = 0;
     for (std::int64_t i = 0; i < x.size(); ++i)
-      if (std::isfinite(x.as_double(i))) most = std::max(most, std::abs(x.as_double(i)));
-    for (double& m : y.magnitude) m += most + 1;
+      if (std::isfinite(x.as_double(i))) max = std::max(max, std::abs(x.as_double(i)));
+    for (double& m : y.magnitude) m += max + 1;
   }
   // The weighted sum of absolute values; an error of a score is one of its weight.
   static void attention(const ir::Node& node, const Values& operands, Held& y) {
@@ -165,9 +165,9 @@ class Magnitudes {
     positive[2] = in_absolute(std::get<Tensor>(operands[2]));
     const Tensor sum = std::get<Tensor>(ops::run_node(node, positive)[0]);
     const auto largest = [](const Tensor& t) {
-      double most = 0;
-      for (std::int64_t i = 0; i < t.size(); ++i) most = std::max(most, std::abs(t.as_double(i)));
-      return most;
+      double max = 0;
+      for (std::int64_t i = 0; i < t.size(); ++i) max = std::max(max, std::abs(t.as_double(i)));
+      return max;
     };
     const Tensor &q = std::get<Tensor>(operands[0]), &k = std::get<Tensor>(operands[1]);
     const double score = largest(q) * largest(k) * static_cast<double>(q.shape().back()) * std::abs(node.attributes.number("scale", 1));
@@ -176,10 +176,10 @@ class Magnitudes {
 };
 
 // The first element that breaks the rule, in words, or nothing. `held` counts those that were compared.
-inline std::string beyond_magnitude(const Tensor& got, const Held& want, std::int64_t& held, double part = 1e-5) {
+inline std::string beyond_magnitude(const Tensor& got, const Held& expected, std::int64_t& held, double part = 1e-5) {
   constexpr double kMin = 0x1p-126, kMax = 3e38;
   for (std::int64_t i = 0; i < got.size(); ++i) {
-    const double value = want.value[static_cast<std::size_t>(i)], magnitude = want.magnitude[static_cast<std::size_t>(i)];
+    const double value = expected.value[static_cast<std::size_t>(i)], magnitude = expected.magnitude[static_cast<std::size_t>(i)];
     if (!(std::abs(value) < kMax) || !(magnitude < kMax)) continue;   // f32 holds no such
     ++held;
     const double error = std::abs(got.as_double(i) - value);

@@ -65,7 +65,7 @@ bool takes(const Tactic& tactic, testing::TacticRun& run) {
 }
 
 // The case of f32 is also asked in 16 bits, and with TF32 allowed.
-void ask(const ir::OpDef& op, const std::string& text, const std::vector<Column>& columns, Cells& cells) {
+void add_types(const ir::OpDef& op, const std::string& text, const std::vector<Column>& columns, Cells& cells) {
   const auto graph_of = [&](const std::string& t) -> std::optional<ir::Graph> {
     try {
       ir::Graph graph = testing::graph_of({&op, t});
@@ -108,7 +108,7 @@ std::string page() {
   std::map<std::string, Cells> rows;
   const auto row = [&](const ir::OpDef& op, const std::string& text) {
     Cells& cells = rows.try_emplace(op.name, all.size()).first->second;
-    ask(op, text, all, cells);
+    add_types(op, text, all, cells);
   };
   for (const testing::TacticCase& c : testing::tactic_cases()) row(*c.op, c.text);
   for (const ir::OpDef* op : ir::Registry::builtin().all())

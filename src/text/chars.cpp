@@ -6,7 +6,7 @@ namespace tenfold::tokenizing {
 namespace {
 
 // The bytes that follow a first byte, and the least scalar that needs them; -1: no first byte.
-struct Lead { int more; char32_t bits, least; };
+struct Lead { int more; char32_t bits, min; };
 Lead lead_of(unsigned char byte) {
   if (byte < 0xc0) return {-1, 0, 0};
   if (byte < 0xe0) return {1, static_cast<char32_t>(byte & 0x1f), 0x80};
@@ -25,7 +25,7 @@ char32_t next(std::string_view text, std::size_t& at) {
     is_right = at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80;
     if (is_right) c = c << 6 | (static_cast<unsigned char>(text[at++]) & 0x3f);
   }
-  is_right = is_right && c >= lead.least && c < 0x110000 && (c < 0xd800 || c >= 0xe000);
+  is_right = is_right && c >= lead.min && c < 0x110000 && (c < 0xd800 || c >= 0xe000);
   if (!is_right) fail(ErrorKind::invalid_argument, "the text is no UTF-8 at byte " + std::to_string(start));
   return c;
 }

@@ -46,17 +46,17 @@ bool Json::flag(const char* key, bool otherwise) const {
   return one.value.get<bool>();
 }
 
-std::int64_t Json::number(const char* key, std::int64_t least, std::int64_t most) const {
+std::int64_t Json::number(const char* key, std::int64_t min, std::int64_t max) const {
   const Json one = at(key);
   const bool is_right = one.value.is_number_integer() && (!one.value.is_number_unsigned() || one.value.get<std::uint64_t>() <= INT64_MAX);
   const std::int64_t number = is_right ? one.value.get<std::int64_t>() : 0;
-  if (!is_right || number < least || number > most)
-    one.wrong("a whole number from " + std::to_string(least) + " to " + std::to_string(most) + " was expected");
+  if (!is_right || number < min || number > max)
+    one.wrong("a whole number from " + std::to_string(min) + " to " + std::to_string(max) + " was expected");
   return number;
 }
 
-std::int64_t Json::number(const char* key, std::int64_t least, std::int64_t most, std::int64_t otherwise) const {
-  return has(key) ? number(key, least, most) : otherwise;
+std::int64_t Json::number(const char* key, std::int64_t min, std::int64_t max, std::int64_t otherwise) const {
+  return has(key) ? number(key, min, max) : otherwise;
 }
 
 }  // namespace tenfold::tokenizing

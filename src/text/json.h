@@ -21,8 +21,8 @@ struct Json {
   std::vector<Json> list(const char* key) const;
   std::string text(const char* key) const;
   bool flag(const char* key, bool otherwise) const;
-  std::int64_t number(const char* key, std::int64_t least, std::int64_t most) const;
-  std::int64_t number(const char* key, std::int64_t least, std::int64_t most, std::int64_t otherwise) const;
+  std::int64_t number(const char* key, std::int64_t min, std::int64_t max) const;
+  std::int64_t number(const char* key, std::int64_t min, std::int64_t max, std::int64_t otherwise) const;
   std::string type() const { return text("type"); }
   [[noreturn]] void wrong(const std::string& what) const;         // invalid_model
   [[noreturn]] void missing_component(const std::string& kinds) const;   // unsupported: `type` is none of `kinds`

@@ -27,7 +27,7 @@ class Work {
       if (begin == end) return;
       for (std::size_t i = begin; i < end; ++i) {
         try {
-          ask_whether_to_go_on();   // of the caller's thread; others get no more texts
+          throw_if_cancelled();   // of the caller's thread; others get no more texts
           work_(i);
         } catch (...) {
           return note(i);

@@ -62,6 +62,6 @@ inline plan::Plan to_plan(std::uint8_t form, std::span<const std::byte> bytes) {
   p.weights = kWeights.data(), p.weights_bytes = kWeights.size();
   return p;
 }
-inline bool wants_cpu(std::uint8_t form) { return (form & 4) != 0; }
+inline bool for_cpu(std::uint8_t form) { return (form & 4) != 0; }
 
 }  // namespace tenfold::fuzz

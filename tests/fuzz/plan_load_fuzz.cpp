@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const plan::Plan p = fuzz::to_plan(data[0], std::as_bytes(std::span(data + 1, size - 1)));
     plan::inspect_unopened(p);
-    plan::verify(p, fuzz::wants_cpu(data[0]) ? *cpu : *null_device, ir::Registry::builtin());
+    plan::verify(p, fuzz::for_cpu(data[0]) ? *cpu : *null_device, ir::Registry::builtin());
     // What passed the verifier must also survive everything that only reads it.
     plan::inspect_text(p);
     plan::inspect_json(p);

@@ -35,8 +35,8 @@ inline bool is_small(const plan::Plan& p, const plan::Program& program, const st
 
 // Inputs: any bytes, or all elements of integer inputs one of the numbers at which arithmetic overflows or traps.
 inline void fill(void* memory, DType type, std::int64_t elements, int choice) {
-  const std::int64_t least = is_integer(type) ? ops::least(type) : 0, greatest = is_integer(type) ? ops::greatest(type) : 0;
-  const std::int64_t numbers[] = {0, least, greatest, -1, 0, 1, least + 1, greatest - 1};
+  const std::int64_t min = is_integer(type) ? ops::min_integer(type) : 0, max = is_integer(type) ? ops::max_integer(type) : 0;
+  const std::int64_t numbers[] = {0, min, max, -1, 0, 1, min + 1, max - 1};
   if (choice > 0 && is_integer(type)) {
     for (std::int64_t i = 0; i < elements; ++i) store_int(type, memory, i, numbers[choice % std::ssize(numbers)]);
     return;

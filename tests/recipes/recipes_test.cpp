@@ -48,9 +48,9 @@ TEST(Recipes, ATacticIsOneFile) {
     const bool chosen = engine.inspect().find("reverse_rows_copy") != std::string::npos;
     EXPECT_EQ(chosen, element_count(shape) > 0) << engine.inspect();   // where there is nothing to compute no tactic is asked
     const Tensor x = ops::random_tensor(graph.inputs[0]->dtype(), shape, 2);
-    const Tensor want = std::get<Tensor>(ops::run_graph(graph, {x}).at(0)), got = engine.create_context()->run({x}).at(0);
-    ASSERT_EQ(got.shape(), want.shape());
-    for (std::int64_t i = 0; i < want.size(); ++i) EXPECT_EQ(got.as_double(i), want.as_double(i)) << type << ", element " << i;
+    const Tensor expected = std::get<Tensor>(ops::run_graph(graph, {x}).at(0)), got = engine.create_context()->run({x}).at(0);
+    ASSERT_EQ(got.shape(), expected.shape());
+    for (std::int64_t i = 0; i < expected.size(); ++i) EXPECT_EQ(got.as_double(i), expected.as_double(i)) << type << ", element " << i;
   }
 }
 

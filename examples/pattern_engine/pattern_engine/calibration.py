@@ -48,8 +48,8 @@ def set_int8(network: trt.INetworkDefinition, config: trt.IBuilderConfig, window
         raise RuntimeError(f'int8: windows calibrate models of one input; this one has {network.num_inputs}')
     shape = tuple(network.get_input(0).shape)
     if windows.dtype.kind != 'f' or not len(windows) or windows.shape[1:] != shape[1:] and windows.shape[1:] != shape:
-        wanted = f'floats of the shape (any, {", ".join(map(str, shape[1:]))})'
-        raise RuntimeError(f'int8: the calibration dataset is {windows.dtype}{windows.shape}; expected are {wanted}')
+        expected = f'floats of the shape (any, {", ".join(map(str, shape[1:]))})'
+        raise RuntimeError(f'int8: the calibration dataset is {windows.dtype}{windows.shape}; expected are {expected}')
     if not np.isfinite(windows).all():
         raise RuntimeError('int8: the calibration dataset holds a NaN or an infinity')
     config.int8_calibrator = Windows(np.ascontiguousarray(windows, np.float32))

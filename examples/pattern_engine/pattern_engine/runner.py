@@ -131,11 +131,11 @@ def open_runner(args: argparse.Namespace, ways: Ways) -> tenfold.LatencyRunner:
     outputs = [b for b in runner.bindings if not b.is_input]
     shape = list(inputs[0].shape)
     if len(inputs) != 1 or str(np.dtype(inputs[0].numpy_dtype)) != 'float32' or int(np.prod(shape)) != WINDOW:
-        told = ', '.join(f'{b.name} {np.dtype(b.numpy_dtype)}{list(b.shape)}' for b in inputs)
-        raise Fault(f'the model takes {told}; this runner gives it the {WINDOW} last prices, float32', 4)
+        reported = ', '.join(f'{b.name} {np.dtype(b.numpy_dtype)}{list(b.shape)}' for b in inputs)
+        raise Fault(f'the model takes {reported}; this runner gives it the {WINDOW} last prices, float32', 4)
     if len(outputs) != 1 or int(np.prod(outputs[0].shape)) not in (1, 2) or np.dtype(outputs[0].numpy_dtype).kind != 'f':
-        told = ', '.join(f'{b.name} {np.dtype(b.numpy_dtype)}{list(b.shape)}' for b in outputs)
-        raise Fault(f'the model gives {told}; a score is made of one float, or of the two of two classes', 4)
+        reported = ', '.join(f'{b.name} {np.dtype(b.numpy_dtype)}{list(b.shape)}' for b in outputs)
+        raise Fault(f'the model gives {reported}; a score is made of one float, or of the two of two classes', 4)
     return runner
 
 

@@ -108,17 +108,17 @@ class TRTEngine:
         return self._trt().context
 
     def _named(self, inputs: Inputs) -> Mapping[str, Array]:
-        wanted = [self.bindings[index]['name'] for index in self.input_binding_idxs]
+        required = [self.bindings[index]['name'] for index in self.input_binding_idxs]
         if not isinstance(inputs, Mapping):
-            if len(wanted) != 1:
-                raise RuntimeError(f'TRTEngine.infer requires a mapping for multi-input models; inputs are {", ".join(wanted)}')
-            return {wanted[0]: inputs}
+            if len(required) != 1:
+                raise RuntimeError(f'TRTEngine.infer requires a mapping for multi-input models; inputs are {", ".join(required)}')
+            return {required[0]: inputs}
         for name in inputs:
             if name not in self.binding_map:
-                raise RuntimeError(f'Unknown input binding name: {name}; inputs are {", ".join(wanted)}')
-            if name not in wanted:
-                raise RuntimeError(f'Binding {name} is not marked as input; inputs are {", ".join(wanted)}')
-        if missing := [name for name in wanted if name not in inputs]:
+                raise RuntimeError(f'Unknown input binding name: {name}; inputs are {", ".join(required)}')
+            if name not in required:
+                raise RuntimeError(f'Binding {name} is not marked as input; inputs are {", ".join(required)}')
+        if missing := [name for name in required if name not in inputs]:
             raise RuntimeError(f'No array was given for the input {", ".join(missing)}')
         return inputs
 

@@ -96,8 +96,8 @@ def times(calls: dict[str, Call | None], window: NDArray[np.float32], iterations
 
 def errors(calls: dict[str, Call | None], path: str, window: NDArray[np.float32]) -> dict[str, float]:
     """Of the largest output, to ONNX's own reference."""
-    wanted = np.asarray(onnx.reference.ReferenceEvaluator(path).run(None, {'input': window}))[0]
-    return {label: float(np.abs(call(window) - wanted).max() / np.abs(wanted).max()) for label, call in calls.items() if call}
+    expected = np.asarray(onnx.reference.ReferenceEvaluator(path).run(None, {'input': window}))[0]
+    return {label: float(np.abs(call(window) - expected).max() / np.abs(expected).max()) for label, call in calls.items() if call}
 
 
 def main() -> None:

@@ -27,12 +27,12 @@ def compare(engine: TRTEngine, onnx_path: str) -> None:
     print('inference output shape', found[0].shape)
     print('out sample', found[0].ravel()[:10])
     reference = onnx.reference.ReferenceEvaluator(onnx.load(onnx_path))
-    wanted = np.stack([np.asarray(reference.run(None, {reference.input_names[0]: window}))[0] for window in windows])
-    if found.shape != wanted.shape:
-        raise RuntimeError(f'outputs have the shape {found.shape[1:]}, those of {onnx_path} {wanted.shape[1:]}')
+    required = np.stack([np.asarray(reference.run(None, {reference.input_names[0]: window}))[0] for window in windows])
+    if found.shape != required.shape:
+        raise RuntimeError(f'outputs have the shape {found.shape[1:]}, those of {onnx_path} {required.shape[1:]}')
     if not np.isfinite(found).all():
         raise RuntimeError('an output is not finite')
-    error = float(np.abs(found - wanted).max() / np.abs(wanted).max())
+    error = float(np.abs(found - required).max() / np.abs(required).max())
     print(f'largest difference to {onnx_path}: {error:.2e} of the largest output')
     if error > TOLERANCE:
         raise RuntimeError(f'outputs are off by {error:.2e} of the largest, more than {TOLERANCE}: is the engine older than its model?')

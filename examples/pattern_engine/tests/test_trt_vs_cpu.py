@@ -28,7 +28,7 @@ def test_trt_matches_cpu(name, tmp_path):
     session = onnxruntime.InferenceSession(model, providers=['CPUExecutionProvider'])
     windows = [np.zeros((1, 1, 32), np.float32), *spikes(np.random.default_rng(6), 64)[0][:, None]]
     for window in windows:
-        wanted = session.run(None, {'input': window})[0]
+        expected = session.run(None, {'input': window})[0]
         found = engine.infer(window)
-        assert found.shape == wanted.shape
-        np.testing.assert_allclose(found, wanted, atol=1e-4, rtol=1e-3)
+        assert found.shape == expected.shape
+        np.testing.assert_allclose(found, expected, atol=1e-4, rtol=1e-3)

@@ -27,7 +27,7 @@ TENFOLD_API tenfold_status tenfold_device_array_create(const tenfold_runtime* ru
                                                        const int64_t* shape, int32_t rank, tenfold_device_array** array);
 TENFOLD_API void tenfold_device_array_free(tenfold_device_array* array);
 /* Set info->struct_size before the call. */
-TENFOLD_API tenfold_status tenfold_device_array_tell(const tenfold_device_array* array, tenfold_device_array_info* info);
+TENFOLD_API tenfold_status tenfold_device_array_get_info(const tenfold_device_array* array, tenfold_device_array_info* info);
 /* Copy all bytes of the array from or to `memory`, which is the host's or the device's own. The copy is done when they
  * return. It runs after the work of `stream`, a CUstream; if that is null, it waits for no stream. */
 TENFOLD_API tenfold_status tenfold_device_array_copy_from(tenfold_device_array* array, const void* memory, size_t bytes, void* stream);

@@ -72,7 +72,7 @@ typedef struct {
   int32_t tuned;
   int32_t pending;     /* a tuned plan will follow */
   const char* failure; /* why no tuned plan could be made; "": nothing failed */
-  int64_t asked;       /* how often the engine was given */
+  int64_t requests;       /* how often the engine was given */
   uint64_t number;     /* number of the engine that serves them now */
 } tenfold_served_shapes;
 TENFOLD_API tenfold_status tenfold_served_list_get(const tenfold_served_list* list, int32_t index, tenfold_served_shapes* info);

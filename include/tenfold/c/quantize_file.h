@@ -39,7 +39,7 @@ TENFOLD_API void tenfold_quantize_report_free(tenfold_quantize_report* report);
 
 typedef struct {
   size_t struct_size;
-  int32_t products, quantized;
+  int32_t layers, quantized;
   int32_t left;                /* reasons for which layers stay in floats */
   int32_t opset_before, opset_after;
   int32_t reserved;            /* 0 */

@@ -39,7 +39,7 @@ typedef struct {
 } tenfold_runtime_use;
 /* Tells what the engines of a runtime use now. A null runtime is the process's own. Set use->struct_size before the
  * call. */
-TENFOLD_API tenfold_status tenfold_runtime_tell(const tenfold_runtime* runtime, tenfold_runtime_use* use);
+TENFOLD_API tenfold_status tenfold_runtime_get_use(const tenfold_runtime* runtime, tenfold_runtime_use* use);
 typedef struct {
   size_t struct_size;
   int64_t used_bytes, max_used_bytes; /* now, and the most at any time */

@@ -22,7 +22,7 @@ class TENFOLD_API Interrupts {
 
  private:
   friend TENFOLD_API const Interrupts* who_ends_work();
-  friend void ask_whether_to_go_on();
+  friend void throw_if_cancelled();
   std::function<bool()> go_on_;
   std::function<std::string()> why_;
   Interrupts* outer_;
@@ -30,7 +30,7 @@ class TENFOLD_API Interrupts {
 
 TENFOLD_API bool interruptible() noexcept;          // whether anybody is asked in this thread
 TENFOLD_API bool interrupted() noexcept;            // asks; false where nobody is asked
-TENFOLD_API void ask_whether_to_go_on();            // throws Error(cancelled)
-TENFOLD_API const Interrupts* who_ends_work();      // null: ask_whether_to_go_on() would not throw
+TENFOLD_API void throw_if_cancelled();            // throws Error(cancelled)
+TENFOLD_API const Interrupts* who_ends_work();      // null: throw_if_cancelled() would not throw
 
 }  // namespace tenfold

@@ -52,23 +52,23 @@ def compile(module: Any, ir: str = 'default', inputs: Sequence[Any] | None = Non
         raise ValueError('compile() needs inputs: an Input for each argument, or tensors')
     module = module if isinstance(module, torch.export.ExportedProgram) else module.eval()
     place = place_of(module, device)
-    asked = [g if isinstance(g, Input) else Input.from_tensor(g) for g in given or ()]
-    names = names_of(module, asked)
+    specs = [g if isinstance(g, Input) else Input.from_tensor(g) for g in given or ()]
+    names = names_of(module, specs)
     if calibrator is not None and options['int8']:
         options['calibration'] = calibrator.options(names)
-    requested = {name: NAMES[a.dtype] for name, a in zip(names, asked, strict=True) if differs(a, module)}
+    requested = {name: NAMES[a.dtype] for name, a in zip(names, specs, strict=True) if differs(a, module)}
     if requested:
         options['input_formats'] = requested
-    for one, name in zip(asked, names, strict=True):
+    for one, name in zip(specs, names, strict=True):
         if one.name not in ('', name):
             no_effect(f'Input(name={one.name!r})', f'an input has the name of the module\'s argument, {name!r}')
     try:
-        return PlanModule(exported(module, asked, names, place, kwarg_inputs, options, settings.get('strict', False)))
+        return PlanModule(exported(module, specs, names, place, kwarg_inputs, options, settings.get('strict', False)))
     except (tenfold.Unsupported, tenfold.OutOfMemory, tenfold.Internal) as error:
         if require_full_compilation or raises:
             raise
         _report.warn_once(f'torch_tensorrt.compile() of Tenfold: {error}; torch computes the rest, and the result cannot be saved')
-        return torch.compile(module, backend='tenfold', dynamic=any(a.min_shape != a.max_shape for a in asked) or None, options=in_parts)
+        return torch.compile(module, backend='tenfold', dynamic=any(a.min_shape != a.max_shape for a in specs) or None, options=in_parts)
 
 
 def by_settings(module: torch.fx.GraphModule, args: Sequence[Any], *, options: Mapping[str, Any], raises: bool) -> Callable[..., Any]:
@@ -93,12 +93,12 @@ def backend(module: torch.fx.GraphModule, args: Sequence[Any], *, options: Mappi
     return compiled(module, args, dataclasses.replace(chosen, raises=known.get('pass_through_build_failures', False)), [])
 
 
-def exported(module: Any, asked: Sequence[Input], names: Sequence[str], place: torch.device, keywords: Mapping[str, Any] | None,
+def exported(module: Any, specs: Sequence[Input], names: Sequence[str], place: torch.device, keywords: Mapping[str, Any] | None,
              options: Mapping[str, Any], strict: bool = False) -> tenfold.Engine:
-    examples = tuple(a.example(place, weights_type(module) if differs(a, module) else a.dtype) for a in asked)
-    dims = tuple(map(dims_of, asked))
+    examples = tuple(a.example(place, weights_type(module) if differs(a, module) else a.dtype) for a in specs)
+    dims = tuple(map(dims_of, specs))
     ranged = any(dims)
-    profiles = {n: (a.min_shape, a.opt_shape, a.max_shape) for n, a in zip(names, asked, strict=True)} if ranged and not keywords else None
+    profiles = {n: (a.min_shape, a.opt_shape, a.max_shape) for n, a in zip(names, specs, strict=True)} if ranged and not keywords else None
     shapes = None if not ranged else dims if not keywords else None
     if strict and not isinstance(module, torch.export.ExportedProgram):
         with torch.no_grad():
@@ -106,23 +106,23 @@ def exported(module: Any, asked: Sequence[Input], names: Sequence[str], place: t
     return export(module, examples, keywords, dynamic_shapes=shapes, profiles=profiles, **options)
 
 
-def dims_of(asked: Input) -> dict[int, Any]:
-    return {axis: torch.export.Dim.DYNAMIC(min=least, max=most)
-            for axis, (least, most) in enumerate(zip(asked.min_shape, asked.max_shape, strict=True)) if least != most}
+def dims_of(specs: Input) -> dict[int, Any]:
+    return {axis: torch.export.Dim.DYNAMIC(min=minimum, max=maximum)
+            for axis, (minimum, maximum) in enumerate(zip(specs.min_shape, specs.max_shape, strict=True)) if minimum != maximum}
 
 
-def names_of(module: Any, asked: Sequence[Input]) -> list[str]:
+def names_of(module: Any, specs: Sequence[Input]) -> list[str]:
     """The names that torch.export gives to arguments."""
     forward = module.module().forward if isinstance(module, torch.export.ExportedProgram) else module.forward
     found: list[str] = []
     for parameter in inspect.signature(forward).parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL:
-            found += [f'{parameter.name}_{i}' for i in range(len(asked) - len(found))]
+            found += [f'{parameter.name}_{i}' for i in range(len(specs) - len(found))]
         else:
             found.append(parameter.name)
-    if len(found) < len(asked):
-        raise ValueError(f'the module takes {len(found)} arguments, {len(asked)} inputs are given')
-    return found[:len(asked)]
+    if len(found) < len(specs):
+        raise ValueError(f'the module takes {len(found)} arguments, {len(specs)} inputs are given')
+    return found[:len(specs)]
 
 
 def weights_type(module: Any) -> torch.dtype:
@@ -130,19 +130,19 @@ def weights_type(module: Any) -> torch.dtype:
     return next((t.dtype for t in tensors if t.is_floating_point()), torch.float32)
 
 
-def differs(asked: Input, module: Any) -> bool:
+def differs(specs: Input, module: Any) -> bool:
     """Whether an input comes in another float type than the module computes in."""
-    return asked.dtype.is_floating_point and asked.dtype != weights_type(module)
+    return specs.dtype.is_floating_point and specs.dtype != weights_type(module)
 
 
 def place_of(module: Any, device: Any) -> torch.device:
     """Where the module lies; another device is refused, since the module's tensors are there."""
     tensors = list(module.state_dict.values()) if isinstance(module, torch.export.ExportedProgram) else list(module.parameters())
     found = tensors[0].device if tensors else torch.device('cpu')
-    asked = Device(device).device if device is not None else None
-    if asked is not None and tensors and (asked.type != found.type or asked.index not in (None, found.index)):
-        raise ValueError(f'device={device!r}, the module lies on {found}: module.to({str(asked)!r}) moves it')
-    return asked or found
+    chosen = Device(device).device if device is not None else None
+    if chosen is not None and tensors and (chosen.type != found.type or chosen.index not in (None, found.index)):
+        raise ValueError(f'device={device!r}, the module lies on {found}: module.to({str(chosen)!r}) moves it')
+    return chosen or found
 
 
 def save(module: Any, file_path: Any, *, output_format: str = 'exported_program', inputs: Any = None, arg_inputs: Any = None,

@@ -18,13 +18,13 @@ def trace(mod: Any, inputs: Sequence[Any] | None = None, *, arg_inputs: Sequence
           kwarg_inputs: Mapping[str, Any] | None = None, strict: bool = False) -> torch.export.ExportedProgram:
     """torch.export.export, for shapes as the Inputs have them."""
     given = inputs if inputs is not None else arg_inputs or ()
-    asked = [g if isinstance(g, Input) else Input.from_tensor(g) for g in given]
+    specs = [g if isinstance(g, Input) else Input.from_tensor(g) for g in given]
     place = _compile.place_of(mod, None)
-    if kwarg_inputs and any(_compile.dims_of(a) for a in asked):
+    if kwarg_inputs and any(_compile.dims_of(a) for a in specs):
         raise ValueError('trace(kwarg_inputs=...): shapes that vary want all arguments among the inputs')
-    shapes = tuple(map(_compile.dims_of, asked)) if any(map(_compile.dims_of, asked)) else None
+    shapes = tuple(map(_compile.dims_of, specs)) if any(map(_compile.dims_of, specs)) else None
     with torch.no_grad():
-        return torch.export.export(mod.eval(), tuple(a.example(place, a.dtype) for a in asked), dict(kwarg_inputs or {}),
+        return torch.export.export(mod.eval(), tuple(a.example(place, a.dtype) for a in specs), dict(kwarg_inputs or {}),
                                    dynamic_shapes=shapes, strict=strict)
 
 

@@ -111,21 +111,21 @@ bool take_capsule(ArrayView& v, nb::handle capsule, const char* name, const char
   return true;
 }
 
-nb::object ask_dlpack(nb::handle array, nb::object stream) {
-  const nb::object ask = array.attr("__dlpack__");
+nb::object call_dlpack(nb::handle array, nb::object stream) {
+  const nb::object dlpack = array.attr("__dlpack__");
   try {
-    return ask(nb::arg("stream") = stream, nb::arg("max_version") = nb::make_tuple(1, 0));
+    return dlpack(nb::arg("stream") = stream, nb::arg("max_version") = nb::make_tuple(1, 0));
   } catch (nb::python_error& e) {
     if (!e.matches(PyExc_TypeError)) throw;  // one from before the versions
   }
-  return stream.is_none() ? ask() : ask(nb::arg("stream") = stream);
+  return stream.is_none() ? dlpack() : dlpack(nb::arg("stream") = stream);
 }
 
 bool read_dlpack(ArrayView& v, nb::handle array, const std::string& what, std::int64_t stream) {
   if (!nb::hasattr(array, "__dlpack__")) return false;
-  nb::object asked = nb::borrow(array), on = nb::none();
+  nb::object exporter = nb::borrow(array), on = nb::none();
   v.maker = maker_of(array);
-  if (v.maker == Maker::torch && nb::cast<bool>(array.attr("requires_grad"))) asked = array.attr("detach")();
+  if (v.maker == Maker::torch && nb::cast<bool>(array.attr("requires_grad"))) exporter = array.attr("detach")();
   if (v.maker == Maker::torch && nb::cast<bool>(array.attr("is_neg")()))   // DLPack would give the numbers before their signs changed
     raise_error(ErrorKind::invalid_argument, what + " is a view that torch negates when it is read (is_neg()): give resolve_neg() of it");
   if (nb::hasattr(array, "__dlpack_device__")) {
@@ -137,7 +137,7 @@ bool read_dlpack(ArrayView& v, nb::handle array, const std::string& what, std::i
       raise_error(ErrorKind::invalid_argument, what + " lies on a device of kind " + std::to_string(kind) +
                                                    " (as DLPack counts them), where no engine of Tenfold runs: copy it to the host");
   }
-  const nb::object capsule = ask_dlpack(asked, on);
+  const nb::object capsule = call_dlpack(exporter, on);
   if (!take_capsule<DLManagedTensorVersioned>(v, capsule, "dltensor_versioned", "used_dltensor_versioned", what) &&
       !take_capsule<DLManagedTensor>(v, capsule, "dltensor", "used_dltensor", what))
     raise_type_error(what + ": __dlpack__() of " + class_name(array) + " gave no capsule of DLPack");

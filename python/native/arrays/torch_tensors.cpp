@@ -17,7 +17,7 @@ std::size_t place_of(nb::handle object, const void* address) {
   return 0;
 }
 
-const TensorFunctions* found_functions(nb::handle tensor) {
+const TensorFunctions* find_functions(nb::handle tensor) {
   void* const library = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);  // it stays open
   if (library == nullptr) return nullptr;
   static TensorFunctions found;
@@ -31,7 +31,7 @@ const TensorFunctions* found_functions(nb::handle tensor) {
 }  // namespace
 
 const TensorFunctions* tensor_functions(nb::handle tensor) {
-  static const TensorFunctions* const found = found_functions(tensor);
+  static const TensorFunctions* const found = find_functions(tensor);
   return found;
 }
 

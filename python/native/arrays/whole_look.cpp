@@ -56,10 +56,10 @@ bool WholeLook::next_is_same() {
   return true;
 }
 
-std::vector<std::size_t> WholeLook::changed(const std::vector<char>& asked) const {
+std::vector<std::size_t> WholeLook::changed(const std::vector<char>& selected) const {
   std::vector<std::size_t> found;
   for (const Piece& piece : pieces_)
-    if (asked[piece.owner] != 0 && (found.empty() || found.back() != piece.owner) && hash_of(piece.data, piece.bytes) != piece.hash)
+    if (selected[piece.owner] != 0 && (found.empty() || found.back() != piece.owner) && hash_of(piece.data, piece.bytes) != piece.hash)
       found.push_back(piece.owner);
   return found;
 }

@@ -16,8 +16,8 @@ class WholeLook {
   void add(std::size_t owner, const std::byte* data, std::size_t bytes);
   // Looks at the next part. False: it holds other bytes than it did.
   bool next_is_same();
-  // The owners whose memory holds other bytes, of those that `asked` has a 1 for: a look at all of it.
-  std::vector<std::size_t> changed(const std::vector<char>& asked) const;
+  // The owners whose memory holds other bytes, of those that `selected` has a 1 for: a look at all of it.
+  std::vector<std::size_t> changed(const std::vector<char>& selected) const;
 
  private:
   struct Piece {

@@ -19,15 +19,15 @@ namespace {
 
 PyEngine as_engine(std::optional<Engine> made) { return {std::make_shared<SharedEngine>(std::move(*made))}; }
 
-// `ask` of a model's path or of its bytes.
-template <class Ask>
-auto of_model(nb::handle model, Callbacks& callbacks, Ask ask) {
+// `call` of a model's path or of its bytes.
+template <class Call>
+auto of_model(nb::handle model, Callbacks& callbacks, Call call) {
   if (is_path(model)) {
     const std::string path = text_of(model);
-    return callbacks.run([&] { return ask(path); });
+    return callbacks.run([&] { return call(path); });
   }
   const Bytes bytes(model);
-  return callbacks.run([&] { return ask(bytes.span()); });
+  return callbacks.run([&] { return call(bytes.span()); });
 }
 
 PyEngine build_any(nb::handle model, const nb::dict& keywords, BuildReport* report) {

@@ -171,11 +171,11 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   Py_ssize_t stride = width;
   for (std::size_t d = numbers->shape.size(); d-- > 0; stride *= numbers->shape[d]) numbers->strides[d] = stride;
   view->buf = a.memory(), view->len = a.bytes(), view->itemsize = width, view->readonly = 0;
-  const auto asked = [flags](int what) { return (flags & what) == what; };
-  view->format = asked(PyBUF_FORMAT) ? const_cast<char*>(format) : nullptr;
+  const auto requested = [flags](int what) { return (flags & what) == what; };
+  view->format = requested(PyBUF_FORMAT) ? const_cast<char*>(format) : nullptr;
   view->ndim = static_cast<int>(numbers->shape.size());
-  view->shape = asked(PyBUF_ND) ? numbers->shape.data() : nullptr;
-  view->strides = asked(PyBUF_STRIDES) ? numbers->strides.data() : nullptr;
+  view->shape = requested(PyBUF_ND) ? numbers->shape.data() : nullptr;
+  view->strides = requested(PyBUF_STRIDES) ? numbers->strides.data() : nullptr;
   view->suboffsets = nullptr;
   view->internal = numbers.release();
   Py_INCREF(self);

@@ -75,10 +75,10 @@ class PyModelEngines {
   bool wait(std::optional<double> seconds) {
     constexpr double kYear = 365.0 * 24 * 3600;
     if (!(seconds.value_or(0) >= 0)) raise_error(ErrorKind::invalid_argument, "timeout is a number of seconds from 0, or None");
-    const double most = std::min(seconds.value_or(kYear), kYear);
+    const double max = std::min(seconds.value_or(kYear), kYear);
     const auto callbacks = std::make_shared<Callbacks>();  // signals are looked at
     return callbacks->run([&] {
-      return engines_->wait(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(most)));
+      return engines_->wait(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(max)));
     });
   }
   nb::list served() const {
@@ -87,7 +87,7 @@ class PyModelEngines {
       nb::dict ranges;
       for (const auto& [name, r] : s.shapes)
         ranges[name.c_str()] = nb::make_tuple(tuple_of(r.min), tuple_of(r.opt), tuple_of(r.max));
-      list.append(nb::make_tuple(ranges, s.tuned, s.pending, s.failure, s.asked));
+      list.append(nb::make_tuple(ranges, s.tuned, s.pending, s.failure, s.requests));
     }
     return list;
   }
@@ -114,14 +114,14 @@ class PyModelEngines {
     }
   }
   // A build has callbacks of its own, so that what they raise comes out of the call that waits for it.
-  template <class Ask>
-  ServedEngine built(Ask ask) {
+  template <class Build>
+  ServedEngine built(Build build_engine) {
     const auto callbacks = std::make_shared<Callbacks>();
     callbacks->log_to(nb::handle(log_.get())), callbacks->progress_to(nb::handle(progress_.get()));
     BuildConfig watched;
     callbacks->watch(watched);
     const BuildWatch watch{callbacks->log(), watched.progress};
-    return *callbacks->run([&] { return std::optional(ask(watch)); });
+    return *callbacks->run([&] { return std::optional(build_engine(watch)); });
   }
   nb::object answer(const ServedEngine& found) { return nb::make_tuple(wrapped(found), found.settled); }
   // One object of Python's for each engine: its contexts wait there for the next call. Those of engines that were

@@ -58,7 +58,7 @@ std::vector<std::pair<std::string, std::vector<std::string>>> left_of(const Quan
 
 void bind_quantize_file(nb::module_& m) {
   nb::class_<QuantizeReport>(m, "QuantizeReport", "What quantize() did.")
-      .def_ro("products", &QuantizeReport::products, "Products of the model.")
+      .def_ro("layers", &QuantizeReport::layers, "GEMMs and convolutions of the model.")
       .def_ro("quantized", &QuantizeReport::quantized, "How many of them are narrower in the file.")
       .def_prop_ro("left", &left_of, "(why, names of nodes) of products that stay in floats.")
       .def_prop_ro(
@@ -74,7 +74,7 @@ void bind_quantize_file(nb::module_& m) {
       .def_ro("opset_before", &QuantizeReport::opset_before)
       .def_ro("opset_after", &QuantizeReport::opset_after)
       .def("__repr__", [](const QuantizeReport& r) {
-        return "<tenfold.QuantizeReport: " + std::to_string(r.quantized) + " of " + std::to_string(r.products) + " products>";
+        return "<tenfold.QuantizeReport: " + std::to_string(r.quantized) + " of " + std::to_string(r.layers) + " layers>";
       });
   m.def("quantize_file", &quantize, nb::arg("model"), nb::arg("output"), nb::arg("options"), nb::arg("type"), nb::arg("reader"),
         nb::arg("group"), nb::arg("reduce_range"), nb::arg("external_data"), nb::arg("exclude"));

@@ -38,7 +38,7 @@ nb::tuple encode_batch(const Tokenizer& tokenizer, const nb::list& texts, bool s
     for (const Encoding& e : all) width = std::max(width, e.size());
     for (std::vector<std::int32_t>* one : {&ids, &mask, &types}) one->resize(all.size() * width);
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (i % 256 == 0) ask_whether_to_go_on();
+      if (i % 256 == 0) throw_if_cancelled();
       const auto at = static_cast<std::ptrdiff_t>(i * width);
       std::copy(all[i].ids.begin(), all[i].ids.end(), ids.begin() + at);
       std::copy(all[i].mask.begin(), all[i].mask.end(), mask.begin() + at);

@@ -25,7 +25,7 @@ namespace {
 std::uint32_t process = 1;  // counts forks
 bool closing = false;       // the interpreter ends
 std::thread::id closer;     // whose thread ends it
-thread_local bool telling = false;   // this thread is a context's, and functions of a future may be called in it
+thread_local bool notifying = false;   // this thread is a context's, and functions of a future may be called in it
 
 // Begun and not yet told, in this process.
 class Count {
@@ -61,7 +61,7 @@ int max_at_once(const SharedEngine& state) {
   return state.slots->on_gpu ? kOnAGpu : std::max(2, processors / std::max(state.engine.info().threads, 1) + 1);
 }
 
-void tell(AsyncRun& run, nb::handle result, nb::handle error) {
+void deliver(AsyncRun& run, nb::handle result, nb::handle error) {
   try {
     run.future.attr("_finish")(result.is_valid() ? result : nb::none(), error.is_valid() ? error : nb::none());
   } catch (nb::python_error& e) {  // of a callback that is no Exception: Ctrl-C, sys.exit()
@@ -85,14 +85,14 @@ void ended(void* user, Status status) {
   stay_known();
   {
     const Locked locked;
-    telling = true;
+    notifying = true;
     const std::unique_ptr<AsyncRun> run(static_cast<AsyncRun*>(user));
     const std::shared_ptr<SharedEngine> state = run->state;
     nb::object error;
     const nb::object result = outcome_of(*run, status, error);
     run->runner->ended(), run->runner->forget();
     state->runs.one_ended();
-    tell(*run, result, error);
+    deliver(*run, result, error);
     state->give(std::move(run->runner));   // not before: its next run would need this thread, where the callback may wait for it
   }
   all_runs->drop();
@@ -118,7 +118,7 @@ void launch(std::unique_ptr<AsyncRun>& run) {
 
 void begin(std::unique_ptr<AsyncRun> run) {
   if (closing) {
-    if (!telling && std::this_thread::get_id() != closer) {   // it would take the interpreter's lock from those that are told of their runs
+    if (!notifying && std::this_thread::get_id() != closer) {   // it would take the interpreter's lock from the callbacks
       const Unlocked unlocked;
       stand_still();
     }
@@ -166,7 +166,7 @@ void AsyncRuns::one_ended() {
     ++under_way_;
     if (!run->token.cancelled() && goes_well([&] { launch(run); }, error)) return;
     --under_way_;
-    tell(*run, {}, error);
+    deliver(*run, {}, error);
     run.reset();
     all_runs->drop();
   }

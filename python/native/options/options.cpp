@@ -29,13 +29,13 @@ nb::handle callable(nb::handle value) {
 using Calls = const std::shared_ptr<Callbacks>&;
 // A dict of Calibration's fields, or its samples alone.
 void take_calibration(nb::handle value, BuildConfig& to, Calls calls) {
-  constexpr const char* kWanted =
+  constexpr const char* kExpected =
       "samples (a sequence of dicts, or a function from an index) or a dict of sample, samples, profile, shapes, types, method, cache, "
       "corrections";
   Calibration& calibration = to.calibration.emplace();
   const auto take_sample = [&](nb::handle source) {
     const bool calls_it = PyCallable_Check(source.ptr()) != 0;
-    if (!calls_it && (PySequence_Check(source.ptr()) == 0 || PyUnicode_Check(source.ptr()))) throw WrongValue{kWanted};
+    if (!calls_it && (PySequence_Check(source.ptr()) == 0 || PyUnicode_Check(source.ptr()))) throw WrongValue{kExpected};
     calibration.sample = calls->sample(source);
   };
   if (!nb::isinstance<nb::dict>(value)) return take_sample(value);
@@ -49,7 +49,7 @@ void take_calibration(nb::handle value, BuildConfig& to, Calls calls) {
     else if (name == "method") take(field, calibration.method);
     else if (name == "cache") take(field, calibration.cache);
     else if (name == "corrections") take(field, calibration.corrections);
-    else throw WrongValue{kWanted};
+    else throw WrongValue{kExpected};
   }
 }
 
@@ -64,11 +64,11 @@ std::map<std::string, double> bounds_of(nb::handle value, const char* requested)
 
 // A dict of ErrorBudget's fields, or max_error alone. `metric` is a name, or a function.
 void take_budget(nb::handle value, ErrorBudget& to, Calls calls) {
-  constexpr const char* kWanted =
+  constexpr const char* kExpected =
       "a number, or a dict of max_error, outputs (a dict from names to numbers), metric (a name, or a function of two lists of dicts), "
       "labels, search_memory, search_seconds";
   if (!nb::isinstance<nb::dict>(value)) {
-    if (PyFloat_Check(value.ptr()) == 0 && PyLong_Check(value.ptr()) == 0) throw WrongValue{kWanted};
+    if (PyFloat_Check(value.ptr()) == 0 && PyLong_Check(value.ptr()) == 0) throw WrongValue{kExpected};
     to.max_error = nb::cast<double>(value);
     return;
   }
@@ -81,8 +81,8 @@ void take_budget(nb::handle value, ErrorBudget& to, Calls calls) {
     else if (name == "metric" && PyCallable_Check(field.ptr()) != 0) to.measure = calls->measure(field);
     else if (name == "metric") take(field, to.metric);
     else if (name == "labels") to.labels = shape_of(field);   // whole numbers, too
-    else if (name == "outputs" && nb::isinstance<nb::dict>(field)) to.outputs = bounds_of(field, kWanted);
-    else throw WrongValue{kWanted};
+    else if (name == "outputs" && nb::isinstance<nb::dict>(field)) to.outputs = bounds_of(field, kExpected);
+    else throw WrongValue{kExpected};
   }
 }
 
@@ -127,38 +127,38 @@ constexpr Option<L> kLoad[] = {
 #undef FIELD
 
 // How a message names what was called, and what it was given.
-struct Asked {
+struct CallNames {
   std::string subject, word, list;
   std::vector<std::string> others = {};   // names that are taken elsewhere
 };
 
-Asked call_of(const char* call) {
+CallNames call_of(const char* call) {
   return {std::string(call) + "()", "keyword", std::string("help(tenfold.") + call + ") lists them"};
 }
 
 template <class Config, std::size_t N>
-void read(const Option<Config> (&table)[N], const nb::dict& keywords, Config& to, Calls callbacks, const Asked& asked) {
+void read(const Option<Config> (&table)[N], const nb::dict& keywords, Config& to, Calls callbacks, const CallNames& call) {
   for (auto [key, value] : keywords) {
     const std::string name = nb::cast<const char*>(key);
     const Option<Config>* option = nullptr;
     for (const Option<Config>& o : table)
       if (name == o.name) option = &o;
     if (option == nullptr) {
-      std::vector<std::string> names = asked.others;
+      std::vector<std::string> names = call.others;
       for (const Option<Config>& o : table) names.emplace_back(o.name);
       const std::string near = nearest(name, names);
       if (name == "shapes" || name == "input_shapes" || name == "dynamic_shapes")
-        raise_type_error(asked.subject + " has no " + asked.word + " '" + name +
+        raise_type_error(call.subject + " has no " + call.word + " '" + name +
                          "': shapes are given as profiles={\"x\": shape}, or {\"x\": (smallest, usual, largest shape)} for a range");
-      raise_type_error(asked.subject + " has no " + asked.word + " '" + name + "'" +
-                       (near.empty() ? "; " + asked.list : ": did you mean '" + near + "'?"));
+      raise_type_error(call.subject + " has no " + call.word + " '" + name + "'" +
+                       (near.empty() ? "; " + call.list : ": did you mean '" + near + "'?"));
     }
     if (value.is_none()) continue;  // the default
     try {
       option->set(to, value, callbacks);
     } catch (const WrongValue& wrong) {
       const std::string given = nb::cast<const char*>(nb::repr(value));
-      raise_type_error(asked.subject + ": '" + name + "' takes " + wrong.requested + ", got " +
+      raise_type_error(call.subject + ": '" + name + "' takes " + wrong.requested + ", got " +
                        (given.size() > 80 ? given.substr(0, 77) + "..." : given) + " (" + class_name(value) + ")");
     }
   }

@@ -175,25 +175,26 @@ void take(nb::handle value, std::vector<DType>& to) {
   for (nb::handle item : nb::borrow(value)) to.push_back(type_of(item));
 }
 void take(nb::handle value, LayerTypes& to) {
-  constexpr const char* kWanted =
+  constexpr const char* kExpected =
       "a dict of constraints ('none', 'prefer' or 'obey'), precisions (a dict from layers to types) and output_types (to one type or "
       "several)";
   to = {.constraints = LayerConstraints::prefer, .precisions = {}, .output_types = {}};
-  each_item(value, kWanted, [&](const std::string& key, nb::handle field) {
+  each_item(value, kExpected, [&](const std::string& key, nb::handle field) {
     if (key == "constraints") {
       to.constraints = one_of<LayerConstraints>(
           field, {{"none", LayerConstraints::none}, {"prefer", LayerConstraints::prefer}, {"obey", LayerConstraints::obey}});
     } else if (key == "precisions") {
-      each_item(field, kWanted, [&](std::string layers, nb::handle type) { to.precisions.push_back({std::move(layers), type_of(type)}); });
+      each_item(field, kExpected,
+                [&](std::string layers, nb::handle type) { to.precisions.push_back({std::move(layers), type_of(type)}); });
     } else if (key == "output_types") {
-      each_item(field, kWanted, [&](std::string layers, nb::handle types) {
+      each_item(field, kExpected, [&](std::string layers, nb::handle types) {
         LayerOutputTypes& one = to.output_types.emplace_back(LayerOutputTypes{std::move(layers), {}});
         if (PyUnicode_Check(types.ptr())) return one.types.push_back(type_of(types));
-        need_sequence(types, kWanted);
+        need_sequence(types, kExpected);
         for (nb::handle type : nb::borrow(types)) one.types.push_back(type_of(type));
       });
     } else {
-      throw WrongValue{kWanted};
+      throw WrongValue{kExpected};
     }
   });
 }

@@ -105,15 +105,15 @@ std::int32_t supports(void* self, tenfold_plugin_problem* p) noexcept {
 }
 
 // The library asks for the first, the second and so on: Python is asked at the first, and its list stands until the next first.
-thread_local Held configs_asked;
+thread_local Held listed_configs;
 
 template <int number>
 std::int32_t configs(void* self, tenfold_plugin_problem* p, std::int32_t which, std::int64_t* numbers, std::int32_t room) noexcept {
   std::int32_t given = -1;
   static_cast<void>(call_python(kInvalidArgument, p->why, p->why_bytes, [&] {
-    if (which == 0) configs_asked = hold(of(self).tactic(number).attr("configs")(problem_of(*p)));
-    const nb::object all = nb::borrow(configs_asked ? configs_asked.get() : Py_None);
-    if (which >= static_cast<std::int32_t>(nb::len(all))) return configs_asked.reset(), 0;
+    if (which == 0) listed_configs = hold(of(self).tactic(number).attr("configs")(problem_of(*p)));
+    const nb::object all = nb::borrow(listed_configs ? listed_configs.get() : Py_None);
+    if (which >= static_cast<std::int32_t>(nb::len(all))) return listed_configs.reset(), 0;
     const nb::object config = all[which];
     const auto count = static_cast<std::int32_t>(nb::len(config));
     for (std::int32_t i = 0; i < count && i < room; ++i) numbers[i] = nb::cast<std::int64_t>(nb::object(config[i]));

@@ -91,7 +91,7 @@ nb::list types_of(const tenfold_plugin_type* types, std::int32_t count) {
     if (t.dtype == TENFOLD_TYPE_MISSING)
       made.append(nb::none());
     else
-      made.append(nb::make_tuple(text_of_type(t.dtype), extents_of(t.dims, t.rank), bounds(t.least), bounds(t.most),
+      made.append(nb::make_tuple(text_of_type(t.dtype), extents_of(t.dims, t.rank), bounds(t.min), bounds(t.max),
                                  t.contents == nullptr ? nb::none() : extents_of(t.contents, t.content_count), t.is_constant != 0));
   }
   return made;

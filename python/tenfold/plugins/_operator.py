@@ -42,8 +42,8 @@ class Operator(Declared):
         """Decorates the function from the operands' types (Type, None) and the attributes to the result's type, or a tuple of types.
 
         ValueError refuses them. Without one, the result has the first operand's type."""
-        least, most = operands_of(function, self.attributes, f'{self}, infer')
-        if least > self.max_inputs or most < self.min_inputs:
+        minimum, most = operands_of(function, self.attributes, f'{self}, infer')
+        if minimum > self.max_inputs or most < self.min_inputs:
             raise TypeError(f'{self}, infer: it takes as many operands as the reference')
         self._infer = function
         return function

@@ -25,18 +25,18 @@ def operands_of(function: Callable[..., Any], attributes: Iterable[str], what: s
             raise TypeError(f'{what}: the attribute {name!r} comes by its name, but the parameter takes none')
         if found is None and not any_keyword:
             raise TypeError(f'{what}: there is no parameter for the attribute {name!r}; it has {", ".join(parameters) or "none"}')
-    least = most = 0
+    least = maximum = 0
     for name, p in parameters.items():
         if name in attributes or name in extra or p.kind is p.VAR_KEYWORD:
             continue
         if p.kind is p.VAR_POSITIONAL:
-            most = _MOST_INPUTS
+            maximum = _MOST_INPUTS
         elif p.kind is p.KEYWORD_ONLY:
             raise TypeError(f'{what}: {name!r} is no attribute: @op("...", {name}=DEFAULT) makes it one')
         else:
-            most += 1
-            least = most if p.default is p.empty else least
-    return least, most
+            maximum += 1
+            least = maximum if p.default is p.empty else least
+    return least, maximum
 
 
 def takes_of(function: Callable[..., Any], operands: Iterable[Any], keywords: dict[str, Any]) -> set[str]:

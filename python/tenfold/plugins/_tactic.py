@@ -40,9 +40,9 @@ class Tactic:
             raise ValueError(f'{operator}: arrays of a tactic for {device!r} are one of {", ".join(fitting)}, got {self.arrays!r}')
         self._open, self._supports, self.configs, self.workspace = open, supports, _of(configs), _of(workspace)
         self._attributes = operator.attributes
-        least, most = operands_of(function, operator.attributes, f'{operator}, tactic {self.name!r}', ('call',))
+        minimum, most = operands_of(function, operator.attributes, f'{operator}, tactic {self.name!r}', ('call',))
         requested = operator.outputs + operator.min_inputs
-        if most < requested or least > operator.outputs + operator.max_inputs:
+        if most < requested or minimum > operator.outputs + operator.max_inputs:
             raise TypeError(f'{operator}, tactic {self.name!r}: its parameters are the results, then the operands '
                             f'(at least {requested} in all), then attributes')
         self._takes_call = takes(function, 'call')
@@ -51,15 +51,15 @@ class Tactic:
         return why_not(self.arrays) or (self._supports(problem_of(problem)) if self._supports else None)
 
     def open(self, problem: dict[str, Any]) -> Callable[..., None]:
-        asked = problem_of(problem)
-        kind, state = KINDS[self.arrays](asked), self._open(asked) if self._open else None
-        function, takes_call, attributes = self._function, self._takes_call, asked.attributes
+        queried = problem_of(problem)
+        kind, state = KINDS[self.arrays](queried), self._open(queried) if self._open else None
+        function, takes_call, attributes = self._function, self._takes_call, queried.attributes
 
         def run(inputs: list[Any], outputs: list[Any], workspace: int, stream: int, workers: Any) -> None:
             arrays = [None if a is None else kind.array(a) for a in (*outputs, *inputs)]
             with kind.on(stream):
                 if takes_call:
-                    function(*arrays, **attributes, call=Call(asked, state, workspace, stream, workers))
+                    function(*arrays, **attributes, call=Call(queried, state, workspace, stream, workers))
                 else:
                     function(*arrays, **attributes)
         return run

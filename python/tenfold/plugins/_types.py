@@ -15,8 +15,8 @@ class Type:
 
     dtype: Any
     dims: tuple[int | str, ...]
-    least: tuple[int, ...] = ()                    # what each extent may be in this build
-    most: tuple[int, ...] = ()
+    min: tuple[int, ...] = ()                    # what each extent may be in this build
+    max: tuple[int, ...] = ()
     contents: tuple[int | str, ...] | None = None  # elements of a small integer tensor, where they are known
     constant: bool = False                         # known when the plan is built
 

@@ -46,7 +46,7 @@ class Support(OperatorSupportBase):
         return node.op == 'call_function' and node not in self.left
 
 
-def split(module: torch.fx.GraphModule, weights: Mapping[torch.fx.Node, torch.Tensor], least: int,
+def split(module: torch.fx.GraphModule, weights: Mapping[torch.fx.Node, torch.Tensor], minimum: int,
           report: Report) -> tuple[torch.fx.GraphModule, list[torch.fx.Node] | Conversion]:
     """The module with subgraphs of operators as submodules, and the nodes that call them. A module that is one
     subgraph stays as it is; then
@@ -61,17 +61,17 @@ def split(module: torch.fx.GraphModule, weights: Mapping[torch.fx.Node, torch.Te
     left = set(tried.failed) | views | stranded_sizes(graph)
     left |= checks_and_what_they_read(graph) if left else set()
     if not left:
-        if counted(graph.nodes) >= least:
+        if counted(graph.nodes) >= minimum:
             return module, tried
-        report.leave(f'{counted(graph.nodes)} operators', f'an subgraph of fewer than {least}')
+        report.leave(f'{counted(graph.nodes)} operators', f'an subgraph of fewer than {minimum}')
         return module, []
     partitioner = CapabilityBasedPartitioner(module, Support(left), allows_single_node_partition=True)
     kept = []
     for part in partitioner.propose_partitions():
-        if (count := counted(part.nodes)) >= least:
+        if (count := counted(part.nodes)) >= minimum:
             kept.append(part)
         elif count:
-            report.leave(f'{count} operators', f'an subgraph of fewer than {least}')
+            report.leave(f'{count} operators', f'an subgraph of fewer than {minimum}')
     if not kept:
         return module, []
     fused = partitioner.fuse_partitions(kept)

@@ -114,7 +114,7 @@ class Extents:
 
     def check(self, symbols: Sequence[sympy.Symbol], around: Sequence[tuple[int, int]]) -> None:
         """Raises Unsupported where sizes in these ranges may lead to numbers that engines do not compute rightly."""
-        ranges = {s: ValueRanges(least, most) for s, (least, most) in zip(symbols, around, strict=True)}
+        ranges = {s: ValueRanges(minimum, maximum) for s, (minimum, maximum) in zip(symbols, around, strict=True)}
         for e in self._known:
             of_data = {s: ValueRanges(0, LARGEST_OF_DATA) for s in e.free_symbols - set(ranges)}
             bounds = bound_sympy(e, ranges | of_data)
@@ -158,25 +158,25 @@ class Ranges:
     def _add(self, symbol: sympy.Symbol, size: Any, place: tuple[int, int], line: Line | None = None) -> None:
         environment = size.node.shape_env
         bounds = environment.bound_sympy(symbol)
-        least = max(int(bounds.lower), 0) if bounds.lower.is_finite and bounds.lower.is_Integer else 0
-        most = int(bounds.upper) if bounds.upper.is_finite and bounds.upper.is_Integer and bounds.upper < 1 << 31 else 0
+        minimum = max(int(bounds.lower), 0) if bounds.lower.is_finite and bounds.lower.is_Integer else 0
+        maximum = int(bounds.upper) if bounds.upper.is_finite and bounds.upper.is_Integer and bounds.upper < 1 << 31 else 0
         hint = size.node.hint
         if hint is None:
             raise Refused(f'the size {symbol}, which only the data decides')
         value = int(hint) if line is None else (int(hint) - line.plus) // line.times
-        self.symbols.append(symbol), self.places.append(place), self._hints.append(value), self._bounds.append((least, most))
+        self.symbols.append(symbol), self.places.append(place), self._hints.append(value), self._bounds.append((minimum, maximum))
 
     def around(self, values: Sequence[int]) -> tuple[tuple[int, int], ...]:
         """The range of each symbol that has this value: as torch bounds it, else up to a power of two."""
         found = []
         first_max = LEAST_MOST if len(self.symbols) < MANY else LESS_MOST
-        for value, hint, (least, most) in zip(values, self._hints, self._bounds, strict=True):
-            if most:
-                found.append((least, most))
+        for value, hint, (minimum, maximum) in zip(values, self._hints, self._bounds, strict=True):
+            if maximum:
+                found.append((minimum, maximum))
                 continue
             first = max(first_max, 1 << max(hint - 1, 0).bit_length())
             above = first if value <= first else 1 << (value - 1).bit_length()
-            found.append((least if above == first else above // 2 + 1, above))
+            found.append((minimum if above == first else above // 2 + 1, above))
         return tuple(found)
 
     @property

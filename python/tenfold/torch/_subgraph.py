@@ -114,8 +114,8 @@ class Subgraph:
         tensors = [args[i] for i in self._inputs]
         around, engine = self._last
         values = self.ranges.values(tensors) if around else []
-        for value, (least, most) in zip(values, around, strict=True):
-            if not least <= value <= most:
+        for value, (minimum, maximum) in zip(values, around, strict=True):
+            if not minimum <= value <= maximum:
                 around = self.ranges.around(values)
                 if around not in self._engines and is_captured(self.device):
                     return self._in_a_capture(args, f'no engine is there for sizes of {list(around)}')
@@ -161,7 +161,7 @@ class Subgraph:
                     if self.network is None:
                         raise
                     logger.info('an engine is built anew: %s', error)
-                    self._engines[around] = self._attempt(around, [most for _, most in around])
+                    self._engines[around] = self._attempt(around, [maximum for _, maximum in around])
             self._last = self._last[0], self._engines[self._last[0]]
             self._watch.keep(now)
             self._tell_of_late(len(given))   # warnings may be errors: all is done before

@@ -354,9 +354,9 @@ class Precisions(HanaCase):
             raise tenfold.OutOfMemory('12 bytes are free')
         turns = _benchmark.Turns({'a': calls['a'], 'short': short}).run(3, 1, 60, False)
         self.assertEqual((len(turns.times['a']), turns.errors), (3, {'short': '12 bytes are free'}))
-        with mock.patch('sys.stderr', io.StringIO()) as said:
+        with mock.patch('sys.stderr', io.StringIO()) as printed:
             _benchmark.Turns(calls).run(2, 0, 60, True)
-        self.assertRegex(said.getvalue(), r'\rbenchmark: round 1 of 2, 0 s\rbenchmark: round 2 of 2, 0 s\n')
+        self.assertRegex(printed.getvalue(), r'\rbenchmark: round 1 of 2, 0 s\rbenchmark: round 2 of 2, 0 s\n')
 
     def test_a_slow_machines_turns_do_not_turn_a_speedup_round(self):
         """Whatever slows a third of the time down hits both: the medians keep their ratio, where one behind the other would not."""

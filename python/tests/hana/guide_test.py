@@ -42,14 +42,14 @@ class Guide(HanaCase):
         self.assertGreater(self.cosines().mean(), 0.98)   # the budget is 0.99 on the block's own texts
 
     def test_benchmark(self):
-        said = self.block('embeddings.benchmark(').stdout
-        self.assertRegex(said, r'Single query latency: \d+\.\d\d ms\nBatch 32 throughput: \d+\.\d\d docs/s\n')
+        printed = self.block('embeddings.benchmark(').stdout
+        self.assertRegex(printed, r'Single query latency: \d+\.\d\d ms\nBatch 32 throughput: \d+\.\d\d docs/s\n')
         self.assertGreater(self.cosines().min(), 0.999)
 
     def test_tensor_cores(self):
-        said = self.block('TensorCoreOptimizer()')
+        printed = self.block('TensorCoreOptimizer()')
         gpu = any(float(d.features[3:] or 0) >= 70 for d in tenfold.devices() if d.features.startswith('sm_'))
-        self.assertEqual(said.stdout, f'Tensor Cores supported: {gpu}\n')
+        self.assertEqual(printed.stdout, f'Tensor Cores supported: {gpu}\n')
         self.assertGreater(self.cosines().min(), 0.999)
 
     def test_pipeline(self):

@@ -46,13 +46,13 @@ class Names(HanaCase):
                 shutil.rmtree(self.path('sap'))
 
     def test_a_package_is_as_it_was_until_ours_is_imported(self):
-        asked = 'from langchain_hana.embeddings import MultiGPUEmbeddings; print(MultiGPUEmbeddings.__module__)'
+        requested = 'from langchain_hana.embeddings import MultiGPUEmbeddings; print(MultiGPUEmbeddings.__module__)'
         environment = self.stand_in()
-        code, said = python(asked, self.folder, **environment)
+        code, said = python(requested, self.folder, **environment)
         self.assertEqual(code, 1)
         self.assertIn("cannot import name 'MultiGPUEmbeddings'", said)
         for first in ('import tenfold_hana', 'import langchain_hana.gpu', 'import langchain_hana.embeddings, tenfold_hana'):
-            self.assertEqual(python(f'{first}; {asked}', self.folder, **environment), (0, 'tenfold_hana._multi_gpu\n'))
+            self.assertEqual(python(f'{first}; {requested}', self.folder, **environment), (0, 'tenfold_hana._multi_gpu\n'))
 
     def test_a_name_of_the_packages_own_stays(self):
         environment = self.stand_in()
@@ -95,8 +95,8 @@ class HanaDatabase(HanaCase):
         from langchain_hana import HanaDB
         from langchain_hana.gpu import TensorRTEmbeddings
         connection = mock.MagicMock()
-        asked = {'_check_column': None, '_table_exists': True, '_validate_datatype_support': None}   # questions to a real database
-        with mock.patch.multiple(HanaDB, **{name: mock.Mock(return_value=answer) for name, answer in asked.items()}):
+        requested = {'_check_column': None, '_table_exists': True, '_validate_datatype_support': None}   # questions to a real database
+        with mock.patch.multiple(HanaDB, **{name: mock.Mock(return_value=answer) for name, answer in requested.items()}):
             HanaDB(connection, TensorRTEmbeddings(precision='fp32')).add_texts(['how are you?', 'fine.'])
         rows = connection.cursor.return_value.executemany.call_args[0][1]
         packed = [next(bytes(part) for part in row if isinstance(part, (bytes, bytearray))) for row in rows]

@@ -51,8 +51,8 @@ class EngineBuilder:
 
 def layers(engine):
     inspector = engine.create_engine_inspector()
-    told = json.loads(inspector.get_engine_information(trt.LayerInformationFormat.JSON))
-    return [layer if isinstance(layer, str) else layer['Name'] for layer in told['Layers']]
+    reported = json.loads(inspector.get_engine_information(trt.LayerInformationFormat.JSON))
+    return [layer if isinstance(layer, str) else layer['Name'] for layer in reported['Layers']]
 
 
 builders = EngineBuilder(), EngineBuilder()

@@ -68,11 +68,11 @@ def calls_of(op, sample):
     return seen.calls
 
 
-def calls_of_samples(op, dtype, most):
+def calls_of_samples(op, dtype, maximum):
     """Those of the first samples of an operator; none for what it cannot compute here."""
     if dtype not in op.supported_dtypes('cpu'):
         return
-    for sample in list(op.sample_inputs('cpu', dtype))[:most]:
+    for sample in list(op.sample_inputs('cpu', dtype))[:maximum]:
         try:
             yield from calls_of(op, sample)
         except (RuntimeError, NotImplementedError, TypeError, AssertionError):   # a sample of an error, or of a library that is not there

@@ -51,7 +51,7 @@ class Shapes(TorchCase):
             x = torch.randn(*sizes)
             self.same(run(x), whole(x))
         ranges = [subgraph for r in reports for subgraph in r.built]
-        self.assertEqual([[most for _, most in r] for r in ranges], [[16] * 5, [16, 16, 16, 16, 32]])
+        self.assertEqual([[maximum for _, maximum in r] for r in ranges], [[16] * 5, [16, 16, 16, 16, 32]])
 
     def test_a_bound_of_torchs(self):
         module = MLP().eval()

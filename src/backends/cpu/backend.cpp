@@ -65,7 +65,7 @@ class CpuBackend final : public Backend, DeviceMemory, KernelTiming {
   const DeviceInfo& info() const override { return info_; }
   const std::vector<Tactic>& tactics() const override { return tactics_; }
   std::vector<std::string> libraries() const override {
-    const cpu::onednn::Found& onednn = cpu::onednn::found();
+    const cpu::onednn::LibraryInfo& onednn = cpu::onednn::library_info();
     return {onednn.absence.empty() ? onednn.text : "no oneDNN: " + onednn.absence};
   }
 

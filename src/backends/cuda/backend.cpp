@@ -56,9 +56,9 @@ class CudaBackend final : public Backend, DeviceMemory, KernelTiming, CodeStore 
     device_->make_current();
     // In the plural, which gives 0 for memory that is not CUDA's: the singular fails there, and memcheck reports each failure.
     unsigned type = 0;
-    PointerAttribute asked = kMemoryType;
+    PointerAttribute attribute = kMemoryType;
     void* answers[] = {&type};
-    const int result = driver()->pointer_attributes(1, &asked, answers, reinterpret_cast<DevicePointer>(memory));
+    const int result = driver()->pointer_attributes(1, &attribute, answers, reinterpret_cast<DevicePointer>(memory));
     return result != kSuccess || type == 0 ? MemoryKind::pageable : type == kHostMemory ? MemoryKind::pinned : MemoryKind::device;
   }
   std::shared_ptr<void> allocate_host(std::int64_t bytes) override {

@@ -35,8 +35,8 @@ double measure_device(CudaStream& stream, const Tactic& tactic, const void* kern
   std::vector<double> times;
   double total = 0;
   const bool exact = budget.min_runs == budget.max_runs;   // the caller's number of them
-  const auto least = static_cast<std::size_t>(exact ? budget.max_runs : 5), most = exact ? least : std::size_t{50};
-  while (times.size() < least || (total < budget.min_ms * 0.5e6 && times.size() < most)) {
+  const auto min = static_cast<std::size_t>(exact ? budget.max_runs : 5), max = exact ? min : std::size_t{50};
+  while (times.size() < min || (total < budget.min_ms * 0.5e6 && times.size() < max)) {
     times.push_back(timed(stream, replay));
     if (times.back() >= kFailed) return kFailed;
     total += times.back();

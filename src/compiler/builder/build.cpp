@@ -57,12 +57,12 @@ Engine build_now(const Model& model, const BuildConfig& given, BuildReport& repo
   const std::shared_ptr<backends::Backend> backend = opening.get();
   report.device_s += watch.seconds();
   if (config.auto_precision) choose_precision(config, *graph, backend->info(), report);
-  const auto make = [&](const BuildConfig& asked, BuildReport& reported, Findings& findings) {
+  const auto make = [&](const BuildConfig& requested, BuildReport& reported, Findings& findings) {
     try {
       plan::Plan plan =
-          build_plan(*graph, asked, model.name, backend, reported, model.open_graph ? model.open_graph(asked) : nullptr, &findings);
+          build_plan(*graph, requested, model.name, backend, reported, model.open_graph ? model.open_graph(requested) : nullptr, &findings);
       plan.built.model_hash = hash;
-      return opened(std::move(plan), asked, backend, reported);
+      return opened(std::move(plan), requested, backend, reported);
     } catch (Error& e) {
       if (is_of_model(e.kind()) && !model.name.empty()) e.within(model.name);
       throw;
@@ -76,7 +76,7 @@ Engine build_now(const Model& model, const BuildConfig& given, BuildReport& repo
     compare_with_floats(*graph, engine, config, *report.calibration);
   }
   runtime::state_of(engine)->plan.built.options += precision_in_words(report);
-  tell_of_forced(config, report);
+  report_forced(config, report);
   hand_over(book, report, engine);
   measure_reference_steps(engine, config);
   return engine;
@@ -115,8 +115,8 @@ plan::Plan build_plan(const ir::Graph& graph, const BuildConfig& config, const s
   for (const OptimizationProfile& profile : profiles_of(config)) {
     const std::vector<plan::Range> ranges = symbol_ranges(source, profile, config.log);
     ir::Graph rewritten = rewritten_for(profile, source, ranges, stages);
-    const passes::Found found = stages.look(source, rewritten, profile, ranges);
-    std::vector<ir::Graph> forms = stages.set_precision(std::move(rewritten), found);
+    const passes::PrecisionFacts facts = stages.look(source, rewritten, profile, ranges);
+    std::vector<ir::Graph> forms = stages.set_precision(std::move(rewritten), facts);
     maker.share_constants(forms);
     PlanMaker::Tuned tuned = maker.choose(std::move(forms), ranges);
     maker.assemble(std::move(tuned), ranges);

@@ -40,7 +40,7 @@ void add_note(Note note, const BuildConfig& config, BuildReport& report) {
   report.notes.push_back(std::move(note));
 }
 
-void tell_of_forced(const BuildConfig& config, BuildReport& report) {
+void report_forced(const BuildConfig& config, BuildReport& report) {
   for (const auto& [prefix, requested] : config.forced_tactics) {
     int met = 0;
     bool ran = false;
@@ -53,10 +53,10 @@ void tell_of_forced(const BuildConfig& config, BuildReport& report) {
     }
     if (ran) continue;
     const std::string what = cat("forced_tactics: '", prefix, "' -> '", requested, "' has no effect: ");
-    const std::string said = met == 0       ? "no problem of this model begins with that (inspect prints the problems)"
+    const std::string reason = met == 0       ? "no problem of this model begins with that (inspect prints the problems)"
                              : why.empty() ? "there is no such tactic for these problems, which run on reference kernels now"
                                            : cat("it cannot compute these problems, which run on reference kernels now: ", why);
-    add_note({Severity::warning, NoteKind::message, "", what + said}, config, report);
+    add_note({Severity::warning, NoteKind::message, "", what + reason}, config, report);
   }
 }
 

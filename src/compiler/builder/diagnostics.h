@@ -23,7 +23,7 @@ class Diagnostics {
 // Keeps a note in the report, once, and tells it to the log.
 void add_note(Note note, const BuildConfig& config, BuildReport& report);
 // Notes of BuildConfig::forced_tactics that had no effect: no problem begins so, or none that does can be computed by that tactic.
-void tell_of_forced(const BuildConfig& config, BuildReport& report);
+void report_forced(const BuildConfig& config, BuildReport& report);
 // Puts what the log heard and the notes of `report` before those of the opened plan, and adds to these why each kernel was refused, as far
 // as `report` says.
 void hand_over(const Diagnostics& book, const BuildReport& report, Engine& engine);

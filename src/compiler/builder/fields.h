@@ -17,7 +17,7 @@ struct Place {
 // What a row of the table says in its column `forms`.
 struct FieldForms {
   Place in_key, in_request, in_kept, in_summary;
-  bool key_said = false, request_said = false;
+  bool key_declared = false, request_declared = false;
 
   constexpr FieldForms key(int number, const char* name = nullptr) const { return with(&FieldForms::in_key, {number, name}).no_key(); }
   constexpr FieldForms key_if_set(int number, const char* name = nullptr) const {
@@ -32,12 +32,12 @@ struct FieldForms {
   }
   constexpr FieldForms no_key() const {
     FieldForms copy = *this;
-    copy.key_said = true;
+    copy.key_declared = true;
     return copy;
   }
   constexpr FieldForms no_request() const {
     FieldForms copy = *this;
-    copy.request_said = true;
+    copy.request_declared = true;
     return copy;
   }
 
@@ -104,7 +104,7 @@ constexpr bool places_are_1_to_n(Place FieldForms::*form) {
 }
 constexpr bool every_field_says() {
   bool all = true;
-  each_field([&](auto field) { all = all && field.kForms.key_said && field.kForms.request_said; });
+  each_field([&](auto field) { all = all && field.kForms.key_declared && field.kForms.request_declared; });
   return all;
 }
 static_assert(places_are_1_to_n(&FieldForms::in_key), "build_fields.h: two fields have one number in .key(), or one is left out");

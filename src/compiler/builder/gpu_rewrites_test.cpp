@@ -93,12 +93,12 @@ bool reduces(const ir::Graph& graph) {
   return false;
 }
 
-void expect_near(const Tensor& got, const Tensor& want, const std::string& what) {
-  ASSERT_EQ(got.shape(), want.shape()) << what;
-  ASSERT_EQ(got.dtype(), want.dtype()) << what;
-  const double tolerance = want.dtype() == DType::f32 ? 1e-5 : 4e-3;
-  for (std::int64_t i = 0; i < want.size(); ++i) {
-    const double g = got.as_double(i), w = want.as_double(i);
+void expect_near(const Tensor& got, const Tensor& expected, const std::string& what) {
+  ASSERT_EQ(got.shape(), expected.shape()) << what;
+  ASSERT_EQ(got.dtype(), expected.dtype()) << what;
+  const double tolerance = expected.dtype() == DType::f32 ? 1e-5 : 4e-3;
+  for (std::int64_t i = 0; i < expected.size(); ++i) {
+    const double g = got.as_double(i), w = expected.as_double(i);
     if (g == w || (std::isnan(g) && std::isnan(w))) continue;
     ASSERT_NEAR(g, w, tolerance * (1 + std::abs(w))) << what << ", element " << i;
   }
@@ -117,10 +117,10 @@ TEST(GpuRewrites, MeanTheSame) {
         for (const ir::Dim& d : v->dims()) shape.push_back(d.is_constant() ? d.constant() : unknown);
         inputs.push_back(ops::random_tensor(v->dtype(), shape, inputs.size() + 1));
       }
-      const std::vector<ops::RuntimeValue> got = ops::run_graph(rewritten, inputs), want = ops::run_graph(graph, inputs);
-      ASSERT_EQ(got.size(), want.size()) << c.what;
-      for (std::size_t i = 0; i < want.size(); ++i)
-        expect_near(std::get<Tensor>(got[i]), std::get<Tensor>(want[i]), cat(c.what, ", result ", i, "\n", ir::print(rewritten)));
+      const std::vector<ops::RuntimeValue> got = ops::run_graph(rewritten, inputs), expected = ops::run_graph(graph, inputs);
+      ASSERT_EQ(got.size(), expected.size()) << c.what;
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        expect_near(std::get<Tensor>(got[i]), std::get<Tensor>(expected[i]), cat(c.what, ", result ", i, "\n", ir::print(rewritten)));
     }
   }
 }

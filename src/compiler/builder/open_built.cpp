@@ -11,7 +11,7 @@ namespace tenfold::builder {
 Engine open_built(plan::Plan plan, const BuildConfig& config, std::shared_ptr<backends::Backend> backend) {
   backends::Backend& device = *backend;
   Engine engine = runtime::engine_of(runtime::open_engine(std::move(plan), load_options(config), std::move(backend)));
-  runtime::tell_notes(engine.info().notes, config.log);
+  runtime::log_notes(engine.info().notes, config.log);
   // Now, for opening compiles too: what the tuner took from its cache without timing.
   if (backends::CodeStore* code = device.code())
     tune::save_code(tune::code_cache_path(config.timing_cache), code->used(), Log(config.log));

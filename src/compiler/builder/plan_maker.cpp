@@ -74,7 +74,7 @@ ir::Graph PlanMaker::source_of(const ir::Graph& graph) {
   ir::start_names(copy, "edit");
   runtime::expand_plugins(copy);
   ir::finalize_names(copy, "expand_plugins");
-  passes::tell_of_fused_attention(copy, config_, backends::traits_of(plan_.device));
+  passes::warn_of_fused_attention(copy, config_, backends::traits_of(plan_.device));
   shared_.know(copy);
   return copy;
 }
@@ -89,7 +89,7 @@ void PlanMaker::keep_model_of(const ir::Graph& graph, const Findings& findings) 
 }
 
 tune::Chosen PlanMaker::time(ir::Graph& form, const std::vector<plan::Range>& ranges, BuildReport& report) {
-  const tune::TuneOptions options{&config_, all_bounds(form), typical_shapes(form, ranges, config_), &cache_, &asked_, &report};
+  const tune::TuneOptions options{&config_, all_bounds(form), typical_shapes(form, ranges, config_), &cache_, &used_timings_, &report};
   return tune::choose(form, backend_, tactics_, options);
 }
 
@@ -113,7 +113,7 @@ PlanMaker::Tuned PlanMaker::choose(std::vector<ir::Graph> forms, const std::vect
     report_ = std::move(report);
     if (better) best = {std::move(cut), std::move(chosen)}, fastest = i;
   }
-  tell_problems(report_.steps, steps.size(), config_);
+  log_problems(report_.steps, steps.size(), config_);
   if (report_.timed + report_.cache_hits > 0)
     report_.tuned_ms = std::max(report_.tuned_ms, 0.0) + static_cast<double>(best.chosen.nanoseconds) / 1e6;
   if (config_.keep_portable_graph) portable_.add(forms[fastest]);  // the form that was faster here, without the cuts
@@ -168,7 +168,7 @@ void PlanMaker::save_times() {
   for (int i = 0; i < kMaxTimes; ++i) {
     tune::TimingCache shared = cache_.save(config_.timing_cache, Log(config_.log));
     const auto changed = [&](const tune::TimingKey& key) { return shared.find(key) != cache_.find(key); };
-    if (std::none_of(asked_.begin(), asked_.end(), changed) || config_.error_on_cache_miss) return;
+    if (std::none_of(used_timings_.begin(), used_timings_.end(), changed) || config_.error_on_cache_miss) return;
     cache_ = std::move(shared);
     BuildReport report;
     try {
@@ -210,7 +210,7 @@ plan::Plan PlanMaker::finish() {
   if (old_refit_ && !old_refit_->weights.empty()) plan_.refit = rebase(*old_refit_, constants_.origins(), *registry_);
   else if (config_.refittable) plan_.refit = refit_.write(constants_.origins(), *registry_);
   constants_.move_into(plan_);
-  tell_memory(plan_, config_);
+  log_memory(plan_, config_);
   if (!names_.table.tensors.empty()) plan_.names = plan::write_names(names_);
   if (!config_.timing_cache.empty()) save_times();
   if (config_.timings) config_.timings->impl().merge(cache_);

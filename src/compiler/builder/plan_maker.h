@@ -53,7 +53,7 @@ class PlanMaker {
   const backends::TacticSet tactics_;   // the backend's and the plug-ins'
   BuildReport& report_;
   tune::TimingCache cache_;
-  std::set<tune::TimingKey> asked_;   // of cache_
+  std::set<tune::TimingKey> used_timings_;   // of cache_
   std::vector<Timed> timed_;
   ConstantPool constants_;
   PortableGraphs portable_;

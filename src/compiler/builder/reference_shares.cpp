@@ -60,7 +60,7 @@ std::string percent(double share) {
   return of_hundred < 1 ? "less than 1 %" : cat(std::round(of_hundred), " %");
 }
 
-void tell(Engine& engine, const Times& times, const Log& log) {
+void report_shares(Engine& engine, const Times& times, const Log& log) {
   double all = 0, slow = 0;
   for (const auto& [step, ms] : times) all += ms;
   if (!(all > 0)) return;
@@ -92,7 +92,7 @@ void measure_reference_steps(Engine& engine, const BuildConfig& config) {
   const auto is_slow = [](const Note& n) { return n.kind == NoteKind::reference_kernel; };
   if (!times_kernels(config) || std::none_of(notes.begin(), notes.end(), is_slow)) return;
   try {
-    tell(engine, times_of_run(engine, config), Log(config.log));
+    report_shares(engine, times_of_run(engine, config), Log(config.log));
   } catch (const Error&) {
     // Inputs that were made up need not be such as the model takes.
   }

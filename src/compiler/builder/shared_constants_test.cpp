@@ -70,7 +70,7 @@ TEST(SharedConstants, ABuildOfManyProfilesHoldsWeightsOnce) {
     const ir::Graph graph = parsed(text);
     BuildConfig config;
     config.optimization_level = 0, config.threads = 1;
-    for (const std::int64_t most : {1, 8, 32, 64, 128}) config.profiles.push_back({{"x", {{1, 1024}, {most, 1024}, {most, 1024}}}});
+    for (const std::int64_t max : {1, 8, 32, 64, 128}) config.profiles.push_back({{"x", {{1, 1024}, {max, 1024}, {max, 1024}}}});
     const std::int64_t before = kib_of("VmRSS:");
     const Engine engine = build_graph(graph, config);
     const std::int64_t grown = kib_of("VmHWM:") - before, weights = 8 << 12;

@@ -27,7 +27,7 @@ namespace {
 passes::RunOptions pass_options(const BuildConfig& config) {
   passes::RunOptions options{.disabled = config.disabled_passes};
   if (config.dump) options.changed = [&config](std::string_view pass, const ir::Graph& graph) { config.dump(pass, ir::print(graph)); };
-  return with_told_passes(std::move(options), config);
+  return with_logged_passes(std::move(options), config);
 }
 
 void rewrite_at(ir::Graph& graph, const std::vector<plan::Range>& ranges, const std::vector<passes::Pass>& passes,
@@ -37,7 +37,7 @@ void rewrite_at(ir::Graph& graph, const std::vector<plan::Range>& ranges, const 
   passes::run(graph, passes, options);
 }
 
-void tell_of_padding(const ir::Graph& graph, const std::vector<passes::Pass>& passes, const BuildConfig& config) {
+void log_padding(const ir::Graph& graph, const std::vector<passes::Pass>& passes, const BuildConfig& config) {
   if (config.pack_tokens == PackTokens::no || !passes::packed_token_symbols(graph).empty()) return;
   const auto fuses = [](const passes::Pass& pass) { return pass.name == "fuse_attention"; };
   const auto disabled = std::count(config.disabled_passes.begin(), config.disabled_passes.end(), "fuse_attention");
@@ -51,8 +51,8 @@ void tell_of_padding(const ir::Graph& graph, const std::vector<passes::Pass>& pa
 }
 
 // Whether attention in e4m3 is to be compared with one in 16 bits, which has the faster kernels where rows are short.
-bool compares_attention(const passes::Found& found, const backends::DeviceTraits& device, const BuildConfig& config) {
-  return found.quantized && config.fp8 && device.float8_gemm && times_kernels(config);
+bool compares_attention(const passes::PrecisionFacts& facts, const backends::DeviceTraits& device, const BuildConfig& config) {
+  return facts.quantized && config.fp8 && device.float8_gemm && times_kernels(config);
 }
 bool attends_in_float8(const ir::Graph& graph) {
   return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const auto& node) { return node->op() == "AttentionFloat8"; });
@@ -69,13 +69,13 @@ bool compares_f32(const ir::Graph& graph, const backends::DeviceTraits& device, 
 }
 
 // What became of the types that were permitted, or given to layers.
-void tell_of_types(const ir::Graph& graph, const Stages& stages, const passes::Found& found) {
+void log_types(const ir::Graph& graph, const Stages& stages, const passes::PrecisionFacts& facts) {
   const BuildConfig& config = stages.config;
   for (const auto& [type, layers] : passes::layers_by_type(graph)) stages.report.layers_by_type[type] = layers;
   for (std::string& text : passes::unused_precisions(graph, config, stages.device))
     add_note({Severity::info, NoteKind::precision, "", std::move(text)}, config, stages.report);
   if (!passes::gives_layer_types(config)) return;
-  for (passes::UnmetType& one : passes::unmet_layer_types(graph, config, found.quantized, stages.device)) {
+  for (passes::UnmetType& one : passes::unmet_layer_types(graph, config, facts.quantized, stages.device)) {
     if (config.layer_types.constraints == LayerConstraints::obey)
       throw Error(ErrorKind::unsupported, one.text + "; ask for another type, or let layers prefer it (--precisionConstraints=prefer)");
     add_note({Severity::warning, NoteKind::precision, std::move(one.layer), std::move(one.text)}, config, stages.report);
@@ -108,12 +108,12 @@ void expect_types(const BuildConfig& config) {
   }
 }
 
-void run_settling(ir::Graph& graph, const passes::Pipeline& pipeline, const Stages& stages, const passes::Found& found,
+void run_settling(ir::Graph& graph, const passes::Pipeline& pipeline, const Stages& stages, const passes::PrecisionFacts& facts,
                   const BuildConfig& config) {
   passes::run(graph, pipeline.precision, pass_options(config));
-  if (&config == &stages.config) tell_of_types(graph, stages, found);
+  if (&config == &stages.config) log_types(graph, stages, facts);
   if (backends::traits_of(stages.device).tensor_core_gemm)
-    passes::tell_of_products(graph, found.quantized, Log(config.log, Severity::verbose));
+    passes::log_quantized_types(graph, facts.quantized, Log(config.log, Severity::verbose));
   passes::run(graph, pipeline.fuse, pass_options(config));
 }
 
@@ -159,7 +159,7 @@ ir::Graph Stages::rewrite(const ir::Graph& source, const std::vector<plan::Range
   const std::vector<passes::Pass> passes = passes::pipeline_for(device, config).rewrite;
   ir::Graph graph = source.clone();
   rewrite_at(graph, ranges, passes, pass_options(config));
-  tell_of_padding(graph, passes, config);
+  log_padding(graph, passes, config);
   report.passes_s += watch.seconds();
   return graph;
 }
@@ -182,17 +182,17 @@ void Stages::find_ranges_elsewhere(const ir::Graph& source) {
   find_ranges(source, rewrite(source, ranges), ranges);
 }
 
-passes::Found Stages::look(const ir::Graph& source, const ir::Graph& rewritten, const OptimizationProfile& profile,
+passes::PrecisionFacts Stages::look(const ir::Graph& source, const ir::Graph& rewritten, const OptimizationProfile& profile,
                            const std::vector<plan::Range>& ranges) {
   Stopwatch watch;
   const InStage stage("looking for what 16 bits cannot hold");
-  passes::Found found{.quantized = passes::is_quantized(rewritten), .types = passes::own_types(source)};
+  passes::PrecisionFacts facts{.quantized = passes::is_quantized(rewritten), .types = passes::own_types(source)};
   if (findings.keeps_rewritten && !findings.rewritten) findings.rewritten = rewritten.clone();
   if (config.calibration) {
     find_ranges(source, rewritten, ranges);
     report.calibration = findings.calibration;
-    if (config.calibration->method == quant::kDynamic) found.rows = quantizes_rows(found.quantized, *this);
-    found.ranges = *findings.ranges, found.quantized |= found.rows || !found.ranges.empty();
+    if (config.calibration->method == quant::kDynamic) facts.rows = quantizes_rows(facts.quantized, *this);
+    facts.ranges = *findings.ranges, facts.quantized |= facts.rows || !facts.ranges.empty();
     watch.seconds();
   }
   const bool alone = config.fp16 && !config.bf16;   // it was asked for by name, and not with all others
@@ -200,7 +200,7 @@ passes::Found Stages::look(const ir::Graph& source, const ir::Graph& rewritten, 
     const Severity severity = alone && text.starts_with("fp16") ? Severity::warning : Severity::info;
     add_note({severity, NoteKind::precision, "", std::move(text)}, config, report);
   }
-  if (!backends::traits_of(device).half_values || !passes::may_use_fp16(config) || !config.check_overflow) return found;
+  if (!backends::traits_of(device).half_values || !passes::may_use_fp16(config) || !config.check_overflow) return facts;
   const passes::RunOptions quiet{.disabled = config.disabled_passes};
   const std::vector<passes::Pass> passes = passes::pipeline_for(device, config).rewrite;
   OverflowCheck check{.config = config, .rewrite = [&](ir::Graph& copy, const std::vector<plan::Range>& at) {
@@ -212,29 +212,29 @@ passes::Found Stages::look(const ir::Graph& source, const ir::Graph& rewritten, 
       std::vector<plan::Range> ranges = symbol_ranges(open, profile, {});
       return std::pair(std::move(open), std::move(ranges));
     };
-  found.wide = values_beyond_f16(source, rewritten, ranges, check);
+  facts.wide = values_beyond_f16(source, rewritten, ranges, check);
   report.check_s += watch.seconds();
-  return found;
+  return facts;
 }
 
-std::vector<ir::Graph> Stages::set_precision(ir::Graph rewritten, const passes::Found& found) const {
+std::vector<ir::Graph> Stages::set_precision(ir::Graph rewritten, const passes::PrecisionFacts& facts) const {
   Stopwatch watch;
   const InStage stage("settling types and fusing nodes");
-  const passes::Pipeline pipeline = passes::pipeline_for(device, config, found);
+  const passes::Pipeline pipeline = passes::pipeline_for(device, config, facts);
   std::vector<ir::Graph> forms;
   if (compares_f32(rewritten, backends::traits_of(device), config)) {
     BuildConfig in_f32 = config;
     in_f32.bf16 = false, in_f32.dump = nullptr;
     forms.push_back(rewritten.clone());
-    run_settling(forms[0], passes::pipeline_for(device, in_f32, found), *this, found, in_f32);
+    run_settling(forms[0], passes::pipeline_for(device, in_f32, facts), *this, facts, in_f32);
   }
   std::optional<ir::Graph> wide_attention;
-  if (compares_attention(found, backends::traits_of(device), config)) wide_attention = rewritten.clone();
-  run_settling(rewritten, pipeline, *this, found, config);
+  if (compares_attention(facts, backends::traits_of(device), config)) wide_attention = rewritten.clone();
+  run_settling(rewritten, pipeline, *this, facts, config);
   if (wide_attention && attends_in_float8(rewritten)) {
     BuildConfig without = config;
     without.disabled_passes.emplace_back("fuse_float8_attention"), without.dump = nullptr;
-    run_settling(*wide_attention, pipeline, *this, found, without);
+    run_settling(*wide_attention, pipeline, *this, facts, without);
     forms.push_back(std::move(*wide_attention));
   }
   forms.insert(forms.begin(), std::move(rewritten));

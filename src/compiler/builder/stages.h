@@ -36,10 +36,10 @@ struct Stages {
   // The same for samples of another profile than the first, before anything else.
   void find_ranges_elsewhere(const ir::Graph& source);
   // What the rewritten graph's precision depends on. It is run where values of f16 may overflow (overflow.h), and for a calibration.
-  passes::Found look(const ir::Graph& source, const ir::Graph& rewritten, const OptimizationProfile& profile,
+  passes::PrecisionFacts look(const ir::Graph& source, const ir::Graph& rewritten, const OptimizationProfile& profile,
                      const std::vector<plan::Range>& ranges);
   // Precision settled and nodes fused: the graph, and behind it other forms of it that the tuner is to compare it with.
-  std::vector<ir::Graph> set_precision(ir::Graph rewritten, const passes::Found& found) const;
+  std::vector<ir::Graph> set_precision(ir::Graph rewritten, const passes::PrecisionFacts& facts) const;
 };
 
 }  // namespace tenfold::builder

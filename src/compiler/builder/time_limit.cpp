@@ -31,7 +31,7 @@ TimeLimit::TimeLimit(const BuildConfig& config)
 
 InStage::InStage(const char* name) : outer_(std::exchange(stage, name)) {
   try {
-    ask_whether_to_go_on();
+    throw_if_cancelled();
   } catch (...) {
     stage = outer_;
     throw;

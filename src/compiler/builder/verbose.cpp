@@ -32,9 +32,9 @@ std::string candidate_text(const TacticReport& t, bool timed) {
 
 }  // namespace
 
-passes::RunOptions with_told_passes(passes::RunOptions options, const BuildConfig& config) {
+passes::RunOptions with_logged_passes(passes::RunOptions options, const BuildConfig& config) {
   const Log log = verbose_log(config);
-  if (!log.wants(Severity::verbose)) return options;
+  if (!log.enabled(Severity::verbose)) return options;
   options.changed = [log, next = std::move(options.changed)](std::string_view pass, const ir::Graph& graph) {
     const std::size_t now = nodes_of(graph);
     const std::string nodes = cat(now, now == 1 ? " node" : " nodes");
@@ -45,9 +45,9 @@ passes::RunOptions with_told_passes(passes::RunOptions options, const BuildConfi
   return options;
 }
 
-void tell_problems(const std::vector<StepReport>& steps, std::size_t first, const BuildConfig& config) {
+void log_problems(const std::vector<StepReport>& steps, std::size_t first, const BuildConfig& config) {
   const Log log = verbose_log(config);
-  if (!log.wants(Severity::verbose)) return;
+  if (!log.enabled(Severity::verbose)) return;
   const bool timed = config.optimization_level > 0;
   for (std::size_t i = first; i < steps.size(); ++i) {
     const StepReport& step = steps[i];
@@ -58,9 +58,9 @@ void tell_problems(const std::vector<StepReport>& steps, std::size_t first, cons
   }
 }
 
-void tell_memory(const plan::Plan& plan, const BuildConfig& config) {
+void log_memory(const plan::Plan& plan, const BuildConfig& config) {
   const Log log = verbose_log(config);
-  if (!log.wants(Severity::verbose)) return;
+  if (!log.enabled(Severity::verbose)) return;
   log(Severity::verbose, "memory: ", kibibytes(plan.weights_bytes), " of weights in ", plan.constants.size(), " constants");
   for (std::size_t p = 0; p < plan.programs.size(); ++p)
     log(Severity::verbose, "memory of program ", p, ": ", plan.programs[p].steps.size(), " steps, ",

@@ -11,9 +11,9 @@
 namespace tenfold::builder {
 
 // `options` that tell each pass that changed a graph, and how many nodes it left.
-passes::RunOptions with_told_passes(passes::RunOptions options, const BuildConfig& config);
+passes::RunOptions with_logged_passes(passes::RunOptions options, const BuildConfig& config);
 // Problems from `first` on, each with its candidates, their times or why they have none, and which was chosen.
-void tell_problems(const std::vector<StepReport>& steps, std::size_t first, const BuildConfig& config);
-void tell_memory(const plan::Plan& plan, const BuildConfig& config);
+void log_problems(const std::vector<StepReport>& steps, std::size_t first, const BuildConfig& config);
+void log_memory(const plan::Plan& plan, const BuildConfig& config);
 
 }  // namespace tenfold::builder

@@ -31,8 +31,8 @@ bool has_few_channels(const ir::Node& n) {
   }
   if ((window.back().constant() * window[1].constant() + 1) / 2 * 2 * runs > kDepth) return false;
   const Ints ones(window.size() - 2, 1), strides = n.attributes.ints("strides", ones), dilations = n.attributes.ints("dilations", ones);
-  const auto at_most = [](const Ints& values, std::int64_t most) {
-    return std::all_of(values.begin(), values.end(), [=](std::int64_t v) { return v <= most; });
+  const auto at_most = [](const Ints& values, std::int64_t max) {
+    return std::all_of(values.begin(), values.end(), [=](std::int64_t v) { return v <= max; });
   };
   return at_most(strides, kStride) && at_most(dilations, 1) && strides.back() < window.back().constant();
 }

@@ -39,7 +39,7 @@ bool run_one(ir::Graph& graph, const Pass& pass) {
   return changed;
 }
 
-bool types_wanted() {
+bool checks_types() {
   const char* text = std::getenv("TENFOLD_CHECK_TYPES");
   return text && std::string_view(text) != "0";
 }
@@ -56,10 +56,10 @@ Pass find_pass(std::string_view name) {
 }
 
 void run(ir::Graph& graph, const std::vector<Pass>& passes, const RunOptions& options) {
-  const bool all_types = types_wanted();
+  const bool all_types = checks_types();
   for (const Pass& pass : passes) {
     if (std::find(options.disabled.begin(), options.disabled.end(), pass.name) != options.disabled.end()) continue;
-    ask_whether_to_go_on();
+    throw_if_cancelled();
     try {
       const bool changed = run_one(graph, pass);
       ir::verify(graph);

@@ -105,7 +105,7 @@ bool other_type(ir::Graph& g) { return g.outputs[0] = g.make("Cast", {g.outputs[
 
 TEST(Manager, AReplacementOfAnotherTypeIsCaughtInEveryBuild) {
   ::unsetenv("TENFOLD_CHECK_TYPES");
-  for (const auto& [pass, said] : std::vector<std::pair<Pass, std::string>>{
+  for (const auto& [pass, message] : std::vector<std::pair<Pass, std::string>>{
            {{"other_shape", other_shape}, "(Tanh): 't' is f32[2,8,16], what is put in its place is f32[2,16]"},
            {{"other_type", other_type}, "is f16[2,8,16], it was f32[2,8,16]"}}) {
     ir::Graph g = graph();
@@ -116,7 +116,7 @@ TEST(Manager, AReplacementOfAnotherTypeIsCaughtInEveryBuild) {
       EXPECT_EQ(e.kind(), ErrorKind::internal);
       const std::string text = e.what();
       EXPECT_NE(text.find("pass '" + pass.name + "': "), std::string::npos) << text;
-      EXPECT_NE(text.find(said), std::string::npos) << text;
+      EXPECT_NE(text.find(message), std::string::npos) << text;
       EXPECT_NE(text.find("--disablePasses=" + pass.name), std::string::npos) << text;
     }
   }

@@ -64,11 +64,11 @@ Value* lowered(ir::Graph& graph, Node& end, Node& conv) {
 
 }  // namespace
 
-bool lower_patches(ir::Graph& graph, std::int64_t least) {
+bool lower_patches(ir::Graph& graph, std::int64_t min) {
   bool changed = false;
   for (Node* n : graph.node_list()) {
     Node* conv = conv_after(graph, *n);
-    if (!conv || ir::product(std::span(conv->in(1)->dims()).subspan(2)).constant() < least) continue;
+    if (!conv || ir::product(std::span(conv->in(1)->dims()).subspan(2)).constant() < min) continue;
     Value* made = lowered(graph, *n, *conv);
     if (!made) continue;
     graph.replace_uses(n->out(), made);

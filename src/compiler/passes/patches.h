@@ -7,7 +7,7 @@
 
 namespace tenfold::passes {
 
-// Those whose channels are put last behind them, with `least` places in a window and more.
-bool lower_patches(ir::Graph& graph, std::int64_t least);
+// Those whose channels are put last behind them, with `min` places in a window and more.
+bool lower_patches(ir::Graph& graph, std::int64_t min);
 
 }  // namespace tenfold::passes

@@ -133,7 +133,7 @@ class PassList {
 struct Request {
   const backends::DeviceInfo& info;
   const BuildConfig& config;
-  const Found& found;
+  const PrecisionFacts& facts;
   backends::DeviceTraits device = backends::traits_of(info);
   bool host = device.host_arithmetic, launches = device.launches, tensor = device.tensor_core_gemm;
   bool own_kernels = (config.tactic_sources & static_cast<std::uint32_t>(TacticSource::native)) != 0;
@@ -160,7 +160,7 @@ void rewrite(PassList& list, const Request& r) {
 // Q/DQ graphs. Where 8 bits are not allowed, or are not what the model has, these leave floats.
 void quantized(PassList& list, const Request& r) {
   const BuildConfig& config = r.config;
-  const bool int8 = config.int8, rows = r.found.rows, pairs = r.device.byte_pairs;
+  const bool int8 = config.int8, rows = r.facts.rows, pairs = r.device.byte_pairs;
   const bool float8 = r.device.float8_gemm && config.fp8;
   list.add(rows && r.tensor && float8, {"quantize_layers_to_float8"});
   list.add(rows && r.tensor, {"quantize_rows_for_gpu"});   // what has no ranges
@@ -182,29 +182,29 @@ void quantized(PassList& list, const Request& r) {
 // products on a CPU is finished in f32 with them.
 void sixteen_bits(PassList& list, const Request& r) {
   const BuildConfig& config = r.config;
-  const Found& found = r.found;
+  const PrecisionFacts& facts = r.facts;
   const bool halves = r.device.half_values;
   const auto narrow = [&](bool condition, DType type, auto which) {
     list.add(condition, "narrow_floats",
-             [&] { return pass_narrow_floats(type, type == DType::f16 ? found.wide : std::set<std::string>{}, which); });
+             [&] { return pass_narrow_floats(type, type == DType::f16 ? facts.wide : std::set<std::string>{}, which); });
   };
-  list.add(halves && !found.types.empty(), "give_own_types", [&] { return pass_give_own_types(found.types); });
-  const bool given = halves && (gives_layer_types(config) || !found.types.empty());
+  list.add(halves && !facts.types.empty(), "give_own_types", [&] { return pass_give_own_types(facts.types); });
+  const bool given = halves && (gives_layer_types(config) || !facts.types.empty());
   narrow(given, DType::f16, has_no_type), narrow(given, DType::bf16, has_no_type);
   narrow(halves && config.fp16, DType::f16, has_type);
   narrow(halves && config.bf16 && !config.fp16, DType::bf16, has_type);
-  narrow(!(halves && (config.fp16 || config.bf16)) && r.device.bf16_gemm && config.bf16 && !found.quantized, DType::bf16,
+  narrow(!(halves && (config.fp16 || config.bf16)) && r.device.bf16_gemm && config.bf16 && !facts.quantized, DType::bf16,
          is_f32_on_hosts);
 }
 
 void precision(PassList& list, const Request& r) {
   const BuildConfig& config = r.config;
-  list.add(!r.found.ranges.empty(), "place_qdq", [&]() -> Pass {
-    return {.name = "place_qdq", .run = [ranges = r.found.ranges, placing = placing_for(r.info, config)](ir::Graph& graph) {
+  list.add(!r.facts.ranges.empty(), "place_qdq", [&]() -> Pass {
+    return {.name = "place_qdq", .run = [ranges = r.facts.ranges, placing = placing_for(r.info, config)](ir::Graph& graph) {
               return quant::place_qdq(graph, ranges, placing);
             }};
   });
-  list.add(r.found.rows && placing_for(r.info, config).float8, {"quantize_rows_to_float8"});
+  list.add(r.facts.rows && placing_for(r.info, config).float8, {"quantize_rows_to_float8"});
   quantized(list, r);
   sixteen_bits(list, r);
   list.add(gives_layer_types(config), "round_outputs", [&] { return pass_round_outputs(config.layer_types); });
@@ -223,13 +223,13 @@ void fuse(PassList& list, const Request& r) {
 }
 
 void other_form(PassList& list, const Request& r) {
-  list.add(r.device.half_values && (r.config.fp16 || r.config.bf16 || !r.found.types.empty()), other_form_for_fp16());
+  list.add(r.device.half_values && (r.config.fp16 || r.config.bf16 || !r.facts.types.empty()), other_form_for_fp16());
 }
 
 }  // namespace
 
-Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& config, const Found& found) {
-  const Request request{info, config, found};
+Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& config, const PrecisionFacts& facts) {
+  const Request request{info, config, facts};
   PassList list(config.fast_exp || !request.host);   // fused attention on the host has an exponential of its own
   Pipeline p;
   rewrite(list, request), p.rewrite = list.take();
@@ -242,8 +242,8 @@ Pipeline pipeline_for(const backends::DeviceInfo& info, const BuildConfig& confi
 std::set<std::string> pass_names() {
   const backends::DeviceInfo device;
   const BuildConfig config;
-  const Found found;
-  const Request request{device, config, found};
+  const PrecisionFacts facts;
+  const Request request{device, config, facts};
   std::set<std::string> names;
   PassList list(names);
   for (const auto stage : {&rewrite, &precision, &fuse, &other_form}) stage(list, request);

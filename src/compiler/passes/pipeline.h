@@ -14,7 +14,7 @@
 namespace tenfold::passes {
 
 // What was found in a graph, and decides which passes settle its precision.
-struct Found {
+struct PrecisionFacts {
   bool quantized = false;            // it has DequantizeLinear nodes (precision/qdq.h)
   std::set<std::string> wide = {};   // names of values that f16 cannot hold
   bool rows = false;                 // products quantize their rows as they run: a calibration "dynamic" of a plain model
@@ -29,7 +29,7 @@ struct Pipeline {
   std::vector<Pass> other_form;   // on a copy of what these made: the tuner compares both. Empty: there is no other form
   std::vector<Pass> in_order() const;   // the first three
 };
-Pipeline pipeline_for(const backends::DeviceInfo& device, const BuildConfig& config, const Found& found = {});
+Pipeline pipeline_for(const backends::DeviceInfo& device, const BuildConfig& config, const PrecisionFacts& facts = {});
 
 // What a device gains by where Q/DQ are placed for it, of the types that a calibration permits.
 quant::Placing placing_for(const backends::DeviceInfo& device, const BuildConfig& config);

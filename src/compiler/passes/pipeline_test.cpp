@@ -26,11 +26,11 @@ TEST(PassNames, HoldThoseOfEveryPipeline) {
   config.fp16 = config.bf16 = true, config.newest_row = "x:1";
   config.layer_types.constraints = LayerConstraints::obey;
   config.calibration.emplace().types = {DType::f8e4m3fn, DType::i8};
-  Found found{.rows = true};
-  found.ranges["x"] = {};
+  PrecisionFacts facts{.rows = true};
+  facts.ranges["x"] = {};
   const std::set<std::string> names = pass_names();
   for (const char* kind : {"cpu", "cuda", "null"}) {
-    const Pipeline pipeline = pipeline_for({.kind = kind, .features = ~0u, .arch = 90}, config, found);
+    const Pipeline pipeline = pipeline_for({.kind = kind, .features = ~0u, .arch = 90}, config, facts);
     for (const std::vector<Pass>& part : {pipeline.in_order(), pipeline.other_form})
       for (const Pass& pass : part) EXPECT_TRUE(names.contains(pass.name)) << pass.name;
   }

@@ -15,7 +15,7 @@ std::set<std::int64_t> all(const Positions& p) {
   return values;
 }
 Positions random(std::mt19937& numbers) {
-  const auto upto = [&](std::int64_t most) { return static_cast<std::int64_t>(numbers() % static_cast<unsigned>(most)); };
+  const auto upto = [&](std::int64_t max) { return static_cast<std::int64_t>(numbers() % static_cast<unsigned>(max)); };
   const std::int64_t count = 1 + upto(6);
   return {upto(30), count > 1 ? 1 + upto(5) : 1, count};
 }
@@ -38,7 +38,7 @@ TEST(Positions, JoinedHoldBothAndLieInside) {
 // The window over what was read computes what the window over all did.
 TEST(Positions, WindowsReadWhatTheirTapsTouch) {
   std::mt19937 numbers(2);
-  const auto upto = [&](std::int64_t most) { return static_cast<std::int64_t>(numbers() % static_cast<unsigned>(most)); };
+  const auto upto = [&](std::int64_t max) { return static_cast<std::int64_t>(numbers() % static_cast<unsigned>(max)); };
   for (int i = 0; i < 5000; ++i) {
     const Taps taps{1 + upto(4), 1 + upto(3), 1 + upto(5), upto(9)};
     const Positions at = random(numbers);

@@ -90,8 +90,8 @@ Ranges ranges_of(const CalibrationCache& cache, const ir::Graph& graph, const st
   for (const auto& value : graph.values()) {
     const auto at = scales.find(value->name);
     if (!requested.count(value->name) || at == scales.end() || at->second == 0) continue;
-    const double most = static_cast<double>(at->second) * static_cast<double>(kLevels);
-    ranges[value->name] = {never_negative(value.get(), number_of) ? 0 : -most, most};
+    const double max = static_cast<double>(at->second) * static_cast<double>(kLevels);
+    ranges[value->name] = {never_negative(value.get(), number_of) ? 0 : -max, max};
   }
   return ranges;
 }

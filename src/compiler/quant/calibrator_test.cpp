@@ -75,9 +75,9 @@ TEST(Histogram, OfZerosOrNothingHasNoRange) {
 }
 
 TEST(Histogram, TakesTheLargestAndTheSmallestFloats) {
-  const float most = std::numeric_limits<float>::max(), least = std::numeric_limits<float>::denorm_min();
+  const float max = std::numeric_limits<float>::max(), min = std::numeric_limits<float>::denorm_min();
   for (const Calibrator& c : calibrators()) {
-    const Range r = c.range(of({least, -least, most, -most, 1}), {});
+    const Range r = c.range(of({min, -min, max, -max, 1}), {});
     EXPECT_LE(r.low, 0) << c.name;
     EXPECT_GE(r.high, 0) << c.name;
     EXPECT_TRUE(std::isfinite(r.high - r.low)) << c.name;
@@ -101,20 +101,20 @@ TEST(Calibrator, PercentileLeavesOutWhatSortingLeavesOut) {
 TEST(Calibrator, MseIsAsGoodAsAnyRangeOfTheData) {
   std::vector<float> values = normal(20000, 0.3, 3);
   const Range r = calibrator("mse").range(of(values), {});
-  double least = 1e9;
+  double min = 1e9;
   for (double low = -5; low < -1; low += 0.1)
-    for (double high = 1; high < 6; high += 0.1) least = std::min(least, rounding_error(values, low, high, 256));
-  EXPECT_LE(rounding_error(values, r.low, r.high, 256), least * 1.05);
+    for (double high = 1; high < 6; high += 0.1) min = std::min(min, rounding_error(values, low, high, 256));
+  EXPECT_LE(rounding_error(values, r.low, r.high, 256), min * 1.05);
 }
 
 TEST(Calibrator, MseAroundZeroUsesOneMagnitude) {
   const std::vector<float> values = normal(20000, 0, 4);
   const Grid grid{255, true};
   const Range r = calibrator("mse").range(of(values), grid);
-  const double most = std::max(r.high, -r.low);
-  double least = 1e9;
-  for (double high = 1; high < 6; high += 0.05) least = std::min(least, rounding_error(values, -high, high, 255));
-  EXPECT_LE(rounding_error(values, -most, most, 255), least * 1.05);
+  const double max = std::max(r.high, -r.low);
+  double min = 1e9;
+  for (double high = 1; high < 6; high += 0.05) min = std::min(min, rounding_error(values, -high, high, 255));
+  EXPECT_LE(rounding_error(values, -max, max, 255), min * 1.05);
 }
 
 // Migacz's own argument: rare outliers are clipped, a flat distribution is not.

@@ -44,7 +44,7 @@ DataOperands data_operands(const ir::Graph& graph, const Placing& placing);
 // Runs the model in f32 on at most so many of the samples that gave ranges, and shows the values of these names: each in the order of the
 // samples, and two of them at once in two threads.
 using Look = std::function<void(std::string_view value, const Tensor& tensor)>;
-using RunAgain = std::function<void(const Look& look, const std::set<std::string, std::less<>>& values, std::size_t most)>;
+using RunAgain = std::function<void(const Look& look, const std::set<std::string, std::less<>>& values, std::size_t max)>;
 inline constexpr std::size_t kFewSamples = 8, kMoreSamples = 16;
 
 }  // namespace tenfold::quant

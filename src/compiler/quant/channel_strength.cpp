@@ -20,14 +20,14 @@ struct Sums {
   }
   // Of the step of weights, over all sums of the product.
   double of_weights(const Factors& f, const ChannelStats& stats) const {
-    std::vector<double> most(static_cast<std::size_t>(w.out), 0), energy(static_cast<std::size_t>(w.out), 0);
+    std::vector<double> max(static_cast<std::size_t>(w.out), 0), energy(static_cast<std::size_t>(w.out), 0);
     w.each([&](std::int64_t at, std::int64_t in, std::int64_t out) {
       const auto i = static_cast<std::size_t>(in), o = static_cast<std::size_t>(out);
-      most[o] = std::max(most[o], std::fabs(static_cast<double>(weights[at])) / f[i]);
+      max[o] = std::max(max[o], std::fabs(static_cast<double>(weights[at])) / f[i]);
       energy[o] += stats.squares[i] / static_cast<double>(stats.count) * f[i] * f[i];
     });
     double sum = 0;
-    for (std::size_t o = 0; o < most.size(); ++o) sum += most[o] * most[o] / (127.0 * 127.0) / 12 * energy[o];
+    for (std::size_t o = 0; o < max.size(); ++o) sum += max[o] * max[o] / (127.0 * 127.0) / 12 * energy[o];
     return sum;
   }
   double of_data(const Factors& f, double step) const {
@@ -65,10 +65,10 @@ Factors dividing(const ChannelStats& stats, const std::vector<Sums>& products, d
   Factors f(stats.low.size(), 1);
   constexpr double kMax = 64;   // dead channels decide nothing
   for (std::size_t c = 0; c < f.size(); ++c) {
-    double most = 0;
-    for (const Sums& p : products) most = std::max(most, p.largest[c]);
+    double max = 0;
+    for (const Sums& p : products) max = std::max(max, p.largest[c]);
     const double width = static_cast<double>(stats.largest(c));
-    if (width > 0 && most > 0) f[c] = std::pow(most, 1 - power) / std::pow(width, power);
+    if (width > 0 && max > 0) f[c] = std::pow(max, 1 - power) / std::pow(width, power);
   }
   double logs = 0;
   for (const double x : f) logs += std::log(x);

@@ -65,14 +65,14 @@ bool is_placed(const Tensor& t, std::int64_t row, std::int64_t label, int places
   return its == its && ahead < places;
 }
 
-SampleError misplaced(const Tensor& got, const Tensor& want, int places) {
-  const Rows rows(want);
+SampleError misplaced(const Tensor& got, const Tensor& expected, int places) {
+  const Rows rows(expected);
   SampleError sum{0, static_cast<double>(rows.count)};
   for (std::int64_t r = 0; r < rows.count; ++r) {
     const std::int64_t first = r * rows.length;
     std::int64_t best = 0;
     for (std::int64_t i = 1; i < rows.length; ++i)
-      if (want.as_double(first + i) > want.as_double(first + best)) best = i;
+      if (expected.as_double(first + i) > expected.as_double(first + best)) best = i;
     sum.error += !is_placed(got, r, best, places);
   }
   return sum;

@@ -17,7 +17,7 @@ struct SampleError {
 struct Metric {
   std::string_view name;
   // Of two tensors of floats of one shape, which is not empty.
-  SampleError (*of_sample)(const Tensor& got, const Tensor& want);
+  SampleError (*of_sample)(const Tensor& got, const Tensor& expected);
   double (*over)(const std::vector<SampleError>& samples);
 };
 const std::vector<Metric>& metrics();
@@ -38,7 +38,7 @@ struct Rows {
 };
 // Whether `label` is among the `places` largest of a row. Of equal ones the first count; what is NaN is not.
 bool is_placed(const Tensor& t, std::int64_t row, std::int64_t label, int places);
-// The share of rows whose first class by `want` is not among the `places` first by `got`.
-SampleError misplaced(const Tensor& got, const Tensor& want, int places);
+// The share of rows whose first class by `expected` is not among the `places` first by `got`.
+SampleError misplaced(const Tensor& got, const Tensor& expected, int places);
 
 }  // namespace tenfold::quant

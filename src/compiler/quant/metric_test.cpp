@@ -16,19 +16,19 @@ Tensor floats(Shape shape, std::vector<float> values) {
   std::copy(values.begin(), values.end(), t.mutable_data<float>());
   return t;
 }
-double of(std::string_view name, const Tensor& got, const Tensor& want) {
+double of(std::string_view name, const Tensor& got, const Tensor& expected) {
   const Metric& m = metric(name);
-  return m.over({m.of_sample(got, want)});
+  return m.over({m.of_sample(got, expected)});
 }
 
 TEST(Metrics, AreWhatTheirNamesSay) {
-  const Tensor want = floats({2, 3}, {3, 0, 4, 0, 12, 5}), got = floats({2, 3}, {3, 1, 4, 0, 12, 7});
-  EXPECT_DOUBLE_EQ(of("l2", got, want), std::sqrt(5.0 / 194));
-  EXPECT_DOUBLE_EQ(of("linf", got, want), 2.0 / 12);
+  const Tensor expected = floats({2, 3}, {3, 0, 4, 0, 12, 5}), got = floats({2, 3}, {3, 1, 4, 0, 12, 7});
+  EXPECT_DOUBLE_EQ(of("l2", got, expected), std::sqrt(5.0 / 194));
+  EXPECT_DOUBLE_EQ(of("linf", got, expected), 2.0 / 12);
   const double first = 25 / std::sqrt(25.0 * 26), second = 179 / std::sqrt(169.0 * 193);
-  EXPECT_NEAR(of("cosine", got, want), 1 - (first + second) / 2, 1e-12);
-  EXPECT_EQ(of("top1", got, want), 0);
-  EXPECT_EQ(of("top1", floats({2, 3}, {5, 1, 4, 0, 12, 7}), want), 0.5);   // the first row's is another
+  EXPECT_NEAR(of("cosine", got, expected), 1 - (first + second) / 2, 1e-12);
+  EXPECT_EQ(of("top1", got, expected), 0);
+  EXPECT_EQ(of("top1", floats({2, 3}, {5, 1, 4, 0, 12, 7}), expected), 0.5);   // the first row's is another
 }
 
 TEST(Metrics, OfEqualAnswersAreNothing) {
@@ -41,14 +41,14 @@ TEST(Metrics, OfEqualAnswersAreNothing) {
 }
 
 TEST(Metrics, TakeWhatIsNoNumberForTheWorst) {
-  const Tensor want = floats({1, 2}, {1, 2}), got = floats({1, 2}, {1, std::numeric_limits<float>::quiet_NaN()});
-  for (const Metric& m : metrics()) EXPECT_FALSE(of(m.name, got, want) < 1) << m.name;
+  const Tensor expected = floats({1, 2}, {1, 2}), got = floats({1, 2}, {1, std::numeric_limits<float>::quiet_NaN()});
+  for (const Metric& m : metrics()) EXPECT_FALSE(of(m.name, got, expected) < 1) << m.name;
 }
 
 TEST(Metrics, OfFivePlacesLookFurther) {
-  const Tensor want = floats({1, 8}, {0, 0, 0, 0, 0, 0, 0, 9});
-  EXPECT_EQ(of("top5", floats({1, 8}, {5, 4, 3, 2, 0, 0, 0, 1}), want), 0);    // the fifth
-  EXPECT_EQ(of("top5", floats({1, 8}, {5, 4, 3, 2, 2, 0, 0, 1}), want), 1);    // the sixth
+  const Tensor expected = floats({1, 8}, {0, 0, 0, 0, 0, 0, 0, 9});
+  EXPECT_EQ(of("top5", floats({1, 8}, {5, 4, 3, 2, 0, 0, 0, 1}), expected), 0);    // the fifth
+  EXPECT_EQ(of("top5", floats({1, 8}, {5, 4, 3, 2, 2, 0, 0, 1}), expected), 1);    // the sixth
 }
 
 TEST(Metrics, HaveIntervalsThatNarrowWithSamples) {

@@ -23,12 +23,12 @@ Tensor scaled(const Tensor& t, const ChannelView& view, const std::vector<float>
 // One end of a range. What was not clipped is not clipped; else the samples that are run again are few, and the end that all of them gave
 // changes as that of the few does. `extremes`: of each channel, over all samples.
 double changed(double all, const std::vector<float>& extremes, const std::vector<float>& factors, double before, double after) {
-  double most = 0, scaled = 0;
+  double max = 0, scaled = 0;
   for (std::size_t c = 0; c < extremes.size(); ++c) {
     const double x = std::fabs(static_cast<double>(extremes[c]));
-    most = std::max(most, x), scaled = std::max(scaled, x * static_cast<double>(factors[c]));
+    max = std::max(max, x), scaled = std::max(scaled, x * static_cast<double>(factors[c]));
   }
-  if (std::fabs(all) >= most) return all < 0 ? -scaled : scaled;
+  if (std::fabs(all) >= max) return all < 0 ? -scaled : scaled;
   return before != 0 ? all * after / before : after;
 }
 

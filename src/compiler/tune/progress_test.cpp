@@ -18,7 +18,7 @@ class PartsAreFast final : public Timer {
 
 struct Reported { std::string phase; int done, total; };
 
-std::vector<Reported> told_of(bool twice, int& nodes) {
+std::vector<Reported> reported_by(bool twice, int& nodes) {
   ir::Graph graph = ir::parse_graph(R"((x f32[96,64], w f32[64,192]!, v f32[48,48]!)
     qkv = MatMul(x, w)
     q, k, l, m = Split(qkv) axis=-1 num_outputs=4
@@ -48,7 +48,7 @@ std::vector<Reported> told_of(bool twice, int& nodes) {
 
 TEST(Progress, CountsWhatIsTakenApart) {
   int nodes = 0;
-  const std::vector<Reported> reported = told_of(false, nodes);
+  const std::vector<Reported> reported = reported_by(false, nodes);
   EXPECT_EQ(nodes, 9);   // four parts in place of a product and its Split, and five others
   ASSERT_EQ(reported.size(), 9u);
   for (std::size_t i = 0; i < reported.size(); ++i) {
@@ -59,7 +59,7 @@ TEST(Progress, CountsWhatIsTakenApart) {
 
 TEST(Progress, EveryWalkEndsAtItsTotal) {
   int nodes = 0;
-  const std::vector<Reported> reported = told_of(true, nodes);
+  const std::vector<Reported> reported = reported_by(true, nodes);
   ASSERT_FALSE(reported.empty());
   EXPECT_EQ(reported.front().phase, "tune");
   EXPECT_EQ(reported.back().phase, "confirm");

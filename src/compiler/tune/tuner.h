@@ -20,7 +20,7 @@ struct TuneOptions {
   ir::SymbolBounds box;            // ranges of every symbol
   ir::SymbolValues opt;            // the point to time at
   TimingCache* cache = nullptr;    // never null while building
-  std::set<TimingKey>* asked = nullptr;   // learns which times the choice depends on
+  std::set<TimingKey>* used_timings = nullptr;   // learns which times the choice depends on
   BuildReport* report = nullptr;
   class SecondRound* second_round = nullptr;   // learns of what was measured; null: nothing is timed again
   std::string_view phase = "tune";   // of BuildConfig::progress; "confirm": times are taken again, and the graph is walked with those

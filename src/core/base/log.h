@@ -10,20 +10,22 @@ namespace tenfold {
 
 std::string_view name(Severity severity);
 
-// Passes messages of at least `least` on, joined from their pieces: log(Severity::info, "built ", n, " steps"). Silent without a callback.
+// Passes messages of at least `min_severity` on, joined from their pieces: log(Severity::info, "built ", n, " steps").
+// Silent without a callback.
 class Log {
  public:
   Log() = default;
-  explicit Log(LogCallback callback, Severity least = Severity::info) : callback_(std::move(callback)), least_(least) {}
-  bool wants(Severity severity) const { return callback_ && severity >= least_; }
+  explicit Log(LogCallback callback, Severity min_severity = Severity::info)
+      : callback_(std::move(callback)), min_severity_(min_severity) {}
+  bool enabled(Severity severity) const { return callback_ && severity >= min_severity_; }
   template <class... Args>
   void operator()(Severity severity, const Args&... args) const {
-    if (wants(severity)) callback_(severity, cat(args...));
+    if (enabled(severity)) callback_(severity, cat(args...));
   }
 
  private:
   LogCallback callback_;
-  Severity least_ = Severity::info;
+  Severity min_severity_ = Severity::info;
 };
 
 }  // namespace tenfold

@@ -40,9 +40,9 @@ std::int64_t swap_left(const CgroupFolder& folder, std::int64_t memory_limit, st
   const bool new_form = folder.version == 2;
   const auto limit = number_in(folder.path + (new_form ? "/memory.swap.max" : "/memory.memsw.limit_in_bytes"));
   if (!limit) return swap_free;
-  const std::int64_t most = new_form ? *limit : std::max<std::int64_t>(*limit - memory_limit, 0);   // version 1 counts both together
+  const std::int64_t max = new_form ? *limit : std::max<std::int64_t>(*limit - memory_limit, 0);   // version 1 counts both together
   const std::int64_t used = new_form ? number_in(folder.path + "/memory.swap.current").value_or(0) : 0;
-  return std::clamp<std::int64_t>(most - used, 0, swap_free);
+  return std::clamp<std::int64_t>(max - used, 0, swap_free);
 }
 
 std::optional<MemoryLimit> limit_of_process() {
@@ -55,7 +55,7 @@ std::optional<MemoryLimit> limit_of_process() {
 }  // namespace
 
 std::optional<MemoryLimit> min_memory_left(std::string_view membership, std::string_view root, std::int64_t swap_free) {
-  std::optional<MemoryLimit> least;
+  std::optional<MemoryLimit> min;
   for (const CgroupFolder& folder : cgroup_folders(membership, root, "memory")) {
     const bool new_form = folder.version == 2;
     const std::string file = folder.path + (new_form ? "/memory.max" : "/memory.limit_in_bytes");
@@ -63,9 +63,9 @@ std::optional<MemoryLimit> min_memory_left(std::string_view membership, std::str
     if (!limit || !used) continue;
     const std::int64_t taken = std::max<std::int64_t>(*used - droppable(folder), 0);
     const std::int64_t left = std::max<std::int64_t>(*limit - taken, 0) + swap_left(folder, *limit, swap_free);
-    if (!least || left < least->left) least = {*limit, left, file};
+    if (!min || left < min->left) min = {*limit, left, file};
   }
-  return least;
+  return min;
 }
 
 void expect_memory(std::int64_t bytes, const char* what) {

@@ -33,9 +33,9 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates) {
   std::string best;
-  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
+  std::size_t min = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const std::string& candidate : candidates)
-    if (const std::size_t distance = edit_distance(lower(word), lower(candidate)); distance < least) least = distance, best = candidate;
+    if (const std::size_t distance = edit_distance(lower(word), lower(candidate)); distance < min) min = distance, best = candidate;
   return best;
 }
 

@@ -66,21 +66,21 @@ bool DimCode::evaluate(std::span<const std::int64_t> symbols, std::span<std::int
   for (std::size_t i = 0; i < ends_.size(); ++i) {
     int top = 0;
     bool failed = false;
-    Known least = Known::value;
+    Known min = Known::value;
     for (; at < static_cast<std::size_t>(ends_[i]); ++at) {
       const Instr& instr = code_[at];
       if (instr.op == Op::constant) {
         stack[top++] = instr.value;
       } else if (instr.op == Op::symbol) {
         stack[top++] = symbols[static_cast<std::size_t>(instr.value)];
-        if (!known.empty()) least = std::max(least, known[static_cast<std::size_t>(instr.value)]);
+        if (!known.empty()) min = std::max(min, known[static_cast<std::size_t>(instr.value)]);
       } else {
         --top;
         if (!apply(instr.op, stack[top - 1], stack[top], stack[top - 1])) failed = true, stack[top - 1] = 0;
       }
     }
-    if (failed && least == Known::value) return false;
-    out[i] = failed || least == Known::nothing ? 0 : stack[--top];
+    if (failed && min == Known::value) return false;
+    out[i] = failed || min == Known::nothing ? 0 : stack[--top];
   }
   return true;
 }

@@ -99,11 +99,11 @@ TEST(DimArithmetic, OfTheLeastAndTheGreatestNumbersIsRightOrAnError) {
   for (const std::int64_t a : extremes)
     for (const std::int64_t b : extremes) {
       const __int128 p = a, q = b, down = b == 0 ? 0 : floor_of(p, q), up = b == 0 ? 0 : -floor_of(-p, q);
-      const __int128 want[kCount] = {down, up, p - down * q, std::min(a, b), std::max(a, b), a == b, a < b, p + q, p - q, p * q};
+      const __int128 expected[kCount] = {down, up, p - down * q, std::min(a, b), std::max(a, b), a == b, a < b, p + q, p - q, p * q};
       for (std::size_t k = 0; k < kCount; ++k) {
         SCOPED_TRACE(cat(dims[k].text(), " for ", a, " and ", b));
         const bool negates = dims[k] == x - y && b == kMin;   // it is x + -1*y
-        const bool known = (k > 2 || b != 0) && want[k] >= kMin && want[k] <= kGreatest && !negates;
+        const bool known = (k > 2 || b != 0) && expected[k] >= kMin && expected[k] <= kGreatest && !negates;
         std::int64_t compiled = 0;
         const bool compiles = DimCode(std::span(&dims[k], 1), symbols).evaluate(std::vector{a, b}, std::span(&compiled, 1));
         EXPECT_EQ(compiles, known);
@@ -112,7 +112,7 @@ TEST(DimArithmetic, OfTheLeastAndTheGreatestNumbersIsRightOrAnError) {
           EXPECT_THROW(dims[k].substitute({{"x", Dim(a)}, {"y", Dim(b)}}), Error);
           continue;
         }
-        EXPECT_TRUE(compiled == want[k]) << compiled;
+        EXPECT_TRUE(compiled == expected[k]) << compiled;
         EXPECT_EQ(dims[k].evaluate({{"x", a}, {"y", b}}), compiled);
         EXPECT_EQ(dims[k].substitute({{"x", Dim(a)}, {"y", Dim(b)}}), Dim(compiled));
       }
@@ -120,8 +120,8 @@ TEST(DimArithmetic, OfTheLeastAndTheGreatestNumbersIsRightOrAnError) {
 }
 
 TEST(DimArithmetic, ReadsTheLeastNumber) {
-  const Dim least(std::numeric_limits<std::int64_t>::min()), x = Dim::symbol("x");
-  for (const Dim& d : {least, least * x, x + least, x * x + least * x, Dim(std::numeric_limits<std::int64_t>::max()) * x})
+  const Dim min_value(std::numeric_limits<std::int64_t>::min()), x = Dim::symbol("x");
+  for (const Dim& d : {min_value, min_value * x, x + min_value, x * x + min_value * x, Dim(std::numeric_limits<std::int64_t>::max()) * x})
     EXPECT_EQ(Dim::parse(d.text()), d) << d.text();
   EXPECT_THROW(Dim::parse("9223372036854775808"), Error);
   EXPECT_THROW(Dim::parse("x - 9223372036854775809"), Error);
@@ -129,8 +129,8 @@ TEST(DimArithmetic, ReadsTheLeastNumber) {
   for (const char* text : {"ceil_div(-9223372036854775807 - 1, -1)", "floor_div(-9223372036854775808, -1)", "floor_div(5, 0)", "mod(5, 0)"})
     EXPECT_THROW(Dim::parse(text), Error) << text;
   EXPECT_EQ(Dim::parse("mod(-9223372036854775808, -1)"), Dim(0));
-  EXPECT_EQ(floor_div(least * x, Dim(-1)).evaluate({{"x", 0}}), 0);
-  EXPECT_THROW(floor_div(least * x, Dim(-1)).evaluate({{"x", 1}}), Error);
+  EXPECT_EQ(floor_div(min_value * x, Dim(-1)).evaluate({{"x", 0}}), 0);
+  EXPECT_THROW(floor_div(min_value * x, Dim(-1)).evaluate({{"x", 1}}), Error);
 }
 
 TEST(DimMessages, CutLongExpressions) {

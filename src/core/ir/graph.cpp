@@ -164,7 +164,7 @@ void infer_epilogue(Node& node) {
 }  // namespace
 
 void Graph::infer(Node& node) {
-  ask_whether_to_go_on();
+  throw_if_cancelled();
   for (Value* v : node.outputs) v->contents.reset();
   if (!node.def->infer) fail(ErrorKind::internal, cat(node.op(), " has no shape inference"));
   check_attributes(*node.def, node.attributes);

@@ -50,12 +50,12 @@ class Ruins {
       if (const Value* v = alive(it->second); v && (v->producer || v->is_constant() || !after_.count(it->second))) return v;
     return nullptr;
   }
-  // The dead behind these values, up to what is alive; `ends` gets the living ones met there. Of values looked at `most`, about.
-  std::vector<const Dead*> behind(std::vector<Id> values, std::unordered_set<Id>* ends = nullptr, std::size_t most = SIZE_MAX) const {
+  // The dead behind these values, up to what is alive; `ends` gets the living ones met there. Of values looked at `max`, about.
+  std::vector<const Dead*> behind(std::vector<Id> values, std::unordered_set<Id>* ends = nullptr, std::size_t max = SIZE_MAX) const {
     std::vector<const Dead*> found;
     std::unordered_set<Id> seen;
     std::unordered_set<const Dead*> met;
-    while (!values.empty() && seen.size() < most) {
+    while (!values.empty() && seen.size() < max) {
       const Id v = values.back();
       values.pop_back();
       if (!seen.insert(v).second) continue;
@@ -63,7 +63,7 @@ class Ruins {
       const Dead* d = at(maker_, v);
       if (!d || !met.insert(d).second) continue;
       found.push_back(d);
-      for (const Id in : std::span(d->in).first(std::min(d->in.size(), most))) {
+      for (const Id in : std::span(d->in).first(std::min(d->in.size(), max))) {
         if (!lives(in)) values.push_back(in);
         else if (ends) ends->insert(in);
       }

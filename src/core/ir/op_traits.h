@@ -21,7 +21,7 @@ enum class Movement : std::uint8_t {
 
 enum class Control : std::uint8_t { none, branch, loop, scan };   // If, Loop, Scan
 
-enum class Product : std::uint8_t { none, matrix, convolution };  // of operand 0 with operand 1, the weights
+enum class GemmKind : std::uint8_t { none, matrix, convolution };  // of operand 0 with operand 1, the weights
 
 // What a reduction makes of many elements. Global poolings are such, too.
 enum class ReductionKind : std::uint8_t { none, sum, mean, max, min, absolutes, squares, norm, other };
@@ -41,7 +41,7 @@ struct Offsets {
 struct OpTraits {
   Movement movement = Movement::none;
   Control control = Control::none;
-  Product product = Product::none;
+  GemmKind gemm_kind = GemmKind::none;
   ReductionKind reduction = ReductionKind::none;
   Permission permission = {};
   Offsets offsets = {};

@@ -56,7 +56,7 @@ std::int64_t cast_to_whole(const Elements& a, DType to, std::int64_t i) {
 }
 
 std::int64_t saturate(const Elements& a, DType to, std::int64_t i) {
-  const std::int64_t upper = greatest(to), lower = least(to);
+  const std::int64_t upper = max_integer(to), lower = min_integer(to);
   if (a.is_real()) {
     const double value = std::nearbyint(a.real_at(i));
     if (std::isnan(value)) return 0;
@@ -117,7 +117,7 @@ double reduce_real(Prim prim, const Elements& a, std::int64_t count) {
 }
 
 std::int64_t reduce_whole(Prim prim, DType dtype, const Elements& a, std::int64_t count) {
-  std::int64_t result = prim == Prim::reduce_sum ? 0 : prim == Prim::reduce_max ? least(dtype) : greatest(dtype);
+  std::int64_t result = prim == Prim::reduce_sum ? 0 : prim == Prim::reduce_max ? min_integer(dtype) : max_integer(dtype);
   for (std::int64_t i = 0; i < count; ++i) result = whole_binary(step_of(prim), dtype, result, a.whole_at(i));
   return result;
 }

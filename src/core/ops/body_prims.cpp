@@ -154,9 +154,9 @@ bool is_signed(DType integer) {
   }
 }
 
-std::int64_t least(DType type) { return is_signed(type) ? static_cast<std::int64_t>(~std::uint64_t{0} << (bits(type) - 1)) : 0; }
+std::int64_t min_integer(DType type) { return is_signed(type) ? static_cast<std::int64_t>(~std::uint64_t{0} << (bits(type) - 1)) : 0; }
 
-std::int64_t greatest(DType type) {
+std::int64_t max_integer(DType type) {
   if (type == DType::boolean) return 1;
   const int magnitude = bits(type) - (is_signed(type) ? 1 : 0);
   return magnitude == 64 ? -1 : from_bits((std::uint64_t{1} << magnitude) - 1);

@@ -11,7 +11,7 @@ std::int64_t whole_unary(ir::Prim prim, DType dtype, std::int64_t x);
 std::int64_t whole_binary(ir::Prim prim, DType dtype, std::int64_t a, std::int64_t b);   // u64 by its bits
 
 bool is_signed(DType integer);
-std::int64_t least(DType type);      // of an integer type or boolean
-std::int64_t greatest(DType type);   // u64 by its bits
+std::int64_t min_integer(DType type);      // of an integer type or boolean
+std::int64_t max_integer(DType type);   // u64 by its bits
 
 }  // namespace tenfold::ops

@@ -86,7 +86,7 @@ Values run_loop(const Node& node, const Values& operands) {
   Values results(operands.begin() + 2, operands.begin() + 2 + static_cast<std::ptrdiff_t>(carried));
   std::vector<std::vector<Tensor>> scans(body.outputs.size() - 1 - carried);
   for (std::int64_t i = 0; i < limit && goes_on; ++i) {
-    ask_whether_to_go_on();
+    throw_if_cancelled();
     Values inputs{scalar<std::int64_t>(DType::i64, i), scalar<bool>(DType::boolean, goes_on)};
     inputs.insert(inputs.end(), results.begin(), results.end());
     inputs.insert(inputs.end(), operands.begin() + 2 + static_cast<std::ptrdiff_t>(carried), operands.end());

@@ -69,7 +69,7 @@ std::vector<Tensor> extremes(DType type) {
     return all;
   }
   if (!is_integer(type)) return all;
-  const std::int64_t low = least(type), high = greatest(type);   // of u64, high is -1: its bits
+  const std::int64_t low = min_integer(type), high = max_integer(type);   // of u64, high is -1: its bits
   for (const std::int64_t v : {low, low + 1, std::int64_t{-1}, std::int64_t{0}, std::int64_t{1}, high - 1, high})
     if (is_tried(static_cast<double>(v))) add(store_int, v);
   return all;
@@ -153,9 +153,9 @@ void sweep_extents(const ir::OpDef& op, const std::string& problem, Tally& tally
     shape[d] = 0;
     return random_tensor(operand.data.dtype(), shape, 1);
   };
-  std::size_t most = 0;
-  for (const CaseOperand& operand : good.operands) most = std::max(most, operand.data.shape().size());
-  for (std::size_t d = 0; d < most; ++d)
+  std::size_t max = 0;
+  for (const CaseOperand& operand : good.operands) max = std::max(max, operand.data.shape().size());
+  for (std::size_t d = 0; d < max; ++d)
     for (std::size_t i = 0; i <= good.operands.size(); ++i) {   // of one operand, and of all that have the dim
       Case bad = good;
       for (std::size_t k = 0; k < good.operands.size(); ++k)

@@ -125,7 +125,7 @@ RuntimeValue run_epilogue(const Node& node, const std::vector<RuntimeValue>& ope
 }  // namespace
 
 std::vector<RuntimeValue> run_node(const Node& node, const std::vector<RuntimeValue>& operands) {
-  ask_whether_to_go_on();
+  throw_if_cancelled();
   try {
     if (!node.graphs.empty()) return run_control(node, operands);
     if (takes_values(node, operands)) return run_on_values(node, operands);

@@ -67,10 +67,10 @@ void expect_refused(const OpDef& def, const Case& c, int i, DType type) {
     make(def, c, i, type);
     ADD_FAILURE() << def.name << " takes " << name(type) << " as operand " << i;
   } catch (const Error& e) {
-    const std::string said = e.what();
-    EXPECT_TRUE(dynamic_cast<const Fault*>(&e) || (type == DType::string && e.kind() == ErrorKind::unsupported)) << said;
+    const std::string message = e.what();
+    EXPECT_TRUE(dynamic_cast<const Fault*>(&e) || (type == DType::string && e.kind() == ErrorKind::unsupported)) << message;
     for (const std::string& part : {cat("operand ", i, " ('x", i, "') of ", def.name), cat(" is ", name(type)), std::string("expected ")})
-      EXPECT_NE(said.find(part), std::string::npos) << said << ", without " << part;
+      EXPECT_NE(message.find(part), std::string::npos) << message << ", without " << part;
   }
 }
 

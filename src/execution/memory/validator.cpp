@@ -14,9 +14,9 @@ std::int64_t lower_bound(const Problem& problem) {
     change[buffer.first] = checked_add(change[buffer.first], buffer.size);
     change[std::int64_t{buffer.last} + 1] = checked_sub(change[std::int64_t{buffer.last} + 1], buffer.size);
   }
-  std::int64_t live = 0, most = 0;
-  for (const auto& [step, delta] : change) most = std::max(most, live = checked_add(live, delta));
-  return most;
+  std::int64_t live = 0, max = 0;
+  for (const auto& [step, delta] : change) max = std::max(max, live = checked_add(live, delta));
+  return max;
 }
 
 void validate(const Problem& problem, const Solution& solution) {

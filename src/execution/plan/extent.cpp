@@ -80,9 +80,9 @@ ByteRange byte_range(const Operand& o, std::span<const ir::Dim> dims, const ir::
     const ir::Dim extent = dims[static_cast<std::size_t>(o.dims[i])];
     const ir::Dim stride = dims[static_cast<std::size_t>(o.strides[i])];
     if (extent.bounds(box).upper <= 0) return {};
-    const std::int64_t most = std::max<std::int64_t>(extent.bounds(box).upper - 1, 0);
+    const std::int64_t max = std::max<std::int64_t>(extent.bounds(box).upper - 1, 0);
     const bool backwards = stride.is_constant() && stride.constant() < 0;   // elsewhere a negative lower bound is imprecision
-    (backwards ? low : high) = clamp((backwards ? low : high) + static_cast<__int128>(most) * stride.bounds(box).upper);
+    (backwards ? low : high) = clamp((backwards ? low : high) + static_cast<__int128>(max) * stride.bounds(box).upper);
     if (!backwards) sum = sum + (extent - 1) * stride;
   }
   return to_bytes(o, low, std::min<__int128>(high, sum.bounds(box).upper));

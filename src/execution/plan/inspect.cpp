@@ -27,7 +27,7 @@ std::string config_text(const Step& step) {
 }
 
 // The model's names, in the order in which steps are told.
-struct Telling {
+struct NameCursor {
   const Names& names;
   const ProgramNames* program;   // null: the plan keeps none
   std::size_t step = 0;
@@ -41,23 +41,23 @@ std::string tensors_text(const Names& names, const ir::NameList& tensors, const 
   return text.empty() ? "" : "  = " + text;
 }
 
-void add_operands(std::string& out, const Plan& plan, const Program& top, const Step& step, const Telling& telling,
+void add_operands(std::string& out, const Plan& plan, const Program& top, const Step& step, const NameCursor& cursor,
                   const std::string& indent) {
   std::size_t number = 0;
   for (const auto* list : {&step.in, &step.out})
     for (const Operand& o : *list) {
       out += cat(indent, list == &step.in ? "in   " : "out  ", type_text(top, o), "  ", place_text(plan, o), o.packed ? " packed" : "",
                  o.dense ? "" : " view", o.name.empty() ? "" : "  " + o.name);
-      if (telling.program) out += tensors_text(telling.names, telling.program->steps[telling.step].operands[number], o.name);
+      if (cursor.program) out += tensors_text(cursor.names, cursor.program->steps[cursor.step].operands[number], o.name);
       out += "\n", ++number;
     }
 }
 
-void add_removed(std::string& out, const Telling& telling) {
-  if (!telling.program) return;
+void add_removed(std::string& out, const NameCursor& cursor) {
+  if (!cursor.program) return;
   std::map<std::string, ir::NameList> by;
-  for (const ir::Removed& r : telling.program->removed) ir::join(by[r.by], {r.node});
-  for (const auto& [name, nodes] : by) out += cat("  no step of its own (", name, "): ", listed(telling.names.table, nodes), "\n");
+  for (const ir::Removed& r : cursor.program->removed) ir::join(by[r.by], {r.node});
+  for (const auto& [name, nodes] : by) out += cat("  no step of its own (", name, "): ", listed(cursor.names.table, nodes), "\n");
 }
 
 // Where a GPU waits for the host.
@@ -89,7 +89,7 @@ std::string types_text(const Step& step) {
 }
 
 void add_steps(std::string& out, const Plan& plan, const Program& top, const Program& program, int detail, const std::string& indent,
-               Telling& telling) {
+               NameCursor& cursor) {
   int number = 0;
   for (const Step& step : program.steps) {
     if (program.precomputed > 0 && number == 0) out += cat(indent, "before the newest row:\n");
@@ -105,16 +105,16 @@ void add_steps(std::string& out, const Plan& plan, const Program& top, const Pro
       if (const std::string words = ir::text(step.numerics); !words.empty()) out += cat(indent, "     numerics ", words, "\n");
       if (const std::string words = types_text(step); !words.empty()) out += cat(indent, "     types ", words, "\n");
       if (step.has_body) out += cat(indent, "     body ", ir::text(step.body), "\n");
-      if (telling.program && !telling.program->steps[telling.step].nodes.empty())
-        out += cat(indent, "     computes ", listed(telling.names.table, telling.program->steps[telling.step].nodes), "\n");
-      add_operands(out, plan, top, step, telling, indent + "     ");
+      if (cursor.program && !cursor.program->steps[cursor.step].nodes.empty())
+        out += cat(indent, "     computes ", listed(cursor.names.table, cursor.program->steps[cursor.step].nodes), "\n");
+      add_operands(out, plan, top, step, cursor, indent + "     ");
       if (step.workspace_dynamic >= 0) out += cat(indent, "     work in grown ", step.workspace_dynamic, "\n");
       if (step.workspace_bytes > 0) out += cat(indent, "     work ", step.workspace_bytes, " bytes at arena+", step.workspace_offset, "\n");
     }
-    ++telling.step;
+    ++cursor.step;
     for (std::size_t i = 0; i < step.programs.size(); ++i) {
       out += cat(indent, "   ", step.kind == StepKind::branch ? (i == 0 ? "then" : "else") : "body", ":\n");
-      add_steps(out, plan, top, step.programs[i], detail, indent + "     ", telling);
+      add_steps(out, plan, top, step.programs[i], detail, indent + "     ", cursor);
     }
   }
 }
@@ -194,9 +194,9 @@ std::string inspect_text(const Plan& plan, int detail) {
     for (std::size_t g = 0; g < program.grown.size(); ++g)
       out +=
           cat("  grown ", g, " has ", program.dims.at(static_cast<std::size_t>(program.grown[g])).text(), " bytes, allocated in the run\n");
-    Telling telling{names, names.programs.empty() ? nullptr : &names.programs[p]};
-    if (detail >= 0) add_steps(out, plan, program, program, detail, "  ", telling);
-    if (detail > 0) add_removed(out, telling);
+    NameCursor cursor{names, names.programs.empty() ? nullptr : &names.programs[p]};
+    if (detail >= 0) add_steps(out, plan, program, program, detail, "  ", cursor);
+    if (detail > 0) add_removed(out, cursor);
   }
   return out;
 }

@@ -21,7 +21,7 @@ std::string format_text(const Operand& o) {
 }
 
 // The model's names, in the order in which steps are told.
-struct Telling {
+struct NameCursor {
   const Names& names;
   const ProgramNames* program;   // null: the plan keeps none
   std::size_t step = 0;
@@ -42,11 +42,11 @@ std::string metadata(const ir::NameTable& table, const ir::NameList& nodes) {
   return text;
 }
 
-Json operands_json(const Plan& plan, const Program& top, const Step& step, bool results, const Telling& telling) {
+Json operands_json(const Plan& plan, const Program& top, const Step& step, bool results, const NameCursor& cursor) {
   Json list = Json::array();
   std::size_t number = results ? step.in.size() : 0;
   for (const Operand& o : results ? step.out : step.in) {
-    const ir::NameList tensors = telling.now() ? telling.now()->operands[number] : ir::NameList{};
+    const ir::NameList tensors = cursor.now() ? cursor.now()->operands[number] : ir::NameList{};
     ++number;
     if (o.at.space == Space::none) continue;
     Json dims = Json::array();
@@ -58,7 +58,7 @@ Json operands_json(const Plan& plan, const Program& top, const Step& step, bool 
               {"Location", clean(place_text(plan, o))},
               {"Dimensions", dims},
               {"Format/Datatype", cat(format_text(o), " ", name(o.dtype), o.packed ? " packed" : "")}};
-    if (telling.now()) item["Tensors"] = tensors_json(telling.names.table, tensors);
+    if (cursor.now()) item["Tensors"] = tensors_json(cursor.names.table, tensors);
     if (o.packed) item["PackedBytes"] = plan.constants.at(static_cast<std::size_t>(o.at.index)).bytes;
     list.push_back(std::move(item));
   }
@@ -76,12 +76,12 @@ Json precision_json(const Step& step) {
 }
 
 void add_layers(Json& layers, const Plan& plan, const Program& top, const Program& program, int profile, const std::string& parent,
-                Telling& telling) {
+                NameCursor& cursor) {
   for (const Step& step : program.steps) {
-    Json layer{{"Name", clean(step.name)}, {"LayerType", clean(step.op)}, {"Inputs", operands_json(plan, top, step, false, telling)},
-               {"Outputs", operands_json(plan, top, step, true, telling)}, {"ParameterType", step.op.empty() ? "Copy" : clean(step.op)},
+    Json layer{{"Name", clean(step.name)}, {"LayerType", clean(step.op)}, {"Inputs", operands_json(plan, top, step, false, cursor)},
+               {"Outputs", operands_json(plan, top, step, true, cursor)}, {"ParameterType", step.op.empty() ? "Copy" : clean(step.op)},
                {"TacticName", step.kind == StepKind::kernel ? clean(step.tactic) : std::string(kind_text(step.kind))}, {"StreamId", 0},
-               {"Metadata", telling.now() ? metadata(telling.names.table, telling.now()->nodes) : ""}, {"Profile", profile}};
+               {"Metadata", cursor.now() ? metadata(cursor.names.table, cursor.now()->nodes) : ""}, {"Profile", profile}};
     if (step.kind == StepKind::kernel) layer["TacticValue"] = cat("v", step.tactic_version), layer["TacticConfig"] = step.config;
     if (Json types = precision_json(step); !types.empty()) layer["Precision"] = std::move(types);
     if (!step.attributes.empty()) layer["Attributes"] = clean(ir::text(step.attributes));
@@ -93,8 +93,8 @@ void add_layers(Json& layers, const Plan& plan, const Program& top, const Progra
     }
     if (!parent.empty()) layer["Parent"] = clean(parent);
     layers.push_back(std::move(layer));
-    ++telling.step;
-    for (const Program& nested : step.programs) add_layers(layers, plan, top, nested, profile, step.name, telling);
+    ++cursor.step;
+    for (const Program& nested : step.programs) add_layers(layers, plan, top, nested, profile, step.name, cursor);
   }
 }
 
@@ -106,10 +106,10 @@ std::string inspect_json(const Plan& plan) {
   std::int64_t arena = 0, live = 0, steps = 0;
   for (std::size_t p = 0; p < plan.programs.size(); ++p) {
     const Program& program = plan.programs[p];
-    Telling telling{names, names.programs.empty() ? nullptr : &names.programs[p]};
-    add_layers(root["Layers"], plan, program, program, static_cast<int>(p), "", telling);
-    if (telling.program)
-      for (const ir::Removed& r : telling.program->removed)
+    NameCursor cursor{names, names.programs.empty() ? nullptr : &names.programs[p]};
+    add_layers(root["Layers"], plan, program, program, static_cast<int>(p), "", cursor);
+    if (cursor.program)
+      for (const ir::Removed& r : cursor.program->removed)
         root["Removed"].push_back(
             {{"Node", clean(names.table.nodes[static_cast<std::size_t>(r.node)].name)}, {"By", clean(r.by)}, {"Profile", p}});
     if (program.arena_bytes >= arena) arena = program.arena_bytes, live = program.arena_live_bytes;

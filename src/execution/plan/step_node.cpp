@@ -18,9 +18,9 @@ std::vector<ir::SymbolValues> spread(const std::vector<std::string>& symbols, co
     ir::SymbolValues& point = points.emplace_back();
     for (std::size_t s = 0; s < symbols.size(); ++s) {
       const ir::Interval range = box.at(symbols[s]);
-      const std::int64_t most = std::max(range.lower, std::min(range.upper, range.lower + kMany + static_cast<std::int64_t>(s)));
+      const std::int64_t max = std::max(range.lower, std::min(range.upper, range.lower + kMany + static_cast<std::int64_t>(s)));
       const Place place = place_of(s + 1);
-      point[symbols[s]] = place == low ? range.lower : place == high ? most : range.lower + (most - range.lower) * 11 / 19;
+      point[symbols[s]] = place == low ? range.lower : place == high ? max : range.lower + (max - range.lower) * 11 / 19;
     }
   };
   add([](std::size_t) { return low; });

@@ -25,7 +25,7 @@ std::optional<DType> float_among(const std::vector<Operand>& operands) {
 
 bool sums(const ir::OpDef& def) {
   const ir::OpTraits& t = def.traits;
-  return t.product != ir::Product::none || t.accumulates || t.reduction != ir::ReductionKind::none || t.permission.rounding ||
+  return t.gemm_kind != ir::GemmKind::none || t.accumulates || t.reduction != ir::ReductionKind::none || t.permission.rounding ||
          t.permission.fast_exp;
 }
 
@@ -37,7 +37,7 @@ StepTypes types_of(const Step& step) {
   const ir::OpDef* def = ir::Registry::builtin().find(step.op);
   const bool computes = step.kind == StepKind::kernel || step.kind == StepKind::host;
   if (!def || !computes || def->traits.movement != ir::Movement::none || step.op == "Cast") return types;
-  if (def->traits.product != ir::Product::none || def->traits.accumulates) {
+  if (def->traits.gemm_kind != ir::GemmKind::none || def->traits.accumulates) {
     const DType operand = step.in.empty() ? DType::f32 : step.in[0].dtype;
     types.compute = operand == DType::u8 ? DType::i8 : operand;
   } else {

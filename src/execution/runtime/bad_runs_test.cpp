@@ -178,10 +178,10 @@ TEST_P(Disagreements, AreFoundBeforeAKernelRuns) {
     config.optimization_level = level, config.threads = 1;
     OptimizationProfile& profile = config.profiles.emplace_back();
     for (std::size_t i = 0; i < good.size(); ++i) {
-      Shape least = good[i], most = good[i];
-      for (std::size_t d = 0; d < most.size(); ++d)
-        if (!graph.inputs[i]->dims()[d].is_constant()) least[d] = 1, most[d] += 4;
-      profile[graph.inputs[i]->name] = {least, good[i], most};
+      Shape min = good[i], max = good[i];
+      for (std::size_t d = 0; d < max.size(); ++d)
+        if (!graph.inputs[i]->dims()[d].is_constant()) min[d] = 1, max[d] += 4;
+      profile[graph.inputs[i]->name] = {min, good[i], max};
     }
     const auto context = builder::build_graph(graph, config).create_context();
     const auto run = [&](const std::vector<Shape>& shapes) {

@@ -58,7 +58,7 @@ class Completer {
     if (is_this_thread()) {
       if (shared_->busy) return {Status::not_ready, -1};
     } else {
-      shared_->changed.wait(lock, [&] { return !shared_->busy && !shared_->telling; });
+      shared_->changed.wait(lock, [&] { return !shared_->busy && !shared_->notifying; });
     }
     return std::exchange(shared_->outcome, Status{});
   }
@@ -72,7 +72,7 @@ class Completer {
     ContextState& context;   // not to be touched once `ending` was seen
     std::mutex mutex;
     std::condition_variable changed;
-    bool busy = false, telling = false, ending = false;
+    bool busy = false, notifying = false, ending = false;
     RunOptions options;
     Completion done;
     Status outcome;
@@ -95,11 +95,11 @@ void Completer::Shared::loop() noexcept {
     lock.lock();
     const Completion reported = done;
     options = {}, outcome = status;
-    busy = false, telling = true;   // now the context is the caller's again
+    busy = false, notifying = true;   // now the context is the caller's again
     lock.unlock();
     if (reported.call) reported.call(reported.user, status);
     lock.lock();
-    telling = false;
+    notifying = false;
     changed.notify_all();
   }
 }

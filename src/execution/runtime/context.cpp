@@ -179,7 +179,7 @@ Status start_with_extras(ContextState& c) noexcept {
   return status && c.extras ? runtime::after_steps(c) : status;
 }
 
-Status ask_for_memory(ContextState& c) noexcept { return c.extras ? runtime::before_preparing_run(c) : Status{}; }
+Status request_memory(ContextState& c) noexcept { return c.extras ? runtime::before_preparing_run(c) : Status{}; }
 
 // What is enqueued reaches the device in other ways than what the host waits for.
 void set_launch(ContextState& c, Launch launch) noexcept {
@@ -216,7 +216,7 @@ Status ExecutionContext::precompute() noexcept {
 // A graph is captured before a run, never in the middle of one: a run that is enqueued is settled twice.
 void runtime::begin_run(ContextState& c) noexcept {
   c.run.phase.store(Phase::going, std::memory_order_relaxed);
-  if (c.device && c.device->graph == GraphPhase::ask_again) c.bindings.changed = true;
+  if (c.device && c.device->graph == GraphPhase::seen_once) c.bindings.changed = true;
 }
 
 namespace {
@@ -248,7 +248,7 @@ Status runtime::run_context(ContextState& c, const RunOptions* options) noexcept
 Status runtime::run_begun(ContextState& c, const RunOptions* options) noexcept {
   set_launch(c, Launch::run);
   c.run.options = options, c.run.interruptible = interruptible();
-  Status status = ask_for_memory(c);
+  Status status = request_memory(c);
   if (status) status = start_with_extras(c);
   if (status) status = c.device ? runtime::finish_staged(c) : Status{c.stream->wait(), -1};
   if (status && c.extras) status = runtime::after_run(c);
@@ -257,11 +257,11 @@ Status runtime::run_begun(ContextState& c, const RunOptions* options) noexcept {
 
 namespace {
 // Asks the caller's stream for a run.
-Status ask(ContextState& c, void* stream) noexcept {
+Status enqueue_run(ContextState& c, void* stream) noexcept {
   if (const Status::Code stop = runtime::stopped(c.run); stop != Status::ok) return {stop, -1};
   if (c.extras)
     if (Status s = runtime::before_enqueuing(c); !s) return s;
-  if (Status s = ask_for_memory(c); !s) return s;
+  if (Status s = request_memory(c); !s) return s;
   if (Status s = prepare_run(c); !s) return s;
   backends::CallersStreams* const callers = c.stream->callers();
   if (callers ? !callers->use(stream) : stream != nullptr) {
@@ -291,7 +291,7 @@ Status runtime::enqueue_context(ContextState& c, void* stream, const RunOptions*
   set_launch(c, launch);
   begin_run(c);
   c.run.options = options;
-  return finish_run(c, end_run(c, ask(c, stream)));
+  return finish_run(c, end_run(c, enqueue_run(c, stream)));
 }
 
 Status ExecutionContext::run() noexcept { return runtime::run_context(*state_, nullptr); }

@@ -33,9 +33,9 @@ Tensor small_numbers() {
 std::int64_t differences(const Engine& engine, const ir::Graph& graph) {
   const Tensor x = small_numbers();
   const std::vector<Tensor> got = engine.create_context()->run({x});
-  const Tensor want = std::get<Tensor>(ops::run_graph(graph, {x})[0]);
+  const Tensor expected = std::get<Tensor>(ops::run_graph(graph, {x})[0]);
   std::int64_t count = 0;
-  for (std::int64_t i = 0; i < want.size(); ++i) count += got[0].as_double(i) != want.as_double(i);
+  for (std::int64_t i = 0; i < expected.size(); ++i) count += got[0].as_double(i) != expected.as_double(i);
   return count;
 }
 

@@ -112,10 +112,10 @@ Status run_loop(ContextState& c, Frame& frame, BoundStep& bound) noexcept {
   LoopState& state = bound.loop;
   Frame& body = bound.frames[0];
   if (Status s = stage_in(c, bound); !s) return s;
-  const void* const most = form.header ? decided_by(bound, 0) : nullptr;
+  const void* const max_trips = form.header ? decided_by(bound, 0) : nullptr;
   const void* const go = form.header ? decided_by(bound, 1) : nullptr;
   const std::int64_t limit = !form.header ? bound.in[form.carried].dims[0]
-                             : most       ? *static_cast<const std::int64_t*>(most)
+                             : max_trips       ? *static_cast<const std::int64_t*>(max_trips)
                                           : std::numeric_limits<std::int64_t>::max();
   state.go = !go || *static_cast<const std::uint8_t*>(go) != 0;
   state.second_first = bound.in[0].data && limit % 2 == 0;   // if nothing ends it early, the last iteration writes the result

@@ -59,10 +59,10 @@ TEST_F(Runtimes, PlansLoadedTwiceHaveTheirWeightsOnce) {
   EXPECT_EQ(runtime->use().weights, 1);
   EXPECT_EQ(runtime->use().weight_bytes, first->info().weight_bytes);
   const Tensor x = ops::random_tensor(DType::f32, {4, 6}, 1);
-  const Tensor want = first->create_context()->run({x}).at(0);
+  const Tensor expected = first->create_context()->run({x}).at(0);
   first.reset();
   const Tensor got = second.create_context()->run({x}).at(0);
-  EXPECT_EQ(std::memcmp(got.raw(), want.raw(), static_cast<std::size_t>(want.bytes())), 0);
+  EXPECT_EQ(std::memcmp(got.raw(), expected.raw(), static_cast<std::size_t>(expected.bytes())), 0);
   EXPECT_EQ(runtime->use().engines, 1);
 }
 
@@ -185,8 +185,8 @@ TEST_F(Runtimes, TakeDeviceMemoryFromTheCallersAllocator) {
   EXPECT_TRUE(allocator->holds(state.work.arena.get()));
   EXPECT_TRUE(allocator->holds(runtime::state_of(*engine)->constants.get())) << "the weights";
   const Tensor x = ops::random_tensor(DType::f32, {4, 6}, 1);
-  const Tensor got = context->run({x})[0], want = Engine::load(path, in(nullptr)).create_context()->run({x})[0];
-  for (std::int64_t i = 0; i < want.size(); ++i) EXPECT_EQ(got.as_double(i), want.as_double(i));
+  const Tensor got = context->run({x})[0], expected = Engine::load(path, in(nullptr)).create_context()->run({x})[0];
+  for (std::int64_t i = 0; i < expected.size(); ++i) EXPECT_EQ(got.as_double(i), expected.as_double(i));
   allocator->limit = allocator->used;
   try {
     engine->create_context();
@@ -266,9 +266,9 @@ class CallersMemory : public testing::Test {
     plan::Plan plan = builder::build_plan(graph, config, "", backend, report);
     return builder::open_built(std::move(plan), config, backend);
   }
-  static void expect_equal(const Tensor& got, const Tensor& want) {
-    ASSERT_EQ(got.shape(), want.shape());
-    EXPECT_EQ(std::memcmp(got.raw(), want.raw(), static_cast<std::size_t>(want.bytes())), 0);
+  static void expect_equal(const Tensor& got, const Tensor& expected) {
+    ASSERT_EQ(got.shape(), expected.shape());
+    EXPECT_EQ(std::memcmp(got.raw(), expected.raw(), static_cast<std::size_t>(expected.bytes())), 0);
   }
   Engine engine = build();
 };
@@ -282,9 +282,9 @@ TEST_F(CallersMemory, RunsInIt) {
   const auto own = engine.create_context(), borrowed = engine.create_context({.memory = memory.memory, .bytes = all}),
              less = engine.create_context({.memory = small.memory, .bytes = few});
   for (const std::int64_t n : {8, 128, 1}) {
-    const Tensor x = ops::random_tensor(DType::f32, {n, 64}, 1), want = own->run({x}).at(0);
-    expect_equal(borrowed->run({x}).at(0), want);
-    if (n <= 8) expect_equal(less->run({x}).at(0), want);
+    const Tensor x = ops::random_tensor(DType::f32, {n, 64}, 1), expected = own->run({x}).at(0);
+    expect_equal(borrowed->run({x}).at(0), expected);
+    if (n <= 8) expect_equal(less->run({x}).at(0), expected);
   }
 }
 

@@ -138,7 +138,7 @@ Status forget_symbols(ContextState& c, const OpenProgram& program) noexcept {
 }
 
 namespace {
-void tell_size(ContextState& c, const OpenTop& top, std::size_t symbol) noexcept {
+void set_size_error(ContextState& c, const OpenTop& top, std::size_t symbol) noexcept {
   try {
     c.run.last_error = cat("'", top.symbols[symbol], "' is ", c.shapes.symbols[symbol], ", planned for 0 to ", top.symbol_defaults[symbol]);
   } catch (...) {
@@ -163,7 +163,7 @@ Status define_symbols(ContextState& c, const BoundStep& bound, const std::vector
         if (top.body.program->dims[static_cast<std::size_t>(step.out[o].dims[d])] == top.symbol_dims[symbol])
           c.shapes.symbols[symbol] = results[o].shape[d];
     if (c.shapes.symbols[symbol] < 0 || c.shapes.symbols[symbol] > top.symbol_defaults[symbol]) {
-      tell_size(c, top, symbol);
+      set_size_error(c, top, symbol);
       return forget({Status::too_large, -1});
     }
     c.shapes.known[symbol] = ir::DimCode::Known::value;

@@ -15,10 +15,10 @@ int distance(const Pixels& pixels, const ImageCase& one) {
   const std::string expected = bytes_of(one.pixels);
   if (pixels.width != one.width || pixels.height != one.height || pixels.channels != 3) return 256;
   if (pixels.values.size() != expected.size()) return 256;
-  int most = 0;
+  int max = 0;
   for (std::size_t i = 0; i < expected.size(); ++i)
-    most = std::max(most, std::abs(pixels.values[i] - static_cast<unsigned char>(expected[i])));
-  return most;
+    max = std::max(max, std::abs(pixels.values[i] - static_cast<unsigned char>(expected[i])));
+  return max;
 }
 
 std::string refused(const std::string& bytes) {

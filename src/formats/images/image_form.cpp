@@ -66,8 +66,8 @@ void resolve_sizes(const ImageSpec& spec, const BindingInfo& input, ImageForm& f
     refuse(form.names.image + ": crop:" + side_text(*spec.crop) + " does not fit, for " + what(input));
   if (spec.size) form.size = *spec.size;
   else form.shorter = spec.shorter.value_or(std::max(form.crop.height, form.crop.width));
-  const ImageSize least = spec.size ? form.size : ImageSize{form.shorter, form.shorter};
-  if (spec.size ? least.height < form.crop.height || least.width < form.crop.width
+  const ImageSize min = spec.size ? form.size : ImageSize{form.shorter, form.shorter};
+  if (spec.size ? min.height < form.crop.height || min.width < form.crop.width
                 : form.shorter < std::min(form.crop.height, form.crop.width))
     refuse(form.names.image + ": resize:" + (spec.size ? side_text(form.size) : std::to_string(form.shorter)) + " leaves less than the " +
                      side_text(form.crop) + " that the input '" + input.name + "' takes");
@@ -116,11 +116,11 @@ Pixels prepared(Pixels image, const ImageForm& form) {
   if (form.channels() == 1) image = luminance(image);
   ImageSize to = form.size;
   if (form.shorter > 0) {
-    const int least = std::min(image.width, image.height);
-    const std::int64_t most = static_cast<std::int64_t>(std::max(image.width, image.height)) * form.shorter / least;   // cut to a whole one
+    const int min = std::min(image.width, image.height);
+    const std::int64_t max = static_cast<std::int64_t>(std::max(image.width, image.height)) * form.shorter / min;   // cut to a whole one
     const bool wide = image.width > image.height;
-    expect_size(most, form.shorter);   // of a strip, the longer side may be beyond all measure
-    to = wide ? ImageSize{form.shorter, static_cast<int>(most)} : ImageSize{static_cast<int>(most), form.shorter};
+    expect_size(max, form.shorter);   // of a strip, the longer side may be beyond all measure
+    to = wide ? ImageSize{form.shorter, static_cast<int>(max)} : ImageSize{static_cast<int>(max), form.shorter};
   }
   expect_size(to.width, image.height);   // between both passes
   if (to.height < form.crop.height || to.width < form.crop.width)

@@ -12,7 +12,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::invalid_argument, why); }
 
-struct Limits { double least, most; };
+struct Limits { double min, max; };
 Limits limits_of(const ImageForm& form) {
   const auto of = [](auto number) {
     using T = decltype(number);
@@ -71,7 +71,7 @@ ImageElements::ImageElements(const ImageForm& form) : form_(form) {
     std::array<std::uint64_t, 256>& bits = bits_.emplace_back();
     for (std::size_t level = 0; level < bits.size(); ++level) {
       const float value = (static_cast<float>(level) / form.scale - form.mean[c]) / form.deviation[c];
-      if (!(value >= limits.least && value <= limits.most))
+      if (!(value >= limits.min && value <= limits.max))
         refuse(form.names.image + ": with " + form.text() + " level " + std::to_string(level) + " becomes " + std::to_string(value) +
                          ", which " + std::string(name(form.type)) + ", the type of the input '" + form.input + "', cannot hold");
       bits[level] = element_bits(form.type, value);

@@ -88,7 +88,7 @@ Pixels resized(const Pixels& image, int width, int height) {
 
 Pixels cropped(const Pixels& image, int width, int height) {
   if (width < 1 || height < 1 || width > image.width || height > image.height) refuse(image, "cropped to", width, height);
-  const auto before = [](int have, int want) { return static_cast<std::size_t>(std::nearbyint((have - want) / 2.0)); };
+  const auto before = [](int have, int expected) { return static_cast<std::size_t>(std::nearbyint((have - expected) / 2.0)); };
   const std::size_t left = before(image.width, width), top = before(image.height, height), c = static_cast<std::size_t>(image.channels);
   const std::size_t row = static_cast<std::size_t>(width) * c, from = static_cast<std::size_t>(image.width) * c;
   Pixels out{width, height, image.channels, {}};

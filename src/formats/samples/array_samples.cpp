@@ -26,20 +26,20 @@ bool fits(const Shape& requested, const Shape& shape) {
 }
 
 Cut cut_of(const Tensor& array, const BindingInfo& input, bool one_sample, const std::string& what) {
-  const Shape &have = array.shape(), &want = input.shape;
-  if (one_sample && fits(want, have)) return {1, have};
-  if (have.size() == want.size() && !want.empty()) {
-    const std::int64_t batch = want[0] > 0 ? want[0] : 1;
+  const Shape &have = array.shape(), &expected = input.shape;
+  if (one_sample && fits(expected, have)) return {1, have};
+  if (have.size() == expected.size() && !expected.empty()) {
+    const std::int64_t batch = expected[0] > 0 ? expected[0] : 1;
     Shape one = have;
     one[0] = batch;
-    if (fits(want, one) && have[0] >= batch) return {have[0] / batch, one};
+    if (fits(expected, one) && have[0] >= batch) return {have[0] / batch, one};
   }
-  if (have.size() == want.size() + 1)
-    if (const Shape each(have.begin() + 1, have.end()); fits(want, each)) return {have[0], each};
+  if (have.size() == expected.size() + 1)
+    if (const Shape each(have.begin() + 1, have.end()); fits(expected, each)) return {have[0], each};
   Shape one = have;
   one.insert(one.begin(), 1);
-  if (fits(want, one)) return {1, one};
-  throw Error(ErrorKind::io, what + " is " + shape_text(have) + "; samples of the input '" + input.name + "' are " + shape_text(want) +
+  if (fits(expected, one)) return {1, one};
+  throw Error(ErrorKind::io, what + " is " + shape_text(have) + "; samples of the input '" + input.name + "' are " + shape_text(expected) +
                                  " behind one another along the first axis");
 }
 

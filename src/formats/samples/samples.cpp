@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 bool is_array_name(const std::string& path) { return extension(path) == ".npz" || extension(path) == ".npy"; }
 
-struct Found {
+struct FolderFiles {
   std::vector<std::string> arrays, images;   // by name
 };
 
@@ -29,17 +29,17 @@ fs::directory_iterator entries_of(const fs::path& folder) {
   return entries;
 }
 
-Found found_in(const fs::path& folder) {
-  Found found;
+FolderFiles files_in(const fs::path& folder) {
+  FolderFiles folder_files;
   std::error_code error;
   for (const auto& entry : entries_of(folder)) {
     const std::string file = entry.path().string();
     if (is_hidden(entry.path()) || !entry.is_regular_file(error)) continue;
-    if (is_array_name(file)) found.arrays.push_back(file);
-    if (is_image_name(file)) found.images.push_back(file);
+    if (is_array_name(file)) folder_files.arrays.push_back(file);
+    if (is_image_name(file)) folder_files.images.push_back(file);
   }
-  std::sort(found.arrays.begin(), found.arrays.end()), std::sort(found.images.begin(), found.images.end());
-  return found;
+  std::sort(folder_files.arrays.begin(), folder_files.arrays.end()), std::sort(folder_files.images.begin(), folder_files.images.end());
+  return folder_files;
 }
 
 // Of a folder that has a folder for each class, as ImageNet has: the first photograph of each, then the second of each and so on, so that
@@ -51,7 +51,7 @@ std::vector<std::string> photographs_of_classes(const fs::path& folder) {
     if (!is_hidden(entry.path()) && entry.is_directory(error)) inside.push_back(entry.path());
   std::sort(inside.begin(), inside.end());
   std::vector<std::vector<std::string>> classes;
-  for (const fs::path& one : inside) classes.push_back(found_in(one).images);
+  for (const fs::path& one : inside) classes.push_back(files_in(one).images);
   std::vector<std::string> all;
   for (std::size_t place = 0, before = 1; before != all.size(); ++place) {
     before = all.size();
@@ -61,7 +61,7 @@ std::vector<std::string> photographs_of_classes(const fs::path& folder) {
   return all;
 }
 
-Found found_at(const SampleSource& source) {
+FolderFiles files_of(const SampleSource& source) {
   const std::string &name = source.names.data, &path = source.path;
   std::error_code error;
   if (!fs::exists(path, error)) throw Error(ErrorKind::io, name + ": there is no '" + path + "'");
@@ -71,11 +71,11 @@ Found found_at(const SampleSource& source) {
     throw Error(ErrorKind::io, name + " takes .npz, .npy or a folder of them, JPEG, PNG or a folder of those" + source.other_kinds +
                                    ", not '" + path + "'");
   }
-  Found found = found_in(path);
-  if (found.arrays.empty() && found.images.empty()) found.images = photographs_of_classes(path);
-  if (found.arrays.empty() && found.images.empty())
+  FolderFiles folder_files = files_in(path);
+  if (folder_files.arrays.empty() && folder_files.images.empty()) folder_files.images = photographs_of_classes(path);
+  if (folder_files.arrays.empty() && folder_files.images.empty())
     throw Error(ErrorKind::io, name + ": no images in '" + path + "' or in the folders inside it, and no .npz or .npy");
-  return found;
+  return folder_files;
 }
 
 std::string counted(std::size_t count, const char* what) { return std::to_string(count) + " " + what + (count == 1 ? "" : "s"); }
@@ -84,17 +84,17 @@ std::string counted(std::size_t count, const char* what) { return std::to_string
 
 std::unique_ptr<Samples> open_samples(SampleSource source) {
   std::erase_if(source.inputs, [](const BindingInfo& b) { return !b.is_input || b.has_default; });
-  Found found = found_at(source);
-  const bool takes_images = !found.images.empty() && (found.arrays.empty() || source.image);
+  FolderFiles folder_files = files_of(source);
+  const bool takes_images = !folder_files.images.empty() && (folder_files.arrays.empty() || source.image);
   if (source.image && !takes_images)
     throw Error(ErrorKind::invalid_argument, source.names.image + " is for photographs, and '" + source.path + "' holds arrays");
-  if (!found.images.empty() && !found.arrays.empty() && source.log)
-    source.log(Severity::warning, "'" + source.path + "' holds " + counted(found.arrays.size(), "file") + " of arrays and " +
-                                      counted(found.images.size(), "photograph") + ": the " +
+  if (!folder_files.images.empty() && !folder_files.arrays.empty() && source.log)
+    source.log(Severity::warning, "'" + source.path + "' holds " + counted(folder_files.arrays.size(), "file") + " of arrays and " +
+                                      counted(folder_files.images.size(), "photograph") + ": the " +
                                       (takes_images ? "photographs are used, for " + source.names.image + " is given"
                                                     : "arrays are used; " + source.names.image + "=SPEC takes the photographs"));
-  return takes_images ? image_samples(std::move(found.images), source)
-                      : array_samples(arrays_in_files(std::move(found.arrays)), std::move(source.inputs), source.log);
+  return takes_images ? image_samples(std::move(folder_files.images), source)
+                      : array_samples(arrays_in_files(std::move(folder_files.arrays)), std::move(source.inputs), source.log);
 }
 
 InputSet join_samples(Samples& samples, int max_samples, const std::string& what) {

@@ -37,16 +37,16 @@ Tensor reordered(const Tensor& t, const Shape& to, int places, DType dtype) {
   return out;
 }
 
-void expect_equal(const Tensor& got, const Tensor& want, const std::string& what) {
-  ASSERT_EQ(got.dtype(), want.dtype()) << what;
-  ASSERT_EQ(got.shape(), want.shape()) << what;
-  for (std::int64_t i = 0; i < got.size(); ++i) ASSERT_EQ(got.as_double(i), want.as_double(i)) << what << ", element " << i;
+void expect_equal(const Tensor& got, const Tensor& expected, const std::string& what) {
+  ASSERT_EQ(got.dtype(), expected.dtype()) << what;
+  ASSERT_EQ(got.shape(), expected.shape()) << what;
+  for (std::int64_t i = 0; i < got.size(); ++i) ASSERT_EQ(got.as_double(i), expected.as_double(i)) << what << ", element " << i;
 }
 
-Tensor whole_numbers(Shape shape, std::int64_t least, std::int64_t most) {
+Tensor whole_numbers(Shape shape, std::int64_t min, std::int64_t max) {
   std::vector<double> values(static_cast<std::size_t>(element_count(shape)));
   for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<double>(least + static_cast<std::int64_t>(i * 7 % 31) % (most - least + 1));
+    values[i] = static_cast<double>(min + static_cast<std::int64_t>(i * 7 % 31) % (max - min + 1));
   return floats(std::move(shape), values);
 }
 
@@ -141,9 +141,9 @@ TEST(Formats, DynamicDims) {
   for (const Shape& shape : {Shape{1, 3, 3, 7}, Shape{3, 3, 8, 7}, Shape{4, 3, 9, 7}}) {
     const Tensor x = whole_numbers(shape, 0, 2), y = models.create_context()->run({x})[0];
     const Tensor given = reordered(x, to_caller(shape, 2), 2, DType::f16);
-    const Tensor want = reordered(y, to_caller(y.shape(), 2), 2, DType::bf16);
-    expect_equal(mine.create_context()->run({given})[0], want, text(shape));
-    expect_equal(loaded.create_context()->run({given})[0], want, "loaded, " + text(shape));
+    const Tensor expected = reordered(y, to_caller(y.shape(), 2), 2, DType::bf16);
+    expect_equal(mine.create_context()->run({given})[0], expected, text(shape));
+    expect_equal(loaded.create_context()->run({given})[0], expected, "loaded, " + text(shape));
   }
 }
 

@@ -32,11 +32,11 @@ inline Tensor counting(Shape shape, double step = 1) {
   return floats(std::move(shape), values);
 }
 
-inline void expect_values(const Tensor& got, const Shape& shape, const std::vector<double>& want, double tolerance = 1e-5) {
+inline void expect_values(const Tensor& got, const Shape& shape, const std::vector<double>& expected, double tolerance = 1e-5) {
   ASSERT_EQ(got.shape(), shape);
-  ASSERT_EQ(got.size(), static_cast<std::int64_t>(want.size()));
+  ASSERT_EQ(got.size(), static_cast<std::int64_t>(expected.size()));
   for (std::int64_t i = 0; i < got.size(); ++i)
-    EXPECT_NEAR(got.as_double(i), want[static_cast<std::size_t>(i)], tolerance * (1 + std::abs(want[static_cast<std::size_t>(i)])))
+    EXPECT_NEAR(got.as_double(i), expected[static_cast<std::size_t>(i)], tolerance * (1 + std::abs(expected[static_cast<std::size_t>(i)])))
         << "element " << i;
 }
 

@@ -30,13 +30,13 @@ TEST(Network, Convolution) {
 TEST(Network, ConvolutionsWithoutResults) {
   for (const Shape& x : {Shape{0, 32, 5, 5}, {0, 32, 5, 5, 5}, {1, 32, 0, 5}, {1, 2, 0, 5}}) {
     Network net;
-    Shape filters{96, x[1], 3, 1}, want{x[0], 96, x[2], x[3]};
-    if (x.size() == 5) filters = {96, 32, 3, 3, 3}, want = {0, 96, 5, 5, 5};
+    Shape filters{96, x[1], 3, 1}, expected{x[0], 96, x[2], x[3]};
+    if (x.size() == 5) filters = {96, 32, 3, 3, 3}, expected = {0, 96, 5, 5, 5};
     ConvolutionOptions options{.padding = {1, 0}};
     if (x.size() == 5) options.padding = {1, 1, 1};
     net.mark_output(net.convolution(net.input("x", DType::f32, std::vector<NetworkDim>(x.begin(), x.end())),
                                     net.constant(counting(filters, 1e-4)), {}, options), "y");
-    EXPECT_EQ(build(net, {}).create_context()->run({Tensor(DType::f32, x)})[0].shape(), want);
+    EXPECT_EQ(build(net, {}).create_context()->run({Tensor(DType::f32, x)})[0].shape(), expected);
   }
 }
 
@@ -109,7 +109,7 @@ TEST(Network, Unary) {
       {Unary::acos, 0.5, 1.0471976},  {Unary::atan, 0.5, 0.4636476}, {Unary::asinh, 0.5, 0.4812118}, {Unary::acosh, 1.5, 0.9624237},
       {Unary::atanh, 0.5, 0.5493061}, {Unary::ceil, 0.5, 1},         {Unary::floor, -0.5, -1},       {Unary::round, 2.5, 2},
       {Unary::erf, 0.5, 0.5204999},   {Unary::sign, -0.5, -1},       {Unary::is_inf, INFINITY, 1},   {Unary::is_nan, NAN, 1}};
-  for (const auto& [op, x, want] : cases) EXPECT_NEAR(of(op, x), want, 2e-6) << static_cast<int>(op);
+  for (const auto& [op, x, expected] : cases) EXPECT_NEAR(of(op, x), expected, 2e-6) << static_cast<int>(op);
   expect_values(run_layer(numbers(DType::boolean, {2}, {0, 1}), [](Network& n, NetworkTensor v) { return n.unary(Unary::logical_not, v); }),
                 {2}, {1, 0});
 }

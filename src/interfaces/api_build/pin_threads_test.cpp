@@ -29,7 +29,7 @@ struct Answer {
   Tensor y;
 };
 
-Answer ask(ExecutionContext& context, const Tensor& x) {   // in a thread of its own, which the option may keep where it is
+Answer answer_to(ExecutionContext& context, const Tensor& x) {   // in a thread of its own, which the option may keep where it is
   Answer answer;
   std::thread([&] {
     answer.y = context.run({x})[0];
@@ -50,14 +50,14 @@ TEST(PinThreads, ContextsTakeTheProcessorsInTurn) {
   ASSERT_FALSE(order.empty());
   const Tensor x = counting({64, 96}, 1e-3);
   for (const std::size_t threads : {1, 2}) {
-    const Answer free = ask(*products(false, static_cast<int>(threads)).create_context(), x);
+    const Answer free = answer_to(*products(false, static_cast<int>(threads)).create_context(), x);
     EXPECT_EQ(free.cpus, order);
     const Engine engine = products(true, static_cast<int>(threads));
     for (int round = 0; round < 2; ++round) {
       std::vector<std::unique_ptr<ExecutionContext>> contexts;
       for (std::size_t context = 0; context < 3; ++context) {
         contexts.push_back(engine.create_context());
-        const Answer pinned = ask(*contexts.back(), x);
+        const Answer pinned = answer_to(*contexts.back(), x);
         EXPECT_EQ(pinned.cpus, std::vector<int>{order[context * threads % order.size()]}) << threads << " threads, context " << context;
         ASSERT_EQ(pinned.y.bytes(), free.y.bytes());
         EXPECT_EQ(std::memcmp(pinned.y.raw(), free.y.raw(), static_cast<std::size_t>(free.y.bytes())), 0);

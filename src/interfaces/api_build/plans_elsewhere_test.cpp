@@ -59,14 +59,14 @@ TEST(PlanBytes, AreTheSameByEveryWay) {
   const Engine copied = Engine::load(bytes);
   EXPECT_EQ(copied.labels(), config.labels);
   expect_relu(copied);
-  std::uint64_t asked = 0;
+  std::uint64_t requested = 0;
   const auto read = [&](std::uint64_t offset, std::span<std::byte> to) {
-    ASSERT_EQ(offset, asked);
-    asked += to.size();
+    ASSERT_EQ(offset, requested);
+    requested += to.size();
     std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(offset), to.size(), to.begin());
   };
   const Engine loaded = Engine::load(PlanReader{bytes.size(), read});
-  EXPECT_EQ(asked, bytes.size()) << "each byte is read once";
+  EXPECT_EQ(requested, bytes.size()) << "each byte is read once";
   EXPECT_EQ(loaded.serialize(), bytes);
   expect_relu(loaded);
 }

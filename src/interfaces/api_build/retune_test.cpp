@@ -51,10 +51,10 @@ void expect_same_answers(const Engine& a, const Engine& b) {
   for (const std::int64_t batch : {1, 3})
     for (const double flag : {0, 1}) {
       const std::vector<Tensor> inputs{wave({batch, 8, 6, 6}, 9), numbers(DType::boolean, {}, {flag})};
-      const Tensor want = a.create_context()->run(inputs)[0], got = b.create_context()->run(inputs)[0];
+      const Tensor expected = a.create_context()->run(inputs)[0], got = b.create_context()->run(inputs)[0];
       std::vector<double> values;
-      for (std::int64_t i = 0; i < want.size(); ++i) values.push_back(want.as_double(i));
-      expect_values(got, want.shape(), values, 1e-3);
+      for (std::int64_t i = 0; i < expected.size(); ++i) values.push_back(expected.as_double(i));
+      expect_values(got, expected.shape(), values, 1e-3);
     }
 }
 
@@ -125,22 +125,22 @@ TEST(Retune, RoundedWeights) {
   exact.tf32 = false, rounding.forced_tactics = {{"MatMul", "matmul_gemv_f24"}};
   const Engine whole = build(n, exact), rounded = build(n, rounding);
   ASSERT_NE(rounded.inspect().find("matmul_gemv_f24"), std::string::npos) << rounded.inspect();
-  const Tensor want = outcome(whole);
+  const Tensor expected = outcome(whole);
   const auto expect_near = [&](const Tensor& got) {
-    for (std::int64_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got.as_double(i), want.as_double(i), 1e-3);
+    for (std::int64_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(got.as_double(i), expected.as_double(i), 1e-3);
   };
   expect_near(outcome(retune(whole, exact)));
   EXPECT_LT(rounded.info().weight_bytes, 300 * 400 * 4);
-  std::string said;
-  const LogCallback log = [&](Severity severity, std::string_view text) { said += severity == Severity::warning ? text : ""; };
+  std::string warnings;
+  const LogCallback log = [&](Severity severity, std::string_view text) { warnings += severity == Severity::warning ? text : ""; };
   const Engine again = retune(rounded, {.optimization_level = 0, .log = log});
-  EXPECT_NE(said.find("rounded"), std::string::npos) << said;
+  EXPECT_NE(warnings.find("rounded"), std::string::npos) << warnings;
   expect_near(outcome(again));
   refuses_no_tf32(rounded);
   refuses_no_tf32(again);   // whatever it holds its weights in now, they were rounded before
-  said.clear();
+  warnings.clear();
   retune(whole, {.optimization_level = 0, .log = log});
-  EXPECT_EQ(said, "");
+  EXPECT_EQ(warnings, "");
 }
 
 // Weights that the packing holds exactly may become others that it does not.

@@ -13,7 +13,7 @@ namespace tenfold {
 namespace {
 
 // In a process of its own, for a CPU is looked at once.
-[[noreturn]] void tell_of(const char* features, void (*call)()) {
+[[noreturn]] void exit_with_error_of(const char* features, void (*call)()) {
   setenv("TENFOLD_CPU_FEATURES", features, 1);
   try {
     call();
@@ -35,8 +35,8 @@ TEST(Devices, ACpuIsAlwaysWell) {
 TEST(Devices, AnUnknownCpuFeatureInTheEnvironmentIsAnError) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const char* const reported = "invalid_argument: .*TENFOLD_CPU_FEATURES: unknown CPU feature 'sse9', expected some of avx2 .*amxbf16";
-  EXPECT_EXIT(tell_of("avx2,sse9", [] { devices(); }), testing::ExitedWithCode(3), reported);
-  EXPECT_EXIT(tell_of("avx2,avx512", [] { devices(); }), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(exit_with_error_of("avx2,sse9", [] { devices(); }), testing::ExitedWithCode(3), reported);
+  EXPECT_EXIT(exit_with_error_of("avx2,avx512", [] { devices(); }), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

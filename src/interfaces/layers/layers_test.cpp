@@ -127,8 +127,8 @@ TEST(Layers, AssertionsEndRuns) {
   const Engine engine = build(*net, {.optimization_level = 0});
   const auto context = engine.create_context();
   EXPECT_EQ(context->run({ones({2})})[0].as_double(0), -1);
-  const std::string said = message([&] { context->run({Tensor(DType::f32, {2})}); }, ErrorKind::invalid_argument);
-  EXPECT_NE(said.find("the assertion does not hold: x > 0"), std::string::npos) << said;
+  const std::string text = message([&] { context->run({Tensor(DType::f32, {2})}); }, ErrorKind::invalid_argument);
+  EXPECT_NE(text.find("the assertion does not hold: x > 0"), std::string::npos) << text;
   EXPECT_EQ(context->run({ones({2})})[0].as_double(1), -1) << "the next run is one of its own";
 }
 

@@ -79,8 +79,8 @@ TEST(EditModel, WhatNobodyKnowsIsKeptWhereItStands) {
   Edits edits;
   edits.inputs[1][0] = "new";
   const std::string changed = Writer().bytes(1, "new").text() + third.substr(3) + long_tag;
-  const std::string want = Writer().bytes(1, first).text() + unknown + Writer().bytes(1, changed).text();
-  EXPECT_EQ(edited(model, edits), unknown + Writer().varint(1, 8).bytes(7, want).text() + unknown);
+  const std::string expected = Writer().bytes(1, first).text() + unknown + Writer().bytes(1, changed).text();
+  EXPECT_EQ(edited(model, edits), unknown + Writer().varint(1, 8).bytes(7, expected).text() + unknown);
 }
 
 TEST(EditModel, AGraphInTwoPartsHasOneListOfNodes) {

@@ -114,11 +114,11 @@ class Walk {
     if (!now || !then) return !now && !then;   // a function of the model
     return (same(*now, *then) || keeps_meaning(node, from, *then)) && has_attributes(node);
   }
-  static bool same(const onnx_ops::Found& a, const onnx_ops::Found& b) {
+  static bool same(const onnx_ops::FormMatch& a, const onnx_ops::FormMatch& b) {
     return a.def == b.def && a.form.convert == b.form.convert && a.form.definition == b.form.definition;
   }
   // Forms differ, and this node is none of those to which that matters.
-  bool keeps_meaning(const onnx::NodeProto& node, int from, const onnx_ops::Found& then) const {
+  bool keeps_meaning(const onnx::NodeProto& node, int from, const onnx_ops::FormMatch& then) const {
     for (const Change& c : changes()) {
       if (c.op != node.op_type || from < c.first || from >= c.changed || to_ < c.changed) continue;
       const auto changed = onnx_ops::find(registry_, "", node.op_type, c.changed);

@@ -45,7 +45,7 @@ std::vector<std::unique_ptr<ir::Graph>> OnnxNode::make_bodies(const std::vector<
   }
   std::vector<std::unique_ptr<ir::Graph>> bodies;
   bool failed = false;                // one branch: it fails when it is taken
-  std::exception_ptr reported, untold;   // what is wrong with one body hides nothing of the next
+  std::exception_ptr reported, unreported;   // what is wrong with one body hides nothing of the next
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto& proto = *attributes_.at(names[i])->g;
     // Symbols are named after nodes, so names of nodes must differ between bodies; a body imported again keeps its own.
@@ -61,10 +61,10 @@ std::vector<std::unique_ptr<ir::Graph>> OnnxNode::make_bodies(const std::vector<
       reported = std::current_exception();
     } catch (const Error& e) {
       if (!is_of_model(e.kind())) throw;
-      if (!untold) untold = std::current_exception();
+      if (!unreported) unreported = std::current_exception();
     }
   }
-  if (untold) std::rethrow_exception(untold);
+  if (unreported) std::rethrow_exception(unreported);
   if (reported) std::rethrow_exception(reported);
   return bodies;
 }

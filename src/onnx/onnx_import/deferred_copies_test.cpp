@@ -46,11 +46,11 @@ void expect_weights(const ir::Graph& graph) {
   ASSERT_EQ(results.size(), std::size(kTypes));
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Tensor& t = std::get<Tensor>(results[i]);
-    std::string want = values_of(kTypes[i], static_cast<int>(i));
+    std::string expected = values_of(kTypes[i], static_cast<int>(i));
     if (kTypes[i] == DType::boolean)
-      for (char& c : want) c = c != 0;
+      for (char& c : expected) c = c != 0;
     ASSERT_EQ(t.shape(), (Shape{2, kCount}));
-    EXPECT_EQ(0, std::memcmp(t.raw(), want.data(), want.size())) << i;
+    EXPECT_EQ(0, std::memcmp(t.raw(), expected.data(), expected.size())) << i;
   }
 }
 

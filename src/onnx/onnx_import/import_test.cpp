@@ -180,11 +180,11 @@ TEST(Import, ChecksVersions) {
   model = small_model();
   model.graph->node[0].domain = "com.acme";
   expect_failure(model, ErrorKind::invalid_model, "no version of the domain 'com.acme'");
-  std::string said;
+  std::string logged;
   model = small_model();
   model.ir_version = 99;
-  import_model(model, {.log = Log([&](Severity, std::string_view text) { said += text; })});
-  EXPECT_NE(said.find("IR version 99 is newer"), std::string::npos);
+  import_model(model, {.log = Log([&](Severity, std::string_view text) { logged += text; })});
+  EXPECT_NE(logged.find("IR version 99 is newer"), std::string::npos);
 }
 
 // Old exporters write -1 for what they do not know.
@@ -226,22 +226,22 @@ TEST(Import, WarnsOfNanInWeights) {
   auto model = small_model();
   model.graph->initializer.emplace_back() = floats("fine", {2}, {1, 2});
   model.graph->initializer.emplace_back() = floats("sick", {3}, {1, NAN, 2});
-  std::string said;
-  ImportOptions options{.log = Log([&](Severity severity, std::string_view text) { said += cat(name(severity), ":", text, ";"); })};
+  std::string logged;
+  ImportOptions options{.log = Log([&](Severity severity, std::string_view text) { logged += cat(name(severity), ":", text, ";"); })};
   import_model(model, options);
-  EXPECT_EQ(said, "warning:the weight 'sick' contains NaN or infinity;");
+  EXPECT_EQ(logged, "warning:the weight 'sick' contains NaN or infinity;");
   model.graph->initializer.emplace_back() = floats("mask", {3}, {0, -INFINITY, 2});
   model.graph->initializer.emplace_back() = floats("other", {2}, {-INFINITY, 0});
   model.graph->initializer.emplace_back() = floats("large", {2}, {-INFINITY, INFINITY});
-  said.clear();
+  logged.clear();
   import_model(model, options);
-  EXPECT_EQ(said,
+  EXPECT_EQ(logged,
             "warning:the weight 'sick' contains NaN or infinity;warning:the weight 'large' contains NaN or infinity;"
             "info:weights with -infinity, as masks in front of a softmax have it: 'mask', 'other';");
-  said.clear();
+  logged.clear();
   options.check_finite = false;
   import_model(model, options);
-  EXPECT_EQ(said, "");
+  EXPECT_EQ(logged, "");
 }
 
 // Fuzzing found that a number no integer can hold was cast to one.

@@ -97,10 +97,10 @@ std::map<std::string, const onnx::TensorProto*> Importer::overridable_inputs() c
   for (const auto& input : model_.graph->input) inputs.insert(input.name);
   for (const auto& tensor : model_.graph->initializer)
     if (inputs.count(tensor.name)) possible.emplace(tensor.name, &tensor);
-  const std::vector<std::string>& asked = options_.overridable;
-  if (std::count(asked.begin(), asked.end(), "*") > 0) return possible;
+  const std::vector<std::string>& overridable = options_.overridable;
+  if (std::count(overridable.begin(), overridable.end(), "*") > 0) return possible;
   std::map<std::string, const onnx::TensorProto*> chosen;
-  for (const std::string& name : asked) {
+  for (const std::string& name : overridable) {
     const auto found = possible.find(name);
     if (found == possible.end()) {
       std::string names;

@@ -77,7 +77,7 @@ class FreeNames {
   const std::vector<const std::string*>& of(const onnx::GraphProto& graph);
 
  private:
-  std::unordered_map<const onnx::GraphProto*, std::vector<const std::string*>> found_;
+  std::unordered_map<const onnx::GraphProto*, std::vector<const std::string*>> orders_;
 };
 
 class Importer {
@@ -127,14 +127,14 @@ class Importer {
                                   const std::vector<ir::Value*>& inputs, const std::vector<std::string>& outputs);
   std::vector<ir::Value*> call(const onnx::FunctionProto& function, Scope& scope, const std::string& name,
                                const std::vector<ir::Value*>& inputs, const NodeAttributes& attributes, std::size_t outputs);
-  std::vector<ir::Value*> ask(OnnxNode& node, const onnx_ops::Found& found);
+  std::vector<ir::Value*> convert_node(OnnxNode& node, const onnx_ops::FormMatch& found);
   void judge_alone(const onnx::NodeProto& proto, const Scope& scope);
   ModelProblem problem_of(const onnx::NodeProto& proto, const Scope& scope, const std::string& name, const Error& error) const;
   std::string shapes_may_decide() const;   // how the caller gives shapes to inputs; empty: none is open
   static void make_lists(ir::Attributes& given, const ir::Attributes& declared);
-  ir::Attributes plain_attributes(const onnx::NodeProto& proto, const NodeAttributes& attributes, const onnx_ops::Found& found,
+  ir::Attributes plain_attributes(const onnx::NodeProto& proto, const NodeAttributes& attributes, const onnx_ops::FormMatch& found,
                                   int opset);
-  const onnx_ops::Found* find(const onnx::NodeProto& proto, const Scope& scope);
+  const onnx_ops::FormMatch* find(const onnx::NodeProto& proto, const Scope& scope);
   std::string missing(const std::string& domain, const std::string& op, int opset) const;
   int opset(const Scope& scope, const std::string& domain) const;
   void define(Scope& scope, const std::string& name, ir::Value* value);
@@ -142,7 +142,7 @@ class Importer {
   std::int32_t tensor_entry(Scope& scope, const std::string& name);
   std::int32_t node_entry(const onnx::NodeProto& proto, Scope& scope, int index);
   // To the nodes made since node number `last`, unless all results became constants.
-  static void tell_sources(std::int32_t entry, const std::vector<std::string>& outputs, const Scope& scope, std::uint32_t last);
+  static void set_sources(std::int32_t entry, const std::vector<std::string>& outputs, const Scope& scope, std::uint32_t last);
   std::string within(const Scope& scope, const std::string& name);   // the name with the scope's prefix, counted
   void charge(std::size_t operands);   // counts what a node, or a call of a function, looks at
   void charge_shapes(const ir::Value& value);   // and what its results' shapes and known contents take
@@ -157,10 +157,10 @@ class Importer {
   FreeNames free_;
   std::map<FunctionKey, const onnx::FunctionProto*> functions_;
   struct Known {
-    std::optional<onnx_ops::Found> found;
+    std::optional<onnx_ops::FormMatch> found;
     std::string missing;   // else: why there is none
   };
-  std::map<std::tuple<std::string, std::string, int>, Known> found_;
+  std::map<std::tuple<std::string, std::string, int>, Known> forms_;
   std::unordered_set<const ir::Value*> named_;              // values that carry a name of the model's graphs
   std::shared_ptr<ir::NameTable> table_ = std::make_shared<ir::NameTable>();
   std::unordered_map<std::string, std::int32_t> entries_;   // of table_: by scope and place in it

@@ -36,7 +36,7 @@ std::int32_t Importer::node_entry(const onnx::NodeProto& proto, Scope& scope, in
   return it->second;
 }
 
-void Importer::tell_sources(std::int32_t entry, const std::vector<std::string>& outputs, const Scope& scope, std::uint32_t last) {
+void Importer::set_sources(std::int32_t entry, const std::vector<std::string>& outputs, const Scope& scope, std::uint32_t last) {
   const auto known = [&](const std::string& name) { return name.empty() || scope.names.at(name)->is_constant(); };
   if (std::all_of(outputs.begin(), outputs.end(), known)) return;
   const auto& nodes = scope.graph->nodes();

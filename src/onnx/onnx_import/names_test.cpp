@@ -9,15 +9,15 @@
 namespace tenfold::onnx_import {
 namespace {
 
-void add_told(const ir::Graph& graph, std::multiset<std::string>& reported) {
+void add_reported(const ir::Graph& graph, std::multiset<std::string>& reported) {
   for (const auto& n : graph.nodes()) {
     for (const std::int32_t s : n->sources.all()) reported.insert(graph.model_names->nodes[static_cast<std::size_t>(s)].name);
-    for (const auto& body : n->graphs) add_told(*body, reported);
+    for (const auto& body : n->graphs) add_reported(*body, reported);
   }
 }
 std::multiset<std::string> reported(const ir::Graph& graph) {
   std::multiset<std::string> names;
-  add_told(graph, names);
+  add_reported(graph, names);
   return names;
 }
 std::map<std::string, std::string> removed(const ir::Graph& graph) {

@@ -52,7 +52,7 @@ void Importer::outer_node(const onnx::NodeProto& proto, Scope& scope, int index)
 }
 
 void Importer::node(const onnx::NodeProto& proto, Scope& scope, int index) {
-  ask_whether_to_go_on();
+  throw_if_cancelled();
   require(++node_count_ <= max_nodes_, ErrorKind::invalid_model, "the model has more than ", max_nodes_,
           " nodes, with functions inlined and bodies read each time that they are; the last is ", shown(proto), " in '", scope.prefix, "'");
   require(shape_bytes_ <= options_.max_shape_bytes, ErrorKind::unsupported, "the shapes in front of ", shown(proto),
@@ -88,7 +88,7 @@ void Importer::node(const onnx::NodeProto& proto, Scope& scope, int index) {
       charge_shapes(*results[i]);
       define(scope, outputs[i], fold_shape_constant(*scope.graph, results[i]));
     }
-    tell_sources(entry, outputs, scope, last);
+    set_sources(entry, outputs, scope, last);
   } catch (Error& error) {
     if (!is_of_model(error.kind())) throw;
     ModelProblem problem = problem_of(proto, scope, name, error);
@@ -140,11 +140,11 @@ int Importer::opset(const Scope& scope, const std::string& domain) const {
 }
 
 // What the node's operator is here; null for a function of the model. Throws unsupported where nothing has that name.
-const onnx_ops::Found* Importer::find(const onnx::NodeProto& proto, const Scope& scope) {
+const onnx_ops::FormMatch* Importer::find(const onnx::NodeProto& proto, const Scope& scope) {
   const std::string domain = domain_of(proto);
   if (functions_.count({domain, proto.op_type, proto.overload})) return nullptr;
   const int version = opset(scope, domain);
-  const auto& [found, why] = find_or_make(found_, {domain, proto.op_type, version}, [&] {
+  const auto& [found, why] = find_or_make(forms_, {domain, proto.op_type, version}, [&] {
     Known known{onnx_ops::find(registry_, domain, proto.op_type, version), ""};
     if (!known.found) known.found = onnx_ops::find(registry_, ir::kAnyDomain, proto.op_type, std::numeric_limits<int>::max());
     if (!known.found) known.missing = missing(domain, proto.op_type, version);
@@ -163,12 +163,12 @@ std::vector<ir::Value*> Importer::convert(const onnx::NodeProto& proto, Scope& s
   const int version = opset(scope, domain);
   if (domain.empty() && proto.op_type == "If")
     if (const auto condition = known_condition(inputs)) return branch(attributes, *condition, scope, name);
-  const onnx_ops::Found& found = *find(proto, scope);
+  const onnx_ops::FormMatch& found = *find(proto, scope);
   OnnxNode node(*this, scope, attributes, proto.op_type, name, version);
   node.inputs = inputs;
   node.output_names = outputs;
   node.attributes = plain_attributes(proto, attributes, found, version);
-  return ask(node, found);
+  return convert_node(node, found);
 }
 
 // An operator of any domain does not know whether a model writes one number as a number or as a list of one: where it has lists, both
@@ -187,7 +187,7 @@ void Importer::make_lists(ir::Attributes& given, const ir::Attributes& declared)
 }
 
 // Attributes but for graphs, of the names and types that the operator declares if no conversion looks at them.
-ir::Attributes Importer::plain_attributes(const onnx::NodeProto& proto, const NodeAttributes& attributes, const onnx_ops::Found& found,
+ir::Attributes Importer::plain_attributes(const onnx::NodeProto& proto, const NodeAttributes& attributes, const onnx_ops::FormMatch& found,
                                           int opset) {
   ir::Attributes plain;
   if (domain_of(proto).empty() && !found.any_domain) {
@@ -205,7 +205,7 @@ ir::Attributes Importer::plain_attributes(const onnx::NodeProto& proto, const No
 }
 
 // What the operator itself finds wrong, and what is no fault, other shapes might mend.
-std::vector<ir::Value*> Importer::ask(OnnxNode& node, const onnx_ops::Found& found) {
+std::vector<ir::Value*> Importer::convert_node(OnnxNode& node, const onnx_ops::FormMatch& found) {
   try {
     return onnx_ops::convert(node, found);
   } catch (const Disagreement&) {   // of a node in its body
@@ -220,7 +220,7 @@ std::vector<ir::Value*> Importer::ask(OnnxNode& node, const onnx_ops::Found& fou
 
 // A node whose operands have no types: its operator and attributes.
 void Importer::judge_alone(const onnx::NodeProto& proto, const Scope& scope) {
-  if (const onnx_ops::Found* found = find(proto, scope))
+  if (const onnx_ops::FormMatch* found = find(proto, scope))
     plain_attributes(proto, resolve(proto, scope), *found, opset(scope, domain_of(proto)));
 }
 

@@ -90,7 +90,7 @@ std::vector<int> topological_order(const Nodes& nodes, FreeNames& free) {
 }
 
 const std::vector<const std::string*>& FreeNames::of(const onnx::GraphProto& graph) {
-  if (const auto found = found_.find(&graph); found != found_.end()) return found->second;
+  if (const auto found = orders_.find(&graph); found != orders_.end()) return found->second;
   std::unordered_set<std::string_view> known;
   for (const auto& input : graph.input) known.insert(input.name);
   for (const auto& tensor : graph.initializer) known.insert(tensor.name);
@@ -103,7 +103,7 @@ const std::vector<const std::string*>& FreeNames::of(const onnx::GraphProto& gra
   };
   for (const auto& node : graph.node) for_each_use(node, *this, use);
   for (const auto& output : graph.output) use(output.name);
-  return found_[&graph] = std::move(result);
+  return orders_[&graph] = std::move(result);
 }
 
 }  // namespace tenfold::onnx_import

@@ -60,10 +60,10 @@ TEST(Wire, FieldsThatNobodyKnowsAreTold) {
   std::vector<std::string> unknown;
   read_model(bytes_of(bytes), &unknown);
   EXPECT_EQ(unknown, (std::vector<std::string>{"field 30 of NodeProto", "field 31 of NodeProto"}));
-  std::string said;
+  std::string logged;
   const std::string model = serialized(small_model()) + Writer().varint(99, 7).text();
-  import_bytes(bytes_of(model), {.log = Log([&](Severity severity, std::string_view text) { said += cat(name(severity), ":", text); })});
-  EXPECT_EQ(said, "warning:the model has field 99 of ModelProto, which the ONNX known here does not define; it is ignored");
+  import_bytes(bytes_of(model), {.log = Log([&](Severity severity, std::string_view text) { logged += cat(name(severity), ":", text); })});
+  EXPECT_EQ(logged, "warning:the model has field 99 of ModelProto, which the ONNX known here does not define; it is ignored");
 }
 
 TEST(Wire, DamageIsNamedWithItsPlace) {

@@ -48,33 +48,33 @@ const std::vector<OnnxOp>& builtin() {
   return all;
 }
 
-std::optional<Found> find(const Registry& registry, std::string_view domain, std::string_view name, int opset) {
-  std::optional<Found> best;
+std::optional<FormMatch> find(const Registry& registry, std::string_view domain, std::string_view name, int opset) {
+  std::optional<FormMatch> best;
   if (const OnnxOp* op = find_file(domain, name))
     for (const OnnxForm& form : op->forms)
-      if (form.since <= opset && (!best || form.since > best->form.since)) best = Found{form};
+      if (form.since <= opset && (!best || form.since > best->form.since)) best = FormMatch{form};
   if (best && !best->form.convert && !best->form.definition) best->def = &registry.get(name);
   for (const OpDef* def : registry.all())
     if (is_written(*def) && def->onnx_name == name && def->onnx_domain == domain && def->onnx_since <= opset &&
         (!best || def->onnx_since >= best->form.since))
-      best = Found{def->onnx_since, def, domain == kAnyDomain};
+      best = FormMatch{def->onnx_since, def, domain == kAnyDomain};
   return best;
 }
 
-void check_attributes(const Found& found, const Attributes& attributes) {
-  if (found.def) return ir::check_attributes(*found.def, attributes);
-  if (!found.form.definition) return;
-  const Definition definition = read_definition(found.form.definition);
+void check_attributes(const FormMatch& match, const Attributes& attributes) {
+  if (match.def) return ir::check_attributes(*match.def, attributes);
+  if (!match.form.definition) return;
+  const Definition definition = read_definition(match.form.definition);
   ir::check_attributes(definition.attributes, definition.other_attributes, attributes);
   for (const std::string& name : definition.needed_attributes) validate(attributes.has(name), "attribute '", name, "' is missing");
 }
 
-std::vector<Value*> convert(OnnxImport& node, const Found& found) {
-  if (found.form.convert) return found.form.convert(node);
-  if (found.def) return node.add(found.def->name, node.inputs, node.attributes, node.outputs());
-  const std::size_t most = read_definition(found.form.definition).operands.size();
-  validate(node.inputs.size() <= most, node.op(), " has ", node.inputs.size(), " inputs, at most ", most, " expected");
-  return add_definition(node.graph(), found.form.definition, node.inputs, node.attributes, node.name());
+std::vector<Value*> convert(OnnxImport& node, const FormMatch& match) {
+  if (match.form.convert) return match.form.convert(node);
+  if (match.def) return node.add(match.def->name, node.inputs, node.attributes, node.outputs());
+  const std::size_t max = read_definition(match.form.definition).operands.size();
+  validate(node.inputs.size() <= max, node.op(), " has ", node.inputs.size(), " inputs, at most ", max, " expected");
+  return add_definition(node.graph(), match.form.definition, node.inputs, node.attributes, node.name());
 }
 
 std::vector<Known> known(const Registry& registry) {

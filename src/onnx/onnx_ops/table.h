@@ -9,19 +9,19 @@
 
 namespace tenfold::onnx_ops {
 
-struct Found {
+struct FormMatch {
   OnnxForm form;
   const OpDef* def = nullptr;   // the graph's operator, where the form is that
   bool any_domain = false;      // a plug-in's, for every domain that has no operator of the name
 };
 // The form of an operator at an opset: the one with the largest `since` not above it; the registry's before a file's of the same `since`.
 // "" is the domain ai.onnx.
-std::optional<Found> find(const Registry& registry, std::string_view domain, std::string_view name, int opset);
+std::optional<FormMatch> find(const Registry& registry, std::string_view domain, std::string_view name, int opset);
 
 // Throws a fault for an attribute that the form does not have. A conversion judges its own.
-void check_attributes(const Found& found, const Attributes& attributes);
+void check_attributes(const FormMatch& match, const Attributes& attributes);
 // Adds the nodes that the node means, and returns its results; null: one that is not computed.
-std::vector<Value*> convert(OnnxImport& node, const Found& found);
+std::vector<Value*> convert(OnnxImport& node, const FormMatch& match);
 
 // Every name that models may write, once, with its first opset; by domain and name.
 struct Known {

@@ -42,7 +42,7 @@ std::string first_difference(const std::string& ours, const std::string& theirs)
 
 // The key holds all that a plan depends on: an equal one says that model, options, plug-ins, libraries and device are
 // the asker's.
-Engine build_as_asked(BuildRequest& request, const LogCallback& log) {
+Engine build_requested(BuildRequest& request, const LogCallback& log) {
   for (const std::string& place : request.library_places) look_for_libraries_in(place);
   for (const std::string& file : request.library_files) backends::cuda::prefer_file(file);
   BuildConfig& config = request.config;
@@ -59,37 +59,37 @@ Engine build_as_asked(BuildRequest& request, const LogCallback& log) {
   return request.path.empty() ? build_bytes(request.model, config) : build_file(request.path, config);
 }
 
-bool build_and_write(int asked, int plan, const std::function<void(char, int, std::string_view)>& tell) {
-  const auto file = MappedFile::map(asked, "the build request");
+bool build_and_write(int request_file, int plan, const std::function<void(char, int, std::string_view)>& send) {
+  const auto file = MappedFile::map(request_file, "the build request");
   BuildRequest request = read_request(file->bytes());
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != static_cast<pid_t>(request.asker)) return false;  // it has gone before
+  if (::getppid() != static_cast<pid_t>(request.requester)) return false;  // it has gone before
   stand_back();
-  const Engine engine = build_as_asked(
-      request, [&](Severity severity, std::string_view text) { tell('L', static_cast<int>(severity), text); });
+  const Engine engine = build_requested(
+      request, [&](Severity severity, std::string_view text) { send('L', static_cast<int>(severity), text); });
   engine.save([&](std::span<const std::byte> bytes) { write_all(plan, bytes); });
-  tell('D', 0, "");
+  send('D', 0, "");
   return true;
 }
 
 }  // namespace
 
-bool answer_build_request(int asked, int plan, int answers) noexcept {
+bool answer_build_request(int request_file, int plan, int answers) noexcept {
   std::mutex mutex;
-  const auto tell = [&](char what, int number, std::string_view text) {
+  const auto send = [&](char what, int number, std::string_view text) {
     const std::string line = answer(what, number, text);
     const std::lock_guard lock(mutex);
     write_all(answers, std::as_bytes(std::span(line)));
   };
   try {
     try {
-      return build_and_write(asked, plan, tell);
+      return build_and_write(request_file, plan, send);
     } catch (const Error& error) {
-      tell('E', static_cast<int>(error.kind()), error.what());
+      send('E', static_cast<int>(error.kind()), error.what());
     } catch (const std::bad_alloc&) {
-      tell('E', static_cast<int>(ErrorKind::out_of_memory), "out of memory");
+      send('E', static_cast<int>(ErrorKind::out_of_memory), "out of memory");
     } catch (const std::exception& error) {
-      tell('E', static_cast<int>(ErrorKind::internal), error.what());
+      send('E', static_cast<int>(ErrorKind::internal), error.what());
     }
   } catch (...) {
   }  // nobody listens any more

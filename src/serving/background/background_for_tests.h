@@ -61,10 +61,10 @@ class Lines {
       all_.emplace_back(severity, text);
     };
   }
-  int count(const std::string& part, Severity least = Severity::warning) const {
+  int count(const std::string& part, Severity min = Severity::warning) const {
     const std::lock_guard lock(mutex_);
     int n = 0;
-    for (const auto& [severity, text] : all_) n += severity >= least && text.find(part) != std::string::npos;
+    for (const auto& [severity, text] : all_) n += severity >= min && text.find(part) != std::string::npos;
     return n;
   }
   std::string text() const {

@@ -157,7 +157,7 @@ class Answers {
 void listen(Process& process, int pipe, Answers& answers) {
   char bytes[4096];
   for (bool ended = false;;) {
-    ask_whether_to_go_on();
+    throw_if_cancelled();
     pollfd look{pipe, POLLIN, 0};
     const int ready = ::poll(&look, 1, ended ? 0 : kLookMilliseconds);
     const ssize_t n = ready > 0 ? ::read(pipe, bytes, sizeof bytes) : -1;
@@ -175,20 +175,20 @@ void listen(Process& process, int pipe, Answers& answers) {
 
 Engine build_in_process(const std::string& program, BuildRequest request, std::span<const std::byte> model,
                         const LoadOptions& load) {
-  request.asker = ::getpid();
-  Descriptor asked(memory_file("tenfold-request"), "make a file in memory"),
+  request.requester = ::getpid();
+  Descriptor request_file(memory_file("tenfold-request"), "make a file in memory"),
       plan(memory_file("tenfold-plan"), "make a file in memory");
   const std::string head = head_of(std::move(request));
-  write_all(asked.number(), std::as_bytes(std::span(head)));
-  write_all(asked.number(), model);
+  write_all(request_file.number(), std::as_bytes(std::span(head)));
+  write_all(request_file.number(), model);
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail_io("make a pipe");
   Descriptor answers_in(ends[0], "make a pipe"), answers_out(ends[1], "make a pipe");
   const Log log(load.log);
   Answers answers(log);
   {
-    Process process(program, asked.number(), answers_out.number(), plan.number());
-    answers_out.close(), asked.close();
+    Process process(program, request_file.number(), answers_out.number(), plan.number());
+    answers_out.close(), request_file.close();
     listen(process, answers_in.number(), answers);
     if (answers.error) throw *answers.error;
     require(answers.done, ErrorKind::io, "the process that tunes ('", program, "') ", process.end_in_words(),

@@ -93,13 +93,13 @@ TEST(BuildProcess, IsRefusedWhatItWouldBuildFromSomethingElse) {
 TEST(BuildProcess, GoesToAThreadWhereTheOptionsAreOfThisProcess) {
   Lines lines;
   ModelEnginesOptions options = quick(Tune::background, &lines);
-  std::atomic<int> asked = 0;
-  options.build.choose_tactic = [&](const TacticQuestion&) { return ++asked, 0; };
+  std::atomic<int> calls = 0;
+  options.build.choose_tactic = [&](const TacticQuestion&) { return ++calls, 0; };
   options.tuner = "/no/such/program";
   ModelEngines engines(tanh_model(), options);
   served(engines, 3);
   ASSERT_TRUE(engines.wait(120s));
-  const int before = asked;
+  const int before = calls;
   EXPECT_GT(before, 0);
   EXPECT_TRUE(served(engines, 3).tuned) << lines.text();
   EXPECT_LT(distance(served(engines, 4).engine, 4), kNear);

@@ -24,7 +24,7 @@ void pass_config(A& a, BuildConfig& config) {
 
 template <class A>
 void pass_request(A& a, BuildRequest& r) {
-  pass(a, r.asker), pass(a, r.key), pass(a, r.path), pass(a, r.library_places), pass(a, r.library_files),
+  pass(a, r.requester), pass(a, r.key), pass(a, r.path), pass(a, r.library_places), pass(a, r.library_files),
       pass(a, r.plugin_libraries);
   pass_config(a, r.config);
 }

@@ -11,7 +11,7 @@
 namespace tenfold::background {
 
 struct BuildRequest {
-  std::int64_t asker = 0;                   // the process that waits for the plan
+  std::int64_t requester = 0;               // the process that waits for the plan
   std::string key;                          // plan_key() of model and configuration, as the asker has it
   std::string path;                         // the model's file; empty: its bytes
   std::vector<std::string> library_places;  // where the asker looks for GPU libraries

@@ -43,7 +43,7 @@ TEST(BuildRequests, ArriveWhole) {
   const std::string model = "not looked at";
   const auto bytes = std::as_bytes(std::span(model));
   BuildRequest sent;
-  sent.asker = 42, sent.key = "a\nkey", sent.library_places = {"/lib", "/other"};
+  sent.requester = 42, sent.key = "a\nkey", sent.library_places = {"/lib", "/other"};
   sent.plugin_libraries = {"/p.so"}, sent.library_files = {"/lib/libcudnn.so.9"}, sent.config = unusual();
   const std::string text = head_of(sent) + model;
   const BuildRequest got = read_request(std::as_bytes(std::span(text)));
@@ -55,7 +55,7 @@ TEST(BuildRequests, ArriveWhole) {
   EXPECT_TRUE(got.config.error_on_cache_miss);
   EXPECT_EQ(got.config.time_limit_s, 1.5);
   EXPECT_EQ(got.config.external_data_dirs, std::vector<std::string>{"/w"});
-  EXPECT_EQ(got.asker, 42);
+  EXPECT_EQ(got.requester, 42);
   EXPECT_EQ(got.key, "a\nkey");
   EXPECT_EQ(got.library_places, sent.library_places);
   EXPECT_EQ(got.library_files, sent.library_files);

@@ -100,7 +100,7 @@ constexpr std::size_t kBytesOfDefaults = 246;
 Forms forms_of(BuildConfig config, std::size_t later = 0) {
   const std::string model = "not looked at";
   const auto bytes = std::as_bytes(std::span(model));
-  const BuildRequest request{.asker = 0, .key = {}, .path = {}, .library_places = {}, .library_files = {}, .plugin_libraries = {},
+  const BuildRequest request{.requester = 0, .key = {}, .path = {}, .library_places = {}, .library_files = {}, .plugin_libraries = {},
                              .config = config};
   Forms forms;
   const std::string head = head_of(request);
@@ -147,12 +147,12 @@ TEST(ConfigForms, StayAsTheyAre) {
   got += whole("all of them", forms_of(all, later));
   if (const char* to = std::getenv("TENFOLD_WRITE_GOLDEN")) std::ofstream(to) << got;
   std::ifstream expected(TENFOLD_SOURCE_DIR "/src/serving/background/config_forms_golden.txt");
-  std::string want, line;
+  std::string golden, line;
   for (std::istringstream lines(got); std::getline(lines, line);) {
-    ASSERT_TRUE(std::getline(expected, want)) << "one line more: " << line;
-    EXPECT_EQ(line, want);
+    ASSERT_TRUE(std::getline(expected, golden)) << "one line more: " << line;
+    EXPECT_EQ(line, golden);
   }
-  EXPECT_FALSE(std::getline(expected, want)) << "one line fewer: " << want;
+  EXPECT_FALSE(std::getline(expected, golden)) << "one line fewer: " << golden;
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ struct ModelEngines::Impl::Turn {
   ~Turn() {
     const Lock lock(impl.worker.mutex());
     impl.building = 0;
-    impl.worker.tell();
+    impl.worker.notify();
   }
 };
 
@@ -64,7 +64,7 @@ ModelEngines::Impl::Place* ModelEngines::Impl::best(std::span<const Shape> shape
 }
 
 ServedEngine ModelEngines::Impl::given(Place& place) {
-  ++place.asked, place.used = ++clock;
+  ++place.requests, place.used = ++clock;
   if (place.pending) worker.wake();
   return {place.slot->get(), place.number, place.tuned, !place.pending || worker.ended()};
 }
@@ -87,7 +87,7 @@ ServedEngine ModelEngines::Impl::engine_for(std::span<const Shape> shapes, const
     if (building != ::getpid()) break;
     worker.wait(lock);
     lock.unlock();
-    ask_whether_to_go_on();
+    throw_if_cancelled();
     lock.lock();
   }
   building = ::getpid();
@@ -167,7 +167,7 @@ void ModelEngines::Impl::no_ranges(const std::string& why) {
     const Lock lock(worker.mutex());
     if (std::exchange(exact_only, true)) return;
   }
-  tell(Severity::warning,
+  log_line(Severity::warning,
        cat("the model cannot be built for ranges of shapes, so each set of shapes gets plans of its own: ", why));
 }
 
@@ -243,7 +243,7 @@ std::vector<ServedShapes> ModelEngines::served() const {
   const Impl::Lock lock(impl_->worker.mutex());
   std::vector<ServedShapes> list;
   for (const auto& p : impl_->places)
-    list.push_back({profile_of(impl_->inputs, p->served), p->tuned, p->pending && !impl_->worker.ended(), p->failure, p->asked,
+    list.push_back({profile_of(impl_->inputs, p->served), p->tuned, p->pending && !impl_->worker.ended(), p->failure, p->requests,
                     p->number});
   return list;
 }
@@ -259,7 +259,7 @@ bool ModelEngines::wait(std::chrono::nanoseconds longest) const {
     impl_->worker.wake();
     impl_->worker.wait(lock);
     lock.unlock();
-    ask_whether_to_go_on();
+    throw_if_cancelled();
     lock.lock();
   }
 }

@@ -24,7 +24,7 @@ struct ModelEngines::Impl : std::enable_shared_from_this<ModelEngines::Impl> {
     std::uint64_t number = 0;
     bool tuned = false, pending = false;
     std::string failure;
-    std::int64_t asked = 0;
+    std::int64_t requests = 0;
     std::uint64_t used = 0;                           // by a clock of uses
     std::map<background::Shapes, std::int64_t> seen;  // until a build for them begins
   };
@@ -63,16 +63,16 @@ struct ModelEngines::Impl : std::enable_shared_from_this<ModelEngines::Impl> {
   void tune(Place& place);
   void tune_for(Place& place, const background::Ranges& ranges);
   Engine tuned_engine(const background::Ranges& ranges);
-  void tell(Severity severity, const std::string& text) const noexcept;
-  void tell_of_takeover(const background::Ranges& ranges);
-  void tell_of_failure(const background::Ranges& ranges, const std::string& why);
+  void log_line(Severity severity, const std::string& text) const noexcept;
+  void log_takeover(const background::Ranges& ranges);
+  void log_failure(const background::Ranges& ranges, const std::string& why);
 
   pid_t building = 0;  // the process whose thread builds for a caller; another's: nobody does
   std::uint64_t clock = 0, numbers = 0;
   std::vector<int> processors;  // that the thread had which made this, whatever engines pin later
   // Of the worker alone.
   std::optional<std::string> why_here;  // why builds stay in this process, once it was asked
-  bool told_of_takeover = false;
+  bool takeover_logged = false;
   std::set<std::string> reported;  // failures
 };
 

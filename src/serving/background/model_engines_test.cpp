@@ -58,7 +58,7 @@ TEST(ModelEngines, OtherShapesOfARangeShareAnUntimedEngine) {
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].shapes.at("x").max, (Shape{8, kIn}));
   EXPECT_TRUE(all[0].pending && !all[0].tuned && all[0].failure.empty());
-  EXPECT_EQ(all[0].asked, 7);
+  EXPECT_EQ(all[0].requests, 7);
 }
 
 TEST(ModelEngines, MayGoInTheFunctionThatTheirWorkCalls) {

@@ -17,7 +17,7 @@ void ModelEngines::Impl::put(Place& place, Engine engine, const Ranges& ranges, 
   place.slot->replace(std::move(engine));
   place.number = ++numbers, place.tuned = tuned, place.served = ranges;
   if (tuned) place.requested = ranges;
-  worker.tell();
+  worker.notify();
 }
 
 void ModelEngines::Impl::tune(Place& place) {
@@ -25,9 +25,9 @@ void ModelEngines::Impl::tune(Place& place) {
   {
     const Lock lock(worker.mutex());
     if (!place.pending) return;  // a fork between the last line of this work and its end: it was done
-    const auto most = std::max_element(place.seen.begin(), place.seen.end(),
+    const auto max = std::max_element(place.seen.begin(), place.seen.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
-    ranges = exact_only ? exactly(most->first) : background::tuned_for(place.requested, most->first);
+    ranges = exact_only ? exactly(max->first) : background::tuned_for(place.requested, max->first);
   }
   stay_on(processors);
   std::string failure;
@@ -40,11 +40,11 @@ void ModelEngines::Impl::tune(Place& place) {
   } catch (...) {
     failure = "a build callback threw something other than a std::exception";
   }
-  if (!failure.empty()) tell_of_failure(ranges, failure);
+  if (!failure.empty()) log_failure(ranges, failure);
   const Lock lock(worker.mutex());
   place.pending = false, place.failure = failure;
   place.seen.clear();
-  worker.tell();
+  worker.notify();
 }
 
 // For the usual shapes alone, where a range of them is what cannot be built.
@@ -52,7 +52,7 @@ void ModelEngines::Impl::tune_for(Place& place, const Ranges& ranges) {
   std::string why;
   try {
     put(place, tuned_engine(ranges), ranges, true);
-    return tell_of_takeover(ranges);
+    return log_takeover(ranges);
   } catch (const Error& error) {
     if (exact(ranges) || !is_the_ranges_fault(error.kind())) throw;
     why = error.what();
@@ -62,7 +62,7 @@ void ModelEngines::Impl::tune_for(Place& place, const Ranges& ranges) {
   const Ranges single = exactly(usual);
   put(place, tuned_engine(single), single, true);
   no_ranges(why);
-  tell_of_takeover(single);
+  log_takeover(single);
 }
 
 Engine ModelEngines::Impl::tuned_engine(const Ranges& ranges) {
@@ -71,7 +71,7 @@ Engine ModelEngines::Impl::tuned_engine(const Ranges& ranges) {
   if (!why_here) {
     why_here = why_in_this_process(config, options.tuner);
     if (!why_here->empty())
-      tell(Severity::warning, cat("tuning takes place in a thread of this process, not in another one: ", *why_here));
+      log_line(Severity::warning, cat("tuning takes place in a thread of this process, not in another one: ", *why_here));
   }
   const bool here = !why_here->empty();
   if (here)
@@ -82,23 +82,23 @@ Engine ModelEngines::Impl::tuned_engine(const Ranges& ranges) {
 }
 
 // What a caller's function throws in the worker's thread has nowhere to go.
-void ModelEngines::Impl::tell(Severity severity, const std::string& text) const noexcept {
+void ModelEngines::Impl::log_line(Severity severity, const std::string& text) const noexcept {
   try {
     log(severity, text);
   } catch (...) {
   }
 }
 
-void ModelEngines::Impl::tell_of_takeover(const Ranges& ranges) {
+void ModelEngines::Impl::log_takeover(const Ranges& ranges) {
   const std::string what = cat("a tuned plan for ", text_of(inputs, ranges), " has taken the place of the untimed one");
-  if (std::exchange(told_of_takeover, true)) return tell(Severity::info, what);
-  tell(Severity::warning, cat(what, "; the last bits of results may differ from here on, and again where others follow"));
+  if (std::exchange(takeover_logged, true)) return log_line(Severity::info, what);
+  log_line(Severity::warning, cat(what, "; the last bits of results may differ from here on, and again where others follow"));
 }
 
 // The same reason for other shapes is heard once.
-void ModelEngines::Impl::tell_of_failure(const Ranges& ranges, const std::string& why) {
+void ModelEngines::Impl::log_failure(const Ranges& ranges, const std::string& why) {
   if (!reported.insert(why).second) return;
-  tell(Severity::warning, cat("no tuned plan could be made in the background for ", text_of(inputs, ranges),
+  log_line(Severity::warning, cat("no tuned plan could be made in the background for ", text_of(inputs, ranges),
                               ", the untimed one stays: ", why));
 }
 

@@ -74,13 +74,13 @@ void Worker::run() {
     }
     lock.lock();
     current_ = nullptr;
-    tell();
+    notify();
     lock.unlock();
     item = nullptr;
     lock.lock();
   }
   running_ = false;
-  tell();
+  notify();
 }
 
 void Worker::interrupt(std::unique_lock<std::mutex>& lock, const void* owner) {

@@ -22,7 +22,7 @@ class Worker {
   // Nothing that takes long, calls back or throws happens under it. `changed` tells of whatever changes under it.
   std::mutex& mutex() noexcept { return mutex_; }
   void wait(std::unique_lock<std::mutex>& lock) { changed_.wait_for(lock, kLook); }  // for a change, or a short while
-  void tell() noexcept { changed_.notify_all(); }
+  void notify() noexcept { changed_.notify_all(); }
 
   // All under the lock. `owner` tells whose work it is.
   void add(const void* owner, Work work);

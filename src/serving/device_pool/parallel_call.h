@@ -125,7 +125,7 @@ void ParallelCall<Piece>::wait(std::size_t open, const Progress& progress) {
     if (now.stopped) fail_with_why();
     if (more) progress(now.ready);
     if (now.open <= open) return;
-    ask_whether_to_go_on();
+    throw_if_cancelled();
     queue_.wait_for_change(known_, kBetweenQuestions);
   }
 }

@@ -13,7 +13,7 @@ inline constexpr auto kBetweenQuestions = std::chrono::milliseconds(50);
 // Throws Error(cancelled). Who has the mutex may be building an engine.
 inline std::unique_lock<std::timed_mutex> lock_or_end(std::timed_mutex& mutex) {
   std::unique_lock lock(mutex, std::defer_lock);
-  while (!lock.try_lock_for(kBetweenQuestions)) ask_whether_to_go_on();
+  while (!lock.try_lock_for(kBetweenQuestions)) throw_if_cancelled();
   return lock;
 }
 

@@ -84,7 +84,7 @@ class WorkQueue {
 template <class Piece>
 std::size_t WorkQueue<Piece>::next_member() const {
   std::size_t best = members_.size();
-  double least = 0;
+  double min = 0;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const std::size_t at = (turn_ + i) % members_.size();
     const PoolMember& m = members_[at];
@@ -94,7 +94,7 @@ std::size_t WorkQueue<Piece>::next_member() const {
     if (strategy_ == DeviceStrategy::memory) busy = load.dealt / m.room;
     if (strategy_ == DeviceStrategy::utilization)
       busy = (load.dealt - load.done) / (load.seconds > 0 ? load.done / load.seconds : m.speed);
-    if (best == members_.size() || busy < least) best = at, least = busy;
+    if (best == members_.size() || busy < min) best = at, min = busy;
   }
   return best;
 }

@@ -11,7 +11,7 @@ std::int64_t WorkItem::tokens() const {
   return static_cast<std::int64_t>(all);
 }
 
-std::vector<WorkItem> pieces_of(const std::shared_ptr<const Window>& window, const std::function<std::int64_t(std::int64_t)>& most,
+std::vector<WorkItem> pieces_of(const std::shared_ptr<const Window>& window, const std::function<std::int64_t(std::int64_t)>& max_texts,
                              bool packed) {
   const Tokens& tokens = window->tokens;
   std::vector<std::size_t> order(tokens.size());
@@ -21,7 +21,7 @@ std::vector<WorkItem> pieces_of(const std::shared_ptr<const Window>& window, con
   for (std::size_t at = 0; at < order.size();) {
     const std::size_t length = tokens.length(order[at]);
     std::size_t end = at;
-    const auto fit = static_cast<std::size_t>(std::max<std::int64_t>(1, most(static_cast<std::int64_t>(length))));
+    const auto fit = static_cast<std::size_t>(std::max<std::int64_t>(1, max_texts(static_cast<std::int64_t>(length))));
     if (packed) end = std::min(order.size(), at + fit);
     while (!packed && end < order.size() && tokens.length(order[end]) == length) ++end;
     // Pieces of one length get about equal numbers of texts.

@@ -35,8 +35,9 @@ struct WorkItem {
   std::int64_t cost() const { return tokens(); }
 };
 
-// All texts of a window, at most most(the longest's length) in a piece; the longest first, so that no long piece is left for the end.
-std::vector<WorkItem> pieces_of(const std::shared_ptr<const Window>& window, const std::function<std::int64_t(std::int64_t length)>& most,
+// All texts of a window, at most max_texts(the length of the longest) in a piece; the longest first, so that no long piece ends the call.
+std::vector<WorkItem> pieces_of(const std::shared_ptr<const Window>& window,
+                             const std::function<std::int64_t(std::int64_t length)>& max_texts,
                              bool packed = false);
 
 }  // namespace tenfold::encoders

@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::size_t kWindow = 16384;  // texts whose ids are held, and sorted, at once
 
-void tell(const EncodeCall& call, std::size_t ready, std::size_t texts) {
-  ask_whether_to_go_on();
+void report_progress(const EncodeCall& call, std::size_t ready, std::size_t texts) {
+  throw_if_cancelled();
   if (call.progress && !call.progress(ready, texts)) fail(ErrorKind::cancelled, "encoding was cancelled by its progress callback");
 }
 
@@ -71,7 +71,7 @@ void DevicePool::compute(std::size_t texts, const OutputRequest& request, const 
   std::optional<EncoderRun> parallel;
   std::size_t open = 0, ready = 0;  // pieces of the last window; texts
   for (std::size_t at = 0; at < texts; at += kWindow) {
-    if (parallel) parallel->wait(open, [&](std::size_t done) { tell(call, done, texts); });
+    if (parallel) parallel->wait(open, [&](std::size_t done) { report_progress(call, done, texts); });
     const auto window = std::make_shared<Window>();
     window->first = at;
     read(at, std::min(kWindow, texts - at), window->tokens);
@@ -79,7 +79,7 @@ void DevicePool::compute(std::size_t texts, const OutputRequest& request, const 
     if (is_one() && (workers_.front()->lanes() == 1 || (pieces.size() == 1 && texts <= kWindow))) {
       for (const WorkItem& piece : pieces) {
         workers_.front()->run(piece, request, sink);
-        tell(call, ready += piece.texts.size(), texts);
+        report_progress(call, ready += piece.texts.size(), texts);
       }
       continue;
     }
@@ -89,7 +89,7 @@ void DevicePool::compute(std::size_t texts, const OutputRequest& request, const 
     open = pieces.size();
     parallel->add(std::move(pieces));
   }
-  if (parallel) parallel->finish([&](std::size_t done) { tell(call, done, texts); });
+  if (parallel) parallel->finish([&](std::size_t done) { report_progress(call, done, texts); });
 }
 
 bool DevicePool::is_one() const { return !pooler_ && workers_.size() == 1 && workers_.front()->place().processors.empty(); }
@@ -98,7 +98,7 @@ namespace {
 
 // In a thread of the device's own, from which workers of its engines take the processors.
 void prepare_aside(DeviceWorker& worker, const OutputRequest& request) {
-  ask_whether_to_go_on();
+  throw_if_cancelled();
   std::atomic<bool> goes_on{true};
   std::packaged_task<void()> work([&] {
     const Interrupts interrupts([&goes_on] { return goes_on.load(); });

@@ -88,12 +88,12 @@ void DeviceWorker::pool(const WorkItem& piece, std::span<const float> tokens, co
   const std::size_t texts = piece.texts.size(), length = piece.length(), width = tokens.size() / (texts * length);
   within_memory([&] {
     const std::shared_ptr<PooledContext> runner = engines_.get({.output = OutputRequest::pooling, .skipped = request.skipped});
-    const auto most =
+    const auto max_texts =
         static_cast<std::size_t>(texts_in_a_run(static_cast<std::int64_t>(length), max_tokens_, runner->batch_tokens(), false));
     const auto row = static_cast<std::size_t>(runner->width());
     std::vector<float> out;
-    for (std::size_t at = 0; at < texts; at += most) {
-      const std::size_t some = std::min(most, texts - at);
+    for (std::size_t at = 0; at < texts; at += max_texts) {
+      const std::size_t some = std::min(max_texts, texts - at);
       out.assign(some * row, 0.0f);
       const Shape shape{static_cast<std::int64_t>(some), static_cast<std::int64_t>(length), static_cast<std::int64_t>(width)};
       if (length > static_cast<std::size_t>(request.skipped)) runner->pool(tokens.data() + at * length * width, shape, out), ++runs_;
@@ -110,11 +110,12 @@ void DeviceWorker::run(const WorkItem& piece, const OutputRequest& call, const R
   request.packed = piece.packed;
   within_memory([&] {
     const std::shared_ptr<PooledContext> runner = engines_.get(request);
-    const auto most = static_cast<std::size_t>(
+    const auto max_texts = static_cast<std::size_t>(
         texts_in_a_run(static_cast<std::int64_t>(piece.length()), max_tokens_, runner->batch_tokens(), piece.packed));
     const std::span<const std::size_t> texts(piece.texts);
-    for (std::size_t at = 0; at < texts.size(); at += most)
-      run_some(piece.window->tokens, texts.subspan(at, std::min(most, texts.size() - at)), piece.window->first, *runner, request, sink);
+    for (std::size_t at = 0; at < texts.size(); at += max_texts)
+      run_some(piece.window->tokens, texts.subspan(at, std::min(max_texts, texts.size() - at)),
+               piece.window->first, *runner, request, sink);
   });
   count(static_cast<std::int64_t>(piece.texts.size()), piece.tokens(), std::chrono::steady_clock::now() - begin);
 }

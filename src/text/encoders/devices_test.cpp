@@ -46,7 +46,7 @@ class Strategies : public ::testing::TestWithParam<DeviceStrategy> {};
 TEST_P(Strategies, VectorsAreThoseOfOneDevice) {
   const TinyBert bert("devices");
   const std::vector<std::string> texts = many_texts(600);
-  const std::vector<float> want = bert.load().encode(views(texts));
+  const std::vector<float> expected = bert.load().encode(views(texts));
   for (const std::vector<std::string>& devices : {two_sets(), std::vector<std::string>{"cpu", "cpu", "cpu"}}) {
     const Encoder encoder = bert.load(on(devices, GetParam()));
     std::size_t last = 0;
@@ -58,8 +58,8 @@ TEST_P(Strategies, VectorsAreThoseOfOneDevice) {
     };
     const std::vector<float> got = encoder.encode(views(texts), {.prompt = "", .progress = progress});
     EXPECT_EQ(last, 600u);
-    ASSERT_EQ(got.size(), want.size());
-    for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-5f) << texts[i / 8];
+    ASSERT_EQ(got.size(), expected.size());
+    for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], expected[i], 1e-5f) << texts[i / 8];
     std::int64_t sum = 0;
     ASSERT_EQ(encoder.devices().size(), devices.size());
     for (const DeviceWork& one : encoder.devices()) {
@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, Strategies,
 TEST(Devices, OneTextAndNoneAndManyCallers) {
   const TinyBert bert("callers");
   const std::vector<std::string> texts = many_texts(40);
-  const std::vector<float> want = bert.load().encode(views(texts));
+  const std::vector<float> expected = bert.load().encode(views(texts));
   const Encoder encoder = bert.load(on(two_sets()));
   encoder.prepare();
   EXPECT_TRUE(encoder.encode({}).empty());
@@ -89,7 +89,7 @@ TEST(Devices, OneTextAndNoneAndManyCallers) {
     callers.emplace_back([&] {
       for (std::size_t i = 0; i < texts.size(); ++i) {
         const std::vector<float> one = encoder.encode(std::vector<std::string_view>{texts[i]});
-        for (std::size_t c = 0; c < 8; ++c) EXPECT_NEAR(one[c], want[i * 8 + c], 1e-5f);
+        for (std::size_t c = 0; c < 8; ++c) EXPECT_NEAR(one[c], expected[i * 8 + c], 1e-5f);
       }
     });
   for (std::thread& one : callers) one.join();
@@ -111,8 +111,8 @@ TEST(Devices, APipelineGivesTheSameVectors) {
     encoder.prepare();
     for (const char* prompt : {"", "a b "}) {
       const EncodeCall call{.prompt = prompt, .progress = {}};
-      const std::vector<float> want = alone.encode(views(texts), call), got = encoder.encode(views(texts), call);
-      for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-5f) << texts[i / 20];
+      const std::vector<float> expected = alone.encode(views(texts), call), got = encoder.encode(views(texts), call);
+      for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], expected[i], 1e-5f) << texts[i / 20];
     }
     EXPECT_EQ(encoder.devices().back().texts, 600) << "the last device makes all vectors";
     EXPECT_EQ(encoder.counts().texts, 600);

@@ -29,9 +29,9 @@ std::string refusal(const std::function<void()>& act, ErrorKind kind) {
 
 float difference(std::span<const float> a, std::span<const float> b) {
   EXPECT_EQ(a.size(), b.size());
-  float most = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(a[i] - b[i]));
-  return most;
+  float max = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) max = std::max(max, std::abs(a[i] - b[i]));
+  return max;
 }
 
 TEST(Encoder, AVectorDoesNotDependOnTheBatch) {
@@ -86,10 +86,10 @@ TEST(Encoder, PoolsTheVectorsOfTokens) {
   ASSERT_EQ(got.size(), 48u);
   for (std::size_t c = 0; c < 8; ++c) {
     const auto at = [&](std::size_t t) { return tokens.values[t * 8 + c]; };
-    float sum = 0, weighted = 0, most = at(0);
-    for (std::size_t t = 0; t < 6; ++t) sum += at(t), weighted += at(t) * static_cast<float>(t + 1), most = std::max(most, at(t));
-    const float want[] = {sum / 6, at(0), most, at(5), sum / std::sqrt(6.0f), weighted / 21};
-    for (std::size_t k = 0; k < 6; ++k) EXPECT_NEAR(got[k * 8 + c], want[k], 1e-5f) << k;
+    float sum = 0, weighted = 0, max = at(0);
+    for (std::size_t t = 0; t < 6; ++t) sum += at(t), weighted += at(t) * static_cast<float>(t + 1), max = std::max(max, at(t));
+    const float expected[] = {sum / 6, at(0), max, at(5), sum / std::sqrt(6.0f), weighted / 21};
+    for (std::size_t k = 0; k < 6; ++k) EXPECT_NEAR(got[k * 8 + c], expected[k], 1e-5f) << k;
   }
 }
 

@@ -160,11 +160,11 @@ Graded Engines::make(const OutputRequest& request, Network network, std::int64_t
 }
 
 std::string Engines::precision() const {
-  const std::lock_guard lock(told_mutex_);
+  const std::lock_guard lock(report_mutex_);
   return made_in_;
 }
 double Engines::int8_cosine() const {
-  const std::lock_guard lock(told_mutex_);
+  const std::lock_guard lock(report_mutex_);
   return int8_cosine_;
 }
 
@@ -176,7 +176,7 @@ std::shared_ptr<PooledContext> Engines::get(const OutputRequest& request) {
     const std::int64_t width = network.dims(network.outputs().front()).back().extent;
     Graded graded = make(request, std::move(network), width);
     {
-      const std::lock_guard telling(told_mutex_);
+      const std::lock_guard report_lock(report_mutex_);
       made_in_ = precision_of(graded.engine), int8_cosine_ = graded.int8_cosine;
     }
     runner = std::make_shared<PooledContext>(std::move(graded.engine), width, batch_tokens_);

@@ -48,7 +48,7 @@ class Engines {
   PrecisionWish precision_;
   std::shared_ptr<EngineCache> cache_;
   std::timed_mutex mutex_;
-  mutable std::mutex told_mutex_;  // of what follows: a build holds the other one for long
+  mutable std::mutex report_mutex_;  // of what follows: a build holds the other one for long
   std::string made_in_;
   double int8_cosine_ = -1;
   std::map<OutputRequest, std::shared_ptr<PooledContext>> runners_;

@@ -68,17 +68,17 @@ void read_lengths(Folder& folder) {
     const std::string file = folder.transformer + "/" + name;
     if (!exists(file)) continue;
     const nlohmann::json json = read_json(file);
-    const Json said{json, "'" + file + "'"};
-    folder.max_tokens = static_cast<int>(said.number("max_seq_length", 1, 1 << 24, 0));
-    folder.lower_case = said.flag("do_lower_case", false);
+    const Json settings{json, "'" + file + "'"};
+    folder.max_tokens = static_cast<int>(settings.number("max_seq_length", 1, 1 << 24, 0));
+    folder.lower_case = settings.flag("do_lower_case", false);
     folder.files.push_back(file);
     break;
   }
   const nlohmann::json tokenizer = read_json_if_there(folder.transformer + "/tokenizer_config.json");
   folder.keeps_end = tokenizer.is_object() && tokenizer.value("truncation_side", nlohmann::json()) == "left";
   if (folder.max_tokens > 0) return;
-  const auto most = tokenizer.find("model_max_length");  // 1e30 where nobody set it
-  if (most != tokenizer.end() && most->is_number() && *most >= 1 && *most < 1 << 24) folder.max_tokens = most->get<int>();
+  const auto max = tokenizer.find("model_max_length");  // 1e30 where nobody set it
+  if (max != tokenizer.end() && max->is_number() && *max >= 1 && *max < 1 << 24) folder.max_tokens = max->get<int>();
 }
 
 void read_prompts(Folder& folder) {
@@ -86,15 +86,16 @@ void read_prompts(Folder& folder) {
   if (!exists(file)) return;
   folder.files.push_back(file);
   const nlohmann::json json = read_json(file);
-  const Json said{json, "'" + file + "'"};
-  if (said.has("prompts"))
-    for (const auto& [name, prompt] : said.at("prompts").value.items()) folder.prompts[name] = said.at("prompts").text(name.c_str());
-  if (said.has("default_prompt_name")) folder.default_prompt = said.text("default_prompt_name");
+  const Json settings{json, "'" + file + "'"};
+  if (settings.has("prompts"))
+    for (const auto& [name, prompt] : settings.at("prompts").value.items())
+      folder.prompts[name] = settings.at("prompts").text(name.c_str());
+  if (settings.has("default_prompt_name")) folder.default_prompt = settings.text("default_prompt_name");
   if (!folder.default_prompt.empty() && !folder.prompts.count(folder.default_prompt))
-    said.wrong("default_prompt_name is '" + folder.default_prompt + "', which is none of its prompts");
-  if (said.has("activation_fn")) folder.activation = said.text("activation_fn");
-  folder.truncate_dim = static_cast<int>(said.number("truncate_dim", 1, 1 << 24, 0));
-  if (said.has("similarity_fn_name")) folder.similarity = said.text("similarity_fn_name");
+    settings.wrong("default_prompt_name is '" + folder.default_prompt + "', which is none of its prompts");
+  if (settings.has("activation_fn")) folder.activation = settings.text("activation_fn");
+  folder.truncate_dim = static_cast<int>(settings.number("truncate_dim", 1, 1 << 24, 0));
+  if (settings.has("similarity_fn_name")) folder.similarity = settings.text("similarity_fn_name");
 }
 
 }  // namespace

@@ -77,15 +77,16 @@ Model read_model(const std::string& path) {
 // The folder has torch's name of it: versions from 6 on in a file of their own, from 4 on in config.json, older ones there, too.
 ScoreFunction score_function(const Model& model, int labels) {
   const Json config = model.folder.json();
-  std::string said = model.folder.activation;
-  if (said.empty() && config.has("sentence_transformers") && config.at("sentence_transformers").has("activation_fn"))
-    said = config.at("sentence_transformers").text("activation_fn");
-  if (said.empty() && config.has("sbert_ce_default_activation_function")) said = config.text("sbert_ce_default_activation_function");
-  if (said.empty()) return labels == 1 ? ScoreFunction::sigmoid : ScoreFunction::none;
-  if (said.ends_with(".Sigmoid")) return ScoreFunction::sigmoid;
-  if (said.ends_with(".Identity")) return ScoreFunction::none;
-  if (said.ends_with(".Softmax")) return ScoreFunction::softmax;
-  config.wrong("the activation '" + said + "' of scores is none of Sigmoid, Identity and Softmax");
+  std::string activation = model.folder.activation;
+  if (activation.empty() && config.has("sentence_transformers") && config.at("sentence_transformers").has("activation_fn"))
+    activation = config.at("sentence_transformers").text("activation_fn");
+  if (activation.empty() && config.has("sbert_ce_default_activation_function"))
+    activation = config.text("sbert_ce_default_activation_function");
+  if (activation.empty()) return labels == 1 ? ScoreFunction::sigmoid : ScoreFunction::none;
+  if (activation.ends_with(".Sigmoid")) return ScoreFunction::sigmoid;
+  if (activation.ends_with(".Identity")) return ScoreFunction::none;
+  if (activation.ends_with(".Softmax")) return ScoreFunction::softmax;
+  config.wrong("the activation '" + activation + "' of scores is none of Sigmoid, Identity and Softmax");
 }
 
 int max_places(const Model& model) {

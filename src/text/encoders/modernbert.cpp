@@ -49,10 +49,10 @@ bool is_global(const Json& config, std::int64_t layer) {
 double theta(const Json& config, bool global) {
   const char* type = global ? "full_attention" : "sliding_attention";
   if (config.has("rope_parameters") && config.at("rope_parameters").has(type)) {
-    const Json said = config.at("rope_parameters").at(type);
-    if (said.has("rope_type") && said.text("rope_type") != "default")
-      said.wrong("the rope_type '" + said.text("rope_type") + "' is not supported, only default is");
-    if (const auto at = said.value.find("rope_theta"); at != said.value.end() && at->is_number()) return at->get<double>();
+    const Json rope = config.at("rope_parameters").at(type);
+    if (rope.has("rope_type") && rope.text("rope_type") != "default")
+      rope.wrong("the rope_type '" + rope.text("rope_type") + "' is not supported, only default is");
+    if (const auto at = rope.value.find("rope_theta"); at != rope.value.end() && at->is_number()) return at->get<double>();
   }
   const auto own = config.value.find(global ? "global_rope_theta" : "local_rope_theta");
   if (own == config.value.end()) return global ? 160000.0 : 10000.0;
@@ -92,9 +92,9 @@ NetworkTensor turned(const Blocks& b, NetworkTensor x, const Turns& by, std::int
 // -inf for tokens that stand further than half of local_attention from each other, else 0: f32[1, 1, tokens, tokens].
 NetworkTensor neighbors(const Texts& t) {
   const Blocks& b = t.blocks;
-  Tensor most(DType::i32, {});
-  *most.mutable_data<std::int32_t>() = static_cast<std::int32_t>(t.config.number("local_attention", 2, 1 << 24, 128) / 2);
-  const NetworkTensor far = b.net.elementwise(Elementwise::greater, b.net.unary(Unary::abs, distances(t)), b.net.constant(most));
+  Tensor max(DType::i32, {});
+  *max.mutable_data<std::int32_t>() = static_cast<std::int32_t>(t.config.number("local_attention", 2, 1 << 24, 128) / 2);
+  const NetworkTensor far = b.net.elementwise(Elementwise::greater, b.net.unary(Unary::abs, distances(t)), b.net.constant(max));
   const NetworkTensor bias = b.net.select(far, b.scalar(-std::numeric_limits<float>::infinity()), b.scalar(0));
   return b.net.add_node("Unsqueeze", {bias, b.integers({0, 1})})[0];
 }
@@ -135,9 +135,9 @@ NetworkTensor tokens(const Texts& t) {
 }
 
 bool head_takes_mean(const Json& config) {
-  const std::string said = config.has("classifier_pooling") ? config.text("classifier_pooling") : "cls";
-  if (said != "cls" && said != "mean") config.wrong("classifier_pooling is '" + said + "', which is neither cls nor mean");
-  return said == "mean";
+  const std::string pooling = config.has("classifier_pooling") ? config.text("classifier_pooling") : "cls";
+  if (pooling != "cls" && pooling != "mean") config.wrong("classifier_pooling is '" + pooling + "', which is neither cls nor mean");
+  return pooling == "mean";
 }
 
 NetworkTensor head(const Texts& t, NetworkTensor x) {

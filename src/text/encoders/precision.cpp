@@ -97,8 +97,8 @@ std::string text_of(const PrecisionWish& wish) {
 }
 
 void permit(EncoderPrecision precision, BuildConfig& config) {
-  const bool asks = config.fp16 || config.bf16 || config.auto_precision || config.calibration || config.budget;
-  if (precision == EncoderPrecision::by_build && asks) return;
+  const bool is_set = config.fp16 || config.bf16 || config.auto_precision || config.calibration || config.budget;
+  if (precision == EncoderPrecision::by_build && is_set) return;
   const bool exact = precision == EncoderPrecision::by_build || precision == EncoderPrecision::fp32;
   if (exact && is_gpu(config.device)) config.tf32 = false;
   config.fp16 = precision == EncoderPrecision::fp16, config.bf16 = precision == EncoderPrecision::bf16;

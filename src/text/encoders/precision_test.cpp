@@ -20,7 +20,7 @@ class Precision : public ::testing::Test {
       for (std::size_t n = 3 * i + 1; n > 0; n /= 4) text += std::string(text.empty() ? "" : " ") + "abcd"[n % 4];
       texts_.push_back(text);
     }
-    want_ = encode(bert_.load());
+    expected_ = encode(bert_.load());
   }
   EncoderOptions options(EncoderPrecision precision, double min_cosine = 0.99) {
     EncoderOptions o;
@@ -38,14 +38,14 @@ class Precision : public ::testing::Test {
     double sum = 0;
     for (std::size_t i = 1; i < kTexts; i += 2) {
       double ab = 0, aa = 0, bb = 0;
-      for (std::size_t c = 8 * i; c < 8 * i + 8; ++c) ab += got[c] * want_[c], aa += got[c] * got[c], bb += want_[c] * want_[c];
+      for (std::size_t c = 8 * i; c < 8 * i + 8; ++c) ab += got[c] * expected_[c], aa += got[c] * got[c], bb += expected_[c] * expected_[c];
       sum += ab / std::sqrt(aa * bb);
     }
     return sum / (kTexts / 2);
   }
   TinyBert bert_{"precision"};
   std::vector<std::string> texts_;
-  std::vector<float> want_;
+  std::vector<float> expected_;
   std::string reported_;
 };
 
@@ -91,7 +91,7 @@ TEST_F(Precision, TextsOfAnyLengthGiveRangesAndCheck) {
     texts_[i].clear();
     for (std::size_t n = 0; n < 2 + 37 * i % (kPlaces - 4); ++n) texts_[i] += std::string(n == 0 ? "" : " ") + "abcd"[(n * n + i) % 4];
   }
-  want_ = encode(bert_.load());
+  expected_ = encode(bert_.load());
   const Encoder encoder = bert_.load(options(EncoderPrecision::int8, 0.8));
   const double near = cosine(encode(encoder));
   EXPECT_EQ(encoder.devices()[0].precision, "int8") << reported_;
@@ -101,7 +101,7 @@ TEST_F(Precision, TextsOfAnyLengthGiveRangesAndCheck) {
 
 TEST_F(Precision, Fp32IsWhatItWas) {
   const Encoder encoder = bert_.load(options(EncoderPrecision::fp32));
-  EXPECT_EQ(encode(encoder), want_);
+  EXPECT_EQ(encode(encoder), expected_);
   EXPECT_EQ(encoder.devices()[0].precision, "fp32");
   EXPECT_EQ(encoder.devices()[0].int8_cosine, -1);
 }

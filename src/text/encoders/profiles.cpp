@@ -27,14 +27,14 @@ std::int64_t texts_in_a_run(std::int64_t tokens, int max_tokens, std::int64_t ba
 std::vector<OptimizationProfile> profiles_for(int max_tokens, int min_tokens, std::int64_t batch_tokens,
                                               const std::vector<std::string>& inputs, bool packed) {
   std::vector<OptimizationProfile> profiles;
-  const auto add = [&](std::int64_t texts, std::int64_t usual, std::int64_t least, std::int64_t tokens, std::int64_t usual_tokens) {
-    const ShapeRange range{{1, least}, {usual, std::clamp(usual_tokens, least, tokens)}, {texts, tokens}};
+  const auto add = [&](std::int64_t texts, std::int64_t usual, std::int64_t min, std::int64_t tokens, std::int64_t usual_tokens) {
+    const ShapeRange range{{1, min}, {usual, std::clamp(usual_tokens, min, tokens)}, {texts, tokens}};
     OptimizationProfile& profile = profiles.emplace_back();
     for (const std::string& input : inputs) profile[input] = range;
   };
   // Of packed texts the builder counts on five sixteenths of the places.
-  const auto usual = [&](std::int64_t most, std::int64_t share, std::int64_t of) {
-    return packed ? most : std::max<std::int64_t>(1, most * share / of);
+  const auto usual = [&](std::int64_t max, std::int64_t share, std::int64_t of) {
+    return packed ? max : std::max<std::int64_t>(1, max * share / of);
   };
   const int alone = std::clamp(kLongestAlone, min_tokens, std::max(min_tokens, max_tokens));
   if (!packed) add(1, 1, min_tokens, alone, 16);

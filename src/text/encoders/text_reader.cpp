@@ -23,12 +23,12 @@ Tokenizer load(const std::string& folder, int max_tokens) {
 }
 
 // Leaves the most tokens, the special ones at both ends among them: those at the text's beginning, or at its end.
-void cut(Encoding& e, std::size_t most, bool keeps_end) {
+void cut(Encoding& e, std::size_t max, bool keeps_end) {
   std::size_t first = 0, last = 0;
-  while (last < most && e.special[e.size() - 1 - last]) ++last;
-  while (first + last < most && e.special[first]) ++first;
-  const auto from = e.ids.begin() + static_cast<std::ptrdiff_t>(keeps_end ? first : most - last);
-  e.ids.erase(from, from + static_cast<std::ptrdiff_t>(e.size() - most));
+  while (last < max && e.special[e.size() - 1 - last]) ++last;
+  while (first + last < max && e.special[first]) ++first;
+  const auto from = e.ids.begin() + static_cast<std::ptrdiff_t>(keeps_end ? first : max - last);
+  e.ids.erase(from, from + static_cast<std::ptrdiff_t>(e.size() - max));
 }
 
 void append(const Encoding& e, Tokens& tokens) {
@@ -62,7 +62,7 @@ void TextReader::note_cut(std::size_t place, std::size_t length, Part& part) con
   if (part.cut++ == 0) part.first_cut = place, part.length = length;
 }
 
-void TextReader::tell(const Part& part) const {
+void TextReader::report_progress(const Part& part) const {
   if (part.cut == 0) return;
   truncated_ += static_cast<std::int64_t>(part.cut);
   if (log_ && !reported_.exchange(true))
@@ -81,7 +81,7 @@ void TextReader::read_parts(std::size_t texts, std::size_t bytes, Tokens& out,
   tokenizing::on_threads(threads, [&](std::size_t) {
     for (std::size_t at = next++; at < parts.size() && !failed; at = next++) try {
         for (std::size_t i = at * kPart; i < std::min(texts, (at + 1) * kPart) && !failed; ++i) {
-          ask_whether_to_go_on();  // of the caller's thread; others see that it failed
+          throw_if_cancelled();  // of the caller's thread; others see that it failed
           read(i, parts[at]);
         }
       } catch (...) {
@@ -96,7 +96,7 @@ void TextReader::read_parts(std::size_t texts, std::size_t bytes, Tokens& out,
     out.ids.insert(out.ids.end(), part.tokens.ids.begin(), part.tokens.ids.end());
     out.types.insert(out.types.end(), part.tokens.types.begin(), part.tokens.types.end());
     for (const std::size_t end : part.tokens.ends) out.ends.push_back(before + end);
-    tell(part);
+    report_progress(part);
   }
 }
 
@@ -114,8 +114,8 @@ void TextReader::read(std::span<const std::string_view> texts, std::size_t first
     } catch (Error& error) {
       throw error.within("text " + std::to_string(first + i));
     }
-    const std::size_t length = e.size(), most = static_cast<std::size_t>(max_tokens_);
-    if (length > most) note_cut(first + i, length, part), cut(e, most, keeps_end_);
+    const std::size_t length = e.size(), max = static_cast<std::size_t>(max_tokens_);
+    if (length > max) note_cut(first + i, length, part), cut(e, max, keeps_end_);
     append(e, part.tokens);
   });
 }

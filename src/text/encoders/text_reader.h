@@ -38,7 +38,7 @@ class TextReader {
   };
   void read_parts(std::size_t texts, std::size_t bytes, Tokens& out, const std::function<void(std::size_t text, Part& part)>& read) const;
   void note_cut(std::size_t place, std::size_t length, Part& part) const;
-  void tell(const Part& part) const;
+  void report_progress(const Part& part) const;
   Tokenizer whole_;
   std::optional<Tokenizer> cut_;   // of one that reads pairs: truncates them, the longer text first
   int max_tokens_, threads_;

@@ -13,17 +13,17 @@ namespace tenfold::tokenizing {
 class Room {
  public:
   static constexpr std::size_t kForEach = 64, kBesides = 4096;
-  explicit Room(std::size_t given) : given_(given), most_(given * kForEach + kBesides) {}
+  explicit Room(std::size_t given) : given_(given), max_(given * kForEach + kBesides) {}
   // To be asked before so much is made. Throws unsupported, naming the rule, "normalizer.normalizers[3]".
   void expect(std::size_t size, const std::string& rule) const {
-    if (size > most_)
-      fail(ErrorKind::unsupported, rule + ": it makes more than " + std::to_string(most_) + " characters of a text of " +
+    if (size > max_)
+      fail(ErrorKind::unsupported, rule + ": it makes more than " + std::to_string(max_) + " characters of a text of " +
                                        std::to_string(given_) + "; " + std::to_string(kForEach) + " for each and " +
                                        std::to_string(kBesides) + " more are the most that rules of a tokenizer may make");
   }
 
  private:
-  std::size_t given_, most_;
+  std::size_t given_, max_;
 };
 
 }  // namespace tenfold::tokenizing

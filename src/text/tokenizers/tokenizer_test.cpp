@@ -196,14 +196,14 @@ TEST(Charsmap, ThatIsDamagedIsRefusedOrLeadsNowhere) {
 
 TEST(Tokenizer, ServesThreadsAtOnce) {
   const Tokenizer t = Tokenizer::parse(kWhole);
-  const Encoding want = t.encode("undone un \u00e9 .");
+  const Encoding expected = t.encode("undone un \u00e9 .");
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([&] {
       Encoding e;
       for (int k = 0; k < 1000; ++k) {
         t.encode_into("undone un \u00e9 .", e);
-        EXPECT_EQ(e.ids, want.ids);
+        EXPECT_EQ(e.ids, expected.ids);
       }
     });
   for (std::thread& one : threads) one.join();

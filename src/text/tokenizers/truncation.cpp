@@ -22,10 +22,10 @@ bool is_left(const Json& json) {
 }
 
 // The shorter text keeps what it has as long as that is at most a half.
-void keep_longest_first(const Truncation& how, std::size_t most, std::vector<Token>& first, std::vector<Token>& second) {
+void keep_longest_first(const Truncation& how, std::size_t max, std::vector<Token>& first, std::vector<Token>& second) {
   std::size_t less = std::min(first.size(), second.size());
-  std::size_t more = less > most ? less : std::max(less, most - less);
-  if (less + more > most) less = most / 2, more = less + most % 2;
+  std::size_t more = less > max ? less : std::max(less, max - less);
+  if (less + more > max) less = max / 2, more = less + max % 2;
   const bool first_is_longer = first.size() > second.size();
   keep(how, first_is_longer ? more : less, first), keep(how, first_is_longer ? less : more, second);
 }
@@ -55,24 +55,24 @@ void truncate(const Truncation& how, int special, std::vector<Token>& first, std
   if (how.length < special)
     fail(ErrorKind::invalid_argument, "texts are truncated to " + std::to_string(how.length) + " tokens, and there are " +
                                           std::to_string(special) + " special ones alone");
-  const auto most = static_cast<std::size_t>(how.length - special);
+  const auto max = static_cast<std::size_t>(how.length - special);
   const std::size_t all = first.size() + (second ? second->size() : 0);
-  if (all <= most) return;
-  if (most == 0) {   // only special tokens have room, whatever the strategy
+  if (all <= max) return;
+  if (max == 0) {   // only special tokens have room, whatever the strategy
     first.clear();
     if (second) second->clear();
     return;
   }
   if (how.strategy == Truncation::longest_first) {
-    if (second) keep_longest_first(how, most, first, *second);
-    else keep(how, most, first);
+    if (second) keep_longest_first(how, max, first, *second);
+    else keep(how, max, first);
     return;
   }
   std::vector<Token>* target = how.strategy == Truncation::only_first ? &first : second;
-  if (!target || target->size() <= all - most)
+  if (!target || target->size() <= all - max)
     fail(ErrorKind::invalid_argument, "the text that is to be truncated is too short: " + std::to_string(all) + " tokens are to become " +
-                                          std::to_string(most));
-  keep(how, target->size() - (all - most), *target);
+                                          std::to_string(max));
+  keep(how, target->size() - (all - max), *target);
 }
 
 Padding read_padding(const Json& file) {

@@ -18,7 +18,7 @@ _PIECE = 65536   # characters, about 16,384 tokens: what a GPU computes in one r
 _LEAST = 1024    # of a piece that is worth a device of its own
 
 
-def pieces_of(texts: Sequence[str], most: int = _PIECE) -> list[list[int]]:
+def pieces_of(texts: Sequence[str], maximum: int = _PIECE) -> list[list[int]]:
     """The places of texts by their length, so that those of a piece are about as long, and have at most so many characters together."""
     pieces: list[list[int]] = []
     room = 0
@@ -26,7 +26,7 @@ def pieces_of(texts: Sequence[str], most: int = _PIECE) -> list[list[int]]:
         cost = len(texts[place]) + 8   # a text costs something however short it is
         if cost > room:
             pieces.append([])
-            room = most
+            room = maximum
         pieces[-1].append(place)
         room -= cost
     return pieces

@@ -26,8 +26,8 @@ class PaddedEngine:
                                           f'({TYPES} where the model has them) and an output')
         self._inputs = inputs
         self._output = next((b.name for b in outputs if b.name == 'embeddings'), outputs[0].name)
-        least, _, most = engine.profile_shapes(0, IDS)
-        self._fewest, self._batch, self._shortest, self.longest = least[0], most[0], least[1], most[1]
+        minimum, _, most = engine.profile_shapes(0, IDS)
+        self._fewest, self._batch, self._shortest, self.longest = minimum[0], most[0], minimum[1], most[1]
 
     def _run(self, texts: Sequence[str]) -> Any:
         import numpy as np

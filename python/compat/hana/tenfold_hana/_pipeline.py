@@ -106,10 +106,10 @@ class Pipeline:
                                           f'{type(base).__name__}')
         self._base, self.devices = base, {stage['name']: stage['device'] for stage in stages}
         encoder, pooling = split(network_of(base.model_name))
-        most = base._client.max_seq_length
-        texts = max(1, _TOKENS // most)
+        maximum = base._client.max_seq_length
+        texts = max(1, _TOKENS // maximum)
         width = int(pooling.inputs[0].dims[2])
-        sizes = [(1, 1), (texts, most // 2 or 1), (texts, most)]
+        sizes = [(1, 1), (texts, maximum // 2 or 1), (texts, maximum)]
         self._encoder = self._engine(encoder, 'embedding', {'ids': sizes})
         self._pooling = self._engine(pooling, 'pooling', {'tokens': [(*size, width) for size in sizes]})
 

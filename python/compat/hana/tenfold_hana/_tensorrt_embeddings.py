@@ -80,25 +80,25 @@ class TensorRTEmbeddings(Benchmarks, Embeddings):
 
     def _without_effect(self) -> Iterator[str]:
         """A line for each reason why something that was asked for does nothing."""
-        said = dict(self._said)
+        flags = dict(self._said)
         if self.calibration_data:
-            said['calibration_data'] = 'calibration_data'
-        names = lambda *fields: ', '.join(said[field] for field in fields if field in said)
+            flags['calibration_data'] = 'calibration_data'
+        names = lambda *fields: ', '.join(flags[field] for field in fields if field in flags)
         if not self.uses_engine:
             if idle := names('precision', 'cache_dir', 'max_workspace_size', 'engine_rebuild', 'int8_calibration', 'calibration_cache',
                              'calibration_data'):
-                yield f'no effect: {idle} (the CPU computes in f32 and keeps no engine: {said["use_tensorrt"]} is false)'
+                yield f'no effect: {idle} (the CPU computes in f32 and keeps no engine: {flags["use_tensorrt"]} is false)'
             return
         if self.tf32 and self.requested_precision != 'fp32':
             yield (f'no effect: tf32 (the engine is {self.requested_precision}; enable_tensor_cores says whether what stays in f32 there '
                    'may round)')
         if not self._asked.int8_calibration:
-            said.pop('int8_calibration', None)
+            flags.pop('int8_calibration', None)
         if self.requested_precision != 'int8':
             if idle := names('int8_calibration', 'calibration_cache', 'calibration_data'):
                 yield f'no effect: {idle} (the engine is {self.requested_precision}, which takes no ranges)'
-        elif not self._built and 'int8_calibration' in said and not self.calibration_data:
-            yield (f'no effect: {said["int8_calibration"]} (the engine that lies there keeps the ranges of its build: {self.engine_path}; '
+        elif not self._built and 'int8_calibration' in flags and not self.calibration_data:
+            yield (f'no effect: {flags["int8_calibration"]} (the engine that lies there keeps the ranges of its build: {self.engine_path}; '
                    'TENSORRT_ENGINE_REBUILD=true calibrates anew)')
 
     def _chosen_precision(self) -> str:

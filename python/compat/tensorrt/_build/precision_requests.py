@@ -34,8 +34,8 @@ class Asked:
             requested.setdefault(key, (layer, {}))[1][index] = kind
         for layer, kinds in requested.values():
             self._add_outputs(layer, kinds)
-        for asked in (self.precisions, self.output_types):
-            self._check_patterns(asked)
+        for patterns in (self.precisions, self.output_types):
+            self._check_patterns(patterns)
 
     def _put(self, into: dict[str, Any], node: Any, requested: Any, layer: Any) -> None:
         name = self._nodes.name(node)
@@ -71,16 +71,16 @@ class Asked:
             raise Unsupported(text)
         say_once(self._logger, text)
 
-    def _check_patterns(self, asked: dict[str, Any]) -> None:
+    def _check_patterns(self, patterns: dict[str, Any]) -> None:
         """In the library a '*' stands for any characters; names that TensorRT makes up have one."""
         backwards = sorted(name[::-1] for name in self._nodes.names)
-        for name, requested in asked.items():
+        for name, requested in patterns.items():
             head, star, tail = name.partition('*')
             if '*' in tail:
                 raise InvalidArgument(f"layer '{name}' has a type of its own and more than one '*' in its name: give it another name")
             for other in _beginning_with(tail[::-1], backwards) if star else ():
                 other = other[::-1]
-                if other.startswith(head) and len(other) >= len(name) - 1 and asked.get(other) != requested:
+                if other.startswith(head) and len(other) >= len(name) - 1 and patterns.get(other) != requested:
                     raise InvalidArgument(f"layer '{name}' has a type of its own, and the '*' in its name would give it to '{other}', too: "
                                           'give it another name')
 
@@ -90,7 +90,8 @@ def layer_types(network: Any, config: Any, logger: ILogger) -> dict[str, Any]:
     if not network._precisions and not network._output_types:
         return {}
     obeys = config.get_flag(BuilderFlag.OBEY_PRECISION_CONSTRAINTS)
-    asked = Asked(network, obeys, logger)
-    if not asked.precisions and not asked.output_types:
+    requests = Asked(network, obeys, logger)
+    if not requests.precisions and not requests.output_types:
         return {}
-    return {'layer_types': dict(constraints='obey' if obeys else 'prefer', precisions=asked.precisions, output_types=asked.output_types)}
+    return {'layer_types': dict(constraints='obey' if obeys else 'prefer', precisions=requests.precisions,
+                                output_types=requests.output_types)}

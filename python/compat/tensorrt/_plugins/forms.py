@@ -108,9 +108,9 @@ def created(description: Any, phase: TensorRTPhase) -> V2 | V3:
     return form_of(description.create(phase))
 
 
-def _unsupported(asked: Any, in_out: list[Any], inputs: int, descs: list[PluginTensorDesc]) -> str | None:
+def _unsupported(plugin: Any, in_out: list[Any], inputs: int, descs: list[PluginTensorDesc]) -> str | None:
     for pos, desc in enumerate(descs):
-        if not asked.supports_format_combination(pos, in_out, inputs):
+        if not plugin.supports_format_combination(pos, in_out, inputs):
             what = f'input {pos}' if pos < inputs else f'output {pos - inputs}'
             return f'supports_format_combination() refuses {desc.type} in the format LINEAR for {what}'
     return None

@@ -106,7 +106,7 @@ def range_of(type: Any) -> DynamicPluginTensorDesc:
     """Of a tenfold.plugins.Type."""
     made = DynamicPluginTensorDesc()
     made._desc = desc_of(type.dtype, type.dims)
-    made._min, made._max = Dims(type.least or made._desc.dims), Dims(type.most or made._desc.dims)
+    made._min, made._max = Dims(type.min or made._desc.dims), Dims(type.max or made._desc.dims)
     made._opt = made._max
     return made
 

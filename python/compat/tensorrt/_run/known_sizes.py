@@ -119,8 +119,8 @@ class KnownSizes:
         """Elements of an output that data decides, at most."""
         reported = self._engine._told
         names = {d: s for each, dims in reported['extents'].items() for d, s in zip(dims, self._shapes[each]) if isinstance(d, str)}
-        for symbol, most in reported['most'].items():
-            if symbol not in names and (bound := evaluated(most, names)) is not None and bound < _MOST:
+        for symbol, maximum in reported['most'].items():
+            if symbol not in names and (bound := evaluated(maximum, names)) is not None and bound < _MOST:
                 names[symbol] = bound
         extents = [d if isinstance(d, int) else evaluated(d, names) for d in reported['by_data'][name]]
         return None if None in extents else math.prod(extents)   # type: ignore[arg-type]

@@ -206,12 +206,12 @@ NOTHING = {'sum': 0, 'mean': 0, 'prod': 1, 'amax': '-inf', 'amin': 'inf'}
 REDUCTIONS = {'sum': 'add', 'mean': 'add', 'prod': 'mul', 'amax': 'max', 'amin': 'min'}
 
 
-def min_or_max(dtype: torch.dtype, most: bool) -> Number:
+def min_or_max(dtype: torch.dtype, maximum: bool) -> Number:
     if dtype == torch.bool:
-        return most
+        return maximum
     if dtype.is_floating_point:
-        return math.inf if most else -math.inf
-    return torch.iinfo(dtype).max if most else torch.iinfo(dtype).min
+        return math.inf if maximum else -math.inf
+    return torch.iinfo(dtype).max if maximum else torch.iinfo(dtype).min
 
 
 @aten('scatter_reduce.two')

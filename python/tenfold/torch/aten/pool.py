@@ -106,10 +106,10 @@ def adaptive(call: Call, x: Value, requested: Sequence[Size]) -> Value:
         window = [s // w for s, w in zip(sizes, requested, strict=True)]
         return batched(call, x, count, lambda v: call.AveragePool(v, kernel_shape=window, strides=window))
     wide = call.wide(x)
-    for k, (size, want) in enumerate(zip(sizes, requested, strict=True)):      # along one axis after the other
+    for k, (size, expected) in enumerate(zip(sizes, requested, strict=True)):      # along one axis after the other
         axes = list(range(call.rank(x)))
         axes[-1], axes[k - count] = axes[k - count], axes[-1]
-        matrix = call.tensor(averages(size, want, TORCH[wide.dtype]).t())
+        matrix = call.tensor(averages(size, expected, TORCH[wide.dtype]).t())
         wide = call.Transpose(call.MatMul(call.Transpose(wide, perm=axes), matrix), perm=axes)
     return call.computed(wide)
 

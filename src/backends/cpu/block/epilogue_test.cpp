@@ -55,9 +55,9 @@ TEST(Epilogue, BroadcastsOperandsOverTiles) {
   for (std::int64_t b = 0; b < B; ++b)
     for (std::int64_t s = 0; s < S; ++s)
       for (std::int64_t n = 0; n < N; ++n) {
-        const float want = std::max(
+        const float expected = std::max(
             0.f, acc.data<float>()[(b * S + s) * N + n] + bias.data<float>()[n] + table.data<float>()[b * N + n] * scale.data<float>()[s]);
-        ASSERT_NEAR(out.data<float>()[(b * S + s) * N + n], want, 1e-6);
+        ASSERT_NEAR(out.data<float>()[(b * S + s) * N + n], expected, 1e-6);
       }
 }
 

@@ -64,10 +64,10 @@ std::vector<Tensor> interpret(const Body& body, const std::vector<Tensor>& in, c
   return out;
 }
 
-void expect_close(const Tensor& got, const Tensor& want, double tolerance, const std::string& what) {
-  ASSERT_EQ(got.dtype(), want.dtype());
-  for (std::int64_t i = 0; i < want.size(); ++i) {
-    const double g = got.as_double(i), w = want.as_double(i);
+void expect_close(const Tensor& got, const Tensor& expected, double tolerance, const std::string& what) {
+  ASSERT_EQ(got.dtype(), expected.dtype());
+  for (std::int64_t i = 0; i < expected.size(); ++i) {
+    const double g = got.as_double(i), w = expected.as_double(i);
     if (std::isnan(w) && std::isnan(g)) continue;
     if (g == w) continue;
     ASSERT_LE(std::fabs(g - w), tolerance * (1 + std::fabs(w))) << what << " element " << i << ": " << g << " instead of " << w;
@@ -189,15 +189,15 @@ TEST(BlockExecutor, RandomBodiesAgreeAndDoNotDependOnTiles) {
     }
     const std::vector<Shape> shapes(body.outputs.size(), {rows, cols});
     const std::vector<Tensor> whole = run(body, in, rows, cols, shapes);
-    const std::vector<Tensor> want = interpret(body, in, shapes);
+    const std::vector<Tensor> expected = interpret(body, in, shapes);
     const std::vector<Tensor> tiles =
         run(body, in, rows, cols, shapes, 1 + static_cast<std::int64_t>(random() % 4), 1 + static_cast<std::int64_t>(random() % 40));
-    for (std::size_t j = 0; j < want.size(); ++j) {
+    for (std::size_t j = 0; j < expected.size(); ++j) {
       // Steps (saturate, lt) may fall on either side of a rounding: a few elements may differ, never the tiled from the whole.
       std::int64_t far = 0;
-      for (std::int64_t i = 0; i < want[j].size(); ++i)
-        far += std::fabs(whole[j].as_double(i) - want[j].as_double(i)) > 1e-5 * (1 + std::fabs(want[j].as_double(i)));
-      EXPECT_LE(far, want[j].size() / 200) << ir::text(body);
+      for (std::int64_t i = 0; i < expected[j].size(); ++i)
+        far += std::fabs(whole[j].as_double(i) - expected[j].as_double(i)) > 1e-5 * (1 + std::fabs(expected[j].as_double(i)));
+      EXPECT_LE(far, expected[j].size() / 200) << ir::text(body);
       EXPECT_EQ(std::memcmp(whole[j].raw(), tiles[j].raw(), static_cast<std::size_t>(whole[j].bytes())), 0) << ir::text(body);
     }
   }
@@ -213,9 +213,9 @@ TEST(BlockExecutor, ReductionsRunInOnePassOrSeveral) {
   for (std::int64_t cols : {1, 5, 33, 384, 2048, 2049, 5000}) {
     const Tensor in = ops::random_tensor(DType::f32, {3, cols}, 4, -5, 5);
     const std::vector<Shape> shapes{{3, cols}, {3, 1}};
-    const std::vector<Tensor> got = run(body, {in}, 3, cols, shapes), want = interpret(body, {in}, shapes);
-    expect_close(got[0], want[0], 2e-6, cat("softmax of ", cols));
-    expect_close(got[1], want[1], 1e-5, cat("sum of ", cols));
+    const std::vector<Tensor> got = run(body, {in}, 3, cols, shapes), expected = interpret(body, {in}, shapes);
+    expect_close(got[0], expected[0], 2e-6, cat("softmax of ", cols));
+    expect_close(got[1], expected[1], 1e-5, cat("sum of ", cols));
   }
 }
 
@@ -280,9 +280,9 @@ TEST(BlockExecutor, GeluIsAsPreciseAsItsResult) {
     for (std::int64_t i = 0; i < n; ++i) store_double(in.dtype(), in.mutable_raw(), i, -12 + 24. * static_cast<double>(i) / n);
     const Tensor out = run(body, {in}, 1, n, {{1, n}})[0];
     for (std::int64_t i = 0; i < n; ++i) {
-      const double x = in.as_double(i), want = 0.5 * x * std::erfc(-x * std::sqrt(0.5));
-      const double off = x < -4 ? 1e-4 : 1.5e-3 * std::fabs(want);  // beside the rounding
-      ASSERT_NEAR(out.as_double(i), want, off + std::fabs(want) / 256) << text << " at " << x;
+      const double x = in.as_double(i), expected = 0.5 * x * std::erfc(-x * std::sqrt(0.5));
+      const double off = x < -4 ? 1e-4 : 1.5e-3 * std::fabs(expected);  // beside the rounding
+      ASSERT_NEAR(out.as_double(i), expected, off + std::fabs(expected) / 256) << text << " at " << x;
     }
   }
 }
@@ -315,8 +315,8 @@ TEST(BlockExecutor, ElementaryFunctionsAreAccurate) {
     const Tensor out = run(body, {in}, 1, n, {{1, n}})[0];
     double worst = 0;
     for (std::int64_t i = 0; i < n; ++i) {
-      const double want = f.f(in.data<float>()[i]), got = out.data<float>()[i];
-      if (want != 0) worst = std::max(worst, std::fabs(got - want) / std::fabs(want));
+      const double expected = f.f(in.data<float>()[i]), got = out.data<float>()[i];
+      if (expected != 0) worst = std::max(worst, std::fabs(got - expected) / std::fabs(expected));
     }
     EXPECT_LE(worst, f.relative) << f.name << " on [" << f.low << ", " << f.high << "]";
   }

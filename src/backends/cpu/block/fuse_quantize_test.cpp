@@ -52,10 +52,10 @@ TEST(FuseQuantize, IsOneLoopAndExact) {
           const PointwiseArg args[] = {{x.data(), 0}, {&by, 0}, {&moved, 0}};
           item->kernel(y.data(), 0, args, 6, 1, static_cast<std::int64_t>(x.size()));
           for (std::size_t i = 0; i < x.size(); ++i) {
-            const float least = is_signed ? -128.f : 0.f, sum_of = std::nearbyintf(x[i] / by) + moved;
-            const float want = std::isnan(sum_of) ? 0.f : std::fmin(std::fmax(sum_of, least), least + 255);
+            const float min = is_signed ? -128.f : 0.f, sum_of = std::nearbyintf(x[i] / by) + moved;
+            const float expected = std::isnan(sum_of) ? 0.f : std::fmin(std::fmax(sum_of, min), min + 255);
             const float got = is_signed ? static_cast<float>(static_cast<std::int8_t>(y[i])) : static_cast<float>(y[i]);
-            ASSERT_EQ(got, want) << x[i] << " by " << by << ", zero point " << zero << (is_signed ? ", i8" : ", u8");
+            ASSERT_EQ(got, expected) << x[i] << " by " << by << ", zero point " << zero << (is_signed ? ", i8" : ", u8");
           }
         }
 }

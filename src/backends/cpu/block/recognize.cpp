@@ -100,10 +100,10 @@ void candidates(const Lowered& program, int v, int depth, std::vector<int>& out)
 // The form that the subtree computes, or null. Constants of f16 and bf16 bodies are not what they were meant to be.
 const Form* form_of(const Subtree& tree, bool half) {
   const Form* best = nullptr;
-  double least = half ? 2e-3 : 1e-6;
+  double min = half ? 2e-3 : 1e-6;
   if (!tree.ok()) return nullptr;
   for (const Form& form : kForms)
-    if (const double error = tree.largest_error(form.f); error <= least) best = &form, least = error;
+    if (const double error = tree.largest_error(form.f); error <= min) best = &form, min = error;
   return best;
 }
 

@@ -18,12 +18,12 @@ void planes_to_pixels_and_back(const MoveKernels& kernels) {
                          last[] = {channels * 3 * width, 1, width * channels, channels};
       const auto size = static_cast<std::size_t>(2 * channels * 3 * width);
       constexpr T kGuard = 0xEE;
-      std::vector<T> planes(size), pixels(size + 32, kGuard), back(size + 32, kGuard), want(size);
+      std::vector<T> planes(size), pixels(size + 32, kGuard), back(size + 32, kGuard), expected(size);
       for (std::size_t i = 0; i < size; ++i) planes[i] = static_cast<T>(i * 37 % 251 + (sizeof(T) > 1 ? i * 256 : 0));
       for (std::int64_t n = 0; n < 2; ++n)
         for (std::int64_t c = 0; c < channels; ++c)
           for (std::int64_t i = 0; i < 3 * width; ++i)
-            want[static_cast<std::size_t>((n * 3 * width + i) * channels + c)] =
+            expected[static_cast<std::size_t>((n * 3 * width + i) * channels + c)] =
                 planes[static_cast<std::size_t>((n * channels + c) * 3 * width + i)];
       Serial serial;
       const StridedCopy copy{&kernels, sizeof(T)};
@@ -34,7 +34,7 @@ void planes_to_pixels_and_back(const MoveKernels& kernels) {
         ASSERT_EQ(back[size + i], kGuard) << "wrote behind the planes, width " << width;
       }
       pixels.resize(size), back.resize(size);
-      ASSERT_EQ(pixels, want) << channels << " channels, width " << width;
+      ASSERT_EQ(pixels, expected) << channels << " channels, width " << width;
       ASSERT_EQ(back, planes) << channels << " channels, width " << width;
     }
   }

@@ -11,10 +11,10 @@ namespace {
 constexpr std::int64_t kMaxDotColumns = 8, kMinDotDepth = 6;
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-// The piece size that cuts `whole` into the fewest nearly equal pieces of at most `most`, a multiple of `unit`.
-std::int64_t even_piece(std::int64_t whole, std::int64_t most, std::int64_t unit) {
-  if (whole <= most) return std::max<std::int64_t>(whole, 1);
-  const std::int64_t pieces = divide_up(whole, std::max(most, unit));
+// The piece size that cuts `whole` into the fewest nearly equal pieces of at most `max`, a multiple of `unit`.
+std::int64_t even_piece(std::int64_t whole, std::int64_t max, std::int64_t unit) {
+  if (whole <= max) return std::max<std::int64_t>(whole, 1);
+  const std::int64_t pieces = divide_up(whole, std::max(max, unit));
   return divide_up(divide_up(whole, pieces), unit) * unit;
 }
 

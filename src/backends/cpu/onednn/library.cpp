@@ -29,9 +29,9 @@ bool is_static_program() {
 
 struct Opened {
   Functions functions;
-  Found found;
+  LibraryInfo library_info;
 
-  Opened() { found.absence = open(); }
+  Opened() { library_info.absence = open(); }
   std::string open() {
     if (is_static_program()) return "a statically linked program cannot open libdnnl.so.2: link it dynamically";
     // Both stay open: OpenMP's threads must not outlive its code.
@@ -51,9 +51,9 @@ struct Opened {
     if (!all) return "libdnnl.so.2 or libgomp.so.1 lacks a function that is called";
     const dnnl_version_t* v = functions.dnnl_version();
     if (v->major != DNNL_VERSION_MAJOR) return "libdnnl.so.2 has another major version than this build's header";
-    found.version = v->major * 10000 + v->minor * 100 + v->patch;
-    found.text = "oneDNN " + std::to_string(v->major) + "." + std::to_string(v->minor) + "." + std::to_string(v->patch);
-    found.isa = static_cast<std::int64_t>(functions.dnnl_get_effective_cpu_isa());
+    library_info.version = v->major * 10000 + v->minor * 100 + v->patch;
+    library_info.text = "oneDNN " + std::to_string(v->major) + "." + std::to_string(v->minor) + "." + std::to_string(v->patch);
+    library_info.isa = static_cast<std::int64_t>(functions.dnnl_get_effective_cpu_isa());
     if (functions.dnnl_engine_create(&functions.engine, dnnl_cpu, 0) != dnnl_success) return "oneDNN has no CPU engine";
     return {};
   }
@@ -66,24 +66,24 @@ const Opened& opened() {
 }  // namespace
 
 const Functions& functions() { return opened().functions; }
-const Found& found() { return opened().found; }
+const LibraryInfo& library_info() { return opened().library_info; }
 #else
-const Found& found() {
-  static const Found none{.absence = "its header, version 2, was not found when this was built"};
+const LibraryInfo& library_info() {
+  static const LibraryInfo none{.absence = "its header, version 2, was not found when this was built"};
   return none;
 }
 #endif
 
 Verdict usable(const DeviceInfo& device) {
-  if (!found().absence.empty()) return Verdict::no(found().absence);
+  if (!library_info().absence.empty()) return Verdict::no(library_info().absence);
   return Verdict::only_if(device.features == this_cpu().features, "oneDNN cannot be restricted to fewer CPU features");
 }
 
-Config stamped(std::int64_t parts) { return {parts, found().version, found().isa}; }
+Config stamped(std::int64_t parts) { return {parts, library_info().version, library_info().isa}; }
 
 Verdict stamp_fits(const Config& c, std::int64_t max_parts) {
   if (c.size() != 3) return Verdict::no("its configuration has another length");
-  if (c[1] != found().version || c[2] != found().isa)
+  if (c[1] != library_info().version || c[2] != library_info().isa)
     return Verdict::no("it was packed by another version of oneDNN, or for other CPU features");
   return Verdict::only_if(c[0] >= 1 && c[0] <= max_parts, "its number of parts is out of range");
 }

@@ -9,14 +9,14 @@
 
 namespace tenfold::backends::cpu::onednn {
 
-struct Found {
+struct LibraryInfo {
   std::string absence;           // why it cannot be used; empty: it can
   std::string text;              // "oneDNN 2.6.3"
   std::int64_t version = 0;      // 20603
   std::int64_t isa = 0;          // what its code generator uses, as the library numbers it
 };
 // Looked up once, at the first call.
-const Found& found();
+const LibraryInfo& library_info();
 
 // Its code generator always uses all that this CPU has, so a device with fewer features is refused.
 Verdict usable(const DeviceInfo& device);

@@ -32,14 +32,14 @@ inline std::int64_t product(const std::int64_t* dims, int first, int last) {
 inline std::int64_t rows_per_part(std::int64_t row_elements) {
   return row_elements >= (16 << 10) ? 1 : (16 << 10) / (row_elements > 0 ? row_elements : 1);
 }
-// f(first, last, worker) over parts of [0, rows), of about `most` rows: a multiple of four of them as even as can be, for few workers.
+// f(first, last, worker) over parts of [0, rows), of about `max_rows` rows: a multiple of four of them as even as can be, for few workers.
 template <class F>
-void for_row_parts(Parallel& parallel, std::int64_t rows, std::int64_t most, F&& f) {
-  if (rows <= most) {
+void for_row_parts(Parallel& parallel, std::int64_t rows, std::int64_t max_rows, F&& f) {
+  if (rows <= max_rows) {
     if (rows > 0) f(std::int64_t{0}, rows, 0);
     return;
   }
-  const std::int64_t requested = ((rows + most - 1) / most + 3) / 4 * 4, per_part = (rows + requested - 1) / requested;
+  const std::int64_t requested = ((rows + max_rows - 1) / max_rows + 3) / 4 * 4, per_part = (rows + requested - 1) / requested;
   const std::int64_t parts = (rows + per_part - 1) / per_part;
   parallel.for_each(parts, [&](std::int64_t part, int worker) {
     const std::int64_t first = part * per_part;

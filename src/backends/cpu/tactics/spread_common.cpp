@@ -35,9 +35,9 @@ Verdict spread_fits(const SpreadShape& s, const DeviceInfo& device) {
 
 std::vector<Config> spread_configs(const DeviceInfo& device, const SpreadShape& s, std::int64_t rows) {
   std::vector<Config> all;
-  const std::int64_t least = ceil_div(std::int64_t{1} << 14, s.columns * (1 + s.depth()));   // less is not worth another worker
+  const std::int64_t min = ceil_div(std::int64_t{1} << 14, s.columns * (1 + s.depth()));   // less is not worth another worker
   for (const std::int64_t parts : {1, 2, 16}) {
-    const Config c{best_gemm_isa(device), std::max({ceil_div(rows, parts), least, std::int64_t{1}})};
+    const Config c{best_gemm_isa(device), std::max({ceil_div(rows, parts), min, std::int64_t{1}})};
     if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
   }
   return all;

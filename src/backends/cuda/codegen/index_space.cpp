@@ -55,9 +55,9 @@ void IndexSpace::merge() {
   }
 }
 
-int IndexSpace::vector_width(int most, const ir::SymbolBounds*) const {
+int IndexSpace::vector_width(int max, const ir::SymbolBounds*) const {
   if (axes_.empty()) return 1;
-  int width = most;
+  int width = max;
   const auto last = axes_.size() - 1;
   while (width > 1 && !axes_[last].extent.divisible_by(width)) width /= 2;
   for (std::size_t o = 0; o < layouts_.size(); ++o) {

@@ -34,9 +34,9 @@ class IndexSpace {
 
   const std::vector<IndexAxis>& axes() const { return axes_; }
   const std::vector<Argument>& arguments() const { return arguments_; }
-  // The largest power of two, up to `most`, by which the last axis can be cut for all operands: each walks it with stride 1 or
+  // The largest power of two, up to `max`, by which the last axis can be cut for all operands: each walks it with stride 1 or
   // 0 or is read one by one, and all that are walked with stride 1 stay aligned.
-  int vector_width(int most, const ir::SymbolBounds* box) const;
+  int vector_width(int max, const ir::SymbolBounds* box) const;
   bool fits_32_bits(const ir::SymbolBounds* box) const;
 
   // "4096" or "n[3]", which then is among the arguments.

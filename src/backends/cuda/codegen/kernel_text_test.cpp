@@ -53,16 +53,16 @@ TEST(KernelFiles, ComeFromAnotherFolderWhereTheyLieThere) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / cat("kernels", ::getpid());
   std::filesystem::create_directories(folder / "gemm");
   std::ofstream(folder / "gemm" / "gemv.cu") << "// other\n";
-  const auto ask = [&] {
+  const auto exit_with_override = [&] {
     ::setenv("TENFOLD_CUDA_KERNELS", folder.c_str(), 1);
     const std::vector<KernelFile> files = included_kernel_files(KernelText().of("gemm/gemv.cu"));
     const auto it = std::find_if(files.begin(), files.end(), [](const KernelFile& f) { return f.name.ends_with("/gemv.cu"); });
-    const bool said = kernel_override_note().starts_with("1 of ") && kernel_override_note().ends_with(folder.string());
-    std::exit(it != files.end() && it->text == "// other\n" && files.size() > 1 && said ? 0 : 1);
+    const bool noted = kernel_override_note().starts_with("1 of ") && kernel_override_note().ends_with(folder.string());
+    std::exit(it != files.end() && it->text == "// other\n" && files.size() > 1 && noted ? 0 : 1);
   };
-  EXPECT_EXIT(ask(), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(exit_with_override(), testing::ExitedWithCode(0), "");
   std::filesystem::remove_all(folder);
-  const auto ask_for_none = [&] {
+  const auto exit_without_override = [&] {
     ::setenv("TENFOLD_CUDA_KERNELS", folder.c_str(), 1);
     try {
       included_kernel_files(KernelText().of("gemm/gemv.cu"));
@@ -71,7 +71,7 @@ TEST(KernelFiles, ComeFromAnotherFolderWhereTheyLieThere) {
     }
     std::exit(1);
   };
-  EXPECT_EXIT(ask_for_none(), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(exit_without_override(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -53,12 +53,12 @@ GpuFacts facts_of(int ordinal) {
   d.driver_version(&version);
   expect_driver(version);
   expect(d.device_get(&facts.number, ordinal), "cuDeviceGet", "opening the device");
-  const auto ask = [&](int& value, int attribute) {
+  const auto read = [&](int& value, int attribute) {
     expect(d.device_attribute(&value, attribute, facts.number), "cuDeviceGetAttribute", "asking what the device is");
   };
-  ask(major, kCapabilityMajor), ask(minor, kCapabilityMinor), ask(facts.figures.multiprocessors, kMultiprocessors),
-      ask(facts.shared_bytes, kSharedMemoryPerBlockOptIn), ask(facts.figures.shared_bytes, kSharedMemoryPerMultiprocessor),
-      ask(l2, kL2Bytes);
+  read(major, kCapabilityMajor), read(minor, kCapabilityMinor), read(facts.figures.multiprocessors, kMultiprocessors),
+      read(facts.shared_bytes, kSharedMemoryPerBlockOptIn), read(facts.figures.shared_bytes, kSharedMemoryPerMultiprocessor),
+      read(l2, kL2Bytes);
   facts.has_pools = d.pool_create && d.device_attribute(&pools, kMemoryPools, facts.number) == kSuccess && pools != 0;
   for (const auto& [attribute, name] : {std::pair{kClockKhz, "GPU"}, {kMemoryClockKhz, "GPU memory"}})
     if (int khz = 0; d.device_attribute(&khz, attribute, facts.number) == kSuccess && khz > 0) facts.clocks.push_back({name, khz});

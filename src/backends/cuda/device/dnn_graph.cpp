@@ -141,7 +141,7 @@ std::string key_of(const DnnConvolution& c, int heuristic) {
   return key;
 }
 
-Proposals ask(DnnHandle handle, const DnnConvolution& c, int heuristic) {
+Proposals query_heuristic(DnnHandle handle, const DnnConvolution& c, int heuristic) {
   constexpr std::int64_t kMax = 16;
   Proposals p;
   GraphMaker made(c);
@@ -203,7 +203,7 @@ std::shared_ptr<const DnnPlan> plan_convolution(Device& device, const DnnConvolu
   std::lock_guard lock(m.mutex);
   if (!m.handle) require(cudnn()->create(&m.handle) == 0, ErrorKind::unsupported, "cuDNN does not start");
   if (m.known.size() > kMaxProposals) m.known.clear();
-  Proposals& proposals = find_or_make(m.known, key_of(c, heuristic), [&] { return ask(m.handle, c, heuristic); });
+  Proposals& proposals = find_or_make(m.known, key_of(c, heuristic), [&] { return query_heuristic(m.handle, c, heuristic); });
   std::shared_ptr<const DnnPlan>& plan = proposals.plans[{rank, in_run}];
   if (!plan) plan = (in_run ? make_plan_in_run : make_plan)(proposals, m.handle, static_cast<std::size_t>(rank), max_workspace);
   return plan;

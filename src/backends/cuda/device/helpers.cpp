@@ -89,7 +89,7 @@ struct HelperPool::State {
     Done done;
   };
   std::string helper, compiler;
-  int most = 1, idle = 0;
+  int max_threads = 1, idle = 0;
   bool stopping = false;
   std::mutex mutex;
   std::condition_variable changed;
@@ -137,8 +137,8 @@ struct HelperPool::State {
   }
 };
 
-HelperPool::HelperPool(std::string helper, std::string compiler, int most) : state_(std::make_unique<State>()) {
-  state_->helper = std::move(helper), state_->compiler = std::move(compiler), state_->most = most;
+HelperPool::HelperPool(std::string helper, std::string compiler, int max_threads) : state_(std::make_unique<State>()) {
+  state_->helper = std::move(helper), state_->compiler = std::move(compiler), state_->max_threads = max_threads;
 }
 
 HelperPool::~HelperPool() {
@@ -171,7 +171,7 @@ void HelperPool::compile(std::string source, int arch, Done done) {
     std::lock_guard lock(s.mutex);
     ended.swap(s.ended);
     s.jobs.push_back({std::move(source), arch, std::move(done)});
-    if (static_cast<int>(s.jobs.size()) > s.idle && static_cast<int>(s.threads.size()) < s.most)
+    if (static_cast<int>(s.jobs.size()) > s.idle && static_cast<int>(s.threads.size()) < s.max_threads)
       s.threads.emplace_back([&s] { s.work(); });
   }
   s.changed.notify_one();

@@ -44,7 +44,7 @@ class HelperPool {
   // `binary` is empty where the helper failed for any reason: the caller compiles in its own process and gets the words.
   using Done = std::function<void(std::string binary)>;
 
-  explicit HelperPool(std::string helper, std::string compiler, int most);
+  explicit HelperPool(std::string helper, std::string compiler, int max_threads);
   ~HelperPool();   // what is not compiled yet is given up; `done` is called for it too
   HelperPool(const HelperPool&) = delete;
   HelperPool& operator=(const HelperPool&) = delete;

@@ -32,7 +32,7 @@ MemoryPool::~MemoryPool() {
 }
 
 // From the pool a piece is there for every stream once the pool's own has come to it.
-int MemoryPool::ask(DevicePointer& pointer, std::int64_t bytes) noexcept {
+int MemoryPool::request_memory(DevicePointer& pointer, std::int64_t bytes) noexcept {
   const Driver& d = *driver();
   const auto requested = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 64));
   if (!pool_) return d.allocate(&pointer, requested);
@@ -47,7 +47,7 @@ DevicePointer MemoryPool::take(std::int64_t bytes) {
   require(rules_.limit <= 0 || bytes <= rules_.limit - used_, ErrorKind::out_of_memory, bytes, " bytes of GPU memory wanted, ", used_,
           " are in use by this runtime, whose limit is ", rules_.limit, " (RuntimeOptions::gpu_memory_limit)");
   DevicePointer pointer = 0;
-  const int result = bytes > device_bytes_ ? kOutOfMemory : ask(pointer, bytes);
+  const int result = bytes > device_bytes_ ? kOutOfMemory : request_memory(pointer, bytes);
   if (result == kOutOfMemory) {
     note_failure(result, pool_ ? "cuMemAllocFromPoolAsync" : "cuMemAlloc");
     fail(ErrorKind::out_of_memory, cat(bytes, " bytes of GPU memory wanted, ", memory_left()));

@@ -29,7 +29,7 @@ class MemoryPool {
   GpuMemory use() const;
 
  private:
-  int ask(DevicePointer& pointer, std::int64_t bytes) noexcept;
+  int request_memory(DevicePointer& pointer, std::int64_t bytes) noexcept;
   std::int64_t held() const noexcept;   // under the lock
 
   const int ordinal_;

@@ -33,8 +33,8 @@ class CompileSweep {
     for (Tactic& t : cuda_tactics())
       if (t.source == Source::native) tactics_.push_back(t), opened[t.name] = 0;
   }
-  // Opens what accepts the case; of each tactic at most `most` problems, each in its first configuration or in every one.
-  void run(const ir::OpDef& op, const std::string& text, int most, bool every) {
+  // Opens what accepts the case; of each tactic at most `max` problems, each in its first configuration or in every one.
+  void run(const ir::OpDef& op, const std::string& text, int max, bool every) {
     if (const char* only = std::getenv("TENFOLD_OPS"); only && cat(",", only, ",").find(cat(",", op.name, ",")) == std::string::npos)
       return;
     const ir::Graph graph = testing::graph_of({&op, text});
@@ -47,7 +47,7 @@ class CompileSweep {
           t.formats ? t.formats(run.problem)
                     : std::vector<Formats>{{std::vector<Layout>(run.problem.in.size()), std::vector<Layout>(run.problem.out.size())}};
       for (const Formats& formats : all) {
-        if (opened[t.name] >= most) break;
+        if (opened[t.name] >= max) break;
         run.use(formats);
         if (!t.supports(run.problem)) continue;
         ++opened[t.name];
@@ -80,19 +80,19 @@ class CompileSweep {
   std::ostream* table_;
 };
 
-CompileSweep swept(int arch, int most, bool every, bool ahead, std::ostream* table = nullptr) {
+CompileSweep swept(int arch, int max, bool every, bool ahead, std::ostream* table = nullptr) {
   CompileSweep sweep(arch, ahead, table);
-  for (const testing::TacticCase& c : testing::tactic_cases()) sweep.run(*c.op, c.text, most, every);
+  for (const testing::TacticCase& c : testing::tactic_cases()) sweep.run(*c.op, c.text, max, every);
   for (const ir::OpDef* op : ir::Registry::builtin().all())
-    for (const std::string& text : op->cases) sweep.run(*op, text, most, every);
+    for (const std::string& text : op->cases) sweep.run(*op, text, max, every);
   return sweep;
 }
 
 // Helpers compile on all cores what a first pass asks for; the second takes it, and compiles again, to say why, what they could not.
-void sweep(int arch, int most, bool every = false, std::ostream* table = nullptr) {
+void sweep(int arch, int max, bool every = false, std::ostream* table = nullptr) {
   ::setenv("TENFOLD_NVRTC_HELPER", TENFOLD_HELPER, 0);
-  swept(arch, most, every, true);
-  const CompileSweep sweep = swept(arch, most, every, false, table);
+  swept(arch, max, every, true);
+  const CompileSweep sweep = swept(arch, max, every, false, table);
   std::printf("sm_%d: %d configurations\n", arch, sweep.configurations);
   if (std::getenv("TENFOLD_OPS") || table) return;  // only these operators
   for (const auto& [tactic, count] : sweep.opened)

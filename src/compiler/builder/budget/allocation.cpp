@@ -12,8 +12,8 @@ namespace {
 constexpr double kPicoseconds = 1e9;   // in a millisecond: the solver counts in integers
 
 std::int64_t cost(double milliseconds) {
-  const double most = static_cast<double>(tune::pbqp::kForbidden / 1024);   // so that sums are not taken for forbidden
-  return std::llround(std::clamp(milliseconds * kPicoseconds, -most, most));
+  const double max = static_cast<double>(tune::pbqp::kForbidden / 1024);   // so that sums are not taken for forbidden
+  return std::llround(std::clamp(milliseconds * kPicoseconds, -max, max));
 }
 
 // A layer without error in any state gets the least lambda's choice by any.

@@ -44,9 +44,9 @@ TEST(Allocation, ForALambdaIsTheBestOfAll) {
     const AllocationProblem p = random_problem(seed, 7);
     for (const double lambda : {0.0, 10.0, 1000.0}) {
       const auto value = [&](const Allocation& a) { return milliseconds_of(p, a) + lambda * error_of(p, a) * error_of(p, a); };
-      double least = std::numeric_limits<double>::infinity();
-      each(7, [&](const Allocation& a) { least = std::min(least, value(a)); });
-      EXPECT_NEAR(value(allocate(p, lambda)), least, 1e-6) << seed << " " << lambda;
+      double min = std::numeric_limits<double>::infinity();
+      each(7, [&](const Allocation& a) { min = std::min(min, value(a)); });
+      EXPECT_NEAR(value(allocate(p, lambda)), min, 1e-6) << seed << " " << lambda;
     }
   }
 }
@@ -62,10 +62,10 @@ TEST(Allocation, TheFrontierIsNearTheBestForEachBound) {
     }
     EXPECT_EQ(error_of(p, line.back()), 0);   // the widest of all is reached
     const double bound = error_of(p, line.front()) / 2;
-    double least = std::numeric_limits<double>::infinity(), ours = least;
-    each(8, [&](const Allocation& a) { if (error_of(p, a) <= bound) least = std::min(least, milliseconds_of(p, a)); });
+    double min = std::numeric_limits<double>::infinity(), ours = min;
+    each(8, [&](const Allocation& a) { if (error_of(p, a) <= bound) min = std::min(min, milliseconds_of(p, a)); });
     for (const Allocation& a : line) if (error_of(p, a) <= bound) ours = std::min(ours, milliseconds_of(p, a));
-    worst = std::max(worst, ours / least);
+    worst = std::max(worst, ours / min);
   }
   EXPECT_LT(worst, 1.15);   // single exchanges come afterwards
 }

@@ -35,7 +35,7 @@ struct Judge::Impl {
   std::vector<double> bounds;  // by output
   std::vector<Answered> answered;
 
-  void ask(int done, int total) const {
+  void report_progress(int done, int total) const {
     if (go_on) go_on(done, total);
   }
   Judged judge(const Answers& got) const {
@@ -57,14 +57,14 @@ struct Judge::Impl {
   std::vector<quant::SampleError> errors_of(const Answers& got, std::size_t output, bool labeled) const {
     std::vector<quant::SampleError> errors;
     for (std::size_t s = 0; s < answered.size(); ++s) {
-      const RuntimeValue& want = answered[s].requested.at(output);
-      if (!is_judged(want)) continue;
+      const RuntimeValue& expected = answered[s].requested.at(output);
+      if (!is_judged(expected)) continue;
       const RuntimeValue& answer = got[s].at(output);
       // An answer of another shape is as far off as can be.
-      if (!answer.is_tensor() || answer.tensor().shape() != want.tensor().shape())
+      if (!answer.is_tensor() || answer.tensor().shape() != expected.tensor().shape())
         errors.push_back({std::numeric_limits<double>::infinity(), 1});
-      else if (labeled) errors.push_back(accuracy_lost(answer.tensor(), want.tensor(), answered[s].index));
-      else errors.push_back(metric.of_sample(answer.tensor(), want.tensor()));
+      else if (labeled) errors.push_back(accuracy_lost(answer.tensor(), expected.tensor(), answered[s].index));
+      else errors.push_back(metric.of_sample(answer.tensor(), expected.tensor()));
     }
     return errors;
   }
@@ -75,8 +75,8 @@ struct Judge::Impl {
     return bounds.size();
   }
   // Rows of a batch are labeled one after the other.
-  quant::SampleError accuracy_lost(const Tensor& got, const Tensor& want, int index) const {
-    const quant::Rows rows(want);
+  quant::SampleError accuracy_lost(const Tensor& got, const Tensor& expected, int index) const {
+    const quant::Rows rows(expected);
     quant::SampleError lost;
     for (std::int64_t r = 0; r < rows.count; ++r) {
       const auto at = static_cast<std::size_t>(index * rows.count + r);
@@ -87,7 +87,7 @@ struct Judge::Impl {
                 ", and the output ", rows.length, " classes from 0 on");
         const int places = metric.name == "top5" ? 5 : 1;
         lost.error +=
-            static_cast<int>(quant::is_placed(want, r, label, places)) - static_cast<int>(quant::is_placed(got, r, label, places));
+            static_cast<int>(quant::is_placed(expected, r, label, places)) - static_cast<int>(quant::is_placed(got, r, label, places));
         lost.size += 1;
       }
     }
@@ -118,7 +118,7 @@ struct Judge::Impl {
   }
 };
 
-Judge::Judge(const ir::Graph& source, const BuildConfig& config, int first, int most, GoOn go_on)
+Judge::Judge(const ir::Graph& source, const BuildConfig& config, int first, int max_samples, GoOn go_on)
     : impl_(new Impl{*config.budget, quant::metric(config.budget->metric), std::move(go_on), {}, {}, {}}) {
   for (const ir::Value* v : source.outputs) {
     impl_->outputs.push_back(v->name);
@@ -130,15 +130,15 @@ Judge::Judge(const ir::Graph& source, const BuildConfig& config, int first, int 
   specialize(graph, ranges);
   lower_for_kernels(graph);
   ObservedRuns floats(std::move(graph), ranges, config, ObservedRuns::Processors::side_by_side);
-  Calibration asked = *config.calibration;   // no sample is read or run that nobody judges by
-  asked.samples = static_cast<int>(std::min<std::int64_t>(asked.samples, first + std::int64_t{2} * most));
+  Calibration limited = *config.calibration;   // no sample is read or run that nobody judges by
+  limited.samples = static_cast<int>(std::min<std::int64_t>(limited.samples, first + std::int64_t{2} * max_samples));
   const bool strict = !impl_->budget.measure && impl_->budget.labels.empty();   // our own metrics know no error of NaN
-  for_each_batch(asked, first, floats.good_batch(), [&](const Batch& batch) {
+  for_each_batch(limited, first, floats.good_batch(), [&](const Batch& batch) {
     std::vector<std::vector<RuntimeValue>> answers = floats.run_all(batch);
     for (std::size_t i = 0; i < answers.size(); ++i) {
       in_sample(batch.number(i), [&] { expect_numbers(batch.samples[i], impl_->outputs, answers[i], strict); });
       impl_->answered.push_back({batch.number(i), batch.samples[i], std::move(answers[i])});
-      impl_->ask(samples(), most);
+      impl_->report_progress(samples(), max_samples);
     }
   });
 }
@@ -156,7 +156,7 @@ Judged Judge::judge(const Engine& engine) const {
   Answers got;
   for (const Answered& one : impl_->answered) {
     got.push_back(run_values(*context, in_order(one.sample, inputs)));
-    impl_->ask(static_cast<int>(got.size()), samples());
+    impl_->report_progress(static_cast<int>(got.size()), samples());
   }
   return impl_->judge(got);
 }

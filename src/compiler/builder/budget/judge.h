@@ -16,10 +16,10 @@ struct Judged {
 
 class Judge {
  public:
-  // Runs the model in f32 on every second sample from `first` on, `most` in all, and keeps what it answers. `go_on` is asked after each
+  // Runs the model in f32 on every second sample from `first` on, `max_samples` in all, and keeps its results. `go_on` is called after each
   // run, here and in judgements: the number of the sample from 1 on, and how many there will be. It may throw, and may be empty.
   using GoOn = std::function<void(int done, int total)>;
-  Judge(const ir::Graph& source, const BuildConfig& config, int first, int most, GoOn go_on = {});
+  Judge(const ir::Graph& source, const BuildConfig& config, int first, int max_samples, GoOn go_on = {});
   ~Judge();
   int samples() const;
   const InputSet& sample() const;   // the first

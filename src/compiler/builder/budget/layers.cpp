@@ -41,13 +41,13 @@ void merge(Nearest& into, const Nearest& more) {
 
 double multiplications(const ir::Node& node) {
   if (node.op() == "FusedAttention" || node.op() == "AttentionFloat8") return elements(*node.in(0)) * extent(*node.in(1), 2) * 2;
-  switch (node.def->traits.product) {
-    case ir::Product::matrix: return elements(*node.out()) * extent(*node.in(0), 1);
-    case ir::Product::convolution: {
+  switch (node.def->traits.gemm_kind) {
+    case ir::GemmKind::matrix: return elements(*node.out()) * extent(*node.in(0), 1);
+    case ir::GemmKind::convolution: {
       const double channels = node.in(1)->rank() > 0 ? extent(*node.in(1), node.in(1)->rank()) : 0;
       return channels > 0 ? elements(*node.out()) * elements(*node.in(1)) / channels : 0;
     }
-    case ir::Product::none: break;
+    case ir::GemmKind::none: break;
   }
   return 0;
 }

@@ -53,11 +53,11 @@ bool read_weights(Reader& in, quant::Corrections::Named<Tensor>& named) {
   std::istringstream extents{std::string(in.next())};
   const std::string_view content = in.next();
   Shape shape;
-  const auto most = static_cast<std::int64_t>(content.size());
+  const auto max = static_cast<std::int64_t>(content.size());
   std::int64_t elements = 1;
   for (std::int64_t extent = 0; extents >> extent; shape.push_back(extent), elements *= extent)
-    if (extent < 1 || elements > most / extent) return false;
-  if (2 * elements != most) return false;
+    if (extent < 1 || elements > max / extent) return false;
+  if (2 * elements != max) return false;
   Tensor tensor(DType::i8, shape);
   if (!read_letters(content, tensor.mutable_raw(), static_cast<std::size_t>(tensor.bytes()))) return false;
   named[in.rest()] = std::move(tensor);

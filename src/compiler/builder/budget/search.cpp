@@ -37,8 +37,8 @@ class Search {
     if (trials_.has_time()) mix();
     if (!trials_.best) take_floats();
     trials_.choose_final();
-    trials_.tell_of_unfused();
-    tell_of_layers();
+    trials_.report_unfused();
+    report_layers();
     trials_.reported.met = trials_.best->plan.within;
     trials_.remember();
     return handed_over(report, std::move(*trials_.best));
@@ -101,7 +101,7 @@ class Search {
       const quant::Placing placing = passes::placing_for(trials_.device, config_);
       const Findings& found = trials_.findings;
       measure_alone(all_, {trials_.source, *found.rewritten, found.ranges ? *found.ranges : none, placing, config_},
-                    [this](int done, int total) { return trials_.ask(done, total), trials_.has_time(); });
+                    [this](int done, int total) { return trials_.report_progress(done, total), trials_.has_time(); });
       if (trials_.has_time()) trials_.records.add_alone(all_);
     }
     problem_ = problem_of(all_, backends::traits_of(trials_.device).launches);
@@ -181,8 +181,8 @@ class Search {
     std::stable_sort(moves.begin(), moves.end(), [](const Move& a, const Move& b) {
       return (a.won > 0) != (b.won > 0) ? a.won > 0 : a.rate > b.rate;
     });
-    const std::size_t most = states.size() > kManyLayers ? kMaxExchanges / 2 : kMaxExchanges;   // plans of many layers take longer
-    if (moves.size() > most) moves.resize(most);
+    const std::size_t max = states.size() > kManyLayers ? kMaxExchanges / 2 : kMaxExchanges;   // plans of many layers take longer
+    if (moves.size() > max) moves.resize(max);
     for (const Move& move : moves) {
       if (!trials_.has_time()) return;
       Allocation moved = states;
@@ -191,7 +191,7 @@ class Search {
     }
   }
 
-  void tell_of_layers() {
+  void report_layers() {
     for (const Layer& layer : all_.list) {
       if (layer.types.size() < 2) continue;
       const DType narrow = layer.types.front(), wide = layer.types.back();

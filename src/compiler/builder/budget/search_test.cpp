@@ -56,9 +56,9 @@ double error_of(const Engine& engine, const BuildConfig& config) {
   double error = 0, size = 0;
   for (int i = 1; i < 60; i += 2) {
     const Tensor x = config.calibration->sample(i)->at("x");
-    const Tensor got = context->run({x}).at(0), want = std::get<Tensor>(ops::run_graph(graph, {x}).at(0));
-    for (std::int64_t k = 0; k < want.size(); ++k)
-      error += std::pow(got.as_double(k) - want.as_double(k), 2), size += std::pow(want.as_double(k), 2);
+    const Tensor got = context->run({x}).at(0), expected = std::get<Tensor>(ops::run_graph(graph, {x}).at(0));
+    for (std::int64_t k = 0; k < expected.size(); ++k)
+      error += std::pow(got.as_double(k) - expected.as_double(k), 2), size += std::pow(expected.as_double(k), 2);
   }
   return std::sqrt(error / size);
 }
@@ -175,12 +175,12 @@ TEST(BudgetSearch, TakesTheCallersMeasureAndItsErrors) {
   config.budget->measure = [&](std::span<const OutputSet> reference, std::span<const OutputSet> candidate) {
     EXPECT_EQ(std::make_pair(reference.size(), candidate.size()), std::make_pair(std::size_t{30}, std::size_t{30}));
     ++calls;
-    double most = 0;
+    double max = 0;
     for (std::size_t s = 0; s < reference.size(); ++s) {
-      const Tensor &want = reference[s].at("y"), &got = candidate[s].at("y");
-      for (std::int64_t i = 0; i < want.size(); ++i) most = std::max(most, std::fabs(want.as_double(i) - got.as_double(i)));
+      const Tensor &expected = reference[s].at("y"), &got = candidate[s].at("y");
+      for (std::int64_t i = 0; i < expected.size(); ++i) max = std::max(max, std::fabs(expected.as_double(i) - got.as_double(i)));
     }
-    return most > 1e-4 ? 1.0 : 0.0;   // 8 bits will not do
+    return max > 1e-4 ? 1.0 : 0.0;   // 8 bits will not do
   };
   BuildReport report;
   const Engine engine = builder::build_graph(net(), config, "", &report);

@@ -62,7 +62,7 @@ class Alone {
     total_ = static_cast<int>(trials_.size() * samples.size());
     if (can_keep(samples.front())) from_kept(samples);
     else whole(samples);
-    tell();
+    report_errors();
   }
 
  private:
@@ -113,8 +113,8 @@ class Alone {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() <
            kShareOfSearch * runs_.config.budget->search_seconds;
   }
-  static void judge(Trial& trial, const std::vector<RuntimeValue>& got, const std::vector<RuntimeValue>& want) {
-    for (std::size_t o = 0; o < want.size(); ++o) add_difference(got[o], want[o], trial.error[o], trial.size[o]);
+  static void judge(Trial& trial, const std::vector<RuntimeValue>& got, const std::vector<RuntimeValue>& expected) {
+    for (std::size_t o = 0; o < expected.size(); ++o) add_difference(got[o], expected[o], trial.error[o], trial.size[o]);
   }
 
   void from_kept(const std::vector<InputSet>& samples) {
@@ -123,12 +123,12 @@ class Alone {
     std::vector<StoredRuns::Other> others;
     for (std::size_t s = 0; s < samples.size() && (s == 0 || time_for_more()); ++s) {
       if (shapes_of(samples[s]) != shapes) stored = stored_for(samples[s]), shapes = shapes_of(samples[s]), others.clear();
-      const std::vector<RuntimeValue> want = stored->take(samples[s]);
+      const std::vector<RuntimeValue> expected = stored->take(samples[s]);
       for (std::size_t t = 0; t < trials_.size(); ++t) {
         Trial& trial = trials_[t];
         if (others.size() == t)
           others.push_back(stored->other(trial.cut, [&](ir::Graph& piece, ir::Node& node) { change(piece, node, trial); }));
-        judge(trial, stored->outputs_with(trial.cut, others[t]), want);
+        judge(trial, stored->outputs_with(trial.cut, others[t]), expected);
         known_ = std::max(known_, t + 1);
         if (!step()) return;
       }
@@ -144,8 +144,8 @@ class Alone {
     const std::size_t count = std::min(samples.size(), kFew);
     total_ = static_cast<int>(trials_.size() * count);
     ObservedRuns floats = runs_of(runs_.rewritten.clone());
-    std::vector<std::vector<RuntimeValue>> want;
-    for (std::size_t s = 0; s < count; ++s) want.push_back(floats.run(samples[s]));
+    std::vector<std::vector<RuntimeValue>> expected;
+    for (std::size_t s = 0; s < count; ++s) expected.push_back(floats.run(samples[s]));
     for (Trial& trial : trials_) {
       ir::Graph graph = runs_.rewritten.clone();
       for (ir::Node* node : graph.node_list())
@@ -153,7 +153,7 @@ class Alone {
       graph.sort();
       ObservedRuns runs = runs_of(std::move(graph));
       for (std::size_t s = 0; s < count; ++s) {
-        judge(trial, runs.run(samples[s]), want[s]);
+        judge(trial, runs.run(samples[s]), expected[s]);
         if (!step()) return;
       }
       ++known_;
@@ -161,7 +161,7 @@ class Alone {
   }
 
   // Nodes of one layer add up in their squares.
-  void tell() {
+  void report_errors() {
     constexpr double kBroken = 1e3;   // infinities and NaN
     double largest = 0;
     for (std::size_t t = 0; t < trials_.size(); ++t) {

@@ -58,7 +58,7 @@ Trials::Trials(const ir::Graph& source, const BuildConfig& config, const backend
 }
 
 void Trials::begin() {
-  judge_.emplace(source, config, 1, reported.samples, [this](int done, int total) { ask(done, total); });
+  judge_.emplace(source, config, 1, reported.samples, [this](int done, int total) { report_progress(done, total); });
 }
 
 double Trials::seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
@@ -67,7 +67,7 @@ bool Trials::has_time() {
   reported.out_of_time |= !has;
   return has;
 }
-void Trials::ask(int done, int total) const {
+void Trials::report_progress(int done, int total) const {
   if (config.progress)
     require(config.progress({"budget", done, total}), ErrorKind::cancelled, "the build was cancelled while it searched within its budget");
 }
@@ -191,7 +191,7 @@ void Trials::choose_final() {
   reported.plans[taken_].taken = true;
 }
 
-void Trials::tell_of_unfused() {
+void Trials::report_unfused() {
   constexpr double kShare = 0.05, kTimesSlower = 8;
   const double each = best->plan.milliseconds / 1e3 * reported.samples * kTimesSlower + kRunSeconds;
   if (config.optimization_level == 0 || each > kShare * config.budget->search_seconds || !has_time()) return;

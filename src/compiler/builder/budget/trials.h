@@ -29,7 +29,7 @@ class Trials {
   // Asked before each further step, so that an end for want of time is known as one.
   bool has_time();
   double seconds() const;                 // since the search began
-  void ask(int done, int total) const;    // BuildConfig::progress; throws cancelled
+  void report_progress(int done, int total) const;    // BuildConfig::progress; throws cancelled
   // The plan that the same search took before, if a build makes the same again; `told` is then what that search told.
   std::optional<Made> remembered();
   void begin();                           // runs the model in f32, which all plans are measured beside
@@ -38,7 +38,7 @@ class Trials {
   // there is none so far. One that cannot be had under types that the user wants obeyed is none. `look` sees it.
   bool consider(std::string name, const Recipe& recipe, bool anyway = false, const std::function<void(const Made&)>& look = {});
   void choose_final();                    // the best plan becomes the one that the next build makes, if the last times lead elsewhere
-  void tell_of_unfused();                 // what fusing and tuning won, where it takes no time worth speaking of
+  void report_unfused();                 // what fusing and tuning won, where it takes no time worth speaking of
   void remember() const;                  // the best plan, for remembered()
 
   const BuildConfig& config;

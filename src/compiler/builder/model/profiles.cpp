@@ -65,14 +65,14 @@ void infer_again(ir::Graph& graph) {
 
 // Dynamic dimensions that no profile gives are 1. Each is told once.
 void fix_the_rest(const ir::Graph& graph, std::vector<plan::Range>& ranges,
-                  const std::function<void(const ir::Value&, const std::string&)>& tell) {
+                  const std::function<void(const ir::Value&, const std::string&)>& report) {
   for (const ir::Value* v : graph.inputs)
     for (ir::Dim d : v->type.is_tensor() ? v->dims() : ir::Dims())
       for (const std::string& symbol : d.symbols()) {
         plan::Range& r = range_of(ranges, symbol);
         if (r.max >= 0) continue;
         r.min = r.opt = r.max = 1;
-        tell(*v, symbol);
+        report(*v, symbol);
       }
 }
 

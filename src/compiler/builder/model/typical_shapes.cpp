@@ -30,10 +30,10 @@ ir::SymbolValues typical_shapes(const ir::Graph& graph, const std::vector<plan::
   for (const plan::Range& r : ranges) opt[r.symbol] = r.opt;
   for (const auto& [symbol, mask] : passes::packed_token_symbols(graph)) {
     const ir::Dims& dims = mask->dims();
-    const std::int64_t padded = dims[0].evaluate(opt) * dims[1].evaluate(opt), most = all_bounds(graph).at(symbol).upper;
+    const std::int64_t padded = dims[0].evaluate(opt) * dims[1].evaluate(opt), max = all_bounds(graph).at(symbol).upper;
     const auto text = static_cast<std::int64_t>(text_share(mask->name, config) * static_cast<double>(padded));
     constexpr std::int64_t kRound = 64;  // as GPUs have them
-    opt[symbol] = std::min(most, text < kRound ? std::max<std::int64_t>(text, 1) : round_up(text, kRound));
+    opt[symbol] = std::min(max, text < kRound ? std::max<std::int64_t>(text, 1) : round_up(text, kRound));
   }
   return opt;
 }

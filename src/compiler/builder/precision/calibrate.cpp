@@ -52,7 +52,7 @@ int run_samples(ObservedRuns& runs, const Calibration& calibration, const quant:
   return done;
 }
 
-void tell(const CalibrationReport& report, const Log& log) {
+void log_calibration(const CalibrationReport& report, const Log& log) {
   constexpr int kFew = 25;
   if (report.samples > 0 && report.samples < kFew)
     log(Severity::warning, "calibration took ranges from ", report.samples, " samples only: ", kFew,
@@ -142,9 +142,9 @@ quant::Ranges ranges_by_samples(const ir::Graph& graph, const std::vector<plan::
     file.commit();
   }
   if (!corrections || result.empty()) return result;
-  const quant::RunAgain again = [&](const quant::Look& look, const std::set<std::string, std::less<>>& values, std::size_t most) {
+  const quant::RunAgain again = [&](const quant::Look& look, const std::set<std::string, std::less<>>& values, std::size_t max) {
     Batch batch = trials.aside();
-    batch.samples.resize(std::min(most, batch.samples.size()));
+    batch.samples.resize(std::min(max, batch.samples.size()));
     runs.run_all(batch, look, values);
   };
   return corrected({graph, result, placing, calibrator, seen.channels, again}, calibration.corrections, trials,
@@ -198,7 +198,7 @@ quant::Ranges calibrated(const ir::Graph& graph, const std::vector<plan::Range>&
   for (const std::string& name : requested)
     if (!result.count(name)) report.without_range.push_back(name);
   report.values = static_cast<int>(result.size()), report.seconds = watch.seconds();
-  tell(report, log);
+  log_calibration(report, log);
   return result;
 }
 

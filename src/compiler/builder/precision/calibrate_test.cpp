@@ -65,13 +65,13 @@ TEST(Calibrate, AConcatHasTheRangeOfAllItsOperands) {
 }
 
 TEST(Calibrate, EverySampleIsAskedForOnce) {
-  std::map<int, int> asked;
+  std::map<int, int> calls;
   BuildReport report;
-  build_graph(parse(kProduct), calibrated_by([&](int index) { return ++asked[index], product_sample(index); }), "", &report);
+  build_graph(parse(kProduct), calibrated_by([&](int index) { return ++calls[index], product_sample(index); }), "", &report);
   EXPECT_TRUE(has_integers(report));
   EXPECT_EQ(report.calibration->samples, 30);
   EXPECT_EQ(report.calibration->compared, 30);
-  for (const auto& [index, times] : asked) EXPECT_EQ(times, 1) << index;
+  for (const auto& [index, times] : calls) EXPECT_EQ(times, 1) << index;
 }
 
 // Sample `bad` has one number that is none.

@@ -12,9 +12,9 @@
 
 namespace tenfold::builder {
 
-void add_difference(const RuntimeValue& got, const RuntimeValue& want, double& error, double& size) {
-  if (!want.is_tensor() || !got.is_tensor() || !is_float(want.tensor().dtype())) return;
-  const Tensor &x = got.tensor(), &y = want.tensor();
+void add_difference(const RuntimeValue& got, const RuntimeValue& expected, double& error, double& size) {
+  if (!expected.is_tensor() || !got.is_tensor() || !is_float(expected.tensor().dtype())) return;
+  const Tensor &x = got.tensor(), &y = expected.tensor();
   const bool alike = x.shape() == y.shape();
   for (std::int64_t i = 0; i < y.size(); ++i) {
     const double requested = y.as_double(i), found = alike ? x.as_double(i) : 0;
@@ -42,15 +42,15 @@ void compare(const ir::Graph& source, const Engine& engine, const BuildConfig& c
   const Log log(config.log);
   for_each_batch(*config.calibration, 1, kBatch, [&](const Batch& batch) {
     if (!floats) floats.emplace(std::move(graph), ranges, config, ObservedRuns::Processors::side_by_side);
-    const std::vector<std::vector<RuntimeValue>> want = floats->run_all(batch);
+    const std::vector<std::vector<RuntimeValue>> expected = floats->run_all(batch);
     for (std::size_t i = 0; i < batch.samples.size(); ++i) {
-      if (const auto odd = odd_answer(batch.samples[i], floats->outputs(), want[i])) {
+      if (const auto odd = odd_answer(batch.samples[i], floats->outputs(), expected[i])) {
         log(Severity::warning, "sample ", batch.number(i), " of the calibration does not count for the plan's error: ", odd->text);
         continue;
       }
       in_sample(batch.number(i), [&] {
         const std::vector<RuntimeValue> got = run_values(*context, in_order(batch.samples[i], inputs));
-        for (std::size_t o = 0; o < outputs.size(); ++o) add_difference(got[o], want[i][o], error[o], size[o]);
+        for (std::size_t o = 0; o < outputs.size(); ++o) add_difference(got[o], expected[i][o], error[o], size[o]);
       });
       ++report.compared;
     }

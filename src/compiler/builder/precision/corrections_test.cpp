@@ -94,12 +94,12 @@ TEST(Corrections, ThePlanComputesWhatTheGraphWithThemMeans) {
     const Engine engine = build_graph(graph, config, "", &report);
     const Tensor x = config.calibration->sample(1)->at("x");
     const auto context = engine.create_context();
-    const Tensor got = run_values(*context, {x})[0].tensor(), want = ops::run_graph(placed, {x})[0].tensor(),
+    const Tensor got = run_values(*context, {x})[0].tensor(), expected = ops::run_graph(placed, {x})[0].tensor(),
                  floats = ops::run_graph(graph, {x})[0].tensor();
     double off = 0, rounded = 0, size = 0;
-    for (std::int64_t i = 0; i < want.size(); ++i)
-      off += std::pow(got.as_double(i) - want.as_double(i), 2), rounded += std::pow(floats.as_double(i) - want.as_double(i), 2),
-          size += std::pow(want.as_double(i), 2);
+    for (std::int64_t i = 0; i < expected.size(); ++i)
+      off += std::pow(got.as_double(i) - expected.as_double(i), 2), rounded += std::pow(floats.as_double(i) - expected.as_double(i), 2),
+          size += std::pow(expected.as_double(i), 2);
     EXPECT_LT(std::sqrt(off / size), 2e-3);   // now and then a value lies between two bytes
     EXPECT_GT(rounded, 0);
   }

@@ -6,10 +6,10 @@
 namespace tenfold {
 namespace {
 
-std::string problem_of(const Tensor* got, const Tensor& want) {
+std::string problem_of(const Tensor* got, const Tensor& expected) {
   if (!got) return "the first has no such output";
-  if (got->shape() != want.shape()) return cat("[", text(got->shape()), "] beside [", text(want.shape()), "]");
-  return is_float(got->dtype()) ? "" : cat(name(got->dtype()), " beside ", name(want.dtype()));
+  if (got->shape() != expected.shape()) return cat("[", text(got->shape()), "] beside [", text(expected.shape()), "]");
+  return is_float(got->dtype()) ? "" : cat(name(got->dtype()), " beside ", name(expected.dtype()));
 }
 
 }  // namespace
@@ -24,10 +24,10 @@ std::vector<MeasuredOutput> measure_outputs(const std::string& metric, std::span
     MeasuredOutput& one = found.emplace_back(MeasuredOutput{output, {}});
     std::vector<quant::SampleError> errors;
     for (std::size_t i = 0; i < reference.size() && one.problem.empty(); ++i) {
-      const Tensor& want = reference[i].at(output);
+      const Tensor& expected = reference[i].at(output);
       const Tensor* const got = i < candidate.size() && candidate[i].count(output) ? &candidate[i].at(output) : nullptr;
-      one.problem = problem_of(got, want);
-      if (one.problem.empty() && want.size() > 0) errors.push_back(how.of_sample(*got, want));
+      one.problem = problem_of(got, expected);
+      if (one.problem.empty() && expected.size() > 0) errors.push_back(how.of_sample(*got, expected));
     }
     if (!one.problem.empty() || errors.empty()) continue;
     const quant::Estimate e = quant::estimate(how, errors);

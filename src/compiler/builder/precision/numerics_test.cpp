@@ -17,7 +17,7 @@ ir::Graph parse(const char* text) {
 }
 
 // What the report of a build of the graph tells of a tactic.
-std::string told_of(const char* text, const std::string& tactic, const BuildConfig& config) {
+std::string outcome_of(const char* text, const std::string& tactic, const BuildConfig& config) {
   BuildReport report;
   build_graph(parse(text), config, "exact", &report);
   std::string reported;
@@ -40,11 +40,11 @@ TEST(ExactForms, EachAlgorithmIsOfferedUnlessItIsSwitchedOff) {
                              &BuildConfig::winograd}}) {
     BuildConfig config;
     config.optimization_level = 1, config.forced_tactics = {{c.op, c.tactic}};
-    EXPECT_EQ(told_of(c.graph, c.tactic, config), "chosen") << c.tactic;
+    EXPECT_EQ(outcome_of(c.graph, c.tactic, config), "chosen") << c.tactic;
     config.forced_tactics.clear(), config.*c.switched = false;
-    EXPECT_NE(told_of(c.graph, c.tactic, config).find(c.flag), std::string::npos) << c.tactic;
+    EXPECT_NE(outcome_of(c.graph, c.tactic, config).find(c.flag), std::string::npos) << c.tactic;
     config.*c.switched = true, config.*c.other = false, config.forced_tactics = {{c.op, c.tactic}};
-    EXPECT_EQ(told_of(c.graph, c.tactic, config), "chosen") << c.tactic << " while the other one is switched off";
+    EXPECT_EQ(outcome_of(c.graph, c.tactic, config), "chosen") << c.tactic << " while the other one is switched off";
   }
 }
 
@@ -57,11 +57,11 @@ TEST(ExactForms, ConvolutionsAndGemmsHaveTheirOwnPermission) {
                         Case{kProduct, "MatMul", "matmul_strassen", &BuildConfig::tf32_matmul, &BuildConfig::tf32_convolutions}}) {
     BuildConfig config;
     config.optimization_level = 1, config.*c.own = false;
-    EXPECT_NE(told_of(c.graph, c.tactic, config).find("tf32_convolutions"), std::string::npos) << c.tactic;
+    EXPECT_NE(outcome_of(c.graph, c.tactic, config).find("tf32_convolutions"), std::string::npos) << c.tactic;
     config.*c.own = true, config.*c.other = false, config.forced_tactics = {{c.op, c.tactic}};
-    EXPECT_EQ(told_of(c.graph, c.tactic, config), "chosen") << c.tactic;
+    EXPECT_EQ(outcome_of(c.graph, c.tactic, config), "chosen") << c.tactic;
     config.tf32 = false, config.forced_tactics.clear();
-    EXPECT_NE(told_of(c.graph, c.tactic, config).find("tf32_convolutions"), std::string::npos) << c.tactic;
+    EXPECT_NE(outcome_of(c.graph, c.tactic, config).find("tf32_convolutions"), std::string::npos) << c.tactic;
   }
 }
 
@@ -168,24 +168,24 @@ TEST(ExactForms, RetuningKeepsWhatWasSwitchedOffAndSwitchesOffMore) {
 }
 
 TEST(ExactForms, SaysWhereAttentionStaysFused) {
-  std::string said;
+  std::string warnings;
   BuildConfig config;
   config.optimization_level = 1, config.fast_exp = false;
-  config.log = [&](Severity severity, std::string_view text) { said += severity == Severity::warning ? text : ""; };
+  config.log = [&](Severity severity, std::string_view text) { warnings += severity == Severity::warning ? text : ""; };
   build_graph(parse("(q f32[1,2,7,8], k f32[1,2,9,8], v f32[1,2,9,8])\n y = FusedAttention(q, k, v) scale=0.5"), config);
-  EXPECT_NE(said.find("--noFastExp"), std::string::npos) << said;
-  said.clear(), config.fast_exp = true;
+  EXPECT_NE(warnings.find("--noFastExp"), std::string::npos) << warnings;
+  warnings.clear(), config.fast_exp = true;
   const Engine fused = build_graph(parse(kAttention), config);
-  EXPECT_EQ(said, "");
+  EXPECT_EQ(warnings, "");
   config.fast_exp = false;
   build_graph(parse(kAttention), config);
-  EXPECT_EQ(said, "");
+  EXPECT_EQ(warnings, "");
   config.pack_tokens = PackTokens::where_equal;
   build_graph(parse(kAttention), config);
-  EXPECT_NE(said.find("not packed: that needs fused attention"), std::string::npos) << said;
-  said.clear(), config.pack_tokens = PackTokens::no;
+  EXPECT_NE(warnings.find("not packed: that needs fused attention"), std::string::npos) << warnings;
+  warnings.clear(), config.pack_tokens = PackTokens::no;
   retune(fused, config);
-  EXPECT_NE(said.find("--noFastExp"), std::string::npos) << said;
+  EXPECT_NE(warnings.find("--noFastExp"), std::string::npos) << warnings;
 }
 
 }  // namespace

@@ -49,9 +49,9 @@ TEST(ObservedRuns, SideBySideEachValueIsSeenInTheOrderOfTheSamples) {
   const auto answers = side_by_side.run_all(batch, into(seen), values);
   ASSERT_EQ(answers.size(), batch.samples.size());
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    const std::vector<RuntimeValue> want = one_by_one.run(batch.samples[i], into(expected), values);
-    EXPECT_TRUE(equal(answers[i].at(0).tensor(), want.at(0).tensor())) << i;
-    EXPECT_TRUE(equal(expected["y"][i], want[0].tensor())) << "however its elements lie in memory";
+    const std::vector<RuntimeValue> reference = one_by_one.run(batch.samples[i], into(expected), values);
+    EXPECT_TRUE(equal(answers[i].at(0).tensor(), reference.at(0).tensor())) << i;
+    EXPECT_TRUE(equal(expected["y"][i], reference[0].tensor())) << "however its elements lie in memory";
   }
   for (const auto& [name, tensors] : expected) {
     ASSERT_EQ(seen[name].size(), tensors.size()) << name;

@@ -18,14 +18,14 @@ constexpr std::size_t kMaxNamed = 8;
 constexpr std::int64_t kExamples = 4;    // of a batch that is given: all 128 images of one would take a CPU half a minute
 
 using Inputs = InputSet;
-using Found = std::map<std::string, double>;   // value -> its largest finite magnitude
+using Magnitudes = std::map<std::string, double>;   // value -> its largest finite magnitude
 
 double largest(const Tensor& t) {
-  float most = 0;
+  float magnitude = 0;
   if (t.dtype() == DType::f32)
     for (const float x : std::span(t.data<float>(), static_cast<std::size_t>(t.size())))
-      if (const float a = std::fabs(x); a > most && a <= std::numeric_limits<float>::max()) most = a;
-  return static_cast<double>(most);
+      if (const float a = std::fabs(x); a > magnitude && a <= std::numeric_limits<float>::max()) magnitude = a;
+  return static_cast<double>(magnitude);
 }
 
 std::vector<plan::Range> fixed_at(std::vector<plan::Range> ranges, const std::map<std::string, std::int64_t>& values) {
@@ -83,61 +83,63 @@ Inputs with_random(const ir::Graph& graph, Inputs inputs) {
 }
 
 // Runs every node of the graph by itself, on all cores.
-Found run(ir::Graph graph, const std::vector<plan::Range>& ranges, const Inputs& inputs, const BuildConfig& config) {
+Magnitudes run(ir::Graph graph, const std::vector<plan::Range>& ranges, const Inputs& inputs, const BuildConfig& config) {
   const ir::Graph copy = graph.clone();
-  Found found;
-  ObservedRuns(std::move(graph), ranges, config).run(inputs, [&found](std::string_view name, const Tensor& t) {
-    double& slot = found[std::string(name)];
+  Magnitudes magnitudes;
+  ObservedRuns(std::move(graph), ranges, config).run(inputs, [&magnitudes](std::string_view name, const Tensor& t) {
+    double& slot = magnitudes[std::string(name)];
     slot = std::max(slot, largest(t));
   });
   for (const auto& node : copy.nodes())   // results that are views of operands
     for (const ir::Value* v : node->outputs)
-      if (!found.count(v->name))
+      if (!magnitudes.count(v->name))
         for (const ir::Value* in : node->inputs)
-          if (in && found.count(in->name)) found[v->name] = std::max(found[v->name], found[in->name]);
-  std::erase_if(found, [](const auto& one) { return one.second <= kLargest; });
-  return found;
+          if (in && magnitudes.count(in->name)) magnitudes[v->name] = std::max(magnitudes[v->name], magnitudes[in->name]);
+  std::erase_if(magnitudes, [](const auto& one) { return one.second <= kLargest; });
+  return magnitudes;
 }
 
-Found run_at(const ir::Graph& source, const std::vector<plan::Range>& ranges, const Inputs* given, const OverflowCheck& check) {
+Magnitudes run_at(const ir::Graph& source, const std::vector<plan::Range>& ranges, const Inputs* given, const OverflowCheck& check) {
   ir::Graph graph = source.clone();
   check.rewrite(graph, ranges);
   const Inputs inputs = with_random(graph, given ? *given : Inputs{});
   return run(std::move(graph), ranges, inputs, check.config);
 }
 
-bool all_known(const Found& found, const ir::Graph& graph) {
-  return std::all_of(found.begin(), found.end(), [&](const auto& one) {
+bool all_known(const Magnitudes& magnitudes, const ir::Graph& graph) {
+  return std::all_of(magnitudes.begin(), magnitudes.end(), [&](const auto& one) {
     return std::any_of(graph.values().begin(), graph.values().end(), [&](const auto& v) { return v->name == one.first; });
   });
 }
 
 // On random data with one example first, as that is quick; in the shapes of the build if that gives no answer.
-Found search(const ir::Graph& source, const ir::Graph& rewritten, const std::vector<plan::Range>& ranges, const OverflowCheck& check) {
-  Found all;
+Magnitudes search(const ir::Graph& source, const ir::Graph& rewritten, const std::vector<plan::Range>& ranges, const OverflowCheck& check) {
+  Magnitudes all;
   for (const auto& whole : check.config.typical_inputs) {
     const Inputs set = first_examples(source, whole);
     OptimizationProfile profile;
     for (const auto& [name, tensor] : set) profile[name] = {tensor.shape(), tensor.shape(), tensor.shape()};
-    for (const auto& [name, most] : run_at(source, symbol_ranges(source, profile, {}), &set, check)) all[name] = std::max(all[name], most);
+    for (const auto& [name, magnitude] : run_at(source, symbol_ranges(source, profile, {}), &set, check))
+      all[name] = std::max(all[name], magnitude);
   }
   if (!check.config.typical_inputs.empty()) return all;
   const std::map<std::string, std::int64_t> one = one_example(source);
   if (!one.empty()) {
     try {
-      if (Found found = run_at(source, fixed_at(ranges, one), nullptr, check); all_known(found, rewritten)) return found;
+      if (Magnitudes magnitudes = run_at(source, fixed_at(ranges, one), nullptr, check); all_known(magnitudes, rewritten))
+        return magnitudes;
     } catch (const Error&) {}
   }
   return run_at(source, fixed_at(ranges, {}), nullptr, check);
 }
 
 // Once all profiles fix a batch it is a number in the graph; a model whose branches hang on it runs only so.
-Found search_in_few(const ir::Graph& source, const ir::Graph& rewritten, const std::vector<plan::Range>& ranges,
+Magnitudes search_in_few(const ir::Graph& source, const ir::Graph& rewritten, const std::vector<plan::Range>& ranges,
                     const OverflowCheck& check) {
   if (check.open && one_example(source).empty()) {
     try {
       const auto [graph, open_ranges] = check.open();
-      if (Found found = search(graph, rewritten, open_ranges, check); all_known(found, rewritten)) return found;
+      if (Magnitudes magnitudes = search(graph, rewritten, open_ranges, check); all_known(magnitudes, rewritten)) return magnitudes;
     } catch (const Error&) {}
   }
   return search(source, rewritten, ranges, check);
@@ -150,7 +152,7 @@ void report_to(BuildReport& report, const WideReport& one) {
   else at->largest = std::max(at->largest, one.largest);
 }
 
-void tell(const Found& found, const ir::Graph& graph, const OverflowCheck& check) {
+void log_overflow(const Magnitudes& magnitudes, const ir::Graph& graph, const OverflowCheck& check) {
   const BuildConfig& config = check.config;
   const Log log(config.log);
   BuildReport unused, &report = check.report ? *check.report : unused;
@@ -160,13 +162,13 @@ void tell(const Found& found, const ir::Graph& graph, const OverflowCheck& check
   std::size_t count = 0;
   for (const auto& node : graph.nodes())
     for (const ir::Value* v : node->outputs)
-      if (const auto at = found.find(v->name); at != found.end()) {
+      if (const auto at = magnitudes.find(v->name); at != magnitudes.end()) {
         report_to(report, {node->name, std::string(node->op()), at->second});
         if (++count <= kMaxNamed)
           names += cat(names.empty() ? "'" : ", '", node->name, "' (", node->op(), ", up to ", at->second, ")");
       }
   if (count > kMaxNamed) names += cat(" and ", count - kMaxNamed, " more");
-  if (found.empty()) log(Severity::info, "fp16: no value came near 65504", source);
+  if (magnitudes.empty()) log(Severity::info, "fp16: no value came near 65504", source);
   else
     log(Severity::warning, "fp16: kept in float32, for their results come near 65504 or exceed it: ", names, *source ? "; looked" : "",
         source);
@@ -179,17 +181,17 @@ std::set<std::string> values_beyond_f16(const ir::Graph& source, const ir::Graph
   try {
     OverflowCache cache(check.config.timing_cache);
     const Hash128 key = cache.used() ? overflow_key(source, ranges, check.config) : Hash128{};
-    std::optional<Found> found = cache.find(key);
-    if (!found) {
-      found = search_in_few(source, rewritten, ranges, check);
-      cache.add(key, *found, Log(check.config.log));
+    std::optional<Magnitudes> magnitudes = cache.find(key);
+    if (!magnitudes) {
+      magnitudes = search_in_few(source, rewritten, ranges, check);
+      cache.add(key, *magnitudes, Log(check.config.log));
     }
-    if (!all_known(*found, rewritten))
+    if (!all_known(*magnitudes, rewritten))
       Log(check.config.log)(Severity::warning,
                             "fp16: some values beyond 65504 have no name in the plan's graph and may be computed in f16");
-    tell(*found, rewritten, check);
+    log_overflow(*magnitudes, rewritten, check);
     std::set<std::string> names;
-    for (const auto& [name, most] : *found) names.insert(name);
+    for (const auto& [name, magnitude] : *magnitudes) names.insert(name);
     return names;
   } catch (const std::exception& e) {   // memory may be short, too: the check must not cost the build
     Log(check.config.log)(Severity::warning, "fp16: whether values exceed 65504 is not known, for the run that looks failed: ", e.what());

@@ -27,7 +27,7 @@ std::optional<std::map<std::string, double>> OverflowCache::find(const Hash128& 
 
 void OverflowCache::add(const Hash128& key, const std::map<std::string, double>& found, const Log& log) const {
   std::vector<std::string> lines;
-  for (const auto& [name, most] : found) lines.push_back(cat(most, " ", name));
+  for (const auto& [name, magnitude] : found) lines.push_back(cat(magnitude, " ", name));
   file_.add(key, lines, log);
 }
 

@@ -31,7 +31,7 @@ ir::Graph parse(const char* text) {
 }
 
 struct Checked {
-  std::string said;
+  std::string logged;
   BuildReport report;
   std::set<std::string> wide;
   ir::Graph narrowed;
@@ -40,7 +40,7 @@ struct Checked {
 Checked checked(const char* text, BuildConfig config, std::int64_t batch = 3) {
   Checked result{"", {}, {}, parse(text)};
   config.fp16 = true, config.tf32 = false;
-  config.log = [&result](Severity, std::string_view line) { result.said += std::string(line) + "\n"; };
+  config.log = [&result](Severity, std::string_view line) { result.logged += std::string(line) + "\n"; };
   const std::vector<plan::Range> ranges{{"batch", 1, batch, batch}};
   const ir::Graph source = result.narrowed.clone();
   specialize(result.narrowed, ranges);
@@ -64,8 +64,8 @@ TEST(Overflow, WhatIsTooLargeStaysWideAndIsNamed) {
   EXPECT_EQ(types(c.narrowed, "Mul"), "f32 f32");   // what makes it, and what reads it
   EXPECT_EQ(types(c.narrowed, "Reshape"), "f32");
   EXPECT_EQ(types(c.narrowed, "MatMul"), "f16 f16");
-  EXPECT_NE(c.said.find("(Mul, up to "), std::string::npos) << c.said;
-  EXPECT_NE(c.said.find("on random inputs only"), std::string::npos) << c.said;
+  EXPECT_NE(c.logged.find("(Mul, up to "), std::string::npos) << c.logged;
+  EXPECT_NE(c.logged.find("on random inputs only"), std::string::npos) << c.logged;
   EXPECT_EQ(c.report.overflow_checked_on, CheckedOn::random_inputs);
   ASSERT_EQ(c.report.kept_in_f32.size(), 2u);
   EXPECT_EQ(c.report.kept_in_f32[0].op, "Mul");
@@ -85,7 +85,7 @@ TEST(Overflow, GivenInputsDecide) {
   x.mutable_data<float>()[5] = 1000;
   const Checked c = checked(mild, config);
   EXPECT_EQ(c.wide, (std::set<std::string>{"y", "z"}));
-  EXPECT_EQ(c.said.find("random"), std::string::npos) << c.said;
+  EXPECT_EQ(c.logged.find("random"), std::string::npos) << c.logged;
   EXPECT_EQ(c.report.overflow_checked_on, CheckedOn::typical_inputs);
 }
 
@@ -132,7 +132,7 @@ TEST(Overflow, InfinitiesOfTheModelAreNoReason) {
     y = Div(x, s)
     z = Relu(y))", {});
   EXPECT_TRUE(c.wide.empty());
-  EXPECT_NE(c.said.find("no value came near 65504"), std::string::npos) << c.said;
+  EXPECT_NE(c.logged.find("no value came near 65504"), std::string::npos) << c.logged;
 }
 
 TEST(Overflow, ARunThatFailsIsTold) {
@@ -140,7 +140,7 @@ TEST(Overflow, ARunThatFailsIsTold) {
     s = Gather(w, i) axis=0
     y = ReduceSum(x) keepdims=0)", {});
   EXPECT_TRUE(c.wide.empty());
-  EXPECT_NE(c.said.find("is not known"), std::string::npos) << c.said;
+  EXPECT_NE(c.logged.find("is not known"), std::string::npos) << c.logged;
 }
 
 TEST(Overflow, IsRememberedBesideTheTimingCache) {

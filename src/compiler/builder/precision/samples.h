@@ -51,6 +51,6 @@ void for_each_sample(const Calibration& calibration, int first, Use&& use) {
 }
 
 // Squares of the difference and of what is wanted; both are left alone where there are no floats. Other shapes differ by all of it.
-void add_difference(const RuntimeValue& got, const RuntimeValue& want, double& error, double& size);
+void add_difference(const RuntimeValue& got, const RuntimeValue& expected, double& error, double& size);
 
 }  // namespace tenfold::builder

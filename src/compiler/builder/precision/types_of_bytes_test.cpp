@@ -33,7 +33,7 @@ Products products_of(const plan::Plan& plan) {
   for (const plan::Step& s : plan.programs[0].steps) found.integers += s.op == "MatMulInteger", found.float8 += s.op == "MatMulFloat8";
   return found;
 }
-bool tells(const BuildReport& report, std::string_view text) {
+bool has_note(const BuildReport& report, std::string_view text) {
   return std::any_of(report.notes.begin(), report.notes.end(), [&](const Note& n) { return n.text.find(text) != std::string::npos; });
 }
 ErrorKind refusal(const BuildConfig& config, std::string_view words) {
@@ -80,7 +80,7 @@ TEST(TypesOfBytes, RowsAsTheyRunInE4m3) {
 TEST(TypesOfBytes, ACpuHasNoE4m3AndSaysSo) {
   BuildReport report;
   builder::build_graph(builder::testing::parse(kNet), calibrated_to({DType::f8e4m3fn}), "", &report);
-  EXPECT_TRUE(tells(report, "fp8 was allowed"));
+  EXPECT_TRUE(has_note(report, "fp8 was allowed"));
   EXPECT_EQ(report.layers_by_type.count(DType::i8), 0u);
   BuildReport both;
   builder::build_graph(builder::testing::parse(kNet), calibrated_to({DType::f8e4m3fn, DType::i8}), "", &both);

@@ -47,14 +47,14 @@ class Namer {
     if (node) of.nodes = node->sources.all();
     if (node && step.programs.empty()) add_inner(*node, of.nodes);   // it runs on the host with graphs of its own
     reported.insert(of.nodes.begin(), of.nodes.end());
-    const auto tell = [&](const plan::Operand& o, const std::vector<ir::Value*>* list, std::size_t i) {
+    const auto add_operand = [&](const plan::Operand& o, const std::vector<ir::Value*>* list, std::size_t i) {
       const auto named = values.find(o.name);
       const ir::Value* v = list && i < list->size() ? (*list)[i] : nullptr;
       if (!v && !o.name.empty() && named != values.end()) v = named->second;
       of.operands.push_back(v ? v->names : ir::NameList{});
     };
-    for (std::size_t i = 0; i < step.in.size(); ++i) tell(step.in[i], node ? &node->inputs : nullptr, i);
-    for (std::size_t o = 0; o < step.out.size(); ++o) tell(step.out[o], node ? &node->outputs : nullptr, o);
+    for (std::size_t i = 0; i < step.in.size(); ++i) add_operand(step.in[i], node ? &node->inputs : nullptr, i);
+    for (std::size_t o = 0; o < step.out.size(); ++o) add_operand(step.out[o], node ? &node->outputs : nullptr, o);
     names.steps.push_back(std::move(of));
   }
 };

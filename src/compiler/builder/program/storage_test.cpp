@@ -21,9 +21,9 @@ int steps_of(const char* text) {
   config.optimization_level = 0;  // layouts by what reformats cost, not by a time that may be off
   const Engine engine = build_graph(graph, config);
   const std::vector<Tensor> got = engine.create_context()->run({x});
-  const std::vector<ops::RuntimeValue> want = ops::run_graph(graph, {x});
+  const std::vector<ops::RuntimeValue> expected = ops::run_graph(graph, {x});
   for (std::size_t i = 0; i < got.size(); ++i) {
-    const auto& truth = std::get<Tensor>(want[i]);
+    const auto& truth = std::get<Tensor>(expected[i]);
     for (std::int64_t at = 0; at < truth.size(); ++at) EXPECT_NEAR(got[i].as_double(at), truth.as_double(at), 1e-4) << engine.inspect();
   }
   return engine.info().steps;

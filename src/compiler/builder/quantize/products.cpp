@@ -21,11 +21,11 @@ bool fits(const std::string& name, const std::string& pattern) {
 // Those that Q/DQ can make products of integers.
 bool may_be_quantized(const onnx::NodeProto& node) { return node.op_type == "Conv" || node.op_type == "MatMul" || node.op_type == "Gemm"; }
 
-class Teller {
+class LayerReporter {
  public:
-  explicit Teller(QuantizeReport& report) : report_(report) {}
+  explicit LayerReporter(QuantizeReport& report) : report_(report) {}
   void left(const std::string& why, const onnx::NodeProto& node) {
-    ++report_.products;
+    ++report_.layers;
     const auto same = [&](const QuantizeReport::Left& l) { return l.why == why; };
     auto at = std::find_if(report_.left.begin(), report_.left.end(), same);
     if (at == report_.left.end()) at = report_.left.insert(at, QuantizeReport::Left{why, {}});
@@ -110,25 +110,25 @@ bool FileNodes::is_called(const ir::Value& value, const std::string& name) const
                      [&](std::int32_t t) { return names_.tensors.at(static_cast<std::size_t>(t)) == name; });
 }
 
-void tell_products(const onnx::ModelProto& model, const ir::Graph& graph, const FileNodes& file, const WhyLeft& left,
+void report_layers(const onnx::ModelProto& model, const ir::Graph& graph, const FileNodes& file, const WhyLeft& left,
                    const std::set<std::size_t>& quantized, QuantizeReport& report) {
   std::map<std::size_t, const ir::Node*> nodes;
   for (const auto& node : graph.nodes())
     if (const auto place = file.place_of(*node)) nodes[*place] = node.get();
-  Teller teller(report);
+  LayerReporter reporter(report);
   for (std::size_t i = 0; i < model.graph->node.size(); ++i) {
     const onnx::NodeProto& proto = model.graph->node[i];
     if (!is_product(proto)) continue;
     if (quantized.count(i)) {
-      ++report.products, ++report.quantized;
+      ++report.layers, ++report.quantized;
       continue;
     }
     const auto node = nodes.find(i);
     const auto why = left.find(i);
-    teller.left(why != left.end() ? why->second : why_left(proto, node == nodes.end() ? nullptr : node->second), proto);
+    reporter.left(why != left.end() ? why->second : why_left(proto, node == nodes.end() ? nullptr : node->second), proto);
   }
-  teller.bodies(model.graph->node, "they are in bodies of If, Loop or Scan, which stay as they are", false);
-  for (const onnx::FunctionProto& f : model.functions) teller.bodies(f.node, "they are in functions, which stay as they are", true);
+  reporter.bodies(model.graph->node, "they are in bodies of If, Loop or Scan, which stay as they are", false);
+  for (const onnx::FunctionProto& f : model.functions) reporter.bodies(f.node, "they are in functions, which stay as they are", true);
 }
 
 }  // namespace tenfold::builder

@@ -44,7 +44,7 @@ class FileNodes {
 using WhyLeft = std::map<std::size_t, std::string>;   // why products stay in floats, in words that follow "because", by their places
 
 // Products that are not among `quantized`, by reason. `graph`: as it was before anything was placed; `left`: what it does not tell.
-void tell_products(const onnx::ModelProto& model, const ir::Graph& graph, const FileNodes& nodes, const WhyLeft& left,
+void report_layers(const onnx::ModelProto& model, const ir::Graph& graph, const FileNodes& nodes, const WhyLeft& left,
                    const std::set<std::size_t>& quantized, QuantizeReport& report);
 
 }  // namespace tenfold::builder

@@ -126,7 +126,7 @@ class Quantizer {
     FileEdits made = rewriting->edits({});
     WhyLeft left = rewriting->why_left();
     for (const std::size_t place : excluded_) left[place] = "they are excluded";
-    tell_products(model_, graph, nodes, left, made.quantized, report_);
+    report_layers(model_, graph, nodes, left, made.quantized, report_);
     require(!made.quantized.empty(), ErrorKind::unsupported, "has no GEMM or convolution that can be quantized", reasons());
     if (!config_.budget) return made;
     const Places wide = kept_in_floats(
@@ -134,8 +134,8 @@ class Quantizer {
         [&](const Places& in_floats) { return engine_of(rewriting->edits(in_floats).edits); }, report_.budget.emplace());
     for (const std::size_t place : wide) left[place] = "they cost most of the error";
     made = rewriting->edits(wide);
-    report_.products = report_.quantized = 0, report_.left.clear();
-    tell_products(model_, graph, nodes, left, made.quantized, report_);
+    report_.layers = report_.quantized = 0, report_.left.clear();
+    report_layers(model_, graph, nodes, left, made.quantized, report_);
     return made;
   }
 

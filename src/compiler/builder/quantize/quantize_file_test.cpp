@@ -59,10 +59,10 @@ Tensor answer(const Engine& engine, const Tensor& x) {
   return run_values(*engine.create_context(), {RuntimeValue(x)}).at(0).tensor();
 }
 
-double relative(const Tensor& got, const Tensor& want) {
+double relative(const Tensor& got, const Tensor& expected) {
   double error = 0, size = 0;
-  for (std::int64_t i = 0; i < want.size(); ++i)
-    error += std::pow(got.as_double(i) - want.as_double(i), 2), size += std::pow(want.as_double(i), 2);
+  for (std::int64_t i = 0; i < expected.size(); ++i)
+    error += std::pow(got.as_double(i) - expected.as_double(i), 2), size += std::pow(expected.as_double(i), 2);
   return std::sqrt(error / size);
 }
 
@@ -94,7 +94,7 @@ TEST(QuantizeFile, ItsPlanIsThatOfThePlainModelWithTheSameTypes) {
                                             std::pair{QuantizeFor::openvino, quant::Activations::unsigned_if_never_negative}}) {
     const QuantizeReport report = quantize_file(plain, out, calibrating(), {.reader = reader});
     EXPECT_EQ(report.quantized, 3);
-    EXPECT_EQ(report.products, 3);
+    EXPECT_EQ(report.layers, 3);
     ASSERT_EQ(report.calibration.errors.size(), 1u);
     const Tensor got = answer(build_file(out, built), x);
     EXPECT_LT(relative(got, answer(plain_with(bytes, activations), x)), 1e-3);

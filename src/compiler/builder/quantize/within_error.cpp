@@ -35,10 +35,10 @@ class Search {
       return first_within(
           products_.size() - 1, predicted() - 1, [&](std::size_t i) { return within(i + 1); }, [&] { return go_on(); });
     };
-    const std::size_t most = products_.empty() ? 0 : 1 + search();   // a user's metric may find fault with a file that is the model
-    require(most < products_.size(), ErrorKind::unsupported, "has no GEMM or convolution that can be quantized within an error of ",
+    const std::size_t max = products_.empty() ? 0 : 1 + search();   // a user's metric may find fault with a file that is the model
+    require(max < products_.size(), ErrorKind::unsupported, "has no GEMM or convolution that can be quantized within an error of ",
             bounds(), report_.plans.empty() ? "" : cat(": with all of them it is ", report_.plans.front().error));
-    return taken(most);
+    return taken(max);
   }
 
  private:

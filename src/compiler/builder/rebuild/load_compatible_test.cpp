@@ -47,7 +47,7 @@ void expect_right(const Engine& engine, std::int64_t batch) {
   for (std::int64_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y.as_double(i), truth.as_double(i), 1e-5) << i;
 }
 
-bool tells_of_rebuilding(const Engine& engine) {
+bool has_rebuild_note(const Engine& engine) {
   for (const Note& note : engine.info().notes)
     if (note.kind == NoteKind::rebuilt) return note.severity == Severity::warning && !note.text.empty();
   return false;
@@ -56,7 +56,7 @@ bool tells_of_rebuilding(const Engine& engine) {
 TEST(LoadCompatible, APlanForHereIsLoadedAsItIs) {
   const std::string plan = plan_of(build_graph(model(), config(), "m.onnx"));
   const Engine engine = load_compatible(bytes_of(plan));
-  EXPECT_FALSE(tells_of_rebuilding(engine));
+  EXPECT_FALSE(has_rebuild_note(engine));
   EXPECT_EQ(plan_of(engine), plan) << "what a plan keeps is lost when it is saved again";
   expect_right(engine, 3);
 }
@@ -72,7 +72,7 @@ TEST(LoadCompatible, OtherVersionsOfTheFormAreBuiltAgain) {
       if (severity >= Severity::warning) reported.emplace_back(text);
     };
     const Engine engine = load_compatible(bytes_of(other), options);
-    EXPECT_TRUE(tells_of_rebuilding(engine));
+    EXPECT_TRUE(has_rebuild_note(engine));
     ASSERT_EQ(reported.size(), 1u);
     EXPECT_NE(reported[0].find("format version " + std::to_string(version)), std::string::npos) << reported[0];
     EXPECT_EQ(engine.info().profiles, 2);
@@ -88,14 +88,14 @@ TEST(LoadCompatible, FromAFileAsFromBytes) {
   write_file(path.string(), of_version(plan_of(build_graph(model(), config())), 1));
   const Engine engine = load_compatible(path.string());
   std::filesystem::remove(path);
-  EXPECT_TRUE(tells_of_rebuilding(engine));
+  EXPECT_TRUE(has_rebuild_note(engine));
   expect_right(engine, 1);
 }
 
 TEST(LoadCompatible, AnotherKindOfDevice) {
   const std::string plan = plan_of(build_graph(model(), config()));
   const Engine engine = load_compatible(bytes_of(plan), {.device = "null"});
-  EXPECT_TRUE(tells_of_rebuilding(engine));
+  EXPECT_TRUE(has_rebuild_note(engine));
   EXPECT_NE(engine.info().notes.at(0).text.find("this device is 'null'"), std::string::npos) << engine.info().notes[0].text;
 }
 
@@ -121,7 +121,7 @@ TEST(LoadCompatible, ForEveryCpu) {
   any.version_compatible = false, any.hardware_compatible = true;
   const Engine engine = build_graph(model(), any);
   EXPECT_EQ(runtime::state_of(engine)->plan.needs, backends::kAvx2);
-  EXPECT_TRUE(tells_of_rebuilding(load_compatible(bytes_of(of_version(plan_of(engine), 1)))));
+  EXPECT_TRUE(has_rebuild_note(load_compatible(bytes_of(of_version(plan_of(engine), 1)))));
 }
 
 TEST(LoadCompatible, ARefitLetsGoOfTheOldWeights) {

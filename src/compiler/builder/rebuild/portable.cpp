@@ -118,7 +118,7 @@ double distance(const Tensor& a, const Tensor& b) {
 Copy nearest_copy(const ir::Constant& constant, const std::vector<ConstantPool::Place>& places, const Readers& readers,
                   const ConstantPool& pool, const backends::TacticSet& tactics, const ir::Registry& registry) {
   Copy best;
-  double least = 0;
+  double min = 0;
   const bool may_change = ir::may_change(constant);
   for (const ConstantPool::Place& place : places) {
     const Reader* reader = reader_of(readers, place.index, type_of(constant.tensor));
@@ -130,9 +130,9 @@ Copy nearest_copy(const ir::Constant& constant, const std::vector<ConstantPool::
     const bool needs_permission = place.rounded && tactic->rounds_f32, compare = places.size() > 1 || (needs_permission && !may_change);
     const double far =
         compare ? distance(unpack_constant(pool.bytes_of(place.index), *reader, *tactic, tactics.device(), registry), constant.tensor) : 0;
-    if (best.index >= 0 && !(far < least)) continue;
+    if (best.index >= 0 && !(far < min)) continue;
     best = {place.index, needs_permission && (may_change || far > 0), reader->step->tactic};
-    least = far;
+    min = far;
   }
   return best;
 }

@@ -47,7 +47,7 @@ Engine retune(const plan::Plan& old, const BuildConfig& given, BuildReport& repo
   PlanMaker maker(config, old.model_name, *backend, report);
   maker.take_over(old, model.rounded);
   const backends::DeviceTraits traits = backends::traits_of(old.device);
-  if (!model.graphs.empty()) passes::tell_of_fused_attention(model.graphs[0], config, traits);
+  if (!model.graphs.empty()) passes::warn_of_fused_attention(model.graphs[0], config, traits);
   if (const plan::Names names = plan::read_names(old); !names.programs.empty())
     for (std::size_t i = 0; i < model.graphs.size(); ++i) adopt_names(model.graphs[i], names, i);
   for (ir::Graph& graph : model.graphs) passes::permit_again(graph, config, backends::traits_of(backend->info()));

@@ -24,10 +24,10 @@ std::map<std::string, int> types_of(const ir::Graph& graph, std::string_view op)
   return count;
 }
 void expect_near(const ir::Graph& a, const ir::Graph& b, const Tensor& x, double allowed) {
-  const Tensor want = std::get<Tensor>(ops::run_graph(a, {x}).at(0)), got = std::get<Tensor>(ops::run_graph(b, {x}).at(0));
-  ASSERT_EQ(got.dtype(), want.dtype());
-  ASSERT_EQ(got.shape(), want.shape());
-  for (std::int64_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got.as_double(i), want.as_double(i), allowed);
+  const Tensor expected = std::get<Tensor>(ops::run_graph(a, {x}).at(0)), got = std::get<Tensor>(ops::run_graph(b, {x}).at(0));
+  ASSERT_EQ(got.dtype(), expected.dtype());
+  ASSERT_EQ(got.shape(), expected.shape());
+  for (std::int64_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(got.as_double(i), expected.as_double(i), allowed);
 }
 
 TEST(NarrowFloats, ProductsTakeHalvesAndOutputsStayFloat) {
@@ -90,10 +90,10 @@ TEST(NarrowFloats, MasksOfTheLowestFloatStayFiniteInBf16) {
   Tensor x(DType::f32, {2, 3});   // a row that is masked whole, and one of which one value is left
   const float values[] = {0, 0, 0, 0, 1, 0};
   std::copy_n(values, 6, x.mutable_data<float>());
-  const Tensor got = std::get<Tensor>(ops::run_graph(narrow, {x})[0]), want = std::get<Tensor>(ops::run_graph(wide, {x})[0]);
+  const Tensor got = std::get<Tensor>(ops::run_graph(narrow, {x})[0]), expected = std::get<Tensor>(ops::run_graph(wide, {x})[0]);
   for (int i = 0; i < 6; ++i) {
-    ASSERT_TRUE(std::isfinite(want.as_double(i)));
-    EXPECT_NEAR(got.as_double(i), want.as_double(i), 4e-3 * std::max(1.0, std::abs(want.as_double(i))));
+    ASSERT_TRUE(std::isfinite(expected.as_double(i)));
+    EXPECT_NEAR(got.as_double(i), expected.as_double(i), 4e-3 * std::max(1.0, std::abs(expected.as_double(i))));
   }
 }
 
@@ -115,8 +115,8 @@ TEST(NarrowFloats, TheCallersMasksOfTheLowestFloatStayFinite) {
     run(narrow, {pass_narrow_floats(to)});
     EXPECT_EQ(types_of(narrow, "Softmax"), (std::map<std::string, int>{{std::string(name(to)), 1}}));
     const Tensor got = std::get<Tensor>(ops::run_graph(narrow, {x, mask})[0]);
-    const double want[] = {0.5, 0.5, 0, 1, 0, 1};
-    for (int i = 0; i < 6; ++i) EXPECT_EQ(got.as_double(i), want[i]) << i << " " << name(to);
+    const double expected[] = {0.5, 0.5, 0, 1, 0, 1};
+    for (int i = 0; i < 6; ++i) EXPECT_EQ(got.as_double(i), expected[i]) << i << " " << name(to);
   }
 }
 

@@ -15,7 +15,7 @@ bool has_float8(const ir::Graph& graph) {
                      [](const auto& n) { return is_dequantize(n.get()) && n->in(0)->dtype() == DType::f8e4m3fn; });
 }
 
-bool wants_float8(const BuildConfig& config) {
+bool fp8_requested(const BuildConfig& config) {
   const auto& calibration = config.calibration;
   return calibration && std::count(calibration->types.begin(), calibration->types.end(), DType::f8e4m3fn) > 0;
 }
@@ -38,7 +38,7 @@ std::vector<std::string> refused_precisions(const ir::Graph& graph, const BuildC
     if (config.fp8 && !traits.float8_gemm && has_float8(graph))
       refused.push_back(cat("this GPU (sm_", device.arch, ") has no e4m3 GEMMs, sm_", backends::kFirstArchWithFloat8,
                             " is the first with them: those that the model quantizes so compute in wider floats"));
-    if (wants_float8(config) && !traits.float8_gemm)
+    if (fp8_requested(config) && !traits.float8_gemm)
       refused.push_back(cat("fp8 was allowed, but this GPU (sm_", device.arch, ") has no e4m3 GEMMs; sm_",
                             backends::kFirstArchWithFloat8, " is the first with them"));
     return refused;
@@ -46,7 +46,7 @@ std::vector<std::string> refused_precisions(const ir::Graph& graph, const BuildC
   if (!traits.host_arithmetic) return refused;
   if (has_float8(graph))
     refused.emplace_back("CPUs have no e4m3 GEMMs: layers that the model quantizes to e4m3 compute in f32, on rounded operands");
-  if (wants_float8(config)) refused.emplace_back("fp8 was allowed, but CPUs have no e4m3 GEMMs; use --int8");
+  if (fp8_requested(config)) refused.emplace_back("fp8 was allowed, but CPUs have no e4m3 GEMMs; use --int8");
   if (config.fp16)
     refused.emplace_back(
         "fp16 was allowed, but CPUs here have no fp16 arithmetic that pays: f32 is used; a GPU has it (--device=cuda:0), and "
@@ -76,19 +76,19 @@ std::vector<std::string> unused_precisions(const ir::Graph& graph, const BuildCo
   return unused;
 }
 
-void tell_of_fused_attention(const ir::Graph& graph, const BuildConfig& config, const backends::DeviceTraits& device) {
+void warn_of_fused_attention(const ir::Graph& graph, const BuildConfig& config, const backends::DeviceTraits& device) {
   if (device.host_arithmetic && !config.fast_exp && has_fused_attention(graph))
     Log(config.log)(Severity::warning, "attention that is one operator already keeps its fast exponential under --noFastExp");
 }
 
-void tell_of_products(const ir::Graph& graph, bool quantized, const Log& log) {
+void log_quantized_types(const ir::Graph& graph, bool quantized, const Log& log) {
   if (!quantized)
     return log(Severity::verbose, "int8 and e4m3 are for models with QuantizeLinear and DequantizeLinear, of which this one has none");
   int integers = 0, floats8 = 0, floats = 0;
   for (const auto& n : graph.nodes()) {
     const ir::OpTraits& traits = n->def->traits;
-    if (traits.accumulates && traits.product != ir::Product::none) ++(is_float(n->in(0)->dtype()) ? floats8 : integers);
-    else floats += traits.product != ir::Product::none && n->in(1)->is_constant();
+    if (traits.accumulates && traits.gemm_kind != ir::GemmKind::none) ++(is_float(n->in(0)->dtype()) ? floats8 : integers);
+    else floats += traits.gemm_kind != ir::GemmKind::none && n->in(1)->is_constant();
   }
   log(Severity::info, "of the quantized model's GEMMs and convolutions ", integers, " compute in int8, ", floats8, " in e4m3, ", floats,
       " in floats, because they are not quantized on both sides or not as tensor cores take it");

@@ -16,8 +16,8 @@ std::vector<std::string> refused_precisions(const ir::Graph& graph, const BuildC
 // The same of permissions that no layer made use of. `graph`: precision is settled, nothing is fused yet.
 std::vector<std::string> unused_precisions(const ir::Graph& graph, const BuildConfig& config, const backends::DeviceInfo& device);
 // Warns of what fast_exp does not reach: attention that the model, or a plan to re-tune, holds as one operator.
-void tell_of_fused_attention(const ir::Graph& graph, const BuildConfig& config, const backends::DeviceTraits& device);
+void warn_of_fused_attention(const ir::Graph& graph, const BuildConfig& config, const backends::DeviceTraits& device);
 // What became of the products of a quantized model. `graph`: behind the passes that settle precision.
-void tell_of_products(const ir::Graph& graph, bool quantized, const Log& log);
+void log_quantized_types(const ir::Graph& graph, bool quantized, const Log& log);
 
 }  // namespace tenfold::passes

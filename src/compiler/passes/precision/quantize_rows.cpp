@@ -32,15 +32,15 @@ bool takes(const ir::Node& n, const RowsForm& form) {
 }
 
 // Within [-most, most], where that is less than what the weights have: as many steps less of each column's scale.
-void narrow(const Tensor& weights, quant::QuantizedWeights& q, int most) {
+void narrow(const Tensor& weights, quant::QuantizedWeights& q, int max) {
   constexpr int kMax = 127;
-  if (most >= kMax) return;
+  if (max >= kMax) return;
   const std::int64_t columns = q.scales.size();
   auto* scales = q.scales.mutable_data<float>();
-  for (std::int64_t j = 0; j < columns; ++j) scales[j] *= static_cast<float>(kMax) / static_cast<float>(most);
+  for (std::int64_t j = 0; j < columns; ++j) scales[j] *= static_cast<float>(kMax) / static_cast<float>(max);
   const auto* from = weights.data<float>();
   auto* to = q.values.mutable_data<std::int8_t>();
-  const auto limit = static_cast<float>(most);
+  const auto limit = static_cast<float>(max);
   for (std::int64_t i = 0; i < weights.size(); ++i)
     to[i] = static_cast<std::int8_t>(std::clamp(std::nearbyint(from[i] / scales[i % columns]), -limit, limit));
 }
@@ -63,7 +63,7 @@ class Rows {
     const bool float8 = form_.type == DType::f8e4m3fn;
     quant::QuantizedWeights weights =
         quant::quantize_weights(w->constant->tensor, 1, float8 ? quant::WeightForm::e4m3 : quant::WeightForm::bytes);
-    narrow(w->constant->tensor, weights, form_.most);
+    narrow(w->constant->tensor, weights, form_.max);
     Value* values = graph_.add_constant(std::move(weights.values), graph_.unique_name(w->name + (float8 ? "_e4m3" : "_i8")));
     Value* scales = graph_.add_constant(std::move(weights.scales), graph_.unique_name(w->name + "_scales"));
     ir::Node*& rows = rows_[n.in(0)];   // queries, keys and values share them

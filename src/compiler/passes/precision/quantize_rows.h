@@ -8,7 +8,7 @@ namespace tenfold::passes {
 // What rows and weights become. For CPUs: bytes around 128, and weights within [-most, most]. For a GPU's tensor cores: i8, or e4m3.
 struct RowsForm {
   DType type = DType::u8;
-  int most = 127;
+  int max = 127;
   bool usual = true;   // products take it whose layer the user gave no type, too
   bool for_tensor_cores() const { return type != DType::u8; }
 };

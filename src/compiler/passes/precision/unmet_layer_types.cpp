@@ -55,7 +55,7 @@ class Unmet {
   }
 
   std::string why_not(const ir::Node& node, DType requested, DType got) const {
-    const bool product = node.def->traits.product != ir::Product::none || node.def->traits.accumulates;
+    const bool product = node.def->traits.gemm_kind != ir::GemmKind::none || node.def->traits.accumulates;
     switch (requested) {
       case DType::i4:
       case DType::f4e2m1: return "4-bit GEMMs are not supported yet";

@@ -130,7 +130,7 @@ bool keep_dims(ir::Graph& graph, Node& n) {
 
 bool convolves(const Node& n) {
   const ir::OpTraits& traits = n.def->traits;
-  return traits.product == ir::Product::convolution || traits.permission.convolves || n.op() == "DeformConv";
+  return traits.gemm_kind == ir::GemmKind::convolution || traits.permission.convolves || n.op() == "DeformConv";
 }
 
 bool run(ir::Graph& graph) {

@@ -28,13 +28,13 @@ using ir::Node;
 using ir::Value;
 
 // x of max(x, least).
-Value* limited(const Value* v, double& least) {
+Value* limited(const Value* v, double& minimum) {
   Node* node = v ? v->producer : nullptr;
   if (!node || node->body || (node->op() != "Max" && node->op() != "Clip")) return nullptr;
   if (node->in(2)) return nullptr;   // an upper bound, or a third operand of Max
   const auto number = node->out()->dims() == node->in(0)->dims() ? scalar_of(node->in(1)) : std::nullopt;
   if (!number || !(*number > 0)) return nullptr;
-  least = *number;
+  minimum = *number;
   return node->in(0);
 }
 // What a value is made of by changes of its dims alone.
@@ -55,7 +55,7 @@ Value* mask_after(Value* v, const Dims& dims) {
 
 struct Pooled {
   Value *x = nullptr, *mask = nullptr;
-  double least = 0;
+  double minimum = 0;
 };
 // v = (mask x x) / max(sum of mask, least)
 Pooled pooled(const Value* v) {
@@ -64,7 +64,7 @@ Pooled pooled(const Value* v) {
   const Node* product = made_by(unshaped(div->in(0)), "MatMul");
   if (!product || product->in(0)->rank() != 3 || product->in(1)->rank() != 3 || !(product->in(0)->dims()[1] == ir::Dim(1))) return {};
   Pooled p{product->in(1), nullptr, 0};
-  const Value* count = limited(div->in(1), p.least);
+  const Value* count = limited(div->in(1), p.minimum);
   const Node* sum = made_by(unshaped(const_cast<Value*>(count)), "ReduceSum");
   const auto axes = sum ? reduced_axes(*sum) : std::nullopt;
   Value* weights = unshaped(product->in(0));
@@ -73,10 +73,10 @@ Pooled pooled(const Value* v) {
   return p.mask && p.x->dtype() == DType::f32 && v->dims()[1] == p.x->dims()[2] ? p : Pooled{};
 }
 // The length that `v` is divided by: max(|v|, least), repeated or not.
-bool divides_by_length(const Node& div, const Value* v, double& least) {
+bool divides_by_length(const Node& div, const Value* v, double& minimum) {
   const Value* by = div.in(1);
   if (const Node* expand = expand_of(by)) by = expand->in(0);
-  const Node* length = made_by(limited(by, least), "ReduceL2");
+  const Node* length = made_by(limited(by, minimum), "ReduceL2");
   const auto axes = length ? reduced_axes(*length) : std::nullopt;
   return axes && *axes == ir::Ints{1} && length->in(0) == v && by->rank() == 2;
 }
@@ -84,14 +84,14 @@ bool divides_by_length(const Node& div, const Value* v, double& least) {
 bool try_fuse(ir::Graph& graph, Node& n) {
   const Pooled p = n.op() == "Div" && !n.body ? pooled(n.out()) : Pooled{};
   if (!p.x) return false;
-  ir::Attributes attributes{{"least", static_cast<float>(p.least)}};
+  ir::Attributes attributes{{"least", static_cast<float>(p.minimum)}};
   Node* last = &n;
-  double least = 0;
+  double minimum = 0;
   for (Node* user : n.out()->users)
     if (user->op() == "Div" && !user->body && user->in(0) == n.out() && n.out()->users.size() == 2 && !graph.is_output(n.out()) &&
-        divides_by_length(*user, n.out(), least))
+        divides_by_length(*user, n.out(), minimum))
       last = user;
-  if (last != &n) attributes.set("normalize", std::int64_t{1}), attributes.set("min_length", static_cast<float>(least));
+  if (last != &n) attributes.set("normalize", std::int64_t{1}), attributes.set("min_length", static_cast<float>(minimum));
   graph.replace_uses(last->out(), graph.make("MaskedMean", {p.x, p.mask}, attributes, last));
   return true;
 }

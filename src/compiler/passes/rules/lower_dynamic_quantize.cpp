@@ -49,12 +49,12 @@ bool try_lower(ir::Graph& graph, ir::Node& n) {
   const auto make = [&](const char* op, std::vector<Value*> operands, const ir::Attributes& attributes = {}) {
     return graph.make(op, std::move(operands), attributes, &n);
   };
-  Value *none = number(graph, 0), *one = number(graph, 1), *most = number(graph, 255);
-  const auto clamped = [&](Value* v) { return make("Min", {make("Max", {v, none}), most}); };
+  Value *none = number(graph, 0), *one = number(graph, 1), *max = number(graph, 255);
+  const auto clamped = [&](Value* v) { return make("Min", {make("Max", {v, none}), max}); };
   Value* low = make("Min", {make("ReduceMin", {n.in(0)}, over), none});  // zero has to be among the values that can be written
   Value* high = make("Max", {make("ReduceMax", {n.in(0)}, over), none});
   Value* span = make("Sub", {high, low});
-  Value* scale = make("Where", {make("Equal", {span, none}), one, make("Div", {span, most})});
+  Value* scale = make("Where", {make("Equal", {span, none}), one, make("Div", {span, max})});
   Value* zero = clamped(make("Round", {make("Div", {make("Neg", {low}), scale})}));
   Value* y = clamped(make("Add", {make("Round", {make("Div", {n.in(0), scale})}), zero}));
   graph.replace_uses(n.out(0), make("Cast", {y}, narrow));

@@ -26,7 +26,7 @@
 namespace tenfold::passes {
 
 Pass pass_quantize_rows_for_pairs() {
-  return {.name = "quantize_rows_for_pairs", .run = [](ir::Graph& graph) { return quantize_rows(graph, {.most = 95}); }};
+  return {.name = "quantize_rows_for_pairs", .run = [](ir::Graph& graph) { return quantize_rows(graph, {.max = 95}); }};
 }
 
 }  // namespace tenfold::passes

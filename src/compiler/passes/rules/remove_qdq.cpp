@@ -37,8 +37,8 @@ namespace {
 
 bool uses_both_signs(const Params& p) {
   if (p.dtype == DType::f8e4m3fn) return true;
-  const std::int32_t least = p.dtype == DType::i8 ? -128 : 0, most = p.dtype == DType::i8 ? 127 : 255;
-  return p.zeros[0] > least && p.zeros[0] < most;
+  const std::int32_t min = p.dtype == DType::i8 ? -128 : 0, max = p.dtype == DType::i8 ? 127 : 255;
+  return p.zeros[0] > min && p.zeros[0] < max;
 }
 
 // Known when the plan is built, as it is or dequantized, moved about or cast.

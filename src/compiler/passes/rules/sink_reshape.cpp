@@ -74,8 +74,8 @@ struct Regrouping {
 std::optional<Regrouping> regrouping(const Value* v) {
   if (!v || !v->producer || !is_reshape(*v->producer)) return std::nullopt;
   Regrouping r{v->producer->in(0), v->producer->in(0)->dims(), v->dims()};
-  const int most = static_cast<int>(std::min(r.from.size(), r.to.size()));
-  while (r.tail < most &&
+  const int max = static_cast<int>(std::min(r.from.size(), r.to.size()));
+  while (r.tail < max &&
          r.from[r.from.size() - 1 - static_cast<std::size_t>(r.tail)] == r.to[r.to.size() - 1 - static_cast<std::size_t>(r.tail)])
     ++r.tail;
   if (r.tail == 0 || r.from == r.to) return std::nullopt;

@@ -63,7 +63,7 @@ class Sinking {
 
   bool run() {
     for (const Value* v : graph_.outputs) needs_[v] = std::nullopt;
-    for (auto n = nodes_.rbegin(); n != nodes_.rend(); ++n) ask(**n);
+    for (auto n = nodes_.rbegin(); n != nodes_.rend(); ++n) request(**n);
     for (Node* n : nodes_) rewrite(*n);
     return changed_;
   }
@@ -98,7 +98,7 @@ class Sinking {
     }
     return need ? backward_slice_of(n, *need) : std::nullopt;
   }
-  void ask(const Node& n) {
+  void request(const Node& n) {
     const std::optional<BackwardSlice> needed = backward_slice(n);
     for (std::size_t i = 0; i < n.inputs.size(); ++i) add(n.inputs[i], needed ? needed->reads[i] : std::nullopt);
   }

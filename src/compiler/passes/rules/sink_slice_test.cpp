@@ -28,7 +28,7 @@ std::int64_t elements(const ir::Graph& graph, std::string_view op) {
 
 // A stack of dilated convolutions with residuals, of which slices read some columns.
 std::string stack(std::mt19937& numbers) {
-  const auto upto = [&](unsigned most) { return numbers() % most; };
+  const auto upto = [&](unsigned max) { return numbers() % max; };
   std::string literals =
       "(x f32[b,3,40], w f32[3,3,3]!, v f32[3,1,2]!, s f32[3]!, m f32[3]!, t f32[3,1]!)\n"
       "q = f32[3]{1.0,0.5,2.0}\n";

@@ -79,7 +79,7 @@ bool try_split(ir::Graph& graph, Node& n) {
   if (n.in(0)->dtype() != DType::f32 || n.out()->dtype() != DType::f32) return false;
   const Windows w(n);
   if (w.taps <= kMaxTaps || n.attributes.string("auto_pad", "NOTSET") != "NOTSET") return false;
-  const std::int64_t most = std::max<std::int64_t>(kMaxTaps / (w.taps / w.length), 1), parts = (w.length + most - 1) / most;
+  const std::int64_t max = std::max<std::int64_t>(kMaxTaps / (w.taps / w.length), 1), parts = (w.length + max - 1) / max;
   Value* sum = nullptr;
   for (std::int64_t i = 0; i < parts; ++i) {
     Value* part = part_of(graph, n, w, i * w.length / parts, (i + 1) * w.length / parts);

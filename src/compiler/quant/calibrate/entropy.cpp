@@ -47,10 +47,10 @@ Range range(const Histogram& h, const Grid& grid) {
   for (int b = 0; b < Histogram::kBins; ++b)
     magnitudes[static_cast<std::size_t>(b)] = static_cast<double>(h.bins()[static_cast<std::size_t>(Histogram::kBins + b)] +
                                                                   h.bins()[static_cast<std::size_t>(Histogram::kBins - 1 - b)]);
-  double beyond = 0, least = std::numeric_limits<double>::infinity();
+  double beyond = 0, min = std::numeric_limits<double>::infinity();
   int best = Histogram::kBins;
   for (int used = Histogram::kBins; used >= levels; used -= kStep) {
-    if (const double d = divergence(magnitudes, used, beyond, levels); d < least) least = d, best = used;
+    if (const double d = divergence(magnitudes, used, beyond, levels); d < min) min = d, best = used;
     for (int b = used - kStep; b < used; ++b) beyond += magnitudes[static_cast<std::size_t>(b)];
   }
   const double threshold = best * h.width();

@@ -12,9 +12,9 @@ Range range(const Histogram& h, const Grid& grid) {
   constexpr int kSteps = 100;
   const Range all{h.low(), h.high()};
   Range best = all;
-  double least = squared_error(h, grid, all);
+  double min = squared_error(h, grid, all);
   const auto consider = [&](const Range& r) {
-    if (const double error = squared_error(h, grid, r); error < least) least = error, best = r;
+    if (const double error = squared_error(h, grid, r); error < min) min = error, best = r;
   };
   for (int i = 5; i < kSteps; ++i) consider({all.low * i / kSteps, all.high * i / kSteps});
   if (grid.symmetric) return best;

@@ -38,9 +38,9 @@ Stepped to_either_side(const float* weights, const std::int8_t* bytes, std::int6
     const auto at = static_cast<std::int64_t>(i) * step;
     const auto level = static_cast<float>(bytes[at]);
     const float exact = weights[at] / scale, low = std::floor(exact), high = std::ceil(exact);
-    const bool is_within = low >= static_cast<float>(levels.least) && high <= static_cast<float>(levels.most);
+    const bool is_within = low >= static_cast<float>(levels.min) && high <= static_cast<float>(levels.max);
     column.weights.push_back(weights[at]), column.levels.push_back(level);
-    column.least.push_back(is_within ? low : level), column.most.push_back(is_within ? high : level);
+    column.min.push_back(is_within ? low : level), column.max.push_back(is_within ? high : level);
   }
   return column;
 }

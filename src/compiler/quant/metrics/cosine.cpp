@@ -6,13 +6,13 @@
 namespace tenfold::quant {
 namespace {
 
-SampleError of_sample(const Tensor& got, const Tensor& want) {
-  const Rows rows(want);
+SampleError of_sample(const Tensor& got, const Tensor& expected) {
+  const Rows rows(expected);
   SampleError sum{0, static_cast<double>(rows.count)};
   for (std::int64_t r = 0; r < rows.count; ++r) {
     double product = 0, mine = 0, requested = 0;
     for (std::int64_t i = r * rows.length; i < (r + 1) * rows.length; ++i) {
-      const double x = got.as_double(i), y = want.as_double(i);
+      const double x = got.as_double(i), y = expected.as_double(i);
       product += x * y, mine += x * x, requested += y * y;
     }
     const bool both_zero = mine == 0 && requested == 0;

@@ -6,10 +6,10 @@
 namespace tenfold::quant {
 namespace {
 
-SampleError of_sample(const Tensor& got, const Tensor& want) {
+SampleError of_sample(const Tensor& got, const Tensor& expected) {
   SampleError sum;
-  for (std::int64_t i = 0; i < want.size(); ++i) {
-    const double requested = want.as_double(i), difference = got.as_double(i) - requested;
+  for (std::int64_t i = 0; i < expected.size(); ++i) {
+    const double requested = expected.as_double(i), difference = got.as_double(i) - requested;
     sum.error += difference * difference, sum.size += requested * requested;
   }
   return sum;

@@ -7,22 +7,22 @@
 namespace tenfold::quant {
 namespace {
 
-SampleError of_sample(const Tensor& got, const Tensor& want) {
-  SampleError most;
-  for (std::int64_t i = 0; i < want.size(); ++i) {
-    const double requested = want.as_double(i), difference = std::fabs(got.as_double(i) - requested);
-    if (!(difference <= most.error)) most.error = difference;  // not a number, too
-    most.size = std::max(most.size, std::fabs(requested));
+SampleError of_sample(const Tensor& got, const Tensor& expected) {
+  SampleError max;
+  for (std::int64_t i = 0; i < expected.size(); ++i) {
+    const double requested = expected.as_double(i), difference = std::fabs(got.as_double(i) - requested);
+    if (!(difference <= max.error)) max.error = difference;  // not a number, too
+    max.size = std::max(max.size, std::fabs(requested));
   }
-  return most;
+  return max;
 }
 double over(const std::vector<SampleError>& samples) {
-  SampleError most;
+  SampleError max;
   for (const SampleError& one : samples) {
-    if (!(one.error <= most.error)) most.error = one.error;
-    most.size = std::max(most.size, one.size);
+    if (!(one.error <= max.error)) max.error = one.error;
+    max.size = std::max(max.size, one.size);
   }
-  return most.error == 0 ? 0 : most.error / most.size;
+  return max.error == 0 ? 0 : max.error / max.size;
 }
 
 }  // namespace

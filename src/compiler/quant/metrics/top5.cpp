@@ -4,7 +4,7 @@
 namespace tenfold::quant {
 namespace {
 
-SampleError of_sample(const Tensor& got, const Tensor& want) { return misplaced(got, want, 5); }
+SampleError of_sample(const Tensor& got, const Tensor& expected) { return misplaced(got, expected, 5); }
 
 }  // namespace
 

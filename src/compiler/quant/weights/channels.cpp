@@ -14,17 +14,17 @@ namespace {
 constexpr float kLargestE4m3 = 448;
 
 float largest_of(const std::vector<float>& slice) {
-  float most = 0;
-  for (const float x : slice) most = std::max(most, std::fabs(x));
-  return most;
+  float max = 0;
+  for (const float x : slice) max = std::max(max, std::fabs(x));
+  return max;
 }
 
 struct Rounding {
-  float least, most;
+  float min, max;
   // To the nearest whole number, even ones first, as nearbyint() does, which is a call: so many halves leave no bits behind the point.
   [[gnu::always_inline]] float operator()(float x, float scale) const {
     constexpr float kHalves = 12582912;  // 1.5 * 2^23
-    return (std::clamp(x / scale, least, most) + kHalves) - kHalves;
+    return (std::clamp(x / scale, min, max) + kHalves) - kHalves;
   }
 };
 
@@ -58,21 +58,21 @@ const SquaresLost by_best = __builtin_cpu_supports("avx2") ? by_avx2 : by_any;
 
 class Integers {
  public:
-  explicit Integers(const Levels& levels) : rounded_{static_cast<float>(levels.least), static_cast<float>(levels.most)} {}
+  explicit Integers(const Levels& levels) : rounded_{static_cast<float>(levels.min), static_cast<float>(levels.max)} {}
 
   float scale_of(const std::vector<float>& slice) const {
-    const float most = largest_of(slice);
-    if (most < rounded_.most * std::numeric_limits<float>::min()) return 1;  // no float is its scale: it rounds to zeros
+    const float max = largest_of(slice);
+    if (max < rounded_.max * std::numeric_limits<float>::min()) return 1;  // no float is its scale: it rounds to zeros
     constexpr int kSteps = 50;
     float best = 1;
-    double least = std::numeric_limits<double>::infinity();
+    double min = std::numeric_limits<double>::infinity();
     const auto consider = [&](float scale) {
-      if (const double error = by_best(slice, scale, rounded_, least); error < least) least = error, best = scale;
+      if (const double error = by_best(slice, scale, rounded_, min); error < min) min = error, best = scale;
     };
     for (int i = kSteps; i >= kSteps / 2; --i) {
-      const float part = i == kSteps ? most : most * static_cast<float>(i) / kSteps;
-      consider(part / rounded_.most);
-      if (rounded_.most != -rounded_.least) consider(part / -rounded_.least);
+      const float part = i == kSteps ? max : max * static_cast<float>(i) / kSteps;
+      consider(part / rounded_.max);
+      if (rounded_.max != -rounded_.min) consider(part / -rounded_.min);
     }
     return best;
   }

@@ -23,7 +23,7 @@ QuantizedWeights quantize_weights(const Tensor& weights, int axis, WeightForm fo
 
 // The integers of a form.
 struct Levels {
-  int least = -127, most = 127;
+  int min = -127, max = 127;
 };
 Levels levels_of(WeightForm form);
 

@@ -18,7 +18,7 @@ void descend(const std::vector<float>& moments, Stepped& column) {
     bool any = false;
     for (std::size_t i = 0; i < n; ++i) {
       const float own = moments[i * n + i], step = column.steps[i], level = column.levels[i];
-      const float best = std::clamp(std::nearbyint(level - pull[i] / (own * step)), column.least[i], column.most[i]);
+      const float best = std::clamp(std::nearbyint(level - pull[i] / (own * step)), column.min[i], column.max[i]);
       const float change = (best - level) * step;
       if (best == level || !(change * change * own + 2 * change * pull[i] < 0)) continue;
       column.levels[i] = best, any = true;

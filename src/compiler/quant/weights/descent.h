@@ -9,7 +9,7 @@ namespace tenfold::quant {
 struct Stepped {
   std::vector<float> weights, steps;         // what is to be stood for, and the scale
   std::vector<float> levels;                 // levels * steps stand for it
-  std::vector<float> least, most;            // that a level may become
+  std::vector<float> min, max;            // that a level may become
 };
 
 // Coordinate descent: by turns each weight takes the level that lessens the error of the sum most, until none changes or three times

@@ -122,10 +122,10 @@ void better(GroupedWeights& q, std::int64_t column, std::span<const float> weigh
     const auto g = static_cast<std::size_t>(column * q.groups + i / form.group);
     const auto zero = static_cast<float>(q.zeros[g]);
     stepped.steps.push_back(q.scales[g]), stepped.levels.push_back(static_cast<float>(values[i]) - zero);
-    stepped.least.push_back(-zero), stepped.most.push_back(static_cast<float>(form.largest()) - zero);
+    stepped.min.push_back(-zero), stepped.max.push_back(static_cast<float>(form.largest()) - zero);
   }
   descend(moments, stepped);
-  for (std::size_t i = 0; i < stepped.levels.size(); ++i) values[i] = static_cast<std::uint8_t>(stepped.levels[i] - stepped.least[i]);
+  for (std::size_t i = 0; i < stepped.levels.size(); ++i) values[i] = static_cast<std::uint8_t>(stepped.levels[i] - stepped.min[i]);
 }
 
 }  // namespace

@@ -30,8 +30,8 @@ std::vector<Steps> candidates(double low, double high, const GroupForm& form) {
   for (int share = kShares; share >= kShares / 2; --share) {
     const double part = static_cast<double>(share) / kShares;
     if (form.around_zero) {
-      const double most = std::max(-low, high) * part;
-      add(most / (middle - 1), middle), add(most / middle, middle);
+      const double max = std::max(-low, high) * part;
+      add(max / (middle - 1), middle), add(max / middle, middle);
     } else {
       const double scale = (high - low) * part / form.largest();
       add(scale, scale > 0 ? -low * part / scale : 0);
@@ -55,9 +55,9 @@ Steps best_steps(std::span<const float> numbers, std::span<const double> importa
   double low = 0, high = 0;
   for (const float x : numbers) low = std::min(low, static_cast<double>(x)), high = std::max(high, static_cast<double>(x));
   Steps best{1, form.around_zero ? 1 << (form.bits - 1) : 0};   // of zeros, and of what no float is the scale of
-  double least = std::numeric_limits<double>::infinity();
+  double min = std::numeric_limits<double>::infinity();
   for (const Steps& steps : candidates(low, high, form))
-    if (const double error = squared_error(numbers, importance, steps, form.largest()); error < least) least = error, best = steps;
+    if (const double error = squared_error(numbers, importance, steps, form.largest()); error < min) min = error, best = steps;
   return best;
 }
 

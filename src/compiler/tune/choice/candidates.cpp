@@ -20,13 +20,13 @@ double elements_at(const ir::Value& v, const ir::SymbolValues& point) {
 }
 
 // Of each tactic and layout, the best guesses first.
-int configs_wanted(const BuildConfig& config) {
+int max_configs(const BuildConfig& config) {
   static constexpr int kByLevel[] = {1, 1, 4, 8, 64, 64};
   return kByLevel[std::clamp(config.optimization_level, 0, 5)];
 }
 
 // Of one worker: a plan may run with any number of them.
-std::int64_t memory_wanted(const backends::Tactic& tactic, const backends::Problem& fixed, const backends::Config& config) {
+std::int64_t required_workspace(const backends::Tactic& tactic, const backends::Problem& fixed, const backends::Config& config) {
   const auto bytes = [&](auto function) { return function ? function(fixed, config).evaluate({}) : 0; };
   return bytes(tactic.workspace) + bytes(tactic.worker_scratch);
 }
@@ -37,8 +37,8 @@ bool scratch_fits(const backends::Tactic& tactic, const backends::Problem& probl
                                        std::min<std::int64_t>(problem.workspace_limit, std::int64_t{1} << 32);
 }
 
-std::string roofline_text(const Least& least, std::int64_t best_ns) {
-  return cat("not timed: ", least.bytes ? "the bytes it moves take" : "its work takes", " at least ", std::llround(least.ns / 1000),
+std::string roofline_text(const MinTime& min_time, std::int64_t best_ns) {
+  return cat("not timed: ", min_time.bytes ? "the bytes it moves take" : "its work takes", " at least ", std::llround(min_time.ns / 1000),
              " us, to be best it has to take less than ", best_ns / 1000, " us");
 }
 
@@ -111,19 +111,19 @@ bool Candidates::runs(const backends::Tactic& tactic, const ir::Node& node) cons
 std::vector<const backends::Tactic*> Candidates::by_min_time(const ir::Node& node) {
   std::vector<const backends::Tactic*> all = tactics_.of(*node.def);
   if (!timing()) return all;
-  std::map<const backends::Tactic*, double> least;
+  std::map<const backends::Tactic*, double> min_time;
   for (const backends::Tactic* t : all) {
     if (!t->work || !source_allowed(t->source)) continue;  // a library that is left out is not asked: asking opens it
     const std::vector<backends::Formats> formats = formats_of(*t, problem_of(node, nullptr));
-    if (!formats.empty()) least[t] = min_of(*t, problem_of(node, &formats[0])).ns;
+    if (!formats.empty()) min_time[t] = min_of(*t, problem_of(node, &formats[0])).ns;
   }
-  std::stable_sort(all.begin(), all.end(), [&](const auto* a, const auto* b) { return least[a] < least[b]; });
+  std::stable_sort(all.begin(), all.end(), [&](const auto* a, const auto* b) { return min_time[a] < min_time[b]; });
   return all;
 }
 
-Least Candidates::min_of(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config* config) {
+MinTime Candidates::min_of(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config* config) {
   if (!timing() || !tactic.work || !tactic.supports(problem)) return {};
-  return roofline_.least(tactic, at_point(problem, options_.opt), config ? *config : tactic.configs(problem).at(0));
+  return roofline_.min_time(tactic, at_point(problem, options_.opt), config ? *config : tactic.configs(problem).at(0));
 }
 
 bool Candidates::may_reach(const ir::Node& anchor, const ir::Node& fused, std::int64_t limit) {
@@ -141,12 +141,12 @@ bool Candidates::may_reach(const ir::Node& anchor, const ir::Node& fused, std::i
     formats.in.resize(plain.in.size());
     const backends::Problem problem = problem_of(anchor, &formats);
     if (!tactic->supports(problem) || (tactic->valid && !tactic->valid(problem, c.choice.config))) return true;
-    const Least least = min_of(*tactic, problem, &c.choice.config);
-    const bool hopeless = limit <= 0 || least.ns > allowed;
+    const MinTime min_time = min_of(*tactic, problem, &c.choice.config);
+    const bool hopeless = limit <= 0 || min_time.ns > allowed;
     const double ns = hopeless ? -1 : timer_.time(*tactic, at_point(problem, options_.opt), c.choice.config, allowed);
     constexpr double kNear = 1.06;  // between the configuration that won with the epilogue and the best one without
     if (!hopeless && ns < kNear * allowed) return true;
-    std::string why = limit <= 0 ? "not timed: its epilogue apart takes too long already" : hopeless ? roofline_text(least, limit) : "";
+    std::string why = limit <= 0 ? "not timed: its epilogue apart takes too long already" : hopeless ? roofline_text(min_time, limit) : "";
     report.tried.push_back({tactic->name, config_text(c.choice.config, c.choice.formats), std::move(why), ns, false});
   }
   report.tried.push_back(
@@ -186,14 +186,14 @@ const std::vector<Candidate>& Candidates::of(const ir::Node& node) {
              static_cast<std::int64_t>(cost)});
       report.tried.push_back({"reference", "", "host fallback, not timed", -1, false});
     }
-    if (options_.config->choose_tactic && !all_.empty()) ask(node, it->first, found);
+    if (options_.config->choose_tactic && !all_.empty()) call_chooser(node, it->first, found);
     if (options_.report) options_.report->steps.push_back(std::move(report));
   }
   return found;
 }
 
 // The caller's callback may leave one candidate of all.
-void Candidates::ask(const ir::Node& node, const std::string& line, std::vector<Candidate>& found) {
+void Candidates::call_chooser(const ir::Node& node, const std::string& line, std::vector<Candidate>& found) {
   std::vector<TacticCandidate> reported;
   for (const Candidate& c : all_)
     reported.push_back({c.choice.tactic->name, config_text(c.choice.config, c.choice.formats),
@@ -234,21 +234,21 @@ void Candidates::time_configs(const ir::Node& node, const backends::Tactic& tact
   Candidate* slot = nullptr;
   for (Candidate& c : found)
     if (c.choice.formats.in == formats.in && c.choice.formats.out == formats.out) slot = &c;
-  int left = configs_wanted(*options_.config);
+  int left = max_configs(*options_.config);
   for (const backends::Config& config : tactic.configs(problem)) {
     if (left-- <= 0) break;
     if (is_capped(report)) {
       report.tried.push_back({tactic.name, config_text(config, formats), "not timed: as many are as max_tactics says", -1, false});
       break;
     }
-    if (fixed.workspace_limit < memory_wanted(tactic, fixed, config) || !scratch_fits(tactic, problem, config)) {
+    if (fixed.workspace_limit < required_workspace(tactic, fixed, config) || !scratch_fits(tactic, problem, config)) {
       report.tried.push_back({tactic.name, config_text(config, formats), "needs more workspace than the limit", -1, false});
       continue;
     }
-    const bool asks = options_.config->choose_tactic != nullptr;   // then all are timed
-    const Least least = asks ? Least{} : min_of(tactic, problem, &config);
-    if (slot && least.ns > static_cast<double>(slot->nanoseconds)) {
-      report.tried.push_back({tactic.name, config_text(config, formats), roofline_text(least, slot->nanoseconds), -1, false});
+    const bool has_chooser = options_.config->choose_tactic != nullptr;   // then all are timed
+    const MinTime min_time = has_chooser ? MinTime{} : min_of(tactic, problem, &config);
+    if (slot && min_time.ns > static_cast<double>(slot->nanoseconds)) {
+      report.tried.push_back({tactic.name, config_text(config, formats), roofline_text(min_time, slot->nanoseconds), -1, false});
       continue;
     }
     double ns = 1;   // level 0: the first that fits
@@ -262,7 +262,7 @@ void Candidates::time_configs(const ir::Node& node, const backends::Tactic& tact
     if (timing() && tactic.work) roofline_.learn(tactic, fixed, config, ns);
     report.tried.push_back({tactic.name, config_text(config, formats), "", ns, false});
     const auto nanoseconds = static_cast<std::int64_t>(ns);
-    if (asks) all_.push_back({{&tactic, config, formats}, nanoseconds});
+    if (has_chooser) all_.push_back({{&tactic, config, formats}, nanoseconds});
     if (!slot) {
       found.push_back({{&tactic, config, formats}, nanoseconds});
       slot = &found.back();

@@ -30,7 +30,7 @@ class Candidates {
  private:
   bool timing() const { return options_.config->optimization_level > 0 && !options_.config->random_choices; }
   // `config` null: the tactic's first.
-  Least min_of(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config* config = nullptr);
+  MinTime min_of(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config* config = nullptr);
   backends::Problem problem_of(const ir::Node& node, const backends::Formats* formats) const;
   std::vector<backends::Formats> formats_of(const backends::Tactic& tactic, const backends::Problem& plain) const;
   bool runs(const backends::Tactic& tactic, const ir::Node& node) const;
@@ -38,7 +38,7 @@ class Candidates {
   void add(const ir::Node& node, const backends::Tactic& tactic, std::vector<Candidate>& found, StepReport& report);
   void time_configs(const ir::Node& node, const backends::Tactic& tactic, const backends::Formats& formats,
                     std::vector<Candidate>& found, StepReport& report);
-  void ask(const ir::Node& node, const std::string& line, std::vector<Candidate>& found);
+  void call_chooser(const ir::Node& node, const std::string& line, std::vector<Candidate>& found);
   bool is_capped(const StepReport& report) const;
   bool is_small(const ir::Node& node) const;
   bool is_empty(const ir::Node& node) const;

@@ -39,8 +39,8 @@ bool weights_leave_caches(const ir::Graph& graph, const backends::DeviceInfo& de
   return sum > std::min(share, device.l3_bytes / 2);
 }
 
-void ask_whether_to_go_on(const TuneOptions& options, int done, int total) {
-  tenfold::ask_whether_to_go_on();
+void throw_if_cancelled(const TuneOptions& options, int done, int total) {
+  tenfold::throw_if_cancelled();
   if (options.config->progress)
     require(options.config->progress({options.phase, done, total}), ErrorKind::cancelled, "the build was cancelled while tuning");
 }
@@ -54,13 +54,13 @@ struct Chooser {
 
   void step() {
     ++done;
-    ask_whether_to_go_on(options, done, total);
+    throw_if_cancelled(options, done, total);
   }
   void run(ir::Graph& graph) {
     const auto before = static_cast<int>(graph.nodes().size());
     std::vector<ir::Node*> products;   // only these: taking one apart removes the Split behind it
     for (ir::Node* node : graph.node_list())
-      if (node->def->traits.product == ir::Product::matrix) products.push_back(node);
+      if (node->def->traits.gemm_kind == ir::GemmKind::matrix) products.push_back(node);
     for (ir::Node* node : products) unmerge_if_better(graph, *node, candidates);
     for (ir::Node* node : graph.node_list()) decompose_if_better(graph, *node, candidates);
     total += static_cast<int>(graph.nodes().size()) - before;
@@ -81,7 +81,7 @@ void compile_ahead(const ir::Graph& graph, backends::Backend& backend, const bac
   BuildConfig config = *options.config;
   config.progress = nullptr, config.error_on_cache_miss = false;
   TuneOptions quiet = options;
-  quiet.config = &config, quiet.cache = &cache, quiet.asked = nullptr, quiet.report = nullptr;
+  quiet.config = &config, quiet.cache = &cache, quiet.used_timings = nullptr, quiet.report = nullptr;
   const std::unique_ptr<Timer> survey = survey_timer(), cached = cached_timer(*survey, backend.info(), quiet, cold_weights);
   ir::Graph copy = graph.clone();
   Chooser chooser{backend, quiet, Candidates(backend, tactics, *cached, quiet)};
@@ -134,7 +134,7 @@ Chosen choose_twice(ir::Graph& graph, backends::Backend& backend, const backends
     }
     const SecondRound::Result result = second.run(timer, *options.cache, [&](int done, int total) {
       now.phase = "confirm";
-      ask_whether_to_go_on(now, done, total);
+      throw_if_cancelled(now, done, total);
     });
     report.timed_again += result.timed, report.disturbed += result.disturbed;
     report.disturbance = std::max(report.disturbance, result.factor);

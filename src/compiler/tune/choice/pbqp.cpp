@@ -87,16 +87,16 @@ class Solver {
 
   // Fewest neighbors first, as long as that is exact; else the one with most, so that deciding it takes the graph apart.
   std::size_t next() const {
-    const auto [fewest, least] = *open_.begin();
-    return fewest <= 2 ? least : open_.lower_bound({open_.rbegin()->first, 0})->second;
+    const auto [fewest, min] = *open_.begin();
+    return fewest <= 2 ? min : open_.lower_bound({open_.rbegin()->first, 0})->second;
   }
 
   void fold_one(std::size_t x) {
     auto& [y, matrix] = *neighbors_[x].begin();
     for (std::size_t t = 0; t < costs_[y].size(); ++t) {
-      std::int64_t least = kForbidden;
-      for (std::size_t s = 0; s < costs_[x].size(); ++s) least = std::min(least, plus(costs_[x][s], matrix.at(s, t)));
-      costs_[y][t] = plus(costs_[y][t], least);
+      std::int64_t min = kForbidden;
+      for (std::size_t s = 0; s < costs_[x].size(); ++s) min = std::min(min, plus(costs_[x][s], matrix.at(s, t)));
+      costs_[y][t] = plus(costs_[y][t], min);
     }
   }
 
@@ -115,7 +115,7 @@ class Solver {
   // Heuristic: the state that is cheapest if every neighbor answers it best on its own. It becomes a cost of the neighbors.
   void decide(std::size_t x) {
     std::size_t chosen = 0;
-    std::int64_t least = INT64_MAX;
+    std::int64_t min = INT64_MAX;
     for (std::size_t s = 0; s < costs_[x].size(); ++s) {
       std::int64_t cost = costs_[x][s];
       for (auto& [y, matrix] : neighbors_[x]) {
@@ -123,7 +123,7 @@ class Solver {
         for (std::size_t t = 0; t < costs_[y].size(); ++t) answer = std::min(answer, plus(costs_[y][t], matrix.at(s, t)));
         cost = plus(cost, answer);
       }
-      if (cost < least) least = cost, chosen = s;
+      if (cost < min) min = cost, chosen = s;
     }
     for (auto& [y, matrix] : neighbors_[x])
       for (std::size_t t = 0; t < costs_[y].size(); ++t) costs_[y][t] = plus(costs_[y][t], matrix.at(chosen, t));
@@ -133,14 +133,14 @@ class Solver {
 
   std::size_t best_state(Removed& r) const {
     std::size_t chosen = 0;
-    std::int64_t least = INT64_MAX;
+    std::int64_t min = INT64_MAX;
     for (std::size_t s = 0; s < r.costs.size(); ++s) {
       std::int64_t cost = r.costs[s];
       for (auto& [y, matrix] : r.neighbors) {
         const std::int64_t edge = matrix.at(s, static_cast<std::size_t>(choice_[y]));
         cost = r.costs[s] > kForbidden ? r.costs[s] : plus(cost, edge);
       }
-      if (cost < least) least = cost, chosen = s;
+      if (cost < min) min = cost, chosen = s;
     }
     return chosen;
   }
@@ -172,10 +172,10 @@ void improve(const Problem& problem, std::vector<int>& choice) {
     changed = false;
     for (std::size_t x = 0; x < choice.size(); ++x) {
       int best = choice[x];
-      std::int64_t least = local(x);
+      std::int64_t min = local(x);
       for (int s = 0; s < static_cast<int>(problem.nodes[x].size()); ++s) {
         choice[x] = s;
-        if (const std::int64_t cost = local(x); cost < least) least = cost, best = s, changed = true;
+        if (const std::int64_t cost = local(x); cost < min) min = cost, best = s, changed = true;
       }
       choice[x] = best;
     }

@@ -10,15 +10,15 @@
 namespace tenfold::tune {
 
 std::int64_t best(const std::vector<Candidate>& candidates) {
-  std::int64_t least = std::numeric_limits<std::int64_t>::max();
-  for (const Candidate& c : candidates) least = std::min(least, c.nanoseconds);
-  return least;
+  std::int64_t min = std::numeric_limits<std::int64_t>::max();
+  for (const Candidate& c : candidates) min = std::min(min, c.nanoseconds);
+  return min;
 }
 
 namespace {
 
 // Who computes what the fused node stood for; where that was not noted, both tell all of it.
-void tell_sources(ir::Node& anchor, ir::Node& region, const ir::Sources& fused) {
+void set_sources(ir::Node& anchor, ir::Node& region, const ir::Sources& fused) {
   const bool apart = !fused.own.empty() && !fused.behind.empty();
   anchor.sources.own = apart ? fused.own : fused.all();
   region.sources.own = apart ? fused.behind : fused.all();
@@ -35,7 +35,7 @@ std::pair<ir::Node*, ir::Node*> split(ir::Graph& graph, ir::Node& node) {
   region.inputs.push_back(first->outputs[0]);
   region.inputs.insert(region.inputs.end(), node.inputs.begin() + node.anchor_inputs, node.inputs.end());
   region.body = node.body;
-  tell_sources(*first, region, node.sources);
+  set_sources(*first, region, node.sources);
   return {first, graph.add(std::move(region), 1, &node)};
 }
 

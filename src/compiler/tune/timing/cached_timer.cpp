@@ -29,7 +29,7 @@ class CachedTimer final : public Timer {
   }
   double time(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config& config, double best) override {
     const TimingKey key{machine_, problem.line(), cat(tactic.name, " v", tactic.version), config_text(config)};
-    if (options_.asked) options_.asked->insert(key);
+    if (options_.used_timings) options_.used_timings->insert(key);
     if (std::optional<double> known = options_.cache->find(key)) {
       if (options_.report) ++options_.report->cache_hits;
       return *known;

@@ -33,7 +33,7 @@ class ClockTimer final : public Timer {
  private:
   double measure(const backends::Tactic& tactic, const Problem& problem, const backends::Config& config, double best,
                  backends::MeasureBudget budget) {
-    ask_whether_to_go_on();
+    throw_if_cancelled();
     constexpr double kNoLimit = 1e9;
     if (repetitions_ > 0) budget.max_runs = budget.min_runs = repetitions_, budget.min_ms = kNoLimit;   // exactly so many
     used_ = 0;

@@ -14,7 +14,7 @@ namespace {
 constexpr double kMargin = 1.25;        // no product of a model has run this much faster than the square one
 constexpr double kCacheMargin = 2;      // what lies nearer than the second cache is read faster
 constexpr double kMemoryMargin = 1.3;
-constexpr double kWorthAsking = 1e6;    // operations; less is timed sooner than doubted
+constexpr double kMinTimedWork = 1e6;    // operations; less is timed sooner than doubted
 constexpr double kWorthMoving = 256 << 10;   // bytes
 
 // Products in narrower types have other rates, which tiles of AMX raise again.
@@ -34,14 +34,14 @@ bool steps_over(const backends::Problem& p) {
 
 }  // namespace
 
-Least Roofline::least(const backends::Tactic& tactic, const backends::Problem& fixed, const backends::Config& config) {
+MinTime Roofline::min_time(const backends::Tactic& tactic, const backends::Problem& fixed, const backends::Config& config) {
   if (!backends::traits_of(backend_.info()).host_arithmetic || !tactic.work) return {};   // products, which read all of their operands
   const double work = work_ns(tactic, fixed), bytes = bytes_ns(tactic, fixed, config);
-  return bytes > work ? Least{bytes, true} : Least{work, false};
+  return bytes > work ? MinTime{bytes, true} : MinTime{work, false};
 }
 
 void Roofline::learn(const backends::Tactic& tactic, const backends::Problem& fixed, const backends::Config& config, double ns) {
-  const Least found = least(tactic, fixed, config);
+  const MinTime found = min_time(tactic, fixed, config);
   if (found.ns <= ns || ns <= 0) return;
   const double faster = found.ns / ns;
   if (!found.bytes) *rate_ *= faster;
@@ -53,7 +53,7 @@ void Roofline::learn(const backends::Tactic& tactic, const backends::Problem& fi
 double Roofline::work_ns(const backends::Tactic& tactic, const backends::Problem& fixed) {
   if (!in_plain_floats(fixed)) return 0;
   const double work = tactic.work(fixed);
-  if (work < kWorthAsking) return 0;
+  if (work < kMinTimedWork) return 0;
   const double rate = operations_per_ns();
   return rate > 0 ? work / (kMargin * rate) : 0;
 }

@@ -7,7 +7,7 @@
 
 namespace tenfold::tune {
 
-struct Least {
+struct MinTime {
   double ns = 0;        // 0: nothing is known
   bool bytes = false;   // what takes this long: moving bytes, or else work
 };
@@ -17,7 +17,7 @@ class Roofline {
   Roofline(const backends::Backend& backend, Timer& timer) : backend_(backend), timer_(timer) {}
   // What `tactic` takes at least for `fixed`, a problem of constant extents. The rates are those of a large float product and of sums
   // over operands in a cache and in memory, measured once and kept in the timing cache like any other time, with a margin each.
-  Least least(const backends::Tactic& tactic, const backends::Problem& fixed, const backends::Config& config);
+  MinTime min_time(const backends::Tactic& tactic, const backends::Problem& fixed, const backends::Config& config);
   // A time was measured: where it beats the least, a rate was found too low (the machine was busy meanwhile), and is raised.
   void learn(const backends::Tactic& tactic, const backends::Problem& fixed, const backends::Config& config, double ns);
 

@@ -12,13 +12,13 @@ namespace {
 class TableTimer final : public Timer {
  public:
   double time(const backends::Tactic& tactic, const backends::Problem& problem, const backends::Config&, double) override {
-    ++asked;
+    ++timings;
     const double bytes = 4.0 * static_cast<double>(ir::product(problem.in[0].dims).constant());
     if (tactic.ops[0].op == "ReduceSum") return bytes / (problem.in[0].constant ? 2 : 1000);
     return tactic.work ? tactic.work(problem) / 1000 : 1e9;
   }
   bool cold_weights() const override { return cold; }
-  int asked = 0;
+  int timings = 0;
   bool cold = false;
 };
 
@@ -37,9 +37,9 @@ const backends::Tactic& packed(const backends::Backend& backend) {
   throw std::logic_error("matmul_packed is gone");
 }
 
-Least min_of(Roofline& roofline, const backends::Backend& backend, const backends::Problem& problem) {
+MinTime min_of(Roofline& roofline, const backends::Backend& backend, const backends::Problem& problem) {
   const backends::Tactic& tactic = packed(backend);
-  return roofline.least(tactic, problem, tactic.configs(problem).at(0));
+  return roofline.min_time(tactic, problem, tactic.configs(problem).at(0));
 }
 
 TEST(Roofline, WorkAtTheRateOfTheMachineWithAMargin) {
@@ -47,12 +47,12 @@ TEST(Roofline, WorkAtTheRateOfTheMachineWithAMargin) {
   TableTimer timer;
   Roofline roofline(*backend, timer);
   const ir::Attributes none{};
-  const double work = 2.0 * 64 * 512 * 256, least = min_of(roofline, *backend, product(*backend, none, 64)).ns;
-  EXPECT_GT(least, work / 1000 / 1.5);
-  EXPECT_LT(least, work / 1000);
-  const int asked = timer.asked;
-  EXPECT_NEAR(min_of(roofline, *backend, product(*backend, none, 128)).ns, 2 * least, 1e-6 * least);
-  EXPECT_EQ(timer.asked, asked) << "the rate is measured once";
+  const double work = 2.0 * 64 * 512 * 256, min_time = min_of(roofline, *backend, product(*backend, none, 64)).ns;
+  EXPECT_GT(min_time, work / 1000 / 1.5);
+  EXPECT_LT(min_time, work / 1000);
+  const int timings = timer.timings;
+  EXPECT_NEAR(min_of(roofline, *backend, product(*backend, none, 128)).ns, 2 * min_time, 1e-6 * min_time);
+  EXPECT_EQ(timer.timings, timings) << "the rate is measured once";
 }
 
 TEST(Roofline, LearnsFromTimesThatBeatIt) {
@@ -62,11 +62,11 @@ TEST(Roofline, LearnsFromTimesThatBeatIt) {
   const ir::Attributes none{};
   const backends::Problem p = product(*backend, none, 64);
   const backends::Config config = packed(*backend).configs(p).at(0);
-  const double least = min_of(roofline, *backend, p).ns;
-  roofline.learn(packed(*backend), p, config, 2 * least);
-  EXPECT_EQ(min_of(roofline, *backend, p).ns, least);
-  roofline.learn(packed(*backend), p, config, least / 5);
-  EXPECT_NEAR(min_of(roofline, *backend, p).ns, least / 5, 1e-6 * least);
+  const double min_time = min_of(roofline, *backend, p).ns;
+  roofline.learn(packed(*backend), p, config, 2 * min_time);
+  EXPECT_EQ(min_of(roofline, *backend, p).ns, min_time);
+  roofline.learn(packed(*backend), p, config, min_time / 5);
+  EXPECT_NEAR(min_of(roofline, *backend, p).ns, min_time / 5, 1e-6 * min_time);
 }
 
 TEST(Roofline, KnowsNoWorkOfSmallOrNarrowProducts) {
@@ -79,7 +79,7 @@ TEST(Roofline, KnowsNoWorkOfSmallOrNarrowProducts) {
   backends::Problem in_bf16 = product(*backend, attributes, 64);
   in_bf16.numerics.round_to = ir::Rounding::bf16;
   EXPECT_TRUE(min_of(roofline, *backend, in_bf16).bytes);
-  EXPECT_EQ(timer.asked, 1) << "only the rate of bytes";
+  EXPECT_EQ(timer.timings, 1) << "only the rate of bytes";
 }
 
 TEST(Roofline, WhatAPackingHoldsBeyondTheValuesIsNotRead) {
@@ -90,11 +90,11 @@ TEST(Roofline, WhatAPackingHoldsBeyondTheValuesIsNotRead) {
   backends::Tactic tactic = packed(*backend);
   const backends::Problem p = product(*backend, none, 1);
   const backends::Config config = tactic.configs(p).at(0);
-  const double whole = roofline.least(tactic, p, config).ns;
+  const double whole = roofline.min_time(tactic, p, config).ns;
   tactic.packed_bytes = [](const backends::Problem&, const backends::Config&, int) { return std::int64_t{512 * 256 * 6}; };
-  EXPECT_EQ(roofline.least(tactic, p, config).ns, whole);
+  EXPECT_EQ(roofline.min_time(tactic, p, config).ns, whole);
   tactic.packed_bytes = [](const backends::Problem&, const backends::Config&, int) { return std::int64_t{512 * 256 * 3}; };
-  EXPECT_LT(roofline.least(tactic, p, config).ns, whole);
+  EXPECT_LT(roofline.min_time(tactic, p, config).ns, whole);
 }
 
 TEST(Roofline, BytesComeFromACacheOrFromMemory) {
@@ -105,11 +105,11 @@ TEST(Roofline, BytesComeFromACacheOrFromMemory) {
     TableTimer timer;
     timer.cold = cold;
     Roofline roofline(*backend, timer);
-    const Least least = min_of(roofline, *backend, product(*backend, none, 1));
+    const MinTime min_time = min_of(roofline, *backend, product(*backend, none, 1));
     const double ns = cold ? weights / 2 : all / 1000;
-    EXPECT_TRUE(least.bytes);
-    EXPECT_GT(least.ns, ns / 2.5) << cold;
-    EXPECT_LT(least.ns, ns) << cold;
+    EXPECT_TRUE(min_time.bytes);
+    EXPECT_GT(min_time.ns, ns / 2.5) << cold;
+    EXPECT_LT(min_time.ns, ns) << cold;
     const backends::Problem small = product(*backend, none, 1, DType::f32, 64);
     EXPECT_EQ(min_of(roofline, *backend, small).ns, 0) << "less is timed sooner than doubted";
   }

@@ -28,10 +28,10 @@ void SecondRound::note(const TimingKey& key, const backends::Tactic& tactic, con
   group->measured.push_back({key, &tactic, config, nanoseconds, group->measured.size()});
 }
 
-void SecondRound::time_near(Group& group, double factor, std::size_t most, Timer& timer, TimingCache& cache, Result& result) {
+void SecondRound::time_near(Group& group, double factor, std::size_t max, Timer& timer, TimingCache& cache, Result& result) {
   std::ranges::stable_sort(group.measured, {}, &Measured::nanoseconds);
   const double limit = factor * group.measured.front().nanoseconds;
-  for (std::size_t i = 0; i < std::min(most, group.measured.size()) && group.measured[i].nanoseconds <= limit; ++i) {
+  for (std::size_t i = 0; i < std::min(max, group.measured.size()) && group.measured[i].nanoseconds <= limit; ++i) {
     if (!group.measured[i].again) time_again(group, group.measured[i], timer, cache, result);
   }
 }

@@ -48,7 +48,7 @@ class SecondRound {
   };
   void time_again(Group& group, Measured& m, Timer& timer, TimingCache& cache, Result& result);
   void time_witness(Group& group, Timer& timer, TimingCache& cache, Result& result);
-  void time_near(Group& group, double factor, std::size_t most, Timer& timer, TimingCache& cache, Result& result);
+  void time_near(Group& group, double factor, std::size_t max, Timer& timer, TimingCache& cache, Result& result);
 
   std::map<std::string, std::unique_ptr<Group>> groups_;   // by problem line
 };

@@ -68,10 +68,10 @@ std::vector<std::string> TimingCache::keys() const {
 }
 
 std::optional<TimingCache::Fastest> TimingCache::fastest(std::string_view key) const {
-  std::optional<Fastest> least;
+  std::optional<Fastest> min;
   for (const tune::TimingCache times = impl_->copy(); const auto& [each, ns] : times.times())
-    if ((!least || ns < least->nanoseconds) && public_key(each) == key) least = {each.tactic, each.config, ns};
-  return least;
+    if ((!min || ns < min->nanoseconds) && public_key(each) == key) min = {each.tactic, each.config, ns};
+  return min;
 }
 
 }  // namespace tenfold

@@ -16,11 +16,11 @@ const Tensor& RandomNumbers::some(DType dtype) {
   const auto [it, fresh] = some_.try_emplace(dtype, dtype, Shape{kElements});
   if (!fresh) return it->second;
   std::uint64_t state = 0x9e3779b97f4a7c15ull;
-  const double most = is_float(dtype) ? 1 : bits(dtype) == 8 ? 100 : 1000;   // products of thousands stay finite in f16
+  const double max = is_float(dtype) ? 1 : bits(dtype) == 8 ? 100 : 1000;   // products of thousands stay finite in f16
   for (std::int64_t i = 0; i < kElements; ++i) {
     state = state * 6364136223846793005ull + 1442695040888963407ull;
     const double unit = static_cast<double>(state >> 11) * 0x1p-53;
-    store_double(dtype, it->second.mutable_raw(), i, most * (2 * unit - 1));
+    store_double(dtype, it->second.mutable_raw(), i, max * (2 * unit - 1));
   }
   return it->second;
 }

@@ -122,7 +122,7 @@ void wait_for_lock(int descriptor, const std::string& path, const Log& log, std:
   for (milliseconds pause{1}; ::flock(descriptor, LOCK_EX | LOCK_NB) != 0; pause = std::min(2 * pause, kLongestPause)) {
     if (errno != EWOULDBLOCK && errno != EINTR)
       fail(ErrorKind::io, cat("cannot lock '", path, "': ", std::generic_category().message(errno)));
-    ask_whether_to_go_on();
+    throw_if_cancelled();
     std::this_thread::sleep_for(pause);
     const Clock::time_point now = Clock::now();
     if (now < next_look) continue;

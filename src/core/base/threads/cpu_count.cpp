@@ -48,12 +48,12 @@ int limit_v1(const std::string& folder) {
 }  // namespace
 
 int cgroup_cpus(std::string_view membership, std::string_view root) {
-  int least = 0;
+  int min = 0;
   for (const CgroupFolder& folder : cgroup_folders(membership, root, "cpu")) {
     const int here = folder.version == 2 ? limit_v2(folder.path) : limit_v1(folder.path);
-    if (here > 0) least = least > 0 ? std::min(least, here) : here;
+    if (here > 0) min = min > 0 ? std::min(min, here) : here;
   }
-  return least;
+  return min;
 }
 
 void check_threads(int threads, std::string_view of) {

@@ -22,7 +22,7 @@ const Interrupts* who_ends_work() {
   return nullptr;
 }
 
-void ask_whether_to_go_on() {
+void throw_if_cancelled() {
   if (const Interrupts* one = who_ends_work()) fail(ErrorKind::cancelled, one->why_ ? one->why_() : "the work was interrupted");
 }
 

@@ -11,7 +11,7 @@ namespace tenfold {
 namespace {
 
 TEST(Interrupts, AllOfThisThreadAreAsked) {
-  ask_whether_to_go_on();   // nobody: nothing happens
+  throw_if_cancelled();   // nobody: nothing happens
   EXPECT_FALSE(interruptible());
   EXPECT_FALSE(interrupted());
   int outer = 0, inner = 0;
@@ -19,7 +19,7 @@ TEST(Interrupts, AllOfThisThreadAreAsked) {
   {
     const Interrupts second([&] { return ++inner, false; }, [] { return std::string("it took too long"); });
     try {
-      ask_whether_to_go_on();
+      throw_if_cancelled();
       FAIL() << "it goes on";
     } catch (const Error& e) {
       EXPECT_EQ(e.kind(), ErrorKind::cancelled);
@@ -27,9 +27,9 @@ TEST(Interrupts, AllOfThisThreadAreAsked) {
     }
     EXPECT_TRUE(interruptible());
     EXPECT_TRUE(interrupted());
-    std::thread([] { ask_whether_to_go_on(); }).join();
+    std::thread([] { throw_if_cancelled(); }).join();
   }
-  ask_whether_to_go_on();
+  throw_if_cancelled();
   EXPECT_EQ(outer, 1);
   EXPECT_EQ(inner, 2);
 }
@@ -39,7 +39,7 @@ TEST(Interrupts, TheOuterOneEndsTheWorkOfTheInner) {
   const Interrupts first([] { return false; });
   const Interrupts second([] { return true; }, [] { return std::string("never"); });
   EXPECT_EQ(who_ends_work(), &first);
-  EXPECT_THROW(ask_whether_to_go_on(), Error);
+  EXPECT_THROW(throw_if_cancelled(), Error);
 }
 
 }  // namespace

@@ -31,9 +31,9 @@ constexpr std::chrono::microseconds kBackAfter{150};
 // This thread's number; asking the system costs too much to do so for each job.
 pid_t this_thread() noexcept {
   thread_local pid_t number = 0;
-  thread_local std::uint32_t asked_in = 0;
+  thread_local std::uint32_t read_in = 0;
   const std::uint32_t generation = fork_generation();
-  if (asked_in != generation) number = gettid(), asked_in = generation;
+  if (read_in != generation) number = gettid(), read_in = generation;
   return number;
 }
 

@@ -88,8 +88,8 @@ TEST(ThreadPool, FlushesDenormalsAndRestoresTheCaller) {
   const unsigned before = _mm_getcsr();
   _mm_setcsr(strange);
   std::vector<float> results(64, 1.0f);
-  volatile float least = std::numeric_limits<float>::min();
-  pool.for_each(64, [&](std::int64_t part, int) { results[static_cast<std::size_t>(part)] = least * 0.5f; });
+  volatile float min = std::numeric_limits<float>::min();
+  pool.for_each(64, [&](std::int64_t part, int) { results[static_cast<std::size_t>(part)] = min * 0.5f; });
   const unsigned after = _mm_getcsr();
   _mm_setcsr(before);
   EXPECT_EQ(after & ~0x3fu, strange & ~0x3fu);   // without the sticky flags
@@ -176,18 +176,18 @@ TEST(ThreadPool, WorkerOnTheCallersCpuMakesRoom) {
   CPU_SET(sched_getcpu(), &one);
   ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
   constexpr int kSpin = 2000, kJobs = 50;
-  double least = 1e18;
+  double min = 1e18;
   {
     ThreadPool pool({.threads = 2, .spin_microseconds = kSpin});   // its worker inherits the one CPU
-    for (int attempt = 0; attempt < 20 && least > kJobs * kSpin / 4; ++attempt) {
+    for (int attempt = 0; attempt < 20 && min > kJobs * kSpin / 4; ++attempt) {
       const auto start = std::chrono::steady_clock::now();
       for (int job = 0; job < kJobs; ++job)   // parts that sleep let the other thread run
         pool.for_each(2, [](std::int64_t, int) noexcept { std::this_thread::sleep_for(std::chrono::microseconds(20)); });
-      least = std::min(least, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+      min = std::min(min, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
     }
   }
   sched_setaffinity(0, sizeof before, &before);
-  EXPECT_LT(least, kJobs * kSpin / 4);
+  EXPECT_LT(min, kJobs * kSpin / 4);
 }
 
 // Beside programs that take their CPUs, threads move each other; where they may run stays as it was.
@@ -221,11 +221,11 @@ TEST(ThreadPool, ThreadsThatWereMovedMayRunWhereTheyCould) {
 // Workers have the state that the caller asked for, job by job; who asked for nothing has denormals flushed.
 TEST(ThreadPool, WorkersKeepDenormalsWhereTheCallerDoes) {
   ThreadPool pool({.threads = 3});
-  volatile float least = std::numeric_limits<float>::min();
+  volatile float min = std::numeric_limits<float>::min();
   const auto halves = [&] {
     std::atomic<int> inside{0}, kept{0};
     pool.for_each(3, [&](std::int64_t, int) {
-      kept += least / 2 > 0;
+      kept += min / 2 > 0;
       ++inside;
       while (!kThreadSanitizer && inside.load() < 3) std::this_thread::yield();   // one part for each thread
     });
@@ -241,7 +241,7 @@ TEST(ThreadPool, WorkersKeepDenormalsWhereTheCallerDoes) {
     }
     EXPECT_EQ(halves(), 0);
   }
-  EXPECT_GT(least / 2, 0) << "the caller's own state came back";
+  EXPECT_GT(min / 2, 0) << "the caller's own state came back";
 }
 
 }  // namespace

@@ -71,9 +71,9 @@ void expect_nearest(const Format& f, int step) {
   int wrong = 0;
   for (int code = 0; code < f.finite && wrong < 5; code += step)
     for (const double v : around(value_of(f, code), value_of(f, code + 1))) {
-      const double want = nearest(f, values, v);
-      wrong += through(f.dtype, v) != want || (want != 0 && through(f.dtype, -v) != -want);
-      EXPECT_EQ(through(f.dtype, v), want) << name(f.dtype) << " of " << std::hexfloat << v;
+      const double expected = nearest(f, values, v);
+      wrong += through(f.dtype, v) != expected || (expected != 0 && through(f.dtype, -v) != -expected);
+      EXPECT_EQ(through(f.dtype, v), expected) << name(f.dtype) << " of " << std::hexfloat << v;
     }
   EXPECT_EQ(wrong, 0) << name(f.dtype);
 }
@@ -93,10 +93,10 @@ TEST(Element, WhateverTheFloatingPointState) {
 
 TEST(Element, FarOutsideAndNoNumber) {
   for (const Format& f : kFormats) {
-    const double most = f.overflows ? std::numeric_limits<double>::infinity() : value_of(f, f.finite - 1);
+    const double max = f.overflows ? std::numeric_limits<double>::infinity() : value_of(f, f.finite - 1);
     for (const double v : {1e39, 1e300, std::numeric_limits<double>::max(), std::numeric_limits<double>::infinity()}) {
-      EXPECT_EQ(through(f.dtype, v), most) << name(f.dtype) << v;
-      EXPECT_EQ(through(f.dtype, -v), -most) << name(f.dtype) << v;
+      EXPECT_EQ(through(f.dtype, v), max) << name(f.dtype) << v;
+      EXPECT_EQ(through(f.dtype, -v), -max) << name(f.dtype) << v;
     }
     for (const double v : {1e-50, 1e-310, std::numeric_limits<double>::denorm_min()})
       EXPECT_EQ(through(f.dtype, v), 0) << name(f.dtype) << v;

@@ -27,8 +27,8 @@ struct Geometry {
     heads = apart ? shape[1] : call.attributes().integer("num_heads");
     rows = apart ? shape[2] : shape[1];
     size = apart ? shape[3] : shape[2] / heads;
-    const std::int64_t asked = call.attributes().integer("rotary_embedding_dim");
-    turned = asked == 0 ? size : asked;
+    const std::int64_t rotary_dim = call.attributes().integer("rotary_embedding_dim");
+    turned = rotary_dim == 0 ? size : rotary_dim;
     half = turned / 2;
     call.check_shape(turned > 0 && turned <= size && turned % 2 == 0, "rotary_embedding_dim is ", turned, " of ", size);
     call.check_shape(call.in[1].shape.back() == half && call.in[2].shape == call.in[1].shape, "cosines are [", text(call.in[1].shape),

@@ -42,7 +42,7 @@ OpDef op_conv() {
       .optional_attributes = "kernel_shape: ints, strides: ints, dilations: ints, pads: ints",
       .infer = infer,
       .reference = reference,
-      .traits = {.product = Product::convolution,
+      .traits = {.gemm_kind = GemmKind::convolution,
                  .permission = {.rounding = true, .convolves = true, .winograd = true},
                  .anchor = true,
                  .narrows = true},

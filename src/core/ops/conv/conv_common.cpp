@@ -14,12 +14,13 @@ using ir::Ints;
 
 constexpr std::int64_t kLargest = std::int64_t{1} << 31;  // keeps products of two attributes far from overflow
 
-Ints checked_ints(const ir::Attributes& attributes, std::string_view name, std::size_t count, std::int64_t otherwise, std::int64_t least) {
+Ints checked_ints(const ir::Attributes& attributes, std::string_view name, std::size_t count, std::int64_t otherwise,
+                  std::int64_t min_value) {
   Ints values = attributes.ints(name, {});
   if (values.empty()) values.assign(count, otherwise);
   ir::check_shape(values.size() == count, name, " has ", values.size(), " values, expected ", count);
   for (std::int64_t v : values) {
-    ir::validate(v >= least && v < kLargest, name, " has the value ", v, ", expected at least ", least);
+    ir::validate(v >= min_value && v < kLargest, name, " has the value ", v, ", expected at least ", min_value);
   }
   return values;
 }

@@ -40,7 +40,7 @@ OpDef op_conv_integer() {
           .optional_attributes = "kernel_shape: ints, strides: ints, dilations: ints, pads: ints",
           .infer = infer,
           .reference = reference,
-          .traits = {.product = Product::convolution, .anchor = true, .accumulates = true},
+          .traits = {.gemm_kind = GemmKind::convolution, .anchor = true, .accumulates = true},
           .onnx_since = 10,
           .cases = {"u8[1,3,9,7] i8[4,3,3,3] u8[]{5} pads=[1,1,1,1]", "u8[2,4,8,8] u8[6,2,3,3] u8[]{3} u8[]{7} group=2 strides=[2,2]",
                     "u8[1,2,10] i8[3,2,3]! u8[]{1} i8[3]{1,2,-3}"},

@@ -35,11 +35,11 @@ void reference(Call& call) {
       w[j] *= scale[i];
       mean[j] += static_cast<double>(w[j]);
     }
-  std::vector<float> least(width);
-  for (std::size_t j = 0; j < width; ++j) least[j] = static_cast<float>(mean[j] / static_cast<double>(rows));
+  std::vector<float> min(width);
+  for (std::size_t j = 0; j < width; ++j) min[j] = static_cast<float>(mean[j] / static_cast<double>(rows));
   w = matrix.data();
   for (std::int64_t i = 0; i < rows; ++i, w += columns)
-    for (std::size_t j = 0; j < width; ++j) w[j] -= least[j];
+    for (std::size_t j = 0; j < width; ++j) w[j] -= min[j];
   if (call.out[0].dtype == DType::f16) {
     floats_to_fp16(matrix.data(), call.out[0].as<std::uint16_t>(), count);
   } else {

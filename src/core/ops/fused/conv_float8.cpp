@@ -25,7 +25,7 @@ OpDef op_conv_float8() {
        .optional_attributes = "kernel_shape: ints, strides: ints, dilations: ints, pads: ints",
        .infer = infer,
        .decompose = decompose,
-       .traits = {.product = Product::convolution, .anchor = true, .accumulates = true},
+       .traits = {.gemm_kind = GemmKind::convolution, .anchor = true, .accumulates = true},
        .cases = {"f8e4m3fn[1,16,9,7] f8e4m3fn[24,16,3,3]! pads=[1,1,1,1]", "f8e4m3fn[2,64,15,14] f8e4m3fn[40,64,1,1]! strides=[2,2]",
                  "f8e4m3fn[1,3,12,9] f8e4m3fn[5,3,3,2] dilations=[2,1]", "f8e4m3fn[2,32,9,8] f8e4m3fn[48,8,3,3]! group=4 pads=[1,0,1,2]",
                  "f8e4m3fn[2,24,9,11] f8e4m3fn[24,1,3,3]! group=24 pads=[1,1,1,1] strides=[2,1]",

@@ -36,7 +36,7 @@ void reference(Call& call) {
   const Shape& shape = call.in[0].shape;
   const ops::RealIn<double> x(call.in[0]), mask(call.in[1]);
   const ops::RealOut<double> y(call.out[0]);
-  const double least = call.attributes().number("least"), min_length = call.attributes().number("min_length");
+  const double min_weight = call.attributes().number("least"), min_length = call.attributes().number("min_length");
   const bool normalize = call.attributes().integer("normalize") != 0;
   for (std::int64_t b = 0; b < call.out[0].shape[0]; ++b) {
     const auto [first, last] = tokens_of(call, b);
@@ -45,7 +45,7 @@ void reference(Call& call) {
     for (std::int64_t h = 0; h < shape[2]; ++h) {
       double sum = 0;
       for (std::int64_t s = first; s < last; ++s) sum += x[s * shape[2] + h] * mask[s];
-      y[b * shape[2] + h] = sum / std::max(weight, least);
+      y[b * shape[2] + h] = sum / std::max(weight, min_weight);
       squares += y[b * shape[2] + h] * y[b * shape[2] + h];
     }
     for (std::int64_t h = 0; normalize && h < shape[2]; ++h) y[b * shape[2] + h] /= std::max(std::sqrt(squares), min_length);

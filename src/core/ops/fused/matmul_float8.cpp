@@ -24,7 +24,7 @@ OpDef op_matmul_float8() {
        .types = "f8e4m3fn, f8e4m3fn -> f32",
        .infer = infer,
        .decompose = decompose,
-       .traits = {.product = Product::matrix, .anchor = true, .accumulates = true},
+       .traits = {.gemm_kind = GemmKind::matrix, .anchor = true, .accumulates = true},
        .cases = {"f8e4m3fn[5,7] f8e4m3fn[7,3]", "f8e4m3fn[4,33] f8e4m3fn[33,17]!", "f8e4m3fn[2,3,64] f8e4m3fn[64,32]!",
                  "f8e4m3fn[0,4] f8e4m3fn[4,2]!"},
        .tolerance = 5e-3},  // tensor cores add products up with fewer bits than f32 has, Hopper's with 14

@@ -28,12 +28,12 @@ void infer(InferCall& call) {
 // `store` gets the elements of a row in units of its scale, which is given back. Rows next to zero are zeros.
 template <class Store>
 float quantize(const float* x, std::int64_t n, float largest, const Store& store) {
-  float most = 0;
+  float max = 0;
   bool finite = true;
-  for (std::int64_t i = 0; i < n; ++i) most = std::max(most, std::fabs(x[i])), finite = finite && std::isfinite(x[i]);
-  const float by = most > largest / std::numeric_limits<float>::max() && finite ? largest / most : 0;
+  for (std::int64_t i = 0; i < n; ++i) max = std::max(max, std::fabs(x[i])), finite = finite && std::isfinite(x[i]);
+  const float by = max > largest / std::numeric_limits<float>::max() && finite ? largest / max : 0;
   for (std::int64_t i = 0; i < n; ++i) store(i, by > 0 ? x[i] * by : 0.0f);
-  return finite ? most / largest : std::numeric_limits<float>::quiet_NaN();
+  return finite ? max / largest : std::numeric_limits<float>::quiet_NaN();
 }
 
 void reference(Call& call) {

@@ -22,8 +22,8 @@ void infer(InferCall& call) {
   const Dim multiple(call.attributes().integer("multiple"));
   call.check_shape(mask.size() == 2, "a mask of [", text(mask), "], [batch, sequence] expected");
   call.validate(multiple.constant() >= 1 && multiple.constant() <= 4096, "multiple is ", multiple.text(), ", expected 1 to 4096");
-  const Dim most = multiple == Dim(1) ? mask[0] * mask[1] : ceil_div(mask[0] * mask[1], multiple) * multiple;
-  const Dim tokens = call.new_symbol("tokens", 0, most);
+  const Dim max = multiple == Dim(1) ? mask[0] * mask[1] : ceil_div(mask[0] * mask[1], multiple) * multiple;
+  const Dim tokens = call.new_symbol("tokens", 0, max);
   call.out(0, DType::i32, {mask[0] + Dim(1)});
   call.out(1, DType::i32, {Dim(1), tokens});
   if (call.outputs() > 2) call.out(2, DType::i32, {Dim(1), tokens});

@@ -16,11 +16,11 @@ void infer(InferCall& call) {
                    ", 3 expected");
   call.check_shape(!call.dims(0)[2].is_constant() || call.dims(0)[2] == Dim(4), "boxes have ", call.dims(0)[2].text(),
                    " coordinates, 4 expected");
-  Dim most = call.dims(0)[1];
+  Dim max = call.dims(0)[1];
   const ops::MaybeDim limit = call.has(2) ? ops::scalar_contents(call, 2) : ops::MaybeDim{true, 0};
   const ops::DimRules rules(call);
-  if (limit.known) most = rules.smaller(most, rules.not_negative(limit.value));
-  call.out(0, DType::i64, {call.new_symbol("count", 0, call.dims(1)[0] * call.dims(1)[1] * most), 3});
+  if (limit.known) max = rules.smaller(max, rules.not_negative(limit.value));
+  call.out(0, DType::i64, {call.new_symbol("count", 0, call.dims(1)[0] * call.dims(1)[1] * max), 3});
 }
 
 struct Box { double top, left, bottom, right; };   // top <= bottom, left <= right
@@ -48,7 +48,7 @@ double scalar(const Call& call, std::size_t i, double otherwise) {
 
 // The chosen boxes of one class, best first.
 std::vector<std::int64_t> select(const Call& call, std::int64_t batch, const std::vector<double>& scores) {
-  const auto most = static_cast<std::size_t>(std::max(0.0, scalar(call, 2, 0)));
+  const auto max = static_cast<std::size_t>(std::max(0.0, scalar(call, 2, 0)));
   const double max_overlap = scalar(call, 3, 0), min_score = scalar(call, 4, -std::numeric_limits<double>::infinity());
   const bool center = call.attributes().integer("center_point_box") != 0;
   const auto count = static_cast<std::int64_t>(scores.size());
@@ -58,7 +58,7 @@ std::vector<std::int64_t> select(const Call& call, std::int64_t batch, const std
     return scores[static_cast<std::size_t>(a)] > scores[static_cast<std::size_t>(b)];
   });
   for (std::int64_t candidate : order) {
-    if (chosen.size() >= most) break;
+    if (chosen.size() >= max) break;
     if (!(scores[static_cast<std::size_t>(candidate)] > min_score)) continue;
     const Box box = box_at(call.in[0], batch * count + candidate, center);
     const bool free = std::all_of(chosen.begin(), chosen.end(), [&](std::int64_t better) {

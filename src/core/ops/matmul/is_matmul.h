@@ -5,6 +5,6 @@
 
 namespace tenfold::ops {
 
-inline bool is_matmul(const ir::Node& n) { return n.def->traits.product == ir::Product::matrix; }
+inline bool is_matmul(const ir::Node& n) { return n.def->traits.gemm_kind == ir::GemmKind::matrix; }
 
 }  // namespace tenfold::ops

@@ -44,7 +44,7 @@ OpDef op_matmul() {
           .types = "T, T -> T; T: float|int",
           .infer = infer,
           .reference = reference,
-          .traits = {.product = Product::matrix, .permission = {.rounding = true, .strassen = true}, .anchor = true, .narrows = true},
+          .traits = {.gemm_kind = GemmKind::matrix, .permission = {.rounding = true, .strassen = true}, .anchor = true, .narrows = true},
           .onnx_since = 1,
           .cases = {"f32[5,7] f32[7,3]", "f32[2,3,4,5] f32[3,5,6]", "f32[64,96] f32[96,80]!", "f32[65,128] f32[128,137]!", "f32[7] f32[7]",
                     "f32[4,5] f32[5]", "f32[5] f32[2,5,3]", "f16[3,17] f16[17,33]", "i32[2,3] i32[3,4]", "f32[3,0] f32[0,2]",

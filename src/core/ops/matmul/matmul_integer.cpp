@@ -67,7 +67,7 @@ OpDef op_matmul_integer() {
           .types = "A, B, A, B -> i32; A: i8|u8; B: i8|u8",
           .infer = infer,
           .reference = reference,
-          .traits = {.product = Product::matrix, .anchor = true, .accumulates = true},
+          .traits = {.gemm_kind = GemmKind::matrix, .anchor = true, .accumulates = true},
           .onnx_since = 10,
           .cases = {"u8[5,7] i8[7,3]", "u8[4,33] i8[33,17]! u8[]{7} i8[]{0}", "u8[3,8] u8[8,6] u8[]{3} u8[6]{1,2,3,4,5,6}",
                     "i8[2,3,4] i8[2,4,5] i8[3]{1,-1,2}"},

@@ -28,8 +28,8 @@ Tensor picked(const Tensor& list, const std::vector<std::int64_t>& indices) {
   return result;
 }
 
-KeyPlaces::KeyPlaces(const Tensor& keys, DType asked)
-    : keys_(keys), words_(keys.dtype() == DType::string), real_(is_float(keys.dtype()) || is_float(asked)) {
+KeyPlaces::KeyPlaces(const Tensor& keys, DType requested)
+    : keys_(keys), words_(keys.dtype() == DType::string), real_(is_float(keys.dtype()) || is_float(requested)) {
   for (std::int64_t i = 0; i < keys_.size(); ++i)
     if (words_) by_word_.emplace(keys_.string_values()[static_cast<std::size_t>(i)], i);
     else by_bits_.emplace(bits_of(keys_, i), i);

@@ -15,7 +15,7 @@ Tensor picked(const Tensor& list, const std::vector<std::int64_t>& indices);   /
 // Where each key of a list stands. Numbers of two types are compared as doubles; NaN is one key, and so are both zeros.
 class KeyPlaces {
  public:
-  KeyPlaces(const Tensor& keys, DType asked);   // keeps the keys
+  KeyPlaces(const Tensor& keys, DType requested);   // keeps the keys
   std::int64_t find(const Tensor& elements, std::int64_t i) const;   // the first place; -1: it is none of the keys
 
  private:

@@ -44,8 +44,8 @@ void expect_broadcast(const Dims& parameter, const Dims& requested) {
   while (parameter.size() - lead > requested.size() && parameter[lead] == Dim(1)) ++lead;
   bool fits = parameter.size() - lead <= requested.size();
   for (std::size_t back = 1; fits && back <= parameter.size() - lead; ++back) {
-    const Dim own = parameter[parameter.size() - back], asked = requested[requested.size() - back];
-    fits = own == Dim(1) || own == asked || !own.is_constant() || !asked.is_constant();
+    const Dim own = parameter[parameter.size() - back], required = requested[requested.size() - back];
+    fits = own == Dim(1) || own == required || !own.is_constant() || !required.is_constant();
   }
   ir::check_shape(fits, "a parameter of shape [", ir::text(parameter), "] does not broadcast to [", ir::text(requested), "]");
 }

@@ -30,7 +30,7 @@ void run(Call& call) {
   const ops::RealIn<T> x(call.in[0]);
   const ops::RealOut<T> y(call.out[0]);
   T none = -std::numeric_limits<T>::infinity();   // of a window that lies in the pads
-  if constexpr (std::is_integral_v<T>) none = static_cast<T>(ops::least(call.in[0].dtype));
+  if constexpr (std::is_integral_v<T>) none = static_cast<T>(ops::min_integer(call.in[0].dtype));
   std::int64_t* indices = call.out.size() > 1 ? call.out[1].as<std::int64_t>() : nullptr;
   ops::pool_windows(g, call.in[0].shape[0] * call.in[0].shape[1], x.data(), y.data(),
                     [&](const T* image, const ops::Geometry::Three& o, std::int64_t channel) {

@@ -6,12 +6,12 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  const std::string& asked = call.attributes().string("output_dtype");
+  const std::string& type_name = call.attributes().string("output_dtype");
   ops::check_scales(call);
   DType type = call.dtype(1);
-  if (!asked.empty()) {
-    const auto named = dtype_from_name(asked);
-    call.validate(named.has_value() && is_float(*named), "output_dtype is \"", asked, "\", expected a float");
+  if (!type_name.empty()) {
+    const auto named = dtype_from_name(type_name);
+    call.validate(named.has_value() && is_float(*named), "output_dtype is \"", type_name, "\", expected a float");
     type = *named;
   }
   call.out(0, type, call.dims(0));

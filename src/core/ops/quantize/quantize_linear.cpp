@@ -7,16 +7,17 @@ namespace tenfold::ir {
 namespace {
 
 void infer(InferCall& call) {
-  const std::string& asked = call.attributes().string("output_dtype");
+  const std::string& type_name = call.attributes().string("output_dtype");
   ops::check_scales(call);
   DType type = DType::u8;
-  if (!asked.empty()) {
-    const auto named = dtype_from_name(asked);
-    call.validate(named.has_value(), "output_dtype is \"", asked, "\"");
+  if (!type_name.empty()) {
+    const auto named = dtype_from_name(type_name);
+    call.validate(named.has_value(), "output_dtype is \"", type_name, "\"");
     type = *named;
   }
   if (call.has(2)) {
-    call.validate(asked.empty() || call.dtype(2) == type, "the zero point is ", name(call.dtype(2)), ", but output_dtype is ", asked);
+    call.validate(type_name.empty() || call.dtype(2) == type, "the zero point is ", name(call.dtype(2)), ", but output_dtype is ",
+                  type_name);
     type = call.dtype(2);
   }
   call.validate((is_integer(type) && bits(type) <= 32) || (is_float(type) && bits(type) <= 8), "cannot quantize to ", name(type));

@@ -39,8 +39,9 @@ void infer_recurrent(ir::InferCall& call, const RecurrentForm& form) {
   const Dim steps = call.dims(0)[batch_first ? 1 : 0], batch = call.dims(0)[batch_first ? 0 : 1], hidden = call.dims(2)[2];
   const Dim directions = directions_of(call.attributes());
   activations_of(call.attributes(), form, directions_of(call.attributes()));   // throws where there are too few, or unknown ones
-  const std::int64_t asked = call.attributes().integer("hidden_size", 0);
-  call.check_shape(asked == 0 || !hidden.is_constant() || hidden == Dim(asked), "hidden_size is ", asked, ", R says ", hidden.text());
+  const std::int64_t hidden_size = call.attributes().integer("hidden_size", 0);
+  call.check_shape(hidden_size == 0 || !hidden.is_constant() || hidden == Dim(hidden_size),
+                   "hidden_size is ", hidden_size, ", R says ", hidden.text());
   const Dim rows = hidden * form.gates;
   need_dims(call, 1, {directions, rows, call.dims(0)[2]}, "W");
   need_dims(call, 2, {directions, rows, hidden}, "R");

@@ -13,7 +13,7 @@ double real(std::span<const double> elements) {
   return result;
 }
 std::int64_t whole(DType type, std::span<const std::int64_t> elements) {
-  std::int64_t result = ops::least(type);
+  std::int64_t result = ops::min_integer(type);
   for (const std::int64_t x : elements) result = ops::whole_binary(Prim::max, type, result, x);
   return result;
 }

@@ -13,7 +13,7 @@ double real(std::span<const double> elements) {
   return result;
 }
 std::int64_t whole(DType type, std::span<const std::int64_t> elements) {
-  std::int64_t result = ops::greatest(type);
+  std::int64_t result = ops::max_integer(type);
   for (const std::int64_t x : elements) result = ops::whole_binary(Prim::min, type, result, x);
   return result;
 }

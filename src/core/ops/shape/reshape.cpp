@@ -63,8 +63,8 @@ void infer(InferCall& call) {
     const Dim total = product(call.dims(0));
     const int rank = ops::need_length(call, 1, "shape");
     if (rank == 1) dims = {total};
-    const Dim most = total == Dim(0) ? Dim(kUnbounded) : total;   // beside an extent of 0 the others may be anything
-    for (int d = 0; d < rank && rank > 1; ++d) dims.push_back(call.new_symbol(cat("extent", d), 0, most));
+    const Dim max = total == Dim(0) ? Dim(kUnbounded) : total;   // beside an extent of 0 the others may be anything
+    for (int d = 0; d < rank && rank > 1; ++d) dims.push_back(call.new_symbol(cat("extent", d), 0, max));
   }
   call.out(0, call.dtype(0), std::move(dims));
   if (const Dims* contents = call.contents(0)) call.out_contents(0, *contents);

@@ -23,8 +23,8 @@ std::optional<Dims> known_sizes(const InferCall& call) {
 
 Dims equal_sizes(const InferCall& call, Dim extent, const ops::DimRules& rules) {
   const int pieces = call.outputs();
-  const std::int64_t asked = call.attributes().integer("num_outputs", pieces);
-  call.validate(asked == pieces, "num_outputs is ", asked, ", the node has ", pieces, " outputs");
+  const std::int64_t num_outputs = call.attributes().integer("num_outputs", pieces);
+  call.validate(num_outputs == pieces, "num_outputs is ", num_outputs, ", the node has ", pieces, " outputs");
   const Dim piece = ceil_div(extent, Dim(pieces));
   Dims sizes;
   for (int i = 0; i < pieces; ++i)

@@ -149,8 +149,8 @@ class Translation {
   Subpattern atom(std::int64_t depth) {
     const std::size_t start = at_;
     std::wstring times;
-    std::int64_t most = 1;
-    validate(!repeat(times, most), "the repeat at character ", start, " has nothing before it");
+    std::int64_t max = 1;
+    validate(!repeat(times, max), "the repeat at character ", start, " has nothing before it");
     const std::uint32_t c = peek();
     ++at_;
     switch (c) {
@@ -189,15 +189,15 @@ class Translation {
   Subpattern repeated(Subpattern one) {
     const std::size_t start = at_;
     std::wstring times;
-    std::int64_t most = 1;
-    if (!repeat(times, most)) return one;
+    std::int64_t max = 1;
+    if (!repeat(times, max)) return one;
     take('?');   // lazy
     std::wstring again;
     std::int64_t unused = 0;
     validate(!repeat(again, unused), "a repeat of the repeat at character ", start);
-    return priced(L"(?:" + one.text + L")" + times, one.cost * most + 1);
+    return priced(L"(?:" + one.text + L")" + times, one.cost * max + 1);
   }
-  bool repeat(std::wstring& times, std::int64_t& most) {
+  bool repeat(std::wstring& times, std::int64_t& max) {
     for (const wchar_t simple : {L'*', L'+', L'?'})
       if (take(static_cast<std::uint32_t>(simple))) return times = simple, true;
     const std::size_t start = at_;
@@ -210,7 +210,7 @@ class Translation {
     validate(low <= 1000 && high <= 1000, "the repeat at character ", start, " is above 1000");
     validate(open || high >= low, "the repeat at character ", start, " ends below its start");
     times.assign(in_, start, at_ - start);
-    most = std::max<std::int64_t>(1, open ? low + 1 : high);
+    max = std::max<std::int64_t>(1, open ? low + 1 : high);
     return true;
   }
   bool number(std::int64_t& value) {

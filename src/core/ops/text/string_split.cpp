@@ -16,27 +16,27 @@ void infer(InferCall& call) {
 
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-// Words; behind `most` splits the rest stays whole, as Python's str.split has it.
-std::vector<std::string> words(const std::string& text, std::int64_t most) {
+// Words; behind `max` splits the rest stays whole, as Python's str.split has it.
+std::vector<std::string> words(const std::string& text, std::int64_t max) {
   std::vector<std::string> parts;
   auto at = text.begin();
   for (;;) {
     at = std::find_if_not(at, text.end(), is_space);
     if (at == text.end()) return parts;
-    auto end = static_cast<std::int64_t>(parts.size()) == most ? text.end() : std::find_if(at, text.end(), is_space);
+    auto end = static_cast<std::int64_t>(parts.size()) == max ? text.end() : std::find_if(at, text.end(), is_space);
     if (end == text.end())
       while (is_space(end[-1])) --end;
     parts.emplace_back(at, end);
-    at = end == text.end() || static_cast<std::int64_t>(parts.size()) > most ? text.end() : end;
+    at = end == text.end() || static_cast<std::int64_t>(parts.size()) > max ? text.end() : end;
   }
 }
 
-std::vector<std::string> between(const std::string& text, const std::string& delimiter, std::int64_t most) {
+std::vector<std::string> between(const std::string& text, const std::string& delimiter, std::int64_t max) {
   std::vector<std::string> parts;
   if (text.empty()) return parts;   // as the standard's cases have it
   std::size_t at = 0;
   for (;;) {
-    const std::size_t end = static_cast<std::int64_t>(parts.size()) == most ? std::string::npos : text.find(delimiter, at);
+    const std::size_t end = static_cast<std::int64_t>(parts.size()) == max ? std::string::npos : text.find(delimiter, at);
     parts.push_back(text.substr(at, end == std::string::npos ? end : end - at));
     if (end == std::string::npos) return parts;
     at = end + delimiter.size();
@@ -46,11 +46,11 @@ std::vector<std::string> between(const std::string& text, const std::string& del
 void on_values(ValueCall& call) {
   const std::vector<std::string>& all = call.strings(0);
   const std::string delimiter = call.attributes().string("delimiter");
-  const std::int64_t given = call.attributes().integer("maxsplit", -1), most = given < 0 ? INT64_MAX : given;
+  const std::int64_t given = call.attributes().integer("maxsplit", -1), max = given < 0 ? INT64_MAX : given;
   std::vector<std::vector<std::string>> parts;
   std::size_t widest = 0;
   for (const std::string& text : all) {
-    parts.push_back(delimiter.empty() ? words(text, most) : between(text, delimiter, most));
+    parts.push_back(delimiter.empty() ? words(text, max) : between(text, delimiter, max));
     widest = std::max(widest, parts.back().size());
   }
   Shape shape = call.tensor(0).shape();

@@ -99,7 +99,7 @@ bool any(const std::vector<Allocator>& allocators) noexcept {
 
 }  // namespace
 
-Status ask_allocators(ContextState& c, bool late) noexcept {
+Status call_allocators(ContextState& c, bool late) noexcept {
   if (!any(c.extras->allocators)) return {};
   try {
     if (!late)
@@ -123,7 +123,7 @@ Status ask_allocators(ContextState& c, bool late) noexcept {
 Status before_preparing_run(ContextState& c) noexcept {
   take_next_shapes(c);
   std::fill(c.extras->copied.begin(), c.extras->copied.end(), false);
-  return ask_allocators(c, false);
+  return call_allocators(c, false);
 }
 
 // Allocators are asked in runs alone.
@@ -181,7 +181,7 @@ Status after_steps(ContextState& c) noexcept {
 Status after_run(ContextState& c) noexcept {
   if (!std::exchange(c.extras->outputs_wait, false)) return {};
   if (Status s = copy_borders(c, false, false); !s) return s;
-  return ask_allocators(c, true);
+  return call_allocators(c, true);
 }
 
 }  // namespace tenfold::runtime

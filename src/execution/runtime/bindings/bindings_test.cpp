@@ -186,11 +186,11 @@ TEST_P(Bindings, StateThatCannotBe) {
 
 struct Given {
   std::vector<std::vector<float>> memory;
-  std::vector<std::int64_t> asked;
+  std::vector<std::int64_t> requests;
   bool none = false;
   static void* allocate(void* user, int, std::int64_t bytes) {
     auto& self = *static_cast<Given*>(user);
-    self.asked.push_back(bytes);
+    self.requests.push_back(bytes);
     if (self.none) return nullptr;
     return self.memory.emplace_back(static_cast<std::size_t>(bytes / 4 + 1)).data();
   }
@@ -206,11 +206,11 @@ TEST_P(Bindings, AllocatorsGiveMemoryOfTheSizeThatIsNeeded) {
   for (const std::int64_t n : {3, 8, 8, 1}) {
     ASSERT_TRUE(context->set_input_shape(0, Shape{n}));
     expect_ok(*context, context->run());
-    EXPECT_EQ(given.asked.back(), 4 * n);
+    EXPECT_EQ(given.requests.back(), 4 * n);
     EXPECT_FALSE(copied_at_border(*context, 1));
     EXPECT_EQ(given.memory.back()[static_cast<std::size_t>(n - 1)], -x[static_cast<std::size_t>(n - 1)]);
   }
-  EXPECT_EQ(given.asked.size(), 4u);
+  EXPECT_EQ(given.requests.size(), 4u);
   given.none = true;
   EXPECT_EQ(context->run().code, Status::out_of_memory);
   given.none = false;
@@ -228,9 +228,9 @@ TEST_P(Bindings, AllocatorsMayGiveNothingForNothing) {
   ASSERT_TRUE(set_allocator(*context, 1, Given::allocate, &given));
   ASSERT_TRUE(context->set_input_shape(0, Shape{0}));
   expect_ok(*context, context->prepare());
-  EXPECT_TRUE(given.asked.empty()) << "allocators are asked in runs";
+  EXPECT_TRUE(given.requests.empty()) << "allocators are asked in runs";
   expect_ok(*context, context->run());
-  EXPECT_EQ(given.asked, std::vector<std::int64_t>{0});
+  EXPECT_EQ(given.requests, std::vector<std::int64_t>{0});
 }
 
 TEST_P(Bindings, AllocatorsOfSizesThatTheRunDecides) {
@@ -243,12 +243,12 @@ TEST_P(Bindings, AllocatorsOfSizesThatTheRunDecides) {
   for (int again = 0; again < 2; ++again) {
     expect_ok(*context, context->run());
     EXPECT_TRUE(copied_at_border(*context, 1));
-    EXPECT_EQ(given.asked.back(), 12);
+    EXPECT_EQ(given.requests.back(), 12);
     EXPECT_EQ(given.memory.back()[2], 4);
   }
   x = {1, 1, 1, 1, 1, 1};
   expect_ok(*context, context->run());
-  EXPECT_EQ(given.asked.back(), 24);
+  EXPECT_EQ(given.requests.back(), 24);
 }
 
 TEST_P(Bindings, MemoryThatSuits) {

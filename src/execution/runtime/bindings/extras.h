@@ -40,7 +40,7 @@ Extras& extras_of(ContextState& context);     // made at first use; throws bad_a
 Status prepare_borders(ContextState& context) noexcept;
 Status copy_borders(ContextState& context, bool inputs, bool on_device) noexcept;   // those in the device's memory, or the host's
 // Early: before the steps, where the size is known. Late: behind them.
-Status ask_allocators(ContextState& context, bool late) noexcept;
+Status call_allocators(ContextState& context, bool late) noexcept;
 Status advance_states(ContextState& context) noexcept;
 void take_next_shapes(ContextState& context) noexcept;                     // that the last run gave states
 void forget_next_shape(ContextState& context, std::size_t binding) noexcept;   // the caller sets it

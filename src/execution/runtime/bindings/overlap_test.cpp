@@ -62,7 +62,7 @@ TEST(Overlap, AnOutputOverAnInputThatIsStillReadIsRefused) {
 }
 
 void expect_in_place(Built& b, int input, const std::vector<Tensor>& inputs) {
-  const Tensor want = std::get<Tensor>(ops::run_graph(b.graph, std::vector<ops::RuntimeValue>(inputs.begin(), inputs.end())).at(0));
+  const Tensor expected = std::get<Tensor>(ops::run_graph(b.graph, std::vector<ops::RuntimeValue>(inputs.begin(), inputs.end())).at(0));
   std::vector<Tensor> memory;
   for (const Tensor& t : inputs) memory.push_back(t.clone());
   for (std::size_t i = 0; i < memory.size(); ++i)
@@ -71,7 +71,7 @@ void expect_in_place(Built& b, int input, const std::vector<Tensor>& inputs) {
   ASSERT_TRUE(b.bind(static_cast<int>(memory.size()), place.mutable_raw(), place.bytes()));
   const Status status = b.context->run();
   ASSERT_TRUE(status) << b.context->describe(status);
-  for (std::int64_t i = 0; i < want.size(); ++i) EXPECT_NEAR(place.as_double(i), want.as_double(i), 1e-5) << i;
+  for (std::int64_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(place.as_double(i), expected.as_double(i), 1e-5) << i;
 }
 
 TEST(Overlap, InPlaceWhereTheTacticMay) {

@@ -37,7 +37,7 @@ struct SeenShape {
 // What becomes of the steps at the shapes and addresses of now: they are replayed, captured, or launched one by one.
 enum class GraphPhase : std::uint8_t {
   decided,        // replayed if there is a graph of them, launched one by one if there is none
-  ask_again,      // launched one by one; if these shapes come again, a graph may pay
+  seen_once,      // launched one by one; if these shapes come again, a graph may pay
   capture_next,   // the steps behind the prologue were launched one by one, and are captured while the device is busy with them
   off             // the capturer gave up, or the caller wants no graphs
 };

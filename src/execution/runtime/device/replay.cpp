@@ -242,7 +242,7 @@ Status prepare_staged(ContextState& c, bool in_advance) noexcept {
   if (frame.open->prologue == 0) {
     if (known(c)) return {};
     if (in_advance || pays(c)) return capture(c, frame);
-    return c.device->decide(GraphPhase::ask_again), Status{};
+    return c.device->decide(GraphPhase::seen_once), Status{};
   }
   const std::vector<CapturedGraph>& all = c.device->graphs;
   const bool any = std::any_of(all.begin(), all.end(), [&](const CapturedGraph& r) { return r.program == c.shapes.active; });
@@ -266,12 +266,12 @@ Status start_staged(ContextState& c) noexcept {
   if (prologue)
     if (Status s = copy_pinned(c, true); !s) return s;
   using Clock = std::chrono::steady_clock;
-  const Clock::time_point asking = c.watch.parts ? Clock::now() : Clock::time_point{};
+  const Clock::time_point enqueue_start = c.watch.parts ? Clock::now() : Clock::time_point{};
   if (prologue)
     if (Status s = run_steps(c, frame, 0, frame.open->prologue); !s) return s;
   mark(1);
   if (Status s = run_device_steps(c, frame); !s) return s;
-  if (c.watch.parts) c.device->enqueue_ms = std::chrono::duration<double, std::milli>(Clock::now() - asking).count();
+  if (c.watch.parts) c.device->enqueue_ms = std::chrono::duration<double, std::milli>(Clock::now() - enqueue_start).count();
   mark(2);
   if (prologue)
     if (Status s = copy_pinned(c, false); !s) return s;

@@ -14,17 +14,17 @@ namespace {
 using runtime::FarBackend;
 using runtime::FarStream;
 
-// For batches of 1 to `most` rows of 6.
-Engine far_engine(const ir::Graph& graph, std::int64_t most) {
+// For batches of 1 to `max` rows of 6.
+Engine far_engine(const ir::Graph& graph, std::int64_t max) {
   BuildConfig config;
   config.threads = 1;
-  config.profiles = {{{"x", {{1, 6}, {2, 6}, {most, 6}}}}};
+  config.profiles = {{{"x", {{1, 6}, {2, 6}, {max, 6}}}}};
   BuildReport report;
   auto backend = std::make_shared<FarBackend>();
   return builder::open_built(builder::build_plan(graph, config, "", backend, report), config, backend);
 }
-Engine relu_engine(std::int64_t most) {
-  return far_engine(ir::parse_graph("(x f32[batch,6])\n y = Relu(x)", ir::Registry::builtin()), most);
+Engine relu_engine(std::int64_t max) {
+  return far_engine(ir::parse_graph("(x f32[batch,6])\n y = Relu(x)", ir::Registry::builtin()), max);
 }
 
 // Builds for the far device and compares with the interpreter, at every batch size given, twice each; so many of these runs are replayed.
@@ -39,9 +39,9 @@ void expect_right(const char* text, const std::vector<std::int64_t>& batches, in
     for (int again = 0; again < 2; ++again) {
       const Tensor x = ops::random_tensor(DType::f32, {batch, 6}, seed++);
       const Tensor got = context->run(std::vector<Tensor>{x}).at(0);
-      const Tensor want = std::get<Tensor>(ops::run_graph(graph, {x}).at(0));
-      ASSERT_EQ(got.shape(), want.shape());
-      for (std::int64_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got.as_double(i), want.as_double(i), 1e-4);
+      const Tensor expected = std::get<Tensor>(ops::run_graph(graph, {x}).at(0));
+      ASSERT_EQ(got.shape(), expected.shape());
+      for (std::int64_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(got.as_double(i), expected.as_double(i), 1e-4);
     }
   EXPECT_EQ(FarStream::replays - before, replayed);
 }

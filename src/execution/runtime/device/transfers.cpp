@@ -34,7 +34,7 @@ MemoryKind kind_of(const ContextState& c, std::size_t b) noexcept {
 }
 
 Transfer way(ContextState& c, std::size_t b) {
-  const std::int64_t most = largest_bytes(*c.engine, b);
+  const std::int64_t max = largest_bytes(*c.engine, b);
   void *memory = c.bindings.memory[b], *mirror = c.device->mirrors[b].memory.get();
   const MemoryKind kind = kind_of(c, b);
   if (kind == MemoryKind::device && aligned(memory)) return {.used = memory};
@@ -42,10 +42,10 @@ Transfer way(ContextState& c, std::size_t b) {
   const Transfer apart{.used = mirror, .on_host = on_host, .apart = true};
   if (c.watch.parts || kind == MemoryKind::device || output_grows(c, b)) return apart;
   const bool by_host = kind == MemoryKind::pageable;
-  if (by_host && (c.device->launch != Launch::run || most > kByTheHost)) return apart;
-  if (by_host && !c.device->staging[b]) c.device->staging[b] = c.engine->backend->memory().allocate_host(most);
+  if (by_host && (c.device->launch != Launch::run || max > kByTheHost)) return apart;
+  if (by_host && !c.device->staging[b]) c.device->staging[b] = c.engine->backend->memory().allocate_host(max);
   void* pinned = by_host ? c.device->staging[b].get() : memory;
-  const bool direct = c.engine->backend->memory().device_reads_pinned() && most <= kAcrossTheBus && aligned(pinned) &&
+  const bool direct = c.engine->backend->memory().device_reads_pinned() && max <= kAcrossTheBus && aligned(pinned) &&
                       uses(c.program(), b) == 1;
   return {.used = direct ? pinned : mirror, .pinned = pinned, .on_host = on_host, .by_host = by_host};
 }

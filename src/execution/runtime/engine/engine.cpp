@@ -66,7 +66,7 @@ Engine Loading::open(plan::Plan plan) {
   state->weights_in_table = weights;
   if (!state->plan.built.clocks.empty()) runtime::note_clocks(*state, state->backend->timing().clocks());
   Engine engine = runtime::engine_of(std::move(state));
-  runtime::tell_notes(engine.info().notes, options.log);
+  runtime::log_notes(engine.info().notes, options.log);
   return engine;
 }
 

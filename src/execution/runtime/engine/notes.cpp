@@ -63,7 +63,7 @@ void note_clocks(EngineState& engine, std::span<const backends::Clock> now) {
                                          " now: other kernels may be the fastest (--retune chooses anew)")});
 }
 
-void tell_notes(std::span<const Note> notes, const LogCallback& callback) {
+void log_notes(std::span<const Note> notes, const LogCallback& callback) {
   const Log log(callback);
   constexpr int kNamed = 5;
   int count = 0;

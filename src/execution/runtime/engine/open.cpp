@@ -164,13 +164,13 @@ OpenTop open_top(EngineState& engine, const plan::Program& program, backends::Op
 // Of steps that a library computes, bodies of branches and loops included. Workspaces of unknown size are no part of the arena.
 std::int64_t library_workspace(const OpenProgram& program) {
   using backends::Source;
-  std::int64_t most = 0;
+  std::int64_t max = 0;
   for (const OpenStep& s : program.steps) {
     const Source source = s.tactic ? s.tactic->source : Source::reference;
-    if (source == Source::onednn || source == Source::cublas_lt || source == Source::cudnn) most = std::max(most, s.step->workspace_bytes);
-    for (const OpenProgram& body : s.programs) most = std::max(most, library_workspace(body));
+    if (source == Source::onednn || source == Source::cublas_lt || source == Source::cudnn) max = std::max(max, s.step->workspace_bytes);
+    for (const OpenProgram& body : s.programs) max = std::max(max, library_workspace(body));
   }
-  return most;
+  return max;
 }
 
 void describe_bindings(EngineState& engine) {
@@ -191,7 +191,7 @@ void describe_bindings(EngineState& engine) {
 }
 
 // What a program adds to the sizes that Engine::info() tells.
-void tell_memory(EngineState& engine, const OpenTop& top) {
+void log_memory(EngineState& engine, const OpenTop& top) {
   EngineInfo& info = engine.info;
   for (const Step& step : top.body.program->steps) info.workspace_bytes = std::max(info.workspace_bytes, step.workspace_bytes);
   if (is_staged(engine)) info.pinned_bytes = std::max(info.pinned_bytes, staging_bytes(engine, top));
@@ -259,7 +259,7 @@ std::shared_ptr<EngineState> open_engine(plan::Plan plan, const LoadOptions& opt
     if (p.arena_bytes >= info.arena_bytes) info.arena_bytes = p.arena_bytes, info.arena_live_bytes = p.arena_live_bytes;
     info.steps = std::max(info.steps, static_cast<int>(p.steps.size()));
     info.precomputed_steps = std::max(info.precomputed_steps, static_cast<int>(p.precomputed));
-    tell_memory(*engine, engine->programs.back());
+    log_memory(*engine, engine->programs.back());
     info.library_workspace_bytes = std::max(info.library_workspace_bytes, library_workspace(engine->programs.back().body));
   }
   engine->plan.code = std::move(opening.used);   // whatever brought it: saved, the plan carries all that it needs

@@ -36,7 +36,7 @@ std::int32_t set_graph(tenfold_plugin_expand* call, const char* text) noexcept {
   }
 }
 
-std::string asked_for(const ir::Node& node, const PluginTable& plugin, const ir::SymbolBounds& box) {
+std::string expansion_of(const ir::Node& node, const PluginTable& plugin, const ir::SymbolBounds& box) {
   std::vector<PluginOperandType> types;
   for (const ir::Value* v : node.inputs)
     types.push_back(v ? PluginOperandType{.dtype = v->dtype(),
@@ -55,7 +55,7 @@ std::string asked_for(const ir::Node& node, const PluginTable& plugin, const ir:
                              why.text,    sizeof why.text,
                              &text};
   const std::int32_t code = plugin.table.expand(plugin.table.self, &call);
-  expect_done(code, plugin, "expand", why.said());
+  expect_done(code, plugin, "expand", why.message());
   require(!text.empty(), ErrorKind::invalid_argument, plugin_text(plugin), " gives no graph");
   return text;
 }
@@ -105,7 +105,7 @@ ir::Graph graph_of(const ir::Node& node, const PluginTable& plugin, const ir::Sy
     const ir::Interval range = ir::Dim::symbol(s).bounds(box);
     head += cat("symbol ", s, " [", range.lower, " .. ", range.upper, "] input_dim\n");
   }
-  const std::string text = asked_for(node, plugin, box);
+  const std::string text = expansion_of(node, plugin, box);
   try {
     ir::Graph graph = ir::parse_graph(cat(head, "(", formals, ")\n", lines, with_attributes(text, node.attributes)),
                                       *plugin.registry, {.constants = &constants});

@@ -55,12 +55,12 @@ struct Node {
             .device = &device};
   }
   std::shared_ptr<State> new_state() const {
-    PluginQuestion asked(problem(), number, config);
-    const auto state = std::make_shared<State>(op->self, asked.plugin, asked.tactic.table);
+    PluginQuestion question(problem(), number, config);
+    const auto state = std::make_shared<State>(op->self, question.plugin, question.tactic.table);
     if (!state->table.open) return state;
-    const std::int32_t code = state->table.open(asked.self(), &asked.problem, &state->state);
-    expect_done(code, asked.plugin, "open",
-                asked.why.empty() ? cat("tactic '", asked.tactic.name, "' cannot be opened").c_str() : asked.why.said());
+    const std::int32_t code = state->table.open(question.self(), &question.problem, &state->state);
+    expect_done(code, question.plugin, "open",
+                question.why.empty() ? cat("tactic '", question.tactic.name, "' cannot be opened").c_str() : question.why.message());
     state->opened = true;
     return state;
   }
@@ -139,7 +139,7 @@ Status::Code run_plugin_kernel(const void* opened, const backends::RunArgs& args
   const State& state = *kernel.state;
   const std::int32_t code = state.table.run(state.plugin.table.self, state.state, &call);
   if (code == 0) return Status::ok;
-  kernel.why.said();
+  kernel.why.message();
   if (kernel.why.empty())
     std::snprintf(kernel.why.text, sizeof kernel.why.text, "run() failed with %d and says nothing of why", code);
   return status_of(code);

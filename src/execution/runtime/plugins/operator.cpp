@@ -88,12 +88,12 @@ void infer(ir::InferCall& call) {
   const TypeViews in(types, call.graph().box());
   Results results{call, plugin, std::vector<char>(static_cast<std::size_t>(call.outputs())), {}, {}};
   PluginWhy why;
-  tenfold_plugin_infer asked{sizeof asked, attributes.data(), in.data(), attributes.count(),
+  tenfold_plugin_infer request{sizeof request, attributes.data(), in.data(), attributes.count(),
                              in.count(),   call.outputs(),    0,         set_output,
                              why.text,     sizeof why.text,   &results};
-  const std::int32_t code = plugin.table.infer(plugin.table.self, &asked);
+  const std::int32_t code = plugin.table.infer(plugin.table.self, &request);
   require(results.error.empty(), ErrorKind::invalid_argument, plugin_text(plugin), ": infer(): ", results.error);
-  expect_done(code, plugin, "infer", why.said());
+  expect_done(code, plugin, "infer", why.message());
   for (std::size_t i = 0; i < results.given.size(); ++i)
     require(results.given[i], ErrorKind::invalid_argument, plugin_text(plugin), " infers no type for result ", i,
             " of ", call.outputs());
@@ -126,7 +126,7 @@ struct Computation {
 };
 
 // Which extents of a result this node finds out: symbols that none of its operands has.
-bool is_found(const ir::Node& node, ir::Dim dim) {
+bool is_data_dependent(const ir::Node& node, ir::Dim dim) {
   if (!dim.is_symbol()) return false;
   const std::string name = dim.text();
   for (const ir::Value* v : node.inputs)
@@ -140,7 +140,7 @@ void check_result(ir::Call& call, const PluginTable& plugin, std::size_t output,
   const ir::Dims& dims = call.node->outputs[output]->dims();
   for (std::size_t d = 0; d < actual.size(); ++d) {
     const std::int64_t bound = call.out[output].shape[d];
-    const bool found = d < dims.size() && is_found(*call.node, dims[d]);
+    const bool found = d < dims.size() && is_data_dependent(*call.node, dims[d]);
     require(actual[d] >= 0 && (found ? actual[d] <= bound : actual[d] == bound), ErrorKind::invalid_argument,
             plugin_text(plugin), ": compute() gives extent ", d, " of result ", output, " as ", actual[d],
             found ? ", at most " : ", where infer() said ", bound, found ? " may be" : "");
@@ -157,16 +157,16 @@ void reference(ir::Call& call) {
   if (plugin.finds_sizes)
     for (std::size_t o = 0; o < call.out.size(); ++o)
       if (const ir::Dims& dims = call.node->outputs[o]->dims();
-          std::any_of(dims.begin(), dims.end(), [&](ir::Dim d) { return is_found(*call.node, d); }))
+          std::any_of(dims.begin(), dims.end(), [&](ir::Dim d) { return is_data_dependent(*call.node, d); }))
         actual[o] = call.out[o].shape, run.out[o].actual = actual[o].data();
   PluginWhy why;
-  tenfold_plugin_run asked{};
-  asked.size = sizeof asked, asked.attributes = attributes.data(), asked.attribute_count = attributes.count();
-  asked.in = run.in.data(), asked.inputs = static_cast<std::int32_t>(run.in.size());
-  asked.out = run.out.data(), asked.outputs = static_cast<std::int32_t>(run.out.size());
-  asked.why = why.text, asked.why_bytes = sizeof why.text;
-  const std::int32_t code = plugin.table.compute(plugin.table.self, &asked);
-  expect_done(code, plugin, "compute", why.said());
+  tenfold_plugin_run request{};
+  request.size = sizeof request, request.attributes = attributes.data(), request.attribute_count = attributes.count();
+  request.in = run.in.data(), request.inputs = static_cast<std::int32_t>(run.in.size());
+  request.out = run.out.data(), request.outputs = static_cast<std::int32_t>(run.out.size());
+  request.why = why.text, request.why_bytes = sizeof why.text;
+  const std::int32_t code = plugin.table.compute(plugin.table.self, &request);
+  expect_done(code, plugin, "compute", why.message());
   for (std::size_t o = 0; o < call.out.size(); ++o)
     if (run.out[o].actual) check_result(call, plugin, o, actual[o]);
 }

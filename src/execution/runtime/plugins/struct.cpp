@@ -97,9 +97,9 @@ std::string plugin_text(const PluginTable& plugin) {
 void expect_done(std::int32_t code, const PluginTable& plugin, const char* call, const char* why) {
   if (code == 0) return;
   const bool known = code > 0 && code <= static_cast<std::int32_t>(ErrorKind::internal) + 1;
-  const std::string said =
+  const std::string message =
       why && *why ? std::string(why) : cat(call, "() failed with ", code, " and says nothing of why");
-  throw Error(known ? static_cast<ErrorKind>(code - 1) : ErrorKind::internal, cat(plugin_text(plugin), ": ", said));
+  throw Error(known ? static_cast<ErrorKind>(code - 1) : ErrorKind::internal, cat(plugin_text(plugin), ": ", message));
 }
 
 ir::Attributes take_attributes(const tenfold_plugin_attribute* list, std::int32_t count, const std::string& of) {

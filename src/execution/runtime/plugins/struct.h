@@ -13,16 +13,16 @@
 
 namespace tenfold::runtime {
 
-// A struct as this version knows it: zero where the plug-in's is shorter, without what it has beyond. `least` bytes it
+// A struct as this version knows it: zero where the plug-in's is shorter, without what it has beyond. `min` bytes it
 // must have.
 template <class T>
-T take_struct(const T* given, std::size_t least, const std::string& what) {
+T take_struct(const T* given, std::size_t min, const std::string& what) {
   require(given != nullptr, ErrorKind::invalid_argument, what, " is null");
   std::size_t size = 0;
   std::memcpy(&size, given, sizeof size);
   constexpr std::size_t kMax = 1 << 16;
-  require(size >= least && size <= kMax, ErrorKind::invalid_argument, what, " says that it has ", size,
-          " bytes; this version of Tenfold expects ", sizeof(T), " (", least,
+  require(size >= min && size <= kMax, ErrorKind::invalid_argument, what, " says that it has ", size,
+          " bytes; this version of Tenfold expects ", sizeof(T), " (", min,
           " are the least): set `size` to sizeof the struct");
   T taken{};
   std::memcpy(static_cast<void*>(&taken), given, std::min(size, sizeof(T)));
@@ -59,7 +59,7 @@ struct PluginTable {
 struct PluginWhy {
   char text[512] = "";
   bool empty() const { return text[0] == '\0'; }
-  const char* said() { return text[sizeof text - 1] = '\0', text; }   // a plug-in may have forgotten the end
+  const char* message() { return text[sizeof text - 1] = '\0', text; }   // a plug-in may have forgotten the end
 };
 // Throws what a call said that did not give 0: "plug-in 'com.example.Snake' of libsnake.so: alpha is zero".
 void expect_done(std::int32_t code, const PluginTable& plugin, const char* call, const char* why);

@@ -20,24 +20,24 @@ Verdict supports(const Problem& p, int number) {
     for (const backends::OperandDesc& o : *list)
       if (!o.dense || (o.layout != backends::kPlain && o.layout != backends::kChannelsLast))
         return Verdict::no("plug-ins take dense operands in plain or channels-last order");
-  PluginQuestion asked(p, number);
-  if (!asked.tactic.table.supports || asked.tactic.table.supports(asked.self(), &asked.problem) == 0)
+  PluginQuestion question(p, number);
+  if (!question.tactic.table.supports || question.tactic.table.supports(question.self(), &question.problem) == 0)
     return Verdict::ok();
-  return Verdict::no(asked.why.empty() ? "the plug-in refuses it and says nothing of why" : asked.why.said());
+  return Verdict::no(question.why.empty() ? "the plug-in refuses it and says nothing of why" : question.why.message());
 }
 
 std::vector<Config> configs(const Problem& p, int number) {
-  PluginQuestion asked(p, number);
-  if (!asked.tactic.table.configs) return {{}};
+  PluginQuestion question(p, number);
+  if (!question.tactic.table.configs) return {{}};
   std::vector<Config> all;
   for (std::int32_t which = 0; which < kMaxConfigs; ++which) {
     std::int64_t numbers[kMaxNumbers] = {};
-    const std::int32_t count = asked.tactic.table.configs(asked.self(), &asked.problem, which, numbers, kMaxNumbers);
+    const std::int32_t count = question.tactic.table.configs(question.self(), &question.problem, which, numbers, kMaxNumbers);
     if (count < 0) break;
-    asked.need(count <= kMaxNumbers, "gives ", count, " numbers for a configuration, ", kMaxNumbers, " are the most");
+    question.need(count <= kMaxNumbers, "gives ", count, " numbers for a configuration, ", kMaxNumbers, " are the most");
     all.emplace_back(numbers, numbers + count);
   }
-  asked.need(!all.empty(), "gives no configuration");
+  question.need(!all.empty(), "gives no configuration");
   return all;
 }
 
@@ -49,20 +49,20 @@ Verdict valid(const Problem& p, const Config& config, int number) {
 }
 
 std::vector<Formats> formats(const Problem& p, int number) {
-  PluginQuestion asked(p, number);
+  PluginQuestion question(p, number);
   std::vector<Formats> all;
   for (std::int32_t which = 0; which < kMaxFormats; ++which) {
     std::vector<std::int32_t> in(p.in.size() + 1),
         out(p.out.size() + 1);  // never empty: a plug-in may look at the first
-    const std::int32_t more = asked.tactic.table.layouts(asked.self(), &asked.problem, which, in.data(), out.data());
+    const std::int32_t more = question.tactic.table.layouts(question.self(), &question.problem, which, in.data(), out.data());
     if (more == 0) break;
     const auto taken = [&](const std::vector<std::int32_t>& given, const std::vector<backends::OperandDesc>& operands) {
       std::vector<backends::Layout> layouts;
       for (std::size_t i = 0; i < operands.size(); ++i) {
         const bool last = given[i] == TENFOLD_LAYOUT_CHANNELS_LAST;
-        asked.need(last || given[i] == TENFOLD_LAYOUT_PLAIN, "gives an operand layout ", given[i],
+        question.need(last || given[i] == TENFOLD_LAYOUT_PLAIN, "gives an operand layout ", given[i],
                    ", which does not exist");
-        asked.need(!last || operands[i].dims.size() > 2, "wants an operand of rank ", operands[i].dims.size(),
+        question.need(!last || operands[i].dims.size() > 2, "wants an operand of rank ", operands[i].dims.size(),
                    " channels-last");
         layouts.push_back(last ? backends::kChannelsLast : backends::kPlain);
       }
@@ -70,16 +70,16 @@ std::vector<Formats> formats(const Problem& p, int number) {
     };
     all.push_back({taken(in, p.in), taken(out, p.out)});
   }
-  asked.need(!all.empty(), "gives no combination of layouts");
+  question.need(!all.empty(), "gives no combination of layouts");
   return all;
 }
 
 ir::Dim workspace(const Problem& p, const Config& config, int number) {
-  PluginQuestion asked(p, number, config);
+  PluginQuestion question(p, number, config);
   char text[256] = "";
-  const std::int32_t code = asked.tactic.table.workspace(asked.self(), &asked.problem, text, sizeof text);
-  expect_done(code, asked.plugin, "workspace", asked.why.said());
-  asked.need(std::memchr(text, 0, sizeof text) != nullptr, "gives its workspace as a text without end");
+  const std::int32_t code = question.tactic.table.workspace(question.self(), &question.problem, text, sizeof text);
+  expect_done(code, question.plugin, "workspace", question.why.message());
+  question.need(std::memchr(text, 0, sizeof text) != nullptr, "gives its workspace as a text without end");
   const ir::Dim bytes = ir::Dim::parse(text);
   std::set<std::string> known;
   for (const auto* list : {&p.in, &p.out})
@@ -87,15 +87,15 @@ ir::Dim workspace(const Problem& p, const Config& config, int number) {
       for (ir::Dim d : o.dims)
         for (std::string& symbol : d.symbols()) known.insert(std::move(symbol));
   for (const std::string& symbol : bytes.symbols())
-    asked.need(known.count(symbol) > 0, "gives its workspace as '", text, "', where no operand has an extent '", symbol,
+    question.need(known.count(symbol) > 0, "gives its workspace as '", text, "', where no operand has an extent '", symbol,
                "'");
-  asked.need(p.bounds(bytes).lower >= 0, "gives its workspace as '", text, "', which may be negative");
+  question.need(p.bounds(bytes).lower >= 0, "gives its workspace as '", text, "', which may be negative");
   return bytes;
 }
 
 bool may_alias(const Problem& p, int in, int out, int number) {
-  PluginQuestion asked(p, number);
-  return asked.tactic.table.in_place(asked.self(), &asked.problem, in, out) == 1;
+  PluginQuestion question(p, number);
+  return question.tactic.table.in_place(question.self(), &question.problem, in, out) == 1;
 }
 
 // Tactics are plain functions: which of its operator's tactics one asks is this number.

@@ -51,12 +51,12 @@ TypeViews::TypeViews(const std::vector<PluginOperandType>& types, const ir::Symb
     if (!type.missing) {
       view.dtype = number(type.dtype), view.rank = static_cast<std::int32_t>(type.dims.size());
       std::vector<const char*>& dims = lists_.emplace_back();
-      Shape &least = bounds_.emplace_back(), &most = bounds_.emplace_back();
+      Shape &min = bounds_.emplace_back(), &max = bounds_.emplace_back();
       for (ir::Dim d : type.dims) {
         const ir::Interval bounds = d.bounds(box);
-        dims.push_back(keep(d)), least.push_back(bounds.lower), most.push_back(bounds.upper);
+        dims.push_back(keep(d)), min.push_back(bounds.lower), max.push_back(bounds.upper);
       }
-      view.dims = dims.data(), view.least = least.data(), view.most = most.data();
+      view.dims = dims.data(), view.min = min.data(), view.max = max.data();
       if (type.contents) {
         std::vector<const char*>& contents = lists_.emplace_back();
         for (ir::Dim d : *type.contents) contents.push_back(keep(d));

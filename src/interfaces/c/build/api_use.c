@@ -85,7 +85,7 @@ static int build_and_load_with_options(const tenfold_network* net, const char* p
 }
 
 static int run_engine(const tenfold_engine* engine) {
-  const float x[6] = {1, 2, -3, 4, 5, -6}, want[12] = {1, 3, 1, 2, 0, 11, -3, 4, 5, 0, 5, -6};
+  const float x[6] = {1, 2, -3, 4, 5, -6}, expected[12] = {1, 3, 1, 2, 0, 11, -3, 4, 5, 0, 5, -6};
   const float x8[8] = {1, 2, -3, 4, 5, -6, 7, 8};
   float small[12] = {0}, large[16];
   const int64_t shape[2] = {3, 2}, more[2] = {4, 2}, too_large[2] = {5, 2};
@@ -107,13 +107,13 @@ static int run_engine(const tenfold_engine* engine) {
   EXPECT(tenfold_context_shape(context, 1, got, &rank) == TENFOLD_OK && rank == 2 && got[0] == 3 && got[1] == 4);
   EXPECT(tenfold_context_bind(context, 0, (void*)x, sizeof x) == TENFOLD_OK);
   EXPECT(tenfold_context_memory(context, 1, &y) == TENFOLD_OK);
-  EXPECT(tenfold_context_bind(context, 1, y, sizeof want) == TENFOLD_OK);
+  EXPECT(tenfold_context_bind(context, 1, y, sizeof expected) == TENFOLD_OK);
   EXPECT(tenfold_context_prepare(context) == TENFOLD_OK);
   EXPECT(tenfold_context_run(context) == TENFOLD_OK);
-  for (i = 0; i < 12; ++i) EXPECT(((float*)y)[i] == want[i]);
-  memset(y, 0, sizeof want);
+  for (i = 0; i < 12; ++i) EXPECT(((float*)y)[i] == expected[i]);
+  memset(y, 0, sizeof expected);
   EXPECT(tenfold_context_enqueue(context, NULL) == TENFOLD_OK && tenfold_context_wait(context) == TENFOLD_OK); /* a CPU: a plain run */
-  for (i = 0; i < 12; ++i) EXPECT(((float*)y)[i] == want[i]);
+  for (i = 0; i < 12; ++i) EXPECT(((float*)y)[i] == expected[i]);
   /* More rows than the memory bound for the output holds: its shape tells how much that needs, and a run refuses until it is there. */
   EXPECT(tenfold_context_set_shape(context, 0, more, 2) == TENFOLD_OK);
   EXPECT(tenfold_context_bind(context, 0, (void*)x8, sizeof x8) == TENFOLD_OK);
@@ -124,7 +124,7 @@ static int run_engine(const tenfold_engine* engine) {
   EXPECT(small[11] == 0);
   EXPECT(tenfold_context_bind(context, 1, large, sizeof large) == TENFOLD_OK);
   EXPECT(tenfold_context_run(context) == TENFOLD_OK);
-  for (i = 0; i < 12; ++i) EXPECT(large[i] == want[i]);
+  for (i = 0; i < 12; ++i) EXPECT(large[i] == expected[i]);
   EXPECT(tenfold_context_set_shape(context, 0, too_large, 2) == TENFOLD_RUN_INVALID_SHAPE ||
          tenfold_context_run(context) == TENFOLD_RUN_INVALID_SHAPE);
   tenfold_context_free(context);
@@ -133,7 +133,7 @@ static int run_engine(const tenfold_engine* engine) {
 
 /* w becomes all ones: y = concat(relu(x0 + x1, x0 + x1), x). */
 static int refit_engine(const tenfold_engine* engine) {
-  const float ones[4] = {1, 1, 1, 1}, x[2] = {3, 4}, want[4] = {7, 7, 3, 4};
+  const float ones[4] = {1, 1, 1, 1}, x[2] = {3, 4}, expected[4] = {7, 7, 3, 4};
   const int64_t dims[2] = {2, 2}, shape[2] = {1, 2};
   int32_t i;
   void* y;
@@ -158,7 +158,7 @@ static int refit_engine(const tenfold_engine* engine) {
   EXPECT(tenfold_context_bind(context, 0, (void*)x, sizeof x) == TENFOLD_OK);
   EXPECT(tenfold_context_memory(context, 1, &y) == TENFOLD_OK);
   EXPECT(tenfold_context_run(context) == TENFOLD_OK);
-  for (i = 0; i < 4; ++i) EXPECT(((float*)y)[i] == want[i]);
+  for (i = 0; i < 4; ++i) EXPECT(((float*)y)[i] == expected[i]);
   tenfold_context_free(context);
   tenfold_engine_free(other);
   return 0;

@@ -33,21 +33,21 @@ ErrorBudget tenfold::c::budget_of(const tenfold_error_budget* given) {
   if (c.measure)
     budget.measure = [measure = c.measure, user = c.measure_user](std::span<const OutputSet> reference,
                                                                   std::span<const OutputSet> candidate) {
-      const tenfold_answers want{reference}, got{candidate};
+      const tenfold_answers expected{reference}, got{candidate};
       double error = 0;
-      if (measure(user, &want, &got, &error) != 0) fail(ErrorKind::cancelled, "the budget's function ended the build");
+      if (measure(user, &expected, &got, &error) != 0) fail(ErrorKind::cancelled, "the budget's function ended the build");
       return error;
     };
   return budget;
 }
 
 namespace {
-const BudgetReport& told_by(const tenfold_report* report) { return part_of(report, &BuildReport::budget, "error budget"); }
+const BudgetReport& budget_report(const tenfold_report* report) { return part_of(report, &BuildReport::budget, "error budget"); }
 }  // namespace
 
 extern "C" tenfold_status tenfold_report_budget(const tenfold_report* report, tenfold_budget_info* info) {
   return guarded([&] {
-    const BudgetReport& reported = told_by(report);
+    const BudgetReport& reported = budget_report(report);
     give(info,
          {0, static_cast<std::int32_t>(reported.plans.size()), static_cast<std::int32_t>(reported.layers.size()), reported.samples,
           reported.met, reported.out_of_time, reported.seconds},
@@ -56,21 +56,21 @@ extern "C" tenfold_status tenfold_report_budget(const tenfold_report* report, te
 }
 extern "C" tenfold_status tenfold_report_budget_plan(const tenfold_report* report, int32_t index, tenfold_budget_plan* plan) {
   return guarded([&] {
-    const BudgetPlan& p = element(told_by(report).plans, index, "plan");
+    const BudgetPlan& p = element(budget_report(report).plans, index, "plan");
     give(plan, {0, p.name.c_str(), p.error, p.low, p.high, p.milliseconds, p.weight_bytes, p.within, p.taken, p.tuned_milliseconds},
          "the place for the plan");
   });
 }
 extern "C" tenfold_status tenfold_report_budget_layer(const tenfold_report* report, int32_t index, tenfold_budget_layer* layer) {
   return guarded([&] {
-    const BudgetLayer& l = element(told_by(report).layers, index, "layer");
+    const BudgetLayer& l = element(budget_report(report).layers, index, "layer");
     give(layer, {0, l.layer.c_str(), l.op.c_str(), l.error, l.saved_milliseconds, l.wide, name(l.type).data(), l.advice.c_str()},
          "the place for the layer");
   });
 }
 extern "C" tenfold_status tenfold_report_budget_work(const tenfold_report* report, int32_t plan, const char* dtype, double* share) {
   return guarded([&] {
-    const BudgetPlan& p = element(told_by(report).plans, plan, "plan");
+    const BudgetPlan& p = element(budget_report(report).plans, plan, "plan");
     const std::optional<DType> type = dtype_from_name(&need(dtype, "the type's name"));
     require(type.has_value(), ErrorKind::invalid_argument, "there is no type '", dtype, "'");
     const auto at = p.work.find(*type);

@@ -221,16 +221,16 @@ TEST(CBuild, TellsWhatItDid) {
   tenfold_timing_cache* times = nullptr;
   ok(tenfold_timing_cache_create(&times));
   const tenfold_pair labels[2] = {{"who", "a test"}, {"why", "to see"}};
-  int asked = 0;
+  int questions = 0;
   config.report = report, config.timings = times, config.labels = labels, config.label_count = 2;
-  config.choose_user = &asked;
+  config.choose_user = &questions;
   config.choose = [](void* user, const char*, const char* problem, const tenfold_candidate* candidates, std::int32_t count) {
     *static_cast<int*>(user) += std::strstr(problem, "Relu") && count > 0 && candidates[0].nanoseconds > 0;
     return -1;
   };
   tenfold_engine* engine = nullptr;
   ok(tenfold_build_file(kRelu, &config, &engine));
-  EXPECT_GT(asked, 0);
+  EXPECT_GT(questions, 0);
   auto info = sized<tenfold_report_info>();
   ok(tenfold_report_get(report, &info));
   EXPECT_GT(info.timed, 0);

@@ -107,7 +107,7 @@ extern "C" tenfold_status tenfold_served_list_get(const tenfold_served_list* lis
                                                   tenfold_served_shapes* info) {
   return guarded([&] {
     const ServedShapes& s = element(need(list, "the list").all, index, "entry");
-    give(info, {0, s.tuned, s.pending, s.failure.c_str(), s.asked, s.number}, "the place for the information");
+    give(info, {0, s.tuned, s.pending, s.failure.c_str(), s.requests, s.number}, "the place for the information");
   });
 }
 extern "C" tenfold_status tenfold_served_list_range(const tenfold_served_list* list, int32_t index, const char* input,

@@ -69,7 +69,7 @@ TEST(CModelEngines, AreTunedInTheBackground) {
   ASSERT_EQ(tenfold_served_list_count(list), 1);
   auto info = sized<tenfold_served_shapes>();
   ok(tenfold_served_list_get(list, 0, &info));
-  EXPECT_TRUE(info.tuned && !info.pending && info.asked == 2 && info.number == served.number);
+  EXPECT_TRUE(info.tuned && !info.pending && info.requests == 2 && info.number == served.number);
   EXPECT_STREQ(info.failure, "");
   auto range = sized<tenfold_range>();
   ok(tenfold_served_list_range(list, 0, "x", &range));

@@ -40,12 +40,14 @@ Calibration tenfold::c::calibration_of(const tenfold_calibration* given) {
 }
 
 namespace {
-const CalibrationReport& told_by(const tenfold_report* report) { return part_of(report, &BuildReport::calibration, "calibration"); }
+const CalibrationReport& calibration_report(const tenfold_report* report) {
+  return part_of(report, &BuildReport::calibration, "calibration");
+}
 }  // namespace
 
 extern "C" tenfold_status tenfold_report_calibration(const tenfold_report* report, tenfold_calibration_info* info) {
   return guarded([&] {
-    const CalibrationReport& r = told_by(report);
+    const CalibrationReport& r = calibration_report(report);
     give(info,
          {0, r.method.c_str(), r.samples, r.values, r.compared, static_cast<std::int32_t>(r.without_range.size()),
           static_cast<std::int32_t>(r.errors.size()), r.seconds, static_cast<std::int32_t>(r.corrections.size()), 0},
@@ -53,18 +55,20 @@ extern "C" tenfold_status tenfold_report_calibration(const tenfold_report* repor
   });
 }
 extern "C" tenfold_status tenfold_report_without_range(const tenfold_report* report, int32_t index, const char** value) {
-  return guarded([&] { need(value, "the place for the value's name") = element(told_by(report).without_range, index, "value").c_str(); });
+  return guarded([&] {
+    need(value, "the place for the value's name") = element(calibration_report(report).without_range, index, "value").c_str();
+  });
 }
 extern "C" tenfold_status tenfold_report_correction(const tenfold_report* report, int32_t index, tenfold_correction* correction) {
   return guarded([&] {
-    const CorrectionReport& r = element(told_by(report).corrections, index, "correction");
+    const CorrectionReport& r = element(calibration_report(report).corrections, index, "correction");
     give(correction, {0, r.name.c_str(), r.before, r.after, r.kept ? 1 : 0, 0}, "the place for the correction");
   });
 }
 extern "C" tenfold_status tenfold_report_output_error(const tenfold_report* report, int32_t index, const char** output,
                                                       double* relative_l2) {
   return guarded([&] {
-    const OutputError& e = element(told_by(report).errors, index, "error");
+    const OutputError& e = element(calibration_report(report).errors, index, "error");
     need(output, "the place for the output's name") = e.output.c_str();
     need(relative_l2, "the place for the error") = e.relative_l2;
   });

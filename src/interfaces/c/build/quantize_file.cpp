@@ -53,7 +53,7 @@ extern "C" tenfold_status tenfold_quantize_report_info(const tenfold_quantize_re
   return guarded([&] {
     const QuantizeReport& r = need(report, "the report").report;
     give(info,
-         {0, r.products, r.quantized, static_cast<std::int32_t>(r.left.size()), r.opset_before, r.opset_after, 0, r.bytes_before,
+         {0, r.layers, r.quantized, static_cast<std::int32_t>(r.left.size()), r.opset_before, r.opset_after, 0, r.bytes_before,
           r.bytes_after},
          "the place for the information");
   });

@@ -69,7 +69,7 @@ TEST_F(CQuantizeFile, WeightsAloneNeedNoSamples) {
   ASSERT_EQ(tenfold_quantize_file(plain_.c_str(), out_.c_str(), nullptr, &options, &report), TENFOLD_OK) << tenfold_last_error();
   auto info = sized<tenfold_quantize_info>();
   ASSERT_EQ(tenfold_quantize_report_info(report, &info), TENFOLD_OK);
-  EXPECT_EQ(info.products, 2);
+  EXPECT_EQ(info.layers, 2);
   EXPECT_EQ(info.quantized, 1);
   EXPECT_EQ(info.left, 1);
   EXPECT_EQ(info.opset_after, 17);

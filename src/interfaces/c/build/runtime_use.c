@@ -175,7 +175,7 @@ int tenfold_use_runtime_from_c(const char* plan_path) {
   EXPECT(tenfold_runtime_create(NULL, &runtime) == TENFOLD_OK);
   EXPECT(tenfold_runtime_load(runtime, plan_path, NULL, &engine) == TENFOLD_OK);
   EXPECT(tenfold_runtime_load(runtime, plan_path, NULL, &second) == TENFOLD_OK);
-  EXPECT(tenfold_runtime_tell(runtime, &use) == TENFOLD_OK && use.engines == 2);
+  EXPECT(tenfold_runtime_get_use(runtime, &use) == TENFOLD_OK && use.engines == 2);
   tenfold_engine_free(second);
   if ((line = use_gpu_memory(runtime, engine))) return line;
   tenfold_runtime_free(runtime);

@@ -37,7 +37,7 @@ extern "C" tenfold_status tenfold_device_array_create(const tenfold_runtime* run
   });
 }
 extern "C" void tenfold_device_array_free(tenfold_device_array* array) { delete array; }
-extern "C" tenfold_status tenfold_device_array_tell(const tenfold_device_array* array, tenfold_device_array_info* info) {
+extern "C" tenfold_status tenfold_device_array_get_info(const tenfold_device_array* array, tenfold_device_array_info* info) {
   return guarded([&] {
     const DeviceArray& a = its(array);
     give(info,

@@ -13,7 +13,7 @@ TEST(CDeviceArray, IsMadeToldCopiedAndShared) {
   ASSERT_EQ(tenfold_device_array_create(nullptr, "cpu", "f32", shape, 2, &array), TENFOLD_OK);
   tenfold_device_array_info info{};
   info.struct_size = sizeof info;
-  ASSERT_EQ(tenfold_device_array_tell(array, &info), TENFOLD_OK);
+  ASSERT_EQ(tenfold_device_array_get_info(array, &info), TENFOLD_OK);
   EXPECT_STREQ(info.device, "cpu");
   EXPECT_STREQ(info.dtype, "f32");
   EXPECT_TRUE(info.rank == 2 && info.shape[1] == 2 && info.bytes == 16);

@@ -15,7 +15,7 @@ struct tenfold_latency_recorder {
 namespace {
 
 // A text that lives until the thread's next.
-tenfold_status tell(const tenfold_latency_recorder* recorder, const char** text, const auto& make) {
+tenfold_status give_text(const tenfold_latency_recorder* recorder, const char** text, const auto& make) {
   thread_local std::string last;
   return guarded([&] {
     last = make(need(recorder, "the recorder").recorder);
@@ -64,14 +64,14 @@ extern "C" int64_t tenfold_latency_recorder_percentile(const tenfold_latency_rec
 }
 extern "C" int64_t tenfold_latency_recorder_bucket_width(int64_t ns) { return LatencyRecorder::bucket_width(ns); }
 extern "C" tenfold_status tenfold_latency_recorder_encode(const tenfold_latency_recorder* recorder, const char** text) {
-  return tell(recorder, text, [](const LatencyRecorder& r) { return r.encode(); });
+  return give_text(recorder, text, [](const LatencyRecorder& r) { return r.encode(); });
 }
 extern "C" tenfold_status tenfold_latency_recorder_distribution(const tenfold_latency_recorder* recorder, const char** text) {
-  return tell(recorder, text, [](const LatencyRecorder& r) { return r.percentile_distribution(); });
+  return give_text(recorder, text, [](const LatencyRecorder& r) { return r.percentile_distribution(); });
 }
 extern "C" tenfold_status tenfold_latency_recorder_log(const tenfold_latency_recorder* recorder, const char* tag, double began_s,
                                                        double length_s, const char** text) {
-  return tell(recorder, text, [&](const LatencyRecorder& r) {
+  return give_text(recorder, text, [&](const LatencyRecorder& r) {
     const HistogramLogEntry entry{tag ? tag : "", &r, 0, length_s};
     return histogram_log(began_s, {&entry, 1});
   });

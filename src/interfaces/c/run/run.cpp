@@ -19,8 +19,8 @@ RunOptions tenfold::c::options_of(const tenfold_run_options* given) {
   using Clock = std::chrono::steady_clock;
   if (o.nanoseconds != 0) {   // as many as there are stand for no deadline
     const Clock::time_point now = Clock::now();
-    const std::chrono::nanoseconds most = Clock::time_point::max() - now;
-    options.deadline = now + std::min(std::chrono::nanoseconds(o.nanoseconds), most);
+    const std::chrono::nanoseconds max = Clock::time_point::max() - now;
+    options.deadline = now + std::min(std::chrono::nanoseconds(o.nanoseconds), max);
   }
   return options;
 }

@@ -50,7 +50,7 @@ extern "C" tenfold_status tenfold_runtime_create(const tenfold_runtime_options* 
   });
 }
 extern "C" void tenfold_runtime_free(tenfold_runtime* runtime) { delete runtime; }
-extern "C" tenfold_status tenfold_runtime_tell(const tenfold_runtime* runtime, tenfold_runtime_use* use) {
+extern "C" tenfold_status tenfold_runtime_get_use(const tenfold_runtime* runtime, tenfold_runtime_use* use) {
   return guarded([&] {
     const RuntimeUse now = its_or_the_process(runtime).use();
     give(use, {0, now.engines, now.weights, now.weight_bytes, now.gpu_bytes, now.gpu_held_bytes}, "the place for the information");

@@ -48,8 +48,8 @@ Network::Tensors make(const LayerCall& call) {
   blocked[static_cast<std::size_t>(block.axis)] = counts[static_cast<std::size_t>(block.axis)] /= block.size;
   blocked.insert(blocked.begin() + at + 1, block.size);
   const NetworkTensor blocks = call.node("Reshape", {call.cast(call.in(0), DType::f32), call.integers(blocked)});
-  const NetworkTensor most = call.node("ReduceMax", {call.node("Abs", {blocks}), call.integers({block.axis + 1})});
-  NetworkTensor scale = call.node("Div", {most, call.scalar(DType::f32, four ? 6.0f : 448.0f)});   // the largest of FP4, of FP8
+  const NetworkTensor max = call.node("ReduceMax", {call.node("Abs", {blocks}), call.integers({block.axis + 1})});
+  NetworkTensor scale = call.node("Div", {max, call.scalar(DType::f32, four ? 6.0f : 448.0f)});   // the largest of FP4, of FP8
   const NetworkTensor twice = four ? call.cast(call.in(1), DType::f32) : NetworkTensor{};
   if (four) scale = call.node("Div", {scale, twice});
   const NetworkTensor stored = call.cast(scale, scales);

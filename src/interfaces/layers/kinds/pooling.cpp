@@ -35,8 +35,8 @@ Network::Tensors make(const LayerCall& call) {
   const std::size_t type = call.choice("type", {"MAX", "AVERAGE", "MAX_AVERAGE_BLEND"});
   if (type < 2) return {of(type == 0 ? "MaxPool" : "AveragePool")};
   const float blend = call.real("blend_factor");
-  const NetworkTensor most = call.node("Mul", {of("MaxPool"), call.scalar(call.dtype(0), 1 - blend)});
-  return {call.node("Add", {most, call.node("Mul", {of("AveragePool"), call.scalar(call.dtype(0), blend)})})};
+  const NetworkTensor max = call.node("Mul", {of("MaxPool"), call.scalar(call.dtype(0), 1 - blend)});
+  return {call.node("Add", {max, call.node("Mul", {of("AveragePool"), call.scalar(call.dtype(0), blend)})})};
 }
 
 }  // namespace

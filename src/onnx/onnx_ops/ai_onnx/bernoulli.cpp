@@ -7,7 +7,7 @@ namespace {
 std::vector<Value*> from_15(OnnxImport& call) {
   Value* p = call.given(0);
   Value* drawn = random_numbers(call, call.add("Shape", {p}, {})[0], p->dtype(), "uniform", 0, 1);
-  return call.add("Cast", {call.add("Less", {drawn, p}, {})[0]}, {{"to", std::string(name(type_asked(call, p->dtype())))}});
+  return call.add("Cast", {call.add("Less", {drawn, p}, {})[0]}, {{"to", std::string(name(requested_type(call, p->dtype())))}});
 }
 
 }  // namespace

@@ -11,12 +11,14 @@ Value* random_numbers(OnnxImport& call, Value* shape, DType type, const char* di
   return call.add("RandomFill", {shape}, attributes)[0];
 }
 
-DType type_asked(const OnnxImport& call, DType otherwise) {
+DType requested_type(const OnnxImport& call, DType otherwise) {
   return call.attributes.has("dtype") ? ops::dtype_from_onnx(call.attributes.integer("dtype")) : otherwise;
 }
 
-Drawn drawn_by_attributes(OnnxImport& call) { return {call.ints(call.attributes.ints("shape")), type_asked(call, DType::f32)}; }
-Drawn drawn_like_operand(OnnxImport& call) { return {call.add("Shape", {call.given(0)}, {})[0], type_asked(call, call.in(0)->dtype())}; }
+Drawn drawn_by_attributes(OnnxImport& call) { return {call.ints(call.attributes.ints("shape")), requested_type(call, DType::f32)}; }
+Drawn drawn_like_operand(OnnxImport& call) {
+  return {call.add("Shape", {call.given(0)}, {})[0], requested_type(call, call.in(0)->dtype())};
+}
 
 std::vector<Value*> normal(OnnxImport& call, const Drawn& drawn) {
   return {random_numbers(call, drawn.shape, drawn.type, "normal", call.attributes.number("mean", 0.0f),

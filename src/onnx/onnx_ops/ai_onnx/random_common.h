@@ -8,7 +8,7 @@ namespace tenfold::onnx_ops {
 // Numbers of one distribution in the shape that `shape` holds: normal with mean `a` and deviation `b`, or uniform from `a` to `b`.
 Value* random_numbers(OnnxImport& call, Value* shape, DType type, const char* distribution, float a, float b);
 // The type that the attribute `dtype` names, else `otherwise`.
-DType type_asked(const OnnxImport& call, DType otherwise);
+DType requested_type(const OnnxImport& call, DType otherwise);
 // Shape and type: of attributes, or of operand 0.
 struct Drawn {
   Value* shape;

@@ -91,7 +91,7 @@ RunnerPort::State::State(low_latency::MessageLayout messages, const low_latency:
       when_full(policy),
       port_slot(std::move(place)),
       socket(connection),
-      ask(memory.requests()),
+      request_ring(memory.requests()),
       fetch(memory.answers()) {}
 
 RunnerPort::State::~State() {
@@ -130,13 +130,13 @@ bool RunnerPort::State::submit(const low_latency::RequestHead& given, const void
     count(s.rejected);
     return false;
   }
-  std::byte* const message = s.ask.message();
+  std::byte* const message = s.request_ring.message();
   low_latency::RequestHead head = given;
   if (head.due_ns == 0) head.due_ns = low_latency::now_ns();
   std::memcpy(message, &head, sizeof head);
   std::memcpy(message + sizeof head, input, static_cast<std::size_t>(s.layout.input_bytes));
   std::uint64_t dropped = 0;
-  const bool taken = s.memory.head().served.load(std::memory_order_acquire) != 0 && s.ask.push(s.when_full, dropped);
+  const bool taken = s.memory.head().served.load(std::memory_order_acquire) != 0 && s.request_ring.push(s.when_full, dropped);
   count(s.dropped, dropped);
   if (!taken) count(s.rejected);
   else if (low_latency::ParkingEvent* const parking = s.port_slot ? s.port_slot->parking.load(std::memory_order_acquire) : nullptr)
@@ -157,7 +157,7 @@ bool RunnerPort::poll(Answer& answer, void* output) noexcept {
 
 bool RunnerPort::served() const noexcept {
   if (!state_ || state_->memory.head().served.load(std::memory_order_acquire) == 0) return false;
-  if (state_->ask.broken() || state_->fetch.broken()) return false;
+  if (state_->request_ring.broken() || state_->fetch.broken()) return false;
   if (state_->socket < 0) return true;
   char byte = 0;  // the other process sends nothing: it is there, or its end is
   return ::recv(state_->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);

@@ -103,7 +103,7 @@ struct RunnerPort::State {
   const WhenFull when_full;
   const std::shared_ptr<low_latency::PortSlot> port_slot;  // null: another process serves it
   const int socket;                                   // to that process; -1: none
-  low_latency::RingProducer ask;
+  low_latency::RingProducer request_ring;
   low_latency::RingConsumer fetch;
   std::atomic<std::uint64_t> submitted{0}, rejected{0}, dropped{0}, polled{0};
 };

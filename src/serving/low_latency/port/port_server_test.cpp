@@ -50,7 +50,7 @@ RunnerPort connect_soon(const std::string& path) {
 }
 
 // 0: all answers are right.
-int ask(RunnerPort& port, const ToyCnn& cnn, unsigned count) {
+int count_wrong(RunnerPort& port, const ToyCnn& cnn, unsigned count) {
   alignas(64) float y[16];
   unsigned sent = 0, got = 0;
   const std::int64_t limit = now_ns() + 20'000'000'000;
@@ -74,7 +74,7 @@ TEST(PortServer, ProcessesAskAndPlacesAreFreed) {
     others.emplace_back([&] {
       RunnerPort port = connect_soon(path);
       if (port.input_bytes() != 128 || port.bindings().at(0).name != "input" || port.offset(1) != 0 || !port.served()) return 4;
-      return ask(port, cnn, 2000);
+      return count_wrong(port, cnn, 2000);
     });
   LatencyRunner runner(cnn.engine());
   PortServer server(runner, path, {.port = {.slots = 16}, .max_clients = 2});
@@ -83,12 +83,12 @@ TEST(PortServer, ProcessesAskAndPlacesAreFreed) {
   struct stat info {};
   ASSERT_EQ(::stat(path.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600u);
-  EXPECT_EQ(ask(own, cnn, 500), 0) << "a port of this process beside them";
+  EXPECT_EQ(count_wrong(own, cnn, 500), 0) << "a port of this process beside them";
   for (const Other& other : others) EXPECT_EQ(other.wait(), 0);
   EXPECT_TRUE(comes_true([&] { return server.clients() == 0; }));
   for (int again = 0; again < 5; ++again) {   // in places that others had
     RunnerPort port = connect_port(path);
-    EXPECT_EQ(ask(port, cnn, 50), 0);
+    EXPECT_EQ(count_wrong(port, cnn, 50), 0);
   }
   std::vector<RunnerPort> taken;
   EXPECT_TRUE(comes_true([&] { return server.clients() == 0; }));
@@ -99,7 +99,7 @@ TEST(PortServer, ProcessesAskAndPlacesAreFreed) {
   } catch (const Error& e) {
     EXPECT_NE(std::string(e.what()).find("all 2 places for clients are taken"), std::string::npos) << e.what();
   }
-  EXPECT_EQ(ask(taken[1], cnn, 50), 0);
+  EXPECT_EQ(count_wrong(taken[1], cnn, 50), 0);
 }
 
 TEST(PortServer, ADeadClientCostsNobodyAnything) {
@@ -117,9 +117,9 @@ TEST(PortServer, ADeadClientCostsNobodyAnything) {
   EXPECT_TRUE(comes_true([&] { return server.clients() == 1; }));
   dies.kill();
   EXPECT_TRUE(comes_true([&] { return server.clients() == 0; }));
-  EXPECT_EQ(ask(own, cnn, 200), 0);
+  EXPECT_EQ(count_wrong(own, cnn, 200), 0);
   RunnerPort next = connect_port(path);
-  EXPECT_EQ(ask(next, cnn, 200), 0);
+  EXPECT_EQ(count_wrong(next, cnn, 200), 0);
   EXPECT_TRUE(runner.ready());
 }
 
@@ -134,7 +134,7 @@ TEST(PortServer, ADeadServerIsTold) {
     return 0;
   });
   RunnerPort port = connect_soon(path);
-  EXPECT_EQ(ask(port, cnn, 20), 0);
+  EXPECT_EQ(count_wrong(port, cnn, 20), 0);
   EXPECT_TRUE(port.served());
   dies.kill();
   EXPECT_TRUE(comes_true([&] { return !port.served(); }));
@@ -172,7 +172,7 @@ TEST(PortServer, HostileClientsHarmNobody) {
       static_cast<volatile unsigned char*>(memory.get())[(random >> 4) % bytes] = static_cast<unsigned char>(random >> 24);
     }
   }
-  EXPECT_EQ(ask(own, cnn, 200), 0);
+  EXPECT_EQ(count_wrong(own, cnn, 200), 0);
 }
 
 TEST(PortServer, OffersThatAreCutOrChangedAreRefused) {

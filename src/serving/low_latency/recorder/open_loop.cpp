@@ -79,10 +79,10 @@ bool await(std::int64_t due_ns, const OpenLoopOptions& options, const Idle& idle
 class Books {
  public:
   explicit Books(const Schedule& schedule) : schedule_(schedule) { result_.slices.resize(kSlices); }
-  void ask(std::int64_t due_ns, bool in_time) noexcept {
+  void request(std::int64_t due_ns, bool in_time) noexcept {
     if (!schedule_.counts(due_ns)) return;
-    ++result_.asked;
-    if (!in_time) ++result_.asked_late;
+    ++result_.requests;
+    if (!in_time) ++result_.late_requests;
   }
   void note(const Answer& a, std::int64_t there_ns) noexcept {
     if (!schedule_.counts(a.due_ns)) return;
@@ -97,7 +97,7 @@ class Books {
   }
   OpenLoopResult close(const low_latency::ThreadUse& before, const low_latency::ThreadUse& after) {
     result_.seconds = static_cast<double>(last_ns_ - schedule_.start()) / 1e9;
-    result_.dropped = result_.asked - result_.answered;
+    result_.dropped = result_.requests - result_.answered;
     const bool known = before.known && after.known;
     result_.page_faults = known ? after.page_faults - before.page_faults : -1;
     result_.forced_switches = known ? after.forced_switches - before.forced_switches : -1;
@@ -124,15 +124,15 @@ void expect_free(const LatencyRunner& runner) {
 
 // Both parts of a loop, whose requests are made by `ask(due)` and whose waiting is filled by `idle(now)`. `thread` is the
 // one that computes.
-template <class Ask, class Idle, class End>
-OpenLoopResult loop(const OpenLoopOptions& options, int thread, const Ask& ask, const Idle& idle, const End& end) {
+template <class Send, class Idle, class End>
+OpenLoopResult loop(const OpenLoopOptions& options, int thread, const Send& send, const Idle& idle, const End& end) {
   Schedule schedule(options);
   Books books(schedule);
   const auto part = [&](std::chrono::nanoseconds duration, bool counts) {
     for (schedule.begin(duration, counts); !schedule.over() && !options.token.cancelled(); schedule.next()) {
       const std::int64_t due = schedule.due();
-      books.ask(due, await(due, options, [&](std::int64_t now) { idle(books, now); }));
-      ask(books, due);
+      books.request(due, await(due, options, [&](std::int64_t now) { idle(books, now); }));
+      send(books, due);
     }
   };
   part(options.warm_up, false);
@@ -149,7 +149,7 @@ OpenLoopResult run_open_loop(LatencyRunner& runner, const std::vector<const void
   std::vector<std::byte> output(static_cast<std::size_t>(runner.output_bytes()));
   std::size_t next = 0;
   std::int64_t last = now_ns();
-  const auto ask = [&](Books& books, std::int64_t due) noexcept {
+  const auto send = [&](Books& books, std::int64_t due) noexcept {
     const Answer a = runner.infer(inputs[next], output.data(), due);
     if (++next == inputs.size()) next = 0;
     books.note(a, a.ended_ns);
@@ -159,7 +159,7 @@ OpenLoopResult run_open_loop(LatencyRunner& runner, const std::vector<const void
   const auto idle = [&](Books&, std::int64_t now) noexcept {
     if (options.keep_warm.count() > 0 && now - last > options.keep_warm.count()) runner.keep_warm(), last = now_ns();
   };
-  return loop(options, this_thread(), ask, idle, [](Books&) {});
+  return loop(options, this_thread(), send, idle, [](Books&) {});
 }
 
 OpenLoopResult run_idle_loop(const OpenLoopOptions& options) {
@@ -179,7 +179,7 @@ OpenLoopResult run_open_loop(RunnerPort& port, const RunnerThread& thread, const
   const auto fetch = [&](Books& books, std::int64_t now) noexcept {
     for (Answer a; port.poll(a, nullptr); ++fetched) books.note(a, std::max(now, a.ended_ns));
   };
-  const auto ask = [&](Books& books, std::int64_t due) noexcept {
+  const auto send = [&](Books& books, std::int64_t due) noexcept {
     sent += port.submit(sent, inputs[next], due);
     if (++next == inputs.size()) next = 0;
     fetch(books, now_ns());
@@ -187,7 +187,7 @@ OpenLoopResult run_open_loop(RunnerPort& port, const RunnerThread& thread, const
   const auto end = [&](Books& books) noexcept {  // a second for those that are still under way
     for (const std::int64_t until = now_ns() + 1'000'000'000; fetched < sent && now_ns() < until;) fetch(books, now_ns());
   };
-  return loop(options, thread.id(), ask, fetch, end);
+  return loop(options, thread.id(), send, fetch, end);
 }
 
 double run_closed_loop(LatencyRunner& runner, const std::vector<const void*>& inputs, std::chrono::nanoseconds duration) {

@@ -23,13 +23,13 @@ struct Sleeper {
   std::vector<double> waited;  // ms, by the engine's own clock, sorted: longer than those above where others use the machine
 
   Sleeper() {
-    constexpr int kAsked = 3000;
+    constexpr int kRequests = 3000;
     Troubled t;
     LatencyRunner runner({t.candidate("sleeps")}, {.warm_up_runs = 1});
     std::vector<std::int64_t> ended;
-    ended.reserve(2 * kAsked);
+    ended.reserve(2 * kRequests);
     t.wish->runs = 0, t.wish->sleep_every = 1000, t.wish->sleep_ns = 100'000'000, t.wish->ended_ns = &ended;
-    reported = run_open_loop(runner, {kX}, {.rate = 1000, .duration = std::chrono::milliseconds(kAsked), .warm_up = 0s});
+    reported = run_open_loop(runner, {kX}, {.rate = 1000, .duration = std::chrono::milliseconds(kRequests), .warm_up = 0s});
     // Requests are due a millisecond apart, so the fastest answer tells when the first was due.
     std::int64_t first = std::numeric_limits<std::int64_t>::max();
     for (std::size_t i = 0; i < ended.size(); ++i) first = std::min(first, ended[i] - static_cast<std::int64_t>(i) * 1'000'000);
@@ -59,12 +59,12 @@ TEST(OpenLoop, AStallCountsForAllThatWaited) {
     }
     EXPECT_GT(ms(r, percent), 0.9 * wait) << "p" << percent << ": the stall did not count for all";
   }
-  EXPECT_NEAR(static_cast<double>(r.asked), 3000, 2);
-  EXPECT_EQ(r.answered, r.asked);
+  EXPECT_NEAR(static_cast<double>(r.requests), 3000, 2);
+  EXPECT_EQ(r.answered, r.requests);
   EXPECT_EQ(r.dropped + r.failed, 0u);
   EXPECT_LT(r.service.percentile(99), 20'000'000) << "service time knows nothing of those that waited";
   EXPECT_GE(r.service.max(), 100'000'000);
-  EXPECT_GE(r.asked_late, 250u);
+  EXPECT_GE(r.late_requests, 250u);
 }
 
 TEST(OpenLoop, ThroughRingsWhatIsDroppedIsCounted) {
@@ -74,18 +74,18 @@ TEST(OpenLoop, ThroughRingsWhatIsDroppedIsCounted) {
   RunnerPort port = runner.open_port({.slots = 4, .when_full = WhenFull::drop_oldest});
   RunnerThread thread({&runner});
   const OpenLoopResult r = run_open_loop(port, thread, {kX}, {.rate = 1000, .duration = 500ms, .warm_up = 0s});
-  EXPECT_NEAR(static_cast<double>(r.asked), 500, 2);
+  EXPECT_NEAR(static_cast<double>(r.requests), 500, 2);
   EXPECT_GT(r.dropped, 300u);
-  EXPECT_EQ(r.answered + r.dropped, r.asked);
+  EXPECT_EQ(r.answered + r.dropped, r.requests);
   EXPECT_GE(r.response.min(), 5'000'000);
   EXPECT_GE(r.response.percentile(50), r.service.percentile(50));
 }
 
 TEST(OpenLoop, PoissonArrivalsAreIndependent) {
   const OpenLoopResult r = run_idle_loop({.rate = 20000, .arrivals = Arrivals::poisson, .duration = 1s, .warm_up = 0s});
-  EXPECT_NEAR(static_cast<double>(r.asked), 20000, 700) << "five standard deviations";
+  EXPECT_NEAR(static_cast<double>(r.requests), 20000, 700) << "five standard deviations";
   const OpenLoopResult again = run_idle_loop({.rate = 20000, .arrivals = Arrivals::poisson, .duration = 1s, .warm_up = 0s});
-  EXPECT_EQ(again.asked, r.asked) << "one seed";
+  EXPECT_EQ(again.requests, r.requests) << "one seed";
 }
 
 TEST(OpenLoop, KeepsWarmWhileNothingIsAsked) {

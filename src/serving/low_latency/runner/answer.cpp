@@ -44,7 +44,7 @@ std::size_t last_resort(const CandidateSet& set, bool strict) noexcept {
 
 }  // namespace
 
-Status LatencyRunner::State::ask(CandidateSet& set, const std::byte* input, std::byte* output, Answer& answer) noexcept {
+Status LatencyRunner::State::run_candidates(CandidateSet& set, const std::byte* input, std::byte* output, Answer& answer) noexcept {
   const std::size_t count = options.strict ? 1 : set.candidates.size();
   std::size_t i = set.next(0);
   if (i >= count) i = last_resort(set, options.strict);
@@ -83,7 +83,7 @@ Answer LatencyRunner::State::answer(const std::byte* input, std::byte* output, s
   const bool fails = options.not_finite == NotFinite::fail;
   answer.not_finite = !low_latency::all_finite(set.layout.inputs, input);
   if (answer.not_finite && fails) answer.status = {Status::failed, -1};
-  else answer.status = ask(set, input, output, answer);
+  else answer.status = run_candidates(set, input, output, answer);
   if (answer.status && !answer.not_finite && !low_latency::all_finite(set.layout.outputs, output)) {
     answer.not_finite = true;
     if (fails) answer.status = {Status::failed, -1};

@@ -18,7 +18,7 @@ class Early : public testing::Test {
     ASSERT_TRUE(whole_.infer(window.data(), expected).status);
     for (int i = 0; i < kOut; ++i) ASSERT_NEAR(y[i], expected[i], 1e-6);
   }
-  Answer ask(const std::vector<float>& window, std::int64_t due_ns = 0) {
+  Answer answer_to(const std::vector<float>& window, std::int64_t due_ns = 0) {
     float y[kOut] = {};
     const Answer a = runner_.infer(window.data(), y, due_ns);
     EXPECT_TRUE(a.status);
@@ -26,7 +26,7 @@ class Early : public testing::Test {
     return a;
   }
   // Of a thread; every answer is compared.
-  Answer ask(RunnerPort& port, const std::vector<float>& window, std::int64_t due_ns = 0) {
+  Answer answer_to(RunnerPort& port, const std::vector<float>& window, std::int64_t due_ns = 0) {
     float y[kOut] = {};
     EXPECT_TRUE(port.submit(1, window.data(), due_ns));
     Answer a;
@@ -59,7 +59,7 @@ TEST_F(Early, AStreamWithStartsResetsAndGaps) {
       for (int f = 0; f < SlidingLstm::kFeatures; ++f) next[static_cast<std::size_t>(SlidingLstm::kWindow - 1 - f)] = 1e9f;
       ASSERT_TRUE(runner_.precompute(next.data()).code == Status::ok);
     }
-    const Answer a = ask(window);
+    const Answer a = answer_to(window);
     ASSERT_EQ(a.full_recompute, !early || wrong) << i;
     ASSERT_FALSE(a.late_start);
     wholes += a.full_recompute;
@@ -75,19 +75,19 @@ TEST_F(Early, OneValueThatDiffersIsSeen) {
     std::vector<float> window = sliding_window(0, 7);
     ASSERT_TRUE(runner_.precompute(window.data()));
     window[static_cast<std::size_t>(i)] += 0.5f;
-    EXPECT_EQ(ask(window).full_recompute, i < SlidingLstm::kWindow - SlidingLstm::kFeatures) << i;
+    EXPECT_EQ(answer_to(window).full_recompute, i < SlidingLstm::kWindow - SlidingLstm::kFeatures) << i;
   }
 }
 
 TEST_F(Early, ARowThatComesTooEarlyIsBehind) {
   const std::int64_t before = now_ns();
   ASSERT_TRUE(runner_.precompute(sliding_window(0, 0).data()));
-  const Answer a = ask(sliding_window(0, 0), before);
+  const Answer a = answer_to(sliding_window(0, 0), before);
   EXPECT_TRUE(a.late_start);
   EXPECT_FALSE(a.full_recompute);
-  EXPECT_TRUE(ask(sliding_window(0, 1), a.ended_ns - 1).late_start) << "the answer before it was not there";
+  EXPECT_TRUE(answer_to(sliding_window(0, 1), a.ended_ns - 1).late_start) << "the answer before it was not there";
   ASSERT_TRUE(runner_.precompute(sliding_window(0, 2).data()));
-  EXPECT_FALSE(ask(sliding_window(0, 2)).late_start);
+  EXPECT_FALSE(answer_to(sliding_window(0, 2)).late_start);
   EXPECT_EQ(runner_.counts().late_start, 2u);
   EXPECT_EQ(runner_.counts().full_recompute, 1u);
 }
@@ -95,10 +95,10 @@ TEST_F(Early, ARowThatComesTooEarlyIsBehind) {
 TEST_F(Early, WhatIsDoneBetweenTheTwo) {
   ASSERT_TRUE(runner_.precompute(sliding_window(0, 3).data()));
   runner_.keep_warm();
-  EXPECT_FALSE(ask(sliding_window(0, 3)).full_recompute) << "what keeps warm leaves the rows";
+  EXPECT_FALSE(answer_to(sliding_window(0, 3)).full_recompute) << "what keeps warm leaves the rows";
   ASSERT_TRUE(runner_.precompute(sliding_window(0, 4).data()));
   runner_.swap(engine_);
-  EXPECT_TRUE(ask(sliding_window(0, 4)).full_recompute) << "the new engine has computed nothing early";
+  EXPECT_TRUE(answer_to(sliding_window(0, 4)).full_recompute) << "the new engine has computed nothing early";
   EXPECT_TRUE(whole_.precompute(sliding_window(0, 0).data())) << "an engine without early steps does nothing";
   EXPECT_EQ(whole_.counts().full_recompute + whole_.counts().late_start, 0u);
 }
@@ -125,7 +125,7 @@ TEST_F(Early, AThreadExpectsTheNextWindow) {
   EXPECT_EQ(runner_.precompute(sliding_window(0, 0).data()).code, Status::not_ready) << "the thread has it";
   const auto fits = [&](std::int64_t row) {   // whether the rows before its newest were there; a busy machine may need some
     std::this_thread::sleep_for(2ms);
-    const Answer a = ask(port, sliding_window(0, row));
+    const Answer a = answer_to(port, sliding_window(0, row));
     return !a.full_recompute && !a.late_start;
   };
   std::int64_t row = 0;
@@ -134,13 +134,13 @@ TEST_F(Early, AThreadExpectsTheNextWindow) {
   EXPECT_GE(fitted, 20);
   row += 3;
   std::this_thread::sleep_for(20ms);
-  EXPECT_TRUE(ask(port, sliding_window(0, row++)).full_recompute) << "a gap";
+  EXPECT_TRUE(answer_to(port, sliding_window(0, row++)).full_recompute) << "a gap";
   EXPECT_TRUE(comes_true([&] { return fits(row++); }));
-  const Answer last = ask(port, sliding_window(0, row++));
-  EXPECT_TRUE(ask(port, sliding_window(0, row++), last.ended_ns - 1).late_start);
+  const Answer last = answer_to(port, sliding_window(0, row++));
+  EXPECT_TRUE(answer_to(port, sliding_window(0, row++), last.ended_ns - 1).late_start);
   for (int i = 0; i < 12; ++i) {   // two streams in turn: nothing is expected any more
-    EXPECT_TRUE(ask(port, sliding_window(1, 40 + i)).full_recompute);
-    EXPECT_TRUE(ask(port, sliding_window(2, 90 + i)).full_recompute);
+    EXPECT_TRUE(answer_to(port, sliding_window(1, 40 + i)).full_recompute);
+    EXPECT_TRUE(answer_to(port, sliding_window(2, 90 + i)).full_recompute);
   }
   row = 1000;
   EXPECT_TRUE(comes_true([&] { return fits(row++); })) << "one stream again";

@@ -74,7 +74,7 @@ struct LatencyRunner::State {
  private:
   low_latency::CandidateSet& enter() noexcept;
   void leave(low_latency::OpenCandidate& candidate, Status::Code why, std::int64_t took_ns) noexcept;
-  Status ask(low_latency::CandidateSet& set, const std::byte* input, std::byte* output, Answer& answer) noexcept;
+  Status run_candidates(low_latency::CandidateSet& set, const std::byte* input, std::byte* output, Answer& answer) noexcept;
   void before_rows(const low_latency::ReadyContext& context, const std::byte* input, Answer& answer) noexcept;
   void after_rows(const low_latency::ReadyContext& context, Answer& answer) noexcept;
   void watch(const std::stop_token& stop);

@@ -32,9 +32,9 @@ Beginning beginning(std::string_view bytes, std::size_t at) {
   const std::size_t size = first < 0x80 ? 1 : first >= 0xc2 && first < 0xe0 ? 2 : first >= 0xe0 && first < 0xf0 ? 3
                            : first >= 0xf0 && first < 0xf5 ? 4 : 0;
   if (size < 2) return {1, size == 1};
-  const unsigned least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-  const unsigned most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-  if (byte(1) < least || byte(1) > most) return {1, false};
+  const unsigned min = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+  const unsigned max = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+  if (byte(1) < min || byte(1) > max) return {1, false};
   for (std::size_t i = 2; i < size; ++i)
     if ((byte(i) & 0xc0) != 0x80) return {i, false};
   return {size, true};

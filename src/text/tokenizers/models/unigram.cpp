@@ -85,15 +85,15 @@ class Unigram : public Model {
 
  private:
   void read_vocabulary(const Json& json) {
-    double least = std::numeric_limits<double>::infinity();
+    double min = std::numeric_limits<double>::infinity();
     for (const Json& one : json.list("vocab")) {
       if (!one.value.is_array() || one.value.size() != 2 || !one.value[0].is_string() || !one.value[1].is_number())
         one.wrong("a token and its score were expected");
       vocabulary_[one.value[0].get<std::string>()] = static_cast<std::int32_t>(scores_.size());   // of two alike the last one counts
       scores_.push_back(as_the_reference_reads(one.value[1].get<double>()));
-      least = std::min(least, scores_.back());
+      min = std::min(min, scores_.back());
     }
-    unknown_score_ = least - kUnknownPenalty;
+    unknown_score_ = min - kUnknownPenalty;
   }
 
   // In their order. Neighbors that are unknown are one piece.

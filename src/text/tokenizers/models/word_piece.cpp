@@ -9,7 +9,7 @@ class WordPiece : public Model {
  public:
   explicit WordPiece(const Json& json)
       : vocabulary_(read_vocabulary(json)), unknown_(unknown(json, vocabulary_)),
-        most_(static_cast<std::size_t>(json.number("max_input_chars_per_word", 0, INT32_MAX, 100))) {
+        max_characters_(static_cast<std::size_t>(json.number("max_input_chars_per_word", 0, INT32_MAX, 100))) {
     const std::u32string prefix = scalars(json.has("continuing_subword_prefix") ? json.text("continuing_subword_prefix") : "##");
     for (const char32_t c : prefix) inside_ = trie_.add(inside_, c);
     for (const auto& [token, id] : vocabulary_) {
@@ -21,7 +21,7 @@ class WordPiece : public Model {
 
   void tokenize(Word word, std::vector<Token>& tokens) const override {
     const std::size_t first = tokens.size();
-    bool is_known = word.size() <= most_;
+    bool is_known = word.size() <= max_characters_;
     for (std::size_t at = 0; is_known && at < word.size();) {
       const auto [id, length] = longest(word.subspan(at), at == 0 ? Trie::kRoot : inside_);
       is_known = length > 0;
@@ -48,7 +48,7 @@ class WordPiece : public Model {
 
   Vocabulary vocabulary_;
   std::int32_t unknown_;
-  std::size_t most_;   // characters of a word; a longer one is unknown
+  std::size_t max_characters_;   // characters of a word; a longer one is unknown
   Trie trie_;
   std::uint32_t inside_ = Trie::kRoot;   // behind the prefix of pieces that go on a word
 };

@@ -17,8 +17,8 @@ class Scan {
   // Neither a letter nor a number nor white.
   bool is_other(std::size_t at) const { return at < text_.size() && (categories_.of(text_[at].c) & (kLetter | kNumber | kWhite)) == 0; }
   bool is_line_end(std::size_t at) const { return (*this)[at] == '\n' || (*this)[at] == '\r'; }
-  std::size_t run(std::size_t at, std::uint32_t categories, std::size_t most = SIZE_MAX) const {
-    const std::size_t end = most < text_.size() - at ? at + most : text_.size();
+  std::size_t run(std::size_t at, std::uint32_t categories, std::size_t max = SIZE_MAX) const {
+    const std::size_t end = max < text_.size() - at ? at + max : text_.size();
     while (at < end && is(at, categories)) ++at;
     return at;
   }

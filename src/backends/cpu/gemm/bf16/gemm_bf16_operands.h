@@ -48,7 +48,7 @@ class GemmBf16Operands {
   }
   // The next of them.
   void use_panel(std::int64_t panel) noexcept {
-    prefetch_.ask(panel, tile_);
+    prefetch_.start(panel, tile_);
     plan_.b == GemmBf16Plan::B::terms ? use_packed(panel) : use_split(panel);
   }
 

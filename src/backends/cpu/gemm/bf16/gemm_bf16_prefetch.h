@@ -31,7 +31,7 @@ class GemmBf16Prefetch {
     begin_panel(pair, last - first, k_step, steps);
   }
   // For the micro-tile of one of these panels, which come in order.
-  void ask(std::int64_t panel, GemmBf16Tile& tile) noexcept {
+  void start(std::int64_t panel, GemmBf16Tile& tile) noexcept {
     tile.rows_ahead = rows_;
     if (slice_ != 0) rows_.at += slice_;
     else rows_ = {};

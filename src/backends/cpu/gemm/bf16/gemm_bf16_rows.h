@@ -46,7 +46,7 @@ struct GemmBf16A {
   }
 
   // Windows: what the caller reads next.
-  void ask_for(const GemmBf16Windows::Next& next) noexcept {
+  void prefetch(const GemmBf16Windows::Next& next) noexcept {
     if (auto* const windows = std::get_if<GemmBf16Windows>(&mode)) windows->next = next;
   }
 

@@ -24,7 +24,7 @@ class Strips {
     if (!c.epilogue.residual || c.epilogue.residual_stride == c.out_stride) step_ = c.out_stride * 2;
     strip_.panels = static_cast<const std::uint16_t*>(call.b), strip_.panel = b_.panel();
     // Narrow results lie near, and wide rows are fetched by the hardware: asking for either takes a fifth more time.
-    strip_.ask = b_.n > b_.k || (windows_ && windows_->next.count > 0);
+    strip_.prefetch = b_.n > b_.k || (windows_ && windows_->next.count > 0);
   }
   // All rows times panels [first, last).
   void run(std::int64_t first, std::int64_t last) noexcept {
@@ -58,7 +58,7 @@ class Strips {
   void look_ahead(std::int64_t tile, std::int64_t row) noexcept {
     const std::int64_t pairs = (strip_.last - strip_.first) / 2;
     strip_.rows_ahead = {};
-    if (in_place_ && strip_.ask && row + 3 * kRows <= a_.count)
+    if (in_place_ && strip_.prefetch && row + 3 * kRows <= a_.count)
       strip_.rows_ahead = whole_lines(strip_.a + 2 * kRows * a_.row_bytes, kRows * a_.row_bytes, pairs);
     else if (windows_ && windows_->next.count > 0 && strip_.first == 0)
       strip_.rows_ahead = share_of(windows_->next, tile, all_tiles_, pairs);

@@ -13,9 +13,9 @@ namespace {
 constexpr std::uint32_t kHuge = 0x7f000000;
 
 bool any_huge(const std::uint32_t (&bits)[Bf16Pairs::kValues]) {
-  std::uint32_t most = 0;
-  for (const std::uint32_t b : bits) most = std::max(most, b & 0x7fffffffu);
-  return most >= kHuge;
+  std::uint32_t max = 0;
+  for (const std::uint32_t b : bits) max = std::max(max, b & 0x7fffffffu);
+  return max >= kHuge;
 }
 // The bits of a bf16 in the upper half.
 std::uint32_t rounded(std::uint32_t bits) { return (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u; }

@@ -38,8 +38,8 @@ ConvExtents::ConvExtents(const Bound& x, const Bound& y) noexcept {
 }
 
 namespace {
-bool in_range(const ir::Ints& values, std::size_t count, std::int64_t least) {
-  return values.size() == count && std::all_of(values.begin(), values.end(), [&](std::int64_t v) { return v >= least && v < 1 << 20; });
+bool in_range(const ir::Ints& values, std::size_t count, std::int64_t min) {
+  return values.size() == count && std::all_of(values.begin(), values.end(), [&](std::int64_t v) { return v >= min && v < 1 << 20; });
 }
 }  // namespace
 

@@ -47,9 +47,9 @@ void DepthwiseF32Block::begin_tile(std::int64_t row, GemmF32EpilogueArgs& epilog
 
 // Any windows: a pointer for each tap.
 void DepthwiseF32Block::by_windows(std::int64_t row, std::int64_t count) noexcept {
-  const std::int64_t taps = tile_.taps, most = table_rows(taps, kernel_.kernels->max_rows);
+  const std::int64_t taps = tile_.taps, max = table_rows(taps, kernel_.kernels->max_rows);
   for (std::int64_t some; count > 0; row += some, count -= some) {
-    some = std::min(count, most);
+    some = std::min(count, max);
     const RowTiles tiles(some, kernel_.kernels->max_rows);
     const float* table[kRowTable];
     fill_windows(windows_, row, tiles, kernel_.kernels->max_rows, table);

@@ -90,22 +90,22 @@ TENFOLD_WIDE void raise_wide(const float* row, std::int64_t count, float balance
   raise(row + n, count - n, balance, step + n);
 }
 
-TENFOLD_WIDE __m256i rounded(__m512d x, double row, __m512d columns, __m512d most) {
+TENFOLD_WIDE __m256i rounded(__m512d x, double row, __m512d columns, __m512d upper) {
   const __m512d scaled = _mm512_mul_pd(_mm512_mul_pd(x, _mm512_set1_pd(row)), columns);
-  const __m512d least = _mm512_sub_pd(_mm512_setzero_pd(), most);
-  return _mm512_cvt_roundpd_epi32(_mm512_max_pd(_mm512_min_pd(scaled, most), least), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  const __m512d lower = _mm512_sub_pd(_mm512_setzero_pd(), upper);
+  return _mm512_cvt_roundpd_epi32(_mm512_max_pd(_mm512_min_pd(scaled, upper), lower), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
 TENFOLD_WIDE void bytes_wide(const FixedRows::Four& four) {
-  const __m512d most = _mm512_set1_pd(four.largest);
+  const __m512d upper = _mm512_set1_pd(four.largest);
   const __m512i byte_of = _mm512_set1_epi32(255);
   for (std::int64_t line = 0; line < four.lines; ++line) {
     const __m512d low = _mm512_loadu_pd(four.columns + line * kLine), high = _mm512_loadu_pd(four.columns + line * kLine + 8);
     __m512i values[4];
     for (int r = 0; r < 4; ++r) {
       const __m512 x = _mm512_loadu_ps(four.from + r * four.stride + line * kLine);
-      values[r] = _mm512_inserti64x4(_mm512_castsi256_si512(rounded(low_half(x), four.rows[r], low, most)),
-                                     rounded(high_half(x), four.rows[r], high, most), 1);
+      values[r] = _mm512_inserti64x4(_mm512_castsi256_si512(rounded(low_half(x), four.rows[r], low, upper)),
+                                     rounded(high_half(x), four.rows[r], high, upper), 1);
     }
     char* const to = four.to + line / 2 * four.panel + line % 2 * 1024;
     for (int byte = 2; byte >= 0; --byte) {

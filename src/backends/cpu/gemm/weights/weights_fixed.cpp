@@ -26,9 +26,9 @@ int special(float value, int largest) { return std::isnan(value) ? -largest - 2 
 
 // The integers of one row's next columns. Adding 1.5 * 2^52 rounds to an integer, in the lower half of a double's bits.
 void round_line(const float* values, double row, const double* columns, int largest, Line& to) {
-  const double most = largest;
+  const double max = largest;
   for (int c = 0; c < kLine; ++c) {
-    const double scaled = std::clamp(double{values[c]} * row * columns[c], -most, most);
+    const double scaled = std::clamp(double{values[c]} * row * columns[c], -max, max);
     to[static_cast<std::size_t>(c)] = static_cast<int>(std::bit_cast<std::int64_t>(scaled + 0x1.8p52));
   }
 }

@@ -234,9 +234,9 @@ void multiply_beside_epilogue(const GemmBf16Tile& t, const GemmBf16Waiting& own,
   const RowEpilogue<kResidual, kWide, kBounds> earlier(before), later(own);
   std::int64_t row = 0;
   multiply_rows<kTwoRows, kTerms, kSplits>(t, own.sums, GemmBf16Kernels::kColumns, [&] {
-    const std::int64_t to = row + t.epilogues_each, stored = std::min(to, before.count), asked = std::min(to, own.count);
-    for (; row < std::min(asked, stored); ++row) later.ask(own.rows[row]), earlier(before.rows[row]);
-    for (std::int64_t r = row; r < asked; ++r) later.ask(own.rows[r]);
+    const std::int64_t to = row + t.epilogues_each, stored = std::min(to, before.count), prefetched = std::min(to, own.count);
+    for (; row < std::min(prefetched, stored); ++row) later.prefetch(own.rows[row]), earlier(before.rows[row]);
+    for (std::int64_t r = row; r < prefetched; ++r) later.prefetch(own.rows[r]);
     for (; row < stored; ++row) earlier(before.rows[row]);
     row = to;
   });

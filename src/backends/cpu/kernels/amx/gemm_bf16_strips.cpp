@@ -15,26 +15,26 @@ constexpr int kRows = GemmBf16Strip::kRows, kStepBytes = 64, kPanelTile = 512, k
 // The epilogue's values for 64 columns, which loops keep in registers: an object that lambdas share would be read from memory for each row.
 struct Columns {
   Pair first{_mm512_setzero_ps(), _mm512_setzero_ps()}, second{_mm512_setzero_ps(), _mm512_setzero_ps()};
-  __m512 least, most;
+  __m512 lower, upper;
   Columns(const GemmBf16EpilogueArgs& f, std::int64_t column) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     if (const char* const bias = f.bias)
       first = load_pair(false, ~__mmask32{0}, bias + column * 2), second = load_pair(false, ~__mmask32{0}, bias + column * 2 + 64);
-    least = _mm512_set1_ps(f.clamp ? f.low : -kInfinity), most = _mm512_set1_ps(f.clamp ? f.high : kInfinity);
+    lower = _mm512_set1_ps(f.clamp ? f.low : -kInfinity), upper = _mm512_set1_ps(f.clamp ? f.high : kInfinity);
   }
 };
 
 // 32 of its columns: their sums are in two tiles.
 template <bool kResidual, RowBounds kBounds>
 __attribute__((always_inline)) inline void half_epilogue(const float* sums, const char* residual, char* out, __m512 low, __m512 high,
-                                                         __m512 least, __m512 most) {
+                                                         __m512 lower, __m512 upper) {
   Pair v{_mm512_add_ps(_mm512_loadu_ps(sums), low), _mm512_add_ps(_mm512_loadu_ps(sums + kTileSums), high)};
   if constexpr (kResidual) {
     const Pair r = load_pair(false, ~__mmask32{0}, residual);
     v = {_mm512_add_ps(v.low, r.low), _mm512_add_ps(v.high, r.high)};
   }
-  v = {_mm512_max_ps(least, v.low), _mm512_max_ps(least, v.high)};   // keeps NaN
-  if constexpr (kBounds == RowBounds::both) v = {_mm512_min_ps(most, v.low), _mm512_min_ps(most, v.high)};
+  v = {_mm512_max_ps(lower, v.low), _mm512_max_ps(lower, v.high)};   // keeps NaN
+  if constexpr (kBounds == RowBounds::both) v = {_mm512_min_ps(upper, v.low), _mm512_min_ps(upper, v.high)};
   _mm512_storeu_si512(out, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(v.high, v.low)));
 }
 
@@ -48,8 +48,8 @@ void row_epilogues(const GemmBf16EpilogueArgs& f, const GemmBf16StripState::Bloc
     char* const out = row ? row->out + block.column * 2 : block.out + r * block.step;
     const char* residual = out;   // of none nothing is read
     if constexpr (kResidual) residual = row ? row->residual + block.column * 2 : block.residual + r * block.step;
-    half_epilogue<kResidual, kBounds>(sums, residual, out, e.first.low, e.first.high, e.least, e.most);
-    half_epilogue<kResidual, kBounds>(sums + 2 * kTileSums, residual + 64, out + 64, e.second.low, e.second.high, e.least, e.most);
+    half_epilogue<kResidual, kBounds>(sums, residual, out, e.first.low, e.first.high, e.lower, e.upper);
+    half_epilogue<kResidual, kBounds>(sums + 2 * kTileSums, residual + 64, out + 64, e.second.low, e.second.high, e.lower, e.upper);
   }
 }
 
@@ -68,7 +68,7 @@ void begin(GemmBf16StripState::Block& own, const GemmBf16Strip& t, std::int64_t 
 }
 
 // Asks for the lines of rows [first, last) of a block; `too`: those of its residual as well.
-__attribute__((always_inline)) inline void ask(char* out, const char* residual, std::int64_t step, bool too, int first, int last) {
+__attribute__((always_inline)) inline void prefetch(char* out, const char* residual, std::int64_t step, bool too, int first, int last) {
   for (int r = first; r < last; ++r) {
     _m_prefetchw(out + r * step);
     _m_prefetchw(out + r * step + 64);
@@ -92,24 +92,24 @@ void multiply_strip(const GemmBf16Strip& t, GemmBf16StripState& s) {
     const GemmBf16StripState::Block& earlier = s.block(2);
     begin<kResidual>(own, t, panel);
     const Columns e(*s.epilogue, earlier.column);
-    const __m512 b0 = e.first.low, b1 = e.first.high, b2 = e.second.low, b3 = e.second.high, least = e.least, most = e.most;
+    const __m512 b0 = e.first.low, b1 = e.first.high, b2 = e.second.low, b3 = e.second.high, lower = e.lower, upper = e.upper;
     const std::int64_t step = earlier.step, own_step = t.rows.step;
     const float* const sums = earlier.sums;
     float* const before = s.block(1).sums;
     if (step == 0) row_epilogues<kResidual, kBounds>(*s.epilogue, earlier);
     char *const out = earlier.out, *const own_out = own.out;
     const char *const residual = earlier.residual, *const own_residual = own.residual;
-    const bool asks = t.ask && own_step != 0, asks_residual = kResidual && own_out != own_residual;
+    const bool prefetches = t.prefetch && own_step != 0, prefetches_residual = kResidual && own_out != own_residual;
     const auto between = [&](int i) __attribute__((always_inline)) {
       constexpr int kRounds = kEpilogues == 8 ? 8 : kEpilogues * 4, kSkip = kEpilogues * 4 / kRounds;
       const int first = i / kSkip * kRows / kRounds, last = (i / kSkip + 1) * kRows / kRounds;
       if (i % kSkip != kSkip - 1) return;
-      if (asks) ask(own_out, own_residual, own_step, asks_residual, first, last);
+      if (prefetches) prefetch(own_out, own_residual, own_step, prefetches_residual, first, last);
       if (step == 0) return;
       for (int r = first; r < last; ++r) {
         const std::int64_t at = r * step;
-        half_epilogue<kResidual, kBounds>(sums + r * 16, residual + at, out + at, b0, b1, least, most);
-        half_epilogue<kResidual, kBounds>(sums + r * 16 + 2 * kTileSums, residual + at + 64, out + at + 64, b2, b3, least, most);
+        half_epilogue<kResidual, kBounds>(sums + r * 16, residual + at, out + at, b0, b1, lower, upper);
+        half_epilogue<kResidual, kBounds>(sums + r * 16 + 2 * kTileSums, residual + at + 64, out + at + 64, b2, b3, lower, upper);
       }
     };
     const std::uint16_t* b = t.panels + panel * panel_values;

@@ -26,14 +26,14 @@ class Int8BytesEpilogue {
       : out_signed_(f.result.type == Int8Type::i8), residual_signed_(f.residual.type == Int8Type::i8) {
     const float bottom = (out_signed_ ? -128.0f : 0.0f) - f.result.zero, top = bottom + 255;
     const bool clamps = f.result.clamp.low <= f.result.clamp.high;
-    float most = clamps && f.result.clamp.high < top ? f.result.clamp.high : top;
-    float least = clamps && f.result.clamp.low > bottom ? f.result.clamp.low : bottom;
-    most = most < bottom ? bottom : most;
-    least = least > most ? most : least;
-    clamps_ = least > bottom || most < top;
+    float upper = clamps && f.result.clamp.high < top ? f.result.clamp.high : top;
+    float lower = clamps && f.result.clamp.low > bottom ? f.result.clamp.low : bottom;
+    upper = upper < bottom ? bottom : upper;
+    lower = lower > upper ? upper : lower;
+    clamps_ = lower > bottom || upper < top;
     // Rounding keeps order: whole numbers are clamped to the rounded bounds.
-    least_ = _mm512_set1_epi16(static_cast<short>(__builtin_nearbyintf(least)));
-    most_ = _mm512_set1_epi16(static_cast<short>(__builtin_nearbyintf(most)));
+    lower_ = _mm512_set1_epi16(static_cast<short>(__builtin_nearbyintf(lower)));
+    upper_ = _mm512_set1_epi16(static_cast<short>(__builtin_nearbyintf(upper)));
     moved_ = f.result.zero != 0;
     zero_ = _mm512_set1_epi16(static_cast<short>(f.result.zero));
     middle_low_ = _mm512_set1_ps(f.middle.low), middle_high_ = _mm512_set1_ps(f.middle.high);
@@ -102,12 +102,12 @@ class Int8BytesEpilogue {
   __attribute__((always_inline)) inline __m512i words(__m512i a, __m512i b) const {
     __m512i w = _mm512_packs_epi32(a, b);
     if constexpr (kPlain) return w;
-    if (clamps_) w = _mm512_min_epi16(_mm512_max_epi16(w, least_), most_);
+    if (clamps_) w = _mm512_min_epi16(_mm512_max_epi16(w, lower_), upper_);
     return moved_ ? _mm512_adds_epi16(w, zero_) : w;
   }
 
   __m512 scale_[4] = {}, bias_[4] = {}, middle_low_, middle_high_, middle_scale_, residual_scale_, residual_start_;
-  __m512i least_, most_, zero_, part_[4];
+  __m512i lower_, upper_, zero_, part_[4];
   bool clamps_, moved_, out_signed_, residual_signed_;
 };
 

@@ -111,13 +111,13 @@ class Product {
     _tile_zero(3);
     const std::int64_t steps = steps_, term = term_, tile_bytes = tile_, stride = p_.c_stride, residual_stride = p_.residual_stride;
     const std::int64_t each = (waiting_.rows + kTiles * steps - 1) / (kTiles * steps),
-                       asks = (own.rows + kTiles * steps - 1) / (kTiles * steps);
+                       prefetches = (own.rows + kTiles * steps - 1) / (kTiles * steps);
     const bool fetches = g == 0;
     const char *a = rows_ + g * group_, *b = reinterpret_cast<const char*>(p_.panels) + panel * steps * 3 * kTileBytes;
     const float* residual = own.residual;
     float* c = own.c;
     float* const sums = sums_ + turn_ * kSumsFloats;
-    std::int64_t asked = own.rows;
+    std::int64_t unfetched = own.rows;
     Waiting before = waiting_;
     for (std::int64_t s = 0; s < steps; ++s, a += 3 * term, b += 3 * kTileBytes) {
       _tile_loadd(4, b, 64);
@@ -132,7 +132,7 @@ class Product {
           for (int j = 0; j < 48 / kTiles; ++j) _mm_prefetch(b + kAhead * 3 * kTileBytes + (kT * 48 / kTiles + j) * 64, _MM_HINT_T1);
         _tile_loadd(7, from + term, 64);
         add_rows<kT, 2>();
-        for (std::int64_t j = std::min(asks, asked); j > 0; --j, --asked, c += stride) {
+        for (std::int64_t j = std::min(prefetches, unfetched); j > 0; --j, --unfetched, c += stride) {
           _m_prefetchw(c);
           if constexpr (kResidual) _mm_prefetch(residual, _MM_HINT_T0), residual += residual_stride;
         }

@@ -41,10 +41,10 @@ class RowEpilogue {
     residual_at_ = w.column * (residual_wide_ ? 4 : 2);
     if (f.bias) bias_ = load_pair(f.bias_wide, lanes_, f.bias + w.column * (f.bias_wide ? 4 : 2));
     if constexpr (kResidual) in_place_ = w.count > 0 && w.rows[0].residual == w.rows[0].out && residual_at_ == out_at_;
-    least_ = _mm512_set1_ps(f.clamp ? f.low : -kInfinity), most_ = _mm512_set1_ps(f.clamp ? f.high : kInfinity);
+    lower_ = _mm512_set1_ps(f.clamp ? f.low : -kInfinity), upper_ = _mm512_set1_ps(f.clamp ? f.high : kInfinity);
   }
 
-  void ask(const GemmBf16Waiting::Row& row) const {
+  void prefetch(const GemmBf16Waiting::Row& row) const {
     _m_prefetchw(row.out + out_at_);
     if constexpr (kWide) _m_prefetchw(row.out + out_at_ + 64);
     if constexpr (kResidual)
@@ -57,8 +57,8 @@ class RowEpilogue {
       const Pair r = load_pair(residual_wide_, lanes_, row.residual + residual_at_);
       v = {_mm512_add_ps(v.low, r.low), _mm512_add_ps(v.high, r.high)};
     }
-    v = {_mm512_max_ps(least_, v.low), _mm512_max_ps(least_, v.high)};   // keeps NaN
-    if constexpr (kBounds != RowBounds::low) v = {_mm512_min_ps(most_, v.low), _mm512_min_ps(most_, v.high)};
+    v = {_mm512_max_ps(lower_, v.low), _mm512_max_ps(lower_, v.high)};   // keeps NaN
+    if constexpr (kBounds != RowBounds::low) v = {_mm512_min_ps(upper_, v.low), _mm512_min_ps(upper_, v.high)};
     if constexpr (kBounds == RowBounds::both_then_gelu) v = {gelu_erf(v.low), gelu_erf(v.high)};
     char* const out = row.out + out_at_;
     if constexpr (kWide) {
@@ -72,7 +72,7 @@ class RowEpilogue {
  private:
   __mmask32 lanes_;
   Pair bias_{_mm512_setzero_ps(), _mm512_setzero_ps()};
-  __m512 least_, most_;
+  __m512 lower_, upper_;
   std::int64_t out_at_, residual_at_;
   const float* sums_;
   bool residual_wide_, in_place_;

@@ -10,8 +10,8 @@ namespace {
 
 class FixedRow {
  public:
-  // Integers of at most `most` in size, and one more by rounding. `balance` multiplies each value before.
-  FixedRow(const float* row, const float* balance, std::int64_t k, int most) : row_(row), balance_(balance), k_(k) {
+  // Integers of at most `max_level` in size, and one more by rounding. `balance` multiplies each value before.
+  FixedRow(const float* row, const float* balance, std::int64_t k, int max_level) : row_(row), balance_(balance), k_(k) {
     const __m512i size = _mm512_set1_epi32(0x7fffffff);
     __m512i largest[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
     for_each_two([&](std::int64_t, __m512 first, __m512 second) {
@@ -21,7 +21,7 @@ class FixedRow {
     const int bits = _mm512_reduce_max_epi32(_mm512_max_epi32(largest[0], largest[1])), exponent = bits >> 23;
     ordinary_ = bits == 0 || (exponent >= kMin && exponent < 255);
     const float size_of_largest = ordinary_ && bits != 0 ? _mm_cvtss_f32(_mm_castsi128_ps(_mm_cvtsi32_si128(bits))) : 1;
-    scale_ = static_cast<float>(most) / size_of_largest, unit_ = size_of_largest / static_cast<float>(most);
+    scale_ = static_cast<float>(max_level) / size_of_largest, unit_ = size_of_largest / static_cast<float>(max_level);
   }
   bool ordinary() const { return ordinary_; }
   float scale() const { return scale_; }   // an integer is value * scale, and a value integer * unit

@@ -26,7 +26,7 @@ struct GemmBf16Strip {
   const std::uint16_t* panels = nullptr;   // panel 0
   std::int64_t panel = 0, first = 0, last = 0;   // values of a panel
   GemmBf16StripRows rows;
-  bool ask = false;   // for the lines of C before they are written
+  bool prefetch = false;   // for the lines of C before they are written
   GemmBf16Ahead rows_ahead, panels_ahead;   // `each` for a pair of panels
 };
 

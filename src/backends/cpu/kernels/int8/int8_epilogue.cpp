@@ -116,17 +116,17 @@ TENFOLD_INLINE void store_some(T* out, F16 y, [[maybe_unused]] std::int32_t zero
 #ifdef __AVX512F__
 constexpr bool kWideBytes = true;
 template <bool kClamps>
-TENFOLD_INLINE __m512i to_words(F16 a, F16 b, __m512i least, __m512i most, __m512i zero) {
+TENFOLD_INLINE __m512i to_words(F16 a, F16 b, __m512i lower, __m512i upper, __m512i zero) {
   __m512i words = _mm512_packs_epi32(simd::to_int(a.v[0]), simd::to_int(b.v[0]));
-  if constexpr (kClamps) words = _mm512_min_epi16(_mm512_max_epi16(words, least), most);
+  if constexpr (kClamps) words = _mm512_min_epi16(_mm512_max_epi16(words, lower), upper);
   return _mm512_adds_epi16(words, zero);
 }
 template <bool kClamps, class T, int kWide>
 TENFOLD_INLINE void store_wide(T* out, const F16 (&y)[kWide], std::int32_t low, std::int32_t high, std::int32_t zero) {
-  const __m512i least = _mm512_set1_epi16(static_cast<short>(low)), most = _mm512_set1_epi16(static_cast<short>(high)),
+  const __m512i lower = _mm512_set1_epi16(static_cast<short>(low)), upper = _mm512_set1_epi16(static_cast<short>(high)),
                 moved = _mm512_set1_epi16(static_cast<short>(zero));
-  const __m512i first = to_words<kClamps>(y[0], y[1], least, most, moved);
-  const __m512i last = kWide == 2 ? first : to_words<kClamps>(y[kWide - 2], y[kWide - 1], least, most, moved);
+  const __m512i first = to_words<kClamps>(y[0], y[1], lower, upper, moved);
+  const __m512i last = kWide == 2 ? first : to_words<kClamps>(y[kWide - 2], y[kWide - 1], lower, upper, moved);
   const __m512i bytes = T(-1) < T(0) ? _mm512_packs_epi16(first, last) : _mm512_packus_epi16(first, last);
   // Each quarter now holds four columns of each vector.
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
@@ -162,7 +162,7 @@ void epilogue_rows(const Int8EpilogueArgs& f, const std::int32_t* acc, std::int6
   float lowest = clamps2 && f.result.clamp.low > bottom ? f.result.clamp.low : bottom;
   highest = highest < bottom ? bottom : highest;
   lowest = lowest > highest ? highest : lowest;
-  const F16 least = set(lowest), most = set(highest);
+  const F16 lower = set(lowest), upper = set(highest);
   // Rounding keeps order: whole numbers are clamped to the rounded bounds.
   const std::int32_t low_word = kBytes ? static_cast<std::int32_t>(__builtin_nearbyintf(lowest)) : 0,
                      high_word = kBytes ? static_cast<std::int32_t>(__builtin_nearbyintf(highest)) : 0;
@@ -201,7 +201,7 @@ void epilogue_rows(const Int8EpilogueArgs& f, const std::int32_t* acc, std::int6
         }
         if constexpr (!kBytes && kResidual)
           if (last_scale != 0) y = round_even(y);
-        if constexpr ((kBytes || kResidual || Gelu) && kLast == in_float) y = clamp(y, least, most);
+        if constexpr ((kBytes || kResidual || Gelu) && kLast == in_float) y = clamp(y, lower, upper);
         if constexpr (!kBytes && kResidual)
           if (last_scale != 0) y = mul(y, set(last_scale));
         all[w] = y;

@@ -28,13 +28,13 @@ TENFOLD_INLINE void each_vector(const float* x, int64_t n, Look look) {
 
 // The largest magnitude, NaN if anything is infinite or NaN: such a value times zero is NaN, and stays it in a sum.
 float magnitude(const float* x, int64_t n) {
-  vf most[kTogether], bad[kTogether];
-  for (int v = 0; v < kTogether; ++v) most[v] = bad[v] = zero();
+  vf largest[kTogether], bad[kTogether];
+  for (int v = 0; v < kTogether; ++v) largest[v] = bad[v] = zero();
   each_vector(x, n, [&](int v, vf value) __attribute__((always_inline)) {
-    most[v] = max(most[v], abs(value));
+    largest[v] = max(largest[v], abs(value));
     bad[v] = fma(value, zero(), bad[v]);
   });
-  const vf all = max(max(most[0], most[1]), max(most[2], most[3])), no = add(add(bad[0], bad[1]), add(bad[2], bad[3]));
+  const vf all = max(max(largest[0], largest[1]), max(largest[2], largest[3])), no = add(add(bad[0], bad[1]), add(bad[2], bad[3]));
   return max_lane(all) + sum(no);
 }
 
@@ -54,17 +54,17 @@ TENFOLD_INLINE void store_bytes(std::uint8_t* to, const float* x, vf by) {
 #endif
 
 float quantize_row(const float* x, int64_t n, std::uint8_t* to) {
-  const float most = magnitude(x, n);
-  const vf by = set1(most > 127 / std::numeric_limits<float>::max() ? 127 / most : 0.0f);
+  const float largest = magnitude(x, n);
+  const vf by = set1(largest > 127 / std::numeric_limits<float>::max() ? 127 / largest : 0.0f);
   int64_t i = 0;
   for (; i + kStep <= n; i += kStep) store_bytes(to + i, x + i, by);
-  if (i == n) return most / 127;
+  if (i == n) return largest / 127;
   float last[kStep] = {};
   std::uint8_t bytes[kStep];
   for (int64_t j = i; j < n; ++j) last[j - i] = x[j];
   store_bytes(bytes, last, by);
   for (int64_t j = i; j < n; ++j) to[j] = bytes[j - i];
-  return most / 127;
+  return largest / 127;
 }
 
 Extent extent_of(const float* x, int64_t n) {
@@ -73,8 +73,8 @@ Extent extent_of(const float* x, int64_t n) {
   each_vector(x, n, [&](int v, vf value) __attribute__((always_inline)) {
     low[v] = min(value, low[v]), high[v] = max(value, high[v]);   // what is not a number leaves them
   });
-  const vf least = min(min(low[0], low[1]), min(low[2], low[3])), most = max(max(high[0], high[1]), max(high[2], high[3]));
-  return {-max_lane(sub(zero(), least)), max_lane(most)};
+  const vf smallest = min(min(low[0], low[1]), min(low[2], low[3])), largest = max(max(high[0], high[1]), max(high[2], high[3]));
+  return {-max_lane(sub(zero(), smallest)), max_lane(largest)};
 }
 
 }  // namespace

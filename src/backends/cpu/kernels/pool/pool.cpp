@@ -43,14 +43,14 @@ TENFOLD_INLINE __m512i in_order(__m512i v) {
 // False if there is a NaN.
 TENFOLD_INLINE bool max_block_bf16(const std::uint16_t* x, const int64_t* offsets, int64_t taps, __mmask32 lanes, std::uint16_t* out) {
   const __m512i no_sign = _mm512_set1_epi16(0x7fff), infinity = _mm512_set1_epi16(0x7f80);
-  __m512i v = _mm512_maskz_loadu_epi16(lanes, x + offsets[0]), most = in_order(v), size = _mm512_and_si512(v, no_sign);
+  __m512i v = _mm512_maskz_loadu_epi16(lanes, x + offsets[0]), largest = in_order(v), size = _mm512_and_si512(v, no_sign);
   for (int64_t t = 1; t < taps; ++t) {
     v = _mm512_maskz_loadu_epi16(lanes, x + offsets[t]);
-    most = _mm512_max_epi16(most, in_order(v));
+    largest = _mm512_max_epi16(largest, in_order(v));
     size = _mm512_max_epu16(size, _mm512_and_si512(v, no_sign));
   }
   if (_mm512_cmpgt_epu16_mask(size, infinity) != 0) return false;
-  _mm512_mask_storeu_epi16(out, lanes, in_order(most));
+  _mm512_mask_storeu_epi16(out, lanes, in_order(largest));
   return true;
 }
 #endif
@@ -75,13 +75,13 @@ TENFOLD_INLINE __m128i max_bytes(__m128i a, __m128i b) {
 // The maximum over taps of as many bytes as V holds.
 template <class V, class T>
 TENFOLD_INLINE void max_block(const T* x, const int64_t* offsets, int64_t taps, T* out) {
-  V most, next;
-  __builtin_memcpy(&most, x + offsets[0], sizeof(V));
+  V largest, next;
+  __builtin_memcpy(&largest, x + offsets[0], sizeof(V));
   for (int64_t t = 1; t < taps; ++t) {
     __builtin_memcpy(&next, x + offsets[t], sizeof(V));
-    most = max_bytes<T>(most, next);
+    largest = max_bytes<T>(largest, next);
   }
-  __builtin_memcpy(out, &most, sizeof(V));
+  __builtin_memcpy(out, &largest, sizeof(V));
 }
 template <class T>
 void max_position(const T* x, const int64_t* offsets, int64_t taps, int64_t channels, T* out, float) {

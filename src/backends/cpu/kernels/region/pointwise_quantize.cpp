@@ -18,12 +18,12 @@ void quantize(void* out, int64_t out_row, const PointwiseArg* args, unsigned, in
     const auto value = [&](int i) { return *(static_cast<const float*>(args[i].data) + r * args[i].row_stride); };
     const float divisor = value(1), zero_point = kZero ? value(2) : 0;
     const vf by = set1(divisor), inverse = set1(1 / divisor);
-    const vf least = set1(std::numeric_limits<T>::min() - zero_point), most = set1(std::numeric_limits<T>::max() - zero_point);
+    const vf lower = set1(std::numeric_limits<T>::min() - zero_point), upper = set1(std::numeric_limits<T>::max() - zero_point);
     const vf of_nan = set1(-zero_point);
     const vi moved = set1i(static_cast<std::int32_t>(zero_point));
     const auto bytes = [&](vf x) __attribute__((always_inline)) {
       const vf q = quotient(x, by, inverse), number = blend(q, of_nan, compare<_CMP_UNORD_Q>(q, q));
-      return addi(to_int(min(most, max(least, number))), moved);
+      return addi(to_int(min(upper, max(lower, number))), moved);
     };
     const auto* a = static_cast<const float*>(args[0].data) + r * args[0].row_stride;
     auto* o = static_cast<std::uint8_t*>(out) + r * out_row;

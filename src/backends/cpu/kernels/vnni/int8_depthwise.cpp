@@ -94,7 +94,7 @@ template <bool kSigned, bool kClamps>
 struct WideBytes {
   char* out;
   __m512 scale[kVectors], bias[kVectors];
-  __m512i least, most, zero;
+  __m512i lower, upper, zero;
   WideBytes(const Int8DepthwiseLine& line, std::int64_t channel, void* to) : out(static_cast<char*>(to) + channel) {
     const Int8EpilogueArgs& f = *line.epilogue;
 #pragma GCC unroll 4
@@ -102,14 +102,14 @@ struct WideBytes {
       scale[v] = _mm512_castsi512_ps(wide_order(f.scale + channel, v));
       bias[v] = _mm512_castsi512_ps(wide_order(f.bias + channel, v));
     }
-    least = _mm512_set1_epi16(static_cast<short>(__builtin_nearbyintf(f.result.clamp.low)));
-    most = _mm512_set1_epi16(static_cast<short>(__builtin_nearbyintf(f.result.clamp.high)));
+    lower = _mm512_set1_epi16(static_cast<short>(__builtin_nearbyintf(f.result.clamp.low)));
+    upper = _mm512_set1_epi16(static_cast<short>(__builtin_nearbyintf(f.result.clamp.high)));
     zero = _mm512_set1_epi16(static_cast<short>(f.result.zero));
   }
   INLINE __m512i words(__m512i a, __m512i b, int v) const {
     const auto scaled = [&](__m512i x, int i) { return _mm512_cvtps_epi32(_mm512_fmadd_ps(_mm512_cvtepi32_ps(x), scale[i], bias[i])); };
     __m512i y = _mm512_packs_epi32(scaled(a, v), scaled(b, v + 1));
-    if constexpr (kClamps) y = _mm512_min_epi16(_mm512_max_epi16(y, least), most);
+    if constexpr (kClamps) y = _mm512_min_epi16(_mm512_max_epi16(y, lower), upper);
     return _mm512_adds_epi16(y, zero);
   }
   INLINE void put(std::int64_t at, const __m512i (&sum)[kVectors]) const {
@@ -181,7 +181,7 @@ struct Bytes {
   using Wide = WideBytes<kSigned, kClamps>;
   char* out;
   __m256 scale[kVectors], bias[kVectors];
-  __m256i least, most, zero;
+  __m256i lower, upper, zero;
   Bytes(const Int8DepthwiseLine& line, std::int64_t channel, void* to) : out(static_cast<char*>(to) + channel) {
     const Int8EpilogueArgs& f = *line.epilogue;
 #pragma GCC unroll 4
@@ -189,14 +189,14 @@ struct Bytes {
       scale[v] = _mm256_castsi256_ps(in_order(f.scale + channel, v));
       bias[v] = _mm256_castsi256_ps(in_order(f.bias + channel, v));
     }
-    least = _mm256_set1_epi16(static_cast<short>(__builtin_nearbyintf(f.result.clamp.low)));
-    most = _mm256_set1_epi16(static_cast<short>(__builtin_nearbyintf(f.result.clamp.high)));
+    lower = _mm256_set1_epi16(static_cast<short>(__builtin_nearbyintf(f.result.clamp.low)));
+    upper = _mm256_set1_epi16(static_cast<short>(__builtin_nearbyintf(f.result.clamp.high)));
     zero = _mm256_set1_epi16(static_cast<short>(f.result.zero));
   }
   INLINE __m256i words(__m256i a, __m256i b, int v) const {
     const auto scaled = [&](__m256i x, int i) { return _mm256_cvtps_epi32(_mm256_fmadd_ps(_mm256_cvtepi32_ps(x), scale[i], bias[i])); };
     __m256i y = _mm256_packs_epi32(scaled(a, v), scaled(b, v + 1));
-    if constexpr (kClamps) y = _mm256_min_epi16(_mm256_max_epi16(y, least), most);
+    if constexpr (kClamps) y = _mm256_min_epi16(_mm256_max_epi16(y, lower), upper);
     return _mm256_adds_epi16(y, zero);
   }
   template <class Channels>

@@ -13,15 +13,15 @@ namespace {
 struct Epilogue {
   const float *scale, *bias;
   const std::int32_t* init;
-  __m512i least, most, zero, flip, order;
+  __m512i lower, upper, zero, flip, order;
   bool clamps;   // beyond what bytes do
   explicit Epilogue(const Int8EpilogueArgs& f) : scale(f.scale), bias(f.bias), init(nullptr) {
     const bool is_signed = f.result.type == Int8Type::i8;
     const float bottom = (is_signed ? -128.0f : 0.0f) - f.result.zero, top = bottom + 255;
     clamps = f.result.clamp.low <= f.result.clamp.high && (f.result.clamp.low > bottom || f.result.clamp.high < top);
     // Rounding keeps order: whole numbers are clamped to the rounded bounds.
-    least = _mm512_set1_epi16(static_cast<short>(__builtin_nearbyintf(f.result.clamp.low)));
-    most = _mm512_set1_epi16(static_cast<short>(__builtin_nearbyintf(f.result.clamp.high)));
+    lower = _mm512_set1_epi16(static_cast<short>(__builtin_nearbyintf(f.result.clamp.low)));
+    upper = _mm512_set1_epi16(static_cast<short>(__builtin_nearbyintf(f.result.clamp.high)));
     // Unsigned bytes are packed as signed ones that are 128 less.
     zero = _mm512_set1_epi16(static_cast<short>(f.result.zero - (is_signed ? 0 : 128)));
     flip = _mm512_set1_epi8(is_signed ? 0 : static_cast<char>(0x80));
@@ -34,7 +34,7 @@ struct Epilogue {
           _mm512_fmadd_ps(_mm512_cvtepi32_ps(x), _mm512_loadu_ps(scale + 16 * i), _mm512_loadu_ps(bias + 16 * i)));
     };
     __m512i y = _mm512_packs_epi32(scaled(a, v), scaled(b, v + 1));
-    if constexpr (kClamps) y = _mm512_min_epi16(_mm512_max_epi16(y, least), most);
+    if constexpr (kClamps) y = _mm512_min_epi16(_mm512_max_epi16(y, lower), upper);
     return _mm512_adds_epi16(y, zero);
   }
   // Each quarter of packed bytes holds four columns of each vector.

@@ -15,8 +15,8 @@ struct AttentionAmx {
   static std::vector<Config> configs(const Problem& p) {
     std::vector<Config> all;
     const std::int64_t rows = round_up(std::max<std::int64_t>(likely(p, p.in[0].dims[2], 128), 1), kTileRows);
-    for (const std::int64_t most : {256, 128, 64, 32})
-      if (all.empty() || most < rows) all.push_back({most});
+    for (const std::int64_t max : {256, 128, 64, 32})
+      if (all.empty() || max < rows) all.push_back({max});
     return all;
   }
   static Verdict valid(const Problem&, const Config& c) {

@@ -39,11 +39,11 @@ std::int64_t split_bytes(const Problem& p, std::int64_t columns) {
 std::vector<Config> point_configs(const Problem& p) {
   const std::int64_t rows = std::max<std::int64_t>(conv_likely_rows(p), 1), filters = ConvShape(p).filters;
   std::vector<Config> all;
-  for (const std::int64_t most : {256, 128, 512, 64})
+  for (const std::int64_t max : {256, 128, 512, 64})
     for (const std::int64_t pieces : {1, 2, 8, 16})
       for (const std::int64_t inside : {1, 0}) {
-        if (pieces > 8 && (rows > most || !many_threads())) continue;
-        const std::int64_t block = ceil_div(rows, ceil_div(rows, most)), columns = round_up(ceil_div(filters, pieces), 32);
+        if (pieces > 8 && (rows > max || !many_threads())) continue;
+        const std::int64_t block = ceil_div(rows, ceil_div(rows, max)), columns = round_up(ceil_div(filters, pieces), 32);
         if (pieces > 1 && (columns >= filters || rows > 4096)) continue;
         if (columns <= 32 && inside == 0) continue;
         if (inside && split_bytes(p, columns) > kMaxSplit) continue;
@@ -82,8 +82,8 @@ std::vector<Config> window_configs(const Problem& p) {
   std::vector<Config> all;
   if (windows.rolls()) add_rolling(p, windows, lines, rank < 5 ? 1 : likely(p, y[rank - 3], 16), width, all);
   for (const std::int64_t max_planes : {1, 4, 8})
-    for (const std::int64_t most : {8, 14, 32, 4, 2}) {
-      const std::int64_t deep = std::min(max_planes, planes), block = ceil_div(lines, ceil_div(lines, most));
+    for (const std::int64_t max : {8, 14, 32, 4, 2}) {
+      const std::int64_t deep = std::min(max_planes, planes), block = ceil_div(lines, ceil_div(lines, max));
       const std::int64_t rows = deep * block * width;
       if (!windows.fits(deep, block)) continue;
       if (!all.empty() && (windows.bytes<std::int64_t>(deep, block, width) > kMaxBytes || (deep > 1 && rows > kMaxRows))) continue;

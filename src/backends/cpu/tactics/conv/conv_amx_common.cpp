@@ -166,7 +166,7 @@ class Blocks {
     for (std::int64_t step = 0; step < all.planes; ++step) {
       k_.windows.roll(extents_, image_, all, step, copied, border);
       GemmBf16Rows rows = k_.windows.rolled(extents_, all, step, copied, reinterpret_cast<std::int64_t*>(memory));
-      rows.a.ask_for(k_.windows.next_rolled(extents_, image_, all, step));
+      rows.a.prefetch(k_.windows.next_rolled(extents_, image_, all, step));
       f(rows);
     }
   }
@@ -234,7 +234,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     if (k.blocking.rolls) return blocks.roll(i, memory, border, multiply);
     if (!table) blocks.copy(i, {}, memory, border);
     GemmBf16Rows rows = table ? table[i] : blocks.rows(i, memory);
-    if (!table) rows.a.ask_for(blocks.next(i));
+    if (!table) rows.a.prefetch(blocks.next(i));
     multiply(rows);
   });
   return Status::ok;

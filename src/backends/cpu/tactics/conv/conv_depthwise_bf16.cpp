@@ -116,9 +116,9 @@ class BlockRun {
   }
 
   void rows(std::int64_t row, std::int64_t last) noexcept {
-    const std::int64_t line = extents_.out[2], most = !by_line_ ? 1 : kernel_.epilogue.all_bf16() ? line : kSegment;
+    const std::int64_t line = extents_.out[2], max = !by_line_ ? 1 : kernel_.epilogue.all_bf16() ? line : kSegment;
     for (std::int64_t count; row < last; row += count) {
-      count = std::min({last - row, line - row % line, most});
+      count = std::min({last - row, line - row % line, max});
       segment(row, count);
     }
   }

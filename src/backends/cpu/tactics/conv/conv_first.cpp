@@ -55,8 +55,8 @@ std::vector<Config> configs(const Problem& p) {
 Verdict valid(const Problem& p, const Config& c) {
   if (c.size() != 3) return Verdict::no("its configuration has another length");
   if (const Verdict runs = gemm_isa_runs(*p.device, c[0], true); !runs) return runs;
-  const std::int64_t most = table_rows(row_shape(ConvShape(p)).taps(), gemm_f32_kernels(c[0]).max_rows);
-  return Verdict::only_if(c[1] > 0 && c[1] <= most && c[2] > 0 && c[2] < 1 << 30, "its block sizes are out of range");
+  const std::int64_t max_value = table_rows(row_shape(ConvShape(p)).taps(), gemm_f32_kernels(c[0]).max_rows);
+  return Verdict::only_if(c[1] > 0 && c[1] <= max_value && c[2] > 0 && c[2] < 1 << 30, "its block sizes are out of range");
 }
 
 std::int64_t packed_bytes(const Problem& p, const Config& c, int input) {

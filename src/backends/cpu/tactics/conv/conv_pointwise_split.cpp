@@ -43,7 +43,7 @@ std::vector<Config> configs(const Problem& p) {
   const std::int64_t rows = std::max<std::int64_t>(conv_likely_rows(p), 1), filters = ConvShape(p).filters;
   const std::int64_t few = many_threads() ? 256 : 128, max_pieces = many_threads() ? 16 : 4;
   std::vector<Config> all;
-  for (const std::int64_t most : {256, 64, 512, 128})
+  for (const std::int64_t max : {256, 64, 512, 128})
     for (std::int64_t pieces = 1; pieces <= max_pieces; pieces *= 2)
       for (const std::int64_t narrow : {0, 1}) {
         const std::int64_t columns = round_up(ceil_div(filters, pieces), Kernels::kPanel);
@@ -51,8 +51,8 @@ std::vector<Config> configs(const Problem& p) {
         const bool stacked = ConvShape(p).channels <= Kernels::kStacked;
         if (!stacked && (narrow ? columns > 192 : columns <= 32 && rows > 64)) continue;
         if (stacked && !narrow) continue;
-        if (pieces > 4 && ceil_div(rows, most) * pieces > 64) continue;
-        const Config c{ceil_div(rows, ceil_div(rows, most)), columns, narrow};
+        if (pieces > 4 && ceil_div(rows, max) * pieces > 64) continue;
+        const Config c{ceil_div(rows, ceil_div(rows, max)), columns, narrow};
         if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
       }
   return all;
@@ -60,9 +60,9 @@ std::vector<Config> configs(const Problem& p) {
 
 std::int64_t scratch_bytes(const Problem& p, const Config& c) {
   if (c[2]) return Kernels::narrow_scratch_bytes(ConvShape(p).channels, c[1]);
-  std::int64_t most = 0;  // fewer rows may have higher tiles
-  for (int height = 12; height <= 16; ++height) most = std::max(most, Kernels::scratch_bytes(c[0], height, ConvShape(p).channels));
-  return most;
+  std::int64_t max = 0;  // fewer rows may have higher tiles
+  for (int height = 12; height <= 16; ++height) max = std::max(max, Kernels::scratch_bytes(c[0], height, ConvShape(p).channels));
+  return max;
 }
 
 Verdict valid(const Problem& p, const Config& c) {

@@ -127,8 +127,8 @@ struct LineRun {
 
   // A line of the input and the lines of the output that it makes.
   void line(std::int64_t line, void* scratch) const noexcept {
-    const std::int64_t most = table_rows(1, kernel.kernels->max_rows);
-    for (std::int64_t x = 0; x < extents.in[2]; x += most) piece(line, x, std::min(most, extents.in[2] - x));
+    const std::int64_t max = table_rows(1, kernel.kernels->max_rows);
+    for (std::int64_t x = 0; x < extents.in[2]; x += max) piece(line, x, std::min(max, extents.in[2] - x));
     if (kernel.epilogue.in_registers()) return;
     const ConvShape& s = kernel.shape;
     const Bound& out = args.out[0];

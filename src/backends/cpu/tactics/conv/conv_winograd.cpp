@@ -53,15 +53,15 @@ std::vector<Config> configs(const Problem& p) {
   const bool shared = conv_work(p) >= 2e7;  // less is some 40 microseconds: handing values to another core costs as much
   std::vector<Config> all;
   const auto offer = [&](std::int64_t isa, WinogradForm form, std::int64_t blocks, std::int64_t pieces) {
-    const std::int64_t most = table_rows(1, gemm_f32_kernels(isa).max_rows);
-    const Config c{isa, std::clamp<std::int64_t>(ceil_div(likely_tiles(p, WinogradTiles(form)), blocks), 1, most), pieces, form};
+    const std::int64_t max = table_rows(1, gemm_f32_kernels(isa).max_rows);
+    const Config c{isa, std::clamp<std::int64_t>(ceil_div(likely_tiles(p, WinogradTiles(form)), blocks), 1, max), pieces, form};
     if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
   };
   const auto offer_tiles = [&](std::int64_t isa, const WinogradTiles& form_tiles, WinogradForm form, std::int64_t tiles) {
     const std::int64_t weight_floats = weights_of(s, isa).floats() * form_tiles.matrices();
     const std::int64_t fit = std::max<std::int64_t>(p.device->l2_bytes / (form_tiles.matrices() * (s.channels + s.filters) * 4), 12);
-    const auto blocks = [&](std::int64_t most) {
-      return std::max<std::int64_t>(ceil_div(tiles, std::max<std::int64_t>(most, 6)), shared && tiles >= 24 ? 2 : 1);
+    const auto blocks = [&](std::int64_t max) {
+      return std::max<std::int64_t>(ceil_div(tiles, std::max<std::int64_t>(max, 6)), shared && tiles >= 24 ? 2 : 1);
     };
     offer(isa, form, blocks(fit), 1);
     if (!shared && conv_work(p) >= 8e6 && tiles >= 8) offer(isa, form, std::max<std::int64_t>(blocks(fit), 2), 1);
@@ -135,8 +135,8 @@ double work(const Problem& p) {   // of its products alone, in the form that has
     const WinogradTiles tiles(form);
     return static_cast<double>(tiles.matrices() * likely_tiles(p, tiles));
   };
-  const double least = is_volume(p) ? products(kWinograd2x2x2) : std::min(products(kWinograd2x2), products(kWinograd4x4));
-  return 2.0 * least * static_cast<double>(s.channels * s.filters);
+  const double min = is_volume(p) ? products(kWinograd2x2x2) : std::min(products(kWinograd2x2), products(kWinograd4x4));
+  return 2.0 * min * static_cast<double>(s.channels * s.filters);
 }
 
 struct Kernel {

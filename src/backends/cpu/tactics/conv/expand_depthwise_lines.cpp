@@ -152,9 +152,9 @@ struct Part {
     first.epilogue.bias = args.in[2].as<const float>();
     first.epilogue.clamp = kernel.low > -kInfinity || kernel.high < kInfinity;
     first.epilogue.low = kernel.low, first.epilogue.high = kernel.high;
-    const std::int64_t most = table_rows(1, high);
+    const std::int64_t max = table_rows(1, high);
     for (std::int64_t at = 0, count; at < in_wide; at += count) {
-      count = std::min(in_wide - at, most);
+      count = std::min(in_wide - at, max);
       const float* table[kRowTable];
       fill_table(RowTiles(count, high), 1, high, table,
                  [&](std::int64_t position, const float** entry) { *entry = from + (at + position) * x.strides[3]; });

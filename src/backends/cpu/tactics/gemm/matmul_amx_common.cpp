@@ -17,10 +17,10 @@ constexpr std::int64_t kRows = GemmBf16Plan::kMr, kTile = GemmBf16A::kTile;
 std::vector<Config> configs_of(const Problem& p, int terms) {
   const std::int64_t rows = std::max<std::int64_t>(likely_rows(p), 1), n = std::max<std::int64_t>(matmul_bf16_weights(p).n, 1);
   std::vector<Config> all;
-  for (const std::int64_t most : {256, 128, 512, 64}) {
+  for (const std::int64_t max : {256, 128, 512, 64}) {
     for (const std::int64_t pieces : {4, 1, 8}) {
       for (const std::int64_t inside : {0, 1}) {
-        const std::int64_t blocks = ceil_div(rows, most);
+        const std::int64_t blocks = ceil_div(rows, max);
         const Config c{round_up(ceil_div(rows, blocks), kRows), round_up(ceil_div(n, pieces), 32), inside, terms};
         if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
       }

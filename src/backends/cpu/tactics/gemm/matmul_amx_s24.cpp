@@ -25,9 +25,9 @@ Verdict supports(const Problem& p) {
 std::vector<Config> configs(const Problem& p) {
   const std::int64_t rows = std::max<std::int64_t>(likely_rows(p), 1), n = std::max<std::int64_t>(n_of(p), 1);
   std::vector<Config> all;
-  for (const std::int64_t most : {256, 64}) {
+  for (const std::int64_t max : {256, 64}) {
     for (const std::int64_t pieces : {4, 2, 8}) {
-      const Config c{round_up(ceil_div(rows, ceil_div(rows, most)), kTile), round_up(ceil_div(n, pieces), kPanel)};
+      const Config c{round_up(ceil_div(rows, ceil_div(rows, max)), kTile), round_up(ceil_div(n, pieces), kPanel)};
       if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
     }
   }
@@ -109,9 +109,9 @@ void block(const Kernel& kernel, const FixedRowsGemm& product, const Sliced& sli
 std::int64_t columns_of_piece(const Kernel& kernel, std::int64_t rows, std::int64_t row_blocks, int workers) {
   constexpr std::int64_t kPartsEach = 8, kMinWork = 1 << 23;   // products of a part: 50 us
   if (workers == 1) return kernel.cols;
-  const std::int64_t all = ceil_div(kernel.n, kPanel), least = kMinWork / (std::min(rows, kernel.rows) * kernel.k * kPanel + 1) + 1;
+  const std::int64_t all = ceil_div(kernel.n, kPanel), min = kMinWork / (std::min(rows, kernel.rows) * kernel.k * kPanel + 1) + 1;
   const std::int64_t each = std::max<std::int64_t>(all * row_blocks / workers, 1);   // panels of a worker
-  std::int64_t panels = std::min(std::max(each / kPartsEach, least), std::min(each, kernel.cols / kPanel));
+  std::int64_t panels = std::min(std::max(each / kPartsEach, min), std::min(each, kernel.cols / kPanel));
   while (panels > 1 && ceil_div(all, panels) * row_blocks % workers != 0) --panels;
   return panels * kPanel;
 }

@@ -35,7 +35,7 @@ Verdict supports(const Problem& p) {
 // {instruction set, rows of a block, columns of a block, k of a block}, all of one half. A block's rows of A and their sums stay in L2.
 std::vector<Config> configs(const Problem& p) {
   const std::int64_t rows = ceil_div(likely_own_rows(p), 2), columns = ceil_div(n_of(p), 2), k = k_of(p) / 2;
-  const auto piece = [](std::int64_t whole, std::int64_t most) { return ceil_div(whole, ceil_div(whole, most)); };
+  const auto piece = [](std::int64_t whole, std::int64_t max) { return ceil_div(whole, ceil_div(whole, max)); };
   std::vector<Config> all;
   for (const std::int64_t isa : gemm_isas(*p.device, rows, columns)) {
     const std::int64_t panel = gemm_f32_kernels(isa).panel;

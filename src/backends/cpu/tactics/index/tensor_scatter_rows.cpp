@@ -37,9 +37,9 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
 
 // Where the entry begins; below 0: the update does not fit there.
 int64_t position(const Kernel& kernel, const RunArgs& args, int64_t entry) noexcept {
-  const int64_t most = args.out[0].dims[kernel.axis], requested = args.in[1].dims[kernel.axis];
+  const int64_t max = args.out[0].dims[kernel.axis], requested = args.in[1].dims[kernel.axis];
   const int64_t at = kernel.has_positions ? integer_at(args.in[2], kernel.positions, entry) : 0;
-  return at >= 0 && at < most && requested <= (kernel.circular ? most : most - at) ? at : -1;
+  return at >= 0 && at < max && requested <= (kernel.circular ? max : max - at) ? at : -1;
 }
 
 // `count` places of an entry's update, from `from` on, to `to` of the result.
@@ -62,9 +62,9 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
     if (update.dims[kernel.axis] > 0 && position(kernel, args, b) < 0) return Status::bad_index;
   if (out.data != cache.data)
     kernel.move->copy.run(*args.parallel, out.dims, out.rank, out.data, out.strides, cache.as<const char>(), cache.strides);
-  const int64_t count = update.dims[kernel.axis], most = out.dims[kernel.axis];
+  const int64_t count = update.dims[kernel.axis], max = out.dims[kernel.axis];
   for (int64_t b = 0; b < out.dims[0] && count > 0; ++b) {
-    const int64_t at = position(kernel, args, b), first = std::min(count, most - at);
+    const int64_t at = position(kernel, args, b), first = std::min(count, max - at);
     write(kernel, args, b, 0, at, first);
     if (first < count) write(kernel, args, b, first, 0, count - first);   // around the end
   }

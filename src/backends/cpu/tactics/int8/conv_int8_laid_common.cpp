@@ -29,19 +29,19 @@ std::int64_t block_bytes(const ConvInt8Shape& s, std::int64_t block_rows) {
 bool ConvInt8Laid::takes(const ConvInt8Shape& s, const Int8Kernels& kernels, std::int64_t block_rows) {
   if (kernels.laid == nullptr || s.taps() == 1 || s.groups > 1 || s.dilation[2] > 1) return false;   // one tap: nothing overlaps
   if (s.kernel[0] > 1 || s.stride[0] > 1 || s.begin[0] != 0) return false;
-  const std::int64_t most = 1 << 16;   // keeps what follows within 64 bits
-  if (s.depth > most || s.kernel[1] > most || s.kernel[2] > most || s.stride[1] > most || s.stride[2] > most || s.dilation[1] > most ||
-      s.begin[1] > most || s.begin[2] > most || s.begin[2] < 0)
+  const std::int64_t limit = 1 << 16;   // keeps what follows within 64 bits
+  if (s.depth > limit || s.kernel[1] > limit || s.kernel[2] > limit || s.stride[1] > limit || s.stride[2] > limit ||
+      s.dilation[1] > limit || s.begin[1] > limit || s.begin[2] > limit || s.begin[2] < 0)
     return false;
   return s.kernel[1] * ceil_div(run_bytes(s), kStep) <= kInt8MaxSteps && block_bytes(s, block_rows) <= kMaxBytes;
 }
 
 // Fewer lines are copied for several blocks then, and kernels end fewer times with nothing to do meanwhile.
-std::int64_t ConvInt8Laid::most(const ConvInt8Shape& s, std::int64_t block_rows) {
+std::int64_t ConvInt8Laid::max_blocks(const ConvInt8Shape& s, std::int64_t block_rows) {
   return block_bytes(s, kBlocks * round_up_to(block_rows, 16)) <= kBlocksBytes ? kBlocks : 1;
 }
 std::int64_t ConvInt8Laid::bytes(const ConvInt8Shape& s, std::int64_t block_rows) {
-  return block_bytes(s, most(s, block_rows) * round_up_to(block_rows, 16));   // lay() takes whole tiles of each block
+  return block_bytes(s, max_blocks(s, block_rows) * round_up_to(block_rows, 16));   // lay() takes whole tiles of each block
 }
 
 ConvInt8Laid::ConvInt8Laid(const ConvInt8Shape& shape, const ConvInt8Extents& extents, const void* image, std::int32_t zero,
@@ -51,7 +51,7 @@ ConvInt8Laid::ConvInt8Laid(const ConvInt8Shape& shape, const ConvInt8Extents& ex
       image_(static_cast<const char*>(image)),
       zero_(zero),
       images_(extents.batch * extents.out[0]),
-      most_(most(shape, block_rows)),
+      max_blocks_(max_blocks(shape, block_rows)),
       rows_(round_up_to(block_rows, 16)) {
   const std::int64_t out = extents.out[2], begin = shape.begin[2], in = extents.in[2];
   const std::int64_t needed = (out - 1) * shape.stride[2] + shape.kernel[2], beyond = std::max(needed - begin - in, std::int64_t{0});
@@ -65,8 +65,8 @@ ConvInt8Laid::ConvInt8Laid(const ConvInt8Shape& shape, const ConvInt8Extents& ex
   } else if (line_rows_ <= rows_) {
     const std::int64_t all = (extents.out[1] - 1) * line_rows_ + out;
     // As many blocks for each worker, if they are not too small for the lines that two of them lay out.
-    const std::int64_t least = ceil_div(all, rows_), shared = images_ % workers == 0 ? least : round_up_to(least, workers);
-    const std::int64_t blocks = std::min(shared, std::max(all / kFewRows, least));
+    const std::int64_t min = ceil_div(all, rows_), shared = images_ % workers == 0 ? min : round_up_to(min, workers);
+    const std::int64_t blocks = std::min(shared, std::max(all / kFewRows, min));
     rows_ = round_up_to(ceil_div(all, blocks), 16);
     blocks_ = ceil_div(all, rows_);
   } else {

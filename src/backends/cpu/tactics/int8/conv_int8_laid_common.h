@@ -17,14 +17,14 @@ class ConvInt8Laid final : public Int8Laying {
   static constexpr std::int64_t kStep = 64;   // bytes of a step of k
   static bool takes(const ConvInt8Shape& shape, const Int8Kernels& kernels, std::int64_t block_rows);
   // How many blocks may be laid as one, and the bytes of these at most.
-  static std::int64_t most(const ConvInt8Shape& shape, std::int64_t block_rows);
+  static std::int64_t max_blocks(const ConvInt8Shape& shape, std::int64_t block_rows);
   static std::int64_t bytes(const ConvInt8Shape& shape, std::int64_t block_rows);
 
   ConvInt8Laid(const ConvInt8Shape& shape, const ConvInt8Extents& extents, const void* image, std::int32_t zero, std::int64_t block_rows,
                std::int64_t workers);
   std::int64_t images() const noexcept override { return images_; }
   std::int64_t blocks() const noexcept override { return images_ * blocks_; }
-  std::int64_t most() const noexcept override { return line_rows_ > 0 ? most_ : 1; }
+  std::int64_t max_blocks() const noexcept override { return line_rows_ > 0 ? max_blocks_ : 1; }
   Int8Laid lay(std::int64_t block, std::int64_t count, char* to, std::int32_t* offsets) const noexcept override;
 
  private:
@@ -36,7 +36,7 @@ class ConvInt8Laid final : public Int8Laying {
   const ConvInt8Extents& extents_;
   const char* image_;
   std::int32_t zero_;
-  std::int64_t images_, most_, blocks_;   // blocks: of an image
+  std::int64_t images_, max_blocks_, blocks_;   // blocks: of an image
   std::int64_t pitch_, line_rows_;     // pixels of a line with its borders, and windows from one line to the next; 0: lines are cut
   std::int64_t rows_;                  // of a block
 };

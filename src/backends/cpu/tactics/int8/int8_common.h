@@ -113,7 +113,7 @@ class Int8Laying {
   virtual ~Int8Laying() = default;
   virtual std::int64_t images() const noexcept = 0;
   virtual std::int64_t blocks() const noexcept = 0;   // as many of each image
-  virtual std::int64_t most() const noexcept = 0;     // blocks of an image that can be laid as one
+  virtual std::int64_t max_blocks() const noexcept = 0;     // blocks of an image that can be laid as one
   virtual Int8Laid lay(std::int64_t block, std::int64_t count, char* to, std::int32_t* offsets) const noexcept = 0;
 };
 

@@ -18,10 +18,10 @@ inline void for_lines(std::int64_t count, const F& f) {
   for (; j < count; ++j) f(j);
 }
 
-void widen_range(const std::int16_t* __restrict row, std::int64_t count, std::int16_t* __restrict least, std::int16_t* __restrict most) {
+void widen_range(const std::int16_t* __restrict row, std::int64_t count, std::int16_t* __restrict min, std::int16_t* __restrict max) {
   for_lines(count, [&](std::int64_t j) {
-    least[j] = std::min(least[j], row[j]);
-    most[j] = std::max(most[j], row[j]);
+    min[j] = std::min(min[j], row[j]);
+    max[j] = std::max(max[j], row[j]);
   });
 }
 
@@ -144,10 +144,10 @@ std::vector<std::int8_t> Int8Packing::unpack_body(const void* packed, std::int64
 std::vector<std::int32_t> Int8Packing::moved_by(const std::int16_t* weights, const std::int32_t* zeros) const {
   const auto n = static_cast<std::size_t>(weights_.n);
   std::vector<std::int32_t> moved(zeros, zeros + n);
-  std::vector<std::int16_t> least(zeros, zeros + n), most(least);
-  for (std::int64_t i = 0; i < weights_.k; ++i, weights += n) widen_range(weights, weights_.n, least.data(), most.data());
+  std::vector<std::int16_t> min(zeros, zeros + n), max(min);
+  for (std::int64_t i = 0; i < weights_.k; ++i, weights += n) widen_range(weights, weights_.n, min.data(), max.data());
   for (std::size_t j = 0; j < n; ++j)
-    if (least[j] - zeros[j] < -128 || most[j] - zeros[j] > 127) moved[j] = most[j] > 127 ? 128 : 0;
+    if (min[j] - zeros[j] < -128 || max[j] - zeros[j] > 127) moved[j] = max[j] > 127 ? 128 : 0;
   return moved;
 }
 

@@ -56,7 +56,7 @@ bool Int8Gemm::can_stream(const Int8Rows& rows) const noexcept {
 }
 
 struct Int8Gemm::StreamBlocking : Int8Blocking {
-  std::int64_t images = 1, units, most;   // units: what blocks of an image share, at most so many each ...
+  std::int64_t images = 1, units, max_units;   // units: what blocks of an image share, at most so many each ...
   std::int64_t unit_rows = 0;             // ... of so many rows; 0: blocks as they are laid
 
   // The unit at which a block begins.
@@ -64,11 +64,11 @@ struct Int8Gemm::StreamBlocking : Int8Blocking {
     const std::int64_t each = blocks / images;
     return index / each * units + index % each * units / each;
   }
-  // As many blocks for each worker, at least `least` if there are units enough; 0 if that cannot be.
-  std::int64_t shared(std::int64_t least, std::int64_t workers) const {
-    const std::int64_t step = workers / std::gcd(images, workers), requested = std::max(ceil_div(least, images), ceil_div(units, most));
+  // As many blocks for each worker, at least `min` if there are units enough; 0 if that cannot be.
+  std::int64_t shared(std::int64_t min, std::int64_t workers) const {
+    const std::int64_t step = workers / std::gcd(images, workers), requested = std::max(ceil_div(min, images), ceil_div(units, max_units));
     const std::int64_t each = std::min(round_up_to(requested, step), units / step * step);
-    return each * most >= units ? each * images : 0;
+    return each * max_units >= units ? each * images : 0;
   }
 };
 
@@ -80,16 +80,16 @@ Int8Gemm::StreamBlocking Int8Gemm::stream_blocking(const Int8Rows& rows, std::in
   blocking.groups = weights.groups;
   if (laying) {
     blocking.images = std::max(laying->images(), std::int64_t{1});
-    blocking.units = laying->blocks() / blocking.images, blocking.most = laying->most();
+    blocking.units = laying->blocks() / blocking.images, blocking.max_units = laying->max_blocks();
   } else {
     // Rows that are gathered have to fit the space for that.
     std::int64_t stride;
     const bool direct = rows.direct(0, 0, stride) != nullptr;
     const std::int64_t block = direct ? std::clamp(kMaxBytes / std::max(stride, std::int64_t{1}), kInt8MaxLaidRows, kMaxRows) : block_rows;
     blocking.unit_rows = direct || block_rows % kUnitRows == 0 ? kUnitRows : block_rows;
-    blocking.units = ceil_div(count, blocking.unit_rows), blocking.most = block / blocking.unit_rows;
+    blocking.units = ceil_div(count, blocking.unit_rows), blocking.max_units = block / blocking.unit_rows;
   }
-  blocking.blocks = ceil_div(blocking.units, blocking.most) * blocking.images;
+  blocking.blocks = ceil_div(blocking.units, blocking.max_units) * blocking.images;
   if (workers > 1) {
     // Either each worker reads all weights, or all rows, much of which others wrote. Laying costs more than reading, but overlaps.
     const std::int64_t taken = count * packing.depth() / (laying ? 2 : 1), made = count * weights.n * (has_residual ? 2 : 1);

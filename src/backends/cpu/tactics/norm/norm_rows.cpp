@@ -25,8 +25,8 @@ bool is_full(const Problem& p, std::size_t i) {  // a scale or bias with an elem
   const ir::Dims& dims = p.in[i].dims;
   if (dims.size() < tail.size()) return false;
   for (std::size_t a = 0; a < dims.size(); ++a) {
-    const ir::Dim want = a + tail.size() < dims.size() ? ir::Dim(1) : tail[a + tail.size() - dims.size()];
-    if (!(dims[a] == want)) return false;
+    const ir::Dim expected = a + tail.size() < dims.size() ? ir::Dim(1) : tail[a + tail.size() - dims.size()];
+    if (!(dims[a] == expected)) return false;
   }
   return true;
 }

@@ -10,7 +10,7 @@ namespace {
 using namespace testing;
 
 #define NEEDS_ONEDNN() \
-  if (!cpu::onednn::found().absence.empty()) GTEST_SKIP() << cpu::onednn::found().absence
+  if (!cpu::onednn::library_info().absence.empty()) GTEST_SKIP() << cpu::onednn::library_info().absence
 
 TEST(Onednn, MatrixProducts) {
   NEEDS_ONEDNN();

@@ -23,18 +23,18 @@ void check(const std::vector<std::uint16_t>& values, std::int64_t channels, cons
   for (std::int64_t t = 0; t < kTaps; ++t) offsets.push_back(t * channels);
   kernels.max_position_bf16(x.data(), offsets.data(), kTaps, channels, out.data(), 1);
   for (std::int64_t c = 0; c < channels; ++c) {
-    float most = -INFINITY;
+    float max = -INFINITY;
     bool no_number = false;
     for (std::int64_t t = 0; t < kTaps; ++t) {
       const float v = bf16_to_float(x[static_cast<std::size_t>(t * channels + c)]);
       no_number |= std::isnan(v);
-      most = std::max(most, v);
+      max = std::max(max, v);
     }
     const float got = bf16_to_float(out[static_cast<std::size_t>(c)]);
     if (no_number)
       EXPECT_TRUE(std::isnan(got)) << c;
     else
-      EXPECT_EQ(got, most) << c;
+      EXPECT_EQ(got, max) << c;
   }
   EXPECT_EQ(out.back(), 0x5555) << "wrote behind the channels";
 }

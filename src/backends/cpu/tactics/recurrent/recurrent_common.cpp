@@ -69,7 +69,7 @@ RecurrentKernel::RecurrentKernel(const Problem& p, const RecurrentExtents& exten
       has_state(given(p, 5)),
       has_cell(given(p, 6)),
       product_first(p.attributes->integer("linear_before_reset", 0) != 0) {
-  for (std::size_t i = 0; i < 3; ++i) wants[i] = p.out.size() > i && !p.out[i].missing;
+  for (std::size_t i = 0; i < 3; ++i) has_output[i] = p.out.size() > i && !p.out[i].missing;
 }
 
 ir::Dim recurrent_workspace(const Problem& p, const RecurrentExtents& e) {

@@ -53,7 +53,7 @@ struct RecurrentKernel {
   RecurrentCell cell;
   bool relu;   // of an RNN, for tanh
   bool reverse, batch_first, has_bias, has_state, has_cell, product_first;
-  bool wants[3];
+  bool has_output[3];
   bool lstm() const { return cell == RecurrentCell::lstm; }
   bool gru() const { return cell == RecurrentCell::gru; }
 };

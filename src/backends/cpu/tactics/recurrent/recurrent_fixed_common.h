@@ -56,11 +56,11 @@ struct FixedKernel final : RecurrentKernel {
     return true;
   }
   static void multiply_gate(const Weights& w, const void* packed, const RecurrentGemm& p, std::int64_t gate, GemvS16Tile g) noexcept {
-    const std::int64_t begin = p.first + gate, end = begin + p.count, most = s16().panels[p.rows - 1] * kFixedLanes;
+    const std::int64_t begin = p.first + gate, end = begin + p.count, max = s16().panels[p.rows - 1] * kFixedLanes;
     // Columns at once, from the left or before `column` from the right: they are of one group.
     for (std::int64_t column = p.backwards ? end : begin, columns = 0; p.backwards ? column > begin : column < end;) {
       const std::int64_t group = (column - p.backwards) / Weights::kGroup, at = group * Weights::kGroup;
-      columns = p.backwards ? std::min({most, column - begin, column - at}) : std::min({most, end - column, at + Weights::kGroup - column});
+      columns = p.backwards ? std::min({max, column - begin, column - at}) : std::min({max, end - column, at + Weights::kGroup - column});
       if (p.backwards) column -= columns;
       const std::int64_t inside = column - at;
       g.pair_step = w.group_panels(group) * 32;

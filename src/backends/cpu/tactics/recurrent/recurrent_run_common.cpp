@@ -108,8 +108,8 @@ void RecurrentRun::begin_states(int64_t d, int64_t first, int64_t samples) noexc
 // `which` has the state.
 void RecurrentRun::end_states(int64_t d, int64_t first, int64_t samples, int64_t which) noexcept {
   for (int64_t s = first; s < first + samples; ++s) {
-    if (k_.wants[1]) std::memcpy(of_state(args_.out[1], d, s), state(d, which, s), state_bytes());
-    if (k_.lstm() && k_.wants[2]) std::memcpy(of_state(args_.out[2], d, s), state(d, 1, s), state_bytes());
+    if (k_.has_output[1]) std::memcpy(of_state(args_.out[1], d, s), state(d, which, s), state_bytes());
+    if (k_.lstm() && k_.has_output[2]) std::memcpy(of_state(args_.out[2], d, s), state(d, 1, s), state_bytes());
   }
 }
 
@@ -148,7 +148,7 @@ void RecurrentRun::unit_step(int64_t d, int64_t step, int64_t first, int64_t cou
       k_.kernels->gru_state(row, row + e_.padded, row + 2 * e_.padded, from_state + s * e_.padded, made, count);
     }
     const int64_t exist = std::min(count, e_.hidden - first);
-    if (k_.wants[0] && exist > 0) std::memcpy(output(d, step, s) + first, made, static_cast<std::size_t>(exist) * 4);
+    if (k_.has_output[0] && exist > 0) std::memcpy(output(d, step, s) + first, made, static_cast<std::size_t>(exist) * 4);
   }
 }
 
@@ -159,7 +159,7 @@ void RecurrentRun::walk(int64_t d, int64_t begin, int64_t end, int64_t first, in
       gru_step(d, step, first, samples, worker);
     else
       step_in_place(d, step, first, samples, worker);
-    if (k_.wants[0])
+    if (k_.has_output[0])
       for (int64_t s = first; s < first + samples; ++s) std::memcpy(output(d, step, s), state(d, 0, s), state_bytes());
   }
 }

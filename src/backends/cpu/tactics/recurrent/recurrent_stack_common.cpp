@@ -183,12 +183,12 @@ ir::Dim stack_workspace(const Problem& stack, const Tactic& layers) {
 }
 
 ir::Dim stack_scratch(const Problem& stack, const Tactic& layers) {
-  int64_t most = 0;
+  int64_t max = 0;
   for (int l = 0; layers.worker_scratch && l < stack_layers(stack); ++l) {
     const StackLayer layer(stack, l);
-    most = std::max(most, layers.worker_scratch(layer.problem(), layers.configs(layer.problem()).front()).constant());
+    max = std::max(max, layers.worker_scratch(layer.problem(), layers.configs(layer.problem()).front()).constant());
   }
-  return most;
+  return max;
 }
 
 std::shared_ptr<const void> open_stack(const Problem& stack, const Config& c, const Tactic& layers, Opening& opening) {

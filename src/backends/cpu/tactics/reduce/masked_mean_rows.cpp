@@ -25,7 +25,7 @@ Verdict supports(const Problem& p) {
 struct Kernel {
   RowFloats rows, out;
   DType mask;
-  float least, min_length;
+  float min_weight, min_length;
   bool normalize, packed;
 };
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
@@ -50,7 +50,7 @@ void mean_of(const Kernel& kernel, const void* x, const void* mask, int64_t firs
     const float* from = kernel.rows.read(x, row * length, length, memory);
     for (int64_t i = 0; i < length; ++i) y[i] += factor * from[i];
   }
-  const float count = std::max(static_cast<float>(weights), kernel.least);
+  const float count = std::max(static_cast<float>(weights), kernel.min_weight);
   double squares = 0;
   for (int64_t i = 0; i < length; ++i) {
     y[i] /= count;

@@ -35,7 +35,7 @@ void expect_agrees(const Case& c) {
   }
   const int outputs = static_cast<int>(node.body->outputs.size());
   graph.add(std::move(node), outputs);
-  const std::vector<ops::RuntimeValue> want = ops::run_node(*graph.nodes().front(), testing::as_values(operands));
+  const std::vector<ops::RuntimeValue> expected = ops::run_node(*graph.nodes().front(), testing::as_values(operands));
   TacticRun run(region_blocks(*backend), graph, backend->info().features);
   for (const Formats& formats : run.tactic.formats(run.problem)) {
     run.use(formats);
@@ -47,7 +47,7 @@ void expect_agrees(const Case& c) {
     ASSERT_TRUE(run.tactic.valid(run.problem, config));
     const std::vector<Tensor> got = run.run(config, operands, serial), again = run.run(config, operands, backwards);
     for (int j = 0; j < outputs; ++j) {
-      const Tensor &g = got[static_cast<std::size_t>(j)], &w = std::get<Tensor>(want[static_cast<std::size_t>(j)]);
+      const Tensor &g = got[static_cast<std::size_t>(j)], &w = std::get<Tensor>(expected[static_cast<std::size_t>(j)]);
       ASSERT_EQ(g.shape(), w.shape());
       for (std::int64_t i = 0; i < w.size(); ++i)
         ASSERT_NEAR(g.as_double(i), w.as_double(i), 1e-5 * (1 + std::fabs(w.as_double(i)))) << "output " << j << " element " << i;

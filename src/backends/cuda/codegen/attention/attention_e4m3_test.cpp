@@ -53,8 +53,8 @@ void mma(double (&c)[kLanes][4], const Registers& a, const std::uint32_t (&b)[2]
 struct Heads {
   double score[kQueries][kKeys];
   std::vector<std::uint8_t> values = std::vector<std::uint8_t>(kKeys * kPitch);
-  double weight(int row, int key, double most) const { return std::exp(score[row][key] - most + 5.545177444); }
-  double most(int row) const {
+  double weight(int row, int key, double max) const { return std::exp(score[row][key] - max + 5.545177444); }
+  double max(int row) const {
     double m = score[row][0];
     for (double x : score[row]) m = std::max(m, x);
     return m;
@@ -74,7 +74,7 @@ void attend(const Heads& heads, double (&y)[kQueries][kColumns]) {
         const int n = 4 * s + f / 2 * 2, row = lane / 4 + f % 2 * 8, pairs = lane % 4 * 2;
         for (int j = 0; j < 4; ++j) {
           const int key = (n + j / 2) * 8 + pairs + j % 2;   // of score[n + j / 2][2 * h + j % 2]
-          weight[lane][f] |= static_cast<std::uint32_t>(e4m3(heads.weight(row, key, heads.most(row)))) << 8 * j;
+          weight[lane][f] |= static_cast<std::uint32_t>(e4m3(heads.weight(row, key, heads.max(row)))) << 8 * j;
         }
       }
     for (auto& half : ones) std::fill_n(half, kLanes, 0x38383838u);
@@ -110,7 +110,7 @@ TEST(AttentionE4m3, WeightsMeetTheirValues) {
     for (int column = 0; column < kColumns; ++column) {
       double rounded = 0, sum = 0, exact = 0, whole = 0;
       for (int key = 0; key < kKeys; ++key) {
-        const double w = heads.weight(row, key, heads.most(row));
+        const double w = heads.weight(row, key, heads.max(row));
         const double v = value_of(heads.values[static_cast<std::size_t>(key * kPitch + column)]);
         rounded += value_of(e4m3(w)) * v, sum += value_of(e4m3(w)), exact += w * v, whole += w;
       }

@@ -9,9 +9,9 @@ namespace {
 
 // Keys whose scores are in registers at a time where blocks stay: they divide all keys and are a multiple of 16.
 std::int64_t attention_part(const AttentionProblem& p) {
-  const int most = p.row_blocks == 1 ? 128 : 64;
+  const int max = p.row_blocks == 1 ? 128 : 64;
   for (int parts = p.whole > 64 ? 2 : 1; parts <= p.whole / 16; ++parts)
-    if (p.whole % (16 * parts) == 0 && p.whole / parts <= most) return p.whole / parts;
+    if (p.whole % (16 * parts) == 0 && p.whole / parts <= max) return p.whole / parts;
   return 16;
 }
 

@@ -9,8 +9,8 @@
 namespace tenfold::backends::cuda {
 
 int SkinnyProblem::filters() const {
-  const int most = 64, n = static_cast<int>(gemm.n);
-  if (n <= most) return n;
+  const int max = 64, n = static_cast<int>(gemm.n);
+  if (n <= max) return n;
   return n % 64 == 0 ? 64 : n % 32 == 0 ? 32 : n % 48 == 0 ? 48 : 64;
 }
 

@@ -22,9 +22,9 @@ struct WgmmaTile {
   int row_bytes = 128;   // of a tile along k
   int rows() const { return alternate ? 64 * blocks : 64 * blocks * groups; }
   int strip() const {  // columns whose results make rows of 128 bytes, or fewer so that strips fill the tile
-    int most = 128 / result_bytes;
-    while (columns % most != 0) most /= 2;
-    return most;
+    int max = 128 / result_bytes;
+    while (columns % max != 0) max /= 2;
+    return max;
   }
   int threads() const { return 128 * (groups + 1); }
   int shared_bytes() const;

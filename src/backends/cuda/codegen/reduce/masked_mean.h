@@ -11,7 +11,7 @@ namespace tenfold::backends::cuda {
 struct MaskedMeanProblem {
   DType x = DType::f16, mask = DType::i64;
   std::int64_t length = 0;   // of a vector
-  double least = 0, min_length = 0;
+  double min_weight = 0, min_length = 0;
   bool normalize = false;
   bool packed = false;       // a mean of the rows from each offset to the next
 };

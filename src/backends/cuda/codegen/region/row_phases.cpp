@@ -16,8 +16,8 @@ std::vector<int> levels_of(const ir::Body& body) {
   std::vector<int> level(body.inputs.size(), 0);
   for (const Instr& i : body.code) {
     const int n = ir::arity(i.prim);
-    const int most = std::max({n > 0 ? level[i.a] : 0, n > 1 ? level[i.b] : 0, n > 2 ? level[i.c] : 0});
-    level.push_back(most + (ir::is_reduction(i.prim) ? 1 : 0));
+    const int max = std::max({n > 0 ? level[i.a] : 0, n > 1 ? level[i.b] : 0, n > 2 ? level[i.c] : 0});
+    level.push_back(max + (ir::is_reduction(i.prim) ? 1 : 0));
   }
   return level;
 }

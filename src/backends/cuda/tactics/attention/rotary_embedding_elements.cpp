@@ -12,10 +12,10 @@ Verdict supports(const Problem& p) {
   if (given(p, 3) && !is_index(p.in[3].dtype)) return Verdict::no("positions are not i32 or i64");
   // What the operator wants of its tables is compared by the reference alone, unless the types say it.
   const ir::Dims& x = p.in[0].dims;
-  const std::int64_t heads = p.attributes->integer("num_heads"), asked = p.attributes->integer("rotary_embedding_dim");
+  const std::int64_t heads = p.attributes->integer("num_heads"), rotary_dim = p.attributes->integer("rotary_embedding_dim");
   if (!x.back().is_constant() || (x.size() == 3 && (heads < 1 || x[2].constant() % heads != 0)))
     return Verdict::no("heads of no constant size");
-  const std::int64_t size = x.size() == 4 ? x[3].constant() : x[2].constant() / heads, turned = asked == 0 ? size : asked;
+  const std::int64_t size = x.size() == 4 ? x[3].constant() : x[2].constant() / heads, turned = rotary_dim == 0 ? size : rotary_dim;
   if (turned < 2 || turned > size || turned % 2 != 0) return Verdict::no("an odd number of elements is turned, or too many");
   const ir::Dim batch = x[0], rows = x[x.size() - 2], half(turned / 2);
   if (given(p, 3) && p.in[3].dims != ir::Dims{batch, rows}) return Verdict::no("positions are not one for each row");

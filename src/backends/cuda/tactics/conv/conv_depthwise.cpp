@@ -17,13 +17,13 @@ using namespace cuda;
 using std::int64_t;
 
 Verdict supports(const Problem& p) {
-  Product product;
-  return read_depthwise(p, product);
+  FusedGemm fused;
+  return read_depthwise(p, fused);
 }
 double work(const Problem& p) {
-  Product product;
-  read_depthwise(p, product);
-  return gemm_work(product);
+  FusedGemm fused;
+  read_depthwise(p, fused);
+  return gemm_work(fused);
 }
 
 // Between [channel, tap] and [tap, channel].
@@ -50,17 +50,17 @@ Tensor unpack(const Problem& p, const Config&, int, const void* packed) {
 }
 
 struct Kernel {
-  Product product;
+  FusedGemm fused;
   std::shared_ptr<const LoadedModule> module;
   Function vectors = nullptr, singles = nullptr;
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   auto k = std::make_shared<Kernel>();
-  read_depthwise(p, k->product);
-  GemmProblem& g = k->product.gemm;
-  g.body = k->product.epilogue.has_body ? &k->product.epilogue.body : nullptr;
-  g.epilogue = k->product.epilogue.operands;
+  read_depthwise(p, k->fused);
+  GemmProblem& g = k->fused.gemm;
+  g.body = k->fused.epilogue.has_body ? &k->fused.epilogue.body : nullptr;
+  g.epilogue = k->fused.epilogue.operands;
   k->module = device_of(*p.device).load(generate_conv_depthwise(g), opening);
   k->vectors = k->module->function("vectors"), k->singles = k->module->function("singles");
   return k;
@@ -68,10 +68,10 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& openi
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
-  const GemmProblem& g = k.product.gemm;
+  const GemmProblem& g = k.fused.gemm;
   GemmArguments a{args.in[0].data, args.in[1].data, args.out[0].data, {}, conv_rows(g, args)};
-  place_epilogue(args, k.product.epilogue, a.epilogue);
-  const bool aligned = lie_aligned(args, k.product.epilogue);
+  place_epilogue(args, k.fused.epilogue, a.epilogue);
+  const bool aligned = lie_aligned(args, k.fused.epilogue);
   const int64_t threads = a.m * (g.n / (aligned ? depthwise_width(g) : 1));
   return launch(queue_of(args), aligned ? k.vectors : k.singles, {static_cast<unsigned>(ceil_div(threads, int64_t{kDepthwiseThreads}))},
                 kDepthwiseThreads, 0, &a, Start::early);

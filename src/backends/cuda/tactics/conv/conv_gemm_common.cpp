@@ -30,7 +30,7 @@ void unfold_patches(GemmProblem& g) {
 bool is_channel(const OperandDesc& o, const OperandDesc& y) { return is_by_channel(o, y.dims); }
 
 // Extents, strides and the like of a convolution, whatever its groups are.
-Verdict read_windows(const Problem& p, Product& product) {
+Verdict read_windows(const Problem& p, FusedGemm& fused) {
   if (Verdict v = conv_is_regular(p, true); !v) return v;
   const ir::Dims &x = p.in[0].dims, &w = p.in[1].dims, &y = p.out[0].dims;
   for (std::size_t d = 1; d < x.size(); ++d)
@@ -41,26 +41,26 @@ Verdict read_windows(const Problem& p, Product& product) {
   const ir::Ints ones(rank, 1), none(2 * rank, 0), strides = p.attributes->ints("strides", ones),
                                                    dilations = p.attributes->ints("dilations", ones),
                                                    pads = p.attributes->ints("pads", none);
-  GemmProblem& g = product.gemm;
+  GemmProblem& g = fused.gemm;
   g.channels = w[1].constant(), g.n = w[0].constant(), g.k = ir::product(std::span(w).subspan(1)).constant();
   for (std::size_t i = 0; i < rank; ++i) {
     g.in_extent[lead + i] = x[2 + i].constant(), g.out_extent[lead + i] = y[2 + i].constant(), g.kernel[lead + i] = w[2 + i].constant();
     g.stride[lead + i] = strides[i], g.dilation[lead + i] = dilations[i], g.begin[lead + i] = pads[i];
   }
-  product.rows = std::clamp<int64_t>(p.bounds(x[0]).upper, 1, 1 << 12) * ir::product(std::span(y).subspan(2)).constant();
+  fused.rows = std::clamp<int64_t>(p.bounds(x[0]).upper, 1, 1 << 12) * ir::product(std::span(y).subspan(2)).constant();
   g.pitch = position_pitch(p.out[0]);
   return Verdict::ok();
 }
 
 }  // namespace
 
-Verdict read_conv(const Problem& p, Product& product, F32 f32, bool in_groups) {
+Verdict read_conv(const Problem& p, FusedGemm& fused, F32 f32, bool in_groups) {
   if (Verdict v = product_types(p, f32); !v) return v;
   const int64_t groups = p.attributes->integer("group", 1);
   if (groups != 1 && !in_groups) return Verdict::no("channels are in groups");
   if (groups != 1 && p.in[0].dtype == DType::f32) return Verdict::no("channels of f32 are in groups");
-  if (Verdict v = read_windows(p, product); !v) return v;
-  GemmProblem& g = product.gemm;
+  if (Verdict v = read_windows(p, fused); !v) return v;
+  GemmProblem& g = fused.gemm;
   if (groups > 1 && g.channels == 1 && groups == g.n && g.taps() <= kMaxDepthwiseTaps)
     return Verdict::no("one filter for each channel: conv_depthwise computes that");
   if (g.n % groups != 0 || g.channels * groups != p.in[0].dims[1].constant()) return Verdict::no("channels do not suit the groups");
@@ -69,25 +69,25 @@ Verdict read_conv(const Problem& p, Product& product, F32 f32, bool in_groups) {
   g.groups = groups / together, g.n /= g.groups, g.channels *= together, g.k *= together;
   const std::array<int64_t, 3> one{1, 1, 1}, zero{0, 0, 0};
   g.is_conv = g.groups > 1 || g.kernel != one || g.stride != one || g.begin != zero || g.in_extent != g.out_extent;
-  begin_epilogue(p, product, together);
-  return match_epilogue(p, is_channel, product);
+  begin_epilogue(p, fused, together);
+  return match_epilogue(p, is_channel, fused);
 }
 
-Verdict read_depthwise(const Problem& p, Product& product) {
+Verdict read_depthwise(const Problem& p, FusedGemm& fused) {
   if (Verdict v = product_types(p, F32::exact); !v) return v;
-  if (Verdict v = read_windows(p, product); !v) return v;
-  GemmProblem& g = product.gemm;
+  if (Verdict v = read_windows(p, fused); !v) return v;
+  GemmProblem& g = fused.gemm;
   if (g.channels != 1 || p.attributes->integer("group", 1) != g.n || p.in[0].dims[1].constant() != g.n)
     return Verdict::no("not one filter for each channel");
   if (g.taps() > kMaxDepthwiseTaps) return Verdict::no("more taps than a thread unrolls");
   g.is_conv = true;
-  begin_epilogue(p, product);
-  if (g.zero_point < 0) return match_epilogue(p, is_channel, product);
+  begin_epilogue(p, fused);
+  if (g.zero_point < 0) return match_epilogue(p, is_channel, fused);
   // The zero point is taken from each element, not from the sum.
-  const DType type = product.epilogue.operands[0].dtype;
-  product.epilogue.inputs.resize(1), product.epilogue.operands.resize(1);
-  product.epilogue.body = ir::BodyBuilder({DType::i32, type}).finish({0});
-  return match_epilogue(p, is_channel, product);
+  const DType type = fused.epilogue.operands[0].dtype;
+  fused.epilogue.inputs.resize(1), fused.epilogue.operands.resize(1);
+  fused.epilogue.body = ir::BodyBuilder({DType::i32, type}).finish({0});
+  return match_epilogue(p, is_channel, fused);
 }
 
 namespace {
@@ -105,7 +105,7 @@ bool windows_tile(const Problem& p) {
 
 }  // namespace
 
-Verdict read_conv_transpose(const Problem& p, Product& product) {
+Verdict read_conv_transpose(const Problem& p, FusedGemm& fused) {
   if (Verdict v = product_types(p); !v) return v;
   const OperandDesc &a = p.in[0], &b = p.in[1], &c = p.out[0];
   const ir::Dims &x = a.dims, &w = b.dims, &y = c.dims;
@@ -123,7 +123,7 @@ Verdict read_conv_transpose(const Problem& p, Product& product) {
     if (ir::product(std::span(*image).subspan(1)).constant() >= int64_t{1} << 31) return Verdict::no("an image is too large");
   for (const ir::Dim& d : {ir::product(w), ir::product(std::span(x).subspan(2)), ir::product(std::span(y).subspan(2))})
     if (d.constant() < 1) return Verdict::no("an operand is empty");
-  GemmProblem& g = product.gemm;
+  GemmProblem& g = fused.gemm;
   g.pitch = position_pitch(c);
   const int64_t together = groups_together(groups, w[0].constant() / groups, w[1].constant(), a.dtype);
   g.groups = groups / together, g.n = w[1].constant() * together, g.channels = w[0].constant() / g.groups;
@@ -135,13 +135,13 @@ Verdict read_conv_transpose(const Problem& p, Product& product) {
     g.k = g.taps() * g.channels;
   }
   const auto& rows = g.spreads ? g.in_extent : g.out_extent;
-  product.rows = std::clamp<int64_t>(p.bounds(x[0]).upper, 1, 1 << 12) * rows[0] * rows[1] * rows[2];
-  begin_epilogue(p, product);
-  return match_epilogue(p, is_channel, product);
+  fused.rows = std::clamp<int64_t>(p.bounds(x[0]).upper, 1, 1 << 12) * rows[0] * rows[1] * rows[2];
+  begin_epilogue(p, fused);
+  return match_epilogue(p, is_channel, fused);
 }
 
-double conv_work(const Problem& p, const Product& product) {
-  return 2.0 * static_cast<double>(product.rows) * static_cast<double>(ir::product(p.in[1].dims).constant());
+double conv_work(const Problem& p, const FusedGemm& fused) {
+  return 2.0 * static_cast<double>(fused.rows) * static_cast<double>(ir::product(p.in[1].dims).constant());
 }
 
 int64_t conv_rows(const GemmProblem& p, const RunArgs& args) {

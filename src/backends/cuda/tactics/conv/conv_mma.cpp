@@ -10,14 +10,14 @@ namespace {
 
 using namespace cuda;
 
-Product read(const Problem& p) {
-  Product product;
-  read_conv(p, product, F32::tf32, true);
-  return product;
+FusedGemm read(const Problem& p) {
+  FusedGemm fused;
+  read_conv(p, fused, F32::tf32, true);
+  return fused;
 }
 Verdict supports(const Problem& p) {
-  Product product;
-  return read_conv(p, product, F32::tf32, true);
+  FusedGemm fused;
+  return read_conv(p, fused, F32::tf32, true);
 }
 std::vector<Config> configs(const Problem& p) { return mma_configs(p, read(p)); }
 double work(const Problem& p) { return conv_work(p, read(p)); }

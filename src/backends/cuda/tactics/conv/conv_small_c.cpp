@@ -45,7 +45,7 @@ ir::Dims unpooled(const Problem& p) {
 }
 
 Verdict read(const Problem& p, Read& r) {
-  Product product;
+  FusedGemm fused;
   Problem narrow = p;
   r.few.wide = is_wide(p);
   if (r.few.wide) {
@@ -59,9 +59,9 @@ Verdict read(const Problem& p, Read& r) {
     if (!p.out[0].dense) return Verdict::no("the output is strided; expected dense NHWC");
     narrow.out[0].dims = unpooled(p);
   }
-  if (Verdict v = read_conv(narrow, product); !v) return v;
-  if (r.few.pooled && product.gemm.out_extent[0] != 1) return Verdict::no("the pooled output has depth; expected a 2-D convolution");
-  r.few.gemm = product.gemm, r.epilogue = std::move(product.epilogue);
+  if (Verdict v = read_conv(narrow, fused); !v) return v;
+  if (r.few.pooled && fused.gemm.out_extent[0] != 1) return Verdict::no("the pooled output has depth; expected a 2-D convolution");
+  r.few.gemm = fused.gemm, r.epilogue = std::move(fused.epilogue);
   GemmProblem& g = r.few.gemm;
   g.epilogue = r.epilogue.operands;
   const std::optional<ByteRounding> bytes = r.epilogue.has_body ? byte_rounding(r.epilogue.body) : std::nullopt;
@@ -108,8 +108,8 @@ double work(const Problem& p) {
   Problem plain = p;   // of the convolution before its pool, of whatever type its image is
   plain.in[0].dtype = p.in[1].dtype, plain.out[0].dims = p.op->name == "ConvMaxPool" ? unpooled(p) : p.out[0].dims;
   plain.in[0].layout = kChannelsLast;
-  Product product;
-  return read_conv(plain, product) ? gemm_work(product) : 0;
+  FusedGemm fused;
+  return read_conv(plain, fused) ? gemm_work(fused) : 0;
 }
 
 // Weights as ConvSmallCArguments has them, and back.

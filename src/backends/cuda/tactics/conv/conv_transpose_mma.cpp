@@ -11,14 +11,14 @@ namespace {
 
 using namespace cuda;
 
-Product read(const Problem& p) {
-  Product product;
-  read_conv_transpose(p, product);
-  return product;
+FusedGemm read(const Problem& p) {
+  FusedGemm fused;
+  read_conv_transpose(p, fused);
+  return fused;
 }
 Verdict supports(const Problem& p) {
-  Product product;
-  return read_conv_transpose(p, product);
+  FusedGemm fused;
+  return read_conv_transpose(p, fused);
 }
 std::vector<Config> configs(const Problem& p) { return mma_configs(p, read(p)); }
 double work(const Problem& p) { return conv_work(p, read(p)); }

@@ -53,9 +53,9 @@ void compare(const std::string& op_name, const std::string& text, int& compared)
   run.device.kind = "cuda", run.device.arch = 90;
   Problem& p = run.problem;
   p.in[0].layout = p.out[0].layout = kChannelsLast;
-  Product product;
-  const Verdict v = op_name == "ConvTranspose" ? read_conv_transpose(p, product) : read_conv(p, product, F32::none, true);
-  const GemmProblem& g = product.gemm;
+  FusedGemm fused;
+  const Verdict v = op_name == "ConvTranspose" ? read_conv_transpose(p, fused) : read_conv(p, fused, F32::none, true);
+  const GemmProblem& g = fused.gemm;
   if (!v || g.in == DType::i8 || g.spreads) return;
   ++compared;
   const WeightOrder order = weight_order(p, g);

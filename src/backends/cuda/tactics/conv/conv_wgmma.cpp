@@ -9,15 +9,15 @@ namespace {
 
 using namespace cuda;
 
-Product read(const Problem& p) {
-  Product product;
-  read_conv(p, product, F32::tf32);
-  return product;
+FusedGemm read(const Problem& p) {
+  FusedGemm fused;
+  read_conv(p, fused, F32::tf32);
+  return fused;
 }
 Verdict supports(const Problem& p) {
-  Product product;
-  const Verdict v = read_conv(p, product, F32::tf32);
-  return v ? wgmma_fits(p, product) : v;
+  FusedGemm fused;
+  const Verdict v = read_conv(p, fused, F32::tf32);
+  return v ? wgmma_fits(p, fused) : v;
 }
 std::vector<Config> configs(const Problem& p) { return wgmma_configs(p, read(p)); }
 double work(const Problem& p) { return gemm_work(read(p)); }

@@ -25,14 +25,14 @@ double rounded(double value) { return static_cast<double>(half_to_float(float_to
 // How many ulp the worst of all finite operands is off, and which that is.
 template <class Computed>
 std::pair<double, double> worst(const Computed& computed, double (*exact)(double)) {
-  std::pair<double, double> most{0, 0};
+  std::pair<double, double> largest{0, 0};
   for (int bits = 0; bits < 65536; ++bits) {
     const float x = half_to_float(static_cast<std::uint16_t>(bits));
     if (!std::isfinite(x)) continue;
-    const double want = exact(static_cast<double>(x)), off = std::abs(computed(x) - want) / ulp(want);
-    if (!(off <= most.first)) most = {off, static_cast<double>(x)};
+    const double expected = exact(static_cast<double>(x)), off = std::abs(computed(x) - expected) / ulp(expected);
+    if (!(off <= largest.first)) largest = {off, static_cast<double>(x)};
   }
-  return most;
+  return largest;
 }
 
 constexpr float kErf[] = {TENFOLD_ERF_0, TENFOLD_ERF_1, TENFOLD_ERF_2};
@@ -78,8 +78,8 @@ TEST(CudaGelu, OfEightBitsIsOffByMuchLessThanTheirRounding) {
     for (int bits = 0; bits < 65536; ++bits) {
       const float x = half_to_float(static_cast<std::uint16_t>(bits));
       if (!std::isfinite(x) || x > 3e4f) continue;   // twice that overflows f16, and its bytes are the largest
-      const double want = gelu_of(static_cast<double>(x)), off = std::abs(gelu_in_bytes(x, part) - want);
-      ASSERT_LE(off, (x > 0 ? 0.003 : 0.0125) * std::abs(want) + 2e-6) << "at " << x << ", ex2 off by " << part;
+      const double expected = gelu_of(static_cast<double>(x)), off = std::abs(gelu_in_bytes(x, part) - expected);
+      ASSERT_LE(off, (x > 0 ? 0.003 : 0.0125) * std::abs(expected) + 2e-6) << "at " << x << ", ex2 off by " << part;
     }
 }
 
@@ -130,12 +130,12 @@ void expect_within_two_ulp(Backend& backend, const OneNode& one, const std::vect
     for (const Config& config : tactic->configs(run.problem)) {
       testing::OnStream stream(backend);
       const Tensor got = run.run(config, operands, stream)[0];
-      double most = 0, where = 0;
+      double largest = 0, where = 0;
       for (std::int64_t i = 0; i < got.size(); ++i) {
-        const double x = operands[0].as_double(i), want = exact(x), off = std::abs(got.as_double(i) - want) / ulp(want);
-        if (!(off <= most)) most = off, where = x;
+        const double x = operands[0].as_double(i), expected = exact(x), off = std::abs(got.as_double(i) - expected) / ulp(expected);
+        if (!(off <= largest)) largest = off, where = x;
       }
-      EXPECT_LE(most, 2) << tactic->name << " on " << run.problem.line() << ", at " << where;
+      EXPECT_LE(largest, 2) << tactic->name << " on " << run.problem.line() << ", at " << where;
     }
     ++tactics;
   }

@@ -33,9 +33,9 @@ Verdict product_types(const Problem& p, F32 f32) {
   return Verdict::only_if(t != DType::bf16 || p.device->arch >= 80, "needs sm_80 for bf16");
 }
 
-void begin_epilogue(const Problem& p, Product& product, int64_t together) {
-  Epilogue& epilogue = product.epilogue;
-  GemmProblem& g = product.gemm;
+void begin_epilogue(const Problem& p, FusedGemm& fused, int64_t together) {
+  Epilogue& epilogue = fused.epilogue;
+  GemmProblem& g = fused.gemm;
   g.in = p.in[0].dtype, g.weight = p.in[1].dtype, g.out = p.out[0].dtype;
   if (has_zero_point(p)) {
     const DType type = p.in[2].dtype;
@@ -64,8 +64,8 @@ bool by_row(const OperandDesc& o, const OperandDesc& y) {
 
 }  // namespace
 
-Verdict match_epilogue(const Problem& p, bool (*by_column)(const OperandDesc&, const OperandDesc& result), Product& product) {
-  Epilogue& epilogue = product.epilogue;
+Verdict match_epilogue(const Problem& p, bool (*by_column)(const OperandDesc&, const OperandDesc& result), FusedGemm& fused) {
+  Epilogue& epilogue = fused.epilogue;
   const OperandDesc& y = p.out[0];
   const auto add = [&](int i) {
     const OperandDesc& o = p.in[static_cast<std::size_t>(i)];
@@ -128,7 +128,7 @@ void add_weight_sums(const Problem& p, int64_t rows, void* packed, int64_t toget
   }
 }
 
-Verdict read_matmul(const Problem& p, Product& product, F32 f32) {
+Verdict read_matmul(const Problem& p, FusedGemm& fused, F32 f32) {
   if (Verdict v = product_types(p, f32); !v) return v;
   const OperandDesc &a = p.in[0], &b = p.in[1], &y = p.out[0];
   if (!b.constant || b.dims.size() != 2) return Verdict::no("the right operand is not one constant matrix");
@@ -136,20 +136,20 @@ Verdict read_matmul(const Problem& p, Product& product, F32 f32) {
   if (y.dims.size() != a.dims.size()) return Verdict::no("the epilogue broadcasts the output to another rank");
   for (const OperandDesc* o : {&a, &y})
     if (!o->dense || (o->layout != kPlain && !same_as_plain(o->layout, o->dims))) return Verdict::no("an operand is not dense and plain");
-  product.rows = 1;
+  fused.rows = 1;
   for (std::size_t d = 0; d + 1 < a.dims.size(); ++d) {
     if (!(a.dims[d] == y.dims[d])) return Verdict::no("the epilogue broadcasts the output");
-    product.rows = std::min<int64_t>(product.rows * std::clamp<int64_t>(p.bounds(a.dims[d]).upper, 1, 1 << 14), 1 << 24);
+    fused.rows = std::min<int64_t>(fused.rows * std::clamp<int64_t>(p.bounds(a.dims[d]).upper, 1, 1 << 14), 1 << 24);
   }
   if (!(y.dims.back() == b.dims[1]) || b.dims[0].constant() < 1 || b.dims[1].constant() < 1)
     return Verdict::no("the result has another width");
-  product.gemm.n = b.dims[1].constant(), product.gemm.k = b.dims[0].constant();
-  begin_epilogue(p, product);
-  return match_epilogue(p, is_last, product);
+  fused.gemm.n = b.dims[1].constant(), fused.gemm.k = b.dims[0].constant();
+  begin_epilogue(p, fused);
+  return match_epilogue(p, is_last, fused);
 }
 
-double gemm_work(const Product& product) {
-  return 2.0 * static_cast<double>(product.rows) * static_cast<double>(product.gemm.n * product.gemm.k);
+double gemm_work(const FusedGemm& fused) {
+  return 2.0 * static_cast<double>(fused.rows) * static_cast<double>(fused.gemm.n * fused.gemm.k);
 }
 
 int64_t matmul_rows(const RunArgs& args) {

@@ -40,7 +40,7 @@ void set_epilogue(const Problem& p, Epilogue& epilogue) {
 
 }  // namespace
 
-Verdict read_gemm_row_stats(const Problem& p, Product& product) {
+Verdict read_gemm_row_stats(const Problem& p, FusedGemm& fused) {
   const DType t = p.in[0].dtype;
   if (p.body) return Verdict::no("no epilogue is possible");
   if (t != DType::f16 && t != DType::bf16) return Verdict::no(cat("operands are ", name(t)));
@@ -58,12 +58,12 @@ Verdict read_gemm_row_stats(const Problem& p, Product& product) {
   const ir::Dims& w = p.in[1].dims;
   if (!p.in[1].constant || !w[0].is_constant() || !w[1].is_constant() || w[0].constant() < 1 || w[1].constant() < 1)
     return Verdict::no("the right operand is not one constant matrix");
-  GemmProblem& g = product.gemm;
+  GemmProblem& g = fused.gemm;
   g.in = g.weight = g.out = t, g.n = w[1].constant(), g.k = w[0].constant();
-  product.rows = 1;
+  fused.rows = 1;
   for (std::size_t d = 0; d + 1 < p.in[0].dims.size(); ++d)
-    product.rows = std::min<int64_t>(product.rows * std::clamp<int64_t>(p.bounds(p.in[0].dims[d]).upper, 1, 1 << 14), 1 << 24);
-  set_epilogue(p, product.epilogue);
+    fused.rows = std::min<int64_t>(fused.rows * std::clamp<int64_t>(p.bounds(p.in[0].dims[d]).upper, 1, 1 << 14), 1 << 24);
+  set_epilogue(p, fused.epilogue);
   return Verdict::ok();
 }
 

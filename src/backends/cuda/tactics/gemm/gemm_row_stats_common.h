@@ -6,7 +6,7 @@
 
 namespace tenfold::backends::cuda {
 
-Verdict read_gemm_row_stats(const Problem& p, Product& product);
+Verdict read_gemm_row_stats(const Problem& p, FusedGemm& fused);
 
 // What runs behind the product.
 class MomentsKernel {

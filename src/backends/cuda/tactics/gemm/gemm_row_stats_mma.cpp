@@ -9,22 +9,22 @@ namespace {
 
 using namespace cuda;
 
-Product read(const Problem& p) {
-  Product product;
-  read_gemm_row_stats(p, product);
-  return product;
+FusedGemm read(const Problem& p) {
+  FusedGemm fused;
+  read_gemm_row_stats(p, fused);
+  return fused;
 }
 Verdict supports(const Problem& p) {
-  Product product;
-  return read_gemm_row_stats(p, product);
+  FusedGemm fused;
+  return read_gemm_row_stats(p, fused);
 }
 std::vector<Config> configs(const Problem& p) { return mma_configs(p, read(p)); }
 double work(const Problem& p) { return gemm_work(read(p)); }
 
 struct Kernel {
   Kernel(const Problem& p, const Config& c, Opening& opening)
-      : product(read(p), c, p, opening), moments(p, product.gemm(), static_cast<int>(product.gemm().n), opening) {}
-  MmaKernel product;
+      : fused(read(p), c, p, opening), moments(p, fused.gemm(), static_cast<int>(fused.gemm().n), opening) {}
+  MmaKernel fused;
   MomentsKernel moments;
 };
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& opening) {
@@ -35,7 +35,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
   const std::int64_t m = matmul_rows(args);
   if (m == 0) return Status::ok;
-  if (const Status::Code code = k.product.run(args, m); code != Status::ok) return code;
+  if (const Status::Code code = k.fused.run(args, m); code != Status::ok) return code;
   return k.moments.run(args, m, nullptr);
 }
 

@@ -10,18 +10,18 @@ namespace {
 
 using namespace cuda;
 
-Product read(const Problem& p) {
-  Product product;
-  read_gemm_row_stats(p, product);
-  product.gemm.moments = true;
-  return product;
+FusedGemm read(const Problem& p) {
+  FusedGemm fused;
+  read_gemm_row_stats(p, fused);
+  fused.gemm.moments = true;
+  return fused;
 }
 Verdict supports(const Problem& p) {
-  Product product;
-  if (Verdict v = read_gemm_row_stats(p, product); !v) return v;
-  product.gemm.moments = true;
-  if (Verdict v = wgmma_fits(p, product); !v) return v;
-  return Verdict::only_if(!wgmma_configs(p, product).empty(), "rows are no whole number of tiles");
+  FusedGemm fused;
+  if (Verdict v = read_gemm_row_stats(p, fused); !v) return v;
+  fused.gemm.moments = true;
+  if (Verdict v = wgmma_fits(p, fused); !v) return v;
+  return Verdict::only_if(!wgmma_configs(p, fused).empty(), "rows are no whole number of tiles");
 }
 std::vector<Config> configs(const Problem& p) { return wgmma_configs(p, read(p)); }
 Verdict valid(const Problem& p, const Config& c) {
@@ -36,8 +36,8 @@ double work(const Problem& p) { return gemm_work(read(p)); }
 
 struct Kernel {
   Kernel(const Problem& p, const Config& c, Opening& opening)
-      : product(read(p), c, p, opening), moments(p, product.gemm(), product.tile().columns, opening) {}
-  WgmmaKernel product;
+      : fused(read(p), c, p, opening), moments(p, fused.gemm(), fused.tile().columns, opening) {}
+  WgmmaKernel fused;
   MomentsKernel moments;
 };
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& opening) {
@@ -48,8 +48,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
   const std::int64_t m = matmul_rows(args);
   if (m == 0) return Status::ok;
-  if (const Status::Code code = k.product.run(args, m, args.workspace); code != Status::ok) return code;
-  return k.moments.run(args, m, k.product.takes(args, m) ? args.workspace : nullptr, k.product.start(m));
+  if (const Status::Code code = k.fused.run(args, m, args.workspace); code != Status::ok) return code;
+  return k.moments.run(args, m, k.fused.takes(args, m) ? args.workspace : nullptr, k.fused.start(m));
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ bool transposed(const Problem& p, int operand) {
 struct Extents {
   int64_t m = 1, n = 1, k = 1, batch = 1;
 };
-Extents most(const Problem& p) {
+Extents max_extents(const Problem& p) {
   const ir::Dims &a = p.in[0].dims, &b = p.in[1].dims, &y = p.out[0].dims;
   const auto upper = [&](ir::Dim d) { return std::max<int64_t>(p.bounds(d).upper, 1); };
   Extents e;
@@ -89,7 +89,7 @@ Verdict supports(const Problem& p) {
     if (body.inputs.size() != operands + 1) return Verdict::no("the epilogue has other operands than the problem");
     if (Verdict v = can_print(body); !v) return v;
   }
-  const Extents e = most(p);
+  const Extents e = max_extents(p);
   if (std::max({e.m, e.n, e.k}) >= kMaxExtent) return Verdict::no("a matrix has too many rows or columns");
   return Verdict::only_if(tiles_of(e, 16, 32) < 2147483648.0, "more tiles than a grid has");
 }
@@ -98,7 +98,7 @@ Verdict supports(const Problem& p) {
 std::vector<Config> configs(const Problem& p) {
   constexpr double kBusy[] = {1, 0.7, 0.4, 0.4};
   const int processors = figures_of(*p.device).multiprocessors;
-  const Extents e = most(p);
+  const Extents e = max_extents(p);
   std::vector<std::pair<double, Config>> all;
   for (std::size_t i = 0; i < std::size(kTiles); ++i) {
     const auto& t = kTiles[i];
@@ -251,7 +251,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 }
 
 double work(const Problem& p) {
-  const Extents e = most(p);
+  const Extents e = max_extents(p);
   return 2.0 * static_cast<double>(e.m) * static_cast<double>(e.n) * static_cast<double>(e.k) * static_cast<double>(e.batch);
 }
 

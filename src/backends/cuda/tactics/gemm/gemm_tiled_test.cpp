@@ -60,7 +60,7 @@ TEST(CudaTiledGemm, EpiloguesAgreeWithTheReference) {
   const Tactic tactic = cuda_gemm_tiled();
   for (const TiledCase& c : kCases) {
     const OneNode one("MatMul", c.text, c.body, c.extra);
-    const Tensor want = one.reference();
+    const Tensor expected = one.reference();
     testing::TacticRun run(tactic, one.graph, 0);
     run.problem.device = &backend->info();
     for (const bool odd : {false, true})
@@ -71,11 +71,11 @@ TEST(CudaTiledGemm, EpiloguesAgreeWithTheReference) {
         run.problem.let_be_misaligned(odd);
         testing::OnStream stream(*backend);
         const Tensor got = run.run(config, one.operands, stream)[0];
-        ASSERT_EQ(got.shape(), want.shape());
-        const double most = want.dtype() == DType::f16 ? 0.05 : 1e-4;
+        ASSERT_EQ(got.shape(), expected.shape());
+        const double max = expected.dtype() == DType::f16 ? 0.05 : 1e-4;
         std::int64_t wrong = 0;
-        for (std::int64_t i = 0; i < want.size(); ++i) wrong += !(std::fabs(got.as_double(i) - want.as_double(i)) <= most);
-        EXPECT_EQ(wrong, 0) << "of " << want.size();
+        for (std::int64_t i = 0; i < expected.size(); ++i) wrong += !(std::fabs(got.as_double(i) - expected.as_double(i)) <= max);
+        EXPECT_EQ(wrong, 0) << "of " << expected.size();
       }
   }
 }

@@ -12,16 +12,16 @@ namespace {
 using namespace cuda;
 using std::int64_t;
 
-Product read(const Problem& p) {
-  Product product;
-  read_matmul(p, product, F32::exact);
-  return product;
+FusedGemm read(const Problem& p) {
+  FusedGemm fused;
+  read_matmul(p, fused, F32::exact);
+  return fused;
 }
 
 Verdict supports(const Problem& p) {
-  Product product;
-  if (Verdict v = read_matmul(p, product, F32::exact); !v) return v;
-  return Verdict::only_if(product.rows <= kMaxGemvRows, "more than a few rows");
+  FusedGemm fused;
+  if (Verdict v = read_matmul(p, fused, F32::exact); !v) return v;
+  return Verdict::only_if(fused.rows <= kMaxGemvRows, "more than a few rows");
 }
 
 std::vector<Config> configs(const Problem& p) {
@@ -42,13 +42,13 @@ struct Kernel {
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& opening) {
-  const Product product = read(p);
-  GemmProblem gemm = product.gemm;
-  gemm.body = product.epilogue.has_body ? &product.epilogue.body : nullptr, gemm.epilogue = product.epilogue.operands;
+  const FusedGemm fused = read(p);
+  GemmProblem gemm = fused.gemm;
+  gemm.body = fused.epilogue.has_body ? &fused.epilogue.body : nullptr, gemm.epilogue = fused.epilogue.operands;
   auto k = std::make_shared<Kernel>();
   k->module = device_of(*p.device).load(generate_gemv(gemm, static_cast<int>(c[0])), opening);
   k->vectors = k->module->function("vectors"), k->singles = k->module->function("singles");
-  k->epilogue = product.epilogue.inputs, k->rows = c[0], k->columns = gemm.n, k->warps = gemv_warps(gemm, static_cast<int>(c[0]));
+  k->epilogue = fused.epilogue.inputs, k->rows = c[0], k->columns = gemm.n, k->warps = gemv_warps(gemm, static_cast<int>(c[0]));
   return k;
 }
 

@@ -58,16 +58,16 @@ bool LtPlan::make(LtHandle handle, const LtSizes& s, DType dtype, bool tf32, con
   matrix(d_, s.n, s.m, true, s.n * s.m);
   LtObject preference = nullptr;
   good = good && lt.preference_create(&preference) == 0;
-  const auto most = static_cast<std::size_t>(workspace);
-  good = good && lt.preference_set(preference, kMaxWorkspace, &most, sizeof most) == 0;
+  const auto max_bytes = static_cast<std::size_t>(workspace);
+  good = good && lt.preference_set(preference, kMaxWorkspace, &max_bytes, sizeof max_bytes) == 0;
   for (int attribute = 5; attribute < 9; ++attribute) {  // alignment of the four operands, in bytes
     const auto bytes = static_cast<std::uint32_t>(alignment);
     good = good && lt.preference_set(preference, attribute, &bytes, sizeof bytes) == 0;
   }
-  constexpr int kWanted = 8;
-  LtHeuristic found[kWanted];
+  constexpr int kMaxHeuristics = 8;
+  LtHeuristic found[kMaxHeuristics];
   int count = 0;
-  good = good && lt.heuristic(handle, product_, a_, b_, d_, d_, preference, kWanted, found, &count) == 0 && rank < count &&
+  good = good && lt.heuristic(handle, product_, a_, b_, d_, d_, preference, kMaxHeuristics, found, &count) == 0 && rank < count &&
          found[rank].state == 0;
   if (preference) lt.preference_destroy(preference);
   if (good) algorithm_ = found[rank].algorithm;

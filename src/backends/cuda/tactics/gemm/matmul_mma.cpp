@@ -8,14 +8,14 @@ namespace {
 
 using namespace cuda;
 
-Product read(const Problem& p) {
-  Product product;
-  read_matmul(p, product, F32::tf32);
-  return product;
+FusedGemm read(const Problem& p) {
+  FusedGemm fused;
+  read_matmul(p, fused, F32::tf32);
+  return fused;
 }
 Verdict supports(const Problem& p) {
-  Product product;
-  return read_matmul(p, product, F32::tf32);
+  FusedGemm fused;
+  return read_matmul(p, fused, F32::tf32);
 }
 std::vector<Config> configs(const Problem& p) { return mma_configs(p, read(p)); }
 double work(const Problem& p) { return gemm_work(read(p)); }

@@ -19,30 +19,30 @@ constexpr int kColumns[] = {64, 32, 128}, kSplits[] = {1, 2, 4, 8};
 constexpr int kSharedBytes = 227 << 10;
 constexpr int64_t kMaxRows = 768;
 
-Product read(const Problem& p) {
-  Product product;
-  read_matmul(p, product, F32::tf32);
-  return product;
+FusedGemm read(const Problem& p) {
+  FusedGemm fused;
+  read_matmul(p, fused, F32::tf32);
+  return fused;
 }
 
 // A guess in microseconds, fitted on an H200: what a block loads, in waves of as many blocks as shared memory lets in.
-double guess(const SkinnyTile& t, const Product& product, int processors) {
-  const GemmProblem& g = product.gemm;
-  const double blocks = static_cast<double>(ceil_div(product.rows, int64_t{64}) * ceil_div(g.n, int64_t{t.columns}) * t.split);
+double guess(const SkinnyTile& t, const FusedGemm& fused, int processors) {
+  const GemmProblem& g = fused.gemm;
+  const double blocks = static_cast<double>(ceil_div(fused.rows, int64_t{64}) * ceil_div(g.n, int64_t{t.columns}) * t.split);
   const double at_once = std::min(4, kSharedBytes / t.shared_bytes(g.k));
   const double waves = std::ceil(blocks / (processors * at_once));
   return waves * (1.5 + t.steps(g.k) * 0.1 * at_once * (64 + t.columns) / 128) + (t.split > 1 ? 0.4 : 0);
 }
 
-std::vector<Config> all_configs(const Problem& p, const Product& product) {
+std::vector<Config> all_configs(const Problem& p, const FusedGemm& fused) {
   const int processors = figures_of(*p.device).multiprocessors;
   std::vector<std::pair<double, Config>> all;
   for (int columns : kColumns)
     for (int split : kSplits) {
-      const SkinnyTile tile{columns, split, product.gemm.depth()};
-      const bool whole_steps = ceil_div(product.gemm.k, int64_t{tile.depth}) >= split;
-      if (whole_steps && tile.shared_bytes(product.gemm.k) <= kSharedBytes)
-        all.push_back({guess(tile, product, processors), {columns, split}});
+      const SkinnyTile tile{columns, split, fused.gemm.depth()};
+      const bool whole_steps = ceil_div(fused.gemm.k, int64_t{tile.depth}) >= split;
+      if (whole_steps && tile.shared_bytes(fused.gemm.k) <= kSharedBytes)
+        all.push_back({guess(tile, fused, processors), {columns, split}});
     }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Config> sorted;
@@ -51,14 +51,14 @@ std::vector<Config> all_configs(const Problem& p, const Product& product) {
 }
 
 Verdict supports(const Problem& p) {
-  Product product;
-  if (Verdict v = read_matmul(p, product, F32::tf32); !v) return v;
-  const GemmProblem& g = product.gemm;
+  FusedGemm fused;
+  if (Verdict v = read_matmul(p, fused, F32::tf32); !v) return v;
+  const GemmProblem& g = fused.gemm;
   if (p.device->arch != 90) return Verdict::no("wgmma needs sm_90");
   if (driver() && !driver()->tensor_map_tiled) return Verdict::no("the driver is older than CUDA 12: it describes no tensors for TMA");
   if (g.n % 8 != 0 || g.k % g.per_piece() != 0) return Verdict::no("rows do not begin at multiples of 16 bytes");
-  if (product.rows > kMaxRows) return Verdict::no("more than a few rows");
-  return Verdict::only_if(!all_configs(p, product).empty(), "the matrix has too many rows to be in shared memory at once");
+  if (fused.rows > kMaxRows) return Verdict::no("more than a few rows");
+  return Verdict::only_if(!all_configs(p, fused).empty(), "the matrix has too many rows to be in shared memory at once");
 }
 
 std::vector<Config> configs(const Problem& p) {
@@ -73,17 +73,17 @@ Verdict valid(const Problem& p, const Config& c) {
 }
 
 struct Kernel {
-  Product product;
+  FusedGemm fused;
   SkinnyTile tile;
   std::shared_ptr<const LoadedModule> module;
   Function function = nullptr;
   std::unique_ptr<const MmaKernel> plain;  // for addresses that TMA does not take; null: there are none
-  Kernel(Product given, const Config& c, const Problem& p, Opening& opening)
-      : product(std::move(given)), tile{static_cast<int>(c[0]), static_cast<int>(c[1]), product.gemm.depth()} {
-    if (p.may_be_misaligned()) plain = std::make_unique<const MmaKernel>(product, p, opening);
-    GemmProblem& g = product.gemm;
-    g.body = product.epilogue.has_body ? &product.epilogue.body : nullptr;
-    g.epilogue = product.epilogue.operands;
+  Kernel(FusedGemm given, const Config& c, const Problem& p, Opening& opening)
+      : fused(std::move(given)), tile{static_cast<int>(c[0]), static_cast<int>(c[1]), fused.gemm.depth()} {
+    if (p.may_be_misaligned()) plain = std::make_unique<const MmaKernel>(fused, p, opening);
+    GemmProblem& g = fused.gemm;
+    g.body = fused.epilogue.has_body ? &fused.epilogue.body : nullptr;
+    g.epilogue = fused.epilogue.operands;
     module = device_of(*p.device).load(generate_gemm_skinny(g, tile), opening);
     function = module->function("gemm", tile.shared_bytes(g.k));
   }
@@ -95,15 +95,15 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& ope
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
-  const GemmProblem& g = k.product.gemm;
+  const GemmProblem& g = k.fused.gemm;
   SkinnyArguments a{};
   a.y = args.out[0].data, a.m = matmul_rows(args);
   if (a.m == 0) return Status::ok;
   const auto address = [](const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
   std::uintptr_t bits = address(args.in[0].data) | address(args.in[1].data) | address(a.y);
-  for (std::size_t o = 0; o < k.product.epilogue.inputs.size(); ++o) {
-    a.epilogue[o] = args.in[static_cast<std::size_t>(k.product.epilogue.inputs[o])].data;
-    if (k.product.epilogue.operands[o].kind != EpilogueKind::single) bits |= address(a.epilogue[o]);
+  for (std::size_t o = 0; o < k.fused.epilogue.inputs.size(); ++o) {
+    a.epilogue[o] = args.in[static_cast<std::size_t>(k.fused.epilogue.inputs[o])].data;
+    if (k.fused.epilogue.operands[o].kind != EpilogueKind::single) bits |= address(a.epilogue[o]);
   }
   if (bits % 16 != 0) return k.plain ? k.plain->run(args, a.m) : Status::failed;
   const bool to_tf32 = g.in == DType::f32;

@@ -49,8 +49,8 @@ std::int64_t shared_limit(int arch) {
   }
 }
 
-std::vector<Config> mma_configs(const Problem& p, const Product& product) {
-  const int64_t m = product.rows, n = product.gemm.n, tiles = ceil_div(product.gemm.k, int64_t{product.gemm.depth()});
+std::vector<Config> mma_configs(const Problem& p, const FusedGemm& fused) {
+  const int64_t m = fused.rows, n = fused.gemm.n, tiles = ceil_div(fused.gemm.k, int64_t{fused.gemm.depth()});
   const GpuFigures& gpu = figures_of(*p.device);
   std::vector<std::pair<double, Config>> all;
   for (const auto& t : kTiles)
@@ -61,15 +61,15 @@ std::vector<Config> mma_configs(const Problem& p, const Product& product) {
       if (split > 1 && (p.device->arch < 90 || tiles < 2 * split)) continue;
       if (tile.rows == 128 && tile.columns == 32 && n > 32) continue;  // for groups and phases of few columns
       if ((tile.rows > 16 && tile.rows >= 2 * m) || (tile.columns > 64 && tile.columns >= 2 * n)) continue;
-      all.push_back({guess(gpu, tile, product.gemm, m, tiles),
+      all.push_back({guess(gpu, tile, fused.gemm, m, tiles),
                      {tile.rows, tile.columns, tile.warps_down, tile.warps_across, tile.stages, split}});
     }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   all.erase(std::unique(all.begin(), all.end()), all.end());  // tiles that differed in stages only
   std::vector<Config> best;
-  const bool for_wgmma = m * n > 64 * 64 * 2 * int64_t{gpu.multiprocessors} && wgmma_fits(p, product);  // whose tiles then win
-  const std::size_t most = for_wgmma ? 1 : 4;                              // each has to be compiled
-  for (std::size_t i = 0; i < all.size() && i < most; ++i) best.push_back(all[i].second);
+  const bool for_wgmma = m * n > 64 * 64 * 2 * int64_t{gpu.multiprocessors} && wgmma_fits(p, fused);  // whose tiles then win
+  const std::size_t max = for_wgmma ? 1 : 4;                              // each has to be compiled
+  for (std::size_t i = 0; i < all.size() && i < max; ++i) best.push_back(all[i].second);
   if (best.empty()) best.push_back({16, 64, 1, 4, 2, 1});
   return best;
 }
@@ -98,19 +98,19 @@ void place_epilogue(const RunArgs& args, const Epilogue& epilogue, const void* (
     to[o] = static_cast<const char*>(args.in[static_cast<std::size_t>(epilogue.inputs[o])].data) + epilogue.operands[o].offset;
 }
 
-MmaKernel::MmaKernel(Product product, const GemmTile& tile, Device& device)
-    : gemm_(std::move(product.gemm)), epilogue_(std::move(product.epilogue)), tile_(tile), device_(device) {
+MmaKernel::MmaKernel(FusedGemm fused, const GemmTile& tile, Device& device)
+    : gemm_(std::move(fused.gemm)), epilogue_(std::move(fused.epilogue)), tile_(tile), device_(device) {
   gemm_.body = epilogue_.has_body ? &epilogue_.body : nullptr;
   gemm_.epilogue = epilogue_.operands;
 }
 
-MmaKernel::MmaKernel(Product product, const Problem& p, Opening& opening)
-    : MmaKernel(std::move(product), GemmTile{16, 64, 1, 4, 2, 1}, device_of(*p.device)) {
+MmaKernel::MmaKernel(FusedGemm fused, const Problem& p, Opening& opening)
+    : MmaKernel(std::move(fused), GemmTile{16, 64, 1, 4, 2, 1}, device_of(*p.device)) {
   singles_ = load(false, opening);
 }
 
-MmaKernel::MmaKernel(Product product, const Config& c, const Problem& p, Opening& opening)
-    : MmaKernel(std::move(product), tile_of(c), device_of(*p.device)) {
+MmaKernel::MmaKernel(FusedGemm fused, const Config& c, const Problem& p, Opening& opening)
+    : MmaKernel(std::move(fused), tile_of(c), device_of(*p.device)) {
   const int piece = gemm_.per_piece();
   const bool rows_align =
       gemm_.width() % 8 == 0 && (gemm_.groups == 1 || gemm_.n % 8 == 0) && gemm_.row_pitch() % 8 == 0 && gemm_.k % piece == 0 &&

@@ -8,7 +8,7 @@ namespace tenfold::backends::cuda {
 
 std::int64_t shared_limit(int arch);  // bytes that a block may have
 // Tiles worth timing, best guess first; each as numbers of a Config.
-std::vector<Config> mma_configs(const Problem& p, const Product& product);
+std::vector<Config> mma_configs(const Problem& p, const FusedGemm& fused);
 Verdict mma_valid(const Problem& p, const Config& c);
 
 // Whether vectors of 16 bytes may be read and written: operands, result, and what the epilogue reads.
@@ -19,9 +19,9 @@ void place_epilogue(const RunArgs& args, const Epilogue& epilogue, const void* (
 class MmaKernel {
  public:
   // For wherever the operands of `p` may lie.
-  MmaKernel(Product product, const Config& c, const Problem& p, Opening& opening);
+  MmaKernel(FusedGemm fused, const Config& c, const Problem& p, Opening& opening);
   // In a small tile, element by element, wherever they lie: for what a kernel that reads by TMA does not take.
-  MmaKernel(Product product, const Problem& p, Opening& opening);
+  MmaKernel(FusedGemm fused, const Problem& p, Opening& opening);
   const GemmProblem& gemm() const { return gemm_; }
   Status::Code run(const RunArgs& args, std::int64_t m) const noexcept;
 
@@ -30,7 +30,7 @@ class MmaKernel {
     std::shared_ptr<const LoadedModule> module;
     Function function = nullptr;
   };
-  MmaKernel(Product product, const GemmTile& tile, Device& device);
+  MmaKernel(FusedGemm fused, const GemmTile& tile, Device& device);
   Loaded load(bool vectors, Opening& opening) const;
   GemmProblem gemm_;
   Epilogue epilogue_;

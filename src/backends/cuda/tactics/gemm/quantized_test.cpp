@@ -141,7 +141,7 @@ TEST(CudaQuantized, EpiloguesAgreeWithTheReference) {
   const std::shared_ptr<Backend> backend = open_backend("cuda");
   for (const QuantizedCase& c : kCases) {
     const OneNode one(c.op, c.text, c.body, c.extra);
-    const Tensor want = one.reference();
+    const Tensor expected = one.reference();
     const std::optional<Tensor> magnitudes = magnitudes_of(c);
     each_tactic(one, backend->info(), [&](const Tactic& tactic, const testing::TacticRun& run) {
       for (const Config& config : tactic.configs(run.problem)) {
@@ -149,12 +149,12 @@ TEST(CudaQuantized, EpiloguesAgreeWithTheReference) {
         testing::OnStream stream(*backend);
         const Tensor got = run.run(config, one.operands, stream)[0];
         std::int64_t wrong = 0;
-        for (std::int64_t i = 0; i < want.size(); ++i) {
-          const double g = got.as_double(i), w = want.as_double(i);
+        for (std::int64_t i = 0; i < expected.size(); ++i) {
+          const double g = got.as_double(i), w = expected.as_double(i);
           const double of_weights = magnitudes ? magnitudes->as_double(i) / 16 : 0;
           wrong += !(std::fabs(g - w) <= of_weights + c.step * (is_float(c.out) ? std::max(std::fabs(w), 0.5) : 1));
         }
-        EXPECT_EQ(wrong, 0) << "of " << want.size();
+        EXPECT_EQ(wrong, 0) << "of " << expected.size();
       }
     });
   }

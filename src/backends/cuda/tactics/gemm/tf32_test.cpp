@@ -60,10 +60,10 @@ TEST(CudaTf32, CompilesWhereItIsClaimed) {
     const OneNode one(c.op, c.text, c.body, c.extra);
     for (const int arch : {75, 80, 89, 90, 120}) {
       SCOPED_TRACE(cat(c.op, " ", c.text, " for sm_", arch));
-      std::set<std::string, std::less<>> want = c.on_hopper;
-      if (arch != 90) std::erase_if(want, [](const std::string& name) { return name.ends_with("_wgmma"); });
-      if (arch == 75) want.clear();
-      EXPECT_EQ(takers(one, testing::compile_only(arch), compiled && (arch == 80 || arch == 90)), want);   // CudaCompile has all
+      std::set<std::string, std::less<>> expected = c.on_hopper;
+      if (arch != 90) std::erase_if(expected, [](const std::string& name) { return name.ends_with("_wgmma"); });
+      if (arch == 75) expected.clear();
+      EXPECT_EQ(takers(one, testing::compile_only(arch), compiled && (arch == 80 || arch == 90)), expected);   // CudaCompile has all
     }
   }
 }
@@ -98,9 +98,9 @@ TEST(CudaTf32, EpiloguesAgreeWithTheReference) {
   const std::shared_ptr<Backend> backend = open_backend("cuda");
   for (const Case& c : kCases) {
     const OneNode one(c.op, c.text, c.body, c.extra);
-    const Tensor want = one.reference();
+    const Tensor expected = one.reference();
     double largest = 0;
-    for (std::int64_t i = 0; i < want.size(); ++i) largest = std::max(largest, std::fabs(want.as_double(i)));
+    for (std::int64_t i = 0; i < expected.size(); ++i) largest = std::max(largest, std::fabs(expected.as_double(i)));
     each_tactic(one, backend->info(), [&](const Tactic& tactic, testing::TacticRun& run) {
       if (!on_tensor_cores(tactic.name)) return;
       for (const bool odd : {false, true})
@@ -111,8 +111,9 @@ TEST(CudaTf32, EpiloguesAgreeWithTheReference) {
           testing::OnStream stream(*backend);
           const Tensor got = run.run(config, one.operands, stream)[0];
           std::int64_t wrong = 0;
-          for (std::int64_t i = 0; i < want.size(); ++i) wrong += !(std::fabs(got.as_double(i) - want.as_double(i)) <= 1e-3 * largest);
-          EXPECT_EQ(wrong, 0) << "of " << want.size();
+          for (std::int64_t i = 0; i < expected.size(); ++i)
+            wrong += !(std::fabs(got.as_double(i) - expected.as_double(i)) <= 1e-3 * largest);
+          EXPECT_EQ(wrong, 0) << "of " << expected.size();
         }
     });
   }

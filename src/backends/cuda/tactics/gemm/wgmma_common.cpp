@@ -83,9 +83,9 @@ bool has_pads(const GemmProblem& g) {
 
 }  // namespace
 
-Verdict wgmma_fits(const Problem& p, const Product& product) {
+Verdict wgmma_fits(const Problem& p, const FusedGemm& fused) {
   constexpr int64_t kFewRows = 128, kFewResults = 64 * 64 * 33;  // tiles for a quarter of an H200
-  const GemmProblem& g = product.gemm;
+  const GemmProblem& g = fused.gemm;
   if (p.device->arch != 90) return Verdict::no("wgmma needs sm_90");
   if (driver() && !driver()->tensor_map_im2col) return Verdict::no("the driver is older than CUDA 12: it describes no tensors for TMA");
   if (g.out != g.in && !(bits(g.in) == 8 && bits(g.out) <= 32) && !has_8_bits(g.out)) return Verdict::no("the result has another type");
@@ -95,16 +95,16 @@ Verdict wgmma_fits(const Problem& p, const Product& product) {
   const auto aligned = [](int64_t elements, DType type) { return elements * bits(type) % 128 == 0; };
   if (!aligned(g.row_pitch(), g.out) || !aligned(g.n, g.out) || g.n % 8 != 0 || !aligned(g.k, g.in) || !aligned(g.channels, g.in))
     return Verdict::no("rows do not begin at multiples of 16 bytes");
-  if (product.rows < kFewRows || product.rows * g.n < kFewResults)
+  if (fused.rows < kFewRows || fused.rows * g.n < kFewResults)
     return Verdict::no("so few results that sums should be split: matmul_mma and conv_mma do that");
   if (p.bounds(ir::product(p.out[0].dims)).upper / g.n > kMaxRows) return Verdict::no("more rows than TMA counts");
   if (g.is_conv && !can_describe_images(g)) return Verdict::no("TMA does not describe such pads, strides or taps");
   return Verdict::ok();
 }
 
-std::vector<Config> wgmma_configs(const Problem& p, const Product& product) {
-  GemmProblem g = product.gemm;
-  g.epilogue = product.epilogue.operands;
+std::vector<Config> wgmma_configs(const Problem& p, const FusedGemm& fused) {
+  GemmProblem g = fused.gemm;
+  g.epilogue = fused.epilogue.operands;
   const bool staged = staged_operand(g) >= 0;
   const GpuFigures& gpu = figures_of(*p.device);
   std::vector<std::pair<double, Config>> all;
@@ -112,13 +112,13 @@ std::vector<Config> wgmma_configs(const Problem& p, const Product& product) {
     const WgmmaTile tile = tile_of(t, g, staged);
     if (tile.columns > 64 && tile.columns >= 2 * g.n) continue;
     if (g.moments && g.n % tile.columns != 0) continue;  // each part of a row counts the same
-    all.push_back({guess(gpu, tile, g, staged, product.rows), {t[0], t[1], t[2], t[3], tile.stages, tile.slots}});
+    all.push_back({guess(gpu, tile, g, staged, fused.rows), {t[0], t[1], t[2], t[3], tile.stages, tile.slots}});
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   // Each has to be compiled. In 16 bits the best of all, or one within 2 %, was among three for each of 27 shapes; in 8 it was the fifth.
-  const std::size_t most = bits(g.in) == 8 ? 6 : 4;
+  const std::size_t max = bits(g.in) == 8 ? 6 : 4;
   std::vector<Config> best;
-  for (std::size_t i = 0; i < std::min(most, all.size()); ++i) best.push_back(all[i].second);
+  for (std::size_t i = 0; i < std::min(max, all.size()); ++i) best.push_back(all[i].second);
   return best;
 }
 
@@ -130,12 +130,12 @@ Verdict wgmma_valid(const Problem& p, const Config& c) {
   return Verdict::only_if(tile_of(c, p.out[0].dtype).shared_bytes() <= kSharedBytes, "the tile needs more shared memory than there is");
 }
 
-WgmmaKernel::WgmmaKernel(Product product, const Config& c, const Problem& p, Opening& opening)
-    : product_(std::move(product)), tile_(with_rows_of(product_.gemm, tile_of(c, product_.gemm.out))) {
-  if (p.may_be_misaligned()) plain_ = std::make_unique<const MmaKernel>(product_, p, opening);
-  GemmProblem& g = product_.gemm;
-  g.body = product_.epilogue.has_body ? &product_.epilogue.body : nullptr;
-  g.epilogue = product_.epilogue.operands;
+WgmmaKernel::WgmmaKernel(FusedGemm fused, const Config& c, const Problem& p, Opening& opening)
+    : fused_(std::move(fused)), tile_(with_rows_of(fused_.gemm, tile_of(c, fused_.gemm.out))) {
+  if (p.may_be_misaligned()) plain_ = std::make_unique<const MmaKernel>(fused_, p, opening);
+  GemmProblem& g = fused_.gemm;
+  g.body = fused_.epilogue.has_body ? &fused_.epilogue.body : nullptr;
+  g.epilogue = fused_.epilogue.operands;
   staged_ = staged_operand(g);
   Device& gpu = device_of(*p.device);
   processors_ = gpu.multiprocessors();
@@ -144,7 +144,7 @@ WgmmaKernel::WgmmaKernel(Product product, const Config& c, const Problem& p, Ope
 }
 
 Status::Code WgmmaKernel::describe_operands(const RunArgs& args, int64_t m, WgmmaArguments& a) const noexcept {
-  const GemmProblem& g = product_.gemm;
+  const GemmProblem& g = fused_.gemm;
   const int rows = tile_.rows(), columns = tile_.columns, depth = g.row_depth();
   const bool to_tf32 = g.in == DType::f32;
   Status::Code code;
@@ -163,21 +163,21 @@ Status::Code WgmmaKernel::describe_operands(const RunArgs& args, int64_t m, Wgmm
 }
 
 Start WgmmaKernel::start(int64_t m) const noexcept {
-  const GemmProblem& g = product_.gemm;
+  const GemmProblem& g = fused_.gemm;
   if (g.is_conv) return Start::early;  // where this was not measured
   return start_for(m * g.k * bits(g.in) / 8 + m * g.n * (staged_ >= 0 ? 2 : 1) * bits(g.out) / 8);
 }
 
-bool WgmmaKernel::takes(const RunArgs& args, int64_t m) const noexcept { return lie_aligned(args, product_.epilogue) && m <= kMaxRows; }
+bool WgmmaKernel::takes(const RunArgs& args, int64_t m) const noexcept { return lie_aligned(args, fused_.epilogue) && m <= kMaxRows; }
 
 Status::Code WgmmaKernel::run(const RunArgs& args, int64_t m, void* parts) const noexcept {
   if (m == 0) return Status::ok;
   WgmmaArguments a{};
   a.m = m, a.parts = parts;
   if (!takes(args, m)) return plain_ ? plain_->run(args, m) : Status::failed;
-  place_epilogue(args, product_.epilogue, a.epilogue);
+  place_epilogue(args, fused_.epilogue, a.epilogue);
   if (const Status::Code code = describe_operands(args, m, a); code != Status::ok) return code;
-  const int64_t tiles = ceil_div(m, int64_t{tile_.rows()}) * ceil_div(product_.gemm.n, int64_t{tile_.columns});
+  const int64_t tiles = ceil_div(m, int64_t{tile_.rows()}) * ceil_div(fused_.gemm.n, int64_t{tile_.columns});
   return launch(queue_of(args), function_, {static_cast<unsigned>(std::min<int64_t>(tiles, processors_))},
                 static_cast<unsigned>(tile_.threads()), static_cast<unsigned>(tile_.shared_bytes()), &a, start(m));
 }

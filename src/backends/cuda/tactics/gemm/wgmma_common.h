@@ -8,15 +8,15 @@
 
 namespace tenfold::backends::cuda {
 
-// Whether the product fits; `product` is as read_matmul() or read_conv() gave it.
-Verdict wgmma_fits(const Problem& p, const Product& product);
-std::vector<Config> wgmma_configs(const Problem& p, const Product& product);
+// Whether the product fits; `fused` is as read_matmul() or read_conv() gave it.
+Verdict wgmma_fits(const Problem& p, const FusedGemm& fused);
+std::vector<Config> wgmma_configs(const Problem& p, const FusedGemm& fused);
 Verdict wgmma_valid(const Problem& p, const Config& c);
 
 class WgmmaKernel {
  public:
-  WgmmaKernel(Product product, const Config& c, const Problem& p, Opening& opening);
-  const GemmProblem& gemm() const { return product_.gemm; }
+  WgmmaKernel(FusedGemm fused, const Config& c, const Problem& p, Opening& opening);
+  const GemmProblem& gemm() const { return fused_.gemm; }
   const WgmmaTile& tile() const { return tile_; }
   Start start(std::int64_t m) const noexcept;
   // `parts`: for GemmProblem::moments, used only where operands lie aligned.
@@ -25,7 +25,7 @@ class WgmmaKernel {
 
  private:
   Status::Code describe_operands(const RunArgs& args, std::int64_t m, WgmmaArguments& a) const noexcept;
-  Product product_;
+  FusedGemm fused_;
   WgmmaTile tile_;
   int staged_, processors_;
   std::shared_ptr<const LoadedModule> module_;

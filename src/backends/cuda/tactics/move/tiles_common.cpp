@@ -36,9 +36,9 @@ int joined(const Bound& from, const Bound& to, Axis* axes) {
 // Takes the axis with the least stride on one side out of the list.
 Axis take_innermost(Axis* axes, int& count, int64_t Axis::* stride) {
   if (count == 0) return {};
-  Axis* const least = std::min_element(axes, axes + count, [&](const Axis& x, const Axis& y) { return x.*stride < y.*stride; });
-  const Axis taken = *least;
-  std::copy(least + 1, axes + count--, least);
+  Axis* const min = std::min_element(axes, axes + count, [&](const Axis& x, const Axis& y) { return x.*stride < y.*stride; });
+  const Axis taken = *min;
+  std::copy(min + 1, axes + count--, min);
   return taken;
 }
 

@@ -17,9 +17,9 @@ Verdict pool_supports(const Problem& p) {
   if (rank < 3 || rank > 5) return Verdict::no("not one to three spatial dims");
   if (p.attributes->string("auto_pad", "NOTSET") != "NOTSET") return Verdict::no("pads depend on the run's extents");
   const std::size_t n = rank - 2;
-  const auto ok = [&](const char* which, std::size_t count, std::int64_t otherwise, std::int64_t least) {
+  const auto ok = [&](const char* which, std::size_t count, std::int64_t otherwise, std::int64_t min) {
     const ir::Ints values = p.attributes->ints(which, ir::Ints(count, otherwise));
-    return values.size() == count && std::all_of(values.begin(), values.end(), [&](std::int64_t v) { return v >= least && v < 1 << 20; });
+    return values.size() == count && std::all_of(values.begin(), values.end(), [&](std::int64_t v) { return v >= min && v < 1 << 20; });
   };
   if (!p.attributes->has("kernel_shape") || !ok("kernel_shape", n, 1, 1) || !ok("strides", n, 1, 1) || !ok("dilations", n, 1, 1) ||
       !ok("pads", 2 * n, 0, 0))

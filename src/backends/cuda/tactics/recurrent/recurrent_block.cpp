@@ -66,7 +66,7 @@ struct Kernel {
   Function function = nullptr;
   int64_t directions = 1;
   unsigned shared_bytes = 0;
-  bool lstm = false, batch_first = false, gives[8] = {}, wants[3] = {};
+  bool lstm = false, batch_first = false, gives[8] = {}, has_output[3] = {};
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
@@ -85,14 +85,14 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& openi
   k->directions = e.directions, k->shared_bytes = static_cast<unsigned>(e.shared_bytes()), k->lstm = is_lstm(p);
   k->batch_first = p.attributes->integer("layout") != 0;
   for (std::size_t i = 0; i < 8; ++i) k->gives[i] = given(p, i);
-  for (std::size_t i = 0; i < 3; ++i) k->wants[i] = p.out.size() > i && !p.out[i].missing;
+  for (std::size_t i = 0; i < 3; ++i) k->has_output[i] = p.out.size() > i && !p.out[i].missing;
   return k;
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Kernel& k = *static_cast<const Kernel*>(self);
   const auto in = [&](std::size_t i) { return k.gives[i] ? args.in[i].data : nullptr; };
-  const auto out = [&](std::size_t i) { return k.wants[i] ? args.out[i].data : nullptr; };
+  const auto out = [&](std::size_t i) { return k.has_output[i] ? args.out[i].data : nullptr; };
   const Bound& x = args.in[0];
   const int64_t steps = x.dims[k.batch_first ? 1 : 0], batch = x.dims[k.batch_first ? 0 : 1], input = x.dims[2],
                 hidden = args.in[2].dims[2], directions = k.directions;

@@ -32,7 +32,7 @@ struct Kernel {
 
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   MaskedMeanProblem mean{p.in[0].dtype, p.in[1].dtype, p.in[0].dims[2].constant()};
-  mean.least = static_cast<double>(p.attributes->number("least"));
+  mean.min_weight = static_cast<double>(p.attributes->number("least"));
   mean.min_length = static_cast<double>(p.attributes->number("min_length"));
   mean.normalize = p.attributes->integer("normalize") != 0;
   mean.packed = is_packed(p);

@@ -50,8 +50,8 @@ Sums sums_of(const Problem& p) {
 
 // Whether sums of integers, or of their squares, stay below 2^53 whatever these are. Logarithms need no more than that.
 bool is_held_by_double(const Problem& p) {
-  const int most = p.op->name == "ReduceMean" ? 32 : p.op->name == "ReduceL2" ? 16 : 64;
-  return most == 64 || (bits(p.in[0].dtype) <= most && p.bounds(ir::product(p.in[0].dims)).upper < std::int64_t{1} << 20);
+  const int max = p.op->name == "ReduceMean" ? 32 : p.op->name == "ReduceL2" ? 16 : 64;
+  return max == 64 || (bits(p.in[0].dtype) <= max && p.bounds(ir::product(p.in[0].dims)).upper < std::int64_t{1} << 20);
 }
 
 Verdict supports(const Problem& p) {

@@ -113,14 +113,14 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   ReduceArguments a{.x = x.data, .y = y.data, .results = 1, .length = 1};
   int kept = kReduceAxes, reduced = kReduceAxes;  // the outermost axis of each kind so far
   bool reduced_inside = true;
-  std::int64_t least = INT64_MAX;
+  std::int64_t min = INT64_MAX;
   for (int at = x.rank; at-- > 0;) {
     const int axis = order[at];
     const std::int64_t extent = x.dims[axis], stride = x.strides[axis];
     const bool is_reduced = k.axes >> axis & 1;
     (is_reduced ? a.length : a.results) *= extent;
     if (extent == 1) continue;
-    if (stride < least) least = stride, reduced_inside = is_reduced;
+    if (stride < min) min = stride, reduced_inside = is_reduced;
     if (is_reduced) {
       if (reduced < kReduceAxes && stride == a.x_reduced[reduced] * a.reduced[reduced])
         a.reduced[reduced] *= extent;

@@ -28,8 +28,8 @@ struct Kernel {
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   auto k = std::make_shared<Kernel>();
   k->axis = topk_axis(p);
-  const int64_t most = p.bounds(p.out[0].dims[k->axis]).upper, row = p.bounds(p.in[0].dims[k->axis]).upper;
-  while (k->half < most || (k->half < 512 && 2 * k->half < row)) k->half *= 2;
+  const int64_t max = p.bounds(p.out[0].dims[k->axis]).upper, row = p.bounds(p.in[0].dims[k->axis]).upper;
+  while (k->half < max || (k->half < 512 && 2 * k->half < row)) k->half *= 2;
   KernelText text;
   define_topk_order(text, p);
   text.define("HALF", k->half);

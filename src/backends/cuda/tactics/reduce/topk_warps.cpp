@@ -24,21 +24,21 @@ Verdict supports(const Problem& p) {
 struct Kernel {
   std::shared_ptr<const LoadedModule> module;
   Function function = nullptr;
-  int64_t most = 0;
+  int64_t max_length = 0;
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
   auto k = std::make_shared<Kernel>();
-  k->most = std::max<int64_t>(p.bounds(p.in[0].dims.back()).upper, 1);
+  k->max_length = std::max<int64_t>(p.bounds(p.in[0].dims.back()).upper, 1);
   const ir::Dim length = p.in[0].dims.back();
   const bool halves = p.in[0].dtype == DType::f16 || p.in[0].dtype == DType::bf16;
   // With twice as many maxima the bound of many is reached by fewer elements; of few it is tight enough.
   constexpr int64_t kFew = 12;
-  const bool halved = p.bounds(p.out[0].dims.back()).upper > kFew && k->most > 32;
+  const bool halved = p.bounds(p.out[0].dims.back()).upper > kFew && k->max_length > 32;
   KernelText text;
   define_topk_order(text, p);
   text.define("WARPS", kWarps), text.define("ROOM", kRoom), text.define("LENGTH", length.is_constant() ? cat(length.constant()) : "a.n");
-  text.define("PER", ceil_div(k->most, int64_t{32})), text.define("HALVES", halves ? 1 : 0);
+  text.define("PER", ceil_div(k->max_length, int64_t{32})), text.define("HALVES", halves ? 1 : 0);
   text.define("HALVED", halved ? "true" : "false");
   k->module = device_of(*p.device).load(text.of("reduce/topk_warps.cu"), opening);
   k->function = k->module->function("topk");
@@ -50,7 +50,7 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   const Bound &x = args.in[0], &y = args.out[0];
   TopkWarpsArguments a{x.data, y.data, args.out[1].as<int64_t>(), 1, x.dims[x.rank - 1], y.dims[y.rank - 1]};
   for (int d = 0; d + 1 < x.rank; ++d) a.rows *= x.dims[d];
-  if (a.k > a.n || a.k > kMaxK || a.n > k.most) return Status::invalid_shape;
+  if (a.k > a.n || a.k > kMaxK || a.n > k.max_length) return Status::invalid_shape;
   if (a.k == 0 || a.rows == 0) return Status::ok;
   return launch(queue_of(args), k.function, {static_cast<unsigned>(ceil_div(a.rows, int64_t{kWarps}))}, 32 * kWarps, 0, &a, Start::early);
 }

@@ -54,9 +54,9 @@ Verdict as_rows(const Problem& p, RowRegionProblem& r) {
   r.body.outputs.resize(p.out.size());
   if (space.size() > kMaxRank) return Verdict::no("too many dims");
   if (reduced > space.size()) return Verdict::no("the body reduces more dims than there are");
-  const std::int64_t most = p.bounds(ir::product(space)).upper;
+  const std::int64_t max = p.bounds(ir::product(space)).upper;
   // A launch tells of what data decide.
-  if (most >= std::int64_t{1} << 38 && most < ir::kUnbounded) return Verdict::no("too many elements");
+  if (max >= std::int64_t{1} << 38 && max < ir::kUnbounded) return Verdict::no("too many elements");
   r.outer.assign(space.begin(), space.end() - static_cast<std::ptrdiff_t>(reduced));
   r.row.assign(space.end() - static_cast<std::ptrdiff_t>(reduced), space.end());
   if (has_ones_last(space, reduced)) return Verdict::no("rows have one element");

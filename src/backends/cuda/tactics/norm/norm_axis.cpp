@@ -1,4 +1,4 @@
-// norm_lines: operators on lines along an axis, of any length (codegen/norm/lines.h): softmax and normalizations that
+// norm_axis: operators on lines along an axis, of any length (codegen/norm/lines.h): softmax and normalizations that
 // norm_rows refuses, statistics included, and others. Where groups are normalized, a block has one group of one
 // sample.
 #include "backends/cuda/codegen/norm/lines.h"
@@ -83,7 +83,7 @@ struct Kernel {
   LineKind kind = LineKind::softmax;
   std::size_t axis = 0;
   int64_t groups = 1;
-  bool has_scale = false, has_bias = false, wants[3] = {};
+  bool has_scale = false, has_bias = false, has_output[3] = {};
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& opening) {
@@ -94,7 +94,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config&, Opening& openi
   if (k->has_scale) lines.scale = p.in[1].dtype;
   if (k->has_bias) lines.bias = p.in[2].dtype;
   lines.epsilon = static_cast<double>(p.attributes->number("epsilon", 0.f));
-  for (std::size_t i = 0; i < 3; ++i) k->wants[i] = given(p.out, i);
+  for (std::size_t i = 0; i < 3; ++i) k->has_output[i] = given(p.out, i);
   if (lines.kind != LineKind::group_norm_nhwc)
     k->axis = axis_of(p);
   else
@@ -137,8 +137,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   if (a.lines == 0 || a.length == 0) return Status::ok;
   if (k.has_scale) a.scale = args.in[1].data, a.scale_step = elements(args.in[1], 0, args.in[1].rank) == 1 ? 0 : 1;
   if (k.has_bias) a.bias = args.in[2].data, a.bias_step = elements(args.in[2], 0, args.in[2].rank) == 1 ? 0 : 1;
-  if (k.wants[1]) a.mean = args.out[1].data;
-  if (k.wants[2]) a.inverse = args.out[2].data;
+  if (k.has_output[1]) a.mean = args.out[1].data;
+  if (k.has_output[2]) a.inverse = args.out[2].data;
   constexpr int64_t kFew = 1024;
   if (a.inner > 1)
     return launch(queue_of(args), k.columns, {static_cast<unsigned>(ceil_div(a.lines, int64_t{kLineColumns}))}, kLineThreads, 0, &a,
@@ -150,17 +150,17 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 }  // namespace
 
-Tactic cuda_norm_lines() {
-  return {.name = "norm_lines",
-          .ops = {{"GroupNormNhwc", "group_norm_nhwc_lines"},
-                  {"GroupNormalization", "group_norm_lines"},
-                  {"Hardmax", "hardmax_lines"},
-                  {"InstanceNormalization", "instance_norm_lines"},
-                  {"LayerNormalization", "layer_norm_lines"},
-                  {"LogSoftmax", "log_softmax_lines"},
-                  {"LpNormalization", "lp_normalization_lines"},
-                  {"RMSNormalization", "rms_norm_lines"},
-                  {"Softmax", "softmax_lines"}},
+Tactic cuda_norm_axis() {
+  return {.name = "norm_axis",
+          .ops = {{"GroupNormNhwc", "group_norm_nhwc_axis"},
+                  {"GroupNormalization", "group_norm_axis"},
+                  {"Hardmax", "hardmax_axis"},
+                  {"InstanceNormalization", "instance_norm_axis"},
+                  {"LayerNormalization", "layer_norm_axis"},
+                  {"LogSoftmax", "log_softmax_axis"},
+                  {"LpNormalization", "lp_normalization_axis"},
+                  {"RMSNormalization", "rms_norm_axis"},
+                  {"Softmax", "softmax_axis"}},
           .supports = supports,
           .configs = one_config,
           .open = open,

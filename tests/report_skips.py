@@ -2,8 +2,8 @@
 
 For CTest a test program calls run(). Exit codes: 0 passed, 1 failed, 77 (CTest: skipped) when no test and no part of a test ran to its end.
 
-    tell_skips.py FILE [ARGUMENT...]    runs a test file that knows nothing of this as a program of its own, exit codes as unittest's
-    tell_skips.py --gather LOG...       counts such lines of logs, and GoogleTest's skips: "left out, 19: gpu_test: no driver"
+    report_skips.py FILE [ARGUMENT...]    runs a test file that knows nothing of this as a program of its own, exit codes as unittest's
+    report_skips.py --gather LOG...       counts such lines of logs, and GoogleTest's skips: "left out, 19: gpu_test: no driver"
 """
 
 import collections

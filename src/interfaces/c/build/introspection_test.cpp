@@ -227,7 +227,7 @@ TEST(CBuild, BelongsToItsRuntime) {
   tenfold_engine* engine = nullptr;
   ok(tenfold_build_file(kRelu, &config, &engine));
   auto use = sized<tenfold_runtime_use>();
-  ok(tenfold_runtime_tell(runtime, &use));
+  ok(tenfold_runtime_get_use(runtime, &use));
   EXPECT_EQ(use.engines, 1);
   tenfold_engine_free(engine), tenfold_runtime_free(runtime);
 }
@@ -268,10 +268,10 @@ TEST(CInspect, OfAFileNothingIsOpened) {
   ok(tenfold_inspect_plan(file.path.c_str(), &of_file));
   ok(tenfold_inspect(engine, &of_engine));
   for (const int detail : {-1, 0, 1}) {
-    const char *text = nullptr, *want = nullptr;
+    const char *text = nullptr, *reference = nullptr;
     ok(tenfold_inspection_text(of_file, detail, &text));
-    ok(tenfold_inspection_text(of_engine, detail, &want));
-    EXPECT_STREQ(text, want);
+    ok(tenfold_inspection_text(of_engine, detail, &reference));
+    EXPECT_STREQ(text, reference);
   }
   const char *json = nullptr, *expected = nullptr;
   ok(tenfold_inspection_json(of_file, &json));

@@ -1,4 +1,4 @@
-// conv_points: convolutions that give each position few results, all from its own channels; the result in either order.
+// conv_pointwise: convolutions that give each position few results, all from its own channels; the result in either order.
 #include "backends/cuda/codegen/conv/conv_points.h"
 
 #include "backends/cuda/device/launch.h"
@@ -24,10 +24,10 @@ Verdict read(const Problem& given, Read& r) {
   OperandDesc& y = p.out[0];
   r.points.plain_result = y.layout == kPlain && y.dense && y.dims.size() > 2;
   if (r.points.plain_result) y.layout = kChannelsLast;
-  Product product;
-  if (Verdict v = read_conv(p, product); !v) return v;
+  FusedGemm fused;
+  if (Verdict v = read_conv(p, fused); !v) return v;
   GemmProblem& g = r.points.gemm;
-  g = product.gemm, r.epilogue = std::move(product.epilogue);
+  g = fused.gemm, r.epilogue = std::move(fused.epilogue);
   g.epilogue = r.epilogue.operands;
   if (g.is_conv) return Verdict::no("results depend on neighbors too");
   if (!is_float(g.out) || bits(g.out) > 32) return Verdict::no(cat("the result is ", name(g.out)));
@@ -80,8 +80,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 }  // namespace
 
-Tactic cuda_conv_points() {
-  return packed_tactic({.name = "conv_points", .ops = {"Conv"}, .formats = formats,
+Tactic cuda_conv_pointwise() {
+  return packed_tactic({.name = "conv_pointwise", .ops = {"Conv"}, .formats = formats,
                         .cases = {"Conv f16[2,32,11,13,5] f16[2,32,1,1,1]! f16[2]!",
                                   "Conv bf16[2,128,11,13] bf16[5,128,1,1]!"}},
                        {supports, one_config, nullptr, conv_weight_bytes, pack_conv_weight, unpack_conv_weight, open,

@@ -1,4 +1,4 @@
-// conv_planes_wgmma: convolutions with few channels over channels-last images on Hopper's tensor cores, every plane loaded once.
+// conv_nhwc_wgmma: convolutions with few channels over channels-last images on Hopper's tensor cores, every plane loaded once.
 #include "backends/cuda/codegen/conv/conv_planes.h"
 
 #include <algorithm>
@@ -53,8 +53,8 @@ Walk walk_of(const PlanesProblem& p, const PlanesTile& t, int64_t images, int pr
 // Cycles: each step multiplies a tile with all taps of its plane, or loads them.
 double guess(const PlanesProblem& p, const PlanesTile& t, int64_t images, int processors) {
   const double columns = t.columns(p), blocks = t.groups * t.blocks();
-  const double product = std::max(columns / 2, (2048 + 32 * columns) / 128);
-  const double step = p.taps() * static_cast<double>(p.gemm.channels) / 16 * blocks * product;
+  const double cycles = std::max(columns / 2, (2048 + 32 * columns) / 128);
+  const double step = p.taps() * static_cast<double>(p.gemm.channels) / 16 * blocks * cycles;
   const double load = static_cast<double>(p.gemm.channels / 16) * (t.x + 2) * (t.y + p.row_taps() - 1) * 2;
   return walk_of(p, t, images, processors).steps * (std::max(step, load) + (t.blocks() == 1 ? 500 : 250)) + 2.0 * t.weight_bytes(p) / 64;
 }
@@ -65,12 +65,12 @@ struct Read {
   int64_t images = 1;  // the most that are likely
 };
 Verdict read(const Problem& p, Read& r) {
-  Product product;
-  if (Verdict v = read_conv(p, product); !v) return v;
+  FusedGemm fused;
+  if (Verdict v = read_conv(p, fused); !v) return v;
   GemmProblem& g = r.planes.gemm;
-  g = product.gemm;
-  r.images = product.rows / (g.out_extent[0] * g.out_extent[1] * g.out_extent[2]);
-  r.epilogue = std::move(product.epilogue);
+  g = fused.gemm;
+  r.images = fused.rows / (g.out_extent[0] * g.out_extent[1] * g.out_extent[2]);
+  r.epilogue = std::move(fused.epilogue);
   g.epilogue = r.epilogue.operands;
   if (p.device->arch != 90) return Verdict::no("wgmma needs sm_90");
   if (g.out != g.in) return Verdict::no("the result has another type");
@@ -79,7 +79,7 @@ Verdict read(const Problem& p, Read& r) {
     return Verdict::no("it strides, or its images have one axis");
   if (g.channels % 16 != 0 || g.n % 16 != 0) return Verdict::no("channels are no multiple of 16");
   if (r.planes.fold() < 2 || r.planes.fold() > 5) return Verdict::no("the window has no extent of 2 to 5 along its first axis");
-  for (const auto& extent : {product.rows, g.in_extent[0] * g.in_extent[1] * g.in_extent[2]})
+  for (const auto& extent : {fused.rows, g.in_extent[0] * g.in_extent[1] * g.in_extent[2]})
     if (extent >= kMaxRows) return Verdict::no("an image is too large");
   return Verdict::ok();
 }
@@ -118,9 +118,9 @@ Verdict valid(const Problem& p, const Config& c) {
   return Verdict::only_if(fits(r.planes, tile_of(c)), "the tile needs more shared memory or registers than there are");
 }
 double work(const Problem& p) {
-  Product product;
-  read_conv(p, product);
-  return gemm_work(product);
+  FusedGemm fused;
+  read_conv(p, fused);
+  return gemm_work(fused);
 }
 
 // Weights as PlanesArguments has them, and back.
@@ -165,7 +165,7 @@ std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening& ope
   k->tile = tile_of(c), k->processors = gpu.multiprocessors();
   GemmProblem& g = k->read.planes.gemm;
   if (p.may_be_misaligned()) {
-    Product plain;
+    FusedGemm plain;
     read_conv(p, plain);
     plain.gemm.weight_at = planes_weight_at(k->read.planes, k->tile);
     k->plain = std::make_unique<const MmaKernel>(std::move(plain), p, opening);
@@ -209,8 +209,8 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
 
 }  // namespace
 
-Tactic cuda_conv_planes_wgmma() {
-  return packed_tactic({.name = "conv_planes_wgmma", .ops = {"Conv"}, .formats = conv_formats,
+Tactic cuda_conv_nhwc_wgmma() {
+  return packed_tactic({.name = "conv_nhwc_wgmma", .ops = {"Conv"}, .formats = conv_formats,
                         .cases = {"Conv f16[2,64,14,14] f16[64,64,3,3]! pads=[1,1,1,1]",
                                   "Conv f16[1,16,8,8,8] f16[32,16,3,3,3]! pads=[1,1,1,1,1,1]",
                                   "Conv f16[2,32,20,24,33] f16[32,32,3,3,3]! f16[32]! pads=[1,1,1,1,1,1]",
