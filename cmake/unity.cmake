@@ -29,7 +29,8 @@ endfunction()
 # of a constructor's list, constants, classes, templates, another namespace (or all of one), types in a head.
 function(tenfold_unity_alone result inside outside heads)
   set(${result} TRUE PARENT_SCOPE)
-  if(outside MATCHES "\n(namespace|template)[ <]" OR outside MATCHES "\n}  // namespace [a-z_:]+\n+[^}]" OR
+  if(inside MATCHES "\nnamespace [^\n=]*{" OR outside MATCHES "\n(namespace|template)[ <]" OR
+     outside MATCHES "\n}  // namespace [a-z_:]+\n+[^}]" OR
      outside MATCHES "\n(struct|class) [^;]*{" OR outside MATCHES "\nextern [^\"]" OR
      outside MATCHES "\n(const|constexpr|static|inline|thread_local) [^(;\n]*[={;]")
     return()
@@ -138,7 +139,13 @@ if(CMAKE_SCRIPT_MODE_FILE)
     endif()
     string(APPEND content "${part}")
   endforeach()
-  file(WRITE ${OUT} "${content}")
+  set(old "")
+  if(EXISTS ${OUT})
+    file(READ ${OUT} old)
+  endif()
+  if(NOT "${content}" STREQUAL "${old}")   # one that is as it was is not compiled again
+    file(WRITE ${OUT} "${content}")
+  endif()
   return()
 endif()
 

@@ -50,7 +50,7 @@ TEST(KernelFiles, AreFoundThroughEachOtherOnce) {
 // In a process of its own, for the folder is looked at once.
 TEST(KernelFiles, ComeFromAnotherFolderWhereTheyLieThere) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / cat("kernels", ::getpid());
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / cat("kernels", ::getpid());
   std::filesystem::create_directories(folder / "gemm");
   std::ofstream(folder / "gemm" / "gemv.cu") << "// other\n";
   const auto exit_with_override = [&] {
@@ -60,7 +60,7 @@ TEST(KernelFiles, ComeFromAnotherFolderWhereTheyLieThere) {
     const bool noted = kernel_override_note().starts_with("1 of ") && kernel_override_note().ends_with(folder.string());
     std::exit(it != files.end() && it->text == "// other\n" && files.size() > 1 && noted ? 0 : 1);
   };
-  EXPECT_EXIT(exit_with_override(), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(exit_with_override(), ::testing::ExitedWithCode(0), "");
   std::filesystem::remove_all(folder);
   const auto exit_without_override = [&] {
     ::setenv("TENFOLD_CUDA_KERNELS", folder.c_str(), 1);
@@ -71,7 +71,7 @@ TEST(KernelFiles, ComeFromAnotherFolderWhereTheyLieThere) {
     }
     std::exit(1);
   };
-  EXPECT_EXIT(exit_without_override(), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(exit_without_override(), ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace
