@@ -17,6 +17,7 @@ struct Output {
   std::shared_ptr<ImageSink> sink;
   std::vector<std::byte> planes;     // for a sink without memory
   std::vector<float> weights;        // over the roi; empty: one
+  bool in_place = false;             // sums lie in the sink's memory
   std::int64_t done = 0;             // planes of the current image, in the padded output
 };
 
@@ -80,6 +81,7 @@ Output WindowStitcher::Impl::make_output(std::size_t number, const Tensor& given
   std::vector<float>& divisor = given_weights.empty() ? usual_weights[number] : given_weights[number];
   Output output{{std::move(axes), shape[1], divisor}, window, image, make_sink(number), {}, usual_weights[number]};
   output.sink->open(how.dtype(shape[1]), image);
+  output.in_place = output.sink->memory() != nullptr && output.sums.may_sum_in_place(how);
   return output;
 }
 
@@ -153,6 +155,8 @@ void WindowStitcher::Impl::add_group(std::span<const Tensor> given, std::int64_t
     for (std::int64_t w = window; w < end; ++w)
       predictions.push_back({static_cast<const std::byte*>(tensor.raw()) + (first - next + w - window) * bytes,
                              windows::indices(own.grid, w)});
+    if (output.in_place)
+      output.sums.sum_in_place(static_cast<float*>(output.sink->memory()) + image * element_count(output.image) / images);
     output.sums.add(predictions, tensor.dtype(), weights.empty() ? nullptr : weights.data(), *pool);
     if (end < (row + 1) * group) continue;
     const windows::OutputAxis& axis = output.sums.axes()[0];

@@ -16,8 +16,13 @@ namespace tenfold::windows {
 Accumulator::Accumulator(std::vector<OutputAxis> axes, std::int64_t channels, std::vector<float> weights)
     : axes_(std::move(axes)), channels_(channels), weights_(std::move(weights)) {
   for (std::size_t a = 1; a < axes_.size(); ++a) section_ *= axes_[a].padded, window_section_ *= axes_[a].roi;
-  const std::int64_t planes = axes_[0].roi;
-  sums_ = Tensor(DType::f32, {channels, planes, section_}), weight_sums_ = Tensor(DType::f32, {planes, section_});
+  weight_sums_ = Tensor(DType::f32, {axes_[0].roi, section_});
+}
+
+bool Accumulator::may_sum_in_place(const Finish& how) const {
+  return how.plain() && std::all_of(axes_.begin(), axes_.end(), [](const OutputAxis& axis) {
+           return axis.crop_begin == 0 && axis.crop_end == axis.padded;
+         });
 }
 
 // A window's halo counts where it touches the image's border.
@@ -68,6 +73,7 @@ void Accumulator::add(std::span<const Prediction> windows, DType dtype, const fl
   const auto size = static_cast<std::size_t>(byte_size(dtype, 1));
   if (!weighed_) parallel.for_each(planes, [&](std::int64_t plane, int) { add_weights(plane); });
   weighed_ = true;
+  if (in_place_ == nullptr && !sums_.defined()) sums_ = Tensor(DType::f32, {channels_, planes, section_});
   std::vector<std::vector<float>> scratch(static_cast<std::size_t>(dtype == DType::f32 ? 0 : parallel.workers()));
   for (std::vector<float>& one : scratch) one.resize(static_cast<std::size_t>(window_section_));
   // A part is a plane of a channel: whoever has it adds all windows to it, in their order. Channels share a plane of
@@ -139,7 +145,8 @@ float Accumulator::finish_row(std::int64_t z, std::int64_t row, const Finish& ho
   if (inside && !how.plain())
     finish_rows(how, scratch.means, channels_, count, to.data + image_row * count * byte_size(how.dtype(channels_), 1),
                 to.channel_stride);
-  for (std::int64_t c = 0; c < channels_; ++c) std::fill_n(sums(c, z) + row * line.padded, line.padded, 0.0f);
+  for (std::int64_t c = 0; in_place_ == nullptr && c < channels_; ++c)
+    std::fill_n(sums(c, z) + row * line.padded, line.padded, 0.0f);
   return least;
 }
 

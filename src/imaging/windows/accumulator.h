@@ -24,6 +24,10 @@ class Accumulator {
 
   const std::vector<OutputAxis>& axes() const { return axes_; }
   std::int64_t channels() const { return channels_; }
+  // Sums of the next image lie where its means go, [channel, plane, section...] of f32 zeros, in place of memory of one
+  // roi's extent. For means as they are, of axes without padding.
+  void sum_in_place(float* to) { in_place_ = to; }
+  bool may_sum_in_place(const Finish& how) const;
   // Adds windows that begin at the same plane, in their order. Only planes from there to one roi's extent are held.
   // `weights`: of these predictions; null: one.
   void add(std::span<const Prediction> windows, DType dtype, const float* weights, Parallel& parallel);
@@ -36,6 +40,7 @@ class Accumulator {
   Box box(std::size_t axis, std::size_t index) const;   // of a window, what counts
   void add_plane(float* sums, const float* values, const float* weights, const std::vector<std::size_t>& at) const;
   float* sums(std::int64_t channel, std::int64_t z) {   // of a plane of the padded output
+    if (in_place_ != nullptr) return in_place_ + (channel * axes_[0].padded + z) * section_;
     return sums_.mutable_data<float>() + (channel * axes_[0].roi + z % axes_[0].roi) * section_;
   }
   void add_weights(std::int64_t plane);
@@ -49,6 +54,7 @@ class Accumulator {
   // [channel, plane, section...], and [plane, section...]: what all windows that begin at one plane add to the
   // divisors, plane by plane from there. It is the same wherever they begin.
   Tensor sums_, weight_sums_;
+  float* in_place_ = nullptr;
   bool weighed_ = false;
 };
 
