@@ -101,9 +101,11 @@ const float* Accumulator::divisor_row(std::int64_t z, std::int64_t row, std::vec
   const OutputAxis& first = axes_[0];
   const std::int64_t line = axes_.back().padded;
   const float* only = nullptr;
-  for (std::size_t i = 0; i < first.starts.size() && first.starts[i] <= z; ++i) {
+  auto start = std::upper_bound(first.starts.begin(), first.starts.end(), z - first.roi);
+  for (; start != first.starts.end() && *start <= z; ++start) {
+    const auto i = static_cast<std::size_t>(start - first.starts.begin());
     const Box inside = box(0, i);
-    const std::int64_t plane = z - first.starts[i];
+    const std::int64_t plane = z - *start;
     if (plane < inside.begin || plane >= inside.end) continue;
     const float* const more = weight_sums_.data<float>() + plane * section_ + row * line;
     if (only == nullptr) {

@@ -23,11 +23,18 @@ namespace {
   }
 }
 
-[[gnu::always_inline]] inline float divide_body(const float* __restrict sums, const float* __restrict weights,
-                                                float* __restrict to, std::int64_t count) {
+[[gnu::always_inline]] inline float divide_body(const float* sums, const float* weights, float* to,
+                                                std::int64_t count) {
+  const float* __restrict const w = weights;
+  float* __restrict const out = to;
+  if (sums == to) {
+    for (std::int64_t i = 0; i < count; ++i) out[i] /= w[i];
+  } else {
+    const float* __restrict const from = sums;
+    for (std::int64_t i = 0; i < count; ++i) out[i] = from[i] / w[i];
+  }
   float least = INFINITY;
-  for (std::int64_t i = 0; i < count; ++i) to[i] = sums[i] / weights[i];
-  for (std::int64_t i = 0; i < count; ++i) least = weights[i] < least ? weights[i] : least;
+  for (std::int64_t i = 0; i < count; ++i) least = w[i] < least ? w[i] : least;
   return least;
 }
 

@@ -16,7 +16,7 @@ struct AddRows {
 
 struct BlendKernels {
   void (*add)(const AddRows& rows);   // sums += values * weights; the product is rounded before it is added
-  // to = sums / weights. Gives the least weight.
+  // to = sums / weights, also in place. Gives the least weight.
   float (*divide)(const float* sums, const float* weights, float* to, std::int64_t count);
 };
 

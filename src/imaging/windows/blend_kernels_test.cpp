@@ -38,6 +38,9 @@ TEST(BlendKernels, DivideGivesTheLeastWeight) {
   weights[21] = -9;
   EXPECT_EQ(blend_kernels().divide(sums.data(), weights.data(), means.data(), 37), -9);
   for (std::size_t i = 0; i < 37; ++i) EXPECT_EQ(means[i], sums[i] / weights[i]);
+  std::vector<float> in_place = sums;
+  blend_kernels().divide(in_place.data(), weights.data(), in_place.data(), 37);
+  EXPECT_EQ(in_place, means);
 }
 
 }  // namespace
