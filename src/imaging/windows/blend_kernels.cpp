@@ -8,17 +8,20 @@ namespace tenfold::windows {
 namespace {
 
 [[gnu::always_inline]] inline void add_row(float* __restrict sums, const float* __restrict values,
-                                           const float* __restrict weights, std::int64_t count) {
-  if (weights != nullptr)
-    for (std::int64_t i = 0; i < count; ++i) sums[i] += values[i] * weights[i];
-  else
-    for (std::int64_t i = 0; i < count; ++i) sums[i] += values[i];
+                                           const float* __restrict weights, std::int64_t count, std::int64_t fresh) {
+  if (weights != nullptr) {
+    for (std::int64_t i = 0; i < fresh; ++i) sums[i] += values[i] * weights[i];
+    for (std::int64_t i = fresh; i < count; ++i) sums[i] = values[i] * weights[i];
+  } else {
+    for (std::int64_t i = 0; i < fresh; ++i) sums[i] += values[i];
+    for (std::int64_t i = fresh; i < count; ++i) sums[i] = values[i];
+  }
 }
 
 [[gnu::always_inline]] inline void add_body(const AddRows& a) {
   const float* weights = a.weights;
   for (std::int64_t row = 0; row < a.rows; ++row) {
-    add_row(a.sums + row * a.sums_stride, a.values + row * a.values_stride, weights, a.count);
+    add_row(a.sums + row * a.sums_stride, a.values + row * a.values_stride, weights, a.count, a.fresh);
     if (weights != nullptr) weights += a.values_stride;   // a map has the window's extents
   }
 }

@@ -12,6 +12,7 @@ struct AddRows {
   const float* values;
   const float* weights;   // null: one
   std::int64_t sums_stride, values_stride, rows, count;
+  std::int64_t fresh;   // from here on in a row, nothing was added before: sums are overwritten. `count`: nowhere
 };
 
 struct BlendKernels {

@@ -17,6 +17,7 @@ std::vector<float> some(std::size_t count, unsigned seed) {
 TEST(BlendKernels, AddRowsAsWritten) {
   for (const std::int64_t count : {1, 7, 16, 33, 64})
     for (const bool weighed : {false, true}) {
+      const std::int64_t fresh = count - count / 3;
       const std::int64_t rows = 3, stride = count + 5;
       const std::vector<float> values = some(static_cast<std::size_t>(rows * count), 1),
                                weights = some(static_cast<std::size_t>(rows * count), 2);
@@ -25,9 +26,10 @@ TEST(BlendKernels, AddRowsAsWritten) {
         for (std::int64_t i = 0; i < count; ++i) {
           const auto from = static_cast<std::size_t>(r * count + i);
           const volatile float product = weighed ? values[from] * weights[from] : values[from];   // rounded
-          expected[static_cast<std::size_t>(r * stride + i)] += product;
+          float& sum = expected[static_cast<std::size_t>(r * stride + i)];
+          sum = i < fresh ? sum + product : product;
         }
-      blend_kernels().add({sums.data(), values.data(), weighed ? weights.data() : nullptr, stride, count, rows, count});
+      blend_kernels().add({sums.data(), values.data(), weighed ? weights.data() : nullptr, stride, count, rows, count, fresh});
       EXPECT_EQ(sums, expected) << count;
     }
 }
