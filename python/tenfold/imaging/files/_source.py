@@ -41,11 +41,11 @@ class Source:
         metadata = stored.metadata
         self._channels: list[int] | None = None
         for letter, given in (('c', channel), ('t', time)):
-            if given is not None and letter not in own:
+            if given is not None and letter not in own and given != 0:   # 0 is the only one that there is
                 name = 'channel' if letter == 'c' else 'time'
                 refuse_argument(stored.path, f'{name}={given!r}, but its axes are {own!r}',
                                 f'leave {name} out, or name an axis {letter!r} by axes=')
-        if channel is not None:
+        if channel is not None and 'c' in own:
             at = own.index('c')
             picked, stays = channels_of(channel, shape[at], stored.path)
             begins[at], ends[at] = min(picked), max(picked) + 1
@@ -53,7 +53,7 @@ class Source:
             dropped += '' if stays else 'c'
             if metadata.channels and len(metadata.channels) == shape[at]:
                 metadata = replace(metadata, channels=[metadata.channels[one] for one in picked])
-        if time is not None:
+        if time is not None and 't' in own:
             at = own.index('t')
             begins[at], ends[at], stays = times_of(time, shape[at], stored.path)
             dropped += '' if stays else 't'

@@ -45,7 +45,7 @@ def open_tiff(path: str, level: int, scene: int) -> Stored:
         cut = next((line for line in said if any(word in line for word in CUT)), None)
         if cut:
             refuse(path, f'cut or damaged: {cut}', 'copy it again')
-        array = zarr.open_array(picked.aszarr(), mode='r')
+        array = zarr.open_array(series.aszarr(level=level), mode='r')
     except Exception as error:
         if file:
             file.close()

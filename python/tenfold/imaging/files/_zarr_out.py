@@ -52,7 +52,8 @@ class ZarrWriter(Writer):
     def _pieces(self) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
         target = self._target
         if target.shards is not None and self._format == 2:
-            refuse_argument(target.path, f'shards={list(target.shards)}, which Zarr 2 does not have', 'write format="ome-zarr" or "zarr"')
+            refuse_argument(target.path, f'shards={list(target.shards)}, which Zarr 2 does not have',
+                            'write format="ome-zarr" or "zarr"')
         chunks = target.chunks or tuple(USUAL_CHUNK[axis] for axis in target.axes)
         for name, given in (('chunks', chunks), ('shards', target.shards)):
             if given is not None and (len(given) != len(target.shape) or any(int(one) < 1 for one in given)):
