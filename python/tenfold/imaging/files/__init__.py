@@ -17,7 +17,8 @@ from __future__ import annotations
 from tenfold.imaging.files._formats import FORMATS
 from tenfold.imaging.files._metadata import Metadata
 from tenfold.imaging.files._open import open_sink, open_source
+from tenfold.imaging.files._preview import Sections, preview
 from tenfold.imaging.files._sink import Sink
 from tenfold.imaging.files._source import Source
 
-__all__ = ['FORMATS', 'Metadata', 'Sink', 'Source', 'open_sink', 'open_source']
+__all__ = ['FORMATS', 'Metadata', 'Sections', 'Sink', 'Source', 'open_sink', 'open_source', 'preview']

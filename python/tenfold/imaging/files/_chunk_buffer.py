@@ -9,16 +9,23 @@ import numpy as np
 
 
 class ChunkBuffer:
-    """`put(slices, array)` takes whole chunks, clipped at the array's end; the rest waits. Each voxel comes once."""
+    """`put(slices, array)` takes whole chunks, clipped at the array's end; the rest waits. Each voxel comes once.
+
+    Along axes that the first region has whole, a slab has them, too: its chunks are put by one call, and compressed in parallel.
+    """
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype, chunks: tuple[int, ...],
                  put: Callable[[tuple[slice, ...], np.ndarray], None]):
         self._shape, self._dtype, self._chunks, self._put = shape, dtype, chunks, put
+        self._begun = False
         self._waiting: dict[tuple[int, ...], tuple[np.ndarray, int]] = {}   # by index of chunk: its voxels, and how many are there
 
     def write(self, starts: tuple[int, ...], array: np.ndarray) -> None:
         if array.size == 0:
             return
+        if not self._begun:
+            self._begun = True
+            self._chunks = tuple(whole if extent == whole else chunk for extent, whole, chunk in zip(array.shape, self._shape, self._chunks))
         stops = tuple(start + extent for start, extent in zip(starts, array.shape))
         inner = self._write_whole(starts, stops, array)
         touched = (range(start // chunk, -(-stop // chunk)) for start, stop, chunk in zip(starts, stops, self._chunks))
@@ -27,7 +34,7 @@ class ChunkBuffer:
                 self._collect(index, starts, stops, array)
 
     def _write_whole(self, starts: tuple[int, ...], stops: tuple[int, ...], array: np.ndarray) -> list[tuple[int, int]] | None:
-        """All chunks that lie in the region, by one call: a library compresses them in parallel. Gives their range along each axis."""
+        """All chunks that lie in the region, by one call. Gives their range along each axis."""
         inner = []
         for start, stop, chunk, extent in zip(starts, stops, self._chunks, self._shape):
             first = -(-start // chunk)

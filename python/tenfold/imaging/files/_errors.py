@@ -42,9 +42,16 @@ def unwritable(path: object, action: str, error: BaseException) -> NoReturn:
     """The same of a file that is written; the message of the library says what of it."""
     if isinstance(error, (Error, MemoryError)):
         raise error
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if no_space(error):
         disk_full(path, None, error)
     refuse(path, f'{action} failed: {type(error).__name__}: {error}', 'what was written so far stays as .partial', cause=error)
+
+
+def no_space(error: BaseException) -> bool:
+    """Also by the text that zarrs has, whose errors have no number."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return any(f'(os error {number})' in str(error) for number in (errno.ENOSPC, errno.EDQUOT))
 
 
 def disk_full(path: object, needed: int | None, error: BaseException) -> NoReturn:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any, Iterator
 
 import numpy as np
@@ -10,6 +11,7 @@ from tenfold.imaging.files._metadata import Metadata
 
 SMALLEST = 64    # a level ends the pyramid when its longest spatial extent is no longer than this
 MAX_LEVELS = 12
+MAX_BATCH = 4 << 20   # bytes of a level that are computed at once; eight times as many are read
 
 
 def level_shapes(shape: tuple[int, ...], axes: str, given: Metadata) -> list[tuple[int, ...]]:
@@ -50,7 +52,7 @@ def mean(array: np.ndarray, halved: list[bool]) -> np.ndarray:
 
 def fill_level(below: Any, level: Any, smooth: bool) -> None:
     """`smooth`: the mean, where each axis is halved or kept; else the nearest voxel, as labels need."""
-    for region in regions(level.shape, level.shards or level.chunks):
+    for region in regions(level.shape, batch(level)):
         places = [places_below(part.start, part.stop, extent, lower) for part, extent, lower in zip(region, level.shape, below.shape)]
         if smooth:
             halved = [lower != extent for extent, lower in zip(level.shape, below.shape)]
@@ -61,6 +63,15 @@ def fill_level(below: Any, level: Any, smooth: bool) -> None:
             first = [int(place[0]) for place in places]
             parts = tuple(slice(begin, int(place[-1]) + 1) for begin, place in zip(first, places))
             level[region] = nearest(below[parts], places, first)
+
+
+def batch(level: Any) -> tuple[int, ...]:
+    """Whole chunks, as many as are worth a call."""
+    found = list(level.shards or level.chunks)
+    for axis in reversed(range(len(found))):
+        while found[axis] < level.shape[axis] and 2 * math.prod(found) * level.dtype.itemsize <= MAX_BATCH:
+            found[axis] *= 2
+    return tuple(found)
 
 
 def regions(shape: tuple[int, ...], chunks: tuple[int, ...]) -> Iterator[tuple[slice, ...]]:
