@@ -26,7 +26,9 @@ def image(shape, dtype='uint16', seed=0):
     """Each voxel differs from its neighbors, and both bytes of 16 bits are used."""
     values = np.random.default_rng(seed).integers(0, 60000, shape)
     dtype = np.dtype(dtype)
-    return (values / 7 - 3000).astype(dtype) if dtype.kind == 'f' else (values % (2 if dtype == bool else 1 << min(16, 8 * dtype.itemsize))).astype(dtype)
+    if dtype.kind == 'f':
+        return (values / 7 - 3000).astype(dtype)
+    return (values % (2 if dtype == bool else 1 << min(16, 8 * dtype.itemsize))).astype(dtype)
 
 
 def write(path, array, axes, step=3, along=None, **options):

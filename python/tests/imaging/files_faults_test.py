@@ -1,4 +1,4 @@
-"""What is refused, and by which words: bad files, bad arguments, packages that are missing, full disks, sources that do not keep their word."""
+"""What is refused, and by which words: bad files and arguments, packages that are missing, full disks, sources that lie."""
 import errno
 import os
 import pickle
@@ -41,9 +41,13 @@ class Files(FilesCase):
             self.refused(OSError, ['none' + extension, 'no such'], open_source, self.path('none' + extension))
             if extension != '.zarr':
                 self.refused(OSError, ['empty' + extension, 'empty file'], open_source, self.file('empty' + extension, b''))
-        self.refused(OSError, ['a.czi', 'none that is known', '.npy', '.nii.gz', '.zarr', '.ome.tif'], open_source, self.file('a.czi', b'x'))
+        self.refused(
+            OSError, ['a.czi', 'none that is known', '.npy', '.nii.gz', '.zarr', '.ome.tif'], open_source, self.file('a.czi', b'x')
+        )
         self.refused(OSError, ['a.zarr', 'Zarr is a folder'], open_source, self.file('a.zarr', b'x'))
-        self.refused(ValueError, ['out.czi', '.npy', '.nii.gz', '.zarr', 'labels/NAME'], open_sink, self.path('out.czi'), (4, 4), 'u1', axes='yx')
+        self.refused(
+            ValueError, ['out.czi', '.npy', '.nii.gz', '.zarr', 'labels/NAME'], open_sink, self.path('out.czi'), (4, 4), 'u1', axes='yx'
+        )
         self.refused(ValueError, ['out.lsm', '.tif'], open_sink, self.path('out.lsm'), (4, 4), 'u1', axes='yx')
         self.refused(ValueError, ["format='tiff2'", 'ome-zarr-0.4'], open_sink, self.path('o.tif'), (4, 4), 'u1', axes='yx', format='tiff2')
         os.mkdir(self.path('nothing'))
@@ -158,8 +162,12 @@ class Arguments(FilesCase):
 
     def test_sources_that_do_not_keep_their_word(self):
         whole = image((4, 5, 6))
-        for give, words in ((lambda parts: whole[parts][:1], ['[2, 2, 2]', '[1, 2, 2]']), (lambda parts: whole[parts].ravel(), ['[8]']),
-                            (lambda parts: whole[parts].astype('f4'), ['uint16', 'float32']), (lambda parts: 1 / 0, ['ZeroDivisionError', 'z 1:3'])):
+        for give, words in (
+            (lambda parts: whole[parts][:1], ['[2, 2, 2]', '[1, 2, 2]']),
+            (lambda parts: whole[parts].ravel(), ['[8]']),
+            (lambda parts: whole[parts].astype('f4'), ['uint16', 'float32']),
+            (lambda parts: 1 / 0, ['ZeroDivisionError', 'z 1:3']),
+        ):
             source = open_source(Liar((4, 5, 6), 'u2', give))
             self.refused(OSError, words, source.read, (1, 1, 1), (3, 3, 3))
         self.refused(OSError, ['objects'], open_source, np.array([[None, 1]]))
@@ -171,7 +179,9 @@ class Arguments(FilesCase):
         with open_source(path) as source:
             os.symlink(path, self.path('link.npy'))
             for output in (path, self.path('link.npy'), os.path.join(self.folder, '.', 'a.npy')):
-                self.refused(ValueError, ['output is the input'], open_sink, output, (3, 4, 5), 'u2', axes='zyx', like=source, overwrite=True)
+                self.refused(
+                    ValueError, ['output is the input'], open_sink, output, (3, 4, 5), 'u2', axes='zyx', like=source, overwrite=True
+                )
         self.refused(ValueError, ['there already', 'overwrite=True'], open_sink, path, (3, 4, 5), 'u2', axes='zyx')
         self.refused(ValueError, ['no folder', 'make it'], open_sink, self.path('no/b.npy'), (3, 4, 5), 'u2', axes='zyx')
         self.refused(ValueError, ['compress', 'zarr'], open_sink, self.path('b.npy'), (3, 4, 5), 'u2', axes='zyx', compress='zstd')
@@ -183,12 +193,20 @@ class Arguments(FilesCase):
     def test_outputs_inside_of_the_input(self):
         path = write(self.path('a.zarr'), image((3, 4, 5)), 'zyx')
         with open_source(path) as source:
-            self.refused(ValueError, ['output is the input'], open_sink, path + '/', (3, 4, 5), 'u2', axes='zyx', like=source, overwrite=True)
-            self.refused(ValueError, ['inside the input', 'labels/NAME'], open_sink, path + '/b.npy', (3, 4, 5), 'u2', axes='zyx', like=source)
+            self.refused(
+                ValueError, ['output is the input'], open_sink, path + '/', (3, 4, 5), 'u2', axes='zyx', like=source, overwrite=True
+            )
+            self.refused(
+                ValueError, ['inside the input', 'labels/NAME'], open_sink, path + '/b.npy', (3, 4, 5), 'u2', axes='zyx', like=source
+            )
 
     @needs('zarr')
     def test_zarr_options(self):
-        for options, words in (({'compress': 'rar'}, ['rar', 'zstd']), ({'chunks': (4, 4)}, ['chunks', "'zyx'"]), ({'chunks': (0, 4, 4)}, ['chunks'])):
+        for options, words in (
+            ({'compress': 'rar'}, ['rar', 'zstd']),
+            ({'chunks': (4, 4)}, ['chunks', "'zyx'"]),
+            ({'chunks': (0, 4, 4)}, ['chunks']),
+        ):
             self.refused(ValueError, words, open_sink, self.path('o.zarr'), (8, 8, 8), 'u1', axes='zyx', **options)
 
     def test_arrays_as_sinks(self):

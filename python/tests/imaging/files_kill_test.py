@@ -46,7 +46,7 @@ def digest(path):
 
 class Kill(FilesCase):
     def killed(self, path, start=0, stop=28, resume=False):
-        """Runs the writer in a process of its own, kills it behind `stop` planes, and gives what it would lose: (planes written, pending)."""
+        """Runs the writer in a process of its own and kills it behind `stop` planes: (planes written, what of them is pending)."""
         code = CODE.format(tests=os.path.dirname(os.path.abspath(__file__)), shape=SHAPE, path=path, start=start, stop=stop, resume=resume,
                            options=options_of(path))
         with subprocess.Popen([sys.executable, '-c', code], stdout=subprocess.PIPE, text=True) as process:
@@ -112,8 +112,8 @@ class Kill(FilesCase):
             with self.subTest(name):
                 open_sink(self.path(name), (8, 40, 50), 'uint8', axes='zyx').abandon()
                 for shape, dtype in (((8, 40, 49), 'uint8'), ((8, 40, 50), 'uint16')):
-                    self.refused(OSError, [name + '.partial', 'resume', 'this run writes'], open_sink, self.path(name), shape, dtype, axes='zyx',
-                                 resume=True)
+                    words = [name + '.partial', 'resume', 'this run writes']
+                    self.refused(OSError, words, open_sink, self.path(name), shape, dtype, axes='zyx', resume=True)
                 open_sink(self.path(name), (8, 40, 49), 'uint16', axes='zyx').abandon()   # without resume it begins anew
 
     def test_an_exception_leaves_the_old_output(self):
@@ -143,7 +143,9 @@ class Kill(FilesCase):
     def test_a_folder_is_replaced_in_one_step(self):
         """Another process that looks all the time finds an output, the old or the new."""
         write(self.path('a.zarr'), image((4, 5, 6)), 'zyx')
-        code = 'import os, sys\nprint("ready", flush=True)\nwhile os.path.exists(sys.argv[2]):\n    assert os.path.exists(sys.argv[1]), "gone"'
+        code = (
+            'import os, sys\nprint("ready", flush=True)\nwhile os.path.exists(sys.argv[2]):\n    assert os.path.exists(sys.argv[1]), "gone"'
+        )
         flag = self.path('flag')
         open(flag, 'w').close()
         with subprocess.Popen([sys.executable, '-c', code, self.path('a.zarr/zarr.json'), flag], stdout=subprocess.PIPE,

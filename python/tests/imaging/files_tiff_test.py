@@ -44,7 +44,12 @@ class Tiff(FilesCase):
         import tifffile
         for byteorder in '<>':
             for dtype in TYPES:
-                for options in ({}, {'compression': 'zlib', 'rowsperstrip': 7}, {'tile': (16, 32), 'bigtiff': True}, {'compression': 'lzw'}):
+                for options in (
+                    {},
+                    {'compression': 'zlib', 'rowsperstrip': 7},
+                    {'tile': (16, 32), 'bigtiff': True},
+                    {'compression': 'lzw'},
+                ):
                     with self.subTest(byteorder=byteorder, dtype=dtype, **{name: str(value) for name, value in options.items()}):
                         array = image((5, 40, 50), dtype)
                         tifffile.imwrite(self.path('b.tif'), array, byteorder=byteorder, photometric='minisblack', **options)

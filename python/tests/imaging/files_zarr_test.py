@@ -31,7 +31,9 @@ class Zarr(FilesCase):
                 for compress in (None, 'zstd', 'lz4', 'blosc', 'gzip', 'none') if dtype == 'uint16' else (None,):
                     with self.subTest(format=name, dtype=dtype, compress=compress):
                         array = image((2, 9, 33, 47), dtype)
-                        path = write(self.path('a.zarr'), array, 'czyx', chunks=(1, 4, 16, 16), format=name, compress=compress, overwrite=True)
+                        path = write(
+                            self.path('a.zarr'), array, 'czyx', chunks=(1, 4, 16, 16), format=name, compress=compress, overwrite=True
+                        )
                         found = zarr.open_array(path + inner, mode='r')
                         self.assertEqual((found.dtype, found.chunks, found.metadata.zarr_format),
                                          (array.dtype, (1, 4, 16, 16), 2 if name in ('zarr-2', 'ome-zarr-0.4') else 3))
@@ -59,7 +61,9 @@ class Zarr(FilesCase):
         np.testing.assert_array_equal(found[:], array)
         self.assertEqual(self.reads(path, array).chunks, (1, 8, 32, 32))
         self.assertEqual(len([name for _, _, names in os.walk(path + '/0') for name in names if name != 'zarr.json']), 2 * 3 * 2 * 2)
-        self.refused(ValueError, ['shards', 'whole chunks'], open_sink, self.path('t.zarr'), (8, 8), 'u1', axes='yx', chunks=(3, 3), shards=(4, 4))
+        self.refused(
+            ValueError, ['shards', 'whole chunks'], open_sink, self.path('t.zarr'), (8, 8), 'u1', axes='yx', chunks=(3, 3), shards=(4, 4)
+        )
         self.refused(ValueError, ['shards', 'Zarr 2'], open_sink, self.path('t.zarr'), (8, 8), 'u1', axes='yx', shards=(4, 4),
                      format='ome-zarr-0.4')
 
@@ -117,7 +121,10 @@ class Zarr(FilesCase):
     def test_plain_arrays_say_their_axes(self):
         import zarr
         array = image((3, 20, 30))
-        for version, given in ((3, {'dimension_names': ['channel', 'Y', 'x']}), (2, {'attributes': {'_ARRAY_DIMENSIONS': ['c', 'y', 'x']}})):
+        for version, given in (
+            (3, {'dimension_names': ['channel', 'Y', 'x']}),
+            (2, {'attributes': {'_ARRAY_DIMENSIONS': ['c', 'y', 'x']}}),
+        ):
             made = zarr.create_array(self.path(f'n{version}.zarr'), shape=array.shape, dtype=array.dtype, zarr_format=version, **given)
             made[:] = array
             self.assertEqual(self.reads(self.path(f'n{version}.zarr'), array).axes, 'cyx')
@@ -137,8 +144,10 @@ class OmeZarr(FilesCase):
                 said = attributes(zarr, path)
                 multiscale = said['multiscales'][0]
                 self.assertEqual(said['version'] if version == '0.5' else multiscale['version'], version)
-                self.assertEqual(multiscale['axes'], [{'name': 'c', 'type': 'channel'}, *({'name': axis, 'type': 'space', 'unit': 'micrometer'}
-                                                                                          for axis in 'zyx')])
+                self.assertEqual(
+                    multiscale['axes'],
+                    [{'name': 'c', 'type': 'channel'}, *({'name': axis, 'type': 'space', 'unit': 'micrometer'} for axis in 'zyx')],
+                )
                 arrays = [zarr.open_array(f'{path}/{one["path"]}', mode='r') for one in multiscale['datasets']]
                 self.assertEqual([one.shape for one in arrays], [(2, 10, 201, 160), (2, 10, 201, 80), (2, 10, 101, 40), (2, 10, 51, 20)])
                 self.assertEqual(scales(multiscale), [[1, 2, 0.5, 0.25], [1, 2, 0.5, 0.5], [1, 2, 1, 1], [1, 2, 2, 2]])
@@ -171,7 +180,9 @@ class OmeZarr(FilesCase):
                 with open_source(path, channel=1) as source:
                     for label in ('cells', 'nuclei'):
                         write(f'{path}/labels/{label}', labels, 'zyx', like=source, resume=resume)
-                    self.refused(ValueError, ['there already', 'overwrite'], open_sink, f'{path}/labels/cells', labels.shape, 'u1', axes='zyx')
+                    self.refused(
+                        ValueError, ['there already', 'overwrite'], open_sink, f'{path}/labels/cells', labels.shape, 'u1', axes='zyx'
+                    )
                 self.assertEqual(attributes(zarr, path + '/labels')['labels'], ['cells', 'nuclei'])
                 said = attributes(zarr, path + '/labels/cells')
                 self.assertEqual(said['image-label']['source'], {'image': '../../'})
@@ -194,8 +205,16 @@ class OmeZarr(FilesCase):
         shapes = [(7, 101, 99), (7, 50, 49), (7, 25, 24)]   # rounded down
         for number, shape in enumerate(shapes):
             group.create_array(str(number), shape=shape, dtype='u1', chunks=(7, 32, 32))
-        group.attrs['multiscales'] = [{'version': '0.4', 'axes': [{'name': axis, 'type': 'space'} for axis in 'zyx'], 'datasets': [
-            {'path': str(number), 'coordinateTransformations': [{'type': 'scale', 'scale': [1, 2**number, 2**number]}]} for number in range(3)]}]
+        group.attrs['multiscales'] = [
+            {
+                'version': '0.4',
+                'axes': [{'name': axis, 'type': 'space'} for axis in 'zyx'],
+                'datasets': [
+                    {'path': str(number), 'coordinateTransformations': [{'type': 'scale', 'scale': [1, 2**number, 2**number]}]}
+                    for number in range(3)
+                ],
+            }
+        ]
         labels = (image((7, 101, 99)) % 4).astype(np.uint8)
         write(path + '/labels/l', labels, 'zyx')
         for number, shape in enumerate(shapes):
@@ -203,7 +222,9 @@ class OmeZarr(FilesCase):
             self.assertEqual(found.shape, shape)
             self.assertTrue(set(np.unique(found[:])) <= {0, 1, 2, 3})
         self.refused(ValueError, ['float32', 'integers'], open_sink, path + '/labels/f', labels.shape, 'float32', axes='zyx')
-        self.refused(OSError, ['none.zarr', 'no OME-Zarr image'], open_sink, self.path('none.zarr/labels/l'), labels.shape, 'u1', axes='zyx')
+        self.refused(
+            OSError, ['none.zarr', 'no OME-Zarr image'], open_sink, self.path('none.zarr/labels/l'), labels.shape, 'u1', axes='zyx'
+        )
 
     @needs('ome_zarr')
     def test_ome_zarr_reads_it(self):

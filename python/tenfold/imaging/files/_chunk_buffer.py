@@ -25,7 +25,9 @@ class ChunkBuffer:
             return
         if not self._begun:
             self._begun = True
-            self._chunks = tuple(whole if extent == whole else chunk for extent, whole, chunk in zip(array.shape, self._shape, self._chunks))
+            self._chunks = tuple(
+                whole if extent == whole else chunk for extent, whole, chunk in zip(array.shape, self._shape, self._chunks)
+            )
         stops = tuple(start + extent for start, extent in zip(starts, array.shape))
         inner = self._write_whole(starts, stops, array)
         touched = (range(start // chunk, -(-stop // chunk)) for start, stop, chunk in zip(starts, stops, self._chunks))

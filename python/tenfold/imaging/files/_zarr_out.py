@@ -61,7 +61,9 @@ class ZarrWriter(Writer):
         if target.shards is None:
             return tuple(min(chunk, extent) for chunk, extent in zip(chunks, target.shape)), None
         if any(shard % chunk for shard, chunk in zip(target.shards, chunks)):
-            refuse_argument(target.path, f'shards={list(target.shards)} of chunks={list(chunks)}', 'a shard is whole chunks along each axis')
+            refuse_argument(
+                target.path, f'shards={list(target.shards)} of chunks={list(chunks)}', 'a shard is whole chunks along each axis'
+            )
         return tuple(chunks), tuple(target.shards)
 
     def _created(self) -> Any:
