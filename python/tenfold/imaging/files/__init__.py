@@ -15,10 +15,11 @@ imported by `need()` when a file is opened, so that NPY works without any.
 from __future__ import annotations
 
 from tenfold.imaging.files._formats import FORMATS
+from tenfold.imaging.files._frames import FrameReader, open_frames
 from tenfold.imaging.files._metadata import Metadata
 from tenfold.imaging.files._open import open_sink, open_source
 from tenfold.imaging.files._preview import Sections, preview
 from tenfold.imaging.files._sink import Sink
 from tenfold.imaging.files._source import Source
 
-__all__ = ['FORMATS', 'Metadata', 'Sections', 'Sink', 'Source', 'open_sink', 'open_source', 'preview']
+__all__ = ['FORMATS', 'FrameReader', 'Metadata', 'Sections', 'Sink', 'Source', 'open_frames', 'open_sink', 'open_source', 'preview']

@@ -45,9 +45,13 @@ class ZarrWriter(Writer):
         self._chunks, self._shards = self._pieces()
         self._codecs = codecs(zarr, target.compress, self._format, target.path)
         self.resumed = target.resume and os.path.exists(target.partial)
-        with with_zarrs(zarr):
+        with self._pipeline():
             self._array = self._reopened() if self.resumed else self._created()
         self._buffer = ChunkBuffer(target.shape, target.dtype, self._shards or self._chunks, self._put)
+
+    def _pipeline(self) -> Any:
+        """zarrs puts the chunks of a shard in the order in which its threads end. Outputs have the same bytes in every run."""
+        return contextlib.nullcontext() if self._shards else with_zarrs(self._zarr)
 
     def _pieces(self) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
         target = self._target
@@ -114,7 +118,7 @@ class ZarrWriter(Writer):
     def _finish_image(self) -> None:
         target = self._target
         shapes, steps = self._levels()
-        with with_zarrs(self._zarr):
+        with self._pipeline():
             group = self._zarr.open_group(target.partial, mode='r+')
             below = self._array
             for number, shape in enumerate(shapes[1:], 1):
