@@ -1,4 +1,5 @@
 """Folders of images as frames, frames from a pipe, and arrays of other libraries."""
+import importlib
 import io
 import os
 import subprocess
@@ -16,10 +17,10 @@ from tenfold.imaging.files import open_frames
 @needs('PIL')
 class Folder(FilesCase):
     def frames(self, arrays, extension='.png'):
-        from PIL import Image
+        pillow = importlib.import_module('PIL.Image')
         os.mkdir(self.path('frames'))
         for number, array in enumerate(arrays):
-            Image.fromarray(array).save(self.path(f'frames/f{number}{extension}'))
+            pillow.fromarray(array).save(self.path(f'frames/f{number}{extension}'))
         return self.path('frames')
 
     def test_gray_of_8_and_16_bits_in_order_of_numbers(self):

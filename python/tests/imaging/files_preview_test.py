@@ -1,4 +1,5 @@
 """The picture of a result: where its sections lie, their proportions, colors of labels, the length of the bar; sections from a sweep."""
+import importlib
 import os
 import unittest
 from unittest import mock
@@ -33,10 +34,10 @@ class FromASweep(FilesCase):
 @needs('PIL')
 class Preview(FilesCase):
     def picture(self, *arguments, **options):
-        from PIL import Image
+        pillow = importlib.import_module('PIL.Image')
         text = preview(self.path('p.png'), *arguments, **options)
         self.assertEqual(os.listdir(self.folder), ['p.png'])
-        with Image.open(self.path('p.png')) as found:
+        with pillow.open(self.path('p.png')) as found:
             self.assertEqual(found.format, 'PNG')
             return np.asarray(found), text
 

@@ -15,7 +15,7 @@ IN_FLIGHT = 2
 
 
 class FrameReader:
-    """Iterates over frames: (y, x), or (c, y, x) with c of red, green, blue. `shape` and `dtype` are of one frame; how many come is not known."""
+    """Iterates over frames: (y, x), or (c, y, x) with c of red, green, blue. `shape` and `dtype` are of one frame."""
 
     def __init__(self, stream: BinaryIO, name: str, shape: tuple[int, ...], dtype: np.dtype[Any], layout: _Layout | None):
         self.name, self.shape, self.dtype = name, shape, dtype
@@ -101,7 +101,8 @@ def open_frames(stream: BinaryIO | None = None, shape: tuple[int, ...] | None = 
         return FrameReader(stream, str(name), tuple(int(extent) for extent in shape), kind, None)
     head = stream.readline(1024)
     if not head.startswith(b'YUV4MPEG2 ') or not head.endswith(b'\n'):
-        refuse(name, 'empty' if not head else f'it begins with {head[:16]!r}', 'expected y4m (ffmpeg -f yuv4mpegpipe -), or give size and type of raw frames')
+        refuse(name, 'empty' if not head else f'it begins with {head[:16]!r}',
+               'expected y4m (ffmpeg -f yuv4mpegpipe -), or give size and type of raw frames')
     fields = {field[:1]: field[1:] for field in head.decode('ascii', 'replace').split()[1:]}
     try:
         width, height = int(fields['W']), int(fields['H'])
@@ -110,6 +111,7 @@ def open_frames(stream: BinaryIO | None = None, shape: tuple[int, ...] | None = 
     chroma = fields.get('C', '420jpeg')
     base = next((known for known in CHROMA if chroma.startswith(known)), None)
     if base is None or 'p1' in chroma[3:] or chroma.startswith(('444alpha', 'mono1')) or width < 1 or height < 1:
-        refuse(name, f'{width} x {height} in {chroma}', f'expected 8 bits in one of {", ".join(CHROMA)}: convert by ffmpeg -pix_fmt yuv420p')
+        refuse(name, f'{width} x {height} in {chroma}',
+               f'expected 8 bits in one of {", ".join(CHROMA)}: convert by ffmpeg -pix_fmt yuv420p')
     layout = _Layout(width, height, CHROMA[base])
     return FrameReader(stream, str(name), (height, width) if base == 'mono' else (3, height, width), np.dtype(np.uint8), layout)

@@ -12,7 +12,8 @@ from tenfold.imaging.files._sink import PARTIAL
 
 GAP, MARGIN, MAX_SIDE = 8, 28, 1024   # pixels; the longest section has so many at most
 OPACITY = 0.45
-SHORT = {'micrometer': 'um', 'millimeter': 'mm', 'nanometer': 'nm', 'centimeter': 'cm', 'meter': 'm', None: 'px'}   # Pillow's font has no mu
+# Pillow's font has no mu.
+SHORT = {'micrometer': 'um', 'millimeter': 'mm', 'nanometer': 'nm', 'centimeter': 'cm', 'meter': 'm', None: 'px'}
 SECTIONS = ('xy', 'xz', 'yz')   # (columns, rows) but yz, whose columns are z so that it stands beside xy
 
 

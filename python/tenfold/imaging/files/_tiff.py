@@ -52,7 +52,7 @@ def open_tiff(path: str, level: int, scene: int) -> Stored:
         unreadable(path, 'opening it as TIFF', error)
     axes = letters(picked.axes, array.shape, path)
     metadata = metadata_of(file, series, scene, axes)
-    ratios = {axis: full / part for axis, full, part in zip(axes, series.shape, picked.shape) if axis in 'zyx'}
+    ratios = {axis: full / part for axis, full, part in zip(axes or '', series.shape, picked.shape) if axis in 'zyx'}
     return Stored(path, array.shape, array.dtype, lambda parts: array[parts], axes, array.chunks, metadata.resampled(ratios), file.close)
 
 
