@@ -233,8 +233,7 @@ class Disks(FilesCase):
         for name in ('a.npy', 'a.nii', 'a.nii.gz', 'a.tif', 'a.zarr', 'b.zarr'):
             needed = {'nii': 'nibabel', 'tif': 'tifffile', 'zarr': 'zarr'}.get(name.split('.')[1], 'numpy')
             with self.subTest(name):
-                if not __import__('importlib').util.find_spec(needed):
-                    self.skipTest(f'not installed: {needed}')
+                self.skip_without(needed)
                 path = os.path.join(folder, name)
                 options = {'chunks': (8, 64, 64), 'shards': (8, 128, 128)} if name == 'b.zarr' else {}
                 self.refused(OSError, [name, 'no space left', 'bytes are free', 'make room'], write, path, array, 'zyx', **options)
