@@ -1,8 +1,11 @@
 """Zarr and OME-Zarr: read again by zarr-python and ome-zarr, chunks and shards written once, pyramids, labels; and files of others."""
+import functools
+import http.server
 import importlib.util
 import itertools
 import json
 import os
+import threading
 import unittest
 from unittest import mock
 
@@ -273,6 +276,25 @@ class OmeZarr(FilesCase):
         self.refused(OSError, ['plate', 'B/2/0'], open_source, self.path('plate.zarr'))
         zarr.open_group(self.path('empty.zarr'), mode='w')
         self.refused(OSError, ['empty.zarr', 'multiscales'], open_source, self.path('empty.zarr'))
+
+    @needs('aiohttp')
+    def test_addresses(self):
+        array = image((4, 40, 50))
+        write(self.path('web.zarr'), array, 'zyx', like=GIVEN, chunks=(2, 16, 16), format='ome-zarr-0.4')
+
+        class Quiet(http.server.SimpleHTTPRequestHandler):
+            def log_message(self, *words):
+                pass
+        with http.server.ThreadingHTTPServer(('127.0.0.1', 0), functools.partial(Quiet, directory=self.folder)) as server:
+            thread = threading.Thread(target=server.serve_forever)
+            thread.start()
+            try:
+                address = f'http://127.0.0.1:{server.server_port}'
+                self.assertEqual(self.reads(address + '/web.zarr', array).spacing, (2.0, 0.5, 0.25))
+                self.refused(OSError, ['none.zarr', 'no Zarr'], open_source, address + '/none.zarr')
+            finally:
+                server.shutdown()
+                thread.join()
 
     def test_damaged(self):
         path = write(self.path('d.zarr'), image((8, 40, 50)), 'zyx', chunks=(4, 16, 16))

@@ -42,7 +42,7 @@ class Sections:
         block = block.reshape([1] * (3 - block.ndim) + list(block.shape))
         first = [begin.get(axis, 0) for axis in 'zyx']
         at = [middle - start for middle, start in zip(self._middle, first)]
-        skip = [-start % stride for start, stride in zip(first, self.strides)]   # voxels of the block in front of the first one that is kept
+        skip = [-start % stride for start, stride in zip(first, self.strides)]   # voxels in front of the first one that is kept
         z, y, x = (slice(-(-start // stride), -(-(start + extent) // stride))
                    for start, extent, stride in zip(first, block.shape, self.strides))
         kz, ky, kx = (slice(begin, None, stride) for begin, stride in zip(skip, self.strides))
