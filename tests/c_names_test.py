@@ -54,6 +54,9 @@ FUNCTIONS = {
                      'build_bytes': 'tenfold_plan_cache_build_bytes'},
     'port_server.h': {'connect_port': 'tenfold_latency_runner_port_connect'},
     'quantize_file.h': {'quantize_file': 'tenfold_quantize_file'},
+    'sliding_window.h': {name: OWN for name in   # C has no sliding windows yet
+                         ('infer', 'sweep', 'parse_output_activation', 'parse_output_reduction', 'parse_window_mode',
+                          'parse_window_padding', 'parse_window_placement')},
     'tensor.h': {'name': FIELD, 'dtype_from_name': 'tenfold_dtype_bits', 'bits': 'tenfold_dtype_bits', 'is_float': OWN, 'is_integer': OWN,
                  'byte_size': 'tenfold_dtype_bits', 'element_count': OWN, 'text': OWN},
     'version.h': {'version': 'tenfold_version'},
@@ -112,6 +115,10 @@ METHODS = {
     'RuntimeValue': {name: 'tenfold_data_kind' for name in ('empty', 'is_map', 'is_sequence', 'is_tensor')}
     | {'as_map': 'tenfold_data_keys', 'elements': 'tenfold_data_element', 'map': 'tenfold_data_map', 'sequence': 'tenfold_data_sequence',
        'tensor': 'tenfold_data_tensor_info', 'text': OWN},
+    'SlidingWindow': {name: OWN for name in ('count', 'cut', 'image', 'pad_after', 'pad_before', 'padded', 'place', 'roi', 'starts', 'weights')},
+    'WindowStitcher': {name: OWN for name in ('add', 'added', 'finish')},
+    'ImageSource': {name: OWN for name in ('chunk', 'dtype', 'memory', 'read', 'shape')},
+    'ImageSink': {name: OWN for name in ('memory', 'open', 'write')},
     'Tensor': {'bytes': 'tenfold_data_tensor_info', 'data': 'tenfold_data_tensor_info', 'dtype': 'tenfold_data_tensor_info',
                'raw': 'tenfold_data_tensor_info', 'rank': 'tenfold_data_tensor_info', 'shape': 'tenfold_data_tensor_info',
                'as_double': OWN, 'as_int': OWN, 'clone': 'tenfold_data_tensor', 'defined': 'tenfold_data_kind', 'mutable_data': OWN,

@@ -25,10 +25,10 @@ CONDITIONS = {
     'int8 && r.tensor': 'GPU, with int8',
     'int8 && !r.tensor': 'CPU, with int8', 'int8 && config.tf32 && config.tf32_matmul && r.host && !pairs': 'CPU with VNNI, TF32 allowed',
     'float8': 'GPU with fp8', 'int8 || r.tensor': 'all', 'r.tensor': 'GPU', '!r.tensor': 'CPU',
-    'r.found.rows && placing_for(r.info, config).float8': 'GPU with fp8 (`--fp8`)', 'r.launches && r.own_kernels': 'GPU',
+    'r.facts.rows && placing_for(r.info, config).float8': 'GPU with fp8 (`--fp8`)', 'r.launches && r.own_kernels': 'GPU',
     '!r.launches && r.host && r.own_kernels': 'CPU', 'r.device.blocks': 'CPU',
     'r.device.blocks && r.config.threads != 1': 'CPU, several threads',
-    'r.device.half_values && (r.config.fp16 || r.config.bf16 || !r.found.types.empty())':
+    'r.device.half_values && (r.config.fp16 || r.config.bf16 || !r.facts.types.empty())':
         'GPU, fp16 or bf16: a second form that the tuner times'}
 STAGES = ('rewrite', 'precision', 'fuse', 'second form')
 HEAD = '''# Graph rewrites and fusions
