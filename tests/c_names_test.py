@@ -115,7 +115,8 @@ METHODS = {
     'RuntimeValue': {name: 'tenfold_data_kind' for name in ('empty', 'is_map', 'is_sequence', 'is_tensor')}
     | {'as_map': 'tenfold_data_keys', 'elements': 'tenfold_data_element', 'map': 'tenfold_data_map', 'sequence': 'tenfold_data_sequence',
        'tensor': 'tenfold_data_tensor_info', 'text': OWN},
-    'SlidingWindow': {name: OWN for name in ('count', 'cut', 'image', 'pad_after', 'pad_before', 'padded', 'place', 'roi', 'starts', 'weights')},
+    'SlidingWindow': {name: OWN for name in ('count', 'cut', 'image', 'pad_after', 'pad_before', 'padded', 'place', 'roi', 'starts',
+                                             'weights')},
     'WindowStitcher': {name: OWN for name in ('add', 'added', 'finish')},
     'ImageSource': {name: OWN for name in ('chunk', 'dtype', 'memory', 'read', 'shape')},
     'ImageSink': {name: OWN for name in ('memory', 'open', 'write')},

@@ -56,7 +56,7 @@ void run(const SlidingWindow& windows, ImageSource& source, Predictor& predictor
   WindowStitcher stitcher(windows, shape[0], sinks, options.stitch);
   const std::unique_ptr<Parallel> pool = windows::make_parallel(options.stitch.threads);
   for (std::int64_t first = 0; first < batches.total;) {
-    ask_whether_to_go_on();
+    throw_if_cancelled();
     const std::int64_t count = batches.count(first), per_image = batches.per_image;
     const Planes planes = batches.planes(first, count);
     slab.need(first / per_image, planes.begin, planes.end);
