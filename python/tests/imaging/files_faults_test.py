@@ -240,6 +240,11 @@ class Disks(FilesCase):
                 self.assertFalse(os.path.exists(path))
                 subprocess.run(['rm', '-rf', *(os.path.join(folder, left) for left in os.listdir(folder))], check=True)
 
+    def test_a_file_system_that_reserves_nothing(self):
+        with mock.patch('os.posix_fallocate', side_effect=OSError(errno.EOPNOTSUPP, 'not supported')):
+            write(self.path('a.npy'), image((3, 4, 5)), 'zyx')
+        self.reads(self.path('a.npy'), image((3, 4, 5)))
+
     def test_full_disk_of_a_writer_that_says_so(self):
         from tenfold.imaging.files._raw import RawFile
         with open_sink(self.path('a.npy'), (3, 4), 'u1', axes='yx') as sink:
