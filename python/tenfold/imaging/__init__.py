@@ -1,9 +1,9 @@
 """Sliding windows over images and volumes, under the names of monai.inferers.
 
     from tenfold.imaging import sliding_window_inference
-    y = sliding_window_inference(volume, (96, 96, 96), 4, engine, overlap=0.5, mode='gaussian')   # torch or NumPy in and out
+    y = sliding_window_inference(volume, (96, 96, 96), 4, engine, overlap=0.5, mode='gaussian')
 
-docs/guides/imaging.md tells the rest. Neither MONAI nor torch is imported.
+Arrays are torch's or NumPy's, in and out. docs/guides/imaging.md tells the rest. Neither MONAI nor torch is imported.
 """
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tenfold.imaging.inferers import SliceInferer, SlidingWindowInferer, SlidingWindowInfererAdapt
+    from tenfold.imaging.inferers import SlidingWindowInferer, SlidingWindowInfererAdapt
+    from tenfold.imaging.slice_inferer import SliceInferer
     from tenfold.imaging.sliding_window import sliding_window_inference
 
 _MODULES = {   # imported with the first use of a name
-    'sliding_window_inference': 'sliding_window', 'SliceInferer': 'inferers', 'SlidingWindowInferer': 'inferers',
+    'SliceInferer': 'slice_inferer',
+    'SlidingWindowInferer': 'inferers',
     'SlidingWindowInfererAdapt': 'inferers',
+    'sliding_window_inference': 'sliding_window',
 }
 __all__ = ['SliceInferer', 'SlidingWindowInferer', 'SlidingWindowInfererAdapt', 'sliding_window_inference']
 

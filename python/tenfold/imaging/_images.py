@@ -1,4 +1,4 @@
-"""Images as callers have them: NumPy's arrays, torch's tensors (MONAI's with their meta), or what DLPack reads. The core reads the host's."""
+"""Images as callers have them. Windows and results are of the same library: torch's, with MONAI's meta, or NumPy's."""
 from __future__ import annotations
 
 import sys
@@ -7,89 +7,76 @@ from typing import Any
 import numpy as np
 
 from tenfold.errors import InvalidArgument
-
-# Element types that windows are cut from. Images of other integers become float32 first.
-_READ = ('uint8', 'uint16', 'int16', 'int32', 'float16', 'bfloat16', 'float32', 'float64')
-
-
-def is_torch(value: Any) -> bool:
-    torch = sys.modules.get('torch')   # who has a tensor has imported it
-    return torch is not None and isinstance(value, torch.Tensor)
-
-
-def type_name(array: Any) -> str:
-    """'float32' of NumPy's arrays and of torch's."""
-    return str(array.dtype).rpartition('.')[2]
-
-
-def host_array(value: Any, what: str) -> Any:
-    """A dense array in the host's memory, without gradients or subclasses: torch's or NumPy's."""
-    if is_torch(value):
-        torch = sys.modules['torch']
-        return torch.Tensor.as_subclass(value.detach(), torch.Tensor).cpu().contiguous()
-    if hasattr(value, '__dlpack__') and not isinstance(value, np.ndarray):
-        return np.ascontiguousarray(np.from_dlpack(value, device='cpu') if on_gpu(value) else np.from_dlpack(value))
-    array = np.ascontiguousarray(value)
-    if array.dtype == object:
-        raise InvalidArgument(f'{what} is a {type(value).__name__}; expected an array of numbers: of NumPy, torch or DLPack')
-    return array
-
-
-def on_gpu(value: Any) -> bool:
-    return value.__dlpack_device__()[0] != 1   # kDLCPU
-
-
-def readable(array: Any, what: str) -> Any:
-    """A host array in an element type that the core reads."""
-    name = type_name(array)
-    if 'complex' in name:
-        raise InvalidArgument(f'{what} has elements of type {name}; expected real numbers')
-    if name in _READ:
-        return array
-    return array.float() if is_torch(array) else array.astype(np.float32)
+from tenfold.imaging._arrays import host_array, is_torch, type_name
 
 
 class Images:
-    """[image, channel, spatial...] of a caller. Windows and results are arrays of the same library."""
+    """[image, channel, spatial...] of NumPy, or of whoever else speaks DLPack."""
 
     def __init__(self, given: Any, what: str, sw_device: Any = None, device: Any = None) -> None:
-        self._given, self._torch = given, sys.modules['torch'] if is_torch(given) else None
-        self.host = readable(host_array(given, what), what)
-        self.shape = tuple(self.host.shape)
-        floats = 'float' in type_name(given if self._torch else self.host) and type_name(self.host) in _READ
-        self.dtype = type_name(self.host) if floats else 'float32'   # of windows; networks take no integers
-        if self._torch:
-            self._sw_device = given.device if sw_device is None else self._torch.device(sw_device)
-            self._device = given.device if device is None else self._torch.device(device)
-        elif (sw_device, device) != (None, None) and {str(sw_device or 'cpu'), str(device or 'cpu')} != {'cpu'}:
-            raise InvalidArgument(f"sw_device={sw_device!r}, device={device!r}: {what} is an array of the host, so that windows and results "
-                                  "are, too; leave both out, or give a torch tensor")
+        self.given, self.host = given, host_array(given, what)
+        self.shape: tuple[int, ...] = tuple(self.host.shape)
+        self.dtype = self.host.dtype if 'float' in type_name(self.host) else self.float32   # networks take no integers
+        self._set_devices(what, sw_device, device)
+
+    float32: Any = np.dtype(np.float32)
+
+    def _set_devices(self, what: str, sw_device: Any, device: Any) -> None:
+        for name, value in (('sw_device', sw_device), ('device', device)):
+            if value is not None and str(value) != 'cpu':
+                raise InvalidArgument(f'{name}={value!r}, but {what} is a {type(self.given).__name__}, whose windows '
+                                      'and results are in the memory of the host; leave it out, or give a torch tensor')
 
     def windows(self, windows: Any, first: int, count: int) -> Any:
-        """Some windows for a predictor."""
-        cut = windows.cut(self.host, first, count, self.dtype)
-        return cut.to(self._sw_device) if self._torch else cut
+        """Some windows for a predictor, in a type of floats."""
+        return windows.cut(self.host, first, count, self.dtype)
 
     def weights(self, array: Any) -> Any:
-        """A weight map for process_fn, in the windows' type."""
-        if not self._torch:
-            return array.astype(self.dtype)
-        return self._torch.from_numpy(array).to(self._sw_device, getattr(self._torch, self.dtype))
+        """A weight map for process_fn, as windows are."""
+        return array.astype(self.dtype)
 
     def result(self, array: Any) -> Any:
-        """What the caller gets for an array of NumPy."""
-        if not self._torch:
-            return array.astype(self.dtype, copy=False)
-        meta = hasattr(self._given, 'copy_meta_from')   # monai's MetaTensor, whose results are float32
-        tensor = self._torch.from_numpy(array).to(self._device, self._torch.float32 if meta else getattr(self._torch, self.dtype))
-        return type(self._given)(tensor).copy_meta_from(self._given) if meta else tensor
+        """What the caller gets for NumPy's float32."""
+        return array.astype(self.dtype, copy=False)
+
+    def zeros(self) -> Any:
+        return np.zeros((1, *self.shape[1:]), self.host.dtype)
 
     def one_of_zeros(self) -> Images:
         """The same with one image, for a batch of none."""
-        like = self._given if self._torch else self.host
-        shape = (1, *self.shape[1:])
-        made = Images.__new__(Images)
-        made.__dict__.update(self.__dict__)
-        made._given, made.shape = like, shape
-        made.host = self.host.new_zeros(shape) if self._torch else np.zeros(shape, self.host.dtype)
-        return made
+        one: Images = object.__new__(type(self))
+        one.__dict__.update(self.__dict__)
+        one.host, one.shape = self.zeros(), (1, *self.shape[1:])
+        return one
+
+
+class TorchImages(Images):
+    """torch's tensors, on any device, and MONAI's MetaTensors."""
+
+    @property
+    def float32(self) -> Any:   # type: ignore[override]
+        return sys.modules['torch'].float32
+
+    def _set_devices(self, what: str, sw_device: Any, device: Any) -> None:
+        torch = sys.modules['torch']
+        self._sw_device = self.given.device if sw_device is None else torch.device(sw_device)
+        self._device = self.given.device if device is None else torch.device(device)
+
+    def windows(self, windows: Any, first: int, count: int) -> Any:
+        return windows.cut(self.host, first, count, type_name(self)).to(self._sw_device)
+
+    def weights(self, array: Any) -> Any:
+        return sys.modules['torch'].from_numpy(array).to(self._sw_device, self.dtype)
+
+    def result(self, array: Any) -> Any:
+        tensor = sys.modules['torch'].from_numpy(array)
+        if not hasattr(self.given, 'copy_meta_from'):
+            return tensor.to(self._device, self.dtype)
+        return type(self.given)(tensor.to(self._device)).copy_meta_from(self.given)   # MONAI's are float32
+
+    def zeros(self) -> Any:
+        return self.host.new_zeros((1, *self.shape[1:]))
+
+
+def open_images(given: Any, what: str, sw_device: Any = None, device: Any = None) -> Images:
+    return (TorchImages if is_torch(given) else Images)(given, what, sw_device, device)

@@ -1,5 +1,5 @@
-"""Generated configurations of sliding windows. Their predictors depend on the place in the window: with one like 2 * x all windows agree,
-and any weights pass.
+"""Generated configurations of sliding windows. Their predictors depend on the place in the window: with one like 2 * x
+all windows agree, and any weights pass.
 
 Images, masks and choices are the same on every machine, whatever the version of NumPy.
 """
@@ -10,7 +10,7 @@ import random
 import numpy as np
 import window_truth
 
-LARGEST = {False: {1: 60, 2: 24, 3: 12, 4: 7}, True: {1: 20, 2: 8, 3: 5, 4: 3}}   # extents, by whether the case is small
+LARGEST = {False: {1: 60, 2: 24, 3: 12, 4: 7}, True: {1: 20, 2: 8, 3: 5, 4: 3}}   # extents, of large and small cases
 MAX_WINDOWS = {False: 500, True: 150}
 MAX_ANSWER = 160                                                # values of a small case's outputs
 ZOOMS = ((1, 1), (1, 1), (1, 2), (2, 1), (1, 3), (3, 2), (1, 4))
@@ -18,7 +18,8 @@ ZOOMS = ((1, 1), (1, 1), (1, 2), (2, 1), (1, 3), (3, 2), (1, 4))
 
 def noise(seed, *shape):
     """float32 in [0, 1): splitmix64."""
-    x = np.arange(1, math.prod(shape) + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed * 0xD1342543DE82EF95 % (1 << 64))
+    x = np.arange(1, math.prod(shape) + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    x = x + np.uint64(seed * 0xD1342543DE82EF95 % (1 << 64))
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return ((x ^ (x >> np.uint64(31))) >> np.uint64(40)).astype(np.float32).reshape(shape) / np.float32(1 << 24)
@@ -38,7 +39,8 @@ class Configuration:
         self.image = tuple(r.randint(1, LARGEST[self.small][rank]) for _ in range(rank))
         self.batch, self.channels, self.sw_batch = r.choice((1, 1, 2, 3)), r.randint(1, 3), r.randint(1, 7)
         self.dtype = r.choice(('float32',) * 7 + ('float64',))
-        self.padding_mode = r.choice(('constant', 'reflect', 'replicate', 'circular')) if rank < 4 else 'constant'   # as torch pads
+        paddings = ('constant', 'reflect', 'replicate', 'circular')
+        self.padding_mode = r.choice(paddings) if rank < 4 else 'constant'   # as torch pads
         self.cval = round(r.random() * 4 - 2, 2) if self.padding_mode == 'constant' else 0.0
         self.choose_roi(r)
         overlap = [r.choice((0, 0.25, 0.5, 0.625, 0.75, 0.9, round(r.random() * 0.9, 3))) for _ in range(rank)]
@@ -47,13 +49,15 @@ class Configuration:
         self.mode = r.choice(('constant', 'gaussian'))
         self.sigmas = [round(0.05 + r.random() * 0.4, 3) for _ in range(rank)] if r.random() < 0.3 else [0.125] * rank
         self.weights = r.choice((None, None, None, 'spatial', 'batched'))
-        self.buffer_steps, self.buffer_dim = (r.randint(1, 4), r.randint(-rank, rank - 1)) if r.random() < 0.2 else (None, -1)
+        buffered = r.random() < 0.2
+        self.buffer_steps, self.buffer_dim = (r.randint(1, 4), r.randint(-rank, rank - 1)) if buffered else (None, -1)
         self.with_coord, self.gain, self.shift = r.random() < 0.2, r.choice((None, 0.5)), r.choice((None, 1.25))
         self.condition_channels = r.choice((0, 0, 0, 0, self.channels, 2))
         self.process = r.choice((None,) * 6 + ('same', 'varying'))
         if self.process == 'varying' and self.buffer_steps:   # MONAI then divides by the weights of another batch
             self.process = 'same'
-        return self.choose_outputs(r) and 1 <= self.windows() <= MAX_WINDOWS[self.small] and (not self.small or self.answer_size() <= MAX_ANSWER)
+        self.choose_outputs(r)
+        return self.windows() <= MAX_WINDOWS[self.small] and (not self.small or self.answer_size() <= MAX_ANSWER)
 
     def choose_roi(self, r):
         beyond = {'reflect': lambda n: 2 * (n - 1), 'circular': lambda n: 2 * n}.get(self.padding_mode, lambda n: n + 5)
@@ -75,21 +79,22 @@ class Configuration:
         self.structure = r.choice(('array', 'array', 'array', 'tuple', 'list', 'dict'))
         self.outputs = []
         for _ in range(1 if self.structure == 'array' else r.randint(1, 3)):
-            zooms = [r.choice(ZOOMS)] * self.rank if r.random() < 0.8 else [r.choice(ZOOMS) for _ in self.roi]
+            alike = r.random() < 0.8
+            zooms = [r.choice(ZOOMS)] * self.rank if alike else [r.choice(ZOOMS) for _ in self.roi]
             extents = tuple(one * up // down for one, (up, down) in zip(self.roi, zooms))
             if any(one * up % down for one, (up, down) in zip(self.roi, zooms)):
                 extents = self.roi
             self.outputs.append((r.randint(1, 3), extents))
         self.keys = r.sample(('seg', 'edge', 'aux', 'map'), len(self.outputs)) if self.structure == 'dict' else None
-        order = sorted(range(len(self.outputs)), key=lambda k: self.keys[k]) if self.keys else range(len(self.outputs))
-        self.order = list(order)   # in which they come back
-        return True
+        order = range(len(self.outputs))   # in which they come back
+        self.order = sorted(order, key=lambda k: self.keys[k]) if self.keys else list(order)
 
     def padded(self):
         return tuple(max(n, r) for n, r in zip(self.image, self.roi))
 
     def windows(self):
-        return self.batch * math.prod(len(window_truth.starts(*one)) for one in zip(self.padded(), self.roi, self.overlaps))
+        axes = zip(self.padded(), self.roi, self.overlaps)
+        return self.batch * math.prod(len(window_truth.starts(*one)) for one in axes)
 
     def answer_size(self):
         """At most."""
@@ -120,27 +125,29 @@ class Configuration:
 
     @functools.cached_property
     def condition(self):
-        return noise(self.seed + 1, self.batch, self.condition_channels, *self.image).astype(self.dtype) if self.condition_channels else None
+        if not self.condition_channels:
+            return None
+        return noise(self.seed + 1, self.batch, self.condition_channels, *self.image).astype(self.dtype)
 
     @functools.cached_property
     def weight_map(self):
         """What roi_weight_map is given."""
         if self.weights is None:
             return None
-        return (noise(self.seed + 2, *self.roi) + np.float32(0.05)).reshape((1, 1, *self.roi) if self.weights == 'batched' else self.roi)
+        weights = noise(self.seed + 2, *self.roi) + np.float32(0.05)
+        return weights[None, None] if self.weights == 'batched' else weights
 
     @functools.cached_property
     def masks(self):
-        """For each output [channel, extents...]: factors and summands of a voxel of the window: noise, and a ramp over all axes."""
+        """For each output a factor of each voxel of the window, noise [channel, extents...], and a summand, a ramp."""
         made = []
         for k, (channels, extents) in enumerate(self.outputs):
-            ramp = sum(np.arange(e, dtype=np.float32).reshape([-1 if i == a else 1 for i in range(len(extents))]) / e
-                       for a, e in enumerate(extents))
-            made.append((noise(self.seed + 10 + k, channels, *extents), np.broadcast_to(ramp, (channels, *extents)).astype(np.float32)))
+            ramp = sum((grid / e for grid, e in zip(np.indices(extents), extents)))
+            made.append((noise(self.seed + 10 + k, channels, *extents), ramp.astype(np.float32)))
         return made
 
     def predict(self, windows, places, condition=None):
-        """Arrays [windows, channel, extents...] of the windows' type, in the predictor's order. places: (image, place) of each."""
+        """Arrays [windows, channel, extents...] of the windows' type, unsorted. places: (image, place) of each."""
         outputs = []
         for (channels, extents), (mask, ramp) in zip(self.outputs, self.masks):
             x = windows
@@ -183,7 +190,7 @@ class Configuration:
                                             lambda number: base * self.factor(number // self.sw_batch), **padding)
 
     def call(self, function, arrays):
-        """`function` is sliding_window_inference(); `arrays` makes its arrays of NumPy's: a pair of functions, there and back."""
+        """`function`: sliding_window_inference(). `arrays`: two functions, from NumPy's arrays to its own and back."""
         to, back = arrays
         batches = iter(range(10 ** 9))
 
@@ -204,9 +211,10 @@ class Configuration:
             keywords['shift'] = self.shift
         sigmas = self.sigmas[0] if len(set(self.sigmas)) == 1 else tuple(self.sigmas)
         weights = None if self.weights is None else to(self.weight_map)
-        results = function(to(self.images), self.roi_argument, self.sw_batch, predictor, self.overlap_argument, self.mode, sigmas,
-                           self.padding_mode, self.cval, None, None, False, weights, process_fn if self.process else None,
-                           self.buffer_steps, self.buffer_dim, self.with_coord, *([self.gain] if self.gain else []), **keywords)
+        results = function(to(self.images), self.roi_argument, self.sw_batch, predictor, self.overlap_argument,
+                           self.mode, sigmas, self.padding_mode, self.cval, None, None, False, weights,
+                           process_fn if self.process else None, self.buffer_steps, self.buffer_dim, self.with_coord,
+                           *([self.gain] if self.gain else []), **keywords)
         if isinstance(results, dict):
             assert list(results) == sorted(results)
             return [back(y) for y in results.values()]

@@ -36,11 +36,13 @@ def resized_maps(weights, shapes):
 
 
 def sliding_windows(images, roi, predict, overlap, weights_of, padding_mode='constant', cval=0.0):
-    """predict(window, image, place): a list of [channel, spatial...]. weights_of(number): [roi...] of a window; the first divides all."""
+    """predict(window, image, place): a list of [channel, spatial...]. weights_of(number): [roi...] of a window; those
+    of the first divide all voxels."""
     spatial = images.shape[2:]
     before = [max(r - n, 0) // 2 for r, n in zip(roi, spatial)]
     widths = [(0, 0), (0, 0)] + [(b, max(r - n, 0) - b) for r, n, b in zip(roi, spatial, before)]
-    filled = np.pad(images, widths, NUMPY_MODES[padding_mode], **({'constant_values': cval} if padding_mode == 'constant' else {}))
+    constant = {'constant_values': cval} if padding_mode == 'constant' else {}
+    filled = np.pad(images, widths, NUMPY_MODES[padding_mode], **constant)
     padded = filled.shape[2:]
     places = list(itertools.product(*(starts(n, r, o) for n, r, o in zip(padded, roi, overlap))))
     sums, divisors = None, None
