@@ -97,6 +97,8 @@ def weight_map(value: Any, roi: list[int], what: str) -> np.ndarray[Any, Any]:
     array = float_array(value, what)
     while array.ndim > len(roi) and array.shape[0] == 1:
         array = array[0]
+    if not np.all(array >= 0) or not np.all(np.isfinite(array)):
+        raise InvalidArgument(f'{what}: a value is negative, infinite or not a number; expected none of them')
     try:
         return np.array(np.broadcast_to(array, roi))
     except ValueError:
