@@ -16,10 +16,11 @@ class Images:
     def __init__(self, given: Any, what: str, sw_device: Any = None, device: Any = None) -> None:
         self.given, self.host = given, host_array(given, what)
         self.shape: tuple[int, ...] = tuple(self.host.shape)
-        self.dtype = self.host.dtype if 'float' in type_name(self.host) else self.float32   # networks take no integers
+        self.dtype = self.host.dtype if 'float' in type_name(self.host) else self._float32()   # networks take no integers
         self._set_devices(what, sw_device, device)
 
-    float32: Any = np.dtype(np.float32)
+    def _float32(self) -> Any:
+        return np.dtype(np.float32)
 
     def _set_devices(self, what: str, sw_device: Any, device: Any) -> None:
         for name, value in (('sw_device', sw_device), ('device', device)):
@@ -53,8 +54,7 @@ class Images:
 class TorchImages(Images):
     """torch's tensors, on any device, and MONAI's MetaTensors."""
 
-    @property
-    def float32(self) -> Any:   # type: ignore[override]
+    def _float32(self) -> Any:
         return sys.modules['torch'].float32
 
     def _set_devices(self, what: str, sw_device: Any, device: Any) -> None:
