@@ -16,7 +16,8 @@ class Images:
     def __init__(self, given: Any, what: str, sw_device: Any = None, device: Any = None) -> None:
         self.given, self.host = given, host_array(given, what)
         self.shape: tuple[int, ...] = tuple(self.host.shape)
-        self.dtype = self.host.dtype if 'float' in type_name(self.host) else self._float32()   # networks take no integers
+        floats = 'float' in type_name(self.host)
+        self.dtype = self.host.dtype if floats else self._float32()   # networks take no integers
         self._set_devices(what, sw_device, device)
 
     def _float32(self) -> Any:

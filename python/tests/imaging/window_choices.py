@@ -1,4 +1,4 @@
-"""Arguments of sliding windows, chosen by a seed: the same on every machine and with every version of Python and NumPy."""
+"""Arguments of sliding windows, chosen by a seed: the same on every machine and with every version of NumPy."""
 import math
 import random
 

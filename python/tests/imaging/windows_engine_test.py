@@ -1,4 +1,6 @@
 """Engines as predictors: what a function that calls the engine gives, without Python between windows."""
+import contextlib
+import io
 import os
 import sys
 import unittest
@@ -51,6 +53,11 @@ class Engines(unittest.TestCase):
             found = sliding_window_inference(predictor=e, **given)
             expected = sliding_window_inference(predictor=lambda x: e(x), **given)
             self.near(found, expected)
+
+    def test_progress(self):
+        with contextlib.redirect_stderr(io.StringIO()) as drawn:
+            sliding_window_inference(noise(1, 2, 12, 6), (8, 6), 4, engine(), 0.5, progress=True)
+        self.assertEqual(drawn.getvalue(), '\rwindows: 2/2\n')
 
     def test_several_outputs_come_by_name(self):
         e, image = engine(names=('y', 'a')), noise(1, 2, 30, 23)

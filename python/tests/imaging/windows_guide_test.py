@@ -20,7 +20,8 @@ class Guide(Case):
         weights = numpy_helper.from_array(window_cases.noise(2, 3, 1, 3, 3, 3) - 0.5, 'w')
         extents = ['n', 1, 96, 96, 96]
         unet = model([helper.make_node('Conv', ['image', 'w'], ['y'], pads=[1] * 6)],
-                     [('image', TensorProto.FLOAT, extents)], [('y', TensorProto.FLOAT, ['n', 3, *extents[2:]])], [weights])
+                     [('image', TensorProto.FLOAT, extents)],
+                     [('y', TensorProto.FLOAT, ['n', 3, *extents[2:]])], [weights])
         onnx.save(unet, self.path('unet.onnx'))
         self.addCleanup(os.chdir, os.getcwd())
         os.chdir(self.folder)
