@@ -1,13 +1,14 @@
 """Images as callers have them. Windows and results are of the same library: torch's, with MONAI's meta, or NumPy's."""
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
 import numpy as np
 
 from tenfold.errors import InvalidArgument
-from tenfold.imaging._arrays import host_array, is_torch, type_name
+from tenfold.imaging._arrays import host_array, is_torch, threads_for, type_name
 
 
 class Images:
@@ -31,7 +32,10 @@ class Images:
 
     def windows(self, windows: Any, first: int, count: int) -> Any:
         """Some windows for a predictor, in a type of floats."""
-        return windows.cut(self.host, first, count, self.dtype)
+        return self._cut(windows, first, count, self.dtype)
+
+    def _cut(self, windows: Any, first: int, count: int, dtype: Any) -> Any:
+        return windows.cut(self.host, first, count, dtype, threads_for(count * self.shape[1] * math.prod(windows.roi)))
 
     def weights(self, array: Any) -> Any:
         """A weight map for process_fn, as windows are."""
@@ -64,7 +68,7 @@ class TorchImages(Images):
         self._device = self.given.device if device is None else torch.device(device)
 
     def windows(self, windows: Any, first: int, count: int) -> Any:
-        return windows.cut(self.host, first, count, type_name(self)).to(self._sw_device)
+        return self._cut(windows, first, count, type_name(self)).to(self._sw_device)
 
     def weights(self, array: Any) -> Any:
         return sys.modules['torch'].from_numpy(array).to(self._sw_device, self.dtype)

@@ -157,6 +157,15 @@ class Better(unittest.TestCase):
         np.testing.assert_array_equal(sliding_window_inference(Foreign(image), 5, 2, ramp_network),
                                       sliding_window_inference(image, 5, 2, ramp_network))
 
+    def test_batches_of_many_threads_and_of_one(self):
+        """Small batches are cut and blended by one thread."""
+        image = noise(1, 1, 300, 260)
+        one, several = (sliding_window_inference(image, (128, 128), batch, ramp_network, 0.6, 'gaussian') for batch in (1, 5))
+        np.testing.assert_array_equal(one, several)
+        weights = window_truth.gaussian((128, 128), (0.125, 0.125))
+        (expected,) = truth(image, (128, 128), lambda x: [ramp_network(x)], 0.6, lambda _: weights)
+        self.assertLess(relative_difference(several, expected), TOLERANCE)
+
     def test_layouts_of_memory(self):
         image = noise(2, 3, 12, 11)
         expected = sliding_window_inference(image, 5, 2, ramp_network)
