@@ -160,7 +160,8 @@ class Better(unittest.TestCase):
     def test_batches_of_many_threads_and_of_one(self):
         """Small batches are cut and blended by one thread."""
         image = noise(1, 1, 300, 260)
-        one, several = (sliding_window_inference(image, (128, 128), batch, ramp_network, 0.6, 'gaussian') for batch in (1, 5))
+        one, several = (sliding_window_inference(image, (128, 128), batch, ramp_network, 0.6, 'gaussian')
+                        for batch in (1, 5))
         np.testing.assert_array_equal(one, several)
         weights = window_truth.gaussian((128, 128), (0.125, 0.125))
         (expected,) = truth(image, (128, 128), lambda x: [ramp_network(x)], 0.6, lambda _: weights)
