@@ -4,7 +4,6 @@
 #include <cstring>
 #include <optional>
 
-#include "backends/cpu/block/epilogue.h"
 #include "backends/cpu/gemm/conv/conv_phases.h"
 #include "backends/cpu/gemm/conv/window_rows.h"
 #include "backends/packed_tactic.h"
@@ -21,13 +20,20 @@ constexpr int64_t kMaxRows = 1 << 12;  // positions of a block
 // {instruction set, dims whose phases are columns, positions of a block, depth of a block}
 enum : std::size_t { kIsa, kMerged, kRows, kDepth, kNumbers };
 
+int own_bias(const Problem& p) { return conv_has_bias(p) ? 2 : -1; }
+// Whether what follows the sums depends on their channels alone, and so is the same for all phases.
+bool in_registers(const Problem& p) {
+  const auto form = simple_epilogue(p, 1);
+  return form && form->residual < 0 && (own_bias(p) < 0 || form->bias < 0);
+}
+
 Verdict supports(const Problem& p) {
   if (p.in[0].dtype != DType::f32 || p.in[1].dtype != DType::f32) return Verdict::no("operands are not f32");
   if (p.out[0].dtype != DType::f32) return Verdict::no("the result is not f32");
   if (const Verdict common = conv_phases_supported(p); !common) return common;
   if (!unit_channels(p.in[0])) return Verdict::no("the input is not channels-last");
   if (!uniform_positions(p.out[0])) return Verdict::no("the result is not channels-last");
-  return p.body ? Epilogue::supports(p) : Verdict::ok();
+  return in_registers(p) ? Verdict::ok() : Epilogue::supports(p);
 }
 std::vector<Formats> formats(const Problem& p) { return {conv_formats(p, kChannelsLast, kChannelsLast)}; }
 
@@ -107,24 +113,32 @@ struct Kernel {
   ConvPhases phases;
   int64_t rows, depth;
   int64_t pitch;  // floats of a row of sums
-  bool has_bias;
-  std::optional<Epilogue> epilogue;  // absent: the result is what the operator makes
+  int own_bias;
+  F32Epilogue at_once;
+  std::optional<Epilogue> epilogue;  // absent: all is done in registers
   std::vector<float> zeros;          // a position of padding
 };
 
 std::shared_ptr<const void> open(const Problem& p, const Config& c, Opening&) {
-  const ConvPhases phases(p, c[kMerged]);
-  auto kernel = std::make_shared<Kernel>(
-      Kernel{&gemm_f32_kernels(c[kIsa]), phases, c[kRows], c[kDepth], round_up(phases.width(), 16), conv_has_bias(p), {}, {}});
-  if (p.body) kernel->epilogue.emplace(p, DType::f32);
-  kernel->zeros.assign(static_cast<std::size_t>(phases.transposed().channels), 0.f);
+  auto kernel = std::make_shared<Kernel>();
+  kernel->kernels = &gemm_f32_kernels(c[kIsa]);
+  kernel->phases = ConvPhases(p, c[kMerged]);
+  kernel->rows = c[kRows], kernel->depth = c[kDepth];
+  kernel->pitch = round_up(kernel->phases.width(), 16);
+  kernel->own_bias = own_bias(p);
+  if (in_registers(p))
+    kernel->at_once = F32Epilogue(p, 1, own_bias(p));
+  else
+    kernel->epilogue.emplace(p, DType::f32);
+  kernel->zeros.assign(static_cast<std::size_t>(kernel->phases.transposed().channels), 0.f);
   return kernel;
 }
 
 // Per worker: the sums of a block, the bias of its columns, what the epilogue wants.
 int64_t sums_bytes(const ConvPhases& phases, int64_t rows) { return checked_mul(round_up(phases.width(), 16), checked_mul(rows + 1, 4)); }
 ir::Dim worker_scratch(const Problem& p, const Config& c) {
-  return ir::Dim(checked_add(sums_bytes(ConvPhases(p, c[kMerged]), c[kRows]), p.body ? Epilogue(p, DType::f32).scratch_bytes() : 0));
+  return ir::Dim(
+      checked_add(sums_bytes(ConvPhases(p, c[kMerged]), c[kRows]), in_registers(p) ? 0 : Epilogue(p, DType::f32).scratch_bytes()));
 }
 
 // Neighboring positions of a line of the grid: those of block rows [row, row + count).
@@ -161,9 +175,10 @@ void copy_rows(float* to, int64_t to_step, const float* from, int64_t from_step,
 struct BlockRun {
   const Kernel& kernel;
   const RunArgs& args;
-  const ConvExtents& extents;  // of the operator
-  const ConvExtents& windows;  // of the convolutions, whose results are the grid
-  const Epilogue::Binding* bound;
+  const ConvExtents& extents;          // of the operator
+  const ConvExtents& windows;          // of the convolutions, whose results are the grid
+  const GemmF32EpilogueArgs& at_once;  // of channel 0
+  const Epilogue::Binding* bound;      // null: nothing is left to do
   int64_t y_stride = args.out[0].strides[args.out[0].rank - 1];
 
   int64_t result(const Segment& s, int64_t z, int64_t y, int64_t x) const noexcept {
@@ -216,14 +231,21 @@ struct BlockRun {
 
   void gemm(const ConvPhase& phase, const GemmF32Weights& w, const float* packed, const float* const* table, int64_t rows, int64_t group,
             float* bias, float* sums) const noexcept {
-    for (int64_t n = 0; n < w.n; ++n)
-      bias[n] = kernel.has_bias ? args.in[2].as<const float>()[group * phase.shape.width + n % phase.shape.width] : 0.f;
+    const int64_t width = phase.shape.width;
+    F32Epilogue::Binding here;
+    here.epilogue = at_once, here.any = at_once.bias || at_once.clamp;
+    if (at_once.bias) {
+      for (int64_t n = 0; n < w.n; ++n) bias[n] = at_once.bias[group * width + n % width];
+      here.epilogue.bias = bias;
+    }
     if (phase.empty) {
-      for (int64_t row = 0; row < rows; ++row) std::copy_n(bias, w.n, sums + row * kernel.pitch);
+      for (int64_t n = 0; n < w.n; ++n) {
+        sums[n] = at_once.bias ? bias[n] : 0.f;
+        if (at_once.clamp) sums[n] = std::min(std::max(sums[n], at_once.low), at_once.high);
+      }
+      for (int64_t row = 1; row < rows; ++row) std::copy_n(sums, w.n, sums + row * kernel.pitch);
       return;
     }
-    F32Epilogue::Binding here;
-    if (kernel.has_bias) here.epilogue.bias = bias, here.any = true;
     const GemmF32Block block{
         .table = table, .rows = rows, .offset = group * phase.shape.depth, .last_panel = w.panels(), .c = sums, .c_stride = kernel.pitch};
     gemm_f32_block(*kernel.kernels, w, packed, block, F32Epilogue(), here, nullptr);
@@ -251,9 +273,15 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   if (extents.rows() == 0) return Status::ok;
   ConvExtents windows = extents;
   windows.out = kernel.phases.grid(extents.out);
+  F32Epilogue::Binding at_once;
   std::optional<Epilogue::Binding> bound;
-  if (kernel.epilogue) kernel.epilogue->bind(args, TileAxes::channels_last(args.out[0].rank), bound.emplace());
-  const BlockRun run{kernel, args, extents, windows, bound ? &*bound : nullptr};
+  if (kernel.epilogue) {
+    kernel.epilogue->bind(args, TileAxes::channels_last(args.out[0].rank), bound.emplace());
+    if (kernel.own_bias >= 0) at_once.epilogue.bias = args.in[static_cast<std::size_t>(kernel.own_bias)].as<const float>();
+  } else {
+    kernel.at_once.bind(args, TileAxes::channels_last(args.out[0].rank), at_once);
+  }
+  const BlockRun run{kernel, args, extents, windows, at_once.epilogue, bound ? &*bound : nullptr};
   const int64_t rows = windows.rows(), blocks = ceil_div(rows, kernel.rows);
   args.parallel->for_each(blocks, [&](int64_t i, int worker) noexcept {
     const int64_t first = i * rows / blocks;

@@ -58,10 +58,15 @@ TEST(ConvTransposePhases, DilationGroupsAndGaps) {
 }
 
 TEST(ConvTransposePhases, Epilogues) {
-  const std::string text = "f32[2,10,3,4] f32[10,5,3,3]! f32[5]! strides=[2,2] pads=[1,1,1,1] output_padding=[1,0]";
+  const std::string text = " strides=[2,2] pads=[1,1,1,1] output_padding=[1,0]";
   for (const char* body : {"(f32,f32) %2=add.f32(%0,%1) %3=constant.f32(0) %4=max.f32(%2,%3) -> %4", "(f32,f32) %2=mul.f32(%0,%1) -> %2"})
     for (const char* extra : {"f32[2,5,6,7]", "f32[5,1,1]"})
-      check_f32(cpu_conv_transpose_phases(), {"ConvTranspose", text, body, {extra}}, 2e-6, kMerges);
+      for (const char* of : {"f32[2,10,3,4] f32[10,5,3,3]! f32[5]!", "f32[2,10,3,4] f32[10,5,3,3]!"})
+        check_f32(cpu_conv_transpose_phases(), {"ConvTranspose", of + text, body, {extra}}, 2e-6, kMerges);
+  // Phases without taps
+  check_f32(cpu_conv_transpose_phases(),
+            {"ConvTranspose", "f32[1,8,4,3] f32[8,8,1,2]! f32[8]! strides=[3,3]", "(f32) %1=constant.f32(0) %2=max.f32(%0,%1) -> %2"}, 2e-6,
+            kMerges);
 }
 
 TEST(ConvTransposePhases, UnpacksWhatItPacked) {

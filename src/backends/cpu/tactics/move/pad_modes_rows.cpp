@@ -91,7 +91,7 @@ Status::Code Padding::read(const Kernel& kernel, const RunArgs& args) noexcept {
     Axis& axis = axes[i];
     axis.first = -std::clamp<int64_t>(before[a], -in.dims[a], 0);
     axis.extent = std::max<int64_t>(0, in.dims[a] - axis.first + std::clamp<int64_t>(after[a], -in.dims[a], 0));
-    axis.middle = std::max<int64_t>(0, before[a]);
+    axis.middle = std::clamp<int64_t>(before[a], 0, out.dims[a]);
     axis.result = out.dims[a], axis.in_stride = in.strides[a];
     if (axis.extent == 0 && axis.result > 0) return Status::invalid_shape;
     if (axis.padded() || axis.extent != in.dims[a]) row = i;
