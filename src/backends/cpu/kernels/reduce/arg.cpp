@@ -1,4 +1,4 @@
-// Indices of extreme elements: vectors along columns; rows side by side by gathers where they are short, else along each row.
+// Indices of extreme elements: vectors along columns, or along each row.
 #include "backends/cpu/kernels/reduce/arg.h"
 
 #include "backends/cpu/simd/f32.h"
@@ -9,9 +9,6 @@ namespace {
 
 using namespace simd;
 using std::int64_t;
-
-constexpr int64_t kShortRow = 64;
-constexpr int64_t kMaxGatherStride = (1 << 30) / kLanes;
 
 TENFOLD_INLINE vmask both(vmask a, vmask b) {
 #if defined(__AVX512F__)
@@ -89,22 +86,6 @@ void columns(int64_t* to, const float* x, int64_t stride, int64_t extent, int64_
   }
 }
 
-// A lane for each row.
-template <bool kLargest, bool kLast>
-void short_rows(int64_t* to, const float* x, int64_t stride, int64_t extent, int64_t count) {
-  using B = Best<kLargest, kLast>;
-  alignas(64) std::int32_t offsets[kLanes];
-  for (int64_t i = 0; i < count; i += kLanes, x += kLanes * stride) {
-    const int64_t n = count - i < kLanes ? count - i : kLanes;
-    for (int l = 0; l < kLanes; ++l) offsets[l] = static_cast<std::int32_t>((l < n ? l : n - 1) * stride);
-    const vi at = loadi(offsets);
-    B best;
-    B::start(best, gather(x, at));
-    for (int64_t c = 1; c < extent; ++c) B::join(best, gather(x + c, at), set1i(static_cast<std::int32_t>(c)));
-    store_wide(to + i, best.index, n);
-  }
-}
-
 template <bool kLargest, bool kLast>
 int64_t long_row(const float* x, int64_t extent) {
   using B = Best<kLargest, kLast>;
@@ -131,16 +112,7 @@ int64_t long_row(const float* x, int64_t extent) {
 
 template <bool kLargest, bool kLast>
 void rows(int64_t* to, const float* x, int64_t stride, int64_t extent, int64_t count) {
-  if (extent <= kShortRow && stride <= kMaxGatherStride) return short_rows<kLargest, kLast>(to, x, stride, extent, count);
-  for (int64_t i = 0; i < count; ++i, x += stride) {
-    if (extent >= kLanes) {
-      to[i] = long_row<kLargest, kLast>(x, extent);
-      continue;
-    }
-    to[i] = 0;
-    for (int64_t c = 1; c < extent; ++c)
-      if (better<kLargest, kLast>(x[c], x[to[i]])) to[i] = c;
-  }
+  for (int64_t i = 0; i < count; ++i, x += stride) to[i] = long_row<kLargest, kLast>(x, extent);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // arg_lanes_f32: ArgMax and ArgMin of f32 along any axis, plain or channels-last: a lane for each result, or lanes along a long axis.
+#include "backends/cpu/kernels/move/move.h"
 #include "backends/cpu/kernels/reduce/arg.h"
 #include "backends/cpu/tactics/row_problem_common.h"
 #include "base/checked.h"
@@ -8,6 +9,9 @@ namespace {
 
 using namespace cpu;
 using std::int64_t;
+
+constexpr int64_t kMaxShortRow = 64, kTurned = 64;  // rows of so many elements are compared as columns
+static_assert(kMaxShortRow >= kMinArgRow);
 
 int axis_of(const Problem& p) { return wrapped(p.attributes->integer("axis"), static_cast<int>(p.in[0].dims.size())); }
 
@@ -31,12 +35,13 @@ std::vector<Formats> formats(const Problem& p) {
 
 struct Kernel {
   const ArgKernels* kernels;
+  const MoveKernels* moves;
   bool largest, last;
   int axis;
 };
 std::shared_ptr<const void> open(const Problem& p, const Config&, Opening&) {
-  return std::make_shared<Kernel>(Kernel{&pick(p, tenfold_arg_avx2, tenfold_arg_avx512), p.op->name == "ArgMax",
-                                         p.attributes->integer("select_last_index", 0) != 0, axis_of(p)});
+  return std::make_shared<Kernel>(Kernel{&pick(p, tenfold_arg_avx2, tenfold_arg_avx512), &pick(p, tenfold_move_avx2, tenfold_move_avx512),
+                                         p.op->name == "ArgMax", p.attributes->integer("select_last_index", 0) != 0, axis_of(p)});
 }
 
 Status::Code run(const void* self, const RunArgs& args) noexcept {
@@ -49,8 +54,15 @@ Status::Code run(const void* self, const RunArgs& args) noexcept {
   if (extent == 0) return Status::invalid_shape;
   const auto columns = kernel.kernels->columns[kernel.largest][kernel.last], rows = kernel.kernels->rows[kernel.largest][kernel.last];
   if (inner == 1 || (extent > 1 && x.strides[kernel.axis] == 1)) {  // elements of a result lie side by side
-    for_row_parts(*args.parallel, outer * inner, rows_per_part(extent),
-                  [&](int64_t first, int64_t last, int) { rows(to + first, from + first * extent, extent, extent, last - first); });
+    for_row_parts(*args.parallel, outer * inner, rows_per_part(extent), [&](int64_t first, int64_t last, int) {
+      if (extent > kMaxShortRow) return rows(to + first, from + first * extent, extent, extent, last - first);
+      alignas(64) float turned[kMaxShortRow * kTurned];
+      for (int64_t count; first < last; first += count) {
+        count = std::min(kTurned, last - first);
+        kernel.moves->transpose[2](turned, kTurned, from + first * extent, extent, count, extent);
+        columns(to + first, turned, kTurned, extent, count);
+      }
+    });
     return Status::ok;
   }
   constexpr int64_t kStrip = 1024;
@@ -75,7 +87,8 @@ Tactic cpu_arg_lanes_f32() {
           .open = open,
           .run = run,
           .cases = {"ArgMax f32[2,5,9,31] axis=1", "ArgMax f32[3,200] axis=1 select_last_index=1", "ArgMin f32[2,3,4,50] axis=1 keepdims=0",
-                    "ArgMin f32[300,7] axis=-1", "ArgMax f32[2,70,3,2] axis=1 select_last_index=1", "ArgMax f32[1,3,40,41] axis=2"}};
+                    "ArgMin f32[300,7] axis=-1", "ArgMax f32[2,70,3,2] axis=1 select_last_index=1", "ArgMax f32[1,3,40,41] axis=2",
+                    "ArgMin f32[150,64] axis=1 select_last_index=1"}};
 }
 
 }  // namespace tenfold::backends
