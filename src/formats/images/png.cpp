@@ -62,8 +62,7 @@ Pixels decode_png(std::string_view bytes, Depth depth) {
   };
   if (!png.begin(&image, file.data(), file.size())) throw BrokenImage(image.message);
   Pixels pixels = room_for(image.width, image.height);
-  // What libpng gives beside alpha in 16 bits is multiplied by it, which loses levels. What it makes of 16 bits in 8 is wrong where they are
-  // interlaced.
+  // What libpng gives beside alpha in 16 bits is multiplied by it, which loses levels. Its own 8 bits are wrong where 16 are interlaced.
   if ((image.format & kLinear) && !(image.format & kAlpha)) {
     image.format = kLinearRgb;
     pixels.deep.resize(pixels.values.size());
