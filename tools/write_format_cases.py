@@ -165,6 +165,16 @@ def pngs():
     yield 'transparent palette', png(samples, 3, 2, palette, bytes([0, 128, 255])), palette[samples[..., 0]].astype('u1')
 
 
+def deep_pngs():
+    """Of 16 bits without alpha: samples as they stand, in every channel. Pillow reads gray ones so."""
+    random = np.random.default_rng(42)
+    for name, color, interlaced in (('gray', 0, False), ('colors', 2, False), ('interlaced', 0, True)):
+        samples = random.integers(0, 1 << 16, (HEIGHT, WIDTH, CHANNELS[color]))
+        file = png(samples, color, 16, interlaced=interlaced)
+        assert color or (np.asarray(Image.open(io.BytesIO(file))) == samples[..., 0]).all()
+        yield f'16 bits, {name}', file, np.repeat(samples, 3 // CHANNELS[color], 2).astype('<u2')
+
+
 def picture(width, height):
     """Smooth, with an edge: what a photograph has, and JPEG keeps."""
     y, x = np.mgrid[0:height, 0:width]
@@ -222,6 +232,18 @@ inline constexpr ResizeCase kResized[] = {{
     body += '};\n'
     gray = np.asarray(Image.fromarray(source).convert('L'))
     body += f'\n// Its luminance by Pillow\'s convert("L").\ninline constexpr const char* kGray = {literal(gray.tobytes(), "    ")};\n'
+    body += '\n// Pixels of 16 bits, the lower byte first. By Pillow where they are gray.\ninline constexpr ImageCase kDeepPngs[] = {\n'
+    body += ''.join(row(*case) for case in deep_pngs()) + '};\n\n'
+    deep = random.integers(0, 1 << 16, (7, 9)).astype('<u2')
+    body += f'''// A gray picture of 9 x 7 in 16 bits, and what Pillow's Image.resize(size, BILINEAR) makes of it.
+inline constexpr const char* kDeepSource =
+    {literal(deep.tobytes(), "    ")};
+inline constexpr ResizeCase kDeepResized[] = {{
+'''
+    for width, height in ((4, 7), (5, 3), (18, 14), (3, 20)):
+        resized = np.asarray(Image.fromarray(deep).resize((width, height), Image.BILINEAR)).astype('<u2')
+        body += f'    {{{width}, {height},\n     {literal(resized.tobytes())}}},\n'
+    body += '};\n'
     header(ROOT / 'images' / 'cases_for_tests.h', 'Pictures as files, and their pixels, in base64.', body)
 
 

@@ -105,10 +105,10 @@ void set_profile(Context& c, int profile) {
   if (const Status status = c.raw().set_profile(profile); !status) turn->refuse(status);
 }
 
-void bind_state(Context& c, nb::handle output, nb::handle input) {
-  Context::Turn turn(c);
-  if (const Status status = tenfold::bind_state(c.raw(), c.index(output), c.index(input)); !status) turn->refuse(status);
+void bind_state(Context& c, nb::handle output, nb::handle input, bool in_place) {
+  Context::Turn(c)->bind_state(c.index(output), c.index(input), in_place);
 }
+void write_state(Context& c, nb::handle input, nb::handle array) { Context::Turn(c)->write_state(c.index(input), array); }
 
 void set_wait(Context& c, const std::string& how) {
   if (how == "spin_shortly") return c.raw().wait_how(Wait::spin_shortly);
@@ -174,9 +174,19 @@ void bind_context(nb::module_& m) {
       .def("shape", &shape, nb::arg("binding"), nb::sig("def shape(self, binding: str | int) -> tuple[int, ...]"),
            "For the shapes that are set; extents that only the run knows are -1 before it.")
       .def("set_profile", &set_profile, nb::arg("profile"))
-      .def("bind_state", &bind_state, nb::arg("output"), nb::arg("input"),
-           nb::sig("def bind_state(self, output: str | int, input: str | int) -> None"),
-           "The output of a run is the input of the next one.")
+      .def("bind_state", &bind_state, nb::arg("output"), nb::arg("input"), nb::arg("in_place") = true,
+           nb::sig("def bind_state(self, output: str | int, input: str | int, in_place: bool = True) -> None"),
+           "The output of a run is the input of the next one: a state in the context's own memory, zeros at first. Binding either of them "
+           "otherwise ends it. in_place=False: a run that fails leaves the state as it was.")
+      .def(
+          "read_state", [](Context& c, nb::handle input) { return Context::Turn(c)->read_state(c.index(input)); }, nb::arg("input"),
+          nb::sig("def read_state(self, input: str | int) -> Any"), "A copy of the state that the next run reads.")
+      .def("write_state", &write_state, nb::arg("input"), nb::arg("array"),
+           nb::sig("def write_state(self, input: str | int, array: Any) -> None"),
+           "The next run reads these values. Sets the input's shape.")
+      .def(
+          "clear_state", [](Context& c, nb::handle input) { Context::Turn(c)->clear_state(c.index(input)); }, nb::arg("input"),
+          nb::sig("def clear_state(self, input: str | int) -> None"), "Sets the state to zeros.")
       .def(
           "prepare",
           [](Context& c) {

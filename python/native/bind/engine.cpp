@@ -6,6 +6,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "native/call/async_runs.h"
 #include "native/call/call.h"
 #include "native/errors.h"
@@ -43,6 +45,25 @@ PyEngine refit(const PyEngine& e, nb::handle weights) {
 nb::object profile_shapes(const PyEngine& e, int profile, const std::string& input) {
   const Engine::ProfileShapes s = e.state->engine.profile_shapes(profile, input);
   return nb::make_tuple(tuple_of(s.min), tuple_of(s.opt), tuple_of(s.max));
+}
+
+// Without shapes: the largest.
+std::int64_t arena_bytes(const PyEngine& e, int profile, nb::handle shapes) {
+  if (shapes.is_none()) return e.state->engine.arena_bytes(profile);
+  const Slots& slots = *e.state->slots;
+  std::vector<Shape> inputs;
+  for (int b = 0; b < slots.inputs; ++b) inputs.push_back(slots.at(b).shape);
+  std::vector<bool> given(inputs.size());
+  for (auto [name, shape] : nb::cast<nb::dict>(shapes)) {
+    const int b = slots.index(name);
+    if (b >= slots.inputs) raise_error(ErrorKind::invalid_argument, slots.at(b).what() + ": shapes are those of inputs");
+    inputs[static_cast<std::size_t>(b)] = shape_of(shape), given[static_cast<std::size_t>(b)] = true;
+  }
+  for (int b = 0; b < slots.inputs; ++b)
+    if (const Shape& shape = inputs[static_cast<std::size_t>(b)];
+        !given[static_cast<std::size_t>(b)] && std::find(shape.begin(), shape.end(), -1) != shape.end())
+      raise_error(ErrorKind::invalid_argument, slots.at(b).what() + " has a dynamic shape: give shapes an entry for it");
+  return e.state->engine.arena_bytes(profile, inputs);
 }
 
 nb::object dims_of(const BindingInfo& b) {
@@ -180,9 +201,11 @@ void bind_engine(nb::module_& m) {
       .def("profile_shapes", &profile_shapes, nb::arg("profile"), nb::arg("input"),
            nb::sig("def profile_shapes(self, profile: int, input: str) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]"),
            "Smallest, usual and largest shape of an input.")
-      .def(
-          "arena_bytes", [](const PyEngine& e, int profile) { return e.state->engine.arena_bytes(profile); }, nb::arg("profile") = -1,
-          "What a context needs in memory of the caller's, at the largest shapes of a profile (-1: of all).")
+      .def("arena_bytes", &arena_bytes, nb::arg("profile") = -1, nb::arg("shapes") = nb::none(),
+           nb::sig("def arena_bytes(self, profile: int = -1, shapes: Mapping[str, Sequence[int]] | None = None) -> int"),
+           "What a context needs in memory of the caller's, at these shapes of the inputs, or at the largest of a profile (-1: the first "
+           "that "
+           "fits, or the largest of all). Inputs of fixed shapes may be left out.")
       .def(
           "inspect", [](const PyEngine& e, int detail) { return e.state->engine.inspect(detail); }, nb::arg("detail") = 1,
           "The plan in words.")

@@ -71,7 +71,10 @@ std::string how_to_open(std::span<const std::int64_t> declared, std::span<const 
 
 void BoundContext::set_shape(int binding, std::span<const std::int64_t> shape) {
   const Slot& slot = slots_->at(binding);
-  if (context_->set_input_shape(binding, shape)) return;
+  if (context_->set_input_shape(binding, shape)) {
+    if (State* state = state_of(binding)) state->advanced = false;
+    return;
+  }
   const bool dynamic = std::find(slot.shape.begin(), slot.shape.end(), -1) != slot.shape.end();
   raise_error(ErrorKind::invalid_argument,
               slot.what() + " has the shape [" + text(slot.shape) + "]" + (dynamic ? " (-1: dynamic)" : "") + ", an array of [" +
@@ -116,6 +119,7 @@ void BoundContext::read(int binding, nb::handle array, ArrayView& v, std::int64_
 }
 
 void BoundContext::keep(int binding, nb::object owner) {
+  end_state(binding);
   kept_[static_cast<std::size_t>(binding)] = std::move(owner), bound_[static_cast<std::size_t>(binding)] = true;
 }
 
@@ -167,6 +171,7 @@ nb::object BoundContext::bind_new(int binding, Maker maker, nb::handle like) {
 
 nb::object BoundContext::copied(int binding) {
   const Slot& slot = slots_->at(binding);
+  if (const State* state = state_of(binding)) return read_state(state->input);
   std::array<std::int64_t, kMaxDims> shape;
   int rank = 0;
   if (!output_shape(binding, shape, rank)) raise_error(ErrorKind::invalid_argument, slot.what() + " has no size before a run");
@@ -187,6 +192,7 @@ void BoundContext::run(const RunOptions& options) {
   pending_ = false;
   const Status status = LongCall().run([&] { return context_->run_with(options); });
   if (!status) refuse(status);
+  advance_states();
 }
 
 void BoundContext::enqueue(const StreamChoice& stream, const RunOptions& options) {
@@ -197,6 +203,7 @@ void BoundContext::enqueue(const StreamChoice& stream, const RunOptions& options
   }
   pending_ = true, stream_ = stream;
   if (!status) refuse(status);
+  advance_states();
 }
 
 void BoundContext::wait() {

@@ -52,6 +52,11 @@ class BoundContext {
   void bind(int binding, nb::handle array, ArrayView& view, std::int64_t stream = kNoStream, bool brief = false);
   void bind_copy(int binding, nb::handle array);   // of an input on the host, in the context's own memory
   void bind_nothing(int binding);  // the context's own memory, or the default
+  // An output that the next run reads as this input. Binding either of them otherwise ends it.
+  void bind_state(int output, int input, bool in_place);
+  nb::object read_state(int input);  // a new array of NumPy
+  void write_state(int input, nb::handle array);
+  void clear_state(int input);
   void set_shape(int binding, std::span<const std::int64_t> shape);
   bool output_shape(int binding, std::span<std::int64_t> to, int& rank);  // false: only the run knows it
   // Whether only the run ever knows it: behind a run the shape is there, and says nothing of the next one.
@@ -75,11 +80,21 @@ class BoundContext {
   void read(int binding, nb::handle array, ArrayView& view, std::int64_t stream, bool brief);
   void bind_memory(int binding, const ArrayView& view);
   void keep(int binding, nb::object owner);
+  struct State {
+    int output, input;
+    std::vector<std::int64_t> next;  // its shape behind a run
+    bool advanced = false;           // a run was made since the input's shape was set
+  };
+  State* state_of(int binding);
+  State& need_state(int input);
+  void end_state(int binding);
+  void advance_states();
 
   std::shared_ptr<const Slots> slots_;
   std::unique_ptr<ExecutionContext> context_;
   std::vector<nb::object> kept_;
   std::vector<bool> bound_, by_run_;
+  std::vector<State> states_;
   bool pending_ = false;  // enqueued, and not waited for
   StreamChoice stream_;
 };

@@ -192,4 +192,42 @@ inline constexpr ResizeCase kResized[] = {
 // Its luminance by Pillow's convert("L").
 inline constexpr const char* kGray = "2qiZZa9BoINUU9TVw06ypaRGrFa/gutDWbplire+amTVP5TBPZWcPZZajIhzqLDYsaCiHJ9NwtE/aW10PHuF";
 
+// Pixels of 16 bits, the lower byte first. By Pillow where they are gray.
+inline constexpr ImageCase kDeepPngs[] = {
+    {"16 bits, gray", 5, 3,
+     "iVBORw0KGgoAAAANSUhEUgAAAAUAAAADEAAAAAAuzUZnAAAALElEQVR42gEhAN7/ABbZxiGnkXBabtoA280WALKGM5MYHACGx/nCvFrC2res+EEQ"
+     "LgkwnRoAAAAASUVORK5CYII=",
+     "2RbZFtkWIcYhxiHGkaeRp5GnWnBacFpw2m7abtpuzdvN283bABYAFgAWhrKGsoaykzOTM5MzHBgcGBwYx4bHhseGwvnC+cL5WrxavFq82sLawtrC"
+     "rLest6y3"},
+    {"16 bits, colors", 5, 3,
+     "iVBORw0KGgoAAAANSUhEUgAAAAUAAAADEAIAAACExI7sAAAAaElEQVR42gFdAKL/AMk7g2IgzNb5c0yAF17sLrvtQMgUpNRnBNKgi6FxgwBzUTos"
+     "F5aN+eNMEFbbuNPfRtmhtCpMwhKzVVrCEWMA+H9yGOSjrYzHRMKIMdNdKHd7f28LNovrJ3++Ta7cV1Qtqg4qoiwAAAAASUVORK5CYII=",
+     "O8lig8wg+dZMcxeA7F67LkDtFMjUpARnoNKhi4NxUXMsOpYX+Y1M41YQuNvf09lGtKFMKhLCVbPCWmMRf/gYcqPkjK1Ex4jC0zEoXXt3b382C+uL"
+     "fydNvtyu"},
+    {"16 bits, interlaced", 5, 3,
+     "iVBORw0KGgoAAAANSUhEUgAAAAUAAAADEAAAAAFZynbxAAAALklEQVR42mN4o8WQqcsQe4fh9May5vV7Gfat+L6OwaBR0YkhOPP5xbhrwt0VJgAh"
+     "dQ/YSmnSOAAAAABJRU5ErkJggg==",
+     "Kuwq7CrsqL6ovqi+3F3cXdxdrveu9673LWktaS1paVNpU2lT0efR59Hn1l7WXtZeixOLE4sTNHg0eDR4scuxy7HLgTCBMIEwg3aDdoN2QiFCIUIh"
+     "va+9r72v"},
+};
+
+// A gray picture of 9 x 7 in 16 bits, and what Pillow's Image.resize(size, BILINEAR) makes of it.
+inline constexpr const char* kDeepSource =
+    "eYQOYuE3xHTqOszhiMkup/Rrt0UW0xWtGPvVxP6+Tdy+LwKu49lnXU91lw5YwaBDgiM40u9BnIEepidVxKRyPVcX/YQAytv2mvRPKW9vI/zndLoF"
+    "HZXApEFI6U7UaU1h/r1oYEgx4pGsWtu0wvQmayX8rcmhKBwra/GD7C8c";
+inline constexpr ResizeCase kDeepResized[] = {
+    {4, 7, "Z2YFWbWvDZj6ltzVH78ngWyQc1i/X695XYhgdaVN3MzYgkSjP1ZEfyBe/YYBXDaHQrsVqcpxHaA="},
+    {5, 3, "0YSOhj+byaW4gdePlHuoa1pqBaOSif6fhWTjg2yE"},
+    {18, 14,
+     "eYTee6lqg1dsQhpHi2VOZmFJo2QUuLvbmc/ywMWvYJjDevRryXQqd+57CHR2X3llDoYciKJrUnwsumHW8dAAvYyaHIavf3h8aFXDbXmeEa2LmTei"
+     "FMe5yyWwsKtcvqzLodMbtRtwk2GGiX+dwmp8ffCiCbDFpFmnw7f3wPfCArsbqaSjnaqrmMxtBWdVhP2S2LRXplSJ7nwlgd50GljXZxikR6poekde"
+     "5lWuZ6GTcJYdcPRc0cPCrqSEAW/Zbfxea0IxT1CFaoaCUmM5DTv0YBir6rdqhypvrpe/luCUQIbharNlt3YGd59ma09qMfc0Elp7hDK0c8s7yqDJ"
+     "XJ6AmMeMHnyGZnJz46LJniNnNz0IIXYwgGvwlsWyUcOTyDXL29cFtFlsmVDHYDmI8MZ7xtqG0E9bId8rWG9UmNGmhp9yguhzLsu+puBdDkZJXxOM"
+     "bcxlzfyO/VdoKIoxYnPKk8CShoYdb2hjVXitcFthe1wNYgJ/W7OIs4h/v1UtNnhBnndRiZF2UniUjrWZX3jSdLZtn3GNgD2WsLJNpRRuyElrOD9O"
+     "Q4scn8uJBoPMirCOTMsts/CCeYXIusTRbcq2op9aGDQiL+BXUK4q1WzMoabHY1pCwvRb0o2NZo/l14fvS9ZqoeRQQCl9KrBc178x8L3tbrhEUC8c"},
+    {3, 20,
+     "dGJdfEqoRmRxfpenwH2Qm9CdOpevuAqUc6d5x0eKvZW4oZSACIT4e+F2pHoNYkV4OIBwXZ2Ny4XTWPWifIhLXd6jSYjWaleQFohieNB8mYFSer52"
+     "nXfPdSV4oW1McYx5E4I0c7+E0p7ddp6SkLuFen2gnr3Ienuh"},
+};
+
 }  // namespace tenfold::formats

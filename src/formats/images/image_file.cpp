@@ -1,6 +1,8 @@
 // Which decoder a file needs, told by its first bytes: endings are often wrong.
 #include "formats/images/image_file.h"
 
+#include <type_traits>
+
 #include "formats/files.h"
 
 namespace tenfold::formats {
@@ -10,25 +12,25 @@ bool is_image_name(const std::string& path) {
   return end == ".jpg" || end == ".jpeg" || end == ".png";
 }
 
-Pixels read_image(const std::string& path) {
-  return decode_image(read_whole(path));
-}
+Pixels read_image(const std::string& path, Depth depth) { return decode_image(read_whole(path), depth); }
 
-Pixels decode_image(std::string_view bytes) {
+Pixels decode_image(std::string_view bytes, Depth depth) {
   if (bytes.empty()) throw BrokenImage("it is empty");
   if (bytes.starts_with("\xFF\xD8")) return decode_jpeg(bytes);
-  if (bytes.starts_with("\x89PNG\r\n\x1A\n")) return decode_png(bytes);
+  if (bytes.starts_with("\x89PNG\r\n\x1A\n")) return decode_png(bytes, depth);
   throw BrokenImage("it is neither JPEG nor PNG");
 }
 
 Pixels luminance(const Pixels& colors) {
   constexpr std::uint32_t kRed = 19595, kGreen = 38470, kBlue = 7471;   // of 65536
   Pixels gray{colors.width, colors.height, 1, {}};
-  gray.values.resize(colors.values.size() / 3);
-  for (std::size_t i = 0; i < gray.values.size(); ++i) {
-    const std::uint8_t* p = &colors.values[3 * i];
-    gray.values[i] = static_cast<std::uint8_t>((kRed * p[0] + kGreen * p[1] + kBlue * p[2] + 0x8000) >> 16);
-  }
+  colors.with_levels(gray, [&](const auto& from, auto& to) {
+    to.resize(from.size() / 3);
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      const auto* p = &from[3 * i];
+      to[i] = static_cast<std::remove_reference_t<decltype(to[i])>>((kRed * p[0] + kGreen * p[1] + kBlue * p[2] + 0x8000) >> 16);
+    }
+  });
   return gray;
 }
 

@@ -29,6 +29,35 @@ TEST(ImageFile, PngOfEveryColorTypeAndDepth) {
   for (const ImageCase& one : kPngs) EXPECT_EQ(distance(decode_image(bytes_of(one.file)), one), 0) << one.name;
 }
 
+std::vector<std::uint16_t> deep_levels(const char* base64) {
+  const std::string bytes = bytes_of(base64);
+  std::vector<std::uint16_t> levels(bytes.size() / 2);
+  std::memcpy(levels.data(), bytes.data(), bytes.size());
+  return levels;
+}
+
+TEST(ImageFile, SixteenBitsAreKeptWhereTheyAreAskedFor) {
+  for (const ImageCase& one : kDeepPngs) {
+    const std::string file = bytes_of(one.file);
+    const Pixels deep = decode_image(file, Depth::as_in_file), eight = decode_image(file);
+    EXPECT_EQ(deep.width, one.width);
+    EXPECT_TRUE(deep.values.empty() && eight.deep.empty());
+    EXPECT_EQ(deep.deep, deep_levels(one.pixels)) << one.name;
+    ASSERT_EQ(eight.values.size(), deep.deep.size());
+    for (std::size_t i = 0; i < deep.deep.size(); ++i) EXPECT_EQ(eight.values[i], (deep.deep[i] + 128) / 257) << one.name;
+    std::string with_gamma = file;
+    with_gamma.insert(33, std::string("\0\0\0\x04gAMA\0\x01\x86\xA0\x31\xE8\x96\x5F", 16));
+    EXPECT_EQ(decode_image(with_gamma, Depth::as_in_file).deep, deep.deep) << one.name;
+    EXPECT_THROW(decode_image(file.substr(0, file.size() - 20), Depth::as_in_file), BrokenImage);
+  }
+  for (const ImageCase& one : kPngs)  // 8 bits and fewer stay so, and what has alpha
+    if (const Pixels pixels = decode_image(bytes_of(one.file), Depth::as_in_file); !pixels.is_deep()) {
+      EXPECT_EQ(distance(pixels, one), 0) << one.name;
+    } else {
+      EXPECT_NE(std::string(one.name).find("16 bits"), std::string::npos) << one.name;
+    }
+}
+
 TEST(ImageFile, JpegAsPillowReadsIt) {
   for (const ImageCase& one : kJpegs) EXPECT_LE(distance(decode_image(bytes_of(one.file)), one), 2) << one.name;
 }
@@ -100,6 +129,8 @@ TEST(ImageFile, LuminanceIsPillows) {
   const Pixels got = luminance(pixels);
   EXPECT_EQ(got.channels, 1);
   EXPECT_EQ(std::string(got.values.begin(), got.values.end()), gray);
+  const Pixels deep{2, 1, 3, {}, {65535, 65535, 65535, 1000, 20000, 60000}};
+  EXPECT_EQ(luminance(deep).deep, (std::vector<std::uint16_t>{65535, 18879}));  // 0.299, 0.587, 0.114
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ ImageForm resolve_image_spec(const ImageSpec& spec, const std::vector<BindingInf
   form.batched = input.shape.size() == 4;
   form.batch = form.batched && input.shape[0] > 0 ? static_cast<int>(input.shape[0]) : 1;
   resolve_sizes(spec, input, form);
-  form.scale = spec.scale.value_or(is_float(form.type) ? 255.0f : 1.0f);
+  form.scale = spec.scale.value_or(is_float(form.type) ? 255.0f : form.type == DType::u16 ? 1 / 257.0f : 1.0f);  // white is 1, or 65535
   form.mean = for_channels(names.image, "mean", spec.mean, 0, channels);
   form.deviation = for_channels(names.image, "std", spec.deviation, 1, channels);
   form.bgr = spec.bgr && channels == 3;

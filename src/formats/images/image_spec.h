@@ -33,7 +33,8 @@ struct SourceNames {
 // Throws Error(invalid_argument), beginning with `name`.
 ImageSpec parse_image_spec(const std::string& text, const std::string& name = "image");
 
-// Everything that is needed, for one input. A value is (level / scale - mean) / deviation, all in f32.
+// Everything that is needed, for one input. A value is (level / scale - mean) / deviation, all in f32, where white is level 255: a picture
+// of 16 bits has levels between those of 8.
 struct ImageForm {
   std::string input;
   DType type = DType::f32;
@@ -46,6 +47,8 @@ struct ImageForm {
   int batch = 1;
   SourceNames names;
 
+  // Floats and u16 get what 16 bits of a file tell apart; other types its 8 highest ones.
+  Depth depth() const { return is_float(type) || type == DType::u16 ? Depth::as_in_file : Depth::eight_bits; }
   int channels() const { return static_cast<int>(mean.size()); }
   std::string text() const;           // as parse_image_spec() takes it, nothing left out
 };

@@ -1,7 +1,6 @@
 // Pixels as the elements of a model's input.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -10,7 +9,7 @@
 
 namespace tenfold::formats {
 
-// An image has 256 levels, so an element's bits stand in a table: for each channel of the model, of each level.
+// An image has 256 levels or 65536, so an element's bits stand in a table: for each channel of the model, of each level.
 class ImageElements {
  public:
   // Throws Error(invalid_argument) where the input's type is not one of numbers, or cannot hold the values.
@@ -20,7 +19,10 @@ class ImageElements {
 
  private:
   ImageForm form_;
-  std::vector<std::array<std::uint64_t, 256>> bits_;
+  using Table = std::vector<std::vector<std::uint64_t>>;
+  Table table(std::size_t levels) const;
+
+  Table bits_, deep_bits_;  // the second one where form_.depth() wants it
 };
 
 }  // namespace tenfold::formats

@@ -1,6 +1,8 @@
 // Elements of a model's input, against numbers of NumPy's.
 #include "formats/images/image_tensor.h"
 
+#include <cstring>
+
 #include "formats/formats_for_tests.h"
 
 namespace tenfold::formats {
@@ -41,6 +43,22 @@ TEST(ImageElements, LayoutsAndOrders) {
   EXPECT_EQ(levels(elements("mean:128", {1, 3, 1, 2}, DType::i8, {2, 1, 3, {0, 1, 128, 255, 128, 1}})),
             (std::vector<int>{-128, 127, -127, 0, 0, -127}));
   EXPECT_EQ(elements("scale:1", {3, 1, 2}, DType::f64).shape(), (Shape{3, 1, 2}));   // without an axis for images
+}
+
+// White is one value for both depths, and 16 bits tell apart what lies between.
+TEST(ImageElements, SixteenBitsAreOfTheScaleOfEight) {
+  const Pixels deep{2, 1, 3, {}, {0, 257, 128 * 257, 65535, 128 * 257, 257}}, between{2, 1, 3, {}, {0, 1, 12345, 65534, 40000, 258}};
+  for (const DType type : {DType::f32, DType::f64, DType::f16, DType::bf16, DType::u16})
+    for (const char* spec : {"order:rgb", type == DType::u16 ? "scale:1" : kImagenet}) {
+      const Tensor a = elements(spec, {1, 3, 1, 2}, type), b = elements(spec, {1, 3, 1, 2}, type, deep);
+      EXPECT_EQ(std::memcmp(a.raw(), b.raw(), static_cast<std::size_t>(a.bytes())), 0) << name(type) << " " << spec;
+    }
+  const Tensor f = elements("order:rgb", {1, 1, 2, 3}, DType::f32, between),
+               u = elements("order:rgb", {1, 1, 2, 3}, DType::u16, between);
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_NEAR(f.data<float>()[i], between.deep[i] / 65535.0, 1e-7);
+    EXPECT_EQ(u.data<std::uint16_t>()[i], between.deep[i]);
+  }
 }
 
 TEST(ImageElements, TypesThatCannotHoldTheLevelsAreRefused) {

@@ -15,6 +15,8 @@ struct Image {   // png_image
   char message[64] = {};
 };
 constexpr std::uint32_t kRgba = 3;        // PNG_FORMAT_RGBA
+constexpr std::uint32_t kAlpha = 1, kLinearRgb = 6;  // PNG_FORMAT_FLAG_ALPHA, PNG_FORMAT_LINEAR_RGB: 16 bits, without alpha
+constexpr std::uint32_t kLinear = 4;                 // PNG_FORMAT_FLAG_LINEAR: the file has 16 bits
 constexpr std::uint32_t kSixteenBitsAsEight = 4;   // PNG_IMAGE_FLAG_16BIT_sRGB: 16 bits are spread as 8 are, and not linear light
 
 struct LibPng {
@@ -29,9 +31,9 @@ struct LibPng {
   }
 };
 
-// The file without what says how bright its levels are meant to look: models are trained on levels as they stand. A file that is cut
-// keeps its end as it is, for libpng to refuse.
-std::string without_gamma(std::string_view bytes) {
+// The file without what says how bright its levels are meant to look, and which of them nobody sees: models are trained on levels as they
+// stand. A file that is cut keeps its end as it is, for libpng to refuse.
+std::string levels_alone(std::string_view bytes) {
   constexpr std::size_t kSignature = 8, kAround = 12;   // a part's length, name and checksum
   std::string kept(bytes.substr(0, kSignature));
   std::size_t at = kSignature;
@@ -40,8 +42,8 @@ std::string without_gamma(std::string_view bytes) {
     for (std::size_t i = 0; i < 4; ++i) length = length << 8 | static_cast<unsigned char>(bytes[at + i]);
     if (bytes.size() - at - kAround < length) break;
     const std::string_view name = bytes.substr(at + 4, 4);
-    const bool is_gamma = name == "gAMA" || name == "cHRM" || name == "sRGB" || name == "iCCP" || name == "cICP";
-    if (!is_gamma) kept += bytes.substr(at, length + kAround);
+    const bool is_look = name == "gAMA" || name == "cHRM" || name == "sRGB" || name == "iCCP" || name == "cICP" || name == "tRNS";
+    if (!is_look) kept += bytes.substr(at, length + kAround);
     at += length + kAround;
   }
   return kept += bytes.substr(std::min(at, bytes.size()));
@@ -49,17 +51,31 @@ std::string without_gamma(std::string_view bytes) {
 
 }  // namespace
 
-Pixels decode_png(std::string_view bytes) {
+Pixels decode_png(std::string_view bytes, Depth depth) {
   static const LibPng png;
-  const std::string file = without_gamma(bytes);
+  const std::string file = levels_alone(bytes);
   Image image;
   const auto release = [](Image* i) { png.free(i); };
   const std::unique_ptr<Image, decltype(release)> released(&image, release);
+  const auto finish = [&](void* to) {
+    if (!png.finish(&image, nullptr, to, 0, nullptr)) throw BrokenImage(image.message);
+  };
   if (!png.begin(&image, file.data(), file.size())) throw BrokenImage(image.message);
-  image.flags |= kSixteenBitsAsEight, image.format = kRgba;
   Pixels pixels = room_for(image.width, image.height);
+  // What libpng gives beside alpha in 16 bits is multiplied by it, which loses levels. Its own 8 bits are wrong where 16 are interlaced.
+  if ((image.format & kLinear) && !(image.format & kAlpha)) {
+    image.format = kLinearRgb;
+    pixels.deep.resize(pixels.values.size());
+    finish(pixels.deep.data());
+    if (depth == Depth::as_in_file) return pixels.values.clear(), pixels;
+    std::transform(pixels.deep.begin(), pixels.deep.end(), pixels.values.begin(),
+                   [](std::uint16_t level) { return static_cast<std::uint8_t>((level + 128) / 257); });
+    pixels.deep.clear();
+    return pixels;
+  }
+  image.flags |= kSixteenBitsAsEight, image.format = kRgba;
   std::vector<std::uint8_t> rgba(pixels.values.size() / 3 * 4);
-  if (!png.finish(&image, nullptr, rgba.data(), 0, nullptr)) throw BrokenImage(image.message);
+  finish(rgba.data());
   for (std::size_t i = 0; i < rgba.size() / 4; ++i) std::memcpy(&pixels.values[3 * i], &rgba[4 * i], 3);
   return pixels;
 }

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <limits>
+#include <type_traits>
 
 namespace tenfold::formats {
 namespace {
@@ -40,50 +41,62 @@ std::vector<Taps> taps_of(int from, int to) {
                                                " pixels cannot be " + what + " " + std::to_string(width) + " x " + std::to_string(height));
 }
 
-constexpr std::int32_t kHalf = 1 << (kBits - 1);
-std::uint8_t level(std::int32_t sum) { return static_cast<std::uint8_t>(std::clamp(sum >> kBits, 0, 255)); }
-
-Pixels along_rows(const Pixels& image, int width) {
-  const std::size_t c = static_cast<std::size_t>(image.channels), from = static_cast<std::size_t>(image.width) * c;
-  Pixels out{width, image.height, image.channels, {}};
-  out.values.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(image.height) * c);
-  const std::vector<Taps> all = taps_of(image.width, width);
-  std::uint8_t* to = out.values.data();
-  for (int y = 0; y < image.height; ++y) {
-    const std::uint8_t* row = image.values.data() + static_cast<std::size_t>(y) * from;
-    for (const Taps& taps : all)
-      for (std::size_t k = 0; k < c; ++k) {
-        const std::uint8_t* p = row + static_cast<std::size_t>(taps.first) * c + k;
-        std::int32_t sum = kHalf;
-        for (const std::int32_t w : taps.weights) sum += w * *p, p += c;
-        *to++ = level(sum);
-      }
-  }
-  return out;
+// What sums of weighted levels are made in: 8 bits beside the weights' 22 leave one bit of 32, 16 do not fit.
+template <class T>
+using Sum = std::conditional_t<sizeof(T) == 1, std::int32_t, std::int64_t>;
+template <class T>
+constexpr Sum<T> kHalf = Sum<T>{1} << (kBits - 1);
+template <class T>
+T level(Sum<T> sum) {
+  return static_cast<T>(std::clamp<Sum<T>>(sum >> kBits, 0, std::numeric_limits<T>::max()));
 }
 
-Pixels along_columns(const Pixels& image, int height) {
-  const std::size_t row = static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.channels);
-  Pixels out{image.width, height, image.channels, {}};
-  out.values.resize(row * static_cast<std::size_t>(height));
-  std::vector<std::int32_t> sums(row);
-  std::uint8_t* to = out.values.data();
-  for (const Taps& taps : taps_of(image.height, height)) {
-    std::fill(sums.begin(), sums.end(), kHalf);
-    const std::uint8_t* p = image.values.data() + static_cast<std::size_t>(taps.first) * row;
-    for (const std::int32_t w : taps.weights)
-      for (std::size_t i = 0; i < row; ++i) sums[i] += w * *p++;
-    for (const std::int32_t sum : sums) *to++ = level(sum);
+template <class T>
+void along_rows(const Pixels& image, const std::vector<T>& levels, Pixels& out, std::vector<T>& made) {
+  const std::size_t c = static_cast<std::size_t>(image.channels), from = static_cast<std::size_t>(image.width) * c;
+  made.resize(static_cast<std::size_t>(out.width) * static_cast<std::size_t>(image.height) * c);
+  const std::vector<Taps> all = taps_of(image.width, out.width);
+  T* to = made.data();
+  for (int y = 0; y < image.height; ++y) {
+    const T* row = levels.data() + static_cast<std::size_t>(y) * from;
+    for (const Taps& taps : all)
+      for (std::size_t k = 0; k < c; ++k) {
+        const T* p = row + static_cast<std::size_t>(taps.first) * c + k;
+        Sum<T> sum = kHalf<T>;
+        for (const std::int32_t w : taps.weights) sum += Sum<T>{w} * *p, p += c;
+        *to++ = level<T>(sum);
+      }
   }
-  return out;
+}
+
+template <class T>
+void along_columns(const Pixels& image, const std::vector<T>& levels, Pixels& out, std::vector<T>& made) {
+  const std::size_t row = static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.channels);
+  made.resize(row * static_cast<std::size_t>(out.height));
+  std::vector<Sum<T>> sums(row);
+  T* to = made.data();
+  for (const Taps& taps : taps_of(image.height, out.height)) {
+    std::fill(sums.begin(), sums.end(), kHalf<T>);
+    const T* p = levels.data() + static_cast<std::size_t>(taps.first) * row;
+    for (const std::int32_t w : taps.weights)
+      for (std::size_t i = 0; i < row; ++i) sums[i] += Sum<T>{w} * *p++;
+    for (const Sum<T> sum : sums) *to++ = level<T>(sum);
+  }
 }
 
 }  // namespace
 
 Pixels resized(const Pixels& image, int width, int height) {
   if (width < 1 || height < 1) refuse(image, "resized to", width, height);
-  Pixels out = width == image.width ? image : along_rows(image, width);
-  return height == image.height ? out : along_columns(out, height);
+  Pixels rows = image;
+  if (width != image.width) {
+    rows = {width, image.height, image.channels, {}};
+    image.with_levels(rows, [&](const auto& from, auto& to) { along_rows(image, from, rows, to); });
+  }
+  if (height == image.height) return rows;
+  Pixels out{width, height, image.channels, {}};
+  rows.with_levels(out, [&](const auto& from, auto& to) { along_columns(rows, from, out, to); });
+  return out;
 }
 
 Pixels cropped(const Pixels& image, int width, int height) {
@@ -92,9 +105,11 @@ Pixels cropped(const Pixels& image, int width, int height) {
   const std::size_t left = before(image.width, width), top = before(image.height, height), c = static_cast<std::size_t>(image.channels);
   const std::size_t row = static_cast<std::size_t>(width) * c, from = static_cast<std::size_t>(image.width) * c;
   Pixels out{width, height, image.channels, {}};
-  out.values.resize(row * static_cast<std::size_t>(height));
-  for (std::size_t y = 0; y < static_cast<std::size_t>(height); ++y)
-    std::memcpy(out.values.data() + y * row, image.values.data() + (top + y) * from + left * c, row);
+  image.with_levels(out, [&](const auto& levels, auto& to) {
+    to.resize(row * static_cast<std::size_t>(height));
+    for (std::size_t y = 0; y < static_cast<std::size_t>(height); ++y)
+      std::copy_n(levels.data() + (top + y) * from + left * c, row, to.data() + y * row);
+  });
   return out;
 }
 

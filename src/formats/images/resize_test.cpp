@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 
 #include "formats/formats_for_tests.h"
 #include "formats/images/cases_for_tests.h"
@@ -71,6 +72,25 @@ TEST(Resize, SizesThatCannotBeAreRefused) {
   EXPECT_TRUE(says(refused([&] { resized(image, 0, 3); }), "an image of 7 x 5 pixels cannot be resized to 0 x 3"));
   EXPECT_TRUE(says(refused([&] { cropped(image, 8, 5); }), "an image of 7 x 5 pixels cannot be cropped to 8 x 5"));
   EXPECT_TRUE(says(refused([&] { cropped(image, 7, -1); }), "cropped to 7 x -1"));
+}
+
+TEST(Resize, SixteenBitsAsPillowDoes) {
+  const auto levels = [](const char* base64) {
+    const std::string bytes = bytes_of(base64);
+    std::vector<std::uint16_t> all(bytes.size() / 2);
+    std::memcpy(all.data(), bytes.data(), bytes.size());
+    return all;
+  };
+  const Pixels source{9, 7, 1, {}, levels(kDeepSource)};
+  for (const ResizeCase& one : kDeepResized) {
+    const Pixels got = resized(source, one.width, one.height);
+    const std::vector<std::uint16_t> expected = levels(one.pixels);
+    ASSERT_EQ(got.deep.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      EXPECT_LE(std::abs(got.deep[i] - expected[i]), 1) << one.width << " x " << one.height << ", " << i;
+  }
+  EXPECT_EQ(resized(Pixels{30, 20, 1, {}, std::vector<std::uint16_t>(600, 65535)}, 7, 50).deep, std::vector<std::uint16_t>(350, 65535));
+  EXPECT_EQ(cropped(source, 1, 1).deep, std::vector<std::uint16_t>{source.deep[3 * 9 + 4]});
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ class ImageSamples : public Samples {
     std::vector<const Pixels*> all;
     for (std::size_t i = 0; i < batch(); ++i) {
       const Image& image = images_[first + i];
-      if (image.kept.values.empty()) read[i] = again(image.number);
-      all.push_back(image.kept.values.empty() ? &read[i] : &image.kept);
+      if (image.kept.empty()) read[i] = again(image.number);
+      all.push_back(image.kept.empty() ? &read[i] : &image.kept);
     }
     return InputSet{{form_.input, elements_.tensor(all)}};
   }
@@ -55,7 +55,7 @@ class ImageSamples : public Samples {
 
   Pixels again(std::size_t number) const {
     try {
-      return prepared(read_image(files_[number]), form_);
+      return prepared(read_image(files_[number], form_.depth()), form_);
     } catch (const BrokenImage& e) {   // it was whole a moment ago
       throw Error(ErrorKind::io, "'" + files_[number] + "': " + e.what());
     }
@@ -66,8 +66,8 @@ class ImageSamples : public Samples {
     std::size_t seen = 0, broken = 0, bytes = 0;
     std::string first;
     for (; seen < files_.size() && images_.size() < requested; ++seen) try {
-        Pixels pixels = prepared(read_image(files_[seen]), form_);
-        bytes += pixels.values.size();
+        Pixels pixels = prepared(read_image(files_[seen], form_.depth()), form_);
+        bytes += pixels.bytes();
         images_.push_back({seen, bytes <= kMaxKept ? std::move(pixels) : Pixels{}});
       } catch (const BrokenImage& e) {
         if (broken++ == 0) first = "'" + files_[seen] + "': " + e.what();

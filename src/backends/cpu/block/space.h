@@ -30,23 +30,31 @@ struct Space {
   // f(offsets, n): runs of n rows along axis `axes - 1` that together are rows [begin, end) of axes [0, axes).
   template <class F>
   void for_runs(int axes, std::int64_t begin, std::int64_t end, F&& f) const {
-    std::int64_t offsets[kMaxOperands];
-    const std::int64_t inner = axes > 0 ? extent[axes - 1] : 1;
-    for (std::int64_t row = begin; row < end;) {
-      const std::int64_t n = std::min(end - row, inner - row % inner);
-      std::int64_t index[kMaxRank], rest = row;
-      for (int a = axes; a-- > 0; rest /= extent[a]) index[a] = rest % extent[a];
-      for (int o = 0; o < operands; ++o) {
-        offsets[o] = 0;
-        for (int a = 0; a < axes; ++a) offsets[o] += index[a] * stride[o][a];
-      }
+    if (begin >= end) return;
+    std::int64_t offsets[kMaxOperands] = {}, index[kMaxRank], rest = begin;
+    for (int a = axes; a-- > 0; rest /= extent[a]) {
+      index[a] = rest % extent[a];
+      for (int o = 0; o < operands; ++o) offsets[o] += index[a] * stride[o][a];
+    }
+    if (axes == 0) return f(offsets, end - begin);
+    for (std::int64_t row = begin, n;; row += n) {
+      n = std::min(end - row, extent[axes - 1] - index[axes - 1]);
       f(offsets, n);
-      row += n;
+      if (row + n == end) return;
+      advance(axes - 1, n, index, offsets);
+      for (int a = axes - 1; index[a] == extent[a]; --a) {
+        advance(a, -extent[a], index, offsets);
+        advance(a - 1, 1, index, offsets);
+      }
     }
   }
   std::int64_t row_stride(int operand, int axes) const { return axes > 0 ? stride[operand][axes - 1] : 0; }
 
  private:
+  void advance(int axis, std::int64_t steps, std::int64_t* index, std::int64_t* offsets) const {
+    index[axis] += steps;
+    for (int o = 0; o < operands; ++o) offsets[o] += steps * stride[o][axis];
+  }
   void move_axis(int from, int to) {  // copies, does not swap
     extent[to] = extent[from];
     for (int o = 0; o < operands; ++o) stride[o][to] = stride[o][from];

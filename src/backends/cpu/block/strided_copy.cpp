@@ -66,9 +66,10 @@ class Copy {
     const int64_t outside = outer.count(0, outer.rank), across = space_.extent[inner], along = space_.extent[last];
     const int64_t block = std::clamp<int64_t>(kPart / std::max<int64_t>(1, along) / 8 * 8, 8, 256), blocks = ceil_div(across, block);
     constexpr int64_t kAlong = 64;
-    parts(outside * blocks, [&](int64_t part) {
-      const int64_t a0 = part % blocks * block, na = std::min(block, across - a0);
-      outer.for_runs(outer.rank, part / blocks, part / blocks + 1, [&](const int64_t* offsets, int64_t) {
+    const int64_t several = blocks > 1 ? 1 : std::max<int64_t>(1, kPart / std::max<int64_t>(1, across * along));  // small ones share a part
+    parts(ceil_div(outside, several) * blocks, [&](int64_t part) {
+      const int64_t a0 = part % blocks * block, na = std::min(block, across - a0), first = part / blocks * several;
+      outer.for_runs(outer.rank, first, std::min(outside, first + several), [&](const int64_t* offsets, int64_t) {
         for (int64_t l = 0; l < along; l += kAlong)  // rows of the source lie along `last`
           kernels_.transpose[log_](to(offsets[kTo] + a0 * space_.stride[kTo][inner] + l), space_.stride[kTo][inner],
                                    from(offsets[kFrom] + a0 + l * space_.stride[kFrom][last]), space_.stride[kFrom][last],

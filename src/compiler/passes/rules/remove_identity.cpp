@@ -13,6 +13,17 @@
 //   y = Relu(b)
 // after: (x f16[2,3])
 //   y = Relu(x)
+//
+// before: (x f32[2,3])
+//   p = i64[4]{0,0,0,0}
+//   a = Pad(x, p) mode="edge"
+//   y = Relu(a)
+// after: (x f32[2,3])
+//   y = Relu(x)
+//
+// kept: (x f32[2,3])
+//   p = i64[4]{1,0,-1,0}
+//   y = Pad(x, p) mode="edge"
 #include "passes/match.h"
 #include "passes/pass.h"
 
@@ -35,6 +46,7 @@ bool idle(const ir::Node& n) {
   if (op == "Identity" || op == "Cast") return true;
   if (op == "Reshape" || op == "Flatten" || op == "Expand" || op == "Squeeze" || op == "Unsqueeze" || op == "Tile") return true;
   if (op == "Slice") return !n.in(4) || all_elements(n.in(4), 1);
+  if (op == "Pad") return all_elements(n.in(1), 0);
   if (op == "Transpose") {
     const auto perm = n.attributes.ints("perm", {});
     for (std::size_t i = 0; i < perm.size(); ++i)

@@ -86,6 +86,20 @@ inline int64_t narrow_rows(float* to, const float* from, int64_t from_row, int64
   return c;
 }
 
+// Pairs without gaps to two rows; gives the number of pairs done.
+inline int64_t split_pairs(float* to, int64_t to_row, const float* from, int64_t pairs) {
+  int64_t r = 0;
+  for (; r + 8 <= pairs; r += 8) {
+    const __m256 a = _mm256_loadu_ps(from + 2 * r), b = _mm256_loadu_ps(from + 2 * r + 8);
+    const auto store = [&](float* p, __m256 v) {
+      _mm256_storeu_ps(p, _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(v), _MM_SHUFFLE(3, 1, 2, 0))));
+    };
+    store(to + r, _mm256_shuffle_ps(a, b, _MM_SHUFFLE(2, 0, 2, 0)));
+    store(to + to_row + r, _mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1)));
+  }
+  return r;
+}
+
 template <class T>
 void transpose_edge(T* to, int64_t to_row, const T* from, int64_t from_row, int64_t rows, int64_t cols) {
   int64_t done = 0;
@@ -110,6 +124,8 @@ void transpose(void* out, int64_t to_row, const void* in, int64_t from_row, int6
   const T* from = static_cast<const T*>(in);
   constexpr int64_t kBlock = 8;
   int64_t r = 0;
+  if constexpr (sizeof(T) == 4)
+    if (cols == 2 && from_row == 2) r = split_pairs(reinterpret_cast<float*>(to), to_row, reinterpret_cast<const float*>(from), rows);
   for (; r + kBlock <= rows; r += kBlock) {
     int64_t c = 0;
     for (; c + kBlock <= cols; c += kBlock) {

@@ -16,7 +16,7 @@ struct Kernel {
   bool has_value, has_axes;
 };
 Verdict supports(const Problem& p) {
-  if (p.attributes->string("mode") != "constant") return Verdict::no("a mode other than constant");
+  if (p.attributes->string("mode") != "constant") return Verdict::no("pad_modes_rows has the modes other than constant");
   if (p.in[1].dtype != DType::i64) return Verdict::no("pads are not i64");
   return can_move(p);
 }
