@@ -31,6 +31,7 @@ class Int8Calibrator:
             return {'cache': self.cache_file}
         if os.path.exists(self.cache_file):
             os.remove(self.cache_file)   # its ranges may be of another model
+        os.makedirs(os.path.dirname(os.path.abspath(self.cache_file)), exist_ok=True)
 
         def sample(index: int) -> dict[str, Any] | None:
             return {names[0]: host_array(self.samples[index])} if index < len(self.samples) else None

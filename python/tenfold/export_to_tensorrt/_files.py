@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import types
 import zipfile
 from typing import TYPE_CHECKING, Any
@@ -86,15 +85,13 @@ def is_torchscript(path: str | os.PathLike[str]) -> bool:
 
 def check_output(path: str | os.PathLike[str]) -> None:
     """Before a long build: whether `path` can be written."""
-    folder = os.path.dirname(os.path.abspath(path))
     if os.path.isdir(path):
         raise tenfold.FileError(f'--output {path} is a folder; expected the name of a file')
-    try:
-        os.makedirs(folder, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise tenfold.FileError(f'--output {path} cannot be written: {error}') from error
+    folder = os.path.dirname(os.path.abspath(path))
+    while not os.path.lexists(folder):   # it is made when there is something to write
+        folder = os.path.dirname(folder)
+    if not os.path.isdir(folder) or not os.access(folder, os.W_OK | os.X_OK):
+        raise tenfold.FileError(f'--output {path} cannot be written: {folder} is no folder in which this user may make files')
 
 
 def _save(path: str | os.PathLike[str], write: Callable[[str], Any]) -> None:
